@@ -1,0 +1,15 @@
+# Libraries from the system's packages; docs/dependencies.md says why each.
+# SPDX-License-Identifier: Apache-2.0
+find_package(Threads REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(tl-expected REQUIRED)
+find_package(HWY REQUIRED CONFIG)
+add_library(hwy ALIAS HWY::hwy)
+foreach(name xxhash utf8proc dnnl openblas)
+  find_library(${name}_library ${name} REQUIRED)
+  add_library(${name} INTERFACE)
+  target_link_libraries(${name} INTERFACE ${${name}_library})
+endforeach()

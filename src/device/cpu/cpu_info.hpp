@@ -1,0 +1,23 @@
+// What this processor is: its name, cores, caches and vector instruction sets, read at run time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <string>
+
+namespace rung::cpu {
+
+struct CpuInfo {
+  std::string name;
+  int cores = 1;  // usable by this process (affinity)
+  size_t l1_bytes = 32 << 10, l2_bytes = 512 << 10, l3_bytes = 16 << 20;
+  bool avx2 = false;         // with FMA and F16C
+  bool avx512 = false;       // F, BW, DQ, VL
+  bool avx512_bf16 = false;
+  bool amx_bf16 = false;     // and the kernel lets this process use the tiles
+  std::string isa_text() const;  // "avx2 avx512 avx512_bf16 amx_bf16"
+};
+
+// Read once. RUNG_CPU_ISA=scalar|avx2|avx512|avx512_bf16|amx_bf16 caps it, for tests and comparisons.
+const CpuInfo& cpu_info();
+
+}  // namespace rung::cpu

@@ -1,0 +1,110 @@
+// The graph: nodes in execution order, each an op over earlier nodes with one typed result. Ids stay valid while others
+// come and go; insertion, replacement and erasure take constant time (plus the users touched).
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/op.hpp"
+#include "ir/tensor.hpp"
+
+namespace rung {
+
+using NodeId = uint32_t;
+inline constexpr NodeId kNoNode = UINT32_MAX;
+
+struct Node {
+  Op op;
+  Type type;
+  std::vector<NodeId> operands;
+  std::vector<NodeId> users;  // one entry per use, so a node that reads a value twice stands twice; graph outputs not counted
+  std::string label;          // where it comes from, as the model's author names it: "encoder.layer.0.attention.query"
+  NodeId previous = kNoNode, next = kNoNode;
+  uint32_t output_uses = 0;  // how many graph outputs this node is
+  bool alive = true;
+};
+
+struct Output {
+  std::string name;
+  NodeId node;
+};
+
+class Graph {
+ public:
+  // Building. New nodes go before the insertion point: the end, unless an Insertion says otherwise.
+  NodeId input(std::string name, Type type);
+  NodeId constant(std::shared_ptr<const Weight> weight);
+  NodeId literal(std::string name, Tensor value);  // constant() of a Literal
+  // Infers the result's type; an error names op, label, got and wanted.
+  Result<NodeId> try_add(Op op, std::vector<NodeId> operands, std::string label = {});
+  // The same where a type error can only be a bug of ours (passes): asserts.
+  NodeId add(Op op, std::vector<NodeId> operands, std::string label = {});
+  void set_output(std::string name, NodeId node);  // adds, or replaces the output of that name
+
+  // Editing.
+  void replace_uses(NodeId from, NodeId to);  // operands and outputs alike; types must agree
+  void set_operand(NodeId user, size_t index, NodeId to);
+  void erase(NodeId id);                      // must have no uses
+  size_t erase_dead();                        // everything no output needs; inputs stay. Returns how many went
+  // Makes a constant of an input (freezing it); same id.
+  void freeze_input(NodeId input, std::shared_ptr<const Weight> value);
+
+  // Reading.
+  const Node& operator[](NodeId id) const { return nodes_[id]; }
+  const Type& type(NodeId id) const { return nodes_[id].type; }
+  const Shape& shape(NodeId id) const { return nodes_[id].type.shape; }
+  template <class T>
+  const T* as(NodeId id) const {
+    return std::get_if<T>(&nodes_[id].op);
+  }
+  bool is_constant(NodeId id) const { return as<Constant>(id) != nullptr; }
+  const std::shared_ptr<const Weight>& weight(NodeId constant) const;  // asserts that it is a constant
+  bool single_use(NodeId id) const { return nodes_[id].users.size() + nodes_[id].output_uses == 1; }
+  bool is_output(NodeId id) const { return nodes_[id].output_uses > 0; }
+  const std::vector<Output>& outputs() const { return outputs_; }
+  std::vector<NodeId> inputs() const;          // in declaration order
+  NodeId input_named(std::string_view name) const;  // kNoNode if none
+  std::vector<NodeId> order() const;           // all live nodes, operands before users
+  size_t size() const { return live_; }        // live nodes
+  size_t capacity() const { return nodes_.size(); }  // ids are below this: the size for side tables
+  void set_label(NodeId id, std::string label) { nodes_[id].label = std::move(label); }
+  NodeId first() const { return head_; }
+  NodeId last() const { return tail_; }
+
+  std::string name = "graph";
+
+ private:
+  friend class Insertion;
+  NodeId append(Node node);
+  void unlink(NodeId id);
+  void drop_use(NodeId operand, NodeId user);
+
+  std::vector<Node> nodes_;
+  std::vector<std::shared_ptr<const Weight>> weights_;  // by node id; null for other ops
+  std::vector<Output> outputs_;
+  NodeId head_ = kNoNode, tail_ = kNoNode, insert_before_ = kNoNode;
+  size_t live_ = 0;
+};
+
+// While it lives, new nodes go right before `position`.
+class Insertion {
+ public:
+  Insertion(Graph& graph, NodeId position) : graph_(graph), saved_(graph.insert_before_) {
+    graph.insert_before_ = position;
+  }
+  ~Insertion() { graph_.insert_before_ = saved_; }
+  Insertion(const Insertion&) = delete;
+  Insertion& operator=(const Insertion&) = delete;
+
+ private:
+  Graph& graph_;
+  NodeId saved_;
+};
+
+// Which nodes depend on no input: constants and what is computed from constants alone; indexed by node id.
+std::vector<bool> constant_nodes(const Graph& graph);
+
+}  // namespace rung

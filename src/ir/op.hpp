@@ -1,0 +1,283 @@
+// The closed set of operations: one small struct each, whose fields print, parse, compare and hash by themselves.
+// Every op has exactly one result; a node is its value. Types: T is any float type; arithmetic accumulates in f32.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <variant>
+#include <vector>
+
+#include "ir/shape.hpp"
+
+namespace rung {
+
+enum class UnaryKind : uint8_t {
+  neg, abs, exp, log, sqrt, rsqrt, reciprocal, square, sin, cos, tanh, erf, sigmoid, relu, silu, gelu, gelu_tanh, logical_not
+};
+enum class BinaryKind : uint8_t { add, sub, mul, div, pow, max, min, eq, ne, lt, le, gt, ge, logical_and, logical_or };
+enum class ReduceKind : uint8_t { sum, mean, max };
+enum class Activation : uint8_t { none, relu, gelu, gelu_tanh, silu, tanh };
+
+template <class Struct, class Member>
+struct Field {
+  std::string_view name;
+  Member Struct::*member;
+};
+
+#define RUNG_OP(text) static constexpr std::string_view kName = text
+#define RUNG_FIELDS(...) \
+  static constexpr auto fields() { return std::make_tuple(__VA_ARGS__); }
+#define RUNG_FIELD(Struct, member) \
+  Field<Struct, decltype(Struct::member)> { #member, &Struct::member }
+#define RUNG_EQUAL(Struct) friend bool operator==(const Struct&, const Struct&) = default
+
+// ---- sources
+
+// A named input of the graph.
+struct Input {
+  RUNG_OP("input");
+  std::string name;
+  RUNG_FIELDS(RUNG_FIELD(Input, name))
+  RUNG_EQUAL(Input);
+};
+// A weight; the graph's node holds it. Text form: constant(name="w"), small literals with values=[...].
+struct Constant {
+  RUNG_OP("constant");
+  std::string name;
+  RUNG_FIELDS(RUNG_FIELD(Constant, name))
+  RUNG_EQUAL(Constant);
+};
+
+// ---- element-wise; operands broadcast by numpy's rule and have one dtype. Text name is the kind's: add(a, b).
+
+struct Unary {
+  RUNG_OP("unary");
+  UnaryKind kind = UnaryKind::neg;
+  RUNG_FIELDS()
+  RUNG_EQUAL(Unary);
+};
+// Comparisons give bool.
+struct Binary {
+  RUNG_OP("binary");
+  BinaryKind kind = BinaryKind::add;
+  RUNG_FIELDS()
+  RUNG_EQUAL(Binary);
+};
+struct Cast {
+  RUNG_OP("cast");
+  DType to = DType::f32;
+  RUNG_FIELDS(RUNG_FIELD(Cast, to))
+  RUNG_EQUAL(Cast);
+};
+// select(condition: bool, a, b): a where true, else b.
+struct Select {
+  RUNG_OP("select");
+  RUNG_FIELDS()
+  RUNG_EQUAL(Select);
+};
+
+// ---- contractions
+
+// matmul(a: T[...,M,K], b: T[...,K,N]) -> T[...,M,N]; leading dimensions broadcast.
+struct MatMul {
+  RUNG_OP("matmul");
+  RUNG_FIELDS()
+  RUNG_EQUAL(MatMul);
+};
+// linear(x: T[...,K], w: U[N,K], bias: V[N] if has_bias, residual: R[...,N] if has_residual) -> out[...,N]
+//   y = activation(x w' + bias) + residual
+// gated: w is [2N,K] (gate rows, then up rows), bias [2N]: y = activation(gate) * up + residual.
+struct Linear {
+  RUNG_OP("linear");
+  bool has_bias = false;
+  bool has_residual = false;
+  bool gated = false;
+  Activation activation = Activation::none;
+  DType out = DType::f32;
+  RUNG_FIELDS(RUNG_FIELD(Linear, has_bias), RUNG_FIELD(Linear, has_residual), RUNG_FIELD(Linear, gated),
+              RUNG_FIELD(Linear, activation), RUNG_FIELD(Linear, out))
+  RUNG_EQUAL(Linear);
+};
+// conv2d(x: T[B,C,H,W], w: T[O,C,P,Q], bias: T[O]) -> T[B,O,(H-P)/stride+1,(W-Q)/stride+1]; no padding.
+struct Conv2d {
+  RUNG_OP("conv2d");
+  int64_t stride = 1;
+  RUNG_FIELDS(RUNG_FIELD(Conv2d, stride))
+  RUNG_EQUAL(Conv2d);
+};
+// attention(q: T[B,S,H,D], mask: f32 broadcast to [B,H,S,K] if has_mask, then for each segment
+//           k: T[B,Ki,G,D], v: T[B,Ki,G,D]) -> T[B,S,H,D]
+//   softmax(scale * q k' + mask) v, keys of all segments one after another (K = sum of Ki); H is a multiple of G and query
+//   head h reads key head h / (H/G). Softmax in f32.
+struct Attention {
+  RUNG_OP("attention");
+  float scale = 1.0f;
+  bool has_mask = false;
+  int64_t segments = 1;
+  RUNG_FIELDS(RUNG_FIELD(Attention, scale), RUNG_FIELD(Attention, has_mask), RUNG_FIELD(Attention, segments))
+  RUNG_EQUAL(Attention);
+};
+
+// ---- reductions and normalisations; statistics in f32
+
+struct Softmax {
+  RUNG_OP("softmax");
+  int64_t axis = -1;
+  RUNG_FIELDS(RUNG_FIELD(Softmax, axis))
+  RUNG_EQUAL(Softmax);
+};
+// layer_norm(x: T[...,D], residual: like x if has_residual, weight: U[D], bias: U[D]) -> out: LN(x + residual)
+struct LayerNorm {
+  RUNG_OP("layer_norm");
+  float eps = 1e-5f;
+  bool has_residual = false;
+  DType out = DType::f32;
+  RUNG_FIELDS(RUNG_FIELD(LayerNorm, eps), RUNG_FIELD(LayerNorm, has_residual), RUNG_FIELD(LayerNorm, out))
+  RUNG_EQUAL(LayerNorm);
+};
+// rms_norm(x: T[...,D], weight: U[D]) -> out: x * rsqrt(mean(x^2) + eps) * (weight_offset + weight)
+struct RmsNorm {
+  RUNG_OP("rms_norm");
+  float eps = 1e-6f;
+  float weight_offset = 0.0f;
+  DType out = DType::f32;
+  RUNG_FIELDS(RUNG_FIELD(RmsNorm, eps), RUNG_FIELD(RmsNorm, weight_offset), RUNG_FIELD(RmsNorm, out))
+  RUNG_EQUAL(RmsNorm);
+};
+// l2_normalize(x: T[...,D]) -> x / max(|x|, eps) over the last axis
+struct L2Normalize {
+  RUNG_OP("l2_normalize");
+  float eps = 1e-12f;
+  RUNG_FIELDS(RUNG_FIELD(L2Normalize, eps))
+  RUNG_EQUAL(L2Normalize);
+};
+struct Reduce {
+  RUNG_OP("reduce");
+  ReduceKind kind = ReduceKind::sum;
+  int64_t axis = -1;
+  bool keep_dim = false;
+  RUNG_FIELDS(RUNG_FIELD(Reduce, kind), RUNG_FIELD(Reduce, axis), RUNG_FIELD(Reduce, keep_dim))
+  RUNG_EQUAL(Reduce);
+};
+// Running sum along an axis, inclusive; i64 for integers and bool, else x's type.
+struct CumSum {
+  RUNG_OP("cumsum");
+  int64_t axis = -1;
+  RUNG_FIELDS(RUNG_FIELD(CumSum, axis))
+  RUNG_EQUAL(CumSum);
+};
+
+// ---- movement; all but concat and gather are free views where the reader accepts strides
+
+struct Reshape {
+  RUNG_OP("reshape");
+  Shape shape;
+  RUNG_FIELDS(RUNG_FIELD(Reshape, shape))
+  RUNG_EQUAL(Reshape);
+};
+// Result axis i is operand axis permutation[i].
+struct Transpose {
+  RUNG_OP("transpose");
+  Dims permutation;
+  RUNG_FIELDS(RUNG_FIELD(Transpose, permutation))
+  RUNG_EQUAL(Transpose);
+};
+// Elements begin, begin+step, ... below end.
+struct Slice {
+  RUNG_OP("slice");
+  int64_t axis = 0, begin = 0, end = 0, step = 1;
+  RUNG_FIELDS(RUNG_FIELD(Slice, axis), RUNG_FIELD(Slice, begin), RUNG_FIELD(Slice, end), RUNG_FIELD(Slice, step))
+  RUNG_EQUAL(Slice);
+};
+struct Concat {
+  RUNG_OP("concat");
+  int64_t axis = 0;
+  RUNG_FIELDS(RUNG_FIELD(Concat, axis))
+  RUNG_EQUAL(Concat);
+};
+struct Broadcast {
+  RUNG_OP("broadcast");
+  Shape shape;
+  RUNG_FIELDS(RUNG_FIELD(Broadcast, shape))
+  RUNG_EQUAL(Broadcast);
+};
+// gather(x, indices: i64|i32[I...]) -> x.shape with `axis` replaced by I...; an index out of range is an error at run time.
+struct Gather {
+  RUNG_OP("gather");
+  int64_t axis = 0;
+  RUNG_FIELDS(RUNG_FIELD(Gather, axis))
+  RUNG_EQUAL(Gather);
+};
+
+// ---- what passes make of the above
+
+// rope(x: T[...,D], cos, sin: broadcast to x) -> x*cos + rotate_half(x)*sin, rotate_half(x) = [-x[D/2:], x[:D/2]]
+struct Rope {
+  RUNG_OP("rope");
+  RUNG_FIELDS()
+  RUNG_EQUAL(Rope);
+};
+// gated_mul(gate, up) -> activation(gate) * up
+struct GatedMul {
+  RUNG_OP("gated_mul");
+  Activation activation = Activation::silu;
+  RUNG_FIELDS(RUNG_FIELD(GatedMul, activation))
+  RUNG_EQUAL(GatedMul);
+};
+// im2col(x: T[B,C,H,W]) -> T[B,(H/patch)*(W/patch),C*patch*patch], patches in row order, channel-major inside.
+struct Im2col {
+  RUNG_OP("im2col");
+  int64_t patch = 1;
+  RUNG_FIELDS(RUNG_FIELD(Im2col, patch))
+  RUNG_EQUAL(Im2col);
+};
+// masked_mean(x: T[B,S,D], mask: f32[B,S]) -> T[B,D]: sum_s(x*mask) / max(sum_s(mask), eps)
+struct MaskedMean {
+  RUNG_OP("masked_mean");
+  float eps = 1e-9f;
+  RUNG_FIELDS(RUNG_FIELD(MaskedMean, eps))
+  RUNG_EQUAL(MaskedMean);
+};
+// A chain of element-wise ops run in one sweep. Registers 0..operands-1 are the operands (broadcast to the result), each
+// instruction adds one; the last is the result. Values are held in f32 between instructions, bool as 0 or 1.
+// Text: pointwise(a, b, program="r2=mul(r0,r1);r3=tanh(r2)").
+struct Pointwise {
+  RUNG_OP("pointwise");
+  std::string program;
+  DType out = DType::f32;
+  RUNG_FIELDS(RUNG_FIELD(Pointwise, program), RUNG_FIELD(Pointwise, out))
+  RUNG_EQUAL(Pointwise);
+};
+
+using Op = std::variant<Input, Constant, Unary, Binary, Cast, Select, MatMul, Linear, Conv2d, Attention, Softmax, LayerNorm,
+                        RmsNorm, L2Normalize, Reduce, CumSum, Reshape, Transpose, Slice, Concat, Broadcast, Gather, Rope,
+                        GatedMul, Im2col, MaskedMean, Pointwise>;
+
+// The op's word in text, logs and tables: "linear"; for unary and binary ops the kind: "add".
+std::string_view name_of(const Op& op);
+std::string_view name_of(UnaryKind kind);
+std::string_view name_of(BinaryKind kind);
+std::string_view name_of(ReduceKind kind);
+std::string_view name_of(Activation activation);
+// An op of that name with default fields; nullopt if there is none.
+std::optional<Op> op_named(std::string_view name);
+std::optional<Activation> activation_named(std::string_view name);
+std::optional<ReduceKind> reduce_named(std::string_view name);
+
+// "axis=1, eps=1e-06", fields that differ from the default only; parses back (ir/text).
+std::string fields_to_string(const Op& op);
+
+// The result's type, or an error naming the op, what it got and what it wanted. Input and Constant have no rule.
+Result<Type> infer_type(const Op& op, std::span<const Type> operands);
+
+// Views change only how the same elements are addressed.
+bool is_view(const Op& op);  // reshape, transpose, slice, broadcast
+bool is_elementwise(const Op& op);  // unary, binary, cast, select
+
+template <class T>
+const T* as(const Op& op) {
+  return std::get_if<T>(&op);
+}
+
+}  // namespace rung

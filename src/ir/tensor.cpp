@@ -1,0 +1,70 @@
+// Host tensor storage and dtype conversion.
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/tensor.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace rung {
+namespace {
+
+std::shared_ptr<std::byte> allocate_zeroed(size_t bytes) {
+  size_t rounded = (bytes + 63) / 64 * 64 + 64;  // never empty, and readable a vector past the end
+  auto* data = static_cast<std::byte*>(std::aligned_alloc(64, rounded));
+  if (!data) throw std::bad_alloc();
+  std::memset(data, 0, rounded);
+  return {data, [](std::byte* p) { std::free(p); }};
+}
+
+template <class T>
+inline constexpr bool is_narrow_float = std::is_same_v<T, bf16> || std::is_same_v<T, f16>;
+
+template <class From, class To>
+To convert_value(From value) {
+  if constexpr (is_narrow_float<From>)
+    return convert_value<float, To>(static_cast<float>(value));
+  else if constexpr (is_narrow_float<To>)
+    return To(static_cast<float>(value));
+  else if constexpr (std::is_same_v<To, bool>)
+    return value != From{};
+  else
+    return static_cast<To>(value);
+}
+
+template <class From, class To>
+void convert_all(const Tensor& from, Tensor& to) {
+  auto in = from.as<From>();
+  auto out = to.as<To>();
+  for (size_t i = 0; i < in.size(); ++i) out[i] = convert_value<From, To>(in[i]);
+}
+
+template <class F>
+void with_type(DType dtype, F&& f) {
+  switch (dtype) {
+    case DType::f32: return f(float{});
+    case DType::f16: return f(f16{});
+    case DType::bf16: return f(bf16{});
+    case DType::i64: return f(int64_t{});
+    case DType::i32: return f(int32_t{});
+    case DType::i8: return f(int8_t{});
+    case DType::u8: return f(uint8_t{});
+    case DType::boolean: return f(bool{});
+    default: assert(!"conversion of a reserved dtype");
+  }
+}
+
+}  // namespace
+
+Tensor::Tensor(Type type) : type_(type), data_(allocate_zeroed(type.bytes())) {}
+
+Tensor convert(const Tensor& from, DType to) {
+  if (from.dtype() == to) return from;
+  Tensor out({to, from.shape()});
+  with_type(from.dtype(), [&](auto source) {
+    with_type(to, [&](auto target) { convert_all<decltype(source), decltype(target)>(from, out); });
+  });
+  return out;
+}
+
+}  // namespace rung

@@ -1,0 +1,95 @@
+// What a climb found out: receipts, ablation, where the time goes, which kernel won where, on which machine. Plain data;
+// report/ turns it into JSON, HTML, Markdown and a trace.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "measure/category.hpp"
+
+namespace rung {
+
+struct Interval {
+  double lo = 0, hi = 0;
+};
+
+// What a rung did. `ratio` is time before / time after from interleaved runs, above 1 when the rung is faster; `ci95` is its
+// 95 % confidence interval.
+struct Receipt {
+  std::string name;
+  bool accepted = false;
+  std::string reason;  // one line: why it was kept or not
+  double before_ms = 0, ms = 0, ratio = 1;
+  Interval ci95{1, 1};
+  int kernels = 0;                  // launches in the plan with this rung on
+  double rel_l2 = 0, max_abs = 0;   // against the f32/f64 reference
+  int attempt = 1;                  // 2: tried again at the end
+  std::vector<std::string> notes;   // what its passes did or why they did not: "reduce: dropped 3 masked rows ..."
+};
+
+// Leave-one-out on the final plan: time without the rung / time with it.
+struct AblationRow {
+  std::string name;
+  double ratio = 1;
+  Interval ci95{1, 1};
+};
+
+// One launch of the final plan, timed alone with cold weights.
+struct OpTime {
+  std::string label, op, kernel, problem;
+  Category category = Category::other;
+  double us = 0, floor_us = 0;
+  double flops = 0, bytes = 0;  // work that the op needs at least; bytes include weights, inputs and the output once
+};
+
+struct Candidate {
+  std::string kernel;
+  std::map<std::string, long> params;
+  double us = 0;        // median; 0 when it was not timed
+  std::string verdict;  // "chosen", "default", "1.13 x slower", "not supported: k % 32 != 0", "crashed: signal 11"
+};
+
+// All that was tried for one problem.
+struct Choice {
+  std::string problem;  // "linear m=128 n=1536 k=384 f32 bias gelu"
+  int count = 1;        // launches that share it
+  std::string chosen, reason;
+  std::vector<Candidate> candidates;
+};
+
+// One latency measurement.
+struct Latency {
+  double median_ms = 0, min_ms = 0, p90_ms = 0, p99_ms = 0;
+  Interval ci95;  // of the median, ms
+  int runs = 0;
+};
+
+struct Peaks {
+  double gemm_f32_gflops = 0, gemm_bf16_gflops = 0;  // best of our GEMM kernels on a large problem, all threads
+  double read_gbps = 0;                              // streaming read beyond the last cache
+  double handoff_us = 0;                             // wake the team, run nothing, come back (spinning)
+  double barrier_us = 0;
+};
+
+struct ClimbResult {
+  std::string model, device, dtype, architecture;
+  std::string shapes;  // "input_ids=i64[1,128] ..."
+  int threads = 1;
+  double baseline_ms = 0, final_ms = 0, floor_ms = 0, tuning_s = 0, total_s = 0;
+  int kernels_before = 0, kernels_after = 0;
+  Latency baseline, final_latency, cold;  // cold: weights evicted from cache before each run
+  std::vector<Receipt> rungs;
+  std::vector<AblationRow> ablation;
+  std::vector<OpTime> ops;
+  std::vector<Choice> choices;
+  Peaks peaks;
+  double weights_mb = 0, arena_mb = 0, peak_rss_mb = 0;
+  double host_us = 0;                      // time per replay outside kernels
+  std::map<std::string, std::string> environment;  // processor, isa, kernel, compiler, library versions, governor, ...
+  bool verified = false;
+  double rel_l2 = 0, max_abs = 0, cosine = 0;
+  std::string verify_reason;
+};
+
+}  // namespace rung
