@@ -15,7 +15,7 @@ namespace rung {
 Result<std::shared_ptr<MappedFile>> MappedFile::open(const std::string& path) {
   int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return fail("'{}': cannot open: {}", path, std::strerror(errno));
-  struct stat info{};
+  struct stat info {};
   if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
     ::close(fd);
     return fail("'{}': not a regular file", path);

@@ -38,14 +38,14 @@ tl::unexpected<Error> wrong_usage(fmt::format_string<Args...> format, Args&&... 
 
 // RUNG_TRY(auto x, f()) : x = *f(), or return f's error from here.
 #define RUNG_TRY(target, expression) RUNG_TRY_(target, expression, RUNG_CONCAT(rung_try_, __LINE__))
-#define RUNG_TRY_(target, expression, result)                              \
-  auto result = (expression);                                              \
+#define RUNG_TRY_(target, expression, result)                                   \
+  auto result = (expression);                                                   \
   if (!result) return tl::unexpected<::rung::Error>(std::move(result).error()); \
   target = std::move(*result)
 
 // RUNG_CHECK(f()) : return f's error from here, if any.
-#define RUNG_CHECK(expression)                                                                              \
-  do {                                                                                                      \
-    if (auto rung_status = (expression); !rung_status)                                                      \
-      return tl::unexpected<::rung::Error>(std::move(rung_status).error());                                 \
+#define RUNG_CHECK(expression)                                              \
+  do {                                                                      \
+    if (auto rung_status = (expression); !rung_status)                      \
+      return tl::unexpected<::rung::Error>(std::move(rung_status).error()); \
   } while (0)

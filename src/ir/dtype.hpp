@@ -11,9 +11,9 @@ namespace rung {
 // The f8 types are reserved: they print and parse, no kernel uses them yet.
 enum class DType : uint8_t { f32, f16, bf16, f8e4m3fn, f8e4m3fnuz, i64, i32, i8, u8, boolean };
 
-size_t size_of(DType dtype);                               // bytes per element
-std::string_view name_of(DType dtype);                     // "f32", ..., "bool"
-std::optional<DType> dtype_named(std::string_view name);   // the inverse
+size_t size_of(DType dtype);                              // bytes per element
+std::string_view name_of(DType dtype);                    // "f32", ..., "bool"
+std::optional<DType> dtype_named(std::string_view name);  // the inverse
 inline bool is_float(DType d) { return d <= DType::f8e4m3fnuz; }
 
 }  // namespace rung

@@ -36,7 +36,8 @@ NodeId Graph::input(std::string input_name, Type type) {
 }
 
 NodeId Graph::constant(std::shared_ptr<const Weight> weight) {
-  Node node{.op = Constant{weight->name()}, .type = weight->type(), .operands = {}, .users = {}, .label = weight->name()};
+  Node node{
+      .op = Constant{weight->name()}, .type = weight->type(), .operands = {}, .users = {}, .label = weight->name()};
   NodeId id = append(std::move(node));
   weights_[id] = std::move(weight);
   return id;
@@ -55,7 +56,8 @@ Result<NodeId> Graph::try_add(Op op, std::vector<NodeId> operands, std::string l
     if (label.empty()) return tl::unexpected<Error>(type.error());
     return fail("{}: {}", label, type.error().message);
   }
-  Node node{.op = std::move(op), .type = *type, .operands = std::move(operands), .users = {}, .label = std::move(label)};
+  Node node{
+      .op = std::move(op), .type = *type, .operands = std::move(operands), .users = {}, .label = std::move(label)};
   return append(std::move(node));
 }
 

@@ -20,8 +20,9 @@ struct Node {
   Op op;
   Type type;
   std::vector<NodeId> operands;
-  std::vector<NodeId> users;  // one entry per use, so a node that reads a value twice stands twice; graph outputs not counted
-  std::string label;          // where it comes from, as the model's author names it: "encoder.layer.0.attention.query"
+  std::vector<NodeId>
+      users;          // one entry per use, so a node that reads a value twice stands twice; graph outputs not counted
+  std::string label;  // where it comes from, as the model's author names it: "encoder.layer.0.attention.query"
   NodeId previous = kNoNode, next = kNoNode;
   uint32_t output_uses = 0;  // how many graph outputs this node is
   bool alive = true;
@@ -47,8 +48,8 @@ class Graph {
   // Editing.
   void replace_uses(NodeId from, NodeId to);  // operands and outputs alike; types must agree
   void set_operand(NodeId user, size_t index, NodeId to);
-  void erase(NodeId id);                      // must have no uses
-  size_t erase_dead();                        // everything no output needs; inputs stay. Returns how many went
+  void erase(NodeId id);  // must have no uses
+  size_t erase_dead();    // everything no output needs; inputs stay. Returns how many went
   // Makes a constant of an input (freezing it); same id.
   void freeze_input(NodeId input, std::shared_ptr<const Weight> value);
 
@@ -65,10 +66,10 @@ class Graph {
   bool single_use(NodeId id) const { return nodes_[id].users.size() + nodes_[id].output_uses == 1; }
   bool is_output(NodeId id) const { return nodes_[id].output_uses > 0; }
   const std::vector<Output>& outputs() const { return outputs_; }
-  std::vector<NodeId> inputs() const;          // in declaration order
-  NodeId input_named(std::string_view name) const;  // kNoNode if none
-  std::vector<NodeId> order() const;           // all live nodes, operands before users
-  size_t size() const { return live_; }        // live nodes
+  std::vector<NodeId> inputs() const;                // in declaration order
+  NodeId input_named(std::string_view name) const;   // kNoNode if none
+  std::vector<NodeId> order() const;                 // all live nodes, operands before users
+  size_t size() const { return live_; }              // live nodes
   size_t capacity() const { return nodes_.size(); }  // ids are below this: the size for side tables
   void set_label(NodeId id, std::string label) { nodes_[id].label = std::move(label); }
   NodeId first() const { return head_; }

@@ -2,6 +2,7 @@
 // Every op has exactly one result; a node is its value. Types: T is any float type; arithmetic accumulates in f32.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -13,7 +14,24 @@
 namespace rung {
 
 enum class UnaryKind : uint8_t {
-  neg, abs, exp, log, sqrt, rsqrt, reciprocal, square, sin, cos, tanh, erf, sigmoid, relu, silu, gelu, gelu_tanh, logical_not
+  neg,
+  abs,
+  exp,
+  log,
+  sqrt,
+  rsqrt,
+  reciprocal,
+  square,
+  sin,
+  cos,
+  tanh,
+  erf,
+  sigmoid,
+  relu,
+  silu,
+  gelu,
+  gelu_tanh,
+  logical_not
 };
 enum class BinaryKind : uint8_t { add, sub, mul, div, pow, max, min, eq, ne, lt, le, gt, ge, logical_and, logical_or };
 enum class ReduceKind : uint8_t { sum, mean, max };
@@ -108,8 +126,8 @@ struct Conv2d {
 };
 // attention(q: T[B,S,H,D], mask: f32 broadcast to [B,H,S,K] if has_mask, then for each segment
 //           k: T[B,Ki,G,D], v: T[B,Ki,G,D]) -> T[B,S,H,D]
-//   softmax(scale * q k' + mask) v, keys of all segments one after another (K = sum of Ki); H is a multiple of G and query
-//   head h reads key head h / (H/G). Softmax in f32.
+//   softmax(scale * q k' + mask) v, keys of all segments one after another (K = sum of Ki); H is a multiple of G and
+//   query head h reads key head h / (H/G). Softmax in f32.
 struct Attention {
   RUNG_OP("attention");
   float scale = 1.0f;
@@ -202,7 +220,8 @@ struct Broadcast {
   RUNG_FIELDS(RUNG_FIELD(Broadcast, shape))
   RUNG_EQUAL(Broadcast);
 };
-// gather(x, indices: i64|i32[I...]) -> x.shape with `axis` replaced by I...; an index out of range is an error at run time.
+// gather(x, indices: i64|i32[I...]) -> x.shape with `axis` replaced by I...; an index out of range is an error at run
+// time.
 struct Gather {
   RUNG_OP("gather");
   int64_t axis = 0;
@@ -239,9 +258,9 @@ struct MaskedMean {
   RUNG_FIELDS(RUNG_FIELD(MaskedMean, eps))
   RUNG_EQUAL(MaskedMean);
 };
-// A chain of element-wise ops run in one sweep. Registers 0..operands-1 are the operands (broadcast to the result), each
-// instruction adds one; the last is the result. Values are held in f32 between instructions, bool as 0 or 1.
-// Text: pointwise(a, b, program="r2=mul(r0,r1);r3=tanh(r2)").
+// A chain of element-wise ops run in one sweep. Registers 0..operands-1 are the operands (broadcast to the result),
+// each instruction adds one; the last is the result. Values are held in f32 between instructions, bool as 0 or 1. Text:
+// pointwise(a, b, program="r2=mul(r0,r1);r3=tanh(r2)").
 struct Pointwise {
   RUNG_OP("pointwise");
   std::string program;
@@ -250,9 +269,9 @@ struct Pointwise {
   RUNG_EQUAL(Pointwise);
 };
 
-using Op = std::variant<Input, Constant, Unary, Binary, Cast, Select, MatMul, Linear, Conv2d, Attention, Softmax, LayerNorm,
-                        RmsNorm, L2Normalize, Reduce, CumSum, Reshape, Transpose, Slice, Concat, Broadcast, Gather, Rope,
-                        GatedMul, Im2col, MaskedMean, Pointwise>;
+using Op = std::variant<Input, Constant, Unary, Binary, Cast, Select, MatMul, Linear, Conv2d, Attention, Softmax,
+                        LayerNorm, RmsNorm, L2Normalize, Reduce, CumSum, Reshape, Transpose, Slice, Concat, Broadcast,
+                        Gather, Rope, GatedMul, Im2col, MaskedMean, Pointwise>;
 
 // The op's word in text, logs and tables: "linear"; for unary and binary ops the kind: "add".
 std::string_view name_of(const Op& op);
@@ -272,7 +291,7 @@ std::string fields_to_string(const Op& op);
 Result<Type> infer_type(const Op& op, std::span<const Type> operands);
 
 // Views change only how the same elements are addressed.
-bool is_view(const Op& op);  // reshape, transpose, slice, broadcast
+bool is_view(const Op& op);         // reshape, transpose, slice, broadcast
 bool is_elementwise(const Op& op);  // unary, binary, cast, select
 
 template <class T>

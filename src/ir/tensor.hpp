@@ -1,5 +1,5 @@
-// Host tensors (always row-major and contiguous), and weights: named constants whose contents come when first asked for.
-// SPDX-License-Identifier: Apache-2.0
+// Host tensors (always row-major and contiguous), and weights: named constants whose contents come when first asked
+// for. SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cassert>
 #include <cstddef>
@@ -16,14 +16,38 @@ namespace rung {
 
 template <class T>
 constexpr DType dtype_of();
-template <> constexpr DType dtype_of<float>() { return DType::f32; }
-template <> constexpr DType dtype_of<f16>() { return DType::f16; }
-template <> constexpr DType dtype_of<bf16>() { return DType::bf16; }
-template <> constexpr DType dtype_of<int64_t>() { return DType::i64; }
-template <> constexpr DType dtype_of<int32_t>() { return DType::i32; }
-template <> constexpr DType dtype_of<int8_t>() { return DType::i8; }
-template <> constexpr DType dtype_of<uint8_t>() { return DType::u8; }
-template <> constexpr DType dtype_of<bool>() { return DType::boolean; }
+template <>
+constexpr DType dtype_of<float>() {
+  return DType::f32;
+}
+template <>
+constexpr DType dtype_of<f16>() {
+  return DType::f16;
+}
+template <>
+constexpr DType dtype_of<bf16>() {
+  return DType::bf16;
+}
+template <>
+constexpr DType dtype_of<int64_t>() {
+  return DType::i64;
+}
+template <>
+constexpr DType dtype_of<int32_t>() {
+  return DType::i32;
+}
+template <>
+constexpr DType dtype_of<int8_t>() {
+  return DType::i8;
+}
+template <>
+constexpr DType dtype_of<uint8_t>() {
+  return DType::u8;
+}
+template <>
+constexpr DType dtype_of<bool>() {
+  return DType::boolean;
+}
 
 // Shares its storage when copied.
 class Tensor {
@@ -65,8 +89,8 @@ class Tensor {
   std::shared_ptr<std::byte> data_;
 };
 
-// Element-wise conversion by value, as C++ casts do (floats to bool: non-zero is true; narrowing floats round to nearest
-// even). Works for every dtype but the reserved f8 ones.
+// Element-wise conversion by value, as C++ casts do (floats to bool: non-zero is true; narrowing floats round to
+// nearest even). Works for every dtype but the reserved f8 ones.
 Tensor convert(const Tensor& from, DType to);
 
 // What a Constant node holds. load() may map, generate or compute; it must return a tensor of exactly `type`.
@@ -77,7 +101,8 @@ class Weight {
   const std::string& name() const { return name_; }
   const Type& type() const { return type_; }
   virtual Result<Tensor> load() const = 0;
-  // True when the value is already in memory and small to fetch (literals, frozen inputs); false for files and generators.
+  // True when the value is already in memory and small to fetch (literals, frozen inputs); false for files and
+  // generators.
   virtual bool immediate() const { return false; }
 
  private:

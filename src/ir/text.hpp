@@ -7,8 +7,8 @@
 //   y: f32[1,128,384] = linear(x, w, out=f32)        # label
 //   return last_hidden_state=y
 //
-// For tests, parse also takes the short form: expressions nest, an operand `x:f32[4,8]` declares an input on the spot, result
-// types may be left out, and without `return` the last line's value is the output, under its own name.
+// For tests, parse also takes the short form: expressions nest, an operand `x:f32[4,8]` declares an input on the spot,
+// result types may be left out, and without `return` the last line's value is the output, under its own name.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <functional>

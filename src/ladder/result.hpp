@@ -1,6 +1,5 @@
-// What a climb found out: receipts, ablation, where the time goes, which kernel won where, on which machine. Plain data;
-// report/ turns it into JSON, HTML, Markdown and a trace.
-// SPDX-License-Identifier: Apache-2.0
+// What a climb found out: receipts, ablation, where the time goes, which kernel won where, on which machine. Plain
+// data; report/ turns it into JSON, HTML, Markdown and a trace. SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <map>
 #include <string>
@@ -14,18 +13,18 @@ struct Interval {
   double lo = 0, hi = 0;
 };
 
-// What a rung did. `ratio` is time before / time after from interleaved runs, above 1 when the rung is faster; `ci95` is its
-// 95 % confidence interval.
+// What a rung did. `ratio` is time before / time after from interleaved runs, above 1 when the rung is faster; `ci95`
+// is its 95 % confidence interval.
 struct Receipt {
   std::string name;
   bool accepted = false;
   std::string reason;  // one line: why it was kept or not
   double before_ms = 0, ms = 0, ratio = 1;
   Interval ci95{1, 1};
-  int kernels = 0;                  // launches in the plan with this rung on
-  double rel_l2 = 0, max_abs = 0;   // against the f32/f64 reference
-  int attempt = 1;                  // 2: tried again at the end
-  std::vector<std::string> notes;   // what its passes did or why they did not: "reduce: dropped 3 masked rows ..."
+  int kernels = 0;                 // launches in the plan with this rung on
+  double rel_l2 = 0, max_abs = 0;  // against the f32/f64 reference
+  int attempt = 1;                 // 2: tried again at the end
+  std::vector<std::string> notes;  // what its passes did or why they did not: "reduce: dropped 3 masked rows ..."
 };
 
 // Leave-one-out on the final plan: time without the rung / time with it.
@@ -85,7 +84,7 @@ struct ClimbResult {
   std::vector<Choice> choices;
   Peaks peaks;
   double weights_mb = 0, arena_mb = 0, peak_rss_mb = 0;
-  double host_us = 0;                      // time per replay outside kernels
+  double host_us = 0;                              // time per replay outside kernels
   std::map<std::string, std::string> environment;  // processor, isa, kernel, compiler, library versions, governor, ...
   bool verified = false;
   double rel_l2 = 0, max_abs = 0, cosine = 0;

@@ -8,8 +8,8 @@
 namespace rung {
 
 enum class Category : uint8_t { gemm, attention, normalisation, elementwise, copy, launch, other };
-inline constexpr std::array<std::string_view, 7> kCategoryNames{"GEMM",         "attention", "normalisation", "element-wise",
-                                                               "copy",         "launch/host", "other"};
+inline constexpr std::array<std::string_view, 7> kCategoryNames{"GEMM", "attention",   "normalisation", "element-wise",
+                                                                "copy", "launch/host", "other"};
 inline std::string_view name_of(Category c) { return kCategoryNames[static_cast<size_t>(c)]; }
 
 }  // namespace rung

@@ -10,10 +10,10 @@ struct CpuInfo {
   std::string name;
   int cores = 1;  // usable by this process (affinity)
   size_t l1_bytes = 32 << 10, l2_bytes = 512 << 10, l3_bytes = 16 << 20;
-  bool avx2 = false;         // with FMA and F16C
-  bool avx512 = false;       // F, BW, DQ, VL
+  bool avx2 = false;    // with FMA and F16C
+  bool avx512 = false;  // F, BW, DQ, VL
   bool avx512_bf16 = false;
-  bool amx_bf16 = false;     // and the kernel lets this process use the tiles
+  bool amx_bf16 = false;         // and the kernel lets this process use the tiles
   std::string isa_text() const;  // "avx2 avx512 avx512_bf16 amx_bf16"
 };
 

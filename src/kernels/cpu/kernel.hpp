@@ -46,17 +46,18 @@ struct Problem {
   }
 };
 
-// One call on one thread. Every thread of the team makes the same call with its own `thread`; when all have returned the
-// output is complete. Inside, call.team->barrier() orders phases.
+// One call on one thread. Every thread of the team makes the same call with its own `thread`; when all have returned
+// the output is complete. Inside, call.team->barrier() orders phases.
 struct Call {
   const Problem& problem;
   const void* const* inputs;  // by operand; a packed operand points to what pack() made
   void* output;
-  void* scratch;          // scratch_bytes(), 64-byte aligned, shared by the team; contents undefined
-  const void* state;      // what prepare() returned
+  void* scratch;      // scratch_bytes(), 64-byte aligned, shared by the team; contents undefined
+  const void* state;  // what prepare() returned
   int thread;
   Team* team;
-  std::atomic<uint32_t>* fault;  // set to 1 + operand's index when its values cannot be used (a gather index out of range)
+  std::atomic<uint32_t>*
+      fault;  // set to 1 + operand's index when its values cannot be used (a gather index out of range)
   template <class T>
   const T* in(size_t i) const {
     return static_cast<const T*>(inputs[i]);

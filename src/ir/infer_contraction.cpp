@@ -1,0 +1,90 @@
+// Type rules of matrix products, convolution and attention.
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/infer.hpp"
+
+namespace rung::infer {
+
+Result<Type> rule(const MatMul&, Types types) {
+  RUNG_CHECK(want_count(types, 2));
+  const Type &a = types[0], &b = types[1];
+  RUNG_CHECK(want_float(a, "a"));
+  RUNG_CHECK(want_same_dtype(a, b));
+  if (a.shape.rank() < 2 || b.shape.rank() < 2) return fail("got {} and {}, wanted rank 2 or more", a, b);
+  if (a.shape.back() != b.shape.back(1)) return fail("got {} and {}: inner dimensions differ", a, b);
+  Shape batch_a = a.shape, batch_b = b.shape;
+  for (Shape* batch : {&batch_a, &batch_b}) batch->erase(batch->rank() - 1), batch->erase(batch->rank() - 1);
+  RUNG_TRY(Shape shape, broadcast(batch_a, batch_b));
+  shape.push_back(a.shape.back(1));
+  shape.push_back(b.shape.back());
+  return Type{a.dtype, shape};
+}
+
+Result<Type> rule(const Linear& op, Types types) {
+  RUNG_CHECK(want_count(types, 2u + op.has_bias + op.has_residual));
+  const Type &x = types[0], &w = types[1];
+  RUNG_CHECK(want_float(x, "x"));
+  RUNG_CHECK(want_float(w, "weight"));
+  RUNG_CHECK(want_rank(w, 2, "weight"));
+  if (x.shape.rank() < 1 || x.shape.back() != w.shape[1])
+    return fail("got x {} and weight {}: inner dimensions differ", x, w);
+  if (op.gated && w.shape[0] % 2) return fail("weight: got {}, wanted an even number of rows (gate and up)", w);
+  if (!is_float(op.out)) return fail("got output type {}, wanted a float type", op.out);
+  Shape shape = x.shape;
+  shape[shape.rank() - 1] = op.gated ? w.shape[0] / 2 : w.shape[0];
+  if (op.has_bias) RUNG_CHECK(want_shape(types[2], Shape{w.shape[0]}, "bias"));
+  if (op.has_residual) RUNG_CHECK(want_shape(types.back(), shape, "residual"));
+  return Type{op.out, shape};
+}
+
+Result<Type> rule(const Conv2d& op, Types types) {
+  RUNG_CHECK(want_count(types, 3));
+  const Type &x = types[0], &w = types[1];
+  RUNG_CHECK(want_float(x, "x"));
+  RUNG_CHECK(want_same_dtype(x, w));
+  RUNG_CHECK(want_rank(x, 4, "x"));
+  RUNG_CHECK(want_rank(w, 4, "weight"));
+  if (op.stride < 1) return fail("got stride {}, wanted at least 1", op.stride);
+  if (x.shape[1] != w.shape[1] || x.shape[2] < w.shape[2] || x.shape[3] < w.shape[3] || w.shape[2] < 1 ||
+      w.shape[3] < 1)
+    return fail("got x {} and weight {}: channels differ, or the image is smaller than the window", x, w);
+  RUNG_CHECK(want_shape(types[2], Shape{w.shape[0]}, "bias"));
+  return Type{x.dtype, Shape{x.shape[0], w.shape[0], (x.shape[2] - w.shape[2]) / op.stride + 1,
+                             (x.shape[3] - w.shape[3]) / op.stride + 1}};
+}
+
+Result<Type> rule(const Attention& op, Types types) {
+  if (op.segments < 1) return fail("got {} segments, wanted at least 1", op.segments);
+  size_t first = op.has_mask ? 2 : 1;
+  RUNG_CHECK(want_count(types, first + 2 * static_cast<size_t>(op.segments)));
+  const Type& q = types[0];
+  RUNG_CHECK(want_float(q, "q"));
+  RUNG_CHECK(want_rank(q, 4, "q"));
+  int64_t keys = 0;
+  for (size_t i = first; i < types.size(); i += 2) {
+    const Type &k = types[i], &v = types[i + 1];
+    RUNG_CHECK(want_rank(k, 4, "k"));
+    RUNG_CHECK(want_same_dtype(q, k));
+    if (!(k == v)) return fail("got k {} and v {}, wanted equal types", k, v);
+    if (k.shape[0] != q.shape[0] || k.shape[3] != q.shape[3] || k.shape[2] < 1 || q.shape[2] % k.shape[2] ||
+        k.shape[2] != types[first].shape[2])
+      return fail("got q {} and k {}: batch, heads or head sizes do not fit", q, k);
+    keys += k.shape[1];
+  }
+  if (op.has_mask) {
+    if (types[1].dtype != DType::f32) return fail("mask: got {}, wanted f32", types[1]);
+    RUNG_CHECK(want_broadcast_to(types[1], Shape{q.shape[0], q.shape[2], q.shape[1], keys}, "mask"));
+  }
+  return q;
+}
+
+Result<Type> rule(const Im2col& op, Types types) {
+  RUNG_CHECK(want_count(types, 1));
+  const Type& x = types[0];
+  RUNG_CHECK(want_rank(x, 4, "x"));
+  int64_t p = op.patch;
+  if (p < 1 || x.shape[2] < p || x.shape[3] < p)
+    return fail("got {} and patch {}, wanted an image of at least one patch", x, p);
+  return Type{x.dtype, Shape{x.shape[0], (x.shape[2] / p) * (x.shape[3] / p), x.shape[1] * p * p}};
+}
+
+}  // namespace rung::infer

@@ -1,0 +1,88 @@
+// The words for ops and their kinds, and the text of their fields.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "ir/op.hpp"
+
+namespace rung {
+namespace {
+
+constexpr std::array<std::string_view, 18> kUnary{"neg",        "abs",    "exp",  "log",  "sqrt",      "rsqrt",
+                                                  "reciprocal", "square", "sin",  "cos",  "tanh",      "erf",
+                                                  "sigmoid",    "relu",   "silu", "gelu", "gelu_tanh", "not"};
+constexpr std::array<std::string_view, 15> kBinary{"add", "sub", "mul", "div", "pow", "max", "min", "eq",
+                                                   "ne",  "lt",  "le",  "gt",  "ge",  "and", "or"};
+constexpr std::array<std::string_view, 3> kReduce{"sum", "mean", "max"};
+constexpr std::array<std::string_view, 6> kActivation{"none", "relu", "gelu", "gelu_tanh", "silu", "tanh"};
+
+template <class Kind, size_t N>
+std::optional<Kind> find(const std::array<std::string_view, N>& names, std::string_view name) {
+  auto it = std::find(names.begin(), names.end(), name);
+  if (it == names.end()) return std::nullopt;
+  return static_cast<Kind>(it - names.begin());
+}
+
+template <size_t I = 0>
+std::optional<Op> op_of_struct(std::string_view name) {
+  if constexpr (I == std::variant_size_v<Op>) {
+    return std::nullopt;
+  } else {
+    using Struct = std::variant_alternative_t<I, Op>;
+    if (Struct::kName == name) return Op(Struct{});
+    return op_of_struct<I + 1>(name);
+  }
+}
+
+std::string value_text(const std::string& v) { return fmt::format("\"{}\"", v); }
+std::string value_text(bool v) { return v ? "true" : "false"; }
+std::string value_text(float v) { return fmt::format("{}", v); }
+std::string value_text(int64_t v) { return fmt::format("{}", v); }
+std::string value_text(DType v) { return std::string(name_of(v)); }
+std::string value_text(const Dims& v) { return to_string(v); }
+std::string value_text(ReduceKind v) { return std::string(name_of(v)); }
+std::string value_text(Activation v) { return std::string(name_of(v)); }
+
+}  // namespace
+
+std::string_view name_of(UnaryKind kind) { return kUnary[static_cast<size_t>(kind)]; }
+std::string_view name_of(BinaryKind kind) { return kBinary[static_cast<size_t>(kind)]; }
+std::string_view name_of(ReduceKind kind) { return kReduce[static_cast<size_t>(kind)]; }
+std::string_view name_of(Activation a) { return kActivation[static_cast<size_t>(a)]; }
+std::optional<Activation> activation_named(std::string_view name) { return find<Activation>(kActivation, name); }
+std::optional<ReduceKind> reduce_named(std::string_view name) { return find<ReduceKind>(kReduce, name); }
+
+std::string_view name_of(const Op& op) {
+  if (const auto* unary = as<Unary>(op)) return name_of(unary->kind);
+  if (const auto* binary = as<Binary>(op)) return name_of(binary->kind);
+  return std::visit([](const auto& s) { return s.kName; }, op);
+}
+
+std::optional<Op> op_named(std::string_view name) {
+  if (auto kind = find<UnaryKind>(kUnary, name)) return Op(Unary{*kind});
+  if (auto kind = find<BinaryKind>(kBinary, name)) return Op(Binary{*kind});
+  if (name == Unary::kName || name == Binary::kName) return std::nullopt;
+  return op_of_struct(name);
+}
+
+std::string fields_to_string(const Op& op) {
+  std::string text;
+  std::visit(
+      [&](const auto& value) {
+        using Struct = std::decay_t<decltype(value)>;
+        const Struct defaults{};
+        auto one = [&](const auto& field) {
+          if (value.*(field.member) == defaults.*(field.member)) return;
+          text += fmt::format("{}{}={}", text.empty() ? "" : ", ", field.name, value_text(value.*(field.member)));
+        };
+        std::apply([&](const auto&... field) { (one(field), ...); }, Struct::fields());
+      },
+      op);
+  return text;
+}
+
+bool is_view(const Op& op) { return as<Reshape>(op) || as<Transpose>(op) || as<Slice>(op) || as<Broadcast>(op); }
+bool is_elementwise(const Op& op) { return as<Unary>(op) || as<Binary>(op) || as<Cast>(op) || as<Select>(op); }
+
+}  // namespace rung

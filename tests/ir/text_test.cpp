@@ -1,0 +1,80 @@
+// The text form: print and parse are inverse, and errors name the line and the fault.
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/text.hpp"
+
+#include <gtest/gtest.h>
+
+#include "ir/verify.hpp"
+
+namespace rung {
+namespace {
+
+void expect_round_trip(const char* text) {
+  auto graph = parse_graph(text);
+  ASSERT_TRUE(graph) << graph.error().message;
+  EXPECT_TRUE(verify(*graph));
+  std::string printed = print(*graph);
+  auto again = parse_graph(printed);
+  ASSERT_TRUE(again) << again.error().message << "\n" << printed;
+  EXPECT_EQ(print(*again), printed);
+}
+
+std::string error_of(const char* text) {
+  auto graph = parse_graph(text);
+  return graph ? "no error" : graph.error().message;
+}
+
+TEST(GraphText, RoundTripsNestedShortForm) { expect_round_trip("y = add(matmul(x:f32[4,8], w:f32[8,16]), b:f32[16])"); }
+
+TEST(GraphText, RoundTripsFieldsOfEveryKind) {
+  expect_round_trip(R"(
+graph "a b"
+x: f32[1,4,8] = input(name="the input")
+w: f32[16,8] = constant(name="encoder.w")
+c: i64[3] = constant(name="c", values=[1,-2,3])
+p: bool[2] = constant(values=[1,0])
+e: f32[1] = constant(values=[1e-05])
+y = linear(x, w, gated=true, activation=gelu_tanh, out=bf16)  # layer.0.mlp
+t = transpose(y, permutation=[2,0,1])
+r = reduce(cast(t, to=f32), kind=max, axis=0, keep_dim=true)
+s = slice(r, axis=2, begin=1, end=4, step=2)
+return out=s, "other out"=t
+)");
+}
+
+TEST(GraphText, KeepsLabelsLiteralsAndOutputNames) {
+  auto graph =
+      parse_graph("x: f32[2] = input()\nk: f32[2] = constant(values=[1.5,-2])\ny = mul(x, k)  # scale\nreturn z=y");
+  ASSERT_TRUE(graph) << graph.error().message;
+  EXPECT_EQ(print(*graph),
+            "graph \"graph\"\nx: f32[2] = input()\n%1: f32[2] = constant(name=\"k\", values=[1.5,-2])\n"
+            "%2: f32[2] = mul(x, %1)  # scale\nreturn \"z\"=%2\n");
+}
+
+TEST(GraphText, NamesTheLineOfAnUnknownOp) {
+  EXPECT_EQ(error_of("x: f32[2] = input()\ny = frob(x)"), "line 2: 'frob' is not an op");
+}
+
+TEST(GraphText, RefusesATypeThatTheOpDoesNotGive) {
+  EXPECT_EQ(error_of("x: f32[2] = input()\ny: f32[3] = neg(x)"),
+            "line 2: 'y' is declared f32[3] but its expression gives f32[2]");
+}
+
+TEST(GraphText, RefusesShapesTooLargeToCount) {
+  EXPECT_EQ(error_of("x: f32[4294967296,4294967296] = input()"),
+            "line 1: got dimension 4294967296: negative, or too large a product");
+}
+
+TEST(GraphText, RefusesDeepNesting) {
+  std::string text = "y = ";
+  for (int i = 0; i < 100; ++i) text += "neg(";
+  EXPECT_EQ(error_of(text.c_str()), "line 1: expressions nest deeper than 64");
+}
+
+TEST(GraphText, RefusesUndefinedAndTwiceDefinedNames) {
+  EXPECT_EQ(error_of("y = neg(x)"), "line 1: 'x' is not defined");
+  EXPECT_EQ(error_of("x: f32[1] = input()\nx = neg(x)"), "line 2: 'x' is defined twice");
+}
+
+}  // namespace
+}  // namespace rung
