@@ -9,9 +9,13 @@
 
 namespace rung::cpu {
 
+// `cores` keeps each worker on its own core, where the process may use at least as many cores as the team has threads.
+enum class Pinning { none, cores };
+
 class Team {
  public:
-  explicit Team(int threads);  // the caller is thread 0; threads - 1 workers are started
+  // The caller is thread 0; threads - 1 workers are started.
+  explicit Team(int threads, Pinning pinning = Pinning::none);
   ~Team();
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
@@ -33,8 +37,10 @@ class Team {
   void run_erased(Body body, void* data);
   void work(int thread);
   void wait_for_ticket(uint32_t seen);
+  bool arrive();  // true for the last to come, which turns the phase
 
   const int size_;
+  int spins_ = 0;  // pauses before a waiting thread yields or sleeps; few when threads outnumber cores
   alignas(64) std::atomic<uint32_t> ticket_{0};  // bumped for every run
   alignas(64) std::atomic<int> arrived_{0};
   alignas(64) std::atomic<uint32_t> phase_{0};

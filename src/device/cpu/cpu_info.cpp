@@ -1,0 +1,134 @@
+// Reads CPUID, XCR0, sysfs and the affinity mask; asks the kernel for the AMX tile state.
+// SPDX-License-Identifier: Apache-2.0
+#include "device/cpu/cpu_info.hpp"
+
+#include <cpuid.h>
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+#include "base/log.hpp"
+
+namespace rung::cpu {
+namespace {
+
+struct Registers {
+  uint32_t eax = 0, ebx = 0, ecx = 0, edx = 0;
+};
+
+// All zero when the processor has no such leaf.
+Registers cpuid(uint32_t leaf, uint32_t subleaf = 0) {
+  Registers r;
+  if (!__get_cpuid_count(leaf, subleaf, &r.eax, &r.ebx, &r.ecx, &r.edx)) return {};
+  return r;
+}
+
+bool bit(uint32_t word, int index) { return (word >> index) & 1u; }
+
+// The register state that the operating system saves; 0 without OSXSAVE.
+uint64_t saved_state() {
+  if (!bit(cpuid(1).ecx, 27)) return 0;
+  uint32_t low = 0, high = 0;
+  asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return uint64_t{high} << 32 | low;
+}
+
+// Linux hands out the 8 KiB tile state only to a process that asked for it.
+bool request_tiles() {
+  constexpr long kRequestPermission = 0x1023, kTileData = 18;
+  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+}
+
+int affinity_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
+  return static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+}
+
+std::string brand() {
+  char text[49] = {};
+  for (uint32_t i = 0; i < 3; ++i) {
+    Registers r = cpuid(0x80000002u + i);
+    std::memcpy(text + 16 * i, &r, sizeof r);
+  }
+  std::string name(text);
+  size_t first = name.find_first_not_of(' '), last = name.find_last_not_of(' ');
+  return first == std::string::npos ? "unknown x86-64 processor" : name.substr(first, last - first + 1);
+}
+
+std::string first_word(const std::string& path) {
+  std::ifstream file(path);
+  std::string word;
+  file >> word;
+  return word;
+}
+
+// Sizes read "32K" or "16M"; what sysfs does not tell keeps its default.
+void read_caches(CpuInfo& info) {
+  for (int i = 0; i < 8; ++i) {
+    std::string folder = fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/", i);
+    std::string level = first_word(folder + "level"), size = first_word(folder + "size");
+    if (level.empty() || size.empty() || first_word(folder + "type") == "Instruction") continue;
+    size_t bytes = std::strtoull(size.c_str(), nullptr, 10) << (size.back() == 'M' ? 20 : size.back() == 'K' ? 10 : 0);
+    if (bytes == 0) continue;
+    if (level == "1") info.l1_bytes = bytes;
+    if (level == "2") info.l2_bytes = bytes;
+    if (level == "3") info.l3_bytes = bytes;
+  }
+}
+
+void read_instruction_sets(CpuInfo& info) {
+  constexpr uint64_t kYmm = 0x6, kZmm = 0xe6, kTiles = 0x60000;
+  uint64_t state = saved_state();
+  Registers basic = cpuid(1), features = cpuid(7), more = cpuid(7, 1);
+  info.avx2 = (state & kYmm) == kYmm && bit(features.ebx, 5) && bit(basic.ecx, 12) && bit(basic.ecx, 29);
+  info.avx512 = info.avx2 && (state & kZmm) == kZmm && bit(features.ebx, 16) && bit(features.ebx, 17) &&
+                bit(features.ebx, 30) && bit(features.ebx, 31);
+  info.avx512_bf16 = info.avx512 && bit(more.eax, 5);
+  info.amx_bf16 = info.avx512_bf16 && (state & kTiles) == kTiles && bit(features.edx, 22) && bit(features.edx, 24) &&
+                  request_tiles();
+}
+
+void cap(CpuInfo& info, const char* wanted) {
+  constexpr const char* kLevels[] = {"scalar", "avx2", "avx512", "avx512_bf16", "amx_bf16"};
+  bool* flags[] = {nullptr, &info.avx2, &info.avx512, &info.avx512_bf16, &info.amx_bf16};
+  size_t level = 0;
+  while (level < 5 && std::strcmp(kLevels[level], wanted) != 0) ++level;
+  if (level == 5) return log(1, "RUNG_CPU_ISA: got '{}', wanted scalar, avx2, avx512, avx512_bf16 or amx_bf16", wanted);
+  for (size_t i = level + 1; i < 5; ++i) *flags[i] = false;
+}
+
+CpuInfo read() {
+  CpuInfo info;
+  info.name = brand();
+  info.cores = affinity_cores();
+  read_caches(info);
+  read_instruction_sets(info);
+  if (const char* wanted = std::getenv("RUNG_CPU_ISA")) cap(info, wanted);
+  return info;
+}
+
+}  // namespace
+
+std::string CpuInfo::isa_text() const {
+  std::string text;
+  for (auto [has, word] :
+       {std::pair{avx2, "avx2"}, {avx512, "avx512"}, {avx512_bf16, "avx512_bf16"}, {amx_bf16, "amx_bf16"}})
+    if (has) text += (text.empty() ? "" : " ") + std::string(word);
+  return text.empty() ? "scalar" : text;
+}
+
+const CpuInfo& cpu_info() {
+  static const CpuInfo info = read();
+  return info;
+}
+
+}  // namespace rung::cpu

@@ -1,0 +1,34 @@
+// Reference rows that materialise a view (reshape, transpose, slice, broadcast): element by element into a dense
+// output. SPDX-License-Identifier: Apache-2.0
+#include "kernels/cpu/element.hpp"
+#include "kernels/cpu/strided.hpp"
+
+namespace rung::cpu {
+namespace {
+
+Verdict supports(const Problem&, const CpuInfo&) { return accept(); }
+
+void run(const Call& call) {
+  const Problem& p = call.problem;
+  const Operand& x = p.inputs[0];
+  bool reshape = as<Reshape>(p.op) != nullptr;
+  const Shape& shape = reshape ? x.shape : p.output.shape;
+  View view = reshape ? View{x.strides, 0} : view_of(p.op, x, shape);
+  Range mine = share(shape.product(), call.thread, p.threads);
+  if (mine.begin == mine.end) return;
+  Walk<1> walk(shape, {view.strides}, mine.begin);
+  with_type(x.dtype, [&](auto tag) {
+    using T = decltype(tag);
+    for (int64_t i = mine.begin; i < mine.end; ++i, walk.next())
+      call.out<T>()[i] = call.in<T>(0)[view.offset + walk[0]];
+  });
+}
+
+}  // namespace
+
+extern const Kernel reshape_reference{"reshape_reference", "reshape", supports, run};
+extern const Kernel transpose_reference{"transpose_reference", "transpose", supports, run};
+extern const Kernel slice_reference{"slice_reference", "slice", supports, run};
+extern const Kernel broadcast_reference{"broadcast_reference", "broadcast", supports, run};
+
+}  // namespace rung::cpu
