@@ -1,11 +1,18 @@
 # rung_module(NAME LINK ... PRIVATE ...): a static library rung_NAME from src/NAME, headers found as "NAME/file.hpp".
 # SPDX-License-Identifier: Apache-2.0
 add_library(rung_warnings INTERFACE)
-target_compile_options(rung_warnings INTERFACE -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wno-missing-field-initializers)
+target_compile_options(rung_warnings INTERFACE
+  -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wno-missing-field-initializers)
 if(RUNG_SANITIZE)
   add_compile_options(-fsanitize=${RUNG_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${RUNG_SANITIZE})
 endif()
+
+# Kernel files named for an instruction set are compiled for it, and entered only when the processor has it.
+set(flags_avx2 -mavx2 -mfma -mf16c)
+set(flags_avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mf16c -mprefer-vector-width=512)
+set(flags_avx512_bf16 ${flags_avx512} -mavx512bf16)
+set(flags_amx_bf16 ${flags_avx512_bf16} -mamx-tile -mamx-bf16)
 
 function(rung_module name)
   cmake_parse_arguments(arg "" "" "LINK;PRIVATE" ${ARGN})
@@ -19,16 +26,9 @@ function(rung_module name)
   add_library(rung_${name} STATIC ${sources})
   target_include_directories(rung_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
   target_link_libraries(rung_${name} PUBLIC ${arg_LINK} PRIVATE ${arg_PRIVATE} rung_warnings)
-  # Kernel files named for an instruction set are compiled for it, and entered only when the processor has it.
   foreach(source ${sources})
-    if(source MATCHES "_avx2\\.cpp$")
-      set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma;-mf16c")
-    elseif(source MATCHES "_avx512\\.cpp$")
-      set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mfma;-mf16c;-mprefer-vector-width=512")
-    elseif(source MATCHES "_avx512_bf16\\.cpp$")
-      set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mavx512bf16;-mfma;-mf16c;-mprefer-vector-width=512")
-    elseif(source MATCHES "_amx_bf16\\.cpp$")
-      set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mavx512bf16;-mamx-tile;-mamx-bf16;-mfma;-mf16c;-mprefer-vector-width=512")
+    if(source MATCHES "_(avx2|avx512|avx512_bf16|amx_bf16)\\.cpp$")
+      set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "${flags_${CMAKE_MATCH_1}}")
     endif()
   endforeach()
 endfunction()

