@@ -1,4 +1,5 @@
-// Reference rows of the element-wise ops: unary, binary, cast, select. Floats compute in f32, integers and bool in i64.
+// Reference rows of the element-wise ops: unary, binary, cast, select. Floats compute in f32,
+// integers and bool in i64; an integer division by zero is reported as the divisor's fault.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/cpu/element.hpp"
 #include "kernels/cpu/scalar_math.hpp"
@@ -39,13 +40,14 @@ void run_unary(const Call& call) {
 void run_binary(const Call& call) {
   BinaryKind kind = call.problem.as<Binary>().kind;
   DType in = call.problem.inputs[0].dtype, out = call.problem.output.dtype;
-  each<2>(call, [&](int64_t i, const auto& x) {
-    if (is_float(in))
-      store_f32(call.output, out, i,
-                scalar(kind, load_f32(call.inputs[0], in, x[0]), load_f32(call.inputs[1], in, x[1])));
-    else
-      store_i64(call.output, out, i,
-                scalar(kind, load_i64(call.inputs[0], in, x[0]), load_i64(call.inputs[1], in, x[1])));
+  each<2>(call, [&](int64_t i, const auto& at) {
+    if (is_float(in)) {
+      float x = load_f32(call.inputs[0], in, at[0]), y = load_f32(call.inputs[1], in, at[1]);
+      return store_f32(call.output, out, i, scalar(kind, x, y));
+    }
+    int64_t x = load_i64(call.inputs[0], in, at[0]), y = load_i64(call.inputs[1], in, at[1]);
+    if (kind == BinaryKind::div && y == 0) call.fault->store(2, std::memory_order_relaxed);
+    store_i64(call.output, out, i, scalar(kind, x, y));
   });
 }
 

@@ -56,15 +56,19 @@ inline float scalar(UnaryKind kind, float x) {
   return x;
 }
 
+// Integers wrap around.
+inline int64_t wrapped(uint64_t x) { return static_cast<int64_t>(x); }
+inline uint64_t bits(int64_t x) { return static_cast<uint64_t>(x); }
+
 // The kinds that integers have.
 inline int64_t scalar(UnaryKind kind, int64_t x) {
   switch (kind) {
     case UnaryKind::neg:
       return -x;
     case UnaryKind::abs:
-      return x < 0 ? -x : x;
+      return x < 0 ? wrapped(-bits(x)) : x;
     case UnaryKind::square:
-      return x * x;
+      return wrapped(bits(x) * bits(x));
     case UnaryKind::relu:
       return std::max<int64_t>(x, 0);
     case UnaryKind::logical_not:
@@ -77,7 +81,13 @@ inline int64_t scalar(UnaryKind kind, int64_t x) {
 inline float power(float x, float y) { return std::pow(x, y); }
 inline int64_t power(int64_t x, int64_t) { return x; }  // floats only
 inline float quotient(float x, float y) { return x / y; }
-inline int64_t quotient(int64_t x, int64_t y) { return y == 0 ? 0 : y == -1 ? -x : x / y; }
+inline int64_t quotient(int64_t x, int64_t y) { return y == 0 ? 0 : y == -1 ? wrapped(-bits(x)) : x / y; }
+inline float plus(float x, float y) { return x + y; }
+inline int64_t plus(int64_t x, int64_t y) { return wrapped(bits(x) + bits(y)); }
+inline float times(float x, float y) { return x * y; }
+inline int64_t times(int64_t x, int64_t y) { return wrapped(bits(x) * bits(y)); }
+inline float minus(float x, float y) { return x - y; }
+inline int64_t minus(int64_t x, int64_t y) { return wrapped(bits(x) - bits(y)); }
 // NaN if either is NaN, as frameworks have it.
 template <class T>
 T larger(T x, T y) {
@@ -92,11 +102,11 @@ template <class T>
 T scalar(BinaryKind kind, T x, T y) {
   switch (kind) {
     case BinaryKind::add:
-      return x + y;
+      return plus(x, y);
     case BinaryKind::sub:
-      return x - y;
+      return minus(x, y);
     case BinaryKind::mul:
-      return x * y;
+      return times(x, y);
     case BinaryKind::div:
       return quotient(x, y);
     case BinaryKind::pow:

@@ -1,0 +1,123 @@
+// Composes views into strides and binds kernels to addresses.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cpu/bind.hpp"
+
+#include <cstdlib>
+#include <new>
+
+#include "kernels/cpu/strided.hpp"
+
+namespace rung::cpu {
+namespace {
+
+Operand dense(const Type& type) { return {type.dtype, type.shape, contiguous_strides(type.shape)}; }
+
+// One maximal run of old axes that is dense within itself: `count` elements, `stride` apart.
+struct Run {
+  int64_t count = 1, stride = 1;
+};
+
+// The runs from the innermost out; axes of length 1 belong to none.
+std::vector<Run> dense_runs(const Operand& x) {
+  std::vector<Run> runs;
+  for (int axis = x.shape.rank() - 1; axis >= 0; --axis) {
+    if (x.shape[axis] == 1) continue;
+    if (runs.empty() || x.strides[axis] != runs.back().stride * runs.back().count)
+      runs.push_back({x.shape[axis], x.strides[axis]});
+    else
+      runs.back().count *= x.shape[axis];
+  }
+  return runs;
+}
+
+// The operand of a view node as that node's own view, if strides can say it.
+std::optional<ViewOf> through(const Node& node, const ViewOf& source) {
+  ViewOf result = source;
+  result.operand.shape = node.type.shape;
+  if (const auto* reshape = as<Reshape>(node.op)) {
+    auto strides = reshaped_strides(source.operand, reshape->shape);
+    if (!strides) return std::nullopt;
+    result.operand.strides = *strides;
+    return result;
+  }
+  View view = view_of(node.op, source.operand, node.type.shape);
+  result.operand.strides = view.strides;
+  result.offset += view.offset;
+  return result;
+}
+
+}  // namespace
+
+std::optional<Strides> reshaped_strides(const Operand& operand, const Shape& shape) {
+  if (shape.product() == 0) return contiguous_strides(shape);
+  Strides strides = Strides::filled(shape.rank(), 1);
+  auto runs = dense_runs(operand);
+  size_t run = 0;
+  int64_t used = 1;  // elements of the current run that inner axes have taken
+  for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+    if (shape[axis] == 1) continue;
+    if (run < runs.size() && used == runs[run].count) ++run, used = 1;
+    if (run == runs.size() || runs[run].count % (used * shape[axis]) != 0) return std::nullopt;
+    strides[axis] = runs[run].stride * used;
+    used *= shape[axis];
+  }
+  return strides;
+}
+
+ViewOf resolve_view(const Graph& graph, NodeId id) {
+  const Node& node = graph[id];
+  if (is_view(node.op))
+    if (auto view = through(node, resolve_view(graph, node.operands[0]))) return *view;
+  ViewOf self{id, 0, dense(node.type)};
+  self.operand.constant = graph.is_constant(id);
+  return self;
+}
+
+Problem problem_of(const Graph& graph, NodeId id, int threads) {
+  Problem problem{graph[id].op, {}, dense(graph.type(id)), threads, {}};
+  for (NodeId operand : graph[id].operands) problem.inputs.push_back(resolve_view(graph, operand).operand);
+  return problem;
+}
+
+std::shared_ptr<std::byte> aligned_bytes(size_t bytes) {
+  size_t rounded = (std::max<size_t>(bytes, 1) + 63) / 64 * 64;
+  void* data = std::aligned_alloc(64, rounded);
+  if (!data) throw std::bad_alloc();
+  return {static_cast<std::byte*>(data), [](std::byte* p) { std::free(p); }};
+}
+
+std::shared_ptr<std::byte> pack_operand(const Kernel& kernel, const Problem& problem, size_t i, const void* from) {
+  if (!kernel.packed_bytes || !problem.inputs[i].constant) return nullptr;
+  size_t bytes = kernel.packed_bytes(problem, i);
+  if (bytes == 0) return nullptr;
+  auto packed = aligned_bytes(bytes);
+  kernel.pack(problem, i, from, packed.get());
+  return packed;
+}
+
+size_t scratch_bytes(const Kernel& kernel, const Problem& problem) {
+  return kernel.scratch_bytes ? kernel.scratch_bytes(problem) : 0;
+}
+
+Bound bind(const Kernel& kernel, Problem problem, std::vector<const void*> inputs, void* output) {
+  Bound bound{&kernel, std::move(problem), std::move(inputs), output, nullptr, nullptr, {}};
+  for (size_t i = 0; i < bound.inputs.size(); ++i)
+    if (auto packed = pack_operand(kernel, bound.problem, i, bound.inputs[i])) {
+      bound.inputs[i] = packed.get();
+      bound.owned.push_back(std::move(packed));
+    }
+  if (size_t bytes = scratch_bytes(kernel, bound.problem)) {
+    bound.owned.push_back(aligned_bytes(bytes));
+    bound.scratch = bound.owned.back().get();
+  }
+  if (kernel.prepare) bound.state = kernel.prepare(bound.problem);
+  return bound;
+}
+
+const Kernel* first_supported(const Problem& problem) {
+  for (const Kernel* row : kernels_for(op_family(problem.op)))
+    if (row->supports(problem, cpu_info())) return row;
+  return nullptr;
+}
+
+}  // namespace rung::cpu

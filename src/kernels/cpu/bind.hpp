@@ -1,0 +1,56 @@
+// From a node of a graph to a call: its operands as strides over what holds them, and one kernel bound to addresses.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <optional>
+
+#include "ir/graph.hpp"
+#include "kernels/cpu/kernel.hpp"
+
+namespace rung::cpu {
+
+// A value as a view of `base`, the nearest ancestor that is not a view, or a view that strides cannot express (a
+// reshape of a transpose) and that must therefore be made by a kernel.
+struct ViewOf {
+  NodeId base = kNoNode;
+  int64_t offset = 0;  // elements from base's first
+  Operand operand;
+};
+ViewOf resolve_view(const Graph& graph, NodeId node);
+
+// The strides that read `operand` as `shape` without moving an element; nullopt if there are none.
+std::optional<Strides> reshaped_strides(const Operand& operand, const Shape& shape);
+
+// What a node asks of a kernel: operands resolved through views, one dense output. A view node itself is the problem of
+// copying its operand.
+Problem problem_of(const Graph& graph, NodeId node, int threads);
+
+// Operand `i` in the kernel's own layout; null when the kernel takes it as it is. `from` is the operand's first
+// element.
+std::shared_ptr<std::byte> pack_operand(const Kernel& kernel, const Problem& problem, size_t i, const void* from);
+// Bytes of scratch, 0 if none.
+size_t scratch_bytes(const Kernel& kernel, const Problem& problem);
+// 64-byte aligned, not cleared.
+std::shared_ptr<std::byte> aligned_bytes(size_t bytes);
+
+// A kernel with all it needs; run() neither allocates nor decides anything.
+struct Bound {
+  const Kernel* kernel = nullptr;
+  Problem problem;
+  std::vector<const void*> inputs;  // packed where the kernel packs
+  void* output = nullptr;
+  void* scratch = nullptr;
+  std::shared_ptr<void> state;
+  std::vector<std::shared_ptr<std::byte>> owned;  // keeps packed operands and scratch alive; bind() fills it
+
+  void run(Team& team, int thread, std::atomic<uint32_t>* fault) const {
+    kernel->run({problem, inputs.data(), output, scratch, state.get(), thread, &team, fault});
+  }
+};
+
+// Packs constant operands, allocates scratch and prepares state. The kernel must support the problem.
+Bound bind(const Kernel& kernel, Problem problem, std::vector<const void*> inputs, void* output);
+
+// The first row that supports the problem; null if none does.
+const Kernel* first_supported(const Problem& problem);
+
+}  // namespace rung::cpu
