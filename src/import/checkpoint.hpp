@@ -20,14 +20,16 @@ class Checkpoint {
   // A random checkpoint has every name: ask for the primary name before its aliases.
   virtual bool contains(const std::string& name) const = 0;
   virtual std::vector<std::string> names() const = 0;  // sorted; empty for a random checkpoint
-  virtual std::optional<Type> type(const std::string& name) const = 0;  // nullopt where the name (or its shape) is unknown
+  virtual std::optional<Type> type(
+      const std::string& name) const = 0;  // nullopt where the name (or its shape) is unknown
 };
 
 // Opens model.safetensors, or the shards of model.safetensors.index.json, or the only *.safetensors of the directory.
 Result<std::unique_ptr<Checkpoint>> open_checkpoint(const std::string& directory);
 
-// Every get() succeeds, with a weight that takes no memory until load() and whose contents depend only on seed, name, dtype
-// and shape. Names that look like an embedding table, a norm or a bias get the scale such a parameter usually starts from.
+// Every get() succeeds, with a weight that takes no memory until load() and whose contents depend only on seed, name,
+// dtype and shape. Names that look like an embedding table, a norm or a bias get the scale such a parameter usually
+// starts from.
 std::unique_ptr<Checkpoint> random_checkpoint(uint64_t seed, DType dtype);
 
 // Names of the checkpoint that the importer did not ask for, sorted.

@@ -1,0 +1,104 @@
+// Builds a JSON document event by event, so that duplicate keys and deep nesting are seen before they are lost.
+// SPDX-License-Identifier: Apache-2.0
+#include "base/json.hpp"
+
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "base/atomic_file.hpp"
+
+namespace rung {
+namespace {
+
+using Json = nlohmann::json;
+
+// Nested deeper than any file we read; keeps readers of the document safe to recurse.
+constexpr size_t kMaxDepth = 64;
+
+class StrictBuilder : public nlohmann::json_sax<Json> {
+ public:
+  Json root;
+  std::string error;
+
+  bool null() override { return value(nullptr); }
+  bool boolean(bool v) override { return value(v); }
+  bool number_integer(number_integer_t v) override { return value(v); }
+  bool number_unsigned(number_unsigned_t v) override { return value(v); }
+  bool number_float(number_float_t v, const string_t&) override { return value(v); }
+  bool string(string_t& v) override { return value(std::move(v)); }
+  bool binary(binary_t&) override { return false; }
+  bool start_object(size_t) override { return open(Json::object()); }
+  bool start_array(size_t) override { return open(Json::array()); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+
+  bool key(string_t& name) override {
+    auto [slot, fresh] = open_.back()->get_ref<Json::object_t&>().try_emplace(name, nullptr);
+    if (!fresh) {
+      error = fmt::format("duplicate key '{}'", name);
+      return false;
+    }
+    slot_ = &slot->second;
+    return true;
+  }
+  bool parse_error(size_t position, const std::string&, const nlohmann::detail::exception&) override {
+    error = fmt::format("not valid JSON at byte {}", position);
+    return false;
+  }
+
+ private:
+  Json* put(Json v) {
+    if (open_.empty()) return &(root = std::move(v));
+    if (open_.back()->is_object()) return &(*slot_ = std::move(v));
+    auto& array = open_.back()->get_ref<Json::array_t&>();
+    return &array.emplace_back(std::move(v));
+  }
+  template <class T>
+  bool value(T&& v) {
+    put(Json(std::forward<T>(v)));
+    return true;
+  }
+  bool open(Json v) {
+    if (open_.size() == kMaxDepth) {
+      error = fmt::format("nested deeper than {} levels", kMaxDepth);
+      return false;
+    }
+    open_.push_back(put(std::move(v)));
+    return true;
+  }
+  bool close() {
+    open_.pop_back();
+    return true;
+  }
+
+  std::vector<Json*> open_;  // stays valid: a container grows only while it is the last one
+  Json* slot_ = nullptr;     // where the value of the last key goes
+};
+
+}  // namespace
+
+Result<Json> parse_json(std::string_view text, const std::string& what) {
+  StrictBuilder builder;
+  if (!Json::sax_parse(text.begin(), text.end(), &builder)) return fail("'{}': {}", what, builder.error);
+  return std::move(builder.root);
+}
+
+Result<Json> read_json_file(const std::string& path, size_t limit_bytes) {
+  RUNG_TRY(std::string text, read_text_file(path, limit_bytes));
+  return parse_json(text, path);
+}
+
+std::string describe(const Json& value) {
+  switch (value.type()) {
+    case Json::value_t::object:
+      return "an object";
+    case Json::value_t::array:
+      return fmt::format("an array of {}", value.size());
+    case Json::value_t::string:
+      return fmt::format("the string '{}'", value.get_ref<const std::string&>().substr(0, 60));
+    default:
+      return value.dump();
+  }
+}
+
+}  // namespace rung

@@ -1,0 +1,64 @@
+// Counts NaN and infinities by bit pattern, in blocks the compiler turns into vector code.
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/finite.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace rung {
+namespace {
+
+// Without its sign, a float above `infinity` is a NaN.
+template <class Bits>
+NonFinite count_bits(const std::byte* data, size_t count, Bits infinity) {
+  constexpr size_t kBlock = 4096;  // counts of a block fit the element's own width, so they vectorise
+  constexpr Bits kMagnitude = static_cast<Bits>(~(Bits{1} << (8 * sizeof(Bits) - 1)));
+  NonFinite total;
+  for (size_t begin = 0; begin < count; begin += kBlock) {
+    Bits nan = 0, infinite = 0, block[kBlock];
+    size_t size = std::min(kBlock, count - begin);
+    std::memcpy(block, data + begin * sizeof(Bits), size * sizeof(Bits));
+    for (size_t i = 0; i < size; ++i) {
+      auto magnitude = static_cast<Bits>(block[i] & kMagnitude);
+      nan = static_cast<Bits>(nan + (magnitude > infinity));
+      infinite = static_cast<Bits>(infinite + (magnitude == infinity));
+    }
+    total.nan += nan;
+    total.infinity += infinite;
+  }
+  return total;
+}
+
+// The f8 types have one NaN pattern (two with the sign for fn) and no infinity.
+NonFinite count_f8(const Tensor& tensor) {
+  bool fn = tensor.dtype() == DType::f8e4m3fn;
+  auto is_nan = [&](std::byte b) { return fn ? (b & std::byte{0x7f}) == std::byte{0x7f} : b == std::byte{0x80}; };
+  return {std::count_if(tensor.data(), tensor.data() + tensor.bytes(), is_nan), 0};
+}
+
+}  // namespace
+
+NonFinite count_non_finite(const Tensor& tensor) {
+  auto count = static_cast<size_t>(tensor.elements());
+  switch (tensor.dtype()) {
+    case DType::f32:
+      return count_bits<uint32_t>(tensor.data(), count, 0x7f800000u);
+    case DType::f16:
+      return count_bits<uint16_t>(tensor.data(), count, 0x7c00u);
+    case DType::bf16:
+      return count_bits<uint16_t>(tensor.data(), count, 0x7f80u);
+    case DType::f8e4m3fn:
+    case DType::f8e4m3fnuz:
+      return count_f8(tensor);
+    default:
+      return {};
+  }
+}
+
+Status check_finite(const std::string& what, const Tensor& tensor) {
+  auto [nan, infinity] = count_non_finite(tensor);
+  if (nan == 0 && infinity == 0) return {};
+  return fail("{} {}: got {} NaN and {} infinite values, wanted none", what, tensor.type(), nan, infinity);
+}
+
+}  // namespace rung

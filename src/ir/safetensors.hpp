@@ -1,0 +1,61 @@
+// The safetensors file format: an 8-byte header length, a JSON header, then the tensors' bytes. Memory-mapped,
+// validated as a whole before any tensor can be had. SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <map>
+#include <memory>
+#include <ostream>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/mapped_file.hpp"
+#include "base/status.hpp"
+#include "ir/tensor.hpp"
+
+namespace rung {
+
+using Metadata = std::map<std::string, std::string>;
+
+struct SafetensorsHeader {
+  struct Entry {
+    Type type;
+    size_t begin = 0, end = 0;  // bytes from the start of the file
+  };
+  std::map<std::string, Entry> tensors;
+  Metadata metadata;
+};
+
+// Checks everything the format promises: lengths within the file, no duplicate names, known dtypes, sizes that agree
+// with shapes, and data that is covered without overlap or gap. `path` names the file in errors.
+Result<SafetensorsHeader> parse_safetensors(std::span<const std::byte> file, const std::string& path);
+
+class Safetensors {
+ public:
+  static Result<std::shared_ptr<const Safetensors>> open(const std::string& path);
+
+  const std::string& path() const { return file_->path(); }
+  const std::map<std::string, SafetensorsHeader::Entry>& tensors() const { return header_.tensors; }
+  const Metadata& metadata() const { return header_.metadata; }
+  // Shares the mapping (and keeps it alive) where the data is aligned for its dtype, else copies.
+  // Errors: no such tensor; a bool that is neither 0 nor 1.
+  Result<Tensor> load(const std::string& name) const;
+
+ private:
+  Safetensors(std::shared_ptr<MappedFile> file, SafetensorsHeader header)
+      : file_(std::move(file)), header_(std::move(header)) {}
+  std::shared_ptr<MappedFile> file_;
+  SafetensorsHeader header_;
+};
+
+// In file order. Names must differ and not begin with kSafetensorsPadding.
+using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
+
+// Every tensor starts at a multiple of 64 bytes. The format allows no gaps, so padding is a u8 tensor of its own, which
+// readers of this project do not see.
+inline constexpr std::string_view kSafetensorsPadding = "__padding__";
+Status write_safetensors(std::ostream& out, const NamedTensors& tensors, const Metadata& metadata);
+Status write_safetensors(const std::string& path, const NamedTensors& tensors, const Metadata& metadata);  // atomic
+
+}  // namespace rung

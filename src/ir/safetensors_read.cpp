@@ -1,0 +1,178 @@
+// Reading safetensors files.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "base/json.hpp"
+#include "ir/safetensors.hpp"
+#include "ir/safetensors_dtype.hpp"
+
+namespace rung {
+namespace {
+
+using Json = nlohmann::json;
+using Entry = SafetensorsHeader::Entry;
+
+// The format's own limit.
+constexpr uint64_t kMaxHeaderBytes = 100'000'000;
+
+uint64_t read_u64(const std::byte* p) {
+  uint64_t value = 0;
+  for (int i = 7; i >= 0; --i) value = value << 8 | std::to_integer<uint64_t>(p[i]);
+  return value;
+}
+
+// What is being read, for error messages.
+struct Place {
+  const std::string& path;
+  const std::string& name;
+};
+
+Result<DType> read_dtype(const Place& at, const Json& info) {
+  auto field = info.find("dtype");
+  if (field == info.end() || !field->is_string()) return fail("'{}': tensor '{}': no dtype", at.path, at.name);
+  const auto& text = field->get_ref<const std::string&>();
+  if (auto dtype = dtype_of_safetensors(text)) return *dtype;
+  return fail("'{}': tensor '{}': got dtype '{}', wanted one of {}", at.path, at.name, text, safetensors_dtypes());
+}
+
+Result<Shape> read_shape(const Place& at, const Json& info) {
+  auto field = info.find("shape");
+  if (field == info.end() || !field->is_array()) return fail("'{}': tensor '{}': no shape", at.path, at.name);
+  if (field->size() > Dims::kMaxRank)
+    return fail("'{}': tensor '{}': got rank {}, wanted at most {}", at.path, at.name, field->size(), Dims::kMaxRank);
+  Shape shape;
+  int64_t product = 1;
+  for (const auto& dim : *field) {
+    // Half the range of int64_t is left for the element size.
+    if (!dim.is_number_unsigned() || dim.get<uint64_t>() > uint64_t{1} << 59)
+      return fail("'{}': tensor '{}': got dimension {}, wanted an integer from 0 to 2^59", at.path, at.name,
+                  describe(dim));
+    shape.push_back(dim.get<int64_t>());
+    if (__builtin_mul_overflow(product, std::max<int64_t>(shape.back(), 1), &product) || product > int64_t{1} << 59)
+      return fail("'{}': tensor '{}': the number of elements overflows", at.path, at.name);
+  }
+  return shape;
+}
+
+Result<std::pair<uint64_t, uint64_t>> read_offsets(const Place& at, const Json& info, uint64_t data_bytes) {
+  auto field = info.find("data_offsets");
+  if (field == info.end() || !field->is_array() || field->size() != 2 || !(*field)[0].is_number_unsigned() ||
+      !(*field)[1].is_number_unsigned())
+    return fail("'{}': tensor '{}': data_offsets: wanted two non-negative integers", at.path, at.name);
+  auto begin = (*field)[0].get<uint64_t>(), end = (*field)[1].get<uint64_t>();
+  if (begin > end || end > data_bytes)
+    return fail("'{}': tensor '{}': got bytes {} to {}, wanted them in order and within the {} bytes of data", at.path,
+                at.name, begin, end, data_bytes);
+  return std::pair{begin, end};
+}
+
+Result<Entry> read_entry(const Place& at, const Json& info, size_t data_start, uint64_t data_bytes) {
+  if (!info.is_object()) return fail("'{}': tensor '{}': got {}, wanted an object", at.path, at.name, describe(info));
+  Entry entry;
+  RUNG_TRY(entry.type.dtype, read_dtype(at, info));
+  RUNG_TRY(entry.type.shape, read_shape(at, info));
+  RUNG_TRY(auto offsets, read_offsets(at, info, data_bytes));
+  if (offsets.second - offsets.first != entry.type.bytes())
+    return fail("'{}': tensor '{}': got {} bytes, wanted {} for {}", at.path, at.name, offsets.second - offsets.first,
+                entry.type.bytes(), entry.type);
+  entry.begin = data_start + offsets.first;
+  entry.end = data_start + offsets.second;
+  return entry;
+}
+
+Result<Metadata> read_metadata(const std::string& path, const Json& value) {
+  if (!value.is_object()) return fail("'{}': __metadata__: got {}, wanted an object", path, describe(value));
+  Metadata metadata;
+  for (const auto& [key, text] : value.items()) {
+    if (!text.is_string()) return fail("'{}': __metadata__ '{}': got {}, wanted a string", path, key, describe(text));
+    metadata[key] = text.get<std::string>();
+  }
+  return metadata;
+}
+
+// Every byte of data belongs to exactly one tensor.
+Status check_coverage(const std::string& path, const std::map<std::string, Entry>& tensors, size_t begin, size_t end) {
+  std::vector<std::pair<const Entry*, const std::string*>> sorted;
+  for (const auto& [name, entry] : tensors) sorted.emplace_back(&entry, &name);
+  std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.first->begin, a.first->end) < std::pair(b.first->begin, b.first->end);
+  });
+  size_t covered = begin;
+  const std::string* last = nullptr;
+  for (auto [entry, name] : sorted) {
+    if (entry->begin < covered) return fail("'{}': tensors '{}' and '{}' overlap", path, *last, *name);
+    if (entry->begin > covered)
+      return fail("'{}': {} bytes before tensor '{}' belong to none", path, entry->begin - covered, *name);
+    covered = entry->end;
+    last = name;
+  }
+  if (covered != end) return fail("'{}': {} bytes at the end belong to no tensor", path, end - covered);
+  return {};
+}
+
+Result<std::string_view> header_text(std::span<const std::byte> file, const std::string& path) {
+  if (file.size() < 8) return fail("'{}': got {} bytes, wanted at least 8 for a safetensors file", path, file.size());
+  uint64_t length = read_u64(file.data());
+  if (length > kMaxHeaderBytes)
+    return fail("'{}': got a header of {} bytes, wanted at most {}", path, length, kMaxHeaderBytes);
+  if (length > file.size() - 8)
+    return fail("'{}': got {} bytes, wanted a header of {} after the first 8", path, file.size(), length);
+  return std::string_view(reinterpret_cast<const char*>(file.data()) + 8, length);
+}
+
+bool aligned_for(const std::byte* data, DType dtype) { return reinterpret_cast<uintptr_t>(data) % size_of(dtype) == 0; }
+
+Status check_bools(const std::string& path, const std::string& name, std::span<const std::byte> data) {
+  auto bad = std::find_if(data.begin(), data.end(), [](std::byte b) { return b > std::byte{1}; });
+  if (bad == data.end()) return {};
+  return fail("'{}': tensor '{}': got {} at element {}, wanted 0 or 1", path, name, static_cast<int>(*bad),
+              bad - data.begin());
+}
+
+}  // namespace
+
+Result<SafetensorsHeader> parse_safetensors(std::span<const std::byte> file, const std::string& path) {
+  RUNG_TRY(auto text, header_text(file, path));
+  RUNG_TRY(Json json, parse_json(text, path));
+  if (!json.is_object()) return fail("'{}': header: got {}, wanted an object", path, describe(json));
+  size_t data_start = 8 + text.size();
+  SafetensorsHeader header;
+  std::map<std::string, Entry> all;
+  for (const auto& [name, info] : json.items()) {
+    if (name == "__metadata__") {
+      RUNG_TRY(header.metadata, read_metadata(path, info));
+    } else {
+      RUNG_TRY(all[name], read_entry({path, name}, info, data_start, file.size() - data_start));
+    }
+  }
+  RUNG_CHECK(check_coverage(path, all, data_start, file.size()));
+  std::erase_if(all, [](const auto& item) { return item.first.starts_with(kSafetensorsPadding); });
+  header.tensors = std::move(all);
+  return header;
+}
+
+Result<std::shared_ptr<const Safetensors>> Safetensors::open(const std::string& path) {
+  RUNG_TRY(auto file, MappedFile::open(path));
+  RUNG_TRY(auto header, parse_safetensors(file->bytes(), path));
+  return std::shared_ptr<const Safetensors>(new Safetensors(std::move(file), std::move(header)));
+}
+
+Result<Tensor> Safetensors::load(const std::string& name) const {
+  auto found = header_.tensors.find(name);
+  if (found == header_.tensors.end()) return fail("'{}': no tensor '{}'", path(), name);
+  const auto& [type, begin, end] = found->second;
+  auto data = file_->bytes().subspan(begin, end - begin);
+  if (type.dtype == DType::boolean) RUNG_CHECK(check_bools(path(), name, data));
+  if (aligned_for(data.data(), type.dtype)) {
+    auto shared = std::shared_ptr<std::byte>(file_, const_cast<std::byte*>(data.data()));
+    return Tensor(type, std::move(shared));
+  }
+  Tensor copy(type);
+  std::memcpy(copy.data(), data.data(), data.size());
+  return copy;
+}
+
+}  // namespace rung
