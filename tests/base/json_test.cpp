@@ -1,0 +1,44 @@
+// Strict JSON: what other parsers let pass is an error here.
+// SPDX-License-Identifier: Apache-2.0
+#include "base/json.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace rung {
+namespace {
+
+using testing::HasSubstr;
+
+std::string error_of(const std::string& text) {
+  auto result = parse_json(text, "f.json");
+  return result ? "accepted" : result.error().message;
+}
+
+TEST(ParseJson, BuildsNestedValues) {
+  std::string text = R"({"a":[1,-2,2.5,"x",true,null,{"b":{}},[]],"c":18446744073709551615})";
+  auto result = parse_json(text, "f.json");
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(*result, nlohmann::json::parse(text));
+}
+
+TEST(ParseJson, RefusesDuplicateKeysAtAnyDepth) {
+  EXPECT_THAT(error_of(R"({"a":1,"a":2})"), HasSubstr("'f.json': duplicate key 'a'"));
+  EXPECT_THAT(error_of(R"([{"x":{"b":1,"c":1,"b":1}}])"), HasSubstr("duplicate key 'b'"));
+  EXPECT_EQ(error_of(R"([{"b":1},{"b":1}])"), "accepted");
+}
+
+TEST(ParseJson, RefusesTextThatIsNotJson) {
+  for (const char* text : {"", "{", "[1,]", "{\"a\":1}x", "nan", "1e999", "\"\xff\"", "'a'"})
+    EXPECT_THAT(error_of(text), HasSubstr("not valid JSON")) << text;
+}
+
+TEST(ParseJson, RefusesDeepNesting) {
+  EXPECT_EQ(error_of(std::string(64, '[') + std::string(64, ']')), "accepted");
+  EXPECT_THAT(error_of(std::string(65, '[') + std::string(65, ']')), HasSubstr("nested deeper than 64"));
+}
+
+}  // namespace
+}  // namespace rung
