@@ -1,0 +1,78 @@
+// Attention as its formula says: scores, mask, softmax, weighted sum; one key head at a time.
+// SPDX-License-Identifier: Apache-2.0
+#include "reference/dot.hpp"
+#include "reference/operations.hpp"
+#include "reference/softmax.hpp"
+#include "reference/values.hpp"
+
+namespace rung::reference {
+namespace {
+
+using Rows = std::span<const double>;
+size_t size(int64_t n) { return static_cast<size_t>(n); }
+
+// One key head of one batch entry, all segments one after another.
+struct Head {
+  std::vector<double> keys;    // [K, D]
+  std::vector<double> values;  // [D, K]
+};
+
+// `pairs` is k, v, k, v, ..., each [B, Ki, G, D].
+Head read_head(std::span<const Tensor> pairs, int64_t batch, int64_t head) {
+  Head out;
+  std::vector<double> rows;  // values as [K, D]
+  size_t width = size(pairs[0].shape()[3]);
+  std::vector<double> row(width);
+  for (size_t i = 0; i < pairs.size(); i += 2) {
+    const Shape& shape = pairs[i].shape();
+    for (int64_t key = 0; key < shape[1]; ++key) {
+      int64_t at = ((batch * shape[1] + key) * shape[2] + head) * shape[3];
+      read(pairs[i], at, row);
+      out.keys.insert(out.keys.end(), row.begin(), row.end());
+      read(pairs[i + 1], at, row);
+      rows.insert(rows.end(), row.begin(), row.end());
+    }
+  }
+  size_t count = width ? rows.size() / width : 0;
+  out.values.resize(rows.size());
+  for (size_t key = 0; key < count; ++key)
+    for (size_t d = 0; d < width; ++d) out.values[d * count + key] = rows[key * width + d];
+  return out;
+}
+
+// out = softmax(scale * q k' + mask) v for one query; an empty mask adds nothing.
+void attend(const Head& head, std::span<const double> query, Rows mask, double scale, std::span<double> out) {
+  size_t width = query.size(), count = width ? head.keys.size() / width : 0;
+  std::vector<double> scores(count);
+  for (size_t key = 0; key < count; ++key) {
+    scores[key] = scale * dot(query, Rows(head.keys).subspan(key * width, width));
+    if (!mask.empty()) scores[key] += mask[key];
+  }
+  softmax(scores);
+  for (size_t d = 0; d < width; ++d) out[d] = dot(scores, Rows(head.values).subspan(d * count, count));
+}
+
+}  // namespace
+
+Result<Tensor> compute(const Attention& op, const Arguments& arguments) {
+  const Shape& q = arguments[0].shape();  // [B, S, H, D]
+  auto pairs = arguments.operands.subspan(op.has_mask ? 2 : 1);
+  int64_t keys = 0, key_heads = pairs[0].shape()[2];
+  for (size_t i = 0; i < pairs.size(); i += 2) keys += pairs[i].shape()[1];
+  std::vector<double> mask;  // [B, H, S, K]
+  if (op.has_mask) mask = read(broadcast_to(arguments[1], Shape{q[0], q[2], q[1], keys}));
+  auto queries = read(arguments[0]);
+  std::vector<double> out(queries.size());
+  for (int64_t b = 0; b < q[0]; ++b)
+    for (int64_t h = 0, group = q[2] / key_heads; h < q[2]; ++h) {
+      Head head = read_head(pairs, b, h / group);
+      for (int64_t s = 0; s < q[1]; ++s) {
+        size_t at = size(((b * q[1] + s) * q[2] + h) * q[3]);
+        Rows mask_row = op.has_mask ? Rows(mask).subspan(size(((b * q[2] + h) * q[1] + s) * keys), size(keys)) : Rows{};
+        attend(head, Rows(queries).subspan(at, size(q[3])), mask_row, op.scale, std::span(out).subspan(at, size(q[3])));
+      }
+    }
+  return write(arguments.result, out);
+}
+
+}  // namespace rung::reference

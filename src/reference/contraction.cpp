@@ -1,0 +1,105 @@
+// Matrix products and convolution, as dot products over contiguous rows converted to f64.
+// SPDX-License-Identifier: Apache-2.0
+#include "reference/dot.hpp"
+#include "reference/operations.hpp"
+#include "reference/scalar.hpp"
+#include "reference/values.hpp"
+
+namespace rung::reference {
+namespace {
+
+using Rows = std::span<const double>;
+size_t size(int64_t n) { return static_cast<size_t>(n); }
+
+// The matrix [rows, columns] at `begin` of a tensor, transposed.
+std::vector<double> read_transposed(const Tensor& tensor, int64_t begin, int64_t rows, int64_t columns) {
+  std::vector<double> matrix(size(rows * columns)), transposed(matrix.size());
+  read(tensor, begin, matrix);
+  for (size_t r = 0; r < size(rows); ++r)
+    for (size_t c = 0; c < size(columns); ++c) transposed[c * size(rows) + r] = matrix[r * size(columns) + c];
+  return transposed;
+}
+
+// out[m, n] = sum over k of x[m, k] * w[n, k]. The weight is converted a row at a time: it may be large.
+std::vector<double> multiply_rows(const Tensor& x, const Tensor& w) {
+  size_t k = size(w.shape().back()), n = size(w.shape()[0]), m = k ? size(x.elements()) / k : 0;
+  auto rows = read(x);
+  std::vector<double> out(m * n), row(k);
+  for (size_t j = 0; j < n; ++j) {
+    read(w, static_cast<int64_t>(j * k), row);
+    for (size_t i = 0; i < m; ++i) out[i * n + j] = dot(Rows(rows).subspan(i * k, k), row);
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<Tensor> compute(const MatMul&, const Arguments& arguments) {
+  const Shape& shape = arguments.result.shape;
+  int64_t m = shape.back(1), n = shape.back(), k = arguments[0].shape().back();
+  Shape a_shape = shape, b_shape = shape;
+  a_shape[shape.rank() - 1] = k, b_shape[shape.rank() - 2] = k;
+  Tensor a = broadcast_to(arguments[0], a_shape), b = broadcast_to(arguments[1], b_shape);
+  int64_t batches = 1;
+  for (int axis = 0; axis < shape.rank() - 2; ++axis) batches *= shape[axis];
+  std::vector<double> rows(size(m * k)), out;
+  out.reserve(size(arguments.result.elements()));
+  for (int64_t batch = 0; batch < batches; ++batch) {
+    read(a, batch * m * k, rows);
+    auto columns = read_transposed(b, batch * k * n, k, n);
+    for (size_t i = 0; i < size(m); ++i)
+      for (size_t j = 0; j < size(n); ++j)
+        out.push_back(dot(Rows(rows).subspan(i * size(k), size(k)), Rows(columns).subspan(j * size(k), size(k))));
+  }
+  return write(arguments.result, out);
+}
+
+Result<Tensor> compute(const Linear& op, const Arguments& arguments) {
+  auto products = multiply_rows(arguments[0], arguments[1]);
+  size_t n = size(arguments.result.shape.back()), wide = size(arguments[1].shape()[0]);
+  std::vector<double> bias(wide), out(size(arguments.result.elements()));
+  if (op.has_bias) read(arguments[2], 0, bias);
+  if (op.has_residual) read(arguments[arguments.size() - 1], 0, out);
+  for (size_t i = 0; i < out.size(); ++i) {
+    const double* row = &products[i / n * wide];
+    size_t j = i % n;
+    double value = apply(op.activation, row[j] + bias[j]);
+    if (op.gated) value *= row[n + j] + bias[n + j];
+    out[i] += value;
+  }
+  return write(arguments.result, out);
+}
+
+// Windows in row order, channel-major inside: [B, windows, C * height * width].
+static std::vector<double> windows_of(const Tensor& image, int64_t height, int64_t width, int64_t stride) {
+  const Shape& x = image.shape();
+  auto pixels = read(image);
+  std::vector<double> out;
+  for (int64_t b = 0; b < x[0]; ++b)
+    for (int64_t top = 0; top + height <= x[2]; top += stride)
+      for (int64_t left = 0; left + width <= x[3]; left += stride)
+        for (int64_t c = 0; c < x[1]; ++c)
+          for (int64_t i = 0; i < height; ++i)
+            for (int64_t j = 0; j < width; ++j)
+              out.push_back(pixels[size(((b * x[1] + c) * x[2] + top + i) * x[3] + left + j)]);
+  return out;
+}
+
+Result<Tensor> compute(const Conv2d& op, const Arguments& arguments) {
+  const Shape &w = arguments[1].shape(), &y = arguments.result.shape;
+  size_t k = size(w[1] * w[2] * w[3]), channels = size(y[1]), windows = size(y[2] * y[3]);
+  auto x = windows_of(arguments[0], w[2], w[3], op.stride);
+  auto weight = read(arguments[1]), bias = read(arguments[2]);
+  std::vector<double> out(size(arguments.result.elements()));
+  for (size_t i = 0; i < out.size(); ++i) {
+    size_t batch = i / (channels * windows), channel = i / windows % channels, window = batch * windows + i % windows;
+    out[i] = dot(Rows(x).subspan(window * k, k), Rows(weight).subspan(channel * k, k)) + bias[channel];
+  }
+  return write(arguments.result, out);
+}
+
+Result<Tensor> compute(const Im2col& op, const Arguments& arguments) {
+  return write(arguments.result, windows_of(arguments[0], op.patch, op.patch, op.patch));
+}
+
+}  // namespace rung::reference

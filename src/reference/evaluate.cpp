@@ -1,0 +1,162 @@
+// Walks the nodes that the wanted values need, in order, and drops each value after its last reader.
+// SPDX-License-Identifier: Apache-2.0
+#include "reference/evaluate.hpp"
+
+#include <unordered_map>
+
+#include "reference/operations.hpp"
+
+namespace rung {
+namespace {
+
+using Inputs = std::map<std::string, Tensor, std::less<>>;
+
+bool is_reserved(DType dtype) { return dtype == DType::f8e4m3fn || dtype == DType::f8e4m3fnuz; }
+
+// The ancestry of some targets: each node once, operands before readers, with the number of reads still to come.
+class Ancestry {
+ public:
+  Ancestry(const Graph& graph, std::span<const NodeId> targets) : graph_(graph) {
+    for (NodeId target : targets) {
+      visit(target);
+      ++reads_[target];  // the caller's
+    }
+  }
+  const std::vector<NodeId>& order() const { return order_; }
+  // Counts one read of `node`; true when it was the last.
+  bool last_read(NodeId node) { return --reads_[node] == 0; }
+
+ private:
+  // Depth first with its own stack: graphs may be deeper than the call stack allows.
+  void visit(NodeId target) {
+    struct Frame {
+      NodeId node;
+      size_t next;
+    };
+    if (!reads_.try_emplace(target, 0).second) return;
+    std::vector<Frame> stack{{target, 0}};
+    while (!stack.empty()) {
+      auto& [node, next] = stack.back();
+      const auto& operands = graph_[node].operands;
+      if (next == operands.size()) {
+        order_.push_back(node);
+        stack.pop_back();
+        continue;
+      }
+      NodeId operand = operands[next++];
+      auto [reads, first] = reads_.try_emplace(operand, 0);
+      ++reads->second;
+      if (first) stack.push_back({operand, 0});
+    }
+  }
+
+  const Graph& graph_;
+  std::vector<NodeId> order_;
+  std::unordered_map<NodeId, int> reads_;
+};
+
+class Evaluation {
+ public:
+  // Without `inputs`, a node that reads one is an error.
+  Evaluation(const Graph& graph, const Inputs* inputs) : graph_(graph), inputs_(inputs) {}
+
+  Result<std::vector<Tensor>> run(std::span<const NodeId> targets) {
+    Ancestry ancestry(graph_, targets);
+    for (NodeId id : ancestry.order()) {
+      if (is_source(id)) continue;  // fetched when first read
+      RUNG_TRY(Tensor value, compute(id));
+      for (NodeId operand : graph_[id].operands)
+        if (ancestry.last_read(operand)) values_.erase(operand);
+      values_.insert_or_assign(id, std::move(value));
+    }
+    std::vector<Tensor> found;
+    for (NodeId target : targets) {
+      RUNG_TRY(Tensor value, fetch(target));
+      found.push_back(std::move(value));
+    }
+    return found;
+  }
+
+ private:
+  bool is_source(NodeId id) const { return graph_.is_constant(id) || graph_.as<Input>(id); }
+
+  Result<Tensor> compute(NodeId id) {
+    const Node& node = graph_[id];
+    std::vector<Tensor> operands;
+    for (NodeId operand : node.operands) {
+      RUNG_TRY(Tensor value, fetch(operand));
+      operands.push_back(std::move(value));
+    }
+    auto value = evaluate_op(node.op, operands, node.type);
+    if (!value && !node.label.empty()) return fail("{}: {}", node.label, value.error().message);
+    return value;
+  }
+
+  Result<Tensor> fetch(NodeId id) {
+    if (auto known = values_.find(id); known != values_.end()) return known->second;
+    RUNG_TRY(Tensor value, graph_.is_constant(id) ? load(id) : input(id));
+    return values_.emplace(id, std::move(value)).first->second;
+  }
+
+  Result<Tensor> load(NodeId id) {
+    const auto& weight = graph_.weight(id);
+    RUNG_TRY(Tensor value, weight->load());
+    if (value.type() != graph_.type(id))
+      return fail("weight '{}': got {}, wanted {}", weight->name(), value.type(), graph_.type(id));
+    return value;
+  }
+
+  Result<Tensor> input(NodeId id) {
+    const std::string& name = graph_.as<Input>(id)->name;
+    if (!inputs_) return fail("the value depends on input '{}', wanted constants only", name);
+    auto found = inputs_->find(name);
+    if (found == inputs_->end()) return fail("input '{}' is missing, wanted {}", name, graph_.type(id));
+    if (found->second.type() != graph_.type(id))
+      return fail("input '{}': got {}, wanted {}", name, found->second.type(), graph_.type(id));
+    return found->second;
+  }
+
+  const Graph& graph_;
+  const Inputs* inputs_;
+  std::unordered_map<NodeId, Tensor> values_;
+};
+
+}  // namespace
+
+namespace reference {
+
+Result<Tensor> compute(const Input& op, const Arguments&) {
+  return fail("input '{}' has no value of its own", op.name);
+}
+Result<Tensor> compute(const Constant& op, const Arguments&) {
+  return fail("constant '{}' has its value in the graph, not in the op", op.name);
+}
+
+}  // namespace reference
+
+Result<Tensor> evaluate_op(const Op& op, const std::vector<Tensor>& operands, const Type& result) {
+  std::vector<Type> types;
+  for (const Tensor& operand : operands) types.push_back(operand.type());
+  RUNG_TRY(Type inferred, infer_type(op, types));
+  if (inferred != result) return fail("{}: got result type {}, wanted {}", name_of(op), result, inferred);
+  types.push_back(result);
+  for (const Type& type : types)
+    if (is_reserved(type.dtype)) return fail("{}: values of {} cannot be computed", name_of(op), type.dtype);
+  reference::Arguments arguments{operands, result};
+  auto value = std::visit([&](const auto& which) { return reference::compute(which, arguments); }, op);
+  if (!value) return fail("{}: {}", name_of(op), value.error().message);
+  return value;
+}
+
+Result<std::vector<Tensor>> evaluate(const Graph& graph, const Inputs& inputs) {
+  std::vector<NodeId> targets;
+  for (const Output& output : graph.outputs()) targets.push_back(output.node);
+  return Evaluation(graph, &inputs).run(targets);
+}
+
+Result<Tensor> evaluate_constant(const Graph& graph, NodeId node) {
+  RUNG_TRY(std::vector<Tensor> values, Evaluation(graph, nullptr).run(std::span(&node, 1)));
+  return values.front();
+}
+
+}  // namespace rung

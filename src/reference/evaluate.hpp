@@ -1,0 +1,24 @@
+// The judge: a slow, obvious evaluator of graphs. It reads operands exactly, computes in f64 (integers in i64) and
+// rounds each op's result once to its dtype; that is what every op means, and what every kernel is compared with.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "ir/graph.hpp"
+
+namespace rung {
+
+// One tensor per graph output, in order. Reads the inputs that the outputs need, by name, and ignores others. Weights
+// are loaded when first read, and every value is freed after its last use. Errors name the node.
+Result<std::vector<Tensor>> evaluate(const Graph& graph, const std::map<std::string, Tensor, std::less<>>& inputs);
+
+// One op over operands of its types; `result` must be what infer_type gives.
+Result<Tensor> evaluate_op(const Op& op, const std::vector<Tensor>& operands, const Type& result);
+
+// The value of a node that depends on constants only; touches no other node, so its cost is that of the node's own
+// ancestry.
+Result<Tensor> evaluate_constant(const Graph& graph, NodeId node);
+
+}  // namespace rung

@@ -1,0 +1,48 @@
+// Runs a pointwise program instruction by instruction; each rounds to f32, so the program equals the chain of f32 ops.
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/pointwise.hpp"
+
+#include "reference/operations.hpp"
+#include "reference/scalar.hpp"
+#include "reference/values.hpp"
+
+namespace rung::reference {
+namespace {
+
+using Column = std::vector<double>;  // a register's value at every element of the result
+
+double call(const PointwiseFunction& function, const std::array<double, 3>& x) {
+  if (const auto* unary = std::get_if<UnaryKind>(&function)) return apply(*unary, x[0]);
+  if (const auto* binary = std::get_if<BinaryKind>(&function)) return apply(*binary, x[0], x[1]);
+  if (const auto* round = std::get_if<Round>(&function)) return round_to(round->to, x[0]);
+  return x[0] != 0 ? x[1] : x[2];
+}
+
+Column run(const PointwiseInstruction& instruction, const std::vector<Column>& registers, size_t elements) {
+  Column out(elements);
+  std::array<double, 3> x{};
+  for (size_t i = 0; i < elements; ++i) {
+    for (size_t o = 0; o < instruction.arity(); ++o) {
+      const auto* r = std::get_if<Register>(&instruction.operands[o]);
+      x[o] = r ? registers[static_cast<size_t>(r->index)][i] : std::get<float>(instruction.operands[o]);
+    }
+    out[i] = round_to(DType::f32, call(instruction.function, x));
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<Tensor> compute(const Pointwise& op, const Arguments& arguments) {
+  RUNG_TRY(PointwiseProgram program, parse_pointwise(op.program, arguments.size()));
+  std::vector<Column> registers;
+  for (const Tensor& operand : arguments.operands) {
+    registers.push_back(read(broadcast_to(operand, arguments.result.shape)));
+    for (double& value : registers.back()) value = round_to(DType::f32, value);  // integers beyond 2^24
+  }
+  auto elements = static_cast<size_t>(arguments.result.elements());
+  for (const auto& instruction : program.instructions) registers.push_back(run(instruction, registers, elements));
+  return write(arguments.result, registers.back());
+}
+
+}  // namespace rung::reference
