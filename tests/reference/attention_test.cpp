@@ -1,0 +1,106 @@
+// Attention against the formula written as the plainest loops, over segments, masks and grouped heads.
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include "base/random.hpp"
+#include "reference/run.hpp"
+
+namespace rung {
+namespace {
+
+Tensor random(Shape shape, uint64_t seed) {
+  Tensor t({DType::f32, shape});
+  uint64_t i = 0;
+  for (float& value : t.as<float>()) value = random_normal(seed, i++);
+  return t;
+}
+double at(const Tensor& t, int64_t b, int64_t s, int64_t h, int64_t d) {
+  const Shape& shape = t.shape();
+  return t.as<float>()[static_cast<size_t>(((b * shape[1] + s) * shape[2] + h) * shape[3] + d)];
+}
+
+// Batch 2, 3 queries, 4 heads over 2 key heads of 5; segments of 2 and 3 keys.
+struct Case {
+  Tensor q = random({2, 3, 4, 5}, 1);
+  Tensor k[2] = {random({2, 2, 2, 5}, 2), random({2, 3, 2, 5}, 3)};
+  Tensor v[2] = {random({2, 2, 2, 5}, 4), random({2, 3, 2, 5}, 5)};
+  Tensor mask = random({2, 1, 3, 5}, 6);
+  Inputs inputs() const { return {{"q", q}, {"m", mask}, {"k0", k[0]}, {"v0", v[0]}, {"k1", k[1]}, {"v1", v[1]}}; }
+  double key(int64_t b, int64_t j, int64_t g, int64_t d) const {
+    return j < 2 ? at(k[0], b, j, g, d) : at(k[1], b, j - 2, g, d);
+  }
+  double value(int64_t b, int64_t j, int64_t g, int64_t d) const {
+    return j < 2 ? at(v[0], b, j, g, d) : at(v[1], b, j - 2, g, d);
+  }
+};
+
+double naive(const Case& c, const std::array<int64_t, 4>& where, double scale, bool masked) {
+  auto [b, s, h, d] = where;
+  int64_t g = h / 2;
+  double sum = 0, weighted = 0;
+  for (int64_t j = 0; j < 5; ++j) {
+    double score = 0;
+    for (int64_t e = 0; e < 5; ++e) score += at(c.q, b, s, h, e) * c.key(b, j, g, e);
+    score = score * scale + (masked ? at(c.mask, b, 0, s, j) : 0);
+    sum += std::exp(score);
+    weighted += std::exp(score) * c.value(b, j, g, d);
+  }
+  return weighted / sum;
+}
+
+std::vector<double> naive_all(const Case& c, double scale, bool masked) {
+  std::vector<double> out;
+  for (int64_t b = 0; b < 2; ++b)
+    for (int64_t s = 0; s < 3; ++s)
+      for (int64_t h = 0; h < 4; ++h)
+        for (int64_t d = 0; d < 5; ++d) out.push_back(naive(c, {b, s, h, d}, scale, masked));
+  return out;
+}
+
+TEST(AttentionReference, FollowsTheFormulaWithMaskSegmentsAndGroupedHeads) {
+  Case c;
+  Tensor y =
+      run("attention(q:f32[2,3,4,5], m:f32[2,1,3,5], k0:f32[2,2,2,5], v0:f32[2,2,2,5], k1:f32[2,3,2,5], "
+          "v1:f32[2,3,2,5], scale=0.5, has_mask=true, segments=2)",
+          c.inputs());
+  EXPECT_EQ(y.shape(), (Shape{2, 3, 4, 5}));
+  expect_values(y, naive_all(c, 0.5, true));
+}
+
+TEST(AttentionReference, WorksWithoutAMask) {
+  Case c;
+  expect_values(run("attention(q:f32[2,3,4,5], k0:f32[2,2,2,5], v0:f32[2,2,2,5], k1:f32[2,3,2,5], v1:f32[2,3,2,5], "
+                    "segments=2)",
+                    c.inputs()),
+                naive_all(c, 1, false));
+}
+
+TEST(AttentionReference, TakesJoinedKeysForOneSegment) {
+  Case c;
+  Tensor joined =
+      run("attention(q:f32[2,3,4,5], concat(k0:f32[2,2,2,5], k1:f32[2,3,2,5], axis=1), "
+          "concat(v0:f32[2,2,2,5], v1:f32[2,3,2,5], axis=1), scale=0.25)",
+          c.inputs());
+  expect_values(joined, naive_all(c, 0.25, false));
+}
+
+TEST(AttentionReference, GivesAMaskedKeyNoWeight) {
+  Inputs inputs{{"q", f32({1, 1, 1, 1}, {1})},
+                {"m", f32({2}, {0, -3.4028235e38f})},
+                {"k", f32({1, 2, 1, 1}, {1, 50})},
+                {"v", f32({1, 2, 1, 1}, {7, 1000})}};
+  expect_values(run("attention(q:f32[1,1,1,1], m:f32[2], k:f32[1,2,1,1], v:f32[1,2,1,1], has_mask=true)", inputs), {7},
+                0);
+}
+
+TEST(AttentionReference, RoundsItsResultToTheOperandsType) {
+  Inputs inputs{{"q", to_bf16(f32({1, 1, 1, 1}, {0}))},
+                {"k", to_bf16(f32({1, 2, 1, 1}, {0, 0}))},
+                {"v", to_bf16(f32({1, 2, 1, 1}, {1, 1.0078125f}))}};
+  Tensor y = run("attention(q:bf16[1,1,1,1], k:bf16[1,2,1,1], v:bf16[1,2,1,1])", inputs);
+  EXPECT_EQ(y.dtype(), DType::bf16);
+  expect_values(y, {1}, 0);  // the mean is half way; the even neighbour wins
+}
+
+}  // namespace
+}  // namespace rung

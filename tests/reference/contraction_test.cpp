@@ -1,0 +1,122 @@
+// Matrix products, linear layers and convolution against hand-computed values and plain loops.
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include "base/random.hpp"
+#include "reference/run.hpp"
+
+namespace rung {
+namespace {
+
+Tensor random(Shape shape, uint64_t seed) {
+  Tensor t({DType::f32, shape});
+  uint64_t i = 0;
+  for (float& value : t.as<float>()) value = random_normal(seed, i++);
+  return t;
+}
+
+TEST(MatMulReference, MultipliesAndBroadcastsBatches) {
+  Inputs inputs{{"a", f32({2, 1, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8})}, {"b", f32({2, 2, 1}, {1, 1, 1, -1})}};
+  Tensor y = run("matmul(a:f32[2,1,2,2], b:f32[2,2,1])", inputs);
+  EXPECT_EQ(y.shape(), (Shape{2, 2, 2, 1}));
+  expect_values(y, {3, 7, -1, -1, 11, 15, -1, -1});
+}
+
+TEST(MatMulReference, AgreesWithPlainLoopsOnOddSizes) {
+  const int64_t m = 3, k = 19, n = 5;
+  Tensor a = random({m, k}, 1), b = random({k, n}, 2);
+  std::vector<double> wanted;
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j) {
+      double sum = 0;
+      for (int64_t l = 0; l < k; ++l)
+        sum += double{a.as<float>()[size_t(i * k + l)]} * double{b.as<float>()[size_t(l * n + j)]};
+      wanted.push_back(sum);
+    }
+  expect_values(run("matmul(a:f32[3,19], b:f32[19,5])", {{"a", a}, {"b", b}}), wanted, 1e-6);
+}
+
+TEST(MatMulReference, AccumulatesWiderThanItsOperands) {
+  // 2048 + 1 is no f16 value; the sum must not have been rounded on the way.
+  Inputs inputs{{"a", convert(f32({1, 3}, {2048, 1, 1}), DType::f16)},
+                {"b", convert(f32({3, 1}, {1, 1, 1}), DType::f16)}};
+  expect_values(run("matmul(a:f16[1,3], b:f16[3,1])", inputs), {2050}, 0);
+}
+
+const Inputs kLinear{{"x", f32({2, 2}, {1, 2, 3, 4})},
+                     {"w", f32({2, 2}, {1, 0, -1, 1})},  // rows are outputs
+                     {"b", f32({2}, {10, -3})},
+                     {"r", f32({2, 2}, {100, 200, 300, 400})}};
+
+TEST(LinearReference, MultipliesByTheTransposedWeight) {
+  expect_values(run("linear(x:f32[2,2], w:f32[2,2])", kLinear), {1, 1, 3, 1});
+}
+
+TEST(LinearReference, AddsBiasBeforeAndResidualAfterTheActivation) {
+  expect_values(run("linear(x:f32[2,2], w:f32[2,2], b:f32[2], has_bias=true)", kLinear), {11, -2, 13, -2});
+  expect_values(run("linear(x:f32[2,2], w:f32[2,2], b:f32[2], r:f32[2,2], has_bias=true, has_residual=true, "
+                    "activation=relu)",
+                    kLinear),
+                {111, 200, 313, 400});
+  expect_values(run("linear(x:f32[2,2], w:f32[2,2], r:f32[2,2], has_residual=true)", kLinear), {101, 201, 303, 401});
+}
+
+TEST(LinearReference, GatesTheUpRowsByTheActivatedGateRows) {
+  // Gate = x0, x1 + 1; up = x0 + x1, x0 - x1 + 2.
+  Inputs inputs{{"x", f32({1, 2}, {1, -3})},
+                {"w", f32({4, 2}, {1, 0, 0, 1, 1, 1, 1, -1})},
+                {"b", f32({4}, {0, 1, 0, 2})},
+                {"r", f32({1, 2}, {10, 20})}};
+  expect_values(run("linear(x:f32[1,2], w:f32[4,2], gated=true, activation=relu)", inputs), {-2, 0});
+  expect_values(
+      run("linear(x:f32[1,2], w:f32[4,2], b:f32[4], r:f32[1,2], has_bias=true, has_residual=true, gated=true)", inputs),
+      {10 + 1 * -2, 20 + -2 * 6});
+}
+
+TEST(LinearReference, MixesTypesAndRoundsOnlyTheResult) {
+  Inputs inputs{{"x", f32({1, 2}, {1, 0x1p-9f})}, {"w", to_bf16(f32({1, 2}, {1, 1}))}};
+  expect_values(run("linear(x:f32[1,2], w:bf16[1,2], out=f32)", inputs), {1 + 0x1p-9}, 0);
+  Tensor narrow = run("linear(x:f32[1,2], w:bf16[1,2], out=bf16)", inputs);
+  EXPECT_EQ(narrow.dtype(), DType::bf16);
+  expect_values(narrow, {1}, 0);
+}
+
+TEST(Conv2dReference, SlidesTheWindowByTheStride) {
+  Inputs inputs{{"x", f32({1, 1, 3, 4}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})},
+                {"w", f32({2, 1, 2, 2}, {1, 0, 0, 1, 1, 1, 1, 1})},
+                {"b", f32({2}, {0, 100})}};
+  Tensor y = run("conv2d(x:f32[1,1,3,4], w:f32[2,1,2,2], b:f32[2], stride=2)", inputs);
+  EXPECT_EQ(y.shape(), (Shape{1, 2, 1, 2}));
+  expect_values(y, {7, 11, 114, 122});
+  expect_values(run("conv2d(x:f32[1,1,3,4], w:f32[2,1,2,2], b:f32[2])", inputs),
+                {7, 9, 11, 15, 17, 19, 114, 118, 122, 130, 134, 138});
+}
+
+TEST(Conv2dReference, SumsChannelsAndKeepsBatchesApart) {
+  Inputs inputs{{"x", f32({2, 2, 1, 1}, {1, 2, 3, 4})}, {"w", f32({1, 2, 1, 1}, {10, 1})}, {"b", f32({1}, {0})}};
+  expect_values(run("conv2d(x:f32[2,2,1,1], w:f32[1,2,1,1], b:f32[1])", inputs), {12, 34});
+}
+
+TEST(Im2colReference, LaysPatchesOutInRowOrderChannelMajor) {
+  // Two channels of 2x4, patch 2: patch 0 holds columns 0-1 of channel 0, then of channel 1.
+  Inputs inputs{{"x", f32({1, 2, 2, 4}, {0, 1, 2, 3, 4, 5, 6, 7, 10, 11, 12, 13, 14, 15, 16, 17})}};
+  Tensor y = run("im2col(x:f32[1,2,2,4], patch=2)", inputs);
+  EXPECT_EQ(y.shape(), (Shape{1, 2, 8}));
+  expect_values(y, {0, 1, 4, 5, 10, 11, 14, 15, 2, 3, 6, 7, 12, 13, 16, 17});
+}
+
+TEST(Im2colReference, ThenLinearIsConv2d) {
+  Inputs inputs{{"x", random({2, 3, 4, 6}, 3)}, {"w", random({5, 3, 2, 2}, 4)}, {"b", random({5}, 5)}};
+  Tensor conv =
+      run("transpose(reshape(conv2d(x:f32[2,3,4,6], w:f32[5,3,2,2], b:f32[5], stride=2), shape=[2,5,6]), "
+          "permutation=[0,2,1])",
+          inputs);
+  Tensor patches =
+      run("linear(im2col(x:f32[2,3,4,6], patch=2), reshape(w:f32[5,3,2,2], shape=[5,12]), b:f32[5], "
+          "has_bias=true)",
+          inputs);
+  expect_values(patches, values_of(conv), 1e-6);
+}
+
+}  // namespace
+}  // namespace rung
