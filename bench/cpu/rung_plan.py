@@ -1,0 +1,56 @@
+# rung as a contestant: climbs to a plan for one setting, then drives `rung bench PLAN --blocks`.
+# SPDX-License-Identifier: Apache-2.0
+import json
+import subprocess
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+import checkpoint
+from contestant import Absent, Contestant, cores_for
+
+
+class Rung:
+    def __init__(self, tool, model, cache, budget):
+        self.tool, self.model, self.cache, self.budget = tool, model, Path(cache), budget
+
+    def climb(self, setting):
+        """The plan for this setting; made anew when the tool is newer. Returns (path, reason it is not there)."""
+        if not Path(self.tool).exists():
+            return None, f'{self.tool} is not built'
+        folder = self.cache / 'plans' / setting.key
+        plan = folder / 'plan.rung'
+        if plan.exists() and plan.stat().st_mtime > Path(self.tool).stat().st_mtime:
+            return plan, None
+        command = [self.tool, 'climb', self.model, '--shape', f'input_ids=1,{setting.tokens}', '--dtype', setting.dtype,
+                   '--threads', str(setting.threads), '--budget', self.budget, '--out', str(folder)]
+        run = subprocess.run(command, capture_output=True, text=True)
+        if run.returncode:
+            return None, 'climb: ' + (run.stderr.strip().splitlines() or ['no reason given'])[-1]
+        return plan, None
+
+    def enter(self, setting, log):
+        plan, reason = self.climb(setting)
+        if reason:
+            return Absent('rung', reason)
+        command = [self.tool, 'bench', str(plan), '--threads', str(setting.threads), '--blocks']
+        contestant = Contestant('rung', command, cores_for(setting.threads), log)
+        contestant.plan = plan
+        return contestant
+
+    def outputs(self, plan, setting):
+        with tempfile.TemporaryDirectory() as folder:
+            inputs, outputs = Path(folder) / 'inputs.npz', Path(folder) / 'outputs.npz'
+            np.savez(inputs, **checkpoint.example_inputs(setting.tokens))
+            subprocess.run([self.tool, 'run', str(plan), '--inputs', str(inputs), '--outputs', str(outputs)],
+                           check=True, capture_output=True)
+            return dict(np.load(outputs))
+
+    def profile(self, plan):
+        """What `rung profile` says of the plan: time by category, fractions of the machine's peaks. {} if it cannot."""
+        run = subprocess.run([self.tool, 'profile', str(plan), '--json'], capture_output=True, text=True)
+        try:
+            return json.loads(run.stdout)
+        except json.JSONDecodeError:
+            return {}
