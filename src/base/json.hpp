@@ -1,5 +1,6 @@
 // Strict JSON reading for files that others wrote: duplicate keys, deep nesting and bad UTF-8 are errors, nothing
-// throws. SPDX-License-Identifier: Apache-2.0
+// throws.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <string>

@@ -1,5 +1,6 @@
 // Strict reading of config.json fields: each has a type and a range, so absurd sizes are refused before anything is
-// built. SPDX-License-Identifier: Apache-2.0
+// built.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
 #include <memory>

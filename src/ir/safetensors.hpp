@@ -1,5 +1,6 @@
 // The safetensors file format: an 8-byte header length, a JSON header, then the tensors' bytes. Memory-mapped,
-// validated as a whole before any tensor can be had. SPDX-License-Identifier: Apache-2.0
+// validated as a whole before any tensor can be had.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <map>
 #include <memory>

@@ -1,5 +1,6 @@
 // Host tensors (always row-major and contiguous), and weights: named constants whose contents come when first asked
-// for. SPDX-License-Identifier: Apache-2.0
+// for.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cassert>
 #include <cstddef>

@@ -1,5 +1,6 @@
 // Reference rows that materialise a view (reshape, transpose, slice, broadcast): element by element into a dense
-// output. SPDX-License-Identifier: Apache-2.0
+// output.
+// SPDX-License-Identifier: Apache-2.0
 #include "kernels/cpu/element.hpp"
 #include "kernels/cpu/strided.hpp"
 
