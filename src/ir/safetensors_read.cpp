@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json.hpp"
+#include "ir/checked_shape.hpp"
 #include "ir/safetensors.hpp"
 #include "ir/safetensors_dtype.hpp"
 
@@ -41,20 +42,16 @@ Result<DType> read_dtype(const Place& at, const Json& info) {
 Result<Shape> read_shape(const Place& at, const Json& info) {
   auto field = info.find("shape");
   if (field == info.end() || !field->is_array()) return fail("'{}': tensor '{}': no shape", at.path, at.name);
-  if (field->size() > Dims::kMaxRank)
-    return fail("'{}': tensor '{}': got rank {}, wanted at most {}", at.path, at.name, field->size(), Dims::kMaxRank);
-  Shape shape;
-  int64_t product = 1;
+  std::vector<uint64_t> dims;
   for (const auto& dim : *field) {
-    // Half the range of int64_t is left for the element size.
-    if (!dim.is_number_unsigned() || dim.get<uint64_t>() > uint64_t{1} << 59)
-      return fail("'{}': tensor '{}': got dimension {}, wanted an integer from 0 to 2^59", at.path, at.name,
+    if (!dim.is_number_unsigned())
+      return fail("'{}': tensor '{}': got dimension {}, wanted a non-negative integer", at.path, at.name,
                   describe(dim));
-    shape.push_back(dim.get<int64_t>());
-    if (__builtin_mul_overflow(product, std::max<int64_t>(shape.back(), 1), &product) || product > int64_t{1} << 59)
-      return fail("'{}': tensor '{}': the number of elements overflows", at.path, at.name);
+    dims.push_back(dim.get<uint64_t>());
   }
-  return shape;
+  auto shape = checked_shape(dims);
+  if (!shape) return fail("'{}': tensor '{}': {}", at.path, at.name, shape.error().message);
+  return *shape;
 }
 
 Result<std::pair<uint64_t, uint64_t>> read_offsets(const Place& at, const Json& info, uint64_t data_bytes) {

@@ -153,9 +153,9 @@ TEST(Safetensors, RefusesShapesThatOverflowOrAreNegative) {
   };
   expect_error(with_shape("[4294967296,4294967296]"), "overflows");
   expect_error(with_shape("[0,4294967296,4294967296,4294967296]"), "overflows");
-  expect_error(with_shape("[9223372036854775807]"), "wanted an integer from 0");
-  expect_error(with_shape("[-2]"), "wanted an integer from 0");
-  expect_error(with_shape("[2.0]"), "wanted an integer from 0");
+  expect_error(with_shape("[9223372036854775807]"), "got dimension 9223372036854775807, wanted at most");
+  expect_error(with_shape("[-2]"), "wanted a non-negative integer");
+  expect_error(with_shape("[2.0]"), "wanted a non-negative integer");
   expect_error(with_shape("[1,1,1,1,1,1,1,1,2]"), "got rank 9");
   expect_error(with_shape("\"2\""), "no shape");
 }

@@ -1,0 +1,159 @@
+// Arrays in and out of .npz archives.
+// SPDX-License-Identifier: Apache-2.0
+#include "import/npz.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <optional>
+
+#include "base/atomic_file.hpp"
+#include "base/mapped_file.hpp"
+#include "import/npy_header.hpp"
+#include "import/zip.hpp"
+#include "ir/checked_shape.hpp"
+
+namespace rung {
+namespace {
+
+// numpy's headers take about a hundred bytes.
+constexpr uint64_t kMaxHeaderBytes = 1 << 16;
+
+struct NpyType {
+  std::string_view descr;
+  DType dtype;
+  size_t bytes;  // in the file
+};
+constexpr NpyType kTypes[] = {
+    {"<f4", DType::f32, 4}, {"<f2", DType::f16, 2}, {"<f8", DType::f32, 8}, {"<i8", DType::i64, 8},
+    {"<i4", DType::i32, 4}, {"|i1", DType::i8, 1},  {"|u1", DType::u8, 1},  {"|b1", DType::boolean, 1},
+};
+
+const NpyType* type_named(std::string_view descr) {
+  auto found = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const auto& t) { return t.descr == descr; });
+  return found == std::end(kTypes) ? nullptr : found;
+}
+const NpyType& type_of(DType dtype) {
+  return *std::find_if(std::begin(kTypes), std::end(kTypes), [&](const auto& t) { return t.dtype == dtype; });
+}
+
+// Magic, version, then the header's length in 2 bytes (version 1) or 4 (2 and 3).
+Result<std::string> read_header_text(ZipReader& reader) {
+  std::array<unsigned char, 8> start{};
+  RUNG_CHECK(reader.read(std::as_writable_bytes(std::span(start))));
+  if (std::memcmp(start.data(), "\x93NUMPY", 6) != 0) return fail("not a .npy array");
+  if (start[6] < 1 || start[6] > 3 || start[7] != 0)
+    return fail("got .npy version {}.{}, wanted 1.0, 2.0 or 3.0", start[6], start[7]);
+  std::array<unsigned char, 4> digits{};
+  RUNG_CHECK(reader.read(std::as_writable_bytes(std::span(digits).first(start[6] == 1 ? 2 : 4))));
+  uint64_t length = digits[0] | uint64_t{digits[1]} << 8 | uint64_t{digits[2]} << 16 | uint64_t{digits[3]} << 24;
+  if (length > std::min(kMaxHeaderBytes, reader.remaining()))
+    return fail("got an array header of {} bytes, wanted at most {}", length,
+                std::min(kMaxHeaderBytes, reader.remaining()));
+  std::string text(length, '\0');
+  RUNG_CHECK(reader.read(std::as_writable_bytes(std::span(text))));
+  return text;
+}
+
+Status read_doubles(ZipReader& reader, Tensor& tensor) {
+  std::array<double, 4096> block{};
+  auto out = tensor.as<float>();
+  for (size_t begin = 0; begin < out.size(); begin += block.size()) {
+    auto piece = std::span(block).first(std::min(block.size(), out.size() - begin));
+    RUNG_CHECK(reader.read(std::as_writable_bytes(piece)));
+    std::transform(piece.begin(), piece.end(), out.begin() + static_cast<ptrdiff_t>(begin),
+                   [](double value) { return static_cast<float>(value); });
+  }
+  return {};
+}
+
+Status check_bools(const Tensor& tensor) {
+  auto bad = std::find_if(tensor.data(), tensor.data() + tensor.bytes(), [](std::byte b) { return b > std::byte{1}; });
+  if (bad == tensor.data() + tensor.bytes()) return {};
+  return fail("got {} at element {}, wanted 0 or 1", static_cast<int>(*bad), bad - tensor.data());
+}
+
+// Column-major to row-major: walks the result in order and steps through the source.
+Tensor from_fortran_order(const Tensor& from) {
+  Tensor to(from.type());
+  const Shape& shape = from.shape();
+  size_t width = size_of(from.dtype());
+  Dims index = Dims::filled(shape.rank(), 0), stride = Dims::filled(shape.rank(), 1);
+  for (int i = 1; i < shape.rank(); ++i) stride[i] = stride[i - 1] * shape[i - 1];
+  int64_t source = 0;
+  for (int64_t i = 0; i < to.elements(); ++i) {
+    std::memcpy(to.data() + static_cast<size_t>(i) * width, from.data() + static_cast<size_t>(source) * width, width);
+    for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+      source += stride[axis];
+      if (++index[axis] < shape[axis]) break;
+      source -= stride[axis] * shape[axis];
+      index[axis] = 0;
+    }
+  }
+  return to;
+}
+
+Result<Tensor> read_array(ZipReader& reader) {
+  RUNG_TRY(std::string text, read_header_text(reader));
+  RUNG_TRY(auto header, parse_npy_header(text));
+  const NpyType* type = type_named(header.descr);
+  if (!type) return fail("got element type '{}', wanted one of <f2, <f4, <f8, |i1, |u1, <i4, <i8, |b1", header.descr);
+  RUNG_TRY(Shape shape, checked_shape(header.shape));
+  uint64_t wanted = static_cast<uint64_t>(shape.product()) * type->bytes;
+  if (wanted != reader.remaining())
+    return fail("got {} bytes of data, wanted {} for {} {}", reader.remaining(), wanted, header.descr, shape);
+  Tensor tensor({type->dtype, shape});
+  if (type->descr == "<f8") {
+    RUNG_CHECK(read_doubles(reader, tensor));
+  } else {
+    RUNG_CHECK(reader.read({tensor.data(), tensor.bytes()}));
+  }
+  RUNG_CHECK(reader.finish());
+  if (type->dtype == DType::boolean) RUNG_CHECK(check_bools(tensor));
+  return header.fortran_order ? from_fortran_order(tensor) : tensor;
+}
+
+Status add_array(ZipWriter& zip, const std::string& name, const Tensor& array) {
+  if (array.dtype() == DType::f8e4m3fn || array.dtype() == DType::f8e4m3fnuz)
+    return fail("array '{}': got {}, which numpy has no type for", name, array.type());
+  Tensor value = array.dtype() == DType::bf16 ? convert(array, DType::f32) : array;
+  NpyHeader header{std::string(type_of(value.dtype()).descr), false, {value.shape().begin(), value.shape().end()}};
+  return zip.add(name + ".npy", make_npy_header(header), {value.data(), value.bytes()});
+}
+
+}  // namespace
+
+Result<std::map<std::string, Tensor>> parse_npz(std::span<const std::byte> file, const std::string& path) {
+  RUNG_TRY(auto members, read_zip_directory(file, path));
+  std::map<std::string, Tensor> arrays;
+  for (const auto& member : members) {
+    if (!member.name.ends_with(".npy")) return fail("'{}': got member '{}', wanted only *.npy", path, member.name);
+    std::string name = member.name.substr(0, member.name.size() - 4);
+    ZipReader reader(member);
+    auto array = read_array(reader);
+    if (!array) return fail("'{}': array '{}': {}", path, name, array.error().message);
+    if (!arrays.emplace(name, std::move(*array)).second) return fail("'{}': two arrays are named '{}'", path, name);
+  }
+  return arrays;
+}
+
+Result<std::map<std::string, Tensor>> read_npz(const std::string& path) {
+  RUNG_TRY(auto file, MappedFile::open(path));
+  return parse_npz(file->bytes(), path);
+}
+
+Status write_npz(const std::string& path, const std::map<std::string, Tensor>& arrays) {
+  Status content;
+  auto written = write_file_atomically(path, [&](std::ostream& out) {
+    ZipWriter zip(out);
+    for (const auto& [name, array] : arrays)
+      if (content) content = add_array(zip, name, array);
+    zip.finish();
+    // A failed stream keeps the file from being put in place.
+    if (!content) out.setstate(std::ios::failbit);
+  });
+  if (!content) return fail("'{}': {}", path, content.error().message);
+  return written;
+}
+
+}  // namespace rung

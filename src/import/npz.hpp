@@ -1,0 +1,22 @@
+// numpy's .npz files (named arrays in a zip archive): the inputs and outputs of models.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <map>
+#include <span>
+#include <string>
+
+#include "base/status.hpp"
+#include "ir/tensor.hpp"
+
+namespace rung {
+
+// Little-endian f2, f4, f8 (rounded to f32), i1, u1, i4, i8 and b1, in C or Fortran order, stored or deflated. Sizes
+// are compared with what the file holds before memory is taken. Errors name the file and the array.
+Result<std::map<std::string, Tensor>> read_npz(const std::string& path);
+Result<std::map<std::string, Tensor>> parse_npz(std::span<const std::byte> file, const std::string& path);
+
+// Written whole or not at all. bf16 has no numpy type and is written as f32.
+Status write_npz(const std::string& path, const std::map<std::string, Tensor>& arrays);
+
+}  // namespace rung

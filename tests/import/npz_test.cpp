@@ -1,0 +1,244 @@
+// npz files: numpy's own come in, ours go out, malformed ones are refused before memory is taken for them.
+// SPDX-License-Identifier: Apache-2.0
+#include "import/npz.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <sstream>
+
+#include "base/mapped_file.hpp"
+#include "import/npy_header.hpp"
+#include "import/zip.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace rung {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// numpy.savez_compressed(x=numpy.asfortranarray(numpy.arange(6, dtype="<f8").reshape(2, 3) / 4), m=[True, False])
+constexpr std::string_view kNumpyArchive =
+    "504b03042d00000008000000210058d8d625ffffffffffffffff05001400782e6e707901001000b0000000000000005600000000"
+    "0000009bec17ea1b10c9c850c650ad9e925a9c5ca46ea5a06e9366a1aea3a09e965f54529498179f5f94920a120f292a4d050a17"
+    "672416a402b91a463a0ac69a3a0ab50ae4032e0614f0c21e425f80d21fa0f40328fdc51e00504b03042d000000080000002100ee"
+    "19bb5dffffffffffffffff050014006d2e6e707901001000820000000000000046000000000000009bec17ea1b10c9c850c650ad"
+    "9e925a9c5ca46ea5a05e9364a8aea3a09e965f54529498179f5f94920a12774bcc294e058a17672416a402f91a463a9a3a0ab50a"
+    "14002e460600504b01022d032d00000008000000210058d8d62556000000b0000000050000000000000000000000800100000000"
+    "782e6e7079504b01022d032d000000080000002100ee19bb5d460000008200000005000000000000000000000080018d0000006d"
+    "2e6e7079504b05060000000002000200660000000a0100000000";
+
+std::string from_hex(std::string_view hex) {
+  std::string bytes;
+  for (size_t i = 0; i + 1 < hex.size(); i += 2)
+    bytes += static_cast<char>(std::stoi(std::string(hex.substr(i, 2)), nullptr, 16));
+  return bytes;
+}
+
+auto parse(const std::string& file) { return parse_npz(std::as_bytes(std::span(file.data(), file.size())), "in.npz"); }
+
+void expect_error(const std::string& file, const std::string& part) {
+  auto result = parse(file);
+  ASSERT_FALSE(result) << "accepted, wanted: " << part;
+  EXPECT_THAT(result.error().message, HasSubstr(part));
+}
+
+// One stored member "x.npy".
+std::string archive_of(const std::string& head, const std::string& body, const std::string& name = "x.npy") {
+  std::ostringstream out;
+  ZipWriter zip(out);
+  EXPECT_TRUE(zip.add(name, head, std::as_bytes(std::span(body.data(), body.size()))));
+  zip.finish();
+  return out.str();
+}
+
+// An array whose header is the dictionary as given.
+std::string array_of(const std::string& dictionary, const std::string& body) {
+  std::string head("\x93NUMPY\1\0", 8);
+  head += static_cast<char>(dictionary.size());
+  head += static_cast<char>(dictionary.size() >> 8);
+  return archive_of(head + dictionary, body);
+}
+
+std::string floats(const std::string& shape, size_t count) {
+  return array_of("{'descr': '<f4', 'fortran_order': False, 'shape': " + shape + ", }\n", std::string(count * 4, '\0'));
+}
+
+TEST(Npz, ReadsWhatNumpyWroteDeflatedInFortranOrder) {
+  auto arrays = parse(from_hex(kNumpyArchive));
+  ASSERT_TRUE(arrays) << arrays.error().message;
+  ASSERT_EQ(arrays->size(), 2u);
+  EXPECT_EQ(to_string(arrays->at("x").type()), "f32[2,3]");
+  EXPECT_THAT(arrays->at("x").as<float>(), ElementsAre(0, 0.25f, 0.5f, 0.75f, 1, 1.25f));
+  EXPECT_THAT(arrays->at("m").as<bool>(), ElementsAre(true, false));
+}
+
+TEST(Npz, RefusesEveryTruncationOfAFile) {
+  std::string file = from_hex(kNumpyArchive);
+  for (size_t size = 0; size < file.size(); ++size) EXPECT_FALSE(parse(file.substr(0, size))) << size;
+}
+
+TEST(Npz, RefusesDamagedCompressedDataAndDamagedContent) {
+  std::string file = from_hex(kNumpyArchive);
+  for (size_t at = 60; at < 60 + 80; ++at) {  // within x's deflated bytes
+    std::string damaged = file;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
+    EXPECT_FALSE(parse(damaged)) << at;
+  }
+  std::string stored = floats("(2,)", 2);
+  stored[stored.find("PK\1\2") - 1] ^= 1;
+  expect_error(stored, "got checksum");
+}
+
+TEST(Npz, RoundTripsEveryDType) {
+  TemporaryDirectory dir;
+  std::map<std::string, Tensor> arrays{
+      {"f4", Tensor::of<float>({2, 2}, {1, -2, 3.5f, 4})},
+      {"f2", Tensor::of<f16>({1}, {f16(0.5f)})},
+      {"i8", Tensor::of<int64_t>({2}, {-1, int64_t{1} << 40})},
+      {"i4", Tensor::of<int32_t>({}, {-7})},
+      {"i1", Tensor::of<int8_t>({1}, {-128})},
+      {"u1", Tensor::of<uint8_t>({1, 1, 1}, {255})},
+      {"b1", Tensor::of<bool>({3}, {true, false, true})},
+      {"empty", Tensor({DType::f32, {0, 4}})},
+  };
+  ASSERT_TRUE(write_npz(dir / "a.npz", arrays));
+  auto read = read_npz(dir / "a.npz");
+  ASSERT_TRUE(read) << read.error().message;
+  ASSERT_EQ(read->size(), arrays.size());
+  for (const auto& [name, wanted] : arrays) {
+    const Tensor& got = read->at(name);
+    EXPECT_EQ(got.type(), wanted.type()) << name;
+    EXPECT_EQ(std::memcmp(got.data(), wanted.data(), wanted.bytes()), 0) << name;
+  }
+}
+
+TEST(Npz, WritesBf16AsF32) {
+  TemporaryDirectory dir;
+  ASSERT_TRUE(write_npz(dir / "a.npz", {{"x", Tensor::of<bf16>({1}, {bf16(1.5f)})}}));
+  EXPECT_THAT(read_npz(dir / "a.npz")->at("x").as<float>(), ElementsAre(1.5f));
+}
+
+TEST(Npz, KeepsTheOldFileWhenAnArrayCannotBeWritten) {
+  TemporaryDirectory dir;
+  dir.write("a.npz", "old");
+  auto status = write_npz(dir / "a.npz", {{"x", Tensor({DType::f8e4m3fn, {1}})}});
+  ASSERT_FALSE(status);
+  EXPECT_THAT(status.error().message, HasSubstr("array 'x': got f8e4m3fn[1]"));
+  EXPECT_EQ(std::filesystem::file_size(dir / "a.npz"), 3u);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(dir.path()), {}), 1) << "a temporary was left";
+  EXPECT_THAT(write_npz("/nonexistent/a.npz", {}).error().message, HasSubstr("/nonexistent/a.npz"));
+}
+
+TEST(Npz, RefusesTypesItDoesNotKnow) {
+  for (const char* descr : {"'>f4'", "'<f16'", "'<U5'", "'|O'", "'<c8'", "'<u4'"})
+    expect_error(array_of(std::string("{'descr': ") + descr + ", 'fortran_order': False, 'shape': (1,), }", "1234"),
+                 "wanted one of <f2, <f4");
+  expect_error(array_of("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }", "1234"),
+               "wanted a string");
+}
+
+TEST(Npz, RefusesAShapeThatDisagreesWithTheData) {
+  expect_error(floats("(3,)", 2), "array 'x': got 8 bytes of data, wanted 12 for <f4 [3]");
+  expect_error(floats("(1,)", 2), "got 8 bytes of data, wanted 4");
+  expect_error(floats("(1000000000, 1000000000)", 2), "the number of elements overflows");
+  expect_error(floats("(100000000000,)", 2), "wanted 400000000000");
+  expect_error(floats("(18446744073709551615,)", 2), "got dimension");
+  expect_error(floats("(1,1,1,1,1,1,1,1,2)", 2), "at most 8 dimensions");
+}
+
+TEST(Npz, RefusesMalformedHeaders) {
+  auto with = [](const std::string& dictionary) { return array_of(dictionary, "1234"); };
+  expect_error(with("{'descr': '<f4', 'fortran_order': False, }"), "got 2 keys");
+  expect_error(with("{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (1,), }"), "key 'descr' twice");
+  expect_error(with("{'descr': '<f4', 'fortran_order': 0, 'shape': (1,), }"), "wanted True or False");
+  expect_error(with("{'descr': '<f4', 'fortran_order': False, 'shape': (1), }"), "wanted ','");
+  expect_error(with("{'descr': '<f4', 'fortran_order': False, 'shape': (-1,), }"), "wanted a non-negative integer");
+  expect_error(with("{'descr': '<f4', 'fortran_order': False, 'shape': (1,), 'x': 1}"), "got key 'x'");
+  expect_error(with("{'descr': '<f4', 'fortran_order': False, 'shape': (1,), } 1"), "wanted the end");
+  expect_error(with("{'descr': '<f4"), "wanted a closed string");
+  expect_error(with(""), "wanted '{'");
+}
+
+TEST(Npz, RefusesMembersThatAreNotArrays) {
+  expect_error(archive_of("hello, this is text", ""), "not a .npy array");
+  expect_error(archive_of("", "", "notes.txt"), "wanted only *.npy");
+  expect_error(archive_of(std::string("\x93NUMPY\4\0\0\0", 10), ""), "got .npy version 4.0");
+  expect_error(archive_of("\x93NU", ""), "cut short");
+  expect_error(archive_of(std::string("\x93NUMPY\2\0\xff\xff\xff\xff", 12), ""), "wanted at most 0");
+}
+
+TEST(Npz, AcceptsVersionsTwoAndThree) {
+  std::string dictionary = "{'shape': (1,), 'descr': \"<f4\", 'fortran_order': True}\n";
+  for (char version : {'\2', '\3'}) {
+    std::string head = std::string("\x93NUMPY") + version + '\0' + static_cast<char>(dictionary.size());
+    auto arrays = parse(archive_of(head + std::string(3, '\0') + dictionary, std::string("\0\0\x80\x3f", 4)));
+    ASSERT_TRUE(arrays) << arrays.error().message;
+    EXPECT_THAT(arrays->at("x").as<float>(), ElementsAre(1.0f));
+  }
+}
+
+TEST(Npz, RefusesABoolThatIsNeitherZeroNorOne) {
+  expect_error(array_of("{'descr': '|b1', 'fortran_order': False, 'shape': (2,), }", std::string("\1\2", 2)),
+               "got 2 at element 1, wanted 0 or 1");
+}
+
+TEST(Npz, RefusesTwoArraysOfOneName) {
+  std::ostringstream out;
+  ZipWriter zip(out);
+  std::string head = make_npy_header({"<f4", false, {0}});
+  EXPECT_TRUE(zip.add("x.npy", head, {}));
+  EXPECT_TRUE(zip.add("x.npy", head, {}));
+  zip.finish();
+  expect_error(out.str(), "two arrays are named 'x'");
+}
+
+// Writes a little-endian number over part of the directory's only entry.
+std::string patched(std::string file, size_t field, size_t bytes, uint64_t value) {
+  size_t at = file.find("PK\1\2") + field;
+  for (size_t i = 0; i < bytes; ++i) file[at + i] = static_cast<char>(value >> (8 * i));
+  return file;
+}
+
+TEST(Zip, RefusesWhatItCannotUnpackSafely) {
+  std::string file = floats("(2,)", 2);
+  expect_error(patched(file, 8, 2, 1), "is encrypted");
+  expect_error(patched(file, 10, 2, 12), "got compression method 12");
+  expect_error(patched(file, 20, 4, 1 << 30), "cannot hold");
+  expect_error(patched(patched(file, 20, 4, 1 << 30), 24, 4, 1 << 30), "wanted it within the archive's");
+  expect_error(patched(patched(file, 10, 2, 8), 24, 4, 4000000000u), "cannot hold 4000000000");
+  expect_error(patched(file, 24, 4, 0xffffffff), "cannot hold 4294967295");
+  expect_error(patched(file, 42, 4, 5), "no member header at byte 5");
+  expect_error(patched(file, 42, 4, 4000000000u), "no member header");
+  expect_error(patched(file, 28, 2, 60000), "the directory is cut short");
+  expect_error("", "not a zip archive");
+  expect_error(std::string(100, 'x'), "not a zip archive");
+}
+
+TEST(Zip, RefusesMembersThatShareBytes) {
+  std::string file = archive_of(make_npy_header({"<f4", false, {100}}), std::string(400, '\0'));
+  size_t directory = file.find("PK\1\2"), end = file.find("PK\5\6");
+  std::string entry = file.substr(directory, end - directory);
+  std::string doubled = file.substr(0, end) + entry + entry + file.substr(end);
+  size_t record = end + 2 * entry.size();
+  doubled[record + 8] = doubled[record + 10] = 3;
+  doubled[record + 12] = static_cast<char>(3 * entry.size());
+  expect_error(doubled, "members overlap");
+}
+
+TEST(NpyHeader, RoundTripsThroughItsText) {
+  for (const auto& shape : std::vector<std::vector<uint64_t>>{{}, {3}, {2, 3}, {1, 2, 3, 4}}) {
+    std::string head = make_npy_header({"<i8", true, shape});
+    EXPECT_EQ(head.size() % 64, 0u);
+    auto header = parse_npy_header(head.substr(10));
+    ASSERT_TRUE(header) << header.error().message;
+    EXPECT_EQ(header->descr, "<i8");
+    EXPECT_TRUE(header->fortran_order);
+    EXPECT_EQ(header->shape, shape);
+  }
+}
+
+}  // namespace
+}  // namespace rung
