@@ -21,8 +21,14 @@ install_packages() {
   missing=$(missing_packages)
   [[ -n $missing ]] || return 0
   say "install" $missing
-  as_root apt-get update -qq
-  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >&2
+  mkdir -p .cache
+  {
+    as_root apt-get update &&
+      as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing
+  } >.cache/apt.log 2>&1 || {
+    tail -n 5 .cache/apt.log >&2
+    fail "not installed; all that apt-get said: .cache/apt.log"
+  }
 }
 
 missing_packages() {
@@ -88,8 +94,9 @@ make_environment() {
 }
 
 bench_environment() {
+  local is_there='import importlib.util as u, sys; sys.exit(not all(map(u.find_spec, sys.argv[1:])))'
   make_environment .cache/bench
-  .cache/bench/bin/python -c "import ${PEERS[*]/%/,} json" 2>/dev/null && return 0
+  .cache/bench/bin/python -c "$is_there" "${PEERS[@]}" && return 0
   say "install the peers in .cache/bench: ${PEERS[*]} (several GB)"
   .cache/bench/bin/python -m pip install --quiet --disable-pip-version-check "${PEERS[@]}" ||
     fail "the package registry cannot be reached; install in .cache/bench by hand: ${PEERS[*]}"

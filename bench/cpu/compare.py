@@ -135,6 +135,7 @@ def parse():
     parser.add_argument('--block-ms', type=int, default=300)
     parser.add_argument('--budget', default='60s', help='of each climb')
     parser.add_argument('--peers', nargs='+', default=PEERS, help='also: torch-compile')
+    parser.add_argument('--into', help='a Markdown file: the table goes between its "bench cpu" marks')
     return parser.parse_args()
 
 
@@ -154,6 +155,8 @@ def main():
                 'block_ms': arguments.block_ms, 'results': results}
     Path(arguments.out).write_text(json.dumps(document, indent=1))
     print(report.markdown(document))
+    if arguments.into:
+        report.write_into(Path(arguments.into), document)
     print(f'All figures: {arguments.out}')
 
 

@@ -21,17 +21,31 @@ def line(result):
 
 
 def markdown(document):
+    results = document['results']
+    errors = ['', 'Against PyTorch in f32 (last_hidden_state, then sentence_embedding):', '', errors_table(results)]
+    peaks = [f'- {name_of(r["setting"])}: {peaks_text(r["profile"])}' for r in results if peaks_text(r['profile'])]
+    return '\n'.join([''] + measured(document) + errors + [''] * bool(peaks) + peaks) + '\n'
+
+
+def measured(document):
+    """Where and how it was measured, the medians, and who did not take part."""
     results, environment = document['results'], document['environment']
     names = document['contestants']
-    parts = ['', f"{environment['processor']}, {environment['isa']}, {environment['cores']} processors; "
+    parts = [f"{environment['processor']}, {environment['isa']}, {environment['cores']} processors; "
              + ', '.join(f'{name} {version}' for name, version in environment['libraries'].items()),
              f"load average before: {environment['load']:.1f}; medians in ms over {document['rounds']} alternating "
-             f"blocks of {document['block_ms']} ms", '', table(results, names), '', 'Against PyTorch in f32 '
-             '(last_hidden_state, then sentence_embedding):', '', errors_table(results)]
+             f"blocks of {document['block_ms']} ms", '', table(results, names)]
     notes = sorted({f'- {name}, {r["setting"]["dtype"]}: not available: {why}' for r in results
                     for name, why in r['unavailable'].items()})
-    peaks = [f'- {name_of(r["setting"])}: {peaks_text(r["profile"])}' for r in results if peaks_text(r['profile'])]
-    return '\n'.join(parts + [''] * bool(notes) + notes + [''] * bool(peaks) + peaks) + '\n'
+    return parts + [''] * bool(notes) + notes
+
+
+def write_into(path, document):
+    """Replaces what stands between the marks; the file keeps all else."""
+    begin, end = '<!-- bench cpu: begin -->\n', '<!-- bench cpu: end -->'
+    text = path.read_text(encoding='utf-8')
+    before, rest = text.split(begin, 1)
+    path.write_text(before + begin + '\n'.join(measured(document)) + '\n' + end + rest.split(end, 1)[1])
 
 
 def table(results, names):
