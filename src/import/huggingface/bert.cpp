@@ -1,0 +1,161 @@
+// BERT encoders, as transformers' BertModel runs them in eager mode, with sentence-transformers' pooling on top.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "import/huggingface/architecture.hpp"
+#include "import/huggingface/bert_config.hpp"
+#include "import/huggingface/graph_writer.hpp"
+#include "import/huggingface/input_rules.hpp"
+#include "import/huggingface/sentence_pooling.hpp"
+
+namespace rung::huggingface {
+namespace {
+
+constexpr int64_t kDefaultLength = 128;
+
+struct BertInputs {
+  NodeId tokens, mask, segments;
+};
+
+class BertWriter {
+ public:
+  BertWriter(GraphWriter& writer, const BertConfig& config, DType dtype)
+      : w_(writer), graph_(writer.graph), c_(config), dtype_(dtype) {}
+
+  NodeId embeddings(const Module& m, const BertInputs& in) {
+    NodeId x = table(m.child("word_embeddings"), c_.vocabulary, in.tokens);
+    x = w_.binary(BinaryKind::add, x, table(m.child("token_type_embeddings"), c_.segments, in.segments), m.label);
+    x = w_.binary(BinaryKind::add, x, table(m.child("position_embeddings"), c_.positions, position_ids(m, in)),
+                  m.label);
+    return w_.layer_norm(m.child("LayerNorm"), x, c_.eps);
+  }
+
+  // (1 - mask) * lowest: added to the scores, so that padding gets no weight.
+  NodeId extended_mask(NodeId mask, const std::string& label) {
+    int64_t length = graph_.shape(mask)[1];
+    NodeId x = w_.cast(w_.reshape(mask, {1, 1, 1, length}, label), dtype_, label);
+    x = w_.binary(BinaryKind::sub, w_.scalar(1.0, dtype_), x, label);
+    return w_.binary(BinaryKind::mul, x, w_.scalar(lowest(), dtype_), label);
+  }
+
+  NodeId layer(const Module& m, NodeId x, NodeId mask) {
+    NodeId attended = self_attention(m.child("attention.self"), x, mask);
+    x = residual_block(m.child("attention.output"), attended, x);
+    Module intermediate = m.child("intermediate");
+    NodeId h = w_.linear(intermediate.child("dense"), x, c_.mlp);
+    h = w_.unary(c_.activation, h, intermediate.child("intermediate_act_fn").label);
+    return residual_block(m.child("output"), h, x);
+  }
+
+  NodeId pooler(const Module& m, NodeId hidden) {
+    NodeId first = w_.op(Slice{.axis = 1, .begin = 0, .end = 1}, {hidden}, m.label);
+    NodeId x = w_.linear(m.child("dense"), w_.reshape(first, {1, c_.width}, m.label), c_.width);
+    return w_.unary(UnaryKind::tanh, x, m.child("activation").label);
+  }
+
+ private:
+  double lowest() const {
+    if (dtype_ == DType::f16) return -65504.0;
+    return dtype_ == DType::bf16 ? -0x1.fep127 : static_cast<double>(-std::numeric_limits<float>::max());
+  }
+
+  NodeId table(const Module& m, int64_t rows, NodeId ids) {
+    return w_.op(Gather{.axis = 0}, {w_.weight(m.tensor("weight"), {rows, c_.width}, dtype_), ids}, m.label);
+  }
+
+  NodeId position_ids(const Module& m, const BertInputs& in) {
+    Tensor ids(graph_.type(in.tokens));
+    auto values = ids.as<int64_t>();
+    for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int64_t>(i);
+    return graph_.literal(m.child("position_ids").label, std::move(ids));
+  }
+
+  NodeId self_attention(const Module& m, NodeId x, NodeId mask) {
+    NodeId q = w_.split_heads(w_.linear(m.child("query"), x, c_.width), c_.heads, m.label);
+    NodeId k = w_.split_heads(w_.linear(m.child("key"), x, c_.width), c_.heads, m.label);
+    NodeId v = w_.split_heads(w_.linear(m.child("value"), x, c_.width), c_.heads, m.label);
+    NodeId scores = w_.op(MatMul{}, {q, w_.swap_axes(k, 2, 3, m.label)}, m.label);
+    scores = w_.scale(scores, 1.0 / std::sqrt(static_cast<double>(c_.width / c_.heads)), m.label);
+    scores = w_.binary(BinaryKind::add, scores, mask, m.label);
+    NodeId weights = w_.op(Softmax{}, {scores}, m.label);
+    return w_.merge_heads(w_.op(MatMul{}, {weights, v}, m.label), m.label);
+  }
+
+  NodeId residual_block(const Module& m, NodeId x, NodeId residual) {
+    NodeId h = w_.linear(m.child("dense"), x, c_.width);
+    return w_.layer_norm(m.child("LayerNorm"), w_.binary(BinaryKind::add, h, residual, m.label), c_.eps);
+  }
+
+  GraphWriter& w_;
+  Graph& graph_;
+  const BertConfig& c_;
+  DType dtype_;
+};
+
+Result<int64_t> sequence_length(const ImportOptions& options, int64_t most) {
+  Shape shape{1, std::min(kDefaultLength, most)};
+  for (const char* input : {"token_type_ids", "attention_mask", "input_ids"})
+    shape = requested_shape(options, input, shape);
+  if (shape.rank() == 2 && shape[0] == 1 && shape[1] >= 1 && shape[1] <= most) return shape[1];
+  return wrong_usage("shape {} for input_ids: wanted [1,S] with S from 1 to {} (max_position_embeddings)", shape, most);
+}
+
+BertInputs declare_inputs(Model& model, const BertConfig& c, int64_t length) {
+  Type ids{DType::i64, {1, length}};
+  return {add_token_input(model, "input_ids", ids.shape, c.vocabulary), add_mask_input(model, "attention_mask", ids, 1),
+          add_mask_input(model, "token_type_ids", ids, 0, c.segments - 1)};
+}
+
+// Buffers that are not weights, and the heads that BertModel itself does not have.
+bool may_ignore(const std::string& name) {
+  auto starts_with = [&](std::string_view prefix) { return name.compare(0, prefix.size(), prefix) == 0; };
+  return name.ends_with("embeddings.position_ids") || name.ends_with("embeddings.token_type_ids") ||
+         starts_with("pooler.") || starts_with("bert.pooler.") || starts_with("cls.") || starts_with("classifier.") ||
+         starts_with("qa_outputs.");
+}
+
+void write_outputs(Model& model, GraphWriter& writer, NodeId hidden, NodeId sentence) {
+  NodeId out = writer.cast(hidden, DType::f32, "last_hidden_state");
+  model.graph.set_output("last_hidden_state", out);
+  if (sentence != kNoNode)
+    model.graph.set_output("sentence_embedding", writer.cast(sentence, DType::f32, "sentence_embedding"));
+}
+
+}  // namespace
+
+bool is_bert(const nlohmann::json& config) {
+  auto it = config.find("model_type");
+  return it != config.end() && *it == "bert";
+}
+
+Result<Model> import_bert(const ConfigSource& source) {
+  RUNG_TRY(BertConfig config, read_bert_config(source.config));
+  RUNG_TRY(SentenceConfig sentence, read_sentence_config(source.directory, config.width));
+  RUNG_TRY(int64_t length, sequence_length(source.options, config.positions));
+  RUNG_TRY(auto checkpoint, open_weights(source, config.dtype));
+
+  Model model{.directory = source.directory};
+  GraphWriter writer(model.graph, *checkpoint);
+  const std::string word_table = "embeddings.word_embeddings.weight";
+  Module root{checkpoint->contains(word_table) ? "" : checkpoint->contains("bert." + word_table) ? "bert" : "", ""};
+  DType stored = writer.stored_dtype(root.tensor(word_table), {config.vocabulary, config.width});
+  BertWriter bert(writer, config, source.options.dtype.value_or(stored));
+
+  BertInputs in = declare_inputs(model, config, length);
+  NodeId hidden = bert.embeddings(root.child("embeddings"), in);
+  NodeId mask = bert.extended_mask(in.mask, "extended_attention_mask");
+  for (int64_t i = 0; i < config.layers; ++i)
+    hidden = bert.layer(root.child(fmt::format("encoder.layer.{}", i)), hidden, mask);
+
+  NodeId embedding = sentence.modes.empty() ? kNoNode : pool_sentence(writer, sentence, {hidden, in.mask});
+  write_outputs(model, writer, hidden, embedding);
+  if (sentence.modes.empty() && checkpoint->contains(root.tensor("pooler.dense.weight")))
+    model.graph.set_output("pooler_output",
+                           writer.cast(bert.pooler(root.child("pooler"), hidden), DType::f32, "pooler"));
+  RUNG_TRY(model.notes, writer.finish(may_ignore));
+  return model;
+}
+
+}  // namespace rung::huggingface

@@ -1,0 +1,151 @@
+// Weights on demand, and the calls that every architecture makes.
+// SPDX-License-Identifier: Apache-2.0
+#include "import/huggingface/graph_writer.hpp"
+
+#include <algorithm>
+
+namespace rung::huggingface {
+namespace {
+
+// A checkpoint's tensor, converted when it is loaded.
+class ConvertedWeight : public Weight {
+ public:
+  ConvertedWeight(std::shared_ptr<const Weight> stored, DType to)
+      : Weight(stored->name(), {to, stored->type().shape}), stored_(std::move(stored)) {}
+  Result<Tensor> load() const override {
+    RUNG_TRY(Tensor value, stored_->load());
+    return convert(value, type().dtype);
+  }
+
+ private:
+  std::shared_ptr<const Weight> stored_;
+};
+
+// Stands where a tensor is missing, so that all that are missing can be told at once.
+class MissingWeight : public Weight {
+ public:
+  using Weight::Weight;
+  Result<Tensor> load() const override { return fail("'{}' is not in the checkpoint", name()); }
+};
+
+bool is_usable_float(DType dtype) { return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16; }
+
+bool holds_exactly(double value, DType dtype) {
+  auto narrow = convert(Tensor::of<float>({1}, {static_cast<float>(value)}), dtype);
+  return convert(narrow, DType::f32).as<float>()[0] == static_cast<float>(value);
+}
+
+std::string first_five(const std::vector<std::string>& items, std::string_view separator) {
+  size_t shown = std::min<size_t>(items.size(), 5);
+  std::string text =
+      fmt::format("{}", fmt::join(items.begin(), items.begin() + static_cast<ptrdiff_t>(shown), separator));
+  if (shown < items.size()) text += fmt::format("{}and {} more", separator, items.size() - shown);
+  return text;
+}
+
+}  // namespace
+
+Module Module::child(std::string_view name) const {
+  auto join = [&](const std::string& parent) {
+    return parent.empty() ? std::string(name) : fmt::format("{}.{}", parent, name);
+  };
+  return {join(tensors), join(label)};
+}
+
+std::shared_ptr<const Weight> GraphWriter::fetch(const std::string& name, const Shape& shape) {
+  auto found = checkpoint_.get(name, shape);
+  if (!found) {
+    mistakes_.push_back(found.error().message);
+    return std::make_shared<MissingWeight>(name, Type{DType::f32, shape});
+  }
+  used_.insert(name);
+  if (is_usable_float((*found)->type().dtype)) return *found;
+  mistakes_.push_back(fmt::format("'{}' is {}, wanted f32, f16 or bf16", name, (*found)->type()));
+  return std::make_shared<MissingWeight>(name, Type{DType::f32, shape});
+}
+
+NodeId GraphWriter::weight(const std::string& name, const Shape& shape, DType as) {
+  if (auto it = weights_.find(name); it != weights_.end()) return it->second;
+  auto stored = fetch(name, shape);
+  NodeId id = stored->type().dtype == as ? graph.constant(stored)
+                                         : graph.constant(std::make_shared<ConvertedWeight>(stored, as));
+  weights_.emplace(name, id);
+  return id;
+}
+
+DType GraphWriter::stored_dtype(const std::string& name, const Shape& shape) {
+  auto found = checkpoint_.get(name, shape);
+  return found && is_usable_float((*found)->type().dtype) ? (*found)->type().dtype : DType::f32;
+}
+
+NodeId GraphWriter::scalar(double value, DType dtype) {
+  std::string key = fmt::format("{}:{}", value, dtype);
+  if (auto it = scalars_.find(key); it != scalars_.end()) return it->second;
+  Tensor literal = dtype == DType::i64 ? Tensor::of<int64_t>({}, {static_cast<int64_t>(value)})
+                                       : convert(Tensor::of<float>({}, {static_cast<float>(value)}), dtype);
+  NodeId id = graph.literal(fmt::format("{}", value), std::move(literal));
+  scalars_.emplace(std::move(key), id);
+  return id;
+}
+
+NodeId GraphWriter::swap_axes(NodeId x, int a, int b, const std::string& label) {
+  Dims permutation;
+  for (int axis = 0; axis < graph.shape(x).rank(); ++axis) permutation.push_back(axis);
+  std::swap(permutation[a], permutation[b]);
+  return op(Transpose{permutation}, {x}, label);
+}
+
+NodeId GraphWriter::cast(NodeId x, DType to, const std::string& label) {
+  return graph.type(x).dtype == to ? x : op(Cast{to}, {x}, label);
+}
+
+NodeId GraphWriter::scale(NodeId x, double factor, const std::string& label) {
+  DType dtype = graph.type(x).dtype;
+  if (holds_exactly(factor, dtype)) return binary(BinaryKind::mul, x, scalar(factor, dtype), label);
+  NodeId wide = binary(BinaryKind::mul, cast(x, DType::f32, label), scalar(factor, DType::f32), label);
+  return cast(wide, dtype, label);
+}
+
+NodeId GraphWriter::linear(const Module& module, NodeId x, int64_t out_features, bool bias) {
+  DType dtype = graph.type(x).dtype;
+  std::vector<NodeId> operands{x, weight(module.tensor("weight"), {out_features, graph.shape(x).back()}, dtype)};
+  if (bias) operands.push_back(weight(module.tensor("bias"), {out_features}, dtype));
+  return op(Linear{.has_bias = bias, .out = dtype}, std::move(operands), module.label);
+}
+
+NodeId GraphWriter::layer_norm(const Module& module, NodeId x, float eps) {
+  DType dtype = graph.type(x).dtype;
+  Shape width{graph.shape(x).back()};
+  // Checkpoints converted from TensorFlow say gamma and beta.
+  bool old_names = !checkpoint_.contains(module.tensor("weight")) && checkpoint_.contains(module.tensor("gamma"));
+  NodeId gain = weight(module.tensor(old_names ? "gamma" : "weight"), width, dtype);
+  NodeId bias = weight(module.tensor(old_names ? "beta" : "bias"), width, dtype);
+  return op(LayerNorm{.eps = eps, .out = dtype}, {x, gain, bias}, module.label);
+}
+
+NodeId GraphWriter::split_heads(NodeId x, int64_t heads, const std::string& label) {
+  const Shape shape = graph.shape(x);
+  return swap_axes(reshape(x, {shape[0], shape[1], heads, shape[2] / heads}, label), 1, 2, label);
+}
+
+NodeId GraphWriter::merge_heads(NodeId x, const std::string& label) {
+  const Shape shape = graph.shape(x);
+  return reshape(swap_axes(x, 1, 2, label), {shape[0], shape[2], shape[1] * shape[3]}, label);
+}
+
+Result<std::vector<std::string>> GraphWriter::finish(
+    const std::function<bool(const std::string& name)>& may_ignore) const {
+  std::vector<std::string> ignored, unexpected;
+  for (const auto& name : unused(checkpoint_, used_)) (may_ignore(name) ? ignored : unexpected).push_back(name);
+  if (!mistakes_.empty()) return fail("{} tensors are wrong: {}", mistakes_.size(), first_five(mistakes_, "; "));
+  if (!unexpected.empty())
+    return fail("{} tensors of the checkpoint do not belong to this architecture: {}", unexpected.size(),
+                first_five(unexpected, ", "));
+  std::vector<std::string> notes;
+  if (!ignored.empty())
+    notes.push_back(
+        fmt::format("{} tensors of the checkpoint are not read: {}", ignored.size(), first_five(ignored, ", ")));
+  return notes;
+}
+
+}  // namespace rung::huggingface

@@ -1,0 +1,245 @@
+// Pi0 policies: SigLIP per camera -> Gemma prefix with its K/V cache -> action expert, unrolled over the Euler steps
+// that carry noise to actions. SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numbers>
+
+#include "import/huggingface/architecture.hpp"
+#include "import/huggingface/input_rules.hpp"
+#include "import/huggingface/pi0_layers.hpp"
+#include "import/huggingface/pi0_tensors.hpp"
+
+namespace rung::huggingface {
+namespace {
+
+constexpr double kMasked = -2.3819763e38;  // what Gemma adds to the scores of keys that must not be seen
+constexpr double kRopeBase = 10000.0;
+
+struct Pi0Inputs {
+  NodeId images, image_mask, tokens, token_mask, state, noise;
+};
+
+class Pi0Writer {
+ public:
+  Pi0Writer(GraphWriter& writer, const Pi0Config& config, Pi0Tensors tensors, std::optional<DType> forced)
+      : w_(writer), c_(config), t_(std::move(tensors)), forced_(forced) {
+    const auto& g = c_.prefix;
+    vision_dtype_ = forced_.value_or(w_.stored_dtype(t_.projector + ".weight", {g.width, c_.vision.width}));
+    dtype_ = forced_.value_or(
+        w_.stored_dtype(t_.language + ".layers.0.self_attn.q_proj.weight", {g.heads * g.head_dim, g.width}));
+  }
+
+  NodeId write(const Pi0Inputs& in);
+
+ private:
+  NodeId valid_tokens(const Pi0Inputs& in);
+  NodeId embed_images(NodeId images);
+  NodeId embed_prompt(NodeId tokens);
+  NodeId additive_mask(NodeId visible, const std::string& label);
+  GemmaPass prefix_pass(NodeId valid);
+  GemmaPass suffix_pass(NodeId valid);
+  void rotary(NodeId positions, GemmaPass& pass, const std::string& label);
+  std::vector<KeyValue> write_prefix(NodeId x, const GemmaPass& pass);
+  NodeId suffix(const Module& m, NodeId state, NodeId actions, int64_t step);
+  NodeId time_embedding(int64_t step, const std::string& label);
+  NodeId euler_step(const Pi0Inputs& in, NodeId actions, int64_t step);
+  Module root(const std::string& label) const { return {t_.root, label}; }
+
+  GraphWriter& w_;
+  const Pi0Config& c_;
+  Pi0Tensors t_;
+  std::optional<DType> forced_;
+  DType dtype_, vision_dtype_;  // of the two Gemmas, and of the tower and its projector
+  std::vector<KeyValue> cache_;
+  GemmaPass suffix_;
+};
+
+// bool[1,L]: cameras' patches, then the prompt
+NodeId Pi0Writer::valid_tokens(const Pi0Inputs& in) {
+  const std::string label = "prefix.valid";
+  NodeId column = w_.reshape(in.image_mask, {c_.views, 1}, label);
+  NodeId each = w_.op(Broadcast{{c_.views, c_.patches()}}, {column}, label);
+  NodeId images = w_.reshape(each, {c_.views * c_.patches()}, label);
+  NodeId all = w_.op(Concat{.axis = 0}, {images, in.token_mask}, label);
+  return w_.reshape(all, {1, c_.prefix_tokens()}, label);
+}
+
+NodeId Pi0Writer::embed_images(NodeId images) {
+  std::vector<NodeId> views;
+  for (int64_t i = 0; i < c_.views; ++i) {
+    auto label = fmt::format("camera.{}", i);
+    NodeId image = w_.op(Slice{.axis = 0, .begin = i, .end = i + 1}, {images}, label);
+    Module tower{t_.vision, label + ".vision_tower"}, projector{t_.projector, label + ".multi_modal_projector"};
+    views.push_back(write_vision_tower(w_, c_, {tower, projector, vision_dtype_}, image));
+  }
+  return views.size() == 1 ? views[0] : w_.op(Concat{.axis = 1}, views, "image_embeddings");
+}
+
+NodeId Pi0Writer::embed_prompt(NodeId tokens) {
+  const std::string label = "language_model.embed_tokens";
+  Shape table{c_.vocabulary, c_.prefix.width};
+  DType dtype = forced_.value_or(w_.stored_dtype(t_.embedding, table));
+  NodeId ids = w_.reshape(tokens, {1, c_.prompt}, label);
+  NodeId rows = w_.op(Gather{.axis = 0}, {w_.weight(t_.embedding, table, dtype), ids}, label);
+  return w_.scale(rows, std::sqrt(static_cast<double>(c_.prefix.width)), label);
+}
+
+// f32[1,1,S,K] from bool[1,S,K]
+NodeId Pi0Writer::additive_mask(NodeId visible, const std::string& label) {
+  const Shape s = w_.graph.shape(visible);
+  NodeId condition = w_.reshape(visible, {s[0], 1, s[1], s[2]}, label);
+  return w_.op(Select{}, {condition, w_.scalar(0.0, DType::f32), w_.scalar(kMasked, DType::f32)}, label);
+}
+
+// cos and sin of T[1,1,S,head_dim] from positions i64[1,S]
+void Pi0Writer::rotary(NodeId positions, GemmaPass& pass, const std::string& label) {
+  int64_t half = c_.prefix.head_dim / 2, length = w_.graph.shape(positions)[1];
+  Tensor inverse({DType::f32, {half}});
+  for (int64_t i = 0; i < half; ++i) {
+    float exponent = static_cast<float>(2 * i) / static_cast<float>(c_.prefix.head_dim);
+    inverse.as<float>()[static_cast<size_t>(i)] = 1.0f / std::pow(static_cast<float>(kRopeBase), exponent);
+  }
+  NodeId column = w_.reshape(w_.cast(positions, DType::f32, label), {1, length, 1}, label);
+  NodeId frequencies = w_.graph.literal(label + ".inverse_frequencies", std::move(inverse));
+  NodeId angles = w_.binary(BinaryKind::mul, column, frequencies, label);
+  NodeId both = w_.op(Concat{.axis = 2}, {angles, angles}, label);
+  both = w_.reshape(both, {1, 1, length, 2 * half}, label);
+  pass.cos = w_.cast(w_.unary(UnaryKind::cos, both, label), dtype_, label);
+  pass.sin = w_.cast(w_.unary(UnaryKind::sin, both, label), dtype_, label);
+}
+
+GemmaPass Pi0Writer::prefix_pass(NodeId valid) {
+  const std::string label = "prefix.mask", positions = "prefix.positions";
+  int64_t length = c_.prefix_tokens();
+  NodeId keys = w_.reshape(valid, {1, 1, length}, label), queries = w_.reshape(valid, {1, length, 1}, label);
+  GemmaPass pass;
+  pass.mask = additive_mask(w_.binary(BinaryKind::logical_and, keys, queries, label), label);
+  NodeId count = w_.op(CumSum{.axis = 1}, {valid}, positions);
+  rotary(w_.binary(BinaryKind::sub, count, w_.scalar(1, DType::i64), positions), pass, positions);
+  return pass;
+}
+
+// The state token sees the prefix and itself; the action tokens see everything.
+GemmaPass Pi0Writer::suffix_pass(NodeId valid) {
+  const std::string label = "suffix.mask", positions = "suffix.positions";
+  int64_t length = c_.horizon + 1, prefix = c_.prefix_tokens();
+  Tensor among({DType::boolean, {1, length, length}}), offsets({DType::i64, {1, length}});
+  for (int64_t i = 0; i < length; ++i) {
+    offsets.as<int64_t>()[static_cast<size_t>(i)] = i;
+    for (int64_t j = 0; j < length; ++j) among.as<bool>()[static_cast<size_t>(i * length + j)] = i > 0 || j == 0;
+  }
+  NodeId keys = w_.op(Broadcast{{1, length, prefix}}, {w_.reshape(valid, {1, 1, prefix}, label)}, label);
+  NodeId visible = w_.op(Concat{.axis = 2}, {keys, w_.graph.literal("suffix.visible", std::move(among))}, label);
+  GemmaPass pass;
+  pass.mask = additive_mask(visible, label);
+  NodeId count = w_.op(Reduce{.kind = ReduceKind::sum, .axis = 1}, {valid}, positions);
+  count = w_.reshape(count, {1, 1}, positions);
+  NodeId offset = w_.graph.literal("suffix.offsets", std::move(offsets));
+  rotary(w_.binary(BinaryKind::add, count, offset, positions), pass, positions);
+  return pass;
+}
+
+std::vector<KeyValue> Pi0Writer::write_prefix(NodeId x, const GemmaPass& pass) {
+  std::vector<KeyValue> cache(static_cast<size_t>(c_.prefix.layers));
+  for (size_t i = 0; i < cache.size(); ++i) {
+    Module m{fmt::format("{}.layers.{}", t_.language, i), fmt::format("language_model.layers.{}", i)};
+    x = GemmaLayer(w_, c_.prefix, m).write(x, pass, {}, &cache[i]);
+  }
+  return cache;
+}
+
+// f32[1,1,expert width]: sines, then cosines, of the step's time at periods spaced evenly on a log scale; in double.
+NodeId Pi0Writer::time_embedding(int64_t step, const std::string& label) {
+  int64_t half = c_.expert.width / 2;
+  double time = 1.0 + (-1.0 / static_cast<double>(c_.steps)) * static_cast<double>(step);
+  Tensor table({DType::f32, {1, 1, 2 * half}});
+  auto values = table.as<float>();
+  for (int64_t i = 0; i < half; ++i) {
+    double fraction = half > 1 ? static_cast<double>(i) / static_cast<double>(half - 1) : 0.0;
+    double period = c_.min_period * std::pow(c_.max_period / c_.min_period, fraction);
+    double angle = 1.0 / period * 2.0 * std::numbers::pi * time;
+    values[static_cast<size_t>(i)] = static_cast<float>(std::sin(angle));
+    values[static_cast<size_t>(half + i)] = static_cast<float>(std::cos(angle));
+  }
+  return w_.graph.literal(label, std::move(table));
+}
+
+// T[1,1+horizon,expert width]: the state token, then the noisy actions with the time
+NodeId Pi0Writer::suffix(const Module& m, NodeId state, NodeId actions, int64_t step) {
+  int64_t width = c_.expert.width;
+  NodeId time = time_embedding(step, m.child("time_embedding").label);
+  time = w_.op(Broadcast{{1, c_.horizon, width}}, {time}, m.label);
+  NodeId a = w_.linear(m.child("action_in_proj"), actions, width);
+  a = w_.op(Concat{.axis = 2}, {a, time}, m.label);
+  a = w_.unary(UnaryKind::silu, w_.linear(m.child("action_time_mlp_in"), a, width), m.label);
+  a = w_.linear(m.child("action_time_mlp_out"), a, width);
+  NodeId s = w_.linear(m.child("state_proj"), w_.reshape(state, {1, c_.state_dim}, m.label), width);
+  s = w_.reshape(s, {1, 1, width}, m.label);
+  return w_.cast(w_.op(Concat{.axis = 1}, {s, a}, m.label), dtype_, m.label);
+}
+
+NodeId Pi0Writer::euler_step(const Pi0Inputs& in, NodeId actions, int64_t step) {
+  Module m = root(fmt::format("step.{}", step));
+  NodeId x = suffix(m, in.state, actions, step);
+  for (size_t i = 0; i < cache_.size(); ++i) {
+    Module layer{fmt::format("{}.layers.{}", t_.expert, i), fmt::format("{}.gemma_expert.layers.{}", m.label, i)};
+    x = GemmaLayer(w_, c_.expert, layer).write(x, suffix_, cache_[i], nullptr);
+  }
+  x = write_rms_norm(w_, {t_.expert + ".norm", m.label + ".gemma_expert.norm"}, x);
+  x = w_.op(Slice{.axis = 1, .begin = 1, .end = c_.horizon + 1}, {x}, m.label);
+  NodeId velocity = w_.linear(m.child("action_out_proj"), w_.cast(x, DType::f32, m.label), c_.action_dim);
+  return w_.binary(BinaryKind::add, actions, w_.scale(velocity, -1.0 / static_cast<double>(c_.steps), m.label),
+                   m.label);
+}
+
+NodeId Pi0Writer::write(const Pi0Inputs& in) {
+  NodeId valid = valid_tokens(in);
+  NodeId images = w_.cast(embed_images(in.images), dtype_, "prefix");
+  NodeId prompt = w_.cast(embed_prompt(in.tokens), dtype_, "prefix");
+  NodeId x = w_.op(Concat{.axis = 1}, {images, prompt}, "prefix");
+  cache_ = write_prefix(x, prefix_pass(valid));
+  suffix_ = suffix_pass(valid);
+  NodeId actions = w_.reshape(in.noise, {1, c_.horizon, c_.action_dim}, "noise");
+  for (int64_t step = 0; step < c_.steps; ++step) actions = euler_step(in, actions, step);
+  return w_.reshape(actions, {c_.horizon, c_.action_dim}, "actions");
+}
+
+Pi0Inputs declare_inputs(Model& model, const Pi0Config& c) {
+  Pi0Inputs in;
+  in.images =
+      add_float_input(model, "images", {c.views, 3, c.image, c.image}, Distribution::uniform, "pixels in [-1,1]");
+  in.image_mask = add_mask_input(model, "image_mask", {DType::boolean, {c.views}}, 1);
+  in.tokens = add_token_input(model, "tokens", {c.prompt}, c.vocabulary);
+  in.token_mask = add_mask_input(model, "token_mask", {DType::boolean, {c.prompt}}, 1);
+  in.state = add_float_input(model, "state", {c.state_dim}, Distribution::normal, "normalised robot state");
+  in.noise = add_float_input(model, "noise", {c.horizon, c.action_dim}, Distribution::normal, "standard normal noise");
+  return in;
+}
+
+}  // namespace
+
+bool is_pi0(const nlohmann::json& config) {
+  auto is = [&](const char* field) {
+    auto it = config.find(field);
+    return it != config.end() && *it == "pi0";
+  };
+  // openpi's config.json names no type.
+  bool untyped = !config.contains("type") && !config.contains("model_type");
+  return is("type") || is("model_type") || (untyped && config.contains("paligemma_variant"));
+}
+
+Result<Model> import_pi0(const ConfigSource& source) {
+  RUNG_TRY(Pi0Config config, read_pi0_config(source.config, source.options));
+  RUNG_TRY(auto checkpoint, open_weights(source, config.dtype));
+  Model model{.directory = source.directory};
+  GraphWriter writer(model.graph, *checkpoint);
+  Pi0Tensors tensors = find_pi0_tensors(*checkpoint);
+  Pi0Inputs inputs = declare_inputs(model, config);
+  NodeId actions = Pi0Writer(writer, config, tensors, source.options.dtype).write(inputs);
+  model.graph.set_output("actions", actions);
+  auto may_ignore = [&](const std::string& name) { return pi0_may_ignore(tensors, name); };
+  RUNG_TRY(model.notes, writer.finish(may_ignore));
+  return model;
+}
+
+}  // namespace rung::huggingface

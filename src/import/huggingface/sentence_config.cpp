@@ -1,0 +1,103 @@
+// Reading what sentence-transformers keeps beside a BERT: modules.json and the pooling's config.
+// SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/atomic_file.hpp"
+#include "import/huggingface/bert_config.hpp"
+#include "import/huggingface/config_fields.hpp"
+
+namespace rung::huggingface {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr size_t kFileLimit = size_t{1} << 20;
+
+struct PoolingFlag {
+  const char* name;
+  PoolingMode mode;
+};
+// In the order in which their results are concatenated.
+constexpr PoolingFlag kPoolingFlags[] = {
+    {"pooling_mode_cls_token", PoolingMode::cls},
+    {"pooling_mode_max_tokens", PoolingMode::max},
+    {"pooling_mode_mean_tokens", PoolingMode::mean},
+    {"pooling_mode_mean_sqrt_len_tokens", PoolingMode::mean_sqrt_length},
+};
+constexpr const char* kUnsupportedFlags[] = {"pooling_mode_weightedmean_tokens", "pooling_mode_lasttoken"};
+
+Result<std::vector<PoolingMode>> read_pooling(const fs::path& file, int64_t width) {
+  RUNG_TRY(std::string text, read_text_file(file.string(), kFileLimit));
+  RUNG_TRY(nlohmann::json config, parse_config(text, file.string()));
+  ConfigFields fields(config, file.string());
+  std::vector<PoolingMode> modes;
+  for (const auto& row : kPoolingFlags)
+    if (fields.flag(row.name, false)) modes.push_back(row.mode);
+  for (const char* name : kUnsupportedFlags)
+    if (fields.flag(name, false)) fields.mistake("{} is not supported", name);
+  if (auto d = fields.integer("word_embedding_dimension", {1, 65536}, width); d != width)
+    fields.mistake("word_embedding_dimension is {}, but the transformer's hidden_size is {}", d, width);
+  if (modes.empty()) fields.mistake("no supported pooling mode is set");
+  RUNG_CHECK(fields.status());
+  return modes;
+}
+
+// The folder that modules.json names, inside the model's directory and nowhere else.
+Result<fs::path> module_folder(const fs::path& directory, const std::string& name) {
+  fs::path relative(name);
+  for (const auto& part : relative)
+    if (part == ".." || part.has_root_path()) return fail("modules.json: path '{}' leaves the model's directory", name);
+  return directory / relative;
+}
+
+struct ModuleRow {
+  std::string type, path;  // type: the last part of "sentence_transformers.models.Pooling"
+};
+
+Result<std::vector<ModuleRow>> read_modules(const fs::path& file) {
+  RUNG_TRY(std::string text, read_text_file(file.string(), kFileLimit));
+  auto list = nlohmann::json::parse(text, nullptr, false);
+  if (!list.is_array()) return fail("{}: wanted a JSON list of modules", file.string());
+  std::vector<ModuleRow> rows;
+  for (const auto& item : list) {
+    if (!item.is_object()) return fail("{}: wanted a JSON list of objects", file.string());
+    ConfigFields fields(item, file.string());
+    auto type = fields.text("type", "");
+    rows.push_back({type.substr(type.rfind('.') + 1), fields.text("path", "")});
+    RUNG_CHECK(fields.status());
+  }
+  return rows;
+}
+
+// modules.json stands in the model's directory, or above it where the transformer has a folder of its own.
+fs::path modules_directory(const std::string& directory) {
+  std::error_code ignored;
+  fs::path here(directory);
+  if (here.filename() == "0_Transformer" && !fs::exists(here / "modules.json", ignored)) return here.parent_path();
+  return here;
+}
+
+}  // namespace
+
+Result<SentenceConfig> read_sentence_config(const std::string& directory, int64_t width) {
+  SentenceConfig sentence;
+  fs::path root = modules_directory(directory);
+  std::error_code ignored;
+  if (directory.empty() || !fs::exists(root / "modules.json", ignored)) return sentence;
+  RUNG_TRY(auto modules, read_modules(root / "modules.json"));
+  for (const auto& module : modules) {
+    if (module.type == "Transformer") continue;
+    if (module.type == "Normalize" && !sentence.modes.empty()) {
+      sentence.normalize = true;
+    } else if (module.type == "Pooling" && sentence.modes.empty()) {
+      RUNG_TRY(auto folder, module_folder(root, module.path));
+      RUNG_TRY(sentence.modes, read_pooling(folder / "config.json", width));
+    } else {
+      return fail("modules.json: module '{}' is not supported here; wanted Transformer, Pooling, then Normalize",
+                  module.type.substr(0, 60));
+    }
+  }
+  return sentence;
+}
+
+}  // namespace rung::huggingface

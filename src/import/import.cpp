@@ -1,0 +1,116 @@
+// From a directory, or a config's text, to the importer of its architecture.
+// SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/atomic_file.hpp"
+#include "import/huggingface/architecture.hpp"
+#include "import/huggingface/config_fields.hpp"
+#include "import/model.hpp"
+
+namespace rung {
+namespace huggingface {
+
+Result<std::unique_ptr<Checkpoint>> open_weights(const ConfigSource& source, DType usual) {
+  if (source.options.random_seed) return random_checkpoint(*source.options.random_seed, usual);
+  return open_checkpoint(source.directory);
+}
+
+Shape requested_shape(const ImportOptions& options, const std::string& input, const Shape& fallback) {
+  auto it = options.shapes.find(input);
+  return it == options.shapes.end() ? fallback : it->second;
+}
+
+Status check_requested_shapes(const ImportOptions& options, const Model& model) {
+  for (const auto& [name, shape] : options.shapes) {
+    auto it = model.defaults.find(name);
+    if (it == model.defaults.end()) {
+      std::vector<std::string> known;
+      for (const auto& [input, rule] : model.defaults) known.push_back(input);
+      return wrong_usage("a shape for input '{}': the inputs are {}", name, fmt::join(known, ", "));
+    }
+    if (it->second.type.shape != shape)
+      return wrong_usage("shape {} for input '{}': with the other shapes given it would be {}", shape, name,
+                         it->second.type.shape);
+  }
+  return {};
+}
+
+}  // namespace huggingface
+
+namespace {
+
+constexpr size_t kConfigLimit = size_t{16} << 20;
+
+std::string known_architectures() {
+  std::vector<std::string> names;
+  for (const auto& architecture : huggingface::kArchitectures) names.push_back(architecture.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string claimed_architecture(const nlohmann::json& config) {
+  for (const char* field : {"model_type", "type"})
+    if (auto it = config.find(field); it != config.end() && it->is_string())
+      return fmt::format("{} '{}' is not known", field, it->get<std::string>().substr(0, 60));
+  return "neither model_type nor type is given";
+}
+
+Result<Model> import_config(const huggingface::ConfigSource& source) {
+  auto dtype = source.options.dtype;
+  if (dtype && *dtype != DType::f32)
+    return wrong_usage("importing as {}: wanted f32, or none to keep each type", *dtype);
+  for (const auto& architecture : huggingface::kArchitectures)
+    if (architecture.recognises(source.config)) {
+      RUNG_TRY(Model model, architecture.import(source));
+      RUNG_CHECK(check_requested_shapes(source.options, model));
+      model.architecture = architecture.name;
+      return model;
+    }
+  return fail("config.json: {}; known architectures: {}", claimed_architecture(source.config), known_architectures());
+}
+
+// sentence-transformers may keep the transformer itself in a sub-folder, named for its place in modules.json.
+std::string config_directory(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  if (fs::exists(fs::path(path) / "config.json", ignored)) return path;
+  auto inner = fs::path(path) / "0_Transformer";
+  return fs::exists(inner / "config.json", ignored) ? inner.string() : path;
+}
+
+}  // namespace
+
+Result<Model> import_model(const std::string& path, const ImportOptions& options) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  if (!fs::is_directory(path, ignored))
+    return fail("'{}' is not a directory; a model is a directory with config.json", path);
+  auto directory = config_directory(path);
+  RUNG_TRY(std::string text, read_text_file((fs::path(directory) / "config.json").string(), kConfigLimit));
+  RUNG_TRY(nlohmann::json config, huggingface::parse_config(text, directory + "/config.json"));
+  auto model = import_config({config, directory, options});
+  if (!model) return tl::unexpected<Error>(Error{path + ": " + model.error().message, model.error().kind});
+  auto canonical = fs::weakly_canonical(path, ignored);
+  model->name = canonical.filename().string();
+  model->graph.name = model->architecture;
+  return model;
+}
+
+Result<Model> import_config_text(std::string_view config_json, const ImportOptions& options) {
+  RUNG_TRY(nlohmann::json config, huggingface::parse_config(config_json, "config.json"));
+  ImportOptions random = options;
+  random.random_seed = options.random_seed.value_or(0);
+  RUNG_TRY(Model model, import_config({config, "", random}));
+  model.name = model.graph.name = model.architecture;
+  return model;
+}
+
+size_t count_parameters(const Graph& graph) {
+  size_t total = 0;
+  for (NodeId id = graph.first(); id != kNoNode; id = graph[id].next)
+    if (graph.is_constant(id) && !graph.weight(id)->immediate())
+      total += static_cast<size_t>(graph.type(id).elements());
+  return total;
+}
+
+}  // namespace rung
