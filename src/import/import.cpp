@@ -62,7 +62,7 @@ Result<Model> import_config(const huggingface::ConfigSource& source) {
   for (const auto& architecture : huggingface::kArchitectures)
     if (architecture.recognises(source.config)) {
       RUNG_TRY(Model model, architecture.import(source));
-      RUNG_CHECK(check_requested_shapes(source.options, model));
+      RUNG_CHECK(huggingface::check_requested_shapes(source.options, model));
       model.architecture = architecture.name;
       return model;
     }

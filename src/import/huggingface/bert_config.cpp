@@ -45,9 +45,9 @@ void check_variant(ConfigFields& fields) {
 }
 
 Status check_size(const BertConfig& c) {
-  double layer = 4.0 * c.width * c.width + 2.0 * c.width * c.mlp;
-  double tables = static_cast<double>(c.vocabulary + c.positions + c.segments) * c.width;
-  return check_parameter_count("config.json", c.layers * layer + tables + static_cast<double>(c.width * c.width));
+  int64_t layer = 4 * c.width * c.width + 2 * c.width * c.mlp;
+  int64_t tables = (c.vocabulary + c.positions + c.segments) * c.width;
+  return check_parameter_count("config.json", c.layers * layer + tables + c.width * c.width);
 }
 
 }  // namespace

@@ -5,17 +5,18 @@
 
 namespace rung::huggingface {
 
-inline constexpr Bounds kLayerBounds{1, 1000};
-inline constexpr Bounds kWidthBounds{1, 65536};
-inline constexpr Bounds kHeadBounds{1, 1024};
-inline constexpr Bounds kMlpBounds{1, 1 << 20};
-inline constexpr Bounds kVocabularyBounds{1, INT32_MAX};
-inline constexpr Bounds kTokenBounds{1, 1 << 16};
-inline constexpr double kMostParameters = 1e12;
+// Within these bounds no parameter count comes near 2^63, so counting in int64_t cannot overflow.
+inline constexpr IntRange kLayerBounds{1, 1000};
+inline constexpr IntRange kWidthBounds{1, 65536};
+inline constexpr IntRange kHeadBounds{1, 1024};
+inline constexpr IntRange kMlpBounds{1, 1 << 20};
+inline constexpr IntRange kVocabularyBounds{1, INT32_MAX};
+inline constexpr IntRange kTokenBounds{1, 1 << 16};
+inline constexpr int64_t kMostParameters = 1'000'000'000'000;
 
-inline Status check_parameter_count(const char* where, double parameters) {
+inline Status check_parameter_count(const char* where, int64_t parameters) {
   if (parameters <= kMostParameters) return {};
-  return fail("{}: its sizes ask for {:.3g} parameters, wanted at most {:.0g}", where, parameters, kMostParameters);
+  return fail("{}: its sizes ask for {} parameters, wanted at most {}", where, parameters, kMostParameters);
 }
 
 }  // namespace rung::huggingface

@@ -10,11 +10,11 @@
 namespace rung::huggingface {
 namespace {
 
-constexpr Bounds kViewBounds{1, 64};
-constexpr Bounds kImageBounds{1, 4096};
-constexpr Bounds kHorizonBounds{1, 4096};
-constexpr Bounds kStepBounds{1, 1000};
-constexpr Bounds kActionBounds{1, 4096};
+constexpr IntRange kViewBounds{1, 64};
+constexpr IntRange kImageBounds{1, 4096};
+constexpr IntRange kHorizonBounds{1, 4096};
+constexpr IntRange kStepBounds{1, 1000};
+constexpr IntRange kActionBounds{1, 4096};
 constexpr int64_t kMostPrefixTokens = 1 << 16;
 constexpr int64_t kMostUnrolledLayers = 4096;
 constexpr int64_t kMostTimeTable = 1 << 24;  // elements of the time embeddings of all steps
@@ -68,8 +68,8 @@ int64_t count_views(const nlohmann::json& config, ConfigFields& fields) {
       auto type = feature.is_object() ? feature.find("type") : feature.end();
       if (feature.is_object() && type != feature.end() && *type == "VISUAL") ++cameras;
     }
-  cameras += fields.integer("empty_cameras", {0, kViewBounds.most}, 0);
-  if (cameras > kViewBounds.most) fields.mistake("{} cameras, wanted at most {}", cameras, kViewBounds.most);
+  cameras += fields.integer("empty_cameras", {0, kViewBounds.max}, 0);
+  if (cameras > kViewBounds.max) fields.mistake("{} cameras, wanted at most {}", cameras, kViewBounds.max);
   return cameras > 0 ? cameras : 3;
 }
 
@@ -112,10 +112,10 @@ Status take_shapes(const ImportOptions& options, Pi0Config& c) {
   c.views = options.shapes.count("images") ? images[0] : image_mask[0];
   c.prompt = tokens[0];
   c.horizon = noise[0];
-  auto inside = [](int64_t v, Bounds b) { return v >= b.least && v <= b.most; };
+  auto inside = [](int64_t v, IntRange b) { return v >= b.min && v <= b.max; };
   if (inside(c.views, kViewBounds) && inside(c.prompt, kTokenBounds) && inside(c.horizon, kHorizonBounds)) return {};
   return wrong_usage("shapes ask for {} views, {} prompt tokens and a horizon of {}; wanted 1 to {}, {} and {}",
-                     c.views, c.prompt, c.horizon, kViewBounds.most, kTokenBounds.most, kHorizonBounds.most);
+                     c.views, c.prompt, c.horizon, kViewBounds.max, kTokenBounds.max, kHorizonBounds.max);
 }
 
 void check_consistent(ConfigFields& fields, const Pi0Config& c) {
@@ -134,9 +134,9 @@ void check_consistent(ConfigFields& fields, const Pi0Config& c) {
   if (e.width % 2 != 0) fields.mistake("expert width {} is odd; the time embedding needs pairs", e.width);
 }
 
-double gemma_parameters(const GemmaConfig& g) {
-  double attention = 2.0 * g.width * g.head_dim * (g.heads + g.kv_heads);
-  return g.layers * (attention + 3.0 * g.width * g.mlp);
+int64_t count_gemma(const GemmaConfig& g) {
+  int64_t attention = 2 * g.width * g.head_dim * (g.heads + g.kv_heads);
+  return g.layers * (attention + 3 * g.width * g.mlp);
 }
 
 Status check_size(const Pi0Config& c) {
@@ -148,9 +148,9 @@ Status check_size(const Pi0Config& c) {
   if (c.steps * c.expert.width > kMostTimeTable)
     return fail("config.json: {} steps of width {} need too large a time table", c.steps, c.expert.width);
   const auto& v = c.vision;
-  double vision = v.layers * (4.0 * v.width * v.width + 2.0 * v.width * v.mlp) + 3.0 * c.patch * c.patch * v.width;
-  double rest = static_cast<double>(c.vocabulary) * c.prefix.width + 3.0 * c.expert.width * c.expert.width;
-  return check_parameter_count("config.json", vision + rest + gemma_parameters(c.prefix) + gemma_parameters(c.expert));
+  int64_t vision = v.layers * (4 * v.width * v.width + 2 * v.width * v.mlp) + 3 * c.patch * c.patch * v.width;
+  int64_t rest = c.vocabulary * c.prefix.width + 3 * c.expert.width * c.expert.width;
+  return check_parameter_count("config.json", vision + rest + count_gemma(c.prefix) + count_gemma(c.expert));
 }
 
 }  // namespace
