@@ -1,11 +1,8 @@
 // From a directory, or a config's text, to the importer of its architecture.
 // SPDX-License-Identifier: Apache-2.0
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
-#include "base/atomic_file.hpp"
 #include "import/huggingface/architecture.hpp"
-#include "import/huggingface/config_fields.hpp"
 #include "import/model.hpp"
 
 namespace rung {
@@ -40,18 +37,15 @@ Status check_requested_shapes(const ImportOptions& options, const Model& model) 
 
 namespace {
 
-constexpr size_t kConfigLimit = size_t{16} << 20;
-
 std::string known_architectures() {
   std::vector<std::string> names;
   for (const auto& architecture : huggingface::kArchitectures) names.push_back(architecture.name);
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-std::string claimed_architecture(const nlohmann::json& config) {
+std::string claimed_architecture(const Config& config) {
   for (const char* field : {"model_type", "type"})
-    if (auto it = config.find(field); it != config.end() && it->is_string())
-      return fmt::format("{} '{}' is not known", field, it->get<std::string>().substr(0, 60));
+    if (auto name = config.get_text(field)) return fmt::format("{} '{}' is not known", field, name->substr(0, 60));
   return "neither model_type nor type is given";
 }
 
@@ -66,7 +60,8 @@ Result<Model> import_config(const huggingface::ConfigSource& source) {
       model.architecture = architecture.name;
       return model;
     }
-  return fail("config.json: {}; known architectures: {}", claimed_architecture(source.config), known_architectures());
+  return fail("'{}': {}; known architectures: {}", source.config.what(), claimed_architecture(source.config),
+              known_architectures());
 }
 
 // sentence-transformers may keep the transformer itself in a sub-folder, named for its place in modules.json.
@@ -86,18 +81,16 @@ Result<Model> import_model(const std::string& path, const ImportOptions& options
   if (!fs::is_directory(path, ignored))
     return fail("'{}' is not a directory; a model is a directory with config.json", path);
   auto directory = config_directory(path);
-  RUNG_TRY(std::string text, read_text_file((fs::path(directory) / "config.json").string(), kConfigLimit));
-  RUNG_TRY(nlohmann::json config, huggingface::parse_config(text, directory + "/config.json"));
-  auto model = import_config({config, directory, options});
-  if (!model) return tl::unexpected<Error>(Error{path + ": " + model.error().message, model.error().kind});
-  auto canonical = fs::weakly_canonical(path, ignored);
-  model->name = canonical.filename().string();
-  model->graph.name = model->architecture;
+  RUNG_TRY(Config config, Config::read((fs::path(directory) / "config.json").string()));
+  RUNG_TRY(Model model, import_config({config, directory, options}));
+  fs::path full = fs::weakly_canonical(path, ignored);
+  model.name = (full.has_filename() ? full : full.parent_path()).filename().string();
+  model.graph.name = model.architecture;
   return model;
 }
 
 Result<Model> import_config_text(std::string_view config_json, const ImportOptions& options) {
-  RUNG_TRY(nlohmann::json config, huggingface::parse_config(config_json, "config.json"));
+  RUNG_TRY(Config config, Config::parse(config_json, "config.json"));
   ImportOptions random = options;
   random.random_seed = options.random_seed.value_or(0);
   RUNG_TRY(Model model, import_config({config, "", random}));

@@ -2,16 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "import/checkpoint.hpp"
+#include "import/json_config.hpp"
 #include "import/model.hpp"
 
 namespace rung::huggingface {
 
 struct ConfigSource {
-  const nlohmann::json& config;
+  const Config& config;
   std::string directory;  // empty: there are no files
   const ImportOptions& options;
 };
@@ -25,13 +25,13 @@ Status check_requested_shapes(const ImportOptions& options, const Model& model);
 
 struct Architecture {
   const char* name;
-  bool (*recognises)(const nlohmann::json& config);
+  bool (*recognises)(const Config& config);
   Result<Model> (*import)(const ConfigSource& source);
 };
 
-bool is_bert(const nlohmann::json& config);
+bool is_bert(const Config& config);
 Result<Model> import_bert(const ConfigSource& source);
-bool is_pi0(const nlohmann::json& config);
+bool is_pi0(const Config& config);
 Result<Model> import_pi0(const ConfigSource& source);
 
 inline constexpr Architecture kArchitectures[] = {

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "import/huggingface/architecture.hpp"
 #include "import/huggingface/bert_config.hpp"
@@ -125,10 +124,7 @@ void write_outputs(Model& model, GraphWriter& writer, NodeId hidden, NodeId sent
 
 }  // namespace
 
-bool is_bert(const nlohmann::json& config) {
-  auto it = config.find("model_type");
-  return it != config.end() && *it == "bert";
-}
+bool is_bert(const Config& config) { return config.get_text("model_type").value_or("") == "bert"; }
 
 Result<Model> import_bert(const ConfigSource& source) {
   RUNG_TRY(BertConfig config, read_bert_config(source.config));

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/huggingface/bert_config.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include "import/huggingface/config_fields.hpp"
 #include "import/huggingface/limits.hpp"
 
@@ -52,8 +50,8 @@ Status check_size(const BertConfig& c) {
 
 }  // namespace
 
-Result<BertConfig> read_bert_config(const nlohmann::json& config) {
-  ConfigFields fields(config, "config.json");
+Result<BertConfig> read_bert_config(const Config& config) {
+  ConfigFields fields(config);
   BertConfig c;
   c.layers = fields.integer("num_hidden_layers", kLayerBounds);
   c.width = fields.integer("hidden_size", kWidthBounds);

@@ -1,11 +1,11 @@
 // What a BERT config.json, and the sentence-transformers files beside it, say; all within bounds.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
 #include "base/status.hpp"
+#include "import/json_config.hpp"
 #include "ir/op.hpp"
 
 namespace rung::huggingface {
@@ -25,7 +25,7 @@ struct SentenceConfig {
   bool normalize = false;
 };
 
-Result<BertConfig> read_bert_config(const nlohmann::json& config);
+Result<BertConfig> read_bert_config(const Config& config);
 // From modules.json and the folders that it names; a directory without modules.json has no pooling.
 Result<SentenceConfig> read_sentence_config(const std::string& directory, int64_t width);
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/huggingface/config_fields.hpp"
 
+#include <algorithm>
+
 namespace rung::huggingface {
 
 int64_t ConfigFields::integer(const std::string& name, IntRange range, std::optional<int64_t> fallback) {

@@ -1,5 +1,4 @@
-// A config read field after field: the first mistake is kept, and reading goes on with a valid value, so that importers need
-// ask for the status only once.
+// A config read field after field: the first mistake is kept and reading goes on, so one look at status() is enough.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <initializer_list>
@@ -27,7 +26,7 @@ class ConfigFields {
 
   template <class... Args>
   void mistake(fmt::format_string<Args...> format, Args&&... args) {
-    keep(config_.what() + ": " + fmt::format(format, std::forward<Args>(args)...));
+    keep(fmt::format("'{}': {}", config_.what(), fmt::format(format, std::forward<Args>(args)...)));
   }
   const Status& status() const { return status_; }
 

@@ -1,7 +1,6 @@
-// Pi0 policies: SigLIP per camera -> Gemma prefix with its K/V cache -> action expert, unrolled over the Euler steps
-// that carry noise to actions. SPDX-License-Identifier: Apache-2.0
+// Pi0 policies: SigLIP per camera, Gemma prefix with its K/V cache, action expert unrolled over the Euler steps.
+// SPDX-License-Identifier: Apache-2.0
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <numbers>
 
 #include "import/huggingface/architecture.hpp"
@@ -218,11 +217,8 @@ Pi0Inputs declare_inputs(Model& model, const Pi0Config& c) {
 
 }  // namespace
 
-bool is_pi0(const nlohmann::json& config) {
-  auto is = [&](const char* field) {
-    auto it = config.find(field);
-    return it != config.end() && *it == "pi0";
-  };
+bool is_pi0(const Config& config) {
+  auto is = [&](const char* field) { return config.get_text(field).value_or("") == "pi0"; };
   // openpi's config.json names no type.
   bool untyped = !config.contains("type") && !config.contains("model_type");
   return is("type") || is("model_type") || (untyped && config.contains("paligemma_variant"));

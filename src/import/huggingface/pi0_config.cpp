@@ -61,9 +61,10 @@ void read_plain(ConfigFields& fields, Pi0Config& c) {
 }
 
 // LeRobot lists the robot's cameras; each is a view, and so is each camera that it pads with.
-int64_t count_views(const nlohmann::json& config, ConfigFields& fields) {
+int64_t count_views(const Config& config, ConfigFields& fields) {
   int64_t cameras = 0;
-  if (auto features = config.find("input_features"); features != config.end() && features->is_object())
+  const auto& json = config.json();
+  if (auto features = json.find("input_features"); features != json.end() && features->is_object())
     for (const auto& [name, feature] : features->items()) {
       auto type = feature.is_object() ? feature.find("type") : feature.end();
       if (feature.is_object() && type != feature.end() && *type == "VISUAL") ++cameras;
@@ -82,7 +83,7 @@ int64_t read_image_size(ConfigFields& fields) {
 }
 
 // openpi's and LeRobot's: variants by name, sizes with defaults.
-void read_published(const nlohmann::json& config, ConfigFields& fields, Pi0Config& c) {
+void read_published(const Config& config, ConfigFields& fields, Pi0Config& c) {
   if (fields.flag("pi05", false)) fields.mistake("pi05 is true: pi0.5 is not supported, only pi0");
   c.prefix = read_variant(fields, "paligemma_variant", "gemma_2b");
   c.expert = read_variant(fields, "action_expert_variant", "gemma_300m");
@@ -155,8 +156,8 @@ Status check_size(const Pi0Config& c) {
 
 }  // namespace
 
-Result<Pi0Config> read_pi0_config(const nlohmann::json& config, const ImportOptions& options) {
-  ConfigFields fields(config, "config.json");
+Result<Pi0Config> read_pi0_config(const Config& config, const ImportOptions& options) {
+  ConfigFields fields(config);
   Pi0Config c;
   if (fields.has("vision") || fields.has("prefix") || fields.has("expert"))
     read_plain(fields, c);

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 
 #include "base/status.hpp"
+#include "import/json_config.hpp"
 #include "import/model.hpp"
 
 namespace rung::huggingface {
@@ -33,6 +33,6 @@ struct Pi0Config {
 
 // With the shapes asked for (cameras, prompt length, action horizon) in place of the config's. Everything within
 // bounds.
-Result<Pi0Config> read_pi0_config(const nlohmann::json& config, const ImportOptions& options);
+Result<Pi0Config> read_pi0_config(const Config& config, const ImportOptions& options);
 
 }  // namespace rung::huggingface

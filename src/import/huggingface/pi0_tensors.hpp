@@ -1,5 +1,5 @@
-// Where a Pi0 checkpoint keeps its tensors: openpi's names, LeRobot's prefix, and LeRobot's layout before its version
-// 0.4. SPDX-License-Identifier: Apache-2.0
+// Where a Pi0 checkpoint keeps its tensors: openpi's names, LeRobot's prefix, LeRobot's layout before 0.4.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
 

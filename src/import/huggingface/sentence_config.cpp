@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "base/atomic_file.hpp"
+#include "base/json.hpp"
 #include "import/huggingface/bert_config.hpp"
 #include "import/huggingface/config_fields.hpp"
 
@@ -11,7 +11,6 @@ namespace rung::huggingface {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr size_t kFileLimit = size_t{1} << 20;
 
 struct PoolingFlag {
   const char* name;
@@ -27,9 +26,8 @@ constexpr PoolingFlag kPoolingFlags[] = {
 constexpr const char* kUnsupportedFlags[] = {"pooling_mode_weightedmean_tokens", "pooling_mode_lasttoken"};
 
 Result<std::vector<PoolingMode>> read_pooling(const fs::path& file, int64_t width) {
-  RUNG_TRY(std::string text, read_text_file(file.string(), kFileLimit));
-  RUNG_TRY(nlohmann::json config, parse_config(text, file.string()));
-  ConfigFields fields(config, file.string());
+  RUNG_TRY(Config config, Config::read(file.string()));
+  ConfigFields fields(config);
   std::vector<PoolingMode> modes;
   for (const auto& row : kPoolingFlags)
     if (fields.flag(row.name, false)) modes.push_back(row.mode);
@@ -55,16 +53,17 @@ struct ModuleRow {
 };
 
 Result<std::vector<ModuleRow>> read_modules(const fs::path& file) {
-  RUNG_TRY(std::string text, read_text_file(file.string(), kFileLimit));
-  auto list = nlohmann::json::parse(text, nullptr, false);
+  RUNG_TRY(auto list, read_json_file(file.string()));
   if (!list.is_array()) return fail("{}: wanted a JSON list of modules", file.string());
   std::vector<ModuleRow> rows;
   for (const auto& item : list) {
-    if (!item.is_object()) return fail("{}: wanted a JSON list of objects", file.string());
-    ConfigFields fields(item, file.string());
-    auto type = fields.text("type", "");
-    rows.push_back({type.substr(type.rfind('.') + 1), fields.text("path", "")});
-    RUNG_CHECK(fields.status());
+    auto text = [&](const char* field) {
+      auto it = item.is_object() ? item.find(field) : item.end();
+      return item.is_object() && it != item.end() && it->is_string() ? it->get<std::string>() : std::string();
+    };
+    auto type = text("type");
+    if (type.empty()) return fail("{}: a module without a type", file.string());
+    rows.push_back({type.substr(type.rfind('.') + 1), text("path")});
   }
   return rows;
 }
