@@ -1,0 +1,123 @@
+// Rows of the vectorised attention kernels: what they support, their plan and how blocks go to threads.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cpu/attention.hpp"
+
+#include "kernels/cpu/rows.hpp"
+#include "kernels/cpu/strided.hpp"
+
+namespace rung::cpu {
+namespace {
+
+constexpr int64_t kMaxQueryBlock = 128;
+
+bool dense_heads(const Operand& x) { return x.shape[3] == 1 || x.strides[3] == 1; }
+
+Verdict supports(const Problem& p, const CpuInfo&) {
+  const auto& op = p.as<Attention>();
+  if (!is_vector_type(p.output.dtype)) return reject("only f32, bf16 and f16");
+  if (op.segments > kMaxAttentionSegments) return reject(fmt::format("at most {} segments", kMaxAttentionSegments));
+  for (size_t i = 0; i < p.inputs.size(); ++i)
+    if (!(op.has_mask && i == 1) && !dense_heads(p.inputs[i])) return reject("a head's values are not dense");
+  if (op.has_mask && p.inputs[1].shape.rank() > 0 && p.inputs[1].shape.back() != 1 && p.inputs[1].strides.back() > 1)
+    return reject("the mask's keys are not dense");
+  return accept();
+}
+
+template <Isa isa>
+Verdict supports_with(const Problem& p, const CpuInfo& cpu) {
+  if (auto verdict = wants<isa>(cpu); !verdict) return verdict;
+  return supports(p, cpu);
+}
+
+int64_t rounded(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
+
+void plan_strides(const Problem& p, AttentionPlan& plan) {
+  const auto& op = p.as<Attention>();
+  for (int i = 0; i < 3; ++i) plan.q[i] = p.inputs[0].strides[i];
+  if (op.has_mask) {
+    Strides mask = broadcast_strides(p.inputs[1], Shape{plan.batch, plan.heads, plan.queries, plan.keys});
+    for (int i = 0; i < 4; ++i) plan.mask[i] = mask[i];
+  }
+  for (int s = 0; s < plan.segments; ++s) {
+    size_t first = (op.has_mask ? 2u : 1u) + 2u * static_cast<size_t>(s);
+    auto& segment = plan.segment[s];
+    segment.keys = p.inputs[first].shape[1];
+    for (int i = 0; i < 3; ++i) {
+      segment.k[i] = p.inputs[first].strides[i];
+      segment.v[i] = p.inputs[first + 1].strides[i];
+    }
+  }
+}
+
+template <Isa isa>
+AttentionPlan plan_for(const Problem& p) {
+  constexpr int64_t kLanes = isa == Isa::avx2 ? 8 : 16;
+  const auto& op = p.as<Attention>();
+  const Shape& q = p.output.shape;
+  size_t first = op.has_mask ? 2 : 1;
+  AttentionPlan plan{};
+  plan.batch = q[0], plan.queries = q[1], plan.heads = q[2], plan.width = q[3];
+  plan.groups = p.inputs[first].shape[2];
+  plan.segments = static_cast<int>(op.segments);
+  plan.scale = op.scale, plan.has_mask = op.has_mask, plan.dtype = p.output.dtype;
+  for (size_t i = first; i < p.inputs.size(); i += 2) plan.keys += p.inputs[i].shape[1];
+  plan_strides(p, plan);
+  plan.query_block = std::min({p.param("query_block", isa == Isa::avx2 ? 24 : 32), kMaxQueryBlock, plan.queries});
+  plan.query_block = std::max<int64_t>(plan.query_block, 1);
+  plan.padded_keys = rounded(plan.keys, kLanes);
+  plan.v_at = rounded(plan.padded_keys * plan.width, 16);
+  plan.q_at = plan.v_at + rounded(plan.keys * rounded(plan.width, kLanes), 16);
+  plan.scores_at = plan.q_at + rounded(plan.query_block * plan.width, 16);
+  plan.thread_floats = plan.scores_at + rounded(plan.query_block * plan.padded_keys, 16);
+  return plan;
+}
+
+template <Isa isa>
+std::shared_ptr<void> prepare(const Problem& p) {
+  return std::make_shared<AttentionPlan>(plan_for<isa>(p));
+}
+
+template <Isa isa>
+size_t scratch_bytes(const Problem& p) {
+  return sizeof(float) * static_cast<size_t>(plan_for<isa>(p).thread_floats * p.threads);
+}
+
+std::vector<Tunable> tunables(const Problem& p) {
+  if (p.output.shape[1] <= 12) return {};
+  return {{"query_block", {24, 48, 96, 12, 32, 16}}};
+}
+
+template <Isa isa>
+void run(const Call& call) {
+  const Problem& p = call.problem;
+  const auto& plan = *static_cast<const AttentionPlan*>(call.state);
+  int64_t blocks = plan.batch * plan.heads * ((plan.queries + plan.query_block - 1) / plan.query_block);
+  Range mine = share(blocks, call.thread, p.threads);
+  size_t first = plan.has_mask ? 2 : 1;
+  AttentionWork work{&plan,
+                     call.inputs[0],
+                     plan.has_mask ? call.in<float>(1) : nullptr,
+                     call.inputs + first,
+                     call.output,
+                     static_cast<float*>(call.scratch) + plan.thread_floats * call.thread,
+                     mine.begin,
+                     mine.end};
+  isa == Isa::avx2 ? avx2::attention(work) : avx512::attention(work);
+}
+
+}  // namespace
+
+extern const Kernel attention_avx512{"attention_avx512",
+                                     "attention",
+                                     supports_with<Isa::avx512>,
+                                     run<Isa::avx512>,
+                                     scratch_bytes<Isa::avx512>,
+                                     nullptr,
+                                     nullptr,
+                                     prepare<Isa::avx512>,
+                                     tunables};
+extern const Kernel attention_avx2{
+    "attention_avx2", "attention", supports_with<Isa::avx2>, run<Isa::avx2>, scratch_bytes<Isa::avx2>,
+    nullptr,          nullptr,     prepare<Isa::avx2>,       tunables};
+
+}  // namespace rung::cpu

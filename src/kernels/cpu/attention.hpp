@@ -1,0 +1,49 @@
+// What the vectorised attention kernels work from: plain numbers, so that files compiled for an instruction set need no
+// function of another header.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+
+#include "ir/dtype.hpp"
+
+namespace rung::cpu {
+
+inline constexpr int kMaxAttentionSegments = 4;
+
+// Strides in elements. `groups` key heads serve heads / groups query heads each.
+struct AttentionPlan {
+  int64_t batch, queries, heads, groups, width, keys;
+  int64_t q[3];     // batch, query, head
+  int64_t mask[4];  // batch, head, query, key; the last is 0 or 1
+  float scale;
+  bool has_mask;
+  DType dtype;
+  int segments;
+  struct Segment {
+    int64_t keys;
+    int64_t k[3], v[3];  // batch, key, head
+  } segment[kMaxAttentionSegments];
+  int64_t query_block;
+  int64_t padded_keys;                           // rounded up to whole vectors: the stride of a row of scores
+  int64_t v_at, q_at, scores_at, thread_floats;  // where the parts of a thread's scratch begin; K is first
+};
+
+// Blocks [begin, end) of the list of (batch, group, head in the group, block of queries), on one thread.
+struct AttentionWork {
+  const AttentionPlan* plan;
+  const void* q;
+  const float* mask;
+  const void* const* kv;  // k, v of each segment
+  void* out;
+  float* scratch;
+  int64_t begin, end;
+};
+
+namespace avx2 {
+void attention(const AttentionWork& work);
+}
+namespace avx512 {
+void attention(const AttentionWork& work);
+}
+
+}  // namespace rung::cpu

@@ -1,0 +1,21 @@
+// What the rows of vectorised kernels share: which instruction set a row needs, and the types that vectors load.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "kernels/cpu/kernel.hpp"
+
+namespace rung::cpu {
+
+enum class Isa { avx2, avx512, avx512_bf16, amx_bf16 };
+
+template <Isa isa>
+Verdict wants(const CpuInfo& cpu) {
+  if constexpr (isa == Isa::avx2) return cpu.avx2 ? accept() : reject("needs AVX2 and FMA");
+  if constexpr (isa == Isa::avx512) return cpu.avx512 ? accept() : reject("needs AVX-512");
+  if constexpr (isa == Isa::avx512_bf16) return cpu.avx512_bf16 ? accept() : reject("needs AVX-512 BF16");
+  if constexpr (isa == Isa::amx_bf16) return cpu.amx_bf16 ? accept() : reject("needs AMX BF16");
+}
+
+// Types that load into f32 vectors.
+inline bool is_vector_type(DType d) { return d == DType::f32 || d == DType::bf16 || d == DType::f16; }
+
+}  // namespace rung::cpu

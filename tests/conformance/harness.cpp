@@ -1,0 +1,144 @@
+// Builds cases from text, runs rows between guard bytes, compares with a tolerance that follows from the precision.
+// SPDX-License-Identifier: Apache-2.0
+#include "harness.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "base/hash.hpp"
+#include "base/random.hpp"
+#include "ir/text.hpp"
+#include "reference/evaluate.hpp"
+
+namespace rung::test {
+namespace {
+
+constexpr size_t kGuard = 64;
+constexpr std::byte kGuardByte{0xa5}, kGarbage{0xcb};
+
+bool starts_with(std::string_view name, std::string_view prefix) { return name.substr(0, prefix.size()) == prefix; }
+
+double value_of(std::string_view name, uint64_t seed, uint64_t i) {
+  double normal = random_normal(seed, i), uniform = random_uniform(seed + 1, i);
+  if (starts_with(name, "positive")) return 0.1 + 2 * uniform;
+  if (starts_with(name, "nonzero")) return (i % 2 ? 1 : -1) * (1 + std::floor(4 * uniform));
+  if (starts_with(name, "index")) return std::floor(3 * uniform);
+  if (starts_with(name, "mask")) return uniform < 0.25 && i > 0 ? -1e9 : 0;
+  if (starts_with(name, "keep")) return uniform < 0.6 || i == 0;
+  if (starts_with(name, "w")) return 0.1 * normal;
+  return normal;
+}
+
+Tensor fill(const std::string& name, const Type& type) {
+  Tensor wide({DType::f32, type.shape});
+  double scale = is_float(type.dtype) || type.dtype == DType::boolean ? 1 : 4;
+  if (starts_with(name, "index") || starts_with(name, "nonzero") || starts_with(name, "keep")) scale = 1;
+  for (size_t i = 0; i < wide.as<float>().size(); ++i)
+    wide.as<float>()[i] = static_cast<float>(scale * value_of(name, hash_text(name), i));
+  if (type.dtype == DType::u8)
+    for (float& value : wide.as<float>()) value = std::abs(value);
+  return convert(wide, type.dtype);
+}
+
+// Bytes with a guard on either side.
+struct Guarded {
+  explicit Guarded(size_t size) : bytes(size), memory(cpu::aligned_bytes(size + 2 * kGuard)) {
+    std::memset(memory.get(), static_cast<int>(kGuardByte), size + 2 * kGuard);
+    std::memset(data(), static_cast<int>(kGarbage), size);
+  }
+  std::byte* data() const { return memory.get() + kGuard; }
+  bool intact() const {
+    for (size_t i = 0; i < kGuard; ++i)
+      if (memory.get()[i] != kGuardByte || data()[bytes + i] != kGuardByte) return false;
+    return true;
+  }
+  size_t bytes;
+  std::shared_ptr<std::byte> memory;
+};
+
+// Unit roundoff of one store in each type; f32 also carries the error of f32 arithmetic, which grows with a sum's
+// length.
+double tolerance(DType dtype, DType narrowest) {
+  double store = dtype == DType::bf16 ? 0x1p-8 : dtype == DType::f16 ? 0x1p-11 : 0;
+  // Kernels may hold intermediate values of 16-bit attention (the weights) in the operands' type.
+  double inner = narrowest == DType::bf16 ? 0x1p-8 : narrowest == DType::f16 ? 0x1p-11 : 0;
+  return 2e-6 + store + inner;
+}
+
+}  // namespace
+
+Case make_case(const std::string& text) {
+  Case test{text, {}, kNoNode, {}, {}, {}};
+  auto graph = parse_graph(text);
+  if (!graph) {
+    ADD_FAILURE() << text << "\n" << graph.error().message;
+    return test;
+  }
+  test.graph = std::move(*graph);
+  test.node = test.graph.outputs()[0].node;
+  for (NodeId id : test.graph.inputs()) {
+    const std::string& name = test.graph.as<Input>(id)->name;
+    test.inputs[name] = fill(name, test.graph.type(id));
+  }
+  auto expected = evaluate(test.graph, test.inputs);
+  if (!expected) {
+    ADD_FAILURE() << text << "\n" << expected.error().message;
+    test.node = kNoNode;
+    return test;
+  }
+  test.expected = (*expected)[0];
+  test.problem = cpu::problem_of(test.graph, test.node, 1);
+  for (size_t i = 0; i < test.problem.inputs.size(); ++i) {
+    auto view = cpu::resolve_view(test.graph, test.graph[test.node].operands[i]);
+    if (const auto* input = test.graph.as<Input>(view.base)) test.problem.inputs[i].constant = input->name[0] == 'w';
+  }
+  return test;
+}
+
+Outcome run_row(const cpu::Kernel& kernel, const Case& test, int threads) {
+  cpu::Problem problem = test.problem;
+  problem.threads = threads;
+  std::vector<const void*> inputs;
+  for (NodeId operand : test.graph[test.node].operands) {
+    auto view = cpu::resolve_view(test.graph, operand);
+    const Tensor& tensor = test.inputs.at(test.graph.as<Input>(view.base)->name);
+    inputs.push_back(tensor.data() + view.offset * static_cast<int64_t>(size_of(tensor.dtype())));
+  }
+  Guarded output(test.expected.bytes()), scratch(cpu::scratch_bytes(kernel, problem));
+  cpu::Bound bound = cpu::bind(kernel, problem, inputs, output.data());
+  bound.scratch = scratch.data();
+  cpu::Team team(threads);
+  std::atomic<uint32_t> fault{0};
+  auto call = [&] { team.run([&](int thread) { bound.run(team, thread, &fault); }); };
+  call();
+  Outcome outcome{Tensor(test.expected.type())};
+  std::memcpy(outcome.output.data(), output.data(), output.bytes);
+  std::memset(scratch.data(), 0x7f, scratch.bytes);
+  call();
+  outcome.repeatable = std::memcmp(outcome.output.data(), output.data(), output.bytes) == 0;
+  outcome.in_bounds = output.intact() && scratch.intact();
+  outcome.fault = fault;
+  return outcome;
+}
+
+std::string difference(const Tensor& got, const Case& test) {
+  DType out = test.expected.dtype(), narrowest = DType::f32;
+  if (!is_float(out) || cpu::op_family(test.problem.op) == "cast")
+    return std::memcmp(got.data(), test.expected.data(), got.bytes()) == 0 ? "" : "not equal, where equality is due";
+  for (const auto& operand : test.problem.inputs)
+    if (operand.dtype == DType::bf16 || (operand.dtype == DType::f16 && narrowest == DType::f32))
+      narrowest = operand.dtype;
+  Tensor a = convert(got, DType::f32), b = convert(test.expected, DType::f32);
+  double error = 0, norm = 0;
+  for (size_t i = 0; i < a.as<float>().size(); ++i) {
+    double x = a.as<float>()[i], y = b.as<float>()[i];
+    if (!std::isfinite(x) || !std::isfinite(y)) return fmt::format("element {}: got {}, wanted {}", i, x, y);
+    error += (x - y) * (x - y), norm += y * y;
+  }
+  double relative = std::sqrt(error / std::max(norm, 1e-30)), allowed = tolerance(out, narrowest);
+  return relative <= allowed ? "" : fmt::format("relative L2 error {:.3g}, allowed {:.3g}", relative, allowed);
+}
+
+}  // namespace rung::test

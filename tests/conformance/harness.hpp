@@ -1,0 +1,36 @@
+// Runs one kernel row on one problem as a session would, and keeps watch over the memory around what it may write.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <map>
+#include <string>
+
+#include "ir/graph.hpp"
+#include "kernels/cpu/bind.hpp"
+
+namespace rung::test {
+
+// A problem with values for its inputs and the answer that the reference evaluator gives.
+struct Case {
+  std::string text;
+  Graph graph;
+  NodeId node = kNoNode;  // the op under test
+  std::map<std::string, Tensor, std::less<>> inputs;
+  Tensor expected;
+  cpu::Problem problem;
+};
+
+// Fails the running test when the text is wrong.
+Case make_case(const std::string& text);
+
+struct Outcome {
+  Tensor output;
+  bool in_bounds = false;   // guard bytes around output and scratch untouched
+  bool repeatable = false;  // a second call gave the same bits
+  uint32_t fault = 0;
+};
+Outcome run_row(const cpu::Kernel& kernel, const Case& test, int threads);
+
+// "" when `got` is as close to `expected` as its precision allows, else what is wrong.
+std::string difference(const Tensor& got, const Case& test);
+
+}  // namespace rung::test

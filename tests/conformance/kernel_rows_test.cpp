@@ -1,0 +1,76 @@
+// Every kernel row agrees with the reference evaluator on every problem it supports, on 1, 2 and 3 threads.
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "harness.hpp"
+#include "problems.hpp"
+
+namespace rung::test {
+namespace {
+
+const std::vector<Case>& cases() {
+  static const std::vector<Case> all = [] {
+    std::vector<Case> made;
+    for (const std::string& text : problems()) made.push_back(make_case(text));
+    return made;
+  }();
+  return all;
+}
+
+class KernelRow : public testing::TestWithParam<const cpu::Kernel*> {};
+INSTANTIATE_TEST_SUITE_P(All, KernelRow, testing::ValuesIn(cpu::all_kernels().begin(), cpu::all_kernels().end()),
+                         [](const auto& row) { return std::string(row.param->name); });
+
+void expect_conformance(const cpu::Kernel& row, const Case& test, int threads) {
+  SCOPED_TRACE(test.text + "\n" + std::to_string(threads) + " threads");
+  Outcome outcome = run_row(row, test, threads);
+  EXPECT_EQ(difference(outcome.output, test), "");
+  EXPECT_TRUE(outcome.in_bounds) << "wrote outside its output or scratch";
+  EXPECT_TRUE(outcome.repeatable) << "two calls gave different bits";
+  EXPECT_EQ(outcome.fault, 0u);
+}
+
+TEST_P(KernelRow, AgreesWithTheReference) {
+  const cpu::Kernel& row = *GetParam();
+  int supported = 0;
+  std::string reason = "no problem of this op in the table";
+  for (const Case& test : cases()) {
+    if (cpu::op_family(test.problem.op) != row.op) continue;
+    ASSERT_NE(test.node, kNoNode);
+    auto verdict = row.supports(test.problem, cpu::cpu_info());
+    if (!verdict) {
+      reason = verdict.reason;
+      continue;
+    }
+    ++supported;
+    for (int threads : {1, 2, 3}) expect_conformance(row, test, threads);
+  }
+  if (supported == 0) GTEST_SKIP() << reason;
+}
+
+TEST(KernelTable, EveryFamilyOfTheTableEndsWithItsReference) {
+  for (const cpu::Kernel* row : cpu::all_kernels())
+    EXPECT_EQ(cpu::kernels_for(row->op).back()->name, std::string(row->op) + "_reference");
+}
+
+TEST(KernelTable, EveryProblemHasARow) {
+  for (const Case& test : cases()) EXPECT_NE(cpu::first_supported(test.problem), nullptr) << test.text;
+}
+
+TEST(KernelTable, FindsRowsByName) {
+  for (const cpu::Kernel* row : cpu::all_kernels()) EXPECT_EQ(cpu::kernel_named(row->name), row);
+  EXPECT_EQ(cpu::kernel_named("no_such_row"), nullptr);
+}
+
+TEST(KernelRows, OfGatherReportAnIndexOutOfRange) {
+  for (const char* bad : {"3", "-1"})
+    for (const cpu::Kernel* row : cpu::kernels_for("gather")) {
+      Case test = make_case("y = gather(x:f32[3,4], index:i64[2])");
+      if (!row->supports(test.problem, cpu::cpu_info())) continue;
+      test.inputs["index"].as<int64_t>()[1] = std::atoi(bad);
+      EXPECT_EQ(run_row(*row, test, 2).fault, 2u) << row->name;
+    }
+}
+
+}  // namespace
+}  // namespace rung::test

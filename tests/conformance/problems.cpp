@@ -1,0 +1,191 @@
+// One table of problems, each text standing for one problem per dtype where it says T.
+// SPDX-License-Identifier: Apache-2.0
+#include "problems.hpp"
+
+namespace rung::test {
+namespace {
+
+// For each float type T.
+constexpr const char* kFloatProblems[] = {
+    // element-wise
+    "result = gelu(x:T[128,384])",
+    "result = neg(x:T[1])",
+    "result = exp(transpose(x:T[5,7], permutation=[1,0]))",
+    "result = silu(slice(x:T[9,40], axis=1, begin=3, end=36))",
+    "result = add(x:T[128,384], y:T[128,384])",
+    "result = add(x:T[3,5,7], y:T[7])",
+    "result = mul(x:T[3,5,1], y:T[1,1,9])",
+    "result = sub(x:T[4,1,6], y:T[2,6])",
+    "result = div(x:T[6,130], nonzero:T[6,1])",
+    "result = pow(positive:T[33], y:T[1])",
+    "result = max(x:T[2,3], y:T[3])",
+    "result = min(slice(x:T[8,20], axis=0, begin=1, end=8, step=2), y:T[4,20])",
+    "result = add(x:T[], y:T[])",
+    "result = lt(x:T[37], y:T[37])",
+    "result = eq(x:T[4,9], x)",
+    "result = cast(x:T[7,33], to=f32)",
+    "result = cast(x:T[7,33], to=bf16)",
+    "result = cast(x:T[129], to=f16)",
+    "result = cast(transpose(x:T[6,11], permutation=[1,0]), to=f32)",
+    "result = cast(x:T[65], to=i32)",
+    "result = cast(keep:T[65], to=bool)",
+    "result = select(keep:bool[4,1], x:T[4,17], y:T[17])",
+    // normalisation
+    "result = softmax(x:T[3,17])",
+    "result = softmax(x:T[12,128,128])",
+    "result = softmax(x:T[2,300])",
+    "result = softmax(x:T[4,1])",
+    "result = softmax(x:T[5,6,7], axis=1)",
+    "result = softmax(transpose(x:T[8,24], permutation=[1,0]))",
+    "result = layer_norm(x:T[128,384], w:T[384], wb:T[384], out=T)",
+    "result = layer_norm(x:T[2,3,37], w:f32[37], wb:f32[37], out=f32)",
+    "result = layer_norm(x:T[5,384], r:T[5,384], w:T[384], wb:T[384], has_residual=true, out=T)",
+    "result = layer_norm(slice(x:T[4,100], axis=1, begin=8, end=72), r:T[4,64], w:T[64], wb:T[64], has_residual=true, "
+    "out=T)",
+    "result = layer_norm(x:T[3,1], w:T[1], wb:T[1], out=T)",
+    "result = rms_norm(x:T[51,256], w:T[256], out=T)",
+    "result = rms_norm(x:T[2,7,33], w:f32[33], weight_offset=1, out=bf16)",
+    "result = rms_norm(slice(x:T[6,96], axis=0, begin=1, end=6), w:T[96], weight_offset=1, out=T)",
+    "result = l2_normalize(x:T[1,384])",
+    "result = l2_normalize(x:T[4,19])",
+    "result = reduce(x:T[7,130], kind=sum)",
+    "result = reduce(x:T[7,130], kind=mean, keep_dim=true)",
+    "result = reduce(x:T[2,16,40], kind=sum, axis=1)",
+    "result = reduce(x:T[3,9], kind=max, axis=0)",
+    "result = reduce(transpose(x:T[6,50], permutation=[1,0]), kind=mean)",
+    "result = cumsum(x:T[3,20])",
+    "result = masked_mean(x:T[1,128,384], keep:f32[1,128])",
+    "result = masked_mean(x:T[2,5,33], keep:f32[2,5])",
+    "result = masked_mean(slice(x:T[2,9,40], axis=1, begin=2, end=9), keep:f32[2,7])",
+    // movement
+    "result = reshape(x:T[4,6], shape=[8,3])",
+    "result = reshape(transpose(x:T[1,16,12,32], permutation=[0,2,1,3]), shape=[16,384])",
+    "result = reshape(transpose(x:T[33,21], permutation=[1,0]), shape=[693])",
+    "result = transpose(x:T[65,70], permutation=[1,0])",
+    "result = transpose(x:T[2,5,6,16], permutation=[0,2,1,3])",
+    "result = transpose(x:T[3,4,5], permutation=[2,0,1])",
+    "result = slice(x:T[10,33], axis=0, begin=2, end=9, step=3)",
+    "result = slice(x:T[10,33], axis=-1, begin=1, end=30, step=2)",
+    "result = broadcast(x:T[5,1,9], shape=[2,5,4,9])",
+    "result = broadcast(x:T[1], shape=[3,7])",
+    "result = concat(x:T[3,4], y:T[3,9], axis=1)",
+    "result = concat(x:T[2,4], y:T[5,4], z:T[1,4], axis=0)",
+    "result = concat(x:T[2,3,4], transpose(y:T[2,4,5], permutation=[0,2,1]), axis=1)",
+    "result = concat(x:T[2,0,4], y:T[2,3,4], axis=1)",
+    "result = gather(x:T[3,384], index:i64[1,128])",
+    "result = gather(x:T[5,3], index:i32[4], axis=1)",
+    "result = gather(slice(x:T[4,9], axis=1, begin=0, end=5), index:i64[6])",
+    "result = gather(x:T[2,4,6], index:i64[2,2], axis=-2)",
+    // fused forms
+    "result = rope(x:T[1,16,4,32], c:T[1,16,1,32], s:T[1,16,1,32])",
+    "result = rope(x:T[2,5,3,6], c:f32[5,1,6], s:f32[5,1,6])",
+    "result = rope(slice(x:T[1,7,3,64], axis=2, begin=0, end=2), c:f32[7,1,64], s:f32[7,1,64])",
+    "result = rope(x:T[2,72], c:T[2,72], s:T[72])",
+    "result = gated_mul(x:T[5,130], y:T[5,130])",
+    "result = gated_mul(slice(x:T[4,64], axis=1, begin=0, end=32), slice(x, axis=1, begin=32, end=64), "
+    "activation=gelu_tanh)",
+    "result = gated_mul(x:T[19], y:T[19], activation=gelu)",
+    "result = gated_mul(x:T[19], y:T[19], activation=relu)",
+    "result = gated_mul(x:T[19], y:T[19], activation=tanh)",
+    "result = im2col(x:T[2,3,28,28], patch=14)",
+    "result = im2col(x:T[1,2,7,9], patch=2)",
+    "result = conv2d(x:T[1,3,12,12], w:T[5,3,4,4], wb:T[5], stride=4)",
+    "result = conv2d(x:T[2,2,7,6], w:T[3,2,3,3], wb:T[3])",
+    R"~(result = pointwise(x:T[128,384], y:T[384], program="r2=add(r0,r1);r3=gelu(r2)", out=T))~",
+    R"~(result = pointwise(x:T[3,700], program="r1=tanh(r0);r2=mul(r1,0.5);r3=add(r2,r0)", out=f32))~",
+    R"~(result = pointwise(x:T[4,1,6], y:T[5,6], keep:bool[4,5,1], program="r3=mul(r0,r1);r4=select(r2,r3,-1)", out=T))~",
+    R"~(result = pointwise(x:T[33], program="r1=bf16(r0);r2=exp(r1);r3=lt(r2,1)", out=f32))~",
+    R"~(result = pointwise(transpose(x:T[9,20], permutation=[1,0]), y:T[1], program="r2=sub(r0,r1);r3=square(r2)", out=T))~",
+    // attention; q, k and v mostly as slices of one fused projection, as a model has them
+    "result = attention(q:T[1,16,12,32], k:T[1,16,12,32], v:T[1,16,12,32], scale=0.17677669)",
+    "qkv: T[1,128,1152] = input()\n"
+    "result = attention(reshape(slice(qkv, axis=2, begin=0, end=384), shape=[1,128,12,32]), mask:f32[1,1,1,128], "
+    "reshape(slice(qkv, axis=2, begin=384, end=768), shape=[1,128,12,32]), "
+    "reshape(slice(qkv, axis=2, begin=768, end=1152), shape=[1,128,12,32]), has_mask=true, scale=0.17677669)",
+    "result = attention(q:T[2,5,4,8], mask:f32[2,1,5,9], k:T[2,9,2,8], v:T[2,9,2,8], has_mask=true, scale=0.35)",
+    "result = attention(q:T[1,7,8,256], mask:f32[1,1,7,20], k:T[1,13,1,256], v:T[1,13,1,256], k2:T[1,7,1,256], "
+    "v2:T[1,7,1,256], has_mask=true, segments=2, scale=0.0625)",
+    "result = attention(q:T[1,33,2,72], k:T[1,33,2,72], v:T[1,33,2,72], scale=0.1178511)",
+    "result = attention(q:T[3,1,1,5], k:T[3,1,1,5], v:T[3,1,1,5])",
+    "result = attention(q:T[1,70,3,16], bias:f32[3,70,1], k:T[1,257,3,16], v:T[1,257,3,16], has_mask=true, scale=0.25)",
+    "result = attention(q:T[1,40,2,64], k:T[1,1000,2,64], v:T[1,1000,2,64], scale=0.125)",
+    "result = attention(q:T[1,10,2,33], k:T[1,12,2,33], v:T[1,12,2,33], k2:T[1,1,2,33], v2:T[1,1,2,33], segments=2)",
+    // contractions
+    "result = matmul(x:T[5,7], y:T[7,9])",
+    "result = matmul(x:T[2,3,16,32], transpose(y:T[2,3,24,32], permutation=[0,1,3,2]))",
+    "result = matmul(x:T[12,33,65], y:T[65,17])",
+    "result = matmul(x:T[1,12,20,64], y:T[1,1,64,32])",
+    "result = linear(x:T[5,7], w:T[3,7], out=T)",
+    "result = linear(x:T[1,64], w:T[96,64], wb:T[96], has_bias=true, out=T)",
+    "result = linear(x:T[1,128,384], w:T[384,384], wb:f32[384], r:T[1,128,384], has_bias=true, has_residual=true, "
+    "out=T)",
+    "result = linear(x:T[16,384], w:T[1536,384], wb:T[1536], has_bias=true, activation=gelu, out=T)",
+    "result = linear(x:T[33,72], w:T[130,72], wb:T[130], has_bias=true, gated=true, activation=gelu_tanh, out=f32)",
+    "result = linear(slice(x:T[9,96], axis=1, begin=32, end=64), w:T[48,32], out=T)",
+};
+
+// For f32 alone, or for other types as written.
+constexpr const char* kOtherProblems[] = {
+    "result = neg(x:i64[70])",
+    "result = abs(x:i32[3,5])",
+    "result = square(x:i8[9])",
+    "result = relu(x:i32[9])",
+    "result = not(keep:bool[70])",
+    "result = and(keep:bool[4,5], keep2:bool[5])",
+    "result = or(keep:bool[4,5], transpose(keep2:bool[5,4], permutation=[1,0]))",
+    "result = add(x:i64[3,40], y:i64[40])",
+    "result = mul(x:i32[12], y:i32[12])",
+    "result = div(x:i64[33], nonzero:i64[33])",
+    "result = eq(x:i64[33], y:i64[33])",
+    "result = ge(x:i32[4,1], y:i32[1,6])",
+    "result = ne(keep:bool[17], keep2:bool[17])",
+    "result = cast(x:i64[1,128], to=f32)",
+    "result = cast(keep:bool[70], to=f32)",
+    "result = cast(keep:bool[70], to=i64)",
+    "result = cast(x:i64[70], to=bool)",
+    "result = cast(x:i32[9], to=bf16)",
+    "result = cast(x:u8[3,8], to=f32)",
+    "result = select(keep:bool[3,5], x:i64[3,5], y:i64[1])",
+    "result = cumsum(x:i64[2,9], axis=1)",
+    "result = cumsum(keep:bool[9,2], axis=0)",
+    "result = reduce(x:i64[4,9], kind=sum)",
+    "result = reduce(keep:bool[4,9], kind=sum, axis=0)",
+    "result = reduce(x:i32[4,9], kind=max)",
+    "result = transpose(x:i64[6,70], permutation=[1,0])",
+    "result = broadcast(keep:bool[1,1,9], shape=[2,4,9])",
+    "result = concat(x:i64[2,3], y:i64[2,2], axis=1)",
+    "result = gather(x:i64[3,4], index:i64[2])",
+    "result = reshape(slice(x:u8[4,12], axis=1, begin=0, end=6), shape=[3,8])",
+    "result = relu(x:f32[70])",
+    "result = tanh(x:f32[3,70])",
+    "result = erf(x:f32[70])",
+    "result = sigmoid(x:f32[70])",
+    "result = gelu_tanh(x:f32[70])",
+    "result = log(positive:f32[70])",
+    "result = sqrt(positive:f32[70])",
+    "result = rsqrt(positive:f32[70])",
+    "result = reciprocal(nonzero:f32[70])",
+    "result = square(x:f32[5,1024])",
+    "result = sin(x:f32[70])",
+    "result = cos(x:f32[2,35])",
+    "result = abs(x:f32[2,35])",
+};
+
+std::string replaced(std::string text, const std::string& type) {
+  for (const char* mark : {": T", ":T", "=T"})
+    for (size_t at = 0; (at = text.find(mark, at)) != std::string::npos;)
+      text.replace(at + std::string_view(mark).size() - 1, 1, type);
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> problems() {
+  std::vector<std::string> all;
+  for (const char* type : {"f32", "bf16", "f16"})
+    for (const char* text : kFloatProblems) all.push_back(replaced(text, type));
+  for (const char* text : kOtherProblems) all.emplace_back(text);
+  return all;
+}
+
+}  // namespace rung::test

@@ -1,0 +1,14 @@
+// The problems that every kernel row is tried on: graphs whose one output is the op under test.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <vector>
+
+namespace rung::test {
+
+// Operands that are views reach the kernel as strides. An input's values follow from its name: "w..." are constants,
+// which a kernel may pack; "positive..." are above 0.1; "nonzero..." keep away from 0; "index..." lie in [0, 3);
+// "mask..." are 0 or -1e9; "keep..." are 0 or 1.
+std::vector<std::string> problems();
+
+}  // namespace rung::test
