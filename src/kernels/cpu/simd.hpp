@@ -6,7 +6,12 @@
 // such a file must not call inline functions of shared headers (std:: ones neither): an unoptimised build may keep the
 // copy that holds the newer instructions for the whole program.
 #pragma once
+// GCC 12 takes its own headers' "undefined" vectors for uninitialised ones once they are inlined.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
 #include <immintrin.h>
+#pragma GCC diagnostic pop
 
 #include <cstdint>
 
@@ -60,13 +65,17 @@ RUNG_SIMD float sum(Vec a) { return _mm512_reduce_add_ps(a); }
 RUNG_SIMD float maximum(Vec a) { return _mm512_reduce_max_ps(a); }
 
 RUNG_SIMD Vec widen_bf16(__m256i h) { return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(h), 16)); }
-// Rounds to nearest even; a NaN stays a quiet NaN.
+// Rounds to nearest even; a NaN stays a quiet NaN. (The BF16 instruction makes zeros of denormals.)
 RUNG_SIMD __m256i narrow_bf16(Vec v) {
+#if defined(__AVX512BF16__)
+  return reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(v));
+#else
   Ints u = _mm512_castps_si512(v);
   Ints odd = _mm512_and_si512(_mm512_srli_epi32(u, 16), _mm512_set1_epi32(1));
   Ints rounded = _mm512_srli_epi32(_mm512_add_epi32(_mm512_add_epi32(u, _mm512_set1_epi32(0x7fff)), odd), 16);
   Ints quiet = _mm512_or_si512(_mm512_srli_epi32(u, 16), _mm512_set1_epi32(0x40));
   return _mm512_cvtepi32_epi16(_mm512_mask_mov_epi32(rounded, _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q), quiet));
+#endif
 }
 
 RUNG_SIMD Vec load(const float* p) { return _mm512_loadu_ps(p); }

@@ -1,0 +1,77 @@
+// Micro-kernels of the packed matrix product: plain tables of functions, one per instruction set and tile shape, so
+// that the driver is compiled once for any x86-64 and only the inner loops for their instruction set.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "ir/dtype.hpp"
+#include "ir/op.hpp"
+
+namespace rung::cpu::gemm {
+
+// sums[rows][width] (+)= x[rows][depth] times one packed panel w[depth][width]. The panel's layout: groups of `grain`
+// consecutive k; in a group, column after column, each with its `grain` values. Grain 1 is f32, grain 2 is pairs of
+// bf16.
+struct Tile {
+  const void* x = nullptr;
+  int64_t x_stride = 0;  // elements from row to row
+  const void* w = nullptr;
+  int64_t depth = 0;  // values of k, a multiple of the micro-kernel's depth_grain
+  float* sums = nullptr;
+  bool accumulate = false;         // add to what sums holds
+  const void* prefetch = nullptr;  // memory to bring close meanwhile, prefetch_lines per depth_grain; null: none
+};
+
+// The last step of a tile: out = activation(sums + bias) + residual, or with a gate
+// out = activation(gate + gate_bias) * (sums + bias) + residual. Pointers are at the tile's first row and column.
+struct Finish {
+  const float* sums = nullptr;
+  const float* gate = nullptr;
+  int64_t width = 0;  // elements from row to row of sums and gate
+  int64_t rows = 0, columns = 0;
+  const void* bias = nullptr;  // may be null
+  const void* gate_bias = nullptr;
+  const void* residual = nullptr;  // may be null
+  int64_t residual_stride = 0;
+  void* out = nullptr;
+  int64_t out_stride = 0;
+  DType bias_type = DType::f32, residual_type = DType::f32, out_type = DType::f32;  // f32 or bf16
+  Activation activation = Activation::none;
+};
+
+// Rows of f32 or bf16, widened, rounded or copied; each row's end is filled with zeros up to `padded`.
+struct CopyRows {
+  const void* from = nullptr;
+  int64_t from_stride = 0;
+  DType from_type = DType::f32;
+  void* to = nullptr;
+  int64_t to_stride = 0;
+  DType to_type = DType::f32;
+  int64_t rows = 0, columns = 0, padded = 0;
+};
+
+inline constexpr int kMaxTileRows = 32;
+
+struct MicroKernels {
+  DType x_type, w_type;
+  int width;        // columns of a panel
+  int max_rows;     // of a tile
+  int row_grain;    // rows of a tile are a multiple of this
+  int depth_grain;  // k is padded to a multiple of this
+  int pack_grain;   // values of k side by side in a panel
+  int prefetch_lines;
+  void (*tiles[kMaxTileRows + 1])(const Tile&);  // by rows; null where row_grain excludes it
+  void (*finish)(const Finish&);
+  void (*copy_rows)(const CopyRows&);
+  void (*enter)();  // before a thread's first tile; may be null
+  void (*leave)();  // after its last
+};
+
+// AVX2: 24 and 16 columns. AVX-512: 32 and 48 columns.
+extern const MicroKernels kAvx2F32x24, kAvx2F32x16, kAvx2Bf16x16;
+extern const MicroKernels kAvx512F32x32, kAvx512F32x48, kAvx512Bf16x32, kAvx512Bf16x48;
+extern const MicroKernels kAvx512DotBf16x32, kAvx512DotBf16x48;
+extern const MicroKernels kAmxBf16x32;
+
+}  // namespace rung::cpu::gemm

@@ -1,0 +1,91 @@
+// linear, one element at a time, for any float types and strides: the row that always works.
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include "kernels/cpu/element.hpp"
+#include "kernels/cpu/linear_shape.hpp"
+
+namespace rung::cpu {
+namespace {
+
+float activate(Activation activation, float x) {
+  switch (activation) {
+    case Activation::none:
+      return x;
+    case Activation::relu:
+      return x < 0.0f ? 0.0f : x;
+    case Activation::gelu:
+      return 0.5f * x * std::erfc(-x * 0.707106781f);
+    case Activation::gelu_tanh:
+      return 0.5f * x * (1.0f + std::tanh(0.797884561f * (x + 0.044715f * x * x * x)));
+    case Activation::silu:
+      return x / (1.0f + std::exp(-x));
+    case Activation::tanh:
+      return std::tanh(x);
+  }
+  return x;
+}
+
+// Element offset of row `row` (all axes but the last, row-major) of a strided operand.
+int64_t row_offset(const Operand& x, int64_t row) {
+  int64_t offset = 0;
+  for (int axis = x.shape.rank() - 2; axis >= 0; --axis) {
+    offset += row % x.shape[axis] * x.strides[axis];
+    row /= x.shape[axis];
+  }
+  return offset;
+}
+
+struct Reader {
+  const Call& call;
+  float at(size_t operand, int64_t offset) const {
+    return load_f32(call.inputs[operand], call.problem.inputs[operand].dtype, offset);
+  }
+  float dot(int64_t x_row, int64_t w_row, int64_t k) const {
+    const Operand &x = call.problem.inputs[0], &w = call.problem.inputs[1];
+    const int64_t x_at = row_offset(x, x_row);
+    float sum = 0.0f;
+    for (int64_t i = 0; i < k; ++i)
+      sum += at(0, x_at + i * x.strides.back()) * at(1, w_row * w.strides[0] + i * w.strides[1]);
+    return sum;
+  }
+  float biased(const LinearShape& shape, int64_t row, int64_t w_row) const {
+    float sum = dot(row, w_row, shape.k);
+    if (shape.bias_at < 0) return sum;
+    const auto bias = static_cast<size_t>(shape.bias_at);
+    return sum + at(bias, w_row * call.problem.inputs[bias].strides.back());
+  }
+};
+
+float element(const Reader& read, const LinearShape& shape, int64_t row, int64_t column) {
+  const auto& op = read.call.problem.as<Linear>();
+  float y = activate(op.activation, read.biased(shape, row, column));
+  if (op.gated) y *= read.biased(shape, row, shape.n + column);
+  if (shape.residual_at > 0) {
+    const auto i = static_cast<size_t>(shape.residual_at);
+    const Operand& residual = read.call.problem.inputs[i];
+    y += read.at(i, row_offset(residual, row) + column * residual.strides.back());
+  }
+  return y;
+}
+
+void run(const Call& call) {
+  const LinearShape shape(call.problem);
+  const Reader read{call};
+  const Range rows = share(shape.m, call.thread, call.team->size());
+  for (int64_t row = rows.begin; row < rows.end; ++row)
+    for (int64_t column = 0; column < shape.n; ++column)
+      store_f32(call.output, call.problem.output.dtype, row * shape.n + column, element(read, shape, row, column));
+}
+
+Verdict supports(const Problem& problem, const CpuInfo&) {
+  for (const Operand& x : problem.inputs)
+    if (!is_float(x.dtype) || !has_type(x.dtype)) return reject(fmt::format("an operand is {}", name_of(x.dtype)));
+  return accept();
+}
+
+}  // namespace
+
+extern const Kernel linear_reference = {"linear_reference", "linear", supports, run};
+
+}  // namespace rung::cpu
