@@ -1,0 +1,74 @@
+// Common subexpressions: of nodes that compute the same from the same, one is kept.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <unordered_map>
+
+#include "passes/passes.hpp"
+#include "passes/rewrite.hpp"
+
+namespace rung::passes {
+namespace {
+
+bool commutes(const Op& op) {
+  const auto* binary = as<Binary>(op);
+  if (!binary) return false;
+  switch (binary->kind) {
+    case BinaryKind::add:
+    case BinaryKind::mul:
+    case BinaryKind::eq:
+    case BinaryKind::ne:
+    case BinaryKind::logical_and:
+    case BinaryKind::logical_or:
+      return true;
+    default:
+      return false;  // max and min do not commute where one side is NaN
+  }
+}
+
+// Small literals are the same if their bytes are; other weights only if they are one object.
+std::string constant_key(const Graph& graph, NodeId id) {
+  constexpr size_t kMaxCompared = size_t{1} << 20;
+  const auto& weight = graph.weight(id);
+  if (weight->immediate() && weight->type().bytes() <= kMaxCompared) {
+    if (auto value = weight->load())
+      return fmt::format("literal {} ", weight->type())
+          .append(reinterpret_cast<const char*>(value->data()), value->bytes());
+  }
+  return fmt::format("weight {}", static_cast<const void*>(weight.get()));
+}
+
+// Equal keys: equal values. Operands are already merged, so their ids tell.
+std::string key_of(const Graph& graph, NodeId id) {
+  const Node& node = graph[id];
+  if (graph.is_constant(id)) return constant_key(graph, id);
+  std::vector<NodeId> operands = node.operands;
+  if (commutes(node.op)) std::sort(operands.begin(), operands.end());
+  std::string key(name_of(node.op));
+  key += '(';
+  key += fields_to_string(node.op);
+  key += ')';
+  return key.append(reinterpret_cast<const char*>(operands.data()), operands.size() * sizeof(NodeId));
+}
+
+}  // namespace
+
+// y = f(a), z = f(a)  =>  y for both      f is anything but an input: no op has effects
+Status merge_equal(Graph& graph, PassContext& context) {
+  std::unordered_map<std::string, NodeId> kept;
+  size_t merged = 0;
+  for_each_node(graph, [&](NodeId id) {
+    if (graph.as<Input>(id)) return;
+    auto [it, is_new] = kept.try_emplace(key_of(graph, id), id);
+    if (is_new) return;
+    if (!graph[it->second].alive) {
+      it->second = id;
+      return;
+    }
+    replace_with(graph, id, it->second);
+    ++merged;
+  });
+  if (merged) context.notes.add("merged {} equal values", merged);
+  return {};
+}
+
+}  // namespace rung::passes

@@ -1,0 +1,21 @@
+// The kernel query that guards every fusion.
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/pass.hpp"
+
+#include <algorithm>
+
+namespace rung {
+
+bool PassContext::kernel_for(const Graph& graph, const Op& op, std::span<const NodeId> operands) {
+  if (!has_kernel) return true;
+  std::vector<Type> types;
+  for (NodeId operand : operands) types.push_back(graph.type(operand));
+  Verdict verdict = has_kernel(op, types);
+  if (verdict) return true;
+  std::string line = fmt::format("not fused into {}: {}", name_of(op), verdict.reason);
+  if (std::find(notes.lines.begin(), notes.lines.end(), line) == notes.lines.end())
+    notes.lines.push_back(std::move(line));
+  return false;
+}
+
+}  // namespace rung

@@ -1,0 +1,42 @@
+// What a pass is: a named function over the graph, the rung it belongs to, and what it may ask and tell while it runs.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <fmt/format.h>
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/verdict.hpp"
+#include "ir/graph.hpp"
+
+namespace rung {
+
+// What a pass wants its receipt to say.
+struct Notes {
+  std::vector<std::string> lines;
+  template <class... Args>
+  void add(fmt::format_string<Args...> format, Args&&... args) {
+    lines.push_back(fmt::format(format, std::forward<Args>(args)...));
+  }
+};
+
+// Is there a kernel row for this op over operands of these types? An empty query means yes.
+using KernelQuery = std::function<Verdict(const Op&, std::span<const Type> operands)>;
+
+struct PassContext {
+  Notes& notes;
+  KernelQuery has_kernel;
+  DType precision = DType::f32;
+  // The query for an op about to be built; a "no" is noted once.
+  bool kernel_for(const Graph& graph, const Op& op, std::span<const NodeId> operands);
+};
+
+struct Pass {
+  std::string_view name, rung, reason;
+  Status (*run)(Graph&, PassContext&);
+};
+
+}  // namespace rung

@@ -1,0 +1,43 @@
+// What rewrites share: walking, replacing, cleaning up, reading small constants, and building views that stay simple.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <optional>
+
+#include "ir/graph.hpp"
+
+namespace rung::passes {
+
+// Visits every node that is alive when its turn comes, operands before users; `visit` may edit the graph.
+template <class Visit>
+void for_each_node(Graph& graph, Visit visit) {
+  for (NodeId id : graph.order())
+    if (graph[id].alive) visit(id);
+}
+
+// Erases `id` if nothing uses it, then every operand that thereby lost its last use; inputs stay.
+void erase_unused(Graph& graph, NodeId id);
+// All that read `old` read `by` instead, and `old` goes. True, so that a rewrite can end with it.
+bool replace_with(Graph& graph, NodeId old, NodeId by);
+// Puts `op` where `old` stood, under its label.
+NodeId replace(Graph& graph, NodeId old, Op op, std::vector<NodeId> operands);
+
+// A non-negative axis of `x`.
+int axis_in(const Graph& graph, NodeId x, int64_t axis);
+
+// The value that every element of a small constant at hand has, if it is one.
+std::optional<double> uniform_value(const Graph& graph, NodeId id);
+// The elements of a constant list of indices at hand.
+std::optional<std::vector<int64_t>> index_values(const Graph& graph, NodeId id);
+// indices[i] == indices[0] + i
+bool is_contiguous(const std::vector<int64_t>& indices);
+
+// Views that compose with the views they read: no reshape of a reshape, no transpose that does nothing. They are placed
+// at the graph's insertion point.
+NodeId reshaped(Graph& graph, NodeId x, const Shape& shape, const std::string& label = {});
+NodeId transposed(Graph& graph, NodeId x, const Dims& permutation, const std::string& label = {});
+NodeId cast_to(Graph& graph, NodeId x, DType dtype);
+bool is_identity(const Dims& permutation);
+Dims compose(const Dims& inner, const Dims& outer);  // transpose(transpose(x, inner), outer)
+Dims inverse(const Dims& permutation);
+
+}  // namespace rung::passes

@@ -1,0 +1,35 @@
+// Runs the pipeline: order, enabling, timing, verification after each change, clean-up, log, and a dump when a pass
+// fails. SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <set>
+#include <string>
+
+#include "passes/pass.hpp"
+
+namespace rung {
+
+struct PassOptions {
+  std::set<std::string, std::less<>> rungs;     // passes of these rungs run
+  std::set<std::string, std::less<>> disabled;  // but not these, by name
+  KernelQuery has_kernel;
+  DType precision = DType::f32;
+  std::string dump_directory;  // where a failing pass leaves the graph it was given; empty: nowhere
+};
+
+struct PassReport {
+  struct Row {
+    std::string name, rung;
+    bool changed = false;
+    double ms = 0;
+    size_t nodes_before = 0, nodes_after = 0;
+    std::vector<std::string> notes;
+  };
+  std::vector<Row> rows;  // passes that ran, in order
+};
+
+// Errors name the pass, what broke, and the dump that replays it. The graph is then in an undefined state.
+Result<PassReport> run_passes(Graph& graph, const PassOptions& options);
+// The same over a list of one's own.
+Result<PassReport> run_passes(Graph& graph, const PassOptions& options, std::span<const Pass> list);
+
+}  // namespace rung

@@ -1,0 +1,58 @@
+// The pattern matcher.
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/match.hpp"
+
+#include <gtest/gtest.h>
+
+#include "ir/text.hpp"
+
+namespace rung {
+namespace {
+
+Graph parsed(std::string_view text) {
+  auto graph = parse_graph(text);
+  EXPECT_TRUE(graph) << graph.error().message;
+  return *graph;
+}
+bool output_matches(std::string_view text, const Pattern& pattern) {
+  Graph graph = parsed(text);
+  return match(graph, graph.outputs()[0].node, pattern).has_value();
+}
+
+TEST(Match, BindsNamesToNodes) {
+  Graph graph = parsed("y = add(matmul(x:f32[2,3], w:f32[3,4]), b:f32[4])");
+  auto m = match(graph, graph.outputs()[0].node,
+                 binary(BinaryKind::add, op<MatMul>(any("x"), any("w")).one_use(), any("b")));
+  ASSERT_TRUE(m);
+  EXPECT_EQ((*m)["x"], graph.input_named("x"));
+  EXPECT_EQ((*m)["b"], graph.input_named("b"));
+}
+TEST(Match, TriesCommutingOperandsBothWays) {
+  Pattern pattern = binary(BinaryKind::add, unary(UnaryKind::exp, any("x")), any("y"));
+  EXPECT_TRUE(output_matches("r = add(a:f32[2], exp(b:f32[2]))", pattern));
+  Pattern difference = binary(BinaryKind::sub, unary(UnaryKind::exp, any("x")), any("y"));
+  EXPECT_FALSE(output_matches("r = sub(a:f32[2], exp(b:f32[2]))", difference));
+}
+TEST(Match, WantsOneNodeForOneName) {
+  Pattern pattern = binary(BinaryKind::mul, any("x"), unary(UnaryKind::sigmoid, any("x")));
+  EXPECT_TRUE(output_matches("r = mul(sigmoid(a:f32[2]), a)", pattern));
+  EXPECT_FALSE(output_matches("r = mul(sigmoid(a:f32[2]), b:f32[2])", pattern));
+}
+TEST(Match, OneUseFailsForAValueWithAnotherReader) {
+  Pattern pattern = unary(UnaryKind::exp, unary(UnaryKind::neg, any("x")).one_use());
+  EXPECT_TRUE(output_matches("r = exp(neg(a:f32[2]))", pattern));
+  EXPECT_FALSE(output_matches("n = neg(a:f32[2])\nreturn r=exp(n), n", pattern));
+}
+TEST(Match, MaybeCastTakesACastOrNone) {
+  Pattern pattern = unary(UnaryKind::exp, maybe_cast(unary(UnaryKind::neg, any("x"))));
+  EXPECT_TRUE(output_matches("r = exp(cast(neg(a:bf16[2])))", pattern));
+  EXPECT_TRUE(output_matches("r = exp(neg(a:f32[2]))", pattern));
+}
+TEST(Match, ConstantTakesConstantsOnly) {
+  Pattern pattern = op<MatMul>(any("x"), constant("w"));
+  EXPECT_TRUE(output_matches("w: f32[3,4] = constant()\nr = matmul(a:f32[2,3], w)", pattern));
+  EXPECT_FALSE(output_matches("r = matmul(a:f32[2,3], b:f32[3,4])", pattern));
+}
+
+}  // namespace
+}  // namespace rung
