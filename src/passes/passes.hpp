@@ -10,4 +10,23 @@ Status simplify(Graph& graph, PassContext& context);
 Status fold_constants(Graph& graph, PassContext& context);
 Status merge_equal(Graph& graph, PassContext& context);
 
+// attention
+Status recognise_rope(Graph& graph, PassContext& context);
+Status fuse_attention(Graph& graph, PassContext& context);
+
+// projection
+Status merge_projections(Graph& graph, PassContext& context);
+
+// fusion
+Status recognise_rms_norm(Graph& graph, PassContext& context);
+Status recognise_activations(Graph& graph, PassContext& context);
+Status fuse_linear_bias(Graph& graph, PassContext& context);
+Status lower_patch_conv(Graph& graph, PassContext& context);
+Status fuse_gated(Graph& graph, PassContext& context);
+Status fuse_activation(Graph& graph, PassContext& context);
+Status fuse_residual(Graph& graph, PassContext& context);
+Status fuse_add_norm(Graph& graph, PassContext& context);
+Status fuse_masked_mean(Graph& graph, PassContext& context);
+Status fuse_pointwise(Graph& graph, PassContext& context);
+
 }  // namespace rung::passes

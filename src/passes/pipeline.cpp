@@ -9,9 +9,22 @@ namespace {
 
 // clang-format off
 constexpr Pass kPipeline[] = {
-    {"simplify",       "reduce", "drops what does nothing, so that later patterns see plain chains", passes::simplify},
-    {"fold_constants", "reduce", "small constant expressions become literals: frozen masks, positions", passes::fold_constants},
-    {"merge_equal",    "reduce", "equal nodes become one: this hoists what unrolled loop steps share", passes::merge_equal},
+    {"simplify",              "reduce",     "drops what does nothing, so that later patterns see plain chains", passes::simplify},
+    {"fold_constants",        "reduce",     "small constant expressions become literals: frozen masks, positions", passes::fold_constants},
+    {"merge_equal",           "reduce",     "equal nodes become one: this hoists what unrolled loop steps share", passes::merge_equal},
+    {"recognise_rms_norm",    "fusion",     "before casts and sums move elsewhere", passes::recognise_rms_norm},
+    {"recognise_activations", "fusion",     "so that a linear or a product can take them", passes::recognise_activations},
+    {"lower_patch_conv",      "fusion",     "makes a linear that the rules below can extend", passes::lower_patch_conv},
+    {"fuse_linear_bias",      "fusion",     "makes linears that projections can merge", passes::fuse_linear_bias},
+    {"recognise_rope",        "attention",  "so that transposes of q and k can move through it", passes::recognise_rope},
+    {"fuse_attention",        "attention",  "one op per attention, without copies of heads, transposes or caches", passes::fuse_attention},
+    {"merge_projections",     "projection", "q, k, v as one product, gate and up as one", passes::merge_projections},
+    {"fuse_gated",            "fusion",     "after gate and up are one product", passes::fuse_gated},
+    {"fuse_activation",       "fusion",     "after gates, which want the activation for themselves", passes::fuse_activation},
+    {"fuse_residual",         "fusion",     "after activations: an epilogue adds the residual last", passes::fuse_residual},
+    {"fuse_add_norm",         "fusion",     "takes the sums that no linear took", passes::fuse_add_norm},
+    {"fuse_masked_mean",      "fusion",     "before its parts become pointwise", passes::fuse_masked_mean},
+    {"fuse_pointwise",        "fusion",     "last: whatever element-wise ops are left", passes::fuse_pointwise},
 };
 // clang-format on
 

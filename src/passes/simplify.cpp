@@ -200,9 +200,20 @@ bool broadcast_implicitly(Graph& graph, NodeId id) {
   return false;
 }
 
+// tanh(broadcast(x))  =>  broadcast(tanh(x))      any function of one value, casts included
+bool broadcast_late(Graph& graph, NodeId id) {
+  if (!graph.as<Unary>(id) && !graph.as<Cast>(id)) return false;
+  NodeId wide = graph[id].operands[0];
+  if (!graph.as<Broadcast>(wide)) return false;
+  Insertion here(graph, id);
+  NodeId narrow = graph.add(graph[id].op, {graph[wide].operands[0]}, graph[id].label);
+  return replace_with(graph, id, graph.add(Broadcast{graph.shape(id)}, {narrow}, graph[wide].label));
+}
+
 constexpr bool (*kRules[])(Graph&, NodeId) = {
     drop_neutral_operand, drop_cast,   join_reshapes,       join_transposes, join_broadcasts,   join_slices,
     slice_one_part,       join_concat, gather_run_as_slice, decide_select,   cancel_involution, broadcast_implicitly,
+    broadcast_late,
 };
 
 }  // namespace

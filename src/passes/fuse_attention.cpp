@@ -1,0 +1,174 @@
+// softmax(scale q k' + mask) v as its author writes it becomes one op over [batch, tokens, heads, size].
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/passes.hpp"
+#include "passes/rewrite.hpp"
+#include "passes/sink_transpose.hpp"
+
+namespace rung::passes {
+namespace {
+
+const Dims kSwapHeads{0, 2, 1, 3};  // [B,H,S,D] <-> [B,S,H,D]
+const Dims kKeysFirst{0, 3, 1, 2};  // [B,H,D,K] -> [B,K,H,D]
+const Dims kSwapInner{0, 1, 3, 2};
+
+struct Scores {
+  NodeId q = kNoNode, k_transposed = kNoNode;  // [B,H,S,D], [B,H,D,K]
+  NodeId mask = kNoNode;
+  double scale = 1, mask_scale = 1;
+};
+
+NodeId skip_float_casts(const Graph& graph, NodeId x) {
+  while (graph.as<Cast>(x) && graph.single_use(x) && is_float(graph.type(graph[x].operands[0]).dtype))
+    x = graph[x].operands[0];
+  return x;
+}
+
+// Follows add(mask), mul(scale), div(scale) and casts, in any order, down to the matmul of q and k'.
+bool trace_scores(const Graph& graph, NodeId x, Scores& scores) {
+  x = skip_float_casts(graph, x);
+  if (!graph.single_use(x) || graph.shape(x).rank() != 4) return false;
+  const std::vector<NodeId>& operands = graph[x].operands;
+  if (graph.as<MatMul>(x)) {
+    scores.q = operands[0], scores.k_transposed = operands[1];
+    return graph.shape(scores.q).rank() == 4 && graph.shape(scores.k_transposed).rank() == 4;
+  }
+  const auto* binary = graph.as<Binary>(x);
+  if (!binary) return false;
+  if (binary->kind == BinaryKind::mul || binary->kind == BinaryKind::div) {
+    auto right = uniform_value(graph, operands[1]);
+    auto left = binary->kind == BinaryKind::mul ? uniform_value(graph, operands[0]) : std::nullopt;
+    if (!right && !left) return false;
+    scores.scale *= binary->kind == BinaryKind::div ? 1.0 / *right : right ? *right : *left;
+    return trace_scores(graph, right ? operands[0] : operands[1], scores);
+  }
+  if (binary->kind != BinaryKind::add || scores.mask != kNoNode) return false;
+  for (size_t i : {size_t{0}, size_t{1}}) {
+    Scores below = scores;
+    below.mask = operands[1 - i], below.mask_scale = scores.scale;
+    if (graph.shape(operands[i]) == graph.shape(x) && trace_scores(graph, operands[i], below))
+      return scores = below, true;
+  }
+  return false;
+}
+
+// reshape(broadcast(reshape(x)))  =>  x      where each of x's heads (axis 1 of 4) stands `repeats` times in a row
+NodeId without_repeats(const Graph& graph, NodeId x) {
+  if (!graph.as<Reshape>(x)) return x;
+  NodeId repeated = graph[x].operands[0];
+  if (!graph.as<Broadcast>(repeated)) return x;
+  NodeId apart = graph[repeated].operands[0];
+  if (!graph.as<Reshape>(apart)) return x;
+  NodeId source = graph[apart].operands[0];
+  const Shape &s = graph.shape(source), &r = graph.shape(repeated), &out = graph.shape(x);
+  if (s.rank() != 4 || r.rank() != 5 || out.rank() != 4) return x;
+  bool parts = graph.shape(apart) == Shape{s[0], s[1], 1, s[2], s[3]} && r == Shape{s[0], s[1], r[2], s[2], s[3]};
+  return parts && out == Shape{s[0], s[1] * r[2], s[2], s[3]} ? source : x;
+}
+
+class Fuser {
+ public:
+  Fuser(Graph& graph, PassContext& context) : graph_(graph), context_(context), sinker_(graph) {}
+
+  // transpose, matmul, scale, mask, softmax, matmul, transpose  =>  attention
+  // The softmax runs over the keys, and nothing else reads what is between.
+  bool fuse(NodeId id) {
+    if (!graph_.as<MatMul>(id) || graph_.shape(id).rank() != 4) return false;
+    NodeId weights = skip_float_casts(graph_, graph_[id].operands[0]), v = graph_[id].operands[1];
+    const auto* softmax = graph_.as<Softmax>(weights);
+    if (!softmax || axis_in(graph_, weights, softmax->axis) != 3 || !graph_.single_use(weights)) return false;
+    Scores scores;
+    if (graph_.shape(v).rank() != 4 || !trace_scores(graph_, graph_[weights].operands[0], scores)) return false;
+    if (!has_plain_batch(scores, v, id)) return false;
+    return build(id, scores, v);
+  }
+
+ private:
+  // Matmul broadcasts batches and heads; attention does not.
+  bool has_plain_batch(const Scores& s, NodeId v, NodeId id) const {
+    const Shape &q = graph_.shape(s.q), &k = graph_.shape(s.k_transposed), &values = graph_.shape(v),
+                &out = graph_.shape(id);
+    auto agrees = [&](const Shape& x) { return x[0] == out[0] && x[1] == out[1]; };
+    DType dtype = graph_.type(id).dtype;
+    return agrees(q) && agrees(k) && agrees(values) && q[3] == values[3] && graph_.type(s.q).dtype == dtype &&
+           graph_.type(v).dtype == dtype;
+  }
+
+  NodeId keys_of(NodeId k_transposed) {
+    const auto* transpose = graph_.as<Transpose>(k_transposed);
+    if (transpose && transpose->permutation == kSwapInner) {
+      NodeId k = graph_[k_transposed].operands[0];
+      return sinker_.sink(without_repeats(graph_, k), kSwapHeads);
+    }
+    return sinker_.sink(k_transposed, kKeysFirst);
+  }
+
+  bool build(NodeId id, const Scores& scores, NodeId v) {
+    NodeId keys = keys_of(scores.k_transposed), values = sinker_.sink(without_repeats(graph_, v), kSwapHeads);
+    if (graph_.shape(keys)[2] != graph_.shape(values)[2]) {  // only one of them was repeated in a way we see through
+      keys = sinker_.sink(scores.k_transposed, kKeysFirst);
+      values = sinker_.sink(v, kSwapHeads);
+    }
+    Insertion here(graph_, id);
+    std::vector<NodeId> operands{sinker_.sink(scores.q, kSwapHeads)};
+    if (scores.mask != kNoNode) operands.push_back(mask_of(scores));
+    Attention op{.scale = static_cast<float>(scores.scale), .has_mask = scores.mask != kNoNode};
+    return with_segments(id, op, operands, keys, values) || with_one_segment(id, op, operands, keys, values);
+  }
+
+  NodeId mask_of(const Scores& scores) {
+    NodeId mask = cast_to(graph_, scores.mask, DType::f32);
+    if (scores.mask_scale == 1.0) return mask;
+    NodeId factor = graph_.literal("mask_scale", Tensor::of<float>({}, {static_cast<float>(scores.mask_scale)}));
+    return graph_.add(Binary{BinaryKind::mul}, {mask, factor});
+  }
+
+  // concat(cached keys, new keys) is read in its parts instead of copied.
+  bool with_segments(NodeId id, Attention op, std::vector<NodeId> operands, NodeId keys, NodeId values) {
+    const auto *k = graph_.as<Concat>(keys), *v = graph_.as<Concat>(values);
+    if (!k || !v || axis_in(graph_, keys, k->axis) != 1 || axis_in(graph_, values, v->axis) != 1) return false;
+    const std::vector<NodeId>&k_parts = graph_[keys].operands, &v_parts = graph_[values].operands;
+    if (k_parts.size() != v_parts.size()) return false;
+    for (size_t i = 0; i < k_parts.size(); ++i) {
+      if (!(graph_.type(k_parts[i]) == graph_.type(v_parts[i]))) return false;
+      operands.insert(operands.end(), {k_parts[i], v_parts[i]});
+    }
+    op.segments = static_cast<int64_t>(k_parts.size());
+    return finish(id, op, std::move(operands));
+  }
+
+  bool with_one_segment(NodeId id, Attention op, std::vector<NodeId> operands, NodeId keys, NodeId values) {
+    if (!(graph_.type(keys) == graph_.type(values))) return false;
+    operands.insert(operands.end(), {keys, values});
+    return finish(id, op, std::move(operands));
+  }
+
+  bool finish(NodeId id, const Attention& op, std::vector<NodeId> operands) {
+    if (!context_.kernel_for(graph_, op, operands)) return false;
+    NodeId attention = graph_.add(op, std::move(operands), graph_[id].label);
+    NodeId back = graph_.add(Transpose{kSwapHeads}, {attention}, graph_[id].label);
+    std::vector<NodeId> users = graph_[id].users;
+    replace_with(graph_, id, back);
+    for (NodeId user : users) {
+      const auto* transpose = graph_.as<Transpose>(user);
+      if (graph_[user].alive && transpose && transpose->permutation == kSwapHeads)
+        replace_with(graph_, user, attention);
+    }
+    return true;
+  }
+
+  Graph& graph_;
+  PassContext& context_;
+  TransposeSinker sinker_;
+};
+
+}  // namespace
+
+Status fuse_attention(Graph& graph, PassContext& context) {
+  Fuser fuser(graph, context);
+  size_t fused = 0;
+  for_each_node(graph, [&](NodeId id) { fused += fuser.fuse(id); });
+  if (fused) context.notes.add("{} attentions became one op each", fused);
+  return {};
+}
+
+}  // namespace rung::passes

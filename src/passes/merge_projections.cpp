@@ -1,0 +1,98 @@
+// Linears that read the same value run as one: q, k and v; gate and up.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <map>
+
+#include "passes/constant_copy.hpp"
+#include "passes/passes.hpp"
+#include "passes/rewrite.hpp"
+
+namespace rung::passes {
+namespace {
+
+class Merger {
+ public:
+  Merger(Graph& graph, PassContext& context) : graph_(graph), context_(context), constant_(constant_nodes(graph)) {
+    position_.resize(graph.capacity());
+    uint32_t next = 0;
+    for (NodeId id : graph.order()) position_[id] = next++;
+  }
+
+  // linear(x, w1), linear(x, w2)  =>  slices of linear(x, concat(w1, w2))
+  // The weights are constants; biases, result types and activations agree; the order of the rows is the authors'.
+  size_t merge_readers_of(NodeId x) {
+    std::vector<NodeId> group;
+    for (NodeId user : graph_[x].users)
+      if (user < position_.size() && is_candidate(user, x)) group.push_back(user);
+    std::sort(group.begin(), group.end(), [&](NodeId a, NodeId b) { return position_[a] < position_[b]; });
+    if (group.size() < 2) return 0;
+    std::erase_if(group, [&, first = group[0]](NodeId id) { return !agree(first, id); });
+    return group.size() >= 2 && merge(group, x) ? group.size() : 0;
+  }
+
+ private:
+  bool is_candidate(NodeId id, NodeId x) const {
+    const auto* linear = graph_.as<Linear>(id);
+    if (!linear || linear->has_residual || linear->gated || linear->activation != Activation::none) return false;
+    const std::vector<NodeId>& operands = graph_[id].operands;
+    return operands[0] == x && std::all_of(operands.begin() + 1, operands.end(),
+                                           [&](NodeId o) { return o < constant_.size() && constant_[o]; });
+  }
+
+  bool agree(NodeId a, NodeId b) const {
+    const auto &first = graph_[a].operands, &second = graph_[b].operands;
+    if (!(*graph_.as<Linear>(a) == *graph_.as<Linear>(b))) return false;
+    for (size_t i = 1; i < first.size(); ++i)
+      if (graph_.type(first[i]).dtype != graph_.type(second[i]).dtype) return false;
+    return true;
+  }
+
+  // concat of the group's operand `index`, which all come from constants; one for all groups of the same weights.
+  NodeId concat_of(const std::vector<NodeId>& group, size_t index) {
+    std::vector<NodeId> parts;
+    for (NodeId id : group) parts.push_back(graph_[id].operands[index]);
+    if (auto it = merged_.find(parts); it != merged_.end()) return it->second;
+    std::vector<NodeId> copies;
+    for (NodeId part : parts) copies.push_back(copy_constant(graph_, part, copies_));
+    return merged_[parts] = graph_.add(Concat{0}, std::move(copies), graph_[group[0]].label);
+  }
+
+  bool merge(const std::vector<NodeId>& group, NodeId x) {
+    Insertion here(graph_, group[0]);
+    Linear op = *graph_.as<Linear>(group[0]);
+    std::vector<NodeId> operands{x, concat_of(group, 1)};
+    if (op.has_bias) operands.push_back(concat_of(group, 2));
+    if (!context_.kernel_for(graph_, op, operands)) return false;
+    NodeId all = graph_.add(op, std::move(operands), graph_[group[0]].label);
+    int axis = graph_.shape(all).rank() - 1;
+    int64_t begin = 0;
+    for (NodeId id : group) {
+      int64_t end = begin + graph_.shape(id).back();
+      NodeId part = graph_.add(Slice{axis, begin, end, 1}, {all}, graph_[id].label);
+      replace_with(graph_, id, part);
+      begin = end;
+    }
+    return true;
+  }
+
+  Graph& graph_;
+  PassContext& context_;
+  std::vector<bool> constant_;
+  std::vector<uint32_t> position_;
+  std::map<std::vector<NodeId>, NodeId> merged_;
+  std::map<NodeId, NodeId> copies_;
+};
+
+}  // namespace
+
+Status merge_projections(Graph& graph, PassContext& context) {
+  Merger merger(graph, context);
+  std::map<size_t, size_t> sizes;
+  for_each_node(graph, [&](NodeId id) {
+    if (size_t merged = merger.merge_readers_of(id)) ++sizes[merged];
+  });
+  for (auto [size, times] : sizes) context.notes.add("{} times, {} projections of one value became one", times, size);
+  return {};
+}
+
+}  // namespace rung::passes

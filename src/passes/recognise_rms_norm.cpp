@@ -1,0 +1,78 @@
+// RMSNorm as its author writes it becomes one op.
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/match.hpp"
+#include "passes/passes.hpp"
+#include "passes/rewrite.hpp"
+
+namespace rung::passes {
+namespace {
+
+Pattern normalised(std::string_view wide) {
+  Pattern mean = op<Reduce>(unary(UnaryKind::square, any(wide)).one_use()).one_use().named("mean");
+  Pattern root = unary(UnaryKind::rsqrt, binary(BinaryKind::add, std::move(mean), any("eps")).one_use()).one_use();
+  return binary(BinaryKind::mul, std::move(root), any(wide)).one_use();
+}
+
+struct Gain {
+  NodeId weight;
+  float offset;
+};
+
+// add(1, w) or w, seen through a widening cast.
+Gain gain_of(const Graph& graph, NodeId gain) {
+  static const Pattern kOffset = binary(BinaryKind::add, any("weight"), any("offset"));
+  Gain found{gain, 0};
+  if (auto m = match(graph, gain, kOffset)) {
+    auto right = uniform_value(graph, (*m)["offset"]), left = uniform_value(graph, (*m)["weight"]);
+    if (right)
+      found = {(*m)["weight"], static_cast<float>(*right)};
+    else if (left)
+      found = {(*m)["offset"], static_cast<float>(*left)};
+  }
+  if (graph.as<Cast>(found.weight)) {
+    NodeId narrow = graph[found.weight].operands[0];
+    if (graph.type(found.weight).dtype == DType::f32 && is_float(graph.type(narrow).dtype)) found.weight = narrow;
+  }
+  return found;
+}
+
+// [cast](x * rsqrt(mean(x^2) + eps) * (offset + w))  =>  rms_norm(x, w)
+// The mean runs over the last axis, in f32; w is one value per column.
+bool recognise(Graph& graph, PassContext& context, NodeId id) {
+  static const Pattern kNorm = binary(BinaryKind::mul, normalised("x"), any("gain"));
+  auto m = match(graph, id, kNorm);
+  if (!m) return false;
+  NodeId x = (*m)["x"], mean = (*m)["mean"];
+  const auto& reduce = *graph.as<Reduce>(mean);
+  auto eps = uniform_value(graph, (*m)["eps"]);
+  if (reduce.kind != ReduceKind::mean || !reduce.keep_dim ||
+      axis_in(graph, x, reduce.axis) != graph.shape(x).rank() - 1)
+    return false;
+  if (!eps || graph.type(x).dtype != DType::f32 || !(graph.type(id) == graph.type(x))) return false;
+  Gain gain = gain_of(graph, (*m)["gain"]);
+  if (graph.type(gain.weight).elements() != graph.shape(x).back()) return false;
+  if (graph.shape(gain.weight).rank() != 1) return false;
+
+  NodeId source = x, result = id;  // casts on both sides fold into the op
+  if (graph.as<Cast>(x) && is_float(graph.type(graph[x].operands[0]).dtype)) source = graph[x].operands[0];
+  RmsNorm op{.eps = static_cast<float>(*eps), .weight_offset = gain.offset};
+  if (graph.single_use(id) && !graph[id].users.empty()) {
+    const auto* cast = graph.as<Cast>(graph[id].users[0]);
+    if (cast && is_float(cast->to)) result = graph[id].users[0], op.out = cast->to;
+  }
+  std::vector<NodeId> operands{source, gain.weight};
+  if (!context.kernel_for(graph, op, operands)) return false;
+  replace(graph, result, op, std::move(operands));
+  return true;
+}
+
+}  // namespace
+
+Status recognise_rms_norm(Graph& graph, PassContext& context) {
+  size_t found = 0;
+  for_each_node(graph, [&](NodeId id) { found += recognise(graph, context, id); });
+  if (found) context.notes.add("{} RMS normalisations became one op each", found);
+  return {};
+}
+
+}  // namespace rung::passes

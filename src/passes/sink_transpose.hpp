@@ -1,0 +1,31 @@
+// Moving transposes up towards what computes their operand, where most of them meet another and vanish.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "ir/graph.hpp"
+
+namespace rung::passes {
+
+// Remembers what it built, so that a value with many readers is transposed once. New nodes stand right after what they
+// read.
+class TransposeSinker {
+ public:
+  explicit TransposeSinker(Graph& graph) : graph_(graph) {}
+  // transpose(x, permutation), with the transpose moved through casts, rope (its last axis stays last), concat, slices
+  // and gathers of whole rows.
+  NodeId sink(NodeId x, const Dims& permutation);
+
+ private:
+  NodeId build(NodeId x, const Dims& permutation);
+  NodeId sink_rope(NodeId x, const Dims& permutation);
+  NodeId sink_table(NodeId table, const Dims& permutation);
+  NodeId add_after(NodeId anchor, Op op, std::vector<NodeId> operands);
+
+  Graph& graph_;
+  std::map<std::pair<NodeId, std::vector<int64_t>>, NodeId> built_;
+};
+
+}  // namespace rung::passes
