@@ -66,12 +66,13 @@ class Merger {
     NodeId all = graph_.add(op, std::move(operands), graph_[group[0]].label);
     int axis = graph_.shape(all).rank() - 1;
     int64_t begin = 0;
+    std::vector<NodeId> parts;
     for (NodeId id : group) {
       int64_t end = begin + graph_.shape(id).back();
-      NodeId part = graph_.add(Slice{axis, begin, end, 1}, {all}, graph_[id].label);
-      replace_with(graph_, id, part);
+      parts.push_back(graph_.add(Slice{axis, begin, end, 1}, {all}, graph_[id].label));
       begin = end;
     }
+    for (size_t i = 0; i < group.size(); ++i) replace_with(graph_, group[i], parts[i]);
     return true;
   }
 

@@ -1,0 +1,133 @@
+// Attention as authors write it: rotary embeddings, grouped heads, masks, caches.
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/passes.hpp"
+#include "passes/support.hpp"
+
+namespace rung::test {
+namespace {
+
+using passes::fuse_attention;
+using passes::recognise_rope;
+
+constexpr const char* kPlain =
+    "scale: f32[] = constant(values=[0.5])\n"
+    "q = transpose(reshape(a:f32[1,6,8], shape=[1,6,2,4]), permutation=[0,2,1,3])\n"
+    "k = transpose(reshape(b:f32[1,5,8], shape=[1,5,2,4]), permutation=[0,2,1,3])\n"
+    "v = transpose(reshape(c:f32[1,5,8], shape=[1,5,2,4]), permutation=[0,2,1,3])\n"
+    "s = mul(matmul(q, transpose(k, permutation=[0,1,3,2])), scale)\n"
+    "y = transpose(matmul(softmax(s), v), permutation=[0,2,1,3])";
+
+TEST(FuseAttention, ReadsQueriesKeysAndValuesUntransposed) {
+  expect_rewrite(fuse_attention, kPlain,
+                 "y = attention(reshape(a, shape=[1,6,2,4]), reshape(b, shape=[1,5,2,4]), reshape(c, shape=[1,5,2,4]), "
+                 "scale=0.5)");
+}
+TEST(FuseAttention, TakesMaskAndDivisionInAnyOrder) {
+  expect_rewrite(fuse_attention,
+                 "root: f32[1] = constant(values=[4])\n"
+                 "s = div(add(mask:f32[1,1,6,5], matmul(q:f32[1,2,6,4], kt:f32[1,2,4,5])), root)\n"
+                 "y = matmul(softmax(s), v:f32[1,2,5,4])",
+                 "y = transpose(attention(transpose(q, permutation=[0,2,1,3]), mul(mask, 0.25), transpose(kt, "
+                 "permutation=[0,3,1,2]), "
+                 "transpose(v, permutation=[0,2,1,3]), scale=0.25, has_mask=true), permutation=[0,2,1,3])");
+  expect_rewrite(
+      fuse_attention,
+      "y = matmul(softmax(add(matmul(q:f32[1,2,6,4], kt:f32[1,2,4,5]), mask:f32[6,5])), v:f32[1,2,5,4])",
+      "y = transpose(attention(transpose(q, permutation=[0,2,1,3]), mask, transpose(kt, permutation=[0,3,1,2]), "
+      "transpose(v, permutation=[0,2,1,3]), has_mask=true), permutation=[0,2,1,3])");
+}
+TEST(FuseAttention, SeesThroughCastsBetweenFloatTypes) {
+  PassRun run = run_pass(fuse_attention, graph_of("s = cast(matmul(q:bf16[1,2,6,4], kt:bf16[1,2,4,5]), to=f32)\n"
+                                                  "y = matmul(cast(softmax(s), to=bf16), v:bf16[1,2,5,4])"));
+  EXPECT_EQ(count_ops(run.graph, "attention"), 1u);
+  EXPECT_EQ(count_ops(run.graph, "cast"), 0u);
+}
+TEST(FuseAttention, SharesKeyHeadsInsteadOfRepeatingThem) {
+  expect_rewrite(
+      fuse_attention,
+      "k = reshape(broadcast(reshape(b:f32[1,1,5,4], shape=[1,1,1,5,4]), shape=[1,1,2,5,4]), shape=[1,2,5,4])\n"
+      "v = reshape(broadcast(reshape(c:f32[1,1,5,4], shape=[1,1,1,5,4]), shape=[1,1,2,5,4]), shape=[1,2,5,4])\n"
+      "y = matmul(softmax(matmul(q:f32[1,2,6,4], transpose(k, permutation=[0,1,3,2]))), v)",
+      "y = transpose(attention(transpose(q, permutation=[0,2,1,3]), transpose(b, permutation=[0,2,1,3]), "
+      "transpose(c, permutation=[0,2,1,3])), permutation=[0,2,1,3])");
+}
+TEST(FuseAttention, ReadsCachedAndNewKeysAsSegments) {
+  expect_rewrite(
+      fuse_attention,
+      "k = concat(kc:f32[1,2,3,4], kn:f32[1,2,2,4], axis=2)\nv = concat(vc:f32[1,2,3,4], vn:f32[1,2,2,4], axis=2)\n"
+      "y = matmul(softmax(matmul(q:f32[1,2,6,4], transpose(k, permutation=[0,1,3,2]))), v)",
+      "y = transpose(attention(transpose(q, permutation=[0,2,1,3]), transpose(kc, permutation=[0,2,1,3]), "
+      "transpose(vc, permutation=[0,2,1,3]), transpose(kn, permutation=[0,2,1,3]), transpose(vn, "
+      "permutation=[0,2,1,3]), "
+      "segments=2), permutation=[0,2,1,3])");
+}
+TEST(FuseAttention, CopiesTheCacheWhereNoKernelReadsSegments) {
+  auto one_segment = [](const Op& op, std::span<const Type>) {
+    const auto* attention = as<Attention>(op);
+    return attention && attention->segments > 1 ? reject("one segment only") : accept();
+  };
+  PassRun run = run_pass(
+      fuse_attention,
+      graph_of(
+          "k = concat(kc:f32[1,2,3,4], kn:f32[1,2,2,4], axis=2)\nv = concat(vc:f32[1,2,3,4], vn:f32[1,2,2,4], axis=2)\n"
+          "y = matmul(softmax(matmul(q:f32[1,2,6,4], transpose(k, permutation=[0,1,3,2]))), v)"),
+      one_segment);
+  EXPECT_EQ(count_ops(run.graph, "attention"), 1u);
+  EXPECT_EQ(count_ops(run.graph, "concat"), 2u);
+  EXPECT_EQ(run.notes.at(0), "not fused into attention: one segment only");
+}
+TEST(FuseAttention, KeepsSoftmaxThatHasAnotherReader) {
+  expect_unchanged(fuse_attention,
+                   "w = softmax(matmul(q:f32[1,2,6,4], kt:f32[1,2,4,5]))\ny = matmul(w, v:f32[1,2,5,4])\nreturn y, w");
+}
+TEST(FuseAttention, KeepsSoftmaxOverQueries) {
+  expect_unchanged(fuse_attention,
+                   "y = matmul(softmax(matmul(q:f32[1,2,6,4], kt:f32[1,2,4,5]), axis=2), v:f32[1,2,5,4])");
+}
+TEST(FuseAttention, KeepsScalesThatDifferPerKey) {
+  expect_unchanged(fuse_attention,
+                   "w: f32[5] = constant(values=[1,2,3,4,5])\ny = matmul(softmax(mul(matmul(q:f32[1,2,6,4], "
+                   "kt:f32[1,2,4,5]), w)), v:f32[1,2,5,4])");
+}
+TEST(FuseAttention, ChangesNothingWithoutAKernel) {
+  auto never = [](const Op&, std::span<const Type>) { return reject("no"); };
+  Graph graph = graph_of(kPlain);
+  EXPECT_EQ(expression(run_pass(fuse_attention, graph, never).graph), expression(graph));
+}
+TEST(FuseAttention, TransposesOncePerValueThatManyRead) {
+  PassRun run = run_pass(
+      fuse_attention,
+      graph_of("k = rope(b:f32[1,2,5,4], cos:f32[5,4], sin:f32[5,4])\nkt = transpose(k, permutation=[0,1,3,2])\n"
+               "y = matmul(softmax(matmul(q:f32[1,2,6,4], kt)), v:f32[1,2,5,4])\n"
+               "z = matmul(softmax(matmul(p:f32[1,2,6,4], kt)), v)\nreturn y, z"));
+  EXPECT_EQ(count_ops(run.graph, "rope"), 1u);
+  EXPECT_EQ(count_ops(run.graph, "attention"), 2u);
+}
+
+constexpr const char* kRope =
+    "half = slice(x:f32[1,2,3,4], axis=3, begin=2, end=4)\n"
+    "turned = concat(neg(half), slice(x, axis=-1, begin=0, end=2), axis=-1)\n"
+    "y = add(mul(x, cos:f32[1,1,3,4]), mul(turned, sin:f32[1,1,3,4]))";
+
+TEST(RecogniseRope, SumOfStraightAndTurnedHalvesBecomesRope) {
+  expect_rewrite(recognise_rope, kRope, "y = rope(x, cos, sin)");
+}
+TEST(RecogniseRope, TakesOperandsInAnyOrder) {
+  expect_rewrite(recognise_rope,
+                 "turned = concat(neg(slice(x:f32[3,4], axis=1, begin=2, end=4)), slice(x, axis=1, end=2), axis=1)\n"
+                 "y = add(mul(sin:f32[3,4], turned), mul(cos:f32[3,4], x))",
+                 "y = rope(x, cos, sin)");
+}
+TEST(RecogniseRope, KeepsHalvesThatAreNotNegated) {
+  expect_unchanged(recognise_rope,
+                   "turned = concat(slice(x:f32[3,4], axis=1, begin=2, end=4), neg(slice(x, axis=1, end=2)), axis=1)\n"
+                   "y = add(mul(x, cos:f32[3,4]), mul(turned, sin:f32[3,4]))");
+}
+TEST(RecogniseRope, KeepsUnequalParts) {
+  expect_unchanged(recognise_rope,
+                   "turned = concat(neg(slice(x:f32[3,4], axis=1, begin=1, end=4)), slice(x, axis=1, end=1), axis=1)\n"
+                   "y = add(mul(x, cos:f32[3,4]), mul(turned, sin:f32[3,4]))");
+}
+
+}  // namespace
+}  // namespace rung::test

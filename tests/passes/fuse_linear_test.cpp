@@ -1,0 +1,116 @@
+// What moves into a linear, and what must stay outside.
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/passes.hpp"
+#include "passes/support.hpp"
+
+namespace rung::test {
+namespace {
+
+using namespace passes;
+
+TEST(FuseLinearBias, ProductWithAConstantMatrixBecomesALinear) {
+  expect_rewrite(fuse_linear_bias,
+                 "w: f32[8,4] = constant()\nb: f32[4] = constant()\ny = add(b, matmul(x:f32[3,8], w))",
+                 "y = linear(x, transpose(w, permutation=[1,0]), b, has_bias=true)");
+}
+TEST(FuseLinearBias, KeepsProductsOfTwoValues) {
+  expect_unchanged(fuse_linear_bias, "y = matmul(x:f32[3,8], z:f32[8,4])");
+}
+TEST(FuseLinearBias, KeepsSumsWithAColumn) {
+  expect_unchanged(fuse_linear_bias,
+                   "w: f32[4,8] = constant()\nb: f32[3,1] = constant()\ny = add(linear(x:f32[3,8], w), b)");
+}
+TEST(FuseLinearBias, KeepsALinearThatHasAnotherReader) {
+  expect_unchanged(
+      fuse_linear_bias,
+      "w: f32[4,8] = constant()\nb: f32[4] = constant()\nh = linear(x:f32[3,8], w)\ny = add(h, b)\nreturn y, h");
+}
+
+TEST(FuseActivation, ActivationOfALinearMovesIn) {
+  expect_rewrite(fuse_activation, "w: f32[4,8] = constant()\ny = gelu_tanh(linear(x:f32[3,8], w))",
+                 "y = linear(x, w, activation=gelu_tanh)");
+}
+TEST(FuseActivation, KeepsALinearThatHasAnotherReader) {
+  expect_unchanged(fuse_activation, "w: f32[4,8] = constant()\nh = linear(x:f32[3,8], w)\ny = silu(h)\nreturn y, h");
+}
+TEST(FuseActivation, KeepsFunctionsThatAreNoActivation) {
+  expect_unchanged(fuse_activation, "w: f32[4,8] = constant()\ny = exp(linear(x:f32[3,8], w))");
+}
+TEST(FuseActivation, KeepsAnActivationAfterAResidual) {
+  expect_unchanged(fuse_activation,
+                   "w: f32[4,8] = constant()\ny = silu(linear(x:f32[3,8], w, r:f32[3,4], has_residual=true))");
+}
+
+TEST(FuseResidual, SumWithALinearMovesIn) {
+  expect_rewrite(fuse_residual, "w: f32[4,8] = constant()\ny = add(r:f32[3,4], linear(x:f32[3,8], w, activation=relu))",
+                 "y = linear(x, w, r, has_residual=true, activation=relu)");
+}
+TEST(FuseResidual, ReshapesAResidualOfLowerRank) {
+  expect_rewrite(fuse_residual, "w: f32[4,8] = constant()\ny = add(linear(x:f32[1,3,8], w), r:f32[3,4])",
+                 "y = linear(x, w, reshape(r, shape=[1,3,4]), has_residual=true)");
+}
+TEST(FuseResidual, KeepsABroadcastResidual) {
+  expect_unchanged(fuse_residual, "w: f32[4,8] = constant()\ny = add(linear(x:f32[2,3,8], w), r:f32[3,4])");
+}
+TEST(FuseResidual, KeepsALinearThatHasAnotherReader) {
+  expect_unchanged(fuse_residual,
+                   "w: f32[4,8] = constant()\nh = linear(x:f32[3,8], w)\ny = add(h, r:f32[3,4])\nreturn y, h");
+}
+
+constexpr const char* kHalves = "w: f32[8,5] = constant()\nh = linear(x:f32[3,5], w)\n";
+
+TEST(FuseGated, HalvesOfOneLinearBecomeAGatedLinear) {
+  expect_rewrite(fuse_gated,
+                 std::string(kHalves) + "y = mul(silu(slice(h, axis=1, end=4)), slice(h, axis=1, begin=4, end=8))",
+                 "y = linear(x, w, gated=true, activation=silu)");
+}
+TEST(FuseGated, SwapsTheRowsWhenTheGateIsTheSecondHalf) {
+  expect_rewrite(fuse_gated,
+                 std::string(kHalves) + "y = mul(slice(h, axis=1, end=4), silu(slice(h, axis=1, begin=4, end=8)))",
+                 "y = linear(x, concat(slice(w, begin=4, end=8), slice(w, end=4)), gated=true, activation=silu)");
+}
+TEST(FuseGated, ProductOfUnrelatedValuesBecomesAGatedMul) {
+  expect_rewrite(fuse_gated, "y = mul(u:f32[3,4], gelu_tanh(g:f32[3,4]))", "y = gated_mul(g, u, activation=gelu_tanh)");
+}
+TEST(FuseGated, KeepsProductsThatBroadcast) { expect_unchanged(fuse_gated, "y = mul(u:f32[1,4], gelu(g:f32[3,4]))"); }
+TEST(FuseGated, KeepsALinearWithAThirdReader) {
+  PassRun run =
+      run_pass(fuse_gated, graph_of(std::string(kHalves) +
+                                    "y = mul(silu(slice(h, axis=1, end=4)), slice(h, axis=1, begin=4, end=8))\n"
+                                    "return y, h"));
+  EXPECT_EQ(expression(run.graph),
+            "y = gated_mul(slice(linear(x, w), axis=1, end=4), slice(linear(x, w), axis=1, begin=4, end=8)); h = "
+            "linear(x, w)");
+}
+
+TEST(FuseAddNorm, SumBeforeANormMovesIn) {
+  expect_rewrite(fuse_add_norm,
+                 "w: f32[4] = constant()\nb: f32[4] = constant()\ny = layer_norm(add(x:f32[3,4], r:f32[3,4]), w, b)",
+                 "y = layer_norm(x, r, w, b, has_residual=true)");
+}
+TEST(FuseAddNorm, KeepsASumThatHasAnotherReader) {
+  expect_unchanged(fuse_add_norm,
+                   "w: f32[4] = constant()\nb: f32[4] = constant()\ns = add(x:f32[3,4], r:f32[3,4])\n"
+                   "y = layer_norm(s, w, b)\nreturn y, s");
+}
+TEST(FuseAddNorm, KeepsASumThatBroadcasts) {
+  expect_unchanged(fuse_add_norm,
+                   "w: f32[4] = constant()\nb: f32[4] = constant()\ny = layer_norm(add(x:f32[3,4], r:f32[4]), w, b)");
+}
+
+TEST(LowerPatchConv, WindowsThatDoNotOverlapBecomeALinear) {
+  expect_rewrite(
+      lower_patch_conv,
+      "w: f32[5,3,2,2] = constant()\nb: f32[5] = constant()\nimage = conv2d(x:f32[1,3,4,6], w, b, stride=2)\n"
+      "y = transpose(reshape(image, shape=[1,5,6]), permutation=[0,2,1])",
+      "y = linear(im2col(x, patch=2), reshape(w, shape=[5,12]), b, has_bias=true)");
+  expect_equivalent(lower_patch_conv,
+                    "w: f32[5,3,2,2] = constant()\nb: f32[5] = constant()\ny = conv2d(x:f32[1,3,5,7], w, b, stride=2)");
+}
+TEST(LowerPatchConv, KeepsWindowsThatOverlap) {
+  expect_unchanged(lower_patch_conv,
+                   "w: f32[5,3,3,3] = constant()\nb: f32[5] = constant()\ny = conv2d(x:f32[1,3,5,7], w, b, stride=2)");
+}
+
+}  // namespace
+}  // namespace rung::test

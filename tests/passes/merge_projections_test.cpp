@@ -1,0 +1,55 @@
+// merge_projections: linears of one value become one.
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/passes.hpp"
+#include "passes/support.hpp"
+
+namespace rung::test {
+namespace {
+
+using passes::merge_projections;
+
+TEST(MergeProjections, ConcatenatesWeightsAndSlicesTheResult) {
+  expect_rewrite(merge_projections,
+                 "wq: f32[4,8] = constant()\nwk: f32[2,8] = constant()\n"
+                 "q = linear(x:f32[1,3,8], wq)\nk = linear(x, wk)\nreturn q, k",
+                 "q = slice(linear(x, concat(wq, wk)), axis=2, end=4); k = slice(linear(x, concat(wq, wk)), axis=2, "
+                 "begin=4, end=6)");
+}
+TEST(MergeProjections, ConcatenatesBiases) {
+  PassRun run = run_pass(
+      merge_projections,
+      graph_of(
+          "wq: f32[4,8] = constant()\nbq: f32[4] = constant()\nq = tanh(linear(x:f32[1,3,8], wq, bq, has_bias=true))\n"
+          "wk: f32[2,8] = constant()\nbk: f32[2] = constant()\nk = linear(x, wk, bk, has_bias=true)\nreturn q, k"));
+  EXPECT_EQ(count_ops(run.graph, "linear"), 1u);
+  EXPECT_EQ(count_ops(run.graph, "concat"), 2u);
+}
+TEST(MergeProjections, KeepsValuesWhenWeightsAreDeclaredLate) {
+  expect_equivalent(merge_projections,
+                    "wq: f32[4,8] = constant()\nq = tanh(linear(x:f32[1,3,8], wq))\n"
+                    "wk: f32[2,8] = constant()\nk = linear(x, exp(wk))\nreturn q, k");
+}
+TEST(MergeProjections, MergesEqualWeightsOnceForSeveralReaders) {
+  PassRun run = run_pass(merge_projections, graph_of("wq: f32[4,8] = constant()\nwk: f32[4,8] = constant()\n"
+                                                     "a = add(linear(x:f32[3,8], wq), linear(x, wk))\nb = "
+                                                     "add(linear(z:f32[3,8], wq), linear(z, wk))\nreturn a, b"));
+  EXPECT_EQ(count_ops(run.graph, "concat"), 1u);
+  EXPECT_EQ(count_ops(run.graph, "linear"), 2u);
+}
+TEST(MergeProjections, KeepsLinearsOfDifferentValues) {
+  expect_unchanged(merge_projections,
+                   "w: f32[4,8] = constant()\nv: f32[4,8] = constant()\nq = linear(x:f32[3,8], w)\nk = "
+                   "linear(z:f32[3,8], v)\nreturn q, k");
+}
+TEST(MergeProjections, KeepsLinearsThatDisagreeOnBias) {
+  expect_unchanged(merge_projections,
+                   "w: f32[4,8] = constant()\nv: f32[4,8] = constant()\nb: f32[4] = constant()\n"
+                   "q = linear(x:f32[3,8], w)\nk = linear(x, v, b, has_bias=true)\nreturn q, k");
+}
+TEST(MergeProjections, KeepsLinearsWithComputedWeights) {
+  expect_unchanged(merge_projections,
+                   "w: f32[4,8] = constant()\nq = linear(x:f32[3,8], w)\nk = linear(x, v:f32[4,8])\nreturn q, k");
+}
+
+}  // namespace
+}  // namespace rung::test
