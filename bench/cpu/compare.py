@@ -61,7 +61,6 @@ class Comparison:
         try:
             for name in ['rung'] + self.arguments.peers:
                 contestants.append(self.enter(name, setting))
-                contestants[-1].ask('go 1')
             blocks = self.rounds(contestants)
             outputs = {c.name: self.outputs(c, setting) for c in contestants if not c.reason}
             plan = getattr(contestants[0], 'plan', None)
@@ -84,7 +83,7 @@ class Comparison:
 
     def outputs(self, contestant, setting):
         if contestant.name == 'rung':
-            return self.rung.outputs(contestant.plan, setting)
+            return self.rung.outputs(contestant.plan)
         with tempfile.TemporaryDirectory() as folder:
             path = f'{folder}/outputs.npz'
             contestant.ask(f'outputs {path}')

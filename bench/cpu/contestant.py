@@ -10,13 +10,21 @@ SETTLE_S = 0.1  # after one process stops and before the next is timed: clocks a
 
 
 class Contestant:
-    """Speaks "go MS" -> {"runs", "median_ms", "times_ms"} over pipes. Stopped whenever it has nothing to do."""
+    """Says "ready"; then "go MS" -> {"runs", "median_ms", "times_ms"}. Stopped whenever it has nothing to do."""
 
     def __init__(self, name, command, cores, log):
         self.name, self.reason = name, None
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True,
             preexec_fn=lambda: os.sched_setaffinity(0, cores))
+        self.wait_until_ready()
+
+    def wait_until_ready(self):
+        line = self.process.stdout.readline()
+        if line.strip() == 'ready':
+            self.process.send_signal(signal.SIGSTOP)
+        else:
+            self.read(line)
 
     def ask(self, line):
         """The answer, or None when the contestant cannot take part; `reason` then says why."""
@@ -28,7 +36,7 @@ class Contestant:
             self.process.stdin.write(line + '\n')
             self.process.stdin.flush()
             reply = self.process.stdout.readline()
-        except BrokenPipeError:
+        except BrokenPipeError:  # it ended
             reply = ''
         self.process.send_signal(signal.SIGSTOP)
         return self.read(reply)
@@ -46,7 +54,7 @@ class Contestant:
 
     def close(self):
         self.process.kill()
-        self.process.wait()
+        self.process.communicate()
 
 
 class Absent:

@@ -23,7 +23,7 @@ def line(result):
 def markdown(document):
     results = document['results']
     errors = ['', 'Against PyTorch in f32 (last_hidden_state, then sentence_embedding):', '', errors_table(results)]
-    peaks = [f'- {name_of(r["setting"])}: {peaks_text(r["profile"])}' for r in results if peaks_text(r['profile'])]
+    peaks = [f'- {name_of(r["setting"])}: {peaks_text(r)}' for r in results if peaks_text(r)]
     return '\n'.join([''] + measured(document) + errors + [''] * bool(peaks) + peaks) + '\n'
 
 
@@ -71,10 +71,14 @@ def errors_table(results):
     return '\n'.join(rows)
 
 
-def peaks_text(profile):
-    """What share of the machine's measured peaks the plan reaches, when `rung profile` says so."""
-    shares = {'GEMM rate': profile.get('gemm_peak_fraction'), 'read bandwidth': profile.get('read_peak_fraction')}
-    return ', '.join(f'{100 * share:.0f} % of the peak {name}' for name, share in shares.items() if share is not None)
+def peaks_text(result):
+    """What share of the machine's measured peaks the plan's GEMMs reach, when `rung profile` says so."""
+    gemm, peaks = result['profile'].get('gemm'), result['profile'].get('peaks')
+    if not gemm or not peaks:
+        return ''
+    shares = {'GEMM rate': gemm['gflops'] / peaks[f"gemm_{result['setting']['dtype']}_gflops"],
+              'read bandwidth': gemm['gbps'] / peaks['read_gbps']}
+    return 'GEMMs reach ' + ', '.join(f'{100 * share:.0f} % of the measured {name}' for name, share in shares.items())
 
 
 def environment():

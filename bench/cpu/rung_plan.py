@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import json
 import subprocess
-import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -34,21 +33,21 @@ class Rung:
         plan, reason = self.climb(setting)
         if reason:
             return Absent('rung', reason)
-        command = [self.tool, 'bench', str(plan), '--threads', str(setting.threads), '--blocks']
+        inputs = plan.with_name('inputs.npz')
+        np.savez(inputs, **checkpoint.example_inputs(setting.tokens))
+        command = [self.tool, 'bench', str(plan), '--threads', str(setting.threads),
+                   '--inputs', str(inputs), '--blocks']
         contestant = Contestant('rung', command, cores_for(setting.threads), log)
         contestant.plan = plan
         return contestant
 
-    def outputs(self, plan, setting):
-        with tempfile.TemporaryDirectory() as folder:
-            inputs, outputs = Path(folder) / 'inputs.npz', Path(folder) / 'outputs.npz'
-            np.savez(inputs, **checkpoint.example_inputs(setting.tokens))
-            subprocess.run([self.tool, 'run', str(plan), '--inputs', str(inputs), '--outputs', str(outputs)],
-                           check=True, capture_output=True)
-            return dict(np.load(outputs))
+    def outputs(self, plan):
+        inputs, outputs = plan.with_name('inputs.npz'), plan.with_name('outputs.npz')
+        subprocess.run([self.tool, 'run', str(plan), '--inputs', str(inputs), '--outputs', str(outputs)], check=True)
+        return dict(np.load(outputs))
 
     def profile(self, plan):
-        """What `rung profile` says of the plan: time by category, fractions of the machine's peaks. {} if it cannot."""
+        """What `rung profile` says of the plan: rates of its GEMMs and the machine's peaks, {} if it cannot."""
         run = subprocess.run([self.tool, 'profile', str(plan), '--json'], capture_output=True, text=True)
         try:
             return json.loads(run.stdout)

@@ -3,7 +3,7 @@
 #
 # "go MS"         warm up for 50 ms, run back to back for MS milliseconds, answer {"runs", "median_ms", "times_ms"}
 # "outputs PATH"  write the outputs for the example inputs as .npz, answer {"written": PATH}
-# A contestant that cannot take part answers {"unavailable": reason} to everything.
+# Before the first it prints "ready"; a contestant that cannot take part prints {"unavailable": reason} instead.
 import argparse
 import json
 import statistics
@@ -168,11 +168,14 @@ def main():
     setup = parser.parse_args()
     replies, sys.stdout = sys.stdout, sys.stderr  # what a library prints must not mix with the answers
     try:
-        run, refusal = CONTESTANTS[setup.contestant](setup), None
+        run = CONTESTANTS[setup.contestant](setup)
     except (Unavailable, ImportError) as reason:
-        run, refusal = None, {'unavailable': str(reason)}
+        print(json.dumps({'unavailable': str(reason)}), file=replies)
+        return
+    run()
+    print('ready', file=replies, flush=True)
     for line in sys.stdin:
-        print(json.dumps(refusal or answer(run, line)), file=replies, flush=True)
+        print(json.dumps(answer(run, line)), file=replies, flush=True)
 
 
 if __name__ == '__main__':
