@@ -50,7 +50,6 @@ Result<Model> import_model(const std::string& path, const ImportOptions& options
 // The same from the text of a config.json alone; weights are always random (seed 0 unless the options say).
 Result<Model> import_config_text(std::string_view config_json, const ImportOptions& options = {});
 
-using NamedTensors = std::map<std::string, Tensor, std::less<>>;
 // Makes constants of the named inputs. Errors (which leave the model as it was): unknown names, wrong types, bad
 // values.
 Status freeze_inputs(Model& model, const NamedTensors& values);

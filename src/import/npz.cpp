@@ -123,9 +123,9 @@ Status add_array(ZipWriter& zip, const std::string& name, const Tensor& array) {
 
 }  // namespace
 
-Result<std::map<std::string, Tensor>> parse_npz(std::span<const std::byte> file, const std::string& path) {
+Result<NamedTensors> parse_npz(std::span<const std::byte> file, const std::string& path) {
   RUNG_TRY(auto members, read_zip_directory(file, path));
-  std::map<std::string, Tensor> arrays;
+  NamedTensors arrays;
   for (const auto& member : members) {
     if (!member.name.ends_with(".npy")) return fail("'{}': got member '{}', wanted only *.npy", path, member.name);
     std::string name = member.name.substr(0, member.name.size() - 4);
@@ -137,12 +137,12 @@ Result<std::map<std::string, Tensor>> parse_npz(std::span<const std::byte> file,
   return arrays;
 }
 
-Result<std::map<std::string, Tensor>> read_npz(const std::string& path) {
+Result<NamedTensors> read_npz(const std::string& path) {
   RUNG_TRY(auto file, MappedFile::open(path));
   return parse_npz(file->bytes(), path);
 }
 
-Status write_npz(const std::string& path, const std::map<std::string, Tensor>& arrays) {
+Status write_npz(const std::string& path, const NamedTensors& arrays) {
   Status content;
   auto written = write_file_atomically(path, [&](std::ostream& out) {
     ZipWriter zip(out);

@@ -13,10 +13,10 @@ namespace rung {
 
 // Little-endian f2, f4, f8 (rounded to f32), i1, u1, i4, i8 and b1, in C or Fortran order, stored or deflated. Sizes
 // are compared with what the file holds before memory is taken. Errors name the file and the array.
-Result<std::map<std::string, Tensor>> read_npz(const std::string& path);
-Result<std::map<std::string, Tensor>> parse_npz(std::span<const std::byte> file, const std::string& path);
+Result<NamedTensors> read_npz(const std::string& path);
+Result<NamedTensors> parse_npz(std::span<const std::byte> file, const std::string& path);
 
 // Written whole or not at all. bf16 has no numpy type and is written as f32.
-Status write_npz(const std::string& path, const std::map<std::string, Tensor>& arrays);
+Status write_npz(const std::string& path, const NamedTensors& arrays);
 
 }  // namespace rung

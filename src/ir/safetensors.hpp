@@ -51,12 +51,12 @@ class Safetensors {
 };
 
 // In file order. Names must differ and not begin with kSafetensorsPadding.
-using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
+using TensorList = std::vector<std::pair<std::string, Tensor>>;
 
 // Every tensor starts at a multiple of 64 bytes. The format allows no gaps, so padding is a u8 tensor of its own, which
 // readers of this project do not see.
 inline constexpr std::string_view kSafetensorsPadding = "__padding__";
-Status write_safetensors(std::ostream& out, const NamedTensors& tensors, const Metadata& metadata);
-Status write_safetensors(const std::string& path, const NamedTensors& tensors, const Metadata& metadata);  // atomic
+Status write_safetensors(std::ostream& out, const TensorList& tensors, const Metadata& metadata);
+Status write_safetensors(const std::string& path, const TensorList& tensors, const Metadata& metadata);  // atomic
 
 }  // namespace rung

@@ -21,7 +21,7 @@ nlohmann::json entry(DType dtype, const Shape& shape, size_t begin, size_t end) 
           {"data_offsets", {begin, end}}};
 }
 
-Status check_names(const NamedTensors& tensors) {
+Status check_names(const TensorList& tensors) {
   std::set<std::string_view> seen;
   for (const auto& [name, tensor] : tensors) {
     if (name == "__metadata__" || name.starts_with(kSafetensorsPadding))
@@ -31,7 +31,7 @@ Status check_names(const NamedTensors& tensors) {
   return {};
 }
 
-std::string make_header(const NamedTensors& tensors, const Metadata& metadata) {
+std::string make_header(const TensorList& tensors, const Metadata& metadata) {
   auto header = nlohmann::json::object();
   if (!metadata.empty()) header["__metadata__"] = metadata;
   size_t offset = 0, fillers = 0;
@@ -51,7 +51,7 @@ std::string make_header(const NamedTensors& tensors, const Metadata& metadata) {
 
 }  // namespace
 
-Status write_safetensors(std::ostream& out, const NamedTensors& tensors, const Metadata& metadata) {
+Status write_safetensors(std::ostream& out, const TensorList& tensors, const Metadata& metadata) {
   RUNG_CHECK(check_names(tensors));
   std::string header = make_header(tensors, metadata);
   std::array<char, 8> length{};
@@ -67,7 +67,7 @@ Status write_safetensors(std::ostream& out, const NamedTensors& tensors, const M
   return {};
 }
 
-Status write_safetensors(const std::string& path, const NamedTensors& tensors, const Metadata& metadata) {
+Status write_safetensors(const std::string& path, const TensorList& tensors, const Metadata& metadata) {
   RUNG_CHECK(check_names(tensors));
   return write_file_atomically(path, [&](std::ostream& out) { (void)write_safetensors(out, tensors, metadata); });
 }

@@ -4,6 +4,8 @@
 #pragma once
 #include <cassert>
 #include <cstddef>
+#include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -89,6 +91,9 @@ class Tensor {
   Type type_;
   std::shared_ptr<std::byte> data_;
 };
+
+// A model's inputs or outputs by name.
+using NamedTensors = std::map<std::string, Tensor, std::less<>>;
 
 // Element-wise conversion by value, as C++ casts do (floats to bool: non-zero is true; narrowing floats round to
 // nearest even). Works for every dtype but the reserved f8 ones.

@@ -34,6 +34,22 @@ class Parser {
  public:
   Parser(std::string_view text, const WeightSource& weights) : lex_(text), weights_(weights) {}
 
+  // An op and its fields, no operands.
+  Result<Op> run_op() {
+    RUNG_TRY(std::string name, lex_.word());
+    auto op = op_named(name);
+    if (!op) return lex_.error("'{}' is not an op", name);
+    RUNG_CHECK(lex_.expect('('));
+    for (bool first = true; !lex_.accept(')'); first = false) {
+      if (!first) RUNG_CHECK(lex_.expect(','));
+      RUNG_TRY(std::string field_name, lex_.word());
+      RUNG_CHECK(lex_.expect('='));
+      RUNG_CHECK(field(*op, field_name));
+    }
+    if (!lex_.at_end_of_statement()) return lex_.error("got text after the op");
+    return *op;
+  }
+
   Result<Graph> run() {
     bool returned = false;
     while (lex_.next_statement()) {
@@ -227,7 +243,7 @@ class Parser {
   }
 
   Lexer lex_;
-  const WeightSource& weights_;
+  WeightSource weights_;
   Graph graph_;
   std::map<std::string, NodeId, std::less<>> values_;
   std::string defined_, last_name_;
@@ -237,5 +253,7 @@ class Parser {
 }  // namespace
 
 Result<Graph> parse_graph(std::string_view text, const WeightSource& weights) { return Parser(text, weights).run(); }
+
+Result<Op> parse_op(std::string_view text) { return Parser(text, {}).run_op(); }
 
 }  // namespace rung

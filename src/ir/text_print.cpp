@@ -102,5 +102,6 @@ class Printer {
 }  // namespace
 
 std::string print(const Graph& graph) { return Printer(graph).run(); }
+std::string print_op(const Op& op) { return fmt::format("{}({})", name_of(op), fields_to_string(op)); }
 
 }  // namespace rung

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "gemm/candidate_result.hpp"
 #include "measure/category.hpp"
 
 namespace rung {
@@ -42,13 +43,6 @@ struct OpTime {
   double flops = 0, bytes = 0;  // work that the op needs at least; bytes include weights, inputs and the output once
 };
 
-struct Candidate {
-  std::string kernel;
-  std::map<std::string, long> params;
-  double us = 0;        // median; 0 when it was not timed
-  std::string verdict;  // "chosen", "default", "1.13 x slower", "not supported: k % 32 != 0", "crashed: signal 11"
-};
-
 // All that was tried for one problem.
 struct Choice {
   std::string problem;  // "linear m=128 n=1536 k=384 f32 bias gelu"
@@ -65,9 +59,11 @@ struct Latency {
 };
 
 struct Peaks {
-  double gemm_f32_gflops = 0, gemm_bf16_gflops = 0;  // best of our GEMM kernels on a large problem, all threads
-  double read_gbps = 0;                              // streaming read beyond the last cache
-  double handoff_us = 0;                             // wake the team, run nothing, come back (spinning)
+  double fma_f32_gflops = 0;  // multiply-adds on registers alone, all threads
+  double gemm_f32_gflops = 0,
+         gemm_bf16_gflops = 0;  // what floors are set by: the better of that and the best GEMM seen
+  double read_gbps = 0;         // streaming read beyond the last cache
+  double handoff_us = 0;        // wake the team, run nothing, come back (spinning)
   double barrier_us = 0;
 };
 

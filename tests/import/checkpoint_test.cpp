@@ -133,7 +133,7 @@ TEST_F(OneTensor, WrongShapeIsNamedWithGotAndWanted) {
 
 TEST(UnusedTensors, ListsUpToFiveAndTheCount) {
   TemporaryDirectory dir;
-  NamedTensors tensors;
+  TensorList tensors;
   for (char c = 'a'; c <= 'h'; ++c) tensors.emplace_back(std::string(1, c), vector_of({1}));
   ASSERT_TRUE(write_safetensors(dir / "model.safetensors", tensors, {}));
   auto checkpoint = *open_checkpoint(dir.path());

@@ -38,7 +38,7 @@ const std::string kF32x2 = R"("dtype":"F32","shape":[2],"data_offsets":[0,8])";
 
 TEST(Safetensors, RoundTripsTensorsOfEveryDTypeWithMetadata) {
   TemporaryDirectory dir;
-  NamedTensors tensors;
+  TensorList tensors;
   for (DType dtype : {DType::f32, DType::f16, DType::bf16, DType::f8e4m3fn, DType::f8e4m3fnuz, DType::i64, DType::i32,
                       DType::i8, DType::u8, DType::boolean}) {
     Tensor t({dtype, {3, 1}});

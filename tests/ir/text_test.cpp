@@ -71,6 +71,15 @@ TEST(GraphText, RefusesDeepNesting) {
   EXPECT_EQ(error_of(text.c_str()), "line 1: expressions nest deeper than 64");
 }
 
+TEST(GraphText, PrintsAndParsesAnOpAlone) {
+  Op op = Linear{.has_bias = true, .gated = true, .activation = Activation::silu, .out = DType::bf16};
+  EXPECT_EQ(print_op(op), "linear(has_bias=true, gated=true, activation=silu, out=bf16)");
+  auto parsed = parse_op(print_op(op));
+  ASSERT_TRUE(parsed) << parsed.error().message;
+  EXPECT_TRUE(*parsed == op);
+  EXPECT_EQ(parse_op("linear(frob=1)").error().message, "line 1: 'linear' has no field 'frob'");
+}
+
 TEST(GraphText, RefusesUndefinedAndTwiceDefinedNames) {
   EXPECT_EQ(error_of("y = neg(x)"), "line 1: 'x' is not defined");
   EXPECT_EQ(error_of("x: f32[1] = input()\nx = neg(x)"), "line 2: 'x' is defined twice");

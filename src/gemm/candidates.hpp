@@ -1,0 +1,31 @@
+// What could run a problem: every kernel row that says yes, with the values of its parameters worth trying.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "kernels/cpu/kernel.hpp"
+
+namespace rung {
+
+struct KernelCandidate {
+  const cpu::Kernel* kernel = nullptr;
+  std::map<std::string, int64_t, std::less<>> params;  // empty: the kernel's defaults
+};
+
+struct Refused {
+  std::string kernel, reason;
+};
+
+struct Candidates {
+  std::vector<KernelCandidate>
+      list;  // the library's default first, then rows in order of preference, then their variants
+  std::vector<Refused> refused;
+};
+
+// Scalar reference rows are left out while any other row can run the problem. Variants change one parameter at a time
+// from the defaults.
+Candidates candidates_for(const cpu::Problem& problem, const cpu::Kernel* library_default);
+
+}  // namespace rung

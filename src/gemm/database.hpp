@@ -1,0 +1,46 @@
+// The tuning database: which kernel won a problem on which device with which libraries. One JSON file that a person can
+// read and edit; written atomically, merged under a lock, and each entry validated again when it is used.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/status.hpp"
+#include "gemm/candidate_result.hpp"
+
+namespace rung {
+
+// All that a tuning run learnt about one problem.
+struct TunedProblem {
+  std::string kernel;
+  std::map<std::string, int64_t, std::less<>> params;
+  std::vector<Candidate> candidates;
+};
+
+class TuningDatabase {
+ public:
+  // An absent file is an empty database. A damaged one is an error that names the path (it is not overwritten).
+  // `device` and the library versions are part of every key.
+  static Result<TuningDatabase> open(std::string path, std::string device);
+
+  const TunedProblem* find(const std::string& problem) const;
+  void put(const std::string& problem, TunedProblem tuned);
+  // Merges what was put here into the file as it is now: other climbs may have written meanwhile. Errors: unwritable
+  // folder.
+  Status save();
+  const std::string& path() const { return path_; }
+
+ private:
+  TuningDatabase(std::string path, std::string device) : path_(std::move(path)), device_(std::move(device)) {}
+  std::string path_, device_;
+  std::map<std::string, TunedProblem> known_, added_;
+};
+
+// $RUNG_CACHE_DIR, else $XDG_CACHE_HOME/rung, else ~/.cache/rung; file tuning.json.
+std::string default_database_path();
+// Versions of the kernel libraries: "rung 0.1.0, onednn 2.6.3, openblas 0.3.21".
+std::string library_versions();
+
+}  // namespace rung

@@ -1,0 +1,44 @@
+// Problem keys.
+// SPDX-License-Identifier: Apache-2.0
+#include "gemm/problem.hpp"
+
+namespace rung {
+namespace {
+
+std::string operand_text(const cpu::Operand& operand) {
+  std::string text = to_string(Type{operand.dtype, operand.shape});
+  if (!operand.contiguous()) {
+    std::string strides = to_string(operand.strides);
+    text += "{" + strides.substr(1, strides.size() - 2) + "}";
+  }
+  return operand.constant ? text + "*" : text;
+}
+
+std::string linear_key(const cpu::Problem& problem, const Linear& op) {
+  const auto &x = problem.inputs[0], &w = problem.inputs[1];
+  std::string text = fmt::format("linear m={} n={} k={} x={} w={} out={}", problem.output.rows(),
+                                 problem.output.shape.back(), x.shape.back(), x.dtype, w.dtype, op.out);
+  if (!x.contiguous()) text += x.is_rows() ? fmt::format(" ldx={}", x.row_stride()) : " x=strided";
+  if (!w.constant) text += " w=dynamic";
+  if (op.has_bias) text += " bias";
+  if (op.gated) text += " gated";
+  if (op.activation != Activation::none) text += fmt::format(" act={}", name_of(op.activation));
+  if (op.has_residual) text += fmt::format(" residual={}", problem.inputs.back().dtype);
+  return text;
+}
+
+}  // namespace
+
+std::string problem_key(const cpu::Problem& problem) {
+  std::string text;
+  if (const auto* linear = as<Linear>(problem.op)) {
+    text = linear_key(problem, *linear);
+  } else {
+    text = name_of(problem.op);
+    for (const auto& operand : problem.inputs) text += " " + operand_text(operand);
+    if (auto fields = fields_to_string(problem.op); !fields.empty()) text += " " + fields;
+  }
+  return fmt::format("{} threads={}", text, problem.threads);
+}
+
+}  // namespace rung

@@ -1,0 +1,15 @@
+// The one name of a problem: tuning key, log line, test name and bench argument.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+
+#include "kernels/cpu/kernel.hpp"
+
+namespace rung {
+
+// "linear m=128 n=1536 k=384 x=f32 w=f32 out=f32 bias act=gelu threads=2"; for other ops their operand types and
+// fields: "attention f32[1,128,12,32] ... scale=0.17 threads=2". Operands read through strides carry them:
+// f32[128,384]{1152,1}.
+std::string problem_key(const cpu::Problem& problem);
+
+}  // namespace rung

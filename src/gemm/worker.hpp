@@ -1,0 +1,29 @@
+// Runs candidates in a child process, so that one that crashes or hangs costs itself only.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "gemm/candidates.hpp"
+
+namespace rung {
+
+struct Measured {
+  double us = 0;        // 0: no time
+  std::string failure;  // why there is none: "crashed: Segmentation fault", "hung for 5 s", "wrong result: ..."
+};
+
+struct WorkerJob {
+  const cpu::Problem& problem;
+  const std::vector<KernelCandidate>& candidates;  // the first is the yardstick for right results
+  size_t working_set_bytes = 0;
+  double seconds_each = 0.01;
+  double hang_seconds = 5;
+  std::function<bool()> out_of_time;  // asked between candidates; those left then fail with "no time left"
+};
+
+// One entry per candidate. Each is timed in two rounds, in turn, and keeps its better median.
+std::vector<Measured> measure_in_worker(const WorkerJob& job);
+
+}  // namespace rung
