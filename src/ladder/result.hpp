@@ -7,12 +7,9 @@
 
 #include "gemm/candidate_result.hpp"
 #include "measure/category.hpp"
+#include "measure/interval.hpp"
 
 namespace rung {
-
-struct Interval {
-  double lo = 0, hi = 0;
-};
 
 // What a rung did. `ratio` is time before / time after from interleaved runs, above 1 when the rung is faster; `ci95`
 // is its 95 % confidence interval.

@@ -1,0 +1,179 @@
+// Compares tensors: form first, then values.
+// SPDX-License-Identifier: Apache-2.0
+#include "measure/compare.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace rung {
+namespace {
+
+double unit_roundoff(DType dtype) {
+  switch (dtype) {
+    case DType::f32:
+      return 0x1p-24;
+    case DType::f16:
+      return 0x1p-11;
+    case DType::bf16:
+      return 0x1p-8;
+    case DType::f8e4m3fn:
+    case DType::f8e4m3fnuz:
+      return 0x1p-4;
+    default:
+      return 0;
+  }
+}
+
+// Maps a float's bits to integers that count representable values in order.
+template <class Signed, class Unsigned>
+int64_t ordered(Unsigned bits) {
+  auto value = static_cast<Signed>(bits);
+  return value < 0 ? -static_cast<int64_t>(static_cast<Signed>(value & std::numeric_limits<Signed>::max())) : value;
+}
+int64_t ordered(float x) { return ordered<int32_t>(std::bit_cast<uint32_t>(x)); }
+int64_t ordered(bf16 x) { return ordered<int16_t>(x.bits); }
+int64_t ordered(f16 x) { return ordered<int16_t>(x.bits); }
+template <class T>
+double ulps_between(T a, T b) {
+  if constexpr (std::is_integral_v<T>)
+    return std::abs(static_cast<double>(a) - static_cast<double>(b));
+  else
+    return static_cast<double>(std::abs(ordered(a) - ordered(b)));
+}
+
+template <class T>
+double value_of(T x) {
+  if constexpr (std::is_same_v<T, bf16> || std::is_same_v<T, f16>)
+    return static_cast<float>(x);
+  else
+    return static_cast<double>(x);
+}
+
+// Both tensors' elements as T.
+template <class T>
+struct Pair {
+  std::span<const T> got, want;
+};
+
+template <class T>
+size_t count_non_finite(std::span<const T> values) {
+  return static_cast<size_t>(
+      std::count_if(values.begin(), values.end(), [](T x) { return !std::isfinite(value_of(x)); }));
+}
+
+template <class T>
+void measure(Pair<T> pair, Comparison& result) {
+  double error = 0, got_norm = 0, want_norm = 0, product = 0;
+  result.max_abs = result.max_ulp = 0;
+  for (size_t i = 0; i < pair.want.size(); ++i) {
+    double g = value_of(pair.got[i]), w = value_of(pair.want[i]);
+    error += (g - w) * (g - w), got_norm += g * g, want_norm += w * w, product += g * w;
+    result.max_abs = std::max(result.max_abs, std::abs(g - w));
+    result.max_ulp = std::max(result.max_ulp, ulps_between(pair.got[i], pair.want[i]));
+  }
+  result.rel_l2 = error == 0 ? 0 : std::sqrt(error / want_norm);
+  result.cosine = error == 0 ? 1 : product / std::sqrt(got_norm * want_norm);
+  double rms = std::sqrt(want_norm / static_cast<double>(pair.want.size()));
+  result.worst_element = 0;
+  for (size_t i = 0; i < pair.want.size(); ++i) {
+    double g = value_of(pair.got[i]), w = value_of(pair.want[i]);
+    if (g != w) result.worst_element = std::max(result.worst_element, std::abs(g - w) / std::max(std::abs(w), rms));
+  }
+}
+
+// The reason why the values are not right; empty if they are.
+std::string judge(const Comparison& result, const Tolerance& tolerance) {
+  if (!(result.rel_l2 <= tolerance.rel_l2))
+    return fmt::format("relative L2 error {:.3g}, wanted at most {:.3g}", result.rel_l2, tolerance.rel_l2);
+  if (!(result.worst_element <= tolerance.element))
+    return fmt::format("worst element is off by {:.3g} of its size, wanted at most {:.3g}", result.worst_element,
+                       tolerance.element);
+  return {};
+}
+
+template <class T>
+std::string compare_values(Pair<T> pair, const Tolerance& tolerance, Comparison& result) {
+  result.non_finite = count_non_finite(pair.got);
+  if (result.non_finite > 0) return fmt::format("got {} values that are not finite", result.non_finite);
+  if (size_t wrong = count_non_finite(pair.want))
+    return fmt::format("the reference holds {} values that are not finite", wrong);
+  measure(pair, result);
+  bool exact = std::is_integral_v<T>;
+  return judge(result, exact ? Tolerance{} : tolerance);
+}
+
+template <class T>
+std::string compare_as(const Tensor& got, const Tensor& want, const Tolerance& tolerance, Comparison& result) {
+  return compare_values(Pair<T>{got.as<T>(), want.as<T>()}, tolerance, result);
+}
+
+std::string compare_contents(const Tensor& got, const Tensor& want, const Tolerance& tolerance, Comparison& result) {
+  switch (want.dtype()) {
+    case DType::f32:
+      return compare_as<float>(got, want, tolerance, result);
+    case DType::f16:
+      return compare_as<f16>(got, want, tolerance, result);
+    case DType::bf16:
+      return compare_as<bf16>(got, want, tolerance, result);
+    case DType::i64:
+      return compare_as<int64_t>(got, want, tolerance, result);
+    case DType::i32:
+      return compare_as<int32_t>(got, want, tolerance, result);
+    case DType::i8:
+      return compare_as<int8_t>(got, want, tolerance, result);
+    case DType::u8:
+      return compare_as<uint8_t>(got, want, tolerance, result);
+    case DType::boolean:
+      return compare_as<bool>(got, want, tolerance, result);
+    default:
+      return fmt::format("values of {} cannot be compared", want.dtype());
+  }
+}
+
+}  // namespace
+
+Tolerance tolerance_for(DType result, int64_t reduction_length) {
+  if (!is_float(result)) return {};
+  double rounding = unit_roundoff(result);
+  double summing = (4 + std::sqrt(static_cast<double>(std::max<int64_t>(reduction_length, 1)))) * 0x1p-24;
+  return {rounding + summing, 2 * rounding + 4 * summing};
+}
+
+Tolerance low_precision_tolerance(double baseline_rel_l2) { return {1.25 * baseline_rel_l2, INFINITY}; }
+
+Comparison compare(std::string name, const Tensor& got, const Tensor& want, const Tolerance& tolerance) {
+  Comparison result;
+  result.name = std::move(name);
+  result.same_count = got.elements() == want.elements();
+  result.same_shape = got.shape() == want.shape();
+  result.same_dtype = got.dtype() == want.dtype();
+  if (!got.data() || !want.data())
+    result.reason = fmt::format("{} is missing", got.data() ? "the reference" : "the result");
+  else if (!result.same_shape || !result.same_dtype)
+    result.reason = fmt::format("got {}, wanted {}", got.type(), want.type());
+  else if (want.elements() == 0)
+    result.reason = "no values to compare";
+  else
+    result.reason = compare_contents(got, want, tolerance, result);
+  result.passed = result.reason.empty();
+  return result;
+}
+
+Verification verify_outputs(const std::vector<std::string>& names, const std::vector<Tensor>& got,
+                            const std::vector<Tensor>& want, const Tolerance& tolerance) {
+  Verification result;
+  if (want.empty() || got.size() != want.size() || names.size() != want.size()) {
+    result.reason = fmt::format("got {} outputs and {} names, wanted {} of each", got.size(), names.size(),
+                                want.empty() ? "at least one" : fmt::to_string(want.size()));
+    return result;
+  }
+  result.reason.clear();
+  for (size_t i = 0; i < want.size(); ++i) {
+    const auto& output = result.outputs.emplace_back(compare(names[i], got[i], want[i], tolerance));
+    if (!output.passed && result.reason.empty()) result.reason = fmt::format("{}: {}", output.name, output.reason);
+  }
+  result.passed = result.reason.empty();
+  return result;
+}
+
+}  // namespace rung

@@ -1,0 +1,51 @@
+// The ABBA loop.
+// SPDX-License-Identifier: Apache-2.0
+#include "measure/interleave.hpp"
+
+#include <algorithm>
+
+#include "measure/clock.hpp"
+
+namespace rung {
+
+double Interleaver::block(const Run& run, bool switched) const {
+  for (int i = 0; switched && i < options_.warmup; ++i) run();
+  std::vector<double> times;
+  for (int i = 0; i < std::max(options_.runs, 1); ++i) times.push_back(run());
+  return median(std::move(times));
+}
+
+bool Interleaver::is_tight(const RatioEstimate& ratio) const {
+  return std::max(ratio.hi - ratio.ratio, ratio.ratio - ratio.lo) <= options_.half_width * ratio.ratio;
+}
+
+InterleaveResult Interleaver::compare(const Run& a, const Run& b) const {
+  InterleaveResult result;
+  int64_t begin = now_ns();
+  auto spent = [&] { return static_cast<double>(now_ns() - begin) * 1e-9; };
+  size_t next_look = static_cast<size_t>(std::max(options_.min_pairs, 1));
+  while (result.a.size() < static_cast<size_t>(std::max(options_.max_pairs, 1))) {
+    bool a_first = result.a.size() % 2 == 0, first_pair = result.a.empty();
+    if (a_first) result.a.push_back(block(a, first_pair));
+    result.b.push_back(block(b, a_first));
+    if (!a_first) result.a.push_back(block(a, true));
+    if (result.a.size() >= next_look) {  // the estimate costs pairs^2: look at every tenth more only
+      result.ratio = estimate_ratio(result.a, result.b);
+      result.tight = is_tight(result.ratio);
+      next_look += result.a.size() / 10 + 1;
+    }
+    if (result.tight || spent() >= options_.budget_s) break;
+  }
+  result.ratio = estimate_ratio(result.a, result.b);
+  result.tight = is_tight(result.ratio);
+  result.median_a = median(result.a);
+  result.median_b = median(result.b);
+  result.spent_s = spent();
+  return result;
+}
+
+Interleaver::Run timed(std::function<void()> work) {
+  return [work = std::move(work)] { return seconds_of(work); };
+}
+
+}  // namespace rung

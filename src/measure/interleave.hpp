@@ -1,0 +1,46 @@
+// Compares two ways to do the same work by running them in alternation.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <functional>
+#include <vector>
+
+#include "measure/statistics.hpp"
+
+namespace rung {
+
+struct InterleaveOptions {
+  double half_width = 0.01;  // stop when the interval reaches no further than this from the ratio, relative
+  double budget_s = 2;       // or when this much time is spent, after one pair at least
+  int min_pairs = 10;        // an interval of fewer pairs is not looked at
+  int max_pairs = 500;
+  int warmup = 1;  // untimed runs after each change from one side to the other: caches and branch predictors
+  int runs = 3;    // timed runs in a block; the block's time is their median
+};
+
+struct InterleaveResult {
+  RatioEstimate ratio;       // time of A / time of B
+  std::vector<double> a, b;  // block times in seconds, a[i] next to b[i]
+  double median_a = 0, median_b = 0;
+  double spent_s = 0;
+  bool tight = false;  // the interval is as narrow as was asked
+};
+
+// Runs blocks A B, B A, A B, B A, ... so that neither side always comes first. It stops on the interval's width only,
+// never on where the interval lies: stopping as soon as it clears 1 would call too many ties wins.
+class Interleaver {
+ public:
+  // Runs the work once and returns the seconds it took.
+  using Run = std::function<double()>;
+  explicit Interleaver(InterleaveOptions options = {}) : options_(options) {}
+  InterleaveResult compare(const Run& a, const Run& b) const;
+
+ private:
+  double block(const Run& run, bool switched) const;
+  bool is_tight(const RatioEstimate& ratio) const;
+  InterleaveOptions options_;
+};
+
+// A Run that times `work` with the clock.
+Interleaver::Run timed(std::function<void()> work);
+
+}  // namespace rung

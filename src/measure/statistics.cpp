@@ -1,0 +1,112 @@
+// Order statistics, and Wilcoxon's signed-rank interval of a ratio.
+// SPDX-License-Identifier: Apache-2.0
+#include "measure/statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace rung {
+namespace {
+
+constexpr double kTail = 0.025;           // on each side
+constexpr double kNormalTail = 1.959964;  // the normal distribution's 97.5 % quantile
+
+double sorted_percentile(const std::vector<double>& sorted, double percent) {
+  if (sorted.empty()) return std::numeric_limits<double>::quiet_NaN();
+  double at = percent / 100 * static_cast<double>(sorted.size() - 1);
+  auto below = static_cast<size_t>(std::clamp(at, 0.0, static_cast<double>(sorted.size() - 1)));
+  size_t above = std::min(below + 1, sorted.size() - 1);
+  return std::lerp(sorted[below], sorted[above], at - static_cast<double>(below));
+}
+
+// The most that can be cut from each end of n sorted values so that the median is among the rest with 95 %; -1: nothing
+// can.
+int64_t median_cut(int64_t n) {
+  if (n > 1000)
+    return static_cast<int64_t>(static_cast<double>(n - 1) / 2 - kNormalTail * std::sqrt(static_cast<double>(n)) / 2);
+  double term = std::exp2(-static_cast<double>(n)), below = 0;  // P(Binomial(n, 1/2) = k)
+  int64_t k = 0;
+  for (; k < n; ++k) {
+    below += term;
+    if (below > kTail) break;
+    term *= static_cast<double>(n - k) / static_cast<double>(k + 1);
+  }
+  return k - 1;
+}
+
+// The same for the signed-rank sum of n pairs, whose n(n+1)/2 Walsh averages are sorted. Exact while that is cheap.
+int64_t signed_rank_cut(int64_t n) {
+  int64_t most = n * (n + 1) / 2;
+  if (n > 80) {
+    double deviation = std::sqrt(static_cast<double>(most) * static_cast<double>(2 * n + 1) / 12);
+    return static_cast<int64_t>(static_cast<double>(most) / 2 - 0.5 - kNormalTail * deviation);
+  }
+  std::vector<double> probability(static_cast<size_t>(most) + 1);  // of each rank sum, ranks 1..i taken or not
+  probability[0] = 1;
+  for (int64_t i = 1; i <= n; ++i)
+    for (int64_t sum = i * (i + 1) / 2; sum >= 0; --sum) {
+      auto at = static_cast<size_t>(sum);
+      probability[at] = (probability[at] + (sum >= i ? probability[static_cast<size_t>(sum - i)] : 0)) / 2;
+    }
+  double below = 0;
+  int64_t cut = 0;
+  for (; cut <= most; ++cut)
+    if ((below += probability[static_cast<size_t>(cut)]) > kTail) break;
+  return cut - 1;
+}
+
+// The means of all pairs of values, each with itself included, sorted.
+std::vector<double> walsh_averages(const std::vector<double>& values) {
+  std::vector<double> averages;
+  averages.reserve(values.size() * (values.size() + 1) / 2);
+  for (size_t i = 0; i < values.size(); ++i)
+    for (size_t j = i; j < values.size(); ++j) averages.push_back((values[i] + values[j]) / 2);
+  std::sort(averages.begin(), averages.end());
+  return averages;
+}
+
+}  // namespace
+
+double percentile(std::vector<double> values, double percent) {
+  std::sort(values.begin(), values.end());
+  return sorted_percentile(values, percent);
+}
+double median(std::vector<double> values) { return percentile(std::move(values), 50); }
+
+Interval median_interval(std::vector<double> values) {
+  if (values.empty()) return {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};
+  std::sort(values.begin(), values.end());
+  auto cut = static_cast<size_t>(std::max<int64_t>(median_cut(static_cast<int64_t>(values.size())), 0));
+  return {values[cut], values[values.size() - 1 - cut]};
+}
+
+Summary summarize(const std::vector<double>& values) {
+  std::vector<double> sorted = values;
+  std::sort(sorted.begin(), sorted.end());
+  Summary summary;
+  summary.median = sorted_percentile(sorted, 50);
+  summary.min = sorted_percentile(sorted, 0);
+  summary.p90 = sorted_percentile(sorted, 90);
+  summary.p99 = sorted_percentile(sorted, 99);
+  summary.ci95 = median_interval(values);
+  summary.count = static_cast<int>(values.size());
+  return summary;
+}
+
+RatioEstimate estimate_ratio(std::span<const double> a, std::span<const double> b) {
+  std::vector<double> logs;
+  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) logs.push_back(std::log(a[i] / b[i]));
+  RatioEstimate estimate;
+  estimate.pairs = static_cast<int>(logs.size());
+  if (logs.empty()) return estimate;
+  auto averages = walsh_averages(logs);
+  estimate.ratio = std::exp(sorted_percentile(averages, 50));
+  int64_t cut = signed_rank_cut(estimate.pairs);
+  if (cut < 0) return estimate;
+  estimate.lo = std::exp(averages[static_cast<size_t>(cut)]);
+  estimate.hi = std::exp(averages[averages.size() - 1 - static_cast<size_t>(cut)]);
+  return estimate;
+}
+
+}  // namespace rung

@@ -1,0 +1,90 @@
+// The interleaved comparison: order, warm-up, stopping, and how often it calls a tie a win.
+// SPDX-License-Identifier: Apache-2.0
+#include "measure/interleave.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <thread>
+
+#include "base/random.hpp"
+#include "measure/clock.hpp"
+
+namespace rung {
+namespace {
+
+TEST(Interleaver, AlternatesWhoIsFirstAndWarmsUpAfterEachChange) {
+  std::string order;
+  Interleaver interleaver({.budget_s = 1e9, .min_pairs = 4, .max_pairs = 4, .warmup = 1, .runs = 2});
+  auto result = interleaver.compare([&] { return order += 'a', 1.0; }, [&] { return order += 'b', 1.0; });
+  EXPECT_EQ(order,
+            "aaabbb"
+            "bbaaa"
+            "aabbb"
+            "bbaaa");  // the inner blocks meet, so no warm-up there
+  EXPECT_EQ(result.a.size(), 4u);
+  EXPECT_EQ(result.b.size(), 4u);
+}
+
+TEST(Interleaver, TakesTheBlocksMedian) {
+  int run = 0;
+  auto a = [&] { return run++ % 3 == 1 ? 100.0 : 2.0; };  // one run of three is disturbed
+  Interleaver interleaver({.budget_s = 1e9, .min_pairs = 6, .max_pairs = 6, .warmup = 0, .runs = 3});
+  auto result = interleaver.compare(a, [] { return 1.0; });
+  EXPECT_EQ(result.median_a, 2);
+  EXPECT_EQ(result.median_b, 1);
+  EXPECT_NEAR(result.ratio.ratio, 2, 1e-12);
+}
+
+TEST(Interleaver, StopsWhenTheIntervalIsTight) {
+  auto result = Interleaver({.budget_s = 1e9}).compare([] { return 3.0; }, [] { return 2.0; });
+  EXPECT_TRUE(result.tight);
+  EXPECT_EQ(result.ratio.pairs, 10);
+  EXPECT_NEAR(result.ratio.ratio, 1.5, 1e-12);
+}
+
+TEST(Interleaver, StopsWhenTheBudgetIsSpentAndClaimsNothing) {
+  auto sleepy = timed([] { std::this_thread::sleep_for(std::chrono::milliseconds(5)); });
+  auto result = Interleaver({.half_width = 0, .budget_s = 0.001, .warmup = 0, .runs = 1}).compare(sleepy, sleepy);
+  EXPECT_EQ(result.ratio.pairs, 1);
+  EXPECT_FALSE(result.tight);
+  EXPECT_EQ(result.ratio.lo, 0);
+  EXPECT_GE(result.median_a, 0.005);
+}
+
+TEST(Interleaver, StopsAtTheMostPairs) {
+  uint64_t i = 0;
+  auto noisy = [&] { return 1 + double{random_uniform(1, i++)}; };
+  auto result = Interleaver({.half_width = 1e-9, .budget_s = 1e9, .max_pairs = 37}).compare(noisy, noisy);
+  EXPECT_EQ(result.ratio.pairs, 37);
+  EXPECT_FALSE(result.tight);
+}
+
+// Ties called a win or a loss, with stopping by width: one in twenty at most (and three standard errors).
+TEST(Interleaver, SeldomCallsATieAWin) {
+  const int trials = 600;
+  int wrong = 0;
+  for (int trial = 0; trial < trials; ++trial) {
+    uint64_t i = 0;
+    auto run = [&] {
+      uint64_t at = static_cast<uint64_t>(trial) * 100000 + i++;
+      double slice = random_uniform(3, at) < 0.05f ? 3 : 1;
+      return slice * std::exp(0.05 * double{random_normal(4, at)});
+    };
+    auto ratio =
+        Interleaver({.half_width = 0.02, .budget_s = 1e9, .max_pairs = 60, .warmup = 0}).compare(run, run).ratio;
+    wrong += ratio.lo > 1 || ratio.hi < 1;
+  }
+  EXPECT_LT(wrong, 0.077 * trials);
+  EXPECT_GT(wrong, 0.01 * trials);  // the interval is not so wide as to be useless
+}
+
+TEST(Clock, MovesForwardAndTimesWork) {
+  int64_t before = now_ns();
+  double seconds = seconds_of([] { std::this_thread::sleep_for(std::chrono::milliseconds(2)); });
+  EXPECT_GE(seconds, 0.002);
+  EXPECT_GE(now_ns() - before, static_cast<int64_t>(seconds * 1e9));
+}
+
+}  // namespace
+}  // namespace rung
