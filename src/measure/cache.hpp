@@ -1,5 +1,5 @@
-// Pushes everything out of the processor's caches, so that the next run finds its weights in memory, as a first one
-// would. SPDX-License-Identifier: Apache-2.0
+// Empties the processor's caches, so that the next run finds its weights in memory, as a first one would.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
 #include <cstdint>
