@@ -21,16 +21,19 @@ std::string describe_range(IntRange range) { return fmt::format("an integer from
 
 }  // namespace
 
-Result<Config> Config::parse(std::string_view text, const std::string& what) {
-  RUNG_TRY(auto json, parse_json(text, what));
+Result<Config> Config::of(nlohmann::json json, const std::string& what) {
   if (!json.is_object()) return fail("'{}': got {}, wanted an object", what, describe(json));
   return Config(std::make_shared<const nlohmann::json>(std::move(json)), what);
 }
 
+Result<Config> Config::parse(std::string_view text, const std::string& what) {
+  RUNG_TRY(auto json, parse_json(text, what));
+  return of(std::move(json), what);
+}
+
 Result<Config> Config::read(const std::string& path) {
   RUNG_TRY(auto json, read_json_file(path));
-  if (!json.is_object()) return fail("'{}': got {}, wanted an object", path, describe(json));
-  return Config(std::make_shared<const nlohmann::json>(std::move(json)), path);
+  return of(std::move(json), path);
 }
 
 const nlohmann::json* Config::find(const std::string& field) const {

@@ -24,6 +24,9 @@ class Config {
   static Result<Config> parse(std::string_view text, const std::string& what);
   static Result<Config> read(const std::string& path);
 
+  // Errors: not an object.
+  static Result<Config> of(nlohmann::json json, const std::string& what);
+
   bool contains(const std::string& field) const;  // false also for null
   Result<int64_t> get_int(const std::string& field, IntRange range) const;
   Result<double> get_number(const std::string& field, double min, double max) const;

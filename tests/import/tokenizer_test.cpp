@@ -1,0 +1,226 @@
+// The WordPiece tokenizer against the published BERT tokenizer's behaviour, on a vocabulary small enough to read.
+// SPDX-License-Identifier: Apache-2.0
+#include "import/tokenizer.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <sstream>
+
+#include "support/temporary_directory.hpp"
+
+namespace rung {
+namespace {
+
+using testing::Each;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// One token a blank; ids count from 0.
+constexpr const char* kVocabulary =
+    "[PAD] [UNK] [CLS] [SEP] [MASK] hello world ##s un ##aff ##able naive resume ! , . $ ' don t ^ 中 文 字 東 京 "
+    "タワー カ ##タ "
+    "istanbul ß x ##x [ ] mask a ##b e ᄒ ##ᅡ ##ᆫ … ∑ σ";
+
+std::vector<std::string> tokens() {
+  std::istringstream in(kVocabulary);
+  std::vector<std::string> all;
+  for (std::string token; in >> token;) all.push_back(token);
+  return all;
+}
+
+std::string vocab_txt() {
+  std::string text;
+  for (const auto& token : tokens()) text += token + "\n";
+  return text;
+}
+
+Tokenizer tokenizer(const std::string& config = "{}") {
+  TemporaryDirectory dir;
+  dir.write("vocab.txt", vocab_txt());
+  dir.write("tokenizer_config.json", config);
+  auto opened = Tokenizer::open(dir.path());
+  EXPECT_TRUE(opened) << opened.error().message;
+  return *opened;
+}
+
+// "hello world ##s"
+std::string pieces(const Tokenizer& t, std::string_view text) {
+  auto all = tokens();
+  std::string out;
+  for (int64_t id : t.pieces(text)) out += (out.empty() ? "" : " ") + all[static_cast<size_t>(id)];
+  return out;
+}
+
+struct Case {
+  std::string text, uncased, cased;
+};
+class Pieces : public testing::TestWithParam<Case> {};
+
+TEST_P(Pieces, AreThoseOfThePublishedTokenizer) {
+  const auto& [text, uncased, cased] = GetParam();
+  EXPECT_EQ(pieces(tokenizer(), text), uncased) << text;
+  EXPECT_EQ(pieces(tokenizer(R"({"do_lower_case":false})"), text), cased) << text;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , Pieces,
+    testing::Values(Case{"hello worlds", "hello world ##s", "hello world ##s"},
+                    Case{"HeLLo WORLD!", "hello world !", "[UNK] [UNK] !"},
+                    Case{"unaffable", "un ##aff ##able", "un ##aff ##able"}, Case{"unaffabley", "[UNK]", "[UNK]"},
+                    Case{"naïve résumé", "naive resume", "[UNK] [UNK]"}, Case{"nai\u0308ve", "naive", "[UNK]"},
+                    Case{"don't", "don ' t", "don ' t"}, Case{"$^", "$ ^", "$ ^"}, Case{"hello…", "hello …", "hello …"},
+                    Case{"hello,world.", "hello , world .", "hello , world ."}, Case{"中文字", "中 文 字", "中 文 字"},
+                    Case{"東京タワー", "東 京 タワー", "東 京 タワー"},
+                    Case{"hello中world", "hello 中 world", "hello 中 world"}, Case{"İstanbul", "istanbul", "[UNK]"},
+                    Case{"ISTANBUL", "istanbul", "[UNK]"}, Case{"Σ", "σ", "[UNK]"}, Case{"한", "ᄒ ##ᅡ ##ᆫ", "[UNK]"},
+                    Case{"a ab zzz", "a a ##b [UNK]", "a a ##b [UNK]"},
+                    Case{std::string("he\u200bllo\0 \ufffdworld", 18), "hello world", "hello world"},
+                    Case{"hello\u00a0world\t\n\u3000hello\u2028hello", "hello world hello hello",
+                         "hello world hello hello"},
+                    Case{"[MASK] [mask]", "[MASK] [ mask ]", "[MASK] [ mask ]"},
+                    Case{"a[SEP]b", "a [SEP] [UNK]", "a [SEP] [UNK]"}, Case{"", "", ""}, Case{" \t ", "", ""}));
+
+TEST(Tokenizer, MakesWordsOverAHundredCharactersUnknown) {
+  auto t = tokenizer();
+  EXPECT_EQ(t.pieces(std::string(100, 'x')).size(), 100u);
+  EXPECT_EQ(pieces(t, std::string(101, 'x') + " hello"), "[UNK] hello");
+}
+
+TEST(Tokenizer, CountsCharactersNotBytes) {
+  std::string word;
+  for (int i = 0; i < 100; ++i) word += "ß";
+  EXPECT_EQ(pieces(tokenizer(), word), "[UNK]");  // the vocabulary has no ##ß
+  TokenizerFiles files{.vocabulary = {{"[CLS]", 0}, {"[SEP]", 1}, {"[PAD]", 2}, {"[UNK]", 3}, {word, 4}}};
+  EXPECT_THAT(Tokenizer::make(files)->pieces(word), ElementsAre(4));
+}
+
+TEST(Tokenizer, DropsBytesThatAreNotUtf8) {
+  EXPECT_EQ(pieces(tokenizer(), "he\xffllo \xc3 world\xe4\xb8"), "hello world");
+  EXPECT_EQ(pieces(tokenizer(), "\xed\xa0\x80 hello \xf5\x80\x80\x80"), "hello");  // a surrogate; beyond Unicode
+}
+
+TEST(Tokenizer, StripsAccentsApartFromCaseWhereTheModelSaysSo) {
+  EXPECT_EQ(pieces(tokenizer(R"({"do_lower_case":false,"strip_accents":true})"), "naïve Hello"), "naive [UNK]");
+  EXPECT_EQ(pieces(tokenizer(R"({"strip_accents":false})"), "naïve Hello"), "[UNK] hello");
+  EXPECT_EQ(pieces(tokenizer(R"({"tokenize_chinese_chars":false})"), "中文"), "[UNK]");
+}
+
+TEST(Tokenizer, EncodesWithSpecialTokensAndPadding) {
+  auto e = tokenizer().encode("hello world", {.max_length = 8, .pad_to = 6});
+  ASSERT_TRUE(e);
+  EXPECT_THAT(e->ids, ElementsAre(2, 5, 6, 3, 0, 0));
+  EXPECT_THAT(e->attention_mask, ElementsAre(1, 1, 1, 1, 0, 0));
+  EXPECT_THAT(e->token_type_ids, Each(0));
+  EXPECT_EQ(e->token_type_ids.size(), 6u);
+  EXPECT_FALSE(e->truncated);
+}
+
+TEST(Tokenizer, CutsWhatIsTooLong) {
+  auto e = tokenizer().encode("hello world hello world", {.max_length = 4});
+  ASSERT_TRUE(e);
+  EXPECT_THAT(e->ids, ElementsAre(2, 5, 6, 3));
+  EXPECT_TRUE(e->truncated);
+  EXPECT_FALSE(tokenizer().encode("hello", {.max_length = 1}));
+  EXPECT_FALSE(tokenizer().encode_pair("hello", "world", {.max_length = 2}));
+}
+
+struct PairCase {
+  int first, second;  // how many words each
+  int64_t max_length;
+  std::vector<int64_t> ids;
+};
+class PairTruncation : public testing::TestWithParam<PairCase> {};
+
+TEST_P(PairTruncation, CutsTheLongerFirst) {
+  auto [first, second, max_length, ids] = GetParam();
+  std::string a, b;
+  for (int i = 0; i < first; ++i) a += "hello ";
+  for (int i = 0; i < second; ++i) b += "world ";
+  auto e = tokenizer().encode_pair(a, b, {.max_length = max_length});
+  ASSERT_TRUE(e);
+  EXPECT_EQ(e->ids, ids);
+  auto separator = std::find(e->ids.begin(), e->ids.end(), 3) - e->ids.begin();
+  for (size_t i = 0; i < ids.size(); ++i)
+    EXPECT_EQ(e->token_type_ids[i], static_cast<ptrdiff_t>(i) > separator ? 1 : 0) << i;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , PairTruncation,
+    testing::Values(PairCase{1, 1, 8, {2, 5, 3, 6, 3}}, PairCase{6, 1, 8, {2, 5, 5, 5, 5, 3, 6, 3}},
+                    PairCase{1, 6, 8, {2, 5, 3, 6, 6, 6, 6, 3}}, PairCase{6, 6, 8, {2, 5, 5, 3, 6, 6, 6, 3}},
+                    PairCase{3, 3, 8, {2, 5, 5, 3, 6, 6, 6, 3}}, PairCase{6, 6, 7, {2, 5, 5, 3, 6, 6, 3}}));
+
+// The same vocabulary as tokenizer.json, with `change` replaced by `to`.
+std::string tokenizer_json(const std::string& change = "", const std::string& to = "") {
+  std::string vocabulary;
+  auto all = tokens();
+  for (size_t i = 0; i < all.size(); ++i) vocabulary += fmt::format("{}\"{}\":{}", i ? "," : "", all[i], i);
+  std::string text =
+      R"({"version":"1.0","added_tokens":[{"id":4,"content":"[MASK]","single_word":false,"lstrip":false,"rstrip":false,)"
+      R"("normalized":false,"special":true}],"normalizer":{"type":"BertNormalizer","clean_text":true,)"
+      R"("handle_chinese_chars":true,"strip_accents":null,"lowercase":true},"pre_tokenizer":{"type":"BertPreTokenizer"},)"
+      R"("model":{"type":"WordPiece","unk_token":"[UNK]","continuing_subword_prefix":"##","max_input_chars_per_word":5,)"
+      R"("vocab":{)" +
+      vocabulary + "}}}";
+  if (!change.empty()) text.replace(text.find(change), change.size(), to);
+  return text;
+}
+
+TEST(TokenizerFiles, ReadsTokenizerJsonBeforeVocabTxt) {
+  TemporaryDirectory dir;
+  dir.write("tokenizer.json", tokenizer_json());
+  dir.write("vocab.txt", "nothing\n");
+  dir.write("tokenizer_config.json", R"({"model_max_length":512})");
+  auto t = Tokenizer::open(dir.path());
+  ASSERT_TRUE(t) << t.error().message;
+  EXPECT_EQ(pieces(*t, "HELLO [MASK] worlds hello"), "hello [MASK] [UNK] hello");  // worlds: over 5 characters
+  EXPECT_EQ(t->model_max_length(), 512);
+}
+
+TEST(TokenizerFiles, TakesAHugeMaximumLengthForNone) {
+  EXPECT_EQ(tokenizer(R"({"model_max_length":1000000000000000019884624838656})").model_max_length(), std::nullopt);
+}
+
+TEST(TokenizerFiles, RefusesWhatItWouldTokenizeWrongly) {
+  auto error_with = [](const std::string& change, const std::string& to) {
+    TemporaryDirectory dir;
+    dir.write("tokenizer.json", tokenizer_json(change, to));
+    auto t = Tokenizer::open(dir.path());
+    return t ? "opened" : t.error().message;
+  };
+  EXPECT_THAT(error_with("WordPiece", "BPE"),
+              HasSubstr("field 'type': got the string 'BPE', wanted one of 'WordPiece'"));
+  EXPECT_THAT(error_with("BertNormalizer", "NFC"), HasSubstr("wanted one of 'BertNormalizer'"));
+  EXPECT_THAT(error_with("BertPreTokenizer", "ByteLevel"), HasSubstr("wanted one of 'BertPreTokenizer'"));
+  EXPECT_THAT(error_with("\"lstrip\":false", "\"lstrip\":true"), HasSubstr("token '[MASK]': got lstrip true"));
+  EXPECT_THAT(error_with("\"[CLS]\":2", "\"[CLX]\":2"), HasSubstr("no '[CLS]'"));
+  EXPECT_THAT(error_with("\"hello\":5", "\"hello\":-5"), HasSubstr("field 'hello': got -5, wanted an integer from 0"));
+  EXPECT_THAT(error_with("\"hello\":5", "\"world\":5"), HasSubstr("duplicate key 'world'"));
+}
+
+TEST(TokenizerFiles, SaysWhatADirectoryWithoutATokenizerLacks) {
+  TemporaryDirectory dir;
+  EXPECT_THAT(Tokenizer::open(dir.path()).error().message, HasSubstr("wanted tokenizer.json or vocab.txt"));
+  dir.write("vocab.txt", "hello\nworld\n");
+  EXPECT_THAT(Tokenizer::open(dir.path()).error().message, HasSubstr("vocabulary of 2 tokens: no '[CLS]'"));
+}
+
+// Ids that the published tokenizer gives with the model's own vocabulary.
+TEST(Tokenizer, GivesThePublishedIdsWithARealVocabulary) {
+  const char* directory = std::getenv("RUNG_MINILM_DIR");
+  if (!directory) GTEST_SKIP() << "RUNG_MINILM_DIR does not name a directory with the model's tokenizer";
+  auto t = Tokenizer::open(directory);
+  ASSERT_TRUE(t) << t.error().message;
+  EXPECT_THAT(t->encode("This is an example sentence", {})->ids, ElementsAre(101, 2023, 2003, 2019, 2742, 6251, 102));
+  EXPECT_THAT(t->encode("Each sentence is converted", {})->ids, ElementsAre(101, 2169, 6251, 2003, 4991, 102));
+  EXPECT_THAT(
+      t->pieces("Ünïcödé naïve résumé, 東京 — $5.00 don't [MASK] 😀"),
+      ElementsAre(27260, 15743, 13746, 1010, 1879, 1755, 1517, 1002, 1019, 1012, 4002, 2123, 1005, 1056, 103, 100));
+  EXPECT_THAT(t->pieces("supercalifragilisticexpialidocious"),
+              ElementsAre(3565, 9289, 10128, 29181, 24411, 4588, 10288, 19312, 21273, 10085, 6313));
+}
+
+}  // namespace
+}  // namespace rung
