@@ -1,0 +1,22 @@
+// A climb's result as JSON and back, so that a report can be drawn again from report.json.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "base/status.hpp"
+#include "ladder/result.hpp"
+
+namespace rung {
+
+// Every field under its own name; intervals are [lo, hi], categories their words, numbers that are not finite null.
+nlohmann::json to_json(const ClimbResult& result);
+// Fields that are absent keep their defaults, unknown ones are ignored, null numbers become NaN; a field of another
+// type is an error that names it: "rungs[2].ms: got string, wanted a number".
+Result<ClimbResult> from_json(const nlohmann::json& json);
+
+// The same as text. Bytes that are not UTF-8 become U+FFFD.
+std::string json_text(const ClimbResult& result, bool pretty = true);
+Result<ClimbResult> result_from_text(const std::string& text);
+
+}  // namespace rung

@@ -1,0 +1,64 @@
+// The ladder as every form of the report shows it.
+// SPDX-License-Identifier: Apache-2.0
+#include "report/ladder_rows.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "report/format.hpp"
+
+namespace rung::report {
+namespace {
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+LadderRow baseline_row(const ClimbResult& result) {
+  Receipt receipt{.name = "baseline", .accepted = true, .reason = "as the model's author wrote it"};
+  receipt.before_ms = receipt.ms = result.baseline_ms;
+  receipt.kernels = result.kernels_before;
+  receipt.rel_l2 = receipt.max_abs = kUnknown;
+  return {receipt, true, "baseline", "baseline"};
+}
+
+LadderRow row_of(const Receipt& receipt) {
+  bool baseline = receipt.name == "baseline";
+  std::string name = printable(receipt.name) + (receipt.attempt > 1 ? " (again)" : "");
+  return {receipt, baseline, name, baseline ? "baseline" : receipt.accepted ? "kept" : "rejected"};
+}
+
+std::string speed_line(const ClimbResult& result) {
+  double speedup = result.baseline_ms / result.final_ms;
+  return fmt::format("{} → {}, {} × {}", duration_ms(result.baseline_ms), duration_ms(result.final_ms),
+                     significant(speedup < 1 ? 1 / speedup : speedup), speedup < 1 ? "slower" : "faster");
+}
+
+std::string verify_line(const ClimbResult& result) {
+  std::string why = result.verify_reason.empty() ? "" : ": " + printable(result.verify_reason);
+  if (!result.verified) return "NOT VERIFIED" + why;
+  return fmt::format("verified: rel. L2 error {}, largest error {}, cosine {}", scientific(result.rel_l2),
+                     scientific(result.max_abs), fixed(result.cosine, 7));
+}
+
+}  // namespace
+
+std::vector<LadderRow> ladder_rows(const ClimbResult& result) {
+  std::vector<LadderRow> rows;
+  if (result.rungs.empty() || result.rungs.front().name != "baseline") rows.push_back(baseline_row(result));
+  for (const Receipt& receipt : result.rungs) rows.push_back(row_of(receipt));
+  return rows;
+}
+
+double floor_reached(double time, double floor) { return time > 0 && floor > 0 ? floor / time : kUnknown; }
+
+std::vector<std::string> headlines(const ClimbResult& result) {
+  std::vector<std::string> lines{speed_line(result)};
+  if (result.floor_ms > 0) {
+    lines.push_back(fmt::format("this machine's floor is {}: {} left", duration_ms(result.floor_ms),
+                                duration_ms(result.final_ms - result.floor_ms)));
+  }
+  lines.push_back(verify_line(result));
+  return lines;
+}
+
+}  // namespace rung::report

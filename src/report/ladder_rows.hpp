@@ -1,0 +1,27 @@
+// The ladder as every form of the report shows it: the baseline first, then one row per receipt.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <vector>
+
+#include "ladder/result.hpp"
+
+namespace rung::report {
+
+struct LadderRow {
+  Receipt receipt;
+  bool baseline = false;
+  std::string name;     // "gemm", or "gemm (again)" for a second attempt
+  std::string verdict;  // "baseline", "kept", "rejected"
+};
+
+// Makes the baseline's row from the result's own fields where the receipts do not hold one.
+std::vector<LadderRow> ladder_rows(const ClimbResult& result);
+
+// "40.1 ms -> 9.38 ms, 4.28 x faster", "floor 6.12 ms, 65 % of it reached", "verified: ...": one sentence each.
+std::vector<std::string> headlines(const ClimbResult& result);
+
+// Time now as a fraction of the least the machine allows, 1 = nothing left; NaN where either is unknown.
+double floor_reached(double time, double floor);
+
+}  // namespace rung::report

@@ -1,0 +1,71 @@
+// The ladder as a Markdown page.
+// SPDX-License-Identifier: Apache-2.0
+#include "report/markdown.hpp"
+
+#include <fmt/format.h>
+
+#include "report/format.hpp"
+#include "report/ladder_rows.hpp"
+
+namespace rung {
+namespace {
+
+using namespace report;
+
+// Text that Markdown and HTML leave as it is, in a table cell too.
+std::string cell(std::string_view text) {
+  std::string out;
+  for (char c : printable(text)) {
+    if (c == '<')
+      out += "&lt;";
+    else if (c == '&')
+      out += "&amp;";
+    else if (std::string_view("\\`*_{}[]#|~$!").find(c) != std::string_view::npos)
+      out += std::string("\\") + c;
+    else
+      out += c;
+  }
+  return out;
+}
+
+std::string interval(const Interval& i) { return fmt::format("{} – {}", ratio(i.lo), ratio(i.hi)); }
+
+std::string ladder(const std::vector<LadderRow>& rows) {
+  std::vector<double> times;
+  for (const LadderRow& row : rows) times.push_back(row.receipt.ms);
+  int decimals = decimals_for(times);
+  std::string out =
+      "| rung | verdict | ms | × before | 95 % interval | kernels | rel. L2 | reason |\n"
+      "| :-- | :-- | --: | --: | :-: | --: | --: | :-- |\n";
+  for (const LadderRow& row : rows) {
+    const Receipt& r = row.receipt;
+    out += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", cell(row.name), row.verdict,
+                       fixed(r.ms, decimals), row.baseline ? "" : ratio(r.ratio), row.baseline ? "" : interval(r.ci95),
+                       count(r.kernels), scientific(r.rel_l2), cell(r.reason));
+  }
+  return out;
+}
+
+std::string ablation(const std::vector<AblationRow>& rows) {
+  std::string out =
+      "\n## What each rung is worth in the final plan\n\n"
+      "Time of the plan without the rung / time with it.\n\n"
+      "| without | × slower | 95 % interval |\n| :-- | --: | :-: |\n";
+  for (const AblationRow& row : rows)
+    out += fmt::format("| {} | {} | {} |\n", cell(row.name), ratio(row.ratio), interval(row.ci95));
+  return out;
+}
+
+}  // namespace
+
+std::string to_markdown(const ClimbResult& result) {
+  std::string out = fmt::format("# {} on {}\n\n", cell(result.model), cell(result.device));
+  out += fmt::format("{}, {} thread{}, {}\n\n", cell(result.dtype), result.threads, result.threads == 1 ? "" : "s",
+                     cell(result.shapes));
+  for (const std::string& line : headlines(result)) out += fmt::format("- {}\n", cell(line));
+  out += "\n## The ladder\n\n" + ladder(ladder_rows(result));
+  if (!result.ablation.empty()) out += ablation(result.ablation);
+  return out;
+}
+
+}  // namespace rung
