@@ -1,0 +1,50 @@
+// Markup that cannot be injected into: text becomes part of a page only escaped, by its type.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <fmt/format.h>
+
+#include <concepts>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace rung::report {
+
+// Text as HTML shows it, in an element and in a quoted attribute; control characters and broken UTF-8 become U+FFFD.
+std::string escape(std::string_view text);
+
+// Finished markup.
+struct Html {
+  std::string text;
+  Html& operator+=(const Html& other) {
+    text += other.text;
+    return *this;
+  }
+  friend Html operator+(Html a, const Html& b) { return std::move(a += b); }
+};
+
+inline const std::string& as_markup(const Html& html) { return html.text; }
+inline std::string as_markup(std::string_view text) { return escape(text); }
+inline std::string as_markup(const std::string& text) { return escape(text); }
+inline std::string as_markup(const char* text) { return escape(text); }
+template <class T>
+requires std::is_arithmetic_v<T> T as_markup(T number) { return number; }
+template <class T>
+using Markup = std::decay_t<decltype(as_markup(std::declval<const T&>()))>;
+
+// html("<td>{}</td>", name): every argument but numbers and Html is escaped.
+template <class... Args>
+Html html(std::type_identity_t<fmt::format_string<Markup<Args>&...>> format, const Args&... args) {
+  return {[&](auto... ready) { return fmt::vformat(format, fmt::make_format_args(ready...)); }(as_markup(args)...)};
+}
+
+// Each item's markup, one after another.
+template <class Range, class F>
+Html each(const Range& range, F&& f) {
+  Html out;
+  for (const auto& item : range) out += f(item);
+  return out;
+}
+
+}  // namespace rung::report

@@ -1,0 +1,32 @@
+// What the parts of the page share.
+// SPDX-License-Identifier: Apache-2.0
+#include "report/format.hpp"
+#include "report/page/sections.hpp"
+
+namespace rung::report {
+
+Html hatch_pattern() {
+  return {
+      "<svg width='0' height='0' aria-hidden='true' class='defs'><defs><pattern id='hatch' width='6' height='6' "
+      "patternUnits='userSpaceOnUse' patternTransform='rotate(45)'><rect class='hatch' width='2' height='6'/></pattern>"
+      "</defs></svg>\n"};
+}
+
+Html section(std::string_view id, std::string_view title, std::string_view how_to_read, const Html& content) {
+  return html(
+      "<section id='{}' aria-labelledby='{}-title'><h2 id='{}-title'>{}</h2><p class='how'>{}</p>\n{}</section>\n", id,
+      id, id, title, how_to_read, content);
+}
+
+Html sortable(std::string_view title, std::string_view css) {
+  return html("<th scope='col' class='{}'><button type='button' class='sort'>{}</button></th>", css, title);
+}
+
+std::string_view category_class(Category category) {
+  constexpr std::string_view kClasses[] = {"c0", "c1", "c2", "c3", "c4", "c5", "c6"};
+  return kClasses[static_cast<size_t>(category)];
+}
+
+std::string interval_text(const Interval& i) { return ratio(i.lo) + " – " + ratio(i.hi); }
+
+}  // namespace rung::report

@@ -1,0 +1,84 @@
+// The head of the page: from what to what, how far the floor is, and whether it is right.
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include "report/format.hpp"
+#include "report/ladder_rows.hpp"
+#include "report/page/sections.hpp"
+#include "report/svg.hpp"
+
+namespace rung::report {
+namespace {
+
+Html number_with_unit(const std::string& text) {
+  size_t space = text.find(' ');
+  if (space == std::string::npos) return html("{}", text);
+  return html("{}<span class='unit'> {}</span>", text.substr(0, space), text.substr(space + 1));
+}
+
+Html result_line(const ClimbResult& r) {
+  double speedup = r.baseline_ms / r.final_ms;
+  Html out =
+      html("<p class='result'><span class='was'>{}</span><span class='arrow'> → </span><span class='now'>{}</span>",
+           number_with_unit(duration_ms(r.baseline_ms)), number_with_unit(duration_ms(r.final_ms)));
+  if (std::isfinite(speedup) && speedup > 0) {
+    bool faster = speedup >= 1;
+    out += html("<span class='speedup {}'>{} × {}</span>", faster ? "good" : "bad",
+                significant(faster ? speedup : 1 / speedup), faster ? "faster" : "slower");
+  }
+  return out + Html{"</p>\n"};
+}
+
+// The baseline's width is the whole width; the floor is the solid part of what is left.
+Html floor_strip(const ClimbResult& r) {
+  if (!(r.floor_ms > 0) || !(r.final_ms > 0)) return {};
+  Scale x{0, std::max(r.baseline_ms, r.final_ms)};
+  Strip strip(22);
+  strip.bar(0, 100, "track").bar(0, x(r.final_ms), "left").bar(0, x(std::min(r.floor_ms, r.final_ms)), "gain");
+  std::string left = duration_ms(std::max(0.0, r.final_ms - r.floor_ms));
+  return html(
+      "{}<p class='caption'><span class='key gain'></span>this machine’s floor {} <span class='key left'></span>time "
+      "left {} "
+      "<span class='key track'></span>won. The plan runs at <b>{}</b> of the speed that the measured peaks "
+      "allow.</p>\n",
+      strip.finish("bar of baseline, final and floor times"), duration_ms(r.floor_ms), left,
+      percent(floor_reached(r.final_ms, r.floor_ms)));
+}
+
+Html verdict(const ClimbResult& r) {
+  if (!r.verified) {
+    std::string reason = r.verify_reason.empty() ? "no reason was given" : r.verify_reason;
+    return html("<p class='verdict bad'><b>✗ Not verified.</b> {}</p>\n", reason);
+  }
+  return html(
+      "<p class='verdict good'><b>✓ Verified</b> against the reference: relative L2 error {}, largest error {}, cosine "
+      "{}</p>\n",
+      scientific(r.rel_l2), scientific(r.max_abs), fixed(r.cosine, 8));
+}
+
+Html fact(std::string_view name, const std::string& value) {
+  return html("<div><dt>{}</dt><dd>{}</dd></div>", name, value);
+}
+
+Html facts(const ClimbResult& r) {
+  Html out{"<dl class='facts'>"};
+  out += fact("launches", count(r.kernels_before) + " → " + count(r.kernels_after));
+  if (r.final_latency.runs > 0) out += fact("p99 latency", duration_ms(r.final_latency.p99_ms));
+  if (r.cold.runs > 0) out += fact("with cold weights", duration_ms(r.cold.median_ms));
+  if (r.weights_mb > 0) out += fact("weights", megabytes(r.weights_mb));
+  if (r.total_s > 0) out += fact("climb took", duration_ms(r.total_s * 1e3));
+  return out + Html{"</dl>\n"};
+}
+
+}  // namespace
+
+Html headline(const ClimbResult& r) {
+  std::string setting = printable(r.device) + " · " + printable(r.dtype) + " · " + count(r.threads) +
+                        (r.threads == 1 ? " thread" : " threads") + " · batch 1";
+  if (!r.architecture.empty()) setting = printable(r.architecture) + " · " + setting;
+  return html("<header><p class='brand'>rung</p><h1>{}</h1><p class='setting'>{}</p><p class='shapes'>{}</p>\n",
+              r.model, setting, r.shapes) +
+         result_line(r) + floor_strip(r) + verdict(r) + facts(r) + Html{"</header>\n"};
+}
+
+}  // namespace rung::report

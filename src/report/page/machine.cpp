@@ -1,0 +1,96 @@
+// The machine, its measured peaks and the memory used; and how to get these numbers again.
+// SPDX-License-Identifier: Apache-2.0
+#include <sstream>
+
+#include "report/format.hpp"
+#include "report/page/sections.hpp"
+
+namespace rung::report {
+namespace {
+
+Html pair(std::string_view name, const std::string& value) {
+  return html("<tr><th scope='row'>{}</th><td>{}</td></tr>", name, value);
+}
+
+Html pairs(std::string_view title, const Html& rows) {
+  if (rows.text.empty()) return {};
+  return html("<div><h3>{}</h3><table class='pairs'><tbody>{}</tbody></table></div>\n", title, rows);
+}
+
+Html peaks(const Peaks& p) {
+  Html rows;
+  auto add = [&](std::string_view name, double value, const char* unit) {
+    if (value > 0) rows += pair(name, significant(value) + " " + unit);
+  };
+  add("GEMM f32", p.gemm_f32_gflops, "GFLOP/s");
+  add("GEMM bf16", p.gemm_bf16_gflops, "GFLOP/s");
+  add("memory, streaming read", p.read_gbps, "GB/s");
+  add("thread hand-off", p.handoff_us, "µs");
+  add("barrier", p.barrier_us, "µs");
+  return rows;
+}
+
+Html memory_and_time(const ClimbResult& r) {
+  Html rows;
+  auto add = [&](std::string_view name, double value, const std::string& text) {
+    if (value > 0) rows += pair(name, text);
+  };
+  add("weights", r.weights_mb, megabytes(r.weights_mb));
+  add("activations, all in one arena", r.arena_mb, megabytes(r.arena_mb));
+  add("peak memory of the process", r.peak_rss_mb, megabytes(r.peak_rss_mb));
+  add("host time per run, outside kernels", r.host_us, duration_us(r.host_us));
+  add("tuning", r.tuning_s, duration_ms(r.tuning_s * 1e3));
+  add("climb in all", r.total_s, duration_ms(r.total_s * 1e3));
+  return rows;
+}
+
+// One word of a POSIX shell.
+std::string quoted(const std::string& text) {
+  bool plain = !text.empty() && text.find_first_not_of(
+                                    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                    "_-./=:,[]+") == std::string::npos;
+  if (plain && text[0] != '-' && text.find('[') == std::string::npos) return text;
+  std::string out = "'";
+  for (char c : printable(text)) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+// "input_ids=i64[1,128]" as the option "--shape input_ids=1,128".
+std::string shape_options(const std::string& shapes) {
+  std::istringstream words(shapes);
+  std::string out;
+  for (std::string word; words >> word;) {
+    size_t equals = word.find('='), open = word.find('[', equals), close = word.rfind(']');
+    if (equals == std::string::npos || open == std::string::npos || close == std::string::npos || close < open)
+      continue;
+    out += " --shape " + quoted(word.substr(0, equals + 1) + word.substr(open + 1, close - open - 1));
+  }
+  return out;
+}
+
+}  // namespace
+
+Html machine(const ClimbResult& r) {
+  Html environment;
+  for (const auto& [name, value] : r.environment) environment += pair(name, value);
+  Html content = pairs("Measured peaks", peaks(r.peaks)) + pairs("Memory and time", memory_and_time(r)) +
+                 pairs("Environment", environment);
+  if (content.text.empty()) return {};
+  return section("machine", "The machine",
+                 "Floors come from these peaks, measured on this machine just before the climb, not from a data sheet.",
+                 html("<div class='columns'>{}</div>\n", content));
+}
+
+Html reproduce(const ClimbResult& r) {
+  std::string settings = " --device " + quoted(r.device) + " --threads " + count(r.threads) + shape_options(r.shapes);
+  std::string dtype = r.dtype.empty() ? "" : " --dtype " + quoted(r.dtype);
+  return section(
+      "reproduce", "How to get these numbers again",
+      "The climb itself; then the plan alone, which holds every decision and compiles nothing. report.json holds all "
+      "that this page shows, and more.",
+      html("<pre tabindex='0'><code>rung climb {}{}{}\nrung bench plan.rung\nrung verify plan.rung\n"
+           "rung build {} --recipe recipe.json</code></pre>\n",
+           quoted(r.model), settings, dtype, quoted(r.model)));
+}
+
+}  // namespace rung::report

@@ -1,0 +1,39 @@
+// The page's script: sorting by a column, tips that follow the pointer, and everything unfolded on paper.
+// SPDX-License-Identifier: Apache-2.0
+#include "report/page/sections.hpp"
+
+namespace rung::report {
+
+// Without it the page says the same; nothing here loads anything.
+std::string_view script() {
+  return R"js(
+'use strict';
+for (const button of document.querySelectorAll('.sort')) {
+  button.addEventListener('click', () => {
+    const th = button.closest('th'), body = th.closest('table').tBodies[0], column = th.cellIndex;
+    const down = th.getAttribute('aria-sort') !== 'descending';
+    for (const other of th.parentNode.cells) other.removeAttribute('aria-sort');
+    th.setAttribute('aria-sort', down ? 'descending' : 'ascending');
+    const key = row => { const c = row.cells[column]; return c.dataset.v === undefined ? c.textContent : Number(c.dataset.v); };
+    const order = (a, b) => { const x = key(a), y = key(b); return typeof x === 'number' ? x - y : y.localeCompare(x); };
+    const rows = [...body.rows].sort((a, b) => down ? order(b, a) : order(a, b));
+    body.append(...rows);
+  });
+}
+const tip = document.getElementById('tip');
+for (const mark of document.querySelectorAll('[data-tip]')) {
+  mark.querySelector('title')?.remove();
+  mark.addEventListener('pointerenter', () => { tip.textContent = mark.dataset.tip; tip.hidden = false; });
+  mark.addEventListener('pointermove', event => {
+    const left = Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 8);
+    tip.style.left = Math.max(8, left) + 'px';
+    tip.style.top = (event.clientY + 18 + tip.offsetHeight > innerHeight ? event.clientY - tip.offsetHeight - 10
+                                                                         : event.clientY + 18) + 'px';
+  });
+  mark.addEventListener('pointerleave', () => { tip.hidden = true; });
+}
+addEventListener('beforeprint', () => { for (const d of document.querySelectorAll('details')) d.open = true; });
+)js";
+}
+
+}  // namespace rung::report

@@ -1,0 +1,32 @@
+// The parts of the HTML page, one function and one file each; a part with nothing to say is empty.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "ladder/result.hpp"
+#include "report/markup.hpp"
+
+namespace rung::report {
+
+Html headline(const ClimbResult& result);    // from what to what, how far the floor is, and whether it is right
+Html ladder(const ClimbResult& result);      // every rung's step
+Html receipts(const ClimbResult& result);    // what each rung did, in words
+Html ablation(const ClimbResult& result);    // what each rung is worth in the final plan
+Html categories(const ClimbResult& result);  // kinds of work in per cent
+Html ops(const ClimbResult& result);         // every problem against its floor
+Html roofline(const ClimbResult& result);
+Html choices(const ClimbResult& result);  // what was tried for each problem, and why one was taken
+Html latency(const ClimbResult& result);  // median and tail, warm and cold
+Html machine(const ClimbResult& result);  // environment, peaks, memory
+Html reproduce(const ClimbResult& result);
+
+std::string_view style_sheet();
+std::string_view script();
+Html hatch_pattern();  // the fill of rejected steps, referred to by the style sheet
+
+// <section> with its heading and one sentence on how to read it.
+Html section(std::string_view id, std::string_view title, std::string_view how_to_read, const Html& content);
+// A column heading that sorts its table when it is clicked.
+Html sortable(std::string_view title, std::string_view css = "number");
+std::string_view category_class(Category category);   // "c0" ... "c6"
+std::string interval_text(const Interval& interval);  // "1.48 – 1.52"
+
+}  // namespace rung::report
