@@ -25,4 +25,13 @@ std::string escape(std::string_view text) {
   return out;
 }
 
+Html breakable(std::string_view name) {
+  std::string out;
+  for (char c : escape(name)) {
+    out += c;
+    if (c == '.' || c == '/' || c == '_') out += "<wbr>";
+  }
+  return {out};
+}
+
 }  // namespace rung::report

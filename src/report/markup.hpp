@@ -39,6 +39,9 @@ Html html(std::type_identity_t<fmt::format_string<Markup<Args>&...>> format, con
   return {[&](auto... ready) { return fmt::vformat(format, fmt::make_format_args(ready...)); }(as_markup(args)...)};
 }
 
+// A dotted name that may break after its dots, slashes and underlines.
+Html breakable(std::string_view name);
+
 // Each item's markup, one after another.
 template <class Range, class F>
 Html each(const Range& range, F&& f) {

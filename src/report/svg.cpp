@@ -28,11 +28,13 @@ std::vector<double> linear_ticks(double min, double max, int wanted) {
 std::vector<double> log_ticks(double min, double max) {
   std::vector<double> ticks;
   if (!(min > 0) || !(max > min) || !std::isfinite(max)) return ticks;
-  bool fine = std::log10(max / min) < 3;
+  double decades = std::log10(max / min);
+  static const std::vector<double> kFew{1}, kSome{1, 2, 5}, kMany{1, 1.5, 2, 3, 4, 5, 7};
+  const std::vector<double>& digits = decades >= 3 ? kFew : decades >= 1 ? kSome : kMany;
   for (int e = static_cast<int>(std::floor(std::log10(min))); std::pow(10, e) <= max; ++e)
-    for (double digit : {1.0, 2.0, 5.0}) {
+    for (double digit : digits) {
       double tick = digit * std::pow(10, e);
-      if (tick >= min && tick <= max && (fine || digit == 1)) ticks.push_back(tick);
+      if (tick >= min && tick <= max) ticks.push_back(tick);
     }
   return ticks;
 }

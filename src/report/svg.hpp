@@ -18,7 +18,7 @@ struct Scale {
 
 // Round values inside [min, max], about `wanted` of them.
 std::vector<double> linear_ticks(double min, double max, int wanted = 5);
-std::vector<double> log_ticks(double min, double max);  // decades; 1, 2, 5 of each where there are fewer than three
+std::vector<double> log_ticks(double min, double max);  // decades where there are three or more; else digits too
 
 // x in per cent of the width, y in pixels. CSS classes give colours, so that one drawing serves light, dark and paper.
 class Strip {

@@ -112,7 +112,7 @@ TEST(HtmlReport, StaysUnderAMegabyteWithThreeThousandOps) {
 
 TEST(HtmlReport, TakesLaunchesOfTheSameProblemTogether) {
   EXPECT_THAT(render_html(testing::minilm_climb()),
-              HasSubstr("encoder.layer.*.intermediate.dense <span class='tag'>× 3"));
+              HasSubstr("intermediate.<wbr>dense</span><span class='problem'><b>3 ×</b>"));
 }
 
 TEST(HtmlReport, SaysThatAPlanIsNotVerifiedAndWhy) {

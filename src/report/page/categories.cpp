@@ -13,8 +13,11 @@ namespace rung::report {
 namespace {
 
 constexpr size_t kCategories = kCategoryNames.size();
-// Shares of the bar below which a part has no room for its name: on a phone, on a desk.
-constexpr double kLeastLabelNarrow = 0.27, kLeastLabelWide = 0.09;
+// Whether a part of `share` of a bar of `width` pixels has room for its name.
+bool has_room(std::string_view name, double share, double width) {
+  return share * width > 8.0 * static_cast<double>(name.size()) + 12;
+}
+constexpr double kPhone = 270, kDesk = 600;  // least widths of the bar, pixels
 
 struct Shares {
   std::array<double, kCategories> us{}, floor_us{};
@@ -52,9 +55,10 @@ Html stack(std::string_view title, const Shares& shares) {
   for (size_t i = 0; i < kCategories; ++i) {
     double width = shares.of(i) * 100;
     strip.bar(x, x + width, std::string(category_class(Category(i))) + " part");
-    bool narrow_too = shares.of(i) >= kLeastLabelNarrow;
-    if (shares.of(i) >= kLeastLabelWide)
-      strip.label(x + width / 2, kCategoryNames[i], narrow_too ? "inside" : "inside wide");
+    if (has_room(kCategoryNames[i], shares.of(i), kDesk)) {
+      bool always = has_room(kCategoryNames[i], shares.of(i), kPhone);
+      strip.label(x + width / 2, kCategoryNames[i], always ? "inside" : "inside wide");
+    }
     x += width;
   }
   return html("<div class='stack'><span class='stack-name'>{}</span>{}<span class='stack-total'>{}</span></div>\n",

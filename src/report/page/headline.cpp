@@ -39,7 +39,7 @@ Html floor_strip(const ClimbResult& r) {
   return html(
       "{}<p class='caption'><span class='key gain'></span>this machine’s floor {} <span class='key left'></span>time "
       "left {} "
-      "<span class='key track'></span>won. The plan runs at <b>{}</b> of the speed that the measured peaks "
+      "<span class='key track'></span>taken off. The plan runs at <b>{}</b> of the speed that the measured peaks "
       "allow.</p>\n",
       strip.finish("bar of baseline, final and floor times"), duration_ms(r.floor_ms), left,
       percent(floor_reached(r.final_ms, r.floor_ms)));

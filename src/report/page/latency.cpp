@@ -66,7 +66,7 @@ Html latency(const ClimbResult& result) {
       "<table class='bars'><thead><tr><th scope='col' class='name'>ms</th><th class='chart wide'>{}</th>"
       "<th scope='col' class='number'>least</th><th scope='col' class='number'>median</th><th scope='col' "
       "class='number'>p90</th>"
-      "<th scope='col' class='number'>p99</th><th scope='col' class='number wide'>95 % of median</th>"
+      "<th scope='col' class='number'>p99</th><th scope='col' class='number wide'>95 % interval of median</th>"
       "<th scope='col' class='number wide'>p99 / median</th><th scope='col' class='number wide'>runs</th></tr></thead>"
       "<tbody>\n{}</tbody></table>\n",
       axis(x), each(rows, [&](const Row& row) { return row_markup(row, x, decimals); }));

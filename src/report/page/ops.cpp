@@ -27,9 +27,9 @@ Html time_strip(const OpGroup& g, double longest) {
 }
 
 Html group_row(const OpGroup& g, double longest, double total) {
-  Html out = html("<tr><th scope='row' class='name'><span class='op'>{}", g.label);
-  if (g.count > 1) out += html(" <span class='tag'>× {}</span>", count(g.count));
-  out += html("</span><span class='problem'>{}</span></th>", g.problem);
+  Html times = g.count > 1 ? html("<b>{} ×</b> ", count(g.count)) : Html{};
+  Html out = html("<tr><th scope='row' class='name'><span class='op'>{}</span><span class='problem'>{}{}</span></th>",
+                  breakable(g.label), times, g.problem);
   out += html("<td class='chart wide'>{}</td>", time_strip(g, longest));
   auto number = [&](double key, const std::string& text, const char* css) {
     out += html("<td class='number {}' data-v='{:.6g}'>{}</td>", css, key, text);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "report/format.hpp"
 #include "report/ladder_rows.hpp"
@@ -69,23 +70,6 @@ void draw_grid(Plot& plot, const Axes& a, const Canvas& c) {
   plot.text({(c.left + c.width - c.right) / 2, c.height - 6}, "work per byte, FLOP/byte", "axis middle");
 }
 
-// The slanted roof from the bandwidth up to where it meets `peak`, then level.
-void draw_roof(Plot& plot, const Axes& a, const Canvas& c, double gbps, double peak, std::string_view name) {
-  if (!(peak > 0) || !(gbps > 0)) return;
-  double knee = std::clamp(peak / gbps, a.x.min, a.x.max), start = std::clamp(a.y.min / gbps, a.x.min, knee);
-  plot.line({a.x(start), a.y(gbps * start)}, {a.x(knee), a.y(peak)}, "roof");
-  plot.line({a.x(knee), a.y(peak)}, {c.width - c.right, a.y(peak)}, "roof");
-  plot.text({c.width - c.right, a.y(peak) - 6}, fmt::format("{} {} GFLOP/s", name, significant(peak)), "roof-name end");
-}
-
-void draw_bandwidth_name(Plot& plot, const Axes& a, const Canvas& c, double gbps) {
-  if (!(gbps > 0)) return;
-  double x = std::max(a.x.min, a.y.min / gbps) * 1.1;
-  Point at{a.x(x) + 8, std::min(a.y(gbps * x) - 4, c.height - c.bottom - 8)};
-  plot.text({at.x + (c.width < 500 ? 14 : 30), at.y - 4}, fmt::format("memory {} GB/s", significant(gbps)),
-            "roof-name under");
-}
-
 struct Box {
   double x0, y0, x1, y1;
   bool meets(const Box& o) const { return x0 < o.x1 && o.x0 < x1 && y0 < o.y1 && o.y0 < y1; }
@@ -117,6 +101,34 @@ class Labels {
   std::vector<Box> taken_;
 };
 
+Box text_box(Point end, const std::string& text) {
+  return {end.x - 6.8 * static_cast<double>(display_width(text)), end.y - 11, end.x, end.y + 3};
+}
+
+// The slanted roof from the bandwidth up to where it meets `peak`, then level.
+void draw_roof(Plot& plot, Labels& labels, const Axes& a, double gbps, std::pair<double, std::string> peak) {
+  if (!(peak.first > 0) || !(gbps > 0)) return;
+  double knee = std::clamp(peak.first / gbps, a.x.min, a.x.max), start = std::clamp(a.y.min / gbps, a.x.min, knee);
+  plot.line({a.x(start), a.y(gbps * start)}, {a.x(knee), a.y(peak.first)}, "roof");
+  plot.line({a.x(knee), a.y(peak.first)}, {a.x.to, a.y(peak.first)}, "roof");
+  std::string name = fmt::format("{} {} GFLOP/s", peak.second, significant(peak.first));
+  Point end{a.x.to, a.y(peak.first) - 6};
+  plot.text(end, name, "roof-name end");
+  labels.keep_clear(text_box(end, name));
+}
+
+// Beside the upper part of the slant, where nothing faster than memory lies.
+void draw_bandwidth_name(Plot& plot, Labels& labels, const Axes& a, const Peaks& peaks) {
+  if (!(peaks.read_gbps > 0) || !(peaks.gemm_f32_gflops > 0)) return;
+  double knee = peaks.gemm_f32_gflops / peaks.read_gbps, start = std::max(a.x.min, a.y.min / peaks.read_gbps);
+  double x = start * std::pow(knee / start, 0.7);
+  std::string name = fmt::format("memory {} GB/s", significant(peaks.read_gbps));
+  Point end{std::max(a.x(x) - 8, a.x.from + 6.8 * static_cast<double>(display_width(name))),
+            a.y(x * peaks.read_gbps) - 6};
+  plot.text(end, name, "roof-name end");
+  labels.keep_clear(text_box(end, name));
+}
+
 std::string tip_of(const Dot& d) {
   return fmt::format("{}{}: {} GFLOP/s at {} FLOP/byte, {} in all, {} of floor. {}", d.group.label,
                      d.group.count > 1 ? fmt::format(" (× {})", d.group.count) : "", significant(d.gflops),
@@ -129,13 +141,13 @@ std::string short_name(const OpGroup& group) {
   size_t dot = group.label.rfind('.');
   if (dot != std::string::npos && dot > 0) dot = group.label.rfind('.', dot - 1);
   std::string name = dot == std::string::npos ? group.label : group.label.substr(dot + 1);
+  if (name.starts_with("*.")) name.erase(0, 2);
   return shorten(printable(name.empty() ? group.op : name), 30);
 }
 
-void draw_dots(Plot& plot, const std::vector<Dot>& dots, const Axes& a, const Canvas& c) {
+void draw_dots(Plot& plot, Labels& labels, const std::vector<Dot>& dots, const Axes& a, const Canvas& c) {
   double longest = dots.empty() ? 1 : dots.front().group.us;
   auto radius = [&](const Dot& d) { return 3.5 + (c.width < 500 ? 7 : 10) * std::sqrt(d.group.us / longest); };
-  Labels labels(c);
   for (const Dot& d : dots) {
     Point p{a.x(d.intensity), a.y(d.gflops)};
     labels.keep_clear({p.x - radius(d), p.y - radius(d), p.x + radius(d), p.y + radius(d)});
@@ -154,11 +166,12 @@ Html draw(const ClimbResult& result, const std::vector<Dot>& dots, const Canvas&
   Axes axes = axes_of(dots, result.peaks, canvas);
   Plot plot(canvas.width, canvas.height);
   draw_grid(plot, axes, canvas);
+  Labels labels(canvas);
   const Peaks& p = result.peaks;
-  draw_roof(plot, axes, canvas, p.read_gbps, p.gemm_f32_gflops, "f32");
-  if (result.dtype != "f32") draw_roof(plot, axes, canvas, p.read_gbps, p.gemm_bf16_gflops, "bf16");
-  draw_bandwidth_name(plot, axes, canvas, p.read_gbps);
-  draw_dots(plot, dots, axes, canvas);
+  draw_roof(plot, labels, axes, p.read_gbps, {p.gemm_f32_gflops, "f32"});
+  if (result.dtype != "f32") draw_roof(plot, labels, axes, p.read_gbps, {p.gemm_bf16_gflops, "bf16"});
+  draw_bandwidth_name(plot, labels, axes, p);
+  draw_dots(plot, labels, dots, axes, canvas);
   return plot.finish(canvas.css,
                      fmt::format("Roofline plot of {} problems; the table above holds the same numbers.", dots.size()));
 }

@@ -36,7 +36,7 @@ p { margin:0 }
 .shapes { font:13px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace; overflow-wrap:anywhere }
 .how { max-width:78ch; margin-bottom:18px }
 .caption { font-size:13px; margin-top:10px } .none { font-size:13px }
-.result { font-size:52px; line-height:1.15; letter-spacing:-.025em; margin:26px 0 14px; font-weight:300 }
+.result { font-size:52px; line-height:1.15; letter-spacing:-.025em; margin:26px 0 14px; font-weight:400 }
 .result .was,.result .arrow { color:var(--soft) } .result .now { font-weight:700 }
 .result .unit { font-size:.5em; letter-spacing:0; font-weight:500 }
 .speedup { display:inline-block; margin-left:22px; font-size:26px; letter-spacing:-.01em; font-weight:650; white-space:nowrap }
@@ -82,6 +82,7 @@ th[aria-sort=descending] .sort::after { content:" ↓" } th[aria-sort=ascending]
   color:var(--soft); overflow-wrap:anywhere; font-weight:400 } thead .kernel { font-family:inherit }
 .compact { font-size:13.5px } .compact th,.compact td { padding-top:3px; padding-bottom:3px } .compact .chart { width:24% }
 .compact tbody th.name { font-weight:500 } .compact th.name.kernel { color:var(--ink) } .chosen th,.chosen td { font-weight:600 }
+.problem b { font-weight:600; color:var(--ink) }
 #categories .compact { max-width:720px; margin-top:18px }
 .verdict-text { overflow-wrap:anywhere }
 .stack { display:grid; grid-template-columns:64px 1fr 76px; align-items:center; gap:12px; font-size:14px } .stack-total {
@@ -111,6 +112,7 @@ line.zero { stroke:var(--soft) } line.floor { stroke:var(--floor); stroke-width:
 line.median { stroke:var(--ink); stroke-width:2.5 } line.roof { stroke:var(--ink); stroke-width:1.5 }
 svg text.inside { fill:var(--on); font-weight:600; font-size:12.5px } svg text.axis { font-size:12px }
 svg text.roof-name { fill:var(--ink); font-weight:600 } svg text.dot-name { fill:var(--ink) }
+svg text.roof-name,svg text.dot-name { paint-order:stroke; stroke:var(--page); stroke-width:3.5px; stroke-linejoin:round }
 circle.dot { fill:var(--c); fill-opacity:.82; stroke:var(--page); stroke-width:1.5 } circle.dot:hover { fill-opacity:1;
   stroke:var(--ink) } .for-narrow { display:none }
 #tip { position:fixed; z-index:9; max-width:330px; padding:8px 11px; border-radius:5px; background:var(--ink); color:var(--page);
