@@ -86,9 +86,10 @@ TEST_P(LinearRow, MatchesF64LoopForEveryTunable) {
     for (const Tunable& tunable : row().tunables(problem_of(c)))
       for (int64_t value : tunable.values) {
         c.params = {{std::string(tunable.name), value}};
+        c.gated = false;
         check(c);
-        c.gated = !c.gated;
-        check(c);
+        c.gated = true;
+        if (row().supports(problem_of(c), cpu_info())) check(c);
       }
   }
 }

@@ -44,9 +44,9 @@ void finish_as(const gemm::Finish& f) {
     const Vec bias = f.bias ? load_as(f.bias, f.bias_type, c, n) : zero();
     const Vec gate_bias = f.gate_bias ? load_as(f.gate_bias, f.bias_type, c, n) : zero();
     for (int64_t r = 0; r < f.rows; ++r) {
-      Vec y = load(f.sums + r * f.width + c) + bias;
+      Vec y = load_as(f.sums, DType::f32, r * f.width + c, n) + bias;
       if (f.gate)
-        y = y * activate<activation, accuracy>(load(f.gate + r * f.width + c) + gate_bias);
+        y = y * activate<activation, accuracy>(load_as(f.gate, DType::f32, r * f.width + c, n) + gate_bias);
       else
         y = activate<activation, accuracy>(y);
       if (f.residual) y = y + load_as(f.residual, f.residual_type, r * f.residual_stride + c, n);

@@ -1,0 +1,63 @@
+// A oneDNN matmul primitive that runs on the calling thread alone: made once, then called with addresses.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <dnnl.hpp>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/verdict.hpp"
+#include "ir/op.hpp"
+#include "ir/shape.hpp"
+
+namespace rung::cpu::gemm {
+
+std::optional<dnnl::memory::data_type> onednn_type(DType type);
+dnnl::memory::desc onednn_desc(DType type, const Shape& shape, const Strides& strides);
+
+// While it lives, OpenMP regions started by this thread have one thread, so no worker pool is ever made.
+class OneOpenMpThread {
+ public:
+  OneOpenMpThread();
+  ~OneOpenMpThread();
+  OneOpenMpThread(const OneOpenMpThread&) = delete;
+  OneOpenMpThread& operator=(const OneOpenMpThread&) = delete;
+
+ private:
+  int before_ = 1;
+};
+
+struct OneDnnProblem {
+  dnnl::memory::desc x, w, out;  // w with format any lets the library choose
+  std::optional<dnnl::memory::desc> bias, residual;
+  Activation activation = Activation::none;
+};
+
+class OneDnnMatmul {
+ public:
+  struct Addresses {
+    const void* x = nullptr;
+    const void* w = nullptr;
+    void* out = nullptr;
+    const void* bias = nullptr;
+    const void* residual = nullptr;
+  };
+  explicit OneDnnMatmul(const OneDnnProblem& problem);  // throws dnnl::error; see onednn_supports()
+  dnnl::memory::desc weights() const { return weights_; }
+  void run(const Addresses& at) const;
+
+ private:
+  dnnl::matmul primitive_;
+  dnnl::memory::desc weights_;
+  dnnl::stream stream_;
+  std::vector<dnnl::memory> memories_;      // in the order of Addresses, those that are used
+  std::vector<dnnl_exec_arg_t> arguments_;  // the same, then the scratch pad
+  std::unique_ptr<std::byte[]> scratch_pad_;
+  bool has_bias_, has_residual_;
+};
+
+Verdict onednn_supports(const OneDnnProblem& problem);
+// Lays `from` (described by `plain`) out as `packed` says.
+void onednn_reorder(const dnnl::memory::desc& plain, const void* from, const dnnl::memory::desc& packed, void* to);
+
+}  // namespace rung::cpu::gemm
