@@ -70,7 +70,14 @@ Result<Tokenizer> Tokenizer::make(TokenizerFiles files) {
 }
 
 Result<Tokenizer> Tokenizer::open(const std::string& directory) {
-  RUNG_TRY(auto files, read_tokenizer_files(directory));
+  RUNG_TRY(TextFiles texts, tokenizer_texts(directory));
+  auto tokenizer = from_texts(texts);
+  if (!tokenizer) return fail("'{}': {}", directory, tokenizer.error().message);
+  return tokenizer;
+}
+
+Result<Tokenizer> Tokenizer::from_texts(const TextFiles& texts) {
+  RUNG_TRY(auto files, read_tokenizer_files(texts));
   return make(std::move(files));
 }
 

@@ -21,6 +21,8 @@ struct Encoding {
   bool truncated = false;
 };
 
+using TextFiles = std::map<std::string, std::string>;
+
 struct EncodeOptions {
   int64_t max_length = 512;  // with [CLS] and [SEP]; what is longer is cut
   int64_t pad_to = 0;        // at least this many, filled with [PAD]
@@ -40,6 +42,8 @@ class Tokenizer {
  public:
   // Reads tokenizer.json, or else vocab.txt with tokenizer_config.json. Errors name the file and the field.
   static Result<Tokenizer> open(const std::string& directory);
+  // The same from the files' texts, by file name: a plan carries them.
+  static Result<Tokenizer> from_texts(const TextFiles& texts);
   // Errors: a special token ([CLS], [SEP], [PAD], the unknown token) is not in the vocabulary.
   static Result<Tokenizer> make(TokenizerFiles files);
 
@@ -62,6 +66,8 @@ class Tokenizer {
   int64_t cls_ = 0, sep_ = 0, pad_ = 0, unknown_ = 0;
 };
 
-Result<TokenizerFiles> read_tokenizer_files(const std::string& directory);
+// The tokenizer's files of a model directory, by name; none if it has no tokenizer.
+Result<TextFiles> tokenizer_texts(const std::string& directory);
+Result<TokenizerFiles> read_tokenizer_files(const TextFiles& texts);
 
 }  // namespace rung

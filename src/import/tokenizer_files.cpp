@@ -14,6 +14,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kTokenizerConfig = "tokenizer_config.json";
+constexpr const char* kTokenizerJson = "tokenizer.json";
+constexpr const char* kVocabTxt = "vocab.txt";
 constexpr int64_t kMaxTokens = 1 << 24;
 constexpr const char* kSpecial[] = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
 
@@ -60,8 +63,8 @@ Status read_added_tokens(const Config& tokenizer, TokenizerFiles& files) {
   return {};
 }
 
-Status read_tokenizer_json(const std::string& path, TokenizerFiles& files) {
-  RUNG_TRY(auto tokenizer, Config::read(path));
+Status read_tokenizer_json(const std::string& text, TokenizerFiles& files) {
+  RUNG_TRY(auto tokenizer, Config::parse(text, kTokenizerJson));
   RUNG_TRY(auto model, tokenizer.get_object("model"));
   RUNG_CHECK(model.get_word("type", {"WordPiece"}));
   RUNG_CHECK(read_vocabulary(model, files));
@@ -76,8 +79,7 @@ Status read_tokenizer_json(const std::string& path, TokenizerFiles& files) {
 }
 
 // One token a line; its id is the line's number. Of a token that stands twice the last counts.
-Status read_vocab_txt(const std::string& path, TokenizerFiles& files) {
-  RUNG_TRY(std::string text, read_text_file(path, size_t{1} << 28));
+void read_vocab_txt(const std::string& text, TokenizerFiles& files) {
   std::istringstream lines(text);
   int64_t id = 0;
   for (std::string line; std::getline(lines, line); ++id) {
@@ -87,7 +89,6 @@ Status read_vocab_txt(const std::string& path, TokenizerFiles& files) {
   for (const char* token : kSpecial)
     if (auto found = files.vocabulary.find(token); found != files.vocabulary.end())
       files.special[token] = found->second;
-  return {};
 }
 
 // Some files give a huge number for "no limit".
@@ -99,21 +100,29 @@ Status read_max_length(const Config& config, TokenizerFiles& files) {
 
 }  // namespace
 
-Result<TokenizerFiles> read_tokenizer_files(const std::string& directory) {
-  auto path = [&](const char* name) { return (fs::path(directory) / name).string(); };
+Result<TextFiles> tokenizer_texts(const std::string& directory) {
+  TextFiles texts;
   std::error_code error;
+  for (const char* name : {kTokenizerConfig, kTokenizerJson, kVocabTxt}) {
+    fs::path path = fs::path(directory) / name;
+    if (!fs::exists(path, error) || (name == kVocabTxt && texts.contains(kTokenizerJson))) continue;
+    RUNG_TRY(texts[name], read_text_file(path.string(), size_t{1} << 28));
+  }
+  return texts;
+}
+
+Result<TokenizerFiles> read_tokenizer_files(const TextFiles& texts) {
   TokenizerFiles files;
-  bool has_config = fs::exists(path("tokenizer_config.json"), error);
-  RUNG_TRY(auto config, has_config ? Config::read(path("tokenizer_config.json"))
-                                   : Config::parse("{}", path("tokenizer_config.json")));
+  auto settings = texts.find(kTokenizerConfig);
+  RUNG_TRY(auto config, Config::parse(settings == texts.end() ? "{}" : settings->second, kTokenizerConfig));
   RUNG_CHECK(read_max_length(config, files));
-  if (fs::exists(path("tokenizer.json"), error)) {
-    RUNG_CHECK(read_tokenizer_json(path("tokenizer.json"), files));
-  } else if (fs::exists(path("vocab.txt"), error)) {
-    RUNG_CHECK(read_vocab_txt(path("vocab.txt"), files));
+  if (auto json = texts.find(kTokenizerJson); json != texts.end()) {
+    RUNG_CHECK(read_tokenizer_json(json->second, files));
+  } else if (auto vocabulary = texts.find(kVocabTxt); vocabulary != texts.end()) {
+    read_vocab_txt(vocabulary->second, files);
     RUNG_CHECK(read_rules(config, "do_lower_case", "tokenize_chinese_chars", files.rules));
   } else {
-    return fail("'{}': no tokenizer, wanted tokenizer.json or vocab.txt", directory);
+    return fail("no tokenizer: wanted tokenizer.json or vocab.txt");
   }
   return files;
 }

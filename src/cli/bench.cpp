@@ -1,0 +1,92 @@
+// rung bench: latency of a plan, back to back.
+// SPDX-License-Identifier: Apache-2.0
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.hpp"
+#include "cli/models.hpp"
+#include "cli/terminal.hpp"
+#include "ladder/profile.hpp"
+#include "measure/clock.hpp"
+#include "measure/statistics.hpp"
+
+namespace rung::cli {
+namespace {
+
+struct Options {
+  CommonOptions common;
+  int runs = 200;
+  bool blocks = false;
+};
+
+constexpr double kWarmUpSeconds = 0.05;
+
+std::vector<double> time_for(Session& session, double seconds) {
+  std::vector<double> ms;
+  int64_t end = now_ns() + static_cast<int64_t>(seconds * 1e9);
+  do ms.push_back(seconds_of([&] { (void)session.run(); }) * 1e3);
+  while (now_ns() < end);
+  return ms;
+}
+
+// "go 300" -> {"runs":..,"median_ms":..,"times_ms":[..]}; so that another process can alternate contestants.
+Status serve_blocks(Session& session) {
+  std::string word;
+  double milliseconds = 0;
+  fmt::print("ready\n");
+  std::fflush(stdout);
+  while (std::cin >> word >> milliseconds) {
+    if (word != "go" || !(milliseconds > 0))
+      return wrong_usage("--blocks: got '{} {}', wanted 'go MILLISECONDS'", word, milliseconds);
+    time_for(session, kWarmUpSeconds);
+    std::vector<double> ms = time_for(session, milliseconds * 1e-3);
+    fmt::print("{}\n", nlohmann::json{{"runs", ms.size()}, {"median_ms", median(ms)}, {"times_ms", ms}}.dump());
+    std::fflush(stdout);
+  }
+  return {};
+}
+
+Status run(const Options& options) {
+  log_to_stderr(options.common.log_level);
+  RUNG_TRY(Opened opened, open_model(options.common));
+  RUNG_TRY(auto plan, plan_of(opened, options.common));
+  RUNG_TRY(Session session, session_of(plan));
+  Inputs inputs = sample_missing(*plan, opened.given, 1);
+  RUNG_CHECK(session.set_inputs(inputs));
+  RUNG_CHECK(session.run());
+  if (options.blocks) return serve_blocks(session);
+  time_for(session, kWarmUpSeconds);
+  std::vector<double> ms;
+  for (int i = 0; i < options.runs; ++i) ms.push_back(seconds_of([&] { (void)session.run(); }) * 1e3);
+  Summary s = summarize(ms);
+  RUNG_TRY(Profile profile, profile_session(session, inputs));
+  nlohmann::json json{{"median_ms", s.median},
+                      {"min_ms", s.min},
+                      {"p90_ms", s.p90},
+                      {"p99_ms", s.p99},
+                      {"runs", s.count},
+                      {"ci95", {s.ci95.lo, s.ci95.hi}},
+                      {"cold_median_ms", profile.cold.median_ms},
+                      {"kernels", plan->steps.size()},
+                      {"host_us", profile.host_us},
+                      {"device", plan->device}};
+  if (options.common.json) return fmt::print("{}\n", json.dump()), Status{};
+  fmt::print("median {:.3f} ms [{:.3f}, {:.3f}]   min {:.3f}   p90 {:.3f}   p99 {:.3f}   cold {:.3f}\n", s.median,
+             s.ci95.lo, s.ci95.hi, s.min, s.p90, s.p99, profile.cold.median_ms);
+  fmt::print("{} runs of {} launches on {} threads, {:.1f} us outside kernels per run; {}\n", s.count,
+             plan->steps.size(), plan->recipe.threads, profile.host_us, plan->device);
+  return {};
+}
+
+}  // namespace
+
+std::pair<CLI::App*, Run> bench_command(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  auto* command = app.add_subcommand("bench", "measure the latency of a plan, or of a model with default kernels");
+  add_common(*command, options->common);
+  add(*command, "runs", options->runs)->check(CLI::Range(1, 1000000))->capture_default_str();
+  add(*command, "blocks", options->blocks);
+  return {command, [options] { return run(*options); }};
+}
+
+}  // namespace rung::cli

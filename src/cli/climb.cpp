@@ -1,0 +1,112 @@
+// rung climb: from a model to a verified, faster plan, with its report.
+// SPDX-License-Identifier: Apache-2.0
+#include <charconv>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/atomic_file.hpp"
+#include "cli/command.hpp"
+#include "cli/models.hpp"
+#include "cli/terminal.hpp"
+#include "ladder/climb.hpp"
+#include "ladder/rungs.hpp"
+#include "plan/file.hpp"
+#include "report/write.hpp"
+#include "report/json.hpp"
+#include "report/terminal.hpp"
+
+namespace rung::cli {
+namespace {
+
+constexpr int kVerificationInputs = 3;
+
+struct Options {
+  CommonOptions common;
+  std::string budget = "60s", out = "rung-out", database = default_database_path();
+  std::vector<std::string> skip;
+};
+
+// "60s", "5m", "1500ms" or plain seconds.
+Result<double> parse_time(const std::string& text) {
+  double value = 0;
+  auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
+  double scale = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "ms" ? 1e-3 : 0;
+  if (code != std::errc() || scale == 0 || !(value > 0))
+    return wrong_usage("--budget: got '{}', wanted a time such as 60s or 5m", text);
+  return value * scale;
+}
+
+// An unwritable folder is found before the work, not after it.
+Status check_writable(const std::string& directory) {
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  if (error) return fail("--out '{}': cannot make the folder: {}", directory, error.message());
+  std::string probe = directory + "/.rung-probe";
+  RUNG_CHECK(write_file_atomically(probe, std::string_view("x")));
+  std::filesystem::remove(probe, error);
+  return {};
+}
+
+Result<ClimbOptions> climb_options(const Options& options, const Subject& subject, const Inputs& given) {
+  ClimbOptions climb{
+      .threads = threads_of(options.common), .database_path = options.database, .interrupted = interrupted};
+  RUNG_TRY(climb.budget_s, parse_time(options.budget));
+  if (options.common.dtype == "bf16") climb.dtype = DType::bf16;
+  for (const auto& name : options.skip) {
+    if (!rung_named(name)) return wrong_usage("--skip: there is no rung '{}'", name);
+    climb.skip.insert(name);
+  }
+  for (uint64_t seed = 1; seed <= kVerificationInputs; ++seed)
+    climb.inputs.push_back(sample_missing(subject, given, seed));
+  bool all_given = climb.inputs[0].size() == given.size();
+  if (all_given) climb.inputs.resize(1);
+  return climb;
+}
+
+Status write_outcome(const ClimbOutcome& outcome, const std::string& directory) {
+  RUNG_CHECK(save_plan(*outcome.plan, directory + "/plan.rung"));
+  RUNG_CHECK(save_recipe(outcome.recipe, directory + "/recipe.json"));
+  RUNG_CHECK(write_file_atomically(directory + "/trace.json", outcome.trace.to_json()));
+  return write_reports(outcome.result, directory);
+}
+
+Status run(const Options& options) {
+  log_to_stderr(options.common.log_level);
+  RUNG_TRY(Opened opened, open_model(options.common));
+  if (!opened.subject) return wrong_usage("'{}' is a plan already: climb a model directory", options.common.model);
+  RUNG_TRY(ClimbOptions climbing, climb_options(options, *opened.subject, opened.given));
+  RUNG_CHECK(check_writable(options.out));
+  catch_interrupts();
+  Result<ClimbOutcome> outcome = fail("not started");
+  {
+    Progress progress(options.common.log_level > 0);
+    climbing.progress = [&](const std::string& what, double fraction) { progress.show(what, fraction); };
+    outcome = climb(*opened.subject, climbing);
+  }
+  if (!outcome) return tl::unexpected<Error>(outcome.error());
+  RUNG_CHECK(write_outcome(*outcome, options.out));
+  if (options.common.json) {
+    fmt::print("{}\n", json_text(outcome->result, false));
+  } else {
+    fmt::print("{}", ladder_table(outcome->result, stdout_is_terminal()));
+    fmt::print("\nplan    {0}/plan.rung\nreport  {0}/report.html\n", options.out);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::pair<CLI::App*, Run> climb_command(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  auto* command =
+      app.add_subcommand("climb", "climb the ladder: measure, verify and keep what is faster; write plan and report");
+  add_common(*command, options->common);
+  add(*command, "budget", options->budget)->capture_default_str();
+  add(*command, "out", options->out)->capture_default_str();
+  add(*command, "skip", options->skip)->delimiter(',');
+  add(*command, "database", options->database);
+  return {command, [options] { return run(*options); }};
+}
+
+}  // namespace rung::cli

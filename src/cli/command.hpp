@@ -1,0 +1,24 @@
+// One command of the tool: its words for CLI11 and what it does.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <CLI/CLI.hpp>
+#include <functional>
+
+#include "base/status.hpp"
+
+namespace rung::cli {
+
+using Run = std::function<Status()>;
+
+// Each declares its options on a new subcommand of `app` and returns what to do when it is chosen. One file each.
+std::pair<CLI::App*, Run> climb_command(CLI::App& app);
+std::pair<CLI::App*, Run> run_command(CLI::App& app);
+std::pair<CLI::App*, Run> bench_command(CLI::App& app);
+std::pair<CLI::App*, Run> verify_command(CLI::App& app);
+std::pair<CLI::App*, Run> build_command(CLI::App& app);
+std::pair<CLI::App*, Run> inspect_command(CLI::App& app);
+std::pair<CLI::App*, Run> profile_command(CLI::App& app);
+std::pair<CLI::App*, Run> explain_command(CLI::App& app);
+std::pair<CLI::App*, Run> options_command(CLI::App& app);
+
+}  // namespace rung::cli

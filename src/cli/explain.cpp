@@ -1,0 +1,106 @@
+// rung explain: why each pass did or did not apply, and why each kernel was or was not eligible; loads no weight.
+// SPDX-License-Identifier: Apache-2.0
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.hpp"
+#include "cli/models.hpp"
+#include "cli/terminal.hpp"
+#include "gemm/problem.hpp"
+#include "kernels/cpu/bind.hpp"
+#include "ladder/rungs.hpp"
+#include "plan/build.hpp"
+#include "plan/kernel_choice.hpp"
+
+namespace rung::cli {
+namespace {
+
+using Json = nlohmann::json;
+
+struct Options {
+  CommonOptions common;
+  std::string recipe;
+};
+
+Result<Recipe> recipe_of(const Options& options) {
+  if (!options.recipe.empty()) return load_recipe(options.recipe);
+  Recipe recipe{.threads = threads_of(options.common)};
+  for (const Rung& rung : ladder())
+    if (!rung.opt_in || options.common.dtype == "bf16") rung.apply(recipe);
+  return recipe;
+}
+
+Json explain_passes(const PassReport& report) {
+  Json passes = Json::array();
+  for (const auto& row : report.rows)
+    passes.push_back({{"name", row.name},
+                      {"rung", row.rung},
+                      {"changed", row.changed},
+                      {"nodes_before", row.nodes_before},
+                      {"nodes_after", row.nodes_after},
+                      {"ms", row.ms},
+                      {"notes", row.notes}});
+  return passes;
+}
+
+Json explain_problems(const Graph& graph, const Recipe& recipe) {
+  std::map<std::string, std::pair<int, cpu::Problem>> problems;
+  std::vector<bool> constant = constant_nodes(graph);
+  for (NodeId id : graph.order()) {
+    if (constant[id] || graph.as<Input>(id) || is_view(graph[id].op)) continue;
+    cpu::Problem problem = cpu::problem_of(graph, id, recipe.threads);
+    for (size_t i = 0; i < problem.inputs.size(); ++i) problem.inputs[i].constant = constant[graph[id].operands[i]];
+    auto [it, added] = problems.try_emplace(problem_key(problem), 0, problem);
+    ++it->second.first;
+  }
+  Json rows = Json::array();
+  for (const auto& [key, entry] : problems) {
+    Json kernels = Json::array();
+    for (const auto& [name, verdict] : explain_kernels(entry.second))
+      kernels.push_back({{"kernel", name}, {"yes", verdict.yes}, {"reason", verdict.reason}});
+    rows.push_back({{"problem", key}, {"count", entry.first}, {"kernels", std::move(kernels)}});
+  }
+  return rows;
+}
+
+void print_text(const Json& json) {
+  for (const auto& pass : json["passes"]) {
+    fmt::print("{:<12} {:<22} {:>6} -> {:<6} nodes {:8.2f} ms\n", pass["rung"].get<std::string>(),
+               pass["name"].get<std::string>(), pass["nodes_before"].get<size_t>(), pass["nodes_after"].get<size_t>(),
+               pass["ms"].get<double>());
+    for (const auto& note : pass["notes"]) fmt::print("    {}\n", note.get<std::string>());
+  }
+  for (const auto& problem : json["problems"]) {
+    fmt::print("\n{} x {}\n", problem["count"].get<int>(), problem["problem"].get<std::string>());
+    for (const auto& row : problem["kernels"])
+      fmt::print("    {:<4} {:<28} {}\n", row["yes"].get<bool>() ? "yes" : "no", row["kernel"].get<std::string>(),
+                 row["reason"].get<std::string>());
+  }
+}
+
+Status run(const Options& options) {
+  log_to_stderr(options.common.log_level);
+  RUNG_TRY(Opened opened, open_model(options.common));
+  if (!opened.subject) return wrong_usage("'{}' is a plan: explain needs a model directory", options.common.model);
+  RUNG_TRY(Recipe recipe, recipe_of(options));
+  PassReport report;
+  RUNG_TRY(Graph graph, apply_passes(opened.subject->model.graph, recipe, &report));
+  Json json{{"passes", explain_passes(report)}, {"problems", explain_problems(graph, recipe)}};
+  if (options.common.json)
+    fmt::print("{}\n", json.dump());
+  else
+    print_text(json);
+  return {};
+}
+
+}  // namespace
+
+std::pair<CLI::App*, Run> explain_command(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  auto* command = app.add_subcommand("explain", "say why passes and kernels apply or do not");
+  add_common(*command, options->common);
+  add(*command, "recipe", options->recipe)->description("of this recipe instead of all rungs");
+  return {command, [options] { return run(*options); }};
+}
+
+}  // namespace rung::cli

@@ -1,0 +1,146 @@
+// rung inspect: what a model or plan is made of; loads no weight.
+// SPDX-License-Identifier: Apache-2.0
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.hpp"
+#include "cli/models.hpp"
+#include "cli/terminal.hpp"
+#include "ir/text.hpp"
+#include "measure/cost.hpp"
+#include "plan/build.hpp"
+
+namespace rung::cli {
+namespace {
+
+using Json = nlohmann::json;
+
+struct Options {
+  CommonOptions common;
+  std::string recipe;
+  bool graph = false;
+};
+
+struct OpTotals {
+  size_t count = 0;
+  double flops = 0, bytes = 0;
+};
+
+Json port(const std::string& name, const Type& type) { return {{"name", name}, {"type", to_string(type)}}; }
+
+std::map<std::string, OpTotals> totals_of(const Graph& graph) {
+  std::map<std::string, OpTotals> totals;
+  for (NodeId id : graph.order()) {
+    OpTotals& t = totals[std::string(name_of(graph[id].op))];
+    Cost cost = cost_of(graph, id);
+    ++t.count, t.flops += cost.flops, t.bytes += cost.bytes;
+  }
+  return totals;
+}
+
+Json describe(const Graph& graph, const Model& model) {
+  Json inputs = Json::array(), outputs = Json::array(), ops = Json::object();
+  for (NodeId id : graph.inputs()) {
+    Json entry = port(graph.as<Input>(id)->name, graph.type(id));
+    const auto& known = model.defaults.at(graph.as<Input>(id)->name);
+    entry["meaning"] = known.meaning;
+    entry["required"] = !known.value.has_value();
+    inputs.push_back(std::move(entry));
+  }
+  for (const Output& output : graph.outputs()) outputs.push_back(port(output.name, graph.type(output.node)));
+  double flops = 0;
+  for (const auto& [name, t] : totals_of(graph))
+    ops[name] = {{"count", t.count}, {"flops", t.flops}, {"bytes", t.bytes}}, flops += t.flops;
+  return {{"model", model.name},
+          {"architecture", model.architecture},
+          {"parameters", count_parameters(model.graph)},
+          {"nodes", graph.size()},
+          {"flops", flops},
+          {"inputs", inputs},
+          {"outputs", outputs},
+          {"ops", ops},
+          {"notes", model.notes}};
+}
+
+Json describe(const Plan& plan) {
+  Json inputs = Json::array(), outputs = Json::array(), kernels = Json::object();
+  for (const auto& input : plan.inputs) inputs.push_back(port(input.name, input.type));
+  for (const auto& output : plan.outputs) outputs.push_back(port(output.name, output.type));
+  for (const auto& step : plan.steps) kernels[step.kernel] = kernels.value(step.kernel, 0) + 1;
+  Json frozen = Json::array();
+  for (const auto& f : plan.frozen) frozen.push_back(port(f.name, f.value.type()));
+  return {{"model", plan.model},
+          {"architecture", plan.architecture},
+          {"device", plan.device},
+          {"launches", plan.steps.size()},
+          {"kernels", kernels},
+          {"weight_bytes", plan.weight_bytes()},
+          {"arena_bytes", plan.arena_bytes},
+          {"inputs", inputs},
+          {"outputs", outputs},
+          {"frozen", frozen},
+          {"recipe", to_json(plan.recipe)}};
+}
+
+void print_json_as_text(const Json& json) {
+  for (const auto& [key, value] : json.items()) {
+    if (!value.is_structured()) {
+      fmt::print("{:<14} {}\n", key, value.is_string() ? value.get<std::string>() : value.dump());
+      continue;
+    }
+    fmt::print("{}\n", key);
+    for (const auto& [name, entry] : value.items())
+      fmt::print("  {}{}\n", value.is_array() ? "" : name + "  ", entry.dump());
+  }
+}
+
+Status inspect_model(const Options& options, const Subject& subject) {
+  Graph graph = subject.model.graph;
+  PassReport report;
+  Json json;
+  if (!options.recipe.empty()) {
+    RUNG_TRY(Recipe recipe, load_recipe(options.recipe));
+    RUNG_TRY(graph, apply_passes(graph, recipe, &report));
+  }
+  if (options.graph) return fmt::print("{}", print(graph)), Status{};
+  json = describe(graph, subject.model);
+  for (const auto& row : report.rows)
+    json["passes"].push_back({{"name", row.name},
+                              {"rung", row.rung},
+                              {"changed", row.changed},
+                              {"ms", row.ms},
+                              {"nodes", row.nodes_after},
+                              {"notes", row.notes}});
+  if (options.common.json)
+    fmt::print("{}\n", json.dump());
+  else
+    print_json_as_text(json);
+  return {};
+}
+
+Status run(const Options& options) {
+  log_to_stderr(options.common.log_level);
+  RUNG_TRY(Opened opened, open_model(options.common));
+  if (opened.subject) return inspect_model(options, *opened.subject);
+  if (options.graph || !options.recipe.empty())
+    return wrong_usage("'{}' is a plan: --graph and --recipe need a model directory", options.common.model);
+  Json json = describe(*opened.plan);
+  if (options.common.json)
+    fmt::print("{}\n", json.dump());
+  else
+    print_json_as_text(json);
+  return {};
+}
+
+}  // namespace
+
+std::pair<CLI::App*, Run> inspect_command(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  auto* command = app.add_subcommand("inspect", "say what a model or plan is made of");
+  add_common(*command, options->common);
+  add(*command, "recipe", options->recipe)->description("run this recipe's passes first");
+  add(*command, "graph", options->graph);
+  return {command, [options] { return run(*options); }};
+}
+
+}  // namespace rung::cli

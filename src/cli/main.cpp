@@ -1,0 +1,53 @@
+// The rung tool: parses the command line, runs one command, turns its Status into an exit code.
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <cstdio>
+#include <exception>
+
+#include "base/log.hpp"
+#include "base/version.hpp"
+#include "cli/command.hpp"
+
+namespace {
+
+using namespace rung::cli;
+
+constexpr std::array kCommands{climb_command,   run_command,     bench_command,   verify_command, build_command,
+                               inspect_command, profile_command, explain_command, options_command};
+
+// Exit codes: 0 done, 1 the work failed, 2 wrong usage.
+int report(const rung::Status& status) {
+  if (status) return 0;
+  std::fprintf(stderr, "rung: error: %s\n", status.error().message.c_str());
+  return status.error().kind == rung::ErrorKind::usage ? 2 : 1;
+}
+
+int run_chosen(const std::vector<std::pair<CLI::App*, Run>>& commands) {
+  for (const auto& [app, run] : commands) {
+    if (!app->parsed()) continue;
+    try {
+      return report(run());
+    } catch (const std::bad_alloc&) {
+      return report(rung::fail("out of memory"));
+    } catch (const std::exception& e) {
+      return report(rung::fail("internal error: {}", e.what()));
+    }
+  }
+  return 2;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"rung lowers the latency of one inference, and proves it"};
+  app.set_version_flag("--version", std::string(rung::kRungVersion));
+  app.require_subcommand(1);
+  std::vector<std::pair<CLI::App*, Run>> commands;
+  for (auto* command : kCommands) commands.push_back(command(app));
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : 2;
+  }
+  return run_chosen(commands);
+}

@@ -1,0 +1,153 @@
+// Opening models and making plans of them.
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/models.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+
+#include "base/random.hpp"
+#include "device/cpu/cpu_info.hpp"
+#include "import/npz.hpp"
+#include "import/tokenizer.hpp"
+#include "ladder/rungs.hpp"
+#include "plan/build.hpp"
+#include "plan/file.hpp"
+
+namespace rung::cli {
+namespace {
+
+// "input_ids=1,128"
+Result<std::pair<std::string, Shape>> parse_shape(const std::string& text) {
+  size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) return wrong_usage("--shape: got '{}', wanted NAME=1,128", text);
+  Shape shape;
+  const char *at = text.data() + equals + 1, *end = text.data() + text.size();
+  while (at < end) {
+    int64_t dim = 0;
+    auto [next, code] = std::from_chars(at, end, dim);
+    bool separated = next == end || *next == ',';
+    if (code != std::errc() || dim < 1 || !separated || shape.rank() == Dims::kMaxRank)
+      return wrong_usage("--shape: got '{}', wanted NAME=1,128 with positive dimensions", text);
+    shape.push_back(dim);
+    at = next == end ? next : next + 1;
+  }
+  return std::pair(text.substr(0, equals), shape);
+}
+
+Result<ImportOptions> import_options(const CommonOptions& options) {
+  ImportOptions import;
+  for (const auto& text : options.shapes) {
+    RUNG_TRY(auto named, parse_shape(text));
+    import.shapes[named.first] = named.second;
+  }
+  import.random_seed = options.random_weights;
+  if (options.dtype != "model") import.dtype = DType::f32;  // bf16 is a rung on top of the f32 model
+  return import;
+}
+
+Status freeze(const CommonOptions& options, Inputs& given, Subject& subject) {
+  for (const auto& name : options.freeze) {
+    auto it = given.find(name);
+    if (it == given.end()) return wrong_usage("--freeze {}: --inputs gives it no value", name);
+    subject.frozen.insert(*it);
+    given.erase(it);
+  }
+  return freeze_inputs(subject.model, {subject.frozen.begin(), subject.frozen.end()});
+}
+
+Status check_device(const CommonOptions& options) {
+  if (options.device == "cpu") return {};
+  return wrong_usage("--device: got '{}'; this build runs on: cpu", options.device);
+}
+
+bool is_plan(const std::string& path) { return path.ends_with(".rung"); }
+
+}  // namespace
+
+int threads_of(const CommonOptions& options) { return options.threads > 0 ? options.threads : cpu::cpu_info().cores; }
+
+Result<Subject> open_subject(const CommonOptions& options, Inputs& given) {
+  RUNG_TRY(ImportOptions import, import_options(options));
+  Subject subject;
+  RUNG_TRY(subject.model, import_model(options.model, import));
+  RUNG_CHECK(freeze(options, given, subject));
+  if (import.dtype == DType::f32) {
+    subject.reference = subject.model.graph;
+  } else {
+    import.dtype = DType::f32;
+    RUNG_TRY(Model reference, import_model(options.model, import));
+    RUNG_CHECK(freeze_inputs(reference, {subject.frozen.begin(), subject.frozen.end()}));
+    subject.reference = std::move(reference.graph);
+  }
+  RUNG_TRY(subject.attachments, tokenizer_texts(subject.model.directory));
+  return subject;
+}
+
+Result<Opened> open_model(const CommonOptions& options) {
+  RUNG_CHECK(check_device(options));
+  Opened opened;
+  if (!options.inputs.empty()) {
+    RUNG_TRY(opened.given, read_npz(options.inputs));
+  }
+  if (!is_plan(options.model)) {
+    RUNG_TRY(opened.subject, open_subject(options, opened.given));
+    return opened;
+  }
+  if (!options.shapes.empty() || !options.freeze.empty() || options.random_weights || options.dtype != "model")
+    return wrong_usage("'{}' is a plan: --shape, --freeze, --dtype and --random-weights were decided when it was built",
+                       options.model);
+  RUNG_TRY(Plan plan, load_plan(options.model));
+  if (options.threads > 0 && options.threads != plan.recipe.threads)
+    return wrong_usage("'{}' was built for {} threads, got --threads {}", options.model, plan.recipe.threads,
+                       options.threads);
+  opened.plan = std::make_shared<Plan>(std::move(plan));
+  return opened;
+}
+
+Inputs sample_missing(const Subject& subject, const Inputs& given, uint64_t seed) {
+  Inputs inputs = given;
+  for (NodeId id : subject.model.graph.inputs()) {
+    const auto& name = subject.model.graph.as<Input>(id)->name;
+    const auto& input = subject.model.defaults.at(name);
+    if (!inputs.contains(name)) inputs[name] = input.value ? *input.value : input.sample(seed);
+  }
+  return inputs;
+}
+
+Inputs sample_missing(const Plan& plan, const Inputs& given, uint64_t seed) {
+  Inputs inputs = given;
+  for (const auto& input : plan.inputs) {
+    if (inputs.contains(input.name) || input.value) continue;
+    Tensor values({DType::f32, input.type.shape});
+    auto out = values.as<float>();
+    uint64_t span = input.first && input.last ? static_cast<uint64_t>(*input.last - *input.first + 1) : 1;
+    for (size_t i = 0; i < out.size(); ++i)
+      out[i] = is_float(input.type.dtype)
+                   ? std::clamp(random_normal(seed, i), -1.0f, 1.0f)
+                   : static_cast<float>(input.first.value_or(0) + static_cast<int64_t>(random_bits(seed, i) % span));
+    inputs[input.name] = convert(values, input.type.dtype);
+  }
+  return inputs;
+}
+
+Result<std::shared_ptr<const Plan>> default_plan(const Subject& subject, const CommonOptions& options) {
+  Recipe recipe{.threads = threads_of(options)};
+  for (const Rung& rung : ladder())
+    if (!rung.opt_in || options.dtype == "bf16") rung.apply(recipe);
+  RUNG_TRY(Built built, build_plan(subject.model.graph, recipe));
+  attach_model(built.plan, subject);
+  return std::make_shared<const Plan>(std::move(built.plan));
+}
+
+Result<std::shared_ptr<const Plan>> plan_of(const Opened& opened, const CommonOptions& options) {
+  if (opened.plan) return opened.plan;
+  return default_plan(*opened.subject, options);
+}
+
+Result<Session> session_of(std::shared_ptr<const Plan> plan) {
+  auto team = std::make_shared<cpu::Team>(plan->recipe.threads);
+  return Session::create(std::move(plan), std::move(team));
+}
+
+}  // namespace rung::cli

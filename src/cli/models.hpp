@@ -1,0 +1,38 @@
+// Opens what MODEL names: a directory becomes a subject to climb or build, a .rung file a plan to run.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <memory>
+#include <optional>
+
+#include "cli/options.hpp"
+#include "ladder/subject.hpp"
+#include "session/session.hpp"
+
+namespace rung::cli {
+
+using Inputs = NamedTensors;
+
+struct Opened {
+  std::optional<Subject> subject;    // of a directory
+  std::shared_ptr<const Plan> plan;  // of a .rung file
+  Inputs given;                      // from --inputs, less the frozen ones
+};
+
+// Errors: no such model, wrong device, bad shapes, inputs that do not fit, frozen inputs without a value.
+Result<Opened> open_model(const CommonOptions& options);
+Result<Subject> open_subject(const CommonOptions& options, Inputs& given);
+
+// Inputs complete enough to time: those given, the model's defaults, random samples for the rest.
+Inputs sample_missing(const Subject& subject, const Inputs& given, uint64_t seed);
+Inputs sample_missing(const Plan& plan, const Inputs& given, uint64_t seed);
+
+// All non-optional rungs, kernels in order of preference or as the tuning database knows: what runs without a climb.
+Result<std::shared_ptr<const Plan>> default_plan(const Subject& subject, const CommonOptions& options);
+// The plan of a .rung file, or default_plan of a directory.
+Result<std::shared_ptr<const Plan>> plan_of(const Opened& opened, const CommonOptions& options);
+
+int threads_of(const CommonOptions& options);
+// A session over the plan with a team of the plan's thread count.
+Result<Session> session_of(std::shared_ptr<const Plan> plan);
+
+}  // namespace rung::cli

@@ -1,0 +1,78 @@
+// The options table.
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+
+namespace rung::cli {
+namespace {
+
+constexpr std::array<OptionRow, 23> kOptions{{
+    {"json", "", "", "print one JSON object on standard output, logs on standard error"},
+    {"device", "RUNG_DEVICE", "DEVICE", "where to run: cpu"},
+    {"threads", "RUNG_THREADS", "N", "threads of one inference; default: all cores this process may use"},
+    {"dtype", "", "TYPE", "model (each tensor as in the checkpoint), f32, or bf16 (opt-in precision)"},
+    {"shape", "", "NAME=DIMS", "shape of an input, such as input_ids=1,128; repeatable"},
+    {"inputs", "", "FILE.npz",
+     "inputs by name; those left out get the model's own defaults, or random values where timing is all"},
+    {"freeze", "", "NAME,...", "take these inputs as constants at the value that --inputs gives them"},
+    {"random-weights", "", "SEED", "make up weights for a directory that has only config.json"},
+    {"log", "RUNG_LOG", "LEVEL",
+     "1 device and totals, 2 time per step, 3 passes and verdicts, 4 graph text, 5 kernels and addresses"},
+    {"budget", "RUNG_BUDGET", "TIME", "time for the whole climb, such as 60s or 5m"},
+    {"out", "", "DIR", "folder for plan.rung, recipe.json, report.html, report.json, report.md and trace.json"},
+    {"skip", "", "RUNG,...", "rungs not to climb"},
+    {"database", "RUNG_DATABASE", "FILE", "tuning database; default: tuning.json in the user's cache folder"},
+    {"outputs", "", "FILE.npz", "where to write the outputs"},
+    {"text", "", "TEXT", "a text for the model's tokenizer; repeatable"},
+    {"runs", "", "N", "timed runs"},
+    {"blocks", "", "",
+     "read lines 'go MILLISECONDS' and answer each with one JSON line: for comparisons in alternating blocks"},
+    {"reference", "", "FILE.npz", "outputs to compare with, by name; default: the built-in evaluator in f32"},
+    {"map", "", "OUTPUT=ARRAY",
+     "the array of --reference that an output is compared with, where names differ; repeatable"},
+    {"bisect", "", "", "on a mismatch, find the rung and pass that cause it and write a graph that shows it"},
+    {"recipe", "", "FILE.json", "the decisions to build with"},
+    {"graph", "", "", "print the graph's text"},
+    {"trace", "", "FILE.json", "write a Chrome trace of one inference"},
+}};
+
+}  // namespace
+
+std::span<const OptionRow> option_table() { return kOptions; }
+
+const OptionRow& option_row(std::string_view flag) {
+  auto it = std::find_if(kOptions.begin(), kOptions.end(), [&](const auto& row) { return row.flag == flag; });
+  assert(it != kOptions.end());
+  return *it;
+}
+
+std::string options_markdown() {
+  std::string text =
+      "# Options\n\nWritten by `rung options`.\n\n| flag | environment | meaning |\n| --- | --- | --- |\n";
+  for (const auto& row : kOptions) {
+    std::string flag = fmt::format("--{}{}{}", row.flag, row.value.empty() ? "" : " ", row.value);
+    text += fmt::format("| `{}` | {} | {} |\n", flag,
+                        row.environment.empty() ? "" : fmt::format("`{}`", row.environment), row.help);
+  }
+  return text;
+}
+
+void add_common(CLI::App& app, CommonOptions& options) {
+  app.add_option("MODEL", options.model, "a directory with config.json, or a .rung plan")->required();
+  add(app, "json", options.json);
+  add(app, "device", options.device);
+  add(app, "threads", options.threads)->check(CLI::Range(0, 1024));
+  add(app, "dtype", options.dtype)->check(CLI::IsMember({"model", "f32", "bf16"}));
+  add(app, "shape", options.shapes)->take_all();
+  add(app, "inputs", options.inputs);
+  add(app, "freeze", options.freeze)->delimiter(',');
+  add(app, "random-weights", options.random_weights);
+  add(app, "log", options.log_level)->check(CLI::Range(0, 5));
+}
+
+}  // namespace rung::cli

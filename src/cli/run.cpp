@@ -1,0 +1,133 @@
+// rung run: one inference per set of inputs or per text.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.hpp"
+#include "cli/models.hpp"
+#include "cli/terminal.hpp"
+#include "cli/text_inputs.hpp"
+#include "import/npz.hpp"
+
+namespace rung::cli {
+namespace {
+
+using Json = nlohmann::json;
+using Outputs = std::vector<std::pair<std::string, Tensor>>;
+
+struct Options {
+  CommonOptions common;
+  std::string outputs;
+  std::vector<std::string> texts;
+};
+
+Json summary(const Outputs& outputs) {
+  Json json = Json::array();
+  for (const auto& [name, tensor] : outputs) {
+    Tensor values = convert(tensor, DType::f32);
+    auto v = values.as<float>();
+    double sum = 0, squares = 0;
+    for (float x : v) sum += x, squares += static_cast<double>(x) * x;
+    std::vector<float> first(v.begin(), v.begin() + std::min<ptrdiff_t>(4, static_cast<ptrdiff_t>(v.size())));
+    double count = std::max<double>(1, static_cast<double>(v.size()));
+    json.push_back({{"name", name},
+                    {"type", to_string(tensor.type())},
+                    {"mean", sum / count},
+                    {"rms", std::sqrt(squares / count)},
+                    {"first", first}});
+  }
+  return json;
+}
+
+double cosine(const Tensor& a, const Tensor& b) {
+  Tensor x = convert(a, DType::f32), y = convert(b, DType::f32);
+  double dot = 0, xx = 0, yy = 0;
+  for (size_t i = 0; i < x.as<float>().size(); ++i) {
+    double p = x.as<float>()[i], q = y.as<float>()[i];
+    dot += p * q, xx += p * p, yy += q * q;
+  }
+  return dot / std::sqrt(std::max(xx * yy, 1e-30));
+}
+
+// Cosines of every pair of sentence embeddings; null if the model gives none.
+Json similarity(const std::vector<Outputs>& all) {
+  std::vector<const Tensor*> embeddings;
+  for (const Outputs& outputs : all)
+    for (const auto& [name, tensor] : outputs)
+      if (name == "sentence_embedding") embeddings.push_back(&tensor);
+  if (embeddings.size() != all.size() || all.size() < 2) return nullptr;
+  Json matrix = Json::array();
+  for (const auto* a : embeddings) {
+    Json row = Json::array();
+    for (const auto* b : embeddings) row.push_back(cosine(*a, *b));
+    matrix.push_back(std::move(row));
+  }
+  return matrix;
+}
+
+void print_text(const Options& options, const std::vector<Outputs>& all, const Json& matrix) {
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (!options.texts.empty()) fmt::print("[{}] {}\n", i, options.texts[i]);
+    if (!matrix.is_null()) continue;
+    for (const auto& output : summary(all[i])) fmt::print("{}\n", output.dump());
+  }
+  if (matrix.is_null()) return;
+  fmt::print("\ncosine similarity\n     ");
+  for (size_t i = 0; i < all.size(); ++i) fmt::print("{:>8}", fmt::format("[{}]", i));
+  for (size_t i = 0; i < all.size(); ++i) {
+    fmt::print("\n{:<5}", fmt::format("[{}]", i));
+    for (const auto& value : matrix[i]) fmt::print("{:8.4f}", value.get<double>());
+  }
+  fmt::print("\n");
+}
+
+// One output file for all runs: with several texts, arrays get the text's number as suffix.
+Status write_outputs(const std::string& path, const std::vector<Outputs>& all) {
+  std::map<std::string, Tensor> arrays;
+  for (size_t i = 0; i < all.size(); ++i)
+    for (const auto& [name, tensor] : all[i]) arrays[all.size() > 1 ? fmt::format("{}_{}", name, i) : name] = tensor;
+  return write_npz(path, arrays);
+}
+
+Status run(const Options& options) {
+  log_to_stderr(options.common.log_level);
+  RUNG_TRY(Opened opened, open_model(options.common));
+  RUNG_TRY(auto plan, plan_of(opened, options.common));
+  RUNG_TRY(Session session, session_of(plan));
+  std::vector<Inputs> runs;
+  for (const auto& text : options.texts) {
+    RUNG_TRY(Inputs inputs, inputs_of_text(*plan, text));
+    inputs.insert(opened.given.begin(), opened.given.end());
+    runs.push_back(std::move(inputs));
+  }
+  if (runs.empty()) runs.push_back(opened.given);
+  std::vector<Outputs> all;
+  for (const Inputs& inputs : runs) {
+    RUNG_TRY(Outputs outputs, session.infer(inputs));
+    all.push_back(std::move(outputs));
+  }
+  if (!options.outputs.empty()) RUNG_CHECK(write_outputs(options.outputs, all));
+  Json matrix = similarity(all);
+  if (!options.common.json) return print_text(options, all, matrix), Status{};
+  Json json{{"runs", Json::array()}, {"similarity", matrix}};
+  for (size_t i = 0; i < all.size(); ++i) {
+    json["runs"].push_back({{"outputs", summary(all[i])}});
+    if (!options.texts.empty()) json["runs"][i]["text"] = options.texts[i];
+  }
+  fmt::print("{}\n", json.dump());
+  return {};
+}
+
+}  // namespace
+
+std::pair<CLI::App*, Run> run_command(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  auto* command = app.add_subcommand("run", "run a plan, or a model with default kernels");
+  add_common(*command, options->common);
+  add(*command, "outputs", options->outputs);
+  add(*command, "text", options->texts)->take_all();
+  return {command, [options] { return run(*options); }};
+}
+
+}  // namespace rung::cli

@@ -1,0 +1,12 @@
+// Texts to model inputs, through the tokenizer that the model brought along.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "cli/models.hpp"
+
+namespace rung::cli {
+
+// Inputs for one text: input_ids, attention_mask and token_type_ids as far as the plan has them, padded to its length.
+// Errors: the model has no tokenizer, or no input_ids.
+Result<Inputs> inputs_of_text(const Plan& plan, const std::string& text);
+
+}  // namespace rung::cli

@@ -1,0 +1,156 @@
+// rung verify: compares a plan's outputs with the reference, and on request finds what breaks them.
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/atomic_file.hpp"
+#include "cli/command.hpp"
+#include "cli/models.hpp"
+#include "cli/terminal.hpp"
+#include "gemm/database.hpp"
+#include "import/npz.hpp"
+#include "ladder/bisect.hpp"
+#include "ladder/workbench.hpp"
+
+namespace rung::cli {
+namespace {
+
+using Json = nlohmann::json;
+
+struct Options {
+  CommonOptions common;
+  std::string reference, recipe;
+  std::vector<std::string> map;
+  bool bisect = false;
+};
+
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+Json to_json(const Verification& verification, const Tolerance& tolerance, const std::string& reason) {
+  Json outputs = Json::array();
+  for (const auto& o : verification.outputs)
+    outputs.push_back({{"name", o.name},
+                       {"rel_l2", number(o.rel_l2)},
+                       {"max_abs", number(o.max_abs)},
+                       {"cosine", number(o.cosine)},
+                       {"non_finite", o.non_finite == SIZE_MAX ? Json(nullptr) : Json(o.non_finite)},
+                       {"passed", o.passed}});
+  return {{"passed", verification.passed},
+          {"outputs", std::move(outputs)},
+          {"tolerance", {{"rel_l2", tolerance.rel_l2}, {"element", tolerance.element}}},
+          {"reason", reason}};
+}
+
+Status print_result(const Options& options, const Verification& verification, const Tolerance& tolerance,
+                    const std::string& reason) {
+  if (options.common.json) {
+    fmt::print("{}\n", to_json(verification, tolerance, reason).dump());
+  } else {
+    for (const auto& o : verification.outputs)
+      fmt::print("{:<22} {}  rel L2 {:.3g}  max abs {:.3g}  cosine {:.8f}  non-finite {}\n", o.name,
+                 o.passed ? "ok  " : "FAIL", o.rel_l2, o.max_abs, o.cosine, o.non_finite);
+    fmt::print("tolerance: rel L2 {:.3g}; {}\n", tolerance.rel_l2, reason);
+  }
+  if (verification.passed) return {};
+  return fail("verification failed: {}", verification.reason);
+}
+
+// The array that an output is compared with: its own name, or what --map says.
+Result<std::map<std::string, std::string>> array_names(const std::vector<std::string>& map) {
+  std::map<std::string, std::string> names;
+  for (const auto& text : map) {
+    size_t equals = text.find('=');
+    if (equals == std::string::npos) return wrong_usage("--map: got '{}', wanted OUTPUT=ARRAY", text);
+    names[text.substr(0, equals)] = text.substr(equals + 1);
+  }
+  return names;
+}
+
+// Against given outputs. The tolerance is that of the output's dtype over a deep graph: f32 rounding of 16,384-long
+// sums, or the unit roundoff of bf16 where the plan computes in it.
+Status verify_against_file(const Options& options, const Opened& opened) {
+  RUNG_TRY(auto arrays, read_npz(options.reference));
+  RUNG_TRY(auto names, array_names(options.map));
+  RUNG_TRY(auto plan, plan_of(opened, options.common));
+  RUNG_TRY(Session session, session_of(plan));
+  RUNG_TRY(auto outputs, session.infer(opened.given));
+  std::vector<std::string> compared;
+  std::vector<Tensor> got, want;
+  for (auto& [name, tensor] : outputs) {
+    auto array = arrays.find(names.contains(name) ? names[name] : name);
+    if (array == arrays.end()) continue;
+    compared.push_back(name);
+    got.push_back(std::move(tensor));
+    want.push_back(array->second);
+  }
+  if (compared.empty())
+    return fail("'{}': holds no array named like an output; name one with --map", options.reference);
+  Tolerance tolerance = tolerance_for(DType::f32, 16384);
+  if (plan->recipe.precision != DType::f32) tolerance = tolerance_for(plan->recipe.precision, 16384);
+  return print_result(options, verify_outputs(compared, got, want, tolerance), tolerance,
+                      "against " + options.reference);
+}
+
+Result<Recipe> recipe_of(const Options& options, const Subject& subject) {
+  if (!options.recipe.empty()) return load_recipe(options.recipe);
+  RUNG_TRY(auto plan, default_plan(subject, options.common));
+  return plan->recipe;
+}
+
+Status explain_mismatch(Workbench& bench, const Recipe& recipe) {
+  auto is_right = [&](const Recipe& tried) -> Result<bool> {
+    RUNG_TRY(Attempt attempt, bench.attempt(tried));
+    return attempt.right;
+  };
+  RUNG_TRY(Culprit culprit, bisect(recipe, is_right));
+  RUNG_TRY(std::string text, reproducer(bench.subject().model.graph, culprit));
+  std::string path = fmt::format("rung-bisect-{}.txt", culprit.pass.empty() ? culprit.rung : culprit.pass);
+  RUNG_CHECK(write_file_atomically(path, text));
+  fmt::print(stderr, "rung: rung '{}', pass '{}', found in {} builds; the graph before it is in {}\n", culprit.rung,
+             culprit.pass, culprit.builds, path);
+  return {};
+}
+
+Status verify_subject(const Options& options, const Opened& opened) {
+  Budget budget(600);
+  std::vector<NamedTensors> inputs;
+  for (uint64_t seed = 1; seed <= 3; ++seed) inputs.push_back(sample_missing(*opened.subject, opened.given, seed));
+  if (inputs[0].size() == opened.given.size()) inputs.resize(1);
+  RUNG_TRY(Recipe recipe, recipe_of(options, *opened.subject));
+  RUNG_TRY(auto bench,
+           Workbench::create(*opened.subject, inputs,
+                             {.threads = recipe.threads, .database_path = default_database_path()}, budget));
+  RUNG_TRY(Attempt attempt, bench->attempt(recipe));
+  RUNG_TRY(Tolerance tolerance, bench->tolerance_for_recipe(recipe));
+  Verification worst = attempt.verdicts[0];
+  for (const auto& verdict : attempt.verdicts)
+    if (!verdict.passed) worst = verdict;
+  if (!attempt.right && options.bisect) RUNG_CHECK(explain_mismatch(*bench, attempt.recipe));
+  return print_result(options, worst, tolerance,
+                      fmt::format("{} inputs against the {}", inputs.size(), bench->reference_source()));
+}
+
+Status run(const Options& options) {
+  log_to_stderr(options.common.log_level);
+  RUNG_TRY(Opened opened, open_model(options.common));
+  if (!options.reference.empty()) return verify_against_file(options, opened);
+  if (!opened.subject)
+    return wrong_usage("'{}' is a plan: give --reference, or verify the model directory with --recipe",
+                       options.common.model);
+  return verify_subject(options, opened);
+}
+
+}  // namespace
+
+std::pair<CLI::App*, Run> verify_command(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  auto* command = app.add_subcommand("verify", "compare outputs with the reference");
+  add_common(*command, options->common);
+  add(*command, "reference", options->reference);
+  add(*command, "map", options->map)->take_all();
+  add(*command, "recipe", options->recipe)->description("verify this recipe's plan");
+  add(*command, "bisect", options->bisect);
+  return {command, [options] { return run(*options); }};
+}
+
+}  // namespace rung::cli

@@ -1,0 +1,25 @@
+// Leave-one-out: what each accepted rung is worth in the final plan.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "ladder/climber.hpp"
+
+namespace rung {
+
+Status Climber::ablate() {
+  for (const Receipt& receipt : std::vector<Receipt>(result_.rungs)) {
+    if (!receipt.accepted || receipt.name == "tune") continue;  // without its choices, tune is what gemm measures
+    RUNG_CHECK(tell("without " + receipt.name));
+    if (budget_.left() <= 0) break;
+    Recipe recipe = current_.recipe;
+    rung_named(receipt.name)->remove(recipe);
+    auto without = bench_->attempt(std::move(recipe));
+    if (!without) continue;
+    InterleaveResult raced = race(*without->session, *current_.session, std::max(0.2, budget_.share(0.02)), 0.01);
+    result_.ablation.push_back({receipt.name, raced.ratio.ratio, {raced.ratio.lo, raced.ratio.hi}});
+  }
+  ++stages_done_;
+  return {};
+}
+
+}  // namespace rung

@@ -1,0 +1,202 @@
+// The climb's course: baseline, rungs, rejected rungs again, ablation, final measurements.
+// SPDX-License-Identifier: Apache-2.0
+#include "ladder/climb.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ladder/climber.hpp"
+#include "ladder/profile.hpp"
+#include "measure/environment.hpp"
+#include "measure/resources.hpp"
+
+namespace rung {
+namespace {
+
+std::string shapes_text(const Plan& plan) {
+  std::string text;
+  for (const auto& input : plan.inputs) text += fmt::format("{}{}={}", text.empty() ? "" : " ", input.name, input.type);
+  for (const auto& frozen : plan.frozen)
+    text += fmt::format("{}{}={} (frozen)", text.empty() ? "" : " ", frozen.name, frozen.value.type());
+  return text;
+}
+
+std::vector<std::string> notes_of(const PassReport& passes, std::string_view rung) {
+  std::vector<std::string> notes;
+  for (const auto& row : passes.rows) {
+    if (row.rung != rung) continue;
+    if (row.changed) notes.push_back(fmt::format("{}: {} -> {} nodes", row.name, row.nodes_before, row.nodes_after));
+    for (const auto& note : row.notes) notes.push_back(fmt::format("{}: {}", row.name, note));
+  }
+  return notes;
+}
+
+bool same_operand(const PlanOperand& a, const PlanOperand& b) {
+  return a.region == b.region && a.view.dtype == b.view.dtype && a.view.shape == b.view.shape &&
+         a.view.strides == b.view.strides;
+}
+
+}  // namespace
+
+bool same_launches(const Plan& a, const Plan& b) {
+  if (a.recipe.capture != b.recipe.capture || a.steps.size() != b.steps.size()) return false;
+  return std::equal(a.steps.begin(), a.steps.end(), b.steps.begin(), [](const Step& x, const Step& y) {
+    return x.kernel == y.kernel && x.op == y.op && x.params == y.params && same_operand(x.output, y.output) &&
+           std::equal(x.inputs.begin(), x.inputs.end(), y.inputs.begin(), y.inputs.end(), same_operand);
+  });
+}
+
+Result<ClimbOutcome> climb(const Subject& subject, const ClimbOptions& options) {
+  Budget budget(options.budget_s);
+  return Climber(subject, options, budget).run();
+}
+
+Result<ClimbOutcome> Climber::run() {
+  RUNG_CHECK(prepare());
+  RUNG_CHECK(climb_rungs());
+  RUNG_CHECK(ablate());
+  ClimbOutcome outcome;
+  RUNG_CHECK(conclude(outcome));
+  return outcome;
+}
+
+Status Climber::tell(const std::string& what) {
+  options_.progress(what, static_cast<double>(stages_done_) / static_cast<double>(stages_));
+  if (options_.interrupted()) return fail("interrupted; what was tuned so far is kept in {}", options_.database_path);
+  return {};
+}
+
+Status Climber::prepare() {
+  stages_ = 2 * ladder().size() + 4;
+  RUNG_CHECK(tell("reference"));
+  WorkbenchOptions bench{
+      .threads = options_.threads, .database_path = options_.database_path, .interrupted = options_.interrupted};
+  bench.progress = [this](const std::string& what, size_t done, size_t of) {
+    options_.progress(fmt::format("{} {}/{}", what, done, of),
+                      static_cast<double>(stages_done_) / static_cast<double>(stages_));
+  };
+  RUNG_TRY(bench_, Workbench::create(subject_, options_.inputs, std::move(bench), budget_));
+  ++stages_done_;
+  RUNG_CHECK(tell("baseline"));
+  RUNG_TRY(baseline_, bench_->attempt(Recipe{.threads = options_.threads}));
+  if (!baseline_.right) return fail("the baseline's answer is wrong: {}", baseline_.reason);
+  RUNG_TRY(current_, bench_->attempt(Recipe{.threads = options_.threads}));
+  result_.baseline = measure_latency(*baseline_.session, budget_.share(0.03));
+  result_.baseline_ms = result_.baseline.median_ms;
+  result_.kernels_before = static_cast<int>(baseline_.plan->steps.size());
+  ++stages_done_;
+  return {};
+}
+
+Status Climber::climb_rungs() {
+  for (int number = 1; number <= 2; ++number) {
+    for (const Rung& rung : ladder()) {
+      if (options_.skip.contains(rung.name) || (rung.opt_in && options_.dtype == DType::f32)) continue;
+      auto accepted = std::find_if(result_.rungs.begin(), result_.rungs.end(),
+                                   [&](const Receipt& r) { return r.name == rung.name && r.accepted; });
+      if (number == 2 && accepted != result_.rungs.end()) continue;
+      RUNG_CHECK(tell(std::string(rung.name)));
+      RUNG_CHECK(rung.name == "tune" ? refine_choices(number) : try_rung(rung, number));
+      ++stages_done_;
+    }
+  }
+  return {};
+}
+
+void Climber::refuse(Receipt receipt, std::string reason) {
+  receipt.accepted = false;
+  receipt.reason = std::move(reason);
+  receipt.ms = receipt.before_ms;
+  result_.rungs.push_back(std::move(receipt));
+}
+
+Status Climber::try_rung(const Rung& rung, int number) {
+  Receipt receipt{.name = std::string(rung.name), .attempt = number};
+  Recipe recipe = current_.recipe;
+  rung.apply(recipe);
+  receipt.kernels = static_cast<int>(current_.plan->steps.size());
+  receipt.before_ms = receipt.ms = result_.rungs.empty() ? result_.baseline_ms : result_.rungs.back().ms;
+  if (budget_.left() <= 0) return refuse(std::move(receipt), "the budget was spent before this rung"), Status{};
+  auto candidate = bench_->attempt(std::move(recipe));
+  if (!candidate) return refuse(std::move(receipt), "cannot be built: " + candidate.error().message), Status{};
+  receipt.notes = notes_of(candidate->passes, rung.name);
+  receipt.kernels = static_cast<int>(candidate->plan->steps.size());
+  receipt.rel_l2 = candidate->rel_l2;
+  receipt.max_abs = candidate->max_abs;
+  if (same_launches(*candidate->plan, *current_.plan))
+    return refuse(std::move(receipt), "changes nothing here"), Status{};
+  if (!candidate->right) return refuse(std::move(receipt), "wrong answer: " + candidate->reason), Status{};
+  decide(std::move(receipt), std::move(*candidate));
+  return {};
+}
+
+InterleaveResult Climber::race(Session& a, Session& b, double seconds, double half_width) {
+  (void)a.set_inputs(options_.inputs[0]);  // checked when the reference was made
+  (void)b.set_inputs(options_.inputs[0]);
+  Interleaver interleaver({.half_width = half_width, .budget_s = seconds});
+  return interleaver.compare(timed([&] { (void)a.run(); }), timed([&] { (void)b.run(); }));
+}
+
+void Climber::decide(Receipt receipt, Attempt candidate) {
+  InterleaveResult raced = race(*current_.session, *candidate.session, std::max(0.3, budget_.share(0.03)), 0.005);
+  receipt.before_ms = raced.median_a * 1e3;
+  receipt.ratio = raced.ratio.ratio;
+  receipt.ci95 = {raced.ratio.lo, raced.ratio.hi};
+  if (raced.ratio.lo > 1) {
+    receipt.accepted = true;
+    receipt.ms = raced.median_b * 1e3;
+    receipt.reason = fmt::format("{:.2f} x faster", raced.ratio.ratio);
+    current_ = std::move(candidate);
+  } else {
+    receipt.ms = receipt.before_ms;
+    receipt.reason = raced.ratio.hi < 1 ? fmt::format("slower: {:.2f} x", raced.ratio.ratio) : "no clear difference";
+  }
+  result_.rungs.push_back(std::move(receipt));
+}
+
+Latency Climber::measure_latency(Session& session, double seconds) {
+  (void)session.set_inputs(options_.inputs[0]);
+  return time_runs([&] { (void)session.run(); }, seconds);
+}
+
+Status Climber::conclude(ClimbOutcome& outcome) {
+  RUNG_CHECK(tell("final measurements"));
+  NoiseWatch noise;
+  result_.final_latency = measure_latency(*current_.session, std::max(0.5, budget_.share(0.03)));
+  RUNG_TRY(Profile profile, profile_session(*current_.session, options_.inputs[0]));
+  result_.final_ms = result_.final_latency.median_ms;
+  result_.kernels_after = static_cast<int>(current_.plan->steps.size());
+  result_.cold = profile.cold;
+  result_.ops = std::move(profile.ops);
+  result_.peaks = profile.peaks;
+  result_.host_us = profile.host_us;
+  result_.floor_ms = profile.floor_ms;
+  result_.choices = choices_of(*current_.plan, bench_->tasks_of(*current_.plan), bench_->database());
+  result_.model = subject_.model.name;
+  result_.architecture = subject_.model.architecture;
+  result_.device = current_.plan->device;
+  result_.dtype =
+      std::string(name_of(current_.recipe.rungs.contains("precision") ? current_.recipe.precision : options_.dtype));
+  result_.shapes = shapes_text(*current_.plan);
+  result_.threads = options_.threads;
+  result_.weights_mb = static_cast<double>(current_.plan->weight_bytes()) * 1e-6;
+  result_.arena_mb = static_cast<double>(current_.plan->arena_bytes) * 1e-6;
+  result_.verified = current_.right;
+  result_.rel_l2 = current_.rel_l2;
+  result_.max_abs = current_.max_abs;
+  result_.cosine = current_.cosine;
+  result_.verify_reason = fmt::format("{} inputs against the {}", options_.inputs.size(), bench_->reference_source());
+  result_.environment = read_environment();
+  result_.environment["libraries"] = library_versions();
+  if (auto warning = noise.warning(); !warning.empty()) result_.environment["disturbance"] = warning;
+  result_.peak_rss_mb = peak_rss_bytes() * 1e-6;
+  result_.tuning_s = bench_->tuning_seconds();
+  result_.total_s = budget_.spent();
+  outcome.trace = std::move(profile.trace);
+  outcome.recipe = current_.recipe;
+  outcome.plan = current_.plan;
+  outcome.result = std::move(result_);
+  return {};
+}
+
+}  // namespace rung

@@ -1,0 +1,36 @@
+// The climb: rung by rung, each on top of what was accepted; measured against it in alternating runs, verified, kept or
+// not.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <functional>
+#include <set>
+
+#include "ladder/result.hpp"
+#include "ladder/workbench.hpp"
+#include "measure/trace.hpp"
+
+namespace rung {
+
+struct ClimbOptions {
+  int threads = 1;
+  double budget_s = 60;
+  DType dtype = DType::f32;                 // bf16 climbs the opt-in rung "precision" too
+  std::set<std::string, std::less<>> skip;  // rungs not to climb
+  std::vector<NamedTensors> inputs;         // to verify with; the first is the one that is timed
+  std::string database_path;
+  std::function<bool()> interrupted = [] { return false; };
+  std::function<void(const std::string& what, double fraction)> progress = [](const std::string&, double) {};
+};
+
+struct ClimbOutcome {
+  ClimbResult result;
+  Recipe recipe;
+  std::shared_ptr<const Plan> plan;
+  Trace trace;  // one inference of the final plan, launch by launch
+};
+
+// Errors: the baseline cannot be built or is wrong, bad inputs, a damaged database, "interrupted" (what was tuned is
+// kept).
+Result<ClimbOutcome> climb(const Subject& subject, const ClimbOptions& options);
+
+}  // namespace rung

@@ -1,0 +1,159 @@
+// Times launches one by one, in the order of the plan, so that each finds its weights as cold as the whole run leaves
+// them.
+// SPDX-License-Identifier: Apache-2.0
+#include "ladder/profile.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "device/cpu/peaks.hpp"
+#include "gemm/trial.hpp"
+#include "ir/text.hpp"
+#include "measure/cache.hpp"
+#include "measure/clock.hpp"
+#include "measure/cost.hpp"
+#include "measure/statistics.hpp"
+
+namespace rung {
+namespace {
+
+constexpr int kRounds = 21;
+constexpr int kColdRuns = 12;
+
+struct Timing {
+  int64_t start = 0, end = 0;
+};
+
+std::vector<std::vector<Timing>> time_steps(Session& session) {
+  std::vector<std::vector<Timing>> rounds(kRounds, std::vector<Timing>(session.plan().steps.size()));
+  for (auto& round : rounds)
+    for (size_t i = 0; i < round.size(); ++i) {
+      round[i].start = now_ns();
+      session.recorder().run_step(i);
+      round[i].end = now_ns();
+    }
+  return rounds;
+}
+
+double median_us(const std::vector<std::vector<Timing>>& rounds, size_t step) {
+  std::vector<double> us;
+  for (const auto& round : rounds) us.push_back(static_cast<double>(round[step].end - round[step].start) * 1e-3);
+  return median(std::move(us));
+}
+
+double floor_us(const Step& step, const Peaks& peaks) {
+  bool narrow = !step.inputs.empty() && step.inputs[0].view.dtype == DType::bf16;
+  double flops = (narrow ? peaks.gemm_bf16_gflops : peaks.gemm_f32_gflops) * 1e9;
+  return floor_seconds({step.flops, step.bytes}, flops, peaks.read_gbps * 1e9) * 1e6;
+}
+
+Trace trace_of(const Plan& plan, const std::vector<Timing>& round) {
+  Trace trace;
+  trace.name_process(1, "rung " + plan.model);
+  trace.name_thread(1, 0, "launches");
+  for (size_t i = 0; i < round.size(); ++i) {
+    const Step& step = plan.steps[i];
+    trace.add(
+        {.name = step.label.empty() ? std::string(name_of(step.op)) : step.label,
+         .category = std::string(name_of(step.category)),
+         .start_us = static_cast<double>(round[i].start - round[0].start) * 1e-3,
+         .duration_us = static_cast<double>(round[i].end - round[i].start) * 1e-3,
+         .args = {{"kernel", step.kernel}, {"problem", step.problem}, {"flops", step.flops}, {"bytes", step.bytes}}});
+  }
+  return trace;
+}
+
+// The best rate that any of the linear rows reaches on a square problem too large for the first caches.
+double gemm_gflops(cpu::Team& team, DType dtype) {
+  constexpr int64_t m = 256, n = 1024, k = 1024;
+  auto operand = [&](DType d, Shape shape, bool constant) {
+    return cpu::Operand{d, shape, contiguous_strides(shape), constant};
+  };
+  cpu::Problem problem{.op = Linear{.out = dtype},
+                       .inputs = {operand(dtype, {m, k}, false), operand(dtype, {n, k}, true)},
+                       .output = operand(dtype, {m, n}, false),
+                       .threads = team.size()};
+  double best = 0;
+  for (const auto& candidate : candidates_for(problem, nullptr).list) {
+    if (!candidate.params.empty() || candidate.kernel->name.ends_with("_reference")) continue;
+    Trial trial(problem, candidate, 0);
+    best = std::max(best, 2e-3 * static_cast<double>(m * n * k) / trial.median_us(team, 0.02));
+  }
+  return best;
+}
+
+}  // namespace
+
+const Peaks& machine_peaks(cpu::Team& team) {
+  static std::map<int, Peaks> measured;
+  auto [it, added] = measured.try_emplace(team.size());
+  if (!added) return it->second;
+  Peaks& peaks = it->second;
+  peaks.fma_f32_gflops = cpu::measure_fma_gflops(team);
+  peaks.gemm_f32_gflops = std::max(gemm_gflops(team, DType::f32), peaks.fma_f32_gflops);
+  peaks.gemm_bf16_gflops = std::max(gemm_gflops(team, DType::bf16), peaks.fma_f32_gflops);
+  peaks.read_gbps = cpu::measure_read_gbps(team);
+  peaks.handoff_us = cpu::measure_handoff_us(team);
+  peaks.barrier_us = cpu::measure_barrier_us(team);
+  return peaks;
+}
+
+Latency time_runs(const std::function<void()>& run, double seconds) {
+  run();
+  std::vector<double> ms;
+  int64_t end = now_ns() + static_cast<int64_t>(seconds * 1e9);
+  while (ms.size() < 10 || (now_ns() < end && ms.size() < 100000)) ms.push_back(seconds_of(run) * 1e3);
+  Summary s = summarize(ms);
+  return {s.median, s.min, s.p90, s.p99, s.ci95, s.count};
+}
+
+Result<Profile> profile_session(Session& session, const NamedTensors& inputs) {
+  RUNG_CHECK(session.set_inputs(inputs));
+  RUNG_CHECK(session.run());
+  Profile profile;
+  profile.peaks = machine_peaks(session.team());
+  auto rounds = time_steps(session);
+  double launched_us = 0;
+  for (size_t i = 0; i < session.plan().steps.size(); ++i) {
+    const Step& step = session.plan().steps[i];
+    double us = std::max(0.0, median_us(rounds, i) - profile.peaks.handoff_us);
+    OpTime op{
+        step.label, print_op(step.op), step.kernel, step.problem, step.category, us, floor_us(step, profile.peaks),
+        step.flops, step.bytes};
+    profile.floor_ms += op.floor_us * 1e-3;
+    launched_us += us;
+    profile.ops.push_back(std::move(op));
+  }
+  profile.trace = trace_of(session.plan(), rounds.back());
+  Latency warm = time_runs([&] { (void)session.run(); }, 0.3);
+  profile.host_us = std::max(0.0, warm.median_ms * 1e3 - launched_us);
+  CacheEvictor evictor;
+  std::vector<double> cold;
+  for (int i = 0; i < kColdRuns; ++i) {
+    session.team().run([&](int) { evictor.evict(); });
+    cold.push_back(seconds_of([&] { (void)session.run(); }) * 1e3);
+  }
+  Summary s = summarize(cold);
+  profile.cold = {s.median, s.min, s.p90, s.p99, s.ci95, s.count};
+  return profile;
+}
+
+std::vector<Choice> choices_of(const Plan& plan, const std::vector<TuneTask>& tasks, const TuningDatabase& database) {
+  std::vector<Choice> choices;
+  for (const TuneTask& task : tasks) {
+    const auto* entry = valid_entry(database, task);
+    if (!entry) continue;
+    Choice choice{task.key, task.count, entry->kernel, "fastest when tuned alone", entry->candidates};
+    auto used = plan.recipe.choices.find(task.key);
+    if (used == plan.recipe.choices.end()) {
+      choice.reason = "not used: the rung gemm is not in the plan";
+    } else if (!(used->second == KernelChoice{entry->kernel, entry->params})) {
+      choice.chosen = used->second.kernel;
+      choice.reason = "faster in the whole model";
+    }
+    choices.push_back(std::move(choice));
+  }
+  return choices;
+}
+
+}  // namespace rung

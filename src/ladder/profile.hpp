@@ -1,0 +1,33 @@
+// Where the time of a plan goes: each launch timed alone with cold weights, against its floor from this machine's
+// peaks.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "gemm/tuner.hpp"
+#include "ladder/result.hpp"
+#include "measure/trace.hpp"
+#include "session/session.hpp"
+
+namespace rung {
+
+struct Profile {
+  std::vector<OpTime> ops;  // by launch, in order
+  Peaks peaks;
+  Latency cold;         // caches evicted before each run
+  double host_us = 0;   // per replay, outside kernels: wake-up and barriers
+  double floor_ms = 0;  // sum of the ops' floors
+  Trace trace;
+};
+
+Result<Profile> profile_session(Session& session, const NamedTensors& inputs);
+
+// GEMM rate (our kernels' best on a large problem, all threads), read bandwidth, hand-off and barrier; measured once
+// per process and thread count.
+const Peaks& machine_peaks(cpu::Team& team);
+
+// Times repeated calls for that many seconds (at least 10 calls).
+Latency time_runs(const std::function<void()>& run, double seconds);
+
+// All that was tried for the problems of a plan, from the database.
+std::vector<Choice> choices_of(const Plan& plan, const std::vector<TuneTask>& tasks, const TuningDatabase& database);
+
+}  // namespace rung

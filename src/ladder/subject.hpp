@@ -1,0 +1,20 @@
+// What is climbed: the model as its author wrote it, what its answers are judged by, and which inputs are frozen.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "import/model.hpp"
+#include "plan/plan.hpp"
+
+namespace rung {
+
+struct Subject {
+  Model model;
+  Graph reference;  // the same model in f32, frozen alike: the judge evaluates it
+  NamedTensors frozen;
+  std::map<std::string, std::string> attachments;  // the tokenizer's files
+};
+
+// Gives a plan what its graph does not say: the model's name, defaults and ranges of inputs, frozen values,
+// attachments.
+void attach_model(Plan& plan, const Subject& subject);
+
+}  // namespace rung

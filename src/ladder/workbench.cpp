@@ -1,0 +1,192 @@
+// Builds, tunes and judges attempts.
+// SPDX-License-Identifier: Apache-2.0
+#include "ladder/workbench.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/log.hpp"
+#include "gemm/problem.hpp"
+#include "measure/cost.hpp"
+#include "plan/kernel_choice.hpp"
+#include "reference/evaluate.hpp"
+
+namespace rung {
+namespace {
+
+// Beyond this the scalar evaluator would take minutes, and the unfused f32 plan stands in for it.
+constexpr double kMaxEvaluatorFlops = 30e9;
+
+double total_flops(const Graph& graph) {
+  double flops = 0;
+  for (NodeId id : graph.order()) flops += cost_of(graph, id).flops;
+  return flops;
+}
+
+bool all_f32(const Graph& graph) {
+  for (NodeId id : graph.order()) {
+    DType dtype = graph.type(id).dtype;
+    if (is_float(dtype) && dtype != DType::f32 && !graph.is_constant(id)) return false;
+  }
+  return true;
+}
+
+Recipe unfused(int threads, DType precision) {
+  Recipe recipe{.threads = threads};
+  if (precision != DType::f32) recipe.rungs.insert("precision"), recipe.precision = precision;
+  return recipe;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Workbench>> Workbench::create(const Subject& subject, std::vector<NamedTensors> inputs,
+                                                     WorkbenchOptions options, Budget& budget) {
+  RUNG_TRY(TuningDatabase database, TuningDatabase::open(options.database_path, device_fingerprint()));
+  std::unique_ptr<Workbench> bench(new Workbench(subject, std::move(options), budget, std::move(database)));
+  bench->inputs_ = std::move(inputs);
+  RUNG_CHECK(bench->make_reference());
+  return bench;
+}
+
+Status Workbench::make_reference() {
+  bool small = total_flops(subject_.reference) * static_cast<double>(inputs_.size()) < kMaxEvaluatorFlops;
+  reference_source_ =
+      small ? "scalar evaluator in f64" : "unfused plan in f32 (the scalar evaluator would take minutes)";
+  std::optional<Session> session;
+  if (!small) {
+    RUNG_TRY(Built built, build_plan(subject_.reference, unfused(options_.threads, DType::f32)));
+    attach_model(built.plan, subject_);
+    RUNG_TRY(session, Session::create(std::make_shared<Plan>(std::move(built.plan)), team_));
+  }
+  for (const auto& input : inputs_) {
+    if (options_.progress) options_.progress("reference", wanted_.size(), inputs_.size());
+    std::vector<Tensor> outputs;
+    if (small) {
+      RUNG_TRY(outputs, evaluate(subject_.reference, {input.begin(), input.end()}));
+    } else {
+      RUNG_TRY(auto named, session->infer(input));
+      for (auto& [name, tensor] : named) outputs.push_back(std::move(tensor));
+    }
+    wanted_.push_back(std::move(outputs));
+  }
+  return {};
+}
+
+bool Workbench::low_precision(const Recipe& recipe) const {
+  return recipe.precision != DType::f32 || !all_f32(subject_.model.graph);
+}
+
+Result<Tolerance> Workbench::tolerance_for_recipe(const Recipe& recipe) {
+  if (!low_precision(recipe)) return tolerance_for(DType::f32, longest_reduction_path(subject_.reference));
+  if (!low_precision_error_) {
+    RUNG_TRY(Attempt baseline, bind(unfused(options_.threads, recipe.precision)));
+    RUNG_CHECK(judge(baseline, {INFINITY, INFINITY}));
+    low_precision_error_ = baseline.rel_l2;
+  }
+  return low_precision_tolerance(*low_precision_error_);
+}
+
+Result<Attempt> Workbench::bind(Recipe recipe) {
+  RUNG_TRY(Built built, build_plan(subject_.model.graph, recipe));
+  attach_model(built.plan, subject_);
+  Attempt attempt;
+  attempt.recipe = std::move(recipe);
+  attempt.passes = std::move(built.passes);
+  attempt.plan = std::make_shared<Plan>(std::move(built.plan));
+  RUNG_TRY(Session session, Session::create(attempt.plan, team_));
+  attempt.session = std::make_unique<Session>(std::move(session));
+  return attempt;
+}
+
+Status Workbench::judge(Attempt& attempt, const Tolerance& tolerance) {
+  attempt.right = true;
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    RUNG_TRY(auto outputs, attempt.session->infer(inputs_[i]));
+    std::vector<std::string> names;
+    std::vector<Tensor> got;
+    for (auto& [name, tensor] : outputs) names.push_back(name), got.push_back(std::move(tensor));
+    Verification verdict = verify_outputs(names, got, wanted_[i], tolerance);
+    for (const auto& output : verdict.outputs) {
+      attempt.rel_l2 = std::max(attempt.rel_l2, output.rel_l2);
+      attempt.max_abs = std::max(attempt.max_abs, output.max_abs);
+      attempt.cosine = std::min(attempt.cosine, output.cosine);
+    }
+    if (!verdict.passed && attempt.right) attempt.right = false, attempt.reason = verdict.reason;
+    attempt.verdicts.push_back(std::move(verdict));
+  }
+  return {};
+}
+
+Result<Attempt> Workbench::attempt(Recipe recipe) {
+  if (recipe.tuned_kernels) {
+    RUNG_TRY(recipe, with_choices(std::move(recipe), budget_.share(0.25)));
+  }
+  RUNG_TRY(Tolerance tolerance, tolerance_for_recipe(recipe));
+  RUNG_TRY(Attempt attempt, bind(std::move(recipe)));
+  RUNG_CHECK(judge(attempt, tolerance));
+  return attempt;
+}
+
+std::vector<TuneTask> Workbench::tasks_of(const Plan& plan) const {
+  std::map<std::string, TuneTask> by_key;
+  for (const Step& step : plan.steps) {
+    const auto* library = library_row(cpu::op_family(step.op));
+    cpu::Problem problem = problem_of(step, plan.recipe.threads);
+    problem.params.clear();
+    auto [it, added] = by_key.try_emplace(step.problem, TuneTask{step.problem, problem, library, 0, 0});
+    it->second.count += 1;
+    it->second.headroom += step.flops + step.bytes;  // ranks problems; both stand for time
+  }
+  std::vector<TuneTask> tasks;
+  for (auto& [key, task] : by_key)
+    if (candidates_for(task.problem, task.library_default).list.size() > 1) tasks.push_back(std::move(task));
+  return tasks;
+}
+
+Result<Recipe> Workbench::with_choices(Recipe recipe, double tuning_seconds) {
+  RUNG_TRY(Built built, build_plan(subject_.model.graph, recipe));
+  std::vector<TuneTask> tasks = tasks_of(built.plan);
+  size_t working_set = built.plan.weight_bytes();
+  built.plan = {};  // its weights are not needed while tuning
+  Budget clock(tuning_seconds);
+  tune(tasks, database_,
+       {[&] { return clock.left(); }, options_.interrupted,
+        [&](size_t done, size_t of) {
+          if (options_.progress) options_.progress("tuning", done, of);
+        },
+        working_set});
+  tuning_seconds_ += clock.spent();
+  if (auto saved = database_.save(); !saved) log(1, "{}", saved.error().message);
+  std::map<std::string, KernelChoice, std::less<>> choices;
+  for (const TuneTask& task : tasks) {
+    auto kept = recipe.choices.find(task.key);
+    if (kept != recipe.choices.end())
+      choices[task.key] = kept->second;
+    else if (const auto* entry = valid_entry(database_, task))
+      choices[task.key] = {entry->kernel, entry->params};
+  }
+  recipe.choices = std::move(choices);
+  return recipe;
+}
+
+int64_t longest_reduction_path(const Graph& graph) {
+  std::vector<int64_t> path(graph.capacity());
+  int64_t longest = 1;
+  for (NodeId id : graph.order()) {
+    const Node& node = graph[id];
+    int64_t length = 0, before = 0;
+    if (!node.operands.empty() && !is_view(node.op) && !is_elementwise(node.op)) {
+      const Shape& x = graph.shape(node.operands[0]);
+      if (as<Concat>(node.op) || as<Gather>(node.op))
+        length = 0;
+      else if (x.rank() > 0)
+        length = x.back();
+    }
+    for (NodeId operand : node.operands) before = std::max(before, path[operand]);
+    path[id] = before + length;
+    longest = std::max(longest, path[id]);
+  }
+  return longest;
+}
+
+}  // namespace rung

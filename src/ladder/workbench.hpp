@@ -1,0 +1,87 @@
+// Where recipes become verified sessions: builds, tunes what is missing, binds, judges against the reference.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <memory>
+#include <optional>
+
+#include "gemm/tuner.hpp"
+#include "ladder/budget.hpp"
+#include "ladder/subject.hpp"
+#include "measure/compare.hpp"
+#include "plan/build.hpp"
+#include "session/session.hpp"
+
+namespace rung {
+
+// A recipe carried out, with what the judge said.
+struct Attempt {
+  Recipe recipe;
+  std::shared_ptr<const Plan> plan;
+  std::unique_ptr<Session> session;
+  PassReport passes;
+  std::vector<Verification> verdicts;  // one per verification input
+  bool right = false;
+  std::string reason;                          // why it is not right
+  double rel_l2 = 0, max_abs = 0, cosine = 1;  // the worst over outputs and inputs
+};
+
+struct WorkbenchOptions {
+  int threads = 1;
+  std::string database_path;
+  std::function<bool()> interrupted = [] { return false; };
+  std::function<void(const std::string& what, size_t done, size_t of)> progress;
+};
+
+class Workbench {
+ public:
+  // Evaluates the reference on every verification input. Errors: an input is bad, the reference is not finite, the
+  // tuning database is damaged.
+  static Result<std::unique_ptr<Workbench>> create(const Subject& subject, std::vector<NamedTensors> inputs,
+                                                   WorkbenchOptions options, Budget& budget);
+
+  // Errors are build failures; a wrong answer is an Attempt that is not right.
+  Result<Attempt> attempt(Recipe recipe);
+  // Forgets nothing, tunes what is missing within the seconds given, and returns the recipe with choices for its
+  // problems.
+  Result<Recipe> with_choices(Recipe recipe, double tuning_seconds);
+
+  // Tolerance for a recipe: from f32 rounding along the longest path, or 1.25 x the unfused baseline's error in the
+  // same low precision.
+  Result<Tolerance> tolerance_for_recipe(const Recipe& recipe);
+
+  cpu::Team& team() { return *team_; }
+  TuningDatabase& database() { return database_; }
+  const Subject& subject() const { return subject_; }
+  double tuning_seconds() const { return tuning_seconds_; }
+  const std::string& reference_source() const { return reference_source_; }
+  bool interrupted() const { return options_.interrupted(); }
+  std::vector<TuneTask> tasks_of(const Plan& plan) const;
+
+ private:
+  Workbench(const Subject& subject, WorkbenchOptions options, Budget& budget, TuningDatabase database)
+      : subject_(subject),
+        options_(std::move(options)),
+        budget_(budget),
+        database_(std::move(database)),
+        team_(std::make_shared<cpu::Team>(options_.threads)) {}
+  Status make_reference();
+  Result<Attempt> bind(Recipe recipe);
+  Status judge(Attempt& attempt, const Tolerance& tolerance);
+  bool low_precision(const Recipe& recipe) const;
+
+  const Subject& subject_;
+  WorkbenchOptions options_;
+  Budget& budget_;
+  TuningDatabase database_;
+  std::shared_ptr<cpu::Team> team_;
+  std::vector<NamedTensors> inputs_;
+  std::vector<std::vector<Tensor>> wanted_;    // by input, then output
+  std::optional<double> low_precision_error_;  // of the unfused baseline
+  double tuning_seconds_ = 0;
+  std::string reference_source_;
+};
+
+// The sum of reduction lengths along the graph's longest path: what f32 rounding can grow with.
+int64_t longest_reduction_path(const Graph& graph);
+
+}  // namespace rung

@@ -1,0 +1,46 @@
+// Passes, then lowering.
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/build.hpp"
+
+#include "plan/kernel_choice.hpp"
+#include "plan/lower.hpp"
+
+namespace rung {
+namespace {
+
+Result<PassReport> run_recipe_passes(Graph& graph, const Recipe& recipe, const BuildOptions& options) {
+  PassOptions passes{.rungs = recipe.rungs,
+                     .disabled = recipe.disabled_passes,
+                     .has_kernel = kernel_query(recipe.threads),
+                     .precision = recipe.precision,
+                     .dump_directory = options.dump_directory};
+  return run_passes(graph, passes);
+}
+
+}  // namespace
+
+Result<Graph> apply_passes(const Graph& graph, const Recipe& recipe, PassReport* report) {
+  Graph copy = graph;
+  RUNG_TRY(PassReport ran, run_recipe_passes(copy, recipe, {}));
+  if (report) *report = std::move(ran);
+  return copy;
+}
+
+Result<Built> build_plan(const Graph& graph, const Recipe& recipe, const BuildOptions& options) {
+  Graph copy = graph;
+  Built built;
+  RUNG_TRY(built.passes, run_recipe_passes(copy, recipe, options));
+  built.nodes = copy.size();
+  built.plan.recipe = recipe;
+  built.plan.model = graph.name;
+  built.plan.device = device_fingerprint();
+  RUNG_CHECK(lower(copy, recipe, built.plan));
+  return built;
+}
+
+std::string device_fingerprint() {
+  const auto& info = cpu::cpu_info();
+  return fmt::format("cpu {} [{}]", info.name, info.isa_text());
+}
+
+}  // namespace rung

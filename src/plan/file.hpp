@@ -1,0 +1,14 @@
+// The plan's file form (*.rung): a safetensors file that holds the weights in their final layout, with the versioned
+// JSON of launches and recipe in its metadata, under one checksum. SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "plan/plan.hpp"
+
+namespace rung {
+
+// Written atomically.
+Status save_plan(const Plan& plan, const std::string& path);
+// Compiles nothing and packs nothing. Errors, one line each: not a plan, another version, built for another device, a
+// checksum that does not match, kernels that this build does not have, addresses outside their buffers.
+Result<Plan> load_plan(const std::string& path);
+
+}  // namespace rung

@@ -1,0 +1,29 @@
+// Operands over views; the arithmetic of strides is the kernels' own.
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/location.hpp"
+
+#include "kernels/cpu/bind.hpp"
+#include "kernels/cpu/strided.hpp"
+
+namespace rung {
+
+PlanOperand dense_operand(Region region, uint32_t index, const Type& type) {
+  return {region, index, 0, {type.dtype, type.shape, contiguous_strides(type.shape), region == Region::weight}};
+}
+
+std::optional<PlanOperand> view_of(const Op& op, const PlanOperand& from, const Type& result) {
+  PlanOperand to = from;
+  to.view.shape = result.shape;
+  if (as<Reshape>(op)) {
+    auto strides = cpu::reshaped_strides(from.view, result.shape);
+    if (!strides) return std::nullopt;
+    to.view.strides = *strides;
+    return to;
+  }
+  cpu::View view = cpu::view_of(op, from.view, result.shape);
+  to.view.strides = view.strides;
+  to.offset += static_cast<uint64_t>(view.offset) * size_of(result.dtype);
+  return to;
+}
+
+}  // namespace rung

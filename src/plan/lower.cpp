@@ -1,0 +1,216 @@
+// Lowering of a graph to launches, one node at a time in order.
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/lower.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "gemm/problem.hpp"
+#include "measure/cost.hpp"
+#include "plan/kernel_choice.hpp"
+#include "plan/location.hpp"
+#include "plan/memory.hpp"
+#include "plan/weight_table.hpp"
+
+namespace rung {
+namespace {
+
+class Lowering {
+ public:
+  Lowering(const Graph& graph, const Recipe& recipe, Plan& plan)
+      : graph_(graph),
+        recipe_(recipe),
+        plan_(plan),
+        weights_(graph),
+        constant_(constant_nodes(graph)),
+        at_(graph.capacity()) {}
+
+  Status run() {
+    for (NodeId id : graph_.order()) {
+      if (constant_[id]) continue;
+      if (const auto* input = graph_.as<Input>(id))
+        add_input(id, input->name);
+      else if (is_view(graph_[id].op))
+        RUNG_CHECK(lower_view(id));
+      else
+        RUNG_CHECK(lower_op(id));
+    }
+    for (const Output& output : graph_.outputs()) RUNG_CHECK(add_output(output));
+    for (const auto& input : plan_.inputs) keep_alive(input.buffer);
+    for (const auto& output : plan_.outputs)
+      plan_.buffers[output.buffer].last_step = static_cast<uint32_t>(plan_.steps.size());
+    plan_.weights = weights_.take();
+    plan_.arena_bytes = plan_memory(plan_.buffers);
+    return {};
+  }
+
+ private:
+  uint32_t new_buffer(uint64_t bytes) {
+    auto now = static_cast<uint32_t>(plan_.steps.size());
+    plan_.buffers.push_back({0, std::max<uint64_t>(bytes, 1), now, now});
+    return static_cast<uint32_t>(plan_.buffers.size() - 1);
+  }
+
+  // An input may be set at any time between runs, so nothing shares its address.
+  void keep_alive(uint32_t buffer) {
+    plan_.buffers[buffer].first_step = 0;
+    plan_.buffers[buffer].last_step = static_cast<uint32_t>(plan_.steps.size());
+  }
+
+  void add_input(NodeId id, const std::string& name) {
+    const Type& type = graph_.type(id);
+    uint32_t buffer = new_buffer(type.bytes());
+    plan_.inputs.push_back({.name = name, .type = type, .buffer = buffer});
+    at_[id] = dense_operand(Region::buffer, buffer, type);
+  }
+
+  // How a step reads a node: where it was put, or for a constant its dense form (packing may replace it).
+  PlanOperand operand_of(NodeId id) const {
+    if (!constant_[id]) return *at_[id];
+    return dense_operand(Region::weight, UINT32_MAX, graph_.type(id));
+  }
+
+  Status lower_view(NodeId id) {
+    NodeId source = graph_[id].operands[0];
+    PlanOperand from = operand_of(source);
+    at_[id] = view_of(graph_[id].op, from, graph_.type(id));
+    if (at_[id]) return {};
+    RUNG_TRY(PlanOperand dense, copy_dense(from, graph_[id].label));
+    at_[id] = view_of(graph_[id].op, dense, graph_.type(id));
+    return {};
+  }
+
+  Status lower_op(NodeId id) {
+    const Node& node = graph_[id];
+    std::vector<PlanOperand> inputs;
+    for (NodeId operand : node.operands) inputs.push_back(operand_of(operand));
+    cpu::Problem problem = problem_over(node.op, inputs, node.type);
+    RUNG_TRY(Chosen chosen, choose_kernel(problem, recipe_));
+    if (!chosen.kernel) {  // perhaps a row wants dense operands: copying costs less than the scalar reference
+      std::vector<PlanOperand> dense = inputs;
+      for (auto& operand : dense) operand.view.strides = contiguous_strides(operand.view.shape);
+      RUNG_TRY(chosen, choose_kernel(problem_over(node.op, dense, node.type), recipe_));
+      if (chosen.kernel)
+        RUNG_CHECK(make_dense(inputs, node.label));
+      else
+        chosen.kernel = cpu::kernels_for(cpu::op_family(node.op)).back();
+      problem = problem_over(node.op, inputs, node.type);
+    }
+    problem.params = chosen.params;
+    if (Verdict verdict = chosen.kernel->supports(problem, cpu::cpu_info()); !verdict)
+      return fail("{}: no kernel runs {}: {}", node.label, problem_key(problem), verdict.reason);
+    RUNG_CHECK(place_weights(node, *chosen.kernel, problem, inputs));
+    at_[id] = add_step(node, *chosen.kernel, std::move(problem), std::move(inputs));
+    return {};
+  }
+
+  cpu::Problem problem_over(const Op& op, const std::vector<PlanOperand>& inputs, const Type& result) const {
+    cpu::Problem problem{.op = op,
+                         .inputs = {},
+                         .output = {result.dtype, result.shape, contiguous_strides(result.shape)},
+                         .threads = recipe_.threads};
+    for (const auto& input : inputs) problem.inputs.push_back(input.view);
+    return problem;
+  }
+
+  Status make_dense(std::vector<PlanOperand>& inputs, const std::string& label) {
+    for (auto& input : inputs) {
+      if (input.view.contiguous()) continue;
+      RUNG_TRY(input, copy_dense(input, label));
+    }
+    return {};
+  }
+
+  // A copy of a strided operand in row-major order: the kernel rows of reshape do that.
+  Result<PlanOperand> copy_dense(const PlanOperand& from, const std::string& label) {
+    Node copy{.op = Reshape{from.view.shape},
+              .type = {from.view.dtype, from.view.shape},
+              .operands = {},
+              .users = {},
+              .label = label};
+    std::vector<PlanOperand> inputs{from};
+    cpu::Problem problem = problem_over(copy.op, inputs, copy.type);
+    RUNG_TRY(Chosen chosen, choose_kernel(problem, recipe_));
+    if (!chosen.kernel) chosen.kernel = cpu::kernels_for("reshape").back();
+    return add_step(copy, *chosen.kernel, std::move(problem), std::move(inputs));
+  }
+
+  Status place_weights(const Node& node, const cpu::Kernel& kernel, const cpu::Problem& problem,
+                       std::vector<PlanOperand>& inputs) {
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (inputs[i].region != Region::weight || inputs[i].index != UINT32_MAX) continue;
+      bool packs = kernel.packed_bytes && kernel.packed_bytes(problem, i) > 0;
+      if (packs) {
+        RUNG_TRY(inputs[i].index, weights_.packed({node.operands[i], kernel, problem, i}));
+      } else {
+        RUNG_TRY(inputs[i].index, weights_.plain(node.operands[i]));
+      }
+    }
+    return {};
+  }
+
+  PlanOperand add_step(const Node& node, const cpu::Kernel& kernel, cpu::Problem problem,
+                       std::vector<PlanOperand> inputs) {
+    Step step{.kernel = std::string(kernel.name),
+              .op = node.op,
+              .inputs = std::move(inputs),
+              .output = {},
+              .params = problem.params,
+              .scratch = std::nullopt,
+              .label = node.label,
+              .problem = problem_key(problem),
+              .category = category_of(node.op)};
+    for (const auto& input : step.inputs) touch(input);
+    if (size_t bytes = kernel.scratch_bytes ? kernel.scratch_bytes(problem) : 0) step.scratch = new_buffer(bytes);
+    step.output = dense_operand(Region::buffer, new_buffer(node.type.bytes()), node.type);
+    std::vector<Type> types;
+    for (const auto& input : step.inputs) types.push_back({input.view.dtype, input.view.shape});
+    Cost cost = cost_of(node.op, types, node.type);
+    step.flops = cost.flops;
+    step.bytes = cost.bytes;
+    plan_.steps.push_back(std::move(step));
+    return plan_.steps.back().output;
+  }
+
+  void touch(const PlanOperand& operand) {
+    if (operand.region == Region::buffer)
+      plan_.buffers[operand.index].last_step = static_cast<uint32_t>(plan_.steps.size());
+  }
+
+  // An output needs a whole dense buffer of its own: anything else (a view, an input, a constant, a value that is an
+  // output under another name too) is copied.
+  Status add_output(const Output& output) {
+    PlanOperand from = operand_of(output.node);
+    const Type& type = graph_.type(output.node);
+    bool taken =
+        std::any_of(plan_.outputs.begin(), plan_.outputs.end(), [&](const auto& o) { return o.buffer == from.index; });
+    bool own = from.region == Region::buffer && !graph_.as<Input>(output.node) && from.offset == 0 &&
+               from.view.contiguous() && plan_.buffers[from.index].bytes == type.bytes() && !taken &&
+               !is_input_buffer(from.index);
+    if (from.region == Region::weight) {
+      RUNG_TRY(from.index, weights_.plain(output.node));
+    }
+    if (!own) {
+      RUNG_TRY(from, copy_dense(from, output.name));
+    }
+    plan_.outputs.push_back({output.name, type, from.index});
+    return {};
+  }
+
+  bool is_input_buffer(uint32_t buffer) const {
+    return std::any_of(plan_.inputs.begin(), plan_.inputs.end(), [&](const auto& i) { return i.buffer == buffer; });
+  }
+
+  const Graph& graph_;
+  const Recipe& recipe_;
+  Plan& plan_;
+  WeightTable weights_;
+  std::vector<bool> constant_;
+  std::vector<std::optional<PlanOperand>> at_;
+};
+
+}  // namespace
+
+Status lower(const Graph& graph, const Recipe& recipe, Plan& plan) { return Lowering(graph, recipe, plan).run(); }
+
+}  // namespace rung

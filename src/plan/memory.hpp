@@ -1,0 +1,14 @@
+// Gives buffers addresses in one arena; those whose lifetimes do not meet may share.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <vector>
+
+#include "plan/plan.hpp"
+
+namespace rung {
+
+// Sets every buffer's offset (64-byte aligned) and returns the arena's size. Buffers are placed largest first, each at
+// the lowest gap left by those alive at the same time.
+uint64_t plan_memory(std::vector<Buffer>& buffers);
+
+}  // namespace rung

@@ -1,0 +1,14 @@
+// The kernel's view of a step.
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/plan.hpp"
+
+namespace rung {
+
+cpu::Problem problem_of(const Step& step, int threads) {
+  cpu::Problem problem{
+      .op = step.op, .inputs = {}, .output = step.output.view, .threads = threads, .params = step.params};
+  for (const auto& input : step.inputs) problem.inputs.push_back(input.view);
+  return problem;
+}
+
+}  // namespace rung

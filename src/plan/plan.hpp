@@ -1,0 +1,97 @@
+// The plan: a flat list of launches over fixed addresses, with weights in their final layout. Plain data; building is
+// in build.hpp, running in session/, the file form in file.hpp. SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/tensor.hpp"
+#include "kernels/cpu/kernel.hpp"
+#include "measure/category.hpp"
+#include "plan/recipe.hpp"
+
+namespace rung {
+
+// Where an operand lives: a buffer of the arena, or a weight.
+enum class Region : uint8_t { buffer, weight };
+
+struct PlanOperand {
+  Region region = Region::buffer;
+  uint32_t index = 0;   // of the buffer or weight
+  uint64_t offset = 0;  // bytes into it
+  cpu::Operand view;    // how the kernel sees it
+};
+
+// Intermediate storage. Buffers whose lifetimes do not meet may share addresses.
+struct Buffer {
+  uint64_t offset = 0, bytes = 0;          // in the arena, 64-byte aligned
+  uint32_t first_step = 0, last_step = 0;  // alive from the step that writes it to the last that reads it
+};
+
+// Contents are shared: several plans, a mapped model file or a mapped plan file may hold them.
+struct PlanWeight {
+  std::string name;
+  uint64_t bytes = 0;
+  std::shared_ptr<const std::byte> data;
+};
+
+struct Step {
+  std::string kernel;
+  Op op;
+  std::vector<PlanOperand> inputs;
+  PlanOperand output;
+  std::map<std::string, int64_t, std::less<>> params;
+  std::optional<uint32_t> scratch;  // a buffer
+  std::string label;
+  std::string problem;  // problem_key() of what the kernel was asked to do
+  Category category = Category::other;
+  double flops = 0, bytes = 0;  // least work of the op
+};
+
+struct PlanInput {
+  std::string name;
+  Type type;
+  uint32_t buffer = 0;
+  std::string meaning;                 // for help and errors
+  std::optional<Tensor> value;         // the default when left out
+  std::optional<int64_t> first, last;  // range of integers
+};
+
+// An input that was made a constant: a run may name it only with this value.
+struct FrozenInput {
+  std::string name;
+  Tensor value;
+};
+
+struct PlanOutput {
+  std::string name;
+  Type type;
+  uint32_t buffer = 0;
+};
+
+struct Plan {
+  std::string model, architecture;
+  std::string device;  // fingerprint of the processor that it was built for
+  Recipe recipe;
+  std::vector<Step> steps;
+  std::vector<Buffer> buffers;
+  std::vector<PlanWeight> weights;
+  std::vector<PlanInput> inputs;
+  std::vector<FrozenInput> frozen;
+  std::vector<PlanOutput> outputs;
+  std::map<std::string, std::string> attachments;  // files that the model needs beside its graph: "vocab.txt"
+  uint64_t arena_bytes = 0;
+
+  uint64_t weight_bytes() const {
+    uint64_t total = 0;
+    for (const auto& weight : weights) total += weight.bytes;
+    return total;
+  }
+};
+
+// The kernel's view of a step.
+cpu::Problem problem_of(const Step& step, int threads);
+
+}  // namespace rung

@@ -1,0 +1,173 @@
+// Plans as JSON: positional arrays for what repeats thousands of times, names elsewhere.
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/plan_json.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "ir/text.hpp"
+
+namespace rung {
+namespace {
+
+using Json = nlohmann::json;
+
+Json dims_to_json(const Dims& dims) { return std::vector<int64_t>(dims.begin(), dims.end()); }
+Json type_to_json(const Type& type) { return Json::array({name_of(type.dtype), dims_to_json(type.shape)}); }
+
+// [region, index, offset, dtype, shape, strides, constant]
+Json operand_to_json(const PlanOperand& o) {
+  return Json::array({o.region == Region::weight ? 1 : 0, o.index, o.offset, name_of(o.view.dtype),
+                      dims_to_json(o.view.shape), dims_to_json(o.view.strides), o.view.constant});
+}
+
+Json step_to_json(const Step& step) {
+  Json inputs = Json::array();
+  for (const auto& input : step.inputs) inputs.push_back(operand_to_json(input));
+  Json json{{"kernel", step.kernel},   {"op", print_op(step.op)},
+            {"in", std::move(inputs)}, {"out", operand_to_json(step.output)},
+            {"label", step.label},     {"category", static_cast<int>(step.category)},
+            {"flops", step.flops},     {"bytes", step.bytes}};
+  for (const auto& [name, value] : step.params) json["params"][name] = value;
+  if (step.scratch) json["scratch"] = *step.scratch;
+  return json;
+}
+
+// Readers throw Json::exception or Fault; plan_from_json turns both into a Status.
+struct Fault {
+  std::string message;
+};
+
+Dims dims_from_json(const Json& json) {
+  auto values = json.get<std::vector<int64_t>>();
+  if (values.size() > Dims::kMaxRank) throw Fault{fmt::format("got {} dimensions", values.size())};
+  return Dims(std::span<const int64_t>(values));
+}
+
+DType dtype_from_json(const Json& json) {
+  auto dtype = dtype_named(json.get<std::string>());
+  if (!dtype) throw Fault{"unknown dtype " + json.dump()};
+  return *dtype;
+}
+
+Type type_from_json(const Json& json) {
+  Type type{dtype_from_json(json.at(0)), dims_from_json(json.at(1))};
+  int64_t product = 1;
+  for (int64_t dim : type.shape)
+    if (dim < 0 || __builtin_mul_overflow(product, std::max<int64_t>(dim, 1), &product) || product > int64_t{1} << 48)
+      throw Fault{"shape out of range: " + json.dump()};
+  return type;
+}
+
+PlanOperand operand_from_json(const Json& json) {
+  Type type = type_from_json(Json::array({json.at(3), json.at(4)}));
+  PlanOperand operand{json.at(0).get<int>() ? Region::weight : Region::buffer,
+                      json.at(1).get<uint32_t>(),
+                      json.at(2).get<uint64_t>(),
+                      {type.dtype, type.shape, dims_from_json(json.at(5)), json.at(6).get<bool>()}};
+  if (operand.view.strides.rank() != operand.view.shape.rank()) throw Fault{"strides and shape differ in rank"};
+  return operand;
+}
+
+Step step_from_json(const Json& json) {
+  auto op = parse_op(json.at("op").get<std::string>());
+  if (!op) throw Fault{op.error().message};
+  Step step{.kernel = json.at("kernel").get<std::string>(), .op = std::move(*op)};
+  for (const Json& input : json.at("in")) step.inputs.push_back(operand_from_json(input));
+  step.output = operand_from_json(json.at("out"));
+  step.label = json.at("label").get<std::string>();
+  int category = json.at("category").get<int>();
+  if (category < 0 || category >= static_cast<int>(kCategoryNames.size())) throw Fault{"unknown category"};
+  step.category = static_cast<Category>(category);
+  step.flops = json.at("flops").get<double>();
+  step.bytes = json.at("bytes").get<double>();
+  if (json.contains("params")) {
+    auto params = json["params"].get<std::map<std::string, int64_t>>();
+    step.params.insert(params.begin(), params.end());
+  }
+  if (json.contains("scratch")) step.scratch = json["scratch"].get<uint32_t>();
+  return step;
+}
+
+PlanInput input_from_json(const Json& json) {
+  PlanInput input{json.at("name").get<std::string>(),
+                  type_from_json(json.at("type")),
+                  json.at("buffer").get<uint32_t>(),
+                  {},
+                  {},
+                  {},
+                  {}};
+  input.meaning = json.value("meaning", "");
+  if (json.contains("first")) input.first = json["first"].get<int64_t>();
+  if (json.contains("last")) input.last = json["last"].get<int64_t>();
+  return input;
+}
+
+Json ports_to_json(const Plan& plan) {
+  Json inputs = Json::array(), outputs = Json::array(), frozen = Json::array();
+  for (const auto& i : plan.inputs) {
+    Json json{{"name", i.name}, {"type", type_to_json(i.type)}, {"buffer", i.buffer}, {"meaning", i.meaning}};
+    if (i.first) json["first"] = *i.first;
+    if (i.last) json["last"] = *i.last;
+    inputs.push_back(std::move(json));
+  }
+  for (const auto& o : plan.outputs)
+    outputs.push_back({{"name", o.name}, {"type", type_to_json(o.type)}, {"buffer", o.buffer}});
+  for (const auto& f : plan.frozen) frozen.push_back(f.name);
+  return Json{{"inputs", std::move(inputs)}, {"outputs", std::move(outputs)}, {"frozen", std::move(frozen)}};
+}
+
+Plan read_plan(const Json& json) {
+  Plan plan;
+  plan.model = json.at("model").get<std::string>();
+  plan.architecture = json.at("architecture").get<std::string>();
+  plan.device = json.at("device").get<std::string>();
+  auto recipe = recipe_from_json(json.at("recipe"));
+  if (!recipe) throw Fault{recipe.error().message};
+  plan.recipe = std::move(*recipe);
+  for (const Json& step : json.at("steps")) plan.steps.push_back(step_from_json(step));
+  for (const Json& b : json.at("buffers"))
+    plan.buffers.push_back(
+        {b.at(0).get<uint64_t>(), b.at(1).get<uint64_t>(), b.at(2).get<uint32_t>(), b.at(3).get<uint32_t>()});
+  for (const Json& w : json.at("weights"))
+    plan.weights.push_back({w.at(0).get<std::string>(), w.at(1).get<uint64_t>(), nullptr});
+  const Json& ports = json.at("ports");
+  for (const Json& i : ports.at("inputs")) plan.inputs.push_back(input_from_json(i));
+  for (const Json& o : ports.at("outputs"))
+    plan.outputs.push_back(
+        {o.at("name").get<std::string>(), type_from_json(o.at("type")), o.at("buffer").get<uint32_t>()});
+  for (const Json& f : ports.at("frozen")) plan.frozen.push_back({f.get<std::string>(), {}});
+  plan.attachments = json.at("attachments").get<std::map<std::string, std::string>>();
+  plan.arena_bytes = json.at("arena_bytes").get<uint64_t>();
+  return plan;
+}
+
+}  // namespace
+
+Json plan_to_json(const Plan& plan) {
+  Json steps = Json::array(), buffers = Json::array(), weights = Json::array();
+  for (const auto& step : plan.steps) steps.push_back(step_to_json(step));
+  for (const auto& b : plan.buffers) buffers.push_back(Json::array({b.offset, b.bytes, b.first_step, b.last_step}));
+  for (const auto& w : plan.weights) weights.push_back(Json::array({w.name, w.bytes}));
+  return Json{{"model", plan.model},
+              {"architecture", plan.architecture},
+              {"device", plan.device},
+              {"recipe", to_json(plan.recipe)},
+              {"steps", std::move(steps)},
+              {"buffers", std::move(buffers)},
+              {"weights", std::move(weights)},
+              {"ports", ports_to_json(plan)},
+              {"attachments", plan.attachments},
+              {"arena_bytes", plan.arena_bytes}};
+}
+
+Result<Plan> plan_from_json(const Json& json) {
+  try {
+    return read_plan(json);
+  } catch (const Json::exception& e) {
+    return fail("malformed plan: {}", e.what());
+  } catch (const Fault& fault) {
+    return fail("malformed plan: {}", fault.message);
+  }
+}
+
+}  // namespace rung

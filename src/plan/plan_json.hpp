@@ -1,0 +1,15 @@
+// A plan without its tensors, as JSON.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <nlohmann/json_fwd.hpp>
+
+#include "plan/plan.hpp"
+
+namespace rung {
+
+nlohmann::json plan_to_json(const Plan& plan);
+// Tensors (weights' contents, defaults, frozen values) are left empty. Errors: fields missing or of the wrong type; ops
+// that do not parse; never throws.
+Result<Plan> plan_from_json(const nlohmann::json& json);
+
+}  // namespace rung

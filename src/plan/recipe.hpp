@@ -1,0 +1,38 @@
+// The recipe: every decision that turns a graph into a plan, as plain data with a JSON form that a person can edit.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <set>
+#include <string>
+
+#include "base/status.hpp"
+#include "ir/dtype.hpp"
+
+namespace rung {
+
+// Which kernel row runs a problem, and the tuner's parameters for it.
+struct KernelChoice {
+  std::string kernel;
+  std::map<std::string, int64_t, std::less<>> params;
+  friend bool operator==(const KernelChoice&, const KernelChoice&) = default;
+};
+
+struct Recipe {
+  std::set<std::string, std::less<>> rungs;            // passes of these rungs run
+  std::set<std::string, std::less<>> disabled_passes;  // but not these, by name
+  bool capture = false;                                // replay a bound launch list instead of dispatching op by op
+  bool tuned_kernels = false;                          // `choices` apply, and rows in order of preference elsewhere
+  DType precision = DType::f32;                        // of contractions, when the rung "precision" is on
+  int threads = 1;
+  std::map<std::string, KernelChoice, std::less<>> choices;  // by problem key (gemm/problem.hpp)
+  friend bool operator==(const Recipe&, const Recipe&) = default;
+};
+
+nlohmann::json to_json(const Recipe& recipe);
+// Errors name the field, what was got and what was wanted; unknown fields are refused.
+Result<Recipe> recipe_from_json(const nlohmann::json& json);
+Result<Recipe> load_recipe(const std::string& path);
+Status save_recipe(const Recipe& recipe, const std::string& path);
+
+}  // namespace rung

@@ -1,0 +1,45 @@
+// Evaluates and packs the constants of a plan.
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/weight_table.hpp"
+
+#include "base/big_block.hpp"
+#include "gemm/problem.hpp"
+#include "ir/finite.hpp"
+#include "reference/evaluate.hpp"
+
+namespace rung {
+
+Result<Tensor> WeightTable::value(NodeId node) {
+  if (!graph_.is_constant(node)) return evaluate_constant(graph_, node);
+  const auto& weight = graph_.weight(node);
+  RUNG_TRY(Tensor tensor, weight->load());
+  if (!weight->immediate()) RUNG_CHECK(check_finite(fmt::format("tensor '{}'", weight->name()), tensor));
+  return tensor;
+}
+
+Result<uint32_t> WeightTable::plain(NodeId node) {
+  auto [it, added] = by_key_.try_emplace(fmt::format("{}", node), static_cast<uint32_t>(weights_.size()));
+  if (!added) return it->second;
+  RUNG_TRY(Tensor tensor, value(node));
+  auto holder = std::make_shared<Tensor>(std::move(tensor));
+  weights_.push_back({graph_[node].label, holder->bytes(), {holder, holder->data()}});
+  return it->second;
+}
+
+Result<uint32_t> WeightTable::packed(const Use& use) {
+  std::string params;
+  for (const auto& [name, number] : use.problem.params) params += fmt::format(" {}={}", name, number);
+  std::string key =
+      fmt::format("{} {} {} {}{}", use.node, use.index, use.kernel.name, problem_key(use.problem), params);
+  auto [it, added] = by_key_.try_emplace(std::move(key), static_cast<uint32_t>(weights_.size()));
+  if (!added) return it->second;
+  RUNG_TRY(Tensor tensor, value(use.node));
+  size_t bytes = use.kernel.packed_bytes(use.problem, use.index);
+  auto block = allocate_block(bytes);
+  if (!block) return fail("weight '{}': no memory for {} bytes", graph_[use.node].label, bytes);
+  use.kernel.pack(use.problem, use.index, tensor.data(), block.get());
+  weights_.push_back({graph_[use.node].label, bytes, block});
+  return it->second;
+}
+
+}  // namespace rung

@@ -1,0 +1,36 @@
+// The constants of a plan in their final layout: evaluated once, packed for the kernel that reads them, shared where
+// equal. SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <map>
+
+#include "ir/graph.hpp"
+#include "plan/plan.hpp"
+
+namespace rung {
+
+class WeightTable {
+ public:
+  explicit WeightTable(const Graph& graph) : graph_(graph) {}
+
+  // A constant node as it is. Errors: its contents cannot be loaded, or hold a NaN or an infinity (masks may hold
+  // infinities).
+  Result<uint32_t> plain(NodeId node);
+  // Operand `index` of a problem, laid out by its kernel.
+  struct Use {
+    NodeId node;
+    const cpu::Kernel& kernel;
+    const cpu::Problem& problem;
+    size_t index;
+  };
+  Result<uint32_t> packed(const Use& use);
+
+  std::vector<PlanWeight> take() { return std::move(weights_); }
+
+ private:
+  Result<Tensor> value(NodeId node);
+  const Graph& graph_;
+  std::vector<PlanWeight> weights_;
+  std::map<std::string, uint32_t> by_key_;
+};
+
+}  // namespace rung

@@ -1,0 +1,91 @@
+// The captured recorder: a bound launch list over a fixed arena.
+// SPDX-License-Identifier: Apache-2.0
+#include <atomic>
+#include <cstring>
+#include <deque>
+
+#include "base/big_block.hpp"
+#include "session/recorder.hpp"
+
+namespace rung {
+namespace {
+
+// Everything a launch needs, at addresses that do not move.
+struct Bound {
+  cpu::Problem problem;
+  std::vector<const void*> inputs;
+  std::shared_ptr<void> state;
+  std::atomic<uint32_t> fault{0};
+};
+
+struct Launch {
+  void (*run)(const cpu::Call&);
+  cpu::Call call;
+};
+
+class Captured : public Recorder {
+ public:
+  Captured(const Plan& plan, cpu::Team& team, std::shared_ptr<std::byte> arena)
+      : plan_(plan), team_(team), arena_(std::move(arena)), launches_(static_cast<size_t>(team.size())) {
+    for (const Step& step : plan.steps) bind(step);
+  }
+
+  Status run() override {
+    team_.run([this](int thread) {
+      for (const Launch& launch : launches_[static_cast<size_t>(thread)]) {
+        launch.run(launch.call);
+        team_.barrier();
+      }
+    });
+    for (size_t i = 0; i < bound_.size(); ++i)
+      if (uint32_t fault = bound_[i].fault.load(std::memory_order_relaxed)) {
+        bound_[i].fault = 0;
+        return check_fault(fault, plan_.steps[i]);
+      }
+    return {};
+  }
+
+  std::byte* buffer(uint32_t index) override { return arena_.get() + plan_.buffers[index].offset; }
+
+  void run_step(size_t index) override {
+    team_.run([this, index](int thread) {
+      const Launch& launch = launches_[static_cast<size_t>(thread)][index];
+      launch.run(launch.call);
+    });
+  }
+
+ private:
+  const void* address(const PlanOperand& operand) {
+    if (operand.region == Region::weight) return plan_.weights[operand.index].data.get() + operand.offset;
+    return buffer(operand.index) + operand.offset;
+  }
+
+  void bind(const Step& step) {
+    Bound& bound = bound_.emplace_back();
+    bound.problem = problem_of(step, team_.size());
+    for (const auto& input : step.inputs) bound.inputs.push_back(address(input));
+    const cpu::Kernel* kernel = cpu::kernel_named(step.kernel);
+    if (kernel->prepare) bound.state = kernel->prepare(bound.problem);
+    for (int thread = 0; thread < team_.size(); ++thread)
+      launches_[static_cast<size_t>(thread)].push_back(
+          {kernel->run,
+           {bound.problem, bound.inputs.data(), buffer(step.output.index),
+            step.scratch ? buffer(*step.scratch) : nullptr, bound.state.get(), thread, &team_, &bound.fault}});
+  }
+
+  const Plan& plan_;
+  cpu::Team& team_;
+  std::shared_ptr<std::byte> arena_;
+  std::deque<Bound> bound_;                    // addresses stay
+  std::vector<std::vector<Launch>> launches_;  // by thread
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Recorder>> make_captured_recorder(const Plan& plan, cpu::Team& team) {
+  auto arena = allocate_block(plan.arena_bytes);
+  if (!arena) return fail("no memory for an arena of {} bytes", plan.arena_bytes);
+  return std::unique_ptr<Recorder>(new Captured(plan, team, std::move(arena)));
+}
+
+}  // namespace rung

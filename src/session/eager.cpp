@@ -1,0 +1,92 @@
+// The eager recorder: every decision and allocation happens inside the run, op by op.
+// SPDX-License-Identifier: Apache-2.0
+#include <atomic>
+#include <cstdlib>
+
+#include "session/recorder.hpp"
+
+namespace rung {
+namespace {
+
+struct Free {
+  void operator()(std::byte* p) const { std::free(p); }
+};
+using Block = std::unique_ptr<std::byte, Free>;
+
+Block allocate(uint64_t bytes) {
+  auto* data = static_cast<std::byte*>(std::aligned_alloc(64, (bytes + 63) / 64 * 64 + 64));
+  if (!data) throw std::bad_alloc();
+  return Block(data);
+}
+
+class Eager : public Recorder {
+ public:
+  Eager(const Plan& plan, cpu::Team& team)
+      : plan_(plan), team_(team), blocks_(plan.buffers.size()), freed_after_(plan.steps.size()) {
+    std::vector<bool> fixed(plan.buffers.size());
+    for (const auto& input : plan.inputs) fix(input.buffer, fixed);
+    for (const auto& output : plan.outputs) fix(output.buffer, fixed);
+    for (uint32_t b = 0; b < plan.buffers.size(); ++b)
+      if (!fixed[b] && plan.buffers[b].last_step < plan.steps.size())
+        freed_after_[plan.buffers[b].last_step].push_back(b);
+  }
+
+  Status run() override {
+    for (size_t i = 0; i < plan_.steps.size(); ++i) {
+      RUNG_CHECK(launch(i));
+      for (uint32_t buffer : freed_after_[i]) blocks_[buffer].reset();
+    }
+    return {};
+  }
+
+  std::byte* buffer(uint32_t index) override { return blocks_[index].get(); }
+
+  void run_step(size_t index) override { (void)launch(index); }
+
+ private:
+  void fix(uint32_t buffer, std::vector<bool>& fixed) {
+    blocks_[buffer] = allocate(plan_.buffers[buffer].bytes);
+    fixed[buffer] = true;
+  }
+
+  std::byte* block(uint32_t index) {
+    if (!blocks_[index]) blocks_[index] = allocate(plan_.buffers[index].bytes);
+    return blocks_[index].get();
+  }
+
+  Status launch(size_t index) {
+    const Step& step = plan_.steps[index];
+    cpu::Problem problem = problem_of(step, team_.size());
+    std::vector<const void*> inputs;
+    for (const auto& input : step.inputs)
+      inputs.push_back(input.region == Region::weight ? plan_.weights[input.index].data.get() + input.offset
+                                                      : block(input.index) + input.offset);
+    const cpu::Kernel* kernel = cpu::kernel_named(step.kernel);
+    std::shared_ptr<void> state = kernel->prepare ? kernel->prepare(problem) : nullptr;
+    void* output = block(step.output.index);
+    void* scratch = step.scratch ? block(*step.scratch) : nullptr;
+    std::atomic<uint32_t> fault{0};
+    team_.run([&](int thread) {
+      kernel->run({problem, inputs.data(), output, scratch, state.get(), thread, &team_, &fault});
+    });
+    return check_fault(fault, step);
+  }
+
+  const Plan& plan_;
+  cpu::Team& team_;
+  std::vector<Block> blocks_;
+  std::vector<std::vector<uint32_t>> freed_after_;  // by step
+};
+
+}  // namespace
+
+std::unique_ptr<Recorder> make_eager_recorder(const Plan& plan, cpu::Team& team) {
+  return std::make_unique<Eager>(plan, team);
+}
+
+Status check_fault(uint32_t fault, const Step& step) {
+  if (fault == 0) return {};
+  return fail("{} ({}): operand {} holds an index out of range", step.label, name_of(step.op), fault - 1);
+}
+
+}  // namespace rung
