@@ -1,0 +1,27 @@
+// A nest of loops over several strided operands, with neighbouring axes merged wherever all operands allow it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <span>
+
+#include "ir/shape.hpp"
+
+namespace rung::cpu {
+
+inline constexpr int kMaxLoopOperands = 9;
+
+// Plain numbers, for kernels compiled for an instruction set: `outer` axes, then one inner axis.
+struct Loops {
+  int operands = 0, rank = 0;  // rank counts the outer axes
+  int64_t shape[Dims::kMaxRank] = {};
+  int64_t strides[Dims::kMaxRank][kMaxLoopOperands] = {};
+  int64_t inner = 1, inner_strides[kMaxLoopOperands] = {};
+  int64_t outer = 1;  // product of the outer axes
+};
+
+// All strides have shape's rank.
+Loops collapse(const Shape& shape, std::span<const Strides> strides);
+// The same with the inner axis made one more outer axis, and an inner one of a single element.
+Loops collapse_outer(const Shape& shape, std::span<const Strides> strides);
+
+}  // namespace rung::cpu

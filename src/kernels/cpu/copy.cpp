@@ -1,0 +1,191 @@
+// Rows that move elements in the longest runs there are: views made dense, concat, im2col and gather.
+// SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+
+#include "kernels/cpu/collapse.hpp"
+#include "kernels/cpu/element.hpp"
+#include "kernels/cpu/lanes.hpp"
+
+namespace rung::cpu {
+namespace {
+
+// One nest of loops from an operand to the output; strides in elements.
+struct Copy {
+  Loops loops;  // operand 0: from, 1: to
+  int64_t from = 0, to = 0;
+};
+struct CopyPlan {
+  std::vector<Copy> copies;  // by operand
+  size_t element = 0;
+};
+
+Copy copy_of(const Shape& shape, const Strides& from, const Strides& to) {
+  Strides both[] = {from, to};
+  return {collapse(shape, both)};
+}
+
+template <class T>
+void copy_elements(const T* from, int64_t from_stride, T* to, int64_t to_stride, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) to[i * to_stride] = from[i * from_stride];
+}
+
+void copy_run(const Loops& loops, size_t element, const std::byte* from, std::byte* to, Range part) {
+  int64_t from_stride = loops.inner_strides[0], to_stride = loops.inner_strides[1], count = part.end - part.begin;
+  int64_t size = static_cast<int64_t>(element);
+  from += part.begin * from_stride * size;
+  to += part.begin * to_stride * size;
+  if (from_stride == 1 && to_stride == 1) {
+    std::memcpy(to, from, static_cast<size_t>(count) * element);
+    return;
+  }
+  auto typed = [&](auto tag) {
+    using T = decltype(tag);
+    copy_elements(reinterpret_cast<const T*>(from), from_stride, reinterpret_cast<T*>(to), to_stride, count);
+  };
+  switch (element) {
+    case 1:
+      return typed(uint8_t{});
+    case 2:
+      return typed(uint16_t{});
+    case 4:
+      return typed(uint32_t{});
+    default:
+      return typed(uint64_t{});
+  }
+}
+
+// Threads share the outer positions, or one long run.
+void copy_share(const Copy& copy, size_t element, const Call& call, const void* from) {
+  const Loops& loops = copy.loops;
+  bool rows = loops.outer > 1;
+  Range mine = rows ? share(loops.outer, call.thread, call.problem.threads)
+                    : share(loops.inner, call.thread, call.problem.threads, 64);
+  int64_t size = static_cast<int64_t>(element);
+  const std::byte* source = static_cast<const std::byte*>(from) + copy.from * size;
+  std::byte* target = static_cast<std::byte*>(call.output) + copy.to * size;
+  if (!rows) return copy_run(loops, element, source, target, mine);
+  for (int64_t row = mine.begin; row < mine.end; ++row) {
+    int64_t offsets[2] = {0, 0}, rest = row;
+    for (int axis = loops.rank - 1; axis >= 0; --axis) {
+      int64_t index = rest % loops.shape[axis];
+      rest /= loops.shape[axis];
+      for (int i = 0; i < 2; ++i) offsets[i] += index * loops.strides[axis][i];
+    }
+    copy_run(loops, element, source + offsets[0] * size, target + offsets[1] * size, {0, loops.inner});
+  }
+}
+
+Verdict supports(const Problem&, const CpuInfo&) { return accept(); }
+
+void run(const Call& call) {
+  const auto& plan = *static_cast<const CopyPlan*>(call.state);
+  for (size_t i = 0; i < plan.copies.size(); ++i)
+    if (call.problem.inputs[i].shape.product() > 0) copy_share(plan.copies[i], plan.element, call, call.inputs[i]);
+}
+
+std::shared_ptr<void> prepare_view(const Problem& p) {
+  const Operand& x = p.inputs[0];
+  auto plan = std::make_shared<CopyPlan>();
+  plan->element = size_of(x.dtype);
+  const Shape& shape = as<Reshape>(p.op) ? x.shape : p.output.shape;
+  View view = as<Reshape>(p.op) ? View{x.strides, 0} : view_of(p.op, x, shape);
+  plan->copies.push_back(copy_of(shape, view.strides, contiguous_strides(shape)));
+  plan->copies.back().from = view.offset;
+  return plan;
+}
+
+std::shared_ptr<void> prepare_concat(const Problem& p) {
+  auto plan = std::make_shared<CopyPlan>();
+  plan->element = size_of(p.output.dtype);
+  int axis = axis_of(p.as<Concat>().axis, p.output.shape);
+  Strides out = contiguous_strides(p.output.shape);
+  int64_t begin = 0;
+  for (const Operand& x : p.inputs) {
+    plan->copies.push_back(copy_of(x.shape, x.strides, out));
+    plan->copies.back().to = begin * out[axis];
+    begin += x.shape[axis];
+  }
+  return plan;
+}
+
+std::shared_ptr<void> prepare_im2col(const Problem& p) {
+  const Operand& x = p.inputs[0];
+  int64_t patch = p.as<Im2col>().patch;
+  const Strides& s = x.strides;
+  // The result as [batch, rows of patches, patches in a row, channels, patch, patch].
+  Shape shape{x.shape[0], x.shape[2] / patch, x.shape[3] / patch, x.shape[1], patch, patch};
+  auto plan = std::make_shared<CopyPlan>();
+  plan->element = size_of(x.dtype);
+  plan->copies.push_back(
+      copy_of(shape, {s[0], s[2] * patch, s[3] * patch, s[1], s[2], s[3]}, contiguous_strides(shape)));
+  return plan;
+}
+
+// ---- gather of dense lines: x is [before, axis, line]
+
+struct GatherPlan {
+  int64_t before, line, count;     // count: indices
+  int64_t x_before, x_axis, size;  // strides in elements; size of the axis
+  size_t element;
+};
+
+Operand after_axis(const Operand& x, int axis) {
+  Operand line{x.dtype, {}, {}, false};
+  for (int i = axis + 1; i < x.shape.rank(); ++i)
+    line.shape.push_back(x.shape[i]), line.strides.push_back(x.strides[i]);
+  return line;
+}
+
+Verdict supports_gather(const Problem& p, const CpuInfo&) {
+  const Operand& x = p.inputs[0];
+  int axis = axis_of(p.as<Gather>().axis, x.shape);
+  if (!p.inputs[1].contiguous()) return reject("the indices are not contiguous");
+  if (axis > 1) return reject("more than one axis before the gathered one");
+  return after_axis(x, axis).contiguous() ? accept() : reject("what an index selects is not dense");
+}
+
+std::shared_ptr<void> prepare_gather(const Problem& p) {
+  const Operand& x = p.inputs[0];
+  int axis = axis_of(p.as<Gather>().axis, x.shape);
+  GatherPlan plan{};
+  plan.before = axis == 1 ? x.shape[0] : 1, plan.x_before = axis == 1 ? x.strides[0] : 0;
+  plan.line = after_axis(x, axis).shape.product(), plan.count = p.inputs[1].shape.product();
+  plan.x_axis = x.strides[axis], plan.size = x.shape[axis], plan.element = size_of(x.dtype);
+  return std::make_shared<GatherPlan>(plan);
+}
+
+void run_gather(const Call& call) {
+  const auto& plan = *static_cast<const GatherPlan*>(call.state);
+  size_t bytes = static_cast<size_t>(plan.line) * plan.element;
+  bool wide = call.problem.inputs[1].dtype == DType::i64;
+  Range mine = share(plan.before * plan.count, call.thread, call.problem.threads);
+  for (int64_t i = mine.begin; i < mine.end; ++i) {
+    int64_t which = i % plan.count, index = wide ? call.in<int64_t>(1)[which] : call.in<int32_t>(1)[which];
+    std::byte* to = call.out<std::byte>() + static_cast<size_t>(i) * bytes;
+    if (index < 0 || index >= plan.size) {
+      call.fault->store(2, std::memory_order_relaxed);
+      std::memset(to, 0, bytes);
+      continue;
+    }
+    int64_t offset = i / plan.count * plan.x_before + index * plan.x_axis;
+    std::memcpy(to, call.in<std::byte>(0) + static_cast<size_t>(offset) * plan.element, bytes);
+  }
+}
+
+using Prepare = std::shared_ptr<void> (*)(const Problem&);
+constexpr Kernel row(std::string_view name, std::string_view op, Prepare prepare) {
+  return {name, op, supports, run, nullptr, nullptr, nullptr, prepare};
+}
+
+}  // namespace
+
+extern const Kernel reshape_copy = row("reshape_copy", "reshape", prepare_view);
+extern const Kernel transpose_copy = row("transpose_copy", "transpose", prepare_view);
+extern const Kernel slice_copy = row("slice_copy", "slice", prepare_view);
+extern const Kernel broadcast_copy = row("broadcast_copy", "broadcast", prepare_view);
+extern const Kernel concat_copy = row("concat_copy", "concat", prepare_concat);
+extern const Kernel im2col_copy = row("im2col_copy", "im2col", prepare_im2col);
+extern const Kernel gather_copy{"gather_copy", "gather", supports_gather, run_gather,
+                                nullptr,       nullptr,  nullptr,         prepare_gather};
+
+}  // namespace rung::cpu

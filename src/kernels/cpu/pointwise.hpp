@@ -1,0 +1,47 @@
+// A program of element-wise steps in the form that the vectorised interpreter runs: blocks of f32 in numbered slots.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+
+#include "ir/dtype.hpp"
+#include "kernels/cpu/collapse.hpp"
+
+namespace rung::cpu {
+
+inline constexpr int kMaxPointwiseInputs = 8, kMaxPointwiseSteps = 48, kMaxPointwiseSlots = 64;
+inline constexpr int64_t kPointwiseBlock = 512;  // elements: a few slots of it stay in the first-level cache
+
+// The first 18 are UnaryKind's and the next 15 BinaryKind's, in their order.
+enum PointwiseCode : uint8_t { kFirstBinary = 18, kSelect = 33, kRoundBf16, kRoundF16, kCopy };
+
+struct PointwiseStep {
+  uint8_t code;
+  uint8_t from[3];  // slots
+  uint8_t to;
+};
+
+// Slots: the operands first, then literals, then results, whose slots are used again once nobody needs them.
+struct PointwisePlan {
+  Loops loops;  // over the operands; the output is dense
+  int inputs, literals, steps, slots;
+  DType input[kMaxPointwiseInputs], out;
+  float literal[kMaxPointwiseSlots];
+  PointwiseStep step[kMaxPointwiseSteps];
+};
+
+struct PointwiseWork {
+  const PointwisePlan* plan;
+  const void* const* inputs;
+  void* out;
+  float* scratch;      // slots of kPointwiseBlock
+  int64_t begin, end;  // of the blocks: rows of the outer loops, each cut along the inner axis
+};
+
+namespace avx2 {
+void pointwise(const PointwiseWork& work);
+}
+namespace avx512 {
+void pointwise(const PointwiseWork& work);
+}
+
+}  // namespace rung::cpu
