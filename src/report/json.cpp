@@ -41,7 +41,8 @@ void fields(auto& v, Like<Latency> auto& r) {
   v("ci95", r.ci95), v("runs", r.runs);
 }
 void fields(auto& v, Like<Peaks> auto& r) {
-  v("gemm_f32_gflops", r.gemm_f32_gflops), v("gemm_bf16_gflops", r.gemm_bf16_gflops), v("read_gbps", r.read_gbps);
+  v("fma_f32_gflops", r.fma_f32_gflops), v("gemm_f32_gflops", r.gemm_f32_gflops),
+      v("gemm_bf16_gflops", r.gemm_bf16_gflops), v("read_gbps", r.read_gbps);
   v("handoff_us", r.handoff_us), v("barrier_us", r.barrier_us);
 }
 void fields(auto& v, Like<ClimbResult> auto& r) {

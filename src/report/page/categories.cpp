@@ -78,14 +78,15 @@ Html table(const Shares& was, const Shares& now) {
     if (known) rows += html("<td class='number'>{}</td>", percent(was.of(i)));
     double left = now.us[i] - now.floor_us[i];
     rows += html(
-        "<td class='number'>{}</td><td class='number'>{}</td><td class='number'>{}</td><td class='number'>{}</td></tr>",
+        "<td class='number'>{}</td><td class='number'>{}</td><td class='number wide'>{}</td>"
+        "<td class='number wide'>{}</td></tr>",
         percent(now.of(i)), fixed(now.us[i], 1), now.floor_us[i] > 0 ? fixed(std::max(0.0, left), 1) : kNone,
         now.launches[i] > 0 ? count(now.launches[i]) : std::string(kNone));
   }
   return html(
       "<table class='compact'><thead><tr><th scope='col' class='name'>kind</th>{}<th scope='col' class='number'>{}</th>"
-      "<th scope='col' class='number'>µs</th><th scope='col' class='number'>µs above floor</th>"
-      "<th scope='col' class='number'>launches</th></tr></thead><tbody>{}</tbody></table>\n",
+      "<th scope='col' class='number'>µs</th><th scope='col' class='number wide'>µs above floor</th>"
+      "<th scope='col' class='number wide'>launches</th></tr></thead><tbody>{}</tbody></table>\n",
       Html{known ? "<th scope='col' class='number'>before</th>" : ""}, known ? "after" : "share", rows);
 }
 

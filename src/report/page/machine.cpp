@@ -22,6 +22,7 @@ Html peaks(const Peaks& p) {
   auto add = [&](std::string_view name, double value, const char* unit) {
     if (value > 0) rows += pair(name, significant(value) + " " + unit);
   };
+  add("multiply-adds on registers, f32", p.fma_f32_gflops, "GFLOP/s");
   add("GEMM f32", p.gemm_f32_gflops, "GFLOP/s");
   add("GEMM bf16", p.gemm_bf16_gflops, "GFLOP/s");
   add("memory, streaming read", p.read_gbps, "GB/s");

@@ -83,7 +83,7 @@ th[aria-sort=descending] .sort::after { content:" ↓" } th[aria-sort=ascending]
 .compact { font-size:13.5px } .compact th,.compact td { padding-top:3px; padding-bottom:3px } .compact .chart { width:24% }
 .compact tbody th.name { font-weight:500 } .compact th.name.kernel { color:var(--ink) } .chosen th,.chosen td { font-weight:600 }
 .problem b { font-weight:600; color:var(--ink) }
-#categories .compact { max-width:720px; margin-top:18px }
+#categories th { white-space:nowrap } #categories .compact { max-width:720px; margin-top:18px }
 .verdict-text { overflow-wrap:anywhere }
 .stack { display:grid; grid-template-columns:64px 1fr 76px; align-items:center; gap:12px; font-size:14px } .stack-total {
   text-align:right; font-weight:600 } .stack-name { color:var(--soft) }
