@@ -37,11 +37,29 @@ RUNG_SIMD Vec activate(Vec x) {
   return x;
 }
 
+// A full vector of columns, all f32, no gate: what most tiles are. The general loop costs 5 % of a k = 384 product.
+template <Activation activation, Accuracy accuracy>
+RUNG_SIMD void finish_f32(const gemm::Finish& f, int64_t c, Vec bias) {
+  const float* sums = f.sums + c;
+  const float* residual = f.residual ? static_cast<const float*>(f.residual) + c : nullptr;
+  float* out = static_cast<float*>(f.out) + c;
+  for (int64_t r = 0; r < f.rows; ++r) {
+    Vec y = activate<activation, accuracy>(load(sums + r * f.width) + bias);
+    if (residual) y = y + load(residual + r * f.residual_stride);
+    store(out + r * f.out_stride, y);
+  }
+}
+
 template <Activation activation, Accuracy accuracy>
 void finish_as(const gemm::Finish& f) {
+  const bool all_f32 = !f.gate && f.out_type == DType::f32 && (!f.residual || f.residual_type == DType::f32);
   for (int64_t c = 0; c < f.columns; c += kLanes) {
     const int n = static_cast<int>(f.columns - c < kLanes ? f.columns - c : kLanes);
     const Vec bias = f.bias ? load_as(f.bias, f.bias_type, c, n) : zero();
+    if (all_f32 && n == kLanes) {
+      finish_f32<activation, accuracy>(f, c, bias);
+      continue;
+    }
     const Vec gate_bias = f.gate_bias ? load_as(f.gate_bias, f.bias_type, c, n) : zero();
     for (int64_t r = 0; r < f.rows; ++r) {
       Vec y = load_as(f.sums, DType::f32, r * f.width + c, n) + bias;
