@@ -102,7 +102,7 @@ class Labels {
 };
 
 Box text_box(Point end, const std::string& text) {
-  return {end.x - 6.8 * static_cast<double>(display_width(text)), end.y - 11, end.x, end.y + 3};
+  return {end.x - 7.6 * static_cast<double>(display_width(text)), end.y - 11, end.x, end.y + 3};
 }
 
 // The slanted roof from the bandwidth up to where it meets `peak`, then level.
@@ -123,7 +123,7 @@ void draw_bandwidth_name(Plot& plot, Labels& labels, const Axes& a, const Peaks&
   double knee = peaks.gemm_f32_gflops / peaks.read_gbps, start = std::max(a.x.min, a.y.min / peaks.read_gbps);
   double x = start * std::pow(knee / start, 0.7);
   std::string name = fmt::format("memory {} GB/s", significant(peaks.read_gbps));
-  Point end{std::max(a.x(x) - 8, a.x.from + 6.8 * static_cast<double>(display_width(name))),
+  Point end{std::max(a.x(x) - 8, a.x.from + 7.6 * static_cast<double>(display_width(name))),
             a.y(x * peaks.read_gbps) - 6};
   plot.text(end, name, "roof-name end");
   labels.keep_clear(text_box(end, name));
@@ -180,7 +180,8 @@ Html legend(const std::vector<Dot>& dots) {
   Html out{"<p class='caption'>"};
   for (size_t i = 0; i < kCategoryNames.size(); ++i)
     if (std::ranges::any_of(dots, [&](const Dot& d) { return d.group.category == Category(i); }))
-      out += html("<span class='key {}'></span>{} ", category_class(Category(i)), kCategoryNames[i]);
+      out += html("<span class='entry'><span class='key {}'></span>{}</span> ", category_class(Category(i)),
+                  kCategoryNames[i]);
   return out + Html{"</p>\n"};
 }
 
