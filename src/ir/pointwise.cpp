@@ -118,7 +118,8 @@ std::string print_pointwise(const PointwiseProgram& program) {
   size_t target = program.inputs;
   for (const auto& instruction : program.instructions) {
     text += fmt::format("{}r{}={}(", text.empty() ? "" : ";", target++, name_of(instruction.function));
-    for (size_t i = 0; i < instruction.arity(); ++i) text += (i ? "," : "") + print_operand(instruction.operands[i]);
+    for (size_t i = 0; i < instruction.arity(); ++i)
+      text += fmt::format("{}{}", i ? "," : "", print_operand(instruction.operands[i]));
     text += ")";
   }
   return text;
