@@ -1,0 +1,23 @@
+// Any text as config.json: refused, or a graph that the verifier accepts, without memory taken for absurd sizes.
+// SPDX-License-Identifier: Apache-2.0
+#include "import/model.hpp"
+#include "ir/verify.hpp"
+#include "seeds.hpp"
+
+extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
+  rung::write_seeds(
+      *argc, *argv,
+      {R"({"model_type":"bert","architectures":["BertModel"],"vocab_size":30,"hidden_size":8,"num_hidden_layers":1,)"
+       R"("num_attention_heads":2,"intermediate_size":16,"max_position_embeddings":16,"type_vocab_size":2,)"
+       R"("hidden_act":"gelu","layer_norm_eps":1e-12})",
+       R"({"type":"pi0","views":2,"prompt":6,"horizon":5,"action_dim":4,"steps":1,"image":28,"patch":14,)"
+       R"("vision":[1,8,8,2],"prefix":[1,8,8,2,1,4],"expert":[1,8,8,2,1,4],"vocab":12})"});
+  return 0;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace rung;
+  auto model = import_config_text(std::string_view(reinterpret_cast<const char*>(data), size));
+  if (model) require(verify(model->graph).has_value(), "an imported graph verifies");
+  return 0;
+}
