@@ -94,7 +94,7 @@ TEST(Npz, RefusesDamagedCompressedDataAndDamagedContent) {
 
 TEST(Npz, RoundTripsEveryDType) {
   TemporaryDirectory dir;
-  std::map<std::string, Tensor> arrays{
+  NamedTensors arrays{
       {"f4", Tensor::of<float>({2, 2}, {1, -2, 3.5f, 4})},
       {"f2", Tensor::of<f16>({1}, {f16(0.5f)})},
       {"i8", Tensor::of<int64_t>({2}, {-1, int64_t{1} << 40})},
