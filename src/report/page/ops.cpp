@@ -45,8 +45,8 @@ Html group_row(const OpGroup& g, double longest, double total) {
 }
 
 Html group_table(const std::vector<OpGroup>& groups) {
+  // The first is the longest but for a folded tail, whose bar is cut off rather than let squeeze the rest.
   double total = total_us(groups), longest = groups.front().us;
-  for (const OpGroup& group : groups) longest = std::max(longest, group.us);
   Html head = html(
       "<thead><tr>{}<th scope='col' class='chart wide'><span class='key solid'></span>floor "
       "<span class='key paled'></span>time left</th>{}{}{}{}{}{}<th scope='col' class='kernel "
