@@ -1,5 +1,6 @@
 // Large zeroed blocks of memory on huge pages where the system grants them: streaming weights then misses the TLB
-// rarely. SPDX-License-Identifier: Apache-2.0
+// rarely.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
 #include <memory>

@@ -1,5 +1,6 @@
 // The tuner: for each problem the fastest candidate by measurement, the library's default always among them; anytime,
-// within a budget, remembering what it learnt. SPDX-License-Identifier: Apache-2.0
+// within a budget, remembering what it learnt.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <functional>
 #include <map>

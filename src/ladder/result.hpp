@@ -1,5 +1,6 @@
 // What a climb found out: receipts, ablation, where the time goes, which kernel won where, on which machine. Plain
-// data; report/ turns it into JSON, HTML, Markdown and a trace. SPDX-License-Identifier: Apache-2.0
+// data; report/ turns it into JSON, HTML, Markdown and a trace.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <map>
 #include <string>

@@ -1,5 +1,6 @@
 // Evaluates small constant expressions; what depends on weights in files stays for the plan builder, which computes it
-// once. SPDX-License-Identifier: Apache-2.0
+// once.
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
 #include "passes/passes.hpp"

@@ -1,5 +1,6 @@
 // Runs the pipeline: order, enabling, timing, verification after each change, clean-up, log, and a dump when a pass
-// fails. SPDX-License-Identifier: Apache-2.0
+// fails.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <set>
 #include <string>

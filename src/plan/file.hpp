@@ -1,5 +1,6 @@
 // The plan's file form (*.rung): a safetensors file that holds the weights in their final layout, with the versioned
-// JSON of launches and recipe in its metadata, under one checksum. SPDX-License-Identifier: Apache-2.0
+// JSON of launches and recipe in its metadata, under one checksum.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "plan/plan.hpp"
 

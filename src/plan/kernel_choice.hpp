@@ -1,5 +1,6 @@
 // Which kernel row runs a problem: the recipe's choice, else the library's default row (before tuning) or the first row
-// in order of preference that can. SPDX-License-Identifier: Apache-2.0
+// in order of preference that can.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/cpu/kernel.hpp"
 #include "passes/pass.hpp"

@@ -1,5 +1,6 @@
 // Turns a graph whose passes have run into launches: views resolved, kernels chosen, constants packed, buffers given
-// lifetimes. SPDX-License-Identifier: Apache-2.0
+// lifetimes.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "ir/graph.hpp"
 #include "plan/plan.hpp"

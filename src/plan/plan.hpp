@@ -1,5 +1,6 @@
 // The plan: a flat list of launches over fixed addresses, with weights in their final layout. Plain data; building is
-// in build.hpp, running in session/, the file form in file.hpp. SPDX-License-Identifier: Apache-2.0
+// in build.hpp, running in session/, the file form in file.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <map>
 #include <memory>

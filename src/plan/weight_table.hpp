@@ -1,5 +1,6 @@
 // The constants of a plan in their final layout: evaluated once, packed for the kernel that reads them, shared where
-// equal. SPDX-License-Identifier: Apache-2.0
+// equal.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <map>
 

@@ -1,5 +1,6 @@
 // How a plan's launches reach the device. Eager and captured are two recorders of the same plan: what is measured is
-// what was verified. SPDX-License-Identifier: Apache-2.0
+// what was verified.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
 

@@ -1,5 +1,6 @@
 // A linear problem with random operands, its result by a plain f64 loop, and one row's result, for the tests of all
-// rows. SPDX-License-Identifier: Apache-2.0
+// rows.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
 #include <vector>

@@ -1,5 +1,6 @@
 // Made-up climbs for the report's tests: a plausible one, an empty one, one with thousands of ops, one with hostile
-// text. SPDX-License-Identifier: Apache-2.0
+// text.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "ladder/result.hpp"
 

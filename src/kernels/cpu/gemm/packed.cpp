@@ -1,5 +1,6 @@
 // Packing weights into panels, and the loops over chunks of rows, panels, blocks of k and tiles that multiply with
-// them. SPDX-License-Identifier: Apache-2.0
+// them.
+// SPDX-License-Identifier: Apache-2.0
 #include "kernels/cpu/gemm/packed.hpp"
 
 #include <cstring>

@@ -1,5 +1,6 @@
 // The packed linear: constant weights laid out in panels, in the order a thread streams them; see micro.hpp for the
-// panel. SPDX-License-Identifier: Apache-2.0
+// panel.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/cpu/gemm/micro.hpp"
 #include "kernels/cpu/linear_shape.hpp"
