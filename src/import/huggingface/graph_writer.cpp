@@ -83,7 +83,7 @@ NodeId GraphWriter::scalar(double value, DType dtype) {
   if (auto it = scalars_.find(key); it != scalars_.end()) return it->second;
   Tensor literal = dtype == DType::i64 ? Tensor::of<int64_t>({}, {static_cast<int64_t>(value)})
                                        : convert(Tensor::of<float>({}, {static_cast<float>(value)}), dtype);
-  NodeId id = graph.literal(fmt::format("{}", value), std::move(literal));
+  NodeId id = graph.literal(fmt::format("{}", static_cast<float>(value)), std::move(literal));
   scalars_.emplace(std::move(key), id);
   return id;
 }
