@@ -84,7 +84,7 @@ void print_text(const Options& options, const std::vector<Outputs>& all, const J
 
 // One output file for all runs: with several texts, arrays get the text's number as suffix.
 Status write_outputs(const std::string& path, const std::vector<Outputs>& all) {
-  std::map<std::string, Tensor> arrays;
+  NamedTensors arrays;
   for (size_t i = 0; i < all.size(); ++i)
     for (const auto& [name, tensor] : all[i]) arrays[all.size() > 1 ? fmt::format("{}_{}", name, i) : name] = tensor;
   return write_npz(path, arrays);
