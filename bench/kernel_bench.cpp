@@ -1,0 +1,145 @@
+// Times every kernel row on the problems of a small BERT at 16, 128 and 256 tokens: kernel_bench [THREADS] [ROW-OR-OP]
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "base/random.hpp"
+#include "device/cpu/peaks.hpp"
+#include "ir/text.hpp"
+#include "kernels/cpu/bind.hpp"
+
+namespace rung {
+namespace {
+
+// S stands for the tokens, T for the type. Inputs named "w..." are constants; "index" holds zeros.
+constexpr const char* kProblems[] = {
+    "qkv: T[1,S,1152] = input()\n"
+    "y = attention(reshape(slice(qkv, axis=2, begin=0, end=384), shape=[1,S,12,32]), mask:f32[1,1,1,S], "
+    "reshape(slice(qkv, axis=2, begin=384, end=768), shape=[1,S,12,32]), "
+    "reshape(slice(qkv, axis=2, begin=768, end=1152), shape=[1,S,12,32]), has_mask=true, scale=0.17677669)",
+    "y = attention(q:T[1,51,8,256], k:T[1,S,1,256], v:T[1,S,1,256], scale=0.0625)",
+    "y = linear(x:T[1,S,384], w:T[1152,384], wb:T[1152], has_bias=true, out=T)",
+    "y = linear(x:T[1,S,384], w:T[384,384], wb:T[384], r:T[1,S,384], has_bias=true, has_residual=true, out=T)",
+    "y = linear(x:T[1,S,384], w:T[1536,384], wb:T[1536], has_bias=true, activation=gelu, out=T)",
+    "y = linear(x:T[1,S,1536], w:T[384,1536], wb:T[384], has_bias=true, out=T)",
+    "y = matmul(x:T[12,S,32], transpose(z:T[12,S,32], permutation=[0,2,1]))",
+    "y = layer_norm(x:T[1,S,384], r:T[1,S,384], w:T[384], wb:T[384], has_residual=true, out=T)",
+    "y = rms_norm(x:T[1,S,384], w:T[384], out=T)",
+    "y = softmax(x:T[12,S,S])",
+    "y = l2_normalize(x:T[1,384])",
+    "y = masked_mean(x:T[1,S,384], mask:f32[1,S])",
+    "y = reduce(x:T[1,S,384], kind=sum, axis=1)",
+    "y = gelu(x:T[1,S,1536])",
+    "y = add(x:T[1,S,384], z:T[1,S,384])",
+    "y = add(x:T[1,S,384], w:T[384])",
+    "y = select(keep:bool[1,S,1], x:T[1,S,384], z:T[1,1,384])",
+    "y = cast(x:T[1,S,384], to=bf16)",
+    "y = pointwise(x:T[1,S,384], z:T[1,S,384], w:T[384], program=\"r3=add(r0,r1);r4=add(r3,r2)\", out=T)",
+    "y = gated_mul(x:T[1,S,1536], z:T[1,S,1536])",
+    "y = rope(x:T[1,S,12,32], c:f32[S,1,32], s:f32[S,1,32])",
+    "y = gather(w:T[30522,384], index:i64[1,S])",
+    "y = transpose(x:T[1,S,12,32], permutation=[0,2,1,3])",
+    "y = reshape(transpose(x:T[1,12,S,32], permutation=[0,2,1,3]), shape=[1,S,384])",
+    "y = slice(x:T[1,S,1152], axis=2, begin=384, end=768)",
+    "y = broadcast(x:T[1,1,384], shape=[1,S,384])",
+    "y = concat(x:T[1,S,384], z:T[1,S,384], axis=1)",
+    "y = im2col(x:T[1,3,S,S], patch=16)",
+    "y = cumsum(x:T[1,S], axis=1)",
+};
+
+std::string with(std::string text, const std::string& tokens, const std::string& type) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    bool alone = i > 0 && std::strchr(":=[, ", text[i - 1]) && i + 1 < text.size() && std::strchr("[],)", text[i + 1]);
+    if (alone && text[i] == 'S') text.replace(i, 1, tokens);
+    if (alone && text[i] == 'T') text.replace(i, 1, type);
+  }
+  return text;
+}
+
+struct Work {
+  double flops = 0, bytes = 0;
+};
+
+Work work_of(const cpu::Problem& p) {
+  Work work;
+  for (const cpu::Operand& x : p.inputs) work.bytes += static_cast<double>(x.shape.product() * size_of(x.dtype));
+  double out = static_cast<double>(p.output.shape.product());
+  work.bytes += out * static_cast<double>(size_of(p.output.dtype));
+  if (as<Linear>(p.op) || as<MatMul>(p.op)) work.flops = 2 * out * static_cast<double>(p.inputs[0].shape.back());
+  if (const auto* attention = as<Attention>(p.op))
+    work.flops = 4 * out * static_cast<double>(p.inputs[attention->has_mask ? 2 : 1].shape[1]);
+  if (as<Gather>(p.op)) work.bytes = 2 * out * static_cast<double>(size_of(p.output.dtype));
+  return work;
+}
+
+Tensor values(const std::string& name, const Type& type) {
+  Tensor wide({DType::f32, type.shape});
+  if (name != "index")
+    for (size_t i = 0; i < wide.as<float>().size(); ++i) wide.as<float>()[i] = random_normal(1, i);
+  return convert(wide, type.dtype);
+}
+
+// The median of warm runs, microseconds.
+double time_us(const cpu::Bound& bound, cpu::Team& team) {
+  using Clock = std::chrono::steady_clock;
+  std::atomic<uint32_t> fault{0};
+  std::vector<double> times;
+  auto begin = Clock::now();
+  do {
+    auto start = Clock::now();
+    team.run([&](int thread) { bound.run(team, thread, &fault); });
+    times.push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count());
+  } while (times.size() < 5 || (times.size() < 2000 && Clock::now() - begin < std::chrono::milliseconds(60)));
+  std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
+  return times[times.size() / 2];
+}
+
+void time_rows(const std::string& text, cpu::Team& team, const std::string& filter) {
+  auto graph = parse_graph(text);
+  if (!graph) return (void)std::printf("%s\n%s\n", text.c_str(), graph.error().message.c_str());
+  NodeId node = graph->outputs()[0].node;
+  cpu::Problem problem = cpu::problem_of(*graph, node, team.size());
+  std::map<NodeId, Tensor> tensors;
+  std::vector<const void*> inputs;
+  for (size_t i = 0; i < problem.inputs.size(); ++i) {
+    auto view = cpu::resolve_view(*graph, (*graph)[node].operands[i]);
+    const std::string& name = graph->as<Input>(view.base)->name;
+    problem.inputs[i].constant = name[0] == 'w';
+    auto [found, fresh] = tensors.try_emplace(view.base);
+    if (fresh) found->second = values(name, graph->type(view.base));
+    inputs.push_back(found->second.data() + view.offset * static_cast<int64_t>(size_of(found->second.dtype())));
+  }
+  Tensor output(graph->type(node));
+  Work work = work_of(problem);
+  std::printf("%s\n", text.substr(text.rfind("y = ")).c_str());
+  for (const cpu::Kernel* row : cpu::kernels_for(cpu::op_family(problem.op))) {
+    if (row->name.find(filter) == std::string_view::npos && row->op != filter) continue;
+    if (auto verdict = row->supports(problem, cpu::cpu_info()); !verdict) {
+      std::printf("  %-28s %s\n", row->name.data(), verdict.reason.c_str());
+      continue;
+    }
+    double us = time_us(cpu::bind(*row, problem, inputs, output.data()), team);
+    std::printf("  %-28s %10.2f us %8.2f GB/s %8.1f GFLOP/s\n", row->name.data(), us, work.bytes / us * 1e-3,
+                work.flops / us * 1e-3);
+  }
+}
+
+}  // namespace
+}  // namespace rung
+
+int main(int argc, char** argv) {
+  using namespace rung;
+  cpu::Team team(argc > 1 ? std::atoi(argv[1]) : cpu::cpu_info().cores);
+  std::string filter = argc > 2 ? argv[2] : "";
+  std::printf("%s, %d threads, %s\n", cpu::cpu_info().name.c_str(), team.size(), cpu::cpu_info().isa_text().c_str());
+  std::printf("read %.1f GB/s, multiply-add %.1f GFLOP/s, hand-off %.2f us, barrier %.2f us\n", measure_read_gbps(team),
+              measure_fma_gflops(team), measure_handoff_us(team), measure_barrier_us(team));
+  for (const char* type : {"f32", "bf16"})
+    for (const char* problem : kProblems)
+      for (const char* tokens : {"16", "128", "256"}) time_rows(with(problem, tokens, type), team, filter);
+}

@@ -1,0 +1,85 @@
+// Times the peak loops and the team itself; the best of a few trials counts.
+// SPDX-License-Identifier: Apache-2.0
+#include "device/cpu/peaks.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <memory>
+#include <new>
+
+#include "device/cpu/cpu_info.hpp"
+#include "device/cpu/peak_loops.hpp"
+
+namespace rung::cpu {
+namespace {
+
+constexpr int kTrials = 5;
+
+PeakLoops loops() {
+  if (cpu_info().avx512) return avx512::peak_loops();
+  return cpu_info().avx2 ? avx2::peak_loops() : portable::peak_loops();
+}
+
+template <class F>
+double best_seconds(F&& f) {
+  using Clock = std::chrono::steady_clock;
+  double best = 1e9;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    auto start = Clock::now();
+    f();
+    best = std::min(best, std::chrono::duration<double>(Clock::now() - start).count());
+  }
+  return best;
+}
+
+// Results go here, so that no loop is dropped as unused.
+std::atomic<float> sink;
+
+}  // namespace
+
+double measure_read_gbps(Team& team) {
+  constexpr int64_t kGrain = 1024;
+  size_t bytes = std::clamp<size_t>(4 * cpu_info().l3_bytes, size_t{128} << 20, size_t{512} << 20);
+  std::unique_ptr<float, decltype(&std::free)> data(static_cast<float*>(std::aligned_alloc(64, bytes)), &std::free);
+  if (!data) throw std::bad_alloc();
+  int64_t count = static_cast<int64_t>(bytes / sizeof(float));
+  team.run([&](int thread) {  // each thread touches its own part first, as memory goes to its node
+    Range mine = share(count, thread, team.size(), kGrain);
+    std::fill(data.get() + mine.begin, data.get() + mine.end, 1.0f);
+  });
+  PeakLoops peak = loops();
+  double seconds = best_seconds([&] {
+    team.run([&](int thread) {
+      Range mine = share(count, thread, team.size(), kGrain);
+      sink.store(peak.read(data.get() + mine.begin, mine.end - mine.begin), std::memory_order_relaxed);
+    });
+  });
+  return static_cast<double>(bytes) / seconds * 1e-9;
+}
+
+double measure_fma_gflops(Team& team) {
+  constexpr int64_t kIterations = 1 << 19;  // some milliseconds
+  PeakLoops peak = loops();
+  double seconds = best_seconds(
+      [&] { team.run([&](int) { sink.store(peak.multiply_add(kIterations), std::memory_order_relaxed); }); });
+  return peak.flops_per_iteration * static_cast<double>(kIterations) * team.size() / seconds * 1e-9;
+}
+
+double measure_handoff_us(Team& team) {
+  constexpr int kRuns = 2000;
+  return 1e6 / kRuns * best_seconds([&] {
+           for (int i = 0; i < kRuns; ++i) team.run([](int) {});
+         });
+}
+
+double measure_barrier_us(Team& team) {
+  constexpr int kBarriers = 2000;
+  return 1e6 / kBarriers * best_seconds([&] {
+           team.run([&](int) {
+             for (int i = 0; i < kBarriers; ++i) team.barrier();
+           });
+         });
+}
+
+}  // namespace rung::cpu
