@@ -84,7 +84,8 @@ Result<Recipe> recipe_from_json(const Json& json) {
   recipe.precision = *dtype;
   if (recipe.threads < 1 || recipe.threads > 1024)
     return fail("recipe: field 'threads': got {}, wanted 1 to 1024", recipe.threads);
-  for (const auto& [problem, entry] : json.value("choices", Json::object()).items()) {
+  const Json choices = json.value("choices", Json::object());
+  for (const auto& [problem, entry] : choices.items()) {
     RUNG_TRY(recipe.choices[problem], choice_from_json(problem, entry));
   }
   return recipe;
