@@ -2,6 +2,7 @@
 // once.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstring>
 
 #include "passes/passes.hpp"
 #include "passes/rewrite.hpp"
@@ -24,6 +25,23 @@ bool is_foldable(const Graph& graph, NodeId id, const std::vector<bool>& foldabl
 // A broadcast stays a view: as a literal it would only be larger.
 bool stays_a_node(const Graph& graph, NodeId id) { return graph.is_constant(id) || graph.as<Broadcast>(id); }
 
+bool is_uniform(const Tensor& value) {
+  size_t size = size_of(value.dtype());
+  const std::byte* first = value.data();
+  for (size_t i = size; i < value.bytes(); i += size)
+    if (std::memcmp(first, first + i, size) != 0) return false;
+  return value.bytes() > 0;
+}
+
+// A literal, or a broadcast of its one number where it is long: rules that look for zeros and ones then see it.
+NodeId add_literal(Graph& graph, const std::string& name, const Tensor& value) {
+  constexpr int64_t kLong = 64;
+  if (value.elements() <= kLong || !is_uniform(value)) return graph.literal(name, value);
+  Tensor number({value.dtype(), {}});
+  std::memcpy(number.data(), value.data(), number.bytes());
+  return graph.add(Broadcast{value.shape()}, {graph.literal(name, std::move(number))}, name);
+}
+
 }  // namespace
 
 // f(literals)  =>  literal      f's result and all it reads are small and at hand
@@ -35,7 +53,8 @@ Status fold_constants(Graph& graph, PassContext& context) {
     if (!foldable[id] || stays_a_node(graph, id)) continue;
     RUNG_TRY(Tensor value, evaluate_constant(graph, id));
     Insertion here(graph, id);
-    NodeId literal = graph.literal(graph[id].label.empty() ? "folded" : graph[id].label, std::move(value));
+    const std::string name = graph[id].label.empty() ? "folded" : graph[id].label;
+    NodeId literal = add_literal(graph, name, value);
     graph.replace_uses(id, literal);
     foldable.resize(graph.capacity());
     foldable[literal] = true;

@@ -9,6 +9,8 @@ namespace rung::passes {
 Status simplify(Graph& graph, PassContext& context);
 Status fold_constants(Graph& graph, PassContext& context);
 Status merge_equal(Graph& graph, PassContext& context);
+Status drop_unread_rows(Graph& graph, PassContext& context);
+Status batch_towers(Graph& graph, PassContext& context);
 
 // attention
 Status recognise_rope(Graph& graph, PassContext& context);
@@ -28,5 +30,8 @@ Status fuse_residual(Graph& graph, PassContext& context);
 Status fuse_add_norm(Graph& graph, PassContext& context);
 Status fuse_masked_mean(Graph& graph, PassContext& context);
 Status fuse_pointwise(Graph& graph, PassContext& context);
+
+// precision
+Status to_bf16(Graph& graph, PassContext& context);
 
 }  // namespace rung::passes

@@ -12,6 +12,11 @@ constexpr Pass kPipeline[] = {
     {"simplify",              "reduce",     "drops what does nothing, so that later patterns see plain chains", passes::simplify},
     {"fold_constants",        "reduce",     "small constant expressions become literals: frozen masks, positions", passes::fold_constants},
     {"merge_equal",           "reduce",     "equal nodes become one: this hoists what unrolled loop steps share", passes::merge_equal},
+    {"drop_unread_rows",      "reduce",     "after masks are literals: skips masked keys, and the rows and towers only they needed", passes::drop_unread_rows},
+    {"batch_towers",          "reduce",     "after masked towers are gone: equal towers run as one batch", passes::batch_towers},
+    {"fold_selected",         "reduce",     "the rows that were selected from literals", passes::fold_constants},
+    {"simplify_selected",     "reduce",     "selections of neighbours join, masks of zeros go", passes::simplify},
+    {"merge_selected",        "reduce",     "selections made in several places", passes::merge_equal},
     {"recognise_rms_norm",    "fusion",     "before casts and sums move elsewhere", passes::recognise_rms_norm},
     {"recognise_activations", "fusion",     "so that a linear or a product can take them", passes::recognise_activations},
     {"lower_patch_conv",      "fusion",     "makes a linear that the rules below can extend", passes::lower_patch_conv},
@@ -25,6 +30,7 @@ constexpr Pass kPipeline[] = {
     {"fuse_add_norm",         "fusion",     "takes the sums that no linear took", passes::fuse_add_norm},
     {"fuse_masked_mean",      "fusion",     "before its parts become pointwise", passes::fuse_masked_mean},
     {"fuse_pointwise",        "fusion",     "last: whatever element-wise ops are left", passes::fuse_pointwise},
+    {"to_bf16",               "precision",  "after all fusions: only what is stored between kernels narrows", passes::to_bf16},
 };
 // clang-format on
 

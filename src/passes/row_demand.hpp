@@ -1,0 +1,62 @@
+// Which rows of every value are needed, axis by axis, worked out from the outputs back to the inputs in one sweep.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "ir/graph.hpp"
+#include "passes/row_sets.hpp"
+
+namespace rung::passes {
+
+// Rows needed along each axis; the value's elements outside their product are not read.
+struct Demand {
+  std::array<RowSet, Dims::kMaxRank> axes{};
+  RowSet& operator[](int axis) { return axes[static_cast<size_t>(axis)]; }
+  RowSet operator[](int axis) const { return axes[static_cast<size_t>(axis)]; }
+  bool is_all() const {
+    return std::all_of(axes.begin(), axes.end(), [](RowSet set) { return set == kAllRows; });
+  }
+  friend bool operator==(const Demand&, const Demand&) = default;
+};
+
+class RowDemand {
+ public:
+  explicit RowDemand(const Graph& graph);
+
+  // What a node is computed for; nothing if no output needs it. Ops that need whole axes are computed for all of them.
+  const std::optional<Demand>& of(NodeId id) const { return computed_[id]; }
+  // What all readers together need, before the op's own limits: of interest for inputs.
+  const std::optional<Demand>& wanted(NodeId id) const { return wanted_[id]; }
+  // What `id` reads of each operand; nothing for an operand that it does not read at all (a dropped part of a concat).
+  std::vector<std::optional<Demand>> reads(NodeId id);
+  // slice, or gather of ascending rows known now: once the operand has only the rows that are read, the node is its
+  // operand.
+  bool is_selection(NodeId id) const;
+
+  RowSets sets;
+
+ private:
+  using Reads = std::vector<std::optional<Demand>>;
+  Demand limited(NodeId id, Demand demand);
+  void want(NodeId id, const Demand& demand);
+  Demand broadcast_read(NodeId id, const Demand& demand, NodeId operand) const;
+  void read_matmul(NodeId id, const Demand& demand, Reads& reads);
+  void read_concat(NodeId id, const Demand& demand, Reads& reads);
+  void read_selection(NodeId id, const Demand& demand, Reads& reads);
+  void read_gather(NodeId id, const Demand& demand, Reads& reads);
+  void read_attention(NodeId id, const Demand& demand, Reads& reads);
+  // The keys that a softmax gives any weight, when its scores get a constant mask; kAllRows if it cannot be told.
+  RowSet live_keys(NodeId weights, RowSet queries);
+  RowSet unmasked(NodeId mask, RowSet queries, int64_t keys);
+
+  const Graph& graph_;
+  std::vector<std::optional<Demand>> wanted_, computed_;
+  std::map<std::pair<NodeId, RowSet>, RowSet> unmasked_;
+  std::map<NodeId, std::vector<int64_t>> selections_;
+};
+
+}  // namespace rung::passes

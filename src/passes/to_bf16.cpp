@@ -1,0 +1,184 @@
+// Stores what flows between products in bf16, and weights with it; sums, statistics and softmax stay in f32 inside the
+// ops.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <map>
+
+#include "passes/passes.hpp"
+#include "passes/rewrite.hpp"
+
+namespace rung::passes {
+namespace {
+
+constexpr int64_t kSmallWeight = int64_t{4}
+                                 << 20;  // elements; a linear with fewer at the model's edge is worth its accuracy
+
+// Which values lie at the model's edge: before the first statistic on every way from an input, or after the last one on
+// some way to an output. States that a loop carries (an output is a sum of them) count as outputs.
+struct Edges {
+  std::vector<bool> head, tail;
+  bool at_edge(NodeId id) const { return head[id] || tail[id]; }
+};
+
+bool is_statistic(const Op& op) {
+  const auto* reduce = as<Reduce>(op);
+  return as<LayerNorm>(op) || as<RmsNorm>(op) || as<Softmax>(op) || as<Attention>(op) || as<MatMul>(op) ||
+         (reduce && reduce->kind == ReduceKind::mean);
+}
+
+Edges find_edges(const Graph& graph) {
+  Edges edges{std::vector<bool>(graph.capacity()), std::vector<bool>(graph.capacity())};
+  bool any = false;
+  for (NodeId id : graph.order()) any = any || is_statistic(graph[id].op);
+  if (!any) return edges;  // no statistic: all would be edge
+  for (NodeId id = graph.last(); id != kNoNode; id = graph[id].previous) {
+    const auto& users = graph[id].users;
+    bool near_output =
+        graph.is_output(id) || std::any_of(users.begin(), users.end(), [&](NodeId u) { return edges.tail[u]; });
+    edges.tail[id] = near_output && !is_statistic(graph[id].op);
+  }
+  std::vector<bool> constant = constant_nodes(graph);
+  for (NodeId id : graph.order()) {
+    const auto& operands = graph[id].operands;
+    edges.head[id] =
+        constant[id] || (!is_statistic(graph[id].op) && std::all_of(operands.begin(), operands.end(), [&](NodeId o) {
+          return edges.head[o] || edges.tail[o];
+        }));
+  }
+  return edges;
+}
+
+class Narrower {
+ public:
+  explicit Narrower(Graph& graph) : graph_(graph), edges_(find_edges(graph)), constant_(constant_nodes(graph)) {}
+
+  // f: f32 -> f32  =>  f: bf16 -> bf16      f accumulates in f32 either way, and is not at the model's edge
+  size_t run() {
+    std::vector<NodeId> order = graph_.order();
+    values_.resize(graph_.capacity(), kNoNode);
+    size_t narrowed = 0;
+    for (NodeId id : order) {
+      values_[id] = id;
+      if (graph_[id].operands.empty() || constant_[id]) continue;
+      bool narrow = becomes_narrow(id);
+      if (narrow)
+        values_[id] = rebuild(id);
+      else
+        keep(id);
+      narrowed += narrow;
+    }
+    for (const Output& output : std::vector<Output>(graph_.outputs()))
+      graph_.set_output(output.name, value(output.node, graph_.type(output.node).dtype));
+    return narrowed;
+  }
+
+ private:
+  bool is_narrow(NodeId old) const { return graph_.type(values_[old]).dtype == DType::bf16; }
+
+  bool is_edge_linear(NodeId id) const {
+    return edges_.at_edge(id) && graph_.type(graph_[id].operands[1]).elements() <= kSmallWeight;
+  }
+
+  bool becomes_narrow(NodeId id) const {
+    const Node& node = graph_[id];
+    if (node.type.dtype != DType::f32) return false;
+    if (as<Linear>(node.op)) return !is_edge_linear(id);
+    if (as<Attention>(node.op) || as<MatMul>(node.op)) return true;
+    if (as<LayerNorm>(node.op) || as<RmsNorm>(node.op)) return !graph_.is_output(id) && !feeds_tail_only(id);
+    if (edges_.at_edge(id)) return false;
+    auto narrow = [&](NodeId o) { return is_narrow(o); };
+    const auto& operands = node.operands;
+    if (as<Rope>(node.op) || as<Reshape>(node.op) || as<Transpose>(node.op) || as<Slice>(node.op) ||
+        as<Broadcast>(node.op) || as<Gather>(node.op) || as<Unary>(node.op))
+      return narrow(operands[0]);
+    if (as<Concat>(node.op) || as<Pointwise>(node.op)) return std::any_of(operands.begin(), operands.end(), narrow);
+    if (as<Cast>(node.op)) return narrow(operands[0]) && !feeds_softmax(id);
+    if (as<GatedMul>(node.op) || as<Binary>(node.op)) return std::all_of(operands.begin(), operands.end(), narrow);
+    return false;
+  }
+
+  bool feeds_tail_only(NodeId id) const {
+    const auto& users = graph_[id].users;
+    return std::all_of(users.begin(), users.end(), [&](NodeId u) { return edges_.tail[u]; });
+  }
+  bool feeds_softmax(NodeId id) const {
+    const auto& users = graph_[id].users;
+    return std::any_of(users.begin(), users.end(), [&](NodeId u) { return graph_.as<Softmax>(u) != nullptr; });
+  }
+
+  // The value that took the old node's place, in that dtype.
+  NodeId value(NodeId old, DType dtype) {
+    NodeId now = values_[old];
+    if (graph_.type(now).dtype == dtype) return now;
+    auto [it, is_new] = casts_.try_emplace({now, dtype}, kNoNode);
+    if (is_new) {
+      Insertion after(graph_, graph_[now].next);
+      const auto* widened = graph_.as<Cast>(now);
+      NodeId source = widened ? graph_[now].operands[0] : now;
+      bool undone = widened && graph_.type(source).dtype == dtype && dtype == DType::bf16;  // f32 holds every bf16
+      it->second = undone ? source : graph_.add(Cast{dtype}, {now}, graph_[now].label);
+    }
+    return it->second;
+  }
+
+  // Operands keep the types that the node was built for, but for those that it accepts in any float type.
+  void keep(NodeId id) {
+    for (size_t i = 0; i < graph_[id].operands.size(); ++i) {
+      NodeId old = graph_[id].operands[i];
+      NodeId wanted = takes_any_float(id, i) ? values_[old] : value(old, graph_.type(old).dtype);
+      if (wanted != old) graph_.set_operand(id, i, wanted);
+    }
+  }
+
+  bool takes_any_float(NodeId id, size_t i) const {
+    const Op& op = graph_[id].op;
+    const auto* linear = as<Linear>(op);
+    return as<LayerNorm>(op) || as<RmsNorm>(op) || as<Cast>(op) ||
+           (linear && linear->has_residual && i + 1 == graph_[id].operands.size());
+  }
+
+  NodeId rebuild(NodeId id) {
+    Op op = graph_[id].op;
+    const std::vector<NodeId> old = graph_[id].operands;
+    std::vector<NodeId> operands;
+    for (size_t i = 0; i < old.size(); ++i) operands.push_back(value(old[i], operand_dtype(id, i)));
+    if (as<Cast>(op)) return operands[0];
+    if (auto* linear = std::get_if<Linear>(&op)) linear->out = DType::bf16;
+    if (auto* norm = std::get_if<LayerNorm>(&op)) norm->out = DType::bf16;
+    if (auto* norm = std::get_if<RmsNorm>(&op)) norm->out = DType::bf16;
+    if (auto* pointwise = std::get_if<Pointwise>(&op)) pointwise->out = DType::bf16;
+    Insertion here(graph_, id);
+    return graph_.add(std::move(op), std::move(operands), graph_[id].label);
+  }
+
+  // Products read bf16; biases, norm weights, rope tables, masks and indices stay as they are.
+  DType operand_dtype(NodeId id, size_t i) const {
+    NodeId old = graph_[id].operands[i];
+    const Op& op = graph_[id].op;
+    DType now = graph_.type(values_[old]).dtype;
+    if (!is_float(now)) return now;
+    const auto* attention = as<Attention>(op);
+    if (attention && attention->has_mask && i == 1) return DType::f32;
+    if (as<Linear>(op)) return i < 2 ? DType::bf16 : now;
+    if (as<LayerNorm>(op) || as<RmsNorm>(op) || as<Pointwise>(op)) return now;
+    if (as<Rope>(op)) return i == 0 ? DType::bf16 : now;
+    return DType::bf16;
+  }
+
+  Graph& graph_;
+  Edges edges_;
+  std::vector<bool> constant_;
+  std::vector<NodeId> values_;
+  std::map<std::pair<NodeId, DType>, NodeId> casts_;
+};
+
+}  // namespace
+
+Status to_bf16(Graph& graph, PassContext& context) {
+  if (context.precision != DType::bf16) return {};
+  size_t narrowed = Narrower(graph).run();
+  if (narrowed) context.notes.add("{} values are stored in bf16", narrowed);
+  return {};
+}
+
+}  // namespace rung::passes

@@ -1,0 +1,154 @@
+// The whole pipeline on real architectures with random weights: same values, the expected ops, linear time.
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+
+#include "import/model.hpp"
+#include "passes/passes.hpp"
+#include "passes/pipeline.hpp"
+#include "passes/support.hpp"
+
+namespace rung::test {
+namespace {
+
+constexpr const char* kPi0 =
+    R"({"type": "pi0", "views": 2, "prompt": 6, "horizon": 5, "action_dim": 4, "steps": 3, "image": 28, "patch": 14,
+  "vision": [2, 48, 80, 4], "prefix": [3, 64, 128, 4, 1, 16], "expert": [3, 32, 64, 4, 1, 16], "vocab": 128})";
+constexpr const char* kBert =
+    R"({"model_type": "bert", "vocab_size": 100, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4,
+  "intermediate_size": 64, "hidden_act": "gelu", "max_position_embeddings": 32, "type_vocab_size": 2, "layer_norm_eps": 1e-12})";
+const std::set<std::string, std::less<>> kExact{"reduce", "attention", "projection", "fusion"};
+
+Model model_of(std::string_view config, std::optional<DType> dtype = DType::f32) {
+  auto model = import_config_text(config, {.random_seed = 7, .dtype = dtype});
+  if (!model) ADD_FAILURE() << model.error().message;
+  return model ? std::move(*model) : Model{};
+}
+
+PassReport run_all(Graph& graph, const PassOptions& options) {
+  auto report = run_passes(graph, options);
+  if (!report) ADD_FAILURE() << report.error().message;
+  return report ? *report : PassReport{};
+}
+
+std::vector<std::string> all_notes(const PassReport& report) {
+  std::vector<std::string> notes;
+  for (const auto& row : report.rows) notes.insert(notes.end(), row.notes.begin(), row.notes.end());
+  return notes;
+}
+
+Model masked_pi0() {
+  Model model = model_of(kPi0);
+  Tensor views({DType::boolean, {2}}), tokens({DType::boolean, {6}});
+  views.as<bool>()[0] = true;
+  for (size_t i = 0; i < 4; ++i) tokens.as<bool>()[i] = true;
+  auto frozen = freeze_inputs(model, {{"image_mask", views}, {"token_mask", tokens}});
+  if (!frozen) ADD_FAILURE() << frozen.error().message;
+  return model;
+}
+
+TEST(Models, EveryRungAloneKeepsTheValues) {
+  for (const char* config : {kPi0, kBert}) {
+    Graph before = model_of(config).graph;
+    for (const std::string& rung : kExact) {
+      Graph after = before;
+      run_all(after, {.rungs = {rung}});
+      SCOPED_TRACE(rung);
+      expect_same_values(before, after, 1e-5);
+    }
+  }
+}
+TEST(Models, EveryRungLeftOutKeepsTheValues) {
+  for (const char* config : {kPi0, kBert}) {
+    Graph before = model_of(config).graph;
+    for (const std::string& rung : kExact) {
+      Graph after = before;
+      auto rungs = kExact;
+      rungs.erase(rung);
+      run_all(after, {.rungs = rungs});
+      SCOPED_TRACE(rung);
+      expect_same_values(before, after, 1e-5);
+    }
+  }
+}
+TEST(Models, Pi0WithAllRungsHasOneOpPerAttentionAndNorm) {
+  Graph before = model_of(kPi0).graph, after = before;
+  run_all(after, {.rungs = kExact});
+  expect_same_values(before, after, 1e-5);
+  EXPECT_EQ(count_ops(after, "attention"),
+            2u + 2u + 9u);  // one tower for both cameras; the last prefix layer needs none
+  for (const char* gone : {"softmax", "matmul", "rsqrt", "conv2d", "gelu_tanh"})
+    EXPECT_EQ(count_ops(after, gone), 0u) << gone;
+}
+TEST(Models, BertWithAllRungsHasFourProductsPerLayer) {
+  Graph before = model_of(kBert).graph, after = before;
+  run_all(after, {.rungs = kExact});
+  expect_same_values(before, after, 1e-5);
+  EXPECT_EQ(count_ops(after, "attention"), 2u);
+  EXPECT_EQ(count_ops(after, "linear"), 2u * 4);
+  EXPECT_EQ(count_ops(after, "transpose"), 0u);
+}
+TEST(Models, FrozenMasksDropTheMaskedCameraAndPadding) {
+  Graph before = masked_pi0().graph, after = before;
+  PassReport report = run_all(after, {.rungs = kExact});
+  expect_same_values(before, after, 1e-5);
+  for (NodeId id : after.order()) EXPECT_EQ(after[id].label.find("camera.1"), std::string::npos) << after[id].label;
+  EXPECT_THAT(all_notes(report), testing::IsSupersetOf({"of input 'images', 1 of 2 along axis 0 are read",
+                                                        "of input 'tokens', 4 of 6 along axis 0 are read",
+                                                        "2 attentions read 8 of 14 keys: the others are masked"}));
+}
+TEST(Models, MasksThatAreInputsDropNothing) {
+  Graph graph = model_of(kPi0).graph;
+  PassReport report = run_all(graph, {.rungs = {"reduce"}});
+  EXPECT_THAT(all_notes(report), testing::Not(testing::Contains(testing::HasSubstr("masked"))));
+}
+TEST(Models, Bf16StaysCloseAndKeepsTheOutputsTypes) {
+  for (const char* config : {kPi0, kBert}) {
+    Graph before = model_of(config).graph, after = before;
+    auto rungs = kExact;
+    rungs.insert("precision");
+    run_all(after, {.rungs = rungs, .precision = DType::bf16});
+    expect_same_values(before, after, 2e-2);
+  }
+}
+TEST(Models, Bf16AloneKeepsTheValuesToo) {
+  for (const char* config : {kPi0, kBert}) {
+    Graph before = model_of(config).graph, after = before;
+    run_all(after, {.rungs = {"precision"}, .precision = DType::bf16});
+    expect_same_values(before, after, 2e-2);
+  }
+}
+TEST(Models, TheAuthorsOwnTypesGoThroughAllRungs) {
+  Graph before = model_of(kPi0, std::nullopt).graph, after = before;
+  run_all(after, {.rungs = kExact});
+  expect_same_values(before, after, 2e-2);
+}
+
+TEST(Models, FullSizePi0TakesSecondsAndGrowsLinearly) {
+  for (int steps : {2, 5, 10}) {
+    auto model = import_config_text(
+        fmt::format(R"({{"type": "pi0", "views": 3, "prompt": 48, "horizon": 50, "action_dim": 32, "steps": {},
+      "image": 224, "patch": 14, "vision": [27, 1152, 4304, 16], "prefix": [18, 2048, 16384, 8, 1, 256],
+      "expert": [18, 1024, 4096, 8, 1, 256], "vocab": 257152}})",
+                    steps));
+    ASSERT_TRUE(model) << model.error().message;
+    size_t nodes = model->graph.size();
+    auto start = std::chrono::steady_clock::now();
+    PassReport report = run_all(model->graph, {.rungs = kExact});
+    double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    fmt::print("{} steps: {} nodes -> {} in {:.2f} s\n", steps, nodes, model->graph.size(), seconds);
+    if (steps == 10)
+      for (const auto& row : report.rows) {
+        fmt::print("  {:24} {:6} -> {:6} {:8.1f} ms", row.name, row.nodes_before, row.nodes_after, row.ms);
+        for (const auto& note : row.notes) fmt::print("  [{}]", note);
+        fmt::print("\n");
+      }
+    EXPECT_LT(seconds, 10.0);
+  }
+}
+
+}  // namespace
+}  // namespace rung::test
