@@ -20,13 +20,14 @@ TEST_P(Pi0Checkpoint, GivesPyTorchsActionsInF32) {
   EXPECT_LT(relative_error(actions, expected("actions_f32")), 1e-5);
 }
 
-// PyTorch's bf16 actions differ from its f32 ones by rounding alone, 0.5 to 0.9 %; so may ours, and no more.
+// PyTorch's bf16 actions differ from its f32 ones by rounding alone, 0.8 and 0.4 %. Rounding at the same places gives
+// the same actions; rounding anywhere else would be as far from them as they are from f32.
 TEST_P(Pi0Checkpoint, RoundsWherePyTorchRoundsInBf16) {
   Model model = import_verified(directory());
   auto actions = run_reference(model, inputs()).at("actions");
   double theirs = relative_error(expected("actions_bf16"), expected("actions_f32"));
   EXPECT_LT(relative_error(actions, expected("actions_f32")), 1.25 * theirs);
-  EXPECT_LT(relative_error(actions, expected("actions_bf16")), theirs);
+  EXPECT_LT(relative_error(actions, expected("actions_bf16")), 0.1 * theirs);
 }
 
 TEST_P(Pi0Checkpoint, GivesTheSameActionsWithFrozenMasks) {
