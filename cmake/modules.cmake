@@ -9,10 +9,11 @@ if(RUNG_SANITIZE)
   add_link_options(-fsanitize=${RUNG_SANITIZE})
 endif()
 
-# Kernel files named for an instruction set are compiled for it, and entered only when the processor has it. GCC 12 takes
-# the undefined vectors of its own AVX-512 header for uninitialised reads.
+# Kernel files named for an instruction set are compiled for it, and entered only when the processor has it.
+# GCC 12 takes the undefined vectors of its own AVX-512 header for uninitialised reads.
 set(flags_avx2 -mavx2 -mfma -mf16c)
-set(flags_avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mf16c -mprefer-vector-width=512 -Wno-maybe-uninitialized)
+set(flags_avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mf16c -mprefer-vector-width=512
+    -Wno-maybe-uninitialized)
 set(flags_avx512_bf16 ${flags_avx512} -mavx512bf16)
 set(flags_amx_bf16 ${flags_avx512_bf16} -mamx-tile -mamx-bf16)
 

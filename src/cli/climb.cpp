@@ -11,9 +11,9 @@
 #include "ladder/climb.hpp"
 #include "ladder/rungs.hpp"
 #include "plan/file.hpp"
-#include "report/write.hpp"
 #include "report/json.hpp"
 #include "report/terminal.hpp"
+#include "report/write.hpp"
 
 namespace rung::cli {
 namespace {
