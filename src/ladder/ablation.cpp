@@ -7,16 +7,16 @@
 namespace rung {
 
 Status Climber::ablate() {
-  for (const Receipt& receipt : std::vector<Receipt>(result_.rungs)) {
-    if (!receipt.accepted || receipt.name == "tune") continue;  // without its choices, tune is what gemm measures
-    RUNG_CHECK(tell("without " + receipt.name));
+  for (const Rung& rung : ladder()) {
+    if (!accepted_.contains(rung.name) || rung.name == "tune") continue;  // tune's choices go with the rung gemm
+    RUNG_CHECK(tell("without " + std::string(rung.name)));
     if (budget_.left() <= 0) break;
     Recipe recipe = current_.recipe;
-    rung_named(receipt.name)->remove(recipe);
+    rung.remove(recipe);
     auto without = bench_->attempt(std::move(recipe));
     if (!without) continue;
     InterleaveResult raced = race(*without->session, *current_.session, std::max(0.2, budget_.share(0.02)), 0.01);
-    result_.ablation.push_back({receipt.name, raced.ratio.ratio, {raced.ratio.lo, raced.ratio.hi}});
+    result_.ablation.push_back({std::string(rung.name), raced.ratio.ratio, {raced.ratio.lo, raced.ratio.hi}});
   }
   ++stages_done_;
   return {};

@@ -13,6 +13,9 @@
 namespace rung {
 namespace {
 
+constexpr double kRaceShare = 0.025;      // of the budget, for one rung's comparison
+constexpr double kRaceHalfWidth = 0.004;  // relative; a comparison ends when its interval is this narrow
+
 std::string shapes_text(const Plan& plan) {
   std::string text;
   for (const auto& input : plan.inputs) text += fmt::format("{}{}={}", text.empty() ? "" : " ", input.name, input.type);
@@ -67,7 +70,7 @@ Status Climber::tell(const std::string& what) {
 }
 
 Status Climber::prepare() {
-  stages_ = 2 * ladder().size() + 4;
+  stages_ = 2 * ladder().size() + 5;
   RUNG_CHECK(tell("reference"));
   WorkbenchOptions bench{
       .threads = options_.threads, .database_path = options_.database_path, .interrupted = options_.interrupted};
@@ -82,25 +85,39 @@ Status Climber::prepare() {
   if (!baseline_.right) return fail("the baseline's answer is wrong: {}", baseline_.reason);
   RUNG_TRY(current_, bench_->attempt(Recipe{.threads = options_.threads}));
   result_.baseline = measure_latency(*baseline_.session, budget_.share(0.03));
-  result_.baseline_ms = result_.baseline.median_ms;
+  result_.baseline_ms = current_ms_ = result_.baseline.median_ms;
   result_.kernels_before = static_cast<int>(baseline_.plan->steps.size());
   ++stages_done_;
   return {};
 }
 
+std::vector<const Rung*> Climber::open_rungs() const {
+  std::vector<const Rung*> open;
+  for (const Rung& rung : ladder()) {
+    bool wanted = !options_.skip.contains(rung.name) && (!rung.opt_in || options_.dtype != DType::f32);
+    if (wanted && !accepted_.contains(rung.name)) open.push_back(&rung);
+  }
+  return open;
+}
+
 Status Climber::climb_rungs() {
   for (int number = 1; number <= 2; ++number) {
-    for (const Rung& rung : ladder()) {
-      if (options_.skip.contains(rung.name) || (rung.opt_in && options_.dtype == DType::f32)) continue;
-      auto accepted = std::find_if(result_.rungs.begin(), result_.rungs.end(),
-                                   [&](const Receipt& r) { return r.name == rung.name && r.accepted; });
-      if (number == 2 && accepted != result_.rungs.end()) continue;
-      RUNG_CHECK(tell(std::string(rung.name)));
-      RUNG_CHECK(rung.name == "tune" ? refine_choices(number) : try_rung(rung, number));
+    for (const Rung* rung : open_rungs()) {
+      RUNG_CHECK(tell(std::string(rung->name)));
+      RUNG_CHECK(rung->name == "tune" ? refine_choices(number) : try_step({rung}, number));
       ++stages_done_;
     }
+    if (number == 1) RUNG_CHECK(try_open_rungs_together());
   }
   return {};
+}
+
+Status Climber::try_open_rungs_together() {
+  std::vector<const Rung*> open = open_rungs();
+  std::erase_if(open, [](const Rung* rung) { return rung->opt_in || rung->name == "tune"; });
+  if (open.size() < 2) return {};
+  RUNG_CHECK(tell("rejected rungs together"));
+  return try_step(open, 2);
 }
 
 void Climber::refuse(Receipt receipt, std::string reason) {
@@ -110,23 +127,27 @@ void Climber::refuse(Receipt receipt, std::string reason) {
   result_.rungs.push_back(std::move(receipt));
 }
 
-Status Climber::try_rung(const Rung& rung, int number) {
-  Receipt receipt{.name = std::string(rung.name), .attempt = number};
+Status Climber::try_step(const std::vector<const Rung*>& rungs, int number) {
+  Receipt receipt{.before_ms = current_ms_, .attempt = number};
   Recipe recipe = current_.recipe;
-  rung.apply(recipe);
+  for (const Rung* rung : rungs) {
+    receipt.name += (receipt.name.empty() ? "" : "+") + std::string(rung->name);
+    rung->apply(recipe);
+  }
   receipt.kernels = static_cast<int>(current_.plan->steps.size());
-  receipt.before_ms = receipt.ms = result_.rungs.empty() ? result_.baseline_ms : result_.rungs.back().ms;
   if (budget_.left() <= 0) return refuse(std::move(receipt), "the budget was spent before this rung"), Status{};
   auto candidate = bench_->attempt(std::move(recipe));
   if (!candidate) return refuse(std::move(receipt), "cannot be built: " + candidate.error().message), Status{};
-  receipt.notes = notes_of(candidate->passes, rung.name);
+  for (const Rung* rung : rungs)
+    for (auto& note : notes_of(candidate->passes, rung->name)) receipt.notes.push_back(std::move(note));
   receipt.kernels = static_cast<int>(candidate->plan->steps.size());
   receipt.rel_l2 = candidate->rel_l2;
   receipt.max_abs = candidate->max_abs;
   if (same_launches(*candidate->plan, *current_.plan))
     return refuse(std::move(receipt), "changes nothing here"), Status{};
   if (!candidate->right) return refuse(std::move(receipt), "wrong answer: " + candidate->reason), Status{};
-  decide(std::move(receipt), std::move(*candidate));
+  if (decide(std::move(receipt), std::move(*candidate)))
+    for (const Rung* rung : rungs) accepted_.insert(std::string(rung->name));
   return {};
 }
 
@@ -137,21 +158,23 @@ InterleaveResult Climber::race(Session& a, Session& b, double seconds, double ha
   return interleaver.compare(timed([&] { (void)a.run(); }), timed([&] { (void)b.run(); }));
 }
 
-void Climber::decide(Receipt receipt, Attempt candidate) {
-  InterleaveResult raced = race(*current_.session, *candidate.session, std::max(0.3, budget_.share(0.03)), 0.005);
+bool Climber::decide(Receipt receipt, Attempt candidate) {
+  InterleaveResult raced =
+      race(*current_.session, *candidate.session, std::max(0.3, budget_.share(kRaceShare)), kRaceHalfWidth);
   receipt.before_ms = raced.median_a * 1e3;
   receipt.ratio = raced.ratio.ratio;
   receipt.ci95 = {raced.ratio.lo, raced.ratio.hi};
-  if (raced.ratio.lo > 1) {
-    receipt.accepted = true;
-    receipt.ms = raced.median_b * 1e3;
+  receipt.accepted = raced.ratio.lo > 1;
+  if (receipt.accepted) {
     receipt.reason = fmt::format("{:.2f} x faster", raced.ratio.ratio);
     current_ = std::move(candidate);
   } else {
-    receipt.ms = receipt.before_ms;
     receipt.reason = raced.ratio.hi < 1 ? fmt::format("slower: {:.2f} x", raced.ratio.ratio) : "no clear difference";
   }
-  result_.rungs.push_back(std::move(receipt));
+  current_ms_ = (receipt.accepted ? raced.median_b : raced.median_a) * 1e3;
+  receipt.ms = current_ms_;
+  result_.rungs.push_back(receipt);
+  return receipt.accepted;
 }
 
 Latency Climber::measure_latency(Session& session, double seconds) {

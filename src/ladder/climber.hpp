@@ -1,6 +1,8 @@
 // The state of one climb; climb() drives it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <set>
+
 #include "ladder/climb.hpp"
 #include "ladder/rungs.hpp"
 #include "measure/interleave.hpp"
@@ -16,15 +18,20 @@ class Climber {
  private:
   Status prepare();
   Status climb_rungs();
-  Status try_rung(const Rung& rung, int number);
+  // Rungs of the ladder that this climb may try and has not accepted.
+  std::vector<const Rung*> open_rungs() const;
+  // One step: these rungs on top of what was accepted, judged as one.
+  Status try_step(const std::vector<const Rung*>& rungs, int number);
+  // Rungs that gain nothing alone may gain together (a fusion needs the kernels that tuning finds).
+  Status try_open_rungs_together();
   Status refine_choices(int number);  // refine.cpp
   Status ablate();                    // ablation.cpp
   Status conclude(ClimbOutcome& outcome);
 
   // Receipts of what could not be accepted, with the reason.
   void refuse(Receipt receipt, std::string reason);
-  // Times `candidate` against the current attempt, and keeps it if it is clearly faster.
-  void decide(Receipt receipt, Attempt candidate);
+  // Times `candidate` against the current attempt, and keeps it if it is clearly faster: true.
+  bool decide(Receipt receipt, Attempt candidate);
   InterleaveResult race(Session& a, Session& b, double seconds, double half_width);
   Status tell(const std::string& what);  // progress; "interrupted" if so
   Latency measure_latency(Session& session, double seconds);
@@ -34,6 +41,8 @@ class Climber {
   Budget& budget_;
   std::unique_ptr<Workbench> bench_;
   Attempt baseline_, current_;
+  double current_ms_ = 0;  // of current_, as last measured
+  std::set<std::string, std::less<>> accepted_;
   ClimbResult result_;
   size_t stages_done_ = 0, stages_ = 1;
 };

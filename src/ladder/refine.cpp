@@ -33,9 +33,8 @@ std::vector<KernelChoice> alternatives(const TunedProblem& tuned, const KernelCh
 }  // namespace
 
 Status Climber::refine_choices(int number) {
-  Receipt receipt{.name = "tune", .attempt = number};
+  Receipt receipt{.name = "tune", .before_ms = current_ms_, .attempt = number};
   receipt.kernels = static_cast<int>(current_.plan->steps.size());
-  receipt.before_ms = receipt.ms = result_.rungs.empty() ? result_.baseline_ms : result_.rungs.back().ms;
   if (!current_.recipe.tuned_kernels) return refuse(std::move(receipt), "needs the rung gemm"), Status{};
   Attempt start = std::move(current_);
   RUNG_TRY(current_, bench_->attempt(start.recipe));
@@ -75,7 +74,7 @@ Status Climber::refine_choices(int number) {
   current_ = std::move(start);
   receipt.rel_l2 = refined.rel_l2;
   receipt.max_abs = refined.max_abs;
-  decide(std::move(receipt), std::move(refined));
+  if (decide(std::move(receipt), std::move(refined))) accepted_.insert("tune");
   return {};
 }
 

@@ -14,7 +14,7 @@
 namespace rung::cpu {
 namespace {
 
-constexpr int kTrials = 5;
+constexpr int kTrials = 15;  // a core that was idle needs some milliseconds to reach its clock
 
 PeakLoops loops() {
   if (cpu_info().avx512) return avx512::peak_loops();
