@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 
 #include "base/random.hpp"
 
@@ -32,32 +33,50 @@ Tensor random_operand(const cpu::Operand& operand, uint64_t seed) {
   return convert(values, type.dtype);
 }
 
-size_t copies_for(const cpu::Bound& bound, size_t working_set) {
-  size_t constant = 0;
-  for (const auto& input : bound.problem.inputs)
-    if (input.constant) constant += static_cast<size_t>(span_of(input)) * size_of(input.dtype);
-  if (constant == 0) return 1;
-  size_t wanted = std::min(working_set, 2 * cpu::cpu_info().l3_bytes);
-  return std::clamp<size_t>(wanted / constant, 1, kMaxCopies);
-}
-
 }  // namespace
 
-Trial::Trial(const cpu::Problem& problem, const KernelCandidate& candidate, size_t working_set_bytes)
-    : output_({problem.output.dtype, problem.output.shape}) {
-  cpu::Problem with_params = problem;
+TrialOperands::TrialOperands(const cpu::Problem& problem) : problem_(problem) {
+  for (const auto& input : problem.inputs) tensors_.push_back(random_operand(input, tensors_.size() + 1));
+}
+
+std::vector<const void*> TrialOperands::addresses() const {
+  std::vector<const void*> all;
+  for (const auto& tensor : tensors_) all.push_back(tensor.data());
+  return all;
+}
+
+size_t TrialOperands::constant_bytes() const {
+  size_t bytes = 0;
+  for (size_t i = 0; i < tensors_.size(); ++i)
+    if (problem_.inputs[i].constant) bytes += tensors_[i].bytes();
+  return bytes;
+}
+
+Trial::Trial(const TrialOperands& operands, const KernelCandidate& candidate, size_t working_set_bytes)
+    : output_({operands.problem().output.dtype, operands.problem().output.shape}) {
+  cpu::Problem with_params = operands.problem();
   with_params.params = candidate.params;
-  std::vector<const void*> inputs;
-  for (const auto& input : problem.inputs) operands_.push_back(random_operand(input, operands_.size() + 1));
-  for (const auto& operand : operands_) inputs.push_back(operand.data());
-  copies_.push_back(cpu::bind(*candidate.kernel, with_params, inputs, output_.data()));
-  for (size_t n = copies_for(copies_[0], working_set_bytes); copies_.size() < n;) {
-    if (!candidate.kernel->packed_bytes)  // constants used in place: copy them, so that each call reads others
-      for (size_t i = 0; i < inputs.size(); ++i)
-        if (problem.inputs[i].constant)
-          inputs[i] = operands_.emplace_back(convert(convert(operands_[i], DType::f32), operands_[i].dtype())).data();
-    copies_.push_back(cpu::bind(*candidate.kernel, with_params, inputs, output_.data()));
+  copies_.push_back(cpu::bind(*candidate.kernel, with_params, operands.addresses(), output_.data()));
+  size_t constant = operands.constant_bytes();
+  if (constant == 0) return;
+  size_t wanted = std::min(working_set_bytes, 2 * cpu::cpu_info().l3_bytes);
+  for (size_t left = std::clamp<size_t>(wanted / constant, 1, kMaxCopies) - 1; left > 0; --left) add_copy();
+}
+
+// The first binding over copies of its constant operands, packed or not.
+void Trial::add_copy() {
+  cpu::Bound copy = copies_[0];
+  const auto& problem = copy.problem;
+  for (size_t i = 0; i < problem.inputs.size(); ++i) {
+    if (!problem.inputs[i].constant) continue;
+    size_t packed = copy.kernel->packed_bytes ? copy.kernel->packed_bytes(problem, i) : 0;
+    size_t bytes = packed ? packed : static_cast<size_t>(span_of(problem.inputs[i])) * size_of(problem.inputs[i].dtype);
+    auto block = cpu::aligned_bytes(bytes);
+    std::memcpy(block.get(), copy.inputs[i], bytes);
+    copy.inputs[i] = block.get();
+    copy.owned.push_back(std::move(block));
   }
+  copies_.push_back(std::move(copy));
 }
 
 void Trial::run(cpu::Team& team) {

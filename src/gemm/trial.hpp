@@ -7,23 +7,32 @@
 
 namespace rung {
 
-struct TrialOptions {
-  size_t working_set_bytes = 0;  // all weights of the model: copies of the operand are rotated to stand for them
-  double seconds = 0.01;         // of timed runs
+// Operands of a problem, random in [-1,1] (indices 0): made once, shared by all its candidates.
+class TrialOperands {
+ public:
+  explicit TrialOperands(const cpu::Problem& problem);
+  const cpu::Problem& problem() const { return problem_; }
+  std::vector<const void*> addresses() const;
+  size_t constant_bytes() const;
+
+ private:
+  const cpu::Problem& problem_;
+  std::vector<Tensor> tensors_;
 };
 
 class Trial {
  public:
-  // Makes operands (random, in [-1,1]; indices 0) and binds the candidate. The problem's params are the candidate's.
-  Trial(const cpu::Problem& problem, const KernelCandidate& candidate, size_t working_set_bytes);
+  // Binds the candidate. `working_set_bytes`: all weights of the model; copies of the constant operands are rotated to
+  // stand for them, up to twice the last cache.
+  Trial(const TrialOperands& operands, const KernelCandidate& candidate, size_t working_set_bytes);
   // Median microseconds of one call on the whole team.
   double median_us(cpu::Team& team, double seconds);
   // The result of one call, as f32.
   Tensor result(cpu::Team& team);
 
  private:
+  void add_copy();
   void run(cpu::Team& team);
-  std::vector<Tensor> operands_;
   Tensor output_;
   std::vector<cpu::Bound> copies_;
   size_t next_ = 0;

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <csignal>
@@ -43,15 +44,15 @@ bool narrow(const cpu::Problem& problem) {
 }
 
 // In the child. Never returns.
-[[noreturn]] void work(const WorkerJob& job, const std::vector<int>& indices, int fd) {
+[[noreturn]] void work(const WorkerJob& job, const std::vector<int>& indices, int yardstick_index, int fd) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // a parent that is gone needs no results
   signal(SIGINT, SIG_IGN);           // the parent decides when a climb ends
   cpu::Team team(job.problem.threads);
-  std::optional<Tensor> yardstick;
+  TrialOperands operands(job.problem);
+  Tensor yardstick = Trial(operands, job.candidates[static_cast<size_t>(yardstick_index)], 0).result(team);
   for (int index : indices) {
-    Trial trial(job.problem, job.candidates[static_cast<size_t>(index)], job.working_set_bytes);
-    if (!yardstick) yardstick = Trial(job.problem, job.candidates[0], 0).result(team);
-    Message message{index, 0, relative_l2(trial.result(team), *yardstick)};
+    Trial trial(operands, job.candidates[static_cast<size_t>(index)], job.working_set_bytes);
+    Message message{index, 0, relative_l2(trial.result(team), yardstick)};
     message.us = trial.median_us(team, job.seconds_each);
     if (write(fd, &message, sizeof message) != sizeof message) _exit(1);
   }
@@ -60,13 +61,14 @@ bool narrow(const cpu::Problem& problem) {
 
 class Worker {
  public:
-  Worker(const WorkerJob& job, const std::vector<int>& indices) {
+  // Results are compared with candidate `yardstick`'s.
+  Worker(const WorkerJob& job, const std::vector<int>& indices, int yardstick) {
     int fds[2];
     if (pipe(fds) != 0) return;
     pid_ = fork();
     if (pid_ == 0) {
       close(fds[0]);
-      work(job, indices, fds[1]);
+      work(job, indices, yardstick, fds[1]);
     }
     close(fds[1]);
     fd_ = fds[0];
@@ -119,7 +121,8 @@ void run_round(const WorkerJob& job, std::vector<Measured>& results) {
   double tolerance = narrow(job.problem) ? 2e-2 : 1e-4;
   while (!left.empty()) {
     if (job.out_of_time && job.out_of_time()) return;
-    Worker worker(job, left);
+    auto sound = std::find_if(results.begin(), results.end(), [](const Measured& m) { return m.failure.empty(); });
+    Worker worker(job, left, static_cast<int>(sound - results.begin()));
     while (!left.empty()) {
       auto message = worker.next(job.hang_seconds);
       if (!message) {

@@ -154,7 +154,8 @@ Status Climber::try_step(const std::vector<const Rung*>& rungs, int number) {
 InterleaveResult Climber::race(Session& a, Session& b, double seconds, double half_width) {
   (void)a.set_inputs(options_.inputs[0]);  // checked when the reference was made
   (void)b.set_inputs(options_.inputs[0]);
-  Interleaver interleaver({.half_width = half_width, .budget_s = seconds});
+  int runs = static_cast<int>(std::clamp(3.0 / std::max(current_ms_, 1e-3), 1.0, 10.0));  // blocks of some milliseconds
+  Interleaver interleaver({.half_width = half_width, .budget_s = seconds, .runs = runs});
   return interleaver.compare(timed([&] { (void)a.run(); }), timed([&] { (void)b.run(); }));
 }
 

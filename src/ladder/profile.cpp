@@ -73,10 +73,11 @@ double gemm_gflops(cpu::Team& team, DType dtype) {
                        .inputs = {operand(dtype, {m, k}, false), operand(dtype, {n, k}, true)},
                        .output = operand(dtype, {m, n}, false),
                        .threads = team.size()};
+  TrialOperands operands(problem);
   double best = 0;
   for (const auto& candidate : candidates_for(problem, nullptr).list) {
     if (!candidate.params.empty() || candidate.kernel->name.ends_with("_reference")) continue;
-    Trial trial(problem, candidate, 0);
+    Trial trial(operands, candidate, 0);
     best = std::max(best, 2e-3 * static_cast<double>(m * n * k) / trial.median_us(team, 0.02));
   }
   return best;

@@ -14,6 +14,8 @@
 namespace rung {
 namespace {
 
+constexpr double kTuningShare = 0.35;  // of the whole budget, for all kernel tuning together
+
 // Beyond this the scalar evaluator would take minutes, and the unfused f32 plan stands in for it.
 constexpr double kMaxEvaluatorFlops = 30e9;
 
@@ -119,7 +121,8 @@ Status Workbench::judge(Attempt& attempt, const Tolerance& tolerance) {
 
 Result<Attempt> Workbench::attempt(Recipe recipe) {
   if (recipe.tuned_kernels) {
-    RUNG_TRY(recipe, with_choices(std::move(recipe), budget_.share(0.25)));
+    double tuning = kTuningShare * budget_.total() - tuning_seconds_;
+    RUNG_TRY(recipe, with_choices(std::move(recipe), std::min(tuning, budget_.left())));
   }
   RUNG_TRY(Tolerance tolerance, tolerance_for_recipe(recipe));
   RUNG_TRY(Attempt attempt, bind(std::move(recipe)));
