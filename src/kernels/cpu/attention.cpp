@@ -8,8 +8,6 @@
 namespace rung::cpu {
 namespace {
 
-constexpr int64_t kMaxQueryBlock = 128;
-
 bool dense_heads(const Operand& x) { return x.shape[3] == 1 || x.strides[3] == 1; }
 
 Verdict supports(const Problem& p, const CpuInfo&) {
@@ -23,9 +21,14 @@ Verdict supports(const Problem& p, const CpuInfo&) {
   return accept();
 }
 
+constexpr bool of_pairs(Isa isa) { return isa == Isa::avx512_bf16 || isa == Isa::amx_bf16; }
+
 template <Isa isa>
 Verdict supports_with(const Problem& p, const CpuInfo& cpu) {
   if (auto verdict = wants<isa>(cpu); !verdict) return verdict;
+  if (of_pairs(isa) && p.output.dtype != DType::bf16) return reject("only bf16");
+  if (of_pairs(isa) && p.output.shape[3] > kMaxBf16AttentionWidth)
+    return reject(fmt::format("heads wider than {}", kMaxBf16AttentionWidth));
   return supports(p, cpu);
 }
 
@@ -49,9 +52,29 @@ void plan_strides(const Problem& p, AttentionPlan& plan) {
   }
 }
 
+// Scratch of the kernels in f32: K and V, a block's queries and scores, all f32.
+void plan_scratch(AttentionPlan& plan, int64_t lanes) {
+  plan.padded_keys = rounded(plan.keys, lanes);
+  plan.v_at = rounded(plan.padded_keys * plan.width, 16);
+  plan.q_at = plan.v_at + rounded(plan.keys * rounded(plan.width, lanes), 16);
+  plan.scores_at = plan.q_at + rounded(plan.query_block * plan.width, 16);
+  plan.thread_floats = plan.scores_at + rounded(plan.query_block * plan.padded_keys, 16);
+}
+
+// Scratch of the kernels of pairs: all bf16 but the scores, two values in a float's place; whole tiles of 16 rows.
+void plan_scratch_of_pairs(AttentionPlan& plan) {
+  const int64_t rows = rounded(plan.query_block, 16);
+  plan.padded_keys = rounded(plan.keys, 32);
+  plan.padded_width = rounded(plan.width, 32);
+  plan.v_at = plan.padded_keys * plan.padded_width / 2;
+  plan.q_at = 2 * plan.v_at;
+  plan.weights_at = plan.q_at + rows * plan.padded_width / 2;
+  plan.scores_at = plan.weights_at + rows * plan.padded_keys / 2;
+  plan.thread_floats = plan.scores_at + rows * std::max(plan.padded_keys, plan.padded_width);
+}
+
 template <Isa isa>
 AttentionPlan plan_for(const Problem& p) {
-  constexpr int64_t kLanes = isa == Isa::avx2 ? 8 : 16;
   const auto& op = p.as<Attention>();
   const Shape& q = p.output.shape;
   size_t first = op.has_mask ? 2 : 1;
@@ -64,11 +87,7 @@ AttentionPlan plan_for(const Problem& p) {
   plan_strides(p, plan);
   plan.query_block = std::min({p.param("query_block", isa == Isa::avx2 ? 24 : 32), kMaxQueryBlock, plan.queries});
   plan.query_block = std::max<int64_t>(plan.query_block, 1);
-  plan.padded_keys = rounded(plan.keys, kLanes);
-  plan.v_at = rounded(plan.padded_keys * plan.width, 16);
-  plan.q_at = plan.v_at + rounded(plan.keys * rounded(plan.width, kLanes), 16);
-  plan.scores_at = plan.q_at + rounded(plan.query_block * plan.width, 16);
-  plan.thread_floats = plan.scores_at + rounded(plan.query_block * plan.padded_keys, 16);
+  of_pairs(isa) ? plan_scratch_of_pairs(plan) : plan_scratch(plan, isa == Isa::avx2 ? 8 : 16);
   return plan;
 }
 
@@ -80,6 +99,11 @@ std::shared_ptr<void> prepare(const Problem& p) {
 template <Isa isa>
 size_t scratch_bytes(const Problem& p) {
   return sizeof(float) * static_cast<size_t>(plan_for<isa>(p).thread_floats * p.threads);
+}
+
+std::vector<Tunable> tunables_of_pairs(const Problem& p) {
+  if (p.output.shape[1] <= 16) return {};
+  return {{"query_block", {32, 64, 128, 16}}};
 }
 
 std::vector<Tunable> tunables(const Problem& p) {
@@ -102,22 +126,24 @@ void run(const Call& call) {
                      static_cast<float*>(call.scratch) + plan.thread_floats * call.thread,
                      mine.begin,
                      mine.end};
-  isa == Isa::avx2 ? avx2::attention(work) : avx512::attention(work);
+  if constexpr (isa == Isa::avx2) avx2::attention(work);
+  if constexpr (isa == Isa::avx512) avx512::attention(work);
+  if constexpr (isa == Isa::avx512_bf16) avx512_bf16::attention(work);
+  if constexpr (isa == Isa::amx_bf16) amx_bf16::attention(work);
+}
+
+template <Isa isa>
+constexpr Kernel row(std::string_view name) {
+  return {name,     "attention",        supports_with<isa>,
+          run<isa>, scratch_bytes<isa>, nullptr,
+          nullptr,  prepare<isa>,       of_pairs(isa) ? tunables_of_pairs : tunables};
 }
 
 }  // namespace
 
-extern const Kernel attention_avx512{"attention_avx512",
-                                     "attention",
-                                     supports_with<Isa::avx512>,
-                                     run<Isa::avx512>,
-                                     scratch_bytes<Isa::avx512>,
-                                     nullptr,
-                                     nullptr,
-                                     prepare<Isa::avx512>,
-                                     tunables};
-extern const Kernel attention_avx2{
-    "attention_avx2", "attention", supports_with<Isa::avx2>, run<Isa::avx2>, scratch_bytes<Isa::avx2>,
-    nullptr,          nullptr,     prepare<Isa::avx2>,       tunables};
+extern const Kernel attention_amx_bf16 = row<Isa::amx_bf16>("attention_amx_bf16");
+extern const Kernel attention_avx512_bf16 = row<Isa::avx512_bf16>("attention_avx512_bf16");
+extern const Kernel attention_avx512 = row<Isa::avx512>("attention_avx512");
+extern const Kernel attention_avx2 = row<Isa::avx2>("attention_avx2");
 
 }  // namespace rung::cpu

@@ -9,6 +9,8 @@
 namespace rung::cpu {
 
 inline constexpr int kMaxAttentionSegments = 4;
+inline constexpr int64_t kMaxQueryBlock = 128;
+inline constexpr int64_t kMaxBf16AttentionWidth = 256;  // of the kernels that multiply pairs of bf16
 
 // Strides in elements. `groups` key heads serve heads / groups query heads each.
 struct AttentionPlan {
@@ -24,8 +26,10 @@ struct AttentionPlan {
     int64_t k[3], v[3];  // batch, key, head
   } segment[kMaxAttentionSegments];
   int64_t query_block;
-  int64_t padded_keys;                           // rounded up to whole vectors: the stride of a row of scores
-  int64_t v_at, q_at, scores_at, thread_floats;  // where the parts of a thread's scratch begin; K is first
+  int64_t padded_keys;   // rounded up to whole vectors, or pairs of them: the stride of a row of scores
+  int64_t padded_width;  // rounded up to 32 by the kernels that multiply pairs of bf16
+  // Where the parts of a thread's scratch begin, in floats; K is first. Only kernels of pairs keep weights apart.
+  int64_t v_at, q_at, weights_at, scores_at, thread_floats;
 };
 
 // Blocks [begin, end) of the list of (batch, group, head in the group, block of queries), on one thread.
@@ -43,6 +47,12 @@ namespace avx2 {
 void attention(const AttentionWork& work);
 }
 namespace avx512 {
+void attention(const AttentionWork& work);
+}
+namespace avx512_bf16 {
+void attention(const AttentionWork& work);
+}
+namespace amx_bf16 {
 void attention(const AttentionWork& work);
 }
 
