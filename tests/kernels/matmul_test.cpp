@@ -49,9 +49,13 @@ struct Case {
   }
 };
 
-// Element (matrix `batch` of the result, i, j) of an operand.
-double element(const Operand& x, std::span<const float> values, const Shape& out, int64_t batch, int64_t i, int64_t j) {
-  int64_t at = i * x.strides.back(1) + j * x.strides.back();
+// A position in the result's batch of matrices, and a row and column of an operand.
+struct Position {
+  int64_t batch, i, j;
+};
+
+double element(const Operand& x, std::span<const float> values, const Shape& out, Position position) {
+  int64_t at = position.i * x.strides.back(1) + position.j * x.strides.back(), batch = position.batch;
   for (int axis = out.rank() - 3, own = x.shape.rank() - 3; axis >= 0; --axis, --own) {
     if (own >= 0 && x.shape[own] != 1) at += batch % out[axis] * x.strides[own];
     batch /= out[axis];
@@ -77,7 +81,7 @@ double worst_error(const Kernel& row, const Case& c) {
     double want = 0, size = 0;
     for (int64_t s = 0; s < k; ++s) {
       const double term =
-          element(c.a, a32.as<float>(), c.out, batch, i, s) * element(c.b, b32.as<float>(), c.out, batch, s, j);
+          element(c.a, a32.as<float>(), c.out, {batch, i, s}) * element(c.b, b32.as<float>(), c.out, {batch, s, j});
       want += term, size += std::abs(term);
     }
     const float got = first.as<float>()[static_cast<size_t>(at)];
