@@ -76,7 +76,9 @@ def peaks_text(result):
     gemm, peaks = result['profile'].get('gemm'), result['profile'].get('peaks')
     if not gemm or not peaks:
         return ''
-    shares = {'GEMM rate': gemm['gflops'] / peaks[f"gemm_{result['setting']['dtype']}_gflops"],
+    dtype = result['setting']['dtype']
+    rate = max(peaks[f'gemm_{dtype}_gflops'], peaks.get(f'fma_{dtype}_gflops', 0))
+    shares = {'peak rate': gemm['gflops'] / rate,
               'read bandwidth': gemm['gbps'] / peaks['read_gbps']}
     return 'GEMMs reach ' + ', '.join(f'{100 * share:.0f} % of the measured {name}' for name, share in shares.items())
 
