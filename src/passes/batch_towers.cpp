@@ -17,7 +17,7 @@ class Towers {
 
   // concat(f(a), f(b), ...) along axis 1  =>  reshape(f(concat of a, b, ... along axis 0))
   // Every value inside f has a leading dimension of 1 that f treats as a batch, and nothing outside reads it.
-  bool batch(NodeId concat, Lanes tops) {
+  bool batch(NodeId concat, const Lanes& tops) {
     lanes_.clear(), order_.clear(), work_ = 0;
     if (!plan(tops) || work_ == 0 || !is_closed(concat)) return false;
     Insertion here(graph_, concat);

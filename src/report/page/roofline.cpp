@@ -57,7 +57,7 @@ Axes axes_of(const std::vector<Dot>& dots, const Peaks& peaks, const Canvas& c) 
 }
 
 void draw_grid(Plot& plot, const Axes& a, const Canvas& c) {
-  double wide = std::log10(a.x.max / a.x.min) < 3 && c.width < 500;  // a narrow canvas has no room for 1-2-5
+  bool wide = std::log10(a.x.max / a.x.min) < 3 && c.width < 500;  // a narrow canvas has no room for 1-2-5
   for (double tick : log_ticks(a.x.min, a.x.max)) {
     if (wide && std::abs(std::log10(tick) - std::round(std::log10(tick))) > 1e-9) continue;
     plot.line({a.x(tick), c.top}, {a.x(tick), c.height - c.bottom}, "grid");
