@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gemm/candidates.hpp"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
 namespace rung {
 namespace {
 
@@ -33,6 +37,21 @@ Candidates candidates_for(const cpu::Problem& problem, const cpu::Kernel* librar
   for (const auto* kernel : rows) found.list.push_back({kernel, {}});
   for (const auto* kernel : rows) add_variants(problem, *kernel, found.list);
   return found;
+}
+
+Verdict takes_params(const cpu::Kernel& kernel, const cpu::Problem& problem,
+                     const std::map<std::string, int64_t, std::less<>>& params) {
+  if (params.empty()) return accept();
+  std::vector<cpu::Tunable> tunables;
+  if (kernel.tunables) tunables = kernel.tunables(problem);
+  for (const auto& [name, value] : params) {
+    auto tunable = std::find_if(tunables.begin(), tunables.end(), [&](const auto& t) { return t.name == name; });
+    if (tunable == tunables.end()) return reject(fmt::format("{} has no parameter '{}' here", kernel.name, name));
+    if (std::find(tunable->values.begin(), tunable->values.end(), value) == tunable->values.end())
+      return reject(fmt::format("{}: got {}={}, wanted one of {}", kernel.name, name, value,
+                                fmt::join(tunable->values, ", ")));
+  }
+  return accept();
 }
 
 }  // namespace rung

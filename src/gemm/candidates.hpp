@@ -28,4 +28,8 @@ struct Candidates {
 // from the defaults.
 Candidates candidates_for(const cpu::Problem& problem, const cpu::Kernel* library_default);
 
+// Parameters that come from a file: each must be one that the kernel offers for the problem, at a value that it offers.
+Verdict takes_params(const cpu::Kernel& kernel, const cpu::Problem& problem,
+                     const std::map<std::string, int64_t, std::less<>>& params);
+
 }  // namespace rung

@@ -54,6 +54,21 @@ Result<Json> read_file(const std::string& path) {
   return json;
 }
 
+using Entries = std::map<std::string, TunedProblem>;
+
+// What the file knows for a device and these libraries.
+Result<Entries> entries_of(const Json& file, const std::string& device, const std::string& path) {
+  Entries entries;
+  try {
+    using Problems = std::map<std::string, Json>;
+    auto devices = file["devices"].get<std::map<std::string, std::map<std::string, Problems>>>();
+    for (const auto& [problem, tuned] : devices[device][library_versions()]) entries[problem] = tuned_from_json(tuned);
+  } catch (const Json::exception& e) {
+    return fail("'{}': damaged entry: {}: mend or remove it", path, e.what());
+  }
+  return entries;
+}
+
 // Held while a climb merges its findings, so that two climbs lose nothing.
 class Lock {
  public:
@@ -76,15 +91,7 @@ class Lock {
 Result<TuningDatabase> TuningDatabase::open(std::string path, std::string device) {
   TuningDatabase database(std::move(path), std::move(device));
   RUNG_TRY(Json json, read_file(database.path_));
-  try {
-    const Json& devices = json["devices"];
-    auto here = devices.find(database.device_);
-    if (here == devices.end() || !here->contains(library_versions())) return database;
-    for (const auto& [problem, tuned] : (*here)[library_versions()].items())
-      database.known_[problem] = tuned_from_json(tuned);
-  } catch (const Json::exception& e) {
-    return fail("'{}': damaged entry: {}: mend or remove it", database.path_, e.what());
-  }
+  RUNG_TRY(database.known_, entries_of(json, database.device_, database.path_));
   return database;
 }
 
@@ -105,6 +112,7 @@ Status TuningDatabase::save() {
   Lock lock(path_);
   if (!lock) return fail("'{}': cannot lock the tuning database: {}", path_, std::strerror(errno));
   RUNG_TRY(Json json, read_file(path_));
+  RUNG_CHECK(entries_of(json, device_, path_));  // nothing is merged into a damaged file
   Json& here = json["devices"][device_][library_versions()];
   for (const auto& [problem, tuned] : added_) here[problem] = to_json(tuned);
   RUNG_CHECK(write_file_atomically(path_, json.dump(1) + "\n"));

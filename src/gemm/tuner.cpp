@@ -5,29 +5,18 @@
 #include <algorithm>
 
 #include "base/log.hpp"
-#include "gemm/worker.hpp"
 
 namespace rung {
 namespace {
 
 constexpr double kWorthIt = 1.02;       // below this a difference is noise, and the default stays
 constexpr double kSecondsEach = 0.012;  // of timed runs per candidate and round
+constexpr std::string_view kNoTimeLeft = "no time left";
 
 Candidate describe(const KernelCandidate& candidate, const Measured& measured) {
   Candidate row{std::string(candidate.kernel->name), {}, measured.us, measured.failure};
   for (const auto& [name, value] : candidate.params) row.params[name] = value;
   return row;
-}
-
-// The fastest, or the default (the first) if nothing beats it clearly.
-size_t winner_of(const std::vector<Measured>& measured) {
-  size_t best = 0;
-  for (size_t i = 1; i < measured.size(); ++i) {
-    if (measured[i].us == 0) continue;
-    bool beats_default = measured[0].us == 0 || measured[i].us * kWorthIt < measured[0].us;
-    if (beats_default && (best == 0 || measured[i].us < measured[best].us)) best = i;
-  }
-  return best;
 }
 
 TunedProblem conclude(const Candidates& candidates, const std::vector<Measured>& measured) {
@@ -55,7 +44,7 @@ void tune_one(const TuneTask& task, TuningDatabase& database, const TuneOptions&
     measured = measure_in_worker({task.problem, candidates.list, options.working_set_bytes, kSecondsEach,
                                   std::clamp(options.seconds_left(), 1.0, 5.0), out_of_time});
     bool complete =
-        std::none_of(measured.begin(), measured.end(), [](const auto& m) { return m.failure == "no time left"; });
+        std::none_of(measured.begin(), measured.end(), [](const auto& m) { return m.failure == kNoTimeLeft; });
     if (!complete && measured[0].us == 0) return;  // nothing to compare with: leave it for another climb
   }
   TunedProblem tuned = conclude(candidates, measured);
@@ -63,21 +52,40 @@ void tune_one(const TuneTask& task, TuningDatabase& database, const TuneOptions&
   database.put(task.key, std::move(tuned));
 }
 
+// An entry made with every candidate, not only those that an earlier budget reached.
+bool complete(const TunedProblem& entry) {
+  return std::none_of(entry.candidates.begin(), entry.candidates.end(),
+                      [](const auto& candidate) { return candidate.verdict == kNoTimeLeft; });
+}
+
 }  // namespace
+
+size_t winner_of(const std::vector<Measured>& measured) {
+  size_t best = 0;
+  for (size_t i = 1; i < measured.size(); ++i) {
+    if (measured[i].us == 0) continue;
+    bool beats_default = measured[0].us == 0 || measured[i].us * kWorthIt < measured[0].us;
+    if (beats_default && (best == 0 || measured[i].us < measured[best].us)) best = i;
+  }
+  return best;
+}
 
 const TunedProblem* valid_entry(const TuningDatabase& database, const TuneTask& task) {
   const auto* entry = database.find(task.key);
   if (!entry) return nullptr;
   const auto* kernel = cpu::kernel_named(entry->kernel);
   bool valid =
-      kernel && kernel->op == cpu::op_family(task.problem.op) && kernel->supports(task.problem, cpu::cpu_info());
+      kernel && kernel->op == cpu::op_family(task.problem.op) && kernel->supports(task.problem, cpu::cpu_info()) &&
+      takes_params(*kernel, task.problem, entry->params);
   return valid ? entry : nullptr;
 }
 
 void tune(const std::vector<TuneTask>& tasks, TuningDatabase& database, const TuneOptions& options) {
   std::vector<const TuneTask*> open;
-  for (const auto& task : tasks)
-    if (!valid_entry(database, task)) open.push_back(&task);
+  for (const auto& task : tasks) {
+    const auto* entry = valid_entry(database, task);
+    if (!entry || !complete(*entry)) open.push_back(&task);
+  }
   std::stable_sort(open.begin(), open.end(), [](auto* a, auto* b) { return a->headroom > b->headroom; });
   for (size_t i = 0; i < open.size() && options.seconds_left() > 0 && !options.interrupted(); ++i) {
     if (options.progress) options.progress(i, open.size());

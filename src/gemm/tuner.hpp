@@ -9,6 +9,7 @@
 
 #include "gemm/candidates.hpp"
 #include "gemm/database.hpp"
+#include "gemm/worker.hpp"
 
 namespace rung {
 
@@ -27,10 +28,13 @@ struct TuneOptions {
   size_t working_set_bytes = 0;
 };
 
-// Tunes what the database does not know yet and puts it there; an entry whose kernel is gone or no longer supports its
-// problem is tuned again. A candidate replaces the default only if it is at least 2 % faster. Problems that the budget
+// Tunes what the database does not know yet and puts it there; an entry whose kernel is gone, no longer supports its
+// problem or takes other parameters is tuned again, and so is one that ran out of time. A candidate replaces the default only if it is at least 2 % faster. Problems that the budget
 // does not reach stay untuned (their default row runs). The caller saves the database.
 void tune(const std::vector<TuneTask>& tasks, TuningDatabase& database, const TuneOptions& options);
+
+// The fastest, or the first (the default) if none beats it by 2 %.
+size_t winner_of(const std::vector<Measured>& measured);
 
 // The database's winner, if it can still run the problem.
 const TunedProblem* valid_entry(const TuningDatabase& database, const TuneTask& task);

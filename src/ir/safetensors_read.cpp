@@ -122,6 +122,11 @@ Result<std::string_view> header_text(std::span<const std::byte> file, const std:
 
 bool aligned_for(const std::byte* data, DType dtype) { return reinterpret_cast<uintptr_t>(data) % size_of(dtype) == 0; }
 
+Status check_padding(const std::string& path, std::span<const std::byte> data) {
+  bool zero = std::all_of(data.begin(), data.end(), [](std::byte b) { return b == std::byte{0}; });
+  return zero ? Status{} : fail("'{}': damaged: padding between tensors is not zero", path);
+}
+
 Status check_bools(const std::string& path, const std::string& name, std::span<const std::byte> data) {
   auto bad = std::find_if(data.begin(), data.end(), [](std::byte b) { return b > std::byte{1}; });
   if (bad == data.end()) return {};
@@ -146,6 +151,9 @@ Result<SafetensorsHeader> parse_safetensors(std::span<const std::byte> file, con
     }
   }
   RUNG_CHECK(check_coverage(path, all, data_start, file.size()));
+  for (const auto& [name, entry] : all)
+    if (name.starts_with(kSafetensorsPadding))
+      RUNG_CHECK(check_padding(path, file.subspan(entry.begin, entry.end - entry.begin)));
   std::erase_if(all, [](const auto& item) { return item.first.starts_with(kSafetensorsPadding); });
   header.tensors = std::move(all);
   return header;

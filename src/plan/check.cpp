@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "gemm/candidates.hpp"
 #include "plan/kernel_choice.hpp"
 
 namespace rung {
@@ -61,6 +62,7 @@ Status check_step(const Plan& plan, const Step& step) {
   cpu::Problem problem = problem_of(step, plan.recipe.threads);
   if (Verdict verdict = kernel->supports(problem, cpu::cpu_info()); !verdict)
     return fail("kernel '{}': {}", step.kernel, verdict.reason);
+  if (Verdict verdict = takes_params(*kernel, problem, step.params); !verdict) return fail("{}", verdict.reason);
   RUNG_CHECK(check_inputs(plan, step, *kernel, problem));
   if (step.output.region != Region::buffer) return fail("its result is not in a buffer");
   RUNG_CHECK(check_operand(plan, step.output));
@@ -88,6 +90,11 @@ Status check_lifetimes(const Plan& plan) {
     for (const auto& input : step.inputs) alive = alive && (input.region == Region::weight || covers(input.index, i));
     if (!alive) return fail("step {} ({}) uses a buffer that is not alive", i, step.label);
   }
+  for (const auto& input : plan.inputs)
+    if (!covers(input.buffer, 0)) return fail("input '{}' is not alive at the start", input.name);
+  for (const auto& output : plan.outputs)
+    if (!covers(output.buffer, static_cast<uint32_t>(plan.steps.size())))
+      return fail("output '{}' is not alive at the end", output.name);
   return {};
 }
 

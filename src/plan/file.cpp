@@ -38,7 +38,10 @@ Tensors tensors_of(const Plan& plan) {
 
 std::string checksum(const std::string& json, const Tensors& tensors) {
   uint64_t hash = hash_text(json);
-  for (const auto& [name, tensor] : tensors) hash = hash_bytes(tensor.data(), tensor.bytes(), hash_text(name, hash));
+  for (const auto& [name, tensor] : tensors) {
+    hash = hash_text(fmt::format("{} {}", name, tensor.type()), hash);
+    hash = hash_bytes(tensor.data(), tensor.bytes(), hash);
+  }
   return hex64(hash);
 }
 
@@ -96,7 +99,10 @@ Result<Plan> read_plan(const Safetensors& file) {
   RUNG_TRY(Plan plan, plan_from_json(json));
   RUNG_CHECK(load_weights(file, plan));
   RUNG_CHECK(load_values(file, plan));
-  if (std::string got = checksum(text->second, tensors_of(plan)); got != sum->second)
+  Tensors tensors = tensors_of(plan);
+  if (tensors.size() != file.tensors().size())
+    return fail("damaged: got {} tensors, wanted {}", file.tensors().size(), tensors.size());
+  if (std::string got = checksum(text->second, tensors); got != sum->second)
     return fail("damaged: its checksum is {}, wanted {}", got, sum->second);
   if (plan.device != device_fingerprint())
     return fail("built for '{}', this is '{}': climb or build again here", plan.device, device_fingerprint());

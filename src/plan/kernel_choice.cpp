@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/kernel_choice.hpp"
 
+#include "gemm/candidates.hpp"
 #include "gemm/problem.hpp"
 
 namespace rung {
@@ -25,6 +26,8 @@ Result<Chosen> choose_kernel(const cpu::Problem& problem, const Recipe& recipe) 
         return fail("recipe: '{}': there is no {} kernel '{}'", it->first, family, it->second.kernel);
       if (Verdict verdict = kernel->supports(problem, info); !verdict)
         return fail("recipe: '{}': kernel '{}' cannot run it: {}", it->first, it->second.kernel, verdict.reason);
+      if (Verdict verdict = takes_params(*kernel, problem, it->second.params); !verdict)
+        return fail("recipe: '{}': {}", it->first, verdict.reason);
       return Chosen{kernel, it->second.params};
     }
   } else if (const auto* library = library_row(family); library && library->supports(problem, info)) {

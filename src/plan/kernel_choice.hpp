@@ -20,7 +20,7 @@ bool is_reference_row(const cpu::Kernel& kernel);
 const cpu::Kernel* library_row(std::string_view family);
 
 // Null kernel: no row but the reference can run the problem as it stands. Errors: the recipe names a kernel that does
-// not exist or cannot run the problem.
+// not exist, cannot run the problem or does not take its parameters.
 Result<Chosen> choose_kernel(const cpu::Problem& problem, const Recipe& recipe);
 
 // For --explain: every row of the family with its verdict.

@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/recipe.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/atomic_file.hpp"
+#include "base/json.hpp"
+#include "passes/pipeline.hpp"
 
 namespace rung {
 namespace {
@@ -12,16 +15,30 @@ namespace {
 using Json = nlohmann::json;
 constexpr int kVersion = 1;
 
+// Json converts numbers silently, 1.5 to 1; here a whole number must be one, and fit.
+bool whole(const Json& json) {
+  return json.is_number_integer() && (!json.is_number_unsigned() || json.get<uint64_t>() <= INT64_MAX);
+}
+bool has_type(const Json& json, const int*) {
+  return whole(json) && json.get<int64_t>() >= INT32_MIN && json.get<int64_t>() <= INT32_MAX;
+}
+bool has_type(const Json& json, const std::map<std::string, int64_t>*) {
+  return json.is_object() && std::all_of(json.begin(), json.end(), whole);
+}
+template <class T>
+bool has_type(const Json&, const T*) {
+  return true;
+}
+
 template <class T>
 Status read(const Json& json, const char* field, T& to) {
   auto it = json.find(field);
   if (it == json.end()) return {};
   try {
-    to = it->get<T>();
-  } catch (const Json::exception&) {
-    return fail("recipe: field '{}': got {}, which is of the wrong type", field, it->dump());
+    if (has_type(*it, &to)) return to = it->get<T>(), Status{};
+  } catch (const Json::exception&) {  // the same error
   }
-  return {};
+  return fail("recipe: field '{}': got {}, which is of the wrong type", field, it->dump());
 }
 
 Result<KernelChoice> choice_from_json(const std::string& problem, const Json& json) {
@@ -33,6 +50,17 @@ Result<KernelChoice> choice_from_json(const std::string& problem, const Json& js
   RUNG_CHECK(read(json, "params", params));
   choice.params.insert(params.begin(), params.end());
   return choice;
+}
+
+// A rung or pass that does not exist would be ignored silently.
+Status check_names(const Recipe& recipe) {
+  std::set<std::string_view> rungs{"precision"}, passes;
+  for (const Pass& pass : pipeline()) rungs.insert(pass.rung), passes.insert(pass.name);
+  for (const auto& rung : recipe.rungs)
+    if (!rungs.contains(rung)) return fail("recipe: field 'rungs': no rung '{}' has passes", rung);
+  for (const auto& pass : recipe.disabled_passes)
+    if (!passes.contains(pass)) return fail("recipe: field 'disabled_passes': there is no pass '{}'", pass);
+  return {};
 }
 
 Status check_fields(const Json& json) {
@@ -79,6 +107,7 @@ Result<Recipe> recipe_from_json(const Json& json) {
   RUNG_CHECK(read(json, "threads", recipe.threads));
   recipe.rungs.insert(rungs.begin(), rungs.end());
   recipe.disabled_passes.insert(disabled.begin(), disabled.end());
+  RUNG_CHECK(check_names(recipe));
   auto dtype = dtype_named(precision);
   if (!dtype || !is_float(*dtype)) return fail("recipe: field 'precision': got '{}', wanted f32 or bf16", precision);
   recipe.precision = *dtype;
@@ -92,9 +121,7 @@ Result<Recipe> recipe_from_json(const Json& json) {
 }
 
 Result<Recipe> load_recipe(const std::string& path) {
-  RUNG_TRY(std::string text, read_text_file(path, 64 << 20));
-  Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded()) return fail("'{}': not valid JSON", path);
+  RUNG_TRY(Json json, read_json_file(path, 64 << 20));
   auto recipe = recipe_from_json(json);
   if (!recipe) return fail("'{}': {}", path, recipe.error().message);
   return recipe;

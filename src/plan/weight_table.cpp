@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/weight_table.hpp"
 
+#include <set>
+
 #include "base/big_block.hpp"
 #include "gemm/problem.hpp"
 #include "ir/finite.hpp"
@@ -10,11 +12,31 @@
 namespace rung {
 
 Result<Tensor> WeightTable::value(NodeId node) {
-  if (!graph_.is_constant(node)) return evaluate_constant(graph_, node);
+  if (graph_.is_constant(node)) return checked_weight(node);
+  RUNG_TRY(Tensor tensor, evaluate_constant(graph_, node));
+  NonFinite found = count_non_finite(tensor);
+  if (found.nan + found.infinity > 0) RUNG_CHECK(check_sources(node));
+  return tensor;
+}
+
+Result<Tensor> WeightTable::checked_weight(NodeId node) {
   const auto& weight = graph_.weight(node);
   RUNG_TRY(Tensor tensor, weight->load());
   if (!weight->immediate()) RUNG_CHECK(check_finite(fmt::format("tensor '{}'", weight->name()), tensor));
   return tensor;
+}
+
+Status WeightTable::check_sources(NodeId node) {
+  std::vector<NodeId> open{node};
+  std::set<NodeId> seen;
+  while (!open.empty()) {
+    NodeId id = open.back();
+    open.pop_back();
+    if (!seen.insert(id).second) continue;
+    if (graph_.is_constant(id)) RUNG_CHECK(checked_weight(id));
+    open.insert(open.end(), graph_[id].operands.begin(), graph_[id].operands.end());
+  }
+  return {};
 }
 
 Result<uint32_t> WeightTable::plain(NodeId node) {

@@ -29,6 +29,8 @@ class WeightTable {
 
  private:
   Result<Tensor> value(NodeId node);
+  Result<Tensor> checked_weight(NodeId node);
+  Status check_sources(NodeId node);  // every weight that a constant expression reads
   const Graph& graph_;
   std::vector<PlanWeight> weights_;
   std::map<std::string, uint32_t> by_key_;

@@ -37,12 +37,13 @@ class Captured : public Recorder {
         team_.barrier();
       }
     });
-    for (size_t i = 0; i < bound_.size(); ++i)
-      if (uint32_t fault = bound_[i].fault.load(std::memory_order_relaxed)) {
-        bound_[i].fault = 0;
-        return check_fault(fault, plan_.steps[i]);
-      }
-    return {};
+    Status status;
+    for (size_t i = 0; i < bound_.size(); ++i) {
+      if (bound_[i].fault.load(std::memory_order_relaxed) == 0) continue;
+      uint32_t fault = bound_[i].fault.exchange(0);  // all are cleared: the next run starts clean
+      if (status) status = check_fault(fault, plan_.steps[i]);
+    }
+    return status;
   }
 
   std::byte* buffer(uint32_t index) override { return arena_.get() + plan_.buffers[index].offset; }

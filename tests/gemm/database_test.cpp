@@ -1,0 +1,116 @@
+// The tuning database: round trips, damaged files, several writers.
+// SPDX-License-Identifier: Apache-2.0
+#include "gemm/database.hpp"
+
+#include <thread>
+
+#include "base/atomic_file.hpp"
+#include "support.hpp"
+
+namespace rung {
+namespace {
+
+using testing::HasSubstr;
+
+const TunedProblem kTuned{"linear_avx2", {{"columns", 16}}, {{"linear_avx2", {{"columns", 16}}, 12.5, "chosen"}}};
+
+TEST(TuningDatabase, TakesAnAbsentFileAsEmpty) {
+  TemporaryDirectory directory;
+  TuningDatabase database = open_database(directory / "none/tuning.json");
+  EXPECT_EQ(database.find("linear"), nullptr);
+  EXPECT_TRUE(database.save());
+  EXPECT_FALSE(std::filesystem::exists(directory / "none")) << "nothing was learnt, so nothing is written";
+}
+
+TEST(TuningDatabase, GivesBackWhatWasSaved) {
+  TemporaryDirectory directory;
+  TuningDatabase database = open_database(directory / "new/tuning.json");
+  database.put("linear a", kTuned);
+  ASSERT_TRUE(database.save());
+  TuningDatabase again = open_database(directory / "new/tuning.json");
+  const TunedProblem* tuned = again.find("linear a");
+  ASSERT_NE(tuned, nullptr);
+  EXPECT_EQ(tuned->kernel, "linear_avx2");
+  EXPECT_EQ(tuned->params, kTuned.params);
+  ASSERT_EQ(tuned->candidates.size(), 1u);
+  EXPECT_EQ(tuned->candidates[0].us, 12.5);
+  EXPECT_EQ(tuned->candidates[0].verdict, "chosen");
+}
+
+TEST(TuningDatabase, KeepsDevicesApart) {
+  TemporaryDirectory directory;
+  TuningDatabase database = open_database(directory / "tuning.json");
+  database.put("linear a", kTuned);
+  ASSERT_TRUE(database.save());
+  auto other = TuningDatabase::open(directory / "tuning.json", "another device");
+  ASSERT_TRUE(other);
+  EXPECT_EQ(other->find("linear a"), nullptr);
+  other->put("linear b", kTuned);
+  ASSERT_TRUE(other->save());
+  EXPECT_NE(open_database(directory / "tuning.json").find("linear a"), nullptr);
+}
+
+TEST(TuningDatabase, LosesNothingOfTwoWriters) {
+  TemporaryDirectory directory;
+  auto write = [&](const std::string& name) {
+    TuningDatabase database = open_database(directory / "tuning.json");
+    for (int i = 0; i < 10; ++i) {
+      database.put(name + std::to_string(i), kTuned);
+      EXPECT_TRUE(database.save());
+    }
+  };
+  std::thread first(write, "first "), second(write, "second ");
+  first.join();
+  second.join();
+  TuningDatabase all = open_database(directory / "tuning.json");
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_NE(all.find("first " + std::to_string(i)), nullptr);
+    EXPECT_NE(all.find("second " + std::to_string(i)), nullptr);
+  }
+}
+
+std::string entry(const std::string& content) {
+  return R"({"version":1,"devices":{"test device":{")" + library_versions() + R"(":)" + content + "}}}";
+}
+
+class DamagedDatabase : public testing::TestWithParam<std::string> {};
+
+TEST_P(DamagedDatabase, IsNamedAndLeftUntouched) {
+  TemporaryDirectory directory;
+  std::string path = directory.write("tuning.json", GetParam());
+  auto opened = TuningDatabase::open(path, "test device");
+  ASSERT_FALSE(opened);
+  EXPECT_THAT(opened.error().message, HasSubstr(path));
+  EXPECT_EQ(opened.error().message.find('\n'), std::string::npos);
+  EXPECT_EQ(*read_text_file(path), GetParam());
+}
+
+TEST_P(DamagedDatabase, IsNotOverwrittenBySave) {
+  TemporaryDirectory directory;
+  TuningDatabase database = open_database(directory / "tuning.json");
+  database.put("linear a", kTuned);
+  std::string path = directory.write("tuning.json", GetParam());
+  auto saved = database.save();
+  ASSERT_FALSE(saved);
+  EXPECT_THAT(saved.error().message, HasSubstr(path));
+  EXPECT_EQ(*read_text_file(path), GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(, DamagedDatabase,
+                         testing::Values("", "{", "[]", R"({"version":2,"devices":{}})", R"({"version":1})",
+                                         R"({"version":1,"devices":[]})", R"({"version":1,"devices":{"test device":7}})",
+                                         entry("7"), entry(R"({"p":{"kernel":3}})"),
+                                         entry(R"({"p":{"kernel":"k","params":{},"candidates":[{}]}})")));
+
+TEST(TuningDatabase, SaysThatItsFolderCannotBeWritten) {
+  TemporaryDirectory directory;
+  std::string file = directory.write("file", "");
+  TuningDatabase database = open_database(file + "/tuning.json");
+  database.put("linear a", kTuned);
+  auto saved = database.save();
+  ASSERT_FALSE(saved);
+  EXPECT_THAT(saved.error().message, HasSubstr(file));
+}
+
+}  // namespace
+}  // namespace rung

@@ -1,0 +1,41 @@
+// Problems for tests of the tuner.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "gemm/problem.hpp"
+#include "gemm/tuner.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace rung {
+
+inline cpu::Operand dense(DType dtype, const Shape& shape, bool constant = false) {
+  return {dtype, shape, contiguous_strides(shape), constant};
+}
+
+// linear(x: f32[m,k], w: f32[n,k]) with constant weights.
+inline cpu::Problem linear_problem(int64_t m, int64_t n, int64_t k) {
+  return {.op = Linear{},
+          .inputs = {dense(DType::f32, {m, k}), dense(DType::f32, {n, k}, true)},
+          .output = dense(DType::f32, {m, n})};
+}
+
+inline TuneTask linear_task(int64_t m, int64_t n, int64_t k) {
+  cpu::Problem problem = linear_problem(m, n, k);
+  return {.key = problem_key(problem), .problem = problem, .library_default = cpu::kernel_named("linear_onednn")};
+}
+
+inline TuningDatabase open_database(const std::string& path) {
+  auto database = TuningDatabase::open(path, "test device");
+  EXPECT_TRUE(database) << database.error().message;
+  return std::move(*database);
+}
+
+inline TuneOptions with_seconds(double seconds) {
+  return {.seconds_left = [seconds] { return seconds; }, .interrupted = [] { return false; }, .progress = {}};
+}
+
+}  // namespace rung

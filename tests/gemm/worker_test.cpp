@@ -1,0 +1,102 @@
+// Candidates run in a worker process: crashes, hangs and wrong results cost themselves only.
+// SPDX-License-Identifier: Apache-2.0
+#include "gemm/worker.hpp"
+
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+
+#include "support.hpp"
+
+namespace rung {
+namespace {
+
+using testing::HasSubstr;
+constexpr int64_t kElements = 64;
+
+Verdict always(const cpu::Problem&, const cpu::CpuInfo&) { return accept(); }
+
+void scale(const cpu::Call& call, float factor) {
+  if (call.thread != 0) return;
+  for (int64_t i = 0; i < kElements; ++i) call.out<float>()[i] = factor * call.in<float>(0)[i];
+}
+void copy(const cpu::Call& call) { scale(call, 1); }
+void twice(const cpu::Call& call) { scale(call, 2); }
+void not_numbers(const cpu::Call& call) { scale(call, NAN); }
+void abort_quietly(const cpu::Call&) {
+  signal(SIGABRT, SIG_DFL);
+  raise(SIGABRT);
+}
+void segfault(const cpu::Call&) {
+  signal(SIGSEGV, SIG_DFL);
+  raise(SIGSEGV);
+}
+void leave(const cpu::Call&) { _exit(0); }
+void hang(const cpu::Call&) {
+  while (true) pause();
+}
+
+const cpu::Kernel kCopy{"copy", "unary", always, copy}, kTwice{"twice", "unary", always, twice},
+    kNaN{"nan", "unary", always, not_numbers}, kAbort{"abort", "unary", always, abort_quietly},
+    kSegfault{"segfault", "unary", always, segfault}, kLeave{"leave", "unary", always, leave},
+    kHang{"hang", "unary", always, hang};
+
+std::vector<Measured> measure(const std::vector<const cpu::Kernel*>& kernels,
+                              const std::function<bool()>& out_of_time = {}) {
+  cpu::Problem problem{.op = Unary{}, .inputs = {dense(DType::f32, {kElements})}, .output = dense(DType::f32, {kElements})};
+  std::vector<KernelCandidate> candidates;
+  for (const auto* kernel : kernels) candidates.push_back({kernel, {}});
+  return measure_in_worker({problem, candidates, 0, 0.001, 0.3, out_of_time});
+}
+
+TEST(Worker, TimesEveryCandidate) {
+  for (const Measured& measured : measure({&kCopy, &kCopy})) {
+    EXPECT_GT(measured.us, 0);
+    EXPECT_EQ(measured.failure, "");
+  }
+}
+
+TEST(Worker, ACrashCostsTheCrashedCandidateOnly) {
+  auto results = measure({&kCopy, &kAbort, &kCopy, &kSegfault, &kCopy});
+  EXPECT_THAT(results[1].failure, HasSubstr("crashed: Aborted"));
+  EXPECT_THAT(results[3].failure, HasSubstr("crashed: Segmentation fault"));
+  for (size_t i : {0, 2, 4}) EXPECT_GT(results[i].us, 0) << results[i].failure;
+}
+
+TEST(Worker, AHangCostsTheHungCandidateOnly) {
+  auto results = measure({&kCopy, &kHang, &kCopy});
+  EXPECT_THAT(results[1].failure, HasSubstr("hung for 0.3 s"));
+  EXPECT_GT(results[0].us, 0);
+  EXPECT_GT(results[2].us, 0);
+}
+
+TEST(Worker, ADefaultThatCrashesDoesNotTakeTheOthersAlong) {
+  auto results = measure({&kSegfault, &kCopy, &kCopy});
+  EXPECT_THAT(results[0].failure, HasSubstr("crashed"));
+  EXPECT_GT(results[1].us, 0) << results[1].failure;
+  EXPECT_GT(results[2].us, 0) << results[2].failure;
+}
+
+TEST(Worker, ACandidateThatEndsTheProcessIsMarked) {
+  auto results = measure({&kCopy, &kLeave, &kCopy});
+  EXPECT_EQ(results[1].failure, "ended early");
+  EXPECT_GT(results[2].us, 0) << results[2].failure;
+}
+
+TEST(Worker, MarksWrongResults) {
+  auto results = measure({&kCopy, &kTwice, &kNaN});
+  EXPECT_THAT(results[1].failure, HasSubstr("wrong result: relative L2 1"));
+  EXPECT_THAT(results[2].failure, HasSubstr("wrong result"));
+  EXPECT_EQ(results[1].us, 0);
+}
+
+TEST(Worker, StopsBetweenCandidatesWhenTimeIsUp) {
+  int asked = 0;
+  auto results = measure({&kCopy, &kCopy, &kCopy}, [&] { return ++asked > 1; });
+  EXPECT_GT(results[0].us, 0);
+  EXPECT_EQ(results[2].failure, "no time left");
+}
+
+}  // namespace
+}  // namespace rung

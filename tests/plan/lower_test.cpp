@@ -1,0 +1,126 @@
+// Lowering: what becomes a launch, what only re-addresses, what is copied and what is shared.
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/lower.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "plan/plan_json.hpp"
+#include "support.hpp"
+
+namespace rung {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+TEST(Lowering, ViewsCostNoLaunch) {
+  Graph graph = graph_of("y = relu(reshape(slice(x:f32[4,8], axis=0, begin=1, end=3), shape=[16]))");
+  EXPECT_THAT(kernels_of(plan_of(graph)), ElementsAre(StartsWith("unary")));
+  expect_right(graph, {});
+}
+
+TEST(Lowering, CopiesAnOperandThatNoKernelReadsThroughStrides) {
+  Graph graph = graph_of(
+      "w: f32[16,8] = constant(name=\"w\")\n"
+      "y = linear(transpose(x:f32[8,4], permutation=[1,0]), w)");
+  EXPECT_THAT(kernels_of(plan_of(graph)), ElementsAre(StartsWith("reshape"), StartsWith("linear")));
+  expect_right(graph, {});
+}
+
+TEST(Lowering, CopiesWhereAReshapeCutsAcrossStrides) {
+  Graph graph = graph_of("y = relu(reshape(transpose(x:f32[4,6], permutation=[1,0]), shape=[3,8]))");
+  EXPECT_THAT(kernels_of(plan_of(graph)), ElementsAre(StartsWith("reshape"), StartsWith("unary")));
+  expect_right(graph, {});
+}
+
+TEST(Lowering, GivesEveryOutputABufferOfItsOwn) {
+  Graph graph = graph_of(
+      "x: f32[4,8] = input()\n"
+      "c: f32[8] = constant(name=\"c\")\n"
+      "y: f32[4,8] = relu(x)\n"
+      "t: f32[8,4] = transpose(y, permutation=[1,0])\n"
+      "s: f32[2,8] = slice(x, axis=0, begin=2, end=4)\n"
+      "d: f32[8] = add(c, c)\n"
+      "return y=y, again=y, input=x, part=s, turned=t, constant=c, computed=d");
+  Plan plan = plan_of(graph);
+  std::set<uint32_t> buffers;
+  for (const auto& output : plan.outputs) buffers.insert(output.buffer);
+  for (const auto& input : plan.inputs) buffers.insert(input.buffer);
+  EXPECT_EQ(buffers.size(), plan.outputs.size() + plan.inputs.size());
+  expect_right(graph, {});
+  expect_right(graph, all_passes());
+}
+
+TEST(Lowering, SharesWeightsBetweenEqualUses) {
+  const char* text =
+      "w: f32[8,8] = constant(name=\"w\")\n"
+      "x: f32[4,8] = input()\n"
+      "y: f32[4,8] = linear(linear(x, w), w)\n";
+  EXPECT_EQ(plan_of(text).weights.size(), 1u);
+  EXPECT_EQ(plan_of(text, all_passes()).weights.size(), 1u);
+}
+
+TEST(Lowering, TakesTheLibraryBeforeTuningAndPreferredRowsAfter) {
+  const char* text = "w: f32[64,64] = constant(name=\"w\")\ny = linear(x:f32[4,64], w)";
+  EXPECT_THAT(kernels_of(plan_of(text)), ElementsAre("linear_onednn"));
+  Plan tuned = plan_of(text, {.tuned_kernels = true});
+  EXPECT_NE(tuned.steps[0].kernel, "linear_onednn");
+  Recipe recipe{.tuned_kernels = true};
+  recipe.choices[tuned.steps[0].problem] = {"linear_openblas", {}};
+  EXPECT_THAT(kernels_of(plan_of(text, recipe)), ElementsAre("linear_openblas"));
+}
+
+class BadChoice : public testing::TestWithParam<std::pair<KernelChoice, const char*>> {};
+
+TEST_P(BadChoice, IsRefusedByName) {
+  Graph graph = graph_of("w: f32[64,64] = constant(name=\"w\")\ny = linear(x:f32[4,64], w)");
+  Recipe recipe{.tuned_kernels = true};
+  recipe.choices[plan_of(graph).steps[0].problem] = GetParam().first;
+  auto built = build_plan(graph, recipe);
+  ASSERT_FALSE(built);
+  EXPECT_THAT(built.error().message, HasSubstr(GetParam().second));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , BadChoice,
+    testing::Values(std::pair{KernelChoice{"linear_gone", {}}, "there is no linear kernel 'linear_gone'"},
+                    std::pair{KernelChoice{"softmax_reference", {}}, "there is no linear kernel 'softmax_reference'"},
+                    std::pair{KernelChoice{"linear_amx_bf16", {}}, "kernel 'linear_amx_bf16' cannot run it"},
+                    std::pair{KernelChoice{"linear_avx2", {{"columns", 0}}}, "columns=0"}));
+
+class NotFinite : public Weight {
+ public:
+  explicit NotFinite(Type type) : Weight("layer.weight", type) {}
+  Result<Tensor> load() const override {
+    Tensor tensor(type());
+    tensor.as<float>()[3] = NAN;
+    return tensor;
+  }
+};
+
+class WeightWithNaN : public testing::TestWithParam<const char*> {};
+
+TEST_P(WeightWithNaN, IsNamedWithTheCount) {
+  auto graph = parse_graph(GetParam(), [](const auto&, const Type& type) { return std::make_shared<NotFinite>(type); });
+  ASSERT_TRUE(graph) << graph.error().message;
+  auto built = build_plan(*graph, {});
+  ASSERT_FALSE(built);
+  EXPECT_THAT(built.error().message, HasSubstr("'layer.weight'"));
+  EXPECT_THAT(built.error().message, HasSubstr("1 NaN"));
+}
+
+INSTANTIATE_TEST_SUITE_P(, WeightWithNaN,
+                         testing::Values("w: f32[8,8] = constant(name=\"w\")\ny = linear(x:f32[4,8], w)",
+                                         "w: f32[8,8] = constant(name=\"w\")\n"
+                                         "y = add(x:f32[8,8], relu(transpose(mul(w, w), permutation=[1,0])))"));
+
+TEST(Build, GivesTheSamePlanTwice) {
+  Graph graph = graph_of(
+      "w: f32[16,8] = constant(name=\"w\")\n"
+      "y = softmax(linear(gelu(x:f32[4,8]), w))");
+  EXPECT_EQ(plan_to_json(plan_of(graph, all_passes())), plan_to_json(plan_of(graph, all_passes())));
+}
+
+}  // namespace
+}  // namespace rung

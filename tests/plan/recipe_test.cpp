@@ -1,0 +1,94 @@
+// Recipes as JSON: round trip and errors.
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/recipe.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "support/temporary_directory.hpp"
+
+namespace rung {
+namespace {
+
+using Json = nlohmann::json;
+using testing::HasSubstr;
+
+Recipe full() {
+  Recipe recipe{.rungs = {"fusion", "attention"},
+                .disabled_passes = {"fuse_attention"},
+                .capture = true,
+                .tuned_kernels = true,
+                .precision = DType::bf16,
+                .threads = 2};
+  recipe.choices["linear m=1"] = {"linear_avx2", {{"columns", 16}}};
+  recipe.choices["linear m=2"] = {"linear_onednn", {}};
+  return recipe;
+}
+
+TEST(Recipe, ComesBackFromItsJson) {
+  auto back = recipe_from_json(to_json(full()));
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(*back, full());
+}
+
+TEST(Recipe, ComesBackFromItsFile) {
+  TemporaryDirectory directory;
+  ASSERT_TRUE(save_recipe(full(), directory / "recipe.json"));
+  auto back = load_recipe(directory / "recipe.json");
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(*back, full());
+}
+
+TEST(Recipe, TakesDefaultsForFieldsLeftOut) {
+  auto recipe = recipe_from_json(Json{{"version", 1}});
+  ASSERT_TRUE(recipe) << recipe.error().message;
+  EXPECT_EQ(*recipe, Recipe{});
+}
+
+struct BadField {
+  const char *field, *value, *message;
+};
+class BadRecipe : public testing::TestWithParam<BadField> {};
+
+TEST_P(BadRecipe, NamesTheFieldAndWhatItGot) {
+  Json json = to_json(full());
+  json[GetParam().field] = Json::parse(GetParam().value);
+  auto recipe = recipe_from_json(json);
+  ASSERT_FALSE(recipe);
+  EXPECT_THAT(recipe.error().message, HasSubstr(GetParam().message));
+}
+
+INSTANTIATE_TEST_SUITE_P(, BadRecipe,
+                         testing::Values(BadField{"sped", "1", "unknown field 'sped'"},
+                                         BadField{"version", "2", "got version 2, wanted 1"},
+                                         BadField{"version", "\"1\"", "field 'version': got \"1\""},
+                                         BadField{"capture", "1", "field 'capture': got 1"},
+                                         BadField{"rungs", "\"fusion\"", "field 'rungs'"},
+                                         BadField{"rungs", "[\"fusoin\"]", "'fusoin'"},
+                                         BadField{"disabled_passes", "[\"fuse_all\"]", "no pass 'fuse_all'"},
+                                         BadField{"threads", "1.5", "field 'threads': got 1.5"},
+                                         BadField{"threads", "4294967297", "field 'threads': got 4294967297"},
+                                         BadField{"threads", "true", "field 'threads': got true"},
+                                         BadField{"threads", "0", "got 0, wanted 1 to 1024"},
+                                         BadField{"precision", "\"i32\"", "got 'i32', wanted f32 or bf16"},
+                                         BadField{"choices", "{\"p\": 3}", "choice 'p'"},
+                                         BadField{"choices", "[1]", "choice '0'"},
+                                         BadField{"choices", "{\"p\": {\"kernel\": 3}}", "field 'kernel': got 3"},
+                                         BadField{"choices", "{\"p\": {\"kernel\": \"k\", \"params\": {\"a\": 0.5}}}",
+                                                  "field 'params'"}));
+
+TEST(RecipeFile, ErrorsNameTheFile) {
+  TemporaryDirectory directory;
+  for (const char* text : {"", "{", "[]", R"({"version":1,"version":1})"}) {
+    std::string path = directory.write("recipe.json", text);
+    auto recipe = load_recipe(path);
+    ASSERT_FALSE(recipe) << text;
+    EXPECT_THAT(recipe.error().message, HasSubstr(path));
+  }
+  EXPECT_FALSE(load_recipe(directory / "none.json"));
+}
+
+}  // namespace
+}  // namespace rung

@@ -1,0 +1,84 @@
+// The captured replay loop allocates nothing: this program's own malloc counts.
+// SPDX-License-Identifier: Apache-2.0
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+
+#include "plan/support.hpp"
+
+namespace {
+
+std::atomic<long> g_allocations{0};
+
+}  // namespace
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // their own malloc must stay
+extern "C" {
+void* __libc_malloc(size_t bytes);
+void* __libc_calloc(size_t count, size_t bytes);
+void* __libc_realloc(void* block, size_t bytes);
+void* __libc_memalign(size_t alignment, size_t bytes);
+
+void* malloc(size_t bytes) noexcept { return ++g_allocations, __libc_malloc(bytes); }
+void* calloc(size_t count, size_t bytes) noexcept { return ++g_allocations, __libc_calloc(count, bytes); }
+void* realloc(void* block, size_t bytes) noexcept { return ++g_allocations, __libc_realloc(block, bytes); }
+void* aligned_alloc(size_t alignment, size_t bytes) noexcept {
+  return ++g_allocations, __libc_memalign(alignment, bytes);
+}
+void* memalign(size_t alignment, size_t bytes) noexcept { return ++g_allocations, __libc_memalign(alignment, bytes); }
+int posix_memalign(void** block, size_t alignment, size_t bytes) noexcept {
+  ++g_allocations;
+  *block = __libc_memalign(alignment, bytes);
+  return *block ? 0 : ENOMEM;
+}
+}
+#endif
+
+namespace rung {
+namespace {
+
+constexpr const char* kText =
+    "table: f32[9,64] = constant(name=\"table\")\n"
+    "w: f32[64,64] = constant(name=\"w\")\n"
+    "g: f32[64] = constant(name=\"g\")\n"
+    "ids: i64[1,8] = input()\n"
+    "h: f32[1,8,64] = gather(table, ids, axis=0)\n"
+    "q: f32[1,8,4,16] = reshape(linear(h, w), shape=[1,8,4,16])\n"
+    "a: f32[1,8,64] = reshape(attention(q, q, q), shape=[1,8,64])\n"
+    "y: f32[1,8,64] = layer_norm(gelu(linear(a, w)), g, g)\n"
+    "return y=y";
+
+long allocations_in_replays(const Recipe& recipe) {
+  Session session = session_over(plan_of(kText, recipe));
+  outputs_of(session, {{"ids", Tensor::of<int64_t>({1, 8}, {0, 1, 2, 3, 4, 5, 6, 7})}});
+  long before = g_allocations;
+  bool ran = true;
+  for (int i = 0; i < 100; ++i) ran = session.run().has_value() && ran;
+  long after = g_allocations;
+  EXPECT_TRUE(ran);
+  return after - before;
+}
+
+class Replays : public testing::TestWithParam<int> {
+ protected:
+  void SetUp() override {
+    long before = g_allocations;
+    std::free(std::malloc(static_cast<size_t>(GetParam())));
+    if (g_allocations == before) GTEST_SKIP() << "a sanitizer's malloc cannot be counted";
+  }
+};
+
+TEST_P(Replays, OfACapturedPlanAllocateNothing) {
+  Recipe recipe = all_passes();
+  recipe.threads = GetParam();
+  EXPECT_EQ(allocations_in_replays(recipe), 0);
+}
+
+TEST_P(Replays, OfAnEagerPlanAreSeenToAllocate) {
+  EXPECT_GT(allocations_in_replays({.threads = GetParam()}), 100);
+}
+
+INSTANTIATE_TEST_SUITE_P(Threads, Replays, testing::Values(1, 2));
+
+}  // namespace
+}  // namespace rung
