@@ -78,6 +78,8 @@ class StrictBuilder : public nlohmann::json_sax<Json> {
 }  // namespace
 
 Result<Json> parse_json(std::string_view text, const std::string& what) {
+  if (size_t at = text.find('\0'); at != text.npos)  // the parser would take it for the end
+    return fail("'{}': not valid JSON: a zero byte at byte {}", what, at);
   StrictBuilder builder;
   if (!Json::sax_parse(text.begin(), text.end(), &builder)) return fail("'{}': {}", what, builder.error);
   return std::move(builder.root);

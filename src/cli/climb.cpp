@@ -1,5 +1,7 @@
 // rung climb: from a model to a verified, faster plan, with its report.
 // SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
 #include <charconv>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -64,11 +66,27 @@ Result<ClimbOptions> climb_options(const Options& options, const Subject& subjec
   return climb;
 }
 
-Status write_outcome(const ClimbOutcome& outcome, const std::string& directory) {
+Status write_files(const ClimbOutcome& outcome, const std::string& directory) {
   RUNG_CHECK(save_plan(*outcome.plan, directory + "/plan.rung"));
   RUNG_CHECK(save_recipe(outcome.recipe, directory + "/recipe.json"));
   RUNG_CHECK(write_file_atomically(directory + "/trace.json", outcome.trace.to_json()));
   return write_reports(outcome.result, directory);
+}
+
+// All files or none: written side by side first, then moved into place.
+Status write_outcome(const ClimbOutcome& outcome, const std::string& directory) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  fs::path staging = fmt::format("{}/.partial.{}", directory, getpid());
+  fs::create_directories(staging, error);
+  Status written = error ? fail("'{}': {}", staging.string(), error.message()) : write_files(outcome, staging.string());
+  if (written)
+    for (const auto& file : fs::directory_iterator(staging, error)) {
+      fs::rename(file.path(), fs::path(directory) / file.path().filename(), error);
+      if (error) written = fail("'{}': {}", file.path().string(), error.message());
+    }
+  fs::remove_all(staging, error);
+  return written;
 }
 
 Status run(const Options& options) {

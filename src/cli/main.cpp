@@ -1,7 +1,10 @@
 // The rung tool: parses the command line, runs one command, turns its Status into an exit code.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 
 #include "base/log.hpp"
@@ -22,11 +25,23 @@ int report(const rung::Status& status) {
   return status.error().kind == rung::ErrorKind::usage ? 2 : 1;
 }
 
+std::string one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+// What was printed must have arrived: a full disk behind a redirection is a failure.
+rung::Status flushed() {
+  if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return {};
+  return rung::fail("cannot write to standard output: {}", std::strerror(errno));
+}
+
 int run_chosen(const std::vector<std::pair<CLI::App*, Run>>& commands) {
   for (const auto& [app, run] : commands) {
     if (!app->parsed()) continue;
     try {
-      return report(run());
+      rung::Status status = run();
+      return report(status ? flushed() : status);
     } catch (const std::bad_alloc&) {
       return report(rung::fail("out of memory"));
     } catch (const std::exception& e) {
@@ -47,7 +62,8 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : 2;
+    if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
+    return report(rung::wrong_usage("{} (--help lists the options)", one_line(e.what())));
   }
   return run_chosen(commands);
 }

@@ -48,8 +48,8 @@ Verdict takes_params(const cpu::Kernel& kernel, const cpu::Problem& problem,
     auto tunable = std::find_if(tunables.begin(), tunables.end(), [&](const auto& t) { return t.name == name; });
     if (tunable == tunables.end()) return reject(fmt::format("{} has no parameter '{}' here", kernel.name, name));
     if (std::find(tunable->values.begin(), tunable->values.end(), value) == tunable->values.end())
-      return reject(fmt::format("{}: got {}={}, wanted one of {}", kernel.name, name, value,
-                                fmt::join(tunable->values, ", ")));
+      return reject(
+          fmt::format("{}: got {}={}, wanted one of {}", kernel.name, name, value, fmt::join(tunable->values, ", ")));
   }
   return accept();
 }

@@ -74,9 +74,8 @@ const TunedProblem* valid_entry(const TuningDatabase& database, const TuneTask& 
   const auto* entry = database.find(task.key);
   if (!entry) return nullptr;
   const auto* kernel = cpu::kernel_named(entry->kernel);
-  bool valid =
-      kernel && kernel->op == cpu::op_family(task.problem.op) && kernel->supports(task.problem, cpu::cpu_info()) &&
-      takes_params(*kernel, task.problem, entry->params);
+  bool valid = kernel && kernel->op == cpu::op_family(task.problem.op) &&
+               kernel->supports(task.problem, cpu::cpu_info()) && takes_params(*kernel, task.problem, entry->params);
   return valid ? entry : nullptr;
 }
 

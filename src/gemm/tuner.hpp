@@ -29,8 +29,9 @@ struct TuneOptions {
 };
 
 // Tunes what the database does not know yet and puts it there; an entry whose kernel is gone, no longer supports its
-// problem or takes other parameters is tuned again, and so is one that ran out of time. A candidate replaces the default only if it is at least 2 % faster. Problems that the budget
-// does not reach stay untuned (their default row runs). The caller saves the database.
+// problem or takes other parameters is tuned again, and so is one that ran out of time. A candidate replaces the
+// default only if it is at least 2 % faster. Problems that the budget does not reach stay untuned (their default row
+// runs). The caller saves the database.
 void tune(const std::vector<TuneTask>& tasks, TuningDatabase& database, const TuneOptions& options);
 
 // The fastest, or the first (the default) if none beats it by 2 %.

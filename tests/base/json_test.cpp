@@ -35,6 +35,10 @@ TEST(ParseJson, RefusesTextThatIsNotJson) {
     EXPECT_THAT(error_of(text), HasSubstr("not valid JSON")) << text;
 }
 
+TEST(ParseJson, RefusesAZeroByteThatWouldHideWhatFollows) {
+  EXPECT_THAT(error_of(std::string("{}\0garbage", 10)), HasSubstr("zero byte at byte 2"));
+}
+
 TEST(ParseJson, RefusesDeepNesting) {
   EXPECT_EQ(error_of(std::string(64, '[') + std::string(64, ']')), "accepted");
   EXPECT_THAT(error_of(std::string(65, '[') + std::string(65, ']')), HasSubstr("nested deeper than 64"));

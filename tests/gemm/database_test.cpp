@@ -98,8 +98,9 @@ TEST_P(DamagedDatabase, IsNotOverwrittenBySave) {
 
 INSTANTIATE_TEST_SUITE_P(, DamagedDatabase,
                          testing::Values("", "{", "[]", R"({"version":2,"devices":{}})", R"({"version":1})",
-                                         R"({"version":1,"devices":[]})", R"({"version":1,"devices":{"test device":7}})",
-                                         entry("7"), entry(R"({"p":{"kernel":3}})"),
+                                         R"({"version":1,"devices":[]})",
+                                         R"({"version":1,"devices":{"test device":7}})", entry("7"),
+                                         entry(R"({"p":{"kernel":3}})"),
                                          entry(R"({"p":{"kernel":"k","params":{},"candidates":[{}]}})")));
 
 TEST(TuningDatabase, SaysThatItsFolderCannotBeWritten) {

@@ -15,8 +15,7 @@ TEST(ProblemKey, NamesALinearByItsSizesTypesAndEpilogue) {
   problem.inputs.push_back(dense(DType::f32, {8}, true));
   problem.inputs.push_back(dense(DType::f32, {4, 8}));
   problem.threads = 2;
-  EXPECT_EQ(problem_key(problem),
-            "linear m=4 n=8 k=16 x=f32 w=f32 out=bf16 bias act=gelu residual=f32 threads=2");
+  EXPECT_EQ(problem_key(problem), "linear m=4 n=8 k=16 x=f32 w=f32 out=bf16 bias act=gelu residual=f32 threads=2");
 }
 
 TEST(ProblemKey, TellsStridedAndDynamicOperandsApart) {

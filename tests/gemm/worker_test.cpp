@@ -44,7 +44,8 @@ const cpu::Kernel kCopy{"copy", "unary", always, copy}, kTwice{"twice", "unary",
 
 std::vector<Measured> measure(const std::vector<const cpu::Kernel*>& kernels,
                               const std::function<bool()>& out_of_time = {}) {
-  cpu::Problem problem{.op = Unary{}, .inputs = {dense(DType::f32, {kElements})}, .output = dense(DType::f32, {kElements})};
+  cpu::Problem problem{
+      .op = Unary{}, .inputs = {dense(DType::f32, {kElements})}, .output = dense(DType::f32, {kElements})};
   std::vector<KernelCandidate> candidates;
   for (const auto* kernel : kernels) candidates.push_back({kernel, {}});
   return measure_in_worker({problem, candidates, 0, 0.001, 0.3, out_of_time});

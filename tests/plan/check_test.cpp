@@ -49,7 +49,11 @@ const Damage kDamages[] = {
     {"a kernel that does not exist", [](Plan& p) { p.steps[0].kernel = "linear_gone"; }, "no kernel 'linear_gone'"},
     {"a kernel of another op", [](Plan& p) { p.steps[1].kernel = p.steps[0].kernel; }, "no kernel"},
     {"a parameter that does not exist", [](Plan& p) { p.steps[0].params["columns"] = -1; }, "columns=-1"},
-    {"a result of another shape", [](Plan& p) { p.steps[1].output.view.shape = {4, 65}; }, "not a dense"},
+    {"a result of another shape",
+     [](Plan& p) {
+       p.steps[1].output.view.shape = {4, 65};
+     },
+     "not a dense"},
     {"a result in a weight", [](Plan& p) { p.steps[1].output.region = Region::weight; }, "not in a buffer"},
     {"a missing operand", [](Plan& p) { p.steps[0].inputs.pop_back(); }, "step 0"},
     {"a buffer beyond the arena", [](Plan& p) { p.buffers[0].offset = p.arena_bytes; }, "does not fit the arena"},
@@ -60,7 +64,11 @@ const Damage kDamages[] = {
      "not alive"},
     {"an arena out of range", [](Plan& p) { p.arena_bytes = UINT64_MAX; }, "out of range"},
     {"an input without its buffer", [](Plan& p) { p.inputs[0].buffer = 99; }, "'x' has no buffer"},
-    {"an output larger than its buffer", [](Plan& p) { p.outputs[0].type.shape = {400, 64}; }, "'y' has no buffer"},
+    {"an output larger than its buffer",
+     [](Plan& p) {
+       p.outputs[0].type.shape = {400, 64};
+     },
+     "'y' has no buffer"},
     {"an output that is dead at the end", [](Plan& p) { p.buffers[p.outputs[0].buffer].last_step = 1; },
      "output 'y' is not alive"},
 };

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/atomic_file.hpp"
+#include "ir/safetensors.hpp"
 #include "plan/plan_json.hpp"
 #include "support.hpp"
 #include "support/temporary_directory.hpp"
@@ -112,7 +113,7 @@ TEST(PlanFile, RefusesAnotherDevice) {
 
 TEST(PlanFile, RefusesOtherSafetensorsFiles) {
   TemporaryDirectory directory;
-  ASSERT_TRUE(write_safetensors(directory / "w.rung", {{"w", Tensor::of<float>({1}, {1})}}, {}));
+  ASSERT_TRUE(write_safetensors(directory / "w.rung", TensorList{{"w", Tensor::of<float>({1}, {1})}}, Metadata{}));
   auto loaded = load_plan(directory / "w.rung");
   ASSERT_FALSE(loaded);
   EXPECT_THAT(loaded.error().message, HasSubstr("not a plan"));

@@ -60,24 +60,21 @@ TEST_P(BadRecipe, NamesTheFieldAndWhatItGot) {
   EXPECT_THAT(recipe.error().message, HasSubstr(GetParam().message));
 }
 
-INSTANTIATE_TEST_SUITE_P(, BadRecipe,
-                         testing::Values(BadField{"sped", "1", "unknown field 'sped'"},
-                                         BadField{"version", "2", "got version 2, wanted 1"},
-                                         BadField{"version", "\"1\"", "field 'version': got \"1\""},
-                                         BadField{"capture", "1", "field 'capture': got 1"},
-                                         BadField{"rungs", "\"fusion\"", "field 'rungs'"},
-                                         BadField{"rungs", "[\"fusoin\"]", "'fusoin'"},
-                                         BadField{"disabled_passes", "[\"fuse_all\"]", "no pass 'fuse_all'"},
-                                         BadField{"threads", "1.5", "field 'threads': got 1.5"},
-                                         BadField{"threads", "4294967297", "field 'threads': got 4294967297"},
-                                         BadField{"threads", "true", "field 'threads': got true"},
-                                         BadField{"threads", "0", "got 0, wanted 1 to 1024"},
-                                         BadField{"precision", "\"i32\"", "got 'i32', wanted f32 or bf16"},
-                                         BadField{"choices", "{\"p\": 3}", "choice 'p'"},
-                                         BadField{"choices", "[1]", "choice '0'"},
-                                         BadField{"choices", "{\"p\": {\"kernel\": 3}}", "field 'kernel': got 3"},
-                                         BadField{"choices", "{\"p\": {\"kernel\": \"k\", \"params\": {\"a\": 0.5}}}",
-                                                  "field 'params'"}));
+INSTANTIATE_TEST_SUITE_P(
+    , BadRecipe,
+    testing::Values(BadField{"sped", "1", "unknown field 'sped'"}, BadField{"version", "2", "got version 2, wanted 1"},
+                    BadField{"version", "\"1\"", "field 'version': got \"1\""},
+                    BadField{"capture", "1", "field 'capture': got 1"},
+                    BadField{"rungs", "\"fusion\"", "field 'rungs'"}, BadField{"rungs", "[\"fusoin\"]", "'fusoin'"},
+                    BadField{"disabled_passes", "[\"fuse_all\"]", "no pass 'fuse_all'"},
+                    BadField{"threads", "1.5", "field 'threads': got 1.5"},
+                    BadField{"threads", "4294967297", "field 'threads': got 4294967297"},
+                    BadField{"threads", "true", "field 'threads': got true"},
+                    BadField{"threads", "0", "got 0, wanted 1 to 1024"},
+                    BadField{"precision", "\"i32\"", "got 'i32', wanted f32 or bf16"},
+                    BadField{"choices", "{\"p\": 3}", "choice 'p'"}, BadField{"choices", "[1]", "choice '0'"},
+                    BadField{"choices", "{\"p\": {\"kernel\": 3}}", "field 'kernel': got 3"},
+                    BadField{"choices", "{\"p\": {\"kernel\": \"k\", \"params\": {\"a\": 0.5}}}", "field 'params'"}));
 
 TEST(RecipeFile, ErrorsNameTheFile) {
   TemporaryDirectory directory;

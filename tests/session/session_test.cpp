@@ -144,14 +144,15 @@ TEST(Session, WantsATeamOfThePlansSize) {
 class RunTimeFault : public testing::TestWithParam<bool> {};
 
 TEST_P(RunTimeFault, NamesTheOpAndLeavesTheSessionUsable) {
-  Session session = session_over(
-      plan_of("t: f32[4,2] = constant(name=\"t\")\n"
-              "a: f32[3,2] = gather(t, i:i64[3], axis=0)  # first.lookup\n"
-              "b: f32[3,2] = gather(t, j:i64[3], axis=0)  # second.lookup\n"
-              "return a=a, b=b",
-              {.capture = GetParam()}));
+  Session session =
+      session_over(plan_of("t: f32[4,2] = constant(name=\"t\")\n"
+                           "a: f32[3,2] = gather(t, i:i64[3], axis=0)  # first.lookup\n"
+                           "b: f32[3,2] = gather(t, j:i64[3], axis=0)  # second.lookup\n"
+                           "return a=a, b=b",
+                           {.capture = GetParam()}));
   Tensor good = Tensor::of<int64_t>({3}, {0, 3, 1}), bad = Tensor::of<int64_t>({3}, {0, 4, 1});
-  EXPECT_THAT(error_of(session, {{"i", good}, {"j", bad}}), HasSubstr("second.lookup (gather): operand 1 holds an index"));
+  EXPECT_THAT(error_of(session, {{"i", good}, {"j", bad}}),
+              HasSubstr("second.lookup (gather): operand 1 holds an index"));
   EXPECT_THAT(error_of(session, {{"i", bad}, {"j", bad}}), HasSubstr("first.lookup (gather)"));
   EXPECT_EQ(error_of(session, {{"i", good}, {"j", good}}), "no error");
 }

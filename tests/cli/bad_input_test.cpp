@@ -1,0 +1,136 @@
+// Inputs, flags and output folders that cannot be used: one clear error each, nothing half-written.
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/mount.h>
+
+#include "import/npz.hpp"
+#include "support/graphs.hpp"
+#include "tool.hpp"
+
+namespace rung {
+namespace {
+
+class BadInputs : public testing::Test {
+ protected:
+  Tool tool;
+  NamedTensors inputs = *read_npz(bert_tiny() + "/inputs.npz");
+
+  void expect_refused(const std::string& message) {
+    ASSERT_TRUE(write_npz(tool / "in.npz", inputs));
+    expect_error(tool.run({"run", bert_tiny(), "--inputs", tool / "in.npz", "--outputs", tool / "out.npz"}), 1,
+                 message);
+    EXPECT_FALSE(std::filesystem::exists(tool / "out.npz"));
+    expect_error(tool.run({"climb", bert_tiny(), "--inputs", tool / "in.npz", "--budget", "2s", "--out", tool / "out"}),
+                 1, message);
+    EXPECT_TRUE(is_empty(tool / "out"));
+  }
+};
+
+TEST_F(BadInputs, OfUnknownNames) {
+  inputs["idz"] = inputs.at("input_ids");
+  expect_refused("'idz'");
+}
+
+TEST_F(BadInputs, OfAnotherShape) {
+  inputs["input_ids"] = Tensor({DType::i64, {1, 5}});
+  expect_refused("input 'input_ids': got i64[1,5]");
+}
+
+TEST_F(BadInputs, OfAnotherType) {
+  inputs["input_ids"] = convert(inputs.at("input_ids"), DType::f32);
+  expect_refused("input 'input_ids': got f32");
+}
+
+TEST_F(BadInputs, OutOfRange) {
+  inputs["input_ids"] = convert(inputs.at("input_ids"), DType::i64);
+  inputs["input_ids"].as<int64_t>()[0] = 64;
+  expect_refused("input 'input_ids': got value 64");
+}
+
+TEST_F(BadInputs, ThatAreNoNpzFile) {
+  std::string path = tool.folder().write("bad.npz", "not a zip archive");
+  expect_error(tool.run({"run", bert_tiny(), "--inputs", path}), 1, path);
+  expect_error(tool.run({"run", bert_tiny(), "--inputs", tool / "none.npz"}), 1, tool / "none.npz");
+}
+
+TEST(BadFloatInputs, AreNamedWithTheCountOfNaNs) {
+  Tool tool;
+  std::string policy = std::string(RUNG_TEST_DATA) + "/pi0_tiny";
+  NamedTensors inputs = *read_npz(policy + "/inputs.npz");
+  Tensor state = convert(convert(inputs.at("state"), DType::bf16), DType::f32);
+  state.as<float>()[0] = NAN;
+  inputs["state"] = state;
+  ASSERT_TRUE(write_npz(tool / "in.npz", inputs));
+  for (const auto& command : {"run", "bench", "climb"}) {
+    Ran ran = tool.run({command, policy, "--dtype", "f32", "--inputs", tool / "in.npz"});
+    expect_error(ran, 1, "input 'state'");
+    EXPECT_THAT(ran.err, testing::HasSubstr("1 NaN"));
+  }
+}
+
+struct WrongUsage {
+  std::vector<std::string> arguments;
+  std::string message;
+};
+class Usage : public testing::TestWithParam<WrongUsage> {};
+
+TEST_P(Usage, ExitsWithTwoAndOneLine) {
+  Tool tool;
+  expect_error(tool.run(GetParam().arguments), 2, GetParam().message);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Wrong, Usage,
+    testing::Values(WrongUsage{{}, "subcommand"}, WrongUsage{{"fly"}, "fly"}, WrongUsage{{"climb"}, "MODEL"},
+                    WrongUsage{{"climb", bert_tiny(), "--sped"}, "--sped"},
+                    WrongUsage{{"climb", bert_tiny(), "--budget", "fast"}, "--budget: got 'fast'"},
+                    WrongUsage{{"climb", bert_tiny(), "--budget", "-3s"}, "--budget: got '-3s'"},
+                    WrongUsage{{"climb", bert_tiny(), "--budget", "nan"}, "--budget: got 'nan'"},
+                    WrongUsage{{"climb", bert_tiny(), "--skip", "fusoin"}, "no rung 'fusoin'"},
+                    WrongUsage{{"run", bert_tiny(), "--threads", "many"}, "--threads"},
+                    WrongUsage{{"run", bert_tiny(), "--dtype", "f8"}, "--dtype"},
+                    WrongUsage{{"run", bert_tiny(), "--device", "tpu"}, "--device: got 'tpu'"},
+                    WrongUsage{{"run", bert_tiny(), "--shape", "input_ids"}, "--shape: got 'input_ids'"},
+                    WrongUsage{{"run", bert_tiny(), "--shape", "input_ids=1,0"}, "--shape: got 'input_ids=1,0'"},
+                    WrongUsage{{"run", bert_tiny(), "--freeze", "attention_mask"}, "--freeze attention_mask"},
+                    WrongUsage{{"build", bert_tiny()}, "--recipe"}));
+
+class BadOutputs : public testing::Test {
+ protected:
+  Tool tool;
+  std::string file = tool.folder().write("file", "kept");
+  void TearDown() override { EXPECT_EQ(*read_text_file(file), "kept"); }
+};
+
+TEST_F(BadOutputs, BelowAFileAreRefusedBeforeTheWork) {
+  expect_error(tool.run({"climb", bert_tiny(), "--out", file + "/out"}), 1, file + "/out");
+  expect_error(tool.run({"climb", bert_tiny(), "--out", file}), 1, file);
+}
+
+TEST_F(BadOutputs, OfRunAndBuildAreNamed) {
+  expect_error(tool.run({"run", bert_tiny(), "--inputs", bert_tiny() + "/inputs.npz", "--outputs", file + "/o.npz"}), 1,
+               file + "/o.npz");
+  tool.folder().write("recipe.json", R"({"version":1})");
+  expect_error(tool.run({"build", bert_tiny(), "--recipe", tool / "recipe.json", "--out", file + "/p.rung"}), 1,
+               file + "/p.rung");
+}
+
+TEST_F(BadOutputs, OnAFullStandardOutputFail) {
+  Ran ran = tool.run({"inspect", bert_tiny(), "--json"}, "/dev/full");
+  EXPECT_EQ(ran.exit_code, 1);
+  EXPECT_THAT(error_line(ran), testing::HasSubstr("standard output"));
+}
+
+TEST_F(BadOutputs, OnAFullDiskLeaveNoFile) {
+  std::string small = tool / "small";
+  std::filesystem::create_directory(small);
+  if (mount("none", small.c_str(), "tmpfs", 0, "size=64k") != 0)
+    GTEST_SKIP() << "mounting a small tmpfs: " << std::strerror(errno);
+  Ran ran = tool.run({"climb", bert_tiny(), "--budget", "1s", "--out", small + "/out"});
+  bool nothing = is_empty(small + "/out");
+  EXPECT_EQ(umount(small.c_str()), 0);
+  expect_error(ran, 1, "No space left on device");
+  EXPECT_TRUE(nothing);
+}
+
+}  // namespace
+}  // namespace rung

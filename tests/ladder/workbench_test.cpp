@@ -1,0 +1,99 @@
+// What the climb judges by: equal launches, reduction lengths, tolerances.
+// SPDX-License-Identifier: Apache-2.0
+#include "ladder/workbench.hpp"
+
+#include "ladder/climber.hpp"
+#include "support.hpp"
+
+namespace rung {
+namespace {
+
+Plan plan_of(std::string_view text, const Recipe& recipe = {}) {
+  auto built = build_plan(graph_of(text), recipe);
+  EXPECT_TRUE(built) << built.error().message;
+  return std::move(built->plan);
+}
+
+TEST(SameLaunches, HoldsForTheSameRecipe) {
+  const char* text = "y = softmax(add(x:f32[4,8], x))";
+  EXPECT_TRUE(same_launches(plan_of(text), plan_of(text)));
+}
+
+TEST(SameLaunches, SeesAnotherKernelShapeParameterOrRecorder) {
+  const char* text = "w: f32[64,64] = constant(name=\"w\")\ny = linear(x:f32[4,64], w)";
+  Plan plan = plan_of(text);
+  EXPECT_FALSE(same_launches(plan, plan_of(text, {.capture = true})));
+  EXPECT_FALSE(same_launches(plan, plan_of(text, {.tuned_kernels = true})));
+  EXPECT_FALSE(same_launches(plan, plan_of("w: f32[64,64] = constant(name=\"w\")\ny = linear(x:f32[5,64], w)")));
+  Plan other = plan;
+  other.steps[0].params["by_rows"] = 1;
+  EXPECT_FALSE(same_launches(plan, other));
+  other = plan;
+  other.steps.pop_back();
+  EXPECT_FALSE(same_launches(plan, other));
+}
+
+TEST(LongestReductionPath, AddsLengthsAlongThePathAndTakesTheLongestBranch) {
+  const char* weights =
+      "w: f32[16,8] = constant(name=\"w\")\n"
+      "v: f32[16,100] = constant(name=\"v\")\n";
+  EXPECT_EQ(longest_reduction_path(graph_of(std::string(weights) + "y = softmax(linear(x:f32[4,8], w))")), 8 + 16);
+  EXPECT_EQ(longest_reduction_path(
+                graph_of(std::string(weights) + "y = add(softmax(linear(x:f32[4,8], w)), linear(z:f32[4,100], v))")),
+            100);
+  EXPECT_EQ(longest_reduction_path(graph_of("y = relu(x:f32[4,8])")), 1);
+}
+
+TEST(LongestReductionPath, CountsTheTermsOfEachOpsSums) {
+  EXPECT_EQ(longest_reduction_path(graph_of("y = reduce(x:f32[4,8], kind=mean, axis=0)")), 4);
+  EXPECT_EQ(longest_reduction_path(graph_of("y = attention(q:f32[1,5,2,16], k:f32[1,7,2,16], v:f32[1,7,2,16])")),
+            16 + 7);
+  EXPECT_EQ(longest_reduction_path(graph_of("y = conv2d(x:f32[1,3,28,28], w:f32[8,3,14,14], b:f32[8], stride=14)")),
+            3 * 14 * 14);
+  EXPECT_EQ(longest_reduction_path(graph_of("y = masked_mean(x:f32[1,9,4], m:f32[1,9])")), 9);
+}
+
+class WorkbenchOfBert : public testing::Test {
+ protected:
+  Subject subject = tiny_bert();
+  TemporaryDirectory directory;
+  Budget budget{30};
+  std::unique_ptr<Workbench> bench = [this] {
+    auto made = Workbench::create(subject, {sample_inputs(subject.model, 1)},
+                                  {.database_path = directory / "tuning.json"}, budget);
+    EXPECT_TRUE(made) << made.error().message;
+    return std::move(*made);
+  }();
+};
+
+TEST_F(WorkbenchOfBert, JudgesARightPlanRight) {
+  auto attempt = bench->attempt({.rungs = {"reduce", "attention", "projection", "fusion"}, .capture = true});
+  ASSERT_TRUE(attempt) << attempt.error().message;
+  EXPECT_TRUE(attempt->right) << attempt->reason;
+  EXPECT_GT(attempt->rel_l2, 0);
+}
+
+TEST_F(WorkbenchOfBert, JudgesAWrongPlanWrong) {
+  subject.model.graph = [&] {  // the same model with its first output doubled
+    Graph graph = subject.model.graph;
+    NodeId out = graph.outputs()[0].node;
+    graph.set_output(graph.outputs()[0].name, graph.add(Binary{BinaryKind::add}, {out, out}));
+    return graph;
+  }();
+  auto attempt = bench->attempt({});
+  ASSERT_TRUE(attempt) << attempt.error().message;
+  EXPECT_FALSE(attempt->right);
+  EXPECT_NE(attempt->reason, "");
+}
+
+TEST_F(WorkbenchOfBert, HoldsLowPrecisionToItsOwnBaseline) {
+  Recipe recipe{.rungs = {"precision"}, .precision = DType::bf16};
+  auto f32 = bench->tolerance_for_recipe({}), bf16 = bench->tolerance_for_recipe(recipe);
+  ASSERT_TRUE(f32 && bf16);
+  EXPECT_LT(f32->rel_l2, 1e-5);
+  EXPECT_GE(bf16->rel_l2, f32->rel_l2 / 10);
+  EXPECT_LT(bf16->rel_l2, 0.05);
+}
+
+}  // namespace
+}  // namespace rung
