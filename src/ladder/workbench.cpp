@@ -84,6 +84,7 @@ Status Workbench::make_reference() {
   }
   for (const auto& input : inputs_) {
     if (options_.progress) options_.progress("reference", wanted_.size(), inputs_.size());
+    RUNG_CHECK(complete_inputs(subject_.model, input));  // names a bad one better than an op inside would
     std::vector<Tensor> outputs;
     if (small) {
       RUNG_TRY(outputs, evaluate(subject_.reference, {input.begin(), input.end()}));

@@ -16,10 +16,12 @@ class BadInputs : public testing::Test {
 
   void expect_refused(const std::string& message) {
     ASSERT_TRUE(write_npz(tool / "in.npz", inputs));
-    expect_error(tool.run({"run", bert_tiny(), "--inputs", tool / "in.npz", "--outputs", tool / "out.npz"}), 1,
-                 message);
+    expect_error(
+        tool.run({"run", bert_tiny(), "--shape", kShape, "--inputs", tool / "in.npz", "--outputs", tool / "out.npz"}),
+        1, message);
     EXPECT_FALSE(std::filesystem::exists(tool / "out.npz"));
-    expect_error(tool.run({"climb", bert_tiny(), "--inputs", tool / "in.npz", "--budget", "2s", "--out", tool / "out"}),
+    expect_error(tool.run({"climb", bert_tiny(), "--shape", kShape, "--inputs", tool / "in.npz", "--budget", "2s",
+                           "--out", tool / "out"}),
                  1, message);
     EXPECT_TRUE(is_empty(tool / "out"));
   }
@@ -80,8 +82,8 @@ TEST_P(Usage, ExitsWithTwoAndOneLine) {
 
 INSTANTIATE_TEST_SUITE_P(
     Wrong, Usage,
-    testing::Values(WrongUsage{{}, "subcommand"}, WrongUsage{{"fly"}, "fly"}, WrongUsage{{"climb"}, "MODEL"},
-                    WrongUsage{{"climb", bert_tiny(), "--sped"}, "--sped"},
+    testing::Values(WrongUsage{{}, "subcommand"}, WrongUsage{{"fly"}, "subcommand is required"},
+                    WrongUsage{{"climb"}, "MODEL"}, WrongUsage{{"climb", bert_tiny(), "--sped"}, "--sped"},
                     WrongUsage{{"climb", bert_tiny(), "--budget", "fast"}, "--budget: got 'fast'"},
                     WrongUsage{{"climb", bert_tiny(), "--budget", "-3s"}, "--budget: got '-3s'"},
                     WrongUsage{{"climb", bert_tiny(), "--budget", "nan"}, "--budget: got 'nan'"},
@@ -107,8 +109,9 @@ TEST_F(BadOutputs, BelowAFileAreRefusedBeforeTheWork) {
 }
 
 TEST_F(BadOutputs, OfRunAndBuildAreNamed) {
-  expect_error(tool.run({"run", bert_tiny(), "--inputs", bert_tiny() + "/inputs.npz", "--outputs", file + "/o.npz"}), 1,
-               file + "/o.npz");
+  expect_error(tool.run({"run", bert_tiny(), "--shape", kShape, "--inputs", bert_tiny() + "/inputs.npz", "--outputs",
+                         file + "/o.npz"}),
+               1, file + "/o.npz");
   tool.folder().write("recipe.json", R"({"version":1})");
   expect_error(tool.run({"build", bert_tiny(), "--recipe", tool / "recipe.json", "--out", file + "/p.rung"}), 1,
                file + "/p.rung");

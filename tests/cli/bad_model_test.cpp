@@ -112,7 +112,7 @@ class BadPlan : public testing::Test {
   std::string plan = tool / "plan.rung";
   void SetUp() override {
     tool.folder().write("recipe.json", R"({"version":1,"rungs":["reduce","fusion"],"capture":true})");
-    Ran built = tool.run({"build", bert_tiny(), "--recipe", tool / "recipe.json", "--out", plan});
+    Ran built = tool.run({"build", bert_tiny(), "--shape", kShape, "--recipe", tool / "recipe.json", "--out", plan});
     ASSERT_EQ(built.exit_code, 0) << built.err;
   }
   void expect_refused(const std::string& message) {

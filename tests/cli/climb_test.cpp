@@ -43,7 +43,7 @@ TEST(ClimbCommand, PrintsItsResultAndWritesTheWholeSet) {
 
 TEST(ClimbCommand, WritesAPlanAndARecipeThatTheOtherCommandsTake) {
   Tool tool;
-  ASSERT_EQ(tool.run({"climb", bert_tiny(), "--budget", "2s", "--out", tool / "out"}).exit_code, 0);
+  ASSERT_EQ(tool.run({"climb", bert_tiny(), "--shape", kShape, "--budget", "2s", "--out", tool / "out"}).exit_code, 0);
   std::string inputs = bert_tiny() + "/inputs.npz", plan = tool / "out/plan.rung";
   Json bench = json_of(tool.run({"bench", plan, "--runs", "20", "--json"}));
   expect_fields(bench, {"median_ms", "min_ms", "p90_ms", "p99_ms", "runs", "kernels", "host_us", "device"});
@@ -54,8 +54,8 @@ TEST(ClimbCommand, WritesAPlanAndARecipeThatTheOtherCommandsTake) {
   EXPECT_EQ(verified["passed"], true);
   for (const Json& output : verified["outputs"])
     expect_fields(output, {"name", "rel_l2", "max_abs", "cosine", "non_finite"});
-  Json built = json_of(
-      tool.run({"build", bert_tiny(), "--recipe", tool / "out/recipe.json", "--out", tool / "again.rung", "--json"}));
+  Json built = json_of(tool.run({"build", bert_tiny(), "--shape", kShape, "--recipe", tool / "out/recipe.json", "--out",
+                                 tool / "again.rung", "--json"}));
   EXPECT_EQ(built["kernels"], bench["kernels"]);
   EXPECT_EQ(*read_text_file(tool / "again.rung"), *read_text_file(plan)) << "recipe in, the same plan out";
 }

@@ -68,6 +68,8 @@ class Tool {
 
 inline std::string bert_tiny() { return std::string(RUNG_TEST_DATA) + "/bert_tiny"; }
 
+constexpr const char* kShape = "input_ids=1,9";  // as its inputs.npz
+
 // The error line; empty, and a failed test, unless there is exactly one and it comes last.
 inline std::string error_line(const Ran& ran) {
   size_t at = ran.err.find("rung: error: ");
