@@ -109,6 +109,8 @@ constexpr const char* kFloatProblems[] = {
     "result = attention(q:T[3,1,1,5], k:T[3,1,1,5], v:T[3,1,1,5])",
     "result = attention(q:T[1,70,3,16], bias:f32[3,70,1], k:T[1,257,3,16], v:T[1,257,3,16], has_mask=true, scale=0.25)",
     "result = attention(q:T[1,40,2,64], k:T[1,1000,2,64], v:T[1,1000,2,64], scale=0.125)",
+    "result = attention(q:T[2,50,4,40], mask:f32[2,1,1,47], k:T[2,47,2,40], v:T[2,47,2,40], has_mask=true, "
+    "scale=0.158)",
     "result = attention(q:T[1,10,2,33], k:T[1,12,2,33], v:T[1,12,2,33], k2:T[1,1,2,33], v2:T[1,1,2,33], segments=2)",
     // contractions
     "result = matmul(x:T[5,7], y:T[7,9])",
