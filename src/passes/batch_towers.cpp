@@ -199,7 +199,7 @@ Status batch_towers(Graph& graph, PassContext& context) {
     if (!concat || graph.shape(id).rank() < 2 || axis_in(graph, id, concat->axis) != 1) return;
     Lanes tops = first_run(graph, graph[id].operands);
     size_t count = tops.size();
-    if (count > 1 && towers.batch(id, std::move(tops))) context.notes.add("{} towers run as one batch", count);
+    if (count > 1 && towers.batch(id, tops)) context.notes.add("{} towers run as one batch", count);
   });
   return {};
 }
