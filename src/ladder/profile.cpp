@@ -17,21 +17,28 @@
 namespace rung {
 namespace {
 
+// Rounds of timed launches and of cold runs; slow models stop earlier, once the seconds are spent, but not before
+// kFewest.
 constexpr int kRounds = 21;
 constexpr int kColdRuns = 12;
+constexpr int kFewest = 3;
+constexpr double kSecondsEach = 1.5;
 
 struct Timing {
   int64_t start = 0, end = 0;
 };
 
 std::vector<std::vector<Timing>> time_steps(Session& session) {
-  std::vector<std::vector<Timing>> rounds(kRounds, std::vector<Timing>(session.plan().steps.size()));
-  for (auto& round : rounds)
+  std::vector<std::vector<Timing>> rounds;
+  int64_t end = now_ns() + static_cast<int64_t>(kSecondsEach * 1e9);
+  while (rounds.size() < kRounds && (rounds.size() < kFewest || now_ns() < end)) {
+    auto& round = rounds.emplace_back(session.plan().steps.size());
     for (size_t i = 0; i < round.size(); ++i) {
       round[i].start = now_ns();
       session.recorder().run_step(i);
       round[i].end = now_ns();
     }
+  }
   return rounds;
 }
 
@@ -130,7 +137,8 @@ Result<Profile> profile_session(Session& session, const NamedTensors& inputs) {
   profile.host_us = std::max(0.0, warm.median_ms * 1e3 - launched_us);
   CacheEvictor evictor;
   std::vector<double> cold;
-  for (int i = 0; i < kColdRuns; ++i) {
+  int64_t end = now_ns() + static_cast<int64_t>(kSecondsEach * 1e9);
+  for (int i = 0; i < kColdRuns && (i < kFewest || now_ns() < end); ++i) {
     session.team().run([&](int) { evictor.evict(); });
     cold.push_back(seconds_of([&] { (void)session.run(); }) * 1e3);
   }
