@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 PACKAGES=(git ca-certificates cmake ninja-build g++ ccache mold
-  libdnnl-dev libopenblas-dev libhwy-dev libexpected-dev nlohmann-json3-dev libfmt-dev libcli11-dev
+  libdnnl-dev libopenblas-dev libexpected-dev nlohmann-json3-dev libfmt-dev libcli11-dev
   libxxhash-dev libutf8proc-dev zlib1g-dev
   libgtest-dev libgmock-dev libbenchmark-dev
   clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev

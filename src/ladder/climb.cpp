@@ -35,8 +35,8 @@ std::vector<std::string> notes_of(const PassReport& passes, std::string_view run
 }
 
 bool same_operand(const PlanOperand& a, const PlanOperand& b) {
-  return a.region == b.region && a.view.dtype == b.view.dtype && a.view.shape == b.view.shape &&
-         a.view.strides == b.view.strides;
+  return a.region == b.region && a.index == b.index && a.offset == b.offset && a.view.dtype == b.view.dtype &&
+         a.view.shape == b.view.shape && a.view.strides == b.view.strides;
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <sstream>
 #include <vector>
 
+#include "base/version.hpp"
 #include "measure/clock.hpp"
 
 namespace rung {
@@ -84,7 +85,7 @@ void read_processor_time(NoiseSample& sample) {
 
 }  // namespace
 
-std::string_view rung_version() { return RUNG_VERSION; }
+std::string_view rung_version() { return kRungVersion; }
 
 std::map<std::string, std::string> read_environment() {
   utsname system{};
