@@ -65,9 +65,9 @@ struct Work {
   double flops = 0, bytes = 0;
 };
 
-Work work_of(const cpu::Problem& p) {
+Work work_of(const Problem& p) {
   Work work;
-  for (const cpu::Operand& x : p.inputs) work.bytes += static_cast<double>(x.shape.product() * size_of(x.dtype));
+  for (const Operand& x : p.inputs) work.bytes += static_cast<double>(x.shape.product() * size_of(x.dtype));
   double out = static_cast<double>(p.output.shape.product());
   work.bytes += out * static_cast<double>(size_of(p.output.dtype));
   if (as<Linear>(p.op) || as<MatMul>(p.op)) work.flops = 2 * out * static_cast<double>(p.inputs[0].shape.back());
@@ -103,7 +103,7 @@ void time_rows(const std::string& text, cpu::Team& team, const std::string& filt
   auto graph = parse_graph(text);
   if (!graph) return (void)std::printf("%s\n%s\n", text.c_str(), graph.error().message.c_str());
   NodeId node = graph->outputs()[0].node;
-  cpu::Problem problem = cpu::problem_of(*graph, node, team.size());
+  Problem problem = cpu::problem_of(*graph, node, team.size());
   std::map<NodeId, Tensor> tensors;
   std::vector<const void*> inputs;
   for (size_t i = 0; i < problem.inputs.size(); ++i) {
@@ -117,7 +117,7 @@ void time_rows(const std::string& text, cpu::Team& team, const std::string& filt
   Tensor output(graph->type(node));
   Work work = work_of(problem);
   std::printf("%s\n", text.substr(text.rfind("y = ")).c_str());
-  for (const cpu::Kernel* row : cpu::kernels_for(cpu::op_family(problem.op))) {
+  for (const Kernel* row : cpu::kernels_for(op_family(problem.op))) {
     if (row->name.find(filter) == std::string_view::npos && row->op != filter) continue;
     if (auto verdict = row->supports(problem, cpu::cpu_info()); !verdict) {
       std::printf("  %-28s %s\n", row->name.data(), verdict.reason.c_str());

@@ -44,11 +44,11 @@ Json explain_passes(const PassReport& report) {
 }
 
 Json explain_problems(const Graph& graph, const Recipe& recipe) {
-  std::map<std::string, std::pair<int, cpu::Problem>> problems;
+  std::map<std::string, std::pair<int, Problem>> problems;
   std::vector<bool> constant = constant_nodes(graph);
   for (NodeId id : graph.order()) {
     if (constant[id] || graph.as<Input>(id) || is_view(graph[id].op)) continue;
-    cpu::Problem problem = cpu::problem_of(graph, id, recipe.threads);
+    Problem problem = cpu::problem_of(graph, id, recipe.threads);
     for (size_t i = 0; i < problem.inputs.size(); ++i) problem.inputs[i].constant = constant[graph[id].operands[i]];
     auto [it, added] = problems.try_emplace(problem_key(problem), 0, problem);
     ++it->second.first;
@@ -56,7 +56,7 @@ Json explain_problems(const Graph& graph, const Recipe& recipe) {
   Json rows = Json::array();
   for (const auto& [key, entry] : problems) {
     Json kernels = Json::array();
-    for (const auto& [name, verdict] : explain_kernels(entry.second))
+    for (const auto& [name, verdict] : explain_kernels(cpu_target(), entry.second))
       kernels.push_back({{"kernel", name}, {"yes", verdict.yes}, {"reason", verdict.reason}});
     rows.push_back({{"problem", key}, {"count", entry.first}, {"kernels", std::move(kernels)}});
   }

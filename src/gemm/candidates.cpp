@@ -9,7 +9,7 @@
 namespace rung {
 namespace {
 
-void add_variants(const cpu::Problem& problem, const cpu::Kernel& kernel, std::vector<KernelCandidate>& list) {
+void add_variants(const Problem& problem, const Kernel& kernel, std::vector<KernelCandidate>& list) {
   if (!kernel.tunables) return;
   for (const auto& tunable : kernel.tunables(problem))
     for (size_t i = 1; i < tunable.values.size(); ++i)
@@ -18,14 +18,15 @@ void add_variants(const cpu::Problem& problem, const cpu::Kernel& kernel, std::v
 
 }  // namespace
 
-Candidates candidates_for(const cpu::Problem& problem, const cpu::Kernel* library_default) {
+Candidates candidates_for(const Target& target, const Problem& problem) {
   Candidates found;
-  std::vector<const cpu::Kernel*> rows;
-  const auto table = cpu::kernels_for(cpu::op_family(problem.op));
+  std::vector<const Kernel*> rows;
+  const auto table = target.kernels_for(op_family(problem.op));
+  const auto* library_default = target.library_row(op_family(problem.op));
   for (const auto* kernel : table) {
     bool reference = kernel == table.back();
     if (reference && !rows.empty()) break;
-    Verdict verdict = kernel->supports(problem, cpu::cpu_info());
+    Verdict verdict = target.supports(*kernel, problem);
     if (!verdict) {
       found.refused.push_back({std::string(kernel->name), verdict.reason});
     } else if (kernel == library_default) {
@@ -39,10 +40,10 @@ Candidates candidates_for(const cpu::Problem& problem, const cpu::Kernel* librar
   return found;
 }
 
-Verdict takes_params(const cpu::Kernel& kernel, const cpu::Problem& problem,
+Verdict takes_params(const Kernel& kernel, const Problem& problem,
                      const std::map<std::string, int64_t, std::less<>>& params) {
   if (params.empty()) return accept();
-  std::vector<cpu::Tunable> tunables;
+  std::vector<Tunable> tunables;
   if (kernel.tunables) tunables = kernel.tunables(problem);
   for (const auto& [name, value] : params) {
     auto tunable = std::find_if(tunables.begin(), tunables.end(), [&](const auto& t) { return t.name == name; });

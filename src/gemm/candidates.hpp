@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "kernels/cpu/kernel.hpp"
+#include "kernels/target.hpp"
 
 namespace rung {
 
 struct KernelCandidate {
-  const cpu::Kernel* kernel = nullptr;
+  const Kernel* kernel = nullptr;
   std::map<std::string, int64_t, std::less<>> params;  // empty: the kernel's defaults
 };
 
@@ -26,10 +26,10 @@ struct Candidates {
 
 // Scalar reference rows are left out while any other row can run the problem. Variants change one parameter at a time
 // from the defaults.
-Candidates candidates_for(const cpu::Problem& problem, const cpu::Kernel* library_default);
+Candidates candidates_for(const Target& target, const Problem& problem);
 
 // Parameters that come from a file: each must be one that the kernel offers for the problem, at a value that it offers.
-Verdict takes_params(const cpu::Kernel& kernel, const cpu::Problem& problem,
+Verdict takes_params(const Kernel& kernel, const Problem& problem,
                      const std::map<std::string, int64_t, std::less<>>& params);
 
 }  // namespace rung

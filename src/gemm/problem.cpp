@@ -5,7 +5,7 @@
 namespace rung {
 namespace {
 
-std::string operand_text(const cpu::Operand& operand) {
+std::string operand_text(const Operand& operand) {
   std::string text = to_string(Type{operand.dtype, operand.shape});
   if (!operand.contiguous()) {
     std::string strides = to_string(operand.strides);
@@ -14,7 +14,7 @@ std::string operand_text(const cpu::Operand& operand) {
   return operand.constant ? text + "*" : text;
 }
 
-std::string linear_key(const cpu::Problem& problem, const Linear& op) {
+std::string linear_key(const Problem& problem, const Linear& op) {
   const auto &x = problem.inputs[0], &w = problem.inputs[1];
   std::string text = fmt::format("linear m={} n={} k={} x={} w={} out={}", problem.output.rows(),
                                  problem.output.shape.back(), x.shape.back(), x.dtype, w.dtype, op.out);
@@ -29,7 +29,7 @@ std::string linear_key(const cpu::Problem& problem, const Linear& op) {
 
 }  // namespace
 
-std::string problem_key(const cpu::Problem& problem) {
+std::string problem_key(const Problem& problem) {
   std::string text;
   if (const auto* linear = as<Linear>(problem.op)) {
     text = linear_key(problem, *linear);
@@ -38,7 +38,7 @@ std::string problem_key(const cpu::Problem& problem) {
     for (const auto& operand : problem.inputs) text += " " + operand_text(operand);
     if (auto fields = fields_to_string(problem.op); !fields.empty()) text += " " + fields;
   }
-  return fmt::format("{} threads={}", text, problem.threads);
+  return problem.threads > 0 ? fmt::format("{} threads={}", text, problem.threads) : text;
 }
 
 }  // namespace rung

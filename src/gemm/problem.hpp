@@ -3,13 +3,13 @@
 #pragma once
 #include <string>
 
-#include "kernels/cpu/kernel.hpp"
+#include "kernels/problem.hpp"
 
 namespace rung {
 
 // "linear m=128 n=1536 k=384 x=f32 w=f32 out=f32 bias act=gelu threads=2"; for other ops their operand types and
 // fields: "attention f32[1,128,12,32] ... scale=0.17 threads=2". Operands read through strides carry them:
 // f32[128,384]{1152,1}.
-std::string problem_key(const cpu::Problem& problem);
+std::string problem_key(const Problem& problem);
 
 }  // namespace rung

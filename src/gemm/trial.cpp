@@ -15,7 +15,7 @@ constexpr size_t kMaxCopies = 64;
 constexpr int kMinRuns = 7;
 
 // Enough elements to reach the operand's last one through its strides.
-int64_t span_of(const cpu::Operand& operand) {
+int64_t span_of(const Operand& operand) {
   int64_t last = 0;
   for (int i = 0; i < operand.shape.rank(); ++i) {
     if (operand.shape[i] == 0) return 0;
@@ -24,7 +24,7 @@ int64_t span_of(const cpu::Operand& operand) {
   return last + 1;
 }
 
-Tensor random_operand(const cpu::Operand& operand, uint64_t seed) {
+Tensor random_operand(const Operand& operand, uint64_t seed) {
   Type type{operand.dtype, {span_of(operand)}};
   if (!is_float(type.dtype)) return Tensor(type);
   Tensor values({DType::f32, type.shape});
@@ -35,7 +35,7 @@ Tensor random_operand(const cpu::Operand& operand, uint64_t seed) {
 
 }  // namespace
 
-TrialOperands::TrialOperands(const cpu::Problem& problem) : problem_(problem) {
+TrialOperands::TrialOperands(const Problem& problem) : problem_(problem) {
   for (const auto& input : problem.inputs) tensors_.push_back(random_operand(input, tensors_.size() + 1));
 }
 
@@ -54,7 +54,7 @@ size_t TrialOperands::constant_bytes() const {
 
 Trial::Trial(const TrialOperands& operands, const KernelCandidate& candidate, size_t working_set_bytes)
     : output_({operands.problem().output.dtype, operands.problem().output.shape}) {
-  cpu::Problem with_params = operands.problem();
+  Problem with_params = operands.problem();
   with_params.params = candidate.params;
   copies_.push_back(cpu::bind(*candidate.kernel, with_params, operands.addresses(), output_.data()));
   size_t constant = operands.constant_bytes();

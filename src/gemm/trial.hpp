@@ -10,13 +10,13 @@ namespace rung {
 // Operands of a problem, random in [-1,1] (indices 0): made once, shared by all its candidates.
 class TrialOperands {
  public:
-  explicit TrialOperands(const cpu::Problem& problem);
-  const cpu::Problem& problem() const { return problem_; }
+  explicit TrialOperands(const Problem& problem);
+  const Problem& problem() const { return problem_; }
   std::vector<const void*> addresses() const;
   size_t constant_bytes() const;
 
  private:
-  const cpu::Problem& problem_;
+  const Problem& problem_;
   std::vector<Tensor> tensors_;
 };
 

@@ -36,7 +36,7 @@ TunedProblem conclude(const Candidates& candidates, const std::vector<Measured>&
 }
 
 void tune_one(const TuneTask& task, TuningDatabase& database, const TuneOptions& options) {
-  Candidates candidates = candidates_for(task.problem, task.library_default);
+  Candidates candidates = candidates_for(*task.target, task.problem);
   if (candidates.list.empty()) return;
   std::vector<Measured> measured(candidates.list.size());
   if (candidates.list.size() > 1) {
@@ -73,9 +73,9 @@ size_t winner_of(const std::vector<Measured>& measured) {
 const TunedProblem* valid_entry(const TuningDatabase& database, const TuneTask& task) {
   const auto* entry = database.find(task.key);
   if (!entry) return nullptr;
-  const auto* kernel = cpu::kernel_named(entry->kernel);
-  bool valid = kernel && kernel->op == cpu::op_family(task.problem.op) &&
-               kernel->supports(task.problem, cpu::cpu_info()) && takes_params(*kernel, task.problem, entry->params);
+  const auto* kernel = task.target->kernel_named(entry->kernel);
+  bool valid = kernel && kernel->op == op_family(task.problem.op) && task.target->supports(*kernel, task.problem) &&
+               takes_params(*kernel, task.problem, entry->params);
   return valid ? entry : nullptr;
 }
 

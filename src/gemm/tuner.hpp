@@ -15,8 +15,8 @@ namespace rung {
 
 struct TuneTask {
   std::string key;  // problem_key()
-  cpu::Problem problem;
-  const cpu::Kernel* library_default = nullptr;
+  Problem problem;
+  const Target* target = &cpu_target();
   int count = 1;          // launches of the plan that share the problem
   double headroom = 1.0;  // the order of work: problems with the most to gain first
 };

@@ -37,7 +37,7 @@ double relative_l2(const Tensor& got, const Tensor& want) {
   return std::sqrt(difference / std::max(norm, 1e-30));
 }
 
-bool narrow(const cpu::Problem& problem) {
+bool narrow(const Problem& problem) {
   for (const auto& input : problem.inputs)
     if (input.dtype == DType::bf16 || input.dtype == DType::f16) return true;
   return problem.output.dtype == DType::bf16 || problem.output.dtype == DType::f16;

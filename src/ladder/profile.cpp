@@ -74,15 +74,15 @@ Trace trace_of(const Plan& plan, const std::vector<Timing>& round) {
 double gemm_gflops(cpu::Team& team, DType dtype) {
   constexpr int64_t m = 256, n = 1024, k = 1024;
   auto operand = [&](DType d, Shape shape, bool constant) {
-    return cpu::Operand{d, shape, contiguous_strides(shape), constant};
+    return Operand{d, shape, contiguous_strides(shape), constant};
   };
-  cpu::Problem problem{.op = Linear{.out = dtype},
-                       .inputs = {operand(dtype, {m, k}, false), operand(dtype, {n, k}, true)},
-                       .output = operand(dtype, {m, n}, false),
-                       .threads = team.size()};
+  Problem problem{.op = Linear{.out = dtype},
+                  .inputs = {operand(dtype, {m, k}, false), operand(dtype, {n, k}, true)},
+                  .output = operand(dtype, {m, n}, false),
+                  .threads = team.size()};
   TrialOperands operands(problem);
   double best = 0;
-  for (const auto& candidate : candidates_for(problem, nullptr).list) {
+  for (const auto& candidate : candidates_for(cpu_target(), problem).list) {
     if (!candidate.params.empty() || candidate.kernel->name.ends_with("_reference")) continue;
     Trial trial(operands, candidate, 0);
     best = std::max(best, 2e-3 * static_cast<double>(m * n * k) / trial.median_us(team, 0.02));

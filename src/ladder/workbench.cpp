@@ -65,7 +65,7 @@ Recipe unfused(int threads, DType precision) {
 
 Result<std::unique_ptr<Workbench>> Workbench::create(const Subject& subject, std::vector<NamedTensors> inputs,
                                                      WorkbenchOptions options, Budget& budget) {
-  RUNG_TRY(TuningDatabase database, TuningDatabase::open(options.database_path, device_fingerprint()));
+  RUNG_TRY(TuningDatabase database, TuningDatabase::open(options.database_path, options.target->fingerprint));
   std::unique_ptr<Workbench> bench(new Workbench(subject, std::move(options), budget, std::move(database)));
   bench->inputs_ = std::move(inputs);
   RUNG_CHECK(bench->make_reference());
@@ -78,7 +78,8 @@ Status Workbench::make_reference() {
       small ? "scalar evaluator in f64" : "unfused plan in f32 (the scalar evaluator would take minutes)";
   std::optional<Session> session;
   if (!small) {
-    RUNG_TRY(Built built, build_plan(subject_.reference, unfused(options_.threads, DType::f32)));
+    RUNG_TRY(Built built,
+             build_plan(subject_.reference, unfused(options_.threads, DType::f32), {.target = options_.target}));
     attach_model(built.plan, subject_);
     RUNG_TRY(session, Session::create(std::make_shared<Plan>(std::move(built.plan)), team_));
   }
@@ -112,7 +113,7 @@ Result<Tolerance> Workbench::tolerance_for_recipe(const Recipe& recipe) {
 }
 
 Result<Attempt> Workbench::bind(Recipe recipe) {
-  RUNG_TRY(Built built, build_plan(subject_.model.graph, recipe));
+  RUNG_TRY(Built built, build_plan(subject_.model.graph, recipe, {.target = options_.target}));
   attach_model(built.plan, subject_);
   Attempt attempt;
   attempt.recipe = std::move(recipe);
@@ -156,21 +157,20 @@ Result<Attempt> Workbench::attempt(Recipe recipe) {
 std::vector<TuneTask> Workbench::tasks_of(const Plan& plan) const {
   std::map<std::string, TuneTask> by_key;
   for (const Step& step : plan.steps) {
-    const auto* library = library_row(cpu::op_family(step.op));
-    cpu::Problem problem = problem_of(step, plan.recipe.threads);
+    Problem problem = problem_of(step, plan.recipe.threads);
     problem.params.clear();
-    auto [it, added] = by_key.try_emplace(step.problem, TuneTask{step.problem, problem, library, 0, 0});
+    auto [it, added] = by_key.try_emplace(step.problem, TuneTask{step.problem, problem, options_.target, 0, 0});
     it->second.count += 1;
     it->second.headroom += step.flops + step.bytes;  // ranks problems; both stand for time
   }
   std::vector<TuneTask> tasks;
   for (auto& [key, task] : by_key)
-    if (candidates_for(task.problem, task.library_default).list.size() > 1) tasks.push_back(std::move(task));
+    if (candidates_for(*task.target, task.problem).list.size() > 1) tasks.push_back(std::move(task));
   return tasks;
 }
 
 Result<Recipe> Workbench::with_choices(Recipe recipe, double tuning_seconds) {
-  RUNG_TRY(Built built, build_plan(subject_.model.graph, recipe));
+  RUNG_TRY(Built built, build_plan(subject_.model.graph, recipe, {.target = options_.target}));
   std::vector<TuneTask> tasks = tasks_of(built.plan);
   size_t working_set = built.plan.weight_bytes();
   built.plan = {};  // its weights are not needed while tuning

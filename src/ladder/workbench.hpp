@@ -26,6 +26,7 @@ struct Attempt {
 };
 
 struct WorkbenchOptions {
+  const Target* target = &cpu_target();
   int threads = 1;
   std::string database_path;
   std::function<bool()> interrupted = [] { return false; };

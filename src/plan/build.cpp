@@ -11,7 +11,7 @@ namespace {
 Result<PassReport> run_recipe_passes(Graph& graph, const Recipe& recipe, const BuildOptions& options) {
   PassOptions passes{.rungs = recipe.rungs,
                      .disabled = recipe.disabled_passes,
-                     .has_kernel = kernel_query(recipe.threads),
+                     .has_kernel = kernel_query(*options.target, recipe.threads),
                      .precision = recipe.precision,
                      .dump_directory = options.dump_directory};
   return run_passes(graph, passes);
@@ -19,9 +19,9 @@ Result<PassReport> run_recipe_passes(Graph& graph, const Recipe& recipe, const B
 
 }  // namespace
 
-Result<Graph> apply_passes(const Graph& graph, const Recipe& recipe, PassReport* report) {
+Result<Graph> apply_passes(const Graph& graph, const Recipe& recipe, PassReport* report, const BuildOptions& options) {
   Graph copy = graph;
-  RUNG_TRY(PassReport ran, run_recipe_passes(copy, recipe, {}));
+  RUNG_TRY(PassReport ran, run_recipe_passes(copy, recipe, options));
   if (report) *report = std::move(ran);
   return copy;
 }
@@ -33,14 +33,10 @@ Result<Built> build_plan(const Graph& graph, const Recipe& recipe, const BuildOp
   built.nodes = copy.size();
   built.plan.recipe = recipe;
   built.plan.model = graph.name;
-  built.plan.device = device_fingerprint();
+  built.plan.target = options.target;
+  built.plan.device = options.target->fingerprint;
   RUNG_CHECK(lower(copy, recipe, built.plan));
   return built;
-}
-
-std::string device_fingerprint() {
-  const auto& info = cpu::cpu_info();
-  return fmt::format("cpu {} [{}]", info.name, info.isa_text());
 }
 
 }  // namespace rung

@@ -13,7 +13,7 @@ namespace {
 constexpr uint64_t kMaxArena = uint64_t{1} << 40;
 
 // Bytes from the operand's first element to past its last; nullopt on overflow or a negative stride.
-std::optional<uint64_t> extent(const cpu::Operand& view) {
+std::optional<uint64_t> extent(const Operand& view) {
   uint64_t last = 0;
   for (int i = 0; i < view.shape.rank(); ++i) {
     if (view.shape[i] == 0) return 0;
@@ -38,7 +38,7 @@ Status check_operand(const Plan& plan, const PlanOperand& operand) {
   return {};
 }
 
-Status check_inputs(const Plan& plan, const Step& step, const cpu::Kernel& kernel, const cpu::Problem& problem) {
+Status check_inputs(const Plan& plan, const Step& step, const Kernel& kernel, const Problem& problem) {
   for (size_t i = 0; i < step.inputs.size(); ++i) {
     const PlanOperand& input = step.inputs[i];
     size_t packed = input.region == Region::weight && kernel.packed_bytes ? kernel.packed_bytes(problem, i) : 0;
@@ -52,15 +52,15 @@ Status check_inputs(const Plan& plan, const Step& step, const cpu::Kernel& kerne
 }
 
 Status check_step(const Plan& plan, const Step& step) {
-  const auto* kernel = cpu::kernel_named(step.kernel);
-  if (!kernel || kernel->op != cpu::op_family(step.op)) return fail("there is no kernel '{}' for it here", step.kernel);
+  const auto* kernel = plan.target->kernel_named(step.kernel);
+  if (!kernel || kernel->op != op_family(step.op)) return fail("there is no kernel '{}' for it here", step.kernel);
   std::vector<Type> types;
   for (const auto& input : step.inputs) types.push_back({input.view.dtype, input.view.shape});
   RUNG_TRY(Type type, infer_type(step.op, types));
   if (!(type == Type{step.output.view.dtype, step.output.view.shape}) || !step.output.view.contiguous())
     return fail("its result is not a dense {}", type);
-  cpu::Problem problem = problem_of(step, plan.recipe.threads);
-  if (Verdict verdict = kernel->supports(problem, cpu::cpu_info()); !verdict)
+  Problem problem = problem_of(step, plan.recipe.threads);
+  if (Verdict verdict = plan.target->supports(*kernel, problem); !verdict)
     return fail("kernel '{}': {}", step.kernel, verdict.reason);
   if (Verdict verdict = takes_params(*kernel, problem, step.params); !verdict) return fail("{}", verdict.reason);
   RUNG_CHECK(check_inputs(plan, step, *kernel, problem));

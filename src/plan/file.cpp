@@ -87,7 +87,7 @@ Status load_values(const Safetensors& file, Plan& plan) {
   return {};
 }
 
-Result<Plan> read_plan(const Safetensors& file) {
+Result<Plan> read_plan(const Safetensors& file, const Target& target) {
   auto format = file.metadata().find("format");
   if (format == file.metadata().end()) return fail("not a plan: its metadata has no 'format'");
   if (format->second != kFormat) return fail("got format '{}', wanted '{}'", format->second, kFormat);
@@ -104,8 +104,9 @@ Result<Plan> read_plan(const Safetensors& file) {
     return fail("damaged: got {} tensors, wanted {}", file.tensors().size(), tensors.size());
   if (std::string got = checksum(text->second, tensors); got != sum->second)
     return fail("damaged: its checksum is {}, wanted {}", got, sum->second);
-  if (plan.device != device_fingerprint())
-    return fail("built for '{}', this is '{}': climb or build again here", plan.device, device_fingerprint());
+  if (plan.device != target.fingerprint)
+    return fail("built for '{}', this is '{}': climb or build again here", plan.device, target.fingerprint);
+  plan.target = &target;
   RUNG_CHECK(check_plan(plan));
   return plan;
 }
@@ -119,9 +120,9 @@ Status save_plan(const Plan& plan, const std::string& path) {
   return write_safetensors(path, tensors, metadata);
 }
 
-Result<Plan> load_plan(const std::string& path) {
+Result<Plan> load_plan(const std::string& path, const Target& target) {
   RUNG_TRY(auto file, Safetensors::open(path));
-  auto plan = read_plan(*file);
+  auto plan = read_plan(*file, target);
   if (!plan) return fail("'{}': {}", path, plan.error().message);
   return plan;
 }

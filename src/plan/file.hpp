@@ -10,6 +10,6 @@ namespace rung {
 Status save_plan(const Plan& plan, const std::string& path);
 // Compiles nothing and packs nothing. Errors, one line each: not a plan, another version, built for another device, a
 // checksum that does not match, kernels that this build does not have, addresses outside their buffers.
-Result<Plan> load_plan(const std::string& path);
+Result<Plan> load_plan(const std::string& path, const Target& target = cpu_target());
 
 }  // namespace rung

@@ -84,31 +84,31 @@ class Lowering {
     const Node& node = graph_[id];
     std::vector<PlanOperand> inputs;
     for (NodeId operand : node.operands) inputs.push_back(operand_of(operand));
-    cpu::Problem problem = problem_over(node.op, inputs, node.type);
-    RUNG_TRY(Chosen chosen, choose_kernel(problem, recipe_));
+    Problem problem = problem_over(node.op, inputs, node.type);
+    RUNG_TRY(Chosen chosen, choose_kernel(*plan_.target, problem, recipe_));
     if (!chosen.kernel) {  // perhaps a row wants dense operands: copying costs less than the scalar reference
       std::vector<PlanOperand> dense = inputs;
       for (auto& operand : dense) operand.view.strides = contiguous_strides(operand.view.shape);
-      RUNG_TRY(chosen, choose_kernel(problem_over(node.op, dense, node.type), recipe_));
+      RUNG_TRY(chosen, choose_kernel(*plan_.target, problem_over(node.op, dense, node.type), recipe_));
       if (chosen.kernel)
         RUNG_CHECK(make_dense(inputs, node.label));
       else
-        chosen.kernel = cpu::kernels_for(cpu::op_family(node.op)).back();
+        chosen.kernel = plan_.target->kernels_for(op_family(node.op)).back();
       problem = problem_over(node.op, inputs, node.type);
     }
     problem.params = chosen.params;
-    if (Verdict verdict = chosen.kernel->supports(problem, cpu::cpu_info()); !verdict)
+    if (Verdict verdict = plan_.target->supports(*chosen.kernel, problem); !verdict)
       return fail("{}: no kernel runs {}: {}", node.label, problem_key(problem), verdict.reason);
     RUNG_CHECK(place_weights(node, *chosen.kernel, problem, inputs));
     at_[id] = add_step(node, *chosen.kernel, std::move(problem), std::move(inputs));
     return {};
   }
 
-  cpu::Problem problem_over(const Op& op, const std::vector<PlanOperand>& inputs, const Type& result) const {
-    cpu::Problem problem{.op = op,
-                         .inputs = {},
-                         .output = {result.dtype, result.shape, contiguous_strides(result.shape)},
-                         .threads = recipe_.threads};
+  Problem problem_over(const Op& op, const std::vector<PlanOperand>& inputs, const Type& result) const {
+    Problem problem{.op = op,
+                    .inputs = {},
+                    .output = {result.dtype, result.shape, contiguous_strides(result.shape)},
+                    .threads = recipe_.threads};
     for (const auto& input : inputs) problem.inputs.push_back(input.view);
     return problem;
   }
@@ -129,13 +129,13 @@ class Lowering {
               .users = {},
               .label = label};
     std::vector<PlanOperand> inputs{from};
-    cpu::Problem problem = problem_over(copy.op, inputs, copy.type);
-    RUNG_TRY(Chosen chosen, choose_kernel(problem, recipe_));
-    if (!chosen.kernel) chosen.kernel = cpu::kernels_for("reshape").back();
+    Problem problem = problem_over(copy.op, inputs, copy.type);
+    RUNG_TRY(Chosen chosen, choose_kernel(*plan_.target, problem, recipe_));
+    if (!chosen.kernel) chosen.kernel = plan_.target->kernels_for("reshape").back();
     return add_step(copy, *chosen.kernel, std::move(problem), std::move(inputs));
   }
 
-  Status place_weights(const Node& node, const cpu::Kernel& kernel, const cpu::Problem& problem,
+  Status place_weights(const Node& node, const Kernel& kernel, const Problem& problem,
                        std::vector<PlanOperand>& inputs) {
     for (size_t i = 0; i < inputs.size(); ++i) {
       if (inputs[i].region != Region::weight || inputs[i].index != UINT32_MAX) continue;
@@ -149,8 +149,7 @@ class Lowering {
     return {};
   }
 
-  PlanOperand add_step(const Node& node, const cpu::Kernel& kernel, cpu::Problem problem,
-                       std::vector<PlanOperand> inputs) {
+  PlanOperand add_step(const Node& node, const Kernel& kernel, Problem problem, std::vector<PlanOperand> inputs) {
     Step step{.kernel = std::string(kernel.name),
               .op = node.op,
               .inputs = std::move(inputs),

@@ -7,7 +7,7 @@
 
 namespace rung {
 
-// Fills steps, buffers, weights, inputs (name, type, buffer) and outputs of the plan, and arena_bytes.
+// For plan.target. Fills steps, buffers, weights, inputs (name, type, buffer) and outputs of the plan, and arena_bytes.
 Status lower(const Graph& graph, const Recipe& recipe, Plan& plan);
 
 }  // namespace rung

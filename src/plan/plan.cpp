@@ -4,9 +4,8 @@
 
 namespace rung {
 
-cpu::Problem problem_of(const Step& step, int threads) {
-  cpu::Problem problem{
-      .op = step.op, .inputs = {}, .output = step.output.view, .threads = threads, .params = step.params};
+Problem problem_of(const Step& step, int threads) {
+  Problem problem{.op = step.op, .inputs = {}, .output = step.output.view, .threads = threads, .params = step.params};
   for (const auto& input : step.inputs) problem.inputs.push_back(input.view);
   return problem;
 }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "ir/tensor.hpp"
-#include "kernels/cpu/kernel.hpp"
+#include "kernels/target.hpp"
 #include "measure/category.hpp"
 #include "plan/recipe.hpp"
 
@@ -22,7 +22,7 @@ struct PlanOperand {
   Region region = Region::buffer;
   uint32_t index = 0;   // of the buffer or weight
   uint64_t offset = 0;  // bytes into it
-  cpu::Operand view;    // how the kernel sees it
+  Operand view;         // how the kernel sees it
 };
 
 // Intermediate storage. Buffers whose lifetimes do not meet may share addresses.
@@ -74,7 +74,8 @@ struct PlanOutput {
 
 struct Plan {
   std::string model, architecture;
-  std::string device;  // fingerprint of the processor that it was built for
+  std::string device;  // fingerprint of what it was built for
+  const Target* target = &cpu_target();
   Recipe recipe;
   std::vector<Step> steps;
   std::vector<Buffer> buffers;
@@ -93,6 +94,6 @@ struct Plan {
 };
 
 // The kernel's view of a step.
-cpu::Problem problem_of(const Step& step, int threads);
+Problem problem_of(const Step& step, int threads);
 
 }  // namespace rung

@@ -19,8 +19,8 @@ class WeightTable {
   // Operand `index` of a problem, laid out by its kernel.
   struct Use {
     NodeId node;
-    const cpu::Kernel& kernel;
-    const cpu::Problem& problem;
+    const Kernel& kernel;
+    const Problem& problem;
     size_t index;
   };
   Result<uint32_t> packed(const Use& use);

@@ -56,12 +56,12 @@ class Eager : public Recorder {
 
   Status launch(size_t index) {
     const Step& step = plan_.steps[index];
-    cpu::Problem problem = problem_of(step, team_.size());
+    Problem problem = problem_of(step, team_.size());
     std::vector<const void*> inputs;
     for (const auto& input : step.inputs)
       inputs.push_back(input.region == Region::weight ? plan_.weights[input.index].data.get() + input.offset
                                                       : block(input.index) + input.offset);
-    const cpu::Kernel* kernel = cpu::kernel_named(step.kernel);
+    const Kernel* kernel = cpu::kernel_named(step.kernel);
     std::shared_ptr<void> state = kernel->prepare ? kernel->prepare(problem) : nullptr;
     void* output = block(step.output.index);
     void* scratch = step.scratch ? block(*step.scratch) : nullptr;

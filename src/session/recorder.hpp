@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "device/cpu/team.hpp"
+#include "kernels/cpu/kernel.hpp"
 #include "plan/plan.hpp"
 
 namespace rung {

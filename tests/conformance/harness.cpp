@@ -97,8 +97,8 @@ Case make_case(const std::string& text) {
   return test;
 }
 
-Outcome run_row(const cpu::Kernel& kernel, const Case& test, int threads) {
-  cpu::Problem problem = test.problem;
+Outcome run_row(const Kernel& kernel, const Case& test, int threads) {
+  Problem problem = test.problem;
   problem.threads = threads;
   std::vector<const void*> inputs;
   for (NodeId operand : test.graph[test.node].operands) {
@@ -125,7 +125,7 @@ Outcome run_row(const cpu::Kernel& kernel, const Case& test, int threads) {
 
 std::string difference(const Tensor& got, const Case& test) {
   DType out = test.expected.dtype(), narrowest = DType::f32;
-  if (!is_float(out) || cpu::op_family(test.problem.op) == "cast")
+  if (!is_float(out) || op_family(test.problem.op) == "cast")
     return std::memcmp(got.data(), test.expected.data(), got.bytes()) == 0 ? "" : "not equal, where equality is due";
   for (const auto& operand : test.problem.inputs)
     if (operand.dtype == DType::bf16 || (operand.dtype == DType::f16 && narrowest == DType::f32))

@@ -16,7 +16,7 @@ struct Case {
   NodeId node = kNoNode;  // the op under test
   std::map<std::string, Tensor, std::less<>> inputs;
   Tensor expected;
-  cpu::Problem problem;
+  Problem problem;
 };
 
 // Fails the running test when the text is wrong.
@@ -28,7 +28,7 @@ struct Outcome {
   bool repeatable = false;  // a second call gave the same bits
   uint32_t fault = 0;
 };
-Outcome run_row(const cpu::Kernel& kernel, const Case& test, int threads);
+Outcome run_row(const Kernel& kernel, const Case& test, int threads);
 
 // "" when `got` is as close to `expected` as its precision allows, else what is wrong.
 std::string difference(const Tensor& got, const Case& test);

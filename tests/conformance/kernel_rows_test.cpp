@@ -17,11 +17,11 @@ const std::vector<Case>& cases() {
   return all;
 }
 
-class KernelRow : public testing::TestWithParam<const cpu::Kernel*> {};
+class KernelRow : public testing::TestWithParam<const Kernel*> {};
 INSTANTIATE_TEST_SUITE_P(All, KernelRow, testing::ValuesIn(cpu::all_kernels().begin(), cpu::all_kernels().end()),
                          [](const auto& row) { return std::string(row.param->name); });
 
-void expect_conformance(const cpu::Kernel& row, const Case& test, int threads) {
+void expect_conformance(const Kernel& row, const Case& test, int threads) {
   SCOPED_TRACE(test.text + "\n" + std::to_string(threads) + " threads");
   Outcome outcome = run_row(row, test, threads);
   EXPECT_EQ(difference(outcome.output, test), "");
@@ -31,11 +31,11 @@ void expect_conformance(const cpu::Kernel& row, const Case& test, int threads) {
 }
 
 TEST_P(KernelRow, AgreesWithTheReference) {
-  const cpu::Kernel& row = *GetParam();
+  const Kernel& row = *GetParam();
   int supported = 0;
   std::string reason = "no problem of this op in the table";
   for (const Case& test : cases()) {
-    if (cpu::op_family(test.problem.op) != row.op) continue;
+    if (op_family(test.problem.op) != row.op) continue;
     ASSERT_NE(test.node, kNoNode);
     auto verdict = row.supports(test.problem, cpu::cpu_info());
     if (!verdict) {
@@ -49,7 +49,7 @@ TEST_P(KernelRow, AgreesWithTheReference) {
 }
 
 TEST(KernelTable, EveryFamilyOfTheTableEndsWithItsReference) {
-  for (const cpu::Kernel* row : cpu::all_kernels())
+  for (const Kernel* row : cpu::all_kernels())
     EXPECT_EQ(cpu::kernels_for(row->op).back()->name, std::string(row->op) + "_reference");
 }
 
@@ -58,13 +58,13 @@ TEST(KernelTable, EveryProblemHasARow) {
 }
 
 TEST(KernelTable, FindsRowsByName) {
-  for (const cpu::Kernel* row : cpu::all_kernels()) EXPECT_EQ(cpu::kernel_named(row->name), row);
+  for (const Kernel* row : cpu::all_kernels()) EXPECT_EQ(cpu::kernel_named(row->name), row);
   EXPECT_EQ(cpu::kernel_named("no_such_row"), nullptr);
 }
 
 TEST(KernelRows, OfGatherReportAnIndexOutOfRange) {
   for (const char* bad : {"3", "-1"})
-    for (const cpu::Kernel* row : cpu::kernels_for("gather")) {
+    for (const Kernel* row : cpu::kernels_for("gather")) {
       Case test = make_case("y = gather(x:f32[3,4], index:i64[2])");
       if (!row->supports(test.problem, cpu::cpu_info())) continue;
       test.inputs["index"].as<int64_t>()[1] = std::atoi(bad);

@@ -9,7 +9,7 @@ namespace {
 using testing::HasSubstr;
 
 TEST(ProblemKey, NamesALinearByItsSizesTypesAndEpilogue) {
-  cpu::Problem problem = linear_problem(4, 8, 16);
+  Problem problem = linear_problem(4, 8, 16);
   EXPECT_EQ(problem_key(problem), "linear m=4 n=8 k=16 x=f32 w=f32 out=f32 threads=1");
   problem.op = Linear{.has_bias = true, .has_residual = true, .activation = Activation::gelu, .out = DType::bf16};
   problem.inputs.push_back(dense(DType::f32, {8}, true));
@@ -19,7 +19,7 @@ TEST(ProblemKey, NamesALinearByItsSizesTypesAndEpilogue) {
 }
 
 TEST(ProblemKey, TellsStridedAndDynamicOperandsApart) {
-  cpu::Problem problem = linear_problem(4, 8, 16);
+  Problem problem = linear_problem(4, 8, 16);
   problem.inputs[0].strides = {48, 1};
   problem.inputs[1].constant = false;
   EXPECT_EQ(problem_key(problem), "linear m=4 n=8 k=16 x=f32 w=f32 out=f32 ldx=48 w=dynamic threads=1");
@@ -28,7 +28,7 @@ TEST(ProblemKey, TellsStridedAndDynamicOperandsApart) {
 }
 
 TEST(ProblemKey, NamesOtherOpsByTheirOperandsAndFields) {
-  cpu::Problem problem{.op = Softmax{.axis = 0}, .inputs = {dense(DType::f32, {2, 3})}, .output = {}};
+  Problem problem{.op = Softmax{.axis = 0}, .inputs = {dense(DType::f32, {2, 3})}, .output = {}};
   problem.inputs[0].strides = {6, 1};
   EXPECT_EQ(problem_key(problem), "softmax f32[2,3]{6,1} axis=0 threads=1");
   problem.inputs[0] = dense(DType::f32, {2, 3}, true);
@@ -36,21 +36,21 @@ TEST(ProblemKey, NamesOtherOpsByTheirOperandsAndFields) {
 }
 
 TEST(ProblemKey, IgnoresParameters) {
-  cpu::Problem problem = linear_problem(4, 8, 16);
+  Problem problem = linear_problem(4, 8, 16);
   std::string key = problem_key(problem);
   problem.params["k_block"] = 192;
   EXPECT_EQ(problem_key(problem), key);
 }
 
 TEST(Candidates, PutTheLibrarysDefaultFirst) {
-  Candidates candidates = candidates_for(linear_problem(4, 64, 256), cpu::kernel_named("linear_onednn"));
+  Candidates candidates = candidates_for(cpu_target(), linear_problem(4, 64, 256));
   ASSERT_GT(candidates.list.size(), 1u);
   EXPECT_EQ(candidates.list[0].kernel->name, "linear_onednn");
   EXPECT_TRUE(candidates.list[0].params.empty());
 }
 
 TEST(Candidates, PutVariantsAfterAllDefaultsAndChangeOneParameterEach) {
-  auto list = candidates_for(linear_problem(4, 64, 256), nullptr).list;
+  auto list = candidates_for(cpu_target(), linear_problem(4, 64, 256)).list;
   bool variants = false;
   for (const auto& candidate : list) {
     variants = variants || !candidate.params.empty();
@@ -60,27 +60,27 @@ TEST(Candidates, PutVariantsAfterAllDefaultsAndChangeOneParameterEach) {
 }
 
 TEST(Candidates, LeaveTheReferenceOutWhileAnotherRowCan) {
-  for (const auto& candidate : candidates_for(linear_problem(4, 64, 64), nullptr).list)
+  for (const auto& candidate : candidates_for(cpu_target(), linear_problem(4, 64, 64)).list)
     EXPECT_NE(candidate.kernel->name, "linear_reference");
 }
 
 TEST(Candidates, FallBackOnTheReferenceAlone) {
-  cpu::Problem problem{.op = CumSum{}, .inputs = {dense(DType::f32, {8})}, .output = dense(DType::f32, {8})};
-  auto list = candidates_for(problem, nullptr).list;
+  Problem problem{.op = CumSum{}, .inputs = {dense(DType::f32, {8})}, .output = dense(DType::f32, {8})};
+  auto list = candidates_for(cpu_target(), problem).list;
   ASSERT_EQ(list.size(), 1u);
   EXPECT_EQ(list[0].kernel->name, "cumsum_reference");
 }
 
 TEST(Candidates, SayWhyARowCannot) {
-  cpu::Problem problem = linear_problem(4, 64, 64);
+  Problem problem = linear_problem(4, 64, 64);
   problem.inputs[1].constant = false;
   std::string reasons;
-  for (const auto& refused : candidates_for(problem, nullptr).refused) reasons += refused.reason + "; ";
+  for (const auto& refused : candidates_for(cpu_target(), problem).refused) reasons += refused.reason + "; ";
   EXPECT_THAT(reasons, HasSubstr("w is not constant"));
 }
 
 TEST(CandidateParameters, MustBeOnesThatTheKernelOffers) {
-  cpu::Problem problem = linear_problem(4, 64, 256);
+  Problem problem = linear_problem(4, 64, 256);
   const auto& kernel = *cpu::kernel_named("linear_avx2");
   EXPECT_TRUE(takes_params(kernel, problem, {}));
   EXPECT_TRUE(takes_params(kernel, problem, {{"columns", 16}}));

@@ -8,24 +8,25 @@
 
 #include "gemm/problem.hpp"
 #include "gemm/tuner.hpp"
+#include "kernels/cpu/kernel.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace rung {
 
-inline cpu::Operand dense(DType dtype, const Shape& shape, bool constant = false) {
+inline Operand dense(DType dtype, const Shape& shape, bool constant = false) {
   return {dtype, shape, contiguous_strides(shape), constant};
 }
 
 // linear(x: f32[m,k], w: f32[n,k]) with constant weights.
-inline cpu::Problem linear_problem(int64_t m, int64_t n, int64_t k) {
+inline Problem linear_problem(int64_t m, int64_t n, int64_t k) {
   return {.op = Linear{},
           .inputs = {dense(DType::f32, {m, k}), dense(DType::f32, {n, k}, true)},
           .output = dense(DType::f32, {m, n})};
 }
 
 inline TuneTask linear_task(int64_t m, int64_t n, int64_t k) {
-  cpu::Problem problem = linear_problem(m, n, k);
-  return {.key = problem_key(problem), .problem = problem, .library_default = cpu::kernel_named("linear_onednn")};
+  Problem problem = linear_problem(m, n, k);
+  return {.key = problem_key(problem), .problem = problem};
 }
 
 inline TuningDatabase open_database(const std::string& path) {

@@ -15,7 +15,7 @@ namespace {
 using testing::HasSubstr;
 constexpr int64_t kElements = 64;
 
-Verdict always(const cpu::Problem&, const cpu::CpuInfo&) { return accept(); }
+Verdict always(const Problem&, const Machine&) { return accept(); }
 
 void scale(const cpu::Call& call, float factor) {
   if (call.thread != 0) return;
@@ -37,15 +37,14 @@ void hang(const cpu::Call&) {
   while (true) pause();
 }
 
-const cpu::Kernel kCopy{"copy", "unary", always, copy}, kTwice{"twice", "unary", always, twice},
+const Kernel kCopy{"copy", "unary", always, copy}, kTwice{"twice", "unary", always, twice},
     kNaN{"nan", "unary", always, not_numbers}, kAbort{"abort", "unary", always, abort_quietly},
     kSegfault{"segfault", "unary", always, segfault}, kLeave{"leave", "unary", always, leave},
     kHang{"hang", "unary", always, hang};
 
-std::vector<Measured> measure(const std::vector<const cpu::Kernel*>& kernels,
+std::vector<Measured> measure(const std::vector<const Kernel*>& kernels,
                               const std::function<bool()>& out_of_time = {}) {
-  cpu::Problem problem{
-      .op = Unary{}, .inputs = {dense(DType::f32, {kElements})}, .output = dense(DType::f32, {kElements})};
+  Problem problem{.op = Unary{}, .inputs = {dense(DType::f32, {kElements})}, .output = dense(DType::f32, {kElements})};
   std::vector<KernelCandidate> candidates;
   for (const auto* kernel : kernels) candidates.push_back({kernel, {}});
   return measure_in_worker({problem, candidates, 0, 0.001, 0.3, out_of_time});

@@ -84,7 +84,7 @@ TEST_F(Climb, RefusesRungsThatTheBudgetDoesNotReach) {
 
 TEST_F(Climb, InterruptedKeepsWhatWasTuned) {
   EXPECT_THAT(error_when_interrupted_at("tuning 2/"), HasSubstr("interrupted"));
-  auto database = TuningDatabase::open(options.database_path, device_fingerprint());
+  auto database = TuningDatabase::open(options.database_path, cpu_target().fingerprint);
   ASSERT_TRUE(database);
   auto text = read_text_file(options.database_path);
   ASSERT_TRUE(text) << text.error().message;

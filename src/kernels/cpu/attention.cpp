@@ -10,7 +10,7 @@ namespace {
 
 bool dense_heads(const Operand& x) { return x.shape[3] == 1 || x.strides[3] == 1; }
 
-Verdict supports(const Problem& p, const CpuInfo&) {
+Verdict supports(const Problem& p, const Machine&) {
   const auto& op = p.as<Attention>();
   if (!is_vector_type(p.output.dtype)) return reject("only f32, bf16 and f16");
   if (op.segments > kMaxAttentionSegments) return reject(fmt::format("at most {} segments", kMaxAttentionSegments));
@@ -24,7 +24,7 @@ Verdict supports(const Problem& p, const CpuInfo&) {
 constexpr bool of_pairs(Isa isa) { return isa == Isa::avx512_bf16 || isa == Isa::amx_bf16; }
 
 template <Isa isa>
-Verdict supports_with(const Problem& p, const CpuInfo& cpu) {
+Verdict supports_with(const Problem& p, const Machine& cpu) {
   if (auto verdict = wants<isa>(cpu); !verdict) return verdict;
   if (of_pairs(isa) && p.output.dtype != DType::bf16) return reject("only bf16");
   if (of_pairs(isa) && p.output.shape[3] > kMaxBf16AttentionWidth)

@@ -6,7 +6,7 @@
 namespace rung::cpu {
 namespace {
 
-Verdict supports(const Problem&, const CpuInfo&) { return accept(); }
+Verdict supports(const Problem&, const Machine&) { return accept(); }
 
 int64_t key_count(const Problem& p) {
   int64_t keys = 0;

@@ -6,7 +6,7 @@
 namespace rung::cpu {
 namespace {
 
-Verdict supports(const Problem&, const CpuInfo&) { return accept(); }
+Verdict supports(const Problem&, const Machine&) { return accept(); }
 
 // The window's sum for the output element whose corner in x and whose filter in w start at these offsets.
 float window(const Call& call, int64_t x_offset, int64_t w_offset) {

@@ -75,7 +75,7 @@ void copy_share(const Copy& copy, size_t element, const Call& call, const void* 
   }
 }
 
-Verdict supports(const Problem&, const CpuInfo&) { return accept(); }
+Verdict supports(const Problem&, const Machine&) { return accept(); }
 
 void run(const Call& call) {
   const auto& plan = *static_cast<const CopyPlan*>(call.state);
@@ -136,7 +136,7 @@ Operand after_axis(const Operand& x, int axis) {
   return line;
 }
 
-Verdict supports_gather(const Problem& p, const CpuInfo&) {
+Verdict supports_gather(const Problem& p, const Machine&) {
   const Operand& x = p.inputs[0];
   int axis = axis_of(p.as<Gather>().axis, x.shape);
   if (!p.inputs[1].contiguous()) return reject("the indices are not contiguous");

@@ -8,7 +8,7 @@
 namespace rung::cpu {
 namespace {
 
-Verdict supports(const Problem& p, const CpuInfo&) {
+Verdict supports(const Problem& p, const Machine&) {
   for (const Operand& x : p.inputs)
     if (!has_type(x.dtype)) return reject("f8 is reserved");
   return has_type(p.output.dtype) ? accept() : reject("f8 is reserved");

@@ -7,7 +7,7 @@
 namespace rung::cpu {
 namespace {
 
-Verdict supports(const Problem&, const CpuInfo&) { return accept(); }
+Verdict supports(const Problem&, const Machine&) { return accept(); }
 
 void run(const Call& call) {
   const Problem& p = call.problem;

@@ -6,7 +6,7 @@
 namespace rung::cpu {
 namespace {
 
-Verdict supports(const Problem&, const CpuInfo&) { return accept(); }
+Verdict supports(const Problem&, const Machine&) { return accept(); }
 
 // Strides of x and of the indices over the result, whose axes are x's before `axis`, the indices', then x's after it.
 struct Sources {

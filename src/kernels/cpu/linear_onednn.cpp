@@ -95,7 +95,7 @@ void run(const Call& call) {
   part.matmul->run(a);
 }
 
-Verdict supports(const Problem& problem, const CpuInfo&) {
+Verdict supports(const Problem& problem, const Machine&) {
   if (problem.as<Linear>().gated) return reject("oneDNN has no gated product");
   if (Verdict basic = supports_linear(problem, f32_or_bf16); !basic) return basic;
   const Slice first = slice(problem, problem.threads - 1);

@@ -68,7 +68,7 @@ void run(const Call& call) {
   if (!plain) finish(call, shape, columns, sums, shape.w_rows);
 }
 
-Verdict supports(const Problem& problem, const CpuInfo& cpu) {
+Verdict supports(const Problem& problem, const Machine& cpu) {
   if (!gemm::best_f32(cpu)) return reject("the processor has no AVX2");
   if (problem.inputs[0].dtype != DType::f32 || problem.inputs[1].dtype != DType::f32)
     return reject("OpenBLAS multiplies f32 only");

@@ -52,14 +52,14 @@ Verdict wants_bf16(const Problem& problem, Verdict verdict) {
   return verdict;
 }
 
-Verdict supports_avx2(const Problem& problem, const CpuInfo& cpu) { return supports_packed(problem, cpu.avx2, "AVX2"); }
-Verdict supports_avx512(const Problem& problem, const CpuInfo& cpu) {
+Verdict supports_avx2(const Problem& problem, const Machine& cpu) { return supports_packed(problem, cpu.avx2, "AVX2"); }
+Verdict supports_avx512(const Problem& problem, const Machine& cpu) {
   return supports_packed(problem, cpu.avx512, "AVX-512");
 }
-Verdict supports_avx512_bf16(const Problem& problem, const CpuInfo& cpu) {
+Verdict supports_avx512_bf16(const Problem& problem, const Machine& cpu) {
   return wants_bf16(problem, supports_packed(problem, cpu.avx512_bf16, "AVX-512 BF16"));
 }
-Verdict supports_amx_bf16(const Problem& problem, const CpuInfo& cpu) {
+Verdict supports_amx_bf16(const Problem& problem, const Machine& cpu) {
   return wants_bf16(problem, supports_packed(problem, cpu.amx_bf16, "AMX BF16"));
 }
 

@@ -78,7 +78,7 @@ void run(const Call& call) {
       store_f32(call.output, call.problem.output.dtype, row * shape.n + column, element(read, shape, row, column));
 }
 
-Verdict supports(const Problem& problem, const CpuInfo&) {
+Verdict supports(const Problem& problem, const Machine&) {
   for (const Operand& x : problem.inputs)
     if (!is_float(x.dtype) || !has_type(x.dtype)) return reject(fmt::format("an operand is {}", name_of(x.dtype)));
   return accept();

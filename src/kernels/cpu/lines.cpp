@@ -11,7 +11,7 @@ namespace {
 // ---- rope
 
 template <Isa isa>
-Verdict supports_rope(const Problem& p, const CpuInfo& cpu) {
+Verdict supports_rope(const Problem& p, const Machine& cpu) {
   if (auto verdict = wants<isa>(cpu); !verdict) return verdict;
   if (!is_vector_type(p.output.dtype)) return reject("only f32, bf16 and f16");
   for (const Operand& x : p.inputs)
@@ -48,7 +48,7 @@ void run_rope(const Call& call) {
 // ---- reduce and masked_mean
 
 template <Isa isa>
-Verdict supports_mean(const Problem& p, const CpuInfo& cpu) {
+Verdict supports_mean(const Problem& p, const Machine& cpu) {
   if (auto verdict = wants<isa>(cpu); !verdict) return verdict;
   if (!is_vector_type(p.output.dtype)) return reject("only f32, bf16 and f16");
   const Operand& x = p.inputs[0];
@@ -64,7 +64,7 @@ std::shared_ptr<void> prepare_mean(const Problem& p) {
 }
 
 template <Isa isa>
-Verdict supports_reduce(const Problem& p, const CpuInfo& cpu) {
+Verdict supports_reduce(const Problem& p, const Machine& cpu) {
   if (auto verdict = wants<isa>(cpu); !verdict) return verdict;
   if (!is_vector_type(p.inputs[0].dtype)) return reject("only f32, bf16 and f16");
   if (p.as<Reduce>().kind == ReduceKind::max) return reject("only sums and means");

@@ -116,7 +116,7 @@ void run(const Call& call) {
   for (int64_t unit = units.begin; unit < units.end; ++unit) worker.unit(unit);
 }
 
-Verdict supports(const Problem& problem, const CpuInfo& cpu) {
+Verdict supports(const Problem& problem, const Machine& cpu) {
   if (!gemm::best_f32(cpu)) return reject("the processor has no AVX2");
   for (const Operand& x : {problem.inputs[0], problem.inputs[1], problem.output})
     if (x.dtype != DType::f32 && x.dtype != DType::bf16)

@@ -78,7 +78,7 @@ void run(const Call& call) {
 
 bool steps(const Operand& x, int from_end) { return x.shape.back(from_end) == 1 || x.strides.back(from_end) > 0; }
 
-Verdict supports(const Problem& problem, const CpuInfo&) {
+Verdict supports(const Problem& problem, const Machine&) {
   for (const Operand& x : {problem.inputs[0], problem.inputs[1], problem.output}) {
     if (!gemm::onednn_type(x.dtype)) return reject(fmt::format("an operand is {}", name_of(x.dtype)));
     if (!steps(x, 0) || !steps(x, 1)) return reject("a matrix is broadcast along its rows or columns");

@@ -28,7 +28,7 @@ void run(const Call& call) {
   }
 }
 
-Verdict supports(const Problem& problem, const CpuInfo&) {
+Verdict supports(const Problem& problem, const Machine&) {
   for (const Operand& x : problem.inputs)
     if (!is_float(x.dtype) || !has_type(x.dtype)) return reject(fmt::format("an operand is {}", name_of(x.dtype)));
   return accept();

@@ -14,7 +14,7 @@ size_t residuals(const Problem& p) {
 }
 
 template <Isa isa>
-Verdict supports(const Problem& p, const CpuInfo& cpu) {
+Verdict supports(const Problem& p, const Machine& cpu) {
   if (auto verdict = wants<isa>(cpu); !verdict) return verdict;
   for (size_t i = 0; i < p.inputs.size(); ++i) {
     if (!is_vector_type(p.inputs[i].dtype)) return reject("only f32, bf16 and f16");

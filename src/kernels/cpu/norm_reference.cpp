@@ -6,7 +6,7 @@
 namespace rung::cpu {
 namespace {
 
-Verdict supports(const Problem&, const CpuInfo&) { return accept(); }
+Verdict supports(const Problem&, const Machine&) { return accept(); }
 
 // One operand as f32 values.
 struct Values {

@@ -136,7 +136,7 @@ Verdict supports_types(const Problem& p) {
 }
 
 template <Isa isa>
-Verdict supports(const Problem& p, const CpuInfo& cpu) {
+Verdict supports(const Problem& p, const Machine& cpu) {
   if (auto verdict = wants<isa>(cpu); !verdict) return verdict;
   if (auto verdict = supports_types(p); !verdict) return verdict;
   PointwisePlan plan{};

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kMaxInputs = 8, kMaxRegisters = 64;
 
-Verdict supports(const Problem& p, const CpuInfo&) {
+Verdict supports(const Problem& p, const Machine&) {
   auto program = parse_pointwise(p.as<Pointwise>().program, p.inputs.size());
   if (!program) return reject(program.error().message);
   if (program->inputs > kMaxInputs) return reject(fmt::format("{} operands, at most {}", program->inputs, kMaxInputs));

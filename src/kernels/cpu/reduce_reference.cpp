@@ -7,7 +7,7 @@
 namespace rung::cpu {
 namespace {
 
-Verdict supports(const Problem&, const CpuInfo&) { return accept(); }
+Verdict supports(const Problem&, const Machine&) { return accept(); }
 
 template <class T, class Load>
 T reduce(ReduceKind kind, int64_t count, Load&& value) {

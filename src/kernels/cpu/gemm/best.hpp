@@ -1,12 +1,12 @@
 // The f32 micro-kernels of the best instruction set at hand, for rows that are not tied to one.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "device/cpu/cpu_info.hpp"
+#include "device/machine.hpp"
 #include "kernels/cpu/gemm/micro.hpp"
 
 namespace rung::cpu::gemm {
 
-inline const MicroKernels* best_f32(const CpuInfo& cpu) {
+inline const MicroKernels* best_f32(const Machine& cpu) {
   if (cpu.avx512) return &kAvx512F32x32;
   return cpu.avx2 ? &kAvx2F32x24 : nullptr;
 }

@@ -1,0 +1,72 @@
+// One opened GPU: its context, its stream, its modules, and memory that frees itself.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+
+#include "device/gpu/runtime.hpp"
+
+namespace rung::gpu {
+
+class Gpu;
+
+// Device memory; freed with its last holder.
+class Block {
+ public:
+  Block(std::shared_ptr<Gpu> gpu, Address address, size_t bytes)
+      : gpu_(std::move(gpu)), address_(address), bytes_(bytes) {}
+  ~Block();
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+  Address address() const { return address_; }
+  size_t bytes() const { return bytes_; }
+
+ private:
+  std::shared_ptr<Gpu> gpu_;
+  Address address_;
+  size_t bytes_;
+};
+
+class Gpu : public std::enable_shared_from_this<Gpu> {
+ public:
+  // Errors: no such device, the context cannot be made.
+  static Result<std::shared_ptr<Gpu>> open(const Runtime& runtime, int device);
+  ~Gpu();
+  Gpu(const Gpu&) = delete;
+  Gpu& operator=(const Gpu&) = delete;
+
+  const GpuInfo& info() const { return info_; }
+  const Runtime& runtime() const { return runtime_; }
+  Stream stream() const { return stream_; }
+
+  // 256-byte aligned. Errors: more than is free, naming both amounts, before anything is allocated.
+  Result<std::shared_ptr<Block>> allocate(size_t bytes);
+  Status upload(Address to, const void* from, size_t bytes);  // complete on return
+  Status download(void* to, Address from, size_t bytes);      // after all work of the stream; complete on return
+  Status wait();                                              // until the stream is empty
+  // A kernel of an embedded module, loaded on first use and given `shared_bytes` if that is above the default limit.
+  Result<Function> function(std::string_view module, std::string_view name, size_t shared_bytes = 0);
+  // The error for a code of the runtime: "upload: an illegal memory access was encountered (700)".
+  Status check(int code, std::string_view what) const;
+
+ private:
+  Gpu(const Runtime& runtime, GpuInfo info) : runtime_(runtime), info_(std::move(info)) {}
+  Result<Module> module(std::string_view name);
+  const Runtime& runtime_;
+  GpuInfo info_;
+  Context context_ = nullptr;
+  Stream stream_ = nullptr;
+  std::mutex mutex_;  // guards the maps
+  std::map<std::string, Module, std::less<>> modules_;
+  std::map<std::string, Function, std::less<>> functions_;
+};
+
+// A module compiled into this binary for all architectures; null if this build has none of that name.
+const void* embedded_module(std::string_view name);
+// Why embedded_module() finds nothing: "" or "built without a CUDA compiler".
+std::string_view missing_modules_reason();
+
+}  // namespace rung::gpu

@@ -1,0 +1,25 @@
+// What a GPU is: its name, architecture, size and the features that kernels ask about.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <string>
+
+namespace rung::gpu {
+
+struct GpuInfo {
+  std::string name;      // "NVIDIA H200"; empty: no GPU
+  std::string runtime;   // "cuda", "hip"
+  int architecture = 0;  // compute capability times ten on NVIDIA (90), the gfx number on AMD (0x942)
+  int multiprocessors = 0;
+  int lanes = 32;                     // threads that run in lock-step: 32, or 64 on AMD's CDNA
+  size_t shared_bytes_per_block = 0;  // the most that one block may ask for
+  size_t l2_bytes = 0;
+  size_t memory_bytes = 0;
+  int driver_version = 0;         // as the driver tells it: 13000 for CUDA 13.0
+  bool cooperative = false;       // whole-grid launches with a barrier
+  bool clusters = false;          // thread-block clusters, distributed shared memory, bulk copies
+  bool dependent_launch = false;  // a kernel may start before the one it depends on has ended
+  bool library_gemm = false;      // the vendor's GEMM library could be opened
+};
+
+}  // namespace rung::gpu

@@ -1,0 +1,82 @@
+// The functions of a GPU runtime that this project calls, as a table in our own words: `cuda` fills it from the driver
+// library, opened at run time, so that one binary runs on machines with no driver. Every function returns 0 or the
+// runtime's error code, which error_text() names.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "base/status.hpp"
+#include "device/gpu/gpu_info.hpp"
+
+namespace rung::gpu {
+
+using Address = uint64_t;  // of device memory
+using Context = void*;
+using Stream = void*;
+using Event = void*;
+using Module = void*;
+using Function = void*;
+using Graph = void*;            // a captured run
+using ExecutableGraph = void*;  // ready to launch
+
+struct Extent {
+  uint32_t x = 1, y = 1, z = 1;
+};
+
+// One kernel launch. `parameters` is the runtime's usual array of pointers to each argument.
+struct Launch {
+  Extent grid, block, cluster;
+  uint32_t shared_bytes = 0;
+  bool dependent = false;    // may start before the launch in front of it has ended; it waits inside
+  bool cooperative = false;  // all blocks are resident at once
+};
+
+struct Runtime {
+  const char* name;  // "cuda"
+  const char* (*error_text)(int code);
+  int (*device_count)(int* count);
+  int (*describe)(int device, GpuInfo* info);
+
+  int (*context_create)(Context* context, int device);
+  int (*context_destroy)(Context context);
+  int (*context_use)(Context context);  // by this thread
+  int (*synchronize)();                 // the whole device
+
+  int (*memory_info)(size_t* free, size_t* total);
+  int (*allocate)(Address* address, size_t bytes);
+  int (*release)(Address address);
+  int (*allocate_pinned)(void** address, size_t bytes);
+  int (*release_pinned)(void* address);
+  int (*upload)(Address to, const void* from, size_t bytes, Stream stream);  // ordered in the stream
+  int (*download)(void* to, Address from, size_t bytes, Stream stream);
+  int (*copy)(Address to, Address from, size_t bytes, Stream stream);
+  int (*fill)(Address to, uint8_t value, size_t bytes, Stream stream);
+
+  int (*stream_create)(Stream* stream);
+  int (*stream_destroy)(Stream stream);
+  int (*stream_synchronize)(Stream stream);
+  int (*event_create)(Event* event);
+  int (*event_destroy)(Event event);
+  int (*event_record)(Event event, Stream stream);
+  int (*event_elapsed_ms)(float* ms, Event from, Event to);  // both recorded and over
+
+  int (*module_load)(Module* module, const void* image);
+  int (*module_unload)(Module module);
+  int (*module_function)(Function* function, Module module, const char* name);
+  int (*allow_shared_bytes)(Function function, size_t bytes);  // above the default limit
+  int (*blocks_per_multiprocessor)(int* blocks, Function function, int threads, size_t shared_bytes);
+  int (*launch)(Function function, const Launch& launch, void** parameters, Stream stream);
+
+  int (*capture_begin)(Stream stream);
+  int (*capture_end)(Stream stream, Graph* graph);
+  int (*graph_instantiate)(ExecutableGraph* executable, Graph graph);
+  int (*graph_destroy)(Graph graph);
+  int (*executable_destroy)(ExecutableGraph executable);
+  int (*graph_launch)(ExecutableGraph executable, Stream stream);
+};
+
+// The driver's table. Errors: no driver library (named), a driver too old (the function that it lacks), no device.
+Result<const Runtime*> cuda_runtime();
+
+}  // namespace rung::gpu

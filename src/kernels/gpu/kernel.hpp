@@ -1,0 +1,33 @@
+// A call of a GPU kernel row, and the table of all GPU rows.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "device/gpu/gpu.hpp"
+#include "kernels/kernel.hpp"
+
+namespace rung::gpu {
+
+// What enqueue() gets: device addresses, and the stream that its launches go into. A launch must not synchronise,
+// allocate or touch the host: the same call is recorded into a graph.
+struct Call {
+  const Problem& problem;
+  const Address* inputs;  // by operand; a packed operand points to what pack() made
+  Address output;
+  Address scratch;    // scratch_bytes(), 256-byte aligned; contents undefined
+  const void* state;  // what prepare() returned
+  Address fault;      // u32: set to 1 + operand's index when its values cannot be used (an index out of range)
+  Gpu& gpu;
+  Stream stream;
+
+  // Launches `function` of `module` with one argument, a plain struct passed by value.
+  template <class Arguments>
+  Status launch(std::string_view module, std::string_view function, const Launch& shape,
+                const Arguments& arguments) const {
+    void* parameters[] = {const_cast<Arguments*>(&arguments)};
+    return launch_raw(module, function, shape, parameters);
+  }
+  Status launch_raw(std::string_view module, std::string_view function, const Launch& shape, void** parameters) const;
+};
+
+std::span<const Kernel* const> all_kernels();
+
+}  // namespace rung::gpu

@@ -1,0 +1,43 @@
+// What a kernel is, on any device: one row that says which op it runs, when it can, how much scratch it needs, how it
+// wants its constant operands laid out, and the function that runs it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <memory>
+#include <span>
+
+#include "base/status.hpp"
+#include "base/verdict.hpp"
+#include "device/machine.hpp"
+#include "kernels/problem.hpp"
+
+namespace rung {
+
+namespace cpu {
+struct Call;
+}
+namespace gpu {
+struct Call;
+}
+
+// A parameter that the tuner may set, and the values worth trying; the first is the default.
+struct Tunable {
+  std::string_view name;
+  std::vector<int64_t> values;
+};
+
+struct Kernel {
+  std::string_view name;  // "linear_avx2"
+  std::string_view op;    // the op's word in text, or its family: "linear", "unary", "pointwise"
+  Verdict (*supports)(const Problem&, const Machine&);
+  void (*run)(const cpu::Call&) = nullptr;  // CPU rows: every thread of the team calls it
+  size_t (*scratch_bytes)(const Problem&) = nullptr;
+  // Bytes that constant operand `i` takes in this kernel's own layout; 0: used as it is.
+  size_t (*packed_bytes)(const Problem&, size_t i) = nullptr;
+  void (*pack)(const Problem&, size_t i, const void* from, void* to) = nullptr;
+  // Objects too dear to make on every call (library primitives); shared by all calls of one bound step, all threads.
+  std::shared_ptr<void> (*prepare)(const Problem&) = nullptr;
+  std::vector<Tunable> (*tunables)(const Problem&) = nullptr;
+  Status (*enqueue)(const gpu::Call&) = nullptr;  // GPU rows: puts its launches into the call's stream
+};
+
+}  // namespace rung

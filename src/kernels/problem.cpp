@@ -1,0 +1,43 @@
+// How an operand's strides read as rows.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/problem.hpp"
+
+namespace rung {
+namespace {
+
+// Walks the axes before the last from the inside out: `stride` is the step that the next axis must have to continue the
+// rows seen so far; 0 while none has been seen.
+bool rows_stride(const Operand& x, int64_t& stride) {
+  int64_t expected = -1;
+  stride = x.shape.back();
+  for (int axis = x.shape.rank() - 2; axis >= 0; --axis) {
+    if (x.shape[axis] == 1) continue;
+    if (expected < 0)
+      stride = x.strides[axis];
+    else if (x.strides[axis] != expected)
+      return false;
+    expected = x.strides[axis] * x.shape[axis];
+  }
+  return true;
+}
+
+}  // namespace
+
+bool Operand::is_rows() const {
+  if (shape.rank() == 0) return false;
+  int64_t stride = 0;
+  bool dense_last = strides.back() == 1 || shape.back() == 1;
+  return dense_last && rows_stride(*this, stride);
+}
+
+int64_t Operand::row_stride() const {
+  int64_t stride = 0;
+  rows_stride(*this, stride);
+  return stride;
+}
+
+std::string_view op_family(const Op& op) {
+  return std::visit([](const auto& o) { return std::decay_t<decltype(o)>::kName; }, op);
+}
+
+}  // namespace rung

@@ -1,0 +1,45 @@
+// What a kernel is asked to do: an op over operands that arrive as strides, without addresses.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/op.hpp"
+
+namespace rung {
+
+// An operand as the kernel finds it. Views arrive as strides: a kernel that wants them dense says so in supports().
+struct Operand {
+  DType dtype = DType::f32;
+  Shape shape;
+  Strides strides;
+  bool constant = false;  // known when the plan is built, so pack() may lay it out anew
+  bool contiguous() const { return strides == contiguous_strides(shape); }
+  // Dense in the last axis, and all leading axes collapse to rows of one stride; see row_stride().
+  bool is_rows() const;
+  int64_t rows() const { return shape.back() ? shape.product() / shape.back() : 0; }
+  int64_t row_stride() const;  // elements from one row to the next; needs is_rows()
+};
+
+// `params` are the tuner's choices, by name; absent means the kernel's default.
+struct Problem {
+  Op op;
+  std::vector<Operand> inputs;
+  Operand output;   // always contiguous
+  int threads = 1;  // of the team; 0 on a GPU
+  std::map<std::string, int64_t, std::less<>> params;
+  int64_t param(std::string_view name, int64_t fallback) const {
+    auto it = params.find(name);
+    return it == params.end() ? fallback : it->second;
+  }
+  template <class T>
+  const T& as() const {
+    return std::get<T>(op);
+  }
+};
+
+std::string_view op_family(const Op& op);  // the variant's kName: "unary", "linear", ...
+
+}  // namespace rung

@@ -1,0 +1,29 @@
+// A target: the machine that plans are built for and the kernel rows that it offers, as plain data. Plan, tuner and
+// ladder ask it; what runs launches is the session's business.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <span>
+#include <string>
+
+#include "kernels/kernel.hpp"
+
+namespace rung {
+
+struct Target {
+  std::string kind;         // "cpu", "cuda"
+  std::string fingerprint;  // of the device: a plan refuses to load on another
+  Machine machine;
+  std::span<const Kernel* const> kernels;  // all rows; those of one op in order of preference
+
+  // The rows of an op's family, its last resort last.
+  std::span<const Kernel* const> kernels_for(std::string_view family) const;
+  const Kernel* kernel_named(std::string_view name) const;  // null if there is none
+  // The vendor library's row for a family, null where there is none: the baseline, and always a candidate.
+  const Kernel* library_row(std::string_view family) const;
+  Verdict supports(const Kernel& kernel, const Problem& problem) const { return kernel.supports(problem, machine); }
+};
+
+// This process's processor.
+const Target& cpu_target();
+
+}  // namespace rung
