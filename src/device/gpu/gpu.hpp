@@ -40,6 +40,7 @@ class Gpu : public std::enable_shared_from_this<Gpu> {
 
   const GpuInfo& info() const { return info_; }
   const Runtime& runtime() const { return runtime_; }
+  Context context() const { return context_; }
   Stream stream() const { return stream_; }
 
   // 256-byte aligned. Errors: more than is free, naming both amounts, before anything is allocated.
@@ -61,7 +62,11 @@ class Gpu : public std::enable_shared_from_this<Gpu> {
   Stream stream_ = nullptr;
   std::mutex mutex_;  // guards the maps
   std::map<std::string, Module, std::less<>> modules_;
-  std::map<std::string, Function, std::less<>> functions_;
+  struct LoadedFunction {
+    Function function = nullptr;
+    size_t shared_bytes = 0;  // allowed so far
+  };
+  std::map<std::string, LoadedFunction, std::less<>> functions_;
 };
 
 // A module compiled into this binary for all architectures; null if this build has none of that name.

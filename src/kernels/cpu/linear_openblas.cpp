@@ -4,7 +4,7 @@
 #include <cblas.h>
 
 #include "kernels/cpu/gemm/best.hpp"
-#include "kernels/cpu/linear_shape.hpp"
+#include "kernels/linear_shape.hpp"
 
 namespace rung::cpu {
 namespace {

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "kernels/cpu/element.hpp"
-#include "kernels/cpu/linear_shape.hpp"
+#include "kernels/linear_shape.hpp"
 
 namespace rung::cpu {
 namespace {

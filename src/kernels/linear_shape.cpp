@@ -1,8 +1,8 @@
 // A linear problem read out of its operands, and what the fast linear rows want of it.
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/cpu/linear_shape.hpp"
+#include "kernels/linear_shape.hpp"
 
-namespace rung::cpu {
+namespace rung {
 
 LinearShape::LinearShape(const Problem& problem) {
   const auto& op = problem.as<Linear>();
@@ -29,4 +29,4 @@ Verdict supports_linear(const Problem& problem, bool (*known)(DType)) {
   return accept();
 }
 
-}  // namespace rung::cpu
+}  // namespace rung

@@ -1,9 +1,9 @@
 // A linear problem read out of its operands, as every linear row needs it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "kernels/cpu/kernel.hpp"
+#include "kernels/kernel.hpp"
 
-namespace rung::cpu {
+namespace rung {
 
 struct LinearShape {
   int64_t m = 0, n = 0, k = 0;         // n: columns of the result
@@ -17,4 +17,4 @@ struct LinearShape {
 Verdict supports_linear(const Problem& problem, bool (*known)(DType));
 inline bool f32_or_bf16(DType type) { return type == DType::f32 || type == DType::bf16; }
 
-}  // namespace rung::cpu
+}  // namespace rung

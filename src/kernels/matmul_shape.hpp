@@ -1,9 +1,9 @@
 // A matmul problem read out of its operands: matrix sizes, and where each matrix of the batch begins.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "kernels/cpu/kernel.hpp"
+#include "kernels/kernel.hpp"
 
-namespace rung::cpu {
+namespace rung {
 
 struct MatMulShape {
   int64_t m = 0, n = 0, k = 0, batch = 1;  // batch: matrices of the result
@@ -27,4 +27,4 @@ inline int64_t matrix_offset(const Problem& problem, size_t operand, int64_t ind
   return offset;
 }
 
-}  // namespace rung::cpu
+}  // namespace rung

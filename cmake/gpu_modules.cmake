@@ -1,0 +1,48 @@
+# GPU kernels: every src/kernels/gpu/NAME.cu becomes a module NAME, compiled for each architecture and embedded in the
+# binary as bytes that the driver loads. Without nvcc the tool builds all the same and says what it lacks.
+# SPDX-License-Identifier: Apache-2.0
+find_program(RUNG_NVCC nvcc PATHS /usr/local/cuda/bin)
+set(portable_architectures -gencode=arch=compute_80,code=sm_80 -gencode=arch=compute_90a,code=sm_90a)
+set(hopper_architectures -gencode=arch=compute_90a,code=sm_90a)  # files named *_sm90.cu
+
+function(rung_gpu_module source out_fatbin)
+  get_filename_component(name ${source} NAME_WE)
+  set(fatbin ${CMAKE_BINARY_DIR}/gpu/${name}.fatbin)
+  set(architectures ${portable_architectures})
+  if(name MATCHES "_sm90$")
+    set(architectures ${hopper_architectures})
+  endif()
+  add_custom_command(OUTPUT ${fatbin}
+    COMMAND ${RUNG_NVCC} -fatbin -O3 -std=c++17 --expt-relaxed-constexpr ${architectures} -I ${CMAKE_SOURCE_DIR}/src
+            -MD -MF ${fatbin}.d -o ${fatbin} ${source}
+    DEPENDS ${source} DEPFILE ${fatbin}.d COMMENT "GPU module ${name}" VERBATIM)
+  set(${out_fatbin} ${fatbin} PARENT_SCOPE)
+endfunction()
+
+# Writes the table of modules and adds it to `target`.
+function(rung_embed_gpu_modules target)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/kernels/gpu/*.cu)
+  set(declarations "")
+  set(rows "")
+  set(bytes "")
+  set(fatbins "")
+  if(RUNG_NVCC)
+    file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/gpu)
+    foreach(source ${sources})
+      get_filename_component(name ${source} NAME_WE)
+      rung_gpu_module(${source} fatbin)
+      list(APPEND fatbins ${fatbin})
+      string(APPEND declarations "extern \"C\" const char rung_gpu_${name}[];\n")
+      string(APPEND rows "    {\"${name}\", rung_gpu_${name}},\n")
+      string(APPEND bytes "asm(\".section .rodata\\n.balign 64\\n.globl rung_gpu_${name}\\nrung_gpu_${name}:\\n\"\n"
+             "    \".incbin \\\"${fatbin}\\\"\\n.previous\");\n")
+    endforeach()
+    set(reason "")
+  else()
+    set(reason "built without a CUDA compiler")
+  endif()
+  set(table ${CMAKE_BINARY_DIR}/gpu_modules.cpp)
+  configure_file(${CMAKE_SOURCE_DIR}/cmake/gpu_modules.cpp.in ${table} @ONLY)
+  set_source_files_properties(${table} PROPERTIES OBJECT_DEPENDS "${fatbins}")
+  target_sources(${target} PRIVATE ${table})
+endfunction()

@@ -1,0 +1,226 @@
+// Row-major products as the column-major ones that cuBLASLt computes: out' = w x', so the library's A is w, its B is x.
+// SPDX-License-Identifier: Apache-2.0
+#include "device/gpu/cublaslt.hpp"
+
+#include <dlfcn.h>
+
+#include <array>
+#include <cstring>
+
+namespace rung::gpu {
+namespace {
+
+using Handle = void*;
+using Descriptor = void*;
+using Layout = void*;
+using Preference = void*;
+struct Algorithm {
+  uint64_t data[8];
+};
+struct Proposal {
+  Algorithm algorithm;
+  size_t workspace_bytes;
+  int status;
+  float waves;
+  int reserved[4];
+};
+
+constexpr int kF32 = 0, kF16 = 2, kBf16 = 14;  // cudaDataType
+constexpr int kCompute32F = 68;                // true f32 products for f32 operands, no TF32
+constexpr int kTranspose = 1;                  // CUBLAS_OP_T
+enum DescriptorAttribute { kTransposeA = 3, kEpilogue = 7, kBiasPointer = 8, kBiasType = 26 };
+enum LayoutAttribute { kBatchCount = 5, kBatchStride = 6 };
+enum PreferenceAttribute { kMaxWorkspace = 1 };
+enum EpilogueBits { kDefault = 1, kRelu = 2, kBias = 4, kGelu = 32 };
+
+struct Library {
+  int (*cublasLtCreate)(Handle*);
+  size_t (*cublasLtGetVersion)();
+  const char* (*cublasLtGetStatusString)(int);
+  int (*cublasLtMatmulDescCreate)(Descriptor*, int compute, int scale);
+  int (*cublasLtMatmulDescDestroy)(Descriptor);
+  int (*cublasLtMatmulDescSetAttribute)(Descriptor, int, const void*, size_t);
+  int (*cublasLtMatrixLayoutCreate)(Layout*, int type, uint64_t rows, uint64_t columns, int64_t stride);
+  int (*cublasLtMatrixLayoutDestroy)(Layout);
+  int (*cublasLtMatrixLayoutSetAttribute)(Layout, int, const void*, size_t);
+  int (*cublasLtMatmulPreferenceCreate)(Preference*);
+  int (*cublasLtMatmulPreferenceDestroy)(Preference);
+  int (*cublasLtMatmulPreferenceSetAttribute)(Preference, int, const void*, size_t);
+  int (*cublasLtMatmulAlgoGetHeuristic)(Handle, Descriptor, Layout, Layout, Layout, Layout, Preference, int, Proposal*,
+                                        int*);
+  int (*cublasLtMatmul)(Handle, Descriptor, const void* alpha, const void* a, Layout, const void* b, Layout,
+                        const void* beta, const void* c, Layout, void* d, Layout, const Algorithm*, void* workspace,
+                        size_t, Stream);
+  Handle handle = nullptr;
+};
+Library library;
+
+template <class Pointer>
+Status find(void* from, const char* name, Pointer& to) {
+  void* symbol = dlsym(from, name);
+  if (!symbol) return fail("cuBLASLt is too old: it has no {}", name);
+  std::memcpy(&to, &symbol, sizeof symbol);
+  return {};
+}
+
+Status open_library() {
+  void* opened = nullptr;
+  for (const char* name : {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"})
+    if ((opened = dlopen(name, RTLD_NOW | RTLD_LOCAL))) break;
+  if (!opened) return fail("no cuBLASLt: {}", dlerror());
+#define RUNG_FIND(name) RUNG_CHECK(find(opened, #name, library.name))
+  RUNG_FIND(cublasLtCreate);
+  RUNG_FIND(cublasLtGetVersion);
+  RUNG_FIND(cublasLtGetStatusString);
+  RUNG_FIND(cublasLtMatmulDescCreate);
+  RUNG_FIND(cublasLtMatmulDescDestroy);
+  RUNG_FIND(cublasLtMatmulDescSetAttribute);
+  RUNG_FIND(cublasLtMatrixLayoutCreate);
+  RUNG_FIND(cublasLtMatrixLayoutDestroy);
+  RUNG_FIND(cublasLtMatrixLayoutSetAttribute);
+  RUNG_FIND(cublasLtMatmulPreferenceCreate);
+  RUNG_FIND(cublasLtMatmulPreferenceDestroy);
+  RUNG_FIND(cublasLtMatmulPreferenceSetAttribute);
+  RUNG_FIND(cublasLtMatmulAlgoGetHeuristic);
+  RUNG_FIND(cublasLtMatmul);
+#undef RUNG_FIND
+  return {};
+}
+
+const Status& opened() {
+  static const Status status = open_library();
+  return status;
+}
+
+// One handle for the process, made where a context is current.
+Status need_handle() {
+  RUNG_CHECK(Status(opened()));
+  static const int code = library.cublasLtCreate(&library.handle);
+  if (code != 0) return fail("cuBLASLt cannot start: {}", library.cublasLtGetStatusString(code));
+  return {};
+}
+
+Status check(int code, const char* what) {
+  if (code == 0) return {};
+  return fail("cuBLASLt: {}: {}", what, library.cublasLtGetStatusString(code));
+}
+
+int type_code(DType dtype) { return dtype == DType::bf16 ? kBf16 : dtype == DType::f16 ? kF16 : kF32; }
+
+uint32_t epilogue_bits(const LibraryGemm& gemm) {
+  uint32_t bits = gemm.bias ? kBias : 0;
+  if (gemm.epilogue == LibraryGemm::Epilogue::relu) bits |= kRelu;
+  if (gemm.epilogue == LibraryGemm::Epilogue::gelu_tanh) bits |= kGelu;
+  return bits == 0 ? kDefault : bits;
+}
+
+}  // namespace
+
+struct PreparedGemm::Objects {
+  Descriptor descriptor = nullptr;
+  Layout a = nullptr, b = nullptr, c = nullptr, d = nullptr;
+  Algorithm algorithm = {};
+  size_t workspace_bytes = 0;
+  bool bias = false, residual = false;
+
+  ~Objects() {
+    if (descriptor) library.cublasLtMatmulDescDestroy(descriptor);
+    for (Layout layout : {a, b, c, d})
+      if (layout) library.cublasLtMatrixLayoutDestroy(layout);
+  }
+
+  template <class T>
+  Status set(DescriptorAttribute which, T value) {
+    return check(library.cublasLtMatmulDescSetAttribute(descriptor, which, &value, sizeof value), "descriptor");
+  }
+
+  Status describe(const LibraryGemm& gemm) {
+    RUNG_CHECK(check(library.cublasLtMatmulDescCreate(&descriptor, kCompute32F, kF32), "descriptor"));
+    if (!gemm.w_is_kn) RUNG_CHECK(set(kTransposeA, int32_t{kTranspose}));
+    RUNG_CHECK(set(kEpilogue, epilogue_bits(gemm)));
+    if (!gemm.bias) return {};
+    RUNG_CHECK(set(kBiasType, int32_t{type_code(gemm.bias_type)}));
+    return set(kBiasPointer, uint64_t{256});  // any aligned address: the heuristic asks whether there is one
+  }
+
+  struct Matrix {
+    DType dtype;
+    int64_t rows, columns, stride, batch_stride;
+  };
+  static Status layout(Layout& made, const Matrix& matrix, int64_t batch) {
+    auto rows = static_cast<uint64_t>(matrix.rows), columns = static_cast<uint64_t>(matrix.columns);
+    RUNG_CHECK(check(
+        library.cublasLtMatrixLayoutCreate(&made, type_code(matrix.dtype), rows, columns, matrix.stride), "layout"));
+    if (batch == 1) return {};
+    auto count = static_cast<int32_t>(batch);
+    RUNG_CHECK(check(library.cublasLtMatrixLayoutSetAttribute(made, kBatchCount, &count, sizeof count), "layout"));
+    return check(library.cublasLtMatrixLayoutSetAttribute(made, kBatchStride, &matrix.batch_stride,
+                                                          sizeof matrix.batch_stride),
+                 "layout");
+  }
+
+  Status lay_out(const LibraryGemm& gemm) {
+    Matrix w{gemm.w, gemm.k, gemm.n, gemm.w_stride, gemm.w_batch};
+    if (gemm.w_is_kn) std::swap(w.rows, w.columns);
+    RUNG_CHECK(layout(a, w, gemm.batch));
+    RUNG_CHECK(layout(b, {gemm.x, gemm.k, gemm.m, gemm.x_stride, gemm.x_batch}, gemm.batch));
+    int64_t c_stride = gemm.residual ? gemm.residual_stride : gemm.out_stride;
+    RUNG_CHECK(layout(c, {gemm.out, gemm.n, gemm.m, c_stride, gemm.out_batch}, gemm.batch));
+    return layout(d, {gemm.out, gemm.n, gemm.m, gemm.out_stride, gemm.out_batch}, gemm.batch);
+  }
+
+  Status choose(int which) {
+    Preference preference = nullptr;
+    RUNG_CHECK(check(library.cublasLtMatmulPreferenceCreate(&preference), "preference"));
+    size_t workspace = kLibraryWorkspaceBytes;
+    library.cublasLtMatmulPreferenceSetAttribute(preference, kMaxWorkspace, &workspace, sizeof workspace);
+    std::array<Proposal, kLibraryAlgorithms> proposals{};
+    int found = 0;
+    int code = library.cublasLtMatmulAlgoGetHeuristic(library.handle, descriptor, a, b, c, d, preference,
+                                                      kLibraryAlgorithms, proposals.data(), &found);
+    library.cublasLtMatmulPreferenceDestroy(preference);
+    RUNG_CHECK(check(code, "asking for algorithms"));
+    if (which >= found) return fail("cuBLASLt offers {} algorithms for it, wanted number {}", found, which);
+    algorithm = proposals[static_cast<size_t>(which)].algorithm;
+    workspace_bytes = proposals[static_cast<size_t>(which)].workspace_bytes;
+    return {};
+  }
+};
+
+PreparedGemm::PreparedGemm() : objects_(std::make_unique<Objects>()) {}
+PreparedGemm::~PreparedGemm() = default;
+
+Result<std::shared_ptr<PreparedGemm>> PreparedGemm::make(const LibraryGemm& gemm) {
+  RUNG_CHECK(need_handle());
+  std::shared_ptr<PreparedGemm> prepared(new PreparedGemm());
+  Objects& objects = *prepared->objects_;
+  objects.bias = gemm.bias;
+  objects.residual = gemm.residual;
+  RUNG_CHECK(objects.describe(gemm));
+  RUNG_CHECK(objects.lay_out(gemm));
+  RUNG_CHECK(objects.choose(gemm.algorithm));
+  return prepared;
+}
+
+Status PreparedGemm::enqueue(const LibraryOperands& operands, Stream stream) const {
+  Objects& objects = *objects_;
+  if (objects.bias) RUNG_CHECK(objects.set(kBiasPointer, uint64_t{operands.bias}));
+  auto pointer = [](Address address) { return reinterpret_cast<void*>(address); };
+  const float one = 1, beta = objects.residual ? 1.0f : 0.0f;
+  Address c = objects.residual ? operands.residual : operands.out;
+  return check(library.cublasLtMatmul(library.handle, objects.descriptor, &one, pointer(operands.w), objects.a,
+                                      pointer(operands.x), objects.b, &beta, pointer(c), objects.c,
+                                      pointer(operands.out), objects.d, &objects.algorithm,
+                                      pointer(operands.workspace), objects.workspace_bytes, stream),
+               "matmul");
+}
+
+Verdict library_gemm_available() { return opened() ? accept() : reject(opened().error().message); }
+
+std::string library_gemm_version() {
+  if (!opened()) return "";
+  size_t v = library.cublasLtGetVersion();
+  return fmt::format("cublaslt {}.{}.{}", v / 10000, v / 100 % 100, v % 100);
+}
+
+}  // namespace rung::gpu

@@ -1,0 +1,272 @@
+// The CUDA driver library, opened at run time and put into the runtime table. Names, numbers and layouts are those of
+// the CUDA driver API reference; its header is not needed to build.
+// SPDX-License-Identifier: Apache-2.0
+#include <dlfcn.h>
+
+#include <cstring>
+
+#include "device/gpu/runtime.hpp"
+
+namespace rung::gpu {
+namespace {
+
+// Attributes of devices and functions that we ask for (CUdevice_attribute, CUfunction_attribute).
+enum DeviceAttribute {
+  kMultiprocessors = 16,
+  kL2Bytes = 38,
+  kMajor = 75,
+  kMinor = 76,
+  kCooperative = 95,
+  kSharedBytesPerBlock = 97,
+  kClusters = 120
+};
+enum FunctionAttribute { kMaxDynamicShared = 8 };
+enum LaunchAttributeId { kCooperativeLaunch = 2, kClusterDimension = 4, kProgrammaticSerialization = 6 };
+
+struct LaunchAttribute {
+  int id = 0, pad = 0;
+  union {
+    char bytes[64];
+    unsigned cluster[3];
+    int flag;
+  } value = {};
+};
+struct LaunchConfig {
+  unsigned grid[3], block[3], shared_bytes;
+  Stream stream;
+  LaunchAttribute* attributes;
+  unsigned attribute_count;
+};
+
+// The driver's entry points, by the names that its library exports.
+struct Driver {
+  int (*cuInit)(unsigned);
+  int (*cuDriverGetVersion)(int*);
+  int (*cuGetErrorString)(int, const char**);
+  int (*cuDeviceGetCount)(int*);
+  int (*cuDeviceGet)(int*, int);
+  int (*cuDeviceGetName)(char*, int, int);
+  int (*cuDeviceGetAttribute)(int*, int, int);
+  int (*cuDeviceTotalMem_v2)(size_t*, int);
+  int (*cuDevicePrimaryCtxRetain)(Context*, int);
+  int (*cuCtxSetCurrent)(Context);
+  int (*cuCtxSynchronize)();
+  int (*cuCtxGetDevice)(int*);
+  int (*cuDevicePrimaryCtxRelease_v2)(int);
+  int (*cuMemGetInfo_v2)(size_t*, size_t*);
+  int (*cuMemAlloc_v2)(Address*, size_t);
+  int (*cuMemFree_v2)(Address);
+  int (*cuMemAllocHost_v2)(void**, size_t);
+  int (*cuMemFreeHost)(void*);
+  int (*cuMemcpyHtoDAsync_v2)(Address, const void*, size_t, Stream);
+  int (*cuMemcpyDtoHAsync_v2)(void*, Address, size_t, Stream);
+  int (*cuMemcpyDtoDAsync_v2)(Address, Address, size_t, Stream);
+  int (*cuMemsetD8Async)(Address, unsigned char, size_t, Stream);
+  int (*cuStreamCreate)(Stream*, unsigned);
+  int (*cuStreamDestroy_v2)(Stream);
+  int (*cuStreamSynchronize)(Stream);
+  int (*cuEventCreate)(Event*, unsigned);
+  int (*cuEventDestroy_v2)(Event);
+  int (*cuEventRecord)(Event, Stream);
+  int (*cuEventElapsedTime)(float*, Event, Event);
+  int (*cuModuleLoadData)(Module*, const void*);
+  int (*cuModuleUnload)(Module);
+  int (*cuModuleGetFunction)(Function*, Module, const char*);
+  int (*cuFuncSetAttribute)(Function, int, int);
+  int (*cuOccupancyMaxActiveBlocksPerMultiprocessor)(int*, Function, int, size_t);
+  int (*cuLaunchKernelEx)(const LaunchConfig*, Function, void**, void**);
+  int (*cuStreamBeginCapture_v2)(Stream, int);
+  int (*cuStreamEndCapture)(Stream, Graph*);
+  int (*cuGraphInstantiateWithFlags)(ExecutableGraph*, Graph, unsigned long long);
+  int (*cuGraphDestroy)(Graph);
+  int (*cuGraphExecDestroy)(ExecutableGraph);
+  int (*cuGraphLaunch)(ExecutableGraph, Stream);
+};
+Driver driver;
+
+const char* error_text(int code) {
+  const char* text = nullptr;
+  return driver.cuGetErrorString(code, &text) == 0 && text ? text : "unknown error";
+}
+
+int describe(int index, GpuInfo* info) {
+  int device = 0;
+  char name[128] = {};
+  if (int code = driver.cuDeviceGet(&device, index)) return code;
+  if (int code = driver.cuDeviceGetName(name, sizeof name, device)) return code;
+  if (int code = driver.cuDeviceTotalMem_v2(&info->memory_bytes, device)) return code;
+  auto attribute = [&](DeviceAttribute which) {
+    int value = 0;
+    driver.cuDeviceGetAttribute(&value, which, device);
+    return value;
+  };
+  info->name = name;
+  info->runtime = "cuda";
+  info->architecture = attribute(kMajor) * 10 + attribute(kMinor);
+  info->multiprocessors = attribute(kMultiprocessors);
+  info->shared_bytes_per_block = static_cast<size_t>(attribute(kSharedBytesPerBlock));
+  info->l2_bytes = static_cast<size_t>(attribute(kL2Bytes));
+  info->cooperative = attribute(kCooperative) != 0;
+  info->clusters = attribute(kClusters) != 0;
+  info->dependent_launch = info->architecture >= 90;
+  return driver.cuDriverGetVersion(&info->driver_version);
+}
+
+// The device's primary context: the one that libraries in the same process use.
+int context_create(Context* context, int index) {
+  int device = 0;
+  if (int code = driver.cuDeviceGet(&device, index)) return code;
+  return driver.cuDevicePrimaryCtxRetain(context, device);
+}
+
+int context_destroy(Context context) {
+  int device = 0;
+  if (int code = driver.cuCtxSetCurrent(context)) return code;
+  if (int code = driver.cuCtxGetDevice(&device)) return code;
+  return driver.cuDevicePrimaryCtxRelease_v2(device);
+}
+
+int stream_create(Stream* stream) { return driver.cuStreamCreate(stream, 1); }  // does not wait for the default stream
+int event_create(Event* event) { return driver.cuEventCreate(event, 0); }
+int allow_shared_bytes(Function function, size_t bytes) {
+  return driver.cuFuncSetAttribute(function, kMaxDynamicShared, static_cast<int>(bytes));
+}
+
+int launch(Function function, const Launch& shape, void** parameters, Stream stream) {
+  LaunchAttribute attributes[3];
+  LaunchConfig config{{shape.grid.x, shape.grid.y, shape.grid.z},
+                      {shape.block.x, shape.block.y, shape.block.z},
+                      shape.shared_bytes,
+                      stream,
+                      attributes,
+                      0};
+  auto add = [&](LaunchAttributeId id) -> LaunchAttribute& {
+    LaunchAttribute& attribute = attributes[config.attribute_count++];
+    attribute.id = id;
+    return attribute;
+  };
+  if (shape.dependent) add(kProgrammaticSerialization).value.flag = 1;
+  if (shape.cooperative) add(kCooperativeLaunch).value.flag = 1;
+  if (shape.cluster.x * shape.cluster.y * shape.cluster.z > 1) {
+    unsigned cluster[3] = {shape.cluster.x, shape.cluster.y, shape.cluster.z};
+    std::memcpy(add(kClusterDimension).value.cluster, cluster, sizeof cluster);
+  }
+  return driver.cuLaunchKernelEx(&config, function, parameters, nullptr);
+}
+
+constexpr int kCaptureThisThreadOnly = 1;
+int capture_begin(Stream stream) { return driver.cuStreamBeginCapture_v2(stream, kCaptureThisThreadOnly); }
+int graph_instantiate(ExecutableGraph* executable, Graph graph) {
+  return driver.cuGraphInstantiateWithFlags(executable, graph, 0);
+}
+
+// Fills `to` from the library. Errors: the function is missing.
+template <class Pointer>
+Status find(void* library, const char* name, Pointer& to) {
+  void* symbol = dlsym(library, name);
+  if (!symbol) return fail("the CUDA driver is too old: it has no {}", name);
+  std::memcpy(&to, &symbol, sizeof symbol);
+  return {};
+}
+
+Status load_driver() {
+  void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (!library) return fail("no CUDA driver: {}", dlerror());
+#define RUNG_FIND(name) RUNG_CHECK(find(library, #name, driver.name))
+  RUNG_FIND(cuInit);
+  RUNG_FIND(cuDriverGetVersion);
+  RUNG_FIND(cuGetErrorString);
+  RUNG_FIND(cuDeviceGetCount);
+  RUNG_FIND(cuDeviceGet);
+  RUNG_FIND(cuDeviceGetName);
+  RUNG_FIND(cuDeviceGetAttribute);
+  RUNG_FIND(cuDeviceTotalMem_v2);
+  RUNG_FIND(cuDevicePrimaryCtxRetain);
+  RUNG_FIND(cuCtxSetCurrent);
+  RUNG_FIND(cuCtxSynchronize);
+  RUNG_FIND(cuCtxGetDevice);
+  RUNG_FIND(cuDevicePrimaryCtxRelease_v2);
+  RUNG_FIND(cuMemGetInfo_v2);
+  RUNG_FIND(cuMemAlloc_v2);
+  RUNG_FIND(cuMemFree_v2);
+  RUNG_FIND(cuMemAllocHost_v2);
+  RUNG_FIND(cuMemFreeHost);
+  RUNG_FIND(cuMemcpyHtoDAsync_v2);
+  RUNG_FIND(cuMemcpyDtoHAsync_v2);
+  RUNG_FIND(cuMemcpyDtoDAsync_v2);
+  RUNG_FIND(cuMemsetD8Async);
+  RUNG_FIND(cuStreamCreate);
+  RUNG_FIND(cuStreamDestroy_v2);
+  RUNG_FIND(cuStreamSynchronize);
+  RUNG_FIND(cuEventCreate);
+  RUNG_FIND(cuEventDestroy_v2);
+  RUNG_FIND(cuEventRecord);
+  RUNG_FIND(cuEventElapsedTime);
+  RUNG_FIND(cuModuleLoadData);
+  RUNG_FIND(cuModuleUnload);
+  RUNG_FIND(cuModuleGetFunction);
+  RUNG_FIND(cuFuncSetAttribute);
+  RUNG_FIND(cuOccupancyMaxActiveBlocksPerMultiprocessor);
+  RUNG_FIND(cuLaunchKernelEx);
+  RUNG_FIND(cuStreamBeginCapture_v2);
+  RUNG_FIND(cuStreamEndCapture);
+  RUNG_FIND(cuGraphInstantiateWithFlags);
+  RUNG_FIND(cuGraphDestroy);
+  RUNG_FIND(cuGraphExecDestroy);
+  RUNG_FIND(cuGraphLaunch);
+#undef RUNG_FIND
+  if (int code = driver.cuInit(0)) return fail("the CUDA driver cannot start: {} ({})", error_text(code), code);
+  int count = 0;
+  if (driver.cuDeviceGetCount(&count) != 0 || count == 0) return fail("the CUDA driver sees no device");
+  return {};
+}
+
+Runtime make_table() {
+  return {.name = "cuda",
+          .error_text = error_text,
+          .device_count = driver.cuDeviceGetCount,
+          .describe = describe,
+          .context_create = context_create,
+          .context_destroy = context_destroy,
+          .context_use = driver.cuCtxSetCurrent,
+          .synchronize = driver.cuCtxSynchronize,
+          .memory_info = driver.cuMemGetInfo_v2,
+          .allocate = driver.cuMemAlloc_v2,
+          .release = driver.cuMemFree_v2,
+          .allocate_pinned = driver.cuMemAllocHost_v2,
+          .release_pinned = driver.cuMemFreeHost,
+          .upload = driver.cuMemcpyHtoDAsync_v2,
+          .download = driver.cuMemcpyDtoHAsync_v2,
+          .copy = driver.cuMemcpyDtoDAsync_v2,
+          .fill = driver.cuMemsetD8Async,
+          .stream_create = stream_create,
+          .stream_destroy = driver.cuStreamDestroy_v2,
+          .stream_synchronize = driver.cuStreamSynchronize,
+          .event_create = event_create,
+          .event_destroy = driver.cuEventDestroy_v2,
+          .event_record = driver.cuEventRecord,
+          .event_elapsed_ms = driver.cuEventElapsedTime,
+          .module_load = driver.cuModuleLoadData,
+          .module_unload = driver.cuModuleUnload,
+          .module_function = driver.cuModuleGetFunction,
+          .allow_shared_bytes = allow_shared_bytes,
+          .blocks_per_multiprocessor = driver.cuOccupancyMaxActiveBlocksPerMultiprocessor,
+          .launch = launch,
+          .capture_begin = capture_begin,
+          .capture_end = driver.cuStreamEndCapture,
+          .graph_instantiate = graph_instantiate,
+          .graph_destroy = driver.cuGraphDestroy,
+          .executable_destroy = driver.cuGraphExecDestroy,
+          .graph_launch = driver.cuGraphLaunch};
+}
+
+}  // namespace
+
+Result<const Runtime*> cuda_runtime() {
+  static const Status loaded = load_driver();
+  if (!loaded) return tl::unexpected(loaded.error());
+  static const Runtime table = make_table();
+  return &table;
+}
+
+}  // namespace rung::gpu
