@@ -23,7 +23,7 @@ Status run(const Options& options) {
   RUNG_TRY(Recipe recipe, load_recipe(options.recipe));
   if (options.common.threads > 0 && options.common.threads != recipe.threads)
     return wrong_usage("the recipe is for {} threads, got --threads {}", recipe.threads, options.common.threads);
-  RUNG_TRY(Built built, build_plan(opened.subject->model.graph, recipe));
+  RUNG_TRY(Built built, build_plan(opened.subject->model.graph, recipe, {.target = opened.target}));
   attach_model(built.plan, *opened.subject);
   RUNG_CHECK(save_plan(built.plan, options.out));
   if (options.common.json)

@@ -43,7 +43,7 @@ Json explain_passes(const PassReport& report) {
   return passes;
 }
 
-Json explain_problems(const Graph& graph, const Recipe& recipe) {
+Json explain_problems(const Target& target, const Graph& graph, const Recipe& recipe) {
   std::map<std::string, std::pair<int, Problem>> problems;
   std::vector<bool> constant = constant_nodes(graph);
   for (NodeId id : graph.order()) {
@@ -56,7 +56,7 @@ Json explain_problems(const Graph& graph, const Recipe& recipe) {
   Json rows = Json::array();
   for (const auto& [key, entry] : problems) {
     Json kernels = Json::array();
-    for (const auto& [name, verdict] : explain_kernels(cpu_target(), entry.second))
+    for (const auto& [name, verdict] : explain_kernels(target, entry.second))
       kernels.push_back({{"kernel", name}, {"yes", verdict.yes}, {"reason", verdict.reason}});
     rows.push_back({{"problem", key}, {"count", entry.first}, {"kernels", std::move(kernels)}});
   }
@@ -84,8 +84,8 @@ Status run(const Options& options) {
   if (!opened.subject) return wrong_usage("'{}' is a plan: explain needs a model directory", options.common.model);
   RUNG_TRY(Recipe recipe, recipe_of(options));
   PassReport report;
-  RUNG_TRY(Graph graph, apply_passes(opened.subject->model.graph, recipe, &report));
-  Json json{{"passes", explain_passes(report)}, {"problems", explain_problems(graph, recipe)}};
+  RUNG_TRY(Graph graph, apply_passes(opened.subject->model.graph, recipe, &report, {.target = opened.target}));
+  Json json{{"passes", explain_passes(report)}, {"problems", explain_problems(*opened.target, graph, recipe)}};
   if (options.common.json)
     fmt::print("{}\n", json.dump());
   else

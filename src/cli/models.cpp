@@ -56,16 +56,14 @@ Status freeze(const CommonOptions& options, Inputs& given, Subject& subject) {
   return freeze_inputs(subject.model, {subject.frozen.begin(), subject.frozen.end()});
 }
 
-Status check_device(const CommonOptions& options) {
-  if (options.device == "cpu") return {};
-  return wrong_usage("--device: got '{}'; this build runs on: cpu", options.device);
-}
-
 bool is_plan(const std::string& path) { return path.ends_with(".rung"); }
 
 }  // namespace
 
-int threads_of(const CommonOptions& options) { return options.threads > 0 ? options.threads : cpu::cpu_info().cores; }
+int threads_of(const CommonOptions& options) {
+  if (options.device != "cpu") return 0;
+  return options.threads > 0 ? options.threads : cpu::cpu_info().cores;
+}
 
 Result<Subject> open_subject(const CommonOptions& options, Inputs& given) {
   RUNG_TRY(ImportOptions import, import_options(options));
@@ -85,8 +83,8 @@ Result<Subject> open_subject(const CommonOptions& options, Inputs& given) {
 }
 
 Result<Opened> open_model(const CommonOptions& options) {
-  RUNG_CHECK(check_device(options));
   Opened opened;
+  RUNG_TRY(opened.target, open_target(options.device));
   if (!options.inputs.empty()) {
     RUNG_TRY(opened.given, read_npz(options.inputs));
   }
@@ -97,7 +95,7 @@ Result<Opened> open_model(const CommonOptions& options) {
   if (!options.shapes.empty() || !options.freeze.empty() || options.random_weights || options.dtype != "model")
     return wrong_usage("'{}' is a plan: --shape, --freeze, --dtype and --random-weights were decided when it was built",
                        options.model);
-  RUNG_TRY(Plan plan, load_plan(options.model));
+  RUNG_TRY(Plan plan, load_plan(options.model, *opened.target));
   if (options.threads > 0 && options.threads != plan.recipe.threads)
     return wrong_usage("'{}' was built for {} threads, got --threads {}", options.model, plan.recipe.threads,
                        options.threads);
@@ -135,7 +133,8 @@ Result<std::shared_ptr<const Plan>> default_plan(const Subject& subject, const C
   Recipe recipe{.threads = threads_of(options)};
   for (const Rung& rung : ladder())
     if (!rung.opt_in || options.dtype == "bf16") rung.apply(recipe);
-  RUNG_TRY(Built built, build_plan(subject.model.graph, recipe));
+  RUNG_TRY(const Target* target, open_target(options.device));
+  RUNG_TRY(Built built, build_plan(subject.model.graph, recipe, {.target = target}));
   attach_model(built.plan, subject);
   return std::make_shared<const Plan>(std::move(built.plan));
 }
@@ -146,7 +145,7 @@ Result<std::shared_ptr<const Plan>> plan_of(const Opened& opened, const CommonOp
 }
 
 Result<Session> session_of(std::shared_ptr<const Plan> plan) {
-  auto team = std::make_shared<cpu::Team>(plan->recipe.threads);
+  auto team = plan->target->gpu ? nullptr : std::make_shared<cpu::Team>(plan->recipe.threads);
   return Session::create(std::move(plan), std::move(team));
 }
 

@@ -13,12 +13,13 @@ namespace rung::cli {
 using Inputs = NamedTensors;
 
 struct Opened {
+  const Target* target = nullptr;
   std::optional<Subject> subject;    // of a directory
   std::shared_ptr<const Plan> plan;  // of a .rung file
   Inputs given;                      // from --inputs, less the frozen ones
 };
 
-// Errors: no such model, wrong device, bad shapes, inputs that do not fit, frozen inputs without a value.
+// Errors: no such model, no such device, bad shapes, inputs that do not fit, frozen inputs without a value.
 Result<Opened> open_model(const CommonOptions& options);
 Result<Subject> open_subject(const CommonOptions& options, Inputs& given);
 

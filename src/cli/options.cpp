@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::array<OptionRow, 23> kOptions{{
     {"json", "", "", "print one JSON object on standard output, logs on standard error"},
-    {"device", "RUNG_DEVICE", "DEVICE", "where to run: cpu"},
+    {"device", "RUNG_DEVICE", "DEVICE", "where to run: cpu, cuda or cuda:NUMBER"},
     {"threads", "RUNG_THREADS", "N", "threads of one inference; default: all cores this process may use"},
     {"dtype", "", "TYPE", "model (each tensor as in the checkpoint), f32, or bf16 (opt-in precision)"},
     {"shape", "", "NAME=DIMS", "shape of an input, such as input_ids=1,128; repeatable"},

@@ -118,8 +118,9 @@ Status verify_subject(const Options& options, const Opened& opened) {
   if (inputs[0].size() == opened.given.size()) inputs.resize(1);
   RUNG_TRY(Recipe recipe, recipe_of(options, *opened.subject));
   RUNG_TRY(auto bench,
-           Workbench::create(*opened.subject, inputs,
-                             {.threads = recipe.threads, .database_path = default_database_path()}, budget));
+           Workbench::create(
+               *opened.subject, inputs,
+               {.target = opened.target, .threads = recipe.threads, .database_path = default_database_path()}, budget));
   RUNG_TRY(Attempt attempt, bench->attempt(recipe));
   RUNG_TRY(Tolerance tolerance, bench->tolerance_for_recipe(recipe));
   Verification worst = attempt.verdicts[0];

@@ -5,8 +5,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <map>
+#include <mutex>
 
+#include "base/log.hpp"
+#include "device/gpu/cublaslt.hpp"
 #include "kernels/cpu/kernel.hpp"
+#include "kernels/gpu/kernel.hpp"
 
 namespace rung {
 
@@ -36,6 +42,51 @@ const Target& cpu_target() {
                   .kernels = cpu::all_kernels()};
   }();
   return target;
+}
+
+namespace {
+
+// Architectures that cmake/gpu_modules.cmake compiles for: code of one runs on later ones of the same generation.
+Verdict compiled_for(const gpu::GpuInfo& info) {
+  int generation = info.architecture / 10;
+  if (generation == 8 || info.architecture == 90) return accept();
+  return reject(fmt::format("{} is sm_{}; the GPU kernels here are for sm_8x and sm_90", info.name, info.architecture));
+}
+
+Result<const Target*> open_cuda(int device) {
+  RUNG_TRY(const gpu::Runtime* runtime, gpu::cuda_runtime());
+  if (auto missing = gpu::missing_modules_reason(); !missing.empty()) return fail("no GPU kernels: {}", missing);
+  RUNG_TRY(auto card, gpu::Gpu::open(*runtime, device));
+  gpu::GpuInfo info = card->info();
+  if (auto verdict = compiled_for(info); !verdict) return fail("{}", verdict.reason);
+  Verdict library = gpu::library_gemm_available();
+  if (!library) log(1, "{}: own GEMM kernels only", library.reason);
+  info.library_gemm = library.yes;
+  // Never destroyed: static plans and sessions may outlive any order of destruction, and the driver cleans up.
+  return new Target{.kind = "cuda",
+                    .fingerprint = fmt::format("cuda {} sm_{} driver {} {}", info.name, info.architecture,
+                                               info.driver_version, gpu::library_gemm_version()),
+                    .machine = Machine(cpu::cpu_info(), info),
+                    .kernels = gpu::all_kernels(),
+                    .gpu = std::move(card)};
+}
+
+}  // namespace
+
+Result<const Target*> open_target(const std::string& device) {
+  if (device == "cpu") return &cpu_target();
+  int index = 0;
+  bool cuda = device == "cuda" || (device.starts_with("cuda:") &&
+                                   std::from_chars(device.data() + 5, device.data() + device.size(), index).ptr ==
+                                       device.data() + device.size() &&
+                                   device.size() > 5);
+  if (!cuda) return wrong_usage("device: got '{}', wanted cpu, cuda or cuda:NUMBER", device);
+  static std::mutex mutex;
+  static std::map<int, const Target*> open;
+  std::lock_guard lock(mutex);
+  if (auto it = open.find(index); it != open.end()) return it->second;
+  RUNG_TRY(const Target* target, open_cuda(index));
+  return open[index] = target;
 }
 
 }  // namespace rung

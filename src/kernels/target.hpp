@@ -9,11 +9,16 @@
 
 namespace rung {
 
+namespace gpu {
+class Gpu;
+}
+
 struct Target {
   std::string kind;         // "cpu", "cuda"
   std::string fingerprint;  // of the device: a plan refuses to load on another
   Machine machine;
   std::span<const Kernel* const> kernels;  // all rows; those of one op in order of preference
+  std::shared_ptr<gpu::Gpu> gpu;           // what runs them; null: the processor
 
   // The rows of an op's family, its last resort last.
   std::span<const Kernel* const> kernels_for(std::string_view family) const;
@@ -25,5 +30,8 @@ struct Target {
 
 // This process's processor.
 const Target& cpu_target();
+// "cpu", "cuda" or "cuda:1"; opened once, alive until the process ends. Errors: another word, no driver, no such
+// device, a build without GPU kernels or an architecture that they were not compiled for.
+Result<const Target*> open_target(const std::string& device);
 
 }  // namespace rung

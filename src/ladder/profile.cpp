@@ -9,6 +9,7 @@
 #include "device/cpu/peaks.hpp"
 #include "gemm/trial.hpp"
 #include "ir/text.hpp"
+#include "ladder/profile_gpu.hpp"
 #include "measure/cache.hpp"
 #include "measure/clock.hpp"
 #include "measure/cost.hpp"
@@ -118,6 +119,7 @@ Latency time_runs(const std::function<void()>& run, double seconds) {
 Result<Profile> profile_session(Session& session, const NamedTensors& inputs) {
   RUNG_CHECK(session.set_inputs(inputs));
   RUNG_CHECK(session.run());
+  if (session.plan().target->gpu) return profile_gpu_session(session);
   Profile profile;
   profile.peaks = machine_peaks(session.team());
   auto rounds = time_steps(session);

@@ -50,7 +50,6 @@ class Workbench {
   // same low precision.
   Result<Tolerance> tolerance_for_recipe(const Recipe& recipe);
 
-  cpu::Team& team() { return *team_; }
   TuningDatabase& database() { return database_; }
   const Subject& subject() const { return subject_; }
   double tuning_seconds() const { return tuning_seconds_; }
@@ -64,7 +63,7 @@ class Workbench {
         options_(std::move(options)),
         budget_(budget),
         database_(std::move(database)),
-        team_(std::make_shared<cpu::Team>(options_.threads)) {}
+        team_(options_.target->gpu ? nullptr : std::make_shared<cpu::Team>(options_.threads)) {}
   Status make_reference();
   Result<Attempt> bind(Recipe recipe);
   Status judge(Attempt& attempt, const Tolerance& tolerance);
@@ -74,7 +73,7 @@ class Workbench {
   WorkbenchOptions options_;
   Budget& budget_;
   TuningDatabase database_;
-  std::shared_ptr<cpu::Team> team_;
+  std::shared_ptr<cpu::Team> team_;  // null on a GPU
   std::vector<NamedTensors> inputs_;
   std::vector<std::vector<Tensor>> wanted_;    // by input, then output
   std::optional<double> low_precision_error_;  // of the unfused baseline

@@ -111,8 +111,8 @@ Result<Recipe> recipe_from_json(const Json& json) {
   auto dtype = dtype_named(precision);
   if (!dtype || !is_float(*dtype)) return fail("recipe: field 'precision': got '{}', wanted f32 or bf16", precision);
   recipe.precision = *dtype;
-  if (recipe.threads < 1 || recipe.threads > 1024)
-    return fail("recipe: field 'threads': got {}, wanted 1 to 1024", recipe.threads);
+  if (recipe.threads < 0 || recipe.threads > 1024)
+    return fail("recipe: field 'threads': got {}, wanted 1 to 1024, or 0 for a GPU", recipe.threads);
   const Json choices = json.value("choices", Json::object());
   for (const auto& [problem, entry] : choices.items()) {
     RUNG_TRY(recipe.choices[problem], choice_from_json(problem, entry));

@@ -24,7 +24,7 @@ struct Recipe {
   bool capture = false;                                // replay a bound launch list instead of dispatching op by op
   bool tuned_kernels = false;                          // `choices` apply, and rows in order of preference elsewhere
   DType precision = DType::f32;                        // of contractions, when the rung "precision" is on
-  int threads = 1;
+  int threads = 1;                                     // of the team; 0 for a GPU
   std::map<std::string, KernelChoice, std::less<>> choices;  // by problem key (gemm/problem.hpp)
   friend bool operator==(const Recipe&, const Recipe&) = default;
 };

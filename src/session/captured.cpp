@@ -46,7 +46,14 @@ class Captured : public Recorder {
     return status;
   }
 
-  std::byte* buffer(uint32_t index) override { return arena_.get() + plan_.buffers[index].offset; }
+  Status write(uint32_t index, const void* from, size_t bytes) override {
+    std::memcpy(buffer(index), from, bytes);
+    return {};
+  }
+  Status read(uint32_t index, void* to, size_t bytes) const override {
+    std::memcpy(to, buffer(index), bytes);
+    return {};
+  }
 
   void run_step(size_t index) override {
     team_.run([this, index](int thread) {
@@ -56,6 +63,8 @@ class Captured : public Recorder {
   }
 
  private:
+  std::byte* buffer(uint32_t index) const { return arena_.get() + plan_.buffers[index].offset; }
+
   const void* address(const PlanOperand& operand) {
     if (operand.region == Region::weight) return plan_.weights[operand.index].data.get() + operand.offset;
     return buffer(operand.index) + operand.offset;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atomic>
 #include <cstdlib>
+#include <cstring>
 
 #include "session/recorder.hpp"
 
@@ -39,7 +40,14 @@ class Eager : public Recorder {
     return {};
   }
 
-  std::byte* buffer(uint32_t index) override { return blocks_[index].get(); }
+  Status write(uint32_t index, const void* from, size_t bytes) override {
+    std::memcpy(blocks_[index].get(), from, bytes);
+    return {};
+  }
+  Status read(uint32_t index, void* to, size_t bytes) const override {
+    std::memcpy(to, blocks_[index].get(), bytes);
+    return {};
+  }
 
   void run_step(size_t index) override { (void)launch(index); }
 

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
+#include <optional>
 
 #include "device/cpu/team.hpp"
 #include "kernels/cpu/kernel.hpp"
@@ -15,10 +16,17 @@ class Recorder {
   virtual ~Recorder() = default;
   // One inference: reads the input buffers, fills the output buffers. Errors name the op (an index out of range).
   virtual Status run() = 0;
-  // The dense contents of an input's or output's buffer; stays the same from run to run.
-  virtual std::byte* buffer(uint32_t index) = 0;
-  // One launch of the last run again, alone, on the whole team: for profiles.
+  // Sets or copies out the dense contents of an input's or output's buffer, `bytes` as the buffer has. Errors: the
+  // device failed.
+  virtual Status write(uint32_t buffer, const void* from, size_t bytes) = 0;
+  virtual Status read(uint32_t buffer, void* to, size_t bytes) const = 0;
+  // One launch of the last run again, alone: for profiles.
   virtual void run_step(size_t index) = 0;
+  // Device microseconds of each launch, where run_step() cannot time them: launches of one problem replayed together,
+  // so that each finds its weights as cold as the others leave them. Empty: time run_step().
+  virtual Result<std::vector<double>> step_us() { return std::vector<double>{}; }
+  // What the device took for the last run, by its own clock; nullopt where the host's clock is the device's.
+  virtual std::optional<double> device_ms() const { return std::nullopt; }
 };
 
 // Dispatches op by op as an eager framework does: looks the kernel up, prepares it, allocates its result and frees
@@ -27,6 +35,11 @@ std::unique_ptr<Recorder> make_eager_recorder(const Plan& plan, cpu::Team& team)
 // Binds every launch to fixed addresses of one arena beforehand. A run allocates nothing and decides nothing: the team
 // walks the list together, with a barrier between launches. Errors: no memory for the arena, naming the amount.
 Result<std::unique_ptr<Recorder>> make_captured_recorder(const Plan& plan, cpu::Team& team);
+
+// The two for a plan of a GPU. Both hold its weights and one arena on the device; captured launches a graph that was
+// recorded once. Errors: not enough device memory, naming the amounts; a kernel or a library product that cannot be
+// made ready, naming the op.
+Result<std::unique_ptr<Recorder>> make_gpu_recorder(const Plan& plan);
 
 // The error for a fault flag that a kernel raised.
 Status check_fault(uint32_t fault, const Step& step);

@@ -61,6 +61,10 @@ Status check_plan_input(const PlanInput& input, const Tensor& value) {
 }
 
 Result<Session> Session::create(std::shared_ptr<const Plan> plan, std::shared_ptr<cpu::Team> team) {
+  if (plan->target->gpu) {
+    RUNG_TRY(auto recorder, make_gpu_recorder(*plan));
+    return Session(std::move(plan), std::move(team), std::move(recorder));
+  }
   if (plan->recipe.threads != team->size())
     return fail("the plan was built for {} threads, got a team of {}", plan->recipe.threads, team->size());
   std::unique_ptr<Recorder> recorder;
@@ -77,16 +81,16 @@ Status Session::set_inputs(const NamedTensors& given) {
   for (const auto& input : plan_->inputs) {
     auto it = given.find(input.name);
     const Tensor& value = it == given.end() ? *input.value : it->second;
-    std::memcpy(recorder_->buffer(input.buffer), value.data(), value.bytes());
+    RUNG_CHECK(recorder_->write(input.buffer, value.data(), value.bytes()));
   }
   return {};
 }
 
-std::vector<std::pair<std::string, Tensor>> Session::outputs() const {
+Result<std::vector<std::pair<std::string, Tensor>>> Session::outputs() const {
   std::vector<std::pair<std::string, Tensor>> all;
   for (const auto& output : plan_->outputs) {
     Tensor tensor(output.type);
-    std::memcpy(tensor.data(), recorder_->buffer(output.buffer), tensor.bytes());
+    RUNG_CHECK(recorder_->read(output.buffer, tensor.data(), tensor.bytes()));
     all.emplace_back(output.name, std::move(tensor));
   }
   return all;

@@ -11,7 +11,8 @@ namespace rung {
 
 class Session {
  public:
-  // The plan must have been built for team.size() threads. Errors: another thread count, no memory.
+  // The plan must have been built for team.size() threads, or for a GPU: then the team may be null. Errors: another
+  // thread count, no memory.
   static Result<Session> create(std::shared_ptr<const Plan> plan, std::shared_ptr<cpu::Team> team);
 
   // Sets every input: those given (checked: known name, type, range of integers, finite floats, the frozen value of a
@@ -19,7 +20,7 @@ class Session {
   Status set_inputs(const NamedTensors& given);
   Status run() { return recorder_->run(); }
   // Copies of the last run's outputs, by name, in the plan's order.
-  std::vector<std::pair<std::string, Tensor>> outputs() const;
+  Result<std::vector<std::pair<std::string, Tensor>>> outputs() const;
   // set_inputs, run, outputs.
   Result<std::vector<std::pair<std::string, Tensor>>> infer(const NamedTensors& given);
 

@@ -49,7 +49,7 @@ TEST_P(Recorders, ReplayBitIdentically) {
     Outputs first = outputs_of(session, text_inputs());
     for (int i = 0; i < 1000; ++i) {
       ASSERT_TRUE(session.run());
-      Outputs again = session.outputs();
+      Outputs again = *session.outputs();
       ASSERT_TRUE(same_bits(first[0].second, again[0].second)) << "replay " << i;
       ASSERT_TRUE(same_bits(first[1].second, again[1].second)) << "replay " << i;
     }
@@ -109,7 +109,7 @@ TEST_F(SessionInputs, ChangeNothingWhenRefused) {
   bad["ids"] = Tensor::of<int64_t>({1, 8}, {-1, 0, 0, 0, 0, 0, 0, 0});
   EXPECT_FALSE(session.set_inputs(bad));
   ASSERT_TRUE(session.run());
-  EXPECT_TRUE(same_bits(session.outputs()[0].second, before[0].second));
+  EXPECT_TRUE(same_bits((*session.outputs())[0].second, before[0].second));
 }
 
 TEST(Session, TakesDefaultsForInputsLeftOut) {

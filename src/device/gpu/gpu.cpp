@@ -42,12 +42,16 @@ Status Gpu::check(int code, std::string_view what) const {
   return fail("{}: {}: {} ({})", info_.name, what, runtime_.error_text(code), code);
 }
 
-Result<std::shared_ptr<Block>> Gpu::allocate(size_t bytes) {
+Status Gpu::check_free(size_t bytes) const {
   RUNG_CHECK(check(runtime_.context_use(context_), "choosing the device"));
   size_t free = 0, total = 0;
   RUNG_CHECK(check(runtime_.memory_info(&free, &total), "asking for free memory"));
-  if (bytes > free)
-    return fail("{}: not enough memory: wanted {} bytes, {} of {} are free", info_.name, bytes, free, total);
+  if (bytes <= free) return {};
+  return fail("{}: not enough memory: wanted {} bytes, {} of {} are free", info_.name, bytes, free, total);
+}
+
+Result<std::shared_ptr<Block>> Gpu::allocate(size_t bytes) {
+  RUNG_CHECK(check_free(bytes));
   Address address = 0;
   RUNG_CHECK(check(runtime_.allocate(&address, bytes == 0 ? 1 : bytes), fmt::format("allocating {} bytes", bytes)));
   return std::make_shared<Block>(shared_from_this(), address, bytes);

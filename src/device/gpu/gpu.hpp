@@ -45,6 +45,8 @@ class Gpu : public std::enable_shared_from_this<Gpu> {
 
   // 256-byte aligned. Errors: more than is free, naming both amounts, before anything is allocated.
   Result<std::shared_ptr<Block>> allocate(size_t bytes);
+  // Errors: fewer bytes are free, naming both amounts.
+  Status check_free(size_t bytes) const;
   Status upload(Address to, const void* from, size_t bytes);  // complete on return
   Status download(void* to, Address from, size_t bytes);      // after all work of the stream; complete on return
   Status wait();                                              // until the stream is empty

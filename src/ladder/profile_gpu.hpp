@@ -1,0 +1,14 @@
+// The profile of a plan on a GPU: every launch's device time against its floor, and what the host adds per replay.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "ladder/profile.hpp"
+
+namespace rung {
+
+// The session's inputs are set and it has run once. Errors: the device failed.
+Result<Profile> profile_gpu_session(Session& session);
+
+// Measured once per process and device.
+Result<Peaks> gpu_machine_peaks(const Target& target);
+
+}  // namespace rung

@@ -1,0 +1,203 @@
+// GPU recorders: a plan bound to device addresses, launched one by one or as a graph recorded once.
+// SPDX-License-Identifier: Apache-2.0
+#include <deque>
+#include <map>
+
+#include "device/gpu/gpu.hpp"
+#include "kernels/gpu/kernel.hpp"
+#include "measure/statistics.hpp"
+#include "session/gpu_weights.hpp"
+#include "session/recorder.hpp"
+
+namespace rung {
+namespace {
+
+// A launch with all it needs at addresses that do not move.
+struct BoundStep {
+  const Kernel* kernel = nullptr;
+  Problem problem;
+  std::vector<gpu::Address> inputs;
+  gpu::Address output = 0, scratch = 0, fault = 0;
+  std::shared_ptr<void> state;
+};
+
+class GpuRecorder : public Recorder {
+ public:
+  explicit GpuRecorder(const Plan& plan) : plan_(plan), gpu_(*plan.target->gpu), runtime_(gpu_.runtime()) {}
+  ~GpuRecorder() override {
+    runtime_.context_use(gpu_.context());
+    (void)gpu_.wait();
+    if (executable_) runtime_.executable_destroy(executable_);
+    for (gpu::Event event : {start_, end_})
+      if (event) runtime_.event_destroy(event);
+  }
+
+  Status bind() {
+    size_t fault_bytes = plan_.steps.size() * sizeof(uint32_t);
+    RUNG_TRY(weights_, upload_weights(plan_, plan_.arena_bytes + fault_bytes));
+    RUNG_TRY(arena_, gpu_.allocate(plan_.arena_bytes));
+    RUNG_TRY(faults_, gpu_.allocate(fault_bytes));
+    RUNG_CHECK(check(runtime_.fill(arena_->address(), 0, plan_.arena_bytes, gpu_.stream())));
+    RUNG_CHECK(check(runtime_.fill(faults_->address(), 0, fault_bytes, gpu_.stream())));
+    RUNG_CHECK(check(runtime_.event_create(&start_)));
+    RUNG_CHECK(check(runtime_.event_create(&end_)));
+    for (const Step& step : plan_.steps) bind_step(step);
+    return {};
+  }
+
+  // Warm first: a graph must record no module load and no library set-up.
+  Status capture() {
+    RUNG_CHECK(enqueue_all());
+    RUNG_CHECK(gpu_.wait());
+    RUNG_TRY(executable_, record([this] { return enqueue_all(); }));
+    return {};
+  }
+
+  Status run() override {
+    RUNG_CHECK(executable_ ? replay(executable_) : run_eagerly());
+    return may_fault_ ? check_faults() : Status{};
+  }
+
+  Status write(uint32_t index, const void* from, size_t bytes) override {
+    return gpu_.upload(buffer(index), from, bytes);
+  }
+  Status read(uint32_t index, void* to, size_t bytes) const override { return gpu_.download(to, buffer(index), bytes); }
+
+  void run_step(size_t index) override {
+    (void)enqueue(index);
+    (void)gpu_.wait();
+  }
+
+  Result<std::vector<double>> step_us() override {
+    std::map<std::string, std::vector<size_t>> groups;
+    for (size_t i = 0; i < bound_.size(); ++i)
+      groups[plan_.steps[i].kernel + ' ' + plan_.steps[i].problem].push_back(i);
+    std::vector<double> us(bound_.size());
+    for (const auto& [problem, steps] : groups) {
+      RUNG_TRY(double each, time_group(steps));
+      for (size_t i : steps) us[i] = each;
+    }
+    return us;
+  }
+
+  std::optional<double> device_ms() const override {
+    float ms = 0;
+    if (runtime_.event_elapsed_ms(&ms, start_, end_) != 0) return std::nullopt;
+    return ms;
+  }
+
+ private:
+  gpu::Address buffer(uint32_t index) const { return arena_->address() + plan_.buffers[index].offset; }
+  Status check(int code) const { return gpu_.check(code, "plan"); }
+
+  gpu::Address address(const PlanOperand& operand) const {
+    gpu::Address base = operand.region == Region::weight ? weights_[operand.index]->address() : buffer(operand.index);
+    return base + operand.offset;
+  }
+
+  void bind_step(const Step& step) {
+    BoundStep& bound = bound_.emplace_back();
+    bound.kernel = plan_.target->kernel_named(step.kernel);
+    bound.problem = problem_of(step, plan_.recipe.threads);
+    for (const auto& input : step.inputs) bound.inputs.push_back(address(input));
+    bound.output = buffer(step.output.index);
+    if (step.scratch) bound.scratch = buffer(*step.scratch);
+    bound.fault = faults_->address() + (bound_.size() - 1) * sizeof(uint32_t);
+    if (bound.kernel->prepare) bound.state = bound.kernel->prepare(bound.problem);
+    may_fault_ = may_fault_ || as<Gather>(step.op);
+  }
+
+  Status enqueue(size_t index) {
+    const BoundStep& bound = bound_[index];
+    Status done = bound.kernel->enqueue({bound.problem, bound.inputs.data(), bound.output, bound.scratch,
+                                         bound.state.get(), bound.fault, gpu_, gpu_.stream()});
+    if (done) return {};
+    const Step& step = plan_.steps[index];
+    return fail("{} ({}) on {}: {}", step.label, name_of(step.op), step.kernel, done.error().message);
+  }
+
+  // Microseconds per launch of these steps, again and again in one graph of at least kLaunches.
+  Result<double> time_group(const std::vector<size_t>& steps) {
+    constexpr size_t kLaunches = 40;
+    constexpr int kReplays = 5;
+    size_t rounds = (kLaunches + steps.size() - 1) / steps.size();
+    RUNG_TRY(gpu::ExecutableGraph graph, record([&]() -> Status {
+               for (size_t round = 0; round < rounds; ++round)
+                 for (size_t i : steps) RUNG_CHECK(enqueue(i));
+               return {};
+             }));
+    std::vector<double> us;
+    Status timed;
+    for (int i = 0; i < kReplays && timed; ++i) {
+      timed = replay(graph);
+      us.push_back(device_ms().value_or(0) * 1e3 / static_cast<double>(rounds * steps.size()));
+    }
+    runtime_.executable_destroy(graph);
+    RUNG_CHECK(Status(timed));
+    return median(std::move(us));
+  }
+
+  Status run_eagerly() {
+    RUNG_CHECK(check(runtime_.event_record(start_, gpu_.stream())));
+    RUNG_CHECK(enqueue_all());
+    RUNG_CHECK(check(runtime_.event_record(end_, gpu_.stream())));
+    return gpu_.wait();
+  }
+
+  Status replay(gpu::ExecutableGraph graph) {
+    RUNG_CHECK(check(runtime_.event_record(start_, gpu_.stream())));
+    RUNG_CHECK(check(runtime_.graph_launch(graph, gpu_.stream())));
+    RUNG_CHECK(check(runtime_.event_record(end_, gpu_.stream())));
+    return gpu_.wait();
+  }
+
+  // A graph of what `launches` puts into the stream.
+  template <class Launches>
+  Result<gpu::ExecutableGraph> record(const Launches& launches) {
+    RUNG_CHECK(check(runtime_.capture_begin(gpu_.stream())));
+    Status enqueued = launches();
+    gpu::Graph graph = nullptr;
+    RUNG_CHECK(check(runtime_.capture_end(gpu_.stream(), &graph)));
+    RUNG_CHECK(Status(enqueued));
+    gpu::ExecutableGraph executable = nullptr;
+    Status made = check(runtime_.graph_instantiate(&executable, graph));
+    runtime_.graph_destroy(graph);
+    RUNG_CHECK(Status(made));
+    return executable;
+  }
+
+  Status enqueue_all() {
+    for (size_t i = 0; i < bound_.size(); ++i) RUNG_CHECK(enqueue(i));
+    return {};
+  }
+
+  Status check_faults() {
+    std::vector<uint32_t> faults(bound_.size());
+    RUNG_CHECK(gpu_.download(faults.data(), faults_->address(), faults_->bytes()));
+    Status status;
+    for (size_t i = 0; i < faults.size() && status; ++i) status = check_fault(faults[i], plan_.steps[i]);
+    if (!status) RUNG_CHECK(check(runtime_.fill(faults_->address(), 0, faults_->bytes(), gpu_.stream())));
+    return status;
+  }
+
+  const Plan& plan_;
+  gpu::Gpu& gpu_;
+  const gpu::Runtime& runtime_;
+  std::vector<std::shared_ptr<gpu::Block>> weights_;
+  std::shared_ptr<gpu::Block> arena_, faults_;
+  std::deque<BoundStep> bound_;
+  bool may_fault_ = false;  // some op checks its operands' values
+  gpu::Event start_ = nullptr, end_ = nullptr;
+  gpu::ExecutableGraph executable_ = nullptr;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Recorder>> make_gpu_recorder(const Plan& plan) {
+  auto recorder = std::make_unique<GpuRecorder>(plan);
+  RUNG_CHECK(recorder->bind());
+  if (plan.recipe.capture) RUNG_CHECK(recorder->capture());
+  return recorder;
+}
+
+}  // namespace rung
