@@ -19,8 +19,7 @@ struct AttentionRows {
   __device__ int head(int row) const { return group * ratio() + row % ratio(); }
   template <class T>
   __device__ const T* q(int row) const {
-    return static_cast<const T*>(a.q) + batch * a.q_stride[0] + query(row) * a.q_stride[1] +
-           head(row) * a.q_stride[2];
+    return static_cast<const T*>(a.q) + batch * a.q_stride[0] + query(row) * a.q_stride[1] + head(row) * a.q_stride[2];
   }
   template <class T>
   __device__ T* out(int row) const {

@@ -174,7 +174,7 @@ struct MmaAttention {
 #pragma unroll
       for (int j = 0; j < shape.width / 8; ++j)
         *reinterpret_cast<float2*>(all + row * kPitch + j * 8 + lane() % 4 * 2) = {sums[j].x[2 * half],
-                                                                                  sums[j].x[2 * half + 1]};
+                                                                                   sums[j].x[2 * half + 1]};
     }
     sync_block();
     for (int i = threadIdx.x; i < kRows * kChunks; i += kThreads) {

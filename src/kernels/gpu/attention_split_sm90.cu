@@ -11,7 +11,7 @@ namespace {
 constexpr int kWarps = SplitAttention::kThreads / kLanes;
 constexpr int kPitch = SplitAttention::kPitch, kWeightPitch = SplitAttention::kWeightPitch;
 constexpr int kRows = SplitAttention::kRows, kWidth = SplitAttention::kWidth;
-constexpr int kColumns = kWidth / kWarps;  // of the sums, for one warp
+constexpr int kColumns = kWidth / kWarps;                             // of the sums, for one warp
 static_assert(kRows / 16 * kColumns / 8 == SplitAttention::kBlocks);  // each block adds one fragment of every lane
 
 // A lane has rows lane / 4 + 8 * i, i < 4. Scores: a warp has 16 keys and all rows. Sums: 32 columns and all rows.
