@@ -1,0 +1,104 @@
+// Products of a whole warpgroup (four warps) whose operands the matrix units read from shared memory by themselves.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "kernels/gpu/portable.cuh"
+
+namespace rung::gpu {
+
+inline constexpr int kGroupThreads = 128;
+
+template <class T>
+inline constexpr bool kIsBf16 = false;
+template <>
+inline constexpr bool kIsBf16<bf16> = true;
+
+// ---- operands in shared memory: panels of rows of 64 16-bit elements (128 bytes); panels begin at multiples of 1024
+
+// Where element 8 * chunk of a row lies, in bytes from its panel: chunks are exchanged so that eight rows meet no bank
+// twice.
+__device__ inline int swizzled(int row, int chunk) { return row * 128 + (chunk ^ (row & 7)) * 16; }
+
+// Descriptor of an operand. `panel_bytes`: from one panel to the next, for operands read across their rows.
+__device__ inline uint64_t panel_descriptor(uint32_t address, uint32_t panel_bytes) {
+  constexpr uint64_t kEightRows = 1024 >> 4, kSwizzle128 = 1;
+  return (address & 0x3FFFF) >> 4 | uint64_t{panel_bytes >> 4} << 16 | kEightRows << 32 | kSwizzle128 << 62;
+}
+
+// ---- ordering
+
+// Copies by this thread that have ended can be seen by the matrix units, after a barrier of those who copied.
+__device__ inline void fence_for_matrix_units() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+// Registers written so far may be operands of the products that follow.
+__device__ inline void begin_products() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+__device__ inline void commit_products() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+// Until at most `pending` of the last groups are under way.
+template <int pending>
+__device__ inline void wait_products() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
+}
+// Keeps the compiler from moving results across this point.
+template <int n>
+__device__ inline void pin(FragmentC (&c)[n]) {
+#pragma unroll
+  for (FragmentC& f : c)
+#pragma unroll
+    for (float& x : f.x) asm volatile("" : "+f"(x)::"memory");
+}
+// Of the threads of one warpgroup; `which` from 1 on.
+__device__ inline void sync_group(int which) {
+  asm volatile("bar.sync %0, %1;" ::"r"(which), "n"(kGroupThreads) : "memory");
+}
+
+// ---- products; a warp's fragments of c as in portable.cuh, for its 16 of the 64 rows
+
+#define RUNG_C1(c, i) "+f"((c)[i].x[0]), "+f"((c)[i].x[1]), "+f"((c)[i].x[2]), "+f"((c)[i].x[3])
+#define RUNG_C2(c, i) RUNG_C1(c, i), RUNG_C1(c, (i) + 1)
+#define RUNG_C4(c, i) RUNG_C2(c, i), RUNG_C2(c, (i) + 2)
+#define RUNG_C8(c, i) RUNG_C4(c, i), RUNG_C4(c, (i) + 4)
+#define RUNG_C16(c, i) RUNG_C8(c, i), RUNG_C8(c, (i) + 8)
+#define RUNG_C32(c, i) RUNG_C16(c, i), RUNG_C16(c, (i) + 16)
+// clang-format off
+#define RUNG_24 \
+  "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
+  "%16, %17, %18, %19, %20, %21, %22, %23}, "
+#define RUNG_128 \
+  "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
+  "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, " \
+  "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
+  "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, " \
+  "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, " \
+  "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, " \
+  "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, " \
+  "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127}, "
+#define RUNG_QK(type)                                                                                         \
+  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %26, 0;\n"                                                   \
+               "wgmma.mma_async.sync.aligned.m64n48k16.f32." type "." type " " RUNG_24 "%24, %25, p, 1, 1, 0, 0;\n}" \
+               : RUNG_C4(c, 0), RUNG_C2(c, 4)                                                                 \
+               : "l"(a), "l"(b), "r"(accumulate)                                                              \
+               : "memory")
+#define RUNG_PV(type)                                                                                         \
+  asm volatile("wgmma.mma_async.sync.aligned.m64n256k16.f32." type "." type " " RUNG_128                       \
+               "{%128, %129, %130, %131}, %132, 1, 1, 1, 1;"                                                   \
+               : RUNG_C32(c, 0)                                                                               \
+               : "r"(a.x[0]), "r"(a.x[1]), "r"(a.x[2]), "r"(a.x[3]), "l"(b)                                   \
+               : "memory")
+// clang-format on
+
+// c[64,48] = a[64,16] b[16,48], or += ; both described, their rows along the 16.
+template <class T>
+__device__ inline void multiply_group(FragmentC (&c)[6], uint64_t a, uint64_t b, int accumulate) {
+  if constexpr (kIsBf16<T>)
+    RUNG_QK("bf16");
+  else
+    RUNG_QK("f16");
+}
+// c[64,256] += a[64,16] b[16,256]; a in registers, b described, its rows along the 256.
+template <class T>
+__device__ inline void multiply_group(FragmentC (&c)[32], const FragmentA& a, uint64_t b) {
+  if constexpr (kIsBf16<T>)
+    RUNG_PV("bf16");
+  else
+    RUNG_PV("f16");
+}
+
+}  // namespace rung::gpu
