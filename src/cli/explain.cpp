@@ -8,7 +8,6 @@
 #include "cli/terminal.hpp"
 #include "gemm/problem.hpp"
 #include "kernels/cpu/bind.hpp"
-#include "ladder/rungs.hpp"
 #include "plan/build.hpp"
 #include "plan/kernel_choice.hpp"
 
@@ -24,10 +23,7 @@ struct Options {
 
 Result<Recipe> recipe_of(const Options& options) {
   if (!options.recipe.empty()) return load_recipe(options.recipe);
-  Recipe recipe{.threads = threads_of(options.common)};
-  for (const Rung& rung : ladder())
-    if (!rung.opt_in || options.common.dtype == "bf16") rung.apply(recipe);
-  return recipe;
+  return default_recipe_of(options.common);
 }
 
 Json explain_passes(const PassReport& report) {

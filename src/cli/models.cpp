@@ -60,6 +60,10 @@ bool is_plan(const std::string& path) { return path.ends_with(".rung"); }
 
 }  // namespace
 
+Recipe default_recipe_of(const CommonOptions& options) {
+  return default_recipe(threads_of(options), options.dtype == "bf16" ? DType::bf16 : DType::f32);
+}
+
 int threads_of(const CommonOptions& options) {
   if (options.device != "cpu") return 0;
   return options.threads > 0 ? options.threads : cpu::cpu_info().cores;
@@ -130,18 +134,23 @@ Inputs sample_missing(const Plan& plan, const Inputs& given, uint64_t seed) {
 }
 
 Result<std::shared_ptr<const Plan>> default_plan(const Subject& subject, const CommonOptions& options) {
-  Recipe recipe{.threads = threads_of(options)};
-  for (const Rung& rung : ladder())
-    if (!rung.opt_in || options.dtype == "bf16") rung.apply(recipe);
   RUNG_TRY(const Target* target, open_target(options.device));
-  RUNG_TRY(Built built, build_plan(subject.model.graph, recipe, {.target = target}));
+  RUNG_TRY(Built built, build_plan(subject.model.graph, default_recipe_of(options), {.target = target}));
   attach_model(built.plan, subject);
   return std::make_shared<const Plan>(std::move(built.plan));
 }
 
+void note_if_unjudged(const Plan& plan) {
+  for (const Step& step : plan.steps)
+    if (DType dtype = step.output.view.dtype; is_float(dtype) && dtype != DType::f32)
+      return fmt::print(stderr, "rung: computes in {}, and no climb has judged this plan; 'rung verify' does\n", dtype);
+}
+
 Result<std::shared_ptr<const Plan>> plan_of(const Opened& opened, const CommonOptions& options) {
   if (opened.plan) return opened.plan;
-  return default_plan(*opened.subject, options);
+  RUNG_TRY(auto plan, default_plan(*opened.subject, options));
+  note_if_unjudged(*plan);
+  return plan;
 }
 
 Result<Session> session_of(std::shared_ptr<const Plan> plan) {
