@@ -13,7 +13,7 @@ function(rung_gpu_module source out_fatbin)
     set(architectures ${hopper_architectures})
   endif()
   add_custom_command(OUTPUT ${fatbin}
-    COMMAND ${RUNG_NVCC} -fatbin -O3 -std=c++17 --expt-relaxed-constexpr ${architectures} -I ${CMAKE_SOURCE_DIR}/src
+    COMMAND ${RUNG_NVCC} -fatbin -O3 -std=c++20 --expt-relaxed-constexpr ${architectures} -I ${CMAKE_SOURCE_DIR}/src
             -MD -MF ${fatbin}.d -o ${fatbin} ${source}
     DEPENDS ${source} DEPFILE ${fatbin}.d COMMENT "GPU module ${name}" VERBATIM)
   set(${out_fatbin} ${fatbin} PARENT_SCOPE)

@@ -26,6 +26,7 @@ template <class T>
 __device__ inline T shuffle_xor(T x, int mask) {
   return __shfl_xor_sync(~0u, x, mask);
 }
+__device__ inline bool any_lane(bool x) { return __any_sync(~0u, x); }
 __device__ inline void sync_warp() { __syncwarp(); }
 __device__ inline void sync_block() { __syncthreads(); }
 
@@ -182,6 +183,13 @@ __device__ inline void multiply_add<f16>(FragmentC& c, const FragmentA& a, const
   asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
                : "+f"(c.x[0]), "+f"(c.x[1]), "+f"(c.x[2]), "+f"(c.x[3])
                : "r"(a.x[0]), "r"(a.x[1]), "r"(a.x[2]), "r"(a.x[3]), "r"(b.x[0]), "r"(b.x[1]));
+}
+
+// Two neighbouring results as the operand a of the next product, rounded to T.
+template <class T>
+__device__ inline FragmentA a_from_c(const FragmentC& left, const FragmentC& right) {
+  return {{pack<T>(left.x[0], left.x[1]), pack<T>(left.x[2], left.x[3]), pack<T>(right.x[0], right.x[1]),
+           pack<T>(right.x[2], right.x[3])}};
 }
 
 }  // namespace rung::gpu

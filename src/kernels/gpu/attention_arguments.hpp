@@ -1,0 +1,36 @@
+// The one argument of every attention kernel, as the host fills it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+
+namespace rung::gpu {
+
+inline constexpr int kMaxAttentionSegments = 4;
+inline constexpr int kMaxAttentionWidth = 256;
+
+// Strides count elements, of batch, position and head; a head's values are dense.
+struct AttentionSegment {
+  const void* k;
+  const void* v;
+  int64_t k_stride[3];
+  int64_t v_stride[3];
+  int32_t keys;
+};
+
+// The query heads that share a key head are packed: row r of a group is query r / ratio of its head r % ratio, where
+// ratio = heads / groups.
+struct AttentionArguments {
+  const void* q;
+  void* out;          // [batch, queries, heads, width], dense
+  const float* mask;  // added to the scores; null: none
+  int64_t q_stride[3];
+  int64_t mask_stride[4];  // batch, head, query, key; 0 where it is broadcast
+  AttentionSegment segment[kMaxAttentionSegments];
+  int32_t segments;
+  int32_t batch, queries, heads, groups, width;
+  int32_t keys;          // of all segments
+  int32_t settled_keys;  // the first so many were written by kernels that are known to have ended
+  float scale;
+};
+
+}  // namespace rung::gpu

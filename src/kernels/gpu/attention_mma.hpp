@@ -1,0 +1,30 @@
+// Shape of the matrix-instruction attention kernel's blocks, as the kernel is built and the host launches it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+
+namespace rung::gpu {
+
+// A block has 16 query rows for each of `row_warps`; each of `key_warps` takes every key_warps-th run of keys.
+struct MmaAttentionShape {
+  int width;  // of the kernel: 32, 64, 80, 128 or 256; heads are padded to it with zeros
+  int row_warps, key_warps;
+
+  constexpr int rows() const { return 16 * row_warps; }
+  constexpr int threads() const { return 32 * row_warps * key_warps; }
+  // In shared memory at a time, of all key warps; two such stages.
+  constexpr int keys() const {
+    if (width == 256) return key_warps == 1 ? 32 : 64;
+    return key_warps == 4 && width < 128 ? 128 : 64;
+  }
+  // Elements from row to row: 16 bytes more than the row, so that eight rows meet no bank twice.
+  constexpr int pitch() const { return width + 8; }
+  constexpr uint32_t tile_bytes() const { return static_cast<uint32_t>(2 * (rows() + 4 * keys()) * pitch()); }
+  // The key warps' sums in f32, and of each row its largest score and its sum; they take the place of the tiles.
+  constexpr uint32_t sums_bytes() const {
+    return key_warps == 1 ? 0 : static_cast<uint32_t>(4 * key_warps * rows() * (pitch() + 2));
+  }
+  constexpr uint32_t shared_bytes() const { return tile_bytes() > sums_bytes() ? tile_bytes() : sums_bytes(); }
+};
+
+}  // namespace rung::gpu
