@@ -135,6 +135,11 @@ Inputs sample_missing(const Plan& plan, const Inputs& given, uint64_t seed) {
   return inputs;
 }
 
+Result<Recipe> recipe_of(const std::string& file, const CommonOptions& options) {
+  if (!file.empty()) return load_recipe(file);
+  return default_recipe_of(options);
+}
+
 Result<std::shared_ptr<const Plan>> default_plan(const Subject& subject, const CommonOptions& options) {
   RUNG_TRY(Built built, build_plan(subject.model.graph, default_recipe_of(options)));
   attach_model(built.plan, subject);
