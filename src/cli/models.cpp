@@ -65,10 +65,6 @@ bool is_plan(const std::string& path) { return path.ends_with(".rung"); }
 
 }  // namespace
 
-Recipe default_recipe_of(const CommonOptions& options) {
-  return default_recipe(threads_of(options), options.dtype == "bf16" ? DType::bf16 : DType::f32);
-}
-
 int threads_of(const CommonOptions& options) { return options.threads > 0 ? options.threads : cpu::cpu_info().cores; }
 
 Result<Subject> open_subject(const CommonOptions& options, Inputs& given) {
@@ -137,11 +133,12 @@ Inputs sample_missing(const Plan& plan, const Inputs& given, uint64_t seed) {
 
 Result<Recipe> recipe_of(const std::string& file, const CommonOptions& options) {
   if (!file.empty()) return load_recipe(file);
-  return default_recipe_of(options);
+  return default_recipe(threads_of(options), options.dtype == "bf16" ? DType::bf16 : DType::f32);
 }
 
 Result<std::shared_ptr<const Plan>> default_plan(const Subject& subject, const CommonOptions& options) {
-  RUNG_TRY(Built built, build_plan(subject.model.graph, default_recipe_of(options)));
+  RUNG_TRY(Recipe recipe, recipe_of("", options));
+  RUNG_TRY(Built built, build_plan(subject.model.graph, recipe));
   attach_model(built.plan, subject);
   return std::make_shared<const Plan>(std::move(built.plan));
 }
