@@ -21,11 +21,6 @@ struct Options {
   std::string recipe;
 };
 
-Result<Recipe> recipe_of(const Options& options) {
-  if (!options.recipe.empty()) return load_recipe(options.recipe);
-  return default_recipe_of(options.common);
-}
-
 Json explain_passes(const PassReport& report) {
   Json passes = Json::array();
   for (const auto& row : report.rows)
@@ -78,7 +73,7 @@ Status run(const Options& options) {
   log_to_stderr(options.common.log_level);
   RUNG_TRY(Opened opened, open_model(options.common));
   if (!opened.subject) return wrong_usage("'{}' is a plan: explain needs a model directory", options.common.model);
-  RUNG_TRY(Recipe recipe, recipe_of(options));
+  RUNG_TRY(Recipe recipe, recipe_of(options.recipe, options.common));
   PassReport report;
   RUNG_TRY(Graph graph, apply_passes(opened.subject->model.graph, recipe, &report, {.target = opened.target}));
   Json json{{"passes", explain_passes(report)}, {"problems", explain_problems(*opened.target, graph, recipe)}};

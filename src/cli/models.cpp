@@ -60,10 +60,6 @@ bool is_plan(const std::string& path) { return path.ends_with(".rung"); }
 
 }  // namespace
 
-Recipe default_recipe_of(const CommonOptions& options) {
-  return default_recipe(threads_of(options), options.dtype == "bf16" ? DType::bf16 : DType::f32);
-}
-
 int threads_of(const CommonOptions& options) {
   if (options.device != "cpu") return 0;
   return options.threads > 0 ? options.threads : cpu::cpu_info().cores;
@@ -133,9 +129,15 @@ Inputs sample_missing(const Plan& plan, const Inputs& given, uint64_t seed) {
   return inputs;
 }
 
+Result<Recipe> recipe_of(const std::string& file, const CommonOptions& options) {
+  if (!file.empty()) return load_recipe(file);
+  return default_recipe(threads_of(options), options.dtype == "bf16" ? DType::bf16 : DType::f32);
+}
+
 Result<std::shared_ptr<const Plan>> default_plan(const Subject& subject, const CommonOptions& options) {
   RUNG_TRY(const Target* target, open_target(options.device));
-  RUNG_TRY(Built built, build_plan(subject.model.graph, default_recipe_of(options), {.target = target}));
+  RUNG_TRY(Recipe recipe, recipe_of("", options));
+  RUNG_TRY(Built built, build_plan(subject.model.graph, recipe, {.target = target}));
   attach_model(built.plan, subject);
   return std::make_shared<const Plan>(std::move(built.plan));
 }

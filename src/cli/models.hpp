@@ -27,8 +27,9 @@ Result<Subject> open_subject(const CommonOptions& options, Inputs& given);
 Inputs sample_missing(const Subject& subject, const Inputs& given, uint64_t seed);
 Inputs sample_missing(const Plan& plan, const Inputs& given, uint64_t seed);
 
-// What runs without a climb: all rungs that are not opt-in, kernels in order of preference.
-Recipe default_recipe_of(const CommonOptions& options);
+// The recipe in `file`; where that is empty, what runs without a climb: all rungs that are not opt-in, kernels in order
+// of preference.
+Result<Recipe> recipe_of(const std::string& file, const CommonOptions& options);
 Result<std::shared_ptr<const Plan>> default_plan(const Subject& subject, const CommonOptions& options);
 // One line on standard error if the plan, which no climb has verified, computes in low precision.
 void note_if_unjudged(const Plan& plan);

@@ -94,11 +94,6 @@ Status verify_against_file(const Options& options, const Opened& opened) {
                       "against " + options.reference);
 }
 
-Result<Recipe> recipe_of(const Options& options) {
-  if (!options.recipe.empty()) return load_recipe(options.recipe);
-  return default_recipe_of(options.common);
-}
-
 Status explain_mismatch(Workbench& bench, const Recipe& recipe) {
   auto is_right = [&](const Recipe& tried) -> Result<bool> {
     RUNG_TRY(Attempt attempt, bench.attempt(tried));
@@ -118,7 +113,7 @@ Status verify_subject(const Options& options, const Opened& opened) {
   std::vector<NamedTensors> inputs;
   for (uint64_t seed = 1; seed <= 3; ++seed) inputs.push_back(sample_missing(*opened.subject, opened.given, seed));
   if (inputs[0].size() == opened.given.size()) inputs.resize(1);
-  RUNG_TRY(Recipe recipe, recipe_of(options));
+  RUNG_TRY(Recipe recipe, recipe_of(options.recipe, options.common));
   RUNG_TRY(auto bench,
            Workbench::create(
                *opened.subject, inputs,
