@@ -16,6 +16,12 @@ set(flags_avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mf16c -mprefe
     -Wno-maybe-uninitialized)
 set(flags_avx512_bf16 ${flags_avx512} -mavx512bf16)
 set(flags_amx_bf16 ${flags_avx512_bf16} -mamx-tile -mamx-bf16)
+# They read no file: a fuzzer learns nothing from them, and clang takes minutes to instrument them.
+if(RUNG_FUZZ)
+  foreach(isa avx2 avx512 avx512_bf16 amx_bf16)
+    list(APPEND flags_${isa} -fno-sanitize=all)
+  endforeach()
+endif()
 
 function(rung_module name)
   cmake_parse_arguments(arg "" "" "LINK;PRIVATE" ${ARGN})

@@ -59,7 +59,7 @@ Status run(const Options& options) {
   std::vector<double> ms;
   for (int i = 0; i < options.runs; ++i) ms.push_back(seconds_of([&] { (void)session.run(); }) * 1e3);
   Summary s = summarize(ms);
-  RUNG_TRY(Profile profile, profile_session(session, inputs));
+  RUNG_TRY(Profile profile, profile_session(session, inputs, kProfileSeconds));
   nlohmann::json json{{"median_ms", s.median},
                       {"min_ms", s.min},
                       {"p90_ms", s.p90},

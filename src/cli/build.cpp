@@ -25,6 +25,7 @@ Status run(const Options& options) {
     return wrong_usage("the recipe is for {} threads, got --threads {}", recipe.threads, options.common.threads);
   RUNG_TRY(Built built, build_plan(opened.subject->model.graph, recipe, {.target = opened.target}));
   attach_model(built.plan, *opened.subject);
+  note_if_unjudged(built.plan);
   RUNG_CHECK(save_plan(built.plan, options.out));
   if (options.common.json)
     fmt::print("{}\n", nlohmann::json{{"plan", options.out},

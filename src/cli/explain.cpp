@@ -8,7 +8,6 @@
 #include "cli/terminal.hpp"
 #include "gemm/problem.hpp"
 #include "kernels/cpu/bind.hpp"
-#include "ladder/rungs.hpp"
 #include "plan/build.hpp"
 #include "plan/kernel_choice.hpp"
 
@@ -21,14 +20,6 @@ struct Options {
   CommonOptions common;
   std::string recipe;
 };
-
-Result<Recipe> recipe_of(const Options& options) {
-  if (!options.recipe.empty()) return load_recipe(options.recipe);
-  Recipe recipe{.threads = threads_of(options.common)};
-  for (const Rung& rung : ladder())
-    if (!rung.opt_in || options.common.dtype == "bf16") rung.apply(recipe);
-  return recipe;
-}
 
 Json explain_passes(const PassReport& report) {
   Json passes = Json::array();
@@ -82,7 +73,7 @@ Status run(const Options& options) {
   log_to_stderr(options.common.log_level);
   RUNG_TRY(Opened opened, open_model(options.common));
   if (!opened.subject) return wrong_usage("'{}' is a plan: explain needs a model directory", options.common.model);
-  RUNG_TRY(Recipe recipe, recipe_of(options));
+  RUNG_TRY(Recipe recipe, recipe_of(options.recipe, options.common));
   PassReport report;
   RUNG_TRY(Graph graph, apply_passes(opened.subject->model.graph, recipe, &report, {.target = opened.target}));
   Json json{{"passes", explain_passes(report)}, {"problems", explain_problems(*opened.target, graph, recipe)}};

@@ -18,16 +18,25 @@ using namespace rung::cli;
 constexpr std::array kCommands{climb_command,   run_command,     bench_command,   verify_command, build_command,
                                inspect_command, profile_command, explain_command, options_command};
 
-// Exit codes: 0 done, 1 the work failed, 2 wrong usage.
-int report(const rung::Status& status) {
-  if (status) return 0;
-  std::fprintf(stderr, "rung: error: %s\n", status.error().message.c_str());
-  return status.error().kind == rung::ErrorKind::usage ? 2 : 1;
-}
-
 std::string one_line(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
+}
+
+// Exit codes: 0 done, 1 the work failed, 2 wrong usage.
+int report(const rung::Status& status) {
+  if (status) return 0;
+  std::fprintf(stderr, "rung: error: %s\n", one_line(status.error().message).c_str());
+  return status.error().kind == rung::ErrorKind::usage ? 2 : 1;
+}
+
+// Said before parsing, which would only call the command missing.
+rung::Status check_command(const CLI::App& app, std::string_view word) {
+  std::vector<std::string> names;
+  for (const auto* command : app.get_subcommands({})) names.push_back(command->get_name());
+  if (word.starts_with('-') || std::find(names.begin(), names.end(), word) != names.end()) return {};
+  return rung::wrong_usage("got {}, wanted one of: {} (--help says what they do)",
+                           word.empty() ? "no command" : fmt::format("command '{}'", word), fmt::join(names, ", "));
 }
 
 // What was printed must have arrived: a full disk behind a redirection is a failure.
@@ -59,11 +68,12 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   std::vector<std::pair<CLI::App*, Run>> commands;
   for (auto* command : kCommands) commands.push_back(command(app));
+  if (rung::Status known = check_command(app, argc > 1 ? argv[1] : ""); !known) return report(known);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
-    return report(rung::wrong_usage("{} (--help lists the options)", one_line(e.what())));
+    return report(rung::wrong_usage("{} (--help lists the options)", e.what()));
   }
   return run_chosen(commands);
 }

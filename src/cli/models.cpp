@@ -129,19 +129,30 @@ Inputs sample_missing(const Plan& plan, const Inputs& given, uint64_t seed) {
   return inputs;
 }
 
+Result<Recipe> recipe_of(const std::string& file, const CommonOptions& options) {
+  if (!file.empty()) return load_recipe(file);
+  return default_recipe(threads_of(options), options.dtype == "bf16" ? DType::bf16 : DType::f32);
+}
+
 Result<std::shared_ptr<const Plan>> default_plan(const Subject& subject, const CommonOptions& options) {
-  Recipe recipe{.threads = threads_of(options)};
-  for (const Rung& rung : ladder())
-    if (!rung.opt_in || options.dtype == "bf16") rung.apply(recipe);
   RUNG_TRY(const Target* target, open_target(options.device));
+  RUNG_TRY(Recipe recipe, recipe_of("", options));
   RUNG_TRY(Built built, build_plan(subject.model.graph, recipe, {.target = target}));
   attach_model(built.plan, subject);
   return std::make_shared<const Plan>(std::move(built.plan));
 }
 
+void note_if_unjudged(const Plan& plan) {
+  for (const Step& step : plan.steps)
+    if (DType dtype = step.output.view.dtype; is_float(dtype) && dtype != DType::f32)
+      return fmt::print(stderr, "rung: computes in {}, and no climb has judged this plan; 'rung verify' does\n", dtype);
+}
+
 Result<std::shared_ptr<const Plan>> plan_of(const Opened& opened, const CommonOptions& options) {
   if (opened.plan) return opened.plan;
-  return default_plan(*opened.subject, options);
+  RUNG_TRY(auto plan, default_plan(*opened.subject, options));
+  note_if_unjudged(*plan);
+  return plan;
 }
 
 Result<Session> session_of(std::shared_ptr<const Plan> plan) {

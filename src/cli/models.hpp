@@ -27,9 +27,13 @@ Result<Subject> open_subject(const CommonOptions& options, Inputs& given);
 Inputs sample_missing(const Subject& subject, const Inputs& given, uint64_t seed);
 Inputs sample_missing(const Plan& plan, const Inputs& given, uint64_t seed);
 
-// All non-optional rungs, kernels in order of preference or as the tuning database knows: what runs without a climb.
+// The recipe in `file`; where that is empty, what runs without a climb: all rungs that are not opt-in, kernels in order
+// of preference.
+Result<Recipe> recipe_of(const std::string& file, const CommonOptions& options);
 Result<std::shared_ptr<const Plan>> default_plan(const Subject& subject, const CommonOptions& options);
-// The plan of a .rung file, or default_plan of a directory.
+// One line on standard error if the plan, which no climb has verified, computes in low precision.
+void note_if_unjudged(const Plan& plan);
+// The plan of a .rung file, or default_plan of a directory, with that note.
 Result<std::shared_ptr<const Plan>> plan_of(const Opened& opened, const CommonOptions& options);
 
 int threads_of(const CommonOptions& options);

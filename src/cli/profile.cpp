@@ -1,7 +1,6 @@
 // rung profile: where the time of a plan goes, launch by launch, against the floor.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -31,13 +30,6 @@ Rates gemm_rates(const Profile& profile) {
   return total;
 }
 
-std::map<std::string, double> by_category(const Profile& profile) {
-  std::map<std::string, double> us;
-  for (const auto& op : profile.ops) us[std::string(name_of(op.category))] += op.us;
-  us[std::string(name_of(Category::launch))] += profile.host_us;
-  return us;
-}
-
 nlohmann::json to_json(const Profile& profile) {
   nlohmann::json ops = nlohmann::json::array();
   for (const auto& op : profile.ops)
@@ -52,7 +44,7 @@ nlohmann::json to_json(const Profile& profile) {
   Rates gemm = gemm_rates(profile);
   const Peaks& p = profile.peaks;
   return {{"ops", std::move(ops)},
-          {"categories_us", by_category(profile)},
+          {"categories_us", by_category_us(profile)},
           {"peaks",
            {{"fma_f32_gflops", p.fma_f32_gflops},
             {"gemm_f32_gflops", p.gemm_f32_gflops},
@@ -82,7 +74,7 @@ void print_ops(const Profile& profile) {
 }
 
 void print_summary(const Profile& profile) {
-  auto categories = by_category(profile);
+  auto categories = by_category_us(profile);
   double total = std::accumulate(categories.begin(), categories.end(), 0.0,
                                  [](double sum, const auto& c) { return sum + c.second; });
   fmt::print("\n");
@@ -105,7 +97,7 @@ Status run(const Options& options) {
   RUNG_TRY(Opened opened, open_model(options.common));
   RUNG_TRY(auto plan, plan_of(opened, options.common));
   RUNG_TRY(Session session, session_of(plan));
-  RUNG_TRY(Profile profile, profile_session(session, sample_missing(*plan, opened.given, 1)));
+  RUNG_TRY(Profile profile, profile_session(session, sample_missing(*plan, opened.given, 1), kProfileSeconds));
   if (!options.trace.empty()) RUNG_CHECK(write_file_atomically(options.trace, profile.trace.to_json()));
   if (options.common.json) return fmt::print("{}\n", to_json(profile).dump()), Status{};
   print_ops(profile);

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "api/text_inputs.hpp"
 #include "cli/command.hpp"
 #include "cli/models.hpp"
 #include "cli/terminal.hpp"
-#include "cli/text_inputs.hpp"
 #include "import/npz.hpp"
 
 namespace rung::cli {

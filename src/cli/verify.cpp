@@ -71,7 +71,10 @@ Result<std::map<std::string, std::string>> array_names(const std::vector<std::st
 Status verify_against_file(const Options& options, const Opened& opened) {
   RUNG_TRY(auto arrays, read_npz(options.reference));
   RUNG_TRY(auto names, array_names(options.map));
-  RUNG_TRY(auto plan, plan_of(opened, options.common));
+  auto plan = opened.plan;
+  if (!plan) {
+    RUNG_TRY(plan, default_plan(*opened.subject, options.common));
+  }
   RUNG_TRY(Session session, session_of(plan));
   RUNG_TRY(auto outputs, session.infer(opened.given));
   std::vector<std::string> compared;
@@ -89,12 +92,6 @@ Status verify_against_file(const Options& options, const Opened& opened) {
   if (plan->recipe.precision != DType::f32) tolerance = tolerance_for(plan->recipe.precision, 16384);
   return print_result(options, verify_outputs(compared, got, want, tolerance), tolerance,
                       "against " + options.reference);
-}
-
-Result<Recipe> recipe_of(const Options& options, const Subject& subject) {
-  if (!options.recipe.empty()) return load_recipe(options.recipe);
-  RUNG_TRY(auto plan, default_plan(subject, options.common));
-  return plan->recipe;
 }
 
 Status explain_mismatch(Workbench& bench, const Recipe& recipe) {
@@ -116,7 +113,7 @@ Status verify_subject(const Options& options, const Opened& opened) {
   std::vector<NamedTensors> inputs;
   for (uint64_t seed = 1; seed <= 3; ++seed) inputs.push_back(sample_missing(*opened.subject, opened.given, seed));
   if (inputs[0].size() == opened.given.size()) inputs.resize(1);
-  RUNG_TRY(Recipe recipe, recipe_of(options, *opened.subject));
+  RUNG_TRY(Recipe recipe, recipe_of(options.recipe, options.common));
   RUNG_TRY(auto bench,
            Workbench::create(
                *opened.subject, inputs,

@@ -34,7 +34,5 @@ std::unique_ptr<Checkpoint> random_checkpoint(uint64_t seed, DType dtype);
 
 // Names of the checkpoint that the importer did not ask for, sorted.
 std::vector<std::string> unused(const Checkpoint& checkpoint, const std::set<std::string>& used);
-// An error with the count and up to five of the unused names, if there are any.
-Status check_all_used(const Checkpoint& checkpoint, const std::set<std::string>& used);
 
 }  // namespace rung

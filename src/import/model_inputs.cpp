@@ -1,9 +1,7 @@
 // Checking, completing, sampling and freezing a model's inputs.
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <cmath>
-
 #include "import/model.hpp"
+#include "ir/finite.hpp"
 
 namespace rung {
 namespace {
@@ -12,14 +10,6 @@ std::string input_names(const Model& model) {
   std::vector<std::string> names;
   for (const auto& [name, rule] : model.defaults) names.push_back(name);
   return fmt::format("{}", fmt::join(names, ", "));
-}
-
-Status check_finite(const std::string& name, const Tensor& value) {
-  Tensor wide = convert(value, DType::f32);
-  auto values = wide.as<float>();
-  auto bad = std::count_if(values.begin(), values.end(), [](float v) { return !std::isfinite(v); });
-  if (bad == 0) return {};
-  return fail("input '{}': {} of {} values are NaN or infinite", name, bad, values.size());
 }
 
 Status check_range(const std::string& name, const Tensor& value, const InputDefault& rule) {
@@ -37,7 +27,7 @@ Status check_input(const Model& model, const std::string& name, const Tensor& va
   if (it == model.defaults.end()) return fail("input '{}' is not one of {}", name, input_names(model));
   const InputDefault& rule = it->second;
   if (value.type() != rule.type) return fail("input '{}': got {}, wanted {}", name, value.type(), rule.type);
-  if (is_float(value.dtype())) return check_finite(name, value);
+  if (is_float(value.dtype())) return check_finite(fmt::format("input '{}'", name), value);
   if (rule.range && value.dtype() == DType::i64) return check_range(name, value, rule);
   return {};
 }

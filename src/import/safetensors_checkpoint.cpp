@@ -131,12 +131,4 @@ std::vector<std::string> unused(const Checkpoint& checkpoint, const std::set<std
   return names;
 }
 
-Status check_all_used(const Checkpoint& checkpoint, const std::set<std::string>& used) {
-  auto extra = unused(checkpoint, used);
-  if (extra.empty()) return {};
-  std::string listed;
-  for (size_t i = 0; i < std::min<size_t>(extra.size(), 5); ++i) listed += (i ? ", '" : "'") + extra[i] + "'";
-  return fail("{} unexpected tensors: {}{}", extra.size(), listed, extra.size() > 5 ? ", ..." : "");
-}
-
 }  // namespace rung

@@ -9,7 +9,7 @@ namespace rung {
 NodeId Match::operator[](std::string_view name) const {
   for (size_t i = 0; i < count_; ++i)
     if (bindings_[i].name == name) return bindings_[i].node;
-  assert(!"no such name in the pattern");
+  assert(false && "no such name in the pattern");
   return kNoNode;
 }
 

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <new>
 
+#include "ir/with_type.hpp"
+
 namespace rung {
 namespace {
 
@@ -37,30 +39,6 @@ void convert_all(const Tensor& from, Tensor& to) {
   auto in = from.as<From>();
   auto out = to.as<To>();
   for (size_t i = 0; i < in.size(); ++i) out[i] = convert_value<From, To>(in[i]);
-}
-
-template <class F>
-void with_type(DType dtype, F&& f) {
-  switch (dtype) {
-    case DType::f32:
-      return f(float{});
-    case DType::f16:
-      return f(f16{});
-    case DType::bf16:
-      return f(bf16{});
-    case DType::i64:
-      return f(int64_t{});
-    case DType::i32:
-      return f(int32_t{});
-    case DType::i8:
-      return f(int8_t{});
-    case DType::u8:
-      return f(uint8_t{});
-    case DType::boolean:
-      return f(bool{});
-    default:
-      assert(!"conversion of a reserved dtype");
-  }
 }
 
 }  // namespace

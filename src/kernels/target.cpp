@@ -80,7 +80,7 @@ Result<const Target*> open_target(const std::string& device) {
                                    std::from_chars(device.data() + 5, device.data() + device.size(), index).ptr ==
                                        device.data() + device.size() &&
                                    device.size() > 5);
-  if (!cuda) return wrong_usage("device: got '{}', wanted cpu, cuda or cuda:NUMBER", device);
+  if (!cuda) return wrong_usage("--device: got '{}', wanted cpu, cuda or cuda:NUMBER", device);
   static std::mutex mutex;
   static std::map<int, const Target*> open;
   std::lock_guard lock(mutex);

@@ -14,6 +14,9 @@ namespace rung {
 namespace {
 
 constexpr double kRaceShare = 0.025;      // of the budget, for one rung's comparison
+constexpr double kFinalShare = 0.15;      // of the budget, for the measurements of the final plan
+constexpr double kFinalSeconds = 5;       // but no more than this
+constexpr double kBaselineShare = 0.03;   // for each of the baseline's latency and profile
 constexpr double kRaceHalfWidth = 0.004;  // relative; a comparison ends when its interval is this narrow
 
 std::string shapes_text(const Plan& plan) {
@@ -50,7 +53,7 @@ bool same_launches(const Plan& a, const Plan& b) {
 }
 
 Result<ClimbOutcome> climb(const Subject& subject, const ClimbOptions& options) {
-  Budget budget(options.budget_s);
+  Budget budget(options.budget_s, std::min(kFinalShare * options.budget_s, kFinalSeconds));
   return Climber(subject, options, budget).run();
 }
 
@@ -84,7 +87,9 @@ Status Climber::prepare() {
   RUNG_TRY(baseline_, bench_->attempt(Recipe{.threads = options_.threads}));
   if (!baseline_.right) return fail("the baseline's answer is wrong: {}", baseline_.reason);
   RUNG_TRY(current_, bench_->attempt(Recipe{.threads = options_.threads}));
-  result_.baseline = measure_latency(*baseline_.session, budget_.share(0.03));
+  result_.baseline = measure_latency(*baseline_.session, budget_.share(kBaselineShare));
+  RUNG_TRY(Profile profile, profile_session(*baseline_.session, options_.inputs[0], budget_.share(kBaselineShare)));
+  result_.baseline_categories_us = by_category_us(profile);
   result_.baseline_ms = current_ms_ = result_.baseline.median_ms;
   result_.kernels_before = static_cast<int>(baseline_.plan->steps.size());
   ++stages_done_;
@@ -186,8 +191,10 @@ Latency Climber::measure_latency(Session& session, double seconds) {
 Status Climber::conclude(ClimbOutcome& outcome) {
   RUNG_CHECK(tell("final measurements"));
   NoiseWatch noise;
-  result_.final_latency = measure_latency(*current_.session, std::max(0.5, budget_.share(0.03)));
-  RUNG_TRY(Profile profile, profile_session(*current_.session, options_.inputs[0]));
+  budget_.release();
+  result_.final_latency = measure_latency(*current_.session, std::clamp(0.3 * budget_.left(), 0.1, 2.0));
+  RUNG_TRY(Profile profile,
+           profile_session(*current_.session, options_.inputs[0], std::clamp(budget_.left(), 0.1, kProfileSeconds)));
   result_.final_ms = result_.final_latency.median_ms;
   result_.kernels_after = static_cast<int>(current_.plan->steps.size());
   result_.cold = profile.cold;

@@ -18,21 +18,19 @@
 namespace rung {
 namespace {
 
-// Rounds of timed launches and of cold runs; slow models stop earlier, once the seconds are spent, but not before
-// kFewest.
-constexpr int kRounds = 21;
-constexpr int kColdRuns = 12;
-constexpr int kFewest = 3;
-constexpr double kSecondsEach = 1.5;
+// Rounds of timed launches and of cold runs at most. Slow models stop earlier: each part has its share of the seconds,
+// and ends with the run in which they are spent.
+constexpr size_t kRounds = 21, kColdRuns = 12;
+constexpr double kStepsShare = 0.45, kWarmShare = 0.1, kColdShare = 0.45;
 
 struct Timing {
   int64_t start = 0, end = 0;
 };
 
-std::vector<std::vector<Timing>> time_steps(Session& session) {
+std::vector<std::vector<Timing>> time_steps(Session& session, double seconds) {
   std::vector<std::vector<Timing>> rounds;
-  int64_t end = now_ns() + static_cast<int64_t>(kSecondsEach * 1e9);
-  while (rounds.size() < kRounds && (rounds.size() < kFewest || now_ns() < end)) {
+  int64_t end = now_ns() + static_cast<int64_t>(seconds * 1e9);
+  while (rounds.empty() || (rounds.size() < kRounds && now_ns() < end)) {
     auto& round = rounds.emplace_back(session.plan().steps.size());
     for (size_t i = 0; i < round.size(); ++i) {
       round[i].start = now_ns();
@@ -53,6 +51,22 @@ double floor_us(const Step& step, const Peaks& peaks) {
   bool narrow = !step.inputs.empty() && step.inputs[0].view.dtype == DType::bf16;
   double flops = (narrow ? peaks.gemm_bf16_gflops : peaks.gemm_f32_gflops) * 1e9;
   return floor_seconds({step.flops, step.bytes}, flops, peaks.read_gbps * 1e9) * 1e6;
+}
+
+Latency latency_of(const std::vector<double>& ms) {
+  Summary s = summarize(ms);
+  return {s.median, s.min, s.p90, s.p99, s.ci95, s.count};
+}
+
+Latency time_cold_runs(Session& session, double seconds) {
+  CacheEvictor evictor;
+  std::vector<double> ms;
+  int64_t end = now_ns() + static_cast<int64_t>(seconds * 1e9);
+  while (ms.empty() || (ms.size() < kColdRuns && now_ns() < end)) {
+    session.team().run([&](int) { evictor.evict(); });
+    ms.push_back(seconds_of([&] { (void)session.run(); }) * 1e3);
+  }
+  return latency_of(ms);
 }
 
 Trace trace_of(const Plan& plan, const std::vector<Timing>& round) {
@@ -111,18 +125,17 @@ Latency time_runs(const std::function<void()>& run, double seconds) {
   run();
   std::vector<double> ms;
   int64_t end = now_ns() + static_cast<int64_t>(seconds * 1e9);
-  while (ms.size() < 10 || (now_ns() < end && ms.size() < 100000)) ms.push_back(seconds_of(run) * 1e3);
-  Summary s = summarize(ms);
-  return {s.median, s.min, s.p90, s.p99, s.ci95, s.count};
+  while (ms.empty() || (now_ns() < end && ms.size() < 100000)) ms.push_back(seconds_of(run) * 1e3);
+  return latency_of(ms);
 }
 
-Result<Profile> profile_session(Session& session, const NamedTensors& inputs) {
+Result<Profile> profile_session(Session& session, const NamedTensors& inputs, double seconds) {
   RUNG_CHECK(session.set_inputs(inputs));
   RUNG_CHECK(session.run());
   if (session.plan().target->gpu) return profile_gpu_session(session);
   Profile profile;
   profile.peaks = machine_peaks(session.team());
-  auto rounds = time_steps(session);
+  auto rounds = time_steps(session, kStepsShare * seconds);
   double launched_us = 0;
   for (size_t i = 0; i < session.plan().steps.size(); ++i) {
     const Step& step = session.plan().steps[i];
@@ -135,18 +148,17 @@ Result<Profile> profile_session(Session& session, const NamedTensors& inputs) {
     profile.ops.push_back(std::move(op));
   }
   profile.trace = trace_of(session.plan(), rounds.back());
-  Latency warm = time_runs([&] { (void)session.run(); }, 0.3);
+  Latency warm = time_runs([&] { (void)session.run(); }, kWarmShare * seconds);
   profile.host_us = std::max(0.0, warm.median_ms * 1e3 - launched_us);
-  CacheEvictor evictor;
-  std::vector<double> cold;
-  int64_t end = now_ns() + static_cast<int64_t>(kSecondsEach * 1e9);
-  for (int i = 0; i < kColdRuns && (i < kFewest || now_ns() < end); ++i) {
-    session.team().run([&](int) { evictor.evict(); });
-    cold.push_back(seconds_of([&] { (void)session.run(); }) * 1e3);
-  }
-  Summary s = summarize(cold);
-  profile.cold = {s.median, s.min, s.p90, s.p99, s.ci95, s.count};
+  profile.cold = time_cold_runs(session, kColdShare * seconds);
   return profile;
+}
+
+std::map<std::string, double> by_category_us(const Profile& profile) {
+  std::map<std::string, double> us;
+  for (const auto& op : profile.ops) us[std::string(name_of(op.category))] += op.us;
+  us[std::string(name_of(Category::launch))] += profile.host_us;
+  return us;
 }
 
 std::vector<Choice> choices_of(const Plan& plan, const std::vector<TuneTask>& tasks, const TuningDatabase& database) {

@@ -2,6 +2,8 @@
 // peaks.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <map>
+
 #include "gemm/tuner.hpp"
 #include "ladder/result.hpp"
 #include "measure/trace.hpp"
@@ -18,13 +20,19 @@ struct Profile {
   Trace trace;
 };
 
-Result<Profile> profile_session(Session& session, const NamedTensors& inputs);
+// Measures for about that many seconds, and machine_peaks() besides if that was not asked before; every part is
+// measured once at least.
+Result<Profile> profile_session(Session& session, const NamedTensors& inputs, double seconds);
+constexpr double kProfileSeconds = 3.3;  // enough for quiet medians; a climb with less time left gives less
+
+// Microseconds of one run by category name; host_us counts as launch.
+std::map<std::string, double> by_category_us(const Profile& profile);
 
 // GEMM rate (our kernels' best on a large problem, all threads), read bandwidth, hand-off and barrier; measured once
 // per process and thread count.
 const Peaks& machine_peaks(cpu::Team& team);
 
-// Times repeated calls for that many seconds (at least 10 calls).
+// Times repeated calls for that many seconds, after one that is not timed; one call at least.
 Latency time_runs(const std::function<void()>& run, double seconds);
 
 // All that was tried for the problems of a plan, from the database.

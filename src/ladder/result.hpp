@@ -75,7 +75,7 @@ struct ClimbResult {
   std::vector<Receipt> rungs;
   std::vector<AblationRow> ablation;
   std::vector<OpTime> ops;
-  std::map<std::string, double> baseline_categories_us;  // by category name; empty when the baseline was not profiled
+  std::map<std::string, double> baseline_categories_us;  // by category name
   std::vector<Choice> choices;
   Peaks peaks;
   double weights_mb = 0, arena_mb = 0, peak_rss_mb = 0;

@@ -56,4 +56,11 @@ const Rung* rung_named(std::string_view name) {
   return nullptr;
 }
 
+Recipe default_recipe(int threads, DType precision) {
+  Recipe recipe{.threads = threads};
+  for (const Rung& rung : kLadder)
+    if (!rung.opt_in || precision != DType::f32) rung.apply(recipe);
+  return recipe;
+}
+
 }  // namespace rung

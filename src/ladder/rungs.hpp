@@ -18,4 +18,7 @@ struct Rung {
 std::span<const Rung> ladder();
 const Rung* rung_named(std::string_view name);  // null if there is none
 
+// What runs without a climb: every rung that is not opt-in, and the rung "precision" where bf16 is asked for.
+Recipe default_recipe(int threads, DType precision = DType::f32);
+
 }  // namespace rung

@@ -95,9 +95,8 @@ class Group {
     if (as<Select>(node.op)) value = append(program, Select{}, {in[0], in[1], in[2]});
     DType from = graph_.type(node.operands[0]).dtype, to = node.type.dtype;
     if (as<Cast>(node.op) && to == DType::boolean && from != to) value = append(program, BinaryKind::ne, {in[0], 0.0f});
-    // What the author's code rounds is rounded; the result is when it is stored.
-    bool may_round = !as<Cast>(node.op) || from != to;
-    if (is_narrow(to) && may_round && id != root_) value = append(program, Round{to}, {value});
+    // A cast of the author's rounds; other values stay as they are in registers, and the result rounds when stored.
+    if (as<Cast>(node.op) && is_narrow(to) && from != to && id != root_) value = append(program, Round{to}, {value});
     return values_[id] = value;
   }
 

@@ -29,8 +29,9 @@ constexpr Pass kPipeline[] = {
     {"fuse_residual",         "fusion",     "after activations: an epilogue adds the residual last", passes::fuse_residual},
     {"fuse_add_norm",         "fusion",     "takes the sums that no linear took", passes::fuse_add_norm},
     {"fuse_masked_mean",      "fusion",     "before its parts become pointwise", passes::fuse_masked_mean},
-    {"fuse_pointwise",        "fusion",     "last: whatever element-wise ops are left", passes::fuse_pointwise},
+    {"fuse_pointwise",        "fusion",     "whatever element-wise ops are left", passes::fuse_pointwise},
     {"to_bf16",               "precision",  "after all fusions: only what is stored between kernels narrows", passes::to_bf16},
+    {"widen_sums",            "fusion",     "last of all: once it is known which values only sums and norms read", passes::widen_sums},
 };
 // clang-format on
 

@@ -8,6 +8,7 @@
 
 #include "base/big_block.hpp"
 #include "base/hash.hpp"
+#include "base/json.hpp"
 #include "ir/safetensors.hpp"
 #include "plan/build.hpp"
 #include "plan/check.hpp"
@@ -94,8 +95,7 @@ Result<Plan> read_plan(const Safetensors& file, const Target& target) {
   auto text = file.metadata().find("plan"), sum = file.metadata().find("checksum");
   if (text == file.metadata().end() || sum == file.metadata().end())
     return fail("not a plan: its metadata lacks 'plan' or 'checksum'");
-  auto json = nlohmann::json::parse(text->second, nullptr, false);
-  if (json.is_discarded()) return fail("damaged: its launches are not valid JSON");
+  RUNG_TRY(auto json, parse_json(text->second, "plan"));
   RUNG_TRY(Plan plan, plan_from_json(json));
   RUNG_CHECK(load_weights(file, plan));
   RUNG_CHECK(load_values(file, plan));

@@ -27,7 +27,7 @@ int64_t apply_integer(UnaryKind kind, int64_t x) {
     case UnaryKind::logical_not:
       return x == 0;
     default:
-      assert(!"the type rule admits no other unary op on integers");
+      assert(false && "the type rule admits no other unary op on integers");
       return 0;
   }
 }
@@ -66,7 +66,7 @@ int64_t apply_integer(BinaryKind kind, int64_t a, int64_t b) {
     case BinaryKind::logical_or:
       return a || b;
     default:
-      assert(!"the type rule admits no other binary op on integers");
+      assert(false && "the type rule admits no other binary op on integers");
       return 0;
   }
 }

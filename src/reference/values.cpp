@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "ir/with_type.hpp"
+
 namespace rung::reference {
 namespace {
 
@@ -35,31 +37,6 @@ T narrow(double value) {
     return value != 0.0;
   else
     return static_cast<T>(value);
-}
-
-// Calls f with a value of the C++ type of `dtype`. The evaluator refuses the reserved dtypes before it gets here.
-template <class F>
-void with_type(DType dtype, F&& f) {
-  switch (dtype) {
-    case DType::f32:
-      return f(float{});
-    case DType::f16:
-      return f(f16{});
-    case DType::bf16:
-      return f(bf16{});
-    case DType::i64:
-      return f(int64_t{});
-    case DType::i32:
-      return f(int32_t{});
-    case DType::i8:
-      return f(int8_t{});
-    case DType::u8:
-      return f(uint8_t{});
-    case DType::boolean:
-      return f(bool{});
-    default:
-      assert(!"a value of a reserved dtype");
-  }
 }
 
 template <class F>

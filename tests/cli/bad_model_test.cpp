@@ -1,6 +1,7 @@
 // Models and plans that cannot be used: one clear error each, exit code 1, nothing written.
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/safetensors.hpp"
+#include "plan/file.hpp"
 #include "support/graphs.hpp"
 #include "tool.hpp"
 
@@ -59,51 +60,90 @@ TEST_F(BadModel, WithTruncatedWeights) {
   }
 }
 
-TEST_F(BadModel, WithAHeaderBeyondTheFile) {
-  std::string weights = read("model.safetensors");
-  weights[6] = '\x7f';
-  write("model.safetensors", weights);
-  expect_refused("model.safetensors");
+// A safetensors file whose first 8 bytes say that its header takes `length` bytes.
+std::string weights_file(uint64_t length, const std::string& header, size_t data_bytes) {
+  std::string file;
+  for (int i = 0; i < 8; ++i) file += static_cast<char>(length >> (8 * i));
+  return file + header + std::string(data_bytes, '\0');
 }
+
+TEST_F(BadModel, WithAHeaderBeyondTheFileOrBeyondMemory) {
+  write("model.safetensors", weights_file(3, "{}", 0));
+  expect_refused("got 10 bytes, wanted a header of 3 after the first 8");
+  write("model.safetensors", weights_file(uint64_t{1} << 62, "{}", 0));
+  expect_refused("got a header of 4611686018427387904 bytes");
+}
+
+struct BadHeader {
+  std::string header, message;
+};
+class BadHeaders : public BadModel, public testing::WithParamInterface<BadHeader> {};
+
+TEST_P(BadHeaders, OfWeightsAreRefused) {
+  const auto& [header, message] = GetParam();
+  write("model.safetensors", weights_file(header.size(), header, 12));
+  expect_refused(message);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Safetensors, BadHeaders,
+    testing::Values(
+        BadHeader{R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},)"
+                  R"("b":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}})",
+                  "tensors 'a' and 'b' overlap"},
+        BadHeader{R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},)"
+                  R"("a":{"dtype":"F32","shape":[1],"data_offsets":[8,12]}})",
+                  "duplicate key 'a'"},
+        BadHeader{R"({"a":)", "not valid JSON"}, BadHeader{"[]", "got an array of 0, wanted an object"},
+        BadHeader{R"({"a":{"dtype":"F32","shape":[3],"data_offsets":[4,18446744073709551615]}})",
+                  "got bytes 4 to 18446744073709551615"},
+        BadHeader{R"({"a":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,12]}})", "tensor 'a'"},
+        BadHeader{R"({"a":{"dtype":"F4","shape":[24],"data_offsets":[0,12]}})", "got dtype 'F4', wanted one of"}));
 
 class BadWeights : public BadModel {
  protected:
-  // Rewrites the checkpoint with one tensor changed, or left out.
-  void edit(const std::string& edited, const std::function<std::optional<Tensor>(Tensor)>& change) {
+  // Rewrites the checkpoint with one tensor changed, left out, or added where there is none of that name.
+  void edit(const std::string& edited, const std::optional<Tensor>& value) {
     auto file = Safetensors::open(bert_tiny() + "/model.safetensors");
     ASSERT_TRUE(file);
     TensorList tensors;
-    for (const auto& [name, entry] : (*file)->tensors()) {
-      std::optional<Tensor> tensor = *(*file)->load(name);
-      if (name == edited) tensor = change(*tensor);
-      if (tensor) tensors.emplace_back(name, *tensor);
-    }
+    for (const auto& [name, entry] : (*file)->tensors())
+      if (name != edited) tensors.emplace_back(name, *(*file)->load(name));
+    if (value) tensors.emplace_back(edited, *value);
     ASSERT_TRUE(write_safetensors(model + "/model.safetensors", tensors, Metadata{}));
   }
   const std::string kTensor = "encoder.layer.1.output.dense.weight";
 };
 
 TEST_F(BadWeights, ThatAreNotFiniteAreNamedWithTheCount) {
-  edit(kTensor, [](const Tensor& tensor) {
-    Tensor copy(tensor.type());
-    copy.as<float>()[5] = NAN;
-    copy.as<float>()[9] = INFINITY;
-    return copy;
-  });
-  expect_refused("1 NaN");
+  Tensor bad({DType::f32, {32, 64}});
+  bad.as<float>()[5] = NAN;
+  bad.as<float>()[9] = INFINITY;
+  edit(kTensor, bad);
+  expect_refused("1 NaN and 1 infinite");
   expect_error(tool.run({"run", model, "--inputs", bert_tiny() + "/inputs.npz", "--outputs", tool / "out.npz"}), 1,
                kTensor);
   EXPECT_FALSE(std::filesystem::exists(tool / "out.npz"));
 }
 
 TEST_F(BadWeights, ThatAreMissingAreNamed) {
-  edit(kTensor, [](const Tensor&) { return std::nullopt; });
-  expect_refused(kTensor);
+  edit(kTensor, std::nullopt);
+  expect_refused("no tensor '" + kTensor + "'");
 }
 
 TEST_F(BadWeights, OfAnotherShapeAreNamed) {
-  edit(kTensor, [](const Tensor&) { return Tensor({DType::f32, {32, 65}}); });
-  expect_refused(kTensor);
+  edit(kTensor, Tensor({DType::f32, {32, 65}}));
+  expect_refused("tensor '" + kTensor + "': got f32[32,65], wanted shape [32,64]");
+}
+
+TEST_F(BadWeights, OfAnotherTypeAreNamed) {
+  edit(kTensor, Tensor({DType::f8e4m3fn, {32, 64}}));
+  expect_refused("'" + kTensor + "' is f8e4m3fn[32,64], wanted f32, f16 or bf16");
+}
+
+TEST_F(BadWeights, ThatDoNotBelongAreNamed) {
+  edit("decoder.weight", Tensor({DType::f32, {1}}));
+  expect_refused("do not belong to this architecture: decoder.weight");
 }
 
 class BadPlan : public testing::Test {
@@ -143,6 +183,14 @@ TEST_F(BadPlan, OfAnotherVersionIsRefused) {
   bytes[bytes.find("rung plan 1") + 10] = '7';
   tool.folder().write("plan.rung", bytes);
   expect_refused("'rung plan 7'");
+}
+
+TEST_F(BadPlan, ForAnotherDeviceIsRefused) {
+  auto other = load_plan(plan);
+  ASSERT_TRUE(other) << other.error().message;
+  other->device = "cpu of another kind";
+  ASSERT_TRUE(save_plan(*other, plan));
+  expect_refused("built for 'cpu of another kind', this is '");
 }
 
 TEST_F(BadPlan, AnswersLikeItsModelWhenItIsSound) {

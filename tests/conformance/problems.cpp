@@ -44,6 +44,7 @@ constexpr const char* kFloatProblems[] = {
     "out=T)",
     "result = layer_norm(x:T[3,1], w:T[1], wb:T[1], out=T)",
     "result = rms_norm(x:T[51,256], w:T[256], out=T)",
+    "result = rms_norm(x:f32[51,256], w:f32[256], out=T)",
     "result = rms_norm(x:T[2,7,33], w:f32[33], weight_offset=1, out=bf16)",
     "result = rms_norm(slice(x:T[6,96], axis=0, begin=1, end=6), w:T[96], weight_offset=1, out=T)",
     "result = l2_normalize(x:T[1,384])",
@@ -121,6 +122,7 @@ constexpr const char* kFloatProblems[] = {
     "result = linear(x:T[1,64], w:T[96,64], wb:T[96], has_bias=true, out=T)",
     "result = linear(x:T[1,128,384], w:T[384,384], wb:f32[384], r:T[1,128,384], has_bias=true, has_residual=true, "
     "out=T)",
+    "result = linear(x:T[51,64], w:T[96,64], r:f32[51,96], has_residual=true, out=f32)",
     "result = linear(x:T[16,384], w:T[1536,384], wb:T[1536], has_bias=true, activation=gelu, out=T)",
     "result = linear(x:T[33,72], w:T[130,72], wb:T[130], has_bias=true, gated=true, activation=gelu_tanh, out=f32)",
     "result = linear(slice(x:T[9,96], axis=1, begin=32, end=64), w:T[48,32], out=T)",

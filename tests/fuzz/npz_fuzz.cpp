@@ -7,6 +7,7 @@
 #include "import/npz.hpp"
 #include "import/zip.hpp"
 #include "seeds.hpp"
+#include "support/numpy_archive.hpp"
 
 namespace {
 
@@ -22,12 +23,11 @@ std::string archive(const std::string& name, const rung::NpyHeader& header, cons
 
 extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
   using namespace rung;
-  // An empty array, deflated: its data is one final empty block.
-  std::string deflated = archive("e.npy", {"<f4", false, {0}}, "");
   write_seeds(*argc, *argv,
               {archive("x.npy", {"<f8", true, {2, 3}}, std::string(48, '\0')),
                archive("m.npy", {"|b1", false, {3}}, std::string("\1\0\1", 3)),
-               archive("i.npy", {"<i8", false, {}}, std::string(8, '\1')), deflated});
+               archive("i.npy", {"<i8", false, {}}, std::string(8, '\1')), archive("e.npy", {"<f4", false, {0}}, ""),
+               numpy_archive()});
   return 0;
 }
 

@@ -4,15 +4,49 @@
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "base/json.hpp"
+#include "ir/safetensors.hpp"
+#include "ir/text.hpp"
+#include "plan/build.hpp"
 #include "plan/check.hpp"
 #include "plan/file.hpp"
 #include "plan/plan_json.hpp"
 #include "seeds.hpp"
 
+namespace {
+
+// Steps with weights, packed or not, scratch, views and a default: a plan that passes every check.
+std::string sound_plan() {
+  using namespace rung;
+  auto zeros = [](const std::string& name, const Type& type) { return std::make_shared<Literal>(name, Tensor(type)); };
+  auto graph = parse_graph(
+      "table: f32[5,8] = constant(name=\"table\")\n"
+      "w: f32[16,8] = constant(name=\"w\")\n"
+      "ids: i64[1,4] = input()\n"
+      "h: f32[1,4,16] = linear(gather(table, ids, axis=0), w)\n"
+      "q: f32[1,2,4,8] = transpose(reshape(h, shape=[1,4,2,8]), permutation=[0,2,1,3])\n"
+      "s: f32[1,2,4,4] = softmax(matmul(q, transpose(q, permutation=[0,1,3,2])))\n"
+      "return y=matmul(s, q)",
+      zeros);
+  require(graph.has_value(), "the seed's graph parses");
+  auto built = build_plan(*graph, {.rungs = {"reduce", "attention", "fusion"}, .capture = true, .tuned_kernels = true});
+  require(built && check_plan(built->plan), "the seed is a sound plan");
+  return plan_to_json(built->plan).dump();
+}
+
+std::string file_of(const std::string& plan) {
+  std::ostringstream out;
+  (void)rung::write_safetensors(out, {}, {{"format", "rung plan 1"}, {"checksum", "0"}, {"plan", plan}});
+  return out.str();
+}
+
+}  // namespace
+
 extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
-  rung::write_seeds(*argc, *argv, {rung::plan_to_json(rung::Plan{}).dump()});
+  std::string empty = rung::plan_to_json(rung::Plan{}).dump();
+  rung::write_seeds(*argc, *argv, {empty, sound_plan(), file_of(empty)});
   return 0;
 }
 

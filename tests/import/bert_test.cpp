@@ -68,8 +68,8 @@ TEST(Bert, RefusesMoreTokensThanItHasPositions) {
 // Numbers from PyTorch 2.15.0 and transformers 5.23.0 (eager attention, f32) for "The quick brown fox jumps over the
 // lazy dog." padded to 16 tokens, on sentence-transformers/all-MiniLM-L6-v2.
 TEST(Bert, GivesMiniLmsPublishedEmbedding) {
-  const char* directory = std::getenv("RUNG_MINILM_DIR");
-  if (!directory) GTEST_SKIP() << "RUNG_MINILM_DIR does not name a directory with all-MiniLM-L6-v2";
+  const char* directory = std::getenv("RUNG_MODEL_DIR");
+  if (!directory) GTEST_SKIP() << "RUNG_MODEL_DIR does not name a directory with all-MiniLM-L6-v2";
   Model model = import_verified(directory, {.shapes = {{"input_ids", Shape{1, 16}}}});
   NamedTensors given;
   given["input_ids"] = Tensor::of<int64_t>(

@@ -131,17 +131,14 @@ TEST_F(OneTensor, WrongShapeIsNamedWithGotAndWanted) {
   EXPECT_THAT(weight.error().message, HasSubstr("tensor 'encoder.w': got bf16[2,3], wanted shape [3,2]"));
 }
 
-TEST(UnusedTensors, ListsUpToFiveAndTheCount) {
+TEST(UnusedTensors, AreListedInOrder) {
   TemporaryDirectory dir;
   TensorList tensors;
   for (char c = 'a'; c <= 'h'; ++c) tensors.emplace_back(std::string(1, c), vector_of({1}));
   ASSERT_TRUE(write_safetensors(dir / "model.safetensors", tensors, {}));
   auto checkpoint = *open_checkpoint(dir.path());
   EXPECT_THAT(unused(*checkpoint, {"a", "b", "c", "d", "e", "f"}), ElementsAre("g", "h"));
-  EXPECT_TRUE(check_all_used(*checkpoint, {"a", "b", "c", "d", "e", "f", "g", "h"}));
-  EXPECT_EQ(check_all_used(*checkpoint, {"b"}).error().message, "7 unexpected tensors: 'a', 'c', 'd', 'e', 'f', ...");
-  EXPECT_EQ(check_all_used(*checkpoint, {"a", "b", "c", "d", "e", "f"}).error().message,
-            "2 unexpected tensors: 'g', 'h'");
+  EXPECT_THAT(unused(*checkpoint, {"a", "b", "c", "d", "e", "f", "g", "h"}), ElementsAre());
 }
 
 }  // namespace

@@ -228,7 +228,7 @@ TEST(Inputs, AreRefusedByName) {
   EXPECT_EQ(error_of("tokens", Tensor::of<int64_t>({6}, {0, 1, 2, 128, 0, 0})),
             "input 'tokens': got 128, wanted token ids from 0 to 127");
   EXPECT_EQ(error_of("state", Tensor::of<float>({4}, {0, NAN, 1, INFINITY})),
-            "input 'state': 2 of 4 values are NaN or infinite");
+            "input 'state' f32[4]: got 1 NaN and 1 infinite values, wanted none");
 }
 
 TEST(Inputs, AreNotFrozenUnlessAllAreGood) {

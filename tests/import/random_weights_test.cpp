@@ -39,7 +39,7 @@ TEST(RandomCheckpoint, HasEveryNameAndListsNone) {
   auto checkpoint = random_checkpoint(0, DType::bf16);
   EXPECT_TRUE(checkpoint->contains("anything"));
   EXPECT_TRUE(checkpoint->names().empty());
-  EXPECT_TRUE(check_all_used(*checkpoint, {}));
+  EXPECT_TRUE(unused(*checkpoint, {}).empty());
 }
 
 TEST(RandomCheckpoint, RoundsTheSameValuesToTheAskedDType) {

@@ -209,8 +209,8 @@ TEST(TokenizerFiles, SaysWhatADirectoryWithoutATokenizerLacks) {
 
 // Ids that the published tokenizer gives with the model's own vocabulary.
 TEST(Tokenizer, GivesThePublishedIdsWithARealVocabulary) {
-  const char* directory = std::getenv("RUNG_MINILM_DIR");
-  if (!directory) GTEST_SKIP() << "RUNG_MINILM_DIR does not name a directory with the model's tokenizer";
+  const char* directory = std::getenv("RUNG_MODEL_DIR");
+  if (!directory) GTEST_SKIP() << "RUNG_MODEL_DIR does not name a directory with the model's tokenizer";
   auto t = Tokenizer::open(directory);
   ASSERT_TRUE(t) << t.error().message;
   EXPECT_THAT(t->encode("This is an example sentence", {})->ids, ElementsAre(101, 2023, 2003, 2019, 2742, 6251, 102));

@@ -51,6 +51,7 @@ TEST_F(Climb, LeavesAReceiptForEveryRungAndAVerifiedPlan) {
   EXPECT_GT(result.cosine, 0.99999);
   EXPECT_GT(result.kernels_before, result.kernels_after);
   EXPECT_GT(result.baseline_ms, 0);
+  EXPECT_GT(result.baseline_categories_us.at("GEMM"), 0);
   EXPECT_GT(result.final_ms, 0);
   EXPECT_LT(result.total_s, 3 * options.budget_s);
 }

@@ -90,8 +90,12 @@ TEST(FusePointwise, ChainBecomesOneSweep) {
   expect_rewrite(fuse_pointwise, "two: f32[] = constant(values=[2])\ny = tanh(add(mul(x:f32[2,3], two), b:f32[3]))",
                  "y = pointwise(b, x, program=\"r2=mul(r1,2);r3=add(r2,r0);r4=tanh(r3)\")");
 }
-TEST(FusePointwise, RoundsWhereTheAuthorsCodeRounds) {
-  expect_equivalent(fuse_pointwise, "y = cast(exp(mul(x:bf16[5], z:bf16[5])), to=f32)", 0.0);
+TEST(FusePointwise, HoldsF32BetweenTheOpsThatItJoins) {
+  PassRun run = run_pass(fuse_pointwise, graph_of("y = exp(mul(x:bf16[5], z:bf16[5]))"));
+  EXPECT_EQ(expression(run.graph), "y = pointwise(x, z, program=\"r2=mul(r0,r1);r3=exp(r2)\", out=bf16)");
+}
+TEST(FusePointwise, RoundsWhereTheAuthorCasts) {
+  expect_equivalent(fuse_pointwise, "y = exp(cast(cast(mul(x:f32[5], z:f32[5]), to=bf16), to=f32))", 0.0);
 }
 TEST(FusePointwise, HoldsFlagsAsNumbers) {
   expect_equivalent(fuse_pointwise, "y = select(and(lt(a:f32[4], b:f32[4]), c:bool[4]), a, exp(b))");

@@ -70,7 +70,7 @@ INSTANTIATE_TEST_SUITE_P(
                     BadField{"threads", "1.5", "field 'threads': got 1.5"},
                     BadField{"threads", "4294967297", "field 'threads': got 4294967297"},
                     BadField{"threads", "true", "field 'threads': got true"},
-                    BadField{"threads", "0", "got 0, wanted 1 to 1024"},
+                    BadField{"threads", "-1", "got -1, wanted 1 to 1024"},
                     BadField{"precision", "\"i32\"", "got 'i32', wanted f32 or bf16"},
                     BadField{"choices", "{\"p\": 3}", "choice 'p'"}, BadField{"choices", "[1]", "choice '0'"},
                     BadField{"choices", "{\"p\": {\"kernel\": 3}}", "field 'kernel': got 3"},

@@ -14,7 +14,9 @@
 namespace rung::cpu {
 namespace {
 
-constexpr int kTrials = 15;  // a core that was idle needs some milliseconds to reach its clock
+constexpr int kTrials = 15;
+constexpr double kRampSeconds = 0.015;  // a core that was idle needs some milliseconds to reach its clock
+constexpr double kMostSeconds = 0.3;    // where other processes hold the cores, a trial may take long
 
 PeakLoops loops() {
   if (cpu_info().avx512) return avx512::peak_loops();
@@ -24,11 +26,13 @@ PeakLoops loops() {
 template <class F>
 double best_seconds(F&& f) {
   using Clock = std::chrono::steady_clock;
+  auto since = [](Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); };
+  auto begin = Clock::now();
   double best = 1e9;
-  for (int trial = 0; trial < kTrials; ++trial) {
+  for (int trial = 0; since(begin) < (trial < kTrials ? kMostSeconds : kRampSeconds); ++trial) {
     auto start = Clock::now();
     f();
-    best = std::min(best, std::chrono::duration<double>(Clock::now() - start).count());
+    best = std::min(best, since(start));
   }
   return best;
 }
@@ -67,14 +71,14 @@ double measure_fma_gflops(Team& team) {
 }
 
 double measure_handoff_us(Team& team) {
-  constexpr int kRuns = 2000;
+  constexpr int kRuns = 200;
   return 1e6 / kRuns * best_seconds([&] {
            for (int i = 0; i < kRuns; ++i) team.run([](int) {});
          });
 }
 
 double measure_barrier_us(Team& team) {
-  constexpr int kBarriers = 2000;
+  constexpr int kBarriers = 200;
   return 1e6 / kBarriers * best_seconds([&] {
            team.run([&](int) {
              for (int i = 0; i < kBarriers; ++i) team.barrier();

@@ -149,14 +149,14 @@ struct PreparedGemm::Objects {
   };
   static Status layout(Layout& made, const Matrix& matrix, int64_t batch) {
     auto rows = static_cast<uint64_t>(matrix.rows), columns = static_cast<uint64_t>(matrix.columns);
-    RUNG_CHECK(check(
-        library.cublasLtMatrixLayoutCreate(&made, type_code(matrix.dtype), rows, columns, matrix.stride), "layout"));
+    RUNG_CHECK(check(library.cublasLtMatrixLayoutCreate(&made, type_code(matrix.dtype), rows, columns, matrix.stride),
+                     "layout"));
     if (batch == 1) return {};
     auto count = static_cast<int32_t>(batch);
     RUNG_CHECK(check(library.cublasLtMatrixLayoutSetAttribute(made, kBatchCount, &count, sizeof count), "layout"));
-    return check(library.cublasLtMatrixLayoutSetAttribute(made, kBatchStride, &matrix.batch_stride,
-                                                          sizeof matrix.batch_stride),
-                 "layout");
+    return check(
+        library.cublasLtMatrixLayoutSetAttribute(made, kBatchStride, &matrix.batch_stride, sizeof matrix.batch_stride),
+        "layout");
   }
 
   Status lay_out(const LibraryGemm& gemm) {
@@ -210,8 +210,8 @@ Status PreparedGemm::enqueue(const LibraryOperands& operands, Stream stream) con
   Address c = objects.residual ? operands.residual : operands.out;
   return check(library.cublasLtMatmul(library.handle, objects.descriptor, &one, pointer(operands.w), objects.a,
                                       pointer(operands.x), objects.b, &beta, pointer(c), objects.c,
-                                      pointer(operands.out), objects.d, &objects.algorithm,
-                                      pointer(operands.workspace), objects.workspace_bytes, stream),
+                                      pointer(operands.out), objects.d, &objects.algorithm, pointer(operands.workspace),
+                                      objects.workspace_bytes, stream),
                "matmul");
 }
 

@@ -1,43 +1,10 @@
 // One element of any dtype, read and written by value: what the reference rows are made of.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <cassert>
-#include <cmath>
-#include <type_traits>
-
-#include "base/numeric.hpp"
-#include "ir/dtype.hpp"
+#include "ir/with_type.hpp"
+#include "kernels/cpu/kernel.hpp"
 
 namespace rung::cpu {
-
-// Calls f with a value of the dtype's C++ type, for its type only. The reserved f8 types have none.
-template <class F>
-decltype(auto) with_type(DType dtype, F&& f) {
-  switch (dtype) {
-    case DType::f32:
-      return f(float{});
-    case DType::f16:
-      return f(f16{});
-    case DType::bf16:
-      return f(bf16{});
-    case DType::i64:
-      return f(int64_t{});
-    case DType::i32:
-      return f(int32_t{});
-    case DType::i8:
-      return f(int8_t{});
-    case DType::u8:
-      return f(uint8_t{});
-    case DType::boolean:
-      return f(bool{});
-    default:
-      break;
-  }
-  assert(false && "f8 is reserved");
-  return f(float{});
-}
-
-inline bool has_type(DType dtype) { return dtype != DType::f8e4m3fn && dtype != DType::f8e4m3fnuz; }
 
 // As f32 for the float types.
 inline float load_f32(const void* base, DType dtype, int64_t index) {

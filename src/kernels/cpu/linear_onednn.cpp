@@ -1,6 +1,7 @@
 // linear by oneDNN's matmul: each thread runs a primitive of its own over its slice of the columns or rows.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/cpu/gemm/onednn.hpp"
+#include "kernels/cpu/kernel.hpp"
 #include "kernels/linear_shape.hpp"
 
 namespace rung::cpu {

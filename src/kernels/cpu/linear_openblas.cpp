@@ -4,6 +4,7 @@
 #include <cblas.h>
 
 #include "kernels/cpu/gemm/best.hpp"
+#include "kernels/cpu/kernel.hpp"
 #include "kernels/linear_shape.hpp"
 
 namespace rung::cpu {

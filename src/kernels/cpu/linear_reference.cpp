@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "kernels/cpu/element.hpp"
+#include "kernels/cpu/kernel.hpp"
 #include "kernels/linear_shape.hpp"
 
 namespace rung::cpu {

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/cpu/element.hpp"
 #include "kernels/cpu/gemm/best.hpp"
+#include "kernels/cpu/kernel.hpp"
 #include "kernels/matmul_shape.hpp"
 
 namespace rung::cpu {

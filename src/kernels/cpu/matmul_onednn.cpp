@@ -1,6 +1,7 @@
 // matmul by oneDNN: each thread runs a primitive of its own over its slice of one axis of the result.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/cpu/gemm/onednn.hpp"
+#include "kernels/cpu/kernel.hpp"
 #include "kernels/matmul_shape.hpp"
 
 namespace rung::cpu {

@@ -1,6 +1,7 @@
 // matmul, one element at a time, for any float types and strides.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/cpu/element.hpp"
+#include "kernels/cpu/kernel.hpp"
 #include "kernels/matmul_shape.hpp"
 
 namespace rung::cpu {

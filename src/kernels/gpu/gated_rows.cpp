@@ -17,14 +17,18 @@ Status enqueue_gated_rows(const Call& call, Address halves) {
                                .columns = shape.n,
                                .residual_stride = 0,
                                .activation = static_cast<int32_t>(call.problem.as<Linear>().activation),
-                               .type = type == DType::f32 ? 0 : type == DType::bf16 ? 1 : 2};
+                               .type = type == DType::f32    ? 0
+                                       : type == DType::bf16 ? 1
+                                                             : 2};
   if (shape.residual_at > 0) {
     arguments.residual = reinterpret_cast<const void*>(call.inputs[shape.residual_at]);
     arguments.residual_stride = call.problem.inputs[static_cast<size_t>(shape.residual_at)].row_stride();
   }
   constexpr int64_t kThreads = 256, kPerThread = 8;
   auto blocks = static_cast<uint32_t>((shape.n + kThreads * kPerThread - 1) / (kThreads * kPerThread));
-  Launch launch{.grid = {blocks, static_cast<uint32_t>(shape.m)}, .block = {kThreads}, .dependent = call.gpu.info().dependent_launch};
+  Launch launch{.grid = {blocks, static_cast<uint32_t>(shape.m)},
+                .block = {kThreads},
+                .dependent = call.gpu.info().dependent_launch};
   return call.launch("gated_rows", "gated_rows", launch, arguments);
 }
 

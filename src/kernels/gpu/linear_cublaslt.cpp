@@ -67,9 +67,8 @@ LibraryGemm gemm_of(const Problem& problem) {
 // Workspace, then for a gated product its two halves.
 size_t scratch_bytes(const Problem& problem) {
   LinearShape shape(problem);
-  size_t halves = problem.as<Linear>().gated
-                      ? static_cast<size_t>(shape.m * shape.w_rows) * size_of(problem.output.dtype)
-                      : 0;
+  size_t halves =
+      problem.as<Linear>().gated ? static_cast<size_t>(shape.m * shape.w_rows) * size_of(problem.output.dtype) : 0;
   return kLibraryWorkspaceBytes + halves;
 }
 

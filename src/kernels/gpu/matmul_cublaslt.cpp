@@ -76,8 +76,8 @@ std::shared_ptr<void> prepare(const Problem& problem) {
 Status enqueue(const Call& call) {
   const auto& prepared = *static_cast<const Prepared*>(call.state);
   if (!prepared) return tl::unexpected(prepared.error());
-  return (*prepared)->enqueue(
-      {.x = call.inputs[0], .w = call.inputs[1], .out = call.output, .workspace = call.scratch}, call.stream);
+  return (*prepared)->enqueue({.x = call.inputs[0], .w = call.inputs[1], .out = call.output, .workspace = call.scratch},
+                              call.stream);
 }
 
 std::vector<Tunable> tunables(const Problem&) {

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/cpu/gemm/micro.hpp"
+#include "kernels/cpu/kernel.hpp"
 #include "kernels/linear_shape.hpp"
 
 namespace rung::cpu::gemm {

@@ -1,12 +1,12 @@
 // Tokenizes a text for a plan of static length.
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/text_inputs.hpp"
+#include "api/text_inputs.hpp"
 
 #include <algorithm>
 
 #include "import/tokenizer.hpp"
 
-namespace rung::cli {
+namespace rung {
 namespace {
 
 const PlanInput* input_named(const Plan& plan, std::string_view name) {
@@ -16,14 +16,13 @@ const PlanInput* input_named(const Plan& plan, std::string_view name) {
 
 }  // namespace
 
-Result<Inputs> inputs_of_text(const Plan& plan, const std::string& text) {
+Result<NamedTensors> inputs_of_text(const Plan& plan, std::string_view text) {
   const auto* ids = input_named(plan, "input_ids");
-  if (!ids || plan.attachments.empty())
-    return fail("--text: the model has no tokenizer of its own, or no input 'input_ids'");
+  if (!ids || plan.attachments.empty()) return fail("the model has no tokenizer of its own, or no input 'input_ids'");
   RUNG_TRY(Tokenizer tokenizer, Tokenizer::from_texts(plan.attachments));
   int64_t length = ids->type.shape.back();
   RUNG_TRY(Encoding encoding, tokenizer.encode(text, {.max_length = length, .pad_to = length}));
-  Inputs inputs;
+  NamedTensors inputs;
   for (const auto& [name, values] :
        {std::pair{"input_ids", &encoding.ids}, std::pair{"attention_mask", &encoding.attention_mask},
         std::pair{"token_type_ids", &encoding.token_type_ids}})
@@ -31,4 +30,4 @@ Result<Inputs> inputs_of_text(const Plan& plan, const std::string& text) {
   return inputs;
 }
 
-}  // namespace rung::cli
+}  // namespace rung

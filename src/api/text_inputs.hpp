@@ -1,12 +1,14 @@
 // Texts to model inputs, through the tokenizer that the model brought along.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "cli/models.hpp"
+#include <string_view>
 
-namespace rung::cli {
+#include "plan/plan.hpp"
+
+namespace rung {
 
 // Inputs for one text: input_ids, attention_mask and token_type_ids as far as the plan has them, padded to its length.
 // Errors: the model has no tokenizer, or no input_ids.
-Result<Inputs> inputs_of_text(const Plan& plan, const std::string& text);
+Result<NamedTensors> inputs_of_text(const Plan& plan, std::string_view text);
 
-}  // namespace rung::cli
+}  // namespace rung

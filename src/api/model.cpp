@@ -1,0 +1,159 @@
+// The public interface over plans and sessions: no type, error or exception of the library's own crosses it.
+// SPDX-License-Identifier: Apache-2.0
+#include <exception>
+#include <utility>
+
+#include "api/text_inputs.hpp"
+#include "device/cpu/cpu_info.hpp"
+#include "import/tokenizer.hpp"
+#include "ladder/rungs.hpp"
+#include "ladder/subject.hpp"
+#include "plan/build.hpp"
+#include "plan/file.hpp"
+#include "rung/rung.hpp"
+#include "session/session.hpp"
+
+namespace rung::api {
+
+struct Model::Opened {
+  Session session;
+  std::vector<Port> inputs, outputs;
+};
+
+namespace {
+
+constexpr std::pair<DType, rung::DType> kTypes[] = {
+    {DType::f32, rung::DType::f32}, {DType::f16, rung::DType::f16},         {DType::bf16, rung::DType::bf16},
+    {DType::i64, rung::DType::i64}, {DType::i32, rung::DType::i32},         {DType::i8, rung::DType::i8},
+    {DType::u8, rung::DType::u8},   {DType::boolean, rung::DType::boolean},
+};
+
+DType to_public(rung::DType dtype) {
+  for (auto [outside, inside] : kTypes)
+    if (inside == dtype) return outside;
+  return DType::u8;  // f8 values, as bytes
+}
+
+Result<rung::DType> to_internal(DType dtype) {
+  for (auto [outside, inside] : kTypes)
+    if (outside == dtype) return inside;
+  return fail("got dtype {}, wanted one of the {} of the interface", static_cast<int>(dtype), std::size(kTypes));
+}
+
+std::vector<int64_t> to_public(const Shape& shape) { return {shape.begin(), shape.end()}; }
+
+Result<Shape> to_internal(const std::vector<int64_t>& dims) {
+  if (dims.size() > Dims::kMaxRank) return fail("got {} dimensions, wanted at most {}", dims.size(), Dims::kMaxRank);
+  for (int64_t dim : dims)
+    if (dim < 0) return fail("got a dimension of {}", dim);
+  return Shape(std::span(dims));
+}
+
+Tensor to_public(const rung::Tensor& tensor) {
+  return {to_public(tensor.dtype()), to_public(tensor.shape()), {tensor.data(), tensor.data() + tensor.bytes()}};
+}
+
+// The type is checked against the plan's before memory is taken for it.
+Result<rung::Tensor> to_internal(const std::string& name, const Tensor& tensor, const Plan& plan) {
+  auto port = std::find_if(plan.inputs.begin(), plan.inputs.end(), [&](const auto& p) { return p.name == name; });
+  auto frozen = std::find_if(plan.frozen.begin(), plan.frozen.end(), [&](const auto& f) { return f.name == name; });
+  bool is_input = port != plan.inputs.end();
+  if (!is_input && frozen == plan.frozen.end()) return fail("the model has no input '{}'", name);
+  const Type& wanted = is_input ? port->type : frozen->value.type();
+  RUNG_TRY(rung::DType dtype, to_internal(tensor.dtype));
+  RUNG_TRY(Shape shape, to_internal(tensor.shape));
+  if (Type type{dtype, shape}; !(type == wanted)) return fail("input '{}': got {}, wanted {}", name, type, wanted);
+  if (tensor.bytes.size() != wanted.bytes())
+    return fail("input '{}': got {} bytes, wanted {} for {}", name, tensor.bytes.size(), wanted.bytes(), wanted);
+  rung::Tensor copy(wanted);
+  std::copy(tensor.bytes.begin(), tensor.bytes.end(), copy.data());
+  return copy;
+}
+
+Result<Plan> build(const std::string& directory, const Options& options) {
+  ImportOptions import;
+  for (const auto& [name, dims] : options.shapes) {
+    RUNG_TRY(import.shapes[name], to_internal(dims));
+  }
+  Subject subject;
+  RUNG_TRY(subject.model, import_model(directory, import));
+  RUNG_TRY(subject.attachments, tokenizer_texts(directory));
+  int threads = options.threads > 0 ? options.threads : cpu::cpu_info().cores;
+  RUNG_TRY(Built built, build_plan(subject.model.graph, default_recipe(threads)));
+  attach_model(built.plan, subject);
+  return std::move(built.plan);
+}
+
+Result<Plan> load(const std::string& path, const Options& options) {
+  if (!path.ends_with(".rung")) return build(path, options);
+  if (!options.shapes.empty()) return fail("'{}' is a plan: its shapes were decided when it was built", path);
+  RUNG_TRY(Plan plan, load_plan(path));
+  if (options.threads > 0 && options.threads != plan.recipe.threads)
+    return fail("'{}' was built for {} threads, got {}", path, plan.recipe.threads, options.threads);
+  return plan;
+}
+
+// Runs `body`; its error, or an exception out of the standard library (no memory), becomes the Status.
+template <class Body>
+Status guarded(Body body) {
+  try {
+    rung::Status status = body();
+    return status ? Status() : Status(status.error().message);
+  } catch (const std::exception& exception) {
+    return Status(exception.what());
+  }
+}
+
+const std::vector<Port> kNoPorts;
+
+}  // namespace
+
+Model::Model() = default;
+Model::~Model() = default;
+Model::Model(Model&&) noexcept = default;
+Model& Model::operator=(Model&&) noexcept = default;
+
+Status Model::open(const std::string& path, const Options& options) {
+  return guarded([&]() -> rung::Status {
+    RUNG_TRY(Plan loaded, load(path, options));
+    auto plan = std::make_shared<const Plan>(std::move(loaded));
+    RUNG_TRY(Session session, Session::create(plan, std::make_shared<cpu::Team>(plan->recipe.threads)));
+    auto opened = std::make_unique<Opened>(Opened{std::move(session), {}, {}});
+    for (const auto& input : plan->inputs)
+      opened->inputs.push_back(
+          {input.name, to_public(input.type.dtype), to_public(input.type.shape), !input.value.has_value()});
+    for (const auto& output : plan->outputs)
+      opened->outputs.push_back({output.name, to_public(output.type.dtype), to_public(output.type.shape), false});
+    opened_ = std::move(opened);
+    return {};
+  });
+}
+
+const std::vector<Port>& Model::inputs() const { return opened_ ? opened_->inputs : kNoPorts; }
+const std::vector<Port>& Model::outputs() const { return opened_ ? opened_->outputs : kNoPorts; }
+
+Status Model::encode(std::string_view text, Tensors& inputs) const {
+  if (!opened_) return Status("no model is open");
+  return guarded([&]() -> rung::Status {
+    RUNG_TRY(NamedTensors encoded, inputs_of_text(opened_->session.plan(), text));
+    inputs.clear();
+    for (const auto& [name, tensor] : encoded) inputs.emplace(name, to_public(tensor));
+    return {};
+  });
+}
+
+Status Model::run(const Tensors& inputs, Tensors& outputs) {
+  if (!opened_) return Status("no model is open");
+  return guarded([&]() -> rung::Status {
+    NamedTensors given;
+    for (const auto& [name, tensor] : inputs) {
+      RUNG_TRY(given[name], to_internal(name, tensor, opened_->session.plan()));
+    }
+    RUNG_TRY(auto results, opened_->session.infer(given));
+    outputs.clear();
+    for (const auto& [name, tensor] : results) outputs.emplace(name, to_public(tensor));
+    return {};
+  });
+}
+
+}  // namespace rung::api

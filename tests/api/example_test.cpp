@@ -1,0 +1,55 @@
+// The example program, as a user would run it.
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+
+#include "api/support.hpp"
+
+namespace rung {
+namespace {
+
+using testing::HasSubstr;
+
+struct Ran {
+  int exit_code = -1;
+  std::string out;  // standard error with it
+};
+
+Ran run_example(const std::string& arguments) {
+  FILE* pipe = popen((std::string(RUNG_EXAMPLE) + " " + arguments + " 2>&1").c_str(), "r");
+  EXPECT_NE(pipe, nullptr);
+  Ran ran;
+  std::array<char, 256> part{};
+  while (size_t n = std::fread(part.data(), 1, part.size(), pipe)) ran.out.append(part.data(), n);
+  ran.exit_code = WEXITSTATUS(pclose(pipe));
+  return ran;
+}
+
+TEST(EmbedSentences, PrintsHowAlikeSentencesAre) {
+  TemporaryDirectory directory;
+  make_encoder(directory);
+  Ran ran = run_example(directory.path() + " 'a b c' 'x y z' 'a b c'");
+  EXPECT_EQ(ran.exit_code, 0) << ran.out;
+  double m[3][3];
+  ASSERT_EQ(std::sscanf(ran.out.c_str(), "%lf %lf %lf %lf %lf %lf %lf %lf %lf", &m[0][0], &m[0][1], &m[0][2], &m[1][0],
+                        &m[1][1], &m[1][2], &m[2][0], &m[2][1], &m[2][2]),
+            9)
+      << ran.out;
+  EXPECT_EQ(m[0][0], 1.0);
+  EXPECT_EQ(m[0][2], 1.0);  // the same sentence
+  EXPECT_LT(m[0][1], 0.999);
+  EXPECT_EQ(m[0][1], m[1][0]);
+}
+
+TEST(EmbedSentences, FailsInOneLine) {
+  Ran ran = run_example("/nowhere hello");
+  EXPECT_EQ(ran.exit_code, 1);
+  EXPECT_THAT(ran.out, HasSubstr("/nowhere"));
+  EXPECT_EQ(std::count(ran.out.begin(), ran.out.end(), '\n'), 1);
+}
+
+}  // namespace
+}  // namespace rung

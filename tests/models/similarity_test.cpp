@@ -1,0 +1,90 @@
+// Sentence similarities of the real all-MiniLM-L6-v2, against the figures that its publishers print.
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <numeric>
+
+#include "api/text_inputs.hpp"
+#include "import/tokenizer.hpp"
+#include "ladder/rungs.hpp"
+#include "ladder/subject.hpp"
+#include "plan/build.hpp"
+#include "session/session.hpp"
+
+namespace rung {
+namespace {
+
+struct Pair {
+  const char *first, *second;
+  double similarity;
+};
+
+// The documentation of Sentence Transformers, pages "Quickstart" (the first three) and "Semantic Textual Similarity".
+constexpr Pair kPublished[] = {
+    {"The weather is lovely today.", "It's so sunny outside!", 0.6660},
+    {"The weather is lovely today.", "He drove to the stadium.", 0.1046},
+    {"It's so sunny outside!", "He drove to the stadium.", 0.1411},
+    {"The new movie is awesome", "The dog plays in the garden", 0.0543},
+    {"The new movie is awesome", "The new movie is so great", 0.8939},
+    {"The new movie is awesome", "A woman watches TV", -0.0502},
+    {"The cat sits outside", "The dog plays in the garden", 0.2838},
+    {"The cat sits outside", "The new movie is so great", -0.0029},
+    {"The cat sits outside", "A woman watches TV", 0.1310},
+    {"A man is playing guitar", "The dog plays in the garden", 0.2277},
+    {"A man is playing guitar", "The new movie is so great", -0.0136},
+    {"A man is playing guitar", "A woman watches TV", -0.0327},
+};
+
+class PublishedSimilarities : public testing::Test {
+ protected:
+  void SetUp() override {
+    const char* directory = std::getenv("RUNG_MODEL_DIR");
+    if (!directory) GTEST_SKIP() << "RUNG_MODEL_DIR names no all-MiniLM-L6-v2";
+    auto model = import_model(directory, {.shapes = {{"input_ids", Shape{1, 16}}}});
+    ASSERT_TRUE(model) << model.error().message;
+    auto texts = tokenizer_texts(directory);
+    ASSERT_TRUE(texts) << texts.error().message;
+    subject_ = {.model = std::move(*model), .reference = {}, .frozen = {}, .attachments = std::move(*texts)};
+  }
+
+  Session session_of(const Recipe& recipe) const {
+    auto built = build_plan(subject_.model.graph, recipe);
+    EXPECT_TRUE(built) << built.error().message;
+    attach_model(built->plan, subject_);
+    auto session =
+        Session::create(std::make_shared<Plan>(std::move(built->plan)), std::make_shared<cpu::Team>(recipe.threads));
+    EXPECT_TRUE(session) << session.error().message;
+    return std::move(*session);
+  }
+
+  static Tensor embed(Session& session, const char* sentence) {
+    auto inputs = inputs_of_text(session.plan(), sentence);
+    EXPECT_TRUE(inputs) << inputs.error().message;
+    auto outputs = session.infer(*inputs);
+    EXPECT_TRUE(outputs) << outputs.error().message;
+    for (const auto& [name, value] : *outputs)
+      if (name == "sentence_embedding") return value;
+    ADD_FAILURE() << "no sentence_embedding";
+    return Tensor({DType::f32, {1}});
+  }
+
+  // Embeddings have length 1.
+  static void expect_published(Session session) {
+    for (const Pair& pair : kPublished) {
+      Tensor a = embed(session, pair.first), b = embed(session, pair.second);
+      auto x = a.as<float>(), y = b.as<float>();
+      EXPECT_NEAR(std::inner_product(x.begin(), x.end(), y.begin(), 0.0), pair.similarity, 1e-3)
+          << pair.first << " / " << pair.second;
+    }
+  }
+
+ private:
+  Subject subject_;
+};
+
+TEST_F(PublishedSimilarities, ComeFromTheUnfusedBaseline) { expect_published(session_of({})); }
+TEST_F(PublishedSimilarities, ComeFromTheDefaultRecipe) { expect_published(session_of(default_recipe(2))); }
+
+}  // namespace
+}  // namespace rung
