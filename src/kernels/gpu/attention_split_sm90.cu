@@ -215,6 +215,7 @@ __device__ void attention(const AttentionArguments& a) {
   work.scale_and_mask(scores, bias);
   work.soften(scores);
   work.add_values(sums);
+  sync_block();  // few keys: the sums reach into the values
   work.publish(sums);
   sync_cluster();
   work.combine();
