@@ -1,6 +1,8 @@
-// Attention for many query rows of wide heads: two warpgroups share 64 rows and split the keys, each with the next
-// scores' product under way while it turns the last ones into weights.
+// Attention in which warpgroups multiply: each keeps 64 query rows and has the product of the next keys under way while
+// it turns the last scores into weights. The blocks of a cluster may split the keys; each then finishes some of the
+// rows, from what the others send it.
 // SPDX-License-Identifier: Apache-2.0
+#include "kernels/gpu/async_sm90.cuh"
 #include "kernels/gpu/attention.cuh"
 #include "kernels/gpu/attention_wgmma.hpp"
 #include "kernels/gpu/wgmma_sm90.cuh"
@@ -8,224 +10,354 @@
 namespace rung::gpu {
 namespace {
 
-constexpr int kRows = GroupAttention::kRows, kKeys = GroupAttention::kKeys, kWidth = GroupAttention::kWidth;
 constexpr int kGroupWarps = kGroupThreads / kLanes;
-constexpr int kHalf = kWidth / 8 / GroupAttention::kGroups;  // fragments of the columns that a warpgroup stores
-constexpr int kStorePitch = kWidth / GroupAttention::kGroups + 8;
-// At the end the sums take the tiles' place, behind what is about to be stored.
-constexpr int kSumsAt = 40 * 1024, kStatisticsAt = kSumsAt + GroupAttention::kThreads * kHalf * 16;
+using Scores = FragmentC[kTileKeys / 8];
 
-template <class T>
-struct GroupWork {
-  const AttentionRows rows;
-  const int first_row, group;  // of the block; of this thread
-  const int blocks;            // of 48 keys, this warpgroup's
-  unsigned char* const memory;
-  FragmentC sums[kWidth / 8];
-  FragmentA weights[kKeys / 16];
-  Running running[2];
-  const float* mask[2] = {};
+// A tile of keys: where it begins in its segment and among all keys, and how many keys it has.
+struct KeyTile {
+  int segment = 0, key, number = 0, count;
+  __device__ KeyTile(const AttentionArguments& a, int tile) {
+    int before = 0;  // tiles
+    for (;; ++segment) {
+      const int tiles = (a.segment[segment].keys + kTileKeys - 1) / kTileKeys;
+      if (tile < before + tiles || segment + 1 == a.segments) break;
+      before += tiles, number += a.segment[segment].keys;
+    }
+    key = (tile - before) * kTileKeys, number += key;
+    count = min(kTileKeys, a.segment[segment].keys - key);
+  }
+};
 
-  __device__ GroupWork(const AttentionArguments& a, unsigned char* memory)
-      : rows{a, static_cast<int>(blockIdx.z), static_cast<int>(blockIdx.y)},
-        first_row(static_cast<int>(blockIdx.x) * kRows),
-        group(shuffle(warp() / kGroupWarps, 0)),
-        blocks(((a.keys + kKeys - 1) / kKeys + 1 - group) / 2),
-        memory(memory) {
-    for (int half = 0; half < 2 && a.mask; ++half)
-      mask[half] = rows.mask(min(first_row + my_row() + half * 8, rows.count() - 1));
+// Shared memory of a block.
+template <GroupAttentionShape shape>
+struct Memory {
+  unsigned char* const base;
+  const int splits, tiles;
+  __device__ unsigned char* queries() const { return base; }
+  __device__ unsigned char* received() const { return base; }  // [source][own row][sum_bytes], after the queries
+  __device__ unsigned char* tile(int slot) const {
+    return base + shape.received_bytes(splits) + slot * shape.tile_bytes();
   }
-  __device__ static int group_warp() { return warp() % kGroupWarps; }
-  __device__ static int my_row() { return group_warp() * 16 + lane() / 4; }
-  __device__ int first_key(int block) const { return (2 * block + group) * kKeys; }
-  __device__ unsigned char* tile(int which) const {
-    return memory + GroupAttention::kQueryBytes + (group * 4 + which) * GroupAttention::kTileBytes;
+  __device__ Running* statistics() const { return reinterpret_cast<Running*>(tile(tiles)); }  // [source][own row]
+  __device__ Barrier* barriers() const {
+    return reinterpret_cast<Barrier*>(statistics() + splits * shape.own_rows(splits));
   }
-  __device__ unsigned char* keys(int block) const { return tile(block % 2); }
-  __device__ unsigned char* values(int block) const { return tile(2 + block % 2); }
+  __device__ Barrier& queries_came() const { return barriers()[0]; }
+  __device__ Barrier& sums_came() const { return barriers()[1]; }
+  __device__ Barrier& full(int slot) const { return barriers()[3 + 2 * slot]; }
+  __device__ Barrier& empty(int slot) const { return barriers()[4 + 2 * slot]; }
+};
 
-  template <int panel_rows>
-  __device__ static void copy(unsigned char* to, int row, int chunk, const T* from, bool valid) {
-    copy_async_16(to + chunk / 8 * panel_rows * 128 + swizzled(row, chunk % 8), from, valid);
+// A place in the ring of tiles, and how often the ring has gone round.
+struct Turn {
+  int slot = 0, round = 0;
+  __device__ void advance(int tiles) {
+    if (++slot == tiles) slot = 0, ++round;
   }
+};
+
+// Fills the ring; one thread of the block. Order: keys 0, keys 1, values 0, keys 2, values 1, ...
+template <GroupAttentionShape shape>
+struct Loader {
+  const GroupAttentionArguments& a;
+  const Memory<shape>& memory;
+  const int first_row, first_tile, blocks;  // blocks: pairs of tiles
+  int issued = 0;
+  Turn turn;
+
   __device__ void load_queries() const {
-    for_queries<T, kRows, kWidth / 8, GroupAttention::kThreads>(
-        rows, first_row, threadIdx.x, [&](int row, int chunk, const T* from, bool valid) {
-          copy<kRows>(memory, row, chunk, from, valid);
-        });
+    Barrier& barrier = memory.queries_came();
+    barrier.arrive_expecting(shape.query_bytes());
+    const int positions = kTileKeys / a.attention.ratio;
+    for (int group = 0; group < shape.groups; ++group)
+      for (int panel = 0; panel < shape.panels(); ++panel)
+        copy_box(memory.queries() + (group * shape.panels() + panel) * 64 * 128, a.q,
+                 {panel * 64, 0, first_row / a.attention.ratio + group * positions, static_cast<int>(blockIdx.y),
+                  static_cast<int>(blockIdx.z)},
+                 barrier);
   }
-  template <bool of_values>
-  __device__ void load(int block) const {
-    if (block >= blocks) return;
-    unsigned char* const to = of_values ? values(block) : keys(block);
-    for_keys<T, kKeys, kWidth / 8, kGroupThreads>(
-        rows, first_key(block), threadIdx.x % kGroupThreads,
-        [&](int key, int chunk, const T* k, const T* v, bool valid) {
-          copy<kKeys>(to, key, chunk, of_values ? v : k, valid);
-        });
+  __device__ bool next_is_values() const { return issued == 2 * blocks - 1 || (issued > 0 && issued % 2 == 0); }
+  __device__ KeyTile next() const {
+    const int block = issued == 2 * blocks - 1 ? blocks - 1 : next_is_values() ? issued / 2 - 1 : (issued + 1) / 2;
+    return KeyTile(a.attention, first_tile + block * memory.splits);
   }
-
-  __device__ void dot(FragmentC (&scores)[kKeys / 8], int block) const {
-    const uint32_t q = shared_address(memory), k = shared_address(keys(block));
-#pragma unroll
-    for (int step = 0; step < kWidth / 16; ++step) {
-      const uint32_t panel = step / 4, at = step % 4 * 32;
-      multiply_group<T>(scores, panel_descriptor(q + panel * kRows * 128 + at, 0),
-                        panel_descriptor(k + panel * kKeys * 128 + at, 0), step > 0);
+  __device__ void load_next() {
+    const KeyTile tile = next();
+    const bool of_values = next_is_values();
+    Barrier& barrier = memory.full(turn.slot);
+    barrier.arrive_expecting(shape.tile_bytes());
+    for (int panel = 0; panel < shape.panels(); ++panel)
+      copy_box(memory.tile(turn.slot) + panel * kTileKeys * 128, of_values ? a.v[tile.segment] : a.k[tile.segment],
+               {panel * 64, 0, tile.key, static_cast<int>(blockIdx.y), static_cast<int>(blockIdx.z)}, barrier);
+    turn.advance(memory.tiles), ++issued;
+  }
+  // What may be read before the producers have ended, as far as the ring goes.
+  __device__ void load_settled() {
+    while (issued < 2 * blocks && turn.round == 0) {
+      const KeyTile tile = next();
+      if (tile.number + tile.count > a.attention.settled_keys) return;
+      load_next();
     }
-    commit_products();
   }
-  __device__ void add_values(int block) {
-    const uint32_t v = shared_address(values(block));
-#pragma unroll
-    for (int step = 0; step < kKeys / 16; ++step)
-      multiply_group<T>(sums, weights[step], panel_descriptor(v + step * 16 * 128, kKeys * 128));
-    commit_products();
-  }
-  // Scores of this block into weights, while the last block's values may still be added.
-  __device__ void soften_block(FragmentC (&scores)[kKeys / 8], const FragmentC (&bias)[kKeys / 8], int block,
-                               float (&factor)[2]) {
-    scale_and_mask(scores, bias, rows.a, first_key(block));
-    soften(scores, running, factor);
-  }
-  __device__ void keep_weights(const FragmentC (&scores)[kKeys / 8]) {
-#pragma unroll
-    for (int j = 0; j < kKeys / 16; ++j) weights[j] = a_from_c<T>(scores[2 * j], scores[2 * j + 1]);
-  }
-
-  // Copies under way at the start of a step, oldest first: those of this step's keys and the values before, the next
-  // keys, this step's values.
-  __device__ void step(int block) {
-    FragmentC scores[kKeys / 8], bias[kKeys / 8];
-    float factor[2];
-    load_bias(bias, rows.a, mask, first_key(block));
-    wait_copies<2>();
-    fence_for_matrix_units();
-    sync_group(1 + group);
-    pin(scores), pin(sums);
-    begin_products();
-    dot(scores, block);
-    if (block > 0) add_values(block - 1);
-    if (block > 0)
-      wait_products<1>();
-    else
-      wait_products<0>();
-    pin(scores);
-    soften_block(scores, bias, block, factor);
-    wait_products<0>();
-    pin(sums);
-    sync_group(1 + group);
-    load<false>(block + 2);
-    commit_copies();
-    load<true>(block + 1);
-    commit_copies();
-    rescale(sums, factor);
-    keep_weights(scores);
-  }
-  __device__ void run() {
-    load_queries();
-    load<false>(0);
-    commit_copies();
-    load<true>(0);
-    commit_copies();
-    load<false>(1);
-    commit_copies();
-    wait_copies<2>();
-    fence_for_matrix_units();
-    sync_block();
-    for (int block = 0; block < blocks; ++block) step(block);
-    wait_copies<0>();
-    fence_for_matrix_units();
-    sync_group(1 + group);
-    if (blocks > 0) {
-      pin(sums);
-      begin_products();
-      add_values(blocks - 1);
-      wait_products<0>();
-      pin(sums);
-    }
-#pragma unroll
-    for (Running& row : running) row.sum = lanes_sum<4>(row.sum);
-  }
-
-  // Each warpgroup finishes half of the columns: [warpgroup][fragment][thread].
-  __device__ float4* sums_of(int of_group) const {
-    return reinterpret_cast<float4*>(memory + kSumsAt) + of_group * kHalf * kGroupThreads + threadIdx.x % kGroupThreads;
-  }
-  __device__ Running* statistics_of(int of_group) const {
-    return reinterpret_cast<Running*>(memory + kStatisticsAt) + of_group * 2 * kGroupThreads +
-           threadIdx.x % kGroupThreads;
-  }
-  __device__ void publish() const {
-    sync_block();
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      statistics_of(group)[half * kGroupThreads] = running[half];
-#pragma unroll
-      for (int f = 0; f < kHalf; ++f) {
-        const float* x = sums[half * kHalf + f].x;
-        if (half != group) sums_of(group)[f * kGroupThreads] = {x[0], x[1], x[2], x[3]};
-      }
-    }
-    sync_block();
-  }
-  template <int mine>
-  __device__ void combine() const {
-    T* const to = reinterpret_cast<T*>(memory) + mine * kRows * kStorePitch;
-    float factor[2][2];  // [row][warpgroup: mine, other]
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const Running other = statistics_of(1 - mine)[half * kGroupThreads];
-      Running total;
-      total.raise(running[half].largest), total.raise(other.largest);
-      factor[half][0] = total.weight(running[half].largest), factor[half][1] = total.weight(other.largest);
-      const float sum = running[half].sum * factor[half][0] + other.sum * factor[half][1];
-      factor[half][0] *= fast_inverse(sum), factor[half][1] *= fast_inverse(sum);
-    }
-#pragma unroll
-    for (int f = 0; f < kHalf; ++f) {
-      const float4 x = sums_of(1 - mine)[f * kGroupThreads];
-      const float* own = sums[mine * kHalf + f].x;
-      T* const at = to + my_row() * kStorePitch + f * 8 + lane() % 4 * 2;
-      *reinterpret_cast<uint32_t*>(at) = pack<T>(own[0] * factor[0][0] + x.x * factor[0][1],
-                                                 own[1] * factor[0][0] + x.y * factor[0][1]);
-      *reinterpret_cast<uint32_t*>(at + 8 * kStorePitch) = pack<T>(own[2] * factor[1][0] + x.z * factor[1][1],
-                                                                   own[3] * factor[1][0] + x.w * factor[1][1]);
-    }
-    sync_warp();
-#pragma unroll 4
-    for (int i = lane(); i < 16 * kHalf; i += kLanes) {
-      const int row = group_warp() * 16 + i / kHalf, column = i % kHalf * 8, d = mine * kHalf * 8 + column;
-      if (first_row + row < rows.count() && d < rows.a.width)
-        *reinterpret_cast<uint4*>(rows.out<T>(first_row + row) + d) =
-            *reinterpret_cast<const uint4*>(to + row * kStorePitch + column);
+  // As many tiles as there is room for now, and at least the first `wanted` of all.
+  __device__ void refill(int wanted) {
+    while (issued < 2 * blocks) {
+      if (turn.round > 0 && !memory.empty(turn.slot).has_ended(turn.round - 1) && issued >= wanted) return;
+      if (turn.round > 0) memory.empty(turn.slot).wait(turn.round - 1);
+      load_next();
     }
   }
 };
 
-template <class T>
-__device__ void attention(const AttentionArguments& a) {
-  extern __shared__ __align__(1024) unsigned char memory[];
-  GroupWork<T> work(a, memory);
+// One warpgroup.
+template <class T, GroupAttentionShape shape>
+struct Group {
+  const AttentionRows rows;
+  const int first_row, group;  // of the block; of this thread
+  const Memory<shape>& memory;
+  Turn turn;      // of the next tile to be read
+  int taken = 0;  // tiles
+  FragmentC sums[shape.width / 8];
+  FragmentA weights[kTileKeys / 16];
+  Running running[2];
+  const float* mask[2] = {};
+
+  __device__ Group(const AttentionArguments& a, const Memory<shape>& memory, int first_row)
+      : rows{a, static_cast<int>(blockIdx.z), static_cast<int>(blockIdx.y)},
+        first_row(first_row),
+        group(shuffle(warp() / kGroupWarps, 0)),
+        memory(memory) {
+    for (int half = 0; half < 2 && a.mask; ++half)
+      mask[half] = rows.mask(min(first_row + my_row() + half * 8, rows.count() - 1));
+  }
+  // Of the block; this lane's other row is 8 further on.
+  __device__ int my_row() const { return warp() * 16 + lane() / 4; }
+
+  __device__ void release(const Turn& of) const {
+    if (lane() == 0) memory.empty(of.slot).arrive();
+  }
+  __device__ Turn take(Loader<shape>& loader) {
+    ++taken;
+    if (threadIdx.x == 0) loader.refill(taken);
+    sync_warp();
+    const Turn now = turn;
+    memory.full(now.slot).wait(now.round);
+    turn.advance(memory.tiles);
+    return now;
+  }
+  __device__ void dot(Scores& scores, const Turn& keys) const {
+    const uint32_t q = shared_address(memory.queries()) + group * shape.panels() * 64 * 128;
+    const uint32_t k = shared_address(memory.tile(keys.slot));
+#pragma unroll
+    for (int step = 0; step < shape.width / 16; ++step) {
+      const uint32_t at = step / 4 * 64 * 128 + step % 4 * 32;
+      multiply_group<T>(scores, panel_descriptor(q + at, 0), panel_descriptor(k + at, 0), step > 0);
+    }
+    commit_products();
+  }
+  __device__ void add_values(const Turn& values) {
+    const uint32_t v = shared_address(memory.tile(values.slot));
+#pragma unroll
+    for (int step = 0; step < kTileKeys / 16; ++step)
+      multiply_group<T>(sums, weights[step], panel_descriptor(v + step * 16 * 128, kTileKeys * 128));
+    commit_products();
+  }
+  __device__ void scale_and_mask(Scores& scores, const KeyTile& tile) const {
+#pragma unroll
+    for (int j = 0; j < kTileKeys / 8; ++j)
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        float& score = scores[j].x[i];
+        const int key = j * 8 + lane() % 4 * 2 + i % 2;
+        score *= rows.a.scale;
+        if (rows.a.mask) score += mask[i / 2][(tile.number + min(key, tile.count - 1)) * rows.a.mask_stride[3]];
+        if (tile.count < kTileKeys && key >= tile.count) score = -INFINITY;
+      }
+  }
+
+  // Scores of this block, while the last block's values are added.
+  template <bool first>
+  __device__ void step(Loader<shape>& loader, const KeyTile& tile) {
+    Scores scores;
+    float factor[2];
+    const Turn keys = take(loader);
+    Turn values;
+    if constexpr (!first) values = take(loader);
+    pin(scores), pin(sums);
+    begin_products();
+    dot(scores, keys);
+    if constexpr (!first) {
+      add_values(values);
+      wait_products<1>();
+    } else {
+      wait_products<0>();
+    }
+    pin(scores);
+    release(keys);
+    scale_and_mask(scores, tile);
+    soften(scores, running, factor);
+    wait_products<0>();
+    pin(sums);
+    if constexpr (!first) release(values), rescale(sums, factor);
+#pragma unroll
+    for (int j = 0; j < kTileKeys / 16; ++j) weights[j] = a_from_c<T>(scores[2 * j], scores[2 * j + 1]);
+  }
+  __device__ void finish(Loader<shape>& loader) {
+    const Turn values = take(loader);
+    pin(sums);
+    begin_products();
+    add_values(values);
+    wait_products<0>();
+    pin(sums);
+  }
+
+  // Sums divided by their weights' sum, in T, and each row's statistics: to the block that finishes the row.
+  __device__ void send_sums() {
+    const int own = shape.own_rows(memory.splits);
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const float sum = lanes_sum<4>(running[half].sum), factor = sum > 0.0f ? fast_inverse(sum) : 0.0f;
+      const int row = my_row() + 8 * half, to = row / own, at = cluster_rank() * own + row % own;
+      const uint32_t barrier = peer_address(&memory.sums_came(), to);
+      if (lane() % 4 == 0) send(peer_address(memory.statistics() + at, to), running[half].largest, sum, barrier);
+      const uint32_t place = peer_address(memory.received() + at * shape.sum_bytes() + lane() % 4 * 16, to);
+#pragma unroll
+      for (int i = 0; i < shape.sum_bytes() / 64; ++i) {
+        uint32_t x[4] = {};
+#pragma unroll
+        for (int j = 4 * i; j < 4 * i + 4 && j < shape.width / 8; ++j)
+          x[j % 4] = pack<T>(sums[j].x[2 * half] * factor, sums[j].x[2 * half + 1] * factor);
+        send(place + i * 64, x, barrier);
+      }
+    }
+  }
+};
+
+// word[i] of lane j, of four neighbouring lanes, becomes word[j] of lane i.
+__device__ inline void transpose_4(uint32_t (&word)[4]) {
+  const int j = lane() % 4;
+  uint32_t out[4];
+#pragma unroll
+  for (int step = 0; step < 4; ++step) {
+    const int other = j ^ step;
+    const uint32_t x = other == 0 ? word[0] : other == 1 ? word[1] : other == 2 ? word[2] : word[3];
+    const uint32_t y = shuffle_xor(x, step);
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+      if (i == other) out[i] = y;
+  }
+#pragma unroll
+  for (int i = 0; i < 4; ++i) word[i] = out[i];
+}
+
+// The rows that this block finishes, added over the blocks of the cluster in their order.
+template <class T, GroupAttentionShape shape>
+struct Finish {
+  static constexpr int kPieces = shape.sum_bytes() / 16;
+  const AttentionRows rows;
+  const Memory<shape>& memory;
+  const int first_row, own;
+
+  __device__ uint32_t expected_bytes() const {
+    const int mine = max(0, min(own, shape.rows() - cluster_rank() * own));
+    return static_cast<uint32_t>(memory.splits * mine * (shape.sum_bytes() + 8));
+  }
+  // 4 times 2 columns of one row, each 8 columns further on.
+  __device__ void piece(int row, int piece, uint32_t (&out)[4]) const {
+    Running total;
+    float x[8] = {};
+    for (int s = 0; s < memory.splits; ++s) total.largest = fmaxf(total.largest, memory.statistics()[s * own + row].largest);
+    for (int s = 0; s < memory.splits; ++s) {
+      const Running part = memory.statistics()[s * own + row];
+      const float weight = part.sum * total.weight(part.largest);
+      const uint4 sums = reinterpret_cast<const uint4*>(memory.received() + (s * own + row) * shape.sum_bytes())[piece];
+      const uint32_t words[4] = {sums.x, sums.y, sums.z, sums.w};
+      total.sum += weight;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const float2 both = unpack<T>(words[i]);
+        x[2 * i] += weight * both.x, x[2 * i + 1] += weight * both.y;
+      }
+    }
+    const float factor = fast_inverse(total.sum);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) out[i] = pack<T>(x[2 * i] * factor, x[2 * i + 1] * factor);
+  }
+  __device__ void run() const {
+    const int begin = cluster_rank() * own;
+    const int pieces = min(own, min(shape.rows() - begin, rows.count() - first_row - begin)) * kPieces;
+    for (int first = warp() * kLanes; first < pieces; first += shape.threads()) {
+      const int i = first + lane(), row = min(i, pieces - 1) / kPieces, d = i % kPieces * 8;
+      uint32_t words[4];
+      piece(row, i % kPieces, words);
+      transpose_4(words);
+      if (i < pieces && d < rows.a.width)
+        *reinterpret_cast<uint4*>(rows.out<T>(first_row + begin + row) + d) =
+            make_uint4(words[0], words[1], words[2], words[3]);
+    }
+  }
+};
+
+template <GroupAttentionShape shape>
+__device__ void make_barriers(const Memory<shape>& memory, uint32_t expected_bytes) {
+  memory.queries_came().init(1), memory.sums_came().init(1);
+  for (int slot = 0; slot < memory.tiles; ++slot)
+    memory.full(slot).init(1), memory.empty(slot).init(shape.groups * kGroupWarps);
+  publish_barriers();
+  memory.sums_came().arrive_expecting(expected_bytes);
+}
+
+template <class T, GroupAttentionShape shape>
+__device__ void attention(const GroupAttentionArguments& a) {
+  extern __shared__ __align__(1024) unsigned char base[];
+  const Memory<shape> memory{base, a.splits, a.tiles};
+  const int first_row = static_cast<int>(blockIdx.x) / a.splits * shape.rows();
+  const int rank = static_cast<int>(blockIdx.x) % a.splits;  // in the cluster; unlike cluster_rank() known to be uniform
+  Group<T, shape> work(a.attention, memory, first_row);
+  const Finish<T, shape> last{work.rows, memory, first_row, shape.own_rows(a.splits)};
+  const int blocks = max(0, (key_tiles(a.attention) - rank + a.splits - 1) / a.splits);
+  Loader<shape> loader{a, memory, first_row, rank, blocks};
   allow_dependents();
+  if (threadIdx.x == 0) make_barriers(memory, last.expected_bytes());
+  sync_block();
+  if (threadIdx.x == 0) loader.load_settled();
   wait_for_producers();
-  work.run();
-  work.publish();
-  if (work.group == 0)
-    work.template combine<0>();
-  else
-    work.template combine<1>();
+  if (threadIdx.x == 0) {
+    loader.load_queries();
+    loader.refill(0);
+  }
+  memory.queries_came().wait(0);
+  for (int block = 0; block < blocks; ++block) {
+    const KeyTile tile(a.attention, rank + block * a.splits);
+    if (block == 0)
+      work.template step<true>(loader, tile);
+    else
+      work.template step<false>(loader, tile);
+  }
+  arrive_at_cluster();  // queries are no longer read
+  if (blocks > 0) work.finish(loader);
+  wait_for_cluster();
+  work.send_sums();
+  memory.sums_came().wait(0);
+  last.run();
 }
 
 }  // namespace
 
-extern "C" __global__ void __launch_bounds__(GroupAttention::kThreads, 1)
-    attention_wgmma_bf16(const __grid_constant__ AttentionArguments a) {
-  attention<bf16>(a);
-}
-extern "C" __global__ void __launch_bounds__(GroupAttention::kThreads, 1)
-    attention_wgmma_f16(const __grid_constant__ AttentionArguments a) {
-  attention<f16>(a);
-}
+#define RUNG_ATTENTION(type, width, groups)                                             \
+  extern "C" __global__ void __launch_bounds__(128 * groups, 1)                         \
+      attention_wgmma_##type##_##width##_##groups(                                      \
+          const __grid_constant__ GroupAttentionArguments a) {                          \
+    attention<type, GroupAttentionShape{width, groups}>(a);                             \
+  }
+#define RUNG_ATTENTION_WIDTHS(type)                                                     \
+  RUNG_ATTENTION(type, 80, 1)                                                           \
+  RUNG_ATTENTION(type, 80, 2)                                                           \
+  RUNG_ATTENTION(type, 128, 1)                                                          \
+  RUNG_ATTENTION(type, 128, 2)                                                          \
+  RUNG_ATTENTION(type, 256, 1)                                                          \
+  RUNG_ATTENTION(type, 256, 2)
+RUNG_ATTENTION_WIDTHS(bf16)
+RUNG_ATTENTION_WIDTHS(f16)
 
 }  // namespace rung::gpu

@@ -81,6 +81,19 @@ __device__ inline uint32_t pack<f16>(float low, float high) {
   return both;
 }
 
+template <class T>
+__device__ inline float2 unpack(uint32_t both);
+template <>
+__device__ inline float2 unpack<bf16>(uint32_t both) {
+  return {__uint_as_float(both << 16), __uint_as_float(both & 0xffff0000u)};
+}
+template <>
+__device__ inline float2 unpack<f16>(uint32_t both) {
+  __half2 pair;
+  memcpy(&pair, &both, sizeof pair);
+  return __half22float2(pair);
+}
+
 // 2^x, to 2 units in the last place; 0 for -inf.
 __device__ inline float fast_exp2(float x) {
   float y;

@@ -51,54 +51,66 @@ __device__ inline void sync_group(int which) {
 
 // ---- products; a warp's fragments of c as in portable.cuh, for its 16 of the 64 rows
 
-#define RUNG_C1(c, i) "+f"((c)[i].x[0]), "+f"((c)[i].x[1]), "+f"((c)[i].x[2]), "+f"((c)[i].x[3])
-#define RUNG_C2(c, i) RUNG_C1(c, i), RUNG_C1(c, (i) + 1)
-#define RUNG_C4(c, i) RUNG_C2(c, i), RUNG_C2(c, (i) + 2)
-#define RUNG_C8(c, i) RUNG_C4(c, i), RUNG_C4(c, (i) + 4)
-#define RUNG_C16(c, i) RUNG_C8(c, i), RUNG_C8(c, (i) + 8)
-#define RUNG_C32(c, i) RUNG_C16(c, i), RUNG_C16(c, (i) + 16)
-// clang-format off
-#define RUNG_24 \
-  "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
-  "%16, %17, %18, %19, %20, %21, %22, %23}, "
-#define RUNG_128 \
-  "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
-  "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, " \
-  "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
-  "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, " \
-  "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, " \
-  "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, " \
-  "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, " \
-  "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127}, "
-#define RUNG_QK(type)                                                                                         \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %26, 0;\n"                                                   \
-               "wgmma.mma_async.sync.aligned.m64n48k16.f32." type "." type " " RUNG_24 "%24, %25, p, 1, 1, 0, 0;\n}" \
-               : RUNG_C4(c, 0), RUNG_C2(c, 4)                                                                 \
-               : "l"(a), "l"(b), "r"(accumulate)                                                              \
+#define RUNG_C1(i) "+f"(c[i].x[0]), "+f"(c[i].x[1]), "+f"(c[i].x[2]), "+f"(c[i].x[3])
+#define RUNG_C2(i) RUNG_C1(i), RUNG_C1((i) + 1)
+#define RUNG_C4(i) RUNG_C2(i), RUNG_C2((i) + 2)
+#define RUNG_C8(i) RUNG_C4(i), RUNG_C4((i) + 4)
+#define RUNG_C16(i) RUNG_C8(i), RUNG_C8((i) + 8)
+#define RUNG_C32(i) RUNG_C16(i), RUNG_C16((i) + 16)
+#define RUNG_NAMES_32                                                                 \
+  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, " \
+  "%18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define RUNG_NAMES_40 RUNG_NAMES_32 ", %32, %33, %34, %35, %36, %37, %38, %39"
+#define RUNG_NAMES_64                                                                                        \
+  RUNG_NAMES_40 ", %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57" \
+                ", %58, %59, %60, %61, %62, %63"
+#define RUNG_NAMES_128                                                                                        \
+  RUNG_NAMES_64 ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81" \
+                ", %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, %96, %97, %98, %99" \
+                ", %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, %112, %113, %114" \
+                ", %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+#define RUNG_FROM_REGISTERS(n, type, names, a0, a1, a2, a3, b_name, ...)                                            \
+  asm volatile("wgmma.mma_async.sync.aligned.m64n" n "k16.f32." type "." type " {" names "}, {%" a0 ", %" a1 ", %" \
+               a2 ", %" a3 "}, %" b_name ", 1, 1, 1, 1;"                                                            \
+               : __VA_ARGS__                                                                                        \
+               : "r"(a.x[0]), "r"(a.x[1]), "r"(a.x[2]), "r"(a.x[3]), "l"(b)                                         \
                : "memory")
-#define RUNG_PV(type)                                                                                         \
-  asm volatile("wgmma.mma_async.sync.aligned.m64n256k16.f32." type "." type " " RUNG_128                       \
-               "{%128, %129, %130, %131}, %132, 1, 1, 1, 1;"                                                   \
-               : RUNG_C32(c, 0)                                                                               \
-               : "r"(a.x[0]), "r"(a.x[1]), "r"(a.x[2]), "r"(a.x[3]), "l"(b)                                   \
+#define RUNG_FROM_SHARED(type)                                                                                   \
+  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %34, 0;\nwgmma.mma_async.sync.aligned.m64n64k16.f32." type "." \
+               type " {" RUNG_NAMES_32 "}, %32, %33, p, 1, 1, 0, 0;\n}"                                          \
+               : RUNG_C8(0)                                                                                      \
+               : "l"(a), "l"(b), "r"(accumulate)                                                                 \
                : "memory")
-// clang-format on
 
-// c[64,48] = a[64,16] b[16,48], or += ; both described, their rows along the 16.
+// c[64,64] = a[64,16] b[16,64], or += ; both described, their rows along the 16.
 template <class T>
-__device__ inline void multiply_group(FragmentC (&c)[6], uint64_t a, uint64_t b, int accumulate) {
+__device__ inline void multiply_group(FragmentC (&c)[8], uint64_t a, uint64_t b, int accumulate) {
   if constexpr (kIsBf16<T>)
-    RUNG_QK("bf16");
+    RUNG_FROM_SHARED("bf16");
   else
-    RUNG_QK("f16");
+    RUNG_FROM_SHARED("f16");
 }
-// c[64,256] += a[64,16] b[16,256]; a in registers, b described, its rows along the 256.
+// c[64,n] += a[64,16] b[16,n]; a in registers, b described, its rows along the n.
+template <class T>
+__device__ inline void multiply_group(FragmentC (&c)[10], const FragmentA& a, uint64_t b) {
+  if constexpr (kIsBf16<T>)
+    RUNG_FROM_REGISTERS("80", "bf16", RUNG_NAMES_40, "40", "41", "42", "43", "44", RUNG_C8(0), RUNG_C2(8));
+  else
+    RUNG_FROM_REGISTERS("80", "f16", RUNG_NAMES_40, "40", "41", "42", "43", "44", RUNG_C8(0), RUNG_C2(8));
+}
+template <class T>
+__device__ inline void multiply_group(FragmentC (&c)[16], const FragmentA& a, uint64_t b) {
+  if constexpr (kIsBf16<T>)
+    RUNG_FROM_REGISTERS("128", "bf16", RUNG_NAMES_64, "64", "65", "66", "67", "68", RUNG_C16(0));
+  else
+    RUNG_FROM_REGISTERS("128", "f16", RUNG_NAMES_64, "64", "65", "66", "67", "68", RUNG_C16(0));
+}
 template <class T>
 __device__ inline void multiply_group(FragmentC (&c)[32], const FragmentA& a, uint64_t b) {
   if constexpr (kIsBf16<T>)
-    RUNG_PV("bf16");
+    RUNG_FROM_REGISTERS("256", "bf16", RUNG_NAMES_128, "128", "129", "130", "131", "132", RUNG_C32(0));
   else
-    RUNG_PV("f16");
+    RUNG_FROM_REGISTERS("256", "f16", RUNG_NAMES_128, "128", "129", "130", "131", "132", RUNG_C32(0));
 }
 
 }  // namespace rung::gpu
