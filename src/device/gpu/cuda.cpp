@@ -20,7 +20,8 @@ enum DeviceAttribute {
   kSharedBytesPerBlock = 97,
   kClusters = 120
 };
-enum FunctionAttribute { kMaxDynamicShared = 8 };
+enum FunctionAttribute { kMaxDynamicShared = 8, kLargeClusters = 14 };
+enum TileOption { kUint16 = 1, kSwizzle128Bytes = 3, kPromotion256Bytes = 3 };  // CUtensorMap...
 enum LaunchAttributeId { kCooperativeLaunch = 2, kClusterDimension = 4, kProgrammaticSerialization = 6 };
 
 struct LaunchAttribute {
@@ -74,6 +75,9 @@ struct Driver {
   int (*cuModuleGetFunction)(Function*, Module, const char*);
   int (*cuFuncSetAttribute)(Function, int, int);
   int (*cuOccupancyMaxActiveBlocksPerMultiprocessor)(int*, Function, int, size_t);
+  int (*cuTensorMapEncodeTiled)(TileMap*, int type, unsigned rank, Address, const uint64_t* size, const uint64_t* stride,
+                                const uint32_t* box, const uint32_t* step, int interleave, int swizzle, int promotion,
+                                int fill);
   int (*cuLaunchKernelEx)(const LaunchConfig*, Function, void**, void**);
   int (*cuStreamBeginCapture_v2)(Stream, int);
   int (*cuStreamEndCapture)(Stream, Graph*);
@@ -132,6 +136,12 @@ int allow_shared_bytes(Function function, size_t bytes) {
   return driver.cuFuncSetAttribute(function, kMaxDynamicShared, static_cast<int>(bytes));
 }
 
+int tile_map(TileMap* map, const TileShape& shape) {
+  constexpr uint32_t every[] = {1, 1, 1, 1, 1};
+  return driver.cuTensorMapEncodeTiled(map, kUint16, TileShape::kRank, shape.address, shape.size, shape.stride,
+                                       shape.box, every, 0, kSwizzle128Bytes, kPromotion256Bytes, 0);
+}
+
 int launch(Function function, const Launch& shape, void** parameters, Stream stream) {
   LaunchAttribute attributes[3];
   LaunchConfig config{{shape.grid.x, shape.grid.y, shape.grid.z},
@@ -147,7 +157,11 @@ int launch(Function function, const Launch& shape, void** parameters, Stream str
   };
   if (shape.dependent) add(kProgrammaticSerialization).value.flag = 1;
   if (shape.cooperative) add(kCooperativeLaunch).value.flag = 1;
-  if (shape.cluster.x * shape.cluster.y * shape.cluster.z > 1) {
+  const unsigned cluster_blocks = shape.cluster.x * shape.cluster.y * shape.cluster.z;
+  constexpr unsigned kPortableBlocks = 8;  // more than these a function must allow
+  if (cluster_blocks > kPortableBlocks)
+    if (int code = driver.cuFuncSetAttribute(function, kLargeClusters, 1)) return code;
+  if (cluster_blocks > 1) {
     unsigned cluster[3] = {shape.cluster.x, shape.cluster.y, shape.cluster.z};
     std::memcpy(add(kClusterDimension).value.cluster, cluster, sizeof cluster);
   }
@@ -207,6 +221,7 @@ Status load_driver() {
   RUNG_FIND(cuModuleGetFunction);
   RUNG_FIND(cuFuncSetAttribute);
   RUNG_FIND(cuOccupancyMaxActiveBlocksPerMultiprocessor);
+  RUNG_FIND(cuTensorMapEncodeTiled);
   RUNG_FIND(cuLaunchKernelEx);
   RUNG_FIND(cuStreamBeginCapture_v2);
   RUNG_FIND(cuStreamEndCapture);
@@ -251,6 +266,7 @@ Runtime make_table() {
           .module_function = driver.cuModuleGetFunction,
           .allow_shared_bytes = allow_shared_bytes,
           .blocks_per_multiprocessor = driver.cuOccupancyMaxActiveBlocksPerMultiprocessor,
+          .tile_map = tile_map,
           .launch = launch,
           .capture_begin = capture_begin,
           .capture_end = driver.cuStreamEndCapture,

@@ -218,16 +218,24 @@ struct Group {
     for (int half = 0; half < 2; ++half) {
       const float sum = lanes_sum<4>(running[half].sum), factor = sum > 0.0f ? fast_inverse(sum) : 0.0f;
       const int row = my_row() + 8 * half, to = row / own, at = cluster_rank() * own + row % own;
-      const uint32_t barrier = peer_address(&memory.sums_came(), to);
-      if (lane() % 4 == 0) send(peer_address(memory.statistics() + at, to), running[half].largest, sum, barrier);
-      const uint32_t place = peer_address(memory.received() + at * shape.sum_bytes() + lane() % 4 * 16, to);
+      unsigned char* const place = memory.received() + at * shape.sum_bytes() + lane() % 4 * 16;
+      const uint32_t peer = peer_address(place, to), barrier = peer_address(&memory.sums_came(), to);
+      if (lane() % 4 == 0) {
+        if (memory.splits == 1)
+          memory.statistics()[at] = {running[half].largest, sum};
+        else
+          send(peer_address(memory.statistics() + at, to), running[half].largest, sum, barrier);
+      }
 #pragma unroll
       for (int i = 0; i < shape.sum_bytes() / 64; ++i) {
         uint32_t x[4] = {};
 #pragma unroll
         for (int j = 4 * i; j < 4 * i + 4 && j < shape.width / 8; ++j)
           x[j % 4] = pack<T>(sums[j].x[2 * half] * factor, sums[j].x[2 * half + 1] * factor);
-        send(place + i * 64, x, barrier);
+        if (memory.splits == 1)
+          *reinterpret_cast<uint4*>(place + i * 64) = make_uint4(x[0], x[1], x[2], x[3]);
+        else
+          send(peer + i * 64, x, barrier);
       }
     }
   }
@@ -334,11 +342,17 @@ __device__ void attention(const GroupAttentionArguments& a) {
     else
       work.template step<false>(loader, tile);
   }
-  arrive_at_cluster();  // queries are no longer read
+  if (a.splits > 1) arrive_at_cluster();  // queries are no longer read
   if (blocks > 0) work.finish(loader);
-  wait_for_cluster();
+  if (a.splits > 1)
+    wait_for_cluster();
+  else
+    sync_block();
   work.send_sums();
-  memory.sums_came().wait(0);
+  if (a.splits > 1)
+    memory.sums_came().wait(0);
+  else
+    sync_block();
   last.run();
 }
 
