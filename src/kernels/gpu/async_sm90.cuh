@@ -20,7 +20,7 @@ class Barrier {
   // Of the current phase and the one before it.
   __device__ bool has_ended(int phase) const {
     uint32_t done;
-    asm volatile("{\n.reg .pred p;\nmbarrier.test_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2;\n"
+    asm volatile("{\n.reg .pred p;\nmbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;\n"
                  "selp.u32 %0, 1, 0, p;\n}"
                  : "=r"(done)
                  : "r"(address()), "r"(phase & 1)
@@ -28,7 +28,7 @@ class Barrier {
     return done != 0;
   }
   __device__ void wait(int phase) const {
-    asm volatile("{\n.reg .pred p;\nagain:\nmbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%0], %1;\n"
+    asm volatile("{\n.reg .pred p;\nagain:\nmbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n"
                  "@!p bra again;\n}" ::"r"(address()),
                  "r"(phase & 1)
                  : "memory");

@@ -120,16 +120,12 @@ struct Group {
   FragmentC sums[shape.width / 8];
   FragmentA weights[kTileKeys / 16];
   Running running[2];
-  const float* mask[2] = {};
 
   __device__ Group(const AttentionArguments& a, const Memory<shape>& memory, int first_row)
       : rows{a, static_cast<int>(blockIdx.z), static_cast<int>(blockIdx.y)},
         first_row(first_row),
         group(shuffle(warp() / kGroupWarps, 0)),
-        memory(memory) {
-    for (int half = 0; half < 2 && a.mask; ++half)
-      mask[half] = rows.mask(min(first_row + my_row() + half * 8, rows.count() - 1));
-  }
+        memory(memory) {}
   // Of the block; this lane's other row is 8 further on.
   __device__ int my_row() const { return warp() * 16 + lane() / 4; }
 
@@ -162,24 +158,38 @@ struct Group {
       multiply_group<T>(sums, weights[step], panel_descriptor(v + step * 16 * 128, kTileKeys * 128));
     commit_products();
   }
-  __device__ void scale_and_mask(Scores& scores, const KeyTile& tile) const {
+  // What is added to the scores; loaded before them, for it comes from afar.
+  __device__ void load_mask(Scores& bias, const KeyTile& tile) const {
+    const int64_t stride = rows.a.mask_stride[3];
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const float* from = rows.mask(min(first_row + my_row() + half * 8, rows.count() - 1)) + tile.number * stride;
+#pragma unroll
+      for (int j = 0; j < kTileKeys / 8; ++j)
+#pragma unroll
+        for (int i = 0; i < 2; ++i) bias[j].x[2 * half + i] = from[min(key(j, i), tile.count - 1) * stride];
+    }
+  }
+  __device__ static int key(int j, int i) { return j * 8 + lane() % 4 * 2 + i % 2; }  // in its tile, of scores[j].x[i]
+  __device__ void scale_and_mask(Scores& scores, const Scores& bias, const KeyTile& tile) const {
 #pragma unroll
     for (int j = 0; j < kTileKeys / 8; ++j)
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        float& score = scores[j].x[i];
-        const int key = j * 8 + lane() % 4 * 2 + i % 2;
-        score *= rows.a.scale;
-        if (rows.a.mask) score += mask[i / 2][(tile.number + min(key, tile.count - 1)) * rows.a.mask_stride[3]];
-        if (tile.count < kTileKeys && key >= tile.count) score = -INFINITY;
-      }
+      for (int i = 0; i < 4; ++i) scores[j].x[i] = scores[j].x[i] * rows.a.scale + bias[j].x[i];
+    if (tile.count == kTileKeys) return;
+#pragma unroll
+    for (int j = 0; j < kTileKeys / 8; ++j)
+#pragma unroll
+      for (int i = 0; i < 4; ++i)
+        if (key(j, i) >= tile.count) scores[j].x[i] = -INFINITY;
   }
 
   // Scores of this block, while the last block's values are added.
   template <bool first>
   __device__ void step(Loader<shape>& loader, const KeyTile& tile) {
-    Scores scores;
+    Scores scores, bias;
     float factor[2];
+    if (rows.a.mask) load_mask(bias, tile);
     const Turn keys = take(loader);
     Turn values;
     if constexpr (!first) values = take(loader);
@@ -194,7 +204,7 @@ struct Group {
     }
     pin(scores);
     release(keys);
-    scale_and_mask(scores, tile);
+    scale_and_mask(scores, bias, tile);
     soften(scores, running, factor);
     wait_products<0>();
     pin(sums);
