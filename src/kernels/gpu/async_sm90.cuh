@@ -14,8 +14,12 @@ class Barrier {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(address()), "r"(arrivals) : "memory");
   }
   __device__ void arrive() { asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(address()) : "memory"); }
-  __device__ void arrive_expecting(uint32_t bytes) {
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address()), "r"(bytes) : "memory");
+  // By one lane of the warp, chosen without a branch.
+  __device__ void arrive_expecting(uint32_t bytes, bool by_this_lane) {
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %2, 0;\n@p mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\n}" ::
+                     "r"(address()),
+                 "r"(bytes), "r"(static_cast<int>(by_this_lane))
+                 : "memory");
   }
   // Of the current phase and the one before it.
   __device__ bool has_ended(int phase) const {
@@ -44,12 +48,15 @@ __device__ inline void publish_barriers() { asm volatile("fence.mbarrier_init.re
 __device__ inline void prefetch(const TileMap& map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
 }
-// One box, its first element at the coordinates; reports its bytes to `barrier`.
-__device__ inline void copy_box(void* to, const TileMap& map, const int (&at)[TileShape::kRank], Barrier& barrier) {
+// One box, its first element at the coordinates; reports its bytes to `barrier`. By one lane, as above.
+__device__ inline void copy_box(void* to, const TileMap& map, const int (&at)[TileShape::kRank], Barrier& barrier,
+                                bool by_this_lane) {
   asm volatile(
-      "cp.async.bulk.tensor.5d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5, %6}], "
-      "[%7];" ::"r"(shared_address(to)),
-      "l"(&map), "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(at[3]), "r"(at[4]), "r"(barrier.address())
+      "{\n.reg .pred p;\nsetp.ne.b32 p, %8, 0;\n"
+      "@p cp.async.bulk.tensor.5d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], "
+      "[%1, {%2, %3, %4, %5, %6}], [%7];\n}" ::"r"(shared_address(to)),
+      "l"(&map), "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(at[3]), "r"(at[4]), "r"(barrier.address()),
+      "r"(static_cast<int>(by_this_lane))
       : "memory");
 }
 // 16 or 8 bytes to another block; reports them to that block's barrier.

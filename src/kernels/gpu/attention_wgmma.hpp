@@ -29,10 +29,11 @@ struct GroupAttentionShape {
     const auto bytes = static_cast<uint32_t>(splits * own_rows(splits) * sum_bytes());
     return ((bytes > query_bytes() ? bytes : query_bytes()) + 1023) / 1024 * 1024;
   }
-  // Then the ring of tiles, statistics of received rows, and barriers: three, and two for each tile.
+  // Then the ring of tiles, of every received row its statistics and its factor, and barriers: two, and two for each
+  // tile.
   constexpr uint32_t shared_bytes(int splits, int tiles) const {
     return received_bytes(splits) + static_cast<uint32_t>(tiles) * tile_bytes() +
-           static_cast<uint32_t>(splits * own_rows(splits) * 8 + (3 + 2 * tiles) * 8);
+           static_cast<uint32_t>(splits * own_rows(splits) * 12 + (3 + 2 * tiles) * 8);
   }
 };
 
@@ -40,6 +41,7 @@ struct GroupAttentionArguments {
   AttentionArguments attention;
   int32_t splits;  // blocks of a cluster
   int32_t tiles;   // of the ring
+  int32_t boxes;   // copies that make a tile
   TileMap q;
   TileMap k[kMaxAttentionSegments];
   TileMap v[kMaxAttentionSegments];
@@ -51,15 +53,27 @@ constexpr int key_tiles(const AttentionArguments& a) {
   return tiles;
 }
 
-// Axes of all tensors: value, head of the group, position, group, batch; of 16-bit elements.
+// Rows of whole panels are copied at once, others panel by panel, so that zeros are put behind them.
+constexpr int boxes_of(const AttentionArguments& a) { return a.width % 64 == 0 ? 1 : (a.width + 63) / 64; }
+
+// Axes: value of a panel, position, panel, group, batch; or, where heads share a group: value of a panel, head of the
+// group, position, panel, and group or batch, of which one has one entry only.
 inline TileShape attention_tile(const AttentionArguments& a, const void* address, const int64_t (&stride)[3], int heads,
                                 int positions) {
   auto bytes = [](int64_t elements) { return elements ? static_cast<uint64_t>(2 * elements) : 16; };
   auto count = [](int n) { return static_cast<uint64_t>(n); };
+  const bool whole = boxes_of(a) == 1;
+  const uint64_t values = count(whole ? 64 : a.width), panels = count(whole ? a.width / 64 : 1);
+  const auto box_panels = static_cast<uint32_t>(panels);
+  if (heads == 1)
+    return {.address = reinterpret_cast<uint64_t>(address),
+            .size = {values, count(positions), panels, count(a.groups), count(a.batch)},
+            .stride = {bytes(stride[1]), 128, bytes(stride[2]), bytes(stride[0])},
+            .box = {64, kTileKeys, box_panels, 1, 1}};
   return {.address = reinterpret_cast<uint64_t>(address),
-          .size = {count(a.width), count(heads), count(positions), count(a.groups), count(a.batch)},
-          .stride = {bytes(stride[2]), bytes(stride[1]), bytes(heads * stride[2]), bytes(stride[0])},
-          .box = {64, static_cast<uint32_t>(heads), static_cast<uint32_t>(kTileKeys / heads), 1, 1}};
+          .size = {values, count(heads), count(positions), panels, count(a.groups * a.batch)},
+          .stride = {bytes(stride[2]), bytes(stride[1]), 128, bytes(a.groups > 1 ? heads * stride[2] : stride[0])},
+          .box = {64, static_cast<uint32_t>(heads), static_cast<uint32_t>(kTileKeys / heads), box_panels, 1}};
 }
 inline TileShape query_tile(const AttentionArguments& a) {
   return attention_tile(a, a.q, a.q_stride, a.ratio, a.queries);

@@ -38,14 +38,15 @@ struct Memory {
   __device__ unsigned char* tile(int slot) const {
     return base + shape.received_bytes(splits) + slot * shape.tile_bytes();
   }
-  __device__ Running* statistics() const { return reinterpret_cast<Running*>(tile(tiles)); }  // [source][own row]
-  __device__ Barrier* barriers() const {
-    return reinterpret_cast<Barrier*>(statistics() + splits * shape.own_rows(splits));
-  }
+  __device__ Barrier* barriers() const { return reinterpret_cast<Barrier*>(tile(tiles)); }
   __device__ Barrier& queries_came() const { return barriers()[0]; }
   __device__ Barrier& sums_came() const { return barriers()[1]; }
-  __device__ Barrier& full(int slot) const { return barriers()[3 + 2 * slot]; }
-  __device__ Barrier& empty(int slot) const { return barriers()[4 + 2 * slot]; }
+  __device__ Barrier& full(int slot) const { return barriers()[2 + 2 * slot]; }
+  __device__ Barrier& empty(int slot) const { return barriers()[3 + 2 * slot]; }
+  __device__ Running* statistics() const { return reinterpret_cast<Running*>(barriers() + 2 + 2 * tiles); }  // [source][own row]
+  __device__ float* factors() const {  // [source][own row]
+    return reinterpret_cast<float*>(statistics() + splits * shape.own_rows(splits));
+  }
 };
 
 // A place in the ring of tiles, and how often the ring has gone round.
@@ -56,39 +57,44 @@ struct Turn {
   }
 };
 
-// Fills the ring; one thread of the block. Order: keys 0, keys 1, values 0, keys 2, values 1, ...
+// Fills the ring; the block's first warps, each with its own box of every tile. Order: keys 0, keys 1, values 0, keys 2,
+// values 1, ... Has no branch within a warp: it may run beside products.
 template <GroupAttentionShape shape>
 struct Loader {
   const GroupAttentionArguments& a;
   const Memory<shape>& memory;
   const int first_row, first_tile, blocks;  // blocks: pairs of tiles
+  const int box;                            // of this warp
   int issued = 0;
   Turn turn;
 
+  __device__ bool works() const { return box < a.boxes; }
+  __device__ void expect(Barrier& barrier, uint32_t bytes) const {
+    barrier.arrive_expecting(bytes, box == 0 && lane() == 0);
+  }
   __device__ void load_queries() const {
     Barrier& barrier = memory.queries_came();
-    barrier.arrive_expecting(shape.query_bytes());
-    const int positions = kTileKeys / a.attention.ratio;
-    for (int group = 0; group < shape.groups; ++group)
-      for (int panel = 0; panel < shape.panels(); ++panel)
-        copy_box(memory.queries() + (group * shape.panels() + panel) * 64 * 128, a.q,
-                 {panel * 64, 0, first_row / a.attention.ratio + group * positions, static_cast<int>(blockIdx.y),
-                  static_cast<int>(blockIdx.z)},
-                 barrier);
+    expect(barrier, shape.query_bytes());
+    const int ratio = a.attention.ratio, group = static_cast<int>(blockIdx.y), batch = static_cast<int>(blockIdx.z);
+    for (int g = 0; g < shape.groups; ++g) {
+      unsigned char* const to = memory.queries() + (g * shape.panels() + box) * 64 * 128;
+      const int position = (first_row + g * 64) / ratio;
+      if (ratio == 1)
+        copy_box(to, a.q, {box * 64, position, 0, group, batch}, barrier, lane() == 0);
+      else
+        copy_box(to, a.q, {box * 64, 0, position, 0, a.attention.groups > 1 ? group : batch}, barrier, lane() == 0);
+    }
   }
   __device__ bool next_is_values() const { return issued == 2 * blocks - 1 || (issued > 0 && issued % 2 == 0); }
   __device__ KeyTile next() const {
     const int block = issued == 2 * blocks - 1 ? blocks - 1 : next_is_values() ? issued / 2 - 1 : (issued + 1) / 2;
     return KeyTile(a.attention, first_tile + block * memory.splits);
   }
-  __device__ void load_next() {
-    const KeyTile tile = next();
-    const bool of_values = next_is_values();
+  __device__ void load_next(const KeyTile& tile) {
     Barrier& barrier = memory.full(turn.slot);
-    barrier.arrive_expecting(shape.tile_bytes());
-    for (int panel = 0; panel < shape.panels(); ++panel)
-      copy_box(memory.tile(turn.slot) + panel * kTileKeys * 128, of_values ? a.v[tile.segment] : a.k[tile.segment],
-               {panel * 64, 0, tile.key, static_cast<int>(blockIdx.y), static_cast<int>(blockIdx.z)}, barrier);
+    expect(barrier, shape.tile_bytes());
+    copy_box(memory.tile(turn.slot) + box * kTileKeys * 128, next_is_values() ? a.v[tile.segment] : a.k[tile.segment],
+             {box * 64, tile.key, 0, static_cast<int>(blockIdx.y), static_cast<int>(blockIdx.z)}, barrier, lane() == 0);
     turn.advance(memory.tiles), ++issued;
   }
   // What may be read before the producers have ended, as far as the ring goes.
@@ -96,18 +102,35 @@ struct Loader {
     while (issued < 2 * blocks && turn.round == 0) {
       const KeyTile tile = next();
       if (tile.number + tile.count > a.attention.settled_keys) return;
-      load_next();
+      load_next(tile);
     }
   }
   // As many tiles as there is room for now, and at least the first `wanted` of all.
   __device__ void refill(int wanted) {
     while (issued < 2 * blocks) {
-      if (turn.round > 0 && !memory.empty(turn.slot).has_ended(turn.round - 1) && issued >= wanted) return;
+      if (turn.round > 0 && issued >= wanted && !any_lane(memory.empty(turn.slot).has_ended(turn.round - 1))) return;
       if (turn.round > 0) memory.empty(turn.slot).wait(turn.round - 1);
-      load_next();
+      load_next(next());
     }
   }
 };
+
+// word[i] of lane j, of four neighbouring lanes, becomes word[j] of lane i.
+__device__ inline void transpose_4(uint32_t (&word)[4]) {
+  const int j = lane() % 4;
+  uint32_t out[4];
+#pragma unroll
+  for (int step = 0; step < 4; ++step) {
+    const int other = j ^ step;
+    const uint32_t x = other == 0 ? word[0] : other == 1 ? word[1] : other == 2 ? word[2] : word[3];
+    const uint32_t y = shuffle_xor(x, step);
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+      if (i == other) out[i] = y;
+  }
+#pragma unroll
+  for (int i = 0; i < 4; ++i) word[i] = out[i];
+}
 
 // One warpgroup.
 template <class T, GroupAttentionShape shape>
@@ -134,8 +157,7 @@ struct Group {
   }
   __device__ Turn take(Loader<shape>& loader) {
     ++taken;
-    if (threadIdx.x == 0) loader.refill(taken);
-    sync_warp();
+    if (loader.works() && loader.issued < taken) loader.refill(taken);
     const Turn now = turn;
     memory.full(now.slot).wait(now.round);
     turn.advance(memory.tiles);
@@ -196,16 +218,14 @@ struct Group {
     pin(scores), pin(sums);
     begin_products();
     dot(scores, keys);
-    if constexpr (!first) {
-      add_values(values);
-      wait_products<1>();
-    } else {
-      wait_products<0>();
-    }
+    if constexpr (!first) add_values(values);
+    if (loader.works()) loader.refill(0);
+    wait_products<first ? 0 : 1>();
     pin(scores);
     release(keys);
     scale_and_mask(scores, bias, tile);
     soften(scores, running, factor);
+    hold(running[0].sum + running[1].sum);
     wait_products<0>();
     pin(sums);
     if constexpr (!first) release(values), rescale(sums, factor);
@@ -221,52 +241,51 @@ struct Group {
     pin(sums);
   }
 
-  // Sums divided by their weights' sum, in T, and each row's statistics: to the block that finishes the row.
-  __device__ void send_sums() {
+  __device__ Running statistics(int half) const { return {running[half].largest, lanes_sum<4>(running[half].sum)}; }
+  // 4 times 2 columns of one row, each 8 columns further on, in T.
+  __device__ void piece(int half, int i, float factor, uint32_t (&x)[4]) const {
+#pragma unroll
+    for (int j = 4 * i; j < 4 * i + 4; ++j)
+      x[j % 4] = j < shape.width / 8 ? pack<T>(sums[j].x[2 * half] * factor, sums[j].x[2 * half + 1] * factor) : 0;
+  }
+  // This block has all keys.
+  __device__ void store_sums() const {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const float factor = fast_inverse(statistics(half).sum);
+      const int row = first_row + my_row() + 8 * half;
+      T* const to = rows.out<T>(min(row, rows.count() - 1)) + lane() % 4 * 8;
+#pragma unroll
+      for (int i = 0; i < shape.sum_bytes() / 64; ++i) {
+        uint32_t x[4];
+        piece(half, i, factor, x);
+        transpose_4(x);
+        if (row < rows.count() && i * 32 + lane() % 4 * 8 < rows.a.width)
+          *reinterpret_cast<uint4*>(to + i * 32) = make_uint4(x[0], x[1], x[2], x[3]);
+      }
+    }
+  }
+  // Sums divided by their weights' sum, and each row's statistics: to the block that finishes the row.
+  __device__ void send_sums() const {
     const int own = shape.own_rows(memory.splits);
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const float sum = lanes_sum<4>(running[half].sum), factor = sum > 0.0f ? fast_inverse(sum) : 0.0f;
+      const Running row_statistics = statistics(half);
+      const float factor = row_statistics.sum > 0.0f ? fast_inverse(row_statistics.sum) : 0.0f;
       const int row = my_row() + 8 * half, to = row / own, at = cluster_rank() * own + row % own;
-      unsigned char* const place = memory.received() + at * shape.sum_bytes() + lane() % 4 * 16;
-      const uint32_t peer = peer_address(place, to), barrier = peer_address(&memory.sums_came(), to);
-      if (lane() % 4 == 0) {
-        if (memory.splits == 1)
-          memory.statistics()[at] = {running[half].largest, sum};
-        else
-          send(peer_address(memory.statistics() + at, to), running[half].largest, sum, barrier);
-      }
+      const uint32_t barrier = peer_address(&memory.sums_came(), to);
+      const uint32_t place = peer_address(memory.received() + at * shape.sum_bytes() + lane() % 4 * 16, to);
+      if (lane() % 4 == 0)
+        send(peer_address(memory.statistics() + at, to), row_statistics.largest, row_statistics.sum, barrier);
 #pragma unroll
       for (int i = 0; i < shape.sum_bytes() / 64; ++i) {
-        uint32_t x[4] = {};
-#pragma unroll
-        for (int j = 4 * i; j < 4 * i + 4 && j < shape.width / 8; ++j)
-          x[j % 4] = pack<T>(sums[j].x[2 * half] * factor, sums[j].x[2 * half + 1] * factor);
-        if (memory.splits == 1)
-          *reinterpret_cast<uint4*>(place + i * 64) = make_uint4(x[0], x[1], x[2], x[3]);
-        else
-          send(peer + i * 64, x, barrier);
+        uint32_t x[4];
+        piece(half, i, factor, x);
+        send(place + i * 64, x, barrier);
       }
     }
   }
 };
-
-// word[i] of lane j, of four neighbouring lanes, becomes word[j] of lane i.
-__device__ inline void transpose_4(uint32_t (&word)[4]) {
-  const int j = lane() % 4;
-  uint32_t out[4];
-#pragma unroll
-  for (int step = 0; step < 4; ++step) {
-    const int other = j ^ step;
-    const uint32_t x = other == 0 ? word[0] : other == 1 ? word[1] : other == 2 ? word[2] : word[3];
-    const uint32_t y = shuffle_xor(x, step);
-#pragma unroll
-    for (int i = 0; i < 4; ++i)
-      if (i == other) out[i] = y;
-  }
-#pragma unroll
-  for (int i = 0; i < 4; ++i) word[i] = out[i];
-}
 
 // The rows that this block finishes, added over the blocks of the cluster in their order.
 template <class T, GroupAttentionShape shape>
@@ -280,28 +299,50 @@ struct Finish {
     const int mine = max(0, min(own, shape.rows() - cluster_rank() * own));
     return static_cast<uint32_t>(memory.splits * mine * (shape.sum_bytes() + 8));
   }
+  // What each part of a row counts in the whole. Ends with a barrier.
+  __device__ void weigh() const {
+    const Running* statistics = memory.statistics();
+    for (int i = static_cast<int>(threadIdx.x); i < memory.splits * own; i += shape.threads()) {
+      Running total;
+#pragma unroll 4
+      for (int s = 0; s < memory.splits; ++s) total.largest = fmaxf(total.largest, statistics[s * own + i % own].largest);
+#pragma unroll 4
+      for (int s = 0; s < memory.splits; ++s)
+        total.sum += statistics[s * own + i % own].sum * total.weight(statistics[s * own + i % own].largest);
+      memory.factors()[i] = statistics[i].sum * total.weight(statistics[i].largest) * fast_inverse(total.sum);
+    }
+    sync_block();
+  }
   // 4 times 2 columns of one row, each 8 columns further on.
   __device__ void piece(int row, int piece, uint32_t (&out)[4]) const {
-    Running total;
+    constexpr int kTogether = 4;
     float x[8] = {};
-    for (int s = 0; s < memory.splits; ++s) total.largest = fmaxf(total.largest, memory.statistics()[s * own + row].largest);
-    for (int s = 0; s < memory.splits; ++s) {
-      const Running part = memory.statistics()[s * own + row];
-      const float weight = part.sum * total.weight(part.largest);
-      const uint4 sums = reinterpret_cast<const uint4*>(memory.received() + (s * own + row) * shape.sum_bytes())[piece];
-      const uint32_t words[4] = {sums.x, sums.y, sums.z, sums.w};
-      total.sum += weight;
+    for (int first = 0; first < memory.splits; first += kTogether) {
+      uint4 part[kTogether];
+      float factor[kTogether];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const float2 both = unpack<T>(words[i]);
-        x[2 * i] += weight * both.x, x[2 * i + 1] += weight * both.y;
+      for (int i = 0; i < kTogether; ++i) {
+        const int at = min(first + i, memory.splits - 1) * own + row;
+        part[i] = reinterpret_cast<const uint4*>(memory.received() + at * shape.sum_bytes())[piece];
+        factor[i] = memory.factors()[at];
       }
-    }
-    const float factor = fast_inverse(total.sum);
 #pragma unroll
-    for (int i = 0; i < 4; ++i) out[i] = pack<T>(x[2 * i] * factor, x[2 * i + 1] * factor);
+      for (int i = 0; i < kTogether; ++i)
+        if (first + i < memory.splits) add(x, part[i], factor[i]);
+    }
+#pragma unroll
+    for (int i = 0; i < 4; ++i) out[i] = pack<T>(x[2 * i], x[2 * i + 1]);
+  }
+  __device__ static void add(float (&x)[8], const uint4& part, float factor) {
+    const uint32_t words[4] = {part.x, part.y, part.z, part.w};
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const float2 both = unpack<T>(words[i]);
+      x[2 * i] += factor * both.x, x[2 * i + 1] += factor * both.y;
+    }
   }
   __device__ void run() const {
+    weigh();
     const int begin = cluster_rank() * own;
     const int pieces = min(own, min(shape.rows() - begin, rows.count() - first_row - begin)) * kPieces;
     for (int first = warp() * kLanes; first < pieces; first += shape.threads()) {
@@ -322,7 +363,7 @@ __device__ void make_barriers(const Memory<shape>& memory, uint32_t expected_byt
   for (int slot = 0; slot < memory.tiles; ++slot)
     memory.full(slot).init(1), memory.empty(slot).init(shape.groups * kGroupWarps);
   publish_barriers();
-  memory.sums_came().arrive_expecting(expected_bytes);
+  memory.sums_came().arrive_expecting(expected_bytes, true);
 }
 
 template <class T, GroupAttentionShape shape>
@@ -334,16 +375,13 @@ __device__ void attention(const GroupAttentionArguments& a) {
   Group<T, shape> work(a.attention, memory, first_row);
   const Finish<T, shape> last{work.rows, memory, first_row, shape.own_rows(a.splits)};
   const int blocks = max(0, (key_tiles(a.attention) - rank + a.splits - 1) / a.splits);
-  Loader<shape> loader{a, memory, first_row, rank, blocks};
+  Loader<shape> loader{a, memory, first_row, rank, blocks, shuffle(warp(), 0)};
   allow_dependents();
   if (threadIdx.x == 0) make_barriers(memory, last.expected_bytes());
   sync_block();
-  if (threadIdx.x == 0) loader.load_settled();
+  if (loader.works()) loader.load_settled();
   wait_for_producers();
-  if (threadIdx.x == 0) {
-    loader.load_queries();
-    loader.refill(0);
-  }
+  if (loader.works()) loader.load_queries(), loader.refill(0);
   memory.queries_came().wait(0);
   for (int block = 0; block < blocks; ++block) {
     const KeyTile tile(a.attention, rank + block * a.splits);
@@ -354,15 +392,10 @@ __device__ void attention(const GroupAttentionArguments& a) {
   }
   if (a.splits > 1) arrive_at_cluster();  // queries are no longer read
   if (blocks > 0) work.finish(loader);
-  if (a.splits > 1)
-    wait_for_cluster();
-  else
-    sync_block();
+  if (a.splits == 1) return work.store_sums();
+  wait_for_cluster();
   work.send_sums();
-  if (a.splits > 1)
-    memory.sums_came().wait(0);
-  else
-    sync_block();
+  memory.sums_came().wait(0);
   last.run();
 }
 

@@ -12,11 +12,8 @@ inline constexpr bool kIsBf16 = false;
 template <>
 inline constexpr bool kIsBf16<bf16> = true;
 
-// ---- operands in shared memory: panels of rows of 64 16-bit elements (128 bytes); panels begin at multiples of 1024
-
-// Where element 8 * chunk of a row lies, in bytes from its panel: chunks are exchanged so that eight rows meet no bank
-// twice.
-__device__ inline int swizzled(int row, int chunk) { return row * 128 + (chunk ^ (row & 7)) * 16; }
+// ---- operands in shared memory: panels of rows of 64 16-bit elements (128 bytes); panels begin at multiples of 1024,
+// and their chunks of 16 bytes are exchanged as a TileMap says
 
 // Descriptor of an operand. `panel_bytes`: from one panel to the next, for operands read across their rows.
 __device__ inline uint64_t panel_descriptor(uint32_t address, uint32_t panel_bytes) {
@@ -26,8 +23,6 @@ __device__ inline uint64_t panel_descriptor(uint32_t address, uint32_t panel_byt
 
 // ---- ordering
 
-// Copies by this thread that have ended can be seen by the matrix units, after a barrier of those who copied.
-__device__ inline void fence_for_matrix_units() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 // Registers written so far may be operands of the products that follow.
 __device__ inline void begin_products() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 __device__ inline void commit_products() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
@@ -44,9 +39,10 @@ __device__ inline void pin(FragmentC (&c)[n]) {
 #pragma unroll
     for (float& x : f.x) asm volatile("" : "+f"(x)::"memory");
 }
-// Of the threads of one warpgroup; `which` from 1 on.
-__device__ inline void sync_group(int which) {
-  asm volatile("bar.sync %0, %1;" ::"r"(which), "n"(kGroupThreads) : "memory");
+// Keeps a wait for products that follows behind the computation of `x`, which is not below 0: the assembler knows no
+// order between the two and moves the wait up, after which nothing runs beside the products.
+__device__ inline void hold(float x) {
+  if (any_lane(x < 0.0f)) asm volatile("nanosleep.u32 0;");
 }
 
 // ---- products; a warp's fragments of c as in portable.cuh, for its 16 of the 64 rows
