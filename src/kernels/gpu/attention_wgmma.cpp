@@ -31,7 +31,8 @@ int64_t default_row_groups(const Problem& problem) { return blocks_of(AttentionS
 int64_t default_splits(const Problem& problem, int64_t row_groups) {
   constexpr int64_t enough = 112;
   const int64_t blocks = blocks_of(AttentionShape(problem), 64 * row_groups);
-  return std::clamp<int64_t>(enough / std::max<int64_t>(blocks, 1), 1, std::clamp<int64_t>(key_tiles(problem), 1, kMostSplits));
+  const int64_t most = std::clamp<int64_t>(key_tiles(problem), 1, kMostSplits);
+  return std::clamp<int64_t>(enough / std::max<int64_t>(blocks, 1), 1, most);
 }
 
 // A default first, then the others.
@@ -60,6 +61,8 @@ Verdict supports(const Problem& problem, const Machine& machine) {
   const AttentionShape shape(problem);
   if (shape.width <= 64) return reject("heads not wider than 64");
   if (64 % (shape.heads / shape.groups) != 0) return reject("heads that share a key head do not divide 64");
+  if (shape.heads > shape.groups && shape.groups > 1 && shape.batch > 1)
+    return reject("several key heads, each of several heads, in a batch");
   for (size_t i = 0; i < problem.inputs.size(); ++i)
     if ((i == 0 || i >= shape.first_key) && !is_spread(problem.inputs[i])) return reject("an operand is broadcast");
   return accept();
@@ -81,8 +84,9 @@ Status describe_tiles(const Call& call, GroupAttentionArguments& arguments) {
 
 // Tiles that find room beside the rest, at most those that a block reads.
 int ring_tiles(const Call& call, const GroupAttentionShape& shape, int splits, int blocks) {
-  const auto room = static_cast<int64_t>(call.gpu.info().shared_bytes_per_block) - shape.shared_bytes(splits, 0);
-  return static_cast<int>(std::min<int64_t>(2 * blocks, room / (shape.shared_bytes(splits, 1) - shape.shared_bytes(splits, 0))));
+  const int64_t rest = shape.shared_bytes(splits, 0), tile = shape.shared_bytes(splits, 1) - rest;
+  const auto room = static_cast<int64_t>(call.gpu.info().shared_bytes_per_block) - rest;
+  return static_cast<int>(std::min<int64_t>(2 * blocks, room / tile));
 }
 
 Status enqueue(const Call& call) {
@@ -93,6 +97,7 @@ Status enqueue(const Call& call) {
   GroupAttentionArguments arguments{.attention = attention_arguments(call), .splits = splits};
   const int blocks = (key_tiles(arguments.attention) + splits - 1) / splits;
   arguments.tiles = ring_tiles(call, shape, splits, blocks);
+  arguments.boxes = boxes_of(arguments.attention);
   RUNG_CHECK(describe_tiles(call, arguments));
   Launch launch = attention_launch(call, shape.rows(), splits);
   launch.block = {static_cast<uint32_t>(shape.threads())};
