@@ -273,16 +273,33 @@ struct Group {
       const Running row_statistics = statistics(half);
       const float factor = row_statistics.sum > 0.0f ? fast_inverse(row_statistics.sum) : 0.0f;
       const int row = my_row() + 8 * half, to = row / own, at = cluster_rank() * own + row % own;
-      const uint32_t barrier = peer_address(&memory.sums_came(), to);
-      const uint32_t place = peer_address(memory.received() + at * shape.sum_bytes() + lane() % 4 * 16, to);
-      if (lane() % 4 == 0)
-        send(peer_address(memory.statistics() + at, to), row_statistics.largest, row_statistics.sum, barrier);
+      unsigned char* const place = memory.received() + at * shape.sum_bytes() + lane() % 4 * 16;
+      if (to == cluster_rank())
+        keep_row(half, factor, row_statistics, place, memory.statistics()[at]);
+      else
+        send_row(half, factor, row_statistics, peer_address(place, to), peer_address(memory.statistics() + at, to),
+                 peer_address(&memory.sums_came(), to));
+    }
+  }
+
+ private:
+  __device__ void keep_row(int half, float factor, const Running& from, unsigned char* place, Running& to) const {
+    if (lane() % 4 == 0) to = from;
 #pragma unroll
-      for (int i = 0; i < shape.sum_bytes() / 64; ++i) {
-        uint32_t x[4];
-        piece(half, i, factor, x);
-        send(place + i * 64, x, barrier);
-      }
+    for (int i = 0; i < shape.sum_bytes() / 64; ++i) {
+      uint32_t x[4];
+      piece(half, i, factor, x);
+      *reinterpret_cast<uint4*>(place + i * 64) = make_uint4(x[0], x[1], x[2], x[3]);
+    }
+  }
+  __device__ void send_row(int half, float factor, const Running& from, uint32_t place, uint32_t to,
+                           uint32_t barrier) const {
+    if (lane() % 4 == 0) send(to, from.largest, from.sum, barrier);
+#pragma unroll
+    for (int i = 0; i < shape.sum_bytes() / 64; ++i) {
+      uint32_t x[4];
+      piece(half, i, factor, x);
+      send(place + i * 64, x, barrier);
     }
   }
 };
@@ -295,9 +312,10 @@ struct Finish {
   const Memory<shape>& memory;
   const int first_row, own;
 
+  // From the other blocks.
   __device__ uint32_t expected_bytes() const {
     const int mine = max(0, min(own, shape.rows() - cluster_rank() * own));
-    return static_cast<uint32_t>(memory.splits * mine * (shape.sum_bytes() + 8));
+    return static_cast<uint32_t>((memory.splits - 1) * mine * (shape.sum_bytes() + 8));
   }
   // What each part of a row counts in the whole. Ends with a barrier.
   __device__ void weigh() const {
@@ -395,6 +413,7 @@ __device__ void attention(const GroupAttentionArguments& a) {
   if (a.splits == 1) return work.store_sums();
   wait_for_cluster();
   work.send_sums();
+  sync_block();
   memory.sums_came().wait(0);
   last.run();
 }

@@ -15,6 +15,9 @@ inline constexpr bool kIsBf16<bf16> = true;
 // ---- operands in shared memory: panels of rows of 64 16-bit elements (128 bytes); panels begin at multiples of 1024,
 // and their chunks of 16 bytes are exchanged as a TileMap says
 
+// Where element 8 * chunk of a row lies, in bytes from its panel.
+__device__ inline int swizzled(int row, int chunk) { return row * 128 + (chunk ^ (row & 7)) * 16; }
+
 // Descriptor of an operand. `panel_bytes`: from one panel to the next, for operands read across their rows.
 __device__ inline uint64_t panel_descriptor(uint32_t address, uint32_t panel_bytes) {
   constexpr uint64_t kEightRows = 1024 >> 4, kSwizzle128 = 1;
@@ -23,6 +26,8 @@ __device__ inline uint64_t panel_descriptor(uint32_t address, uint32_t panel_byt
 
 // ---- ordering
 
+// Copies by this thread that have ended can be seen by the matrix units, after a barrier of those who copied.
+__device__ inline void fence_for_matrix_units() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 // Registers written so far may be operands of the products that follow.
 __device__ inline void begin_products() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 __device__ inline void commit_products() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
@@ -39,6 +44,10 @@ __device__ inline void pin(FragmentC (&c)[n]) {
 #pragma unroll
     for (float& x : f.x) asm volatile("" : "+f"(x)::"memory");
 }
+// Of the threads of one warpgroup; `which` from 1 on.
+__device__ inline void sync_group(int which) {
+  asm volatile("bar.sync %0, %1;" ::"r"(which), "n"(kGroupThreads) : "memory");
+}
 // Keeps a wait for products that follows behind the computation of `x`, which is not below 0: the assembler knows no
 // order between the two and moves the wait up, after which nothing runs beside the products.
 __device__ inline void hold(float x) {
@@ -53,9 +62,9 @@ __device__ inline void hold(float x) {
 #define RUNG_C8(i) RUNG_C4(i), RUNG_C4((i) + 4)
 #define RUNG_C16(i) RUNG_C8(i), RUNG_C8((i) + 8)
 #define RUNG_C32(i) RUNG_C16(i), RUNG_C16((i) + 16)
-#define RUNG_NAMES_32                                                                 \
-  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, " \
-  "%18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define RUNG_NAMES_24                                                                                               \
+  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23"
+#define RUNG_NAMES_32 RUNG_NAMES_24 ", %24, %25, %26, %27, %28, %29, %30, %31"
 #define RUNG_NAMES_40 RUNG_NAMES_32 ", %32, %33, %34, %35, %36, %37, %38, %39"
 #define RUNG_NAMES_64                                                                                        \
   RUNG_NAMES_40 ", %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57" \
@@ -71,20 +80,27 @@ __device__ inline void hold(float x) {
                : __VA_ARGS__                                                                                        \
                : "r"(a.x[0]), "r"(a.x[1]), "r"(a.x[2]), "r"(a.x[3]), "l"(b)                                         \
                : "memory")
-#define RUNG_FROM_SHARED(type)                                                                                   \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %34, 0;\nwgmma.mma_async.sync.aligned.m64n64k16.f32." type "." \
-               type " {" RUNG_NAMES_32 "}, %32, %33, p, 1, 1, 0, 0;\n}"                                          \
-               : RUNG_C8(0)                                                                                      \
-               : "l"(a), "l"(b), "r"(accumulate)                                                                 \
+#define RUNG_FROM_SHARED(n, type, names, a_name, b_name, accumulate_name, ...)                                      \
+  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" accumulate_name ", 0;\nwgmma.mma_async.sync.aligned.m64n" n      \
+               "k16.f32." type "." type " {" names "}, %" a_name ", %" b_name ", p, 1, 1, 0, 0;\n}"                 \
+               : __VA_ARGS__                                                                                        \
+               : "l"(a), "l"(b), "r"(accumulate)                                                                    \
                : "memory")
 
-// c[64,64] = a[64,16] b[16,64], or += ; both described, their rows along the 16.
+// c[64,n] = a[64,16] b[16,n], or += ; both described, their rows along the 16.
+template <class T>
+__device__ inline void multiply_group(FragmentC (&c)[6], uint64_t a, uint64_t b, int accumulate) {
+  if constexpr (kIsBf16<T>)
+    RUNG_FROM_SHARED("48", "bf16", RUNG_NAMES_24, "24", "25", "26", RUNG_C4(0), RUNG_C2(4));
+  else
+    RUNG_FROM_SHARED("48", "f16", RUNG_NAMES_24, "24", "25", "26", RUNG_C4(0), RUNG_C2(4));
+}
 template <class T>
 __device__ inline void multiply_group(FragmentC (&c)[8], uint64_t a, uint64_t b, int accumulate) {
   if constexpr (kIsBf16<T>)
-    RUNG_FROM_SHARED("bf16");
+    RUNG_FROM_SHARED("64", "bf16", RUNG_NAMES_32, "32", "33", "34", RUNG_C8(0));
   else
-    RUNG_FROM_SHARED("f16");
+    RUNG_FROM_SHARED("64", "f16", RUNG_NAMES_32, "32", "33", "34", RUNG_C8(0));
 }
 // c[64,n] += a[64,16] b[16,n]; a in registers, b described, its rows along the n.
 template <class T>
