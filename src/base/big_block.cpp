@@ -11,7 +11,7 @@ namespace rung {
 namespace {
 
 constexpr size_t kHugePage = size_t{2} << 20;
-constexpr size_t kSlab = 16 * kHugePage;
+constexpr size_t kSlab = 4 * kHugePage;  // small: one piece keeps all of it
 
 std::shared_ptr<std::byte> map_block(size_t bytes) {
   size_t rounded = (bytes + kHugePage - 1) / kHugePage * kHugePage;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 
 namespace rung {
@@ -26,6 +27,13 @@ Result<std::shared_ptr<MappedFile>> MappedFile::open(const std::string& path) {
   ::close(fd);
   if (data == MAP_FAILED) return fail("'{}': cannot map {} bytes: {}", path, size, std::strerror(mapping_error));
   return std::shared_ptr<MappedFile>(new MappedFile(path, static_cast<const std::byte*>(data), size));
+}
+
+void MappedFile::release(std::span<const std::byte> part) const {
+  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  auto address = reinterpret_cast<uintptr_t>(part.data());
+  uintptr_t begin = (address + page - 1) / page * page, end = (address + part.size()) / page * page;
+  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
 
 MappedFile::~MappedFile() {
