@@ -3,7 +3,7 @@
 #include "plan/location.hpp"
 
 #include "kernels/cpu/bind.hpp"
-#include "kernels/cpu/strided.hpp"
+#include "kernels/strided.hpp"
 
 namespace rung {
 
@@ -20,7 +20,7 @@ std::optional<PlanOperand> view_of(const Op& op, const PlanOperand& from, const 
     to.view.strides = *strides;
     return to;
   }
-  cpu::View view = cpu::view_of(op, from.view, result.shape);
+  View view = view_of(op, from.view, result.shape);
   to.view.strides = view.strides;
   to.offset += static_cast<uint64_t>(view.offset) * size_of(result.dtype);
   return to;

@@ -3,7 +3,7 @@
 #include "kernels/cpu/attention.hpp"
 
 #include "kernels/cpu/rows.hpp"
-#include "kernels/cpu/strided.hpp"
+#include "kernels/strided.hpp"
 
 namespace rung::cpu {
 namespace {

@@ -1,7 +1,7 @@
 // Reference row of attention: scores, softmax and weighted sum of one query at a time.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/cpu/element.hpp"
-#include "kernels/cpu/strided.hpp"
+#include "kernels/strided.hpp"
 
 namespace rung::cpu {
 namespace {

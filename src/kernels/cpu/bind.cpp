@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <new>
 
-#include "kernels/cpu/strided.hpp"
+#include "kernels/strided.hpp"
 
 namespace rung::cpu {
 namespace {

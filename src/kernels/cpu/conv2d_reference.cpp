@@ -1,7 +1,7 @@
 // Reference row of conv2d: one sum of products per output element.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/cpu/element.hpp"
-#include "kernels/cpu/strided.hpp"
+#include "kernels/strided.hpp"
 
 namespace rung::cpu {
 namespace {

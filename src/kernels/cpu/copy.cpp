@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
 
-#include "kernels/cpu/collapse.hpp"
+#include "kernels/collapse.hpp"
 #include "kernels/cpu/element.hpp"
 #include "kernels/cpu/lanes.hpp"
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "ir/with_type.hpp"
+#include "kernels/cpu/kernel.hpp"
 
 namespace rung::cpu {
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/cpu/element.hpp"
 #include "kernels/cpu/scalar_math.hpp"
-#include "kernels/cpu/strided.hpp"
+#include "kernels/strided.hpp"
 
 namespace rung::cpu {
 namespace {

@@ -1,7 +1,7 @@
 // Reference row of im2col: [B,C,H,W] to rows of patches.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/cpu/element.hpp"
-#include "kernels/cpu/strided.hpp"
+#include "kernels/strided.hpp"
 
 namespace rung::cpu {
 namespace {

@@ -1,7 +1,8 @@
 // Ops along one axis: the lanes of a tensor (all positions of the other axes) and the step along the axis.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "kernels/cpu/strided.hpp"
+#include "kernels/cpu/kernel.hpp"
+#include "kernels/strided.hpp"
 
 namespace rung::cpu {
 

@@ -5,7 +5,7 @@
 
 #include "ir/dtype.hpp"
 #include "ir/op.hpp"
-#include "kernels/cpu/collapse.hpp"
+#include "kernels/collapse.hpp"
 
 namespace rung::cpu {
 

@@ -1,7 +1,7 @@
 // Reference row of masked_mean: the mean over the tokens whose mask is set.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/cpu/element.hpp"
-#include "kernels/cpu/strided.hpp"
+#include "kernels/strided.hpp"
 
 namespace rung::cpu {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "ir/dtype.hpp"
-#include "kernels/cpu/collapse.hpp"
+#include "kernels/collapse.hpp"
 
 namespace rung::cpu {
 

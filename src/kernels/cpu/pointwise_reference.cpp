@@ -4,7 +4,7 @@
 
 #include "kernels/cpu/element.hpp"
 #include "kernels/cpu/scalar_math.hpp"
-#include "kernels/cpu/strided.hpp"
+#include "kernels/strided.hpp"
 
 namespace rung::cpu {
 namespace {

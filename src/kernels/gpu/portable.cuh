@@ -103,6 +103,9 @@ __device__ inline void allow_dependents() {
 #endif
 }
 
+// Asks for the line of memory at `p` without waiting: for weights, before wait_for_producers().
+__device__ inline void prefetch_to_l2(const void* p) { asm volatile("prefetch.global.L2 [%0];" ::"l"(p)); }
+
 // ---- copies from global to shared memory that run beside the thread
 
 __device__ inline uint32_t shared_address(const void* p) { return static_cast<uint32_t>(__cvta_generic_to_shared(p)); }

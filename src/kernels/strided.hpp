@@ -3,9 +3,9 @@
 #pragma once
 #include <array>
 
-#include "kernels/cpu/kernel.hpp"
+#include "kernels/problem.hpp"
 
-namespace rung::cpu {
+namespace rung {
 
 // The operand's strides read as if it were broadcast to `shape` by numpy's rule: 0 where it repeats.
 Strides broadcast_strides(const Operand& operand, const Shape& shape);
@@ -46,4 +46,4 @@ class Walk {
   std::array<int64_t, N> offsets_{};
 };
 
-}  // namespace rung::cpu
+}  // namespace rung

@@ -6,7 +6,7 @@
 
 #include "ir/shape.hpp"
 
-namespace rung::cpu {
+namespace rung {
 
 inline constexpr int kMaxLoopOperands = 9;
 
@@ -24,4 +24,4 @@ Loops collapse(const Shape& shape, std::span<const Strides> strides);
 // The same with the inner axis made one more outer axis, and an inner one of a single element.
 Loops collapse_outer(const Shape& shape, std::span<const Strides> strides);
 
-}  // namespace rung::cpu
+}  // namespace rung

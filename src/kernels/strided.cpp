@@ -1,8 +1,8 @@
 // How broadcasting and views read as strides.
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/cpu/strided.hpp"
+#include "kernels/strided.hpp"
 
-namespace rung::cpu {
+namespace rung {
 
 Strides broadcast_strides(const Operand& operand, const Shape& shape) {
   Strides strides = Strides::filled(shape.rank(), 0);
@@ -36,4 +36,4 @@ View view_of(const Op& op, const Operand& operand, const Shape& result) {
   return {broadcast_strides(operand, result), 0};
 }
 
-}  // namespace rung::cpu
+}  // namespace rung

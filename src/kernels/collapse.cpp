@@ -1,10 +1,10 @@
 // Merges axes of a loop nest.
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/cpu/collapse.hpp"
+#include "kernels/collapse.hpp"
 
 #include <vector>
 
-namespace rung::cpu {
+namespace rung {
 namespace {
 
 struct Axis {
@@ -64,4 +64,4 @@ Loops collapse_outer(const Shape& shape, std::span<const Strides> strides) {
   return loops;
 }
 
-}  // namespace rung::cpu
+}  // namespace rung

@@ -1,0 +1,12 @@
+// Every element-wise op as a pointwise program, so that one interpreter runs them all.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "ir/pointwise.hpp"
+#include "kernels/problem.hpp"
+
+namespace rung {
+
+// Of unary, binary, cast, select, gated_mul or pointwise; a cast has no instruction.
+Result<PointwiseProgram> program_of(const Problem& problem);
+
+}  // namespace rung

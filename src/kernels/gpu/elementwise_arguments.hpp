@@ -1,0 +1,74 @@
+// What the element-wise interpreter takes, on host and device alike: operands, and a short program over slots.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "ir/dtype.hpp"
+#include "kernels/gpu/nest.hpp"
+
+namespace rung::gpu {
+
+constexpr int kMaxElementwiseInputs = 8, kMaxElementwiseSteps = 48, kMaxElementwiseLiterals = 48;
+
+// In the order of UnaryKind and BinaryKind, then what programs have besides.
+enum class Code : uint8_t {
+  neg,
+  abs,
+  exp,
+  log,
+  sqrt,
+  rsqrt,
+  reciprocal,
+  square,
+  sin,
+  cos,
+  tanh,
+  erf,
+  sigmoid,
+  relu,
+  silu,
+  gelu,
+  gelu_tanh,
+  logical_not,
+  add,
+  sub,
+  mul,
+  div,
+  pow,
+  max,
+  min,
+  eq,
+  ne,
+  lt,
+  le,
+  gt,
+  ge,
+  logical_and,
+  logical_or,
+  select,
+  round_bf16,
+  round_f16
+};
+
+// Where a step reads: a slot, the value of the step before it (of operand 0 in the first step), or (from kFirstLiteral
+// on) a literal. Writing to kNowhere leaves the value to the next step alone.
+constexpr uint8_t kFirstLiteral = 128, kPrevious = 255, kNowhere = 255;
+
+struct ElementwiseStep {
+  Code code;
+  uint8_t from[3];
+  uint8_t to;
+};
+
+// Positions of the nest are single elements, or runs of eight along the inner axis. Slot i holds operand i at first.
+struct ElementwiseArguments {
+  uint64_t input[kMaxElementwiseInputs];
+  uint64_t output;  // dense
+  uint64_t fault;
+  Nest<kMaxElementwiseInputs> nest;
+  int64_t inner_stride[kMaxElementwiseInputs];
+  DType type[kMaxElementwiseInputs], out;
+  int32_t inputs, steps;
+  float literal[kMaxElementwiseLiterals];
+  ElementwiseStep step[kMaxElementwiseSteps];
+};
+
+}  // namespace rung::gpu

@@ -1,0 +1,22 @@
+// What reduce, cumsum and masked_mean take, on host and device alike.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "ir/dtype.hpp"
+#include "kernels/gpu/nest.hpp"
+
+namespace rung::gpu {
+
+enum class ReduceCode : uint8_t { sum, mean, max, masked_mean };
+
+// A line is what one result is made of: `length` elements, `step` apart.
+struct ReduceArguments {
+  uint64_t x, mask, out;
+  Nest<3> lines;                      // where each line begins in x, mask and out
+  int64_t step, mask_step, out_step;  // out_step: cumsum alone
+  uint32_t length;
+  float eps;
+  DType type, out_type;
+  ReduceCode code;
+};
+
+}  // namespace rung::gpu
