@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdint>
 #include <cstring>
 
 namespace rung {
@@ -30,10 +29,10 @@ Result<std::shared_ptr<MappedFile>> MappedFile::open(const std::string& path) {
 }
 
 void MappedFile::release(std::span<const std::byte> part) const {
-  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-  auto address = reinterpret_cast<uintptr_t>(part.data());
-  uintptr_t begin = (address + page - 1) / page * page, end = (address + part.size()) / page * page;
-  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));  // the mapping itself begins at a page
+  auto offset = static_cast<size_t>(part.data() - data_);
+  size_t begin = (offset + page - 1) / page * page, end = (offset + part.size()) / page * page;
+  if (begin < end) madvise(const_cast<std::byte*>(data_) + begin, end - begin, MADV_DONTNEED);
 }
 
 MappedFile::~MappedFile() {
