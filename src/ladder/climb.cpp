@@ -75,8 +75,10 @@ Status Climber::tell(const std::string& what) {
 Status Climber::prepare() {
   stages_ = 2 * ladder().size() + 5;
   RUNG_CHECK(tell("reference"));
-  WorkbenchOptions bench{
-      .threads = options_.threads, .database_path = options_.database_path, .interrupted = options_.interrupted};
+  WorkbenchOptions bench{.target = options_.target,
+                         .threads = options_.threads,
+                         .database_path = options_.database_path,
+                         .interrupted = options_.interrupted};
   bench.progress = [this](const std::string& what, size_t done, size_t of) {
     options_.progress(fmt::format("{} {}/{}", what, done, of),
                       static_cast<double>(stages_done_) / static_cast<double>(stages_));

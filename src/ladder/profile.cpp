@@ -63,7 +63,7 @@ void make_cold(Session& session) {
   const Plan& plan = session.plan();
   for (const auto& weight : plan.weights) cpu::flush_from_caches(session.team(), {weight.data.get(), weight.bytes});
   for (uint32_t i = 0; i < plan.buffers.size(); ++i)
-    if (const std::byte* data = session.recorder().buffer(i))
+    if (const std::byte* data = session.recorder().host_buffer(i))
       cpu::flush_from_caches(session.team(), {data, plan.buffers[i].bytes});
 }
 
