@@ -13,7 +13,7 @@ endif()
 # GCC 12 takes the undefined vectors of its own AVX-512 header for uninitialised reads.
 set(flags_avx2 -mavx2 -mfma -mf16c)
 set(flags_avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mf16c -mprefer-vector-width=512
-    -Wno-maybe-uninitialized)
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 set(flags_avx512_bf16 ${flags_avx512} -mavx512bf16)
 set(flags_amx_bf16 ${flags_avx512_bf16} -mamx-tile -mamx-bf16)
 # They read no file: a fuzzer learns nothing from them, and clang takes minutes to instrument them.

@@ -11,18 +11,17 @@ namespace rung {
 namespace {
 
 constexpr size_t kHugePage = size_t{2} << 20;
-constexpr size_t kSlab = 16 * kHugePage;
+constexpr size_t kSlab = 4 * kHugePage;  // small: one piece keeps all of it
 
 std::shared_ptr<std::byte> map_block(size_t bytes) {
   size_t rounded = (bytes + kHugePage - 1) / kHugePage * kHugePage;
   // Over-map by one huge page and give back the ends, so that the block starts on a huge-page boundary.
   void* raw = mmap(nullptr, rounded + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (raw == MAP_FAILED) return nullptr;
-  auto address = reinterpret_cast<uintptr_t>(raw);
-  uintptr_t aligned = (address + kHugePage - 1) / kHugePage * kHugePage;
-  if (aligned > address) munmap(raw, aligned - address);
-  if (size_t tail = address + kHugePage - aligned) munmap(reinterpret_cast<void*>(aligned + rounded), tail);
-  auto* data = reinterpret_cast<std::byte*>(aligned);
+  size_t head = (kHugePage - reinterpret_cast<uintptr_t>(raw) % kHugePage) % kHugePage;
+  auto* data = static_cast<std::byte*>(raw) + head;
+  if (head) munmap(raw, head);
+  munmap(data + rounded, kHugePage - head);
   madvise(data, rounded, MADV_HUGEPAGE);
   return {data, [rounded](std::byte* p) { munmap(p, rounded); }};
 }

@@ -28,6 +28,13 @@ Result<std::shared_ptr<MappedFile>> MappedFile::open(const std::string& path) {
   return std::shared_ptr<MappedFile>(new MappedFile(path, static_cast<const std::byte*>(data), size));
 }
 
+void MappedFile::release(std::span<const std::byte> part) const {
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));  // the mapping itself begins at a page
+  auto offset = static_cast<size_t>(part.data() - data_);
+  size_t begin = (offset + page - 1) / page * page, end = (offset + part.size()) / page * page;
+  if (begin < end) madvise(const_cast<std::byte*>(data_) + begin, end - begin, MADV_DONTNEED);
+}
+
 MappedFile::~MappedFile() {
   if (data_) munmap(const_cast<std::byte*>(data_), size_);
 }

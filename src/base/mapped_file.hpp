@@ -19,6 +19,8 @@ class MappedFile {
   MappedFile& operator=(const MappedFile&) = delete;
 
   std::span<const std::byte> bytes() const { return {data_, size_}; }
+  // The whole pages within `part` need not stay in memory; reading them again brings them back.
+  void release(std::span<const std::byte> part) const;
   const std::string& path() const { return path_; }
 
  private:

@@ -8,6 +8,7 @@
 #include "cli/terminal.hpp"
 #include "ladder/profile.hpp"
 #include "measure/clock.hpp"
+#include "measure/resources.hpp"
 #include "measure/statistics.hpp"
 
 namespace rung::cli {
@@ -29,6 +30,12 @@ std::vector<double> time_for(Session& session, double seconds) {
   return ms;
 }
 
+// What a process pays before its second inference.
+struct Start {
+  double load_ms = 0;       // reading the plan (or building it) and binding it
+  double first_run_ms = 0;  // setting inputs and one run
+};
+
 // "go 300" -> {"runs":..,"median_ms":..,"times_ms":[..]}; so that another process can alternate contestants.
 Status serve_blocks(Session& session) {
   std::string word;
@@ -48,12 +55,17 @@ Status serve_blocks(Session& session) {
 
 Status run(const Options& options) {
   log_to_stderr(options.common.log_level);
+  Start start;
+  int64_t began = now_ns();
   RUNG_TRY(Opened opened, open_model(options.common));
   RUNG_TRY(auto plan, plan_of(opened, options.common));
   RUNG_TRY(Session session, session_of(plan));
+  start.load_ms = static_cast<double>(now_ns() - began) * 1e-6;
   Inputs inputs = sample_missing(*plan, opened.given, 1);
+  began = now_ns();
   RUNG_CHECK(session.set_inputs(inputs));
   RUNG_CHECK(session.run());
+  start.first_run_ms = static_cast<double>(now_ns() - began) * 1e-6;
   if (options.blocks) return serve_blocks(session);
   time_for(session, kWarmUpSeconds);
   std::vector<double> ms;
@@ -66,6 +78,9 @@ Status run(const Options& options) {
                       {"p99_ms", s.p99},
                       {"runs", s.count},
                       {"ci95", {s.ci95.lo, s.ci95.hi}},
+                      {"load_ms", start.load_ms},
+                      {"first_run_ms", start.first_run_ms},
+                      {"peak_rss_mb", peak_rss_bytes() * 1e-6},
                       {"cold_median_ms", profile.cold.median_ms},
                       {"kernels", plan->steps.size()},
                       {"host_us", profile.host_us},
@@ -75,6 +90,7 @@ Status run(const Options& options) {
              s.ci95.lo, s.ci95.hi, s.min, s.p90, s.p99, profile.cold.median_ms);
   fmt::print("{} runs of {} launches on {} threads, {:.1f} us outside kernels per run; {}\n", s.count,
              plan->steps.size(), plan->recipe.threads, profile.host_us, plan->device);
+  fmt::print("loaded in {:.1f} ms, first run {:.1f} ms\n", start.load_ms, start.first_run_ms);
   return {};
 }
 

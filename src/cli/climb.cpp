@@ -50,9 +50,11 @@ Status check_writable(const std::string& directory) {
   return {};
 }
 
-Result<ClimbOptions> climb_options(const Options& options, const Subject& subject, const Inputs& given) {
-  ClimbOptions climb{
-      .threads = threads_of(options.common), .database_path = options.database, .interrupted = interrupted};
+Result<ClimbOptions> climb_options(const Options& options, const Opened& opened) {
+  ClimbOptions climb{.target = opened.target,
+                     .threads = threads_of(options.common),
+                     .database_path = options.database,
+                     .interrupted = interrupted};
   RUNG_TRY(climb.budget_s, parse_time(options.budget));
   if (options.common.dtype == "bf16") climb.dtype = DType::bf16;
   for (const auto& name : options.skip) {
@@ -60,8 +62,8 @@ Result<ClimbOptions> climb_options(const Options& options, const Subject& subjec
     climb.skip.insert(name);
   }
   for (uint64_t seed = 1; seed <= kVerificationInputs; ++seed)
-    climb.inputs.push_back(sample_missing(subject, given, seed));
-  bool all_given = climb.inputs[0].size() == given.size();
+    climb.inputs.push_back(sample_missing(*opened.subject, opened.given, seed));
+  bool all_given = climb.inputs[0].size() == opened.given.size();
   if (all_given) climb.inputs.resize(1);
   return climb;
 }
@@ -93,7 +95,7 @@ Status run(const Options& options) {
   log_to_stderr(options.common.log_level);
   RUNG_TRY(Opened opened, open_model(options.common));
   if (!opened.subject) return wrong_usage("'{}' is a plan already: climb a model directory", options.common.model);
-  RUNG_TRY(ClimbOptions climbing, climb_options(options, *opened.subject, opened.given));
+  RUNG_TRY(ClimbOptions climbing, climb_options(options, opened));
   RUNG_CHECK(check_writable(options.out));
   catch_interrupts();
   Result<ClimbOutcome> outcome = fail("not started");

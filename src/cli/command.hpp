@@ -20,5 +20,6 @@ std::pair<CLI::App*, Run> inspect_command(CLI::App& app);
 std::pair<CLI::App*, Run> profile_command(CLI::App& app);
 std::pair<CLI::App*, Run> explain_command(CLI::App& app);
 std::pair<CLI::App*, Run> options_command(CLI::App& app);
+std::pair<CLI::App*, Run> tune_worker_command(CLI::App& app);
 
 }  // namespace rung::cli

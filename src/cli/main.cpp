@@ -15,8 +15,8 @@ namespace {
 
 using namespace rung::cli;
 
-constexpr std::array kCommands{climb_command,   run_command,     bench_command,   verify_command, build_command,
-                               inspect_command, profile_command, explain_command, options_command};
+constexpr std::array kCommands{climb_command,   run_command,     bench_command,   verify_command,  build_command,
+                               inspect_command, profile_command, explain_command, options_command, tune_worker_command};
 
 std::string one_line(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
@@ -33,8 +33,11 @@ int report(const rung::Status& status) {
 // Said before parsing, which would only call the command missing.
 rung::Status check_command(const CLI::App& app, std::string_view word) {
   std::vector<std::string> names;
-  for (const auto* command : app.get_subcommands({})) names.push_back(command->get_name());
-  if (word.starts_with('-') || std::find(names.begin(), names.end(), word) != names.end()) return {};
+  for (const auto* command : app.get_subcommands({})) {
+    if (command->get_name() == word) return {};
+    if (!command->get_group().empty()) names.push_back(command->get_name());  // the others are not for people
+  }
+  if (word.starts_with('-')) return {};
   return rung::wrong_usage("got {}, wanted one of: {} (--help says what they do)",
                            word.empty() ? "no command" : fmt::format("command '{}'", word), fmt::join(names, ", "));
 }

@@ -7,7 +7,8 @@
 namespace rung {
 
 struct Machine : cpu::CpuInfo {
-  Machine(const cpu::CpuInfo& cpu) : cpu::CpuInfo(cpu) {}  // a processor alone is a machine too
+  // Implicit: a processor alone is a machine too.
+  Machine(const cpu::CpuInfo& cpu) : cpu::CpuInfo(cpu) {}  // NOLINT(google-explicit-constructor)
   Machine(const cpu::CpuInfo& cpu, const gpu::GpuInfo& card) : cpu::CpuInfo(cpu), gpu(card) {}
   gpu::GpuInfo gpu;  // as default when there is none
 };

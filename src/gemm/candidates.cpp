@@ -46,7 +46,7 @@ Verdict takes_params(const Kernel& kernel, const Problem& problem,
   std::vector<Tunable> tunables;
   if (kernel.tunables) tunables = kernel.tunables(problem);
   for (const auto& [name, value] : params) {
-    auto tunable = std::find_if(tunables.begin(), tunables.end(), [&](const auto& t) { return t.name == name; });
+    auto tunable = std::ranges::find(tunables, name, &Tunable::name);
     if (tunable == tunables.end()) return reject(fmt::format("{} has no parameter '{}' here", kernel.name, name));
     if (std::find(tunable->values.begin(), tunable->values.end(), value) == tunable->values.end())
       return reject(

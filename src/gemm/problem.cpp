@@ -20,7 +20,8 @@ std::string linear_key(const Problem& problem, const Linear& op) {
                                  problem.output.shape.back(), x.shape.back(), x.dtype, w.dtype, op.out);
   if (!x.contiguous()) text += x.is_rows() ? fmt::format(" ldx={}", x.row_stride()) : " x=strided";
   if (!w.constant) text += " w=dynamic";
-  if (op.has_bias) text += " bias";
+  if (op.has_bias)
+    text += problem.inputs[2].dtype == w.dtype ? " bias" : fmt::format(" bias={}", problem.inputs[2].dtype);
   if (op.gated) text += " gated";
   if (op.activation != Activation::none) text += fmt::format(" act={}", name_of(op.activation));
   if (op.has_residual) text += fmt::format(" residual={}", problem.inputs.back().dtype);

@@ -41,7 +41,7 @@ void tune_one(const TuneTask& task, TuningDatabase& database, const TuneOptions&
   std::vector<Measured> measured(candidates.list.size());
   if (candidates.list.size() > 1) {
     auto out_of_time = [&] { return options.seconds_left() <= 0 || options.interrupted(); };
-    measured = measure_in_worker({task.problem, candidates.list, options.working_set_bytes, kSecondsEach,
+    measured = measure_in_worker({task.target, task.problem, candidates.list, options.working_set_bytes, kSecondsEach,
                                   std::clamp(options.seconds_left(), 1.0, 5.0), out_of_time});
     bool complete =
         std::none_of(measured.begin(), measured.end(), [](const auto& m) { return m.failure == kNoTimeLeft; });

@@ -15,6 +15,7 @@ struct Measured {
 };
 
 struct WorkerJob {
+  const Target* target;
   const Problem& problem;
   const std::vector<KernelCandidate>& candidates;  // the first that runs is the yardstick for right results
   size_t working_set_bytes = 0;

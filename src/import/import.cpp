@@ -39,7 +39,7 @@ namespace {
 
 std::string known_architectures() {
   std::vector<std::string> names;
-  for (const auto& architecture : huggingface::kArchitectures) names.push_back(architecture.name);
+  for (const auto& architecture : huggingface::kArchitectures) names.emplace_back(architecture.name);
   return fmt::format("{}", fmt::join(names, ", "));
 }
 

@@ -31,7 +31,8 @@ NodeId Graph::append(Node node) {
 }
 
 NodeId Graph::input(std::string input_name, Type type) {
-  Node node{.op = Input{input_name}, .type = type, .operands = {}, .users = {}, .label = std::move(input_name)};
+  Node node{.op = Input{input_name}, .type = type, .operands = {}, .users = {}, .label = {}};
+  node.label = std::move(input_name);
   return append(std::move(node));
 }
 

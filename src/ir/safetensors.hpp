@@ -4,6 +4,7 @@
 #pragma once
 #include <map>
 #include <memory>
+#include <mutex>
 #include <ostream>
 #include <span>
 #include <string>
@@ -39,15 +40,19 @@ class Safetensors {
   const std::string& path() const { return file_->path(); }
   const std::map<std::string, SafetensorsHeader::Entry>& tensors() const { return header_.tensors; }
   const Metadata& metadata() const { return header_.metadata; }
-  // Shares the mapping (and keeps it alive) where the data is aligned for its dtype, else copies.
+  // Shares the mapping (and keeps it alive) where the data is aligned for its dtype, else copies. When the last tensor
+  // that shares some data is gone, its pages leave this process's memory; the next load finds them in the page cache.
   // Errors: no such tensor; a bool that is neither 0 nor 1.
   Result<Tensor> load(const std::string& name) const;
 
  private:
+  std::shared_ptr<std::byte> share(const std::string& name, std::span<const std::byte> data) const;
   Safetensors(std::shared_ptr<MappedFile> file, SafetensorsHeader header)
       : file_(std::move(file)), header_(std::move(header)) {}
   std::shared_ptr<MappedFile> file_;
   SafetensorsHeader header_;
+  mutable std::mutex mutex_;
+  mutable std::map<std::string, std::weak_ptr<std::byte>> shared_;  // by tensor
 };
 
 // In file order. Names must differ and not begin with kSafetensorsPadding.

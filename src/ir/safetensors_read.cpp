@@ -165,16 +165,22 @@ Result<std::shared_ptr<const Safetensors>> Safetensors::open(const std::string& 
   return std::shared_ptr<const Safetensors>(new Safetensors(std::move(file), std::move(header)));
 }
 
+std::shared_ptr<std::byte> Safetensors::share(const std::string& name, std::span<const std::byte> data) const {
+  std::lock_guard lock(mutex_);
+  if (auto held = shared_[name].lock()) return held;
+  auto leave = [file = file_, data](std::byte*) { file->release(data); };
+  std::shared_ptr<std::byte> fresh(const_cast<std::byte*>(data.data()), std::move(leave));
+  shared_[name] = fresh;
+  return fresh;
+}
+
 Result<Tensor> Safetensors::load(const std::string& name) const {
   auto found = header_.tensors.find(name);
   if (found == header_.tensors.end()) return fail("'{}': no tensor '{}'", path(), name);
   const auto& [type, begin, end] = found->second;
   auto data = file_->bytes().subspan(begin, end - begin);
   if (type.dtype == DType::boolean) RUNG_CHECK(check_bools(path(), name, data));
-  if (aligned_for(data.data(), type.dtype)) {
-    auto shared = std::shared_ptr<std::byte>(file_, const_cast<std::byte*>(data.data()));
-    return Tensor(type, std::move(shared));
-  }
+  if (aligned_for(data.data(), type.dtype)) return Tensor(type, share(name, data));
   Tensor copy(type);
   std::memcpy(copy.data(), data.data(), data.size());
   return copy;

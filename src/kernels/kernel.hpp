@@ -38,6 +38,7 @@ struct Kernel {
   std::shared_ptr<void> (*prepare)(const Problem&) = nullptr;
   std::vector<Tunable> (*tunables)(const Problem&) = nullptr;
   Status (*enqueue)(const gpu::Call&) = nullptr;  // GPU rows: puts its launches into the call's stream
+  bool last_resort = false;                       // takes what no other row does, slowly: no fusion is worth it
 };
 
 }  // namespace rung

@@ -37,6 +37,7 @@ const Target& cpu_target() {
   static const Target target = [] {
     const auto& info = cpu::cpu_info();
     return Target{.kind = "cpu",
+                  .name = "cpu",
                   .fingerprint = fmt::format("cpu {} [{}]", info.name, info.isa_text()),
                   .machine = info,
                   .kernels = cpu::all_kernels()};
@@ -64,6 +65,7 @@ Result<const Target*> open_cuda(int device) {
   info.library_gemm = library.yes;
   // Never destroyed: static plans and sessions may outlive any order of destruction, and the driver cleans up.
   return new Target{.kind = "cuda",
+                    .name = fmt::format("cuda:{}", device),
                     .fingerprint = fmt::format("cuda {} sm_{} driver {} {}", info.name, info.architecture,
                                                info.driver_version, gpu::library_gemm_version()),
                     .machine = Machine(cpu::cpu_info(), info),

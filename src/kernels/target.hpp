@@ -15,6 +15,7 @@ class Gpu;
 
 struct Target {
   std::string kind;         // "cpu", "cuda"
+  std::string name;         // as open_target() takes it: "cpu", "cuda:0"
   std::string fingerprint;  // of the device: a plan refuses to load on another
   Machine machine;
   std::span<const Kernel* const> kernels;  // all rows; those of one op in order of preference

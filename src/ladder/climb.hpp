@@ -12,6 +12,7 @@
 namespace rung {
 
 struct ClimbOptions {
+  const Target* target = &cpu_target();
   int threads = 1;
   double budget_s = 60;
   DType dtype = DType::f32;                 // bf16 climbs the opt-in rung "precision" too

@@ -40,7 +40,7 @@ class Climber {
   const ClimbOptions& options_;
   Budget& budget_;
   std::unique_ptr<Workbench> bench_;
-  Attempt baseline_, current_;
+  Attempt current_;
   double current_ms_ = 0;  // of current_, as last measured
   std::set<std::string, std::less<>> accepted_;
   ClimbResult result_;

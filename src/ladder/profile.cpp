@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <map>
 
+#include "device/cpu/cache_flush.hpp"
 #include "device/cpu/peaks.hpp"
 #include "gemm/trial.hpp"
 #include "ir/text.hpp"
 #include "ladder/profile_gpu.hpp"
-#include "measure/cache.hpp"
 #include "measure/clock.hpp"
 #include "measure/cost.hpp"
 #include "measure/statistics.hpp"
@@ -58,12 +58,20 @@ Latency latency_of(const std::vector<double>& ms) {
   return {s.median, s.min, s.p90, s.p99, s.ci95, s.count};
 }
 
+// Drops what a run reads and writes from the caches: weights, inputs and intermediate values.
+void make_cold(Session& session) {
+  const Plan& plan = session.plan();
+  for (const auto& weight : plan.weights) cpu::flush_from_caches(session.team(), {weight.data.get(), weight.bytes});
+  for (uint32_t i = 0; i < plan.buffers.size(); ++i)
+    if (const std::byte* data = session.recorder().host_buffer(i))
+      cpu::flush_from_caches(session.team(), {data, plan.buffers[i].bytes});
+}
+
 Latency time_cold_runs(Session& session, double seconds) {
-  CacheEvictor evictor;
   std::vector<double> ms;
   int64_t end = now_ns() + static_cast<int64_t>(seconds * 1e9);
   while (ms.empty() || (ms.size() < kColdRuns && now_ns() < end)) {
-    session.team().run([&](int) { evictor.evict(); });
+    make_cold(session);
     ms.push_back(seconds_of([&] { (void)session.run(); }) * 1e3);
   }
   return latency_of(ms);

@@ -14,7 +14,7 @@ namespace rung {
 struct Profile {
   std::vector<OpTime> ops;  // by launch, in order
   Peaks peaks;
-  Latency cold;         // caches evicted before each run
+  Latency cold;         // weights and buffers flushed from the caches before each run
   double host_us = 0;   // per replay, outside kernels: wake-up and barriers
   double floor_ms = 0;  // sum of the ops' floors
   Trace trace;

@@ -60,7 +60,7 @@ struct Peaks {
   double fma_f32_gflops = 0;  // multiply-adds on registers alone, all threads
   double gemm_f32_gflops = 0,
          gemm_bf16_gflops = 0;  // what floors are set by: the better of that and the best GEMM seen
-  double read_gbps = 0;         // streaming read beyond the last cache
+  double read_gbps = 0;         // streaming read from memory
   double handoff_us = 0;        // wake the team, run nothing, come back (spinning)
   double barrier_us = 0;
 };
@@ -71,7 +71,7 @@ struct ClimbResult {
   int threads = 1;
   double baseline_ms = 0, final_ms = 0, floor_ms = 0, tuning_s = 0, total_s = 0;
   int kernels_before = 0, kernels_after = 0;
-  Latency baseline, final_latency, cold;  // cold: weights evicted from cache before each run
+  Latency baseline, final_latency, cold;  // cold: weights flushed from the caches before each run
   std::vector<Receipt> rungs;
   std::vector<AblationRow> ablation;
   std::vector<OpTime> ops;

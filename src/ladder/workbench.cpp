@@ -78,8 +78,7 @@ Status Workbench::make_reference() {
       small ? "scalar evaluator in f64" : "unfused plan in f32 (the scalar evaluator would take minutes)";
   std::optional<Session> session;
   if (!small) {
-    RUNG_TRY(Built built,
-             build_plan(subject_.reference, unfused(options_.threads, DType::f32), {.target = options_.target}));
+    RUNG_TRY(Built built, build(subject_.reference, unfused(options_.threads, DType::f32)));
     attach_model(built.plan, subject_);
     RUNG_TRY(session, Session::create(std::make_shared<Plan>(std::move(built.plan)), team_));
   }
@@ -112,8 +111,12 @@ Result<Tolerance> Workbench::tolerance_for_recipe(const Recipe& recipe) {
   return low_precision_tolerance(*low_precision_error_);
 }
 
+Result<Built> Workbench::build(const Graph& graph, const Recipe& recipe) {
+  return build_plan(graph, recipe, {.target = options_.target, .weights = &weights_});
+}
+
 Result<Attempt> Workbench::bind(Recipe recipe) {
-  RUNG_TRY(Built built, build_plan(subject_.model.graph, recipe, {.target = options_.target}));
+  RUNG_TRY(Built built, build(subject_.model.graph, recipe));
   attach_model(built.plan, subject_);
   Attempt attempt;
   attempt.recipe = std::move(recipe);
@@ -170,7 +173,7 @@ std::vector<TuneTask> Workbench::tasks_of(const Plan& plan) const {
 }
 
 Result<Recipe> Workbench::with_choices(Recipe recipe, double tuning_seconds) {
-  RUNG_TRY(Built built, build_plan(subject_.model.graph, recipe, {.target = options_.target}));
+  RUNG_TRY(Built built, build(subject_.model.graph, recipe));
   std::vector<TuneTask> tasks = tasks_of(built.plan);
   size_t working_set = built.plan.weight_bytes();
   built.plan = {};  // its weights are not needed while tuning

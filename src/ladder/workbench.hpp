@@ -9,6 +9,7 @@
 #include "ladder/subject.hpp"
 #include "measure/compare.hpp"
 #include "plan/build.hpp"
+#include "plan/weight_store.hpp"
 #include "session/session.hpp"
 
 namespace rung {
@@ -65,6 +66,8 @@ class Workbench {
         database_(std::move(database)),
         team_(options_.target->gpu ? nullptr : std::make_shared<cpu::Team>(options_.threads)) {}
   Status make_reference();
+  // A plan whose weights are shared with those that are alive.
+  Result<Built> build(const Graph& graph, const Recipe& recipe);
   Result<Attempt> bind(Recipe recipe);
   Status judge(Attempt& attempt, const Tolerance& tolerance);
   bool low_precision(const Recipe& recipe) const;
@@ -74,6 +77,7 @@ class Workbench {
   Budget& budget_;
   TuningDatabase database_;
   std::shared_ptr<cpu::Team> team_;  // null on a GPU
+  WeightStore weights_;
   std::vector<NamedTensors> inputs_;
   std::vector<std::vector<Tensor>> wanted_;    // by input, then output
   std::optional<double> low_precision_error_;  // of the unfused baseline

@@ -35,7 +35,7 @@ Result<Built> build_plan(const Graph& graph, const Recipe& recipe, const BuildOp
   built.plan.model = graph.name;
   built.plan.target = options.target;
   built.plan.device = options.target->fingerprint;
-  RUNG_CHECK(lower(copy, recipe, built.plan));
+  RUNG_CHECK(lower(copy, recipe, options.weights, built.plan));
   return built;
 }
 

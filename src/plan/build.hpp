@@ -5,12 +5,14 @@
 #include "kernels/target.hpp"
 #include "passes/runner.hpp"
 #include "plan/plan.hpp"
+#include "plan/weight_store.hpp"
 
 namespace rung {
 
 struct BuildOptions {
   const Target* target = &cpu_target();
-  std::string dump_directory;  // where a failing pass leaves its graph
+  std::string dump_directory;      // where a failing pass leaves its graph
+  WeightStore* weights = nullptr;  // of the plans that share weights with this one
 };
 
 struct Built {

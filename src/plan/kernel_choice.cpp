@@ -52,6 +52,7 @@ KernelQuery kernel_query(const Target& target, int threads) {
     }
     std::string reason = "no kernel row for it";
     for (const auto* kernel : target.kernels_for(op_family(op))) {
+      if (kernel->last_resort) continue;
       Verdict verdict = target.supports(*kernel, problem);
       if (verdict) return accept();
       reason = verdict.reason;

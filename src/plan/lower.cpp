@@ -17,11 +17,11 @@ namespace {
 
 class Lowering {
  public:
-  Lowering(const Graph& graph, const Recipe& recipe, Plan& plan)
+  Lowering(const Graph& graph, const Recipe& recipe, WeightStore* store, Plan& plan)
       : graph_(graph),
         recipe_(recipe),
         plan_(plan),
-        weights_(graph),
+        weights_(graph, store),
         constant_(constant_nodes(graph)),
         at_(graph.capacity()) {}
 
@@ -210,6 +210,8 @@ class Lowering {
 
 }  // namespace
 
-Status lower(const Graph& graph, const Recipe& recipe, Plan& plan) { return Lowering(graph, recipe, plan).run(); }
+Status lower(const Graph& graph, const Recipe& recipe, WeightStore* store, Plan& plan) {
+  return Lowering(graph, recipe, store, plan).run();
+}
 
 }  // namespace rung

@@ -39,28 +39,44 @@ Status WeightTable::check_sources(NodeId node) {
   return {};
 }
 
+Result<WeightTable::Data> WeightTable::shared(NodeId node, const std::string& layout,
+                                              const std::function<Result<Data>()>& make) {
+  auto name = store_ ? store_->name_of(graph_, node) : std::nullopt;
+  if (!name) return make();
+  std::string key = *name + " " + layout;
+  if (Data held = store_->find(key)) return held;
+  RUNG_TRY(Data made, make());
+  store_->add(key, made);
+  return made;
+}
+
 Result<uint32_t> WeightTable::plain(NodeId node) {
   auto [it, added] = by_key_.try_emplace(fmt::format("{}", node), static_cast<uint32_t>(weights_.size()));
   if (!added) return it->second;
-  RUNG_TRY(Tensor tensor, value(node));
-  auto holder = std::make_shared<Tensor>(std::move(tensor));
-  weights_.push_back({graph_[node].label, holder->bytes(), {holder, holder->data()}});
+  RUNG_TRY(Data data, shared(node, "plain", [&]() -> Result<Data> {
+             RUNG_TRY(Tensor tensor, value(node));
+             auto holder = std::make_shared<Tensor>(std::move(tensor));
+             return Data(holder, holder->data());
+           }));
+  weights_.push_back({graph_[node].label, graph_.type(node).bytes(), std::move(data)});
   return it->second;
 }
 
 Result<uint32_t> WeightTable::packed(const Use& use) {
-  std::string params;
-  for (const auto& [name, number] : use.problem.params) params += fmt::format(" {}={}", name, number);
-  std::string key =
-      fmt::format("{} {} {} {}{}", use.node, use.index, use.kernel.name, problem_key(use.problem), params);
-  auto [it, added] = by_key_.try_emplace(std::move(key), static_cast<uint32_t>(weights_.size()));
+  std::string layout = fmt::format("{} {} {}", use.index, use.kernel.name, problem_key(use.problem));
+  for (const auto& [name, number] : use.problem.params) layout += fmt::format(" {}={}", name, number);
+  auto [it, added] =
+      by_key_.try_emplace(fmt::format("{} {}", use.node, layout), static_cast<uint32_t>(weights_.size()));
   if (!added) return it->second;
-  RUNG_TRY(Tensor tensor, value(use.node));
   size_t bytes = use.kernel.packed_bytes(use.problem, use.index);
-  auto block = allocate_block(bytes);
-  if (!block) return fail("weight '{}': no memory for {} bytes", graph_[use.node].label, bytes);
-  use.kernel.pack(use.problem, use.index, tensor.data(), block.get());
-  weights_.push_back({graph_[use.node].label, bytes, block});
+  RUNG_TRY(Data data, shared(use.node, layout, [&]() -> Result<Data> {
+             RUNG_TRY(Tensor tensor, value(use.node));
+             auto block = allocate_block(bytes);
+             if (!block) return fail("weight '{}': no memory for {} bytes", graph_[use.node].label, bytes);
+             use.kernel.pack(use.problem, use.index, tensor.data(), block.get());
+             return Data(std::move(block));
+           }));
+  weights_.push_back({graph_[use.node].label, bytes, std::move(data)});
   return it->second;
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/values.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -65,7 +66,7 @@ std::vector<int64_t> read_integers(const Tensor& tensor) {
   std::vector<int64_t> values(static_cast<size_t>(tensor.elements()));
   with_integer_type(tensor.dtype(), [&](auto zero) {
     auto from = tensor.as<decltype(zero)>();
-    for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int64_t>(from[i]);
+    std::copy(from.begin(), from.end(), values.begin());
   });
   return values;
 }

@@ -55,6 +55,8 @@ class Captured : public Recorder {
     return {};
   }
 
+  const std::byte* host_buffer(uint32_t index) const override { return buffer(index); }
+
   void run_step(size_t index) override {
     team_.run([this, index](int thread) {
       const Launch& launch = launches_[static_cast<size_t>(thread)][index];

@@ -3,7 +3,7 @@
 #include <deque>
 #include <map>
 
-#include "device/gpu/gpu.hpp"
+#include "device/gpu/timed_graph.hpp"
 #include "kernels/gpu/kernel.hpp"
 #include "measure/statistics.hpp"
 #include "session/gpu_weights.hpp"
@@ -27,7 +27,6 @@ class GpuRecorder : public Recorder {
   ~GpuRecorder() override {
     runtime_.context_use(gpu_.context());
     (void)gpu_.wait();
-    if (executable_) runtime_.executable_destroy(executable_);
     for (gpu::Event event : {start_, end_})
       if (event) runtime_.event_destroy(event);
   }
@@ -49,12 +48,12 @@ class GpuRecorder : public Recorder {
   Status capture() {
     RUNG_CHECK(enqueue_all());
     RUNG_CHECK(gpu_.wait());
-    RUNG_TRY(executable_, record([this] { return enqueue_all(); }));
+    RUNG_TRY(graph_, gpu::TimedGraph::record(gpu_, [this] { return enqueue_all(); }));
     return {};
   }
 
   Status run() override {
-    RUNG_CHECK(executable_ ? replay(executable_) : run_eagerly());
+    RUNG_CHECK(graph_ ? graph_->replay() : run_eagerly());
     return may_fault_ ? check_faults() : Status{};
   }
 
@@ -81,6 +80,7 @@ class GpuRecorder : public Recorder {
   }
 
   std::optional<double> device_ms() const override {
+    if (graph_) return graph_->ms();
     float ms = 0;
     if (runtime_.event_elapsed_ms(&ms, start_, end_) != 0) return std::nullopt;
     return ms;
@@ -121,19 +121,16 @@ class GpuRecorder : public Recorder {
     constexpr size_t kLaunches = 40;
     constexpr int kReplays = 5;
     size_t rounds = (kLaunches + steps.size() - 1) / steps.size();
-    RUNG_TRY(gpu::ExecutableGraph graph, record([&]() -> Status {
+    RUNG_TRY(auto graph, gpu::TimedGraph::record(gpu_, [&]() -> Status {
                for (size_t round = 0; round < rounds; ++round)
                  for (size_t i : steps) RUNG_CHECK(enqueue(i));
                return {};
              }));
     std::vector<double> us;
-    Status timed;
-    for (int i = 0; i < kReplays && timed; ++i) {
-      timed = replay(graph);
-      us.push_back(device_ms().value_or(0) * 1e3 / static_cast<double>(rounds * steps.size()));
+    for (int i = 0; i < kReplays; ++i) {
+      RUNG_CHECK(graph->replay());
+      us.push_back(graph->ms() * 1e3 / static_cast<double>(rounds * steps.size()));
     }
-    runtime_.executable_destroy(graph);
-    RUNG_CHECK(Status(timed));
     return median(std::move(us));
   }
 
@@ -142,28 +139,6 @@ class GpuRecorder : public Recorder {
     RUNG_CHECK(enqueue_all());
     RUNG_CHECK(check(runtime_.event_record(end_, gpu_.stream())));
     return gpu_.wait();
-  }
-
-  Status replay(gpu::ExecutableGraph graph) {
-    RUNG_CHECK(check(runtime_.event_record(start_, gpu_.stream())));
-    RUNG_CHECK(check(runtime_.graph_launch(graph, gpu_.stream())));
-    RUNG_CHECK(check(runtime_.event_record(end_, gpu_.stream())));
-    return gpu_.wait();
-  }
-
-  // A graph of what `launches` puts into the stream.
-  template <class Launches>
-  Result<gpu::ExecutableGraph> record(const Launches& launches) {
-    RUNG_CHECK(check(runtime_.capture_begin(gpu_.stream())));
-    Status enqueued = launches();
-    gpu::Graph graph = nullptr;
-    RUNG_CHECK(check(runtime_.capture_end(gpu_.stream(), &graph)));
-    RUNG_CHECK(Status(enqueued));
-    gpu::ExecutableGraph executable = nullptr;
-    Status made = check(runtime_.graph_instantiate(&executable, graph));
-    runtime_.graph_destroy(graph);
-    RUNG_CHECK(Status(made));
-    return executable;
   }
 
   Status enqueue_all() {
@@ -188,7 +163,7 @@ class GpuRecorder : public Recorder {
   std::deque<BoundStep> bound_;
   bool may_fault_ = false;  // some op checks its operands' values
   gpu::Event start_ = nullptr, end_ = nullptr;
-  gpu::ExecutableGraph executable_ = nullptr;
+  std::unique_ptr<gpu::TimedGraph> graph_;  // of all launches; null: eager
 };
 
 }  // namespace

@@ -20,6 +20,8 @@ class Recorder {
   // device failed.
   virtual Status write(uint32_t buffer, const void* from, size_t bytes) = 0;
   virtual Status read(uint32_t buffer, void* to, size_t bytes) const = 0;
+  // Where a buffer lies in host memory now; null where it does not.
+  virtual const std::byte* host_buffer(uint32_t) const { return nullptr; }
   // One launch of the last run again, alone: for profiles.
   virtual void run_step(size_t index) = 0;
   // Device microseconds of each launch, where run_step() cannot time them: launches of one problem replayed together,

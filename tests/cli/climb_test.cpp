@@ -46,7 +46,8 @@ TEST(ClimbCommand, WritesAPlanAndARecipeThatTheOtherCommandsTake) {
   ASSERT_EQ(tool.run({"climb", bert_tiny(), "--shape", kShape, "--budget", "2s", "--out", tool / "out"}).exit_code, 0);
   std::string inputs = bert_tiny() + "/inputs.npz", plan = tool / "out/plan.rung";
   Json bench = json_of(tool.run({"bench", plan, "--runs", "20", "--json"}));
-  expect_fields(bench, {"median_ms", "min_ms", "p90_ms", "p99_ms", "runs", "kernels", "host_us", "device"});
+  expect_fields(bench, {"median_ms", "min_ms", "p90_ms", "p99_ms", "runs", "kernels", "host_us", "device", "load_ms",
+                        "first_run_ms", "peak_rss_mb"});
   EXPECT_EQ(bench["runs"], 20);
   Json verified =
       json_of(tool.run({"verify", plan, "--inputs", inputs, "--reference", bert_tiny() + "/outputs.npz", "--json"}));

@@ -126,6 +126,8 @@ constexpr const char* kFloatProblems[] = {
     "result = linear(x:T[1,128,384], w:T[384,384], wb:f32[384], r:T[1,128,384], has_bias=true, has_residual=true, "
     "out=T)",
     "result = linear(x:T[51,64], w:T[96,64], r:f32[51,96], has_residual=true, out=f32)",
+    "result = linear(x:T[51,64], w:T[96,64], wb:T[96], r:f32[51,96], has_bias=true, has_residual=true, out=f32)",
+    "result = linear(x:T[51,64], w:T[96,64], wb:f32[96], has_bias=true, activation=gelu_tanh, out=T)",
     "result = linear(x:T[16,384], w:T[1536,384], wb:T[1536], has_bias=true, activation=gelu, out=T)",
     "result = linear(x:T[33,72], w:T[130,72], wb:T[130], has_bias=true, gated=true, activation=gelu_tanh, out=f32)",
     "result = linear(slice(x:T[9,96], axis=1, begin=32, end=64), w:T[48,32], out=T)",

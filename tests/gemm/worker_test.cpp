@@ -47,7 +47,7 @@ std::vector<Measured> measure(const std::vector<const Kernel*>& kernels,
   Problem problem{.op = Unary{}, .inputs = {dense(DType::f32, {kElements})}, .output = dense(DType::f32, {kElements})};
   std::vector<KernelCandidate> candidates;
   for (const auto* kernel : kernels) candidates.push_back({kernel, {}});
-  return measure_in_worker({problem, candidates, 0, 0.001, 0.3, out_of_time});
+  return measure_in_worker({&cpu_target(), problem, candidates, 0, 0.001, 0.3, out_of_time});
 }
 
 TEST(Worker, TimesEveryCandidate) {

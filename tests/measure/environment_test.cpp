@@ -1,11 +1,9 @@
-// The environment, noise and cache eviction.
+// The environment and its noise.
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/environment.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include "measure/cache.hpp"
 
 namespace rung {
 namespace {
@@ -40,12 +38,6 @@ TEST(Noise, ReadsCountersThatOnlyGrow) {
   EXPECT_GE(after.total_s, before.total_s);
   EXPECT_GE(after.seconds, before.seconds);
   EXPECT_GE(after.preemptions, before.preemptions);
-}
-
-TEST(CacheEvictor, WalksEveryLineOfABufferBeyondTheLastCache) {
-  CacheEvictor small(1024);
-  EXPECT_EQ(small.evict(), 8u * (15 * 16 / 2));  // the words 0, 8, 16, ..., 120
-  EXPECT_GE(CacheEvictor().bytes(), 2 * last_cache_bytes());
 }
 
 }  // namespace

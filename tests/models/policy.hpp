@@ -42,14 +42,15 @@ class Policy {
   std::string directory_;
 };
 
-inline Session session_of(const Subject& subject, const Recipe& recipe) {
-  auto built = build_plan(subject.model.graph, recipe);
+// With target.gpu set, the recipe's threads are those of that target: 0.
+inline Session session_of(const Subject& subject, const Recipe& recipe, const Target& target = cpu_target()) {
+  auto built = build_plan(subject.model.graph, recipe, {.target = &target});
   EXPECT_TRUE(built) << built.error().message;
   attach_model(built->plan, subject);
-  auto session =
-      Session::create(std::make_shared<Plan>(std::move(built->plan)), std::make_shared<cpu::Team>(recipe.threads));
+  auto team = target.gpu ? nullptr : std::make_shared<cpu::Team>(recipe.threads);
+  auto session = Session::create(std::make_shared<Plan>(std::move(built->plan)), std::move(team));
   EXPECT_TRUE(session) << session.error().message;
-  return std::move(*session);
+  return std::move(session.value());  // throws when there is none: the test has failed
 }
 
 inline Tensor actions_of(Session& session, const NamedTensors& inputs) {

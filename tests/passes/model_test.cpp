@@ -127,27 +127,40 @@ TEST(Models, TheAuthorsOwnTypesGoThroughAllRungs) {
   expect_same_values(before, after, 2e-2);
 }
 
-TEST(Models, FullSizePi0TakesSecondsAndGrowsLinearly) {
-  for (int steps : {2, 5, 10}) {
-    auto model = import_config_text(
-        fmt::format(R"({{"type": "pi0", "views": 3, "prompt": 48, "horizon": 50, "action_dim": 32, "steps": {},
+// A full-size Pi0 with `steps` unrolled denoising steps.
+Graph full_size_pi0(int steps) {
+  return model_of(
+             fmt::format(R"({{"type": "pi0", "views": 3, "prompt": 48, "horizon": 50, "action_dim": 32, "steps": {},
       "image": 224, "patch": 14, "vision": [27, 1152, 4304, 16], "prefix": [18, 2048, 16384, 8, 1, 256],
       "expert": [18, 1024, 4096, 8, 1, 256], "vocab": 257152}})",
-                    steps));
-    ASSERT_TRUE(model) << model.error().message;
-    size_t nodes = model->graph.size();
+                         steps),
+             std::nullopt)
+      .graph;
+}
+
+// The best of three: other work on the machine only adds.
+double seconds_of_all_passes(const Graph& graph) {
+  double best = 1e9;
+  for (int trial = 0; trial < 3; ++trial) {
+    Graph copy = graph;
     auto start = std::chrono::steady_clock::now();
-    PassReport report = run_all(model->graph, {.rungs = kExact});
-    double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    fmt::print("{} steps: {} nodes -> {} in {:.2f} s\n", steps, nodes, model->graph.size(), seconds);
-    if (steps == 10)
-      for (const auto& row : report.rows) {
-        fmt::print("  {:24} {:6} -> {:6} {:8.1f} ms", row.name, row.nodes_before, row.nodes_after, row.ms);
-        for (const auto& note : row.notes) fmt::print("  [{}]", note);
-        fmt::print("\n");
-      }
-    EXPECT_LT(seconds, 10.0);
+    run_all(copy, {.rungs = kExact});
+    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
+  return best;
+}
+
+TEST(Models, FullSizePi0OfTwentyThousandNodesTakesSecondsAndGrowsLinearly) {
+  std::vector<double> microseconds_per_node;
+  for (int steps : {1, 5, 13}) {
+    Graph graph = full_size_pi0(steps);
+    double seconds = seconds_of_all_passes(graph);
+    microseconds_per_node.push_back(seconds * 1e6 / static_cast<double>(graph.size()));
+    fmt::print("{} steps: {} nodes, {:.3f} s, {:.2f} us per node\n", steps, graph.size(), seconds,
+               microseconds_per_node.back());
+    EXPECT_LT(seconds, 10);
+  }
+  EXPECT_LT(microseconds_per_node.back(), 2 * microseconds_per_node.front());  // quadratic growth would give 3.7
 }
 
 }  // namespace

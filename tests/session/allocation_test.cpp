@@ -75,6 +75,26 @@ TEST_P(Replays, OfACapturedPlanAllocateNothing) {
   EXPECT_EQ(allocations_in_replays(recipe), 0);
 }
 
+Recipe with_linear_kernel(const char* kernel, int threads) {
+  Recipe recipe = all_passes();
+  recipe.threads = threads;
+  for (const Step& step : plan_of(kText, recipe).steps)
+    if (as<Linear>(step.op)) recipe.choices[step.problem] = {kernel, {}};
+  EXPECT_THAT(kernels_of(plan_of(kText, recipe)), testing::Contains(kernel));
+  return recipe;
+}
+
+TEST_P(Replays, ThroughOpenBlasAllocateNothing) {
+  EXPECT_EQ(allocations_in_replays(with_linear_kernel("linear_openblas", GetParam())), 0);
+}
+
+// oneDNN's execute call makes a table of its arguments each time; scratch space is ours, made once.
+TEST_P(Replays, ThroughOneDnnAllocateOnlyTheTablesOfItsCalls) {
+  constexpr long kReplays = 100, kLaunches = 2, kBlocksPerCall = 8;
+  EXPECT_LE(allocations_in_replays(with_linear_kernel("linear_onednn", GetParam())),
+            kReplays * kLaunches * kBlocksPerCall * GetParam());
+}
+
 TEST_P(Replays, OfAnEagerPlanAreSeenToAllocate) { EXPECT_GT(allocations_in_replays({.threads = GetParam()}), 100); }
 
 INSTANTIATE_TEST_SUITE_P(Threads, Replays, testing::Values(1, 2));

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
-#include <memory>
 #include <new>
 
+#include "base/big_block.hpp"
+#include "device/cpu/cache_flush.hpp"
 #include "device/cpu/cpu_info.hpp"
 #include "device/cpu/peak_loops.hpp"
 
@@ -23,18 +23,25 @@ PeakLoops loops() {
   return cpu_info().avx2 ? avx2::peak_loops() : portable::peak_loops();
 }
 
-template <class F>
-double best_seconds(F&& f) {
+// `prepare` runs before each trial and is not timed.
+template <class F, class P>
+double best_seconds(F&& f, P&& prepare) {
   using Clock = std::chrono::steady_clock;
   auto since = [](Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); };
   auto begin = Clock::now();
   double best = 1e9;
   for (int trial = 0; since(begin) < (trial < kTrials ? kMostSeconds : kRampSeconds); ++trial) {
+    prepare();
     auto start = Clock::now();
     f();
     best = std::min(best, since(start));
   }
   return best;
+}
+
+template <class F>
+double best_seconds(F&& f) {
+  return best_seconds(f, [] {});
 }
 
 // Results go here, so that no loop is dropped as unused.
@@ -43,23 +50,25 @@ std::atomic<float> sink;
 }  // namespace
 
 double measure_read_gbps(Team& team) {
-  constexpr int64_t kGrain = 1024;
-  size_t bytes = std::clamp<size_t>(4 * cpu_info().l3_bytes, size_t{128} << 20, size_t{512} << 20);
-  std::unique_ptr<float, decltype(&std::free)> data(static_cast<float*>(std::aligned_alloc(64, bytes)), &std::free);
-  if (!data) throw std::bad_alloc();
-  int64_t count = static_cast<int64_t>(bytes / sizeof(float));
+  // Flushed before each trial, so it need not exceed the last cache; long enough that a hand-off does not count.
+  constexpr size_t kBytes = size_t{64} << 20;
+  constexpr int64_t kGrain = 1024, kCount = kBytes / sizeof(float);
+  auto block = allocate_block(kBytes);
+  if (!block) throw std::bad_alloc();
+  auto* data = reinterpret_cast<float*>(block.get());
   team.run([&](int thread) {  // each thread touches its own part first, as memory goes to its node
-    Range mine = share(count, thread, team.size(), kGrain);
-    std::fill(data.get() + mine.begin, data.get() + mine.end, 1.0f);
+    Range mine = share(kCount, thread, team.size(), kGrain);
+    std::fill(data + mine.begin, data + mine.end, 1.0f);
   });
   PeakLoops peak = loops();
-  double seconds = best_seconds([&] {
+  auto read = [&] {
     team.run([&](int thread) {
-      Range mine = share(count, thread, team.size(), kGrain);
-      sink.store(peak.read(data.get() + mine.begin, mine.end - mine.begin), std::memory_order_relaxed);
+      Range mine = share(kCount, thread, team.size(), kGrain);
+      sink.store(peak.read(data + mine.begin, mine.end - mine.begin), std::memory_order_relaxed);
     });
-  });
-  return static_cast<double>(bytes) / seconds * 1e-9;
+  };
+  double seconds = best_seconds(read, [&] { flush_from_caches(team, {block.get(), kBytes}); });
+  return static_cast<double>(kBytes) / seconds * 1e-9;
 }
 
 double measure_fma_gflops(Team& team) {

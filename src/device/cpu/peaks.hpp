@@ -5,7 +5,7 @@
 
 namespace rung::cpu {
 
-// Reading a buffer beyond the last cache with all threads, GB/s (1e9). Takes a few tenths of a second.
+// Reading from memory, past all caches, with all threads, GB/s (1e9). Takes a few tenths of a second.
 double measure_read_gbps(Team& team);
 // f32 multiply-adds on registers alone, all threads, GFLOP/s (a multiply-add counts two).
 double measure_fma_gflops(Team& team);

@@ -76,7 +76,8 @@ class BertWriter {
     NodeId k = w_.split_heads(w_.linear(m.child("key"), x, c_.width), c_.heads, m.label);
     NodeId v = w_.split_heads(w_.linear(m.child("value"), x, c_.width), c_.heads, m.label);
     NodeId scores = w_.op(MatMul{}, {q, w_.swap_axes(k, 2, 3, m.label)}, m.label);
-    scores = w_.scale(scores, 1.0 / std::sqrt(static_cast<double>(c_.width / c_.heads)), m.label);
+    const int64_t head_width = c_.width / c_.heads;
+    scores = w_.scale(scores, 1.0 / std::sqrt(static_cast<double>(head_width)), m.label);
     scores = w_.binary(BinaryKind::add, scores, mask, m.label);
     NodeId weights = w_.op(Softmax{}, {scores}, m.label);
     return w_.merge_heads(w_.op(MatMul{}, {weights, v}, m.label), m.label);

@@ -88,14 +88,16 @@ inline float times(float x, float y) { return x * y; }
 inline int64_t times(int64_t x, int64_t y) { return wrapped(bits(x) * bits(y)); }
 inline float minus(float x, float y) { return x - y; }
 inline int64_t minus(int64_t x, int64_t y) { return wrapped(bits(x) - bits(y)); }
+inline bool is_nan(float x) { return std::isnan(x); }
+inline bool is_nan(int64_t) { return false; }
 // NaN if either is NaN, as frameworks have it.
 template <class T>
 T larger(T x, T y) {
-  return x != x ? x : (x < y || y != y) ? y : x;
+  return is_nan(x) ? x : (x < y || is_nan(y)) ? y : x;
 }
 template <class T>
 T smaller(T x, T y) {
-  return x != x ? x : (y < x || y != y) ? y : x;
+  return is_nan(x) ? x : (y < x || is_nan(y)) ? y : x;
 }
 
 template <class T>

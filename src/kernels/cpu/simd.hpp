@@ -15,7 +15,7 @@
 
 #include <cstdint>
 
-#if defined(__AMX_BF16__)
+#if defined(__AMX_BF16__) || defined(__AMXBF16__)  // the latter is Clang 14's name
 #define RUNG_ISA amx_bf16
 #elif defined(__AVX512BF16__)
 #define RUNG_ISA avx512_bf16

@@ -86,7 +86,8 @@ __device__ Values<V> read_slot(int slot) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const float4 four = shared_slots[(2 * slot + half) * blockDim.x + threadIdx.x];
-      out.x[4 * half] = four.x, out.x[4 * half + 1] = four.y, out.x[4 * half + 2] = four.z, out.x[4 * half + 3] = four.w;
+      out.x[4 * half] = four.x, out.x[4 * half + 1] = four.y;
+      out.x[4 * half + 2] = four.z, out.x[4 * half + 3] = four.w;
     }
   }
   return out;

@@ -1,6 +1,9 @@
 // linear by cuBLASLt, with bias, ReLU, tanh-GELU and residual in its epilogue; a gated product lands in scratch first.
 // SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+
 #include "device/gpu/cublaslt.hpp"
+#include "ir/tensor.hpp"
 #include "kernels/gpu/gated_rows.hpp"
 #include "kernels/gpu/kernel.hpp"
 #include "kernels/linear_shape.hpp"
@@ -15,12 +18,37 @@ bool same_types(const Problem& problem) {
   return problem.inputs[1].dtype == type && (problem.output.dtype == type || problem.output.dtype == DType::f32);
 }
 
+// The library takes a bias in the result's type only; another is converted once, when the plan is built.
+bool converts_bias(const Problem& problem, const LinearShape& shape, size_t operand) {
+  return static_cast<int>(operand) == shape.bias_at && problem.inputs[operand].dtype != problem.output.dtype;
+}
+
+size_t packed_bytes(const Problem& problem, size_t i) {
+  return converts_bias(problem, LinearShape(problem), i)
+             ? static_cast<size_t>(problem.inputs[i].shape.product()) * size_of(problem.output.dtype)
+             : 0;
+}
+
+void pack(const Problem& problem, size_t i, const void* from, void* to) {
+  Tensor bias({problem.inputs[i].dtype, problem.inputs[i].shape});
+  std::memcpy(bias.data(), from, bias.bytes());
+  Tensor converted = convert(bias, problem.output.dtype);
+  std::memcpy(to, converted.data(), converted.bytes());
+}
+
 Verdict supports_epilogue(const Problem& problem, const LinearShape& shape) {
   const auto& op = problem.as<Linear>();
   bool gated = op.gated;
   if (!gated && op.activation != Activation::none && op.activation != Activation::relu &&
       op.activation != Activation::gelu_tanh)
     return reject(fmt::format("the library has no {} epilogue", name_of(op.activation)));
+  if (!gated && op.activation == Activation::gelu_tanh && problem.output.dtype == DType::f32)
+    return reject("the library's GELU is coarser than f32");
+  if (shape.bias_at > 0) {
+    auto bias = static_cast<size_t>(shape.bias_at);
+    if (converts_bias(problem, shape, bias) && !problem.inputs[bias].constant)
+      return reject("the bias is no constant, and its type is not the result's");
+  }
   if (shape.residual_at < 0 || gated) return accept();
   if (op.activation != Activation::none) return reject("the library adds a residual before the activation");
   const Operand& residual = problem.inputs[static_cast<size_t>(shape.residual_at)];
@@ -55,7 +83,7 @@ LibraryGemm gemm_of(const Problem& problem) {
                    .out_stride = shape.w_rows,
                    .bias = shape.bias_at > 0,
                    .algorithm = static_cast<int>(problem.param("algorithm", 0))};
-  if (gemm.bias) gemm.bias_type = problem.inputs[static_cast<size_t>(shape.bias_at)].dtype;
+  gemm.bias_type = problem.output.dtype;
   if (op.gated) return gemm;
   gemm.residual = shape.residual_at > 0;
   if (gemm.residual) gemm.residual_stride = problem.inputs[static_cast<size_t>(shape.residual_at)].row_stride();
@@ -105,6 +133,8 @@ const Kernel linear_cublaslt{.name = "linear_cublaslt",
                              .op = "linear",
                              .supports = supports,
                              .scratch_bytes = scratch_bytes,
+                             .packed_bytes = packed_bytes,
+                             .pack = pack,
                              .prepare = prepare,
                              .tunables = tunables,
                              .enqueue = enqueue};

@@ -85,8 +85,8 @@ Status enqueue_matmul(const Call& call) {
 }  // namespace
 
 extern const Kernel linear_tiled{
-    .name = "linear_tiled", .op = "linear", .supports = supports, .enqueue = enqueue_linear};
+    .name = "linear_tiled", .op = "linear", .supports = supports, .enqueue = enqueue_linear, .last_resort = true};
 extern const Kernel matmul_tiled{
-    .name = "matmul_tiled", .op = "matmul", .supports = supports, .enqueue = enqueue_matmul};
+    .name = "matmul_tiled", .op = "matmul", .supports = supports, .enqueue = enqueue_matmul, .last_resort = true};
 
 }  // namespace rung::gpu

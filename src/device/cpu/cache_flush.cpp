@@ -1,0 +1,25 @@
+// Line by line with the flush instruction that every x86-64 processor has.
+// SPDX-License-Identifier: Apache-2.0
+#include "device/cpu/cache_flush.hpp"
+
+#include <immintrin.h>
+
+namespace rung::cpu {
+
+void flush_from_caches(std::span<const std::byte> memory) {
+  constexpr size_t kLine = 64;
+  if (memory.empty()) return;
+  for (size_t at = 0; at < memory.size(); at += kLine) _mm_clflush(memory.data() + at);
+  _mm_clflush(memory.data() + memory.size() - 1);  // the last line, where the first did not start one
+  _mm_mfence();
+}
+
+void flush_from_caches(Team& team, std::span<const std::byte> memory) {
+  constexpr int64_t kGrain = 4096;
+  team.run([&](int thread) {
+    Range mine = share(static_cast<int64_t>(memory.size()), thread, team.size(), kGrain);
+    flush_from_caches(memory.subspan(static_cast<size_t>(mine.begin), static_cast<size_t>(mine.end - mine.begin)));
+  });
+}
+
+}  // namespace rung::cpu

@@ -1,0 +1,44 @@
+// Recording, replaying and timing of graphs.
+// SPDX-License-Identifier: Apache-2.0
+#include "device/gpu/timed_graph.hpp"
+
+namespace rung::gpu {
+
+Result<std::unique_ptr<TimedGraph>> TimedGraph::record(Gpu& gpu, const std::function<Status()>& launches) {
+  const Runtime& runtime = gpu.runtime();
+  std::unique_ptr<TimedGraph> made(new TimedGraph(gpu));
+  RUNG_CHECK(gpu.check(runtime.event_create(&made->start_), "event"));
+  RUNG_CHECK(gpu.check(runtime.event_create(&made->end_), "event"));
+  RUNG_CHECK(gpu.check(runtime.capture_begin(gpu.stream()), "recording a graph"));
+  Status enqueued = launches();
+  Graph graph = nullptr;
+  Status ended = gpu.check(runtime.capture_end(gpu.stream(), &graph), "recording a graph");
+  RUNG_CHECK(Status(enqueued));
+  RUNG_CHECK(Status(ended));
+  Status ready = gpu.check(runtime.graph_instantiate(&made->executable_, graph), "making a graph ready");
+  runtime.graph_destroy(graph);
+  RUNG_CHECK(Status(ready));
+  return made;
+}
+
+TimedGraph::~TimedGraph() {
+  const Runtime& runtime = gpu_.runtime();
+  runtime.context_use(gpu_.context());
+  if (executable_) runtime.executable_destroy(executable_);
+  for (Event event : {start_, end_})
+    if (event) runtime.event_destroy(event);
+}
+
+Status TimedGraph::replay() {
+  const Runtime& runtime = gpu_.runtime();
+  RUNG_CHECK(gpu_.check(runtime.event_record(start_, gpu_.stream()), "replay"));
+  RUNG_CHECK(gpu_.check(runtime.graph_launch(executable_, gpu_.stream()), "replay"));
+  RUNG_CHECK(gpu_.check(runtime.event_record(end_, gpu_.stream()), "replay"));
+  RUNG_CHECK(gpu_.wait());
+  float ms = 0;
+  RUNG_CHECK(gpu_.check(runtime.event_elapsed_ms(&ms, start_, end_), "replay"));
+  ms_ = ms;
+  return {};
+}
+
+}  // namespace rung::gpu

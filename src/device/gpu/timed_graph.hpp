@@ -1,0 +1,30 @@
+// Launches recorded once and replayed as one, timed by the device's own clock.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <functional>
+
+#include "device/gpu/gpu.hpp"
+
+namespace rung::gpu {
+
+class TimedGraph {
+ public:
+  // Records what `launches` puts into the device's stream; nothing of it runs. Everything that it needs must be warm: a
+  // graph takes no module load and no library set-up. Errors: the launches', or the recording's.
+  static Result<std::unique_ptr<TimedGraph>> record(Gpu& gpu, const std::function<Status()>& launches);
+  ~TimedGraph();
+  TimedGraph(const TimedGraph&) = delete;
+  TimedGraph& operator=(const TimedGraph&) = delete;
+
+  Status replay();                   // returns when the device is done
+  double ms() const { return ms_; }  // of the last replay
+
+ private:
+  explicit TimedGraph(Gpu& gpu) : gpu_(gpu) {}
+  Gpu& gpu_;
+  Event start_ = nullptr, end_ = nullptr;
+  ExecutableGraph executable_ = nullptr;
+  double ms_ = 0;
+};
+
+}  // namespace rung::gpu

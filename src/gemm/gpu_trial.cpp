@@ -1,0 +1,146 @@
+// Times one candidate on a GPU over rotating copies of its constant operands.
+// SPDX-License-Identifier: Apache-2.0
+#include "gemm/gpu_trial.hpp"
+
+#include <algorithm>
+
+#include "base/random.hpp"
+#include "device/gpu/timed_graph.hpp"
+#include "kernels/cpu/bind.hpp"
+#include "kernels/gpu/kernel.hpp"
+#include "measure/clock.hpp"
+#include "measure/statistics.hpp"
+
+namespace rung {
+namespace {
+
+constexpr size_t kMaxCopies = 64;
+constexpr size_t kLaunches = 32;         // of one graph
+constexpr int64_t kPattern = 1'000'003;  // elements made on the host; a prime, so that rows differ
+constexpr int kMinReplays = 3;
+
+// Enough elements to reach the operand's last one through its strides.
+int64_t span_of(const Operand& operand) {
+  int64_t last = 0;
+  for (int i = 0; i < operand.shape.rank(); ++i) {
+    if (operand.shape[i] == 0) return 0;
+    last += (operand.shape[i] - 1) * operand.strides[i];
+  }
+  return last + 1;
+}
+
+Tensor random_pattern(const Operand& operand, uint64_t seed) {
+  Type type{operand.dtype, {std::min(span_of(operand), kPattern)}};
+  if (!is_float(type.dtype)) return Tensor(type);
+  Tensor values({DType::f32, type.shape});
+  auto out = values.as<float>();
+  for (size_t i = 0; i < out.size(); ++i) out[i] = 2 * random_uniform(seed, i) - 1;
+  return convert(values, type.dtype);
+}
+
+// Fills `bytes` at `to` with the pattern, again and again.
+Status repeat(gpu::Gpu& gpu, const Tensor& pattern, gpu::Address to, size_t bytes) {
+  if (bytes == 0) return {};
+  RUNG_CHECK(gpu.upload(to, pattern.data(), std::min(pattern.bytes(), bytes)));
+  for (size_t done = pattern.bytes(); done < bytes;) {
+    size_t next = std::min(done, bytes - done);
+    RUNG_CHECK(gpu.check(gpu.runtime().copy(to + done, to, next, gpu.stream()), "copy"));
+    done += next;
+  }
+  return gpu.wait();
+}
+
+size_t bytes_of(const Operand& operand) { return static_cast<size_t>(span_of(operand)) * size_of(operand.dtype); }
+
+// How many sets of constants it takes to stand for the model's weights, up to three times the cache.
+size_t copies_for(const Problem& problem, size_t working_set_bytes, size_t cache_bytes) {
+  size_t constant = 0;
+  for (const auto& input : problem.inputs) constant += input.constant ? bytes_of(input) : 0;
+  if (constant == 0) return 1;
+  return std::clamp<size_t>(std::min(working_set_bytes, 3 * cache_bytes) / constant + 1, 1, kMaxCopies);
+}
+
+}  // namespace
+
+Result<GpuTrialOperands> GpuTrialOperands::make(const Target& target, const Problem& problem,
+                                                size_t working_set_bytes) {
+  gpu::Gpu& gpu = *target.gpu;
+  GpuTrialOperands made;
+  made.target_ = &target, made.problem_ = &problem;
+  made.inputs_.resize(copies_for(problem, working_set_bytes, gpu.info().l2_bytes));
+  for (const Operand& operand : problem.inputs) {
+    made.patterns_.push_back(random_pattern(operand, made.patterns_.size() + 1));
+    for (size_t copy = 0; copy < made.inputs_.size(); ++copy) {
+      if (copy == 0 || operand.constant) {
+        RUNG_TRY(made.blocks_.emplace_back(), gpu.allocate(bytes_of(operand)));
+        RUNG_CHECK(repeat(gpu, made.patterns_.back(), made.blocks_.back()->address(), bytes_of(operand)));
+      }
+      made.inputs_[copy].push_back(made.blocks_.back()->address());
+    }
+  }
+  RUNG_TRY(made.output_, gpu.allocate(bytes_of(problem.output)));
+  return made;
+}
+
+Result<GpuTrial> GpuTrial::make(const GpuTrialOperands& operands, const KernelCandidate& candidate) {
+  gpu::Gpu& gpu = *operands.target().gpu;
+  GpuTrial trial;
+  trial.operands_ = &operands, trial.kernel_ = candidate.kernel, trial.problem_ = operands.problem();
+  trial.problem_.params = candidate.params;
+  for (size_t copy = 0; copy < operands.copies(); ++copy) trial.inputs_.push_back(operands.inputs(copy));
+  for (size_t i = 0; i < trial.problem_.inputs.size(); ++i) {
+    if (!trial.kernel_->packed_bytes || trial.kernel_->packed_bytes(trial.problem_, i) == 0) continue;
+    if (span_of(trial.problem_.inputs[i]) > kPattern)
+      return fail("operand {} is packed: got {} elements, wanted at most {}", i, span_of(trial.problem_.inputs[i]),
+                  kPattern);
+    auto packed = cpu::pack_operand(*trial.kernel_, trial.problem_, i, operands.pattern(i).data());
+    if (!packed) continue;
+    size_t bytes = trial.kernel_->packed_bytes(trial.problem_, i);
+    RUNG_TRY(auto block, gpu.allocate(bytes));
+    RUNG_CHECK(gpu.upload(block->address(), packed.get(), bytes));
+    for (auto& inputs : trial.inputs_) inputs[i] = block->address();
+    trial.blocks_.push_back(std::move(block));
+  }
+  size_t scratch = trial.kernel_->scratch_bytes ? trial.kernel_->scratch_bytes(trial.problem_) : 0;
+  RUNG_TRY(auto scratch_block, gpu.allocate(scratch));
+  RUNG_TRY(auto fault_block, gpu.allocate(sizeof(uint32_t)));
+  trial.scratch_ = scratch_block->address(), trial.fault_ = fault_block->address();
+  trial.blocks_.insert(trial.blocks_.end(), {std::move(scratch_block), std::move(fault_block)});
+  if (trial.kernel_->prepare) trial.state_ = trial.kernel_->prepare(trial.problem_);
+  return trial;
+}
+
+Status GpuTrial::enqueue(size_t copy) {
+  gpu::Gpu& gpu = *operands_->target().gpu;
+  return kernel_->enqueue(
+      {problem_, inputs_[copy].data(), operands_->output(), scratch_, state_.get(), fault_, gpu, gpu.stream()});
+}
+
+Status GpuTrial::enqueue_round(size_t launches) {
+  for (size_t i = 0; i < launches; ++i) RUNG_CHECK(enqueue(i % inputs_.size()));
+  return {};
+}
+
+Result<double> GpuTrial::median_us(double seconds) {
+  size_t launches = std::max(kLaunches, inputs_.size());
+  RUNG_TRY(auto graph, gpu::TimedGraph::record(*operands_->target().gpu, [&] { return enqueue_round(launches); }));
+  RUNG_CHECK(graph->replay());
+  std::vector<double> us;
+  int64_t end = now_ns() + static_cast<int64_t>(seconds * 1e9);
+  while (us.size() < kMinReplays || now_ns() < end) {
+    RUNG_CHECK(graph->replay());
+    us.push_back(graph->ms() * 1e3 / static_cast<double>(launches));
+  }
+  return median(std::move(us));
+}
+
+Result<Tensor> GpuTrial::result() {
+  gpu::Gpu& gpu = *operands_->target().gpu;
+  Tensor output({problem_.output.dtype, problem_.output.shape});
+  RUNG_CHECK(gpu.check(gpu.runtime().fill(operands_->output(), 0xcb, output.bytes(), gpu.stream()), "fill"));
+  RUNG_CHECK(enqueue(0));
+  RUNG_CHECK(gpu.download(output.data(), operands_->output(), output.bytes()));
+  return convert(output, DType::f32);
+}
+
+}  // namespace rung

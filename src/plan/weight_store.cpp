@@ -1,0 +1,36 @@
+// Names of constant expressions, and weak references to what they were made into.
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/weight_store.hpp"
+
+#include "ir/text.hpp"
+
+namespace rung {
+namespace {
+
+constexpr size_t kMaxName = 4096;  // characters
+
+}  // namespace
+
+std::optional<std::string> WeightStore::name_of(const Graph& graph, NodeId node) {
+  if (graph.is_constant(node)) {
+    const auto& weight = graph.weight(node);
+    if (weight->immediate()) return std::nullopt;
+    named_.emplace(weight.get(), weight);
+    return fmt::format("{}", static_cast<const void*>(weight.get()));
+  }
+  if (graph[node].operands.empty()) return std::nullopt;
+  std::string name = print_op(graph[node].op) + "(";
+  for (NodeId operand : graph[node].operands) {
+    auto inner = name_of(graph, operand);
+    if (!inner || name.size() + inner->size() > kMaxName) return std::nullopt;
+    name += *inner + ",";
+  }
+  return name + ")";
+}
+
+WeightStore::Data WeightStore::find(const std::string& key) const {
+  auto it = held_.find(key);
+  return it == held_.end() ? nullptr : it->second.lock();
+}
+
+}  // namespace rung

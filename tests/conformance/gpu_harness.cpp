@@ -1,0 +1,89 @@
+// Puts a case into device memory between guard bytes, and runs a row on it twice.
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu_harness.hpp"
+
+#include <algorithm>
+
+#include "kernels/gpu/kernel.hpp"
+
+namespace rung::test {
+namespace {
+
+constexpr size_t kGuard = 256;  // keeps the alignment that a session gives
+constexpr std::byte kGuardByte{0xa5}, kGarbage{0xcb};
+
+// Device bytes with a guard on either side.
+class GuardedBlock {
+ public:
+  static Result<GuardedBlock> make(gpu::Gpu& gpu, size_t bytes) {
+    GuardedBlock guarded;
+    guarded.bytes_ = bytes;
+    std::vector<std::byte> host(bytes + 2 * kGuard, kGuardByte);
+    std::fill_n(host.begin() + kGuard, bytes, kGarbage);
+    RUNG_TRY(guarded.block_, gpu.allocate(host.size()));
+    RUNG_CHECK(gpu.upload(guarded.block_->address(), host.data(), host.size()));
+    return guarded;
+  }
+  gpu::Address address() const { return block_->address() + kGuard; }
+  // What lies between the guards; `intact` turns false when a guard was written.
+  Result<std::vector<std::byte>> read(gpu::Gpu& gpu, bool& intact) const {
+    std::vector<std::byte> host(bytes_ + 2 * kGuard);
+    RUNG_CHECK(gpu.download(host.data(), block_->address(), host.size()));
+    auto clean = [](auto first, auto last) {
+      return std::all_of(first, last, [](std::byte b) { return b == kGuardByte; });
+    };
+    intact = intact && clean(host.begin(), host.begin() + kGuard) && clean(host.end() - kGuard, host.end());
+    return std::vector<std::byte>(host.begin() + kGuard, host.end() - kGuard);
+  }
+
+ private:
+  std::shared_ptr<gpu::Block> block_;
+  size_t bytes_ = 0;
+};
+
+}  // namespace
+
+Result<Outcome> run_gpu_row(const Target& target, const Kernel& kernel, const Case& test) {
+  gpu::Gpu& gpu = *target.gpu;
+  const Problem& problem = test.problem;
+  std::vector<std::shared_ptr<gpu::Block>> blocks;
+  std::vector<gpu::Address> inputs;
+  for (NodeId operand : test.graph[test.node].operands) {
+    auto view = cpu::resolve_view(test.graph, operand);
+    const Tensor& tensor = test.inputs.at(test.graph.as<Input>(view.base)->name);
+    size_t i = inputs.size();
+    if (auto packed = cpu::pack_operand(kernel, problem, i, tensor.data())) {
+      RUNG_TRY(blocks.emplace_back(), gpu.allocate(kernel.packed_bytes(problem, i)));
+      RUNG_CHECK(gpu.upload(blocks.back()->address(), packed.get(), kernel.packed_bytes(problem, i)));
+      inputs.push_back(blocks.back()->address());
+      continue;
+    }
+    RUNG_TRY(blocks.emplace_back(), gpu.allocate(std::max<size_t>(tensor.bytes(), 1)));
+    RUNG_CHECK(gpu.upload(blocks.back()->address(), tensor.data(), tensor.bytes()));
+    inputs.push_back(blocks.back()->address() + view.offset * static_cast<int64_t>(size_of(tensor.dtype())));
+  }
+  RUNG_TRY(GuardedBlock output, GuardedBlock::make(gpu, test.expected.bytes()));
+  RUNG_TRY(GuardedBlock scratch, GuardedBlock::make(gpu, kernel.scratch_bytes ? kernel.scratch_bytes(problem) : 0));
+  RUNG_TRY(auto fault, gpu.allocate(sizeof(uint32_t)));
+  Outcome outcome{Tensor(test.expected.type())};
+  RUNG_CHECK(gpu.upload(fault->address(), &outcome.fault, sizeof(uint32_t)));
+  std::shared_ptr<void> state = kernel.prepare ? kernel.prepare(problem) : nullptr;
+  auto call = [&] {
+    return kernel.enqueue({problem, inputs.data(), output.address(), scratch.address(), state.get(), fault->address(),
+                           gpu, gpu.stream()});
+  };
+  bool intact = true;
+  RUNG_CHECK(call());
+  RUNG_TRY(auto first, output.read(gpu, intact));
+  RUNG_CHECK(call());
+  RUNG_TRY(auto second, output.read(gpu, intact));
+  RUNG_TRY(auto ignored, scratch.read(gpu, intact));
+  (void)ignored;
+  RUNG_CHECK(gpu.download(&outcome.fault, fault->address(), sizeof(uint32_t)));
+  std::copy(first.begin(), first.end(), outcome.output.data());
+  outcome.repeatable = first == second;
+  outcome.in_bounds = intact;
+  return outcome;
+}
+
+}  // namespace rung::test

@@ -1,0 +1,12 @@
+// Runs one GPU kernel row on one problem as a session would, and keeps watch over the memory around what it may write.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "harness.hpp"
+#include "kernels/target.hpp"
+
+namespace rung::test {
+
+// Errors: the row refuses these parameters, or the device failed.
+Result<Outcome> run_gpu_row(const Target& target, const Kernel& kernel, const Case& test);
+
+}  // namespace rung::test

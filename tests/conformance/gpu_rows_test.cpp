@@ -1,0 +1,106 @@
+// Every GPU kernel row agrees with the reference evaluator on every problem it supports, at every value of its
+// tunables.
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "gpu_harness.hpp"
+#include "kernels/gpu/kernel.hpp"
+#include "problems.hpp"
+
+namespace rung::test {
+namespace {
+
+const std::vector<Case>& cases() {
+  static const std::vector<Case> all = [] {
+    std::vector<Case> made;
+    for (const std::string& text : problems()) made.push_back(make_case(text));
+    return made;
+  }();
+  return all;
+}
+
+class GpuKernelRow : public testing::TestWithParam<const Kernel*> {};
+INSTANTIATE_TEST_SUITE_P(All, GpuKernelRow, testing::ValuesIn(gpu::all_kernels().begin(), gpu::all_kernels().end()),
+                         [](const auto& row) { return std::string(row.param->name); });
+
+using Settings = decltype(Problem::params);
+
+// Every tunable at each of its values, the others at their defaults.
+std::vector<Settings> settings_of(const Kernel& row, const Problem& problem) {
+  std::vector<Settings> settings{{}};
+  if (!row.tunables) return settings;
+  for (const Tunable& tunable : row.tunables(problem))
+    for (int64_t value : tunable.values) settings.push_back({{std::string(tunable.name), value}});
+  return settings;
+}
+
+// Returns whether the row could run it.
+bool expect_conformance(const Target& target, const Kernel& row, const Case& test) {
+  SCOPED_TRACE(test.text);
+  auto outcome = run_gpu_row(target, row, test);
+  if (!outcome) {
+    EXPECT_EQ(outcome.error().message.find("an illegal"), std::string::npos) << outcome.error().message;
+    return false;
+  }
+  EXPECT_EQ(difference(outcome->output, test), "");
+  EXPECT_TRUE(outcome->in_bounds) << "wrote outside its output or scratch";
+  EXPECT_TRUE(outcome->repeatable) << "two calls gave different bits";
+  EXPECT_EQ(outcome->fault, 0u);
+  return true;
+}
+
+TEST_P(GpuKernelRow, AgreesWithTheReference) {
+  auto target = open_target("cuda");
+  if (!target) GTEST_SKIP() << target.error().message;
+  const Kernel& row = *GetParam();
+  int supported = 0;
+  std::string reason = "no problem of this op in the table";
+  for (const Case& test : cases()) {
+    if (op_family(test.problem.op) != row.op) continue;
+    ASSERT_NE(test.node, kNoNode);
+    Verdict verdict = (*target)->supports(row, test.problem);
+    if (!verdict) {
+      reason = verdict.reason;
+      continue;
+    }
+    ++supported;
+    for (auto& setting : settings_of(row, test.problem)) {
+      Case tuned = test;
+      tuned.problem.params = setting;
+      // A library may offer fewer algorithms than there are numbers for them; its default always runs.
+      bool ran = expect_conformance(**target, row, tuned);
+      EXPECT_TRUE(ran || !setting.empty()) << test.text;
+    }
+  }
+  if (supported == 0) GTEST_SKIP() << reason;
+}
+
+TEST(GpuKernelTable, EveryProblemHasARow) {
+  auto target = open_target("cuda");
+  if (!target) GTEST_SKIP() << target.error().message;
+  for (const Case& test : cases()) {
+    auto rows = (*target)->kernels_for(op_family(test.problem.op));
+    EXPECT_TRUE(std::any_of(rows.begin(), rows.end(), [&](const Kernel* row) {
+      return (*target)->supports(*row, test.problem).yes;
+    })) << test.text;
+  }
+}
+
+TEST(GpuKernelRows, OfGatherReportAnIndexOutOfRange) {
+  auto target = open_target("cuda");
+  if (!target) GTEST_SKIP() << target.error().message;
+  for (const char* bad : {"3", "-1"}) {
+    Case test = make_case("y = gather(x:f32[3,4], index:i64[2])");
+    test.inputs["index"].as<int64_t>()[1] = std::atoi(bad);
+    for (const Kernel* row : (*target)->kernels_for("gather")) {
+      auto outcome = run_gpu_row(**target, *row, test);
+      ASSERT_TRUE(outcome) << outcome.error().message;
+      EXPECT_EQ(outcome->fault, 2u) << row->name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rung::test

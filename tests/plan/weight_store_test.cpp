@@ -1,0 +1,80 @@
+// Plans alive at once share the weights that they lay out alike.
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/weight_store.hpp"
+
+#include "plan/support.hpp"
+
+namespace rung {
+namespace {
+
+// A weight that comes from elsewhere when asked for, as a file's does.
+class Generated : public Weight {
+ public:
+  explicit Generated(const std::string& name, Type type) : Weight(name, type) {}
+  Result<Tensor> load() const override { return ++loads, random_tensor(name(), type()); }
+  mutable int loads = 0;
+};
+
+struct Layer {
+  Graph graph;
+  std::shared_ptr<Generated> weight = std::make_shared<Generated>("w", Type{DType::f32, {64, 64}});
+  Layer() {
+    NodeId x = graph.input("x", {DType::f32, {8, 64}});
+    NodeId w = graph.constant(weight);
+    graph.set_output("y", graph.add(Linear{}, {x, w}));
+  }
+};
+
+Plan shared_plan(const Graph& graph, WeightStore& store, const Recipe& recipe = {}) {
+  auto built = build_plan(graph, recipe, {.weights = &store});
+  EXPECT_TRUE(built) << built.error().message;
+  return built ? std::move(built->plan) : Plan{};
+}
+
+TEST(WeightStore, GivesTwoPlansOfOneLayoutTheSameWeights) {
+  Layer layer;
+  WeightStore store;
+  Plan first = shared_plan(layer.graph, store), second = shared_plan(layer.graph, store);
+  ASSERT_EQ(first.weights.size(), 1u);
+  EXPECT_EQ(first.weights[0].data, second.weights[0].data);
+  EXPECT_EQ(layer.weight->loads, 1);
+}
+
+TEST(WeightStore, KeepsLayoutsOfDifferentKernelsApart) {
+  Layer layer;
+  WeightStore store;
+  Plan packed = shared_plan(layer.graph, store);
+  Recipe recipe{.tuned_kernels = true};
+  recipe.choices[packed.steps[0].problem] = {"linear_reference", {}};
+  Plan plain = shared_plan(layer.graph, store, recipe);
+  EXPECT_NE(packed.weights[0].data, plain.weights[0].data);
+}
+
+TEST(WeightStore, HoldsNothingOnceItsPlansAreGone) {
+  Layer layer;
+  WeightStore store;
+  shared_plan(layer.graph, store);
+  shared_plan(layer.graph, store);
+  EXPECT_EQ(layer.weight->loads, 2);
+}
+
+TEST(WeightStore, DoesNotNameLiterals) {
+  Graph graph = graph_of("x: f32[2] = input()\nc: f32[2] = constant(values=[1,2])\ny: f32[2] = add(x, c)\nreturn y=y");
+  WeightStore store;
+  for (NodeId id : graph.order()) EXPECT_FALSE(store.name_of(graph, id)) << id;
+}
+
+TEST(WeightStore, NamesAnExpressionByItsOpsAndWeights) {
+  Layer layer;
+  Graph& graph = layer.graph;
+  NodeId w = graph.constant(layer.weight),
+         other = graph.constant(std::make_shared<Generated>("v", layer.weight->type()));
+  auto turned = [&](NodeId of) { return graph.add(Transpose{{1, 0}}, {of}); };
+  WeightStore store;
+  EXPECT_EQ(store.name_of(graph, turned(w)), store.name_of(graph, turned(w)));
+  EXPECT_NE(store.name_of(graph, turned(w)), store.name_of(graph, w));
+  EXPECT_NE(store.name_of(graph, turned(w)), store.name_of(graph, turned(other)));
+}
+
+}  // namespace
+}  // namespace rung
