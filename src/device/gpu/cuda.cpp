@@ -75,9 +75,9 @@ struct Driver {
   int (*cuModuleGetFunction)(Function*, Module, const char*);
   int (*cuFuncSetAttribute)(Function, int, int);
   int (*cuOccupancyMaxActiveBlocksPerMultiprocessor)(int*, Function, int, size_t);
-  int (*cuTensorMapEncodeTiled)(TileMap*, int type, unsigned rank, Address, const uint64_t* size, const uint64_t* stride,
-                                const uint32_t* box, const uint32_t* step, int interleave, int swizzle, int promotion,
-                                int fill);
+  int (*cuTensorMapEncodeTiled)(TileMap*, int type, unsigned rank, Address, const uint64_t* size,
+                                const uint64_t* stride, const uint32_t* box, const uint32_t* step, int interleave,
+                                int swizzle, int promotion, int fill);
   int (*cuLaunchKernelEx)(const LaunchConfig*, Function, void**, void**);
   int (*cuStreamBeginCapture_v2)(Stream, int);
   int (*cuStreamEndCapture)(Stream, Graph*);

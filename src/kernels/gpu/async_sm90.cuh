@@ -16,26 +16,29 @@ class Barrier {
   __device__ void arrive() { asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(address()) : "memory"); }
   // By one lane of the warp, chosen without a branch.
   __device__ void arrive_expecting(uint32_t bytes, bool by_this_lane) {
-    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %2, 0;\n@p mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\n}" ::
-                     "r"(address()),
-                 "r"(bytes), "r"(static_cast<int>(by_this_lane))
-                 : "memory");
+    asm volatile(
+        "{\n.reg .pred p;\nsetp.ne.b32 p, %2, 0;\n@p mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\n}" ::"r"(
+            address()),
+        "r"(bytes), "r"(static_cast<int>(by_this_lane))
+        : "memory");
   }
   // Of the current phase and the one before it.
   __device__ bool has_ended(int phase) const {
     uint32_t done;
-    asm volatile("{\n.reg .pred p;\nmbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-                 "selp.u32 %0, 1, 0, p;\n}"
-                 : "=r"(done)
-                 : "r"(address()), "r"(phase & 1)
-                 : "memory");
+    asm volatile(
+        "{\n.reg .pred p;\nmbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+        "selp.u32 %0, 1, 0, p;\n}"
+        : "=r"(done)
+        : "r"(address()), "r"(phase & 1)
+        : "memory");
     return done != 0;
   }
   __device__ void wait(int phase) const {
-    asm volatile("{\n.reg .pred p;\nagain:\nmbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n"
-                 "@!p bra again;\n}" ::"r"(address()),
-                 "r"(phase & 1)
-                 : "memory");
+    asm volatile(
+        "{\n.reg .pred p;\nagain:\nmbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n"
+        "@!p bra again;\n}" ::"r"(address()),
+        "r"(phase & 1)
+        : "memory");
   }
   __device__ uint32_t address() const { return shared_address(this); }
 
@@ -45,9 +48,7 @@ class Barrier {
 // By the thread that made barriers, before others use them: after it, a barrier of the block or the cluster.
 __device__ inline void publish_barriers() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
 
-__device__ inline void prefetch(const TileMap& map) {
-  asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
-}
+__device__ inline void prefetch(const TileMap& map) { asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory"); }
 // One box, its first element at the coordinates; reports its bytes to `barrier`. By one lane, as above.
 __device__ inline void copy_box(void* to, const TileMap& map, const int (&at)[TileShape::kRank], Barrier& barrier,
                                 bool by_this_lane) {
@@ -61,15 +62,23 @@ __device__ inline void copy_box(void* to, const TileMap& map, const int (&at)[Ti
 }
 // 16 or 8 bytes to another block; reports them to that block's barrier.
 __device__ inline void send(uint32_t peer, const uint32_t (&x)[4], uint32_t peer_barrier) {
-  asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(
-                   peer),
-               "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(peer_barrier)
-               : "memory");
+  asm volatile(
+      "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(peer),
+      "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(peer_barrier)
+      : "memory");
 }
 __device__ inline void send(uint32_t peer, float x, float y, uint32_t peer_barrier) {
   asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.f32 [%0], {%1, %2}, [%3];" ::"r"(peer),
                "f"(x), "f"(y), "r"(peer_barrier)
                : "memory");
+}
+// The same to this block, at once.
+__device__ inline void store_shared(uint32_t to, const uint32_t (&x)[4]) {
+  asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3])
+               : "memory");
+}
+__device__ inline void store_shared(uint32_t to, float x, float y) {
+  asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(to), "f"(x), "f"(y) : "memory");
 }
 
 }  // namespace rung::gpu

@@ -135,8 +135,7 @@ __device__ inline void load_bias(FragmentC (&bias)[n], const AttentionArguments&
 #pragma unroll
   for (int j = 0; j < n; ++j)
 #pragma unroll
-    for (int i = 0; i < 4; ++i)
-      bias[j].x[i] = mask[i / 2][min(key + j * 8 + i % 2, a.keys - 1) * a.mask_stride[3]];
+    for (int i = 0; i < 4; ++i) bias[j].x[i] = mask[i / 2][min(key + j * 8 + i % 2, a.keys - 1) * a.mask_stride[3]];
 }
 template <int n>
 __device__ inline void scale_and_mask(FragmentC (&scores)[n], const FragmentC (&bias)[n], const AttentionArguments& a,

@@ -37,18 +37,18 @@ struct MmaAttention {
   __device__ T* values(int block) const { return keys(block) + kBlockKeys * kPitch; }
 
   __device__ void load_queries() const {
-    for_queries<T, kRows, kChunks, kThreads>(
-        rows, first_row, threadIdx.x, [&](int row, int chunk, const T* from, bool valid) {
-          copy_async_16(shared + row * kPitch + chunk * 8, from, valid);
-        });
+    for_queries<T, kRows, kChunks, kThreads>(rows, first_row, threadIdx.x,
+                                             [&](int row, int chunk, const T* from, bool valid) {
+                                               copy_async_16(shared + row * kPitch + chunk * 8, from, valid);
+                                             });
   }
   __device__ void load_block(int block) const {
     T *const k = keys(block), *const v = values(block);
-    for_keys<T, kBlockKeys, kChunks, kThreads>(
-        rows, block * kBlockKeys, threadIdx.x, [&](int key, int chunk, const T* from_k, const T* from_v, bool valid) {
-          copy_async_16(k + key * kPitch + chunk * 8, from_k, valid);
-          copy_async_16(v + key * kPitch + chunk * 8, from_v, valid);
-        });
+    for_keys<T, kBlockKeys, kChunks, kThreads>(rows, block * kBlockKeys, threadIdx.x,
+                                               [&](int key, int chunk, const T* from_k, const T* from_v, bool valid) {
+                                                 copy_async_16(k + key * kPitch + chunk * 8, from_k, valid);
+                                                 copy_async_16(v + key * kPitch + chunk * 8, from_v, valid);
+                                               });
   }
   __device__ void keep_queries() {
     if constexpr (kKeepQueries)

@@ -1,4 +1,5 @@
-// Shape of the attention kernel's blocks in which two warpgroups split the keys, as the kernel is built and the host launches it.
+// Shape of the attention kernel's blocks in which two warpgroups split the keys, as the kernel is built and the host
+// launches it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>

@@ -50,19 +50,17 @@ struct PairWork {
   }
   __device__ void load_queries() const {
     for_queries<T, kRows, kWidth / 8, PairAttention::kThreads>(
-        rows, first_row, threadIdx.x, [&](int row, int chunk, const T* from, bool valid) {
-          copy<kRows>(memory, row, chunk, from, valid);
-        });
+        rows, first_row, threadIdx.x,
+        [&](int row, int chunk, const T* from, bool valid) { copy<kRows>(memory, row, chunk, from, valid); });
   }
   template <bool of_values>
   __device__ void load(int block) const {
     if (block >= blocks) return;
     unsigned char* const to = of_values ? values(block) : keys(block);
-    for_keys<T, kKeys, kWidth / 8, kGroupThreads>(
-        rows, first_key(block), threadIdx.x % kGroupThreads,
-        [&](int key, int chunk, const T* k, const T* v, bool valid) {
-          copy<kKeys>(to, key, chunk, of_values ? v : k, valid);
-        });
+    for_keys<T, kKeys, kWidth / 8, kGroupThreads>(rows, first_key(block), threadIdx.x % kGroupThreads,
+                                                  [&](int key, int chunk, const T* k, const T* v, bool valid) {
+                                                    copy<kKeys>(to, key, chunk, of_values ? v : k, valid);
+                                                  });
   }
 
   __device__ void dot(FragmentC (&scores)[kKeys / 8], int block) const {
@@ -188,10 +186,10 @@ struct PairWork {
       const float4 x = sums_of(1 - mine)[f * kGroupThreads];
       const float* own = sums[mine * kHalf + f].x;
       T* const at = to + my_row() * kStorePitch + f * 8 + lane() % 4 * 2;
-      *reinterpret_cast<uint32_t*>(at) = pack<T>(own[0] * factor[0][0] + x.x * factor[0][1],
-                                                 own[1] * factor[0][0] + x.y * factor[0][1]);
-      *reinterpret_cast<uint32_t*>(at + 8 * kStorePitch) = pack<T>(own[2] * factor[1][0] + x.z * factor[1][1],
-                                                                   own[3] * factor[1][0] + x.w * factor[1][1]);
+      *reinterpret_cast<uint32_t*>(at) =
+          pack<T>(own[0] * factor[0][0] + x.x * factor[0][1], own[1] * factor[0][0] + x.y * factor[0][1]);
+      *reinterpret_cast<uint32_t*>(at + 8 * kStorePitch) =
+          pack<T>(own[2] * factor[1][0] + x.z * factor[1][1], own[3] * factor[1][0] + x.w * factor[1][1]);
     }
     sync_warp();
 #pragma unroll 4

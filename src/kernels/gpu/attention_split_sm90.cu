@@ -188,7 +188,8 @@ struct Split {
       }
       const int packed = first_row + upper + 8 * half;
       if (packed < rows.count() && column < rows.a.width)
-        *reinterpret_cast<uint32_t*>(rows.out<T>(packed) + column) = pack<T>(low * fast_inverse(total.sum), high * fast_inverse(total.sum));
+        *reinterpret_cast<uint32_t*>(rows.out<T>(packed) + column) =
+            pack<T>(low * fast_inverse(total.sum), high * fast_inverse(total.sum));
     }
   }
 };

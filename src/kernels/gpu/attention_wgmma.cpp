@@ -24,8 +24,8 @@ int64_t key_tiles(const Problem& problem) {
   return tiles;
 }
 
-// Two warpgroups share what they read, where that still leaves blocks for half of the machine.
-int64_t default_row_groups(const Problem& problem) { return blocks_of(AttentionShape(problem), 128) >= 48 ? 2 : 1; }
+// Two warpgroups share what they read, where that leaves blocks for a quarter of the machine.
+int64_t default_row_groups(const Problem& problem) { return blocks_of(AttentionShape(problem), 128) >= 32 ? 2 : 1; }
 
 // As many blocks as a machine has multiprocessors, or nearly.
 int64_t default_splits(const Problem& problem, int64_t row_groups) {
@@ -111,10 +111,7 @@ Status enqueue(const Call& call) {
 }  // namespace
 
 extern const Kernel attention_wgmma;
-const Kernel attention_wgmma{.name = "attention_wgmma",
-                             .op = "attention",
-                             .supports = supports,
-                             .tunables = tunables,
-                             .enqueue = enqueue};
+const Kernel attention_wgmma{
+    .name = "attention_wgmma", .op = "attention", .supports = supports, .tunables = tunables, .enqueue = enqueue};
 
 }  // namespace rung::gpu

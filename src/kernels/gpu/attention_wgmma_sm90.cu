@@ -43,7 +43,9 @@ struct Memory {
   __device__ Barrier& sums_came() const { return barriers()[1]; }
   __device__ Barrier& full(int slot) const { return barriers()[2 + 2 * slot]; }
   __device__ Barrier& empty(int slot) const { return barriers()[3 + 2 * slot]; }
-  __device__ Running* statistics() const { return reinterpret_cast<Running*>(barriers() + 2 + 2 * tiles); }  // [source][own row]
+  __device__ Running* statistics() const {
+    return reinterpret_cast<Running*>(barriers() + 2 + 2 * tiles);
+  }                                    // [source][own row]
   __device__ float* factors() const {  // [source][own row]
     return reinterpret_cast<float*>(statistics() + splits * shape.own_rows(splits));
   }
@@ -57,8 +59,8 @@ struct Turn {
   }
 };
 
-// Fills the ring; the block's first warps, each with its own box of every tile. Order: keys 0, keys 1, values 0, keys 2,
-// values 1, ... Has no branch within a warp: it may run beside products.
+// Fills the ring; the block's first warps, each with its own box of every tile. Order: keys 0, keys 1, values 0, keys
+// 2, values 1, ... Has no branch within a warp: it may run beside products.
 template <GroupAttentionShape shape>
 struct Loader {
   const GroupAttentionArguments& a;
@@ -267,40 +269,46 @@ struct Group {
   }
   // Sums divided by their weights' sum, and each row's statistics: to the block that finishes the row.
   __device__ void send_sums() const {
-    const int own = shape.own_rows(memory.splits);
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const Running row_statistics = statistics(half);
-      const float factor = row_statistics.sum > 0.0f ? fast_inverse(row_statistics.sum) : 0.0f;
-      const int row = my_row() + 8 * half, to = row / own, at = cluster_rank() * own + row % own;
-      unsigned char* const place = memory.received() + at * shape.sum_bytes() + lane() % 4 * 16;
-      if (to == cluster_rank())
-        keep_row(half, factor, row_statistics, place, memory.statistics()[at]);
-      else
-        send_row(half, factor, row_statistics, peer_address(place, to), peer_address(memory.statistics() + at, to),
-                 peer_address(&memory.sums_came(), to));
+      const Running own = statistics(half);
+      const float factor = own.sum > 0.0f ? fast_inverse(own.sum) : 0.0f;
+      const Way way = way_of(half);
+      if (lane() % 4 == 0) way.pass_statistics(own);
+#pragma unroll
+      for (int i = 0; i < shape.sum_bytes() / 64; ++i) {
+        uint32_t x[4];
+        piece(half, i, factor, x);
+        way.pass(i * 64, x);
+      }
     }
   }
 
  private:
-  __device__ void keep_row(int half, float factor, const Running& from, unsigned char* place, Running& to) const {
-    if (lane() % 4 == 0) to = from;
-#pragma unroll
-    for (int i = 0; i < shape.sum_bytes() / 64; ++i) {
-      uint32_t x[4];
-      piece(half, i, factor, x);
-      *reinterpret_cast<uint4*>(place + i * 64) = make_uint4(x[0], x[1], x[2], x[3]);
+  // Where a row of this lane goes, in the shared memory of the block that finishes it.
+  struct Way {
+    bool here;
+    uint32_t sums, statistics, barrier;
+    __device__ void pass(int offset, const uint32_t (&x)[4]) const {
+      if (here)
+        store_shared(sums + offset, x);
+      else
+        send(sums + offset, x, barrier);
     }
-  }
-  __device__ void send_row(int half, float factor, const Running& from, uint32_t place, uint32_t to,
-                           uint32_t barrier) const {
-    if (lane() % 4 == 0) send(to, from.largest, from.sum, barrier);
-#pragma unroll
-    for (int i = 0; i < shape.sum_bytes() / 64; ++i) {
-      uint32_t x[4];
-      piece(half, i, factor, x);
-      send(place + i * 64, x, barrier);
+    __device__ void pass_statistics(const Running& x) const {
+      if (here)
+        store_shared(statistics, x.largest, x.sum);
+      else
+        send(statistics, x.largest, x.sum, barrier);
     }
+  };
+  __device__ Way way_of(int half) const {
+    const int own = shape.own_rows(memory.splits), row = my_row() + 8 * half;
+    const int to = row / own, at = cluster_rank() * own + row % own;
+    const void* const place = memory.received() + at * shape.sum_bytes() + lane() % 4 * 16;
+    if (to == cluster_rank()) return {true, shared_address(place), shared_address(memory.statistics() + at), 0};
+    return {false, peer_address(place, to), peer_address(memory.statistics() + at, to),
+            peer_address(&memory.sums_came(), to)};
   }
 };
 
@@ -323,7 +331,8 @@ struct Finish {
     for (int i = static_cast<int>(threadIdx.x); i < memory.splits * own; i += shape.threads()) {
       Running total;
 #pragma unroll 4
-      for (int s = 0; s < memory.splits; ++s) total.largest = fmaxf(total.largest, statistics[s * own + i % own].largest);
+      for (int s = 0; s < memory.splits; ++s)
+        total.largest = fmaxf(total.largest, statistics[s * own + i % own].largest);
 #pragma unroll 4
       for (int s = 0; s < memory.splits; ++s)
         total.sum += statistics[s * own + i % own].sum * total.weight(statistics[s * own + i % own].largest);
@@ -389,7 +398,8 @@ __device__ void attention(const GroupAttentionArguments& a) {
   extern __shared__ __align__(1024) unsigned char base[];
   const Memory<shape> memory{base, a.splits, a.tiles};
   const int first_row = static_cast<int>(blockIdx.x) / a.splits * shape.rows();
-  const int rank = static_cast<int>(blockIdx.x) % a.splits;  // in the cluster; unlike cluster_rank() known to be uniform
+  const int rank =
+      static_cast<int>(blockIdx.x) % a.splits;  // in the cluster; unlike cluster_rank() known to be uniform
   Group<T, shape> work(a.attention, memory, first_row);
   const Finish<T, shape> last{work.rows, memory, first_row, shape.own_rows(a.splits)};
   const int blocks = max(0, (key_tiles(a.attention) - rank + a.splits - 1) / a.splits);
@@ -420,18 +430,17 @@ __device__ void attention(const GroupAttentionArguments& a) {
 
 }  // namespace
 
-#define RUNG_ATTENTION(type, width, groups)                                             \
-  extern "C" __global__ void __launch_bounds__(128 * groups, 1)                         \
-      attention_wgmma_##type##_##width##_##groups(                                      \
-          const __grid_constant__ GroupAttentionArguments a) {                          \
-    attention<type, GroupAttentionShape{width, groups}>(a);                             \
+#define RUNG_ATTENTION(type, width, groups)                                                            \
+  extern "C" __global__ void __launch_bounds__(128 * groups, 1)                                        \
+      attention_wgmma_##type##_##width##_##groups(const __grid_constant__ GroupAttentionArguments a) { \
+    attention<type, GroupAttentionShape{width, groups}>(a);                                            \
   }
-#define RUNG_ATTENTION_WIDTHS(type)                                                     \
-  RUNG_ATTENTION(type, 80, 1)                                                           \
-  RUNG_ATTENTION(type, 80, 2)                                                           \
-  RUNG_ATTENTION(type, 128, 1)                                                          \
-  RUNG_ATTENTION(type, 128, 2)                                                          \
-  RUNG_ATTENTION(type, 256, 1)                                                          \
+#define RUNG_ATTENTION_WIDTHS(type) \
+  RUNG_ATTENTION(type, 80, 1)       \
+  RUNG_ATTENTION(type, 80, 2)       \
+  RUNG_ATTENTION(type, 128, 1)      \
+  RUNG_ATTENTION(type, 128, 2)      \
+  RUNG_ATTENTION(type, 256, 1)      \
   RUNG_ATTENTION(type, 256, 2)
 RUNG_ATTENTION_WIDTHS(bf16)
 RUNG_ATTENTION_WIDTHS(f16)

@@ -62,29 +62,31 @@ __device__ inline void hold(float x) {
 #define RUNG_C8(i) RUNG_C4(i), RUNG_C4((i) + 4)
 #define RUNG_C16(i) RUNG_C8(i), RUNG_C8((i) + 8)
 #define RUNG_C32(i) RUNG_C16(i), RUNG_C16((i) + 16)
-#define RUNG_NAMES_24                                                                                               \
+#define RUNG_NAMES_24 \
   "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23"
 #define RUNG_NAMES_32 RUNG_NAMES_24 ", %24, %25, %26, %27, %28, %29, %30, %31"
 #define RUNG_NAMES_40 RUNG_NAMES_32 ", %32, %33, %34, %35, %36, %37, %38, %39"
-#define RUNG_NAMES_64                                                                                        \
-  RUNG_NAMES_40 ", %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57" \
-                ", %58, %59, %60, %61, %62, %63"
-#define RUNG_NAMES_128                                                                                        \
-  RUNG_NAMES_64 ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81" \
-                ", %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, %96, %97, %98, %99" \
-                ", %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, %112, %113, %114" \
-                ", %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
-#define RUNG_FROM_REGISTERS(n, type, names, a0, a1, a2, a3, b_name, ...)                                            \
-  asm volatile("wgmma.mma_async.sync.aligned.m64n" n "k16.f32." type "." type " {" names "}, {%" a0 ", %" a1 ", %" \
-               a2 ", %" a3 "}, %" b_name ", 1, 1, 1, 1;"                                                            \
-               : __VA_ARGS__                                                                                        \
-               : "r"(a.x[0]), "r"(a.x[1]), "r"(a.x[2]), "r"(a.x[3]), "l"(b)                                         \
+#define RUNG_NAMES_64                                                                              \
+  RUNG_NAMES_40                                                                                    \
+      ", %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57" \
+      ", %58, %59, %60, %61, %62, %63"
+#define RUNG_NAMES_128                                                                             \
+  RUNG_NAMES_64                                                                                    \
+      ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81" \
+      ", %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, %96, %97, %98, %99" \
+      ", %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, %112, %113, %114" \
+      ", %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+#define RUNG_FROM_REGISTERS(n, type, names, a0, a1, a2, a3, b_name, ...)                                              \
+  asm volatile("wgmma.mma_async.sync.aligned.m64n" n "k16.f32." type "." type " {" names "}, {%" a0 ", %" a1 ", %" a2 \
+               ", %" a3 "}, %" b_name ", 1, 1, 1, 1;"                                                                 \
+               : __VA_ARGS__                                                                                          \
+               : "r"(a.x[0]), "r"(a.x[1]), "r"(a.x[2]), "r"(a.x[3]), "l"(b)                                           \
                : "memory")
-#define RUNG_FROM_SHARED(n, type, names, a_name, b_name, accumulate_name, ...)                                      \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" accumulate_name ", 0;\nwgmma.mma_async.sync.aligned.m64n" n      \
-               "k16.f32." type "." type " {" names "}, %" a_name ", %" b_name ", p, 1, 1, 0, 0;\n}"                 \
-               : __VA_ARGS__                                                                                        \
-               : "l"(a), "l"(b), "r"(accumulate)                                                                    \
+#define RUNG_FROM_SHARED(n, type, names, a_name, b_name, accumulate_name, ...)                                  \
+  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" accumulate_name ", 0;\nwgmma.mma_async.sync.aligned.m64n" n \
+               "k16.f32." type "." type " {" names "}, %" a_name ", %" b_name ", p, 1, 1, 0, 0;\n}"             \
+               : __VA_ARGS__                                                                                    \
+               : "l"(a), "l"(b), "r"(accumulate)                                                                \
                : "memory")
 
 // c[64,n] = a[64,16] b[16,n], or += ; both described, their rows along the 16.
