@@ -74,6 +74,12 @@ struct Loader {
   __device__ void expect(Barrier& barrier, uint32_t bytes) const {
     barrier.arrive_expecting(bytes, box == 0 && lane() == 0);
   }
+  // Asks for the descriptions of the first tiles.
+  __device__ void prepare() const {
+    if (lane() > 0 || box > 0 || blocks == 0) return;
+    const int segment = next().segment;
+    prefetch(a.q), prefetch(a.k[segment]), prefetch(a.v[segment]);
+  }
   __device__ void load_queries() const {
     Barrier& barrier = memory.queries_came();
     expect(barrier, shape.query_bytes());
@@ -405,6 +411,7 @@ __device__ void attention(const GroupAttentionArguments& a) {
   const int blocks = max(0, (key_tiles(a.attention) - rank + a.splits - 1) / a.splits);
   Loader<shape> loader{a, memory, first_row, rank, blocks, shuffle(warp(), 0)};
   allow_dependents();
+  loader.prepare();
   if (threadIdx.x == 0) make_barriers(memory, last.expected_bytes());
   sync_block();
   if (loader.works()) loader.load_settled();
