@@ -13,7 +13,10 @@
 namespace rung {
 namespace {
 
-constexpr double kRaceShare = 0.025;      // of the budget, for one rung's comparison
+constexpr double kRaceShare = 0.025;     // of the budget, for one rung's comparison
+constexpr double kRaceMostShare = 0.08;  // when fewer pairs than these would fit: they give an interval no chance
+constexpr double kRacePairs = 8;
+constexpr double kTogetherShare = 0.25;   // kept for trying rungs together that were rejected, or not tried, alone
 constexpr double kFinalShare = 0.15;      // of the budget, for the measurements of the final plan
 constexpr double kFinalSeconds = 5;       // but no more than this
 constexpr double kBaselineShare = 0.03;   // for each of the baseline's latency and profile
@@ -110,6 +113,11 @@ Status Climber::climb_rungs() {
   for (int number = 1; number <= 2; ++number) {
     for (const Rung* rung : open_rungs()) {
       RUNG_CHECK(tell(std::string(rung->name)));
+      if (number == 1 && budget_.left() < kTogetherShare * budget_.total()) {
+        refuse({.name = std::string(rung->name), .before_ms = current_ms_},
+               "the budget leaves no time to try it alone");
+        continue;
+      }
       RUNG_CHECK(rung->name == "tune" ? refine_choices(number) : try_step({rung}, number));
       ++stages_done_;
     }
@@ -166,8 +174,9 @@ InterleaveResult Climber::race(Session& a, Session& b, double seconds, double ha
 }
 
 bool Climber::decide(Receipt receipt, Attempt candidate) {
-  InterleaveResult raced =
-      race(*current_.session, *candidate.session, std::max(0.3, budget_.share(kRaceShare)), kRaceHalfWidth);
+  double pairs_s = kRacePairs * 4 * current_ms_ * 1e-3;  // each side once in a pair, and once before to warm up
+  double seconds = std::clamp(pairs_s, budget_.share(kRaceShare), kRaceMostShare * budget_.total());
+  InterleaveResult raced = race(*current_.session, *candidate.session, std::max(0.3, seconds), kRaceHalfWidth);
   receipt.before_ms = raced.median_a * 1e3;
   receipt.ratio = raced.ratio.ratio;
   receipt.ci95 = {raced.ratio.lo, raced.ratio.hi};

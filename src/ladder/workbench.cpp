@@ -14,10 +14,12 @@
 namespace rung {
 namespace {
 
-constexpr double kTuningShare = 0.35;  // of the whole budget, for all kernel tuning together
+constexpr double kTuningShare = 0.35;       // of the whole budget, for all kernel tuning together
+constexpr double kTuningShareOfRest = 0.5;  // what was tuned must be timed, too
 
-// Beyond this the scalar evaluator would take minutes, and the unfused f32 plan stands in for it.
-constexpr double kMaxEvaluatorFlops = 30e9;
+// What the scalar evaluator may compute per second of budget; beyond it the unfused f32 plan stands in for it. It
+// reaches 2 to 4 GFLOP/s, so this is at most a quarter of the budget.
+constexpr double kEvaluatorFlopsPerSecond = 0.5e9;
 
 double total_flops(const Graph& graph) {
   double flops = 0;
@@ -73,9 +75,10 @@ Result<std::unique_ptr<Workbench>> Workbench::create(const Subject& subject, std
 }
 
 Status Workbench::make_reference() {
-  bool small = total_flops(subject_.reference) * static_cast<double>(inputs_.size()) < kMaxEvaluatorFlops;
+  bool small = total_flops(subject_.reference) * static_cast<double>(inputs_.size()) <
+               kEvaluatorFlopsPerSecond * budget_.total();
   reference_source_ =
-      small ? "scalar evaluator in f64" : "unfused plan in f32 (the scalar evaluator would take minutes)";
+      small ? "scalar evaluator in f64" : "unfused plan in f32 (the scalar evaluator would take too long)";
   std::optional<Session> session;
   if (!small) {
     RUNG_TRY(Built built, build(subject_.reference, unfused(options_.threads, DType::f32)));
@@ -149,7 +152,7 @@ Status Workbench::judge(Attempt& attempt, const Tolerance& tolerance) {
 Result<Attempt> Workbench::attempt(Recipe recipe) {
   if (recipe.tuned_kernels) {
     double tuning = kTuningShare * budget_.total() - tuning_seconds_;
-    RUNG_TRY(recipe, with_choices(std::move(recipe), std::min(tuning, budget_.left())));
+    RUNG_TRY(recipe, with_choices(std::move(recipe), std::min(tuning, kTuningShareOfRest * budget_.left())));
   }
   RUNG_TRY(Tolerance tolerance, tolerance_for_recipe(recipe));
   RUNG_TRY(Attempt attempt, bind(std::move(recipe)));

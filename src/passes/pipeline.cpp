@@ -24,6 +24,7 @@ constexpr Pass kPipeline[] = {
     {"recognise_rope",        "attention",  "so that transposes of q and k can move through it", passes::recognise_rope},
     {"fuse_attention",        "attention",  "one op per attention, without copies of heads, transposes or caches", passes::fuse_attention},
     {"merge_projections",     "projection", "q, k, v as one product, gate and up as one", passes::merge_projections},
+    {"merge_ropes",           "projection", "after q and k are slices of one product", passes::merge_ropes},
     {"fuse_gated",            "fusion",     "after gate and up are one product", passes::fuse_gated},
     {"fuse_activation",       "fusion",     "after gates, which want the activation for themselves", passes::fuse_activation},
     {"fuse_residual",         "fusion",     "after activations: an epilogue adds the residual last", passes::fuse_residual},

@@ -1,0 +1,34 @@
+// merge_ropes: rotary embeddings of one projection's heads become one.
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/passes.hpp"
+#include "passes/support.hpp"
+
+namespace rung::test {
+namespace {
+
+using passes::merge_ropes;
+
+// q: 4 heads of 8, k: 2 heads of 8, of one value with 64 columns.
+std::string two_ropes(const std::string& k_begin, const std::string& k_end, const std::string& k_cos = "cos") {
+  return "x: f32[1,3,64] = input()\ncos: f32[1,3,1,8] = input()\nsin: f32[1,3,1,8] = input()\n"
+         "q = rope(reshape(slice(x, axis=2, end=32), shape=[1,3,4,8]), cos, sin)\n"
+         "k = rope(reshape(slice(x, axis=2, begin=" +
+         k_begin + ", end=" + k_end + "), shape=[1,3,2,8]), " + k_cos + ", sin)\nreturn q, k";
+}
+
+TEST(MergeRopes, RotatesQueriesAndKeysAtOnce) {
+  PassRun run = run_pass(merge_ropes, graph_of(two_ropes("32", "48")));
+  EXPECT_EQ(count_ops(run.graph, "rope"), 1u);
+  expect_equivalent(merge_ropes, two_ropes("32", "48"));
+}
+TEST(MergeRopes, KeepsHeadsThatAreNotNeighbours) { expect_unchanged(merge_ropes, two_ropes("40", "56")); }
+TEST(MergeRopes, KeepsRopesOfOtherAngles) { expect_unchanged(merge_ropes, two_ropes("32", "48", "sin")); }
+TEST(MergeRopes, KeepsAnglesThatDifferByHead) {
+  expect_unchanged(merge_ropes,
+                   "x: f32[1,3,32] = input()\ncos: f32[1,3,2,8] = input()\nsin: f32[1,3,2,8] = input()\n"
+                   "q = rope(reshape(slice(x, axis=2, end=16), shape=[1,3,2,8]), cos, sin)\n"
+                   "k = rope(reshape(slice(x, axis=2, begin=16, end=32), shape=[1,3,2,8]), cos, sin)\nreturn q, k");
+}
+
+}  // namespace
+}  // namespace rung::test
