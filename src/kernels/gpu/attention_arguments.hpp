@@ -32,8 +32,7 @@ struct AttentionArguments {
   AttentionSegment segment[kMaxAttentionSegments];
   int32_t segments;
   int32_t batch, queries, heads, groups, width;
-  int32_t keys;          // of all segments
-  int32_t settled_keys;  // the first so many were written by kernels that are known to have ended
+  int32_t keys;  // of all segments
   int32_t ratio;
   float scale;
 };

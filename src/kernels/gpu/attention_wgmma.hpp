@@ -53,8 +53,12 @@ constexpr int key_tiles(const AttentionArguments& a) {
   return tiles;
 }
 
-// Rows of whole panels are copied at once, others panel by panel, so that zeros are put behind them.
-constexpr int boxes_of(const AttentionArguments& a) { return a.width % 64 == 0 ? 1 : (a.width + 63) / 64; }
+constexpr int padded_width(int width) { return width <= 80 ? 80 : width <= 128 ? 128 : 256; }
+// Rows as wide as the kernel's are copied at once, others panel by panel, so that zeros are put behind them.
+constexpr int boxes_of(const AttentionArguments& a) {
+  const int padded = padded_width(a.width);
+  return a.width == padded && padded % 64 == 0 ? 1 : (padded + 63) / 64;
+}
 
 // Axes: value of a panel, position, panel, group, batch; or, where heads share a group: value of a panel, head of the
 // group, position, panel, and group or batch, of which one has one entry only.

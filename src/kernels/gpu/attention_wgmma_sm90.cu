@@ -98,46 +98,33 @@ struct Loader {
     const int block = issued == 2 * blocks - 1 ? blocks - 1 : next_is_values() ? issued / 2 - 1 : (issued + 1) / 2;
     return KeyTile(a.attention, first_tile + block * memory.splits);
   }
-  __device__ void load_next(const KeyTile& tile) {
+  __device__ void load_next() {
+    const KeyTile tile = next();
     Barrier& barrier = memory.full(turn.slot);
     expect(barrier, shape.tile_bytes());
     copy_box(memory.tile(turn.slot) + box * kTileKeys * 128, next_is_values() ? a.v[tile.segment] : a.k[tile.segment],
              {box * 64, tile.key, 0, static_cast<int>(blockIdx.y), static_cast<int>(blockIdx.z)}, barrier, lane() == 0);
     turn.advance(memory.tiles), ++issued;
   }
-  // What may be read before the producers have ended, as far as the ring goes.
-  __device__ void load_settled() {
-    while (issued < 2 * blocks && turn.round == 0) {
-      const KeyTile tile = next();
-      if (tile.number + tile.count > a.attention.settled_keys) return;
-      load_next(tile);
-    }
-  }
   // As many tiles as there is room for now, and at least the first `wanted` of all.
   __device__ void refill(int wanted) {
     while (issued < 2 * blocks) {
       if (turn.round > 0 && issued >= wanted && !any_lane(memory.empty(turn.slot).has_ended(turn.round - 1))) return;
       if (turn.round > 0) memory.empty(turn.slot).wait(turn.round - 1);
-      load_next(next());
+      load_next();
     }
   }
 };
 
 // word[i] of lane j, of four neighbouring lanes, becomes word[j] of lane i.
 __device__ inline void transpose_4(uint32_t (&word)[4]) {
-  const int j = lane() % 4;
-  uint32_t out[4];
-#pragma unroll
-  for (int step = 0; step < 4; ++step) {
-    const int other = j ^ step;
-    const uint32_t x = other == 0 ? word[0] : other == 1 ? word[1] : other == 2 ? word[2] : word[3];
-    const uint32_t y = shuffle_xor(x, step);
-#pragma unroll
-    for (int i = 0; i < 4; ++i)
-      if (i == other) out[i] = y;
-  }
-#pragma unroll
-  for (int i = 0; i < 4; ++i) word[i] = out[i];
+  auto exchange = [](uint32_t& low, uint32_t& high, int step) {
+    const bool upper = lane() & step;
+    const uint32_t x = shuffle_xor(upper ? low : high, step);
+    low = upper ? x : low, high = upper ? high : x;
+  };
+  exchange(word[0], word[1], 1), exchange(word[2], word[3], 1);
+  exchange(word[0], word[2], 2), exchange(word[1], word[3], 2);
 }
 
 // One warpgroup.
@@ -331,18 +318,18 @@ struct Finish {
     const int mine = max(0, min(own, shape.rows() - cluster_rank() * own));
     return static_cast<uint32_t>((memory.splits - 1) * mine * (shape.sum_bytes() + 8));
   }
-  // What each part of a row counts in the whole. Ends with a barrier.
+  // What each part of a row counts in the whole; 16 lanes have the parts of a row. Ends with a barrier.
   __device__ void weigh() const {
-    const Running* statistics = memory.statistics();
-    for (int i = static_cast<int>(threadIdx.x); i < memory.splits * own; i += shape.threads()) {
+    constexpr int kParts = 16;
+    const int source = lane() % kParts;
+    for (int first = warp() * 2; first < own; first += shape.threads() / kParts) {
+      const int row = first + lane() / kParts, at = source * own + row;
+      const bool valid = row < own && source < memory.splits;
+      const Running part = valid ? memory.statistics()[at] : Running{};
       Running total;
-#pragma unroll 4
-      for (int s = 0; s < memory.splits; ++s)
-        total.largest = fmaxf(total.largest, statistics[s * own + i % own].largest);
-#pragma unroll 4
-      for (int s = 0; s < memory.splits; ++s)
-        total.sum += statistics[s * own + i % own].sum * total.weight(statistics[s * own + i % own].largest);
-      memory.factors()[i] = statistics[i].sum * total.weight(statistics[i].largest) * fast_inverse(total.sum);
+      total.largest = lanes_max<kParts>(part.largest);
+      const float weight = part.sum * total.weight(part.largest), sum = lanes_sum<kParts>(weight);
+      if (valid) memory.factors()[at] = weight * fast_inverse(sum);
     }
     sync_block();
   }
@@ -404,8 +391,8 @@ __device__ void attention(const GroupAttentionArguments& a) {
   extern __shared__ __align__(1024) unsigned char base[];
   const Memory<shape> memory{base, a.splits, a.tiles};
   const int first_row = static_cast<int>(blockIdx.x) / a.splits * shape.rows();
-  const int rank =
-      static_cast<int>(blockIdx.x) % a.splits;  // in the cluster; unlike cluster_rank() known to be uniform
+  // In the cluster; unlike cluster_rank() known to be uniform.
+  const int rank = static_cast<int>(blockIdx.x) % a.splits;
   Group<T, shape> work(a.attention, memory, first_row);
   const Finish<T, shape> last{work.rows, memory, first_row, shape.own_rows(a.splits)};
   const int blocks = max(0, (key_tiles(a.attention) - rank + a.splits - 1) / a.splits);
@@ -414,7 +401,6 @@ __device__ void attention(const GroupAttentionArguments& a) {
   loader.prepare();
   if (threadIdx.x == 0) make_barriers(memory, last.expected_bytes());
   sync_block();
-  if (loader.works()) loader.load_settled();
   wait_for_producers();
   if (loader.works()) loader.load_queries(), loader.refill(0);
   memory.queries_came().wait(0);
