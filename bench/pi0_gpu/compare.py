@@ -143,7 +143,8 @@ def measure(name, arguments):
     theirs = [relative_l2(got, wanted) for got, wanted in zip(narrow, exact)]
     return {'workload': name, 'pytorch_ms': modes, 'rung_ms': back_to_back['median_ms'],
             'rung_20hz_ms': paced['median_ms'], 'load_ms': back_to_back['load_ms'],
-            'floor_ms': climbed['floor_ms'], 'climb_s': climbed['total_s'], 'error': errors, 'pytorch_bf16_error': theirs,
+            'floor_ms': climbed['floor_ms'], 'climb_s': climbed['total_s'],
+            'error': errors, 'pytorch_bf16_error': theirs,
             'right': all(e <= LIMIT * t for e, t in zip(errors, theirs))}
 
 
@@ -170,7 +171,8 @@ def parse():
     parser = argparse.ArgumentParser(description='rung against PyTorch on a Pi0 policy, on one GPU.')
     parser.add_argument('--rung', default=str(ROOT / 'build' / 'rung'))
     parser.add_argument('--device', default='cuda')
-    parser.add_argument('--folder', default=str(ROOT / '.cache' / 'bench' / 'pi0'), help='for checkpoints, plans, outputs')
+    parser.add_argument('--folder', default=str(ROOT / '.cache' / 'bench' / 'pi0'),
+                        help='for checkpoints, plans and outputs')
     parser.add_argument('--workloads', nargs='+', default=['headline'], choices=WORKLOADS)
     parser.add_argument('--modes', nargs='*', default=['eager', 'graph'], choices=['eager', 'graph', 'compiled'])
     parser.add_argument('--inputs', type=int, default=5, help='to compare actions on')

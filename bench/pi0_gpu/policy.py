@@ -48,7 +48,8 @@ def rotate_half(x):
     return torch.cat((-x[..., h:], x[..., :h]), dim=-1)
 
 
-def attend(q, k, v, mask, scale, impl):
+def attend(q, k, v, mask, impl):
+    scale = q.shape[-1] ** -0.5
     if impl == "sdpa":
         return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=scale, enable_gqa=q.shape[1] != k.shape[1])
     rep = q.shape[1] // k.shape[1]
@@ -72,8 +73,8 @@ class GemmaLayer(nn.Module):
         self.o_proj = L(heads * hd, width)
         self.gate_proj, self.up_proj, self.down_proj = L(width, mlp), L(width, mlp), L(mlp, width)
 
-    def forward(self, x, cos, sin, mask, past, impl):
-        b, s, _ = x.shape
+    def forward(self, x, angles, mask, past, impl):
+        (b, s, _), (cos, sin) = x.shape, angles
         h = self.input_layernorm(x)
         q = self.q_proj(h).view(b, s, self.nh, self.hd).transpose(1, 2)
         k = self.k_proj(h).view(b, s, self.nkv, self.hd).transpose(1, 2)
@@ -81,7 +82,7 @@ class GemmaLayer(nn.Module):
         q, k = q * cos + rotate_half(q) * sin, k * cos + rotate_half(k) * sin
         if past is not None:
             k, v = torch.cat([past[0], k], 2), torch.cat([past[1], v], 2)
-        o = attend(q, k, v, mask, self.hd ** -0.5, impl).transpose(1, 2).reshape(b, s, -1).contiguous()
+        o = attend(q, k, v, mask, impl).transpose(1, 2).reshape(b, s, -1).contiguous()
         x = x + self.o_proj(o)
         h = self.post_attention_layernorm(x)
         return x + self.down_proj(F.gelu(self.gate_proj(h), approximate="tanh") * self.up_proj(h)), (k, v)
@@ -101,7 +102,7 @@ class SiglipLayer(nn.Module):
         hd = d // self.nh
         h = self.layer_norm1(x)
         q, k, v = (p(h).view(b, s, self.nh, hd).transpose(1, 2) for p in (self.q_proj, self.k_proj, self.v_proj))
-        x = x + self.out_proj(attend(q, k, v, None, hd ** -0.5, impl).transpose(1, 2).reshape(b, s, d))
+        x = x + self.out_proj(attend(q, k, v, None, impl).transpose(1, 2).reshape(b, s, d))
         return x + self.fc2(F.gelu(self.fc1(self.layer_norm2(x)), approximate="tanh"))
 
 
@@ -174,7 +175,7 @@ class Pi0(nn.Module):
         cos, sin = self.rope(torch.cumsum(pad, 1) - 1, dt_)
         cache = []
         for l in self.prefix:
-            x, kv = l(x, cos, sin, mask, None, self.impl)
+            x, kv = l(x, (cos, sin), mask, None, self.impl)
             cache.append(kv)
         S = c.horizon + 1
         sfx = torch.ones(S, S, dtype=torch.bool, device=x.device)
@@ -193,7 +194,7 @@ class Pi0(nn.Module):
             a = self.action_time_mlp_out(F.silu(self.action_time_mlp_in(a)))
             h = torch.cat([self.state_proj(state)[:, None], a], 1).to(dt_)
             for l, kv in zip(self.expert, cache):
-                h, _ = l(h, cos, sin, mask, kv, self.impl)
+                h, _ = l(h, (cos, sin), mask, kv, self.impl)
             xt = xt + dt * self.action_out_proj(self.expert_norm(h)[:, -c.horizon:].to(noise.dtype))
         return xt
 

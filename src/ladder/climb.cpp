@@ -114,7 +114,8 @@ Status Climber::climb_rungs() {
     for (const Rung* rung : open_rungs()) {
       RUNG_CHECK(tell(std::string(rung->name)));
       if (number == 1 && budget_.left() < kTogetherShare * budget_.total()) {
-        refuse({.name = std::string(rung->name), .before_ms = current_ms_}, "the budget leaves no time to try it alone");
+        refuse({.name = std::string(rung->name), .before_ms = current_ms_},
+               "the budget leaves no time to try it alone");
         continue;
       }
       RUNG_CHECK(rung->name == "tune" ? refine_choices(number) : try_step({rung}, number));
