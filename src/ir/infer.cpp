@@ -2,11 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/infer.hpp"
 
+#include "ir/checked_shape.hpp"
+
 namespace rung {
 
 Result<Type> infer_type(const Op& op, std::span<const Type> operands) {
   auto type = std::visit([&](const auto& s) { return infer::rule(s, operands); }, op);
   if (!type) return fail("{}: {}", name_of(op), type.error().message);
+  if (auto status = infer::want_countable(*type); !status) return fail("{}: {}", name_of(op), status.error().message);
   return type;
 }
 
@@ -26,6 +29,10 @@ Status want_shape(const Type& type, const Shape& wanted, std::string_view what) 
 }
 Status want_rank(const Type& type, int wanted, std::string_view what) {
   if (type.shape.rank() != wanted) return fail("{}: got {}, wanted rank {}", what, type, wanted);
+  return {};
+}
+Status want_countable(const Type& type) {
+  if (!within_limits(type.shape)) return fail("got a result of {}, wanted at most {} elements", type, kMaxElements);
   return {};
 }
 Status want_same_dtype(const Type& a, const Type& b) {

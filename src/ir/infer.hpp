@@ -39,6 +39,8 @@ Status want_count(Types types, size_t wanted);
 Status want_float(const Type& type, std::string_view what);
 Status want_shape(const Type& type, const Shape& wanted, std::string_view what);
 Status want_rank(const Type& type, int wanted, std::string_view what);
+// Its elements can be counted: see checked_shape.hpp.
+Status want_countable(const Type& type);
 Status want_same_dtype(const Type& a, const Type& b);
 // The operand broadcasts to `wanted` without enlarging it.
 Status want_broadcast_to(const Type& type, const Shape& wanted, std::string_view what);

@@ -50,6 +50,7 @@ Result<Type> rule(const Concat& op, Types types) {
     if (next.shape.rank() == wanted.rank()) wanted[axis] = next.shape[axis];
     RUNG_CHECK(want_shape(next, wanted, "operand"));
     type.shape[axis] += next.shape[axis];
+    RUNG_CHECK(want_countable(type));
   }
   return type;
 }

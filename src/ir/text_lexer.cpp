@@ -5,6 +5,8 @@
 #include <charconv>
 #include <limits>
 
+#include "ir/checked_shape.hpp"
+
 namespace rung {
 namespace {
 
@@ -103,14 +105,12 @@ Result<int64_t> Lexer::integer() {
 Result<Dims> Lexer::dims() {
   Dims dims;
   RUNG_CHECK(expect('['));
-  int64_t product = 1;
   while (!accept(']')) {
     if (dims.rank() > 0) RUNG_CHECK(expect(','));
     if (dims.rank() == Dims::kMaxRank) return error("got more than {} dimensions", Dims::kMaxRank);
     RUNG_TRY(int64_t dim, integer());
-    if (dim < 0 || __builtin_mul_overflow(product, std::max<int64_t>(dim, 1), &product) || product > int64_t{1} << 48)
-      return error("got dimension {}: negative, or too large a product", dim);
     dims.push_back(dim);
+    if (!within_limits(dims)) return error("got dimension {}: negative, or too large a product", dim);
   }
   return dims;
 }

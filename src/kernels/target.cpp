@@ -23,8 +23,8 @@ std::span<const Kernel* const> Target::kernels_for(std::string_view family) cons
   return {first, std::find_if_not(first, kernels.end(), of_family)};
 }
 
-const Kernel* Target::kernel_named(std::string_view name) const {
-  auto it = std::find_if(kernels.begin(), kernels.end(), [&](const Kernel* row) { return row->name == name; });
+const Kernel* Target::kernel_named(std::string_view row_name) const {
+  auto it = std::find_if(kernels.begin(), kernels.end(), [&](const Kernel* row) { return row->name == row_name; });
   return it == kernels.end() ? nullptr : *it;
 }
 

@@ -65,6 +65,13 @@ TEST(GraphText, RefusesShapesTooLargeToCount) {
             "line 1: got dimension 4294967296: negative, or too large a product");
 }
 
+TEST(GraphText, RefusesResultsTooLargeToCount) {
+  EXPECT_EQ(error_of("y = add(a:f32[1048576,1], b:f32[1,1073741824])"),
+            "line 1: add: got a result of f32[1048576,1073741824], wanted at most 281474976710656 elements");
+  EXPECT_EQ(error_of("y = concat(a:f32[200000000000000], b:f32[200000000000000], axis=0)"),
+            "line 1: concat: got a result of f32[400000000000000], wanted at most 281474976710656 elements");
+}
+
 TEST(GraphText, RefusesDeepNesting) {
   std::string text = "y = ";
   for (int i = 0; i < 100; ++i) text += "neg(";

@@ -205,13 +205,12 @@ Result<std::shared_ptr<PreparedGemm>> PreparedGemm::make(const LibraryGemm& gemm
 Status PreparedGemm::enqueue(const LibraryOperands& operands, Stream stream) const {
   Objects& objects = *objects_;
   if (objects.bias) RUNG_CHECK(objects.set(kBiasPointer, uint64_t{operands.bias}));
-  auto pointer = [](Address address) { return reinterpret_cast<void*>(address); };
   const float one = 1, beta = objects.residual ? 1.0f : 0.0f;
   Address c = objects.residual ? operands.residual : operands.out;
-  return check(library.cublasLtMatmul(library.handle, objects.descriptor, &one, pointer(operands.w), objects.a,
-                                      pointer(operands.x), objects.b, &beta, pointer(c), objects.c,
-                                      pointer(operands.out), objects.d, &objects.algorithm, pointer(operands.workspace),
-                                      objects.workspace_bytes, stream),
+  return check(library.cublasLtMatmul(library.handle, objects.descriptor, &one, device_pointer(operands.w), objects.a,
+                                      device_pointer(operands.x), objects.b, &beta, device_pointer(c), objects.c,
+                                      device_pointer(operands.out), objects.d, &objects.algorithm,
+                                      device_pointer(operands.workspace), objects.workspace_bytes, stream),
                "matmul");
 }
 

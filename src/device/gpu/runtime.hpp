@@ -3,6 +3,7 @@
 // runtime's error code, which error_text() names.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -12,6 +13,8 @@
 namespace rung::gpu {
 
 using Address = uint64_t;  // of device memory
+// The form that kernels and libraries take; the host must not read through it.
+inline void* device_pointer(Address address) { return std::bit_cast<void*>(address); }
 using Context = void*;
 using Stream = void*;
 using Event = void*;

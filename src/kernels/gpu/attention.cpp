@@ -7,15 +7,13 @@ namespace {
 
 bool is_mask(const Problem& problem, size_t i) { return problem.as<Attention>().has_mask && i == 1; }
 
-const void* pointer(Address address) { return reinterpret_cast<const void*>(address); }
-
 void copy_strides(const Operand& from, int64_t (&to)[3]) {
   for (int axis = 0; axis < 3; ++axis) to[axis] = from.shape[axis] == 1 ? 0 : from.strides[axis];
 }
 
 void set_mask(const Call& call, AttentionArguments& a) {
   const Operand& mask = call.problem.inputs[1];
-  a.mask = static_cast<const float*>(pointer(call.inputs[1]));
+  a.mask = static_cast<const float*>(device_pointer(call.inputs[1]));
   for (int axis = mask.shape.rank() - 1, to = 3; axis >= 0; --axis, --to)
     a.mask_stride[to] = mask.shape[axis] == 1 ? 0 : mask.strides[axis];
 }
@@ -67,13 +65,13 @@ AttentionArguments attention_arguments(const Call& call) {
   const auto& op = problem.as<Attention>();
   const AttentionShape shape(problem);
   AttentionArguments a{};
-  a.q = pointer(call.inputs[0]);
-  a.out = reinterpret_cast<void*>(call.output);
+  a.q = device_pointer(call.inputs[0]);
+  a.out = device_pointer(call.output);
   copy_strides(problem.inputs[0], a.q_stride);
   if (op.has_mask) set_mask(call, a);
   for (size_t i = shape.first_key; i < problem.inputs.size(); i += 2) {
     AttentionSegment& segment = a.segment[a.segments++];
-    segment.k = pointer(call.inputs[i]), segment.v = pointer(call.inputs[i + 1]);
+    segment.k = device_pointer(call.inputs[i]), segment.v = device_pointer(call.inputs[i + 1]);
     segment.keys = static_cast<int32_t>(problem.inputs[i].shape[1]);
     copy_strides(problem.inputs[i], segment.k_stride);
     copy_strides(problem.inputs[i + 1], segment.v_stride);

@@ -10,9 +10,9 @@ namespace rung::gpu {
 Status enqueue_gated_rows(const Call& call, Address halves) {
   LinearShape shape(call.problem);
   DType type = call.problem.output.dtype;
-  GatedRowsArguments arguments{.halves = reinterpret_cast<const void*>(halves),
+  GatedRowsArguments arguments{.halves = device_pointer(halves),
                                .residual = nullptr,
-                               .out = reinterpret_cast<void*>(call.output),
+                               .out = device_pointer(call.output),
                                .rows = shape.m,
                                .columns = shape.n,
                                .residual_stride = 0,
@@ -21,7 +21,7 @@ Status enqueue_gated_rows(const Call& call, Address halves) {
                                        : type == DType::bf16 ? 1
                                                              : 2};
   if (shape.residual_at > 0) {
-    arguments.residual = reinterpret_cast<const void*>(call.inputs[shape.residual_at]);
+    arguments.residual = device_pointer(call.inputs[shape.residual_at]);
     arguments.residual_stride = call.problem.inputs[static_cast<size_t>(shape.residual_at)].row_stride();
   }
   constexpr int64_t kThreads = 256, kPerThread = 8;
