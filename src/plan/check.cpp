@@ -12,19 +12,26 @@ namespace {
 
 constexpr uint64_t kMaxArena = uint64_t{1} << 40;
 
-// Bytes from the operand's first element to past its last; nullopt on overflow or a negative stride.
+// Bytes from the operand's first element to past its last; nullopt if a stride is negative or anything exceeds
+// kMaxArena, so that a stride times its dimension never overflows.
 std::optional<uint64_t> extent(const Operand& view) {
   uint64_t last = 0;
+  bool empty = false;
   for (int i = 0; i < view.shape.rank(); ++i) {
-    if (view.shape[i] == 0) return 0;
+    auto stride = static_cast<uint64_t>(view.strides[i]);  // a negative one exceeds kMaxArena
+    if (stride > kMaxArena) return std::nullopt;
+    empty = empty || view.shape[i] == 0;
     uint64_t reach = 0;
-    if (view.strides[i] < 0 ||
-        __builtin_mul_overflow(static_cast<uint64_t>(view.shape[i] - 1), static_cast<uint64_t>(view.strides[i]),
-                               &reach) ||
-        __builtin_add_overflow(last, reach, &last) || last > kMaxArena)
+    if (view.shape[i] > 1 && __builtin_mul_overflow(static_cast<uint64_t>(view.shape[i] - 1), stride, &reach))
       return std::nullopt;
+    if (__builtin_add_overflow(last, reach, &last) || last > kMaxArena) return std::nullopt;
   }
-  return (last + 1) * size_of(view.dtype);
+  return empty ? 0 : (last + 1) * size_of(view.dtype);
+}
+
+Status check_strides(const PlanOperand& operand) {
+  if (!extent(operand.view)) return fail("strides {} of {} are out of range", operand.view.strides, operand.view.shape);
+  return {};
 }
 
 Status check_operand(const Plan& plan, const PlanOperand& operand) {
@@ -59,6 +66,7 @@ Status check_step(const Plan& plan, const Step& step) {
   RUNG_TRY(Type type, infer_type(step.op, types));
   if (!(type == Type{step.output.view.dtype, step.output.view.shape}) || !step.output.view.contiguous())
     return fail("its result is not a dense {}", type);
+  for (const auto& input : step.inputs) RUNG_CHECK(check_strides(input));
   Problem problem = problem_of(step, plan.recipe.threads);
   if (Verdict verdict = plan.target->supports(*kernel, problem); !verdict)
     return fail("kernel '{}': {}", step.kernel, verdict.reason);
