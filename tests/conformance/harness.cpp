@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "base/hash.hpp"
 #include "base/random.hpp"
@@ -26,6 +27,7 @@ double value_of(std::string_view name, uint64_t seed, uint64_t i) {
   if (starts_with(name, "nonzero")) return (i % 2 ? 1 : -1) * (1 + std::floor(4 * uniform));
   if (starts_with(name, "index")) return std::floor(3 * uniform);
   if (starts_with(name, "mask")) return uniform < 0.25 && i > 0 ? -1e9 : 0;
+  if (starts_with(name, "gaps")) return i / 75 % 2 ? -std::numeric_limits<double>::infinity() : 0;
   if (starts_with(name, "keep")) return uniform < 0.6 || i == 0;
   if (starts_with(name, "w")) return 0.1 * normal;
   return normal;

@@ -115,6 +115,10 @@ constexpr const char* kFloatProblems[] = {
     "result = attention(q:T[1,40,2,64], k:T[1,1000,2,64], v:T[1,1000,2,64], scale=0.125)",
     "result = attention(q:T[2,50,4,40], mask:f32[2,1,1,47], k:T[2,47,2,40], v:T[2,47,2,40], has_mask=true, "
     "scale=0.158)",
+    "result = attention(q:T[1,9,8,256], gaps:f32[1,1,9,190], k:T[1,181,1,256], v:T[1,181,1,256], k2:T[1,9,1,256], "
+    "v2:T[1,9,1,256], has_mask=true, segments=2, scale=0.0625)",
+    "result = attention(q:T[2,20,4,72], gaps:f32[20,200], k:T[2,200,2,72], v:T[2,200,2,72], has_mask=true, "
+    "scale=0.118)",
     "result = attention(q:T[1,10,2,33], k:T[1,12,2,33], v:T[1,12,2,33], k2:T[1,1,2,33], v2:T[1,1,2,33], segments=2)",
     // contractions
     "result = matmul(x:T[5,7], y:T[7,9])",

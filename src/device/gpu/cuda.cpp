@@ -20,7 +20,8 @@ enum DeviceAttribute {
   kSharedBytesPerBlock = 97,
   kClusters = 120
 };
-enum FunctionAttribute { kMaxDynamicShared = 8, kSharedCarveout = 9 };
+enum FunctionAttribute { kMaxDynamicShared = 8, kSharedCarveout = 9, kLargeClusters = 14 };
+enum TileOption { kUint16 = 1, kSwizzle128Bytes = 3, kPromotion256Bytes = 3 };  // CUtensorMap...
 enum LaunchAttributeId { kCooperativeLaunch = 2, kClusterDimension = 4, kProgrammaticSerialization = 6 };
 
 struct LaunchAttribute {
@@ -74,6 +75,9 @@ struct Driver {
   int (*cuModuleGetFunction)(Function*, Module, const char*);
   int (*cuFuncSetAttribute)(Function, int, int);
   int (*cuOccupancyMaxActiveBlocksPerMultiprocessor)(int*, Function, int, size_t);
+  int (*cuTensorMapEncodeTiled)(void* map, int type, unsigned rank, Address, const uint64_t* size,
+                                const uint64_t* stride, const uint32_t* box, const uint32_t* step, int interleave,
+                                int swizzle, int promotion, int fill);
   int (*cuLaunchKernelEx)(const LaunchConfig*, Function, void**, void**);
   int (*cuStreamBeginCapture_v2)(Stream, int);
   int (*cuStreamEndCapture)(Stream, Graph*);
@@ -81,8 +85,6 @@ struct Driver {
   int (*cuGraphDestroy)(Graph);
   int (*cuGraphExecDestroy)(ExecutableGraph);
   int (*cuGraphLaunch)(ExecutableGraph, Stream);
-  int (*cuTensorMapEncodeTiled)(TensorMap*, int, unsigned, void*, const uint64_t*, const uint64_t*, const unsigned*,
-                                const unsigned*, int, int, int, int);
 };
 Driver driver;
 
@@ -135,6 +137,12 @@ int allow_shared_bytes(Function function, size_t bytes) {
   return driver.cuFuncSetAttribute(function, kSharedCarveout, 100);  // percent: room for a second block beside it
 }
 
+int tile_map(TileMap* map, const TileShape& shape) {
+  constexpr uint32_t every[] = {1, 1, 1, 1, 1};
+  return driver.cuTensorMapEncodeTiled(map, kUint16, TileShape::kRank, shape.address, shape.size, shape.stride,
+                                       shape.box, every, 0, kSwizzle128Bytes, kPromotion256Bytes, 0);
+}
+
 int launch(Function function, const Launch& shape, void** parameters, Stream stream) {
   LaunchAttribute attributes[3];
   LaunchConfig config{{shape.grid.x, shape.grid.y, shape.grid.z},
@@ -150,21 +158,22 @@ int launch(Function function, const Launch& shape, void** parameters, Stream str
   };
   if (shape.dependent) add(kProgrammaticSerialization).value.flag = 1;
   if (shape.cooperative) add(kCooperativeLaunch).value.flag = 1;
-  if (shape.cluster.x * shape.cluster.y * shape.cluster.z > 1) {
+  const unsigned cluster_blocks = shape.cluster.x * shape.cluster.y * shape.cluster.z;
+  constexpr unsigned kPortableBlocks = 8;  // more than these a function must allow
+  if (cluster_blocks > kPortableBlocks)
+    if (int code = driver.cuFuncSetAttribute(function, kLargeClusters, 1)) return code;
+  if (cluster_blocks > 1) {
     unsigned cluster[3] = {shape.cluster.x, shape.cluster.y, shape.cluster.z};
     std::memcpy(add(kClusterDimension).value.cluster, cluster, sizeof cluster);
   }
   return driver.cuLaunchKernelEx(&config, function, parameters, nullptr);
 }
 
-enum TensorMapElement { kSixteenBits = 1 };
-enum TensorMapSwizzle { k128Bytes = 3 };
-enum TensorMapPromotion { kTo256Bytes = 3 };  // of what is read into the cache
 int tensor_map(TensorMap* map, const BoxedMatrix& matrix) {
   const uint64_t sizes[] = {matrix.columns, matrix.rows}, pitches[] = {matrix.pitch_bytes};
   const unsigned box[] = {kBoxColumns, matrix.box_rows}, steps[] = {1, 1};
-  return driver.cuTensorMapEncodeTiled(map, kSixteenBits, 2, reinterpret_cast<void*>(matrix.address), sizes, pitches,
-                                       box, steps, 0, k128Bytes, kTo256Bytes, 0);
+  return driver.cuTensorMapEncodeTiled(map, kUint16, 2, matrix.address, sizes, pitches, box, steps, 0, kSwizzle128Bytes,
+                                       kPromotion256Bytes, 0);
 }
 
 constexpr int kCaptureThisThreadOnly = 1;
@@ -220,6 +229,7 @@ Status load_driver() {
   RUNG_FIND(cuModuleGetFunction);
   RUNG_FIND(cuFuncSetAttribute);
   RUNG_FIND(cuOccupancyMaxActiveBlocksPerMultiprocessor);
+  RUNG_FIND(cuTensorMapEncodeTiled);
   RUNG_FIND(cuLaunchKernelEx);
   RUNG_FIND(cuStreamBeginCapture_v2);
   RUNG_FIND(cuStreamEndCapture);
@@ -227,7 +237,6 @@ Status load_driver() {
   RUNG_FIND(cuGraphDestroy);
   RUNG_FIND(cuGraphExecDestroy);
   RUNG_FIND(cuGraphLaunch);
-  RUNG_FIND(cuTensorMapEncodeTiled);
 #undef RUNG_FIND
   if (int code = driver.cuInit(0)) return fail("the CUDA driver cannot start: {} ({})", error_text(code), code);
   int count = 0;
@@ -265,6 +274,7 @@ Runtime make_table() {
           .module_function = driver.cuModuleGetFunction,
           .allow_shared_bytes = allow_shared_bytes,
           .blocks_per_multiprocessor = driver.cuOccupancyMaxActiveBlocksPerMultiprocessor,
+          .tile_map = tile_map,
           .launch = launch,
           .tensor_map = tensor_map,
           .capture_begin = capture_begin,

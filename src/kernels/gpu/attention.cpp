@@ -39,7 +39,7 @@ Verdict supports_attention(const Problem& problem, const Machine& machine) {
   if (problem.as<Attention>().segments > kMaxAttentionSegments)
     return reject(fmt::format("more than {} segments", kMaxAttentionSegments));
   if (shape.width > kMaxAttentionWidth) return reject(fmt::format("heads wider than {}", kMaxAttentionWidth));
-  if (std::max({shape.rows(), shape.keys, shape.batch, shape.heads}) > INT32_MAX / 2 || shape.groups > 65535 ||
+  if (shape.rows() * shape.heads > UINT32_MAX || shape.keys > INT32_MAX / 2 || shape.groups > 65535 ||
       shape.batch > 65535)
     return reject("more rows, keys, heads or batches than a launch has");
   for (size_t i = 0; i < problem.inputs.size(); ++i)
@@ -79,6 +79,7 @@ AttentionArguments attention_arguments(const Call& call) {
   a.batch = static_cast<int32_t>(shape.batch), a.queries = static_cast<int32_t>(shape.queries);
   a.heads = static_cast<int32_t>(shape.heads), a.groups = static_cast<int32_t>(shape.groups);
   a.width = static_cast<int32_t>(shape.width), a.keys = static_cast<int32_t>(shape.keys);
+  a.ratio = a.heads / a.groups, a.ratio_inverse = inverse_of(a.ratio);
   a.scale = op.scale;
   return a;
 }

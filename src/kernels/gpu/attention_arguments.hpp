@@ -17,9 +17,13 @@ struct AttentionSegment {
   int32_t keys;
 };
 
+// To divide by `ratio`: (x * inverse) >> 32, exact while x * ratio is below 2^32.
+constexpr uint64_t inverse_of(int32_t ratio) { return (uint64_t{1} << 32) / static_cast<uint64_t>(ratio) + 1; }
+
 // The query heads that share a key head are packed: row r of a group is query r / ratio of its head r % ratio, where
 // ratio = heads / groups.
 struct AttentionArguments {
+  uint64_t ratio_inverse;
   const void* q;
   void* out;          // [batch, queries, heads, width], dense
   const float* mask;  // added to the scores; null: none
@@ -30,6 +34,7 @@ struct AttentionArguments {
   int32_t batch, queries, heads, groups, width;
   int32_t keys;          // of all segments
   int32_t settled_keys;  // the first so many were written by kernels that are known to have ended
+  int32_t ratio;
   float scale;
 };
 

@@ -37,21 +37,18 @@ struct MmaAttention {
   __device__ T* values(int block) const { return keys(block) + kBlockKeys * kPitch; }
 
   __device__ void load_queries() const {
-    for (int i = threadIdx.x; i < kRows * kChunks; i += kThreads) {
-      const int row = i / kChunks, d = i % kChunks * 8;
-      const bool valid = first_row + row < rows.count() && d < rows.a.width;
-      copy_async_16(shared + row * kPitch + d, rows.q<T>(valid ? first_row + row : 0) + (valid ? d : 0), valid);
-    }
+    for_queries<T, kRows, kChunks, kThreads>(rows, first_row, threadIdx.x,
+                                             [&](int row, int chunk, const T* from, bool valid) {
+                                               copy_async_16(shared + row * kPitch + chunk * 8, from, valid);
+                                             });
   }
   __device__ void load_block(int block) const {
-    const int first = block * kBlockKeys;
-    for (int i = threadIdx.x; i < kBlockKeys * kChunks; i += kThreads) {
-      const int key = i / kChunks, d = i % kChunks * 8;
-      const bool valid = first + key < rows.a.keys && d < rows.a.width;
-      const auto from = key_value<T>(rows.a, rows.batch, rows.group, valid ? first + key : 0);
-      copy_async_16(keys(block) + key * kPitch + d, from.k + (valid ? d : 0), valid);
-      copy_async_16(values(block) + key * kPitch + d, from.v + (valid ? d : 0), valid);
-    }
+    T *const k = keys(block), *const v = values(block);
+    for_keys<T, kBlockKeys, kChunks, kThreads>(rows, block * kBlockKeys, threadIdx.x,
+                                               [&](int key, int chunk, const T* from_k, const T* from_v, bool valid) {
+                                                 copy_async_16(k + key * kPitch + chunk * 8, from_k, valid);
+                                                 copy_async_16(v + key * kPitch + chunk * 8, from_v, valid);
+                                               });
   }
   __device__ void keep_queries() {
     if constexpr (kKeepQueries)
@@ -74,49 +71,6 @@ struct MmaAttention {
       }
     }
   }
-  __device__ void load_mask(FragmentC (&bias)[kKeys / 8], int first_key) const {
-    if (!rows.a.mask) return;
-#pragma unroll
-    for (int j = 0; j < kKeys / 8; ++j)
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const int key = first_key + j * 8 + lane() % 4 * 2 + i % 2;
-        bias[j].x[i] = mask[i / 2][min(key, rows.a.keys - 1) * rows.a.mask_stride[3]];
-      }
-  }
-  __device__ void scale_and_mask(FragmentC (&scores)[kKeys / 8], const FragmentC (&bias)[kKeys / 8],
-                                 int first_key) const {
-    const bool whole = first_key + kKeys <= rows.a.keys;
-#pragma unroll
-    for (int j = 0; j < kKeys / 8; ++j)
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        scores[j].x[i] = scores[j].x[i] * rows.a.scale + bias[j].x[i];
-        if (!whole && first_key + j * 8 + lane() % 4 * 2 + i % 2 >= rows.a.keys) scores[j].x[i] = -INFINITY;
-      }
-  }
-  // Turns scores into weights relative to the new largest score, and scales the sums to it.
-  __device__ void soften(FragmentC (&scores)[kKeys / 8]) {
-    float factor[2];
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      float largest = -INFINITY, sum = 0.0f;
-#pragma unroll
-      for (int j = 0; j < kKeys / 8; ++j)
-        largest = fmaxf(largest, fmaxf(scores[j].x[2 * half], scores[j].x[2 * half + 1]));
-      factor[half] = running[half].raise(lanes_max<4>(largest));
-#pragma unroll
-      for (int j = 0; j < kKeys / 8; ++j)
-#pragma unroll
-        for (int i = 2 * half; i < 2 * half + 2; ++i) sum += scores[j].x[i] = running[half].weight(scores[j].x[i]);
-      running[half].sum += sum;  // of this lane's columns only
-    }
-    if (!any_lane(factor[0] != 1.0f || factor[1] != 1.0f)) return;
-#pragma unroll
-    for (FragmentC& s : sums)
-#pragma unroll
-      for (int i = 0; i < 4; ++i) s.x[i] *= factor[i / 2];
-  }
   __device__ void add_values(const FragmentC (&weights)[kKeys / 8], int block) {
     const T* from = values(block) + key_warp() * kKeys * kPitch;
 #pragma unroll
@@ -135,10 +89,12 @@ struct MmaAttention {
     const int first_key = block * kBlockKeys + key_warp() * kKeys;
     if (first_key >= rows.a.keys) return;
     FragmentC scores[kKeys / 8], bias[kKeys / 8];
-    load_mask(bias, first_key);
+    float factor[2];
+    load_bias(bias, rows.a, mask, first_key);
     dot(scores, block);
-    scale_and_mask(scores, bias, first_key);
-    soften(scores);
+    scale_and_mask(scores, bias, rows.a, first_key);
+    soften(scores, running, factor);
+    rescale(sums, factor);
     add_values(scores, block);
   }
 
@@ -147,7 +103,7 @@ struct MmaAttention {
     T* to = my_queries();
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const float factor = 1.0f / running[half].sum;
+      const float factor = fast_inverse(running[half].sum);
 #pragma unroll
       for (int j = 0; j < shape.width / 8; ++j)
         *reinterpret_cast<uint32_t*>(to + (lane() / 4 + half * 8) * kPitch + j * 8 + lane() % 4 * 2) =
@@ -195,7 +151,7 @@ struct MmaAttention {
 #pragma unroll
       for (int i = 0; i < 8; ++i) x[i] += weight * all[(w * kRows + row) * kPitch + d + i];
     }
-    const float factor = 1.0f / total.sum;
+    const float factor = fast_inverse(total.sum);
     *reinterpret_cast<uint4*>(rows.out<T>(first_row + row) + d) =
         make_uint4(pack<T>(x[0] * factor, x[1] * factor), pack<T>(x[2] * factor, x[3] * factor),
                    pack<T>(x[4] * factor, x[5] * factor), pack<T>(x[6] * factor, x[7] * factor));

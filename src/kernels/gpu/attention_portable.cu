@@ -27,10 +27,12 @@ struct Shared {
 
 template <class T, int D>
 __device__ void load_queries(Shared<D>& shared, const AttentionRows& rows, int first) {
-  for (int i = threadIdx.x; i < kPortableAttentionRows * D; i += kThreads) {
-    const int row = i / D, d = i % D;
-    const bool valid = first + row < rows.count() && d < rows.a.width;
-    shared.q[row][d] = valid ? to_float(rows.q<T>(first + row)[d]) * rows.a.scale : 0.0f;
+  for (int row = warp(); row < kPortableAttentionRows; row += kPortableAttentionWarps) {
+    const bool valid = first + row < rows.count();
+    const T* from = rows.q<T>(valid ? first + row : 0);
+#pragma unroll
+    for (int d = lane(); d < D; d += kLanes)
+      shared.q[row][d] = valid && d < rows.a.width ? to_float(from[d]) * rows.a.scale : 0.0f;
   }
 }
 
@@ -38,7 +40,9 @@ template <class T, int D>
 __device__ void load_keys(Shared<D>& shared, const AttentionRows& rows, int first) {
   for (int i = warp(); i < kLanes; i += kPortableAttentionWarps) {
     const bool valid = first + i < rows.a.keys;
-    const auto from = key_value<T>(rows.a, rows.batch, rows.group, valid ? first + i : 0);
+    const Place place(rows.a, valid ? first + i : 0);
+    const KeyValue<T> from(rows, rows.a.segment[place.segment], place.key, 0);
+#pragma unroll
     for (int d = lane(); d < D; d += kLanes) {
       shared.keys.x[i][d] = valid && d < rows.a.width ? to_float(from.k[d]) : 0.0f;
       shared.values.x[i][d] = valid && d < rows.a.width ? to_float(from.v[d]) : 0.0f;

@@ -44,22 +44,21 @@ struct Split {
   __device__ bool warp_has_keys() const { return warp() * 16 < block_keys; }
 
   __device__ void load_queries() const {
-    for (int i = warp(); i < kRows; i += kWarps) {
-      const bool valid = first_row + i < rows.count() && lane() * 8 < rows.a.width;
-      copy_async_16(queries + i * kPitch + lane() * 8, rows.q<T>(valid ? first_row + i : 0) + (valid ? lane() * 8 : 0),
-                    valid);
-    }
+    for_queries<T, kRows, kWidth / 8, SplitAttention::kThreads>(
+        rows, first_row, threadIdx.x, [&](int row, int chunk, const T* from, bool valid) {
+          copy_async_16(queries + row * kPitch + chunk * 8, from, valid);
+        });
   }
-  // Keys from `from` to `end` of all segments, as far as they are this block's; what is beyond the last is zero.
+  // Keys from `from` to `end` of all segments, as far as they are this block's, in runs of 16.
   template <bool of_values>
   __device__ void load_keys(int from, int end) const {
-    for (int i = warp(); i < block_keys; i += kWarps) {
-      const int key = first_key + i;
-      if (key < from || key >= end) continue;
-      const bool valid = key < rows.a.keys && lane() * 8 < rows.a.width;
-      const auto at = key_value<T>(rows.a, rows.batch, rows.group, valid ? key : 0);
-      T* to = (of_values ? values : keys) + i * kPitch + lane() * 8;
-      copy_async_16(to, (of_values ? at.v : at.k) + (valid ? lane() * 8 : 0), valid);
+    T* const to = of_values ? values : keys;
+    for (int run = 0; run < block_keys; run += 16) {
+      if (first_key + run < from || first_key + run >= end) continue;
+      for_keys<T, 16, kWidth / 8, SplitAttention::kThreads>(
+          rows, first_key + run, threadIdx.x, [&](int key, int chunk, const T* k, const T* v, bool valid) {
+            copy_async_16(to + (run + key) * kPitch + chunk * 8, of_values ? v : k, valid);
+          });
     }
   }
 
@@ -189,7 +188,8 @@ struct Split {
       }
       const int packed = first_row + upper + 8 * half;
       if (packed < rows.count() && column < rows.a.width)
-        *reinterpret_cast<uint32_t*>(rows.out<T>(packed) + column) = pack<T>(low / total.sum, high / total.sum);
+        *reinterpret_cast<uint32_t*>(rows.out<T>(packed) + column) =
+            pack<T>(low * fast_inverse(total.sum), high * fast_inverse(total.sum));
     }
   }
 };
@@ -198,7 +198,7 @@ template <class T>
 __device__ void attention(const AttentionArguments& a) {
   extern __shared__ __align__(16) unsigned char memory[];
   const Split<T> work(a, memory);
-  const int settled = a.settled_keys, end = work.first_key + work.block_keys;
+  const int settled = a.settled_keys / 16 * 16, end = work.first_key + work.block_keys;
   allow_dependents();
   work.template load_keys<false>(0, settled);
   work.template load_keys<true>(0, settled);
@@ -216,6 +216,7 @@ __device__ void attention(const AttentionArguments& a) {
   work.scale_and_mask(scores, bias);
   work.soften(scores);
   work.add_values(sums);
+  sync_block();  // few keys: the sums reach into the values
   work.publish(sums);
   sync_cluster();
   work.combine();

@@ -5,7 +5,7 @@
 #include "kernels/gpu/bulk_copy_sm90.cuh"
 #include "kernels/gpu/cluster_sm90.cuh"
 #include "kernels/gpu/linear_skinny_arguments.hpp"
-#include "kernels/gpu/wgmma_sm90.cuh"
+#include "kernels/gpu/linear_wgmma_sm90.cuh"
 
 namespace rung::gpu {
 namespace {

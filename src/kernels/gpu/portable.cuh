@@ -81,10 +81,30 @@ __device__ inline uint32_t pack<f16>(float low, float high) {
   return both;
 }
 
+template <class T>
+__device__ inline float2 unpack(uint32_t both);
+template <>
+__device__ inline float2 unpack<bf16>(uint32_t both) {
+  return {__uint_as_float(both << 16), __uint_as_float(both & 0xffff0000u)};
+}
+template <>
+__device__ inline float2 unpack<f16>(uint32_t both) {
+  __half2 pair;
+  memcpy(&pair, &both, sizeof pair);
+  return __half22float2(pair);
+}
+
 // 2^x, to 2 units in the last place; 0 for -inf.
 __device__ inline float fast_exp2(float x) {
   float y;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
+// 1 / x, to one unit in the last place.
+__device__ inline float fast_inverse(float x) {
+  float y;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
 
@@ -176,14 +196,13 @@ template <class T>
 __device__ inline void multiply_add(FragmentC& c, const FragmentA& a, const FragmentB& b);
 template <>
 __device__ inline void multiply_add<bf16>(FragmentC& c, const FragmentA& a, const FragmentB& b) {
-  asm volatile(
-      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
       : "+f"(c.x[0]), "+f"(c.x[1]), "+f"(c.x[2]), "+f"(c.x[3])
       : "r"(a.x[0]), "r"(a.x[1]), "r"(a.x[2]), "r"(a.x[3]), "r"(b.x[0]), "r"(b.x[1]));
 }
 template <>
 __device__ inline void multiply_add<f16>(FragmentC& c, const FragmentA& a, const FragmentB& b) {
-  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
                : "+f"(c.x[0]), "+f"(c.x[1]), "+f"(c.x[2]), "+f"(c.x[3])
                : "r"(a.x[0]), "r"(a.x[1]), "r"(a.x[2]), "r"(a.x[3]), "r"(b.x[0]), "r"(b.x[1]));
 }

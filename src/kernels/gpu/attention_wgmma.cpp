@@ -1,0 +1,117 @@
+// Row of the attention kernel in which warpgroups multiply, for wide heads.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/gpu/attention_wgmma.hpp"
+
+#include <algorithm>
+
+#include "kernels/gpu/attention.hpp"
+
+namespace rung::gpu {
+namespace {
+
+constexpr int64_t kMostSplits = 16;  // blocks of a cluster
+
+int padded_width(int64_t width) { return width <= 80 ? 80 : width <= 128 ? 128 : 256; }
+
+int64_t blocks_of(const AttentionShape& shape, int64_t rows) {
+  return (shape.rows() + rows - 1) / rows * shape.groups * shape.batch;
+}
+
+int64_t key_tiles(const Problem& problem) {
+  int64_t tiles = 0;
+  for (size_t i = AttentionShape(problem).first_key; i < problem.inputs.size(); i += 2)
+    tiles += (problem.inputs[i].shape[1] + kTileKeys - 1) / kTileKeys;
+  return tiles;
+}
+
+// Two warpgroups share what they read, where that leaves blocks for a quarter of the machine.
+int64_t default_row_groups(const Problem& problem) { return blocks_of(AttentionShape(problem), 128) >= 32 ? 2 : 1; }
+
+// As many blocks as a machine has multiprocessors, or nearly.
+int64_t default_splits(const Problem& problem, int64_t row_groups) {
+  constexpr int64_t enough = 112;
+  const int64_t blocks = blocks_of(AttentionShape(problem), 64 * row_groups);
+  const int64_t most = std::clamp<int64_t>(key_tiles(problem), 1, kMostSplits);
+  return std::clamp<int64_t>(enough / std::max<int64_t>(blocks, 1), 1, most);
+}
+
+// A default first, then the others.
+Tunable tunable(std::string_view name, int64_t first, std::initializer_list<int64_t> others, int64_t most) {
+  Tunable out{name, {first}};
+  for (int64_t value : others)
+    if (value != first && value <= most) out.values.push_back(value);
+  return out;
+}
+
+std::vector<Tunable> tunables(const Problem& problem) {
+  const int64_t row_groups = default_row_groups(problem);
+  return {tunable("row_groups", row_groups, {1, 2}, 2),
+          tunable("splits", default_splits(problem, row_groups), {1, 2, 4, 7, 8, 14, 16}, key_tiles(problem))};
+}
+
+bool is_spread(const Operand& operand) {  // not broadcast along an axis
+  for (int axis = 0; axis < operand.shape.rank(); ++axis)
+    if (operand.shape[axis] != 1 && operand.strides[axis] == 0) return false;
+  return true;
+}
+
+Verdict supports(const Problem& problem, const Machine& machine) {
+  if (auto verdict = supports_matrix_attention(problem, machine); !verdict) return verdict;
+  if (machine.gpu.architecture != 90) return reject("built for compute capability 9.0");
+  const AttentionShape shape(problem);
+  if (shape.width <= 64) return reject("heads not wider than 64");
+  if (64 % (shape.heads / shape.groups) != 0) return reject("heads that share a key head do not divide 64");
+  if (shape.heads > shape.groups && shape.groups > 1 && shape.batch > 1)
+    return reject("several key heads, each of several heads, in a batch");
+  for (size_t i = 0; i < problem.inputs.size(); ++i)
+    if ((i == 0 || i >= shape.first_key) && !is_spread(problem.inputs[i])) return reject("an operand is broadcast");
+  return accept();
+}
+
+Status describe_tiles(const Call& call, GroupAttentionArguments& arguments) {
+  const AttentionArguments& a = arguments.attention;
+  auto describe = [&](TileMap& map, const TileShape& shape) {
+    return call.gpu.check(call.gpu.runtime().tile_map(&map, shape), "attention: describing an operand");
+  };
+  RUNG_CHECK(describe(arguments.q, query_tile(a)));
+  for (int i = 0; i < a.segments; ++i) {
+    if (a.segment[i].keys == 0) continue;
+    RUNG_CHECK(describe(arguments.k[i], key_tile(a, a.segment[i])));
+    RUNG_CHECK(describe(arguments.v[i], value_tile(a, a.segment[i])));
+  }
+  return {};
+}
+
+// Tiles that find room beside the rest, at most those that a block reads.
+int ring_tiles(const Call& call, const GroupAttentionShape& shape, int splits, int blocks) {
+  const int64_t rest = shape.shared_bytes(splits, 0), tile = shape.shared_bytes(splits, 1) - rest;
+  const auto room = static_cast<int64_t>(call.gpu.info().shared_bytes_per_block) - rest;
+  return static_cast<int>(std::min<int64_t>(2 * blocks, room / tile));
+}
+
+Status enqueue(const Call& call) {
+  RUNG_CHECK(check_alignment(call));
+  const int64_t row_groups = call.problem.param("row_groups", default_row_groups(call.problem));
+  const auto splits = static_cast<int>(call.problem.param("splits", default_splits(call.problem, row_groups)));
+  const GroupAttentionShape shape{padded_width(AttentionShape(call.problem).width), static_cast<int>(row_groups)};
+  GroupAttentionArguments arguments{.attention = attention_arguments(call), .splits = splits};
+  const int blocks = (key_tiles(arguments.attention) + splits - 1) / splits;
+  arguments.tiles = ring_tiles(call, shape, splits, blocks);
+  arguments.boxes = boxes_of(arguments.attention);
+  RUNG_CHECK(describe_tiles(call, arguments));
+  Launch launch = attention_launch(call, shape.rows(), splits);
+  launch.block = {static_cast<uint32_t>(shape.threads())};
+  launch.cluster = {static_cast<uint32_t>(splits)};
+  launch.shared_bytes = shape.shared_bytes(splits, arguments.tiles);
+  return call.launch("attention_wgmma_sm90",
+                     fmt::format("attention_wgmma_{}_{}_{}", attention_type(call.problem), shape.width, shape.groups),
+                     launch, arguments);
+}
+
+}  // namespace
+
+extern const Kernel attention_wgmma;
+const Kernel attention_wgmma{
+    .name = "attention_wgmma", .op = "attention", .supports = supports, .tunables = tunables, .enqueue = enqueue};
+
+}  // namespace rung::gpu

@@ -1,0 +1,88 @@
+// Shape and arguments of the warpgroup attention kernel, as the kernel is built and the host launches it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "device/gpu/tile_map.hpp"
+#include "kernels/gpu/attention_arguments.hpp"
+
+namespace rung::gpu {
+
+// Tiles of 64 keys or values; a tile is of one segment.
+inline constexpr int kTileKeys = 64;
+
+// A block has 64 packed query rows for each of its warpgroups. The blocks of a cluster share the rows and split the
+// tiles, one after another.
+struct GroupAttentionShape {
+  int width;   // of the kernel: 80, 128 or 256; heads are padded to it with zeros
+  int groups;  // warpgroups
+
+  constexpr int rows() const { return 64 * groups; }
+  constexpr int threads() const { return 128 * groups; }
+  constexpr int panels() const { return (width + 63) / 64; }  // of 64 columns
+  constexpr uint32_t tile_bytes() const { return static_cast<uint32_t>(panels() * kTileKeys * 128); }
+  constexpr uint32_t query_bytes() const { return static_cast<uint32_t>(panels() * rows() * 128); }
+  // A row of sums as it is sent: 4 columns of 8 together.
+  constexpr int sum_bytes() const { return (width + 31) / 32 * 64; }
+  // Rows that each of `splits` blocks finishes.
+  constexpr int own_rows(int splits) const { return (rows() + splits - 1) / splits; }
+  // Queries, in whose place sums are received later; both begin at a multiple of 1024.
+  constexpr uint32_t received_bytes(int splits) const {
+    const auto bytes = static_cast<uint32_t>(splits * own_rows(splits) * sum_bytes());
+    return ((bytes > query_bytes() ? bytes : query_bytes()) + 1023) / 1024 * 1024;
+  }
+  // Then the ring of tiles, of every received row its statistics and its factor, and barriers: two, and two for each
+  // tile.
+  constexpr uint32_t shared_bytes(int splits, int tiles) const {
+    return received_bytes(splits) + static_cast<uint32_t>(tiles) * tile_bytes() +
+           static_cast<uint32_t>(splits * own_rows(splits) * 12 + (3 + 2 * tiles) * 8);
+  }
+};
+
+struct GroupAttentionArguments {
+  AttentionArguments attention;
+  int32_t splits;  // blocks of a cluster
+  int32_t tiles;   // of the ring
+  int32_t boxes;   // copies that make a tile
+  TileMap q;
+  TileMap k[kMaxAttentionSegments];
+  TileMap v[kMaxAttentionSegments];
+};
+
+constexpr int key_tiles(const AttentionArguments& a) {
+  int tiles = 0;
+  for (int i = 0; i < a.segments; ++i) tiles += (a.segment[i].keys + kTileKeys - 1) / kTileKeys;
+  return tiles;
+}
+
+// Rows of whole panels are copied at once, others panel by panel, so that zeros are put behind them.
+constexpr int boxes_of(const AttentionArguments& a) { return a.width % 64 == 0 ? 1 : (a.width + 63) / 64; }
+
+// Axes: value of a panel, position, panel, group, batch; or, where heads share a group: value of a panel, head of the
+// group, position, panel, and group or batch, of which one has one entry only.
+inline TileShape attention_tile(const AttentionArguments& a, const void* address, const int64_t (&stride)[3], int heads,
+                                int positions) {
+  auto bytes = [](int64_t elements) { return elements ? static_cast<uint64_t>(2 * elements) : 16; };
+  auto count = [](int n) { return static_cast<uint64_t>(n); };
+  const bool whole = boxes_of(a) == 1;
+  const uint64_t values = count(whole ? 64 : a.width), panels = count(whole ? a.width / 64 : 1);
+  const auto box_panels = static_cast<uint32_t>(panels);
+  if (heads == 1)
+    return {.address = reinterpret_cast<uint64_t>(address),
+            .size = {values, count(positions), panels, count(a.groups), count(a.batch)},
+            .stride = {bytes(stride[1]), 128, bytes(stride[2]), bytes(stride[0])},
+            .box = {64, kTileKeys, box_panels, 1, 1}};
+  return {.address = reinterpret_cast<uint64_t>(address),
+          .size = {values, count(heads), count(positions), panels, count(a.groups * a.batch)},
+          .stride = {bytes(stride[2]), bytes(stride[1]), 128, bytes(a.groups > 1 ? heads * stride[2] : stride[0])},
+          .box = {64, static_cast<uint32_t>(heads), static_cast<uint32_t>(kTileKeys / heads), box_panels, 1}};
+}
+inline TileShape query_tile(const AttentionArguments& a) {
+  return attention_tile(a, a.q, a.q_stride, a.ratio, a.queries);
+}
+inline TileShape key_tile(const AttentionArguments& a, const AttentionSegment& segment) {
+  return attention_tile(a, segment.k, segment.k_stride, 1, segment.keys);
+}
+inline TileShape value_tile(const AttentionArguments& a, const AttentionSegment& segment) {
+  return attention_tile(a, segment.v, segment.v_stride, 1, segment.keys);
+}
+
+}  // namespace rung::gpu

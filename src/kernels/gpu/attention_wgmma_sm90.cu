@@ -1,0 +1,455 @@
+// Attention in which warpgroups multiply: each keeps 64 query rows and has the product of the next keys under way while
+// it turns the last scores into weights. The blocks of a cluster may split the keys; each then finishes some of the
+// rows, from what the others send it.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/gpu/async_sm90.cuh"
+#include "kernels/gpu/attention.cuh"
+#include "kernels/gpu/attention_wgmma.hpp"
+#include "kernels/gpu/wgmma_sm90.cuh"
+
+namespace rung::gpu {
+namespace {
+
+constexpr int kGroupWarps = kGroupThreads / kLanes;
+using Scores = FragmentC[kTileKeys / 8];
+
+// A tile of keys: where it begins in its segment and among all keys, and how many keys it has.
+struct KeyTile {
+  int segment = 0, key, number = 0, count;
+  __device__ KeyTile(const AttentionArguments& a, int tile) {
+    int before = 0;  // tiles
+    for (;; ++segment) {
+      const int tiles = (a.segment[segment].keys + kTileKeys - 1) / kTileKeys;
+      if (tile < before + tiles || segment + 1 == a.segments) break;
+      before += tiles, number += a.segment[segment].keys;
+    }
+    key = (tile - before) * kTileKeys, number += key;
+    count = min(kTileKeys, a.segment[segment].keys - key);
+  }
+};
+
+// Shared memory of a block.
+template <GroupAttentionShape shape>
+struct Memory {
+  unsigned char* const base;
+  const int splits, tiles;
+  __device__ unsigned char* queries() const { return base; }
+  __device__ unsigned char* received() const { return base; }  // [source][own row][sum_bytes], after the queries
+  __device__ unsigned char* tile(int slot) const {
+    return base + shape.received_bytes(splits) + slot * shape.tile_bytes();
+  }
+  __device__ Barrier* barriers() const { return reinterpret_cast<Barrier*>(tile(tiles)); }
+  __device__ Barrier& queries_came() const { return barriers()[0]; }
+  __device__ Barrier& sums_came() const { return barriers()[1]; }
+  __device__ Barrier& full(int slot) const { return barriers()[2 + 2 * slot]; }
+  __device__ Barrier& empty(int slot) const { return barriers()[3 + 2 * slot]; }
+  __device__ Running* statistics() const {
+    return reinterpret_cast<Running*>(barriers() + 2 + 2 * tiles);
+  }                                    // [source][own row]
+  __device__ float* factors() const {  // [source][own row]
+    return reinterpret_cast<float*>(statistics() + splits * shape.own_rows(splits));
+  }
+};
+
+// A place in the ring of tiles, and how often the ring has gone round.
+struct Turn {
+  int slot = 0, round = 0;
+  __device__ void advance(int tiles) {
+    if (++slot == tiles) slot = 0, ++round;
+  }
+};
+
+// Fills the ring; the block's first warps, each with its own box of every tile. Order: keys 0, keys 1, values 0, keys
+// 2, values 1, ... Has no branch within a warp: it may run beside products.
+template <GroupAttentionShape shape>
+struct Loader {
+  const GroupAttentionArguments& a;
+  const Memory<shape>& memory;
+  const int first_row, first_tile, blocks;  // blocks: pairs of tiles
+  const int box;                            // of this warp
+  int issued = 0;
+  Turn turn;
+
+  __device__ bool works() const { return box < a.boxes; }
+  __device__ void expect(Barrier& barrier, uint32_t bytes) const {
+    barrier.arrive_expecting(bytes, box == 0 && lane() == 0);
+  }
+  // Asks for the descriptions of the first tiles.
+  __device__ void prepare() const {
+    if (lane() > 0 || box > 0 || blocks == 0) return;
+    const int segment = next().segment;
+    prefetch(a.q), prefetch(a.k[segment]), prefetch(a.v[segment]);
+  }
+  __device__ void load_queries() const {
+    Barrier& barrier = memory.queries_came();
+    expect(barrier, shape.query_bytes());
+    const int ratio = a.attention.ratio, group = static_cast<int>(blockIdx.y), batch = static_cast<int>(blockIdx.z);
+    for (int g = 0; g < shape.groups; ++g) {
+      unsigned char* const to = memory.queries() + (g * shape.panels() + box) * 64 * 128;
+      const int position = (first_row + g * 64) / ratio;
+      if (ratio == 1)
+        copy_box(to, a.q, {box * 64, position, 0, group, batch}, barrier, lane() == 0);
+      else
+        copy_box(to, a.q, {box * 64, 0, position, 0, a.attention.groups > 1 ? group : batch}, barrier, lane() == 0);
+    }
+  }
+  __device__ bool next_is_values() const { return issued == 2 * blocks - 1 || (issued > 0 && issued % 2 == 0); }
+  __device__ KeyTile next() const {
+    const int block = issued == 2 * blocks - 1 ? blocks - 1 : next_is_values() ? issued / 2 - 1 : (issued + 1) / 2;
+    return KeyTile(a.attention, first_tile + block * memory.splits);
+  }
+  __device__ void load_next(const KeyTile& tile) {
+    Barrier& barrier = memory.full(turn.slot);
+    expect(barrier, shape.tile_bytes());
+    copy_box(memory.tile(turn.slot) + box * kTileKeys * 128, next_is_values() ? a.v[tile.segment] : a.k[tile.segment],
+             {box * 64, tile.key, 0, static_cast<int>(blockIdx.y), static_cast<int>(blockIdx.z)}, barrier, lane() == 0);
+    turn.advance(memory.tiles), ++issued;
+  }
+  // What may be read before the producers have ended, as far as the ring goes.
+  __device__ void load_settled() {
+    while (issued < 2 * blocks && turn.round == 0) {
+      const KeyTile tile = next();
+      if (tile.number + tile.count > a.attention.settled_keys) return;
+      load_next(tile);
+    }
+  }
+  // As many tiles as there is room for now, and at least the first `wanted` of all.
+  __device__ void refill(int wanted) {
+    while (issued < 2 * blocks) {
+      if (turn.round > 0 && issued >= wanted && !any_lane(memory.empty(turn.slot).has_ended(turn.round - 1))) return;
+      if (turn.round > 0) memory.empty(turn.slot).wait(turn.round - 1);
+      load_next(next());
+    }
+  }
+};
+
+// word[i] of lane j, of four neighbouring lanes, becomes word[j] of lane i.
+__device__ inline void transpose_4(uint32_t (&word)[4]) {
+  const int j = lane() % 4;
+  uint32_t out[4];
+#pragma unroll
+  for (int step = 0; step < 4; ++step) {
+    const int other = j ^ step;
+    const uint32_t x = other == 0 ? word[0] : other == 1 ? word[1] : other == 2 ? word[2] : word[3];
+    const uint32_t y = shuffle_xor(x, step);
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+      if (i == other) out[i] = y;
+  }
+#pragma unroll
+  for (int i = 0; i < 4; ++i) word[i] = out[i];
+}
+
+// One warpgroup.
+template <class T, GroupAttentionShape shape>
+struct Group {
+  const AttentionRows rows;
+  const int first_row, group;  // of the block; of this thread
+  const Memory<shape>& memory;
+  Turn turn;      // of the next tile to be read
+  int taken = 0;  // tiles
+  FragmentC sums[shape.width / 8];
+  FragmentA weights[kTileKeys / 16];
+  Running running[2];
+
+  __device__ Group(const AttentionArguments& a, const Memory<shape>& memory, int first_row)
+      : rows{a, static_cast<int>(blockIdx.z), static_cast<int>(blockIdx.y)},
+        first_row(first_row),
+        group(shuffle(warp() / kGroupWarps, 0)),
+        memory(memory) {}
+  // Of the block; this lane's other row is 8 further on.
+  __device__ int my_row() const { return warp() * 16 + lane() / 4; }
+
+  __device__ void release(const Turn& of) const {
+    if (lane() == 0) memory.empty(of.slot).arrive();
+  }
+  __device__ Turn take(Loader<shape>& loader) {
+    ++taken;
+    if (loader.works() && loader.issued < taken) loader.refill(taken);
+    const Turn now = turn;
+    memory.full(now.slot).wait(now.round);
+    turn.advance(memory.tiles);
+    return now;
+  }
+  __device__ void dot(Scores& scores, const Turn& keys) const {
+    const uint32_t q = shared_address(memory.queries()) + group * shape.panels() * 64 * 128;
+    const uint32_t k = shared_address(memory.tile(keys.slot));
+#pragma unroll
+    for (int step = 0; step < shape.width / 16; ++step) {
+      const uint32_t at = step / 4 * 64 * 128 + step % 4 * 32;
+      multiply_group<T>(scores, panel_descriptor(q + at, 0), panel_descriptor(k + at, 0), step > 0);
+    }
+    commit_products();
+  }
+  __device__ void add_values(const Turn& values) {
+    const uint32_t v = shared_address(memory.tile(values.slot));
+#pragma unroll
+    for (int step = 0; step < kTileKeys / 16; ++step)
+      multiply_group<T>(sums, weights[step], panel_descriptor(v + step * 16 * 128, kTileKeys * 128));
+    commit_products();
+  }
+  // What is added to the scores; loaded before them, for it comes from afar.
+  __device__ void load_mask(Scores& bias, const KeyTile& tile) const {
+    const int64_t stride = rows.a.mask_stride[3];
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const float* from = rows.mask(min(first_row + my_row() + half * 8, rows.count() - 1)) + tile.number * stride;
+#pragma unroll
+      for (int j = 0; j < kTileKeys / 8; ++j)
+#pragma unroll
+        for (int i = 0; i < 2; ++i) bias[j].x[2 * half + i] = from[min(key(j, i), tile.count - 1) * stride];
+    }
+  }
+  __device__ static int key(int j, int i) { return j * 8 + lane() % 4 * 2 + i % 2; }  // in its tile, of scores[j].x[i]
+  __device__ void scale_and_mask(Scores& scores, const Scores& bias, const KeyTile& tile) const {
+#pragma unroll
+    for (int j = 0; j < kTileKeys / 8; ++j)
+#pragma unroll
+      for (int i = 0; i < 4; ++i) scores[j].x[i] = scores[j].x[i] * rows.a.scale + bias[j].x[i];
+    if (tile.count == kTileKeys) return;
+#pragma unroll
+    for (int j = 0; j < kTileKeys / 8; ++j)
+#pragma unroll
+      for (int i = 0; i < 4; ++i)
+        if (key(j, i) >= tile.count) scores[j].x[i] = -INFINITY;
+  }
+
+  // Scores of this block, while the last block's values are added.
+  template <bool first>
+  __device__ void step(Loader<shape>& loader, const KeyTile& tile) {
+    Scores scores, bias;
+    float factor[2];
+    if (rows.a.mask) load_mask(bias, tile);
+    const Turn keys = take(loader);
+    Turn values;
+    if constexpr (!first) values = take(loader);
+    pin(scores), pin(sums);
+    begin_products();
+    dot(scores, keys);
+    if constexpr (!first) add_values(values);
+    if (loader.works()) loader.refill(0);
+    wait_products<first ? 0 : 1>();
+    pin(scores);
+    release(keys);
+    scale_and_mask(scores, bias, tile);
+    soften(scores, running, factor);
+    hold(running[0].sum + running[1].sum);
+    wait_products<0>();
+    pin(sums);
+    if constexpr (!first) release(values), rescale(sums, factor);
+#pragma unroll
+    for (int j = 0; j < kTileKeys / 16; ++j) weights[j] = a_from_c<T>(scores[2 * j], scores[2 * j + 1]);
+  }
+  __device__ void finish(Loader<shape>& loader) {
+    const Turn values = take(loader);
+    pin(sums);
+    begin_products();
+    add_values(values);
+    wait_products<0>();
+    pin(sums);
+  }
+
+  __device__ Running statistics(int half) const { return {running[half].largest, lanes_sum<4>(running[half].sum)}; }
+  // 4 times 2 columns of one row, each 8 columns further on, in T.
+  __device__ void piece(int half, int i, float factor, uint32_t (&x)[4]) const {
+#pragma unroll
+    for (int j = 4 * i; j < 4 * i + 4; ++j)
+      x[j % 4] = j < shape.width / 8 ? pack<T>(sums[j].x[2 * half] * factor, sums[j].x[2 * half + 1] * factor) : 0;
+  }
+  // This block has all keys.
+  __device__ void store_sums() const {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const float factor = fast_inverse(statistics(half).sum);
+      const int row = first_row + my_row() + 8 * half;
+      T* const to = rows.out<T>(min(row, rows.count() - 1)) + lane() % 4 * 8;
+#pragma unroll
+      for (int i = 0; i < shape.sum_bytes() / 64; ++i) {
+        uint32_t x[4];
+        piece(half, i, factor, x);
+        transpose_4(x);
+        if (row < rows.count() && i * 32 + lane() % 4 * 8 < rows.a.width)
+          *reinterpret_cast<uint4*>(to + i * 32) = make_uint4(x[0], x[1], x[2], x[3]);
+      }
+    }
+  }
+  // Sums divided by their weights' sum, and each row's statistics: to the block that finishes the row.
+  __device__ void send_sums() const {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const Running own = statistics(half);
+      const float factor = own.sum > 0.0f ? fast_inverse(own.sum) : 0.0f;
+      const Way way = way_of(half);
+      if (lane() % 4 == 0) way.pass_statistics(own);
+#pragma unroll
+      for (int i = 0; i < shape.sum_bytes() / 64; ++i) {
+        uint32_t x[4];
+        piece(half, i, factor, x);
+        way.pass(i * 64, x);
+      }
+    }
+  }
+
+ private:
+  // Where a row of this lane goes, in the shared memory of the block that finishes it.
+  struct Way {
+    bool here;
+    uint32_t sums, statistics, barrier;
+    __device__ void pass(int offset, const uint32_t (&x)[4]) const {
+      if (here)
+        store_shared(sums + offset, x);
+      else
+        send(sums + offset, x, barrier);
+    }
+    __device__ void pass_statistics(const Running& x) const {
+      if (here)
+        store_shared(statistics, x.largest, x.sum);
+      else
+        send(statistics, x.largest, x.sum, barrier);
+    }
+  };
+  __device__ Way way_of(int half) const {
+    const int own = shape.own_rows(memory.splits), row = my_row() + 8 * half;
+    const int to = row / own, at = cluster_rank() * own + row % own;
+    const void* const place = memory.received() + at * shape.sum_bytes() + lane() % 4 * 16;
+    if (to == cluster_rank()) return {true, shared_address(place), shared_address(memory.statistics() + at), 0};
+    return {false, peer_address(place, to), peer_address(memory.statistics() + at, to),
+            peer_address(&memory.sums_came(), to)};
+  }
+};
+
+// The rows that this block finishes, added over the blocks of the cluster in their order.
+template <class T, GroupAttentionShape shape>
+struct Finish {
+  static constexpr int kPieces = shape.sum_bytes() / 16;
+  const AttentionRows rows;
+  const Memory<shape>& memory;
+  const int first_row, own;
+
+  // From the other blocks.
+  __device__ uint32_t expected_bytes() const {
+    const int mine = max(0, min(own, shape.rows() - cluster_rank() * own));
+    return static_cast<uint32_t>((memory.splits - 1) * mine * (shape.sum_bytes() + 8));
+  }
+  // What each part of a row counts in the whole. Ends with a barrier.
+  __device__ void weigh() const {
+    const Running* statistics = memory.statistics();
+    for (int i = static_cast<int>(threadIdx.x); i < memory.splits * own; i += shape.threads()) {
+      Running total;
+#pragma unroll 4
+      for (int s = 0; s < memory.splits; ++s)
+        total.largest = fmaxf(total.largest, statistics[s * own + i % own].largest);
+#pragma unroll 4
+      for (int s = 0; s < memory.splits; ++s)
+        total.sum += statistics[s * own + i % own].sum * total.weight(statistics[s * own + i % own].largest);
+      memory.factors()[i] = statistics[i].sum * total.weight(statistics[i].largest) * fast_inverse(total.sum);
+    }
+    sync_block();
+  }
+  // 4 times 2 columns of one row, each 8 columns further on.
+  __device__ void piece(int row, int piece, uint32_t (&out)[4]) const {
+    constexpr int kTogether = 4;
+    float x[8] = {};
+    for (int first = 0; first < memory.splits; first += kTogether) {
+      uint4 part[kTogether];
+      float factor[kTogether];
+#pragma unroll
+      for (int i = 0; i < kTogether; ++i) {
+        const int at = min(first + i, memory.splits - 1) * own + row;
+        part[i] = reinterpret_cast<const uint4*>(memory.received() + at * shape.sum_bytes())[piece];
+        factor[i] = memory.factors()[at];
+      }
+#pragma unroll
+      for (int i = 0; i < kTogether; ++i)
+        if (first + i < memory.splits) add(x, part[i], factor[i]);
+    }
+#pragma unroll
+    for (int i = 0; i < 4; ++i) out[i] = pack<T>(x[2 * i], x[2 * i + 1]);
+  }
+  __device__ static void add(float (&x)[8], const uint4& part, float factor) {
+    const uint32_t words[4] = {part.x, part.y, part.z, part.w};
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const float2 both = unpack<T>(words[i]);
+      x[2 * i] += factor * both.x, x[2 * i + 1] += factor * both.y;
+    }
+  }
+  __device__ void run() const {
+    weigh();
+    const int begin = cluster_rank() * own;
+    const int pieces = min(own, min(shape.rows() - begin, rows.count() - first_row - begin)) * kPieces;
+    for (int first = warp() * kLanes; first < pieces; first += shape.threads()) {
+      const int i = first + lane(), row = min(i, pieces - 1) / kPieces, d = i % kPieces * 8;
+      uint32_t words[4];
+      piece(row, i % kPieces, words);
+      transpose_4(words);
+      if (i < pieces && d < rows.a.width)
+        *reinterpret_cast<uint4*>(rows.out<T>(first_row + begin + row) + d) =
+            make_uint4(words[0], words[1], words[2], words[3]);
+    }
+  }
+};
+
+template <GroupAttentionShape shape>
+__device__ void make_barriers(const Memory<shape>& memory, uint32_t expected_bytes) {
+  memory.queries_came().init(1), memory.sums_came().init(1);
+  for (int slot = 0; slot < memory.tiles; ++slot)
+    memory.full(slot).init(1), memory.empty(slot).init(shape.groups * kGroupWarps);
+  publish_barriers();
+  memory.sums_came().arrive_expecting(expected_bytes, true);
+}
+
+template <class T, GroupAttentionShape shape>
+__device__ void attention(const GroupAttentionArguments& a) {
+  extern __shared__ __align__(1024) unsigned char base[];
+  const Memory<shape> memory{base, a.splits, a.tiles};
+  const int first_row = static_cast<int>(blockIdx.x) / a.splits * shape.rows();
+  const int rank =
+      static_cast<int>(blockIdx.x) % a.splits;  // in the cluster; unlike cluster_rank() known to be uniform
+  Group<T, shape> work(a.attention, memory, first_row);
+  const Finish<T, shape> last{work.rows, memory, first_row, shape.own_rows(a.splits)};
+  const int blocks = max(0, (key_tiles(a.attention) - rank + a.splits - 1) / a.splits);
+  Loader<shape> loader{a, memory, first_row, rank, blocks, shuffle(warp(), 0)};
+  allow_dependents();
+  loader.prepare();
+  if (threadIdx.x == 0) make_barriers(memory, last.expected_bytes());
+  sync_block();
+  if (loader.works()) loader.load_settled();
+  wait_for_producers();
+  if (loader.works()) loader.load_queries(), loader.refill(0);
+  memory.queries_came().wait(0);
+  for (int block = 0; block < blocks; ++block) {
+    const KeyTile tile(a.attention, rank + block * a.splits);
+    if (block == 0)
+      work.template step<true>(loader, tile);
+    else
+      work.template step<false>(loader, tile);
+  }
+  if (a.splits > 1) arrive_at_cluster();  // queries are no longer read
+  if (blocks > 0) work.finish(loader);
+  if (a.splits == 1) return work.store_sums();
+  wait_for_cluster();
+  work.send_sums();
+  sync_block();
+  memory.sums_came().wait(0);
+  last.run();
+}
+
+}  // namespace
+
+#define RUNG_ATTENTION(type, width, groups)                                                            \
+  extern "C" __global__ void __launch_bounds__(128 * groups, 1)                                        \
+      attention_wgmma_##type##_##width##_##groups(const __grid_constant__ GroupAttentionArguments a) { \
+    attention<type, GroupAttentionShape{width, groups}>(a);                                            \
+  }
+#define RUNG_ATTENTION_WIDTHS(type) \
+  RUNG_ATTENTION(type, 80, 1)       \
+  RUNG_ATTENTION(type, 80, 2)       \
+  RUNG_ATTENTION(type, 128, 1)      \
+  RUNG_ATTENTION(type, 128, 2)      \
+  RUNG_ATTENTION(type, 256, 1)      \
+  RUNG_ATTENTION(type, 256, 2)
+RUNG_ATTENTION_WIDTHS(bf16)
+RUNG_ATTENTION_WIDTHS(f16)
+
+}  // namespace rung::gpu
