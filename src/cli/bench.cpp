@@ -1,7 +1,10 @@
-// rung bench: latency of a plan, back to back.
+// rung bench: latency of a plan, back to back or at a steady rate.
 // SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <cmath>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "cli/command.hpp"
 #include "cli/models.hpp"
@@ -17,6 +20,7 @@ namespace {
 struct Options {
   CommonOptions common;
   int runs = 200;
+  double rate = 0;  // runs a second; 0: back to back
   bool blocks = false;
 };
 
@@ -27,6 +31,18 @@ std::vector<double> time_for(Session& session, double seconds) {
   int64_t end = now_ns() + static_cast<int64_t>(seconds * 1e9);
   do ms.push_back(seconds_of([&] { (void)session.run(); }) * 1e3);
   while (now_ns() < end);
+  return ms;
+}
+
+// Each run starts when its turn has come, or at once when the one before took longer.
+std::vector<double> time_runs_at(Session& session, int runs, double rate) {
+  std::vector<double> ms;
+  auto next = std::chrono::steady_clock::now();
+  auto period = std::chrono::nanoseconds(rate > 0 ? std::llround(1e9 / rate) : 0);
+  for (int i = 0; i < runs; ++i, next += period) {
+    if (rate > 0) std::this_thread::sleep_until(next);
+    ms.push_back(seconds_of([&] { (void)session.run(); }) * 1e3);
+  }
   return ms;
 }
 
@@ -68,15 +84,14 @@ Status run(const Options& options) {
   start.first_run_ms = static_cast<double>(now_ns() - began) * 1e-6;
   if (options.blocks) return serve_blocks(session);
   time_for(session, kWarmUpSeconds);
-  std::vector<double> ms;
-  for (int i = 0; i < options.runs; ++i) ms.push_back(seconds_of([&] { (void)session.run(); }) * 1e3);
-  Summary s = summarize(ms);
+  Summary s = summarize(time_runs_at(session, options.runs, options.rate));
   RUNG_TRY(Profile profile, profile_session(session, inputs, kProfileSeconds));
   nlohmann::json json{{"median_ms", s.median},
                       {"min_ms", s.min},
                       {"p90_ms", s.p90},
                       {"p99_ms", s.p99},
                       {"runs", s.count},
+                      {"rate_hz", options.rate},
                       {"ci95", {s.ci95.lo, s.ci95.hi}},
                       {"load_ms", start.load_ms},
                       {"first_run_ms", start.first_run_ms},
@@ -101,6 +116,7 @@ std::pair<CLI::App*, Run> bench_command(CLI::App& app) {
   auto* command = app.add_subcommand("bench", "measure the latency of a plan, or of a model with default kernels");
   add_common(*command, options->common);
   add(*command, "runs", options->runs)->check(CLI::Range(1, 1000000))->capture_default_str();
+  add(*command, "rate", options->rate)->check(CLI::Range(0.001, 1e6));
   add(*command, "blocks", options->blocks);
   return {command, [options] { return run(*options); }};
 }

@@ -11,7 +11,7 @@
 namespace rung::cli {
 namespace {
 
-constexpr std::array<OptionRow, 23> kOptions{{
+constexpr std::array<OptionRow, 24> kOptions{{
     {"json", "", "", "print one JSON object on standard output, logs on standard error"},
     {"device", "RUNG_DEVICE", "DEVICE", "where to run: cpu, cuda or cuda:NUMBER"},
     {"threads", "RUNG_THREADS", "N", "threads of one inference; default: all cores this process may use"},
@@ -30,6 +30,7 @@ constexpr std::array<OptionRow, 23> kOptions{{
     {"outputs", "", "FILE.npz", "where to write the outputs"},
     {"text", "", "TEXT", "a text for the model's tokenizer; repeatable"},
     {"runs", "", "N", "timed runs"},
+    {"rate", "", "HZ", "start a timed run so many times a second, as a robot or a stream does; default: back to back"},
     {"blocks", "", "",
      "read lines 'go MILLISECONDS' and answer each with one JSON line: for comparisons in alternating blocks"},
     {"reference", "", "FILE.npz", "outputs to compare with, by name; default: the built-in evaluator in f32"},

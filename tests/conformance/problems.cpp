@@ -44,6 +44,9 @@ constexpr const char* kFloatProblems[] = {
     "out=T)",
     "result = layer_norm(x:T[3,1], w:T[1], wb:T[1], out=T)",
     "result = rms_norm(x:T[51,256], w:T[256], out=T)",
+    "result = rms_norm(x:f32[51,1024], w:f32[1024], weight_offset=1, out=T)",
+    "result = rms_norm(x:T[1,19,2048], w:f32[2048], weight_offset=1, out=T)",
+    "result = layer_norm(x:T[7,1152], w:T[1152], wb:T[1152], eps=1e-06, out=T)",
     "result = rms_norm(x:f32[51,256], w:f32[256], out=T)",
     "result = rms_norm(x:T[2,7,33], w:f32[33], weight_offset=1, out=bf16)",
     "result = rms_norm(slice(x:T[6,96], axis=0, begin=1, end=6), w:T[96], weight_offset=1, out=T)",
@@ -132,6 +135,9 @@ constexpr const char* kFloatProblems[] = {
     "result = linear(x:T[16,384], w:T[1536,384], wb:T[1536], has_bias=true, activation=gelu, out=T)",
     "result = linear(x:T[33,72], w:T[130,72], wb:T[130], has_bias=true, gated=true, activation=gelu_tanh, out=f32)",
     "result = linear(slice(x:T[9,96], axis=1, begin=32, end=64), w:T[48,32], out=T)",
+    "result = linear(x:T[51,1024], w:T[72,1024], wb:f32[72], r:T[51,72], has_bias=true, has_residual=true, "
+    "activation=silu, out=T)",
+    "result = linear(x:T[64,520], w:T[200,520], wb:T[200], has_bias=true, gated=true, activation=gelu_tanh, out=T)",
 };
 
 // For f32 alone, or for other types as written.

@@ -20,7 +20,7 @@ enum DeviceAttribute {
   kSharedBytesPerBlock = 97,
   kClusters = 120
 };
-enum FunctionAttribute { kMaxDynamicShared = 8, kLargeClusters = 14 };
+enum FunctionAttribute { kMaxDynamicShared = 8, kSharedCarveout = 9, kLargeClusters = 14 };
 enum TileOption { kUint16 = 1, kSwizzle128Bytes = 3, kPromotion256Bytes = 3 };  // CUtensorMap...
 enum LaunchAttributeId { kCooperativeLaunch = 2, kClusterDimension = 4, kProgrammaticSerialization = 6 };
 
@@ -75,7 +75,7 @@ struct Driver {
   int (*cuModuleGetFunction)(Function*, Module, const char*);
   int (*cuFuncSetAttribute)(Function, int, int);
   int (*cuOccupancyMaxActiveBlocksPerMultiprocessor)(int*, Function, int, size_t);
-  int (*cuTensorMapEncodeTiled)(TileMap*, int type, unsigned rank, Address, const uint64_t* size,
+  int (*cuTensorMapEncodeTiled)(void* map, int type, unsigned rank, Address, const uint64_t* size,
                                 const uint64_t* stride, const uint32_t* box, const uint32_t* step, int interleave,
                                 int swizzle, int promotion, int fill);
   int (*cuLaunchKernelEx)(const LaunchConfig*, Function, void**, void**);
@@ -133,7 +133,8 @@ int context_destroy(Context context) {
 int stream_create(Stream* stream) { return driver.cuStreamCreate(stream, 1); }  // does not wait for the default stream
 int event_create(Event* event) { return driver.cuEventCreate(event, 0); }
 int allow_shared_bytes(Function function, size_t bytes) {
-  return driver.cuFuncSetAttribute(function, kMaxDynamicShared, static_cast<int>(bytes));
+  if (int code = driver.cuFuncSetAttribute(function, kMaxDynamicShared, static_cast<int>(bytes))) return code;
+  return driver.cuFuncSetAttribute(function, kSharedCarveout, 100);  // percent: room for a second block beside it
 }
 
 int tile_map(TileMap* map, const TileShape& shape) {
@@ -166,6 +167,13 @@ int launch(Function function, const Launch& shape, void** parameters, Stream str
     std::memcpy(add(kClusterDimension).value.cluster, cluster, sizeof cluster);
   }
   return driver.cuLaunchKernelEx(&config, function, parameters, nullptr);
+}
+
+int tensor_map(TensorMap* map, const BoxedMatrix& matrix) {
+  const uint64_t sizes[] = {matrix.columns, matrix.rows}, pitches[] = {matrix.pitch_bytes};
+  const unsigned box[] = {kBoxColumns, matrix.box_rows}, steps[] = {1, 1};
+  return driver.cuTensorMapEncodeTiled(map, kUint16, 2, matrix.address, sizes, pitches, box, steps, 0, kSwizzle128Bytes,
+                                       kPromotion256Bytes, 0);
 }
 
 constexpr int kCaptureThisThreadOnly = 1;
@@ -268,6 +276,7 @@ Runtime make_table() {
           .blocks_per_multiprocessor = driver.cuOccupancyMaxActiveBlocksPerMultiprocessor,
           .tile_map = tile_map,
           .launch = launch,
+          .tensor_map = tensor_map,
           .capture_begin = capture_begin,
           .capture_end = driver.cuStreamEndCapture,
           .graph_instantiate = graph_instantiate,

@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+# Measures rung and PyTorch on one Pi0 policy, on this machine's GPU: the same random weights, the same inputs, one run.
+# SPDX-License-Identifier: Apache-2.0
+#
+# PyTorch runs eagerly, as one CUDA graph, and (on request) with its layers compiled inside a graph. rung climbs the
+# checkpoint and is timed back to back and at a robot's 20 Hz. All actions are compared with PyTorch's in f32.
+import argparse
+import dataclasses
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+from safetensors.torch import save_file
+
+import policy
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+LIMIT = 1.25  # times the error of PyTorch's own bf16 run
+WORKLOADS = {
+    'headline': {'config': {}, 'inputs': {}},
+    'source': {'config': {'prompt': 20, 'horizon': 10}, 'inputs': {'drop_view': True}},
+    'two-cameras': {'config': {'views': 2}, 'inputs': {}},
+}
+
+
+def relative_l2(got, wanted):
+    return float((got.double() - wanted.double()).norm() / wanted.double().norm())
+
+
+def median_of_events(run, runs=30, warm=5):
+    for _ in range(warm):
+        run()
+    times = []
+    for _ in range(runs):
+        start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        start.record()
+        run()
+        end.record()
+        end.synchronize()
+        times.append(start.elapsed_time(end))
+    return sorted(times)[len(times) // 2]
+
+
+def graph_of(run):
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        for _ in range(3):
+            run()
+    torch.cuda.current_stream().wait_stream(stream)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        run()
+    return graph
+
+
+class Baseline:
+    """The policy in PyTorch: writes the checkpoint, times the modes, computes the actions to compare with."""
+
+    def __init__(self, workload, folder, count):
+        self.config = policy.Config(**workload['config'])
+        self.model = policy.Pi0(self.config).cuda().init(0).eval()
+        self.folder = folder
+        self.inputs = [policy.inputs(self.config, 'cuda', 1 + i, **workload['inputs']) for i in range(count)]
+        self.arguments = [policy.args_of(self.config, i) for i in self.inputs]
+
+    def write(self):
+        self.folder.mkdir(parents=True, exist_ok=True)
+        tensors = {k: p.detach().contiguous().cpu() for k, p in policy.openpi_names(self.model).items()}
+        save_file(tensors, self.folder / 'model.safetensors')
+        (self.folder / 'config.json').write_text(json.dumps({'type': 'pi0', **dataclasses.asdict(self.config)}))
+        for i, values in enumerate(self.inputs):
+            np.savez(self.folder / f'inputs{i}.npz', **{k: v.cpu().numpy() for k, v in values.items()})
+
+    def run(self):
+        return self.model(*self.arguments[0])
+
+    def time(self, mode):
+        compiled = mode == 'compiled'
+        self.model.impl = 'sdpa' if compiled else 'eager'
+        self.model.batch_images = compiled
+        if compiled:  # one layer of each kind; the whole unrolled model takes many minutes
+            for layer in [*self.model.vision.layers, *self.model.prefix, *self.model.expert]:
+                layer.compile(dynamic=False)
+        return median_of_events(self.run if mode == 'eager' else graph_of(self.run).replay)
+
+    def actions(self):
+        """In bf16 and in f32, for every input; the model stays in f32."""
+        self.model.impl, self.model.batch_images = 'eager', False
+        narrow = [self.model(*a)[0].float().cpu() for a in self.arguments]
+        self.model.float()
+        return narrow, [self.model(*a)[0].cpu() for a in self.arguments]
+
+
+class Rung:
+    def __init__(self, arguments, folder):
+        self.tool, self.device, self.folder = arguments.rung, arguments.device, folder
+        self.plan = folder / 'climbed' / 'plan.rung'
+
+    def call(self, *words):
+        command = [self.tool, *map(str, words), '--device', self.device]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            sys.exit(f'{" ".join(command)}\n{done.stderr}')
+        return done.stdout
+
+    def climb(self, budget, freeze):
+        frozen = ['--freeze', 'image_mask,token_mask'] if freeze else []
+        return json.loads(self.call('climb', self.folder, '--inputs', self.folder / 'inputs0.npz', '--budget', budget,
+                                    '--out', self.plan.parent, '--json', *frozen))
+
+    def bench(self, *options):
+        return json.loads(self.call('bench', self.plan, '--inputs', self.folder / 'inputs0.npz', '--json', *options))
+
+    def actions(self, count):
+        found = []
+        for i in range(count):
+            outputs = self.folder / f'outputs{i}.npz'
+            self.call('run', self.plan, '--inputs', self.folder / f'inputs{i}.npz', '--outputs', outputs)
+            found.append(torch.from_numpy(np.load(outputs)['actions']))
+        return found
+
+
+def measure(name, arguments):
+    folder = Path(arguments.folder) / name
+    baseline = Baseline(WORKLOADS[name], folder, arguments.inputs)
+    baseline.write()
+    modes = {}
+    for mode in arguments.modes:
+        modes[mode] = baseline.time(mode)
+        print(f'{name}: PyTorch {mode} {modes[mode]:.2f} ms', file=sys.stderr, flush=True)
+    narrow, exact = baseline.actions()
+    del baseline
+    torch.cuda.empty_cache()
+    rung = Rung(arguments, folder)
+    climbed = rung.climb(arguments.budget, name == 'source')
+    back_to_back, paced = rung.bench(), rung.bench('--rate', '20', '--runs', '60')
+    errors = [relative_l2(got, wanted) for got, wanted in zip(rung.actions(arguments.inputs), exact)]
+    theirs = [relative_l2(got, wanted) for got, wanted in zip(narrow, exact)]
+    return {'workload': name, 'pytorch_ms': modes, 'rung_ms': back_to_back['median_ms'],
+            'rung_20hz_ms': paced['median_ms'], 'load_ms': back_to_back['load_ms'],
+            'floor_ms': climbed['floor_ms'], 'climb_s': climbed['total_s'],
+            'error': errors, 'pytorch_bf16_error': theirs,
+            'right': all(e <= LIMIT * t for e, t in zip(errors, theirs))}
+
+
+def card():
+    query = 'name,driver_version,clocks.sm,clocks.mem,power.limit,power.draw,temperature.gpu'
+    return subprocess.run(['nvidia-smi', f'--query-gpu={query}', '--format=csv,noheader'], capture_output=True,
+                          text=True).stdout.strip()
+
+
+def table(results):
+    lines = ['| workload | ' + ' | '.join(f'PyTorch {m}' for m in results[0]['pytorch_ms']) +
+             ' | rung | at 20 Hz | floor | best PyTorch / rung | worst error / PyTorch bf16 |']
+    lines.append('| --- ' * (len(results[0]['pytorch_ms']) + 6) + '|')
+    for r in results:
+        best = min(r['pytorch_ms'].values()) if r['pytorch_ms'] else float('nan')
+        worst = max(e / t for e, t in zip(r['error'], r['pytorch_bf16_error']))
+        lines.append(f'| {r["workload"]} | ' + ' | '.join(f'{ms:.2f}' for ms in r['pytorch_ms'].values()) +
+                     f' | {r["rung_ms"]:.2f} | {r["rung_20hz_ms"]:.2f} | {r["floor_ms"]:.2f} | '
+                     f'{best / r["rung_ms"]:.2f} | {worst:.2f} |')
+    return '\n'.join(lines)
+
+
+def parse():
+    parser = argparse.ArgumentParser(description='rung against PyTorch on a Pi0 policy, on one GPU.')
+    parser.add_argument('--rung', default=str(ROOT / 'build' / 'rung'))
+    parser.add_argument('--device', default='cuda')
+    parser.add_argument('--folder', default=str(ROOT / '.cache' / 'bench' / 'pi0'),
+                        help='for checkpoints, plans and outputs')
+    parser.add_argument('--workloads', nargs='+', default=['headline'], choices=WORKLOADS)
+    parser.add_argument('--modes', nargs='*', default=['eager', 'graph'], choices=['eager', 'graph', 'compiled'])
+    parser.add_argument('--inputs', type=int, default=5, help='to compare actions on')
+    parser.add_argument('--budget', default='300s', help='of each climb')
+    return parser.parse_args()
+
+
+def main():
+    arguments = parse()
+    torch.set_grad_enabled(False)
+    torch.set_float32_matmul_precision('highest')
+    environment = {'when': time.strftime('%Y-%m-%d %H:%M:%S'), 'gpu_before': card(), 'torch': torch.__version__}
+    results = [measure(name, arguments) for name in arguments.workloads]
+    environment['gpu_after'] = card()
+    out = Path(arguments.folder) / 'pi0_gpu.json'
+    out.write_text(json.dumps({'environment': environment, 'results': results}, indent=1))
+    print('\n'.join(f'{key}: {value}' for key, value in environment.items()))
+    print(table(results))
+    print(f'All figures: {out}')
+    return 0 if all(r['right'] for r in results) else 1
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,23 @@
+// What the kernels norm_rows take, on host and device alike.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+
+namespace rung::gpu {
+
+constexpr int kNormRowsPerThread = 8;  // neighbouring columns
+constexpr int kNormRowsMostThreads = 512;
+
+// One block per row, all of it in registers.
+//   rms:   out = x * rsqrt(mean(x^2) + eps) * (weight_offset + weight)
+//   layer: out = (x - mean) * rsqrt(variance + eps) * weight + bias
+struct NormRowsArguments {
+  const void* x;       // [rows, width], dense, 16-byte aligned
+  const void* weight;  // [width], constant
+  const void* bias;    // [width], constant; layer norm only
+  void* out;           // [rows, width], dense
+  int32_t width;  // a multiple of 8
+  float eps, weight_offset;
+};
+
+}  // namespace rung::gpu
