@@ -91,7 +91,8 @@ Status enqueue(const Call& call) {
   RUNG_CHECK(check_alignment(call));
   const int64_t row_groups = call.problem.param("row_groups", default_row_groups(call.problem));
   const auto splits = static_cast<int>(call.problem.param("splits", default_splits(call.problem, row_groups)));
-  const GroupAttentionShape shape{padded_width(static_cast<int>(AttentionShape(call.problem).width)), static_cast<int>(row_groups)};
+  const GroupAttentionShape shape{padded_width(static_cast<int>(AttentionShape(call.problem).width)),
+                                  static_cast<int>(row_groups)};
   GroupAttentionArguments arguments{.attention = attention_arguments(call), .splits = splits};
   const int blocks = (key_tiles(arguments.attention) + splits - 1) / splits;
   arguments.tiles = ring_tiles(call, shape, splits, blocks);

@@ -29,11 +29,10 @@ struct GroupAttentionShape {
     const auto bytes = static_cast<uint32_t>(splits * own_rows(splits) * sum_bytes());
     return ((bytes > query_bytes() ? bytes : query_bytes()) + 1023) / 1024 * 1024;
   }
-  // Then the ring of tiles, of every received row its statistics and its factor, and barriers: two, and two for each
-  // tile.
+  // Then the ring of tiles, barriers (two, and two for each tile), and of every received row its statistics and factor.
   constexpr uint32_t shared_bytes(int splits, int tiles) const {
     return received_bytes(splits) + static_cast<uint32_t>(tiles) * tile_bytes() +
-           static_cast<uint32_t>(splits * own_rows(splits) * 12 + (3 + 2 * tiles) * 8);
+           static_cast<uint32_t>(splits * own_rows(splits) * 12 + (2 + 2 * tiles) * 8);
   }
 };
 
