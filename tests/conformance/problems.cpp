@@ -128,6 +128,9 @@ constexpr const char* kFloatProblems[] = {
     "result = linear(x:T[16,384], w:T[1536,384], wb:T[1536], has_bias=true, activation=gelu, out=T)",
     "result = linear(x:T[33,72], w:T[130,72], wb:T[130], has_bias=true, gated=true, activation=gelu_tanh, out=f32)",
     "result = linear(slice(x:T[9,96], axis=1, begin=32, end=64), w:T[48,32], out=T)",
+    "result = linear(x:T[51,1024], w:T[72,1024], wb:f32[72], r:T[51,72], has_bias=true, has_residual=true, "
+    "activation=silu, out=T)",
+    "result = linear(x:T[64,520], w:T[200,520], wb:T[200], has_bias=true, gated=true, activation=gelu_tanh, out=T)",
 };
 
 // For f32 alone, or for other types as written.

@@ -20,7 +20,7 @@ enum DeviceAttribute {
   kSharedBytesPerBlock = 97,
   kClusters = 120
 };
-enum FunctionAttribute { kMaxDynamicShared = 8 };
+enum FunctionAttribute { kMaxDynamicShared = 8, kSharedCarveout = 9 };
 enum LaunchAttributeId { kCooperativeLaunch = 2, kClusterDimension = 4, kProgrammaticSerialization = 6 };
 
 struct LaunchAttribute {
@@ -81,6 +81,8 @@ struct Driver {
   int (*cuGraphDestroy)(Graph);
   int (*cuGraphExecDestroy)(ExecutableGraph);
   int (*cuGraphLaunch)(ExecutableGraph, Stream);
+  int (*cuTensorMapEncodeTiled)(TensorMap*, int, unsigned, void*, const uint64_t*, const uint64_t*, const unsigned*,
+                                const unsigned*, int, int, int, int);
 };
 Driver driver;
 
@@ -129,7 +131,8 @@ int context_destroy(Context context) {
 int stream_create(Stream* stream) { return driver.cuStreamCreate(stream, 1); }  // does not wait for the default stream
 int event_create(Event* event) { return driver.cuEventCreate(event, 0); }
 int allow_shared_bytes(Function function, size_t bytes) {
-  return driver.cuFuncSetAttribute(function, kMaxDynamicShared, static_cast<int>(bytes));
+  if (int code = driver.cuFuncSetAttribute(function, kMaxDynamicShared, static_cast<int>(bytes))) return code;
+  return driver.cuFuncSetAttribute(function, kSharedCarveout, 100);  // percent: room for a second block beside it
 }
 
 int launch(Function function, const Launch& shape, void** parameters, Stream stream) {
@@ -152,6 +155,16 @@ int launch(Function function, const Launch& shape, void** parameters, Stream str
     std::memcpy(add(kClusterDimension).value.cluster, cluster, sizeof cluster);
   }
   return driver.cuLaunchKernelEx(&config, function, parameters, nullptr);
+}
+
+enum TensorMapElement { kSixteenBits = 1 };
+enum TensorMapSwizzle { k128Bytes = 3 };
+enum TensorMapPromotion { kTo256Bytes = 3 };  // of what is read into the cache
+int tensor_map(TensorMap* map, const BoxedMatrix& matrix) {
+  const uint64_t sizes[] = {matrix.columns, matrix.rows}, pitches[] = {matrix.pitch_bytes};
+  const unsigned box[] = {kBoxColumns, matrix.box_rows}, steps[] = {1, 1};
+  return driver.cuTensorMapEncodeTiled(map, kSixteenBits, 2, device_pointer(matrix.address), sizes, pitches, box, steps,
+                                       0, k128Bytes, kTo256Bytes, 0);
 }
 
 constexpr int kCaptureThisThreadOnly = 1;
@@ -214,6 +227,7 @@ Status load_driver() {
   RUNG_FIND(cuGraphDestroy);
   RUNG_FIND(cuGraphExecDestroy);
   RUNG_FIND(cuGraphLaunch);
+  RUNG_FIND(cuTensorMapEncodeTiled);
 #undef RUNG_FIND
   if (int code = driver.cuInit(0)) return fail("the CUDA driver cannot start: {} ({})", error_text(code), code);
   int count = 0;
@@ -252,6 +266,7 @@ Runtime make_table() {
           .allow_shared_bytes = allow_shared_bytes,
           .blocks_per_multiprocessor = driver.cuOccupancyMaxActiveBlocksPerMultiprocessor,
           .launch = launch,
+          .tensor_map = tensor_map,
           .capture_begin = capture_begin,
           .capture_end = driver.cuStreamEndCapture,
           .graph_instantiate = graph_instantiate,

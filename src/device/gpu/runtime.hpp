@@ -9,6 +9,7 @@
 
 #include "base/status.hpp"
 #include "device/gpu/gpu_info.hpp"
+#include "device/gpu/tensor_map.hpp"
 
 namespace rung::gpu {
 
@@ -70,6 +71,7 @@ struct Runtime {
   int (*allow_shared_bytes)(Function function, size_t bytes);  // above the default limit
   int (*blocks_per_multiprocessor)(int* blocks, Function function, int threads, size_t shared_bytes);
   int (*launch)(Function function, const Launch& launch, void** parameters, Stream stream);
+  int (*tensor_map)(TensorMap* map, const BoxedMatrix& matrix);  // only where GpuInfo::clusters
 
   int (*capture_begin)(Stream stream);
   int (*capture_end)(Stream stream, Graph* graph);

@@ -34,4 +34,14 @@ __device__ inline float4 load_peer_4(uint32_t address) {
   return x;
 }
 
+// The same by 32-bit shared address.
+__device__ inline uint32_t peer_address(uint32_t address, uint32_t rank) {
+  uint32_t peer;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(peer) : "r"(address), "r"(rank));
+  return peer;
+}
+// The two halves of sync_cluster(), for what orders nothing but barriers; who has ended counts as arrived.
+__device__ inline void cluster_arrive() { asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory"); }
+__device__ inline void cluster_wait() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
+
 }  // namespace rung::gpu

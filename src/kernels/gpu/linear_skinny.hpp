@@ -1,0 +1,32 @@
+// How a skinny linear layer is cut into blocks.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+
+#include "kernels/gpu/linear_skinny_arguments.hpp"
+#include "kernels/linear_shape.hpp"
+
+namespace rung::gpu {
+
+// Rows of weights, and how many blocks share their columns.
+struct SkinnyTile {
+  uint32_t rows, split;
+  int64_t parameter() const { return rows * 10 + split; }  // the value of "tile"
+};
+
+struct SkinnyPlan {
+  SkinnyTile tile{};
+  uint32_t outputs = 0;  // columns of the result that a tile gives
+  uint32_t tiles = 0, chunks = 0;
+  SkinnyShared shared{};
+  std::string function;  // "linear_skinny_bf16_64"
+
+  // By the problem's parameters "tile" and "ring" (KiB of weights under way), or by default.
+  explicit SkinnyPlan(const Problem& problem);
+  uint32_t blocks() const { return tiles * tile.split; }
+};
+
+// The tiles that are worth a trial on this problem, the one to prefer first.
+std::vector<SkinnyTile> skinny_tiles(const Problem& problem);
+
+}  // namespace rung::gpu

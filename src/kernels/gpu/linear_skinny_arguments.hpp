@@ -1,0 +1,56 @@
+// The argument of the skinny linear kernels and the cut of the work that it describes, shared by host and device.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "device/gpu/tensor_map.hpp"
+#include "ir/dtype.hpp"
+
+namespace rung::gpu {
+
+constexpr uint32_t kSkinnyTokens = 64;  // at most; of one matrix instruction
+constexpr uint32_t kSkinnyMaxSplit = 8;
+constexpr uint32_t kSkinnyMaxStages = 16;
+constexpr uint32_t kSkinnyThreads = 256;       // a warpgroup multiplies, a warp fetches w, one x; all finish
+constexpr uint32_t kSkinnyHeaderBytes = 1024;  // barriers, in front of the rings
+
+// out[m, n] = activation(x w' + bias) + residual; gated: activation(gate) * up + residual, where gate and up are the
+// two halves of x w' + bias. A tile is some rows of w: as many columns of the result, or half as many, each with its
+// gate and its up row. The blocks of a cluster take one part of K each, in chunks of kBoxColumns; groups of 8 tokens go
+// round them to be finished.
+struct LinearSkinnyArguments {
+  TensorMap x, w;                            // boxes of `tokens` rows; of the columns of a tile
+  uint64_t bias = 0, residual = 0, out = 0;  // addresses; 0: none. Rows of out are dense
+  int64_t residual_stride = 0;               // elements; a multiple of 4
+  DType bias_type{}, residual_type{}, out_type{};
+  int32_t activation = 0;               // rung::Activation
+  uint32_t m = 0, n = 0;                // n a multiple of 4
+  uint32_t tokens = 0;                  // m, rounded up to a multiple of 8
+  uint32_t chunks = 0;                  // of K
+  uint32_t x_stages = 0, w_stages = 0;  // of the two rings; at least 2
+  uint32_t split_bits = 0;              // 2^split_bits blocks are a cluster
+  bool gated = false;
+};
+
+constexpr uint32_t skinny_box_bytes(uint32_t rows) { return rows * kBoxColumns * 2; }
+// From one token's sums to the next, of `rows` weights; a pitch that keeps the banks apart.
+constexpr uint32_t skinny_pitch(uint32_t rows) { return (rows + 8) * 4; }
+
+struct SkinnyShared {
+  uint32_t rows, tokens, split, x_stages, w_stages;
+  constexpr uint32_t ring_bytes() const {
+    return x_stages * skinny_box_bytes(tokens) + w_stages * skinny_box_bytes(rows);
+  }
+  // Sums of the other blocks of the cluster, for the groups of tokens that this one finishes.
+  constexpr uint32_t inbox_bytes() const {
+    const uint32_t groups = (tokens / 8 + split - 1) / split;
+    return (split - 1) * groups * 8 * skinny_pitch(rows);
+  }
+  // The matrix instruction reads all of kSkinnyTokens behind the last stage of x; this block's sums take the place of
+  // the rings.
+  constexpr uint32_t bytes() const {
+    const uint32_t read = (x_stages - 1) * skinny_box_bytes(tokens) + skinny_box_bytes(kSkinnyTokens);
+    const uint32_t sums = tokens * skinny_pitch(rows), rings = ring_bytes() > read ? ring_bytes() : read;
+    return kSkinnyHeaderBytes + (rings > sums ? rings : sums) + inbox_bytes();
+  }
+};
+
+}  // namespace rung::gpu

@@ -1,0 +1,100 @@
+// The row of linear layers of at most 64 tokens, bound by the reading of their weights.
+// SPDX-License-Identifier: Apache-2.0
+#include <bit>
+
+#include "kernels/gpu/kernel.hpp"
+#include "kernels/gpu/linear_skinny.hpp"
+
+namespace rung::gpu {
+namespace {
+
+constexpr int64_t kMostTokens = 64;
+constexpr int64_t kAligned = 8;   // 16-bit elements in the 16 bytes that boxes are aligned to
+constexpr int64_t kTogether = 4;  // columns of the result that one thread writes
+
+bool known(DType type) { return type == DType::f32 || type == DType::f16 || type == DType::bf16; }
+
+Verdict supports_sizes(const Problem& problem, const LinearShape& shape) {
+  if (shape.m < 1 || shape.m > kMostTokens) return reject(fmt::format("{} rows, wanted 1 to {}", shape.m, kMostTokens));
+  if (shape.k < 1 || shape.k % kAligned || problem.inputs[0].row_stride() % kAligned)
+    return reject("rows of x or w are not a multiple of 16 bytes");
+  if (shape.n < 1 || shape.n % kTogether) return reject(fmt::format("n is not a multiple of {}", kTogether));
+  if (shape.residual_at > 0 && problem.inputs[static_cast<size_t>(shape.residual_at)].row_stride() % kTogether)
+    return reject(fmt::format("rows of the residual are not a multiple of {} elements apart", kTogether));
+  return accept();
+}
+
+Verdict supports(const Problem& problem, const Machine& machine) {
+  if (machine.gpu.architecture != 90) return reject("made for compute capability 9.0");
+  if (auto verdict = supports_linear(problem, known); !verdict) return verdict;
+  const DType type = problem.inputs[0].dtype;
+  if (type == DType::f32 || problem.inputs[1].dtype != type) return reject("x and w are not both bf16 or both f16");
+  if (!problem.inputs[1].constant) return reject("w is not constant, so it cannot be fetched ahead");
+  return supports_sizes(problem, LinearShape(problem));
+}
+
+std::vector<Tunable> tunables(const Problem& problem) {
+  Tunable tile{"tile", {}};
+  for (const auto& each : skinny_tiles(problem)) tile.values.push_back(each.parameter());
+  return {tile, {"ring", {64, 32}}};
+}
+
+Result<TensorMap> map_of(const Call& call, const BoxedMatrix& matrix) {
+  TensorMap map;
+  RUNG_CHECK(call.gpu.check(call.gpu.runtime().tensor_map(&map, matrix), "linear_skinny_sm90: tensor map"));
+  return map;
+}
+
+void set_epilogue(LinearSkinnyArguments& a, const Call& call, const LinearShape& shape) {
+  const Problem& problem = call.problem;
+  a.activation = static_cast<int32_t>(problem.as<Linear>().activation);
+  a.out = call.output, a.out_type = problem.output.dtype;
+  if (shape.bias_at > 0) {
+    a.bias = call.inputs[shape.bias_at], a.bias_type = problem.inputs[static_cast<size_t>(shape.bias_at)].dtype;
+  }
+  if (shape.residual_at > 0) {
+    const Operand& residual = problem.inputs[static_cast<size_t>(shape.residual_at)];
+    a.residual = call.inputs[shape.residual_at], a.residual_type = residual.dtype;
+    a.residual_stride = residual.row_stride();
+  }
+}
+
+Result<LinearSkinnyArguments> arguments_of(const Call& call, const SkinnyPlan& plan) {
+  const LinearShape shape(call.problem);
+  const auto m = static_cast<uint32_t>(shape.m), n = static_cast<uint32_t>(shape.n);
+  const auto rows = static_cast<uint64_t>(shape.w_rows), k = static_cast<uint64_t>(shape.k);
+  const auto pitch = static_cast<uint64_t>(call.problem.inputs[0].row_stride()) * 2;
+  LinearSkinnyArguments a{.m = m,
+                          .n = n,
+                          .tokens = plan.shared.tokens,
+                          .chunks = plan.chunks,
+                          .x_stages = plan.shared.x_stages,
+                          .w_stages = plan.shared.w_stages,
+                          .split_bits = static_cast<uint32_t>(std::countr_zero(plan.tile.split)),
+                          .gated = call.problem.as<Linear>().gated};
+  RUNG_TRY(a.x, map_of(call, {call.inputs[0], m, k, pitch, plan.shared.tokens}));
+  RUNG_TRY(a.w, map_of(call, {call.inputs[1], rows, k, k * 2, plan.outputs}));
+  set_epilogue(a, call, shape);
+  return a;
+}
+
+Status enqueue(const Call& call) {
+  for (size_t i = 0; i < call.problem.inputs.size(); ++i)
+    if (call.inputs[i] % 16 != 0)
+      return fail("linear: operand {} begins at {:#x}, wanted a multiple of 16 bytes", i, call.inputs[i]);
+  const SkinnyPlan plan(call.problem);
+  const Launch launch{.grid = {plan.blocks()},
+                      .block = {kSkinnyThreads},
+                      .cluster = {plan.tile.split},
+                      .shared_bytes = plan.shared.bytes(),
+                      .dependent = call.gpu.info().dependent_launch};
+  RUNG_TRY(LinearSkinnyArguments arguments, arguments_of(call, plan));
+  return call.launch("linear_skinny_sm90", plan.function, launch, arguments);
+}
+
+}  // namespace
+
+extern const Kernel linear_skinny_sm90{
+    .name = "linear_skinny_sm90", .op = "linear", .supports = supports, .tunables = tunables, .enqueue = enqueue};
+
+}  // namespace rung::gpu

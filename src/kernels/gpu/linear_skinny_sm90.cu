@@ -1,0 +1,322 @@
+// Linear layers of at most 64 tokens on Hopper: every weight is read once, straight from its row; the blocks of a
+// cluster share K, and add their sums through each other's shared memory in the order of their ranks.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/gpu/activation.cuh"
+#include "kernels/gpu/bulk_copy_sm90.cuh"
+#include "kernels/gpu/cluster_sm90.cuh"
+#include "kernels/gpu/linear_skinny_arguments.hpp"
+#include "kernels/gpu/wgmma_sm90.cuh"
+
+namespace rung::gpu {
+namespace {
+
+constexpr uint32_t kMultipliers = 128;  // threads of the warpgroup that multiplies
+
+// Of 4 neighbours, aligned to them.
+__device__ inline float4 load4(uint64_t base, DType type, int64_t at) {
+  if (type == DType::f32) return reinterpret_cast<const float4*>(base)[at / 4];
+  const uint2 v = reinterpret_cast<const uint2*>(base)[at / 4];
+  if (type == DType::bf16)
+    return {__uint_as_float(v.x << 16), __uint_as_float(v.x & 0xffff0000u), __uint_as_float(v.y << 16),
+            __uint_as_float(v.y & 0xffff0000u)};
+  const float2 low = __half22float2(reinterpret_cast<const __half2&>(v.x));
+  const float2 high = __half22float2(reinterpret_cast<const __half2&>(v.y));
+  return {low.x, low.y, high.x, high.y};
+}
+__device__ inline void store4(uint64_t base, DType type, int64_t at, float4 v) {
+  if (type == DType::f32)
+    reinterpret_cast<float4*>(base)[at / 4] = v;
+  else if (type == DType::bf16)
+    reinterpret_cast<uint2*>(base)[at / 4] = {pack<bf16>(v.x, v.y), pack<bf16>(v.z, v.w)};
+  else
+    reinterpret_cast<uint2*>(base)[at / 4] = {pack<f16>(v.x, v.y), pack<f16>(v.z, v.w)};
+}
+__device__ inline float4 operator+(float4 a, float4 b) { return {a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w}; }
+__device__ inline float4 operator*(float4 a, float4 b) { return {a.x * b.x, a.y * b.y, a.z * b.z, a.w * b.w}; }
+
+__device__ inline float4 shared_load4(uint32_t at) {
+  float4 v;
+  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+               : "r"(at)
+               : "memory");
+  return v;
+}
+// Out of line: most layers have no activation or that of the next function, and the code is fetched anew by each
+// launch.
+__device__ __noinline__ float4 activate4_any(int32_t kind, float4 v) {
+  return {activate(kind, v.x), activate(kind, v.y), activate(kind, v.z), activate(kind, v.w)};
+}
+__device__ inline float4 activate4(int32_t kind, float4 v) {
+  if (kind == 0) return v;
+  if (kind == 3) return {gelu_tanh(v.x), gelu_tanh(v.y), gelu_tanh(v.z), gelu_tanh(v.w)};
+  return activate4_any(kind, v);
+}
+
+// A ring of boxes in shared memory: `full` counts the bytes of each stage, `empty` the warps that are done with it.
+struct Ring {
+  uint32_t base, stage_bytes, stages, full, empty;  // shared addresses, bytes
+
+  __device__ void init(uint32_t stage) const {
+    if (stage >= stages) return;
+    barrier_init(full + 8 * stage, 1);
+    barrier_init(empty + 8 * stage, kMultipliers / kLanes);
+  }
+};
+// Where a walk round a ring stands.
+struct Step {
+  uint32_t stage = 0, parity = 0;
+
+  __device__ void advance(const Ring& ring) {
+    if (++stage == ring.stages) stage = 0, parity ^= 1;
+  }
+};
+
+// One block: its tile, its part of K, and where things lie in its shared memory.
+template <class T, int kRows>
+struct Skinny {
+  static constexpr uint32_t kPitch = skinny_pitch(kRows), kGroupBytes = 8 * kPitch;
+
+  const LinearSkinnyArguments& a;
+  uint32_t split, rank, column;                      // column: the tile's first in out
+  uint32_t first_chunk, chunks, groups, own_groups;  // groups of 8 tokens
+  Ring x, w;
+  uint32_t received, sums, inbox, slot_bytes;  // shared addresses; the inbox has a slot for each other block
+
+  __device__ Skinny(const LinearSkinnyArguments& arguments, uint32_t shared) : a(arguments) {
+    split = 1u << a.split_bits;
+    rank = blockIdx.x & (split - 1);
+    column = (blockIdx.x >> a.split_bits) * (a.gated ? kRows / 2 : kRows);
+    first_chunk = rank * a.chunks >> a.split_bits;
+    chunks = ((rank + 1) * a.chunks >> a.split_bits) - first_chunk;
+    groups = a.tokens / 8;
+    own_groups = (groups + split - 1 - rank) >> a.split_bits;
+    const uint32_t barriers = kSkinnyMaxStages * 8, rings = shared + kSkinnyHeaderBytes;
+    x = {rings, skinny_box_bytes(a.tokens), a.x_stages, shared, shared + barriers};
+    w = {rings + x.stages * x.stage_bytes, skinny_box_bytes(kRows), a.w_stages, shared + 2 * barriers,
+         shared + 3 * barriers};
+    received = shared + 4 * barriers;
+    sums = rings;
+    const SkinnyShared all{kRows, a.tokens, split, a.x_stages, a.w_stages};
+    inbox = shared + all.bytes() - all.inbox_bytes();
+    slot_bytes = ((groups + split - 1) >> a.split_bits) * kGroupBytes;
+  }
+
+  __device__ void init_barriers() const {  // by one warp
+    x.init(lane()), w.init(lane());
+    if (lane() == 0) {
+      barrier_init(received, 1);
+      barrier_expect(received, (split - 1) * own_groups * kGroupBytes);
+    }
+    barrier_init_fence();
+  }
+
+  // ---- into the rings, by one thread each
+
+  __device__ void fetch_w() const {
+    const uint64_t policy = policy_evict_first();
+    Step step;
+#pragma unroll 1
+    for (uint32_t chunk = 0; chunk < chunks; ++chunk, step.advance(w)) {
+      if (chunk >= w.stages) barrier_wait(w.empty + 8 * step.stage, step.parity ^ 1);
+      CopyTarget at{w.base + step.stage * w.stage_bytes, w.full + 8 * step.stage};
+      const uint32_t k = (first_chunk + chunk) * kBoxColumns;
+      barrier_expect(at.barrier, w.stage_bytes);
+      stream_box(at, a.w, column, k, policy);
+      at.address += w.stage_bytes / 2;
+      if (a.gated) stream_box(at, a.w, a.n + column, k, policy);
+    }
+  }
+  __device__ void fetch_x() const {
+    Step step;
+#pragma unroll 1
+    for (uint32_t chunk = 0; chunk < chunks; ++chunk, step.advance(x)) {
+      if (chunk >= x.stages) barrier_wait(x.empty + 8 * step.stage, step.parity ^ 1);
+      const CopyTarget at{x.base + step.stage * x.stage_bytes, x.full + 8 * step.stage};
+      barrier_expect(at.barrier, x.stage_bytes);
+      load_box(at, a.x, 0, (first_chunk + chunk) * kBoxColumns);
+    }
+  }
+
+  // ---- products of this block's part of K
+
+  __device__ void release(uint32_t x_stage, uint32_t w_stage) const {
+    if (lane() != 0) return;
+    barrier_arrive(x.empty + 8 * x_stage);
+    barrier_arrive(w.empty + 8 * w_stage);
+  }
+  __device__ void multiply(float (&d)[kRows / 2]) const {
+    Step at_x, at_w;
+    uint32_t last_x = 0, last_w = 0;
+#pragma unroll
+    for (uint32_t i = 0; i < kRows / 2; ++i) d[i] = 0;
+#pragma unroll 1
+    for (uint32_t chunk = 0; chunk < chunks; ++chunk) {
+      barrier_wait(w.full + 8 * at_w.stage, at_w.parity);
+      barrier_wait(x.full + 8 * at_x.stage, at_x.parity);
+      wgmma_fence();
+      const uint64_t from_x = wgmma_operand(x.base + at_x.stage * x.stage_bytes);
+      const uint64_t from_w = wgmma_operand(w.base + at_w.stage * w.stage_bytes);
+#pragma unroll
+      for (uint32_t step = 0; step < 4; ++step) Wgmma<T, kRows>::run(d, from_x + 2 * step, from_w + 2 * step);
+      wgmma_commit();
+      if (chunk > 0) {
+        wgmma_wait<1>();
+        release(last_x, last_w);
+      }
+      last_x = at_x.stage, last_w = at_w.stage;
+      at_x.advance(x), at_w.advance(w);
+    }
+    wgmma_wait<0>();
+  }
+
+  // ---- sums over the cluster: a group of tokens goes to the block that finishes it
+
+  __device__ void keep(const float (&d)[kRows / 2]) const {
+    const uint32_t token = warp() * 16 + lane() / 4;
+#pragma unroll
+    for (uint32_t h = 0; h < 2; ++h) {
+      if (warp() * 2 + h >= groups) break;
+      const uint32_t at = sums + (token + 8 * h) * kPitch + lane() % 4 * 8;
+#pragma unroll
+      for (uint32_t j = 0; j < kRows / 8; ++j)
+        asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(at + j * 32), "f"(d[4 * j + 2 * h]),
+                     "f"(d[4 * j + 2 * h + 1])
+                     : "memory");
+    }
+  }
+  __device__ void send() const {
+    const uint32_t group = warp() * 2 + lane(), to = group & (split - 1);
+    if (lane() >= 2 || group >= groups || to == rank) return;
+    const uint32_t slot = rank - (rank > to);
+    const uint32_t at = inbox + slot * slot_bytes + (group >> a.split_bits) * kGroupBytes;
+    send_to_peer({peer_address(at, to), peer_address(received, to)}, sums + group * kGroupBytes, kGroupBytes);
+  }
+
+  // ---- the result: a thread finishes four neighbouring columns of every kRound-th row, a token of this block
+
+  struct Place {
+    uint32_t row, first, column;  // first: in the tile; column: of out
+    bool valid;
+  };
+  template <bool kGated>
+  static constexpr uint32_t quads() {
+    return kRows / (kGated ? 8 : 4);
+  }
+  template <bool kGated>
+  __device__ Place place() const {
+    constexpr uint32_t kQuads = quads<kGated>();
+    const uint32_t row = threadIdx.x / kQuads, first = threadIdx.x % kQuads * 4;
+    return {row, first, column + first, row < kSkinnyThreads / kQuads && column + first < a.n};
+  }
+  __device__ uint32_t token(uint32_t row) const { return ((row / 8 << a.split_bits) + rank) * 8 + row % 8; }
+  __device__ float4 load_bias(uint32_t at) const { return a.bias ? load4(a.bias, a.bias_type, at) : float4{}; }
+  __device__ float4 load_residual(uint32_t row, uint32_t at) const {
+    if (!a.residual || row >= own_groups * 8 || token(row) >= a.m) return {};
+    return load4(a.residual, a.residual_type, token(row) * a.residual_stride + at);
+  }
+  // This block's sum first, then the others' in the order of their ranks.
+  template <int kSplit>
+  __device__ float4 sum(uint32_t row, uint32_t first) const {
+    const uint32_t in_row = first * 4, others = inbox + row * kPitch + in_row;
+    float4 part[kSplit];
+    part[0] = shared_load4(sums + token(row) * kPitch + in_row);
+#pragma unroll
+    for (uint32_t s = 1; s < kSplit; ++s) part[s] = shared_load4(others + (s - 1) * slot_bytes);
+#pragma unroll
+    for (uint32_t s = 1; s < kSplit; ++s) part[0] = part[0] + part[s];
+    return part[0];
+  }
+  template <int kSplit, bool kGated>
+  __device__ void finish() const {
+    constexpr uint32_t kRound = kSkinnyThreads / quads<kGated>();
+    const Place at = place<kGated>();
+    float4 bias{}, up_bias{}, residual{};
+    if (at.valid) {
+      bias = load_bias(at.column);
+      if (kGated) up_bias = load_bias(a.n + at.column);
+      residual = load_residual(at.row, at.column);
+    }
+    sync_block();  // this block's sums
+    if (kSplit > 1) {
+      barrier_wait(received, 0);
+      sync_warp();
+      cluster_arrive();  // nothing more is read from the peers
+    }
+    if (!at.valid) return;
+#pragma unroll 1
+    for (uint32_t row = at.row; row < own_groups * 8; row += kRound) {
+      const float4 next = load_residual(row + kRound, at.column);
+      float4 y = activate4(a.activation, sum<kSplit>(row, at.first) + bias);
+      if (kGated) y = y * (sum<kSplit>(row, at.first + kRows / 2) + up_bias);
+      if (token(row) < a.m) store4(a.out, a.out_type, static_cast<int64_t>(token(row)) * a.n + at.column, y + residual);
+      residual = next;
+    }
+  }
+  template <int kSplit>
+  __device__ void finish() const {
+    a.gated ? finish<kSplit, true>() : finish<kSplit, false>();
+  }
+  __device__ void finish() const {
+    switch (a.split_bits) {
+      case 0:
+        return finish<1>();
+      case 1:
+        return finish<2>();
+      case 2:
+        return finish<4>();
+      default:
+        return finish<8>();
+    }
+  }
+};
+
+template <class T, int kRows>
+__device__ void multiply_and_send(const Skinny<T, kRows>& work) {
+  float d[kRows / 2];
+  work.multiply(d);
+  asm volatile("bar.sync 1, %0;" ::"n"(kMultipliers) : "memory");  // all have read the rings
+  work.keep(d);
+  if (work.split == 1) return;
+  stores_before_copies();
+  sync_warp();
+  work.send();
+}
+
+template <class T, int kRows>
+__device__ void linear_skinny(const LinearSkinnyArguments& a) {
+  extern __shared__ __align__(1024) unsigned char shared_memory[];
+  allow_dependents();
+  const Skinny<T, kRows> work(a, shared_address(shared_memory));
+  const bool fetches_w = threadIdx.x == kMultipliers, fetches_x = threadIdx.x == kMultipliers + kLanes;
+  if (warp() == kMultipliers / kLanes) work.init_barriers();
+  if (fetches_w) prefetch_map(a.w);
+  if (fetches_x) prefetch_map(a.x);
+  sync_block();
+  if (work.split > 1) cluster_arrive();  // the barriers can be used
+  if (fetches_w) work.fetch_w();
+  sync_warp();
+  wait_for_producers();
+  if (fetches_x) work.fetch_x();
+  sync_warp();
+  if (work.split > 1) cluster_wait();
+  if (threadIdx.x < kMultipliers) multiply_and_send(work);
+  work.finish();
+  sync_warp();
+  if (work.split > 1) cluster_wait();
+}
+
+}  // namespace
+}  // namespace rung::gpu
+
+// linear_skinny_bf16_64: tiles of 64 rows of w.
+#define RUNG_SKINNY(type, rows)                                                                           \
+  extern "C" __global__ void __launch_bounds__(rung::gpu::kSkinnyThreads, 2)                              \
+      linear_skinny_##type##_##rows(const __grid_constant__ rung::gpu::LinearSkinnyArguments arguments) { \
+    rung::gpu::linear_skinny<rung::gpu::type, rows>(arguments);                                           \
+  }
+#define RUNG_SKINNY_ROWS(rows) RUNG_SKINNY(bf16, rows) RUNG_SKINNY(f16, rows)
+RUNG_SKINNY_ROWS(16)
+RUNG_SKINNY_ROWS(32)
+RUNG_SKINNY_ROWS(40)
+RUNG_SKINNY_ROWS(64)

@@ -1,0 +1,46 @@
+// Matrix multiply by a warpgroup, both operands in shared memory.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "kernels/gpu/portable.cuh"
+
+namespace rung::gpu {
+
+__device__ inline void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+__device__ inline void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+// Until at most `pending` groups are still running.
+template <int pending>
+__device__ inline void wgmma_wait() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
+}
+// A box of rows of 128 bytes, 128-byte swizzled, 1024-byte aligned; + 2 steps 16 columns on.
+__device__ inline uint64_t wgmma_operand(uint32_t address) {
+  return static_cast<uint64_t>((address & 0x3ffff) >> 4) | (1ull << 16) | (64ull << 32) | (1ull << 62);
+}
+
+// d[64 x rows] += a[64 x 16] b[rows x 16]', sums in f32: of the lane l of warp w, d[4j + 2h + i] is row 16w + l/4 + 8h
+// of a, row 8j + 2(l%4) + i of b.
+template <class T, int rows>
+struct Wgmma;
+#define RUNG_D4(i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
+#define RUNG_D16(i) RUNG_D4(i), RUNG_D4(i + 4), RUNG_D4(i + 8), RUNG_D4(i + 12)
+#define RUNG_R0_15 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
+#define RUNG_R16_31 "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define RUNG_WGMMA_OF(type, name, rows, registers, from, to, ...)                                               \
+  template <>                                                                                                   \
+  struct Wgmma<type, rows> {                                                                                    \
+    static __device__ __forceinline__ void run(float* d, uint64_t a, uint64_t b) {                              \
+      asm volatile("wgmma.mma_async.sync.aligned.m64n" #rows "k16.f32." name "." name " {" registers "}, " from \
+                   ", " to ", 1, 1, 1, 0, 0;"                                                                   \
+                   : __VA_ARGS__                                                                                \
+                   : "l"(a), "l"(b));                                                                           \
+    }                                                                                                           \
+  };
+#define RUNG_WGMMA(...)                    \
+  RUNG_WGMMA_OF(bf16, "bf16", __VA_ARGS__) \
+  RUNG_WGMMA_OF(f16, "f16", __VA_ARGS__)
+RUNG_WGMMA(16, "%0, %1, %2, %3, %4, %5, %6, %7", "%8", "%9", RUNG_D4(0), RUNG_D4(4))
+RUNG_WGMMA(32, RUNG_R0_15, "%16", "%17", RUNG_D16(0))
+RUNG_WGMMA(40, RUNG_R0_15 ", %16, %17, %18, %19", "%20", "%21", RUNG_D16(0), RUNG_D4(16))
+RUNG_WGMMA(64, RUNG_R0_15 ", " RUNG_R16_31, "%32", "%33", RUNG_D16(0), RUNG_D16(16))
+
+}  // namespace rung::gpu

@@ -1,0 +1,91 @@
+// What the skinny linear row takes, and how it cuts weights into blocks.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/gpu/linear_skinny.hpp"
+
+#include <gtest/gtest.h>
+
+#include "kernels/gpu/kernel.hpp"
+#include "linear_case.hpp"
+
+namespace rung::gpu {
+namespace {
+
+const Kernel& row() {
+  for (const Kernel* each : all_kernels())
+    if (each->name == "linear_skinny_sm90") return *each;
+  throw std::logic_error("no row linear_skinny_sm90");
+}
+
+Problem problem(int64_t m, int64_t n, int64_t k, bool gated = false) {
+  cpu::LinearCase c{.m = m, .n = n, .k = k, .x = DType::bf16, .w = DType::bf16, .out = DType::bf16};
+  c.gated = gated;
+  Problem made = cpu::problem_of(c);
+  made.inputs[1].constant = true;
+  return made;
+}
+
+Machine hopper() {
+  GpuInfo card;
+  card.architecture = 90;
+  card.clusters = true;
+  return Machine(cpu::CpuInfo{}, card);
+}
+
+TEST(LinearSkinny, FillsTheDeviceWithAboutOneBlockEach) {
+  EXPECT_EQ(SkinnyPlan(problem(50, 2560, 1024)).blocks(), 128u);
+  EXPECT_EQ(SkinnyPlan(problem(50, 1024, 2048)).blocks(), 128u);
+  EXPECT_EQ(SkinnyPlan(problem(50, 1024, 4096)).blocks(), 128u);
+  EXPECT_EQ(SkinnyPlan(problem(50, 4096, 1024, true)).blocks(), 128u);
+}
+
+TEST(LinearSkinny, TakesTheTileAndTheRingThatAreAskedFor) {
+  Problem asked = problem(50, 4096, 1024, true);
+  asked.params = {{"tile", 642}, {"ring", 48}};
+  const SkinnyPlan plan(asked);
+  EXPECT_EQ(plan.tile.rows, 64u);
+  EXPECT_EQ(plan.tile.split, 2u);
+  EXPECT_EQ(plan.outputs, 32u);
+  EXPECT_EQ(plan.blocks(), 256u);
+  EXPECT_EQ(plan.shared.tokens, 56u);
+  EXPECT_EQ(plan.shared.w_stages, 6u);
+  EXPECT_EQ(plan.function, "linear_skinny_bf16_64");
+}
+
+TEST(LinearSkinny, SharesKOnlyWhereEachBlockHasEnoughOfIt) {
+  EXPECT_EQ(skinny_tiles(problem(50, 1024, 2048)).front().split, 8u);
+  for (const SkinnyTile& tile : skinny_tiles(problem(50, 1024, 1024))) EXPECT_LE(tile.split, 4u);
+  for (const SkinnyTile& tile : skinny_tiles(problem(1, 1024, 32))) EXPECT_EQ(tile.split, 1u);
+  EXPECT_FALSE(skinny_tiles(problem(1, 4, 8)).empty());
+}
+
+TEST(LinearSkinny, LeavesRoomForASecondBlock) {
+  for (Problem each : {problem(64, 1024, 4096), problem(50, 4096, 1024, true), problem(8, 2560, 1024)})
+    for (const SkinnyTile& tile : skinny_tiles(each))
+      for (int64_t ring : {16, 64, 200}) {
+        each.params = {{"tile", tile.parameter()}, {"ring", ring}};
+        const SkinnyPlan plan(each);
+        EXPECT_LE(plan.shared.bytes(), 113u * 1024);
+        EXPECT_GE(plan.shared.x_stages, 2u);
+        EXPECT_GE(plan.shared.w_stages, 2u);
+        EXPECT_EQ(plan.tile.parameter(), tile.parameter());
+      }
+}
+
+TEST(LinearSkinny, SaysWhyItRefuses) {
+  const auto reason = [](const Problem& each, const Machine& machine) { return row().supports(each, machine).reason; };
+  EXPECT_TRUE(row().supports(problem(50, 1024, 2048), hopper()));
+  EXPECT_TRUE(row().supports(problem(1, 4, 8), hopper()));
+  EXPECT_EQ(reason(problem(65, 1024, 2048), hopper()), "65 rows, wanted 1 to 64");
+  EXPECT_EQ(reason(problem(50, 1024, 2050), hopper()), "rows of x or w are not a multiple of 16 bytes");
+  EXPECT_EQ(reason(problem(50, 1023, 2048), hopper()), "n is not a multiple of 4");
+  EXPECT_EQ(reason(problem(50, 1024, 2048), Machine(cpu::CpuInfo{})), "made for compute capability 9.0");
+  Problem variable = problem(50, 1024, 2048);
+  variable.inputs[1].constant = false;
+  EXPECT_EQ(reason(variable, hopper()), "w is not constant, so it cannot be fetched ahead");
+  Problem f32 = problem(50, 1024, 2048);
+  f32.inputs[0].dtype = f32.inputs[1].dtype = DType::f32;
+  EXPECT_EQ(reason(f32, hopper()), "x and w are not both bf16 or both f16");
+}
+
+}  // namespace
+}  // namespace rung::gpu
