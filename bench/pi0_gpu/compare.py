@@ -19,6 +19,10 @@ from safetensors.torch import save_file
 import policy
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / 'bench'))
+
+from torch_timing import graph_of, median_of_events  # noqa: E402
+
 LIMIT = 1.25  # times the error of PyTorch's own bf16 run
 WORKLOADS = {
     'headline': {'config': {}, 'inputs': {}},
@@ -29,33 +33,6 @@ WORKLOADS = {
 
 def relative_l2(got, wanted):
     return float((got.double() - wanted.double()).norm() / wanted.double().norm())
-
-
-def median_of_events(run, runs=30, warm=5):
-    for _ in range(warm):
-        run()
-    times = []
-    for _ in range(runs):
-        start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        start.record()
-        run()
-        end.record()
-        end.synchronize()
-        times.append(start.elapsed_time(end))
-    return sorted(times)[len(times) // 2]
-
-
-def graph_of(run):
-    stream = torch.cuda.Stream()
-    stream.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(stream):
-        for _ in range(3):
-            run()
-    torch.cuda.current_stream().wait_stream(stream)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        run()
-    return graph
 
 
 class Baseline:
@@ -86,7 +63,7 @@ class Baseline:
         if compiled:  # one layer of each kind; the whole unrolled model takes many minutes
             for layer in [*self.model.vision.layers, *self.model.prefix, *self.model.expert]:
                 layer.compile(dynamic=False)
-        return median_of_events(self.run if mode == 'eager' else graph_of(self.run).replay)
+        return median_of_events(self.run if mode == 'eager' else graph_of(self.run)[0].replay)
 
     def actions(self):
         """In bf16 and in f32, for every input; the model stays in f32."""

@@ -128,10 +128,14 @@ Status Climber::climb_rungs() {
 
 Status Climber::try_open_rungs_together() {
   std::vector<const Rung*> open = open_rungs();
-  std::erase_if(open, [](const Rung* rung) { return rung->opt_in || rung->name == "tune"; });
+  std::erase_if(open, [](const Rung* rung) { return rung->name == "tune"; });
   if (open.size() < 2) return {};
   RUNG_CHECK(tell("rejected rungs together"));
-  return try_step(open, 2);
+  size_t accepted = accepted_.size();
+  RUNG_CHECK(try_step(open, 2));
+  bool opted_in = std::erase_if(open, [](const Rung* rung) { return rung->opt_in; }) > 0;
+  if (accepted_.size() > accepted || !opted_in || open.size() < 2) return {};
+  return try_step(open, 2);  // it may be the low precision that was wrong, or slow
 }
 
 void Climber::refuse(Receipt receipt, std::string reason) {

@@ -35,6 +35,19 @@ __device__ inline void barrier_wait(uint32_t barrier, uint32_t parity) {
 
 // ---- copies
 
+// True in one lane of a warp whose lanes are together.
+__device__ inline bool elect_lane() {
+  uint32_t elected;
+  asm volatile(
+      "{\n"
+      ".reg .pred one;\n"
+      "elect.sync _|one, 0xffffffff;\n"
+      "selp.u32 %0, 1, 0, one;\n"
+      "}\n"
+      : "=r"(elected));
+  return elected != 0;
+}
+
 __device__ inline uint64_t policy_evict_first() {
   uint64_t policy;
   asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));

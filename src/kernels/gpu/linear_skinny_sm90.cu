@@ -111,7 +111,7 @@ struct Skinny {
     barrier_init_fence();
   }
 
-  // ---- into the rings, by one thread each
+  // ---- into the rings, by one warp each
 
   __device__ void fetch_w() const {
     const uint64_t policy = policy_evict_first();
@@ -121,10 +121,13 @@ struct Skinny {
       if (chunk >= w.stages) barrier_wait(w.empty + 8 * step.stage, step.parity ^ 1);
       CopyTarget at{w.base + step.stage * w.stage_bytes, w.full + 8 * step.stage};
       const uint32_t k = (first_chunk + chunk) * kBoxColumns;
-      barrier_expect(at.barrier, w.stage_bytes);
-      stream_box(at, a.w, column, k, policy);
-      at.address += w.stage_bytes / 2;
-      if (a.gated) stream_box(at, a.w, a.n + column, k, policy);
+      if (elect_lane()) {
+        barrier_expect(at.barrier, w.stage_bytes);
+        stream_box(at, a.w, column, k, policy);
+        at.address += w.stage_bytes / 2;
+        if (a.gated) stream_box(at, a.w, a.n + column, k, policy);
+      }
+      sync_warp();
     }
   }
   __device__ void fetch_x() const {
@@ -133,8 +136,11 @@ struct Skinny {
     for (uint32_t chunk = 0; chunk < chunks; ++chunk, step.advance(x)) {
       if (chunk >= x.stages) barrier_wait(x.empty + 8 * step.stage, step.parity ^ 1);
       const CopyTarget at{x.base + step.stage * x.stage_bytes, x.full + 8 * step.stage};
-      barrier_expect(at.barrier, x.stage_bytes);
-      load_box(at, a.x, 0, (first_chunk + chunk) * kBoxColumns);
+      if (elect_lane()) {
+        barrier_expect(at.barrier, x.stage_bytes);
+        load_box(at, a.x, 0, (first_chunk + chunk) * kBoxColumns);
+      }
+      sync_warp();
     }
   }
 
@@ -288,19 +294,18 @@ __device__ void linear_skinny(const LinearSkinnyArguments& a) {
   extern __shared__ __align__(1024) unsigned char shared_memory[];
   allow_dependents();
   const Skinny<T, kRows> work(a, shared_address(shared_memory));
-  const bool fetches_w = threadIdx.x == kMultipliers, fetches_x = threadIdx.x == kMultipliers + kLanes;
-  if (warp() == kMultipliers / kLanes) work.init_barriers();
-  if (fetches_w) prefetch_map(a.w);
-  if (fetches_x) prefetch_map(a.x);
+  const int role = shuffle(warp(), 0);  // in terms that let the compiler keep addresses once for a warp
+  const bool fetches_w = role == kMultipliers / kLanes, fetches_x = role == kMultipliers / kLanes + 1;
+  if (fetches_w) work.init_barriers();
+  if (fetches_w && elect_lane()) prefetch_map(a.w);
+  if (fetches_x && elect_lane()) prefetch_map(a.x);
   sync_block();
   if (work.split > 1) cluster_arrive();  // the barriers can be used
   if (fetches_w) work.fetch_w();
-  sync_warp();
   wait_for_producers();
   if (fetches_x) work.fetch_x();
-  sync_warp();
   if (work.split > 1) cluster_wait();
-  if (threadIdx.x < kMultipliers) multiply_and_send(work);
+  if (role < kMultipliers / kLanes) multiply_and_send(work);
   work.finish();
   sync_warp();
   if (work.split > 1) cluster_wait();

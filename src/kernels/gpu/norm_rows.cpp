@@ -34,10 +34,10 @@ Status enqueue(const Call& call) {
   if (p.output.shape.product() == 0) return {};
   if (call.inputs[0] % 16) return fail("x is not 16-byte aligned");
   bool layer = is_layer(p);
-  NormRowsArguments arguments{.x = reinterpret_cast<const void*>(call.inputs[0]),
-                              .weight = reinterpret_cast<const void*>(call.inputs[1]),
-                              .bias = layer ? reinterpret_cast<const void*>(call.inputs[2]) : nullptr,
-                              .out = reinterpret_cast<void*>(call.output),
+  NormRowsArguments arguments{.x = device_pointer(call.inputs[0]),
+                              .weight = device_pointer(call.inputs[1]),
+                              .bias = layer ? device_pointer(call.inputs[2]) : nullptr,
+                              .out = device_pointer(call.output),
                               .width = static_cast<int32_t>(p.output.shape.back()),
                               .eps = layer ? p.as<LayerNorm>().eps : p.as<RmsNorm>().eps,
                               .weight_offset = layer ? 0.0f : p.as<RmsNorm>().weight_offset};

@@ -16,7 +16,7 @@ struct NormRowsArguments {
   const void* weight;  // [width], constant
   const void* bias;    // [width], constant; layer norm only
   void* out;           // [rows, width], dense
-  int32_t width;  // a multiple of 8
+  int32_t width;       // a multiple of 8
   float eps, weight_offset;
 };
 

@@ -1,0 +1,44 @@
+// Opening a device by name, and what is said when it cannot be.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/target.hpp"
+
+#include <gmock/gmock.h>
+
+namespace rung {
+namespace {
+
+using testing::AnyOf;
+using testing::HasSubstr;
+
+TEST(Target, OfTheProcessorIsThereByName) {
+  auto target = open_target("cpu");
+  ASSERT_TRUE(target) << target.error().message;
+  EXPECT_EQ(*target, &cpu_target());
+  EXPECT_EQ((*target)->gpu, nullptr);
+}
+
+TEST(Target, RefusesWordsThatNameNoDevice) {
+  for (const char* word : {"", "gpu", "cuda:", "cuda:x", "cuda:-", "cuda0", "cuda:1x", "CUDA"}) {
+    auto target = open_target(word);
+    ASSERT_FALSE(target) << word;
+    EXPECT_EQ(target.error().kind, ErrorKind::usage) << word;
+    EXPECT_THAT(target.error().message, HasSubstr("wanted cpu, cuda or cuda:NUMBER")) << word;
+  }
+}
+
+TEST(Target, SaysWhatAMachineWithoutAGpuLacks) {
+  auto target = open_target("cuda");
+  if (target) GTEST_SKIP() << "this machine has a GPU";
+  EXPECT_THAT(target.error().message,
+              AnyOf(HasSubstr("no CUDA driver"), HasSubstr("sees no device"), HasSubstr("no GPU kernels")));
+}
+
+TEST(GpuTarget, RefusesANumberThatTheMachineDoesNotHave) {
+  if (auto target = open_target("cuda"); !target) GTEST_SKIP() << target.error().message;
+  auto target = open_target("cuda:99");
+  ASSERT_FALSE(target);
+  EXPECT_THAT(target.error().message, HasSubstr("no cuda device 99"));
+}
+
+}  // namespace
+}  // namespace rung
