@@ -45,6 +45,14 @@ bool same_operand(const PlanOperand& a, const PlanOperand& b) {
          a.view.shape == b.view.shape && a.view.strides == b.view.strides;
 }
 
+// The narrowest float that the plan computes in: "f32", or "bf16".
+std::string dtype_text(const Plan& plan) {
+  DType narrowest = DType::f32;
+  for (const Step& step : plan.steps)
+    if (DType dtype = step.output.view.dtype; is_float(dtype) && size_of(dtype) < size_of(narrowest)) narrowest = dtype;
+  return std::string(name_of(narrowest));
+}
+
 }  // namespace
 
 bool same_launches(const Plan& a, const Plan& b) {
@@ -220,8 +228,7 @@ Status Climber::conclude(ClimbOutcome& outcome) {
   result_.model = subject_.model.name;
   result_.architecture = subject_.model.architecture;
   result_.device = current_.plan->device;
-  result_.dtype =
-      std::string(name_of(current_.recipe.rungs.contains("precision") ? current_.recipe.precision : options_.dtype));
+  result_.dtype = dtype_text(*current_.plan);
   result_.shapes = shapes_text(*current_.plan);
   result_.threads = options_.threads;
   result_.weights_mb = static_cast<double>(current_.plan->weight_bytes()) * 1e-6;
