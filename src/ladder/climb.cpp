@@ -126,6 +126,7 @@ Status Climber::climb_rungs() {
       if (number == 1 && budget_.left() < kTogetherShare * budget_.total()) {
         refuse({.name = std::string(rung->name), .before_ms = current_ms_},
                "the budget leaves no time to try it alone");
+        ++stages_done_;
         continue;
       }
       RUNG_CHECK(rung->name == "tune" ? refine_choices(number) : try_step({rung}, number));
