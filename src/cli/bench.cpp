@@ -103,8 +103,9 @@ Status run(const Options& options) {
   if (options.common.json) return fmt::print("{}\n", json.dump()), Status{};
   fmt::print("median {:.3f} ms [{:.3f}, {:.3f}]   min {:.3f}   p90 {:.3f}   p99 {:.3f}   cold {:.3f}\n", s.median,
              s.ci95.lo, s.ci95.hi, s.min, s.p90, s.p99, profile.cold.median_ms);
-  fmt::print("{} runs of {} launches on {} threads, {:.1f} us outside kernels per run; {}\n", s.count,
-             plan->steps.size(), plan->recipe.threads, profile.host_us, plan->device);
+  std::string threads = plan->recipe.threads > 0 ? fmt::format(" on {} threads", plan->recipe.threads) : "";
+  fmt::print("{} runs of {} launches{}, {:.1f} us outside kernels per run; {}\n", s.count, plan->steps.size(), threads,
+             profile.host_us, plan->device);
   fmt::print("loaded in {:.1f} ms, first run {:.1f} ms\n", start.load_ms, start.first_run_ms);
   return {};
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gemm/child_process.hpp"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,8 +12,6 @@
 #include <cmath>
 #include <csignal>
 #include <cstring>
-
-#include <fmt/format.h>
 
 namespace rung {
 

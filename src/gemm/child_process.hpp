@@ -38,7 +38,6 @@ class ChildProcess {
   // The next message; nullopt when the child is done, dead or silent for so long: `failure` then says which, and is
   // empty after a normal end.
   std::optional<TrialMessage> receive(double hang_seconds, std::string& failure);
-  bool alive() const { return pid_ > 0; }
 
  private:
   std::string cause_of_death();

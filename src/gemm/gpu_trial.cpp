@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "base/random.hpp"
 #include "device/gpu/timed_graph.hpp"
+#include "gemm/trial.hpp"
 #include "kernels/cpu/bind.hpp"
 #include "kernels/gpu/kernel.hpp"
 #include "measure/clock.hpp"
@@ -19,25 +19,6 @@ constexpr size_t kLaunches = 32;         // of one graph
 constexpr int64_t kPattern = 1'000'003;  // elements made on the host; a prime, so that rows differ
 constexpr int kMinReplays = 3;
 
-// Enough elements to reach the operand's last one through its strides.
-int64_t span_of(const Operand& operand) {
-  int64_t last = 0;
-  for (int i = 0; i < operand.shape.rank(); ++i) {
-    if (operand.shape[i] == 0) return 0;
-    last += (operand.shape[i] - 1) * operand.strides[i];
-  }
-  return last + 1;
-}
-
-Tensor random_pattern(const Operand& operand, uint64_t seed) {
-  Type type{operand.dtype, {std::min(span_of(operand), kPattern)}};
-  if (!is_float(type.dtype)) return Tensor(type);
-  Tensor values({DType::f32, type.shape});
-  auto out = values.as<float>();
-  for (size_t i = 0; i < out.size(); ++i) out[i] = 2 * random_uniform(seed, i) - 1;
-  return convert(values, type.dtype);
-}
-
 // Fills `bytes` at `to` with the pattern, again and again.
 Status repeat(gpu::Gpu& gpu, const Tensor& pattern, gpu::Address to, size_t bytes) {
   if (bytes == 0) return {};
@@ -50,7 +31,7 @@ Status repeat(gpu::Gpu& gpu, const Tensor& pattern, gpu::Address to, size_t byte
   return gpu.wait();
 }
 
-size_t bytes_of(const Operand& operand) { return static_cast<size_t>(span_of(operand)) * size_of(operand.dtype); }
+size_t bytes_of(const Operand& operand) { return static_cast<size_t>(operand.span()) * size_of(operand.dtype); }
 
 // How many sets of constants it takes to stand for the model's weights, up to three times the cache.
 size_t copies_for(const Problem& problem, size_t working_set_bytes, size_t cache_bytes) {
@@ -69,7 +50,7 @@ Result<GpuTrialOperands> GpuTrialOperands::make(const Target& target, const Prob
   made.target_ = &target, made.problem_ = &problem;
   made.inputs_.resize(copies_for(problem, working_set_bytes, gpu.info().l2_bytes));
   for (const Operand& operand : problem.inputs) {
-    made.patterns_.push_back(random_pattern(operand, made.patterns_.size() + 1));
+    made.patterns_.push_back(random_operand(operand, kPattern, made.patterns_.size() + 1));
     for (size_t copy = 0; copy < made.inputs_.size(); ++copy) {
       if (copy == 0 || operand.constant) {
         RUNG_TRY(made.blocks_.emplace_back(), gpu.allocate(bytes_of(operand)));
@@ -90,8 +71,8 @@ Result<GpuTrial> GpuTrial::make(const GpuTrialOperands& operands, const KernelCa
   for (size_t copy = 0; copy < operands.copies(); ++copy) trial.inputs_.push_back(operands.inputs(copy));
   for (size_t i = 0; i < trial.problem_.inputs.size(); ++i) {
     if (!trial.kernel_->packed_bytes || trial.kernel_->packed_bytes(trial.problem_, i) == 0) continue;
-    if (span_of(trial.problem_.inputs[i]) > kPattern)
-      return fail("operand {} is packed: got {} elements, wanted at most {}", i, span_of(trial.problem_.inputs[i]),
+    if (trial.problem_.inputs[i].span() > kPattern)
+      return fail("operand {} is packed: got {} elements, wanted at most {}", i, trial.problem_.inputs[i].span(),
                   kPattern);
     auto packed = cpu::pack_operand(*trial.kernel_, trial.problem_, i, operands.pattern(i).data());
     if (!packed) continue;

@@ -14,18 +14,10 @@ namespace {
 constexpr size_t kMaxCopies = 64;
 constexpr int kMinRuns = 7;
 
-// Enough elements to reach the operand's last one through its strides.
-int64_t span_of(const Operand& operand) {
-  int64_t last = 0;
-  for (int i = 0; i < operand.shape.rank(); ++i) {
-    if (operand.shape[i] == 0) return 0;
-    last += (operand.shape[i] - 1) * operand.strides[i];
-  }
-  return last + 1;
-}
+}  // namespace
 
-Tensor random_operand(const Operand& operand, uint64_t seed) {
-  Type type{operand.dtype, {span_of(operand)}};
+Tensor random_operand(const Operand& operand, int64_t most, uint64_t seed) {
+  Type type{operand.dtype, {std::min(operand.span(), most)}};
   if (!is_float(type.dtype)) return Tensor(type);
   Tensor values({DType::f32, type.shape});
   auto out = values.as<float>();
@@ -33,10 +25,8 @@ Tensor random_operand(const Operand& operand, uint64_t seed) {
   return convert(values, type.dtype);
 }
 
-}  // namespace
-
 TrialOperands::TrialOperands(const Problem& problem) : problem_(problem) {
-  for (const auto& input : problem.inputs) tensors_.push_back(random_operand(input, tensors_.size() + 1));
+  for (const auto& input : problem.inputs) tensors_.push_back(random_operand(input, INT64_MAX, tensors_.size() + 1));
 }
 
 std::vector<const void*> TrialOperands::addresses() const {
@@ -70,7 +60,7 @@ void Trial::add_copy() {
   for (size_t i = 0; i < problem.inputs.size(); ++i) {
     if (!problem.inputs[i].constant) continue;
     size_t packed = copy.kernel->packed_bytes ? copy.kernel->packed_bytes(problem, i) : 0;
-    size_t bytes = packed ? packed : static_cast<size_t>(span_of(problem.inputs[i])) * size_of(problem.inputs[i].dtype);
+    size_t bytes = packed ? packed : static_cast<size_t>(problem.inputs[i].span()) * size_of(problem.inputs[i].dtype);
     auto block = cpu::aligned_bytes(bytes);
     std::memcpy(block.get(), copy.inputs[i], bytes);
     copy.inputs[i] = block.get();

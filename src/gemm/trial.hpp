@@ -7,6 +7,9 @@
 
 namespace rung {
 
+// Values for an operand, at most so many of its span: random in [-1,1], 0 where they are no floats.
+Tensor random_operand(const Operand& operand, int64_t most, uint64_t seed);
+
 // Operands of a problem, random in [-1,1] (indices 0): made once, shared by all its candidates.
 class TrialOperands {
  public:

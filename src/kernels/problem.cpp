@@ -23,6 +23,15 @@ bool rows_stride(const Operand& x, int64_t& stride) {
 
 }  // namespace
 
+int64_t Operand::span() const {
+  int64_t last = 0;
+  for (int i = 0; i < shape.rank(); ++i) {
+    if (shape[i] == 0) return 0;
+    last += (shape[i] - 1) * strides[i];
+  }
+  return last + 1;
+}
+
 bool Operand::is_rows() const {
   if (shape.rank() == 0) return false;
   int64_t stride = 0;

@@ -19,6 +19,7 @@ struct Operand {
   bool contiguous() const { return strides == contiguous_strides(shape); }
   // Dense in the last axis, and all leading axes collapse to rows of one stride; see row_stride().
   bool is_rows() const;
+  int64_t span() const;  // elements from its first to just past its last, through its strides
   int64_t rows() const { return shape.back() ? shape.product() / shape.back() : 0; }
   int64_t row_stride() const;  // elements from one row to the next; needs is_rows()
 };

@@ -26,6 +26,7 @@ class Climber {
   Status try_open_rungs_together();
   Status refine_choices(int number);  // refine.cpp
   Status ablate();                    // ablation.cpp
+  Status race_baseline();
   Status conclude(ClimbOutcome& outcome);
 
   // Receipts of what could not be accepted, with the reason.
@@ -42,6 +43,7 @@ class Climber {
   std::unique_ptr<Workbench> bench_;
   Attempt current_;
   double current_ms_ = 0;  // of current_, as last measured
+  double baseline_build_s_ = 0;
   std::set<std::string, std::less<>> accepted_;
   ClimbResult result_;
   size_t stages_done_ = 0, stages_ = 1;

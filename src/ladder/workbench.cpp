@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ladder/workbench.hpp"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -119,6 +121,7 @@ Result<Built> Workbench::build(const Graph& graph, const Recipe& recipe) {
 }
 
 Result<Attempt> Workbench::bind(Recipe recipe) {
+  malloc_trim(0);  // what earlier attempts freed goes back before this one allocates its own
   RUNG_TRY(Built built, build(subject_.model.graph, recipe));
   attach_model(built.plan, subject_);
   Attempt attempt;

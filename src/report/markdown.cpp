@@ -60,8 +60,9 @@ std::string ablation(const std::vector<AblationRow>& rows) {
 
 std::string to_markdown(const ClimbResult& result) {
   std::string out = fmt::format("# {} on {}\n\n", cell(result.model), cell(result.device));
-  out += fmt::format("{}, {} thread{}, {}\n\n", cell(result.dtype), result.threads, result.threads == 1 ? "" : "s",
-                     cell(result.shapes));
+  std::string threads;  // 0: a GPU
+  if (result.threads > 0) threads = fmt::format("{} thread{}, ", result.threads, result.threads == 1 ? "" : "s");
+  out += fmt::format("{}, {}{}\n\n", cell(result.dtype), threads, cell(result.shapes));
   for (const std::string& line : headlines(result)) out += fmt::format("- {}\n", cell(line));
   out += "\n## The ladder\n\n" + ladder(ladder_rows(result));
   if (!result.ablation.empty()) out += ablation(result.ablation);

@@ -11,6 +11,7 @@
 #include "base/hash.hpp"
 #include "base/random.hpp"
 #include "ir/text.hpp"
+#include "problems.hpp"
 #include "reference/evaluate.hpp"
 
 namespace rung::test {
@@ -97,6 +98,15 @@ Case make_case(const std::string& text) {
     if (const auto* input = test.graph.as<Input>(view.base)) test.problem.inputs[i].constant = input->name[0] == 'w';
   }
   return test;
+}
+
+const std::vector<Case>& cases() {
+  static const std::vector<Case> all = [] {
+    std::vector<Case> made;
+    for (const std::string& text : problems()) made.push_back(make_case(text));
+    return made;
+  }();
+  return all;
 }
 
 Outcome run_row(const Kernel& kernel, const Case& test, int threads) {

@@ -22,6 +22,9 @@ struct Case {
 // Fails the running test when the text is wrong.
 Case make_case(const std::string& text);
 
+// One for every text of problems(); made once.
+const std::vector<Case>& cases();
+
 struct Outcome {
   Tensor output;
   bool in_bounds = false;   // guard bytes around output and scratch untouched

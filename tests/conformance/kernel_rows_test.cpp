@@ -3,19 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "harness.hpp"
-#include "problems.hpp"
 
 namespace rung::test {
 namespace {
-
-const std::vector<Case>& cases() {
-  static const std::vector<Case> all = [] {
-    std::vector<Case> made;
-    for (const std::string& text : problems()) made.push_back(make_case(text));
-    return made;
-  }();
-  return all;
-}
 
 class KernelRow : public testing::TestWithParam<const Kernel*> {};
 INSTANTIATE_TEST_SUITE_P(All, KernelRow, testing::ValuesIn(cpu::all_kernels().begin(), cpu::all_kernels().end()),

@@ -111,7 +111,7 @@ uint32_t epilogue_bits(const LibraryGemm& gemm) {
   uint32_t bits = gemm.bias ? kBias : 0;
   if (gemm.epilogue == LibraryGemm::Epilogue::relu) bits |= kRelu;
   if (gemm.epilogue == LibraryGemm::Epilogue::gelu_tanh) bits |= kGelu;
-  return bits == 0 ? kDefault : bits;
+  return bits == 0 ? uint32_t{kDefault} : bits;
 }
 
 }  // namespace

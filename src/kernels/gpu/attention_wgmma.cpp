@@ -58,6 +58,7 @@ Verdict supports(const Problem& problem, const Machine& machine) {
   if (machine.gpu.architecture != 90) return reject("built for compute capability 9.0");
   const AttentionShape shape(problem);
   if (shape.width <= 64) return reject("heads not wider than 64");
+  if (shape.width == 192) return reject("heads of 192: the kernel waits for a panel that is not copied");
   if (64 % (shape.heads / shape.groups) != 0) return reject("heads that share a key head do not divide 64");
   if (shape.heads > shape.groups && shape.groups > 1 && shape.batch > 1)
     return reject("several key heads, each of several heads, in a batch");

@@ -1,5 +1,6 @@
 // The machine, its measured peaks and the memory used; and how to get these numbers again.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <sstream>
 
 #include "report/format.hpp"
@@ -83,8 +84,12 @@ Html machine(const ClimbResult& r) {
 }
 
 Html reproduce(const ClimbResult& r) {
-  std::string settings = " --device " + quoted(r.device) + " --threads " + count(r.threads) + shape_options(r.shapes);
-  std::string dtype = r.dtype.empty() ? "" : " --dtype " + quoted(r.dtype);
+  std::string settings = " --device " + quoted(r.device.substr(0, r.device.find(' ')));  // its kind comes first
+  if (r.threads > 0) settings += " --threads " + count(r.threads);
+  settings += shape_options(r.shapes);
+  bool opted_in = std::any_of(r.rungs.begin(), r.rungs.end(),
+                              [](const Receipt& rung) { return rung.name.find("precision") != std::string::npos; });
+  std::string dtype = opted_in ? " --dtype bf16" : "";
   return section(
       "reproduce", "How to get these numbers again",
       "The climb itself; then the plan alone, which holds every decision and compiles nothing. report.json holds all "
