@@ -35,6 +35,11 @@ def relative_l2(got, wanted):
     return float((got.double() - wanted.double()).norm() / wanted.double().norm())
 
 
+def errors_of(trajectories, wanted):
+    """[inputs, steps]"""
+    return np.array([[relative_l2(*pair) for pair in zip(*both)] for both in zip(trajectories, wanted)])
+
+
 class Baseline:
     """The policy in PyTorch: writes the checkpoint, times the modes, computes the actions to compare with."""
 
@@ -65,18 +70,25 @@ class Baseline:
                 layer.compile(dynamic=False)
         return median_of_events(self.run if mode == 'eager' else graph_of(self.run)[0].replay)
 
-    def actions(self):
-        """In bf16 and in f32, for every input; the model stays in f32."""
+    def trajectories(self):
+        """The actions after every denoising step, in bf16 and in f32, for every input; the model stays in f32."""
         self.model.impl, self.model.batch_images = 'eager', False
-        narrow = [self.model(*a)[0].float().cpu() for a in self.arguments]
+        narrow = [self.trajectory(a) for a in self.arguments]
         self.model.float()
-        return narrow, [self.model(*a)[0].cpu() for a in self.arguments]
+        return narrow, [self.trajectory(a) for a in self.arguments]
+
+    def trajectory(self, arguments):
+        self.model(*arguments)
+        return [actions.float().cpu() for actions in self.model.trajectory]
 
 
 class Rung:
-    def __init__(self, arguments, folder):
+    def __init__(self, arguments, folder, freeze):
         self.tool, self.device, self.folder = arguments.rung, arguments.device, folder
-        self.plan = folder / 'climbed' / 'plan.rung'
+        self.plan, self.traced = folder / 'climbed' / 'plan.rung', folder / 'traced.rung'
+        self.workload = ['--inputs', folder / 'inputs0.npz']
+        if freeze:
+            self.workload += ['--freeze', 'image_mask,token_mask']
 
     def call(self, *words):
         command = [self.tool, *map(str, words), '--device', self.device]
@@ -85,20 +97,31 @@ class Rung:
             sys.exit(f'{" ".join(command)}\n{done.stderr}')
         return done.stdout
 
-    def climb(self, budget, freeze):
-        frozen = ['--freeze', 'image_mask,token_mask'] if freeze else []
-        return json.loads(self.call('climb', self.folder, '--inputs', self.folder / 'inputs0.npz', '--budget', budget,
-                                    '--out', self.plan.parent, '--json', *frozen))
+    def climb(self, budget):
+        return json.loads(self.call('climb', self.folder, *self.workload, '--budget', budget, '--out', self.plan.parent,
+                                    '--json'))
+
+    def build_traced(self, steps):
+        """The climbed plan once more, with the actions after every step among its outputs."""
+        labels = ','.join(f'step.{i}' for i in range(steps - 1))
+        self.call('build', self.folder, *self.workload, '--recipe', self.plan.parent / 'recipe.json',
+                  '--observe', labels, '--out', self.traced)
 
     def bench(self, *options):
         return json.loads(self.call('bench', self.plan, '--inputs', self.folder / 'inputs0.npz', '--json', *options))
 
-    def actions(self, count):
+    def outputs(self, plan, index):
+        outputs = self.folder / 'outputs.npz'
+        self.call('run', plan, '--inputs', self.folder / f'inputs{index}.npz', '--outputs', outputs)
+        return {name: torch.from_numpy(array) for name, array in np.load(outputs).items()}
+
+    def trajectories(self, count, steps):
+        """The last actions by the climbed plan, those before by its traced twin."""
+        self.build_traced(steps)
         found = []
         for i in range(count):
-            outputs = self.folder / f'outputs{i}.npz'
-            self.call('run', self.plan, '--inputs', self.folder / f'inputs{i}.npz', '--outputs', outputs)
-            found.append(torch.from_numpy(np.load(outputs)['actions']))
+            traced = self.outputs(self.traced, i)
+            found.append([traced[f'step.{step}'] for step in range(steps - 1)] + [self.outputs(self.plan, i)['actions']])
         return found
 
 
@@ -110,19 +133,20 @@ def measure(name, arguments):
     for mode in arguments.modes:
         modes[mode] = baseline.time(mode)
         print(f'{name}: PyTorch {mode} {modes[mode]:.2f} ms', file=sys.stderr, flush=True)
-    narrow, exact = baseline.actions()
+    narrow, exact = baseline.trajectories()
+    steps = baseline.config.steps
     del baseline
     torch.cuda.empty_cache()
-    rung = Rung(arguments, folder)
-    climbed = rung.climb(arguments.budget, name == 'source')
+    rung = Rung(arguments, folder, freeze=name == 'source')
+    climbed = rung.climb(arguments.budget)
     back_to_back, paced = rung.bench(), rung.bench('--rate', '20', '--runs', '60')
-    errors = [relative_l2(got, wanted) for got, wanted in zip(rung.actions(arguments.inputs), exact)]
-    theirs = [relative_l2(got, wanted) for got, wanted in zip(narrow, exact)]
+    errors = errors_of(rung.trajectories(arguments.inputs, steps), exact)
+    theirs = errors_of(narrow, exact)
     return {'workload': name, 'pytorch_ms': modes, 'rung_ms': back_to_back['median_ms'],
             'rung_20hz_ms': paced['median_ms'], 'load_ms': back_to_back['load_ms'],
             'floor_ms': climbed['floor_ms'], 'climb_s': climbed['total_s'],
-            'error': errors, 'pytorch_bf16_error': theirs,
-            'right': all(e <= LIMIT * t for e, t in zip(errors, theirs))}
+            'error': errors.tolist(), 'pytorch_bf16_error': theirs.tolist(),
+            'worst_step': float((errors / theirs).max()), 'worst_actions': float((errors / theirs)[:, -1].max())}
 
 
 def card():
@@ -133,14 +157,13 @@ def card():
 
 def table(results):
     lines = ['| workload | ' + ' | '.join(f'PyTorch {m}' for m in results[0]['pytorch_ms']) +
-             ' | rung | at 20 Hz | floor | best PyTorch / rung | worst error / PyTorch bf16 |']
-    lines.append('| --- ' * (len(results[0]['pytorch_ms']) + 6) + '|')
+             ' | rung | at 20 Hz | floor | best PyTorch / rung | actions: worst error / PyTorch bf16 | any step |']
+    lines.append('| --- ' * (len(results[0]['pytorch_ms']) + 7) + '|')
     for r in results:
         best = min(r['pytorch_ms'].values()) if r['pytorch_ms'] else float('nan')
-        worst = max(e / t for e, t in zip(r['error'], r['pytorch_bf16_error']))
         lines.append(f'| {r["workload"]} | ' + ' | '.join(f'{ms:.2f}' for ms in r['pytorch_ms'].values()) +
                      f' | {r["rung_ms"]:.2f} | {r["rung_20hz_ms"]:.2f} | {r["floor_ms"]:.2f} | '
-                     f'{best / r["rung_ms"]:.2f} | {worst:.2f} |')
+                     f'{best / r["rung_ms"]:.2f} | {r["worst_actions"]:.2f} | {r["worst_step"]:.2f} |')
     return '\n'.join(lines)
 
 
@@ -169,7 +192,7 @@ def main():
     print('\n'.join(f'{key}: {value}' for key, value in environment.items()))
     print(table(results))
     print(f'All figures: {out}')
-    return 0 if all(r['right'] for r in results) else 1
+    return 0 if all(r['worst_step'] <= LIMIT for r in results) else 1
 
 
 if __name__ == '__main__':

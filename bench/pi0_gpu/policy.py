@@ -185,7 +185,7 @@ class Pi0(nn.Module):
         E = c.expert[1]
         frac = torch.linspace(0.0, 1.0, E // 2, dtype=torch.float64, device=x.device)
         scale = 1.0 / (4e-3 * (4.0 / 4e-3) ** frac) * 2 * math.pi
-        xt, dt = noise, -1.0 / c.steps
+        xt, dt, self.trajectory = noise, -1.0 / c.steps, []
         for step in range(c.steps):
             t = 1.0 + dt * step
             te = torch.cat([torch.sin(scale * t), torch.cos(scale * t)]).to(noise.dtype)
@@ -196,6 +196,7 @@ class Pi0(nn.Module):
             for l, kv in zip(self.expert, cache):
                 h, _ = l(h, (cos, sin), mask, kv, self.impl)
             xt = xt + dt * self.action_out_proj(self.expert_norm(h)[:, -c.horizon:].to(noise.dtype))
+            self.trajectory.append(xt)
         return xt
 
 

@@ -42,6 +42,7 @@ Result<ImportOptions> import_options(const CommonOptions& options) {
     import.shapes[named.first] = named.second;
   }
   import.random_seed = options.random_weights;
+  import.observed = options.observed;
   if (options.dtype != "model") import.dtype = DType::f32;  // bf16 is a rung on top of the f32 model
   return import;
 }
@@ -92,9 +93,11 @@ Result<Opened> open_model(const CommonOptions& options) {
     RUNG_TRY(opened.subject, open_subject(options, opened.given));
     return opened;
   }
-  if (!options.shapes.empty() || !options.freeze.empty() || options.random_weights || options.dtype != "model")
-    return wrong_usage("'{}' is a plan: --shape, --freeze, --dtype and --random-weights were decided when it was built",
-                       options.model);
+  if (!options.shapes.empty() || !options.freeze.empty() || !options.observed.empty() || options.random_weights ||
+      options.dtype != "model")
+    return wrong_usage(
+        "'{}' is a plan: --shape, --freeze, --observe, --dtype and --random-weights were decided when it was built",
+        options.model);
   RUNG_TRY(Plan plan, load_plan(options.model, *opened.target));
   if (options.threads > 0 && options.threads != plan.recipe.threads)
     return wrong_usage("'{}' was built for {} threads, got --threads {}", options.model, plan.recipe.threads,

@@ -11,7 +11,7 @@
 namespace rung::cli {
 namespace {
 
-constexpr std::array<OptionRow, 24> kOptions{{
+constexpr std::array<OptionRow, 25> kOptions{{
     {"json", "", "", "print one JSON object on standard output, logs on standard error"},
     {"device", "RUNG_DEVICE", "DEVICE", "where to run: cpu, cuda or cuda:NUMBER"},
     {"threads", "RUNG_THREADS", "N", "threads of one inference; default: all cores this process may use"},
@@ -20,6 +20,7 @@ constexpr std::array<OptionRow, 24> kOptions{{
     {"inputs", "", "FILE.npz",
      "inputs by name; those left out get the model's own defaults, or random values where timing is all"},
     {"freeze", "", "NAME,...", "take these inputs as constants at the value that --inputs gives them"},
+    {"observe", "", "LABEL,...", "values inside the model, by their labels in its graph, to give as outputs too"},
     {"random-weights", "", "SEED", "make up weights for a directory that has only config.json"},
     {"log", "RUNG_LOG", "LEVEL",
      "1 device and totals, 2 time per step, 3 passes and verdicts, 4 graph text, 5 kernels and addresses"},
@@ -72,6 +73,7 @@ void add_common(CLI::App& app, CommonOptions& options) {
   add(app, "shape", options.shapes)->take_all();
   add(app, "inputs", options.inputs);
   add(app, "freeze", options.freeze)->delimiter(',');
+  add(app, "observe", options.observed)->delimiter(',');
   add(app, "random-weights", options.random_weights);
   add(app, "log", options.log_level)->check(CLI::Range(0, 5));
 }

@@ -40,7 +40,7 @@ std::string options_markdown();
 // What most commands share.
 struct CommonOptions {
   std::string model, device = "cpu", dtype = "model", inputs;
-  std::vector<std::string> shapes, freeze;
+  std::vector<std::string> shapes, freeze, observed;
   std::optional<uint64_t> random_weights;
   int threads = 0;  // 0: all cores of this process
   int log_level = 0;

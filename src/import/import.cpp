@@ -73,6 +73,16 @@ std::string config_directory(const std::string& path) {
   return fs::exists(inner / "config.json", ignored) ? inner.string() : path;
 }
 
+// The last value of a label is the result of the part that it names.
+Status observe(Graph& graph, const std::string& label) {
+  NodeId found = kNoNode;
+  for (NodeId id = graph.first(); id != kNoNode; id = graph[id].next)
+    if (graph[id].label == label) found = id;
+  if (found == kNoNode) return fail("no value of the model is labelled '{}'; `inspect --graph` prints them all", label);
+  graph.set_output(label, found);
+  return {};
+}
+
 }  // namespace
 
 Result<Model> import_model(const std::string& path, const ImportOptions& options) {
@@ -85,6 +95,7 @@ Result<Model> import_model(const std::string& path, const ImportOptions& options
   RUNG_TRY(Model model, import_config({config, directory, options}));
   fs::path full = fs::weakly_canonical(path, ignored);
   model.name = (full.has_filename() ? full : full.parent_path()).filename().string();
+  for (const auto& label : options.observed) RUNG_CHECK(observe(model.graph, label));
   model.graph.name = model.architecture;
   return model;
 }

@@ -42,10 +42,11 @@ struct ImportOptions {
   std::map<std::string, Shape> shapes;  // of inputs, by name; the architecture says which dimensions are free
   std::optional<uint64_t> random_seed;  // weights from a generator, not from files
   std::optional<DType> dtype;  // f32: every float weight is used as f32; none: each as the author's code uses it
+  std::vector<std::string> observed;  // labels of values inside the graph that become outputs of those names
 };
 
 // `path` is a directory with config.json. Loads no weight. Errors: unknown architectures, fields missing or out of
-// bounds, tensors missing, misshapen or unexpected.
+// bounds, tensors missing, misshapen or unexpected, labels that no value has.
 Result<Model> import_model(const std::string& path, const ImportOptions& options = {});
 // The same from the text of a config.json alone; weights are always random (seed 0 unless the options say).
 Result<Model> import_config_text(std::string_view config_json, const ImportOptions& options = {});

@@ -85,6 +85,18 @@ TEST(Pi0, LabelsNodesWithTheAuthorsModulePath) {
   EXPECT_TRUE(labels.count("step.0.action_time_mlp_in"));
 }
 
+TEST(Pi0, GivesLabelledValuesAsOutputsWhereAsked) {
+  Model model = import_verified(test_data("pi0_tiny"), {.observed = {"step.0", "step.2"}});
+  auto outputs = run_reference(model, load_npz(test_data("pi0_tiny/inputs.npz")));
+  EXPECT_EQ(relative_error(outputs.at("step.2"), outputs.at("actions")), 0);  // three steps: this is the last
+  EXPECT_GT(relative_error(outputs.at("step.0"), outputs.at("actions")), 1e-3);
+}
+
+TEST(Pi0, NamesALabelThatNoValueHas) {
+  EXPECT_THAT(import_error(test_data("pi0_tiny"), {.observed = {"step.3"}}),
+              testing::HasSubstr("no value of the model is labelled 'step.3'"));
+}
+
 TEST(Pi0, MixesBf16AndF32AsTheCheckpointDoes) {
   Model model = import_verified(test_data("pi0_tiny"));
   std::map<std::string, DType> types;
