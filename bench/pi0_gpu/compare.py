@@ -120,8 +120,8 @@ class Rung:
         self.build_traced(steps)
         found = []
         for i in range(count):
-            traced = self.outputs(self.traced, i)
-            found.append([traced[f'step.{step}'] for step in range(steps - 1)] + [self.outputs(self.plan, i)['actions']])
+            traced, last = self.outputs(self.traced, i), self.outputs(self.plan, i)['actions']
+            found.append([traced[f'step.{step}'] for step in range(steps - 1)] + [last])
         return found
 
 
