@@ -4,6 +4,7 @@
 
 #include "import/npz.hpp"
 #include "support/graphs.hpp"
+#include "support/pace.hpp"
 #include "tool.hpp"
 
 namespace rung {
@@ -20,7 +21,7 @@ class BadInputs : public testing::Test {
         tool.run({"run", bert_tiny(), "--shape", kShape, "--inputs", tool / "in.npz", "--outputs", tool / "out.npz"}),
         1, message);
     EXPECT_FALSE(std::filesystem::exists(tool / "out.npz"));
-    expect_error(tool.run({"climb", bert_tiny(), "--shape", kShape, "--inputs", tool / "in.npz", "--budget", "2s",
+    expect_error(tool.run({"climb", bert_tiny(), "--shape", kShape, "--inputs", tool / "in.npz", "--budget", budget(2),
                            "--out", tool / "out"}),
                  1, message);
     EXPECT_TRUE(is_empty(tool / "out"));
@@ -129,7 +130,7 @@ TEST_F(BadOutputs, OnAFullDiskLeaveNoFile) {
   std::filesystem::create_directory(small);
   if (mount("none", small.c_str(), "tmpfs", 0, "size=64k") != 0)
     GTEST_SKIP() << "mounting a small tmpfs: " << std::strerror(errno);
-  Ran ran = tool.run({"climb", bert_tiny(), "--budget", "1s", "--out", small + "/out"});
+  Ran ran = tool.run({"climb", bert_tiny(), "--budget", budget(1), "--out", small + "/out"});
   bool nothing = is_empty(small + "/out");
   EXPECT_EQ(umount(small.c_str()), 0);
   expect_error(ran, 1, "No space left on device");

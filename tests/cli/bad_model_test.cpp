@@ -3,6 +3,7 @@
 #include "ir/safetensors.hpp"
 #include "plan/file.hpp"
 #include "support/graphs.hpp"
+#include "support/pace.hpp"
 #include "tool.hpp"
 
 namespace rung {
@@ -18,7 +19,7 @@ class BadModel : public testing::Test {
   std::string read(const std::string& name) { return *read_text_file(model + "/" + name); }
   // Climbing is the longest way; nothing of it may be left.
   void expect_refused(const std::string& message) {
-    expect_error(tool.run({"climb", model, "--budget", "2s", "--out", tool / "out"}), 1, message);
+    expect_error(tool.run({"climb", model, "--budget", budget(2), "--out", tool / "out"}), 1, message);
     EXPECT_TRUE(is_empty(tool / "out"));
   }
 };

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "support/pace.hpp"
 #include "tool.hpp"
 
 namespace rung {
@@ -26,7 +27,7 @@ void expect_fields(const Json& json, const std::vector<const char*>& fields) {
 
 TEST(ClimbCommand, PrintsItsResultAndWritesTheWholeSet) {
   Tool tool;
-  Json json = json_of(tool.run({"climb", bert_tiny(), "--budget", "3s", "--out", tool / "out", "--json"}));
+  Json json = json_of(tool.run({"climb", bert_tiny(), "--budget", budget(3), "--out", tool / "out", "--json"}));
   expect_fields(json, {"model", "device", "dtype", "baseline_ms", "final_ms", "speedup", "floor_ms", "kernels_before",
                        "kernels_after", "rungs", "ablation", "tuning_s"});
   ASSERT_FALSE(json["rungs"].empty());
@@ -43,7 +44,8 @@ TEST(ClimbCommand, PrintsItsResultAndWritesTheWholeSet) {
 
 TEST(ClimbCommand, WritesAPlanAndARecipeThatTheOtherCommandsTake) {
   Tool tool;
-  ASSERT_EQ(tool.run({"climb", bert_tiny(), "--shape", kShape, "--budget", "2s", "--out", tool / "out"}).exit_code, 0);
+  ASSERT_EQ(tool.run({"climb", bert_tiny(), "--shape", kShape, "--budget", budget(2), "--out", tool / "out"}).exit_code,
+            0);
   std::string inputs = bert_tiny() + "/inputs.npz", plan = tool / "out/plan.rung";
   Json bench = json_of(tool.run({"bench", plan, "--runs", "20", "--json"}));
   expect_fields(bench, {"median_ms", "min_ms", "p90_ms", "p99_ms", "runs", "kernels", "host_us", "device", "load_ms",
@@ -64,8 +66,8 @@ TEST(ClimbCommand, WritesAPlanAndARecipeThatTheOtherCommandsTake) {
 TEST(ClimbCommand, SharesItsDatabaseWithAnotherClimb) {
   Tool tool;
   auto start = [&](const std::string& length) {
-    return tool.start({"climb", bert_tiny(), "--shape", "input_ids=1," + length, "--budget", "4s", "--threads", "1",
-                       "--out", tool / ("out" + length)});
+    return tool.start({"climb", bert_tiny(), "--shape", "input_ids=1," + length, "--budget", budget(4), "--threads",
+                       "1", "--out", tool / ("out" + length)});
   };
   auto first = start("8"), second = start("16");
   Ran a = Tool::wait(first), b = Tool::wait(second);
@@ -80,7 +82,7 @@ TEST(ClimbCommand, SharesItsDatabaseWithAnotherClimb) {
 
 // Waits until the tool's standard error holds `text`.
 bool says(const Tool::Process& process, const std::string& text) {
-  for (int i = 0; i < 6000; ++i) {
+  for (int i = 0; i < 6000 * kPace; ++i) {
     if (read_text_file(process.err).value_or("").find(text) != std::string::npos) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
@@ -89,7 +91,7 @@ bool says(const Tool::Process& process, const std::string& text) {
 
 TEST(ClimbCommand, InterruptedKeepsWhatItTunedAndWritesNothingElse) {
   Tool tool;
-  auto process = tool.start({"climb", bert_tiny(), "--budget", "20s", "--out", tool / "out"});
+  auto process = tool.start({"climb", bert_tiny(), "--budget", budget(20), "--out", tool / "out"});
   EXPECT_TRUE(says(process, "rung: projection"));  // gemm, the rung before it, has tuned
   kill(process.pid, SIGINT);
   Ran ran = Tool::wait(process);

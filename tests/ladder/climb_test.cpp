@@ -8,6 +8,7 @@
 #include "ladder/climber.hpp"
 #include "ladder/rungs.hpp"
 #include "support.hpp"
+#include "support/pace.hpp"
 
 namespace rung {
 namespace {
@@ -18,7 +19,7 @@ class Climb : public testing::Test {
  protected:
   Subject subject = tiny_bert();
   TemporaryDirectory directory;
-  ClimbOptions options{.budget_s = 5,
+  ClimbOptions options{.budget_s = 5 * kPace,
                        .inputs = {sample_inputs(subject.model, 1), sample_inputs(subject.model, 2)},
                        .database_path = directory / "tuning.json"};
 
@@ -66,7 +67,7 @@ TEST_F(Climb, HandsBackARecipeThatRebuildsThePlan) {
 
 TEST_F(Climb, LeavesSkippedRungsAlone) {
   options.skip = {"attention", "fusion", "gemm", "tune"};
-  options.budget_s = 2;
+  options.budget_s = 2 * kPace;
   auto outcome = climb(subject, options);
   ASSERT_TRUE(outcome) << outcome.error().message;
   for (const Receipt& receipt : outcome->result.rungs) EXPECT_FALSE(options.skip.contains(receipt.name));
