@@ -11,7 +11,7 @@
 namespace rung::cli {
 namespace {
 
-constexpr std::array<OptionRow, 25> kOptions{{
+constexpr std::array<OptionRow, 26> kOptions{{
     {"json", "", "", "print one JSON object on standard output, logs on standard error"},
     {"device", "RUNG_DEVICE", "DEVICE", "where to run: cpu, cuda or cuda:NUMBER"},
     {"threads", "RUNG_THREADS", "N", "threads of one inference; default: all cores this process may use"},
@@ -37,6 +37,7 @@ constexpr std::array<OptionRow, 25> kOptions{{
     {"reference", "", "FILE.npz", "outputs to compare with, by name; default: the built-in evaluator in f32"},
     {"map", "", "OUTPUT=ARRAY",
      "the array of --reference that an output is compared with, where names differ; repeatable"},
+    {"replays", "", "N", "run again so many times instead, and compare the outputs bit for bit with the first run's"},
     {"bisect", "", "", "on a mismatch, find the rung and pass that cause it and write a graph that shows it"},
     {"recipe", "", "FILE.json", "the decisions to build with"},
     {"graph", "", "", "print the graph's text"},

@@ -6,6 +6,7 @@
 #include "base/atomic_file.hpp"
 #include "cli/command.hpp"
 #include "cli/models.hpp"
+#include "cli/replays.hpp"
 #include "cli/terminal.hpp"
 #include "gemm/database.hpp"
 #include "import/npz.hpp"
@@ -21,6 +22,7 @@ struct Options {
   CommonOptions common;
   std::string reference, recipe;
   std::vector<std::string> map;
+  std::optional<int64_t> replays;
   bool bisect = false;
 };
 
@@ -94,6 +96,26 @@ Status verify_against_file(const Options& options, const Opened& opened) {
                       "against " + options.reference);
 }
 
+Status verify_replays(const Options& options, const Opened& opened) {
+  RUNG_TRY(auto plan, plan_of(opened, options.common));
+  RUNG_TRY(Session session, session_of(plan));
+  RUNG_CHECK(session.set_inputs(sample_missing(*plan, opened.given, 1)));
+  RUNG_TRY(Replays replays, replay(session, *options.replays));
+  if (options.common.json)
+    fmt::print("{}\n", Json{{"passed", replays.difference.empty()},
+                            {"replays", replays.count},
+                            {"difference", replays.difference},
+                            {"resident_growth_bytes", replays.resident_growth},
+                            {"device_growth_bytes", replays.device_growth}}
+                           .dump());
+  else
+    fmt::print("{} replays: {}; memory grew by {:.1f} MB of this process, {:.1f} MB of the device\n", replays.count,
+               replays.difference.empty() ? "bit-identical" : replays.difference, replays.resident_growth * 1e-6,
+               replays.device_growth * 1e-6);
+  if (replays.difference.empty()) return {};
+  return fail("verification failed: {}", replays.difference);
+}
+
 Status explain_mismatch(Workbench& bench, const Recipe& recipe) {
   auto is_right = [&](const Recipe& tried) -> Result<bool> {
     RUNG_TRY(Attempt attempt, bench.attempt(tried));
@@ -131,9 +153,10 @@ Status verify_subject(const Options& options, const Opened& opened) {
 Status run(const Options& options) {
   log_to_stderr(options.common.log_level);
   RUNG_TRY(Opened opened, open_model(options.common));
+  if (options.replays) return verify_replays(options, opened);
   if (!options.reference.empty()) return verify_against_file(options, opened);
   if (!opened.subject)
-    return wrong_usage("'{}' is a plan: give --reference, or verify the model directory with --recipe",
+    return wrong_usage("'{}' is a plan: give --reference or --replays, or verify the model directory with --recipe",
                        options.common.model);
   return verify_subject(options, opened);
 }
@@ -147,6 +170,7 @@ std::pair<CLI::App*, Run> verify_command(CLI::App& app) {
   add(*command, "reference", options->reference);
   add(*command, "map", options->map)->take_all();
   add(*command, "recipe", options->recipe)->description("verify this recipe's plan");
+  add(*command, "replays", options->replays)->check(CLI::PositiveNumber);
   add(*command, "bisect", options->bisect);
   return {command, [options] { return run(*options); }};
 }

@@ -63,6 +63,15 @@ TEST(ClimbCommand, WritesAPlanAndARecipeThatTheOtherCommandsTake) {
   EXPECT_EQ(*read_text_file(tool / "again.rung"), *read_text_file(plan)) << "recipe in, the same plan out";
 }
 
+TEST(VerifyCommand, ReplaysAndComparesBits) {
+  Tool tool;
+  Json json = json_of(tool.run({"verify", bert_tiny(), "--shape", kShape, "--replays", "50", "--json"}));
+  EXPECT_EQ(json["passed"], true) << json;
+  EXPECT_EQ(json["replays"], 50);
+  expect_fields(json, {"difference", "resident_growth_bytes", "device_growth_bytes"});
+  EXPECT_EQ(tool.run({"verify", bert_tiny(), "--replays", "0"}).exit_code, 2);
+}
+
 TEST(ClimbCommand, SharesItsDatabaseWithAnotherClimb) {
   Tool tool;
   auto start = [&](const std::string& length) {

@@ -1,0 +1,21 @@
+// Replays of one plan on one set of inputs: are all the same, and does memory grow?
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "session/session.hpp"
+
+namespace rung::cli {
+
+struct Replays {
+  int64_t count = 0;
+  std::string difference;      // of the first replay that gave other bits: which, and in which output; empty: none
+  double resident_growth = 0;  // bytes of this process, after the last replay less after the first
+  double device_growth = 0;    // bytes of the device's memory taken meanwhile, by whomever; 0 on a CPU
+};
+
+// The inputs have been set. Errors: those of a run.
+Result<Replays> replay(Session& session, int64_t count);
+
+}  // namespace rung::cli
