@@ -11,6 +11,7 @@ Status fold_constants(Graph& graph, PassContext& context);
 Status merge_equal(Graph& graph, PassContext& context);
 Status drop_unread_rows(Graph& graph, PassContext& context);
 Status batch_towers(Graph& graph, PassContext& context);
+Status compose_linears(Graph& graph, PassContext& context);
 
 // attention
 Status recognise_rope(Graph& graph, PassContext& context);

@@ -21,6 +21,8 @@ constexpr Pass kPipeline[] = {
     {"recognise_activations", "fusion",     "so that a linear or a product can take them", passes::recognise_activations},
     {"lower_patch_conv",      "fusion",     "makes a linear that the rules below can extend", passes::lower_patch_conv},
     {"fuse_linear_bias",      "fusion",     "makes linears that projections can merge", passes::fuse_linear_bias},
+    {"compose_linears",       "reduce",     "once biases are in their linears; sums in another order, so exact to the rounding of f32", passes::compose_linears},
+    {"merge_composed",        "reduce",     "weights that were composed alike in several places", passes::merge_equal},
     {"recognise_rope",        "attention",  "so that transposes of q and k can move through it", passes::recognise_rope},
     {"fuse_attention",        "attention",  "one op per attention, without copies of heads, transposes or caches", passes::fuse_attention},
     {"merge_projections",     "projection", "q, k, v as one product, gate and up as one", passes::merge_projections},

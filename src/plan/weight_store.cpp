@@ -2,12 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/weight_store.hpp"
 
+#include "base/hash.hpp"
 #include "ir/text.hpp"
 
 namespace rung {
 namespace {
 
 constexpr size_t kMaxName = 4096;  // characters
+
+// By its contents: every graph has its own object of it.
+std::optional<std::string> name_of_literal(const Weight& literal) {
+  auto value = literal.load();
+  if (!value) return std::nullopt;
+  auto hash = [&](uint64_t seed) { return hex64(hash_bytes(value->data(), value->bytes(), seed)); };
+  return fmt::format("{}#{}{}", literal.type(), hash(0), hash(1));
+}
 
 }  // namespace
 
@@ -21,7 +30,8 @@ std::optional<std::string> WeightStore::name_of(const Graph& graph, NodeId node)
   if (graph[node].operands.empty()) return std::nullopt;
   std::string name = print_op(graph[node].op) + "(";
   for (NodeId operand : graph[node].operands) {
-    auto inner = name_of(graph, operand);
+    bool literal = graph.is_constant(operand) && graph.weight(operand)->immediate();
+    auto inner = literal ? name_of_literal(*graph.weight(operand)) : name_of(graph, operand);
     if (!inner || name.size() + inner->size() > kMaxName) return std::nullopt;
     name += *inner + ",";
   }

@@ -16,8 +16,7 @@ class WeightStore {
   using Data = std::shared_ptr<const std::byte>;
 
   // Names the value of a constant node: its ops over its weights. The store keeps those weights (not their contents)
-  // alive, so that a name stays unique. None for values that differ from graph to graph or are small: literals, and
-  // expressions of very many ops.
+  // alive, so that a name stays unique. None for values at hand, literals, and for expressions of very many ops.
   std::optional<std::string> name_of(const Graph& graph, NodeId node);
   // Null if nothing holds it any more.
   Data find(const std::string& key) const;

@@ -76,5 +76,18 @@ TEST(WeightStore, NamesAnExpressionByItsOpsAndWeights) {
   EXPECT_NE(store.name_of(graph, turned(w)), store.name_of(graph, turned(other)));
 }
 
+TEST(WeightStore, NamesAnExpressionWithALiteralByTheLiteralsContents) {
+  Layer layer;
+  Graph& graph = layer.graph;
+  NodeId w = graph.constant(layer.weight);
+  auto scaled = [&](float by) {
+    return graph.add(Binary{BinaryKind::mul}, {w, graph.literal("by", Tensor::of<float>({1}, {by}))});
+  };
+  WeightStore store;
+  EXPECT_TRUE(store.name_of(graph, scaled(2)));
+  EXPECT_EQ(store.name_of(graph, scaled(2)), store.name_of(graph, scaled(2)));
+  EXPECT_NE(store.name_of(graph, scaled(2)), store.name_of(graph, scaled(3)));
+}
+
 }  // namespace
 }  // namespace rung

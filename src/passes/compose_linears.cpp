@@ -1,0 +1,207 @@
+// What follows from a linear being linear: a constant part of its input, a factor after it and a plain linear before it
+// become part of its weights, which the plan builder works out once.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "measure/cost.hpp"
+#include "passes/passes.hpp"
+#include "passes/rewrite.hpp"
+
+namespace rung::passes {
+namespace {
+
+// The plan builder works new weights out in f64, one product after another: what takes it seconds is not worth it.
+constexpr int64_t kMostScaled = int64_t{1} << 20, kMostProducts = int64_t{1} << 31;
+
+class Composer {
+ public:
+  Composer(Graph& graph, PassContext& context) : graph_(graph), context_(context), constant_(constant_nodes(graph)) {}
+
+  void visit(NodeId id) {
+    if (is_constant(id)) return;
+    id = scale(id);
+    id = drop_constant_columns(id);
+    compose(id);
+  }
+
+  void tell(Notes& notes) const {
+    if (scaled_) notes.add("{} factors moved into the weights of the linear before", scaled_);
+    if (dropped_) notes.add("{} linears had a constant part of their input: what it adds is a bias now", dropped_);
+    if (composed_) notes.add("{} linears of a linear became one, up to the rounding of f32", composed_);
+    if (saved_.flops > 0) notes.add("{:.4g} MFLOP and {:.4g} MB less", saved_.flops / 1e6, saved_.bytes / 1e6);
+  }
+
+ private:
+  // Before the node being rewritten; it depends on constants only if all it reads does.
+  NodeId add(Op op, std::vector<NodeId> operands, const std::string& label) {
+    bool constant = std::all_of(operands.begin(), operands.end(), [&](NodeId o) { return is_constant(o); });
+    NodeId id = graph_.add(std::move(op), std::move(operands), label);
+    constant_.resize(graph_.capacity());
+    constant_[id] = constant;
+    return id;
+  }
+  NodeId add_reshape(NodeId x, const Shape& shape) {
+    return graph_.shape(x) == shape ? x : add(Reshape{shape}, {x}, graph_[x].label);
+  }
+  bool is_constant(NodeId id) const { return id < constant_.size() && constant_[id]; }
+  bool is_f32(NodeId id) const { return graph_.type(id).dtype == DType::f32; }
+
+  // A linear whose weights and bias are constants.
+  const Linear* linear(NodeId id) const {
+    const auto* op = graph_.as<Linear>(id);
+    if (!op) return nullptr;
+    const std::vector<NodeId>& operands = graph_[id].operands;
+    return is_constant(operands[1]) && (!op->has_bias || is_constant(operands[2])) ? op : nullptr;
+  }
+  // Nothing but x w' + bias in f32 throughout, so that rounding once more or less is within what f32 promises.
+  bool is_plain(NodeId id) const {
+    const Linear* op = linear(id);
+    const std::vector<NodeId>& operands = graph_[id].operands;
+    return op && op->activation == Activation::none && !op->gated && !op->has_residual && is_f32(id) &&
+           std::all_of(operands.begin(), operands.end(), [&](NodeId o) { return is_f32(o); });
+  }
+
+  // Puts a linear where `old` stood, if there is a kernel for it; what it saves is counted against `before`.
+  NodeId replace_by(NodeId old, const Linear& op, std::vector<NodeId> operands, const Cost& before) {
+    if (!context_.kernel_for(graph_, op, operands)) return kNoNode;
+    NodeId by = add(op, std::move(operands), graph_[old].label);
+    replace_with(graph_, old, by);
+    Cost after = cost_of(graph_, by);
+    saved_.flops += before.flops - after.flops, saved_.bytes += before.bytes - after.bytes;
+    return by;
+  }
+
+  // mul(linear(x, w, b), c)  =>  linear(x, mul(w, c), mul(b, c))      c is one number; the linear is plain and small,
+  // and has no other reader
+  NodeId scale(NodeId id) {
+    const auto* product = graph_.as<Binary>(id);
+    if (!product || product->kind != BinaryKind::mul) return id;
+    for (size_t i : {size_t{0}, size_t{1}}) {
+      NodeId x = graph_[id].operands[i], factor = graph_[id].operands[1 - i];
+      bool fits = graph_.single_use(x) && is_plain(x) && graph_.type(x) == graph_.type(id);
+      if (!fits || !is_constant(factor) || graph_.type(factor).elements() != 1) continue;
+      if (graph_.type(graph_[x].operands[1]).elements() > kMostScaled) continue;
+      Insertion here(graph_, id);
+      factor = add_reshape(factor, {});
+      std::vector<NodeId> operands = graph_[x].operands;
+      for (size_t k = 1; k < operands.size(); ++k)
+        operands[k] = add(Binary{BinaryKind::mul}, {operands[k], factor}, graph_[operands[k]].label);
+      Cost before = cost_of(graph_, x);
+      before.flops += cost_of(graph_, id).flops, before.bytes += cost_of(graph_, id).bytes;
+      NodeId by = replace_by(id, *graph_.as<Linear>(x), std::move(operands), before);
+      scaled_ += by != kNoNode;
+      return by == kNoNode ? id : by;
+    }
+    return id;
+  }
+
+  // What all rows of `part` are, if that is one constant row; else kNoNode.
+  NodeId constant_row(NodeId part) const {
+    if (!is_constant(part)) return kNoNode;
+    int64_t columns = graph_.shape(part).back();
+    while (graph_.as<Broadcast>(part)) part = graph_[part].operands[0];
+    const Shape& shape = graph_.shape(part);
+    return shape.rank() > 0 && shape.back() == columns && shape.product() == columns ? part : kNoNode;
+  }
+
+  // linear(concat(x, t), w, b)  =>  linear(x, w[:, x's], t w[:, t's]' + b)      t's rows are one constant row
+  NodeId drop_constant_columns(NodeId id) {
+    const Linear* op = linear(id);
+    NodeId x = op ? graph_[id].operands[0] : kNoNode;
+    const auto* concat = op ? graph_.as<Concat>(x) : nullptr;
+    if (!concat || axis_in(graph_, x, concat->axis) != graph_.shape(x).rank() - 1) return id;
+    if (!is_f32(x) || !is_f32(graph_[id].operands[1]) || !is_f32(id)) return id;
+    const std::vector<NodeId> parts = graph_[x].operands;
+    auto fixed = std::count_if(parts.begin(), parts.end(), [&](NodeId p) { return constant_row(p) != kNoNode; });
+    if (fixed == 0 || fixed == std::ssize(parts)) return id;
+    Insertion here(graph_, id);
+    NodeId by = without_columns(id, columns_of(parts, graph_[id].operands[1]));
+    dropped_ += by != kNoNode;
+    return by == kNoNode ? id : by;
+  }
+
+  // Parts of x and the columns of w that meet them.
+  struct Columns {
+    std::vector<NodeId> kept, kept_weights, fixed, fixed_weights;
+  };
+  Columns columns_of(const std::vector<NodeId>& parts, NodeId w) {
+    Columns columns;
+    int64_t begin = 0;
+    for (NodeId part : parts) {
+      int64_t end = begin + graph_.shape(part).back();
+      NodeId row = constant_row(part), weights = add(Slice{1, begin, end, 1}, {w}, graph_[w].label);
+      if (row == kNoNode)
+        columns.kept.push_back(part), columns.kept_weights.push_back(weights);
+      else
+        columns.fixed.push_back(add_reshape(row, {1, end - begin})), columns.fixed_weights.push_back(weights);
+      begin = end;
+    }
+    return columns;
+  }
+  NodeId joined(const std::vector<NodeId>& parts, int64_t axis) {
+    return parts.size() == 1 ? parts[0] : add(Concat{axis}, parts, graph_[parts[0]].label);
+  }
+  NodeId without_columns(NodeId id, const Columns& columns) {
+    Linear op = *graph_.as<Linear>(id);
+    const std::vector<NodeId> operands = graph_[id].operands;
+    Cost before = cost_of(graph_, id);
+    if (columns.kept.size() == 1 && graph_.single_use(operands[0])) before.bytes += cost_of(graph_, operands[0]).bytes;
+    std::vector<NodeId> row{joined(columns.fixed, 1), joined(columns.fixed_weights, 1)};
+    if (op.has_bias) row.push_back(operands[2]);
+    NodeId bias = add(Linear{.has_bias = op.has_bias}, std::move(row), graph_[id].label);
+    NodeId x = joined(columns.kept, graph_.shape(operands[0]).rank() - 1);
+    std::vector<NodeId> reads{x, joined(columns.kept_weights, 1), add_reshape(bias, {graph_.shape(operands[1])[0]})};
+    if (op.has_residual) reads.push_back(operands.back());
+    op.has_bias = true;
+    return replace_by(id, op, std::move(reads), before);
+  }
+
+  // linear(linear(x, u, a), w, b)  =>  linear(x, w u, w a + b)      the inner one is plain, and has no other reader; it
+  // saves flops and bytes, as it does where the value between is wide
+  void compose(NodeId id) {
+    const Linear* outer = linear(id);
+    if (!outer || !is_f32(graph_[id].operands[1])) return;
+    NodeId inner = graph_[id].operands[0];
+    if (!graph_.single_use(inner) || !is_plain(inner) || !is_worthwhile(id, inner)) return;
+    Insertion here(graph_, id);
+    Linear op = *outer;
+    std::vector<NodeId> operands = graph_[id].operands, from = graph_[inner].operands;
+    const std::string label = graph_[operands[1]].label;
+    Cost before = cost_of(graph_, id), first = cost_of(graph_, inner);
+    before.flops += first.flops, before.bytes += first.bytes;
+    NodeId columns = add(Transpose{{1, 0}}, {from[1]}, graph_[from[1]].label);
+    std::vector<NodeId> reads{from[0], add(Linear{}, {operands[1], columns}, label)};
+    if (graph_.as<Linear>(inner)->has_bias) {
+      std::vector<NodeId> row{add_reshape(from[2], {1, graph_.shape(from[2])[0]}), operands[1]};
+      if (op.has_bias) row.push_back(operands[2]);
+      NodeId bias = add(Linear{.has_bias = op.has_bias}, std::move(row), label);
+      reads.push_back(add_reshape(bias, {graph_.shape(operands[1])[0]}));
+      op.has_bias = true;
+    } else if (op.has_bias) {
+      reads.push_back(operands[2]);
+    }
+    if (op.has_residual) reads.push_back(operands.back());
+    composed_ += replace_by(id, op, std::move(reads), before) != kNoNode;
+  }
+  bool is_worthwhile(NodeId outer, NodeId inner) const {
+    const Shape &w = graph_.shape(graph_[outer].operands[1]), &u = graph_.shape(graph_[inner].operands[1]);
+    return w[0] * u[1] < w[0] * w[1] + u[0] * u[1] && w[0] * w[1] * u[1] <= kMostProducts;
+  }
+
+  Graph& graph_;
+  PassContext& context_;
+  std::vector<bool> constant_;
+  size_t scaled_ = 0, dropped_ = 0, composed_ = 0;
+  Cost saved_;
+};
+
+}  // namespace
+
+Status compose_linears(Graph& graph, PassContext& context) {
+  Composer composer(graph, context);
+  for_each_node(graph, [&](NodeId id) { composer.visit(id); });
+  composer.tell(context.notes);
+  return {};
+}
+
+}  // namespace rung::passes
