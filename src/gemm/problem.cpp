@@ -24,7 +24,11 @@ std::string linear_key(const Problem& problem, const Linear& op) {
     text += problem.inputs[2].dtype == w.dtype ? " bias" : fmt::format(" bias={}", problem.inputs[2].dtype);
   if (op.gated) text += " gated";
   if (op.activation != Activation::none) text += fmt::format(" act={}", name_of(op.activation));
-  if (op.has_residual) text += fmt::format(" residual={}", problem.inputs.back().dtype);
+  const auto dtype = [&](int at) { return problem.inputs[static_cast<size_t>(at)].dtype; };
+  if (op.has_residual) text += fmt::format(" residual={}", dtype(op.residual_at()));
+  if (op.rotated_heads > 0)
+    text += fmt::format(" rotated={}x{} angles={}", op.rotated_heads, problem.inputs.back().shape.back(),
+                        dtype(op.cos_at()));
   return text;
 }
 

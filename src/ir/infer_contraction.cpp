@@ -19,8 +19,30 @@ Result<Type> rule(const MatMul&, Types types) {
   return Type{a.dtype, shape};
 }
 
+namespace {
+
+Status want_angles(const Linear& op, const Type& result, const Type& cos, const Type& sin) {
+  if (op.gated || op.has_residual || op.activation != Activation::none)
+    return fail("got rotated heads with a gate, an activation or a residual, wanted none of them");
+  RUNG_CHECK(want_float(cos, "cos"));
+  RUNG_CHECK(want_float(sin, "sin"));
+  Shape angles = result.shape;
+  if (cos.shape.rank() != angles.rank()) return fail("cos: got {}, wanted one row for each of {}", cos, result);
+  const int64_t width = angles[angles.rank() - 1] = cos.shape.back();
+  RUNG_CHECK(want_shape(cos, angles, "cos"));
+  RUNG_CHECK(want_shape(sin, angles, "sin"));
+  if (width < 2 || width % 2 || op.rotated_heads > result.shape.back() / width)
+    return fail("got {} rotated heads of {} columns in {}, wanted an even width and no more than fit", op.rotated_heads,
+                width, result);
+  return {};
+}
+
+}  // namespace
+
 Result<Type> rule(const Linear& op, Types types) {
-  RUNG_CHECK(want_count(types, 2u + op.has_bias + op.has_residual));
+  if (op.rotated_heads < 0) return fail("got {} rotated heads, wanted 0 or more", op.rotated_heads);
+  const bool rotated = op.rotated_heads > 0;
+  RUNG_CHECK(want_count(types, 2u + op.has_bias + op.has_residual + (rotated ? 2u : 0u)));
   const Type &x = types[0], &w = types[1];
   RUNG_CHECK(want_float(x, "x"));
   RUNG_CHECK(want_float(w, "weight"));
@@ -32,7 +54,9 @@ Result<Type> rule(const Linear& op, Types types) {
   Shape shape = x.shape;
   shape[shape.rank() - 1] = op.gated ? w.shape[0] / 2 : w.shape[0];
   if (op.has_bias) RUNG_CHECK(want_shape(types[2], Shape{w.shape[0]}, "bias"));
-  if (op.has_residual) RUNG_CHECK(want_shape(types.back(), shape, "residual"));
+  const auto operand = [&](int at) { return types[static_cast<size_t>(at)]; };
+  if (op.has_residual) RUNG_CHECK(want_shape(operand(op.residual_at()), shape, "residual"));
+  if (rotated) RUNG_CHECK(want_angles(op, {op.out, shape}, operand(op.cos_at()), operand(op.sin_at())));
   return Type{op.out, shape};
 }
 

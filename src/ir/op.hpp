@@ -103,18 +103,27 @@ struct MatMul {
   RUNG_FIELDS()
   RUNG_EQUAL(MatMul);
 };
-// linear(x: T[...,K], w: U[N,K], bias: V[N] if has_bias, residual: R[...,N] if has_residual) -> out[...,N]
+// linear(x: T[...,K], w: U[N,K], bias: V[N] if has_bias, residual: R[...,N] if has_residual,
+//        cos, sin: A[...,D] if rotated_heads > 0) -> out[...,N]
 //   y = activation(x w' + bias) + residual
 // gated: w is [2N,K] (gate rows, then up rows), bias [2N]: y = activation(gate) * up + residual.
+// rotated: the first rotated_heads runs of D columns of y are turned as rope does, each row by its own angles; then it
+// is not gated, and has neither activation nor residual.
 struct Linear {
   RUNG_OP("linear");
   bool has_bias = false;
   bool has_residual = false;
   bool gated = false;
   Activation activation = Activation::none;
+  int64_t rotated_heads = 0;
   DType out = DType::f32;
+  // Where operands stand; -1: absent.
+  int bias_at() const { return has_bias ? 2 : -1; }
+  int residual_at() const { return has_residual ? 2 + has_bias : -1; }
+  int cos_at() const { return rotated_heads > 0 ? 2 + has_bias + has_residual : -1; }
+  int sin_at() const { return rotated_heads > 0 ? cos_at() + 1 : -1; }
   RUNG_FIELDS(RUNG_FIELD(Linear, has_bias), RUNG_FIELD(Linear, has_residual), RUNG_FIELD(Linear, gated),
-              RUNG_FIELD(Linear, activation), RUNG_FIELD(Linear, out))
+              RUNG_FIELD(Linear, activation), RUNG_FIELD(Linear, rotated_heads), RUNG_FIELD(Linear, out))
   RUNG_EQUAL(Linear);
 };
 // conv2d(x: T[B,C,H,W], w: T[O,C,P,Q], bias: T[O]) -> T[B,O,(H-P)/stride+1,(W-Q)/stride+1]; no padding.

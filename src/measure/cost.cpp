@@ -26,8 +26,9 @@ double flops(const MatMul&, Types operands, const Type& result) {
 double flops(const Linear& op, Types operands, const Type& result) {
   const Shape& w = operands[1].shape;
   double products = count(result) * (op.gated ? 2 : 1);
+  double rotated = op.rotated_heads > 0 ? count(operands.back()) * dim(op.rotated_heads) : 0;
   return products * (2 * dim(w[1]) + op.has_bias) +
-         count(result) * ((op.activation != Activation::none) + op.gated + op.has_residual);
+         count(result) * ((op.activation != Activation::none) + op.gated + op.has_residual) + 3 * rotated;
 }
 double flops(const Conv2d&, Types operands, const Type& result) {
   const Shape& w = operands[1].shape;

@@ -83,6 +83,11 @@ class Towers {
            as<GatedMul>(op) || as<Pointwise>(op);
   }
 
+  static bool varies_by_row(const Linear& op, size_t i) {
+    int at = static_cast<int>(i);
+    return at == op.residual_at() || at == op.cos_at() || at == op.sin_at();
+  }
+
   // Which operands broadcast over a batch, so that all lanes can share one; the others must differ by lane.
   bool may_share(NodeId id, size_t i) const {
     const Op& op = graph_[id].op;
@@ -90,7 +95,7 @@ class Towers {
     if (is_elementwise(op) || as<MatMul>(op) || as<Pointwise>(op))
       return operand.rank() < result.rank() || operand[0] == 1;
     const auto* linear = as<Linear>(op);
-    if (linear && linear->has_residual && i + 1 == graph_[id].operands.size()) return false;
+    if (linear && varies_by_row(*linear, i)) return false;
     const auto* attention = as<Attention>(op);
     if (attention) return attention->has_mask && i == 1;
     const auto* norm = as<LayerNorm>(op);
@@ -114,7 +119,7 @@ class Towers {
     const Op& op = graph_[id].op;
     const Shape& operand = graph_.shape(graph_[id].operands[i]);
     const auto* linear = as<Linear>(op);
-    if (linear) return i == 0 || (linear->has_residual && i + 1 == graph_[id].operands.size());
+    if (linear) return i == 0 || varies_by_row(*linear, i);
     const auto* norm = as<LayerNorm>(op);
     if (norm) return i == 0 || (norm->has_residual && i == 1);
     if (as<RmsNorm>(op) || as<Conv2d>(op)) return i == 0;

@@ -33,7 +33,9 @@ class Merger {
  private:
   bool is_candidate(NodeId id, NodeId x) const {
     const auto* linear = graph_.as<Linear>(id);
-    if (!linear || linear->has_residual || linear->gated || linear->activation != Activation::none) return false;
+    if (!linear || linear->has_residual || linear->gated || linear->activation != Activation::none ||
+        linear->rotated_heads > 0)
+      return false;
     const std::vector<NodeId>& operands = graph_[id].operands;
     return operands[0] == x && std::all_of(operands.begin() + 1, operands.end(),
                                            [&](NodeId o) { return o < constant_.size() && constant_[o]; });

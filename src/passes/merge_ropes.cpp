@@ -6,41 +6,18 @@
 
 #include "passes/passes.hpp"
 #include "passes/rewrite.hpp"
+#include "passes/rotated_columns.hpp"
 
 namespace rung::passes {
 namespace {
 
-// A rope over reshape(slice(base, last axis), [..., H, D]).
 struct Rotated {
-  NodeId id, base;
-  int64_t begin, end;  // columns of base
+  NodeId id;
+  RotatedColumns columns;
 };
 
 // Ropes that may join read the same value by the same angles, as heads of one length.
 using Key = std::tuple<NodeId, NodeId, NodeId, int64_t>;
-
-std::optional<Rotated> rotated_slice(const Graph& graph, NodeId id) {
-  NodeId heads = graph[id].operands[0];
-  if (!graph.as<Reshape>(heads)) return std::nullopt;
-  NodeId columns = graph[heads].operands[0];
-  const auto* slice = graph.as<Slice>(columns);
-  if (!slice || slice->step != 1) return std::nullopt;
-  const Shape &shape = graph.shape(heads), &rows = graph.shape(columns);
-  bool whole_rows = axis_in(graph, columns, slice->axis) == rows.rank() - 1 && shape.rank() == rows.rank() + 1 &&
-                    shape.back() * shape.back(1) == rows.back();
-  for (int i = 0; whole_rows && i + 1 < rows.rank(); ++i) whole_rows = shape[i] == rows[i];
-  if (!whole_rows) return std::nullopt;
-  return Rotated{id, graph[columns].operands[0], slice->begin, slice->end};
-}
-
-// The angles must be one for all heads: cos and sin of shape [..., 1, D].
-bool same_for_all_heads(const Graph& graph, NodeId id) {
-  for (size_t i : {1, 2}) {
-    const Shape& angles = graph.shape(graph[id].operands[i]);
-    if (angles.rank() >= 2 && angles.back(1) != 1) return false;
-  }
-  return true;
-}
 
 class Joiner {
  public:
@@ -49,14 +26,15 @@ class Joiner {
   // rope(a of x), rope(b of x), a and b side by side  =>  slices of rope(a and b of x)
   bool join(Rotated a, Rotated b) {
     Insertion here(graph_, a.id);
-    if (b.begin < a.begin) std::swap(a, b);
-    if (a.end != b.begin) return false;
+    if (b.columns.begin < a.columns.begin) std::swap(a, b);
+    const auto [base, view, begin, middle] = a.columns;
+    if (middle != b.columns.begin) return false;
     Shape shape = graph_.shape(a.id);
     int heads_axis = shape.rank() - 2;
     int64_t first = shape[heads_axis], size = shape.back();
-    shape[heads_axis] = (b.end - a.begin) / size;
+    shape[heads_axis] = (b.columns.end - begin) / size;
     const std::string label = graph_[a.id].label;
-    NodeId columns = graph_.add(Slice{graph_.shape(a.base).rank() - 1, a.begin, b.end, 1}, {a.base}, label);
+    NodeId columns = graph_.add(Slice{graph_.shape(base).rank() - 1, begin, b.columns.end, 1}, {base}, label);
     NodeId heads = graph_.add(Reshape{shape}, {columns}, label);
     std::vector<NodeId> operands{heads, graph_[a.id].operands[1], graph_[a.id].operands[2]};
     if (!context_.kernel_for(graph_, Rope{}, operands)) return erase_unused(graph_, heads), false;
@@ -80,13 +58,13 @@ Status merge_ropes(Graph& graph, PassContext& context) {
   std::map<Key, Rotated> waiting;
   size_t joined = 0;
   for_each_node(graph, [&](NodeId id) {
-    if (!graph.as<Rope>(id) || !same_for_all_heads(graph, id)) return;
-    auto found = rotated_slice(graph, id);
+    if (!graph.as<Rope>(id) || !one_angle_for_all_heads(graph, id)) return;
+    auto found = rotated_columns(graph, id);
     if (!found) return;
     Key key{found->base, graph[id].operands[1], graph[id].operands[2], graph.shape(id).back()};
-    auto [it, added] = waiting.try_emplace(key, *found);
+    auto [it, added] = waiting.try_emplace(key, Rotated{id, *found});
     if (added) return;
-    joined += joiner.join(it->second, *found);
+    joined += joiner.join(it->second, {id, *found});
     waiting.erase(it);
   });
   if (joined) context.notes.add("{} pairs of rotary embeddings became one", joined);

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/row_demand.hpp"
 
+#include <array>
+
 #include "passes/rewrite.hpp"
 
 namespace rung::passes {
@@ -135,7 +137,9 @@ RowDemand::Reads RowDemand::reads(NodeId id) {
     reads[0] = demand;
     const auto* linear = as<Linear>(op);
     const auto* norm = as<LayerNorm>(op);
-    if (linear && linear->has_residual) reads.back() = demand;
+    for (int at :
+         linear ? std::array{linear->residual_at(), linear->cos_at(), linear->sin_at()} : std::array{-1, -1, -1})
+      if (at > 0) reads[static_cast<size_t>(at)] = demand;
     if (norm && norm->has_residual) reads[1] = demand;
   }
   return reads;

@@ -1,5 +1,7 @@
 // Matrix products and convolution, as dot products over contiguous rows converted to f64.
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
+
 #include "reference/dot.hpp"
 #include "reference/operations.hpp"
 #include "reference/scalar.hpp"
@@ -54,12 +56,30 @@ Result<Tensor> compute(const MatMul&, const Arguments& arguments) {
   return write(arguments.result, out);
 }
 
+namespace {
+
+// The first heads of each row of n columns, by the row's angles.
+void rotate(std::vector<double>& out, size_t n, size_t heads, const std::array<std::vector<double>, 2>& angles) {
+  size_t rows = n ? out.size() / n : 0, width = rows ? angles[0].size() / rows : 0, half = width / 2;
+  for (size_t i = 0; i < rows; ++i)
+    for (size_t head = 0; head < heads; ++head)
+      for (size_t j = 0; j < half; ++j) {
+        double &low = out[i * n + head * width + j], &high = out[i * n + head * width + j + half], x = low, y = high;
+        const double *cos = &angles[0][i * width + j], *sin = &angles[1][i * width + j];
+        low = x * cos[0] - y * sin[0];
+        high = y * cos[half] + x * sin[half];
+      }
+}
+
+}  // namespace
+
 Result<Tensor> compute(const Linear& op, const Arguments& arguments) {
+  auto operand = [&](int at) -> const Tensor& { return arguments[size(at)]; };
   auto products = multiply_rows(arguments[0], arguments[1]);
   size_t n = size(arguments.result.shape.back()), wide = size(arguments[1].shape()[0]);
   std::vector<double> bias(wide), out(size(arguments.result.elements()));
   if (op.has_bias) read(arguments[2], 0, bias);
-  if (op.has_residual) read(arguments[arguments.size() - 1], 0, out);
+  if (op.has_residual) read(operand(op.residual_at()), 0, out);
   for (size_t i = 0; i < out.size(); ++i) {
     const double* row = &products[i / n * wide];
     size_t j = i % n;
@@ -67,6 +87,8 @@ Result<Tensor> compute(const Linear& op, const Arguments& arguments) {
     if (op.gated) value *= row[n + j] + bias[n + j];
     out[i] += value;
   }
+  if (op.rotated_heads > 0)
+    rotate(out, n, size(op.rotated_heads), {read(operand(op.cos_at())), read(operand(op.sin_at()))});
   return write(arguments.result, out);
 }
 

@@ -138,6 +138,12 @@ constexpr const char* kFloatProblems[] = {
     "result = linear(x:T[51,1024], w:T[72,1024], wb:f32[72], r:T[51,72], has_bias=true, has_residual=true, "
     "activation=silu, out=T)",
     "result = linear(x:T[64,520], w:T[200,520], wb:T[200], has_bias=true, gated=true, activation=gelu_tanh, out=T)",
+    "result = linear(x:T[1,51,64], w:T[160,64], c:T[1,51,32], s:T[1,51,32], rotated_heads=4, out=T)",
+    "result = linear(x:T[33,520], w:T[256,520], wb:f32[256], c:f32[33,128], s:T[33,128], has_bias=true, "
+    "rotated_heads=2, out=f32)",
+    "result = linear(x:T[19,520], w:T[640,520], slice(c:T[19,100], axis=1, begin=0, end=64), s:T[19,64], "
+    "rotated_heads=9, out=T)",
+    "result = linear(x:T[5,24], w:T[20,24], c:T[5,6], s:T[5,6], rotated_heads=3, out=T)",
 };
 
 // For f32 alone, or for other types as written.

@@ -18,6 +18,13 @@ TEST(ProblemKey, NamesALinearByItsSizesTypesAndEpilogue) {
   EXPECT_EQ(problem_key(problem), "linear m=4 n=8 k=16 x=f32 w=f32 out=bf16 bias act=gelu residual=f32 threads=2");
 }
 
+TEST(ProblemKey, NamesTheHeadsThatALinearTurns) {
+  Problem problem = linear_problem(4, 8, 16);
+  std::get<Linear>(problem.op).rotated_heads = 1;
+  for (int i = 0; i < 2; ++i) problem.inputs.push_back(dense(DType::bf16, {4, 8}));
+  EXPECT_EQ(problem_key(problem), "linear m=4 n=8 k=16 x=f32 w=f32 out=f32 rotated=1x8 angles=bf16 threads=1");
+}
+
 TEST(ProblemKey, TellsStridedAndDynamicOperandsApart) {
   Problem problem = linear_problem(4, 8, 16);
   problem.inputs[0].strides = {48, 1};

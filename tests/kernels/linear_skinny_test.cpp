@@ -24,6 +24,14 @@ Problem problem(int64_t m, int64_t n, int64_t k, bool gated = false) {
   return made;
 }
 
+// With its first heads turned.
+Problem rotated(Problem plain, int64_t heads, int64_t width) {
+  std::get<Linear>(plain.op).rotated_heads = heads;
+  const Shape angles{plain.output.rows(), width};
+  for (int i = 0; i < 2; ++i) plain.inputs.push_back({DType::bf16, angles, contiguous_strides(angles)});
+  return plain;
+}
+
 Machine hopper() {
   GpuInfo card;
   card.architecture = 90;
@@ -44,7 +52,7 @@ TEST(LinearSkinny, TakesTheTileAndTheRingThatAreAskedFor) {
   const SkinnyPlan plan(asked);
   EXPECT_EQ(plan.tile.rows, 64u);
   EXPECT_EQ(plan.tile.split, 2u);
-  EXPECT_EQ(plan.outputs, 32u);
+  EXPECT_EQ(plan.box_rows, 32u);
   EXPECT_EQ(plan.blocks(), 256u);
   EXPECT_EQ(plan.shared.tokens, 56u);
   EXPECT_EQ(plan.shared.w_stages, 6u);
@@ -56,6 +64,20 @@ TEST(LinearSkinny, SharesKOnlyWhereEachBlockHasEnoughOfIt) {
   for (const SkinnyTile& tile : skinny_tiles(problem(50, 1024, 1024))) EXPECT_LE(tile.split, 4u);
   for (const SkinnyTile& tile : skinny_tiles(problem(1, 1024, 32))) EXPECT_EQ(tile.split, 1u);
   EXPECT_FALSE(skinny_tiles(problem(1, 4, 8)).empty());
+}
+
+TEST(LinearSkinny, CutsHeadsIntoTilesOfBothTheirHalves) {
+  const Problem turned = rotated(problem(50, 2560, 1024), 9, 256);
+  EXPECT_EQ(SkinnyPlan(turned).half, 128u);
+  for (const SkinnyTile& tile : skinny_tiles(turned)) {
+    Problem asked = turned;
+    asked.params = {{"tile", tile.parameter()}};
+    const SkinnyPlan plan(asked);
+    EXPECT_EQ(plan.box_rows * 2, tile.rows);
+    EXPECT_EQ(plan.half % plan.box_rows, 0u);
+    EXPECT_EQ(plan.tiles * tile.rows, 2560u);
+  }
+  for (const SkinnyTile& tile : skinny_tiles(rotated(problem(50, 96, 1024), 2, 48))) EXPECT_EQ(tile.rows, 16u);
 }
 
 TEST(LinearSkinny, LeavesRoomForASecondBlock) {
@@ -79,6 +101,9 @@ TEST(LinearSkinny, SaysWhyItRefuses) {
   EXPECT_EQ(reason(problem(50, 1024, 2050), hopper()), "rows of x or w are not a multiple of 16 bytes");
   EXPECT_EQ(reason(problem(50, 1023, 2048), hopper()), "n is not a multiple of 4");
   EXPECT_EQ(reason(problem(50, 1024, 2048), Machine(cpu::CpuInfo{})), "made for compute capability 9.0");
+  EXPECT_TRUE(row().supports(rotated(problem(50, 2560, 1024), 9, 256), hopper()));
+  EXPECT_EQ(reason(rotated(problem(50, 2560, 1024), 9, 200), hopper()),
+            "heads of 200 columns in 2560, wanted a multiple of 16 that divides them");
   Problem variable = problem(50, 1024, 2048);
   variable.inputs[1].constant = false;
   EXPECT_EQ(reason(variable, hopper()), "w is not constant, so it cannot be fetched ahead");

@@ -25,6 +25,8 @@ TEST(Cost, CountsAMultiplyAddAsTwo) {
 
 TEST(Cost, CountsBothHalvesOfAGatedLinear) {
   EXPECT_EQ(cost("linear(x:f32[2,8], w:f32[12,8], gated=true, activation=silu)").flops, 2.0 * 2 * 12 * 8 + 12 + 12);
+  EXPECT_EQ(cost("linear(x:f32[2,8], w:f32[6,8], c:f32[2,2], s:f32[2,2], rotated_heads=2)").flops,
+            2.0 * 2 * 6 * 8 + 3 * 8);
   EXPECT_EQ(cost("linear(x:f32[2,8], w:f32[4,8], b:f32[4], r:f32[2,4], has_bias=true, has_residual=true)").flops,
             2.0 * 2 * 4 * 8 + 8 + 8);
 }

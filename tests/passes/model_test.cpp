@@ -83,6 +83,13 @@ TEST(Models, Pi0WithAllRungsHasOneOpPerAttentionAndNorm) {
   for (const char* gone : {"softmax", "matmul", "rsqrt", "conv2d", "gelu_tanh"})
     EXPECT_EQ(count_ops(after, gone), 0u) << gone;
 }
+TEST(Models, Pi0WithAllRungsTurnsHeadsInItsProjections) {
+  for (std::optional<DType> dtype : {std::optional(DType::f32), std::optional<DType>()}) {  // none: each its own
+    Graph graph = model_of(kPi0, dtype).graph;
+    run_all(graph, {.rungs = kExact});
+    EXPECT_EQ(count_ops(graph, "rope"), 0u);
+  }
+}
 TEST(Models, BertWithAllRungsHasFourProductsPerLayer) {
   Graph before = model_of(kBert).graph, after = before;
   run_all(after, {.rungs = kExact});

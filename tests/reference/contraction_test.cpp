@@ -80,6 +80,33 @@ TEST(LinearReference, MixesTypesAndRoundsOnlyTheResult) {
   EXPECT_EQ(narrow.dtype(), DType::bf16);
   expect_values(narrow, {1}, 0);
 }
+TEST(LinearReference, TurnsItsFirstHeadsAsRopeDoes) {
+  Inputs inputs{{"x", random({3, 7}, 1)},
+                {"w", random({20, 7}, 2)},
+                {"b", random({20}, 3)},
+                {"c", random({3, 6}, 4)},
+                {"s", random({3, 6}, 5)}};
+  Tensor wanted = run(
+      "concat(reshape(rope(reshape(slice(linear(x:f32[3,7], w:f32[20,7], b:f32[20], has_bias=true), axis=1, begin=0, "
+      "end=12), shape=[3,2,6]), reshape(c:f32[3,6], shape=[3,1,6]), reshape(s:f32[3,6], shape=[3,1,6])), "
+      "shape=[3,12]), slice(linear(x, w, b, has_bias=true), axis=1, begin=12, end=20), axis=1)",
+      inputs);
+  expect_values(run("linear(x:f32[3,7], w:f32[20,7], b:f32[20], c:f32[3,6], s:f32[3,6], has_bias=true, "
+                    "rotated_heads=2)",
+                    inputs),
+                values_of(wanted));
+}
+TEST(LinearReference, RefusesHeadsThatDoNotFit) {
+  Inputs inputs{
+      {"x", random({3, 7}, 1)}, {"w", random({20, 7}, 2)}, {"c", random({3, 6}, 3)}, {"r", random({3, 20}, 4)}};
+  EXPECT_THAT(
+      error_of("linear(x:f32[3,7], w:f32[20,7], c:f32[3,6], c, rotated_heads=4)", inputs),
+      testing::HasSubstr("got 4 rotated heads of 6 columns in f32[3,20], wanted an even width and no more than"));
+  EXPECT_THAT(
+      error_of("linear(x:f32[3,7], w:f32[20,7], r:f32[3,20], c:f32[3,6], c, has_residual=true, rotated_heads=1)",
+               inputs),
+      testing::HasSubstr("got rotated heads with a gate, an activation or a residual, wanted none of them"));
+}
 
 TEST(Conv2dReference, SlidesTheWindowByTheStride) {
   Inputs inputs{{"x", f32({1, 1, 3, 4}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})},

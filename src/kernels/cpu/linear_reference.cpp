@@ -37,46 +37,57 @@ int64_t row_offset(const Operand& x, int64_t row) {
   return offset;
 }
 
-struct Reader {
+// One row of x.
+struct Row {
   const Call& call;
+  const LinearShape& shape;
+  int64_t row;
+
   float at(size_t operand, int64_t offset) const {
     return load_f32(call.inputs[operand], call.problem.inputs[operand].dtype, offset);
   }
-  float dot(int64_t x_row, int64_t w_row, int64_t k) const {
+  float dot(int64_t w_row) const {
     const Operand &x = call.problem.inputs[0], &w = call.problem.inputs[1];
-    const int64_t x_at = row_offset(x, x_row);
+    const int64_t x_at = row_offset(x, row);
     float sum = 0.0f;
-    for (int64_t i = 0; i < k; ++i)
+    for (int64_t i = 0; i < shape.k; ++i)
       sum += at(0, x_at + i * x.strides.back()) * at(1, w_row * w.strides[0] + i * w.strides[1]);
     return sum;
   }
-  float biased(const LinearShape& shape, int64_t row, int64_t w_row) const {
-    float sum = dot(row, w_row, shape.k);
+  float biased(int64_t w_row) const {
+    const float sum = dot(w_row);
     if (shape.bias_at < 0) return sum;
     const auto bias = static_cast<size_t>(shape.bias_at);
     return sum + at(bias, w_row * call.problem.inputs[bias].strides.back());
   }
-};
-
-float element(const Reader& read, const LinearShape& shape, int64_t row, int64_t column) {
-  const auto& op = read.call.problem.as<Linear>();
-  float y = activate(op.activation, read.biased(shape, row, column));
-  if (op.gated) y *= read.biased(shape, row, shape.n + column);
-  if (shape.residual_at > 0) {
-    const auto i = static_cast<size_t>(shape.residual_at);
-    const Operand& residual = read.call.problem.inputs[i];
-    y += read.at(i, row_offset(residual, row) + column * residual.strides.back());
+  float beside(int operand, int64_t column) const {  // of the residual, cos or sin
+    const auto i = static_cast<size_t>(operand);
+    const Operand& x = call.problem.inputs[i];
+    return at(i, row_offset(x, row) + column * x.strides.back());
   }
-  return y;
-}
+  float rotated(int64_t column) const {
+    const int64_t angle = column % shape.head, half = shape.head / 2;
+    const float partner = biased(angle < half ? column + half : column - half);
+    return biased(column) * beside(shape.cos_at, angle) +
+           (angle < half ? -partner : partner) * beside(shape.sin_at, angle);
+  }
+  float element(int64_t column) const {
+    const auto& op = call.problem.as<Linear>();
+    if (column < shape.rotated) return rotated(column);
+    float y = activate(op.activation, biased(column));
+    if (op.gated) y *= biased(shape.n + column);
+    return shape.residual_at > 0 ? y + beside(shape.residual_at, column) : y;
+  }
+};
 
 void run(const Call& call) {
   const LinearShape shape(call.problem);
-  const Reader read{call};
   const Range rows = share(shape.m, call.thread, call.team->size());
-  for (int64_t row = rows.begin; row < rows.end; ++row)
+  for (int64_t i = rows.begin; i < rows.end; ++i) {
+    const Row row{call, shape, i};
     for (int64_t column = 0; column < shape.n; ++column)
-      store_f32(call.output, call.problem.output.dtype, row * shape.n + column, element(read, shape, row, column));
+      store_f32(call.output, call.problem.output.dtype, i * shape.n + column, row.element(column));
+  }
 }
 
 Verdict supports(const Problem& problem, const Machine&) {

@@ -23,20 +23,25 @@ constexpr int64_t kRingKib = 64;
 uint32_t divide_up(uint32_t x, uint32_t by) { return (x + by - 1) / by; }
 
 struct Cut {
-  uint32_t tokens, n, chunks;
-  bool gated;
+  uint32_t tokens, w_rows, chunks;
+  uint32_t half;  // rows of w between partners; 0: no pairs
+  bool rotated;
 
   explicit Cut(const Problem& problem) {
     const LinearShape shape(problem);
     tokens = divide_up(static_cast<uint32_t>(shape.m), 8) * 8;
-    n = static_cast<uint32_t>(shape.n);
+    w_rows = static_cast<uint32_t>(shape.w_rows);
     chunks = divide_up(static_cast<uint32_t>(shape.k), kBoxColumns);
-    gated = problem.as<Linear>().gated;
+    half = static_cast<uint32_t>(problem.as<Linear>().gated ? shape.n : shape.head / 2);
+    rotated = shape.rotated > 0;
   }
-  uint32_t outputs(const SkinnyTile& tile) const { return tile.rows / (gated ? 2 : 1); }
-  uint32_t tiles(const SkinnyTile& tile) const { return divide_up(n, outputs(tile)); }
+  uint32_t box_rows(const SkinnyTile& tile) const { return tile.rows / (half > 0 ? 2 : 1); }
+  // Of gate rows and as many of up a tile beyond the last whole one has fewer; the halves of heads are cut evenly.
+  uint32_t tiles(const SkinnyTile& tile) const { return divide_up(half > 0 ? w_rows / 2 : w_rows, box_rows(tile)); }
   bool fits(const SkinnyTile& tile) const {
-    return (tile.split == 1 || chunks >= tile.split * kLeastChunks) && (!gated || tile.rows % 16 == 0);
+    if (tile.split > 1 && chunks < tile.split * kLeastChunks) return false;
+    if (half > 0 && tile.rows % 16 != 0) return false;
+    return !rotated || half % box_rows(tile) == 0;
   }
   int distance(const SkinnyTile& tile) const { return std::abs(static_cast<int>(tiles(tile) * tile.split) - kBlocks); }
   SkinnyShared shared(const SkinnyTile& tile, uint32_t x_stages, uint32_t w_stages) const {
@@ -71,7 +76,8 @@ SkinnyPlan::SkinnyPlan(const Problem& problem) {
   tile = fitting.front();
   for (const auto& each : fitting)
     if (each.parameter() == problem.param("tile", 0)) tile = each;
-  outputs = cut.outputs(tile);
+  box_rows = cut.box_rows(tile);
+  half = cut.half;
   tiles = cut.tiles(tile);
   chunks = cut.chunks;
   shared = cut.shared(tile, problem.param("ring", kRingKib));

@@ -16,7 +16,8 @@ struct SkinnyTile {
 
 struct SkinnyPlan {
   SkinnyTile tile{};
-  uint32_t outputs = 0;  // columns of the result that a tile gives
+  uint32_t box_rows = 0;  // of w: a tile's, or half of them where rows come in pairs
+  uint32_t half = 0;      // rows of w between partners; 0: no pairs
   uint32_t tiles = 0, chunks = 0;
   SkinnyShared shared{};
   std::string function;  // "linear_skinny_bf16_64"

@@ -13,21 +13,25 @@ constexpr uint32_t kSkinnyThreads = 256;       // a warpgroup multiplies, a warp
 constexpr uint32_t kSkinnyHeaderBytes = 1024;  // barriers, in front of the rings
 
 // out[m, n] = activation(x w' + bias) + residual; gated: activation(gate) * up + residual, where gate and up are the
-// two halves of x w' + bias. A tile is some rows of w: as many columns of the result, or half as many, each with its
-// gate and its up row. The blocks of a cluster take one part of K each, in chunks of kBoxColumns; groups of 8 tokens go
-// round them to be finished.
+// two halves of x w' + bias; rotated: x w' + bias with its first heads turned. A tile is some rows of w, or some and
+// their partners `half` rows on: gate and up, or the two halves of a head. The blocks of a cluster take one part of K
+// each, in chunks of kBoxColumns; groups of 8 tokens go round them to be finished.
 struct LinearSkinnyArguments {
-  TensorMap x, w;                            // boxes of `tokens` rows; of the columns of a tile
+  TensorMap x, w;                            // boxes of `tokens` rows; of the rows of a tile, or of half of them
   uint64_t bias = 0, residual = 0, out = 0;  // addresses; 0: none. Rows of out are dense
   int64_t residual_stride = 0;               // elements; a multiple of 4
   DType bias_type{}, residual_type{}, out_type{};
-  int32_t activation = 0;               // rung::Activation
-  uint32_t m = 0, n = 0;                // n a multiple of 4
-  uint32_t tokens = 0;                  // m, rounded up to a multiple of 8
-  uint32_t chunks = 0;                  // of K
-  uint32_t x_stages = 0, w_stages = 0;  // of the two rings; at least 2
-  uint32_t split_bits = 0;              // 2^split_bits blocks are a cluster
-  bool gated = false;
+  int32_t activation = 0;                  // rung::Activation
+  uint32_t m = 0, n = 0;                   // n a multiple of 4
+  uint32_t tokens = 0;                     // m, rounded up to a multiple of 8
+  uint32_t chunks = 0;                     // of K
+  uint32_t x_stages = 0, w_stages = 0;     // of the two rings; at least 2
+  uint32_t split_bits = 0;                 // 2^split_bits blocks are a cluster
+  uint32_t half = 0;                       // rows of w between partners; 0: no pairs
+  uint32_t rotated = 0;                    // columns of out that are turned; a multiple of 2 * half
+  uint64_t cos = 0, sin = 0;               // addresses: 2 * half elements for each token
+  int64_t cos_stride = 0, sin_stride = 0;  // elements; multiples of 4
+  DType cos_type{}, sin_type{};
 };
 
 constexpr uint32_t skinny_box_bytes(uint32_t rows) { return rows * kBoxColumns * 2; }

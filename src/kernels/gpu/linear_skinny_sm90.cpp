@@ -11,6 +11,7 @@ namespace {
 constexpr int64_t kMostTokens = 64;
 constexpr int64_t kAligned = 8;   // 16-bit elements in the 16 bytes that boxes are aligned to
 constexpr int64_t kTogether = 4;  // columns of the result that one thread writes
+constexpr int64_t kPaired = 16;   // rows of the smallest tile of pairs, and so of a head
 
 bool known(DType type) { return type == DType::f32 || type == DType::f16 || type == DType::bf16; }
 
@@ -24,13 +25,26 @@ Verdict supports_sizes(const Problem& problem, const LinearShape& shape) {
   return accept();
 }
 
+Verdict supports_angles(const Problem& problem, const LinearShape& shape) {
+  if (shape.rotated == 0) return accept();
+  if (shape.head % kPaired || shape.n % shape.head)
+    return reject(fmt::format("heads of {} columns in {}, wanted a multiple of {} that divides them", shape.head,
+                              shape.n, kPaired));
+  for (int at : {shape.cos_at, shape.sin_at})
+    if (problem.inputs[static_cast<size_t>(at)].row_stride() % kTogether)
+      return reject(fmt::format("rows of angles are not a multiple of {} elements apart", kTogether));
+  return accept();
+}
+
 Verdict supports(const Problem& problem, const Machine& machine) {
   if (machine.gpu.architecture != 90) return reject("made for compute capability 9.0");
-  if (auto verdict = supports_linear(problem, known); !verdict) return verdict;
+  if (auto verdict = supports_linear_operands(problem, known); !verdict) return verdict;
   const DType type = problem.inputs[0].dtype;
   if (type == DType::f32 || problem.inputs[1].dtype != type) return reject("x and w are not both bf16 or both f16");
   if (!problem.inputs[1].constant) return reject("w is not constant, so it cannot be fetched ahead");
-  return supports_sizes(problem, LinearShape(problem));
+  const LinearShape shape(problem);
+  if (auto verdict = supports_sizes(problem, shape); !verdict) return verdict;
+  return supports_angles(problem, shape);
 }
 
 std::vector<Tunable> tunables(const Problem& problem) {
@@ -45,6 +59,14 @@ Result<TensorMap> map_of(const Call& call, const BoxedMatrix& matrix) {
   return map;
 }
 
+void set_angles(LinearSkinnyArguments& a, const Call& call, const LinearShape& shape) {
+  const Operand& cos = call.problem.inputs[static_cast<size_t>(shape.cos_at)];
+  const Operand& sin = call.problem.inputs[static_cast<size_t>(shape.sin_at)];
+  a.cos = call.inputs[shape.cos_at], a.cos_type = cos.dtype, a.cos_stride = cos.row_stride();
+  a.sin = call.inputs[shape.sin_at], a.sin_type = sin.dtype, a.sin_stride = sin.row_stride();
+  a.rotated = static_cast<uint32_t>(shape.rotated);
+}
+
 void set_epilogue(LinearSkinnyArguments& a, const Call& call, const LinearShape& shape) {
   const Problem& problem = call.problem;
   a.activation = static_cast<int32_t>(problem.as<Linear>().activation);
@@ -57,6 +79,7 @@ void set_epilogue(LinearSkinnyArguments& a, const Call& call, const LinearShape&
     a.residual = call.inputs[shape.residual_at], a.residual_type = residual.dtype;
     a.residual_stride = residual.row_stride();
   }
+  if (shape.rotated > 0) set_angles(a, call, shape);
 }
 
 Result<LinearSkinnyArguments> arguments_of(const Call& call, const SkinnyPlan& plan) {
@@ -71,9 +94,9 @@ Result<LinearSkinnyArguments> arguments_of(const Call& call, const SkinnyPlan& p
                           .x_stages = plan.shared.x_stages,
                           .w_stages = plan.shared.w_stages,
                           .split_bits = static_cast<uint32_t>(std::countr_zero(plan.tile.split)),
-                          .gated = call.problem.as<Linear>().gated};
+                          .half = plan.half};
   RUNG_TRY(a.x, map_of(call, {call.inputs[0], m, k, pitch, plan.shared.tokens}));
-  RUNG_TRY(a.w, map_of(call, {call.inputs[1], rows, k, k * 2, plan.outputs}));
+  RUNG_TRY(a.w, map_of(call, {call.inputs[1], rows, k, k * 2, plan.box_rows}));
   set_epilogue(a, call, shape);
   return a;
 }

@@ -12,6 +12,9 @@ namespace {
 
 constexpr uint32_t kMultipliers = 128;  // threads of the warpgroup that multiplies
 
+// What the second half of a tile's rows of w is to the first: nothing, up to gate, or a head's upper half to its lower.
+enum class Pairs { none, gated, rotated };
+
 // Of 4 neighbours, aligned to them.
 __device__ inline float4 load4(uint64_t base, DType type, int64_t at) {
   if (type == DType::f32) return reinterpret_cast<const float4*>(base)[at / 4];
@@ -32,6 +35,7 @@ __device__ inline void store4(uint64_t base, DType type, int64_t at, float4 v) {
     reinterpret_cast<uint2*>(base)[at / 4] = {pack<f16>(v.x, v.y), pack<f16>(v.z, v.w)};
 }
 __device__ inline float4 operator+(float4 a, float4 b) { return {a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w}; }
+__device__ inline float4 operator-(float4 a, float4 b) { return {a.x - b.x, a.y - b.y, a.z - b.z, a.w - b.w}; }
 __device__ inline float4 operator*(float4 a, float4 b) { return {a.x * b.x, a.y * b.y, a.z * b.z, a.w * b.w}; }
 
 __device__ inline float4 shared_load4(uint32_t at) {
@@ -86,7 +90,8 @@ struct Skinny {
   __device__ Skinny(const LinearSkinnyArguments& arguments, uint32_t shared) : a(arguments) {
     split = 1u << a.split_bits;
     rank = blockIdx.x & (split - 1);
-    column = (blockIdx.x >> a.split_bits) * (a.gated ? kRows / 2 : kRows);
+    column = (blockIdx.x >> a.split_bits) * (a.half ? kRows / 2 : kRows);
+    if (a.rotated) column += column / a.half * a.half;  // past the upper halves of the heads before
     first_chunk = rank * a.chunks >> a.split_bits;
     chunks = ((rank + 1) * a.chunks >> a.split_bits) - first_chunk;
     groups = a.tokens / 8;
@@ -125,7 +130,7 @@ struct Skinny {
         barrier_expect(at.barrier, w.stage_bytes);
         stream_box(at, a.w, column, k, policy);
         at.address += w.stage_bytes / 2;
-        if (a.gated) stream_box(at, a.w, a.n + column, k, policy);
+        if (a.half) stream_box(at, a.w, column + a.half, k, policy);
       }
       sync_warp();
     }
@@ -199,19 +204,20 @@ struct Skinny {
     send_to_peer({peer_address(at, to), peer_address(received, to)}, sums + group * kGroupBytes, kGroupBytes);
   }
 
-  // ---- the result: a thread finishes four neighbouring columns of every kRound-th row, a token of this block
+  // ---- the result: a thread finishes four neighbouring columns of every kRound-th row, a token of this block, and
+  // with them their partners
 
   struct Place {
     uint32_t row, first, column;  // first: in the tile; column: of out
     bool valid;
   };
-  template <bool kGated>
+  template <Pairs kPairs>
   static constexpr uint32_t quads() {
-    return kRows / (kGated ? 8 : 4);
+    return kRows / (kPairs == Pairs::none ? 4 : 8);
   }
-  template <bool kGated>
+  template <Pairs kPairs>
   __device__ Place place() const {
-    constexpr uint32_t kQuads = quads<kGated>();
+    constexpr uint32_t kQuads = quads<kPairs>();
     const uint32_t row = threadIdx.x / kQuads, first = threadIdx.x % kQuads * 4;
     return {row, first, column + first, row < kSkinnyThreads / kQuads && column + first < a.n};
   }
@@ -233,35 +239,73 @@ struct Skinny {
     for (uint32_t s = 1; s < kSplit; ++s) part[0] = part[0] + part[s];
     return part[0];
   }
-  template <int kSplit, bool kGated>
+  template <int kSplit>
+  __device__ void wait_for_sums() const {
+    sync_block();  // this block's
+    if (kSplit == 1) return;
+    barrier_wait(received, 0);
+    sync_warp();
+    cluster_arrive();  // nothing more is read from the peers
+  }
+  __device__ void store(uint32_t row, uint32_t at, float4 y) const {
+    store4(a.out, a.out_type, static_cast<int64_t>(token(row)) * a.n + at, y);
+  }
+  template <int kSplit, Pairs kPairs>
   __device__ void finish() const {
-    constexpr uint32_t kRound = kSkinnyThreads / quads<kGated>();
-    const Place at = place<kGated>();
+    constexpr uint32_t kRound = kSkinnyThreads / quads<kPairs>();
+    const Place at = place<kPairs>();
     float4 bias{}, up_bias{}, residual{};
     if (at.valid) {
       bias = load_bias(at.column);
-      if (kGated) up_bias = load_bias(a.n + at.column);
+      if (kPairs == Pairs::gated) up_bias = load_bias(a.n + at.column);
       residual = load_residual(at.row, at.column);
     }
-    sync_block();  // this block's sums
-    if (kSplit > 1) {
-      barrier_wait(received, 0);
-      sync_warp();
-      cluster_arrive();  // nothing more is read from the peers
-    }
+    wait_for_sums<kSplit>();
     if (!at.valid) return;
 #pragma unroll 1
     for (uint32_t row = at.row; row < own_groups * 8; row += kRound) {
       const float4 next = load_residual(row + kRound, at.column);
       float4 y = activate4(a.activation, sum<kSplit>(row, at.first) + bias);
-      if (kGated) y = y * (sum<kSplit>(row, at.first + kRows / 2) + up_bias);
-      if (token(row) < a.m) store4(a.out, a.out_type, static_cast<int64_t>(token(row)) * a.n + at.column, y + residual);
+      if (kPairs == Pairs::gated) y = y * (sum<kSplit>(row, at.first + kRows / 2) + up_bias);
+      if (token(row) < a.m) store(row, at.column, y + residual);
       residual = next;
+    }
+  }
+
+  // Cosines and sines of four columns, and of their partners.
+  struct Angles {
+    float4 cos, sin, upper_cos, upper_sin;
+  };
+  __device__ Angles load_angles(uint32_t row, uint32_t at) const {
+    if (at >= a.rotated || row >= own_groups * 8 || token(row) >= a.m) return {};
+    const int64_t of_cos = token(row) * a.cos_stride + at % a.half, of_sin = token(row) * a.sin_stride + at % a.half;
+    return {load4(a.cos, a.cos_type, of_cos), load4(a.sin, a.sin_type, of_sin),
+            load4(a.cos, a.cos_type, of_cos + a.half), load4(a.sin, a.sin_type, of_sin + a.half)};
+  }
+  template <int kSplit>
+  __device__ void finish_rotated() const {
+    constexpr uint32_t kRound = kSkinnyThreads / quads<Pairs::rotated>();
+    const Place at = place<Pairs::rotated>();
+    const float4 bias = load_bias(at.column), upper_bias = load_bias(at.column + a.half);
+    Angles angles = load_angles(at.row, at.column);
+    wait_for_sums<kSplit>();
+#pragma unroll 1
+    for (uint32_t row = at.row; row < own_groups * 8; row += kRound) {
+      const Angles next = load_angles(row + kRound, at.column);
+      const float4 x = sum<kSplit>(row, at.first) + bias;
+      const float4 upper_x = sum<kSplit>(row, at.first + kRows / 2) + upper_bias;
+      const bool turns = at.column < a.rotated;
+      if (token(row) < a.m) {
+        store(row, at.column, turns ? x * angles.cos - upper_x * angles.sin : x);
+        store(row, at.column + a.half, turns ? upper_x * angles.upper_cos + x * angles.upper_sin : upper_x);
+      }
+      angles = next;
     }
   }
   template <int kSplit>
   __device__ void finish() const {
-    a.gated ? finish<kSplit, true>() : finish<kSplit, false>();
+    if (!a.half) return finish<kSplit, Pairs::none>();
+    if constexpr (kRows % 16 == 0) a.rotated ? finish_rotated<kSplit>() : finish<kSplit, Pairs::gated>();
   }
   __device__ void finish() const {
     switch (a.split_bits) {

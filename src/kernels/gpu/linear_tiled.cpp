@@ -20,11 +20,11 @@ Verdict supports(const Problem& p, const Machine&) {
 
 Dims first(const Dims& dims, int count) { return Dims(std::span(dims.begin(), static_cast<size_t>(count))); }
 
-Status launch_tiles(const Call& call, const TiledArguments& a, bool gated) {
+Status launch_tiles(const Call& call, const TiledArguments& a) {
   Launch shape{.grid = {(a.n + kTile - 1) / kTile, (a.m + kTile - 1) / kTile, std::min<uint32_t>(a.batch.count, 65535)},
                .block = {256},
                .dependent = call.gpu.info().dependent_launch};
-  return call.launch("linear_tiled", gated ? "tiled_gated" : "tiled", shape, a);
+  return call.launch("linear_tiled", a.gated || a.rotated > 0 ? "tiled_pairs" : "tiled", shape, a);
 }
 
 TiledArguments base_arguments(const Call& call) {
@@ -44,9 +44,9 @@ Status enqueue_linear(const Call& call) {
   TiledArguments a = base_arguments(call);
   a.w_row = p.inputs[1].strides[0], a.w_step = p.inputs[1].strides[1];
   a.m = static_cast<uint32_t>(shape.m), a.n = static_cast<uint32_t>(shape.n);
-  a.activation = static_cast<int32_t>(op.activation);
+  a.activation = static_cast<int32_t>(op.activation), a.gated = op.gated;
   int leading = p.output.shape.rank() - 1;
-  Strides x = first(p.inputs[0].strides, leading), residual = x;
+  Strides x = first(p.inputs[0].strides, leading), residual = x, cos = x, sin = x;
   if (op.has_bias) {
     const Operand& bias = p.inputs[static_cast<size_t>(shape.bias_at)];
     a.bias = call.inputs[shape.bias_at], a.bias_type = bias.dtype, a.bias_step = bias.strides[0];
@@ -56,8 +56,15 @@ Status enqueue_linear(const Call& call) {
     a.residual = call.inputs[shape.residual_at], a.residual_type = r.dtype, a.residual_step = r.strides.back();
     residual = first(r.strides, leading);
   }
-  a.rows = make_nest<2>(collapse(first(p.output.shape, leading), std::array{x, residual}));
-  return launch_tiles(call, a, op.gated);
+  if (shape.rotated > 0) {
+    const Operand &c = p.inputs[static_cast<size_t>(shape.cos_at)], &s = p.inputs[static_cast<size_t>(shape.sin_at)];
+    a.half = static_cast<uint32_t>(shape.head / 2), a.rotated = static_cast<uint32_t>(shape.rotated);
+    a.cos = call.inputs[shape.cos_at], a.cos_type = c.dtype, a.cos_step = c.strides.back();
+    a.sin = call.inputs[shape.sin_at], a.sin_type = s.dtype, a.sin_step = s.strides.back();
+    cos = first(c.strides, leading), sin = first(s.strides, leading);
+  }
+  a.rows = make_nest<4>(collapse(first(p.output.shape, leading), std::array{x, residual, cos, sin}));
+  return launch_tiles(call, a);
 }
 
 Status enqueue_matmul(const Call& call) {
@@ -69,7 +76,8 @@ Status enqueue_matmul(const Call& call) {
   TiledArguments a = base_arguments(call);
   a.w_row = y.back(), a.w_step = y.back(1);
   a.m = static_cast<uint32_t>(shape.m), a.n = static_cast<uint32_t>(shape.n);
-  a.rows = make_nest<2>(collapse(Shape{shape.m}, std::array{Strides{x.back(1)}, Strides{0}}));
+  const Strides none{0};
+  a.rows = make_nest<4>(collapse(Shape{shape.m}, std::array{Strides{x.back(1)}, none, none, none}));
   int leading = out.rank() - 2;
   std::array<Strides, 2> matrices;
   for (size_t i = 0; i < 2; ++i) {  // leading axes broadcast; those of the matrices do not
@@ -79,7 +87,7 @@ Status enqueue_matmul(const Call& call) {
     matrices[i] = broadcast_strides(batch, first(out, leading));
   }
   a.batch = make_nest<2>(collapse(first(out, leading), matrices));
-  return launch_tiles(call, a, false);
+  return launch_tiles(call, a);
 }
 
 }  // namespace

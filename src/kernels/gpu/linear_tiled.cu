@@ -25,8 +25,8 @@ __device__ Slot slot_of(int i, bool along_k) {
 struct Lines {
   uint64_t base;
   DType type;
-  int64_t step;                // from one k to the next
-  int64_t begin[kPerThread];   // of the line that slot i loads; -1: beyond the matrix
+  int64_t step;               // from one k to the next
+  int64_t begin[kPerThread];  // of the line that slot i loads; -1: beyond the matrix
 };
 
 __device__ void load_tile(Tile& tile, const Lines& from, uint32_t first, uint32_t depth) {
@@ -64,20 +64,26 @@ __device__ Lines lines_of_x(const TiledArguments& a, int64_t matrix) {
 #pragma unroll
   for (int i = 0; i < kPerThread; ++i) {
     const uint32_t row = blockIdx.y * kTile + slot_of(i, a.x_step == 1).line;
-    int64_t begin[2] = {matrix, 0};
+    int64_t begin[4] = {matrix, 0, 0, 0};
     if (row < a.m) a.rows.locate(row, begin);
     lines.begin[i] = row < a.m ? begin[0] : -1;
   }
   return lines;
 }
 
-// `part`: 1 for the rows of up, behind those of the gate.
-__device__ Lines lines_of_w(const TiledArguments& a, int64_t matrix, uint32_t part) {
+// The row of w, and of the bias, that the result's column needs besides its own: of up, or of the head's other half.
+__device__ uint32_t partner_of(const TiledArguments& a, uint32_t column) {
+  if (a.gated) return a.n + column;
+  if (column >= a.rotated) return column;
+  return column / a.half % 2 == 0 ? column + a.half : column - a.half;
+}
+
+__device__ Lines lines_of_w(const TiledArguments& a, int64_t matrix, bool partners) {
   Lines lines{a.w, a.w_type, a.w_step, {}};
 #pragma unroll
   for (int i = 0; i < kPerThread; ++i) {
     const uint32_t column = blockIdx.x * kTile + slot_of(i, a.w_step == 1).line;
-    lines.begin[i] = column < a.n ? matrix + (int64_t{part} * a.n + column) * a.w_row : -1;
+    lines.begin[i] = column < a.n ? matrix + int64_t{partners ? partner_of(a, column) : column} * a.w_row : -1;
   }
   return lines;
 }
@@ -86,51 +92,62 @@ __device__ float bias_of(const TiledArguments& a, uint32_t column) {
   return a.bias ? load_as<float>(a.bias, a.bias_type, column * a.bias_step) : 0.0f;
 }
 
-template <bool kGated>
-__device__ void store_results(const TiledArguments& a, uint32_t z, const Sums& sums, const Sums& up) {
+__device__ float rotated(const TiledArguments& a, uint32_t column, const int64_t (&begin)[4], float y, float partner) {
+  const uint32_t angle = column % (2 * a.half);
+  const float cos = load_as<float>(a.cos, a.cos_type, begin[2] + angle * a.cos_step);
+  const float sin = load_as<float>(a.sin, a.sin_type, begin[3] + angle * a.sin_step);
+  return y * cos + (angle < a.half ? -partner : partner) * sin;
+}
+
+template <bool kPairs>
+__device__ void store_results(const TiledArguments& a, uint32_t z, const Sums& sums, const Sums& partners) {
 #pragma unroll
   for (int i = 0; i < kPerThread; ++i) {
     const uint32_t row = blockIdx.y * kTile + own_row(i);
     if (row >= a.m) continue;
-    int64_t begin[2] = {};
+    int64_t begin[4] = {};
     a.rows.locate(row, begin);
 #pragma unroll
     for (int j = 0; j < kPerThread; ++j) {
       const uint32_t column = blockIdx.x * kTile + own_column(j);
       if (column >= a.n) continue;
       float value = activate(a.activation, sums[i][j] + bias_of(a, column));
-      if (kGated) value *= up[i][j] + bias_of(a, a.n + column);
+      if (kPairs) {
+        const float partner = partners[i][j] + bias_of(a, partner_of(a, column));
+        if (a.gated) value *= partner;
+        if (column < a.rotated) value = rotated(a, column, begin, value, partner);
+      }
       if (a.residual) value += load_as<float>(a.residual, a.residual_type, begin[1] + column * a.residual_step);
       store_as<float>(a.out, a.out_type, (int64_t{z} * a.m + row) * a.n + column, value);
     }
   }
 }
 
-template <bool kGated>
+template <bool kPairs>
 __device__ void product(const TiledArguments& a, uint32_t z) {
-  __shared__ Tile x_tile, w_tile[kGated ? 2 : 1];
+  __shared__ Tile x_tile, w_tile[kPairs ? 2 : 1];
   int64_t matrices[2] = {};
   a.batch.locate(z, matrices);
-  const Lines x = lines_of_x(a, matrices[0]), w = lines_of_w(a, matrices[1], 0);
-  const Lines second = kGated ? lines_of_w(a, matrices[1], 1) : w;
-  Sums sums = {}, up = {};
+  const Lines x = lines_of_x(a, matrices[0]), w = lines_of_w(a, matrices[1], false);
+  const Lines second = kPairs ? lines_of_w(a, matrices[1], true) : w;
+  Sums sums = {}, partners = {};
   for (uint32_t k = 0; k < a.k; k += kDepth) {
     load_tile(x_tile, x, k, a.k);
     load_tile(w_tile[0], w, k, a.k);
-    if (kGated) load_tile(w_tile[kGated], second, k, a.k);
+    if (kPairs) load_tile(w_tile[kPairs], second, k, a.k);
     sync_block();
     multiply_tiles(sums, x_tile, w_tile[0]);
-    if (kGated) multiply_tiles(up, x_tile, w_tile[kGated]);
+    if (kPairs) multiply_tiles(partners, x_tile, w_tile[kPairs]);
     sync_block();
   }
-  store_results<kGated>(a, z, sums, up);
+  store_results<kPairs>(a, z, sums, partners);
 }
 
-template <bool kGated>
+template <bool kPairs>
 __device__ void products(const TiledArguments& a) {
   allow_dependents();
   wait_for_producers();
-  for (uint32_t z = blockIdx.z; z < a.batch.count; z += gridDim.z) product<kGated>(a, z);
+  for (uint32_t z = blockIdx.z; z < a.batch.count; z += gridDim.z) product<kPairs>(a, z);
 }
 
 }  // namespace
@@ -139,6 +156,6 @@ __device__ void products(const TiledArguments& a) {
 extern "C" __global__ void __launch_bounds__(256) tiled(const __grid_constant__ rung::gpu::TiledArguments a) {
   rung::gpu::products<false>(a);
 }
-extern "C" __global__ void __launch_bounds__(256) tiled_gated(const __grid_constant__ rung::gpu::TiledArguments a) {
+extern "C" __global__ void __launch_bounds__(256) tiled_pairs(const __grid_constant__ rung::gpu::TiledArguments a) {
   rung::gpu::products<true>(a);
 }

@@ -1,0 +1,65 @@
+// fuse_rope: a projection turns its own heads.
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/passes.hpp"
+#include "passes/support.hpp"
+
+namespace rung::test {
+namespace {
+
+using passes::fuse_rope;
+
+// A projection to 4 heads of 8 columns, of which the first `turned` are rotated and the others are values.
+std::string projection(const std::string& linear, const std::string& turned = "3", const std::string& end = "24") {
+  return "x: f32[1,5,16] = input()\ncos: f32[1,5,1,8] = input()\nsin: f32[1,5,1,8] = input()\nr: f32[1,5,32] = "
+         "input()\n"
+         "w: f32[32,16] = constant()\nb: f32[32] = constant()\nh = " +
+         linear + "\nq = rope(reshape(slice(h, axis=2, end=" + end + "), shape=[1,5," + turned +
+         ",8]), cos, sin)\nv = reshape(slice(h, axis=2, begin=24, end=32), shape=[1,5,1,8])\nreturn q, v";
+}
+
+TEST(FuseRope, LetsTheProjectionTurnItsFirstHeads) {
+  PassRun run = run_pass(fuse_rope, graph_of(projection("linear(x, w)")));
+  EXPECT_EQ(count_ops(run.graph, "rope"), 0u);
+  EXPECT_EQ(run.notes, std::vector<std::string>{"1 rotary embeddings moved into the projection before"});
+  expect_equivalent(fuse_rope, projection("linear(x, w)"));
+  expect_equivalent(fuse_rope, projection("linear(x, w, b, has_bias=true)"));
+}
+TEST(FuseRope, TurnsAWholeProjection) {
+  const char* text =
+      "x: f32[5,16] = input()\ncos: f32[5,1,8] = input()\nsin: f32[5,1,8] = input()\nw: f32[32,16] = constant()\n"
+      "y = rope(reshape(linear(x, w), shape=[5,4,8]), cos, sin)";
+  expect_rewrite(fuse_rope, text,
+                 "y = reshape(linear(x, w, reshape(cos, shape=[5,8]), reshape(sin, shape=[5,8]), rotated_heads=4), "
+                 "shape=[5,4,8])");
+  expect_equivalent(fuse_rope, text);
+}
+TEST(FuseRope, KeepsWhatHappensAfterTheProduct) {
+  expect_unchanged(fuse_rope, projection("linear(x, w, activation=silu)"));
+  expect_unchanged(fuse_rope, projection("linear(x, w, r, has_residual=true)"));
+}
+TEST(FuseRope, KeepsHeadsThatAreReadUnturnedAsWell) {
+  expect_unchanged(fuse_rope, projection("linear(x, w)", "4", "32"));
+}
+TEST(FuseRope, KeepsHeadsThatComeAfterOthers) {
+  expect_unchanged(fuse_rope,
+                   "x: f32[5,16] = input()\ncos: f32[5,1,8] = input()\nsin: f32[5,1,8] = input()\n"
+                   "w: f32[32,16] = constant()\nh = linear(x, w)\n"
+                   "k = rope(reshape(slice(h, axis=1, begin=24, end=32), shape=[5,1,8]), cos, sin)\n"
+                   "v = slice(h, axis=1, end=24)\nreturn k, v");
+}
+TEST(FuseRope, KeepsAnglesThatSeveralRowsShare) {
+  expect_unchanged(fuse_rope,
+                   "x: f32[2,5,16] = input()\ncos: f32[1,5,1,8] = input()\nsin: f32[1,5,1,8] = input()\n"
+                   "w: f32[32,16] = constant()\ny = rope(reshape(linear(x, w), shape=[2,5,4,8]), cos, sin)");
+}
+TEST(FuseRope, WantsAKernelThatTurnsHeads) {
+  Graph graph = graph_of(projection("linear(x, w)"));
+  PassRun run = run_pass(fuse_rope, graph, [](const Op& op, std::span<const Type>) {
+    return as<Linear>(op) && as<Linear>(op)->rotated_heads > 0 ? reject("it does not turn heads") : accept();
+  });
+  EXPECT_EQ(count_ops(run.graph, "rope"), 1u);
+  EXPECT_EQ(run.notes, std::vector<std::string>{"not fused into linear: it does not turn heads"});
+}
+
+}  // namespace
+}  // namespace rung::test
