@@ -36,7 +36,6 @@ struct Cut {
     rotated = shape.rotated > 0;
   }
   uint32_t box_rows(const SkinnyTile& tile) const { return tile.rows / (half > 0 ? 2 : 1); }
-  // Of gate rows and as many of up a tile beyond the last whole one has fewer; the halves of heads are cut evenly.
   uint32_t tiles(const SkinnyTile& tile) const { return divide_up(half > 0 ? w_rows / 2 : w_rows, box_rows(tile)); }
   bool fits(const SkinnyTile& tile) const {
     if (tile.split > 1 && chunks < tile.split * kLeastChunks) return false;
