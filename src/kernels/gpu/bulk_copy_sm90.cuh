@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "device/gpu/tensor_map.hpp"
+#include "device/gpu/tile_map.hpp"
 #include "kernels/gpu/portable.cuh"
 
 namespace rung::gpu {
@@ -56,6 +57,9 @@ __device__ inline uint64_t policy_evict_first() {
 __device__ inline void prefetch_map(const TensorMap& map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(reinterpret_cast<uint64_t>(&map)) : "memory");
 }
+__device__ inline void prefetch_map(const TileMap& map) {
+  asm volatile("prefetch.tensormap [%0];" ::"l"(reinterpret_cast<uint64_t>(&map)) : "memory");
+}
 // Where a copy goes, and the barrier that counts its bytes.
 struct CopyTarget {
   uint32_t address, barrier;
@@ -68,7 +72,15 @@ __device__ inline void load_box(CopyTarget to, const TensorMap& map, uint32_t ro
       "l"(reinterpret_cast<uint64_t>(&map)), "r"(column), "r"(row), "r"(to.barrier)
       : "memory");
 }
-// The same for data that is read once, which leaves the cache to others.
+// The box of a tensor of more axes, innermost first, whose first element is at the coordinates.
+__device__ inline void load_box(CopyTarget to, const TileMap& map, const int (&at)[TileShape::kRank]) {
+  asm volatile(
+      "cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5, "
+      "%6}], [%7];" ::"r"(to.address),
+      "l"(reinterpret_cast<uint64_t>(&map)), "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(at[3]), "r"(at[4]), "r"(to.barrier)
+      : "memory");
+}
+// A box of a matrix for data that is read once, which leaves the cache to others.
 __device__ inline void stream_box(CopyTarget to, const TensorMap& map, uint32_t row, uint32_t column, uint64_t policy) {
   asm volatile(
       "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1, {%2, "

@@ -1,0 +1,35 @@
+// What linear layers do to four neighbouring results: residual, activation, and the store.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "kernels/gpu/activation.cuh"
+#include "kernels/gpu/portable.cuh"
+
+namespace rung::gpu {
+
+// Four neighbours, aligned to them.
+template <class V>
+__device__ inline float4 load4(const V* from) {
+  if constexpr (sizeof(V) == 4) {
+    return *reinterpret_cast<const float4*>(from);
+  } else {
+    const uint2 v = *reinterpret_cast<const uint2*>(from);
+    const float2 low = unpack<V>(v.x), high = unpack<V>(v.y);
+    return {low.x, low.y, high.x, high.y};
+  }
+}
+template <class V>
+__device__ inline void store4(V* to, float4 v) {
+  if constexpr (sizeof(V) == 4)
+    *reinterpret_cast<float4*>(to) = v;
+  else
+    *reinterpret_cast<uint2*>(to) = {pack<V>(v.x, v.y), pack<V>(v.z, v.w)};
+}
+__device__ inline float4 operator+(float4 a, float4 b) { return {a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w}; }
+
+// Out of line: code is fetched anew by each launch, and most layers have no activation.
+__device__ __noinline__ inline float4 activate4(int32_t kind, float4 v) {
+  if (kind == 3) return {gelu_tanh(v.x), gelu_tanh(v.y), gelu_tanh(v.z), gelu_tanh(v.w)};
+  return {activate(kind, v.x), activate(kind, v.y), activate(kind, v.z), activate(kind, v.w)};
+}
+
+}  // namespace rung::gpu

@@ -1,0 +1,53 @@
+// The argument of the wide linear kernels and the cut of the work that it describes, shared by host and device.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "device/gpu/tensor_map.hpp"
+#include "device/gpu/tile_map.hpp"
+#include "ir/dtype.hpp"
+
+namespace rung::gpu {
+
+constexpr int32_t kWideDepth = 64;          // columns of x and w in a chunk of K
+constexpr int32_t kWideGroups = 2;          // warpgroups that multiply, each with its own rows of w
+constexpr int32_t kWideThreads = 384;       // of a block; the last warpgroup fetches
+constexpr int32_t kWideMaxStages = 8;       // of the ring
+constexpr int32_t kWideHeaderBytes = 1024;  // barriers, in front of the ring
+
+// out[m, n] = activation(x w' + bias) + residual; gated: activation(gate) * up, where gate and up are the two halves of
+// x w' + bias. A tile is some rows of w by some tokens. When gated, eight rows of w are followed by the same eight of
+// the other half, so that one thread gets both sums.
+struct LinearWideArguments {
+  TileMap w;                                 // {k, 8, halves, groups of 8}
+  TensorMap x;                               // boxes of a tile's tokens
+  uint64_t bias = 0, residual = 0, out = 0;  // addresses; 0: none. Rows of out are dense
+  int64_t residual_stride = 0;               // elements; a multiple of 4
+  DType bias_type{}, residual_type{}, out_type{};
+  int32_t activation = 0;              // rung::Activation
+  int32_t m = 0, n = 0;                // n a multiple of 8
+  int32_t chunks = 0;                  // of K
+  int32_t stages = 0;                  // of the ring
+  int32_t token_tiles = 0, tiles = 0;  // along the tokens, and in all
+};
+
+// Rows of w and tokens of a tile.
+struct WideTile {
+  int32_t rows, tokens;
+  bool gated;
+
+  constexpr int64_t parameter() const { return rows * 1000 + tokens; }  // the value of "tile": 128104
+  constexpr int32_t stage_bytes() const { return (rows + tokens) * kWideDepth * 2; }
+  constexpr int32_t columns() const { return gated ? rows / 2 : rows; }        // of out
+  constexpr int32_t group_columns() const { return columns() / kWideGroups; }  // of a warpgroup
+
+  // Results leave through shared memory, a token a row: sums in f32 in the place of the ring; gated results, rounded,
+  // in a place of their own, half of the tokens at a time. Pitches keep the banks apart.
+  constexpr int32_t pitch() const { return gated ? (group_columns() + 8) * 2 : (group_columns() + 4) * 4; }
+  constexpr int32_t piece_tokens() const { return gated ? (tokens / 8 + 1) / 2 * 8 : tokens; }
+  constexpr int32_t piece_bytes() const { return piece_tokens() * pitch(); }  // of a warpgroup
+  constexpr int32_t shared_bytes(int32_t stages) const {
+    const int32_t ring = stages * stage_bytes(), pieces = kWideGroups * piece_bytes();
+    return kWideHeaderBytes + (gated ? ring + pieces : ring > pieces ? ring : pieces);
+  }
+};
+
+}  // namespace rung::gpu

@@ -1,0 +1,130 @@
+// The row of linear layers of more than 64 tokens, bound by the matrix units.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/gpu/kernel.hpp"
+#include "kernels/gpu/linear_wide.hpp"
+
+namespace rung::gpu {
+namespace {
+
+constexpr int64_t kLeastTokens = 65;
+constexpr int64_t kAligned = 8;   // 16-bit elements in the 16 bytes that boxes are aligned to; rows of w in a group
+constexpr int64_t kTogether = 4;  // columns of the result that one thread writes
+
+bool known(DType type) { return type == DType::f32 || type == DType::f16 || type == DType::bf16; }
+
+Verdict supports_sizes(const Problem& problem, const LinearShape& shape) {
+  if (shape.m < kLeastTokens) return reject(fmt::format("{} rows, wanted at least {}", shape.m, kLeastTokens));
+  if (shape.k < 1 || shape.k % kAligned || problem.inputs[0].row_stride() % kAligned)
+    return reject("rows of x or w are not a multiple of 16 bytes");
+  if (shape.n < 1 || shape.n % kAligned) return reject(fmt::format("n is not a multiple of {}", kAligned));
+  if (shape.residual_at > 0 && problem.inputs[static_cast<size_t>(shape.residual_at)].row_stride() % kTogether)
+    return reject(fmt::format("rows of the residual are not a multiple of {} elements apart", kTogether));
+  return accept();
+}
+
+// Residual and result are f32, or of the type of x.
+Verdict supports_types(const Problem& problem, const LinearShape& shape) {
+  const DType type = problem.inputs[0].dtype;
+  if (type == DType::f32 || problem.inputs[1].dtype != type) return reject("x and w are not both bf16 or both f16");
+  const auto fits = [&](DType other) { return other == type || other == DType::f32; };
+  if (!fits(problem.output.dtype)) return reject("the result is neither f32 nor of x's type");
+  if (shape.residual_at > 0 && !fits(problem.inputs[static_cast<size_t>(shape.residual_at)].dtype))
+    return reject("the residual is neither f32 nor of x's type");
+  return accept();
+}
+
+Verdict supports_gate(const Problem& problem) {
+  const auto& op = problem.as<Linear>();
+  if (!op.gated) return accept();
+  if (op.activation != Activation::gelu_tanh && op.activation != Activation::silu)
+    return reject(fmt::format("gated by {}, wanted gelu_tanh or silu", name_of(op.activation)));
+  if (op.has_residual) return reject("gated, with a residual");
+  if (problem.output.dtype == DType::f32) return reject("gated, with a result in f32");
+  return accept();
+}
+
+Verdict supports(const Problem& problem, const Machine& machine) {
+  if (machine.gpu.architecture != 90) return reject("made for compute capability 9.0");
+  if (auto verdict = supports_linear(problem, known); !verdict) return verdict;
+  if (!problem.inputs[1].constant) return reject("w is not constant, so it cannot be fetched ahead");
+  const LinearShape shape(problem);
+  if (auto verdict = supports_types(problem, shape); !verdict) return verdict;
+  if (auto verdict = supports_gate(problem); !verdict) return verdict;
+  return supports_sizes(problem, shape);
+}
+
+std::vector<Tunable> tunables(const Problem& problem) {
+  Tunable tile{"tile", {}};
+  for (const WideTile& each : wide_tiles(problem)) tile.values.push_back(each.parameter());
+  return {tile};
+}
+
+// Groups of eight rows, each followed by the same rows of the second half.
+TileShape shape_of_w(const Call& call, const WideTile& tile) {
+  const LinearShape shape(call.problem);
+  const auto n = static_cast<uint64_t>(shape.n), k = static_cast<uint64_t>(shape.k);
+  const uint32_t halves = tile.gated ? 2 : 1;
+  return {.address = call.inputs[1],
+          .size = {k, kAligned, halves, n / kAligned, 1},
+          .stride = {k * 2, n * k * 2, kAligned * k * 2, halves * n * k * 2},
+          .box = {kWideDepth, kAligned, halves, static_cast<uint32_t>(tile.columns() / kAligned), 1}};
+}
+BoxedMatrix matrix_of_x(const Call& call, const WideTile& tile) {
+  const LinearShape shape(call.problem);
+  return {.address = call.inputs[0],
+          .rows = static_cast<uint64_t>(shape.m),
+          .columns = static_cast<uint64_t>(shape.k),
+          .pitch_bytes = static_cast<uint64_t>(call.problem.inputs[0].row_stride()) * 2,
+          .box_rows = static_cast<uint32_t>(tile.tokens)};
+}
+
+void set_epilogue(LinearWideArguments& a, const Call& call) {
+  const Problem& problem = call.problem;
+  const LinearShape shape(problem);
+  a.activation = static_cast<int32_t>(problem.as<Linear>().activation);
+  a.out = call.output, a.out_type = problem.output.dtype;
+  if (shape.bias_at > 0)
+    a.bias = call.inputs[shape.bias_at], a.bias_type = problem.inputs[static_cast<size_t>(shape.bias_at)].dtype;
+  if (shape.residual_at > 0) {
+    const Operand& residual = problem.inputs[static_cast<size_t>(shape.residual_at)];
+    a.residual = call.inputs[shape.residual_at], a.residual_type = residual.dtype;
+    a.residual_stride = residual.row_stride();
+  }
+}
+
+Result<LinearWideArguments> arguments_of(const Call& call, const WidePlan& plan) {
+  const LinearShape shape(call.problem);
+  LinearWideArguments a{.m = static_cast<int32_t>(shape.m),
+                        .n = static_cast<int32_t>(shape.n),
+                        .chunks = plan.chunks,
+                        .stages = plan.stages,
+                        .token_tiles = plan.token_tiles,
+                        .tiles = plan.tiles};
+  const Runtime& runtime = call.gpu.runtime();
+  RUNG_CHECK(call.gpu.check(runtime.tile_map(&a.w, shape_of_w(call, plan.tile)), "linear: describing w"));
+  RUNG_CHECK(call.gpu.check(runtime.tensor_map(&a.x, matrix_of_x(call, plan.tile)), "linear: describing x"));
+  set_epilogue(a, call);
+  return a;
+}
+
+Status enqueue(const Call& call) {
+  for (size_t i = 0; i < call.problem.inputs.size(); ++i)
+    if (call.inputs[i] % 16 != 0)
+      return fail("linear: operand {} begins at {:#x}, wanted a multiple of 16 bytes", i, call.inputs[i]);
+  const WidePlan plan(call.problem);
+  RUNG_TRY(LinearWideArguments arguments, arguments_of(call, plan));
+  // Blocks of a gated product go on to their next tile while they finish the last; others have one tile each.
+  const int blocks = plan.tile.gated ? std::min(plan.tiles, call.gpu.info().multiprocessors) : plan.tiles;
+  const Launch launch{.grid = {static_cast<uint32_t>(blocks)},
+                      .block = {static_cast<uint32_t>(kWideThreads)},
+                      .shared_bytes = static_cast<uint32_t>(plan.tile.shared_bytes(plan.stages)),
+                      .dependent = call.gpu.info().dependent_launch};
+  return call.launch("linear_wide_sm90", plan.function, launch, arguments);
+}
+
+}  // namespace
+
+extern const Kernel linear_wide_sm90{
+    .name = "linear_wide_sm90", .op = "linear", .supports = supports, .tunables = tunables, .enqueue = enqueue};
+
+}  // namespace rung::gpu

@@ -1,0 +1,350 @@
+// Linear layers of some hundreds of tokens on Hopper: a block keeps fetching the next chunks of weights and tokens
+// while two warpgroups multiply, each its own rows of weights.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/gpu/bulk_copy_sm90.cuh"
+#include "kernels/gpu/elements.cuh"
+#include "kernels/gpu/linear_epilogue.cuh"
+#include "kernels/gpu/linear_wgmma_sm90.cuh"
+#include "kernels/gpu/linear_wide_arguments.hpp"
+
+namespace rung::gpu {
+namespace {
+
+constexpr int kGroupThreads = 128;
+constexpr int kGroupWarps = kGroupThreads / kLanes;
+constexpr int kRowBytes = kWideDepth * 2;  // of a box
+
+template <int kRegisters>
+__device__ void take_registers() {
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kRegisters));
+}
+template <int kRegisters>
+__device__ void give_registers() {
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kRegisters));
+}
+
+enum Meeting { kOwnGroup = 1, kBothGroups = 1 + kWideGroups, kFirstIsAhead };  // hardware barriers
+__device__ inline void meet_own(int group) {
+  asm volatile("bar.sync %0, %1;" ::"r"(kOwnGroup + group), "n"(kGroupThreads) : "memory");
+}
+__device__ inline void meet_both(Meeting which) {
+  asm volatile("bar.sync %0, %1;" ::"r"(which), "n"(kWideGroups * kGroupThreads) : "memory");
+}
+// Does not wait for the others.
+__device__ inline void announce(Meeting which) {
+  asm volatile("bar.arrive %0, %1;" ::"r"(which), "n"(kWideGroups * kGroupThreads) : "memory");
+}
+
+__device__ inline void store_shared(uint32_t to, float x) {
+  asm volatile("st.shared.f32 [%0], %1;" ::"r"(to), "f"(x) : "memory");
+}
+template <class V>
+__device__ inline V load_shared(uint32_t from) {
+  uint4 v;
+  asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+               : "r"(from)
+               : "memory");
+  return reinterpret_cast<const V&>(v);
+}
+// Two 8x8 matrices of 16-bit elements, held as the matrix units give them, row by row of their transposes; the address
+// of row lane % 8 of matrix lane / 8 comes from each of the first 16 lanes.
+__device__ inline void store_transposed(uint32_t to, uint32_t first, uint32_t second) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};" ::"r"(to), "r"(first), "r"(second)
+               : "memory");
+}
+
+// Activations of gates, to some units in the last place.
+__device__ inline float gate_silu(float x) { return x * fast_inverse(1.0f + fast_exp2(-1.4426950409f * x)); }
+// x sigmoid(2 u), as in activation.cuh.
+__device__ inline float gate_gelu_tanh(float x) {
+  return x * fast_inverse(1.0f + fast_exp2(x * fmaf(x * x, -0.10294324f, -2.3022082f)));
+}
+
+// A walk round the ring.
+struct Turn {
+  int stage = 0, phase = 0;
+  __device__ void advance(int stages) {
+    if (++stage == stages) stage = 0, phase ^= 1;
+  }
+};
+
+// One block. kBlocks: 64-row blocks of w of a warpgroup; kTokens: of a tile.
+template <class T, int kBlocks, int kTokens, bool kGated>
+struct Wide {
+  static constexpr WideTile kTile{kWideGroups * kBlocks * 64, kTokens, kGated};
+  static constexpr int kStageBytes = kTile.stage_bytes(), kWeightBytes = kTile.rows * kRowBytes;
+  static constexpr int kColumns = kTile.group_columns(), kPitch = kTile.pitch();
+  using Sums = float[kBlocks][kTokens / 2];
+
+  const LinearWideArguments& a;
+  const uint32_t full, empty, ring;  // shared addresses
+
+  __device__ Wide(const LinearWideArguments& arguments, uint32_t shared)
+      : a(arguments), full(shared), empty(shared + kWideMaxStages * 8), ring(shared + kWideHeaderBytes) {}
+
+  // A tile's first column of out, and its first token; tiles go along the tokens first.
+  struct Place {
+    int column, token;
+  };
+  __device__ Place place_of(int tile) const {
+    const int row = tile / a.token_tiles;
+    return {row * kTile.columns(), (tile - row * a.token_tiles) * kTokens};
+  }
+
+  // ---- the fetching thread
+
+  __device__ void init_barriers() const {
+#pragma unroll 1
+    for (int stage = 0; stage < a.stages; ++stage) {
+      barrier_init(full + 8 * stage, 1);
+      barrier_init(empty + 8 * stage, kWideGroups * kGroupWarps);
+    }
+    barrier_init_fence();
+  }
+  __device__ void fetch_weights(int stage, int k, int column) const {
+    const CopyTarget to{ring + stage * kStageBytes, full + 8 * stage};
+    barrier_expect(to.barrier, kStageBytes);
+    load_box(to, a.w, {k, 0, 0, column / 8, 0});
+  }
+  __device__ void fetch_tokens(int stage, int k, int token) const {
+    load_box({ring + stage * kStageBytes + kWeightBytes, full + 8 * stage}, a.x, token, k);
+  }
+  __device__ int early() const { return min(a.stages, a.chunks); }
+  // Weights do not depend on the kernels before this one: they fill the ring first.
+  __device__ void fetch_early() const {
+    const int column = place_of(static_cast<int>(blockIdx.x)).column;
+#pragma unroll 1
+    for (int stage = 0; stage < early(); ++stage) fetch_weights(stage, stage * kWideDepth, column);
+  }
+  __device__ void fetch() const {
+    int tile = static_cast<int>(blockIdx.x), chunk = early();
+    Place at = place_of(tile);
+#pragma unroll 1
+    for (int stage = 0; stage < chunk; ++stage) fetch_tokens(stage, stage * kWideDepth, at.token);
+    Turn turn{chunk == a.stages ? 0 : chunk, chunk == a.stages};
+    while (true) {
+#pragma unroll 1
+      for (; chunk < a.chunks; ++chunk, turn.advance(a.stages)) {
+        barrier_wait(empty + 8 * turn.stage, turn.phase ^ 1);
+        fetch_weights(turn.stage, chunk * kWideDepth, at.column);
+        fetch_tokens(turn.stage, chunk * kWideDepth, at.token);
+      }
+      tile += static_cast<int>(gridDim.x);
+      if (tile >= a.tiles) break;
+      at = place_of(tile), chunk = 0;
+    }
+  }
+
+  // ---- products
+
+  __device__ static int group() { return shuffle(warp() / kGroupWarps, 0); }
+  __device__ static int in_group() { return warp() % kGroupWarps; }
+  __device__ void release(int stage) const {
+    if (lane() == 0) barrier_arrive(empty + 8 * stage);
+  }
+  // Of block b, sums 4j + 2h + i are of column column_of(b, h) and token 8j + 2(lane % 4) + i; gated: h = 1 are those
+  // of up.
+  __device__ static int column_of(int block, int h) {
+    const int row = lane() / 4;
+    return kGated ? block * 32 + in_group() * 8 + row : block * 64 + in_group() * 16 + h * 8 + row;
+  }
+  __device__ void add_bias(Sums& d, int first) const {
+#pragma unroll
+    for (int block = 0; block < kBlocks; ++block)
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        const int column = min(first + group() * kColumns + column_of(block, h), a.n - 1);
+        const float bias = load_as<float>(a.bias, a.bias_type, kGated ? h * a.n + column : column);
+#pragma unroll
+        for (int j = 0; j < kTokens / 8; ++j) d[block][4 * j + 2 * h] += bias, d[block][4 * j + 2 * h + 1] += bias;
+      }
+  }
+  __device__ static void multiply_chunk(Sums& d, uint64_t w, uint64_t x) {
+    wgmma_fence();
+#pragma unroll
+    for (int step = 0; step < kWideDepth / 16; ++step)
+#pragma unroll
+      for (int block = 0; block < kBlocks; ++block)
+        Wgmma<T, kTokens>::run(d[block], w + block * (64 * kRowBytes >> 4) + 2 * step, x + 2 * step);
+    wgmma_commit();
+  }
+  // Of a gated product, the second group lets the first end a tile alone, kLead chunks before its own end; then each
+  // finishes its results while the other multiplies.
+  __device__ void multiply(Sums& d, Turn& turn) const {
+    constexpr int kLead = 3;
+    static_assert(kTile.shared_bytes(kLead + 1) <= 227 * 1024, "the ring holds what the first group is ahead");
+    const int pause = kGated && a.chunks > kLead ? a.chunks - kLead : -1, own = group();
+    const uint64_t w = wgmma_operand(ring + own * kBlocks * 64 * kRowBytes), x = wgmma_operand(ring + kWeightBytes);
+#pragma unroll
+    for (int block = 0; block < kBlocks; ++block)
+#pragma unroll
+      for (int i = 0; i < kTokens / 2; ++i) d[block][i] = 0;
+    int last = 0;
+#pragma unroll 1
+    for (int chunk = 0; chunk < a.chunks; ++chunk) {
+      if (chunk == pause && own > 0) meet_both(kFirstIsAhead);
+      barrier_wait(full + 8 * turn.stage, turn.phase);
+      const int offset = turn.stage * (kStageBytes >> 4);
+      multiply_chunk(d, w + offset, x + offset);
+      if (chunk > 0) {
+        wgmma_wait<1>();
+        release(last);
+      }
+      last = turn.stage;
+      turn.advance(a.stages);
+    }
+    if (pause >= 0 && own == 0) announce(kFirstIsAhead);
+    wgmma_wait<0>();
+    release(last);
+  }
+
+  // ---- results
+
+  __device__ static int thread() { return static_cast<int>(threadIdx.x) % kGroupThreads; }
+
+  // Sums to shared memory, in the place of the ring, a row for each token; returns where this warpgroup's are.
+  __device__ uint32_t keep(const Sums& d) const {
+    const uint32_t sums = ring + group() * kTile.piece_bytes();
+    const uint32_t own = sums + lane() % 4 * 2 * kPitch + column_of(0, 0) * 4;
+    meet_both(kBothGroups);  // no more is read from the ring
+#pragma unroll
+    for (int block = 0; block < kBlocks; ++block)
+#pragma unroll
+      for (int i = 0; i < kTokens / 2; ++i)
+        store_shared(own + (i / 4 * 8 + i % 2) * kPitch + (block * 64 + i / 2 % 2 * 8) * 4, d[block][i]);
+    meet_own(group());
+    return sums;
+  }
+  // A thread finishes four columns of every kStep-th token.
+  template <class Residual, class Out>
+  __device__ void finish(const Sums& d, const Place& at) const {
+    constexpr int kQuads = kColumns / 4, kStep = kGroupThreads / kQuads, kTogether = 4;
+    const int quad = thread() % kQuads, row = thread() / kQuads, column = at.column + group() * kColumns + quad * 4;
+    const int64_t first = at.token + row;
+    const auto* residual = reinterpret_cast<const Residual*>(a.residual) + first * a.residual_stride + column;
+    auto* out = reinterpret_cast<Out*>(a.out) + first * a.n + column;
+    uint32_t from = keep(d) + row * kPitch + quad * 16;
+    const int tokens = column < a.n ? min(kTokens, a.m - at.token) - row : 0;
+#pragma unroll 1
+    for (int token = 0; token < tokens; token += kStep * kTogether) {
+      float4 y[kTogether], more[kTogether] = {};
+#pragma unroll
+      for (int i = 0; i < kTogether; ++i)
+        if (a.residual && token + i * kStep < tokens) more[i] = load4(residual + i * kStep * a.residual_stride);
+#pragma unroll
+      for (int i = 0; i < kTogether; ++i)
+        if (token + i * kStep < tokens) y[i] = load_shared<float4>(from + i * kStep * kPitch);
+#pragma unroll
+      for (int i = 0; i < kTogether; ++i) {
+        if (a.activation) y[i] = activate4(a.activation, y[i]);
+        if (token + i * kStep < tokens) store4(out + i * kStep * a.n, y[i] + more[i]);
+      }
+      residual += kStep * kTogether * a.residual_stride, out += kStep * kTogether * a.n;
+      from += kStep * kTogether * kPitch;
+    }
+  }
+  template <class Residual>
+  __device__ void finish(const Sums& d, const Place& at) const {
+    a.out_type == DType::f32 ? finish<Residual, float>(d, at) : finish<Residual, T>(d, at);
+  }
+
+  template <class Gate>
+  __device__ static uint32_t gated(const float* d, Gate gate) {
+    return pack<T>(gate(d[0]) * d[2], gate(d[1]) * d[3]);
+  }
+  // A thread stores eight columns of every kStep-th token.
+  __device__ void store_piece(uint32_t piece, int column, int first, int tokens) const {
+    constexpr int kEights = kColumns / 8, kStep = kGroupThreads / kEights;
+    const int eighth = thread() % kEights, row = thread() / kEights, own = column + eighth * 8;
+    const int count = own < a.n ? min(tokens, a.m - first) - row : 0;
+    const uint32_t from = piece + row * kPitch + eighth * 16;
+    T* to = reinterpret_cast<T*>(a.out) + static_cast<int64_t>(first + row) * a.n + own;
+#pragma unroll
+    for (int token = 0; token < kTile.piece_tokens(); token += kStep, to += kStep * a.n)
+      if (token < count) *reinterpret_cast<uint4*>(to) = load_shared<uint4>(from + token * kPitch);
+  }
+  template <class Gate>
+  __device__ void finish_gated(const Sums& d, const Place& at, Gate gate) const {
+    static_assert(kBlocks == 2);
+    constexpr int kPiece = kTile.piece_tokens();
+    const uint32_t piece = ring + a.stages * kStageBytes + group() * kTile.piece_bytes();
+    const uint32_t own = piece + lane() % 8 * kPitch + (lane() / 8 % 2 * 32 + in_group() * 8) * 2;
+#pragma unroll
+    for (int first = 0; first < kTokens; first += kPiece) {
+      constexpr int kGroupsOf8 = kTokens / 8;
+#pragma unroll
+      for (int j = first / 8; j < (first + kPiece) / 8 && j < kGroupsOf8; ++j)
+        store_transposed(own + (j * 8 - first) * kPitch, gated(d[0] + 4 * j, gate), gated(d[1] + 4 * j, gate));
+      meet_own(group());
+      store_piece(piece, at.column + group() * kColumns, at.token + first, min(kPiece, kTokens - first));
+      meet_own(group());
+    }
+  }
+  __device__ void finish_any(const Sums& d, const Place& at) const {
+    if constexpr (!kGated)
+      a.residual_type == DType::f32 ? finish<float>(d, at) : finish<T>(d, at);
+    else if (a.activation == 3)
+      finish_gated(d, at, gate_gelu_tanh);
+    else
+      finish_gated(d, at, gate_silu);
+  }
+
+  __device__ void multiply_all() const {
+    Turn turn;
+    Sums d;
+    for (int tile = static_cast<int>(blockIdx.x); tile < a.tiles; tile += static_cast<int>(gridDim.x)) {
+      const Place at = place_of(tile);
+      multiply(d, turn);
+      if (a.bias) add_bias(d, at.column);
+      finish_any(d, at);
+    }
+  }
+};
+
+template <class T, int kBlocks, int kTokens, bool kGated>
+__device__ void linear_wide(const LinearWideArguments& a) {
+  extern __shared__ __align__(1024) unsigned char shared_memory[];
+  const Wide<T, kBlocks, kTokens, kGated> work(a, shared_address(shared_memory));
+  const bool fetches = threadIdx.x == kWideGroups * kGroupThreads;
+  allow_dependents();
+  if (fetches) {
+    work.init_barriers();
+    work.fetch_early();
+  }
+  sync_block();
+  wait_for_producers();
+  if (warp() / kGroupWarps == kWideGroups) {
+    give_registers<40>();
+    if (fetches) work.fetch();
+  } else {
+    take_registers<232>();
+    work.multiply_all();
+  }
+}
+
+}  // namespace
+}  // namespace rung::gpu
+
+// linear_wide_bf16_128_104: tiles of 128 rows of w by 104 tokens.
+#define RUNG_WIDE_OF(name, type, rows, tokens, gated)                                                       \
+  extern "C" __global__ void __launch_bounds__(rung::gpu::kWideThreads, 1)                                  \
+      name##_##type##_##rows##_##tokens(const __grid_constant__ rung::gpu::LinearWideArguments arguments) { \
+    rung::gpu::linear_wide<rung::gpu::type, rows / 128, tokens, gated>(arguments);                          \
+  }
+#define RUNG_WIDE(tokens)                             \
+  RUNG_WIDE_OF(linear_wide, bf16, 128, tokens, false) \
+  RUNG_WIDE_OF(linear_wide, f16, 128, tokens, false)
+#define RUNG_WIDE_GATED(tokens)                            \
+  RUNG_WIDE_OF(linear_wide_gated, bf16, 256, tokens, true) \
+  RUNG_WIDE_OF(linear_wide_gated, f16, 256, tokens, true)
+RUNG_WIDE(64)
+RUNG_WIDE(104)
+RUNG_WIDE(112)
+RUNG_WIDE(128)
+RUNG_WIDE(136)
+RUNG_WIDE(192)
+RUNG_WIDE_GATED(104)
+RUNG_WIDE_GATED(112)
+RUNG_WIDE_GATED(128)
+RUNG_WIDE_GATED(136)

@@ -1,0 +1,110 @@
+// What the wide linear row takes, and how it cuts weights and tokens into tiles.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/gpu/linear_wide.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "kernels/gpu/kernel.hpp"
+#include "linear_case.hpp"
+
+namespace rung::gpu {
+namespace {
+
+const Kernel& row() {
+  for (const Kernel* each : all_kernels())
+    if (each->name == "linear_wide_sm90") return *each;
+  throw std::logic_error("no row linear_wide_sm90");
+}
+
+Problem problem(int64_t m, int64_t n, int64_t k, bool gated = false) {
+  cpu::LinearCase c{.m = m, .n = n, .k = k, .x = DType::bf16, .w = DType::bf16, .out = DType::bf16};
+  c.gated = gated;
+  if (gated) c.activation = Activation::gelu_tanh;
+  Problem made = cpu::problem_of(c);
+  made.inputs[1].constant = true;
+  return made;
+}
+
+Machine hopper() {
+  GpuInfo card;
+  card.architecture = 90;
+  card.clusters = true;
+  return Machine(cpu::CpuInfo{}, card);
+}
+
+std::vector<Problem> problems() {
+  return {problem(816, 16384, 2048, true), problem(560, 4096, 1024, true), problem(816, 2048, 16384),
+          problem(768, 1152, 4304),        problem(768, 4304, 1152),       problem(65, 8, 8)};
+}
+
+TEST(LinearWide, EveryTileCoversTheResultAndFitsABlock) {
+  for (Problem asked : problems()) {
+    const LinearShape shape(asked);
+    for (const WideTile& tile : wide_tiles(asked)) {
+      asked.params = {{"tile", tile.parameter()}};
+      const WidePlan plan(asked);
+      EXPECT_EQ(plan.tile.parameter(), tile.parameter());
+      EXPECT_EQ(plan.tile.gated, asked.as<Linear>().gated);
+      EXPECT_GE(int64_t{plan.token_tiles} * tile.tokens, shape.m);
+      EXPECT_GE(int64_t{plan.tiles} / plan.token_tiles * tile.columns(), shape.n);
+      EXPECT_LE(tile.shared_bytes(plan.stages), 227 * 1024);
+      EXPECT_GE(plan.stages, 2);
+      EXPECT_LE(plan.stages, kWideMaxStages);
+    }
+  }
+}
+
+TEST(LinearWide, TilesDifferAndAreFewEnoughToTry) {
+  for (const Problem& each : problems()) {
+    const auto tiles = wide_tiles(each);
+    std::set<int64_t> parameters;
+    for (const WideTile& tile : tiles) parameters.insert(tile.parameter());
+    EXPECT_EQ(parameters.size(), tiles.size());
+    EXPECT_GE(parameters.size(), 1u);
+    EXPECT_LE(parameters.size(), 6u);
+  }
+}
+
+TEST(LinearWide, FunctionNamesTheKindTheTypeAndTheTile) {
+  Problem gated = problem(816, 16384, 2048, true);
+  gated.params = {{"tile", 256136}};
+  EXPECT_EQ(WidePlan(gated).function, "linear_wide_gated_bf16_256_136");
+  Problem f16 = problem(816, 2048, 2048);
+  f16.inputs[0].dtype = f16.inputs[1].dtype = DType::f16;
+  f16.params = {{"tile", 128104}};
+  EXPECT_EQ(WidePlan(f16).function, "linear_wide_f16_128_104");
+}
+
+TEST(LinearWide, PrefersTilesThatLeaveLittleOfTheDeviceIdle) {
+  const WidePlan gated(problem(816, 16384, 2048, true));
+  EXPECT_EQ(gated.tile.tokens, 136);  // 6 x 136 = 816
+  EXPECT_EQ(gated.tiles, 768);        // of 6 x 132
+}
+
+TEST(LinearWide, SaysWhyItRefuses) {
+  const auto reason = [](const Problem& each, const Machine& machine) { return row().supports(each, machine).reason; };
+  EXPECT_TRUE(row().supports(problem(816, 1024, 2048), hopper()));
+  EXPECT_TRUE(row().supports(problem(65, 8, 8), hopper()));
+  EXPECT_TRUE(row().supports(problem(816, 16384, 2048, true), hopper()));
+  EXPECT_EQ(reason(problem(64, 1024, 2048), hopper()), "64 rows, wanted at least 65");
+  EXPECT_EQ(reason(problem(816, 1024, 2050), hopper()), "rows of x or w are not a multiple of 16 bytes");
+  EXPECT_EQ(reason(problem(816, 1020, 2048), hopper()), "n is not a multiple of 8");
+  EXPECT_EQ(reason(problem(816, 1024, 2048), Machine(cpu::CpuInfo{})), "made for compute capability 9.0");
+  Problem variable = problem(816, 1024, 2048);
+  variable.inputs[1].constant = false;
+  EXPECT_EQ(reason(variable, hopper()), "w is not constant, so it cannot be fetched ahead");
+  Problem f32 = problem(816, 1024, 2048);
+  f32.inputs[0].dtype = f32.inputs[1].dtype = DType::f32;
+  EXPECT_EQ(reason(f32, hopper()), "x and w are not both bf16 or both f16");
+  Problem other = problem(816, 1024, 2048);
+  other.output.dtype = DType::f16;
+  EXPECT_EQ(reason(other, hopper()), "the result is neither f32 nor of x's type");
+  Problem wide = problem(816, 16384, 2048, true);
+  wide.output.dtype = DType::f32;
+  EXPECT_EQ(reason(wide, hopper()), "gated, with a result in f32");
+}
+
+}  // namespace
+}  // namespace rung::gpu
