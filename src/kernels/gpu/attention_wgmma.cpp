@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "kernels/gpu/attention.hpp"
+#include "kernels/gpu/attention_tiles.hpp"
 
 namespace rung::gpu {
 namespace {
@@ -13,13 +14,6 @@ constexpr int64_t kMostSplits = 16;  // blocks of a cluster
 
 int64_t blocks_of(const AttentionShape& shape, int64_t rows) {
   return (shape.rows() + rows - 1) / rows * shape.groups * shape.batch;
-}
-
-int64_t key_tiles(const Problem& problem) {
-  int64_t tiles = 0;
-  for (size_t i = AttentionShape(problem).first_key; i < problem.inputs.size(); i += 2)
-    tiles += (problem.inputs[i].shape[1] + kTileKeys - 1) / kTileKeys;
-  return tiles;
 }
 
 // Two warpgroups share what they read, where that leaves blocks for a quarter of the machine.
@@ -47,38 +41,13 @@ std::vector<Tunable> tunables(const Problem& problem) {
           tunable("splits", default_splits(problem, row_groups), {1, 2, 4, 7, 8, 14, 16}, key_tiles(problem))};
 }
 
-bool is_spread(const Operand& operand) {  // not broadcast along an axis
-  for (int axis = 0; axis < operand.shape.rank(); ++axis)
-    if (operand.shape[axis] != 1 && operand.strides[axis] == 0) return false;
-  return true;
-}
-
 Verdict supports(const Problem& problem, const Machine& machine) {
-  if (auto verdict = supports_matrix_attention(problem, machine); !verdict) return verdict;
-  if (machine.gpu.architecture != 90) return reject("built for compute capability 9.0");
+  if (auto verdict = supports_tiled_attention(problem, machine); !verdict) return verdict;
   const AttentionShape shape(problem);
   if (shape.width <= 64) return reject("heads not wider than 64");
   if (shape.width == 192) return reject("heads of 192: the kernel waits for a panel that is not copied");
   if (64 % (shape.heads / shape.groups) != 0) return reject("heads that share a key head do not divide 64");
-  if (shape.heads > shape.groups && shape.groups > 1 && shape.batch > 1)
-    return reject("several key heads, each of several heads, in a batch");
-  for (size_t i = 0; i < problem.inputs.size(); ++i)
-    if ((i == 0 || i >= shape.first_key) && !is_spread(problem.inputs[i])) return reject("an operand is broadcast");
   return accept();
-}
-
-Status describe_tiles(const Call& call, GroupAttentionArguments& arguments) {
-  const AttentionArguments& a = arguments.attention;
-  auto describe = [&](TileMap& map, const TileShape& shape) {
-    return call.gpu.check(call.gpu.runtime().tile_map(&map, shape), "attention: describing an operand");
-  };
-  RUNG_CHECK(describe(arguments.q, query_tile(a)));
-  for (int i = 0; i < a.segments; ++i) {
-    if (a.segment[i].keys == 0) continue;
-    RUNG_CHECK(describe(arguments.k[i], key_tile(a, a.segment[i])));
-    RUNG_CHECK(describe(arguments.v[i], value_tile(a, a.segment[i])));
-  }
-  return {};
 }
 
 // Tiles that find room beside the rest, at most those that a block reads.
@@ -98,7 +67,8 @@ Status enqueue(const Call& call) {
   const int blocks = (key_tiles(arguments.attention) + splits - 1) / splits;
   arguments.tiles = ring_tiles(call, shape, splits, blocks);
   arguments.boxes = boxes_of(arguments.attention);
-  RUNG_CHECK(describe_tiles(call, arguments));
+  RUNG_CHECK(describe_tile(call, arguments.q, query_tile(arguments.attention)));
+  RUNG_CHECK(describe_segments(call, arguments.attention, arguments.k, arguments.v));
   Launch launch = attention_launch(call, shape.rows(), splits);
   launch.block = {static_cast<uint32_t>(shape.threads())};
   launch.cluster = {static_cast<uint32_t>(splits)};

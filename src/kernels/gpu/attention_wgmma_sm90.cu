@@ -34,12 +34,17 @@ struct Group {
   FragmentC sums[shape.width / 8];
   FragmentA weights[kTileKeys / 16];
   Running running[2];
+  // What is added to the scores of the next tile, where eight rows share it: of rows `half` and keys 2 lane() and the
+  // next.
+  const bool shared_mask;
+  float2 mask[2];
 
   __device__ Group(const AttentionArguments& a, const Memory<shape>& memory, int first_row)
       : rows{a, static_cast<int>(blockIdx.z), static_cast<int>(blockIdx.y)},
         first_row(first_row),
         group(shuffle(warp() / kGroupWarps, 0)),
-        memory(memory) {}
+        memory(memory),
+        shared_mask(a.mask && a.mask_stride[1] == 0 && a.ratio % 8 == 0) {}
   // Of the block; this lane's other row is 8 further on.
   __device__ int my_row() const { return warp() * 16 + lane() / 4; }
 
@@ -83,12 +88,41 @@ struct Group {
         for (int i = 0; i < 2; ++i) bias[j].x[2 * half + i] = from[min(key(j, i), tile.count - 1) * stride];
     }
   }
+  __device__ void load_shared_mask(const KeyTile& tile) {
+    const int64_t stride = rows.a.mask_stride[3];
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const float* from = rows.mask(min(first_row + warp() * 16 + half * 8, rows.count() - 1)) + tile.number * stride;
+      mask[half].x = from[min(2 * lane(), tile.count - 1) * stride];
+      mask[half].y = from[min(2 * lane() + 1, tile.count - 1) * stride];
+    }
+  }
+  // Nothing, most often.
+  __device__ bool shared_mask_adds() const {
+    return any_lane(mask[0].x != 0.0f || mask[0].y != 0.0f || mask[1].x != 0.0f || mask[1].y != 0.0f);
+  }
+  __device__ void scale_and_add_shared_mask(Scores& scores) const {
+#pragma unroll
+    for (int j = 0; j < kTileKeys / 8; ++j)
+#pragma unroll
+      for (int i = 0; i < 4; ++i)
+        scores[j].x[i] =
+            scores[j].x[i] * rows.a.scale + shuffle(i % 2 ? mask[i / 2].y : mask[i / 2].x, 4 * j + lane() % 4);
+  }
   __device__ static int key(int j, int i) { return j * 8 + lane() % 4 * 2 + i % 2; }  // in its tile, of scores[j].x[i]
-  __device__ void scale_and_mask(Scores& scores, const Scores& bias, const KeyTile& tile) const {
+  __device__ void scale_and_add(Scores& scores, const Scores& bias) const {
 #pragma unroll
     for (int j = 0; j < kTileKeys / 8; ++j)
 #pragma unroll
       for (int i = 0; i < 4; ++i) scores[j].x[i] = scores[j].x[i] * rows.a.scale + bias[j].x[i];
+  }
+  __device__ void scale(Scores& scores) const {
+#pragma unroll
+    for (FragmentC& s : scores)
+#pragma unroll
+      for (float& x : s.x) x *= rows.a.scale;
+  }
+  __device__ static void cut(Scores& scores, const KeyTile& tile) {
     if (tile.count == kTileKeys) return;
 #pragma unroll
     for (int j = 0; j < kTileKeys / 8; ++j)
@@ -98,11 +132,11 @@ struct Group {
   }
 
   // Scores of this block, while the last block's values are added.
-  template <bool first>
-  __device__ void step(Loader<shape>& loader, const KeyTile& tile) {
+  template <bool first, bool masked>
+  __device__ void step(Loader<shape>& loader, const KeyTile& tile, int next) {
     Scores scores, bias;
     float factor[2];
-    if (rows.a.mask) load_mask(bias, tile);
+    if (masked && !shared_mask) load_mask(bias, tile);
     const Turn keys = take(loader);
     Turn values;
     if constexpr (!first) values = take(loader);
@@ -114,7 +148,14 @@ struct Group {
     wait_products<first ? 0 : 1>();
     pin(scores);
     release(keys);
-    scale_and_mask(scores, bias, tile);
+    if (masked && !shared_mask)
+      scale_and_add(scores, bias);
+    else if (masked && shared_mask_adds())
+      scale_and_add_shared_mask(scores);
+    else
+      scale(scores);
+    if (masked && shared_mask) load_shared_mask(KeyTile(rows.a, next));
+    cut(scores, tile);
     soften(scores, running, factor);
     hold(running[0].sum + running[1].sum);
     wait_products<0>();
@@ -122,6 +163,20 @@ struct Group {
     if constexpr (!first) release(values), rescale(sums, factor);
 #pragma unroll
     for (int j = 0; j < kTileKeys / 16; ++j) weights[j] = a_from_c<T>(scores[2 * j], scores[2 * j + 1]);
+  }
+  // Of all this block's tiles.
+  template <bool masked>
+  __device__ void steps(Loader<shape>& loader, int rank, int blocks) {
+    if (masked && shared_mask && blocks > 0) load_shared_mask(KeyTile(rows.a, rank));
+    memory.queries_came().wait(0);
+    for (int block = 0; block < blocks; ++block) {
+      const KeyTile tile(rows.a, rank + block * memory.splits);
+      const int next = rank + min(block + 1, blocks - 1) * memory.splits;
+      if (block == 0)
+        step<true, masked>(loader, tile, next);
+      else
+        step<false, masked>(loader, tile, next);
+    }
   }
   __device__ void finish(Loader<shape>& loader) {
     const Turn values = take(loader);
@@ -140,10 +195,11 @@ struct Group {
       x[j % 4] = j < shape.width / 8 ? pack<T>(sums[j].x[2 * half] * factor, sums[j].x[2 * half + 1] * factor) : 0;
   }
   // This block has all keys.
-  __device__ void store_sums() const {
+  __device__ void store_sums() const { store_sums({fast_inverse(statistics(0).sum), fast_inverse(statistics(1).sum)}); }
+  __device__ void store_sums(const float (&factors)[2]) const {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const float factor = fast_inverse(statistics(half).sum);
+      const float factor = factors[half];
       const int row = first_row + my_row() + 8 * half;
       T* const to = rows.out<T>(min(row, rows.count() - 1)) + lane() % 4 * 8;
 #pragma unroll
@@ -155,6 +211,56 @@ struct Group {
           *reinterpret_cast<uint4*>(to + i * 32) = make_uint4(x[0], x[1], x[2], x[3]);
       }
     }
+  }
+  // Two blocks of two warpgroups: each block finishes the rows of the warpgroup whose number is its rank. The other
+  // warpgroup sends its sums, divided by their weights' sum, and its statistics to the threads that have the same rows.
+  __device__ void send_to_pair() const {
+    const Running own[2] = {statistics(0), statistics(1)};
+    const uint32_t to = peer_address(pair_place(), group), barrier = peer_address(&memory.sums_came(), group);
+    float factor[2];
+#pragma unroll
+    for (int half = 0; half < 2; ++half) factor[half] = own[half].sum > 0.0f ? fast_inverse(own[half].sum) : 0.0f;
+    send(to,
+         {__float_as_uint(own[0].largest), __float_as_uint(own[0].sum), __float_as_uint(own[1].largest),
+          __float_as_uint(own[1].sum)},
+         barrier);
+#pragma unroll
+    for (int j = 0; j < shape.width / 8; j += 2) {
+      uint32_t x[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const float* from = sums[j + i / 2].x + i % 2 * 2;
+        x[i] = pack<T>(from[0] * factor[i % 2], from[1] * factor[i % 2]);
+      }
+      send(to + (j / 2 + 1) * kGroupThreads * 16, x, barrier);
+    }
+  }
+  __device__ void finish_pair() {
+    const unsigned char* from = pair_place();
+    const auto sent = *reinterpret_cast<const float4*>(from);
+    const Running others[2] = {{sent.x, sent.y}, {sent.z, sent.w}};
+    float mine[2], theirs[2];
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const Running own = statistics(half);
+      Running total;
+      total.largest = fmaxf(own.largest, others[half].largest);
+      mine[half] = total.weight(own.largest), theirs[half] = others[half].sum * total.weight(others[half].largest);
+      const float factor = fast_inverse(own.sum * mine[half] + theirs[half]);
+      mine[half] *= factor, theirs[half] *= factor;
+    }
+#pragma unroll
+    for (int j = 0; j < shape.width / 8; j += 2) {
+      const auto part = *reinterpret_cast<const uint4*>(from + (j / 2 + 1) * kGroupThreads * 16);
+      const uint32_t words[4] = {part.x, part.y, part.z, part.w};
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        float* x = sums[j + i / 2].x + i % 2 * 2;
+        const float2 both = unpack<T>(words[i]);
+        x[0] = x[0] * mine[i % 2] + both.x * theirs[i % 2], x[1] = x[1] * mine[i % 2] + both.y * theirs[i % 2];
+      }
+    }
+    store_sums({1.0f, 1.0f});
   }
   // Sums divided by their weights' sum, and each row's statistics: to the block that finishes the row.
   __device__ void send_sums() const {
@@ -174,6 +280,8 @@ struct Group {
   }
 
  private:
+  // 16 bytes of each thread of a warpgroup, and so on.
+  __device__ unsigned char* pair_place() const { return memory.received() + threadIdx.x % kGroupThreads * 16; }
   // Where a row of this lane goes, in the shared memory of the block that finishes it.
   struct Way {
     bool here;
@@ -209,8 +317,10 @@ struct Finish {
   const Memory<shape>& memory;
   const int first_row, own;
 
+  __device__ bool is_pair() const { return shape.groups == 2 && memory.splits == 2; }
   // From the other blocks.
   __device__ uint32_t expected_bytes() const {
+    if (is_pair()) return (shape.width / 16 + 1) * kGroupThreads * 16;
     const int mine = max(0, min(own, shape.rows() - cluster_rank() * own));
     return static_cast<uint32_t>((memory.splits - 1) * mine * (shape.sum_bytes() + 8));
   }
@@ -299,18 +409,19 @@ __device__ void attention(const GroupAttentionArguments& a) {
   sync_block();
   wait_for_producers();
   if (loader.works()) loader.load_queries(), loader.refill(0);
-  memory.queries_came().wait(0);
-  for (int block = 0; block < blocks; ++block) {
-    const KeyTile tile(a.attention, rank + block * a.splits);
-    if (block == 0)
-      work.template step<true>(loader, tile);
-    else
-      work.template step<false>(loader, tile);
-  }
+  if (a.attention.mask)
+    work.template steps<true>(loader, rank, blocks);
+  else
+    work.template steps<false>(loader, rank, blocks);
   if (a.splits > 1) cluster_arrive();  // queries are no longer read
   if (blocks > 0) work.finish(loader);
   if (a.splits == 1) return work.store_sums();
   cluster_wait();
+  if (last.is_pair()) {
+    if (work.group != rank) return work.send_to_pair();
+    memory.sums_came().wait(0);
+    return work.finish_pair();
+  }
   work.send_sums();
   sync_block();
   memory.sums_came().wait(0);
