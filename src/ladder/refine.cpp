@@ -8,9 +8,9 @@
 namespace rung {
 namespace {
 
-constexpr double kNear = 1.15;          // alone, a candidate this close to the best may win in the model
+constexpr double kNear = 1.3;           // alone, a candidate this close to the best may win in the model
 constexpr double kBudgetShare = 0.2;    // of the whole climb
-constexpr size_t kMaxAlternatives = 3;  // per problem
+constexpr size_t kMaxAlternatives = 4;  // per problem
 
 // Alternatives to the current choice for a problem, best first.
 std::vector<KernelChoice> alternatives(const TunedProblem& tuned, const KernelChoice& current) {

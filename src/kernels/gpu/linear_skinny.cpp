@@ -17,6 +17,8 @@ constexpr size_t kMostTiles = 6;      // worth a trial
 constexpr uint32_t kLeastChunks = 4;  // of a block, where blocks share K; with fewer, adding the sums costs more
 // Two blocks of different kernels fit a multiprocessor, so that the next layer's weights are under way early.
 constexpr uint32_t kSharedBytes = 113 * 1024;
+// Of a block that shares its multiprocessor with no block of its own kind; with one of a smaller kind it still may.
+constexpr uint32_t kAloneBytes = 116 * 1024;
 constexpr int kBlocks = 128;  // about one for each multiprocessor
 constexpr int64_t kRingKib = 64;
 
@@ -80,6 +82,7 @@ SkinnyPlan::SkinnyPlan(const Problem& problem) {
   tiles = cut.tiles(tile);
   chunks = cut.chunks;
   shared = cut.shared(tile, problem.param("ring", kRingKib));
+  shared_bytes = problem.param("alone", 0) != 0 ? std::max(shared.bytes(), kAloneBytes) : shared.bytes();
   function = fmt::format("linear_skinny_{}_{}", name_of(problem.inputs[0].dtype), tile.rows);
 }
 

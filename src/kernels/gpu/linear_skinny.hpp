@@ -20,9 +20,11 @@ struct SkinnyPlan {
   uint32_t half = 0;      // rows of w between partners; 0: no pairs
   uint32_t tiles = 0, chunks = 0;
   SkinnyShared shared{};
-  std::string function;  // "linear_skinny_bf16_64"
+  uint32_t shared_bytes = 0;  // what shared needs, or more than half of a multiprocessor's
+  std::string function;       // "linear_skinny_bf16_64"
 
-  // By the problem's parameters "tile" and "ring" (KiB of weights under way), or by default.
+  // By the problem's parameters "tile", "ring" (KiB of weights under way) and "alone" (no two blocks of a launch on one
+  // multiprocessor), or by default.
   explicit SkinnyPlan(const Problem& problem);
   uint32_t blocks() const { return tiles * tile.split; }
 };

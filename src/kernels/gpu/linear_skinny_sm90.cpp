@@ -50,7 +50,7 @@ Verdict supports(const Problem& problem, const Machine& machine) {
 std::vector<Tunable> tunables(const Problem& problem) {
   Tunable tile{"tile", {}};
   for (const auto& each : skinny_tiles(problem)) tile.values.push_back(each.parameter());
-  return {tile, {"ring", {64, 32}}};
+  return {tile, {"ring", {64, 32}}, {"alone", {0, 1}}};
 }
 
 Result<TensorMap> map_of(const Call& call, const BoxedMatrix& matrix) {
@@ -109,7 +109,7 @@ Status enqueue(const Call& call) {
   const Launch launch{.grid = {plan.blocks()},
                       .block = {kSkinnyThreads},
                       .cluster = {plan.tile.split},
-                      .shared_bytes = plan.shared.bytes(),
+                      .shared_bytes = plan.shared_bytes,
                       .dependent = call.gpu.info().dependent_launch};
   RUNG_TRY(LinearSkinnyArguments arguments, arguments_of(call, plan));
   return call.launch("linear_skinny_sm90", plan.function, launch, arguments);
