@@ -1,4 +1,5 @@
-// Times every kernel row on the problems of a small BERT at 16, 128 and 256 tokens: kernel_bench [THREADS] [ROW-OR-OP]
+// Times kernel rows. kernel_bench [THREADS] [ROW-OR-OP]: the processor's, on a small BERT at 16, 128 and 256 tokens;
+// kernel_bench cuda[:N] [ROW-OR-OP]: a GPU's, on the layers of Pi0.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <chrono>
@@ -10,7 +11,7 @@
 
 #include "base/random.hpp"
 #include "device/cpu/peaks.hpp"
-#include "ir/text.hpp"
+#include "gpu_rows.hpp"
 #include "kernels/cpu/bind.hpp"
 
 namespace rung {
@@ -100,21 +101,18 @@ double time_us(const cpu::Bound& bound, cpu::Team& team) {
 }
 
 void time_rows(const std::string& text, cpu::Team& team, const std::string& filter) {
-  auto graph = parse_graph(text);
-  if (!graph) return (void)std::printf("%s\n%s\n", text.c_str(), graph.error().message.c_str());
-  NodeId node = graph->outputs()[0].node;
-  Problem problem = cpu::problem_of(*graph, node, team.size());
+  auto read = read_problem(text, team.size());
+  if (!read) return (void)std::printf("%s\n%s\n", text.c_str(), read.error().message.c_str());
+  auto& [graph, node, problem] = *read;
   std::map<NodeId, Tensor> tensors;
   std::vector<const void*> inputs;
   for (size_t i = 0; i < problem.inputs.size(); ++i) {
-    auto view = cpu::resolve_view(*graph, (*graph)[node].operands[i]);
-    const std::string& name = graph->as<Input>(view.base)->name;
-    problem.inputs[i].constant = name[0] == 'w';
+    auto view = cpu::resolve_view(graph, graph[node].operands[i]);
     auto [found, fresh] = tensors.try_emplace(view.base);
-    if (fresh) found->second = values(name, graph->type(view.base));
+    if (fresh) found->second = values(graph.as<Input>(view.base)->name, graph.type(view.base));
     inputs.push_back(found->second.data() + view.offset * static_cast<int64_t>(size_of(found->second.dtype())));
   }
-  Tensor output(graph->type(node));
+  Tensor output(graph.type(node));
   Work work = work_of(problem);
   std::printf("%s\n", text.substr(text.rfind("y = ")).c_str());
   for (const Kernel* row : cpu::kernels_for(op_family(problem.op))) {
@@ -134,8 +132,13 @@ void time_rows(const std::string& text, cpu::Team& team, const std::string& filt
 
 int main(int argc, char** argv) {
   using namespace rung;
+  std::string where = argc > 1 ? argv[1] : "", filter = argc > 2 ? argv[2] : "";
+  if (where.starts_with("cuda")) {
+    Status timed = time_gpu_rows(where, filter);
+    if (!timed) std::fprintf(stderr, "%s\n", timed.error().message.c_str());
+    return timed ? 0 : 1;
+  }
   cpu::Team team(argc > 1 ? std::atoi(argv[1]) : cpu::cpu_info().cores);
-  std::string filter = argc > 2 ? argv[2] : "";
   std::printf("%s, %d threads, %s\n", cpu::cpu_info().name.c_str(), team.size(), cpu::cpu_info().isa_text().c_str());
   std::printf("read %.1f GB/s, multiply-add %.1f GFLOP/s, hand-off %.2f us, barrier %.2f us\n", measure_read_gbps(team),
               measure_fma_gflops(team), measure_handoff_us(team), measure_barrier_us(team));

@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # PyTorch runs eagerly, as one CUDA graph, and (on request) with its layers compiled inside a graph. rung climbs the
-# checkpoint and is timed back to back and at a robot's 20 Hz. All actions are compared with PyTorch's in f32.
+# checkpoint and is timed back to back and at a robot's 20 Hz. All actions are compared with PyTorch's in f32. It prints
+# three tables: latencies; power and energy, beside a public figure; where the time is left, by stage.
 import argparse
 import dataclasses
 import json
@@ -23,6 +24,7 @@ sys.path.insert(0, str(ROOT / 'bench'))
 
 from torch_timing import graph_of, median_of_events  # noqa: E402
 
+PUBLIC_MS, PUBLIC_WATTS = 21.2, 700  # of the headline: the best public implementation, on one H200
 LIMIT = 1.25  # times the error of PyTorch's own bf16 run
 WORKLOADS = {
     'headline': {'config': {}, 'inputs': {}},
@@ -144,7 +146,8 @@ def measure(name, arguments):
     theirs = errors_of(narrow, exact)
     return {'workload': name, 'pytorch_ms': modes, 'rung_ms': back_to_back['median_ms'],
             'rung_20hz_ms': paced['median_ms'], 'load_ms': back_to_back['load_ms'],
-            'floor_ms': climbed['floor_ms'], 'climb_s': climbed['total_s'],
+            'load': back_to_back['load'], 'load_20hz': paced['load'], 'stages': climbed['stages'],
+            'final_ms': climbed['final_ms'], 'floor_ms': climbed['floor_ms'], 'climb_s': climbed['total_s'],
             'error': errors.tolist(), 'pytorch_bf16_error': theirs.tolist(),
             'worst_step': float((errors / theirs).max()), 'worst_actions': float((errors / theirs)[:, -1].max())}
 
@@ -164,6 +167,45 @@ def table(results):
         lines.append(f'| {r["workload"]} | ' + ' | '.join(f'{ms:.2f}' for ms in r['pytorch_ms'].values()) +
                      f' | {r["rung_ms"]:.2f} | {r["rung_20hz_ms"]:.2f} | {r["floor_ms"]:.2f} | '
                      f'{best / r["rung_ms"]:.2f} | {r["worst_actions"]:.2f} | {r["worst_step"]:.2f} |')
+    return '\n'.join(lines)
+
+
+def number(value, form='.2f'):
+    return '-' if value is None else format(value, form)
+
+
+def watts(results):
+    """Per watt of the card's limit, as published figures can be put too, and by the power that was measured."""
+    columns = ['', 'ms', 'card, W', 'inferences/s per W of the card', 'drawn, W', 'J per inference', 'inferences/J',
+               'SM clock, MHz', 'throttled']
+    lines = ['| ' + ' | '.join(columns) + ' |', '| --- ' * len(columns) + '|']
+
+    def row(name, ms, limit, load):
+        held = ', '.join(load['throttled']) or 'no' if load and not load['unknown'] else '-'
+        joules = load['energy_mj'] / 1e3 if load and load['energy_mj'] else None
+        lines.append(f'| {name} | {ms:.2f} | {number(limit, ".0f")} | {number(limit and 1e3 / ms / limit, ".3f")} | '
+                     f'{number(load and load["power_w"], ".0f")} | {number(joules)} | '
+                     f'{number(joules and 1 / joules, ".3f")} | {number(load and load["sm_mhz"], ".0f")} | '
+                     f'{held} |')
+
+    for r in results:
+        for cadence, ms, load in [('back to back', 'rung_ms', 'load'), ('at 20 Hz', 'rung_20hz_ms', 'load_20hz')]:
+            row(f'{r["workload"]}, rung {cadence}', r[ms], r[load]['power_limit_w'], r[load])
+        if r['workload'] == 'headline':
+            row('headline, best public figure', PUBLIC_MS, PUBLIC_WATTS, None)
+    unknown = {r['load']['unknown'] for r in results if r['load']['unknown']}
+    return '\n'.join(lines + [f'Clocks and power are not known: {reason}' for reason in unknown])
+
+
+def stages(result):
+    lines = [f'| {result["workload"]}: stage | launches | ms | floor | left |', '| --- ' * 5 + '|']
+
+    def row(name, launches, ms, floor):
+        lines.append(f'| {name} | {launches} | {ms:.2f} | {floor:.2f} | {max(0, ms - floor):.2f} |')
+
+    for s in result['stages']:
+        row(s['name'], s['launches'], s['us'] / 1e3, s['floor_us'] / 1e3)
+    row('whole run', sum(s['launches'] for s in result['stages']), result['final_ms'], result['floor_ms'])
     return '\n'.join(lines)
 
 
@@ -190,7 +232,8 @@ def main():
     out = Path(arguments.folder) / 'pi0_gpu.json'
     out.write_text(json.dumps({'environment': environment, 'results': results}, indent=1))
     print('\n'.join(f'{key}: {value}' for key, value in environment.items()))
-    print(table(results))
+    for text in [table(results), watts(results), *map(stages, results)]:
+        print(text + '\n')
     print(f'All figures: {out}')
     return 0 if all(r['worst_step'] <= LIMIT for r in results) else 1
 

@@ -1,18 +1,18 @@
 // rung bench: latency of a plan, back to back or at a steady rate.
 // SPDX-License-Identifier: Apache-2.0
-#include <chrono>
-#include <cmath>
 #include <iostream>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "cli/command.hpp"
 #include "cli/models.hpp"
 #include "cli/terminal.hpp"
+#include "ladder/measure_runs.hpp"
 #include "ladder/profile.hpp"
 #include "measure/clock.hpp"
 #include "measure/resources.hpp"
 #include "measure/statistics.hpp"
+#include "report/json.hpp"
+#include "report/load_lines.hpp"
 
 namespace rung::cli {
 namespace {
@@ -31,18 +31,6 @@ std::vector<double> time_for(Session& session, double seconds) {
   int64_t end = now_ns() + static_cast<int64_t>(seconds * 1e9);
   do ms.push_back(seconds_of([&] { (void)session.run(); }) * 1e3);
   while (now_ns() < end);
-  return ms;
-}
-
-// Each run starts when its turn has come, or at once when the one before took longer.
-std::vector<double> time_runs_at(Session& session, int runs, double rate) {
-  std::vector<double> ms;
-  auto next = std::chrono::steady_clock::now();
-  auto period = std::chrono::nanoseconds(rate > 0 ? std::llround(1e9 / rate) : 0);
-  for (int i = 0; i < runs; ++i, next += period) {
-    if (rate > 0) std::this_thread::sleep_until(next);
-    ms.push_back(seconds_of([&] { (void)session.run(); }) * 1e3);
-  }
   return ms;
 }
 
@@ -84,13 +72,14 @@ Status run(const Options& options) {
   start.first_run_ms = static_cast<double>(now_ns() - began) * 1e-6;
   if (options.blocks) return serve_blocks(session);
   time_for(session, kWarmUpSeconds);
-  Summary s = summarize(time_runs_at(session, options.runs, options.rate));
+  LoadedRuns measured = measure_runs(session, {.rate_hz = options.rate, .runs = options.runs});
+  const Latency& s = measured.latency;
   RUNG_TRY(Profile profile, profile_session(session, inputs, kProfileSeconds));
-  nlohmann::json json{{"median_ms", s.median},
-                      {"min_ms", s.min},
-                      {"p90_ms", s.p90},
-                      {"p99_ms", s.p99},
-                      {"runs", s.count},
+  nlohmann::json json{{"median_ms", s.median_ms},
+                      {"min_ms", s.min_ms},
+                      {"p90_ms", s.p90_ms},
+                      {"p99_ms", s.p99_ms},
+                      {"runs", s.runs},
                       {"rate_hz", options.rate},
                       {"ci95", {s.ci95.lo, s.ci95.hi}},
                       {"load_ms", start.load_ms},
@@ -100,12 +89,15 @@ Status run(const Options& options) {
                       {"kernels", plan->steps.size()},
                       {"host_us", profile.host_us},
                       {"device", plan->device}};
+  if (plan->target->gpu) json["load"] = to_json(measured.load);
   if (options.common.json) return fmt::print("{}\n", json.dump()), Status{};
-  fmt::print("median {:.3f} ms [{:.3f}, {:.3f}]   min {:.3f}   p90 {:.3f}   p99 {:.3f}   cold {:.3f}\n", s.median,
-             s.ci95.lo, s.ci95.hi, s.min, s.p90, s.p99, profile.cold.median_ms);
+  fmt::print("median {:.3f} ms [{:.3f}, {:.3f}]   min {:.3f}   p90 {:.3f}   p99 {:.3f}   cold {:.3f}\n", s.median_ms,
+             s.ci95.lo, s.ci95.hi, s.min_ms, s.p90_ms, s.p99_ms, profile.cold.median_ms);
   std::string threads = plan->recipe.threads > 0 ? fmt::format(" on {} threads", plan->recipe.threads) : "";
-  fmt::print("{} runs of {} launches{}, {:.1f} us outside kernels per run; {}\n", s.count, plan->steps.size(), threads,
+  fmt::print("{} runs of {} launches{}, {:.1f} us outside kernels per run; {}\n", s.runs, plan->steps.size(), threads,
              profile.host_us, plan->device);
+  if (plan->target->gpu)
+    for (const std::string& line : report::load_lines({measured})) fmt::print("{}\n", line);
   fmt::print("loaded in {:.1f} ms, first run {:.1f} ms\n", start.load_ms, start.first_run_ms);
   return {};
 }

@@ -30,6 +30,13 @@ Rates gemm_rates(const Profile& profile) {
   return total;
 }
 
+nlohmann::json stages_to_json(const std::vector<StageTime>& stages) {
+  nlohmann::json json = nlohmann::json::array();
+  for (const auto& s : stages)
+    json.push_back({{"name", s.name}, {"launches", s.launches}, {"us", s.us}, {"floor_us", s.floor_us}});
+  return json;
+}
+
 nlohmann::json to_json(const Profile& profile) {
   nlohmann::json ops = nlohmann::json::array();
   for (const auto& op : profile.ops)
@@ -37,6 +44,7 @@ nlohmann::json to_json(const Profile& profile) {
                    {"kernel", op.kernel},
                    {"problem", op.problem},
                    {"category", name_of(op.category)},
+                   {"stage", op.stage},
                    {"us", op.us},
                    {"floor_us", op.floor_us},
                    {"flops", op.flops},
@@ -44,6 +52,7 @@ nlohmann::json to_json(const Profile& profile) {
   Rates gemm = gemm_rates(profile);
   const Peaks& p = profile.peaks;
   return {{"ops", std::move(ops)},
+          {"stages", stages_to_json(profile.stages)},
           {"categories_us", by_category_us(profile)},
           {"peaks",
            {{"fma_f32_gflops", p.fma_f32_gflops},
@@ -80,6 +89,10 @@ void print_summary(const Profile& profile) {
   fmt::print("\n");
   for (const auto& [name, us] : categories)
     fmt::print("{:<14} {:9.1f} us {:5.1f} %\n", name, us, us / std::max(total, 1e-9) * 100);
+  fmt::print("\n{:<14} {:>9} {:>9} {:>9} {:>8}\n", "stage", "us", "floor us", "left us", "launches");
+  for (const auto& s : profile.stages)
+    fmt::print("{:<14} {:9.1f} {:9.1f} {:9.1f} {:8}\n", s.name, s.us, s.floor_us, std::max(0.0, s.us - s.floor_us),
+               s.launches);
   Rates gemm = gemm_rates(profile);
   const Peaks& p = profile.peaks;
   if (gemm.us > 0)

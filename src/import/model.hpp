@@ -11,6 +11,7 @@
 
 #include "base/status.hpp"
 #include "ir/graph.hpp"
+#include "measure/stage.hpp"
 
 namespace rung {
 
@@ -35,6 +36,7 @@ struct Model {
   std::string architecture;  // "bert", "pi0"
   std::string directory;     // where config.json, weights and tokenizer are; empty when imported from text
   std::map<std::string, InputDefault> defaults;  // one for every input of the graph
+  std::vector<Stage> stages;                     // of its labels, for reports; others are the rest
   std::vector<std::string> notes;                // such as tensors of the checkpoint that inference does not read
 };
 

@@ -27,6 +27,7 @@ class Climber {
   Status refine_choices(int number);  // refine.cpp
   Status ablate();                    // ablation.cpp
   Status race_baseline();
+  void measure_final(double seconds);
   Status conclude(ClimbOutcome& outcome);
 
   // Receipts of what could not be accepted, with the reason.

@@ -11,6 +11,7 @@
 #include "gemm/trial.hpp"
 #include "ir/text.hpp"
 #include "ladder/profile_gpu.hpp"
+#include "ladder/stages.hpp"
 #include "measure/clock.hpp"
 #include "measure/cost.hpp"
 #include "measure/statistics.hpp"
@@ -148,13 +149,20 @@ Result<Profile> profile_session(Session& session, const NamedTensors& inputs, do
   for (size_t i = 0; i < session.plan().steps.size(); ++i) {
     const Step& step = session.plan().steps[i];
     double us = std::max(0.0, median_us(rounds, i) - profile.peaks.handoff_us);
-    OpTime op{
-        step.label, print_op(step.op), step.kernel, step.problem, step.category, us, floor_us(step, profile.peaks),
-        step.flops, step.bytes};
+    OpTime op{.label = step.label,
+              .op = print_op(step.op),
+              .kernel = step.kernel,
+              .problem = step.problem,
+              .category = step.category,
+              .us = us,
+              .floor_us = floor_us(step, profile.peaks),
+              .flops = step.flops,
+              .bytes = step.bytes};
     profile.floor_ms += op.floor_us * 1e-3;
     launched_us += us;
     profile.ops.push_back(std::move(op));
   }
+  RUNG_TRY(profile.stages, time_stages(session, profile.ops));
   profile.trace = trace_of(session.plan(), rounds.back());
   Latency warm = time_runs([&] { (void)session.run(); }, kWarmShare * seconds);
   profile.host_us = std::max(0.0, warm.median_ms * 1e3 - launched_us);

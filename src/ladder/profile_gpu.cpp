@@ -7,6 +7,7 @@
 
 #include "device/gpu/peaks.hpp"
 #include "ir/text.hpp"
+#include "ladder/stages.hpp"
 #include "measure/clock.hpp"
 #include "measure/cost.hpp"
 #include "measure/statistics.hpp"
@@ -57,10 +58,18 @@ Result<Profile> profile_gpu_session(Session& session) {
   RUNG_TRY(std::vector<double> us, session.recorder().step_us());
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const Step& step = plan.steps[i];
-    profile.ops.push_back({step.label, print_op(step.op), step.kernel, step.problem, step.category, us[i],
-                           floor_us(step, profile.peaks), step.flops, step.bytes});
+    profile.ops.push_back({.label = step.label,
+                           .op = print_op(step.op),
+                           .kernel = step.kernel,
+                           .problem = step.problem,
+                           .category = step.category,
+                           .us = us[i],
+                           .floor_us = floor_us(step, profile.peaks),
+                           .flops = step.flops,
+                           .bytes = step.bytes});
     profile.floor_ms += profile.ops.back().floor_us * 1e-3;
   }
+  RUNG_TRY(profile.stages, time_stages(session, profile.ops));
   profile.trace = trace_of(plan, profile.ops);
   RUNG_CHECK(session.run());
   double device_ms = 0;

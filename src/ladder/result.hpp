@@ -8,6 +8,7 @@
 
 #include "gemm/candidate_result.hpp"
 #include "measure/category.hpp"
+#include "measure/device_load.hpp"
 #include "measure/interval.hpp"
 
 namespace rung {
@@ -35,10 +36,18 @@ struct AblationRow {
 
 // One launch of the final plan, timed alone with cold weights.
 struct OpTime {
-  std::string label, op, kernel, problem;
+  std::string label, op, kernel, problem, stage;
   Category category = Category::other;
   double us = 0, floor_us = 0;
   double flops = 0, bytes = 0;  // work that the op needs at least; bytes include weights, inputs and the output once
+};
+
+// One part of the model. On a GPU its launches are replayed together, in order; elsewhere `us` is the sum of their
+// times.
+struct StageTime {
+  std::string name;
+  int launches = 0;
+  double us = 0, floor_us = 0;
 };
 
 // All that was tried for one problem.
@@ -54,6 +63,13 @@ struct Latency {
   double median_ms = 0, min_ms = 0, p90_ms = 0, p99_ms = 0;
   Interval ci95;  // of the median, ms
   int runs = 0;
+};
+
+// Runs one after another, or each at its turn, and how the device was meanwhile.
+struct LoadedRuns {
+  double rate_hz = 0;  // 0: back to back
+  Latency latency;
+  DeviceLoad load;
 };
 
 struct Peaks {
@@ -72,9 +88,11 @@ struct ClimbResult {
   double baseline_ms = 0, final_ms = 0, floor_ms = 0, tuning_s = 0, total_s = 0;
   int kernels_before = 0, kernels_after = 0;
   Latency baseline, final_latency, cold;  // cold: weights flushed from the caches before each run
+  std::vector<LoadedRuns> loads;          // of the final plan on a GPU: back to back, and at a steady rate
   std::vector<Receipt> rungs;
   std::vector<AblationRow> ablation;
   std::vector<OpTime> ops;
+  std::vector<StageTime> stages;
   std::map<std::string, double> baseline_categories_us;  // by category name
   std::vector<Choice> choices;
   Peaks peaks;

@@ -7,6 +7,7 @@ namespace rung {
 void attach_model(Plan& plan, const Subject& subject) {
   plan.model = subject.model.name;
   plan.architecture = subject.model.architecture;
+  plan.stages = subject.model.stages;
   plan.attachments = subject.attachments;
   for (auto& input : plan.inputs) {
     auto it = subject.model.defaults.find(input.name);

@@ -13,7 +13,7 @@ struct Subject {
   std::map<std::string, std::string> attachments;  // the tokenizer's files
 };
 
-// Gives a plan what its graph does not say: the model's name, defaults and ranges of inputs, frozen values,
+// Gives a plan what its graph does not say: the model's name, stages, defaults and ranges of inputs, frozen values,
 // attachments.
 void attach_model(Plan& plan, const Subject& subject);
 

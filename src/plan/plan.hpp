@@ -11,6 +11,7 @@
 #include "ir/tensor.hpp"
 #include "kernels/target.hpp"
 #include "measure/category.hpp"
+#include "measure/stage.hpp"
 #include "plan/recipe.hpp"
 
 namespace rung {
@@ -77,6 +78,7 @@ struct Plan {
   std::string device;  // fingerprint of what it was built for
   const Target* target = &cpu_target();
   Recipe recipe;
+  std::vector<Stage> stages;  // the model's, for reports
   std::vector<Step> steps;
   std::vector<Buffer> buffers;
   std::vector<PlanWeight> weights;

@@ -116,6 +116,12 @@ Json ports_to_json(const Plan& plan) {
   return Json{{"inputs", std::move(inputs)}, {"outputs", std::move(outputs)}, {"frozen", std::move(frozen)}};
 }
 
+Json stages_to_json(const std::vector<Stage>& stages) {
+  Json json = Json::array();
+  for (const Stage& stage : stages) json.push_back(Json::array({stage.name, stage.scopes}));
+  return json;
+}
+
 Plan read_plan(const Json& json) {
   Plan plan;
   plan.model = json.at("model").get<std::string>();
@@ -124,6 +130,8 @@ Plan read_plan(const Json& json) {
   auto recipe = recipe_from_json(json.at("recipe"));
   if (!recipe) throw Fault{recipe.error().message};
   plan.recipe = std::move(*recipe);
+  for (const Json& stage : json.value("stages", Json::array()))
+    plan.stages.push_back({stage.at(0).get<std::string>(), stage.at(1).get<std::vector<std::string>>()});
   for (const Json& step : json.at("steps")) plan.steps.push_back(step_from_json(step));
   for (const Json& b : json.at("buffers"))
     plan.buffers.push_back(
@@ -152,6 +160,7 @@ Json plan_to_json(const Plan& plan) {
               {"architecture", plan.architecture},
               {"device", plan.device},
               {"recipe", to_json(plan.recipe)},
+              {"stages", stages_to_json(plan.stages)},
               {"steps", std::move(steps)},
               {"buffers", std::move(buffers)},
               {"weights", std::move(weights)},

@@ -28,6 +28,7 @@ Html body(const ClimbResult& result) {
   out += receipts(result);
   out += ablation(result);
   out += categories(result);
+  out += stages(result);
   out += ops(result);
   out += roofline(result);
   out += choices(result);

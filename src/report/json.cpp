@@ -27,7 +27,11 @@ void fields(auto& v, Like<Receipt> auto& r) {
 void fields(auto& v, Like<AblationRow> auto& r) { v("name", r.name), v("ratio", r.ratio), v("ci95", r.ci95); }
 void fields(auto& v, Like<OpTime> auto& r) {
   v("label", r.label), v("op", r.op), v("kernel", r.kernel), v("problem", r.problem), v("category", r.category);
+  v("stage", r.stage);
   v("us", r.us), v("floor_us", r.floor_us), v("flops", r.flops), v("bytes", r.bytes);
+}
+void fields(auto& v, Like<StageTime> auto& r) {
+  v("name", r.name), v("launches", r.launches), v("us", r.us), v("floor_us", r.floor_us);
 }
 void fields(auto& v, Like<Candidate> auto& r) {
   v("kernel", r.kernel), v("params", r.params), v("us", r.us), v("verdict", r.verdict);
@@ -40,6 +44,13 @@ void fields(auto& v, Like<Latency> auto& r) {
   v("median_ms", r.median_ms), v("min_ms", r.min_ms), v("p90_ms", r.p90_ms), v("p99_ms", r.p99_ms);
   v("ci95", r.ci95), v("runs", r.runs);
 }
+void fields(auto& v, Like<DeviceLoad> auto& r) {
+  v("seconds", r.seconds), v("runs", r.runs), v("samples", r.samples), v("sm_mhz", r.sm_mhz);
+  v("sm_mhz_least", r.sm_mhz_least), v("memory_mhz", r.memory_mhz), v("celsius", r.celsius), v("power_w", r.power_w);
+  v("power_limit_w", r.power_limit_w), v("energy_mj", r.energy_mj), v("counted", r.counted);
+  v("throttled", r.throttled), v("unknown", r.unknown);
+}
+void fields(auto& v, Like<LoadedRuns> auto& r) { v("rate_hz", r.rate_hz), v("latency", r.latency), v("load", r.load); }
 void fields(auto& v, Like<Peaks> auto& r) {
   v("fma_f32_gflops", r.fma_f32_gflops), v("gemm_f32_gflops", r.gemm_f32_gflops),
       v("gemm_bf16_gflops", r.gemm_bf16_gflops), v("read_gbps", r.read_gbps);
@@ -50,8 +61,10 @@ void fields(auto& v, Like<ClimbResult> auto& r) {
   v("shapes", r.shapes), v("threads", r.threads), v("baseline_ms", r.baseline_ms), v("final_ms", r.final_ms);
   v("floor_ms", r.floor_ms), v("tuning_s", r.tuning_s), v("total_s", r.total_s), v("host_us", r.host_us);
   v("kernels_before", r.kernels_before), v("kernels_after", r.kernels_after), v("baseline", r.baseline);
-  v("final_latency", r.final_latency), v("cold", r.cold), v("rungs", r.rungs), v("ablation", r.ablation);
-  v("ops", r.ops), v("baseline_categories_us", r.baseline_categories_us), v("choices", r.choices), v("peaks", r.peaks);
+  v("final_latency", r.final_latency), v("cold", r.cold), v("loads", r.loads), v("rungs", r.rungs),
+      v("ablation", r.ablation);
+  v("ops", r.ops), v("stages", r.stages), v("baseline_categories_us", r.baseline_categories_us),
+      v("choices", r.choices), v("peaks", r.peaks);
   v("weights_mb", r.weights_mb), v("arena_mb", r.arena_mb), v("peak_rss_mb", r.peak_rss_mb);
   v("environment", r.environment), v("verified", r.verified), v("rel_l2", r.rel_l2), v("max_abs", r.max_abs);
   v("cosine", r.cosine), v("verify_reason", r.verify_reason);
@@ -167,6 +180,8 @@ Json to_json(const ClimbResult& result) {
   out["speedup"] = Writer::write(result.baseline_ms / result.final_ms);
   return out;
 }
+
+Json to_json(const DeviceLoad& load) { return Writer::write(load); }
 
 Result<ClimbResult> from_json(const Json& json) {
   if (!json.is_object() || !json.contains("rungs")) return fail("not a climb's report: it has no field 'rungs'");

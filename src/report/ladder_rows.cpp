@@ -4,9 +4,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "report/format.hpp"
+#include "report/load_lines.hpp"
 
 namespace rung::report {
 namespace {
@@ -49,6 +51,12 @@ std::vector<LadderRow> ladder_rows(const ClimbResult& result) {
   return rows;
 }
 
+StageTime whole_run(const ClimbResult& result) {
+  return {"whole run", result.kernels_after, result.final_ms * 1e3, result.floor_ms * 1e3};
+}
+
+double time_left(double time, double floor) { return std::max(0.0, time - floor); }
+
 double floor_reached(double time, double floor) { return time > 0 && floor > 0 ? floor / time : kUnknown; }
 
 std::vector<std::string> headlines(const ClimbResult& result) {
@@ -58,6 +66,7 @@ std::vector<std::string> headlines(const ClimbResult& result) {
                                 duration_ms(result.final_ms - result.floor_ms)));
   }
   lines.push_back(verify_line(result));
+  for (std::string& line : load_lines(result.loads)) lines.push_back(std::move(line));
   return lines;
 }
 

@@ -46,6 +46,19 @@ std::string ladder(const std::vector<LadderRow>& rows) {
   return out;
 }
 
+std::string stages(const ClimbResult& result) {
+  std::string out =
+      "\n## Time left by stage\n\n"
+      "| stage | launches | time | floor | left |\n| :-- | --: | --: | --: | --: |\n";
+  auto add = [&](const StageTime& s) {
+    out += fmt::format("| {} | {} | {} | {} | {} |\n", cell(s.name), count(s.launches), duration_us(s.us),
+                       duration_us(s.floor_us), duration_us(time_left(s.us, s.floor_us)));
+  };
+  for (const StageTime& s : result.stages) add(s);
+  add(whole_run(result));
+  return out;
+}
+
 std::string ablation(const std::vector<AblationRow>& rows) {
   std::string out =
       "\n## What each rung is worth in the final plan\n\n"
@@ -65,6 +78,7 @@ std::string to_markdown(const ClimbResult& result) {
   out += fmt::format("{}, {}{}\n\n", cell(result.dtype), threads, cell(result.shapes));
   for (const std::string& line : headlines(result)) out += fmt::format("- {}\n", cell(line));
   out += "\n## The ladder\n\n" + ladder(ladder_rows(result));
+  if (!result.stages.empty()) out += stages(result);
   if (!result.ablation.empty()) out += ablation(result.ablation);
   return out;
 }

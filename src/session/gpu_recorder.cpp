@@ -6,6 +6,7 @@
 #include "device/gpu/timed_graph.hpp"
 #include "kernels/gpu/kernel.hpp"
 #include "measure/statistics.hpp"
+#include "session/capture_doctor.hpp"
 #include "session/gpu_weights.hpp"
 #include "session/recorder.hpp"
 
@@ -44,11 +45,13 @@ class GpuRecorder : public Recorder {
     return {};
   }
 
-  // Warm first: a graph must record no module load and no library set-up.
   Status capture() {
-    RUNG_CHECK(enqueue_all());
-    RUNG_CHECK(gpu_.wait());
+    CaptureDoctor doctor(gpu_, plan_);
+    RUNG_CHECK(doctor.examine([this](size_t index) { return enqueue(index); }));
     RUNG_TRY(graph_, gpu::TimedGraph::record(gpu_, [this] { return enqueue_all(); }));
+    notes_ = doctor.notes();
+    notes_.push_back(fmt::format("the whole run is one graph of {} nodes; the host copies inputs and outputs{}",
+                                 graph_->nodes(), may_fault_ ? ", and looks for faults after each run" : ""));
     return {};
   }
 
@@ -67,16 +70,26 @@ class GpuRecorder : public Recorder {
     (void)gpu_.wait();
   }
 
+  std::vector<std::string> capture_notes() const override { return notes_; }
+
   Result<std::vector<double>> step_us() override {
+    constexpr size_t kLaunches = 40;  // in one graph, at least
     std::map<std::string, std::vector<size_t>> groups;
     for (size_t i = 0; i < bound_.size(); ++i)
       groups[plan_.steps[i].kernel + ' ' + plan_.steps[i].problem].push_back(i);
     std::vector<double> us(bound_.size());
     for (const auto& [problem, steps] : groups) {
-      RUNG_TRY(double each, time_group(steps));
+      size_t rounds = (kLaunches + steps.size() - 1) / steps.size();
+      RUNG_TRY(double all, time_rounds(steps, rounds));
+      double each = all / static_cast<double>(rounds * steps.size());
       for (size_t i : steps) us[i] = each;
     }
     return us;
+  }
+
+  Result<std::optional<double>> together_us(std::span<const size_t> steps) override {
+    RUNG_TRY(double us, time_rounds(steps, 1));
+    return std::optional(us);
   }
 
   std::optional<double> device_ms() const override {
@@ -116,11 +129,9 @@ class GpuRecorder : public Recorder {
     return fail("{} ({}) on {}: {}", step.label, name_of(step.op), step.kernel, done.error().message);
   }
 
-  // Microseconds per launch of these steps, again and again in one graph of at least kLaunches.
-  Result<double> time_group(const std::vector<size_t>& steps) {
-    constexpr size_t kLaunches = 40;
+  // Microseconds of a graph of these steps, so many times over.
+  Result<double> time_rounds(std::span<const size_t> steps, size_t rounds) {
     constexpr int kReplays = 5;
-    size_t rounds = (kLaunches + steps.size() - 1) / steps.size();
     RUNG_TRY(auto graph, gpu::TimedGraph::record(gpu_, [&]() -> Status {
                for (size_t round = 0; round < rounds; ++round)
                  for (size_t i : steps) RUNG_CHECK(enqueue(i));
@@ -129,7 +140,7 @@ class GpuRecorder : public Recorder {
     std::vector<double> us;
     for (int i = 0; i < kReplays; ++i) {
       RUNG_CHECK(graph->replay());
-      us.push_back(graph->ms() * 1e3 / static_cast<double>(rounds * steps.size()));
+      us.push_back(graph->ms() * 1e3);
     }
     return median(std::move(us));
   }
@@ -164,6 +175,7 @@ class GpuRecorder : public Recorder {
   bool may_fault_ = false;  // some op checks its operands' values
   gpu::Event start_ = nullptr, end_ = nullptr;
   std::unique_ptr<gpu::TimedGraph> graph_;  // of all launches; null: eager
+  std::vector<std::string> notes_;
 };
 
 }  // namespace

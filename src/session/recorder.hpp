@@ -4,6 +4,9 @@
 #pragma once
 #include <memory>
 #include <optional>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "device/cpu/team.hpp"
 #include "kernels/cpu/kernel.hpp"
@@ -22,11 +25,17 @@ class Recorder {
   virtual Status read(uint32_t buffer, void* to, size_t bytes) const = 0;
   // Where a buffer lies in host memory now; null where it does not.
   virtual const std::byte* host_buffer(uint32_t) const { return nullptr; }
+  // What was looked at, warmed and recorded when this recorder was made; empty if it records nothing.
+  virtual std::vector<std::string> capture_notes() const { return {}; }
   // One launch of the last run again, alone: for profiles.
   virtual void run_step(size_t index) = 0;
   // Device microseconds of each launch, where run_step() cannot time them: launches of one problem replayed together,
   // so that each finds its weights as cold as the others leave them. Empty: time run_step().
   virtual Result<std::vector<double>> step_us() { return std::vector<double>{}; }
+  // Device microseconds of these launches replayed in order as one graph; nullopt where run_step() times them.
+  virtual Result<std::optional<double>> together_us(std::span<const size_t> /*steps*/) {
+    return std::optional<double>();
+  }
   // What the device took for the last run, by its own clock; nullopt where the host's clock is the device's.
   virtual std::optional<double> device_ms() const { return std::nullopt; }
 };

@@ -32,6 +32,7 @@ Plan small_plan() {
   Plan plan = plan_of(small_graph(), all_passes());
   plan.model = "small";
   plan.attachments["vocab.txt"] = "a\nb\n";
+  plan.stages = {{"layers", {"encoder", "layer.*.dense"}}};
   plan.inputs[0].first = 0, plan.inputs[0].last = 4;
   plan.inputs[1].value = random_tensor("default", plan.inputs[1].type);
   plan.frozen.push_back({"mask", Tensor::of<float>({3}, {1, 0, 1})});
@@ -66,6 +67,7 @@ TEST(PlanFile, GivesBackThePlan) {
   ASSERT_TRUE(loaded) << loaded.error().message;
   Plan plan = small_plan();
   EXPECT_EQ(plan_to_json(*loaded), plan_to_json(plan));
+  EXPECT_EQ(loaded->stages[0].scopes, plan.stages[0].scopes);
   EXPECT_TRUE(same_bits(*loaded->inputs[1].value, *plan.inputs[1].value));
   EXPECT_TRUE(same_bits(loaded->frozen[0].value, plan.frozen[0].value));
   NamedTensors inputs{{"ids", Tensor::of<int64_t>({4}, {0, 4, 2, 2})}};

@@ -51,8 +51,8 @@ TEST(HtmlReport, HoldsEveryRungOpChoiceCandidateAndFact) {
 
 TEST(HtmlReport, HasEverySection) {
   std::string page = render_html(testing::minilm_climb());
-  for (const char* id : {"ladder", "receipts", "ablation", "categories", "ops", "roofline", "choices", "latency",
-                         "machine", "reproduce"})
+  for (const char* id : {"ladder", "receipts", "ablation", "categories", "stages", "ops", "roofline", "choices",
+                         "latency", "machine", "reproduce"})
     EXPECT_THAT(page, HasSubstr(std::string("<section id='") + id + "'"));
 }
 

@@ -39,6 +39,9 @@ TEST(ReportJson, RoundTripsToTheSameText) {
   EXPECT_EQ(back->rungs.size(), 10u);
   EXPECT_EQ(back->rungs[9].attempt, 2);
   EXPECT_EQ(back->ops[4].category, Category::attention);
+  ASSERT_EQ(back->stages.size(), 3u);
+  EXPECT_EQ(back->stages[1].name, "layers");
+  EXPECT_DOUBLE_EQ(back->stages[1].floor_us, 7100);
 }
 
 TEST(ReportJson, WritesNumbersThatAreNotFiniteAsNullAndReadsThemAsNan) {

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "report/format.hpp"
+#include "report/html.hpp"
 #include "report/ladder_rows.hpp"
 #include "report/markdown.hpp"
 #include "report/sample.hpp"
@@ -25,6 +26,8 @@ ClimbResult small_climb() {
   r.rungs[0].ci95 = {1.48, 1.52}, r.rungs[0].kernels = 12, r.rungs[0].rel_l2 = 3.1e-7;
   r.rungs.push_back({.name = "tune", .reason = "a tie | so it stays", .before_ms = 8, .ms = 8.01, .ratio = 0.999});
   r.rungs[1].ci95 = {0.99, 1.01}, r.rungs[1].kernels = 12, r.rungs[1].rel_l2 = 3.1e-7;
+  r.stages = {{"layers", 10, 7000, 5500}, {"rest", 2, 600, 500}};
+  r.kernels_after = 12;
   r.ablation = {{"fusion", 1.5, {1.48, 1.52}}};
   return r;
 }
@@ -45,6 +48,14 @@ f32, 2 threads, x=f32\[1,8\]
 | baseline | baseline | 12.00 |  |  | 30 | – | as the model's author wrote it |
 | fusion | kept | 8.00 | 1.500 | 1.480 – 1.520 | 12 | 3.1e-7 | faster |
 | tune | rejected | 8.01 | 0.999 | 0.990 – 1.010 | 12 | 3.1e-7 | a tie \| so it stays |
+
+## Time left by stage
+
+| stage | launches | time | floor | left |
+| :-- | --: | --: | --: | --: |
+| layers | 10 | 7.00 ms | 5.50 ms | 1.50 ms |
+| rest | 2 | 600 µs | 500 µs | 100 µs |
+| whole run | 12 | 8.00 ms | 6.00 ms | 2.00 ms |
 
 ## What each rung is worth in the final plan
 
@@ -96,6 +107,32 @@ TEST(LadderTable, SaysLoudlyThatAPlanIsNotVerified) {
   ClimbResult result = small_climb();
   result.verified = false, result.verify_reason = "rel. L2 error 0.2 exceeds 1e-5";
   EXPECT_THAT(ladder_table(result, false), HasSubstr("NOT VERIFIED: rel. L2 error 0.2 exceeds 1e-5"));
+}
+
+ClimbResult gpu_climb() {
+  ClimbResult r = small_climb();
+  DeviceLoad load{.seconds = 2, .runs = 137, .samples = 40};
+  load.sm_mhz = 1980, load.sm_mhz_least = 1755, load.power_w = 350, load.power_limit_w = 700, load.energy_mj = 5100;
+  r.loads = {{0, {.median_ms = 8}, load}, {20, {.median_ms = 8.2}, {}}};
+  r.loads[1].load.unknown = "no such library";
+  return r;
+}
+
+TEST(LoadLines, TellLatencyPowerAndClocksOfEachCadence) {
+  EXPECT_THAT(
+      ladder_table(gpu_climb(), false),
+      HasSubstr("back to back: 8.00 ms; 350 W of 700 W, 5.10 J per run, 0.196 runs per joule, SM clock 1,980 MHz "
+                "(least 1,755)\n"));
+  EXPECT_THAT(to_markdown(gpu_climb()),
+              HasSubstr("- at 20 Hz: 8.20 ms; clocks and power are not known: no such library"));
+}
+
+TEST(LoadLines, WarnOfThrottling) {
+  ClimbResult result = gpu_climb();
+  EXPECT_THAT(ladder_table(result, false), Not(HasSubstr("THROTTLED")));
+  result.loads[0].load.throttled["power cap"] = 0.34;
+  EXPECT_THAT(ladder_table(result, true), HasSubstr("\x1b[31mTHROTTLED back to back: power cap in 34 % of 40 samples"));
+  EXPECT_THAT(render_html(result), HasSubstr("power cap in 34 % of 40 samples"));
 }
 
 TEST(LadderRows, KeepTheBaselineThatTheReceiptsHold) {

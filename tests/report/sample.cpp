@@ -139,6 +139,7 @@ ClimbResult minilm_climb() {
   r.ops.push_back(light("embeddings.LayerNorm", "layer_norm", Category::normalisation, 21.7));
   r.ops.push_back(light("mask", "pointwise", Category::elementwise, 4.2));
   r.ops.push_back(light("pooling", "masked_mean", Category::other, 11.3));
+  r.stages = {{"embeddings", 2, 45.7, 18.8}, {"layers", 21, 8600, 7100}, {"rest", 2, 15.5, 9.4}};
   r.baseline_categories_us = {{"GEMM", 21100},        {"attention", 0}, {"normalisation", 3900},
                               {"element-wise", 8200}, {"copy", 5400},   {"launch/host", 1100}};
   r.choices = choices();
@@ -186,6 +187,7 @@ ClimbResult hostile_climb() {
   for (std::string* text : {&r.model, &r.device, &r.dtype, &r.architecture, &r.shapes, &r.verify_reason}) *text = bad;
   for (Receipt& x : r.rungs) x.name = x.reason = bad, x.notes.push_back(bad);
   for (AblationRow& x : r.ablation) x.name = bad;
+  for (StageTime& x : r.stages) x.name = bad;
   for (OpTime& x : r.ops) x.label = x.op = x.kernel = x.problem = bad;
   for (Choice& x : r.choices) x.problem = x.chosen = x.reason = bad, x.candidates.push_back({bad, {{bad, 1}}, 1, bad});
   r.environment = {{bad, bad}};

@@ -47,6 +47,7 @@ struct Driver {
   int (*cuDeviceGetCount)(int*);
   int (*cuDeviceGet)(int*, int);
   int (*cuDeviceGetName)(char*, int, int);
+  int (*cuDeviceGetPCIBusId)(char*, int, int);
   int (*cuDeviceGetAttribute)(int*, int, int);
   int (*cuDeviceTotalMem_v2)(size_t*, int);
   int (*cuDevicePrimaryCtxRetain)(Context*, int);
@@ -81,6 +82,7 @@ struct Driver {
   int (*cuLaunchKernelEx)(const LaunchConfig*, Function, void**, void**);
   int (*cuStreamBeginCapture_v2)(Stream, int);
   int (*cuStreamEndCapture)(Stream, Graph*);
+  int (*cuGraphGetNodes)(Graph, void* nodes, size_t*);
   int (*cuGraphInstantiateWithFlags)(ExecutableGraph*, Graph, unsigned long long);
   int (*cuGraphDestroy)(Graph);
   int (*cuGraphExecDestroy)(ExecutableGraph);
@@ -95,9 +97,10 @@ const char* error_text(int code) {
 
 int describe(int index, GpuInfo* info) {
   int device = 0;
-  char name[128] = {};
+  char name[128] = {}, bus_address[32] = {};
   if (int code = driver.cuDeviceGet(&device, index)) return code;
   if (int code = driver.cuDeviceGetName(name, sizeof name, device)) return code;
+  if (int code = driver.cuDeviceGetPCIBusId(bus_address, sizeof bus_address, device)) return code;
   if (int code = driver.cuDeviceTotalMem_v2(&info->memory_bytes, device)) return code;
   auto attribute = [&](DeviceAttribute which) {
     int value = 0;
@@ -105,6 +108,7 @@ int describe(int index, GpuInfo* info) {
     return value;
   };
   info->name = name;
+  info->bus_address = bus_address;
   info->runtime = "cuda";
   info->architecture = attribute(kMajor) * 10 + attribute(kMinor);
   info->multiprocessors = attribute(kMultiprocessors);
@@ -178,6 +182,7 @@ int tensor_map(TensorMap* map, const BoxedMatrix& matrix) {
 
 constexpr int kCaptureThisThreadOnly = 1;
 int capture_begin(Stream stream) { return driver.cuStreamBeginCapture_v2(stream, kCaptureThisThreadOnly); }
+int graph_nodes(Graph graph, size_t* count) { return driver.cuGraphGetNodes(graph, nullptr, count); }
 int graph_instantiate(ExecutableGraph* executable, Graph graph) {
   return driver.cuGraphInstantiateWithFlags(executable, graph, 0);
 }
@@ -201,6 +206,7 @@ Status load_driver() {
   RUNG_FIND(cuDeviceGetCount);
   RUNG_FIND(cuDeviceGet);
   RUNG_FIND(cuDeviceGetName);
+  RUNG_FIND(cuDeviceGetPCIBusId);
   RUNG_FIND(cuDeviceGetAttribute);
   RUNG_FIND(cuDeviceTotalMem_v2);
   RUNG_FIND(cuDevicePrimaryCtxRetain);
@@ -233,6 +239,7 @@ Status load_driver() {
   RUNG_FIND(cuLaunchKernelEx);
   RUNG_FIND(cuStreamBeginCapture_v2);
   RUNG_FIND(cuStreamEndCapture);
+  RUNG_FIND(cuGraphGetNodes);
   RUNG_FIND(cuGraphInstantiateWithFlags);
   RUNG_FIND(cuGraphDestroy);
   RUNG_FIND(cuGraphExecDestroy);
@@ -249,6 +256,7 @@ Runtime make_table() {
           .error_text = error_text,
           .device_count = driver.cuDeviceGetCount,
           .describe = describe,
+          .sensors = nvml_sensors,
           .context_create = context_create,
           .context_destroy = context_destroy,
           .context_use = driver.cuCtxSetCurrent,
@@ -279,6 +287,7 @@ Runtime make_table() {
           .tensor_map = tensor_map,
           .capture_begin = capture_begin,
           .capture_end = driver.cuStreamEndCapture,
+          .graph_nodes = graph_nodes,
           .graph_instantiate = graph_instantiate,
           .graph_destroy = driver.cuGraphDestroy,
           .executable_destroy = driver.cuGraphExecDestroy,

@@ -50,7 +50,14 @@ Status Gpu::check_free(size_t bytes) const {
   return fail("{}: not enough memory: wanted {} bytes, {} of {} are free", info_.name, bytes, free, total);
 }
 
+ChoreCounts Gpu::chores() const {
+  ChoreCounts counts{};
+  for (size_t i = 0; i < kChores; ++i) counts[i] = chores_[i].load(std::memory_order_relaxed);
+  return counts;
+}
+
 Result<std::shared_ptr<Block>> Gpu::allocate(size_t bytes) {
+  count(Chore::allocate);
   RUNG_CHECK(check_free(bytes));
   Address address = 0;
   RUNG_CHECK(check(runtime_.allocate(&address, bytes == 0 ? 1 : bytes), fmt::format("allocating {} bytes", bytes)));
@@ -58,21 +65,27 @@ Result<std::shared_ptr<Block>> Gpu::allocate(size_t bytes) {
 }
 
 Status Gpu::upload(Address to, const void* from, size_t bytes) {
+  count(Chore::copy);
   RUNG_CHECK(check(runtime_.upload(to, from, bytes, stream_), "upload"));
   return wait();
 }
 
 Status Gpu::download(void* to, Address from, size_t bytes) {
+  count(Chore::copy);
   RUNG_CHECK(check(runtime_.download(to, from, bytes, stream_), "download"));
   return wait();
 }
 
-Status Gpu::wait() { return check(runtime_.stream_synchronize(stream_), "waiting for the device"); }
+Status Gpu::wait() {
+  count(Chore::wait);
+  return check(runtime_.stream_synchronize(stream_), "waiting for the device");
+}
 
 Result<Module> Gpu::module(std::string_view name) {
   if (auto it = modules_.find(name); it != modules_.end()) return it->second;
   const void* image = embedded_module(name);
   if (!image) return fail("there is no GPU module '{}' in this build: {}", name, missing_modules_reason());
+  count(Chore::load_module);
   Module module = nullptr;
   RUNG_CHECK(check(runtime_.module_load(&module, image), fmt::format("loading the module '{}'", name)));
   modules_.emplace(name, module);
@@ -84,6 +97,7 @@ Result<Function> Gpu::function(std::string_view module_name, std::string_view na
   auto it = functions_.find(name);
   if (it == functions_.end()) {
     RUNG_TRY(Module loaded, module(module_name));
+    count(Chore::find_kernel);
     LoadedFunction found;
     RUNG_CHECK(check(runtime_.module_function(&found.function, loaded, std::string(name).c_str()),
                      fmt::format("looking up the kernel '{}'", name)));
@@ -91,6 +105,7 @@ Result<Function> Gpu::function(std::string_view module_name, std::string_view na
   }
   LoadedFunction& loaded = it->second;
   if (shared_bytes > kDefaultSharedBytes && shared_bytes > loaded.shared_bytes) {
+    count(Chore::allow_shared);
     RUNG_CHECK(check(runtime_.allow_shared_bytes(loaded.function, shared_bytes),
                      fmt::format("'{}' with {} bytes of shared memory", name, shared_bytes)));
     loaded.shared_bytes = shared_bytes;

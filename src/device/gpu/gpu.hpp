@@ -1,6 +1,8 @@
 // One opened GPU: its context, its stream, its modules, and memory that frees itself.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <array>
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -30,6 +32,11 @@ class Block {
   size_t bytes_;
 };
 
+// What callers make a Gpu do besides launching: none of it belongs into a recorded graph.
+enum class Chore : uint8_t { allocate, load_module, find_kernel, allow_shared, wait, copy };
+inline constexpr size_t kChores = 6;
+using ChoreCounts = std::array<int, kChores>;
+
 class Gpu : public std::enable_shared_from_this<Gpu> {
  public:
   // Errors: no such device, the context cannot be made.
@@ -54,10 +61,13 @@ class Gpu : public std::enable_shared_from_this<Gpu> {
   Result<Function> function(std::string_view module, std::string_view name, size_t shared_bytes = 0);
   // The error for a code of the runtime: "upload: an illegal memory access was encountered (700)".
   Status check(int code, std::string_view what) const;
+  // How often each was done so far.
+  ChoreCounts chores() const;
 
  private:
   Gpu(const Runtime& runtime, GpuInfo info) : runtime_(runtime), info_(std::move(info)) {}
   Result<Module> module(std::string_view name);
+  void count(Chore chore) { chores_[static_cast<size_t>(chore)].fetch_add(1, std::memory_order_relaxed); }
   const Runtime& runtime_;
   GpuInfo info_;
   Context context_ = nullptr;
@@ -69,6 +79,7 @@ class Gpu : public std::enable_shared_from_this<Gpu> {
     size_t shared_bytes = 0;  // allowed so far
   };
   std::map<std::string, LoadedFunction, std::less<>> functions_;
+  std::array<std::atomic<int>, kChores> chores_{};
 };
 
 // A module compiled into this binary for all architectures; null if this build has none of that name.

@@ -7,9 +7,10 @@
 namespace rung::gpu {
 
 struct GpuInfo {
-  std::string name;      // "NVIDIA H200"; empty: no GPU
-  std::string runtime;   // "cuda", "hip"
-  int architecture = 0;  // compute capability times ten on NVIDIA (90), the gfx number on AMD (0x942)
+  std::string name;         // "NVIDIA H200"; empty: no GPU
+  std::string runtime;      // "cuda", "hip"
+  std::string bus_address;  // on the PCI bus: "0000:19:00.0"
+  int architecture = 0;     // compute capability times ten on NVIDIA (90), the gfx number on AMD (0x942)
   int multiprocessors = 0;
   int lanes = 32;                     // threads that run in lock-step: 32, or 64 on AMD's CDNA
   size_t shared_bytes_per_block = 0;  // the most that one block may ask for

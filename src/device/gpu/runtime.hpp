@@ -9,6 +9,7 @@
 
 #include "base/status.hpp"
 #include "device/gpu/gpu_info.hpp"
+#include "device/gpu/sensors.hpp"
 #include "device/gpu/tensor_map.hpp"
 #include "device/gpu/tile_map.hpp"
 
@@ -42,6 +43,7 @@ struct Runtime {
   const char* (*error_text)(int code);
   int (*device_count)(int* count);
   int (*describe)(int device, GpuInfo* info);
+  Result<const Sensors*> (*sensors)();  // of all its devices; null: it has none
 
   int (*context_create)(Context* context, int device);
   int (*context_destroy)(Context context);
@@ -77,6 +79,7 @@ struct Runtime {
 
   int (*capture_begin)(Stream stream);
   int (*capture_end)(Stream stream, Graph* graph);
+  int (*graph_nodes)(Graph graph, size_t* count);
   int (*graph_instantiate)(ExecutableGraph* executable, Graph graph);
   int (*graph_destroy)(Graph graph);
   int (*executable_destroy)(ExecutableGraph executable);

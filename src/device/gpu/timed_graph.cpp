@@ -15,6 +15,7 @@ Result<std::unique_ptr<TimedGraph>> TimedGraph::record(Gpu& gpu, const std::func
   Status ended = gpu.check(runtime.capture_end(gpu.stream(), &graph), "recording a graph");
   RUNG_CHECK(Status(enqueued));
   RUNG_CHECK(Status(ended));
+  runtime.graph_nodes(graph, &made->nodes_);
   Status ready = gpu.check(runtime.graph_instantiate(&made->executable_, graph), "making a graph ready");
   runtime.graph_destroy(graph);
   RUNG_CHECK(Status(ready));

@@ -18,12 +18,14 @@ class TimedGraph {
 
   Status replay();                   // returns when the device is done
   double ms() const { return ms_; }  // of the last replay
+  size_t nodes() const { return nodes_; }
 
  private:
   explicit TimedGraph(Gpu& gpu) : gpu_(gpu) {}
   Gpu& gpu_;
   Event start_ = nullptr, end_ = nullptr;
   ExecutableGraph executable_ = nullptr;
+  size_t nodes_ = 0;
   double ms_ = 0;
 };
 

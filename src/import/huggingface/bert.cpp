@@ -134,6 +134,8 @@ Result<Model> import_bert(const ConfigSource& source) {
   RUNG_TRY(auto checkpoint, open_weights(source, config.dtype));
 
   Model model{.directory = source.directory};
+  model.stages = {
+      {"embeddings", {"embeddings"}}, {"layers", {"encoder"}}, {"pooling", {"pooling", "normalize", "pooler"}}};
   GraphWriter writer(model.graph, *checkpoint);
   const std::string word_table = "embeddings.word_embeddings.weight";
   Module root{checkpoint->contains(word_table) ? "" : checkpoint->contains("bert." + word_table) ? "bert" : "", ""};

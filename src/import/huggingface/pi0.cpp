@@ -228,6 +228,9 @@ Result<Model> import_pi0(const ConfigSource& source) {
   RUNG_TRY(Pi0Config config, read_pi0_config(source.config, source.options));
   RUNG_TRY(auto checkpoint, open_weights(source, config.dtype));
   Model model{.directory = source.directory};
+  model.stages = {{"SigLIP", {"camera", "image_embeddings"}},
+                  {"prefix", {"prefix", "language_model"}},
+                  {"expert", {"step.*.gemma_expert"}}};
   GraphWriter writer(model.graph, *checkpoint);
   Pi0Tensors tensors = find_pi0_tensors(*checkpoint);
   Pi0Inputs inputs = declare_inputs(model, config);

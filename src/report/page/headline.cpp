@@ -4,6 +4,7 @@
 
 #include "report/format.hpp"
 #include "report/ladder_rows.hpp"
+#include "report/load_lines.hpp"
 #include "report/page/sections.hpp"
 #include "report/svg.hpp"
 
@@ -60,11 +61,27 @@ Html fact(std::string_view name, const std::string& value) {
   return html("<div><dt>{}</dt><dd>{}</dd></div>", name, value);
 }
 
+// A clock that was held down makes every figure of the page larger than the machine's best.
+Html throttling(const ClimbResult& r) {
+  Html out;
+  for (const LoadedRuns& runs : r.loads)
+    if (!runs.load.throttled.empty())
+      out += html("<p class='verdict bad'><b>✗ Throttled {}:</b> {}</p>\n", cadence_name(runs.rate_hz),
+                  describe_throttling(runs.load));
+  return out;
+}
+
 Html facts(const ClimbResult& r) {
   Html out{"<dl class='facts'>"};
   out += fact("launches", count(r.kernels_before) + " → " + count(r.kernels_after));
   if (r.final_latency.runs > 0) out += fact("p99 latency", duration_ms(r.final_latency.p99_ms));
   if (r.cold.runs > 0) out += fact("with cold weights", duration_ms(r.cold.median_ms));
+  for (const LoadedRuns& runs : r.loads) {
+    std::string cadence = cadence_name(runs.rate_hz);
+    if (runs.rate_hz > 0) out += fact(cadence, duration_ms(runs.latency.median_ms));
+    if (runs.load.energy_mj > 0)
+      out += fact("energy per run, " + cadence, significant(runs.load.energy_mj * 1e-3) + " J");
+  }
   if (r.weights_mb > 0) out += fact("weights", megabytes(r.weights_mb));
   if (r.total_s > 0) out += fact("climb took", duration_ms(r.total_s * 1e3));
   return out + Html{"</dl>\n"};
@@ -79,7 +96,7 @@ Html headline(const ClimbResult& r) {
   if (!r.architecture.empty()) setting = printable(r.architecture) + " · " + setting;
   return html("<header><p class='brand'>rung</p><h1>{}</h1><p class='setting'>{}</p><p class='shapes'>{}</p>\n",
               r.model, setting, r.shapes) +
-         result_line(r) + floor_strip(r) + verdict(r) + facts(r) + Html{"</header>\n"};
+         result_line(r) + floor_strip(r) + verdict(r) + throttling(r) + facts(r) + Html{"</header>\n"};
 }
 
 }  // namespace rung::report

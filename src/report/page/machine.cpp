@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "report/format.hpp"
+#include "report/load_lines.hpp"
 #include "report/page/sections.hpp"
 
 namespace rung::report {
@@ -46,6 +47,12 @@ Html memory_and_time(const ClimbResult& r) {
   return rows;
 }
 
+Html loads(const std::vector<LoadedRuns>& loads) {
+  Html rows;
+  for (const LoadedRuns& runs : loads) rows += pair(cadence_name(runs.rate_hz), load_text(runs.load));
+  return rows;
+}
+
 // One word of a POSIX shell.
 std::string quoted(const std::string& text) {
   bool plain = !text.empty() && text.find_first_not_of(
@@ -76,7 +83,7 @@ Html machine(const ClimbResult& r) {
   Html environment;
   for (const auto& [name, value] : r.environment) environment += pair(name, value);
   Html content = pairs("Measured peaks", peaks(r.peaks)) + pairs("Memory and time", memory_and_time(r)) +
-                 pairs("Environment", environment);
+                 pairs("Clocks and power", loads(r.loads)) + pairs("Environment", environment);
   if (content.text.empty()) return {};
   return section("machine", "The machine",
                  "Floors come from these peaks, measured on this machine just before the climb, not from a data sheet.",

@@ -11,6 +11,7 @@ Html ladder(const ClimbResult& result);      // every rung's step
 Html receipts(const ClimbResult& result);    // what each rung did, in words
 Html ablation(const ClimbResult& result);    // what each rung is worth in the final plan
 Html categories(const ClimbResult& result);  // kinds of work in per cent
+Html stages(const ClimbResult& result);      // time left in each part of the model
 Html ops(const ClimbResult& result);         // every problem against its floor
 Html roofline(const ClimbResult& result);
 Html choices(const ClimbResult& result);  // what was tried for each problem, and why one was taken

@@ -1,0 +1,157 @@
+// Layers of Pi0 (three cameras, 48 prompt tokens, 50 actions) and of a small BERT on every GPU row that takes them.
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu_rows.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "device/gpu/peaks.hpp"
+#include "gemm/gpu_trial.hpp"
+#include "gemm/problem.hpp"
+#include "ir/text.hpp"
+#include "kernels/cpu/bind.hpp"
+#include "measure/cost.hpp"
+
+namespace rung {
+namespace {
+
+constexpr const char* kPolicy[] = {
+    // the action expert
+    "y = linear(x:bf16[1,51,1024], w:bf16[2560,1024], out=bf16)",
+    "y = linear(x:bf16[1,51,2048], w:bf16[1024,2048], r:f32[1,51,1024], has_residual=true)",
+    "y = linear(x:bf16[1,51,1024], w:bf16[8192,1024], gated=true, activation=gelu_tanh, out=bf16)",
+    "y = linear(x:bf16[1,51,4096], w:bf16[1024,4096], r:f32[1,51,1024], has_residual=true)",
+    "q: bf16[1,51,2560] = input()\np: bf16[1,816,2560] = input()\n"
+    "y = attention(reshape(slice(q, axis=2, begin=0, end=2048), shape=[1,51,8,256]), mask:f32[1,1,51,867], "
+    "reshape(slice(p, axis=2, begin=2048, end=2304), shape=[1,816,1,256]), "
+    "reshape(slice(p, axis=2, begin=2304, end=2560), shape=[1,816,1,256]), "
+    "reshape(slice(q, axis=2, begin=2048, end=2304), shape=[1,51,1,256]), "
+    "reshape(slice(q, axis=2, begin=2304, end=2560), shape=[1,51,1,256]), has_mask=true, segments=2, scale=0.0625)",
+    "y = rope(x:bf16[1,51,9,256], c:bf16[1,51,1,256], s:bf16[1,51,1,256])",
+    "y = rms_norm(x:f32[1,51,1024], w:f32[1024], weight_offset=1, out=bf16)",
+    // its f32 heads
+    "y = linear(x:f32[1,50,2048], w:f32[1024,2048], wb:f32[1024], has_bias=true)",
+    "y = linear(x:f32[1,50,1024], w:f32[1024,1024], wb:f32[1024], has_bias=true)",
+    "y = linear(x:f32[1,50,1024], w:f32[32,1024], wb:f32[32], has_bias=true)",
+    // the prefix
+    "y = linear(x:bf16[1,816,2048], w:bf16[2560,2048], out=bf16)",
+    "y = linear(x:bf16[1,816,2048], w:bf16[2048,2048], r:bf16[1,816,2048], has_residual=true, out=bf16)",
+    "y = linear(x:bf16[1,816,2048], w:bf16[32768,2048], gated=true, activation=gelu_tanh, out=bf16)",
+    "y = linear(x:bf16[1,816,16384], w:bf16[2048,16384], r:bf16[1,816,2048], has_residual=true, out=bf16)",
+    "q: bf16[1,816,2560] = input()\n"
+    "y = attention(reshape(slice(q, axis=2, begin=0, end=2048), shape=[1,816,8,256]), mask:f32[1,1,816,816], "
+    "reshape(slice(q, axis=2, begin=2048, end=2304), shape=[1,816,1,256]), "
+    "reshape(slice(q, axis=2, begin=2304, end=2560), shape=[1,816,1,256]), has_mask=true, scale=0.0625)",
+    "y = rms_norm(x:bf16[1,816,2048], w:f32[2048], weight_offset=1, out=bf16)",
+    // SigLIP
+    "y = linear(x:bf16[3,256,1152], w:bf16[3456,1152], wb:bf16[3456], has_bias=true, out=bf16)",
+    "y = linear(x:bf16[3,256,1152], w:bf16[1152,1152], wb:bf16[1152], r:bf16[3,256,1152], has_bias=true, "
+    "has_residual=true, out=bf16)",
+    "y = linear(x:bf16[3,256,1152], w:bf16[4304,1152], wb:bf16[4304], has_bias=true, activation=gelu_tanh, out=bf16)",
+    "y = linear(x:bf16[3,256,4304], w:bf16[1152,4304], wb:bf16[1152], r:bf16[3,256,1152], has_bias=true, "
+    "has_residual=true, out=bf16)",
+    "q: bf16[3,256,3456] = input()\n"
+    "y = attention(reshape(slice(q, axis=2, begin=0, end=1152), shape=[3,256,16,72]), "
+    "reshape(slice(q, axis=2, begin=1152, end=2304), shape=[3,256,16,72]), "
+    "reshape(slice(q, axis=2, begin=2304, end=3456), shape=[3,256,16,72]), scale=0.11785113)",
+    "y = layer_norm(x:bf16[3,256,1152], w:bf16[1152], wb:bf16[1152], eps=1e-06, out=bf16)",
+};
+constexpr const char* kEncoder[] = {
+    "y = linear(x:f32[1,128,384], w:f32[1536,384], wb:f32[1536], has_bias=true, activation=gelu)",
+    "y = linear(x:f32[1,128,1536], w:f32[384,1536], wb:f32[384], has_bias=true)",
+    "y = attention(q:bf16[1,128,12,32], k:bf16[1,128,12,32], v:bf16[1,128,12,32], scale=0.17677669)",
+    "y = layer_norm(x:f32[1,128,384], w:f32[384], wb:f32[384])",
+};
+
+constexpr size_t kWorkingSet = size_t{4} << 30;  // far above any cache: weights are always cold
+constexpr double kSecondsEach = 0.02;
+
+Result<double> time_us(const GpuTrialOperands& operands, const KernelCandidate& candidate) {
+  RUNG_TRY(GpuTrial trial, GpuTrial::make(operands, candidate));
+  RUNG_TRY(Tensor warm, trial.result());  // a graph takes no module load and no library set-up
+  return trial.median_us(kSecondsEach);
+}
+
+std::string params_text(const KernelCandidate& candidate) {
+  std::string text;
+  for (const auto& [name, value] : candidate.params) text += fmt::format(" {}={}", name, value);
+  return text;
+}
+
+class Rows {
+ public:
+  Rows(const Target& target, std::string filter, const gpu::GpuPeaks& peaks)
+      : target_(target), filter_(std::move(filter)), peaks_(peaks) {}
+
+  Status time(const std::string& text) {
+    RUNG_TRY(BenchProblem read, read_problem(text, 0));
+    std::vector<KernelCandidate> all = candidates_for(target_, read.problem).list;
+    std::erase_if(all, [&](const KernelCandidate& c) { return !wanted(*c.kernel); });
+    if (all.empty()) return {};
+    cost_ = cost_of(read.graph, read.node);
+    bool narrow = read.problem.inputs[0].dtype != DType::f32;
+    double flops = (narrow ? peaks_.gemm_bf16_gflops : peaks_.gemm_f32_gflops) * 1e9;
+    floor_us_ = floor_seconds(cost_, flops, peaks_.read_gbps * 1e9) * 1e6;
+    std::printf("%s\n", problem_key(read.problem).c_str());
+    RUNG_TRY(GpuTrialOperands operands, GpuTrialOperands::make(target_, read.problem, kWorkingSet));
+    for (const KernelCandidate& candidate : all)
+      if (candidate.params.empty()) time_row(operands, *candidate.kernel, all);
+    return {};
+  }
+
+ private:
+  bool wanted(const Kernel& row) const { return row.name.find(filter_) != std::string_view::npos || row.op == filter_; }
+
+  // Its defaults, and its fastest other setting where that is faster.
+  void time_row(const GpuTrialOperands& operands, const Kernel& row, const std::vector<KernelCandidate>& all) const {
+    auto us = time_us(operands, {&row, {}});
+    if (!us) return (void)std::printf("  %-24s %s\n", row.name.data(), us.error().message.c_str());
+    print(row, "", *us);
+    double least = *us;
+    std::string fastest;
+    for (const KernelCandidate& candidate : all) {
+      if (candidate.kernel != &row || candidate.params.empty()) continue;
+      auto other = time_us(operands, candidate);
+      if (other && *other < least) least = *other, fastest = params_text(candidate);
+    }
+    if (!fastest.empty()) print(row, fastest, least);
+  }
+
+  void print(const Kernel& row, const std::string& params, double us) const {
+    std::printf("  %-24s %-14s %9.2f us, floor %8.2f: %3.0f %% %9.1f GB/s %8.1f TFLOP/s\n", row.name.data(),
+                params.c_str(), us, floor_us_, 100 * floor_us_ / us, cost_.bytes / us * 1e-3, cost_.flops / us * 1e-6);
+  }
+
+  const Target& target_;
+  std::string filter_;
+  gpu::GpuPeaks peaks_;
+  Cost cost_;            // of the problem in hand
+  double floor_us_ = 0;  // the same
+};
+
+}  // namespace
+
+Result<BenchProblem> read_problem(const std::string& text, int threads) {
+  BenchProblem read;
+  RUNG_TRY(read.graph, parse_graph(text));
+  read.node = read.graph.outputs()[0].node;
+  read.problem = cpu::problem_of(read.graph, read.node, threads);
+  for (size_t i = 0; i < read.problem.inputs.size(); ++i) {
+    NodeId base = cpu::resolve_view(read.graph, read.graph[read.node].operands[i]).base;
+    read.problem.inputs[i].constant = read.graph.as<Input>(base)->name[0] == 'w';
+  }
+  return read;
+}
+
+Status time_gpu_rows(const std::string& device, const std::string& filter) {
+  RUNG_TRY(const Target* target, open_target(device));
+  RUNG_TRY(gpu::GpuPeaks peaks, gpu::measure_peaks(*target->gpu));
+  std::printf("%s\ncopy %.0f GB/s, GEMM bf16 %.0f TFLOP/s, f32 %.1f TFLOP/s\n", target->fingerprint.c_str(),
+              peaks.read_gbps, peaks.gemm_bf16_gflops * 1e-3, peaks.gemm_f32_gflops * 1e-3);
+  Rows rows(*target, filter, peaks);
+  for (const char* text : kPolicy) RUNG_CHECK(rows.time(text));
+  for (const char* text : kEncoder) RUNG_CHECK(rows.time(text));
+  return {};
+}
+
+}  // namespace rung

@@ -1,0 +1,38 @@
+// Watches a GPU's sensors while something is measured on it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "device/gpu/gpu.hpp"
+#include "device/gpu/sensors.hpp"
+
+namespace rung::gpu {
+
+class LoadWatch {
+ public:
+  // Looks at once, then every `kPeriod` from a thread of its own, until stop(). Without sensors it does nothing.
+  explicit LoadWatch(const Gpu& gpu);
+  ~LoadWatch() { end(); }
+  LoadWatch(const LoadWatch&) = delete;
+  LoadWatch& operator=(const LoadWatch&) = delete;
+  bool sees() const { return device_ != nullptr; }
+  // What was seen while the device ran so many times; `unknown` says why nothing was.
+  DeviceLoad stop(int runs);
+
+ private:
+  void look();
+  void watch();
+  void end();
+  const Sensors* sensors_ = nullptr;
+  SensorDevice device_ = nullptr;
+  std::string unknown_;
+  std::vector<SensorReading> readings_;  // the thread's until it ends
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool end_ = false;  // guarded by mutex_
+  std::thread thread_;
+};
+
+}  // namespace rung::gpu

@@ -1,0 +1,23 @@
+// The sensors of a GPU as its vendor's management library reads them: `nvml` on NVIDIA, opened at run time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+
+#include "base/status.hpp"
+#include "measure/device_load.hpp"
+
+namespace rung::gpu {
+
+using SensorDevice = void*;
+
+struct Sensors {
+  const char* name;  // "nvml"
+  // Errors: the library knows no device at this address of the PCI bus.
+  Result<SensorDevice> (*device)(const std::string& bus_address);
+  SensorReading (*read)(SensorDevice device);  // what it can; the time is the caller's
+};
+
+// Errors: no such library, or it cannot start.
+Result<const Sensors*> nvml_sensors();
+
+}  // namespace rung::gpu

@@ -1,0 +1,42 @@
+// How a device was while it was measured: clocks, power, heat, and what held its clocks down.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <limits>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace rung {
+
+inline constexpr double kNotTold = std::numeric_limits<double>::quiet_NaN();
+
+// One look at a device's sensors; kNotTold where it has none.
+struct SensorReading {
+  double seconds = 0;  // when, on the monotonic clock
+  double sm_mhz = kNotTold, memory_mhz = kNotTold, celsius = kNotTold;
+  double power_w = kNotTold, power_limit_w = kNotTold;
+  double energy_j = kNotTold;                // since some moment in the past
+  std::vector<std::string_view> throttling;  // what holds the clocks below what the load wants, in words
+};
+
+struct DeviceLoad {
+  double seconds = 0;
+  int runs = 0, samples = 0;
+  double sm_mhz = kNotTold, sm_mhz_least = kNotTold, memory_mhz = kNotTold;  // medians
+  double celsius = kNotTold;                                                 // the highest
+  double power_w = kNotTold, power_limit_w = kNotTold;                       // mean, idle time between runs included
+  double energy_mj = kNotTold;                                               // of one run, the same
+  bool counted = false;                     // power is from the device's energy counter; else the mean of samples
+  std::map<std::string, double> throttled;  // share of the samples by reason
+  std::string unknown;                      // why nothing is told; empty: something is
+  double runs_per_joule() const { return 1e3 / energy_mj; }
+};
+
+// From readings in order, the first and the last at the ends of the measurement.
+DeviceLoad summarize_load(std::span<const SensorReading> readings, int runs);
+
+// "power cap in 34 % of the samples, heat in 2 %", or nothing.
+std::string describe_throttling(const DeviceLoad& load);
+
+}  // namespace rung

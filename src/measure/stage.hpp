@@ -1,0 +1,23 @@
+// The parts of a model that its readers know by name, and which of them an op belongs to.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rung {
+
+// A scope is the beginning of a label, in whole words between dots; "*" stands for any one word:
+// "step.*.gemma_expert" covers "step.3.gemma_expert.norm".
+struct Stage {
+  std::string name;
+  std::vector<std::string> scopes;
+};
+
+inline constexpr std::string_view kRest = "rest";
+
+// The first stage with a scope that covers the label, else kRest. Without any stages: the label's first word.
+std::string_view stage_of(std::span<const Stage> stages, std::string_view label);
+
+}  // namespace rung

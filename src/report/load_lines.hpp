@@ -1,0 +1,16 @@
+// Clocks, power and throttling in words.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "ladder/result.hpp"
+
+namespace rung::report {
+
+std::string cadence_name(double rate_hz);  // "back to back", "at 20 Hz"
+
+// "350 W of 700 W, 5.10 J per run, 0.196 runs per joule, SM clock 1,980 MHz, ...": what is told; or why nothing is.
+std::string load_text(const DeviceLoad& load);
+
+// For every cadence its latency and load, and a line that begins with "THROTTLED" where that was so.
+std::vector<std::string> load_lines(const std::vector<LoadedRuns>& loads);
+
+}  // namespace rung::report

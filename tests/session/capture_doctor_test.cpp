@@ -1,0 +1,92 @@
+// What is said and refused before a launch list becomes a graph; on a device that is not there.
+// SPDX-License-Identifier: Apache-2.0
+#include "session/capture_doctor.hpp"
+
+#include <gmock/gmock.h>
+
+#include "kernels/gpu/kernel.hpp"
+#include "plan/build.hpp"
+#include "session/session.hpp"
+#include "support/fake_gpu.hpp"
+#include "support/graphs.hpp"
+
+namespace rung {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+// What the row below does besides launching.
+enum class Habit { none, allocates_first, allocates, waits, copies };
+Habit habit = Habit::none;
+int calls = 0;
+
+Status enqueue(const gpu::Call& call) {
+  ++calls;
+  if (habit == Habit::allocates || (habit == Habit::allocates_first && calls == 1)) (void)call.gpu.allocate(64);
+  if (habit == Habit::waits) (void)call.gpu.wait();
+  if (habit == Habit::copies) (void)call.gpu.upload(call.output, &calls, sizeof calls);
+  return {};
+}
+
+const Kernel kRow{.name = "unary_fake",
+                  .op = "unary",
+                  .supports = [](const Problem&, const Machine&) { return accept(); },
+                  .scratch_bytes = [](const Problem&) { return size_t{32}; },
+                  .enqueue = enqueue};
+const Kernel* const kRows[] = {&kRow};
+
+class Capture : public ::testing::Test {
+ protected:
+  Result<Session> session(Habit wanted, bool capture = true) {
+    habit = wanted, calls = 0;
+    target.kind = target.name = target.fingerprint = "fake";
+    target.kernels = kRows;
+    target.gpu = testing::fake_gpu();
+    testing::fake_state().nodes = 2;
+    auto built = build_plan(graph, {.capture = capture}, {.target = &target});
+    EXPECT_TRUE(built) << built.error().message;
+    return Session::create(std::make_shared<Plan>(std::move(built->plan)), nullptr);
+  }
+  std::vector<std::string> notes(Habit wanted, bool capture = true) {
+    auto made = session(wanted, capture);
+    EXPECT_TRUE(made) << made.error().message;
+    return made ? made->recorder().capture_notes() : std::vector<std::string>{};
+  }
+  std::string error(Habit wanted) {
+    auto made = session(wanted);
+    return made ? "" : made.error().message;
+  }
+  Graph graph = graph_of("x: f32[4] = input()\ny: f32[4] = neg(x)\nz: f32[4] = exp(y)\nreturn z=z");
+  Target target{.machine = Machine(cpu::cpu_info())};
+};
+
+TEST_F(Capture, SaysThatAllLaunchesAreOneGraph) {
+  auto said = notes(Habit::none);
+  EXPECT_THAT(said, Contains(HasSubstr("2 launches looked at")));
+  EXPECT_THAT(said, Contains(HasSubstr("one graph of 2 nodes")));
+  EXPECT_THAT(said, Contains(HasSubstr("2 launches have a workspace: in the plan's arena")));
+  EXPECT_EQ(testing::fake_state().captures, 1u);
+}
+
+TEST_F(Capture, WarmsWhatHappensOnlyTheFirstTime) {
+  auto said = notes(Habit::allocates_first);
+  EXPECT_THAT(said, Contains(HasSubstr("allocations of device memory: 1; warmed by that run")));
+  EXPECT_THAT(said, Contains(HasSubstr("the second time: no allocation")));
+}
+
+TEST_F(Capture, RefusesWhatHappensInEveryRunByName) {
+  EXPECT_THAT(error(Habit::allocates), HasSubstr("on unary_fake allocates device memory in every run"));
+  EXPECT_THAT(error(Habit::waits), HasSubstr("waits for the device in every run"));
+  EXPECT_THAT(error(Habit::copies), HasSubstr("in every run, which a graph cannot hold"));
+  EXPECT_EQ(testing::fake_state().captures, 0u);
+}
+
+TEST_F(Capture, LeavesEagerLaunchesAlone) {
+  EXPECT_TRUE(notes(Habit::allocates, false).empty());
+  EXPECT_EQ(calls, 0);
+  EXPECT_EQ(testing::fake_state().captures, 0u);
+}
+
+}  // namespace
+}  // namespace rung
