@@ -137,7 +137,8 @@ constexpr const char* kFloatProblems[] = {
     "result = linear(slice(x:T[9,96], axis=1, begin=32, end=64), w:T[48,32], out=T)",
     "result = linear(x:T[51,1024], w:T[72,1024], wb:f32[72], r:T[51,72], has_bias=true, has_residual=true, "
     "activation=silu, out=T)",
-    "result = linear(x:T[64,520], w:T[200,520], wb:T[200], has_bias=true, gated=true, activation=gelu_tanh, out=T)",    "result = linear(x:T[100,520], w:T[200,520], wb:f32[200], r:T[100,200], has_bias=true, has_residual=true, "
+    "result = linear(x:T[64,520], w:T[200,520], wb:T[200], has_bias=true, gated=true, activation=gelu_tanh, out=T)",
+    "result = linear(x:T[100,520], w:T[200,520], wb:f32[200], r:T[100,200], has_bias=true, has_residual=true, "
     "activation=silu, out=T)",
     "result = linear(slice(x:T[2,70,600], axis=2, begin=40, end=552), w:T[264,512], r:f32[2,70,264], "
     "has_residual=true, out=f32)",
