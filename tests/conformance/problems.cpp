@@ -155,7 +155,7 @@ constexpr const char* kFloatProblems[] = {
     "result = linear(x:T[5,24], w:T[20,24], c:T[5,6], s:T[5,6], rotated_heads=3, out=T)",
     "result = linear(x:T[100,520], w:T[200,520], wb:f32[200], r:T[100,200], has_bias=true, has_residual=true, "
     "activation=silu, out=T)",
-    "result = linear(slice(x:T[2,70,600], axis=2, begin=40, end=552), w:T[264,512], r:f32[2,70,264], "
+    "result = linear(slice(x:T[2,70,600], axis=2, begin=40, end=552), w:T[264,512], r:T[2,70,264], "
     "has_residual=true, out=f32)",
     "result = linear(x:T[150,264], w:T[304,264], wb:T[304], has_bias=true, gated=true, activation=gelu_tanh, out=T)",
     "result = linear(x:T[137,72], w:T[48,72], gated=true, activation=silu, out=f32)",

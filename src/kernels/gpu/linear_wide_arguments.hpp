@@ -21,7 +21,7 @@ struct LinearWideArguments {
   TensorMap x;                               // boxes of a tile's tokens
   uint64_t bias = 0, residual = 0, out = 0;  // addresses; 0: none. Rows of out are dense
   int64_t residual_stride = 0;               // elements; a multiple of 4
-  DType bias_type{}, residual_type{}, out_type{};
+  DType bias_type{}, out_type{};
   int32_t activation = 0;              // rung::Activation
   int32_t m = 0, n = 0;                // n a multiple of 8
   int32_t chunks = 0;                  // of K

@@ -22,14 +22,15 @@ Verdict supports_sizes(const Problem& problem, const LinearShape& shape) {
   return accept();
 }
 
-// Residual and result are f32, or of the type of x.
+// A residual in f32 is refused: between layers of so many tokens it costs more traffic than its digits are worth, and
+// plans keep sums in f32 wherever a kernel offers to.
 Verdict supports_types(const Problem& problem, const LinearShape& shape) {
   const DType type = problem.inputs[0].dtype;
   if (type == DType::f32 || problem.inputs[1].dtype != type) return reject("x and w are not both bf16 or both f16");
-  const auto fits = [&](DType other) { return other == type || other == DType::f32; };
-  if (!fits(problem.output.dtype)) return reject("the result is neither f32 nor of x's type");
-  if (shape.residual_at > 0 && !fits(problem.inputs[static_cast<size_t>(shape.residual_at)].dtype))
-    return reject("the residual is neither f32 nor of x's type");
+  if (problem.output.dtype != type && problem.output.dtype != DType::f32)
+    return reject("the result is neither f32 nor of x's type");
+  if (shape.residual_at > 0 && problem.inputs[static_cast<size_t>(shape.residual_at)].dtype != type)
+    return reject("the residual is not of x's type");
   return accept();
 }
 
@@ -87,7 +88,7 @@ void set_epilogue(LinearWideArguments& a, const Call& call) {
     a.bias = call.inputs[shape.bias_at], a.bias_type = problem.inputs[static_cast<size_t>(shape.bias_at)].dtype;
   if (shape.residual_at > 0) {
     const Operand& residual = problem.inputs[static_cast<size_t>(shape.residual_at)];
-    a.residual = call.inputs[shape.residual_at], a.residual_type = residual.dtype;
+    a.residual = call.inputs[shape.residual_at];
     a.residual_stride = residual.row_stride();
   }
 }

@@ -217,12 +217,12 @@ struct Wide {
     return sums;
   }
   // A thread finishes four columns of every kStep-th token.
-  template <class Residual, class Out>
+  template <class Out>
   __device__ void finish(const Sums& d, const Place& at) const {
     constexpr int kQuads = kColumns / 4, kStep = kGroupThreads / kQuads, kTogether = 4;
     const int quad = thread() % kQuads, row = thread() / kQuads, column = at.column + group() * kColumns + quad * 4;
     const int64_t first = at.token + row;
-    const auto* residual = reinterpret_cast<const Residual*>(a.residual) + first * a.residual_stride + column;
+    const auto* residual = reinterpret_cast<const T*>(a.residual) + first * a.residual_stride + column;
     auto* out = reinterpret_cast<Out*>(a.out) + first * a.n + column;
     uint32_t from = keep(d) + row * kPitch + quad * 16;
     const int tokens = column < a.n ? min(kTokens, a.m - at.token) - row : 0;
@@ -244,11 +244,6 @@ struct Wide {
       from += kStep * kTogether * kPitch;
     }
   }
-  template <class Residual>
-  __device__ void finish(const Sums& d, const Place& at) const {
-    a.out_type == DType::f32 ? finish<Residual, float>(d, at) : finish<Residual, T>(d, at);
-  }
-
   template <class Gate>
   __device__ static uint32_t gated(const float* d, Gate gate) {
     return pack<T>(gate(d[0]) * d[2], gate(d[1]) * d[3]);
@@ -283,7 +278,7 @@ struct Wide {
   }
   __device__ void finish_any(const Sums& d, const Place& at) const {
     if constexpr (!kGated)
-      a.residual_type == DType::f32 ? finish<float>(d, at) : finish<T>(d, at);
+      a.out_type == DType::f32 ? finish<float>(d, at) : finish<T>(d, at);
     else if (a.activation == 3)
       finish_gated(d, at, gate_gelu_tanh);
     else
