@@ -119,14 +119,16 @@ constexpr const char* kFloatProblems[] = {
     "v2:T[1,9,1,256], has_mask=true, segments=2, scale=0.0625)",
     "result = attention(q:T[2,20,4,72], gaps:f32[20,200], k:T[2,200,2,72], v:T[2,200,2,72], has_mask=true, "
     "scale=0.118)",
-    "result = attention(q:T[1,51,8,256], gaps:f32[1,1,51,867], k:T[1,816,1,256], v:T[1,816,1,256], k2:T[1,51,1,256], "
-    "v2:T[1,51,1,256], has_mask=true, segments=2, scale=0.0625)",
+    "result = attention(q:T[1,9,8,256], gaps:f32[1,1,9,825], k:T[1,816,1,256], v:T[1,816,1,256], k2:T[1,9,1,256], "
+    "v2:T[1,9,1,256], has_mask=true, segments=2, scale=0.0625)",
     "result = attention(q:T[2,13,16,256], mask:f32[2,1,13,100], k:T[2,87,1,256], v:T[2,87,1,256], k2:T[2,13,1,256], "
     "v2:T[2,13,1,256], has_mask=true, segments=2, scale=0.0625)",
-    "result = attention(q:T[1,5,16,256], mask:f32[600], k:T[1,600,2,256], v:T[1,600,2,256], has_mask=true, "
+    "result = attention(q:T[1,5,16,256], mask:f32[300], k:T[1,300,2,256], v:T[1,300,2,256], has_mask=true, "
     "scale=0.0625)",
-    "result = attention(q:T[1,150,8,256], gaps:f32[1,1,150,450], k:T[1,450,1,256], v:T[1,450,1,256], has_mask=true, "
+    "result = attention(q:T[1,12,8,256], mask:f32[1,1,12,450], k:T[1,450,1,256], v:T[1,450,1,256], has_mask=true, "
     "scale=0.0625)",
+    "result = attention(q:T[38,9,8,72], mask:f32[1,1,9,65], k:T[38,65,1,72], v:T[38,65,1,72], has_mask=true, "
+    "scale=0.118)",
     "result = attention(q:T[1,130,3,120], k:T[1,130,3,120], v:T[1,130,3,120], scale=0.0913)",
     "result = attention(q:T[1,10,2,33], k:T[1,12,2,33], v:T[1,12,2,33], k2:T[1,1,2,33], v2:T[1,1,2,33], segments=2)",
     // contractions
@@ -147,6 +149,12 @@ constexpr const char* kFloatProblems[] = {
     "result = linear(x:T[51,1024], w:T[72,1024], wb:f32[72], r:T[51,72], has_bias=true, has_residual=true, "
     "activation=silu, out=T)",
     "result = linear(x:T[64,520], w:T[200,520], wb:T[200], has_bias=true, gated=true, activation=gelu_tanh, out=T)",
+    "result = linear(x:T[1,51,64], w:T[160,64], c:T[1,51,32], s:T[1,51,32], rotated_heads=4, out=T)",
+    "result = linear(x:T[33,520], w:T[256,520], wb:f32[256], c:f32[33,128], s:T[33,128], has_bias=true, "
+    "rotated_heads=2, out=f32)",
+    "result = linear(x:T[19,520], w:T[640,520], slice(c:T[19,100], axis=1, begin=0, end=64), s:T[19,64], "
+    "rotated_heads=9, out=T)",
+    "result = linear(x:T[5,24], w:T[20,24], c:T[5,6], s:T[5,6], rotated_heads=3, out=T)",
 };
 
 // For f32 alone, or for other types as written.
