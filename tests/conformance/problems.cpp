@@ -119,14 +119,16 @@ constexpr const char* kFloatProblems[] = {
     "v2:T[1,9,1,256], has_mask=true, segments=2, scale=0.0625)",
     "result = attention(q:T[2,20,4,72], gaps:f32[20,200], k:T[2,200,2,72], v:T[2,200,2,72], has_mask=true, "
     "scale=0.118)",
-    "result = attention(q:T[1,51,8,256], gaps:f32[1,1,51,867], k:T[1,816,1,256], v:T[1,816,1,256], k2:T[1,51,1,256], "
-    "v2:T[1,51,1,256], has_mask=true, segments=2, scale=0.0625)",
+    "result = attention(q:T[1,9,8,256], gaps:f32[1,1,9,825], k:T[1,816,1,256], v:T[1,816,1,256], k2:T[1,9,1,256], "
+    "v2:T[1,9,1,256], has_mask=true, segments=2, scale=0.0625)",
     "result = attention(q:T[2,13,16,256], mask:f32[2,1,13,100], k:T[2,87,1,256], v:T[2,87,1,256], k2:T[2,13,1,256], "
     "v2:T[2,13,1,256], has_mask=true, segments=2, scale=0.0625)",
-    "result = attention(q:T[1,5,16,256], mask:f32[600], k:T[1,600,2,256], v:T[1,600,2,256], has_mask=true, "
+    "result = attention(q:T[1,5,16,256], mask:f32[300], k:T[1,300,2,256], v:T[1,300,2,256], has_mask=true, "
     "scale=0.0625)",
-    "result = attention(q:T[1,150,8,256], gaps:f32[1,1,150,450], k:T[1,450,1,256], v:T[1,450,1,256], has_mask=true, "
+    "result = attention(q:T[1,12,8,256], mask:f32[1,1,12,450], k:T[1,450,1,256], v:T[1,450,1,256], has_mask=true, "
     "scale=0.0625)",
+    "result = attention(q:T[38,9,8,72], mask:f32[1,1,9,65], k:T[38,65,1,72], v:T[38,65,1,72], has_mask=true, "
+    "scale=0.118)",
     "result = attention(q:T[1,130,3,120], k:T[1,130,3,120], v:T[1,130,3,120], scale=0.0913)",
     "result = attention(q:T[1,10,2,33], k:T[1,12,2,33], v:T[1,12,2,33], k2:T[1,1,2,33], v2:T[1,1,2,33], segments=2)",
     // contractions

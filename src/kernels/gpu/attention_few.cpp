@@ -11,7 +11,7 @@ namespace rung::gpu {
 namespace {
 
 constexpr int64_t kMostSplits = 16, kPortableCluster = 8;  // blocks of a cluster
-constexpr int64_t kMostRows = 1024;  // packed, of one group; beyond, the keys would be read too often
+constexpr int64_t kMostRows = 512;  // packed, of one group: as many blocks as a machine runs at once
 
 // Blocks that can hold the keys together, of as many tiles each as a block has room for.
 int64_t fewest_splits(const Problem& problem) {
@@ -39,7 +39,8 @@ Verdict supports(const Problem& problem, const Machine& machine) {
   if (shape.width != FewAttentionShape::kWidth) return reject("heads not 256 wide");
   if (const int64_t ratio = shape.heads / shape.groups; ratio != 8 && ratio != 16 && ratio != 32)
     return reject("not 8, 16 or 32 heads that share a key head");
-  if (shape.rows() > kMostRows) return reject("more than 1024 rows");
+  if (shape.rows() > kMostRows) return reject("more than 512 rows");
+  if (shape.keys == 0) return reject("no keys");
   if (fewest_splits(problem) > kMostSplits) return reject("more keys than a cluster holds");
   if (problem.as<Attention>().has_mask && mask_differs_by_head(problem)) return reject("a mask of each head");
   return accept();
