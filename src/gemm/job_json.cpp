@@ -4,18 +4,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "gemm/operand_json.hpp"
 #include "ir/text.hpp"
 
 namespace rung {
 namespace {
 
 using Json = nlohmann::json;
-
-Json dims_to_json(const Dims& dims) { return std::vector<int64_t>(dims.begin(), dims.end()); }
-
-Json operand_to_json(const Operand& o) {
-  return Json::array({name_of(o.dtype), dims_to_json(o.shape), dims_to_json(o.strides), o.constant});
-}
 
 Json problem_to_json(const Problem& problem) {
   Json inputs = Json::array();
@@ -24,18 +19,6 @@ Json problem_to_json(const Problem& problem) {
           {"inputs", std::move(inputs)},
           {"output", operand_to_json(problem.output)},
           {"threads", problem.threads}};
-}
-
-Dims dims_from_json(const Json& json) {
-  auto values = json.get<std::vector<int64_t>>();
-  if (values.size() > Dims::kMaxRank) throw std::out_of_range("too many dimensions");
-  return Dims(std::span<const int64_t>(values));
-}
-
-Operand operand_from_json(const Json& json) {
-  auto dtype = dtype_named(json.at(0).get<std::string>());
-  if (!dtype) throw std::out_of_range("unknown dtype");
-  return {*dtype, dims_from_json(json.at(1)), dims_from_json(json.at(2)), json.at(3).get<bool>()};
 }
 
 Problem problem_from_json(const Json& json) {

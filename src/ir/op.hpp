@@ -9,33 +9,10 @@
 #include <variant>
 #include <vector>
 
+#include "ir/op_kinds.hpp"
 #include "ir/shape.hpp"
 
 namespace rung {
-
-enum class UnaryKind : uint8_t {
-  neg,
-  abs,
-  exp,
-  log,
-  sqrt,
-  rsqrt,
-  reciprocal,
-  square,
-  sin,
-  cos,
-  tanh,
-  erf,
-  sigmoid,
-  relu,
-  silu,
-  gelu,
-  gelu_tanh,
-  logical_not
-};
-enum class BinaryKind : uint8_t { add, sub, mul, div, pow, max, min, eq, ne, lt, le, gt, ge, logical_and, logical_or };
-enum class ReduceKind : uint8_t { sum, mean, max };
-enum class Activation : uint8_t { none, relu, gelu, gelu_tanh, silu, tanh };
 
 template <class Struct, class Member>
 struct Field {

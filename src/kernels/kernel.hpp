@@ -37,6 +37,7 @@ struct Kernel {
   // Objects too dear to make on every call (library primitives); shared by all calls of one bound step, all threads.
   std::shared_ptr<void> (*prepare)(const Problem&) = nullptr;
   std::vector<Tunable> (*tunables)(const Problem&) = nullptr;
+  uint64_t alignment = 1;                         // bytes: where operands must begin; a plan copies views that do not
   Status (*enqueue)(const gpu::Call&) = nullptr;  // GPU rows: puts its launches into the call's stream
   bool last_resort = false;                       // takes what no other row does, slowly: no fusion is worth it
 };

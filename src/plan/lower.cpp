@@ -84,24 +84,37 @@ class Lowering {
     const Node& node = graph_[id];
     std::vector<PlanOperand> inputs;
     for (NodeId operand : node.operands) inputs.push_back(operand_of(operand));
+    RUNG_TRY(Chosen chosen, choose(node, inputs));
     Problem problem = problem_over(node.op, inputs, node.type);
-    RUNG_TRY(Chosen chosen, choose_kernel(*plan_.target, problem, recipe_));
-    if (!chosen.kernel) {  // perhaps a row wants dense operands: copying costs less than the scalar reference
-      std::vector<PlanOperand> dense = inputs;
-      for (auto& operand : dense) operand.view.strides = contiguous_strides(operand.view.shape);
-      RUNG_TRY(chosen, choose_kernel(*plan_.target, problem_over(node.op, dense, node.type), recipe_));
-      if (chosen.kernel)
-        RUNG_CHECK(make_dense(inputs, node.label));
-      else
-        chosen.kernel = plan_.target->kernels_for(op_family(node.op)).back();
-      problem = problem_over(node.op, inputs, node.type);
-    }
     problem.params = chosen.params;
     if (Verdict verdict = plan_.target->supports(*chosen.kernel, problem); !verdict)
       return fail("{}: no kernel runs {}: {}", node.label, problem_key(problem), verdict.reason);
     RUNG_CHECK(place_weights(node, *chosen.kernel, problem, inputs));
     at_[id] = add_step(node, *chosen.kernel, std::move(problem), std::move(inputs));
     return {};
+  }
+
+  // A kernel for the node, after copies of operands that no kernel reads as they lie, or that begin where the chosen
+  // one cannot read: a copy costs less than the scalar reference.
+  Result<Chosen> choose(const Node& node, std::vector<PlanOperand>& inputs) {
+    RUNG_TRY(Chosen chosen, choose_kernel(*plan_.target, problem_over(node.op, inputs, node.type), recipe_));
+    auto stays = [kernel = chosen.kernel](const PlanOperand& operand) {
+      return kernel ? operand.offset % kernel->alignment == 0 : operand.view.contiguous();
+    };
+    if (chosen.kernel && std::all_of(inputs.begin(), inputs.end(), stays)) return chosen;
+    std::vector<PlanOperand> dense = inputs;
+    for (auto& operand : dense)
+      if (!stays(operand)) operand.view.strides = contiguous_strides(operand.view.shape);
+    RUNG_TRY(chosen, choose_kernel(*plan_.target, problem_over(node.op, dense, node.type), recipe_));
+    if (!chosen.kernel) {
+      chosen.kernel = plan_.target->kernels_for(op_family(node.op)).back();
+      return chosen;
+    }
+    for (auto& operand : inputs) {
+      if (stays(operand)) continue;
+      RUNG_TRY(operand, copy_dense(operand, node.label));
+    }
+    return chosen;
   }
 
   Problem problem_over(const Op& op, const std::vector<PlanOperand>& inputs, const Type& result) const {
@@ -111,14 +124,6 @@ class Lowering {
                     .threads = recipe_.threads};
     for (const auto& input : inputs) problem.inputs.push_back(input.view);
     return problem;
-  }
-
-  Status make_dense(std::vector<PlanOperand>& inputs, const std::string& label) {
-    for (auto& input : inputs) {
-      if (input.view.contiguous()) continue;
-      RUNG_TRY(input, copy_dense(input, label));
-    }
-    return {};
   }
 
   // A copy of a strided operand in row-major order: the kernel rows of reshape do that.

@@ -3,7 +3,9 @@
 #include "plan/plan_json.hpp"
 
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
+#include "gemm/operand_json.hpp"
 #include "ir/text.hpp"
 
 namespace rung {
@@ -11,20 +13,20 @@ namespace {
 
 using Json = nlohmann::json;
 
-Json dims_to_json(const Dims& dims) { return std::vector<int64_t>(dims.begin(), dims.end()); }
 Json type_to_json(const Type& type) { return Json::array({name_of(type.dtype), dims_to_json(type.shape)}); }
 
 // [region, index, offset, dtype, shape, strides, constant]
-Json operand_to_json(const PlanOperand& o) {
-  return Json::array({o.region == Region::weight ? 1 : 0, o.index, o.offset, name_of(o.view.dtype),
-                      dims_to_json(o.view.shape), dims_to_json(o.view.strides), o.view.constant});
+Json plan_operand_to_json(const PlanOperand& o) {
+  Json json = Json::array({o.region == Region::weight ? 1 : 0, o.index, o.offset});
+  for (Json& part : operand_to_json(o.view)) json.push_back(std::move(part));
+  return json;
 }
 
 Json step_to_json(const Step& step) {
   Json inputs = Json::array();
-  for (const auto& input : step.inputs) inputs.push_back(operand_to_json(input));
+  for (const auto& input : step.inputs) inputs.push_back(plan_operand_to_json(input));
   Json json{{"kernel", step.kernel},   {"op", print_op(step.op)},
-            {"in", std::move(inputs)}, {"out", operand_to_json(step.output)},
+            {"in", std::move(inputs)}, {"out", plan_operand_to_json(step.output)},
             {"label", step.label},     {"category", static_cast<int>(step.category)},
             {"flops", step.flops},     {"bytes", step.bytes}};
   for (const auto& [name, value] : step.params) json["params"][name] = value;
@@ -32,51 +34,39 @@ Json step_to_json(const Step& step) {
   return json;
 }
 
-// Readers throw Json::exception or Fault; plan_from_json turns both into a Status.
-struct Fault {
-  std::string message;
-};
+// Readers throw; plan_from_json makes a Status of it.
 
-Dims dims_from_json(const Json& json) {
-  auto values = json.get<std::vector<int64_t>>();
-  if (values.size() > Dims::kMaxRank) throw Fault{fmt::format("got {} dimensions", values.size())};
-  return Dims(std::span<const int64_t>(values));
-}
-
-DType dtype_from_json(const Json& json) {
-  auto dtype = dtype_named(json.get<std::string>());
-  if (!dtype) throw Fault{"unknown dtype " + json.dump()};
-  return *dtype;
+void check_shape(const Shape& shape) {
+  int64_t product = 1;
+  for (int64_t dim : shape)
+    if (dim < 0 || __builtin_mul_overflow(product, std::max<int64_t>(dim, 1), &product) || product > int64_t{1} << 48)
+      throw std::out_of_range("shape out of range: " + to_string(shape));
 }
 
 Type type_from_json(const Json& json) {
   Type type{dtype_from_json(json.at(0)), dims_from_json(json.at(1))};
-  int64_t product = 1;
-  for (int64_t dim : type.shape)
-    if (dim < 0 || __builtin_mul_overflow(product, std::max<int64_t>(dim, 1), &product) || product > int64_t{1} << 48)
-      throw Fault{"shape out of range: " + json.dump()};
+  check_shape(type.shape);
   return type;
 }
 
-PlanOperand operand_from_json(const Json& json) {
-  Type type = type_from_json(Json::array({json.at(3), json.at(4)}));
-  PlanOperand operand{json.at(0).get<int>() ? Region::weight : Region::buffer,
-                      json.at(1).get<uint32_t>(),
-                      json.at(2).get<uint64_t>(),
-                      {type.dtype, type.shape, dims_from_json(json.at(5)), json.at(6).get<bool>()}};
-  if (operand.view.strides.rank() != operand.view.shape.rank()) throw Fault{"strides and shape differ in rank"};
+PlanOperand plan_operand_from_json(const Json& json) {
+  PlanOperand operand{json.at(0).get<int>() ? Region::weight : Region::buffer, json.at(1).get<uint32_t>(),
+                      json.at(2).get<uint64_t>(), operand_from_json(json, 3)};
+  check_shape(operand.view.shape);
+  if (operand.view.strides.rank() != operand.view.shape.rank())
+    throw std::out_of_range("strides and shape differ in rank");
   return operand;
 }
 
 Step step_from_json(const Json& json) {
   auto op = parse_op(json.at("op").get<std::string>());
-  if (!op) throw Fault{op.error().message};
+  if (!op) throw std::out_of_range(op.error().message);
   Step step{.kernel = json.at("kernel").get<std::string>(), .op = std::move(*op)};
-  for (const Json& input : json.at("in")) step.inputs.push_back(operand_from_json(input));
-  step.output = operand_from_json(json.at("out"));
+  for (const Json& input : json.at("in")) step.inputs.push_back(plan_operand_from_json(input));
+  step.output = plan_operand_from_json(json.at("out"));
   step.label = json.at("label").get<std::string>();
   int category = json.at("category").get<int>();
-  if (category < 0 || category >= static_cast<int>(kCategoryNames.size())) throw Fault{"unknown category"};
+  if (category < 0 || category >= static_cast<int>(kCategoryNames.size())) throw std::out_of_range("unknown category");
   step.category = static_cast<Category>(category);
   step.flops = json.at("flops").get<double>();
   step.bytes = json.at("bytes").get<double>();
@@ -128,7 +118,7 @@ Plan read_plan(const Json& json) {
   plan.architecture = json.at("architecture").get<std::string>();
   plan.device = json.at("device").get<std::string>();
   auto recipe = recipe_from_json(json.at("recipe"));
-  if (!recipe) throw Fault{recipe.error().message};
+  if (!recipe) throw std::out_of_range(recipe.error().message);
   plan.recipe = std::move(*recipe);
   for (const Json& stage : json.value("stages", Json::array()))
     plan.stages.push_back({stage.at(0).get<std::string>(), stage.at(1).get<std::vector<std::string>>()});
@@ -172,10 +162,8 @@ Json plan_to_json(const Plan& plan) {
 Result<Plan> plan_from_json(const Json& json) {
   try {
     return read_plan(json);
-  } catch (const Json::exception& e) {
+  } catch (const std::exception& e) {
     return fail("malformed plan: {}", e.what());
-  } catch (const Fault& fault) {
-    return fail("malformed plan: {}", fault.message);
   }
 }
 

@@ -12,6 +12,14 @@ namespace rung::report {
 
 std::string cadence_name(double rate_hz) { return rate_hz > 0 ? fmt::format("at {:g} Hz", rate_hz) : "back to back"; }
 
+namespace {
+
+std::string energy(double millijoules) {
+  return millijoules < 1000 ? significant(millijoules) + " mJ" : significant(millijoules * 1e-3) + " J";
+}
+
+}  // namespace
+
 std::string load_text(const DeviceLoad& load) {
   if (!load.unknown.empty()) return "clocks and power are not known: " + printable(load.unknown);
   std::string text;
@@ -20,8 +28,8 @@ std::string load_text(const DeviceLoad& load) {
   };
   std::string limit = std::isfinite(load.power_limit_w) ? fmt::format(" of {} W", fixed(load.power_limit_w, 0)) : "";
   add(load.power_w, fmt::format("{} W{}", fixed(load.power_w, 0), limit));
-  add(load.energy_mj, fmt::format("{} J per run, {} runs per joule", significant(load.energy_mj * 1e-3),
-                                  significant(load.runs_per_joule())));
+  add(load.energy_mj,
+      fmt::format("{} per run, {} runs per joule", energy(load.energy_mj), significant(load.runs_per_joule())));
   std::string least = load.sm_mhz_least < load.sm_mhz ? fmt::format(" (least {})", fixed(load.sm_mhz_least, 0)) : "";
   add(load.sm_mhz, fmt::format("SM clock {} MHz{}", fixed(load.sm_mhz, 0), least));
   add(load.memory_mhz, fmt::format("memory clock {} MHz", fixed(load.memory_mhz, 0)));

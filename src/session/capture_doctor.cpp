@@ -80,10 +80,17 @@ std::string CaptureDoctor::workspaces() const {
                     : fmt::format("{} launches have a workspace: in the plan's arena, none tied to a stream", count);
 }
 
+std::string CaptureDoctor::loaded() const {
+  gpu::ChoreCounts so_far = gpu_.chores();
+  auto count = [&](gpu::Chore chore) { return so_far[static_cast<size_t>(chore)]; };
+  return fmt::format("nothing had to be warmed; this process has loaded {} modules and {} kernels so far",
+                     count(gpu::Chore::load_module), count(gpu::Chore::find_kernel));
+}
+
 std::vector<std::string> CaptureDoctor::notes() const {
   std::string touched = first_touches();
   return {fmt::format("{} launches looked at; the first time: {}", first_.size(),
-                      touched.empty() ? "nothing that had to be warmed" : touched + "; warmed by that run"),
+                      touched.empty() ? loaded() : touched + "; warmed by that run"),
           "the second time: no allocation, no load, no wait, no copy by the host", workspaces()};
 }
 

@@ -30,6 +30,7 @@ class CaptureDoctor {
   Result<std::vector<Visit>> visit(const Enqueue& enqueue);
   size_t free_bytes() const;
   std::string first_touches() const;
+  std::string loaded() const;
   std::string workspaces() const;
 
   gpu::Gpu& gpu_;

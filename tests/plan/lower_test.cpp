@@ -28,6 +28,23 @@ TEST(Lowering, CopiesAnOperandThatNoKernelReadsThroughStrides) {
   expect_right(graph, {});
 }
 
+TEST(Lowering, CopiesAViewThatBeginsWhereTheKernelCannotRead) {
+  Kernel picky = *cpu_target().kernels_for("unary").front();
+  picky.alignment = 16;
+  std::vector<const Kernel*> rows{&picky};
+  for (const Kernel* row : cpu_target().kernels_for("reshape")) rows.push_back(row);
+  Target target = cpu_target();
+  target.kernels = rows;
+  auto kernels = [&](const char* text) {
+    auto built = build_plan(graph_of(text), {}, {.target = &target});
+    EXPECT_TRUE(built) << built.error().message;
+    return built ? kernels_of(built->plan) : std::vector<std::string>{};
+  };
+  EXPECT_THAT(kernels("y = relu(slice(x:f32[16], axis=0, begin=4, end=12))"), ElementsAre(StartsWith("unary")));
+  EXPECT_THAT(kernels("y = relu(slice(x:f32[16], axis=0, begin=1, end=9))"),
+              ElementsAre(StartsWith("reshape"), StartsWith("unary")));
+}
+
 TEST(Lowering, CopiesWhereAReshapeCutsAcrossStrides) {
   Graph graph = graph_of("y = relu(reshape(transpose(x:f32[4,6], permutation=[1,0]), shape=[3,8]))");
   EXPECT_THAT(kernels_of(plan_of(graph)), ElementsAre(StartsWith("reshape"), StartsWith("unary")));

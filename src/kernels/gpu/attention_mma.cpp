@@ -51,6 +51,7 @@ const Kernel attention_mma{.name = "attention_mma",
                            .op = "attention",
                            .supports = supports_matrix_attention,
                            .tunables = tunables,
+                           .alignment = 16,
                            .enqueue = enqueue};
 
 }  // namespace rung::gpu

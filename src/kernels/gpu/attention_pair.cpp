@@ -26,6 +26,7 @@ Status enqueue(const Call& call) {
 }  // namespace
 
 extern const Kernel attention_pair;
-const Kernel attention_pair{.name = "attention_pair", .op = "attention", .supports = supports, .enqueue = enqueue};
+const Kernel attention_pair{
+    .name = "attention_pair", .op = "attention", .supports = supports, .alignment = 16, .enqueue = enqueue};
 
 }  // namespace rung::gpu

@@ -81,7 +81,11 @@ Status enqueue(const Call& call) {
 }  // namespace
 
 extern const Kernel attention_wgmma;
-const Kernel attention_wgmma{
-    .name = "attention_wgmma", .op = "attention", .supports = supports, .tunables = tunables, .enqueue = enqueue};
+const Kernel attention_wgmma{.name = "attention_wgmma",
+                             .op = "attention",
+                             .supports = supports,
+                             .tunables = tunables,
+                             .alignment = 16,
+                             .enqueue = enqueue};
 
 }  // namespace rung::gpu

@@ -8,10 +8,7 @@
 namespace rung::gpu {
 namespace {
 
-static_assert(static_cast<int>(Code::logical_not) == static_cast<int>(UnaryKind::logical_not));
 constexpr int kFirstBinary = static_cast<int>(Code::add);
-static_assert(kFirstBinary == static_cast<int>(UnaryKind::logical_not) + 1);
-static_assert(static_cast<int>(Code::logical_or) - kFirstBinary == static_cast<int>(BinaryKind::logical_or));
 
 Code code_of(const PointwiseFunction& function) {
   if (const auto* unary = std::get_if<UnaryKind>(&function)) return static_cast<Code>(*unary);

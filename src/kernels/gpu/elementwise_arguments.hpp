@@ -2,51 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "ir/dtype.hpp"
+#include "ir/op_kinds.hpp"
 #include "kernels/gpu/nest.hpp"
 
 namespace rung::gpu {
 
 constexpr int kMaxElementwiseInputs = 8, kMaxElementwiseSteps = 48, kMaxElementwiseLiterals = 48;
 
-// In the order of UnaryKind and BinaryKind, then what programs have besides.
-enum class Code : uint8_t {
-  neg,
-  abs,
-  exp,
-  log,
-  sqrt,
-  rsqrt,
-  reciprocal,
-  square,
-  sin,
-  cos,
-  tanh,
-  erf,
-  sigmoid,
-  relu,
-  silu,
-  gelu,
-  gelu_tanh,
-  logical_not,
-  add,
-  sub,
-  mul,
-  div,
-  pow,
-  max,
-  min,
-  eq,
-  ne,
-  lt,
-  le,
-  gt,
-  ge,
-  logical_and,
-  logical_or,
-  select,
-  round_bf16,
-  round_f16
-};
+// The unary functions, the binary ones, then what programs have besides.
+enum class Code : uint8_t { RUNG_UNARY_KINDS, RUNG_BINARY_KINDS, select, round_bf16, round_f16 };
 
 // Where a step reads: a slot, the value of the step before it (of operand 0 in the first step), or (from kFirstLiteral
 // on) a literal. Writing to kNowhere leaves the value to the next step alone.

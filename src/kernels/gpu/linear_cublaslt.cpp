@@ -137,6 +137,7 @@ const Kernel linear_cublaslt{.name = "linear_cublaslt",
                              .pack = pack,
                              .prepare = prepare,
                              .tunables = tunables,
+                             .alignment = 16,
                              .enqueue = enqueue};
 
 }  // namespace rung::gpu

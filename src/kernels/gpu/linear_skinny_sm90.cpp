@@ -117,7 +117,11 @@ Status enqueue(const Call& call) {
 
 }  // namespace
 
-extern const Kernel linear_skinny_sm90{
-    .name = "linear_skinny_sm90", .op = "linear", .supports = supports, .tunables = tunables, .enqueue = enqueue};
+extern const Kernel linear_skinny_sm90{.name = "linear_skinny_sm90",
+                                       .op = "linear",
+                                       .supports = supports,
+                                       .tunables = tunables,
+                                       .alignment = 16,
+                                       .enqueue = enqueue};
 
 }  // namespace rung::gpu

@@ -95,6 +95,7 @@ const Kernel matmul_cublaslt{.name = "matmul_cublaslt",
                              .scratch_bytes = scratch_bytes,
                              .prepare = prepare,
                              .tunables = tunables,
+                             .alignment = 16,
                              .enqueue = enqueue};
 
 }  // namespace rung::gpu

@@ -52,7 +52,7 @@ Status enqueue(const Call& call) {
 }
 
 constexpr Kernel row(std::string_view name, std::string_view op) {
-  return {.name = name, .op = op, .supports = supports, .enqueue = enqueue};
+  return {.name = name, .op = op, .supports = supports, .alignment = 16, .enqueue = enqueue};
 }
 
 }  // namespace
