@@ -20,9 +20,6 @@ constexpr uint32_t kSharedBytes = 113 * 1024;
 // Of a block that shares its multiprocessor with no block of its own kind; with one of a smaller kind it still may.
 constexpr uint32_t kAloneBytes = 116 * 1024;
 constexpr int kBlocks = 128;  // about one for each multiprocessor
-// Of a Hopper GPU. More blocks take the place of the next layer's, whose weights would be under way: with the gate and
-// up of Pi0 in 256 blocks, 3 % faster by themselves, a chain of layers takes 2 to 9 % longer.
-constexpr uint32_t kMultiprocessors = 132;
 constexpr int64_t kRingKib = 64;
 
 uint32_t divide_up(uint32_t x, uint32_t by) { return (x + by - 1) / by; }
@@ -42,13 +39,12 @@ struct Cut {
   }
   uint32_t box_rows(const SkinnyTile& tile) const { return tile.rows / (half > 0 ? 2 : 1); }
   uint32_t tiles(const SkinnyTile& tile) const { return divide_up(half > 0 ? w_rows / 2 : w_rows, box_rows(tile)); }
-  uint32_t blocks(const SkinnyTile& tile) const { return tiles(tile) * tile.split; }
   bool fits(const SkinnyTile& tile) const {
     if (tile.split > 1 && chunks < tile.split * kLeastChunks) return false;
     if (half > 0 && tile.rows % 16 != 0) return false;
     return !rotated || half % box_rows(tile) == 0;
   }
-  int distance(const SkinnyTile& tile) const { return std::abs(static_cast<int>(blocks(tile)) - kBlocks); }
+  int distance(const SkinnyTile& tile) const { return std::abs(static_cast<int>(tiles(tile) * tile.split) - kBlocks); }
   SkinnyShared shared(const SkinnyTile& tile, uint32_t x_stages, uint32_t w_stages) const {
     return {tile.rows, tokens, tile.split, x_stages, w_stages};
   }
@@ -71,9 +67,6 @@ std::vector<SkinnyTile> skinny_tiles(const Problem& problem) {
                [&](const SkinnyTile& tile) { return cut.fits(tile); });
   std::stable_sort(tiles.begin(), tiles.end(),
                    [&](const auto& a, const auto& b) { return cut.distance(a) < cut.distance(b); });
-  const auto crowded = std::stable_partition(
-      tiles.begin(), tiles.end(), [&](const SkinnyTile& tile) { return cut.blocks(tile) <= kMultiprocessors; });
-  if (crowded != tiles.begin()) tiles.erase(crowded, tiles.end());
   tiles.resize(std::min(tiles.size(), kMostTiles));
   return tiles;
 }
