@@ -94,14 +94,15 @@ Result<Module> Gpu::module(std::string_view name) {
 
 Result<Function> Gpu::function(std::string_view module_name, std::string_view name, size_t shared_bytes) {
   std::lock_guard lock(mutex_);
-  auto it = functions_.find(name);
+  const auto key = std::pair(std::string(module_name), std::string(name));
+  auto it = functions_.find(key);
   if (it == functions_.end()) {
     RUNG_TRY(Module loaded, module(module_name));
     count(Chore::find_kernel);
     LoadedFunction found;
     RUNG_CHECK(check(runtime_.module_function(&found.function, loaded, std::string(name).c_str()),
                      fmt::format("looking up the kernel '{}'", name)));
-    it = functions_.emplace(name, found).first;
+    it = functions_.emplace(key, found).first;
   }
   LoadedFunction& loaded = it->second;
   if (shared_bytes > kDefaultSharedBytes && shared_bytes > loaded.shared_bytes) {

@@ -78,7 +78,7 @@ class Gpu : public std::enable_shared_from_this<Gpu> {
     Function function = nullptr;
     size_t shared_bytes = 0;  // allowed so far
   };
-  std::map<std::string, LoadedFunction, std::less<>> functions_;
+  std::map<std::pair<std::string, std::string>, LoadedFunction> functions_;  // by module and name
   std::array<std::atomic<int>, kChores> chores_{};
 };
 
