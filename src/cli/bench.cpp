@@ -26,11 +26,13 @@ struct Options {
 
 constexpr double kWarmUpSeconds = 0.05;
 
-std::vector<double> time_for(Session& session, double seconds) {
+Result<std::vector<double>> time_for(Session& session, double seconds) {
   std::vector<double> ms;
   int64_t end = now_ns() + static_cast<int64_t>(seconds * 1e9);
-  do ms.push_back(seconds_of([&] { (void)session.run(); }) * 1e3);
-  while (now_ns() < end);
+  do {
+    RUNG_TRY(double run_seconds, checked_seconds_of([&] { return session.run(); }));
+    ms.push_back(run_seconds * 1e3);
+  } while (now_ns() < end);
   return ms;
 }
 
@@ -49,8 +51,8 @@ Status serve_blocks(Session& session) {
   while (std::cin >> word >> milliseconds) {
     if (word != "go" || !(milliseconds > 0))
       return wrong_usage("--blocks: got '{} {}', wanted 'go MILLISECONDS'", word, milliseconds);
-    time_for(session, kWarmUpSeconds);
-    std::vector<double> ms = time_for(session, milliseconds * 1e-3);
+    RUNG_CHECK(time_for(session, kWarmUpSeconds));
+    RUNG_TRY(std::vector<double> ms, time_for(session, milliseconds * 1e-3));
     fmt::print("{}\n", nlohmann::json{{"runs", ms.size()}, {"median_ms", median(ms)}, {"times_ms", ms}}.dump());
     std::fflush(stdout);
   }
@@ -71,8 +73,8 @@ Status run(const Options& options) {
   RUNG_CHECK(session.run());
   start.first_run_ms = static_cast<double>(now_ns() - began) * 1e-6;
   if (options.blocks) return serve_blocks(session);
-  time_for(session, kWarmUpSeconds);
-  LoadedRuns measured = measure_runs(session, {.rate_hz = options.rate, .runs = options.runs});
+  RUNG_CHECK(time_for(session, kWarmUpSeconds));
+  RUNG_TRY(LoadedRuns measured, measure_runs(session, {.rate_hz = options.rate, .runs = options.runs}));
   const Latency& s = measured.latency;
   RUNG_TRY(Profile profile, profile_session(session, inputs, kProfileSeconds));
   nlohmann::json json{{"median_ms", s.median_ms},

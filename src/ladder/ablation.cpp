@@ -15,7 +15,8 @@ Status Climber::ablate() {
     rung.remove(recipe);
     auto without = bench_->attempt(std::move(recipe));
     if (!without) continue;
-    InterleaveResult raced = race(*without->session, *current_.session, std::max(0.2, budget_.share(0.02)), 0.01);
+    RUNG_TRY(InterleaveResult raced,
+             race(*without->session, *current_.session, std::max(0.2, budget_.share(0.02)), 0.01));
     result_.ablation.push_back({std::string(rung.name), raced.ratio.ratio, {raced.ratio.lo, raced.ratio.hi}});
   }
   ++stages_done_;

@@ -102,7 +102,7 @@ Status Climber::prepare() {
   RUNG_TRY(current_, bench_->attempt(Recipe{.threads = options_.threads}));
   baseline_build_s_ = budget_.spent() - before;
   if (!current_.right) return fail("the baseline's answer is wrong: {}", current_.reason);
-  result_.baseline = measure_latency(*current_.session, budget_.share(kBaselineShare));
+  RUNG_TRY(result_.baseline, measure_latency(*current_.session, budget_.share(kBaselineShare)));
   RUNG_TRY(Profile profile, profile_session(*current_.session, options_.inputs[0], budget_.share(kBaselineShare)));
   result_.baseline_categories_us = by_category_us(profile);
   result_.baseline_ms = current_ms_ = result_.baseline.median_ms;
@@ -179,23 +179,25 @@ Status Climber::try_step(const std::vector<const Rung*>& rungs, int number) {
   if (same_launches(*candidate->plan, *current_.plan))
     return refuse(std::move(receipt), "changes nothing here"), Status{};
   if (!candidate->right) return refuse(std::move(receipt), "wrong answer: " + candidate->reason), Status{};
-  if (decide(std::move(receipt), std::move(*candidate)))
+  RUNG_TRY(bool accepted, decide(std::move(receipt), std::move(*candidate)));
+  if (accepted)
     for (const Rung* rung : rungs) accepted_.insert(std::string(rung->name));
   return {};
 }
 
-InterleaveResult Climber::race(Session& a, Session& b, double seconds, double half_width) {
-  (void)a.set_inputs(options_.inputs[0]);  // checked when the reference was made
-  (void)b.set_inputs(options_.inputs[0]);
+Result<InterleaveResult> Climber::race(Session& a, Session& b, double seconds, double half_width) {
+  RUNG_CHECK(a.set_inputs(options_.inputs[0]));
+  RUNG_CHECK(b.set_inputs(options_.inputs[0]));
   int runs = static_cast<int>(std::clamp(3.0 / std::max(current_ms_, 1e-3), 1.0, 10.0));  // blocks of some milliseconds
   Interleaver interleaver({.half_width = half_width, .budget_s = seconds, .runs = runs});
-  return interleaver.compare(timed([&] { (void)a.run(); }), timed([&] { (void)b.run(); }));
+  return interleaver.compare([&] { return checked_seconds_of([&] { return a.run(); }); },
+                             [&] { return checked_seconds_of([&] { return b.run(); }); });
 }
 
-bool Climber::decide(Receipt receipt, Attempt candidate) {
+Result<bool> Climber::decide(Receipt receipt, Attempt candidate) {
   double pairs_s = kRacePairs * 4 * current_ms_ * 1e-3;  // each side once in a pair, and once before to warm up
   double seconds = std::clamp(pairs_s, budget_.share(kRaceShare), kRaceMostShare * budget_.total());
-  InterleaveResult raced = race(*current_.session, *candidate.session, std::max(0.3, seconds), kRaceHalfWidth);
+  RUNG_TRY(InterleaveResult raced, race(*current_.session, *candidate.session, std::max(0.3, seconds), kRaceHalfWidth));
   receipt.before_ms = raced.median_a * 1e3;
   receipt.ratio = raced.ratio.ratio;
   receipt.ci95 = {raced.ratio.lo, raced.ratio.hi};
@@ -212,9 +214,9 @@ bool Climber::decide(Receipt receipt, Attempt candidate) {
   return receipt.accepted;
 }
 
-Latency Climber::measure_latency(Session& session, double seconds) {
-  (void)session.set_inputs(options_.inputs[0]);
-  return time_runs([&] { (void)session.run(); }, seconds);
+Result<Latency> Climber::measure_latency(Session& session, double seconds) {
+  RUNG_CHECK(session.set_inputs(options_.inputs[0]));
+  return time_runs(session, seconds);
 }
 
 // The climb's headline: first plan against last one, in alternation, as every rung was judged. Their own
@@ -223,20 +225,21 @@ Status Climber::race_baseline() {
   constexpr double kSeconds = 2, kHalfWidth = 0.005, kSlack = 1.5;
   if (accepted_.empty() || budget_.left() < kSlack * baseline_build_s_ + kSeconds) return {};
   RUNG_TRY(Attempt baseline, bench_->attempt(Recipe{.threads = options_.threads}));
-  InterleaveResult raced = race(*baseline.session, *current_.session, kSeconds, kHalfWidth);
+  RUNG_TRY(InterleaveResult raced, race(*baseline.session, *current_.session, kSeconds, kHalfWidth));
   result_.baseline_ms = raced.median_a * 1e3;
   result_.final_ms = raced.median_b * 1e3;
   return {};
 }
 
 // A robot asks at a steady rate: its GPU is cooler then, and its clocks are others.
-void Climber::measure_final(double seconds) {
-  (void)current_.session->set_inputs(options_.inputs[0]);
-  LoadedRuns back_to_back = measure_runs(*current_.session, {.seconds = seconds});
+Status Climber::measure_final(double seconds) {
+  RUNG_CHECK(current_.session->set_inputs(options_.inputs[0]));
+  RUNG_TRY(LoadedRuns back_to_back, measure_runs(*current_.session, {.seconds = seconds}));
   result_.final_latency = back_to_back.latency;
-  if (!current_.plan->target->gpu) return;
+  if (!current_.plan->target->gpu) return {};
   result_.loads.push_back(std::move(back_to_back));
-  result_.loads.push_back(measure_runs(*current_.session, {.rate_hz = kRobotHz, .seconds = seconds}));
+  RUNG_TRY(result_.loads.emplace_back(), measure_runs(*current_.session, {.rate_hz = kRobotHz, .seconds = seconds}));
+  return {};
 }
 
 Status Climber::conclude(ClimbOutcome& outcome) {
@@ -244,7 +247,7 @@ Status Climber::conclude(ClimbOutcome& outcome) {
   NoiseWatch noise;
   budget_.release();
   RUNG_CHECK(race_baseline());
-  measure_final(std::clamp(0.3 * budget_.left(), 0.1, 2.0));
+  RUNG_CHECK(measure_final(std::clamp(0.3 * budget_.left(), 0.1, 2.0)));
   RUNG_TRY(Profile profile,
            profile_session(*current_.session, options_.inputs[0], std::clamp(budget_.left(), 0.1, kProfileSeconds)));
   if (result_.final_ms == 0) result_.final_ms = result_.final_latency.median_ms;

@@ -27,16 +27,16 @@ class Climber {
   Status refine_choices(int number);  // refine.cpp
   Status ablate();                    // ablation.cpp
   Status race_baseline();
-  void measure_final(double seconds);
+  Status measure_final(double seconds);
   Status conclude(ClimbOutcome& outcome);
 
   // Receipts of what could not be accepted, with the reason.
   void refuse(Receipt receipt, std::string reason);
   // Times `candidate` against the current attempt, and keeps it if it is clearly faster: true.
-  bool decide(Receipt receipt, Attempt candidate);
-  InterleaveResult race(Session& a, Session& b, double seconds, double half_width);
+  Result<bool> decide(Receipt receipt, Attempt candidate);
+  Result<InterleaveResult> race(Session& a, Session& b, double seconds, double half_width);
   Status tell(const std::string& what);  // progress; "interrupted" if so
-  Latency measure_latency(Session& session, double seconds);
+  Result<Latency> measure_latency(Session& session, double seconds);
 
   const Subject& subject_;
   const ClimbOptions& options_;

@@ -21,10 +21,11 @@ class Turns {
  public:
   explicit Turns(double rate_hz) : period_(rate_hz > 0 ? std::llround(1e9 / rate_hz) : 0) {}
   double spent() const { return static_cast<double>(now_ns() - begin_) * 1e-9; }
-  double next(Session& session) {
+  Result<double> next(Session& session) {
     if (period_.count() > 0) std::this_thread::sleep_until(due_);
     due_ += period_;
-    return seconds_of([&] { (void)session.run(); }) * 1e3;
+    RUNG_TRY(double seconds, checked_seconds_of([&] { return session.run(); }));
+    return seconds * 1e3;
   }
 
  private:
@@ -35,19 +36,20 @@ class Turns {
 
 }  // namespace
 
-LoadedRuns measure_runs(Session& session, const Cadence& cadence) {
-  (void)session.run();
+Result<LoadedRuns> measure_runs(Session& session, const Cadence& cadence) {
+  RUNG_CHECK(session.run());
   std::optional<gpu::LoadWatch> watch;
   if (session.plan().target->gpu) watch.emplace(*session.plan().target->gpu);
   Turns turns(cadence.rate_hz);
   std::vector<double> ms;
-  do ms.push_back(turns.next(session));
-  while (static_cast<int>(ms.size()) < cadence.runs && turns.spent() < cadence.seconds);
+  do {
+    RUNG_TRY(ms.emplace_back(), turns.next(session));
+  } while (static_cast<int>(ms.size()) < cadence.runs && turns.spent() < cadence.seconds);
   int runs = static_cast<int>(ms.size());
   Summary s = summarize(ms);
   LoadedRuns measured{cadence.rate_hz, {s.median, s.min, s.p90, s.p99, s.ci95, s.count}, {}};
   if (!watch) return measured;
-  for (; watch->sees() && turns.spent() < kSensorSeconds; ++runs) turns.next(session);
+  for (; watch->sees() && turns.spent() < kSensorSeconds; ++runs) RUNG_CHECK(turns.next(session));
   measured.load = watch->stop(runs);
   return measured;
 }

@@ -16,7 +16,7 @@ struct Cadence {
 inline constexpr double kRobotHz = 20;  // the steady rate that reports give beside back to back
 
 // Inputs must be set; one run before the first is not timed. A GPU goes on running after the last timed run until its
-// sensors have had a second: they are slower than that.
-LoadedRuns measure_runs(Session& session, const Cadence& cadence);
+// sensors have had a second: they are slower than that. Errors: the first of a run, timed or not.
+Result<LoadedRuns> measure_runs(Session& session, const Cadence& cadence);
 
 }  // namespace rung

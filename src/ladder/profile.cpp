@@ -28,14 +28,14 @@ struct Timing {
   int64_t start = 0, end = 0;
 };
 
-std::vector<std::vector<Timing>> time_steps(Session& session, double seconds) {
+Result<std::vector<std::vector<Timing>>> time_steps(Session& session, double seconds) {
   std::vector<std::vector<Timing>> rounds;
   int64_t end = now_ns() + static_cast<int64_t>(seconds * 1e9);
   while (rounds.empty() || (rounds.size() < kRounds && now_ns() < end)) {
     auto& round = rounds.emplace_back(session.plan().steps.size());
     for (size_t i = 0; i < round.size(); ++i) {
       round[i].start = now_ns();
-      session.recorder().run_step(i);
+      RUNG_CHECK(session.recorder().run_step(i));
       round[i].end = now_ns();
     }
   }
@@ -68,12 +68,18 @@ void make_cold(Session& session) {
       cpu::flush_from_caches(session.team(), {data, plan.buffers[i].bytes});
 }
 
-Latency time_cold_runs(Session& session, double seconds) {
+// Milliseconds of one run.
+Result<double> time_run(Session& session) {
+  RUNG_TRY(double seconds, checked_seconds_of([&] { return session.run(); }));
+  return seconds * 1e3;
+}
+
+Result<Latency> time_cold_runs(Session& session, double seconds) {
   std::vector<double> ms;
   int64_t end = now_ns() + static_cast<int64_t>(seconds * 1e9);
   while (ms.empty() || (ms.size() < kColdRuns && now_ns() < end)) {
     make_cold(session);
-    ms.push_back(seconds_of([&] { (void)session.run(); }) * 1e3);
+    RUNG_TRY(ms.emplace_back(), time_run(session));
   }
   return latency_of(ms);
 }
@@ -130,11 +136,13 @@ const Peaks& machine_peaks(cpu::Team& team) {
   return peaks;
 }
 
-Latency time_runs(const std::function<void()>& run, double seconds) {
-  run();
+Result<Latency> time_runs(Session& session, double seconds) {
+  RUNG_CHECK(session.run());
   std::vector<double> ms;
   int64_t end = now_ns() + static_cast<int64_t>(seconds * 1e9);
-  while (ms.empty() || (now_ns() < end && ms.size() < 100000)) ms.push_back(seconds_of(run) * 1e3);
+  while (ms.empty() || (now_ns() < end && ms.size() < 100000)) {
+    RUNG_TRY(ms.emplace_back(), time_run(session));
+  }
   return latency_of(ms);
 }
 
@@ -144,7 +152,7 @@ Result<Profile> profile_session(Session& session, const NamedTensors& inputs, do
   if (session.plan().target->gpu) return profile_gpu_session(session);
   Profile profile;
   profile.peaks = machine_peaks(session.team());
-  auto rounds = time_steps(session, kStepsShare * seconds);
+  RUNG_TRY(auto rounds, time_steps(session, kStepsShare * seconds));
   double launched_us = 0;
   for (size_t i = 0; i < session.plan().steps.size(); ++i) {
     const Step& step = session.plan().steps[i];
@@ -164,9 +172,9 @@ Result<Profile> profile_session(Session& session, const NamedTensors& inputs, do
   }
   RUNG_TRY(profile.stages, time_stages(session, profile.ops));
   profile.trace = trace_of(session.plan(), rounds.back());
-  Latency warm = time_runs([&] { (void)session.run(); }, kWarmShare * seconds);
+  RUNG_TRY(Latency warm, time_runs(session, kWarmShare * seconds));
   profile.host_us = std::max(0.0, warm.median_ms * 1e3 - launched_us);
-  profile.cold = time_cold_runs(session, kColdShare * seconds);
+  RUNG_TRY(profile.cold, time_cold_runs(session, kColdShare * seconds));
   return profile;
 }
 

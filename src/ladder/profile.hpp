@@ -33,8 +33,8 @@ std::map<std::string, double> by_category_us(const Profile& profile);
 // per process and thread count.
 const Peaks& machine_peaks(cpu::Team& team);
 
-// Times repeated calls for that many seconds, after one that is not timed; one call at least.
-Latency time_runs(const std::function<void()>& run, double seconds);
+// Times repeated runs for that many seconds, after one that is not timed; one run at least. Errors: the first of a run.
+Result<Latency> time_runs(Session& session, double seconds);
 
 // All that was tried for the problems of a plan, from the database.
 std::vector<Choice> choices_of(const Plan& plan, const std::vector<TuneTask>& tasks, const TuningDatabase& database);

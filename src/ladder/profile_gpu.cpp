@@ -72,10 +72,9 @@ Result<Profile> profile_gpu_session(Session& session) {
   RUNG_TRY(profile.stages, time_stages(session, profile.ops));
   profile.trace = trace_of(plan, profile.ops);
   RUNG_CHECK(session.run());
-  double device_ms = 0;
-  profile.cold = time_runs([&] { (void)session.run(); }, 0.3);
+  RUNG_TRY(profile.cold, time_runs(session, 0.3));
   RUNG_CHECK(session.run());
-  device_ms = session.recorder().device_ms().value_or(0);
+  double device_ms = session.recorder().device_ms().value_or(0);
   profile.host_us = std::max(0.0, (profile.cold.median_ms - device_ms) * 1e3);
   return profile;
 }

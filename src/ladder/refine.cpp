@@ -54,8 +54,8 @@ Status Climber::refine_choices(int number) {
       auto candidate = bench_->attempt(std::move(recipe));
       if (!candidate || !candidate->right) continue;
       ++tried;
-      InterleaveResult raced =
-          race(*current_.session, *candidate->session, std::min(0.4, std::max(0.1, clock.left())), 0.005);
+      RUNG_TRY(InterleaveResult raced,
+               race(*current_.session, *candidate->session, std::min(0.4, std::max(0.1, clock.left())), 0.005));
       if (raced.ratio.lo <= 1) continue;
       receipt.notes.push_back(
           fmt::format("{}: {} is {:.3f} x faster in the model", task.key, choice.kernel, raced.ratio.ratio));
@@ -74,7 +74,8 @@ Status Climber::refine_choices(int number) {
   current_ = std::move(start);
   receipt.rel_l2 = refined.rel_l2;
   receipt.max_abs = refined.max_abs;
-  if (decide(std::move(receipt), std::move(refined))) accepted_.insert("tune");
+  RUNG_TRY(bool accepted, decide(std::move(receipt), std::move(refined)));
+  if (accepted) accepted_.insert("tune");
   return {};
 }
 

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cstdint>
 
+#include "base/status.hpp"
+
 namespace rung {
 
 inline int64_t now_ns() {
@@ -17,6 +19,15 @@ double seconds_of(F&& f) {
   int64_t begin = now_ns();
   f();
   return static_cast<double>(now_ns() - begin) * 1e-9;
+}
+
+// Seconds that f() takes, or the error of the Status that it gives: work that failed has no time.
+template <class F>
+Result<double> checked_seconds_of(F&& f) {
+  Status done;
+  double seconds = seconds_of([&] { done = f(); });
+  RUNG_CHECK(std::move(done));
+  return seconds;
 }
 
 }  // namespace rung

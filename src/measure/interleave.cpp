@@ -8,10 +8,12 @@
 
 namespace rung {
 
-double Interleaver::block(const Run& run, bool switched) const {
-  for (int i = 0; switched && i < options_.warmup; ++i) run();
+Result<double> Interleaver::block(const Run& run, bool switched) const {
+  for (int i = 0; switched && i < options_.warmup; ++i) RUNG_CHECK(run());
   std::vector<double> times;
-  for (int i = 0; i < std::max(options_.runs, 1); ++i) times.push_back(run());
+  for (int i = 0; i < std::max(options_.runs, 1); ++i) {
+    RUNG_TRY(times.emplace_back(), run());
+  }
   return median(std::move(times));
 }
 
@@ -19,16 +21,20 @@ bool Interleaver::is_tight(const RatioEstimate& ratio) const {
   return std::max(ratio.hi - ratio.ratio, ratio.ratio - ratio.lo) <= options_.half_width * ratio.ratio;
 }
 
-InterleaveResult Interleaver::compare(const Run& a, const Run& b) const {
+Result<InterleaveResult> Interleaver::compare(const Run& a, const Run& b) const {
   InterleaveResult result;
   int64_t begin = now_ns();
   auto spent = [&] { return static_cast<double>(now_ns() - begin) * 1e-9; };
   size_t next_look = static_cast<size_t>(std::max(options_.min_pairs, 1));
   while (result.a.size() < static_cast<size_t>(std::max(options_.max_pairs, 1))) {
     bool a_first = result.a.size() % 2 == 0, first_pair = result.a.empty();
-    if (a_first) result.a.push_back(block(a, first_pair));
-    result.b.push_back(block(b, a_first));
-    if (!a_first) result.a.push_back(block(a, true));
+    if (a_first) {
+      RUNG_TRY(result.a.emplace_back(), block(a, first_pair));
+    }
+    RUNG_TRY(result.b.emplace_back(), block(b, a_first));
+    if (!a_first) {
+      RUNG_TRY(result.a.emplace_back(), block(a, true));
+    }
     if (result.a.size() >= next_look) {  // the estimate costs pairs^2: look at every tenth more only
       result.ratio = estimate_ratio(result.a, result.b);
       result.tight = is_tight(result.ratio);
@@ -42,10 +48,6 @@ InterleaveResult Interleaver::compare(const Run& a, const Run& b) const {
   result.median_b = median(result.b);
   result.spent_s = spent();
   return result;
-}
-
-Interleaver::Run timed(std::function<void()> work) {
-  return [work = std::move(work)] { return seconds_of(work); };
 }
 
 }  // namespace rung

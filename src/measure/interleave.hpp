@@ -4,6 +4,7 @@
 #include <functional>
 #include <vector>
 
+#include "base/status.hpp"
 #include "measure/statistics.hpp"
 
 namespace rung {
@@ -29,18 +30,16 @@ struct InterleaveResult {
 // never on where the interval lies: stopping as soon as it clears 1 would call too many ties wins.
 class Interleaver {
  public:
-  // Runs the work once and returns the seconds it took.
-  using Run = std::function<double()>;
+  // Runs the work once and returns the seconds it took (checked_seconds_of() of it).
+  using Run = std::function<Result<double>()>;
   explicit Interleaver(InterleaveOptions options = {}) : options_(options) {}
-  InterleaveResult compare(const Run& a, const Run& b) const;
+  // Errors: the first of a run.
+  Result<InterleaveResult> compare(const Run& a, const Run& b) const;
 
  private:
-  double block(const Run& run, bool switched) const;
+  Result<double> block(const Run& run, bool switched) const;
   bool is_tight(const RatioEstimate& ratio) const;
   InterleaveOptions options_;
 };
-
-// A Run that times `work` with the clock.
-Interleaver::Run timed(std::function<void()> work);
 
 }  // namespace rung

@@ -57,11 +57,12 @@ class Captured : public Recorder {
 
   const std::byte* host_buffer(uint32_t index) const override { return buffer(index); }
 
-  void run_step(size_t index) override {
+  Status run_step(size_t index) override {
     team_.run([this, index](int thread) {
       const Launch& launch = launches_[static_cast<size_t>(thread)][index];
       launch.run(launch.call);
     });
+    return check_fault(bound_[index].fault.exchange(0), plan_.steps[index]);
   }
 
  private:

@@ -51,7 +51,7 @@ class Eager : public Recorder {
 
   const std::byte* host_buffer(uint32_t index) const override { return blocks_[index].get(); }
 
-  void run_step(size_t index) override { (void)launch(index); }
+  Status run_step(size_t index) override { return launch(index); }
 
  private:
   void fix(uint32_t buffer, std::vector<bool>& fixed) {

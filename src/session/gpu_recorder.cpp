@@ -65,9 +65,9 @@ class GpuRecorder : public Recorder {
   }
   Status read(uint32_t index, void* to, size_t bytes) const override { return gpu_.download(to, buffer(index), bytes); }
 
-  void run_step(size_t index) override {
-    (void)enqueue(index);
-    (void)gpu_.wait();
+  Status run_step(size_t index) override {
+    RUNG_CHECK(enqueue(index));
+    return gpu_.wait();
   }
 
   std::vector<std::string> capture_notes() const override { return notes_; }

@@ -27,8 +27,8 @@ class Recorder {
   virtual const std::byte* host_buffer(uint32_t) const { return nullptr; }
   // What was looked at, warmed and recorded when this recorder was made; empty if it records nothing.
   virtual std::vector<std::string> capture_notes() const { return {}; }
-  // One launch of the last run again, alone: for profiles.
-  virtual void run_step(size_t index) = 0;
+  // One launch of the last run again, alone: for profiles. Errors: those of a run.
+  virtual Status run_step(size_t index) = 0;
   // Device microseconds of each launch, where run_step() cannot time them: launches of one problem replayed together,
   // so that each finds its weights as cold as the others leave them. Empty: time run_step().
   virtual Result<std::vector<double>> step_us() { return std::vector<double>{}; }

@@ -16,7 +16,7 @@ namespace {
 TEST(Interleaver, AlternatesWhoIsFirstAndWarmsUpAfterEachChange) {
   std::string order;
   Interleaver interleaver({.budget_s = 1e9, .min_pairs = 4, .max_pairs = 4, .warmup = 1, .runs = 2});
-  auto result = interleaver.compare([&] { return order += 'a', 1.0; }, [&] { return order += 'b', 1.0; });
+  auto result = *interleaver.compare([&] { return order += 'a', 1.0; }, [&] { return order += 'b', 1.0; });
   EXPECT_EQ(order,
             "aaabbb"
             "bbaaa"
@@ -30,22 +30,27 @@ TEST(Interleaver, TakesTheBlocksMedian) {
   int run = 0;
   auto a = [&] { return run++ % 3 == 1 ? 100.0 : 2.0; };  // one run of three is disturbed
   Interleaver interleaver({.budget_s = 1e9, .min_pairs = 6, .max_pairs = 6, .warmup = 0, .runs = 3});
-  auto result = interleaver.compare(a, [] { return 1.0; });
+  auto result = *interleaver.compare(a, [] { return 1.0; });
   EXPECT_EQ(result.median_a, 2);
   EXPECT_EQ(result.median_b, 1);
   EXPECT_NEAR(result.ratio.ratio, 2, 1e-12);
 }
 
 TEST(Interleaver, StopsWhenTheIntervalIsTight) {
-  auto result = Interleaver({.budget_s = 1e9}).compare([] { return 3.0; }, [] { return 2.0; });
+  auto result = *Interleaver({.budget_s = 1e9}).compare([] { return 3.0; }, [] { return 2.0; });
   EXPECT_TRUE(result.tight);
   EXPECT_EQ(result.ratio.pairs, 10);
   EXPECT_NEAR(result.ratio.ratio, 1.5, 1e-12);
 }
 
 TEST(Interleaver, StopsWhenTheBudgetIsSpentAndClaimsNothing) {
-  auto sleepy = timed([] { std::this_thread::sleep_for(std::chrono::milliseconds(5)); });
-  auto result = Interleaver({.half_width = 0, .budget_s = 0.001, .warmup = 0, .runs = 1}).compare(sleepy, sleepy);
+  auto sleepy = [] {
+    return checked_seconds_of([]() -> Status {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      return {};
+    });
+  };
+  auto result = *Interleaver({.half_width = 0, .budget_s = 0.001, .warmup = 0, .runs = 1}).compare(sleepy, sleepy);
   EXPECT_EQ(result.ratio.pairs, 1);
   EXPECT_FALSE(result.tight);
   EXPECT_EQ(result.ratio.lo, 0);
@@ -55,7 +60,7 @@ TEST(Interleaver, StopsWhenTheBudgetIsSpentAndClaimsNothing) {
 TEST(Interleaver, StopsAtTheMostPairs) {
   uint64_t i = 0;
   auto noisy = [&] { return 1 + double{random_uniform(1, i++)}; };
-  auto result = Interleaver({.half_width = 1e-9, .budget_s = 1e9, .max_pairs = 37}).compare(noisy, noisy);
+  auto result = *Interleaver({.half_width = 1e-9, .budget_s = 1e9, .max_pairs = 37}).compare(noisy, noisy);
   EXPECT_EQ(result.ratio.pairs, 37);
   EXPECT_FALSE(result.tight);
 }
@@ -72,11 +77,35 @@ TEST(Interleaver, SeldomCallsATieAWin) {
       return slice * std::exp(0.05 * double{random_normal(4, at)});
     };
     auto ratio =
-        Interleaver({.half_width = 0.02, .budget_s = 1e9, .max_pairs = 60, .warmup = 0}).compare(run, run).ratio;
+        Interleaver({.half_width = 0.02, .budget_s = 1e9, .max_pairs = 60, .warmup = 0}).compare(run, run)->ratio;
     wrong += ratio.lo > 1 || ratio.hi < 1;
   }
   EXPECT_LT(wrong, 0.077 * trials);
   EXPECT_GT(wrong, 0.01 * trials);  // the interval is not so wide as to be useless
+}
+
+TEST(Interleaver, EndsWithTheFirstErrorOfARun) {
+  int runs = 0;
+  auto failing = [&]() -> Result<double> {
+    if (++runs == 7) return fail("the device is gone");
+    return 1.0;
+  };
+  auto sound = [] { return 1.0; };
+  for (bool first : {true, false}) {
+    runs = 0;
+    Interleaver interleaver({.half_width = 0, .budget_s = 1e9});
+    auto result = first ? interleaver.compare(failing, sound) : interleaver.compare(sound, failing);
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().message, "the device is gone");
+    EXPECT_EQ(runs, 7) << "nothing is run after it";
+  }
+}
+
+TEST(Clock, GivesNoTimeForWorkThatFailed) {
+  EXPECT_TRUE(checked_seconds_of([] { return Status(); }));
+  auto failed = checked_seconds_of([]() -> Status { return fail("no"); });
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().message, "no");
 }
 
 TEST(Clock, MovesForwardAndTimesWork) {

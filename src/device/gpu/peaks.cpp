@@ -27,7 +27,8 @@ Result<double> best_ms(Gpu& gpu, const std::function<Status()>& enqueue) {
     runtime.event_record(end, gpu.stream());
     if (status) status = gpu.wait();
     float ms = 0;
-    if (status && runtime.event_elapsed_ms(&ms, start, end) == 0) best = std::min(best, double{ms});
+    if (status) status = gpu.check(runtime.event_elapsed_ms(&ms, start, end), "event");
+    if (status) best = std::min(best, double{ms});
   }
   runtime.event_destroy(start);
   runtime.event_destroy(end);
