@@ -9,8 +9,9 @@
 
 namespace rung {
 
-// Exit code classes of the command line: `usage` is 2, everything else is 1.
-enum class ErrorKind { failed, usage };
+// Exit code classes of the command line: `usage` is 2, everything else is 1. `device`: an accelerator failed under its
+// work, and does no more for this process.
+enum class ErrorKind { failed, usage, device };
 
 struct Error {
   std::string message;
@@ -29,6 +30,12 @@ tl::unexpected<Error> fail(fmt::format_string<Args...> format, Args&&... args) {
 template <class... Args>
 tl::unexpected<Error> wrong_usage(fmt::format_string<Args...> format, Args&&... args) {
   return tl::unexpected<Error>(Error{fmt::format(format, std::forward<Args>(args)...), ErrorKind::usage});
+}
+
+// Is this an error after which nothing more can be run here?
+template <class T>
+bool device_failed(const Result<T>& result) {
+  return !result && result.error().kind == ErrorKind::device;
 }
 
 }  // namespace rung

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
+#include "cli/fault.hpp"
 #include "cli/models.hpp"
 #include "cli/terminal.hpp"
 #include "ladder/measure_runs.hpp"
@@ -113,7 +114,7 @@ std::pair<CLI::App*, Run> bench_command(CLI::App& app) {
   add(*command, "runs", options->runs)->check(CLI::Range(1, 1000000))->capture_default_str();
   add(*command, "rate", options->rate)->check(CLI::Range(0.001, 1e6));
   add(*command, "blocks", options->blocks);
-  return {command, [options] { return run(*options); }};
+  return {command, [options] { return with_op_of_fault(run(*options), options->common); }};
 }
 
 }  // namespace rung::cli

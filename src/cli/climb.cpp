@@ -8,6 +8,7 @@
 
 #include "base/atomic_file.hpp"
 #include "cli/command.hpp"
+#include "cli/fault.hpp"
 #include "cli/models.hpp"
 #include "cli/terminal.hpp"
 #include "ladder/climb.hpp"
@@ -91,6 +92,19 @@ Status write_outcome(const ClimbOutcome& outcome, const std::string& directory) 
   return written;
 }
 
+// Runs the recipe that the climb was at when the device failed.
+Status with_op_of_climb(Status status, const Options& options, const std::optional<Recipe>& suspect) {
+  if (!suspect) return status;
+  std::string file = fmt::format("{}/.suspect.{}.json", options.out, getpid());
+  if (Status saved = save_recipe(*suspect, file); saved)
+    status = with_op_of_fault(std::move(status), options.common, {"--recipe", file});
+  else
+    status.error().message += "; the op was not looked for: " + saved.error().message;
+  std::error_code ignored;
+  std::filesystem::remove(file, ignored);
+  return status;
+}
+
 Status run(const Options& options) {
   log_to_stderr(options.common.log_level);
   RUNG_TRY(Opened opened, open_model(options.common));
@@ -99,12 +113,14 @@ Status run(const Options& options) {
   RUNG_CHECK(check_writable(options.out));
   catch_interrupts();
   Result<ClimbOutcome> outcome = fail("not started");
+  std::optional<Recipe> suspect;
+  climbing.device_failed = [&](const Recipe& recipe) { suspect = recipe; };
   {
     Progress progress(options.common.log_level > 0);
     climbing.progress = [&](const std::string& what, double fraction) { progress.show(what, fraction); };
     outcome = climb(*opened.subject, climbing);
   }
-  if (!outcome) return tl::unexpected<Error>(outcome.error());
+  if (!outcome) return with_op_of_climb(tl::unexpected<Error>(outcome.error()), options, suspect);
   RUNG_CHECK(write_outcome(*outcome, options.out));
   if (options.common.json) {
     fmt::print("{}\n", json_text(outcome->result, false));

@@ -3,12 +3,16 @@
 #pragma once
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <string_view>
 
 #include "base/status.hpp"
 
 namespace rung::cli {
 
 using Run = std::function<Status()>;
+
+// Every error is one line on standard error that begins with this.
+inline constexpr std::string_view kErrorPrefix = "rung: error: ";
 
 // Each declares its options on a new subcommand of `app` and returns what to do when it is chosen. One file each.
 std::pair<CLI::App*, Run> climb_command(CLI::App& app);

@@ -26,7 +26,7 @@ std::string one_line(std::string text) {
 // Exit codes: 0 done, 1 the work failed, 2 wrong usage.
 int report(const rung::Status& status) {
   if (status) return 0;
-  std::fprintf(stderr, "rung: error: %s\n", one_line(status.error().message).c_str());
+  std::fputs((std::string(kErrorPrefix) + one_line(status.error().message) + "\n").c_str(), stderr);
   return status.error().kind == rung::ErrorKind::usage ? 2 : 1;
 }
 

@@ -138,8 +138,13 @@ Result<Recipe> recipe_of(const std::string& file, const CommonOptions& options) 
 }
 
 Result<std::shared_ptr<const Plan>> default_plan(const Subject& subject, const CommonOptions& options) {
+  return plan_by_recipe(subject, "", options);
+}
+
+Result<std::shared_ptr<const Plan>> plan_by_recipe(const Subject& subject, const std::string& file,
+                                                   const CommonOptions& options) {
   RUNG_TRY(const Target* target, open_target(options.device));
-  RUNG_TRY(Recipe recipe, recipe_of("", options));
+  RUNG_TRY(Recipe recipe, recipe_of(file, options));
   RUNG_TRY(Built built, build_plan(subject.model.graph, recipe, {.target = target}));
   attach_model(built.plan, subject);
   return std::make_shared<const Plan>(std::move(built.plan));
@@ -158,9 +163,9 @@ Result<std::shared_ptr<const Plan>> plan_of(const Opened& opened, const CommonOp
   return plan;
 }
 
-Result<Session> session_of(std::shared_ptr<const Plan> plan) {
+Result<Session> session_of(std::shared_ptr<const Plan> plan, SessionOptions options) {
   auto team = plan->target->gpu ? nullptr : std::make_shared<cpu::Team>(plan->recipe.threads);
-  return Session::create(std::move(plan), std::move(team));
+  return Session::create(std::move(plan), std::move(team), options);
 }
 
 }  // namespace rung::cli

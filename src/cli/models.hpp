@@ -31,6 +31,9 @@ Inputs sample_missing(const Plan& plan, const Inputs& given, uint64_t seed);
 // of preference.
 Result<Recipe> recipe_of(const std::string& file, const CommonOptions& options);
 Result<std::shared_ptr<const Plan>> default_plan(const Subject& subject, const CommonOptions& options);
+// The same with recipe_of(file).
+Result<std::shared_ptr<const Plan>> plan_by_recipe(const Subject& subject, const std::string& file,
+                                                   const CommonOptions& options);
 // One line on standard error if the plan, which no climb has verified, computes in low precision.
 void note_if_unjudged(const Plan& plan);
 // The plan of a .rung file, or default_plan of a directory, with that note.
@@ -38,6 +41,6 @@ Result<std::shared_ptr<const Plan>> plan_of(const Opened& opened, const CommonOp
 
 int threads_of(const CommonOptions& options);
 // A session over the plan with a team of the plan's thread count.
-Result<Session> session_of(std::shared_ptr<const Plan> plan);
+Result<Session> session_of(std::shared_ptr<const Plan> plan, SessionOptions options = {});
 
 }  // namespace rung::cli

@@ -11,7 +11,7 @@
 namespace rung::cli {
 namespace {
 
-constexpr std::array<OptionRow, 26> kOptions{{
+constexpr std::array<OptionRow, 27> kOptions{{
     {"json", "", "", "print one JSON object on standard output, logs on standard error"},
     {"device", "RUNG_DEVICE", "DEVICE", "where to run: cpu, cuda or cuda:NUMBER"},
     {"threads", "RUNG_THREADS", "N", "threads of one inference; default: all cores this process may use"},
@@ -39,6 +39,9 @@ constexpr std::array<OptionRow, 26> kOptions{{
      "the array of --reference that an output is compared with, where names differ; repeatable"},
     {"replays", "", "N", "run again so many times instead, and compare the outputs bit for bit with the first run's"},
     {"bisect", "", "", "on a mismatch, find the rung and pass that cause it and write a graph that shows it"},
+    {"stepwise", "", "",
+     "look for a fault of the device: run the ops one by one, inputs left out made up, and name the op that fails; "
+     "gives no outputs"},
     {"recipe", "", "FILE.json", "the decisions to build with"},
     {"graph", "", "", "print the graph's text"},
     {"trace", "", "FILE.json", "write a Chrome trace of one inference"},

@@ -6,6 +6,7 @@
 
 #include "base/atomic_file.hpp"
 #include "cli/command.hpp"
+#include "cli/fault.hpp"
 #include "cli/models.hpp"
 #include "cli/terminal.hpp"
 #include "ladder/profile.hpp"
@@ -125,7 +126,7 @@ std::pair<CLI::App*, Run> profile_command(CLI::App& app) {
   auto* command = app.add_subcommand("profile", "time every launch alone, against the floor of this machine");
   add_common(*command, options->common);
   add(*command, "trace", options->trace);
-  return {command, [options] { return run(*options); }};
+  return {command, [options] { return with_op_of_fault(run(*options), options->common); }};
 }
 
 }  // namespace rung::cli

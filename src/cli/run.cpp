@@ -6,6 +6,7 @@
 
 #include "api/text_inputs.hpp"
 #include "cli/command.hpp"
+#include "cli/fault.hpp"
 #include "cli/models.hpp"
 #include "cli/terminal.hpp"
 #include "import/npz.hpp"
@@ -18,8 +19,9 @@ using Outputs = std::vector<std::pair<std::string, Tensor>>;
 
 struct Options {
   CommonOptions common;
-  std::string outputs;
+  std::string outputs, recipe;
   std::vector<std::string> texts;
+  bool stepwise = false;
 };
 
 Json summary(const Outputs& outputs) {
@@ -90,18 +92,42 @@ Status write_outputs(const std::string& path, const std::vector<Outputs>& all) {
   return write_npz(path, arrays);
 }
 
+// One set for every text, or the given ones.
+Result<std::vector<Inputs>> sets_of_inputs(const Options& options, const Plan& plan, const Inputs& given) {
+  std::vector<Inputs> sets;
+  for (const auto& text : options.texts) {
+    RUNG_TRY(Inputs inputs, inputs_of_text(plan, text));
+    inputs.insert(given.begin(), given.end());
+    sets.push_back(std::move(inputs));
+  }
+  if (sets.empty()) sets.push_back(given);
+  return sets;
+}
+
+Result<std::shared_ptr<const Plan>> chosen_plan(const Options& options, const Opened& opened) {
+  if (options.recipe.empty()) return plan_of(opened, options.common);
+  if (!opened.subject) return wrong_usage("'{}' is a plan: its recipe is in it", options.common.model);
+  return plan_by_recipe(*opened.subject, options.recipe, options.common);
+}
+
+Status step_through(const Options& options, const std::shared_ptr<const Plan>& plan, const std::vector<Inputs>& runs) {
+  if (!options.outputs.empty()) return wrong_usage("--stepwise gives no outputs: got --outputs too");
+  RUNG_TRY(Session session, session_of(plan, {.stepwise = true}));
+  for (const Inputs& inputs : runs) RUNG_CHECK(session.infer(sample_missing(*plan, inputs, 1)));
+  if (options.common.json)
+    fmt::print("{}\n", Json{{"ops", plan->steps.size()}, {"runs", runs.size()}}.dump());
+  else
+    fmt::print("no fault: {} ops ran one by one\n", plan->steps.size());
+  return {};
+}
+
 Status run(const Options& options) {
   log_to_stderr(options.common.log_level);
   RUNG_TRY(Opened opened, open_model(options.common));
-  RUNG_TRY(auto plan, plan_of(opened, options.common));
+  RUNG_TRY(auto plan, chosen_plan(options, opened));
+  RUNG_TRY(std::vector<Inputs> runs, sets_of_inputs(options, *plan, opened.given));
+  if (options.stepwise) return step_through(options, plan, runs);
   RUNG_TRY(Session session, session_of(plan));
-  std::vector<Inputs> runs;
-  for (const auto& text : options.texts) {
-    RUNG_TRY(Inputs inputs, inputs_of_text(*plan, text));
-    inputs.insert(opened.given.begin(), opened.given.end());
-    runs.push_back(std::move(inputs));
-  }
-  if (runs.empty()) runs.push_back(opened.given);
   std::vector<Outputs> all;
   for (const Inputs& inputs : runs) {
     RUNG_TRY(Outputs outputs, session.infer(inputs));
@@ -119,6 +145,14 @@ Status run(const Options& options) {
   return {};
 }
 
+// What makes the same plan and inputs again, besides the common options.
+std::vector<std::string> more_arguments(const Options& options) {
+  std::vector<std::string> more;
+  if (!options.recipe.empty()) more.insert(more.end(), {"--recipe", options.recipe});
+  for (const auto& text : options.texts) more.insert(more.end(), {"--text", text});
+  return more;
+}
+
 }  // namespace
 
 std::pair<CLI::App*, Run> run_command(CLI::App& app) {
@@ -127,7 +161,12 @@ std::pair<CLI::App*, Run> run_command(CLI::App& app) {
   add_common(*command, options->common);
   add(*command, "outputs", options->outputs);
   add(*command, "text", options->texts)->take_all();
-  return {command, [options] { return run(*options); }};
+  add(*command, "recipe", options->recipe)->description("run this recipe's plan");
+  add(*command, "stepwise", options->stepwise);
+  return {command, [options] {
+            if (options->stepwise) return run(*options);
+            return with_op_of_fault(run(*options), options->common, more_arguments(*options));
+          }};
 }
 
 }  // namespace rung::cli

@@ -5,6 +5,7 @@
 
 #include "base/atomic_file.hpp"
 #include "cli/command.hpp"
+#include "cli/fault.hpp"
 #include "cli/models.hpp"
 #include "cli/replays.hpp"
 #include "cli/terminal.hpp"
@@ -172,7 +173,11 @@ std::pair<CLI::App*, Run> verify_command(CLI::App& app) {
   add(*command, "recipe", options->recipe)->description("verify this recipe's plan");
   add(*command, "replays", options->replays)->check(CLI::PositiveNumber);
   add(*command, "bisect", options->bisect);
-  return {command, [options] { return run(*options); }};
+  return {command, [options] {
+            std::vector<std::string> recipe;
+            if (!options->recipe.empty()) recipe = {"--recipe", options->recipe};
+            return with_op_of_fault(run(*options), options->common, recipe);
+          }};
 }
 
 }  // namespace rung::cli

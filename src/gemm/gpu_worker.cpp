@@ -2,15 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gemm/gpu_worker.hpp"
 
-#include <spawn.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <array>
 #include <csignal>
 
+#include "base/program.hpp"
 #include "gemm/job_json.hpp"
-
-extern char** environ;
 
 namespace rung {
 namespace {
@@ -22,20 +21,12 @@ class WorkerProgram {
  public:
   static std::shared_ptr<WorkerProgram> start() {
     std::array<int, 2> in{}, out{};
-    if (pipe(in.data()) != 0) return nullptr;
-    if (pipe(out.data()) != 0) return close(in[0]), close(in[1]), nullptr;
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, in[0], STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
-    for (int fd : {in[0], in[1], out[0], out[1]}) posix_spawn_file_actions_addclose(&actions, fd);
-    std::array<char*, 3> arguments{const_cast<char*>("rung"), const_cast<char*>(kWorkerCommand), nullptr};
-    pid_t pid = -1;
-    int code = posix_spawn(&pid, "/proc/self/exe", &actions, nullptr, arguments.data(), environ);
-    posix_spawn_file_actions_destroy(&actions);
+    if (pipe2(in.data(), O_CLOEXEC) != 0) return nullptr;
+    if (pipe2(out.data(), O_CLOEXEC) != 0) return close(in[0]), close(in[1]), nullptr;
+    auto pid = start_program(kThisProgram, {kWorkerCommand}, {.in = in[0], .out = out[1]});
     close(in[0]), close(out[1]);
-    if (code != 0) return close(in[1]), close(out[0]), nullptr;
-    return std::shared_ptr<WorkerProgram>(new WorkerProgram(pid, in[1], out[0]));
+    if (!pid) return close(in[1]), close(out[0]), nullptr;
+    return std::shared_ptr<WorkerProgram>(new WorkerProgram(*pid, in[1], out[0]));
   }
   ~WorkerProgram() { close(to_); }
   WorkerProgram(const WorkerProgram&) = delete;

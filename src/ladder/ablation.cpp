@@ -14,6 +14,7 @@ Status Climber::ablate() {
     Recipe recipe = current_.recipe;
     rung.remove(recipe);
     auto without = bench_->attempt(std::move(recipe));
+    if (device_failed(without)) return tl::unexpected(without.error());
     if (!without) continue;
     RUNG_TRY(InterleaveResult raced,
              race(*without->session, *current_.session, std::max(0.2, budget_.share(0.02)), 0.01));

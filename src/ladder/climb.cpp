@@ -70,6 +70,12 @@ Result<ClimbOutcome> climb(const Subject& subject, const ClimbOptions& options) 
 }
 
 Result<ClimbOutcome> Climber::run() {
+  auto outcome = all_stages();
+  if (device_failed(outcome) && bench_) options_.device_failed(bench_->last_recipe());
+  return outcome;
+}
+
+Result<ClimbOutcome> Climber::all_stages() {
   RUNG_CHECK(prepare());
   RUNG_CHECK(climb_rungs());
   RUNG_CHECK(ablate());
@@ -167,6 +173,7 @@ Status Climber::try_step(const std::vector<const Rung*>& rungs, int number) {
   receipt.kernels = static_cast<int>(current_.plan->steps.size());
   if (budget_.left() <= 0) return refuse(std::move(receipt), "the budget was spent before this rung"), Status{};
   auto candidate = bench_->attempt(std::move(recipe));
+  if (device_failed(candidate)) return tl::unexpected(candidate.error());
   if (!candidate) return refuse(std::move(receipt), "cannot be built: " + candidate.error().message), Status{};
   for (const Rung* rung : rungs) {
     for (auto& note : notes_of(candidate->passes, rung->name)) receipt.notes.push_back(std::move(note));

@@ -21,6 +21,8 @@ struct ClimbOptions {
   std::string database_path;
   std::function<bool()> interrupted = [] { return false; };
   std::function<void(const std::string& what, double fraction)> progress = [](const std::string&, double) {};
+  // Told before a climb ends because the device failed: the recipe that was built last, the first suspect.
+  std::function<void(const Recipe&)> device_failed = [](const Recipe&) {};
 };
 
 struct ClimbOutcome {
@@ -31,7 +33,7 @@ struct ClimbOutcome {
 };
 
 // Errors: the baseline cannot be built or is wrong, bad inputs, a damaged database, "interrupted" (what was tuned is
-// kept).
+// kept), a device that failed outside the tuner's worker.
 Result<ClimbOutcome> climb(const Subject& subject, const ClimbOptions& options);
 
 }  // namespace rung

@@ -16,6 +16,7 @@ class Climber {
   Result<ClimbOutcome> run();
 
  private:
+  Result<ClimbOutcome> all_stages();
   Status prepare();
   Status climb_rungs();
   // Rungs of the ladder that this climb may try and has not accepted.

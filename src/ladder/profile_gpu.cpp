@@ -45,7 +45,7 @@ Trace trace_of(const Plan& plan, const std::vector<OpTime>& ops) {
 Result<Peaks> gpu_machine_peaks(const Target& target) {
   static std::map<const Target*, Peaks> known;
   if (auto it = known.find(&target); it != known.end()) return it->second;
-  RUNG_TRY(gpu::GpuPeaks measured, gpu::measure_peaks(*target.gpu));
+  RUNG_TRY(gpu::GpuPeaks measured, gpu::measure_peaks(*target.gpu, target.machine.gpu.library_gemm));
   return known[&target] = {.gemm_f32_gflops = measured.gemm_f32_gflops,
                            .gemm_bf16_gflops = measured.gemm_bf16_gflops,
                            .read_gbps = measured.read_gbps};

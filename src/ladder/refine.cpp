@@ -52,6 +52,7 @@ Status Climber::refine_choices(int number) {
       Recipe recipe = current_.recipe;
       recipe.choices[task.key] = choice;
       auto candidate = bench_->attempt(std::move(recipe));
+      if (device_failed(candidate)) return tl::unexpected(candidate.error());
       if (!candidate || !candidate->right) continue;
       ++tried;
       RUNG_TRY(InterleaveResult raced,

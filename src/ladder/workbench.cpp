@@ -121,6 +121,7 @@ Result<Built> Workbench::build(const Graph& graph, const Recipe& recipe) {
 }
 
 Result<Attempt> Workbench::bind(Recipe recipe) {
+  last_recipe_ = recipe;
   malloc_trim(0);  // what earlier attempts freed goes back before this one allocates its own
   RUNG_TRY(Built built, build(subject_.model.graph, recipe));
   attach_model(built.plan, subject_);

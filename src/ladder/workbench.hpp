@@ -55,6 +55,8 @@ class Workbench {
   const Subject& subject() const { return subject_; }
   double tuning_seconds() const { return tuning_seconds_; }
   const std::string& reference_source() const { return reference_source_; }
+  // What was built last, with the choices that were tuned for it.
+  const Recipe& last_recipe() const { return last_recipe_; }
   bool interrupted() const { return options_.interrupted(); }
   std::vector<TuneTask> tasks_of(const Plan& plan) const;
 
@@ -81,6 +83,7 @@ class Workbench {
   std::vector<NamedTensors> inputs_;
   std::vector<std::vector<Tensor>> wanted_;    // by input, then output
   std::optional<double> low_precision_error_;  // of the unfused baseline
+  Recipe last_recipe_;
   double tuning_seconds_ = 0;
   std::string reference_source_;
 };

@@ -24,7 +24,8 @@ struct BoundStep {
 
 class GpuRecorder : public Recorder {
  public:
-  explicit GpuRecorder(const Plan& plan) : plan_(plan), gpu_(*plan.target->gpu), runtime_(gpu_.runtime()) {}
+  GpuRecorder(const Plan& plan, bool stepwise)
+      : plan_(plan), gpu_(*plan.target->gpu), runtime_(gpu_.runtime()), stepwise_(stepwise) {}
   ~GpuRecorder() override {
     runtime_.context_use(gpu_.context());
     (void)gpu_.wait();
@@ -124,9 +125,17 @@ class GpuRecorder : public Recorder {
     const BoundStep& bound = bound_[index];
     Status done = bound.kernel->enqueue({bound.problem, bound.inputs.data(), bound.output, bound.scratch,
                                          bound.state.get(), bound.fault, gpu_, gpu_.stream()});
-    if (done) return {};
+    bool earlier = device_failed(done) && !stepwise_;  // told late, by whoever comes next
+    return named(index, std::move(done), earlier ? "at or before " : "");
+  }
+
+  // An error with the op of that launch in front.
+  Status named(size_t index, Status done, std::string_view where = "") const {
     const Step& step = plan_.steps[index];
-    return fail("{} ({}) on {}: {}", step.label, name_of(step.op), step.kernel, done.error().message);
+    if (!done)
+      done.error().message =
+          fmt::format("{}{} ({}) on {}: {}", where, step.label, name_of(step.op), step.kernel, done.error().message);
+    return done;
   }
 
   // Microseconds of a graph of these steps, so many times over.
@@ -147,13 +156,26 @@ class GpuRecorder : public Recorder {
 
   Status run_eagerly() {
     RUNG_CHECK(check(runtime_.event_record(start_, gpu_.stream())));
-    RUNG_CHECK(enqueue_all());
+    RUNG_CHECK(stepwise_ ? step_through() : enqueue_all());
     RUNG_CHECK(check(runtime_.event_record(end_, gpu_.stream())));
     return gpu_.wait();
   }
 
   Status enqueue_all() {
     for (size_t i = 0; i < bound_.size(); ++i) RUNG_CHECK(enqueue(i));
+    return {};
+  }
+
+  // Waits for every launch before the next: a fault of the device is that of the launch before the wait.
+  Status step_through() {
+    for (size_t i = 0; i < bound_.size(); ++i) {
+      Status done = enqueue(i);
+      if (done) done = named(i, gpu_.wait());
+      if (device_failed(done))
+        done.error().message =
+            fmt::format("device fault in op {} of {}: {}", i + 1, bound_.size(), done.error().message);
+      RUNG_CHECK(std::move(done));
+    }
     return {};
   }
 
@@ -169,6 +191,7 @@ class GpuRecorder : public Recorder {
   const Plan& plan_;
   gpu::Gpu& gpu_;
   const gpu::Runtime& runtime_;
+  bool stepwise_;
   std::vector<std::shared_ptr<gpu::Block>> weights_;
   std::shared_ptr<gpu::Block> arena_, faults_;
   std::deque<BoundStep> bound_;
@@ -180,10 +203,10 @@ class GpuRecorder : public Recorder {
 
 }  // namespace
 
-Result<std::unique_ptr<Recorder>> make_gpu_recorder(const Plan& plan) {
-  auto recorder = std::make_unique<GpuRecorder>(plan);
+Result<std::unique_ptr<Recorder>> make_gpu_recorder(const Plan& plan, bool stepwise) {
+  auto recorder = std::make_unique<GpuRecorder>(plan, stepwise);
   RUNG_CHECK(recorder->bind());
-  if (plan.recipe.capture) RUNG_CHECK(recorder->capture());
+  if (plan.recipe.capture && !stepwise) RUNG_CHECK(recorder->capture());
   return recorder;
 }
 

@@ -60,15 +60,16 @@ Status check_plan_input(const PlanInput& input, const Tensor& value) {
   return check_finite(fmt::format("input '{}'", input.name), value);
 }
 
-Result<Session> Session::create(std::shared_ptr<const Plan> plan, std::shared_ptr<cpu::Team> team) {
+Result<Session> Session::create(std::shared_ptr<const Plan> plan, std::shared_ptr<cpu::Team> team,
+                                SessionOptions options) {
   if (plan->target->gpu) {
-    RUNG_TRY(auto recorder, make_gpu_recorder(*plan));
+    RUNG_TRY(auto recorder, make_gpu_recorder(*plan, options.stepwise));
     return Session(std::move(plan), std::move(team), std::move(recorder));
   }
   if (plan->recipe.threads != team->size())
     return fail("the plan was built for {} threads, got a team of {}", plan->recipe.threads, team->size());
   std::unique_ptr<Recorder> recorder;
-  if (plan->recipe.capture) {
+  if (plan->recipe.capture && !options.stepwise) {
     RUNG_TRY(recorder, make_captured_recorder(*plan, *team));
   } else {
     recorder = make_eager_recorder(*plan, *team);

@@ -9,11 +9,16 @@
 
 namespace rung {
 
+struct SessionOptions {
+  bool stepwise = false;  // ops run one by one, so that a fault of the device names its op; never as a graph
+};
+
 class Session {
  public:
   // The plan must have been built for team.size() threads, or for a GPU: then the team may be null. Errors: another
   // thread count, no memory.
-  static Result<Session> create(std::shared_ptr<const Plan> plan, std::shared_ptr<cpu::Team> team);
+  static Result<Session> create(std::shared_ptr<const Plan> plan, std::shared_ptr<cpu::Team> team,
+                                SessionOptions options = {});
 
   // Sets every input: those given (checked: known name, type, range of integers, finite floats, the frozen value of a
   // frozen input), the others by their defaults. On an error nothing has changed.

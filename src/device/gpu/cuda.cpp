@@ -95,6 +95,15 @@ const char* error_text(int code) {
   return driver.cuGetErrorString(code, &text) == 0 && text ? text : "unknown error";
 }
 
+// The codes after which, by the reference, "the process must be terminated and relaunched", and uncorrectable memory.
+bool is_fault(int code) {
+  constexpr int kMemoryError = 214, kLinkError = 220, kContained = 226, kIllegalAddress = 700, kTimeout = 702,
+                kAssert = 710, kFirstException = 714, kLastException = 719;
+  for (int fault : {kMemoryError, kLinkError, kContained, kIllegalAddress, kTimeout, kAssert})
+    if (code == fault) return true;
+  return code >= kFirstException && code <= kLastException;
+}
+
 int describe(int index, GpuInfo* info) {
   int device = 0;
   char name[128] = {}, bus_address[32] = {};
@@ -254,6 +263,7 @@ Status load_driver() {
 Runtime make_table() {
   return {.name = "cuda",
           .error_text = error_text,
+          .is_fault = is_fault,
           .device_count = driver.cuDeviceGetCount,
           .describe = describe,
           .sensors = nvml_sensors,

@@ -39,7 +39,8 @@ Gpu::~Gpu() {
 
 Status Gpu::check(int code, std::string_view what) const {
   if (code == 0) return {};
-  return fail("{}: {}: {} ({})", info_.name, what, runtime_.error_text(code), code);
+  return tl::unexpected<Error>({fmt::format("{}: {}: {} ({})", info_.name, what, runtime_.error_text(code), code),
+                                runtime_.is_fault(code) ? ErrorKind::device : ErrorKind::failed});
 }
 
 Status Gpu::check_free(size_t bytes) const {

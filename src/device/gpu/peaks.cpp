@@ -75,7 +75,7 @@ Result<double> gemm_gflops(Gpu& gpu, DType dtype, int64_t size) {
 
 }  // namespace
 
-Result<GpuPeaks> measure_peaks(Gpu& gpu) {
+Result<GpuPeaks> measure_peaks(Gpu& gpu, bool library_gemm) {
   constexpr size_t kCopyBytes = size_t{512} << 20;
   GpuPeaks peaks;
   RUNG_TRY(auto block, gpu.allocate(2 * kCopyBytes));
@@ -83,7 +83,7 @@ Result<GpuPeaks> measure_peaks(Gpu& gpu) {
   RUNG_TRY(double ms,
            best_ms(gpu, [&] { return gpu.check(gpu.runtime().copy(to, from, kCopyBytes, gpu.stream()), "copy"); }));
   peaks.read_gbps = 2.0 * static_cast<double>(kCopyBytes) / ms * 1e-6;
-  if (!library_gemm_available()) return peaks;
+  if (!library_gemm) return peaks;
   RUNG_TRY(peaks.gemm_bf16_gflops, gemm_gflops(gpu, DType::bf16, 8192));
   RUNG_TRY(peaks.gemm_f32_gflops, gemm_gflops(gpu, DType::f32, 4096));
   return peaks;

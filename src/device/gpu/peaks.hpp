@@ -10,7 +10,8 @@ struct GpuPeaks {
   double read_gbps = 0;                              // a large copy, bytes read and bytes written counted
 };
 
-// Takes about 0.2 s and 1.5 GB of device memory. Errors: the device failed or has not that much free.
-Result<GpuPeaks> measure_peaks(Gpu& gpu);
+// Takes about 0.2 s and 1.5 GB of device memory; without the library it measures the copy alone. Errors: the device
+// failed or has not that much free.
+Result<GpuPeaks> measure_peaks(Gpu& gpu, bool library_gemm);
 
 }  // namespace rung::gpu

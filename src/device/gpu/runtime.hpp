@@ -41,6 +41,7 @@ struct Launch {
 struct Runtime {
   const char* name;  // "cuda"
   const char* (*error_text)(int code);
+  bool (*is_fault)(int code);  // work on the device failed, and every later call of this process will
   int (*device_count)(int* count);
   int (*describe)(int device, GpuInfo* info);
   Result<const Sensors*> (*sensors)();  // of all its devices; null: it has none

@@ -1,0 +1,67 @@
+// Programs in processes of their own: what they said, how they ended, and that none outlives its time.
+// SPDX-License-Identifier: Apache-2.0
+#include "base/program.hpp"
+
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+
+namespace rung {
+namespace {
+
+using testing::HasSubstr;
+
+Ended shell(const std::string& script, double seconds = 60) {
+  auto ended = run_program("/bin/sh", {"-c", script}, seconds);
+  EXPECT_TRUE(ended) << ended.error().message;
+  return ended.value_or(Ended{});
+}
+
+TEST(Program, IsHeardOnItsStandardErrorAlone) {
+  Ended ended = shell("echo result; echo complaint >&2; exit 3");
+  EXPECT_EQ(ended.exit_code, 3);
+  EXPECT_EQ(ended.how, "exited with 3");
+  EXPECT_EQ(ended.errors, "complaint\n");
+}
+
+TEST(Program, FindsNoInput) { EXPECT_EQ(shell("read line || echo none >&2").errors, "none\n"); }
+
+TEST(Program, ThatASignalEndsIsNamedWithIt) {
+  Ended ended = shell("kill -SEGV $$");
+  EXPECT_EQ(ended.exit_code, -1);
+  EXPECT_EQ(ended.how, "ended by a signal: Segmentation fault");
+}
+
+TEST(Program, IsKilledWhenItsTimeIsOver) {
+  auto begin = std::chrono::steady_clock::now();
+  Ended ended = shell("echo early >&2; exec sleep 100", 0.3);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(50));
+  EXPECT_EQ(ended.exit_code, -1);
+  EXPECT_EQ(ended.how, "not done after 0.3 s");
+  EXPECT_EQ(ended.errors, "early\n");
+}
+
+TEST(Program, ThatIsNotThereIsAnError) {
+  auto ended = run_program("/nowhere/at/all", {}, 1);
+  ASSERT_FALSE(ended);
+  EXPECT_THAT(ended.error().message, HasSubstr("cannot start '/nowhere/at/all': No such file"));
+}
+
+TEST(Program, TakesTheStreamsItIsGiven) {
+  std::array<int, 2> out{};
+  ASSERT_EQ(pipe(out.data()), 0);
+  auto child = start_program("/bin/sh", {"-c", "echo \"$0\"", "two words"}, {.out = out[1]});
+  ASSERT_TRUE(child) << child.error().message;
+  close(out[1]);
+  std::array<char, 32> text{};
+  EXPECT_EQ(read(out[0], text.data(), text.size()), 10);
+  EXPECT_STREQ(text.data(), "two words\n");
+  close(out[0]);
+  EXPECT_EQ(waitpid(*child, nullptr, 0), *child);
+}
+
+}  // namespace
+}  // namespace rung

@@ -1,0 +1,51 @@
+// A target of a GPU without hardware whose kernels are the processor's reference rows: plans run and are right, until a
+// launch faults.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "kernels/cpu/bind.hpp"
+#include "kernels/gpu/kernel.hpp"
+#include "kernels/target.hpp"
+#include "support/fake_gpu.hpp"
+
+namespace rung::testing {
+
+inline Status enqueue_reference(const gpu::Call& call) {
+  std::vector<const void*> inputs;
+  for (size_t i = 0; i < call.problem.inputs.size(); ++i) inputs.push_back(gpu::device_pointer(call.inputs[i]));
+  Problem problem = call.problem;
+  problem.threads = 1;
+  const Kernel* row = cpu::kernels_for(op_family(problem.op)).back();
+  auto bound = std::make_shared<cpu::Bound>(
+      cpu::bind(*row, std::move(problem), std::move(inputs), gpu::device_pointer(call.output)));
+  return call.gpu.check(fake::submit([bound] {
+                          cpu::Team alone(1);
+                          std::atomic<uint32_t> fault{0};
+                          alone.run([&](int thread) { bound->run(alone, thread, &fault); });
+                        }),
+                        row->name);
+}
+
+// The last row of every family, by its own name.
+inline std::span<const Kernel* const> fake_rows() {
+  static const auto* rows = [] {
+    auto* made = new std::vector<const Kernel*>;
+    for (const Kernel* row : cpu::all_kernels())
+      if (cpu::kernels_for(row->op).back() == row)
+        made->push_back(
+            new Kernel{.name = row->name, .op = row->op, .supports = row->supports, .enqueue = enqueue_reference});
+    return made;
+  }();
+  return *rows;
+}
+
+// Over a new device, with fake_state() as new.
+inline Target fake_target() {
+  return {.kind = "fake",
+          .name = "fake",
+          .fingerprint = "fake",
+          .machine = Machine(cpu::cpu_info()),
+          .kernels = fake_rows(),
+          .gpu = fake_gpu()};
+}
+
+}  // namespace rung::testing
