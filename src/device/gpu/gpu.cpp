@@ -94,14 +94,16 @@ Result<Module> Gpu::module(std::string_view name) {
 
 Result<Function> Gpu::function(std::string_view module_name, std::string_view name, size_t shared_bytes) {
   std::lock_guard lock(mutex_);
-  auto it = functions_.find(name);
-  if (it == functions_.end()) {
+  auto of_module = functions_.find(module_name);
+  if (of_module == functions_.end()) of_module = functions_.emplace(module_name, Functions{}).first;
+  auto it = of_module->second.find(name);
+  if (it == of_module->second.end()) {
     RUNG_TRY(Module loaded, module(module_name));
     count(Chore::find_kernel);
     LoadedFunction found;
     RUNG_CHECK(check(runtime_.module_function(&found.function, loaded, std::string(name).c_str()),
                      fmt::format("looking up the kernel '{}'", name)));
-    it = functions_.emplace(name, found).first;
+    it = of_module->second.emplace(name, found).first;
   }
   LoadedFunction& loaded = it->second;
   if (shared_bytes > kDefaultSharedBytes && shared_bytes > loaded.shared_bytes) {

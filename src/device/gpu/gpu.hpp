@@ -78,7 +78,8 @@ class Gpu : public std::enable_shared_from_this<Gpu> {
     Function function = nullptr;
     size_t shared_bytes = 0;  // allowed so far
   };
-  std::map<std::string, LoadedFunction, std::less<>> functions_;
+  using Functions = std::map<std::string, LoadedFunction, std::less<>>;
+  std::map<std::string, Functions, std::less<>> functions_;  // by module
   std::array<std::atomic<int>, kChores> chores_{};
 };
 

@@ -132,9 +132,11 @@ Status enqueue_tiles(const Call& call, std::span<const Tile> tiles) {
                       .cluster = {cut.tile.split},
                       .shared_bytes = cut.shared.bytes(),
                       .dependent = call.gpu.info().dependent_launch};
-  return call.launch(cut.tile.split == 1 ? "linear_fma" : "linear_fma_sm90",
-                     fmt::format("linear_fma_{}_{}", cut.tile.shape.rows, cut.tile.shape.column_warps), launch,
-                     arguments_of(call, cut));
+  const bool alone = cut.tile.split == 1;
+  return call.launch(
+      alone ? "linear_fma" : "linear_fma_sm90",
+      fmt::format("linear_fma{}_{}_{}", alone ? "" : "_cluster", cut.tile.shape.rows, cut.tile.shape.column_warps),
+      launch, arguments_of(call, cut));
 }
 
 Verdict supports_alone(const Problem& problem, const Machine&) { return supports_both(problem, kAlone); }
