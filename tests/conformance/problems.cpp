@@ -209,6 +209,15 @@ constexpr const char* kOtherProblems[] = {
     "result = sin(x:f32[70])",
     "result = cos(x:f32[2,35])",
     "result = abs(x:f32[2,35])",
+    "result = linear(x:f32[50,1024], w:f32[32,1024], wb:f32[32], r:f32[50,32], has_bias=true, has_residual=true)",
+    "result = linear(x:f32[50,1024], w:f32[128,1024], wb:f32[128], has_bias=true)",
+    "result = linear(x:f32[1,50,32], w:f32[1024,32], wb:f32[1024], has_bias=true, activation=silu)",
+    "result = linear(x:f32[1,32], w:f32[256,32], wb:f32[256], has_bias=true)",
+    "result = linear(x:f32[3,2048], w:f32[36,2048], r:f32[3,36], has_residual=true, activation=relu)",
+    "result = linear(x:f32[64,1000], w:f32[132,1000], wb:bf16[132], r:bf16[64,132], has_bias=true, has_residual=true, "
+    "out=bf16)",
+    "result = linear(slice(x:f32[13,300], axis=1, begin=20, end=280), w:f32[100,260], wb:f16[100], has_bias=true, "
+    "activation=gelu_tanh, out=f16)",
 };
 
 std::string replaced(std::string text, const std::string& type) {

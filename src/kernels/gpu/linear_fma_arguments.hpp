@@ -1,0 +1,54 @@
+// The argument of the f32 linear kernels and the cut of the work that it describes, shared by host and device.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "ir/dtype.hpp"
+
+namespace rung::gpu {
+
+constexpr uint32_t kFmaLeastDepthBits = 5, kFmaMostDepthBits = 7;
+
+// What one block computes, and the place of its lanes: each takes `rows` tokens by 8 columns, and `column_warps` warps
+// stand side by side; the others share K.
+struct FmaTile {
+  uint32_t rows, column_warps;
+  constexpr bool is_tall() const { return rows > 8; }
+  constexpr uint32_t token_lanes() const { return is_tall() ? 4 : 8; }  // of the 32 lanes of a warp
+  constexpr uint32_t threads() const { return is_tall() ? 128 : 256; }
+  constexpr uint32_t warp_columns() const { return 32 / token_lanes() * 8; }
+  constexpr uint32_t tokens() const { return token_lanes() * rows; }
+  constexpr uint32_t columns() const { return warp_columns() * column_warps; }
+  constexpr uint32_t parts() const { return threads() / 32 / column_warps; }
+};
+
+// out[m, n] = activation(x w' + bias) + residual. The blocks of a cluster share K.
+struct LinearFmaArguments {
+  uint64_t x = 0, w = 0, bias = 0, residual = 0, out = 0;  // addresses; 0: none. Rows of w and out are dense
+  int64_t x_stride = 0, residual_stride = 0;               // elements; multiples of 4
+  DType bias_type{}, residual_type{}, out_type{};
+  int32_t activation = 0;           // rung::Activation
+  uint32_t m = 0, n = 0, k = 0;     // n and k multiples of 4
+  uint32_t depth_bits = 0;          // a chunk of K is 2^depth_bits columns of x and w
+  uint32_t chunks = 0, stages = 0;  // of all K; of them in shared memory
+  uint32_t split_bits = 0;          // 2^split_bits blocks are a cluster
+};
+
+// Of a block: the chunks under way, whose place the sums of its warps take in the end; what the other blocks of its
+// cluster send; a barrier.
+struct FmaShared {
+  FmaTile tile;
+  uint32_t depth, stages, split;
+
+  // From one row to the next, in floats: a pitch that keeps the banks apart.
+  static constexpr uint32_t pitch(uint32_t columns) { return columns + 4; }
+  constexpr uint32_t ring_floats() const {
+    const uint32_t sums = tile.parts() * tile.tokens() * pitch(tile.columns());
+    const uint32_t ring = stages * (tile.tokens() + tile.columns()) * pitch(depth);
+    return ring > sums ? ring : sums;
+  }
+  constexpr uint32_t inbox_floats() const {
+    return split == 1 ? 0 : (tile.tokens() + split - 1) / split * split * tile.columns();
+  }
+  constexpr uint32_t bytes() const { return (ring_floats() + inbox_floats()) * 4 + 16; }
+};
+
+}  // namespace rung::gpu
