@@ -98,6 +98,7 @@ Verdict supports(const Problem& problem, const Machine&) {
 
 }  // namespace
 
-extern const Kernel linear_reference = {"linear_reference", "linear", supports, run};
+extern const Kernel linear_reference = {
+    .name = "linear_reference", .op = "linear", .supports = supports, .run = run, .last_resort = true};
 
 }  // namespace rung::cpu
