@@ -50,7 +50,7 @@ Result<GpuTrialOperands> GpuTrialOperands::make(const Target& target, const Prob
   made.target_ = &target, made.problem_ = &problem;
   made.inputs_.resize(copies_for(problem, working_set_bytes, gpu.info().l2_bytes));
   for (const Operand& operand : problem.inputs) {
-    made.patterns_.push_back(random_operand(operand, kPattern, made.patterns_.size() + 1));
+    made.patterns_.push_back(random_operand(problem, made.patterns_.size(), kPattern));
     for (size_t copy = 0; copy < made.inputs_.size(); ++copy) {
       if (copy == 0 || operand.constant) {
         RUNG_TRY(made.blocks_.emplace_back(), gpu.allocate(bytes_of(operand)));

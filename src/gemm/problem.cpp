@@ -17,7 +17,7 @@ std::string operand_text(const Operand& operand) {
 std::string linear_key(const Problem& problem, const Linear& op) {
   const auto &x = problem.inputs[0], &w = problem.inputs[1];
   std::string text = fmt::format("linear m={} n={} k={} x={} w={} out={}", problem.output.rows(),
-                                 problem.output.shape.back(), x.shape.back(), x.dtype, w.dtype, op.out);
+                                 w.shape[0] / (op.gated ? 2 : 1), x.shape.back(), x.dtype, w.dtype, op.out);
   if (!x.contiguous()) text += x.is_rows() ? fmt::format(" ldx={}", x.row_stride()) : " x=strided";
   if (!w.constant) text += " w=dynamic";
   if (op.has_bias)
@@ -25,10 +25,12 @@ std::string linear_key(const Problem& problem, const Linear& op) {
   if (op.gated) text += " gated";
   if (op.activation != Activation::none) text += fmt::format(" act={}", name_of(op.activation));
   const auto dtype = [&](int at) { return problem.inputs[static_cast<size_t>(at)].dtype; };
-  if (op.has_residual) text += fmt::format(" residual={}", dtype(op.residual_at()));
+  if (op.has_residual) text += fmt::format(" residual={}{}", dtype(op.residual_at()), op.split_residual ? "x2" : "");
   if (op.rotated_heads > 0)
-    text += fmt::format(" rotated={}x{} angles={}", op.rotated_heads, problem.inputs.back().shape.back(),
-                        dtype(op.cos_at()));
+    text += fmt::format(" rotated={}x{} angles={}", op.rotated_heads,
+                        problem.inputs[static_cast<size_t>(op.cos_at())].shape.back(), dtype(op.cos_at()));
+  if (op.feeds_norm) text += fmt::format(" feeds_norm={}", dtype(op.scale_at()));
+  if (op.normed) text += fmt::format(" normed={}", dtype(op.squares_at()));
   return text;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 
 #include "base/random.hpp"
@@ -16,17 +17,23 @@ constexpr int kMinRuns = 7;
 
 }  // namespace
 
-Tensor random_operand(const Operand& operand, int64_t most, uint64_t seed) {
+Tensor random_operand(const Problem& problem, size_t i, int64_t most) {
+  const Operand& operand = problem.inputs[i];
+  const auto* linear = as<Linear>(problem.op);
+  const bool squares = linear && linear->squares_at() == static_cast<int>(i);
   Type type{operand.dtype, {std::min(operand.span(), most)}};
   if (!is_float(type.dtype)) return Tensor(type);
   Tensor values({DType::f32, type.shape});
   auto out = values.as<float>();
-  for (size_t i = 0; i < out.size(); ++i) out[i] = 2 * random_uniform(seed, i) - 1;
+  for (size_t j = 0; j < out.size(); ++j) {
+    const float value = 2 * random_uniform(i + 1, j) - 1;
+    out[j] = squares ? std::abs(value) : value;
+  }
   return convert(values, type.dtype);
 }
 
 TrialOperands::TrialOperands(const Problem& problem) : problem_(problem) {
-  for (const auto& input : problem.inputs) tensors_.push_back(random_operand(input, INT64_MAX, tensors_.size() + 1));
+  for (size_t i = 0; i < problem.inputs.size(); ++i) tensors_.push_back(random_operand(problem, i, INT64_MAX));
 }
 
 std::vector<const void*> TrialOperands::addresses() const {

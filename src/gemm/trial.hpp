@@ -7,10 +7,11 @@
 
 namespace rung {
 
-// Values for an operand, at most so many of its span: random in [-1,1], 0 where they are no floats.
-Tensor random_operand(const Operand& operand, int64_t most, uint64_t seed);
+// Values for operand `i`, at most so many of its span: random in [-1,1], or [0,1] for squares; 0 where they are no
+// floats.
+Tensor random_operand(const Problem& problem, size_t i, int64_t most);
 
-// Operands of a problem, random in [-1,1] (indices 0): made once, shared by all its candidates.
+// Operands of a problem, random (indices 0): made once, shared by all its candidates.
 class TrialOperands {
  public:
   explicit TrialOperands(const Problem& problem);

@@ -1,6 +1,7 @@
 // Type rules of matrix products, convolution and attention.
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/infer.hpp"
+#include "ir/norm_row.hpp"
 
 namespace rung::infer {
 
@@ -37,12 +38,37 @@ Status want_angles(const Linear& op, const Type& result, const Type& cos, const 
   return {};
 }
 
+Status want_squares(const Type& x, const Type& squares) {
+  RUNG_CHECK(want_float(squares, "squares"));
+  Shape wanted = x.shape;
+  if (wanted.back() % kNormRun) return fail("x: got {}, wanted runs of {} columns to have squares of", x, kNormRun);
+  wanted[wanted.rank() - 1] = norm_squares(x.shape.back());
+  return want_shape(squares, wanted, "squares");
+}
+
+Result<Type> norm_rows(const Linear& op, Shape shape, const Type& scale) {
+  if (op.gated || op.rotated_heads > 0) return fail("got rows for a norm with a gate or rotated heads, wanted neither");
+  if (op.out != DType::bf16) return fail("got rows for a norm of type {}, wanted bf16", op.out);
+  int64_t& columns = shape[shape.rank() - 1];
+  if (columns % kNormRun) return fail("got rows for a norm of {} columns, wanted runs of {}", columns, kNormRun);
+  RUNG_CHECK(want_float(scale, "scale"));
+  RUNG_CHECK(want_shape(scale, Shape{columns}, "scale"));
+  columns = norm_row(columns);
+  return Type{op.out, shape};
+}
+
+Status want_residual(const Linear& op, const Type& residual, Shape shape) {
+  if (op.split_residual) shape[shape.rank() - 1] *= 2;
+  return want_shape(residual, shape, "residual");
+}
+
 }  // namespace
 
 Result<Type> rule(const Linear& op, Types types) {
   if (op.rotated_heads < 0) return fail("got {} rotated heads, wanted 0 or more", op.rotated_heads);
   const bool rotated = op.rotated_heads > 0;
-  RUNG_CHECK(want_count(types, 2u + op.has_bias + op.has_residual + (rotated ? 2u : 0u)));
+  RUNG_CHECK(want_count(types, 2u + op.has_bias + op.has_residual + (rotated ? 2u : 0u) + op.feeds_norm + op.normed));
+  if (op.split_residual && !op.has_residual) return fail("got no residual that is split, wanted one");
   const Type &x = types[0], &w = types[1];
   RUNG_CHECK(want_float(x, "x"));
   RUNG_CHECK(want_float(w, "weight"));
@@ -55,8 +81,10 @@ Result<Type> rule(const Linear& op, Types types) {
   shape[shape.rank() - 1] = op.gated ? w.shape[0] / 2 : w.shape[0];
   if (op.has_bias) RUNG_CHECK(want_shape(types[2], Shape{w.shape[0]}, "bias"));
   const auto operand = [&](int at) { return types[static_cast<size_t>(at)]; };
-  if (op.has_residual) RUNG_CHECK(want_shape(operand(op.residual_at()), shape, "residual"));
+  if (op.has_residual) RUNG_CHECK(want_residual(op, operand(op.residual_at()), shape));
   if (rotated) RUNG_CHECK(want_angles(op, {op.out, shape}, operand(op.cos_at()), operand(op.sin_at())));
+  if (op.normed) RUNG_CHECK(want_squares(x, operand(op.squares_at())));
+  if (op.feeds_norm) return norm_rows(op, shape, operand(op.scale_at()));
   return Type{op.out, shape};
 }
 

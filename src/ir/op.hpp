@@ -81,11 +81,16 @@ struct MatMul {
   RUNG_EQUAL(MatMul);
 };
 // linear(x: T[...,K], w: U[N,K], bias: V[N] if has_bias, residual: R[...,N] if has_residual,
-//        cos, sin: A[...,D] if rotated_heads > 0) -> out[...,N]
-//   y = activation(x w' + bias) + residual
+//        cos, sin: A[...,D] if rotated_heads > 0, scale: S[N] if feeds_norm, squares: Q[...,K/16] if normed)
+//        -> out[...,N]
+//   y = activation(r x w' + bias) + residual
 // gated: w is [2N,K] (gate rows, then up rows), bias [2N]: y = activation(gate) * up + residual.
 // rotated: the first rotated_heads runs of D columns of y are turned as rope does, each row by its own angles; then it
 // is not gated, and has neither activation nor residual.
+// The last three fields take an RMS norm, its weights apart, into the linears on both sides (ir/norm_row.hpp):
+// feeds_norm: out is bf16 [...,norm_row(N)], rows for a norm of y whose weights are scale; not gated, no rotated heads.
+// split_residual: residual is R[...,2N], its value the sum of both halves of a row.
+// normed: r = 1 / sqrt(mean + eps), mean being that of a row's squares, the sum of whose halves counts; else r = 1.
 struct Linear {
   RUNG_OP("linear");
   bool has_bias = false;
@@ -93,14 +98,24 @@ struct Linear {
   bool gated = false;
   Activation activation = Activation::none;
   int64_t rotated_heads = 0;
+  bool feeds_norm = false;
+  bool split_residual = false;
+  bool normed = false;
+  float eps = 1e-6f;
   DType out = DType::f32;
+  // Has a form that late passes make, for kernels that they have asked for.
+  bool is_extended() const { return rotated_heads > 0 || feeds_norm || split_residual || normed; }
   // Where operands stand; -1: absent.
   int bias_at() const { return has_bias ? 2 : -1; }
   int residual_at() const { return has_residual ? 2 + has_bias : -1; }
   int cos_at() const { return rotated_heads > 0 ? 2 + has_bias + has_residual : -1; }
   int sin_at() const { return rotated_heads > 0 ? cos_at() + 1 : -1; }
+  int scale_at() const { return feeds_norm ? 2 + has_bias + has_residual + 2 * (rotated_heads > 0) : -1; }
+  int squares_at() const { return normed ? 2 + has_bias + has_residual + 2 * (rotated_heads > 0) + feeds_norm : -1; }
   RUNG_FIELDS(RUNG_FIELD(Linear, has_bias), RUNG_FIELD(Linear, has_residual), RUNG_FIELD(Linear, gated),
-              RUNG_FIELD(Linear, activation), RUNG_FIELD(Linear, rotated_heads), RUNG_FIELD(Linear, out))
+              RUNG_FIELD(Linear, activation), RUNG_FIELD(Linear, rotated_heads), RUNG_FIELD(Linear, feeds_norm),
+              RUNG_FIELD(Linear, split_residual), RUNG_FIELD(Linear, normed), RUNG_FIELD(Linear, eps),
+              RUNG_FIELD(Linear, out))
   RUNG_EQUAL(Linear);
 };
 // conv2d(x: T[B,C,H,W], w: T[O,C,P,Q], bias: T[O]) -> T[B,O,(H-P)/stride+1,(W-Q)/stride+1]; no padding.

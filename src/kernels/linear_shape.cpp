@@ -7,17 +7,19 @@ namespace rung {
 LinearShape::LinearShape(const Problem& problem) {
   const auto& op = problem.as<Linear>();
   k = problem.inputs[0].shape.back();
-  n = problem.output.shape.back();
+  w_rows = problem.inputs[1].shape[0];
+  n = op.gated ? w_rows / 2 : w_rows;
   m = problem.output.rows();
-  w_rows = op.gated ? 2 * n : n;
   bias_at = op.bias_at(), residual_at = op.residual_at();
-  cos_at = op.cos_at(), sin_at = op.sin_at();
+  cos_at = op.cos_at(), sin_at = op.sin_at(), scale_at = op.scale_at(), squares_at = op.squares_at();
   if (cos_at > 0) head = problem.inputs[static_cast<size_t>(cos_at)].shape.back();
   rotated = op.rotated_heads * head;
 }
 
 Verdict supports_linear(const Problem& problem, bool (*known)(DType)) {
-  if (problem.as<Linear>().rotated_heads > 0) return reject("it does not turn heads");
+  const auto& op = problem.as<Linear>();
+  if (op.rotated_heads > 0) return reject("it does not turn heads");
+  if (op.is_extended()) return reject("it takes no norm from its neighbours");
   return supports_linear_operands(problem, known);
 }
 
@@ -29,13 +31,13 @@ Verdict supports_linear_operands(const Problem& problem, bool (*known)(DType)) {
   const LinearShape shape(problem);
   if (!problem.inputs[0].is_rows()) return reject("x is not made of dense rows");
   if (!problem.inputs[1].contiguous()) return reject("w is not dense");
-  if (shape.bias_at > 0 && !problem.inputs[static_cast<size_t>(shape.bias_at)].contiguous())
-    return reject("bias is not dense");
+  for (int at : {shape.bias_at, shape.scale_at})
+    if (at > 0 && !problem.inputs[static_cast<size_t>(at)].contiguous()) return reject("bias or scale is not dense");
   if (shape.residual_at > 0 && !problem.inputs[static_cast<size_t>(shape.residual_at)].is_rows())
     return reject("residual is not made of dense rows");
-  for (int at : {shape.cos_at, shape.sin_at})
+  for (int at : {shape.cos_at, shape.sin_at, shape.squares_at})
     if (at > 0 && !problem.inputs[static_cast<size_t>(at)].is_rows())
-      return reject("angles are not made of dense rows");
+      return reject("angles or squares are not made of dense rows");
   return accept();
 }
 

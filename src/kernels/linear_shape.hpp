@@ -6,18 +6,18 @@
 namespace rung {
 
 struct LinearShape {
-  int64_t m = 0, n = 0, k = 0;         // n: columns of the result
+  int64_t m = 0, n = 0, k = 0;         // n: columns of the result, as far as there is one value in each
   int64_t w_rows = 0;                  // n, or 2 n when gated
   int bias_at = -1, residual_at = -1;  // operand indices; -1: none
-  int cos_at = -1, sin_at = -1;
+  int cos_at = -1, sin_at = -1, scale_at = -1, squares_at = -1;
   int64_t head = 0, rotated = 0;  // columns of a head, and of all heads that are turned; 0: none is
   explicit LinearShape(const Problem& problem);
 };
 
-// What all rows but the last resorts want: rows of one stride for x, residual and angles, dense w and bias, float types
-// that `known` accepts.
+// What all rows but the last resorts want: rows of one stride for x, residual, angles and squares, dense w, bias and
+// scale, float types that `known` accepts.
 Verdict supports_linear_operands(const Problem& problem, bool (*known)(DType));
-// The same for rows that turn no heads.
+// The same for rows that know no extended form (Linear::is_extended).
 Verdict supports_linear(const Problem& problem, bool (*known)(DType));
 inline bool f32_or_bf16(DType type) { return type == DType::f32 || type == DType::bf16; }
 

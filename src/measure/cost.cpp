@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ir/norm_row.hpp"
 #include "ir/pointwise.hpp"
 
 namespace rung {
@@ -25,10 +26,15 @@ double flops(const MatMul&, Types operands, const Type& result) {
 }
 double flops(const Linear& op, Types operands, const Type& result) {
   const Shape& w = operands[1].shape;
-  double products = count(result) * (op.gated ? 2 : 1);
-  double rotated = op.rotated_heads > 0 ? count(operands.back()) * dim(op.rotated_heads) : 0;
-  return products * (2 * dim(w[1]) + op.has_bias) +
-         count(result) * ((op.activation != Activation::none) + op.gated + op.has_residual) + 3 * rotated;
+  const auto operand = [&](int at) { return count(operands[static_cast<size_t>(at)]); };
+  double columns = count(result) * (op.feeds_norm ? dim(w[0]) / dim(norm_row(w[0])) : 1);  // all of them
+  double products = columns * (op.gated ? 2 : 1);
+  double rotated = op.rotated_heads > 0 ? operand(op.cos_at()) * dim(op.rotated_heads) : 0;
+  double squares = op.normed ? operand(op.squares_at()) : 0;
+  return products * (2 * dim(w[1]) + op.has_bias + op.normed) +
+         columns * ((op.activation != Activation::none) + op.gated + op.has_residual + op.split_residual +
+                    4 * op.feeds_norm) +
+         3 * rotated + squares;
 }
 double flops(const Conv2d&, Types operands, const Type& result) {
   const Shape& w = operands[1].shape;

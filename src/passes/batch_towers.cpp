@@ -85,7 +85,7 @@ class Towers {
 
   static bool varies_by_row(const Linear& op, size_t i) {
     int at = static_cast<int>(i);
-    return at == op.residual_at() || at == op.cos_at() || at == op.sin_at();
+    return at == op.residual_at() || at == op.cos_at() || at == op.sin_at() || at == op.squares_at();
   }
 
   // Which operands broadcast over a batch, so that all lanes can share one; the others must differ by lane.

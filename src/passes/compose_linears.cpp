@@ -46,10 +46,10 @@ class Composer {
   bool is_constant(NodeId id) const { return id < constant_.size() && constant_[id]; }
   bool is_f32(NodeId id) const { return graph_.type(id).dtype == DType::f32; }
 
-  // A linear whose weights and bias are constants, and which turns no heads.
+  // A linear whose weights and bias are constants, of no extended form.
   const Linear* linear(NodeId id) const {
     const auto* op = graph_.as<Linear>(id);
-    if (!op || op->rotated_heads > 0) return nullptr;
+    if (!op || op->is_extended()) return nullptr;
     const std::vector<NodeId>& operands = graph_[id].operands;
     return is_constant(operands[1]) && (!op->has_bias || is_constant(operands[2])) ? op : nullptr;
   }

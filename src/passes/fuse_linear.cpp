@@ -46,8 +46,7 @@ bool add_bias(Graph& graph, PassContext& context, NodeId id, const std::vector<b
   if (!m) return false;
   Linear op = *graph.as<Linear>((*m)["linear"]);
   NodeId bias = (*m)["bias"];
-  if (op.activation != Activation::none || op.gated || op.has_bias || op.has_residual || op.rotated_heads > 0)
-    return false;
+  if (op.activation != Activation::none || op.gated || op.has_bias || op.has_residual || op.is_extended()) return false;
   if (bias >= constant.size() || !constant[bias] || !(graph.shape(bias) == Shape{graph.shape(id).back()})) return false;
   op.has_bias = true;
   return replace_if_kernel(graph, context, id, op, {(*m)["x"], (*m)["w"], bias});
@@ -61,7 +60,7 @@ bool add_activation(Graph& graph, PassContext& context, NodeId id) {
   NodeId x = graph[id].operands[0];
   const Linear* linear = lone_linear(graph, x);
   if (!linear || linear->activation != Activation::none || linear->gated || linear->has_residual ||
-      linear->rotated_heads > 0)
+      linear->is_extended())
     return false;
   Linear op = *linear;
   op.activation = *activation;
@@ -76,7 +75,7 @@ bool add_residual(Graph& graph, PassContext& context, NodeId id) {
   for (size_t i : {size_t{1}, size_t{0}}) {  // authors write x + f(x)
     NodeId x = graph[id].operands[i], residual = graph[id].operands[1 - i];
     const Linear* linear = lone_linear(graph, x);
-    if (!linear || linear->has_residual || linear->rotated_heads > 0 || !(graph.type(x) == graph.type(id))) continue;
+    if (!linear || linear->has_residual || linear->is_extended() || !(graph.type(x) == graph.type(id))) continue;
     if (graph.type(residual).elements() != graph.type(id).elements()) continue;
     Linear op = *linear;
     op.has_residual = true;
@@ -97,7 +96,7 @@ bool are_halves(const Graph& graph, const Halves& h) {
   const Linear* linear = graph.as<Linear>(h.linear);
   const auto *gate = graph.as<Slice>(h.gate), *up = graph.as<Slice>(h.up);
   if (!linear || linear->activation != Activation::none || linear->gated || linear->has_residual ||
-      linear->rotated_heads > 0)
+      linear->is_extended())
     return false;
   if (graph[h.linear].users.size() != 2 || graph.is_output(h.linear) || h.gate == h.up) return false;
   int last = graph.shape(h.linear).rank() - 1;

@@ -17,7 +17,7 @@ bool reads_beside(const Graph& graph, NodeId user, const RotatedColumns& heads) 
 }
 
 bool is_plain(const Linear& op) {
-  return op.activation == Activation::none && !op.gated && !op.has_residual && op.rotated_heads == 0;
+  return op.activation == Activation::none && !op.gated && !op.has_residual && !op.is_extended();
 }
 
 // The angles as rows beside those of the projection; nullopt if they are not one for each.

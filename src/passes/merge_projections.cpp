@@ -34,7 +34,7 @@ class Merger {
   bool is_candidate(NodeId id, NodeId x) const {
     const auto* linear = graph_.as<Linear>(id);
     if (!linear || linear->has_residual || linear->gated || linear->activation != Activation::none ||
-        linear->rotated_heads > 0)
+        linear->is_extended())
       return false;
     const std::vector<NodeId>& operands = graph_[id].operands;
     return operands[0] == x && std::all_of(operands.begin() + 1, operands.end(),

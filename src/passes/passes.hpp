@@ -34,6 +34,7 @@ Status fuse_masked_mean(Graph& graph, PassContext& context);
 Status fuse_pointwise(Graph& graph, PassContext& context);
 Status fuse_rope(Graph& graph, PassContext& context);
 Status widen_sums(Graph& graph, PassContext& context);
+Status fold_norm(Graph& graph, PassContext& context);
 
 // precision
 Status to_bf16(Graph& graph, PassContext& context);

@@ -35,7 +35,8 @@ constexpr Pass kPipeline[] = {
     {"fuse_pointwise",        "fusion",     "whatever element-wise ops are left", passes::fuse_pointwise},
     {"to_bf16",               "precision",  "after all fusions: only what is stored between kernels narrows", passes::to_bf16},
     {"fuse_rope",             "fusion",     "after types are settled: few kernels turn heads, each for certain types", passes::fuse_rope},
-    {"widen_sums",            "fusion",     "last of all: once it is known which values only sums and norms read", passes::widen_sums},
+    {"widen_sums",            "fusion",     "once it is known which values only sums and norms read", passes::widen_sums},
+    {"fold_norm",             "fusion",     "after sums are wide: linears then leave more than their sum to those behind a norm", passes::fold_norm},
 };
 // clang-format on
 

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/row_demand.hpp"
 
-#include <array>
-
 #include "passes/rewrite.hpp"
 
 namespace rung::passes {
@@ -137,9 +135,9 @@ RowDemand::Reads RowDemand::reads(NodeId id) {
     reads[0] = demand;
     const auto* linear = as<Linear>(op);
     const auto* norm = as<LayerNorm>(op);
-    for (int at :
-         linear ? std::array{linear->residual_at(), linear->cos_at(), linear->sin_at()} : std::array{-1, -1, -1})
-      if (at > 0) reads[static_cast<size_t>(at)] = demand;
+    if (linear)
+      for (int at : {linear->residual_at(), linear->cos_at(), linear->sin_at(), linear->squares_at()})
+        if (at > 0) reads[static_cast<size_t>(at)] = demand;
     if (norm && norm->has_residual) reads[1] = demand;
   }
   return reads;

@@ -1,7 +1,9 @@
 // Matrix products and convolution, as dot products over contiguous rows converted to f64.
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
+#include <cmath>
 
+#include "ir/norm_row.hpp"
 #include "reference/dot.hpp"
 #include "reference/operations.hpp"
 #include "reference/scalar.hpp"
@@ -71,24 +73,55 @@ void rotate(std::vector<double>& out, size_t n, size_t heads, const std::array<s
       }
 }
 
+// What each row's products are multiplied by.
+std::vector<double> row_factors(const Linear& op, const Tensor& squares) {
+  size_t columns = size(squares.shape().back());
+  std::vector<double> factors, all = read(squares);
+  for (size_t at = 0; at < all.size(); at += columns) {
+    double sum = 0;
+    for (size_t i = 0; i < columns; ++i) sum += all[at + i];
+    factors.push_back(1 / std::sqrt(2 * sum / static_cast<double>(columns) + static_cast<double>(op.eps)));
+  }
+  return factors;
+}
+
+// Rows of n columns as a norm wants them.
+std::vector<double> norm_rows(const std::vector<double>& y, const std::vector<double>& scale) {
+  const size_t n = scale.size(), runs = n / kNormRun;
+  std::vector<double> out;
+  const auto high = [](double value) { return round_to(DType::bf16, value); };
+  for (size_t at = 0; n && at < y.size(); at += n) {
+    std::vector<double> squares(runs);
+    for (size_t j = 0; j < n; ++j) squares[j / kNormRun] += y[at + j] * y[at + j] / kNormRun;
+    for (size_t j = 0; j < n; ++j) out.push_back(y[at + j] * scale[j]);
+    for (const std::vector<double>& each : {std::vector(&y[at], &y[at] + n), squares}) {
+      for (double value : each) out.push_back(high(value));
+      for (double value : each) out.push_back(value - high(value));
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 Result<Tensor> compute(const Linear& op, const Arguments& arguments) {
   auto operand = [&](int at) -> const Tensor& { return arguments[size(at)]; };
   auto products = multiply_rows(arguments[0], arguments[1]);
-  size_t n = size(arguments.result.shape.back()), wide = size(arguments[1].shape()[0]);
-  std::vector<double> bias(wide), out(size(arguments.result.elements()));
+  size_t wide = size(arguments[1].shape()[0]), n = wide / (op.gated ? 2 : 1), m = wide ? products.size() / wide : 0;
+  std::vector<double> bias(wide), out(m * n), residual, factors(m, 1.0);
   if (op.has_bias) read(arguments[2], 0, bias);
-  if (op.has_residual) read(operand(op.residual_at()), 0, out);
+  if (op.has_residual) residual = read(operand(op.residual_at()));
+  if (op.normed) factors = row_factors(op, operand(op.squares_at()));
   for (size_t i = 0; i < out.size(); ++i) {
-    const double* row = &products[i / n * wide];
-    size_t j = i % n;
-    double value = apply(op.activation, row[j] + bias[j]);
-    if (op.gated) value *= row[n + j] + bias[n + j];
-    out[i] += value;
+    size_t row = i / n, j = i % n, at = op.split_residual ? row * 2 * n + j : i;
+    const double* product = &products[row * wide];
+    out[i] = apply(op.activation, factors[row] * product[j] + bias[j]);
+    if (op.gated) out[i] *= factors[row] * product[n + j] + bias[n + j];
+    if (op.has_residual) out[i] += residual[at] + (op.split_residual ? residual[at + n] : 0);
   }
   if (op.rotated_heads > 0)
     rotate(out, n, size(op.rotated_heads), {read(operand(op.cos_at())), read(operand(op.sin_at()))});
+  if (op.feeds_norm) out = norm_rows(out, read(operand(op.scale_at())));
   return write(arguments.result, out);
 }
 

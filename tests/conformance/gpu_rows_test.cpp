@@ -71,6 +71,8 @@ TEST(GpuKernelTable, EveryProblemHasARow) {
   auto target = open_target("cuda");
   if (!target) GTEST_SKIP() << target.error().message;
   for (const Case& test : cases()) {
+    const auto* linear = as<Linear>(test.problem.op);
+    if (linear && linear->is_extended()) continue;  // passes make these forms only where a row takes them
     auto rows = (*target)->kernels_for(op_family(test.problem.op));
     EXPECT_TRUE(std::any_of(rows.begin(), rows.end(), [&](const Kernel* row) {
       return (*target)->supports(*row, test.problem).yes;

@@ -218,6 +218,22 @@ constexpr const char* kOtherProblems[] = {
     "out=bf16)",
     "result = linear(slice(x:f32[13,300], axis=1, begin=20, end=280), w:f32[100,260], wb:f16[100], has_bias=true, "
     "activation=gelu_tanh, out=f16)",
+    // linears that take a norm: rows for it, a residual out of such rows, squares
+    "result = linear(x:bf16[51,256], w:bf16[1024,256], r:f32[51,1024], scale:f32[1024], has_residual=true, "
+    "feeds_norm=true, out=bf16)",
+    "result = linear(x:bf16[1,51,1024], w:bf16[256,1024], slice(r:bf16[1,51,784], axis=2, begin=256, end=768), "
+    "scale:f32[256], has_residual=true, feeds_norm=true, split_residual=true, out=bf16)",
+    "result = linear(x:bf16[5,72], w:bf16[128,72], wb:f32[128], scale:f32[128], has_bias=true, activation=silu, "
+    "feeds_norm=true, out=bf16)",
+    "result = linear(x:bf16[33,520], w:bf16[132,520], r:bf16[33,264], has_residual=true, split_residual=true, out=f32)",
+    "result = linear(slice(x:bf16[1,51,3136], axis=2, end=1024), w:bf16[72,1024], slice(positive:bf16[1,51,3136], "
+    "axis=2, begin=3072, end=3136), normed=true, eps=0.01, out=f32)",
+    "result = linear(x:bf16[64,256], w:bf16[200,256], positive:bf16[64,16], gated=true, activation=gelu_tanh, "
+    "normed=true, out=bf16)",
+    "result = linear(slice(x:bf16[1,51,512], axis=1, begin=1, end=51), w:bf16[640,512], c:f32[1,50,256], "
+    "s:f32[1,50,256], slice(positive:bf16[1,51,32], axis=1, begin=1, end=51), rotated_heads=2, normed=true, out=bf16)",
+    "result = linear(x:f16[9,128], w:f16[384,128], r:bf16[9,768], scale:f32[384], positive:bf16[9,8], "
+    "has_residual=true, feeds_norm=true, split_residual=true, normed=true, eps=0.5, out=bf16)",
 };
 
 std::string replaced(std::string text, const std::string& type) {

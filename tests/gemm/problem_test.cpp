@@ -25,6 +25,18 @@ TEST(ProblemKey, NamesTheHeadsThatALinearTurns) {
   EXPECT_EQ(problem_key(problem), "linear m=4 n=8 k=16 x=f32 w=f32 out=f32 rotated=1x8 angles=bf16 threads=1");
 }
 
+TEST(ProblemKey, NamesWhatALinearTakesOfANorm) {
+  Problem problem = linear_problem(4, 32, 64);
+  problem.op =
+      Linear{.has_residual = true, .feeds_norm = true, .split_residual = true, .normed = true, .out = DType::bf16};
+  problem.inputs.push_back(dense(DType::bf16, {4, 64}));
+  problem.inputs.push_back(dense(DType::f32, {32}, true));
+  problem.inputs.push_back(dense(DType::bf16, {4, 4}));
+  problem.output = dense(DType::bf16, {4, 98});
+  EXPECT_EQ(problem_key(problem),
+            "linear m=4 n=32 k=64 x=f32 w=f32 out=bf16 residual=bf16x2 feeds_norm=f32 normed=bf16 threads=1");
+}
+
 TEST(ProblemKey, TellsStridedAndDynamicOperandsApart) {
   Problem problem = linear_problem(4, 8, 16);
   problem.inputs[0].strides = {48, 1};

@@ -31,14 +31,20 @@ TEST(GraphText, RoundTripsFieldsOfEveryKind) {
 graph "a b"
 x: f32[1,4,8] = input(name="the input")
 w: f32[16,8] = constant(name="encoder.w")
+v: f32[32,8] = constant()
+u: f32[4,32] = constant()
+l: f32[1,4,64] = input()
+g: f32[32] = constant()
 c: i64[3] = constant(name="c", values=[1,-2,3])
 p: bool[2] = constant(values=[1,0])
 e: f32[1] = constant(values=[1e-05])
 y = linear(x, w, gated=true, activation=gelu_tanh, out=bf16)  # layer.0.mlp
+n = linear(y, v, l, g, has_residual=true, feeds_norm=true, split_residual=true, out=bf16)
+m = linear(slice(n, axis=2, end=32), u, slice(n, axis=2, begin=96, end=98), normed=true, eps=1e-05, out=bf16)
 t = transpose(y, permutation=[2,0,1])
 r = reduce(cast(t, to=f32), kind=max, axis=0, keep_dim=true)
 s = slice(r, axis=2, begin=1, end=4, step=2)
-return out=s, "other out"=t
+return out=s, "other out"=t, m
 )");
 }
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "ir/norm_row.hpp"
 #include "kernels/gpu/kernel.hpp"
 #include "linear_case.hpp"
 
@@ -29,6 +30,22 @@ Problem rotated(Problem plain, int64_t heads, int64_t width) {
   std::get<Linear>(plain.op).rotated_heads = heads;
   const Shape angles{plain.output.rows(), width};
   for (int i = 0; i < 2; ++i) plain.inputs.push_back({DType::bf16, angles, contiguous_strides(angles)});
+  return plain;
+}
+
+// With its result in rows for a norm, or its own rows normed.
+Problem feeding(Problem plain) {
+  auto& op = std::get<Linear>(plain.op);
+  op.feeds_norm = true;
+  const int64_t n = plain.output.shape.back();
+  plain.inputs.push_back({DType::f32, Shape{n}, Strides{1}});
+  plain.output.shape[1] = norm_row(n), plain.output.strides = contiguous_strides(plain.output.shape);
+  return plain;
+}
+Problem normed(Problem plain) {
+  std::get<Linear>(plain.op).normed = true;
+  const Shape squares{plain.output.rows(), norm_squares(plain.inputs[0].shape.back())};
+  plain.inputs.push_back({DType::bf16, squares, contiguous_strides(squares)});
   return plain;
 }
 
@@ -80,6 +97,12 @@ TEST(LinearSkinny, CutsHeadsIntoTilesOfBothTheirHalves) {
   for (const SkinnyTile& tile : skinny_tiles(rotated(problem(50, 96, 1024), 2, 48))) EXPECT_EQ(tile.rows, 16u);
 }
 
+TEST(LinearSkinny, GivesABlockWholeRunsOfSquares) {
+  const auto tiles = skinny_tiles(feeding(problem(51, 1024, 2048)));
+  EXPECT_FALSE(tiles.empty());
+  for (const SkinnyTile& tile : tiles) EXPECT_EQ(tile.rows % kNormRun, 0);
+}
+
 TEST(LinearSkinny, LeavesRoomForASecondBlock) {
   for (Problem each : {problem(64, 1024, 4096), problem(50, 4096, 1024, true), problem(8, 2560, 1024)})
     for (const SkinnyTile& tile : skinny_tiles(each))
@@ -104,6 +127,15 @@ TEST(LinearSkinny, SaysWhyItRefuses) {
   EXPECT_TRUE(row().supports(rotated(problem(50, 2560, 1024), 9, 256), hopper()));
   EXPECT_EQ(reason(rotated(problem(50, 2560, 1024), 9, 200), hopper()),
             "heads of 200 columns in 2560, wanted a multiple of 16 that divides them");
+  EXPECT_TRUE(row().supports(feeding(problem(51, 1024, 2048)), hopper()));
+  EXPECT_EQ(reason(feeding(problem(51, 96, 2048)), hopper()),
+            "rows for a norm have 96 columns, wanted a multiple of 128");
+  EXPECT_TRUE(row().supports(normed(problem(51, 4096, 1024, true)), hopper()));
+  EXPECT_EQ(reason(normed(problem(51, 1024, 96)), hopper()),
+            "rows of squares are of 96 columns or 6 elements apart, wanted multiples of 128 and 8");
+  Problem wide = normed(problem(51, 1024, 1024));
+  wide.inputs.back().dtype = DType::f32;
+  EXPECT_EQ(reason(wide, hopper()), "squares are not bf16");
   Problem variable = problem(50, 1024, 2048);
   variable.inputs[1].constant = false;
   EXPECT_EQ(reason(variable, hopper()), "w is not constant, so it cannot be fetched ahead");

@@ -31,6 +31,15 @@ TEST(Cost, CountsBothHalvesOfAGatedLinear) {
             2.0 * 2 * 4 * 8 + 8 + 8);
 }
 
+TEST(Cost, CountsWhatALinearTakesOfANorm) {
+  Cost feeds = cost(
+      "linear(x:bf16[2,8], w:bf16[32,8], r:bf16[2,64], g:f32[32], has_residual=true, feeds_norm=true, "
+      "split_residual=true, out=bf16)");
+  EXPECT_NEAR(feeds.flops, 2.0 * 2 * 32 * 8 + 2 * 32 * (1 + 1 + 4), 1e-9);
+  EXPECT_EQ(feeds.bytes, 2.0 * (2 * 8 + 32 * 8 + 2 * 64 + 2 * 98) + 4 * 32);
+  EXPECT_EQ(cost("linear(x:bf16[2,32], w:bf16[6,32], q:bf16[2,2], normed=true)").flops, 2.0 * 2 * 6 * 32 + 2 * 6 + 4);
+}
+
 TEST(Cost, CountsAttentionOverAllSegments) {
   Cost c = cost(
       "attention(q:f32[1,4,8,16], m:f32[4,7], k:f32[1,2,2,16], v:f32[1,2,2,16], k1:f32[1,5,2,16], "

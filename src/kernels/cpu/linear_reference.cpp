@@ -1,7 +1,9 @@
 // linear, one element at a time, for any float types and strides: the row that always works.
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
+#include <vector>
 
+#include "ir/norm_row.hpp"
 #include "kernels/cpu/element.hpp"
 #include "kernels/cpu/kernel.hpp"
 #include "kernels/linear_shape.hpp"
@@ -54,13 +56,20 @@ struct Row {
       sum += at(0, x_at + i * x.strides.back()) * at(1, w_row * w.strides[0] + i * w.strides[1]);
     return sum;
   }
+  float factor() const {  // of the row's products
+    if (shape.squares_at < 0) return 1.0f;
+    const int64_t count = norm_squares(shape.k);
+    float sum = 0.0f;
+    for (int64_t i = 0; i < count; ++i) sum += beside(shape.squares_at, i);
+    return 1.0f / std::sqrt(sum / static_cast<float>(count / 2) + call.problem.as<Linear>().eps);
+  }
   float biased(int64_t w_row) const {
-    const float sum = dot(w_row);
+    const float sum = dot(w_row) * factor();
     if (shape.bias_at < 0) return sum;
     const auto bias = static_cast<size_t>(shape.bias_at);
     return sum + at(bias, w_row * call.problem.inputs[bias].strides.back());
   }
-  float beside(int operand, int64_t column) const {  // of the residual, cos or sin
+  float beside(int operand, int64_t column) const {  // of the residual, cos, sin or squares
     const auto i = static_cast<size_t>(operand);
     const Operand& x = call.problem.inputs[i];
     return at(i, row_offset(x, row) + column * x.strides.back());
@@ -76,17 +85,38 @@ struct Row {
     if (column < shape.rotated) return rotated(column);
     float y = activate(op.activation, biased(column));
     if (op.gated) y *= biased(shape.n + column);
-    return shape.residual_at > 0 ? y + beside(shape.residual_at, column) : y;
+    if (shape.residual_at > 0) y += beside(shape.residual_at, column);
+    return op.split_residual ? y + beside(shape.residual_at, shape.n + column) : y;
+  }
+  // The row for a norm, all of it.
+  std::vector<float> norm_elements() const {
+    const auto scale = static_cast<size_t>(shape.scale_at);
+    const auto n = static_cast<size_t>(shape.n);
+    std::vector<float> y(n), squares(n / kNormRun), all;
+    for (size_t i = 0; i < n; ++i) {
+      const auto column = static_cast<int64_t>(i);
+      y[i] = element(column);
+      squares[i / kNormRun] += y[i] * y[i] / kNormRun;
+      all.push_back(y[i] * at(scale, column * call.problem.inputs[scale].strides[0]));
+    }
+    for (const std::vector<float>& part : {y, squares}) {
+      all.insert(all.end(), part.begin(), part.end());  // high parts: rounded as they are stored
+      for (float value : part) all.push_back(value - static_cast<float>(bf16(value)));
+    }
+    return all;
   }
 };
 
 void run(const Call& call) {
   const LinearShape shape(call.problem);
+  const int64_t columns = call.problem.output.shape.back();
   const Range rows = share(shape.m, call.thread, call.team->size());
   for (int64_t i = rows.begin; i < rows.end; ++i) {
     const Row row{call, shape, i};
-    for (int64_t column = 0; column < shape.n; ++column)
-      store_f32(call.output, call.problem.output.dtype, i * shape.n + column, row.element(column));
+    const auto all = shape.scale_at > 0 ? row.norm_elements() : std::vector<float>{};
+    for (int64_t column = 0; column < columns; ++column)
+      store_f32(call.output, call.problem.output.dtype, i * columns + column,
+                all.empty() ? row.element(column) : all[static_cast<size_t>(column)]);
   }
 }
 

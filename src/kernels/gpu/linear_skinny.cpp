@@ -27,7 +27,7 @@ uint32_t divide_up(uint32_t x, uint32_t by) { return (x + by - 1) / by; }
 struct Cut {
   uint32_t tokens, w_rows, chunks;
   uint32_t half;  // rows of w between partners; 0: no pairs
-  bool rotated;
+  bool rotated, feeds_norm;
 
   explicit Cut(const Problem& problem) {
     const LinearShape shape(problem);
@@ -36,12 +36,14 @@ struct Cut {
     chunks = divide_up(static_cast<uint32_t>(shape.k), kBoxColumns);
     half = static_cast<uint32_t>(problem.as<Linear>().gated ? shape.n : shape.head / 2);
     rotated = shape.rotated > 0;
+    feeds_norm = shape.scale_at > 0;
   }
   uint32_t box_rows(const SkinnyTile& tile) const { return tile.rows / (half > 0 ? 2 : 1); }
   uint32_t tiles(const SkinnyTile& tile) const { return divide_up(half > 0 ? w_rows / 2 : w_rows, box_rows(tile)); }
   bool fits(const SkinnyTile& tile) const {
     if (tile.split > 1 && chunks < tile.split * kLeastChunks) return false;
     if (half > 0 && tile.rows % 16 != 0) return false;
+    if (feeds_norm && tile.rows % kNormRun != 0) return false;  // a tile has whole runs of squares
     return !rotated || half % box_rows(tile) == 0;
   }
   int distance(const SkinnyTile& tile) const { return std::abs(static_cast<int>(tiles(tile) * tile.split) - kBlocks); }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <bit>
 
+#include "ir/norm_row.hpp"
 #include "kernels/gpu/kernel.hpp"
 #include "kernels/gpu/linear_skinny.hpp"
 
@@ -12,6 +13,7 @@ constexpr int64_t kMostTokens = 64;
 constexpr int64_t kAligned = 8;   // 16-bit elements in the 16 bytes that boxes are aligned to
 constexpr int64_t kTogether = 4;  // columns of the result that one thread writes
 constexpr int64_t kPaired = 16;   // rows of the smallest tile of pairs, and so of a head
+constexpr int64_t kNormed = 128;  // columns whose squares are 16 bytes
 
 bool known(DType type) { return type == DType::f32 || type == DType::f16 || type == DType::bf16; }
 
@@ -36,6 +38,24 @@ Verdict supports_angles(const Problem& problem, const LinearShape& shape) {
   return accept();
 }
 
+Verdict supports_norms(const Problem& problem, const LinearShape& shape) {
+  if (shape.scale_at > 0 && shape.n % kNormed)
+    return reject(fmt::format("rows for a norm have {} columns, wanted a multiple of {}", shape.n, kNormed));
+  const auto wants = [&](int at, DType type) {
+    return at < 0 || problem.inputs[static_cast<size_t>(at)].dtype == type;
+  };
+  if (!wants(shape.scale_at, DType::f32)) return reject("scale is not f32");
+  if (!wants(shape.squares_at, DType::bf16)) return reject("squares are not bf16");
+  if (problem.as<Linear>().split_residual && !wants(shape.residual_at, DType::bf16))
+    return reject("the parts of the residual are not bf16");
+  if (shape.squares_at < 0) return accept();
+  const Operand& squares = problem.inputs[static_cast<size_t>(shape.squares_at)];
+  if (shape.k % kNormed || squares.row_stride() % kAligned)
+    return reject(fmt::format("rows of squares are of {} columns or {} elements apart, wanted multiples of {} and {}",
+                              shape.k, squares.row_stride(), kNormed, kAligned));
+  return accept();
+}
+
 Verdict supports(const Problem& problem, const Machine& machine) {
   if (machine.gpu.architecture != 90) return reject("made for compute capability 9.0");
   if (auto verdict = supports_linear_operands(problem, known); !verdict) return verdict;
@@ -44,6 +64,7 @@ Verdict supports(const Problem& problem, const Machine& machine) {
   if (!problem.inputs[1].constant) return reject("w is not constant, so it cannot be fetched ahead");
   const LinearShape shape(problem);
   if (auto verdict = supports_sizes(problem, shape); !verdict) return verdict;
+  if (auto verdict = supports_norms(problem, shape); !verdict) return verdict;
   return supports_angles(problem, shape);
 }
 
@@ -67,6 +88,18 @@ void set_angles(LinearSkinnyArguments& a, const Call& call, const LinearShape& s
   a.rotated = static_cast<uint32_t>(shape.rotated);
 }
 
+void set_norms(LinearSkinnyArguments& a, const Call& call, const LinearShape& shape) {
+  const auto& op = call.problem.as<Linear>();
+  if (op.split_residual) a.residual_low = shape.n;
+  if (op.feeds_norm) a.scale = call.inputs[shape.scale_at];
+  if (!op.normed) return;
+  a.squares = call.inputs[shape.squares_at], a.eps = op.eps;
+  const int64_t stride = call.problem.inputs[static_cast<size_t>(shape.squares_at)].row_stride();
+  a.squares_stride = static_cast<uint32_t>(stride / kAligned);
+  a.squares_vectors = static_cast<uint32_t>(shape.k / kNormed);
+  a.squares_share = static_cast<float>(kNormRun) / static_cast<float>(shape.k);
+}
+
 void set_epilogue(LinearSkinnyArguments& a, const Call& call, const LinearShape& shape) {
   const Problem& problem = call.problem;
   a.activation = static_cast<int32_t>(problem.as<Linear>().activation);
@@ -80,6 +113,7 @@ void set_epilogue(LinearSkinnyArguments& a, const Call& call, const LinearShape&
     a.residual_stride = residual.row_stride();
   }
   if (shape.rotated > 0) set_angles(a, call, shape);
+  set_norms(a, call, shape);
 }
 
 Result<LinearSkinnyArguments> arguments_of(const Call& call, const SkinnyPlan& plan) {

@@ -37,6 +37,7 @@ __device__ inline void store4(uint64_t base, DType type, int64_t at, float4 v) {
 __device__ inline float4 operator+(float4 a, float4 b) { return {a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w}; }
 __device__ inline float4 operator-(float4 a, float4 b) { return {a.x - b.x, a.y - b.y, a.z - b.z, a.w - b.w}; }
 __device__ inline float4 operator*(float4 a, float4 b) { return {a.x * b.x, a.y * b.y, a.z * b.z, a.w * b.w}; }
+__device__ inline float4 operator*(float4 a, float b) { return {a.x * b, a.y * b, a.z * b, a.w * b}; }
 
 __device__ inline float4 shared_load4(uint32_t at) {
   float4 v;
@@ -46,6 +47,24 @@ __device__ inline float4 shared_load4(uint32_t at) {
                : "memory");
   return v;
 }
+__device__ inline float shared_load(uint32_t at) {
+  float v;
+  asm volatile("ld.shared.f32 %0, [%1];" : "=f"(v) : "r"(at) : "memory");
+  return v;
+}
+__device__ inline void shared_store(uint32_t at, float v) {
+  asm volatile("st.shared.f32 [%0], %1;" ::"r"(at), "f"(v) : "memory");
+}
+__device__ inline float4 rounded(float4 v) {  // to bf16
+  const float2 left = unpack<bf16>(pack<bf16>(v.x, v.y)), right = unpack<bf16>(pack<bf16>(v.z, v.w));
+  return {left.x, left.y, right.x, right.y};
+}
+// Of the 4 or 8 numbers in a vector of bf16.
+__device__ inline float sum_of(uint2 v) {
+  const float2 a = unpack<bf16>(v.x), b = unpack<bf16>(v.y);
+  return (a.x + a.y) + (b.x + b.y);
+}
+__device__ inline float sum_of(uint4 v) { return sum_of(uint2{v.x, v.y}) + sum_of(uint2{v.z, v.w}); }
 // Out of line: most layers have no activation or that of the next function, and the code is fetched anew by each
 // launch.
 __device__ __noinline__ float4 activate4_any(int32_t kind, float4 v) {
@@ -86,6 +105,7 @@ struct Skinny {
   uint32_t first_chunk, chunks, groups, own_groups;  // groups of 8 tokens
   Ring x, w;
   uint32_t received, sums, inbox, slot_bytes;  // shared addresses; the inbox has a slot for each other block
+  uint32_t factors;                            // shared address: one f32 for each token that this block finishes
 
   __device__ Skinny(const LinearSkinnyArguments& arguments, uint32_t shared) : a(arguments) {
     split = 1u << a.split_bits;
@@ -101,6 +121,8 @@ struct Skinny {
     w = {rings + x.stages * x.stage_bytes, skinny_box_bytes(kRows), a.w_stages, shared + 2 * barriers,
          shared + 3 * barriers};
     received = shared + 4 * barriers;
+    factors = received + 16;
+    static_assert(4 * kSkinnyMaxStages * 8 + 16 + kSkinnyTokens * 4 <= kSkinnyHeaderBytes);
     sums = rings;
     const SkinnyShared all{kRows, a.tokens, split, a.x_stages, a.w_stages};
     inbox = shared + all.bytes() - all.inbox_bytes();
@@ -146,6 +168,30 @@ struct Skinny {
         load_box(at, a.x, 0, (first_chunk + chunk) * kBoxColumns);
       }
       sync_warp();
+    }
+  }
+
+  // ---- factors of the rows that this block finishes, by the two warps that nothing else keeps busy: two lanes for a
+  // row, as many loads under way as the squares of 1024 columns take
+
+  __device__ void find_factors(uint32_t index) const {  // index: among the two
+    constexpr uint32_t kTogether = 4;
+#pragma unroll 1
+    for (uint32_t first = index * 16; first < own_groups * 8; first += 32) {
+      const uint32_t row = first + lane() / 2, from = token(row);
+      const uint32_t vectors = row < own_groups * 8 && from < a.m ? a.squares_vectors : 0;
+      const auto* squares = reinterpret_cast<const uint4*>(a.squares) + from * a.squares_stride;
+      float total = 0;
+#pragma unroll 1
+      for (uint32_t i = lane() % 2; i < vectors; i += 2 * kTogether) {
+        uint4 v[kTogether];
+#pragma unroll
+        for (uint32_t j = 0; j < kTogether; ++j) v[j] = i + 2 * j < vectors ? squares[i + 2 * j] : uint4{};
+#pragma unroll
+        for (uint32_t j = 0; j < kTogether; ++j) total += sum_of(v[j]);
+      }
+      const float factor = rsqrtf(lanes_sum<2>(total) * a.squares_share + a.eps);
+      if (row < own_groups * 8) shared_store(factors + row * 4, factor);
     }
   }
 
@@ -205,7 +251,9 @@ struct Skinny {
   }
 
   // ---- the result: a thread finishes four neighbouring columns of every kRound-th row, a token of this block, and
-  // with them their partners
+  // with them their partners. The code is fetched anew by each launch, so the forms that count most have short code of
+  // their own, `kPlain`: pairs without bias and residual, in bf16, by angles in f32; rows for a norm without bias,
+  // activation and factor, with a residual in two parts.
 
   struct Place {
     uint32_t row, first, column;  // first: in the tile; column: of out
@@ -223,10 +271,14 @@ struct Skinny {
   }
   __device__ uint32_t token(uint32_t row) const { return ((row / 8 << a.split_bits) + rank) * 8 + row % 8; }
   __device__ float4 load_bias(uint32_t at) const { return a.bias ? load4(a.bias, a.bias_type, at) : float4{}; }
+  template <bool kPlain = false>
   __device__ float4 load_residual(uint32_t row, uint32_t at) const {
-    if (!a.residual || row >= own_groups * 8 || token(row) >= a.m) return {};
-    return load4(a.residual, a.residual_type, token(row) * a.residual_stride + at);
+    if ((!kPlain && !a.residual) || row >= own_groups * 8 || token(row) >= a.m) return {};
+    const int64_t from = token(row) * a.residual_stride + at;
+    if (!kPlain && !a.residual_low) return load4(a.residual, a.residual_type, from);
+    return load4(a.residual, DType::bf16, from) + load4(a.residual, DType::bf16, from + a.residual_low);
   }
+  __device__ float factor(uint32_t row) const { return a.squares ? shared_load(factors + row * 4) : 1.0f; }
   // This block's sum first, then the others' in the order of their ranks.
   template <int kSplit>
   __device__ float4 sum(uint32_t row, uint32_t first) const {
@@ -247,15 +299,21 @@ struct Skinny {
     sync_warp();
     cluster_arrive();  // nothing more is read from the peers
   }
-  __device__ void store(uint32_t row, uint32_t at, float4 y) const {
-    store4(a.out, a.out_type, static_cast<int64_t>(token(row)) * a.n + at, y);
+  template <bool kPlain>
+  static __device__ float4 plus(float4 y, float4 addend) {
+    if constexpr (kPlain) return y;
+    return y + addend;
   }
-  template <int kSplit, Pairs kPairs>
+  template <bool kPlain>
+  __device__ void store(uint32_t row, uint32_t at, float4 y) const {
+    store4(a.out, kPlain ? DType::bf16 : a.out_type, static_cast<int64_t>(token(row)) * a.n + at, y);
+  }
+  template <int kSplit, Pairs kPairs, bool kPlain>
   __device__ void finish() const {
     constexpr uint32_t kRound = kSkinnyThreads / quads<kPairs>();
     const Place at = place<kPairs>();
     float4 bias{}, up_bias{}, residual{};
-    if (at.valid) {
+    if (!kPlain && at.valid) {
       bias = load_bias(at.column);
       if (kPairs == Pairs::gated) up_bias = load_bias(a.n + at.column);
       residual = load_residual(at.row, at.column);
@@ -264,10 +322,47 @@ struct Skinny {
     if (!at.valid) return;
 #pragma unroll 1
     for (uint32_t row = at.row; row < own_groups * 8; row += kRound) {
-      const float4 next = load_residual(row + kRound, at.column);
-      float4 y = activate4(a.activation, sum<kSplit>(row, at.first) + bias);
-      if (kPairs == Pairs::gated) y = y * (sum<kSplit>(row, at.first + kRows / 2) + up_bias);
-      if (token(row) < a.m) store(row, at.column, y + residual);
+      const float4 next = kPlain ? float4{} : load_residual(row + kRound, at.column);
+      const float r = factor(row);
+      float4 y = activate4(a.activation, plus<kPlain>(sum<kSplit>(row, at.first) * r, bias));
+      if (kPairs == Pairs::gated) y = y * plus<kPlain>(sum<kSplit>(row, at.first + kRows / 2) * r, up_bias);
+      if (token(row) < a.m) store<kPlain>(row, at.column, plus<kPlain>(y, residual));
+      residual = next;
+    }
+  }
+
+  // A row for a norm, of which this thread has four columns and eight have a run.
+  __device__ void store_norm_row(uint32_t row, uint32_t at, float4 y, float4 scale) const {
+    const uint32_t first = token(row) * static_cast<uint32_t>(norm_row(a.n)) + at;
+    store4(a.out, DType::bf16, first, y * scale);
+    store4(a.out, DType::bf16, first + a.n, y);
+    store4(a.out, DType::bf16, first + 2 * a.n, y - rounded(y));
+  }
+  __device__ void store_squares(uint32_t row, uint32_t at, float mean) const {
+    const uint32_t runs = a.n / kNormRun;
+    bf16* to = reinterpret_cast<bf16*>(a.out) + token(row) * static_cast<uint32_t>(norm_row(a.n)) + 3 * a.n;
+    const bf16 high = from_float<bf16>(mean);
+    to[at / kNormRun] = high;
+    to[at / kNormRun + runs] = from_float<bf16>(mean - to_float(high));
+  }
+  // Tiles hold whole runs, and all columns are valid.
+  template <int kSplit, bool kPlain>
+  __device__ void finish_norm_rows() const {
+    constexpr uint32_t kRound = kSkinnyThreads / quads<Pairs::none>();
+    const Place at = place<Pairs::none>();
+    const float4 bias = kPlain ? float4{} : load_bias(at.column), scale = load4(a.scale, DType::f32, at.column);
+    float4 residual = load_residual<kPlain>(at.row, at.column);
+    wait_for_sums<kSplit>();
+#pragma unroll 1
+    for (uint32_t row = at.row; row < own_groups * 8; row += kRound) {  // the same for all lanes of a warp
+      const float4 next = load_residual<kPlain>(row + kRound, at.column);
+      float4 y = sum<kSplit>(row, at.first);
+      if constexpr (!kPlain) y = activate4(a.activation, y * factor(row) + bias);
+      y = y + residual;
+      if (token(row) < a.m) store_norm_row(row, at.column, y, scale);
+      const float4 squares = y * y;
+      const float run = lanes_sum<kNormRun / 4>((squares.x + squares.y) + (squares.z + squares.w));
+      if (token(row) < a.m && at.column % kNormRun == 0) store_squares(row, at.column, run / kNormRun);
       residual = next;
     }
   }
@@ -276,36 +371,53 @@ struct Skinny {
   struct Angles {
     float4 cos, sin, upper_cos, upper_sin;
   };
+  template <bool kPlain>
   __device__ Angles load_angles(uint32_t row, uint32_t at) const {
     if (at >= a.rotated || row >= own_groups * 8 || token(row) >= a.m) return {};
     const int64_t of_cos = token(row) * a.cos_stride + at % a.half, of_sin = token(row) * a.sin_stride + at % a.half;
-    return {load4(a.cos, a.cos_type, of_cos), load4(a.sin, a.sin_type, of_sin),
-            load4(a.cos, a.cos_type, of_cos + a.half), load4(a.sin, a.sin_type, of_sin + a.half)};
+    const DType cos = kPlain ? DType::f32 : a.cos_type, sin = kPlain ? DType::f32 : a.sin_type;
+    return {load4(a.cos, cos, of_cos), load4(a.sin, sin, of_sin), load4(a.cos, cos, of_cos + a.half),
+            load4(a.sin, sin, of_sin + a.half)};
   }
-  template <int kSplit>
+  template <int kSplit, bool kPlain>
   __device__ void finish_rotated() const {
     constexpr uint32_t kRound = kSkinnyThreads / quads<Pairs::rotated>();
     const Place at = place<Pairs::rotated>();
-    const float4 bias = load_bias(at.column), upper_bias = load_bias(at.column + a.half);
-    Angles angles = load_angles(at.row, at.column);
+    const float4 bias = kPlain ? float4{} : load_bias(at.column);
+    const float4 upper_bias = kPlain ? float4{} : load_bias(at.column + a.half);
+    Angles angles = load_angles<kPlain>(at.row, at.column);
     wait_for_sums<kSplit>();
 #pragma unroll 1
     for (uint32_t row = at.row; row < own_groups * 8; row += kRound) {
-      const Angles next = load_angles(row + kRound, at.column);
-      const float4 x = sum<kSplit>(row, at.first) + bias;
-      const float4 upper_x = sum<kSplit>(row, at.first + kRows / 2) + upper_bias;
+      const Angles next = load_angles<kPlain>(row + kRound, at.column);
+      const float r = factor(row);
+      const float4 x = plus<kPlain>(sum<kSplit>(row, at.first) * r, bias);
+      const float4 upper_x = plus<kPlain>(sum<kSplit>(row, at.first + kRows / 2) * r, upper_bias);
       const bool turns = at.column < a.rotated;
       if (token(row) < a.m) {
-        store(row, at.column, turns ? x * angles.cos - upper_x * angles.sin : x);
-        store(row, at.column + a.half, turns ? upper_x * angles.upper_cos + x * angles.upper_sin : upper_x);
+        store<kPlain>(row, at.column, turns ? x * angles.cos - upper_x * angles.sin : x);
+        store<kPlain>(row, at.column + a.half, turns ? upper_x * angles.upper_cos + x * angles.upper_sin : upper_x);
       }
       angles = next;
     }
   }
+  template <int kSplit, bool kPlain>
+  __device__ void finish_pairs() const {
+    a.rotated ? finish_rotated<kSplit, kPlain>() : finish<kSplit, Pairs::gated, kPlain>();
+  }
   template <int kSplit>
   __device__ void finish() const {
-    if (!a.half) return finish<kSplit, Pairs::none>();
-    if constexpr (kRows % 16 == 0) a.rotated ? finish_rotated<kSplit>() : finish<kSplit, Pairs::gated>();
+    if constexpr (kRows % kNormRun == 0) {
+      const bool plain = !a.bias && a.activation == 0 && !a.squares && a.residual_low;
+      if (a.scale) return plain ? finish_norm_rows<kSplit, true>() : finish_norm_rows<kSplit, false>();
+    }
+    if (!a.half) return finish<kSplit, Pairs::none, false>();
+    if constexpr (kRows % 16 == 0) {
+      const bool f32_angles = a.cos_type == DType::f32 && a.sin_type == DType::f32;
+      if (!a.bias && !a.residual && a.out_type == DType::bf16 && (!a.rotated || f32_angles))
+        return finish_pairs<kSplit, true>();
+      finish_pairs<kSplit, false>();
+    }
   }
   __device__ void finish() const {
     switch (a.split_bits) {
@@ -350,6 +462,7 @@ __device__ void linear_skinny(const LinearSkinnyArguments& a) {
   if (fetches_x) work.fetch_x();
   if (work.split > 1) cluster_wait();
   if (role < kMultipliers / kLanes) multiply_and_send(work);
+  if (a.squares && role >= kMultipliers / kLanes + 2) work.find_factors(role - (kMultipliers / kLanes + 2));
   work.finish();
   sync_warp();
   if (work.split > 1) cluster_wait();

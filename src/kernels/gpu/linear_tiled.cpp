@@ -15,6 +15,8 @@ Verdict supports(const Problem& p, const Machine&) {
   if (auto verdict = supports_types(p, is_computed_float); !verdict) return verdict;
   if (p.output.shape.product() / std::max<int64_t>(p.output.shape.back(), 1) > kMostTileRows * int64_t{kTile})
     return reject(fmt::format("more than {} rows", kMostTileRows * int64_t{kTile}));
+  if (const auto* linear = as<Linear>(p.op); linear && (linear->feeds_norm || linear->split_residual || linear->normed))
+    return reject("it takes no norm from its neighbours");
   return supports_count(p.output.shape);
 }
 

@@ -1,0 +1,102 @@
+// fold_norm: linears on both sides of a norm take it over.
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/passes.hpp"
+#include "passes/support.hpp"
+
+namespace rung::test {
+namespace {
+
+using passes::fold_norm;
+
+constexpr double kBf16 = 6e-3;  // of results that were rounded to bf16 in another order
+
+const std::string kOperands =
+    "x: bf16[1,6,24] = input()\nr: f32[1,6,64] = input()\nw: bf16[64,24] = constant()\ng: f32[64] = constant()\n"
+    "k: f32[64] = constant()\nv: bf16[64,96] = constant()\nu: bf16[96,64] = constant()\nt: bf16[32,64] = constant()\n";
+
+// Two sums, a norm and a linear after each.
+const std::string kChain = kOperands +
+                           "s = linear(x, w, r, has_residual=true)\n"
+                           "h = linear(rms_norm(s, g, weight_offset=1, out=bf16), u, out=bf16)\n"
+                           "z = linear(h, v, s, has_residual=true)\n"
+                           "y = linear(rms_norm(z, k, eps=0.01, out=bf16), t, activation=silu)\nreturn y";
+
+size_t count_linears(const Graph& graph, bool Linear::*field) {
+  size_t found = 0;
+  for (NodeId id : graph.order()) found += graph.as<Linear>(id) && graph.as<Linear>(id)->*field;
+  return found;
+}
+
+TEST(FoldNorm, LetsTheLinearsOnBothSidesTakeTheNorm) {
+  const std::string text = kOperands + "s = linear(x, w)\ny = linear(rms_norm(s, g, eps=0.01, out=bf16), t)\nreturn y";
+  EXPECT_EQ(expression(run_pass(fold_norm, graph_of(text)).graph),
+            "y = linear(slice(linear(x, w, g, feeds_norm=true, out=bf16), axis=2, end=64), t, "
+            "slice(linear(x, w, g, feeds_norm=true, out=bf16), axis=2, begin=192, end=196), normed=true, eps=0.01)");
+  expect_equivalent(fold_norm, text, kBf16);
+}
+TEST(FoldNorm, CarriesTheSumFromLinearToLinear) {
+  PassRun run = run_pass(fold_norm, graph_of(kChain));
+  EXPECT_EQ(count_ops(run.graph, "rms_norm"), 0u);
+  EXPECT_EQ(count_linears(run.graph, &Linear::feeds_norm), 2u);
+  EXPECT_EQ(count_linears(run.graph, &Linear::split_residual), 1u);
+  EXPECT_EQ(count_linears(run.graph, &Linear::normed), 2u);
+  EXPECT_EQ(run.notes, std::vector<std::string>{"the norms of 2 sums moved into the linears around them"});
+  expect_equivalent(fold_norm, kChain, kBf16);
+}
+TEST(FoldNorm, KeepsTheNormOfWhatNoLinearMakesAndThatOfTheResult) {
+  const std::string text = kOperands +
+                           "s = linear(rms_norm(r, g, out=bf16), t, out=bf16)\nz = linear(slice(s, axis=2, end=24), w, "
+                           "r, has_residual=true)\ny = linear(rms_norm(z, g, out=bf16), u, out=bf16)\n"
+                           "q = linear(y, v, z, has_residual=true)\np = rms_norm(q, k)\nreturn p";
+  PassRun run = run_pass(fold_norm, graph_of(text));
+  EXPECT_EQ(count_ops(run.graph, "rms_norm"), 2u);
+  EXPECT_EQ(count_linears(run.graph, &Linear::feeds_norm), 1u);
+  expect_equivalent(fold_norm, text, kBf16);
+}
+TEST(FoldNorm, ServesSeveralReadersAlsoOfSomeRows) {
+  const std::string text = kOperands +
+                           "p: f32[64] = constant()\nc: f32[1,5,16] = input()\ns = linear(x, w, r, has_residual=true)\n"
+                           "n = rms_norm(s, p, out=bf16)\na = linear(n, u, out=bf16)\n"
+                           "b = linear(slice(n, axis=1, begin=1, end=6), t, c, c, rotated_heads=1, out=bf16)\n"
+                           "z = linear(slice(a, axis=1, begin=1, end=6), v, slice(s, axis=1, begin=1, end=6), "
+                           "has_residual=true)\nreturn b, z";
+  PassRun run = run_pass(fold_norm, graph_of(text));
+  EXPECT_EQ(count_ops(run.graph, "rms_norm"), 0u);
+  EXPECT_EQ(count_linears(run.graph, &Linear::normed), 2u);
+  EXPECT_EQ(count_linears(run.graph, &Linear::split_residual), 1u);
+  expect_equivalent(fold_norm, text, kBf16);
+}
+TEST(FoldNorm, FindsWeightsThatAreDeclaredBehindTheSum) {
+  expect_equivalent(fold_norm,
+                    "x: bf16[6,24] = input()\nw: bf16[64,24] = constant()\nt: bf16[32,64] = constant()\n"
+                    "s = linear(x, w)\ng: bf16[64] = constant()\n"
+                    "y = linear(rms_norm(s, g, weight_offset=1, out=bf16), t)\nreturn y",
+                    kBf16);
+}
+TEST(FoldNorm, KeepsTheSumThatSomethingElseReads) {
+  const std::string text = kOperands + "s = linear(x, w, r, has_residual=true)\nn = rms_norm(s, g, out=bf16)\n";
+  expect_unchanged(fold_norm, text + "y = linear(n, t)\nreturn y, s");
+  expect_unchanged(fold_norm, text + "y = linear(n, t)\nz = neg(s)\nreturn y, z");
+  expect_unchanged(fold_norm, text + "y = linear(n, t)\nz = neg(n)\nreturn y, z");
+  expect_unchanged(fold_norm, text + "y = linear(n, t)\nz = linear(rms_norm(s, k, out=bf16), t)\nreturn y, z");
+  expect_unchanged(fold_norm, text + "y = linear(n, t)\nz = linear(s, t)\nreturn y, z");
+}
+TEST(FoldNorm, KeepsNormsThatAreNotRounded) {
+  expect_unchanged(fold_norm, kOperands + "y = linear(rms_norm(linear(x, w), g), t)\nreturn y");
+}
+TEST(FoldNorm, KeepsSumsThatAreRounded) {
+  expect_unchanged(fold_norm, kOperands + "y = linear(rms_norm(linear(x, w, out=bf16), g, out=bf16), t)\nreturn y");
+}
+TEST(FoldNorm, WantsAKernelForEveryLinear) {
+  for (bool Linear::*refused : {&Linear::feeds_norm, &Linear::split_residual, &Linear::normed}) {
+    PassRun run = run_pass(fold_norm, graph_of(kChain), [refused](const Op& op, std::span<const Type>) {
+      return as<Linear>(op) && as<Linear>(op)->*refused ? reject("it does not") : accept();
+    });
+    const bool last_remains = refused == &Linear::split_residual;
+    EXPECT_EQ(count_ops(run.graph, "rms_norm"), last_remains ? 1u : 2u);
+    EXPECT_EQ(run.notes[0], "not fused into linear: it does not");
+  }
+}
+
+}  // namespace
+}  // namespace rung::test
