@@ -129,6 +129,8 @@ constexpr const char* kFloatProblems[] = {
     "scale=0.0625)",
     "result = attention(q:T[38,9,8,72], mask:f32[1,1,9,65], k:T[38,65,1,72], v:T[38,65,1,72], has_mask=true, "
     "scale=0.118)",
+    "result = attention(q:T[2,70,4,72], mask:f32[2,1,1,150], k:T[2,150,4,72], v:T[2,150,4,72], has_mask=true, "
+    "scale=0.118)",
     "result = attention(q:T[1,130,3,120], k:T[1,130,3,120], v:T[1,130,3,120], scale=0.0913)",
     "result = attention(q:T[1,10,2,33], k:T[1,12,2,33], v:T[1,12,2,33], k2:T[1,1,2,33], v2:T[1,1,2,33], segments=2)",
     // contractions

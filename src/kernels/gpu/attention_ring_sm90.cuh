@@ -8,103 +8,139 @@
 
 namespace rung::gpu {
 
-// A tile of keys: where it begins in its segment and among all keys, and how many keys it has.
+// A tile of keys: where it begins in its segment, how many keys the segments before have, and how many it has itself.
 struct KeyTile {
-  int segment = 0, key, number = 0, count;
-  __device__ KeyTile(const AttentionArguments& a, int tile) {
-    int before = 0;  // tiles
-    for (;; ++segment) {
-      const int tiles = (a.segment[segment].keys + kTileKeys - 1) / kTileKeys;
-      if (tile < before + tiles || segment + 1 == a.segments) break;
-      before += tiles, number += a.segment[segment].keys;
+  int segment = 0, key, before = 0, count;
+  __device__ KeyTile(const AttentionArguments& a, int tile) : key(tile * kTileKeys) { settle(a); }
+  __device__ void advance(const AttentionArguments& a, int tiles) {
+    key += tiles * kTileKeys;
+    settle(a);
+  }
+  __device__ int number() const { return before + key; }  // of the first key, among all
+
+ private:
+  __device__ void settle(const AttentionArguments& a) {
+    int keys = a.segment[segment].keys;
+#pragma unroll 1
+    for (int padded; segment + 1 < a.segments && key >= (padded = (keys + kTileKeys - 1) / kTileKeys * kTileKeys);) {
+      key -= padded, before += keys;
+      keys = a.segment[++segment].keys;
     }
-    key = (tile - before) * kTileKeys, number += key;
-    count = min(kTileKeys, a.segment[segment].keys - key);
+    count = min(kTileKeys, keys - key);
   }
 };
 
 // Shared memory of a block.
 template <GroupAttentionShape shape>
 struct Memory {
-  unsigned char* const base;
   const int splits, tiles;
+  const uint32_t slot_bytes;
+  unsigned char *const base, *const ring;
+  Barrier* const barriers;
+  __device__ Memory(const GroupAttentionArguments& a, unsigned char* base)
+      : splits(a.splits),
+        tiles(a.tiles),
+        slot_bytes(shape.slot_bytes(a.mask_rows)),
+        base(base),
+        ring(base + shape.received_bytes(splits)),
+        barriers(reinterpret_cast<Barrier*>(ring + tiles * slot_bytes)) {}
   __device__ unsigned char* queries() const { return base; }
   __device__ unsigned char* received() const { return base; }  // [source][own row][sum_bytes], after the queries
-  __device__ unsigned char* tile(int slot) const {
-    return base + shape.received_bytes(splits) + slot * shape.tile_bytes();
-  }
-  __device__ Barrier* barriers() const { return reinterpret_cast<Barrier*>(tile(tiles)); }
-  __device__ Barrier& queries_came() const { return barriers()[0]; }
-  __device__ Barrier& sums_came() const { return barriers()[1]; }
-  __device__ Barrier& full(int slot) const { return barriers()[2 + 2 * slot]; }
-  __device__ Barrier& empty(int slot) const { return barriers()[3 + 2 * slot]; }
+  __device__ unsigned char* tile(int slot) const { return ring + slot * slot_bytes; }
+  // What is added to the scores of the keys there: two panels of 32 keys, rows of 128 bytes with their chunks
+  // exchanged.
+  __device__ unsigned char* mask(int slot) const { return tile(slot) + shape.tile_bytes(); }
+  __device__ Barrier& queries_came() const { return barriers[0]; }
+  __device__ Barrier& sums_came() const { return barriers[1]; }
+  __device__ Barrier& full(int slot) const { return barriers[2 + 2 * slot]; }
+  __device__ Barrier& empty(int slot) const { return barriers[3 + 2 * slot]; }
   // Both [source][own row].
-  __device__ Running* statistics() const { return reinterpret_cast<Running*>(barriers() + 2 + 2 * tiles); }
+  __device__ Running* statistics() const { return reinterpret_cast<Running*>(barriers + 2 + 2 * tiles); }
   __device__ float* factors() const { return reinterpret_cast<float*>(statistics() + splits * shape.own_rows(splits)); }
 };
 
-// A place in the ring of tiles, and how often the ring has gone round.
+// A place in a ring, and how often the ring has gone round.
 struct Turn {
   int slot = 0, round = 0;
-  __device__ void advance(int tiles) {
-    if (++slot == tiles) slot = 0, ++round;
+  __device__ void advance(int slots) {
+    if (++slot == slots) slot = 0, ++round;
   }
 };
 
-// Fills the ring; the block's first warps, each with its own box of every tile. Order: keys 0, keys 1, values 0, keys
-// 2, values 1, ... Has no branch within a warp: it may run beside products.
+// A block's share of the keys: every so many tiles from the first on.
+struct KeyShare {
+  int first, step, blocks;
+};
+
+// Fills the ring, by one thread; keys come with their mask. Order: keys 0, keys 1, values 0, keys 2, values 1, ...
 template <GroupAttentionShape shape>
 struct Loader {
   const GroupAttentionArguments& a;
-  const Memory<shape>& memory;
-  const int first_row, first_tile, blocks;  // blocks: pairs of tiles
-  const int box;                            // of this warp
-  int issued = 0;
-  Turn turn;
+  const Memory<shape> memory;
+  const int first_row;
+  const KeyShare share;
 
-  __device__ bool works() const { return box < a.boxes; }
-  __device__ void expect(Barrier& barrier, uint32_t bytes) const {
-    barrier.arrive_expecting(bytes, box == 0 && lane() == 0);
-  }
   // Asks for the descriptions of the first tiles.
   __device__ void prepare() const {
-    if (lane() > 0 || box > 0 || blocks == 0) return;
-    const int segment = next().segment;
+    if (share.blocks == 0) return;
+    const int segment = KeyTile(a.attention, share.first).segment;
     prefetch(a.q), prefetch(a.k[segment]), prefetch(a.v[segment]);
   }
+  __device__ void run() const {
+    load_queries();
+    if (share.blocks == 0) return;
+    KeyTile keys(a.attention, share.first), values = keys;
+    Turn turn;
+    load_keys(keys, turn);
+#pragma unroll 1
+    for (int block = 0; block < share.blocks; ++block) {
+      keys.advance(a.attention, share.step);
+      if (block + 1 < share.blocks) load_keys(keys, turn);
+      load_values(values, turn);
+      values = keys;
+    }
+  }
+
+ private:
   __device__ void load_queries() const {
     Barrier& barrier = memory.queries_came();
-    expect(barrier, shape.query_bytes());
+    barrier.arrive_expecting(shape.query_bytes(), true);
     const int ratio = a.attention.ratio, group = static_cast<int>(blockIdx.y), batch = static_cast<int>(blockIdx.z);
-    for (int g = 0; g < shape.groups; ++g) {
+#pragma unroll 1
+    for (int i = 0; i < shape.groups * a.boxes; ++i) {
+      const int g = i / a.boxes, box = i % a.boxes;
       unsigned char* const to = memory.queries() + (g * shape.panels() + box) * 64 * 128;
       const int position = (first_row + g * 64) / ratio;
       if (ratio == 1)
-        copy_box(to, a.q, {box * 64, position, 0, group, batch}, barrier, lane() == 0);
+        copy_box(to, a.q, {box * 64, position, 0, group, batch}, barrier, true);
       else
-        copy_box(to, a.q, {box * 64, 0, position, 0, a.attention.groups > 1 ? group : batch}, barrier, lane() == 0);
+        copy_box(to, a.q, {box * 64, 0, position, 0, a.attention.groups > 1 ? group : batch}, barrier, true);
     }
   }
-  __device__ bool next_is_values() const { return issued == 2 * blocks - 1 || (issued > 0 && issued % 2 == 0); }
-  __device__ KeyTile next() const {
-    const int block = issued == 2 * blocks - 1 ? blocks - 1 : next_is_values() ? issued / 2 - 1 : (issued + 1) / 2;
-    return KeyTile(a.attention, first_tile + block * memory.splits);
+  __device__ void load_keys(const KeyTile& tile, Turn& turn) const {
+    load(a.k[tile.segment], tile, turn, static_cast<uint32_t>(2 * a.mask_rows * 128));
+    for (int panel = 0; panel < 2 && a.mask_rows > 0; ++panel) {
+      const int query = a.mask_rows > 1 ? first_row / a.attention.ratio : 0;
+      copy_box(
+          memory.mask(turn.slot) + panel * shape.mask_panel_bytes(), a.mask,
+          {2 * tile.number() + panel * 64, query, a.attention.mask_stride[0] ? static_cast<int>(blockIdx.z) : 0, 0, 0},
+          memory.full(turn.slot), true);
+    }
+    turn.advance(memory.tiles);
   }
-  __device__ void load_next() {
-    const KeyTile tile = next();
+  __device__ void load_values(const KeyTile& tile, Turn& turn) const {
+    load(a.v[tile.segment], tile, turn, 0);
+    turn.advance(memory.tiles);
+  }
+  // `more` bytes are to come to the same place.
+  __device__ void load(const TileMap& map, const KeyTile& tile, const Turn& turn, uint32_t more) const {
+    if (turn.round > 0) memory.empty(turn.slot).wait(turn.round - 1);
     Barrier& barrier = memory.full(turn.slot);
-    expect(barrier, shape.tile_bytes());
-    copy_box(memory.tile(turn.slot) + box * kTileKeys * 128, next_is_values() ? a.v[tile.segment] : a.k[tile.segment],
-             {box * 64, tile.key, 0, static_cast<int>(blockIdx.y), static_cast<int>(blockIdx.z)}, barrier, lane() == 0);
-    turn.advance(memory.tiles), ++issued;
-  }
-  // As many tiles as there is room for now, and at least the first `wanted` of all.
-  __device__ void refill(int wanted) {
-    while (issued < 2 * blocks) {
-      if (turn.round > 0 && issued >= wanted && !any_lane(memory.empty(turn.slot).has_ended(turn.round - 1))) return;
-      if (turn.round > 0) memory.empty(turn.slot).wait(turn.round - 1);
-      load_next();
-    }
+    barrier.arrive_expecting(shape.tile_bytes() + more, true);
+#pragma unroll 1
+    for (int box = 0; box < a.boxes; ++box)
+      copy_box(memory.tile(turn.slot) + box * kTileKeys * 128, map,
+               {box * 64, tile.key, 0, static_cast<int>(blockIdx.y), static_cast<int>(blockIdx.z)}, barrier, true);
   }
 };
 

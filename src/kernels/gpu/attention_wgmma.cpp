@@ -46,13 +46,15 @@ Verdict supports(const Problem& problem, const Machine& machine) {
   const AttentionShape shape(problem);
   if (shape.width <= 64) return reject("heads not wider than 64");
   if (shape.width == 192) return reject("heads of 192: the kernel waits for a panel that is not copied");
+  if (problem.as<Attention>().scale < 0) return reject("a negative scale");
   if (64 % (shape.heads / shape.groups) != 0) return reject("heads that share a key head do not divide 64");
   return accept();
 }
 
 // Tiles that find room beside the rest, at most those that a block reads.
-int ring_tiles(const Call& call, const GroupAttentionShape& shape, int splits, int blocks) {
-  const int64_t rest = shape.shared_bytes(splits, 0), tile = shape.shared_bytes(splits, 1) - rest;
+int ring_tiles(const Call& call, const GroupAttentionShape& shape, const GroupAttentionArguments& a, int blocks) {
+  const int64_t rest = shape.shared_bytes(a.splits, 0, a.mask_rows);
+  const int64_t tile = shape.shared_bytes(a.splits, 1, a.mask_rows) - rest;
   const auto room = static_cast<int64_t>(call.gpu.info().shared_bytes_per_block) - rest;
   return static_cast<int>(std::min<int64_t>(2 * blocks, room / tile));
 }
@@ -65,14 +67,18 @@ Status enqueue(const Call& call) {
                                   static_cast<int>(row_groups)};
   GroupAttentionArguments arguments{.attention = attention_arguments(call), .splits = splits};
   const int blocks = (key_tiles(arguments.attention) + splits - 1) / splits;
-  arguments.tiles = ring_tiles(call, shape, splits, blocks);
+  arguments.mask_rows = copied_mask_rows(arguments.attention, shape.rows());
+  arguments.mask_shift = mask_shift_of(arguments.attention, arguments.mask_rows);
+  arguments.tiles = ring_tiles(call, shape, arguments, blocks);
   arguments.boxes = boxes_of(arguments.attention);
   RUNG_CHECK(describe_tile(call, arguments.q, query_tile(arguments.attention)));
+  if (arguments.mask_rows > 0)
+    RUNG_CHECK(describe_tile(call, arguments.mask, mask_tile(arguments.attention, arguments.mask_rows)));
   RUNG_CHECK(describe_segments(call, arguments.attention, arguments.k, arguments.v));
   Launch launch = attention_launch(call, shape.rows(), splits);
   launch.block = {static_cast<uint32_t>(shape.threads())};
   launch.cluster = {static_cast<uint32_t>(splits)};
-  launch.shared_bytes = shape.shared_bytes(splits, arguments.tiles);
+  launch.shared_bytes = shape.shared_bytes(splits, arguments.tiles, arguments.mask_rows);
   return call.launch("attention_wgmma_sm90",
                      fmt::format("attention_wgmma_{}_{}_{}", attention_type(call.problem), shape.width, shape.groups),
                      launch, arguments);

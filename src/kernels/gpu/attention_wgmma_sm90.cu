@@ -1,6 +1,6 @@
 // Attention in which warpgroups multiply: each keeps 64 query rows and has the product of the next keys under way while
-// it turns the last scores into weights. The blocks of a cluster may split the keys; each then finishes some of the
-// rows, from what the others send it.
+// it turns the last scores into weights, and one more loads for them. The blocks of a cluster may split the keys; each
+// then finishes some of the rows, from what the others send it.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/attention.cuh"
 #include "kernels/gpu/attention_ring_sm90.cuh"
@@ -10,7 +10,26 @@ namespace rung::gpu {
 namespace {
 
 constexpr int kGroupWarps = kGroupThreads / kLanes;
+// By how much a score may exceed what the weights so far are relative to, before they are scaled again.
+constexpr float kSlack = 5.5f;
 using Scores = FragmentC[kTileKeys / 8];
+
+// What is added to the scores: nothing, what was copied with the keys, or what the threads read.
+enum class MaskKind { none, copied, read };
+
+// Of the threads that multiply.
+template <GroupAttentionShape shape>
+__device__ inline void sync_multipliers() {
+  asm volatile("bar.sync 1, %0;" ::"n"(shape.multipliers()) : "memory");
+}
+template <int kRegisters>
+__device__ void take_registers() {
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kRegisters));
+}
+template <int kRegisters>
+__device__ void give_registers() {
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kRegisters));
+}
 
 // word[i] of lane j, of four neighbouring lanes, becomes word[j] of lane i.
 __device__ inline void transpose_4(uint32_t (&word)[4]) {
@@ -28,32 +47,28 @@ template <class T, GroupAttentionShape shape>
 struct Group {
   const AttentionRows rows;
   const int first_row, group;  // of the block; of this thread
-  const Memory<shape>& memory;
-  Turn turn;      // of the next tile to be read
-  int taken = 0;  // tiles
+  const Memory<shape> memory;
+  const int mask_shift;
+  Turn turn;        // of the next tile to be read
+  Turn values{-1};  // being added; none at first
   FragmentC sums[shape.width / 8];
   FragmentA weights[kTileKeys / 16];
   Running running[2];
-  // What is added to the scores of the next tile, where eight rows share it: of rows `half` and keys 2 lane() and the
-  // next.
-  const bool shared_mask;
-  float2 mask[2];
 
-  __device__ Group(const AttentionArguments& a, const Memory<shape>& memory, int first_row)
-      : rows{a, static_cast<int>(blockIdx.z), static_cast<int>(blockIdx.y)},
+  __device__ Group(const GroupAttentionArguments& a, const AttentionRows& rows, const Memory<shape>& memory,
+                   int first_row)
+      : rows(rows),
         first_row(first_row),
         group(shuffle(warp() / kGroupWarps, 0)),
         memory(memory),
-        shared_mask(a.mask && a.mask_stride[1] == 0 && a.ratio % 8 == 0) {}
+        mask_shift(a.mask_shift) {}
   // Of the block; this lane's other row is 8 further on.
   __device__ int my_row() const { return warp() * 16 + lane() / 4; }
 
   __device__ void release(const Turn& of) const {
     if (lane() == 0) memory.empty(of.slot).arrive();
   }
-  __device__ Turn take(Loader<shape>& loader) {
-    ++taken;
-    if (loader.works() && loader.issued < taken) loader.refill(taken);
+  __device__ Turn take() {
     const Turn now = turn;
     memory.full(now.slot).wait(now.round);
     turn.advance(memory.tiles);
@@ -76,51 +91,40 @@ struct Group {
       multiply_group<T>(sums, weights[step], panel_descriptor(v + step * 16 * 128, kTileKeys * 128));
     commit_products();
   }
+  __device__ static int key(int j, int i) { return j * 8 + lane() % 4 * 2 + i % 2; }  // in its tile, of scores[j].x[i]
   // What is added to the scores; loaded before them, for it comes from afar.
   __device__ void load_mask(Scores& bias, const KeyTile& tile) const {
     const int64_t stride = rows.a.mask_stride[3];
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const float* from = rows.mask(min(first_row + my_row() + half * 8, rows.count() - 1)) + tile.number * stride;
+      const float* from = rows.mask(min(first_row + my_row() + half * 8, rows.count() - 1)) + tile.number() * stride;
 #pragma unroll
       for (int j = 0; j < kTileKeys / 8; ++j)
 #pragma unroll
         for (int i = 0; i < 2; ++i) bias[j].x[2 * half + i] = from[min(key(j, i), tile.count - 1) * stride];
     }
   }
-  __device__ void load_shared_mask(const KeyTile& tile) {
-    const int64_t stride = rows.a.mask_stride[3];
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const float* from = rows.mask(min(first_row + warp() * 16 + half * 8, rows.count() - 1)) + tile.number * stride;
-      mask[half].x = from[min(2 * lane(), tile.count - 1) * stride];
-      mask[half].y = from[min(2 * lane() + 1, tile.count - 1) * stride];
-    }
-  }
-  // Nothing, most often.
-  __device__ bool shared_mask_adds() const {
-    return any_lane(mask[0].x != 0.0f || mask[0].y != 0.0f || mask[1].x != 0.0f || mask[1].y != 0.0f);
-  }
-  __device__ void scale_and_add_shared_mask(Scores& scores) const {
-#pragma unroll
-    for (int j = 0; j < kTileKeys / 8; ++j)
-#pragma unroll
-      for (int i = 0; i < 4; ++i)
-        scores[j].x[i] =
-            scores[j].x[i] * rows.a.scale + shuffle(i % 2 ? mask[i / 2].y : mask[i / 2].x, 4 * j + lane() % 4);
-  }
-  __device__ static int key(int j, int i) { return j * 8 + lane() % 4 * 2 + i % 2; }  // in its tile, of scores[j].x[i]
   __device__ void scale_and_add(Scores& scores, const Scores& bias) const {
 #pragma unroll
     for (int j = 0; j < kTileKeys / 8; ++j)
 #pragma unroll
       for (int i = 0; i < 4; ++i) scores[j].x[i] = scores[j].x[i] * rows.a.scale + bias[j].x[i];
   }
-  __device__ void scale(Scores& scores) const {
+  __device__ __forceinline__ void scale_and_add_copied(Scores& scores, const Turn& keys) const {
 #pragma unroll
-    for (FragmentC& s : scores)
+    for (int half = 0; half < 2; ++half) {
+      const int row = (warp() * 2 + half) >> mask_shift;
+      const unsigned char* const from =
+          memory.mask(keys.slot) + row * 128 + ((lane() / 2 ^ row) % 2 * 2 + lane() % 2) * 8;
 #pragma unroll
-      for (float& x : s.x) x *= rows.a.scale;
+      for (int j = 0; j < kTileKeys / 8; ++j) {
+        const int chunks = (j % 4 * 2 ^ (row & 6)) * 16;
+        const auto both = *reinterpret_cast<const float2*>(from + j / 4 * shape.mask_panel_bytes() + chunks);
+        float* const x = scores[j].x + 2 * half;
+        x[0] = x[0] * rows.a.scale + both.x, x[1] = x[1] * rows.a.scale + both.y;
+      }
+    }
+    sync_warp();
   }
   __device__ static void cut(Scores& scores, const KeyTile& tile) {
     if (tile.count == kTileKeys) return;
@@ -130,56 +134,87 @@ struct Group {
       for (int i = 0; i < 4; ++i)
         if (key(j, i) >= tile.count) scores[j].x[i] = -INFINITY;
   }
+  // Turns scores into weights; `factor` is for what was summed before. With a mask they are scaled already, and may be
+  // as low as floats go.
+  template <MaskKind mask>
+  __device__ __forceinline__ void soften(Scores& scores, float (&factor)[2]) {
+    const float unit = mask == MaskKind::none ? rows.a.scale : 1.0f;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      Running& row = running[half];
+      float largest = -INFINITY, sum = 0.0f;
+#pragma unroll
+      for (int j = 0; j < kTileKeys / 8; ++j)
+        largest = fmaxf(largest, fmaxf(scores[j].x[2 * half], scores[j].x[2 * half + 1]));
+      largest = lanes_max<4>(largest) * unit;
+      factor[half] = row.raise(largest > row.largest + kSlack ? largest : row.largest);
+      const float base = row.largest * kLog2E;
+#pragma unroll
+      for (int j = 0; j < kTileKeys / 8; ++j)
+#pragma unroll
+        for (int i = 2 * half; i < 2 * half + 2; ++i) {
+          float& x = scores[j].x[i];
+          sum += x = mask == MaskKind::none ? fast_exp2(fmaf(x, unit * kLog2E, -base)) : row.weight(x);
+        }
+      row.sum += sum;
+    }
+  }
 
-  // Scores of this block, while the last block's values are added.
-  template <bool first, bool masked>
-  __device__ void step(Loader<shape>& loader, const KeyTile& tile, int next) {
-    Scores scores, bias;
+  // The scores of a tile become weights, while the last tile's values are added.
+  template <MaskKind mask>
+  __device__ __forceinline__ void weigh(Scores& scores, const KeyTile& tile) {
     float factor[2];
-    if (masked && !shared_mask) load_mask(bias, tile);
-    const Turn keys = take(loader);
-    Turn values;
-    if constexpr (!first) values = take(loader);
-    pin(scores), pin(sums);
-    begin_products();
-    dot(scores, keys);
-    if constexpr (!first) add_values(values);
-    if (loader.works()) loader.refill(0);
-    wait_products<first ? 0 : 1>();
-    pin(scores);
-    release(keys);
-    if (masked && !shared_mask)
-      scale_and_add(scores, bias);
-    else if (masked && shared_mask_adds())
-      scale_and_add_shared_mask(scores);
-    else
-      scale(scores);
-    if (masked && shared_mask) load_shared_mask(KeyTile(rows.a, next));
     cut(scores, tile);
-    soften(scores, running, factor);
+    soften<mask>(scores, factor);
     hold(running[0].sum + running[1].sum);
     wait_products<0>();
     pin(sums);
-    if constexpr (!first) release(values), rescale(sums, factor);
+    if (values.slot >= 0) release(values);
+    rescale(sums, factor);
 #pragma unroll
     for (int j = 0; j < kTileKeys / 16; ++j) weights[j] = a_from_c<T>(scores[2 * j], scores[2 * j + 1]);
   }
-  // Of all this block's tiles.
-  template <bool masked>
-  __device__ void steps(Loader<shape>& loader, int rank, int blocks) {
-    if (masked && shared_mask && blocks > 0) load_shared_mask(KeyTile(rows.a, rank));
-    memory.queries_came().wait(0);
-    for (int block = 0; block < blocks; ++block) {
-      const KeyTile tile(rows.a, rank + block * memory.splits);
-      const int next = rank + min(block + 1, blocks - 1) * memory.splits;
-      if (block == 0)
-        step<true, masked>(loader, tile, next);
-      else
-        step<false, masked>(loader, tile, next);
-    }
+  // Scores that have come, with their mask.
+  template <MaskKind mask>
+  __device__ __forceinline__ void take_scores(Scores& scores, const Scores& bias, const Turn& keys) const {
+    pin(scores);
+    if (mask == MaskKind::copied) scale_and_add_copied(scores, keys);
+    release(keys);
+    if (mask == MaskKind::read) scale_and_add(scores, bias);
   }
-  __device__ void finish(Loader<shape>& loader) {
-    const Turn values = take(loader);
+  __device__ void queries_read() const {
+    if (memory.splits > 1) cluster_arrive();
+  }
+  // Of all this block's tiles: the next tile's scores come, and this one's values are added, side by side.
+  template <MaskKind mask>
+  __device__ __forceinline__ void steps(const KeyShare& share) {
+    memory.queries_came().wait(0);
+    if (share.blocks == 0) return queries_read();
+    Scores scores, bias;
+    KeyTile tile(rows.a, share.first);
+    if (mask == MaskKind::read) load_mask(bias, tile);
+    Turn keys = take();
+    pin(scores);
+    begin_products();
+    dot(scores, keys);
+    wait_products<0>();
+    take_scores<mask>(scores, bias, keys);
+#pragma unroll 1
+    for (int block = 1; block < share.blocks; ++block) {
+      weigh<mask>(scores, tile);
+      tile.advance(rows.a, share.step);
+      if (mask == MaskKind::read) load_mask(bias, tile);
+      keys = take(), values = take();
+      pin(scores), pin(sums);
+      begin_products();
+      dot(scores, keys);
+      add_values(values);
+      wait_products<1>();
+      take_scores<mask>(scores, bias, keys);
+    }
+    queries_read();
+    weigh<mask>(scores, tile);
+    values = take();
     pin(sums);
     begin_products();
     add_values(values);
@@ -314,7 +349,7 @@ template <class T, GroupAttentionShape shape>
 struct Finish {
   static constexpr int kPieces = shape.sum_bytes() / 16;
   const AttentionRows rows;
-  const Memory<shape>& memory;
+  const Memory<shape> memory;
   const int first_row, own;
 
   __device__ bool is_pair() const { return shape.groups == 2 && memory.splits == 2; }
@@ -324,11 +359,12 @@ struct Finish {
     const int mine = max(0, min(own, shape.rows() - cluster_rank() * own));
     return static_cast<uint32_t>((memory.splits - 1) * mine * (shape.sum_bytes() + 8));
   }
-  // What each part of a row counts in the whole; 16 lanes have the parts of a row. Ends with a barrier.
+  // What each part of a row counts in the whole; 16 lanes have the parts of a row. Ends with a barrier of those that
+  // multiply.
   __device__ void weigh() const {
     constexpr int kParts = 16;
     const int source = lane() % kParts;
-    for (int first = warp() * 2; first < own; first += shape.threads() / kParts) {
+    for (int first = warp() * 2; first < own; first += shape.multipliers() / kParts) {
       const int row = first + lane() / kParts, at = source * own + row;
       const bool valid = row < own && source < memory.splits;
       const Running part = valid ? memory.statistics()[at] : Running{};
@@ -337,7 +373,7 @@ struct Finish {
       const float weight = part.sum * total.weight(part.largest), sum = lanes_sum<kParts>(weight);
       if (valid) memory.factors()[at] = weight * fast_inverse(sum);
     }
-    sync_block();
+    sync_multipliers<shape>();
   }
   // 4 times 2 columns of one row, each 8 columns further on.
   __device__ void piece(int row, int piece, uint32_t (&out)[4]) const {
@@ -371,7 +407,7 @@ struct Finish {
     weigh();
     const int begin = cluster_rank() * own;
     const int pieces = min(own, min(shape.rows() - begin, rows.count() - first_row - begin)) * kPieces;
-    for (int first = warp() * kLanes; first < pieces; first += shape.threads()) {
+    for (int first = warp() * kLanes; first < pieces; first += shape.multipliers()) {
       const int i = first + lane(), row = min(i, pieces - 1) / kPieces, d = i % kPieces * 8;
       uint32_t words[4];
       piece(row, i % kPieces, words);
@@ -393,45 +429,58 @@ __device__ void make_barriers(const Memory<shape>& memory, uint32_t expected_byt
 }
 
 template <class T, GroupAttentionShape shape>
-__device__ void attention(const GroupAttentionArguments& a) {
-  extern __shared__ __align__(1024) unsigned char base[];
-  const Memory<shape> memory{base, a.splits, a.tiles};
-  const int first_row = static_cast<int>(blockIdx.x) / a.splits * shape.rows();
-  // In the cluster; unlike cluster_rank() known to be uniform.
-  const int rank = static_cast<int>(blockIdx.x) % a.splits;
-  Group<T, shape> work(a.attention, memory, first_row);
-  const Finish<T, shape> last{work.rows, memory, first_row, shape.own_rows(a.splits)};
-  const int blocks = max(0, (key_tiles(a.attention) - rank + a.splits - 1) / a.splits);
-  Loader<shape> loader{a, memory, first_row, rank, blocks, shuffle(warp(), 0)};
-  allow_dependents();
-  loader.prepare();
-  if (threadIdx.x == 0) make_barriers(memory, last.expected_bytes());
-  sync_block();
-  wait_for_producers();
-  if (loader.works()) loader.load_queries(), loader.refill(0);
-  if (a.attention.mask)
-    work.template steps<true>(loader, rank, blocks);
+__device__ __forceinline__ void multiply(Group<T, shape>& work, const Finish<T, shape>& last, const KeyShare& share,
+                                         int mask_rows) {
+  const Memory<shape> memory = work.memory;
+  if (mask_rows > 0)
+    work.template steps<MaskKind::copied>(share);
+  else if (work.rows.a.mask)
+    work.template steps<MaskKind::read>(share);
   else
-    work.template steps<false>(loader, rank, blocks);
-  if (a.splits > 1) cluster_arrive();  // queries are no longer read
-  if (blocks > 0) work.finish(loader);
-  if (a.splits == 1) return work.store_sums();
-  cluster_wait();
+    work.template steps<MaskKind::none>(share);
+  if (memory.splits == 1) return work.store_sums();
+  cluster_wait();  // no queries are read any more
   if (last.is_pair()) {
-    if (work.group != rank) return work.send_to_pair();
+    if (work.group != share.first) return work.send_to_pair();
     memory.sums_came().wait(0);
     return work.finish_pair();
   }
   work.send_sums();
-  sync_block();
+  sync_multipliers<shape>();
   memory.sums_came().wait(0);
   last.run();
+}
+
+template <class T, GroupAttentionShape shape>
+__device__ void attention(const GroupAttentionArguments& a) {
+  extern __shared__ __align__(1024) unsigned char base[];
+  const Memory<shape> memory(a, base);
+  const int first_row = static_cast<int>(blockIdx.x) / a.splits * shape.rows();
+  // In the cluster; unlike cluster_rank() known to be uniform.
+  const int rank = static_cast<int>(blockIdx.x) % a.splits;
+  const KeyShare share{rank, a.splits, max(0, (key_tiles(a.attention) - rank + a.splits - 1) / a.splits)};
+  const AttentionRows rows{a.attention, static_cast<int>(blockIdx.z), static_cast<int>(blockIdx.y)};
+  const Finish<T, shape> last{rows, memory, first_row, shape.own_rows(a.splits)};
+  const Loader<shape> loader{a, memory, first_row, share};
+  const int loading_warp = shuffle(warp(), 0) - shape.groups * kGroupWarps;  // below 0: multiplies
+  allow_dependents();
+  if (loading_warp == 0 && lane() == 0) loader.prepare(), make_barriers(memory, last.expected_bytes());
+  sync_block();
+  wait_for_producers();
+  if (loading_warp >= 0) {
+    if constexpr (shape.groups > 1) give_registers<24>();
+    if (loading_warp == 0 && lane() == 0) loader.run();
+  } else {
+    if constexpr (shape.groups > 1) take_registers<240>();
+    Group<T, shape> work(a, rows, memory, first_row);
+    multiply(work, last, share, a.mask_rows);
+  }
 }
 
 }  // namespace
 
 #define RUNG_ATTENTION(type, width, groups)                                                            \
-  extern "C" __global__ void __launch_bounds__(128 * groups, 1)                                        \
+  extern "C" __global__ void __launch_bounds__(128 * (groups + 1), 1)                                  \
       attention_wgmma_##type##_##width##_##groups(const __grid_constant__ GroupAttentionArguments a) { \
     attention<type, GroupAttentionShape{width, groups}>(a);                                            \
   }
