@@ -25,6 +25,8 @@ __device__ inline void store4(V* to, float4 v) {
     *reinterpret_cast<uint2*>(to) = {pack<V>(v.x, v.y), pack<V>(v.z, v.w)};
 }
 __device__ inline float4 operator+(float4 a, float4 b) { return {a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w}; }
+__device__ inline float4 operator-(float4 a, float4 b) { return {a.x - b.x, a.y - b.y, a.z - b.z, a.w - b.w}; }
+__device__ inline float4 operator*(float4 a, float4 b) { return {a.x * b.x, a.y * b.y, a.z * b.z, a.w * b.w}; }
 
 // Out of line: code is fetched anew by each launch, and most layers have no activation.
 __device__ __noinline__ inline float4 activate4(int32_t kind, float4 v) {

@@ -9,6 +9,7 @@ namespace {
 constexpr int64_t kLeastTokens = 65;
 constexpr int64_t kAligned = 8;   // 16-bit elements in the 16 bytes that boxes are aligned to; rows of w in a group
 constexpr int64_t kTogether = 4;  // columns of the result that one thread writes
+constexpr int64_t kPaired = 128;  // rows of the smallest tile, and so of a head that turns
 
 bool known(DType type) { return type == DType::f32 || type == DType::f16 || type == DType::bf16; }
 
@@ -44,13 +45,32 @@ Verdict supports_gate(const Problem& problem) {
   return accept();
 }
 
+// A tile has as many rows of a head's lower half as of its upper.
+Verdict supports_angles(const Problem& problem, const LinearShape& shape) {
+  if (shape.rotated == 0) return accept();
+  if (shape.head % kPaired || shape.n % shape.head)
+    return reject(fmt::format("heads of {} columns in {}, wanted a multiple of {} that divides them", shape.head,
+                              shape.n, kPaired));
+  if (problem.output.dtype == DType::f32) return reject("turned heads, with a result in f32");
+  const DType type = problem.inputs[static_cast<size_t>(shape.cos_at)].dtype;
+  for (int at : {shape.cos_at, shape.sin_at}) {
+    const Operand& angles = problem.inputs[static_cast<size_t>(at)];
+    if (angles.row_stride() % kTogether)
+      return reject(fmt::format("rows of angles are not a multiple of {} elements apart", kTogether));
+    if (angles.dtype != type || (type != DType::f32 && type != problem.inputs[0].dtype))
+      return reject("angles are neither all f32 nor all of x's type");
+  }
+  return accept();
+}
+
 Verdict supports(const Problem& problem, const Machine& machine) {
   if (machine.gpu.architecture != 90) return reject("made for compute capability 9.0");
-  if (auto verdict = supports_linear(problem, known); !verdict) return verdict;
+  if (auto verdict = supports_linear_operands(problem, known); !verdict) return verdict;
   if (!problem.inputs[1].constant) return reject("w is not constant, so it cannot be fetched ahead");
   const LinearShape shape(problem);
   if (auto verdict = supports_types(problem, shape); !verdict) return verdict;
   if (auto verdict = supports_gate(problem); !verdict) return verdict;
+  if (auto verdict = supports_angles(problem, shape); !verdict) return verdict;
   return supports_sizes(problem, shape);
 }
 
@@ -60,15 +80,17 @@ std::vector<Tunable> tunables(const Problem& problem) {
   return {tile};
 }
 
-// Groups of eight rows, each followed by the same rows of the second half.
+// Groups of eight rows, each followed by its partners: up, or a head's upper half.
 TileShape shape_of_w(const Call& call, const WideTile& tile) {
   const LinearShape shape(call.problem);
   const auto n = static_cast<uint64_t>(shape.n), k = static_cast<uint64_t>(shape.k);
-  const uint32_t halves = tile.gated ? 2 : 1;
+  const uint32_t halves = tile.gated || shape.rotated > 0 ? 2 : 1;
+  const uint64_t heads = shape.rotated > 0 ? n / static_cast<uint64_t>(shape.head) : 1;
+  const uint64_t half = static_cast<uint64_t>(shape.w_rows) / halves / heads;
   return {.address = call.inputs[1],
-          .size = {k, kAligned, halves, n / kAligned, 1},
-          .stride = {k * 2, n * k * 2, kAligned * k * 2, halves * n * k * 2},
-          .box = {kWideDepth, kAligned, halves, static_cast<uint32_t>(tile.columns() / kAligned), 1}};
+          .size = {k, kAligned, halves, half / kAligned, heads},
+          .stride = {k * 2, half * k * 2, kAligned * k * 2, halves * half * k * 2},
+          .box = {kWideDepth, kAligned, halves, static_cast<uint32_t>(tile.rows / halves / kAligned), 1}};
 }
 BoxedMatrix matrix_of_x(const Call& call, const WideTile& tile) {
   const LinearShape shape(call.problem);
@@ -77,6 +99,14 @@ BoxedMatrix matrix_of_x(const Call& call, const WideTile& tile) {
           .columns = static_cast<uint64_t>(shape.k),
           .pitch_bytes = static_cast<uint64_t>(call.problem.inputs[0].row_stride()) * 2,
           .box_rows = static_cast<uint32_t>(tile.tokens)};
+}
+
+void set_angles(LinearWideArguments& a, const Call& call, const LinearShape& shape) {
+  const Operand& cos = call.problem.inputs[static_cast<size_t>(shape.cos_at)];
+  a.half = static_cast<int32_t>(shape.head / 2), a.rotated = static_cast<int32_t>(shape.rotated);
+  a.cos = call.inputs[shape.cos_at], a.cos_stride = cos.row_stride(), a.angle_type = cos.dtype;
+  a.sin = call.inputs[shape.sin_at];
+  a.sin_stride = call.problem.inputs[static_cast<size_t>(shape.sin_at)].row_stride();
 }
 
 void set_epilogue(LinearWideArguments& a, const Call& call) {
@@ -91,6 +121,7 @@ void set_epilogue(LinearWideArguments& a, const Call& call) {
     a.residual = call.inputs[shape.residual_at];
     a.residual_stride = residual.row_stride();
   }
+  if (shape.rotated > 0) set_angles(a, call, shape);
 }
 
 Result<LinearWideArguments> arguments_of(const Call& call, const WidePlan& plan) {
@@ -125,7 +156,11 @@ Status enqueue(const Call& call) {
 
 }  // namespace
 
-extern const Kernel linear_wide_sm90{
-    .name = "linear_wide_sm90", .op = "linear", .supports = supports, .tunables = tunables, .enqueue = enqueue};
+extern const Kernel linear_wide_sm90{.name = "linear_wide_sm90",
+                                     .op = "linear",
+                                     .supports = supports,
+                                     .tunables = tunables,
+                                     .alignment = 16,
+                                     .enqueue = enqueue};
 
 }  // namespace rung::gpu

@@ -7,6 +7,8 @@
 #include "kernels/gpu/linear_wgmma_sm90.cuh"
 #include "kernels/gpu/linear_wide_arguments.hpp"
 
+#include <type_traits>
+
 namespace rung::gpu {
 namespace {
 
@@ -83,14 +85,19 @@ struct Wide {
   __device__ Wide(const LinearWideArguments& arguments, uint32_t shared)
       : a(arguments), full(shared), empty(shared + kWideMaxStages * 8), ring(shared + kWideHeaderBytes) {}
 
-  // A tile's first column of out, and its first token; tiles go along the tokens first.
+  // A tile's first column of out, and its first token; tiles go along the tokens first. Its rows of w begin with group
+  // `eight` of a head, or of all rows where none is turned.
   struct Place {
-    int column, token;
+    int column, token, eight, head;
   };
+  __device__ static int thread() { return static_cast<int>(threadIdx.x) % kGroupThreads; }  // of a warpgroup
   __device__ Place place_of(int tile) const {
-    const int row = tile / a.token_tiles;
-    return {row * kTile.columns(), (tile - row * a.token_tiles) * kTokens};
+    const int row = tile / a.token_tiles, token = (tile - row * a.token_tiles) * kTokens;
+    if (!turns_heads()) return {row * kTile.columns(), token, row * kTile.columns() / 8, 0};
+    const int column = row * (kTile.rows / 2), head = column / a.half;  // of the lower halves alone
+    return {column + head * a.half, token, (column - head * a.half) / 8, head};
   }
+  __device__ bool turns_heads() const { return !kGated && a.half > 0; }
 
   // ---- the fetching thread
 
@@ -102,10 +109,10 @@ struct Wide {
     }
     barrier_init_fence();
   }
-  __device__ void fetch_weights(int stage, int k, int column) const {
+  __device__ void fetch_weights(int stage, int k, const Place& at) const {
     const CopyTarget to{ring + stage * kStageBytes, full + 8 * stage};
     barrier_expect(to.barrier, kStageBytes);
-    load_box(to, a.w, {k, 0, 0, column / 8, 0});
+    load_box(to, a.w, {k, 0, 0, at.eight, at.head});
   }
   __device__ void fetch_tokens(int stage, int k, int token) const {
     load_box({ring + stage * kStageBytes + kWeightBytes, full + 8 * stage}, a.x, token, k);
@@ -113,9 +120,9 @@ struct Wide {
   __device__ int early() const { return min(a.stages, a.chunks); }
   // Weights do not depend on the kernels before this one: they fill the ring first.
   __device__ void fetch_early() const {
-    const int column = place_of(static_cast<int>(blockIdx.x)).column;
+    const Place at = place_of(static_cast<int>(blockIdx.x));
 #pragma unroll 1
-    for (int stage = 0; stage < early(); ++stage) fetch_weights(stage, stage * kWideDepth, column);
+    for (int stage = 0; stage < early(); ++stage) fetch_weights(stage, stage * kWideDepth, at);
   }
   __device__ void fetch() const {
     int tile = static_cast<int>(blockIdx.x), chunk = early();
@@ -127,7 +134,7 @@ struct Wide {
 #pragma unroll 1
       for (; chunk < a.chunks; ++chunk, turn.advance(a.stages)) {
         barrier_wait(empty + 8 * turn.stage, turn.phase ^ 1);
-        fetch_weights(turn.stage, chunk * kWideDepth, at.column);
+        fetch_weights(turn.stage, chunk * kWideDepth, at);
         fetch_tokens(turn.stage, chunk * kWideDepth, at.token);
       }
       tile += static_cast<int>(gridDim.x);
@@ -143,18 +150,21 @@ struct Wide {
   __device__ void release(int stage) const {
     if (lane() == 0) barrier_arrive(empty + 8 * stage);
   }
-  // Of block b, sums 4j + 2h + i are of column column_of(b, h) and token 8j + 2(lane % 4) + i; gated: h = 1 are those
-  // of up.
-  __device__ static int column_of(int block, int h) {
+  // Of block b, sums 4j + 2h + i are of column column_of(b, h) and token 8j + 2(lane % 4) + i; where there are
+  // partners, h = 1 are theirs.
+  __device__ int column_of(int block, int h) const {
     const int row = lane() / 4;
-    return kGated ? block * 32 + in_group() * 8 + row : block * 64 + in_group() * 16 + h * 8 + row;
+    if (kGated || turns_heads()) return block * 32 + in_group() * 8 + row + (kGated ? 0 : h * a.half);
+    return block * 64 + in_group() * 16 + h * 8 + row;
   }
+  // Columns of a warpgroup without partners.
+  __device__ int own_columns() const { return turns_heads() ? kColumns / 2 : kColumns; }
   __device__ void add_bias(Sums& d, int first) const {
 #pragma unroll
     for (int block = 0; block < kBlocks; ++block)
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
-        const int column = min(first + group() * kColumns + column_of(block, h), a.n - 1);
+        const int column = min(first + group() * own_columns() + column_of(block, h), a.n - 1);
         const float bias = load_as<float>(a.bias, a.bias_type, kGated ? h * a.n + column : column);
 #pragma unroll
         for (int j = 0; j < kTokens / 8; ++j) d[block][4 * j + 2 * h] += bias, d[block][4 * j + 2 * h + 1] += bias;
@@ -201,26 +211,32 @@ struct Wide {
 
   // ---- results
 
-  __device__ static int thread() { return static_cast<int>(threadIdx.x) % kGroupThreads; }
-
-  // Sums to shared memory, in the place of the ring, a row for each token; returns where this warpgroup's are.
+  // Sums to shared memory, in the place of the ring, a row for each token, partners in its second half; returns where
+  // this warpgroup's are.
   __device__ uint32_t keep(const Sums& d) const {
     const uint32_t sums = ring + group() * kTile.piece_bytes();
     const uint32_t own = sums + lane() % 4 * 2 * kPitch + column_of(0, 0) * 4;
+    const uint32_t other = own + (turns_heads() ? kColumns / 2 : 8) * 4;
     meet_both(kBothGroups);  // no more is read from the ring
 #pragma unroll
     for (int block = 0; block < kBlocks; ++block)
 #pragma unroll
       for (int i = 0; i < kTokens / 2; ++i)
-        store_shared(own + (i / 4 * 8 + i % 2) * kPitch + (block * 64 + i / 2 % 2 * 8) * 4, d[block][i]);
+        store_shared((i / 2 % 2 ? other : own) + (i / 4 * 8 + i % 2) * kPitch + block * 64 * 4, d[block][i]);
     meet_own(group());
     return sums;
+  }
+  // Of out, where that of this warpgroup's results in shared memory is `own`.
+  __device__ int column_at(const Place& at, int own) const {
+    if (!turns_heads()) return at.column + group() * kColumns + own;
+    constexpr int kHalf = kColumns / 2;
+    return at.column + group() * kHalf + own % kHalf + own / kHalf * a.half;
   }
   // A thread finishes four columns of every kStep-th token.
   template <class Out>
   __device__ void finish(const Sums& d, const Place& at) const {
     constexpr int kQuads = kColumns / 4, kStep = kGroupThreads / kQuads, kTogether = 4;
-    const int quad = thread() % kQuads, row = thread() / kQuads, column = at.column + group() * kColumns + quad * 4;
+    const int quad = thread() % kQuads, row = thread() / kQuads, column = column_at(at, quad * 4);
     const int64_t first = at.token + row;
     const auto* residual = reinterpret_cast<const T*>(a.residual) + first * a.residual_stride + column;
     auto* out = reinterpret_cast<Out*>(a.out) + first * a.n + column;
@@ -242,6 +258,75 @@ struct Wide {
       }
       residual += kStep * kTogether * a.residual_stride, out += kStep * kTogether * a.n;
       from += kStep * kTogether * kPitch;
+    }
+  }
+  // ---- heads that turn: a thread of both warpgroups finishes four columns and their partners of every kTurnStep-th
+  // token; what angles it can hold come while the chunks multiply
+
+  static constexpr int kTurnQuads = kTile.rows / 8, kTurnStep = kWideGroups * kGroupThreads / kTurnQuads;
+  static constexpr int kHeldTokens = kTokens / kTurnStep < 9 ? (kTokens + kTurnStep - 1) / kTurnStep : 9;
+  using Held = uint32_t[kHeldTokens * 8];
+  template <class Angle>
+  static constexpr int kHeld = kHeldTokens * 2 / static_cast<int>(sizeof(Angle));  // tokens
+
+  __device__ static int turn_quad() { return static_cast<int>(threadIdx.x) % kTurnQuads; }
+  __device__ static int turn_row() { return static_cast<int>(threadIdx.x) / kTurnQuads; }
+  // Cosines, sines, and those of the partners, of kHeld tokens from `token` of the tile on.
+  template <class Angle>
+  __device__ void load_angles(Held& held, const Place& at, int token) const {
+    constexpr int kWords = sizeof(Angle);
+    const int position = (at.column + turn_quad() * 4) % (2 * a.half);
+#pragma unroll
+    for (int i = 0; i < kHeld<Angle>; ++i) {
+      const int64_t row = min(at.token + token + turn_row() + i * kTurnStep, a.m - 1);
+      const Angle* cos = reinterpret_cast<const Angle*>(a.cos) + row * a.cos_stride + position;
+      const Angle* sin = reinterpret_cast<const Angle*>(a.sin) + row * a.sin_stride + position;
+      const Angle* from[4] = {cos, sin, cos + a.half, sin + a.half};
+#pragma unroll
+      for (int which = 0; which < 4; ++which) {
+        using Four = std::conditional_t<kWords == 4, uint4, uint2>;
+        const Four four = *reinterpret_cast<const Four*>(from[which]);
+        uint32_t* const to = held + (4 * i + which) * kWords;
+        to[0] = four.x, to[1] = four.y;
+        if constexpr (kWords == 4) to[2] = four.z, to[3] = four.w;
+      }
+    }
+  }
+  template <class Angle>
+  __device__ static float4 angle(const Held& held, int i, int which) {
+    const uint32_t* const from = held + (4 * i + which) * sizeof(Angle);
+    if constexpr (sizeof(Angle) == 4) {
+      return {__uint_as_float(from[0]), __uint_as_float(from[1]), __uint_as_float(from[2]), __uint_as_float(from[3])};
+    } else {
+      const float2 low = unpack<Angle>(from[0]), high = unpack<Angle>(from[1]);
+      return {low.x, low.y, high.x, high.y};
+    }
+  }
+  __device__ void load_first_angles(Held& held, const Place& at) const {
+    if (kGated || !turns_heads() || at.column >= a.rotated) return;
+    a.angle_type == DType::f32 ? load_angles<float>(held, at, 0) : load_angles<T>(held, at, 0);
+  }
+  template <class Angle>
+  __device__ void finish_turned(const Sums& d, Held& held, const Place& at) const {
+    static_assert(kBlocks == 1);
+    constexpr int kRound = kHeld<Angle> * kTurnStep, kQuads = kColumns / 8;  // quads of a warpgroup
+    const int tokens = min(kTokens, a.m - at.token) - turn_row();
+    T* out =
+        reinterpret_cast<T*>(a.out) + static_cast<int64_t>(at.token + turn_row()) * a.n + at.column + turn_quad() * 4;
+    uint32_t from = ring + turn_quad() / kQuads * kTile.piece_bytes() + turn_row() * kPitch + turn_quad() % kQuads * 16;
+    keep(d);
+    meet_both(kBothGroups);
+#pragma unroll 1
+    for (int token = 0; token < tokens; token += kRound, out += kRound * a.n, from += kRound * kPitch) {
+      if (token > 0) load_angles<Angle>(held, at, token);
+#pragma unroll
+      for (int i = 0; i < kHeld<Angle>; ++i) {
+        if (token + i * kTurnStep >= tokens) break;
+        const float4 x = load_shared<float4>(from + i * kTurnStep * kPitch);
+        const float4 partner = load_shared<float4>(from + i * kTurnStep * kPitch + kColumns * 2);
+        store4(out + i * kTurnStep * a.n, x * angle<Angle>(held, i, 0) - partner * angle<Angle>(held, i, 1));
+        store4(out + i * kTurnStep * a.n + a.half, partner * angle<Angle>(held, i, 2) + x * angle<Angle>(held, i, 3));
+      }
     }
   }
   template <class Gate>
@@ -276,10 +361,12 @@ struct Wide {
       meet_own(group());
     }
   }
-  __device__ void finish_any(const Sums& d, const Place& at) const {
-    if constexpr (!kGated)
+  __device__ void finish_any(const Sums& d, Held& held, const Place& at) const {
+    if constexpr (!kGated) {
+      if (turns_heads() && at.column < a.rotated)
+        return a.angle_type == DType::f32 ? finish_turned<float>(d, held, at) : finish_turned<T>(d, held, at);
       a.out_type == DType::f32 ? finish<float>(d, at) : finish<T>(d, at);
-    else if (a.activation == 3)
+    } else if (a.activation == 3)
       finish_gated(d, at, gate_gelu_tanh);
     else
       finish_gated(d, at, gate_silu);
@@ -288,11 +375,13 @@ struct Wide {
   __device__ void multiply_all() const {
     Turn turn;
     Sums d;
+    Held held;
     for (int tile = static_cast<int>(blockIdx.x); tile < a.tiles; tile += static_cast<int>(gridDim.x)) {
       const Place at = place_of(tile);
+      load_first_angles(held, at);
       multiply(d, turn);
       if (a.bias) add_bias(d, at.column);
-      finish_any(d, at);
+      finish_any(d, held, at);
     }
   }
 };
