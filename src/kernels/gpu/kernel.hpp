@@ -18,6 +18,8 @@ struct Call {
   Gpu& gpu;
   Stream stream;
 
+  // Errors: an operand that does not begin at a multiple of 16 bytes, as vector loads and boxes want.
+  Status check_aligned() const;
   // Launches `function` of `module` with one argument, a plain struct passed by value.
   template <class Arguments>
   Status launch(std::string_view module, std::string_view function, const Launch& shape,

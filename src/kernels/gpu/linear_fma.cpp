@@ -120,9 +120,7 @@ LinearFmaArguments arguments_of(const Call& call, const Cut& cut) {
 }
 
 Status enqueue_tiles(const Call& call, std::span<const Tile> tiles) {
-  for (size_t i = 0; i < call.problem.inputs.size(); ++i)
-    if (call.inputs[i] % 16 != 0)
-      return fail("linear: operand {} begins at {:#x}, wanted a multiple of 16 bytes", i, call.inputs[i]);
+  RUNG_CHECK(call.check_aligned());
   const auto fitting = cuts(call.problem, tiles);
   auto asked = std::find_if(fitting.begin(), fitting.end(),
                             [&](const Cut& cut) { return cut.tile.parameter() == call.problem.param("tile", 0); });

@@ -5,6 +5,7 @@
 #include "ir/norm_row.hpp"
 #include "kernels/gpu/kernel.hpp"
 #include "kernels/gpu/linear_skinny.hpp"
+#include "kernels/gpu/make_nest.hpp"
 
 namespace rung::gpu {
 namespace {
@@ -14,8 +15,6 @@ constexpr int64_t kAligned = 8;   // 16-bit elements in the 16 bytes that boxes 
 constexpr int64_t kTogether = 4;  // columns of the result that one thread writes
 constexpr int64_t kPaired = 16;   // rows of the smallest tile of pairs, and so of a head
 constexpr int64_t kNormed = 128;  // columns whose squares are 16 bytes
-
-bool known(DType type) { return type == DType::f32 || type == DType::f16 || type == DType::bf16; }
 
 Verdict supports_sizes(const Problem& problem, const LinearShape& shape) {
   if (shape.m < 1 || shape.m > kMostTokens) return reject(fmt::format("{} rows, wanted 1 to {}", shape.m, kMostTokens));
@@ -58,7 +57,7 @@ Verdict supports_norms(const Problem& problem, const LinearShape& shape) {
 
 Verdict supports(const Problem& problem, const Machine& machine) {
   if (machine.gpu.architecture != 90) return reject("made for compute capability 9.0");
-  if (auto verdict = supports_linear_operands(problem, known); !verdict) return verdict;
+  if (auto verdict = supports_linear_operands(problem, is_computed_float); !verdict) return verdict;
   const DType type = problem.inputs[0].dtype;
   if (type == DType::f32 || problem.inputs[1].dtype != type) return reject("x and w are not both bf16 or both f16");
   if (!problem.inputs[1].constant) return reject("w is not constant, so it cannot be fetched ahead");
@@ -136,9 +135,7 @@ Result<LinearSkinnyArguments> arguments_of(const Call& call, const SkinnyPlan& p
 }
 
 Status enqueue(const Call& call) {
-  for (size_t i = 0; i < call.problem.inputs.size(); ++i)
-    if (call.inputs[i] % 16 != 0)
-      return fail("linear: operand {} begins at {:#x}, wanted a multiple of 16 bytes", i, call.inputs[i]);
+  RUNG_CHECK(call.check_aligned());
   const SkinnyPlan plan(call.problem);
   const Launch launch{.grid = {plan.blocks()},
                       .block = {kSkinnyThreads},

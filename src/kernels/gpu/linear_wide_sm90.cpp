@@ -1,7 +1,10 @@
 // The row of linear layers of more than 64 tokens, bound by the matrix units.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "kernels/gpu/kernel.hpp"
 #include "kernels/gpu/linear_wide.hpp"
+#include "kernels/gpu/make_nest.hpp"
 
 namespace rung::gpu {
 namespace {
@@ -10,8 +13,6 @@ constexpr int64_t kLeastTokens = 65;
 constexpr int64_t kAligned = 8;   // 16-bit elements in the 16 bytes that boxes are aligned to; rows of w in a group
 constexpr int64_t kTogether = 4;  // columns of the result that one thread writes
 constexpr int64_t kPaired = 128;  // rows of the smallest tile, and so of a head that turns
-
-bool known(DType type) { return type == DType::f32 || type == DType::f16 || type == DType::bf16; }
 
 Verdict supports_sizes(const Problem& problem, const LinearShape& shape) {
   if (shape.m < kLeastTokens) return reject(fmt::format("{} rows, wanted at least {}", shape.m, kLeastTokens));
@@ -65,7 +66,7 @@ Verdict supports_angles(const Problem& problem, const LinearShape& shape) {
 
 Verdict supports(const Problem& problem, const Machine& machine) {
   if (machine.gpu.architecture != 90) return reject("made for compute capability 9.0");
-  if (auto verdict = supports_linear_operands(problem, known); !verdict) return verdict;
+  if (auto verdict = supports_linear_operands(problem, is_computed_float); !verdict) return verdict;
   if (!problem.inputs[1].constant) return reject("w is not constant, so it cannot be fetched ahead");
   const LinearShape shape(problem);
   if (auto verdict = supports_types(problem, shape); !verdict) return verdict;
@@ -140,9 +141,7 @@ Result<LinearWideArguments> arguments_of(const Call& call, const WidePlan& plan)
 }
 
 Status enqueue(const Call& call) {
-  for (size_t i = 0; i < call.problem.inputs.size(); ++i)
-    if (call.inputs[i] % 16 != 0)
-      return fail("linear: operand {} begins at {:#x}, wanted a multiple of 16 bytes", i, call.inputs[i]);
+  RUNG_CHECK(call.check_aligned());
   const WidePlan plan(call.problem);
   RUNG_TRY(LinearWideArguments arguments, arguments_of(call, plan));
   // Blocks of a gated product go on to their next tile while they finish the last; others have one tile each.
