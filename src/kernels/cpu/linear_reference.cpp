@@ -58,10 +58,10 @@ struct Row {
   }
   float factor() const {  // of the row's products
     if (shape.squares_at < 0) return 1.0f;
-    const int64_t count = norm_squares(shape.k);
     float sum = 0.0f;
-    for (int64_t i = 0; i < count; ++i) sum += beside(shape.squares_at, i);
-    return 1.0f / std::sqrt(sum / static_cast<float>(count / 2) + call.problem.as<Linear>().eps);
+    for (int64_t i = 0; i < norm_squares(shape.k); ++i) sum += beside(shape.squares_at, i);
+    const int64_t runs = shape.k / kNormRun;
+    return 1.0f / std::sqrt(sum / static_cast<float>(runs) + call.problem.as<Linear>().eps);
   }
   float biased(int64_t w_row) const {
     const float sum = dot(w_row) * factor();
