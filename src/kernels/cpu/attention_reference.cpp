@@ -1,5 +1,7 @@
 // Reference row of attention: scores, softmax and weighted sum of one query at a time.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "kernels/cpu/element.hpp"
 #include "kernels/strided.hpp"
 
@@ -18,20 +20,27 @@ int64_t key_count(const Problem& p) {
 size_t floats_per_thread(const Problem& p) { return static_cast<size_t>(key_count(p) + p.output.shape[3]); }
 size_t scratch_bytes(const Problem& p) { return sizeof(float) * floats_per_thread(p) * static_cast<size_t>(p.threads); }
 
+// The numbers of one query, key or value.
+struct Row {
+  const void* base;
+  DType dtype;
+  int64_t first, step;
+  float operator[](int64_t d) const { return load_f32(base, dtype, first + d * step); }
+};
+
 struct Query {
   const Call& call;
   int64_t batch, position, head;
-  // Element (key, head, d) of operand i: a k or v.
-  float at(size_t i, int64_t key, int64_t d) const {
+  // Row `key` of operand i: a k or v.
+  Row row(size_t i, int64_t key) const {
     const Operand& x = call.problem.inputs[i];
     int64_t group = head / (call.problem.output.shape[2] / x.shape[2]);
-    return load_f32(call.inputs[i], x.dtype,
-                    batch * x.strides[0] + key * x.strides[1] + group * x.strides[2] + d * x.strides[3]);
+    return {call.inputs[i], x.dtype, batch * x.strides[0] + key * x.strides[1] + group * x.strides[2], x.strides[3]};
   }
-  float q(int64_t d) const {
+  Row q() const {
     const Operand& x = call.problem.inputs[0];
-    return load_f32(call.inputs[0], x.dtype,
-                    batch * x.strides[0] + position * x.strides[1] + head * x.strides[2] + d * x.strides[3]);
+    return {call.inputs[0], x.dtype, batch * x.strides[0] + position * x.strides[1] + head * x.strides[2],
+            x.strides[3]};
   }
 };
 
@@ -40,11 +49,14 @@ void score(const Query& query, float* scores) {
   const auto& op = p.as<Attention>();
   Shape full{p.output.shape[0], p.output.shape[2], p.output.shape[1], key_count(p)};
   Strides mask = op.has_mask ? broadcast_strides(p.inputs[1], full) : Strides::filled(4, 0);
+  const int64_t width = p.output.shape[3];
+  const Row q = query.q();
   int64_t key = 0;
   for (size_t i = op.has_mask ? 2 : 1; i < p.inputs.size(); i += 2)
     for (int64_t j = 0; j < p.inputs[i].shape[1]; ++j, ++key) {
+      const Row k = query.row(i, j);
       float dot = 0;
-      for (int64_t d = 0; d < p.output.shape[3]; ++d) dot += query.q(d) * query.at(i, j, d);
+      for (int64_t d = 0; d < width; ++d) dot += q[d] * k[d];
       scores[key] = op.scale * dot;
       if (op.has_mask)
         scores[key] += query.call.in<float>(
@@ -61,12 +73,14 @@ void softmax_in_place(float* scores, int64_t count) {
 
 void weigh(const Query& query, const float* scores, float* sums) {
   const Problem& p = query.call.problem;
-  for (int64_t d = 0; d < p.output.shape[3]; ++d) {
-    sums[d] = 0;
-    int64_t key = 0;
-    for (size_t i = p.as<Attention>().has_mask ? 2 : 1; i < p.inputs.size(); i += 2)
-      for (int64_t j = 0; j < p.inputs[i].shape[1]; ++j, ++key) sums[d] += scores[key] * query.at(i + 1, j, d);
-  }
+  const int64_t width = p.output.shape[3];
+  std::fill_n(sums, width, 0.0f);
+  int64_t key = 0;
+  for (size_t i = p.as<Attention>().has_mask ? 2 : 1; i < p.inputs.size(); i += 2)
+    for (int64_t j = 0; j < p.inputs[i].shape[1]; ++j, ++key) {
+      const Row v = query.row(i + 1, j);
+      for (int64_t d = 0; d < width; ++d) sums[d] += scores[key] * v[d];
+    }
 }
 
 void run(const Call& call) {
