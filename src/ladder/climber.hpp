@@ -26,6 +26,7 @@ class Climber {
   // Rungs that gain nothing alone may gain together (a fusion needs the kernels that tuning finds).
   Status try_open_rungs_together();
   Status refine_choices(int number);  // refine.cpp
+  Result<double> try_choice(const std::string& key, const KernelChoice& choice, double seconds);
   Status ablate();                    // ablation.cpp
   Status race_baseline();
   Status measure_final(double seconds);

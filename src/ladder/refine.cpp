@@ -1,5 +1,5 @@
-// The rung "tune": near-best kernel candidates tried one at a time on the whole model (coordinate descent), heaviest
-// problems first.
+// The rung "tune": near-best kernel candidates tried one at a time on the whole model (coordinate descent). What a
+// kernel takes alone leaves out its neighbours: what they leave in the caches, and how launches overlap.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
@@ -11,12 +11,26 @@ namespace {
 constexpr double kNear = 1.3;           // alone, a candidate this close to the best may win in the model
 constexpr double kBudgetShare = 0.2;    // of the whole climb
 constexpr size_t kMaxAlternatives = 4;  // per problem
+constexpr double kRaceSeconds = 0.6, kRaceHalfWidth = 0.002;
 
-// Alternatives to the current choice for a problem, best first.
-std::vector<KernelChoice> alternatives(const TunedProblem& tuned, const KernelChoice& current) {
+// Another kernel for all launches of a problem.
+struct Trial {
+  std::string key;
+  KernelChoice choice;
+  size_t rank = 0;         // among the alternatives of its problem, the fastest alone first
+  double problem_us = 0;  // of all launches together, alone
+};
+
+double best_us(const TunedProblem& tuned) {
   double best = 1e300;
   for (const auto& candidate : tuned.candidates)
     if (candidate.us > 0) best = std::min(best, candidate.us);
+  return best;
+}
+
+void add_trials(const TuneTask& task, const TunedProblem& tuned, const KernelChoice& current,
+                std::vector<Trial>& trials) {
+  const double best = best_us(tuned);
   std::vector<std::pair<double, KernelChoice>> near;
   for (const auto& candidate : tuned.candidates) {
     KernelChoice choice{candidate.kernel, {candidate.params.begin(), candidate.params.end()}};
@@ -25,12 +39,39 @@ std::vector<KernelChoice> alternatives(const TunedProblem& tuned, const KernelCh
   }
   std::stable_sort(near.begin(), near.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   if (near.size() > kMaxAlternatives) near.resize(kMaxAlternatives);
-  std::vector<KernelChoice> choices;
-  for (auto& [us, choice] : near) choices.push_back(std::move(choice));
-  return choices;
+  for (size_t rank = 0; rank < near.size(); ++rank)
+    trials.push_back({task.key, std::move(near[rank].second), rank, best * task.count});
+}
+
+// Every problem's first alternative before any second one, problems that take most of the time first: a budget that
+// ends early has then tried what promises most.
+std::vector<Trial> trials_of(const std::vector<TuneTask>& tasks, const TuningDatabase& database, const Recipe& recipe) {
+  std::vector<Trial> trials;
+  for (const TuneTask& task : tasks) {
+    const auto* tuned = valid_entry(database, task);
+    auto chosen = recipe.choices.find(task.key);
+    if (tuned && chosen != recipe.choices.end()) add_trials(task, *tuned, chosen->second, trials);
+  }
+  std::stable_sort(trials.begin(), trials.end(), [](const Trial& a, const Trial& b) {
+    return std::pair(a.rank, -a.problem_us) < std::pair(b.rank, -b.problem_us);
+  });
+  return trials;
 }
 
 }  // namespace
+
+// Keeps the alternative if the model is faster with it: the ratio, else 0.
+Result<double> Climber::try_choice(const std::string& key, const KernelChoice& choice, double seconds) {
+  Recipe recipe = current_.recipe;
+  recipe.choices[key] = choice;
+  auto candidate = bench_->attempt_as_is(std::move(recipe));
+  if (device_failed(candidate)) return tl::unexpected(candidate.error());
+  if (!candidate || !candidate->right) return 0;
+  RUNG_TRY(InterleaveResult raced, race(*current_.session, *candidate->session, seconds, kRaceHalfWidth));
+  if (raced.ratio.lo <= 1) return 0;
+  current_ = std::move(*candidate);
+  return raced.ratio.ratio;
+}
 
 Status Climber::refine_choices(int number) {
   Receipt receipt{.name = "tune", .before_ms = current_ms_, .attempt = number};
@@ -39,32 +80,19 @@ Status Climber::refine_choices(int number) {
   Attempt start = std::move(current_);
   RUNG_TRY(current_, bench_->attempt(start.recipe));
   Budget clock(budget_.share(kBudgetShare));
-  std::vector<TuneTask> tasks = bench_->tasks_of(*current_.plan);
-  std::sort(tasks.begin(), tasks.end(), [](const auto& a, const auto& b) { return a.headroom > b.headroom; });
+  const std::vector<Trial> trials = trials_of(bench_->tasks_of(*current_.plan), bench_->database(), current_.recipe);
   size_t tried = 0, kept = 0;
-  for (const TuneTask& task : tasks) {
-    const auto* tuned = valid_entry(bench_->database(), task);
-    auto chosen = current_.recipe.choices.find(task.key);
-    if (!tuned || chosen == current_.recipe.choices.end()) continue;
-    for (const KernelChoice& choice : alternatives(*tuned, chosen->second)) {
-      if (clock.left() <= 0) break;
-      RUNG_CHECK(tell(fmt::format("tune {}", task.key)));
-      Recipe recipe = current_.recipe;
-      recipe.choices[task.key] = choice;
-      auto candidate = bench_->attempt(std::move(recipe));
-      if (device_failed(candidate)) return tl::unexpected(candidate.error());
-      if (!candidate || !candidate->right) continue;
-      ++tried;
-      RUNG_TRY(InterleaveResult raced,
-               race(*current_.session, *candidate->session, std::min(0.4, std::max(0.1, clock.left())), 0.005));
-      if (raced.ratio.lo <= 1) continue;
-      receipt.notes.push_back(
-          fmt::format("{}: {} is {:.3f} x faster in the model", task.key, choice.kernel, raced.ratio.ratio));
-      current_ = std::move(*candidate);
-      ++kept;
-    }
+  for (; tried < trials.size() && clock.left() > 0; ++tried) {
+    const Trial& trial = trials[tried];
+    RUNG_CHECK(tell(fmt::format("tune {}", trial.key)));
+    RUNG_TRY(double ratio, try_choice(trial.key, trial.choice, std::clamp(clock.left(), 0.1, kRaceSeconds)));
+    if (ratio == 0) continue;
+    ++kept;
+    receipt.notes.push_back(
+        fmt::format("{}: {} is {:.3f} x faster in the model", trial.key, trial.choice.kernel, ratio));
   }
-  receipt.notes.push_back(fmt::format("{} alternatives tried on the whole model, {} kept", tried, kept));
+  receipt.notes.push_back(
+      fmt::format("{} of {} alternatives tried on the whole model, {} kept", tried, trials.size(), kept));
   if (kept == 0) {
     current_ = std::move(start);
     return refuse(std::move(receipt),

@@ -158,6 +158,10 @@ Result<Attempt> Workbench::attempt(Recipe recipe) {
     double tuning = kTuningShare * budget_.total() - tuning_seconds_;
     RUNG_TRY(recipe, with_choices(std::move(recipe), std::min(tuning, kTuningShareOfRest * budget_.left())));
   }
+  return attempt_as_is(std::move(recipe));
+}
+
+Result<Attempt> Workbench::attempt_as_is(Recipe recipe) {
   RUNG_TRY(Tolerance tolerance, tolerance_for_recipe(recipe));
   RUNG_TRY(Attempt attempt, bind(std::move(recipe)));
   RUNG_CHECK(judge(attempt, tolerance));

@@ -43,6 +43,8 @@ class Workbench {
 
   // Errors are build failures; a wrong answer is an Attempt that is not right.
   Result<Attempt> attempt(Recipe recipe);
+  // The same for a recipe whose choices are settled: nothing is tuned, no choice added or dropped.
+  Result<Attempt> attempt_as_is(Recipe recipe);
   // Forgets nothing, tunes what is missing within the seconds given, and returns the recipe with choices for its
   // problems.
   Result<Recipe> with_choices(Recipe recipe, double tuning_seconds);
