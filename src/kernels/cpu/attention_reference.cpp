@@ -20,24 +20,16 @@ int64_t key_count(const Problem& p) {
 size_t floats_per_thread(const Problem& p) { return static_cast<size_t>(key_count(p) + p.output.shape[3]); }
 size_t scratch_bytes(const Problem& p) { return sizeof(float) * floats_per_thread(p) * static_cast<size_t>(p.threads); }
 
-// The numbers of one query, key or value.
-struct Row {
-  const void* base;
-  DType dtype;
-  int64_t first, step;
-  float operator[](int64_t d) const { return load_f32(base, dtype, first + d * step); }
-};
-
 struct Query {
   const Call& call;
   int64_t batch, position, head;
   // Row `key` of operand i: a k or v.
-  Row row(size_t i, int64_t key) const {
+  Line row(size_t i, int64_t key) const {
     const Operand& x = call.problem.inputs[i];
     int64_t group = head / (call.problem.output.shape[2] / x.shape[2]);
     return {call.inputs[i], x.dtype, batch * x.strides[0] + key * x.strides[1] + group * x.strides[2], x.strides[3]};
   }
-  Row q() const {
+  Line q() const {
     const Operand& x = call.problem.inputs[0];
     return {call.inputs[0], x.dtype, batch * x.strides[0] + position * x.strides[1] + head * x.strides[2],
             x.strides[3]};
@@ -50,11 +42,11 @@ void score(const Query& query, float* scores) {
   Shape full{p.output.shape[0], p.output.shape[2], p.output.shape[1], key_count(p)};
   Strides mask = op.has_mask ? broadcast_strides(p.inputs[1], full) : Strides::filled(4, 0);
   const int64_t width = p.output.shape[3];
-  const Row q = query.q();
+  const Line q = query.q();
   int64_t key = 0;
   for (size_t i = op.has_mask ? 2 : 1; i < p.inputs.size(); i += 2)
     for (int64_t j = 0; j < p.inputs[i].shape[1]; ++j, ++key) {
-      const Row k = query.row(i, j);
+      const Line k = query.row(i, j);
       float dot = 0;
       for (int64_t d = 0; d < width; ++d) dot += q[d] * k[d];
       scores[key] = op.scale * dot;
@@ -78,7 +70,7 @@ void weigh(const Query& query, const float* scores, float* sums) {
   int64_t key = 0;
   for (size_t i = p.as<Attention>().has_mask ? 2 : 1; i < p.inputs.size(); i += 2)
     for (int64_t j = 0; j < p.inputs[i].shape[1]; ++j, ++key) {
-      const Row v = query.row(i + 1, j);
+      const Line v = query.row(i + 1, j);
       for (int64_t d = 0; d < width; ++d) sums[d] += scores[key] * v[d];
     }
 }

@@ -10,6 +10,13 @@ namespace rung::cpu {
 inline float load_f32(const void* base, DType dtype, int64_t index) {
   return with_type(dtype, [&](auto tag) { return static_cast<float>(static_cast<const decltype(tag)*>(base)[index]); });
 }
+// Numbers that lie `step` elements apart, as f32.
+struct Line {
+  const void* base;
+  DType dtype;
+  int64_t first, step;
+  float operator[](int64_t i) const { return load_f32(base, dtype, first + i * step); }
+};
 inline void store_f32(void* base, DType dtype, int64_t index, float value) {
   with_type(dtype, [&](auto tag) {
     using T = decltype(tag);

@@ -50,10 +50,11 @@ struct Row {
   }
   float dot(int64_t w_row) const {
     const Operand &x = call.problem.inputs[0], &w = call.problem.inputs[1];
-    const int64_t x_at = row_offset(x, row);
+    const Line of_x{call.inputs[0], x.dtype, row_offset(x, row), x.strides.back()};
+    const Line of_w{call.inputs[1], w.dtype, w_row * w.strides[0], w.strides[1]};
+    const int64_t k = shape.k;
     float sum = 0.0f;
-    for (int64_t i = 0; i < shape.k; ++i)
-      sum += at(0, x_at + i * x.strides.back()) * at(1, w_row * w.strides[0] + i * w.strides[1]);
+    for (int64_t i = 0; i < k; ++i) sum += of_x[i] * of_w[i];
     return sum;
   }
   float factor() const {  // of the row's products
