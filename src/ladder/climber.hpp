@@ -27,7 +27,7 @@ class Climber {
   Status try_open_rungs_together();
   Status refine_choices(int number);  // refine.cpp
   Result<double> try_choice(const std::string& key, const KernelChoice& choice, double seconds);
-  Status ablate();                    // ablation.cpp
+  Status ablate();  // ablation.cpp
   Status race_baseline();
   Status measure_final(double seconds);
   Status conclude(ClimbOutcome& outcome);

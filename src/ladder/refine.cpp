@@ -17,7 +17,7 @@ constexpr double kRaceSeconds = 0.6, kRaceHalfWidth = 0.002;
 struct Trial {
   std::string key;
   KernelChoice choice;
-  size_t rank = 0;         // among the alternatives of its problem, the fastest alone first
+  size_t rank = 0;        // among the alternatives of its problem, the fastest alone first
   double problem_us = 0;  // of all launches together, alone
 };
 
