@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/attention.cuh"
 #include "kernels/gpu/attention_ring_sm90.cuh"
+#include "kernels/gpu/registers_sm90.cuh"
 #include "kernels/gpu/wgmma_sm90.cuh"
 
 namespace rung::gpu {
@@ -21,14 +22,6 @@ enum class MaskKind { none, copied, read };
 template <GroupAttentionShape shape>
 __device__ inline void sync_multipliers() {
   asm volatile("bar.sync 1, %0;" ::"n"(shape.multipliers()) : "memory");
-}
-template <int kRegisters>
-__device__ void take_registers() {
-  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kRegisters));
-}
-template <int kRegisters>
-__device__ void give_registers() {
-  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kRegisters));
 }
 
 // word[i] of lane j, of four neighbouring lanes, becomes word[j] of lane i.

@@ -6,6 +6,7 @@
 #include "kernels/gpu/linear_epilogue.cuh"
 #include "kernels/gpu/linear_wgmma_sm90.cuh"
 #include "kernels/gpu/linear_wide_arguments.hpp"
+#include "kernels/gpu/registers_sm90.cuh"
 
 #include <type_traits>
 
@@ -15,15 +16,6 @@ namespace {
 constexpr int kGroupThreads = 128;
 constexpr int kGroupWarps = kGroupThreads / kLanes;
 constexpr int kRowBytes = kWideDepth * 2;  // of a box
-
-template <int kRegisters>
-__device__ void take_registers() {
-  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kRegisters));
-}
-template <int kRegisters>
-__device__ void give_registers() {
-  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kRegisters));
-}
 
 enum Meeting { kOwnGroup = 1, kBothGroups = 1 + kWideGroups, kFirstIsAhead };  // hardware barriers
 __device__ inline void meet_own(int group) {

@@ -1,0 +1,17 @@
+// Registers that warpgroups hand to each other: those that only fetch need few, those that multiply many.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace rung::gpu {
+
+// By all threads of a warpgroup; a multiple of 8.
+template <int kRegisters>
+__device__ inline void take_registers() {
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kRegisters));
+}
+template <int kRegisters>
+__device__ inline void give_registers() {
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kRegisters));
+}
+
+}  // namespace rung::gpu
