@@ -54,6 +54,8 @@ Verdict compiled_for(const gpu::GpuInfo& info) {
   return reject(fmt::format("{} is sm_{}; the GPU kernels here are for sm_8x and sm_90", info.name, info.architecture));
 }
 
+constexpr int64_t kCacheLine = 128;
+
 Result<const Target*> open_cuda(int device) {
   RUNG_TRY(const gpu::Runtime* runtime, gpu::cuda_runtime());
   if (auto missing = gpu::missing_modules_reason(); !missing.empty()) return fail("no GPU kernels: {}", missing);
@@ -69,6 +71,7 @@ Result<const Target*> open_cuda(int device) {
                     .fingerprint = fmt::format("cuda {} sm_{} driver {} {}", info.name, info.architecture,
                                                info.driver_version, gpu::library_gemm_version()),
                     .machine = Machine(cpu::cpu_info(), info),
+                    .row_bytes = kCacheLine,
                     .kernels = gpu::all_kernels(),
                     .gpu = std::move(card)};
 }

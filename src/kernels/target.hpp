@@ -18,6 +18,7 @@ struct Target {
   std::string name;         // as open_target() takes it: "cpu", "cuda:0"
   std::string fingerprint;  // of the device: a plan refuses to load on another
   Machine machine;
+  int64_t row_bytes = 1;  // rows of values that begin at multiples of it are read fastest; 1: no matter
   std::span<const Kernel* const> kernels;  // all rows; those of one op in order of preference
   std::shared_ptr<gpu::Gpu> gpu;           // what runs them; null: the processor
 

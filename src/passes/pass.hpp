@@ -30,6 +30,7 @@ struct PassContext {
   Notes& notes;
   KernelQuery has_kernel;
   DType precision = DType::f32;
+  int64_t row_bytes = 1;  // of the target
   // The query for an op about to be built; a "no" is noted once.
   bool kernel_for(const Graph& graph, const Op& op, std::span<const NodeId> operands);
 };

@@ -20,6 +20,7 @@ Status fuse_attention(Graph& graph, PassContext& context);
 // projection
 Status merge_projections(Graph& graph, PassContext& context);
 Status merge_ropes(Graph& graph, PassContext& context);
+Status pad_hidden(Graph& graph, PassContext& context);
 
 // fusion
 Status recognise_rms_norm(Graph& graph, PassContext& context);

@@ -13,6 +13,7 @@ Result<PassReport> run_recipe_passes(Graph& graph, const Recipe& recipe, const B
                      .disabled = recipe.disabled_passes,
                      .has_kernel = kernel_query(*options.target, recipe.threads),
                      .precision = recipe.precision,
+                     .row_bytes = options.target->row_bytes,
                      .dump_directory = options.dump_directory};
   return run_passes(graph, passes);
 }
