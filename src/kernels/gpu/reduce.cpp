@@ -1,10 +1,14 @@
 // Rows of the reductions along any axis: reduce, cumsum and masked_mean.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "kernels/gpu/make_nest.hpp"
 #include "kernels/gpu/reduce_arguments.hpp"
 
 namespace rung::gpu {
 namespace {
+
+constexpr uint32_t kMostThreads = 256;  // of a block
 
 Verdict supports(const Problem& p, const Machine&) {
   if (auto verdict = supports_types(p, is_known); !verdict) return verdict;
@@ -25,13 +29,19 @@ ReduceArguments base_arguments(const Call& call, int axis) {
   return a;
 }
 
-// Lanes go where neighbours in memory are: along the line, or over lines.
+// A block per line, with no more threads than the line has elements.
+Launch launch_lines(const Call& call, const ReduceArguments& a) {
+  const auto lanes = static_cast<uint32_t>(call.gpu.info().lanes);
+  const uint32_t threads = std::clamp((a.length + lanes - 1) / lanes * lanes, lanes, kMostThreads);
+  return launch_threads(call, int64_t{a.lines.count} * threads, threads);
+}
+
+// Threads go where neighbours in memory are: along the line, or over lines.
 Status enqueue_reduction(const Call& call, ReduceArguments& a, const Loops& lines) {
   a.lines = make_nest<3>(lines);
   auto lanes = static_cast<uint32_t>(call.gpu.info().lanes);
   bool across = a.step != 1 && lines.inner >= 8 && lines.inner_strides[0] == 1;
-  Launch shape = across ? launch_threads(call, a.lines.count, lanes)
-                        : launch_threads(call, int64_t{a.lines.count} * lanes, 4 * lanes);
+  Launch shape = across ? launch_threads(call, a.lines.count, lanes) : launch_lines(call, a);
   if (across) shape.block.x = 8 * lanes;  // each warp takes its share of the axis
   std::string_view kind = is_float(a.type) ? "" : "_integer";
   return call.launch("reduce", fmt::format("reduce_{}{}", across ? "across" : "along", kind), shape, a);
@@ -72,9 +82,7 @@ Status enqueue_cumsum(const Call& call) {
   a.out_step = p.output.strides[axis];
   Strides strides = without(x.strides, axis), out = without(p.output.strides, axis);
   a.lines = make_nest<3>(collapse(without(x.shape, axis), std::array{strides, strides, out}));
-  auto lanes = static_cast<uint32_t>(call.gpu.info().lanes);
-  Launch shape = launch_threads(call, int64_t{a.lines.count} * lanes, 4 * lanes);
-  return call.launch("reduce", is_float(a.type) ? "cumsum" : "cumsum_integer", shape, a);
+  return call.launch("reduce", is_float(a.type) ? "cumsum" : "cumsum_integer", launch_lines(call, a), a);
 }
 
 }  // namespace

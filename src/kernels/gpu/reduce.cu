@@ -1,4 +1,4 @@
-// Sums, means, maxima and running sums along an axis: a warp per line, or lanes over lines where those are neighbours.
+// Sums, means, maxima and running sums along an axis: a block per line, or lanes over lines where those are neighbours.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/elements.cuh"
 #include "kernels/gpu/reduce_arguments.hpp"
@@ -60,22 +60,25 @@ __device__ void store_result(const ReduceArguments& a, const Begin& begin, const
   store_as<T>(a.out, a.out_type, begin.out, value);
 }
 
-// A warp per line.
+// A block per line: loads of one thread follow each other, so that many threads with few are faster than one warp.
 template <class T>
-__device__ void along_lanes(const ReduceArguments& a) {
+__device__ void along_threads(const ReduceArguments& a) {
+  __shared__ Partial<T> parts[kMaxWarps];
   allow_dependents();
-  const uint32_t line = blockIdx.x * (blockDim.x / kLanes) + warp();
-  if (line >= a.lines.count) return;
-  const Begin begin = begin_of(a, line);
+  const Begin begin = begin_of(a, blockIdx.x);
   wait_for_producers();
-  Partial<T> part = gather_part<T>(a, begin, lane(), kLanes);
+  Partial<T> part = gather_part<T>(a, begin, threadIdx.x, blockDim.x);
 #pragma unroll
   for (int mask = kLanes / 2; mask > 0; mask /= 2) {
     const Partial<T> other{shuffle_xor(part.value, mask), shuffle_xor(part.count, mask),
                            shuffle_xor(static_cast<int>(part.empty), mask) != 0};
     add(a, part, other);
   }
-  if (lane() == 0) store_result(a, begin, part);
+  if (lane() == 0) parts[warp()] = part;
+  sync_block();
+  if (threadIdx.x > 0) return;
+  for (int i = 1; i < static_cast<int>(blockDim.x) / kLanes; ++i) add(a, part, parts[i]);
+  store_result(a, begin, part);
 }
 
 constexpr int kWarps = 8;
@@ -98,26 +101,38 @@ __device__ void across_lanes(const ReduceArguments& a) {
   store_result(a, begin, part);
 }
 
-// A warp per line, kLanes elements at a time.
+// Over the lanes up to this one.
+template <class T>
+__device__ T running_sum_of_warp(T value) {
+#pragma unroll
+  for (int distance = 1; distance < kLanes; distance *= 2) {
+    const T before = shuffle(value, lane() - distance);
+    if (lane() >= distance) value += before;
+  }
+  return value;
+}
+
+// A block per line, an element for each thread at a time.
 template <class T>
 __device__ void running_sum(const ReduceArguments& a) {
+  __shared__ T totals[2][kMaxWarps];
   allow_dependents();
-  const uint32_t line = blockIdx.x * (blockDim.x / kLanes) + warp();
-  if (line >= a.lines.count) return;
-  const Begin begin = begin_of(a, line);
+  const int warps = static_cast<int>(blockDim.x) / kLanes;
+  const Begin begin = begin_of(a, blockIdx.x);
   wait_for_producers();
   T carry{};
-  for (uint32_t first = 0; first < a.length; first += kLanes) {
-    const uint32_t i = first + lane();
-    T value = i < a.length ? load_as<T>(a.x, a.type, begin.x + i * a.step) : T{};
-#pragma unroll
-    for (int distance = 1; distance < kLanes; distance *= 2) {
-      const T before = shuffle(value, lane() - distance);
-      if (lane() >= distance) value += before;
+  int turn = 0;  // what a fast warp writes next is not what a slow one reads
+  for (uint32_t first = 0; first < a.length; first += blockDim.x, turn ^= 1) {
+    const uint32_t i = first + threadIdx.x;
+    T value = running_sum_of_warp(i < a.length ? load_as<T>(a.x, a.type, begin.x + i * a.step) : T{});
+    if (lane() == kLanes - 1) totals[turn][warp()] = value;
+    sync_block();
+    T before = carry;
+    for (int w = 0; w < warps; ++w) {
+      if (w == warp()) before = carry;
+      carry += totals[turn][w];
     }
-    value += carry;
-    if (i < a.length) store_as<T>(a.out, a.out_type, begin.out + i * a.out_step, value);
-    carry = shuffle(value, kLanes - 1);
+    if (i < a.length) store_as<T>(a.out, a.out_type, begin.out + i * a.out_step, value + before);
   }
 }
 
@@ -128,8 +143,8 @@ __device__ void running_sum(const ReduceArguments& a) {
   extern "C" __global__ void __launch_bounds__(256) name(const __grid_constant__ rung::gpu::ReduceArguments a) { \
     rung::gpu::function<T>(a);                                                                               \
   }
-RUNG_REDUCE(reduce_along, along_lanes, float)
-RUNG_REDUCE(reduce_along_integer, along_lanes, int64_t)
+RUNG_REDUCE(reduce_along, along_threads, float)
+RUNG_REDUCE(reduce_along_integer, along_threads, int64_t)
 RUNG_REDUCE(reduce_across, across_lanes, float)
 RUNG_REDUCE(reduce_across_integer, across_lanes, int64_t)
 RUNG_REDUCE(cumsum, running_sum, float)
