@@ -60,6 +60,12 @@ __device__ inline void copy_box(void* to, const TileMap& map, const int (&at)[Ti
       "r"(static_cast<int>(by_this_lane))
       : "memory");
 }
+// Asks for a box to be brought into the L2 cache.
+__device__ inline void prefetch_box(const TileMap& map, const int (&at)[TileShape::kRank]) {
+  asm volatile("cp.async.bulk.prefetch.tensor.5d.L2.global.tile [%0, {%1, %2, %3, %4, %5}];" ::"l"(&map), "r"(at[0]),
+               "r"(at[1]), "r"(at[2]), "r"(at[3]), "r"(at[4])
+               : "memory");
+}
 // 16 or 8 bytes to another block; reports them to that block's barrier.
 __device__ inline void send(uint32_t peer, const uint32_t (&x)[4], uint32_t peer_barrier) {
   asm volatile(

@@ -8,6 +8,10 @@ namespace rung::gpu {
 
 inline constexpr float kLog2E = 1.4426950408889634f;
 
+__device__ inline int query_of(const AttentionArguments& a, int row) {
+  return static_cast<int>(row * a.ratio_inverse >> 32);
+}
+
 // The rows of one block: all heads that read key head `group` of `batch`.
 struct AttentionRows {
   const AttentionArguments& a;
@@ -16,21 +20,20 @@ struct AttentionRows {
   __device__ int count() const { return a.queries * a.ratio; }
   template <class T>
   __device__ const T* q(int row) const {
-    const int query = query_of(row), head = head_of(row, query);
+    const int query = query_of(a, row), head = head_of(row, query);
     return static_cast<const T*>(a.q) + batch * a.q_stride[0] + query * a.q_stride[1] + head * a.q_stride[2];
   }
   template <class T>
   __device__ T* out(int row) const {
-    const int query = query_of(row), head = head_of(row, query);
+    const int query = query_of(a, row), head = head_of(row, query);
     return static_cast<T*>(a.out) + ((static_cast<int64_t>(batch) * a.queries + query) * a.heads + head) * a.width;
   }
   __device__ const float* mask(int row) const {
-    const int query = query_of(row), head = head_of(row, query);
+    const int query = query_of(a, row), head = head_of(row, query);
     return a.mask + batch * a.mask_stride[0] + head * a.mask_stride[1] + query * a.mask_stride[2];
   }
 
  private:
-  __device__ int query_of(int row) const { return static_cast<int>(row * a.ratio_inverse >> 32); }
   __device__ int head_of(int row, int query) const { return group * a.ratio + row - query * a.ratio; }
 };
 

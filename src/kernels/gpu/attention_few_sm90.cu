@@ -112,7 +112,7 @@ struct FewWork {
   __device__ void make_barriers() const {
     for (int i = 0; i < 2 + 2 * Shape::kTiles; ++i) barrier(i).init(1);
     publish_barriers();
-    sums_came().arrive_expecting(a.splits * rows_of(rank) * Shape::kSumBytes, true);
+    sums_came().arrive_expecting((a.splits - 1) * rows_of(rank) * Shape::kSumBytes, true);
   }
   __device__ void load(const TileMap& map, unsigned char* to, Barrier& came) const {
     came.arrive_expecting(Shape::kTileBytes, true);
@@ -286,17 +286,20 @@ struct FewWork {
     fence_for_matrix_units();
     sync_block();
   }
-  // A warp for each block of the cluster.
+  // A warp for each other block of the cluster.
   __device__ void send() const {
     for (int to = warp(); to < a.splits; to += Shape::kWarps)
-      if (lane() == 0 && rows_of(to) > 0)
+      if (lane() == 0 && to != rank && rows_of(to) > 0)
         send_rows(peer_address(received(rank, 0), to), sent(to * own), rows_of(to) * Shape::kSumBytes,
                   peer_address(&sums_came(), to));
   }
-  // `parts`: those of the first row that this block finishes, of every block in turn.
-  __device__ void finish(const unsigned char* parts) const {
+  // Sums of every block in turn, this one's where it left them.
+  __device__ void finish() const {
     for (int row = warp(); row < rows_of(rank); row += Shape::kWarps) {
-      auto part = [&](int source) { return parts + (min(source, a.splits - 1) * own + row) * Shape::kSumBytes; };
+      auto part = [&](int source) {
+        const int from = min(source, a.splits - 1);
+        return from == rank ? sent(rank * own + row) : received(from, row);
+      };
       auto statistics = [&](int source) { return *reinterpret_cast<const Running*>(part(source) + Shape::kWidth * 2); };
       constexpr int kTogether = 8;
       Running total;
@@ -356,12 +359,12 @@ __device__ void attention(const FewAttentionArguments& a) {
   work.weigh_keys(scores);
   work.add_values(sums, scores);
   work.stage(sums);
-  if (a.splits == 1) return work.finish(work.sent(0));
+  if (a.splits == 1) return work.finish();
   cluster_wait();
   work.send();
   work.sums_came().wait(0);
   cluster_arrive();  // nothing more is read from this block's peers
-  work.finish(work.received(0, 0));
+  work.finish();
   cluster_wait();
 }
 

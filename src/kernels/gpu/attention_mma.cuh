@@ -101,6 +101,7 @@ struct MmaAttention {
   // One warp has all keys: through its queries' place in shared memory, so that rows leave in whole lines.
   __device__ void store() {
     T* to = my_queries();
+    sync_warp();  // no lane reads queries any more
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const float factor = fast_inverse(running[half].sum);

@@ -72,7 +72,9 @@ struct KeyShare {
   int first, step, blocks;
 };
 
-// Fills the ring, by one thread; keys come with their mask. Order: keys 0, keys 1, values 0, keys 2, values 1, ...
+// Fetches the queries, by one thread, and fills the ring, by another; keys come with their mask. Order: keys 0, keys 1,
+// values 0, keys 2, values 1, ... Other threads ask for the mask ahead: layers share it, and one layer's weights push
+// it out of the cache.
 template <GroupAttentionShape shape>
 struct Loader {
   const GroupAttentionArguments& a;
@@ -86,8 +88,30 @@ struct Loader {
     const int segment = KeyTile(a.attention, share.first).segment;
     prefetch(a.q), prefetch(a.k[segment]), prefetch(a.v[segment]);
   }
-  __device__ void run() const {
-    load_queries();
+  // Of `threads`, number `thread` asks for its tiles' mask; into the cache, where late writes go as well.
+  __device__ void prefetch_mask(int thread, int threads) const {
+    if (a.mask_rows == 0) return;
+    KeyTile tile(a.attention, share.first + thread * share.step);
+#pragma unroll 1
+    for (int block = thread; block < share.blocks; block += threads, tile.advance(a.attention, threads * share.step))
+      for (int panel = 0; panel < 2; ++panel) prefetch_box(a.mask, mask_box(tile, panel).at);
+  }
+  __device__ void load_queries() const {
+    Barrier& barrier = memory.queries_came();
+    barrier.arrive_expecting(shape.query_bytes(), true);
+    const int ratio = a.attention.ratio, group = static_cast<int>(blockIdx.y), batch = static_cast<int>(blockIdx.z);
+#pragma unroll 1
+    for (int i = 0; i < shape.groups * a.boxes; ++i) {
+      const int g = i / a.boxes, box = i % a.boxes;
+      unsigned char* const to = memory.queries() + (g * shape.panels() + box) * 64 * 128;
+      const int position = query_of(a.attention, first_row + g * 64);
+      if (ratio == 1)
+        copy_box(to, a.q, {box * 64, position, 0, group, batch}, barrier, true);
+      else
+        copy_box(to, a.q, {box * 64, 0, position, 0, a.attention.groups > 1 ? group : batch}, barrier, true);
+    }
+  }
+  __device__ void fill_ring() const {
     if (share.blocks == 0) return;
     KeyTile keys(a.attention, share.first), values = keys;
     Turn turn;
@@ -102,30 +126,20 @@ struct Loader {
   }
 
  private:
-  __device__ void load_queries() const {
-    Barrier& barrier = memory.queries_came();
-    barrier.arrive_expecting(shape.query_bytes(), true);
-    const int ratio = a.attention.ratio, group = static_cast<int>(blockIdx.y), batch = static_cast<int>(blockIdx.z);
-#pragma unroll 1
-    for (int i = 0; i < shape.groups * a.boxes; ++i) {
-      const int g = i / a.boxes, box = i % a.boxes;
-      unsigned char* const to = memory.queries() + (g * shape.panels() + box) * 64 * 128;
-      const int position = (first_row + g * 64) / ratio;
-      if (ratio == 1)
-        copy_box(to, a.q, {box * 64, position, 0, group, batch}, barrier, true);
-      else
-        copy_box(to, a.q, {box * 64, 0, position, 0, a.attention.groups > 1 ? group : batch}, barrier, true);
-    }
+  struct Box {
+    int at[TileShape::kRank];
+  };
+  // The first or second half of a tile's mask.
+  __device__ Box mask_box(const KeyTile& tile, int half) const {
+    const int query = a.mask_rows > 1 ? query_of(a.attention, first_row) : 0;
+    const int batch = a.attention.mask_stride[0] ? static_cast<int>(blockIdx.z) : 0;
+    return {{2 * tile.number() + half * 64, query, batch, 0, 0}};
   }
   __device__ void load_keys(const KeyTile& tile, Turn& turn) const {
     load(a.k[tile.segment], tile, turn, static_cast<uint32_t>(2 * a.mask_rows * 128));
-    for (int panel = 0; panel < 2 && a.mask_rows > 0; ++panel) {
-      const int query = a.mask_rows > 1 ? first_row / a.attention.ratio : 0;
-      copy_box(
-          memory.mask(turn.slot) + panel * shape.mask_panel_bytes(), a.mask,
-          {2 * tile.number() + panel * 64, query, a.attention.mask_stride[0] ? static_cast<int>(blockIdx.z) : 0, 0, 0},
-          memory.full(turn.slot), true);
-    }
+    for (int panel = 0; panel < 2 && a.mask_rows > 0; ++panel)
+      copy_box(memory.mask(turn.slot) + panel * shape.mask_panel_bytes(), a.mask, mask_box(tile, panel).at,
+               memory.full(turn.slot), true);
     turn.advance(memory.tiles);
   }
   __device__ void load_values(const KeyTile& tile, Turn& turn) const {

@@ -459,12 +459,17 @@ __device__ void attention(const GroupAttentionArguments& a) {
   allow_dependents();
   if (loading_warp == 0 && lane() == 0) loader.prepare(), make_barriers(memory, last.expected_bytes());
   sync_block();
-  wait_for_producers();
   if (loading_warp >= 0) {
     if constexpr (shape.groups > 1) give_registers<24>();
-    if (loading_warp == 0 && lane() == 0) loader.run();
+    if (loading_warp > 1 && lane() == 0) loader.prefetch_mask(loading_warp - 2, kGroupWarps - 2);
+    wait_for_producers();
+    // Queries come first; where keys bring a mask, which takes longer to ask for, beside the first of them.
+    const int for_queries = a.mask_rows > 0 ? 1 : 0;
+    if (loading_warp == for_queries && lane() == 0) loader.load_queries();
+    if (loading_warp == 0 && lane() == 0) loader.fill_ring();
   } else {
     if constexpr (shape.groups > 1) take_registers<240>();
+    wait_for_producers();
     Group<T, shape> work(a, rows, memory, first_row);
     multiply(work, last, share, a.mask_rows);
   }

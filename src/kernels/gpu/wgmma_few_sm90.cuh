@@ -50,12 +50,6 @@ __device__ inline void store_two_matrices_transposed(void* row, const uint32_t (
                "r"(x[1])
                : "memory");
 }
-// Asks for a box to be brought into the L2 cache.
-__device__ inline void prefetch_box(const TileMap& map, const int (&at)[TileShape::kRank]) {
-  asm volatile("cp.async.bulk.prefetch.tensor.5d.L2.global.tile [%0, {%1, %2, %3, %4, %5}];" ::"l"(&map), "r"(at[0]),
-               "r"(at[1]), "r"(at[2]), "r"(at[3]), "r"(at[4])
-               : "memory");
-}
 // From this block's shared memory to a peer's; reports the bytes to that block's barrier. Multiples of 16 bytes.
 __device__ inline void send_rows(uint32_t peer, const void* from, uint32_t bytes, uint32_t peer_barrier) {
   asm volatile(

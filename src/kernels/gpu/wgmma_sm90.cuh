@@ -44,10 +44,6 @@ __device__ inline void pin(FragmentC (&c)[n]) {
 #pragma unroll
     for (float& x : f.x) asm volatile("" : "+f"(x)::"memory");
 }
-// Of the threads of one warpgroup; `which` from 1 on.
-__device__ inline void sync_group(int which) {
-  asm volatile("bar.sync %0, %1;" ::"r"(which), "n"(kGroupThreads) : "memory");
-}
 // Keeps a wait for products that follows behind the computation of `x`, which is not below 0: the assembler knows no
 // order between the two and moves the wait up, after which nothing runs beside the products.
 __device__ inline void hold(float x) {
