@@ -35,9 +35,9 @@ constexpr const char* kPolicy[] = {
     "y = linear(x:f32[1,50,1024], w:f32[32,1024], wb:f32[32], has_bias=true)",
     // the prefix
     "y = linear(x:bf16[1,816,2048], w:bf16[2560,2048], out=bf16)",
-    "y = linear(x:bf16[1,816,2048], w:bf16[2048,2048], r:bf16[1,816,2048], has_residual=true, out=bf16)",
+    "y = linear(x:bf16[1,816,2048], w:bf16[2048,2048], r:f32[1,816,2048], has_residual=true)",
     "y = linear(x:bf16[1,816,2048], w:bf16[32768,2048], gated=true, activation=gelu_tanh, out=bf16)",
-    "y = linear(x:bf16[1,816,16384], w:bf16[2048,16384], r:bf16[1,816,2048], has_residual=true, out=bf16)",
+    "y = linear(x:bf16[1,816,16384], w:bf16[2048,16384], r:f32[1,816,2048], has_residual=true)",
     "q: bf16[1,816,2560] = input()\n"
     "y = attention(reshape(slice(q, axis=2, begin=0, end=2048), shape=[1,816,8,256]), mask:f32[1,1,816,816], "
     "reshape(slice(q, axis=2, begin=2048, end=2304), shape=[1,816,1,256]), "
@@ -47,8 +47,8 @@ constexpr const char* kPolicy[] = {
     "y = linear(x:bf16[3,256,1152], w:bf16[3456,1152], wb:bf16[3456], has_bias=true, out=bf16)",
     "y = linear(x:bf16[3,256,1152], w:bf16[1152,1152], wb:bf16[1152], r:bf16[3,256,1152], has_bias=true, "
     "has_residual=true, out=bf16)",
-    "y = linear(x:bf16[3,256,1152], w:bf16[4304,1152], wb:bf16[4304], has_bias=true, activation=gelu_tanh, out=bf16)",
-    "y = linear(x:bf16[3,256,4304], w:bf16[1152,4304], wb:bf16[1152], r:bf16[3,256,1152], has_bias=true, "
+    "y = linear(x:bf16[3,256,1152], w:bf16[4352,1152], wb:bf16[4352], has_bias=true, activation=gelu_tanh, out=bf16)",
+    "y = linear(x:bf16[3,256,4352], w:bf16[1152,4352], wb:bf16[1152], r:bf16[3,256,1152], has_bias=true, "
     "has_residual=true, out=bf16)",
     "q: bf16[3,256,3456] = input()\n"
     "y = attention(reshape(slice(q, axis=2, begin=0, end=1152), shape=[3,256,16,72]), "

@@ -63,8 +63,24 @@ TEST(LinearWide, TilesDifferAndAreFewEnoughToTry) {
     for (const WideTile& tile : tiles) parameters.insert(tile.parameter());
     EXPECT_EQ(parameters.size(), tiles.size());
     EXPECT_GE(parameters.size(), 1u);
-    EXPECT_LE(parameters.size(), 6u);
+    EXPECT_LE(parameters.size(), 8u);
   }
+}
+
+TEST(LinearWide, BlocksThatShareKFinishAllTokensBetweenThem) {
+  for (int32_t tokens : {104, 112, 128, 136, 192, 208}) {
+    const WideTile split{128, tokens, false, 2};
+    EXPECT_EQ(split.parameter(), 2128000 + tokens);
+    EXPECT_EQ(split.first_half() % 8, 0);
+    EXPECT_GE(2 * split.first_half(), tokens);
+    EXPECT_LT(2 * split.first_half(), tokens + 16);
+  }
+  Problem down = problem(816, 2048, 16384);
+  down.params = {{"tile", 2128208}};
+  EXPECT_EQ(WidePlan(down).tiles, 64);  // 4 x 16
+  EXPECT_EQ(WidePlan(down).tile.split, 2);
+  Problem shallow = problem(816, 2048, 128);  // two chunks of K
+  for (const WideTile& tile : wide_tiles(shallow)) EXPECT_EQ(tile.split, 1);
 }
 
 TEST(LinearWide, FunctionNamesTheKindTheTypeAndTheTile) {
@@ -104,6 +120,9 @@ TEST(LinearWide, SaysWhyItRefuses) {
   Problem wide = problem(816, 16384, 2048, true);
   wide.output.dtype = DType::f32;
   EXPECT_EQ(reason(wide, hopper()), "gated, with a result in f32");
+  Problem normed = problem(816, 2048, 2048);
+  std::get<Linear>(normed.op).normed = true;
+  EXPECT_EQ(reason(normed, hopper()), "it takes no norm from its neighbours");
 }
 
 }  // namespace

@@ -58,5 +58,9 @@ RUNG_WGMMA(136, RUNG_R0 ", " RUNG_R16 ", " RUNG_R32 ", " RUNG_R48 ", %64, %65, %
            RUNG_D4(64))
 RUNG_WGMMA(192, RUNG_R0 ", " RUNG_R16 ", " RUNG_R32 ", " RUNG_R48 ", " RUNG_R64 ", " RUNG_R80, "%96", "%97",
            RUNG_D64(0), RUNG_D16(64), RUNG_D16(80))
+RUNG_WGMMA(208,
+           RUNG_R0 ", " RUNG_R16 ", " RUNG_R32 ", " RUNG_R48 ", " RUNG_R64 ", " RUNG_R80
+                   ", %96, %97, %98, %99, %100, %101, %102, %103",
+           "%104", "%105", RUNG_D64(0), RUNG_D16(64), RUNG_D16(80), RUNG_D4(96), RUNG_D4(100))
 
 }  // namespace rung::gpu

@@ -21,12 +21,13 @@ struct LinearWideArguments {
   TensorMap x;                               // boxes of a tile's tokens
   uint64_t bias = 0, residual = 0, out = 0;  // addresses; 0: none. Rows of out are dense
   int64_t residual_stride = 0;               // elements; a multiple of 4
-  DType bias_type{}, out_type{};
+  DType bias_type{}, residual_type{}, out_type{};
   int32_t activation = 0;              // rung::Activation
   int32_t m = 0, n = 0;                // n a multiple of 8
   int32_t chunks = 0;                  // of K
   int32_t stages = 0;                  // of the ring
   int32_t token_tiles = 0, tiles = 0;  // along the tokens, and in all
+  int32_t split = 1;                   // blocks that share K, a cluster: 1 or 2
   int32_t half = 0;           // columns of half a head; 0: no head is turned, and none of what follows is there
   int32_t rotated = 0;        // columns of out that are turned; a multiple of 2 * half
   uint64_t cos = 0, sin = 0;  // addresses: 2 * half elements for each token
@@ -34,23 +35,31 @@ struct LinearWideArguments {
   DType angle_type{};                      // f32, or x's type
 };
 
-// Rows of w and tokens of a tile.
+// Rows of w and tokens of a tile, and the blocks that share its K: two multiply a half of K each and finish a half of
+// the tokens each.
 struct WideTile {
   int32_t rows, tokens;
   bool gated;
+  int32_t split = 1;
 
-  constexpr int64_t parameter() const { return rows * 1000 + tokens; }  // the value of "tile": 128104
+  // The value of "tile": 128104, or 2128208 where two blocks share K.
+  constexpr int64_t parameter() const { return (split > 1 ? split * 1'000'000 : 0) + rows * 1000 + tokens; }
+  constexpr int32_t first_half() const { return (tokens / 8 + 1) / 2 * 8; }  // tokens that the first of two finishes
   constexpr int32_t stage_bytes() const { return (rows + tokens) * kWideDepth * 2; }
   constexpr int32_t columns() const { return gated ? rows / 2 : rows; }        // of out
   constexpr int32_t group_columns() const { return columns() / kWideGroups; }  // of a warpgroup
 
-  // Results leave through shared memory, a token a row: sums in f32 in the place of the ring; gated results, rounded,
-  // in a place of their own, half of the tokens at a time. Pitches keep the banks apart.
-  constexpr int32_t pitch() const { return gated ? (group_columns() + 8) * 2 : (group_columns() + 4) * 4; }
-  constexpr int32_t piece_tokens() const { return gated ? (tokens / 8 + 1) / 2 * 8 : tokens; }
+  // Results leave through shared memory, a token a row: sums in f32, or results that need no more than rounding, in the
+  // place of the ring; gated results, rounded, in a place of their own, half of the tokens at a time. Pitches keep the
+  // banks apart.
+  constexpr int32_t rounded_pitch() const { return (group_columns() + 8) * 2; }
+  constexpr int32_t pitch() const { return gated ? rounded_pitch() : (group_columns() + 4) * 4; }
+  constexpr int32_t piece_tokens() const { return gated ? first_half() : tokens; }
   constexpr int32_t piece_bytes() const { return piece_tokens() * pitch(); }  // of a warpgroup
+  constexpr int32_t half_bytes() const { return first_half() * pitch(); }     // of a split product, likewise
   constexpr int32_t shared_bytes(int32_t stages) const {
-    const int32_t ring = stages * stage_bytes(), pieces = kWideGroups * piece_bytes();
+    const int32_t ring = stages * stage_bytes();
+    const int32_t pieces = kWideGroups * (split > 1 ? 3 * half_bytes() : piece_bytes());
     return kWideHeaderBytes + (gated ? ring + pieces : ring > pieces ? ring : pieces);
   }
 };

@@ -24,16 +24,17 @@ Verdict supports_sizes(const Problem& problem, const LinearShape& shape) {
   return accept();
 }
 
-// A residual in f32 is refused: between layers of so many tokens it costs more traffic than its digits are worth, and
-// plans keep sums in f32 wherever a kernel offers to.
+// A residual in f32 is refused beside a bias: no library takes both, and plans keep sums in f32 wherever a kernel
+// offers to, so that this row would be left without a rival.
 Verdict supports_types(const Problem& problem, const LinearShape& shape) {
   const DType type = problem.inputs[0].dtype;
   if (type == DType::f32 || problem.inputs[1].dtype != type) return reject("x and w are not both bf16 or both f16");
   if (problem.output.dtype != type && problem.output.dtype != DType::f32)
     return reject("the result is neither f32 nor of x's type");
-  if (shape.residual_at > 0 && problem.inputs[static_cast<size_t>(shape.residual_at)].dtype != type)
-    return reject("the residual is not of x's type");
-  return accept();
+  if (shape.residual_at < 0) return accept();
+  const DType residual = problem.inputs[static_cast<size_t>(shape.residual_at)].dtype;
+  if (residual == type || (residual == DType::f32 && shape.bias_at < 0)) return accept();
+  return reject("the residual is not of x's type, and not f32 without a bias");
 }
 
 Verdict supports_gate(const Problem& problem) {
@@ -66,6 +67,8 @@ Verdict supports_angles(const Problem& problem, const LinearShape& shape) {
 
 Verdict supports(const Problem& problem, const Machine& machine) {
   if (machine.gpu.architecture != 90) return reject("made for compute capability 9.0");
+  const auto& op = problem.as<Linear>();
+  if (op.feeds_norm || op.split_residual || op.normed) return reject("it takes no norm from its neighbours");
   if (auto verdict = supports_linear_operands(problem, is_computed_float); !verdict) return verdict;
   if (!problem.inputs[1].constant) return reject("w is not constant, so it cannot be fetched ahead");
   const LinearShape shape(problem);
@@ -119,7 +122,7 @@ void set_epilogue(LinearWideArguments& a, const Call& call) {
     a.bias = call.inputs[shape.bias_at], a.bias_type = problem.inputs[static_cast<size_t>(shape.bias_at)].dtype;
   if (shape.residual_at > 0) {
     const Operand& residual = problem.inputs[static_cast<size_t>(shape.residual_at)];
-    a.residual = call.inputs[shape.residual_at];
+    a.residual = call.inputs[shape.residual_at], a.residual_type = residual.dtype;
     a.residual_stride = residual.row_stride();
   }
   if (shape.rotated > 0) set_angles(a, call, shape);
@@ -132,7 +135,8 @@ Result<LinearWideArguments> arguments_of(const Call& call, const WidePlan& plan)
                         .chunks = plan.chunks,
                         .stages = plan.stages,
                         .token_tiles = plan.token_tiles,
-                        .tiles = plan.tiles};
+                        .tiles = plan.tiles,
+                        .split = plan.tile.split};
   const Runtime& runtime = call.gpu.runtime();
   RUNG_CHECK(call.gpu.check(runtime.tile_map(&a.w, shape_of_w(call, plan.tile)), "linear: describing w"));
   RUNG_CHECK(call.gpu.check(runtime.tensor_map(&a.x, matrix_of_x(call, plan.tile)), "linear: describing x"));
@@ -145,9 +149,11 @@ Status enqueue(const Call& call) {
   const WidePlan plan(call.problem);
   RUNG_TRY(LinearWideArguments arguments, arguments_of(call, plan));
   // Blocks of a gated product go on to their next tile while they finish the last; others have one tile each.
-  const int blocks = plan.tile.gated ? std::min(plan.tiles, call.gpu.info().multiprocessors) : plan.tiles;
+  const int split = plan.tile.split;
+  const int blocks = plan.tile.gated ? std::min(plan.tiles, call.gpu.info().multiprocessors) : plan.tiles * split;
   const Launch launch{.grid = {static_cast<uint32_t>(blocks)},
                       .block = {static_cast<uint32_t>(kWideThreads)},
+                      .cluster = {static_cast<uint32_t>(split)},
                       .shared_bytes = static_cast<uint32_t>(plan.tile.shared_bytes(plan.stages)),
                       .dependent = call.gpu.info().dependent_launch};
   return call.launch("linear_wide_sm90", plan.function, launch, arguments);

@@ -2,66 +2,16 @@
 // while two warpgroups multiply, each its own rows of weights.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/bulk_copy_sm90.cuh"
-#include "kernels/gpu/elements.cuh"
+#include "kernels/gpu/cluster_sm90.cuh"
 #include "kernels/gpu/linear_epilogue.cuh"
 #include "kernels/gpu/linear_wgmma_sm90.cuh"
-#include "kernels/gpu/linear_wide_arguments.hpp"
+#include "kernels/gpu/linear_wide_sm90.cuh"
 #include "kernels/gpu/registers_sm90.cuh"
 
 #include <type_traits>
 
 namespace rung::gpu {
 namespace {
-
-constexpr int kGroupThreads = 128;
-constexpr int kGroupWarps = kGroupThreads / kLanes;
-constexpr int kRowBytes = kWideDepth * 2;  // of a box
-
-enum Meeting { kOwnGroup = 1, kBothGroups = 1 + kWideGroups, kFirstIsAhead };  // hardware barriers
-__device__ inline void meet_own(int group) {
-  asm volatile("bar.sync %0, %1;" ::"r"(kOwnGroup + group), "n"(kGroupThreads) : "memory");
-}
-__device__ inline void meet_both(Meeting which) {
-  asm volatile("bar.sync %0, %1;" ::"r"(which), "n"(kWideGroups * kGroupThreads) : "memory");
-}
-// Does not wait for the others.
-__device__ inline void announce(Meeting which) {
-  asm volatile("bar.arrive %0, %1;" ::"r"(which), "n"(kWideGroups * kGroupThreads) : "memory");
-}
-
-__device__ inline void store_shared(uint32_t to, float x) {
-  asm volatile("st.shared.f32 [%0], %1;" ::"r"(to), "f"(x) : "memory");
-}
-template <class V>
-__device__ inline V load_shared(uint32_t from) {
-  uint4 v;
-  asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-               : "r"(from)
-               : "memory");
-  return reinterpret_cast<const V&>(v);
-}
-// Two 8x8 matrices of 16-bit elements, held as the matrix units give them, row by row of their transposes; the address
-// of row lane % 8 of matrix lane / 8 comes from each of the first 16 lanes.
-__device__ inline void store_transposed(uint32_t to, uint32_t first, uint32_t second) {
-  asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};" ::"r"(to), "r"(first), "r"(second)
-               : "memory");
-}
-
-// Activations of gates, to some units in the last place.
-__device__ inline float gate_silu(float x) { return x * fast_inverse(1.0f + fast_exp2(-1.4426950409f * x)); }
-// x sigmoid(2 u), as in activation.cuh.
-__device__ inline float gate_gelu_tanh(float x) {
-  return x * fast_inverse(1.0f + fast_exp2(x * fmaf(x * x, -0.10294324f, -2.3022082f)));
-}
-
-// A walk round the ring.
-struct Turn {
-  int stage = 0, phase = 0;
-  __device__ void advance(int stages) {
-    if (++stage == stages) stage = 0, phase ^= 1;
-  }
-};
 
 // One block. kBlocks: 64-row blocks of w of a warpgroup; kTokens: of a tile.
 template <class T, int kBlocks, int kTokens, bool kGated>
@@ -72,10 +22,23 @@ struct Wide {
   using Sums = float[kBlocks][kTokens / 2];
 
   const LinearWideArguments& a;
-  const uint32_t full, empty, ring;  // shared addresses
+  const uint32_t full, empty, received, ring;  // shared addresses
+  const int rank;                              // among the blocks that share K
+  const int first_chunk, chunks;               // this block's part of K
 
   __device__ Wide(const LinearWideArguments& arguments, uint32_t shared)
-      : a(arguments), full(shared), empty(shared + kWideMaxStages * 8), ring(shared + kWideHeaderBytes) {}
+      : a(arguments),
+        full(shared),
+        empty(shared + kWideMaxStages * 8),
+        received(shared + kWideMaxStages * 16),
+        ring(shared + kWideHeaderBytes),
+        rank(splits() ? cluster_rank() : 0),
+        first_chunk(rank * (a.chunks / 2)),
+        chunks(splits() ? (a.chunks + rank) / 2 : a.chunks) {}
+  __device__ bool splits() const { return !kGated && a.split > 1; }
+  // Of the tiles.
+  __device__ int first_tile() const { return static_cast<int>(blockIdx.x) / a.split; }
+  __device__ int tile_step() const { return static_cast<int>(gridDim.x) / a.split; }
 
   // A tile's first column of out, and its first token; tiles go along the tokens first. Its rows of w begin with group
   // `eight` of a head, or of all rows where none is turned.
@@ -89,7 +52,8 @@ struct Wide {
     const int column = row * (kTile.rows / 2), head = column / a.half;  // of the lower halves alone
     return {column + head * a.half, token, (column - head * a.half) / 8, head};
   }
-  __device__ bool turns_heads() const { return !kGated && a.half > 0; }
+  static constexpr bool kMayTurn = !kGated && kBlocks == 1;
+  __device__ bool turns_heads() const { return kMayTurn && a.half > 0; }
 
   // ---- the fetching thread
 
@@ -99,37 +63,40 @@ struct Wide {
       barrier_init(full + 8 * stage, 1);
       barrier_init(empty + 8 * stage, kWideGroups * kGroupWarps);
     }
+    if (splits()) barrier_init(received, 1);
     barrier_init_fence();
+    if (splits()) barrier_expect(received, kWideGroups * finished_tokens(rank) * kPitch);
   }
-  __device__ void fetch_weights(int stage, int k, const Place& at) const {
+  __device__ int column_of_k(int chunk) const { return (first_chunk + chunk) * kWideDepth; }
+  __device__ void fetch_weights(int stage, int chunk, const Place& at) const {
     const CopyTarget to{ring + stage * kStageBytes, full + 8 * stage};
     barrier_expect(to.barrier, kStageBytes);
-    load_box(to, a.w, {k, 0, 0, at.eight, at.head});
+    load_box(to, a.w, {column_of_k(chunk), 0, 0, at.eight, at.head});
   }
-  __device__ void fetch_tokens(int stage, int k, int token) const {
-    load_box({ring + stage * kStageBytes + kWeightBytes, full + 8 * stage}, a.x, token, k);
+  __device__ void fetch_tokens(int stage, int chunk, int token) const {
+    load_box({ring + stage * kStageBytes + kWeightBytes, full + 8 * stage}, a.x, token, column_of_k(chunk));
   }
-  __device__ int early() const { return min(a.stages, a.chunks); }
+  __device__ int early() const { return min(a.stages, chunks); }
   // Weights do not depend on the kernels before this one: they fill the ring first.
   __device__ void fetch_early() const {
-    const Place at = place_of(static_cast<int>(blockIdx.x));
+    const Place at = place_of(first_tile());
 #pragma unroll 1
-    for (int stage = 0; stage < early(); ++stage) fetch_weights(stage, stage * kWideDepth, at);
+    for (int stage = 0; stage < early(); ++stage) fetch_weights(stage, stage, at);
   }
   __device__ void fetch() const {
-    int tile = static_cast<int>(blockIdx.x), chunk = early();
+    int tile = first_tile(), chunk = early();
     Place at = place_of(tile);
 #pragma unroll 1
-    for (int stage = 0; stage < chunk; ++stage) fetch_tokens(stage, stage * kWideDepth, at.token);
+    for (int stage = 0; stage < chunk; ++stage) fetch_tokens(stage, stage, at.token);
     Turn turn{chunk == a.stages ? 0 : chunk, chunk == a.stages};
     while (true) {
 #pragma unroll 1
-      for (; chunk < a.chunks; ++chunk, turn.advance(a.stages)) {
+      for (; chunk < chunks; ++chunk, turn.advance(a.stages)) {
         barrier_wait(empty + 8 * turn.stage, turn.phase ^ 1);
-        fetch_weights(turn.stage, chunk * kWideDepth, at);
-        fetch_tokens(turn.stage, chunk * kWideDepth, at.token);
+        fetch_weights(turn.stage, chunk, at);
+        fetch_tokens(turn.stage, chunk, at.token);
       }
-      tile += static_cast<int>(gridDim.x);
+      tile += tile_step();
       if (tile >= a.tiles) break;
       at = place_of(tile), chunk = 0;
     }
@@ -151,16 +118,21 @@ struct Wide {
   }
   // Columns of a warpgroup without partners.
   __device__ int own_columns() const { return turns_heads() ? kColumns / 2 : kColumns; }
-  __device__ void add_bias(Sums& d, int first) const {
+  using Bias = float[kBlocks][2];
+  __device__ void load_bias(Bias& bias, int first) const {
 #pragma unroll
     for (int block = 0; block < kBlocks; ++block)
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
         const int column = min(first + group() * own_columns() + column_of(block, h), a.n - 1);
-        const float bias = load_as<float>(a.bias, a.bias_type, kGated ? h * a.n + column : column);
-#pragma unroll
-        for (int j = 0; j < kTokens / 8; ++j) d[block][4 * j + 2 * h] += bias, d[block][4 * j + 2 * h + 1] += bias;
+        bias[block][h] = load_as<float>(a.bias, a.bias_type, kGated ? h * a.n + column : column);
       }
+  }
+  __device__ static void add_bias(Sums& d, const Bias& bias) {
+#pragma unroll
+    for (int block = 0; block < kBlocks; ++block)
+#pragma unroll
+      for (int i = 0; i < kTokens / 2; ++i) d[block][i] += bias[block][i / 2 % 2];
   }
   __device__ static void multiply_chunk(Sums& d, uint64_t w, uint64_t x) {
     wgmma_fence();
@@ -176,7 +148,7 @@ struct Wide {
   __device__ void multiply(Sums& d, Turn& turn) const {
     constexpr int kLead = 3;
     static_assert(kTile.shared_bytes(kLead + 1) <= 227 * 1024, "the ring holds what the first group is ahead");
-    const int pause = kGated && a.chunks > kLead ? a.chunks - kLead : -1, own = group();
+    const int pause = kGated && chunks > kLead ? chunks - kLead : -1, own = group();
     const uint64_t w = wgmma_operand(ring + own * kBlocks * 64 * kRowBytes), x = wgmma_operand(ring + kWeightBytes);
 #pragma unroll
     for (int block = 0; block < kBlocks; ++block)
@@ -184,7 +156,7 @@ struct Wide {
       for (int i = 0; i < kTokens / 2; ++i) d[block][i] = 0;
     int last = 0;
 #pragma unroll 1
-    for (int chunk = 0; chunk < a.chunks; ++chunk) {
+    for (int chunk = 0; chunk < chunks; ++chunk) {
       if (chunk == pause && own > 0) meet_both(kFirstIsAhead);
       barrier_wait(full + 8 * turn.stage, turn.phase);
       const int offset = turn.stage * (kStageBytes >> 4);
@@ -207,16 +179,46 @@ struct Wide {
   // this warpgroup's are.
   __device__ uint32_t keep(const Sums& d) const {
     const uint32_t sums = ring + group() * kTile.piece_bytes();
+    meet_both(kBothGroups);  // no more is read from the ring
+    store_sums(d, sums);
+    meet_own(group());
+    return sums;
+  }
+  __device__ void store_sums(const Sums& d, uint32_t sums) const {
     const uint32_t own = sums + lane() % 4 * 2 * kPitch + column_of(0, 0) * 4;
     const uint32_t other = own + (turns_heads() ? kColumns / 2 : 8) * 4;
-    meet_both(kBothGroups);  // no more is read from the ring
 #pragma unroll
     for (int block = 0; block < kBlocks; ++block)
 #pragma unroll
       for (int i = 0; i < kTokens / 2; ++i)
         store_shared((i / 2 % 2 ? other : own) + (i / 4 * 8 + i % 2) * kPitch + block * 64 * 4, d[block][i]);
+  }
+  // The same of a product whose K two blocks share: returns where this warpgroup's sums are of the tokens that this
+  // block finishes. What the other block has for them comes to inbox().
+  __device__ uint32_t exchange(const Sums& d) const {
+    const uint32_t sums = ring + group() * 2 * kTile.half_bytes();
+    meet_both(kBothGroups);
+    cluster_arrive();
+    store_sums(d, sums);
+    stores_before_copies();
     meet_own(group());
-    return sums;
+    cluster_wait();  // the other block does not read from its ring any more either
+    send_half(sums);
+    barrier_wait(received, 0);
+    cluster_arrive();  // nothing more comes from the other block
+    return sums + rank * kTile.half_bytes();
+  }
+  __device__ uint32_t inbox() const { return ring + (2 * kWideGroups + group()) * kTile.half_bytes(); }
+  __device__ static int finished_tokens(int of_rank) {
+    return of_rank == 0 ? kTile.first_half() : kTokens - kTile.first_half();
+  }
+  __device__ void send_half(uint32_t sums) const {
+    const int other = 1 - rank, count = finished_tokens(other) * kPitch;
+    const uint32_t to = peer_address(inbox(), static_cast<uint32_t>(other));
+    const uint32_t came = peer_address(received, static_cast<uint32_t>(other));
+    if (lane() > 0) return;
+    for (int at = in_group() * 8 * kPitch; at < count; at += kGroupWarps * 8 * kPitch)
+      send_to_peer({to + at, came}, sums + other * kTile.half_bytes() + at, 8 * kPitch);
   }
   // Of out, where that of this warpgroup's results in shared memory is `own`.
   __device__ int column_at(const Place& at, int own) const {
@@ -224,34 +226,62 @@ struct Wide {
     constexpr int kHalf = kColumns / 2;
     return at.column + group() * kHalf + own % kHalf + own / kHalf * a.half;
   }
-  // A thread finishes four columns of every kStep-th token.
-  template <class Out>
+  __device__ float4 load_residual(int64_t at) const {
+    return a.residual_type == DType::f32 ? load4(reinterpret_cast<const float*>(a.residual) + at)
+                                         : load4(reinterpret_cast<const T*>(a.residual) + at);
+  }
+  // A thread finishes four columns of every kStep-th token; of a split product those that this block finishes.
+  template <class Out, bool kSplit>
   __device__ void finish(const Sums& d, const Place& at) const {
     constexpr int kQuads = kColumns / 4, kStep = kGroupThreads / kQuads, kTogether = 4;
     const int quad = thread() % kQuads, row = thread() / kQuads, column = column_at(at, quad * 4);
-    const int64_t first = at.token + row;
-    const auto* residual = reinterpret_cast<const T*>(a.residual) + first * a.residual_stride + column;
+    const int begin = rank * kTile.first_half(), end = kSplit && rank == 0 ? kTile.first_half() : kTokens;
+    const int64_t first = at.token + begin + row;
+    int64_t residual = first * a.residual_stride + column;
     auto* out = reinterpret_cast<Out*>(a.out) + first * a.n + column;
-    uint32_t from = keep(d) + row * kPitch + quad * 16;
-    const int tokens = column < a.n ? min(kTokens, a.m - at.token) - row : 0;
+    uint32_t from = (kSplit ? exchange(d) : keep(d)) + row * kPitch + quad * 16;
+    uint32_t more_from = inbox() + row * kPitch + quad * 16;
+    const int tokens = column < a.n ? min(end, a.m - at.token) - begin - row : 0;
 #pragma unroll 1
     for (int token = 0; token < tokens; token += kStep * kTogether) {
       float4 y[kTogether], more[kTogether] = {};
 #pragma unroll
       for (int i = 0; i < kTogether; ++i)
-        if (a.residual && token + i * kStep < tokens) more[i] = load4(residual + i * kStep * a.residual_stride);
+        if (a.residual && token + i * kStep < tokens) more[i] = load_residual(residual + i * kStep * a.residual_stride);
 #pragma unroll
       for (int i = 0; i < kTogether; ++i)
-        if (token + i * kStep < tokens) y[i] = load_shared<float4>(from + i * kStep * kPitch);
+        if (token + i * kStep < tokens) {
+          y[i] = load_shared<float4>(from + i * kStep * kPitch);
+          if (kSplit) y[i] = y[i] + load_shared<float4>(more_from + i * kStep * kPitch);
+        }
 #pragma unroll
       for (int i = 0; i < kTogether; ++i) {
         if (a.activation) y[i] = activate4(a.activation, y[i]);
         if (token + i * kStep < tokens) store4(out + i * kStep * a.n, y[i] + more[i]);
       }
       residual += kStep * kTogether * a.residual_stride, out += kStep * kTogether * a.n;
-      from += kStep * kTogether * kPitch;
+      from += kStep * kTogether * kPitch, more_from += kStep * kTogether * kPitch;
     }
   }
+  // Results without a residual.
+  template <class Gate>
+  __device__ void finish_rounded(const Sums& d, const Place& at, Gate activate) const {
+    constexpr int kPitch = kTile.rounded_pitch();
+    const uint32_t piece = ring + group() * kTokens * kPitch;
+    const uint32_t own = piece + lane() % 8 * kPitch + (in_group() * 16 + lane() / 8 % 2 * 8) * 2;
+    meet_both(kBothGroups);  // no more is read from the ring
+#pragma unroll
+    for (int block = 0; block < kBlocks; ++block)
+#pragma unroll
+      for (int j = 0; j < kTokens / 8; ++j) {
+        const float* x = d[block] + 4 * j;
+        store_transposed(own + j * 8 * kPitch + block * 64 * 2, pack<T>(activate(x[0]), activate(x[1])),
+                         pack<T>(activate(x[2]), activate(x[3])));
+      }
+    meet_own(group());
+    store_rounded<kTokens>(piece, at.column + group() * kColumns, at.token, kTokens);
+  }
+
   // ---- heads that turn: a thread of both warpgroups finishes four columns and their partners of every kTurnStep-th
   // token; what angles it can hold come while the chunks multiply
 
@@ -295,12 +325,12 @@ struct Wide {
     }
   }
   __device__ void load_first_angles(Held& held, const Place& at) const {
-    if (kGated || !turns_heads() || at.column >= a.rotated) return;
+    if (!turns_heads() || at.column >= a.rotated) return;
     a.angle_type == DType::f32 ? load_angles<float>(held, at, 0) : load_angles<T>(held, at, 0);
   }
   template <class Angle>
   __device__ void finish_turned(const Sums& d, Held& held, const Place& at) const {
-    static_assert(kBlocks == 1);
+    static_assert(kMayTurn);
     constexpr int kRound = kHeld<Angle> * kTurnStep, kQuads = kColumns / 8;  // quads of a warpgroup
     const int tokens = min(kTokens, a.m - at.token) - turn_row();
     T* out =
@@ -325,15 +355,16 @@ struct Wide {
   __device__ static uint32_t gated(const float* d, Gate gate) {
     return pack<T>(gate(d[0]) * d[2], gate(d[1]) * d[3]);
   }
-  // A thread stores eight columns of every kStep-th token.
-  __device__ void store_piece(uint32_t piece, int column, int first, int tokens) const {
-    constexpr int kEights = kColumns / 8, kStep = kGroupThreads / kEights;
+  // A thread stores eight columns of every kStep-th token; of kCount tokens in shared memory at most so many exist.
+  template <int kCount>
+  __device__ void store_rounded(uint32_t piece, int column, int first, int tokens) const {
+    constexpr int kEights = kColumns / 8, kStep = kGroupThreads / kEights, kPitch = kTile.rounded_pitch();
     const int eighth = thread() % kEights, row = thread() / kEights, own = column + eighth * 8;
     const int count = own < a.n ? min(tokens, a.m - first) - row : 0;
     const uint32_t from = piece + row * kPitch + eighth * 16;
     T* to = reinterpret_cast<T*>(a.out) + static_cast<int64_t>(first + row) * a.n + own;
 #pragma unroll
-    for (int token = 0; token < kTile.piece_tokens(); token += kStep, to += kStep * a.n)
+    for (int token = 0; token < kCount; token += kStep, to += kStep * a.n)
       if (token < count) *reinterpret_cast<uint4*>(to) = load_shared<uint4>(from + token * kPitch);
   }
   template <class Gate>
@@ -349,15 +380,24 @@ struct Wide {
       for (int j = first / 8; j < (first + kPiece) / 8 && j < kGroupsOf8; ++j)
         store_transposed(own + (j * 8 - first) * kPitch, gated(d[0] + 4 * j, gate), gated(d[1] + 4 * j, gate));
       meet_own(group());
-      store_piece(piece, at.column + group() * kColumns, at.token + first, min(kPiece, kTokens - first));
+      store_rounded<kPiece>(piece, at.column + group() * kColumns, at.token + first, min(kPiece, kTokens - first));
       meet_own(group());
     }
   }
   __device__ void finish_any(const Sums& d, Held& held, const Place& at) const {
     if constexpr (!kGated) {
-      if (turns_heads() && at.column < a.rotated)
-        return a.angle_type == DType::f32 ? finish_turned<float>(d, held, at) : finish_turned<T>(d, held, at);
-      a.out_type == DType::f32 ? finish<float>(d, at) : finish<T>(d, at);
+      if constexpr (kMayTurn)
+        if (turns_heads() && at.column < a.rotated)
+          return a.angle_type == DType::f32 ? finish_turned<float>(d, held, at) : finish_turned<T>(d, held, at);
+      if (!splits() && !turns_heads() && !a.residual && a.out_type != DType::f32) {
+        if (a.activation == 0) return finish_rounded(d, at, [](float x) { return x; });
+        if (a.activation == 3) return finish_rounded(d, at, gate_gelu_tanh);
+      }
+      if (splits()) {
+        a.out_type == DType::f32 ? finish<float, true>(d, at) : finish<T, true>(d, at);
+        return cluster_wait();  // what this block sent has arrived
+      }
+      a.out_type == DType::f32 ? finish<float, false>(d, at) : finish<T, false>(d, at);
     } else if (a.activation == 3)
       finish_gated(d, at, gate_gelu_tanh);
     else
@@ -368,11 +408,14 @@ struct Wide {
     Turn turn;
     Sums d;
     Held held;
-    for (int tile = static_cast<int>(blockIdx.x); tile < a.tiles; tile += static_cast<int>(gridDim.x)) {
+    Bias bias;
+    const bool adds_bias = a.bias && rank == 0;
+    for (int tile = first_tile(); tile < a.tiles; tile += tile_step()) {
       const Place at = place_of(tile);
       load_first_angles(held, at);
+      if (adds_bias) load_bias(bias, at.column);
       multiply(d, turn);
-      if (a.bias) add_bias(d, at.column);
+      if (adds_bias) add_bias(d, bias);
       finish_any(d, held, at);
     }
   }
@@ -408,6 +451,9 @@ __device__ void linear_wide(const LinearWideArguments& a) {
       name##_##type##_##rows##_##tokens(const __grid_constant__ rung::gpu::LinearWideArguments arguments) { \
     rung::gpu::linear_wide<rung::gpu::type, rows / 128, tokens, gated>(arguments);                          \
   }
+#define RUNG_WIDE_OF_256(tokens)                      \
+  RUNG_WIDE_OF(linear_wide, bf16, 256, tokens, false) \
+  RUNG_WIDE_OF(linear_wide, f16, 256, tokens, false)
 #define RUNG_WIDE(tokens)                             \
   RUNG_WIDE_OF(linear_wide, bf16, 128, tokens, false) \
   RUNG_WIDE_OF(linear_wide, f16, 128, tokens, false)
@@ -420,6 +466,9 @@ RUNG_WIDE(112)
 RUNG_WIDE(128)
 RUNG_WIDE(136)
 RUNG_WIDE(192)
+RUNG_WIDE(208)
+RUNG_WIDE_OF_256(104)
+RUNG_WIDE_OF_256(112)
 RUNG_WIDE_GATED(104)
 RUNG_WIDE_GATED(112)
 RUNG_WIDE_GATED(128)
