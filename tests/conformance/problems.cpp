@@ -216,6 +216,7 @@ constexpr const char* kOtherProblems[] = {
     "result = abs(x:f32[2,35])",
     "result = linear(x:f32[50,1024], w:f32[32,1024], wb:f32[32], r:f32[50,32], has_bias=true, has_residual=true)",
     "result = linear(x:f32[50,1024], w:f32[128,1024], wb:f32[128], has_bias=true)",
+    "result = linear(x:f32[33,1000], w:f32[1000,1000], wb:f32[1000], has_bias=true)",
     "result = linear(x:f32[1,50,32], w:f32[1024,32], wb:f32[1024], has_bias=true, activation=silu)",
     "result = linear(x:f32[1,32], w:f32[256,32], wb:f32[256], has_bias=true)",
     "result = linear(x:f32[3,2048], w:f32[36,2048], r:f32[3,36], has_residual=true, activation=relu)",

@@ -15,19 +15,24 @@ constexpr int64_t kMostTokens = 64;
 constexpr int64_t kTogether = 4;  // f32 elements in 16 bytes
 // Two blocks of different kernels fit a multiprocessor, so that the next layer's weights are under way early.
 constexpr uint32_t kSharedBytes = 113 * 1024;
-constexpr size_t kMostTiles = 6;  // worth a trial
+// Two blocks of this kernel do not.
+constexpr uint32_t kApartBytes = 116 * 1024;
+constexpr size_t kMostTiles = 8;  // worth a trial
 constexpr uint32_t kBlocks = 132;
 
 struct Tile {
   FmaTile shape;
-  uint32_t split;                                                                           // blocks that share K
-  int64_t parameter() const { return shape.rows * 100 + shape.column_warps * 10 + split; }  // the value of "tile"
+  uint32_t split;      // blocks that share K
+  bool apart = false;  // each on a multiprocessor of its own, where two would fit
+  // The value of "tile".
+  int64_t parameter() const { return apart * 10'000 + shape.rows * 100 + shape.column_warps * 10 + split; }
 };
-constexpr Tile kAlone[] = {{{1, 2}, 1}, {{1, 1}, 1}, {{2, 1}, 1},  {{2, 2}, 1}, {{4, 1}, 1},
-                           {{4, 2}, 1}, {{7, 2}, 1}, {{13, 1}, 1}, {{16, 1}, 1}};
-constexpr Tile kShared[] = {{{1, 1}, 8}, {{1, 1}, 4},  {{1, 1}, 2},  {{2, 1}, 8}, {{2, 1}, 4},
-                            {{2, 1}, 2}, {{4, 1}, 4},  {{4, 2}, 8},  {{4, 2}, 4}, {{7, 2}, 8},
-                            {{7, 2}, 4}, {{13, 1}, 8}, {{13, 1}, 4}, {{16, 1}, 8}};
+constexpr Tile kAlone[] = {{{1, 2}, 1}, {{1, 1}, 1}, {{2, 1}, 1}, {{2, 2}, 1},  {{4, 1}, 1},
+                           {{4, 2}, 1}, {{7, 1}, 1}, {{7, 2}, 1}, {{13, 1}, 1}, {{16, 1}, 1}};
+constexpr Tile kShared[] = {{{1, 1}, 8},  {{1, 1}, 4},        {{1, 1}, 2},  {{2, 1}, 8},       {{2, 1}, 4},
+                            {{2, 1}, 2},  {{4, 1}, 4},        {{4, 1}, 2},  {{4, 1}, 2, true}, {{4, 2}, 8},
+                            {{4, 2}, 4},  {{4, 2}, 4, true},  {{7, 1}, 4},  {{7, 2}, 8},       {{7, 2}, 4},
+                            {{13, 1}, 8}, {{13, 1}, 8, true}, {{13, 1}, 4}, {{16, 1}, 8}};
 
 uint32_t divide_up(uint32_t x, uint32_t by) { return (x + by - 1) / by; }
 
@@ -49,6 +54,7 @@ struct Cut {
   uint32_t chunks() const { return divide_up(k, depth); }
   uint32_t column_tiles() const { return divide_up(n, tile.shape.columns()); }
   uint32_t token_tiles() const { return divide_up(m, tile.shape.tokens()); }
+  uint32_t shared_bytes() const { return tile.apart ? std::max(shared.bytes(), kApartBytes) : shared.bytes(); }
   bool fits() const { return chunks() >= tile.split && shared.bytes() <= kSharedBytes; }
   // Multiply-adds of the busiest multiprocessor, and what a block costs besides in terms of them.
   int64_t work() const {
@@ -128,7 +134,7 @@ Status enqueue_tiles(const Call& call, std::span<const Tile> tiles) {
   const Launch launch{.grid = {cut.column_tiles() * cut.tile.split, cut.token_tiles()},
                       .block = {cut.tile.shape.threads()},
                       .cluster = {cut.tile.split},
-                      .shared_bytes = cut.shared.bytes(),
+                      .shared_bytes = cut.shared_bytes(),
                       .dependent = call.gpu.info().dependent_launch};
   const bool alone = cut.tile.split == 1;
   return call.launch(

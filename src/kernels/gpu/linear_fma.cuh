@@ -231,4 +231,4 @@ struct LinearFma {
 
 // The tiles that there are kernels for: linear_fma_7_2 is of 7 rows and 2 warps side by side.
 #define RUNG_FMA_TILES(make) \
-  make(1, 1) make(1, 2) make(2, 1) make(2, 2) make(4, 1) make(4, 2) make(7, 2) make(13, 1) make(16, 1)
+  make(1, 1) make(1, 2) make(2, 1) make(2, 2) make(4, 1) make(4, 2) make(7, 1) make(7, 2) make(13, 1) make(16, 1)
