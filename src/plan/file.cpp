@@ -9,6 +9,7 @@
 #include "base/big_block.hpp"
 #include "base/hash.hpp"
 #include "base/json.hpp"
+#include "gemm/problem.hpp"
 #include "ir/safetensors.hpp"
 #include "plan/build.hpp"
 #include "plan/check.hpp"
@@ -108,6 +109,7 @@ Result<Plan> read_plan(const Safetensors& file, const Target& target) {
     return fail("built for '{}', this is '{}': climb or build again here", plan.device, target.fingerprint);
   plan.target = &target;
   RUNG_CHECK(check_plan(plan));
+  for (Step& step : plan.steps) step.problem = problem_key(problem_of(step, plan.recipe.threads));
   return plan;
 }
 

@@ -13,6 +13,7 @@
 namespace rung {
 namespace {
 
+using testing::Contains;
 using testing::HasSubstr;
 
 Graph small_graph() {
@@ -74,6 +75,20 @@ TEST(PlanFile, GivesBackThePlan) {
   Outputs want = outputs_of(std::move(plan), inputs), got = outputs_of(std::move(*loaded), inputs);
   ASSERT_EQ(got.size(), 1u);
   EXPECT_TRUE(same_bits(got[0].second, want[0].second));
+}
+
+std::vector<std::string> problems_of(const Plan& plan) {
+  std::vector<std::string> problems;
+  for (const auto& step : plan.steps) problems.push_back(step.problem);
+  return problems;
+}
+
+TEST(PlanFile, NamesTheProblemsOfItsStepsAsTheBuildDid) {
+  SavedPlan saved;
+  auto loaded = load_plan(saved.path);
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  EXPECT_EQ(problems_of(*loaded), problems_of(small_plan()));
+  EXPECT_THAT(problems_of(*loaded), Contains(HasSubstr("linear m=4 n=16 k=8")));
 }
 
 TEST(PlanFile, FindsEveryFlippedByte) {
