@@ -78,13 +78,5 @@ __device__ inline void send(uint32_t peer, float x, float y, uint32_t peer_barri
                "f"(x), "f"(y), "r"(peer_barrier)
                : "memory");
 }
-// The same to this block, at once.
-__device__ inline void store_shared(uint32_t to, const uint32_t (&x)[4]) {
-  asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3])
-               : "memory");
-}
-__device__ inline void store_shared(uint32_t to, float x, float y) {
-  asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(to), "f"(x), "f"(y) : "memory");
-}
 
 }  // namespace rung::gpu

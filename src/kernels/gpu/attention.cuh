@@ -8,6 +8,7 @@ namespace rung::gpu {
 
 inline constexpr float kLog2E = 1.4426950408889634f;
 
+// Of a row of packed heads: row / ratio.
 __device__ inline int query_of(const AttentionArguments& a, int row) {
   return static_cast<int>(row * a.ratio_inverse >> 32);
 }

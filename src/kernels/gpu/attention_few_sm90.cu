@@ -8,7 +8,6 @@
 namespace rung::gpu {
 namespace {
 
-constexpr int kGroupWarps = kGroupThreads / kLanes;
 using Shape = FewAttentionShape;
 
 // Of x[i] over the eight lanes that agree in lane % 4: the lane whose lane / 4 is i gets it.

@@ -4,13 +4,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/attention.cuh"
 #include "kernels/gpu/attention_ring_sm90.cuh"
-#include "kernels/gpu/registers_sm90.cuh"
+#include "kernels/gpu/shared_memory_sm90.cuh"
+#include "kernels/gpu/warpgroup_sm90.cuh"
 #include "kernels/gpu/wgmma_sm90.cuh"
 
 namespace rung::gpu {
 namespace {
 
-constexpr int kGroupWarps = kGroupThreads / kLanes;
 // By how much a score may exceed what the weights so far are relative to, before they are scaled again.
 constexpr float kSlack = 5.5f;
 using Scores = FragmentC[kTileKeys / 8];

@@ -6,6 +6,7 @@
 #include "kernels/gpu/cluster_sm90.cuh"
 #include "kernels/gpu/linear_skinny_arguments.hpp"
 #include "kernels/gpu/linear_wgmma_sm90.cuh"
+#include "kernels/gpu/shared_memory_sm90.cuh"
 
 namespace rung::gpu {
 namespace {
@@ -39,22 +40,6 @@ __device__ inline float4 operator-(float4 a, float4 b) { return {a.x - b.x, a.y 
 __device__ inline float4 operator*(float4 a, float4 b) { return {a.x * b.x, a.y * b.y, a.z * b.z, a.w * b.w}; }
 __device__ inline float4 operator*(float4 a, float b) { return {a.x * b, a.y * b, a.z * b, a.w * b}; }
 
-__device__ inline float4 shared_load4(uint32_t at) {
-  float4 v;
-  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
-               : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
-               : "r"(at)
-               : "memory");
-  return v;
-}
-__device__ inline float shared_load(uint32_t at) {
-  float v;
-  asm volatile("ld.shared.f32 %0, [%1];" : "=f"(v) : "r"(at) : "memory");
-  return v;
-}
-__device__ inline void shared_store(uint32_t at, float v) {
-  asm volatile("st.shared.f32 [%0], %1;" ::"r"(at), "f"(v) : "memory");
-}
 __device__ inline float4 rounded(float4 v) {  // to bf16
   const float2 left = unpack<bf16>(pack<bf16>(v.x, v.y)), right = unpack<bf16>(pack<bf16>(v.z, v.w));
   return {left.x, left.y, right.x, right.y};
@@ -192,7 +177,7 @@ struct Skinny {
         for (uint32_t j = 0; j < kTogether; ++j) total += sum_of(v[j]);
       }
       const float factor = rsqrtf(lanes_sum<2>(total) * a.squares_share + a.eps);
-      if (row < own_groups * 8) shared_store(factors + row * 4, factor);
+      if (row < own_groups * 8) store_shared(factors + row * 4, factor);
     }
   }
 
@@ -245,9 +230,7 @@ struct Skinny {
       const uint32_t at = sums + (token + 8 * h) * kPitch + lane() % 4 * 8;
 #pragma unroll
       for (uint32_t j = 0; j < kRows / 8; ++j)
-        asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(at + j * 32), "f"(d[4 * j + 2 * h]),
-                     "f"(d[4 * j + 2 * h + 1])
-                     : "memory");
+        store_shared(at + j * 32, d[4 * j + 2 * h], d[4 * j + 2 * h + 1]);
     }
   }
   __device__ void send() const {
@@ -286,15 +269,15 @@ struct Skinny {
     if (!kPlain && !a.residual_low) return load4(a.residual, a.residual_type, from);
     return load4(a.residual, DType::bf16, from) + load4(a.residual, DType::bf16, from + a.residual_low);
   }
-  __device__ float factor(uint32_t row) const { return a.squares ? shared_load(factors + row * 4) : 1.0f; }
+  __device__ float factor(uint32_t row) const { return a.squares ? load_shared<float>(factors + row * 4) : 1.0f; }
   // This block's sum first, then the others' in the order of their ranks.
   template <int kSplit>
   __device__ float4 sum(uint32_t row, uint32_t first) const {
     const uint32_t in_row = first * 4, others = inbox + row * kPitch + in_row;
     float4 part[kSplit];
-    part[0] = shared_load4(sums + token(row) * kPitch + in_row);
+    part[0] = load_shared<float4>(sums + token(row) * kPitch + in_row);
 #pragma unroll
-    for (uint32_t s = 1; s < kSplit; ++s) part[s] = shared_load4(others + (s - 1) * slot_bytes);
+    for (uint32_t s = 1; s < kSplit; ++s) part[s] = load_shared<float4>(others + (s - 1) * slot_bytes);
 #pragma unroll
     for (uint32_t s = 1; s < kSplit; ++s) part[0] = part[0] + part[s];
     return part[0];

@@ -6,7 +6,6 @@
 #include "kernels/gpu/linear_epilogue.cuh"
 #include "kernels/gpu/linear_wgmma_sm90.cuh"
 #include "kernels/gpu/linear_wide_sm90.cuh"
-#include "kernels/gpu/registers_sm90.cuh"
 
 #include <type_traits>
 

@@ -1,14 +1,14 @@
-// What a block of the wide linear kernels is made of: where its warpgroups meet, its way to and from shared memory, the
-// activations of gates, and the walk round its ring.
+// What a block of the wide linear kernels is made of: where its warpgroups meet, the activations of gates, and the walk
+// round its ring.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/gpu/elements.cuh"
 #include "kernels/gpu/linear_wide_arguments.hpp"
+#include "kernels/gpu/shared_memory_sm90.cuh"
+#include "kernels/gpu/warpgroup_sm90.cuh"
 
 namespace rung::gpu {
 
-inline constexpr int kGroupThreads = 128;
-inline constexpr int kGroupWarps = kGroupThreads / kLanes;
 inline constexpr int kRowBytes = kWideDepth * 2;  // of a box
 
 enum Meeting { kOwnGroup = 1, kBothGroups = 1 + kWideGroups, kFirstIsAhead };  // hardware barriers
@@ -23,18 +23,6 @@ __device__ inline void announce(Meeting which) {
   asm volatile("bar.arrive %0, %1;" ::"r"(which), "n"(kWideGroups * kGroupThreads) : "memory");
 }
 
-__device__ inline void store_shared(uint32_t to, float x) {
-  asm volatile("st.shared.f32 [%0], %1;" ::"r"(to), "f"(x) : "memory");
-}
-template <class V>
-__device__ inline V load_shared(uint32_t from) {
-  uint4 v;
-  asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-               : "r"(from)
-               : "memory");
-  return reinterpret_cast<const V&>(v);
-}
 // Two 8x8 matrices of 16-bit elements, held as the matrix units give them, row by row of their transposes; the address
 // of row lane % 8 of matrix lane / 8 comes from each of the first 16 lanes.
 __device__ inline void store_transposed(uint32_t to, uint32_t first, uint32_t second) {

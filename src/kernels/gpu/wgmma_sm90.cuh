@@ -1,11 +1,9 @@
 // Products of a whole warpgroup (four warps) whose operands the matrix units read from shared memory by themselves.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "kernels/gpu/portable.cuh"
+#include "kernels/gpu/warpgroup_sm90.cuh"
 
 namespace rung::gpu {
-
-inline constexpr int kGroupThreads = 128;
 
 template <class T>
 inline constexpr bool kIsBf16 = false;

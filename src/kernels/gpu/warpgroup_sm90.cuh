@@ -1,8 +1,13 @@
-// Registers that warpgroups hand to each other: those that only fetch need few, those that multiply many.
+// Warpgroups, the four warps that multiply together, and the registers that they hand to each other: those that only
+// fetch need few, those that multiply many.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "kernels/gpu/portable.cuh"
 
 namespace rung::gpu {
+
+inline constexpr int kGroupThreads = 128;
+inline constexpr int kGroupWarps = kGroupThreads / kLanes;
 
 // By all threads of a warpgroup; a multiple of 8.
 template <int kRegisters>
