@@ -160,6 +160,7 @@ constexpr const char* kFloatProblems[] = {
     "result = linear(x:T[1,140,520], w:T[640,520], c:T[1,140,128], s:T[1,140,128], rotated_heads=4, out=T)",
     "result = linear(x:T[70,264], w:T[768,264], wb:f32[768], slice(c:f32[70,300], axis=1, begin=0, end=256), "
     "s:f32[70,256], has_bias=true, rotated_heads=2, out=T)",
+    "result = linear(x:T[90,328], w:T[264,328], r:f32[90,264], has_residual=true, out=f32)",
     "result = linear(x:T[100,520], w:T[200,520], wb:f32[200], r:T[100,200], has_bias=true, has_residual=true, "
     "activation=silu, out=T)",
     "result = linear(slice(x:T[2,70,600], axis=2, begin=40, end=552), w:T[264,512], r:T[2,70,264], "
