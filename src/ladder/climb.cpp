@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/log.hpp"
 #include "ladder/climber.hpp"
 #include "ladder/measure_runs.hpp"
 #include "ladder/profile.hpp"
@@ -197,8 +198,10 @@ Result<InterleaveResult> Climber::race(Session& a, Session& b, double seconds, d
   RUNG_CHECK(b.set_inputs(options_.inputs[0]));
   int runs = static_cast<int>(std::clamp(3.0 / std::max(current_ms_, 1e-3), 1.0, 10.0));  // blocks of some milliseconds
   Interleaver interleaver({.half_width = half_width, .budget_s = seconds, .runs = runs});
-  return interleaver.compare([&] { return checked_seconds_of([&] { return a.run(); }); },
-                             [&] { return checked_seconds_of([&] { return b.run(); }); });
+  RUNG_TRY(InterleaveResult raced, interleaver.compare([&] { return checked_seconds_of([&] { return a.run(); }); },
+                                                       [&] { return checked_seconds_of([&] { return b.run(); }); }));
+  log(2, "raced {} pairs in {:.2f} s: {:.4f} x faster", raced.a.size(), raced.spent_s, raced.ratio.ratio);
+  return raced;
 }
 
 Result<bool> Climber::decide(Receipt receipt, Attempt candidate) {

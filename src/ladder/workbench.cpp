@@ -122,8 +122,10 @@ Result<Built> Workbench::build(const Graph& graph, const Recipe& recipe) {
 
 Result<Attempt> Workbench::bind(Recipe recipe) {
   last_recipe_ = recipe;
+  double begin = budget_.spent();
   malloc_trim(0);  // what earlier attempts freed goes back before this one allocates its own
   RUNG_TRY(Built built, build(subject_.model.graph, recipe));
+  double built_at = budget_.spent();
   attach_model(built.plan, subject_);
   Attempt attempt;
   attempt.recipe = std::move(recipe);
@@ -131,11 +133,14 @@ Result<Attempt> Workbench::bind(Recipe recipe) {
   attempt.plan = std::make_shared<Plan>(std::move(built.plan));
   RUNG_TRY(Session session, Session::create(attempt.plan, team_));
   attempt.session = std::make_unique<Session>(std::move(session));
+  log(2, "attempt: plan of {} steps made in {:.2f} s, bound in {:.2f} s", attempt.plan->steps.size(), built_at - begin,
+      budget_.spent() - built_at);
   return attempt;
 }
 
 Status Workbench::judge(Attempt& attempt, const Tolerance& tolerance) {
   attempt.right = true;
+  double begin = budget_.spent();
   for (size_t i = 0; i < inputs_.size(); ++i) {
     RUNG_TRY(auto outputs, attempt.session->infer(inputs_[i]));
     std::vector<std::string> names;
@@ -150,6 +155,7 @@ Status Workbench::judge(Attempt& attempt, const Tolerance& tolerance) {
     if (!verdict.passed && attempt.right) attempt.right = false, attempt.reason = verdict.reason;
     attempt.verdicts.push_back(std::move(verdict));
   }
+  log(2, "judged on {} inputs in {:.2f} s", inputs_.size(), budget_.spent() - begin);
   return {};
 }
 
@@ -184,10 +190,9 @@ std::vector<TuneTask> Workbench::tasks_of(const Plan& plan) const {
 }
 
 Result<Recipe> Workbench::with_choices(Recipe recipe, double tuning_seconds) {
-  RUNG_TRY(Built built, build(subject_.model.graph, recipe));
+  RUNG_TRY(Built built, build_plan(subject_.model.graph, recipe, {.target = options_.target, .contents = false}));
   std::vector<TuneTask> tasks = tasks_of(built.plan);
   size_t working_set = built.plan.weight_bytes();
-  built.plan = {};  // its weights are not needed while tuning
   Budget clock(tuning_seconds);
   tune(tasks, database_,
        {[&] { return clock.left(); }, options_.interrupted,

@@ -36,7 +36,12 @@ Result<Built> build_plan(const Graph& graph, const Recipe& recipe, const BuildOp
   built.plan.model = graph.name;
   built.plan.target = options.target;
   built.plan.device = options.target->fingerprint;
-  RUNG_CHECK(lower(copy, recipe, options.weights, built.plan));
+  RUNG_TRY(WeightTable weights, lower(copy, recipe, built.plan));
+  if (options.contents) {
+    RUNG_TRY(built.plan.weights, weights.make(options.weights));
+  } else {
+    built.plan.weights = weights.list();
+  }
   return built;
 }
 

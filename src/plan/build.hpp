@@ -13,6 +13,7 @@ struct BuildOptions {
   const Target* target = &cpu_target();
   std::string dump_directory;      // where a failing pass leaves its graph
   WeightStore* weights = nullptr;  // of the plans that share weights with this one
+  bool contents = true;            // of the weights; without them a plan tells its problems, and cannot run
 };
 
 struct Built {

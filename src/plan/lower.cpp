@@ -10,22 +10,21 @@
 #include "plan/kernel_choice.hpp"
 #include "plan/location.hpp"
 #include "plan/memory.hpp"
-#include "plan/weight_table.hpp"
 
 namespace rung {
 namespace {
 
 class Lowering {
  public:
-  Lowering(const Graph& graph, const Recipe& recipe, WeightStore* store, Plan& plan)
+  Lowering(const Graph& graph, const Recipe& recipe, Plan& plan)
       : graph_(graph),
         recipe_(recipe),
         plan_(plan),
-        weights_(graph, store),
+        weights_(graph),
         constant_(constant_nodes(graph)),
         at_(graph.capacity()) {}
 
-  Status run() {
+  Result<WeightTable> run() {
     for (NodeId id : graph_.order()) {
       if (constant_[id]) continue;
       if (const auto* input = graph_.as<Input>(id))
@@ -39,9 +38,8 @@ class Lowering {
     for (const auto& input : plan_.inputs) keep_alive(input.buffer);
     for (const auto& output : plan_.outputs)
       plan_.buffers[output.buffer].last_step = static_cast<uint32_t>(plan_.steps.size());
-    plan_.weights = weights_.take();
     plan_.arena_bytes = plan_memory(plan_.buffers);
-    return {};
+    return std::move(weights_);
   }
 
  private:
@@ -89,7 +87,7 @@ class Lowering {
     problem.params = chosen.params;
     if (Verdict verdict = plan_.target->supports(*chosen.kernel, problem); !verdict)
       return fail("{}: no kernel runs {}: {}", node.label, problem_key(problem), verdict.reason);
-    RUNG_CHECK(place_weights(node, *chosen.kernel, problem, inputs));
+    place_weights(node, *chosen.kernel, problem, inputs);
     at_[id] = add_step(node, *chosen.kernel, std::move(problem), std::move(inputs));
     return {};
   }
@@ -140,18 +138,13 @@ class Lowering {
     return add_step(copy, *chosen.kernel, std::move(problem), std::move(inputs));
   }
 
-  Status place_weights(const Node& node, const Kernel& kernel, const Problem& problem,
-                       std::vector<PlanOperand>& inputs) {
+  void place_weights(const Node& node, const Kernel& kernel, const Problem& problem, std::vector<PlanOperand>& inputs) {
     for (size_t i = 0; i < inputs.size(); ++i) {
       if (inputs[i].region != Region::weight || inputs[i].index != UINT32_MAX) continue;
       bool packs = kernel.packed_bytes && kernel.packed_bytes(problem, i) > 0;
-      if (packs) {
-        RUNG_TRY(inputs[i].index, weights_.packed({node.operands[i], kernel, problem, i}));
-      } else {
-        RUNG_TRY(inputs[i].index, weights_.plain(node.operands[i]));
-      }
+      inputs[i].index =
+          packs ? weights_.packed({node.operands[i], kernel, problem, i}) : weights_.plain(node.operands[i]);
     }
-    return {};
   }
 
   PlanOperand add_step(const Node& node, const Kernel& kernel, Problem problem, std::vector<PlanOperand> inputs) {
@@ -191,9 +184,7 @@ class Lowering {
     bool own = from.region == Region::buffer && !graph_.as<Input>(output.node) && from.offset == 0 &&
                from.view.contiguous() && plan_.buffers[from.index].bytes == type.bytes() && !taken &&
                !is_input_buffer(from.index);
-    if (from.region == Region::weight) {
-      RUNG_TRY(from.index, weights_.plain(output.node));
-    }
+    if (from.region == Region::weight) from.index = weights_.plain(output.node);
     if (!own) {
       RUNG_TRY(from, copy_dense(from, output.name));
     }
@@ -215,8 +206,8 @@ class Lowering {
 
 }  // namespace
 
-Status lower(const Graph& graph, const Recipe& recipe, WeightStore* store, Plan& plan) {
-  return Lowering(graph, recipe, store, plan).run();
+Result<WeightTable> lower(const Graph& graph, const Recipe& recipe, Plan& plan) {
+  return Lowering(graph, recipe, plan).run();
 }
 
 }  // namespace rung

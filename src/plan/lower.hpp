@@ -1,15 +1,15 @@
-// Turns a graph whose passes have run into launches: views resolved, kernels chosen, constants packed, buffers given
+// Turns a graph whose passes have run into launches: views resolved, kernels chosen, constants listed, buffers given
 // lifetimes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "ir/graph.hpp"
 #include "plan/plan.hpp"
-#include "plan/weight_store.hpp"
+#include "plan/weight_table.hpp"
 
 namespace rung {
 
-// For plan.target. Fills steps, buffers, weights, inputs (name, type, buffer) and outputs of the plan, and arena_bytes.
-// Weights are shared through `store`, which may be null.
-Status lower(const Graph& graph, const Recipe& recipe, WeightStore* store, Plan& plan);
+// For plan.target. Fills steps, buffers, inputs (name, type, buffer) and outputs of the plan, and arena_bytes. Returns
+// the table of its weights, which reads the graph.
+Result<WeightTable> lower(const Graph& graph, const Recipe& recipe, Plan& plan);
 
 }  // namespace rung

@@ -2,16 +2,97 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/weight_table.hpp"
 
+#include <algorithm>
+#include <optional>
 #include <set>
 
 #include "base/big_block.hpp"
+#include "base/parallel.hpp"
 #include "gemm/problem.hpp"
 #include "ir/finite.hpp"
 #include "reference/evaluate.hpp"
 
 namespace rung {
+namespace {
 
-Result<Tensor> WeightTable::value(NodeId node) {
+constexpr size_t kThreads = 8;  // each holds the values of one expression; more do not copy faster
+
+}  // namespace
+
+uint32_t WeightTable::add(Entry entry) {
+  auto next = static_cast<uint32_t>(entries_.size());
+  auto [it, added] = by_layout_.try_emplace({entry.node, entry.layout}, next);
+  if (added) entries_.push_back(std::move(entry));
+  return it->second;
+}
+
+uint32_t WeightTable::plain(NodeId node) {
+  return add({.node = node, .bytes = graph_.type(node).bytes(), .layout = "plain", .problem = {}});
+}
+
+uint32_t WeightTable::packed(const Use& use) {
+  std::string layout = fmt::format("{} {} {}", use.index, use.kernel.name, problem_key(use.problem));
+  for (const auto& [name, number] : use.problem.params) layout += fmt::format(" {}={}", name, number);
+  return add({.node = use.node,
+              .bytes = use.kernel.packed_bytes(use.problem, use.index),
+              .layout = std::move(layout),
+              .kernel = &use.kernel,
+              .problem = use.problem,
+              .index = use.index});
+}
+
+std::vector<PlanWeight> WeightTable::list() const {
+  std::vector<PlanWeight> weights;
+  for (const Entry& entry : entries_) weights.push_back({graph_[entry.node].label, entry.bytes, nullptr});
+  return weights;
+}
+
+Result<std::vector<PlanWeight>> WeightTable::make(WeightStore* store) const {
+  std::vector<PlanWeight> weights = list();
+  std::vector<std::optional<std::string>> keys(entries_.size());
+  std::map<std::string, size_t> makers;  // by key
+  std::vector<size_t> open, later;       // entries to make; those that get what another one makes
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    if (store) keys[i] = key_of(entries_[i], *store);
+    if (keys[i] && (weights[i].data = store->find(*keys[i]))) continue;
+    bool first = !keys[i] || makers.try_emplace(*keys[i], i).second;
+    (first ? open : later).push_back(i);
+  }
+  // The largest first, so that none of them is begun when everything else is done.
+  std::stable_sort(open.begin(), open.end(), [&](size_t a, size_t b) { return weights[a].bytes > weights[b].bytes; });
+  std::vector<Status> done(entries_.size());
+  parallel_for(open.size(), kThreads, [&](size_t n) {
+    auto data = data_of(entries_[open[n]]);
+    if (data)
+      weights[open[n]].data = std::move(*data);
+    else
+      done[open[n]] = tl::unexpected(std::move(data.error()));
+  });
+  for (Status& status : done) RUNG_CHECK(std::move(status));
+  for (size_t i : open)
+    if (keys[i]) store->add(*keys[i], weights[i].data);
+  for (size_t i : later) weights[i].data = weights[makers.at(*keys[i])].data;
+  return weights;
+}
+
+std::optional<std::string> WeightTable::key_of(const Entry& entry, WeightStore& store) const {
+  auto name = store.name_of(graph_, entry.node);
+  return name ? std::optional(*name + " " + entry.layout) : std::nullopt;
+}
+
+Result<WeightTable::Data> WeightTable::data_of(const Entry& entry) const {
+  RUNG_TRY(Tensor tensor, value(entry.node));
+  if (!entry.kernel) {
+    auto holder = std::make_shared<Tensor>(std::move(tensor));
+    return Data(holder, holder->data());
+  }
+  auto block = allocate_block(entry.bytes);
+  if (!block) return fail("weight '{}': no memory for {} bytes", graph_[entry.node].label, entry.bytes);
+  entry.kernel->pack(entry.problem, entry.index, tensor.data(), block.get());
+  return Data(std::move(block));
+}
+
+Result<Tensor> WeightTable::value(NodeId node) const {
   if (graph_.is_constant(node)) return checked_weight(node);
   RUNG_TRY(Tensor tensor, evaluate_constant(graph_, node));
   NonFinite found = count_non_finite(tensor);
@@ -19,14 +100,14 @@ Result<Tensor> WeightTable::value(NodeId node) {
   return tensor;
 }
 
-Result<Tensor> WeightTable::checked_weight(NodeId node) {
+Result<Tensor> WeightTable::checked_weight(NodeId node) const {
   const auto& weight = graph_.weight(node);
   RUNG_TRY(Tensor tensor, weight->load());
   if (!weight->immediate()) RUNG_CHECK(check_finite(fmt::format("tensor '{}'", weight->name()), tensor));
   return tensor;
 }
 
-Status WeightTable::check_sources(NodeId node) {
+Status WeightTable::check_sources(NodeId node) const {
   std::vector<NodeId> open{node};
   std::set<NodeId> seen;
   while (!open.empty()) {
@@ -37,47 +118,6 @@ Status WeightTable::check_sources(NodeId node) {
     open.insert(open.end(), graph_[id].operands.begin(), graph_[id].operands.end());
   }
   return {};
-}
-
-Result<WeightTable::Data> WeightTable::shared(NodeId node, const std::string& layout,
-                                              const std::function<Result<Data>()>& make) {
-  auto name = store_ ? store_->name_of(graph_, node) : std::nullopt;
-  if (!name) return make();
-  std::string key = *name + " " + layout;
-  if (Data held = store_->find(key)) return held;
-  RUNG_TRY(Data made, make());
-  store_->add(key, made);
-  return made;
-}
-
-Result<uint32_t> WeightTable::plain(NodeId node) {
-  auto [it, added] = by_key_.try_emplace(fmt::format("{}", node), static_cast<uint32_t>(weights_.size()));
-  if (!added) return it->second;
-  RUNG_TRY(Data data, shared(node, "plain", [&]() -> Result<Data> {
-             RUNG_TRY(Tensor tensor, value(node));
-             auto holder = std::make_shared<Tensor>(std::move(tensor));
-             return Data(holder, holder->data());
-           }));
-  weights_.push_back({graph_[node].label, graph_.type(node).bytes(), std::move(data)});
-  return it->second;
-}
-
-Result<uint32_t> WeightTable::packed(const Use& use) {
-  std::string layout = fmt::format("{} {} {}", use.index, use.kernel.name, problem_key(use.problem));
-  for (const auto& [name, number] : use.problem.params) layout += fmt::format(" {}={}", name, number);
-  auto [it, added] =
-      by_key_.try_emplace(fmt::format("{} {}", use.node, layout), static_cast<uint32_t>(weights_.size()));
-  if (!added) return it->second;
-  size_t bytes = use.kernel.packed_bytes(use.problem, use.index);
-  RUNG_TRY(Data data, shared(use.node, layout, [&]() -> Result<Data> {
-             RUNG_TRY(Tensor tensor, value(use.node));
-             auto block = allocate_block(bytes);
-             if (!block) return fail("weight '{}': no memory for {} bytes", graph_[use.node].label, bytes);
-             use.kernel.pack(use.problem, use.index, tensor.data(), block.get());
-             return Data(std::move(block));
-           }));
-  weights_.push_back({graph_[use.node].label, bytes, std::move(data)});
-  return it->second;
 }
 
 }  // namespace rung

@@ -1,8 +1,7 @@
-// The constants of a plan in their final layout: evaluated once, packed for the kernel that reads them, shared where
-// equal.
+// The constants of a plan in their final layout: listed while launches are chosen, then made all at once, each value
+// computed, packed for the kernel that reads it, and shared where equal.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <functional>
 #include <map>
 
 #include "ir/graph.hpp"
@@ -13,12 +12,10 @@ namespace rung {
 
 class WeightTable {
  public:
-  // Looks in `store` before it makes anything, and adds what it makes; null: makes everything.
-  WeightTable(const Graph& graph, WeightStore* store) : graph_(graph), store_(store) {}
+  explicit WeightTable(const Graph& graph) : graph_(graph) {}
 
-  // A constant node as it is. Errors: its contents cannot be loaded, or hold a NaN or an infinity (masks may hold
-  // infinities).
-  Result<uint32_t> plain(NodeId node);
+  // A constant node as it is.
+  uint32_t plain(NodeId node);
   // Operand `index` of a problem, laid out by its kernel.
   struct Use {
     NodeId node;
@@ -26,21 +23,36 @@ class WeightTable {
     const Problem& problem;
     size_t index;
   };
-  Result<uint32_t> packed(const Use& use);
+  uint32_t packed(const Use& use);
 
-  std::vector<PlanWeight> take() { return std::move(weights_); }
+  // Names and sizes of what was listed, without contents.
+  std::vector<PlanWeight> list() const;
+  // The same with contents, made by several threads. Looks in `store` before it makes anything, and adds what it
+  // makes; null: makes everything. Errors: a constant cannot be loaded, or holds a NaN or an infinity (masks may hold
+  // infinities); no memory.
+  Result<std::vector<PlanWeight>> make(WeightStore* store) const;
 
  private:
   using Data = WeightStore::Data;
-  // What `make` returns; kept in the store under the node's name and `layout`.
-  Result<Data> shared(NodeId node, const std::string& layout, const std::function<Result<Data>()>& make);
-  Result<Tensor> value(NodeId node);
-  Result<Tensor> checked_weight(NodeId node);
-  Status check_sources(NodeId node);  // every weight that a constant expression reads
+  struct Entry {
+    NodeId node = 0;
+    uint64_t bytes = 0;
+    std::string layout;              // tells what is made of the node
+    const Kernel* kernel = nullptr;  // packs it; null: plain
+    Problem problem;
+    size_t index = 0;
+  };
+  uint32_t add(Entry entry);
+  // What entries share: an expression and a layout. None for what the store does not name.
+  std::optional<std::string> key_of(const Entry& entry, WeightStore& store) const;
+  Result<Data> data_of(const Entry& entry) const;
+  Result<Tensor> value(NodeId node) const;
+  Result<Tensor> checked_weight(NodeId node) const;
+  Status check_sources(NodeId node) const;  // every weight that a constant expression reads
+
   const Graph& graph_;
-  WeightStore* store_;
-  std::vector<PlanWeight> weights_;
-  std::map<std::string, uint32_t> by_key_;
+  std::vector<Entry> entries_;
+  std::map<std::pair<NodeId, std::string>, uint32_t> by_layout_;
 };
 
 }  // namespace rung
