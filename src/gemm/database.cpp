@@ -1,4 +1,5 @@
-// The tuning database's file: version -> device -> library versions -> problem -> winner and candidates.
+// The tuning database's file. "devices": device -> library versions -> problem -> winner and candidates; "models": the
+// same as far as the versions, then model -> what was tried on it and kept.
 // SPDX-License-Identifier: Apache-2.0
 #include "gemm/database.hpp"
 
@@ -42,6 +43,24 @@ TunedProblem tuned_from_json(const Json& json) {
   return tuned;
 }
 
+Json to_json(const RefinedModel& refined) {
+  Json kept = Json::object();
+  for (const auto& [problem, choice] : refined.kept)
+    kept[problem] = {{"kernel", choice.kernel},
+                     {"params", std::map<std::string, int64_t>(choice.params.begin(), choice.params.end())}};
+  return Json{{"kept", std::move(kept)}, {"tried", refined.tried}};
+}
+
+RefinedModel refined_from_json(const Json& json) {
+  RefinedModel refined;
+  refined.tried = json.at("tried").get<std::set<std::string>>();
+  for (const auto& [problem, choice] : json.at("kept").get<std::map<std::string, Json>>()) {
+    auto params = choice.at("params").get<std::map<std::string, int64_t>>();
+    refined.kept[problem] = {choice.at("kernel").get<std::string>(), {params.begin(), params.end()}};
+  }
+  return refined;
+}
+
 // The whole file, every device in it.
 Result<Json> read_file(const std::string& path) {
   std::error_code error;
@@ -54,19 +73,29 @@ Result<Json> read_file(const std::string& path) {
   return json;
 }
 
-using Entries = std::map<std::string, TunedProblem>;
-
-// What the file knows for a device and these libraries.
-Result<Entries> entries_of(const Json& file, const std::string& device, const std::string& path) {
-  Entries entries;
+// What a section of the file knows for a device and these libraries, by problem or model.
+template <class Entry>
+Result<std::map<std::string, Entry>> entries_of(const Json& section, const std::string& device, const std::string& path,
+                                                Entry (*from_json)(const Json&)) {
+  std::map<std::string, Entry> entries;
   try {
-    using Problems = std::map<std::string, Json>;
-    auto devices = file["devices"].get<std::map<std::string, std::map<std::string, Problems>>>();
-    for (const auto& [problem, tuned] : devices[device][library_versions()]) entries[problem] = tuned_from_json(tuned);
+    using Named = std::map<std::string, Json>;
+    auto devices = section.get<std::map<std::string, std::map<std::string, Named>>>();
+    for (const auto& [name, entry] : devices[device][library_versions()]) entries[name] = from_json(entry);
   } catch (const Json::exception& e) {
     return fail("'{}': damaged entry: {}: mend or remove it", path, e.what());
   }
   return entries;
+}
+
+Result<std::map<std::string, TunedProblem>> problems_of(const Json& file, const std::string& device,
+                                                        const std::string& path) {
+  return entries_of(file["devices"], device, path, tuned_from_json);
+}
+// A file of an earlier build has no such section.
+Result<std::map<std::string, RefinedModel>> models_of(const Json& file, const std::string& device,
+                                                      const std::string& path) {
+  return entries_of(file.value("models", Json::object()), device, path, refined_from_json);
 }
 
 // Held while a climb merges its findings, so that two climbs lose nothing.
@@ -91,7 +120,8 @@ class Lock {
 Result<TuningDatabase> TuningDatabase::open(std::string path, std::string device) {
   TuningDatabase database(std::move(path), std::move(device));
   RUNG_TRY(Json json, read_file(database.path_));
-  RUNG_TRY(database.known_, entries_of(json, database.device_, database.path_));
+  RUNG_TRY(database.known_, problems_of(json, database.device_, database.path_));
+  RUNG_TRY(database.known_models_, models_of(json, database.device_, database.path_));
   return database;
 }
 
@@ -105,18 +135,31 @@ void TuningDatabase::put(const std::string& problem, TunedProblem tuned) {
   known_[problem] = std::move(tuned);
 }
 
+const RefinedModel* TuningDatabase::find_model(const std::string& model) const {
+  auto it = known_models_.find(model);
+  return it == known_models_.end() ? nullptr : &it->second;
+}
+
+void TuningDatabase::put_model(const std::string& model, RefinedModel refined) {
+  added_models_[model] = refined;
+  known_models_[model] = std::move(refined);
+}
+
 Status TuningDatabase::save() {
-  if (added_.empty()) return {};
+  if (added_.empty() && added_models_.empty()) return {};
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(path_).parent_path(), error);
   Lock lock(path_);
   if (!lock) return fail("'{}': cannot lock the tuning database: {}", path_, std::strerror(errno));
   RUNG_TRY(Json json, read_file(path_));
-  RUNG_CHECK(entries_of(json, device_, path_));  // nothing is merged into a damaged file
-  Json& here = json["devices"][device_][library_versions()];
-  for (const auto& [problem, tuned] : added_) here[problem] = to_json(tuned);
+  RUNG_CHECK(problems_of(json, device_, path_));  // nothing is merged into a damaged file
+  RUNG_CHECK(models_of(json, device_, path_));
+  const std::string versions = library_versions();
+  for (const auto& [problem, tuned] : added_) json["devices"][device_][versions][problem] = to_json(tuned);
+  for (const auto& [model, refined] : added_models_) json["models"][device_][versions][model] = to_json(refined);
   RUNG_CHECK(write_file_atomically(path_, json.dump(1) + "\n"));
   added_.clear();
+  added_models_.clear();
   return {};
 }
 

@@ -1,14 +1,17 @@
-// The tuning database: which kernel won a problem on which device with which libraries. One JSON file that a person can
-// read and edit; written atomically, merged under a lock, and each entry validated again when it is used.
+// The tuning database: which kernel won a problem on which device with which libraries, and which choices made a whole
+// model faster. One JSON file that a person can read and edit; written atomically, merged under a lock, and each entry
+// validated again when it is used.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "base/status.hpp"
 #include "gemm/candidate_result.hpp"
+#include "gemm/choice.hpp"
 
 namespace rung {
 
@@ -19,6 +22,12 @@ struct TunedProblem {
   std::vector<Candidate> candidates;
 };
 
+// What is known from choices tried on a whole model, one at a time.
+struct RefinedModel {
+  std::map<std::string, KernelChoice> kept;  // by problem: the model ran faster with it
+  std::set<std::string> tried;               // "problem: kernel parameter=value"
+};
+
 class TuningDatabase {
  public:
   // An absent file is an empty database. A damaged one is an error that names the path (it is not overwritten).
@@ -27,6 +36,8 @@ class TuningDatabase {
 
   const TunedProblem* find(const std::string& problem) const;
   void put(const std::string& problem, TunedProblem tuned);
+  const RefinedModel* find_model(const std::string& model) const;
+  void put_model(const std::string& model, RefinedModel refined);
   // Merges what was put here into the file as it is now: other climbs may have written meanwhile. Errors: unwritable
   // folder.
   Status save();
@@ -36,6 +47,7 @@ class TuningDatabase {
   TuningDatabase(std::string path, std::string device) : path_(std::move(path)), device_(std::move(device)) {}
   std::string path_, device_;
   std::map<std::string, TunedProblem> known_, added_;
+  std::map<std::string, RefinedModel> known_models_, added_models_;
 };
 
 // $RUNG_CACHE_DIR, else $XDG_CACHE_HOME/rung, else ~/.cache/rung; file tuning.json.

@@ -22,6 +22,7 @@ constexpr double kTogetherShare = 0.25;   // kept for trying rungs together that
 constexpr double kFinalShare = 0.15;      // of the budget, for the measurements of the final plan
 constexpr double kFinalSeconds = 5;       // but no more than this
 constexpr double kBaselineShare = 0.03;   // for each of the baseline's latency and profile
+constexpr double kBaselineSeconds = 2;    // but no more than this
 constexpr double kRaceHalfWidth = 0.004;  // relative; a comparison ends when its interval is this narrow
 
 std::string shapes_text(const Plan& plan) {
@@ -109,8 +110,9 @@ Status Climber::prepare() {
   RUNG_TRY(current_, bench_->attempt(Recipe{.threads = options_.threads}));
   baseline_build_s_ = budget_.spent() - before;
   if (!current_.right) return fail("the baseline's answer is wrong: {}", current_.reason);
-  RUNG_TRY(result_.baseline, measure_latency(*current_.session, budget_.share(kBaselineShare)));
-  RUNG_TRY(Profile profile, profile_session(*current_.session, options_.inputs[0], budget_.share(kBaselineShare)));
+  const double seconds = std::min(budget_.share(kBaselineShare), kBaselineSeconds);
+  RUNG_TRY(result_.baseline, measure_latency(*current_.session, seconds));
+  RUNG_TRY(Profile profile, profile_session(*current_.session, options_.inputs[0], seconds));
   result_.baseline_categories_us = by_category_us(profile);
   result_.baseline_ms = current_ms_ = result_.baseline.median_ms;
   result_.kernels_before = static_cast<int>(current_.plan->steps.size());

@@ -9,6 +9,11 @@
 
 namespace rung {
 
+// Alternatives to what single problems chose: how many there were, were tried on the whole model, and were kept.
+struct RefineCounts {
+  size_t trials = 0, tried = 0, kept = 0;
+};
+
 class Climber {
  public:
   Climber(const Subject& subject, const ClimbOptions& options, Budget& budget)
@@ -26,7 +31,10 @@ class Climber {
   // Rungs that gain nothing alone may gain together (a fusion needs the kernels that tuning finds).
   Status try_open_rungs_together();
   Status refine_choices(int number);  // refine.cpp
+  Result<bool> resume_choices(const RefinedModel& known);
+  Result<RefineCounts> try_choices(RefinedModel& refined, double seconds, std::vector<std::string>& notes);
   Result<double> try_choice(const std::string& key, const KernelChoice& choice, double seconds);
+  void remember(const std::string& model, RefinedModel refined);
   Status ablate();  // ablation.cpp
   Status race_baseline();
   Status measure_final(double seconds);

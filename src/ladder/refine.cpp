@@ -1,8 +1,13 @@
 // The rung "tune": near-best kernel candidates tried one at a time on the whole model (coordinate descent). What a
-// kernel takes alone leaves out its neighbours: what they leave in the caches, and how launches overlap.
+// kernel takes alone leaves out its neighbours: what they leave in the caches, and how launches overlap. The database
+// remembers what was tried on which model, so that another climb only tries the rest.
 // SPDX-License-Identifier: Apache-2.0
+#include "ladder/refine.hpp"
+
 #include <algorithm>
 
+#include "base/hash.hpp"
+#include "base/log.hpp"
 #include "ladder/climber.hpp"
 
 namespace rung {
@@ -12,14 +17,6 @@ constexpr double kNear = 1.3;           // alone, a candidate this close to the 
 constexpr double kBudgetShare = 0.2;    // of the whole climb
 constexpr size_t kMaxAlternatives = 4;  // per problem
 constexpr double kRaceSeconds = 0.6, kRaceHalfWidth = 0.002;
-
-// Another kernel for all launches of a problem.
-struct Trial {
-  std::string key;
-  KernelChoice choice;
-  size_t rank = 0;        // among the alternatives of its problem, the fastest alone first
-  double problem_us = 0;  // of all launches together, alone
-};
 
 double best_us(const TunedProblem& tuned) {
   double best = 1e300;
@@ -43,22 +40,34 @@ void add_trials(const TuneTask& task, const TunedProblem& tuned, const KernelCho
     trials.push_back({task.key, std::move(near[rank].second), rank, best * task.count});
 }
 
-// Every problem's first alternative before any second one, problems that take most of the time first: a budget that
-// ends early has then tried what promises most.
-std::vector<Trial> trials_of(const std::vector<TuneTask>& tasks, const TuningDatabase& database, const Recipe& recipe) {
+}  // namespace
+
+std::string name_of_model(const std::string& model, const std::vector<TuneTask>& tasks) {
+  std::string launches;
+  for (const TuneTask& task : tasks) launches += fmt::format("{} {}\n", task.count, task.key);
+  return fmt::format("{} {}", model, hex64(hash_text(launches)));
+}
+
+std::string text_of(const std::string& problem, const KernelChoice& choice) {
+  std::string text = fmt::format("{}: {}", problem, choice.kernel);
+  for (const auto& [name, value] : choice.params) text += fmt::format(" {}={}", name, value);
+  return text;
+}
+
+std::vector<Trial> trials_of(const std::vector<TuneTask>& tasks, const TuningDatabase& database, const Recipe& recipe,
+                             const std::set<std::string>& tried) {
   std::vector<Trial> trials;
   for (const TuneTask& task : tasks) {
     const auto* tuned = valid_entry(database, task);
     auto chosen = recipe.choices.find(task.key);
     if (tuned && chosen != recipe.choices.end()) add_trials(task, *tuned, chosen->second, trials);
   }
+  std::erase_if(trials, [&](const Trial& trial) { return tried.contains(text_of(trial.key, trial.choice)); });
   std::stable_sort(trials.begin(), trials.end(), [](const Trial& a, const Trial& b) {
     return std::pair(a.rank, -a.problem_us) < std::pair(b.rank, -b.problem_us);
   });
   return trials;
 }
-
-}  // namespace
 
 // Keeps the alternative if the model is faster with it: the ratio, else 0.
 Result<double> Climber::try_choice(const std::string& key, const KernelChoice& choice, double seconds) {
@@ -73,37 +82,77 @@ Result<double> Climber::try_choice(const std::string& key, const KernelChoice& c
   return raced.ratio.ratio;
 }
 
+// Goes on from what earlier climbs kept for the model: false if that cannot be built, or is wrong.
+Result<bool> Climber::resume_choices(const RefinedModel& known) {
+  Recipe recipe = current_.recipe;
+  for (auto& [problem, choice] : recipe.choices)
+    if (auto kept = known.kept.find(problem); kept != known.kept.end()) choice = kept->second;
+  if (recipe == current_.recipe) return true;
+  auto candidate = bench_->attempt_as_is(std::move(recipe));
+  if (device_failed(candidate)) return tl::unexpected(candidate.error());
+  if (!candidate || !candidate->right) return false;
+  current_ = std::move(*candidate);
+  return true;
+}
+
+void Climber::remember(const std::string& model, RefinedModel refined) {
+  bench_->database().put_model(model, std::move(refined));
+  if (auto saved = bench_->database().save(); !saved) log(1, "{}", saved.error().message);
+}
+
+// Tries what is left to try within `seconds`; `refined` learns of it.
+Result<RefineCounts> Climber::try_choices(RefinedModel& refined, double seconds, std::vector<std::string>& notes) {
+  Budget clock(seconds);
+  const std::vector<Trial> trials =
+      trials_of(bench_->tasks_of(*current_.plan), bench_->database(), current_.recipe, refined.tried);
+  RefineCounts counts{.trials = trials.size()};
+  for (; counts.tried < trials.size() && clock.left() > 0; ++counts.tried) {
+    const Trial& trial = trials[counts.tried];
+    RUNG_CHECK(tell(fmt::format("tune {}", trial.key)));
+    const std::string replaced = text_of(trial.key, current_.recipe.choices.at(trial.key));
+    RUNG_TRY(double ratio, try_choice(trial.key, trial.choice, std::clamp(clock.left(), 0.1, kRaceSeconds)));
+    refined.tried.insert(text_of(trial.key, trial.choice));
+    if (ratio == 0) continue;
+    ++counts.kept;
+    refined.kept[trial.key] = trial.choice;
+    refined.tried.insert(replaced);
+    notes.push_back(fmt::format("{}: {} is {:.3f} x faster in the model", trial.key, trial.choice.kernel, ratio));
+  }
+  return counts;
+}
+
 Status Climber::refine_choices(int number) {
   Receipt receipt{.name = "tune", .before_ms = current_ms_, .attempt = number};
   receipt.kernels = static_cast<int>(current_.plan->steps.size());
   if (!current_.recipe.tuned_kernels) return refuse(std::move(receipt), "needs the rung gemm"), Status{};
   Attempt start = std::move(current_);
   RUNG_TRY(current_, bench_->attempt(start.recipe));
-  Budget clock(budget_.share(kBudgetShare));
-  const std::vector<Trial> trials = trials_of(bench_->tasks_of(*current_.plan), bench_->database(), current_.recipe);
-  size_t tried = 0, kept = 0;
-  for (; tried < trials.size() && clock.left() > 0; ++tried) {
-    const Trial& trial = trials[tried];
-    RUNG_CHECK(tell(fmt::format("tune {}", trial.key)));
-    RUNG_TRY(double ratio, try_choice(trial.key, trial.choice, std::clamp(clock.left(), 0.1, kRaceSeconds)));
-    if (ratio == 0) continue;
-    ++kept;
-    receipt.notes.push_back(
-        fmt::format("{}: {} is {:.3f} x faster in the model", trial.key, trial.choice.kernel, ratio));
+  const std::string model = name_of_model(subject_.model.name, bench_->tasks_of(*current_.plan));
+  RefinedModel refined;
+  if (const RefinedModel* known = bench_->database().find_model(model)) {
+    RUNG_TRY(bool resumed, resume_choices(*known));
+    if (resumed) refined = *known;
   }
-  receipt.notes.push_back(
-      fmt::format("{} of {} alternatives tried on the whole model, {} kept", tried, trials.size(), kept));
-  if (kept == 0) {
+  if (!refined.tried.empty())
+    receipt.notes.push_back(fmt::format("{} alternatives tried on the whole model by earlier climbs, {} kept",
+                                        refined.tried.size(), refined.kept.size()));
+  auto counts = try_choices(refined, budget_.share(kBudgetShare), receipt.notes);
+  const bool tried = !refined.tried.empty();
+  remember(model, std::move(refined));  // after an interruption, too
+  if (!counts) return tl::unexpected(counts.error());
+  receipt.notes.push_back(fmt::format("{} of {} alternatives tried on the whole model, {} kept", counts->tried,
+                                      counts->trials, counts->kept));
+  if (current_.recipe == start.recipe) {
     current_ = std::move(start);
     return refuse(std::move(receipt),
                   tried ? "no alternative is clearly faster in the model" : "no near-best alternatives, or no time"),
            Status{};
   }
-  Attempt refined = std::move(current_);
+  Attempt candidate = std::move(current_);
   current_ = std::move(start);
-  receipt.rel_l2 = refined.rel_l2;
-  receipt.max_abs = refined.max_abs;
-  RUNG_TRY(bool accepted, decide(std::move(receipt), std::move(refined)));
+  receipt.rel_l2 = candidate.rel_l2;
+  receipt.max_abs = candidate.max_abs;
+  RUNG_TRY(bool accepted, decide(std::move(receipt), std::move(candidate)));
   if (accepted) accepted_.insert("tune");
   return {};
 }

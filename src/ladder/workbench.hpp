@@ -74,6 +74,9 @@ class Workbench {
   Result<Built> build(const Graph& graph, const Recipe& recipe);
   Result<Attempt> bind(Recipe recipe);
   Status judge(Attempt& attempt, const Tolerance& tolerance);
+  // Does the recipe's tolerance come from what it makes itself? Then it is measured here.
+  bool is_unmeasured_baseline(const Recipe& recipe) const;
+  Status measure_baseline_error(Attempt& baseline);
   bool low_precision(const Recipe& recipe) const;
 
   const Subject& subject_;

@@ -9,6 +9,7 @@
 #include "base/big_block.hpp"
 #include "base/hash.hpp"
 #include "base/json.hpp"
+#include "base/parallel.hpp"
 #include "gemm/problem.hpp"
 #include "ir/safetensors.hpp"
 #include "plan/build.hpp"
@@ -18,7 +19,8 @@
 namespace rung {
 namespace {
 
-constexpr std::string_view kFormat = "rung plan 1";
+constexpr std::string_view kFormat = "rung plan 2";
+constexpr size_t kThreads = 8;
 
 std::string weight_key(size_t index) { return fmt::format("weight/{:06}", index); }
 Type bytes_type(uint64_t bytes) { return {DType::u8, {static_cast<int64_t>(bytes)}}; }
@@ -38,18 +40,24 @@ Tensors tensors_of(const Plan& plan) {
   return tensors;
 }
 
+// Over the JSON, then over each tensor's name, type and own sum: those are made by several threads.
 std::string checksum(const std::string& json, const Tensors& tensors) {
+  std::vector<uint64_t> sums(tensors.size());
+  parallel_for(tensors.size(), kThreads, [&](size_t i) {
+    const Tensor& tensor = tensors[i].second;
+    sums[i] = hash_bytes(tensor.data(), tensor.bytes());
+  });
   uint64_t hash = hash_text(json);
-  for (const auto& [name, tensor] : tensors) {
-    hash = hash_text(fmt::format("{} {}", name, tensor.type()), hash);
-    hash = hash_bytes(tensor.data(), tensor.bytes(), hash);
-  }
+  for (size_t i = 0; i < tensors.size(); ++i)
+    hash = hash_text(fmt::format("{} {} {}", tensors[i].first, tensors[i].second.type(), hex64(sums[i])), hash);
   return hex64(hash);
 }
 
-// Tables that are read here and there stay in the mapped file; what every inference streams goes to huge pages.
+// Tables that are read here and there stay in the mapped file, as does what goes to a device's memory; what every
+// inference of a processor streams goes to huge pages.
 std::set<uint32_t> streamed_weights(const Plan& plan) {
   std::set<uint32_t> streamed;
+  if (plan.target->gpu) return streamed;
   for (const auto& step : plan.steps)
     for (const auto& input : step.inputs)
       if (input.region == Region::weight && !as<Gather>(step.op)) streamed.insert(input.index);
@@ -98,6 +106,7 @@ Result<Plan> read_plan(const Safetensors& file, const Target& target) {
     return fail("not a plan: its metadata lacks 'plan' or 'checksum'");
   RUNG_TRY(auto json, parse_json(text->second, "plan"));
   RUNG_TRY(Plan plan, plan_from_json(json));
+  plan.target = &target;
   RUNG_CHECK(load_weights(file, plan));
   RUNG_CHECK(load_values(file, plan));
   Tensors tensors = tensors_of(plan);
@@ -107,7 +116,6 @@ Result<Plan> read_plan(const Safetensors& file, const Target& target) {
     return fail("damaged: its checksum is {}, wanted {}", got, sum->second);
   if (plan.device != target.fingerprint)
     return fail("built for '{}', this is '{}': climb or build again here", plan.device, target.fingerprint);
-  plan.target = &target;
   RUNG_CHECK(check_plan(plan));
   for (Step& step : plan.steps) step.problem = problem_key(problem_of(step, plan.recipe.threads));
   return plan;

@@ -7,16 +7,10 @@
 #include <string>
 
 #include "base/status.hpp"
+#include "gemm/choice.hpp"
 #include "ir/dtype.hpp"
 
 namespace rung {
-
-// Which kernel row runs a problem, and the tuner's parameters for it.
-struct KernelChoice {
-  std::string kernel;
-  std::map<std::string, int64_t, std::less<>> params;
-  friend bool operator==(const KernelChoice&, const KernelChoice&) = default;
-};
 
 struct Recipe {
   std::set<std::string, std::less<>> rungs;            // passes of these rungs run

@@ -5,6 +5,8 @@
 #include <map>
 #include <mutex>
 
+#include "device/gpu/staging.hpp"
+
 namespace rung {
 namespace {
 
@@ -42,13 +44,17 @@ Result<std::vector<std::shared_ptr<gpu::Block>>> upload_weights(const Plan& plan
     if (!blocks.back()) missing += weight.bytes;
   }
   RUNG_CHECK(gpu->check_free(missing));
+  std::vector<size_t> fresh;
+  std::vector<gpu::HostCopy> copies;
   for (size_t i = 0; i < blocks.size(); ++i) {
     if (blocks[i]) continue;
     const PlanWeight& weight = plan.weights[i];
     RUNG_TRY(blocks[i], gpu->allocate(weight.bytes));
-    RUNG_CHECK(gpu->upload(blocks[i]->address(), weight.data.get(), weight.bytes));
-    table().blocks[{gpu, weight.data.get()}] = {weight.data, blocks[i]};
+    fresh.push_back(i);
+    copies.push_back({blocks[i]->address(), weight.data.get(), weight.bytes});
   }
+  RUNG_CHECK(gpu::upload_all(*gpu, copies));
+  for (size_t i : fresh) table().blocks[{gpu, plan.weights[i].data.get()}] = {plan.weights[i].data, blocks[i]};
   return blocks;
 }
 

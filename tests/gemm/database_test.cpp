@@ -37,6 +37,29 @@ TEST(TuningDatabase, GivesBackWhatWasSaved) {
   EXPECT_EQ(tuned->candidates[0].verdict, "chosen");
 }
 
+TEST(TuningDatabase, GivesBackWhatWasTriedOnAModel) {
+  TemporaryDirectory directory;
+  TuningDatabase database = open_database(directory / "tuning.json");
+  database.put("linear a", kTuned);
+  database.put_model("bert", {.kept = {{"linear a", {"linear_avx2", {{"columns", 16}}}}}, .tried = {"b", "c"}});
+  ASSERT_TRUE(database.save());
+  TuningDatabase again = open_database(directory / "tuning.json");
+  const RefinedModel* refined = again.find_model("bert");
+  ASSERT_NE(refined, nullptr);
+  EXPECT_EQ(refined->kept.at("linear a"), (KernelChoice{"linear_avx2", {{"columns", 16}}}));
+  EXPECT_THAT(refined->tried, testing::ElementsAre("b", "c"));
+  EXPECT_NE(again.find("linear a"), nullptr);
+  EXPECT_EQ(again.find_model("another"), nullptr);
+}
+
+TEST(TuningDatabase, RefusesADamagedModel) {
+  TemporaryDirectory directory;
+  directory.write("tuning.json", R"({"version": 1, "devices": {}, "models": {"device": 1}})");
+  auto database = TuningDatabase::open(directory / "tuning.json", "device");
+  ASSERT_FALSE(database);
+  EXPECT_THAT(database.error().message, HasSubstr("damaged entry"));
+}
+
 TEST(TuningDatabase, KeepsDevicesApart) {
   TemporaryDirectory directory;
   TuningDatabase database = open_database(directory / "tuning.json");

@@ -114,8 +114,8 @@ TEST(PlanFile, FindsEveryTruncation) {
 
 TEST(PlanFile, RefusesAnotherVersion) {
   SavedPlan saved;
-  EXPECT_THAT(saved.error_of(replaced(saved.bytes, "rung plan 1", "rung plan 2")),
-              HasSubstr("got format 'rung plan 2', wanted 'rung plan 1'"));
+  EXPECT_THAT(saved.error_of(replaced(saved.bytes, "rung plan 2", "rung plan 3")),
+              HasSubstr("got format 'rung plan 3', wanted 'rung plan 2'"));
 }
 
 TEST(PlanFile, RefusesAnotherDevice) {

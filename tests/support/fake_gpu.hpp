@@ -54,6 +54,8 @@ inline int allocate(gpu::Address* address, size_t bytes) {
   return alive();
 }
 inline int release(gpu::Address address) { return std::free(gpu::device_pointer(address)), alive(); }
+inline int allocate_pinned(void** address, size_t bytes) { return *address = std::malloc(bytes), alive(); }
+inline int release_pinned(void* address) { return std::free(address), alive(); }
 inline int upload(gpu::Address to, const void* from, size_t bytes, gpu::Stream) {
   return std::memcpy(gpu::device_pointer(to), from, bytes), alive();
 }
@@ -132,6 +134,8 @@ inline const gpu::Runtime& fake_runtime() {
                                   .memory_info = fake::memory_info,
                                   .allocate = fake::allocate,
                                   .release = fake::release,
+                                  .allocate_pinned = fake::allocate_pinned,
+                                  .release_pinned = fake::release_pinned,
                                   .upload = fake::upload,
                                   .download = fake::download,
                                   .copy = fake::grant,

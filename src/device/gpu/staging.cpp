@@ -1,0 +1,71 @@
+// Pieces of host memory through lanes: a pinned block and a stream for each thread.
+// SPDX-License-Identifier: Apache-2.0
+#include "device/gpu/staging.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <vector>
+
+#include "base/parallel.hpp"
+
+namespace rung::gpu {
+namespace {
+
+constexpr size_t kLanes = 8;
+constexpr size_t kPiece = 8 << 20;
+
+// What one thread copies through.
+class Lane {
+ public:
+  explicit Lane(Gpu& gpu) : gpu_(gpu) {}
+  ~Lane() {
+    if (stream_) gpu_.runtime().stream_destroy(stream_);
+    if (pinned_) gpu_.runtime().release_pinned(pinned_);
+  }
+  Lane(const Lane&) = delete;
+  Lane& operator=(const Lane&) = delete;
+
+  Status open() {
+    RUNG_CHECK(gpu_.check(gpu_.runtime().context_use(gpu_.context()), "choosing the device"));
+    RUNG_CHECK(gpu_.check(gpu_.runtime().stream_create(&stream_), "creating a stream"));
+    return gpu_.check(gpu_.runtime().allocate_pinned(&pinned_, kPiece), "allocating pinned memory");
+  }
+  Status pass(const HostCopy& piece) {
+    std::memcpy(pinned_, piece.from, piece.bytes);
+    RUNG_CHECK(gpu_.check(gpu_.runtime().upload(piece.to, pinned_, piece.bytes, stream_), "upload"));
+    return gpu_.check(gpu_.runtime().stream_synchronize(stream_), "upload");
+  }
+
+ private:
+  Gpu& gpu_;
+  Stream stream_ = nullptr;
+  void* pinned_ = nullptr;
+};
+
+std::vector<HostCopy> cut(std::span<const HostCopy> copies) {
+  std::vector<HostCopy> pieces;
+  for (const HostCopy& copy : copies)
+    for (size_t at = 0; at < copy.bytes; at += kPiece)
+      pieces.push_back(
+          {copy.to + at, static_cast<const std::byte*>(copy.from) + at, std::min(kPiece, copy.bytes - at)});
+  return pieces;
+}
+
+}  // namespace
+
+Status upload_all(Gpu& gpu, std::span<const HostCopy> copies) {
+  const std::vector<HostCopy> pieces = cut(copies);
+  std::atomic<size_t> next{0};
+  size_t lanes = std::min(kLanes, pieces.size());
+  std::vector<Status> done(lanes);
+  parallel_for(lanes, lanes, [&](size_t index) {
+    Lane lane(gpu);
+    done[index] = lane.open();
+    for (size_t i; done[index] && (i = next.fetch_add(1)) < pieces.size();) done[index] = lane.pass(pieces[i]);
+  });
+  for (Status& status : done) RUNG_CHECK(std::move(status));
+  return {};
+}
+
+}  // namespace rung::gpu

@@ -1,0 +1,21 @@
+// Host memory on its way to the device by way of pinned memory, which the device reads several times as fast as memory
+// that the system may move.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <span>
+
+#include "device/gpu/gpu.hpp"
+
+namespace rung::gpu {
+
+struct HostCopy {
+  Address to = 0;
+  const void* from = nullptr;
+  size_t bytes = 0;
+};
+
+// Complete on return. Several threads copy pieces into pinned memory while others are on the bus. Errors: those of the
+// device; no pinned memory.
+Status upload_all(Gpu& gpu, std::span<const HostCopy> copies);
+
+}  // namespace rung::gpu

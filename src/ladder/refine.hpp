@@ -1,0 +1,32 @@
+// What the rung "tune" tries on a whole model: near-best kernels of single problems, each once.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <set>
+#include <string>
+#include <vector>
+
+#include "gemm/tuner.hpp"
+#include "plan/recipe.hpp"
+
+namespace rung {
+
+// Another kernel for all launches of a problem.
+struct Trial {
+  std::string key;
+  KernelChoice choice;
+  size_t rank = 0;        // among the alternatives of its problem, the fastest alone first
+  double problem_us = 0;  // of all launches together, alone
+};
+
+// Every problem's first alternative before any second one, problems that take most of the time first: a budget that
+// ends early has then tried what promises most. Without those in `tried` (text_of() of them).
+std::vector<Trial> trials_of(const std::vector<TuneTask>& tasks, const TuningDatabase& database, const Recipe& recipe,
+                             const std::set<std::string>& tried);
+
+// "problem: kernel parameter=value"
+std::string text_of(const std::string& problem, const KernelChoice& choice);
+
+// A model by what it launches: its weights and inputs do not matter to which choice is fast.
+std::string name_of_model(const std::string& model, const std::vector<TuneTask>& tasks);
+
+}  // namespace rung

@@ -1,0 +1,77 @@
+// What is tried on a whole model, in which order, and what is not tried twice.
+// SPDX-License-Identifier: Apache-2.0
+#include "ladder/refine.hpp"
+
+#include "ladder/workbench.hpp"
+#include "support.hpp"
+
+namespace rung {
+namespace {
+
+using testing::ElementsAre;
+
+const KernelChoice kFirst{"linear_avx2", {}}, kSecond{"linear_reference", {}}, kThird{"linear_openblas", {}};
+
+// Two problems of linear layers, each with these kernels timed alone at 10, 11 and 12 us; the second has 3 launches.
+class Refine : public testing::Test {
+ protected:
+  Refine() : database_(*TuningDatabase::open(directory_ / "tuning.json", "device")) {
+    Subject subject = tiny_bert();
+    auto built = build_plan(subject.model.graph, {}, {.contents = false});
+    EXPECT_TRUE(built);
+    for (const Step& step : built->plan.steps) {
+      if (!as<Linear>(step.op) || (!tasks_.empty() && tasks_[0].key == step.problem) || tasks_.size() == 2) continue;
+      tasks_.push_back({.key = step.problem, .problem = problem_of(step, 1), .count = tasks_.empty() ? 1 : 3});
+    }
+    for (const TuneTask& task : tasks_) {
+      database_.put(task.key, {kFirst.kernel,
+                               {},
+                               {{kFirst.kernel, {}, 10, "chosen"},
+                                {kThird.kernel, {}, 12, "1.2 x"},
+                                {kSecond.kernel, {}, 11, "1.1 x"},
+                                {"linear_far", {}, 14, "1.4 x"}}});
+      recipe_.choices[task.key] = kFirst;
+    }
+  }
+  std::vector<std::string> trials(const std::set<std::string>& tried = {}) {
+    std::vector<std::string> texts;
+    for (const Trial& trial : trials_of(tasks_, database_, recipe_, tried))
+      texts.push_back(text_of(trial.key, trial.choice));
+    return texts;
+  }
+
+  TemporaryDirectory directory_;
+  TuningDatabase database_;
+  std::vector<TuneTask> tasks_;
+  Recipe recipe_;
+};
+
+TEST_F(Refine, TriesEveryProblemsNextBestFirstAndTheLongestProblemsBeforeOthers) {
+  ASSERT_EQ(tasks_.size(), 2u);
+  const std::string &once = tasks_[0].key, &thrice = tasks_[1].key;
+  EXPECT_THAT(trials(), ElementsAre(text_of(thrice, kSecond), text_of(once, kSecond), text_of(thrice, kThird),
+                                    text_of(once, kThird)));
+}
+
+TEST_F(Refine, TriesNothingTwice) {
+  const std::string &once = tasks_[0].key, &thrice = tasks_[1].key;
+  EXPECT_THAT(trials({text_of(thrice, kSecond), text_of(once, kThird)}),
+              ElementsAre(text_of(once, kSecond), text_of(thrice, kThird)));
+}
+
+TEST_F(Refine, GoesBackToWhatWasReplacedOnlyIfItWasNotTried) {
+  const std::string& once = tasks_[0].key;
+  recipe_.choices[once] = kSecond;  // kept by an earlier climb
+  EXPECT_THAT(trials(), testing::Contains(text_of(once, kFirst)));
+  EXPECT_THAT(trials({text_of(once, kFirst)}), testing::Not(testing::Contains(text_of(once, kFirst))));
+}
+
+TEST_F(Refine, NamesAModelByItsLaunches) {
+  std::string name = name_of_model("bert", tasks_);
+  EXPECT_EQ(name, name_of_model("bert", tasks_));
+  ++tasks_[0].count;
+  EXPECT_NE(name, name_of_model("bert", tasks_));
+}
+
+}  // namespace
+}  // namespace rung
