@@ -22,8 +22,9 @@ constexpr double kTogetherShare = 0.25;   // kept for trying rungs together that
 constexpr double kFinalShare = 0.15;      // of the budget, for the measurements of the final plan
 constexpr double kFinalSeconds = 5;       // but no more than this
 constexpr double kBaselineShare = 0.03;   // for each of the baseline's latency and profile
-constexpr double kBaselineSeconds = 2;    // but no more than this
+constexpr double kBaselineSeconds = 1;    // but no more than this
 constexpr double kRaceHalfWidth = 0.004;  // relative; a comparison ends when its interval is this narrow
+constexpr int kLeastRacePairs = 6;        // five signed ranks give no interval of 95 %
 
 std::string shapes_text(const Plan& plan) {
   std::string text;
@@ -199,7 +200,8 @@ Result<InterleaveResult> Climber::race(Session& a, Session& b, double seconds, d
   RUNG_CHECK(a.set_inputs(options_.inputs[0]));
   RUNG_CHECK(b.set_inputs(options_.inputs[0]));
   int runs = static_cast<int>(std::clamp(3.0 / std::max(current_ms_, 1e-3), 1.0, 10.0));  // blocks of some milliseconds
-  Interleaver interleaver({.half_width = half_width, .budget_s = seconds, .runs = runs});
+  Interleaver interleaver(
+      {.half_width = half_width, .budget_s = seconds, .min_pairs = kLeastRacePairs, .runs = runs});
   RUNG_TRY(InterleaveResult raced, interleaver.compare([&] { return checked_seconds_of([&] { return a.run(); }); },
                                                        [&] { return checked_seconds_of([&] { return b.run(); }); }));
   log(2, "raced {} pairs in {:.2f} s: {:.4f} x faster", raced.a.size(), raced.spent_s, raced.ratio.ratio);
