@@ -17,6 +17,7 @@ constexpr double kNear = 1.3;           // alone, a candidate this close to the 
 constexpr double kBudgetShare = 0.2;    // of the whole climb
 constexpr size_t kMaxAlternatives = 4;  // per problem
 constexpr double kRaceSeconds = 0.6, kRaceHalfWidth = 0.002;
+constexpr double kVisible = 2 * kRaceHalfWidth;  // of a run; no race shows what a problem this short gains
 
 double best_us(const TunedProblem& tuned) {
   double best = 1e300;
@@ -82,6 +83,10 @@ Result<double> Climber::try_choice(const std::string& key, const KernelChoice& c
   return raced.ratio.ratio;
 }
 
+size_t drop_short(std::vector<Trial>& trials, double least_us) {
+  return std::erase_if(trials, [&](const Trial& trial) { return trial.problem_us < least_us; });
+}
+
 // Goes on from what earlier climbs kept for the model: false if that cannot be built, or is wrong.
 Result<bool> Climber::resume_choices(const RefinedModel& known) {
   Recipe recipe = current_.recipe;
@@ -103,8 +108,11 @@ void Climber::remember(const std::string& model, RefinedModel refined) {
 // Tries what is left to try within `seconds`; `refined` learns of it.
 Result<RefineCounts> Climber::try_choices(RefinedModel& refined, double seconds, std::vector<std::string>& notes) {
   Budget clock(seconds);
-  const std::vector<Trial> trials =
+  std::vector<Trial> trials =
       trials_of(bench_->tasks_of(*current_.plan), bench_->database(), current_.recipe, refined.tried);
+  if (size_t dropped = drop_short(trials, kVisible * current_ms_ * 1e3))
+    notes.push_back(fmt::format("{} alternatives left out: their problems take less than {:.1f} % of a run", dropped,
+                                100 * kVisible));
   RefineCounts counts{.trials = trials.size()};
   for (; counts.tried < trials.size() && clock.left() > 0; ++counts.tried) {
     const Trial& trial = trials[counts.tried];

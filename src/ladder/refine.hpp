@@ -23,6 +23,9 @@ struct Trial {
 std::vector<Trial> trials_of(const std::vector<TuneTask>& tasks, const TuningDatabase& database, const Recipe& recipe,
                              const std::set<std::string>& tried);
 
+// Leaves out trials of problems that take less than `least_us` in all: the model cannot show what they gain. How many.
+size_t drop_short(std::vector<Trial>& trials, double least_us);
+
 // "problem: kernel parameter=value"
 std::string text_of(const std::string& problem, const KernelChoice& choice);
 

@@ -66,6 +66,13 @@ TEST_F(Refine, GoesBackToWhatWasReplacedOnlyIfItWasNotTried) {
   EXPECT_THAT(trials({text_of(once, kFirst)}), testing::Not(testing::Contains(text_of(once, kFirst))));
 }
 
+TEST_F(Refine, LeavesOutWhatTheModelCannotShow) {
+  std::vector<Trial> all = trials_of(tasks_, database_, recipe_, {});
+  EXPECT_EQ(drop_short(all, 9), 0u);
+  EXPECT_EQ(drop_short(all, 20), 2u);  // one launch of 10 us; three take 30
+  for (const Trial& trial : all) EXPECT_EQ(trial.key, tasks_[1].key);
+}
+
 TEST_F(Refine, NamesAModelByItsLaunches) {
   std::string name = name_of_model("bert", tasks_);
   EXPECT_EQ(name, name_of_model("bert", tasks_));
