@@ -16,6 +16,7 @@ namespace rung {
 namespace {
 
 constexpr double kRaceShare = 0.025;     // of the budget, for one rung's comparison
+constexpr double kRaceSeconds = 3;       // but no more than this
 constexpr double kRaceMostShare = 0.08;  // when fewer pairs than these would fit: they give an interval no chance
 constexpr double kRacePairs = 8;
 constexpr double kTogetherShare = 0.25;   // kept for trying rungs together that were rejected, or not tried, alone
@@ -210,7 +211,8 @@ Result<InterleaveResult> Climber::race(Session& a, Session& b, double seconds, d
 
 Result<bool> Climber::decide(Receipt receipt, Attempt candidate) {
   double pairs_s = kRacePairs * 4 * current_ms_ * 1e-3;  // each side once in a pair, and once before to warm up
-  double seconds = std::clamp(pairs_s, budget_.share(kRaceShare), kRaceMostShare * budget_.total());
+  double least = std::min(budget_.share(kRaceShare), kRaceSeconds);
+  double seconds = std::clamp(pairs_s, least, kRaceMostShare * budget_.total());
   RUNG_TRY(InterleaveResult raced, race(*current_.session, *candidate.session, std::max(0.3, seconds), kRaceHalfWidth));
   receipt.before_ms = raced.median_a * 1e3;
   receipt.ratio = raced.ratio.ratio;
@@ -236,7 +238,7 @@ Result<Latency> Climber::measure_latency(Session& session, double seconds) {
 // The climb's headline: first plan against last one, in alternation, as every rung was judged. Their own
 // measurements lie a climb apart, with what the machine did meanwhile between them.
 Status Climber::race_baseline() {
-  constexpr double kSeconds = 2, kHalfWidth = 0.005, kSlack = 1.5;
+  constexpr double kSeconds = 1, kHalfWidth = 0.005, kSlack = 1.5;
   if (accepted_.empty() || budget_.left() < kSlack * baseline_build_s_ + kSeconds) return {};
   RUNG_TRY(Attempt baseline, bench_->attempt(Recipe{.threads = options_.threads}));
   RUNG_TRY(InterleaveResult raced, race(*baseline.session, *current_.session, kSeconds, kHalfWidth));
@@ -261,7 +263,7 @@ Status Climber::conclude(ClimbOutcome& outcome) {
   NoiseWatch noise;
   budget_.release();
   RUNG_CHECK(race_baseline());
-  RUNG_CHECK(measure_final(std::clamp(0.3 * budget_.left(), 0.1, 2.0)));
+  RUNG_CHECK(measure_final(std::clamp(0.3 * budget_.left(), 0.1, 1.0)));
   RUNG_TRY(Profile profile,
            profile_session(*current_.session, options_.inputs[0], std::clamp(budget_.left(), 0.1, kProfileSeconds)));
   if (result_.final_ms == 0) result_.final_ms = result_.final_latency.median_ms;
