@@ -201,8 +201,7 @@ Result<InterleaveResult> Climber::race(Session& a, Session& b, double seconds, d
   RUNG_CHECK(a.set_inputs(options_.inputs[0]));
   RUNG_CHECK(b.set_inputs(options_.inputs[0]));
   int runs = static_cast<int>(std::clamp(3.0 / std::max(current_ms_, 1e-3), 1.0, 10.0));  // blocks of some milliseconds
-  Interleaver interleaver(
-      {.half_width = half_width, .budget_s = seconds, .min_pairs = kLeastRacePairs, .runs = runs});
+  Interleaver interleaver({.half_width = half_width, .budget_s = seconds, .min_pairs = kLeastRacePairs, .runs = runs});
   RUNG_TRY(InterleaveResult raced, interleaver.compare([&] { return checked_seconds_of([&] { return a.run(); }); },
                                                        [&] { return checked_seconds_of([&] { return b.run(); }); }));
   log(2, "raced {} pairs in {:.2f} s: {:.4f} x faster", raced.a.size(), raced.spent_s, raced.ratio.ratio);
