@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/weight_store.hpp"
 
+#include <atomic>
+
 #include "plan/support.hpp"
 
 namespace rung {
@@ -12,7 +14,7 @@ class Generated : public Weight {
  public:
   explicit Generated(const std::string& name, Type type) : Weight(name, type) {}
   Result<Tensor> load() const override { return ++loads, random_tensor(name(), type()); }
-  mutable int loads = 0;
+  mutable std::atomic<int> loads = 0;
 };
 
 struct Layer {
@@ -56,6 +58,35 @@ TEST(WeightStore, HoldsNothingOnceItsPlansAreGone) {
   shared_plan(layer.graph, store);
   shared_plan(layer.graph, store);
   EXPECT_EQ(layer.weight->loads, 2);
+}
+
+TEST(WeightStore, MakesAnExpressionThatAPlanHasTwiceOnce) {
+  Graph graph;
+  NodeId x = graph.input("x", {DType::f32, {8, 64}});
+  auto weight = std::make_shared<Generated>("w", Type{DType::f32, {64, 64}});
+  auto doubled = [&] {
+    NodeId w = graph.constant(weight);
+    return graph.add(Binary{BinaryKind::add}, {w, w});
+  };
+  NodeId first = graph.add(Linear{}, {x, doubled()}), second = graph.add(Linear{}, {first, doubled()});
+  graph.set_output("y", second);
+  WeightStore store;
+  Plan plan = shared_plan(graph, store);
+  ASSERT_EQ(plan.weights.size(), 2u);
+  EXPECT_EQ(plan.weights[0].data, plan.weights[1].data);
+  EXPECT_EQ(weight->loads, 1);
+}
+
+TEST(WeightStore, IsNotAskedForAPlanWithoutContents) {
+  Layer layer;
+  Plan whole = plan_of(layer.graph);
+  int loads = layer.weight->loads;
+  auto built = build_plan(layer.graph, {}, {.contents = false});
+  ASSERT_TRUE(built) << built.error().message;
+  EXPECT_EQ(layer.weight->loads, loads);
+  ASSERT_EQ(built->plan.weights.size(), 1u);
+  EXPECT_EQ(built->plan.weights[0].data, nullptr);
+  EXPECT_EQ(built->plan.weight_bytes(), whole.weight_bytes());
 }
 
 TEST(WeightStore, DoesNotNameLiterals) {
