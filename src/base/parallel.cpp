@@ -53,8 +53,9 @@ class Indices {
 
 void parallel_for(size_t count, size_t threads, const std::function<void(size_t)>& work) {
   Indices indices(count, work);
+  const size_t wanted = std::min({threads, count, usable_cores()});
   std::vector<std::thread> others;
-  size_t wanted = std::min({threads, count, usable_cores()});
+  others.reserve(wanted);  // so that no memory is asked for while threads run
   try {
     while (others.size() + 1 < wanted) others.emplace_back([&] { indices.take(); });
   } catch (const std::system_error&) {  // no more threads to be had: those that run do all the work
