@@ -6,13 +6,21 @@
 #include <cstring>
 #include <new>
 
+#include "base/big_block.hpp"
 #include "ir/with_type.hpp"
 
 namespace rung {
 namespace {
 
+constexpr size_t kLarge = 8 << 20;  // from here on huge pages pay: the system hands them out zeroed, few faults each
+
 std::shared_ptr<std::byte> allocate_zeroed(size_t bytes) {
   size_t rounded = (bytes + 63) / 64 * 64 + 64;  // never empty, and readable a vector past the end
+  if (bytes >= kLarge) {
+    auto block = allocate_block(rounded);
+    if (!block) throw std::bad_alloc();
+    return block;
+  }
   auto* data = static_cast<std::byte*>(std::aligned_alloc(64, rounded));
   if (!data) throw std::bad_alloc();
   std::memset(data, 0, rounded);
