@@ -37,24 +37,27 @@ Table& table() {
 Result<std::vector<std::shared_ptr<gpu::Block>>> upload_weights(const Plan& plan, size_t more) {
   gpu::Gpu* gpu = plan.target->gpu.get();
   std::lock_guard lock(table().mutex);
-  std::vector<std::shared_ptr<gpu::Block>> blocks;
-  size_t missing = more;
+  std::map<const std::byte*, std::shared_ptr<gpu::Block>> by_host;  // weights of one plan may share contents, too
+  std::vector<const PlanWeight*> missing;
+  size_t wanted = more;
   for (const auto& weight : plan.weights) {
-    blocks.push_back(table().find(gpu, weight));
-    if (!blocks.back()) missing += weight.bytes;
+    auto [it, added] = by_host.try_emplace(weight.data.get(), table().find(gpu, weight));
+    if (!added || it->second) continue;
+    missing.push_back(&weight);
+    wanted += weight.bytes;
   }
-  RUNG_CHECK(gpu->check_free(missing));
-  std::vector<size_t> fresh;
+  RUNG_CHECK(gpu->check_free(wanted));
   std::vector<gpu::HostCopy> copies;
-  for (size_t i = 0; i < blocks.size(); ++i) {
-    if (blocks[i]) continue;
-    const PlanWeight& weight = plan.weights[i];
-    RUNG_TRY(blocks[i], gpu->allocate(weight.bytes));
-    fresh.push_back(i);
-    copies.push_back({blocks[i]->address(), weight.data.get(), weight.bytes});
+  for (const PlanWeight* weight : missing) {
+    RUNG_TRY(auto block, gpu->allocate(weight->bytes));
+    copies.push_back({block->address(), weight->data.get(), weight->bytes});
+    by_host[weight->data.get()] = std::move(block);
   }
   RUNG_CHECK(gpu::upload_all(*gpu, copies));
-  for (size_t i : fresh) table().blocks[{gpu, plan.weights[i].data.get()}] = {plan.weights[i].data, blocks[i]};
+  for (const PlanWeight* weight : missing)
+    table().blocks[{gpu, weight->data.get()}] = {weight->data, by_host[weight->data.get()]};
+  std::vector<std::shared_ptr<gpu::Block>> blocks;
+  for (const auto& weight : plan.weights) blocks.push_back(by_host[weight.data.get()]);
   return blocks;
 }
 
