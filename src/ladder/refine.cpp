@@ -70,6 +70,10 @@ std::vector<Trial> trials_of(const std::vector<TuneTask>& tasks, const TuningDat
   return trials;
 }
 
+size_t drop_short(std::vector<Trial>& trials, double least_us) {
+  return std::erase_if(trials, [&](const Trial& trial) { return trial.problem_us < least_us; });
+}
+
 // Keeps the alternative if the model is faster with it: the ratio, else 0.
 Result<double> Climber::try_choice(const std::string& key, const KernelChoice& choice, double seconds) {
   Recipe recipe = current_.recipe;
@@ -81,10 +85,6 @@ Result<double> Climber::try_choice(const std::string& key, const KernelChoice& c
   if (raced.ratio.lo <= 1) return 0;
   current_ = std::move(*candidate);
   return raced.ratio.ratio;
-}
-
-size_t drop_short(std::vector<Trial>& trials, double least_us) {
-  return std::erase_if(trials, [&](const Trial& trial) { return trial.problem_us < least_us; });
 }
 
 // Goes on from what earlier climbs kept for the model: false if that cannot be built, or is wrong.
