@@ -3,6 +3,7 @@
 #include "base/parallel.hpp"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -15,11 +16,7 @@
 namespace rung {
 namespace {
 
-size_t usable_cores() {
-  cpu_set_t mask;
-  CPU_ZERO(&mask);
-  return sched_getaffinity(0, sizeof mask, &mask) == 0 ? static_cast<size_t>(std::max(1, CPU_COUNT(&mask))) : 1;
-}
+constexpr size_t kMostThreads = 8;
 
 class Indices {
  public:
@@ -51,9 +48,16 @@ class Indices {
 
 }  // namespace
 
-void parallel_for(size_t count, size_t threads, const std::function<void(size_t)>& work) {
+int usable_cores() {
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  if (sched_getaffinity(0, sizeof mask, &mask) == 0) return std::max(1, CPU_COUNT(&mask));
+  return static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+}
+
+void parallel_for(size_t count, const std::function<void(size_t)>& work) {
   Indices indices(count, work);
-  const size_t wanted = std::min({threads, count, usable_cores()});
+  const size_t wanted = std::min({kMostThreads, count, static_cast<size_t>(usable_cores())});
   std::vector<std::thread> others;
   others.reserve(wanted);  // so that no memory is asked for while threads run
   try {

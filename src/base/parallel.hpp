@@ -6,9 +6,12 @@
 
 namespace rung {
 
-// Calls work(0) ... work(count - 1), each once, in no order, on the calling thread and so many others as have a core
-// of this process's mask, at most `threads` in all. After a call that throws no further ones begin, and what it threw
-// is thrown here once all threads have ended.
-void parallel_for(size_t count, size_t threads, const std::function<void(size_t)>& work);
+// Cores of this process's mask; at least one.
+int usable_cores();
+
+// Calls work(0) ... work(count - 1), each once, in no order, on a thread for each usable core, the calling one among
+// them, but no more than 8: what calls hold at once stays bounded. After a call that throws no further ones begin, and
+// what it threw is thrown here once all threads have ended.
+void parallel_for(size_t count, const std::function<void(size_t)>& work);
 
 }  // namespace rung

@@ -24,19 +24,28 @@ namespace {
 using Json = nlohmann::json;
 constexpr int kVersion = 1;
 
+Json to_json(const KernelChoice& choice) {
+  return Json{{"kernel", choice.kernel},
+              {"params", std::map<std::string, int64_t>(choice.params.begin(), choice.params.end())}};
+}
+
+KernelChoice choice_from_json(const Json& json) {
+  auto params = json.at("params").get<std::map<std::string, int64_t>>();
+  return {json.at("kernel").get<std::string>(), {params.begin(), params.end()}};
+}
+
 Json to_json(const TunedProblem& tuned) {
   Json candidates = Json::array();
   for (const auto& c : tuned.candidates)
     candidates.push_back({{"kernel", c.kernel}, {"params", c.params}, {"us", c.us}, {"verdict", c.verdict}});
-  return Json{{"kernel", tuned.kernel},
-              {"params", std::map<std::string, int64_t>(tuned.params.begin(), tuned.params.end())},
-              {"candidates", std::move(candidates)}};
+  Json json = to_json(KernelChoice{tuned.kernel, tuned.params});
+  json["candidates"] = std::move(candidates);
+  return json;
 }
 
 TunedProblem tuned_from_json(const Json& json) {
-  TunedProblem tuned{json.at("kernel").get<std::string>(), {}, {}};
-  auto params = json.at("params").get<std::map<std::string, int64_t>>();
-  tuned.params.insert(params.begin(), params.end());
+  KernelChoice choice = choice_from_json(json);
+  TunedProblem tuned{std::move(choice.kernel), std::move(choice.params), {}};
   for (const Json& c : json.at("candidates"))
     tuned.candidates.push_back({c.at("kernel").get<std::string>(), c.at("params").get<std::map<std::string, long>>(),
                                 c.at("us").get<double>(), c.at("verdict").get<std::string>()});
@@ -45,19 +54,15 @@ TunedProblem tuned_from_json(const Json& json) {
 
 Json to_json(const RefinedModel& refined) {
   Json kept = Json::object();
-  for (const auto& [problem, choice] : refined.kept)
-    kept[problem] = {{"kernel", choice.kernel},
-                     {"params", std::map<std::string, int64_t>(choice.params.begin(), choice.params.end())}};
+  for (const auto& [problem, choice] : refined.kept) kept[problem] = to_json(choice);
   return Json{{"kept", std::move(kept)}, {"tried", refined.tried}};
 }
 
 RefinedModel refined_from_json(const Json& json) {
   RefinedModel refined;
   refined.tried = json.at("tried").get<std::set<std::string>>();
-  for (const auto& [problem, choice] : json.at("kept").get<std::map<std::string, Json>>()) {
-    auto params = choice.at("params").get<std::map<std::string, int64_t>>();
-    refined.kept[problem] = {choice.at("kernel").get<std::string>(), {params.begin(), params.end()}};
-  }
+  for (const auto& [problem, choice] : json.at("kept").get<std::map<std::string, Json>>())
+    refined.kept[problem] = choice_from_json(choice);
   return refined;
 }
 
@@ -120,33 +125,13 @@ class Lock {
 Result<TuningDatabase> TuningDatabase::open(std::string path, std::string device) {
   TuningDatabase database(std::move(path), std::move(device));
   RUNG_TRY(Json json, read_file(database.path_));
-  RUNG_TRY(database.known_, problems_of(json, database.device_, database.path_));
-  RUNG_TRY(database.known_models_, models_of(json, database.device_, database.path_));
+  RUNG_TRY(database.problems_.known, problems_of(json, database.device_, database.path_));
+  RUNG_TRY(database.models_.known, models_of(json, database.device_, database.path_));
   return database;
 }
 
-const TunedProblem* TuningDatabase::find(const std::string& problem) const {
-  auto it = known_.find(problem);
-  return it == known_.end() ? nullptr : &it->second;
-}
-
-void TuningDatabase::put(const std::string& problem, TunedProblem tuned) {
-  added_[problem] = tuned;
-  known_[problem] = std::move(tuned);
-}
-
-const RefinedModel* TuningDatabase::find_model(const std::string& model) const {
-  auto it = known_models_.find(model);
-  return it == known_models_.end() ? nullptr : &it->second;
-}
-
-void TuningDatabase::put_model(const std::string& model, RefinedModel refined) {
-  added_models_[model] = refined;
-  known_models_[model] = std::move(refined);
-}
-
 Status TuningDatabase::save() {
-  if (added_.empty() && added_models_.empty()) return {};
+  if (problems_.added.empty() && models_.added.empty()) return {};
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(path_).parent_path(), error);
   Lock lock(path_);
@@ -155,11 +140,11 @@ Status TuningDatabase::save() {
   RUNG_CHECK(problems_of(json, device_, path_));  // nothing is merged into a damaged file
   RUNG_CHECK(models_of(json, device_, path_));
   const std::string versions = library_versions();
-  for (const auto& [problem, tuned] : added_) json["devices"][device_][versions][problem] = to_json(tuned);
-  for (const auto& [model, refined] : added_models_) json["models"][device_][versions][model] = to_json(refined);
+  for (const auto& [problem, tuned] : problems_.added) json["devices"][device_][versions][problem] = to_json(tuned);
+  for (const auto& [model, refined] : models_.added) json["models"][device_][versions][model] = to_json(refined);
   RUNG_CHECK(write_file_atomically(path_, json.dump(1) + "\n"));
-  added_.clear();
-  added_models_.clear();
+  problems_.added.clear();
+  models_.added.clear();
   return {};
 }
 

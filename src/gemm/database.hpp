@@ -34,20 +34,31 @@ class TuningDatabase {
   // `device` and the library versions are part of every key.
   static Result<TuningDatabase> open(std::string path, std::string device);
 
-  const TunedProblem* find(const std::string& problem) const;
-  void put(const std::string& problem, TunedProblem tuned);
-  const RefinedModel* find_model(const std::string& model) const;
-  void put_model(const std::string& model, RefinedModel refined);
+  // Null: not known.
+  const TunedProblem* find(const std::string& problem) const { return problems_.find(problem); }
+  void put(const std::string& problem, TunedProblem tuned) { problems_.put(problem, std::move(tuned)); }
+  const RefinedModel* find_model(const std::string& model) const { return models_.find(model); }
+  void put_model(const std::string& model, RefinedModel refined) { models_.put(model, std::move(refined)); }
   // Merges what was put here into the file as it is now: other climbs may have written meanwhile. Errors: unwritable
   // folder.
   Status save();
   const std::string& path() const { return path_; }
 
  private:
+  template <class Entry>
+  struct Section {
+    std::map<std::string, Entry> known, added;  // what was put here is in both until it is saved
+    const Entry* find(const std::string& name) const {
+      auto it = known.find(name);
+      return it == known.end() ? nullptr : &it->second;
+    }
+    void put(const std::string& name, Entry entry) { known[name] = added[name] = std::move(entry); }
+  };
+
   TuningDatabase(std::string path, std::string device) : path_(std::move(path)), device_(std::move(device)) {}
   std::string path_, device_;
-  std::map<std::string, TunedProblem> known_, added_;
-  std::map<std::string, RefinedModel> known_models_, added_models_;
+  Section<TunedProblem> problems_;
+  Section<RefinedModel> models_;
 };
 
 // $RUNG_CACHE_DIR, else $XDG_CACHE_HOME/rung, else ~/.cache/rung; file tuning.json.

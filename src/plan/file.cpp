@@ -20,7 +20,6 @@ namespace rung {
 namespace {
 
 constexpr std::string_view kFormat = "rung plan 2";
-constexpr size_t kThreads = 8;
 
 std::string weight_key(size_t index) { return fmt::format("weight/{:06}", index); }
 Type bytes_type(uint64_t bytes) { return {DType::u8, {static_cast<int64_t>(bytes)}}; }
@@ -43,7 +42,7 @@ Tensors tensors_of(const Plan& plan) {
 // Over the JSON, then over each tensor's name, type and own sum: those are made by several threads.
 std::string checksum(const std::string& json, const Tensors& tensors) {
   std::vector<uint64_t> sums(tensors.size());
-  parallel_for(tensors.size(), kThreads, [&](size_t i) {
+  parallel_for(tensors.size(), [&](size_t i) {
     const Tensor& tensor = tensors[i].second;
     sums[i] = hash_bytes(tensor.data(), tensor.bytes());
   });

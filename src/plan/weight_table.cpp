@@ -13,12 +13,6 @@
 #include "reference/evaluate.hpp"
 
 namespace rung {
-namespace {
-
-constexpr size_t kThreads = 8;  // each holds the values of one expression; more do not copy faster
-
-}  // namespace
-
 uint32_t WeightTable::add(Entry entry) {
   auto next = static_cast<uint32_t>(entries_.size());
   auto [it, added] = by_layout_.try_emplace({entry.node, entry.layout}, next);
@@ -61,7 +55,7 @@ Result<std::vector<PlanWeight>> WeightTable::make(WeightStore* store) const {
   // The largest first, so that none of them is begun when everything else is done.
   std::stable_sort(open.begin(), open.end(), [&](size_t a, size_t b) { return weights[a].bytes > weights[b].bytes; });
   std::vector<Status> done(entries_.size());
-  parallel_for(open.size(), kThreads, [&](size_t n) {
+  parallel_for(open.size(), [&](size_t n) {
     auto data = data_of(entries_[open[n]]);
     if (data)
       weights[open[n]].data = std::move(*data);

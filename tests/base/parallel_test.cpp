@@ -12,15 +12,15 @@ namespace rung {
 namespace {
 
 TEST(ParallelFor, CallsEachIndexOnce) {
-  for (size_t threads : {size_t{0}, size_t{1}, size_t{3}, size_t{64}}) {
-    std::vector<std::atomic<int>> calls(1000);
-    parallel_for(calls.size(), threads, [&](size_t i) { ++calls[i]; });
-    for (const auto& count : calls) ASSERT_EQ(count, 1) << threads;
+  for (size_t count : {size_t{1}, size_t{2}, size_t{1000}}) {
+    std::vector<std::atomic<int>> calls(count);
+    parallel_for(count, [&](size_t i) { ++calls[i]; });
+    for (const auto& times : calls) ASSERT_EQ(times, 1) << count;
   }
 }
 
 TEST(ParallelFor, DoesNothingWithoutWork) {
-  parallel_for(0, 4, [](size_t) { FAIL(); });
+  parallel_for(0, [](size_t) { FAIL(); });
 }
 
 TEST(ParallelFor, ThrowsWhatACallThrewAndBeginsNoFurtherOnes) {
@@ -29,7 +29,7 @@ TEST(ParallelFor, ThrowsWhatACallThrewAndBeginsNoFurtherOnes) {
     ++calls;
     if (i == 3) throw std::runtime_error("three");
   };
-  EXPECT_THROW(parallel_for(100000, 2, work), std::runtime_error);
+  EXPECT_THROW(parallel_for(100000, work), std::runtime_error);
   EXPECT_LT(calls, 100000);
 }
 

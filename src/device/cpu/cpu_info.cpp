@@ -4,7 +4,6 @@
 
 #include <cpuid.h>
 #include <fmt/format.h>
-#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include <fstream>
 
 #include "base/log.hpp"
+#include "base/parallel.hpp"
 
 namespace rung::cpu {
 namespace {
@@ -44,13 +44,6 @@ uint64_t saved_state() {
 bool request_tiles() {
   constexpr long kRequestPermission = 0x1023, kTileData = 18;
   return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
-}
-
-int affinity_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
-  return static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
 }
 
 std::string brand() {
@@ -109,7 +102,7 @@ void cap(CpuInfo& info, const char* wanted) {
 CpuInfo read() {
   CpuInfo info;
   info.name = brand();
-  info.cores = affinity_cores();
+  info.cores = usable_cores();
   read_caches(info);
   read_instruction_sets(info);
   if (const char* wanted = std::getenv("RUNG_CPU_ISA")) cap(info, wanted);

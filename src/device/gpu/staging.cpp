@@ -13,7 +13,7 @@ namespace rung::gpu {
 namespace {
 
 constexpr size_t kLanes = 8;
-constexpr size_t kPiece = 8 << 20;
+constexpr size_t kPiece = 8 << 20;  // bytes
 
 // What one thread copies through.
 class Lane {
@@ -59,7 +59,7 @@ Status upload_all(Gpu& gpu, std::span<const HostCopy> copies) {
   std::atomic<size_t> next{0};
   size_t lanes = std::min(kLanes, pieces.size());
   std::vector<Status> done(lanes);
-  parallel_for(lanes, lanes, [&](size_t index) {
+  parallel_for(lanes, [&](size_t index) {
     Lane lane(gpu);
     done[index] = lane.open();
     for (size_t i; done[index] && (i = next.fetch_add(1)) < pieces.size();) done[index] = lane.pass(pieces[i]);

@@ -1,5 +1,5 @@
-// Host memory on its way to the device by way of pinned memory, which the device reads several times as fast as memory
-// that the system may move.
+// Host memory on its way to the device by way of pinned memory, which the device reads by itself: the system does not
+// move it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <span>
