@@ -25,12 +25,12 @@ TEST(ParallelFor, DoesNothingWithoutWork) {
 
 TEST(ParallelFor, ThrowsWhatACallThrewAndBeginsNoFurtherOnes) {
   std::atomic<int> calls{0};
-  auto work = [&](size_t i) {
+  auto work = [&](size_t) {
     ++calls;
-    if (i == 3) throw std::runtime_error("three");
+    throw std::runtime_error("no");
   };
-  EXPECT_THROW(parallel_for(100000, work), std::runtime_error);
-  EXPECT_LT(calls, 100000);
+  EXPECT_THROW(parallel_for(1000, work), std::runtime_error);
+  EXPECT_LE(calls, usable_cores());  // one on each thread
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 
@@ -70,6 +72,21 @@ double tolerance(DType dtype, DType narrowest) {
   return 2e-6 + store + inner;
 }
 
+// Every `of`-th problem from the `index`-th on, counted from 1.
+struct Part {
+  size_t index = 1, of = 1;
+};
+
+Part wanted_part() {
+  Part part;
+  const char* text = std::getenv("RUNG_TEST_PART");
+  if (text && (std::sscanf(text, "%zu/%zu", &part.index, &part.of) != 2 || part.index < 1 || part.index > part.of)) {
+    ADD_FAILURE() << "RUNG_TEST_PART: got " << text << ", wanted such as 2/8";
+    return {};
+  }
+  return part;
+}
+
 }  // namespace
 
 Case make_case(const std::string& text) {
@@ -103,7 +120,9 @@ Case make_case(const std::string& text) {
 const std::vector<Case>& cases() {
   static const std::vector<Case> all = [] {
     std::vector<Case> made;
-    for (const std::string& text : problems()) made.push_back(make_case(text));
+    auto texts = problems();
+    Part part = wanted_part();
+    for (size_t i = part.index - 1; i < texts.size(); i += part.of) made.push_back(make_case(texts[i]));
     return made;
   }();
   return all;
