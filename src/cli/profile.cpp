@@ -10,6 +10,7 @@
 #include "cli/models.hpp"
 #include "cli/terminal.hpp"
 #include "ladder/profile.hpp"
+#include "ladder/stages.hpp"
 
 namespace rung::cli {
 namespace {
@@ -38,7 +39,7 @@ nlohmann::json stages_to_json(const std::vector<StageTime>& stages) {
   return json;
 }
 
-nlohmann::json to_json(const Profile& profile) {
+nlohmann::json to_json(const Profile& profile, const std::vector<StageTime>& stages) {
   nlohmann::json ops = nlohmann::json::array();
   for (const auto& op : profile.ops)
     ops.push_back({{"label", op.label},
@@ -53,7 +54,7 @@ nlohmann::json to_json(const Profile& profile) {
   Rates gemm = gemm_rates(profile);
   const Peaks& p = profile.peaks;
   return {{"ops", std::move(ops)},
-          {"stages", stages_to_json(profile.stages)},
+          {"stages", stages_to_json(stages)},
           {"categories_us", by_category_us(profile)},
           {"peaks",
            {{"fma_f32_gflops", p.fma_f32_gflops},
@@ -83,7 +84,7 @@ void print_ops(const Profile& profile) {
   }
 }
 
-void print_summary(const Profile& profile) {
+void print_summary(const Profile& profile, const std::vector<StageTime>& stages) {
   auto categories = by_category_us(profile);
   double total = std::accumulate(categories.begin(), categories.end(), 0.0,
                                  [](double sum, const auto& c) { return sum + c.second; });
@@ -91,7 +92,7 @@ void print_summary(const Profile& profile) {
   for (const auto& [name, us] : categories)
     fmt::print("{:<14} {:9.1f} us {:5.1f} %\n", name, us, us / std::max(total, 1e-9) * 100);
   fmt::print("\n{:<14} {:>9} {:>9} {:>9} {:>8}\n", "stage", "us", "floor us", "left us", "launches");
-  for (const auto& s : profile.stages)
+  for (const auto& s : stages)
     fmt::print("{:<14} {:9.1f} {:9.1f} {:9.1f} {:8}\n", s.name, s.us, s.floor_us, std::max(0.0, s.us - s.floor_us),
                s.launches);
   Rates gemm = gemm_rates(profile);
@@ -112,10 +113,11 @@ Status run(const Options& options) {
   RUNG_TRY(auto plan, plan_of(opened, options.common));
   RUNG_TRY(Session session, session_of(plan));
   RUNG_TRY(Profile profile, profile_session(session, sample_missing(*plan, opened.given, 1), kProfileSeconds));
+  RUNG_TRY(auto stages, time_stages(session, profile.ops));
   if (!options.trace.empty()) RUNG_CHECK(write_file_atomically(options.trace, profile.trace.to_json()));
-  if (options.common.json) return fmt::print("{}\n", to_json(profile).dump()), Status{};
+  if (options.common.json) return fmt::print("{}\n", to_json(profile, stages).dump()), Status{};
   print_ops(profile);
-  print_summary(profile);
+  print_summary(profile, stages);
   return {};
 }
 

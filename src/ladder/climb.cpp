@@ -9,6 +9,7 @@
 #include "ladder/climber.hpp"
 #include "ladder/measure_runs.hpp"
 #include "ladder/profile.hpp"
+#include "ladder/stages.hpp"
 #include "measure/environment.hpp"
 #include "measure/resources.hpp"
 
@@ -16,14 +17,14 @@ namespace rung {
 namespace {
 
 constexpr double kRaceShare = 0.025;     // of the budget, for one rung's comparison
-constexpr double kRaceSeconds = 3;       // but no more than this
+constexpr double kRaceSeconds = 2;       // but no more than this
 constexpr double kRaceMostShare = 0.08;  // when fewer pairs than these would fit: they give an interval no chance
 constexpr double kRacePairs = 8;
 constexpr double kTogetherShare = 0.25;   // kept for trying rungs together that were rejected, or not tried, alone
 constexpr double kFinalShare = 0.15;      // of the budget, for the measurements of the final plan
 constexpr double kFinalSeconds = 5;       // but no more than this
 constexpr double kBaselineShare = 0.03;   // for each of the baseline's latency and profile
-constexpr double kBaselineSeconds = 1;    // but no more than this
+constexpr double kBaselineSeconds = 0.5;  // but no more than this
 constexpr double kRaceHalfWidth = 0.004;  // relative; a comparison ends when its interval is this narrow
 constexpr int kLeastRacePairs = 6;        // five signed ranks give no interval of 95 %
 
@@ -89,6 +90,7 @@ Result<ClimbOutcome> Climber::all_stages() {
 }
 
 Status Climber::tell(const std::string& what) {
+  log(2, "after {:.2f} s: {}", budget_.spent(), what);
   options_.progress(what, static_cast<double>(stages_done_) / static_cast<double>(stages_));
   if (options_.interrupted()) return fail("interrupted; what was tuned so far is kept in {}", options_.database_path);
   return {};
@@ -267,9 +269,9 @@ Status Climber::conclude(ClimbOutcome& outcome) {
            profile_session(*current_.session, options_.inputs[0], std::clamp(budget_.left(), 0.1, kProfileSeconds)));
   if (result_.final_ms == 0) result_.final_ms = result_.final_latency.median_ms;
   result_.kernels_after = static_cast<int>(current_.plan->steps.size());
+  RUNG_TRY(result_.stages, time_stages(*current_.session, profile.ops));
   result_.cold = profile.cold;
   result_.ops = std::move(profile.ops);
-  result_.stages = std::move(profile.stages);
   result_.peaks = profile.peaks;
   result_.host_us = profile.host_us;
   result_.floor_ms = profile.floor_ms;

@@ -11,7 +11,6 @@
 #include "gemm/trial.hpp"
 #include "ir/text.hpp"
 #include "ladder/profile_gpu.hpp"
-#include "ladder/stages.hpp"
 #include "measure/clock.hpp"
 #include "measure/cost.hpp"
 #include "measure/statistics.hpp"
@@ -170,7 +169,6 @@ Result<Profile> profile_session(Session& session, const NamedTensors& inputs, do
     launched_us += us;
     profile.ops.push_back(std::move(op));
   }
-  RUNG_TRY(profile.stages, time_stages(session, profile.ops));
   profile.trace = trace_of(session.plan(), rounds.back());
   RUNG_TRY(Latency warm, time_runs(session, kWarmShare * seconds));
   profile.host_us = std::max(0.0, warm.median_ms * 1e3 - launched_us);

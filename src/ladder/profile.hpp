@@ -12,8 +12,7 @@
 namespace rung {
 
 struct Profile {
-  std::vector<OpTime> ops;  // by launch, in order
-  std::vector<StageTime> stages;
+  std::vector<OpTime> ops;  // by launch, in order; time_stages() names their stages
   Peaks peaks;
   Latency cold;         // weights and buffers flushed from the caches before each run
   double host_us = 0;   // per replay, outside kernels: wake-up and barriers

@@ -7,7 +7,6 @@
 
 #include "device/gpu/peaks.hpp"
 #include "ir/text.hpp"
-#include "ladder/stages.hpp"
 #include "measure/clock.hpp"
 #include "measure/cost.hpp"
 #include "measure/statistics.hpp"
@@ -69,7 +68,6 @@ Result<Profile> profile_gpu_session(Session& session) {
                            .bytes = step.bytes});
     profile.floor_ms += profile.ops.back().floor_us * 1e-3;
   }
-  RUNG_TRY(profile.stages, time_stages(session, profile.ops));
   profile.trace = trace_of(plan, profile.ops);
   RUNG_CHECK(session.run());
   RUNG_TRY(profile.cold, time_runs(session, 0.3));

@@ -81,11 +81,9 @@ Status Workbench::make_reference() {
                kEvaluatorFlopsPerSecond * budget_.total();
   reference_source_ =
       small ? "scalar evaluator in f64" : "unfused plan in f32 (the scalar evaluator would take too long)";
-  std::optional<Session> session;
+  Attempt attempt;
   if (!small) {
-    RUNG_TRY(Built built, build(subject_.reference, unfused(options_.threads, DType::f32)));
-    attach_model(built.plan, subject_);
-    RUNG_TRY(session, Session::create(std::make_shared<Plan>(std::move(built.plan)), team_));
+    RUNG_TRY(attempt, bind(subject_.reference, unfused(options_.threads, DType::f32)));
   }
   for (const auto& input : inputs_) {
     if (options_.progress) options_.progress("reference", wanted_.size(), inputs_.size());
@@ -94,7 +92,7 @@ Status Workbench::make_reference() {
     if (small) {
       RUNG_TRY(outputs, evaluate(subject_.reference, {input.begin(), input.end()}));
     } else {
-      RUNG_TRY(auto named, session->infer(input));
+      RUNG_TRY(auto named, attempt.session->infer(input));
       for (auto& [name, tensor] : named) outputs.push_back(std::move(tensor));
     }
     wanted_.push_back(std::move(outputs));
@@ -109,7 +107,7 @@ bool Workbench::low_precision(const Recipe& recipe) const {
 Result<Tolerance> Workbench::tolerance_for_recipe(const Recipe& recipe) {
   if (!low_precision(recipe)) return tolerance_for(DType::f32, longest_reduction_path(subject_.reference));
   if (!low_precision_error_) {
-    RUNG_TRY(Attempt baseline, bind(unfused(options_.threads, recipe.precision)));
+    RUNG_TRY(Attempt baseline, bind(subject_.model.graph, unfused(options_.threads, recipe.precision)));
     RUNG_CHECK(measure_baseline_error(baseline));
   }
   return low_precision_tolerance(*low_precision_error_);
@@ -125,15 +123,11 @@ Status Workbench::measure_baseline_error(Attempt& baseline) {
   return {};
 }
 
-Result<Built> Workbench::build(const Graph& graph, const Recipe& recipe) {
-  return build_plan(graph, recipe, {.target = options_.target, .weights = &weights_});
-}
-
-Result<Attempt> Workbench::bind(Recipe recipe) {
+Result<Attempt> Workbench::bind(const Graph& graph, Recipe recipe) {
   last_recipe_ = recipe;
   double begin = budget_.spent();
   malloc_trim(0);  // what earlier attempts freed goes back before this one allocates its own
-  RUNG_TRY(Built built, build(subject_.model.graph, recipe));
+  RUNG_TRY(Built built, build_plan(graph, recipe, {.target = options_.target, .weights = &weights_}));
   double built_at = budget_.spent();
   attach_model(built.plan, subject_);
   Attempt attempt;
@@ -180,7 +174,7 @@ Result<Attempt> Workbench::attempt(Recipe recipe) {
 Result<Attempt> Workbench::attempt_as_is(Recipe recipe) {
   const bool baseline = is_unmeasured_baseline(recipe);
   if (!baseline) RUNG_CHECK(tolerance_for_recipe(recipe));  // may bind the baseline: before there is another session
-  RUNG_TRY(Attempt attempt, bind(std::move(recipe)));
+  RUNG_TRY(Attempt attempt, bind(subject_.model.graph, std::move(recipe)));
   if (baseline) RUNG_CHECK(measure_baseline_error(attempt));
   RUNG_TRY(Tolerance tolerance, tolerance_for_recipe(attempt.recipe));
   RUNG_CHECK(judge(attempt, tolerance));

@@ -70,9 +70,8 @@ class Workbench {
         database_(std::move(database)),
         team_(options_.target->gpu ? nullptr : std::make_shared<cpu::Team>(options_.threads)) {}
   Status make_reference();
-  // A plan whose weights are shared with those that are alive.
-  Result<Built> build(const Graph& graph, const Recipe& recipe);
-  Result<Attempt> bind(Recipe recipe);
+  // A session of the graph's plan, not judged; its weights are shared with those of other plans that are alive.
+  Result<Attempt> bind(const Graph& graph, Recipe recipe);
   Status judge(Attempt& attempt, const Tolerance& tolerance);
   // Does the recipe's tolerance come from what it makes itself? Then it is measured here.
   bool is_unmeasured_baseline(const Recipe& recipe) const;
