@@ -9,6 +9,7 @@
 #include "ladder/climber.hpp"
 #include "ladder/measure_runs.hpp"
 #include "ladder/profile.hpp"
+#include "ladder/refine.hpp"
 #include "ladder/stages.hpp"
 #include "measure/environment.hpp"
 #include "measure/resources.hpp"
@@ -124,26 +125,20 @@ Status Climber::prepare() {
   return {};
 }
 
-std::vector<const Rung*> Climber::open_rungs() const {
-  std::vector<const Rung*> open;
-  for (const Rung& rung : ladder()) {
-    bool wanted = !options_.skip.contains(rung.name) && (!rung.opt_in || options_.dtype != DType::f32);
-    if (wanted && !accepted_.contains(rung.name)) open.push_back(&rung);
-  }
-  return open;
+bool Climber::is_open(const Rung& rung) const {
+  if (options_.skip.contains(rung.name) || (rung.opt_in && options_.dtype == DType::f32)) return false;
+  return !accepted_.contains(rung.name) || (rung.name == "tune" && is_tune_outdated(result_.rungs));
 }
 
 Status Climber::climb_rungs() {
   for (int number = 1; number <= 2; ++number) {
-    for (const Rung* rung : open_rungs()) {
-      RUNG_CHECK(tell(std::string(rung->name)));
-      if (number == 1 && budget_.left() < kTogetherShare * budget_.total()) {
-        refuse({.name = std::string(rung->name), .before_ms = current_ms_},
-               "the budget leaves no time to try it alone");
-        ++stages_done_;
-        continue;
-      }
-      RUNG_CHECK(rung->name == "tune" ? refine_choices(number) : try_step({rung}, number));
+    for (const Rung& rung : ladder()) {
+      if (!is_open(rung)) continue;
+      RUNG_CHECK(tell(std::string(rung.name)));
+      if (number == 1 && budget_.left() < kTogetherShare * budget_.total())
+        refuse({.name = std::string(rung.name), .before_ms = current_ms_}, "the budget leaves no time to try it alone");
+      else
+        RUNG_CHECK(rung.name == "tune" ? refine_choices(number) : try_step({&rung}, number));
       ++stages_done_;
     }
     if (number == 1) RUNG_CHECK(try_open_rungs_together());
@@ -152,8 +147,9 @@ Status Climber::climb_rungs() {
 }
 
 Status Climber::try_open_rungs_together() {
-  std::vector<const Rung*> open = open_rungs();
-  std::erase_if(open, [](const Rung* rung) { return rung->name == "tune"; });
+  std::vector<const Rung*> open;
+  for (const Rung& rung : ladder())
+    if (is_open(rung) && rung.name != "tune") open.push_back(&rung);
   if (open.size() < 2) return {};
   RUNG_CHECK(tell("rejected rungs together"));
   size_t accepted = accepted_.size();

@@ -24,8 +24,8 @@ class Climber {
   Result<ClimbOutcome> all_stages();
   Status prepare();
   Status climb_rungs();
-  // Rungs of the ladder that this climb may try and has not accepted.
-  std::vector<const Rung*> open_rungs() const;
+  // May this climb try it, and has not accepted it, or not for what it launches now?
+  bool is_open(const Rung& rung) const;
   // One step: these rungs on top of what was accepted, judged as one.
   Status try_step(const std::vector<const Rung*>& rungs, int number);
   // Rungs that gain nothing alone may gain together (a fusion needs the kernels that tuning finds).

@@ -74,6 +74,11 @@ size_t drop_short(std::vector<Trial>& trials, double least_us) {
   return std::erase_if(trials, [&](const Trial& trial) { return trial.problem_us < least_us; });
 }
 
+bool is_tune_outdated(const std::vector<Receipt>& receipts) {
+  auto last = std::find_if(receipts.rbegin(), receipts.rend(), [](const Receipt& r) { return r.name == "tune"; });
+  return last != receipts.rend() && std::any_of(receipts.rbegin(), last, [](const Receipt& r) { return r.accepted; });
+}
+
 // Keeps the alternative if the model is faster with it: the ratio, else 0.
 Result<double> Climber::try_choice(const std::string& key, const KernelChoice& choice, double seconds) {
   Recipe recipe = current_.recipe;

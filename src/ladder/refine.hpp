@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gemm/tuner.hpp"
+#include "ladder/result.hpp"
 #include "plan/recipe.hpp"
 
 namespace rung {
@@ -28,6 +29,9 @@ size_t drop_short(std::vector<Trial>& trials, double least_us);
 
 // "problem: kernel parameter=value"
 std::string text_of(const std::string& problem, const KernelChoice& choice);
+
+// Was a rung kept since tune last had its turn? The launches that it changed have not been tried on the model.
+bool is_tune_outdated(const std::vector<Receipt>& receipts);
 
 // A model by what it launches: its weights and inputs do not matter to which choice is fast.
 std::string name_of_model(const std::string& model, const std::vector<TuneTask>& tasks);

@@ -73,6 +73,15 @@ TEST_F(Refine, LeavesOutWhatTheModelCannotShow) {
   for (const Trial& trial : all) EXPECT_EQ(trial.key, tasks_[1].key);
 }
 
+TEST(TuneIsOutdated, WhenARungWasKeptSince) {
+  const Receipt fusion{.name = "fusion", .accepted = true}, tune{.name = "tune"}, refused{.name = "attention"},
+      precision{.name = "precision", .accepted = true};
+  EXPECT_FALSE(is_tune_outdated({fusion}));  // it never had its turn
+  EXPECT_FALSE(is_tune_outdated({fusion, tune, refused}));
+  EXPECT_TRUE(is_tune_outdated({fusion, tune, precision, refused}));
+  EXPECT_FALSE(is_tune_outdated({fusion, tune, precision, tune}));
+}
+
 TEST_F(Refine, NamesAModelByItsLaunches) {
   std::string name = name_of_model("bert", tasks_);
   EXPECT_EQ(name, name_of_model("bert", tasks_));
