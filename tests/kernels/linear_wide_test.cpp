@@ -120,6 +120,20 @@ TEST(LinearWide, SaysWhyItRefuses) {
   Problem wide = problem(816, 16384, 2048, true);
   wide.output.dtype = DType::f32;
   EXPECT_EQ(reason(wide, hopper()), "gated, with a result in f32");
+  const auto sum = [](DType residual, DType out, bool biased) {
+    Problem made = problem(816, 2048, 2048);
+    auto& op = std::get<Linear>(made.op);
+    op.has_residual = true, op.has_bias = biased;
+    if (biased) made.inputs.push_back({DType::f32, {2048}, {1}, true});
+    made.inputs.push_back({residual, made.output.shape, made.output.strides, false});
+    made.output.dtype = out;
+    return made;
+  };
+  EXPECT_TRUE(row().supports(sum(DType::f32, DType::f32, false), hopper()));
+  EXPECT_TRUE(row().supports(sum(DType::bf16, DType::bf16, true), hopper()));
+  for (const Problem& each : {sum(DType::bf16, DType::f32, true), sum(DType::f32, DType::f32, true)})
+    EXPECT_EQ(reason(each, hopper()), "a bias, and a residual sum that is not of x's type throughout");
+  EXPECT_EQ(reason(sum(DType::f16, DType::bf16, false), hopper()), "the residual is neither f32 nor of x's type");
   Problem normed = problem(816, 2048, 2048);
   std::get<Linear>(normed.op).normed = true;
   EXPECT_EQ(reason(normed, hopper()), "it takes no norm from its neighbours");

@@ -11,6 +11,7 @@ Target hopper() {
   gpu::GpuInfo card;
   card.architecture = 90;
   card.clusters = true;
+  card.library_gemm = true;
   return {.kind = "cuda", .machine = Machine(cpu::CpuInfo{}, card), .kernels = gpu::all_kernels()};
 }
 
@@ -42,6 +43,19 @@ TEST(HopperPlan, OfFewTokensHasNoNormBetweenLinears) {
   ASSERT_TRUE(built) << built.error().message;
   EXPECT_THAT(kernels_of(built->plan), testing::Each("linear_skinny_sm90"));
   EXPECT_EQ(built->plan.steps.size(), 4u);
+}
+
+TEST(HopperPlan, InBf16MovesActivationsThatNoLinearInF32Takes) {
+  const Target target = hopper();
+  Graph graph = graph_of(
+      "x: f32[128,384] = input()\ng: f32[384] = constant()\nb: f32[384] = constant()\n"
+      "u: f32[1536,384] = constant()\nc: f32[1536] = constant()\nv: f32[384,1536] = constant()\n"
+      "n = layer_norm(x, g, b)\nh = gelu(linear(n, u, c, has_bias=true))\n"
+      "s = add(linear(h, v, b, has_bias=true), n)\ny = layer_norm(s, g, b)");
+  auto built = build_plan(graph, in_bf16(), {.target = &target});
+  ASSERT_TRUE(built) << built.error().message;
+  EXPECT_THAT(kernels_of(built->plan),
+              testing::ElementsAre("layer_norm_rows", "linear_wide_sm90", "linear_cublaslt", "layer_norm_rows"));
 }
 
 // Norms of the prefix's 816 tokens stay, as do the first of each step, which no linear feeds, and the last, which is

@@ -24,8 +24,8 @@ Verdict supports_sizes(const Problem& problem, const LinearShape& shape) {
   return accept();
 }
 
-// A residual in f32 is refused beside a bias: no library takes both, and plans keep sums in f32 wherever a kernel
-// offers to, so that this row would be left without a rival.
+// A residual sum in f32, or of such a residual, is refused beside a bias: no library makes it, and plans keep sums in
+// f32 wherever a kernel offers to, so that this row would be left without a rival.
 Verdict supports_types(const Problem& problem, const LinearShape& shape) {
   const DType type = problem.inputs[0].dtype;
   if (type == DType::f32 || problem.inputs[1].dtype != type) return reject("x and w are not both bf16 or both f16");
@@ -33,8 +33,10 @@ Verdict supports_types(const Problem& problem, const LinearShape& shape) {
     return reject("the result is neither f32 nor of x's type");
   if (shape.residual_at < 0) return accept();
   const DType residual = problem.inputs[static_cast<size_t>(shape.residual_at)].dtype;
-  if (residual == type || (residual == DType::f32 && shape.bias_at < 0)) return accept();
-  return reject("the residual is not of x's type, and not f32 without a bias");
+  if (residual != type && residual != DType::f32) return reject("the residual is neither f32 nor of x's type");
+  if (shape.bias_at > 0 && (residual != type || problem.output.dtype != type))
+    return reject("a bias, and a residual sum that is not of x's type throughout");
+  return accept();
 }
 
 Verdict supports_gate(const Problem& problem) {
