@@ -7,12 +7,14 @@
 #include <nlohmann/json.hpp>
 
 #include "base/atomic_file.hpp"
+#include "base/log.hpp"
 #include "cli/command.hpp"
 #include "cli/fault.hpp"
 #include "cli/models.hpp"
 #include "cli/terminal.hpp"
 #include "ladder/climb.hpp"
 #include "ladder/rungs.hpp"
+#include "measure/clock.hpp"
 #include "plan/file.hpp"
 #include "report/json.hpp"
 #include "report/terminal.hpp"
@@ -121,7 +123,9 @@ Status run(const Options& options) {
     outcome = climb(*opened.subject, climbing);
   }
   if (!outcome) return with_op_of_climb(tl::unexpected<Error>(outcome.error()), options, suspect);
+  const int64_t began = now_ns();
   RUNG_CHECK(write_outcome(*outcome, options.out));
+  log(2, "written in {:.2f} s", static_cast<double>(now_ns() - began) * 1e-9);
   if (options.common.json) {
     fmt::print("{}\n", json_text(outcome->result, false));
   } else {

@@ -38,14 +38,13 @@ Json to_json(const TunedProblem& tuned) {
   Json candidates = Json::array();
   for (const auto& c : tuned.candidates)
     candidates.push_back({{"kernel", c.kernel}, {"params", c.params}, {"us", c.us}, {"verdict", c.verdict}});
-  Json json = to_json(KernelChoice{tuned.kernel, tuned.params});
+  Json json = to_json(tuned.choice);
   json["candidates"] = std::move(candidates);
   return json;
 }
 
 TunedProblem tuned_from_json(const Json& json) {
-  KernelChoice choice = choice_from_json(json);
-  TunedProblem tuned{std::move(choice.kernel), std::move(choice.params), {}};
+  TunedProblem tuned{choice_from_json(json), {}};
   for (const Json& c : json.at("candidates"))
     tuned.candidates.push_back({c.at("kernel").get<std::string>(), c.at("params").get<std::map<std::string, long>>(),
                                 c.at("us").get<double>(), c.at("verdict").get<std::string>()});

@@ -17,8 +17,7 @@ namespace rung {
 
 // All that a tuning run learnt about one problem.
 struct TunedProblem {
-  std::string kernel;
-  std::map<std::string, int64_t, std::less<>> params;
+  KernelChoice choice;
   std::vector<Candidate> candidates;
 };
 

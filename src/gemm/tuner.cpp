@@ -21,7 +21,7 @@ Candidate describe(const KernelCandidate& candidate, const Measured& measured) {
 
 TunedProblem conclude(const Candidates& candidates, const std::vector<Measured>& measured) {
   size_t best = winner_of(measured);
-  TunedProblem tuned{std::string(candidates.list[best].kernel->name), candidates.list[best].params, {}};
+  TunedProblem tuned{{std::string(candidates.list[best].kernel->name), candidates.list[best].params}, {}};
   for (size_t i = 0; i < measured.size(); ++i) {
     Candidate row = describe(candidates.list[i], measured[i]);
     if (i == best)
@@ -48,7 +48,7 @@ void tune_one(const TuneTask& task, TuningDatabase& database, const TuneOptions&
     if (!complete && measured[0].us == 0) return;  // nothing to compare with: leave it for another climb
   }
   TunedProblem tuned = conclude(candidates, measured);
-  log(3, "tune {}: {}", task.key, tuned.kernel);
+  log(3, "tune {}: {}", task.key, tuned.choice.kernel);
   database.put(task.key, std::move(tuned));
 }
 
@@ -73,9 +73,9 @@ size_t winner_of(const std::vector<Measured>& measured) {
 const TunedProblem* valid_entry(const TuningDatabase& database, const TuneTask& task) {
   const auto* entry = database.find(task.key);
   if (!entry) return nullptr;
-  const auto* kernel = task.target->kernel_named(entry->kernel);
+  const auto* kernel = task.target->kernel_named(entry->choice.kernel);
   bool valid = kernel && kernel->op == op_family(task.problem.op) && task.target->supports(*kernel, task.problem) &&
-               takes_params(*kernel, task.problem, entry->params);
+               takes_params(*kernel, task.problem, entry->choice.params);
   return valid ? entry : nullptr;
 }
 

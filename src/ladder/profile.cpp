@@ -188,11 +188,11 @@ std::vector<Choice> choices_of(const Plan& plan, const std::vector<TuneTask>& ta
   for (const TuneTask& task : tasks) {
     const auto* entry = valid_entry(database, task);
     if (!entry) continue;
-    Choice choice{task.key, task.count, entry->kernel, "fastest when tuned alone", entry->candidates};
+    Choice choice{task.key, task.count, entry->choice.kernel, "fastest when tuned alone", entry->candidates};
     auto used = plan.recipe.choices.find(task.key);
     if (used == plan.recipe.choices.end()) {
       choice.reason = "not used: the rung gemm is not in the plan";
-    } else if (!(used->second == KernelChoice{entry->kernel, entry->params})) {
+    } else if (!(used->second == entry->choice)) {
       choice.chosen = used->second.kernel;
       choice.reason = "faster in the whole model";
     }

@@ -215,7 +215,7 @@ Result<Recipe> Workbench::with_choices(Recipe recipe, double tuning_seconds) {
     if (kept != recipe.choices.end())
       choices[task.key] = kept->second;
     else if (const auto* entry = valid_entry(database_, task))
-      choices[task.key] = {entry->kernel, entry->params};
+      choices[task.key] = entry->choice;
   }
   recipe.choices = std::move(choices);
   return recipe;

@@ -39,9 +39,9 @@ TEST(Tuner, LeavesKnownProblemsAlone) {
   TemporaryDirectory directory;
   TuningDatabase database = open_database(directory / "tuning.json");
   TuneTask task = linear_task(4, 64, 64);
-  database.put(task.key, {"linear_openblas", {}, {}});
+  database.put(task.key, {{"linear_openblas", {}}, {}});
   tune({task}, database, with_seconds(30));
-  EXPECT_EQ(database.find(task.key)->kernel, "linear_openblas");
+  EXPECT_EQ(database.find(task.key)->choice.kernel, "linear_openblas");
   EXPECT_TRUE(database.find(task.key)->candidates.empty());
 }
 
@@ -59,11 +59,10 @@ TEST_P(StaleEntry, IsTunedAgain) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, StaleEntry,
-                         testing::Values(TunedProblem{"linear_that_is_gone", {}, {}},
-                                         TunedProblem{"softmax_reference", {}, {}},
-                                         TunedProblem{"linear_avx2", {{"columns", -3}}, {}},
-                                         TunedProblem{"linear_onednn",
-                                                      {},
+                         testing::Values(TunedProblem{{"linear_that_is_gone", {}}, {}},
+                                         TunedProblem{{"softmax_reference", {}}, {}},
+                                         TunedProblem{{"linear_avx2", {{"columns", -3}}}, {}},
+                                         TunedProblem{{"linear_onednn", {}},
                                                       {{"linear_onednn", {}, 3, "chosen: the default"},
                                                        {"linear_openblas", {}, 0, "no time left"}}}));
 

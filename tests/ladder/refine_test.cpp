@@ -24,8 +24,7 @@ class Refine : public testing::Test {
       tasks_.push_back({.key = step.problem, .problem = problem_of(step, 1), .count = tasks_.empty() ? 1 : 3});
     }
     for (const TuneTask& task : tasks_) {
-      database_.put(task.key, {kFirst.kernel,
-                               {},
+      database_.put(task.key, {kFirst,
                                {{kFirst.kernel, {}, 10, "chosen"},
                                 {kThird.kernel, {}, 12, "1.2 x"},
                                 {kSecond.kernel, {}, 11, "1.1 x"},
