@@ -19,6 +19,7 @@ from pathlib import Path
 TOOLS = ['memcheck', 'racecheck', 'initcheck', 'synccheck']
 PROGRAMS = ['rung_conformance_tests', 'rung_models_tests']
 SPLIT = 'AgreesWithTheReference'  # tests that RUNG_TEST_PART takes apart
+NOT_FINISHED = 'not finished'
 NOTHING_FOUND = re.compile(r'ERROR SUMMARY: 0 errors|RACECHECK SUMMARY: 0 hazards')
 
 
@@ -58,19 +59,27 @@ def verdict(status, output):
     return 'clean' if re.search(r'\[  PASSED  \] [1-9]', output) and '[  SKIPPED ]' not in output else 'skipped'
 
 
+def log_of(job, logs):
+    return logs / (re.sub(r'\W+', '_', f'{job.program.name} {job}') + '.log')
+
+
+def last_line(log):
+    return (log.read_text(errors='replace').splitlines() or ['nothing'])[-1]
+
+
 def run(job, sanitizer, deadline, logs):
     left = deadline - time.monotonic()
     if left <= 0:
         return 'not begun'
     environment = dict(os.environ, **({'RUNG_TEST_PART': job.part} if job.part else {}))
     command = [sanitizer, '--tool', job.tool, '--print-limit', '5', str(job.program), f'--gtest_filter={job.test}']
-    log = logs / (re.sub(r'\W+', '_', f'{job.program.name} {job}') + '.log')
+    log = log_of(job, logs)
     with log.open('w') as out:
         try:
             status = subprocess.run(command, env=environment, stdout=out, stderr=subprocess.STDOUT,
                                     timeout=left).returncode
         except subprocess.TimeoutExpired:
-            return 'not finished'
+            return NOT_FINISHED
     return verdict(status, log.read_text(errors='replace'))
 
 
@@ -110,7 +119,8 @@ def main():
             job, found = running[done], done.result()
             counts[job.tool][found] += 1
             if found not in ('clean', 'skipped'):
-                print(f'{found}: {job}', flush=True)
+                where = f', at: {last_line(log_of(job, arguments.logs))}' if found == NOT_FINISHED else ''
+                print(f'{found}: {job}{where}', flush=True)
     for tool, count in counts.items():
         print(f'{tool}: ' + (', '.join(f'{n} {what}' for what, n in sorted(count.items())) or 'no tests'))
     good = all(count['clean'] and not set(count) - {'clean', 'skipped'} for count in counts.values())

@@ -72,6 +72,8 @@ double tolerance(DType dtype, DType narrowest) {
   return 2e-6 + store + inner;
 }
 
+constexpr const char* kPart = "RUNG_TEST_PART";
+
 // Every `of`-th problem from the `index`-th on, counted from 1.
 struct Part {
   size_t index = 1, of = 1;
@@ -79,9 +81,9 @@ struct Part {
 
 Part wanted_part() {
   Part part;
-  const char* text = std::getenv("RUNG_TEST_PART");
+  const char* text = std::getenv(kPart);
   if (text && (std::sscanf(text, "%zu/%zu", &part.index, &part.of) != 2 || part.index < 1 || part.index > part.of)) {
-    ADD_FAILURE() << "RUNG_TEST_PART: got " << text << ", wanted such as 2/8";
+    ADD_FAILURE() << kPart << ": got " << text << ", wanted such as 2/8";
     return {};
   }
   return part;
@@ -127,6 +129,8 @@ const std::vector<Case>& cases() {
   }();
   return all;
 }
+
+bool takes_part() { return std::getenv(kPart) != nullptr; }
 
 Outcome run_row(const Kernel& kernel, const Case& test, int threads) {
   Problem problem = test.problem;
