@@ -10,6 +10,8 @@ import collections
 import concurrent.futures
 import os
 import re
+import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -75,11 +77,13 @@ def run(job, sanitizer, deadline, logs):
     command = [sanitizer, '--tool', job.tool, '--print-limit', '5', str(job.program), f'--gtest_filter={job.test}']
     log = log_of(job, logs)
     with log.open('w') as out:
-        try:
-            status = subprocess.run(command, env=environment, stdout=out, stderr=subprocess.STDOUT,
-                                    timeout=left).returncode
-        except subprocess.TimeoutExpired:
-            return NOT_FINISHED
+        child = subprocess.Popen(command, env=environment, stdout=out, stderr=subprocess.STDOUT, start_new_session=True)
+    try:
+        status = child.wait(timeout=left)
+    except subprocess.TimeoutExpired:
+        os.killpg(child.pid, signal.SIGKILL)  # the test program, too, which would keep the GPU busy
+        child.wait()
+        return NOT_FINISHED
     return verdict(status, log.read_text(errors='replace'))
 
 
@@ -97,9 +101,13 @@ def parse():
 
 
 def all_jobs(arguments):
+    if not shutil.which(arguments.sanitizer):
+        sys.exit(f"sanitize_gpu: there is no program '{arguments.sanitizer}'; it comes with the CUDA toolkit")
     jobs = []
     for name in PROGRAMS:
         program = arguments.build / 'tests' / name
+        if not program.is_file():
+            sys.exit(f"sanitize_gpu: there is no '{program}': build first, or say where with --build")
         listed = subprocess.run([program, '--gtest_list_tests', f'--gtest_filter={arguments.filter}'],
                                 capture_output=True, text=True, check=True).stdout
         tests = [test for test in tests_of(listed) if 'Gpu' in test]

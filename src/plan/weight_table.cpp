@@ -13,6 +13,7 @@
 #include "reference/evaluate.hpp"
 
 namespace rung {
+
 uint32_t WeightTable::add(Entry entry) {
   auto next = static_cast<uint32_t>(entries_.size());
   auto [it, added] = by_layout_.try_emplace({entry.node, entry.layout}, next);

@@ -26,16 +26,17 @@ std::vector<Settings> settings_of(const Kernel& row, const Problem& problem) {
   return settings;
 }
 
-std::string text_of(const Case& test) {
-  std::string text;
-  for (const auto& [name, value] : test.problem.params) text += fmt::format("{}={} ", name, value);
-  return text + test.text;
+std::string text_of(const Kernel& row, const Case& test) {
+  std::string text(row.name);
+  for (const auto& [name, value] : test.problem.params) text += fmt::format(" {}={}", name, value);
+  return fmt::format("{}: {}", text, test.text);
 }
 
 // Returns whether the row could run it.
 bool expect_conformance(const Target& target, const Kernel& row, const Case& test) {
-  SCOPED_TRACE(test.text);
-  if (takes_part()) fmt::print(stderr, "{} {}\n", row.name, text_of(test));  // where a slow checker is
+  const std::string text = text_of(row, test);
+  SCOPED_TRACE(text);
+  if (takes_part()) fmt::print(stderr, "{}\n", text);  // where a slow checker is
   auto outcome = run_gpu_row(target, row, test);
   if (!outcome) {
     EXPECT_EQ(outcome.error().message.find("an illegal"), std::string::npos) << outcome.error().message;
