@@ -1,12 +1,13 @@
 // The f32 micro-kernels of the best instruction set at hand, for rows that are not tied to one.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "device/machine.hpp"
+#include "device/cpu/cpu_info.hpp"
 #include "kernels/cpu/gemm/micro.hpp"
 
 namespace rung::cpu::gemm {
 
-inline const MicroKernels* best_f32(const Machine& cpu) {
+// Takes the processor, not a Machine: kernels ask in every replay, and a Machine made of one would copy its name.
+inline const MicroKernels* best_f32(const CpuInfo& cpu) {
   if (cpu.avx512) return &kAvx512F32x32;
   return cpu.avx2 ? &kAvx2F32x24 : nullptr;
 }
