@@ -31,7 +31,7 @@ void add_trials(const TuneTask& task, const TunedProblem& tuned, const KernelCho
   const double best = best_us(tuned);
   std::vector<std::pair<double, KernelChoice>> near;
   for (const auto& candidate : tuned.candidates) {
-    KernelChoice choice{candidate.kernel, {candidate.params.begin(), candidate.params.end()}};
+    KernelChoice choice = changed(current, {candidate.kernel, {candidate.params.begin(), candidate.params.end()}});
     if (candidate.us > 0 && candidate.us < best * kNear && !(choice == current))
       near.emplace_back(candidate.us, std::move(choice));
   }
@@ -47,6 +47,12 @@ std::string name_of_model(const std::string& model, const std::vector<TuneTask>&
   std::string launches;
   for (const TuneTask& task : tasks) launches += fmt::format("{} {}\n", task.count, task.key);
   return fmt::format("{} {}", model, hex64(hash_text(launches)));
+}
+
+KernelChoice changed(const KernelChoice& current, KernelChoice candidate) {
+  if (candidate.kernel == current.kernel && !candidate.params.empty())
+    candidate.params.insert(current.params.begin(), current.params.end());
+  return candidate;
 }
 
 std::string text_of(const std::string& problem, const KernelChoice& choice) {
@@ -122,14 +128,16 @@ Result<RefineCounts> Climber::try_choices(RefinedModel& refined, double seconds,
   for (; counts.tried < trials.size() && clock.left() > 0; ++counts.tried) {
     const Trial& trial = trials[counts.tried];
     RUNG_CHECK(tell(fmt::format("tune {}", trial.key)));
-    const std::string replaced = text_of(trial.key, current_.recipe.choices.at(trial.key));
-    RUNG_TRY(double ratio, try_choice(trial.key, trial.choice, std::clamp(clock.left(), 0.1, kRaceSeconds)));
-    refined.tried.insert(text_of(trial.key, trial.choice));
+    const KernelChoice& current = current_.recipe.choices.at(trial.key);
+    const KernelChoice choice = changed(current, trial.choice);  // an earlier trial may have changed another parameter
+    const std::string replaced = text_of(trial.key, current);
+    RUNG_TRY(double ratio, try_choice(trial.key, choice, std::clamp(clock.left(), 0.1, kRaceSeconds)));
+    refined.tried.insert(text_of(trial.key, choice));
     if (ratio == 0) continue;
     ++counts.kept;
-    refined.kept[trial.key] = trial.choice;
+    refined.kept[trial.key] = choice;
     refined.tried.insert(replaced);
-    notes.push_back(fmt::format("{}: {} is {:.3f} x faster in the model", trial.key, trial.choice.kernel, ratio));
+    notes.push_back(fmt::format("{} is {:.3f} x faster in the model", text_of(trial.key, choice), ratio));
   }
   return counts;
 }

@@ -27,6 +27,10 @@ std::vector<Trial> trials_of(const std::vector<TuneTask>& tasks, const TuningDat
 // Leaves out trials of problems that take less than `least_us` in all: the model cannot show what they gain. How many.
 size_t drop_short(std::vector<Trial>& trials, double least_us);
 
+// The candidate in place of the current choice. The tuner changes one parameter at a time, so that with the same kernel
+// what was found for the others stays; without parameters it is the defaults.
+KernelChoice changed(const KernelChoice& current, KernelChoice candidate);
+
 // "problem: kernel parameter=value"
 std::string text_of(const std::string& problem, const KernelChoice& choice);
 

@@ -73,7 +73,40 @@ TEST(LinearSkinny, TakesTheTileAndTheRingThatAreAskedFor) {
   EXPECT_EQ(plan.blocks(), 256u);
   EXPECT_EQ(plan.shared.tokens, 56u);
   EXPECT_EQ(plan.shared.w_stages, 6u);
-  EXPECT_EQ(plan.function, "linear_skinny_bf16_64");
+  EXPECT_EQ(plan.function, "linear_skinny_bf16_64_2_gated");
+}
+
+TEST(LinearSkinny, RunsTheKernelOfItsTileAndOfWhatItEndsWith) {
+  const auto function = [](const Problem& each) { return SkinnyPlan(each).function; };
+  const Problem plain = problem(51, 1024, 2048), gated = problem(51, 4096, 1024, true);
+  EXPECT_EQ(function(plain), "linear_skinny_bf16_64_8_any");
+  EXPECT_EQ(function(gated), "linear_skinny_bf16_64_1_gated");
+  EXPECT_EQ(function(normed(gated)), "linear_skinny_bf16_64_1_gated");
+  Problem wide = gated;
+  wide.output.dtype = DType::f32;
+  EXPECT_EQ(function(wide), "linear_skinny_bf16_64_1_gated_any");
+  Problem f16 = gated;
+  for (Operand* each : {&f16.inputs[0], &f16.inputs[1], &f16.output}) each->dtype = DType::f16;
+  EXPECT_EQ(function(f16), "linear_skinny_f16_64_1_gated_any");
+
+  Problem turned = rotated(problem(51, 2560, 1024), 9, 256);
+  EXPECT_EQ(function(turned), "linear_skinny_bf16_64_4_rotated_any");
+  for (size_t angles : {2, 3}) turned.inputs[angles].dtype = DType::f32;
+  EXPECT_EQ(function(turned), "linear_skinny_bf16_64_4_rotated");
+
+  Problem rows = feeding(plain);
+  EXPECT_EQ(function(rows), "linear_skinny_bf16_64_8_norm_any");
+  std::get<Linear>(rows.op).split_residual = true;
+  EXPECT_EQ(function(rows), "linear_skinny_bf16_64_8_norm");
+  std::get<Linear>(rows.op).activation = Activation::silu;
+  EXPECT_EQ(function(rows), "linear_skinny_bf16_64_8_norm_any");
+}
+
+TEST(LinearSkinny, WaitsBetweenWeightsAsLongAsItIsTold) {
+  Problem asked = problem(51, 1024, 2048);
+  EXPECT_EQ(SkinnyPlan(asked).pace_ns, 150u);
+  asked.params = {{"pace", 0}};
+  EXPECT_EQ(SkinnyPlan(asked).pace_ns, 0u);
 }
 
 TEST(LinearSkinny, SharesKOnlyWhereEachBlockHasEnoughOfIt) {

@@ -65,6 +65,20 @@ TEST_F(Refine, GoesBackToWhatWasReplacedOnlyIfItWasNotTried) {
   EXPECT_THAT(trials({text_of(once, kFirst)}), testing::Not(testing::Contains(text_of(once, kFirst))));
 }
 
+TEST_F(Refine, ChangesOneParameterAndLeavesTheOthers) {
+  const std::string& once = tasks_[0].key;
+  database_.put(once, {kFirst,
+                       {{kFirst.kernel, {}, 10, "chosen"},
+                        {kFirst.kernel, {{"tile", 2}}, 11, "1.1 x"},
+                        {kFirst.kernel, {{"pace", 3}}, 12, "1.2 x"},
+                        {kSecond.kernel, {{"tile", 4}}, 12.5, "1.25 x"}}});
+  recipe_.choices[once] = {kFirst.kernel, {{"tile", 2}}};
+  EXPECT_THAT(trials(),
+              testing::IsSupersetOf({text_of(once, kFirst), text_of(once, {kFirst.kernel, {{"tile", 2}, {"pace", 3}}}),
+                                     text_of(once, {kSecond.kernel, {{"tile", 4}}})}));
+  EXPECT_THAT(trials(), testing::Not(testing::Contains(text_of(once, {kFirst.kernel, {{"pace", 3}}}))));
+}
+
 TEST_F(Refine, LeavesOutWhatTheModelCannotShow) {
   std::vector<Trial> all = trials_of(tasks_, database_, recipe_, {});
   EXPECT_EQ(drop_short(all, 9), 0u);

@@ -60,8 +60,10 @@ Status enqueue(const Call& call) {
   launch.block = {FewAttentionShape::kThreads};
   launch.cluster = {static_cast<uint32_t>(arguments.splits)};
   launch.shared_bytes = shape.shared_bytes();
-  return call.launch("attention_few_sm90", fmt::format("attention_few_{}_{}", attention_type(call.problem), rows),
-                     launch, arguments);
+  const int known = arguments.splits == kPortableCluster ? arguments.splits : 0;  // to the compiler of the kernel
+  return call.launch("attention_few_sm90",
+                     fmt::format("attention_few_{}_{}_{}", attention_type(call.problem), rows, known), launch,
+                     arguments);
 }
 
 }  // namespace

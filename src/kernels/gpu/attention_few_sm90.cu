@@ -42,13 +42,15 @@ struct Tile {
   }
 };
 
-// Everything that does not depend on what other kernels write is worked out before they end.
-template <class T, Shape shape>
+// Everything that does not depend on what other kernels write is worked out before they end. Of kSplits blocks in a
+// cluster, or with 0 as many as the arguments say.
+template <class T, Shape shape, int kSplits>
 struct FewWork {
   static constexpr int kRows = shape.rows;
   static constexpr int kFragments = kRows / 8;
   const FewAttentionArguments& a;
   unsigned char* const base;
+  const int splits;
   const int batch, kv_head, rank, first_row, group, own;
   const Tile tile;
   const float* mask_from[2];  // of this lane's two keys, in row 0 of the block's queries
@@ -60,13 +62,14 @@ struct FewWork {
   __device__ FewWork(const FewAttentionArguments& a, unsigned char* base)
       : a(a),
         base(base),
+        splits(kSplits > 0 ? kSplits : a.splits),
         batch(static_cast<int>(blockIdx.z)),
         kv_head(static_cast<int>(blockIdx.y)),
-        rank(static_cast<int>(blockIdx.x) % a.splits),
-        first_row(static_cast<int>(blockIdx.x) / a.splits * kRows),
+        rank(static_cast<int>(blockIdx.x) % splits),
+        first_row(static_cast<int>(blockIdx.x) / splits * kRows),
         group(shuffle(warp() / kGroupWarps, 0)),
-        own(shape.own_rows(a.splits)),
-        tile(a, rank + group * a.splits) {
+        own(shape.own_rows(splits)),
+        tile(a, rank + group * splits) {
     const int64_t* const stride = a.attention.mask_stride;
 #pragma unroll
     for (int half = 0; half < 2; ++half)
@@ -111,7 +114,7 @@ struct FewWork {
   __device__ void make_barriers() const {
     for (int i = 0; i < 2 + 2 * Shape::kTiles; ++i) barrier(i).init(1);
     publish_barriers();
-    sums_came().arrive_expecting((a.splits - 1) * rows_of(rank) * Shape::kSumBytes, true);
+    sums_came().arrive_expecting((splits - 1) * rows_of(rank) * Shape::kSumBytes, true);
   }
   __device__ void load(const TileMap& map, unsigned char* to, Barrier& came) const {
     came.arrive_expecting(Shape::kTileBytes, true);
@@ -233,7 +236,7 @@ struct FewWork {
     scale_and_mask(scores);
     publish(scores, maxima(), greater);
     sync_block();
-    if (a.splits > 1) cluster_arrive();  // the keys are no longer read
+    if (splits > 1) cluster_arrive();  // the keys are no longer read
     of_lane.largest = collect(maxima(), greater);
     spread(largest, of_lane.largest == -INFINITY ? 0.0f : of_lane.largest);
     soften(scores);
@@ -245,7 +248,7 @@ struct FewWork {
   }
   // Products of values and weights: of columns 64 * panel + 16 * warp + lane / 4 (+ 8). Meanwhile the weights' sums.
   __device__ void add_values(FragmentC (&sums)[2][kFragments], const FragmentC (&scores)[kFragments]) {
-    const int second = rank + a.splits < a.tiles;  // where there is none, weights of 0 for the first one's values
+    const int second = rank + splits < a.tiles;  // where there is none, weights of 0 for the first one's values
     values_came(0).wait(0);
     values_came(second).wait(0);
     pin(sums[0]), pin(sums[1]);
@@ -287,7 +290,7 @@ struct FewWork {
   }
   // A warp for each other block of the cluster.
   __device__ void send() const {
-    for (int to = warp(); to < a.splits; to += Shape::kWarps)
+    for (int to = warp(); to < splits; to += Shape::kWarps)
       if (lane() == 0 && to != rank && rows_of(to) > 0)
         send_rows(peer_address(received(rank, 0), to), sent(to * own), rows_of(to) * Shape::kSumBytes,
                   peer_address(&sums_came(), to));
@@ -296,17 +299,17 @@ struct FewWork {
   __device__ void finish() const {
     for (int row = warp(); row < rows_of(rank); row += Shape::kWarps) {
       auto part = [&](int source) {
-        const int from = min(source, a.splits - 1);
+        const int from = min(source, splits - 1);
         return from == rank ? sent(rank * own + row) : received(from, row);
       };
       auto statistics = [&](int source) { return *reinterpret_cast<const Running*>(part(source) + Shape::kWidth * 2); };
       constexpr int kTogether = 8;
       Running total;
       float x[8] = {};
-      for (int first = 0; first < a.splits; first += kTogether)
+      for (int first = 0; first < splits; first += kTogether)
 #pragma unroll
         for (int i = 0; i < kTogether; ++i) total.largest = fmaxf(total.largest, statistics(first + i).largest);
-      for (int first = 0; first < a.splits; first += kTogether) {
+      for (int first = 0; first < splits; first += kTogether) {
         uint4 sums[kTogether];
         float weight[kTogether];
 #pragma unroll
@@ -314,7 +317,7 @@ struct FewWork {
 #pragma unroll
         for (int i = 0; i < kTogether; ++i) {
           const Running of = statistics(first + i);
-          weight[i] = first + i < a.splits ? of.sum * total.weight(of.largest) : 0.0f;
+          weight[i] = first + i < splits ? of.sum * total.weight(of.largest) : 0.0f;
         }
 #pragma unroll
         for (int i = 0; i < kTogether; ++i) total.sum += weight[i], add(x, sums[i], weight[i]);
@@ -338,11 +341,11 @@ struct FewWork {
   }
 };
 
-template <class T, Shape shape>
+template <class T, Shape shape, int kSplits>
 __device__ void attention(const FewAttentionArguments& a) {
   extern __shared__ __align__(1024) unsigned char base[];
   allow_dependents();
-  FewWork<T, shape> work(a, base);
+  FewWork<T, shape, kSplits> work(a, base);
   const bool masked = a.attention.mask, early_mask = a.settled >> 31;
   if (threadIdx.x == 0) work.make_barriers(), prefetch(a.q);
   if (!work.tile.settled) work.prefetch_tile();
@@ -358,7 +361,7 @@ __device__ void attention(const FewAttentionArguments& a) {
   work.weigh_keys(scores);
   work.add_values(sums, scores);
   work.stage(sums);
-  if (a.splits == 1) return work.finish();
+  if (work.splits == 1) return work.finish();
   cluster_wait();
   work.send();
   work.sums_came().wait(0);
@@ -369,15 +372,17 @@ __device__ void attention(const FewAttentionArguments& a) {
 
 }  // namespace
 
-#define RUNG_ATTENTION(type, rows)                                                     \
-  extern "C" __global__ void __launch_bounds__(FewAttentionShape::kThreads, 1)         \
-      attention_few_##type##_##rows(const __grid_constant__ FewAttentionArguments a) { \
-    attention<type, FewAttentionShape{rows}>(a);                                       \
+// attention_few_bf16_32_8: 32 rows of a block, 8 blocks of a cluster; 0: as many as the arguments say.
+#define RUNG_ATTENTION(type, rows, splits)                                                      \
+  extern "C" __global__ void __launch_bounds__(FewAttentionShape::kThreads, 1)                  \
+      attention_few_##type##_##rows##_##splits(const __grid_constant__ FewAttentionArguments a) { \
+    attention<type, FewAttentionShape{rows}, splits>(a);                                        \
   }
+#define RUNG_ATTENTION_SPLITS(type, rows) RUNG_ATTENTION(type, rows, 0) RUNG_ATTENTION(type, rows, 8)
 #define RUNG_ATTENTION_ROWS(type) \
-  RUNG_ATTENTION(type, 16)        \
-  RUNG_ATTENTION(type, 24)        \
-  RUNG_ATTENTION(type, 32)
+  RUNG_ATTENTION_SPLITS(type, 16) \
+  RUNG_ATTENTION_SPLITS(type, 24) \
+  RUNG_ATTENTION_SPLITS(type, 32)
 RUNG_ATTENTION_ROWS(bf16)
 RUNG_ATTENTION_ROWS(f16)
 

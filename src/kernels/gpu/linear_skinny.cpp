@@ -60,6 +60,21 @@ struct Cut {
   }
 };
 
+// The kernel that ends as this layer does, by the name of its SkinnyForm; with a short one where there is one.
+std::string form_of(const Problem& problem) {
+  const LinearShape shape(problem);
+  const auto& op = problem.as<Linear>();
+  const auto is = [&](int at, DType type) { return problem.inputs[static_cast<size_t>(at)].dtype == type; };
+  if (op.feeds_norm) {
+    const bool rare = op.has_bias || op.activation != Activation::none || op.normed || !op.split_residual;
+    return is(0, DType::bf16) && !rare ? "norm" : "norm_any";
+  }
+  const bool plain = is(0, DType::bf16) && problem.output.dtype == DType::bf16 && !op.has_bias && !op.has_residual;
+  if (op.gated) return plain ? "gated" : "gated_any";
+  if (shape.rotated == 0) return "any";
+  return plain && is(shape.cos_at, DType::f32) && is(shape.sin_at, DType::f32) ? "rotated" : "rotated_any";
+}
+
 }  // namespace
 
 std::vector<SkinnyTile> skinny_tiles(const Problem& problem) {
@@ -85,7 +100,9 @@ SkinnyPlan::SkinnyPlan(const Problem& problem) {
   chunks = cut.chunks;
   shared = cut.shared(tile, problem.param("ring", kRingKib));
   shared_bytes = problem.param("alone", 0) != 0 ? std::max(shared.bytes(), kAloneBytes) : shared.bytes();
-  function = fmt::format("linear_skinny_{}_{}", name_of(problem.inputs[0].dtype), tile.rows);
+  pace_ns = static_cast<uint32_t>(problem.param("pace", kSkinnyPaceNs));
+  function = fmt::format("linear_skinny_{}_{}_{}_{}", name_of(problem.inputs[0].dtype), tile.rows, tile.split,
+                         form_of(problem));
 }
 
 }  // namespace rung::gpu

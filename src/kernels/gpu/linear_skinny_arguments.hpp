@@ -13,6 +13,11 @@ constexpr uint32_t kSkinnyMaxStages = 16;
 constexpr uint32_t kSkinnyThreads = 256;       // a warpgroup multiplies, a warp fetches w, one x; all finish
 constexpr uint32_t kSkinnyHeaderBytes = 1024;  // barriers, in front of the rings
 
+// What a layer ends with, each in kernels of its own. Those without `any` are what counts most, in short code, of bf16
+// alone: rows for a norm without bias, activation and factor, with a residual in two parts; pairs without bias and
+// residual, by angles in f32.
+enum class SkinnyForm : uint8_t { any, norm, norm_any, gated, gated_any, rotated, rotated_any };
+
 // out[m, n] = activation(x w' + bias) + residual; gated: activation(gate) * up + residual, where gate and up are the
 // two halves of x w' + bias; rotated: x w' + bias with its first heads turned. A tile is some rows of w, or some and
 // their partners `half` rows on: gate and up, or the two halves of a head. The blocks of a cluster take one part of K
@@ -29,7 +34,7 @@ struct LinearSkinnyArguments {
   uint32_t tokens = 0;                     // m, rounded up to a multiple of 8
   uint32_t chunks = 0;                     // of K
   uint32_t x_stages = 0, w_stages = 0;     // of the two rings; at least 2
-  uint32_t split_bits = 0;                 // 2^split_bits blocks are a cluster
+  uint32_t pace_ns = 0;                    // between two chunks of weights, while their ring fills for the first time
   uint32_t half = 0;                       // rows of w between partners; 0: no pairs
   uint32_t rotated = 0;                    // columns of out that are turned; a multiple of 2 * half
   uint64_t cos = 0, sin = 0;               // addresses: 2 * half elements for each token

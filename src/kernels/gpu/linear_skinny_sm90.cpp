@@ -1,7 +1,5 @@
 // The row of linear layers of at most 64 tokens, bound by the reading of their weights.
 // SPDX-License-Identifier: Apache-2.0
-#include <bit>
-
 #include "ir/norm_row.hpp"
 #include "kernels/gpu/kernel.hpp"
 #include "kernels/gpu/linear_skinny.hpp"
@@ -70,7 +68,7 @@ Verdict supports(const Problem& problem, const Machine& machine) {
 std::vector<Tunable> tunables(const Problem& problem) {
   Tunable tile{"tile", {}};
   for (const auto& each : skinny_tiles(problem)) tile.values.push_back(each.parameter());
-  return {tile, {"ring", {64, 32}}, {"alone", {0, 1}}};
+  return {tile, {"ring", {64, 32}}, {"alone", {0, 1}}, {"pace", {kSkinnyPaceNs, 0, 400}}};
 }
 
 Result<TensorMap> map_of(const Call& call, const BoxedMatrix& matrix) {
@@ -126,7 +124,7 @@ Result<LinearSkinnyArguments> arguments_of(const Call& call, const SkinnyPlan& p
                           .chunks = plan.chunks,
                           .x_stages = plan.shared.x_stages,
                           .w_stages = plan.shared.w_stages,
-                          .split_bits = static_cast<uint32_t>(std::countr_zero(plan.tile.split)),
+                          .pace_ns = plan.pace_ns,
                           .half = plan.half};
   RUNG_TRY(a.x, map_of(call, {call.inputs[0], m, k, pitch, plan.shared.tokens}));
   RUNG_TRY(a.w, map_of(call, {call.inputs[1], rows, k, k * 2, plan.box_rows}));

@@ -13,9 +13,6 @@ namespace {
 
 constexpr uint32_t kMultipliers = 128;  // threads of the warpgroup that multiplies
 
-// What the second half of a tile's rows of w is to the first: nothing, up to gate, or a head's upper half to its lower.
-enum class Pairs { none, gated, rotated };
-
 // Of 4 neighbours, aligned to them.
 __device__ inline float4 load4(uint64_t base, DType type, int64_t at) {
   if (type == DType::f32) return reinterpret_cast<const float4*>(base)[at / 4];
@@ -81,12 +78,15 @@ struct Step {
 };
 
 // One block: its tile, its part of K, and where things lie in its shared memory.
-template <class T, int kRows>
+template <class T, uint32_t kRows, uint32_t kSplit, SkinnyForm kForm>
 struct Skinny {
   static constexpr uint32_t kPitch = skinny_pitch(kRows), kGroupBytes = 8 * kPitch;
+  static constexpr bool kRotated = kForm == SkinnyForm::rotated || kForm == SkinnyForm::rotated_any;
+  static constexpr bool kPaired = kRotated || kForm == SkinnyForm::gated || kForm == SkinnyForm::gated_any;
+  static constexpr bool kPlain = kForm == SkinnyForm::norm || kForm == SkinnyForm::gated || kForm == SkinnyForm::rotated;
 
   const LinearSkinnyArguments& a;
-  uint32_t split, rank, column;                      // column: the tile's first in out
+  uint32_t rank, column;                             // column: the tile's first in out
   uint32_t first_chunk, chunks, groups, own_groups;  // groups of 8 tokens
   Ring x, w;
   uint32_t received, multiplied;     // barriers: the other blocks' sums, the warps that are done with the rings
@@ -94,14 +94,13 @@ struct Skinny {
   uint32_t factors;                  // shared address: one f32 for each token that this block finishes
 
   __device__ Skinny(const LinearSkinnyArguments& arguments, uint32_t shared) : a(arguments) {
-    split = 1u << a.split_bits;
-    rank = blockIdx.x & (split - 1);
-    column = (blockIdx.x >> a.split_bits) * (a.half ? kRows / 2 : kRows);
-    if (a.rotated) column += column / a.half * a.half;  // past the upper halves of the heads before
-    first_chunk = rank * a.chunks >> a.split_bits;
-    chunks = ((rank + 1) * a.chunks >> a.split_bits) - first_chunk;
+    rank = blockIdx.x % kSplit;
+    column = blockIdx.x / kSplit * (kPaired ? kRows / 2 : kRows);
+    if constexpr (kRotated) column += column / a.half * a.half;  // past the upper halves of the heads before
+    first_chunk = rank * a.chunks / kSplit;
+    chunks = (rank + 1) * a.chunks / kSplit - first_chunk;
     groups = a.tokens / 8;
-    own_groups = (groups + split - 1 - rank) >> a.split_bits;
+    own_groups = (groups + kSplit - 1 - rank) / kSplit;
     const uint32_t barriers = kSkinnyMaxStages * 8, rings = shared + kSkinnyHeaderBytes;
     x = {rings, skinny_box_bytes(a.tokens), a.x_stages, shared, shared + barriers};
     w = {rings + x.stages * x.stage_bytes, skinny_box_bytes(kRows), a.w_stages, shared + 2 * barriers,
@@ -111,9 +110,9 @@ struct Skinny {
     factors = multiplied + 8;
     static_assert(4 * kSkinnyMaxStages * 8 + 16 + kSkinnyTokens * 4 <= kSkinnyHeaderBytes);
     sums = rings;
-    const SkinnyShared all{kRows, a.tokens, split, a.x_stages, a.w_stages};
+    const SkinnyShared all{kRows, a.tokens, kSplit, a.x_stages, a.w_stages};
     inbox = shared + all.bytes() - all.inbox_bytes();
-    slot_bytes = ((groups + split - 1) >> a.split_bits) * kGroupBytes;
+    slot_bytes = (groups + kSplit - 1) / kSplit * kGroupBytes;
   }
 
   __device__ void init_barriers() const {  // by one warp
@@ -122,25 +121,41 @@ struct Skinny {
     barrier_init_fence();
   }
   // By one lane, before the peers may send.
-  __device__ void expect_sums() const { barrier_expect(received, (split - 1) * own_groups * kGroupBytes); }
+  __device__ void expect_sums() const { barrier_expect(received, (kSplit - 1) * own_groups * kGroupBytes); }
+
+  // Before any warp waits for another: compute-sanitizer's race checker lets none go on from here until all have come.
+  __device__ void meet_peers() const {
+    if (kSplit > 1) cluster_wait();
+  }
 
   // ---- into the rings, by one warp each
 
-  __device__ void fetch_w() const {
+  __device__ void fetch_w(uint32_t chunk, uint32_t stage) const {
+    CopyTarget at{w.base + stage * w.stage_bytes, w.full + 8 * stage};
     const uint64_t policy = policy_evict_first();
-    Step step;
+    const uint32_t k = (first_chunk + chunk) * kBoxColumns;
+    if (elect_lane()) {
+      barrier_expect(at.barrier, w.stage_bytes);
+      stream_box(at, a.w, column, k, policy);
+      at.address += w.stage_bytes / 2;
+      if (kPaired) stream_box(at, a.w, column + a.half, k, policy);
+    }
+    sync_warp();
+  }
+  // As much as the ring holds, at a pace: the launch before is still at work, and a burst would hold up its tokens.
+  __device__ void fetch_first_w() const {
 #pragma unroll 1
-    for (uint32_t chunk = 0; chunk < chunks; ++chunk, step.advance(w)) {
-      if (chunk >= w.stages) barrier_wait(w.empty + 8 * step.stage, step.parity ^ 1);
-      CopyTarget at{w.base + step.stage * w.stage_bytes, w.full + 8 * step.stage};
-      const uint32_t k = (first_chunk + chunk) * kBoxColumns;
-      if (elect_lane()) {
-        barrier_expect(at.barrier, w.stage_bytes);
-        stream_box(at, a.w, column, k, policy);
-        at.address += w.stage_bytes / 2;
-        if (a.half) stream_box(at, a.w, column + a.half, k, policy);
-      }
-      sync_warp();
+    for (uint32_t chunk = 0; chunk < chunks && chunk < w.stages; ++chunk) {
+      if (chunk > 0 && a.pace_ns > 0) pause_ns(a.pace_ns);
+      fetch_w(chunk, chunk);
+    }
+  }
+  __device__ void fetch_other_w() const {
+    Step step{0, 1};
+#pragma unroll 1
+    for (uint32_t chunk = w.stages; chunk < chunks; ++chunk, step.advance(w)) {
+      barrier_wait(w.empty + 8 * step.stage, step.parity ^ 1);
+      fetch_w(chunk, step.stage);
     }
   }
   __device__ void fetch_x() const {
@@ -234,35 +249,27 @@ struct Skinny {
     }
   }
   __device__ void send() const {
-    const uint32_t group = warp() * 2 + lane(), to = group & (split - 1);
+    const uint32_t group = warp() * 2 + lane(), to = group % kSplit;
     if (lane() >= 2 || group >= groups || to == rank) return;
     const uint32_t slot = rank - (rank > to);
-    const uint32_t at = inbox + slot * slot_bytes + (group >> a.split_bits) * kGroupBytes;
+    const uint32_t at = inbox + slot * slot_bytes + group / kSplit * kGroupBytes;
     send_to_peer({peer_address(at, to), peer_address(received, to)}, sums + group * kGroupBytes, kGroupBytes);
   }
 
   // ---- the result: a thread finishes four neighbouring columns of every kRound-th row, a token of this block, and
-  // with them their partners. The code is fetched anew by each launch, so the forms that count most have short code of
-  // their own, `kPlain`: pairs without bias and residual, in bf16, by angles in f32; rows for a norm without bias,
-  // activation and factor, with a residual in two parts.
+  // with them their partners
 
+  static constexpr uint32_t kQuads = kRows / (kPaired ? 8 : 4), kRound = kSkinnyThreads / kQuads;
   struct Place {
     uint32_t row, first, column;  // first: in the tile; column: of out
     bool valid;
   };
-  template <Pairs kPairs>
-  static constexpr uint32_t quads() {
-    return kRows / (kPairs == Pairs::none ? 4 : 8);
-  }
-  template <Pairs kPairs>
   __device__ Place place() const {
-    constexpr uint32_t kQuads = quads<kPairs>();
     const uint32_t row = threadIdx.x / kQuads, first = threadIdx.x % kQuads * 4;
-    return {row, first, column + first, row < kSkinnyThreads / kQuads && column + first < a.n};
+    return {row, first, column + first, row < kRound && column + first < a.n};
   }
-  __device__ uint32_t token(uint32_t row) const { return ((row / 8 << a.split_bits) + rank) * 8 + row % 8; }
+  __device__ uint32_t token(uint32_t row) const { return (row / 8 * kSplit + rank) * 8 + row % 8; }
   __device__ float4 load_bias(uint32_t at) const { return a.bias ? load4(a.bias, a.bias_type, at) : float4{}; }
-  template <bool kPlain = false>
   __device__ float4 load_residual(uint32_t row, uint32_t at) const {
     if ((!kPlain && !a.residual) || row >= own_groups * 8 || token(row) >= a.m) return {};
     const int64_t from = token(row) * a.residual_stride + at;
@@ -271,7 +278,6 @@ struct Skinny {
   }
   __device__ float factor(uint32_t row) const { return a.squares ? load_shared<float>(factors + row * 4) : 1.0f; }
   // This block's sum first, then the others' in the order of their ranks.
-  template <int kSplit>
   __device__ float4 sum(uint32_t row, uint32_t first) const {
     const uint32_t in_row = first * 4, others = inbox + row * kPitch + in_row;
     float4 part[kSplit];
@@ -282,7 +288,6 @@ struct Skinny {
     for (uint32_t s = 1; s < kSplit; ++s) part[0] = part[0] + part[s];
     return part[0];
   }
-  template <int kSplit>
   __device__ void wait_for_sums() const {
     sync_block();  // this block's
     if (kSplit == 1) return;
@@ -290,34 +295,31 @@ struct Skinny {
     sync_warp();
     cluster_arrive();  // nothing more is read from the peers
   }
-  template <bool kPlain>
   static __device__ float4 plus(float4 y, float4 addend) {
     if constexpr (kPlain) return y;
     return y + addend;
   }
-  template <bool kPlain>
   __device__ void store(uint32_t row, uint32_t at, float4 y) const {
     store4(a.out, kPlain ? DType::bf16 : a.out_type, static_cast<int64_t>(token(row)) * a.n + at, y);
   }
-  template <int kSplit, Pairs kPairs, bool kPlain>
-  __device__ void finish() const {
-    constexpr uint32_t kRound = kSkinnyThreads / quads<kPairs>();
-    const Place at = place<kPairs>();
+  __device__ void finish_rows() const {
+    constexpr bool kGated = kPaired;
+    const Place at = place();
     float4 bias{}, up_bias{}, residual{};
     if (!kPlain && at.valid) {
       bias = load_bias(at.column);
-      if (kPairs == Pairs::gated) up_bias = load_bias(a.n + at.column);
+      if (kGated) up_bias = load_bias(a.n + at.column);
       residual = load_residual(at.row, at.column);
     }
-    wait_for_sums<kSplit>();
+    wait_for_sums();
     if (!at.valid) return;
 #pragma unroll 1
     for (uint32_t row = at.row; row < own_groups * 8; row += kRound) {
       const float4 next = kPlain ? float4{} : load_residual(row + kRound, at.column);
       const float r = factor(row);
-      float4 y = activate4(a.activation, plus<kPlain>(sum<kSplit>(row, at.first) * r, bias));
-      if (kPairs == Pairs::gated) y = y * plus<kPlain>(sum<kSplit>(row, at.first + kRows / 2) * r, up_bias);
-      if (token(row) < a.m) store<kPlain>(row, at.column, plus<kPlain>(y, residual));
+      float4 y = activate4(a.activation, plus(sum(row, at.first) * r, bias));
+      if (kGated) y = y * plus(sum(row, at.first + kRows / 2) * r, up_bias);
+      if (token(row) < a.m) store(row, at.column, plus(y, residual));
       residual = next;
     }
   }
@@ -337,17 +339,15 @@ struct Skinny {
     to[at / kNormRun + runs] = from_float<bf16>(mean - to_float(high));
   }
   // Tiles hold whole runs, and all columns are valid.
-  template <int kSplit, bool kPlain>
   __device__ void finish_norm_rows() const {
-    constexpr uint32_t kRound = kSkinnyThreads / quads<Pairs::none>();
-    const Place at = place<Pairs::none>();
+    const Place at = place();
     const float4 bias = kPlain ? float4{} : load_bias(at.column), scale = load4(a.scale, DType::f32, at.column);
-    float4 residual = load_residual<kPlain>(at.row, at.column);
-    wait_for_sums<kSplit>();
+    float4 residual = load_residual(at.row, at.column);
+    wait_for_sums();
 #pragma unroll 1
     for (uint32_t row = at.row; row < own_groups * 8; row += kRound) {  // the same for all lanes of a warp
-      const float4 next = load_residual<kPlain>(row + kRound, at.column);
-      float4 y = sum<kSplit>(row, at.first);
+      const float4 next = load_residual(row + kRound, at.column);
+      float4 y = sum(row, at.first);
       if constexpr (!kPlain) y = activate4(a.activation, y * factor(row) + bias);
       y = y + residual;
       if (token(row) < a.m) store_norm_row(row, at.column, y, scale);
@@ -362,7 +362,6 @@ struct Skinny {
   struct Angles {
     float4 cos, sin, upper_cos, upper_sin;
   };
-  template <bool kPlain>
   __device__ Angles load_angles(uint32_t row, uint32_t at) const {
     if (at >= a.rotated || row >= own_groups * 8 || token(row) >= a.m) return {};
     const int64_t of_cos = token(row) * a.cos_stride + at % a.half, of_sin = token(row) * a.sin_stride + at % a.half;
@@ -370,77 +369,53 @@ struct Skinny {
     return {load4(a.cos, cos, of_cos), load4(a.sin, sin, of_sin), load4(a.cos, cos, of_cos + a.half),
             load4(a.sin, sin, of_sin + a.half)};
   }
-  template <int kSplit, bool kPlain>
   __device__ void finish_rotated() const {
-    constexpr uint32_t kRound = kSkinnyThreads / quads<Pairs::rotated>();
-    const Place at = place<Pairs::rotated>();
+    const Place at = place();
     const float4 bias = kPlain ? float4{} : load_bias(at.column);
     const float4 upper_bias = kPlain ? float4{} : load_bias(at.column + a.half);
-    Angles angles = load_angles<kPlain>(at.row, at.column);
-    wait_for_sums<kSplit>();
+    Angles angles = load_angles(at.row, at.column);
+    wait_for_sums();
 #pragma unroll 1
     for (uint32_t row = at.row; row < own_groups * 8; row += kRound) {
-      const Angles next = load_angles<kPlain>(row + kRound, at.column);
+      const Angles next = load_angles(row + kRound, at.column);
       const float r = factor(row);
-      const float4 x = plus<kPlain>(sum<kSplit>(row, at.first) * r, bias);
-      const float4 upper_x = plus<kPlain>(sum<kSplit>(row, at.first + kRows / 2) * r, upper_bias);
+      const float4 x = plus(sum(row, at.first) * r, bias);
+      const float4 upper_x = plus(sum(row, at.first + kRows / 2) * r, upper_bias);
       const bool turns = at.column < a.rotated;
       if (token(row) < a.m) {
-        store<kPlain>(row, at.column, turns ? x * angles.cos - upper_x * angles.sin : x);
-        store<kPlain>(row, at.column + a.half, turns ? upper_x * angles.upper_cos + x * angles.upper_sin : upper_x);
+        store(row, at.column, turns ? x * angles.cos - upper_x * angles.sin : x);
+        store(row, at.column + a.half, turns ? upper_x * angles.upper_cos + x * angles.upper_sin : upper_x);
       }
       angles = next;
     }
   }
-  template <int kSplit, bool kPlain>
-  __device__ void finish_pairs() const {
-    a.rotated ? finish_rotated<kSplit, kPlain>() : finish<kSplit, Pairs::gated, kPlain>();
-  }
-  template <int kSplit>
   __device__ void finish() const {
-    if constexpr (kRows % kNormRun == 0) {
-      const bool plain = !a.bias && a.activation == 0 && !a.squares && a.residual_low;
-      if (a.scale) return plain ? finish_norm_rows<kSplit, true>() : finish_norm_rows<kSplit, false>();
-    }
-    if (!a.half) return finish<kSplit, Pairs::none, false>();
-    if constexpr (kRows % 16 == 0) {
-      const bool f32_angles = a.cos_type == DType::f32 && a.sin_type == DType::f32;
-      if (!a.bias && !a.residual && a.out_type == DType::bf16 && (!a.rotated || f32_angles))
-        return finish_pairs<kSplit, true>();
-      finish_pairs<kSplit, false>();
-    }
-  }
-  __device__ void finish() const {
-    switch (a.split_bits) {
-      case 0:
-        return finish<1>();
-      case 1:
-        return finish<2>();
-      case 2:
-        return finish<4>();
-      default:
-        return finish<8>();
-    }
+    if constexpr (kForm == SkinnyForm::norm || kForm == SkinnyForm::norm_any)
+      finish_norm_rows();
+    else if constexpr (kRotated)
+      finish_rotated();
+    else
+      finish_rows();
   }
 };
 
-template <class T, int kRows>
-__device__ void multiply_and_send(const Skinny<T, kRows>& work) {
+template <class T, uint32_t kRows, uint32_t kSplit, SkinnyForm kForm>
+__device__ void multiply_and_send(const Skinny<T, kRows, kSplit, kForm>& work) {
   float d[kRows / 2];
   work.multiply(d);
   work.wait_for_multipliers();
   work.keep(d);
-  if (work.split == 1) return;
+  if (kSplit == 1) return;
   stores_before_copies();
   sync_warp();
   work.send();
 }
 
-template <class T, int kRows>
+template <class T, uint32_t kRows, uint32_t kSplit, SkinnyForm kForm>
 __device__ void linear_skinny(const LinearSkinnyArguments& a) {
   extern __shared__ __align__(1024) unsigned char shared_memory[];
   allow_dependents();
-  const Skinny<T, kRows> work(a, shared_address(shared_memory));
+  const Skinny<T, kRows, kSplit, kForm> work(a, shared_address(shared_memory));
   const int role = shuffle(warp(), 0);  // in terms that let the compiler keep addresses once for a warp
   const bool fetches_w = role == kMultipliers / kLanes, fetches_x = role == kMultipliers / kLanes + 1;
   if (fetches_w) work.init_barriers();
@@ -448,29 +423,45 @@ __device__ void linear_skinny(const LinearSkinnyArguments& a) {
   if (fetches_x && elect_lane()) prefetch_map(a.x);
   sync_block();
   if (fetches_w && elect_lane()) work.expect_sums();
-  if (work.split > 1) cluster_arrive();  // the barriers can be used
-  if (fetches_w) work.fetch_w();
-  wait_for_producers();
-  if (fetches_x) work.fetch_x();
-  if (work.split > 1) cluster_wait();
-  if (role < kMultipliers / kLanes) multiply_and_send(work);
-  if (a.squares && role >= kMultipliers / kLanes + 2) work.find_factors(role - (kMultipliers / kLanes + 2));
+  if (kSplit > 1) cluster_arrive();  // the barriers can be used
+  if (fetches_w) work.fetch_first_w();
+  work.meet_peers();
+  if (role < kMultipliers / kLanes) {
+    multiply_and_send(work);
+    wait_for_producers();
+  } else {
+    if (fetches_w) work.fetch_other_w();
+    wait_for_producers();
+    if (fetches_x) work.fetch_x();
+    if (a.squares && role >= kMultipliers / kLanes + 2) work.find_factors(role - (kMultipliers / kLanes + 2));
+  }
   work.finish();
   sync_warp();
-  if (work.split > 1) cluster_wait();
+  if (kSplit > 1) cluster_wait();
 }
 
 }  // namespace
 }  // namespace rung::gpu
 
-// linear_skinny_bf16_64: tiles of 64 rows of w.
-#define RUNG_SKINNY(type, rows)                                                                           \
+// linear_skinny_bf16_64_8_norm: tiles of 64 rows of w, 8 blocks that share K. The code of a launch is fetched anew, so that
+// a kernel has no more of it than its form needs.
+#define RUNG_SKINNY(type, rows, split, form)                                                              \
   extern "C" __global__ void __launch_bounds__(rung::gpu::kSkinnyThreads, 2)                              \
-      linear_skinny_##type##_##rows(const __grid_constant__ rung::gpu::LinearSkinnyArguments arguments) { \
-    rung::gpu::linear_skinny<rung::gpu::type, rows>(arguments);                                           \
+      linear_skinny_##type##_##rows##_##split##_##form(                                                   \
+          const __grid_constant__ rung::gpu::LinearSkinnyArguments arguments) {                           \
+    rung::gpu::linear_skinny<rung::gpu::type, rows, split, rung::gpu::SkinnyForm::form>(arguments);       \
   }
-#define RUNG_SKINNY_ROWS(rows) RUNG_SKINNY(bf16, rows) RUNG_SKINNY(f16, rows)
-RUNG_SKINNY_ROWS(16)
-RUNG_SKINNY_ROWS(32)
-RUNG_SKINNY_ROWS(40)
-RUNG_SKINNY_ROWS(64)
+#define RUNG_SKINNY_3(type, rows, form) \
+  RUNG_SKINNY(type, rows, 1, form) RUNG_SKINNY(type, rows, 2, form) RUNG_SKINNY(type, rows, 4, form)
+#define RUNG_SKINNY_4(type, rows, form) RUNG_SKINNY_3(type, rows, form) RUNG_SKINNY(type, rows, 8, form)
+#define RUNG_SKINNY_NORM(type, form) RUNG_SKINNY_4(type, 32, form) RUNG_SKINNY_4(type, 64, form)
+#define RUNG_SKINNY_PAIRS(type, form) RUNG_SKINNY_3(type, 16, form) RUNG_SKINNY_NORM(type, form)
+#define RUNG_SKINNY_ALL(type)                                                          \
+  RUNG_SKINNY_PAIRS(type, any) RUNG_SKINNY_3(type, 40, any)                            \
+  RUNG_SKINNY_NORM(type, norm_any)                                                     \
+  RUNG_SKINNY_PAIRS(type, gated_any) RUNG_SKINNY_PAIRS(type, rotated_any)
+RUNG_SKINNY_ALL(bf16)
+RUNG_SKINNY_ALL(f16)
+RUNG_SKINNY_NORM(bf16, norm)
+RUNG_SKINNY_PAIRS(bf16, gated)
+RUNG_SKINNY_PAIRS(bf16, rotated)

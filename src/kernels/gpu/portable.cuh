@@ -108,6 +108,9 @@ __device__ inline float fast_inverse(float x) {
   return y;
 }
 
+// About so long, for this warp.
+__device__ inline void pause_ns(uint32_t ns) { __nanosleep(ns); }
+
 // ---- ordering between kernels of one stream
 
 // Until all kernels before this one have ended and their writes can be seen. Without a dependent launch: nothing.
