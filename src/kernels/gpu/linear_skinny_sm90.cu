@@ -83,7 +83,8 @@ struct Skinny {
   static constexpr uint32_t kPitch = skinny_pitch(kRows), kGroupBytes = 8 * kPitch;
   static constexpr bool kRotated = kForm == SkinnyForm::rotated || kForm == SkinnyForm::rotated_any;
   static constexpr bool kPaired = kRotated || kForm == SkinnyForm::gated || kForm == SkinnyForm::gated_any;
-  static constexpr bool kPlain = kForm == SkinnyForm::norm || kForm == SkinnyForm::gated || kForm == SkinnyForm::rotated;
+  static constexpr bool kPlain =
+      kForm == SkinnyForm::norm || kForm == SkinnyForm::gated || kForm == SkinnyForm::rotated;
 
   const LinearSkinnyArguments& a;
   uint32_t rank, column;                             // column: the tile's first in out
@@ -302,6 +303,7 @@ struct Skinny {
   __device__ void store(uint32_t row, uint32_t at, float4 y) const {
     store4(a.out, kPlain ? DType::bf16 : a.out_type, static_cast<int64_t>(token(row)) * a.n + at, y);
   }
+
   __device__ void finish_rows() const {
     constexpr bool kGated = kPaired;
     const Place at = place();
@@ -427,7 +429,7 @@ __device__ void linear_skinny(const LinearSkinnyArguments& a) {
   if (fetches_w) work.fetch_first_w();
   work.meet_peers();
   if (role < kMultipliers / kLanes) {
-    multiply_and_send(work);
+    multiply_and_send(work);  // of x, which a warp brings that has waited; the result alone needs other kernels' writes
     wait_for_producers();
   } else {
     if (fetches_w) work.fetch_other_w();
@@ -443,8 +445,8 @@ __device__ void linear_skinny(const LinearSkinnyArguments& a) {
 }  // namespace
 }  // namespace rung::gpu
 
-// linear_skinny_bf16_64_8_norm: tiles of 64 rows of w, 8 blocks that share K. The code of a launch is fetched anew, so that
-// a kernel has no more of it than its form needs.
+// linear_skinny_bf16_64_8_norm: tiles of 64 rows of w, 8 blocks that share K. The code of a launch is fetched anew, so
+// that a kernel has no more of it than its form needs.
 #define RUNG_SKINNY(type, rows, split, form)                                                              \
   extern "C" __global__ void __launch_bounds__(rung::gpu::kSkinnyThreads, 2)                              \
       linear_skinny_##type##_##rows##_##split##_##form(                                                   \
