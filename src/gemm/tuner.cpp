@@ -52,10 +52,18 @@ void tune_one(const TuneTask& task, TuningDatabase& database, const TuneOptions&
   database.put(task.key, std::move(tuned));
 }
 
-// An entry made with every candidate, not only those that an earlier budget reached.
-bool complete(const TunedProblem& entry) {
-  return std::none_of(entry.candidates.begin(), entry.candidates.end(),
-                      [](const auto& candidate) { return candidate.verdict == kNoTimeLeft; });
+// Does an entry know all candidates: not only those that an earlier budget reached, or that an earlier version had? One
+// without any was put in by hand, and stays.
+bool complete(const TunedProblem& entry, const TuneTask& task) {
+  if (entry.candidates.empty()) return true;
+  const auto knows = [&](const KernelCandidate& offered) {
+    const Candidate wanted = describe(offered, {});
+    return std::any_of(entry.candidates.begin(), entry.candidates.end(), [&](const Candidate& known) {
+      return known.kernel == wanted.kernel && known.params == wanted.params && known.verdict != kNoTimeLeft;
+    });
+  };
+  const Candidates offered = candidates_for(*task.target, task.problem);
+  return std::all_of(offered.list.begin(), offered.list.end(), knows);
 }
 
 }  // namespace
@@ -83,7 +91,7 @@ void tune(const std::vector<TuneTask>& tasks, TuningDatabase& database, const Tu
   std::vector<const TuneTask*> open;
   for (const auto& task : tasks) {
     const auto* entry = valid_entry(database, task);
-    if (!entry || !complete(*entry)) open.push_back(&task);
+    if (!entry || !complete(*entry, task)) open.push_back(&task);
   }
   std::stable_sort(open.begin(), open.end(), [](auto* a, auto* b) { return a->headroom > b->headroom; });
   for (size_t i = 0; i < open.size() && options.seconds_left() > 0 && !options.interrupted(); ++i) {

@@ -64,7 +64,24 @@ INSTANTIATE_TEST_SUITE_P(, StaleEntry,
                                          TunedProblem{{"linear_avx2", {{"columns", -3}}}, {}},
                                          TunedProblem{{"linear_onednn", {}},
                                                       {{"linear_onednn", {}, 3, "chosen: the default"},
-                                                       {"linear_openblas", {}, 0, "no time left"}}}));
+                                                       {"linear_openblas", {}, 0, "no time left"}}},
+                                         TunedProblem{{"linear_onednn", {}},  // by a version with fewer kernels
+                                                      {{"linear_onednn", {}, 3, "chosen: the default"}}}));
+
+TEST(Tuner, LeavesWhatItTunedAlone) {
+  TemporaryDirectory directory;
+  TuningDatabase database = open_database(directory / "tuning.json");
+  TuneTask task = linear_task(4, 64, 64);
+  tune({task}, database, with_seconds(30));
+  const auto times = [&] {
+    std::vector<double> us;
+    for (const auto& candidate : database.find(task.key)->candidates) us.push_back(candidate.us);
+    return us;
+  };
+  const std::vector<double> before = times();
+  tune({task}, database, with_seconds(30));
+  EXPECT_EQ(times(), before);
+}
 
 TEST(Tuner, LeavesProblemsBeyondTheBudgetUntuned) {
   TemporaryDirectory directory;
