@@ -372,11 +372,11 @@ __device__ void attention(const FewAttentionArguments& a) {
 
 }  // namespace
 
-// attention_few_bf16_32_8: 32 rows of a block, 8 blocks of a cluster; 0: as many as the arguments say.
-#define RUNG_ATTENTION(type, rows, splits)                                                      \
-  extern "C" __global__ void __launch_bounds__(FewAttentionShape::kThreads, 1)                  \
+// attention_few_bf16_32_8: 32 rows of a block, 8 blocks of a cluster, which any machine has; 0: as the arguments say.
+#define RUNG_ATTENTION(type, rows, splits)                                                        \
+  extern "C" __global__ void __launch_bounds__(FewAttentionShape::kThreads, 1)                    \
       attention_few_##type##_##rows##_##splits(const __grid_constant__ FewAttentionArguments a) { \
-    attention<type, FewAttentionShape{rows}, splits>(a);                                        \
+    attention<type, FewAttentionShape{rows}, splits>(a);                                          \
   }
 #define RUNG_ATTENTION_SPLITS(type, rows) RUNG_ATTENTION(type, rows, 0) RUNG_ATTENTION(type, rows, 8)
 #define RUNG_ATTENTION_ROWS(type) \
