@@ -13,11 +13,6 @@ constexpr uint32_t kSkinnyMaxStages = 16;
 constexpr uint32_t kSkinnyThreads = 256;       // a warpgroup multiplies, a warp fetches w, one x; all finish
 constexpr uint32_t kSkinnyHeaderBytes = 1024;  // barriers, in front of the rings
 
-// What a layer ends with, each in kernels of its own. Those without `any` are what counts most, in short code, of bf16
-// alone: rows for a norm without bias, activation and factor, with a residual in two parts; pairs without bias and
-// residual, by angles in f32.
-enum class SkinnyForm : uint8_t { any, norm, norm_any, gated, gated_any, rotated, rotated_any };
-
 // out[m, n] = activation(x w' + bias) + residual; gated: activation(gate) * up + residual, where gate and up are the
 // two halves of x w' + bias; rotated: x w' + bias with its first heads turned. A tile is some rows of w, or some and
 // their partners `half` rows on: gate and up, or the two halves of a head. The blocks of a cluster take one part of K

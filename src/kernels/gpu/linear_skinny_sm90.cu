@@ -13,6 +13,11 @@ namespace {
 
 constexpr uint32_t kMultipliers = 128;  // threads of the warpgroup that multiplies
 
+// What a layer ends with, each in kernels of its own; the host chooses (form_of in linear_skinny.cpp). Those without
+// `any` are what counts most, in short code, of bf16 alone: rows for a norm without bias, activation and factor, with a
+// residual in two parts; pairs without bias and residual, by angles in f32.
+enum class SkinnyForm { any, norm, norm_any, gated, gated_any, rotated, rotated_any };
+
 // Of 4 neighbours, aligned to them.
 __device__ inline float4 load4(uint64_t base, DType type, int64_t at) {
   if (type == DType::f32) return reinterpret_cast<const float4*>(base)[at / 4];
