@@ -10,6 +10,7 @@
 #include "gemm/problem.hpp"
 #include "ir/text.hpp"
 #include "kernels/cpu/bind.hpp"
+#include "kernels/params_text.hpp"
 #include "measure/cost.hpp"
 
 namespace rung {
@@ -83,12 +84,6 @@ Result<double> time_us(const GpuTrialOperands& operands, const KernelCandidate& 
   return trial.median_us(kSecondsEach);
 }
 
-std::string params_text(const KernelCandidate& candidate) {
-  std::string text;
-  for (const auto& [name, value] : candidate.params) text += fmt::format(" {}={}", name, value);
-  return text;
-}
-
 class Rows {
  public:
   Rows(const Target& target, std::string filter, const gpu::GpuPeaks& peaks)
@@ -123,7 +118,7 @@ class Rows {
     for (const KernelCandidate& candidate : all) {
       if (candidate.kernel != &row || candidate.params.empty()) continue;
       auto other = time_us(operands, candidate);
-      if (other && *other < least) least = *other, fastest = params_text(candidate);
+      if (other && *other < least) least = *other, fastest = params_text(candidate.params);
     }
     if (!fastest.empty()) print(row, fastest, least);
   }

@@ -8,6 +8,7 @@
 
 #include "base/hash.hpp"
 #include "base/log.hpp"
+#include "kernels/params_text.hpp"
 #include "ladder/climber.hpp"
 
 namespace rung {
@@ -56,9 +57,7 @@ KernelChoice changed(const KernelChoice& current, KernelChoice candidate) {
 }
 
 std::string text_of(const std::string& problem, const KernelChoice& choice) {
-  std::string text = fmt::format("{}: {}", problem, choice.kernel);
-  for (const auto& [name, value] : choice.params) text += fmt::format(" {}={}", name, value);
-  return text;
+  return fmt::format("{}: {}{}", problem, choice.kernel, params_text(choice.params));
 }
 
 std::vector<Trial> trials_of(const std::vector<TuneTask>& tasks, const TuningDatabase& database, const Recipe& recipe,

@@ -10,6 +10,7 @@
 #include "base/parallel.hpp"
 #include "gemm/problem.hpp"
 #include "ir/finite.hpp"
+#include "kernels/params_text.hpp"
 #include "reference/evaluate.hpp"
 
 namespace rung {
@@ -26,8 +27,8 @@ uint32_t WeightTable::plain(NodeId node) {
 }
 
 uint32_t WeightTable::packed(const Use& use) {
-  std::string layout = fmt::format("{} {} {}", use.index, use.kernel.name, problem_key(use.problem));
-  for (const auto& [name, number] : use.problem.params) layout += fmt::format(" {}={}", name, number);
+  std::string layout =
+      fmt::format("{} {} {}{}", use.index, use.kernel.name, problem_key(use.problem), params_text(use.problem.params));
   return add({.node = use.node,
               .bytes = use.kernel.packed_bytes(use.problem, use.index),
               .layout = std::move(layout),

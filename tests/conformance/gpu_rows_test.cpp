@@ -7,6 +7,7 @@
 
 #include "gpu_harness.hpp"
 #include "kernels/gpu/kernel.hpp"
+#include "kernels/params_text.hpp"
 
 namespace rung::test {
 namespace {
@@ -27,9 +28,7 @@ std::vector<Settings> settings_of(const Kernel& row, const Problem& problem) {
 }
 
 std::string text_of(const Kernel& row, const Case& test) {
-  std::string text(row.name);
-  for (const auto& [name, value] : test.problem.params) text += fmt::format(" {}={}", name, value);
-  return fmt::format("{}: {}", text, test.text);
+  return fmt::format("{}{}: {}", row.name, params_text(test.problem.params), test.text);
 }
 
 // Returns whether the row could run it.

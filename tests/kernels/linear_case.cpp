@@ -8,6 +8,7 @@
 #include "base/numeric.hpp"
 #include "base/random.hpp"
 #include "kernels/cpu/bind.hpp"
+#include "kernels/params_text.hpp"
 
 namespace rung::cpu {
 namespace {
@@ -58,11 +59,9 @@ Operand rows_operand(DType type, int64_t rows, int64_t columns, int64_t gap = 0)
 }  // namespace
 
 std::string LinearCase::text() const {
-  std::string s = fmt::format("m={} n={} k={} x={} w={} out={} {}{}{}{} gap={} extra={} threads={}", m, n, k,
-                              name_of(x), name_of(w), name_of(out), name_of(activation), bias ? " bias" : "",
-                              residual ? " residual" : "", gated ? " gated" : "", x_gap, name_of(extra), threads);
-  for (const auto& [name, value] : params) s += fmt::format(" {}={}", name, value);
-  return s;
+  return fmt::format("m={} n={} k={} x={} w={} out={} {}{}{}{} gap={} extra={} threads={}{}", m, n, k, name_of(x),
+                     name_of(w), name_of(out), name_of(activation), bias ? " bias" : "", residual ? " residual" : "",
+                     gated ? " gated" : "", x_gap, name_of(extra), threads, params_text(params));
 }
 
 Problem problem_of(const LinearCase& c) {
