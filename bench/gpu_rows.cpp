@@ -47,6 +47,8 @@ constexpr const char* kPolicy[] = {
     "y = linear(x:f32[1,50,1024], w:f32[32,1024], wb:f32[32], has_bias=true)",
     // the prefix
     "y = linear(x:bf16[1,816,2048], w:bf16[2560,2048], out=bf16)",
+    "y = linear(x:bf16[1,816,2048], w:bf16[2560,2048], c:f32[1,816,256], s:f32[1,816,256], rotated_heads=9, "
+    "out=bf16)",
     "y = linear(x:bf16[1,816,2048], w:bf16[2048,2048], r:f32[1,816,2048], has_residual=true)",
     "y = linear(x:bf16[1,816,2048], w:bf16[32768,2048], gated=true, activation=gelu_tanh, out=bf16)",
     "y = linear(x:bf16[1,816,16384], w:bf16[2048,16384], r:f32[1,816,2048], has_residual=true)",
@@ -55,6 +57,8 @@ constexpr const char* kPolicy[] = {
     "reshape(slice(q, axis=2, begin=2048, end=2304), shape=[1,816,1,256]), "
     "reshape(slice(q, axis=2, begin=2304, end=2560), shape=[1,816,1,256]), has_mask=true, scale=0.0625)",
     "y = rms_norm(x:bf16[1,816,2048], w:f32[2048], weight_offset=1, out=bf16)",
+    "y = cos(x:f32[1,1,816,256])",
+    "y = select(keep:bool[1,1,816,816], a:f32[], b:f32[])",
     // SigLIP
     "y = linear(x:bf16[3,256,1152], w:bf16[3456,1152], wb:bf16[3456], has_bias=true, out=bf16)",
     "y = linear(x:bf16[3,256,1152], w:bf16[1152,1152], wb:bf16[1152], r:bf16[3,256,1152], has_bias=true, "

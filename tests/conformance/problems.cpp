@@ -166,6 +166,9 @@ constexpr const char* kFloatProblems[] = {
     "result = linear(slice(x:T[2,70,600], axis=2, begin=40, end=552), w:T[264,512], r:T[2,70,264], "
     "has_residual=true, out=f32)",
     "result = linear(x:T[150,264], w:T[304,264], wb:T[304], has_bias=true, gated=true, activation=gelu_tanh, out=T)",
+    "result = linear(x:T[130,328], w:T[264,328], out=T)",
+    "result = linear(x:T[130,264], w:T[304,264], wb:T[304], has_bias=true, activation=gelu_tanh, out=T)",
+    "result = linear(x:T[81,136], w:T[160,136], gated=true, activation=silu, out=T)",
     "result = linear(x:T[137,72], w:T[48,72], gated=true, activation=silu, out=f32)",
     "result = linear(x:T[72,2056], w:T[72,2056], wb:T[72], has_bias=true, activation=gelu, out=T)",
 };

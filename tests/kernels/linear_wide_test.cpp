@@ -83,14 +83,44 @@ TEST(LinearWide, BlocksThatShareKFinishAllTokensBetweenThem) {
   for (const WideTile& tile : wide_tiles(shallow)) EXPECT_EQ(tile.split, 1);
 }
 
-TEST(LinearWide, FunctionNamesTheKindTheTypeAndTheTile) {
+// What stands behind the tile in the name of the kernel.
+std::string ending(Problem each, int64_t tile, Activation activation = Activation::none) {
+  std::get<Linear>(each.op).activation = activation;
+  each.params = {{"tile", tile}};
+  const std::string name = WidePlan(each).function;
+  return name.substr(name.find('_', name.find("_128_") + 5) + 1);
+}
+
+Problem with_residual(DType residual, DType out) {
+  cpu::LinearCase c{.m = 816, .n = 2048, .k = 2048, .x = DType::bf16, .w = DType::bf16, .out = out, .residual = true};
+  c.extra = residual;
+  Problem made = cpu::problem_of(c);
+  made.inputs[1].constant = true;
+  return made;
+}
+
+TEST(LinearWide, FunctionNamesTheTypeTheTileAndTheEnding) {
   Problem gated = problem(816, 16384, 2048, true);
   gated.params = {{"tile", 256136}};
-  EXPECT_EQ(WidePlan(gated).function, "linear_wide_gated_bf16_256_136");
+  EXPECT_EQ(WidePlan(gated).function, "linear_wide_bf16_256_136_1_gated_gelu");
+  std::get<Linear>(gated.op).activation = Activation::silu;
+  EXPECT_EQ(WidePlan(gated).function, "linear_wide_bf16_256_136_1_gated_silu");
   Problem f16 = problem(816, 2048, 2048);
   f16.inputs[0].dtype = f16.inputs[1].dtype = DType::f16;
   f16.params = {{"tile", 128104}};
-  EXPECT_EQ(WidePlan(f16).function, "linear_wide_f16_128_104");
+  EXPECT_EQ(WidePlan(f16).function, "linear_wide_f16_128_104_1_rounded");
+}
+
+TEST(LinearWide, KernelsForAnyEndingServeTheRareOnesAlone) {
+  const Problem plain = problem(816, 2048, 2048);
+  EXPECT_EQ(ending(plain, 128104), "1_rounded");
+  EXPECT_EQ(ending(plain, 128104, Activation::gelu_tanh), "1_gelu");
+  EXPECT_EQ(ending(plain, 128104, Activation::silu), "1_any");
+  EXPECT_EQ(ending(plain, 2128208), "2_any");
+  EXPECT_EQ(ending(with_residual(DType::f32, DType::f32), 2128208), "2_sum");
+  EXPECT_EQ(ending(with_residual(DType::bf16, DType::bf16), 128104), "1_sum_16");
+  EXPECT_EQ(ending(with_residual(DType::bf16, DType::bf16), 128104, Activation::silu), "1_any");
+  EXPECT_EQ(ending(with_residual(DType::f32, DType::bf16), 128104), "1_any");
 }
 
 TEST(LinearWide, PrefersTilesThatLeaveLittleOfTheDeviceIdle) {

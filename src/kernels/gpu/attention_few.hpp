@@ -10,6 +10,8 @@ namespace rung::gpu {
 struct FewAttentionShape {
   static constexpr int kWidth = 256, kGroups = 2, kTiles = 2;  // a warpgroup for each tile
   static constexpr int kThreads = 128 * kGroups, kWarps = 4 * kGroups, kPanels = kWidth / 64;
+  static constexpr int kPieces = 2;  // in which queries and keys come, each some of the columns
+  static constexpr int kBarriers = 1 + kTiles + (1 + kTiles) * kPieces;
   static constexpr uint32_t kTileBytes = kPanels * kTileKeys * 128;
   static constexpr uint32_t kSumBytes = kWidth * 2 + 16;  // a row of sums and its statistics, as they are sent
 
@@ -24,7 +26,7 @@ struct FewAttentionShape {
   constexpr uint32_t maxima_at() const { return weights_at() + bytes(kTiles * 128); }
   constexpr uint32_t totals_at() const { return maxima_at() + bytes(kWarps * 4); }
   constexpr uint32_t barriers_at() const { return totals_at() + bytes(kWarps * 4); }
-  constexpr uint32_t shared_bytes() const { return barriers_at() + (2 + 2 * kTiles) * 8; }
+  constexpr uint32_t shared_bytes() const { return barriers_at() + kBarriers * 8; }
 
  private:
   constexpr uint32_t bytes(int of_row) const { return static_cast<uint32_t>(rows * of_row); }
@@ -32,10 +34,9 @@ struct FewAttentionShape {
 
 struct FewAttentionArguments {
   AttentionArguments attention;
-  int32_t splits;       // blocks of a cluster
-  int32_t tiles;        // of keys, in all
-  int32_t ratio_shift;  // the logarithm of attention.ratio
-  uint32_t settled;     // bit i: segment i was written before this kernel could start; bit 31: so was the mask
+  int32_t splits;                                                               // blocks of a cluster
+  int32_t tiles;                                                                // of keys, in all
+  int32_t ratio_shift;                                                          // the logarithm of attention.ratio
   int32_t first_tile[kMaxAttentionSegments], first_key[kMaxAttentionSegments];  // of each segment
   TileMap q;
   TileMap k[kMaxAttentionSegments];
@@ -45,6 +46,12 @@ struct FewAttentionArguments {
 inline TileShape few_query_tile(const AttentionArguments& a, int rows) {
   TileShape tile = attention_tile(a, a.q, a.q_stride, a.ratio, a.queries);
   tile.box[2] = static_cast<uint32_t>(rows / a.ratio);
+  tile.box[3] = FewAttentionShape::kPanels / FewAttentionShape::kPieces;
+  return tile;
+}
+inline TileShape few_key_tile(const AttentionArguments& a, const AttentionSegment& segment) {
+  TileShape tile = key_tile(a, segment);
+  tile.box[2] = FewAttentionShape::kPanels / FewAttentionShape::kPieces;
   return tile;
 }
 

@@ -28,7 +28,7 @@ __device__ inline float scatter(float (&x)[8], Join join) {
 // The tile of keys of one warpgroup.
 struct Tile {
   int segment, key, number, count;  // where it begins in its segment and among all keys; keys
-  bool present, settled;
+  bool present;
   __device__ Tile(const FewAttentionArguments& a, int tile) : present(tile < a.tiles) {
     if (!present) tile = 0;
     segment = 0;
@@ -38,7 +38,6 @@ struct Tile {
     key = (tile - a.first_tile[segment]) * kTileKeys;
     number = a.first_key[segment] + key;
     count = present ? min(kTileKeys, a.attention.segment[segment].keys - key) : 0;
-    settled = a.settled >> segment & 1;
   }
 };
 
@@ -48,6 +47,9 @@ template <class T, Shape shape, int kSplits>
 struct FewWork {
   static constexpr int kRows = shape.rows;
   static constexpr int kFragments = kRows / 8;
+  static constexpr int kPiecePanels = Shape::kPanels / Shape::kPieces;
+  static constexpr int kPieceKeys = kPiecePanels * kTileKeys * 128;  // bytes
+  static constexpr int kPieceQueries = kPiecePanels * kRows * 128;
   const FewAttentionArguments& a;
   unsigned char* const base;
   const int splits;
@@ -86,10 +88,12 @@ struct FewWork {
   __device__ float* maxima() const { return reinterpret_cast<float*>(base + shape.maxima_at()); }
   __device__ float* totals() const { return reinterpret_cast<float*>(base + shape.totals_at()); }
   __device__ Barrier& barrier(int i) const { return reinterpret_cast<Barrier*>(base + shape.barriers_at())[i]; }
-  __device__ Barrier& queries_came() const { return barrier(0); }
-  __device__ Barrier& sums_came() const { return barrier(1); }
-  __device__ Barrier& keys_came(int i) const { return barrier(2 + i); }
-  __device__ Barrier& values_came(int i) const { return barrier(2 + Shape::kTiles + i); }
+  __device__ Barrier& sums_came() const { return barrier(0); }
+  __device__ Barrier& values_came(int i) const { return barrier(1 + i); }
+  __device__ Barrier& queries_came(int piece) const { return barrier(1 + Shape::kTiles + piece); }
+  __device__ Barrier& keys_came(int i, int piece) const {
+    return barrier(1 + Shape::kTiles + (1 + i) * Shape::kPieces + piece);
+  }
   // Sums in the keys' place: of the rows that this block finishes, and of all rows.
   __device__ unsigned char* received(int source, int row) const {
     return keys(0) + (source * own + row) * Shape::kSumBytes;
@@ -112,29 +116,31 @@ struct FewWork {
 
   // ---- loads, each by a warp of its own
   __device__ void make_barriers() const {
-    for (int i = 0; i < 2 + 2 * Shape::kTiles; ++i) barrier(i).init(1);
+    for (int i = 0; i < Shape::kBarriers; ++i) barrier(i).init(1);
     publish_barriers();
     sums_came().arrive_expecting((splits - 1) * rows_of(rank) * Shape::kSumBytes, true);
   }
-  __device__ void load(const TileMap& map, unsigned char* to, Barrier& came) const {
-    came.arrive_expecting(Shape::kTileBytes, true);
-    copy_box(to, map, {0, tile.key, 0, kv_head, batch}, came, true);
-  }
+  // Keys before values: all pass through the same port, and the first products can begin.
   __device__ void load_tile() const {
-    if (!tile.present || lane() > 0) return;
-    if (warp() % kGroupWarps == 1) load(a.k[tile.segment], keys(group), keys_came(group));
-    if (warp() % kGroupWarps == 2) load(a.v[tile.segment], values(group), values_came(group));
-  }
-  __device__ void prefetch_tile() const {
-    if (!tile.present || lane() > 0) return;
-    if (warp() % kGroupWarps == 1) prefetch_box(a.k[tile.segment], {0, tile.key, 0, kv_head, batch});
-    if (warp() % kGroupWarps == 2) prefetch_box(a.v[tile.segment], {0, tile.key, 0, kv_head, batch});
+    if (!tile.present || lane() > 0 || warp() % kGroupWarps != 1) return;
+#pragma unroll
+    for (int i = 0; i < Shape::kPieces; ++i) {
+      keys_came(group, i).arrive_expecting(kPieceKeys, true);
+      copy_box(keys(group) + i * kPieceKeys, a.k[tile.segment], {0, tile.key, i * kPiecePanels, kv_head, batch},
+               keys_came(group, i), true);
+    }
+    values_came(group).arrive_expecting(Shape::kTileBytes, true);
+    copy_box(values(group), a.v[tile.segment], {0, tile.key, 0, kv_head, batch}, values_came(group), true);
   }
   __device__ void load_queries() const {
     if (threadIdx.x > 0) return;
-    queries_came().arrive_expecting(kRows * Shape::kPanels * 128, true);
     const int last = a.attention.groups > 1 ? kv_head : batch;
-    copy_box(queries(), a.q, {0, 0, first_row >> a.ratio_shift, 0, last}, queries_came(), true);
+#pragma unroll
+    for (int i = 0; i < Shape::kPieces; ++i) {
+      queries_came(i).arrive_expecting(kPieceQueries, true);
+      copy_box(queries() + i * kPieceQueries, a.q, {0, 0, first_row >> a.ratio_shift, i * kPiecePanels, last},
+               queries_came(i), true);
+    }
   }
 
   // ---- scores: of key_of(half) and query row 8j + lane % 4 * 2 + i in scores[j].x[2 * half + i]
@@ -150,10 +156,14 @@ struct FewWork {
   __device__ void dot(FragmentC (&scores)[kFragments]) const {
     const uint32_t q = shared_address(queries()), k = shared_address(keys(group));
     pin(scores);
-    begin_products();
 #pragma unroll
     for (int step = 0; step < Shape::kWidth / 16; ++step) {
       const int panel = step / 4, at = step % 4 * 32;
+      if (step % (4 * kPiecePanels) == 0) {
+        queries_came(panel / kPiecePanels).wait(0);
+        if (tile.present) keys_came(group, panel / kPiecePanels).wait(0);
+        begin_products();
+      }
       multiply_few<T, 0>(scores, panel_descriptor(k + panel * kTileKeys * 128 + at, 0),
                          panel_descriptor(q + panel * kRows * 128 + at, 0), step > 0);
     }
@@ -230,8 +240,6 @@ struct FewWork {
   __device__ static float sum(float x, float y) { return x + y; }
 
   __device__ void weigh_keys(FragmentC (&scores)[kFragments]) {
-    queries_came().wait(0);
-    if (tile.present) keys_came(group).wait(0);
     dot(scores);  // of a tile that does not exist, anything
     scale_and_mask(scores);
     publish(scores, maxima(), greater);
@@ -346,17 +354,13 @@ __device__ void attention(const FewAttentionArguments& a) {
   extern __shared__ __align__(1024) unsigned char base[];
   allow_dependents();
   FewWork<T, shape, kSplits> work(a, base);
-  const bool masked = a.attention.mask, early_mask = a.settled >> 31;
   if (threadIdx.x == 0) work.make_barriers(), prefetch(a.q);
-  if (!work.tile.settled) work.prefetch_tile();
   sync_block();
-  if (work.tile.settled) work.load_tile();
-  if (masked && early_mask) work.load_mask();
   wait_for_producers();
   work.load_queries();
-  if (!work.tile.settled) work.load_tile();
+  work.load_tile();
   sync_warp();
-  if (masked && !early_mask) work.load_mask();
+  if (a.attention.mask) work.load_mask();
   FragmentC scores[shape.rows / 8], sums[2][shape.rows / 8];
   work.weigh_keys(scores);
   work.add_values(sums, scores);

@@ -57,6 +57,23 @@ struct Cut {
   }
 };
 
+// The WideEnding of linear_wide_block_sm90.cuh that ends as this layer does.
+std::string ending_of(const Problem& problem, const WideTile& tile) {
+  const LinearShape shape(problem);
+  const auto& op = problem.as<Linear>();
+  const auto type_of = [&](int at) { return problem.inputs[static_cast<size_t>(at)].dtype; };
+  const DType out = problem.output.dtype;
+  if (op.gated) return op.activation == Activation::silu ? "gated_silu" : "gated_gelu";
+  if (shape.rotated > 0) return type_of(shape.cos_at) == DType::f32 ? "turned_f32" : "turned";
+  if (shape.residual_at > 0) {
+    if (op.activation != Activation::none || type_of(shape.residual_at) != out) return "any";
+    return out == DType::f32 ? "sum" : "sum_16";
+  }
+  if (tile.split > 1 || out == DType::f32) return "any";
+  if (op.activation == Activation::gelu_tanh) return "gelu";
+  return op.activation == Activation::none ? "rounded" : "any";
+}
+
 }  // namespace
 
 std::vector<WideTile> wide_tiles(const Problem& problem) {
@@ -76,8 +93,8 @@ WidePlan::WidePlan(const Problem& problem) : tile(wide_tiles(problem).front()) {
     if (each.parameter() == problem.param("tile", 0)) tile = each;
   chunks = cut.chunks, stages = cut.stages(tile);
   token_tiles = cut.token_tiles(tile), tiles = cut.tiles(tile);
-  function = fmt::format("linear_wide{}_{}_{}_{}", tile.gated ? "_gated" : "", name_of(problem.inputs[0].dtype),
-                         tile.rows, tile.tokens);
+  function = fmt::format("linear_wide_{}_{}_{}_{}_{}", name_of(problem.inputs[0].dtype), tile.rows, tile.tokens,
+                         tile.split, ending_of(problem, tile));
 }
 
 }  // namespace rung::gpu

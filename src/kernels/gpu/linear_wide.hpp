@@ -12,7 +12,7 @@ struct WidePlan {
   WideTile tile;
   int32_t chunks = 0, stages = 0;
   int32_t token_tiles = 0, tiles = 0;  // along the tokens, and in all
-  std::string function;                // "linear_wide_bf16_128_104"
+  std::string function;                // "linear_wide_bf16_128_208_2_sum"
 
   // By the problem's parameter "tile", or by default.
   explicit WidePlan(const Problem& problem);

@@ -1,268 +1,126 @@
 // Linear layers of some hundreds of tokens on Hopper: a block keeps fetching the next chunks of weights and tokens
 // while two warpgroups multiply, each its own rows of weights.
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/gpu/bulk_copy_sm90.cuh"
-#include "kernels/gpu/cluster_sm90.cuh"
-#include "kernels/gpu/linear_epilogue.cuh"
-#include "kernels/gpu/linear_wgmma_sm90.cuh"
-#include "kernels/gpu/linear_wide_sm90.cuh"
-
 #include <type_traits>
+
+#include "kernels/gpu/linear_wide_block_sm90.cuh"
 
 namespace rung::gpu {
 namespace {
 
-// One block. kBlocks: 64-row blocks of w of a warpgroup; kTokens: of a tile.
-template <class T, int kBlocks, int kTokens, bool kGated>
-struct Wide {
-  static constexpr WideTile kTile{kWideGroups * kBlocks * 64, kTokens, kGated};
-  static constexpr int kStageBytes = kTile.stage_bytes(), kWeightBytes = kTile.rows * kRowBytes;
-  static constexpr int kColumns = kTile.group_columns(), kPitch = kTile.pitch();
-  using Sums = float[kBlocks][kTokens / 2];
+// Four neighbours as they lie in memory.
+template <class V>
+using Four = std::conditional_t<sizeof(V) == 4, uint4, uint2>;
+template <class V>
+__device__ inline float4 widen(const Four<V>& x) {
+  if constexpr (sizeof(V) == 4) {
+    return {__uint_as_float(x.x), __uint_as_float(x.y), __uint_as_float(x.z), __uint_as_float(x.w)};
+  } else {
+    const float2 low = unpack<V>(x.x), high = unpack<V>(x.y);
+    return {low.x, low.y, high.x, high.y};
+  }
+}
 
-  const LinearWideArguments& a;
-  const uint32_t full, empty, received, ring;  // shared addresses
-  const int rank;                              // among the blocks that share K
-  const int first_chunk, chunks;               // this block's part of K
+template <class T, int kBlocks, int kTokens, int kSplit, WideEnding kEnding>
+struct Wide : WideBlock<T, kBlocks, kTokens, kSplit, kEnding> {
+  using Block = WideBlock<T, kBlocks, kTokens, kSplit, kEnding>;
+  using Block::a, Block::kTile, Block::kColumns, Block::kPitch, Block::kSplits, Block::kTurns, Block::kGated;
+  using Block::rank, Block::ring, Block::group, Block::in_group, Block::thread;
+  using typename Block::Bias, typename Block::Place, typename Block::Sums;
+  using Block::Block;
 
-  __device__ Wide(const LinearWideArguments& arguments, uint32_t shared)
-      : a(arguments),
-        full(shared),
-        empty(shared + kWideMaxStages * 8),
-        received(shared + kWideMaxStages * 16),
-        ring(shared + kWideHeaderBytes),
-        rank(splits() ? cluster_rank() : 0),
-        first_chunk(rank * (a.chunks / 2)),
-        chunks(splits() ? (a.chunks + rank) / 2 : a.chunks) {}
-  __device__ bool splits() const { return !kGated && a.split > 1; }
-  // Of the tiles.
-  __device__ int first_tile() const { return static_cast<int>(blockIdx.x) / a.split; }
-  __device__ int tile_step() const { return static_cast<int>(gridDim.x) / a.split; }
+  // ---- results: a thread finishes four columns of every kStep-th token; of a split product those that this block
+  // finishes
 
-  // A tile's first column of out, and its first token; tiles go along the tokens first. Its rows of w begin with group
-  // `eight` of a head, or of all rows where none is turned.
-  struct Place {
-    int column, token, eight, head;
+  struct Mine {
+    static constexpr int kQuads = kColumns / 4, kStep = kGroupThreads / kQuads;
+    int column, first, tokens;  // the first token, and how many of the tile there are from it on
+    int offset;                 // in shared memory
   };
-  __device__ static int thread() { return static_cast<int>(threadIdx.x) % kGroupThreads; }  // of a warpgroup
-  __device__ Place place_of(int tile) const {
-    const int row = tile / a.token_tiles, token = (tile - row * a.token_tiles) * kTokens;
-    if (!turns_heads()) return {row * kTile.columns(), token, row * kTile.columns() / 8, 0};
-    const int column = row * (kTile.rows / 2), head = column / a.half;  // of the lower halves alone
-    return {column + head * a.half, token, (column - head * a.half) / 8, head};
+  __device__ Mine mine(const Place& at) const {
+    const int quad = thread() % Mine::kQuads, row = thread() / Mine::kQuads;
+    const int column = at.column + group() * kColumns + quad * 4;
+    const int begin = rank * kTile.first_half(), end = kSplits && rank == 0 ? kTile.first_half() : kTokens;
+    return {column, at.token + begin + row, column < a.n ? min(end, a.m - at.token) - begin - row : 0,
+            row * kPitch + quad * 16};
   }
-  static constexpr bool kMayTurn = !kGated && kBlocks == 1;
-  __device__ bool turns_heads() const { return kMayTurn && a.half > 0; }
-
-  // ---- the fetching thread
-
-  __device__ void init_barriers() const {
-#pragma unroll 1
-    for (int stage = 0; stage < a.stages; ++stage) {
-      barrier_init(full + 8 * stage, 1);
-      barrier_init(empty + 8 * stage, kWideGroups * kGroupWarps);
-    }
-    if (splits()) barrier_init(received, 1);
-    barrier_init_fence();
-    if (splits()) barrier_expect(received, kWideGroups * finished_tokens(rank) * kPitch);
-  }
-  __device__ int column_of_k(int chunk) const { return (first_chunk + chunk) * kWideDepth; }
-  __device__ void fetch_weights(int stage, int chunk, const Place& at) const {
-    const CopyTarget to{ring + stage * kStageBytes, full + 8 * stage};
-    barrier_expect(to.barrier, kStageBytes);
-    load_box(to, a.w, {column_of_k(chunk), 0, 0, at.eight, at.head});
-  }
-  __device__ void fetch_tokens(int stage, int chunk, int token) const {
-    load_box({ring + stage * kStageBytes + kWeightBytes, full + 8 * stage}, a.x, token, column_of_k(chunk));
-  }
-  __device__ int early() const { return min(a.stages, chunks); }
-  // Weights do not depend on the kernels before this one: they fill the ring first.
-  __device__ void fetch_early() const {
-    const Place at = place_of(first_tile());
-#pragma unroll 1
-    for (int stage = 0; stage < early(); ++stage) fetch_weights(stage, stage, at);
-  }
-  __device__ void fetch() const {
-    int tile = first_tile(), chunk = early();
-    Place at = place_of(tile);
-#pragma unroll 1
-    for (int stage = 0; stage < chunk; ++stage) fetch_tokens(stage, stage, at.token);
-    Turn turn{chunk == a.stages ? 0 : chunk, chunk == a.stages};
-    while (true) {
-#pragma unroll 1
-      for (; chunk < chunks; ++chunk, turn.advance(a.stages)) {
-        barrier_wait(empty + 8 * turn.stage, turn.phase ^ 1);
-        fetch_weights(turn.stage, chunk, at);
-        fetch_tokens(turn.stage, chunk, at.token);
-      }
-      tile += tile_step();
-      if (tile >= a.tiles) break;
-      at = place_of(tile), chunk = 0;
-    }
+  __device__ uint32_t collect(const Sums& d) const { return kSplits ? this->exchange(d) : this->keep(d); }
+  // What has been collected of four columns of a token.
+  __device__ float4 collected(uint32_t from, uint32_t more_from) const {
+    const float4 y = load_shared<float4>(from);
+    return kSplits ? y + load_shared<float4>(more_from) : y;
   }
 
-  // ---- products
-
-  __device__ static int group() { return shuffle(warp() / kGroupWarps, 0); }
-  __device__ static int in_group() { return warp() % kGroupWarps; }
-  __device__ void release(int stage) const {
-    if (lane() == 0) barrier_arrive(empty + 8 * stage);
-  }
-  // Of block b, sums 4j + 2h + i are of column column_of(b, h) and token 8j + 2(lane % 4) + i; where there are
-  // partners, h = 1 are theirs.
-  __device__ int column_of(int block, int h) const {
-    const int row = lane() / 4;
-    if (kGated || turns_heads()) return block * 32 + in_group() * 8 + row + (kGated ? 0 : h * a.half);
-    return block * 64 + in_group() * 16 + h * 8 + row;
-  }
-  // Columns of a warpgroup without partners.
-  __device__ int own_columns() const { return turns_heads() ? kColumns / 2 : kColumns; }
-  using Bias = float[kBlocks][2];
-  __device__ void load_bias(Bias& bias, int first) const {
-#pragma unroll
-    for (int block = 0; block < kBlocks; ++block)
-#pragma unroll
-      for (int h = 0; h < 2; ++h) {
-        const int column = min(first + group() * own_columns() + column_of(block, h), a.n - 1);
-        bias[block][h] = load_as<float>(a.bias, a.bias_type, kGated ? h * a.n + column : column);
-      }
-  }
-  __device__ static void add_bias(Sums& d, const Bias& bias) {
-#pragma unroll
-    for (int block = 0; block < kBlocks; ++block)
-#pragma unroll
-      for (int i = 0; i < kTokens / 2; ++i) d[block][i] += bias[block][i / 2 % 2];
-  }
-  __device__ static void multiply_chunk(Sums& d, uint64_t w, uint64_t x) {
-    wgmma_fence();
-#pragma unroll
-    for (int step = 0; step < kWideDepth / 16; ++step)
-#pragma unroll
-      for (int block = 0; block < kBlocks; ++block)
-        Wgmma<T, kTokens>::run(d[block], w + block * (64 * kRowBytes >> 4) + 2 * step, x + 2 * step);
-    wgmma_commit();
-  }
-  // Of a gated product, the second group lets the first end a tile alone, kLead chunks before its own end; then each
-  // finishes its results while the other multiplies.
-  __device__ void multiply(Sums& d, Turn& turn) const {
-    constexpr int kLead = 3;
-    static_assert(kTile.shared_bytes(kLead + 1) <= 227 * 1024, "the ring holds what the first group is ahead");
-    const int pause = kGated && chunks > kLead ? chunks - kLead : -1, own = group();
-    const uint64_t w = wgmma_operand(ring + own * kBlocks * 64 * kRowBytes), x = wgmma_operand(ring + kWeightBytes);
-#pragma unroll
-    for (int block = 0; block < kBlocks; ++block)
-#pragma unroll
-      for (int i = 0; i < kTokens / 2; ++i) d[block][i] = 0;
-    int last = 0;
-#pragma unroll 1
-    for (int chunk = 0; chunk < chunks; ++chunk) {
-      if (chunk == pause && own > 0) meet_both(kFirstIsAhead);
-      barrier_wait(full + 8 * turn.stage, turn.phase);
-      const int offset = turn.stage * (kStageBytes >> 4);
-      multiply_chunk(d, w + offset, x + offset);
-      if (chunk > 0) {
-        wgmma_wait<1>();
-        release(last);
-      }
-      last = turn.stage;
-      turn.advance(a.stages);
-    }
-    if (pause >= 0 && own == 0) announce(kFirstIsAhead);
-    wgmma_wait<0>();
-    release(last);
-  }
-
-  // ---- results
-
-  // Sums to shared memory, in the place of the ring, a row for each token, partners in its second half; returns where
-  // this warpgroup's are.
-  __device__ uint32_t keep(const Sums& d) const {
-    const uint32_t sums = ring + group() * kTile.piece_bytes();
-    meet_both(kBothGroups);  // no more is read from the ring
-    store_sums(d, sums);
-    meet_own(group());
-    return sums;
-  }
-  __device__ void store_sums(const Sums& d, uint32_t sums) const {
-    const uint32_t own = sums + lane() % 4 * 2 * kPitch + column_of(0, 0) * 4;
-    const uint32_t other = own + (turns_heads() ? kColumns / 2 : 8) * 4;
-#pragma unroll
-    for (int block = 0; block < kBlocks; ++block)
-#pragma unroll
-      for (int i = 0; i < kTokens / 2; ++i)
-        store_shared((i / 2 % 2 ? other : own) + (i / 4 * 8 + i % 2) * kPitch + block * 64 * 4, d[block][i]);
-  }
-  // The same of a product whose K two blocks share: returns where this warpgroup's sums are of the tokens that this
-  // block finishes. What the other block has for them comes to inbox().
-  __device__ uint32_t exchange(const Sums& d) const {
-    const uint32_t sums = ring + group() * 2 * kTile.half_bytes();
-    meet_both(kBothGroups);
-    cluster_arrive();
-    store_sums(d, sums);
-    stores_before_copies();
-    meet_own(group());
-    cluster_wait();  // the other block does not read from its ring any more either
-    send_half(sums);
-    barrier_wait(received, 0);
-    cluster_arrive();  // nothing more comes from the other block
-    return sums + rank * kTile.half_bytes();
-  }
-  __device__ uint32_t inbox() const { return ring + (2 * kWideGroups + group()) * kTile.half_bytes(); }
-  __device__ static int finished_tokens(int of_rank) {
-    return of_rank == 0 ? kTile.first_half() : kTokens - kTile.first_half();
-  }
-  __device__ void send_half(uint32_t sums) const {
-    const int other = 1 - rank, count = finished_tokens(other) * kPitch;
-    const uint32_t to = peer_address(inbox(), static_cast<uint32_t>(other));
-    const uint32_t came = peer_address(received, static_cast<uint32_t>(other));
-    if (lane() > 0) return;
-    for (int at = in_group() * 8 * kPitch; at < count; at += kGroupWarps * 8 * kPitch)
-      send_to_peer({to + at, came}, sums + other * kTile.half_bytes() + at, 8 * kPitch);
-  }
-  // Of out, where that of this warpgroup's results in shared memory is `own`.
-  __device__ int column_at(const Place& at, int own) const {
-    if (!turns_heads()) return at.column + group() * kColumns + own;
-    constexpr int kHalf = kColumns / 2;
-    return at.column + group() * kHalf + own % kHalf + own / kHalf * a.half;
-  }
   __device__ float4 load_residual(int64_t at) const {
     return a.residual_type == DType::f32 ? load4(reinterpret_cast<const float*>(a.residual) + at)
                                          : load4(reinterpret_cast<const T*>(a.residual) + at);
   }
-  // A thread finishes four columns of every kStep-th token; of a split product those that this block finishes.
-  template <class Out, bool kSplit>
+  template <class Out>
   __device__ void finish(const Sums& d, const Place& at) const {
-    constexpr int kQuads = kColumns / 4, kStep = kGroupThreads / kQuads, kTogether = 4;
-    const int quad = thread() % kQuads, row = thread() / kQuads, column = column_at(at, quad * 4);
-    const int begin = rank * kTile.first_half(), end = kSplit && rank == 0 ? kTile.first_half() : kTokens;
-    const int64_t first = at.token + begin + row;
-    int64_t residual = first * a.residual_stride + column;
-    auto* out = reinterpret_cast<Out*>(a.out) + first * a.n + column;
-    uint32_t from = (kSplit ? exchange(d) : keep(d)) + row * kPitch + quad * 16;
-    uint32_t more_from = inbox() + row * kPitch + quad * 16;
-    const int tokens = column < a.n ? min(end, a.m - at.token) - begin - row : 0;
+    constexpr int kTogether = 4, kStep = Mine::kStep;
+    const Mine my = mine(at);
+    int64_t residual = my.first * a.residual_stride + my.column;
+    auto* out = reinterpret_cast<Out*>(a.out) + static_cast<int64_t>(my.first) * a.n + my.column;
+    uint32_t from = collect(d) + my.offset, more_from = this->inbox() + my.offset;
 #pragma unroll 1
-    for (int token = 0; token < tokens; token += kStep * kTogether) {
+    for (int token = 0; token < my.tokens; token += kStep * kTogether) {
       float4 y[kTogether], more[kTogether] = {};
 #pragma unroll
       for (int i = 0; i < kTogether; ++i)
-        if (a.residual && token + i * kStep < tokens) more[i] = load_residual(residual + i * kStep * a.residual_stride);
+        if (a.residual && token + i * kStep < my.tokens)
+          more[i] = load_residual(residual + i * kStep * a.residual_stride);
 #pragma unroll
       for (int i = 0; i < kTogether; ++i)
-        if (token + i * kStep < tokens) {
-          y[i] = load_shared<float4>(from + i * kStep * kPitch);
-          if (kSplit) y[i] = y[i] + load_shared<float4>(more_from + i * kStep * kPitch);
-        }
+        if (token + i * kStep < my.tokens) y[i] = collected(from + i * kStep * kPitch, more_from + i * kStep * kPitch);
 #pragma unroll
       for (int i = 0; i < kTogether; ++i) {
         if (a.activation) y[i] = activate4(a.activation, y[i]);
-        if (token + i * kStep < tokens) store4(out + i * kStep * a.n, y[i] + more[i]);
+        if (token + i * kStep < my.tokens) store4(out + i * kStep * a.n, y[i] + more[i]);
       }
       residual += kStep * kTogether * a.residual_stride, out += kStep * kTogether * a.n;
       from += kStep * kTogether * kPitch, more_from += kStep * kTogether * kPitch;
     }
   }
-  // Results without a residual.
+
+  // ---- sums with a residual: what registers can hold of it comes while the chunks multiply
+
+  template <class R>
+  struct Residual {
+    static constexpr int kTokensOfBlock = kSplits ? kTile.first_half() : kTokens;
+    static constexpr int kAll = (kTokensOfBlock + Mine::kStep - 1) / Mine::kStep;  // tokens of a thread
+    static constexpr int kMost = 56 * 4 / sizeof(Four<R>);  // in 56 registers
+    static constexpr int kRounds = (kAll + kMost - 1) / kMost, kHeld = (kAll + kRounds - 1) / kRounds;
+    Four<R> of[kHeld];
+  };
+  // Of those from token number `begin` of this thread on.
+  template <class R>
+  __device__ void load(Residual<R>& residual, const Mine& my, int begin) const {
+    constexpr int kStep = Mine::kStep;
+    const R* const from = reinterpret_cast<const R*>(a.residual) + my.column;
+#pragma unroll
+    for (int i = 0; i < Residual<R>::kHeld; ++i)
+      if ((begin + i) * kStep < my.tokens)
+        residual.of[i] = *reinterpret_cast<const Four<R>*>(from + (my.first + (begin + i) * kStep) * a.residual_stride);
+  }
+  template <class R>
+  __device__ void finish_sum(const Sums& d, Residual<R>& residual, const Mine& my) const {
+    constexpr int kHeld = Residual<R>::kHeld, kStep = Mine::kStep;
+    R* out = reinterpret_cast<R*>(a.out) + static_cast<int64_t>(my.first) * a.n + my.column;
+    uint32_t from = collect(d) + my.offset, more_from = this->inbox() + my.offset;
+#pragma unroll 1
+    for (int begin = 0; begin * kStep < my.tokens; begin += kHeld) {
+      if (begin > 0) load(residual, my, begin);
+#pragma unroll
+      for (int i = 0; i < kHeld; ++i)
+        if ((begin + i) * kStep < my.tokens)
+          store4(out + i * kStep * a.n,
+                 collected(from + i * kStep * kPitch, more_from + i * kStep * kPitch) + widen<R>(residual.of[i]));
+      out += kStep * kHeld * a.n, from += kStep * kHeld * kPitch, more_from += kStep * kHeld * kPitch;
+    }
+  }
+
+  // ---- results that need no more than rounding
+
   template <class Gate>
   __device__ void finish_rounded(const Sums& d, const Place& at, Gate activate) const {
     constexpr int kPitch = kTile.rounded_pitch();
@@ -280,80 +138,6 @@ struct Wide {
     meet_own(group());
     store_rounded<kTokens>(piece, at.column + group() * kColumns, at.token, kTokens);
   }
-
-  // ---- heads that turn: a thread of both warpgroups finishes four columns and their partners of every kTurnStep-th
-  // token; what angles it can hold come while the chunks multiply
-
-  static constexpr int kTurnQuads = kTile.rows / 8, kTurnStep = kWideGroups * kGroupThreads / kTurnQuads;
-  static constexpr int kHeldTokens = kTokens / kTurnStep < 9 ? (kTokens + kTurnStep - 1) / kTurnStep : 9;
-  using Held = uint32_t[kHeldTokens * 8];
-  template <class Angle>
-  static constexpr int kHeld = kHeldTokens * 2 / static_cast<int>(sizeof(Angle));  // tokens
-
-  __device__ static int turn_quad() { return static_cast<int>(threadIdx.x) % kTurnQuads; }
-  __device__ static int turn_row() { return static_cast<int>(threadIdx.x) / kTurnQuads; }
-  // Cosines, sines, and those of the partners, of kHeld tokens from `token` of the tile on.
-  template <class Angle>
-  __device__ void load_angles(Held& held, const Place& at, int token) const {
-    constexpr int kWords = sizeof(Angle);
-    const int position = (at.column + turn_quad() * 4) % (2 * a.half);
-#pragma unroll
-    for (int i = 0; i < kHeld<Angle>; ++i) {
-      const int64_t row = min(at.token + token + turn_row() + i * kTurnStep, a.m - 1);
-      const Angle* cos = reinterpret_cast<const Angle*>(a.cos) + row * a.cos_stride + position;
-      const Angle* sin = reinterpret_cast<const Angle*>(a.sin) + row * a.sin_stride + position;
-      const Angle* from[4] = {cos, sin, cos + a.half, sin + a.half};
-#pragma unroll
-      for (int which = 0; which < 4; ++which) {
-        using Four = std::conditional_t<kWords == 4, uint4, uint2>;
-        const Four four = *reinterpret_cast<const Four*>(from[which]);
-        uint32_t* const to = held + (4 * i + which) * kWords;
-        to[0] = four.x, to[1] = four.y;
-        if constexpr (kWords == 4) to[2] = four.z, to[3] = four.w;
-      }
-    }
-  }
-  template <class Angle>
-  __device__ static float4 angle(const Held& held, int i, int which) {
-    const uint32_t* const from = held + (4 * i + which) * sizeof(Angle);
-    if constexpr (sizeof(Angle) == 4) {
-      return {__uint_as_float(from[0]), __uint_as_float(from[1]), __uint_as_float(from[2]), __uint_as_float(from[3])};
-    } else {
-      const float2 low = unpack<Angle>(from[0]), high = unpack<Angle>(from[1]);
-      return {low.x, low.y, high.x, high.y};
-    }
-  }
-  __device__ void load_first_angles(Held& held, const Place& at) const {
-    if (!turns_heads() || at.column >= a.rotated) return;
-    a.angle_type == DType::f32 ? load_angles<float>(held, at, 0) : load_angles<T>(held, at, 0);
-  }
-  template <class Angle>
-  __device__ void finish_turned(const Sums& d, Held& held, const Place& at) const {
-    static_assert(kMayTurn);
-    constexpr int kRound = kHeld<Angle> * kTurnStep, kQuads = kColumns / 8;  // quads of a warpgroup
-    const int tokens = min(kTokens, a.m - at.token) - turn_row();
-    T* out =
-        reinterpret_cast<T*>(a.out) + static_cast<int64_t>(at.token + turn_row()) * a.n + at.column + turn_quad() * 4;
-    uint32_t from = ring + turn_quad() / kQuads * kTile.piece_bytes() + turn_row() * kPitch + turn_quad() % kQuads * 16;
-    keep(d);
-    meet_both(kBothGroups);
-#pragma unroll 1
-    for (int token = 0; token < tokens; token += kRound, out += kRound * a.n, from += kRound * kPitch) {
-      if (token > 0) load_angles<Angle>(held, at, token);
-#pragma unroll
-      for (int i = 0; i < kHeld<Angle>; ++i) {
-        if (token + i * kTurnStep >= tokens) break;
-        const float4 x = load_shared<float4>(from + i * kTurnStep * kPitch);
-        const float4 partner = load_shared<float4>(from + i * kTurnStep * kPitch + kColumns * 2);
-        store4(out + i * kTurnStep * a.n, x * angle<Angle>(held, i, 0) - partner * angle<Angle>(held, i, 1));
-        store4(out + i * kTurnStep * a.n + a.half, partner * angle<Angle>(held, i, 2) + x * angle<Angle>(held, i, 3));
-      }
-    }
-  }
-  template <class Gate>
-  __device__ static uint32_t gated(const float* d, Gate gate) {
-    return pack<T>(gate(d[0]) * d[2], gate(d[1]) * d[3]);
-  }
   // A thread stores eight columns of every kStep-th token; of kCount tokens in shared memory at most so many exist.
   template <int kCount>
   __device__ void store_rounded(uint32_t piece, int column, int first, int tokens) const {
@@ -366,11 +150,18 @@ struct Wide {
     for (int token = 0; token < kCount; token += kStep, to += kStep * a.n)
       if (token < count) *reinterpret_cast<uint4*>(to) = load_shared<uint4>(from + token * kPitch);
   }
+
+  // ---- gated ones
+
+  template <class Gate>
+  __device__ static uint32_t gated(const float* d, Gate gate) {
+    return pack<T>(gate(d[0]) * d[2], gate(d[1]) * d[3]);
+  }
   template <class Gate>
   __device__ void finish_gated(const Sums& d, const Place& at, Gate gate) const {
     static_assert(kBlocks == 2);
     constexpr int kPiece = kTile.piece_tokens();
-    const uint32_t piece = ring + a.stages * kStageBytes + group() * kTile.piece_bytes();
+    const uint32_t piece = ring + a.stages * kTile.stage_bytes() + group() * kTile.piece_bytes();
     const uint32_t own = piece + lane() % 8 * kPitch + (lane() / 8 % 2 * 32 + in_group() * 8) * 2;
 #pragma unroll
     for (int first = 0; first < kTokens; first += kPiece) {
@@ -383,92 +174,165 @@ struct Wide {
       meet_own(group());
     }
   }
-  __device__ void finish_any(const Sums& d, Held& held, const Place& at) const {
-    if constexpr (!kGated) {
-      if constexpr (kMayTurn)
-        if (turns_heads() && at.column < a.rotated)
-          return a.angle_type == DType::f32 ? finish_turned<float>(d, held, at) : finish_turned<T>(d, held, at);
-      if (!splits() && !turns_heads() && !a.residual && a.out_type != DType::f32) {
-        if (a.activation == 0) return finish_rounded(d, at, [](float x) { return x; });
-        if (a.activation == 3) return finish_rounded(d, at, gate_gelu_tanh);
+
+  // ---- heads that turn: a thread of both warpgroups finishes four columns and their partners of every kTurnStep-th
+  // token; what angles it can hold come while the chunks multiply
+
+  using Angle = std::conditional_t<kEnding == WideEnding::turned_f32, float, T>;
+  static constexpr int kTurnQuads = kTile.rows / 8, kTurnStep = kWideGroups * kGroupThreads / kTurnQuads;
+  struct Angles {
+    Four<Angle> cos, sin, upper_cos, upper_sin;  // upper: the partners'
+  };
+  // Of a thread's tokens those whose angles take 72 registers; twice as many made layers slower.
+  static constexpr int kTurned = (kTokens + kTurnStep - 1) / kTurnStep;
+  static constexpr int kRoom = 72 * 4 / static_cast<int>(sizeof(Angles));
+  static constexpr int kHeldTokens = kTurned < kRoom ? kTurned : kRoom;
+  using Held = Angles[kHeldTokens];
+
+  __device__ static int turn_quad() { return static_cast<int>(threadIdx.x) % kTurnQuads; }
+  __device__ static int turn_row() { return static_cast<int>(threadIdx.x) / kTurnQuads; }
+  __device__ static Four<Angle> load_angle(uint64_t base, int64_t at) {
+    return *reinterpret_cast<const Four<Angle>*>(reinterpret_cast<const Angle*>(base) + at);
+  }
+  // From `token` of the tile on.
+  __device__ void load_angles(Held& held, const Place& at, int token) const {
+    if (at.column >= a.rotated) return;
+    const int position = (at.column + turn_quad() * 4) % (2 * a.half);
+#pragma unroll
+    for (int i = 0; i < kHeldTokens; ++i) {
+      const int64_t row = min(at.token + token + turn_row() + i * kTurnStep, a.m - 1);
+      const int64_t cos = row * a.cos_stride + position, sin = row * a.sin_stride + position;
+      held[i] = {load_angle(a.cos, cos), load_angle(a.sin, sin), load_angle(a.cos, cos + a.half),
+                 load_angle(a.sin, sin + a.half)};
+    }
+  }
+  __device__ void finish_turned(const Sums& d, Held& held, const Place& at) const {
+    constexpr int kRound = kHeldTokens * kTurnStep, kQuads = kColumns / 8;  // quads of a warpgroup
+    const bool turns = at.column < a.rotated;
+    const int tokens = min(kTokens, a.m - at.token) - turn_row();
+    T* out =
+        reinterpret_cast<T*>(a.out) + static_cast<int64_t>(at.token + turn_row()) * a.n + at.column + turn_quad() * 4;
+    uint32_t from = ring + turn_quad() / kQuads * kTile.piece_bytes() + turn_row() * kPitch + turn_quad() % kQuads * 16;
+    this->keep(d);
+    meet_both(kBothGroups);
+#pragma unroll 1
+    for (int token = 0; token < tokens; token += kRound, out += kRound * a.n, from += kRound * kPitch) {
+      if (token > 0) load_angles(held, at, token);
+#pragma unroll
+      for (int i = 0; i < kHeldTokens; ++i) {
+        if (token + i * kTurnStep >= tokens) break;
+        const Angles& by = held[i];
+        const float4 x = load_shared<float4>(from + i * kTurnStep * kPitch);
+        const float4 upper = load_shared<float4>(from + i * kTurnStep * kPitch + kColumns * 2);
+        T* const to = out + i * kTurnStep * a.n;
+        store4(to, turns ? x * widen<Angle>(by.cos) - upper * widen<Angle>(by.sin) : x);
+        store4(to + a.half, turns ? upper * widen<Angle>(by.upper_cos) + x * widen<Angle>(by.upper_sin) : upper);
       }
-      if (splits()) {
-        a.out_type == DType::f32 ? finish<float, true>(d, at) : finish<T, true>(d, at);
-        return cluster_wait();  // what this block sent has arrived
-      }
-      a.out_type == DType::f32 ? finish<float, false>(d, at) : finish<T, false>(d, at);
-    } else if (a.activation == 3)
-      finish_gated(d, at, gate_gelu_tanh);
-    else
-      finish_gated(d, at, gate_silu);
+    }
   }
 
-  __device__ void multiply_all() const {
-    Turn turn;
-    Sums d;
-    Held held;
+  // ---- a tile from the first product to the last store; who reads no more than tokens of what other kernels write
+  // need not wait for them: tokens are fetched by a thread that has
+
+  __device__ void sums_of(Sums& d, Turn& turn, const Place& at) const {
     Bias bias;
     const bool adds_bias = a.bias && rank == 0;
-    for (int tile = first_tile(); tile < a.tiles; tile += tile_step()) {
-      const Place at = place_of(tile);
-      load_first_angles(held, at);
-      if (adds_bias) load_bias(bias, at.column);
-      multiply(d, turn);
-      if (adds_bias) add_bias(d, bias);
-      finish_any(d, held, at);
+    if (adds_bias) this->load_bias(bias, at.column);
+    this->multiply(d, turn);
+    if (adds_bias) this->add_bias(d, bias);
+  }
+  template <class R>
+  __device__ void make_sum(Sums& d, Turn& turn, const Place& at) const {
+    Residual<R> residual;
+    const Mine my = mine(at);
+    wait_for_producers();
+    load(residual, my, 0);
+    sums_of(d, turn, at);
+    finish_sum(d, residual, my);
+  }
+  __device__ void make(Sums& d, Turn& turn, const Place& at) const {
+    if constexpr (kEnding == WideEnding::sum) {
+      make_sum<float>(d, turn, at);
+    } else if constexpr (kEnding == WideEnding::sum_16) {
+      make_sum<T>(d, turn, at);
+    } else if constexpr (kTurns) {
+      Held held;
+      wait_for_producers();
+      load_angles(held, at, 0);
+      sums_of(d, turn, at);
+      finish_turned(d, held, at);
+    } else {
+      sums_of(d, turn, at);
+      if constexpr (kEnding == WideEnding::rounded) finish_rounded(d, at, [](float x) { return x; });
+      if constexpr (kEnding == WideEnding::gelu) finish_rounded(d, at, gate_gelu_tanh);
+      if constexpr (kEnding == WideEnding::gated_gelu) finish_gated(d, at, gate_gelu_tanh);
+      if constexpr (kEnding == WideEnding::gated_silu) finish_gated(d, at, gate_silu);
+      if constexpr (kEnding == WideEnding::any) {
+        wait_for_producers();
+        a.out_type == DType::f32 ? finish<float>(d, at) : finish<T>(d, at);
+      }
     }
+  }
+  __device__ void make_all() const {
+    Turn turn;
+    Sums d;
+    for (int tile = this->first_tile(); tile < a.tiles; tile += this->tile_step()) make(d, turn, this->place_of(tile));
+    if (kSplits) cluster_wait();  // what this block sent has arrived
   }
 };
 
-template <class T, int kBlocks, int kTokens, bool kGated>
+template <class T, int kBlocks, int kTokens, int kSplit, WideEnding kEnding>
 __device__ void linear_wide(const LinearWideArguments& a) {
   extern __shared__ __align__(1024) unsigned char shared_memory[];
-  const Wide<T, kBlocks, kTokens, kGated> work(a, shared_address(shared_memory));
-  const bool fetches = threadIdx.x == kWideGroups * kGroupThreads;
   allow_dependents();
-  if (fetches) {
-    work.init_barriers();
-    work.fetch_early();
-  }
+  const Wide<T, kBlocks, kTokens, kSplit, kEnding> work(a, shared_address(shared_memory));
+  const int thread = static_cast<int>(threadIdx.x) - kWideGroups * kGroupThreads;  // of the warpgroup that fetches
+  const bool fetches_weights = thread == 0, fetches_tokens = thread == kLanes;
+  if (fetches_weights) prefetch_map(a.w), work.init_barriers();
+  if (fetches_tokens) prefetch_map(a.x);
   sync_block();
-  wait_for_producers();
-  if (warp() / kGroupWarps == kWideGroups) {
+  if (thread >= 0) {
     give_registers<40>();
-    if (fetches) work.fetch();
+    if (fetches_weights) work.fetch_weights();
+    if (fetches_tokens) wait_for_producers(), work.fetch_tokens();
   } else {
     take_registers<232>();
-    work.multiply_all();
+    work.make_all();
   }
 }
 
 }  // namespace
 }  // namespace rung::gpu
 
-// linear_wide_bf16_128_104: tiles of 128 rows of w by 104 tokens.
-#define RUNG_WIDE_OF(name, type, rows, tokens, gated)                                                       \
-  extern "C" __global__ void __launch_bounds__(rung::gpu::kWideThreads, 1)                                  \
-      name##_##type##_##rows##_##tokens(const __grid_constant__ rung::gpu::LinearWideArguments arguments) { \
-    rung::gpu::linear_wide<rung::gpu::type, rows / 128, tokens, gated>(arguments);                          \
+// linear_wide_bf16_128_208_2_sum: tiles of 128 rows of w by 208 tokens, 2 blocks that share K. The code of a launch is
+// fetched anew, so that a kernel has no more of it than its ending needs.
+#define RUNG_WIDE(type, rows, tokens, split, ending)                                                              \
+  extern "C" __global__ void __launch_bounds__(rung::gpu::kWideThreads, 1)                                        \
+      linear_wide_##type##_##rows##_##tokens##_##split##_##ending(                                                \
+          const __grid_constant__ rung::gpu::LinearWideArguments arguments) {                                     \
+    rung::gpu::linear_wide<rung::gpu::type, rows / 128, tokens, split, rung::gpu::WideEnding::ending>(arguments); \
   }
-#define RUNG_WIDE_OF_256(tokens)                      \
-  RUNG_WIDE_OF(linear_wide, bf16, 256, tokens, false) \
-  RUNG_WIDE_OF(linear_wide, f16, 256, tokens, false)
-#define RUNG_WIDE(tokens)                             \
-  RUNG_WIDE_OF(linear_wide, bf16, 128, tokens, false) \
-  RUNG_WIDE_OF(linear_wide, f16, 128, tokens, false)
-#define RUNG_WIDE_GATED(tokens)                            \
-  RUNG_WIDE_OF(linear_wide_gated, bf16, 256, tokens, true) \
-  RUNG_WIDE_OF(linear_wide_gated, f16, 256, tokens, true)
-RUNG_WIDE(64)
-RUNG_WIDE(104)
-RUNG_WIDE(112)
-RUNG_WIDE(128)
-RUNG_WIDE(136)
-RUNG_WIDE(192)
-RUNG_WIDE(208)
-RUNG_WIDE_OF_256(104)
-RUNG_WIDE_OF_256(112)
-RUNG_WIDE_GATED(104)
-RUNG_WIDE_GATED(112)
-RUNG_WIDE_GATED(128)
-RUNG_WIDE_GATED(136)
+#define RUNG_WIDE_SUMS(type, rows, tokens, split) \
+  RUNG_WIDE(type, rows, tokens, split, any)       \
+  RUNG_WIDE(type, rows, tokens, split, sum)       \
+  RUNG_WIDE(type, rows, tokens, split, sum_16)
+#define RUNG_WIDE_PLAIN(type, rows, tokens) \
+  RUNG_WIDE_SUMS(type, rows, tokens, 1)     \
+  RUNG_WIDE(type, rows, tokens, 1, rounded) \
+  RUNG_WIDE(type, rows, tokens, 1, gelu)
+#define RUNG_WIDE_TURNED(type, tokens)    \
+  RUNG_WIDE(type, 128, tokens, 1, turned) \
+  RUNG_WIDE(type, 128, tokens, 1, turned_f32)
+#define RUNG_WIDE_128(type, tokens) RUNG_WIDE_PLAIN(type, 128, tokens) RUNG_WIDE_TURNED(type, tokens)
+#define RUNG_WIDE_GATED(type, tokens)         \
+  RUNG_WIDE(type, 256, tokens, 1, gated_gelu) \
+  RUNG_WIDE(type, 256, tokens, 1, gated_silu)
+#define RUNG_WIDE_ALL(type)                                                                             \
+  RUNG_WIDE_128(type, 64) RUNG_WIDE_128(type, 104) RUNG_WIDE_128(type, 112) RUNG_WIDE_128(type, 128)    \
+  RUNG_WIDE_128(type, 136) RUNG_WIDE_128(type, 192) RUNG_WIDE_128(type, 208)                            \
+  RUNG_WIDE_PLAIN(type, 256, 104) RUNG_WIDE_PLAIN(type, 256, 112)                                       \
+  RUNG_WIDE_SUMS(type, 128, 128, 2) RUNG_WIDE_SUMS(type, 128, 136, 2) RUNG_WIDE_SUMS(type, 128, 192, 2) \
+  RUNG_WIDE_SUMS(type, 128, 208, 2) RUNG_WIDE_SUMS(type, 256, 104, 2) RUNG_WIDE_SUMS(type, 256, 112, 2) \
+  RUNG_WIDE_GATED(type, 104) RUNG_WIDE_GATED(type, 112) RUNG_WIDE_GATED(type, 128) RUNG_WIDE_GATED(type, 136)
+RUNG_WIDE_ALL(bf16)
+RUNG_WIDE_ALL(f16)
