@@ -145,9 +145,14 @@ int context_destroy(Context context) {
 
 int stream_create(Stream* stream) { return driver.cuStreamCreate(stream, 1); }  // does not wait for the default stream
 int event_create(Event* event) { return driver.cuEventCreate(event, 0); }
+// All kernels divide a multiprocessor's memory alike, most of it shared memory: it is divided anew only when no block is
+// left there, so that a kernel with other wishes would not start beside the one before.
+int module_function(Function* function, Module module, const char* name) {
+  if (int code = driver.cuModuleGetFunction(function, module, name)) return code;
+  return driver.cuFuncSetAttribute(*function, kSharedCarveout, 100);  // percent
+}
 int allow_shared_bytes(Function function, size_t bytes) {
-  if (int code = driver.cuFuncSetAttribute(function, kMaxDynamicShared, static_cast<int>(bytes))) return code;
-  return driver.cuFuncSetAttribute(function, kSharedCarveout, 100);  // percent: room for a second block beside it
+  return driver.cuFuncSetAttribute(function, kMaxDynamicShared, static_cast<int>(bytes));
 }
 
 int tile_map(TileMap* map, const TileShape& shape) {
@@ -289,7 +294,7 @@ Runtime make_table() {
           .event_elapsed_ms = driver.cuEventElapsedTime,
           .module_load = driver.cuModuleLoadData,
           .module_unload = driver.cuModuleUnload,
-          .module_function = driver.cuModuleGetFunction,
+          .module_function = module_function,
           .allow_shared_bytes = allow_shared_bytes,
           .blocks_per_multiprocessor = driver.cuOccupancyMaxActiveBlocksPerMultiprocessor,
           .tile_map = tile_map,
