@@ -58,6 +58,21 @@ void add_single(const TuneTask& task, const TunedProblem& tuned, const Alternati
     trials.push_back({{{task.key, near[rank].second}}, rank, best_us(tuned) * task.count});
 }
 
+// A trial that was kept in place of `before`. Of several problems one may still be better as it was.
+void learn(RefinedModel& refined, const Trial& trial, const Recipe& before) {
+  for (const auto& [problem, choice] : trial.changes) {
+    refined.kept[problem] = choice;
+    if (trial.changes.size() == 1) refined.tried.insert(text_of(problem, before.choices.at(problem)));
+  }
+}
+
+// For people: of several problems only how many.
+std::string brief(const Trial& trial) {
+  const KernelChoice& choice = trial.changes.begin()->second;
+  return trial.changes.size() == 1 ? text_of(trial)
+                                   : fmt::format("{} problems: {}", trial.changes.size(), choice.kernel);
+}
+
 }  // namespace
 
 std::string name_of_model(const std::string& model, const std::vector<TuneTask>& tasks) {
@@ -157,20 +172,15 @@ Result<RefineCounts> Climber::try_choices(RefinedModel& refined, double seconds,
     counts.trials = counts.tried + trials.size();
     if (trials.empty() || clock.left() <= 0) return counts;
     const Trial& trial = trials.front();
-    const std::string text = text_of(trial);
-    RUNG_CHECK(tell(fmt::format("tune {}", text)));
-    const std::map<std::string, KernelChoice> before(current_.recipe.choices.begin(), current_.recipe.choices.end());
+    RUNG_CHECK(tell(fmt::format("tune {}", brief(trial))));
+    const Recipe before = current_.recipe;
     RUNG_TRY(double ratio, try_changes(trial, std::clamp(clock.left(), 0.1, kRaceSeconds)));
-    refined.tried.insert(text);
+    refined.tried.insert(text_of(trial));
     ++counts.tried;
     if (ratio == 0) continue;
     ++counts.kept;
-    for (const auto& [problem, choice] : trial.changes) refined.kept[problem] = choice;
-    if (trial.changes.size() == 1) {  // of several, one may still be better as it was
-      const std::string& problem = trial.changes.begin()->first;
-      refined.tried.insert(text_of(problem, before.at(problem)));
-    }
-    notes.push_back(fmt::format("{} is {:.3f} x faster in the model", text, ratio));
+    learn(refined, trial, before);
+    notes.push_back(fmt::format("{} is {:.3f} x faster in the model", brief(trial), ratio));
   }
 }
 
