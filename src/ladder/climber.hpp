@@ -4,7 +4,6 @@
 #include <set>
 
 #include "ladder/climb.hpp"
-#include "ladder/refine.hpp"
 #include "ladder/rungs.hpp"
 #include "measure/interleave.hpp"
 
@@ -34,7 +33,7 @@ class Climber {
   Status refine_choices(int number);  // refine.cpp
   Result<bool> resume_choices(const RefinedModel& known);
   Result<RefineCounts> try_choices(RefinedModel& refined, double seconds, std::vector<std::string>& notes);
-  Result<double> try_changes(const Trial& trial, double seconds);
+  Result<double> try_choice(const std::string& key, const KernelChoice& choice, double seconds);
   void remember(const std::string& model, RefinedModel refined);
   Status ablate();  // ablation.cpp
   Status race_baseline();

@@ -15,7 +15,6 @@ namespace rung {
 namespace {
 
 constexpr double kNear = 1.3;           // alone, a candidate this close to the best may win in the model
-constexpr double kTogether = 1.1;       // the same, of a kernel that is tried for several problems at once
 constexpr double kBudgetShare = 0.2;    // of the whole climb
 constexpr size_t kMaxAlternatives = 4;  // per problem
 constexpr double kRaceSeconds = 0.6, kRaceHalfWidth = 0.002;
@@ -28,49 +27,19 @@ double best_us(const TunedProblem& tuned) {
   return best;
 }
 
-// What may replace the current choice of a problem, the fastest alone first.
-using Alternatives = std::vector<std::pair<double, KernelChoice>>;
-Alternatives alternatives_of(const TunedProblem& tuned, const KernelChoice& current) {
+void add_trials(const TuneTask& task, const TunedProblem& tuned, const KernelChoice& current,
+                std::vector<Trial>& trials) {
   const double best = best_us(tuned);
-  Alternatives near;
+  std::vector<std::pair<double, KernelChoice>> near;
   for (const auto& candidate : tuned.candidates) {
     KernelChoice choice = changed(current, {candidate.kernel, {candidate.params.begin(), candidate.params.end()}});
     if (candidate.us > 0 && candidate.us < best * kNear && !(choice == current))
       near.emplace_back(candidate.us, std::move(choice));
   }
   std::stable_sort(near.begin(), near.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  return near;
-}
-
-// Every kernel's fastest alternative of this problem, to be tried with those of other problems.
-void add_joint(const TuneTask& task, const TunedProblem& tuned, const KernelChoice& current, const Alternatives& near,
-               std::map<std::string, Trial>& joint) {
-  const double best = best_us(tuned);
-  for (const auto& [us, choice] : near) {
-    if (choice.kernel == current.kernel || us > best * kTogether) continue;
-    Trial& trial = joint[choice.kernel];
-    if (trial.changes.try_emplace(task.key, choice).second) trial.problem_us += best * task.count;
-  }
-}
-
-void add_single(const TuneTask& task, const TunedProblem& tuned, const Alternatives& near, std::vector<Trial>& trials) {
-  for (size_t rank = 0; rank < std::min(near.size(), kMaxAlternatives); ++rank)
-    trials.push_back({{{task.key, near[rank].second}}, rank, best_us(tuned) * task.count});
-}
-
-// A trial that was kept in place of `before`. Of several problems one may still be better as it was.
-void learn(RefinedModel& refined, const Trial& trial, const Recipe& before) {
-  for (const auto& [problem, choice] : trial.changes) {
-    refined.kept[problem] = choice;
-    if (trial.changes.size() == 1) refined.tried.insert(text_of(problem, before.choices.at(problem)));
-  }
-}
-
-// For people: of several problems only how many.
-std::string brief(const Trial& trial) {
-  const KernelChoice& choice = trial.changes.begin()->second;
-  return trial.changes.size() == 1 ? text_of(trial)
-                                   : fmt::format("{} problems: {}", trial.changes.size(), choice.kernel);
+  if (near.size() > kMaxAlternatives) near.resize(kMaxAlternatives);
+  for (size_t rank = 0; rank < near.size(); ++rank)
+    trials.push_back({task.key, std::move(near[rank].second), rank, best * task.count});
 }
 
 }  // namespace
@@ -91,28 +60,15 @@ std::string text_of(const std::string& problem, const KernelChoice& choice) {
   return fmt::format("{}: {}{}", problem, choice.kernel, params_text(choice.params));
 }
 
-std::string text_of(const Trial& trial) {
-  std::string text;
-  for (const auto& [problem, choice] : trial.changes)
-    text += fmt::format("{}{}", text.empty() ? "" : "; ", text_of(problem, choice));
-  return text;
-}
-
 std::vector<Trial> trials_of(const std::vector<TuneTask>& tasks, const TuningDatabase& database, const Recipe& recipe,
                              const std::set<std::string>& tried) {
   std::vector<Trial> trials;
-  std::map<std::string, Trial> joint;  // by kernel
   for (const TuneTask& task : tasks) {
     const auto* tuned = valid_entry(database, task);
     auto chosen = recipe.choices.find(task.key);
-    if (!tuned || chosen == recipe.choices.end()) continue;
-    const Alternatives near = alternatives_of(*tuned, chosen->second);
-    add_single(task, *tuned, near, trials);
-    add_joint(task, *tuned, chosen->second, near, joint);
+    if (tuned && chosen != recipe.choices.end()) add_trials(task, *tuned, chosen->second, trials);
   }
-  for (auto& [kernel, trial] : joint)
-    if (trial.changes.size() > 1) trials.push_back(std::move(trial));
-  std::erase_if(trials, [&](const Trial& trial) { return tried.contains(text_of(trial)); });
+  std::erase_if(trials, [&](const Trial& trial) { return tried.contains(text_of(trial.key, trial.choice)); });
   std::stable_sort(trials.begin(), trials.end(), [](const Trial& a, const Trial& b) {
     return std::pair(a.rank, -a.problem_us) < std::pair(b.rank, -b.problem_us);
   });
@@ -128,10 +84,10 @@ bool is_tune_outdated(const std::vector<Receipt>& receipts) {
   return last != receipts.rend() && std::any_of(receipts.rbegin(), last, [](const Receipt& r) { return r.accepted; });
 }
 
-// Keeps the alternatives if the model is faster with them: the ratio, else 0.
-Result<double> Climber::try_changes(const Trial& trial, double seconds) {
+// Keeps the alternative if the model is faster with it: the ratio, else 0.
+Result<double> Climber::try_choice(const std::string& key, const KernelChoice& choice, double seconds) {
   Recipe recipe = current_.recipe;
-  for (const auto& [problem, choice] : trial.changes) recipe.choices[problem] = choice;
+  recipe.choices[key] = choice;
   auto candidate = bench_->attempt_as_is(std::move(recipe));
   if (device_failed(candidate)) return tl::unexpected(candidate.error());
   if (!candidate || !candidate->right) return 0;
@@ -159,29 +115,30 @@ void Climber::remember(const std::string& model, RefinedModel refined) {
   if (auto saved = bench_->database().save(); !saved) log(1, "{}", saved.error().message);
 }
 
-// Tries what is left to try within `seconds`; `refined` learns of it. What is kept may bring other alternatives.
+// Tries what is left to try within `seconds`; `refined` learns of it.
 Result<RefineCounts> Climber::try_choices(RefinedModel& refined, double seconds, std::vector<std::string>& notes) {
   Budget clock(seconds);
-  const std::vector<TuneTask> tasks = bench_->tasks_of(*current_.plan);
-  RefineCounts counts;
-  while (true) {
-    std::vector<Trial> trials = trials_of(tasks, bench_->database(), current_.recipe, refined.tried);
-    if (size_t dropped = drop_short(trials, kVisible * current_ms_ * 1e3); dropped > 0 && counts.tried == 0)
-      notes.push_back(fmt::format("{} alternatives left out: their problems take less than {:.1f} % of a run", dropped,
-                                  100 * kVisible));
-    counts.trials = counts.tried + trials.size();
-    if (trials.empty() || clock.left() <= 0) return counts;
-    const Trial& trial = trials.front();
-    RUNG_CHECK(tell(fmt::format("tune {}", brief(trial))));
-    const Recipe before = current_.recipe;
-    RUNG_TRY(double ratio, try_changes(trial, std::clamp(clock.left(), 0.1, kRaceSeconds)));
-    refined.tried.insert(text_of(trial));
-    ++counts.tried;
+  std::vector<Trial> trials =
+      trials_of(bench_->tasks_of(*current_.plan), bench_->database(), current_.recipe, refined.tried);
+  if (size_t dropped = drop_short(trials, kVisible * current_ms_ * 1e3))
+    notes.push_back(fmt::format("{} alternatives left out: their problems take less than {:.1f} % of a run", dropped,
+                                100 * kVisible));
+  RefineCounts counts{.trials = trials.size()};
+  for (; counts.tried < trials.size() && clock.left() > 0; ++counts.tried) {
+    const Trial& trial = trials[counts.tried];
+    RUNG_CHECK(tell(fmt::format("tune {}", trial.key)));
+    const KernelChoice& current = current_.recipe.choices.at(trial.key);
+    const KernelChoice choice = changed(current, trial.choice);  // an earlier trial may have changed another parameter
+    const std::string replaced = text_of(trial.key, current);
+    RUNG_TRY(double ratio, try_choice(trial.key, choice, std::clamp(clock.left(), 0.1, kRaceSeconds)));
+    refined.tried.insert(text_of(trial.key, choice));
     if (ratio == 0) continue;
     ++counts.kept;
-    learn(refined, trial, before);
-    notes.push_back(fmt::format("{} is {:.3f} x faster in the model", brief(trial), ratio));
+    refined.kept[trial.key] = choice;
+    refined.tried.insert(replaced);
+    notes.push_back(fmt::format("{} is {:.3f} x faster in the model", text_of(trial.key, choice), ratio));
   }
+  return counts;
 }
 
 Status Climber::refine_choices(int number) {

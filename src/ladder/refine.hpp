@@ -1,8 +1,6 @@
-// What the rung "tune" tries on a whole model, each once: near-best kernels of single problems, and one kernel for
-// several problems.
+// What the rung "tune" tries on a whole model: near-best kernels of single problems, each once.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -13,17 +11,16 @@
 
 namespace rung {
 
-// Other kernels for all launches of some problems.
+// Another kernel for all launches of a problem.
 struct Trial {
-  std::map<std::string, KernelChoice> changes;  // by problem
-  size_t rank = 0;                              // among the alternatives of its problem, the fastest alone first
-  double problem_us = 0;                        // of all launches of its problems together, alone
+  std::string key;
+  KernelChoice choice;
+  size_t rank = 0;        // among the alternatives of its problem, the fastest alone first
+  double problem_us = 0;  // of all launches together, alone
 };
 
 // Every problem's first alternative before any second one, problems that take most of the time first: a budget that
-// ends early has then tried what promises most. A kernel that is near-best for several problems is tried for all of
-// them at once as well: launches of some kernels overlap, which shows only when their neighbours' do. Without those in
-// `tried` (text_of() of them).
+// ends early has then tried what promises most. Without those in `tried` (text_of() of them).
 std::vector<Trial> trials_of(const std::vector<TuneTask>& tasks, const TuningDatabase& database, const Recipe& recipe,
                              const std::set<std::string>& tried);
 
@@ -34,9 +31,8 @@ size_t drop_short(std::vector<Trial>& trials, double least_us);
 // what was found for the others stays; without parameters it is the defaults.
 KernelChoice changed(const KernelChoice& current, KernelChoice candidate);
 
-// "problem: kernel parameter=value", joined by "; "
+// "problem: kernel parameter=value"
 std::string text_of(const std::string& problem, const KernelChoice& choice);
-std::string text_of(const Trial& trial);
 
 // Was a rung kept since tune last had its turn? The launches that it changed have not been tried on the model.
 bool is_tune_outdated(const std::vector<Receipt>& receipts);
