@@ -55,12 +55,7 @@ Status enqueue(const Call& call) {
       .splits = static_cast<int32_t>(call.problem.param("splits", default_splits(call.problem)))};
   set_tiles(arguments);
   RUNG_CHECK(describe_tile(call, arguments.q, few_query_tile(arguments.attention, rows)));
-  for (int i = 0; i < arguments.attention.segments; ++i) {
-    const AttentionSegment& segment = arguments.attention.segment[i];
-    if (segment.keys == 0) continue;
-    RUNG_CHECK(describe_tile(call, arguments.k[i], few_key_tile(arguments.attention, segment)));
-    RUNG_CHECK(describe_tile(call, arguments.v[i], value_tile(arguments.attention, segment)));
-  }
+  RUNG_CHECK(describe_segments(call, arguments.attention, arguments.k, arguments.v, few_key_tile));
   Launch launch = attention_launch(call, rows, arguments.splits);
   launch.block = {FewAttentionShape::kThreads};
   launch.cluster = {static_cast<uint32_t>(arguments.splits)};

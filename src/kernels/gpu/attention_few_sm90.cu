@@ -114,7 +114,7 @@ struct FewWork {
            lane() * 8;
   }
 
-  // ---- loads, each by a warp of its own
+  // ---- loads: queries by one thread, each tile's keys and values by another
   __device__ void make_barriers() const {
     for (int i = 0; i < Shape::kBarriers; ++i) barrier(i).init(1);
     publish_barriers();

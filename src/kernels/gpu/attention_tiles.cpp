@@ -42,10 +42,10 @@ Status describe_tile(const Call& call, TileMap& map, const TileShape& shape) {
 }
 
 Status describe_segments(const Call& call, const AttentionArguments& a, TileMap (&k)[kMaxAttentionSegments],
-                         TileMap (&v)[kMaxAttentionSegments]) {
+                         TileMap (&v)[kMaxAttentionSegments], decltype(key_tile)& key_shape) {
   for (int i = 0; i < a.segments; ++i) {
     if (a.segment[i].keys == 0) continue;
-    RUNG_CHECK(describe_tile(call, k[i], key_tile(a, a.segment[i])));
+    RUNG_CHECK(describe_tile(call, k[i], key_shape(a, a.segment[i])));
     RUNG_CHECK(describe_tile(call, v[i], value_tile(a, a.segment[i])));
   }
   return {};

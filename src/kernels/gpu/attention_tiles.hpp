@@ -13,7 +13,8 @@ bool mask_differs_by_head(const Problem& problem);
 Verdict supports_tiled_attention(const Problem& problem, const Machine& machine);
 
 Status describe_tile(const Call& call, TileMap& map, const TileShape& shape);
+// Keys come in the boxes of `key_shape`.
 Status describe_segments(const Call& call, const AttentionArguments& a, TileMap (&k)[kMaxAttentionSegments],
-                         TileMap (&v)[kMaxAttentionSegments]);
+                         TileMap (&v)[kMaxAttentionSegments], decltype(key_tile)& key_shape = key_tile);
 
 }  // namespace rung::gpu

@@ -1,21 +1,28 @@
 // What linear layers do to four neighbouring results: residual, activation, and the store.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <type_traits>
+
 #include "kernels/gpu/activation.cuh"
 #include "kernels/gpu/portable.cuh"
 
 namespace rung::gpu {
 
-// Four neighbours, aligned to them.
+// Four neighbours as they lie in memory, aligned to them.
 template <class V>
-__device__ inline float4 load4(const V* from) {
+using Four = std::conditional_t<sizeof(V) == 4, uint4, uint2>;
+template <class V>
+__device__ inline float4 widen(const Four<V>& x) {
   if constexpr (sizeof(V) == 4) {
-    return *reinterpret_cast<const float4*>(from);
+    return {__uint_as_float(x.x), __uint_as_float(x.y), __uint_as_float(x.z), __uint_as_float(x.w)};
   } else {
-    const uint2 v = *reinterpret_cast<const uint2*>(from);
-    const float2 low = unpack<V>(v.x), high = unpack<V>(v.y);
+    const float2 low = unpack<V>(x.x), high = unpack<V>(x.y);
     return {low.x, low.y, high.x, high.y};
   }
+}
+template <class V>
+__device__ inline float4 load4(const V* from) {
+  return widen<V>(*reinterpret_cast<const Four<V>*>(from));
 }
 template <class V>
 __device__ inline void store4(V* to, float4 v) {

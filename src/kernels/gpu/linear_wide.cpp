@@ -46,9 +46,9 @@ struct Cut {
     while (tile.shared_bytes(stages) > kSharedBytes) --stages;
     return stages;
   }
-  // In cycles, as measured: what passes through shared memory, written once and read by each product, 128 bytes a
-  // cycle, or the copies into it, if they are slower; wave after wave, and the results of each, which two blocks
-  // exchange first.
+  // In cycles, as measured when one thread fetched weights and tokens: what passes through shared memory, written once
+  // and read by each product, 128 bytes a cycle, or the copies into it, if they are slower; wave after wave, and the
+  // results of each, which two blocks exchange first.
   int64_t cost(const WideTile& tile) const {
     const int64_t rows = tile.rows, tokens = tile.tokens;
     const int64_t products = rows / 64 * (64 + tokens) + rows + tokens, copies = (rows + tokens) * 5 / 2;

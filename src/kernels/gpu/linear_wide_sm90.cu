@@ -1,25 +1,10 @@
 // Linear layers of some hundreds of tokens on Hopper: a block keeps fetching the next chunks of weights and tokens
 // while two warpgroups multiply, each its own rows of weights.
 // SPDX-License-Identifier: Apache-2.0
-#include <type_traits>
-
 #include "kernels/gpu/linear_wide_block_sm90.cuh"
 
 namespace rung::gpu {
 namespace {
-
-// Four neighbours as they lie in memory.
-template <class V>
-using Four = std::conditional_t<sizeof(V) == 4, uint4, uint2>;
-template <class V>
-__device__ inline float4 widen(const Four<V>& x) {
-  if constexpr (sizeof(V) == 4) {
-    return {__uint_as_float(x.x), __uint_as_float(x.y), __uint_as_float(x.z), __uint_as_float(x.w)};
-  } else {
-    const float2 low = unpack<V>(x.x), high = unpack<V>(x.y);
-    return {low.x, low.y, high.x, high.y};
-  }
-}
 
 template <class T, int kBlocks, int kTokens, int kSplit, WideEnding kEnding>
 struct Wide : WideBlock<T, kBlocks, kTokens, kSplit, kEnding> {
