@@ -130,6 +130,12 @@ bool Climber::is_open(const Rung& rung) const {
   return !accepted_.contains(rung.name) || (rung.name == "tune" && is_tune_outdated(result_.rungs));
 }
 
+int Climber::tuned_after(const Rung& rung) const {
+  const auto above = ladder().subspan(static_cast<size_t>(&rung - ladder().data()) + 1);
+  return static_cast<int>(std::count_if(above.begin(), above.end(),
+                                        [this](const Rung& later) { return later.name != "tune" && is_open(later); }));
+}
+
 Status Climber::climb_rungs() {
   for (int number = 1; number <= 2; ++number) {
     for (const Rung& rung : ladder()) {
@@ -175,7 +181,7 @@ Status Climber::try_step(const std::vector<const Rung*>& rungs, int number) {
   }
   receipt.kernels = static_cast<int>(current_.plan->steps.size());
   if (budget_.left() <= 0) return refuse(std::move(receipt), "the budget was spent before this rung"), Status{};
-  auto candidate = bench_->attempt(std::move(recipe));
+  auto candidate = bench_->attempt(std::move(recipe), tuned_after(*rungs.back()));
   if (device_failed(candidate)) return tl::unexpected(candidate.error());
   if (!candidate) return refuse(std::move(receipt), "cannot be built: " + candidate.error().message), Status{};
   for (const Rung* rung : rungs) {

@@ -26,6 +26,8 @@ class Climber {
   Status climb_rungs();
   // May this climb try it, and has not accepted it, or not for what it launches now?
   bool is_open(const Rung& rung) const;
+  // Open rungs above this one whose attempts may want kernels tuned.
+  int tuned_after(const Rung& rung) const;
   // One step: these rungs on top of what was accepted, judged as one.
   Status try_step(const std::vector<const Rung*>& rungs, int number);
   // Rungs that gain nothing alone may gain together (a fusion needs the kernels that tuning finds).

@@ -19,6 +19,10 @@ namespace {
 constexpr double kTuningShare = 0.35;       // of the whole budget, for all kernel tuning together
 constexpr double kTuningShareOfRest = 0.5;  // what was tuned must be timed, too
 
+// Operations that take as long as moving a byte: matrix units of today do 100 to 250, vector units of a CPU 10 to 50.
+// It only orders problems that the budget may not all reach.
+constexpr double kFlopsPerByte = 100;
+
 // What the scalar evaluator may compute per second of budget; beyond it the unfused f32 plan stands in for it. It
 // reaches 2 to 4 GFLOP/s, so this is at most a quarter of the budget.
 constexpr double kEvaluatorFlopsPerSecond = 0.5e9;
@@ -163,10 +167,10 @@ Status Workbench::judge(Attempt& attempt, const Tolerance& tolerance) {
   return {};
 }
 
-Result<Attempt> Workbench::attempt(Recipe recipe) {
+Result<Attempt> Workbench::attempt(Recipe recipe, int tuned_later) {
   if (recipe.tuned_kernels) {
-    double tuning = kTuningShare * budget_.total() - tuning_seconds_;
-    RUNG_TRY(recipe, with_choices(std::move(recipe), std::min(tuning, kTuningShareOfRest * budget_.left())));
+    double seconds = tuning_allowance(budget_, tuning_seconds_, tuned_later);
+    RUNG_TRY(recipe, with_choices(std::move(recipe), seconds));
   }
   return attempt_as_is(std::move(recipe));
 }
@@ -188,7 +192,7 @@ std::vector<TuneTask> Workbench::tasks_of(const Plan& plan) const {
     problem.params.clear();
     auto [it, added] = by_key.try_emplace(step.problem, TuneTask{step.problem, problem, options_.target, 0, 0});
     it->second.count += 1;
-    it->second.headroom += step.flops + step.bytes;  // ranks problems; both stand for time
+    it->second.headroom += std::max(step.flops / kFlopsPerByte, step.bytes);
   }
   std::vector<TuneTask> tasks;
   for (auto& [key, task] : by_key)
@@ -219,6 +223,11 @@ Result<Recipe> Workbench::with_choices(Recipe recipe, double tuning_seconds) {
   }
   recipe.choices = std::move(choices);
   return recipe;
+}
+
+double tuning_allowance(const Budget& budget, double tuning_seconds, int tuned_later) {
+  const double unspent = kTuningShare * budget.total() - tuning_seconds;
+  return std::min(unspent, kTuningShareOfRest * budget.left()) / (1 + tuned_later);
 }
 
 int64_t longest_reduction_path(const Graph& graph) {

@@ -41,8 +41,9 @@ class Workbench {
   static Result<std::unique_ptr<Workbench>> create(const Subject& subject, std::vector<NamedTensors> inputs,
                                                    WorkbenchOptions options, Budget& budget);
 
-  // Errors are build failures; a wrong answer is an Attempt that is not right.
-  Result<Attempt> attempt(Recipe recipe);
+  // Errors are build failures; a wrong answer is an Attempt that is not right. `tuned_later` attempts that may want
+  // kernels tuned are still to come.
+  Result<Attempt> attempt(Recipe recipe, int tuned_later = 0);
   // The same for a recipe whose choices are settled: nothing is tuned, no choice added or dropped.
   Result<Attempt> attempt_as_is(Recipe recipe);
   // Forgets nothing, tunes what is missing within the seconds given, and returns the recipe with choices for its
@@ -91,6 +92,10 @@ class Workbench {
   double tuning_seconds_ = 0;
   std::string reference_source_;
 };
+
+// Seconds in which one attempt may tune, of those that all tuning may take and has not: as much as for each attempt
+// that comes later. The last one's kernels are those that run, so earlier ones must leave time for them.
+double tuning_allowance(const Budget& budget, double tuning_seconds, int tuned_later);
 
 // The sum of reduction lengths along the graph's longest path: what f32 rounding can grow with.
 int64_t longest_reduction_path(const Graph& graph);

@@ -95,5 +95,28 @@ TEST_F(WorkbenchOfBert, HoldsLowPrecisionToItsOwnBaseline) {
   EXPECT_LT(bf16->rel_l2, 0.05);
 }
 
+TEST_F(WorkbenchOfBert, TunesFirstWhatTakesLongest) {
+  Plan plan = plan_of(
+      "v: f32[128,128] = constant(name=\"v\")\n"
+      "w: f32[1024,1024] = constant(name=\"w\")\n"
+      "y = linear(x:f32[512,128], v)\n"  // more operations and fewer bytes than the other
+      "z = linear(u:f32[1,1024], w)\n"
+      "return y=y, z=z",
+      {.tuned_kernels = true});
+  std::map<int64_t, double> headroom;
+  for (const TuneTask& task : bench->tasks_of(plan)) headroom[task.problem.output.shape[0]] = task.headroom;
+  ASSERT_THAT(headroom, testing::SizeIs(2));
+  EXPECT_GT(headroom[1], headroom[512]);
+}
+
+TEST(TuningAllowance, LeavesAsMuchForEachLaterAttempt) {
+  const Budget budget(100);
+  const double all = tuning_allowance(budget, 0, 0);
+  EXPECT_GT(all, 0);
+  EXPECT_NEAR(tuning_allowance(budget, 0, 2), all / 3, 0.1);
+  EXPECT_NEAR(tuning_allowance(budget, all / 3, 1), all / 3, 0.1) << "seconds not spent go to those that follow";
+  EXPECT_LE(tuning_allowance(budget, all, 0), 0.1);
+}
+
 }  // namespace
 }  // namespace rung
