@@ -34,10 +34,12 @@ struct FewAttentionShape {
 
 struct FewAttentionArguments {
   AttentionArguments attention;
-  int32_t splits;                                                               // blocks of a cluster
-  int32_t tiles;                                                                // of keys, in all
-  int32_t ratio_shift;                                                          // the logarithm of attention.ratio
-  int32_t first_tile[kMaxAttentionSegments], first_key[kMaxAttentionSegments];  // of each segment
+  int32_t splits;       // blocks of a cluster
+  int32_t tiles;        // of keys, in all
+  int32_t ratio_shift;  // the logarithm of attention.ratio
+
+  // Of each segment.
+  int32_t first_tile[kMaxAttentionSegments], first_key[kMaxAttentionSegments];
   TileMap q;
   TileMap k[kMaxAttentionSegments];
   TileMap v[kMaxAttentionSegments];
