@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+# Puts known mistakes into a scratch copy of the sources, one at a time, and sees that the named test notices each.
+# SPDX-License-Identifier: Apache-2.0
+#
+# A mutant is tests/mutants/NAME.patch: a sentence that says what the mistake does, a line "Test: PROGRAM FILTER" (the
+# filter as --gtest_filter takes it), then a unified diff. The test must pass without the patch and fail with it. Exit
+# status 0: every mutant was killed; 1 otherwise, a patch that no longer applies or compiles included.
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PATCHES = Path('tests/mutants')
+BUILD = Path('build/ci')
+TEST_SECONDS = 120  # what has not ended by then hangs
+HEADER = re.compile(r'\A(?P<what>\S.*?)\nTest: (?P<program>rung_\w+_tests) (?P<filter>\S+)\n--- a/', re.S)
+RAN = re.compile(r'^\[==========\] (\d+) tests? from .* ran', re.M)
+
+
+class Broken(Exception):
+    """Something that keeps a mutant from being judged: no verdict on the tests."""
+
+
+@dataclass(frozen=True)
+class Mutant:
+    name: str
+    what: str
+    program: str
+    filter: str
+    path: Path
+
+
+def read_mutant(path):
+    match = HEADER.match(path.read_text())
+    if not match:
+        raise Broken(f'{path}: wanted a sentence, a line "Test: rung_FOLDER_tests FILTER", a diff from "--- a/" on')
+    return Mutant(path.stem, ' '.join(match['what'].split()), match['program'], match['filter'], path.resolve())
+
+
+def read_mutants(folder, names):
+    paths = {path.stem: path for path in sorted(folder.glob('*.patch'))}
+    if not paths:
+        raise Broken(f'there are none in {PATCHES}')
+    if unknown := set(names) - set(paths):
+        raise Broken(f'there is no mutant {", ".join(sorted(unknown))} in {PATCHES}')
+    return [read_mutant(paths[name]) for name in names or paths]
+
+
+def checked(command, **options):
+    done = subprocess.run(command, capture_output=True, text=True, **options)
+    if done.returncode != 0:
+        raise Broken(f'{" ".join(map(str, command))}: ' + (done.stdout + done.stderr).strip()[-2000:])
+    return done.stdout
+
+
+class Scratch:
+    """A copy of the sources with a build of its own; what is built stays for the next time."""
+
+    def __init__(self, root, folder):
+        self.root, self.folder = root, folder
+
+    def sync(self):
+        """Makes the copy's files those of the root; untouched files keep their times, so nothing is built again."""
+        listed = checked(['git', 'ls-files', '-co', '--exclude-standard', '-z'], cwd=self.root).split('\0')
+        wanted = {Path(name) for name in listed if name and (self.root / name).is_file()}
+        for old in self.files() - wanted:
+            (self.folder / old).unlink()
+        for name in wanted:
+            source, copy = self.root / name, self.folder / name
+            if copy.is_file() and copy.read_bytes() == source.read_bytes():
+                continue
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(source, copy)
+
+    def files(self):
+        found = (path.relative_to(self.folder) for path in self.folder.rglob('*') if path.is_file())
+        return {path for path in found if not path.parts[0].startswith('build')}
+
+    def environment(self):
+        # One compiler cache for all copies of the tree; git takes the copy for a plain folder, not a part of the clone.
+        return {**os.environ, 'CCACHE_BASEDIR': str(self.folder), 'CCACHE_NOHASHDIR': '1',
+                'GIT_CEILING_DIRECTORIES': str(self.folder.parent)}
+
+    def configure(self):
+        if not (self.folder / BUILD / 'build.ninja').is_file():  # the tests run without GPU modules
+            checked(['cmake', '--preset', 'ci', '-DRUNG_NVCC=OFF', '-DRUNG_BENCH=OFF', '--log-level=WARNING'],
+                    cwd=self.folder, env=self.environment())
+
+    def build(self, programs):
+        checked(['ninja', '-C', BUILD, *sorted(programs)], cwd=self.folder, env=self.environment())
+
+    def patch(self, mutant, *options):
+        checked(['git', 'apply', '-p1', *options, mutant.path], cwd=self.folder, env=self.environment())
+
+    def run_test(self, mutant):
+        """'passed', 'failed' or how it ended otherwise."""
+        command = [self.folder / BUILD / 'tests' / mutant.program, f'--gtest_filter={mutant.filter}', '--gtest_brief=1']
+        try:
+            done = subprocess.run(command, cwd=self.folder, env=self.environment(), capture_output=True, text=True,
+                                  errors='replace', timeout=TEST_SECONDS)
+        except subprocess.TimeoutExpired:
+            return f'did not end in {TEST_SECONDS} s'
+        if done.returncode < 0 or done.returncode >= 128:
+            return 'crashed'
+        return verdict(done.returncode, done.stdout)
+
+
+def verdict(status, output):
+    ran = RAN.search(output)
+    if not ran or ran[1] == '0':
+        return 'ran no test'
+    if '[  SKIPPED ]' in output:
+        return 'was skipped'
+    return 'failed' if status else 'passed'
+
+
+def check_sound(scratch, mutants):
+    """Every named test passes on the sources as they are."""
+    scratch.build({mutant.program for mutant in mutants})
+    for mutant in mutants:
+        if (found := scratch.run_test(mutant)) != 'passed':
+            raise Broken(f'{mutant.name}: without the mistake, {mutant.program} {mutant.filter} {found}')
+
+
+def judge(scratch, mutant):
+    """What the test says of the mistake; 'failed' and 'crashed' are what a mutant deserves."""
+    scratch.patch(mutant)
+    try:
+        scratch.build({mutant.program})
+        return scratch.run_test(mutant)
+    finally:
+        scratch.patch(mutant, '--reverse')
+
+
+def try_all(scratch, mutants):
+    survivors = []
+    for mutant in sorted(mutants, key=lambda m: (m.program, m.name)):
+        began = time.monotonic()
+        try:
+            found = judge(scratch, mutant)
+        except Broken as broken:
+            found = f'cannot be judged: {broken}'
+        killed = found in ('failed', 'crashed')
+        print(f'{"killed  " if killed else "SURVIVED"}  {mutant.name}  ({time.monotonic() - began:.0f} s)', flush=True)
+        if not killed:
+            print(f'          {mutant.what}\n          {mutant.program} {mutant.filter} {found}', flush=True)
+            survivors.append(mutant.name)
+    return survivors
+
+
+def parse():
+    parser = argparse.ArgumentParser(description='Known mistakes, and the tests that must notice them.')
+    parser.add_argument('names', nargs='*', metavar='NAME', help='of mutants; default: all')
+    parser.add_argument('--list', action='store_true', help='say what there is, and try nothing')
+    parser.add_argument('--root', type=Path, default=ROOT, help='of the sources')
+    return parser.parse_args()
+
+
+def main():
+    arguments = parse()
+    root = arguments.root.resolve()
+    try:
+        mutants = read_mutants(root / PATCHES, arguments.names)
+        if arguments.list:
+            for mutant in mutants:
+                print(f'{mutant.name}: {mutant.what}')
+            return 0
+        scratch = Scratch(root, root / '.cache/mutants')
+        scratch.folder.mkdir(parents=True, exist_ok=True)
+        scratch.sync()
+        scratch.configure()
+        check_sound(scratch, mutants)
+        survivors = try_all(scratch, mutants)
+    except Broken as broken:
+        sys.exit(f'mutants: {broken}')
+    print(f'{len(mutants) - len(survivors)} of {len(mutants)} mutants killed')
+    return 1 if survivors else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
