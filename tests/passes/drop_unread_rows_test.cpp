@@ -152,6 +152,8 @@ TEST(DropUnreadRows, FollowsRowsThroughAGatherOfManyDimensions) {
                  "y = gather(x, slice(i, begin=1, end=3), axis=1)");
 }
 TEST(DropUnreadRows, KeepsAGatherThatRepeatsOrTurnsRows) {
+  expect_equivalent(drop_unread_rows,
+                    "i: i64[3] = constant(values=[1,1,2])\ny = gather(slice(exp(x:f32[5,2]), begin=1, end=4), i)");
   expect_unchanged(drop_unread_rows, "i: i64[3] = constant(values=[1,1,2])\ny = gather(exp(x:f32[3,2]), i)");
   expect_unchanged(drop_unread_rows, "i: i64[2] = constant(values=[2,0])\ny = gather(exp(x:f32[3,2]), i)");
   expect_unchanged(drop_unread_rows, "i: i64[2] = constant(values=[2,3])\ny = gather(exp(x:f32[3,2]), i)");
