@@ -103,15 +103,18 @@ class Towers {
     return i > 0 && !as<Concat>(op) && !as<GatedMul>(op);
   }
 
+  // Something must differ by lane: the others' results are of one lane's size.
   bool plan_operands(const Lanes& lanes) {
+    bool varies = false;
     for (size_t i = 0; i < graph_[lanes[0]].operands.size(); ++i) {
       Lanes operands;
       for (NodeId id : lanes) operands.push_back(graph_[id].operands[i]);
       if (!plan(operands)) return false;
       const Place& place = lanes_.at(operands[0]);
       if (place.kind == Kind::shared ? !may_share(lanes[0], i) : !may_vary(lanes[0], i)) return false;
+      varies = varies || place.kind != Kind::shared;
     }
-    return true;
+    return varies;
   }
 
   // Weights, biases and the like cannot differ by lane, and a lower-rank operand's leading dimension is no batch.

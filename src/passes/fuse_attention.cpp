@@ -39,7 +39,8 @@ bool trace_scores(const Graph& graph, NodeId x, Scores& scores) {
     auto left = binary->kind == BinaryKind::mul ? uniform_value(graph, operands[0]) : std::nullopt;
     if (!right && !left) return false;
     scores.scale *= binary->kind == BinaryKind::div ? 1.0 / *right : right ? *right : *left;
-    return trace_scores(graph, right ? operands[0] : operands[1], scores);
+    NodeId scaled = operands[right ? 0 : 1];
+    return graph.shape(scaled) == graph.shape(x) && trace_scores(graph, scaled, scores);
   }
   if (binary->kind != BinaryKind::add || scores.mask != kNoNode) return false;
   for (size_t i : {size_t{0}, size_t{1}}) {

@@ -44,10 +44,11 @@ bool add_bias(Graph& graph, PassContext& context, NodeId id, const std::vector<b
       binary(BinaryKind::add, op<Linear>(any("x"), any("w")).one_use().named("linear"), any("bias"));
   auto m = match(graph, id, kSum);
   if (!m) return false;
-  Linear op = *graph.as<Linear>((*m)["linear"]);
-  NodeId bias = (*m)["bias"];
+  NodeId linear = (*m)["linear"], bias = (*m)["bias"];
+  Linear op = *graph.as<Linear>(linear);
   if (op.activation != Activation::none || op.gated || op.has_bias || op.has_residual || op.is_extended()) return false;
-  if (bias >= constant.size() || !constant[bias] || !(graph.shape(bias) == Shape{graph.shape(id).back()})) return false;
+  if (bias >= constant.size() || !constant[bias] || !(graph.shape(bias) == Shape{graph.shape(linear).back()}))
+    return false;
   op.has_bias = true;
   return replace_if_kernel(graph, context, id, op, {(*m)["x"], (*m)["w"], bias});
 }

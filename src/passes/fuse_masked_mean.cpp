@@ -8,8 +8,9 @@ namespace rung::passes {
 namespace {
 
 // The mask [B,S] (or [B,S,1]) under broadcasts, reshapes and at most one cast; kNoNode if it is not one value per
-// token.
+// token, as two axes are not beside the three of `hidden`.
 NodeId token_mask(const Graph& graph, NodeId id, const Shape& hidden) {
+  if (graph.shape(id).rank() != 3) return kNoNode;
   const Shape column{hidden[0], hidden[1], 1}, flat{hidden[0], hidden[1]};
   int casts = 0;
   while (true) {
@@ -39,7 +40,6 @@ bool fuse(Graph& graph, PassContext& context, NodeId id) {
       binary(BinaryKind::max, op<Reduce>(any("counted")).named("count"), any("eps")));
   auto m = match(graph, id, kMean);
   if (!m || !sums_tokens(graph, (*m)["sum"]) || !sums_tokens(graph, (*m)["count"])) return false;
-  if (graph.shape(id).rank() != 2) return false;
   NodeId x = (*m)["x"], mask = (*m)["mask"];
   NodeId root = graph.shape(x).rank() == 3 ? token_mask(graph, mask, graph.shape(x)) : kNoNode;
   if (root == kNoNode) {
@@ -47,6 +47,7 @@ bool fuse(Graph& graph, PassContext& context, NodeId id) {
     root = graph.shape(x).rank() == 3 ? token_mask(graph, mask, graph.shape(x)) : kNoNode;
   }
   auto eps = uniform_value(graph, (*m)["eps"]);
+  if (!(graph.type(id) == graph.type((*m)["sum"]))) return false;
   if (root == kNoNode || root != token_mask(graph, (*m)["counted"], graph.shape(x)) || !eps) return false;
   Insertion here(graph, id);
   NodeId flat = reshaped(graph, root, {graph.shape(x)[0], graph.shape(x)[1]}, graph[root].label);

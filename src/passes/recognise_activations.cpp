@@ -33,7 +33,7 @@ std::optional<Match> match_half_x_times(const Graph& graph, NodeId id, const Pat
   };
   for (const Pattern& form : forms) {
     auto m = match(graph, id, form);
-    if (m && is_near(graph, (*m)["half"], 0.5)) return m;
+    if (m && is_near(graph, (*m)["half"], 0.5) && graph.type((*m)["x"]) == graph.type(id)) return m;
   }
   return std::nullopt;
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "harness.hpp"
+#include "ir/finite.hpp"
 
 namespace rung::test {
 namespace {
@@ -47,6 +48,11 @@ TEST(KernelTable, EveryProblemHasARow) {
   for (const Case& test : cases()) EXPECT_NE(cpu::first_supported(test.problem), nullptr) << test.text;
 }
 
+TEST(KernelTable, WantsNumbersOfAllProblemsButThoseWithHoles) {
+  for (const Case& test : cases())
+    EXPECT_TRUE(check_finite("", test.expected) || test.text.find("holes") != std::string::npos) << test.text;
+}
+
 TEST(KernelTable, FindsRowsByName) {
   for (const Kernel* row : cpu::all_kernels()) EXPECT_EQ(cpu::kernel_named(row->name), row);
   EXPECT_EQ(cpu::kernel_named("no_such_row"), nullptr);
@@ -60,6 +66,16 @@ TEST(KernelRows, OfGatherReportAnIndexOutOfRange) {
       test.inputs["index"].as<int64_t>()[1] = std::atoi(bad);
       EXPECT_EQ(run_row(*row, test, 2).fault, 2u) << row->name;
     }
+}
+
+TEST(KernelRows, OfIntegerDivisionReportAZero) {
+  for (const Kernel* row : cpu::kernels_for("binary")) {
+    Case test = make_case("y = div(x:i64[70], nonzero:i64[70])");
+    if (!row->supports(test.problem, cpu::cpu_info())) continue;
+    EXPECT_EQ(run_row(*row, test, 2).fault, 0u) << row->name;
+    test.inputs["nonzero"].as<int64_t>()[69] = 0;
+    EXPECT_EQ(run_row(*row, test, 2).fault, 2u) << row->name;
+  }
 }
 
 }  // namespace

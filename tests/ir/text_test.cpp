@@ -98,5 +98,64 @@ TEST(GraphText, RefusesUndefinedAndTwiceDefinedNames) {
   EXPECT_EQ(error_of("x: f32[1] = input()\nx = neg(x)"), "line 2: 'x' is defined twice");
 }
 
+// Becomes a value of any field's type, one that is not the field's default and unlike the one before.
+struct Sample {
+  int64_t* count;
+  template <class T>
+  operator T() const {
+    const int64_t i = ++*count;
+    if constexpr (std::is_same_v<T, bool>) return true;
+    if constexpr (std::is_same_v<T, int64_t>) return i + 1;
+    if constexpr (std::is_same_v<T, float>) return 0.1f / static_cast<float>(i);  // wants all its digits
+    if constexpr (std::is_same_v<T, DType>) return DType::bf16;
+    if constexpr (std::is_same_v<T, Activation>) return Activation::tanh;
+    if constexpr (std::is_same_v<T, ReduceKind>) return ReduceKind::max;
+    if constexpr (std::is_same_v<T, UnaryKind>) return UnaryKind::exp;
+    if constexpr (std::is_same_v<T, BinaryKind>) return BinaryKind::mul;
+    if constexpr (std::is_same_v<T, std::string>) return "r1=neg(r0)";
+    if constexpr (std::is_same_v<T, Dims>) return Dims{i, i + 1, 0};
+  }
+};
+
+template <class T, size_t... I>
+constexpr bool takes(std::index_sequence<I...>) {
+  return requires { T{(static_cast<void>(I), Sample{})...}; };
+}
+// How many members an op's struct has, whatever its list of fields says.
+template <class T, size_t N = 0>
+constexpr size_t count_members() {
+  if constexpr (takes<T>(std::make_index_sequence<N + 1>()))
+    return count_members<T, N + 1>();
+  else
+    return N;
+}
+template <class T, size_t... I>
+T sample_of(std::index_sequence<I...>) {
+  [[maybe_unused]] int64_t count = 0;
+  return T{(static_cast<void>(I), Sample{&count})...};
+}
+
+template <size_t I = 0>
+void expect_every_member_in_the_text() {
+  if constexpr (I < std::variant_size_v<Op>) {
+    using T = std::variant_alternative_t<I, Op>;
+    const Op op = sample_of<T>(std::make_index_sequence<count_members<T>()>());
+    if constexpr (!std::is_same_v<T, Input> && !std::is_same_v<T, Constant>) {  // sources are the graph's to print
+      auto parsed = parse_op(print_op(op));
+      ASSERT_TRUE(parsed) << print_op(op) << ": " << parsed.error().message;
+      EXPECT_TRUE(*parsed == op) << print_op(op) << " lost a field";
+    }
+    EXPECT_FALSE(op == Op(T{}) && count_members<T>() > 0) << T::kName;
+    expect_every_member_in_the_text<I + 1>();
+  }
+}
+
+TEST(GraphText, KeepsEveryMemberOfEveryOp) {
+  EXPECT_EQ(count_members<MatMul>(), 0u);
+  EXPECT_EQ(count_members<Slice>(), 4u);
+  EXPECT_EQ(count_members<Pointwise>(), 2u);
+  expect_every_member_in_the_text();
+}
+
 }  // namespace
 }  // namespace rung

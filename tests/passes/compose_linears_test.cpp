@@ -125,6 +125,38 @@ TEST(ComposeLinears, TellsWhatItSaves) {
   EXPECT_EQ(run.notes, (std::vector<std::string>{"1 linears of a linear became one, up to the rounding of f32",
                                                  "0.00024 MFLOP and 0.000352 MB less"}));
 }
+TEST(ComposeLinears, KeepsAFactorThatMakesMoreRows) {
+  expect_unchanged(compose_linears,
+                   with_matrices("c: f32[1,1,1] = constant(values=[2])\ny = mul(linear(x:f32[3,8], w), c)"));
+}
+TEST(ComposeLinears, KeepsWhatStandsBetween) {
+  const std::string weights = with_matrices("t: f32[16,2] = constant()\ns: f32[3,8] = input()\n");
+  expect_unchanged(compose_linears, weights + "y = linear(linear(x:f32[3,2], u, s, has_residual=true), w)\nreturn y");
+  expect_unchanged(compose_linears, weights + "y = linear(linear(x:f32[3,2], t, gated=true), w)\nreturn y");
+  expect_unchanged(compose_linears, weights +
+                                        "y = linear(linear(x:f32[3,2], u, p:f32[3,4], p, rotated_heads=1), w)\n"
+                                        "return y");
+}
+TEST(ComposeLinears, KeepsABiasThatIsComputed) {
+  expect_unchanged(compose_linears, with_matrices("y = linear(linear(x:f32[3,2], u, c:f32[8], has_bias=true), w)"));
+  expect_unchanged(compose_linears,
+                   with_matrices("t: f32[1,3] = constant()\ny = linear(concat(x:f32[1,5], t, axis=1), w, c:f32[4], "
+                                 "has_bias=true)"));
+}
+TEST(ComposeLinears, KeepsAConstantColumnThatStandsInEveryPlace) {
+  expect_unchanged(compose_linears, with_matrices("t: f32[3,1] = constant()\ncolumn = broadcast(t, shape=[3,3])\n"
+                                                  "y = linear(concat(x:f32[3,5], column, axis=1), w)"));
+}
+TEST(ComposeLinears, KeepsAnInputThatIsAllConstant) {
+  expect_unchanged(compose_linears, with_matrices("s: f32[1,5] = constant()\nt: f32[1,3] = constant()\n"
+                                                  "y = add(linear(concat(s, t, axis=1), w), x:f32[1,4])"));
+}
+TEST(ComposeLinears, AGatedLinearOfALinearKeepsTheValues) {
+  expect_equivalent(
+      compose_linears,
+      with_matrices("y = linear(linear(x:f32[3,2], u, a, has_bias=true), w, b, has_bias=true, gated=true, "
+                    "activation=silu)"));
+}
 
 }  // namespace
 }  // namespace rung::test

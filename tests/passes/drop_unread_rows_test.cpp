@@ -6,7 +6,6 @@
 namespace rung::test {
 namespace {
 
-using passes::batch_towers;
 using passes::drop_unread_rows;
 
 TEST(DropUnreadRows, SelectsBeforeComputing) {
@@ -78,38 +77,95 @@ TEST(DropUnreadRows, TellsWhichInputsAreNotRead) {
   EXPECT_EQ(run.notes.at(1), "of input 'b', 2 of 4 along axis 0 are read");
 }
 
-constexpr const char* kTowers =
-    "w: f32[4,4] = constant()\nb: f32[4] = constant()\n"
-    "s0 = reshape(slice(x:f32[2,3,4], begin=0, end=1), shape=[1,3,2,2])\ns1 = reshape(slice(x, begin=1, end=2), "
-    "shape=[1,3,2,2])\n"
-    "h0 = linear(reshape(exp(s0), shape=[1,3,4]), w, b, has_bias=true)\nh1 = linear(reshape(exp(s1), shape=[1,3,4]), "
-    "w, b, has_bias=true)\n"
-    "y = concat(add(h0, tanh(h0)), add(h1, tanh(h1)), axis=1)";
-
-TEST(BatchTowers, EqualTowersOverSlicesRunOnce) {
-  PassRun run = run_pass(batch_towers, graph_of(kTowers));
-  EXPECT_EQ(count_ops(run.graph, "linear"), 1u);
-  EXPECT_EQ(count_ops(run.graph, "tanh"), 1u);
-  EXPECT_EQ(run.notes.at(0), "2 towers run as one batch");
-  expect_same_values(graph_of(kTowers), run.graph);
+TEST(DropUnreadRows, KeepsKeysThatOneHeadSees) {
+  const char* text =
+      "mask: f32[1,2,2,3] = constant(values=[0,-2e38,-2e38, 0,-2e38,-2e38, 0,0,-2e38, 0,0,-2e38])\n"
+      "y = matmul(softmax(add(matmul(q:f32[1,2,2,5], kt:f32[1,2,5,3]), mask)), v:f32[1,2,3,5])";
+  PassRun run = run_pass(drop_unread_rows, graph_of(text));
+  EXPECT_EQ(run.notes.at(0), "1 attentions read 2 of 3 keys: the others are masked");
+  expect_same_values(graph_of(text), run.graph);
 }
-TEST(BatchTowers, LeavesOtherPartsOfTheConcatAlone) {
-  expect_equivalent(
-      batch_towers,
-      "w: f32[4,4] = constant()\ny = concat(linear(a:f32[1,3,4], w), linear(b:f32[1,3,4], w), c:f32[1,2,4], axis=1)");
+TEST(DropUnreadRows, KeepsKeysOfAMaskThatIsMultiplied) {
+  expect_unchanged(drop_unread_rows,
+                   "mask: f32[1,1,1,3] = constant(values=[1,1,-2e38])\n"
+                   "y = matmul(softmax(mul(matmul(q:f32[1,2,2,5], kt:f32[1,2,5,3]), mask)), v:f32[1,2,3,5])");
 }
-TEST(BatchTowers, KeepsTowersOfDifferentWeights) {
-  expect_unchanged(batch_towers,
-                   "w: f32[4,4] = constant()\nv: f32[4,4] = constant()\ny = concat(linear(a:f32[1,3,4], w), "
-                   "linear(b:f32[1,3,4], v), axis=1)");
+TEST(DropUnreadRows, KeepsAllKeysOfAMaskThatIsOneForAllKeys) {
+  expect_unchanged(drop_unread_rows,
+                   "mask: f32[1,1,2,1] = constant(values=[-2e38,0])\n"
+                   "y = matmul(softmax(add(matmul(q:f32[1,2,2,5], kt:f32[1,2,5,3]), mask)), v:f32[1,2,3,5])");
 }
-TEST(BatchTowers, KeepsTowersWithValuesReadOutside) {
-  expect_unchanged(batch_towers,
-                   "w: f32[4,4] = constant()\nh = linear(a:f32[1,3,4], w)\ny = concat(tanh(h), "
-                   "tanh(linear(b:f32[1,3,4], w)), axis=1)\nreturn y, h");
+TEST(DropUnreadRows, KeepsKeysOfASoftmaxOverQueries) {
+  expect_unchanged(drop_unread_rows,
+                   "mask: f32[1,1,1,3] = constant(values=[0,0,-2e38])\n"
+                   "y = matmul(softmax(add(matmul(q:f32[1,2,3,5], kt:f32[1,2,5,3]), mask), axis=2), v:f32[1,2,3,5])");
 }
-TEST(BatchTowers, KeepsConcatsThatSaveNoProduct) {
-  expect_unchanged(batch_towers, "y = concat(exp(a:f32[1,3,4]), exp(b:f32[1,3,4]), axis=1)");
+TEST(DropUnreadRows, KeepsAReshapeThatCutsItsRowsElsewhere) {
+  expect_unchanged(drop_unread_rows, "y = slice(reshape(exp(x:f32[4,6]), shape=[6,4]), begin=1, end=3)");
+  expect_unchanged(drop_unread_rows, "y = slice(reshape(exp(x:f32[4,6]), shape=[2,2,6]), axis=1, end=1)");
+}
+TEST(DropUnreadRows, SelectsQueriesOfAnAttentionAndTheRowsOfItsMask) {
+  expect_rewrite(drop_unread_rows,
+                 "y = slice(attention(q:f32[1,5,2,4], m:f32[5,3], k:f32[1,3,2,4], v:f32[1,3,2,4], has_mask=true), "
+                 "axis=1, begin=1, end=3)",
+                 "y = attention(slice(q, axis=1, begin=1, end=3), slice(m, begin=1, end=3), k, v, has_mask=true)");
+  expect_rewrite(drop_unread_rows,
+                 "y = slice(attention(q:f32[1,5,2,4], m:f32[2,1,3], k:f32[1,3,2,4], v:f32[1,3,2,4], has_mask=true), "
+                 "axis=1, begin=1, end=3)",
+                 "y = attention(slice(q, axis=1, begin=1, end=3), m, k, v, has_mask=true)");
+}
+TEST(DropUnreadRows, KeepsHeadsOfAnAttention) {
+  expect_unchanged(drop_unread_rows,
+                   "y = slice(attention(q:f32[1,5,2,4], k:f32[1,3,1,4], v:f32[1,3,1,4]), axis=2, end=1)");
+}
+TEST(DropUnreadRows, KeepsColumnsThatARowMixes) {
+  for (const char* row : {"rope(x:f32[3,4], c:f32[3,4], s:f32[3,4])", "layer_norm(x:f32[3,4], w:f32[4], b:f32[4])",
+                          "rms_norm(x:f32[3,4], w:f32[4])", "l2_normalize(x:f32[3,4])",
+                          "linear(x:f32[3,4], u:f32[4,4])", "softmax(x:f32[3,4])"})
+    expect_unchanged(drop_unread_rows, fmt::format("y = slice({}, axis=1, end=2)", row));
+}
+TEST(DropUnreadRows, SelectsRowsOfWhatMixesColumns) {
+  expect_rewrite(drop_unread_rows, "y = slice(rope(x:f32[3,4], c:f32[3,4], s:f32[4]), end=2)",
+                 "y = rope(slice(x, end=2), slice(c, end=2), s)");
+  expect_rewrite(drop_unread_rows,
+                 "y = slice(layer_norm(x:f32[3,4], r:f32[3,4], w:f32[4], b:f32[4], has_residual=true), end=2)",
+                 "y = layer_norm(slice(x, end=2), slice(r, end=2), w, b, has_residual=true)");
+  expect_rewrite(drop_unread_rows, "y = slice(linear(x:f32[3,4], w:f32[3,4], r:f32[3,3], has_residual=true), end=2)",
+                 "y = linear(slice(x, end=2), w, slice(r, end=2), has_residual=true)");
+}
+TEST(DropUnreadRows, KeepsPixelsThatWindowsShare) {
+  expect_unchanged(drop_unread_rows, "y = slice(conv2d(x:f32[1,3,4,4], w:f32[4,3,1,1], b:f32[4]), axis=1, end=2)");
+  expect_unchanged(drop_unread_rows, "y = slice(im2col(x:f32[1,4,4,4], patch=2), axis=1, end=2)");
+}
+TEST(DropUnreadRows, FollowsRowsBesideTheOneThatIsReduced) {
+  expect_rewrite(drop_unread_rows, "y = slice(reduce(x:f32[3,5,4], axis=1), axis=1, end=2)",
+                 "y = reduce(slice(x, axis=2, end=2), axis=1)");
+  expect_rewrite(drop_unread_rows, "y = slice(reduce(x:f32[3,5,4], axis=1, keep_dim=true), axis=2, end=2)",
+                 "y = reduce(slice(x, axis=2, end=2), axis=1, keep_dim=true)");
+  expect_rewrite(drop_unread_rows, "y = slice(reduce(x:f32[3,5,4], axis=1), axis=0, end=2)",
+                 "y = reduce(slice(x, end=2), axis=1)");
+}
+TEST(DropUnreadRows, FollowsRowsThroughAGatherOfManyDimensions) {
+  expect_rewrite(drop_unread_rows, "y = slice(gather(x:f32[4,2,6], i:i64[3,2], axis=1), axis=3, begin=4, end=6)",
+                 "y = gather(slice(x, axis=2, begin=4, end=6), i, axis=1)");
+  expect_rewrite(drop_unread_rows, "y = slice(gather(x:f32[4,2,6], i:i64[3,2], axis=1), axis=1, begin=1, end=3)",
+                 "y = gather(x, slice(i, begin=1, end=3), axis=1)");
+}
+TEST(DropUnreadRows, KeepsAGatherThatRepeatsOrTurnsRows) {
+  expect_equivalent(drop_unread_rows,
+                    "i: i64[3] = constant(values=[1,1,2])\ny = gather(slice(exp(x:f32[5,2]), begin=1, end=4), i)");
+  expect_unchanged(drop_unread_rows, "i: i64[3] = constant(values=[1,1,2])\ny = gather(exp(x:f32[3,2]), i)");
+  expect_unchanged(drop_unread_rows, "i: i64[2] = constant(values=[2,0])\ny = gather(exp(x:f32[3,2]), i)");
+  expect_unchanged(drop_unread_rows, "i: i64[2] = constant(values=[2,3])\ny = gather(exp(x:f32[3,2]), i)");
+}
+TEST(DropUnreadRows, SelectsEveryStepth) {
+  expect_rewrite(drop_unread_rows, "y = slice(exp(slice(x:f32[9,2], begin=1, end=9, step=2)), begin=1, end=3)",
+                 "y = exp(gather(x, rows))");
+}
+TEST(DropUnreadRows, KeepsAnOperandOfOneRowThatServesAll) {
+  expect_rewrite(drop_unread_rows, "y = slice(add(x:f32[3,4], b:f32[1,4]), end=2)", "y = add(slice(x, end=2), b)");
+  expect_rewrite(drop_unread_rows, "y = slice(matmul(x:f32[3,2,4], b:f32[1,4,5]), end=2)",
+                 "y = matmul(slice(x, end=2), b)");
 }
 
 }  // namespace

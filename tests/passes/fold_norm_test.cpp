@@ -97,6 +97,52 @@ TEST(FoldNorm, WantsAKernelForEveryLinear) {
     EXPECT_EQ(run.notes[0], "not fused into linear: it does not");
   }
 }
+TEST(FoldNorm, KeepsNormsThatDiffer) {
+  const std::string text =
+      kOperands + "s = linear(x, w, r, has_residual=true)\ny = linear(rms_norm(s, g, out=bf16), t)\n";
+  expect_unchanged(fold_norm, text + "z = linear(rms_norm(s, g, eps=0.01, out=bf16), t)\nreturn y, z");
+  expect_unchanged(fold_norm, text + "z = linear(rms_norm(s, g, weight_offset=1, out=bf16), t)\nreturn y, z");
+}
+TEST(FoldNorm, JoinsNormsThatAreAlike) {
+  const std::string text = kOperands +
+                           "s = linear(x, w, r, has_residual=true)\ny = linear(rms_norm(s, g, eps=0.01, out=bf16), t)\n"
+                           "z = linear(rms_norm(s, g, eps=0.01, out=bf16), t)\nreturn y, z";
+  EXPECT_EQ(count_ops(run_pass(fold_norm, graph_of(text)).graph, "rms_norm"), 0u);
+  expect_equivalent(fold_norm, text, kBf16);
+}
+TEST(FoldNorm, KeepsWeightsThatAreComputed) {
+  expect_unchanged(fold_norm, kOperands +
+                                  "q: f32[64] = input()\ny = linear(rms_norm(linear(x, w), q, out=bf16), t)\n"
+                                  "return y");
+}
+TEST(FoldNorm, KeepsSumsOfLinearsThatCannotLeaveRows) {
+  const std::string end = "y = linear(rms_norm(s, g, out=bf16), t)\nreturn y";
+  expect_unchanged(fold_norm, kOperands + "d: bf16[128,24] = constant()\ns = linear(x, d, gated=true)\n" + end);
+  expect_unchanged(fold_norm, kOperands + "c: f32[1,6,32] = input()\ns = linear(x, w, c, c, rotated_heads=1)\n" + end);
+  expect_unchanged(fold_norm,
+                   "x: bf16[6,24] = input()\nw: bf16[40,24] = constant()\nt: bf16[32,40] = constant()\n"
+                   "g: f32[40] = constant()\ns = linear(x, w)\n" +
+                       end);
+}
+TEST(FoldNorm, KeepsColumnsOfASumOrOfItsNorm) {
+  const std::string sum = kOperands + "s = linear(x, w)\nn = rms_norm(s, g, out=bf16)\ny = linear(n, t)\n";
+  expect_unchanged(fold_norm, sum + "z = linear(slice(n, axis=2, end=24), w)\nreturn y, z");
+  expect_unchanged(fold_norm, sum +
+                                  "z = linear(x, w, slice(concat(s, s, axis=2), axis=2, end=64), has_residual=true)\n"
+                                  "return y, z");
+}
+TEST(FoldNorm, KeepsANormThatALinearAdds) {
+  expect_unchanged(fold_norm, kOperands +
+                                  "q: bf16[64,64] = constant()\nn = rms_norm(linear(x, w), g, out=bf16)\n"
+                                  "y = linear(n, q, n, has_residual=true)\nreturn y");
+}
+TEST(FoldNorm, LetsOneLinearReadTheSumAndItsNorm) {
+  const std::string text = kOperands +
+                           "q: bf16[64,64] = constant()\ns = linear(x, w)\nn = rms_norm(s, g, eps=0.01, out=bf16)\n"
+                           "y = linear(n, q, s, has_residual=true)\nreturn y";
+  EXPECT_EQ(count_ops(run_pass(fold_norm, graph_of(text)).graph, "rms_norm"), 0u);
+  expect_equivalent(fold_norm, text, kBf16);
+}
 
 }  // namespace
 }  // namespace rung::test

@@ -104,6 +104,85 @@ TEST(FuseAttention, TransposesOncePerValueThatManyRead) {
   EXPECT_EQ(count_ops(run.graph, "attention"), 2u);
 }
 
+// Two key heads for four query heads; `apart` and `repeated`: the shapes between.
+std::string grouped(const std::string& apart, const std::string& repeated) {
+  const auto heads = [&](const std::string& name, const std::string& from) {
+    return fmt::format("{} = reshape(broadcast(reshape({}:f32[1,2,5,4], shape={}), shape={}), shape=[1,4,5,4])\n", name,
+                       from, apart, repeated);
+  };
+  return heads("k", "b") + heads("v", "c") +
+         "y = matmul(softmax(matmul(q:f32[1,4,6,4], transpose(k, permutation=[0,1,3,2]))), v)";
+}
+
+TEST(FuseAttention, SharesEachOfSeveralKeyHeads) {
+  expect_rewrite(fuse_attention, grouped("[1,2,1,5,4]", "[1,2,2,5,4]"),
+                 "y = transpose(attention(transpose(q, permutation=[0,2,1,3]), transpose(b, permutation=[0,2,1,3]), "
+                 "transpose(c, permutation=[0,2,1,3])), permutation=[0,2,1,3])");
+}
+TEST(FuseAttention, KeepsTiledHeadsAsTheyAre) {
+  const std::string tiled = grouped("[1,1,2,5,4]", "[1,2,2,5,4]");
+  EXPECT_EQ(count_ops(run_pass(fuse_attention, graph_of(tiled)).graph, "broadcast"), 2u);
+  expect_equivalent(fuse_attention, tiled);
+}
+TEST(FuseAttention, CopiesHeadsOfWhichOnlyOneSideIsShared) {
+  const std::string text =
+      "k = reshape(broadcast(reshape(b:f32[1,2,5,4], shape=[1,2,1,5,4]), shape=[1,2,2,5,4]), shape=[1,4,5,4])\n"
+      "y = matmul(softmax(matmul(q:f32[1,4,6,4], transpose(k, permutation=[0,1,3,2]))), v:f32[1,4,5,4])";
+  EXPECT_EQ(count_ops(run_pass(fuse_attention, graph_of(text)).graph, "broadcast"), 1u);
+  expect_equivalent(fuse_attention, text);
+}
+TEST(FuseAttention, ScalesAMaskThatIsScaledWithTheScores) {
+  expect_equivalent(fuse_attention,
+                    "c: f32[] = constant(values=[0.5])\nd: f32[] = constant(values=[3])\n"
+                    "y = matmul(softmax(mul(add(mul(matmul(q:f32[1,2,6,4], kt:f32[1,2,4,5]), c), mask:f32[6,5]), d)), "
+                    "v:f32[1,2,5,4])");
+}
+TEST(FuseAttention, KeepsScalesThatDivideInsteadOfBeingDivided) {
+  expect_unchanged(fuse_attention,
+                   "c: f32[] = constant(values=[2])\ny = matmul(softmax(div(c, matmul(q:f32[1,2,6,4], "
+                   "kt:f32[1,2,4,5]))), v:f32[1,2,5,4])");
+}
+TEST(FuseAttention, KeepsTwoMasks) {
+  expect_unchanged(fuse_attention,
+                   "y = matmul(softmax(add(add(matmul(q:f32[1,2,6,4], kt:f32[1,2,4,5]), m:f32[6,5]), n:f32[6,5])), "
+                   "v:f32[1,2,5,4])");
+}
+TEST(FuseAttention, KeepsScoresThatHaveAnotherReader) {
+  expect_unchanged(fuse_attention,
+                   "s = matmul(q:f32[1,2,6,4], kt:f32[1,2,4,5])\ny = matmul(softmax(s), v:f32[1,2,5,4])\nreturn y, s");
+}
+TEST(FuseAttention, KeepsHeadsAndBatchesThatBroadcast) {
+  expect_unchanged(fuse_attention, "y = matmul(softmax(matmul(q:f32[1,2,6,4], kt:f32[1,1,4,5])), v:f32[1,2,5,4])");
+  expect_unchanged(fuse_attention, "y = matmul(softmax(matmul(q:f32[1,2,6,4], kt:f32[3,2,4,5])), v:f32[3,2,5,4])");
+  expect_unchanged(fuse_attention, "y = matmul(softmax(matmul(q:f32[1,2,6,4], kt:f32[1,2,4,5])), v:f32[3,2,5,4])");
+}
+TEST(FuseAttention, KeepsValuesOfAnotherSizeThanTheKeys) {
+  expect_unchanged(fuse_attention, "y = matmul(softmax(matmul(q:f32[1,2,6,4], kt:f32[1,2,4,5])), v:f32[1,2,5,3])");
+}
+TEST(FuseAttention, KeepsScalesAndMasksThatMakeTheScoresLarger) {
+  const char* ones = "c: f32[1,1,6,5] = constant(values=[";
+  std::string scale = ones + std::string("2");
+  for (int i = 1; i < 30; ++i) scale += ",2";
+  expect_unchanged(fuse_attention, scale +
+                                       "])\ny = matmul(softmax(mul(matmul(q:f32[1,2,1,4], kt:f32[1,2,4,5]), c)), "
+                                       "v:f32[1,2,5,4])");
+  expect_unchanged(fuse_attention,
+                   "y = matmul(softmax(add(matmul(q:f32[1,2,1,4], kt:f32[1,2,4,5]), m:f32[6,5])), v:f32[1,2,5,4])");
+}
+TEST(FuseAttention, CopiesPartsThatKeysAndValuesCutDifferently) {
+  const std::string text =
+      "k = concat(kc:f32[1,2,3,4], kn:f32[1,2,2,4], axis=2)\nv = concat(vc:f32[1,2,2,4], vn:f32[1,2,3,4], axis=2)\n"
+      "y = matmul(softmax(matmul(q:f32[1,2,6,4], transpose(k, permutation=[0,1,3,2]))), v)";
+  EXPECT_EQ(count_ops(run_pass(fuse_attention, graph_of(text)).graph, "concat"), 2u);
+  expect_equivalent(fuse_attention, text);
+}
+TEST(FuseAttention, TakesHeadsThatAreJoinedForHeads) {
+  const std::string text =
+      "k = concat(kc:f32[1,1,5,4], kn:f32[1,1,5,4], axis=1)\nv = concat(vc:f32[1,1,5,4], vn:f32[1,1,5,4], axis=1)\n"
+      "y = matmul(softmax(matmul(q:f32[1,2,6,4], transpose(k, permutation=[0,1,3,2]))), v)";
+  EXPECT_EQ(count_ops(run_pass(fuse_attention, graph_of(text)).graph, "concat"), 2u);
+  expect_equivalent(fuse_attention, text);
+}
 constexpr const char* kRope =
     "half = slice(x:f32[1,2,3,4], axis=3, begin=2, end=4)\n"
     "turned = concat(neg(half), slice(x, axis=-1, begin=0, end=2), axis=-1)\n"
@@ -126,6 +205,26 @@ TEST(RecogniseRope, KeepsHalvesThatAreNotNegated) {
 TEST(RecogniseRope, KeepsUnequalParts) {
   expect_unchanged(recognise_rope,
                    "turned = concat(neg(slice(x:f32[3,4], axis=1, begin=1, end=4)), slice(x, axis=1, end=1), axis=1)\n"
+                   "y = add(mul(x, cos:f32[3,4]), mul(turned, sin:f32[3,4]))");
+}
+TEST(RecogniseRope, KeepsHalvesThatStayInPlace) {
+  expect_unchanged(recognise_rope,
+                   "turned = concat(neg(slice(x:f32[3,4], axis=1, end=2)), slice(x, axis=1, begin=2, end=4), axis=1)\n"
+                   "y = add(mul(x, cos:f32[3,4]), mul(turned, sin:f32[3,4]))");
+}
+TEST(RecogniseRope, KeepsRowsThatAreTurned) {
+  expect_unchanged(recognise_rope,
+                   "turned = concat(neg(slice(x:f32[4,4], axis=0, begin=2, end=4)), slice(x, axis=0, end=2), axis=0)\n"
+                   "y = add(mul(x, cos:f32[4,4]), mul(turned, sin:f32[4,4]))");
+}
+TEST(RecogniseRope, KeepsHalvesOfAnotherValue) {
+  expect_unchanged(recognise_rope,
+                   "turned = concat(neg(slice(z:f32[3,4], axis=1, begin=2, end=4)), slice(z, axis=1, end=2), axis=1)\n"
+                   "y = add(mul(x:f32[3,4], cos:f32[3,4]), mul(turned, sin:f32[3,4]))");
+}
+TEST(RecogniseRope, KeepsAnglesThatMakeMoreRows) {
+  expect_unchanged(recognise_rope,
+                   "turned = concat(neg(slice(x:f32[1,4], axis=1, begin=2, end=4)), slice(x, axis=1, end=2), axis=1)\n"
                    "y = add(mul(x, cos:f32[3,4]), mul(turned, sin:f32[3,4]))");
 }
 

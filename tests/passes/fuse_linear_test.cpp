@@ -26,6 +26,24 @@ TEST(FuseLinearBias, KeepsALinearThatHasAnotherReader) {
       "w: f32[4,8] = constant()\nb: f32[4] = constant()\nh = linear(x:f32[3,8], w)\ny = add(h, b)\nreturn y, h");
 }
 
+TEST(FuseLinearBias, KeepsABiasAfterWhatComesBehindTheProduct) {
+  const std::string weights = "w: f32[4,8] = constant()\nb: f32[4] = constant()\nc: f32[2] = constant()\n";
+  for (const char* linear : {"linear(x:f32[3,8], w, activation=relu)", "linear(x:f32[3,8], w, b, has_bias=true)",
+                             "linear(x:f32[3,8], w, r:f32[3,4], has_residual=true)",
+                             "linear(x:f32[3,8], w, p:f32[3,2], p, rotated_heads=1)"})
+    expect_unchanged(fuse_linear_bias, fmt::format("{}y = add({}, b)", weights, linear));
+  expect_unchanged(fuse_linear_bias, weights + "y = add(linear(x:f32[3,8], w, gated=true), c)");
+}
+TEST(FuseLinearBias, KeepsABiasThatIsComputed) {
+  expect_unchanged(fuse_linear_bias, "w: f32[4,8] = constant()\ny = add(linear(x:f32[3,8], w), b:f32[4])");
+}
+TEST(FuseLinearBias, KeepsABiasThatMakesMoreColumns) {
+  expect_unchanged(fuse_linear_bias,
+                   "w: f32[1,8] = constant()\nb: f32[4] = constant()\ny = add(linear(x:f32[3,8], w), b)");
+}
+TEST(FuseLinearBias, KeepsProductsWithSeveralMatrices) {
+  expect_unchanged(fuse_linear_bias, "w: f32[2,8,4] = constant()\ny = matmul(x:f32[2,3,8], w)");
+}
 TEST(FuseActivation, ActivationOfALinearMovesIn) {
   expect_rewrite(fuse_activation, "w: f32[4,8] = constant()\ny = gelu_tanh(linear(x:f32[3,8], w))",
                  "y = linear(x, w, activation=gelu_tanh)");
@@ -41,6 +59,12 @@ TEST(FuseActivation, KeepsAnActivationAfterAResidual) {
                    "w: f32[4,8] = constant()\ny = silu(linear(x:f32[3,8], w, r:f32[3,4], has_residual=true))");
 }
 
+TEST(FuseActivation, KeepsASecondActivation) {
+  expect_unchanged(fuse_activation, "w: f32[4,8] = constant()\ny = silu(linear(x:f32[3,8], w, activation=relu))");
+}
+TEST(FuseActivation, KeepsAnActivationAfterAGate) {
+  expect_unchanged(fuse_activation, "w: f32[4,8] = constant()\ny = silu(linear(x:f32[3,8], w, gated=true))");
+}
 TEST(FuseResidual, SumWithALinearMovesIn) {
   expect_rewrite(fuse_residual, "w: f32[4,8] = constant()\ny = add(r:f32[3,4], linear(x:f32[3,8], w, activation=relu))",
                  "y = linear(x, w, r, has_residual=true, activation=relu)");
@@ -57,6 +81,24 @@ TEST(FuseResidual, KeepsALinearThatHasAnotherReader) {
                    "w: f32[4,8] = constant()\nh = linear(x:f32[3,8], w)\ny = add(h, r:f32[3,4])\nreturn y, h");
 }
 
+TEST(FuseResidual, KeepsALinearThatIsBroadcast) {
+  expect_unchanged(fuse_residual, "w: f32[4,8] = constant()\ny = add(linear(x:f32[1,8], w), r:f32[3,4])");
+  expect_unchanged(fuse_residual, "w: f32[4,8] = constant()\ny = add(linear(x:f32[3,8], w), r:f32[1,3,4])");
+}
+TEST(FuseResidual, KeepsASecondResidual) {
+  expect_unchanged(fuse_residual,
+                   "w: f32[4,8] = constant()\ny = add(linear(x:f32[3,8], w, q:f32[3,4], has_residual=true), "
+                   "r:f32[3,4])");
+}
+TEST(FuseResidual, KeepsDifferences) {
+  expect_unchanged(fuse_residual, "w: f32[4,8] = constant()\ny = sub(r:f32[3,4], linear(x:f32[3,8], w))");
+}
+TEST(FuseResidual, TakesTheLinearThatStandsLast) {
+  expect_rewrite(fuse_residual,
+                 "w: f32[4,8] = constant()\nv: f32[4,8] = constant()\n"
+                 "y = add(linear(x:f32[3,8], w), linear(z:f32[3,8], v))",
+                 "y = linear(z, v, linear(x, w), has_residual=true)");
+}
 constexpr const char* kHalves = "w: f32[8,5] = constant()\nh = linear(x:f32[3,5], w)\n";
 
 TEST(FuseGated, HalvesOfOneLinearBecomeAGatedLinear) {
@@ -83,6 +125,38 @@ TEST(FuseGated, KeepsALinearWithAThirdReader) {
             "linear(x, w)");
 }
 
+// What is no pair of halves of a plain linear becomes a product of slices.
+void expect_sliced(const std::string& gate, const std::string& up,
+                   const std::string& linear = "linear(x:f32[3,5], w)") {
+  PassRun run = run_pass(fuse_gated, graph_of("w: f32[8,5] = constant()\nh = " + linear + "\ny = mul(silu(slice(h, " +
+                                              gate + ")), slice(h, " + up + "))"));
+  EXPECT_EQ(count_ops(run.graph, "gated_mul"), 1u) << gate << "; " << up << "; " << linear;
+  EXPECT_EQ(count_ops(run.graph, "slice"), 2u) << gate << "; " << up << "; " << linear;
+}
+TEST(FuseGated, KeepsPartsThatAreNoHalves) {
+  expect_sliced("axis=1, end=3", "axis=1, begin=3, end=6");
+  expect_sliced("axis=1, end=8, step=2", "axis=1, begin=1, end=8, step=2");
+  expect_sliced("axis=1, begin=2, end=6", "axis=1, begin=4, end=8");
+  expect_sliced("axis=0, end=1", "axis=0, begin=1, end=2");
+  expect_sliced("axis=1, end=4", "axis=1, end=4");
+}
+TEST(FuseGated, KeepsHalvesOfALinearThatDoesMore) {
+  const std::string halves[] = {"axis=1, end=4", "axis=1, begin=4, end=8"};
+  expect_sliced(halves[0], halves[1], "linear(x:f32[3,5], w, activation=relu)");
+  expect_sliced(halves[0], halves[1], "linear(x:f32[3,5], w, r:f32[3,8], has_residual=true)");
+  expect_sliced(halves[0], halves[1], "linear(x:f32[3,5], w, p:f32[3,4], p, rotated_heads=1)");
+}
+TEST(FuseGated, SwapsTheBiasWithTheRows) {
+  expect_equivalent(fuse_gated,
+                    "w: f32[8,5] = constant()\nb: f32[8] = constant()\nh = linear(x:f32[3,5], w, b, has_bias=true)\n"
+                    "y = mul(slice(h, axis=1, end=4), silu(slice(h, axis=1, begin=4, end=8)))");
+}
+TEST(FuseGated, KeepsAGateThatHasAnotherReader) {
+  expect_unchanged(fuse_gated, "a = silu(g:f32[3,4])\ny = mul(a, u:f32[3,4])\nreturn y, a");
+}
+TEST(FuseGated, KeepsFunctionsThatAreNoActivation) {
+  expect_unchanged(fuse_gated, "y = mul(exp(g:f32[3,4]), u:f32[3,4])");
+}
 TEST(FuseAddNorm, SumBeforeANormMovesIn) {
   expect_rewrite(fuse_add_norm,
                  "w: f32[4] = constant()\nb: f32[4] = constant()\ny = layer_norm(add(x:f32[3,4], r:f32[3,4]), w, b)",
@@ -98,6 +172,11 @@ TEST(FuseAddNorm, KeepsASumThatBroadcasts) {
                    "w: f32[4] = constant()\nb: f32[4] = constant()\ny = layer_norm(add(x:f32[3,4], r:f32[4]), w, b)");
 }
 
+TEST(FuseAddNorm, KeepsASecondSum) {
+  expect_unchanged(fuse_add_norm,
+                   "w: f32[4] = constant()\nb: f32[4] = constant()\n"
+                   "y = layer_norm(add(x:f32[3,4], r:f32[3,4]), q:f32[3,4], w, b, has_residual=true)");
+}
 TEST(LowerPatchConv, WindowsThatDoNotOverlapBecomeALinear) {
   expect_rewrite(
       lower_patch_conv,
@@ -110,6 +189,12 @@ TEST(LowerPatchConv, WindowsThatDoNotOverlapBecomeALinear) {
 TEST(LowerPatchConv, KeepsWindowsThatOverlap) {
   expect_unchanged(lower_patch_conv,
                    "w: f32[5,3,3,3] = constant()\nb: f32[5] = constant()\ny = conv2d(x:f32[1,3,5,7], w, b, stride=2)");
+}
+TEST(LowerPatchConv, KeepsWindowsThatAreNotSquareOrLeaveGaps) {
+  for (const char* window : {"2,3", "3,2", "1,1"})
+    expect_unchanged(lower_patch_conv, fmt::format("w: f32[5,3,{}] = constant()\nb: f32[5] = constant()\n"
+                                                   "y = conv2d(x:f32[1,3,5,7], w, b, stride=2)",
+                                                   window));
 }
 
 }  // namespace

@@ -52,6 +52,44 @@ TEST(FuseRope, KeepsAnglesThatSeveralRowsShare) {
                    "x: f32[2,5,16] = input()\ncos: f32[1,5,1,8] = input()\nsin: f32[1,5,1,8] = input()\n"
                    "w: f32[32,16] = constant()\ny = rope(reshape(linear(x, w), shape=[2,5,4,8]), cos, sin)");
 }
+std::string whole(const std::string& linear, const std::string& rest) {
+  return "x: f32[5,16] = input()\ncos: f32[5,1,8] = input()\nsin: f32[5,1,8] = input()\nw: f32[32,16] = constant()\n"
+         "h = " +
+         linear + "\n" + rest;
+}
+TEST(FuseRope, KeepsAnglesOfEachHead) {
+  expect_unchanged(fuse_rope, whole("linear(x, w)",
+                                    "c: f32[5,4,8] = input()\n"
+                                    "y = rope(reshape(h, shape=[5,4,8]), c, c)\nreturn y"));
+}
+TEST(FuseRope, KeepsAProjectionThatIsReadWhole) {
+  const std::string rope = "y = rope(reshape(h, shape=[5,4,8]), cos, sin)\n";
+  expect_unchanged(fuse_rope, whole("linear(x, w)", rope + "return y, h"));
+  expect_unchanged(fuse_rope, whole("linear(x, w)", rope + "z = neg(h)\nreturn y, z"));
+  expect_unchanged(fuse_rope, whole("linear(x, w)",
+                                    "v = reshape(h, shape=[5,4,8])\ny = rope(v, cos, sin)\n"
+                                    "return y, v"));
+}
+TEST(FuseRope, KeepsAProjectionOfWhichSomethingReadsRows) {
+  expect_unchanged(fuse_rope,
+                   "x: f32[32,16] = input()\ncos: f32[32,1,8] = input()\nsin: f32[32,1,8] = input()\n"
+                   "w: f32[32,16] = constant()\nh = linear(x, w)\n"
+                   "q = rope(reshape(slice(h, axis=1, end=24), shape=[32,3,8]), cos, sin)\n"
+                   "v = slice(h, axis=0, begin=24, end=32)\nreturn q, v");
+}
+TEST(FuseRope, KeepsAnglesThatComeAfterTheProjection) {
+  expect_unchanged(fuse_rope, whole("linear(x, w)",
+                                    "late = exp(cos)\ny = rope(reshape(h, shape=[5,4,8]), late, sin)\n"
+                                    "return y"));
+  expect_unchanged(fuse_rope, whole("linear(x, w)",
+                                    "late = exp(sin)\ny = rope(reshape(h, shape=[5,4,8]), cos, late)\n"
+                                    "return y"));
+}
+TEST(FuseRope, KeepsAGatedProjection) {
+  expect_unchanged(fuse_rope, whole("linear(x, w, gated=true)",
+                                    "y = rope(reshape(h, shape=[5,2,8]), cos, sin)\n"
+                                    "return y"));
+}
 TEST(FuseRope, WantsAKernelThatTurnsHeads) {
   Graph graph = graph_of(projection("linear(x, w)"));
   PassRun run = run_pass(fuse_rope, graph, [](const Op& op, std::span<const Type>) {

@@ -50,6 +50,30 @@ TEST(MergeProjections, KeepsLinearsWithComputedWeights) {
   expect_unchanged(merge_projections,
                    "w: f32[4,8] = constant()\nq = linear(x:f32[3,8], w)\nk = linear(x, v:f32[4,8])\nreturn q, k");
 }
+TEST(MergeProjections, KeepsLinearsThatDoMoreThanTheProduct) {
+  const std::string weights =
+      "w: f32[4,8] = constant()\nv: f32[4,8] = constant()\nr: f32[3,4] = constant()\nc: f32[3,2] = constant()\n"
+      "x: f32[3,8] = input()\n";
+  const std::pair<const char*, const char*> forms[] = {
+      {"", "gated=true"}, {"", "activation=relu"}, {"r, ", "has_residual=true"}, {"c, c, ", "rotated_heads=1"}};
+  for (auto [operands, fields] : forms)
+    expect_unchanged(
+        merge_projections,
+        fmt::format("{0}a = linear(x, w, {1}{2})\nb = linear(x, v, {1}{2})\nreturn a, b", weights, operands, fields));
+}
+TEST(MergeProjections, KeepsLinearsOfDifferentTypes) {
+  expect_unchanged(merge_projections,
+                   "w: f32[4,8] = constant()\nv: f32[4,8] = constant()\n"
+                   "a = linear(x:f32[3,8], w)\nb = linear(x, v, out=bf16)\nreturn a, b");
+  expect_unchanged(merge_projections,
+                   "w: f32[4,8] = constant()\nv: bf16[4,8] = constant()\n"
+                   "a = linear(x:f32[3,8], w)\nb = linear(x, v)\nreturn a, b");
+}
+TEST(MergeProjections, KeepsLinearsThatReadTheValueAsWeights) {
+  expect_unchanged(merge_projections,
+                   "x: f32[8,8] = constant()\nw: f32[8,8] = constant()\n"
+                   "a = linear(x, w)\nb = linear(z:f32[8,8], x)\nreturn a, b");
+}
 
 }  // namespace
 }  // namespace rung::test

@@ -29,6 +29,38 @@ TEST(MergeRopes, KeepsAnglesThatDifferByHead) {
                    "q = rope(reshape(slice(x, axis=2, end=16), shape=[1,3,2,8]), cos, sin)\n"
                    "k = rope(reshape(slice(x, axis=2, begin=16, end=32), shape=[1,3,2,8]), cos, sin)\nreturn q, k");
 }
+TEST(MergeRopes, KeepsRopesOfOtherSinesOrHeadSizes) {
+  const std::string start =
+      "x: f32[1,3,64] = input()\ncos: f32[1,3,1,1] = input()\nsin: f32[1,3,1,1] = input()\n"
+      "q = rope(reshape(slice(x, axis=2, end=32), shape=[1,3,4,8]), cos, sin)\n";
+  expect_unchanged(merge_ropes, start +
+                                    "k = rope(reshape(slice(x, axis=2, begin=32, end=48), shape=[1,3,2,8]), cos, cos)\n"
+                                    "return q, k");
+  expect_unchanged(merge_ropes, start +
+                                    "k = rope(reshape(slice(x, axis=2, begin=32, end=48), shape=[1,3,4,4]), cos, sin)\n"
+                                    "return q, k");
+}
+TEST(MergeRopes, TakesHeadsInEitherOrder) {
+  const std::string text =
+      "x: f32[1,3,64] = input()\ncos: f32[1,3,1,8] = input()\nsin: f32[1,3,1,8] = input()\n"
+      "k = rope(reshape(slice(x, axis=2, begin=32, end=48), shape=[1,3,2,8]), cos, sin)\n"
+      "q = rope(reshape(slice(x, axis=2, end=32), shape=[1,3,4,8]), cos, sin)\nreturn q, k";
+  EXPECT_EQ(count_ops(run_pass(merge_ropes, graph_of(text)).graph, "rope"), 1u);
+  expect_equivalent(merge_ropes, text);
+}
+TEST(MergeRopes, KeepsHeadsOfEverySecondColumnOrOfRows) {
+  const std::string start = "x: f32[1,32,32] = input()\ncos: f32[1,1,1,8] = input()\nsin: f32[1,1,1,8] = input()\n";
+  expect_unchanged(merge_ropes,
+                   start +
+                       "q = rope(reshape(slice(x, axis=2, end=16, step=2), shape=[1,32,1,8]), cos, sin)\n"
+                       "k = rope(reshape(slice(x, axis=2, begin=16, end=32, step=2), shape=[1,32,1,8]), cos, sin)\n"
+                       "return q, k");
+  expect_unchanged(merge_ropes,
+                   start +
+                       "q = rope(reshape(slice(x, axis=1, end=16), shape=[1,16,4,8]), cos, sin)\n"
+                       "k = rope(reshape(slice(x, axis=1, begin=16, end=32), shape=[1,16,4,8]), cos, sin)\n"
+                       "return q, k");
+}
 
 }  // namespace
 }  // namespace rung::test

@@ -35,6 +35,34 @@ TEST(RecogniseRmsNorm, KeepsASumInPlaceOfTheMean) {
                    "r = rsqrt(add(reduce(square(x:f32[3,4]), kind=sum, keep_dim=true), eps))\ny = mul(mul(x, r), w)");
 }
 
+TEST(RecogniseRmsNorm, KeepsWhatIsNoNormOfItsRows) {
+  const std::string start =
+      "w: f32[4] = constant()\neps: f32[] = constant(values=[0.5])\nx: f32[4,4] = input()\nz: f32[4,4] = input()\n";
+  for (const char* rest :
+       {"r = rsqrt(add(reduce(square(x), kind=mean), eps))\ny = mul(mul(x, r), w)\nreturn y",
+        "r = rsqrt(add(reduce(square(x), kind=mean, keep_dim=true), eps))\ny = mul(mul(z, r), w)\nreturn y",
+        "r = rsqrt(add(reduce(square(x), kind=mean, keep_dim=true), eps))\ny = mul(mul(x, r), z)\nreturn y",
+        "r = rsqrt(add(reduce(square(x), kind=mean, keep_dim=true), e:f32[4,1]))\ny = mul(mul(x, r), w)\nreturn y",
+        "g: f32[1] = constant()\nr = rsqrt(add(reduce(square(x), kind=mean, keep_dim=true), eps))\n"
+        "y = mul(mul(x, r), g)\nreturn y",
+        "g: f32[1,4] = constant()\nr = rsqrt(add(reduce(square(x), kind=mean, keep_dim=true), eps))\n"
+        "y = mul(mul(x, r), g)\nreturn y",
+        "g: f32[2,4,4] = constant()\nr = rsqrt(add(reduce(square(x), kind=mean, keep_dim=true), eps))\n"
+        "y = mul(mul(x, r), add(g, w))\nreturn y"})
+    expect_unchanged(recognise_rms_norm, start + rest);
+}
+TEST(RecogniseRmsNorm, KeepsAMeanBelowF32) {
+  expect_unchanged(recognise_rms_norm,
+                   "w: bf16[4] = constant()\neps: bf16[] = constant(values=[0.5])\n"
+                   "r = rsqrt(add(reduce(square(x:bf16[3,4]), kind=mean, keep_dim=true), eps))\ny = mul(mul(x, r), w)");
+}
+TEST(RecogniseRmsNorm, KeepsAnOffsetThatDiffersByColumn) {
+  expect_rewrite(recognise_rms_norm,
+                 "w: f32[4] = constant()\no: f32[4] = constant(values=[1,2,3,4])\neps: f32[] = constant(values=[0.5])\n"
+                 "r = rsqrt(add(reduce(square(x:f32[3,4]), kind=mean, keep_dim=true), eps))\n"
+                 "y = mul(mul(x, r), add(o, w))",
+                 "y = rms_norm(x, add(o, w), eps=0.5)");
+}
 TEST(RecogniseActivations, SiluAndBothGelus) {
   expect_rewrite(recognise_activations, "y = mul(x:f32[9], sigmoid(x))", "y = silu(x)");
   constexpr const char* kNumbers =
@@ -59,6 +87,46 @@ TEST(RecogniseActivations, KeepsProductsWithOtherNumbers) {
   expect_unchanged(recognise_activations, "y = mul(z:f32[9], sigmoid(x:f32[9]))");
 }
 
+std::string gelu(const std::string& half, const std::string& one, const std::string& inner) {
+  return fmt::format(
+      "half: f32[] = constant(values=[{}])\none: f32[] = constant(values=[{}])\n"
+      "y = mul(mul(x:f32[9], half), add(one, {}))",
+      half, one, inner);
+}
+std::string number(const std::string& name, const std::string& value) {
+  return fmt::format("{}: f32[] = constant(values=[{}])\n", name, value);
+}
+TEST(RecogniseActivations, KeepsWhatOnlyLooksLikeGelu) {
+  const std::string root = number("r", "1.41421356"), inverse = number("r", "0.70710678");
+  expect_rewrite(recognise_activations, inverse + gelu("0.5", "1", "erf(mul(x, r))"), "y = gelu(x)");
+  expect_unchanged(recognise_activations, root + gelu("0.5", "1.001", "erf(div(x, r))"));
+  expect_unchanged(recognise_activations, root + gelu("0.5", "1", "erf(mul(x, r))"));
+  expect_unchanged(recognise_activations, inverse + gelu("0.5", "1", "erf(div(x, r))"));
+  expect_unchanged(recognise_activations, root + gelu("0.5", "1", "erf(div(z:f32[9], r))"));
+  expect_unchanged(recognise_activations, root + gelu("0.5", "1", "tanh(div(x, r))"));
+}
+TEST(RecogniseActivations, KeepsWhatOnlyLooksLikeGeluTanh) {
+  const auto text = [](const std::string& coefficient, const std::string& power, const std::string& root,
+                       const std::string& cube) {
+    return number("c", coefficient) + number("n", power) + number("p", root) +
+           gelu("0.5", "1", fmt::format("tanh(mul(p, add(x, mul(c, {}))))", cube));
+  };
+  const std::string c = "0.044715", p = "0.79788456";
+  expect_rewrite(recognise_activations, text(c, "3", p, "pow(x, n)"), "y = gelu_tanh(x)");
+  expect_unchanged(recognise_activations, text("0.0447", "3", p, "pow(x, n)"));
+  expect_unchanged(recognise_activations, text(c, "2", p, "pow(x, n)"));
+  expect_unchanged(recognise_activations, text(c, "3", "0.8", "pow(x, n)"));
+  expect_unchanged(recognise_activations, text(c, "3", p, "mul(x, n)"));
+}
+TEST(RecogniseActivations, KeepsNumbersThatMakeMoreRows) {
+  expect_unchanged(recognise_activations, number("one", "1") + number("r", "1.41421356") +
+                                              "half: f32[2,1] = constant(values=[0.5,0.5])\n"
+                                              "y = mul(mul(x:f32[9], half), add(one, erf(div(x, r))))");
+  expect_unchanged(recognise_activations,
+                   number("one", "1") + number("c", "0.044715") + number("n", "3") + number("p", "0.79788456") +
+                       "half: f32[2,1] = constant(values=[0.5,0.5])\n"
+                       "y = mul(mul(x:f32[9], half), add(one, tanh(mul(p, add(x, mul(c, pow(x, n)))))))");
+}
 constexpr const char* kPooling =
     "eps: f32[] = constant(values=[1e-9])\n"
     "m = cast(broadcast(reshape(mask:i64[2,3], shape=[2,3,1]), shape=[2,3,4]), to=f32)\n"
@@ -86,6 +154,39 @@ TEST(FuseMaskedMean, KeepsWeightsPerElement) {
                    "y = div(reduce(mul(x:f32[2,3,4], m:f32[2,3,4]), axis=1), max(reduce(m, axis=1), eps))");
 }
 
+std::string pooling(const std::string& sum, const std::string& count,
+                    const std::string& eps = "f32[] = constant(values=[1e-9])") {
+  return fmt::format(
+      "eps: {}\nm = cast(broadcast(reshape(mask:i64[2,3], shape=[2,3,1]), shape=[2,3,4]), to=f32)\n"
+      "y = div({}, max({}, eps))\nreturn y",
+      eps, sum, count);
+}
+TEST(FuseMaskedMean, KeepsWhatIsNoMeanOverTokens) {
+  const std::string product = "mul(x:f32[2,3,4], m)";
+  expect_rewrite(fuse_masked_mean, pooling("reduce(mul(m, x:f32[2,3,4]), axis=1)", "reduce(m, axis=-2)"),
+                 "y = masked_mean(x, cast(mask))");
+  expect_unchanged(fuse_masked_mean, pooling("reduce(" + product + ", axis=1, kind=mean)", "reduce(m, axis=1)"));
+  expect_unchanged(fuse_masked_mean, pooling("reduce(" + product + ", axis=1)", "reduce(m, axis=1, kind=max)"));
+  expect_unchanged(fuse_masked_mean,
+                   pooling("reduce(" + product + ", axis=1, keep_dim=true)", "reduce(m, axis=1, keep_dim=true)"));
+  expect_unchanged(fuse_masked_mean, pooling("reduce(" + product + ", axis=2)", "reduce(m, axis=2)"));
+  expect_unchanged(fuse_masked_mean,
+                   pooling("reduce(" + product + ", axis=1)", "reduce(m, axis=1)", "f32[2,4] = input()"));
+}
+TEST(FuseMaskedMean, KeepsAnEpsilonThatMakesMoreRows) {
+  expect_unchanged(fuse_masked_mean,
+                   "eps: f32[2,4] = constant(values=[1,1,1,1,1,1,1,1])\nm = reshape(mask:f32[1,3], shape=[1,3,1])\n"
+                   "y = div(reduce(mul(x:f32[1,3,4], m), axis=1), max(reduce(m, axis=1), eps))");
+}
+TEST(FuseMaskedMean, KeepsAMaskForEachColumn) {
+  expect_unchanged(
+      fuse_masked_mean,
+      "eps: f32[] = constant(values=[1e-9])\ncount = reduce(reshape(mask:f32[1,4], shape=[1,4,1]), axis=1)\n"
+      "y = div(reduce(mul(x:f32[1,4,4], mask), axis=1), max(count, eps))");
+  expect_unchanged(fuse_masked_mean,
+                   "eps: f32[] = constant(values=[1e-9])\nm = broadcast(reshape(mask:f32[2,4], shape=[2,1,4]), "
+                   "shape=[2,3,4])\ny = div(reduce(mul(x:f32[2,3,4], m), axis=1), max(reduce(m, axis=1), eps))");
+}
 TEST(FusePointwise, ChainBecomesOneSweep) {
   expect_rewrite(fuse_pointwise, "two: f32[] = constant(values=[2])\ny = tanh(add(mul(x:f32[2,3], two), b:f32[3]))",
                  "y = pointwise(b, x, program=\"r2=mul(r1,2);r3=add(r2,r0);r4=tanh(r3)\")");
@@ -115,6 +216,16 @@ TEST(FusePointwise, ReadsAtMostEightOperands) {
   for (NodeId id : run.graph.order()) EXPECT_LE(run.graph[id].operands.size(), 8u);
   EXPECT_EQ(count_ops(run.graph, "pointwise"), 2u);
   expect_same_values(graph_of(text), run.graph);
+}
+TEST(FusePointwise, KeepsNumbersThatMakeTheResultLarger) {
+  expect_unchanged(fuse_pointwise, "c: f32[2,1] = constant(values=[2,2])\ny = tanh(mul(x:f32[3], c))");
+}
+TEST(FusePointwise, TurnsNumbersIntoFlags) {
+  expect_equivalent(fuse_pointwise, "y = cast(cast(mul(x:f32[5], z:f32[5]), to=bool), to=f32)", 0.0);
+}
+TEST(FusePointwise, ReadsWideIntegersOutside) { expect_unchanged(fuse_pointwise, "y = exp(cast(i:i64[4], to=f32))"); }
+TEST(FusePointwise, LeavesConstantExpressionsToThePlan) {
+  expect_unchanged(fuse_pointwise, "w: f32[4] = constant()\ny = mul(x:f32[4], exp(neg(w)))");
 }
 
 }  // namespace

@@ -69,6 +69,58 @@ TEST(Simplify, BroadcastsImplicitly) {
   expect_rewrite(simplify, "y = add(broadcast(a:f32[1,3], shape=[2,3]), b:f32[2,3])", "y = add(a, b)");
   expect_unchanged(simplify, "y = add(broadcast(a:f32[1,3], shape=[2,3]), b:f32[1,3])");
 }
+TEST(Simplify, KeepsDivisionOfOneAndByOthers) {
+  const std::string numbers = "one: f32[1] = constant(values=[1])\nzero: f32[1] = constant(values=[0])\n";
+  for (const char* kept : {"div(one, x:f32[4])", "mul(x:f32[4], zero)", "add(x:f32[4], one)", "div(x:f32[4], zero)",
+                           "max(x:f32[4], zero)", "pow(x:f32[4], zero)"})
+    expect_unchanged(simplify, numbers + "y = " + kept);
+}
+TEST(Simplify, KeepsNumbersThatAreNotAllNeutral) {
+  expect_unchanged(simplify, "n: f32[4] = constant(values=[1,1,1,2])\ny = mul(x:f32[4], n)");
+  expect_unchanged(simplify, "n: i64[2] = constant(values=[0,9007199254740993])\ny = add(x:i64[2], n)");
+}
+TEST(Simplify, KeepsCastsThatLoseValues) {
+  for (const char* type : {"f16", "bf16", "i32", "i8", "bool"})
+    expect_unchanged(simplify, fmt::format("y = cast(cast(x:f32[4], to={}), to=i64)", type));
+  expect_unchanged(simplify, "y = cast(cast(x:i64[4], to=f32), to=i64)");
+  expect_unchanged(simplify, "y = cast(cast(x:i32[4], to=f32), to=i64)");
+  expect_unchanged(simplify, "y = cast(cast(x:f16[4], to=bf16), to=f32)");
+  expect_unchanged(simplify, "y = cast(cast(x:u8[4], to=i8), to=f32)");
+}
+TEST(Simplify, KeepsSlicesThatAreNoNeighbours) {
+  for (const char* parts : {"slice(x:f32[6,6], end=2), slice(z:f32[6,6], begin=2, end=5)",
+                            "slice(x:f32[6,6], end=2), slice(x, begin=3, end=5)",
+                            "slice(x:f32[6,6], end=2), slice(x, begin=2, end=6, step=2)",
+                            "slice(x:f32[6,6], end=3), slice(x, begin=2, end=5)"})
+    expect_unchanged(simplify, fmt::format("y = concat({})", parts));
+  expect_unchanged(simplify, "y = concat(slice(x:f32[6,6], end=2), slice(x, begin=2, end=4), axis=1)");
+}
+TEST(Simplify, KeepsSlicesOfAConcatAlongAnotherAxis) {
+  expect_unchanged(simplify, "y = slice(concat(a:f32[2,3], b:f32[2,4], axis=1), begin=1, end=2)");
+  expect_unchanged(simplify, "y = slice(concat(a:f32[2,3], b:f32[4,3]), begin=2, end=6, step=2)");
+}
+TEST(Simplify, KeepsGathersOfBlocksAndOfNegativeRows) {
+  expect_unchanged(simplify, "i: i64[1,3] = constant(values=[2,3,4])\ny = gather(x:f32[6,2], i)");
+  expect_unchanged(simplify, "i: i64[3] = constant(values=[-1,0,1])\ny = gather(x:f32[6,2], i)");
+}
+TEST(Simplify, DecidesASelectByItsCondition) {
+  expect_rewrite(simplify, "t: bool[1] = constant(values=[0])\ny = tanh(select(t, a:f32[3], b:f32[3]))", "y = tanh(b)");
+  expect_rewrite(simplify, "y = tanh(select(c:bool[3], a:f32[3], a))", "y = tanh(a)");
+  expect_unchanged(simplify, "y = select(c:bool[3], a:f32[1], a)");
+  expect_unchanged(simplify, "t: bool[1] = constant(values=[1])\ny = select(t, a:f32[1], b:f32[3])");
+}
+TEST(Simplify, CancelsOnlyWhatUndoesItself) {
+  expect_rewrite(simplify, "y = tanh(neg(neg(x:f32[3])))", "y = tanh(x)");
+  expect_rewrite(simplify, "y = and(b:bool[3], not(not(a:bool[3])))", "y = and(b, a)");
+  for (const char* kept :
+       {"neg(abs(x:f32[3]))", "abs(abs(x:f32[3]))", "tanh(tanh(x:f32[3]))", "reciprocal(reciprocal(x:f32[3]))"})
+    expect_unchanged(simplify, fmt::format("y = {}", kept));
+}
+TEST(Simplify, ComputesBeforeItBroadcasts) {
+  expect_rewrite(simplify, "y = tanh(broadcast(x:f32[1,3], shape=[2,3]))", "y = broadcast(tanh(x), shape=[2,3])");
+  expect_rewrite(simplify, "y = broadcast(broadcast(x:f32[1,3], shape=[2,3]), shape=[4,2,3])",
+                 "y = broadcast(x, shape=[4,2,3])");
+}
 
 }  // namespace
 }  // namespace rung::test

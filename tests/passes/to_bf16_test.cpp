@@ -38,6 +38,49 @@ TEST(ToBf16, KeepsSoftmaxAndMasksInF32) {
             "y = cast(matmul(cast(softmax(add(cast(matmul(cast(q, to=bf16), cast(k, to=bf16))), mask)), to=bf16), "
             "cast(v, to=bf16)))");
 }
+PassRun narrowed(const std::string& text) { return run_pass(to_bf16, graph_of(text), {}, DType::bf16); }
+
+TEST(ToBf16, NarrowsLargeLinearsAtTheEdgesToo) {
+  PassRun run = narrowed(
+      "g: f32[4] = constant()\nb: f32[4] = constant()\nw: f32[2100,2000] = constant()\n"
+      "y = linear(reshape(layer_norm(x:f32[500,4], g, b), shape=[1,2000]), w)");
+  EXPECT_EQ(
+      expression(run.graph),
+      "y = cast(linear(cast(reshape(layer_norm(x, g, b), shape=[1,2000]), to=bf16), cast(w, to=bf16), out=bf16))");
+}
+TEST(ToBf16, KeepsTheMaskOfAnAttentionAndTheAnglesOfARope) {
+  PassRun run = narrowed(
+      "y = attention(rope(attention(q:f32[1,3,2,4], k:f32[1,5,2,4], k), c:f32[1,3,1,4], c), "
+      "m:f32[3,5], k, k, has_mask=true)");
+  EXPECT_EQ(expression(run.graph),
+            "y = cast(attention(rope(attention(cast(q, to=bf16), cast(k, to=bf16), cast(k, to=bf16)), c, c), m, "
+            "cast(k, to=bf16), cast(k, to=bf16), has_mask=true))");
+}
+TEST(ToBf16, KeepsIntegersAndFlags) {
+  PassRun run = narrowed(
+      "g: f32[4] = constant()\nb: f32[4] = constant()\nw: f32[4,4] = constant()\n"
+      "h = gather(linear(layer_norm(x:f32[3,4], g, b), w), i:i64[3])\n"
+      "y = layer_norm(linear(h, w), g, b)");
+  EXPECT_EQ(expression(run.graph),
+            "y = layer_norm(linear(gather(linear(layer_norm(x, g, b, out=bf16), cast(w, to=bf16), out=bf16), i), "
+            "cast(w, to=bf16), out=bf16), g, b)");
+}
+TEST(ToBf16, KeepsSumsWithWhatIsWide) {
+  PassRun run = narrowed(
+      "g: f32[4] = constant()\nb: f32[4] = constant()\nw: f32[4,4] = constant()\n"
+      "h = layer_norm(x:f32[3,4], g, b)\ns = add(reduce(h, kind=mean, keep_dim=true), linear(h, w))\n"
+      "y = layer_norm(s, g, b)");
+  EXPECT_EQ(count_ops(run.graph, "add"), 1u);
+  for (NodeId id : run.graph.order()) {
+    if (run.graph.as<Binary>(id)) {
+      EXPECT_EQ(run.graph.type(id).dtype, DType::f32);
+    }
+  }
+  expect_same_values(graph_of("g: f32[4] = constant()\nb: f32[4] = constant()\nw: f32[4,4] = constant()\n"
+                              "h = layer_norm(x:f32[3,4], g, b)\n"
+                              "s = add(reduce(h, kind=mean, keep_dim=true), linear(h, w))\ny = layer_norm(s, g, b)"),
+                     run.graph, 2e-2);
+}
 
 }  // namespace
 }  // namespace rung::test

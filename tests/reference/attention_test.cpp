@@ -102,5 +102,24 @@ TEST(AttentionReference, RoundsItsResultToTheOperandsType) {
   expect_values(y, {1}, 0);  // the mean is half way; the even neighbour wins
 }
 
+TEST(AttentionReference, ReadsTheMaskOfEachHeadAndQuery) {
+  // All scores are 0; each (head, query) sees one of two keys.
+  const float hidden = -1e30f;
+  Inputs inputs{{"q", f32({1, 2, 2, 1}, {0, 0, 0, 0})},
+                {"m", f32({1, 2, 2, 2}, {0, hidden, 0, hidden, 0, hidden, hidden, 0})},
+                {"k", f32({1, 2, 2, 1}, {1, 1, 1, 1})},
+                {"v", f32({1, 2, 2, 1}, {1, 10, 2, 20})}};  // keys 1 and 2 of head 0, 10 and 20 of head 1
+  expect_values(run("attention(q:f32[1,2,2,1], m:f32[1,2,2,2], k:f32[1,2,2,1], v:f32[1,2,2,1], has_mask=true)", inputs),
+                {1, 10, 1, 20});
+}
+
+TEST(AttentionReference, SpreadsTheWeightWhereNoKeyIsLeft) {
+  Inputs inputs{{"q", f32({1, 1, 1, 1}, {1})},
+                {"m", f32({2}, {-3.4028235e38f, -3.4028235e38f})},
+                {"k", f32({1, 2, 1, 1}, {1, 5})},
+                {"v", f32({1, 2, 1, 1}, {7, 9})}};
+  expect_values(run("attention(q:f32[1,1,1,1], m:f32[2], k:f32[1,2,1,1], v:f32[1,2,1,1], has_mask=true)", inputs), {8});
+}
+
 }  // namespace
 }  // namespace rung

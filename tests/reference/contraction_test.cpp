@@ -206,5 +206,39 @@ TEST(Im2colReference, ThenLinearIsConv2d) {
   expect_values(patches, values_of(conv), 1e-6);
 }
 
+TEST(Conv2dReference, TakesWindowsThatAreNotSquareAndLeavesTheRest) {
+  Inputs inputs{{"x", f32({1, 1, 3, 4}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})},
+                {"w", f32({1, 1, 1, 2}, {1, 10})},
+                {"b", f32({1}, {0})}};
+  Tensor y = run("conv2d(x:f32[1,1,3,4], w:f32[1,1,1,2], b:f32[1], stride=2)", inputs);
+  EXPECT_EQ(y.shape(), (Shape{1, 1, 2, 2}));
+  expect_values(y, {21, 43, 109, 131});
+}
+
+TEST(Conv2dReference, KeepsWindowsChannelsAndBatchesInOrder) {
+  Inputs inputs{
+      {"x", f32({2, 1, 1, 3}, {1, 2, 3, 4, 5, 6})}, {"w", f32({2, 1, 1, 1}, {1, 10})}, {"b", f32({2}, {0, 100})}};
+  expect_values(run("conv2d(x:f32[2,1,1,3], w:f32[2,1,1,1], b:f32[2])", inputs),
+                {1, 2, 3, 110, 120, 130, 4, 5, 6, 140, 150, 160});
+}
+
+TEST(Im2colReference, LeavesPixelsThatFillNoPatch) {
+  Inputs inputs{{"x", f32({1, 1, 3, 5}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14})}};
+  expect_values(run("im2col(x:f32[1,1,3,5], patch=2)", inputs), {0, 1, 5, 6, 2, 3, 7, 8});
+}
+
+TEST(LinearReference, ActivatesByEveryFunction) {
+  const std::pair<const char*, double> at_minus_one[] = {{"none", -1},
+                                                         {"relu", 0},
+                                                         {"gelu", -0.1586552539},
+                                                         {"gelu_tanh", -0.1588080094},
+                                                         {"silu", -0.2689414214},
+                                                         {"tanh", -0.7615941560}};
+  for (auto [name, wanted] : at_minus_one)
+    expect_values(run(fmt::format("linear(x:f32[1,1], w:f32[1,1], activation={})", name),
+                      {{"x", f32({1, 1}, {-0.5f})}, {"w", f32({1, 1}, {2})}}),
+                  {wanted}, 1e-7);
+}
+
 }  // namespace
 }  // namespace rung

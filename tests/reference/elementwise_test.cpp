@@ -178,5 +178,31 @@ TEST(RopeReference, RotatesTheTwoHalves) {
   expect_values(run("rope(x:f32[1,2,4], c:f32[2,4], s:f32[2,4])", inputs), {1, 2, 3, 4, -7, -13, 5, 16});
 }
 
+TEST(BinaryReference, ComputesEveryKindOnIntegers) {
+  Inputs inputs{{"a", i64({4}, {6, -2, 4, 5})}, {"b", i64({4}, {3, 3, 4, -2})}};
+  auto of = [&](const std::string& name) { return values_of(run(name + "(a:i64[4], b:i64[4])", inputs)); };
+  EXPECT_THAT(of("add"), ElementsAre(9, 1, 8, 3));
+  EXPECT_THAT(of("sub"), ElementsAre(3, -5, 0, 7));
+  EXPECT_THAT(of("mul"), ElementsAre(18, -6, 16, -10));
+  EXPECT_THAT(of("div"), ElementsAre(2, 0, 1, -2));
+  EXPECT_THAT(of("max"), ElementsAre(6, 3, 4, 5));
+  EXPECT_THAT(of("min"), ElementsAre(3, -2, 4, -2));
+  EXPECT_THAT(of("eq"), ElementsAre(0, 0, 1, 0));
+  EXPECT_THAT(of("ne"), ElementsAre(1, 1, 0, 1));
+  EXPECT_THAT(of("lt"), ElementsAre(0, 1, 0, 0));
+  EXPECT_THAT(of("le"), ElementsAre(0, 1, 1, 0));
+  EXPECT_THAT(of("gt"), ElementsAre(1, 0, 0, 1));
+  EXPECT_THAT(of("ge"), ElementsAre(1, 0, 1, 1));
+}
+
+TEST(GatedMulReference, ActivatesByEveryFunction) {
+  const std::pair<const char*, double> at_half[] = {
+      {"relu", 0.5}, {"gelu", 0.3457312306}, {"gelu_tanh", 0.3457140}, {"silu", 0.3112296656}, {"tanh", 0.4621171573}};
+  for (auto [name, wanted] : at_half)
+    expect_values(run(fmt::format("gated_mul(g:f32[1], u:f32[1], activation={})", name),
+                      {{"g", f32({1}, {0.5f})}, {"u", f32({1}, {1})}}),
+                  {wanted}, 1e-6);
+}
+
 }  // namespace
 }  // namespace rung

@@ -97,5 +97,35 @@ TEST(MaskedMeanReference, AveragesWhatTheMaskKeeps) {
   expect_values(run("masked_mean(x:f32[2,2,2], m:f32[2,2])", inputs), {0, 0, 5, 6});
 }
 
+TEST(NormReference, AddsEpsToTheMeanOfSquares) {
+  // (mean of squares, eps) = (5, 4) and (10, 6) of rms_norm, variances (1, 3) and (9, 7) of layer_norm.
+  expect_values(run("rms_norm(x:f32[2,2], w:f32[2], eps=4)", kNorm),
+                {2.0 / 3, 3.0 / 3, -4 / std::sqrt(14), 4 / std::sqrt(14)});
+  expect_values(run("rms_norm(x:f32[1,2], w:f32[2], eps=4)", {{"x", f32({1, 2}, {0, 0})}, {"w", f32({2}, {2, 1})}}),
+                {0, 0});
+  expect_values(run("layer_norm(x:f32[2,2], w:f32[2], b:f32[2], eps=3)", kNorm),
+                {-2 / 2.0 + 0.5, 1 / 2.0, -6 / std::sqrt(12) + 0.5, 3 / std::sqrt(12)});
+}
+
+TEST(L2NormalizeReference, KeepsNanVisible) {
+  EXPECT_TRUE(std::isnan(values_of(run("l2_normalize(x:f32[2])", {{"x", f32({2}, {NAN, 1})}}))[1]));
+}
+
+TEST(ReduceReference, CountsFlags) {
+  Tensor counts = run("reduce(m:bool[2,3], kind=sum)", {{"m", flags({2, 3}, {1, 0, 1, 0, 0, 0})}});
+  EXPECT_THAT(counts.as<int64_t>(), ElementsAre(2, 0));
+}
+
+TEST(CumSumReference, StartsAgainInEveryLane) {
+  Inputs inputs{{"x", i64({2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8})}};
+  EXPECT_THAT(run("cumsum(x:i64[2,2,2], axis=1)", inputs).as<int64_t>(), ElementsAre(1, 2, 4, 6, 5, 6, 12, 14));
+}
+
+TEST(MaskedMeanReference, WeighsByTheMaskAndDividesByNoLessThanEps) {
+  Inputs inputs{{"x", f32({1, 2, 1}, {3, 8})}, {"m", f32({1, 2}, {0.5f, 0.25f})}};
+  expect_values(run("masked_mean(x:f32[1,2,1], m:f32[1,2])", inputs), {3.5 / 0.75});
+  expect_values(run("masked_mean(x:f32[1,2,1], m:f32[1,2], eps=7)", inputs), {0.5});
+}
+
 }  // namespace
 }  // namespace rung
