@@ -19,6 +19,9 @@ const PlanInput* input_named(const Plan& plan, std::string_view name) {
 Result<NamedTensors> inputs_of_text(const Plan& plan, std::string_view text) {
   const auto* ids = input_named(plan, "input_ids");
   if (!ids || plan.attachments.empty()) return fail("the model has no tokenizer of its own, or no input 'input_ids'");
+  if (const Shape& shape = ids->type.shape; shape.rank() != 2 || shape[0] != 1)
+    return fail("a text wants a plan of one row of tokens, [1,S]; this plan's input_ids are {}: give it arrays instead",
+                shape);
   RUNG_TRY(Tokenizer tokenizer, Tokenizer::from_texts(plan.attachments));
   int64_t length = ids->type.shape.back();
   RUNG_TRY(Encoding encoding, tokenizer.encode(text, {.max_length = length, .pad_to = length}));

@@ -4,7 +4,6 @@
 #include "gemm/database.hpp"
 
 #include <cblas.h>
-#include <dnnl.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -17,6 +16,7 @@
 
 #include "base/atomic_file.hpp"
 #include "base/version.hpp"
+#include "kernels/cpu/gemm/onednn_version.hpp"
 
 namespace rung {
 namespace {
@@ -156,11 +156,9 @@ std::string default_database_path() {
 }
 
 std::string library_versions() {
-  const auto* onednn = dnnl_version();
   std::string openblas = openblas_get_config();  // "OpenBLAS 0.3.21 ..."
   openblas = openblas.substr(0, openblas.find(' ', openblas.find(' ') + 1));
-  return fmt::format("rung {}, oneDNN {}.{}.{}, {}", kRungVersion, onednn->major, onednn->minor, onednn->patch,
-                     openblas);
+  return fmt::format("rung {}, {}, {}", kRungVersion, cpu::gemm::onednn_version(), openblas);
 }
 
 }  // namespace rung

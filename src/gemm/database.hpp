@@ -62,7 +62,7 @@ class TuningDatabase {
 
 // $RUNG_CACHE_DIR, else $XDG_CACHE_HOME/rung, else ~/.cache/rung; file tuning.json.
 std::string default_database_path();
-// Versions of the kernel libraries: "rung 0.1.0, onednn 2.6.3, openblas 0.3.21".
+// Versions of the kernel libraries: "rung 0.1.0, oneDNN 2.6.3, OpenBLAS 0.3.21".
 std::string library_versions();
 
 }  // namespace rung

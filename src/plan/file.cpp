@@ -12,6 +12,7 @@
 #include "base/parallel.hpp"
 #include "gemm/problem.hpp"
 #include "ir/safetensors.hpp"
+#include "kernels/cpu/gemm/onednn_version.hpp"
 #include "plan/build.hpp"
 #include "plan/check.hpp"
 #include "plan/plan_json.hpp"
@@ -96,6 +97,16 @@ Status load_values(const Safetensors& file, Plan& plan) {
   return {};
 }
 
+// Weights may lie in layouts of oneDNN's own; on a GPU the library's version is part of the device's fingerprint.
+Status check_layouts(const Metadata& metadata, const Target& target) {
+  if (target.gpu) return {};
+  auto layouts = metadata.find("layouts");
+  if (layouts == metadata.end()) return fail("it does not say in whose layouts its weights are: build it again here");
+  if (std::string here = cpu::gemm::onednn_layouts(); layouts->second != here)
+    return fail("its weights are laid out by '{}', here is '{}': climb or build again here", layouts->second, here);
+  return {};
+}
+
 Result<Plan> read_plan(const Safetensors& file, const Target& target) {
   auto format = file.metadata().find("format");
   if (format == file.metadata().end()) return fail("not a plan: its metadata has no 'format'");
@@ -115,6 +126,7 @@ Result<Plan> read_plan(const Safetensors& file, const Target& target) {
     return fail("damaged: its checksum is {}, wanted {}", got, sum->second);
   if (plan.device != target.fingerprint)
     return fail("built for '{}', this is '{}': climb or build again here", plan.device, target.fingerprint);
+  RUNG_CHECK(check_layouts(file.metadata(), target));
   RUNG_CHECK(check_plan(plan));
   for (Step& step : plan.steps) step.problem = problem_key(problem_of(step, plan.recipe.threads));
   return plan;
@@ -126,6 +138,7 @@ Status save_plan(const Plan& plan, const std::string& path) {
   Tensors tensors = tensors_of(plan);
   std::string json = plan_to_json(plan).dump();
   Metadata metadata{{"format", std::string(kFormat)}, {"checksum", checksum(json, tensors)}, {"plan", std::move(json)}};
+  if (!plan.target->gpu) metadata["layouts"] = cpu::gemm::onednn_layouts();
   return write_safetensors(path, tensors, metadata);
 }
 

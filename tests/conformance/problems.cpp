@@ -159,6 +159,19 @@ constexpr const char* kFloatProblems[] = {
     "result = attention(q:T[1,10,2,33], k:T[1,12,2,33], v:T[1,12,2,33], k2:T[1,1,2,33], v2:T[1,1,2,33], segments=2)",
     // a query that no key is left to, as padding has it: each key counts alike
     "result = attention(q:T[1,9,2,24], hidden:f32[1,1,9,20], k:T[1,20,2,24], v:T[1,20,2,24], has_mask=true, scale=0.2)",
+    // batches of texts, each with a mask of its own
+    "qkv: T[3,20,384] = input()\n"
+    "result = attention(reshape(slice(qkv, axis=2, begin=0, end=128), shape=[3,20,4,32]), mask:f32[3,1,1,20], "
+    "reshape(slice(qkv, axis=2, begin=128, end=256), shape=[3,20,4,32]), "
+    "reshape(slice(qkv, axis=2, begin=256, end=384), shape=[3,20,4,32]), has_mask=true, scale=0.17677669)",
+    "result = add(x:T[2,3,9,9], y:T[2,1,1,9])",
+    "result = masked_mean(x:T[3,16,384], keep:f32[3,16])",
+    "result = add(x:T[3,16,384], y:T[1,16,384])",
+    "result = layer_norm(x:T[3,5,384], r:T[3,5,384], w:T[384], wb:T[384], has_residual=true, out=T)",
+    "result = gather(x:T[3,384], index:i64[2,40])",
+    "result = reshape(transpose(x:T[2,12,16,32], permutation=[0,2,1,3]), shape=[2,16,384])",
+    "result = linear(reshape(slice(x:T[3,9,64], axis=1, begin=0, end=1), shape=[3,64]), w:T[48,64], wb:T[48], "
+    "has_bias=true, activation=tanh, out=T)",
     // contractions
     "result = matmul(x:T[5,7], y:T[7,9])",
     "result = matmul(x:T[2,3,16,32], transpose(y:T[2,3,24,32], permutation=[0,1,3,2]))",

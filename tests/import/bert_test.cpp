@@ -1,9 +1,11 @@
 // BERT against what PyTorch computed from the same checkpoint (tests/data/README.md).
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstdlib>
 
 #include "huggingface_support.hpp"
 #include "ir/text.hpp"
+#include "support/graphs.hpp"
 
 namespace rung {
 namespace {
@@ -62,7 +64,82 @@ TEST(Bert, DefaultsTo128TokensOrAllItsPositions) {
 TEST(Bert, RefusesMoreTokensThanItHasPositions) {
   ImportOptions options{.shapes = {{"input_ids", Shape{1, 25}}}};
   EXPECT_EQ(import_error(test_data("bert_tiny"), options),
-            "shape [1,25] for input_ids: wanted [1,S] with S from 1 to 24 (max_position_embeddings)");
+            "shape [1,25] for input_ids: wanted [B,S] with B from 1 to 1024, S from 1 to 24 (max_position_embeddings)");
+}
+
+TEST(Bert, RefusesBatchesOfNoneOrTooManyRows) {
+  for (const Shape& shape : {Shape{0, 9}, Shape{1025, 9}, Shape{9}, Shape{1, 1, 9}})
+    EXPECT_THAT(import_error(test_data("bert_tiny"), {.shapes = {{"input_ids", shape}}}),
+                testing::HasSubstr("wanted [B,S] with B from 1 to 1024"));
+}
+
+// Three rows: the published inputs, other tokens with padding and segments of their own, and nothing but padding.
+NamedTensors three_rows() {
+  NamedTensors first = load_npz(test_data("bert_tiny/inputs.npz")), all;
+  for (const auto& [name, row] : first) {
+    Tensor rows({DType::i64, {3, 9}});
+    auto to = rows.as<int64_t>();
+    std::ranges::copy(row.as<int64_t>(), to.begin());
+    for (int64_t i = 0; i < 9; ++i) {
+      to[9 + i] = name == "input_ids" ? 3 + 5 * i : name == "attention_mask" ? i < 4 : i > 2;
+      to[18 + i] = name == "input_ids" ? 60 - i : name == "attention_mask" ? 0 : i % 2;
+    }
+    all.emplace(name, std::move(rows));
+  }
+  return all;
+}
+
+Tensor row_of(const Tensor& batch, int64_t row) {
+  Shape shape = batch.shape();
+  shape[0] = 1;
+  Tensor one({batch.dtype(), shape});
+  std::copy_n(batch.data() + static_cast<size_t>(row) * one.bytes(), one.bytes(), one.data());
+  return one;
+}
+
+// A row of a batch does not know of the others.
+void expect_rows_as_alone(const Model& batch, const Model& single) {
+  NamedTensors inputs = three_rows();
+  auto together = run_reference(batch, inputs);
+  ASSERT_FALSE(together.empty());
+  for (int64_t row = 0; row < 3; ++row) {
+    NamedTensors mine;
+    for (const auto& [name, value] : inputs) mine.emplace(name, row_of(value, row));
+    for (const auto& [name, alone] : run_reference(single, mine))
+      EXPECT_LT(relative_l2(row_of(together.at(name), row), alone), 1e-6) << name << " of row " << row;
+  }
+}
+
+const ImportOptions kThreeRows{.shapes = {{"input_ids", Shape{3, 9}}}};
+
+TEST(Bert, GivesEachRowOfABatchWhatThatRowGetsAlone) {
+  Model batch = import_verified(test_data("bert_tiny"), kThreeRows);
+  expect_rows_as_alone(batch, import_verified(test_data("bert_tiny"), kNineTokens));
+  auto published = load_npz(test_data("bert_tiny/outputs.npz"));
+  auto outputs = run_reference(batch, three_rows());
+  for (const char* name : {"last_hidden_state", "sentence_embedding"})
+    EXPECT_LT(relative_error(row_of(outputs.at(name), 0), published.at(name)), 1e-6) << name;
+}
+
+TEST(Bert, PoolsEachRowOfABatchApartInEveryMode) {
+  TemporaryDirectory dir;
+  copy_model(test_data("bert_tiny"), dir, [](const std::string& name) { return name; });
+  dir.write("modules.json", R"([{"type":"sentence_transformers.models.Pooling","path":"1_Pooling"}])");
+  std::filesystem::create_directory(dir / "1_Pooling");
+  dir.write("1_Pooling/config.json",
+            R"({"word_embedding_dimension": 32, "pooling_mode_cls_token": true, "pooling_mode_max_tokens": true,
+                "pooling_mode_mean_tokens": true, "pooling_mode_mean_sqrt_len_tokens": true})");
+  Model batch = import_verified(dir.path(), kThreeRows);
+  EXPECT_EQ(batch.graph.type(batch.graph.outputs()[1].node), (Type{DType::f32, {3, 4 * 32}}));
+  expect_rows_as_alone(batch, import_verified(dir.path(), kNineTokens));
+}
+
+TEST(Bert, RunsItsPoolerOnTheFirstTokenOfEachRow) {
+  TemporaryDirectory dir;
+  copy_model(test_data("bert_tiny"), dir, [](const std::string& name) { return name; });
+  Model batch = import_verified(dir.path(), kThreeRows);
+  EXPECT_EQ(batch.graph.outputs()[1].name, "pooler_output");
+  expect_rows_as_alone(batch, import_verified(dir.path(), kNineTokens));
 }
 
 // Numbers from PyTorch 2.15.0 and transformers 5.23.0 (eager attention, f32) for "The quick brown fox jumps over the

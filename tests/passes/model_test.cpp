@@ -21,8 +21,11 @@ constexpr const char* kBert =
   "intermediate_size": 64, "hidden_act": "gelu", "max_position_embeddings": 32, "type_vocab_size": 2, "layer_norm_eps": 1e-12})";
 const std::set<std::string, std::less<>> kExact{"reduce", "attention", "projection", "fusion"};
 
-Model model_of(std::string_view config, std::optional<DType> dtype = DType::f32) {
-  auto model = import_config_text(config, {.random_seed = 7, .dtype = dtype});
+const std::map<std::string, Shape> kThreeTexts{{"input_ids", Shape{3, 12}}};
+
+Model model_of(std::string_view config, std::optional<DType> dtype = DType::f32,
+               const std::map<std::string, Shape>& shapes = {}) {
+  auto model = import_config_text(config, {.shapes = shapes, .random_seed = 7, .dtype = dtype});
   if (!model) ADD_FAILURE() << model.error().message;
   return model ? std::move(*model) : Model{};
 }
@@ -72,6 +75,40 @@ TEST(Models, EveryRungLeftOutKeepsTheValues) {
       expect_same_values(before, after, 1e-5);
     }
   }
+}
+TEST(Models, EveryRungKeepsTheValuesOfABatch) {
+  Graph before = model_of(kBert, DType::f32, kThreeTexts).graph;
+  std::vector<std::set<std::string, std::less<>>> choices{kExact};
+  for (const std::string& rung : kExact) {
+    choices.push_back({rung});
+    choices.push_back(kExact);
+    choices.back().erase(rung);
+  }
+  for (const auto& rungs : choices) {
+    Graph after = before;
+    run_all(after, {.rungs = rungs});
+    SCOPED_TRACE(fmt::format("{}", fmt::join(rungs, " ")));
+    expect_same_values(before, after, 1e-5);
+  }
+}
+TEST(Models, BertsBatchIsFusedAsOneTextIs) {
+  Graph one = model_of(kBert).graph, batch = model_of(kBert, DType::f32, kThreeTexts).graph;
+  run_all(one, {.rungs = kExact});
+  run_all(batch, {.rungs = kExact});
+  for (const char* op : {"attention", "linear", "layer_norm", "softmax", "matmul", "transpose", "gelu"})
+    EXPECT_EQ(count_ops(batch, op), count_ops(one, op)) << op;
+  EXPECT_EQ(count_ops(batch, "attention"), 2u);
+}
+// Frozen masks of two lengths: a token counts as padding where every row has it so.
+TEST(Models, FrozenMasksOfABatchDropWhatNoRowReads) {
+  Model model = model_of(kBert, DType::f32, kThreeTexts);
+  Tensor mask({DType::i64, {3, 12}});
+  for (size_t i = 0; i < 36; ++i) mask.as<int64_t>()[i] = i % 12 < (i < 12 ? 3u : i < 24 ? 7u : 5u);
+  ASSERT_TRUE(freeze_inputs(model, {{"attention_mask", mask}}));
+  Graph before = model.graph, after = before;
+  PassReport report = run_all(after, {.rungs = kExact});
+  expect_same_values(before, after, 1e-5);
+  EXPECT_THAT(all_notes(report), testing::Contains("2 attentions read 7 of 12 keys: the others are masked"));
 }
 TEST(Models, Pi0WithAllRungsHasOneOpPerAttentionAndNorm) {
   Graph before = model_of(kPi0).graph, after = before;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/file.hpp"
 
+#include <dnnl.h>
 #include <nlohmann/json.hpp>
 
 #include "base/atomic_file.hpp"
@@ -13,6 +14,7 @@
 namespace rung {
 namespace {
 
+using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
 
@@ -126,6 +128,35 @@ TEST(PlanFile, RefusesAnotherDevice) {
   auto loaded = load_plan(directory / "plan.rung");
   ASSERT_FALSE(loaded);
   EXPECT_THAT(loaded.error().message, HasSubstr("built for 'cpu of another kind'"));
+}
+
+// The version that is loaded, not the one that was compiled against.
+std::string layouts_here() {
+  const auto* version = dnnl_version();
+  return fmt::format("oneDNN {}.{}.{} for ", version->major, version->minor, version->patch);
+}
+
+TEST(PlanFile, RefusesWeightsInTheLayoutsOfAnotherVersionOfTheLibrary) {
+  SavedPlan saved;
+  std::string other = layouts_here();
+  other[7] = other[7] == '9' ? '8' : '9';  // the first digit of its version
+  EXPECT_THAT(saved.error_of(replaced(saved.bytes, layouts_here(), other)),
+              AllOf(HasSubstr("its weights are laid out by '" + other), HasSubstr("here is '" + layouts_here()),
+                    HasSubstr("climb or build again here")));
+}
+
+TEST(PlanFile, RefusesWeightsInTheLayoutsOfOtherInstructionSets) {
+  SavedPlan saved;
+  const size_t isa = saved.bytes.find(layouts_here()) + layouts_here().size();
+  std::string bytes = saved.bytes;
+  bytes[isa] = bytes[isa] == 'x' ? 'y' : 'x';
+  EXPECT_THAT(saved.error_of(bytes), HasSubstr("its weights are laid out by"));
+}
+
+TEST(PlanFile, RefusesWeightsOfWhichItDoesNotSayWhoseLayoutsTheyHave) {
+  SavedPlan saved;
+  EXPECT_THAT(saved.error_of(replaced(saved.bytes, "\"layouts\"", "\"lay-out\"")),
+              HasSubstr("does not say in whose layouts its weights are"));
 }
 
 TEST(PlanFile, RefusesOtherSafetensorsFiles) {

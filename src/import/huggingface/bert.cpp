@@ -7,6 +7,7 @@
 #include "import/huggingface/bert_config.hpp"
 #include "import/huggingface/graph_writer.hpp"
 #include "import/huggingface/input_rules.hpp"
+#include "import/huggingface/limits.hpp"
 #include "import/huggingface/sentence_pooling.hpp"
 
 namespace rung::huggingface {
@@ -33,8 +34,8 @@ class BertWriter {
 
   // (1 - mask) * lowest: added to the scores, so that padding gets no weight.
   NodeId extended_mask(NodeId mask, const std::string& label) {
-    int64_t length = graph_.shape(mask)[1];
-    NodeId x = w_.cast(w_.reshape(mask, {1, 1, 1, length}, label), dtype_, label);
+    const Shape rows = graph_.shape(mask);
+    NodeId x = w_.cast(w_.reshape(mask, {rows[0], 1, 1, rows[1]}, label), dtype_, label);
     x = w_.binary(BinaryKind::sub, w_.scalar(1.0, dtype_), x, label);
     return w_.binary(BinaryKind::mul, x, w_.scalar(lowest(), dtype_), label);
   }
@@ -50,7 +51,8 @@ class BertWriter {
 
   NodeId pooler(const Module& m, NodeId hidden) {
     NodeId first = w_.op(Slice{.axis = 1, .begin = 0, .end = 1}, {hidden}, m.label);
-    NodeId x = w_.linear(m.child("dense"), w_.reshape(first, {1, c_.width}, m.label), c_.width);
+    NodeId flat = w_.reshape(first, {graph_.shape(hidden)[0], c_.width}, m.label);
+    NodeId x = w_.linear(m.child("dense"), flat, c_.width);
     return w_.unary(UnaryKind::tanh, x, m.child("activation").label);
   }
 
@@ -64,8 +66,9 @@ class BertWriter {
     return w_.op(Gather{.axis = 0}, {w_.weight(m.tensor("weight"), {rows, c_.width}, dtype_), ids}, m.label);
   }
 
+  // The same for every row of the batch.
   NodeId position_ids(const Module& m, const BertInputs& in) {
-    Tensor ids(graph_.type(in.tokens));
+    Tensor ids({DType::i64, {1, graph_.shape(in.tokens)[1]}});
     auto values = ids.as<int64_t>();
     for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int64_t>(i);
     return graph_.literal(m.child("position_ids").label, std::move(ids));
@@ -94,17 +97,20 @@ class BertWriter {
   DType dtype_;
 };
 
-Result<int64_t> sequence_length(const ImportOptions& options, int64_t most) {
+Result<Shape> tokens_shape(const ImportOptions& options, int64_t most) {
   Shape shape{1, std::min(kDefaultLength, most)};
   for (const char* input : {"token_type_ids", "attention_mask", "input_ids"})
     shape = requested_shape(options, input, shape);
-  if (shape.rank() == 2 && shape[0] == 1 && shape[1] >= 1 && shape[1] <= most) return shape[1];
-  return wrong_usage("shape {} for input_ids: wanted [1,S] with S from 1 to {} (max_position_embeddings)", shape, most);
+  auto within = [&](int axis, IntRange bounds) { return shape[axis] >= bounds.min && shape[axis] <= bounds.max; };
+  if (shape.rank() == 2 && within(0, kBatchBounds) && within(1, {1, most})) return shape;
+  return wrong_usage(
+      "shape {} for input_ids: wanted [B,S] with B from 1 to {}, S from 1 to {} (max_position_embeddings)", shape,
+      kBatchBounds.max, most);
 }
 
-BertInputs declare_inputs(Model& model, const BertConfig& c, int64_t length) {
-  Type ids{DType::i64, {1, length}};
-  return {add_token_input(model, "input_ids", ids.shape, c.vocabulary), add_mask_input(model, "attention_mask", ids, 1),
+BertInputs declare_inputs(Model& model, const BertConfig& c, const Shape& shape) {
+  Type ids{DType::i64, shape};
+  return {add_token_input(model, "input_ids", shape, c.vocabulary), add_mask_input(model, "attention_mask", ids, 1),
           add_mask_input(model, "token_type_ids", ids, 0, c.segments - 1)};
 }
 
@@ -130,7 +136,7 @@ bool is_bert(const Config& config) { return config.get_text("model_type").value_
 Result<Model> import_bert(const ConfigSource& source) {
   RUNG_TRY(BertConfig config, read_bert_config(source.config));
   RUNG_TRY(SentenceConfig sentence, read_sentence_config(source.directory, config.width));
-  RUNG_TRY(int64_t length, sequence_length(source.options, config.positions));
+  RUNG_TRY(Shape tokens, tokens_shape(source.options, config.positions));
   RUNG_TRY(auto checkpoint, open_weights(source, config.dtype));
 
   Model model{.directory = source.directory};
@@ -142,7 +148,7 @@ Result<Model> import_bert(const ConfigSource& source) {
   DType stored = writer.stored_dtype(root.tensor(word_table), {config.vocabulary, config.width});
   BertWriter bert(writer, config, source.options.dtype.value_or(stored));
 
-  BertInputs in = declare_inputs(model, config, length);
+  BertInputs in = declare_inputs(model, config, tokens);
   NodeId hidden = bert.embeddings(root.child("embeddings"), in);
   NodeId mask = bert.extended_mask(in.mask, "extended_attention_mask");
   for (int64_t i = 0; i < config.layers; ++i)

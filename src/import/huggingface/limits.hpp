@@ -11,6 +11,7 @@ inline constexpr IntRange kWidthBounds{1, 65536};
 inline constexpr IntRange kHeadBounds{1, 1024};
 inline constexpr IntRange kMlpBounds{1, 1 << 20};
 inline constexpr IntRange kVocabularyBounds{1, INT32_MAX};
+inline constexpr IntRange kBatchBounds{1, 1024};
 inline constexpr IntRange kTokenBounds{1, 1 << 16};
 inline constexpr int64_t kMostParameters = 1'000'000'000'000;
 

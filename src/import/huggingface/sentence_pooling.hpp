@@ -7,8 +7,8 @@
 namespace rung::huggingface {
 
 struct Tokens {
-  NodeId hidden;  // T[1,S,D]
-  NodeId mask;    // i64[1,S]
+  NodeId hidden;  // T[B,S,D]
+  NodeId mask;    // i64[B,S]
 };
 
 NodeId pool_sentence(GraphWriter& writer, const SentenceConfig& config, const Tokens& tokens);

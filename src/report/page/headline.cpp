@@ -91,8 +91,8 @@ Html facts(const ClimbResult& r) {
 
 Html headline(const ClimbResult& r) {
   std::string threads;  // 0: a GPU
-  if (r.threads > 0) threads = count(r.threads) + (r.threads == 1 ? " thread · " : " threads · ");
-  std::string setting = printable(r.device) + " · " + printable(r.dtype) + " · " + threads + "batch 1";
+  if (r.threads > 0) threads = " · " + count(r.threads) + (r.threads == 1 ? " thread" : " threads");
+  std::string setting = printable(r.device) + " · " + printable(r.dtype) + threads;
   if (!r.architecture.empty()) setting = printable(r.architecture) + " · " + setting;
   return html("<header><p class='brand'>rung</p><h1>{}</h1><p class='setting'>{}</p><p class='shapes'>{}</p>\n",
               r.model, setting, r.shapes) +
