@@ -1,4 +1,5 @@
-// The public interface of rung: open a model or a plan, see what it reads and gives, run it.
+// The public interface of rung: open a model or a plan, see what it reads and gives, run it. Nothing is thrown across
+// it: no memory, too, is a Status. (Tensor's own functions take memory as std::vector does.)
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
@@ -9,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -29,17 +31,35 @@ class [[nodiscard]] Status {
 enum class DType : uint8_t { f32, f16, bf16, i64, i32, i8, u8, boolean };
 
 template <class T>
-inline constexpr DType dtype_of = DType::boolean;
+constexpr DType dtype_of() = delete;  // of a type that no tensor has: double, long long, unsigned ones but uint8_t
 template <>
-inline constexpr DType dtype_of<float> = DType::f32;
+constexpr DType dtype_of<float>() {
+  return DType::f32;
+}
 template <>
-inline constexpr DType dtype_of<int64_t> = DType::i64;
+constexpr DType dtype_of<int64_t>() {
+  return DType::i64;
+}
 template <>
-inline constexpr DType dtype_of<int32_t> = DType::i32;
+constexpr DType dtype_of<int32_t>() {
+  return DType::i32;
+}
 template <>
-inline constexpr DType dtype_of<int8_t> = DType::i8;
+constexpr DType dtype_of<int8_t>() {
+  return DType::i8;
+}
 template <>
-inline constexpr DType dtype_of<uint8_t> = DType::u8;
+constexpr DType dtype_of<uint8_t>() {
+  return DType::u8;
+}
+template <>
+constexpr DType dtype_of<bool>() {
+  return DType::boolean;
+}
+template <class T>
+concept Element = requires {
+  dtype_of<T>();
+};
 
 // Row-major values. f16 and bf16 have no type in C++20; theirs are the bytes.
 struct Tensor {
@@ -47,16 +67,20 @@ struct Tensor {
   std::vector<int64_t> shape;
   std::vector<std::byte> bytes;
 
-  template <class T>
+  template <Element T>
   static Tensor of(std::vector<int64_t> shape, std::span<const T> values) {
     auto from = std::as_bytes(values);
-    return {dtype_of<T>, std::move(shape), {from.begin(), from.end()}};
+    return {dtype_of<T>(), std::move(shape), {from.begin(), from.end()}};
   }
   // Empty if the tensor is of another type.
-  template <class T>
+  template <Element T>
   std::vector<T> values() const {
-    std::vector<T> copy(dtype == dtype_of<T> ? bytes.size() / sizeof(T) : 0);
-    if (!copy.empty()) std::memcpy(copy.data(), bytes.data(), copy.size() * sizeof(T));
+    std::vector<T> copy(dtype == dtype_of<T>() ? bytes.size() / sizeof(T) : 0);
+    if constexpr (std::is_same_v<T, bool>) {
+      for (size_t i = 0; i < copy.size(); ++i) copy[i] = bytes[i] != std::byte{0};
+    } else if (!copy.empty()) {
+      std::memcpy(copy.data(), bytes.data(), copy.size() * sizeof(T));
+    }
     return copy;
   }
 };
@@ -71,11 +95,16 @@ struct Port {
 };
 
 struct Options {
-  int threads = 0;                                     // 0: as many as the plan was built for, or all cores
+  int threads = 0;                                     // at most 1024; 0: as the plan was built for, or all cores
   std::map<std::string, std::vector<int64_t>> shapes;  // of a model directory's inputs: {"input_ids", {1, 128}}
 };
 
-// One model, ready to answer; used by one thread at a time. Every error leaves it as it was.
+// One model, ready to answer; used by one thread at a time. Every error leaves it as it was, and the tensors that it
+// was to fill.
+//
+// Signals: threads that rung starts handle none. The thread that calls open() or run() handles none (but for its own
+// faults) while a library's code runs on it that no handler may interrupt; they are handled when that is done, at the
+// latest when the call returns. A host has nothing to do for that.
 class Model {
  public:
   Model();

@@ -5,6 +5,7 @@
 
 #include "api/text_inputs.hpp"
 #include "device/cpu/cpu_info.hpp"
+#include "device/cpu/start_team.hpp"
 #include "import/tokenizer.hpp"
 #include "ladder/rungs.hpp"
 #include "ladder/subject.hpp"
@@ -85,6 +86,9 @@ Result<Plan> build(const std::string& directory, const Options& options) {
 }
 
 Result<Plan> load(const std::string& path, const Options& options) {
+  if (options.threads < 0 || options.threads > cpu::kMostThreads)
+    return fail("threads: got {}, wanted at most {}, or 0 for as many as there are cores", options.threads,
+                cpu::kMostThreads);
   if (!path.ends_with(".rung")) return build(path, options);
   if (!options.shapes.empty()) return fail("'{}' is a plan: its shapes were decided when it was built", path);
   RUNG_TRY(Plan plan, load_plan(path));
@@ -93,14 +97,21 @@ Result<Plan> load(const std::string& path, const Options& options) {
   return plan;
 }
 
-// Runs `body`; its error, or an exception out of the standard library (no memory), becomes the Status.
+// Runs `body`; its error, or an exception out of a library (no memory), becomes the Status. The last words are short
+// enough to need no memory.
 template <class Body>
-Status guarded(Body body) {
+Status guarded(Body body) noexcept {
   try {
-    rung::Status status = body();
-    return status ? Status() : Status(status.error().message);
-  } catch (const std::exception& exception) {
-    return Status(exception.what());
+    try {
+      rung::Status status = body();
+      return status ? Status() : Status(std::move(status.error().message));
+    } catch (const std::bad_alloc&) {
+      return Status("out of memory");
+    } catch (const std::exception& exception) {
+      return Status(exception.what());
+    }
+  } catch (...) {
+    return Status("out of memory");
   }
 }
 
@@ -117,7 +128,8 @@ Status Model::open(const std::string& path, const Options& options) {
   return guarded([&]() -> rung::Status {
     RUNG_TRY(Plan loaded, load(path, options));
     auto plan = std::make_shared<const Plan>(std::move(loaded));
-    RUNG_TRY(Session session, Session::create(plan, std::make_shared<cpu::Team>(plan->recipe.threads)));
+    RUNG_TRY(auto team, cpu::start_team(plan->recipe.threads));
+    RUNG_TRY(Session session, Session::create(plan, std::move(team)));
     auto opened = std::make_unique<Opened>(Opened{std::move(session), {}, {}});
     for (const auto& input : plan->inputs)
       opened->inputs.push_back(
@@ -133,25 +145,27 @@ const std::vector<Port>& Model::inputs() const { return opened_ ? opened_->input
 const std::vector<Port>& Model::outputs() const { return opened_ ? opened_->outputs : kNoPorts; }
 
 Status Model::encode(std::string_view text, Tensors& inputs) const {
-  if (!opened_) return Status("no model is open");
   return guarded([&]() -> rung::Status {
+    if (!opened_) return fail("no model is open");
     RUNG_TRY(NamedTensors encoded, inputs_of_text(opened_->session.plan(), text));
-    inputs.clear();
-    for (const auto& [name, tensor] : encoded) inputs.emplace(name, to_public(tensor));
+    Tensors made;
+    for (const auto& [name, tensor] : encoded) made.emplace(name, to_public(tensor));
+    inputs = std::move(made);
     return {};
   });
 }
 
 Status Model::run(const Tensors& inputs, Tensors& outputs) {
-  if (!opened_) return Status("no model is open");
   return guarded([&]() -> rung::Status {
+    if (!opened_) return fail("no model is open");
     NamedTensors given;
     for (const auto& [name, tensor] : inputs) {
       RUNG_TRY(given[name], to_internal(name, tensor, opened_->session.plan()));
     }
     RUNG_TRY(auto results, opened_->session.infer(given));
-    outputs.clear();
-    for (const auto& [name, tensor] : results) outputs.emplace(name, to_public(tensor));
+    Tensors made;
+    for (const auto& [name, tensor] : results) made.emplace(name, to_public(tensor));
+    outputs = std::move(made);
     return {};
   });
 }

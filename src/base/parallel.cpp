@@ -9,9 +9,10 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <vector>
+
+#include "base/signals.hpp"
 
 namespace rung {
 namespace {
@@ -61,8 +62,9 @@ void parallel_for(size_t count, const std::function<void(size_t)>& work) {
   std::vector<std::thread> others;
   others.reserve(wanted);  // so that no memory is asked for while threads run
   try {
+    const SignalsHeld held;  // from each thread's first instruction on
     while (others.size() + 1 < wanted) others.emplace_back([&] { indices.take(); });
-  } catch (const std::system_error&) {  // no more threads to be had: those that run do all the work
+  } catch (const std::exception&) {  // no more threads to be had: those that run do all the work
   }
   indices.take();
   for (auto& other : others) other.join();

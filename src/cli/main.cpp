@@ -10,6 +10,7 @@
 #include "base/log.hpp"
 #include "base/version.hpp"
 #include "cli/command.hpp"
+#include "cli/terminal.hpp"
 
 namespace {
 
@@ -53,7 +54,9 @@ int run_chosen(const std::vector<std::pair<CLI::App*, Run>>& commands) {
     if (!app->parsed()) continue;
     try {
       rung::Status status = run();
-      return report(status ? flushed() : status);
+      const int code = report(status ? flushed() : status);
+      if (!status) end_if_interrupted();
+      return code;
     } catch (const std::bad_alloc&) {
       return report(rung::fail("out of memory"));
     } catch (const std::exception& e) {
@@ -63,9 +66,7 @@ int run_chosen(const std::vector<std::pair<CLI::App*, Run>>& commands) {
   return 2;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run_tool(int argc, char** argv) {
   CLI::App app{"rung lowers the latency of one inference, and proves it"};
   app.set_version_flag("--version", std::string(rung::kRungVersion));
   app.require_subcommand(1);
@@ -79,4 +80,15 @@ int main(int argc, char** argv) {
     return report(rung::wrong_usage("{} (--help lists the options)", e.what()));
   }
   return run_chosen(commands);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run_tool(argc, argv);
+  } catch (...) {  // not even memory for an error's text
+    std::fputs("rung: error: out of memory\n", stderr);
+    return 1;
+  }
 }

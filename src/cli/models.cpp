@@ -8,6 +8,7 @@
 
 #include "base/random.hpp"
 #include "device/cpu/cpu_info.hpp"
+#include "device/cpu/start_team.hpp"
 #include "import/npz.hpp"
 #include "import/tokenizer.hpp"
 #include "ladder/rungs.hpp"
@@ -164,7 +165,10 @@ Result<std::shared_ptr<const Plan>> plan_of(const Opened& opened, const CommonOp
 }
 
 Result<Session> session_of(std::shared_ptr<const Plan> plan, SessionOptions options) {
-  auto team = plan->target->gpu ? nullptr : std::make_shared<cpu::Team>(plan->recipe.threads);
+  std::shared_ptr<cpu::Team> team;
+  if (!plan->target->gpu) {
+    RUNG_TRY(team, cpu::start_team(plan->recipe.threads));
+  }
   return Session::create(std::move(plan), std::move(team), options);
 }
 

@@ -8,6 +8,8 @@
 #include <array>
 #include <cassert>
 
+#include "device/cpu/start_team.hpp"
+
 namespace rung::cli {
 namespace {
 
@@ -72,7 +74,7 @@ void add_common(CLI::App& app, CommonOptions& options) {
   app.add_option("MODEL", options.model, "a directory with config.json, or a .rung plan")->required();
   add(app, "json", options.json);
   add(app, "device", options.device);
-  add(app, "threads", options.threads)->check(CLI::Range(0, 1024));
+  add(app, "threads", options.threads)->check(CLI::Range(0, cpu::kMostThreads));
   add(app, "dtype", options.dtype)->check(CLI::IsMember({"model", "f32", "bf16"}));
   add(app, "shape", options.shapes)->take_all();
   add(app, "inputs", options.inputs);

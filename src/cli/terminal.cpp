@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 
@@ -15,11 +16,24 @@
 namespace rung::cli {
 namespace {
 
-volatile std::sig_atomic_t g_interrupted = 0;
+std::atomic<int> g_interrupted{0};  // the signal
 
-void on_interrupt(int) {
-  if (g_interrupted) _exit(130);
-  g_interrupted = 1;
+// As if nothing had caught it.
+void end_by(int signal) {
+  struct sigaction action {};
+  action.sa_handler = SIG_DFL;
+  sigaction(signal, &action, nullptr);
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, signal);
+  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+  raise(signal);
+}
+
+// No library's code is interrupted: threads that run any hold their signals (base/signals.hpp).
+void on_interrupt(int signal) {
+  if (g_interrupted) end_by(signal);
+  g_interrupted = signal;
 }
 
 }  // namespace
@@ -56,8 +70,16 @@ void log_to_stderr(int level) {
 void catch_interrupts() {
   struct sigaction action {};
   action.sa_handler = on_interrupt;
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  action.sa_flags = SA_RESTART;
+  for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction before {};
+    sigaction(signal, &action, &before);
+    if (before.sa_handler == SIG_IGN) sigaction(signal, &before, nullptr);
+  }
+}
+
+void end_if_interrupted() {
+  if (g_interrupted) end_by(g_interrupted);
 }
 
 bool interrupted() { return g_interrupted != 0; }

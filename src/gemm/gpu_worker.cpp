@@ -9,6 +9,7 @@
 #include <csignal>
 
 #include "base/program.hpp"
+#include "base/signals.hpp"
 #include "gemm/job_json.hpp"
 
 namespace rung {
@@ -23,6 +24,7 @@ class WorkerProgram {
     std::array<int, 2> in{}, out{};
     if (pipe2(in.data(), O_CLOEXEC) != 0) return nullptr;
     if (pipe2(out.data(), O_CLOEXEC) != 0) return close(in[0]), close(in[1]), nullptr;
+    const SignalsHeld held;  // in the program, too: the climb decides when it ends
     auto pid = start_program(kThisProgram, {kWorkerCommand}, {.in = in[0], .out = out[1]});
     close(in[0]), close(out[1]);
     if (!pid) return close(in[1]), close(out[0]), nullptr;

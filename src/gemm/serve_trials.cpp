@@ -46,7 +46,6 @@ Status run_job(const TrialJob& job, const Target& target, int to) {
 
 Status serve_trials(int from, int to) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // a climb that is gone needs no results
-  signal(SIGINT, SIG_IGN);           // the climb decides when it ends
   FILE* input = fdopen(from, "r");
   if (!input) return fail("cannot read jobs");
   char* line = nullptr;

@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <csignal>
+#include <stdexcept>
 
+#include "base/signals.hpp"
 #include "gemm/child_process.hpp"
 #include "gemm/gpu_worker.hpp"
 #include "gemm/trial.hpp"
@@ -22,10 +24,7 @@ bool narrow(const Problem& problem) {
   return problem.output.dtype == DType::bf16 || problem.output.dtype == DType::f16;
 }
 
-// In the child. Never returns.
-[[noreturn]] void work(const WorkerJob& job, const std::vector<int>& indices, int yardstick_index, int fd) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // a parent that is gone needs no results
-  signal(SIGINT, SIG_IGN);           // the parent decides when a climb ends
+void run_candidates(const WorkerJob& job, const std::vector<int>& indices, int yardstick_index, int fd) {
   cpu::Team team(job.problem.threads);
   TrialOperands operands(job.problem);
   Tensor yardstick = Trial(operands, job.candidates[static_cast<size_t>(yardstick_index)], 0).result(team);
@@ -33,7 +32,17 @@ bool narrow(const Problem& problem) {
     Trial trial(operands, job.candidates[static_cast<size_t>(index)], job.working_set_bytes);
     TrialMessage message{index, 0, distance(trial.result(team), yardstick)};
     message.us = trial.median_us(team, job.seconds_each);
-    if (write(fd, &message, sizeof message) != sizeof message) _exit(1);
+    if (write(fd, &message, sizeof message) != sizeof message) throw std::runtime_error("the climb is gone");
+  }
+}
+
+// In the child. Never returns, and throws nothing into what is the parent's copy.
+[[noreturn]] void work(const WorkerJob& job, const std::vector<int>& indices, int yardstick_index, int fd) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // a parent that is gone needs no results
+  try {
+    run_candidates(job, indices, yardstick_index, fd);
+  } catch (...) {
+    _exit(1);
   }
   _exit(0);
 }
@@ -45,6 +54,7 @@ class ForkedWorker : public Worker {
   ForkedWorker(const WorkerJob& job, const std::vector<int>& indices, int yardstick) {
     int fds[2];
     if (pipe(fds) != 0) return;
+    const SignalsHeld held;  // in the child for good: the parent decides when a climb ends
     pid_t pid = fork();
     if (pid == 0) {
       close(fds[0]);

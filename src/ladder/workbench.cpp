@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "base/log.hpp"
+#include "device/cpu/start_team.hpp"
 #include "gemm/problem.hpp"
 #include "measure/cost.hpp"
 #include "plan/kernel_choice.hpp"
@@ -75,6 +76,9 @@ Result<std::unique_ptr<Workbench>> Workbench::create(const Subject& subject, std
                                                      WorkbenchOptions options, Budget& budget) {
   RUNG_TRY(TuningDatabase database, TuningDatabase::open(options.database_path, options.target->fingerprint));
   std::unique_ptr<Workbench> bench(new Workbench(subject, std::move(options), budget, std::move(database)));
+  if (!bench->options_.target->gpu) {
+    RUNG_TRY(bench->team_, cpu::start_team(bench->options_.threads));
+  }
   bench->inputs_ = std::move(inputs);
   RUNG_CHECK(bench->make_reference());
   return bench;

@@ -65,11 +65,7 @@ class Workbench {
 
  private:
   Workbench(const Subject& subject, WorkbenchOptions options, Budget& budget, TuningDatabase database)
-      : subject_(subject),
-        options_(std::move(options)),
-        budget_(budget),
-        database_(std::move(database)),
-        team_(options_.target->gpu ? nullptr : std::make_shared<cpu::Team>(options_.threads)) {}
+      : subject_(subject), options_(std::move(options)), budget_(budget), database_(std::move(database)) {}
   Status make_reference();
   // A session of the graph's plan, not judged; its weights are shared with those of other plans that are alive.
   Result<Attempt> bind(const Graph& graph, Recipe recipe);

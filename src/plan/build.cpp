@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/build.hpp"
 
+#include "device/cpu/start_team.hpp"
 #include "plan/kernel_choice.hpp"
 #include "plan/lower.hpp"
 
@@ -9,6 +10,7 @@ namespace rung {
 namespace {
 
 Result<PassReport> run_recipe_passes(Graph& graph, const Recipe& recipe, const BuildOptions& options) {
+  if (!options.target->gpu) RUNG_CHECK(cpu::check_threads(recipe.threads));
   PassOptions passes{.rungs = recipe.rungs,
                      .disabled = recipe.disabled_passes,
                      .has_kernel = kernel_query(*options.target, recipe.threads),

@@ -10,6 +10,7 @@
 #include "base/hash.hpp"
 #include "base/json.hpp"
 #include "base/parallel.hpp"
+#include "device/cpu/start_team.hpp"
 #include "gemm/problem.hpp"
 #include "ir/safetensors.hpp"
 #include "kernels/cpu/gemm/onednn_version.hpp"
@@ -117,6 +118,7 @@ Result<Plan> read_plan(const Safetensors& file, const Target& target) {
   RUNG_TRY(auto json, parse_json(text->second, "plan"));
   RUNG_TRY(Plan plan, plan_from_json(json));
   plan.target = &target;
+  if (!target.gpu) RUNG_CHECK(cpu::check_threads(plan.recipe.threads));
   RUNG_CHECK(load_weights(file, plan));
   RUNG_CHECK(load_values(file, plan));
   Tensors tensors = tensors_of(plan);

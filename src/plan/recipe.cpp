@@ -7,6 +7,7 @@
 
 #include "base/atomic_file.hpp"
 #include "base/json.hpp"
+#include "device/cpu/start_team.hpp"
 #include "passes/pipeline.hpp"
 
 namespace rung {
@@ -111,8 +112,8 @@ Result<Recipe> recipe_from_json(const Json& json) {
   auto dtype = dtype_named(precision);
   if (!dtype || !is_float(*dtype)) return fail("recipe: field 'precision': got '{}', wanted f32 or bf16", precision);
   recipe.precision = *dtype;
-  if (recipe.threads < 0 || recipe.threads > 1024)
-    return fail("recipe: field 'threads': got {}, wanted 1 to 1024, or 0 for a GPU", recipe.threads);
+  if (recipe.threads < 0 || recipe.threads > cpu::kMostThreads)
+    return fail("recipe: field 'threads': got {}, wanted 1 to {}, or 0 for a GPU", recipe.threads, cpu::kMostThreads);
   const Json choices = json.value("choices", Json::object());
   for (const auto& [problem, entry] : choices.items()) {
     RUNG_TRY(recipe.choices[problem], choice_from_json(problem, entry));

@@ -5,6 +5,8 @@
 #include <deque>
 
 #include "base/big_block.hpp"
+#include "base/signals.hpp"
+#include "session/launch.hpp"
 #include "session/recorder.hpp"
 
 namespace rung {
@@ -26,14 +28,20 @@ struct Launch {
 class Captured : public Recorder {
  public:
   Captured(const Plan& plan, cpu::Team& team, std::shared_ptr<std::byte> arena)
-      : plan_(plan), team_(team), arena_(std::move(arena)), launches_(static_cast<size_t>(team.size())) {
+      : plan_(plan),
+        team_(team),
+        runs_onednn_(runs_onednn(plan)),
+        arena_(std::move(arena)),
+        launches_(static_cast<size_t>(team.size())) {
     for (const Step& step : plan.steps) bind(step);
   }
 
   Status run() override {
+    std::optional<SignalsHeld> held;
+    if (runs_onednn_) held.emplace();
     team_.run([this](int thread) {
       for (const Launch& launch : launches_[static_cast<size_t>(thread)]) {
-        launch.run(launch.call);
+        launch_on_thread(launch.run, launch.call);
         team_.barrier();
       }
     });
@@ -60,7 +68,7 @@ class Captured : public Recorder {
   Status run_step(size_t index) override {
     team_.run([this, index](int thread) {
       const Launch& launch = launches_[static_cast<size_t>(thread)][index];
-      launch.run(launch.call);
+      launch_on_thread(launch.run, launch.call);
     });
     return check_fault(bound_[index].fault.exchange(0), plan_.steps[index]);
   }
@@ -88,6 +96,7 @@ class Captured : public Recorder {
 
   const Plan& plan_;
   cpu::Team& team_;
+  const bool runs_onednn_;
   std::shared_ptr<std::byte> arena_;
   std::deque<Bound> bound_;                    // addresses stay
   std::vector<std::vector<Launch>> launches_;  // by thread

@@ -1,9 +1,12 @@
 // The eager recorder: every decision and allocation happens inside the run, op by op.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
 
+#include "base/signals.hpp"
+#include "session/launch.hpp"
 #include "session/recorder.hpp"
 
 namespace rung {
@@ -23,7 +26,11 @@ Block allocate(uint64_t bytes) {
 class Eager : public Recorder {
  public:
   Eager(const Plan& plan, cpu::Team& team)
-      : plan_(plan), team_(team), blocks_(plan.buffers.size()), freed_after_(plan.steps.size()) {
+      : plan_(plan),
+        team_(team),
+        runs_onednn_(runs_onednn(plan)),
+        blocks_(plan.buffers.size()),
+        freed_after_(plan.steps.size()) {
     std::vector<bool> fixed(plan.buffers.size());
     for (const auto& input : plan.inputs) fix(input.buffer, fixed);
     for (const auto& output : plan.outputs) fix(output.buffer, fixed);
@@ -33,6 +40,8 @@ class Eager : public Recorder {
   }
 
   Status run() override {
+    std::optional<SignalsHeld> held;
+    if (runs_onednn_) held.emplace();
     for (size_t i = 0; i < plan_.steps.size(); ++i) {
       RUNG_CHECK(launch(i));
       for (uint32_t buffer : freed_after_[i]) blocks_[buffer].reset();
@@ -77,13 +86,14 @@ class Eager : public Recorder {
     void* scratch = step.scratch ? block(*step.scratch) : nullptr;
     std::atomic<uint32_t> fault{0};
     team_.run([&](int thread) {
-      kernel->run({problem, inputs.data(), output, scratch, state.get(), thread, &team_, &fault});
+      launch_on_thread(kernel->run, {problem, inputs.data(), output, scratch, state.get(), thread, &team_, &fault});
     });
     return check_fault(fault, step);
   }
 
   const Plan& plan_;
   cpu::Team& team_;
+  const bool runs_onednn_;
   std::vector<Block> blocks_;
   std::vector<std::vector<uint32_t>> freed_after_;  // by step
 };
@@ -94,8 +104,16 @@ std::unique_ptr<Recorder> make_eager_recorder(const Plan& plan, cpu::Team& team)
   return std::make_unique<Eager>(plan, team);
 }
 
+bool runs_onednn(const Plan& plan) {
+  return std::any_of(plan.steps.begin(), plan.steps.end(),
+                     [](const Step& step) { return step.kernel.ends_with("_onednn"); });
+}
+
 Status check_fault(uint32_t fault, const Step& step) {
   if (fault == 0) return {};
+  if (fault == kKernelThrew)
+    return fail("{} ({}): {} could not run: no memory, or its library failed", step.label, name_of(step.op),
+                step.kernel);
   return fail("{} ({}): operand {} holds an index out of range", step.label, name_of(step.op), fault - 1);
 }
 

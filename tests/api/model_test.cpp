@@ -108,11 +108,39 @@ TEST(PublicModel, NamesABadInput) {
   EXPECT_TRUE(outputs.empty());
 }
 
+TEST(PublicModel, RefusesThreadsThatNoTeamHas) {
+  for (int threads : {-1, 1025, 100000}) {
+    api::Model model;
+    api::Status status = model.open(kModel, {.threads = threads, .shapes = kOptions.shapes});
+    EXPECT_EQ(status.message(),
+              "threads: got " + std::to_string(threads) + ", wanted at most 1024, or 0 for as many as there are cores");
+    EXPECT_TRUE(model.inputs().empty());
+  }
+}
+
+TEST(PublicModel, LeavesTheTensorsItWasToFillOnAnError) {
+  TemporaryDirectory directory;
+  make_encoder(directory);
+  api::Model model = opened(directory.path());
+  api::Tensors inputs, outputs;
+  ASSERT_TRUE(model.encode("a", inputs));
+  ASSERT_TRUE(model.run(inputs, outputs));
+  const auto ids = inputs.at("input_ids").bytes, embedding = outputs.at("sentence_embedding").bytes;
+  EXPECT_FALSE(model.run({}, outputs));
+  EXPECT_EQ(outputs.at("sentence_embedding").bytes, embedding);
+  EXPECT_FALSE(opened().encode("b", inputs));  // it has no tokenizer
+  EXPECT_EQ(inputs.at("input_ids").bytes, ids);
+  outputs["old"] = {};
+  ASSERT_TRUE(model.run(inputs, outputs));
+  EXPECT_EQ(outputs.count("old"), 0u) << "it holds the model's outputs alone";
+}
+
 TEST(PublicModel, NamesWhatCannotBeOpened) {
   api::Model model;
   EXPECT_THAT(model.open("/nowhere").message(), HasSubstr("/nowhere"));
   api::Tensors outputs;
   EXPECT_EQ(model.run({}, outputs).message(), "no model is open");
+  EXPECT_EQ(model.encode("a", outputs).message(), "no model is open");
   EXPECT_TRUE(model.inputs().empty());
 }
 

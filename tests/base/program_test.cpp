@@ -9,6 +9,8 @@
 #include <array>
 #include <chrono>
 
+#include "base/signals.hpp"
+
 namespace rung {
 namespace {
 
@@ -48,6 +50,18 @@ TEST(Program, ThatIsNotThereIsAnError) {
   auto ended = run_program("/nowhere/at/all", {}, 1);
   ASSERT_FALSE(ended);
   EXPECT_THAT(ended.error().message, HasSubstr("cannot start '/nowhere/at/all': No such file"));
+}
+
+TEST(Program, HandlesNoSignalsThatWereHeldWhenItWasStarted) {
+  Result<pid_t> child = fail("not started");
+  {
+    const SignalsHeld held;
+    child = start_program("/bin/sh", {"-c", "kill -INT $$; kill -TERM $$; exit 7"}, {});
+  }
+  ASSERT_TRUE(child) << child.error().message;
+  int status = 0;
+  EXPECT_EQ(waitpid(*child, &status, 0), *child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7) << status;
 }
 
 TEST(Program, TakesTheStreamsItIsGiven) {

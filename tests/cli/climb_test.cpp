@@ -104,7 +104,7 @@ TEST(ClimbCommand, InterruptedKeepsWhatItTunedAndWritesNothingElse) {
   EXPECT_TRUE(says(process, "rung: projection"));  // gemm, the rung before it, has tuned
   kill(process.pid, SIGINT);
   Ran ran = Tool::wait(process);
-  EXPECT_EQ(ran.exit_code, 1);
+  EXPECT_EQ(ran.exit_code, 128 + SIGINT);
   EXPECT_THAT(error_line(ran), HasSubstr("interrupted"));
   EXPECT_TRUE(is_empty(tool / "out"));
   EXPECT_THAT(read_text_file(tool / "cache/tuning.json").value_or("no database"), HasSubstr("linear m="));

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "support/fake_gpu.hpp"
+#include "support/signal_masks.hpp"
 
 namespace rung {
 namespace {
@@ -37,6 +38,13 @@ TEST(LoadWatch, SaysWhyItSeesNothing) {
   EXPECT_EQ(load.unknown, "no such library");
   EXPECT_EQ(load.samples, 0);
   EXPECT_EQ(load.runs, 3);
+}
+
+TEST(LoadWatch, HandlesNoSignalsOnItsThread) {
+  auto card = testing::fake_gpu();
+  int before = threads_that_handle(SIGALRM);
+  gpu::LoadWatch watch(*card);
+  EXPECT_EQ(threads_that_handle(SIGALRM), before);
 }
 
 TEST(LoadWatch, MayBeLeftWithoutAnAnswer) {

@@ -1,12 +1,15 @@
 // The team: every thread runs, barriers order phases, sleepers wake, and destruction never hangs.
 // SPDX-License-Identifier: Apache-2.0
-#include "device/cpu/team.hpp"
+#include "device/cpu/start_team.hpp"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <numeric>
 #include <thread>
+
+#include "support/address_space_limit.hpp"
+#include "support/signal_masks.hpp"
 
 namespace rung::cpu {
 namespace {
@@ -80,6 +83,36 @@ TEST_P(TeamOf, WorksPinned) {
 TEST(Team, OfNoneIsOne) {
   Team team(0);
   EXPECT_EQ(team.size(), 1);
+}
+
+TEST_P(TeamOf, HandlesNoSignalsOnItsWorkers) {
+  Team team(GetParam());
+  std::atomic<int> held{0}, faults_held{0};
+  team.run([&](int) { held += is_held(SIGALRM), faults_held += is_held(SIGSEGV); });
+  EXPECT_EQ(held, team.size() - 1);
+  EXPECT_EQ(faults_held, 0);
+  EXPECT_FALSE(is_held(SIGALRM));
+}
+
+TEST(Team, OfACountThatItCannotHaveIsAnError) {
+  for (int threads : {-1, 0, 1025, 100000}) {
+    auto team = start_team(threads);
+    ASSERT_FALSE(team) << threads;
+    EXPECT_EQ(team.error().message, "got " + std::to_string(threads) + " threads, wanted 1 to 1024");
+  }
+}
+
+TEST(Team, WhoseThreadsAreNotToBeHadIsAnErrorAndLeavesNone) {
+  if (!kLimitable) GTEST_SKIP() << "a sanitizer's own memory knows no limit";
+  int before = count_threads();
+  {
+    AddressSpaceLimit limit(size_t{200} << 20);  // stacks of 8 MB, as a rule
+    auto team = start_team(1000);
+    ASSERT_FALSE(team);
+    EXPECT_EQ(team.error().message.find("cannot start 1000 threads: "), 0u) << team.error().message;
+  }
+  for (int wait = 0; count_threads() > before && wait < 1000; ++wait) let_workers_sleep();  // joined ones vanish soon
+  EXPECT_EQ(count_threads(), before);
 }
 
 TEST(Share, CoversEveryItemOnceInOrder) {

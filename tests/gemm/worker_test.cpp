@@ -37,6 +37,15 @@ void hang(const cpu::Call&) {
   while (true) pause();
 }
 
+void throw_bad_alloc(const cpu::Call& call) {
+  if (call.thread == 0) throw std::bad_alloc();
+}
+void signalled(const cpu::Call& call) {
+  for (int signal : {SIGINT, SIGTERM, SIGHUP}) kill(getpid(), signal);
+  copy(call);
+}
+
+const Kernel kThrow{"throw", "unary", always, throw_bad_alloc}, kSignalled{"signalled", "unary", always, signalled};
 const Kernel kCopy{"copy", "unary", always, copy}, kTwice{"twice", "unary", always, twice},
     kNaN{"nan", "unary", always, not_numbers}, kAbort{"abort", "unary", always, abort_quietly},
     kSegfault{"segfault", "unary", always, segfault}, kLeave{"leave", "unary", always, leave},
@@ -62,6 +71,19 @@ TEST(Worker, ACrashCostsTheCrashedCandidateOnly) {
   EXPECT_THAT(results[1].failure, HasSubstr("crashed: Aborted"));
   EXPECT_THAT(results[3].failure, HasSubstr("crashed: Segmentation fault"));
   for (size_t i : {0, 2, 4}) EXPECT_GT(results[i].us, 0) << results[i].failure;
+}
+
+TEST(Worker, AnExceptionStaysInItsProcess) {
+  const pid_t test = getpid();
+  auto results = measure({&kCopy, &kThrow, &kCopy});
+  if (getpid() != test) _exit(99);  // the child, gone on as if it were the climb
+  EXPECT_EQ(results[1].failure, "worker exited with 1");
+  EXPECT_GT(results[0].us, 0);
+  EXPECT_GT(results[2].us, 0);
+}
+
+TEST(Worker, IgnoresSignalsThatTheClimbDecidesOn) {
+  for (const Measured& measured : measure({&kSignalled, &kCopy})) EXPECT_EQ(measured.failure, "");
 }
 
 TEST(Worker, AHangCostsTheHungCandidateOnly) {

@@ -8,8 +8,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 
+#include "base/signals.hpp"
 #include "device/cpu/cpu_info.hpp"
+#include "device/cpu/start_team.hpp"
 
 namespace rung::cpu {
 namespace {
@@ -62,25 +65,51 @@ void pin(int thread) {
   }
 }
 
+// Wakes them all for the last time.
+void stop(std::atomic<bool>& stopping, std::atomic<uint32_t>& ticket, std::vector<std::thread>& workers) {
+  stopping.store(true, std::memory_order_relaxed);
+  ticket.fetch_add(1);
+  ticket.notify_all();
+  for (auto& worker : workers) worker.join();
+}
+
 }  // namespace
 
+Status check_threads(int threads) {
+  if (threads >= 1 && threads <= kMostThreads) return {};
+  return fail("got {} threads, wanted 1 to {}", threads, kMostThreads);
+}
+
+Result<std::shared_ptr<Team>> start_team(int threads, Pinning pinning) {
+  RUNG_CHECK(check_threads(threads));
+  try {
+    return std::make_shared<Team>(threads, pinning);
+  } catch (const std::exception& error) {
+    return fail("cannot start {} threads: {}", threads, error.what());
+  }
+}
+
+// Throws what starting a thread throws.
 Team::Team(int threads, Pinning pinning) : size_(std::max(1, threads)) {
   bool fits = size_ <= cpu_info().cores;
   spins_ = fits ? static_cast<int>(kIdleSpinUs) * pauses_per_us() : 16;
   bool pinned = pinning == Pinning::cores && fits;
-  for (int thread = 1; thread < size_; ++thread)
-    workers_.emplace_back([this, thread, pinned] {
-      if (pinned) pin(thread);
-      work(thread);
-    });
+  workers_.reserve(static_cast<size_t>(size_));
+  const SignalsHeld held;  // on the workers, too, from their first instruction on
+  try {
+    for (int thread = 1; thread < size_; ++thread)
+      workers_.emplace_back([this, thread, pinned] {
+        const SignalsHeld always;  // so that kernels need not ask for it
+        if (pinned) pin(thread);
+        work(thread);
+      });
+  } catch (...) {
+    stop(stopping_, ticket_, workers_);
+    throw;
+  }
 }
 
-Team::~Team() {
-  stopping_.store(true, std::memory_order_relaxed);
-  ticket_.fetch_add(1);
-  ticket_.notify_all();
-  for (auto& worker : workers_) worker.join();
-}
+Team::~Team() { stop(stopping_, ticket_, workers_); }
 
 // The bump is a read-modify-write, so it is ordered before notify_all's look at the sleepers: none is missed.
 void Team::run_erased(Body body, void* data) {

@@ -4,6 +4,7 @@
 
 #include <chrono>
 
+#include "base/signals.hpp"
 #include "measure/clock.hpp"
 
 namespace rung::gpu {
@@ -24,6 +25,7 @@ LoadWatch::LoadWatch(const Gpu& gpu) {
   if (auto found = find_device(gpu, sensors_)) {
     device_ = *found;
     look();
+    const SignalsHeld held;  // from the thread's first instruction on
     thread_ = std::thread([this] { watch(); });
   } else {
     unknown_ = found.error().message;
@@ -38,7 +40,12 @@ void LoadWatch::look() {
 
 void LoadWatch::watch() {
   std::unique_lock lock(mutex_);
-  while (!ended_.wait_for(lock, kPeriod, [this] { return end_; })) look();
+  while (!ended_.wait_for(lock, kPeriod, [this] { return end_; })) {
+    try {
+      look();
+    } catch (const std::bad_alloc&) {  // one reading less
+    }
+  }
 }
 
 void LoadWatch::end() {

@@ -4,6 +4,8 @@
 
 #include <dlfcn.h>
 
+#include "base/signals.hpp"
+
 namespace rung::cpu::gemm {
 namespace {
 
@@ -103,13 +105,16 @@ OneDnnMatmul::OneDnnMatmul(const OneDnnProblem& problem)
 }
 
 void OneDnnMatmul::run(const Addresses& at) const {
+  const SignalsHeld held;  // for long sums its code points the stack pointer into its data, where a signal would write
   const OneOpenMpThread alone;
   size_t next = 0;
   auto set = [&](const void* data) { dnnl_memory_set_data_handle(memories_[next++].get(), const_cast<void*>(data)); };
   set(at.x), set(at.w), set(at.out);
   if (has_bias_) set(at.bias);
   if (has_residual_) set(at.residual);
-  dnnl_primitive_execute(primitive_.get(), stream_.get(), static_cast<int>(arguments_.size()), arguments_.data());
+  dnnl::error::wrap_c_api(
+      dnnl_primitive_execute(primitive_.get(), stream_.get(), static_cast<int>(arguments_.size()), arguments_.data()),
+      "oneDNN could not run a matmul");
 }
 
 Verdict onednn_supports(const OneDnnProblem& problem) {

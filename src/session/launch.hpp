@@ -1,0 +1,28 @@
+// What both recorders of a processor do around a kernel: nothing may be thrown out of a thread, nor handled within
+// oneDNN's code.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <exception>
+
+#include "kernels/cpu/kernel.hpp"
+#include "plan/plan.hpp"
+
+namespace rung {
+
+// In a fault flag: the kernel threw. Other values are a kernel's own.
+inline constexpr uint32_t kKernelThrew = UINT32_MAX;
+
+// A launch on one thread. The others wait for it whatever happens.
+inline void launch_on_thread(void (*run)(const cpu::Call&), const cpu::Call& call) {
+  try {
+    run(call);
+  } catch (const std::exception&) {
+    call.fault->store(kKernelThrew, std::memory_order_relaxed);
+  }
+}
+
+// Does the plan run oneDNN? Each of its calls holds signals (base/signals.hpp); held for a whole run, they cost one
+// pair of system calls instead of one for each launch.
+bool runs_onednn(const Plan& plan);
+
+}  // namespace rung

@@ -1,0 +1,14 @@
+// A malloc and an mmap that count their calls and refuse one of them: linked into a test, or loaded before a program's
+// own (LD_PRELOAD): RUNG_REFUSE_ALLOCATION=N then says which one, and how many there were goes to
+// RUNG_ALLOCATIONS=FILE.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+extern "C" {
+// The n-th allocation from now on is refused, counted from 1; 0: none.
+void refuse_allocation(long n);
+// Since refuse_allocation() was called.
+long allocations_asked();
+// Blocks and mappings that were made and not given back.
+long allocations_alive();
+}

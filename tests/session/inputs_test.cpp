@@ -1,0 +1,128 @@
+// What a session's inputs hold from one run to the next, on every recorder: those left out take their defaults again,
+// and what is refused changes nothing.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "plan/support.hpp"
+#include "support/fake_target.hpp"
+
+namespace rung {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Where {
+  bool gpu, capture;
+};
+
+class InputsOf : public ::testing::TestWithParam<Where> {
+ protected:
+  InputsOf() : target_(GetParam().gpu ? testing::fake_target() : cpu_target()), session_(make()) {}
+
+  Session make() {
+    Graph graph = graph_of(
+        "x: f32[4] = input()\n"
+        "mask: f32[4] = input()\n"
+        "y: f32[4] = mul(x, mask)\n"
+        "a: f32[4] = neg(mask)\n"
+        "return y=y, a=a");
+    Recipe recipe{.capture = GetParam().capture, .threads = GetParam().gpu ? 0 : 1};
+    auto built = build_plan(graph, recipe, {.target = &target_});
+    EXPECT_TRUE(built) << built.error().message;
+    built->plan.inputs[1].value = all_ones_;
+    auto session = Session::create(std::make_shared<Plan>(std::move(built->plan)), std::make_shared<cpu::Team>(1));
+    EXPECT_TRUE(session) << session.error().message;
+    return std::move(*session);
+  }
+  void expect_outputs(const std::vector<float>& y, const std::vector<float>& a) {
+    auto outputs = session_.outputs();
+    ASSERT_TRUE(outputs) << outputs.error().message;
+    ASSERT_EQ(outputs->size(), 2u);
+    EXPECT_EQ((*outputs)[0].first, "y") << "in the plan's order";
+    EXPECT_EQ((*outputs)[1].first, "a");
+    EXPECT_THAT((*outputs)[0].second.as<float>(), ::testing::ElementsAreArray(y));
+    EXPECT_THAT((*outputs)[1].second.as<float>(), ::testing::ElementsAreArray(a));
+  }
+
+  const Tensor x_ = Tensor::of<float>({4}, {1, 2, 3, 4}), other_x_ = Tensor::of<float>({4}, {9, 9, 9, 9}),
+               all_ones_ = Tensor::of<float>({4}, {1, 1, 1, 1}), half_ = Tensor::of<float>({4}, {1, 1, 0, 0}),
+               bad_ = Tensor::of<float>({4}, {0, 0, 0, NAN});
+  Target target_;
+  Session session_;
+};
+
+TEST_P(InputsOf, ARunThatAreLeftOutTakeTheirDefaultsAgain) {
+  ASSERT_TRUE(session_.infer({{"x", x_}, {"mask", half_}}));
+  expect_outputs({1, 2, 0, 0}, {-1, -1, 0, 0});
+  ASSERT_TRUE(session_.infer({{"x", x_}}));
+  expect_outputs({1, 2, 3, 4}, {-1, -1, -1, -1});
+}
+
+TEST_P(InputsOf, ARunStayForTheNextOne) {
+  ASSERT_TRUE(session_.set_inputs({{"x", x_}, {"mask", half_}}));
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(session_.run());
+    expect_outputs({1, 2, 0, 0}, {-1, -1, 0, 0});
+  }
+}
+
+TEST_P(InputsOf, ARunThatAreRefusedChangeNone) {
+  ASSERT_TRUE(session_.set_inputs({{"x", x_}, {"mask", half_}}));
+  const std::vector<NamedTensors> refused{{{"x", other_x_}, {"mask", bad_}},
+                                          {{"x", bad_}, {"mask", all_ones_}},
+                                          {{"mask", all_ones_}},
+                                          {{"x", other_x_}, {"z", x_}},
+                                          {{"mask", all_ones_}, {"x", Tensor({DType::f32, {3}})}}};
+  for (const NamedTensors& inputs : refused) {
+    EXPECT_FALSE(session_.set_inputs(inputs));
+    ASSERT_TRUE(session_.run());
+    expect_outputs({1, 2, 0, 0}, {-1, -1, 0, 0});
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Recorders, InputsOf,
+                         ::testing::Values(Where{false, false}, Where{false, true}, Where{true, false},
+                                           Where{true, true}));
+
+// A device whose gather finds an index out of range once.
+class RaisedFault : public ::testing::TestWithParam<bool> {
+ protected:
+  static Status enqueue_gather(const gpu::Call& call) {
+    auto* fault = static_cast<uint32_t*>(gpu::device_pointer(call.fault));
+    return call.gpu.check(testing::fake::submit([fault] {
+                            if (s_faults > 0) --s_faults, *fault = 2;
+                          }),
+                          "gather");
+  }
+  static inline int s_faults = 0;
+};
+
+TEST_P(RaisedFault, OnADeviceIsToldOnceAndNotOfTheNextRun) {
+  Kernel faulty{.name = "gather_faulty",
+                .op = "gather",
+                .supports = [](const Problem&, const Machine&) { return accept(); },
+                .enqueue = enqueue_gather};
+  std::vector<const Kernel*> rows{&faulty};
+  Target target = testing::fake_target();
+  target.kernels = rows;
+  auto built = build_plan(graph_of("t: f32[4,2] = constant(name=\"t\")\n"
+                                   "a: f32[3,2] = gather(t, i:i64[3], axis=0)  # the.lookup\n"
+                                   "return a=a"),
+                          {.capture = GetParam(), .threads = 0}, {.target = &target});
+  ASSERT_TRUE(built) << built.error().message;
+  s_faults = 0;
+  auto session = Session::create(std::make_shared<Plan>(std::move(built->plan)), nullptr);
+  ASSERT_TRUE(session) << session.error().message;
+  ASSERT_TRUE(session->run());
+  s_faults = 1;
+  Status failed = session->run();
+  ASSERT_FALSE(failed);
+  EXPECT_THAT(failed.error().message, HasSubstr("the.lookup (gather): operand 1 holds an index out of range"));
+  EXPECT_FALSE(device_failed(failed));
+  EXPECT_TRUE(session->run());
+}
+
+INSTANTIATE_TEST_SUITE_P(Captured, RaisedFault, ::testing::Bool());
+
+}  // namespace
+}  // namespace rung
