@@ -98,9 +98,9 @@ Status check_step(const Plan& plan, uint32_t index, Holdings& holdings) {
 
 Status check_range(const PlanInput& input) {
   if (!input.first && !input.last) return {};
-  const bool integers = input.type.dtype == DType::i64 || input.type.dtype == DType::i32;
   const int64_t least = input.first.value_or(0), most = input.last.value_or(-1);
-  if (!integers || !input.first || !input.last || least > most || least < -kMostIndex || most > kMostIndex)
+  if (is_float(input.type.dtype) || !input.first || !input.last || least > most || least < -kMostIndex ||
+      most > kMostIndex)
     return fail("got a range from {} to {} for {}, wanted integers in order, of at most {}", least, most, input.type,
                 kMostIndex);
   return {};

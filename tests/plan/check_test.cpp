@@ -235,6 +235,12 @@ const Damage kDamages[] = {
 };
 INSTANTIATE_TEST_SUITE_P(, DamagedPlan, testing::ValuesIn(kDamages));
 
+TEST(CheckPlan, AcceptsRangesOfIntegersAndBools) {
+  Plan plan = plan_of("y = select(keep:bool[4], a:i32[4], b:i32[4])");
+  for (PlanInput& input : plan.inputs) input.first = 0, input.last = 1;
+  EXPECT_EQ(error_of(plan), "");
+}
+
 TEST(CheckPlan, RefusesRangesThatHoldNothing) {
   for (auto [first, last] : {std::pair<int64_t, int64_t>{0, -1}, {5, 4}, {INT64_MIN, INT64_MAX}, {0, INT64_MAX}}) {
     Plan plan = plan_of_ids();
