@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/check.hpp"
 
+#include <cctype>
+
 #include "measure/clock.hpp"
 #include "support.hpp"
 
@@ -191,14 +193,14 @@ const Damage kDamages[] = {
     {"buffers that overlap within one step, where one ends and the other begins",
      [](Plan& p) { p.buffers[*p.steps[1].scratch].offset = p.buffers[p.steps[0].output.index].offset; },
      "two buffers alive at step 1 overlap"},
-    {"a buffer that begins below another and reaches into it",
+    {"a buffer that reaches into one above it",
      [](Plan& p) {
-       Buffer& upper = p.buffers[p.steps[1].output.index];
-       set_apart(p, p.steps[1].output.index);
-       p.buffers.push_back({upper.offset - 64, 128, upper.first_step, upper.last_step});
-       p.buffers.push_back({p.arena_bytes, 64, 0, 0}), p.arena_bytes += 64;
+       p.arena_bytes += 256;
+       Buffer upper = set_apart(p, p.steps[1].output.index);
+       p.buffers[p.steps[1].output.index].first_step = 1;
+       p.buffers.push_back({upper.offset - 64, 128, 0, upper.last_step});
      },
-     "overlap"},
+     "two buffers alive at step 1 overlap"},
     {"an arena out of range", [](Plan& p) { p.arena_bytes = UINT64_MAX; }, "out of range"},
     // inputs and outputs
     {"an input without its buffer", [](Plan& p) { p.inputs[0].buffer = 99; }, "input 'x': buffer 99 of"},
@@ -233,7 +235,18 @@ const Damage kDamages[] = {
      "two inputs are named 'x'"},
     {"two outputs of one name", [](Plan& p) { p.outputs.push_back(p.outputs[0]); }, "two outputs are named 'y'"},
 };
-INSTANTIATE_TEST_SUITE_P(, DamagedPlan, testing::ValuesIn(kDamages));
+// "dead scratch": DeadScratch
+std::string name_of(const testing::TestParamInfo<Damage>& info) {
+  std::string name;
+  bool begins = true;
+  for (const char* c = info.param.what; *c; ++c) {
+    const bool letter = std::isalnum(static_cast<unsigned char>(*c));
+    if (letter) name += static_cast<char>(begins ? std::toupper(*c) : *c);
+    begins = !letter;
+  }
+  return name;
+}
+INSTANTIATE_TEST_SUITE_P(, DamagedPlan, testing::ValuesIn(kDamages), name_of);
 
 TEST(CheckPlan, AcceptsRangesOfIntegersAndBools) {
   Plan plan = plan_of("y = select(keep:bool[4], a:i32[4], b:i32[4])");
