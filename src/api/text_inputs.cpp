@@ -5,31 +5,41 @@
 #include <algorithm>
 
 #include "import/tokenizer.hpp"
+#include "session/session.hpp"
 
 namespace rung {
 namespace {
 
-const PlanInput* input_named(const Plan& plan, std::string_view name) {
-  auto it = std::find_if(plan.inputs.begin(), plan.inputs.end(), [&](const auto& input) { return input.name == name; });
-  return it == plan.inputs.end() ? nullptr : &*it;
+template <class Named>
+const Named* named(const std::vector<Named>& list, std::string_view name) {
+  auto it = std::find_if(list.begin(), list.end(), [&](const auto& one) { return one.name == name; });
+  return it == list.end() ? nullptr : &*it;
 }
 
 }  // namespace
 
 Result<NamedTensors> inputs_of_text(const Plan& plan, std::string_view text) {
-  const auto* ids = input_named(plan, "input_ids");
+  const auto* ids = named(plan.inputs, "input_ids");
   if (!ids || plan.attachments.empty()) return fail("the model has no tokenizer of its own, or no input 'input_ids'");
-  if (const Shape& shape = ids->type.shape; shape.rank() != 2 || shape[0] != 1)
-    return fail("a text wants a plan of one row of tokens, [1,S]; this plan's input_ids are {}: give it arrays instead",
-                shape);
+  const int64_t length = ids->type.shape.rank() > 0 ? ids->type.shape.back() : 1;
   RUNG_TRY(Tokenizer tokenizer, Tokenizer::from_texts(plan.attachments));
-  int64_t length = ids->type.shape.back();
   RUNG_TRY(Encoding encoding, tokenizer.encode(text, {.max_length = length, .pad_to = length}));
   NamedTensors inputs;
   for (const auto& [name, values] :
        {std::pair{"input_ids", &encoding.ids}, std::pair{"attention_mask", &encoding.attention_mask},
-        std::pair{"token_type_ids", &encoding.token_type_ids}})
-    if (const auto* input = input_named(plan, name)) inputs[name] = Tensor::of<int64_t>(input->type.shape, *values);
+        std::pair{"token_type_ids", &encoding.token_type_ids}}) {
+    const auto* input = named(plan.inputs, name);
+    const auto* frozen = named(plan.frozen, name);
+    if (!input && !frozen) continue;
+    const Type& type = input ? input->type : frozen->value.type();
+    const Type text_type{DType::i64, {1, static_cast<int64_t>(values->size())}};
+    if (!(type == text_type))
+      return fail("input '{}': the plan wants {}, and a text of {} tokens is {}: give it arrays instead", name, type,
+                  length, text_type);
+    Tensor tensor = Tensor::of<int64_t>(type.shape, *values);
+    if (frozen) RUNG_CHECK(check_frozen_input(*frozen, tensor));
+    if (input) inputs[name] = std::move(tensor);
+  }
   return inputs;
 }
 

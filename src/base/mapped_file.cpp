@@ -22,10 +22,25 @@ Result<std::shared_ptr<MappedFile>> MappedFile::open(const std::string& path) {
   }
   auto size = static_cast<size_t>(info.st_size);
   void* data = size ? mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0) : nullptr;
-  int mapping_error = errno;
-  ::close(fd);
-  if (data == MAP_FAILED) return fail("'{}': cannot map {} bytes: {}", path, size, std::strerror(mapping_error));
-  return std::shared_ptr<MappedFile>(new MappedFile(path, static_cast<const std::byte*>(data), size));
+  if (data == MAP_FAILED) {
+    int mapping_error = errno;
+    ::close(fd);
+    return fail("'{}': cannot map {} bytes: {}", path, size, std::strerror(mapping_error));
+  }
+  return std::shared_ptr<MappedFile>(new MappedFile(path, fd, static_cast<const std::byte*>(data), size));
+}
+
+Status MappedFile::read(size_t at, void* to, size_t bytes) const {
+  auto* next = static_cast<std::byte*>(to);
+  for (size_t left = bytes; left > 0;) {
+    const ssize_t got = pread(descriptor_, next, left, static_cast<off_t>(at + bytes - left));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return fail("'{}': cannot read: {}", path_, std::strerror(errno));
+    if (got == 0) return fail("'{}' was cut short: wanted {} bytes from {} on", path_, bytes, at);
+    next += got;
+    left -= static_cast<size_t>(got);
+  }
+  return {};
 }
 
 void MappedFile::release(std::span<const std::byte> part) const {
@@ -37,6 +52,7 @@ void MappedFile::release(std::span<const std::byte> part) const {
 
 MappedFile::~MappedFile() {
   if (data_) munmap(const_cast<std::byte*>(data_), size_);
+  ::close(descriptor_);
 }
 
 }  // namespace rung

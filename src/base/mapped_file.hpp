@@ -19,13 +19,18 @@ class MappedFile {
   MappedFile& operator=(const MappedFile&) = delete;
 
   std::span<const std::byte> bytes() const { return {data_, size_}; }
+  // Copies bytes of the file itself. Another process may cut a file short at any time: then touching the mapping is a
+  // fault of this process, and this an error.
+  Status read(size_t at, void* to, size_t bytes) const;
   // The whole pages within `part` need not stay in memory; reading them again brings them back.
   void release(std::span<const std::byte> part) const;
   const std::string& path() const { return path_; }
 
  private:
-  MappedFile(std::string path, const std::byte* data, size_t size) : path_(std::move(path)), data_(data), size_(size) {}
+  MappedFile(std::string path, int descriptor, const std::byte* data, size_t size)
+      : path_(std::move(path)), descriptor_(descriptor), data_(data), size_(size) {}
   std::string path_;
+  int descriptor_;
   const std::byte* data_ = nullptr;
   size_t size_ = 0;
 };

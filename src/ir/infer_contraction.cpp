@@ -1,5 +1,7 @@
 // Type rules of matrix products, convolution and attention.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "ir/infer.hpp"
 #include "ir/norm_row.hpp"
 
@@ -95,7 +97,8 @@ Result<Type> rule(const Conv2d& op, Types types) {
   RUNG_CHECK(want_same_dtype(x, w));
   RUNG_CHECK(want_rank(x, 4, "x"));
   RUNG_CHECK(want_rank(w, 4, "weight"));
-  if (op.stride < 1) return fail("got stride {}, wanted at least 1", op.stride);
+  if (op.stride < 1 || op.stride > std::max<int64_t>(1, std::max(x.shape[2], x.shape[3])))
+    return fail("got stride {} for {}, wanted 1 to the image's size", op.stride, x);
   if (x.shape[1] != w.shape[1] || x.shape[2] < w.shape[2] || x.shape[3] < w.shape[3] || w.shape[2] < 1 ||
       w.shape[3] < 1)
     return fail("got x {} and weight {}: channels differ, or the image is smaller than the window", x, w);
@@ -107,7 +110,9 @@ Result<Type> rule(const Conv2d& op, Types types) {
 Result<Type> rule(const Attention& op, Types types) {
   if (op.segments < 1) return fail("got {} segments, wanted at least 1", op.segments);
   size_t first = op.has_mask ? 2 : 1;
-  RUNG_CHECK(want_count(types, first + 2 * static_cast<size_t>(op.segments)));
+  // Divided, not multiplied: twice a number from a file may wrap around.
+  if (types.size() < first || (types.size() - first) % 2 || (types.size() - first) / 2 != uint64_t(op.segments))
+    return fail("got {} operands, wanted {} and two for each of {} segments", types.size(), first, op.segments);
   const Type& q = types[0];
   RUNG_CHECK(want_float(q, "q"));
   RUNG_CHECK(want_rank(q, 4, "q"));
@@ -121,6 +126,7 @@ Result<Type> rule(const Attention& op, Types types) {
         k.shape[2] != types[first].shape[2])
       return fail("got q {} and k {}: batch, heads or head sizes do not fit", q, k);
     keys += k.shape[1];
+    RUNG_CHECK(want_countable({DType::f32, {q.shape[0], q.shape[2], q.shape[1], keys}}));  // the scores
   }
   if (op.has_mask) {
     if (types[1].dtype != DType::f32) return fail("mask: got {}, wanted f32", types[1]);

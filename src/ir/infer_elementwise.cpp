@@ -56,8 +56,8 @@ Result<Type> rule(const Select&, Types types) {
 Result<Type> rule(const Rope&, Types types) {
   RUNG_CHECK(want_count(types, 3));
   RUNG_CHECK(want_float(types[0], "x"));
-  if (types[0].shape.rank() < 1 || types[0].shape.back() % 2)
-    return fail("x: got {}, wanted an even last dimension", types[0]);
+  if (types[0].shape.rank() < 1 || types[0].shape.back() % 2 || types[0].shape.back() < 2)
+    return fail("x: got {}, wanted an even last dimension of at least 2", types[0]);
   RUNG_CHECK(want_broadcast_to(types[1], types[0].shape, "cos"));
   RUNG_CHECK(want_broadcast_to(types[2], types[0].shape, "sin"));
   return types[0];

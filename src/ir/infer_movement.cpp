@@ -1,5 +1,7 @@
 // Type rules of ops that move or re-address elements.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "ir/infer.hpp"
 
 namespace rung::infer {
@@ -32,9 +34,10 @@ Result<Type> rule(const Transpose& op, Types types) {
 Result<Type> rule(const Slice& op, Types types) {
   RUNG_CHECK(want_count(types, 1));
   RUNG_TRY(int axis, normalize_axis(op.axis, types[0].shape.rank()));
-  if (op.step < 1 || op.begin < 0 || op.end < op.begin || op.end > types[0].shape[axis])
-    return fail("got [{}:{}:{}] of axis {} of {}, wanted 0 <= begin <= end <= size and step >= 1", op.begin, op.end,
-                op.step, axis, types[0]);
+  const int64_t size = types[0].shape[axis];
+  if (op.step < 1 || op.step > std::max<int64_t>(1, size) || op.begin < 0 || op.end < op.begin || op.end > size)
+    return fail("got [{}:{}:{}] of axis {} of {}, wanted 0 <= begin <= end <= size and 1 <= step <= size", op.begin,
+                op.end, op.step, axis, types[0]);
   Type type = types[0];
   type.shape[axis] = (op.end - op.begin + op.step - 1) / op.step;
   return type;

@@ -22,6 +22,8 @@ Result<Type> rule(const Softmax& op, Types types) {
 Result<Type> rule(const LayerNorm& op, Types types) {
   RUNG_CHECK(want_count(types, 3u + op.has_residual));
   RUNG_CHECK(want_last_axis(types[0]));
+  for (const Type& type : types) RUNG_CHECK(want_float(type, "operand"));
+  if (!is_float(op.out)) return fail("got output type {}, wanted a float type", op.out);
   if (op.has_residual) RUNG_CHECK(want_shape(types[1], types[0].shape, "residual"));
   Shape vector{types[0].shape.back()};
   RUNG_CHECK(want_shape(types[types.size() - 2], vector, "weight"));
@@ -32,6 +34,8 @@ Result<Type> rule(const LayerNorm& op, Types types) {
 Result<Type> rule(const RmsNorm& op, Types types) {
   RUNG_CHECK(want_count(types, 2));
   RUNG_CHECK(want_last_axis(types[0]));
+  RUNG_CHECK(want_float(types[1], "weight"));
+  if (!is_float(op.out)) return fail("got output type {}, wanted a float type", op.out);
   RUNG_CHECK(want_shape(types[1], Shape{types[0].shape.back()}, "weight"));
   return Type{op.out, types[0].shape};
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/mapped_file.hpp"
+#include "base/read_bytes.hpp"
 #include "base/status.hpp"
 #include "ir/tensor.hpp"
 
@@ -44,8 +45,13 @@ class Safetensors {
   // that shares some data is gone, its pages leave this process's memory; the next load finds them in the page cache.
   // Errors: no such tensor; a bool that is neither 0 nor 1.
   Result<Tensor> load(const std::string& name) const;
+  // The same in memory of its own, on huge pages where it is large: nothing that becomes of the file matters any more.
+  Result<Tensor> copy(const std::string& name) const;
+  // Reads bytes of a tensor that is there, without touching the mapping.
+  ReadBytes reader(const std::string& name) const;
 
  private:
+  Result<SafetensorsHeader::Entry> entry(const std::string& name) const;
   std::shared_ptr<std::byte> share(const std::string& name, std::span<const std::byte> data) const;
   Safetensors(std::shared_ptr<MappedFile> file, SafetensorsHeader header)
       : file_(std::move(file)), header_(std::move(header)) {}

@@ -1,10 +1,12 @@
 // Reading safetensors files.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "base/big_block.hpp"
 #include "base/json.hpp"
 #include "ir/checked_shape.hpp"
 #include "ir/safetensors.hpp"
@@ -110,21 +112,38 @@ Status check_coverage(const std::string& path, const std::map<std::string, Entry
   return {};
 }
 
-Result<std::string_view> header_text(std::span<const std::byte> file, const std::string& path) {
-  if (file.size() < 8) return fail("'{}': got {} bytes, wanted at least 8 for a safetensors file", path, file.size());
-  uint64_t length = read_u64(file.data());
+// A file as its size and a way to read it.
+struct Source {
+  const std::string& path;
+  size_t size;
+  const ReadBytes& read;
+};
+
+Result<std::string> header_text(const Source& file) {
+  if (file.size < 8) return fail("'{}': got {} bytes, wanted at least 8 for a safetensors file", file.path, file.size);
+  std::byte first[8];
+  RUNG_CHECK(file.read(0, first, sizeof first));
+  uint64_t length = read_u64(first);
   if (length > kMaxHeaderBytes)
-    return fail("'{}': got a header of {} bytes, wanted at most {}", path, length, kMaxHeaderBytes);
-  if (length > file.size() - 8)
-    return fail("'{}': got {} bytes, wanted a header of {} after the first 8", path, file.size(), length);
-  return std::string_view(reinterpret_cast<const char*>(file.data()) + 8, length);
+    return fail("'{}': got a header of {} bytes, wanted at most {}", file.path, length, kMaxHeaderBytes);
+  if (length > file.size - 8)
+    return fail("'{}': got {} bytes, wanted a header of {} after the first 8", file.path, file.size, length);
+  std::string text(length, '\0');
+  RUNG_CHECK(file.read(sizeof first, text.data(), length));
+  return text;
 }
 
 bool aligned_for(const std::byte* data, DType dtype) { return reinterpret_cast<uintptr_t>(data) % size_of(dtype) == 0; }
 
-Status check_padding(const std::string& path, std::span<const std::byte> data) {
-  bool zero = std::all_of(data.begin(), data.end(), [](std::byte b) { return b == std::byte{0}; });
-  return zero ? Status{} : fail("'{}': damaged: padding between tensors is not zero", path);
+Status check_padding(const Source& file, const Entry& padding) {
+  std::array<std::byte, 4096> part;
+  for (size_t at = padding.begin; at < padding.end; at += part.size()) {
+    const auto some = std::span(part).first(std::min(part.size(), padding.end - at));
+    RUNG_CHECK(file.read(at, some.data(), some.size()));
+    if (std::any_of(some.begin(), some.end(), [](std::byte b) { return b != std::byte{0}; }))
+      return fail("'{}': damaged: padding between tensors is not zero", file.path);
+  }
+  return {};
 }
 
 Status check_bools(const std::string& path, const std::string& name, std::span<const std::byte> data) {
@@ -134,10 +153,9 @@ Status check_bools(const std::string& path, const std::string& name, std::span<c
               bad - data.begin());
 }
 
-}  // namespace
-
-Result<SafetensorsHeader> parse_safetensors(std::span<const std::byte> file, const std::string& path) {
-  RUNG_TRY(auto text, header_text(file, path));
+Result<SafetensorsHeader> parse(const Source& file) {
+  const std::string& path = file.path;
+  RUNG_TRY(std::string text, header_text(file));
   RUNG_TRY(Json json, parse_json(text, path));
   if (!json.is_object()) return fail("'{}': header: got {}, wanted an object", path, describe(json));
   size_t data_start = 8 + text.size();
@@ -147,21 +165,29 @@ Result<SafetensorsHeader> parse_safetensors(std::span<const std::byte> file, con
     if (name == "__metadata__") {
       RUNG_TRY(header.metadata, read_metadata(path, info));
     } else {
-      RUNG_TRY(all[name], read_entry({path, name}, info, data_start, file.size() - data_start));
+      RUNG_TRY(all[name], read_entry({path, name}, info, data_start, file.size - data_start));
     }
   }
-  RUNG_CHECK(check_coverage(path, all, data_start, file.size()));
+  RUNG_CHECK(check_coverage(path, all, data_start, file.size));
   for (const auto& [name, entry] : all)
-    if (name.starts_with(kSafetensorsPadding))
-      RUNG_CHECK(check_padding(path, file.subspan(entry.begin, entry.end - entry.begin)));
+    if (name.starts_with(kSafetensorsPadding)) RUNG_CHECK(check_padding(file, entry));
   std::erase_if(all, [](const auto& item) { return item.first.starts_with(kSafetensorsPadding); });
   header.tensors = std::move(all);
   return header;
 }
 
+}  // namespace
+
+Result<SafetensorsHeader> parse_safetensors(std::span<const std::byte> file, const std::string& path) {
+  return parse({path, file.size(), [file](size_t at, void* to, size_t bytes) {
+                  return std::memcpy(to, file.data() + at, bytes), Status{};
+                }});
+}
+
 Result<std::shared_ptr<const Safetensors>> Safetensors::open(const std::string& path) {
   RUNG_TRY(auto file, MappedFile::open(path));
-  RUNG_TRY(auto header, parse_safetensors(file->bytes(), path));
+  const ReadBytes read = [&](size_t at, void* to, size_t bytes) { return file->read(at, to, bytes); };
+  RUNG_TRY(auto header, parse({path, file->bytes().size(), read}));
   return std::shared_ptr<const Safetensors>(new Safetensors(std::move(file), std::move(header)));
 }
 
@@ -174,16 +200,36 @@ std::shared_ptr<std::byte> Safetensors::share(const std::string& name, std::span
   return fresh;
 }
 
-Result<Tensor> Safetensors::load(const std::string& name) const {
+Result<SafetensorsHeader::Entry> Safetensors::entry(const std::string& name) const {
   auto found = header_.tensors.find(name);
   if (found == header_.tensors.end()) return fail("'{}': no tensor '{}'", path(), name);
-  const auto& [type, begin, end] = found->second;
+  return found->second;
+}
+
+Result<Tensor> Safetensors::load(const std::string& name) const {
+  RUNG_TRY(const Entry found, entry(name));
+  const auto& [type, begin, end] = found;
   auto data = file_->bytes().subspan(begin, end - begin);
   if (type.dtype == DType::boolean) RUNG_CHECK(check_bools(path(), name, data));
   if (aligned_for(data.data(), type.dtype)) return Tensor(type, share(name, data));
   Tensor copy(type);
   std::memcpy(copy.data(), data.data(), data.size());
   return copy;
+}
+
+Result<Tensor> Safetensors::copy(const std::string& name) const {
+  RUNG_TRY(const Entry found, entry(name));
+  auto block = allocate_block(found.end - found.begin);
+  if (!block) return fail("'{}': tensor '{}': no memory for {} bytes", path(), name, found.end - found.begin);
+  RUNG_CHECK(file_->read(found.begin, block.get(), found.end - found.begin));
+  if (found.type.dtype == DType::boolean) RUNG_CHECK(check_bools(path(), name, {block.get(), found.end - found.begin}));
+  return Tensor(found.type, std::move(block));
+}
+
+ReadBytes Safetensors::reader(const std::string& name) const {
+  return [file = file_, begin = header_.tensors.at(name).begin](size_t at, void* to, size_t bytes) {
+    return file->read(begin + at, to, bytes);
+  };
 }
 
 }  // namespace rung

@@ -41,4 +41,16 @@ Verdict supports_linear_operands(const Problem& problem, bool (*known)(DType)) {
   return accept();
 }
 
+Verdict supports_library(const Problem& problem) {
+  const LinearShape shape(problem);
+  for (int at : {0, shape.residual_at}) {
+    if (at < 0) continue;
+    const Operand& rows = problem.inputs[static_cast<size_t>(at)];
+    if (rows.rows() > 1 && rows.row_stride() < rows.shape.back()) return reject("rows of x or residual overlap");
+    if (rows.row_stride() > INT32_MAX) return reject("rows of x or residual are too far apart");
+  }
+  const bool counted = shape.m <= INT32_MAX && shape.w_rows <= INT32_MAX && shape.k <= INT32_MAX;
+  return counted ? accept() : reject("sizes that an int does not hold");
+}
+
 }  // namespace rung

@@ -19,6 +19,8 @@ struct LinearShape {
 Verdict supports_linear_operands(const Problem& problem, bool (*known)(DType));
 // The same for rows that know no extended form (Linear::is_extended).
 Verdict supports_linear(const Problem& problem, bool (*known)(DType));
+// What libraries want besides: rows of x and residual that do not overlap, and sizes that an int holds.
+Verdict supports_library(const Problem& problem);
 inline bool f32_or_bf16(DType type) { return type == DType::f32 || type == DType::bf16; }
 
 }  // namespace rung

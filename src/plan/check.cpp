@@ -1,143 +1,154 @@
-// Bounds and kernels of a loaded plan.
+// Every access of a loaded plan, proved.
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/check.hpp"
 
 #include <algorithm>
+#include <exception>
+#include <set>
 
+#include "device/cpu/start_team.hpp"
 #include "gemm/candidates.hpp"
+#include "kernels/access.hpp"
+#include "measure/cost.hpp"
+#include "plan/buffers.hpp"
 #include "plan/kernel_choice.hpp"
 
 namespace rung {
 namespace {
 
-constexpr uint64_t kMaxArena = uint64_t{1} << 40;
+// Integers that every reader holds exactly, and whose differences never overflow.
+constexpr int64_t kMostIndex = int64_t{1} << 53;
 
-// Bytes from the operand's first element to past its last; nullopt if a stride is negative or anything exceeds
-// kMaxArena, so that a stride times its dimension never overflows.
-std::optional<uint64_t> extent(const Operand& view) {
-  uint64_t last = 0;
-  bool empty = false;
-  for (int i = 0; i < view.shape.rank(); ++i) {
-    auto stride = static_cast<uint64_t>(view.strides[i]);  // a negative one exceeds kMaxArena
-    if (stride > kMaxArena) return std::nullopt;
-    empty = empty || view.shape[i] == 0;
-    uint64_t reach = 0;
-    if (view.shape[i] > 1 && __builtin_mul_overflow(static_cast<uint64_t>(view.shape[i] - 1), stride, &reach))
-      return std::nullopt;
-    if (__builtin_add_overflow(last, reach, &last) || last > kMaxArena) return std::nullopt;
-  }
-  return empty ? 0 : (last + 1) * size_of(view.dtype);
+// Nothing else is a bool.
+Status check_bools(const PlanOperand& operand, const PlanWeight& weight) {
+  if (operand.view.dtype != DType::boolean || !weight.data || weight.read) return {};
+  const bool good =
+      std::all_of(weight.data.get(), weight.data.get() + weight.bytes, [](std::byte b) { return b <= std::byte{1}; });
+  return good ? Status{} : fail("weight {} is read as bool, and holds more than 0 and 1", operand.index);
 }
 
-Status check_strides(const PlanOperand& operand) {
-  if (!extent(operand.view)) return fail("strides {} of {} are out of range", operand.view.strides, operand.view.shape);
-  return {};
+Status check_weight(const Plan& plan, const PlanOperand& operand, const Access& access) {
+  if (operand.index >= plan.weights.size()) return fail("weight {} of {}", operand.index, plan.weights.size());
+  const PlanWeight& weight = plan.weights[operand.index];
+  if (access.packed && (operand.offset != 0 || weight.bytes != access.bytes))
+    return fail("packed weight {}: got {} bytes from {}, wanted {} from 0", operand.index, weight.bytes, operand.offset,
+                access.bytes);
+  if (operand.offset > weight.bytes || access.bytes > weight.bytes - operand.offset)
+    return fail("an operand reaches past its {} bytes", weight.bytes);
+  if (operand.offset % access.alignment)
+    return fail("an operand begins at byte {}, wanted a multiple of {}", operand.offset, access.alignment);
+  return access.packed ? Status{} : check_bools(operand, weight);
 }
 
-Status check_operand(const Plan& plan, const PlanOperand& operand) {
-  bool weight = operand.region == Region::weight;
-  size_t count = weight ? plan.weights.size() : plan.buffers.size();
-  if (operand.index >= count) return fail("{} {} of {}", weight ? "weight" : "buffer", operand.index, count);
-  uint64_t bytes = weight ? plan.weights[operand.index].bytes : plan.buffers[operand.index].bytes;
-  auto wanted = extent(operand.view);
-  if (!wanted || operand.offset > bytes || *wanted > bytes - operand.offset)
-    return fail("an operand reaches past its {} bytes", bytes);
-  return {};
-}
-
-Status check_inputs(const Plan& plan, const Step& step, const Kernel& kernel, const Problem& problem) {
-  for (size_t i = 0; i < step.inputs.size(); ++i) {
-    const PlanOperand& input = step.inputs[i];
-    size_t packed = input.region == Region::weight && kernel.packed_bytes ? kernel.packed_bytes(problem, i) : 0;
-    if (packed == 0) {
-      RUNG_CHECK(check_operand(plan, input));
-    } else if (input.index >= plan.weights.size() || input.offset != 0 || plan.weights[input.index].bytes != packed) {
-      return fail("packed operand {}: wanted {} bytes", i, packed);
-    }
-  }
-  return {};
-}
-
-Status check_step(const Plan& plan, const Step& step) {
-  const auto* kernel = plan.target->kernel_named(step.kernel);
-  if (!kernel || kernel->op != op_family(step.op)) return fail("there is no kernel '{}' for it here", step.kernel);
+// What the step's op says of its types; operands are known to be in range.
+Status check_types(const Step& step) {
   std::vector<Type> types;
-  for (const auto& input : step.inputs) types.push_back({input.view.dtype, input.view.shape});
+  for (const PlanOperand& input : step.inputs) {
+    RUNG_CHECK(dense_access(input.view));
+    if (input.view.constant != (input.region == Region::weight))
+      return fail("an operand is marked as constant or lies in a weight, wanted both or neither");
+    types.push_back({input.view.dtype, input.view.shape});
+  }
   RUNG_TRY(Type type, infer_type(step.op, types));
-  if (!(type == Type{step.output.view.dtype, step.output.view.shape}) || !step.output.view.contiguous())
-    return fail("its result is not a dense {}", type);
-  for (const auto& input : step.inputs) RUNG_CHECK(check_strides(input));
-  Problem problem = problem_of(step, plan.recipe.threads);
-  if (Verdict verdict = plan.target->supports(*kernel, problem); !verdict)
-    return fail("kernel '{}': {}", step.kernel, verdict.reason);
-  if (Verdict verdict = takes_params(*kernel, problem, step.params); !verdict) return fail("{}", verdict.reason);
-  RUNG_CHECK(check_inputs(plan, step, *kernel, problem));
-  if (step.output.region != Region::buffer) return fail("its result is not in a buffer");
-  RUNG_CHECK(check_operand(plan, step.output));
-  size_t scratch = kernel->scratch_bytes ? kernel->scratch_bytes(problem) : 0;
-  if (scratch > 0 &&
-      (!step.scratch || *step.scratch >= plan.buffers.size() || plan.buffers[*step.scratch].bytes < scratch))
-    return fail("wanted {} bytes of scratch", scratch);
+  const PlanOperand& result = step.output;
+  if (!(type == Type{result.view.dtype, result.view.shape})) return fail("its result is not a dense {}", type);
+  if (result.region != Region::buffer || result.offset != 0 || result.view.constant)
+    return fail("its result is not in a buffer, from the beginning");
+  if (double flops = cost_of(step.op, types, type).flops; flops > kMostStepFlops)
+    return fail("got {} operations, wanted at most {}", flops, kMostStepFlops);
   return {};
 }
 
-Status check_port(const Plan& plan, const std::string& name, const Type& type, uint32_t buffer) {
-  if (buffer >= plan.buffers.size() || plan.buffers[buffer].bytes < type.bytes())
-    return fail("'{}' has no buffer of {} bytes", name, type.bytes());
+Status check_kernel(const Plan& plan, const Kernel& kernel, const Problem& problem, const Step& step) {
+  if (Verdict verdict = plan.target->supports(kernel, problem); !verdict)
+    return fail("kernel '{}': {}", kernel.name, verdict.reason);
+  Verdict verdict = takes_params(kernel, problem, step.params);
+  return verdict ? Status{} : fail("{}", verdict.reason);
+}
+
+// Its operands are read before its result and scratch are taken, so that these are others' buffers.
+Status check_accesses(const Plan& plan, const Kernel& kernel, uint32_t index, Holdings& holdings) {
+  const Step& step = plan.steps[index];
+  const Problem problem = problem_of(step, plan.recipe.threads);
+  RUNG_TRY(Access result, result_access(kernel, problem));
+  RUNG_CHECK(check_kernel(plan, kernel, problem, step));
+  for (size_t i = 0; i < step.inputs.size(); ++i) {
+    RUNG_TRY(Access access, operand_access(kernel, problem, i));
+    const PlanOperand& input = step.inputs[i];
+    RUNG_CHECK(input.region == Region::weight ? check_weight(plan, input, access)
+                                              : holdings.check_read(input, access, index));
+  }
+  RUNG_CHECK(holdings.add_result(step.output, result.bytes, index));
+  const uint64_t scratch = scratch_access(kernel, problem);
+  if (step.scratch.has_value() != (scratch > 0))
+    return fail("got {} scratch, wanted {} bytes", step.scratch ? "some" : "no", scratch);
+  return step.scratch ? holdings.add_scratch(*step.scratch, scratch, index) : Status{};
+}
+
+Status check_step(const Plan& plan, uint32_t index, Holdings& holdings) {
+  const Step& step = plan.steps[index];
+  const Kernel* kernel = plan.target->kernel_named(step.kernel);
+  if (!kernel || kernel->op != op_family(step.op)) return fail("there is no kernel '{}' for it here", step.kernel);
+  RUNG_CHECK(check_types(step));
+  try {  // rows ask libraries, which throw
+    return check_accesses(plan, *kernel, index, holdings);
+  } catch (const std::exception& exception) {
+    return fail("kernel '{}': {}", step.kernel, exception.what());
+  }
+}
+
+Status check_range(const PlanInput& input) {
+  if (!input.first && !input.last) return {};
+  const int64_t least = input.first.value_or(0), most = input.last.value_or(-1);
+  if (is_float(input.type.dtype) || !input.first || !input.last || least > most || least < -kMostIndex ||
+      most > kMostIndex)
+    return fail("got a range from {} to {} for {}, wanted integers in order, of at most {}", least, most, input.type,
+                kMostIndex);
   return {};
 }
 
-// Uses outside a buffer's lifetime would read another's bytes.
-Status check_lifetimes(const Plan& plan) {
-  auto covers = [&](uint32_t buffer, uint32_t step) {
-    return plan.buffers[buffer].first_step <= step && step <= plan.buffers[buffer].last_step;
-  };
-  for (uint32_t i = 0; i < plan.steps.size(); ++i) {
-    const Step& step = plan.steps[i];
-    bool alive = covers(step.output.index, i) && (!step.scratch || covers(*step.scratch, i));
-    for (const auto& input : step.inputs) alive = alive && (input.region == Region::weight || covers(input.index, i));
-    if (!alive) return fail("step {} ({}) uses a buffer that is not alive", i, step.label);
+Status check_inputs(const Plan& plan, Holdings& holdings) {
+  std::set<std::string_view> names;
+  for (const PlanInput& input : plan.inputs) {
+    auto status = holdings.add_input(input);
+    if (status) status = check_range(input);
+    if (status && input.value && !(input.value->type() == input.type))
+      status = fail("got a default of {}, wanted {}", input.value->type(), input.type);
+    if (!status) return fail("input '{}': {}", input.name, status.error().message);
+    if (!names.insert(input.name).second) return fail("two inputs are named '{}'", input.name);
   }
-  for (const auto& input : plan.inputs)
-    if (!covers(input.buffer, 0)) return fail("input '{}' is not alive at the start", input.name);
-  for (const auto& output : plan.outputs)
-    if (!covers(output.buffer, static_cast<uint32_t>(plan.steps.size())))
-      return fail("output '{}' is not alive at the end", output.name);
+  for (const FrozenInput& frozen : plan.frozen)
+    if (!names.insert(frozen.name).second) return fail("two inputs are named '{}'", frozen.name);
   return {};
 }
 
-Status check_buffers(const Plan& plan) {
-  if (plan.arena_bytes > kMaxArena) return fail("an arena of {} bytes is out of range", plan.arena_bytes);
-  std::vector<const Buffer*> by_start;
-  for (const Buffer& b : plan.buffers) {
-    if (b.offset % 64 || b.offset > plan.arena_bytes || b.bytes > plan.arena_bytes - b.offset ||
-        b.first_step > b.last_step)
-      return fail("a buffer of {} bytes at {} does not fit the arena of {}", b.bytes, b.offset, plan.arena_bytes);
-    by_start.push_back(&b);
-  }
-  // Sweep over steps, keeping those alive: few at a time in a sound plan.
-  std::sort(by_start.begin(), by_start.end(), [](auto* a, auto* b) { return a->first_step < b->first_step; });
-  std::vector<const Buffer*> alive;
-  for (const Buffer* b : by_start) {
-    std::erase_if(alive, [&](const Buffer* a) { return a->last_step < b->first_step; });
-    for (const Buffer* a : alive)
-      if (a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes)
-        return fail("two buffers alive at step {} overlap", b->first_step);
-    alive.push_back(b);
+Status check_outputs(const Plan& plan, const Holdings& holdings) {
+  std::set<std::string_view> names;
+  for (const PlanOutput& output : plan.outputs) {
+    if (auto status = holdings.check_output(output); !status)
+      return fail("output '{}': {}", output.name, status.error().message);
+    if (!names.insert(output.name).second) return fail("two outputs are named '{}'", output.name);
   }
   return {};
+}
+
+// Kernels of a processor share their work among so many threads; those of a GPU have none.
+Status check_threads(const Plan& plan) {
+  if (plan.target->kind == "cpu") return cpu::check_threads(plan.recipe.threads);
+  return plan.recipe.threads == 0 ? Status{} : fail("got {} threads, wanted 0 for a GPU", plan.recipe.threads);
 }
 
 }  // namespace
 
 Status check_plan(const Plan& plan) {
+  RUNG_CHECK(check_threads(plan));
   RUNG_CHECK(check_buffers(plan));
-  for (size_t i = 0; i < plan.steps.size(); ++i)
-    if (auto status = check_step(plan, plan.steps[i]); !status)
+  Holdings holdings(plan);
+  RUNG_CHECK(check_inputs(plan, holdings));
+  for (uint32_t i = 0; i < plan.steps.size(); ++i)
+    if (auto status = check_step(plan, i, holdings); !status)
       return fail("step {} ({}): {}", i, plan.steps[i].label, status.error().message);
-  for (const auto& input : plan.inputs) RUNG_CHECK(check_port(plan, input.name, input.type, input.buffer));
-  for (const auto& output : plan.outputs) RUNG_CHECK(check_port(plan, output.name, output.type, output.buffer));
-  return check_lifetimes(plan);
+  return check_outputs(plan, holdings);
 }
 
 }  // namespace rung

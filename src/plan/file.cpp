@@ -2,15 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/file.hpp"
 
-#include <cstring>
+#include <algorithm>
 #include <nlohmann/json.hpp>
-#include <set>
 
-#include "base/big_block.hpp"
 #include "base/hash.hpp"
 #include "base/json.hpp"
 #include "base/parallel.hpp"
-#include "device/cpu/start_team.hpp"
+#include "base/streamed_hash.hpp"
 #include "gemm/problem.hpp"
 #include "ir/safetensors.hpp"
 #include "kernels/cpu/gemm/onednn_version.hpp"
@@ -26,74 +24,83 @@ constexpr std::string_view kFormat = "rung plan 2";
 std::string weight_key(size_t index) { return fmt::format("weight/{:06}", index); }
 Type bytes_type(uint64_t bytes) { return {DType::u8, {static_cast<int64_t>(bytes)}}; }
 
-using Tensors = std::vector<std::pair<std::string, Tensor>>;
+// A tensor of the file, by its bytes or a way to read them.
+struct Part {
+  std::string name;
+  Tensor tensor;
+  ReadBytes read = nullptr;
+};
+using Parts = std::vector<Part>;
 
-Tensors tensors_of(const Plan& plan) {
-  Tensors tensors;
+Parts parts_of(const Plan& plan) {
+  Parts parts;
   for (size_t i = 0; i < plan.weights.size(); ++i) {
     const auto& weight = plan.weights[i];
-    tensors.emplace_back(weight_key(i),
-                         Tensor(bytes_type(weight.bytes), std::const_pointer_cast<std::byte>(weight.data)));
+    parts.push_back({weight_key(i), Tensor(bytes_type(weight.bytes), std::const_pointer_cast<std::byte>(weight.data)),
+                     weight.read});
   }
   for (const auto& input : plan.inputs)
-    if (input.value) tensors.emplace_back("default/" + input.name, *input.value);
-  for (const auto& frozen : plan.frozen) tensors.emplace_back("frozen/" + frozen.name, frozen.value);
-  return tensors;
+    if (input.value) parts.push_back({"default/" + input.name, *input.value});
+  for (const auto& frozen : plan.frozen) parts.push_back({"frozen/" + frozen.name, frozen.value});
+  return parts;
+}
+
+Result<uint64_t> sum_of(const Part& part) {
+  const size_t bytes = part.tensor.bytes();
+  if (!part.read) return hash_bytes(part.tensor.data(), bytes);
+  StreamedHash hash;
+  std::vector<std::byte> piece(std::min<size_t>(bytes, 1 << 20));
+  for (size_t at = 0; at < bytes; at += piece.size()) {
+    const size_t some = std::min(piece.size(), bytes - at);
+    RUNG_CHECK(part.read(at, piece.data(), some));
+    hash.add(piece.data(), some);
+  }
+  return hash.value();
 }
 
 // Over the JSON, then over each tensor's name, type and own sum: those are made by several threads.
-std::string checksum(const std::string& json, const Tensors& tensors) {
-  std::vector<uint64_t> sums(tensors.size());
-  parallel_for(tensors.size(), [&](size_t i) {
-    const Tensor& tensor = tensors[i].second;
-    sums[i] = hash_bytes(tensor.data(), tensor.bytes());
-  });
+Result<std::string> checksum(const std::string& json, const Parts& parts) {
+  std::vector<Result<uint64_t>> sums(parts.size());
+  parallel_for(parts.size(), [&](size_t i) { sums[i] = sum_of(parts[i]); });
   uint64_t hash = hash_text(json);
-  for (size_t i = 0; i < tensors.size(); ++i)
-    hash = hash_text(fmt::format("{} {} {}", tensors[i].first, tensors[i].second.type(), hex64(sums[i])), hash);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    RUNG_TRY(uint64_t sum, std::move(sums[i]));
+    hash = hash_text(fmt::format("{} {} {}", parts[i].name, parts[i].tensor.type(), hex64(sum)), hash);
+  }
   return hex64(hash);
 }
 
-// Tables that are read here and there stay in the mapped file, as does what goes to a device's memory; what every
-// inference of a processor streams goes to huge pages.
-std::set<uint32_t> streamed_weights(const Plan& plan) {
-  std::set<uint32_t> streamed;
-  if (plan.target->gpu) return streamed;
-  for (const auto& step : plan.steps)
-    for (const auto& input : step.inputs)
-      if (input.region == Region::weight && !as<Gather>(step.op)) streamed.insert(input.index);
-  return streamed;
+// Host memory of a processor's plan is its own. A GPU's memory is all that its plan needs in the end: the weights stay
+// in the file until they are uploaded, and are read, not touched.
+Status load_weight(const Safetensors& file, size_t index, bool gpu, PlanWeight& weight) {
+  const std::string key = weight_key(index);
+  auto found = file.tensors().find(key);
+  if (found == file.tensors().end() || !(found->second.type == bytes_type(weight.bytes)))
+    return fail("weight '{}': there is no tensor '{}' of {} bytes", weight.name, key, weight.bytes);
+  RUNG_TRY(Tensor tensor, gpu ? file.load(key) : file.copy(key));
+  if (gpu) weight.read = file.reader(key);
+  auto holder = std::make_shared<Tensor>(std::move(tensor));
+  weight.data = {holder, holder->data()};
+  return {};
 }
 
 Status load_weights(const Safetensors& file, Plan& plan) {
-  std::set<uint32_t> streamed = streamed_weights(plan);
-  for (uint32_t i = 0; i < plan.weights.size(); ++i) {
-    auto& weight = plan.weights[i];
-    RUNG_TRY(Tensor tensor, file.load(weight_key(i)));
-    if (tensor.bytes() != weight.bytes)
-      return fail("weight '{}': got {} bytes, wanted {}", weight.name, tensor.bytes(), weight.bytes);
-    if (!streamed.contains(i)) {
-      auto holder = std::make_shared<Tensor>(std::move(tensor));
-      weight.data = {holder, holder->data()};
-      continue;
-    }
-    auto block = allocate_block(weight.bytes);
-    if (!block) return fail("weight '{}': no memory for {} bytes", weight.name, weight.bytes);
-    std::memcpy(block.get(), tensor.data(), weight.bytes);
-    weight.data = std::move(block);
-  }
+  const bool gpu = plan.target->gpu != nullptr;
+  std::vector<Status> done(plan.weights.size());
+  parallel_for(plan.weights.size(), [&](size_t i) { done[i] = load_weight(file, i, gpu, plan.weights[i]); });
+  for (Status& status : done) RUNG_CHECK(std::move(status));
   return {};
 }
 
 Status load_values(const Safetensors& file, Plan& plan) {
   for (auto& input : plan.inputs) {
     if (!file.tensors().contains("default/" + input.name)) continue;
-    RUNG_TRY(input.value, file.load("default/" + input.name));
+    RUNG_TRY(input.value, file.copy("default/" + input.name));
     if (!(input.value->type() == input.type))
       return fail("default of '{}': got {}, wanted {}", input.name, input.value->type(), input.type);
   }
   for (auto& frozen : plan.frozen) {
-    RUNG_TRY(frozen.value, file.load("frozen/" + frozen.name));
+    RUNG_TRY(frozen.value, file.copy("frozen/" + frozen.name));
   }
   return {};
 }
@@ -118,14 +125,13 @@ Result<Plan> read_plan(const Safetensors& file, const Target& target) {
   RUNG_TRY(auto json, parse_json(text->second, "plan"));
   RUNG_TRY(Plan plan, plan_from_json(json));
   plan.target = &target;
-  if (!target.gpu) RUNG_CHECK(cpu::check_threads(plan.recipe.threads));
   RUNG_CHECK(load_weights(file, plan));
   RUNG_CHECK(load_values(file, plan));
-  Tensors tensors = tensors_of(plan);
-  if (tensors.size() != file.tensors().size())
-    return fail("damaged: got {} tensors, wanted {}", file.tensors().size(), tensors.size());
-  if (std::string got = checksum(text->second, tensors); got != sum->second)
-    return fail("damaged: its checksum is {}, wanted {}", got, sum->second);
+  const Parts parts = parts_of(plan);
+  if (parts.size() != file.tensors().size())
+    return fail("damaged: got {} tensors, wanted {}", file.tensors().size(), parts.size());
+  RUNG_TRY(std::string got, checksum(text->second, parts));
+  if (got != sum->second) return fail("damaged: its checksum is {}, wanted {}", got, sum->second);
   if (plan.device != target.fingerprint)
     return fail("built for '{}', this is '{}': climb or build again here", plan.device, target.fingerprint);
   RUNG_CHECK(check_layouts(file.metadata(), target));
@@ -137,10 +143,13 @@ Result<Plan> read_plan(const Safetensors& file, const Target& target) {
 }  // namespace
 
 Status save_plan(const Plan& plan, const std::string& path) {
-  Tensors tensors = tensors_of(plan);
+  const Parts parts = parts_of(plan);
   std::string json = plan_to_json(plan).dump();
-  Metadata metadata{{"format", std::string(kFormat)}, {"checksum", checksum(json, tensors)}, {"plan", std::move(json)}};
+  RUNG_TRY(std::string sum, checksum(json, parts));
+  Metadata metadata{{"format", std::string(kFormat)}, {"checksum", std::move(sum)}, {"plan", std::move(json)}};
   if (!plan.target->gpu) metadata["layouts"] = cpu::gemm::onednn_layouts();
+  TensorList tensors;
+  for (const Part& part : parts) tensors.emplace_back(part.name, part.tensor);
   return write_safetensors(path, tensors, metadata);
 }
 

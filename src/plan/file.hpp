@@ -10,6 +10,10 @@ namespace rung {
 Status save_plan(const Plan& plan, const std::string& path);
 // Compiles nothing and packs nothing. Errors, one line each: not a plan, another version, built for another device, a
 // checksum that does not match, kernels that this build does not have, addresses outside their buffers.
+// Another process may cut the file short at any time, which would be a fault in whoever touches a mapping of it. So a
+// processor's plan is copied into memory, whole; of a GPU's, which needs no host memory once its weights are uploaded,
+// the weights stay in the file and are read piece by piece: a file that was cut short before is an error of the
+// session.
 Result<Plan> load_plan(const std::string& path, const Target& target = cpu_target());
 
 }  // namespace rung

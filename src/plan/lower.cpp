@@ -26,6 +26,8 @@ class Lowering {
 
   Result<WeightTable> run() {
     for (NodeId id : graph_.order()) {
+      if (graph_.type(id).elements() == 0)  // kernels divide by sizes, and check_plan() refuses it
+        return fail("{}: got {}, wanted at least one element", graph_[id].label, graph_.type(id));
       if (constant_[id]) continue;
       if (const auto* input = graph_.as<Input>(id))
         add_input(id, input->name);

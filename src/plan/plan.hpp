@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/read_bytes.hpp"
 #include "ir/tensor.hpp"
 #include "kernels/target.hpp"
 #include "measure/category.hpp"
@@ -32,11 +33,12 @@ struct Buffer {
   uint32_t first_step = 0, last_step = 0;  // alive from the step that writes it to the last that reads it
 };
 
-// Contents are shared: several plans, a mapped model file or a mapped plan file may hold them.
+// Contents are shared: several plans or a mapped model file may hold them.
 struct PlanWeight {
   std::string name;
   uint64_t bytes = 0;
   std::shared_ptr<const std::byte> data;
+  ReadBytes read = nullptr;  // where set, `data` is a mapped plan file's and not to be touched: this reads it
 };
 
 struct Step {

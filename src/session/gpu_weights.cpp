@@ -50,7 +50,7 @@ Result<std::vector<std::shared_ptr<gpu::Block>>> upload_weights(const Plan& plan
   std::vector<gpu::HostCopy> copies;
   for (const PlanWeight* weight : missing) {
     RUNG_TRY(auto block, gpu->allocate(weight->bytes));
-    copies.push_back({block->address(), weight->data.get(), weight->bytes});
+    copies.push_back({block->address(), weight->data.get(), weight->bytes, &weight->read});
     by_host[weight->data.get()] = std::move(block);
   }
   RUNG_CHECK(gpu::upload_all(*gpu, copies));

@@ -19,15 +19,6 @@ Status check_range(const PlanInput& input, const Tensor& value) {
   return {};
 }
 
-Status check_frozen(const FrozenInput& frozen, const Tensor& value) {
-  if (!(value.type() == frozen.value.type()))
-    return fail("input '{}': got {}, wanted {}", frozen.name, value.type(), frozen.value.type());
-  if (std::memcmp(value.data(), frozen.value.data(), value.bytes()) != 0)
-    return fail("input '{}' is frozen in this plan at another value: build a plan for this one, or do not freeze it",
-                frozen.name);
-  return {};
-}
-
 template <class Named>
 const Named* find_named(const std::vector<Named>& list, const std::string& name) {
   auto it = std::find_if(list.begin(), list.end(), [&](const auto& entry) { return entry.name == name; });
@@ -37,7 +28,7 @@ const Named* find_named(const std::vector<Named>& list, const std::string& name)
 Status check_given(const Plan& plan, const NamedTensors& given) {
   for (const auto& [name, value] : given) {
     if (const auto* frozen = find_named(plan.frozen, name)) {
-      RUNG_CHECK(check_frozen(*frozen, value));
+      RUNG_CHECK(check_frozen_input(*frozen, value));
     } else if (const auto* input = find_named(plan.inputs, name)) {
       RUNG_CHECK(check_plan_input(*input, value));
     } else {
@@ -58,6 +49,15 @@ Status check_plan_input(const PlanInput& input, const Tensor& value) {
   if (!(value.type() == input.type)) return fail("input '{}': got {}, wanted {}", input.name, value.type(), input.type);
   RUNG_CHECK(check_range(input, value));
   return check_finite(fmt::format("input '{}'", input.name), value);
+}
+
+Status check_frozen_input(const FrozenInput& frozen, const Tensor& value) {
+  if (!(value.type() == frozen.value.type()))
+    return fail("input '{}': got {}, wanted {}", frozen.name, value.type(), frozen.value.type());
+  if (std::memcmp(value.data(), frozen.value.data(), value.bytes()) != 0)
+    return fail("input '{}' is frozen in this plan at another value: build a plan for this one, or do not freeze it",
+                frozen.name);
+  return {};
 }
 
 Result<Session> Session::create(std::shared_ptr<const Plan> plan, std::shared_ptr<cpu::Team> team,

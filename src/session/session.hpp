@@ -43,5 +43,7 @@ class Session {
 
 // One value for an input of a plan, checked. Errors name the input, what was got and what was wanted.
 Status check_plan_input(const PlanInput& input, const Tensor& value);
+// A frozen input has the value that the plan was built for, and no other.
+Status check_frozen_input(const FrozenInput& input, const Tensor& value);
 
 }  // namespace rung

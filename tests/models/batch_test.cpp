@@ -180,7 +180,7 @@ TEST(Batch, RefusesOneTextWhereItTakesSeveral) {
   auto inputs = inputs_of_text(session.plan(), "a");
   ASSERT_FALSE(inputs);
   EXPECT_EQ(inputs.error().message,
-            "a text wants a plan of one row of tokens, [1,S]; this plan's input_ids are [2,9]: give it arrays instead");
+            "input 'input_ids': the plan wants i64[2,9], and a text of 9 tokens is i64[1,9]: give it arrays instead");
 }
 
 }  // namespace

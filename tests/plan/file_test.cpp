@@ -3,6 +3,9 @@
 #include "plan/file.hpp"
 
 #include <dnnl.h>
+#include <sys/resource.h>
+
+#include <csignal>
 #include <nlohmann/json.hpp>
 
 #include "base/atomic_file.hpp"
@@ -167,12 +170,59 @@ TEST(PlanFile, RefusesOtherSafetensorsFiles) {
   EXPECT_THAT(loaded.error().message, HasSubstr("not a plan"));
 }
 
-TEST(PlanFile, LeavesNothingBehindWhenItCannotBeWritten) {
+TEST(PlanFile, IsNotWrittenWhereThereIsNoFolder) {
   TemporaryDirectory directory;
   std::string file = directory.write("file", "");
   EXPECT_FALSE(save_plan(small_plan(), file + "/plan.rung"));
   EXPECT_FALSE(save_plan(small_plan(), directory / "none/plan.rung"));
   EXPECT_FALSE(std::filesystem::exists(directory / "none"));
+}
+
+// No file of this process grows beyond so many bytes meanwhile: writing stops in the middle, as on a full disk.
+struct SmallDisk {
+  explicit SmallDisk(rlim_t bytes) {
+    getrlimit(RLIMIT_FSIZE, &before);
+    const rlimit small{bytes, before.rlim_max};
+    handler = signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &small);
+  }
+  ~SmallDisk() {
+    setrlimit(RLIMIT_FSIZE, &before);
+    signal(SIGXFSZ, handler);
+  }
+  rlimit before{};
+  void (*handler)(int) = nullptr;
+};
+
+TEST(PlanFile, LeavesTheOldFileAndNothingBesideItWhenTheDiskFillsUp) {
+  TemporaryDirectory directory;
+  std::string path = directory.write("plan.rung", "old");
+  Plan plan = small_plan();
+  plan.attachments["vocab.txt"] = std::string(100'000, 'a');
+  Status saved;
+  {
+    SmallDisk disk(10'000);
+    saved = save_plan(plan, path);
+  }
+  ASSERT_FALSE(saved);
+  EXPECT_THAT(saved.error().message, HasSubstr("plan.rung"));
+  EXPECT_EQ(*read_text_file(path), "old");
+  std::vector<std::string> left;
+  for (const auto& entry : std::filesystem::directory_iterator(directory.path()))
+    left.push_back(entry.path().filename());
+  EXPECT_THAT(left, testing::ElementsAre("plan.rung"));
+}
+
+TEST(PlanFile, ThatIsCutShortOnceItIsLoadedStillRuns) {
+  SavedPlan saved;
+  auto loaded = load_plan(saved.path);
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  NamedTensors inputs{{"ids", Tensor::of<int64_t>({4}, {0, 4, 2, 2})}};
+  Outputs want = outputs_of(small_plan(), inputs);
+  std::filesystem::resize_file(saved.path, 100);
+  Outputs got = outputs_of(std::move(*loaded), inputs);
+  ASSERT_EQ(got.size(), 1u);
+  EXPECT_TRUE(same_bits(got[0].second, want[0].second));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/model.hpp"
 #include "kernels/gpu/kernel.hpp"
+#include "plan/check.hpp"
 #include "support.hpp"
 
 namespace rung {
@@ -71,6 +72,83 @@ TEST(HopperPlan, OfPi0NormsTheExpertsTokensInItsLinears) {
   ASSERT_TRUE(graph) << graph.error().message;
   EXPECT_EQ(norms_of(*graph),
             (std::map<std::string, int>{{"bf16[1,816,2048]", 35}, {"bf16[1,51,1024]", 2}, {"f32[1,50,1024]", 2}}));
+}
+
+// What loads a plan proves of a GPU's rows what it proves of a processor's.
+class HopperAccess : public testing::Test {
+ protected:
+  const Target target = hopper();
+  Plan plan;
+
+  HopperAccess() {
+    Graph graph = graph_of(
+        "x: bf16[128,384] = input()\nw: bf16[384,384] = constant()\nb: f32[384] = constant()\n"
+        "y = softmax(linear(x, w, b, has_bias=true, out=bf16))");
+    Recipe recipe = all_passes();
+    recipe.threads = 0;
+    recipe.choices["linear m=128 n=384 k=384 x=bf16 w=bf16 out=bf16 bias=f32"] = {"linear_cublaslt", {}};
+    auto built = build_plan(graph, recipe, {.target = &target});
+    EXPECT_TRUE(built) << built.error().message;
+    if (built) plan = std::move(built->plan);
+  }
+  Step& linear() { return plan.steps[0]; }
+  std::string error() const {
+    Status status = check_plan(plan);
+    return status ? "" : status.error().message;
+  }
+};
+
+TEST_F(HopperAccess, OfWhatWasBuiltIsRight) {
+  ASSERT_EQ(linear().kernel, "linear_cublaslt");
+  ASSERT_EQ(plan.weights[1].bytes, 384 * 2) << "the bias, which its row converts";
+  EXPECT_EQ(error(), "");
+}
+
+TEST_F(HopperAccess, ToAConvertedBiasIsOfItsOwnSize) {
+  plan.weights[1].bytes = 384 * 4;
+  EXPECT_THAT(error(), testing::HasSubstr("packed weight 1: got 1536 bytes from 0, wanted 768"));
+}
+
+TEST_F(HopperAccess, ToAConstantIsToAWeight) {
+  linear().inputs[2].view.constant = false;
+  EXPECT_THAT(error(), testing::HasSubstr("marked as constant or lies in a weight"));
+}
+
+TEST_F(HopperAccess, BeginsWhereTheRowReads) {
+  Buffer& x = plan.buffers[linear().inputs[0].index];
+  plan.inputs[0].type.shape = {129, 384};
+  x.offset = (plan.arena_bytes + 255) / 256 * 256, x.bytes = 129 * 384 * 2;
+  plan.arena_bytes = x.offset + x.bytes;
+  linear().inputs[0].offset = 8;
+  EXPECT_THAT(error(), testing::HasSubstr("begins at byte 8, wanted a multiple of 16"));
+  linear().inputs[0].offset = 16;
+  EXPECT_EQ(error(), "");
+}
+
+TEST_F(HopperAccess, ToScratchHasTheRowsSize) {
+  ASSERT_TRUE(linear().scratch);
+  plan.buffers[*linear().scratch].bytes -= 256;
+  EXPECT_THAT(error(), testing::HasSubstr("bytes, wanted"));
+  linear().scratch.reset();
+  EXPECT_THAT(error(), testing::HasSubstr("got no scratch"));
+}
+
+TEST_F(HopperAccess, StaysInTheValueThatABufferHolds) {
+  plan.steps[1].inputs[0].view.strides[0] = 385;
+  EXPECT_THAT(error(), testing::HasSubstr("reaches past its 98304 bytes"));
+}
+
+TEST_F(HopperAccess, IsCountedIn31Bits) {
+  Operand& x = plan.steps[1].inputs[0].view;
+  x.shape = plan.steps[1].output.view.shape = {int64_t{1} << 31, 1};
+  x.strides = {0, 1};
+  plan.steps[1].output.view.strides = {1, 1};
+  EXPECT_THAT(error(), testing::HasSubstr("does not count in 31 bits"));
+}
+
+TEST_F(HopperAccess, IsOfNoThreads) {
+  plan.recipe.threads = 2;
+  EXPECT_THAT(error(), testing::HasSubstr("got 2 threads, wanted 0 for a GPU"));
 }
 
 }  // namespace

@@ -15,6 +15,11 @@ namespace {
 constexpr size_t kLanes = 8;
 constexpr size_t kPiece = 8 << 20;  // bytes
 
+struct Piece {
+  const HostCopy* whole;
+  size_t at, bytes;
+};
+
 // What one thread copies through.
 class Lane {
  public:
@@ -31,9 +36,13 @@ class Lane {
     RUNG_CHECK(gpu_.check(gpu_.runtime().stream_create(&stream_), "creating a stream"));
     return gpu_.check(gpu_.runtime().allocate_pinned(&pinned_, kPiece), "allocating pinned memory");
   }
-  Status pass(const HostCopy& piece) {
-    std::memcpy(pinned_, piece.from, piece.bytes);
-    RUNG_CHECK(gpu_.check(gpu_.runtime().upload(piece.to, pinned_, piece.bytes, stream_), "upload"));
+  Status pass(const Piece& piece) {
+    const HostCopy& whole = *piece.whole;
+    if (whole.read && *whole.read)
+      RUNG_CHECK((*whole.read)(piece.at, pinned_, piece.bytes));
+    else
+      std::memcpy(pinned_, static_cast<const std::byte*>(whole.from) + piece.at, piece.bytes);
+    RUNG_CHECK(gpu_.check(gpu_.runtime().upload(whole.to + piece.at, pinned_, piece.bytes, stream_), "upload"));
     return gpu_.check(gpu_.runtime().stream_synchronize(stream_), "upload");
   }
 
@@ -43,19 +52,17 @@ class Lane {
   void* pinned_ = nullptr;
 };
 
-std::vector<HostCopy> cut(std::span<const HostCopy> copies) {
-  std::vector<HostCopy> pieces;
+std::vector<Piece> cut(std::span<const HostCopy> copies) {
+  std::vector<Piece> pieces;
   for (const HostCopy& copy : copies)
-    for (size_t at = 0; at < copy.bytes; at += kPiece)
-      pieces.push_back(
-          {copy.to + at, static_cast<const std::byte*>(copy.from) + at, std::min(kPiece, copy.bytes - at)});
+    for (size_t at = 0; at < copy.bytes; at += kPiece) pieces.push_back({&copy, at, std::min(kPiece, copy.bytes - at)});
   return pieces;
 }
 
 }  // namespace
 
 Status upload_all(Gpu& gpu, std::span<const HostCopy> copies) {
-  const std::vector<HostCopy> pieces = cut(copies);
+  const std::vector<Piece> pieces = cut(copies);
   std::atomic<size_t> next{0};
   size_t lanes = std::min(kLanes, pieces.size());
   std::vector<Status> done(lanes);

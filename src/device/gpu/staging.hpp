@@ -4,6 +4,7 @@
 #pragma once
 #include <span>
 
+#include "base/read_bytes.hpp"
 #include "device/gpu/gpu.hpp"
 
 namespace rung::gpu {
@@ -12,10 +13,11 @@ struct HostCopy {
   Address to = 0;
   const void* from = nullptr;
   size_t bytes = 0;
+  const ReadBytes* read = nullptr;  // where set, it is asked for the bytes, and `from` is not touched
 };
 
 // Complete on return. Several threads copy pieces into pinned memory while others are on the bus. Errors: those of the
-// device; no pinned memory.
+// device and of reading; no pinned memory.
 Status upload_all(Gpu& gpu, std::span<const HostCopy> copies);
 
 }  // namespace rung::gpu

@@ -99,6 +99,7 @@ void run(const Call& call) {
 Verdict supports(const Problem& problem, const Machine&) {
   if (problem.as<Linear>().gated) return reject("oneDNN has no gated product");
   if (Verdict basic = supports_linear(problem, f32_or_bf16); !basic) return basic;
+  if (Verdict library = supports_library(problem); !library) return library;
   const Slice first = slice(problem, problem.threads - 1);
   return empty(first) ? reject("nothing to multiply") : gemm::onednn_supports(problem_for(problem, first));
 }

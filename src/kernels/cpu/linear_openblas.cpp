@@ -73,7 +73,8 @@ Verdict supports(const Problem& problem, const Machine& cpu) {
   if (!gemm::best_f32(cpu)) return reject("the processor has no AVX2");
   if (problem.inputs[0].dtype != DType::f32 || problem.inputs[1].dtype != DType::f32)
     return reject("OpenBLAS multiplies f32 only");
-  return supports_linear(problem, f32_or_bf16);
+  if (Verdict basic = supports_linear(problem, f32_or_bf16); !basic) return basic;
+  return supports_library(problem);
 }
 
 // The team's threads each call for their own part; the library's must stay asleep.

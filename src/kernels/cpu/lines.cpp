@@ -15,7 +15,8 @@ Verdict supports_rope(const Problem& p, const Machine& cpu) {
   if (auto verdict = wants<isa>(cpu); !verdict) return verdict;
   if (!is_vector_type(p.output.dtype)) return reject("only f32, bf16 and f16");
   for (const Operand& x : p.inputs)
-    if (x.shape.back() != p.output.shape.back() || x.strides.back() != 1) return reject("rows are not dense");
+    if (x.shape.rank() == 0 || x.shape.back() != p.output.shape.back() || x.strides.back() != 1)
+      return reject("rows are not dense");
   DType cos = p.inputs[1].dtype;
   if (p.inputs[2].dtype != cos || (cos != DType::f32 && cos != p.output.dtype))
     return reject("cos and sin are neither f32 nor of x's type");

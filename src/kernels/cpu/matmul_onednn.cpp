@@ -77,12 +77,16 @@ void run(const Call& call) {
   prepared.matmuls[thread]->run(at);
 }
 
-bool steps(const Operand& x, int from_end) { return x.shape.back(from_end) == 1 || x.strides.back(from_end) > 0; }
+// Whether vectors along the axis `dense`, counted from the end, lie side by side and do not overlap.
+bool is_matrix(const Operand& x, int dense) {
+  const int64_t length = x.shape.back(dense), across = x.shape.back(1 - dense);
+  return (length == 1 || x.strides.back(dense) == 1) && (across == 1 || x.strides.back(1 - dense) >= length);
+}
 
 Verdict supports(const Problem& problem, const Machine&) {
   for (const Operand& x : {problem.inputs[0], problem.inputs[1], problem.output}) {
     if (!gemm::onednn_type(x.dtype)) return reject(fmt::format("an operand is {}", name_of(x.dtype)));
-    if (!steps(x, 0) || !steps(x, 1)) return reject("a matrix is broadcast along its rows or columns");
+    if (!is_matrix(x, 0) && !is_matrix(x, 1)) return reject("a matrix has neither dense rows nor dense columns");
   }
   const Part part(problem, problem.threads - 1);
   return part.empty() ? reject("nothing to multiply") : gemm::onednn_supports(part.problem(problem));

@@ -21,6 +21,7 @@ Verdict supports(const Problem& p, const Machine& cpu) {
     if (!p.inputs[i].is_rows()) return reject("an operand is not made of dense rows");
   }
   if (!is_vector_type(p.output.dtype)) return reject("only f32, bf16 and f16");
+  if (residuals(p) && p.inputs[1].dtype != p.inputs[0].dtype) return reject("the residual's type is not x's");
   const auto* softmax = as<Softmax>(p.op);
   if (softmax && axis_of(softmax->axis, p.output.shape) != p.output.shape.rank() - 1)
     return reject("softmax along another axis than the last");

@@ -59,6 +59,7 @@ Verdict supports_epilogue(const Problem& problem, const LinearShape& shape) {
 Verdict supports(const Problem& problem, const Machine& machine) {
   if (!machine.gpu.library_gemm) return reject("cuBLASLt is not here");
   if (auto verdict = supports_linear(problem, is_float); !verdict) return verdict;
+  if (auto verdict = supports_library(problem); !verdict) return verdict;
   LinearShape shape(problem);
   if (!same_types(problem)) return reject("x and w differ in type");
   if (problem.as<Linear>().gated && problem.inputs[0].dtype != problem.output.dtype)

@@ -9,6 +9,8 @@ namespace {
 
 using Prepared = Result<std::shared_ptr<PreparedGemm>>;
 
+constexpr int64_t kMostMatrices = 65535;
+
 // How the library reads one operand's matrices: rows of one stride, the second axis dense, one distance between them.
 struct Matrices {
   int64_t stride = 0, distance = 0;
@@ -37,6 +39,7 @@ Verdict supports(const Problem& problem, const Machine& machine) {
   if (!machine.gpu.library_gemm) return reject("cuBLASLt is not here");
   DType type = problem.inputs[0].dtype;
   if (!is_float(type) || problem.inputs[1].dtype != type) return reject("not two operands of one float type");
+  if (MatMulShape(problem).batch > kMostMatrices) return reject(fmt::format("more than {} matrices", kMostMatrices));
   auto a = matrices_of(problem, 0), b = matrices_of(problem, 1);
   if (!a || a->transposed) return reject("a is not rows of one stride, matrices at one distance");
   if (!b) return reject("b is not rows or columns of one stride, matrices at one distance");

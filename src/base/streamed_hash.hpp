@@ -1,0 +1,20 @@
+// The content hash of bytes that come in pieces.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace rung {
+
+class StreamedHash {
+ public:
+  StreamedHash();
+  void add(const void* data, size_t bytes);
+  uint64_t value() const;  // what hash_bytes() gives for all of them in a row
+
+ private:
+  std::shared_ptr<void> state_;
+};
+
+}  // namespace rung

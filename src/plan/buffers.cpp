@@ -1,0 +1,105 @@
+// A sweep over buffers' lifetimes, and the table of what they hold.
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/buffers.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace rung {
+namespace {
+
+constexpr uint64_t kMostArenaBytes = kMostOperandBytes;
+
+Status check_buffer(const Plan& plan, const Buffer& b) {
+  if (b.offset % 64 || b.offset > plan.arena_bytes || b.bytes > plan.arena_bytes - b.offset || b.bytes == 0 ||
+      b.first_step > b.last_step || b.last_step > plan.steps.size())
+    return fail("a buffer of {} bytes at {}, alive from step {} to {}, does not fit the arena of {} and {} steps",
+                b.bytes, b.offset, b.first_step, b.last_step, plan.arena_bytes, plan.steps.size());
+  return {};
+}
+
+using Order = std::vector<const Buffer*>;
+Order ordered_by(const Plan& plan, uint32_t Buffer::*step) {
+  Order order;
+  for (const Buffer& b : plan.buffers) order.push_back(&b);
+  std::sort(order.begin(), order.end(), [step](const Buffer* a, const Buffer* b) { return a->*step < b->*step; });
+  return order;
+}
+
+}  // namespace
+
+Status check_buffers(const Plan& plan) {
+  if (plan.arena_bytes > kMostArenaBytes) return fail("an arena of {} bytes is out of range", plan.arena_bytes);
+  for (const Buffer& b : plan.buffers) RUNG_CHECK(check_buffer(plan, b));
+  // A sweep over steps: what is alive then lies apart, so that a newcomer can only meet its neighbours.
+  const Order dying = ordered_by(plan, &Buffer::last_step);
+  auto next_to_die = dying.begin();
+  std::map<uint64_t, uint64_t> alive;  // from where to where
+  for (const Buffer* b : ordered_by(plan, &Buffer::first_step)) {
+    for (; (*next_to_die)->last_step < b->first_step; ++next_to_die) alive.erase((*next_to_die)->offset);
+    auto above = alive.lower_bound(b->offset);
+    if ((above != alive.end() && above->first < b->offset + b->bytes) ||
+        (above != alive.begin() && std::prev(above)->second > b->offset))
+      return fail("two buffers alive at step {} overlap", b->first_step);
+    alive.emplace_hint(above, b->offset, b->offset + b->bytes);
+  }
+  return {};
+}
+
+Status Holdings::check_alive(uint32_t buffer, uint32_t step) const {
+  if (buffer >= held_.size()) return fail("buffer {} of {}", buffer, held_.size());
+  const Buffer& b = plan_.buffers[buffer];
+  if (step < b.first_step || step > b.last_step)
+    return fail("buffer {} is not alive: it is from step {} to {}", buffer, b.first_step, b.last_step);
+  return {};
+}
+
+Status Holdings::take(uint32_t buffer, const Held& held, uint32_t first_step, uint32_t last_step) {
+  RUNG_CHECK(check_alive(buffer, first_step));
+  RUNG_CHECK(check_alive(buffer, last_step));
+  if (held_[buffer].kind != Held::Kind::nothing) return fail("buffer {} is in use for another value", buffer);
+  if (plan_.buffers[buffer].bytes < held.bytes)
+    return fail("buffer {} has {} bytes, wanted {}", buffer, plan_.buffers[buffer].bytes, held.bytes);
+  held_[buffer] = held;
+  return {};
+}
+
+Status Holdings::add_input(const PlanInput& input) {
+  RUNG_TRY(Access access, dense_access({input.type.dtype, input.type.shape, contiguous_strides(input.type.shape)}));
+  return take(input.buffer, {Held::Kind::input, input.type.dtype, access.bytes}, 0,
+              static_cast<uint32_t>(plan_.steps.size()));
+}
+
+Status Holdings::add_result(const PlanOperand& result, uint64_t bytes, uint32_t step) {
+  return take(result.index, {Held::Kind::result, result.view.dtype, bytes}, step, step);
+}
+
+Status Holdings::add_scratch(uint32_t buffer, uint64_t bytes, uint32_t step) {
+  return take(buffer, {Held::Kind::scratch, DType::u8, bytes}, step, step);
+}
+
+Status Holdings::check_read(const PlanOperand& operand, const Access& access, uint32_t step) const {
+  RUNG_CHECK(check_alive(operand.index, step));
+  const Held& held = held_[operand.index];
+  if (held.kind != Held::Kind::input && held.kind != Held::Kind::result)
+    return fail("buffer {} holds no value yet", operand.index);
+  if (held.dtype != operand.view.dtype)
+    return fail("buffer {} holds {}, and is read as {}", operand.index, held.dtype, operand.view.dtype);
+  if (operand.offset > held.bytes || access.bytes > held.bytes - operand.offset)
+    return fail("an operand reaches past its {} bytes", held.bytes);
+  if ((plan_.buffers[operand.index].offset + operand.offset) % access.alignment)
+    return fail("an operand begins at byte {}, wanted a multiple of {}", operand.offset, access.alignment);
+  return {};
+}
+
+Status Holdings::check_output(const PlanOutput& output) const {
+  RUNG_CHECK(check_alive(output.buffer, static_cast<uint32_t>(plan_.steps.size())));
+  const Held& held = held_[output.buffer];
+  if (held.kind != Held::Kind::result) return fail("buffer {} holds no step's result", output.buffer);
+  RUNG_TRY(Access access, dense_access({output.type.dtype, output.type.shape, contiguous_strides(output.type.shape)}));
+  if (held.dtype != output.type.dtype || held.bytes != access.bytes)
+    return fail("buffer {} holds {} bytes of {}, wanted {}", output.buffer, held.bytes, held.dtype, output.type);
+  return {};
+}
+
+}  // namespace rung

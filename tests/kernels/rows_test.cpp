@@ -1,0 +1,100 @@
+// What rows refuse: operands that they, or the library behind them, would read otherwise than their strides say.
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include "kernels/cpu/kernel.hpp"
+#include "kernels/gpu/kernel.hpp"
+
+namespace rung {
+namespace {
+
+using ::testing::HasSubstr;
+
+Operand dense(DType dtype, Shape shape, bool constant = false) {
+  return {dtype, shape, contiguous_strides(shape), constant};
+}
+Operand strided(Shape shape, Strides strides) { return {DType::f32, shape, strides}; }
+
+// A machine that has all that rows ask for.
+Machine any_machine() {
+  cpu::CpuInfo processor;
+  processor.avx2 = processor.avx512 = true;
+  gpu::GpuInfo card;
+  card.architecture = 90;
+  card.library_gemm = true;
+  return Machine(processor, card);
+}
+
+std::string refusal(const Kernel& row, const Problem& problem) {
+  Verdict verdict = row.supports(problem, any_machine());
+  return verdict ? "" : verdict.reason;
+}
+const Kernel& cpu_row(std::string_view name) { return *cpu::kernel_named(name); }
+const Kernel& gpu_row(std::string_view name) {
+  for (const Kernel* row : gpu::all_kernels())
+    if (row->name == name) return *row;
+  return *gpu::all_kernels()[0];
+}
+
+TEST(VectorNorms, ReadAResidualAsTheyReadX) {
+  for (const char* name : {"layer_norm_avx2", "layer_norm_avx512"}) {
+    auto with = [](DType residual) {
+      Operand vector = dense(DType::f32, {16});
+      return Problem{LayerNorm{.has_residual = true},
+                     {dense(DType::f32, {4, 16}), dense(residual, {4, 16}), vector, vector},
+                     dense(DType::f32, {4, 16})};
+    };
+    EXPECT_EQ(refusal(cpu_row(name), with(DType::f32)), "");
+    EXPECT_EQ(refusal(cpu_row(name), with(DType::bf16)), "the residual's type is not x's");
+  }
+}
+
+TEST(VectorRope, WantsAnglesWithColumns) {
+  auto with = [](const Operand& cos) {
+    return Problem{Rope{}, {dense(DType::f32, {4, 8}), cos, cos}, dense(DType::f32, {4, 8})};
+  };
+  EXPECT_EQ(refusal(cpu_row("rope_avx2"), with(dense(DType::f32, {8}))), "");
+  EXPECT_EQ(refusal(cpu_row("rope_avx2"), with(dense(DType::f32, {}))), "rows are not dense");
+}
+
+// BLAS takes a distance between rows of at least their length, and otherwise computes nothing.
+TEST(LibraryLinears, TakeNoRowsThatOverlap) {
+  auto with = [](const Operand& x, const Operand& residual) {
+    return Problem{
+        Linear{.has_residual = true}, {x, dense(DType::f32, {32, 64}, true), residual}, dense(DType::f32, {4, 32})};
+  };
+  const Operand x = dense(DType::f32, {4, 64}), residual = dense(DType::f32, {4, 32});
+  for (const Kernel* row : {&cpu_row("linear_openblas"), &cpu_row("linear_onednn"), &gpu_row("linear_cublaslt")}) {
+    EXPECT_EQ(refusal(*row, with(x, residual)), "") << row->name;
+    EXPECT_EQ(refusal(*row, with(strided({4, 64}, {0, 1}), residual)), "rows of x or residual overlap") << row->name;
+    EXPECT_EQ(refusal(*row, with(x, strided({4, 32}, {16, 1}))), "rows of x or residual overlap") << row->name;
+    EXPECT_EQ(refusal(*row, with(strided({4, 64}, {int64_t{1} << 32, 1}), residual)),
+              "rows of x or residual are too far apart")
+        << row->name;
+  }
+}
+
+TEST(LibraryMatmuls, TakeMatricesWithDenseRowsOrColumns) {
+  auto with = [](const Operand& a) {
+    return Problem{MatMul{}, {a, dense(DType::f32, {8, 16})}, dense(DType::f32, {4, 16})};
+  };
+  const Kernel& row = cpu_row("matmul_onednn");
+  EXPECT_EQ(refusal(row, with(dense(DType::f32, {4, 8}))), "");
+  EXPECT_EQ(refusal(row, with(strided({4, 8}, {1, 4}))), "");
+  for (const Strides& strides : {Strides{0, 1}, Strides{16, 2}, Strides{7, 1}, Strides{1, 3}})
+    EXPECT_EQ(refusal(row, with(strided({4, 8}, strides))), "a matrix has neither dense rows nor dense columns")
+        << to_string(strides);
+}
+
+TEST(LibraryMatmuls, OfAGpuCountTheirMatrices) {
+  auto of = [](int64_t count) {
+    return Problem{MatMul{},
+                   {dense(DType::f32, {count, 4, 8}), strided({count, 8, 16}, {0, 16, 1})},
+                   dense(DType::f32, {count, 4, 16})};
+  };
+  EXPECT_EQ(refusal(gpu_row("matmul_cublaslt"), of(1000)), "");
+  EXPECT_EQ(refusal(gpu_row("matmul_cublaslt"), of(int64_t{1} << 36)), "more than 65535 matrices");
+}
+
+}  // namespace
+}  // namespace rung
