@@ -8,6 +8,7 @@
 
 #include <array>
 #include <chrono>
+#include <filesystem>
 
 namespace rung {
 namespace {
@@ -48,6 +49,20 @@ TEST(Program, ThatIsNotThereIsAnError) {
   auto ended = run_program("/nowhere/at/all", {}, 1);
   ASSERT_FALSE(ended);
   EXPECT_THAT(ended.error().message, HasSubstr("cannot start '/nowhere/at/all': No such file"));
+}
+
+size_t open_descriptors() {
+  size_t count = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) ++count;
+  return count;
+}
+
+TEST(Program, LeavesNoDescriptorBehind) {
+  shell("true");
+  size_t before = open_descriptors();
+  for (int i = 0; i < 3; ++i) shell("true");
+  EXPECT_FALSE(run_program("/nowhere/at/all", {}, 1));
+  EXPECT_EQ(open_descriptors(), before);
 }
 
 TEST(Program, TakesTheStreamsItIsGiven) {
