@@ -61,10 +61,11 @@ TEST(OpGroups, PastTheLimitBecomeOneThatLosesNothing) {
   std::vector<OpTime> ops;
   for (int i = 0; i < 5; ++i)
     ops.push_back(op(std::string(1, static_cast<char>('a' + i)), "k", std::to_string(i), 10 - i));
+  ops.push_back(op("e", "k", "4", 0.5));
   auto all = group_ops(ops), folded = fold_tail(all, 2);
   EXPECT_THAT(labels(folded), ElementsAre("a", "b", "3 more problems"));
-  EXPECT_EQ(folded.back().count, 3);
-  EXPECT_DOUBLE_EQ(folded.back().us, 8 + 7 + 6);
+  EXPECT_EQ(folded.back().count, 4) << "launches, not problems";
+  EXPECT_DOUBLE_EQ(folded.back().us, 8 + 7 + 6.5);
   EXPECT_DOUBLE_EQ(total_us(folded), total_us(all));
   EXPECT_THAT(labels(fold_tail(all, 5)), ElementsAre("a", "b", "c", "d", "e"));
 }
