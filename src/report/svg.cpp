@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/format.hpp"
+
 namespace rung::report {
 
 double Scale::operator()(double value) const {
@@ -38,6 +40,8 @@ std::vector<double> log_ticks(double min, double max) {
     }
   return ticks;
 }
+
+std::string tick_text(double tick) { return significant(tick, fmt::format("{:.1e}", tick)[2] == '0' ? 1 : 2); }
 
 Strip& Strip::bar(double from, double to, std::string_view css) {
   if (to < from) std::swap(from, to);

@@ -1,6 +1,7 @@
 // Small charts as SVG: axes, one-row strips that are as wide as their cell, and plots of a fixed size.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct Scale {
 // Round values inside [min, max], about `wanted` of them.
 std::vector<double> linear_ticks(double min, double max, int wanted = 5);
 std::vector<double> log_ticks(double min, double max);  // decades where there are three or more; else digits too
+std::string tick_text(double tick);                     // one digit, or two where it has them: "20", "15"
 
 // x in per cent of the width, y in pixels. CSS classes give colours, so that one drawing serves light, dark and paper.
 class Strip {

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <chrono>
+#include <filesystem>
 
 #include "base/signals.hpp"
 
@@ -62,6 +63,20 @@ TEST(Program, HandlesNoSignalsThatWereHeldWhenItWasStarted) {
   int status = 0;
   EXPECT_EQ(waitpid(*child, &status, 0), *child);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7) << status;
+}
+
+size_t open_descriptors() {
+  size_t count = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) ++count;
+  return count;
+}
+
+TEST(Program, LeavesNoDescriptorBehind) {
+  shell("true");
+  size_t before = open_descriptors();
+  for (int i = 0; i < 3; ++i) shell("true");
+  EXPECT_FALSE(run_program("/nowhere/at/all", {}, 1));
+  EXPECT_EQ(open_descriptors(), before);
 }
 
 TEST(Program, TakesTheStreamsItIsGiven) {

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <numeric>
 #include <thread>
@@ -127,6 +128,20 @@ TEST(Share, CoversEveryItemOnceInOrder) {
           next = part.end;
         }
         EXPECT_EQ(next, count);
+      }
+}
+
+TEST(Share, GivesNoThreadMoreThanAGrainAboveAnother) {
+  for (int64_t count : {64, 129, 1000})
+    for (int threads : {2, 3, 8})
+      for (int64_t grain : {1, 4, 16}) {
+        int64_t least = count, most = 0;
+        for (int thread = 0; thread < threads; ++thread) {
+          Range part = share(count, thread, threads, grain);
+          least = std::min(least, part.end - part.begin);
+          most = std::max(most, part.end - part.begin);
+        }
+        EXPECT_LE(most - least, 2 * grain - 1) << count << " over " << threads << " by " << grain;  // the last is cut
       }
 }
 

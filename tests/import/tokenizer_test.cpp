@@ -126,6 +126,44 @@ TEST(Tokenizer, CutsWhatIsTooLong) {
   EXPECT_FALSE(tokenizer().encode_pair("hello", "world", {.max_length = 2}));
 }
 
+TEST(Tokenizer, PadsAPairWithTheFirstTypeAndNoAttention) {
+  auto e = tokenizer().encode_pair("hello", "world", {.max_length = 8, .pad_to = 8});
+  ASSERT_TRUE(e);
+  EXPECT_THAT(e->ids, ElementsAre(2, 5, 3, 6, 3, 0, 0, 0));
+  EXPECT_THAT(e->token_type_ids, ElementsAre(0, 0, 0, 1, 1, 0, 0, 0));
+  EXPECT_THAT(e->attention_mask, ElementsAre(1, 1, 1, 1, 1, 0, 0, 0));
+  EXPECT_FALSE(e->truncated);
+  EXPECT_TRUE(tokenizer().encode_pair("hello", "world world", {.max_length = 5})->truncated);
+  EXPECT_TRUE(tokenizer().encode_pair("hello hello", "world", {.max_length = 5})->truncated);
+}
+
+TEST(Tokenizer, TakesTheLongestSpecialTokenThatTheTextSpells) {
+  TokenizerFiles files{.vocabulary = {{"[CLS]", 0}, {"[SEP]", 1}, {"[PAD]", 2}, {"[UNK]", 3}, {"a", 4}},
+                       .special = {{"<x>", 5}, {"<x>y", 6}, {"<x>y<z>", 7}}};
+  auto t = Tokenizer::make(files);
+  ASSERT_TRUE(t);
+  EXPECT_THAT(t->pieces("a<x>a"), ElementsAre(4, 5, 4));
+  EXPECT_THAT(t->pieces("a<x>y<z>a"), ElementsAre(4, 7, 4));
+  EXPECT_THAT(t->pieces("<x>y<x>"), ElementsAre(6, 5));
+}
+
+TEST(Tokenizer, TakesTheLongestPieceFirst) {
+  TokenizerFiles files{.vocabulary = {{"[CLS]", 0},
+                                      {"[SEP]", 1},
+                                      {"[PAD]", 2},
+                                      {"[UNK]", 3},
+                                      {"a", 4},
+                                      {"ab", 5},
+                                      {"##b", 6},
+                                      {"##c", 7},
+                                      {"##bc", 8}}};
+  auto t = Tokenizer::make(files);
+  ASSERT_TRUE(t);
+  EXPECT_THAT(t->pieces("abc"), ElementsAre(5, 7));
+  EXPECT_THAT(t->pieces("aabc"), ElementsAre(3)) << "there is no ##a";
+  EXPECT_THAT(t->pieces("b"), ElementsAre(3)) << "a continuation begins no word";
+}
+
 struct PairCase {
   int first, second;  // how many words each
   int64_t max_length;

@@ -68,6 +68,63 @@ TEST(Graph, ConstantNodesAreThoseThatReadNoInput) {
   EXPECT_TRUE(constant[graph[b].operands[0]]);
 }
 
+TEST(Graph, GivesAnOutputAnewWithoutKeepingTheOldNode) {
+  Graph graph = parsed("x: f32[2] = input()\ny = neg(x)\nz = exp(x)\nreturn r=y");
+  NodeId y = output(graph), z = graph.last();
+  graph.set_output("r", z);
+  EXPECT_EQ(graph.outputs().size(), 1u);
+  EXPECT_EQ(output(graph), z);
+  EXPECT_FALSE(graph.is_output(y));
+  EXPECT_EQ(graph.erase_dead(), 1u);
+  EXPECT_EQ(graph.size(), 2u);
+}
+
+TEST(Graph, CountsAUseForEachOperandAndOutput) {
+  Graph graph = parsed("x: f32[2] = input()\ny = neg(x)\nz = add(y, y)\nreturn z=z, y=y");
+  NodeId z = output(graph), y = graph.outputs()[1].node, x = graph.input_named("x");
+  EXPECT_FALSE(graph.single_use(y));
+  EXPECT_TRUE(graph.single_use(z));
+  graph.set_operand(z, 0, x);
+  EXPECT_EQ(graph[y].users.size(), 1u);
+  EXPECT_EQ(graph[z].operands[0], x);
+  EXPECT_EQ(graph[z].operands[1], y);
+  EXPECT_TRUE(verify(graph)) << verify(graph).error().message;
+  EXPECT_EQ(graph.input_named("nobody"), kNoNode);
+}
+
+TEST(Graph, FreezesAnInputInItsPlace) {
+  Graph graph = parsed("x: f32[2] = input()\ny: f32[2] = input()\nz = add(x, y)\nreturn z=z");
+  NodeId x = graph.input_named("x");
+  graph.freeze_input(x, std::make_shared<Literal>("x", Tensor::of<float>({2}, {1, 2})));
+  EXPECT_EQ(graph.inputs().size(), 1u);
+  EXPECT_TRUE(graph.is_constant(x));
+  EXPECT_EQ(graph.weight(x)->load()->as<float>()[1], 2);
+  EXPECT_TRUE(constant_nodes(graph)[x]);
+  EXPECT_TRUE(verify(graph)) << verify(graph).error().message;
+}
+
+TEST(Verify, RefusesAnOperandThatIsComputedLater) {
+  Graph graph = parsed("x: f32[2] = input()\ny = neg(x)\nz = exp(x)\nreturn y=y, z=z");
+  graph.set_operand(output(graph), 0, graph.outputs()[1].node);
+  ASSERT_FALSE(verify(graph));
+  EXPECT_EQ(verify(graph).error().message, "node 1 (neg '') reads node 2 (exp '') before it is computed");
+}
+
+TEST(Verify, RefusesATypeThatItsOpDoesNotGive) {
+  Graph graph = parsed("x: f32[2] = input()\nw: f32[3] = input()\ny = neg(x)\nreturn y=y");
+  graph.set_operand(output(graph), 0, graph.input_named("w"));
+  ASSERT_FALSE(verify(graph));
+  EXPECT_EQ(verify(graph).error().message, "node 2 (neg '') is f32[2] but its op gives f32[3]");
+}
+
+TEST(Verify, RefusesTwoInputsOfOneName) {
+  Graph graph;
+  NodeId x = graph.input("x", {DType::f32, {2}});
+  graph.input("x", {DType::f32, {2}});
+  graph.set_output("y", x);
+  EXPECT_EQ(verify(graph).error().message, "two inputs are named 'x'");
+}
+
 TEST(Verify, NamesTheNodeWhoseTypeIsWrong) {
   Graph graph;
   NodeId x = graph.input("x", {DType::f32, {2, 3}});

@@ -1,57 +1,162 @@
-// Type rules against fields that a file may hold: nothing wraps around, nothing divides by zero.
+// The type rules: what each op gives, and what it refuses before anything could read or write astray.
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
-#include "ir/op.hpp"
+#include "ir/text.hpp"
 
 namespace rung {
 namespace {
 
 using testing::HasSubstr;
 
-std::string error_of(const Op& op, const std::vector<Type>& operands) {
-  auto type = infer_type(op, operands);
-  return type ? "" : type.error().message;
+// "f32[2,4]", or the error.
+std::string type_of(const std::string& expression) {
+  auto graph = parse_graph("y = " + expression);
+  return graph ? to_string(graph->type(graph->outputs()[0].node)) : graph.error().message;
 }
 
-Type f32(Shape shape) { return {DType::f32, shape}; }
+struct Rule {
+  std::string expression, result;  // all of a type, or part of an error
+};
+void PrintTo(const Rule& rule, std::ostream* out) { *out << rule.expression; }
 
-TEST(InferType, DoesNotDoubleAttentionsSegmentsToZero) {
-  EXPECT_THAT(error_of(Attention{.has_mask = true, .segments = INT64_MAX}, {}), HasSubstr("attention: got 0 operands"));
-  EXPECT_THAT(error_of(Attention{.segments = int64_t{1} << 63 >> 1 & INT64_MAX}, {f32({1, 1, 1, 1})}),
-              HasSubstr("got 1 operands"));
-  EXPECT_THAT(error_of(Attention{.segments = 1}, {f32({1, 1, 1, 1}), f32({1, 1, 1, 1})}), HasSubstr("got 2 operands"));
-}
+class TypeRule : public testing::TestWithParam<Rule> {};
+TEST_P(TypeRule, GivesItsType) { EXPECT_EQ(type_of(GetParam().expression), GetParam().result); }
 
-TEST(InferType, CountsTheScoresOfAllSegments) {
-  const Type k = f32({1, int64_t{1} << 47, 1, 1});
-  std::vector<Type> operands{f32({1, 1, 1, 1}), k, k};
-  EXPECT_EQ(error_of(Attention{.segments = 1}, operands), "");
-  operands.insert(operands.end(), {k, k, k, k});
-  EXPECT_THAT(error_of(Attention{.segments = 3}, operands), HasSubstr("wanted at most"));
-}
+INSTANTIATE_TEST_SUITE_P(
+    Elementwise, TypeRule,
+    testing::Values(Rule{"exp(a:bf16[2])", "bf16[2]"}, Rule{"abs(a:i64[2])", "i64[2]"},
+                    Rule{"add(a:i32[2,1], b:i32[3])", "i32[2,3]"}, Rule{"lt(a:f32[2], b:f32[1])", "bool[2]"},
+                    Rule{"eq(a:bool[2], b:bool[2])", "bool[2]"}, Rule{"and(a:bool[2], b:bool[2])", "bool[2]"},
+                    Rule{"cast(a:f32[2], to=i8)", "i8[2]"}, Rule{"select(c:bool[2,1], a:f16[3], b:f16[1])", "f16[2,3]"},
+                    Rule{"rope(x:bf16[1,2,4], c:f32[2,4], s:f32[2,4])", "bf16[1,2,4]"},
+                    Rule{"gated_mul(g:f32[2], u:f32[2])", "f32[2]"},
+                    Rule{"pointwise(a:f32[2,1], b:bool[3], program=\"r2=mul(r0,r1)\", out=bf16)", "bf16[2,3]"}));
 
-TEST(InferType, KeepsStepsWithinTheAxis) {
-  EXPECT_EQ(error_of(Slice{.axis = 0, .begin = 0, .end = 4, .step = 4}, {f32({4})}), "");
-  EXPECT_THAT(error_of(Slice{.axis = 0, .begin = 0, .end = 4, .step = INT64_MAX}, {f32({4})}),
-              HasSubstr("1 <= step <= size"));
-  const std::vector<Type> image{f32({1, 1, 4, 4}), f32({1, 1, 2, 2}), f32({1})};
-  EXPECT_EQ(error_of(Conv2d{.stride = 4}, image), "");
-  EXPECT_THAT(error_of(Conv2d{.stride = INT64_MAX}, image), HasSubstr("wanted 1 to the image's size"));
-}
+INSTANTIATE_TEST_SUITE_P(
+    Contractions, TypeRule,
+    testing::Values(Rule{"matmul(a:f32[5,1,2,3], b:f32[4,3,6])", "f32[5,4,2,6]"},
+                    Rule{"linear(x:bf16[1,2,3], w:bf16[8,3], out=f32)", "f32[1,2,8]"},
+                    Rule{"linear(x:f32[2,3], w:f32[8,3], b:f32[8], r:f32[2,4], has_bias=true, has_residual=true, "
+                         "gated=true)",
+                         "f32[2,4]"},
+                    Rule{"conv2d(x:f32[1,3,9,8], w:f32[5,3,3,2], b:f32[5], stride=2)", "f32[1,5,4,4]"},
+                    Rule{"attention(q:f32[1,5,4,8], k:f32[1,6,2,8], v:f32[1,6,2,8])", "f32[1,5,4,8]"},
+                    Rule{"attention(q:f32[1,5,4,8], m:f32[5,9], k:f32[1,6,2,8], v:f32[1,6,2,8], l:f32[1,3,2,8], "
+                         "o:f32[1,3,2,8], has_mask=true, segments=2)",
+                         "f32[1,5,4,8]"},
+                    Rule{"im2col(x:f32[1,3,9,4], patch=2)", "f32[1,8,12]"}));
 
-TEST(InferType, WantsAPairOfColumnsToTurn) {
-  EXPECT_EQ(error_of(Rope{}, {f32({3, 2}), f32({2}), f32({2})}), "");
-  EXPECT_THAT(error_of(Rope{}, {f32({3, 0}), f32({0}), f32({0})}), HasSubstr("wanted an even last dimension"));
-}
+INSTANTIATE_TEST_SUITE_P(Movement, TypeRule,
+                         testing::Values(Rule{"reshape(a:f32[2,6], shape=[3,4])", "f32[3,4]"},
+                                         Rule{"transpose(a:f32[2,3,4], permutation=[2,0,1])", "f32[4,2,3]"},
+                                         Rule{"slice(a:f32[9], axis=0, begin=1, end=8, step=3)", "f32[3]"},
+                                         Rule{"slice(a:f32[9], axis=-1, begin=9, end=9)", "f32[0]"},
+                                         Rule{"concat(a:f32[2,3], b:f32[2,4], axis=1)", "f32[2,7]"},
+                                         Rule{"broadcast(a:f32[1,3], shape=[2,5,3])", "f32[2,5,3]"},
+                                         Rule{"gather(t:f32[9,4], i:i64[2,3], axis=0)", "f32[2,3,4]"},
+                                         Rule{"gather(t:f32[9,4], i:i32[], axis=-1)", "f32[9]"}));
 
-TEST(InferType, WantsFloatsOfANormThroughout) {
-  const Type weight = f32({8}), whole{DType::i64, {8}};
-  EXPECT_EQ(error_of(LayerNorm{}, {f32({2, 8}), weight, weight}), "");
-  EXPECT_THAT(error_of(LayerNorm{}, {f32({2, 8}), weight, whole}), HasSubstr("wanted a float type"));
-  EXPECT_THAT(error_of(RmsNorm{}, {f32({2, 8}), whole}), HasSubstr("wanted a float type"));
-  EXPECT_THAT(error_of(RmsNorm{.out = DType::i64}, {f32({2, 8}), weight}), HasSubstr("wanted a float type"));
-}
+INSTANTIATE_TEST_SUITE_P(Reductions, TypeRule,
+                         testing::Values(Rule{"softmax(a:f16[2,3], axis=0)", "f16[2,3]"},
+                                         Rule{"reduce(a:f32[2,3], kind=max, axis=0)", "f32[3]"},
+                                         Rule{"reduce(a:f32[2,3], kind=mean, axis=-1, keep_dim=true)", "f32[2,1]"},
+                                         Rule{"reduce(a:bool[2,3], kind=sum, axis=0)", "i64[3]"},
+                                         Rule{"reduce(a:i8[2,0], kind=sum, axis=1)", "i64[2]"},
+                                         Rule{"cumsum(a:bool[3])", "i64[3]"}, Rule{"cumsum(a:bf16[3])", "bf16[3]"},
+                                         Rule{"layer_norm(x:bf16[2,4], w:f32[4], b:f32[4], out=f32)", "f32[2,4]"},
+                                         Rule{"rms_norm(x:f32[2,4], w:bf16[4], out=bf16)", "bf16[2,4]"},
+                                         Rule{"l2_normalize(x:f16[2,4])", "f16[2,4]"},
+                                         Rule{"masked_mean(x:bf16[2,3,4], m:f32[2,3])", "bf16[2,4]"}));
+
+class RefusedType : public testing::TestWithParam<Rule> {};
+TEST_P(RefusedType, IsNamed) { EXPECT_THAT(type_of(GetParam().expression), HasSubstr(GetParam().result)); }
+
+INSTANTIATE_TEST_SUITE_P(
+    Elementwise, RefusedType,
+    testing::Values(Rule{"exp(a:i64[2])", "exp: operand: got i64[2], wanted a float type"},
+                    Rule{"neg(a:bool[2])", "got bool[2], wanted numbers"},
+                    Rule{"not(a:f32[2])", "got f32[2], wanted bool"},
+                    Rule{"add(a:f32[2], b:f16[2])", "got operands of f32 and f16, wanted one dtype"},
+                    Rule{"add(a:f32[2], b:f32[3])", "do not broadcast"},
+                    Rule{"add(a:bool[2], b:bool[2])", "got bool, wanted numbers"},
+                    Rule{"and(a:f32[2], b:f32[2])", "got f32, wanted bool"},
+                    Rule{"pow(a:i64[2], b:i64[2])", "base: got i64[2], wanted a float type"},
+                    Rule{"select(c:f32[2], a:f32[2], b:f32[2])", "condition: got f32[2], wanted bool"},
+                    Rule{"select(c:bool[2], a:f32[2], b:i64[2])", "wanted one dtype"},
+                    Rule{"rope(x:f32[2,3], c:f32[3], s:f32[3])", "wanted an even last dimension"},
+                    Rule{"rope(x:f32[2,4], c:f32[3,4], s:f32[4])", "cos: got shape [3,4]"},
+                    Rule{"rope(x:f32[1,4], c:f32[4], s:f32[2,4])", "sin: got shape [2,4], wanted one that broadcasts"},
+                    Rule{"gated_mul(g:f32[2], u:f32[1])", "wanted equal types"},
+                    Rule{"exp(a:f32[2], b:f32[2])", "got 2 operands, wanted 1"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Contractions, RefusedType,
+    testing::Values(
+        Rule{"matmul(a:f32[2,3], b:f32[4,5])", "inner dimensions differ"},
+        Rule{"matmul(a:f32[3], b:f32[3,5])", "wanted rank 2 or more"},
+        Rule{"matmul(a:f32[2,2,3], b:f32[3,3,5])", "do not broadcast"},
+        Rule{"matmul(a:f32[2,3], b:bf16[3,5])", "wanted one dtype"},
+        Rule{"linear(x:f32[2,3], w:f32[8,4])", "inner dimensions differ"},
+        Rule{"linear(x:f32[2,3], w:f32[7,3], gated=true)", "wanted an even number of rows"},
+        Rule{"linear(x:f32[2,3], w:f32[8,3], b:f32[4], has_bias=true)", "bias: got shape [4], wanted [8]"},
+        Rule{"linear(x:f32[2,3], w:f32[8,3], r:f32[8], has_residual=true)", "residual: got shape [8], wanted [2,8]"},
+        Rule{"linear(x:f32[2,3], w:f32[8,3], out=i8)", "got output type i8"},
+        Rule{"linear(x:f32[2,3], w:f32[8,3], split_residual=true)", "got no residual that is split"},
+        Rule{"linear(x:f32[2,3], w:f32[8,3], rotated_heads=-1)", "got -1 rotated heads"},
+        Rule{"conv2d(x:f32[1,3,2,8], w:f32[5,3,3,2], b:f32[5])", "smaller than the window"},
+        Rule{"conv2d(x:f32[1,3,8,8], w:f32[5,4,3,2], b:f32[5])", "channels differ"},
+        Rule{"conv2d(x:f32[1,3,8,8], w:f32[5,3,3,2], b:f32[5], stride=0)", "got stride 0"},
+        Rule{"conv2d(x:f32[1,3,8,8], w:f32[5,3,3,2], b:f32[4])", "bias: got shape [4]"},
+        Rule{"attention(q:f32[1,5,4,8], k:f32[1,6,3,8], v:f32[1,6,3,8])", "do not fit"},
+        Rule{"attention(q:f32[1,5,4,8], k:f32[2,6,2,8], v:f32[2,6,2,8])", "do not fit"},
+        Rule{"attention(q:f32[1,5,4,8], k:f32[1,6,2,4], v:f32[1,6,2,4])", "do not fit"},
+        Rule{"attention(q:f32[1,5,4,8], k:f32[1,6,2,8], v:f32[1,7,2,8])", "wanted equal types"},
+        Rule{"attention(q:f32[1,5,4,8], k:f32[1,6,2,8], v:f32[1,6,2,8], l:f32[1,6,4,8], o:f32[1,6,4,8], segments=2)",
+             "do not fit"},
+        Rule{"attention(q:f32[1,5,4,8], m:f32[5,5], k:f32[1,6,2,8], v:f32[1,6,2,8], has_mask=true)",
+             "mask: got shape [5,5], wanted one that broadcasts to [1,4,5,6]"},
+        Rule{"attention(q:f32[1,5,4,8], m:bf16[5,6], k:f32[1,6,2,8], v:f32[1,6,2,8], has_mask=true)", "wanted f32"},
+        Rule{"attention(q:f32[1,5,4,8], segments=0)", "got 0 segments"},
+        Rule{"attention(q:f32[1,5,4,8], k:f32[1,6,2,8], v:f32[1,6,2,8], segments=2)", "got 3 operands, wanted 1 and two for each of 2 segments"},
+        Rule{"im2col(x:f32[1,3,9,1], patch=2)", "wanted an image of at least one patch"},
+        Rule{"im2col(x:f32[1,3,9,9], patch=0)", "wanted an image of at least one patch"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Movement, RefusedType,
+    testing::Values(Rule{"reshape(a:f32[2,6], shape=[3,5])", "element counts differ"},
+                    Rule{"transpose(a:f32[2,3], permutation=[0,0])", "is not a permutation of 2 axes"},
+                    Rule{"transpose(a:f32[2,3], permutation=[0,2])", "is not a permutation of 2 axes"},
+                    Rule{"transpose(a:f32[2,3], permutation=[0])", "got permutation [0]"},
+                    Rule{"slice(a:f32[9], axis=0, begin=1, end=10)", "wanted 0 <= begin <= end <= size"},
+                    Rule{"slice(a:f32[9], axis=0, begin=5, end=4)", "wanted 0 <= begin <= end <= size"},
+                    Rule{"slice(a:f32[9], axis=0, begin=-1, end=4)", "wanted 0 <= begin <= end <= size"},
+                    Rule{"slice(a:f32[9], axis=0, begin=0, end=4, step=0)", "1 <= step <= size"},
+                    Rule{"slice(a:f32[9], axis=1, begin=0, end=4)", "axis 1 is out of range"},
+                    Rule{"concat(a:f32[2,3], b:f32[3,3], axis=1)", "operand: got shape [3,3], wanted [2,3]"},
+                    Rule{"concat(a:f32[2,3], b:f32[2,3,1], axis=1)", "operand: got shape"},
+                    Rule{"concat(a:f32[2], b:i64[2], axis=0)", "wanted one dtype"},
+                    Rule{"concat(axis=0)", "got no operands"},
+                    Rule{"broadcast(a:f32[2], shape=[3])", "operand: got shape [2]"},
+                    Rule{"broadcast(a:f32[2,3], shape=[3])", "operand: got shape [2,3]"},
+                    Rule{"gather(t:f32[9], i:f32[2], axis=0)", "indices: got f32[2], wanted i64 or i32"},
+                    Rule{"gather(t:f32[1,1,1,1,1], i:i64[1,1,1,1,1], axis=0)", "more than 8 dimensions"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Reductions, RefusedType,
+    testing::Values(Rule{"softmax(a:i64[2])", "wanted a float type"}, Rule{"softmax(a:f32[2], axis=1)", "out of range"},
+                    Rule{"reduce(a:f32[2,0], kind=max, axis=1)", "wanted at least one element"},
+                    Rule{"reduce(a:i64[2], kind=mean, axis=0)", "wanted a float type"},
+                    Rule{"cumsum(a:f32[2], axis=-2)", "out of range"},
+                    Rule{"layer_norm(x:f32[2,4], w:f32[3], b:f32[4])", "weight: got shape [3], wanted [4]"},
+                    Rule{"layer_norm(x:f32[2,4], w:f32[4], b:f32[5])", "bias: got shape [5], wanted [4]"},
+                    Rule{"layer_norm(x:f32[2,4], r:f32[4], w:f32[4], b:f32[4], has_residual=true)", "residual: got"},
+                    Rule{"layer_norm(x:f32[2,0], w:f32[0], b:f32[0])", "wanted a last dimension of at least 1"},
+                    Rule{"rms_norm(x:f32[2,4], w:f32[2,4])", "weight: got shape [2,4], wanted [4]"},
+                    Rule{"l2_normalize(x:i64[2])", "wanted a float type"},
+                    Rule{"masked_mean(x:f32[2,3,4], m:f32[2,4])", "mask: got shape [2,4], wanted [2,3]"},
+                    Rule{"masked_mean(x:f32[2,3,4], m:i64[2,3])", "mask: got i64[2,3], wanted f32"},
+                    Rule{"masked_mean(x:f32[3,4], m:f32[3])", "wanted rank 3"}));
 
 }  // namespace
 }  // namespace rung

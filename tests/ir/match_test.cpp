@@ -33,6 +33,32 @@ TEST(Match, TriesCommutingOperandsBothWays) {
   Pattern difference = binary(BinaryKind::sub, unary(UnaryKind::exp, any("x")), any("y"));
   EXPECT_FALSE(output_matches("r = sub(a:f32[2], exp(b:f32[2]))", difference));
 }
+TEST(Match, SwapsTheOperandsOfCommutingOpsAlone) {
+  auto matches = [](BinaryKind kind) {
+    return output_matches(fmt::format("r = {}(a:f32[2], exp(b:f32[2]))", name_of(kind)),
+                          binary(kind, unary(UnaryKind::exp, any("x")), any("y")));
+  };
+  for (BinaryKind kind : {BinaryKind::add, BinaryKind::mul, BinaryKind::max, BinaryKind::min})
+    EXPECT_TRUE(matches(kind)) << name_of(kind);
+  for (BinaryKind kind : {BinaryKind::sub, BinaryKind::div, BinaryKind::pow, BinaryKind::lt})
+    EXPECT_FALSE(matches(kind)) << name_of(kind);
+}
+TEST(Match, WantsTheKindThatItNames) {
+  EXPECT_FALSE(output_matches("r = add(a:f32[2], b:f32[2])", binary(BinaryKind::mul, any("x"), any("y"))));
+  EXPECT_FALSE(output_matches("r = exp(a:f32[2])", unary(UnaryKind::tanh, any("x"))));
+}
+TEST(Match, WantsAsManyOperandsAsItNames) {
+  const char* text = "r = layer_norm(x:f32[4], y:f32[4], w:f32[4], b:f32[4], has_residual=true)";
+  EXPECT_FALSE(output_matches(text, op<LayerNorm>(any("x"), any("w"), any("b"))));
+  EXPECT_TRUE(output_matches(text, op<LayerNorm>()));
+}
+TEST(Match, BindsTheNodeItselfWhereItIsNamed) {
+  Graph graph = parsed("r = exp(neg(a:f32[2]))");
+  NodeId exp = graph.outputs()[0].node;
+  auto m = match(graph, exp, unary(UnaryKind::exp, unary(UnaryKind::neg, any("x")).named("n")));
+  ASSERT_TRUE(m);
+  EXPECT_EQ((*m)["n"], graph[exp].operands[0]);
+}
 TEST(Match, WantsOneNodeForOneName) {
   Pattern pattern = binary(BinaryKind::mul, any("x"), unary(UnaryKind::sigmoid, any("x")));
   EXPECT_TRUE(output_matches("r = mul(sigmoid(a:f32[2]), a)", pattern));
@@ -47,6 +73,7 @@ TEST(Match, MaybeCastTakesACastOrNone) {
   Pattern pattern = unary(UnaryKind::exp, maybe_cast(unary(UnaryKind::neg, any("x"))));
   EXPECT_TRUE(output_matches("r = exp(cast(neg(a:bf16[2])))", pattern));
   EXPECT_TRUE(output_matches("r = exp(neg(a:f32[2]))", pattern));
+  EXPECT_FALSE(output_matches("c = cast(neg(a:bf16[2]))\nreturn r=exp(c), c", pattern)) << "something else reads it";
 }
 TEST(Match, ConstantTakesConstantsOnly) {
   Pattern pattern = op<MatMul>(any("x"), constant("w"));

@@ -103,6 +103,30 @@ TEST(Safetensors, RefusesAHeaderLengthBeyondTheFile) {
   expect_error(file, "wanted a header of 100");
 }
 
+TEST(Safetensors, RefusesAHeaderThatEndsAByteBeyondTheFile) {
+  std::string file = file_of("{}", 0);
+  ASSERT_TRUE(parse(file));
+  file[0] = 3;
+  expect_error(file, "got 10 bytes, wanted a header of 3 after the first 8");
+}
+
+TEST(Safetensors, RefusesPaddingThatIsNotZero) {
+  std::string file = file_of("{" + tensor("__padding__0", R"("dtype":"U8","shape":[2],"data_offsets":[0,2])") + "}", 2);
+  expect_error(file, "padding between tensors is not zero");
+  file.replace(file.size() - 2, 2, 2, '\0');
+  auto header = parse(file);
+  ASSERT_TRUE(header) << header.error().message;
+  EXPECT_TRUE(header->tensors.empty());
+}
+
+TEST(Safetensors, NamesATensorThatIsNotThere) {
+  TemporaryDirectory dir;
+  ASSERT_TRUE(write_safetensors(dir / "a", {{"w", Tensor::of<float>({1}, {1})}}, {}));
+  auto loaded = (*Safetensors::open(dir / "a"))->load("v");
+  ASSERT_FALSE(loaded);
+  EXPECT_THAT(loaded.error().message, HasSubstr("no tensor 'v'"));
+}
+
 TEST(Safetensors, RefusesAHeaderLengthBeyondMemory) {
   expect_error("\xff\xff\xff\xff\xff\xff\xff\x7f{}", "wanted at most 100000000");
 }

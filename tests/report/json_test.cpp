@@ -31,6 +31,62 @@ TEST(ReportJson, HasThePromisedFields) {
   EXPECT_EQ(json["choices"][0]["candidates"][0]["params"]["mr"], 14);
 }
 
+// Reader and writer walk one list: what a name stands for is said here alone.
+TEST(ReportJson, HoldsEveryFigureUnderItsName) {
+  nlohmann::json json = to_json(testing::distinct_climb()), expected = nlohmann::json::parse(R"({
+    "model": "distinct", "device": "cpu", "dtype": "bf16", "architecture": "bert", "shapes": "x=f32[1,8] mask=bool[7]",
+    "threads": 3, "baseline_ms": 61.3, "final_ms": 17.9, "floor_ms": 11.2, "tuning_s": 23.4, "total_s": 58.6,
+    "host_us": 47, "kernels_before": 78, "kernels_after": 29, "weights_mb": 88.3, "arena_mb": 5.2, "peak_rss_mb": 143,
+    "verified": true, "rel_l2": 8.9e-7, "max_abs": 1.2e-6, "cosine": 0.99991234, "verify_reason": "2 inputs",
+    "baseline": {"median_ms": 61.7, "min_ms": 58.1, "p90_ms": 64.3, "p99_ms": 83.9, "ci95": [60.9, 62.2], "runs": 131},
+    "final_latency":
+      {"median_ms": 18.1, "min_ms": 15.7, "p90_ms": 19.3, "p99_ms": 26.4, "ci95": [17.8, 18.6], "runs": 1547},
+    "cold": {"median_ms": 21.3, "min_ms": 20.2, "p90_ms": 24.6, "p99_ms": 31.8, "ci95": [20.9, 22.7], "runs": 12},
+    "stages": [{"name": "embeddings", "launches": 6, "us": 960, "floor_us": 710},
+               {"name": "layers", "launches": 22, "us": 14100, "floor_us": 9300}],
+    "baseline_categories_us":
+      {"GEMM": 30100, "attention": 15200, "copy": 9100, "launch/host": 4200, "normalisation": 2600},
+    "peaks": {"fma_f32_gflops": 411, "gemm_f32_gflops": 395, "gemm_bf16_gflops": 763, "read_gbps": 43.1,
+              "handoff_us": 2.7, "barrier_us": 0.6},
+    "environment": {"processor": "Example 9000", "governor": "performance"}})");
+  for (const auto& [name, value] : expected.items()) EXPECT_EQ(json[name], value) << name;
+  EXPECT_DOUBLE_EQ(json["speedup"].get<double>(), 61.3 / 17.9);
+}
+
+TEST(ReportJson, HoldsEveryFigureOfAListUnderItsName) {
+  nlohmann::json json = to_json(testing::distinct_climb());
+  auto parsed = [](const char* text) { return nlohmann::json::parse(text); };
+  EXPECT_EQ(json["rungs"][2], parsed(R"({"name": "tune", "accepted": false, "reason": "slower", "before_ms": 35.4,
+    "ms": 36.9, "ratio": 0.959, "ci95": [0.941, 0.978], "kernels": 40, "rel_l2": 4.5e-7, "max_abs": 5.6e-6,
+    "attempt": 1, "notes": ["tried 8", "kept 0"]})"));
+  EXPECT_EQ(json["rungs"][3]["attempt"], 2);
+  EXPECT_EQ(json["ablation"][1], parsed(R"({"name": "tune", "ratio": 1.004, "ci95": [0.981, 1.027]})"));
+  EXPECT_EQ(json["ops"][1], parsed(R"({"label": "layer.0.dense", "op": "linear", "kernel": "linear_k",
+    "problem": "linear 1", "category": "GEMM", "stage": "layers", "us": 5210, "floor_us": 3320, "flops": 2.1e9,
+    "bytes": 47e6})"));
+  EXPECT_EQ(json["choices"][0], parsed(R"({"problem": "norm 4", "count": 2, "chosen": "norm_lib",
+    "reason": "nothing faster",
+    "candidates": [{"kernel": "norm_slow", "params": {"rows": 8}, "us": 3000, "verdict": "3.66 x slower"},
+                   {"kernel": "norm_lib", "params": {}, "us": 820, "verdict": "chosen: default"}]})"));
+  EXPECT_EQ(json["loads"][0], parsed(R"({"rate_hz": 0,
+    "latency": {"median_ms": 18.3, "min_ms": 15.1, "p90_ms": 19.9, "p99_ms": 27.2, "ci95": [17.1, 18.9], "runs": 138},
+    "load": {"seconds": 2.5, "runs": 139, "samples": 40, "sm_mhz": 1965, "sm_mhz_least": 1740, "memory_mhz": 2619,
+             "celsius": 63, "power_w": 352, "power_limit_w": 690, "energy_mj": 6330, "counted": true,
+             "throttled": {"heat": 0.35}, "unknown": ""}})"));
+}
+
+TEST(ReportJson, ReadsEveryFigureBack) {
+  ClimbResult climbed = testing::distinct_climb();
+  auto back = from_json(to_json(climbed));
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(back->final_latency.p90_ms, 19.3);
+  EXPECT_EQ(back->final_latency.p99_ms, 26.4);
+  EXPECT_EQ(back->rungs[2].ci95.lo, 0.941);
+  EXPECT_EQ(back->rungs[2].ci95.hi, 0.978);
+  EXPECT_EQ(back->loads[0].load.throttled, climbed.loads[0].load.throttled);
+  EXPECT_EQ(to_json(*back), to_json(climbed));
+}
+
 TEST(ReportJson, RoundTripsToTheSameText) {
   std::string text = json_text(testing::minilm_climb());
   auto back = result_from_text(text);

@@ -46,7 +46,7 @@ Html row_markup(const Row& row, const Scale& x, int decimals) {
 
 Html axis(const Scale& x) {
   Strip strip(18);
-  for (double tick : log_ticks(x.min, x.max)) strip.label(x(tick), significant(tick, 1), "tick");
+  for (double tick : log_ticks(x.min, x.max)) strip.label(x(tick), tick_text(tick), "tick");
   return strip.decoration();
 }
 

@@ -61,11 +61,11 @@ void draw_grid(Plot& plot, const Axes& a, const Canvas& c) {
   for (double tick : log_ticks(a.x.min, a.x.max)) {
     if (wide && std::abs(std::log10(tick) - std::round(std::log10(tick))) > 1e-9) continue;
     plot.line({a.x(tick), c.top}, {a.x(tick), c.height - c.bottom}, "grid");
-    plot.text({a.x(tick), c.height - c.bottom + 16}, significant(tick, 1), "tick middle");
+    plot.text({a.x(tick), c.height - c.bottom + 16}, tick_text(tick), "tick middle");
   }
   for (double tick : log_ticks(a.y.min, a.y.max)) {
     plot.line({c.left, a.y(tick)}, {c.width - c.right, a.y(tick)}, "grid");
-    plot.text({c.left - 6, a.y(tick) + 4}, significant(tick, 1), "tick end");
+    plot.text({c.left - 6, a.y(tick) + 4}, tick_text(tick), "tick end");
   }
   plot.text({(c.left + c.width - c.right) / 2, c.height - 6}, "work per byte, FLOP/byte", "axis middle");
 }

@@ -1,0 +1,57 @@
+// Type rules against fields that a file may hold: nothing wraps around, nothing divides by zero.
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include "ir/op.hpp"
+
+namespace rung {
+namespace {
+
+using testing::HasSubstr;
+
+std::string error_of(const Op& op, const std::vector<Type>& operands) {
+  auto type = infer_type(op, operands);
+  return type ? "" : type.error().message;
+}
+
+Type f32(Shape shape) { return {DType::f32, shape}; }
+
+TEST(InferType, DoesNotDoubleAttentionsSegmentsToZero) {
+  EXPECT_THAT(error_of(Attention{.has_mask = true, .segments = INT64_MAX}, {}), HasSubstr("attention: got 0 operands"));
+  EXPECT_THAT(error_of(Attention{.segments = int64_t{1} << 63 >> 1 & INT64_MAX}, {f32({1, 1, 1, 1})}),
+              HasSubstr("got 1 operands"));
+  EXPECT_THAT(error_of(Attention{.segments = 1}, {f32({1, 1, 1, 1}), f32({1, 1, 1, 1})}), HasSubstr("got 2 operands"));
+}
+
+TEST(InferType, CountsTheScoresOfAllSegments) {
+  const Type k = f32({1, int64_t{1} << 47, 1, 1});
+  std::vector<Type> operands{f32({1, 1, 1, 1}), k, k};
+  EXPECT_EQ(error_of(Attention{.segments = 1}, operands), "");
+  operands.insert(operands.end(), {k, k, k, k});
+  EXPECT_THAT(error_of(Attention{.segments = 3}, operands), HasSubstr("wanted at most"));
+}
+
+TEST(InferType, KeepsStepsWithinTheAxis) {
+  EXPECT_EQ(error_of(Slice{.axis = 0, .begin = 0, .end = 4, .step = 4}, {f32({4})}), "");
+  EXPECT_THAT(error_of(Slice{.axis = 0, .begin = 0, .end = 4, .step = INT64_MAX}, {f32({4})}),
+              HasSubstr("1 <= step <= size"));
+  const std::vector<Type> image{f32({1, 1, 4, 4}), f32({1, 1, 2, 2}), f32({1})};
+  EXPECT_EQ(error_of(Conv2d{.stride = 4}, image), "");
+  EXPECT_THAT(error_of(Conv2d{.stride = INT64_MAX}, image), HasSubstr("wanted 1 to the image's size"));
+}
+
+TEST(InferType, WantsAPairOfColumnsToTurn) {
+  EXPECT_EQ(error_of(Rope{}, {f32({3, 2}), f32({2}), f32({2})}), "");
+  EXPECT_THAT(error_of(Rope{}, {f32({3, 0}), f32({0}), f32({0})}), HasSubstr("wanted an even last dimension"));
+}
+
+TEST(InferType, WantsFloatsOfANormThroughout) {
+  const Type weight = f32({8}), whole{DType::i64, {8}};
+  EXPECT_EQ(error_of(LayerNorm{}, {f32({2, 8}), weight, weight}), "");
+  EXPECT_THAT(error_of(LayerNorm{}, {f32({2, 8}), weight, whole}), HasSubstr("wanted a float type"));
+  EXPECT_THAT(error_of(RmsNorm{}, {f32({2, 8}), whole}), HasSubstr("wanted a float type"));
+  EXPECT_THAT(error_of(RmsNorm{.out = DType::i64}, {f32({2, 8}), weight}), HasSubstr("wanted a float type"));
+}
+
+}  // namespace
+}  // namespace rung

@@ -1,0 +1,80 @@
+// The made-up climb of which no two figures are alike.
+// SPDX-License-Identifier: Apache-2.0
+#include "report/sample.hpp"
+
+namespace rung::testing {
+namespace {
+
+std::vector<Receipt> ladder() {
+  std::vector<Receipt> rungs(4);
+  rungs[0] = {"baseline", true, "as written", 61.3, 61.3, 1, {1, 1}, 77, 1.1e-7, 9.7e-7, 1, {}};
+  rungs[1] = {"fusion", true, "1.73 x faster", 61.0, 35.2, 1.733, {1.652, 1.814}, 41, 2.3e-7, 3.4e-6, 1, {"joined 12"}};
+  rungs[2] = {"tune", false, "slower", 35.4, 36.9, 0.959, {0.941, 0.978}, 40, 4.5e-7, 5.6e-6, 1, {"tried 8", "kept 0"}};
+  rungs[3] = {"gemm", true, "1.99 x faster", 35.1, 17.6, 1.994, {1.931, 2.063}, 28, 6.7e-7, 7.8e-6, 2, {}};
+  return rungs;
+}
+
+// Two of them solve one problem with one kernel.
+std::vector<OpTime> ops() {
+  return {{"mask", "pointwise", "copy_k", "copy 3", "embeddings", Category::copy, 890, 640, 0, 27e6},
+          {"layer.0.dense", "linear", "linear_k", "linear 1", "layers", Category::gemm, 5210, 3320, 2.1e9, 47e6},
+          {"layer.0.core", "attention", "core_k", "core 2", "layers", Category::attention, 3170, 1870, 0.61e9, 9.1e6},
+          {"layer.1.dense", "linear", "linear_k", "linear 1", "layers", Category::gemm, 5430, 3350, 2.2e9, 48e6},
+          {"norm", "layer_norm", "norm_k", "norm 4", "layers", Category::normalisation, 433, 310, 0.02e9, 13e6}};
+}
+
+// The second takes less time a launch and more in all.
+std::vector<Choice> choices() {
+  return {{"norm 4",
+           2,
+           "norm_lib",
+           "nothing faster",
+           {{"norm_slow", {{"rows", 8}}, 3000, "3.66 x slower"}, {"norm_lib", {}, 820, "chosen: default"}}},
+          {"linear 1",
+           6,
+           "linear_fast",
+           "fastest",
+           {{"linear_none", {}, 0, "not supported: k"},
+            {"linear_lib", {}, 527, "default; 1.70 x slower"},
+            {"linear_fast", {{"mr", 14}, {"nr", 32}}, 310, "chosen"}}}};
+}
+
+std::vector<LoadedRuns> loads() {
+  DeviceLoad load{.seconds = 2.5, .runs = 139, .samples = 40};
+  load.sm_mhz = 1965, load.sm_mhz_least = 1740, load.memory_mhz = 2619, load.celsius = 63;
+  load.power_w = 352, load.power_limit_w = 690, load.energy_mj = 6330, load.counted = true;
+  load.throttled = {{"heat", 0.35}};
+  DeviceLoad calm{.seconds = 3.5, .runs = 71, .samples = 39};
+  calm.unknown = "no library";
+  return {{0, {18.3, 15.1, 19.9, 27.2, {17.1, 18.9}, 138}, load},
+          {20, {22.4, 16.2, 25.3, 34.7, {21.6, 23.8}, 70}, calm}};
+}
+
+}  // namespace
+
+ClimbResult distinct_climb() {
+  ClimbResult r{.model = "distinct", .device = "cpu", .dtype = "bf16", .architecture = "bert"};
+  r.shapes = "x=f32[1,8] mask=bool[7]";
+  r.threads = 3;
+  r.baseline_ms = 61.3, r.final_ms = 17.9, r.floor_ms = 11.2, r.tuning_s = 23.4, r.total_s = 58.6, r.host_us = 47;
+  r.kernels_before = 78, r.kernels_after = 29;
+  r.baseline = {61.7, 58.1, 64.3, 83.9, {60.9, 62.2}, 131};
+  r.final_latency = {18.1, 15.7, 19.3, 26.4, {17.8, 18.6}, 1547};
+  r.cold = {21.3, 20.2, 24.6, 31.8, {20.9, 22.7}, 12};
+  r.loads = loads();
+  r.rungs = ladder();
+  r.ablation = {{"fusion", 1.622, {1.571, 1.683}}, {"tune", 1.004, {0.981, 1.027}}, {"gemm", 1.914, {1.842, 1.975}}};
+  r.ops = ops();
+  r.stages = {{"embeddings", 6, 960, 710}, {"layers", 22, 14100, 9300}};
+  r.baseline_categories_us = {
+      {"GEMM", 30100}, {"attention", 15200}, {"copy", 9100}, {"launch/host", 4200}, {"normalisation", 2600}};
+  r.choices = choices();
+  r.peaks = {.fma_f32_gflops = 411, .gemm_f32_gflops = 395, .gemm_bf16_gflops = 763, .read_gbps = 43.1};
+  r.peaks.handoff_us = 2.7, r.peaks.barrier_us = 0.6;
+  r.weights_mb = 88.3, r.arena_mb = 5.2, r.peak_rss_mb = 143;
+  r.environment = {{"processor", "Example 9000"}, {"governor", "performance"}};
+  r.verified = true, r.rel_l2 = 8.9e-7, r.max_abs = 1.2e-6, r.cosine = 0.99991234, r.verify_reason = "2 inputs";
+  return r;
+}
+
+}  // namespace rung::testing
