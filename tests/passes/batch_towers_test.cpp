@@ -63,6 +63,8 @@ TEST(BatchTowers, KeepsTowersThatDifferInOneRowOfWeights) {
 }
 TEST(BatchTowers, KeepsOperandsWhoseFirstAxisIsNoBatch) {
   expect_kept("y = concat(add(linear(a:f32[1,2,4], w), p:f32[1,4]), add(linear(b:f32[1,2,4], w), q:f32[1,4]), axis=1)");
+}
+TEST(BatchTowers, KeepsMatricesWhoseFirstAxisIsNoBatch) {
   expect_kept(
       "y = concat(linear(matmul(a:f32[1,2,1], p:f32[1,4]), w), linear(matmul(b:f32[1,2,1], q:f32[1,4]), w), axis=1)");
 }
