@@ -3,6 +3,7 @@
 #include "plan/file.hpp"
 
 #include <dnnl.h>
+#include <dnnl_debug.h>
 #include <sys/resource.h>
 
 #include <csignal>
@@ -151,6 +152,8 @@ TEST(PlanFile, RefusesWeightsInTheLayoutsOfAnotherVersionOfTheLibrary) {
 TEST(PlanFile, RefusesWeightsInTheLayoutsOfOtherInstructionSets) {
   SavedPlan saved;
   const size_t isa = saved.bytes.find(layouts_here()) + layouts_here().size();
+  const std::string word = saved.bytes.substr(isa, saved.bytes.find('"', isa) - isa);
+  EXPECT_TRUE(std::string(dnnl_cpu_isa2str(dnnl_get_effective_cpu_isa())).ends_with(word) && !word.empty()) << word;
   std::string bytes = saved.bytes;
   bytes[isa] = bytes[isa] == 'x' ? 'y' : 'x';
   EXPECT_THAT(saved.error_of(bytes), HasSubstr("its weights are laid out by"));
