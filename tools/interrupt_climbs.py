@@ -2,8 +2,8 @@
 # Signals climbs of the tiny model, one every 10 ms of their course, and says which crashed, hung or left something.
 # SPDX-License-Identifier: Apache-2.0
 #
-# After ./dev build: tools/interrupt_climbs.py --climbs 1000. The signals are SIGINT and SIGTERM, one or two, to the tool
-# alone or to its process group as a terminal does. Exit status 0: every climb ended as it should.
+# After ./dev build: tools/interrupt_climbs.py --climbs 1000. The signals are SIGINT and SIGTERM, one or two, to the
+# tool alone or to its process group as a terminal does. Exit status 0: every climb ended as it should.
 import argparse
 import collections
 import concurrent.futures

@@ -46,6 +46,8 @@ template <class Read>
 auto read_line(const std::string& line, const Read& read) -> Result<decltype(read(Json()))> {
   try {
     return read(Json::parse(line));
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception& e) {
     return fail("tuning job: {}", e.what());
   }

@@ -162,6 +162,8 @@ Json plan_to_json(const Plan& plan) {
 Result<Plan> plan_from_json(const Json& json) {
   try {
     return read_plan(json);
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception& e) {
     return fail("malformed plan: {}", e.what());
   }

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 
@@ -78,9 +79,15 @@ void free(void* block) noexcept {
   __libc_free(block);
 }
 
-// Mapped ends are given back in pieces: only bytes could be counted, and they are not.
-void* mmap(void* at, size_t bytes, int protection, int flags, int file, off_t offset) noexcept {
+// mmap() as the system defines it; the arguments after `bytes` go on as they come.
+void* map_memory(void* at, size_t bytes, ...) noexcept asm("mmap");
+void* map_memory(void* at, size_t bytes, ...) noexcept {
   if (is_refused()) return MAP_FAILED;
+  va_list rest;
+  va_start(rest, bytes);
+  const int protection = va_arg(rest, int), flags = va_arg(rest, int), file = va_arg(rest, int);
+  const auto offset = va_arg(rest, off_t);
+  va_end(rest);
   return reinterpret_cast<void*>(syscall(SYS_mmap, at, bytes, protection, flags, file, offset));
 }
 }

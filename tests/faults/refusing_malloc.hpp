@@ -9,6 +9,6 @@ extern "C" {
 void refuse_allocation(long n);
 // Since refuse_allocation() was called.
 long allocations_asked();
-// Blocks and mappings that were made and not given back.
+// Blocks that were made and not given back; what mmap gave is not among them.
 long allocations_alive();
 }
