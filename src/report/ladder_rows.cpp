@@ -63,7 +63,7 @@ std::vector<std::string> headlines(const ClimbResult& result) {
   std::vector<std::string> lines{speed_line(result)};
   if (result.floor_ms > 0) {
     lines.push_back(fmt::format("this machine's floor is {}: {} left", duration_ms(result.floor_ms),
-                                duration_ms(result.final_ms - result.floor_ms)));
+                                duration_ms(time_left(result.final_ms, result.floor_ms))));
   }
   lines.push_back(verify_line(result));
   for (std::string& line : load_lines(result.loads)) lines.push_back(std::move(line));

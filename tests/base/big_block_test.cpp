@@ -33,6 +33,7 @@ TEST(BigBlock, BelongsToOneOwner) {
   for (size_t i = 0; total < (size_t{24} << 20); ++i) {  // through several slabs
     size_t bytes = 1 + i * 7919 % 700'000;
     blocks.emplace_back(allocate_block(bytes), bytes);
+    ASSERT_EQ(reinterpret_cast<uintptr_t>(blocks.back().first.get()) % kVector, 0u) << i;
     ASSERT_TRUE(holds(blocks.back().first.get(), bytes, std::byte{0})) << i;
     std::memset(blocks.back().first.get(), static_cast<int>(i % 255 + 1), bytes);
     total += bytes;

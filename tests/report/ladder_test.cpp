@@ -109,6 +109,13 @@ TEST(LadderTable, SaysLoudlyThatAPlanIsNotVerified) {
   EXPECT_THAT(ladder_table(result, false), HasSubstr("NOT VERIFIED: rel. L2 error 0.2 exceeds 1e-5"));
 }
 
+TEST(LadderTable, LeavesNoTimeToAPlanBelowItsFloor) {
+  ClimbResult result = small_climb();
+  result.floor_ms = 9;
+  EXPECT_THAT(ladder_table(result, false), HasSubstr("this machine's floor is 9.00 ms: 0 ms left\n"));
+  EXPECT_THAT(to_markdown(result), HasSubstr("| whole run | 12 | 8.00 ms | 9.00 ms | 0 ms |\n"));
+}
+
 ClimbResult gpu_climb() {
   ClimbResult r = small_climb();
   DeviceLoad load{.seconds = 2, .runs = 137, .samples = 40};

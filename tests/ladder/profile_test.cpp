@@ -1,0 +1,147 @@
+// A profile's figures belong to their launches, and its trace shows them in order.
+// SPDX-License-Identifier: Apache-2.0
+#include "ladder/profile.hpp"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "ladder/measure_runs.hpp"
+#include "plan/build.hpp"
+#include "support/counting_gpu.hpp"
+#include "support/fake_target.hpp"
+#include "support/graphs.hpp"
+
+namespace rung {
+namespace {
+
+using Json = nlohmann::json;
+using ::testing::ElementsAre;
+
+// Launches of other sizes: no two have the same work.
+constexpr const char* kText =
+    "x: f32[32,64] = input()\n"
+    "w: f32[128,64] = constant(name=\"w\")\n"
+    "h: f32[32,128] = linear(x, w)  # layer.0.dense\n"
+    "y: f32[32,128] = exp(h)  # layer.0.act\n"
+    "z: f32[32] = reduce(y, kind=max, axis=1)  # pool\n"
+    "return z=z";
+
+Session session_on(const Target& target, const Graph& graph) {
+  auto built = build_plan(graph, {}, {.target = &target});
+  EXPECT_TRUE(built) << built.error().message;
+  built->plan.model = "small";
+  auto team = std::make_shared<cpu::Team>(1);
+  auto made = Session::create(std::make_shared<Plan>(std::move(built->plan)), target.gpu ? nullptr : team);
+  EXPECT_TRUE(made) << made.error().message;
+  return std::move(*made);
+}
+
+void expect_ops_of(const Plan& plan, const Profile& profile) {
+  ASSERT_EQ(profile.ops.size(), plan.steps.size());
+  double floors_us = 0;
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    const Step& step = plan.steps[i];
+    const OpTime& op = profile.ops[i];
+    EXPECT_EQ(op.label, step.label);
+    EXPECT_EQ(op.kernel, step.kernel);
+    EXPECT_EQ(op.problem, step.problem);
+    EXPECT_EQ(op.category, step.category);
+    EXPECT_EQ(op.flops, step.flops);
+    EXPECT_EQ(op.bytes, step.bytes);
+    floors_us += op.floor_us;
+  }
+  EXPECT_NEAR(profile.floor_ms * 1e3, floors_us, 1e-9);
+}
+
+std::vector<Json> launches_in(const Trace& trace) {
+  std::vector<Json> launches;
+  for (const Json& event : Json::parse(trace.to_json())["traceEvents"])
+    if (event["ph"] == "X") launches.push_back(event);
+  return launches;
+}
+
+void expect_trace_of(const Plan& plan, const Trace& trace) {
+  std::vector<Json> launches = launches_in(trace);
+  ASSERT_EQ(launches.size(), plan.steps.size());
+  double end = 0;
+  for (size_t i = 0; i < launches.size(); ++i) {
+    const Step& step = plan.steps[i];
+    EXPECT_EQ(launches[i]["name"], step.label);
+    EXPECT_EQ(launches[i]["cat"], name_of(step.category));
+    EXPECT_EQ(launches[i]["args"],
+              (Json{{"kernel", step.kernel}, {"problem", step.problem}, {"flops", step.flops}, {"bytes", step.bytes}}));
+    EXPECT_GE(launches[i]["ts"].get<double>(), end - 1e-6) << "launches do not meet";
+    end = launches[i]["ts"].get<double>() + launches[i]["dur"].get<double>();
+  }
+  EXPECT_EQ(launches[0]["ts"], 0.0);
+}
+
+TEST(Profile, OfAProcessorNamesEveryLaunchInOrder) {
+  Graph graph = graph_of(kText);
+  Session session = session_on(cpu_target(), graph);
+  auto profile = profile_session(session, random_inputs(graph), 0.02);
+  ASSERT_TRUE(profile) << profile.error().message;
+  expect_ops_of(session.plan(), *profile);
+  expect_trace_of(session.plan(), profile->trace);
+}
+
+// Kernels that take 7 us, and copies of 2 * 512 MiB in a millisecond.
+TEST(Profile, OfADeviceHasTheDevicesTimes) {
+  Graph graph = graph_of(kText);
+  Target target{.kind = "fake", .name = "fake", .fingerprint = "fake", .machine = Machine(cpu::cpu_info())};
+  target.kernels = testing::fake_rows();
+  target.gpu = testing::counting_gpu();
+  testing::ledger().copies_ms.assign(8, 1);
+  testing::ledger().free_bytes = size_t{4} << 30;
+  Session session = session_on(target, graph);
+  auto profile = profile_session(session, random_inputs(graph), 0.02);
+  ASSERT_TRUE(profile) << profile.error().message;
+  expect_ops_of(session.plan(), *profile);
+  expect_trace_of(session.plan(), profile->trace);
+  for (const OpTime& op : profile->ops) EXPECT_NEAR(op.us, 7, 1e-3) << op.label;
+  std::vector<Json> launches = launches_in(profile->trace);
+  for (size_t i = 0; i < launches.size(); ++i) {
+    EXPECT_NEAR(launches[i]["ts"].get<double>(), 7.0 * static_cast<double>(i), 0.01);
+    EXPECT_NEAR(launches[i]["dur"].get<double>(), 7, 0.01);
+  }
+  EXPECT_NEAR(profile->peaks.read_gbps, 1073.74, 0.1);
+  EXPECT_NEAR(profile->ops[1].floor_us, profile->ops[1].bytes / 1073.74e3, 1e-3) << "bytes at the rate of the copy";
+}
+
+TEST(Profile, AddsUpCategoriesAndCountsTheHostAsLaunching) {
+  Profile profile;
+  profile.ops = {{.category = Category::gemm, .us = 10},
+                 {.category = Category::copy, .us = 3},
+                 {.category = Category::gemm, .us = 20},
+                 {.category = Category::launch, .us = 1}};
+  profile.host_us = 5;
+  EXPECT_EQ(by_category_us(profile), (std::map<std::string, double>{{"GEMM", 30}, {"copy", 3}, {"launch/host", 6}}));
+}
+
+void expect_in_order(const Latency& latency, int least_runs) {
+  EXPECT_GE(latency.runs, least_runs);
+  EXPECT_GT(latency.min_ms, 0);
+  EXPECT_LE(latency.min_ms, latency.median_ms);
+  EXPECT_LE(latency.median_ms, latency.p90_ms);
+  EXPECT_LE(latency.p90_ms, latency.p99_ms);
+  EXPECT_LE(latency.ci95.lo, latency.median_ms);
+  EXPECT_GE(latency.ci95.hi, latency.median_ms);
+}
+
+TEST(Latency, HasItsPercentilesInOrder) {
+  Graph graph = graph_of(kText);
+  Session session = session_on(cpu_target(), graph);
+  ASSERT_TRUE(session.infer(random_inputs(graph)));
+  auto timed = time_runs(session, 0.05);
+  ASSERT_TRUE(timed) << timed.error().message;
+  expect_in_order(*timed, 1);
+  auto measured = measure_runs(session, {.rate_hz = 4000, .runs = 300});
+  ASSERT_TRUE(measured) << measured.error().message;
+  expect_in_order(measured->latency, 300);
+  EXPECT_EQ(measured->rate_hz, 4000);
+  EXPECT_EQ(measured->latency.runs, 300);
+}
+
+}  // namespace
+}  // namespace rung
