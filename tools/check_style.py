@@ -143,6 +143,23 @@ def check_conditions(files):
         yield from ((path, n, text) for path, n in places)
 
 
+def check_class_names(files):
+    """A name means one class: the linker takes either's destructor for both, without a word."""
+    seen = {}
+    for path, lines in sorted(files.items()):
+        if path.suffix != '.hpp' or path.parts[0] not in ('src', 'include'):
+            continue
+        namespace = ''
+        for number, line in enumerate(lines, 1):
+            if match := re.match(r'namespace ([\w:]+) \{', line):
+                namespace = match.group(1)
+            if match := re.match(r'(?:struct|class) (\w+)(?: final)?(?: :.*)? \{', line):
+                name = f'{namespace}::{match.group(1)}'
+                if name in seen:
+                    yield path, number, f'{name} is another class in {seen[name]}'
+                seen.setdefault(name, path)
+
+
 def check_format(root, paths):
     """Where clang-format would change something: a line for each file."""
     tool = shutil.which('clang-format-14') or shutil.which('clang-format')
@@ -180,6 +197,7 @@ def check_tree(root):
     files = {path: read(root / path) for path in tracked_files(root)}
     findings = [finding for path, lines in files.items() for finding in check_file(path, lines)]
     findings += list(check_conditions(files))
+    findings += list(check_class_names(files))
     findings += list(check_format(root, files))
     return files, sorted(findings, key=lambda f: (str(f[0]), f[1]))
 

@@ -106,6 +106,15 @@ class KeepsOrder(unittest.TestCase):
         self.assertEqual(list(check_style.check_conditions({Path('src/kernels/a.cpp'): ['#if A'] * 9})), [])
         self.assertEqual(len(list(check_style.check_conditions({Path('include/rung/a.hpp'): ['#if A']}))), 1)
 
+    def test_a_name_means_one_class(self):
+        one, other = Path('src/gemm/trial.hpp'), Path('src/ladder/refine.hpp')
+        text = ['namespace rung {', 'class Trial {', '};', '}']
+        again, elsewhere = ['namespace rung {', 'struct Trial : A {', '};'], ['namespace rung::cpu {'] + text[1:]
+        self.assertEqual(list(check_style.check_class_names({one: text, other: again})),
+                         [(other, 2, f'rung::Trial is another class in {one}')])
+        self.assertEqual(list(check_style.check_class_names({one: text, other: elsewhere})), [])
+        self.assertEqual(list(check_style.check_class_names({one: text, other.with_suffix('.cpp'): text})), [])
+
 
 class KeepsFirstLines(unittest.TestCase):
     def test_a_sentence_and_the_licence(self):

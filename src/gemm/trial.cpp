@@ -3,11 +3,11 @@
 #include "gemm/trial.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstring>
 
 #include "base/random.hpp"
+#include "measure/clock.hpp"
 
 namespace rung {
 namespace {
@@ -84,15 +84,11 @@ void Trial::run(cpu::Team& team) {
 }
 
 double Trial::median_us(cpu::Team& team, double seconds) {
-  using Clock = std::chrono::steady_clock;
   run(team);
   std::vector<double> times;
-  auto end = Clock::now() + std::chrono::duration<double>(seconds);
-  do {
-    auto start = Clock::now();
-    run(team);
-    times.push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count());
-  } while (Clock::now() < end || times.size() < kMinRuns);
+  const int64_t end = now_ns() + static_cast<int64_t>(seconds * 1e9);
+  do times.push_back(seconds_of([&] { run(team); }) * 1e6);
+  while (now_ns() < end || times.size() < kMinRuns);
   std::nth_element(times.begin(), times.begin() + static_cast<ptrdiff_t>(times.size() / 2), times.end());
   return times[times.size() / 2];
 }

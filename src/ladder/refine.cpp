@@ -28,7 +28,7 @@ double best_us(const TunedProblem& tuned) {
 }
 
 void add_trials(const TuneTask& task, const TunedProblem& tuned, const KernelChoice& current,
-                std::vector<Trial>& trials) {
+                std::vector<ModelTrial>& trials) {
   const double best = best_us(tuned);
   std::vector<std::pair<double, KernelChoice>> near;
   for (const auto& candidate : tuned.candidates) {
@@ -60,23 +60,23 @@ std::string text_of(const std::string& problem, const KernelChoice& choice) {
   return fmt::format("{}: {}{}", problem, choice.kernel, params_text(choice.params));
 }
 
-std::vector<Trial> trials_of(const std::vector<TuneTask>& tasks, const TuningDatabase& database, const Recipe& recipe,
-                             const std::set<std::string>& tried) {
-  std::vector<Trial> trials;
+std::vector<ModelTrial> trials_of(const std::vector<TuneTask>& tasks, const TuningDatabase& database,
+                                  const Recipe& recipe, const std::set<std::string>& tried) {
+  std::vector<ModelTrial> trials;
   for (const TuneTask& task : tasks) {
     const auto* tuned = valid_entry(database, task);
     auto chosen = recipe.choices.find(task.key);
     if (tuned && chosen != recipe.choices.end()) add_trials(task, *tuned, chosen->second, trials);
   }
-  std::erase_if(trials, [&](const Trial& trial) { return tried.contains(text_of(trial.key, trial.choice)); });
-  std::stable_sort(trials.begin(), trials.end(), [](const Trial& a, const Trial& b) {
+  std::erase_if(trials, [&](const ModelTrial& trial) { return tried.contains(text_of(trial.key, trial.choice)); });
+  std::stable_sort(trials.begin(), trials.end(), [](const ModelTrial& a, const ModelTrial& b) {
     return std::pair(a.rank, -a.problem_us) < std::pair(b.rank, -b.problem_us);
   });
   return trials;
 }
 
-size_t drop_short(std::vector<Trial>& trials, double least_us) {
-  return std::erase_if(trials, [&](const Trial& trial) { return trial.problem_us < least_us; });
+size_t drop_short(std::vector<ModelTrial>& trials, double least_us) {
+  return std::erase_if(trials, [&](const ModelTrial& trial) { return trial.problem_us < least_us; });
 }
 
 bool is_tune_outdated(const std::vector<Receipt>& receipts) {
@@ -118,14 +118,14 @@ void Climber::remember(const std::string& model, RefinedModel refined) {
 // Tries what is left to try within `seconds`; `refined` learns of it.
 Result<RefineCounts> Climber::try_choices(RefinedModel& refined, double seconds, std::vector<std::string>& notes) {
   Budget clock(seconds);
-  std::vector<Trial> trials =
+  std::vector<ModelTrial> trials =
       trials_of(bench_->tasks_of(*current_.plan), bench_->database(), current_.recipe, refined.tried);
   if (size_t dropped = drop_short(trials, kVisible * current_ms_ * 1e3))
     notes.push_back(fmt::format("{} alternatives left out: their problems take less than {:.1f} % of a run", dropped,
                                 100 * kVisible));
   RefineCounts counts{.trials = trials.size()};
   for (; counts.tried < trials.size() && clock.left() > 0; ++counts.tried) {
-    const Trial& trial = trials[counts.tried];
+    const ModelTrial& trial = trials[counts.tried];
     RUNG_CHECK(tell(fmt::format("tune {}", trial.key)));
     const KernelChoice& current = current_.recipe.choices.at(trial.key);
     const KernelChoice choice = changed(current, trial.choice);  // an earlier trial may have changed another parameter

@@ -12,7 +12,7 @@
 namespace rung {
 
 // Another kernel for all launches of a problem.
-struct Trial {
+struct ModelTrial {
   std::string key;
   KernelChoice choice;
   size_t rank = 0;        // among the alternatives of its problem, the fastest alone first
@@ -21,11 +21,11 @@ struct Trial {
 
 // Every problem's first alternative before any second one, problems that take most of the time first: a budget that
 // ends early has then tried what promises most. Without those in `tried` (text_of() of them).
-std::vector<Trial> trials_of(const std::vector<TuneTask>& tasks, const TuningDatabase& database, const Recipe& recipe,
-                             const std::set<std::string>& tried);
+std::vector<ModelTrial> trials_of(const std::vector<TuneTask>& tasks, const TuningDatabase& database,
+                                  const Recipe& recipe, const std::set<std::string>& tried);
 
 // Leaves out trials of problems that take less than `least_us` in all: the model cannot show what they gain. How many.
-size_t drop_short(std::vector<Trial>& trials, double least_us);
+size_t drop_short(std::vector<ModelTrial>& trials, double least_us);
 
 // The candidate in place of the current choice. The tuner changes one parameter at a time, so that with the same kernel
 // what was found for the others stays; without parameters it is the defaults.

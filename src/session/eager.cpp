@@ -81,7 +81,7 @@ class Eager : public Recorder {
     for (const auto& input : step.inputs)
       inputs.push_back(input.region == Region::weight ? plan_.weights[input.index].data.get() + input.offset
                                                       : block(input.index) + input.offset);
-    const Kernel* kernel = cpu::kernel_named(step.kernel);
+    const Kernel* kernel = plan_.target->kernel_named(step.kernel);
     std::shared_ptr<void> state = kernel->prepare ? kernel->prepare(problem) : nullptr;
     void* output = block(step.output.index);
     void* scratch = step.scratch ? block(*step.scratch) : nullptr;

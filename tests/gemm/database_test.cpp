@@ -91,8 +91,66 @@ TEST(TuningDatabase, LosesNothingOfTwoWriters) {
   }
 }
 
-std::string entry(const std::string& content) {
-  return R"({"version":1,"devices":{"test device":{")" + library_versions() + R"(":)" + content + "}}}";
+std::string entry(const std::string& content, const std::string& versions = library_versions()) {
+  return R"({"version":1,"devices":{"test device":{")" + versions + R"(":)" + content + "}}}";
+}
+
+const std::string kEntry = R"({"linear a":{"kernel":"linear_avx2","params":{},"candidates":[]}})";
+
+TEST(TuningDatabase, KnowsWhatAPersonWrote) {
+  TemporaryDirectory directory;
+  directory.write("tuning.json", entry(kEntry));
+  EXPECT_NE(open_database(directory / "tuning.json").find("linear a"), nullptr);
+}
+
+TEST(TuningDatabase, TakesNothingFromOtherVersionsOfTheLibraries) {
+  TemporaryDirectory directory;
+  const std::string others = "rung 0.0.1, oneDNN 1.0.0, OpenBLAS 0.0.0";
+  std::string text = entry(kEntry, others);
+  text.insert(text.size() - 1, R"(,"models":{"test device":{")" + others + R"(":{"bert":{"kept":{},"tried":["b"]}}}})");
+  directory.write("tuning.json", text);
+  TuningDatabase database = open_database(directory / "tuning.json");
+  EXPECT_EQ(database.find("linear a"), nullptr);
+  EXPECT_EQ(database.find_model("bert"), nullptr);
+}
+
+TEST(TuningDatabase, KeepsWhatOtherVersionsOfTheLibrariesWrote) {
+  TemporaryDirectory directory;
+  directory.write("tuning.json", entry(kEntry, "others"));
+  TuningDatabase database = open_database(directory / "tuning.json");
+  database.put("linear b", kTuned);
+  ASSERT_TRUE(database.save());
+  const std::string text = *read_text_file(directory / "tuning.json");
+  EXPECT_THAT(text, HasSubstr("\"others\""));
+  EXPECT_THAT(text, HasSubstr(library_versions()));
+}
+
+// The environment variables that say where the database lies, as they were afterwards.
+class DatabasePath : public testing::Test {
+ protected:
+  static constexpr const char* kNames[] = {"RUNG_CACHE_DIR", "XDG_CACHE_HOME", "HOME"};
+  DatabasePath() {
+    for (const char* name : kNames)
+      if (const char* value = std::getenv(name)) before_[name] = value;
+  }
+  ~DatabasePath() override {
+    for (const char* name : kNames) set(name, before_.contains(name) ? before_[name].c_str() : nullptr);
+  }
+  static void set(const char* name, const char* value) { value ? setenv(name, value, 1) : unsetenv(name); }
+  static std::string with(const char* ours, const char* cache, const char* home) {
+    set("RUNG_CACHE_DIR", ours), set("XDG_CACHE_HOME", cache), set("HOME", home);
+    return default_database_path();
+  }
+
+ private:
+  std::map<std::string, std::string> before_;
+};
+
+TEST_F(DatabasePath, IsTheFirstThatTheEnvironmentNames) {
+  EXPECT_EQ(with("/ours", "/cache", "/home/x"), "/ours/tuning.json");
+  EXPECT_EQ(with(nullptr, "/cache", "/home/x"), "/cache/rung/tuning.json");
+  EXPECT_EQ(with("", "", "/home/x"), "/home/x/.cache/rung/tuning.json");
+  EXPECT_EQ(with(nullptr, nullptr, nullptr), "./.cache/rung/tuning.json");
 }
 
 class DamagedDatabase : public testing::TestWithParam<std::string> {};

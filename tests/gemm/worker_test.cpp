@@ -2,12 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gemm/worker.hpp"
 
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <csignal>
 #include <cstdlib>
+#include <utility>
 
+#include "gemm/child_process.hpp"
 #include "support.hpp"
+#include "support/scripted_clock.hpp"
 
 namespace rung {
 namespace {
@@ -111,6 +116,66 @@ TEST(Worker, MarksWrongResults) {
   EXPECT_THAT(results[1].failure, HasSubstr("wrong result: relative L2 1"));
   EXPECT_THAT(results[2].failure, HasSubstr("wrong result"));
   EXPECT_EQ(results[1].us, 0);
+}
+
+void slightly_off(const cpu::Call& call) { scale(call, 1.00005f); }
+void off(const cpu::Call& call) { scale(call, 1.001f); }
+const Kernel kSlightlyOff{"slightly_off", "unary", always, slightly_off}, kOff{"off", "unary", always, off};
+
+TEST(Worker, AllowsWhatRoundingMayAddAndNoMore) {
+  auto results = measure({&kCopy, &kSlightlyOff, &kOff});
+  EXPECT_EQ(results[1].failure, "");
+  EXPECT_THAT(results[2].failure, HasSubstr("wrong result: relative L2 0.001"));
+}
+
+template <int Percent>
+void scale_narrow(const cpu::Call& call) {
+  for (int64_t i = 0; i < kElements; ++i)
+    call.out<bf16>()[i] = bf16(static_cast<float>(call.in<bf16>(0)[i]) * (1 + Percent * 0.01f));
+}
+
+TEST(Worker, AllowsMoreWhereResultsAreNarrow) {
+  const Kernel exact{"exact", "unary", always, scale_narrow<0>}, near{"near", "unary", always, scale_narrow<1>},
+      far{"far", "unary", always, scale_narrow<4>};
+  Problem problem{
+      .op = Unary{}, .inputs = {dense(DType::bf16, {kElements})}, .output = dense(DType::bf16, {kElements})};
+  std::vector<KernelCandidate> candidates{{&exact, {}}, {&near, {}}, {&far, {}}};
+  auto results = measure_in_worker({&cpu_target(), problem, candidates, 0, 0.001, 0.3, {}});
+  EXPECT_EQ(results[1].failure, "");
+  EXPECT_THAT(results[2].failure, HasSubstr("wrong result: relative L2 0.04"));
+}
+
+// Microseconds by process that calls it; the count is shared by all of them.
+int* processes = nullptr;
+std::vector<int> us_by_process;
+void by_process(const cpu::Call& call) {
+  static pid_t last = 0;
+  if (std::exchange(last, getpid()) != getpid()) ++*processes;
+  scale(call, 1);
+  scripted::Clock::pass_us(us_by_process[static_cast<size_t>(*processes - 1)]);
+}
+
+TEST(Worker, KeepsTheBetterOfTwoRounds) {
+  scripted::Clock clock;
+  void* shared = mmap(nullptr, sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(shared, MAP_FAILED);
+  processes = static_cast<int*>(shared);
+  const Kernel kernel{"by_process", "unary", always, by_process};
+  for (const auto& rounds : {std::vector{300, 100}, std::vector{100, 300}}) {
+    *processes = 0;
+    us_by_process = rounds;
+    auto results = measure({&kernel});
+    EXPECT_EQ(*processes, 2);
+    EXPECT_NEAR(results[0].us, 100, 1e-6);
+  }
+  munmap(shared, sizeof(int));
+}
+
+TEST(Distance, IsRelativeToTheWanted) {
+  EXPECT_DOUBLE_EQ(distance(Tensor::of<float>({2}, {3, 5}), Tensor::of<float>({2}, {3, 4})), 0.2);
+  EXPECT_EQ(distance(Tensor::of<float>({2}, {0, 0}), Tensor::of<float>({2}, {0, 0})), 0);
+  EXPECT_GT(distance(Tensor::of<float>({1}, {1e-3f}), Tensor::of<float>({1}, {0})), 1);
+  EXPECT_TRUE(std::isnan(distance(Tensor::of<float>({1}, {NAN}), Tensor::of<float>({1}, {1}))));
 }
 
 TEST(Worker, StopsBetweenCandidatesWhenTimeIsUp) {

@@ -34,7 +34,7 @@ class Refine : public testing::Test {
   }
   std::vector<std::string> trials(const std::set<std::string>& tried = {}) {
     std::vector<std::string> texts;
-    for (const Trial& trial : trials_of(tasks_, database_, recipe_, tried))
+    for (const ModelTrial& trial : trials_of(tasks_, database_, recipe_, tried))
       texts.push_back(text_of(trial.key, trial.choice));
     return texts;
   }
@@ -80,10 +80,10 @@ TEST_F(Refine, ChangesOneParameterAndLeavesTheOthers) {
 }
 
 TEST_F(Refine, LeavesOutWhatTheModelCannotShow) {
-  std::vector<Trial> all = trials_of(tasks_, database_, recipe_, {});
+  std::vector<ModelTrial> all = trials_of(tasks_, database_, recipe_, {});
   EXPECT_EQ(drop_short(all, 9), 0u);
   EXPECT_EQ(drop_short(all, 20), 2u);  // one launch of 10 us; three take 30
-  for (const Trial& trial : all) EXPECT_EQ(trial.key, tasks_[1].key);
+  for (const ModelTrial& trial : all) EXPECT_EQ(trial.key, tasks_[1].key);
 }
 
 TEST(TuneIsOutdated, WhenARungWasKeptSince) {

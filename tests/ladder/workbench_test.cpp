@@ -93,6 +93,10 @@ TEST_F(WorkbenchOfBert, HoldsLowPrecisionToItsOwnBaseline) {
   EXPECT_LT(f32->rel_l2, 1e-5);
   EXPECT_GE(bf16->rel_l2, f32->rel_l2 / 10);
   EXPECT_LT(bf16->rel_l2, 0.05);
+  auto baseline = bench->attempt(recipe);
+  ASSERT_TRUE(baseline) << baseline.error().message;
+  EXPECT_DOUBLE_EQ(bf16->rel_l2, 1.25 * baseline->rel_l2);
+  EXPECT_TRUE(baseline->right) << baseline->reason;
 }
 
 TEST_F(WorkbenchOfBert, TunesFirstWhatTakesLongest) {

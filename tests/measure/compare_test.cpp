@@ -100,6 +100,25 @@ TEST(Compare, FailsOneWrongElementAmongAMillion) {
   EXPECT_THAT(result.reason, HasSubstr("worst element"));
 }
 
+TEST(Compare, HoldsEachElementToTheLargerOfItselfAndTheUsual) {
+  EXPECT_DOUBLE_EQ(compare("y", f32({2}, {1, 8.5f}), f32({2}, {1, 8}), {1, 1}).worst_element, 0.5 / 8);
+  EXPECT_DOUBLE_EQ(compare("y", f32({2}, {1.5f, 7}), f32({2}, {1, 7}), {1, 1}).worst_element, 0.5 / 5);
+}
+
+TEST(Compare, FailsOneBitOfEveryExactType) {
+  Tensor off = Tensor::of<int64_t>({2}, {0, 0}), on = Tensor::of<int64_t>({2}, {0, 1});
+  for (DType dtype : {DType::i64, DType::i32, DType::i8, DType::u8, DType::boolean}) {
+    EXPECT_TRUE(compare("y", convert(on, dtype), convert(on, dtype), {}).passed) << name_of(dtype);
+    EXPECT_FALSE(compare("y", convert(on, dtype), convert(off, dtype), {INFINITY, INFINITY}).passed) << name_of(dtype);
+    EXPECT_FALSE(compare("y", convert(off, dtype), convert(on, dtype), {INFINITY, INFINITY}).passed) << name_of(dtype);
+  }
+}
+
+TEST(Compare, FailsWhatItCannotCompare) {
+  Tensor narrow({DType::f8e4m3fn, {2}});
+  EXPECT_THAT(compare("y", narrow, narrow, {INFINITY, INFINITY}).reason, HasSubstr("cannot be compared"));
+}
+
 TEST(Compare, FailsAnythingButZeroAgainstZeros) {
   EXPECT_TRUE(compare("y", f32({2}, {0, 0}), f32({2}, {0, 0}), kTight).passed);
   EXPECT_FALSE(compare("y", f32({2}, {0, 1e-30f}), f32({2}, {0, 0}), kTight).passed);
@@ -160,6 +179,31 @@ TEST(VerifyOutputs, PassesOnlyIfEveryOutputDoes) {
   Verification bad = verify_outputs({"x", "y"}, {a, a}, {a, b}, kTight);
   EXPECT_FALSE(bad.passed);
   EXPECT_THAT(bad.reason, HasSubstr("y: relative L2 error 0.5"));
+}
+
+TEST(ToleranceFor, GivesOneElementTwiceTheRoundingAndFourTimesTheSum) {
+  const double sum = (4 + std::sqrt(100.0)) * 0x1p-24;
+  EXPECT_DOUBLE_EQ(tolerance_for(DType::f32, 100).rel_l2, 0x1p-24 + sum);
+  EXPECT_DOUBLE_EQ(tolerance_for(DType::f32, 100).element, 2 * 0x1p-24 + 4 * sum);
+  EXPECT_DOUBLE_EQ(tolerance_for(DType::bf16, 100).element, 2 * 0x1p-8 + 4 * sum);
+  EXPECT_EQ(tolerance_for(DType::boolean, 100).element, 0);
+}
+
+TEST(VerifyOutputs, FailsWhicheverOutputIsWrong) {
+  Tensor a = f32({1}, {1}), b = f32({1}, {2}), c = f32({1}, {3});
+  for (size_t wrong : {0, 1, 2}) {
+    std::vector<Tensor> got{a, b, c};
+    got[wrong] = f32({1}, {9});
+    Verification result = verify_outputs({"x", "y", "z"}, got, {a, b, c}, kTight);
+    EXPECT_FALSE(result.passed);
+    EXPECT_THAT(result.reason, HasSubstr(std::string(1, static_cast<char>('x' + wrong)) + ": relative L2"));
+    for (size_t i = 0; i < 3; ++i) EXPECT_EQ(result.outputs[i].passed, i != wrong);
+  }
+}
+
+TEST(VerifyOutputs, TellsTheFirstOfTwoThatAreWrong) {
+  Tensor a = f32({1}, {1}), b = f32({1}, {2});
+  EXPECT_THAT(verify_outputs({"x", "y"}, {b, a}, {a, b}, kTight).reason, HasSubstr("x: relative L2 error 1"));
 }
 
 TEST(VerifyOutputs, FailsMissingOutputs) {

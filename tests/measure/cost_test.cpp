@@ -79,10 +79,25 @@ TEST(Cost, CountsReductionsByWhatTheyRead) {
   EXPECT_EQ(cost("cast(x:f32[4], to=bf16)").bytes, 24);
 }
 
+TEST(Cost, CountsTheFunctionsOfEachNormAndSum) {
+  const double elements = 4 * 8;
+  EXPECT_EQ(cost("softmax(x:f32[4,8])").flops, 4 * elements);
+  EXPECT_EQ(cost("layer_norm(x:f32[4,8], g:f32[8], b:f32[8])").flops, 7 * elements);
+  EXPECT_EQ(cost("layer_norm(x:f32[4,8], r:f32[4,8], g:f32[8], b:f32[8], has_residual=true)").flops, 8 * elements);
+  EXPECT_EQ(cost("rms_norm(x:f32[4,8], g:f32[8])").flops, 4 * elements);
+  EXPECT_EQ(cost("l2_normalize(x:f32[4,8])").flops, 3 * elements);
+  EXPECT_EQ(cost("masked_mean(x:f32[1,4,8], m:f32[1,4])").flops, 2 * elements);
+  EXPECT_EQ(cost("gated_mul(x:f32[4,8], z:f32[4,8], activation=silu)").flops, 2 * elements);
+  EXPECT_EQ(cost("gated_mul(x:f32[4,8], z:f32[4,8])").flops, elements);
+  EXPECT_EQ(cost("add(x:f32[4,8], z:f32[4,8])").flops, elements);
+}
+
 TEST(Floor, IsTheLongerOfComputingAndMoving) {
   EXPECT_DOUBLE_EQ(floor_seconds({2e9, 1e9}, 1e9, 1e9), 2);
   EXPECT_DOUBLE_EQ(floor_seconds({2e9, 4e9}, 1e9, 1e9), 4);
   EXPECT_DOUBLE_EQ(floor_seconds({2e9, 4e9}, 1e9, 0), 2);
+  EXPECT_DOUBLE_EQ(floor_seconds({8e9, 4e9}, 0, 1e9), 4);
+  EXPECT_DOUBLE_EQ(floor_seconds({8e9, 4e9}, -1, 0), 0) << "nothing is known";
 }
 
 TEST(CategoryOf, SortsOps) {

@@ -42,6 +42,25 @@ TEST(DeviceLoad, GivesTheClockMostlySeenAndTheLeast) {
   EXPECT_DOUBLE_EQ(load.celsius, 61);
 }
 
+TEST(DeviceLoad, GivesTheMemorysClockAndThePowerLimitMostlySeen) {
+  std::vector<SensorReading> readings(3);
+  readings[0].memory_mhz = 100, readings[1].memory_mhz = 2600, readings[2].memory_mhz = 2600;
+  readings[0].power_limit_w = 700, readings[1].power_limit_w = 700, readings[2].power_limit_w = 500;
+  DeviceLoad load = summarize_load(readings, 1);
+  EXPECT_DOUBLE_EQ(load.memory_mhz, 2600);
+  EXPECT_DOUBLE_EQ(load.power_limit_w, 700);
+}
+
+TEST(DeviceLoad, DoesNotTrustACounterThatStoodStillOrFell) {
+  for (double joules : {5000.0, 4000.0}) {
+    std::vector<SensorReading> readings{reading(0, 1980, 300), reading(2, 1980, 400)};
+    readings[0].energy_j = 5000, readings[1].energy_j = joules;
+    DeviceLoad load = summarize_load(readings, 10);
+    EXPECT_FALSE(load.counted);
+    EXPECT_DOUBLE_EQ(load.power_w, 350);
+  }
+}
+
 TEST(DeviceLoad, SaysHowOftenAndWhyClocksWereHeldDown) {
   std::vector<SensorReading> readings(4);
   readings[1].throttling = {"power cap"};

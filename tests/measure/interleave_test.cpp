@@ -9,6 +9,7 @@
 
 #include "base/random.hpp"
 #include "measure/clock.hpp"
+#include "support/scripted_clock.hpp"
 
 namespace rung {
 namespace {
@@ -63,6 +64,40 @@ TEST(Interleaver, StopsAtTheMostPairs) {
   auto result = *Interleaver({.half_width = 1e-9, .budget_s = 1e9, .max_pairs = 37}).compare(noisy, noisy);
   EXPECT_EQ(result.ratio.pairs, 37);
   EXPECT_FALSE(result.tight);
+}
+
+// One pair of five differs, so one end of the interval lies at the ratio and the other far from it.
+TEST(Interleaver, GoesOnWhileEitherEndOfTheIntervalIsFar) {
+  for (bool upper : {true, false}) {
+    int pairs = 0;
+    auto often_the_same = [&] { return pairs++ % 5 == 4 ? 3.0 : 1.0; };
+    auto always_the_same = [] { return 1.0; };
+    Interleaver interleaver({.budget_s = 1e9, .min_pairs = 10, .max_pairs = 30, .warmup = 0, .runs = 1});
+    auto result = upper ? *interleaver.compare(often_the_same, always_the_same)
+                        : *interleaver.compare(always_the_same, often_the_same);
+    EXPECT_EQ(result.ratio.ratio, 1);
+    EXPECT_GT(upper ? result.ratio.hi : 1 / result.ratio.lo, 1.5);
+    EXPECT_EQ(upper ? result.ratio.lo : result.ratio.hi, 1);
+    EXPECT_EQ(result.ratio.pairs, 30);
+    EXPECT_FALSE(result.tight);
+  }
+}
+
+TEST(Interleaver, LooksAtNoIntervalOfFewerPairsThanTheLeast) {
+  Interleaver interleaver({.budget_s = 1e9, .min_pairs = 23, .warmup = 0, .runs = 1});
+  EXPECT_EQ(interleaver.compare([] { return 1.0; }, [] { return 1.0; })->ratio.pairs, 23);
+}
+
+TEST(Interleaver, EndsWithThePairInWhichTheBudgetIsSpent) {
+  scripted::Clock clock;
+  uint64_t runs = 0;
+  auto noisy = [&] {
+    scripted::Clock::pass_us(1e5);
+    return 1 + double{random_uniform(1, runs++)};
+  };
+  auto result = *Interleaver({.half_width = 0, .budget_s = 2, .warmup = 0, .runs = 1}).compare(noisy, noisy);
+  EXPECT_EQ(result.ratio.pairs, 10) << "of two runs of 0.1 s";
+  EXPECT_DOUBLE_EQ(result.spent_s, 2);
 }
 
 // Ties called a win or a loss, with stopping by width: one in twenty at most (and three standard errors).

@@ -83,6 +83,37 @@ TEST(RatioEstimate, HasTheTabulatedSignedRankInterval) {
   EXPECT_NEAR(std::log(r.hi), walsh[walsh.size() - 9], 1e-12);
 }
 
+// How many Walsh averages of n pairs the exact distribution of the signed-rank sum lets go from each end.
+size_t exact_cut(size_t n) {
+  std::vector<double> chance(n * (n + 1) / 2 + 1);
+  chance[0] = 1;
+  for (size_t rank = 1; rank <= n; ++rank)
+    for (size_t sum = chance.size(); sum-- > 0;)
+      chance[sum] = (chance[sum] + (sum >= rank ? chance[sum - rank] : 0)) / 2;
+  double below = 0;
+  size_t cut = 0;
+  while (below + chance[cut] <= 0.025) below += chance[cut++];
+  return cut - 1;
+}
+
+// Above 80 pairs the interval comes from the normal distribution: at most one average of thousands from the exact one.
+TEST(RatioEstimate, HasTheExactIntervalForManyPairsToo) {
+  EXPECT_EQ(exact_cut(10), 8u);
+  for (size_t n : {40, 81, 120, 200}) {
+    std::vector<double> a, b(n, 1.0), logs, walsh;
+    for (size_t i = 0; i < n; ++i) a.push_back(std::exp(double{random_normal(9, i)})), logs.push_back(std::log(a[i]));
+    for (size_t i = 0; i < n; ++i)
+      for (size_t j = i; j < n; ++j) walsh.push_back((logs[i] + logs[j]) / 2);
+    std::sort(walsh.begin(), walsh.end());
+    RatioEstimate r = estimate_ratio(a, b);
+    const size_t cut = exact_cut(n), slack = n > 80 ? 1 : 0;
+    EXPECT_GE(std::log(r.lo), walsh[cut - slack] - 1e-12) << n;
+    EXPECT_LE(std::log(r.lo), walsh[cut] + 1e-12) << n;
+    EXPECT_LE(std::log(r.hi), walsh[walsh.size() - 1 - cut + slack] + 1e-12) << n;
+    EXPECT_GE(std::log(r.hi), walsh[walsh.size() - 1 - cut] - 1e-12) << n;
+  }
+}
+
 TEST(RatioEstimate, ClaimsNothingFromFewerThanSixPairs) {
   RatioEstimate r = estimate_ratio(std::vector<double>(5, 2.0), std::vector<double>(5, 1.0));
   EXPECT_NEAR(r.ratio, 2, 1e-12);

@@ -1,0 +1,114 @@
+// How attempts are judged, on kernels that are wrong in scripted ways, and what tuning may take of a scripted clock.
+// SPDX-License-Identifier: Apache-2.0
+#include "scripted_climb.hpp"
+
+namespace rung {
+namespace {
+
+using scripted::right;
+using scripted::wrong_for;
+using testing::StartsWith;
+
+class Judge : public ScriptedClimb {
+ protected:
+  Result<Attempt> attempt(const Recipe& recipe = {}) {
+    auto made =
+        Workbench::create(subject, options.inputs, {.target = &target, .database_path = options.database_path}, budget);
+    if (!made) return tl::unexpected(made.error());
+    bench = std::move(*made);
+    return bench->attempt(recipe);
+  }
+  Budget budget{20};
+  std::unique_ptr<Workbench> bench;
+};
+
+TEST_F(Judge, NeedsEveryInputsAnswerToBeRight) {
+  set_kernels({{"softmax_plain", wrong_for<1, 1>}});
+  for (size_t wrong : {0, 1}) {  // the place of the input whose answer is wrong
+    options.inputs = {numbers(wrong == 0 ? 1 : -1), numbers(wrong == 0 ? -1 : 1)};
+    auto judged = attempt();
+    ASSERT_TRUE(judged) << judged.error().message;
+    EXPECT_FALSE(judged->right);
+    EXPECT_THAT(judged->reason, StartsWith("y: relative L2 error"));
+    ASSERT_EQ(judged->verdicts.size(), 2u);
+    EXPECT_FALSE(judged->verdicts[wrong].passed);
+    EXPECT_TRUE(judged->verdicts[1 - wrong].passed);
+  }
+}
+
+TEST_F(Judge, TellsTheWorstErrorOfAllInputs) {
+  set_kernels({{"softmax_plain", wrong_for<1, 1>}});
+  options.inputs = {numbers(-1), numbers(1), numbers(-1)};
+  auto judged = attempt();
+  ASSERT_TRUE(judged) << judged.error().message;
+  EXPECT_EQ(judged->rel_l2, judged->verdicts[1].outputs[0].rel_l2);
+  EXPECT_EQ(judged->max_abs, judged->verdicts[1].outputs[0].max_abs);
+  EXPECT_EQ(judged->cosine, judged->verdicts[1].outputs[0].cosine);
+  EXPECT_GT(judged->rel_l2, 0.01);
+  EXPECT_LT(judged->cosine, 0.999);
+}
+
+TEST_F(Judge, AsksTheReferenceNotTheModelItself) {
+  set_kernels({{"softmax_plain", right<1>}});
+  EXPECT_TRUE(attempt()->right);
+  subject.reference = graph_of("x: f32[2,8] = input()\ns = softmax(x)\ny = exp(s)\nreturn y=y");
+  auto judged = attempt();
+  ASSERT_TRUE(judged) << judged.error().message;
+  EXPECT_FALSE(judged->right);
+}
+
+TEST_F(Judge, AsksAPlanWhereTheEvaluatorWouldTakeTooLong) {
+  set_kernels({{"softmax_plain", right<1>}});
+  attempt();
+  EXPECT_EQ(bench->reference_source(), "scalar evaluator in f64");
+  budget = Budget(1e-7);
+  EXPECT_TRUE(attempt()->right);
+  EXPECT_THAT(bench->reference_source(), StartsWith("unfused plan in f32"));
+}
+
+TEST_F(Judge, WantsF32WithinItsRounding) {
+  set_kernels({{"softmax_plain", right<1>}});
+  attempt();
+  auto tolerance = bench->tolerance_for_recipe({});
+  ASSERT_TRUE(tolerance);
+  EXPECT_EQ(tolerance->rel_l2, tolerance_for(DType::f32, 8).rel_l2);
+  EXPECT_EQ(tolerance->element, tolerance_for(DType::f32, 8).element);
+}
+
+TEST_F(Judge, LeavesOutChoicesThatNoProblemAsksFor) {
+  set_kernels({{"softmax_plain", right<1000>}, {"softmax_fast", right<400>}});
+  know_softmax({{"softmax_fast", 400}, {"softmax_plain", 1000}});
+  Recipe recipe{.tuned_kernels = true, .choices = {{"softmax of another model", {"softmax_plain", {}}}}};
+  EXPECT_THAT(attempt(recipe)->recipe.choices,
+              testing::ElementsAre(testing::Pair(softmax_problem, KernelChoice{"softmax_fast", {}})));
+  recipe.choices = {{softmax_problem, {"softmax_plain", {}}}};
+  EXPECT_EQ(attempt(recipe)->recipe.choices, recipe.choices) << "what is chosen stays";
+}
+
+TEST(TuningSeconds, AreAShareOfTheBudgetAndOfWhatIsLeft) {
+  scripted::Clock clock;
+  const Budget budget(100);
+  EXPECT_DOUBLE_EQ(tuning_allowance(budget, 0, 0), 35);
+  EXPECT_DOUBLE_EQ(tuning_allowance(budget, 20, 0), 15);
+  EXPECT_DOUBLE_EQ(tuning_allowance(budget, 20, 2), 5);
+  scripted::Clock::pass_us(90e6);
+  EXPECT_DOUBLE_EQ(tuning_allowance(budget, 0, 0), 5);
+}
+
+TEST(ScriptedBudget, KeepsItsReserveFromSharesToo) {
+  scripted::Clock clock;
+  Budget budget(100, 15);
+  EXPECT_DOUBLE_EQ(budget.left(), 85);
+  scripted::Clock::pass_us(80e6);
+  EXPECT_DOUBLE_EQ(budget.spent(), 80);
+  EXPECT_DOUBLE_EQ(budget.left(), 5);
+  EXPECT_DOUBLE_EQ(budget.share(0.04), 4);
+  EXPECT_DOUBLE_EQ(budget.share(0.1), 5);
+  scripted::Clock::pass_us(10e6);
+  EXPECT_DOUBLE_EQ(budget.share(0.1), 0);
+  budget.release();
+  EXPECT_DOUBLE_EQ(budget.left(), 10);
+}
+
+}  // namespace
+}  // namespace rung

@@ -1,0 +1,156 @@
+// What a climb tells of kernels whose times are scripted: receipts, ablation, first plan against last.
+// SPDX-License-Identifier: Apache-2.0
+#include <nlohmann/json.hpp>
+
+#include "scripted_climb.hpp"
+
+namespace rung {
+namespace {
+
+using scripted::right;
+using testing::StartsWith;
+
+// Baseline 1600 us; the rung gemm finds 600 us less of softmax, fusion then 400 us less of the others.
+class Receipts : public ScriptedClimb {
+ protected:
+  Receipts() { set_kernels({{"softmax_plain", right<1000>}, {"softmax_fast", right<400>}}); }
+};
+
+void expect_times(const Receipt& receipt, double before_ms, double ms, double ratio) {
+  EXPECT_NEAR(receipt.before_ms, before_ms, 1e-9) << receipt.name;
+  EXPECT_NEAR(receipt.ms, ms, 1e-9) << receipt.name;
+  EXPECT_NEAR(receipt.ratio, ratio, 1e-9) << receipt.name;
+  EXPECT_NEAR(receipt.ci95.lo, ratio, 1e-9) << receipt.name;
+  EXPECT_NEAR(receipt.ci95.hi, ratio, 1e-9) << receipt.name;
+}
+
+TEST_F(Receipts, GiveTheTimeBeforeAndAfterEachRung) {
+  ClimbOutcome outcome = climbed();
+  Receipt gemm = receipt_of(outcome, "gemm"), fusion = receipt_of(outcome, "fusion");
+  EXPECT_TRUE(gemm.accepted);
+  expect_times(gemm, 1.6, 1.0, 1.6);
+  EXPECT_EQ(gemm.reason, "1.60 x faster");
+  EXPECT_EQ(gemm.kernels, 3);
+  EXPECT_TRUE(fusion.accepted);
+  expect_times(fusion, 1.0, 0.6, 1.0 / 0.6);
+  EXPECT_EQ(fusion.kernels, 2);
+}
+
+TEST_F(Receipts, KeepWhatWasThereOnATie) {
+  ClimbOutcome outcome = climbed();
+  Receipt capture = receipt_of(outcome, "capture");
+  EXPECT_FALSE(capture.accepted);
+  EXPECT_EQ(capture.reason, "no clear difference");
+  expect_times(capture, 1.6, 1.6, 1);
+  EXPECT_EQ(receipt_of(outcome, "reduce").reason, "changes nothing here");
+  EXPECT_FALSE(outcome.recipe.capture);
+}
+
+TEST_F(Receipts, SayWhatEachRungIsWorthInTheFinalPlan) {
+  ClimbOutcome outcome = climbed();
+  const std::vector<AblationRow>& worth = outcome.result.ablation;
+  ASSERT_EQ(worth.size(), 2u);
+  EXPECT_EQ(worth[0].name, "gemm");
+  EXPECT_NEAR(worth[0].ratio, 1.2 / 0.6, 1e-9);  // softmax takes 1000 us again, the others stay one launch
+  EXPECT_NEAR(worth[0].ci95.lo, 1.2 / 0.6, 1e-9);
+  EXPECT_NEAR(worth[0].ci95.hi, 1.2 / 0.6, 1e-9);
+  EXPECT_EQ(worth[1].name, "fusion");
+  EXPECT_NEAR(worth[1].ratio, 1.0 / 0.6, 1e-9);
+}
+
+TEST_F(Receipts, EndWithTheFirstPlanAgainstTheLast) {
+  ClimbResult result = climbed().result;
+  EXPECT_NEAR(result.baseline_ms, 1.6, 1e-9);
+  EXPECT_NEAR(result.final_ms, 0.6, 1e-9);
+  EXPECT_NEAR(result.baseline.median_ms, 1.6, 1e-9);
+  EXPECT_NEAR(result.final_latency.median_ms, 0.6, 1e-9);
+  EXPECT_NEAR(result.cold.median_ms, 0.6, 1e-9);
+  EXPECT_EQ(result.kernels_before, 3);
+  EXPECT_EQ(result.kernels_after, 2);
+}
+
+TEST_F(Receipts, GiveEveryLaunchItsTimeAndItsFloor) {
+  ClimbResult result = climbed().result;
+  ASSERT_EQ(result.ops.size(), 2u);
+  EXPECT_NEAR(result.ops[0].us, 400 - kHandoffUs, 1e-6);
+  EXPECT_NEAR(result.ops[1].us, 200 - kHandoffUs, 1e-6);
+  EXPECT_NEAR(result.host_us, 2 * kHandoffUs, 1e-6);
+  for (const OpTime& op : result.ops) EXPECT_NEAR(op.floor_us, 2 * 16 * 4 * 1e-3, 1e-9) << "bytes, at 1 GB/s";
+  EXPECT_NEAR(result.floor_ms, 2 * 0.128e-3, 1e-9);
+  EXPECT_NEAR(result.baseline_categories_us.at("element-wise"), 2 * (300 - kHandoffUs), 1e-6);
+  EXPECT_NEAR(result.baseline_categories_us.at("launch/host"), 3 * kHandoffUs, 1e-6);
+}
+
+TEST_F(Receipts, DrawOneInferenceOfTheFinalPlan) {
+  auto events = nlohmann::json::parse(climbed().trace.to_json())["traceEvents"];
+  std::vector<double> starts, durations;
+  for (const auto& event : events)
+    if (event["ph"] == "X") starts.push_back(event["ts"]), durations.push_back(event["dur"]);
+  EXPECT_THAT(starts, testing::ElementsAre(0, 400));
+  EXPECT_THAT(durations, testing::ElementsAre(400, 200));
+}
+
+TEST_F(Receipts, TellWhichKernelWonAProblemAlone) {
+  ClimbOutcome outcome = climbed();
+  ASSERT_EQ(outcome.result.choices.size(), 1u);
+  const Choice& softmax = outcome.result.choices[0];
+  EXPECT_THAT(softmax.problem, StartsWith("softmax"));
+  EXPECT_EQ(softmax.chosen, "softmax_fast");
+  EXPECT_EQ(softmax.reason, "fastest when tuned alone");
+  ASSERT_EQ(softmax.candidates.size(), 2u);
+  EXPECT_NEAR(softmax.candidates[0].us, 1000, 1e-6);
+  EXPECT_EQ(softmax.candidates[0].verdict, "2.50 x the chosen one's time");
+  EXPECT_NEAR(softmax.candidates[1].us, 400, 1e-6);
+  EXPECT_EQ(outcome.recipe.choices.at(softmax.problem).kernel, "softmax_fast");
+}
+
+TEST_F(Receipts, NeedNoMoreTimeThanTheBudget) {
+  for (double seconds : {2.0, 20.0}) {
+    options.budget_s = seconds;
+    EXPECT_LE(climbed().result.total_s, seconds);
+  }
+}
+
+class RungsTogether : public ScriptedClimb {
+ protected:
+  // One launch for the pointwise ops pays only with the kernel that tuning finds for it.
+  RungsTogether() {
+    set_kernels({{"softmax_plain", right<1000>}}, {{"pointwise_slow", right<1000>}, {"pointwise_fast", right<100>}});
+  }
+};
+
+TEST_F(RungsTogether, AreKeptWhereEachAloneGainsNothing) {
+  ClimbOutcome outcome = climbed();
+  Receipt alone = receipt_of(outcome, "fusion");
+  EXPECT_FALSE(alone.accepted);
+  EXPECT_EQ(alone.reason, "slower: 0.80 x");
+  expect_times(alone, 1.6, 1.6, 0.8);
+  Receipt together = receipt_of(outcome, "reduce+capture+attention+gemm+projection+fusion");
+  EXPECT_TRUE(together.accepted) << together.reason;
+  EXPECT_EQ(together.attempt, 2);
+  expect_times(together, 1.6, 1.1, 1.6 / 1.1);
+}
+
+TEST_F(RungsTogether, AreEachWorthSomethingOfTheirOwn) {
+  std::map<std::string, double> worth;
+  for (const AblationRow& row : climbed().result.ablation) worth[row.name] = row.ratio;
+  ASSERT_EQ(worth.size(), 6u);
+  EXPECT_NEAR(worth["capture"], 1, 1e-9);
+  EXPECT_NEAR(worth["gemm"], 2.0 / 1.1, 1e-9);
+  EXPECT_NEAR(worth["fusion"], 1.6 / 1.1, 1e-9);
+}
+
+class TimedInput : public ScriptedClimb {};
+
+TEST_F(TimedInput, IsTheFirst) {
+  set_kernels({{"softmax_plain", right<1000>}, {"softmax_fast", scripted::slow_below_zero<400>}});
+  know_softmax({{"softmax_fast", 400}, {"softmax_plain", 1000}});
+  ClimbOutcome outcome = climbed();
+  expect_times(receipt_of(outcome, "gemm"), 1.6, 1.0, 1.6);
+  EXPECT_NEAR(outcome.result.final_latency.median_ms, 0.6, 1e-9);
+  options.inputs = {numbers(-1), numbers(1)};
+  expect_times(receipt_of(climbed(), "gemm"), 1.6, 1.6, 1.6 / 1.8);
+}
+
+}  // namespace
+}  // namespace rung

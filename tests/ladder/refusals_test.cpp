@@ -1,0 +1,125 @@
+// What a climb must never keep: a wrong answer however fast, and a gain that is not clear.
+// SPDX-License-Identifier: Apache-2.0
+#include "scripted_climb.hpp"
+
+namespace rung {
+namespace {
+
+using scripted::right;
+using testing::StartsWith;
+
+class Refusals : public ScriptedClimb {
+ protected:
+  // The tuner once found this kernel right, and the fastest.
+  ClimbOutcome climbed_with_fast(scripted::Run fast) {
+    set_kernels({{"softmax_plain", right<1000>}, {"softmax_fast", fast}});
+    know_softmax({{"softmax_fast", 400}, {"softmax_plain", 1000}});
+    return climbed();
+  }
+  static void expect_refused_as_wrong(const ClimbOutcome& outcome) {
+    for (const Receipt& receipt : outcome.result.rungs) {
+      if (receipt.name.find("gemm") == std::string::npos) continue;
+      EXPECT_FALSE(receipt.accepted) << receipt.name;
+      EXPECT_THAT(receipt.reason, StartsWith("wrong answer: y: relative L2 error")) << receipt.name;
+      EXPECT_GT(receipt.rel_l2, 0.01) << receipt.name;
+      EXPECT_GT(receipt.max_abs, 0.5) << receipt.name;
+    }
+    EXPECT_FALSE(receipt_of(outcome, "gemm").name.empty());
+    EXPECT_EQ(softmax_of(outcome), "softmax_plain");
+    EXPECT_TRUE(outcome.result.verified);
+    EXPECT_LT(outcome.result.rel_l2, 1e-6);
+  }
+};
+
+TEST_F(Refusals, MeetAWrongAnswerHoweverFast) { expect_refused_as_wrong(climbed_with_fast(scripted::wrong<1>)); }
+
+TEST_F(Refusals, MeetAnAnswerThatIsWrongForTheFirstInputAlone) {
+  expect_refused_as_wrong(climbed_with_fast(scripted::wrong_for<1, 1>));
+}
+
+TEST_F(Refusals, MeetAnAnswerThatIsWrongForTheLastInputAlone) {
+  expect_refused_as_wrong(climbed_with_fast(scripted::wrong_for<1, -1>));
+}
+
+TEST_F(Refusals, MeetAGainWhoseIntervalHoldsATie) {
+  options.budget_s = 10;
+  ClimbOutcome outcome = climbed_with_fast(scripted::erratic<970>);
+  Receipt gemm = receipt_of(outcome, "gemm");
+  EXPECT_GT(gemm.ratio, 1);
+  EXPECT_LT(gemm.ci95.lo, 1);
+  EXPECT_FALSE(gemm.accepted);
+  EXPECT_EQ(gemm.reason, "no clear difference");
+  EXPECT_NEAR(gemm.ms, 1.6, 1e-9) << "what stays is what was there";
+}
+
+TEST_F(Refusals, MeetABaselineThatIsWrong) {
+  set_kernels({{"softmax_plain", scripted::wrong_for<1000, -1>}});
+  auto outcome = climb(subject, options);
+  ASSERT_FALSE(outcome);
+  EXPECT_THAT(outcome.error().message, StartsWith("the baseline's answer is wrong: y: relative L2 error"));
+}
+
+// Softmax's second best alone; the model decides.
+class TuneRung : public ScriptedClimb {
+ protected:
+  ClimbOutcome climbed_with_other(scripted::Run other) {
+    set_kernels({{"softmax_plain", right<1000>}, {"softmax_fast", right<400>}, {"softmax_other", other}});
+    know_softmax({{"softmax_fast", 400}, {"softmax_other", 410}, {"softmax_plain", 1000}});
+    return climbed();
+  }
+};
+
+TEST_F(TuneRung, KeepsAKernelThatIsFasterInTheModel) {
+  ClimbOutcome outcome = climbed_with_other(right<200>);
+  Receipt tune = receipt_of(outcome, "tune");
+  EXPECT_TRUE(tune.accepted);
+  EXPECT_NEAR(tune.before_ms, 0.6, 1e-9);
+  EXPECT_NEAR(tune.ms, 0.4, 1e-9);
+  EXPECT_NEAR(tune.ratio, 1.5, 1e-9);
+  EXPECT_EQ(softmax_of(outcome), "softmax_other");
+  ASSERT_EQ(outcome.result.choices.size(), 1u);
+  EXPECT_EQ(outcome.result.choices[0].chosen, "softmax_other");
+  EXPECT_EQ(outcome.result.choices[0].reason, "faster in the whole model");
+}
+
+TEST_F(TuneRung, RefusesAKernelThatIsWrongInTheModel) {
+  ClimbOutcome outcome = climbed_with_other(scripted::wrong_for<1, 1>);
+  EXPECT_EQ(receipt_of(outcome, "tune").reason, "no alternative is clearly faster in the model");
+  EXPECT_EQ(softmax_of(outcome), "softmax_fast");
+  EXPECT_LT(outcome.result.rel_l2, 1e-6);
+  EXPECT_NEAR(outcome.result.final_ms, 0.6, 1e-9);
+}
+
+TEST_F(TuneRung, RefusesAGainWhoseIntervalHoldsATie) {
+  ClimbOutcome outcome = climbed_with_other(scripted::erratic<395>);
+  Receipt tune = receipt_of(outcome, "tune");
+  EXPECT_THAT(tune.notes, testing::Contains("1 of 1 alternatives tried on the whole model, 0 kept"));
+  EXPECT_EQ(softmax_of(outcome), "softmax_fast");
+}
+
+bool other_is_broken = false;
+void breaks_later(const cpu::Call& call) {
+  scripted::answer(call, 200);
+  if (other_is_broken) scripted::spoil(call);
+}
+
+TEST_F(TuneRung, DoesNotGoOnFromAnEarlierClimbsKernelThatIsWrongNow) {
+  other_is_broken = false;
+  EXPECT_EQ(softmax_of(climbed_with_other(breaks_later)), "softmax_other");
+  EXPECT_EQ(softmax_of(climbed()), "softmax_other") << "the next climb goes on from there";
+  other_is_broken = true;
+  ClimbOutcome outcome = climbed();
+  EXPECT_EQ(softmax_of(outcome), "softmax_fast");
+  EXPECT_LT(outcome.result.rel_l2, 1e-6);
+}
+
+TEST_F(TuneRung, TriesNothingThatAnEarlierClimbTried) {
+  climbed_with_other(right<600>);
+  EXPECT_THAT(receipt_of(climbed(), "tune").notes,
+              testing::Contains("1 alternatives tried on the whole model by earlier climbs, 0 kept"));
+  EXPECT_THAT(receipt_of(climbed(), "tune").notes,
+              testing::Contains("0 of 0 alternatives tried on the whole model, 0 kept"));
+}
+
+}  // namespace
+}  // namespace rung
