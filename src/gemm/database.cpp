@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gemm/database.hpp"
 
-#include <cblas.h>
 #include <dnnl.h>
 #include <fcntl.h>
 #include <sys/file.h>
@@ -17,6 +16,7 @@
 
 #include "base/atomic_file.hpp"
 #include "base/version.hpp"
+#include "kernels/cpu/gemm/openblas.hpp"
 
 namespace rung {
 namespace {
@@ -157,7 +157,8 @@ std::string default_database_path() {
 
 std::string library_versions() {
   const auto* onednn = dnnl_version();
-  std::string openblas = openblas_get_config();  // "OpenBLAS 0.3.21 ..."
+  const auto& blas = cpu::gemm::openblas();
+  std::string openblas = blas ? blas->get_config() : "no OpenBLAS";  // "OpenBLAS 0.3.21 ..."
   openblas = openblas.substr(0, openblas.find(' ', openblas.find(' ') + 1));
   return fmt::format("rung {}, oneDNN {}.{}.{}, {}", kRungVersion, onednn->major, onednn->minor, onednn->patch,
                      openblas);
