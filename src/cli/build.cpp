@@ -4,8 +4,8 @@
 
 #include "cli/command.hpp"
 #include "cli/models.hpp"
+#include "cli/output.hpp"
 #include "cli/terminal.hpp"
-#include "plan/build.hpp"
 #include "plan/file.hpp"
 
 namespace rung::cli {
@@ -20,23 +20,17 @@ Status run(const Options& options) {
   log_to_stderr(options.common.log_level);
   RUNG_TRY(Opened opened, open_model(options.common));
   if (!opened.subject) return wrong_usage("'{}' is a plan already: build from a model directory", options.common.model);
-  RUNG_TRY(Recipe recipe, load_recipe(options.recipe));
-  if (options.common.threads > 0 && options.common.threads != recipe.threads)
-    return wrong_usage("the recipe is for {} threads, got --threads {}", recipe.threads, options.common.threads);
-  RUNG_TRY(Built built, build_plan(opened.subject->model.graph, recipe, {.target = opened.target}));
-  attach_model(built.plan, *opened.subject);
-  note_if_unjudged(built.plan);
-  RUNG_CHECK(save_plan(built.plan, options.out));
+  RUNG_TRY(auto plan, plan_by_recipe(*opened.subject, options.recipe, options.common));
+  note_if_unjudged(*plan);
+  RUNG_CHECK(save_plan(*plan, options.out));
   if (options.common.json)
-    fmt::print("{}\n", nlohmann::json{{"plan", options.out},
-                                      {"kernels", built.plan.steps.size()},
-                                      {"weight_bytes", built.plan.weight_bytes()},
-                                      {"arena_bytes", built.plan.arena_bytes}}
-                           .dump());
+    print_json({{"plan", options.out},
+                {"kernels", plan->steps.size()},
+                {"weight_bytes", plan->weight_bytes()},
+                {"arena_bytes", plan->arena_bytes}});
   else
-    fmt::print("{}: {} launches, {:.1f} MB of weights, {:.1f} MB of arena\n", options.out, built.plan.steps.size(),
-               static_cast<double>(built.plan.weight_bytes()) * 1e-6,
-               static_cast<double>(built.plan.arena_bytes) * 1e-6);
+    fmt::print("{}: {} launches, {:.1f} MB of weights, {:.1f} MB of arena\n", options.out, plan->steps.size(),
+               static_cast<double>(plan->weight_bytes()) * 1e-6, static_cast<double>(plan->arena_bytes) * 1e-6);
   return {};
 }
 

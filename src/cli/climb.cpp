@@ -11,10 +11,12 @@
 #include "cli/command.hpp"
 #include "cli/fault.hpp"
 #include "cli/models.hpp"
+#include "cli/output.hpp"
 #include "cli/terminal.hpp"
 #include "ladder/climb.hpp"
 #include "ladder/rungs.hpp"
 #include "measure/clock.hpp"
+#include "measure/resources.hpp"
 #include "plan/file.hpp"
 #include "report/json.hpp"
 #include "report/terminal.hpp"
@@ -31,6 +33,8 @@ struct Options {
   std::vector<std::string> skip;
 };
 
+constexpr double kLeastBudget = 1;  // seconds: what climbing the smallest models takes
+
 // "60s", "5m", "1500ms" or plain seconds.
 Result<double> parse_time(const std::string& text) {
   double value = 0;
@@ -39,6 +43,7 @@ Result<double> parse_time(const std::string& text) {
   double scale = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "ms" ? 1e-3 : 0;
   if (code != std::errc() || scale == 0 || !(value > 0))
     return wrong_usage("--budget: got '{}', wanted a time such as 60s or 5m", text);
+  if (value * scale < kLeastBudget) return wrong_usage("--budget: got '{}', wanted at least {}s", text, kLeastBudget);
   return value * scale;
 }
 
@@ -56,6 +61,7 @@ Status check_writable(const std::string& directory) {
 Result<ClimbOptions> climb_options(const Options& options, const Opened& opened) {
   ClimbOptions climb{.target = opened.target,
                      .threads = threads_of(options.common),
+                     .spent_s = process_seconds(),
                      .database_path = options.database,
                      .interrupted = interrupted};
   RUNG_TRY(climb.budget_s, parse_time(options.budget));
@@ -71,15 +77,16 @@ Result<ClimbOptions> climb_options(const Options& options, const Opened& opened)
   return climb;
 }
 
-Status write_files(const ClimbOutcome& outcome, const std::string& directory) {
+Status write_files(ClimbOutcome& outcome, const std::string& directory) {
   RUNG_CHECK(save_plan(*outcome.plan, directory + "/plan.rung"));
   RUNG_CHECK(save_recipe(outcome.recipe, directory + "/recipe.json"));
   RUNG_CHECK(write_file_atomically(directory + "/trace.json", outcome.trace.to_json()));
+  outcome.result.total_s = process_seconds();  // the reports alone are still to write
   return write_reports(outcome.result, directory);
 }
 
 // All files or none: written side by side first, then moved into place.
-Status write_outcome(const ClimbOutcome& outcome, const std::string& directory) {
+Status write_outcome(ClimbOutcome& outcome, const std::string& directory) {
   namespace fs = std::filesystem;
   std::error_code error;
   fs::path staging = fmt::format("{}/.partial.{}", directory, getpid());
@@ -98,8 +105,10 @@ Status write_outcome(const ClimbOutcome& outcome, const std::string& directory) 
 Status with_op_of_climb(Status status, const Options& options, const std::optional<Recipe>& suspect) {
   if (!suspect) return status;
   std::string file = fmt::format("{}/.suspect.{}.json", options.out, getpid());
+  CommonOptions common = options.common;
+  if (common.dtype != "model") common.dtype = name_of(suspect->precision);  // bf16 is a rung: not every recipe has it
   if (Status saved = save_recipe(*suspect, file); saved)
-    status = with_op_of_fault(std::move(status), options.common, {"--recipe", file});
+    status = with_op_of_fault(std::move(status), common, {"--recipe", file});
   else
     status.error().message += "; the op was not looked for: " + saved.error().message;
   std::error_code ignored;
@@ -127,7 +136,7 @@ Status run(const Options& options) {
   RUNG_CHECK(write_outcome(*outcome, options.out));
   log(2, "written in {:.2f} s", static_cast<double>(now_ns() - began) * 1e-9);
   if (options.common.json) {
-    fmt::print("{}\n", json_text(outcome->result, false));
+    print_json(to_json(outcome->result));
   } else {
     fmt::print("{}", ladder_table(outcome->result, stdout_is_terminal()));
     fmt::print("\nplan    {0}/plan.rung\nreport  {0}/report.html\n", options.out);

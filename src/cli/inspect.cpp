@@ -5,6 +5,7 @@
 
 #include "cli/command.hpp"
 #include "cli/models.hpp"
+#include "cli/output.hpp"
 #include "cli/terminal.hpp"
 #include "ir/text.hpp"
 #include "measure/cost.hpp"
@@ -99,11 +100,12 @@ Status inspect_model(const Options& options, const Subject& subject) {
   PassReport report;
   Json json;
   if (!options.recipe.empty()) {
-    RUNG_TRY(Recipe recipe, load_recipe(options.recipe));
+    RUNG_TRY(Recipe recipe, recipe_of(subject, options.recipe, options.common));
     RUNG_TRY(graph, apply_passes(graph, recipe, &report));
   }
-  if (options.graph) return fmt::print("{}", print(graph)), Status{};
+  if (options.graph && !options.common.json) return fmt::print("{}", print(graph)), Status{};
   json = describe(graph, subject.model);
+  if (options.graph) json["graph"] = print(graph);
   for (const auto& row : report.rows)
     json["passes"].push_back({{"name", row.name},
                               {"rung", row.rung},
@@ -112,7 +114,7 @@ Status inspect_model(const Options& options, const Subject& subject) {
                               {"nodes", row.nodes_after},
                               {"notes", row.notes}});
   if (options.common.json)
-    fmt::print("{}\n", json.dump());
+    print_json(json);
   else
     print_json_as_text(json);
   return {};
@@ -126,7 +128,7 @@ Status run(const Options& options) {
     return wrong_usage("'{}' is a plan: --graph and --recipe need a model directory", options.common.model);
   Json json = describe(*opened.plan);
   if (options.common.json)
-    fmt::print("{}\n", json.dump());
+    print_json(json);
   else
     print_json_as_text(json);
   return {};

@@ -36,11 +36,16 @@ Result<std::pair<std::string, Shape>> parse_shape(const std::string& text) {
   return std::pair(text.substr(0, equals), shape);
 }
 
-Result<ImportOptions> import_options(const CommonOptions& options) {
+// Shapes are those of the values given; --shape says those of other inputs.
+Result<ImportOptions> import_options(const CommonOptions& options, const Inputs& given) {
   ImportOptions import;
+  for (const auto& [name, value] : given) import.given[name] = value.shape();
   for (const auto& text : options.shapes) {
     RUNG_TRY(auto named, parse_shape(text));
-    import.shapes[named.first] = named.second;
+    const auto& [name, shape] = named;
+    if (auto value = import.given.find(name); value != import.given.end() && value->second != shape)
+      return wrong_usage("--shape {}: --inputs gives '{}' the shape {}", text, name, value->second);
+    if (!import.shapes.emplace(name, shape).second) return wrong_usage("--shape {}: '{}' has one already", text, name);
   }
   import.random_seed = options.random_weights;
   import.observed = options.observed;
@@ -58,6 +63,15 @@ Status freeze(const CommonOptions& options, Inputs& given, Subject& subject) {
   return freeze_inputs(subject.model, {subject.frozen.begin(), subject.frozen.end()});
 }
 
+// What a person asks for beside a recipe must not contradict it.
+Status check_flags(const Recipe& recipe, const CommonOptions& options) {
+  if (options.threads > 0 && options.threads != recipe.threads)
+    return wrong_usage("the recipe is for {} threads, got --threads {}", recipe.threads, options.threads);
+  if (options.dtype == (recipe.precision == DType::bf16 ? "f32" : "bf16"))
+    return wrong_usage("the recipe's precision is {}, got --dtype {}", recipe.precision, options.dtype);
+  return {};
+}
+
 bool is_plan(const std::string& path) { return path.ends_with(".rung"); }
 
 }  // namespace
@@ -68,7 +82,7 @@ int threads_of(const CommonOptions& options) {
 }
 
 Result<Subject> open_subject(const CommonOptions& options, Inputs& given) {
-  RUNG_TRY(ImportOptions import, import_options(options));
+  RUNG_TRY(ImportOptions import, import_options(options, given));
   Subject subject;
   RUNG_TRY(subject.model, import_model(options.model, import));
   RUNG_CHECK(freeze(options, given, subject));
@@ -133,19 +147,21 @@ Inputs sample_missing(const Plan& plan, const Inputs& given, uint64_t seed) {
   return inputs;
 }
 
-Result<Recipe> recipe_of(const std::string& file, const CommonOptions& options) {
-  if (!file.empty()) return load_recipe(file);
-  return default_recipe(threads_of(options), options.dtype == "bf16" ? DType::bf16 : DType::f32);
-}
-
-Result<std::shared_ptr<const Plan>> default_plan(const Subject& subject, const CommonOptions& options) {
-  return plan_by_recipe(subject, "", options);
+Result<Recipe> recipe_of(const Subject& subject, const std::string& file, const CommonOptions& options) {
+  if (file.empty()) return default_recipe(threads_of(options), options.dtype == "bf16" ? DType::bf16 : DType::f32);
+  RUNG_TRY(Recipe recipe, load_recipe(file));
+  RUNG_CHECK(check_flags(recipe, options));
+  if (recipe.choices.empty()) return recipe;
+  RUNG_TRY(const Target* target, open_target(options.device));
+  RUNG_TRY(Built listed, build_plan(subject.model.graph, recipe, {.target = target, .contents = false}));
+  RUNG_CHECK(check_choices(recipe, listed.plan));
+  return recipe;
 }
 
 Result<std::shared_ptr<const Plan>> plan_by_recipe(const Subject& subject, const std::string& file,
                                                    const CommonOptions& options) {
   RUNG_TRY(const Target* target, open_target(options.device));
-  RUNG_TRY(Recipe recipe, recipe_of(file, options));
+  RUNG_TRY(Recipe recipe, recipe_of(subject, file, options));
   RUNG_TRY(Built built, build_plan(subject.model.graph, recipe, {.target = target}));
   attach_model(built.plan, subject);
   return std::make_shared<const Plan>(std::move(built.plan));
@@ -157,10 +173,12 @@ void note_if_unjudged(const Plan& plan) {
       return fmt::print(stderr, "rung: computes in {}, and no climb has judged this plan; 'rung verify' does\n", dtype);
 }
 
-Result<std::shared_ptr<const Plan>> plan_of(const Opened& opened, const CommonOptions& options) {
+Result<std::shared_ptr<const Plan>> plan_of(const Opened& opened, const CommonOptions& options,
+                                            const std::string& file) {
+  if (opened.plan && !file.empty()) return wrong_usage("'{}' is a plan: its recipe is in it", options.model);
   if (opened.plan) return opened.plan;
-  RUNG_TRY(auto plan, default_plan(*opened.subject, options));
-  note_if_unjudged(*plan);
+  RUNG_TRY(auto plan, plan_by_recipe(*opened.subject, file, options));
+  if (file.empty()) note_if_unjudged(*plan);
   return plan;
 }
 

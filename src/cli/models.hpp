@@ -28,16 +28,18 @@ Inputs sample_missing(const Subject& subject, const Inputs& given, uint64_t seed
 Inputs sample_missing(const Plan& plan, const Inputs& given, uint64_t seed);
 
 // The recipe in `file`; where that is empty, what runs without a climb: all rungs that are not opt-in, kernels in order
-// of preference.
-Result<Recipe> recipe_of(const std::string& file, const CommonOptions& options);
-Result<std::shared_ptr<const Plan>> default_plan(const Subject& subject, const CommonOptions& options);
-// The same with recipe_of(file).
+// of preference. Errors: the options contradict the recipe, or a choice of its would decide nothing in the subject's
+// plan.
+Result<Recipe> recipe_of(const Subject& subject, const std::string& file, const CommonOptions& options);
+// The plan of that recipe.
 Result<std::shared_ptr<const Plan>> plan_by_recipe(const Subject& subject, const std::string& file,
                                                    const CommonOptions& options);
 // One line on standard error if the plan, which no climb has verified, computes in low precision.
 void note_if_unjudged(const Plan& plan);
-// The plan of a .rung file, or default_plan of a directory, with that note.
-Result<std::shared_ptr<const Plan>> plan_of(const Opened& opened, const CommonOptions& options);
+// The plan of a .rung file, which takes no recipe, or that of a directory by the recipe in `file`; with that note where
+// it is empty.
+Result<std::shared_ptr<const Plan>> plan_of(const Opened& opened, const CommonOptions& options,
+                                            const std::string& file = "");
 
 int threads_of(const CommonOptions& options);
 // A session over the plan with a team of the plan's thread count.

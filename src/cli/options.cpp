@@ -14,11 +14,12 @@ namespace rung::cli {
 namespace {
 
 constexpr std::array<OptionRow, 27> kOptions{{
-    {"json", "", "", "print one JSON object on standard output, logs on standard error"},
+    {"json", "", "", "print one JSON object on standard output, of an error too; logs go to standard error"},
     {"device", "RUNG_DEVICE", "DEVICE", "where to run: cpu, cuda or cuda:NUMBER"},
     {"threads", "RUNG_THREADS", "N", "threads of one inference; default: all cores this process may use"},
     {"dtype", "", "TYPE", "model (each tensor as in the checkpoint), f32, or bf16 (opt-in precision)"},
-    {"shape", "", "NAME=DIMS", "shape of an input, such as input_ids=1,128; repeatable"},
+    {"shape", "", "NAME=DIMS",
+     "shape of an input, such as input_ids=1,128; default: that of its array in --inputs; repeatable"},
     {"inputs", "", "FILE.npz",
      "inputs by name; those left out get the model's own defaults, or random values where timing is all"},
     {"freeze", "", "NAME,...", "take these inputs as constants at the value that --inputs gives them"},
@@ -26,17 +27,22 @@ constexpr std::array<OptionRow, 27> kOptions{{
     {"random-weights", "", "SEED", "make up weights for a directory that has only config.json"},
     {"log", "RUNG_LOG", "LEVEL",
      "1 device and totals, 2 time per step, 3 passes and verdicts, 4 graph text, 5 kernels and addresses"},
-    {"budget", "RUNG_BUDGET", "TIME", "time for the whole climb, such as 60s or 5m"},
+    {"budget", "RUNG_BUDGET", "TIME",
+     "time for the whole command, such as 60s or 5m, at least 1s; what every climb must do is done even if it takes "
+     "longer"},
     {"out", "", "DIR", "folder for plan.rung, recipe.json, report.html, report.json, report.md and trace.json"},
     {"skip", "", "RUNG,...", "rungs not to climb"},
     {"database", "RUNG_DATABASE", "FILE", "tuning database; default: tuning.json in the user's cache folder"},
     {"outputs", "", "FILE.npz", "where to write the outputs"},
-    {"text", "", "TEXT", "a text for the model's tokenizer; repeatable"},
+    {"text", "", "TEXT",
+     "a text for the model's tokenizer, taken as it stands; repeatable; --inputs may give inputs that the text does "
+     "not"},
     {"runs", "", "N", "timed runs"},
     {"rate", "", "HZ", "start a timed run so many times a second, as a robot or a stream does; default: back to back"},
     {"blocks", "", "",
      "read lines 'go MILLISECONDS' and answer each with one JSON line: for comparisons in alternating blocks"},
-    {"reference", "", "FILE.npz", "outputs to compare with, by name; default: the built-in evaluator in f32"},
+    {"reference", "", "FILE.npz",
+     "an array for every output to compare it with, by name; default: the built-in evaluator in f32"},
     {"map", "", "OUTPUT=ARRAY",
      "the array of --reference that an output is compared with, where names differ; repeatable"},
     {"replays", "", "N", "run again so many times instead, and compare the outputs bit for bit with the first run's"},
@@ -76,7 +82,7 @@ void add_common(CLI::App& app, CommonOptions& options) {
   add(app, "device", options.device);
   add(app, "threads", options.threads)->check(CLI::Range(0, cpu::kMostThreads));
   add(app, "dtype", options.dtype)->check(CLI::IsMember({"model", "f32", "bf16"}));
-  add(app, "shape", options.shapes)->take_all();
+  add(app, "shape", options.shapes);
   add(app, "inputs", options.inputs);
   add(app, "freeze", options.freeze)->delimiter(',');
   add(app, "observe", options.observed)->delimiter(',');

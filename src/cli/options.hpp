@@ -20,16 +20,22 @@ struct OptionRow {
 std::span<const OptionRow> option_table();
 const OptionRow& option_row(std::string_view flag);  // asserts that it is in the table
 
-// Adds the row of that flag to a command, bound to `target`.
+// Adds the row of that flag to a command, bound to `target`. A list takes one value each time that the option is given,
+// as it stands: CLI11's own lists would take "[a, b]" for two values, "[MASK]" for "MASK" and "{}" for none.
 template <class T>
 CLI::Option* add(CLI::App& app, std::string_view flag, T& target) {
   const OptionRow& row = option_row(flag);
-  std::string dashed = "--" + std::string(flag), help(row.help);
+  std::string dashed = "--" + std::string(flag), help(row.help), value(row.value);
   CLI::Option* option;
   if constexpr (std::is_same_v<T, bool>)
     option = app.add_flag(dashed, target, help);
+  else if constexpr (std::is_same_v<T, std::vector<std::string>>)
+    option = app.add_option(
+                    dashed, [&target](const CLI::results_t& given) { return target = given, true; }, help)
+                 ->take_all()
+                 ->type_name(value);
   else
-    option = app.add_option(dashed, target, help)->type_name(std::string(row.value));
+    option = app.add_option(dashed, target, help)->type_name(value);
   if (!row.environment.empty()) option->envname(std::string(row.environment));
   return option;
 }

@@ -8,6 +8,7 @@
 #include "cli/command.hpp"
 #include "cli/fault.hpp"
 #include "cli/models.hpp"
+#include "cli/output.hpp"
 #include "cli/terminal.hpp"
 #include "import/npz.hpp"
 
@@ -92,22 +93,18 @@ Status write_outputs(const std::string& path, const std::vector<Outputs>& all) {
   return write_npz(path, arrays);
 }
 
-// One set for every text, or the given ones.
+// One set for every text, with the inputs that it does not give; or the given ones.
 Result<std::vector<Inputs>> sets_of_inputs(const Options& options, const Plan& plan, const Inputs& given) {
   std::vector<Inputs> sets;
   for (const auto& text : options.texts) {
     RUNG_TRY(Inputs inputs, inputs_of_text(plan, text));
-    inputs.insert(given.begin(), given.end());
+    for (const auto& [name, value] : given)
+      if (!inputs.emplace(name, value).second)
+        return wrong_usage("'{}' is given twice, by --text and by --inputs", name);
     sets.push_back(std::move(inputs));
   }
   if (sets.empty()) sets.push_back(given);
   return sets;
-}
-
-Result<std::shared_ptr<const Plan>> chosen_plan(const Options& options, const Opened& opened) {
-  if (options.recipe.empty()) return plan_of(opened, options.common);
-  if (!opened.subject) return wrong_usage("'{}' is a plan: its recipe is in it", options.common.model);
-  return plan_by_recipe(*opened.subject, options.recipe, options.common);
 }
 
 Status step_through(const Options& options, const std::shared_ptr<const Plan>& plan, const std::vector<Inputs>& runs) {
@@ -115,7 +112,7 @@ Status step_through(const Options& options, const std::shared_ptr<const Plan>& p
   RUNG_TRY(Session session, session_of(plan, {.stepwise = true}));
   for (const Inputs& inputs : runs) RUNG_CHECK(session.infer(sample_missing(*plan, inputs, 1)));
   if (options.common.json)
-    fmt::print("{}\n", Json{{"ops", plan->steps.size()}, {"runs", runs.size()}}.dump());
+    print_json({{"ops", plan->steps.size()}, {"runs", runs.size()}});
   else
     fmt::print("no fault: {} ops ran one by one\n", plan->steps.size());
   return {};
@@ -124,7 +121,7 @@ Status step_through(const Options& options, const std::shared_ptr<const Plan>& p
 Status run(const Options& options) {
   log_to_stderr(options.common.log_level);
   RUNG_TRY(Opened opened, open_model(options.common));
-  RUNG_TRY(auto plan, chosen_plan(options, opened));
+  RUNG_TRY(auto plan, plan_of(opened, options.common, options.recipe));
   RUNG_TRY(std::vector<Inputs> runs, sets_of_inputs(options, *plan, opened.given));
   if (options.stepwise) return step_through(options, plan, runs);
   RUNG_TRY(Session session, session_of(plan));
@@ -141,7 +138,7 @@ Status run(const Options& options) {
     json["runs"].push_back({{"outputs", summary(all[i])}});
     if (!options.texts.empty()) json["runs"][i]["text"] = options.texts[i];
   }
-  fmt::print("{}\n", json.dump());
+  print_json(json);
   return {};
 }
 
@@ -160,7 +157,7 @@ std::pair<CLI::App*, Run> run_command(CLI::App& app) {
   auto* command = app.add_subcommand("run", "run a plan, or a model with default kernels");
   add_common(*command, options->common);
   add(*command, "outputs", options->outputs);
-  add(*command, "text", options->texts)->take_all();
+  add(*command, "text", options->texts);
   add(*command, "recipe", options->recipe)->description("run this recipe's plan");
   add(*command, "stepwise", options->stepwise);
   return {command, [options] {

@@ -2,14 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <ranges>
+#include <set>
 
 #include "base/atomic_file.hpp"
 #include "cli/command.hpp"
 #include "cli/fault.hpp"
 #include "cli/models.hpp"
+#include "cli/output.hpp"
 #include "cli/replays.hpp"
 #include "cli/terminal.hpp"
-#include "gemm/database.hpp"
 #include "import/npz.hpp"
 #include "ladder/bisect.hpp"
 #include "ladder/workbench.hpp"
@@ -47,7 +49,7 @@ Json to_json(const Verification& verification, const Tolerance& tolerance, const
 Status print_result(const Options& options, const Verification& verification, const Tolerance& tolerance,
                     const std::string& reason) {
   if (options.common.json) {
-    fmt::print("{}\n", to_json(verification, tolerance, reason).dump());
+    print_json(to_json(verification, tolerance, reason));
   } else {
     for (const auto& o : verification.outputs)
       fmt::print("{:<22} {}  rel L2 {:.3g}  max abs {:.3g}  cosine {:.8f}  non-finite {}\n", o.name,
@@ -58,39 +60,51 @@ Status print_result(const Options& options, const Verification& verification, co
   return fail("verification failed: {}", verification.reason);
 }
 
-// The array that an output is compared with: its own name, or what --map says.
-Result<std::map<std::string, std::string>> array_names(const std::vector<std::string>& map) {
+// The array that each output is compared with: that of its own name, or what --map says.
+Result<std::map<std::string, std::string>> array_names(const std::vector<std::string>& map, const Plan& plan) {
   std::map<std::string, std::string> names;
+  for (const auto& output : plan.outputs) names[output.name] = output.name;
+  std::set<std::string> mapped;
   for (const auto& text : map) {
     size_t equals = text.find('=');
     if (equals == std::string::npos) return wrong_usage("--map: got '{}', wanted OUTPUT=ARRAY", text);
-    names[text.substr(0, equals)] = text.substr(equals + 1);
+    const std::string output = text.substr(0, equals);
+    auto name = names.find(output);
+    if (name == names.end())
+      return wrong_usage("--map {}: got output '{}', wanted one of: {}", text, output,
+                         fmt::join(std::views::keys(names), ", "));
+    if (!mapped.insert(output).second) return wrong_usage("--map {}: '{}' has an array already", text, output);
+    name->second = text.substr(equals + 1);
   }
   return names;
+}
+
+// Every output must have one: what is not compared is not verified.
+Status check_arrays(const std::string& file, const NamedTensors& arrays,
+                    const std::map<std::string, std::string>& names) {
+  for (const auto& [output, array] : names)
+    if (!arrays.contains(array))
+      return fail("'{}': holds no array '{}' to compare output '{}' with; it has: {}", file, array, output,
+                  fmt::join(std::views::keys(arrays), ", "));
+  return {};
 }
 
 // Against given outputs. The tolerance is that of the output's dtype over a deep graph: f32 rounding of 16,384-long
 // sums, or the unit roundoff of bf16 where the plan computes in it.
 Status verify_against_file(const Options& options, const Opened& opened) {
   RUNG_TRY(auto arrays, read_npz(options.reference));
-  RUNG_TRY(auto names, array_names(options.map));
-  auto plan = opened.plan;
-  if (!plan) {
-    RUNG_TRY(plan, default_plan(*opened.subject, options.common));
-  }
+  RUNG_TRY(auto plan, plan_of(opened, options.common, options.recipe));
+  RUNG_TRY(auto names, array_names(options.map, *plan));
+  RUNG_CHECK(check_arrays(options.reference, arrays, names));
   RUNG_TRY(Session session, session_of(plan));
   RUNG_TRY(auto outputs, session.infer(opened.given));
   std::vector<std::string> compared;
   std::vector<Tensor> got, want;
   for (auto& [name, tensor] : outputs) {
-    auto array = arrays.find(names.contains(name) ? names[name] : name);
-    if (array == arrays.end()) continue;
     compared.push_back(name);
     got.push_back(std::move(tensor));
-    want.push_back(array->second);
+    want.push_back(arrays.at(names.at(name)));
   }
-  if (compared.empty())
-    return fail("'{}': holds no array named like an output; name one with --map", options.reference);
   Tolerance tolerance = tolerance_for(DType::f32, 16384);
   if (plan->recipe.precision != DType::f32) tolerance = tolerance_for(plan->recipe.precision, 16384);
   return print_result(options, verify_outputs(compared, got, want, tolerance), tolerance,
@@ -98,17 +112,16 @@ Status verify_against_file(const Options& options, const Opened& opened) {
 }
 
 Status verify_replays(const Options& options, const Opened& opened) {
-  RUNG_TRY(auto plan, plan_of(opened, options.common));
+  RUNG_TRY(auto plan, plan_of(opened, options.common, options.recipe));
   RUNG_TRY(Session session, session_of(plan));
   RUNG_CHECK(session.set_inputs(sample_missing(*plan, opened.given, 1)));
   RUNG_TRY(Replays replays, replay(session, *options.replays));
   if (options.common.json)
-    fmt::print("{}\n", Json{{"passed", replays.difference.empty()},
-                            {"replays", replays.count},
-                            {"difference", replays.difference},
-                            {"resident_growth_bytes", replays.resident_growth},
-                            {"device_growth_bytes", replays.device_growth}}
-                           .dump());
+    print_json({{"passed", replays.difference.empty()},
+                {"replays", replays.count},
+                {"difference", replays.difference},
+                {"resident_growth_bytes", replays.resident_growth},
+                {"device_growth_bytes", replays.device_growth}});
   else
     fmt::print("{} replays: {}; memory grew by {:.1f} MB of this process, {:.1f} MB of the device\n", replays.count,
                replays.difference.empty() ? "bit-identical" : replays.difference, replays.resident_growth * 1e-6,
@@ -119,7 +132,7 @@ Status verify_replays(const Options& options, const Opened& opened) {
 
 Status explain_mismatch(Workbench& bench, const Recipe& recipe) {
   auto is_right = [&](const Recipe& tried) -> Result<bool> {
-    RUNG_TRY(Attempt attempt, bench.attempt(tried));
+    RUNG_TRY(Attempt attempt, bench.attempt_as_is(tried));
     return attempt.right;
   };
   RUNG_TRY(Culprit culprit, bisect(recipe, is_right));
@@ -131,17 +144,17 @@ Status explain_mismatch(Workbench& bench, const Recipe& recipe) {
   return {};
 }
 
+// Judges the plan that `rung build` makes of the recipe, and `rung run` of a directory: nothing is tuned, nor looked up
+// in a database.
 Status verify_subject(const Options& options, const Opened& opened) {
   Budget budget(600);
   std::vector<NamedTensors> inputs;
   for (uint64_t seed = 1; seed <= 3; ++seed) inputs.push_back(sample_missing(*opened.subject, opened.given, seed));
   if (inputs[0].size() == opened.given.size()) inputs.resize(1);
-  RUNG_TRY(Recipe recipe, recipe_of(options.recipe, options.common));
+  RUNG_TRY(Recipe recipe, recipe_of(*opened.subject, options.recipe, options.common));
   RUNG_TRY(auto bench,
-           Workbench::create(
-               *opened.subject, inputs,
-               {.target = opened.target, .threads = recipe.threads, .database_path = default_database_path()}, budget));
-  RUNG_TRY(Attempt attempt, bench->attempt(recipe));
+           Workbench::create(*opened.subject, inputs, {.target = opened.target, .threads = recipe.threads}, budget));
+  RUNG_TRY(Attempt attempt, bench->attempt_as_is(recipe));
   RUNG_TRY(Tolerance tolerance, bench->tolerance_for_recipe(recipe));
   Verification worst = attempt.verdicts[0];
   for (const auto& verdict : attempt.verdicts)
@@ -168,11 +181,11 @@ std::pair<CLI::App*, Run> verify_command(CLI::App& app) {
   auto options = std::make_shared<Options>();
   auto* command = app.add_subcommand("verify", "compare outputs with the reference");
   add_common(*command, options->common);
-  add(*command, "reference", options->reference);
-  add(*command, "map", options->map)->take_all();
+  auto* reference = add(*command, "reference", options->reference);
+  add(*command, "map", options->map)->needs(reference);
   add(*command, "recipe", options->recipe)->description("verify this recipe's plan");
-  add(*command, "replays", options->replays)->check(CLI::PositiveNumber);
-  add(*command, "bisect", options->bisect);
+  auto* replays = add(*command, "replays", options->replays)->check(CLI::PositiveNumber)->excludes(reference);
+  add(*command, "bisect", options->bisect)->excludes(reference)->excludes(replays);
   return {command, [options] {
             std::vector<std::string> recipe;
             if (!options->recipe.empty()) recipe = {"--recipe", options->recipe};

@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gemm/database.hpp"
 
-#include <cblas.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -17,6 +16,7 @@
 #include "base/atomic_file.hpp"
 #include "base/version.hpp"
 #include "kernels/cpu/gemm/onednn_version.hpp"
+#include "kernels/cpu/gemm/openblas.hpp"
 
 namespace rung {
 namespace {
@@ -156,7 +156,8 @@ std::string default_database_path() {
 }
 
 std::string library_versions() {
-  std::string openblas = openblas_get_config();  // "OpenBLAS 0.3.21 ..."
+  const auto& blas = cpu::gemm::openblas();
+  std::string openblas = blas ? blas->get_config() : "no OpenBLAS";  // "OpenBLAS 0.3.21 ..."
   openblas = openblas.substr(0, openblas.find(' ', openblas.find(' ') + 1));
   return fmt::format("rung {}, {}, {}", kRungVersion, cpu::gemm::onednn_version(), openblas);
 }

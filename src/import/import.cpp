@@ -14,8 +14,9 @@ Result<std::unique_ptr<Checkpoint>> open_weights(const ConfigSource& source, DTy
 }
 
 Shape requested_shape(const ImportOptions& options, const std::string& input, const Shape& fallback) {
-  auto it = options.shapes.find(input);
-  return it == options.shapes.end() ? fallback : it->second;
+  for (const auto* shapes : {&options.shapes, &options.given})
+    if (auto it = shapes->find(input); it != shapes->end()) return it->second;
+  return fallback;
 }
 
 Status check_requested_shapes(const ImportOptions& options, const Model& model) {

@@ -42,6 +42,7 @@ struct Model {
 
 struct ImportOptions {
   std::map<std::string, Shape> shapes;  // of inputs, by name; the architecture says which dimensions are free
+  std::map<std::string, Shape> given;   // of the values that inputs will get: their shapes, where `shapes` has none
   std::optional<uint64_t> random_seed;  // weights from a generator, not from files
   std::optional<DType> dtype;         // f32: every float weight is used as f32; none: each as the author's code uses it
   std::vector<std::string> observed;  // labels of values inside the graph that become outputs of those names

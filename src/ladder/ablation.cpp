@@ -10,14 +10,14 @@ Status Climber::ablate() {
   for (const Rung& rung : ladder()) {
     if (!accepted_.contains(rung.name) || rung.name == "tune") continue;  // tune's choices go with the rung gemm
     RUNG_CHECK(tell("without " + std::string(rung.name)));
-    if (budget_.left() <= 0) break;
+    if (!has_time_to_try()) break;
     Recipe recipe = current_.recipe;
     rung.remove(recipe);
     auto without = bench_->attempt(std::move(recipe));
     if (device_failed(without)) return tl::unexpected(without.error());
     if (!without) continue;
-    RUNG_TRY(InterleaveResult raced,
-             race(*without->session, *current_.session, std::max(0.2, budget_.share(0.02)), 0.01));
+    RUNG_TRY(InterleaveResult raced, race(*without->session, *current_.session,
+                                          std::min(std::max(0.2, budget_.share(0.02)), budget_.left()), 0.01));
     result_.ablation.push_back({std::string(rung.name), raced.ratio.ratio, {raced.ratio.lo, raced.ratio.hi}});
   }
   ++stages_done_;

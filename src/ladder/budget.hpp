@@ -9,10 +9,13 @@ namespace rung {
 
 class Budget {
  public:
-  // The last `reserve` seconds are kept back until release().
-  explicit Budget(double seconds, double reserve = 0) : start_(now_ns()), seconds_(seconds), reserve_(reserve) {}
+  // The last `reserve` seconds are kept back until release(). `spent` of them went before the clock was made.
+  explicit Budget(double seconds, double reserve = 0, double spent = 0)
+      : start_(now_ns() - static_cast<int64_t>(spent * 1e9)), seconds_(seconds), reserve_(reserve) {}
   double spent() const { return static_cast<double>(now_ns() - start_) * 1e-9; }
-  double left() const { return seconds_ - reserve_ - spent(); }
+  double left() const { return seconds_ - kept_ - reserve_ - spent(); }
+  // Keeps so many seconds back to the very end, for what follows the climb.
+  void keep(double seconds) { kept_ = seconds; }
   void release() { reserve_ = 0; }
   double total() const { return seconds_; }
   // Part of the whole, but no more than what is left.
@@ -20,7 +23,10 @@ class Budget {
 
  private:
   int64_t start_;
-  double seconds_, reserve_;
+  double seconds_, reserve_, kept_ = 0;
 };
+
+// For writing a plan of so many bytes, and the reports: measured 0.15 s for 90 MB, 6 s for 6.5 GB.
+inline double writing_seconds(double bytes) { return 0.05 + bytes * 1e-9; }
 
 }  // namespace rung

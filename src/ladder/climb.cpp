@@ -24,6 +24,7 @@ constexpr double kRacePairs = 8;
 constexpr double kTogetherShare = 0.25;   // kept for trying rungs together that were rejected, or not tried, alone
 constexpr double kFinalShare = 0.15;      // of the budget, for the measurements of the final plan
 constexpr double kFinalSeconds = 5;       // but no more than this
+constexpr double kPeaksShare = 0.08;      // for the machine's peaks
 constexpr double kBaselineShare = 0.03;   // for each of the baseline's latency and profile
 constexpr double kBaselineSeconds = 0.5;  // but no more than this
 constexpr double kRaceHalfWidth = 0.004;  // relative; a comparison ends when its interval is this narrow
@@ -71,7 +72,7 @@ bool same_launches(const Plan& a, const Plan& b) {
 }
 
 Result<ClimbOutcome> climb(const Subject& subject, const ClimbOptions& options) {
-  Budget budget(options.budget_s, std::min(kFinalShare * options.budget_s, kFinalSeconds));
+  Budget budget(options.budget_s, std::min(kFinalShare * options.budget_s, kFinalSeconds), options.spent_s);
   return Climber(subject, options, budget).run();
 }
 
@@ -115,6 +116,9 @@ Status Climber::prepare() {
   RUNG_TRY(current_, bench_->attempt(Recipe{.threads = options_.threads}));
   baseline_build_s_ = budget_.spent() - before;
   if (!current_.right) return fail("the baseline's answer is wrong: {}", current_.reason);
+  budget_.keep(writing_seconds(static_cast<double>(current_.plan->weight_bytes())));
+  if (!options_.target->gpu)
+    machine_peaks(current_.session->team(), std::min(budget_.share(kPeaksShare), kPeaksSeconds));
   const double seconds = std::min(budget_.share(kBaselineShare), kBaselineSeconds);
   RUNG_TRY(result_.baseline, measure_latency(*current_.session, seconds));
   RUNG_TRY(Profile profile, profile_session(*current_.session, options_.inputs[0], seconds));
@@ -165,6 +169,8 @@ Status Climber::try_open_rungs_together() {
   return try_step(open, 2);  // it may be the low precision that was wrong, or slow
 }
 
+bool Climber::has_time_to_try() const { return budget_.left() > baseline_build_s_; }
+
 void Climber::refuse(Receipt receipt, std::string reason) {
   receipt.accepted = false;
   receipt.reason = std::move(reason);
@@ -180,7 +186,7 @@ Status Climber::try_step(const std::vector<const Rung*>& rungs, int number) {
     rung->apply(recipe);
   }
   receipt.kernels = static_cast<int>(current_.plan->steps.size());
-  if (budget_.left() <= 0) return refuse(std::move(receipt), "the budget was spent before this rung"), Status{};
+  if (!has_time_to_try()) return refuse(std::move(receipt), std::string(kNoTime)), Status{};
   auto candidate = bench_->attempt(std::move(recipe), tuned_after(*rungs.back()));
   if (device_failed(candidate)) return tl::unexpected(candidate.error());
   if (!candidate) return refuse(std::move(receipt), "cannot be built: " + candidate.error().message), Status{};
@@ -215,8 +221,9 @@ Result<InterleaveResult> Climber::race(Session& a, Session& b, double seconds, d
 Result<bool> Climber::decide(Receipt receipt, Attempt candidate) {
   double pairs_s = kRacePairs * 4 * current_ms_ * 1e-3;  // each side once in a pair, and once before to warm up
   double least = std::min(budget_.share(kRaceShare), kRaceSeconds);
-  double seconds = std::clamp(pairs_s, least, kRaceMostShare * budget_.total());
-  RUNG_TRY(InterleaveResult raced, race(*current_.session, *candidate.session, std::max(0.3, seconds), kRaceHalfWidth));
+  double seconds = std::max(0.3, std::clamp(pairs_s, least, kRaceMostShare * budget_.total()));
+  RUNG_TRY(InterleaveResult raced,
+           race(*current_.session, *candidate.session, std::min(seconds, budget_.left()), kRaceHalfWidth));
   receipt.before_ms = raced.median_a * 1e3;
   receipt.ratio = raced.ratio.ratio;
   receipt.ci95 = {raced.ratio.lo, raced.ratio.hi};
@@ -297,8 +304,9 @@ Status Climber::conclude(ClimbOutcome& outcome) {
   result_.peak_rss_mb = peak_rss_bytes() * 1e-6;
   result_.tuning_s = bench_->tuning_seconds();
   result_.total_s = budget_.spent();
+  result_.budget_s = budget_.total();
   outcome.trace = std::move(profile.trace);
-  outcome.recipe = current_.recipe;
+  outcome.recipe = current_.plan->recipe;
   outcome.plan = current_.plan;
   outcome.result = std::move(result_);
   return {};

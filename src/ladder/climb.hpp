@@ -14,7 +14,8 @@ namespace rung {
 struct ClimbOptions {
   const Target* target = &cpu_target();
   int threads = 1;
-  double budget_s = 60;
+  double budget_s = 60;                     // of which the writing of what the climb hands back has its part
+  double spent_s = 0;                       // of the budget, before the climb: starting, reading the model
   DType dtype = DType::f32;                 // bf16 climbs the opt-in rung "precision" too
   std::set<std::string, std::less<>> skip;  // rungs not to climb
   std::vector<NamedTensors> inputs;         // to verify with; the first is the one that is timed

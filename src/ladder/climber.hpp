@@ -42,6 +42,8 @@ class Climber {
   Status measure_final(double seconds);
   Status conclude(ClimbOutcome& outcome);
 
+  // Another attempt takes about as long as the baseline's did, and its race more.
+  bool has_time_to_try() const;
   // Receipts of what could not be accepted, with the reason.
   void refuse(Receipt receipt, std::string reason);
   // Times `candidate` against the current attempt, and keeps it if it is clearly faster: true.
@@ -61,6 +63,9 @@ class Climber {
   ClimbResult result_;
   size_t stages_done_ = 0, stages_ = 1;
 };
+
+// Why a rung was refused that has_time_to_try() was asked for.
+inline constexpr std::string_view kNoTime = "the budget was spent before this rung";
 
 // Do two plans launch the same kernels on the same operands?
 bool same_launches(const Plan& a, const Plan& b);

@@ -99,8 +99,9 @@ Trace trace_of(const Plan& plan, const std::vector<Timing>& round) {
   return trace;
 }
 
-// The best rate that any of the linear rows reaches on a square problem too large for the first caches.
-double gemm_gflops(cpu::Team& team, DType dtype) {
+// The best rate that the linear rows reach, as many as the seconds allow in order of preference, on a square problem
+// too large for the first caches.
+double gemm_gflops(cpu::Team& team, DType dtype, double seconds) {
   constexpr int64_t m = 256, n = 1024, k = 1024;
   auto operand = [&](DType d, Shape shape, bool constant) {
     return Operand{d, shape, contiguous_strides(shape), constant};
@@ -111,8 +112,10 @@ double gemm_gflops(cpu::Team& team, DType dtype) {
                   .threads = team.size()};
   TrialOperands operands(problem);
   double best = 0;
+  const int64_t end = now_ns() + static_cast<int64_t>(seconds * 1e9);
   for (const auto& candidate : candidates_for(cpu_target(), problem).list) {
     if (!candidate.params.empty() || candidate.kernel->name.ends_with("_reference")) continue;
+    if (best > 0 && now_ns() >= end) break;
     Trial trial(operands, candidate, 0);
     best = std::max(best, 2e-3 * static_cast<double>(m * n * k) / trial.median_us(team, 0.02));
   }
@@ -129,16 +132,17 @@ std::map<int, Peaks>& known_peaks() {
 
 void know_peaks(int threads, const Peaks& peaks) { known_peaks()[threads] = peaks; }
 
-const Peaks& machine_peaks(cpu::Team& team) {
+const Peaks& machine_peaks(cpu::Team& team, double seconds) {
+  const double most = 0.15 * seconds;  // for each of four, and more for the products, of which there are several
   auto [it, added] = known_peaks().try_emplace(team.size());
   if (!added) return it->second;
   Peaks& peaks = it->second;
-  peaks.fma_f32_gflops = cpu::measure_fma_gflops(team);
-  peaks.gemm_f32_gflops = std::max(gemm_gflops(team, DType::f32), peaks.fma_f32_gflops);
-  peaks.gemm_bf16_gflops = std::max(gemm_gflops(team, DType::bf16), peaks.fma_f32_gflops);
-  peaks.read_gbps = cpu::measure_read_gbps(team);
-  peaks.handoff_us = cpu::measure_handoff_us(team);
-  peaks.barrier_us = cpu::measure_barrier_us(team);
+  peaks.fma_f32_gflops = cpu::measure_fma_gflops(team, most);
+  peaks.gemm_f32_gflops = std::max(gemm_gflops(team, DType::f32, 0.2 * seconds), peaks.fma_f32_gflops);
+  peaks.gemm_bf16_gflops = std::max(gemm_gflops(team, DType::bf16, 0.2 * seconds), peaks.fma_f32_gflops);
+  peaks.read_gbps = cpu::measure_read_gbps(team, most);
+  peaks.handoff_us = cpu::measure_handoff_us(team, most);
+  peaks.barrier_us = cpu::measure_barrier_us(team, most);
   return peaks;
 }
 

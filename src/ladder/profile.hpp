@@ -24,13 +24,14 @@ struct Profile {
 // measured once at least.
 Result<Profile> profile_session(Session& session, const NamedTensors& inputs, double seconds);
 constexpr double kProfileSeconds = 3.3;  // enough for quiet medians; a climb with less time left gives less
+constexpr double kPeaksSeconds = 2;      // for quiet peaks, likewise
 
 // Microseconds of one run by category name; host_us counts as launch.
 std::map<std::string, double> by_category_us(const Profile& profile);
 
 // GEMM rate (our kernels' best on a large problem, all threads), read bandwidth, hand-off and barrier; measured once
-// per process and thread count.
-const Peaks& machine_peaks(cpu::Team& team);
+// per process and thread count, in about that many seconds, or longer where one run of each takes longer.
+const Peaks& machine_peaks(cpu::Team& team, double seconds = kPeaksSeconds);
 // Takes them for a team of so many threads as given, in place of measuring them.
 void know_peaks(int threads, const Peaks& peaks);
 

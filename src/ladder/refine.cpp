@@ -124,7 +124,7 @@ Result<RefineCounts> Climber::try_choices(RefinedModel& refined, double seconds,
     notes.push_back(fmt::format("{} alternatives left out: their problems take less than {:.1f} % of a run", dropped,
                                 100 * kVisible));
   RefineCounts counts{.trials = trials.size()};
-  for (; counts.tried < trials.size() && clock.left() > 0; ++counts.tried) {
+  for (; counts.tried < trials.size() && clock.left() > 0 && has_time_to_try(); ++counts.tried) {
     const ModelTrial& trial = trials[counts.tried];
     RUNG_CHECK(tell(fmt::format("tune {}", trial.key)));
     const KernelChoice& current = current_.recipe.choices.at(trial.key);
@@ -145,6 +145,7 @@ Status Climber::refine_choices(int number) {
   Receipt receipt{.name = "tune", .before_ms = current_ms_, .attempt = number};
   receipt.kernels = static_cast<int>(current_.plan->steps.size());
   if (!current_.recipe.tuned_kernels) return refuse(std::move(receipt), "needs the rung gemm"), Status{};
+  if (!has_time_to_try()) return refuse(std::move(receipt), std::string(kNoTime)), Status{};
   Attempt start = std::move(current_);
   RUNG_TRY(current_, bench_->attempt(start.recipe));
   const std::string model = name_of_model(subject_.model.name, bench_->tasks_of(*current_.plan));

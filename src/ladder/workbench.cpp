@@ -127,6 +127,8 @@ bool Workbench::is_unmeasured_baseline(const Recipe& recipe) const {
 
 Status Workbench::measure_baseline_error(Attempt& baseline) {
   RUNG_CHECK(judge(baseline, {INFINITY, INFINITY}));
+  if (!baseline.right)
+    return fail("the unfused low-precision plan has no error to judge others by: {}", baseline.reason);
   low_precision_error_ = baseline.rel_l2;
   return {};
 }

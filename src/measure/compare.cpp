@@ -83,6 +83,8 @@ void measure(Pair<T> pair, Comparison& result) {
 
 // The reason why the values are not right; empty if they are.
 std::string judge(const Comparison& result, const Tolerance& tolerance) {
+  if (!std::isfinite(result.rel_l2))
+    return fmt::format("the reference is all zeros: got values up to {:.3g}, wanted zeros", result.max_abs);
   if (!(result.rel_l2 <= tolerance.rel_l2))
     return fmt::format("relative L2 error {:.3g}, wanted at most {:.3g}", result.rel_l2, tolerance.rel_l2);
   if (!(result.worst_element <= tolerance.element))

@@ -44,7 +44,7 @@ struct Comparison {
 };
 
 // Count, shape, dtype and non-finite values first, then values. A reference that is not finite, or empty, proves
-// nothing and fails.
+// nothing and fails. One that is all zeros has no size to be relative to: only zeros pass, whatever the tolerance.
 Comparison compare(std::string name, const Tensor& got, const Tensor& want, const Tolerance& tolerance);
 
 struct Verification {

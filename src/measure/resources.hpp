@@ -4,7 +4,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <ctime>
 #include <fstream>
+#include <limits>
 
 namespace rung {
 
@@ -13,6 +16,20 @@ inline double peak_rss_bytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return static_cast<double>(usage.ru_maxrss) * 1024;
+}
+
+// Seconds since this process was started, loading its libraries included; the system counts its start in hundredths.
+inline double process_seconds() {
+  constexpr int kFieldsToStart = 19;  // after the name's ')', see proc(5)
+  std::ifstream stat("/proc/self/stat");
+  stat.ignore(std::numeric_limits<std::streamsize>::max(), ')');
+  std::string word;
+  for (int i = 0; i < kFieldsToStart; ++i) stat >> word;
+  double ticks = 0;
+  timespec now{};
+  if (!(stat >> ticks) || clock_gettime(CLOCK_BOOTTIME, &now) != 0) return 0;
+  const double start = ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
+  return std::max(0.0, static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9 - start);
 }
 
 // The resident set now, in bytes.

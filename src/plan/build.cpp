@@ -47,4 +47,14 @@ Result<Built> build_plan(const Graph& graph, const Recipe& recipe, const BuildOp
   return built;
 }
 
+Status check_choices(const Recipe& recipe, const Plan& plan) {
+  if (!recipe.tuned_kernels && !recipe.choices.empty())
+    return fail("recipe: field 'choices': got {} with 'tuned_kernels' false, wanted none", recipe.choices.size());
+  for (const auto& [problem, choice] : recipe.choices)
+    if (!plan.recipe.choices.contains(problem))
+      return fail("recipe: choice '{}': no launch of this model asks for it; shapes and threads are part of a problem",
+                  problem);
+  return {};
+}
+
 }  // namespace rung

@@ -22,8 +22,12 @@ struct Built {
   size_t nodes = 0;  // of the graph that was lowered
 };
 
-// Runs the recipe's passes over a copy of the pristine graph and lowers the result. Inputs get no defaults here.
+// Runs the recipe's passes over a copy of the pristine graph and lowers the result. Inputs get no defaults here. The
+// plan's recipe is the one given, without choices that decided nothing.
 Result<Built> build_plan(const Graph& graph, const Recipe& recipe, const BuildOptions& options = {});
+// Of a recipe that a person gave: did each of its choices decide something in the plan that was built with it? Errors
+// name one that did not.
+Status check_choices(const Recipe& recipe, const Plan& plan);
 // The same graph after the recipe's passes, for inspection.
 Result<Graph> apply_passes(const Graph& graph, const Recipe& recipe, PassReport* report = nullptr,
                            const BuildOptions& options = {});

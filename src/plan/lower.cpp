@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "gemm/problem.hpp"
 #include "measure/cost.hpp"
@@ -22,7 +23,9 @@ class Lowering {
         plan_(plan),
         weights_(graph),
         constant_(constant_nodes(graph)),
-        at_(graph.capacity()) {}
+        at_(graph.capacity()) {
+    for (const auto& [problem, choice] : recipe.choices) undecided_.insert(problem);
+  }
 
   Result<WeightTable> run() {
     for (NodeId id : graph_.order()) {
@@ -41,6 +44,7 @@ class Lowering {
     for (const auto& output : plan_.outputs)
       plan_.buffers[output.buffer].last_step = static_cast<uint32_t>(plan_.steps.size());
     plan_.arena_bytes = plan_memory(plan_.buffers);
+    for (const auto& problem : undecided_) plan_.recipe.choices.erase(problem);
     return std::move(weights_);
   }
 
@@ -97,7 +101,7 @@ class Lowering {
   // A kernel for the node, after copies of operands that no kernel reads as they lie, or that begin where the chosen
   // one cannot read: a copy costs less than the scalar reference.
   Result<Chosen> choose(const Node& node, std::vector<PlanOperand>& inputs) {
-    RUNG_TRY(Chosen chosen, choose_kernel(*plan_.target, problem_over(node.op, inputs, node.type), recipe_));
+    RUNG_TRY(Chosen chosen, kernel_for(problem_over(node.op, inputs, node.type)));
     auto stays = [kernel = chosen.kernel](const PlanOperand& operand) {
       return kernel ? operand.offset % kernel->alignment == 0 : operand.view.contiguous();
     };
@@ -105,7 +109,7 @@ class Lowering {
     std::vector<PlanOperand> dense = inputs;
     for (auto& operand : dense)
       if (!stays(operand)) operand.view.strides = contiguous_strides(operand.view.shape);
-    RUNG_TRY(chosen, choose_kernel(*plan_.target, problem_over(node.op, dense, node.type), recipe_));
+    RUNG_TRY(chosen, kernel_for(problem_over(node.op, dense, node.type)));
     if (!chosen.kernel) {
       chosen.kernel = plan_.target->kernels_for(op_family(node.op)).back();
       return chosen;
@@ -115,6 +119,11 @@ class Lowering {
       RUNG_TRY(operand, copy_dense(operand, node.label));
     }
     return chosen;
+  }
+
+  Result<Chosen> kernel_for(const Problem& problem) {
+    if (recipe_.tuned_kernels && !undecided_.empty()) undecided_.erase(problem_key(problem));
+    return choose_kernel(*plan_.target, problem, recipe_);
   }
 
   Problem problem_over(const Op& op, const std::vector<PlanOperand>& inputs, const Type& result) const {
@@ -135,7 +144,7 @@ class Lowering {
               .label = label};
     std::vector<PlanOperand> inputs{from};
     Problem problem = problem_over(copy.op, inputs, copy.type);
-    RUNG_TRY(Chosen chosen, choose_kernel(*plan_.target, problem, recipe_));
+    RUNG_TRY(Chosen chosen, kernel_for(problem));
     if (!chosen.kernel) chosen.kernel = plan_.target->kernels_for("reshape").back();
     return add_step(copy, *chosen.kernel, std::move(problem), std::move(inputs));
   }
@@ -204,6 +213,7 @@ class Lowering {
   WeightTable weights_;
   std::vector<bool> constant_;
   std::vector<std::optional<PlanOperand>> at_;
+  std::set<std::string> undecided_;  // the recipe's choices that no problem has asked for
 };
 
 }  // namespace

@@ -8,8 +8,8 @@
 
 namespace rung {
 
-// For plan.target. Fills steps, buffers, inputs (name, type, buffer) and outputs of the plan, and arena_bytes. Returns
-// the table of its weights, which reads the graph.
+// For plan.target. Fills steps, buffers, inputs (name, type, buffer) and outputs of the plan, and arena_bytes; takes
+// out of plan.recipe the choices that decided nothing. Returns the table of its weights, which reads the graph.
 Result<WeightTable> lower(const Graph& graph, const Recipe& recipe, Plan& plan);
 
 }  // namespace rung

@@ -64,6 +64,20 @@ Status check_names(const Recipe& recipe) {
   return {};
 }
 
+// What contractions compute in, which only the passes of its rung act on.
+Status read_precision(const Json& json, Recipe& recipe) {
+  std::string name(name_of(recipe.precision));
+  RUNG_CHECK(read(json, "precision", name));
+  if (name == name_of(DType::bf16))
+    recipe.precision = DType::bf16;
+  else if (name != name_of(DType::f32))
+    return fail("recipe: field 'precision': got '{}', wanted f32 or bf16", name);
+  const bool narrow = recipe.precision != DType::f32, on = recipe.rungs.contains("precision");
+  if (narrow == on) return {};
+  return fail("recipe: field 'precision': got {} {} the rung 'precision' in 'rungs'; wanted bf16 with it, f32 without",
+              name, on ? "with" : "without");
+}
+
 Status check_fields(const Json& json) {
   static const std::set<std::string> known{"version",       "rungs",     "disabled_passes", "capture",
                                            "tuned_kernels", "precision", "threads",         "choices"};
@@ -99,19 +113,15 @@ Result<Recipe> recipe_from_json(const Json& json) {
   if (version != kVersion) return fail("recipe: got version {}, wanted {}", version, kVersion);
   Recipe recipe;
   std::set<std::string> rungs, disabled;
-  std::string precision = "f32";
   RUNG_CHECK(read(json, "rungs", rungs));
   RUNG_CHECK(read(json, "disabled_passes", disabled));
   RUNG_CHECK(read(json, "capture", recipe.capture));
   RUNG_CHECK(read(json, "tuned_kernels", recipe.tuned_kernels));
-  RUNG_CHECK(read(json, "precision", precision));
   RUNG_CHECK(read(json, "threads", recipe.threads));
   recipe.rungs.insert(rungs.begin(), rungs.end());
   recipe.disabled_passes.insert(disabled.begin(), disabled.end());
   RUNG_CHECK(check_names(recipe));
-  auto dtype = dtype_named(precision);
-  if (!dtype || !is_float(*dtype)) return fail("recipe: field 'precision': got '{}', wanted f32 or bf16", precision);
-  recipe.precision = *dtype;
+  RUNG_CHECK(read_precision(json, recipe));
   if (recipe.threads < 0 || recipe.threads > cpu::kMostThreads)
     return fail("recipe: field 'threads': got {}, wanted 1 to {}, or 0 for a GPU", recipe.threads, cpu::kMostThreads);
   const Json choices = json.value("choices", Json::object());

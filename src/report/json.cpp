@@ -59,7 +59,8 @@ void fields(auto& v, Like<Peaks> auto& r) {
 void fields(auto& v, Like<ClimbResult> auto& r) {
   v("model", r.model), v("device", r.device), v("dtype", r.dtype), v("architecture", r.architecture);
   v("shapes", r.shapes), v("threads", r.threads), v("baseline_ms", r.baseline_ms), v("final_ms", r.final_ms);
-  v("floor_ms", r.floor_ms), v("tuning_s", r.tuning_s), v("total_s", r.total_s), v("host_us", r.host_us);
+  v("floor_ms", r.floor_ms), v("tuning_s", r.tuning_s), v("total_s", r.total_s), v("budget_s", r.budget_s);
+  v("host_us", r.host_us);
   v("kernels_before", r.kernels_before), v("kernels_after", r.kernels_after), v("baseline", r.baseline);
   v("final_latency", r.final_latency), v("cold", r.cold), v("loads", r.loads), v("rungs", r.rungs),
       v("ablation", r.ablation);

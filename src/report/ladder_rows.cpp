@@ -66,6 +66,9 @@ std::vector<std::string> headlines(const ClimbResult& result) {
                                 duration_ms(time_left(result.final_ms, result.floor_ms))));
   }
   lines.push_back(verify_line(result));
+  if (result.budget_s > 0 && result.total_s > result.budget_s)
+    lines.push_back(fmt::format("took {} of a budget of {}: the least that a climb does takes longer here",
+                                duration_ms(result.total_s * 1e3), duration_ms(result.budget_s * 1e3)));
   for (std::string& line : load_lines(result.loads)) lines.push_back(std::move(line));
   return lines;
 }

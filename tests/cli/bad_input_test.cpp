@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/mount.h>
 
+#include <nlohmann/json.hpp>
+
 #include "import/npz.hpp"
 #include "support/graphs.hpp"
 #include "support/pace.hpp"
@@ -17,13 +19,12 @@ class BadInputs : public testing::Test {
 
   void expect_refused(const std::string& message) {
     ASSERT_TRUE(write_npz(tool / "in.npz", inputs));
-    expect_error(
-        tool.run({"run", bert_tiny(), "--shape", kShape, "--inputs", tool / "in.npz", "--outputs", tool / "out.npz"}),
-        1, message);
+    expect_error(tool.run({"run", bert_tiny(), "--inputs", tool / "in.npz", "--outputs", tool / "out.npz"}), 1,
+                 message);
     EXPECT_FALSE(std::filesystem::exists(tool / "out.npz"));
-    expect_error(tool.run({"climb", bert_tiny(), "--shape", kShape, "--inputs", tool / "in.npz", "--budget", budget(2),
-                           "--out", tool / "out"}),
-                 1, message);
+    expect_error(
+        tool.run({"climb", bert_tiny(), "--inputs", tool / "in.npz", "--budget", budget(2), "--out", tool / "out"}), 1,
+        message);
     EXPECT_TRUE(is_empty(tool / "out"));
   }
 };
@@ -33,9 +34,15 @@ TEST_F(BadInputs, OfUnknownNames) {
   expect_refused("'idz'");
 }
 
-TEST_F(BadInputs, OfAnotherShape) {
-  inputs["input_ids"] = Tensor({DType::i64, {1, 5}});
-  expect_refused("input 'input_ids': got i64[1,5]");
+TEST_F(BadInputs, OfShapesThatDoNotGoTogether) {
+  inputs["attention_mask"] = Tensor({DType::i64, {1, 5}});
+  expect_refused("input 'attention_mask': got i64[1,5], wanted i64[1,9]");
+}
+
+TEST_F(BadInputs, OfAnotherShapeThanAskedFor) {
+  for (const char* shape : {"input_ids=1,8", "attention_mask=1,128"})
+    expect_error(tool.run({"run", bert_tiny(), "--shape", shape, "--inputs", bert_tiny() + "/inputs.npz"}), 2,
+                 fmt::format("--shape {}: --inputs gives '", shape));
 }
 
 TEST_F(BadInputs, OfAnotherType) {
@@ -81,6 +88,19 @@ TEST_P(Usage, ExitsWithTwoAndOneLine) {
   expect_error(tool.run(GetParam().arguments), 2, GetParam().message);
 }
 
+TEST_P(Usage, UnderJsonIsOneObjectToo) {
+  Tool tool;
+  std::vector<std::string> arguments = GetParam().arguments;
+  arguments.push_back("--json");
+  Ran ran = tool.run(arguments);
+  EXPECT_EQ(ran.exit_code, 2);
+  auto json = nlohmann::json::parse(ran.out, nullptr, false);
+  ASSERT_TRUE(json.is_object()) << ran.out;
+  EXPECT_EQ(std::count(ran.out.begin(), ran.out.end(), '\n'), 1);
+  EXPECT_EQ(json["error"]["kind"], "usage");
+  EXPECT_EQ("rung: error: " + json["error"]["message"].get<std::string>() + "\n", error_line(ran));
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Wrong, Usage,
     testing::Values(WrongUsage{{}, "got no command, wanted one of: climb, "},
@@ -89,12 +109,15 @@ INSTANTIATE_TEST_SUITE_P(
                     WrongUsage{{"climb", bert_tiny(), "--budget", "fast"}, "--budget: got 'fast'"},
                     WrongUsage{{"climb", bert_tiny(), "--budget", "-3s"}, "--budget: got '-3s'"},
                     WrongUsage{{"climb", bert_tiny(), "--budget", "nan"}, "--budget: got 'nan'"},
+                    WrongUsage{{"climb", bert_tiny(), "--budget", "999ms"}, "got '999ms', wanted at least 1s"},
                     WrongUsage{{"climb", bert_tiny(), "--skip", "fusoin"}, "no rung 'fusoin'"},
                     WrongUsage{{"run", bert_tiny(), "--threads", "many"}, "--threads"},
                     WrongUsage{{"run", bert_tiny(), "--dtype", "f8"}, "--dtype"},
                     WrongUsage{{"run", bert_tiny(), "--device", "tpu"}, "--device: got 'tpu'"},
                     WrongUsage{{"run", bert_tiny(), "--shape", "input_ids"}, "--shape: got 'input_ids'"},
                     WrongUsage{{"run", bert_tiny(), "--shape", "input_ids=1,0"}, "--shape: got 'input_ids=1,0'"},
+                    WrongUsage{{"run", bert_tiny(), "--shape", "input_ids=1,8", "--shape", "input_ids=1,9"},
+                               "--shape input_ids=1,9: 'input_ids' has one already"},
                     WrongUsage{{"run", bert_tiny(), "--freeze", "attention_mask"}, "--freeze attention_mask"},
                     WrongUsage{{"build", bert_tiny()}, "--recipe"}));
 

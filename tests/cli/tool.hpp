@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,6 +32,8 @@ class Tool {
     pid_t pid = -1;
     std::string out, err;  // files
   };
+  // The address space of processes started from now on, in bytes.
+  void limit_memory(rlim_t bytes) { memory_ = bytes; }
   Process start(const std::vector<std::string>& arguments, const std::string& standard_output = "") {
     std::string name = "process" + std::to_string(++started_);
     Process process{-1, standard_output.empty() ? folder_ / (name + ".out") : standard_output,
@@ -59,11 +62,14 @@ class Tool {
     std::vector<char*> argv;
     for (auto& argument : all) argv.push_back(argument.data());
     argv.push_back(nullptr);
+    const rlimit memory{memory_, memory_};
+    if (memory_ != RLIM_INFINITY && setrlimit(RLIMIT_AS, &memory) != 0) _exit(126);
     execv(RUNG_TOOL, argv.data());
     _exit(127);
   }
   TemporaryDirectory folder_;
   int started_ = 0;
+  rlim_t memory_ = RLIM_INFINITY;
 };
 
 inline std::string bert_tiny() { return std::string(RUNG_TEST_DATA) + "/bert_tiny"; }

@@ -37,6 +37,14 @@ TEST(Bert, AsksForTheTokensThatAreLeftOut) {
   EXPECT_EQ(inputs.error().message, "input 'input_ids' is missing: token ids, i64[1,9]");
 }
 
+TEST(Bert, HasTheShapesOfTheValuesThatItsInputsWillGet) {
+  for (const char* input : {"input_ids", "attention_mask", "token_type_ids"}) {
+    auto model = import_model(test_data("bert_tiny"), {.given = {{input, Shape{1, 7}}, {"another", Shape{3}}}});
+    ASSERT_TRUE(model) << model.error().message;
+    EXPECT_EQ(model->defaults.at("input_ids").type.shape, (Shape{1, 7})) << input;
+  }
+}
+
 TEST(Bert, ReadsAsItsAuthorWroteIt) {
   Model model = import_verified(test_data("bert_tiny"), kNineTokens);
   std::string text = print(model.graph);

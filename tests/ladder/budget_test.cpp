@@ -18,6 +18,27 @@ TEST(Budget, KeepsItsReserveUntilItIsReleased) {
   EXPECT_NEAR(budget.left(), 100, 5);
 }
 
+TEST(Budget, CountsWhatWasSpentBeforeItsClockWasMade) {
+  Budget budget(100, 15, 30);
+  EXPECT_NEAR(budget.spent(), 30, 5);
+  EXPECT_NEAR(budget.left(), 55, 5);
+  EXPECT_NEAR(budget.share(1), 55, 5);
+  EXPECT_DOUBLE_EQ(budget.share(0.1), 10) << "a share is of the whole";
+}
+
+TEST(Budget, KeepsTimeForWritingToTheVeryEnd) {
+  Budget budget(100, 15);
+  budget.keep(20);
+  EXPECT_NEAR(budget.left(), 65, 5);
+  budget.release();
+  EXPECT_NEAR(budget.left(), 80, 5);
+}
+
+TEST(Budget, KeepsMoreForWritingLargerPlans) {
+  EXPECT_GT(writing_seconds(0), 0) << "the reports";
+  EXPECT_NEAR(writing_seconds(6.5e9), 6.5, 1);
+}
+
 class ProfiledModel : public testing::Test {
  protected:
   Subject subject = tiny_bert();

@@ -93,6 +93,18 @@ TEST_F(Climb, InterruptedKeepsWhatWasTuned) {
   EXPECT_THAT(*text, HasSubstr("linear m="));
 }
 
+TEST_F(Climb, CountsTheSecondsThatWentBeforeIt) {
+  options.spent_s = options.budget_s;
+  auto outcome = climb(subject, options);
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  for (const Receipt& receipt : outcome->result.rungs) {
+    EXPECT_FALSE(receipt.accepted) << receipt.name;
+    if (receipt.name != "tune") EXPECT_THAT(receipt.reason, HasSubstr("budget")) << receipt.name;
+  }
+  EXPECT_EQ(outcome->result.budget_s, options.budget_s);
+  EXPECT_GT(outcome->result.total_s, options.budget_s);
+}
+
 TEST_F(Climb, InterruptedBeforeTuningLeavesNoDatabase) {
   EXPECT_THAT(error_when_interrupted_at("baseline"), HasSubstr("interrupted"));
   EXPECT_FALSE(std::filesystem::exists(options.database_path));

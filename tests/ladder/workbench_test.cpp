@@ -99,6 +99,19 @@ TEST_F(WorkbenchOfBert, HoldsLowPrecisionToItsOwnBaseline) {
   EXPECT_TRUE(baseline->right) << baseline->reason;
 }
 
+TEST(Workbench, RefusesToJudgeLowPrecisionByAnErrorThatIsNotFinite) {
+  Subject subject = tiny_bert();
+  for (const Output& output : std::vector<Output>(subject.reference.outputs()))  // x - x in place of every output x
+    subject.reference.set_output(output.name,
+                                 subject.reference.add(Binary{BinaryKind::sub}, {output.node, output.node}));
+  Budget budget{30};
+  auto bench = Workbench::create(subject, {sample_inputs(subject.model, 1)}, {}, budget);
+  ASSERT_TRUE(bench) << bench.error().message;
+  auto tolerance = (*bench)->tolerance_for_recipe({.rungs = {"precision"}, .precision = DType::bf16});
+  ASSERT_FALSE(tolerance) << tolerance->rel_l2;
+  EXPECT_THAT(tolerance.error().message, testing::HasSubstr("the reference is all zeros"));
+}
+
 TEST_F(WorkbenchOfBert, TunesFirstWhatTakesLongest) {
   Plan plan = plan_of(
       "v: f32[128,128] = constant(name=\"v\")\n"

@@ -124,6 +124,13 @@ TEST(Compare, FailsAnythingButZeroAgainstZeros) {
   EXPECT_FALSE(compare("y", f32({2}, {0, 1e-30f}), f32({2}, {0, 0}), kTight).passed);
 }
 
+TEST(Compare, FailsAnythingButZeroAgainstZerosWhateverTheTolerance) {
+  Tolerance anything{INFINITY, INFINITY};
+  EXPECT_TRUE(compare("y", f32({2}, {0, -0.0f}), f32({2}, {0, 0}), anything).passed);
+  EXPECT_EQ(compare("y", f32({2}, {0, 0.5f}), f32({2}, {0, 0}), anything).reason,
+            "the reference is all zeros: got values up to 0.5, wanted zeros");
+}
+
 TEST(Compare, HoldsIntegersToEqualityWhateverTheTolerance) {
   Tolerance wide{1, 1};
   Tensor want = Tensor::of<int64_t>({2}, {1000, 7}), got = Tensor::of<int64_t>({2}, {1001, 7});

@@ -16,7 +16,7 @@ using Json = nlohmann::json;
 using testing::HasSubstr;
 
 Recipe full() {
-  Recipe recipe{.rungs = {"fusion", "attention"},
+  Recipe recipe{.rungs = {"fusion", "attention", "precision"},
                 .disabled_passes = {"fuse_attention"},
                 .capture = true,
                 .tuned_kernels = true,
@@ -72,6 +72,10 @@ INSTANTIATE_TEST_SUITE_P(
                     BadField{"threads", "true", "field 'threads': got true"},
                     BadField{"threads", "-1", "got -1, wanted 1 to 1024"},
                     BadField{"precision", "\"i32\"", "got 'i32', wanted f32 or bf16"},
+                    BadField{"precision", "\"f16\"", "got 'f16', wanted f32 or bf16"},
+                    BadField{"precision", "\"f8e4m3fn\"", "got 'f8e4m3fn', wanted f32 or bf16"},
+                    BadField{"precision", "\"f32\"", "got f32 with the rung 'precision'"},
+                    BadField{"rungs", "[]", "got bf16 without the rung 'precision'"},
                     BadField{"choices", "{\"p\": 3}", "choice 'p'"}, BadField{"choices", "[1]", "choice '0'"},
                     BadField{"choices", "{\"p\": {\"kernel\": 3}}", "field 'kernel': got 3"},
                     BadField{"choices", "{\"p\": {\"kernel\": \"k\", \"params\": {\"a\": 0.5}}}", "field 'params'"}));

@@ -86,6 +86,20 @@ TEST(HtmlReport, QuotesHostileNamesForTheShell) {
   EXPECT_THAT(render_html(result), HasSubstr(escape("rung climb 'it'\\''s; rm -rf *' --device cpu")));
 }
 
+TEST(HtmlReport, SaysCommandsThatTakeTheRecipeOfThatClimb) {
+  ClimbResult result = testing::minilm_climb();
+  result.model = "model", result.device = "cpu x", result.threads = 2, result.shapes = "input_ids=i64[1,16]";
+  const std::string settings = " model --device cpu --threads 2 --shape input_ids=1,16";
+  result.rungs = {{.name = "fusion", .accepted = true}};
+  for (const char* command : {"rung verify", "rung build"})
+    EXPECT_THAT(render_html(result), HasSubstr(command + settings + " --recipe recipe.json"));
+  result.rungs.push_back({.name = "precision", .accepted = false});
+  EXPECT_THAT(render_html(result), HasSubstr("rung climb" + settings + " --dtype bf16"));
+  EXPECT_THAT(render_html(result), HasSubstr("rung build" + settings + " --dtype f32 --recipe recipe.json"));
+  result.rungs.push_back({.name = "attention+precision", .accepted = true});
+  EXPECT_THAT(render_html(result), HasSubstr("rung build" + settings + " --dtype bf16 --recipe recipe.json"));
+}
+
 TEST(HtmlReport, OpensAndClosesEveryElement) {
   for (const ClimbResult& result : {testing::minilm_climb(), testing::empty_climb(), testing::huge_climb(3000)}) {
     std::string page = render_html(result);

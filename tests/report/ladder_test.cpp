@@ -32,6 +32,14 @@ ClimbResult small_climb() {
   return r;
 }
 
+TEST(Headlines, SayByHowMuchAClimbExceededItsBudget) {
+  ClimbResult result = small_climb();
+  result.budget_s = 2, result.total_s = 2;
+  for (const std::string& line : report::headlines(result)) EXPECT_THAT(line, Not(HasSubstr("budget")));
+  result.total_s = 3.5;
+  EXPECT_THAT(report::headlines(result), ::testing::Contains(HasSubstr("took 3.50 s of a budget of 2.00 s")));
+}
+
 TEST(Markdown, IsThisPage) {
   EXPECT_EQ(to_markdown(small_climb()), R"(# tiny on cpu
 

@@ -16,7 +16,6 @@ namespace {
 
 constexpr int kTrials = 15;
 constexpr double kRampSeconds = 0.015;  // a core that was idle needs some milliseconds to reach its clock
-constexpr double kMostSeconds = 0.3;    // where other processes hold the cores, a trial may take long
 
 PeakLoops loops() {
   if (cpu_info().avx512) return avx512::peak_loops();
@@ -25,23 +24,24 @@ PeakLoops loops() {
 
 // `prepare` runs before each trial and is not timed.
 template <class F, class P>
-double best_seconds(F&& f, P&& prepare) {
+double best_seconds(double most_seconds, F&& f, P&& prepare) {
   using Clock = std::chrono::steady_clock;
   auto since = [](Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); };
   auto begin = Clock::now();
   double best = 1e9;
-  for (int trial = 0; since(begin) < (trial < kTrials ? kMostSeconds : kRampSeconds); ++trial) {
+  int trial = 0;
+  do {
     prepare();
     auto start = Clock::now();
     f();
     best = std::min(best, since(start));
-  }
+  } while (since(begin) < (++trial < kTrials ? most_seconds : kRampSeconds));
   return best;
 }
 
 template <class F>
-double best_seconds(F&& f) {
-  return best_seconds(f, [] {});
+double best_seconds(double most_seconds, F&& f) {
+  return best_seconds(most_seconds, f, [] {});
 }
 
 // Results go here, so that no loop is dropped as unused.
@@ -49,7 +49,7 @@ std::atomic<float> sink;
 
 }  // namespace
 
-double measure_read_gbps(Team& team) {
+double measure_read_gbps(Team& team, double most_seconds) {
   // Flushed before each trial, so it need not exceed the last cache; long enough that a hand-off does not count.
   constexpr size_t kBytes = size_t{64} << 20;
   constexpr int64_t kGrain = 1024, kCount = kBytes / sizeof(float);
@@ -67,28 +67,29 @@ double measure_read_gbps(Team& team) {
       sink.store(peak.read(data + mine.begin, mine.end - mine.begin), std::memory_order_relaxed);
     });
   };
-  double seconds = best_seconds(read, [&] { flush_from_caches(team, {block.get(), kBytes}); });
+  double seconds = best_seconds(most_seconds, read, [&] { flush_from_caches(team, {block.get(), kBytes}); });
   return static_cast<double>(kBytes) / seconds * 1e-9;
 }
 
-double measure_fma_gflops(Team& team) {
+double measure_fma_gflops(Team& team, double most_seconds) {
   constexpr int64_t kIterations = 1 << 19;  // some milliseconds
   PeakLoops peak = loops();
-  double seconds = best_seconds(
-      [&] { team.run([&](int) { sink.store(peak.multiply_add(kIterations), std::memory_order_relaxed); }); });
+  double seconds = best_seconds(most_seconds, [&] {
+    team.run([&](int) { sink.store(peak.multiply_add(kIterations), std::memory_order_relaxed); });
+  });
   return peak.flops_per_iteration * static_cast<double>(kIterations) * team.size() / seconds * 1e-9;
 }
 
-double measure_handoff_us(Team& team) {
+double measure_handoff_us(Team& team, double most_seconds) {
   constexpr int kRuns = 200;
-  return 1e6 / kRuns * best_seconds([&] {
+  return 1e6 / kRuns * best_seconds(most_seconds, [&] {
            for (int i = 0; i < kRuns; ++i) team.run([](int) {});
          });
 }
 
-double measure_barrier_us(Team& team) {
+double measure_barrier_us(Team& team, double most_seconds) {
   constexpr int kBarriers = 200;
-  return 1e6 / kBarriers * best_seconds([&] {
+  return 1e6 / kBarriers * best_seconds(most_seconds, [&] {
            team.run([&](int) {
              for (int i = 0; i < kBarriers; ++i) team.barrier();
            });

@@ -5,13 +5,15 @@
 
 namespace rung::cpu {
 
-// Reading from memory, past all caches, with all threads, GB/s (1e9). Takes a few tenths of a second.
-double measure_read_gbps(Team& team);
+constexpr double kPeakSeconds = 0.3;  // each takes at most, where other processes hold the cores; one trial at least
+
+// Reading from memory, past all caches, with all threads, GB/s (1e9).
+double measure_read_gbps(Team& team, double most_seconds = kPeakSeconds);
 // f32 multiply-adds on registers alone, all threads, GFLOP/s (a multiply-add counts two).
-double measure_fma_gflops(Team& team);
+double measure_fma_gflops(Team& team, double most_seconds = kPeakSeconds);
 // Handing an empty function to the spinning team and having it back, microseconds.
-double measure_handoff_us(Team& team);
+double measure_handoff_us(Team& team, double most_seconds = kPeakSeconds);
 // One barrier inside a run, microseconds.
-double measure_barrier_us(Team& team);
+double measure_barrier_us(Team& team, double most_seconds = kPeakSeconds);
 
 }  // namespace rung::cpu

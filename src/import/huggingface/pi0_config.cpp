@@ -110,7 +110,7 @@ Status take_shapes(const ImportOptions& options, Pi0Config& c) {
   if (images.rank() != 4 || image_mask.rank() != 1 || tokens.rank() != 1 || noise.rank() != 2)
     return wrong_usage("shapes images {}, image_mask {}, tokens {}, noise {}: wanted ranks 4, 1, 1, 2", images,
                        image_mask, tokens, noise);
-  c.views = options.shapes.count("images") ? images[0] : image_mask[0];
+  c.views = options.shapes.count("images") + options.given.count("images") > 0 ? images[0] : image_mask[0];
   c.prompt = tokens[0];
   c.horizon = noise[0];
   auto inside = [](int64_t v, IntRange b) { return v >= b.min && v <= b.max; };

@@ -1,9 +1,8 @@
 // linear by OpenBLAS's sgemm, each thread over its own columns, and our own code for bias, activation, gate and
 // residual.
 // SPDX-License-Identifier: Apache-2.0
-#include <cblas.h>
-
 #include "kernels/cpu/gemm/best.hpp"
+#include "kernels/cpu/gemm/openblas.hpp"
 #include "kernels/cpu/kernel.hpp"
 #include "kernels/linear_shape.hpp"
 
@@ -20,10 +19,11 @@ size_t scratch_bytes(const Problem& problem) {
 
 // sums[m][columns of w_rows] = x w'
 void multiply(const Call& call, const LinearShape& shape, Range columns, float* sums, int64_t stride) {
-  cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, static_cast<int>(shape.m),
-              static_cast<int>(columns.end - columns.begin), static_cast<int>(shape.k), 1.0f, call.in<float>(0),
-              static_cast<int>(call.problem.inputs[0].row_stride()), call.in<float>(1) + columns.begin * shape.k,
-              static_cast<int>(shape.k), 0.0f, sums + columns.begin, static_cast<int>(stride));
+  gemm::openblas()->sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, static_cast<int>(shape.m),
+                          static_cast<int>(columns.end - columns.begin), static_cast<int>(shape.k), 1.0f,
+                          call.in<float>(0), static_cast<int>(call.problem.inputs[0].row_stride()),
+                          call.in<float>(1) + columns.begin * shape.k, static_cast<int>(shape.k), 0.0f,
+                          sums + columns.begin, static_cast<int>(stride));
 }
 
 const std::byte* at(const Call& call, int64_t operand, int64_t element) {
@@ -73,13 +73,15 @@ Verdict supports(const Problem& problem, const Machine& cpu) {
   if (!gemm::best_f32(cpu)) return reject("the processor has no AVX2");
   if (problem.inputs[0].dtype != DType::f32 || problem.inputs[1].dtype != DType::f32)
     return reject("OpenBLAS multiplies f32 only");
-  if (Verdict basic = supports_linear(problem, f32_or_bf16); !basic) return basic;
-  return supports_library(problem);
+  if (Verdict verdict = supports_linear(problem, f32_or_bf16); !verdict) return verdict;
+  if (Verdict verdict = supports_library(problem); !verdict) return verdict;
+  const auto& blas = gemm::openblas();
+  return blas ? accept() : reject(blas.error().message);
 }
 
 // The team's threads each call for their own part; the library's must stay asleep.
 std::shared_ptr<void> prepare(const Problem&) {
-  openblas_set_num_threads(1);
+  gemm::openblas()->set_num_threads(1);
   return nullptr;
 }
 

@@ -83,7 +83,8 @@ Html facts(const ClimbResult& r) {
       out += fact("energy per run, " + cadence, significant(runs.load.energy_mj * 1e-3) + " J");
   }
   if (r.weights_mb > 0) out += fact("weights", megabytes(r.weights_mb));
-  if (r.total_s > 0) out += fact("climb took", duration_ms(r.total_s * 1e3));
+  const std::string of = r.total_s > r.budget_s && r.budget_s > 0 ? " of " + duration_ms(r.budget_s * 1e3) : "";
+  if (r.total_s > 0) out += fact("climb took", duration_ms(r.total_s * 1e3) + of);
   return out + Html{"</dl>\n"};
 }
 

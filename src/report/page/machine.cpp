@@ -1,6 +1,5 @@
 // The machine, its measured peaks and the memory used; and how to get these numbers again.
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <sstream>
 
 #include "report/format.hpp"
@@ -94,16 +93,20 @@ Html reproduce(const ClimbResult& r) {
   std::string settings = " --device " + quoted(r.device.substr(0, r.device.find(' ')));  // its kind comes first
   if (r.threads > 0) settings += " --threads " + count(r.threads);
   settings += shape_options(r.shapes);
-  bool opted_in = std::any_of(r.rungs.begin(), r.rungs.end(),
-                              [](const Receipt& rung) { return rung.name.find("precision") != std::string::npos; });
-  std::string dtype = opted_in ? " --dtype bf16" : "";
+  std::string dtype, recipe_dtype;  // the recipe's own, where bf16 was climbed: it may not have been kept
+  for (const Receipt& rung : r.rungs) {
+    if (rung.name.find("precision") == std::string::npos) continue;
+    dtype = " --dtype bf16";
+    if (recipe_dtype.empty() || rung.accepted) recipe_dtype = rung.accepted ? dtype : " --dtype f32";
+  }
+  const std::string rebuilt = quoted(r.model) + settings + recipe_dtype + " --recipe recipe.json";
   return section(
       "reproduce", "How to get these numbers again",
       "The climb itself; then the plan alone, which holds every decision and compiles nothing. report.json holds all "
       "that this page shows, and more.",
-      html("<pre tabindex='0'><code>rung climb {}{}{}\nrung bench plan.rung\nrung verify plan.rung\n"
-           "rung build {} --recipe recipe.json</code></pre>\n",
-           quoted(r.model), settings, dtype, quoted(r.model)));
+      html("<pre tabindex='0'><code>rung climb {}{}{}\nrung bench plan.rung\nrung verify {}\nrung build "
+           "{}</code></pre>\n",
+           quoted(r.model), settings, dtype, rebuilt, rebuilt));
 }
 
 }  // namespace rung::report

@@ -1,0 +1,61 @@
+// Results and errors on the standard streams.
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/output.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.hpp"
+
+namespace rung::cli {
+namespace {
+
+using Json = nlohmann::json;
+
+bool g_printed_object = false;
+
+const char* name_of(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::usage:
+      return "usage";
+    case ErrorKind::device:
+      return "device";
+    default:
+      return "failed";
+  }
+}
+
+std::string one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+}  // namespace
+
+void print_json(const Json& object) {
+  g_printed_object = true;
+  std::fputs((object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n").c_str(), stdout);
+}
+
+int report(const Status& status, bool json) {
+  if (status) return 0;
+  const Error& error = status.error();
+  const std::string message = one_line(error.message);
+  std::fputs((std::string(kErrorPrefix) + message + "\n").c_str(), stderr);
+  if (json && !g_printed_object) print_json({{"error", {{"message", message}, {"kind", name_of(error.kind)}}}});
+  return error.kind == ErrorKind::usage ? 2 : 1;
+}
+
+Status flushed() {
+  if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return {};
+  return fail("cannot write to standard output: {}", std::strerror(errno));
+}
+
+bool asks_for_json(int argc, char** argv) {
+  return std::any_of(argv + std::min(argc, 1), argv + argc, [](std::string_view word) { return word == "--json"; });
+}
+
+}  // namespace rung::cli

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+# Every command's output under --json is one object that docs/json.schema.json describes; errors too.
+# SPDX-License-Identifier: Apache-2.0
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import jsonschema
+
+TOOL, DOCS, DATA = (Path(argument) for argument in sys.argv[1:4])
+SCHEMA = json.loads((DOCS / 'json.schema.json').read_text())
+BERT, POLICY = str(DATA / 'bert_tiny'), str(DATA / 'pi0_tiny')
+
+
+class JsonOutput(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def run_tool(self, *arguments, exit_code=0):
+        ran = subprocess.run([TOOL, *arguments, '--json'], capture_output=True, text=True,
+                             env=os.environ | {'RUNG_CACHE_DIR': str(self.folder / 'cache')})
+        self.assertEqual(ran.returncode, exit_code, f'{arguments}: {ran.stderr}')
+        self.assertEqual(ran.stdout.count('\n'), 1, f'{arguments}: {ran.stdout!r}')
+        return json.loads(ran.stdout)
+
+    def expect(self, kind, *arguments, exit_code=0):
+        output = self.run_tool(*arguments, exit_code=exit_code)
+        jsonschema.validate(output, SCHEMA | {'anyOf': [{'$ref': f'#/$defs/{kind}'}]})
+        return output
+
+    def test_the_schema_is_one_and_tells_results_apart(self):
+        jsonschema.Draft202012Validator.check_schema(SCHEMA)
+        self.expect('error', exit_code=2)
+        with self.assertRaises(jsonschema.ValidationError):
+            self.expect('error', 'options')
+
+    def test_commands_on_a_model(self):
+        inputs = ('--inputs', BERT + '/inputs.npz')
+        self.expect('inspect_model', 'inspect', BERT)
+        self.expect('inspect_model', 'inspect', BERT, '--graph')
+        self.expect('explain', 'explain', BERT)
+        self.expect('run', 'run', BERT, *inputs)
+        self.expect('stepwise', 'run', BERT, *inputs, '--stepwise')
+        self.expect('bench', 'bench', BERT, '--runs', '3')
+        self.expect('profile', 'profile', BERT)
+        self.expect('verify', 'verify', BERT, *inputs)
+        self.expect('replays', 'verify', BERT, *inputs, '--replays', '2')
+        self.expect('run', 'run', POLICY, '--inputs', POLICY + '/inputs.npz')
+
+    def test_climb_and_what_follows_it(self):
+        out = self.folder / 'out'
+        self.expect('climb', 'climb', BERT, '--budget', '1s', '--out', str(out))
+        jsonschema.validate(json.loads((out / 'report.json').read_text()), SCHEMA['$defs']['climb'] | {
+            '$defs': SCHEMA['$defs']})
+        jsonschema.validate(json.loads((out / 'recipe.json').read_text()), SCHEMA['$defs']['recipe'] | {
+            '$defs': SCHEMA['$defs']})
+        plan, recipe = str(out / 'plan.rung'), ('--recipe', str(out / 'recipe.json'))
+        self.expect('inspect_plan', 'inspect', plan)
+        self.expect('inspect_model', 'inspect', BERT, *recipe)
+        self.expect('build', 'build', BERT, *recipe, '--out', str(self.folder / 'again.rung'))
+
+    def test_options_and_errors(self):
+        self.expect('options', 'options')
+        self.expect('error', 'climb', exit_code=2)
+        self.expect('error', 'run', BERT, '--sped', exit_code=2)
+        self.expect('error', 'inspect', str(self.folder / 'nowhere'), exit_code=1)
+        self.expect('error', 'bench', BERT, '--blocks', exit_code=2)
+
+    def test_a_failed_verification_is_a_result(self):
+        wrong = ('--reference', BERT + '/outputs.npz', '--map', 'last_hidden_state=last_hidden_state_defaults')
+        failed = self.expect('verify', 'verify', BERT, '--inputs', BERT + '/inputs.npz', *wrong, exit_code=1)
+        self.assertFalse(failed['passed'])
+
+
+if __name__ == '__main__':
+    unittest.main(argv=sys.argv[:1])

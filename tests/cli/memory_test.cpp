@@ -1,0 +1,35 @@
+// What the tool does where memory is short: nothing is started before a command needs it.
+// SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <thread>
+
+#include "cli/tool.hpp"
+#include "support/pace.hpp"
+
+namespace rung {
+namespace {
+
+// The exit code of a process that is ended after so many seconds: it hangs.
+int exit_code_within(const Tool::Process& process, int seconds) {
+  int status = 0;
+  for (int i = 0; i < 100 * seconds; ++i) {
+    if (waitpid(process.pid, &status, WNOHANG) == process.pid)
+      return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  kill(process.pid, SIGKILL);
+  waitpid(process.pid, &status, 0);
+  ADD_FAILURE() << "not done after " << seconds << " s";
+  return -1;
+}
+
+TEST(ShortMemory, IsEnoughToSayTheVersionAndTheOptions) {
+  if (kPace > 1) GTEST_SKIP() << "a sanitizer reserves terabytes of address space";
+  Tool tool;
+  tool.limit_memory(200'000'000);
+  for (const char* command : {"--version", "--help", "options"})
+    EXPECT_EQ(exit_code_within(tool.start({command}), 20), 0) << command;
+}
+
+}  // namespace
+}  // namespace rung

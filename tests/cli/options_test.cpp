@@ -1,0 +1,92 @@
+// Options as they are given: texts and names as they stand, shapes from inputs, and the table of them all.
+// SPDX-License-Identifier: Apache-2.0
+#include <nlohmann/json.hpp>
+
+#include "api/support.hpp"
+#include "cli/tool.hpp"
+#include "import/npz.hpp"
+
+namespace rung {
+namespace {
+
+using Json = nlohmann::json;
+using testing::HasSubstr;
+
+class Encoder : public testing::Test {
+ protected:
+  Tool tool;
+  TemporaryDirectory model;
+  void SetUp() override { make_encoder(model); }
+
+  // The texts that were run, as the tool says them.
+  std::vector<std::string> texts_of(const std::vector<std::string>& texts) {
+    std::vector<std::string> arguments{"run", "--shape", "input_ids=1,9"};
+    for (const auto& text : texts) arguments.insert(arguments.end(), {"--text", text});
+    arguments.insert(arguments.end(), {model.path(), "--json"});
+    Ran ran = tool.run(arguments);
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    std::vector<std::string> got;
+    const Json json = Json::parse(ran.out);
+    for (const Json& run : json["runs"]) got.push_back(run["text"]);
+    return got;
+  }
+};
+
+TEST_F(Encoder, TakesEveryTextAsItStands) {
+  const std::vector<std::string> texts{"[a, b]", "[MASK]", "{}", "%%", "-5 degrees", "--json", "", "a,b", "a", "b"};
+  EXPECT_EQ(texts_of(texts), texts);
+}
+
+TEST_F(Encoder, TakesOtherInputsThanTheTextsFromTheFile) {
+  NamedTensors inputs = *read_npz(bert_tiny() + "/inputs.npz");
+  ASSERT_TRUE(write_npz(tool / "[in, 1].npz", {{"attention_mask", inputs.at("attention_mask")}}));
+  expect_error(tool.run({"run", model.path(), "--text", "a b", "--inputs", tool / "[in, 1].npz"}), 2,
+               "'attention_mask' is given twice, by --text and by --inputs");
+}
+
+TEST(Inputs, GiveTheirShapesToEveryCommandThatOpensAModel) {
+  Tool tool;
+  const std::string inputs = bert_tiny() + "/inputs.npz";
+  tool.folder().write("recipe.json", R"({"version":1})");
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"run"},
+        {"bench", "--runs", "1"},
+        {"verify"},
+        {"profile"},
+        {"inspect", "--graph"},
+        {"explain"},
+        {"build", "--recipe", tool / "recipe.json", "--out", tool / "[plan].rung"},
+        {"climb", "--budget", "1s", "--out", tool / "[out, 1]"}}) {
+    std::vector<std::string> arguments = command;
+    arguments.insert(arguments.end(), {bert_tiny(), "--inputs", inputs, "--json"});
+    Ran ran = tool.run(arguments);
+    EXPECT_EQ(ran.exit_code, 0) << command[0] << ": " << ran.err;
+    EXPECT_FALSE(Json::parse(ran.out, nullptr, false).is_discarded()) << command[0] << ": " << ran.out;
+  }
+  EXPECT_TRUE(std::filesystem::exists(tool / "[out, 1]/plan.rung"));
+  Json plan = Json::parse(tool.run({"inspect", tool / "[plan].rung", "--json"}).out);
+  EXPECT_EQ(plan["inputs"][0]["type"], "i64[1,9]");
+}
+
+TEST(Observed, LabelsAreTakenAsTheyStand) {
+  Tool tool;
+  expect_error(tool.run({"inspect", bert_tiny(), "--observe", "[no, label]"}), 1, "'[no'");
+}
+
+TEST(OptionsCommand, WritesWhatTheDocumentationHolds) {
+  Tool tool;
+  Ran ran = tool.run({"options"});
+  EXPECT_EQ(ran.exit_code, 0);
+  EXPECT_EQ(ran.out, *read_text_file(RUNG_DOCS "/options.md")) << "write it again: rung options > docs/options.md";
+}
+
+TEST(InspectCommand, GivesTheGraphsTextInItsObject) {
+  Tool tool;
+  Ran text = tool.run({"inspect", bert_tiny(), "--graph"}),
+      json = tool.run({"inspect", bert_tiny(), "--graph", "--json"});
+  EXPECT_THAT(text.out, HasSubstr("input_ids: i64["));
+  EXPECT_EQ(Json::parse(json.out)["graph"], text.out);
+}
+
+}  // namespace
+}  // namespace rung

@@ -1,0 +1,94 @@
+// Recipes that a person gives: every command builds the same plan of them, or refuses them in the same words.
+// SPDX-License-Identifier: Apache-2.0
+#include <nlohmann/json.hpp>
+
+#include "cli/tool.hpp"
+#include "plan/file.hpp"
+
+namespace rung {
+namespace {
+
+using Json = nlohmann::json;
+using testing::HasSubstr;
+
+class GivenRecipe : public testing::Test {
+ protected:
+  Tool tool;
+  Json recipe{
+      {"version", 1}, {"rungs", {"reduce", "fusion"}}, {"capture", true}, {"tuned_kernels", true}, {"threads", 1}};
+
+  Ran run(const std::string& command, const std::vector<std::string>& more = {}) {
+    tool.folder().write("recipe.json", recipe.dump());
+    std::vector<std::string> arguments{command,    bert_tiny(),         "--inputs", bert_tiny() + "/inputs.npz",
+                                       "--recipe", tool / "recipe.json"};
+    if (command == "build") arguments.insert(arguments.end(), {"--out", tool / "plan.rung"});
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return tool.run(arguments);
+  }
+  void expect_refused(int exit_code, const std::string& message, const std::vector<std::string>& more = {}) {
+    for (const char* command : {"build", "run", "verify", "explain", "inspect"}) {
+      SCOPED_TRACE(command);
+      expect_error(run(command, more), exit_code, message);
+    }
+  }
+  // A problem of the recipe's plan.
+  std::string linear() {
+    EXPECT_EQ(run("build").exit_code, 0);
+    auto plan = load_plan(tool / "plan.rung", cpu_target());
+    EXPECT_TRUE(plan) << plan.error().message;
+    for (const Step& step : plan->steps)
+      if (step.problem.starts_with("linear")) return step.problem;
+    return "";
+  }
+};
+
+TEST_F(GivenRecipe, IsVerifiedAsItIsBuilt) {
+  recipe["choices"][linear()] = {{"kernel", "linear_openblas"}};
+  Ran ran = run("verify", {"--json", "--log", "2"});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_EQ(Json::parse(ran.out)["passed"], true);
+  ASSERT_EQ(run("build").exit_code, 0);
+  auto plan = load_plan(tool / "plan.rung", cpu_target());
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_THAT(ran.err, HasSubstr(fmt::format("plan of {} steps", plan->steps.size())));
+  EXPECT_TRUE(is_empty(tool / "cache")) << "nothing is tuned, nor kept";
+}
+
+TEST_F(GivenRecipe, WithAWrongKernelIsRefusedByVerifyToo) {
+  recipe["choices"][linear()] = {{"kernel", "linear_gone"}};
+  expect_refused(1, "there is no linear kernel 'linear_gone'");
+}
+
+TEST_F(GivenRecipe, WhoseChoiceDecidesNothingIsRefusedByName) {
+  recipe["choices"]["linear m=3"] = {{"kernel", "linear_openblas"}};
+  expect_refused(1, "choice 'linear m=3': no launch");
+  recipe["tuned_kernels"] = false;
+  expect_refused(1, "'tuned_kernels' false");
+}
+
+TEST_F(GivenRecipe, ForOtherThreadsOrPrecisionThanAskedForIsRefused) {
+  expect_refused(2, "the recipe is for 1 threads, got --threads 2", {"--threads", "2"});
+  expect_refused(2, "the recipe's precision is f32, got --dtype bf16", {"--dtype", "bf16"});
+  recipe["rungs"].push_back("precision");
+  recipe["precision"] = "bf16";
+  expect_refused(2, "the recipe's precision is bf16, got --dtype f32", {"--dtype", "f32"});
+}
+
+TEST_F(GivenRecipe, IsUsedHoweverVerifyCompares) {
+  recipe["choices"]["linear m=3"] = {{"kernel", "linear_openblas"}};
+  for (const std::vector<std::string>& how :
+       {std::vector<std::string>{"--reference", bert_tiny() + "/outputs.npz"}, {"--replays", "2"}})
+    expect_error(run("verify", how), 1, "choice 'linear m=3'");
+}
+
+TEST_F(GivenRecipe, IsRefusedBesideAPlan) {
+  ASSERT_EQ(run("build").exit_code, 0);
+  const std::vector<std::string> rest{tool / "plan.rung", "--recipe", tool / "recipe.json"};
+  for (std::vector<std::string> command : {std::vector<std::string>{"run"}, {"verify", "--replays", "2"}}) {
+    command.insert(command.end(), rest.begin(), rest.end());
+    expect_error(tool.run(command), 2, "is a plan: its recipe is in it");
+  }
+}
+
+}  // namespace
+}  // namespace rung
