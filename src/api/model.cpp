@@ -1,9 +1,9 @@
 // The public interface over plans and sessions: no type, error or exception of the library's own crosses it.
 // SPDX-License-Identifier: Apache-2.0
-#include <exception>
 #include <utility>
 
 #include "api/text_inputs.hpp"
+#include "base/guarded.hpp"
 #include "device/cpu/cpu_info.hpp"
 #include "import/tokenizer.hpp"
 #include "ladder/rungs.hpp"
@@ -99,8 +99,8 @@ Status guarded(Body body) {
   try {
     rung::Status status = body();
     return status ? Status() : Status(status.error().message);
-  } catch (const std::exception& exception) {
-    return Status(exception.what());
+  } catch (...) {
+    return Status(error_of_exception().message);
   }
 }
 

@@ -2,29 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/mapped_file.hpp"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 
+#include "base/open_file.hpp"
+
 namespace rung {
 
 Result<std::shared_ptr<MappedFile>> MappedFile::open(const std::string& path) {
-  int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return fail("'{}': cannot open: {}", path, std::strerror(errno));
-  struct stat info {};
-  if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
-    ::close(fd);
-    return fail("'{}': not a regular file", path);
-  }
-  auto size = static_cast<size_t>(info.st_size);
-  void* data = size ? mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0) : nullptr;
-  int mapping_error = errno;
-  ::close(fd);
-  if (data == MAP_FAILED) return fail("'{}': cannot map {} bytes: {}", path, size, std::strerror(mapping_error));
+  RUNG_TRY(OpenedFile file, open_regular_file(path));
+  auto size = static_cast<size_t>(file.bytes);
+  void* data = size ? mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.descriptor.get(), 0) : nullptr;
+  if (data == MAP_FAILED) return fail("'{}': cannot map {} bytes: {}", path, size, std::strerror(errno));
   return std::shared_ptr<MappedFile>(new MappedFile(path, static_cast<const std::byte*>(data), size));
 }
 

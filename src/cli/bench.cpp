@@ -3,6 +3,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "cli/command.hpp"
 #include "cli/fault.hpp"
 #include "cli/models.hpp"
@@ -54,7 +55,7 @@ Status serve_blocks(Session& session) {
       return wrong_usage("--blocks: got '{} {}', wanted 'go MILLISECONDS'", word, milliseconds);
     RUNG_CHECK(time_for(session, kWarmUpSeconds));
     RUNG_TRY(std::vector<double> ms, time_for(session, milliseconds * 1e-3));
-    fmt::print("{}\n", nlohmann::json{{"runs", ms.size()}, {"median_ms", median(ms)}, {"times_ms", ms}}.dump());
+    fmt::print("{}\n", dump_json(nlohmann::json{{"runs", ms.size()}, {"median_ms", median(ms)}, {"times_ms", ms}}));
     std::fflush(stdout);
   }
   return {};
@@ -93,7 +94,7 @@ Status run(const Options& options) {
                       {"host_us", profile.host_us},
                       {"device", plan->device}};
   if (plan->target->gpu) json["load"] = to_json(measured.load);
-  if (options.common.json) return fmt::print("{}\n", json.dump()), Status{};
+  if (options.common.json) return fmt::print("{}\n", dump_json(json)), Status{};
   fmt::print("median {:.3f} ms [{:.3f}, {:.3f}]   min {:.3f}   p90 {:.3f}   p99 {:.3f}   cold {:.3f}\n", s.median_ms,
              s.ci95.lo, s.ci95.hi, s.min_ms, s.p90_ms, s.p99_ms, profile.cold.median_ms);
   std::string threads = plan->recipe.threads > 0 ? fmt::format(" on {} threads", plan->recipe.threads) : "";

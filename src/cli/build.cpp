@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "cli/command.hpp"
 #include "cli/models.hpp"
 #include "cli/terminal.hpp"
@@ -28,11 +29,10 @@ Status run(const Options& options) {
   note_if_unjudged(built.plan);
   RUNG_CHECK(save_plan(built.plan, options.out));
   if (options.common.json)
-    fmt::print("{}\n", nlohmann::json{{"plan", options.out},
-                                      {"kernels", built.plan.steps.size()},
-                                      {"weight_bytes", built.plan.weight_bytes()},
-                                      {"arena_bytes", built.plan.arena_bytes}}
-                           .dump());
+    fmt::print("{}\n", dump_json(nlohmann::json{{"plan", options.out},
+                                                {"kernels", built.plan.steps.size()},
+                                                {"weight_bytes", built.plan.weight_bytes()},
+                                                {"arena_bytes", built.plan.arena_bytes}}));
   else
     fmt::print("{}: {} launches, {:.1f} MB of weights, {:.1f} MB of arena\n", options.out, built.plan.steps.size(),
                static_cast<double>(built.plan.weight_bytes()) * 1e-6,

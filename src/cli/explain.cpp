@@ -3,6 +3,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "cli/command.hpp"
 #include "cli/models.hpp"
 #include "cli/terminal.hpp"
@@ -78,7 +79,7 @@ Status run(const Options& options) {
   RUNG_TRY(Graph graph, apply_passes(opened.subject->model.graph, recipe, &report, {.target = opened.target}));
   Json json{{"passes", explain_passes(report)}, {"problems", explain_problems(*opened.target, graph, recipe)}};
   if (options.common.json)
-    fmt::print("{}\n", json.dump());
+    fmt::print("{}\n", dump_json(json));
   else
     print_text(json);
   return {};

@@ -3,6 +3,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "cli/command.hpp"
 #include "cli/models.hpp"
 #include "cli/terminal.hpp"
@@ -85,12 +86,12 @@ Json describe(const Plan& plan) {
 void print_json_as_text(const Json& json) {
   for (const auto& [key, value] : json.items()) {
     if (!value.is_structured()) {
-      fmt::print("{:<14} {}\n", key, value.is_string() ? value.get<std::string>() : value.dump());
+      fmt::print("{:<14} {}\n", key, value.is_string() ? value.get<std::string>() : dump_json(value));
       continue;
     }
     fmt::print("{}\n", key);
     for (const auto& [name, entry] : value.items())
-      fmt::print("  {}{}\n", value.is_array() ? "" : name + "  ", entry.dump());
+      fmt::print("  {}{}\n", value.is_array() ? "" : name + "  ", dump_json(entry));
   }
 }
 
@@ -112,7 +113,7 @@ Status inspect_model(const Options& options, const Subject& subject) {
                               {"nodes", row.nodes_after},
                               {"notes", row.notes}});
   if (options.common.json)
-    fmt::print("{}\n", json.dump());
+    fmt::print("{}\n", dump_json(json));
   else
     print_json_as_text(json);
   return {};
@@ -126,7 +127,7 @@ Status run(const Options& options) {
     return wrong_usage("'{}' is a plan: --graph and --recipe need a model directory", options.common.model);
   Json json = describe(*opened.plan);
   if (options.common.json)
-    fmt::print("{}\n", json.dump());
+    fmt::print("{}\n", dump_json(json));
   else
     print_json_as_text(json);
   return {};

@@ -5,8 +5,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <exception>
 
+#include "base/guarded.hpp"
 #include "base/log.hpp"
 #include "base/version.hpp"
 #include "cli/command.hpp"
@@ -51,14 +51,8 @@ rung::Status flushed() {
 int run_chosen(const std::vector<std::pair<CLI::App*, Run>>& commands) {
   for (const auto& [app, run] : commands) {
     if (!app->parsed()) continue;
-    try {
-      rung::Status status = run();
-      return report(status ? flushed() : status);
-    } catch (const std::bad_alloc&) {
-      return report(rung::fail("out of memory"));
-    } catch (const std::exception& e) {
-      return report(rung::fail("internal error: {}", e.what()));
-    }
+    rung::Status status = rung::guarded(run);
+    return report(status ? flushed() : status);
   }
   return 2;
 }
@@ -77,6 +71,8 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
     return report(rung::wrong_usage("{} (--help lists the options)", e.what()));
+  } catch (...) {
+    return report(tl::unexpected<rung::Error>(rung::error_of_exception()));
   }
   return run_chosen(commands);
 }

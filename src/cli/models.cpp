@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <ranges>
 
 #include "base/random.hpp"
 #include "device/cpu/cpu_info.hpp"
@@ -57,6 +58,34 @@ Status freeze(const CommonOptions& options, Inputs& given, Subject& subject) {
   return freeze_inputs(subject.model, {subject.frozen.begin(), subject.frozen.end()});
 }
 
+using Types = std::map<std::string, Type>;
+
+Types input_types(const Model& model) {
+  Types types;
+  for (const auto& [name, input] : model.defaults) types[name] = input.type;
+  return types;
+}
+
+Types input_types(const Plan& plan) {
+  Types types;
+  for (const auto& input : plan.inputs) types[input.name] = input.type;
+  for (const auto& frozen : plan.frozen) types[frozen.name] = frozen.value.type();
+  return types;
+}
+
+// --inputs, which may hold arrays of these types alone.
+Result<Inputs> read_inputs(const CommonOptions& options, const Types& types) {
+  if (options.inputs.empty()) return Inputs{};
+  return read_npz(options.inputs, [&](const std::string& name, const Type& type) -> Result<bool> {
+    auto known = types.find(name);
+    if (known == types.end())
+      return fail("'{}': there is no input '{}'; the inputs are: {}", options.inputs, name,
+                  fmt::join(std::views::keys(types), ", "));
+    if (!(type == known->second)) return fail("input '{}': got {}, wanted {}", name, type, known->second);
+    return true;
+  });
+}
+
 bool is_plan(const std::string& path) { return path.ends_with(".rung"); }
 
 }  // namespace
@@ -70,6 +99,7 @@ Result<Subject> open_subject(const CommonOptions& options, Inputs& given) {
   RUNG_TRY(ImportOptions import, import_options(options));
   Subject subject;
   RUNG_TRY(subject.model, import_model(options.model, import));
+  RUNG_TRY(given, read_inputs(options, input_types(subject.model)));
   RUNG_CHECK(freeze(options, given, subject));
   if (import.dtype == DType::f32) {
     subject.reference = subject.model.graph;
@@ -86,9 +116,6 @@ Result<Subject> open_subject(const CommonOptions& options, Inputs& given) {
 Result<Opened> open_model(const CommonOptions& options) {
   Opened opened;
   RUNG_TRY(opened.target, open_target(options.device));
-  if (!options.inputs.empty()) {
-    RUNG_TRY(opened.given, read_npz(options.inputs));
-  }
   if (!is_plan(options.model)) {
     RUNG_TRY(opened.subject, open_subject(options, opened.given));
     return opened;
@@ -102,6 +129,7 @@ Result<Opened> open_model(const CommonOptions& options) {
   if (options.threads > 0 && options.threads != plan.recipe.threads)
     return wrong_usage("'{}' was built for {} threads, got --threads {}", options.model, plan.recipe.threads,
                        options.threads);
+  RUNG_TRY(opened.given, read_inputs(options, input_types(plan)));
   opened.plan = std::make_shared<Plan>(std::move(plan));
   return opened;
 }

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/atomic_file.hpp"
+#include "base/json.hpp"
 #include "cli/command.hpp"
 #include "cli/fault.hpp"
 #include "cli/models.hpp"
@@ -115,7 +116,7 @@ Status run(const Options& options) {
   RUNG_TRY(Profile profile, profile_session(session, sample_missing(*plan, opened.given, 1), kProfileSeconds));
   RUNG_TRY(auto stages, time_stages(session, profile.ops));
   if (!options.trace.empty()) RUNG_CHECK(write_file_atomically(options.trace, profile.trace.to_json()));
-  if (options.common.json) return fmt::print("{}\n", to_json(profile, stages).dump()), Status{};
+  if (options.common.json) return fmt::print("{}\n", dump_json(to_json(profile, stages))), Status{};
   print_ops(profile);
   print_summary(profile, stages);
   return {};

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/text_inputs.hpp"
+#include "base/json.hpp"
 #include "cli/command.hpp"
 #include "cli/fault.hpp"
 #include "cli/models.hpp"
@@ -72,7 +73,7 @@ void print_text(const Options& options, const std::vector<Outputs>& all, const J
   for (size_t i = 0; i < all.size(); ++i) {
     if (!options.texts.empty()) fmt::print("[{}] {}\n", i, options.texts[i]);
     if (!matrix.is_null()) continue;
-    for (const auto& output : summary(all[i])) fmt::print("{}\n", output.dump());
+    for (const auto& output : summary(all[i])) fmt::print("{}\n", dump_json(output));
   }
   if (matrix.is_null()) return;
   fmt::print("\ncosine similarity\n     ");
@@ -115,7 +116,7 @@ Status step_through(const Options& options, const std::shared_ptr<const Plan>& p
   RUNG_TRY(Session session, session_of(plan, {.stepwise = true}));
   for (const Inputs& inputs : runs) RUNG_CHECK(session.infer(sample_missing(*plan, inputs, 1)));
   if (options.common.json)
-    fmt::print("{}\n", Json{{"ops", plan->steps.size()}, {"runs", runs.size()}}.dump());
+    fmt::print("{}\n", dump_json(Json{{"ops", plan->steps.size()}, {"runs", runs.size()}}));
   else
     fmt::print("no fault: {} ops ran one by one\n", plan->steps.size());
   return {};
@@ -141,7 +142,7 @@ Status run(const Options& options) {
     json["runs"].push_back({{"outputs", summary(all[i])}});
     if (!options.texts.empty()) json["runs"][i]["text"] = options.texts[i];
   }
-  fmt::print("{}\n", json.dump());
+  fmt::print("{}\n", dump_json(json));
   return {};
 }
 

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/atomic_file.hpp"
+#include "base/json.hpp"
 #include "cli/command.hpp"
 #include "cli/fault.hpp"
 #include "cli/models.hpp"
@@ -47,7 +48,7 @@ Json to_json(const Verification& verification, const Tolerance& tolerance, const
 Status print_result(const Options& options, const Verification& verification, const Tolerance& tolerance,
                     const std::string& reason) {
   if (options.common.json) {
-    fmt::print("{}\n", to_json(verification, tolerance, reason).dump());
+    fmt::print("{}\n", dump_json(to_json(verification, tolerance, reason)));
   } else {
     for (const auto& o : verification.outputs)
       fmt::print("{:<22} {}  rel L2 {:.3g}  max abs {:.3g}  cosine {:.8f}  non-finite {}\n", o.name,
@@ -69,15 +70,33 @@ Result<std::map<std::string, std::string>> array_names(const std::vector<std::st
   return names;
 }
 
+// The arrays that outputs are compared with; what else the file holds is not unpacked.
+Result<NamedTensors> read_reference(const Options& options, const Plan& plan,
+                                    const std::map<std::string, std::string>& names) {
+  std::map<std::string, const PlanOutput*> outputs;  // by array
+  for (const auto& output : plan.outputs) {
+    auto mapped = names.find(output.name);
+    outputs[mapped == names.end() ? output.name : mapped->second] = &output;
+  }
+  return read_npz(options.reference, [&](const std::string& name, const Type& type) -> Result<bool> {
+    auto found = outputs.find(name);
+    if (found == outputs.end()) return false;
+    if (type.shape != found->second->type.shape)
+      return fail("'{}': array '{}': got shape {}, wanted {} for output '{}'", options.reference, name, type.shape,
+                  found->second->type.shape, found->second->name);
+    return true;
+  });
+}
+
 // Against given outputs. The tolerance is that of the output's dtype over a deep graph: f32 rounding of 16,384-long
 // sums, or the unit roundoff of bf16 where the plan computes in it.
 Status verify_against_file(const Options& options, const Opened& opened) {
-  RUNG_TRY(auto arrays, read_npz(options.reference));
   RUNG_TRY(auto names, array_names(options.map));
   auto plan = opened.plan;
   if (!plan) {
     RUNG_TRY(plan, default_plan(*opened.subject, options.common));
   }
+  RUNG_TRY(auto arrays, read_reference(options, *plan, names));
   RUNG_TRY(Session session, session_of(plan));
   RUNG_TRY(auto outputs, session.infer(opened.given));
   std::vector<std::string> compared;
@@ -103,12 +122,11 @@ Status verify_replays(const Options& options, const Opened& opened) {
   RUNG_CHECK(session.set_inputs(sample_missing(*plan, opened.given, 1)));
   RUNG_TRY(Replays replays, replay(session, *options.replays));
   if (options.common.json)
-    fmt::print("{}\n", Json{{"passed", replays.difference.empty()},
-                            {"replays", replays.count},
-                            {"difference", replays.difference},
-                            {"resident_growth_bytes", replays.resident_growth},
-                            {"device_growth_bytes", replays.device_growth}}
-                           .dump());
+    fmt::print("{}\n", dump_json(Json{{"passed", replays.difference.empty()},
+                                      {"replays", replays.count},
+                                      {"difference", replays.difference},
+                                      {"resident_growth_bytes", replays.resident_growth},
+                                      {"device_growth_bytes", replays.device_growth}}));
   else
     fmt::print("{} replays: {}; memory grew by {:.1f} MB of this process, {:.1f} MB of the device\n", replays.count,
                replays.difference.empty() ? "bit-identical" : replays.difference, replays.resident_growth * 1e-6,

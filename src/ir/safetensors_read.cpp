@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json.hpp"
+#include "base/limits.hpp"
 #include "ir/checked_shape.hpp"
 #include "ir/safetensors.hpp"
 #include "ir/safetensors_dtype.hpp"
@@ -15,9 +16,6 @@ namespace {
 
 using Json = nlohmann::json;
 using Entry = SafetensorsHeader::Entry;
-
-// The format's own limit.
-constexpr uint64_t kMaxHeaderBytes = 100'000'000;
 
 uint64_t read_u64(const std::byte* p) {
   uint64_t value = 0;
@@ -113,8 +111,8 @@ Status check_coverage(const std::string& path, const std::map<std::string, Entry
 Result<std::string_view> header_text(std::span<const std::byte> file, const std::string& path) {
   if (file.size() < 8) return fail("'{}': got {} bytes, wanted at least 8 for a safetensors file", path, file.size());
   uint64_t length = read_u64(file.data());
-  if (length > kMaxHeaderBytes)
-    return fail("'{}': got a header of {} bytes, wanted at most {}", path, length, kMaxHeaderBytes);
+  if (length > kMaxSafetensorsHeaderBytes)
+    return fail("'{}': got a header of {} bytes, wanted at most {}", path, length, kMaxSafetensorsHeaderBytes);
   if (length > file.size() - 8)
     return fail("'{}': got {} bytes, wanted a header of {} after the first 8", path, file.size(), length);
   return std::string_view(reinterpret_cast<const char*>(file.data()) + 8, length);

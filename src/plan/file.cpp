@@ -123,10 +123,16 @@ Result<Plan> read_plan(const Safetensors& file, const Target& target) {
 }  // namespace
 
 Status save_plan(const Plan& plan, const std::string& path) {
+  PendingFiles files;
+  RUNG_CHECK(add_plan(files, plan, path));
+  return files.commit();
+}
+
+Status add_plan(PendingFiles& files, const Plan& plan, const std::string& path) {
   Tensors tensors = tensors_of(plan);
-  std::string json = plan_to_json(plan).dump();
+  std::string json = dump_json(plan_to_json(plan));
   Metadata metadata{{"format", std::string(kFormat)}, {"checksum", checksum(json, tensors)}, {"plan", std::move(json)}};
-  return write_safetensors(path, tensors, metadata);
+  return files.add(path, [&](std::ostream& out) { return write_safetensors(out, tensors, metadata); });
 }
 
 Result<Plan> load_plan(const std::string& path, const Target& target) {
