@@ -57,6 +57,14 @@ class FindsFunctions(unittest.TestCase):
         self.assertEqual(named(text), [])
 
 
+class KeepsOneWayToWriteJson(unittest.TestCase):
+    def test_only_base_json_calls_the_library(self):
+        self.assertEqual(len(findings(check_style.check_json, ['json.dump();'], Path('src/cli/run.cpp'))), 1)
+        for path in ('src/base/json.cpp', 'tests/base/json_test.cpp'):
+            self.assertEqual(findings(check_style.check_json, ['json.dump();'], Path(path)), [])
+        self.assertEqual(findings(check_style.check_json, ['dump_json(json);'], Path('src/cli/run.cpp')), [])
+
+
 class KeepsSizes(unittest.TestCase):
     def test_a_file_stops_at_500_lines(self):
         self.assertEqual(findings(check_style.check_size, ['x'] * 500), [])

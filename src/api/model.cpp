@@ -1,9 +1,9 @@
 // The public interface over plans and sessions: no type, error or exception of the library's own crosses it.
 // SPDX-License-Identifier: Apache-2.0
-#include <exception>
 #include <utility>
 
 #include "api/text_inputs.hpp"
+#include "base/guarded.hpp"
 #include "device/cpu/cpu_info.hpp"
 #include "device/cpu/start_team.hpp"
 #include "import/tokenizer.hpp"
@@ -105,10 +105,8 @@ Status guarded(Body body) noexcept {
     try {
       rung::Status status = body();
       return status ? Status() : Status(std::move(status.error().message));
-    } catch (const std::bad_alloc&) {
-      return Status("out of memory");
-    } catch (const std::exception& exception) {
-      return Status(exception.what());
+    } catch (...) {
+      return Status(error_of_exception().message);
     }
   } catch (...) {
     return Status("out of memory");

@@ -2,66 +2,45 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/atomic_file.hpp"
 
-#include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
+
+#include "base/open_file.hpp"
 
 namespace rung {
 namespace {
 
-// The bytes must be on disk before the rename makes them visible.
-void sync_to_disk(const std::string& path) {
-  int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return;
-  fsync(fd);
-  ::close(fd);
+constexpr size_t kPiece = 1 << 16;
+
+template <class Content>
+Status write_one(const std::string& path, const Content& content) {
+  PendingFiles files;
+  RUNG_CHECK(files.add(path, content));
+  return files.commit();
 }
 
 }  // namespace
 
-Status write_file_atomically(const std::string& path, const std::function<void(std::ostream&)>& write) {
-  std::string temporary = fmt::format("{}.tmp.{}", path, getpid());
-  std::error_code ignored;
-  {
-    std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
-    if (!out) return fail("'{}': cannot write: {}", path, std::strerror(errno));
-    write(out);
-    out.flush();
-    if (!out) {
-      std::string why = std::strerror(errno);
-      out.close();
-      std::filesystem::remove(temporary, ignored);
-      return fail("'{}': writing failed: {}", path, why);
-    }
-  }
-  sync_to_disk(temporary);
-  if (std::rename(temporary.c_str(), path.c_str()) == 0) return {};
-  std::string why = std::strerror(errno);
-  std::filesystem::remove(temporary, ignored);
-  return fail("'{}': cannot replace: {}", path, why);
-}
-
-Status write_file_atomically(const std::string& path, std::string_view content) {
-  return write_file_atomically(
-      path, [&](std::ostream& out) { out.write(content.data(), static_cast<std::streamsize>(content.size())); });
-}
+Status write_file_atomically(const std::string& path, const WriteContent& write) { return write_one(path, write); }
+Status write_file_atomically(const std::string& path, std::string_view content) { return write_one(path, content); }
 
 Result<std::string> read_text_file(const std::string& path, size_t limit) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) return fail("'{}': no such file", path);
-  auto size = std::filesystem::file_size(path, error);
-  if (error) return fail("'{}': {}", path, error.message());
-  if (size > limit) return fail("'{}': got {} bytes, wanted at most {}", path, size, limit);
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return fail("'{}': cannot open: {}", path, std::strerror(errno));
-  std::ostringstream text;
-  text << in.rdbuf();
-  return std::move(text).str();
+  RUNG_TRY(OpenedFile file, open_regular_file(path));
+  if (file.bytes > limit) return fail("'{}': got {} bytes, wanted at most {}", path, file.bytes, limit);
+  std::string text;
+  text.reserve(file.bytes);
+  while (true) {  // it may grow meanwhile, and files of the kernel's own say that they have no bytes
+    const size_t size = text.size();
+    text.resize(size + kPiece);
+    ssize_t got = ::read(file.descriptor.get(), text.data() + size, kPiece);
+    if (got < 0 && errno != EINTR) return fail("'{}': cannot read: {}", path, std::strerror(errno));
+    text.resize(size + static_cast<size_t>(std::max<ssize_t>(got, 0)));
+    if (text.size() > limit) return fail("'{}': got more than {} bytes, wanted at most that", path, limit);
+    if (got == 0) return text;
+  }
 }
 
 }  // namespace rung

@@ -6,14 +6,12 @@
 #include <vector>
 
 #include "base/atomic_file.hpp"
+#include "base/limits.hpp"
 
 namespace rung {
 namespace {
 
 using Json = nlohmann::json;
-
-// Nested deeper than any file we read; keeps readers of the document safe to recurse.
-constexpr size_t kMaxDepth = 64;
 
 class StrictBuilder : public nlohmann::json_sax<Json> {
  public:
@@ -47,6 +45,11 @@ class StrictBuilder : public nlohmann::json_sax<Json> {
   }
 
  private:
+  bool count() {
+    if (values_++ < kMaxJsonValues) return true;
+    error = fmt::format("more than {} values", kMaxJsonValues);
+    return false;
+  }
   Json* put(Json v) {
     if (open_.empty()) return &(root = std::move(v));
     if (open_.back()->is_object()) return &(*slot_ = std::move(v));
@@ -55,12 +58,14 @@ class StrictBuilder : public nlohmann::json_sax<Json> {
   }
   template <class T>
   bool value(T&& v) {
+    if (!count()) return false;
     put(Json(std::forward<T>(v)));
     return true;
   }
   bool open(Json v) {
-    if (open_.size() == kMaxDepth) {
-      error = fmt::format("nested deeper than {} levels", kMaxDepth);
+    if (!count()) return false;
+    if (open_.size() == kMaxJsonDepth) {
+      error = fmt::format("nested deeper than {} levels", kMaxJsonDepth);
       return false;
     }
     open_.push_back(put(std::move(v)));
@@ -73,7 +78,13 @@ class StrictBuilder : public nlohmann::json_sax<Json> {
 
   std::vector<Json*> open_;  // stays valid: a container grows only while it is the last one
   Json* slot_ = nullptr;     // where the value of the last key goes
+  size_t values_ = 0;
 };
+
+template <class AnyJson>
+std::string text_of(const AnyJson& json, int indent) {
+  return json.dump(indent, ' ', false, AnyJson::error_handler_t::replace);
+}
 
 }  // namespace
 
@@ -85,10 +96,15 @@ Result<Json> parse_json(std::string_view text, const std::string& what) {
   return std::move(builder.root);
 }
 
-Result<Json> read_json_file(const std::string& path, size_t limit_bytes) {
-  RUNG_TRY(std::string text, read_text_file(path, limit_bytes));
+Result<Json> read_json_file(const std::string& path) {
+  RUNG_TRY(std::string text, read_text_file(path));
   return parse_json(text, path);
 }
+
+std::string dump_json(const Json& json, int indent) { return text_of(json, indent); }
+std::string dump_json(const nlohmann::ordered_json& json, int indent) { return text_of(json, indent); }
+
+std::string valid_utf8(std::string_view text) { return Json::parse(dump_json(Json(text))).get<std::string>(); }
 
 std::string describe(const Json& value) {
   switch (value.type()) {
@@ -99,7 +115,7 @@ std::string describe(const Json& value) {
     case Json::value_t::string:
       return fmt::format("the string '{}'", value.get_ref<const std::string&>().substr(0, 60));
     default:
-      return value.dump();
+      return dump_json(value);
   }
 }
 

@@ -1,5 +1,5 @@
-// Strict JSON reading for files that others wrote: duplicate keys, deep nesting and bad UTF-8 are errors, nothing
-// throws.
+// JSON in and out. Reading is strict, for files that others wrote: duplicate keys, deep nesting and bad UTF-8 are
+// errors. Nothing throws.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <nlohmann/json_fwd.hpp>
@@ -12,7 +12,14 @@ namespace rung {
 
 // `what` names the text in errors, such as a path. Errors give the byte where parsing stopped.
 Result<nlohmann::json> parse_json(std::string_view text, const std::string& what);
-Result<nlohmann::json> read_json_file(const std::string& path, size_t limit_bytes = size_t{1} << 28);
+Result<nlohmann::json> read_json_file(const std::string& path);
+
+// On one line, or with `indent` blanks a level. The library's own dump() throws at a string that is not UTF-8, such as
+// the name of a file; here each byte of it that is wrong becomes U+FFFD.
+std::string dump_json(const nlohmann::json& json, int indent = -1);
+std::string dump_json(const nlohmann::ordered_json& json, int indent = -1);
+// The same of plain text.
+std::string valid_utf8(std::string_view text);
 
 // "an object", "a string", "-3": a short form of a value for error messages.
 std::string describe(const nlohmann::json& value);

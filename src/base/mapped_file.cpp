@@ -2,38 +2,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/mapped_file.hpp"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 
+#include "base/open_file.hpp"
+
 namespace rung {
 
 Result<std::shared_ptr<MappedFile>> MappedFile::open(const std::string& path) {
-  int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return fail("'{}': cannot open: {}", path, std::strerror(errno));
-  struct stat info {};
-  if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
-    ::close(fd);
-    return fail("'{}': not a regular file", path);
-  }
-  auto size = static_cast<size_t>(info.st_size);
-  void* data = size ? mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0) : nullptr;
-  if (data == MAP_FAILED) {
-    int mapping_error = errno;
-    ::close(fd);
-    return fail("'{}': cannot map {} bytes: {}", path, size, std::strerror(mapping_error));
-  }
-  return std::shared_ptr<MappedFile>(new MappedFile(path, fd, static_cast<const std::byte*>(data), size));
+  RUNG_TRY(OpenedFile file, open_regular_file(path));
+  auto size = static_cast<size_t>(file.bytes);
+  void* data = size ? mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.descriptor.get(), 0) : nullptr;
+  if (data == MAP_FAILED) return fail("'{}': cannot map {} bytes: {}", path, size, std::strerror(errno));
+  return std::shared_ptr<MappedFile>(
+      new MappedFile(path, std::move(file.descriptor), {static_cast<const std::byte*>(data), size}));
 }
 
 Status MappedFile::read(size_t at, void* to, size_t bytes) const {
   auto* next = static_cast<std::byte*>(to);
   for (size_t left = bytes; left > 0;) {
-    const ssize_t got = pread(descriptor_, next, left, static_cast<off_t>(at + bytes - left));
+    const ssize_t got = pread(descriptor_.get(), next, left, static_cast<off_t>(at + bytes - left));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return fail("'{}': cannot read: {}", path_, std::strerror(errno));
     if (got == 0) return fail("'{}' was cut short: wanted {} bytes from {} on", path_, bytes, at);
@@ -52,7 +43,6 @@ void MappedFile::release(std::span<const std::byte> part) const {
 
 MappedFile::~MappedFile() {
   if (data_) munmap(const_cast<std::byte*>(data_), size_);
-  ::close(descriptor_);
 }
 
 }  // namespace rung

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "base/status.hpp"
+#include "base/open_file.hpp"
 
 namespace rung {
 
@@ -27,10 +27,10 @@ class MappedFile {
   const std::string& path() const { return path_; }
 
  private:
-  MappedFile(std::string path, int descriptor, const std::byte* data, size_t size)
-      : path_(std::move(path)), descriptor_(descriptor), data_(data), size_(size) {}
+  MappedFile(std::string path, Descriptor descriptor, std::span<const std::byte> bytes)
+      : path_(std::move(path)), descriptor_(std::move(descriptor)), data_(bytes.data()), size_(bytes.size()) {}
   std::string path_;
-  int descriptor_;
+  Descriptor descriptor_;
   const std::byte* data_ = nullptr;
   size_t size_ = 0;
 };

@@ -3,6 +3,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "cli/command.hpp"
 #include "cli/fault.hpp"
 #include "cli/models.hpp"
@@ -55,7 +56,7 @@ Status serve_blocks(Session& session) {
       return wrong_usage("--blocks: got '{} {}', wanted 'go MILLISECONDS'", word, milliseconds);
     RUNG_CHECK(time_for(session, kWarmUpSeconds));
     RUNG_TRY(std::vector<double> ms, time_for(session, milliseconds * 1e-3));
-    fmt::print("{}\n", nlohmann::json{{"runs", ms.size()}, {"median_ms", median(ms)}, {"times_ms", ms}}.dump());
+    fmt::print("{}\n", dump_json(nlohmann::json{{"runs", ms.size()}, {"median_ms", median(ms)}, {"times_ms", ms}}));
     std::fflush(stdout);
   }
   return {};

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "base/atomic_file.hpp"
 #include "base/log.hpp"
+#include "base/pending_files.hpp"
 #include "cli/command.hpp"
 #include "cli/fault.hpp"
 #include "cli/models.hpp"
@@ -52,10 +52,7 @@ Status check_writable(const std::string& directory) {
   std::error_code error;
   std::filesystem::create_directories(directory, error);
   if (error) return fail("--out '{}': cannot make the folder: {}", directory, error.message());
-  std::string probe = directory + "/.rung-probe";
-  RUNG_CHECK(write_file_atomically(probe, std::string_view("x")));
-  std::filesystem::remove(probe, error);
-  return {};
+  return PendingFiles().add(directory + "/.rung-probe", "x");  // never put in place
 }
 
 Result<ClimbOptions> climb_options(const Options& options, const Opened& opened) {
@@ -77,28 +74,15 @@ Result<ClimbOptions> climb_options(const Options& options, const Opened& opened)
   return climb;
 }
 
-Status write_files(ClimbOutcome& outcome, const std::string& directory) {
-  RUNG_CHECK(save_plan(*outcome.plan, directory + "/plan.rung"));
-  RUNG_CHECK(save_recipe(outcome.recipe, directory + "/recipe.json"));
-  RUNG_CHECK(write_file_atomically(directory + "/trace.json", outcome.trace.to_json()));
-  outcome.result.total_s = process_seconds();  // the reports alone are still to write
-  return write_reports(outcome.result, directory);
-}
-
-// All files or none: written side by side first, then moved into place.
+// All files or none.
 Status write_outcome(ClimbOutcome& outcome, const std::string& directory) {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  fs::path staging = fmt::format("{}/.partial.{}", directory, getpid());
-  fs::create_directories(staging, error);
-  Status written = error ? fail("'{}': {}", staging.string(), error.message()) : write_files(outcome, staging.string());
-  if (written)
-    for (const auto& file : fs::directory_iterator(staging, error)) {
-      fs::rename(file.path(), fs::path(directory) / file.path().filename(), error);
-      if (error) written = fail("'{}': {}", file.path().string(), error.message());
-    }
-  fs::remove_all(staging, error);
-  return written;
+  PendingFiles files;
+  RUNG_CHECK(add_plan(files, *outcome.plan, directory + "/plan.rung"));
+  RUNG_CHECK(files.add(directory + "/recipe.json", recipe_text(outcome.recipe)));
+  RUNG_CHECK(files.add(directory + "/trace.json", outcome.trace.to_json()));
+  outcome.result.total_s = process_seconds();  // the reports alone are still to write
+  RUNG_CHECK(add_reports(files, outcome.result, directory));
+  return files.commit();
 }
 
 // Runs the recipe that the climb was at when the device failed.

@@ -3,6 +3,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "cli/command.hpp"
 #include "cli/models.hpp"
 #include "cli/output.hpp"
@@ -86,12 +87,12 @@ Json describe(const Plan& plan) {
 void print_json_as_text(const Json& json) {
   for (const auto& [key, value] : json.items()) {
     if (!value.is_structured()) {
-      fmt::print("{:<14} {}\n", key, value.is_string() ? value.get<std::string>() : value.dump());
+      fmt::print("{:<14} {}\n", key, value.is_string() ? value.get<std::string>() : dump_json(value));
       continue;
     }
     fmt::print("{}\n", key);
     for (const auto& [name, entry] : value.items())
-      fmt::print("  {}{}\n", value.is_array() ? "" : name + "  ", entry.dump());
+      fmt::print("  {}{}\n", value.is_array() ? "" : name + "  ", dump_json(entry));
   }
 }
 

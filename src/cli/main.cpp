@@ -1,9 +1,10 @@
 // The rung tool: parses the command line, runs one command, turns its Status into an exit code.
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
+#include <cstdio>
 #include <cstdlib>
-#include <exception>
 
+#include "base/guarded.hpp"
 #include "base/log.hpp"
 #include "base/version.hpp"
 #include "cli/command.hpp"
@@ -34,16 +35,10 @@ int run_chosen(const std::vector<std::pair<CLI::App*, Run>>& commands) {
     if (!app->parsed()) continue;
     const auto* flag = app->get_option_no_throw("--json");
     const bool json = flag && flag->count() > 0;
-    try {
-      rung::Status status = run();
-      const int code = report(status ? flushed() : status, json);
-      if (!status) end_if_interrupted();
-      return code;
-    } catch (const std::bad_alloc&) {
-      return report(rung::fail("out of memory"), json);
-    } catch (const std::exception& e) {
-      return report(rung::fail("internal error: {}", e.what()), json);
-    }
+    rung::Status status = rung::guarded(run);
+    const int code = report(status ? flushed() : status, json);
+    if (!status) end_if_interrupted();
+    return code;
   }
   return 2;
 }
@@ -63,6 +58,8 @@ int run_tool(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
     return report(rung::wrong_usage("{} (--help lists the options)", e.what()), json);
+  } catch (...) {
+    return report(tl::unexpected<rung::Error>(rung::error_of_exception()), json);
   }
   return run_chosen(commands);
 }

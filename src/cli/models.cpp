@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <ranges>
 
 #include "base/random.hpp"
 #include "device/cpu/cpu_info.hpp"
@@ -37,9 +38,12 @@ Result<std::pair<std::string, Shape>> parse_shape(const std::string& text) {
 }
 
 // Shapes are those of the values given; --shape says those of other inputs.
-Result<ImportOptions> import_options(const CommonOptions& options, const Inputs& given) {
+Result<ImportOptions> import_options(const CommonOptions& options) {
   ImportOptions import;
-  for (const auto& [name, value] : given) import.given[name] = value.shape();
+  if (!options.inputs.empty()) {
+    RUNG_TRY(auto types, read_npz_types(options.inputs));
+    for (const auto& [name, type] : types) import.given[name] = type.shape;
+  }
   for (const auto& text : options.shapes) {
     RUNG_TRY(auto named, parse_shape(text));
     const auto& [name, shape] = named;
@@ -72,6 +76,34 @@ Status check_flags(const Recipe& recipe, const CommonOptions& options) {
   return {};
 }
 
+using Types = std::map<std::string, Type>;
+
+Types input_types(const Model& model) {
+  Types types;
+  for (const auto& [name, input] : model.defaults) types[name] = input.type;
+  return types;
+}
+
+Types input_types(const Plan& plan) {
+  Types types;
+  for (const auto& input : plan.inputs) types[input.name] = input.type;
+  for (const auto& frozen : plan.frozen) types[frozen.name] = frozen.value.type();
+  return types;
+}
+
+// --inputs, which may hold arrays of these types alone.
+Result<Inputs> read_inputs(const CommonOptions& options, const Types& types) {
+  if (options.inputs.empty()) return Inputs{};
+  return read_npz(options.inputs, [&](const std::string& name, const Type& type) -> Result<bool> {
+    auto known = types.find(name);
+    if (known == types.end())
+      return fail("'{}': there is no input '{}'; the inputs are: {}", options.inputs, name,
+                  fmt::join(std::views::keys(types), ", "));
+    if (!(type == known->second)) return fail("input '{}': got {}, wanted {}", name, type, known->second);
+    return true;
+  });
+}
+
 bool is_plan(const std::string& path) { return path.ends_with(".rung"); }
 
 }  // namespace
@@ -82,9 +114,10 @@ int threads_of(const CommonOptions& options) {
 }
 
 Result<Subject> open_subject(const CommonOptions& options, Inputs& given) {
-  RUNG_TRY(ImportOptions import, import_options(options, given));
+  RUNG_TRY(ImportOptions import, import_options(options));
   Subject subject;
   RUNG_TRY(subject.model, import_model(options.model, import));
+  RUNG_TRY(given, read_inputs(options, input_types(subject.model)));
   RUNG_CHECK(freeze(options, given, subject));
   if (import.dtype == DType::f32) {
     subject.reference = subject.model.graph;
@@ -101,9 +134,6 @@ Result<Subject> open_subject(const CommonOptions& options, Inputs& given) {
 Result<Opened> open_model(const CommonOptions& options) {
   Opened opened;
   RUNG_TRY(opened.target, open_target(options.device));
-  if (!options.inputs.empty()) {
-    RUNG_TRY(opened.given, read_npz(options.inputs));
-  }
   if (!is_plan(options.model)) {
     RUNG_TRY(opened.subject, open_subject(options, opened.given));
     return opened;
@@ -117,6 +147,7 @@ Result<Opened> open_model(const CommonOptions& options) {
   if (options.threads > 0 && options.threads != plan.recipe.threads)
     return wrong_usage("'{}' was built for {} threads, got --threads {}", options.model, plan.recipe.threads,
                        options.threads);
+  RUNG_TRY(opened.given, read_inputs(options, input_types(plan)));
   opened.plan = std::make_shared<Plan>(std::move(plan));
   return opened;
 }

@@ -21,6 +21,7 @@ struct Opened {
 
 // Errors: no such model, no such device, bad shapes, inputs that do not fit, frozen inputs without a value.
 Result<Opened> open_model(const CommonOptions& options);
+// `given` becomes what --inputs holds, less the frozen ones.
 Result<Subject> open_subject(const CommonOptions& options, Inputs& given);
 
 // Inputs complete enough to time: those given, the model's defaults, random samples for the rest.

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "cli/command.hpp"
 
 namespace rung::cli {
@@ -37,7 +38,7 @@ std::string one_line(std::string text) {
 
 void print_json(const Json& object) {
   g_printed_object = true;
-  std::fputs((object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n").c_str(), stdout);
+  std::fputs((dump_json(object) + "\n").c_str(), stdout);
 }
 
 int report(const Status& status, bool json) {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/text_inputs.hpp"
+#include "base/json.hpp"
 #include "cli/command.hpp"
 #include "cli/fault.hpp"
 #include "cli/models.hpp"
@@ -73,7 +74,7 @@ void print_text(const Options& options, const std::vector<Outputs>& all, const J
   for (size_t i = 0; i < all.size(); ++i) {
     if (!options.texts.empty()) fmt::print("[{}] {}\n", i, options.texts[i]);
     if (!matrix.is_null()) continue;
-    for (const auto& output : summary(all[i])) fmt::print("{}\n", output.dump());
+    for (const auto& output : summary(all[i])) fmt::print("{}\n", dump_json(output));
   }
   if (matrix.is_null()) return;
   fmt::print("\ncosine similarity\n     ");

@@ -14,15 +14,20 @@
 #include <nlohmann/json.hpp>
 
 #include "base/atomic_file.hpp"
+#include "base/json.hpp"
+#include "base/open_file.hpp"
 #include "base/version.hpp"
 #include "kernels/cpu/gemm/onednn_version.hpp"
 #include "kernels/cpu/gemm/openblas.hpp"
+#include "measure/clock.hpp"
 
 namespace rung {
 namespace {
 
 using Json = nlohmann::json;
 constexpr int kVersion = 1;
+constexpr double kLockSeconds = 1;  // for another process, which holds the lock for milliseconds unless it hangs
+constexpr useconds_t kLockPollMicroseconds = 10'000;
 
 Json to_json(const KernelChoice& choice) {
   return Json{{"kernel", choice.kernel},
@@ -68,13 +73,15 @@ RefinedModel refined_from_json(const Json& json) {
 // The whole file, every device in it.
 Result<Json> read_file(const std::string& path) {
   std::error_code error;
-  if (!std::filesystem::exists(path, error)) return Json{{"version", kVersion}, {"devices", Json::object()}};
-  RUNG_TRY(std::string text, read_text_file(path, 256 << 20));
-  Json json = Json::parse(text, nullptr, false);
+  if (!std::filesystem::exists(path, error) && !error) return Json{{"version", kVersion}, {"devices", Json::object()}};
+  RUNG_TRY(std::string text, read_text_file(path));
+  auto parsed = parse_json(text, path);
+  if (!parsed) return fail("{}: mend or remove it", parsed.error().message);
+  Json& json = *parsed;
   if (!json.is_object() || json.value("version", Json()) != kVersion || !json.contains("devices") ||
       !json["devices"].is_object())
     return fail("'{}': not a tuning database of version {}: mend or remove it", path, kVersion);
-  return json;
+  return parsed;
 }
 
 // What a section of the file knows for a device and these libraries, by problem or model.
@@ -102,22 +109,20 @@ Result<std::map<std::string, RefinedModel>> models_of(const Json& file, const st
   return entries_of(file.value("models", Json::object()), device, path, refined_from_json);
 }
 
-// Held while a climb merges its findings, so that two climbs lose nothing.
-class Lock {
- public:
-  explicit Lock(const std::string& path) : fd_(::open((path + ".lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644)) {
-    if (fd_ >= 0) flock(fd_, LOCK_EX);
+// Held while a climb merges its findings, so that two climbs lose nothing. Polls: a blocking wait has no end to it.
+Result<Descriptor> lock(const std::string& path, double seconds) {
+  const std::string file = path + ".lock";
+  Descriptor held(::open(file.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644));
+  const int64_t until = now_ns() + static_cast<int64_t>(seconds * 1e9);
+  while (held) {
+    if (flock(held.get(), LOCK_EX | LOCK_NB) == 0) return held;
+    if (errno != EWOULDBLOCK && errno != EINTR) break;
+    if (now_ns() >= until)
+      return fail("'{}': another process holds '{}', wanted it within {} s", path, file, kLockSeconds);
+    usleep(kLockPollMicroseconds);
   }
-  ~Lock() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Lock(const Lock&) = delete;
-  Lock& operator=(const Lock&) = delete;
-  explicit operator bool() const { return fd_ >= 0; }
-
- private:
-  int fd_;
-};
+  return fail("'{}': cannot lock the tuning database: {}", path, std::strerror(errno));
+}
 
 }  // namespace
 
@@ -133,15 +138,17 @@ Status TuningDatabase::save() {
   if (problems_.added.empty() && models_.added.empty()) return {};
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(path_).parent_path(), error);
-  Lock lock(path_);
-  if (!lock) return fail("'{}': cannot lock the tuning database: {}", path_, std::strerror(errno));
+  auto held = lock(path_, waited_ ? 0 : kLockSeconds);
+  waited_ = waited_ || !held;
+  if (!held) return tl::unexpected(held.error());
   RUNG_TRY(Json json, read_file(path_));
   RUNG_CHECK(problems_of(json, device_, path_));  // nothing is merged into a damaged file
   RUNG_CHECK(models_of(json, device_, path_));
   const std::string versions = library_versions();
   for (const auto& [problem, tuned] : problems_.added) json["devices"][device_][versions][problem] = to_json(tuned);
   for (const auto& [model, refined] : models_.added) json["models"][device_][versions][model] = to_json(refined);
-  RUNG_CHECK(write_file_atomically(path_, json.dump(1) + "\n"));
+  RUNG_CHECK(write_file_atomically(path_, dump_json(json, 1) + "\n"));
+  for (const auto& [problem, tuned] : problems_.added) saved_.insert(problem);
   problems_.added.clear();
   models_.added.clear();
   return {};

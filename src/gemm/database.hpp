@@ -38,9 +38,13 @@ class TuningDatabase {
   void put(const std::string& problem, TunedProblem tuned) { problems_.put(problem, std::move(tuned)); }
   const RefinedModel* find_model(const std::string& model) const { return models_.find(model); }
   void put_model(const std::string& model, RefinedModel refined) { models_.put(model, std::move(refined)); }
-  // Merges what was put here into the file as it is now: other climbs may have written meanwhile. Errors: unwritable
-  // folder.
+  // Merges what was put here into the file as it is now: other climbs may have written meanwhile. Another process's
+  // lock is waited for once, for a second at most. Errors (after which the next call saves it all): unwritable folder,
+  // a file damaged meanwhile, the lock.
   Status save();
+  // Problems put here that are in the file, and that are not.
+  size_t saved() const { return saved_.size(); }
+  size_t unsaved() const { return problems_.added.size(); }
   const std::string& path() const { return path_; }
 
  private:
@@ -58,6 +62,8 @@ class TuningDatabase {
   std::string path_, device_;
   Section<TunedProblem> problems_;
   Section<RefinedModel> models_;
+  std::set<std::string> saved_;
+  bool waited_ = false;  // in vain, for the lock
 };
 
 // $RUNG_CACHE_DIR, else $XDG_CACHE_HOME/rung, else ~/.cache/rung; file tuning.json.

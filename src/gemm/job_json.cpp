@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "gemm/operand_json.hpp"
 #include "ir/text.hpp"
 
@@ -62,14 +63,13 @@ std::string job_to_line(const TrialJob& job) {
     for (const auto& [name, value] : candidate.params) params[name] = value;
     candidates.push_back(Json::array({candidate.kernel->name, std::move(params)}));
   }
-  return Json{{"device", job.device},
-              {"problem", problem_to_json(job.problem)},
-              {"candidates", std::move(candidates)},
-              {"indices", job.indices},
-              {"yardstick", job.yardstick},
-              {"working_set_bytes", job.working_set_bytes},
-              {"seconds_each", job.seconds_each}}
-      .dump();
+  return dump_json(Json{{"device", job.device},
+                        {"problem", problem_to_json(job.problem)},
+                        {"candidates", std::move(candidates)},
+                        {"indices", job.indices},
+                        {"yardstick", job.yardstick},
+                        {"working_set_bytes", job.working_set_bytes},
+                        {"seconds_each", job.seconds_each}});
 }
 
 Result<std::string> device_of_line(const std::string& line) {

@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "base/json.hpp"
+
 namespace rung {
 
 using Json = nlohmann::json;
@@ -25,7 +27,7 @@ Dims dims_from_json(const Json& json) {
 
 DType dtype_from_json(const Json& json) {
   auto dtype = dtype_named(json.get<std::string>());
-  if (!dtype) throw std::out_of_range("unknown dtype " + json.dump());
+  if (!dtype) throw std::out_of_range("unknown dtype " + dump_json(json));
   return *dtype;
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <filesystem>
 
+#include "base/json.hpp"
 #include "import/huggingface/architecture.hpp"
 #include "import/model.hpp"
 
@@ -95,7 +96,7 @@ Result<Model> import_model(const std::string& path, const ImportOptions& options
   RUNG_TRY(Config config, Config::read((fs::path(directory) / "config.json").string()));
   RUNG_TRY(Model model, import_config({config, directory, options}));
   fs::path full = fs::weakly_canonical(path, ignored);
-  model.name = (full.has_filename() ? full : full.parent_path()).filename().string();
+  model.name = valid_utf8((full.has_filename() ? full : full.parent_path()).filename().string());
   for (const auto& label : options.observed) RUNG_CHECK(observe(model.graph, label));
   model.graph.name = model.architecture;
   return model;

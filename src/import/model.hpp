@@ -32,7 +32,7 @@ struct InputDefault {
 
 struct Model {
   Graph graph;
-  std::string name;          // the directory's last component
+  std::string name;          // the directory's last component, as valid UTF-8
   std::string architecture;  // "bert", "pi0"
   std::string directory;     // where config.json, weights and tokenizer are; empty when imported from text
   std::map<std::string, InputDefault> defaults;  // one for every input of the graph

@@ -6,8 +6,11 @@
 #include <array>
 #include <cstring>
 #include <optional>
+#include <set>
+#include <vector>
 
 #include "base/atomic_file.hpp"
+#include "base/limits.hpp"
 #include "base/mapped_file.hpp"
 #include "import/npy_header.hpp"
 #include "import/zip.hpp"
@@ -15,9 +18,6 @@
 
 namespace rung {
 namespace {
-
-// numpy's headers take about a hundred bytes.
-constexpr uint64_t kMaxHeaderBytes = 1 << 16;
 
 struct NpyType {
   std::string_view descr;
@@ -47,9 +47,8 @@ Result<std::string> read_header_text(ZipReader& reader) {
   std::array<unsigned char, 4> digits{};
   RUNG_CHECK(reader.read(std::as_writable_bytes(std::span(digits).first(start[6] == 1 ? 2 : 4))));
   uint64_t length = digits[0] | uint64_t{digits[1]} << 8 | uint64_t{digits[2]} << 16 | uint64_t{digits[3]} << 24;
-  if (length > std::min(kMaxHeaderBytes, reader.remaining()))
-    return fail("got an array header of {} bytes, wanted at most {}", length,
-                std::min(kMaxHeaderBytes, reader.remaining()));
+  uint64_t most = std::min(kMaxArrayHeaderBytes, reader.remaining());
+  if (length > most) return fail("got an array header of {} bytes, wanted at most {}", length, most);
   std::string text(length, '\0');
   RUNG_CHECK(reader.read(std::as_writable_bytes(std::span(text))));
   return text;
@@ -93,24 +92,67 @@ Tensor from_fortran_order(const Tensor& from) {
   return to;
 }
 
-Result<Tensor> read_array(ZipReader& reader) {
+// What a member says that it is, before a byte of its data is unpacked.
+struct ArrayHeader {
+  const ZipMember* member = nullptr;
+  uint64_t bytes = 0;  // of the header itself
+  const NpyType* element = nullptr;
+  bool fortran_order = false;
+  Type type;
+};
+
+Result<ArrayHeader> read_header(const ZipMember& member) {
+  ZipReader reader(member);
   RUNG_TRY(std::string text, read_header_text(reader));
   RUNG_TRY(auto header, parse_npy_header(text));
-  const NpyType* type = type_named(header.descr);
-  if (!type) return fail("got element type '{}', wanted one of <f2, <f4, <f8, |i1, |u1, <i4, <i8, |b1", header.descr);
+  const NpyType* element = type_named(header.descr);
+  if (!element)
+    return fail("got element type '{}', wanted one of <f2, <f4, <f8, |i1, |u1, <i4, <i8, |b1", header.descr);
   RUNG_TRY(Shape shape, checked_shape(header.shape));
-  uint64_t wanted = static_cast<uint64_t>(shape.product()) * type->bytes;
+  uint64_t wanted = static_cast<uint64_t>(shape.product()) * element->bytes;
   if (wanted != reader.remaining())
     return fail("got {} bytes of data, wanted {} for {} {}", reader.remaining(), wanted, header.descr, shape);
-  Tensor tensor({type->dtype, shape});
-  if (type->descr == "<f8") {
+  return ArrayHeader{&member, member.size - wanted, element, header.fortran_order, {element->dtype, shape}};
+}
+
+Result<Tensor> read_array(const ArrayHeader& header) {
+  ZipReader reader(*header.member);
+  std::vector<std::byte> skipped(header.bytes);
+  RUNG_CHECK(reader.read(skipped));
+  Tensor tensor(header.type);
+  if (header.element->descr == "<f8") {
     RUNG_CHECK(read_doubles(reader, tensor));
   } else {
     RUNG_CHECK(reader.read({tensor.data(), tensor.bytes()}));
   }
   RUNG_CHECK(reader.finish());
-  if (type->dtype == DType::boolean) RUNG_CHECK(check_bools(tensor));
+  if (header.type.dtype == DType::boolean) RUNG_CHECK(check_bools(tensor));
   return header.fortran_order ? from_fortran_order(tensor) : tensor;
+}
+
+using ArrayHeaders = std::map<std::string, ArrayHeader>;
+
+// Of every array that `wants` keeps.
+Result<ArrayHeaders> read_headers(const std::vector<ZipMember>& members, const WantsArray& wants,
+                                  const std::string& path) {
+  ArrayHeaders kept;
+  std::set<std::string> names;
+  uint64_t total = 0;
+  for (const auto& member : members) {
+    if (!member.name.ends_with(".npy")) return fail("'{}': got member '{}', wanted only *.npy", path, member.name);
+    std::string name = member.name.substr(0, member.name.size() - 4);
+    if (!names.insert(name).second) return fail("'{}': two arrays are named '{}'", path, name);
+    auto header = read_header(member);
+    if (!header) return fail("'{}': array '{}': {}", path, name, header.error().message);
+    Result<bool> wanted = wants ? wants(name, header->type) : true;
+    if (!wanted) return tl::unexpected(wanted.error());
+    if (!*wanted) continue;
+    total += header->type.bytes();
+    if (total > kMaxArchiveBytes)
+      return fail("'{}': got arrays of {} bytes or more, wanted at most {}", path, total, kMaxArchiveBytes);
+    kept.emplace(std::move(name), *header);
+  }
+  return kept;
 }
 
 Status add_array(ZipWriter& zip, const std::string& name, const Tensor& array) {
@@ -123,37 +165,39 @@ Status add_array(ZipWriter& zip, const std::string& name, const Tensor& array) {
 
 }  // namespace
 
-Result<NamedTensors> parse_npz(std::span<const std::byte> file, const std::string& path) {
+Result<NamedTensors> parse_npz(std::span<const std::byte> file, const std::string& path, const WantsArray& wants) {
   RUNG_TRY(auto members, read_zip_directory(file, path));
+  RUNG_TRY(auto headers, read_headers(members, wants, path));
   NamedTensors arrays;
-  for (const auto& member : members) {
-    if (!member.name.ends_with(".npy")) return fail("'{}': got member '{}', wanted only *.npy", path, member.name);
-    std::string name = member.name.substr(0, member.name.size() - 4);
-    ZipReader reader(member);
-    auto array = read_array(reader);
+  for (const auto& [name, header] : headers) {
+    auto array = read_array(header);
     if (!array) return fail("'{}': array '{}': {}", path, name, array.error().message);
-    if (!arrays.emplace(name, std::move(*array)).second) return fail("'{}': two arrays are named '{}'", path, name);
+    arrays.emplace(name, std::move(*array));
   }
   return arrays;
 }
 
-Result<NamedTensors> read_npz(const std::string& path) {
+Result<NamedTensors> read_npz(const std::string& path, const WantsArray& wants) {
   RUNG_TRY(auto file, MappedFile::open(path));
-  return parse_npz(file->bytes(), path);
+  return parse_npz(file->bytes(), path, wants);
+}
+
+Result<std::map<std::string, Type>> read_npz_types(const std::string& path) {
+  std::map<std::string, Type> types;
+  RUNG_CHECK(read_npz(path, [&](const std::string& name, const Type& type) -> Result<bool> {
+    types.emplace(name, type);
+    return false;
+  }));
+  return types;
 }
 
 Status write_npz(const std::string& path, const NamedTensors& arrays) {
-  Status content;
-  auto written = write_file_atomically(path, [&](std::ostream& out) {
+  return write_file_atomically(path, [&](std::ostream& out) -> Status {
     ZipWriter zip(out);
-    for (const auto& [name, array] : arrays)
-      if (content) content = add_array(zip, name, array);
+    for (const auto& [name, array] : arrays) RUNG_CHECK(add_array(zip, name, array));
     zip.finish();
-    // A failed stream keeps the file from being put in place.
-    if (!content) out.setstate(std::ios::failbit);
+    return {};
   });
-  if (!content) return fail("'{}': {}", path, content.error().message);
-  return written;
 }
 
 }  // namespace rung

@@ -100,11 +100,12 @@ Result<std::unique_ptr<Checkpoint>> open_single(const std::string& directory, co
   return checkpoint;
 }
 
-std::vector<std::string> safetensors_in(const std::string& directory) {
+Result<std::vector<std::string>> safetensors_in(const std::string& directory) {
   std::vector<std::string> paths;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(directory, error))
-    if (entry.path().extension() == ".safetensors") paths.push_back(entry.path().string());
+  for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error))
+    if (entry->path().extension() == ".safetensors") paths.push_back(entry->path().string());
+  if (error) return fail("'{}': cannot list it: {}", directory, error.message());
   return paths;
 }
 
@@ -117,7 +118,7 @@ Result<std::unique_ptr<Checkpoint>> open_checkpoint(const std::string& directory
   if (auto single = path("model.safetensors"); fs::exists(single, error)) return open_single(directory, single);
   if (auto index = path("model.safetensors.index.json"); fs::exists(index, error))
     return open_sharded(directory, index);
-  auto found = safetensors_in(directory);
+  RUNG_TRY(auto found, safetensors_in(directory));
   if (found.size() == 1) return open_single(directory, found[0]);
   return fail(
       "'{}': got {} *.safetensors files, wanted model.safetensors, model.safetensors.index.json or exactly one "

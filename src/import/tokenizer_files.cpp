@@ -106,7 +106,9 @@ Result<TextFiles> tokenizer_texts(const std::string& directory) {
   for (const char* name : {kTokenizerConfig, kTokenizerJson, kVocabTxt}) {
     fs::path path = fs::path(directory) / name;
     if (!fs::exists(path, error) || (name == kVocabTxt && texts.contains(kTokenizerJson))) continue;
-    RUNG_TRY(texts[name], read_text_file(path.string(), size_t{1} << 28));
+    RUNG_TRY(std::string text, read_text_file(path.string()));
+    if (valid_utf8(text) != text) return fail("'{}': not UTF-8", path.string());
+    texts[name] = std::move(text);
   }
   return texts;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/limits.hpp"
 #include "import/zip.hpp"
 
 namespace rung {
@@ -15,7 +16,6 @@ constexpr size_t kMaxComment = 65535;
 constexpr uint32_t kIn64 = 0xffffffff;  // a 32-bit field whose value stands in the zip64 record
 constexpr uint16_t kZip64Extra = 1;
 constexpr uint64_t kMaxDeflateRatio = 1032;
-constexpr uint64_t kMaxMembers = 65536;
 
 using Bytes = std::span<const std::byte>;
 
@@ -57,9 +57,9 @@ Result<Directory> find_directory(Bytes archive, const std::string& path) {
     if (!has_signature(archive, at, kEnd64Bytes, kEnd64)) return fail("'{}': no zip64 end record where named", path);
     found = {u64(archive, at + 32), u64(archive, at + 48), u64(archive, at + 40)};
   }
-  if (!holds(archive, found.offset, found.size) || found.members > kMaxMembers)
-    return fail("'{}': got a directory of {} members at {}, wanted it within the archive's {} bytes", path,
-                found.members, found.offset, archive.size());
+  if (!holds(archive, found.offset, found.size) || found.members > kMaxArrays)
+    return fail("'{}': got a directory of {} members at {}, wanted at most {} within the archive's {} bytes", path,
+                found.members, found.offset, kMaxArrays, archive.size());
   return found;
 }
 

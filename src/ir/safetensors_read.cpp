@@ -8,6 +8,7 @@
 
 #include "base/big_block.hpp"
 #include "base/json.hpp"
+#include "base/limits.hpp"
 #include "ir/checked_shape.hpp"
 #include "ir/safetensors.hpp"
 #include "ir/safetensors_dtype.hpp"
@@ -17,9 +18,6 @@ namespace {
 
 using Json = nlohmann::json;
 using Entry = SafetensorsHeader::Entry;
-
-// The format's own limit.
-constexpr uint64_t kMaxHeaderBytes = 100'000'000;
 
 uint64_t read_u64(const std::byte* p) {
   uint64_t value = 0;
@@ -124,8 +122,8 @@ Result<std::string> header_text(const Source& file) {
   std::byte first[8];
   RUNG_CHECK(file.read(0, first, sizeof first));
   uint64_t length = read_u64(first);
-  if (length > kMaxHeaderBytes)
-    return fail("'{}': got a header of {} bytes, wanted at most {}", file.path, length, kMaxHeaderBytes);
+  if (length > kMaxSafetensorsHeaderBytes)
+    return fail("'{}': got a header of {} bytes, wanted at most {}", file.path, length, kMaxSafetensorsHeaderBytes);
   if (length > file.size - 8)
     return fail("'{}': got {} bytes, wanted a header of {} after the first 8", file.path, file.size, length);
   std::string text(length, '\0');

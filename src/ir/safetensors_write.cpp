@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/atomic_file.hpp"
+#include "base/json.hpp"
 #include "ir/safetensors.hpp"
 #include "ir/safetensors_dtype.hpp"
 
@@ -45,7 +46,7 @@ std::string make_header(const TensorList& tensors, const Metadata& metadata) {
     offset += padding;
   }
   // Names and metadata that are not UTF-8 come out with replacement characters, so that the file stays readable.
-  std::string text = header.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  std::string text = dump_json(header);
   return text.append(padding_after(8 + text.size()), ' ');
 }
 
@@ -68,8 +69,7 @@ Status write_safetensors(std::ostream& out, const TensorList& tensors, const Met
 }
 
 Status write_safetensors(const std::string& path, const TensorList& tensors, const Metadata& metadata) {
-  RUNG_CHECK(check_names(tensors));
-  return write_file_atomically(path, [&](std::ostream& out) { (void)write_safetensors(out, tensors, metadata); });
+  return write_file_atomically(path, [&](std::ostream& out) { return write_safetensors(out, tensors, metadata); });
 }
 
 }  // namespace rung

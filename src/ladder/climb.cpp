@@ -94,8 +94,9 @@ Result<ClimbOutcome> Climber::all_stages() {
 Status Climber::tell(const std::string& what) {
   log(2, "after {:.2f} s: {}", budget_.spent(), what);
   options_.progress(what, static_cast<double>(stages_done_) / static_cast<double>(stages_));
-  if (options_.interrupted()) return fail("interrupted; what was tuned so far is kept in {}", options_.database_path);
-  return {};
+  if (!options_.interrupted()) return {};
+  if (bench_) bench_->save_tuning();  // what could not be saved before may be now
+  return fail("interrupted; {}", bench_ ? bench_->account_of_tuning() : "nothing was tuned");
 }
 
 Status Climber::prepare() {
@@ -300,6 +301,9 @@ Status Climber::conclude(ClimbOutcome& outcome) {
   result_.verify_reason = fmt::format("{} inputs against the {}", options_.inputs.size(), bench_->reference_source());
   result_.environment = read_environment();
   result_.environment["libraries"] = library_versions();
+  bench_->save_tuning();
+  if (!bench_->unsaved_reason().empty())
+    result_.environment["tuning database"] = "not saved: " + bench_->unsaved_reason();
   if (auto warning = noise.warning(); !warning.empty()) result_.environment["disturbance"] = warning;
   result_.peak_rss_mb = peak_rss_bytes() * 1e-6;
   result_.tuning_s = bench_->tuning_seconds();

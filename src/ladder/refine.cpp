@@ -7,7 +7,6 @@
 #include <algorithm>
 
 #include "base/hash.hpp"
-#include "base/log.hpp"
 #include "kernels/params_text.hpp"
 #include "ladder/climber.hpp"
 
@@ -112,7 +111,7 @@ Result<bool> Climber::resume_choices(const RefinedModel& known) {
 
 void Climber::remember(const std::string& model, RefinedModel refined) {
   bench_->database().put_model(model, std::move(refined));
-  if (auto saved = bench_->database().save(); !saved) log(1, "{}", saved.error().message);
+  bench_->save_tuning();
 }
 
 // Tries what is left to try within `seconds`; `refined` learns of it.

@@ -218,7 +218,7 @@ Result<Recipe> Workbench::with_choices(Recipe recipe, double tuning_seconds) {
         },
         working_set});
   tuning_seconds_ += clock.spent();
-  if (auto saved = database_.save(); !saved) log(1, "{}", saved.error().message);
+  save_tuning();
   std::map<std::string, KernelChoice, std::less<>> choices;
   for (const TuneTask& task : tasks) {
     auto kept = recipe.choices.find(task.key);
@@ -229,6 +229,20 @@ Result<Recipe> Workbench::with_choices(Recipe recipe, double tuning_seconds) {
   }
   recipe.choices = std::move(choices);
   return recipe;
+}
+
+void Workbench::save_tuning() {
+  auto saved = database_.save();
+  std::string reason = saved ? "" : saved.error().message;
+  if (!saved && reason != unsaved_reason_) log(0, "what was tuned is not saved: {}", reason);
+  unsaved_reason_ = std::move(reason);
+}
+
+std::string Workbench::account_of_tuning() const {
+  const size_t saved = database_.saved(), tuned = saved + database_.unsaved();
+  if (tuned == 0) return "nothing new was tuned";
+  std::string kept = fmt::format("{} of {} tuned problems are kept in {}", saved, tuned, database_.path());
+  return saved < tuned ? kept + ": " + unsaved_reason_ : kept;
 }
 
 double tuning_allowance(const Budget& budget, double tuning_seconds, int tuned_later) {

@@ -55,6 +55,12 @@ class Workbench {
   Result<Tolerance> tolerance_for_recipe(const Recipe& recipe);
 
   TuningDatabase& database() { return database_; }
+  // Saves the database; a failure is said in one line on the log, and the climb goes on.
+  void save_tuning();
+  // What has become of the problems that were tuned here, in words.
+  std::string account_of_tuning() const;
+  // Why the last save_tuning() failed; empty: it did not.
+  const std::string& unsaved_reason() const { return unsaved_reason_; }
   const Subject& subject() const { return subject_; }
   double tuning_seconds() const { return tuning_seconds_; }
   const std::string& reference_source() const { return reference_source_; }
@@ -86,7 +92,7 @@ class Workbench {
   std::optional<double> low_precision_error_;  // of the unfused baseline
   Recipe last_recipe_;
   double tuning_seconds_ = 0;
-  std::string reference_source_;
+  std::string reference_source_, unsaved_reason_;
 };
 
 // Seconds in which one attempt may tune, of those that all tuning may take and has not: as much as for each attempt

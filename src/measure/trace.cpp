@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
+
 namespace rung {
 namespace {
 
@@ -33,7 +35,7 @@ std::string Trace::to_json() const {
   }
   for (const TraceEvent& event : events_) events.push_back(event_json(event));
   Json root{{"displayTimeUnit", "ms"}, {"traceEvents", std::move(events)}};
-  return root.dump(-1, ' ', false, Json::error_handler_t::replace);  // labels need not be UTF-8
+  return dump_json(root);
 }
 
 }  // namespace rung

@@ -143,14 +143,20 @@ Result<Plan> read_plan(const Safetensors& file, const Target& target) {
 }  // namespace
 
 Status save_plan(const Plan& plan, const std::string& path) {
+  PendingFiles files;
+  RUNG_CHECK(add_plan(files, plan, path));
+  return files.commit();
+}
+
+Status add_plan(PendingFiles& files, const Plan& plan, const std::string& path) {
   const Parts parts = parts_of(plan);
-  std::string json = plan_to_json(plan).dump();
+  std::string json = dump_json(plan_to_json(plan));
   RUNG_TRY(std::string sum, checksum(json, parts));
   Metadata metadata{{"format", std::string(kFormat)}, {"checksum", std::move(sum)}, {"plan", std::move(json)}};
   if (!plan.target->gpu) metadata["layouts"] = cpu::gemm::onednn_layouts();
   TensorList tensors;
   for (const Part& part : parts) tensors.emplace_back(part.name, part.tensor);
-  return write_safetensors(path, tensors, metadata);
+  return files.add(path, [&](std::ostream& out) { return write_safetensors(out, tensors, metadata); });
 }
 
 Result<Plan> load_plan(const std::string& path, const Target& target) {

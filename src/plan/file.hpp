@@ -2,12 +2,14 @@
 // JSON of launches and recipe in its metadata, under one checksum.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "base/pending_files.hpp"
 #include "plan/plan.hpp"
 
 namespace rung {
 
 // Written atomically.
 Status save_plan(const Plan& plan, const std::string& path);
+Status add_plan(PendingFiles& files, const Plan& plan, const std::string& path);
 // Compiles nothing and packs nothing. Errors, one line each: not a plan, another version, built for another device, a
 // checksum that does not match, kernels that this build does not have, addresses outside their buffers.
 // Another process may cut the file short at any time, which would be a fault in whoever touches a mapping of it. So a

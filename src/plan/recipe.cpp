@@ -39,7 +39,7 @@ Status read(const Json& json, const char* field, T& to) {
     if (has_type(*it, &to)) return to = it->get<T>(), Status{};
   } catch (const Json::exception&) {  // the same error
   }
-  return fail("recipe: field '{}': got {}, which is of the wrong type", field, it->dump());
+  return fail("recipe: field '{}': got {}, which is of the wrong type", field, dump_json(*it));
 }
 
 Result<KernelChoice> choice_from_json(const std::string& problem, const Json& json) {
@@ -132,14 +132,16 @@ Result<Recipe> recipe_from_json(const Json& json) {
 }
 
 Result<Recipe> load_recipe(const std::string& path) {
-  RUNG_TRY(Json json, read_json_file(path, 64 << 20));
+  RUNG_TRY(Json json, read_json_file(path));
   auto recipe = recipe_from_json(json);
   if (!recipe) return fail("'{}': {}", path, recipe.error().message);
   return recipe;
 }
 
+std::string recipe_text(const Recipe& recipe) { return dump_json(to_json(recipe), 1) + "\n"; }
+
 Status save_recipe(const Recipe& recipe, const std::string& path) {
-  return write_file_atomically(path, to_json(recipe).dump(1) + "\n");
+  return write_file_atomically(path, recipe_text(recipe));
 }
 
 }  // namespace rung

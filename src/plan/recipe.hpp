@@ -27,6 +27,7 @@ nlohmann::json to_json(const Recipe& recipe);
 // Errors name the field, what was got and what was wanted; unknown fields are refused.
 Result<Recipe> recipe_from_json(const nlohmann::json& json);
 Result<Recipe> load_recipe(const std::string& path);
+std::string recipe_text(const Recipe& recipe);  // as its file holds it
 Status save_recipe(const Recipe& recipe, const std::string& path);
 
 }  // namespace rung

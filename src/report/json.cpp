@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/json.hpp"
+
 namespace rung {
 namespace {
 
@@ -194,9 +196,7 @@ Result<ClimbResult> from_json(const Json& json) {
   return result;
 }
 
-std::string json_text(const ClimbResult& result, bool pretty) {
-  return to_json(result).dump(pretty ? 1 : -1, ' ', false, Json::error_handler_t::replace);
-}
+std::string json_text(const ClimbResult& result, bool pretty) { return dump_json(to_json(result), pretty ? 1 : -1); }
 
 Result<ClimbResult> result_from_text(const std::string& text) {
   Json json = Json::parse(text, nullptr, false);

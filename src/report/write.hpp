@@ -3,12 +3,12 @@
 #pragma once
 #include <string>
 
-#include "base/status.hpp"
+#include "base/pending_files.hpp"
 #include "ladder/result.hpp"
 
 namespace rung {
 
-// report.html, report.json and report.md, each whole or not at all. The folder must exist.
-Status write_reports(const ClimbResult& result, const std::string& directory);
+// report.html, report.json and report.md of the folder, which must exist.
+Status add_reports(PendingFiles& files, const ClimbResult& result, const std::string& directory);
 
 }  // namespace rung

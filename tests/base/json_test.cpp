@@ -7,6 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/limits.hpp"
+
 namespace rung {
 namespace {
 
@@ -42,6 +44,26 @@ TEST(ParseJson, RefusesAZeroByteThatWouldHideWhatFollows) {
 TEST(ParseJson, RefusesDeepNesting) {
   EXPECT_EQ(error_of(std::string(64, '[') + std::string(64, ']')), "accepted");
   EXPECT_THAT(error_of(std::string(65, '[') + std::string(65, ']')), HasSubstr("nested deeper than 64"));
+}
+
+// Each value takes far more memory than text.
+TEST(ParseJson, RefusesMoreValuesThanAnyFileOfOursHas) {
+  std::string many = "[0";
+  for (size_t i = 0; i < kMaxJsonValues; ++i) many += ",0";
+  EXPECT_THAT(error_of(many + "]"), HasSubstr("more than 4000000 values"));
+}
+
+TEST(DumpJson, ReplacesBytesThatAreNotUtf8) {
+  EXPECT_EQ(dump_json(nlohmann::json{{"a\xff", "\xc3\xa4\xc3"}}), "{\"a\uFFFD\":\"\u00e4\uFFFD\"}");
+  EXPECT_EQ(dump_json(nlohmann::ordered_json{{"b", "\xff"}, {"a", 1}}, 1), "{\n \"b\": \"\uFFFD\",\n \"a\": 1\n}");
+}
+
+TEST(ValidUtf8, KeepsTextAndReplacesTheRest) {
+  EXPECT_EQ(valid_utf8("gr\u00fc\u00df \"x\"\n"), "gr\u00fc\u00df \"x\"\n");
+  EXPECT_EQ(valid_utf8("a\xff"
+                       "b"),
+            "a\uFFFDb");
+  EXPECT_EQ(valid_utf8(""), "");
 }
 
 }  // namespace

@@ -2,9 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gemm/database.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <chrono>
+#include <csignal>
+#include <memory>
 #include <thread>
 
 #include "base/atomic_file.hpp"
+#include "base/open_file.hpp"
 #include "support.hpp"
 
 namespace rung {
@@ -89,6 +97,85 @@ TEST(TuningDatabase, LosesNothingOfTwoWriters) {
     EXPECT_NE(all.find("first " + std::to_string(i)), nullptr);
     EXPECT_NE(all.find("second " + std::to_string(i)), nullptr);
   }
+}
+
+// A climb that hangs with the lock in its hands.
+class HeldLock {
+ public:
+  explicit HeldLock(const std::string& database)
+      : file_(::open((database + ".lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644)) {
+    EXPECT_EQ(flock(file_.get(), LOCK_EX), 0);
+  }
+
+ private:
+  Descriptor file_;
+};
+
+TEST(TuningDatabase, WaitsForALockAStatedTimeAndLosesNothing) {
+  TemporaryDirectory directory;
+  const std::string path = directory / "tuning.json";
+  TuningDatabase database = open_database(path);
+  database.put("linear a", kTuned);
+  auto held = std::make_unique<HeldLock>(path);
+  std::thread frees([&] {
+    std::this_thread::sleep_for(std::chrono::seconds(5));
+    held.reset();
+  });
+  auto first = database.save(), again = database.save();
+  EXPECT_EQ(database.saved(), 0u);
+  EXPECT_EQ(database.unsaved(), 1u);
+  frees.join();
+  ASSERT_FALSE(first || again);
+  EXPECT_THAT(first.error().message, HasSubstr("another process holds '" + path + ".lock', wanted it within 1 s"));
+  EXPECT_EQ(again.error().message, first.error().message);
+  ASSERT_TRUE(database.save());
+  EXPECT_EQ(database.saved(), 1u);
+  EXPECT_EQ(database.unsaved(), 0u);
+  EXPECT_NE(open_database(path).find("linear a"), nullptr);
+}
+
+// flock(2) also returns when a signal comes, without the lock.
+TEST(TuningDatabase, DoesNotTakeAnInterruptedWaitForALock) {
+  TemporaryDirectory directory;
+  const std::string path = directory / "tuning.json";
+  TuningDatabase database = open_database(path);
+  database.put("linear a", kTuned);
+  HeldLock held(path);
+  struct sigaction action {
+  }, before{};
+  action.sa_handler = [](int) {};
+  ASSERT_EQ(sigaction(SIGUSR1, &action, &before), 0);
+  std::thread disturbs([waiting = pthread_self()] {
+    for (int i = 0; i < 30; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      pthread_kill(waiting, SIGUSR1);
+    }
+  });
+  auto saved = database.save();
+  disturbs.join();
+  sigaction(SIGUSR1, &before, nullptr);
+  ASSERT_FALSE(saved);
+  EXPECT_THAT(saved.error().message, HasSubstr("another process holds"));
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST(TuningDatabase, SaysWhatItIsThatIsNoDatabase) {
+  TemporaryDirectory directory;
+  auto opened = TuningDatabase::open(directory.path(), "device");
+  ASSERT_FALSE(opened);
+  EXPECT_THAT(opened.error().message, HasSubstr("got a directory, wanted a regular file"));
+  ASSERT_EQ(mkfifo((directory / "fifo").c_str(), 0600), 0);
+  opened = TuningDatabase::open(directory / "fifo", "device");
+  ASSERT_FALSE(opened);
+  EXPECT_THAT(opened.error().message, HasSubstr("got a FIFO, wanted a regular file"));
+}
+
+TEST(TuningDatabase, SavesNamesThatAreNotUtf8) {
+  TemporaryDirectory directory;
+  TuningDatabase database = open_database(directory / "tuning.json");
+  database.put_model("mod\xff", {.kept = {}, .tried = {"a"}});
+  ASSERT_TRUE(database.save());
+  EXPECT_NE(open_database(directory / "tuning.json").find_model("mod\uFFFD"), nullptr);
 }
 
 std::string entry(const std::string& content, const std::string& versions = library_versions()) {

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <sstream>
 
-#include "base/mapped_file.hpp"
+#include "base/limits.hpp"
 #include "import/npy_header.hpp"
 #include "import/zip.hpp"
 #include "support/numpy_archive.hpp"
@@ -73,6 +73,75 @@ TEST(Npz, RefusesDamagedCompressedDataAndDamagedContent) {
   std::string stored = floats("(2,)", 2);
   stored[stored.find("PK\1\2") - 1] ^= 1;
   expect_error(stored, "got checksum");
+}
+
+// "x" f32[2] and "y" f32[3], whose data no longer has the checksum that the directory gives: read, it is an error.
+std::string damaged_archive() {
+  std::ostringstream out;
+  ZipWriter zip(out);
+  for (auto [name, count] : {std::pair<const char*, size_t>{"x.npy", 2}, {"y.npy", 3}}) {
+    std::string body(count * 4, '\x11');
+    EXPECT_TRUE(zip.add(name, make_npy_header({"<f4", false, {count}}), std::as_bytes(std::span(body))));
+  }
+  zip.finish();
+  std::string file = out.str();
+  for (size_t at; (at = file.find("\x11\x11\x11\x11")) != file.npos;) file.replace(at, 4, "hurt");
+  return file;
+}
+
+Result<NamedTensors> parse(const std::string& file, const WantsArray& wants) {
+  return parse_npz(std::as_bytes(std::span(file.data(), file.size())), "in.npz", wants);
+}
+
+TEST(Npz, JudgesEveryHeaderBeforeAnyDataIsRead) {
+  auto refused = parse(damaged_archive(), [](const std::string& name, const Type& type) -> Result<bool> {
+    if (name == "y") return fail("got {} {}", name, type);
+    return true;
+  });
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "got y f32[3]");
+  expect_error(damaged_archive(), "array 'x': got checksum");
+}
+
+TEST(Npz, LeavesOutWhatIsNotWanted) {
+  std::string file = damaged_archive();
+  auto none = parse(file, [](const std::string&, const Type&) -> Result<bool> { return false; });
+  ASSERT_TRUE(none) << none.error().message;
+  EXPECT_TRUE(none->empty());
+  auto both = parse(numpy_archive(), [](const std::string& name, const Type&) -> Result<bool> { return name == "m"; });
+  ASSERT_TRUE(both) << both.error().message;
+  ASSERT_EQ(both->size(), 1u);
+  EXPECT_THAT(both->at("m").as<bool>(), ElementsAre(true, false));
+}
+
+TEST(Npz, GivesTypesFromHeadersAlone) {
+  TemporaryDirectory dir;
+  auto types = read_npz_types(dir.write("a.npz", damaged_archive()));
+  ASSERT_TRUE(types) << types.error().message;
+  EXPECT_EQ(*types, (std::map<std::string, Type>{{"x", {DType::f32, {2}}}, {"y", {DType::f32, {3}}}}));
+}
+
+// A deflated member that says it holds f32[count]. Behind its header there is nothing to inflate.
+std::string bomb(uint64_t count) {
+  std::string head = make_npy_header({"<f4", false, {count}});
+  const size_t header = head.size();
+  head.append(16, '\0');  // of data, so that the header does not end where the damage begins
+  std::string block = {'\0', static_cast<char>(head.size()), static_cast<char>(head.size() >> 8),
+                       static_cast<char>(~head.size()), static_cast<char>(~head.size() >> 8)};  // not the last, stored
+  std::string packed = block + head + std::string(count * 4 / 1032 + 1, '\xff');
+  std::string file = archive_of(packed, "");
+  auto put = [&](size_t at, size_t bytes, uint64_t value) {
+    for (size_t i = 0; i < bytes; ++i) file[at + i] = static_cast<char>(value >> (8 * i));
+  };
+  size_t entry = file.find("PK\1\2");
+  put(entry + 10, 2, 8);
+  put(entry + 24, 4, header + count * 4);
+  return file;
+}
+
+TEST(Npz, RefusesArraysTogetherLargerThanItsLimitUnread) {
+  expect_error(bomb(kMaxArchiveBytes / 4 + 1), "wanted at most 1073741824");
+  expect_error(bomb(1000), "its compressed data is damaged");
 }
 
 TEST(Npz, RoundTripsEveryDType) {
@@ -151,6 +220,8 @@ TEST(Npz, RefusesMembersThatAreNotArrays) {
   expect_error(archive_of(std::string("\x93NUMPY\4\0\0\0", 10), ""), "got .npy version 4.0");
   expect_error(archive_of("\x93NU", ""), "cut short");
   expect_error(archive_of(std::string("\x93NUMPY\2\0\xff\xff\xff\xff", 12), ""), "wanted at most 0");
+  expect_error(archive_of(std::string("\x93NUMPY\2\0\x11\x27\0\0", 12), std::string(20000, ' ')),
+               "got an array header of 10001 bytes, wanted at most 10000");
 }
 
 TEST(Npz, AcceptsVersionsTwoAndThree) {

@@ -245,6 +245,13 @@ TEST(TokenizerFiles, SaysWhatADirectoryWithoutATokenizerLacks) {
   EXPECT_THAT(Tokenizer::open(dir.path()).error().message, HasSubstr("vocabulary of 2 tokens: no '[CLS]'"));
 }
 
+// A plan holds the file as JSON, which has no place for other bytes: they would come back as other tokens.
+TEST(TokenizerFiles, RefusesAVocabularyThatIsNotUtf8) {
+  TemporaryDirectory dir;
+  dir.write("vocab.txt", vocab_txt() + "caf\xe9\n");
+  EXPECT_THAT(Tokenizer::open(dir.path()).error().message, HasSubstr("/vocab.txt': not UTF-8"));
+}
+
 // Ids that the published tokenizer gives with the model's own vocabulary.
 TEST(Tokenizer, GivesThePublishedIdsWithARealVocabulary) {
   const char* directory = std::getenv("RUNG_MODEL_DIR");

@@ -141,10 +141,12 @@ TEST(HtmlReport, IsTheSameWhenDrawnAgainFromItsJson) {
   EXPECT_EQ(render_html(*again), render_html(testing::minilm_climb()));
 }
 
-TEST(WriteReports, LeavesThreeFiles) {
+TEST(AddReports, LeavesThreeFiles) {
   std::filesystem::path folder = ::testing::TempDir() + "/rung_write_reports";
   std::filesystem::create_directories(folder);
-  ASSERT_TRUE(write_reports(testing::minilm_climb(), folder));
+  PendingFiles files;
+  ASSERT_TRUE(add_reports(files, testing::minilm_climb(), folder));
+  ASSERT_TRUE(files.commit());
   for (const char* name : {"report.html", "report.json", "report.md"})
     EXPECT_GT(std::filesystem::file_size(folder / name), 1000u) << name;
   auto text = read_text_file(folder / "report.json");
@@ -153,8 +155,9 @@ TEST(WriteReports, LeavesThreeFiles) {
   std::filesystem::remove_all(folder);
 }
 
-TEST(WriteReports, NamesTheFolderThatIsMissing) {
-  auto status = write_reports(testing::minilm_climb(), "/nonexistent/folder");
+TEST(AddReports, NamesTheFolderThatIsMissing) {
+  PendingFiles files;
+  auto status = add_reports(files, testing::minilm_climb(), "/nonexistent/folder");
   ASSERT_FALSE(status);
   EXPECT_THAT(status.error().message, HasSubstr("/nonexistent/folder"));
 }

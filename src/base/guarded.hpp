@@ -1,0 +1,21 @@
+// Where exceptions of libraries end: what leaves a function by a throw becomes its Error.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "base/status.hpp"
+
+namespace rung {
+
+// Of the exception that is being handled: call it in a `catch (...)`.
+Error error_of_exception();
+
+// body() is a Status.
+template <class Body>
+Status guarded(const Body& body) {
+  try {
+    return body();
+  } catch (...) {
+    return tl::unexpected<Error>(error_of_exception());
+  }
+}
+
+}  // namespace rung

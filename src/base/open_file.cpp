@@ -1,0 +1,38 @@
+// Opens first and looks at what was opened: between a look at the path and the opening it could become another file.
+// SPDX-License-Identifier: Apache-2.0
+#include "base/open_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace rung {
+namespace {
+
+std::string_view kind_of(mode_t mode) {
+  if (S_ISDIR(mode)) return "a directory";
+  if (S_ISFIFO(mode)) return "a FIFO";
+  if (S_ISSOCK(mode)) return "a socket";
+  return "a device";
+}
+
+}  // namespace
+
+Descriptor::~Descriptor() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+Result<OpenedFile> open_regular_file(const std::string& path) {
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  if (!file && errno == ENOENT) return fail("'{}': no such file", path);
+  if (!file) return fail("'{}': cannot open: {}", path, std::strerror(errno));
+  struct stat info {};
+  if (fstat(file.get(), &info) != 0) return fail("'{}': cannot open: {}", path, std::strerror(errno));
+  if (!S_ISREG(info.st_mode)) return fail("'{}': got {}, wanted a regular file", path, kind_of(info.st_mode));
+  return OpenedFile{std::move(file), static_cast<uint64_t>(info.st_size)};
+}
+
+}  // namespace rung
