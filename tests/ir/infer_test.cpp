@@ -118,7 +118,8 @@ INSTANTIATE_TEST_SUITE_P(
              "mask: got shape [5,5], wanted one that broadcasts to [1,4,5,6]"},
         Rule{"attention(q:f32[1,5,4,8], m:bf16[5,6], k:f32[1,6,2,8], v:f32[1,6,2,8], has_mask=true)", "wanted f32"},
         Rule{"attention(q:f32[1,5,4,8], segments=0)", "got 0 segments"},
-        Rule{"attention(q:f32[1,5,4,8], k:f32[1,6,2,8], v:f32[1,6,2,8], segments=2)", "got 3 operands, wanted 1 and two for each of 2 segments"},
+        Rule{"attention(q:f32[1,5,4,8], k:f32[1,6,2,8], v:f32[1,6,2,8], segments=2)",
+             "got 3 operands, wanted 1 and two for each of 2 segments"},
         Rule{"im2col(x:f32[1,3,9,1], patch=2)", "wanted an image of at least one patch"},
         Rule{"im2col(x:f32[1,3,9,9], patch=0)", "wanted an image of at least one patch"}));
 
