@@ -28,7 +28,7 @@ TEST(ShortMemory, IsEnoughToSayTheVersionAndTheOptions) {
   Tool tool;
   tool.limit_memory(200'000'000);
   for (const char* command : {"--version", "--help", "options"})
-    EXPECT_EQ(exit_code_within(tool.start({command}), 20), 0) << command;
+    ASSERT_EQ(exit_code_within(tool.start({command}), 20), 0) << command;
 }
 
 }  // namespace
