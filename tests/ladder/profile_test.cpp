@@ -56,7 +56,8 @@ void expect_ops_of(const Plan& plan, const Profile& profile) {
 
 std::vector<Json> launches_in(const Trace& trace) {
   std::vector<Json> launches;
-  for (const Json& event : Json::parse(trace.to_json())["traceEvents"])
+  const Json root = Json::parse(trace.to_json());
+  for (const Json& event : root["traceEvents"])
     if (event["ph"] == "X") launches.push_back(event);
   return launches;
 }
