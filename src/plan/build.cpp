@@ -10,7 +10,7 @@ namespace rung {
 namespace {
 
 Result<PassReport> run_recipe_passes(Graph& graph, const Recipe& recipe, const BuildOptions& options) {
-  if (!options.target->gpu) RUNG_CHECK(cpu::check_threads(recipe.threads));
+  if (options.target->kind == "cpu") RUNG_CHECK(cpu::check_threads(recipe.threads));
   PassOptions passes{.rungs = recipe.rungs,
                      .disabled = recipe.disabled_passes,
                      .has_kernel = kernel_query(*options.target, recipe.threads),
