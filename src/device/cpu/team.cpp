@@ -8,7 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <exception>
+#include <system_error>
 
 #include "base/signals.hpp"
 #include "device/cpu/cpu_info.hpp"
@@ -84,7 +84,7 @@ Result<std::shared_ptr<Team>> start_team(int threads, Pinning pinning) {
   RUNG_CHECK(check_threads(threads));
   try {
     return std::make_shared<Team>(threads, pinning);
-  } catch (const std::exception& error) {
+  } catch (const std::system_error& error) {
     return fail("cannot start {} threads: {}", threads, error.what());
   }
 }
