@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <new>
 #include <set>
 
 #include "device/cpu/start_team.hpp"
@@ -92,6 +93,8 @@ Status check_step(const Plan& plan, uint32_t index, Holdings& holdings) {
   RUNG_CHECK(check_types(step));
   try {  // rows ask libraries, which throw
     return check_accesses(plan, *kernel, index, holdings);
+  } catch (const std::bad_alloc&) {
+    return fail("out of memory");
   } catch (const std::exception& exception) {
     return fail("kernel '{}': {}", step.kernel, exception.what());
   }

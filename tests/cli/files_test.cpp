@@ -71,11 +71,14 @@ TEST_F(Files, OfInputsAreJudgedByTheirHeadersBeforeTheyAreRead) {
       tool.run({"build", bert_tiny(), "--shape", kShape, "--recipe", tool / "recipe.json", "--out", plan}).exit_code,
       0);
   write_damaged("input_ids", {1, 5});
-  expect_error(tool.run({"run", bert_tiny(), "--shape", kShape, "--inputs", path}), 1, "got i64[1,5], wanted i64[1,9]");
+  expect_error(tool.run({"run", bert_tiny(), "--shape", kShape, "--inputs", path}), 2,
+               "--inputs gives 'input_ids' the shape [1,5]");
   expect_error(tool.run({"run", plan, "--inputs", path}), 1, "got i64[1,5], wanted i64[1,9]");
   expect_error(tool.run({"verify", plan, "--inputs", inputs, "--reference", path}), 1, "holds no array");
   write_damaged("last_hidden_state", {2, 2});
-  expect_error(tool.run({"verify", plan, "--inputs", inputs, "--reference", path}), 1, "got shape [2,2], wanted [1,9,");
+  expect_error(tool.run({"verify", plan, "--inputs", inputs, "--reference", path, "--map",
+                         "sentence_embedding=last_hidden_state"}),
+               1, "got shape [2,2], wanted [1,9,");
   write_damaged("ids", {1, 9});
   expect_error(tool.run({"run", plan, "--inputs", path}), 1, "there is no input 'ids'");
   write_damaged("input_ids", {1, 9});

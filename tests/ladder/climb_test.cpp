@@ -99,7 +99,9 @@ TEST_F(Climb, CountsTheSecondsThatWentBeforeIt) {
   ASSERT_TRUE(outcome) << outcome.error().message;
   for (const Receipt& receipt : outcome->result.rungs) {
     EXPECT_FALSE(receipt.accepted) << receipt.name;
-    if (receipt.name != "tune") EXPECT_THAT(receipt.reason, HasSubstr("budget")) << receipt.name;
+    if (receipt.name != "tune") {
+      EXPECT_THAT(receipt.reason, HasSubstr("budget")) << receipt.name;
+    }
   }
   EXPECT_EQ(outcome->result.budget_s, options.budget_s);
   EXPECT_GT(outcome->result.total_s, options.budget_s);
