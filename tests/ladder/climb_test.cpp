@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "base/atomic_file.hpp"
 #include "ladder/climber.hpp"
 #include "ladder/rungs.hpp"
 #include "support.hpp"
@@ -82,15 +81,6 @@ TEST_F(Climb, RefusesRungsThatTheBudgetDoesNotReach) {
   for (const Receipt& receipt : outcome->result.rungs) EXPECT_FALSE(receipt.accepted) << receipt.name;
   EXPECT_THAT(outcome->result.rungs[0].reason, HasSubstr("budget"));
   EXPECT_TRUE(outcome->result.verified);
-}
-
-TEST_F(Climb, InterruptedKeepsWhatWasTuned) {
-  EXPECT_THAT(error_when_interrupted_at("tuning 2/"), HasSubstr("interrupted"));
-  auto database = TuningDatabase::open(options.database_path, cpu_target().fingerprint);
-  ASSERT_TRUE(database);
-  auto text = read_text_file(options.database_path);
-  ASSERT_TRUE(text) << text.error().message;
-  EXPECT_THAT(*text, HasSubstr("linear m="));
 }
 
 TEST_F(Climb, CountsTheSecondsThatWentBeforeIt) {

@@ -121,5 +121,34 @@ TEST_F(TuneRung, TriesNothingThatAnEarlierClimbTried) {
               testing::Contains("0 of 0 alternatives tried on the whole model, 0 kept"));
 }
 
+// Two problems to tune, each in some milliseconds of scripted time.
+class Interruption : public ScriptedClimb {
+ protected:
+  Interruption() {
+    Graph graph = graph_of("x: f32[2,8] = input()\ns = softmax(x)\ny = softmax(s, axis=0)\nreturn y=y");
+    subject.model.graph = subject.reference = graph;
+    set_kernels({{"softmax_plain", right<1000>}, {"softmax_fast", right<400>}});
+  }
+};
+
+TEST_F(Interruption, KeepsWhatWasTuned) {
+  bool half_done = false;
+  options.progress = [&](const std::string& now, double) { half_done = half_done || now == "tuning 1/2"; };
+  options.interrupted = [&] { return half_done; };
+  auto outcome = climb(subject, options);
+  ASSERT_FALSE(outcome);
+  EXPECT_THAT(outcome.error().message, StartsWith("interrupted"));
+  auto built = build_plan(subject.model.graph, {}, {.target = &target});
+  ASSERT_TRUE(built) << built.error().message;
+  auto database = TuningDatabase::open(options.database_path, target.fingerprint);
+  ASSERT_TRUE(database) << database.error().message;
+  size_t tuned = 0;
+  for (const Step& step : built->plan.steps) {
+    const TunedProblem* known = database->find(step.problem);
+    tuned += known && known->choice.kernel == "softmax_fast";
+  }
+  EXPECT_EQ(tuned, 1u) << "and nothing of the problem that it was interrupted at";
+}
+
 }  // namespace
 }  // namespace rung
