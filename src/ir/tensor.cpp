@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <stdexcept>
 
 #include "base/big_block.hpp"
 #include "ir/with_type.hpp"
@@ -52,6 +53,11 @@ void convert_all(const Tensor& from, Tensor& to) {
 }  // namespace
 
 Tensor::Tensor(Type type) : type_(type), data_(allocate_zeroed(type.bytes())) {}
+
+void Tensor::want_elements(const Type& type, size_t count) {
+  if (static_cast<size_t>(type.elements()) != count)
+    throw std::invalid_argument(fmt::format("got {} values for {}", count, type));
+}
 
 Tensor convert(const Tensor& from, DType to) {
   if (from.dtype() == to) return from;

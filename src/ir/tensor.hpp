@@ -60,10 +60,11 @@ class Tensor {
   explicit Tensor(Type type);
   // Shares memory owned elsewhere (a mapped file); `data` must hold type.bytes() bytes.
   Tensor(Type type, std::shared_ptr<std::byte> data) : type_(type), data_(std::move(data)) {}
+  // As many values as the shape has elements; throws std::invalid_argument otherwise.
   template <class T>
   static Tensor of(Shape shape, const std::vector<T>& values) {
+    want_elements({dtype_of<T>(), shape}, values.size());
     Tensor t({dtype_of<T>(), shape});
-    assert(t.elements() == static_cast<int64_t>(values.size()));
     auto out = t.as<T>();
     for (size_t i = 0; i < values.size(); ++i) out[i] = values[i];
     return t;
@@ -88,6 +89,7 @@ class Tensor {
   }
 
  private:
+  static void want_elements(const Type& type, size_t count);
   Type type_;
   std::shared_ptr<std::byte> data_;
 };

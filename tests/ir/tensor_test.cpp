@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <stdexcept>
 
 namespace rung {
 namespace {
@@ -75,6 +76,18 @@ TEST(DType, IsFoundByItsName) {
   EXPECT_EQ(size_of(DType::i64), 8u);
   EXPECT_EQ(size_of(DType::bf16), 2u);
   EXPECT_EQ(size_of(DType::f8e4m3fn), 1u);
+}
+
+TEST(Tensor, HoldsTheValuesThatItIsMadeOf) {
+  Tensor tensor = Tensor::of<int64_t>({1, 3}, {4, 5, 6});
+  EXPECT_EQ(tensor.type(), (Type{DType::i64, {1, 3}}));
+  EXPECT_THAT(tensor.as<int64_t>(), ElementsAre(4, 5, 6));
+}
+
+TEST(Tensor, IsNotMadeOfAnotherNumberOfValues) {
+  EXPECT_THROW(Tensor::of<int64_t>({1, 2}, {4, 5, 6}), std::invalid_argument);
+  EXPECT_THROW(Tensor::of<float>({4}, {1}), std::invalid_argument);
+  EXPECT_THROW(Tensor::of<float>({}, {}), std::invalid_argument);
 }
 
 }  // namespace
