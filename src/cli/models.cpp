@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <ranges>
 
 #include "base/random.hpp"
+#include "cli/names.hpp"
 #include "device/cpu/cpu_info.hpp"
 #include "device/cpu/start_team.hpp"
 #include "import/npz.hpp"
@@ -97,8 +97,7 @@ Result<Inputs> read_inputs(const CommonOptions& options, const Types& types) {
   return read_npz(options.inputs, [&](const std::string& name, const Type& type) -> Result<bool> {
     auto known = types.find(name);
     if (known == types.end())
-      return fail("'{}': there is no input '{}'; the inputs are: {}", options.inputs, name,
-                  fmt::join(std::views::keys(types), ", "));
+      return fail("'{}': there is no input '{}'; the inputs are: {}", options.inputs, name, names_in(types));
     if (!(type == known->second)) return fail("input '{}': got {}, wanted {}", name, type, known->second);
     return true;
   });

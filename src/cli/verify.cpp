@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <ranges>
 #include <set>
 
 #include "base/atomic_file.hpp"
 #include "cli/command.hpp"
 #include "cli/fault.hpp"
 #include "cli/models.hpp"
+#include "cli/names.hpp"
 #include "cli/output.hpp"
 #include "cli/replays.hpp"
 #include "cli/terminal.hpp"
@@ -74,8 +74,7 @@ Result<ArrayNames> array_names(const std::vector<std::string>& map, const Plan& 
     const std::string output = text.substr(0, equals);
     auto name = names.find(output);
     if (name == names.end())
-      return wrong_usage("--map {}: got output '{}', wanted one of: {}", text, output,
-                         fmt::join(std::views::keys(names), ", "));
+      return wrong_usage("--map {}: got output '{}', wanted one of: {}", text, output, names_in(names));
     if (!mapped.insert(output).second) return wrong_usage("--map {}: '{}' has an array already", text, output);
     name->second = text.substr(equals + 1);
   }
@@ -87,7 +86,7 @@ Status check_arrays(const std::string& file, const std::map<std::string, Type>& 
   for (const auto& [output, array] : names)
     if (!arrays.contains(array))
       return fail("'{}': holds no array '{}' to compare output '{}' with; it has: {}", file, array, output,
-                  fmt::join(std::views::keys(arrays), ", "));
+                  names_in(arrays));
   return {};
 }
 
