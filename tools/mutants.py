@@ -123,9 +123,10 @@ def verdict(status, output):
 def check_sound(scratch, mutants):
     """Every named test passes on the sources as they are."""
     scratch.build({mutant.program for mutant in mutants})
-    for mutant in mutants:
-        if (found := scratch.run_test(mutant)) != 'passed':
-            raise Broken(f'{mutant.name}: without the mistake, {mutant.program} {mutant.filter} {found}')
+    verdicts = [(mutant, scratch.run_test(mutant)) for mutant in mutants]
+    if unsound := [f'{mutant.name}: without the mistake, {mutant.program} {mutant.filter} {found}'
+                   for mutant, found in verdicts if found != 'passed']:
+        raise Broken('\n'.join(unsound))
 
 
 def judge(scratch, mutant):

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <exception>
 
+#include "device/cpu/start_team.hpp"
 #include "kernels/access.hpp"
 
 namespace rung::fuzz {
@@ -215,6 +216,7 @@ void damage(Json& plan, FuzzedDataProvider& decisions) {
 }
 
 void mend(Plan& plan) {
+  if (!cpu::check_threads(plan.recipe.threads)) return;  // rows are not asked about no threads
   try {
     for (Step& step : plan.steps)
       if (!mend_step(plan, step)) break;

@@ -19,7 +19,7 @@ namespace {
 using namespace rung;
 
 constexpr int kMostThreads = 4;
-constexpr double kMostFlops = 2e7, kMostBytes = 2e7;  // of a plan that is run: some milliseconds
+constexpr double kMostFlops = 2e6, kMostBytes = 2e6;  // of a plan that is run: some milliseconds with sanitizers
 constexpr uint64_t kMostWeight = 1 << 22, kMostArena = 1 << 26;
 
 struct Counts {
