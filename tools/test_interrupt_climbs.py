@@ -38,12 +38,12 @@ def climbs(deed, *options):
 
 class InterruptClimbs(unittest.TestCase):
     def expect(self, deed, complaint):
-        status, out = climbs(deed, '--span', '0.6')
+        status, out = climbs(deed, '--span', '0.4')
         self.assertEqual(status, 1, out)
         self.assertIn(complaint, out)
 
     def test_says_when_all_ended_as_they_should(self):
-        status, out = climbs(':', '--span', '0.6')
+        status, out = climbs(':', '--span', '0.4')
         self.assertEqual(status, 0, out)
         self.assertIn('2 interrupted; 0 not as they should', out)
 

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <future>
 #include <memory>
 #include <thread>
 
@@ -117,11 +118,13 @@ TEST(TuningDatabase, WaitsForALockAStatedTimeAndLosesNothing) {
   TuningDatabase database = open_database(path);
   database.put("linear a", kTuned);
   auto held = std::make_unique<HeldLock>(path);
-  std::thread frees([&] {
-    std::this_thread::sleep_for(std::chrono::seconds(5));
+  std::promise<void> tried;
+  std::thread frees([&, done = tried.get_future()] {
+    done.wait_for(std::chrono::seconds(5));  // a wait without an end shall fail, not hang
     held.reset();
   });
   auto first = database.save(), again = database.save();
+  tried.set_value();
   EXPECT_EQ(database.saved(), 0u);
   EXPECT_EQ(database.unsaved(), 1u);
   frees.join();
