@@ -102,7 +102,7 @@ struct Contender {
     }
   }
   void run(Team& team, size_t copy) {
-    std::atomic<uint32_t> fault{0};
+    std::atomic<Fault> fault{Fault::none};
     bound.inputs[1] = weights[copy % weights.size()].get();
     const double start = now();
     team.run([&](int thread) { bound.run(team, thread, &fault); });

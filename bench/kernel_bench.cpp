@@ -88,7 +88,7 @@ Tensor values(const std::string& name, const Type& type) {
 // The median of warm runs, microseconds.
 double time_us(const cpu::Bound& bound, cpu::Team& team) {
   using Clock = std::chrono::steady_clock;
-  std::atomic<uint32_t> fault{0};
+  std::atomic<Fault> fault{Fault::none};
   std::vector<double> times;
   auto begin = Clock::now();
   do {

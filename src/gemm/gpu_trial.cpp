@@ -84,7 +84,7 @@ Result<GpuTrial> GpuTrial::make(const GpuTrialOperands& operands, const KernelCa
   }
   size_t scratch = trial.kernel_->scratch_bytes ? trial.kernel_->scratch_bytes(trial.problem_) : 0;
   RUNG_TRY(auto scratch_block, gpu.allocate(scratch));
-  RUNG_TRY(auto fault_block, gpu.allocate(sizeof(uint32_t)));
+  RUNG_TRY(auto fault_block, gpu.allocate(sizeof(Fault)));
   trial.scratch_ = scratch_block->address(), trial.fault_ = fault_block->address();
   trial.blocks_.insert(trial.blocks_.end(), {std::move(scratch_block), std::move(fault_block)});
   if (trial.kernel_->prepare) trial.state_ = trial.kernel_->prepare(trial.problem_);

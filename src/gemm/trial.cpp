@@ -79,7 +79,7 @@ void Trial::add_copy() {
 void Trial::run(cpu::Team& team) {
   const cpu::Bound& bound = copies_[next_];
   next_ = (next_ + 1) % copies_.size();
-  std::atomic<uint32_t> fault{0};
+  std::atomic<Fault> fault{Fault::none};
   team.run([&](int thread) { bound.run(team, thread, &fault); });
 }
 

@@ -49,4 +49,10 @@ std::string_view op_family(const Op& op) {
   return std::visit([](const auto& o) { return std::decay_t<decltype(o)>::kName; }, op);
 }
 
+bool may_fault(const Problem& problem) {
+  const auto* binary = rung::as<Binary>(problem.op);
+  return rung::as<Gather>(problem.op) ||
+         (binary && binary->kind == BinaryKind::div && !is_float(problem.inputs[1].dtype));
+}
+
 }  // namespace rung

@@ -41,6 +41,9 @@ struct Problem {
   }
 };
 
+// Can values of its operands make it fail? Those of a gather's indices and of an integer divisor can.
+bool may_fault(const Problem& problem);
+
 std::string_view op_family(const Op& op);  // the variant's kName: "unary", "linear", ...
 
 }  // namespace rung

@@ -111,7 +111,7 @@ class Lowering {
       if (!stays(operand)) operand.view.strides = contiguous_strides(operand.view.shape);
     RUNG_TRY(chosen, kernel_for(problem_over(node.op, dense, node.type)));
     if (!chosen.kernel) {
-      chosen.kernel = plan_.target->kernels_for(op_family(node.op)).back();
+      RUNG_TRY(chosen.kernel, last_resort(node));
       return chosen;
     }
     for (auto& operand : inputs) {
@@ -119,6 +119,14 @@ class Lowering {
       RUNG_TRY(operand, copy_dense(operand, node.label));
     }
     return chosen;
+  }
+
+  // The row that takes what no other does.
+  Result<const Kernel*> last_resort(const Node& node) const {
+    const std::string_view family = op_family(node.op);
+    auto rows = plan_.target->kernels_for(family);
+    if (rows.empty()) return fail("{}: {} has no kernel for {}", node.label, plan_.target->name, family);
+    return rows.back();
   }
 
   Result<Chosen> kernel_for(const Problem& problem) {
@@ -145,7 +153,9 @@ class Lowering {
     std::vector<PlanOperand> inputs{from};
     Problem problem = problem_over(copy.op, inputs, copy.type);
     RUNG_TRY(Chosen chosen, kernel_for(problem));
-    if (!chosen.kernel) chosen.kernel = plan_.target->kernels_for("reshape").back();
+    if (!chosen.kernel) {
+      RUNG_TRY(chosen.kernel, last_resort(copy));
+    }
     return add_step(copy, *chosen.kernel, std::move(problem), std::move(inputs));
   }
 

@@ -17,7 +17,7 @@ struct Bound {
   Problem problem;
   std::vector<const void*> inputs;
   std::shared_ptr<void> state;
-  std::atomic<uint32_t> fault{0};
+  std::atomic<Fault> fault{Fault::none};
 };
 
 struct Launch {
@@ -47,8 +47,8 @@ class Captured : public Recorder {
     });
     Status status;
     for (size_t i = 0; i < bound_.size(); ++i) {
-      if (bound_[i].fault.load(std::memory_order_relaxed) == 0) continue;
-      uint32_t fault = bound_[i].fault.exchange(0);  // all are cleared: the next run starts clean
+      if (bound_[i].fault.load(std::memory_order_relaxed) == Fault::none) continue;
+      Fault fault = bound_[i].fault.exchange(Fault::none);  // all are cleared: the next run starts clean
       if (status) status = check_fault(fault, plan_.steps[i]);
     }
     return status;
@@ -70,7 +70,7 @@ class Captured : public Recorder {
       const Launch& launch = launches_[static_cast<size_t>(thread)][index];
       launch_on_thread(launch.run, launch.call);
     });
-    return check_fault(bound_[index].fault.exchange(0), plan_.steps[index]);
+    return check_fault(bound_[index].fault.exchange(Fault::none), plan_.steps[index]);
   }
 
  private:

@@ -85,7 +85,7 @@ class Eager : public Recorder {
     std::shared_ptr<void> state = kernel->prepare ? kernel->prepare(problem) : nullptr;
     void* output = block(step.output.index);
     void* scratch = step.scratch ? block(*step.scratch) : nullptr;
-    std::atomic<uint32_t> fault{0};
+    std::atomic<Fault> fault{Fault::none};
     team_.run([&](int thread) {
       launch_on_thread(kernel->run, {problem, inputs.data(), output, scratch, state.get(), thread, &team_, &fault});
     });
@@ -110,12 +110,19 @@ bool runs_onednn(const Plan& plan) {
                      [](const Step& step) { return step.kernel.ends_with("_onednn"); });
 }
 
-Status check_fault(uint32_t fault, const Step& step) {
-  if (fault == 0) return {};
-  if (fault == kKernelThrew)
-    return fail("{} ({}): {} could not run: no memory, or its library failed", step.label, name_of(step.op),
-                step.kernel);
-  return fail("{} ({}): operand {} holds an index out of range", step.label, name_of(step.op), fault - 1);
+Status check_fault(Fault fault, const Step& step) {
+  const auto failed = [&](std::string_view why) { return fail("{} ({}): {}", step.label, name_of(step.op), why); };
+  switch (fault) {
+    case Fault::none:
+      return {};
+    case Fault::index_out_of_range:
+      return failed("an index is out of range");
+    case Fault::integer_divided_by_zero:
+      return failed("an integer is divided by zero");
+    case Fault::kernel_threw:
+      return failed(step.kernel + " could not run: no memory, or its library failed");
+  }
+  return failed(fmt::format("{} left the unknown fault {}", step.kernel, static_cast<uint32_t>(fault)));
 }
 
 }  // namespace rung

@@ -34,7 +34,7 @@ class GpuRecorder : public Recorder {
   }
 
   Status bind() {
-    size_t fault_bytes = plan_.steps.size() * sizeof(uint32_t);
+    size_t fault_bytes = plan_.steps.size() * sizeof(Fault);
     RUNG_TRY(weights_, upload_weights(plan_, plan_.arena_bytes + fault_bytes));
     RUNG_TRY(arena_, gpu_.allocate(plan_.arena_bytes));
     RUNG_TRY(faults_, gpu_.allocate(fault_bytes));
@@ -116,9 +116,9 @@ class GpuRecorder : public Recorder {
     for (const auto& input : step.inputs) bound.inputs.push_back(address(input));
     bound.output = buffer(step.output.index);
     if (step.scratch) bound.scratch = buffer(*step.scratch);
-    bound.fault = faults_->address() + (bound_.size() - 1) * sizeof(uint32_t);
+    bound.fault = faults_->address() + (bound_.size() - 1) * sizeof(Fault);
     if (bound.kernel->prepare) bound.state = bound.kernel->prepare(bound.problem);
-    may_fault_ = may_fault_ || as<Gather>(step.op);
+    may_fault_ = may_fault_ || may_fault(bound.problem);
   }
 
   Status enqueue(size_t index) {
@@ -180,7 +180,7 @@ class GpuRecorder : public Recorder {
   }
 
   Status check_faults() {
-    std::vector<uint32_t> faults(bound_.size());
+    std::vector<Fault> faults(bound_.size());
     RUNG_CHECK(gpu_.download(faults.data(), faults_->address(), faults_->bytes()));
     Status status;
     for (size_t i = 0; i < faults.size() && status; ++i) status = check_fault(faults[i], plan_.steps[i]);

@@ -9,15 +9,12 @@
 
 namespace rung {
 
-// In a fault flag: the kernel threw. Other values are a kernel's own.
-inline constexpr uint32_t kKernelThrew = UINT32_MAX;
-
 // A launch on one thread. The others wait for it whatever happens.
 inline void launch_on_thread(void (*run)(const cpu::Call&), const cpu::Call& call) {
   try {
     run(call);
   } catch (const std::exception&) {
-    call.fault->store(kKernelThrew, std::memory_order_relaxed);
+    call.fault->store(Fault::kernel_threw, std::memory_order_relaxed);
   }
 }
 

@@ -54,6 +54,6 @@ Result<std::unique_ptr<Recorder>> make_captured_recorder(const Plan& plan, cpu::
 Result<std::unique_ptr<Recorder>> make_gpu_recorder(const Plan& plan, bool stepwise);
 
 // The error for a fault flag that a kernel raised.
-Status check_fault(uint32_t fault, const Step& step);
+Status check_fault(Fault fault, const Step& step);
 
 }  // namespace rung

@@ -64,9 +64,9 @@ Result<Outcome> run_gpu_row(const Target& target, const Kernel& kernel, const Ca
   }
   RUNG_TRY(GuardedBlock output, GuardedBlock::make(gpu, test.expected.bytes()));
   RUNG_TRY(GuardedBlock scratch, GuardedBlock::make(gpu, kernel.scratch_bytes ? kernel.scratch_bytes(problem) : 0));
-  RUNG_TRY(auto fault, gpu.allocate(sizeof(uint32_t)));
+  RUNG_TRY(auto fault, gpu.allocate(sizeof(Fault)));
   Outcome outcome{Tensor(test.expected.type())};
-  RUNG_CHECK(gpu.upload(fault->address(), &outcome.fault, sizeof(uint32_t)));
+  RUNG_CHECK(gpu.upload(fault->address(), &outcome.fault, sizeof(Fault)));
   std::shared_ptr<void> state = kernel.prepare ? kernel.prepare(problem) : nullptr;
   auto call = [&] {
     return kernel.enqueue({problem, inputs.data(), output.address(), scratch.address(), state.get(), fault->address(),
@@ -79,7 +79,7 @@ Result<Outcome> run_gpu_row(const Target& target, const Kernel& kernel, const Ca
   RUNG_TRY(auto second, output.read(gpu, intact));
   RUNG_TRY(auto ignored, scratch.read(gpu, intact));
   (void)ignored;
-  RUNG_CHECK(gpu.download(&outcome.fault, fault->address(), sizeof(uint32_t)));
+  RUNG_CHECK(gpu.download(&outcome.fault, fault->address(), sizeof(Fault)));
   std::copy(first.begin(), first.end(), outcome.output.data());
   outcome.repeatable = first == second;
   outcome.in_bounds = intact;

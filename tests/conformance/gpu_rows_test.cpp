@@ -44,7 +44,7 @@ bool expect_conformance(const Target& target, const Kernel& row, const Case& tes
   EXPECT_EQ(difference(outcome->output, test), "");
   EXPECT_TRUE(outcome->in_bounds) << "wrote outside its output or scratch";
   EXPECT_TRUE(outcome->repeatable) << "two calls gave different bits";
-  EXPECT_EQ(outcome->fault, 0u);
+  EXPECT_EQ(outcome->fault, Fault::none);
   return true;
 }
 
@@ -96,8 +96,21 @@ TEST(GpuKernelRows, OfGatherReportAnIndexOutOfRange) {
     for (const Kernel* row : (*target)->kernels_for("gather")) {
       auto outcome = run_gpu_row(**target, *row, test);
       ASSERT_TRUE(outcome) << outcome.error().message;
-      EXPECT_EQ(outcome->fault, 2u) << row->name;
+      EXPECT_EQ(outcome->fault, Fault::index_out_of_range) << row->name;
     }
+  }
+}
+
+TEST(GpuKernelRows, OfIntegerDivisionReportAZero) {
+  auto target = open_target("cuda");
+  if (!target) GTEST_SKIP() << target.error().message;
+  for (const Kernel* row : (*target)->kernels_for("binary")) {
+    Case test = make_case("y = div(x:i64[70], nonzero:i64[70])");
+    if (!(*target)->supports(*row, test.problem)) continue;
+    test.inputs["nonzero"].as<int64_t>()[69] = 0;
+    auto outcome = run_gpu_row(**target, *row, test);
+    ASSERT_TRUE(outcome) << outcome.error().message;
+    EXPECT_EQ(outcome->fault, Fault::integer_divided_by_zero) << row->name;
   }
 }
 

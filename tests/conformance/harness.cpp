@@ -150,7 +150,7 @@ Outcome run_row(const Kernel& kernel, const Case& test, int threads) {
   cpu::Bound bound = cpu::bind(kernel, problem, inputs, output.data());
   bound.scratch = scratch.data();
   cpu::Team team(threads);
-  std::atomic<uint32_t> fault{0};
+  std::atomic<Fault> fault{Fault::none};
   auto call = [&] { team.run([&](int thread) { bound.run(team, thread, &fault); }); };
   call();
   Outcome outcome{Tensor(test.expected.type())};

@@ -31,7 +31,7 @@ struct Outcome {
   Tensor output;
   bool in_bounds = false;   // guard bytes around output and scratch untouched
   bool repeatable = false;  // a second call gave the same bits
-  uint32_t fault = 0;
+  Fault fault = Fault::none;
 };
 Outcome run_row(const Kernel& kernel, const Case& test, int threads);
 

@@ -18,7 +18,7 @@ void expect_conformance(const Kernel& row, const Case& test, int threads) {
   EXPECT_EQ(difference(outcome.output, test), "");
   EXPECT_TRUE(outcome.in_bounds) << "wrote outside its output or scratch";
   EXPECT_TRUE(outcome.repeatable) << "two calls gave different bits";
-  EXPECT_EQ(outcome.fault, 0u);
+  EXPECT_EQ(outcome.fault, Fault::none);
 }
 
 TEST_P(KernelRow, AgreesWithTheReference) {
@@ -64,7 +64,7 @@ TEST(KernelRows, OfGatherReportAnIndexOutOfRange) {
       Case test = make_case("y = gather(x:f32[3,4], index:i64[2])");
       if (!row->supports(test.problem, cpu::cpu_info())) continue;
       test.inputs["index"].as<int64_t>()[1] = std::atoi(bad);
-      EXPECT_EQ(run_row(*row, test, 2).fault, 2u) << row->name;
+      EXPECT_EQ(run_row(*row, test, 2).fault, Fault::index_out_of_range) << row->name;
     }
 }
 
@@ -72,9 +72,9 @@ TEST(KernelRows, OfIntegerDivisionReportAZero) {
   for (const Kernel* row : cpu::kernels_for("binary")) {
     Case test = make_case("y = div(x:i64[70], nonzero:i64[70])");
     if (!row->supports(test.problem, cpu::cpu_info())) continue;
-    EXPECT_EQ(run_row(*row, test, 2).fault, 0u) << row->name;
+    EXPECT_EQ(run_row(*row, test, 2).fault, Fault::none) << row->name;
     test.inputs["nonzero"].as<int64_t>()[69] = 0;
-    EXPECT_EQ(run_row(*row, test, 2).fault, 2u) << row->name;
+    EXPECT_EQ(run_row(*row, test, 2).fault, Fault::integer_divided_by_zero) << row->name;
   }
 }
 

@@ -121,7 +121,7 @@ std::vector<std::vector<std::byte>> run_row(const Kernel& row, const LinearCase&
   std::vector<std::byte> output(problem.output.shape.product() * size_of(c.out) + 64, std::byte{0xab});
   const Bound bound = cpu::bind(row, problem, inputs, output.data());
   Team team(c.threads);
-  std::atomic<uint32_t> fault{0};
+  std::atomic<Fault> fault{Fault::none};
   std::vector<std::vector<std::byte>> results;
   for (int i = 0; i < times; ++i) {
     std::fill(output.begin(), output.end(), std::byte{0xab});

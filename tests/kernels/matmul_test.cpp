@@ -69,7 +69,7 @@ double worst_error(const Kernel& row, const Case& c) {
   Tensor out({c.a.dtype, c.out});
   const Bound bound = cpu::bind(row, c.problem(), {a.data(), b.data()}, out.data());
   Team team(c.threads);
-  std::atomic<uint32_t> fault{0};
+  std::atomic<Fault> fault{Fault::none};
   team.run([&](int thread) { bound.run(team, thread, &fault); });
   const Tensor first = convert(out, DType::f32), a32 = convert(a, DType::f32), b32 = convert(b, DType::f32);
   team.run([&](int thread) { bound.run(team, thread, &fault); });

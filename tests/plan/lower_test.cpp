@@ -46,6 +46,20 @@ TEST(Lowering, CopiesAViewThatBeginsWhereTheKernelCannotRead) {
               ElementsAre(StartsWith("reshape"), StartsWith("unary")));
 }
 
+TEST(Lowering, NamesTheOpThatATargetHasNoKernelFor) {
+  Target target = cpu_target();
+  auto error = [&](const char* text) {
+    auto built = build_plan(graph_of(text), {}, {.target = &target});
+    EXPECT_FALSE(built);
+    return built ? "" : built.error().message;
+  };
+  target.kernels = {};
+  EXPECT_THAT(error("y = softmax(x:f32[4,8])  # the.weights"), HasSubstr("the.weights: cpu has no kernel for softmax"));
+  target.kernels = cpu_target().kernels_for("softmax");
+  EXPECT_THAT(error("y = transpose(softmax(x:f32[4,8]), permutation=[1,0])"),
+              HasSubstr("cpu has no kernel for reshape"));
+}
+
 TEST(Lowering, CopiesWhereAReshapeCutsAcrossStrides) {
   Graph graph = graph_of("y = relu(reshape(transpose(x:f32[4,6], permutation=[1,0]), shape=[3,8]))");
   EXPECT_THAT(kernels_of(plan_of(graph)), ElementsAre(StartsWith("reshape"), StartsWith("unary")));

@@ -84,15 +84,16 @@ INSTANTIATE_TEST_SUITE_P(Recorders, InputsOf,
                          ::testing::Values(Where{false, false}, Where{false, true}, Where{true, false},
                                            Where{true, true}));
 
-// A device whose gather finds an index out of range once.
+// A device whose kernel raises a fault once.
 class RaisedFault : public ::testing::TestWithParam<bool> {
  protected:
-  static Status enqueue_gather(const gpu::Call& call) {
-    auto* fault = static_cast<uint32_t*>(gpu::device_pointer(call.fault));
+  template <Fault kFault>
+  static Status enqueue_faulty(const gpu::Call& call) {
+    auto* fault = static_cast<Fault*>(gpu::device_pointer(call.fault));
     return call.gpu.check(testing::fake::submit([fault] {
-                            if (s_faults > 0) --s_faults, *fault = 2;
+                            if (s_faults > 0) --s_faults, *fault = kFault;
                           }),
-                          "gather");
+                          "faulty");
   }
   static inline int s_faults = 0;
 };
@@ -101,7 +102,7 @@ TEST_P(RaisedFault, OnADeviceIsToldOnceAndNotOfTheNextRun) {
   Kernel faulty{.name = "gather_faulty",
                 .op = "gather",
                 .supports = [](const Problem&, const Machine&) { return accept(); },
-                .enqueue = enqueue_gather};
+                .enqueue = enqueue_faulty<Fault::index_out_of_range>};
   std::vector<const Kernel*> rows{&faulty};
   Target target = testing::fake_target();
   target.kernels = rows;
@@ -117,9 +118,30 @@ TEST_P(RaisedFault, OnADeviceIsToldOnceAndNotOfTheNextRun) {
   s_faults = 1;
   Status failed = session->run();
   ASSERT_FALSE(failed);
-  EXPECT_THAT(failed.error().message, HasSubstr("the.lookup (gather): operand 1 holds an index out of range"));
+  EXPECT_THAT(failed.error().message, HasSubstr("the.lookup (gather): an index is out of range"));
   EXPECT_FALSE(device_failed(failed));
   EXPECT_TRUE(session->run());
+}
+
+// Flags are looked at where an op may raise one, and an integer division may.
+TEST_P(RaisedFault, OnADeviceIsLookedForAfterAnIntegerDivision) {
+  Kernel faulty{.name = "binary_faulty",
+                .op = "binary",
+                .supports = [](const Problem&, const Machine&) { return accept(); },
+                .enqueue = enqueue_faulty<Fault::integer_divided_by_zero>};
+  std::vector<const Kernel*> rows{&faulty};
+  Target target = testing::fake_target();
+  target.kernels = rows;
+  auto built = build_plan(graph_of("q: i64[3] = div(x:i64[3], y:i64[3])  # the.quotient\nreturn q=q"),
+                          {.capture = GetParam(), .threads = 0}, {.target = &target});
+  ASSERT_TRUE(built) << built.error().message;
+  s_faults = 0;
+  auto session = Session::create(std::make_shared<Plan>(std::move(built->plan)), nullptr);
+  ASSERT_TRUE(session) << session.error().message;
+  s_faults = 1;
+  Status failed = session->run();
+  ASSERT_FALSE(failed);
+  EXPECT_THAT(failed.error().message, HasSubstr("the.quotient (div): an integer is divided by zero"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Captured, RaisedFault, ::testing::Bool());

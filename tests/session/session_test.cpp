@@ -152,9 +152,18 @@ TEST_P(RunTimeFault, NamesTheOpAndLeavesTheSessionUsable) {
                            {.capture = GetParam()}));
   Tensor good = Tensor::of<int64_t>({3}, {0, 3, 1}), bad = Tensor::of<int64_t>({3}, {0, 4, 1});
   EXPECT_THAT(error_of(session, {{"i", good}, {"j", bad}}),
-              HasSubstr("second.lookup (gather): operand 1 holds an index"));
+              HasSubstr("second.lookup (gather): an index is out of range"));
   EXPECT_THAT(error_of(session, {{"i", bad}, {"j", bad}}), HasSubstr("first.lookup (gather)"));
   EXPECT_EQ(error_of(session, {{"i", good}, {"j", good}}), "no error");
+}
+
+TEST_P(RunTimeFault, TellsADivisionByZeroFromAnIndex) {
+  Session session =
+      session_over(plan_of("q: i64[3] = div(x:i64[3], y:i64[3])  # the.quotient\nreturn q=q", {.capture = GetParam()}));
+  Tensor good = Tensor::of<int64_t>({3}, {7, 8, 9}), bad = Tensor::of<int64_t>({3}, {1, 0, 1});
+  EXPECT_THAT(error_of(session, {{"x", good}, {"y", bad}}),
+              HasSubstr("the.quotient (div): an integer is divided by zero"));
+  EXPECT_EQ(error_of(session, {{"x", bad}, {"y", good}}), "no error");
 }
 
 INSTANTIATE_TEST_SUITE_P(Captured, RunTimeFault, testing::Bool());

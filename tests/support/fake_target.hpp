@@ -19,7 +19,7 @@ inline Status enqueue_reference(const gpu::Call& call) {
       cpu::bind(*row, std::move(problem), std::move(inputs), gpu::device_pointer(call.output)));
   return call.gpu.check(fake::submit([bound] {
                           cpu::Team alone(1);
-                          std::atomic<uint32_t> fault{0};
+                          std::atomic<Fault> fault{Fault::none};
                           alone.run([&](int thread) { bound->run(alone, thread, &fault); });
                         }),
                         row->name);

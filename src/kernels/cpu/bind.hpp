@@ -42,7 +42,7 @@ struct Bound {
   std::shared_ptr<void> state;
   std::vector<std::shared_ptr<std::byte>> owned;  // keeps packed operands and scratch alive; bind() fills it
 
-  void run(Team& team, int thread, std::atomic<uint32_t>* fault) const {
+  void run(Team& team, int thread, std::atomic<Fault>* fault) const {
     kernel->run({problem, inputs.data(), output, scratch, state.get(), thread, &team, fault});
   }
 };

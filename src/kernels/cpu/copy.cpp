@@ -163,7 +163,7 @@ void run_gather(const Call& call) {
     int64_t which = i % plan.count, index = wide ? call.in<int64_t>(1)[which] : call.in<int32_t>(1)[which];
     std::byte* to = call.out<std::byte>() + static_cast<size_t>(i) * bytes;
     if (index < 0 || index >= plan.size) {
-      call.fault->store(2, std::memory_order_relaxed);
+      call.fault->store(Fault::index_out_of_range, std::memory_order_relaxed);
       std::memset(to, 0, bytes);
       continue;
     }

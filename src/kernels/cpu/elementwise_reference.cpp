@@ -1,5 +1,5 @@
 // Reference rows of the element-wise ops: unary, binary, cast, select. Floats compute in f32,
-// integers and bool in i64; an integer division by zero is reported as the divisor's fault.
+// integers and bool in i64; an integer division by zero is reported as a fault.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/cpu/element.hpp"
 #include "kernels/cpu/scalar_math.hpp"
@@ -46,7 +46,7 @@ void run_binary(const Call& call) {
       return store_f32(call.output, out, i, scalar(kind, x, y));
     }
     int64_t x = load_i64(call.inputs[0], in, at[0]), y = load_i64(call.inputs[1], in, at[1]);
-    if (kind == BinaryKind::div && y == 0) call.fault->store(2, std::memory_order_relaxed);
+    if (kind == BinaryKind::div && y == 0) call.fault->store(Fault::integer_divided_by_zero, std::memory_order_relaxed);
     store_i64(call.output, out, i, scalar(kind, x, y));
   });
 }

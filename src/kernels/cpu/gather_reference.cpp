@@ -36,7 +36,7 @@ void run(const Call& call) {
     for (int64_t i = mine.begin; i < mine.end; ++i, walk.next()) {
       int64_t index = load_i64(call.inputs[1], p.inputs[1].dtype, walk[1]);
       bool valid = index >= 0 && index < x.shape[axis];
-      if (!valid) call.fault->store(2, std::memory_order_relaxed);
+      if (!valid) call.fault->store(Fault::index_out_of_range, std::memory_order_relaxed);
       call.out<T>()[i] = valid ? call.in<T>(0)[walk[0] + index * x.strides[axis]] : T{};
     }
   });

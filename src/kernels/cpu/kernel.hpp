@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "device/cpu/team.hpp"
+#include "kernels/fault.hpp"
 #include "kernels/kernel.hpp"
 
 namespace rung::cpu {
@@ -18,8 +19,7 @@ struct Call {
   const void* state;  // what prepare() returned
   int thread;
   Team* team;
-  std::atomic<uint32_t>*
-      fault;  // set to 1 + operand's index when its values cannot be used (a gather index out of range)
+  std::atomic<Fault>* fault;  // set where operands' values cannot be used
   template <class T>
   const T* in(size_t i) const {
     return static_cast<const T*>(inputs[i]);

@@ -187,7 +187,7 @@ __device__ void interpret(const ElementwiseArguments& a) {
 
 __device__ int64_t divide(const ElementwiseArguments& a, int64_t x, int64_t y) {
   if (y == 0) {
-    element<uint32_t>(a.fault, 0) = 2;
+    element<Fault>(a.fault, 0) = Fault::integer_divided_by_zero;
     return 0;
   }
   return y == -1 ? static_cast<int64_t>(-static_cast<uint64_t>(x)) : x / y;

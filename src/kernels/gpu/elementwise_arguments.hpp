@@ -3,6 +3,7 @@
 #pragma once
 #include "ir/dtype.hpp"
 #include "ir/op_kinds.hpp"
+#include "kernels/fault.hpp"
 #include "kernels/gpu/nest.hpp"
 
 namespace rung::gpu {

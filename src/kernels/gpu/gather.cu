@@ -16,7 +16,7 @@ __device__ void gather(const GatherArguments& a) {
   wait_for_producers();
   int64_t index = load_as<int64_t>(a.indices, a.index_type, offsets[1]);
   if (index < 0 || index >= a.length) {
-    element<uint32_t>(a.fault, 0) = 2;  // the second operand's
+    element<Fault>(a.fault, 0) = Fault::index_out_of_range;
     index = 0;
   }
   element<Unit>(a.out, at) =

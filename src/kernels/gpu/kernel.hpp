@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "device/gpu/gpu.hpp"
+#include "kernels/fault.hpp"
 #include "kernels/kernel.hpp"
 
 namespace rung::gpu {
@@ -14,7 +15,7 @@ struct Call {
   Address output;
   Address scratch;    // scratch_bytes(), 256-byte aligned; contents undefined
   const void* state;  // what prepare() returned
-  Address fault;      // u32: set to 1 + operand's index when its values cannot be used (an index out of range)
+  Address fault;      // of a Fault: set where operands' values cannot be used
   Gpu& gpu;
   Stream stream;
 
