@@ -104,6 +104,7 @@ TEST(GpuKernelRows, OfGatherReportAnIndexOutOfRange) {
 TEST(GpuKernelRows, OfIntegerDivisionReportAZero) {
   auto target = open_target("cuda");
   if (!target) GTEST_SKIP() << target.error().message;
+  int rows = 0;
   for (const Kernel* row : (*target)->kernels_for("binary")) {
     Case test = make_case("y = div(x:i64[70], nonzero:i64[70])");
     if (!(*target)->supports(*row, test.problem)) continue;
@@ -111,7 +112,9 @@ TEST(GpuKernelRows, OfIntegerDivisionReportAZero) {
     auto outcome = run_gpu_row(**target, *row, test);
     ASSERT_TRUE(outcome) << outcome.error().message;
     EXPECT_EQ(outcome->fault, Fault::integer_divided_by_zero) << row->name;
+    ++rows;
   }
+  EXPECT_GT(rows, 0);
 }
 
 }  // namespace
