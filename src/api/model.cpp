@@ -11,6 +11,7 @@
 #include "ladder/subject.hpp"
 #include "plan/build.hpp"
 #include "plan/file.hpp"
+#include "plan/named.hpp"
 #include "rung/rung.hpp"
 #include "session/session.hpp"
 
@@ -56,11 +57,10 @@ Tensor to_public(const rung::Tensor& tensor) {
 
 // The type is checked against the plan's before memory is taken for it.
 Result<rung::Tensor> to_internal(const std::string& name, const Tensor& tensor, const Plan& plan) {
-  auto port = std::find_if(plan.inputs.begin(), plan.inputs.end(), [&](const auto& p) { return p.name == name; });
-  auto frozen = std::find_if(plan.frozen.begin(), plan.frozen.end(), [&](const auto& f) { return f.name == name; });
-  bool is_input = port != plan.inputs.end();
-  if (!is_input && frozen == plan.frozen.end()) return fail("the model has no input '{}'", name);
-  const Type& wanted = is_input ? port->type : frozen->value.type();
+  const auto* port = find_named(plan.inputs, name);
+  const auto* frozen = find_named(plan.frozen, name);
+  if (!port && !frozen) return fail("the model has no input '{}'", name);
+  const Type& wanted = port ? port->type : frozen->value.type();
   RUNG_TRY(rung::DType dtype, to_internal(tensor.dtype));
   RUNG_TRY(Shape shape, to_internal(tensor.shape));
   if (Type type{dtype, shape}; !(type == wanted)) return fail("input '{}': got {}, wanted {}", name, type, wanted);

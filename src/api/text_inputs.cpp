@@ -2,24 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/text_inputs.hpp"
 
-#include <algorithm>
-
 #include "import/tokenizer.hpp"
+#include "plan/named.hpp"
 #include "session/session.hpp"
 
 namespace rung {
-namespace {
-
-template <class Named>
-const Named* named(const std::vector<Named>& list, std::string_view name) {
-  auto it = std::find_if(list.begin(), list.end(), [&](const auto& one) { return one.name == name; });
-  return it == list.end() ? nullptr : &*it;
-}
-
-}  // namespace
 
 Result<NamedTensors> inputs_of_text(const Plan& plan, std::string_view text) {
-  const auto* ids = named(plan.inputs, "input_ids");
+  const auto* ids = find_named(plan.inputs, "input_ids");
   if (!ids || plan.attachments.empty()) return fail("the model has no tokenizer of its own, or no input 'input_ids'");
   const int64_t length = ids->type.shape.rank() > 0 ? ids->type.shape.back() : 1;
   RUNG_TRY(Tokenizer tokenizer, Tokenizer::from_texts(plan.attachments));
@@ -28,8 +18,8 @@ Result<NamedTensors> inputs_of_text(const Plan& plan, std::string_view text) {
   for (const auto& [name, values] :
        {std::pair{"input_ids", &encoding.ids}, std::pair{"attention_mask", &encoding.attention_mask},
         std::pair{"token_type_ids", &encoding.token_type_ids}}) {
-    const auto* input = named(plan.inputs, name);
-    const auto* frozen = named(plan.frozen, name);
+    const auto* input = find_named(plan.inputs, name);
+    const auto* frozen = find_named(plan.frozen, name);
     if (!input && !frozen) continue;
     const Type& type = input ? input->type : frozen->value.type();
     const Type text_type{DType::i64, {1, static_cast<int64_t>(values->size())}};

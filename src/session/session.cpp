@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/session.hpp"
 
-#include <algorithm>
 #include <cstring>
 
 #include "ir/finite.hpp"
+#include "plan/named.hpp"
 
 namespace rung {
 namespace {
@@ -17,12 +17,6 @@ Status check_range(const PlanInput& input, const Tensor& value) {
     if (v < *input.first || v > *input.last)
       return fail("input '{}': got value {}, wanted {} to {}", input.name, v, *input.first, *input.last);
   return {};
-}
-
-template <class Named>
-const Named* find_named(const std::vector<Named>& list, const std::string& name) {
-  auto it = std::find_if(list.begin(), list.end(), [&](const auto& entry) { return entry.name == name; });
-  return it == list.end() ? nullptr : &*it;
 }
 
 Status check_given(const Plan& plan, const NamedTensors& given) {

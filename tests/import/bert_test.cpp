@@ -6,6 +6,7 @@
 #include "huggingface_support.hpp"
 #include "ir/text.hpp"
 #include "support/graphs.hpp"
+#include "support/rows.hpp"
 
 namespace rung {
 namespace {
@@ -95,14 +96,6 @@ NamedTensors three_rows() {
     all.emplace(name, std::move(rows));
   }
   return all;
-}
-
-Tensor row_of(const Tensor& batch, int64_t row) {
-  Shape shape = batch.shape();
-  shape[0] = 1;
-  Tensor one({batch.dtype(), shape});
-  std::copy_n(batch.data() + static_cast<size_t>(row) * one.bytes(), one.bytes(), one.data());
-  return one;
 }
 
 // A row of a batch does not know of the others.

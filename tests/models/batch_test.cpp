@@ -13,6 +13,7 @@
 #include "reference/evaluate.hpp"
 #include "session/session.hpp"
 #include "support/graphs.hpp"
+#include "support/rows.hpp"
 
 namespace rung {
 namespace {
@@ -60,14 +61,6 @@ NamedTensors texts(int64_t rows, int64_t length, int64_t vocabulary) {
     }
   }
   return all;
-}
-
-Tensor row_of(const Tensor& batch, int64_t row) {
-  Shape shape = batch.shape();
-  shape[0] = 1;
-  Tensor one({batch.dtype(), shape});
-  std::copy_n(batch.data() + static_cast<size_t>(row) * one.bytes(), one.bytes(), one.data());
-  return one;
 }
 
 NamedTensors row_of(const NamedTensors& batch, int64_t row) {

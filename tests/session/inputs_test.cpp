@@ -2,6 +2,7 @@
 // and what is refused changes nothing.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <utility>
 
 #include "plan/support.hpp"
 #include "support/fake_target.hpp"
@@ -84,62 +85,57 @@ INSTANTIATE_TEST_SUITE_P(Recorders, InputsOf,
                          ::testing::Values(Where{false, false}, Where{false, true}, Where{true, false},
                                            Where{true, true}));
 
-// A device whose kernel raises a fault once.
+// A device with one kernel, which raises `fault_` at the next run, once.
 class RaisedFault : public ::testing::TestWithParam<bool> {
  protected:
-  template <Fault kFault>
-  static Status enqueue_faulty(const gpu::Call& call) {
+  static Status enqueue(const gpu::Call& call) {
     auto* fault = static_cast<Fault*>(gpu::device_pointer(call.fault));
     return call.gpu.check(testing::fake::submit([fault] {
-                            if (s_faults > 0) --s_faults, *fault = kFault;
+                            if (fault_ != Fault::none) *fault = std::exchange(fault_, Fault::none);
                           }),
                           "faulty");
   }
-  static inline int s_faults = 0;
+  Session session_over(const char* text, std::string_view op) {
+    fault_ = Fault::none;
+    kernel_.op = op;
+    target_.kernels = rows_;
+    auto built = build_plan(graph_of(text), {.capture = GetParam(), .threads = 0}, {.target = &target_});
+    EXPECT_TRUE(built) << built.error().message;
+    auto session = Session::create(std::make_shared<Plan>(std::move(built->plan)), nullptr);
+    EXPECT_TRUE(session) << session.error().message;
+    return std::move(*session);
+  }
+  static inline Fault fault_ = Fault::none;
+
+ private:
+  Kernel kernel_{.name = "faulty",
+                 .op = "",
+                 .supports = [](const Problem&, const Machine&) { return accept(); },
+                 .enqueue = enqueue};
+  std::vector<const Kernel*> rows_{&kernel_};
+  Target target_ = testing::fake_target();
 };
 
 TEST_P(RaisedFault, OnADeviceIsToldOnceAndNotOfTheNextRun) {
-  Kernel faulty{.name = "gather_faulty",
-                .op = "gather",
-                .supports = [](const Problem&, const Machine&) { return accept(); },
-                .enqueue = enqueue_faulty<Fault::index_out_of_range>};
-  std::vector<const Kernel*> rows{&faulty};
-  Target target = testing::fake_target();
-  target.kernels = rows;
-  auto built = build_plan(graph_of("t: f32[4,2] = constant(name=\"t\")\n"
-                                   "a: f32[3,2] = gather(t, i:i64[3], axis=0)  # the.lookup\n"
-                                   "return a=a"),
-                          {.capture = GetParam(), .threads = 0}, {.target = &target});
-  ASSERT_TRUE(built) << built.error().message;
-  s_faults = 0;
-  auto session = Session::create(std::make_shared<Plan>(std::move(built->plan)), nullptr);
-  ASSERT_TRUE(session) << session.error().message;
-  ASSERT_TRUE(session->run());
-  s_faults = 1;
-  Status failed = session->run();
+  Session session = session_over(
+      "t: f32[4,2] = constant(name=\"t\")\n"
+      "a: f32[3,2] = gather(t, i:i64[3], axis=0)  # the.lookup\n"
+      "return a=a",
+      "gather");
+  ASSERT_TRUE(session.run());
+  fault_ = Fault::index_out_of_range;
+  Status failed = session.run();
   ASSERT_FALSE(failed);
   EXPECT_THAT(failed.error().message, HasSubstr("the.lookup (gather): an index is out of range"));
   EXPECT_FALSE(device_failed(failed));
-  EXPECT_TRUE(session->run());
+  EXPECT_TRUE(session.run());
 }
 
 // Flags are looked at where an op may raise one, and an integer division may.
 TEST_P(RaisedFault, OnADeviceIsLookedForAfterAnIntegerDivision) {
-  Kernel faulty{.name = "binary_faulty",
-                .op = "binary",
-                .supports = [](const Problem&, const Machine&) { return accept(); },
-                .enqueue = enqueue_faulty<Fault::integer_divided_by_zero>};
-  std::vector<const Kernel*> rows{&faulty};
-  Target target = testing::fake_target();
-  target.kernels = rows;
-  auto built = build_plan(graph_of("q: i64[3] = div(x:i64[3], y:i64[3])  # the.quotient\nreturn q=q"),
-                          {.capture = GetParam(), .threads = 0}, {.target = &target});
-  ASSERT_TRUE(built) << built.error().message;
-  s_faults = 0;
-  auto session = Session::create(std::make_shared<Plan>(std::move(built->plan)), nullptr);
-  ASSERT_TRUE(session) << session.error().message;
-  s_faults = 1;
-  Status failed = session->run();
+  Session session = session_over("q: i64[3] = div(x:i64[3], y:i64[3])  # the.quotient\nreturn q=q", "binary");
+  fault_ = Fault::integer_divided_by_zero;
+  Status failed = session.run();
   ASSERT_FALSE(failed);
   EXPECT_THAT(failed.error().message, HasSubstr("the.quotient (div): an integer is divided by zero"));
 }

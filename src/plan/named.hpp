@@ -1,0 +1,17 @@
+// A plan's inputs, outputs and frozen inputs, found by name.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+namespace rung {
+
+// Null if there is none of that name.
+template <class Named>
+const Named* find_named(const std::vector<Named>& list, std::string_view name) {
+  auto it = std::find_if(list.begin(), list.end(), [&](const Named& entry) { return entry.name == name; });
+  return it == list.end() ? nullptr : &*it;
+}
+
+}  // namespace rung
