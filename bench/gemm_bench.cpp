@@ -119,7 +119,7 @@ void bench(const Shape3& s, DType type, int threads, double peak) {
   Tensor out({type, problem.output.shape});
   std::vector<Contender> contenders;
   for (const Kernel* row : kernels_for("linear"))
-    if (row->name != "linear_reference" && row->supports(problem, cpu_info()))
+    if (row->role != Role::fallback && row->supports(problem, cpu_info()))
       contenders.emplace_back(row, problem, inputs, out);
   const double flop = 2.0 * static_cast<double>(s.m * s.n * s.k), bytes = static_cast<double>(inputs[1].bytes());
   for (bool cold : {false, true}) {

@@ -21,15 +21,13 @@ void add_variants(const Problem& problem, const Kernel& kernel, std::vector<Kern
 Candidates candidates_for(const Target& target, const Problem& problem) {
   Candidates found;
   std::vector<const Kernel*> rows;
-  const auto table = target.kernels_for(op_family(problem.op));
-  const auto* library_default = target.library_row(op_family(problem.op));
-  for (const auto* kernel : table) {
-    bool reference = kernel == table.back();
-    if (reference && !rows.empty()) break;
+  const auto* baseline = target.row_of(op_family(problem.op), Role::library);
+  for (const auto* kernel : target.kernels_for(op_family(problem.op))) {
+    if (kernel->role == Role::fallback && !rows.empty()) continue;
     Verdict verdict = target.supports(*kernel, problem);
     if (!verdict) {
       found.refused.push_back({std::string(kernel->name), verdict.reason});
-    } else if (kernel == library_default) {
+    } else if (kernel == baseline) {
       rows.insert(rows.begin(), kernel);
     } else {
       rows.push_back(kernel);

@@ -93,8 +93,8 @@ Result<GpuTrial> GpuTrial::make(const GpuTrialOperands& operands, const KernelCa
 
 Status GpuTrial::enqueue(size_t copy) {
   gpu::Gpu& gpu = *operands_->target().gpu;
-  return kernel_->enqueue(
-      {problem_, inputs_[copy].data(), operands_->output(), scratch_, state_.get(), fault_, gpu, gpu.stream()});
+  return gpu::enqueue(*kernel_, {problem_, inputs_[copy].data(), operands_->output(), scratch_, state_.get(), fault_,
+                                 gpu, gpu.stream()});
 }
 
 Status GpuTrial::enqueue_round(size_t launches) {

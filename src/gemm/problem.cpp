@@ -5,32 +5,57 @@
 namespace rung {
 namespace {
 
+// f32[128,384]{1152,1}
+std::string strided_text(const Operand& operand) {
+  std::string strides = to_string(operand.strides);
+  return to_string(Type{operand.dtype, operand.shape}) + "{" + strides.substr(1, strides.size() - 2) + "}";
+}
+
 std::string operand_text(const Operand& operand) {
-  std::string text = to_string(Type{operand.dtype, operand.shape});
-  if (!operand.contiguous()) {
-    std::string strides = to_string(operand.strides);
-    text += "{" + strides.substr(1, strides.size() - 2) + "}";
-  }
+  std::string text = operand.contiguous() ? to_string(Type{operand.dtype, operand.shape}) : strided_text(operand);
   return operand.constant ? text + "*" : text;
 }
 
+// What the sizes and types of a linear do not say of an operand: rows that are not dense, other strides with the shape
+// that they walk, and whether it is constant where such operands mostly are not, or the other way round.
+std::string unusual_text(std::string_view name, const Operand& operand, bool mostly_constant) {
+  std::string text;
+  if (!operand.contiguous())
+    text += operand.is_rows() ? fmt::format(" ld{}={}", name, operand.row_stride())
+                              : fmt::format(" {}={}", name, strided_text(operand));
+  if (operand.constant != mostly_constant)
+    text += fmt::format(" {}={}", name, mostly_constant ? "dynamic" : "constant");
+  return text;
+}
+
 std::string linear_key(const Problem& problem, const Linear& op) {
-  const auto &x = problem.inputs[0], &w = problem.inputs[1];
+  const auto at = [&](int i) -> const Operand& { return problem.inputs[static_cast<size_t>(i)]; };
+  const Operand &x = at(0), &w = at(1);
   std::string text = fmt::format("linear m={} n={} k={} x={} w={} out={}", problem.output.rows(),
                                  w.shape[0] / (op.gated ? 2 : 1), x.shape.back(), x.dtype, w.dtype, op.out);
-  if (!x.contiguous()) text += x.is_rows() ? fmt::format(" ldx={}", x.row_stride()) : " x=strided";
-  if (!w.constant) text += " w=dynamic";
-  if (op.has_bias)
-    text += problem.inputs[2].dtype == w.dtype ? " bias" : fmt::format(" bias={}", problem.inputs[2].dtype);
+  text += unusual_text("x", x, false) + unusual_text("w", w, true);
+  if (op.has_bias) {
+    const Operand& bias = at(op.bias_at());
+    text += bias.dtype == w.dtype ? " bias" : fmt::format(" bias={}", bias.dtype);
+    text += unusual_text("bias", bias, true);
+  }
   if (op.gated) text += " gated";
   if (op.activation != Activation::none) text += fmt::format(" act={}", name_of(op.activation));
-  const auto dtype = [&](int at) { return problem.inputs[static_cast<size_t>(at)].dtype; };
-  if (op.has_residual) text += fmt::format(" residual={}{}", dtype(op.residual_at()), op.split_residual ? "x2" : "");
-  if (op.rotated_heads > 0)
-    text += fmt::format(" rotated={}x{} angles={}", op.rotated_heads,
-                        problem.inputs[static_cast<size_t>(op.cos_at())].shape.back(), dtype(op.cos_at()));
-  if (op.feeds_norm) text += fmt::format(" feeds_norm={}", dtype(op.scale_at()));
-  if (op.normed) text += fmt::format(" normed={}", dtype(op.squares_at()));
+  if (op.has_residual) {
+    const Operand& residual = at(op.residual_at());
+    text += fmt::format(" residual={}{}", residual.dtype, op.split_residual ? "x2" : "");
+    text += unusual_text("residual", residual, false);
+  }
+  if (op.rotated_heads > 0) {
+    const Operand &cos = at(op.cos_at()), &sin = at(op.sin_at());
+    text += fmt::format(" rotated={}x{} angles={}", op.rotated_heads, cos.shape.back(), cos.dtype);
+    if (sin.dtype != cos.dtype) text += fmt::format(" sin={}", sin.dtype);
+    text += unusual_text("cos", cos, false) + unusual_text("sin", sin, false);
+  }
+  if (op.feeds_norm)
+    text += fmt::format(" feeds_norm={}", at(op.scale_at()).dtype) + unusual_text("scale", at(op.scale_at()), true);
+  if (op.normed)
+    text += fmt::format(" normed={}", at(op.squares_at()).dtype) + unusual_text("squares", at(op.squares_at()), false);
   return text;
 }
 

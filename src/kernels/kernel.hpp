@@ -19,10 +19,20 @@ namespace gpu {
 struct Call;
 }
 
+// Bytes: where results and scratch begin, as GPU libraries want it; more than vectors need.
+inline constexpr uint64_t kBufferAlignment = 256;
+
 // A parameter that the tuner may set, and the values worth trying; the first is the default.
 struct Tunable {
   std::string_view name;
   std::vector<int64_t> values;
+};
+
+// How a row stands to the others of its op.
+enum class Role : uint8_t {
+  fast,
+  library,   // calls a GEMM library; the first of an op is its baseline, and always a candidate
+  fallback,  // takes what no other row does, slowly: operands are copied for any other row, and no fusion is worth it
 };
 
 struct Kernel {
@@ -39,7 +49,7 @@ struct Kernel {
   std::vector<Tunable> (*tunables)(const Problem&) = nullptr;
   uint64_t alignment = 1;                         // bytes: where operands must begin; a plan copies views that do not
   Status (*enqueue)(const gpu::Call&) = nullptr;  // GPU rows: puts its launches into the call's stream
-  bool last_resort = false;                       // takes what no other row does, slowly: no fusion is worth it
+  Role role = Role::fast;
 };
 
 }  // namespace rung

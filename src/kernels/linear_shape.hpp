@@ -14,7 +14,7 @@ struct LinearShape {
   explicit LinearShape(const Problem& problem);
 };
 
-// What all rows but the last resorts want: rows of one stride for x, residual, angles and squares, dense w, bias and
+// What all rows but the fallbacks want: rows of one stride for x, residual, angles and squares, dense w, bias and
 // scale, float types that `known` accepts.
 Verdict supports_linear_operands(const Problem& problem, bool (*known)(DType));
 // The same for rows that know no extended form (Linear::is_extended).

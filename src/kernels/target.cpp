@@ -16,7 +16,7 @@
 
 namespace rung {
 
-// Rows of one family stand together.
+// Rows of one family stand together in the table.
 std::span<const Kernel* const> Target::kernels_for(std::string_view family) const {
   auto of_family = [&](const Kernel* row) { return row->op == family; };
   auto first = std::find_if(kernels.begin(), kernels.end(), of_family);
@@ -28,9 +28,10 @@ const Kernel* Target::kernel_named(std::string_view row_name) const {
   return it == kernels.end() ? nullptr : *it;
 }
 
-const Kernel* Target::library_row(std::string_view family) const {
-  if (family != "linear" && family != "matmul") return nullptr;
-  return kernel_named(fmt::format("{}_{}", family, kind == "cpu" ? "onednn" : "cublaslt"));
+const Kernel* Target::row_of(std::string_view family, Role role) const {
+  const auto rows = kernels_for(family);
+  auto it = std::find_if(rows.begin(), rows.end(), [&](const Kernel* row) { return row->role == role; });
+  return it == rows.end() ? nullptr : *it;
 }
 
 const Target& cpu_target() {

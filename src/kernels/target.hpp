@@ -22,11 +22,11 @@ struct Target {
   std::span<const Kernel* const> kernels;  // all rows; those of one op in order of preference
   std::shared_ptr<gpu::Gpu> gpu;           // what runs them; null: the processor
 
-  // The rows of an op's family, its last resort last.
+  // The rows of an op's family, in order of preference.
   std::span<const Kernel* const> kernels_for(std::string_view family) const;
   const Kernel* kernel_named(std::string_view name) const;  // null if there is none
-  // The vendor library's row for a family, null where there is none: the baseline, and always a candidate.
-  const Kernel* library_row(std::string_view family) const;
+  // The first row of a family in this role; null where there is none.
+  const Kernel* row_of(std::string_view family, Role role) const;
   Verdict supports(const Kernel& kernel, const Problem& problem) const { return kernel.supports(problem, machine); }
 };
 

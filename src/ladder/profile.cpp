@@ -114,7 +114,7 @@ double gemm_gflops(cpu::Team& team, DType dtype, double seconds) {
   double best = 0;
   const int64_t end = now_ns() + static_cast<int64_t>(seconds * 1e9);
   for (const auto& candidate : candidates_for(cpu_target(), problem).list) {
-    if (!candidate.params.empty() || candidate.kernel->name.ends_with("_reference")) continue;
+    if (!candidate.params.empty() || candidate.kernel->role == Role::fallback) continue;
     if (best > 0 && now_ns() >= end) break;
     Trial trial(operands, candidate, 0);
     best = std::max(best, 2e-3 * static_cast<double>(m * n * k) / trial.median_us(team, 0.02));

@@ -11,8 +11,8 @@ namespace {
 constexpr uint64_t kMostArenaBytes = kMostOperandBytes;
 
 Status check_buffer(const Plan& plan, const Buffer& b) {
-  if (b.offset % 64 || b.offset > plan.arena_bytes || b.bytes > plan.arena_bytes - b.offset || b.bytes == 0 ||
-      b.first_step > b.last_step || b.last_step > plan.steps.size())
+  if (b.offset % kBufferAlignment || b.offset > plan.arena_bytes || b.bytes > plan.arena_bytes - b.offset ||
+      b.bytes == 0 || b.first_step > b.last_step || b.last_step > plan.steps.size())
     return fail("a buffer of {} bytes at {}, alive from step {} to {}, does not fit the arena of {} and {} steps",
                 b.bytes, b.offset, b.first_step, b.last_step, plan.arena_bytes, plan.steps.size());
   return {};

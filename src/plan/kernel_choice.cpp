@@ -2,32 +2,45 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/kernel_choice.hpp"
 
+#include "base/log.hpp"
 #include "gemm/candidates.hpp"
 #include "gemm/problem.hpp"
 
 namespace rung {
 
-bool is_reference_row(const Kernel& kernel) { return kernel.name.ends_with("_reference"); }
+namespace {
+
+// The recipe's choice for the problem; a null kernel where it has none, or one that cannot run the problem here.
+Result<Chosen> recipe_choice(const Target& target, const Problem& problem, const Recipe& recipe) {
+  auto it = recipe.choices.find(problem_key(problem));
+  if (it == recipe.choices.end()) return Chosen{};
+  const auto& [key, choice] = *it;
+  const std::string_view family = op_family(problem.op);
+  const auto* kernel = target.kernel_named(choice.kernel);
+  if (!kernel || kernel->op != family)
+    return fail("recipe: '{}': there is no {} kernel '{}'", key, family, choice.kernel);
+  if (Verdict verdict = target.supports(*kernel, problem); !verdict) {
+    log(1, "recipe: '{}': kernel '{}' cannot run it, the next that can does: {}", key, choice.kernel, verdict.reason);
+    return Chosen{};
+  }
+  if (Verdict verdict = takes_params(*kernel, problem, choice.params); !verdict)
+    return fail("recipe: '{}': {}", key, verdict.reason);
+  return Chosen{kernel, choice.params, true};
+}
+
+}  // namespace
 
 Result<Chosen> choose_kernel(const Target& target, const Problem& problem, const Recipe& recipe) {
-  std::string_view family = op_family(problem.op);
+  const std::string_view family = op_family(problem.op);
   if (recipe.tuned_kernels) {
-    auto it = recipe.choices.find(problem_key(problem));
-    if (it != recipe.choices.end()) {
-      const auto* kernel = target.kernel_named(it->second.kernel);
-      if (!kernel || kernel->op != family)
-        return fail("recipe: '{}': there is no {} kernel '{}'", it->first, family, it->second.kernel);
-      if (Verdict verdict = target.supports(*kernel, problem); !verdict)
-        return fail("recipe: '{}': kernel '{}' cannot run it: {}", it->first, it->second.kernel, verdict.reason);
-      if (Verdict verdict = takes_params(*kernel, problem, it->second.params); !verdict)
-        return fail("recipe: '{}': {}", it->first, verdict.reason);
-      return Chosen{kernel, it->second.params};
-    }
-  } else if (const auto* library = target.library_row(family); library && target.supports(*library, problem)) {
-    return Chosen{library, {}};
+    RUNG_TRY(Chosen chosen, recipe_choice(target, problem, recipe));
+    if (chosen.kernel) return chosen;
+  } else if (const auto* baseline = target.row_of(family, Role::library);
+             baseline && target.supports(*baseline, problem)) {
+    return Chosen{baseline, {}};
   }
   for (const auto* kernel : target.kernels_for(family))
-    if (!is_reference_row(*kernel) && target.supports(*kernel, problem)) return Chosen{kernel, {}};
+    if (kernel->role != Role::fallback && target.supports(*kernel, problem)) return Chosen{kernel, {}};
   return Chosen{};
 }
 
@@ -50,9 +63,9 @@ KernelQuery kernel_query(const Target& target, int threads) {
       bool constant = as<Linear>(op) && i == 1;
       problem.inputs.push_back({operands[i].dtype, operands[i].shape, contiguous_strides(operands[i].shape), constant});
     }
-    std::string reason = "no kernel row for it";
+    std::string reason = "no fast kernel row for it";
     for (const auto* kernel : target.kernels_for(op_family(op))) {
-      if (kernel->last_resort) continue;
+      if (kernel->role == Role::fallback) continue;
       Verdict verdict = target.supports(*kernel, problem);
       if (verdict) return accept();
       reason = verdict.reason;

@@ -11,19 +11,18 @@ namespace rung {
 struct Chosen {
   const Kernel* kernel = nullptr;
   std::map<std::string, int64_t, std::less<>> params;
+  bool by_recipe = false;
 };
 
-// The scalar rows that close every table; never chosen while another row can run, if need be on copied operands.
-bool is_reference_row(const Kernel& kernel);
-
-// Null kernel: no row but the reference can run the problem as it stands. Errors: the recipe names a kernel that does
-// not exist, cannot run the problem or does not take its parameters.
+// Null kernel: no row but a fallback can run the problem as it stands. A choice of the recipe that cannot run the
+// problem (it may be of another machine) is passed over. Errors: the recipe names a kernel that does not exist, or
+// gives it parameters that it does not take.
 Result<Chosen> choose_kernel(const Target& target, const Problem& problem, const Recipe& recipe);
 
 // For --explain: every row of the family with its verdict.
 std::vector<std::pair<std::string, Verdict>> explain_kernels(const Target& target, const Problem& problem);
 
-// The passes' question, answered from the rows: is there one (other than the reference) for this op over dense
+// The passes' question, answered from the rows: is there one (other than a fallback) for this op over dense
 // operands?
 KernelQuery kernel_query(const Target& target, int threads);
 

@@ -91,47 +91,56 @@ class Lowering {
     RUNG_TRY(Chosen chosen, choose(node, inputs));
     Problem problem = problem_over(node.op, inputs, node.type);
     problem.params = chosen.params;
-    if (Verdict verdict = plan_.target->supports(*chosen.kernel, problem); !verdict)
-      return fail("{}: no kernel runs {}: {}", node.label, problem_key(problem), verdict.reason);
     place_weights(node, *chosen.kernel, problem, inputs);
     at_[id] = add_step(node, *chosen.kernel, std::move(problem), std::move(inputs));
     return {};
   }
 
-  // A kernel for the node, after copies of operands that no kernel reads as they lie, or that begin where the chosen
-  // one cannot read: a copy costs less than the scalar reference.
+  // A kernel for the node, after copies of operands that no fast kernel reads through their strides, or that begin
+  // where the chosen one cannot read: a copy costs less than a fallback. With more operands copied another kernel may
+  // be the first choice, so it is asked again.
   Result<Chosen> choose(const Node& node, std::vector<PlanOperand>& inputs) {
-    RUNG_TRY(Chosen chosen, kernel_for(problem_over(node.op, inputs, node.type)));
-    auto stays = [kernel = chosen.kernel](const PlanOperand& operand) {
-      return kernel ? operand.offset % kernel->alignment == 0 : operand.view.contiguous();
-    };
-    if (chosen.kernel && std::all_of(inputs.begin(), inputs.end(), stays)) return chosen;
-    std::vector<PlanOperand> dense = inputs;
-    for (auto& operand : dense)
-      if (!stays(operand)) operand.view.strides = contiguous_strides(operand.view.shape);
-    RUNG_TRY(chosen, kernel_for(problem_over(node.op, dense, node.type)));
-    if (!chosen.kernel) {
-      RUNG_TRY(chosen.kernel, last_resort(node));
+    std::vector<PlanOperand> read = inputs;  // as the kernel would find them
+    std::vector<bool> copied(inputs.size());
+    while (true) {
+      RUNG_TRY(Chosen chosen, kernel_for(problem_over(node.op, read, node.type)));
+      bool again = false;
+      for (size_t i = 0; i < inputs.size(); ++i) {
+        if (copied[i] || reads(chosen.kernel, inputs[i])) continue;
+        copied[i] = again = true;
+        read[i].view.strides = contiguous_strides(read[i].view.shape);
+      }
+      if (again) continue;
+      if (!chosen.kernel) return fallback(node, problem_over(node.op, inputs, node.type));
+      for (size_t i = 0; i < inputs.size(); ++i)
+        if (copied[i]) {
+          RUNG_TRY(inputs[i], copy_dense(inputs[i], node.label));
+        }
       return chosen;
     }
-    for (auto& operand : inputs) {
-      if (stays(operand)) continue;
-      RUNG_TRY(operand, copy_dense(operand, node.label));
-    }
-    return chosen;
+  }
+
+  // Can the kernel read the operand where it begins? Null: none reads them all through their strides.
+  static bool reads(const Kernel* kernel, const PlanOperand& operand) {
+    return kernel ? operand.offset % kernel->alignment == 0 : operand.view.contiguous();
   }
 
   // The row that takes what no other does.
-  Result<const Kernel*> last_resort(const Node& node) const {
+  Result<Chosen> fallback(const Node& node, const Problem& problem) const {
     const std::string_view family = op_family(node.op);
-    auto rows = plan_.target->kernels_for(family);
+    const auto rows = plan_.target->kernels_for(family);
     if (rows.empty()) return fail("{}: {} has no kernel for {}", node.label, plan_.target->name, family);
-    return rows.back();
+    const Kernel* row = plan_.target->row_of(family, Role::fallback);
+    if (!row) row = rows.back();  // says why it cannot
+    if (Verdict verdict = plan_.target->supports(*row, problem); !verdict)
+      return fail("{}: no kernel runs {}: {}", node.label, problem_key(problem), verdict.reason);
+    return Chosen{row, {}};
   }
 
   Result<Chosen> kernel_for(const Problem& problem) {
-    if (recipe_.tuned_kernels && !undecided_.empty()) undecided_.erase(problem_key(problem));
-    return choose_kernel(*plan_.target, problem, recipe_);
+    RUNG_TRY(Chosen chosen, choose_kernel(*plan_.target, problem, recipe_));
+    if (chosen.by_recipe) undecided_.erase(problem_key(problem));
+    return chosen;
   }
 
   Problem problem_over(const Op& op, const std::vector<PlanOperand>& inputs, const Type& result) const {
@@ -154,7 +163,7 @@ class Lowering {
     Problem problem = problem_over(copy.op, inputs, copy.type);
     RUNG_TRY(Chosen chosen, kernel_for(problem));
     if (!chosen.kernel) {
-      RUNG_TRY(chosen.kernel, last_resort(copy));
+      RUNG_TRY(chosen, fallback(copy, problem));
     }
     return add_step(copy, *chosen.kernel, std::move(problem), std::move(inputs));
   }
@@ -223,7 +232,7 @@ class Lowering {
   WeightTable weights_;
   std::vector<bool> constant_;
   std::vector<std::optional<PlanOperand>> at_;
-  std::set<std::string> undecided_;  // the recipe's choices that no problem has asked for
+  std::set<std::string> undecided_;  // the recipe's choices that no step runs by
 };
 
 }  // namespace

@@ -8,9 +8,7 @@
 namespace rung {
 namespace {
 
-constexpr uint64_t kAlignment = 256;  // what GPU libraries want; more than vectors need
-
-uint64_t padded(uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+uint64_t padded(uint64_t bytes) { return (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment; }
 bool overlap(const Buffer& a, const Buffer& b) { return a.first_step <= b.last_step && b.first_step <= a.last_step; }
 
 // Buckets of steps, so that a buffer is compared only with those alive in the buckets that it spans: plans have tens of

@@ -7,8 +7,8 @@
 
 namespace rung {
 
-// Sets every buffer's offset (64-byte aligned) and returns the arena's size. Buffers are placed largest first, each at
-// the lowest gap left by those alive at the same time.
+// Sets every buffer's offset (at kBufferAlignment) and returns the arena's size. Buffers are placed largest first, each
+// at the lowest gap left by those alive at the same time.
 uint64_t plan_memory(std::vector<Buffer>& buffers);
 
 }  // namespace rung

@@ -29,7 +29,7 @@ struct PlanOperand {
 
 // Intermediate storage. Buffers whose lifetimes do not meet may share addresses.
 struct Buffer {
-  uint64_t offset = 0, bytes = 0;          // in the arena, 64-byte aligned
+  uint64_t offset = 0, bytes = 0;          // in the arena, at kBufferAlignment
   uint32_t first_step = 0, last_step = 0;  // alive from the step that writes it to the last that reads it
 };
 

@@ -30,7 +30,7 @@ class Captured : public Recorder {
   Captured(const Plan& plan, cpu::Team& team, std::shared_ptr<std::byte> arena)
       : plan_(plan),
         team_(team),
-        runs_onednn_(runs_onednn(plan)),
+        calls_library_(calls_library(plan)),
         arena_(std::move(arena)),
         launches_(static_cast<size_t>(team.size())) {
     for (const Step& step : plan.steps) bind(step);
@@ -38,7 +38,7 @@ class Captured : public Recorder {
 
   Status run() override {
     std::optional<SignalsHeld> held;
-    if (runs_onednn_) held.emplace();
+    if (calls_library_) held.emplace();
     team_.run([this](int thread) {
       for (const Launch& launch : launches_[static_cast<size_t>(thread)]) {
         launch_on_thread(launch.run, launch.call);
@@ -96,7 +96,7 @@ class Captured : public Recorder {
 
   const Plan& plan_;
   cpu::Team& team_;
-  const bool runs_onednn_;
+  const bool calls_library_;
   std::shared_ptr<std::byte> arena_;
   std::deque<Bound> bound_;                    // addresses stay
   std::vector<std::vector<Launch>> launches_;  // by thread

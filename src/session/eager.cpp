@@ -29,7 +29,7 @@ class Eager : public Recorder {
   Eager(const Plan& plan, cpu::Team& team)
       : plan_(plan),
         team_(team),
-        runs_onednn_(runs_onednn(plan)),
+        calls_library_(calls_library(plan)),
         blocks_(plan.buffers.size()),
         freed_after_(plan.steps.size()) {
     std::vector<bool> fixed(plan.buffers.size());
@@ -42,7 +42,7 @@ class Eager : public Recorder {
 
   Status run() override {
     std::optional<SignalsHeld> held;
-    if (runs_onednn_) held.emplace();
+    if (calls_library_) held.emplace();
     for (size_t i = 0; i < plan_.steps.size(); ++i) {
       RUNG_CHECK(launch(i));
       for (uint32_t buffer : freed_after_[i]) blocks_[buffer].reset();
@@ -94,7 +94,7 @@ class Eager : public Recorder {
 
   const Plan& plan_;
   cpu::Team& team_;
-  const bool runs_onednn_;
+  const bool calls_library_;
   std::vector<Block> blocks_;
   std::vector<std::vector<uint32_t>> freed_after_;  // by step
 };
@@ -105,9 +105,9 @@ std::unique_ptr<Recorder> make_eager_recorder(const Plan& plan, cpu::Team& team)
   return std::make_unique<Eager>(plan, team);
 }
 
-bool runs_onednn(const Plan& plan) {
+bool calls_library(const Plan& plan) {
   return std::any_of(plan.steps.begin(), plan.steps.end(),
-                     [](const Step& step) { return step.kernel.ends_with("_onednn"); });
+                     [&](const Step& step) { return plan.target->kernel_named(step.kernel)->role == Role::library; });
 }
 
 Status check_fault(Fault fault, const Step& step) {

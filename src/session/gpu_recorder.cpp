@@ -123,8 +123,8 @@ class GpuRecorder : public Recorder {
 
   Status enqueue(size_t index) {
     const BoundStep& bound = bound_[index];
-    Status done = bound.kernel->enqueue({bound.problem, bound.inputs.data(), bound.output, bound.scratch,
-                                         bound.state.get(), bound.fault, gpu_, gpu_.stream()});
+    Status done = gpu::enqueue(*bound.kernel, {bound.problem, bound.inputs.data(), bound.output, bound.scratch,
+                                               bound.state.get(), bound.fault, gpu_, gpu_.stream()});
     bool earlier = device_failed(done) && !stepwise_;  // told late, by whoever comes next
     return named(index, std::move(done), earlier ? "at or before " : "");
   }

@@ -18,8 +18,8 @@ inline void launch_on_thread(void (*run)(const cpu::Call&), const cpu::Call& cal
   }
 }
 
-// Does the plan run oneDNN? Each of its calls holds signals (base/signals.hpp); held for a whole run, they cost one
+// Does the plan call a library? oneDNN's calls hold signals (base/signals.hpp); held for a whole run, they cost one
 // pair of system calls instead of one for each launch.
-bool runs_onednn(const Plan& plan);
+bool calls_library(const Plan& plan);
 
 }  // namespace rung

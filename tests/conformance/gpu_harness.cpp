@@ -58,9 +58,11 @@ Result<Outcome> run_gpu_row(const Target& target, const Kernel& kernel, const Ca
       inputs.push_back(blocks.back()->address());
       continue;
     }
-    RUNG_TRY(blocks.emplace_back(), gpu.allocate(std::max<size_t>(tensor.bytes(), 1)));
-    RUNG_CHECK(gpu.upload(blocks.back()->address(), tensor.data(), tensor.bytes()));
-    inputs.push_back(blocks.back()->address() + view.offset * static_cast<int64_t>(size_of(tensor.dtype())));
+    const auto offset = static_cast<uint64_t>(view.offset) * size_of(tensor.dtype());
+    const uint64_t shift = (kernel.alignment - offset % kernel.alignment) % kernel.alignment;  // a plan would copy
+    RUNG_TRY(blocks.emplace_back(), gpu.allocate(tensor.bytes() + shift + 1));
+    RUNG_CHECK(gpu.upload(blocks.back()->address() + shift, tensor.data(), tensor.bytes()));
+    inputs.push_back(blocks.back()->address() + shift + offset);
   }
   RUNG_TRY(GuardedBlock output, GuardedBlock::make(gpu, test.expected.bytes()));
   RUNG_TRY(GuardedBlock scratch, GuardedBlock::make(gpu, kernel.scratch_bytes ? kernel.scratch_bytes(problem) : 0));
@@ -69,8 +71,8 @@ Result<Outcome> run_gpu_row(const Target& target, const Kernel& kernel, const Ca
   RUNG_CHECK(gpu.upload(fault->address(), &outcome.fault, sizeof(Fault)));
   std::shared_ptr<void> state = kernel.prepare ? kernel.prepare(problem) : nullptr;
   auto call = [&] {
-    return kernel.enqueue({problem, inputs.data(), output.address(), scratch.address(), state.get(), fault->address(),
-                           gpu, gpu.stream()});
+    return gpu::enqueue(kernel, {problem, inputs.data(), output.address(), scratch.address(), state.get(),
+                                 fault->address(), gpu, gpu.stream()});
   };
   bool intact = true;
   RUNG_CHECK(call());

@@ -4,6 +4,7 @@
 
 #include "harness.hpp"
 #include "ir/finite.hpp"
+#include "kernels/gpu/kernel.hpp"
 
 namespace rung::test {
 namespace {
@@ -39,9 +40,23 @@ TEST_P(KernelRow, AgreesWithTheReference) {
   if (supported == 0) GTEST_SKIP() << reason;
 }
 
-TEST(KernelTable, EveryFamilyOfTheTableEndsWithItsReference) {
-  for (const Kernel* row : cpu::all_kernels())
-    EXPECT_EQ(cpu::kernels_for(row->op).back()->name, std::string(row->op) + "_reference");
+TEST(KernelTable, EveryFamilyOfTheTableEndsWithItsOneFallback) {
+  for (const Kernel* row : cpu::all_kernels()) {
+    const auto family = cpu::kernels_for(row->op);
+    EXPECT_EQ(family.back()->name, std::string(row->op) + "_reference");
+    for (const Kernel* other : family) EXPECT_EQ(other->role == Role::fallback, other == family.back()) << other->name;
+  }
+}
+
+TEST(KernelTable, FallbacksReadOperandsWhereverTheyBegin) {
+  int fallbacks = 0;
+  for (auto rows : {cpu::all_kernels(), gpu::all_kernels()})
+    for (const Kernel* row : rows) {
+      if (row->role != Role::fallback) continue;
+      EXPECT_EQ(row->alignment, 1u) << row->name;
+      ++fallbacks;
+    }
+  EXPECT_GT(fallbacks, 0);
 }
 
 TEST(KernelTable, EveryProblemHasARow) {

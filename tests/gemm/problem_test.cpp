@@ -1,5 +1,8 @@
 // Problem keys and the enumeration of candidates.
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <set>
+
 #include "gemm/candidates.hpp"
 #include "support.hpp"
 
@@ -43,7 +46,40 @@ TEST(ProblemKey, TellsStridedAndDynamicOperandsApart) {
   problem.inputs[1].constant = false;
   EXPECT_EQ(problem_key(problem), "linear m=4 n=8 k=16 x=f32 w=f32 out=f32 ldx=48 w=dynamic threads=1");
   problem.inputs[0].strides = {1, 4};
-  EXPECT_THAT(problem_key(problem), HasSubstr(" x=strided "));
+  EXPECT_THAT(problem_key(problem), HasSubstr(" x=f32[4,16]{1,4} "));
+}
+
+// Whatever of a problem a row may read to choose shows in its name.
+TEST(ProblemKey, TellsEveryPropertyOfEveryOperandOfALinearApart) {
+  Problem problem = linear_problem(4, 32, 64);
+  problem.op = Linear{.has_bias = true,
+                      .has_residual = true,
+                      .rotated_heads = 1,
+                      .feeds_norm = true,
+                      .normed = true,
+                      .out = DType::f32};
+  for (const Operand& operand : {dense(DType::f32, {32}, true), dense(DType::f32, {4, 32}), dense(DType::f32, {4, 32}),
+                                 dense(DType::f32, {4, 32}), dense(DType::f32, {32}, true), dense(DType::f32, {4, 4})})
+    problem.inputs.push_back(operand);
+  std::set<std::string> keys{problem_key(problem)};
+  size_t problems = 1;
+  const auto add = [&](size_t i, auto&& change) {
+    Problem other = problem;
+    change(other.inputs[i]);
+    const std::string key = problem_key(other);
+    EXPECT_TRUE(keys.insert(key).second) << "operand " << i << ": " << key;
+    ++problems;
+  };
+  for (size_t i = 0; i < problem.inputs.size(); ++i) {
+    add(i, [](Operand& x) { x.dtype = DType::bf16; });
+    add(i, [](Operand& x) { x.constant = !x.constant; });
+    add(i, [](Operand& x) { x.strides[x.shape.rank() - 1] = 2; });
+    if (problem.inputs[i].shape.rank() < 2) continue;
+    add(i, [](Operand& x) { x.strides[0] = 96; });
+    add(i, [](Operand& x) { x.strides[0] = 0; });
+    add(i, [](Operand& x) { x.strides = {1, x.shape[0]}; });
+  }
+  EXPECT_EQ(keys.size(), problems);
 }
 
 TEST(ProblemKey, NamesOtherOpsByTheirOperandsAndFields) {
@@ -81,6 +117,16 @@ TEST(Candidates, PutVariantsAfterAllDefaultsAndChangeOneParameterEach) {
 TEST(Candidates, LeaveTheReferenceOutWhileAnotherRowCan) {
   for (const auto& candidate : candidates_for(cpu_target(), linear_problem(4, 64, 64)).list)
     EXPECT_NE(candidate.kernel->name, "linear_reference");
+}
+
+TEST(Candidates, HoldEveryFastRowWhereverItStandsInTheTable) {
+  Problem problem{.op = Softmax{.axis = 1}, .inputs = {dense(DType::f32, {4, 8})}, .output = dense(DType::f32, {4, 8})};
+  Kernel first = *cpu::kernel_named("softmax_reference"), last = first;
+  first.name = "first", last.name = "last", first.role = last.role = Role::fast;
+  const std::array<const Kernel*, 2> rows{&first, &last};
+  Target target = cpu_target();
+  target.kernels = rows;
+  EXPECT_EQ(candidates_for(target, problem).list.size(), 2u);
 }
 
 TEST(Candidates, FallBackOnTheReferenceAlone) {

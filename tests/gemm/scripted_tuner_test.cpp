@@ -91,6 +91,7 @@ class TunedParameters : public ScriptedTuner {
   TunedParameters() {
     set_kernels({});
     tiled.run = run_tile, tiled.tunables = tiles, tiled.name = "tiled";
+    tiled.role = refusing.role = Role::fast;
     refusing.supports = no_more, refusing.name = "refusing";
     target.kernels = table;
   }

@@ -33,7 +33,7 @@ Plan plan_of_ids() {
 // Gives a buffer addresses of its own and a whole life, so that only what it holds can be wrong.
 Buffer& set_apart(Plan& plan, uint32_t index) {
   Buffer& buffer = plan.buffers[index];
-  buffer.offset = (plan.arena_bytes + 63) / 64 * 64;
+  buffer.offset = (plan.arena_bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
   plan.arena_bytes = buffer.offset + buffer.bytes;
   buffer.first_step = 0, buffer.last_step = static_cast<uint32_t>(plan.steps.size());
   return buffer;
@@ -73,6 +73,9 @@ constexpr int64_t kHuge = int64_t{1} << 40;
 const Damage kDamages[] = {
     // where an operand lies
     {"offset beyond the buffer", [](Plan& p) { p.steps[1].inputs[0].offset = 4; }, "reaches past its 1024 bytes"},
+    {"a buffer that begins at a cache line only",
+     [](Plan& p) { set_apart(p, p.steps[1].output.index).offset += 64, p.arena_bytes += 64; },
+     "does not fit the arena"},
     {"offset that overflows", [](Plan& p) { p.steps[1].inputs[0].offset = UINT64_MAX; }, "reaches past"},
     {"stride beyond the buffer", [](Plan& p) { p.steps[1].inputs[0].view.strides[0] = 1 << 20; },
      "step 1 (): an operand reaches past its 1024 bytes"},
@@ -198,7 +201,7 @@ const Damage kDamages[] = {
        p.arena_bytes += 256;
        Buffer upper = set_apart(p, p.steps[1].output.index);
        p.buffers[p.steps[1].output.index].first_step = 1;
-       p.buffers.push_back({upper.offset - 64, 128, 0, upper.last_step});
+       p.buffers.push_back({upper.offset - 256, 512, 0, upper.last_step});
      },
      "two buffers alive at step 1 overlap"},
     {"an arena out of range", [](Plan& p) { p.arena_bytes = UINT64_MAX; }, "out of range"},
@@ -298,7 +301,7 @@ TEST(CheckPlan, TakesManyBuffersInLittleTime) {
   Plan plan = sound_plan();
   const auto last = static_cast<uint32_t>(plan.steps.size());
   for (int i = 0; i < 400'000; ++i, plan.arena_bytes += 64) {
-    plan.arena_bytes = (plan.arena_bytes + 63) / 64 * 64;
+    plan.arena_bytes = (plan.arena_bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
     plan.buffers.push_back({plan.arena_bytes, 64, 0, last});
   }
   double seconds = seconds_of([&] { EXPECT_EQ(error_of(plan), ""); });

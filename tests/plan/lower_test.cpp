@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "plan/kernel_choice.hpp"
 #include "plan/plan_json.hpp"
 #include "support.hpp"
 
@@ -44,6 +45,28 @@ TEST(Lowering, CopiesAViewThatBeginsWhereTheKernelCannotRead) {
   EXPECT_THAT(kernels("y = relu(slice(x:f32[16], axis=0, begin=4, end=12))"), ElementsAre(StartsWith("unary")));
   EXPECT_THAT(kernels("y = relu(slice(x:f32[16], axis=0, begin=1, end=9))"),
               ElementsAre(StartsWith("reshape"), StartsWith("unary")));
+}
+
+// The strided operand decides that there is no kernel for the op as it stands; the one for its copy wants the other
+// operand moved too.
+TEST(Lowering, CopiesWhatTheKernelThatItEndsWithCannotRead) {
+  Kernel picky = *cpu_target().kernels_for("binary").front();
+  picky.supports = [](const Problem& problem, const Machine&) {
+    return problem.inputs[0].contiguous() ? accept() : reject("strides");
+  };
+  picky.alignment = 16;
+  std::vector<const Kernel*> rows{&picky};
+  for (const Kernel* row : cpu_target().kernels_for("reshape")) rows.push_back(row);
+  Target target = cpu_target();
+  target.kernels = rows;
+  auto built = build_plan(graph_of("x: f32[4,4] = input()\n"
+                                   "p: f32[20] = input()\n"
+                                   "part = reshape(slice(p, axis=0, begin=1, end=17), shape=[4,4])\n"
+                                   "y = add(transpose(x, permutation=[1,0]), part)"),
+                          {}, {.target = &target});
+  ASSERT_TRUE(built) << built.error().message;
+  EXPECT_THAT(kernels_of(built->plan), ElementsAre(StartsWith("reshape"), StartsWith("reshape"), StartsWith("binary")));
+  for (const PlanOperand& operand : built->plan.steps.back().inputs) EXPECT_EQ(operand.offset % 16, 0u);
 }
 
 TEST(Lowering, NamesTheOpThatATargetHasNoKernelFor) {
@@ -118,8 +141,29 @@ INSTANTIATE_TEST_SUITE_P(
     , BadChoice,
     testing::Values(std::pair{KernelChoice{"linear_gone", {}}, "there is no linear kernel 'linear_gone'"},
                     std::pair{KernelChoice{"softmax_reference", {}}, "there is no linear kernel 'softmax_reference'"},
-                    std::pair{KernelChoice{"linear_amx_bf16", {}}, "kernel 'linear_amx_bf16' cannot run it"},
                     std::pair{KernelChoice{"linear_avx2", {{"columns", 0}}}, "columns=0"}));
+
+TEST(Choice, ThatCannotRunHereLeavesTheProblemToTheNextRow) {
+  Graph graph = graph_of("w: f32[64,64] = constant(name=\"w\")\ny = linear(x:f32[4,64], w)");
+  Recipe recipe{.tuned_kernels = true};
+  Plan tuned = plan_of(graph, recipe);
+  recipe.choices[tuned.steps[0].problem] = {"linear_amx_bf16", {}};  // of other types
+  auto built = build_plan(graph, recipe);
+  ASSERT_TRUE(built) << built.error().message;
+  EXPECT_EQ(kernels_of(built->plan), kernels_of(tuned));
+  EXPECT_TRUE(built->plan.recipe.choices.empty()) << "a plan's recipe says what runs";
+}
+
+TEST(KernelQuery, RefusesAnOpThatOnlyAFallbackRuns) {
+  const Type heads{DType::f32, {1, 4, 2, 16}};
+  const std::vector<Type> operands(3, heads);
+  Target target = cpu_target();
+  const auto runs = [&] { return kernel_query(target, 1)(Attention{}, operands); };
+  EXPECT_TRUE(runs()) << runs().reason;
+  const std::array rows{target.row_of("attention", Role::fallback)};
+  target.kernels = rows;
+  EXPECT_EQ(runs().reason, "no fast kernel row for it");
+}
 
 class NotFinite : public Weight {
  public:

@@ -90,5 +90,26 @@ TEST_F(Capture, LeavesEagerLaunchesAlone) {
   EXPECT_EQ(testing::fake_state().captures, 0u);
 }
 
+// Rows declare where operands begin; a call that gives them others reaches no row.
+TEST_F(Capture, EveryCallIsCheckedForWhereItsMemoryBegins) {
+  habit = Habit::none, calls = 0;
+  auto gpu = testing::fake_gpu();
+  Kernel row = kRow;
+  row.alignment = 16;
+  const Type type{DType::f32, {4}};
+  const Operand operand{type.dtype, type.shape, contiguous_strides(type.shape)};
+  const Problem problem{.op = Unary{}, .inputs = {operand}, .output = operand, .threads = 0};
+  const auto error = [&](gpu::Address input, gpu::Address output, gpu::Address scratch) {
+    Status done = gpu::enqueue(row, {problem, &input, output, scratch, nullptr, gpu::Address{0}, *gpu, gpu->stream()});
+    return done ? "" : done.error().message;
+  };
+  EXPECT_EQ(error(0x1010, 0x2000, 0x3000), "");
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(error(0x1008, 0x2000, 0x3000), "unary_fake: operand 0 begins at 0x1008, wanted a multiple of 16 bytes");
+  EXPECT_THAT(error(0x1010, 0x2040, 0x3000), HasSubstr("the result begins at 0x2040"));
+  EXPECT_THAT(error(0x1010, 0x2000, 0x3040), HasSubstr("scratch at 0x3040, wanted multiples of 256 bytes"));
+  EXPECT_EQ(calls, 1);
+}
+
 }  // namespace
 }  // namespace rung

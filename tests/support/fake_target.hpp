@@ -14,7 +14,7 @@ inline Status enqueue_reference(const gpu::Call& call) {
   for (size_t i = 0; i < call.problem.inputs.size(); ++i) inputs.push_back(gpu::device_pointer(call.inputs[i]));
   Problem problem = call.problem;
   problem.threads = 1;
-  const Kernel* row = cpu::kernels_for(op_family(problem.op)).back();
+  const Kernel* row = cpu_target().row_of(op_family(problem.op), Role::fallback);
   auto bound = std::make_shared<cpu::Bound>(
       cpu::bind(*row, std::move(problem), std::move(inputs), gpu::device_pointer(call.output)));
   return call.gpu.check(fake::submit([bound] {
@@ -25,12 +25,12 @@ inline Status enqueue_reference(const gpu::Call& call) {
                         row->name);
 }
 
-// The last row of every family, by its own name.
+// The fallback of every family, by its own name.
 inline std::span<const Kernel* const> fake_rows() {
   static const auto* rows = [] {
     auto* made = new std::vector<const Kernel*>;
     for (const Kernel* row : cpu::all_kernels())
-      if (cpu::kernels_for(row->op).back() == row)
+      if (row->role == Role::fallback)
         made->push_back(
             new Kernel{.name = row->name, .op = row->op, .supports = row->supports, .enqueue = enqueue_reference});
     return made;

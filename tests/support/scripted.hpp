@@ -13,7 +13,7 @@ namespace rung::scripted {
 
 using Run = void (*)(const cpu::Call&);
 
-inline const Kernel& reference_row(std::string_view family) { return *cpu::kernels_for(family).back(); }
+inline const Kernel& reference_row(std::string_view family) { return *cpu_target().row_of(family, Role::fallback); }
 
 inline void answer(const cpu::Call& call, double us) {
   if (call.thread == 0) Clock::pass_us(us);
@@ -55,11 +55,11 @@ struct NamedRun {
 // Rows of a processor without any but these, all of them good for every problem of their family.
 class Rows {
  public:
-  // In order of preference; the family's reference row is the last resort.
+  // In order of preference; the family's reference row is the fallback.
   void add(std::string_view family, std::initializer_list<NamedRun> kernels) {
     for (const NamedRun& kernel : kernels) {
       Kernel& row = rows_.emplace_back(reference_row(family));
-      row.name = kernel.name, row.run = kernel.run;
+      row.name = kernel.name, row.run = kernel.run, row.role = Role::fast;
       table_.push_back(&row);
     }
     table_.push_back(&reference_row(family));

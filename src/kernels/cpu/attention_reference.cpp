@@ -92,6 +92,11 @@ void run(const Call& call) {
 
 }  // namespace
 
-extern const Kernel attention_reference{"attention_reference", "attention", supports, run, scratch_bytes};
+extern const Kernel attention_reference{.name = "attention_reference",
+                                        .op = "attention",
+                                        .supports = supports,
+                                        .run = run,
+                                        .scratch_bytes = scratch_bytes,
+                                        .role = Role::fallback};
 
 }  // namespace rung::cpu

@@ -29,6 +29,7 @@ void run(const Call& call) {
 
 }  // namespace
 
-extern const Kernel concat_reference{"concat_reference", "concat", supports, run};
+extern const Kernel concat_reference{
+    .name = "concat_reference", .op = "concat", .supports = supports, .run = run, .role = Role::fallback};
 
 }  // namespace rung::cpu

@@ -35,6 +35,7 @@ void run(const Call& call) {
 
 }  // namespace
 
-extern const Kernel conv2d_reference{"conv2d_reference", "conv2d", supports, run};
+extern const Kernel conv2d_reference{
+    .name = "conv2d_reference", .op = "conv2d", .supports = supports, .run = run, .role = Role::fallback};
 
 }  // namespace rung::cpu

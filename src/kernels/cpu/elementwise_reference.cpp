@@ -72,9 +72,13 @@ void run_select(const Call& call) {
 
 }  // namespace
 
-extern const Kernel unary_reference{"unary_reference", "unary", supports, run_unary};
-extern const Kernel binary_reference{"binary_reference", "binary", supports, run_binary};
-extern const Kernel cast_reference{"cast_reference", "cast", supports, run_cast};
-extern const Kernel select_reference{"select_reference", "select", supports, run_select};
+extern const Kernel unary_reference{
+    .name = "unary_reference", .op = "unary", .supports = supports, .run = run_unary, .role = Role::fallback};
+extern const Kernel binary_reference{
+    .name = "binary_reference", .op = "binary", .supports = supports, .run = run_binary, .role = Role::fallback};
+extern const Kernel cast_reference{
+    .name = "cast_reference", .op = "cast", .supports = supports, .run = run_cast, .role = Role::fallback};
+extern const Kernel select_reference{
+    .name = "select_reference", .op = "select", .supports = supports, .run = run_select, .role = Role::fallback};
 
 }  // namespace rung::cpu

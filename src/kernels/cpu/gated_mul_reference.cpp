@@ -23,6 +23,7 @@ void run(const Call& call) {
 
 }  // namespace
 
-extern const Kernel gated_mul_reference{"gated_mul_reference", "gated_mul", supports, run};
+extern const Kernel gated_mul_reference{
+    .name = "gated_mul_reference", .op = "gated_mul", .supports = supports, .run = run, .role = Role::fallback};
 
 }  // namespace rung::cpu

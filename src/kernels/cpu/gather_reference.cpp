@@ -44,6 +44,7 @@ void run(const Call& call) {
 
 }  // namespace
 
-extern const Kernel gather_reference{"gather_reference", "gather", supports, run};
+extern const Kernel gather_reference{
+    .name = "gather_reference", .op = "gather", .supports = supports, .run = run, .role = Role::fallback};
 
 }  // namespace rung::cpu

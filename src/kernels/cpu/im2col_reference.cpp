@@ -27,6 +27,7 @@ void run(const Call& call) {
 
 }  // namespace
 
-extern const Kernel im2col_reference{"im2col_reference", "im2col", supports, run};
+extern const Kernel im2col_reference{
+    .name = "im2col_reference", .op = "im2col", .supports = supports, .run = run, .role = Role::fallback};
 
 }  // namespace rung::cpu

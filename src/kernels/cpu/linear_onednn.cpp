@@ -128,7 +128,14 @@ std::vector<Tunable> tunables(const Problem& problem) {
 
 }  // namespace
 
-extern const Kernel linear_onednn = {"linear_onednn", "linear", supports, run,     nullptr,
-                                     packed_bytes,    pack,     prepare,  tunables};
+extern const Kernel linear_onednn = {.name = "linear_onednn",
+                                     .op = "linear",
+                                     .supports = supports,
+                                     .run = run,
+                                     .packed_bytes = packed_bytes,
+                                     .pack = pack,
+                                     .prepare = prepare,
+                                     .tunables = tunables,
+                                     .role = Role::library};
 
 }  // namespace rung::cpu

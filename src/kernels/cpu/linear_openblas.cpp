@@ -87,7 +87,12 @@ std::shared_ptr<void> prepare(const Problem&) {
 
 }  // namespace
 
-extern const Kernel linear_openblas = {"linear_openblas", "linear", supports, run,
-                                       scratch_bytes,     nullptr,  nullptr,  prepare};
+extern const Kernel linear_openblas = {.name = "linear_openblas",
+                                       .op = "linear",
+                                       .supports = supports,
+                                       .run = run,
+                                       .scratch_bytes = scratch_bytes,
+                                       .prepare = prepare,
+                                       .role = Role::library};
 
 }  // namespace rung::cpu

@@ -130,6 +130,6 @@ Verdict supports(const Problem& problem, const Machine&) {
 }  // namespace
 
 extern const Kernel linear_reference = {
-    .name = "linear_reference", .op = "linear", .supports = supports, .run = run, .last_resort = true};
+    .name = "linear_reference", .op = "linear", .supports = supports, .run = run, .role = Role::fallback};
 
 }  // namespace rung::cpu

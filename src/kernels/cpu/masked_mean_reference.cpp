@@ -26,6 +26,7 @@ void run(const Call& call) {
 
 }  // namespace
 
-extern const Kernel masked_mean_reference{"masked_mean_reference", "masked_mean", supports, run};
+extern const Kernel masked_mean_reference{
+    .name = "masked_mean_reference", .op = "masked_mean", .supports = supports, .run = run, .role = Role::fallback};
 
 }  // namespace rung::cpu

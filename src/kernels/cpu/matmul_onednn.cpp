@@ -104,6 +104,11 @@ std::shared_ptr<void> prepare(const Problem& problem) {
 
 }  // namespace
 
-extern const Kernel matmul_onednn = {"matmul_onednn", "matmul", supports, run, nullptr, nullptr, nullptr, prepare};
+extern const Kernel matmul_onednn = {.name = "matmul_onednn",
+                                     .op = "matmul",
+                                     .supports = supports,
+                                     .run = run,
+                                     .prepare = prepare,
+                                     .role = Role::library};
 
 }  // namespace rung::cpu

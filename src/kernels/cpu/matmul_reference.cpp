@@ -37,6 +37,7 @@ Verdict supports(const Problem& problem, const Machine&) {
 
 }  // namespace
 
-extern const Kernel matmul_reference = {"matmul_reference", "matmul", supports, run};
+extern const Kernel matmul_reference = {
+    .name = "matmul_reference", .op = "matmul", .supports = supports, .run = run, .role = Role::fallback};
 
 }  // namespace rung::cpu

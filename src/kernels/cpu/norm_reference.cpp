@@ -78,8 +78,17 @@ void run_l2_normalize(const Call& call) {
 
 }  // namespace
 
-extern const Kernel layer_norm_reference{"layer_norm_reference", "layer_norm", supports, run_layer_norm};
-extern const Kernel rms_norm_reference{"rms_norm_reference", "rms_norm", supports, run_rms_norm};
-extern const Kernel l2_normalize_reference{"l2_normalize_reference", "l2_normalize", supports, run_l2_normalize};
+extern const Kernel layer_norm_reference{.name = "layer_norm_reference",
+                                         .op = "layer_norm",
+                                         .supports = supports,
+                                         .run = run_layer_norm,
+                                         .role = Role::fallback};
+extern const Kernel rms_norm_reference{
+    .name = "rms_norm_reference", .op = "rms_norm", .supports = supports, .run = run_rms_norm, .role = Role::fallback};
+extern const Kernel l2_normalize_reference{.name = "l2_normalize_reference",
+                                           .op = "l2_normalize",
+                                           .supports = supports,
+                                           .run = run_l2_normalize,
+                                           .role = Role::fallback};
 
 }  // namespace rung::cpu

@@ -61,7 +61,11 @@ void run(const Call& call) {
 
 }  // namespace
 
-extern const Kernel pointwise_reference{
-    "pointwise_reference", "pointwise", supports, run, nullptr, nullptr, nullptr, prepare};
+extern const Kernel pointwise_reference{.name = "pointwise_reference",
+                                        .op = "pointwise",
+                                        .supports = supports,
+                                        .run = run,
+                                        .prepare = prepare,
+                                        .role = Role::fallback};
 
 }  // namespace rung::cpu

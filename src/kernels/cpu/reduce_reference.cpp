@@ -63,7 +63,9 @@ void run_cumsum(const Call& call) {
 
 }  // namespace
 
-extern const Kernel reduce_reference{"reduce_reference", "reduce", supports, run_reduce};
-extern const Kernel cumsum_reference{"cumsum_reference", "cumsum", supports, run_cumsum};
+extern const Kernel reduce_reference{
+    .name = "reduce_reference", .op = "reduce", .supports = supports, .run = run_reduce, .role = Role::fallback};
+extern const Kernel cumsum_reference{
+    .name = "cumsum_reference", .op = "cumsum", .supports = supports, .run = run_cumsum, .role = Role::fallback};
 
 }  // namespace rung::cpu

@@ -28,6 +28,7 @@ void run(const Call& call) {
 
 }  // namespace
 
-extern const Kernel rope_reference{"rope_reference", "rope", supports, run};
+extern const Kernel rope_reference{
+    .name = "rope_reference", .op = "rope", .supports = supports, .run = run, .role = Role::fallback};
 
 }  // namespace rung::cpu

@@ -25,6 +25,7 @@ void run(const Call& call) {
 
 }  // namespace
 
-extern const Kernel softmax_reference{"softmax_reference", "softmax", supports, run};
+extern const Kernel softmax_reference{
+    .name = "softmax_reference", .op = "softmax", .supports = supports, .run = run, .role = Role::fallback};
 
 }  // namespace rung::cpu

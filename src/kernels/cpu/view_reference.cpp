@@ -27,9 +27,13 @@ void run(const Call& call) {
 
 }  // namespace
 
-extern const Kernel reshape_reference{"reshape_reference", "reshape", supports, run};
-extern const Kernel transpose_reference{"transpose_reference", "transpose", supports, run};
-extern const Kernel slice_reference{"slice_reference", "slice", supports, run};
-extern const Kernel broadcast_reference{"broadcast_reference", "broadcast", supports, run};
+extern const Kernel reshape_reference{
+    .name = "reshape_reference", .op = "reshape", .supports = supports, .run = run, .role = Role::fallback};
+extern const Kernel transpose_reference{
+    .name = "transpose_reference", .op = "transpose", .supports = supports, .run = run, .role = Role::fallback};
+extern const Kernel slice_reference{
+    .name = "slice_reference", .op = "slice", .supports = supports, .run = run, .role = Role::fallback};
+extern const Kernel broadcast_reference{
+    .name = "broadcast_reference", .op = "broadcast", .supports = supports, .run = run, .role = Role::fallback};
 
 }  // namespace rung::cpu

@@ -84,13 +84,6 @@ AttentionArguments attention_arguments(const Call& call) {
   return a;
 }
 
-Status check_alignment(const Call& call) {
-  for (size_t i = 0; i < call.problem.inputs.size(); ++i)
-    if (!is_mask(call.problem, i) && call.inputs[i] % 16 != 0)
-      return fail("attention: operand {} begins at {:#x}, wanted a multiple of 16 bytes", i, call.inputs[i]);
-  return {};
-}
-
 std::string_view attention_type(const Problem& problem) {
   if (problem.output.dtype == DType::f32) return "f32";
   return problem.output.dtype == DType::bf16 ? "bf16" : "f16";

@@ -19,8 +19,6 @@ Verdict supports_attention(const Problem& problem, const Machine& machine);
 Verdict supports_matrix_attention(const Problem& problem, const Machine& machine);
 
 AttentionArguments attention_arguments(const Call& call);
-// Errors: an operand that does not begin at a multiple of 16 bytes.
-Status check_alignment(const Call& call);
 
 std::string_view attention_type(const Problem& problem);  // "bf16", as in the kernels' names
 // One block for every `rows` packed rows of every group and batch, for each of `splits`.

@@ -47,7 +47,6 @@ Verdict supports(const Problem& problem, const Machine& machine) {
 }
 
 Status enqueue(const Call& call) {
-  RUNG_CHECK(check_alignment(call));
   const auto rows = static_cast<int>(call.problem.param("rows", tunables(call.problem)[0].values[0]));
   const FewAttentionShape shape{rows};
   FewAttentionArguments arguments{
@@ -69,7 +68,11 @@ Status enqueue(const Call& call) {
 }  // namespace
 
 extern const Kernel attention_few;
-const Kernel attention_few{
-    .name = "attention_few", .op = "attention", .supports = supports, .tunables = tunables, .enqueue = enqueue};
+const Kernel attention_few{.name = "attention_few",
+                           .op = "attention",
+                           .supports = supports,
+                           .tunables = tunables,
+                           .alignment = 16,
+                           .enqueue = enqueue};
 
 }  // namespace rung::gpu

@@ -32,7 +32,6 @@ std::vector<Tunable> tunables(const Problem& problem) {
 }
 
 Status enqueue(const Call& call) {
-  RUNG_CHECK(check_alignment(call));
   const int key_warps = static_cast<int>(call.problem.param("key_warps", default_key_warps(call.problem)));
   const MmaAttentionShape shape{padded_width(AttentionShape(call.problem).width), kWarps / key_warps, key_warps};
   Launch launch = attention_launch(call, shape.rows());

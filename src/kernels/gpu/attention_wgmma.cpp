@@ -60,7 +60,6 @@ int ring_tiles(const Call& call, const GroupAttentionShape& shape, const GroupAt
 }
 
 Status enqueue(const Call& call) {
-  RUNG_CHECK(check_alignment(call));
   const int64_t row_groups = call.problem.param("row_groups", default_row_groups(call.problem));
   const auto splits = static_cast<int>(call.problem.param("splits", default_splits(call.problem, row_groups)));
   const GroupAttentionShape shape{padded_width(static_cast<int>(AttentionShape(call.problem).width)),

@@ -4,11 +4,15 @@
 
 namespace rung::gpu {
 
-Status Call::check_aligned() const {
-  for (size_t i = 0; i < problem.inputs.size(); ++i)
-    if (inputs[i] % 16 != 0)
-      return fail("{}: operand {} begins at {:#x}, wanted a multiple of 16 bytes", op_family(problem.op), i, inputs[i]);
-  return {};
+Status enqueue(const Kernel& kernel, const Call& call) {
+  for (size_t i = 0; i < call.problem.inputs.size(); ++i)
+    if (call.inputs[i] % kernel.alignment)
+      return fail("{}: operand {} begins at {:#x}, wanted a multiple of {} bytes", kernel.name, i, call.inputs[i],
+                  kernel.alignment);
+  if (call.output % kBufferAlignment || call.scratch % kBufferAlignment)
+    return fail("{}: the result begins at {:#x} and scratch at {:#x}, wanted multiples of {} bytes", kernel.name,
+                call.output, call.scratch, kBufferAlignment);
+  return kernel.enqueue(call);
 }
 
 Status Call::launch_raw(std::string_view module, std::string_view function, const Launch& shape,

@@ -11,16 +11,14 @@ namespace rung::gpu {
 // allocate or touch the host: the same call is recorded into a graph.
 struct Call {
   const Problem& problem;
-  const Address* inputs;  // by operand; a packed operand points to what pack() made
-  Address output;
-  Address scratch;    // scratch_bytes(), 256-byte aligned; contents undefined
-  const void* state;  // what prepare() returned
-  Address fault;      // of a Fault: set where operands' values cannot be used
+  const Address* inputs;  // by operand, at multiples of Kernel::alignment; a packed one points to what pack() made
+  Address output;         // kBufferAlignment
+  Address scratch;        // scratch_bytes(), kBufferAlignment; contents undefined
+  const void* state;      // what prepare() returned
+  Address fault;          // of a Fault: set where operands' values cannot be used
   Gpu& gpu;
   Stream stream;
 
-  // Errors: an operand that does not begin at a multiple of 16 bytes, as vector loads and boxes want.
-  Status check_aligned() const;
   // Launches `function` of `module` with one argument, a plain struct passed by value.
   template <class Arguments>
   Status launch(std::string_view module, std::string_view function, const Launch& shape,
@@ -30,6 +28,10 @@ struct Call {
   }
   Status launch_raw(std::string_view module, std::string_view function, const Launch& shape, void** parameters) const;
 };
+
+// Puts the row's launches into the call's stream: the only way to call one. Errors: an address that is not where the
+// row or the call says; the row's own.
+Status enqueue(const Kernel& kernel, const Call& call);
 
 std::span<const Kernel* const> all_kernels();
 

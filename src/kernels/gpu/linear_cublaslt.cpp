@@ -139,6 +139,7 @@ const Kernel linear_cublaslt{.name = "linear_cublaslt",
                              .prepare = prepare,
                              .tunables = tunables,
                              .alignment = 16,
-                             .enqueue = enqueue};
+                             .enqueue = enqueue,
+                             .role = Role::library};
 
 }  // namespace rung::gpu

@@ -126,7 +126,6 @@ LinearFmaArguments arguments_of(const Call& call, const Cut& cut) {
 }
 
 Status enqueue_tiles(const Call& call, std::span<const Tile> tiles) {
-  RUNG_CHECK(call.check_aligned());
   const auto fitting = cuts(call.problem, tiles);
   auto asked = std::find_if(fitting.begin(), fitting.end(),
                             [&](const Cut& cut) { return cut.tile.parameter() == call.problem.param("tile", 0); });
@@ -160,11 +159,13 @@ extern const Kernel linear_fma{.name = "linear_fma",
                                .op = "linear",
                                .supports = supports_alone,
                                .tunables = tunables_alone,
+                               .alignment = 16,
                                .enqueue = enqueue_alone};
 extern const Kernel linear_fma_sm90{.name = "linear_fma_sm90",
                                     .op = "linear",
                                     .supports = supports_shared,
                                     .tunables = tunables_shared,
+                                    .alignment = 16,
                                     .enqueue = enqueue_shared};
 
 }  // namespace rung::gpu

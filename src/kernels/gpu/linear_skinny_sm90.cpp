@@ -133,7 +133,6 @@ Result<LinearSkinnyArguments> arguments_of(const Call& call, const SkinnyPlan& p
 }
 
 Status enqueue(const Call& call) {
-  RUNG_CHECK(call.check_aligned());
   const SkinnyPlan plan(call.problem);
   const Launch launch{.grid = {plan.blocks()},
                       .block = {kSkinnyThreads},

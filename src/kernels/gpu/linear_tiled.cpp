@@ -95,8 +95,8 @@ Status enqueue_matmul(const Call& call) {
 }  // namespace
 
 extern const Kernel linear_tiled{
-    .name = "linear_tiled", .op = "linear", .supports = supports, .enqueue = enqueue_linear, .last_resort = true};
+    .name = "linear_tiled", .op = "linear", .supports = supports, .enqueue = enqueue_linear, .role = Role::fallback};
 extern const Kernel matmul_tiled{
-    .name = "matmul_tiled", .op = "matmul", .supports = supports, .enqueue = enqueue_matmul, .last_resort = true};
+    .name = "matmul_tiled", .op = "matmul", .supports = supports, .enqueue = enqueue_matmul, .role = Role::fallback};
 
 }  // namespace rung::gpu

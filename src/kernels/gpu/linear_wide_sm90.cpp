@@ -147,7 +147,6 @@ Result<LinearWideArguments> arguments_of(const Call& call, const WidePlan& plan)
 }
 
 Status enqueue(const Call& call) {
-  RUNG_CHECK(call.check_aligned());
   const WidePlan plan(call.problem);
   RUNG_TRY(LinearWideArguments arguments, arguments_of(call, plan));
   // Blocks of a gated product go on to their next tile while they finish the last; others have one tile each.

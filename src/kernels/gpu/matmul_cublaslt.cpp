@@ -99,6 +99,7 @@ const Kernel matmul_cublaslt{.name = "matmul_cublaslt",
                              .prepare = prepare,
                              .tunables = tunables,
                              .alignment = 16,
-                             .enqueue = enqueue};
+                             .enqueue = enqueue,
+                             .role = Role::library};
 
 }  // namespace rung::gpu
