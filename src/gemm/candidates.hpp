@@ -24,7 +24,7 @@ struct Candidates {
   std::vector<Refused> refused;
 };
 
-// Scalar reference rows are left out while any other row can run the problem. Variants change one parameter at a time
+// Fallbacks are left out while any other row can run the problem. Variants change one parameter at a time
 // from the defaults.
 Candidates candidates_for(const Target& target, const Problem& problem);
 

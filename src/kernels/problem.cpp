@@ -49,10 +49,11 @@ std::string_view op_family(const Op& op) {
   return std::visit([](const auto& o) { return std::decay_t<decltype(o)>::kName; }, op);
 }
 
-bool may_fault(const Problem& problem) {
+Fault fault_of(const Problem& problem) {
+  if (rung::as<Gather>(problem.op)) return Fault::index_out_of_range;
   const auto* binary = rung::as<Binary>(problem.op);
-  return rung::as<Gather>(problem.op) ||
-         (binary && binary->kind == BinaryKind::div && !is_float(problem.inputs[1].dtype));
+  const bool divides = binary && binary->kind == BinaryKind::div && !is_float(problem.inputs[1].dtype);
+  return divides ? Fault::integer_divided_by_zero : Fault::none;
 }
 
 }  // namespace rung

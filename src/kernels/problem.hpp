@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ir/op.hpp"
+#include "kernels/fault.hpp"
 
 namespace rung {
 
@@ -41,8 +42,9 @@ struct Problem {
   }
 };
 
-// Can values of its operands make it fail? Those of a gather's indices and of an integer divisor can.
-bool may_fault(const Problem& problem);
+// The fault that values of its operands can cause: of a gather's indices, or of an integer divisor. Fault::none: none
+// can.
+Fault fault_of(const Problem& problem);
 
 std::string_view op_family(const Op& op);  // the variant's kName: "unary", "linear", ...
 

@@ -118,7 +118,7 @@ class GpuRecorder : public Recorder {
     if (step.scratch) bound.scratch = buffer(*step.scratch);
     bound.fault = faults_->address() + (bound_.size() - 1) * sizeof(Fault);
     if (bound.kernel->prepare) bound.state = bound.kernel->prepare(bound.problem);
-    may_fault_ = may_fault_ || may_fault(bound.problem);
+    may_fault_ = may_fault_ || fault_of(bound.problem) != Fault::none;
   }
 
   Status enqueue(size_t index) {

@@ -43,7 +43,7 @@ TEST_P(KernelRow, AgreesWithTheReference) {
 TEST(KernelTable, EveryFamilyOfTheTableEndsWithItsOneFallback) {
   for (const Kernel* row : cpu::all_kernels()) {
     const auto family = cpu::kernels_for(row->op);
-    EXPECT_EQ(family.back()->name, std::string(row->op) + "_reference");
+    EXPECT_EQ(family.back()->name, std::string(row->op) + "_fallback");
     for (const Kernel* other : family) EXPECT_EQ(other->role == Role::fallback, other == family.back()) << other->name;
   }
 }

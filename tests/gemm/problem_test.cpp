@@ -116,12 +116,12 @@ TEST(Candidates, PutVariantsAfterAllDefaultsAndChangeOneParameterEach) {
 
 TEST(Candidates, LeaveTheReferenceOutWhileAnotherRowCan) {
   for (const auto& candidate : candidates_for(cpu_target(), linear_problem(4, 64, 64)).list)
-    EXPECT_NE(candidate.kernel->name, "linear_reference");
+    EXPECT_NE(candidate.kernel->name, "linear_fallback");
 }
 
 TEST(Candidates, HoldEveryFastRowWhereverItStandsInTheTable) {
   Problem problem{.op = Softmax{.axis = 1}, .inputs = {dense(DType::f32, {4, 8})}, .output = dense(DType::f32, {4, 8})};
-  Kernel first = *cpu::kernel_named("softmax_reference"), last = first;
+  Kernel first = *cpu::kernel_named("softmax_fallback"), last = first;
   first.name = "first", last.name = "last", first.role = last.role = Role::fast;
   const std::array<const Kernel*, 2> rows{&first, &last};
   Target target = cpu_target();
@@ -133,7 +133,7 @@ TEST(Candidates, FallBackOnTheReferenceAlone) {
   Problem problem{.op = CumSum{}, .inputs = {dense(DType::f32, {8})}, .output = dense(DType::f32, {8})};
   auto list = candidates_for(cpu_target(), problem).list;
   ASSERT_EQ(list.size(), 1u);
-  EXPECT_EQ(list[0].kernel->name, "cumsum_reference");
+  EXPECT_EQ(list[0].kernel->name, "cumsum_fallback");
 }
 
 TEST(Candidates, SayWhyARowCannot) {

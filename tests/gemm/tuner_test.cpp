@@ -60,7 +60,7 @@ TEST_P(StaleEntry, IsTunedAgain) {
 
 INSTANTIATE_TEST_SUITE_P(, StaleEntry,
                          testing::Values(TunedProblem{{"linear_that_is_gone", {}}, {}},
-                                         TunedProblem{{"softmax_reference", {}}, {}},
+                                         TunedProblem{{"softmax_fallback", {}}, {}},
                                          TunedProblem{{"linear_avx2", {{"columns", -3}}}, {}},
                                          TunedProblem{{"linear_onednn", {}},
                                                       {{"linear_onednn", {}, 3, "chosen: the default"},

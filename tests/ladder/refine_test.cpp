@@ -10,7 +10,7 @@ namespace {
 
 using testing::ElementsAre;
 
-const KernelChoice kFirst{"linear_avx2", {}}, kSecond{"linear_reference", {}}, kThird{"linear_openblas", {}};
+const KernelChoice kFirst{"linear_avx2", {}}, kSecond{"linear_fallback", {}}, kThird{"linear_openblas", {}};
 
 // Two problems of linear layers, each with these kernels timed alone at 10, 11 and 12 us; the second has 3 launches.
 class Refine : public testing::Test {

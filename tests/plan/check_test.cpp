@@ -160,7 +160,7 @@ const Damage kDamages[] = {
      },
      "in use for another value"},
     {"no scratch", [](Plan& p) { p.steps[1].scratch.reset(); }, "got no scratch"},
-    {"scratch that the kernel does not want", [](Plan& p) { p.steps[1].kernel = "softmax_reference"; },
+    {"scratch that the kernel does not want", [](Plan& p) { p.steps[1].kernel = "softmax_fallback"; },
      "got some scratch, wanted 0 bytes"},
     {"no such scratch", [](Plan& p) { p.steps[1].scratch = 99; }, "buffer 99 of"},
     {"scratch too small", [](Plan& p) { p.buffers[*p.steps[1].scratch].bytes = 64; }, "has 64 bytes, wanted"},

@@ -140,7 +140,7 @@ TEST_P(BadChoice, IsRefusedByName) {
 INSTANTIATE_TEST_SUITE_P(
     , BadChoice,
     testing::Values(std::pair{KernelChoice{"linear_gone", {}}, "there is no linear kernel 'linear_gone'"},
-                    std::pair{KernelChoice{"softmax_reference", {}}, "there is no linear kernel 'softmax_reference'"},
+                    std::pair{KernelChoice{"softmax_fallback", {}}, "there is no linear kernel 'softmax_fallback'"},
                     std::pair{KernelChoice{"linear_avx2", {{"columns", 0}}}, "columns=0"}));
 
 TEST(Choice, ThatCannotRunHereLeavesTheProblemToTheNextRow) {

@@ -47,7 +47,7 @@ TEST(WeightStore, KeepsLayoutsOfDifferentKernelsApart) {
   WeightStore store;
   Plan packed = shared_plan(layer.graph, store);
   Recipe recipe{.tuned_kernels = true};
-  recipe.choices[packed.steps[0].problem] = {"linear_reference", {}};
+  recipe.choices[packed.steps[0].problem] = {"linear_fallback", {}};
   Plan plain = shared_plan(layer.graph, store, recipe);
   EXPECT_NE(packed.weights[0].data, plain.weights[0].data);
 }

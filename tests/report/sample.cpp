@@ -95,7 +95,7 @@ Choice choice_for(const OpTime& op, int count) {
   c.candidates.push_back({"linear_onednn", {}, op.us * 1.31, "default; 1.31 x slower"});
   c.candidates.push_back({"linear_openblas", {}, op.us * 1.62, "1.62 x slower"});
   c.candidates.push_back({"linear_amx_bf16", {}, 0, "not supported: the processor has no AMX"});
-  c.candidates.push_back({"linear_reference", {}, op.us * 96, "96 x slower"});
+  c.candidates.push_back({"linear_fallback", {}, op.us * 96, "96 x slower"});
   return c;
 }
 

@@ -66,7 +66,7 @@ TEST_P(DeviceFault, NamesItsOpWhenOpsRunOneByOne) {
   auto outputs = stepping.infer(inputs);
   ASSERT_TRUE(device_failed(outputs));
   EXPECT_EQ(outputs.error().message,
-            "device fault in op 2 of 3: second.layer (exp) on unary_reference: fake: waiting for the device: a fault "
+            "device fault in op 2 of 3: second.layer (exp) on unary_fallback: fake: waiting for the device: a fault "
             "(700)");
 }
 

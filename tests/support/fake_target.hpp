@@ -1,4 +1,4 @@
-// A target of a GPU without hardware whose kernels are the processor's reference rows: plans run and are right, until a
+// A target of a GPU without hardware whose kernels are the processor's fallbacks: plans run and are right, until a
 // launch faults.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -55,7 +55,7 @@ struct NamedRun {
 // Rows of a processor without any but these, all of them good for every problem of their family.
 class Rows {
  public:
-  // In order of preference; the family's reference row is the fallback.
+  // In order of preference; the family's fallback is the last.
   void add(std::string_view family, std::initializer_list<NamedRun> kernels) {
     for (const NamedRun& kernel : kernels) {
       Kernel& row = rows_.emplace_back(reference_row(family));

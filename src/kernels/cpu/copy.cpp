@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
 
+#include "ir/with_type.hpp"
 #include "kernels/collapse.hpp"
-#include "kernels/cpu/element.hpp"
-#include "kernels/cpu/lanes.hpp"
+#include "kernels/cpu/kernel.hpp"
+#include "kernels/strided.hpp"
 
 namespace rung::cpu {
 namespace {

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/cpu/lines.hpp"
 
-#include "kernels/cpu/lanes.hpp"
 #include "kernels/cpu/rows.hpp"
+#include "kernels/strided.hpp"
 
 namespace rung::cpu {
 namespace {

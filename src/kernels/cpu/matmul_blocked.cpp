@@ -1,7 +1,7 @@
 // matmul of strided f32 or bf16 operands: columns of b are packed into a panel close to the core, then multiplied by
 // the register tiles of the packed linear.
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/cpu/element.hpp"
+#include "base/numeric.hpp"
 #include "kernels/cpu/gemm/best.hpp"
 #include "kernels/cpu/kernel.hpp"
 #include "kernels/matmul_shape.hpp"

@@ -1,0 +1,51 @@
+// The fallback of every op: the evaluator, on one thread, over dense copies of the operands. It takes memory while it
+// runs.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "ir/with_type.hpp"
+#include "kernels/cpu/kernel.hpp"
+#include "reference/evaluate.hpp"
+#include "reference/values.hpp"
+
+namespace rung::cpu {
+namespace {
+
+Verdict supports(const Problem& problem, const Machine&) {
+  for (const Operand& operand : problem.inputs)
+    if (!has_type(operand.dtype)) return reject(fmt::format("an operand is {}", name_of(operand.dtype)));
+  return has_type(problem.output.dtype) ? accept() : reject(fmt::format("result is {}", name_of(problem.output.dtype)));
+}
+
+// Shares the memory where that is dense already.
+Tensor dense(const Operand& operand, const void* data) {
+  const std::shared_ptr<std::byte> memory(static_cast<std::byte*>(const_cast<void*>(data)), [](std::byte*) {});
+  const Type type{operand.dtype, operand.shape};
+  if (operand.contiguous()) return Tensor(type, memory);
+  return reference::copy_strided(Tensor({operand.dtype, {operand.span()}}, memory), operand.shape, operand.strides);
+}
+
+void run(const Call& call) {
+  if (call.thread != 0) return;
+  const Problem& problem = call.problem;
+  std::vector<Tensor> operands;
+  for (size_t i = 0; i < problem.inputs.size(); ++i) operands.push_back(dense(problem.inputs[i], call.inputs[i]));
+  auto value = evaluate_op(problem.op, operands, {problem.output.dtype, problem.output.shape});
+  if (value) {
+    std::copy_n(value->data(), value->bytes(), static_cast<std::byte*>(call.output));
+    return;
+  }
+  const Fault fault = fault_of(problem);
+  call.fault->store(fault == Fault::none ? Fault::kernel_threw : fault, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+#define RUNG_CPU_KERNEL(name)
+#define RUNG_CPU_FALLBACK(family)        \
+  extern const Kernel family##_fallback{ \
+      .name = #family "_fallback", .op = #family, .supports = supports, .run = run, .role = Role::fallback};
+#include "kernels/cpu/kernels.inc"
+#undef RUNG_CPU_KERNEL
+
+}  // namespace rung::cpu
