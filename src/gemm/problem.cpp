@@ -16,15 +16,18 @@ std::string operand_text(const Operand& operand) {
   return operand.constant ? text + "*" : text;
 }
 
-// What the sizes and types of a linear do not say of an operand: rows that are not dense, other strides with the shape
-// that they walk, and whether it is constant where such operands mostly are not, or the other way round.
-std::string unusual_text(std::string_view name, const Operand& operand, bool mostly_constant) {
+enum class Usually { rows, dense_constant };
+
+// What the sizes and types of a linear do not say of an operand: rows that are apart, other strides with the shape that
+// they walk, and whether it is constant where such operands usually are not, or the other way round.
+std::string unusual_text(std::string_view name, const Operand& operand, Usually usually) {
+  const bool constant = usually == Usually::dense_constant;
+  const bool dense_rows = operand.is_rows() && operand.row_stride() == operand.shape.back();
   std::string text;
-  if (!operand.contiguous())
+  if (!(constant ? operand.contiguous() : dense_rows))
     text += operand.is_rows() ? fmt::format(" ld{}={}", name, operand.row_stride())
                               : fmt::format(" {}={}", name, strided_text(operand));
-  if (operand.constant != mostly_constant)
-    text += fmt::format(" {}={}", name, mostly_constant ? "dynamic" : "constant");
+  if (operand.constant != constant) text += fmt::format(" {}={}", name, constant ? "dynamic" : "constant");
   return text;
 }
 
@@ -33,29 +36,31 @@ std::string linear_key(const Problem& problem, const Linear& op) {
   const Operand &x = at(0), &w = at(1);
   std::string text = fmt::format("linear m={} n={} k={} x={} w={} out={}", problem.output.rows(),
                                  w.shape[0] / (op.gated ? 2 : 1), x.shape.back(), x.dtype, w.dtype, op.out);
-  text += unusual_text("x", x, false) + unusual_text("w", w, true);
+  text += unusual_text("x", x, Usually::rows) + unusual_text("w", w, Usually::dense_constant);
   if (op.has_bias) {
     const Operand& bias = at(op.bias_at());
     text += bias.dtype == w.dtype ? " bias" : fmt::format(" bias={}", bias.dtype);
-    text += unusual_text("bias", bias, true);
+    text += unusual_text("bias", bias, Usually::dense_constant);
   }
   if (op.gated) text += " gated";
   if (op.activation != Activation::none) text += fmt::format(" act={}", name_of(op.activation));
   if (op.has_residual) {
     const Operand& residual = at(op.residual_at());
     text += fmt::format(" residual={}{}", residual.dtype, op.split_residual ? "x2" : "");
-    text += unusual_text("residual", residual, false);
+    text += unusual_text("residual", residual, Usually::rows);
   }
   if (op.rotated_heads > 0) {
     const Operand &cos = at(op.cos_at()), &sin = at(op.sin_at());
     text += fmt::format(" rotated={}x{} angles={}", op.rotated_heads, cos.shape.back(), cos.dtype);
     if (sin.dtype != cos.dtype) text += fmt::format(" sin={}", sin.dtype);
-    text += unusual_text("cos", cos, false) + unusual_text("sin", sin, false);
+    text += unusual_text("cos", cos, Usually::rows) + unusual_text("sin", sin, Usually::rows);
   }
   if (op.feeds_norm)
-    text += fmt::format(" feeds_norm={}", at(op.scale_at()).dtype) + unusual_text("scale", at(op.scale_at()), true);
+    text += fmt::format(" feeds_norm={}", at(op.scale_at()).dtype) +
+            unusual_text("scale", at(op.scale_at()), Usually::dense_constant);
   if (op.normed)
-    text += fmt::format(" normed={}", at(op.squares_at()).dtype) + unusual_text("squares", at(op.squares_at()), false);
+    text += fmt::format(" normed={}", at(op.squares_at()).dtype) +
+            unusual_text("squares", at(op.squares_at()), Usually::rows);
   return text;
 }
 

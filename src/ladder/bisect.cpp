@@ -49,15 +49,22 @@ class Bisection {
     return {};
   }
 
+  // The rung's own passes, then those that run where any rung with passes is on.
   Status blame_pass() {
-    for (const Pass& pass : pipeline()) {
-      if (pass.rung != culprit_.rung) continue;
+    RUNG_TRY(bool found, blame_one(pipeline(), culprit_.rung));
+    if (!found && !culprit_.recipe.rungs.empty()) RUNG_CHECK(blame_one(canonical_passes(), kCanonicalRung));
+    return {};
+  }
+
+  Result<bool> blame_one(std::span<const Pass> passes, std::string_view rung) {
+    for (const Pass& pass : passes) {
+      if (pass.rung != rung) continue;
       Recipe without = culprit_.recipe;
       without.disabled_passes.insert(std::string(pass.name));
       RUNG_TRY(bool right, judge(without));
-      if (right) return culprit_.pass = pass.name, Status{};
+      if (right) return culprit_.pass = pass.name, true;
     }
-    return {};
+    return false;
   }
 
   const std::function<Result<bool>(const Recipe&)>& is_right_;
@@ -74,10 +81,11 @@ Result<Culprit> bisect(const Recipe& wrong, const std::function<Result<bool>(con
 Result<std::string> reproducer(const Graph& graph, const Culprit& culprit) {
   Recipe before = culprit.recipe;
   bool reached = false;
-  for (const Pass& pass : pipeline()) {
-    reached = reached || pass.name == culprit.pass;
-    if (reached) before.disabled_passes.insert(std::string(pass.name));
-  }
+  for (auto passes : {canonical_passes(), pipeline()})
+    for (const Pass& pass : passes) {
+      reached = reached || pass.name == culprit.pass;
+      if (reached) before.disabled_passes.insert(std::string(pass.name));
+    }
   RUNG_TRY(Graph stopped, apply_passes(graph, before));
   std::string head = culprit.pass.empty()
                          ? fmt::format("# wrong with rung '{}'; no single pass is to blame\n", culprit.rung)

@@ -35,9 +35,15 @@ struct PassContext {
   bool kernel_for(const Graph& graph, const Op& op, std::span<const NodeId> operands);
 };
 
+// The word that stands for a rung in rows of canonical_passes().
+inline constexpr std::string_view kCanonicalRung = "canonical";
+// Pass::then_canonical
+inline constexpr bool kThenCanonical = true;
+
 struct Pass {
   std::string_view name, rung, reason;
   Status (*run)(Graph&, PassContext&);
+  bool then_canonical = false;  // leaves selections, copies and sums that the canonical passes shorten
 };
 
 }  // namespace rung

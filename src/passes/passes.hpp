@@ -5,16 +5,20 @@
 
 namespace rung::passes {
 
-// reduce: exact removal of work
+// canonical forms
 Status simplify(Graph& graph, PassContext& context);
 Status fold_constants(Graph& graph, PassContext& context);
 Status merge_equal(Graph& graph, PassContext& context);
+Status recognise_rms_norm(Graph& graph, PassContext& context);
+Status recognise_activations(Graph& graph, PassContext& context);
+Status recognise_rope(Graph& graph, PassContext& context);
+
+// reduce: exact removal of work
 Status drop_unread_rows(Graph& graph, PassContext& context);
 Status batch_towers(Graph& graph, PassContext& context);
 Status compose_linears(Graph& graph, PassContext& context);
 
 // attention
-Status recognise_rope(Graph& graph, PassContext& context);
 Status fuse_attention(Graph& graph, PassContext& context);
 
 // projection
@@ -23,8 +27,6 @@ Status merge_ropes(Graph& graph, PassContext& context);
 Status pad_hidden(Graph& graph, PassContext& context);
 
 // fusion
-Status recognise_rms_norm(Graph& graph, PassContext& context);
-Status recognise_activations(Graph& graph, PassContext& context);
 Status fuse_linear_bias(Graph& graph, PassContext& context);
 Status lower_patch_conv(Graph& graph, PassContext& context);
 Status fuse_gated(Graph& graph, PassContext& context);

@@ -1,4 +1,4 @@
-// THE list: every pass, in the order it runs, with the rung it belongs to and why it stands where it stands.
+// THE lists: every pass, in the order it runs, with the rung it belongs to and why it stands where it stands.
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/pipeline.hpp"
 
@@ -8,22 +8,21 @@ namespace rung {
 namespace {
 
 // clang-format off
+constexpr Pass kCanonical[] = {
+    {"simplify",              kCanonicalRung, "drops what does nothing, so that later patterns see plain chains", passes::simplify},
+    {"fold_constants",        kCanonicalRung, "small constant expressions become literals: frozen masks, positions", passes::fold_constants},
+    {"merge_equal",           kCanonicalRung, "equal nodes become one: this hoists what unrolled loop steps share", passes::merge_equal},
+    {"recognise_rms_norm",    kCanonicalRung, "one op for what authors write in many", passes::recognise_rms_norm},
+    {"recognise_activations", kCanonicalRung, "so that a linear or a product can take them", passes::recognise_activations},
+    {"recognise_rope",        kCanonicalRung, "so that transposes of q and k can move through it", passes::recognise_rope},
+};
+
 constexpr Pass kPipeline[] = {
-    {"simplify",              "reduce",     "drops what does nothing, so that later patterns see plain chains", passes::simplify},
-    {"fold_constants",        "reduce",     "small constant expressions become literals: frozen masks, positions", passes::fold_constants},
-    {"merge_equal",           "reduce",     "equal nodes become one: this hoists what unrolled loop steps share", passes::merge_equal},
     {"drop_unread_rows",      "reduce",     "after masks are literals: skips masked keys, and the rows and towers only they needed", passes::drop_unread_rows},
-    {"batch_towers",          "reduce",     "after masked towers are gone: equal towers run as one batch", passes::batch_towers},
-    {"fold_selected",         "reduce",     "the rows that were selected from literals", passes::fold_constants},
-    {"simplify_selected",     "reduce",     "selections of neighbours join, masks of zeros go", passes::simplify},
-    {"merge_selected",        "reduce",     "selections made in several places", passes::merge_equal},
-    {"recognise_rms_norm",    "fusion",     "before casts and sums move elsewhere", passes::recognise_rms_norm},
-    {"recognise_activations", "fusion",     "so that a linear or a product can take them", passes::recognise_activations},
+    {"batch_towers",          "reduce",     "after masked towers are gone: equal towers run as one batch", passes::batch_towers, kThenCanonical},
     {"lower_patch_conv",      "fusion",     "makes a linear that the rules below can extend", passes::lower_patch_conv},
     {"fuse_linear_bias",      "fusion",     "makes linears that projections can merge", passes::fuse_linear_bias},
-    {"compose_linears",       "reduce",     "once biases are in their linears; sums in another order, so exact to the rounding of f32", passes::compose_linears},
-    {"merge_composed",        "reduce",     "weights that were composed alike in several places", passes::merge_equal},
-    {"recognise_rope",        "attention",  "so that transposes of q and k can move through it", passes::recognise_rope},
+    {"compose_linears",       "reduce",     "once biases are in their linears; sums in another order, so exact to the rounding of f32", passes::compose_linears, kThenCanonical},
     {"fuse_attention",        "attention",  "one op per attention, without copies of heads, transposes or caches", passes::fuse_attention},
     {"merge_projections",     "projection", "q, k, v as one product, gate and up as one", passes::merge_projections},
     {"merge_ropes",           "projection", "after q and k are slices of one product", passes::merge_ropes},
@@ -44,6 +43,7 @@ constexpr Pass kPipeline[] = {
 
 }  // namespace
 
+std::span<const Pass> canonical_passes() { return kCanonical; }
 std::span<const Pass> pipeline() { return kPipeline; }
 
 }  // namespace rung

@@ -1,10 +1,15 @@
-// The ordered list of passes.
+// The ordered lists of passes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "passes/pass.hpp"
 
 namespace rung {
 
+// Each op in one form, whatever way its author wrote it. They run where any rung does, before all others and again
+// after those that say so, until none of them changes the graph: what a rung gains is then its own. A recipe without
+// rungs leaves the graph as its author wrote it.
+std::span<const Pass> canonical_passes();
+// The passes of rungs.
 std::span<const Pass> pipeline();
 
 }  // namespace rung

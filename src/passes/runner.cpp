@@ -61,22 +61,64 @@ Result<PassReport::Row> run_one(const Pass& pass, Graph& graph, const PassOption
   return row;
 }
 
+class Run {
+ public:
+  Run(Graph& graph, const PassOptions& options, std::span<const Pass> canonical)
+      : graph_(graph), options_(options), canonical_(canonical) {}
+
+  Result<PassReport> all(std::span<const Pass> list) {
+    graph_.erase_dead();
+    if (!options_.rungs.empty()) RUNG_CHECK(canonicalise());
+    for (const Pass& pass : list) {
+      if (!options_.rungs.contains(pass.rung)) continue;
+      RUNG_TRY(bool changed, one(pass));
+      if (changed && pass.then_canonical) RUNG_CHECK(canonicalise());
+    }
+    return std::move(report_);
+  }
+
+ private:
+  // Until each has left the graph as it was since the last that did not. A rewrite never undoes another, so few rounds
+  // do; graphs that took more than these would not settle.
+  Status canonicalise() {
+    constexpr int kMostRounds = 50;
+    size_t quiet = 0;
+    for (int round = 0; round < kMostRounds; ++round)
+      for (const Pass& pass : canonical_) {
+        RUNG_TRY(bool changed, one(pass));
+        quiet = changed ? 0 : quiet + 1;
+        if (quiet == canonical_.size()) return {};
+      }
+    return canonical_.empty() ? Status{} : fail("canonical passes still change the graph after {} rounds", kMostRounds);
+  }
+
+  // Whether it changed the graph. Repetitions that find nothing to do are not reported.
+  Result<bool> one(const Pass& pass) {
+    if (options_.disabled.contains(pass.name)) return false;
+    RUNG_TRY(PassReport::Row row, run_one(pass, graph_, options_));
+    const bool changed = row.changed;
+    if (!ran_.insert(pass.name).second && !changed) return false;
+    log_row(row, graph_);
+    report_.rows.push_back(std::move(row));
+    return changed;
+  }
+
+  Graph& graph_;
+  const PassOptions& options_;
+  std::span<const Pass> canonical_;
+  std::set<std::string_view> ran_;
+  PassReport report_;
+};
+
 }  // namespace
 
-Result<PassReport> run_passes(Graph& graph, const PassOptions& options, std::span<const Pass> list) {
-  PassReport report;
-  graph.erase_dead();
-  for (const Pass& pass : list) {
-    if (!options.rungs.contains(pass.rung) || options.disabled.contains(pass.name)) continue;
-    RUNG_TRY(PassReport::Row row, run_one(pass, graph, options));
-    log_row(row, graph);
-    report.rows.push_back(std::move(row));
-  }
-  return report;
+Result<PassReport> run_passes(Graph& graph, const PassOptions& options, std::span<const Pass> list,
+                              std::span<const Pass> canonical) {
+  return Run(graph, options, canonical).all(list);
 }
 
 Result<PassReport> run_passes(Graph& graph, const PassOptions& options) {
-  return run_passes(graph, options, pipeline());
+  return run_passes(graph, options, pipeline(), canonical_passes());
 }
 
 }  // namespace rung

@@ -1,5 +1,5 @@
-// Runs the pipeline: order, enabling, timing, verification after each change, clean-up, log, and a dump when a pass
-// fails.
+// Runs the canonical passes and the pipeline: order, enabling, timing, verification after each change, clean-up, log,
+// and a dump when a pass fails.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <set>
@@ -26,12 +26,13 @@ struct PassReport {
     size_t nodes_before = 0, nodes_after = 0;
     std::vector<std::string> notes;
   };
-  std::vector<Row> rows;  // passes that ran, in order
+  std::vector<Row> rows;  // passes that ran, in order; canonical ones again each time that they changed the graph
 };
 
 // Errors name the pass, what broke, and the dump that replays it. The graph is then in an undefined state.
 Result<PassReport> run_passes(Graph& graph, const PassOptions& options);
-// The same over a list of one's own.
-Result<PassReport> run_passes(Graph& graph, const PassOptions& options, std::span<const Pass> list);
+// The same over lists of one's own.
+Result<PassReport> run_passes(Graph& graph, const PassOptions& options, std::span<const Pass> list,
+                              std::span<const Pass> canonical = {});
 
 }  // namespace rung

@@ -25,7 +25,7 @@ Result<Chosen> recipe_choice(const Target& target, const Problem& problem, const
   }
   if (Verdict verdict = takes_params(*kernel, problem, choice.params); !verdict)
     return fail("recipe: '{}': {}", key, verdict.reason);
-  return Chosen{kernel, choice.params, true};
+  return Chosen{kernel, choice.params};
 }
 
 }  // namespace

@@ -11,7 +11,6 @@ namespace rung {
 struct Chosen {
   const Kernel* kernel = nullptr;
   std::map<std::string, int64_t, std::less<>> params;
-  bool by_recipe = false;
 };
 
 // Null kernel: no row but a fallback can run the problem as it stands. A choice of the recipe that cannot run the

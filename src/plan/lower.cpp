@@ -138,9 +138,8 @@ class Lowering {
   }
 
   Result<Chosen> kernel_for(const Problem& problem) {
-    RUNG_TRY(Chosen chosen, choose_kernel(*plan_.target, problem, recipe_));
-    if (chosen.by_recipe) undecided_.erase(problem_key(problem));
-    return chosen;
+    if (recipe_.tuned_kernels && !undecided_.empty()) undecided_.erase(problem_key(problem));
+    return choose_kernel(*plan_.target, problem, recipe_);
   }
 
   Problem problem_over(const Op& op, const std::vector<PlanOperand>& inputs, const Type& result) const {
@@ -232,7 +231,7 @@ class Lowering {
   WeightTable weights_;
   std::vector<bool> constant_;
   std::vector<std::optional<PlanOperand>> at_;
-  std::set<std::string> undecided_;  // the recipe's choices that no step runs by
+  std::set<std::string> undecided_;  // the recipe's choices that no problem has asked for
 };
 
 }  // namespace

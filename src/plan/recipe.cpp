@@ -57,6 +57,7 @@ Result<KernelChoice> choice_from_json(const std::string& problem, const Json& js
 Status check_names(const Recipe& recipe) {
   std::set<std::string_view> rungs{"precision"}, passes;
   for (const Pass& pass : pipeline()) rungs.insert(pass.rung), passes.insert(pass.name);
+  for (const Pass& pass : canonical_passes()) passes.insert(pass.name);
   for (const auto& rung : recipe.rungs)
     if (!rungs.contains(rung)) return fail("recipe: field 'rungs': no rung '{}' has passes", rung);
   for (const auto& pass : recipe.disabled_passes)

@@ -31,6 +31,15 @@ TEST(Bisect, BlamesTheRungAndThePass) {
   EXPECT_LT(culprit->builds, 30);
 }
 
+TEST(Bisect, BlamesACanonicalPassWhereNoneOfTheRungIsToBlame) {
+  auto culprit = bisect(everything(), [](const Recipe& recipe) -> Result<bool> {
+    return recipe.rungs.empty() || recipe.disabled_passes.contains("merge_equal");
+  });
+  ASSERT_TRUE(culprit) << culprit.error().message;
+  EXPECT_EQ(culprit->pass, "merge_equal");
+  EXPECT_EQ(culprit->recipe.rungs.size(), 1u);
+}
+
 TEST(Bisect, BlamesARungWithoutPasses) {
   auto culprit = bisect(everything(), [](const Recipe& recipe) -> Result<bool> { return !recipe.capture; });
   ASSERT_TRUE(culprit) << culprit.error().message;

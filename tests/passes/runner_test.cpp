@@ -72,13 +72,69 @@ TEST(Runner, NamesThePassWhenThereIsNoDumpFolder) {
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().message, "pass 'give_up': cannot go on");
 }
+// Of a chain exp(exp(...)), one link becomes relu.
+template <UnaryKind from, UnaryKind to>
+Status turn_one(Graph& graph, PassContext&) {
+  bool turned = false;
+  passes::for_each_node(graph, [&](NodeId id) {
+    const auto* unary = graph.as<Unary>(id);
+    if (turned || !unary || unary->kind != from) return;
+    passes::replace(graph, id, Unary{to}, {graph[id].operands[0]});
+    turned = true;
+  });
+  return {};
+}
+constexpr Status (*tanh_to_relu)(Graph&, PassContext&) = turn_one<UnaryKind::tanh, UnaryKind::relu>;
+constexpr Pass kCanonical[] = {{"shorten", kCanonicalRung, "", turn_one<UnaryKind::exp, UnaryKind::tanh>},
+                               {"settle", kCanonicalRung, "", tanh_to_relu}};
+constexpr const char* kChain = "y = exp(exp(exp(x:f32[2])))";
+
+TEST(CanonicalPasses, RunUntilNoneChangesTheGraph) {
+  Graph graph = graph_of(kChain);
+  auto report = run_passes(graph, {.rungs = {"a"}}, {}, kCanonical);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(expression(graph), "y = relu(relu(relu(x)))");
+  EXPECT_EQ(report->rows.size(), 6u) << "repetitions without effect have no row";
+}
+TEST(CanonicalPasses, LeaveTheGraphAsWrittenWhereNoRungIsOn) {
+  Graph graph = graph_of(kChain);
+  auto report = run_passes(graph, {}, {}, kCanonical);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(expression(graph), "y = exp(exp(exp(x)))");
+}
+TEST(CanonicalPasses, RunAgainAfterAPassThatAsksForIt) {
+  for (bool again : {false, true}) {
+    const Pass list[] = {{"back", "a", "", turn_one<UnaryKind::relu, UnaryKind::exp>, again}};
+    Graph graph = graph_of(kChain);
+    auto report = run_passes(graph, {.rungs = {"a"}}, list, kCanonical);
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_EQ(expression(graph), again ? "y = relu(relu(relu(x)))" : "y = relu(relu(exp(x)))");
+  }
+}
+TEST(CanonicalPasses, CanBeDisabledByName) {
+  Graph graph = graph_of(kChain);
+  auto report = run_passes(graph, {.rungs = {"a"}, .disabled = {"settle"}}, {}, kCanonical);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(expression(graph), "y = tanh(tanh(tanh(x)))");
+}
+TEST(CanonicalPasses, ThatUndoEachOtherAreAnError) {
+  const Pass cycle[] = {{"there", kCanonicalRung, "", turn_one<UnaryKind::exp, UnaryKind::tanh>},
+                        {"back", kCanonicalRung, "", turn_one<UnaryKind::tanh, UnaryKind::exp>}};
+  Graph graph = graph_of(kChain);
+  auto report = run_passes(graph, {.rungs = {"a"}}, {}, cycle);
+  ASSERT_FALSE(report);
+  EXPECT_THAT(report.error().message, testing::HasSubstr("still change the graph after 50 rounds"));
+}
 TEST(Pipeline, NamesEveryPassOnceAndGivesAReason) {
   std::set<std::string_view> names;
-  for (const Pass& pass : pipeline()) {
-    EXPECT_TRUE(names.insert(pass.name).second) << pass.name;
-    EXPECT_FALSE(pass.reason.empty()) << pass.name;
-    EXPECT_NE(pass.run, nullptr) << pass.name;
-  }
+  for (auto passes : {canonical_passes(), pipeline()})
+    for (const Pass& pass : passes) {
+      EXPECT_TRUE(names.insert(pass.name).second) << pass.name;
+      EXPECT_FALSE(pass.reason.empty()) << pass.name;
+      EXPECT_NE(pass.run, nullptr) << pass.name;
+      EXPECT_EQ(pass.rung == kCanonicalRung,
+                &pass >= canonical_passes().data() && &pass < canonical_passes().data() + canonical_passes().size());
+    }
 }
 
 }  // namespace
