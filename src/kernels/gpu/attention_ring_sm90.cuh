@@ -72,9 +72,9 @@ struct KeyShare {
   int first, step, blocks;
 };
 
-// Fetches the queries and fills the ring, each by one thread; keys come with their mask. Order: keys 0, keys 1, values 0,
-// keys 2, values 1, ... Other threads ask for the mask ahead: layers share it, and one layer's weights push it out of
-// the cache.
+// Fetches the queries and fills the ring, each by one thread; keys come with their mask. Order: keys 0, keys 1,
+// values 0, keys 2, values 1, ... Other threads ask for the mask ahead: layers share it, and one layer's weights push
+// it out of the cache.
 template <GroupAttentionShape shape>
 struct Loader {
   const GroupAttentionArguments& a;

@@ -85,7 +85,7 @@ struct Group {
     commit_products();
   }
   __device__ static int key(int j, int i) { return j * 8 + lane() % 4 * 2 + i % 2; }  // in its tile, of scores[j].x[i]
-  // What is added to the scores; loaded before them, for it comes from afar.
+  // What is added to the scores; loaded before them, because it comes from memory.
   __device__ void load_mask(Scores& bias, const KeyTile& tile) const {
     const int64_t stride = rows.a.mask_stride[3];
 #pragma unroll

@@ -74,7 +74,8 @@ __device__ inline void unpack_pair(uint32_t word, DType dtype, float* out) {
 
 __device__ inline void unpack(const RawVector& raw, DType dtype, float (&out)[kVector]) {
   if (dtype == DType::f32) {
-    const uint32_t words[] = {raw.low.x, raw.low.y, raw.low.z, raw.low.w, raw.high.x, raw.high.y, raw.high.z, raw.high.w};
+    const uint32_t words[] = {raw.low.x,  raw.low.y,  raw.low.z,  raw.low.w,
+                              raw.high.x, raw.high.y, raw.high.z, raw.high.w};
 #pragma unroll
     for (int i = 0; i < kVector; ++i) out[i] = __uint_as_float(words[i]);
   } else if (dtype == DType::boolean) {

@@ -9,7 +9,7 @@ namespace {
 
 // ---- f32
 
-// The functions that programs seldom use, out of line: they are long, and each is needed for every element of a vector.
+// The functions that programs rarely use, out of line: they are long, and each is needed for every element of a vector.
 __device__ __noinline__ float apply_rare(Code code, float x, float y) {
   switch (code) {
     case Code::log: return logf(x);

@@ -8,7 +8,7 @@
 
 namespace rung::gpu {
 
-// Four neighbours as they lie in memory, aligned to them.
+// Four neighbours in memory, aligned to them.
 template <class V>
 using Four = std::conditional_t<sizeof(V) == 4, uint4, uint2>;
 template <class V>
@@ -35,7 +35,7 @@ __device__ inline float4 operator+(float4 a, float4 b) { return {a.x + b.x, a.y 
 __device__ inline float4 operator-(float4 a, float4 b) { return {a.x - b.x, a.y - b.y, a.z - b.z, a.w - b.w}; }
 __device__ inline float4 operator*(float4 a, float4 b) { return {a.x * b.x, a.y * b.y, a.z * b.z, a.w * b.w}; }
 
-// Out of line: code is fetched anew by each launch, and most layers have no activation.
+// Out of line: code is fetched again by each launch, and most layers have no activation.
 __device__ __noinline__ inline float4 activate4(int32_t kind, float4 v) {
   if (kind == 3) return {gelu_tanh(v.x), gelu_tanh(v.y), gelu_tanh(v.z), gelu_tanh(v.w)};
   return {activate(kind, v.x), activate(kind, v.y), activate(kind, v.z), activate(kind, v.w)};

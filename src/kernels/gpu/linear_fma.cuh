@@ -1,5 +1,5 @@
-// Linear layers of few tokens in f32, multiplied without tensor cores, which would round: every weight is read once by a
-// tile of tokens, and the first weights are under way before the layer's producers are waited for.
+// Linear layers of few tokens in f32, multiplied without tensor cores, which would round: every weight is read once by
+// a tile of tokens, and the first weights are under way before the layer's producers are waited for.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/gpu/activation.cuh"

@@ -52,7 +52,7 @@ __device__ inline float sum_of(uint2 v) {
   return (a.x + a.y) + (b.x + b.y);
 }
 __device__ inline float sum_of(uint4 v) { return sum_of(uint2{v.x, v.y}) + sum_of(uint2{v.z, v.w}); }
-// Out of line: most layers have no activation or that of the next function, and the code is fetched anew by each
+// Out of line: most layers have no activation or that of the next function, and the code is fetched again by each
 // launch.
 __device__ __noinline__ float4 activate4_any(int32_t kind, float4 v) {
   return {activate(kind, v.x), activate(kind, v.y), activate(kind, v.z), activate(kind, v.w)};
@@ -450,7 +450,7 @@ __device__ void linear_skinny(const LinearSkinnyArguments& a) {
 }  // namespace
 }  // namespace rung::gpu
 
-// linear_skinny_bf16_64_8_norm: tiles of 64 rows of w, 8 blocks that share K. The code of a launch is fetched anew, so
+// linear_skinny_bf16_64_8_norm: tiles of 64 rows of w, 8 blocks that share K. The code of a launch is fetched again, so
 // that a kernel has no more of it than its form needs.
 #define RUNG_SKINNY(type, rows, split, form)                                                              \
   extern "C" __global__ void __launch_bounds__(rung::gpu::kSkinnyThreads, 2)                              \

@@ -10,8 +10,9 @@
 
 namespace rung::gpu {
 
-// What a layer ends with, each in kernels of its own; the host chooses (ending_of in linear_wide.cpp). 16 bits stand for
-// x's type. All but `any` have no activation beside the one in their name, and all but `any` and the sums no residual.
+// What a layer ends with, each in kernels of its own; the host chooses (ending_of in linear_wide.cpp). 16 bits stand
+// for x's type. All but `any` have no activation beside the one in their name, and all but `any` and the sums no
+// residual.
 //   rounded, gelu           a result of 16 bits, as it is or after gelu_tanh
 //   sum, sum_16             a residual and a result in f32, or both of 16 bits
 //   turned, turned_f32      16 bits, the first heads turned by angles of 16 bits or in f32

@@ -290,7 +290,7 @@ __device__ void linear_wide(const LinearWideArguments& a) {
 }  // namespace rung::gpu
 
 // linear_wide_bf16_128_208_2_sum: tiles of 128 rows of w by 208 tokens, 2 blocks that share K. The code of a launch is
-// fetched anew, so that a kernel has no more of it than its ending needs.
+// fetched again, so that a kernel has no more of it than its ending needs.
 #define RUNG_WIDE(type, rows, tokens, split, ending)                                                              \
   extern "C" __global__ void __launch_bounds__(rung::gpu::kWideThreads, 1)                                        \
       linear_wide_##type##_##rows##_##tokens##_##split##_##ending(                                                \

@@ -162,7 +162,7 @@ __device__ void norm(const NormArguments& a) {
   row.write(scale_of(a, reduce(a, total, Sum{}, partial[1])));
 }
 
-// ---- longer rows, read anew in every pass
+// ---- longer rows, read again in every pass
 
 __device__ float read_one(const NormArguments& a, const int64_t (&begins)[3], uint32_t column) {
   float value = load_as<float>(a.x.base, a.x.type, begins[0] + column * a.x.step);
