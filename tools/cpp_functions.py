@@ -14,7 +14,8 @@ DIRECTIVE = re.compile(r'^[ \t]*#(?:\\\n|[^\n])*', re.MULTILINE)
 TYPE_HEAD = re.compile(
     r'^(?:template\s*<.*>\s*)?(?:typedef\s+|inline\s+)?(?:(?:namespace|class|struct|union|enum)\b|extern\s*")',
     re.DOTALL)
-NOT_A_NAME = {'alignas', 'decltype', 'explicit', 'noexcept', 'requires', 'sizeof', '__attribute__', '__declspec'}
+NOT_A_NAME = {'alignas', 'decltype', 'explicit', 'noexcept', 'requires', 'sizeof', '__attribute__', '__declspec',
+              '__launch_bounds__'}
 
 
 @dataclass

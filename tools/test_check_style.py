@@ -51,6 +51,9 @@ class FindsFunctions(unittest.TestCase):
         self.assertEqual(named('bool operator()(int a, int b) const {}\nauto f(int a) -> std::vector<int> {}\n'),
                          [('operator_', 1, 2), ('f', 1, 1)])
 
+    def test_the_bounds_of_a_kernel_are_not_its_name(self):
+        self.assertEqual(named('__global__ void __launch_bounds__(256) turn(int a, int b) {\n}\n'), [('turn', 2, 2)])
+
     def test_tables_and_types_are_no_functions(self):
         text = ('constexpr Row kRows[] = {\n  {"a", f(1)},\n};\n'
                 'enum class E { a, b };\nconst T t{f(1)};\nstruct alignas(64) S {};\nalignas(64) int x{0};')
@@ -89,6 +92,21 @@ class KeepsSizes(unittest.TestCase):
         shell = ['f() {'] + ['  g'] * 60 + ['}']
         self.assertEqual(len(findings(check_style.check_functions, shell, Path('tools/x.sh'))), 1)
         self.assertEqual(findings(check_style.check_functions, ['f() { g; }'] + ['g'] * 70, Path('tools/x.sh')), [])
+
+
+class KeepsDeviceCode(unittest.TestCase):
+    def test_what_clang_format_does_not_write_has_short_lines(self):
+        for name in ('a.cu', 'a.cuh', 'a.inc', 'a.cpp.in', 'a.py'):
+            path = Path('src/kernels/gpu') / name
+            self.assertEqual(len(findings(check_style.check_size, ['x' * 121], path)), 1, name)
+        self.assertEqual(findings(check_style.check_size, ['x' * 121], CPP_FILE), [])
+
+    def test_headers_of_device_code_keep_all_rules(self):
+        path = Path('src/kernels/gpu/a.cuh')
+        lines = ['#include "plan/plan.hpp"', 'void f(int a, int b, int c, int d, int e, int g) {}', '// an' + 'ew']
+        rules = [text.split(';')[0] for _, _, text in check_style.check_file(path, lines)]
+        self.assertEqual(len(rules), 5, rules)
+        self.assertEqual(check_style.check_file(path, TOP), [])
 
 
 class KeepsOrder(unittest.TestCase):

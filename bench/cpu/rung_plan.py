@@ -15,7 +15,7 @@ class Rung:
         self.tool, self.model, self.cache, self.budget = tool, model, Path(cache), budget
 
     def climb(self, setting):
-        """The plan for this setting; made anew when the tool is newer. Returns (path, reason it is not there)."""
+        """The plan for this setting; made again when the tool is newer. Returns (path, reason it is not there)."""
         if not Path(self.tool).exists():
             return None, f'{self.tool} is not built'
         folder = self.cache / 'plans' / setting.key

@@ -15,7 +15,7 @@ Error error_of_exception() {
     return {"out of memory"};
   } catch (const std::length_error&) {  // more than a container can hold
     return {"out of memory"};
-  } catch (const std::system_error& error) {  // no thread to be had, a file that went away
+  } catch (const std::system_error& error) {  // no thread available, a file that went away
     return {fmt::format("the system refused: {}", error.what())};
   } catch (const std::exception& error) {
     return {fmt::format("a mistake in rung, please report it: {}", error.what())};

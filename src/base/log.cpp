@@ -1,4 +1,4 @@
-// One process-wide log sink.
+// Where the lines of the log go, for the whole process.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/log.hpp"
 

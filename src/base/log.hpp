@@ -1,4 +1,4 @@
-// The library's log: it never prints by itself; the command line installs a sink.
+// The library's log: it never prints by itself; the command line says where its lines go.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <fmt/format.h>

@@ -64,7 +64,7 @@ void parallel_for(size_t count, const std::function<void(size_t)>& work) {
   try {
     const SignalsHeld held;  // from each thread's first instruction on
     while (others.size() + 1 < wanted) others.emplace_back([&] { indices.take(); });
-  } catch (const std::exception&) {  // no more threads to be had: those that run do all the work
+  } catch (const std::exception&) {  // no more threads available: those that run do all the work
   }
   indices.take();
   for (auto& other : others) other.join();

@@ -179,7 +179,7 @@ Status PendingFiles::add(const std::string& path, std::string_view content) {
   });
 }
 
-// All that can fail for want of room comes before the first file is replaced.
+// All that can fail for lack of room comes before the first file is replaced.
 Status PendingFiles::commit() {
   for (auto& file : files_) RUNG_CHECK(file->name());
   for (auto& file : files_) RUNG_CHECK(file->put_in_place());

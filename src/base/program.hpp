@@ -17,7 +17,7 @@ struct ChildStreams {
   int in = -1, out = -1, err = -1;
 };
 
-// Errors: no such program, no process to be had. Whoever starts it waits for it.
+// Errors: no such program, no process available. Whoever starts it waits for it.
 Result<pid_t> start_program(const std::string& path, const std::vector<std::string>& arguments,
                             const ChildStreams& streams);
 

@@ -12,7 +12,7 @@ struct Replays {
   int64_t count = 0;
   std::string difference;      // of the first replay that gave other bits: which, and in which output; empty: none
   double resident_growth = 0;  // bytes of this process, after the last replay less after the first
-  double device_growth = 0;    // bytes of the device's memory taken meanwhile, by whomever; 0 on a CPU
+  double device_growth = 0;    // bytes of the device's memory taken meanwhile, by any process; 0 on a CPU
 };
 
 // The inputs have been set. Errors: those of a run.

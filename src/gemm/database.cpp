@@ -76,11 +76,11 @@ Result<Json> read_file(const std::string& path) {
   if (!std::filesystem::exists(path, error) && !error) return Json{{"version", kVersion}, {"devices", Json::object()}};
   RUNG_TRY(std::string text, read_text_file(path));
   auto parsed = parse_json(text, path);
-  if (!parsed) return fail("{}: mend or remove it", parsed.error().message);
+  if (!parsed) return fail("{}: repair or remove it", parsed.error().message);
   Json& json = *parsed;
   if (!json.is_object() || json.value("version", Json()) != kVersion || !json.contains("devices") ||
       !json["devices"].is_object())
-    return fail("'{}': not a tuning database of version {}: mend or remove it", path, kVersion);
+    return fail("'{}': not a tuning database of version {}: repair or remove it", path, kVersion);
   return parsed;
 }
 
@@ -94,7 +94,7 @@ Result<std::map<std::string, Entry>> entries_of(const Json& section, const std::
     auto devices = section.get<std::map<std::string, std::map<std::string, Named>>>();
     for (const auto& [name, entry] : devices[device][library_versions()]) entries[name] = from_json(entry);
   } catch (const Json::exception& e) {
-    return fail("'{}': damaged entry: {}: mend or remove it", path, e.what());
+    return fail("'{}': damaged entry: {}: repair or remove it", path, e.what());
   }
   return entries;
 }

@@ -63,7 +63,7 @@ class TuningDatabase {
   Section<TunedProblem> problems_;
   Section<RefinedModel> models_;
   std::set<std::string> saved_;
-  bool waited_ = false;  // in vain, for the lock
+  bool waited_ = false;  // for the lock, without getting it
 };
 
 // $RUNG_CACHE_DIR, else $XDG_CACHE_HOME/rung, else ~/.cache/rung; file tuning.json.

@@ -11,7 +11,7 @@ namespace rung {
 // The word that makes the tool a worker: it reads jobs from standard input and writes messages to standard output.
 inline constexpr const char* kWorkerCommand = "tune-worker";
 
-// Hands the job to a program that is kept from job to job, and started anew after a failure. It is the running program
+// Hands the job to a program that is kept from job to job, and started again after a failure. It is the running program
 // itself, which must understand kWorkerCommand.
 std::unique_ptr<Worker> start_gpu_worker(const WorkerJob& job, const std::vector<int>& indices, int yardstick);
 

@@ -37,7 +37,7 @@ decltype(auto) with_type(DType dtype, F&& f) {
       break;
   }
   assert(false && "a reserved dtype");
-  return f(uint8_t{});  // as wide: nothing is read astray where assertions are off
+  return f(uint8_t{});  // as wide: nothing outside is read where assertions are off
 }
 
 }  // namespace rung

@@ -16,7 +16,7 @@ struct Operand {
   DType dtype = DType::f32;
   Shape shape;
   Strides strides;
-  bool constant = false;  // known when the plan is built, so pack() may lay it out anew
+  bool constant = false;  // known when the plan is built, so pack() may change its layout
   bool contiguous() const { return strides == contiguous_strides(shape); }
   // Dense in the last axis, and all leading axes collapse to rows of one stride; see row_stride().
   bool is_rows() const;

@@ -160,7 +160,7 @@ class Damager {
 constexpr uint64_t kMostBytes = 1 << 22;
 
 // What check_plan() asks of a step before it calls its row.
-bool mend_types(Step& step) {
+bool repair_types(Step& step) {
   std::vector<Type> types;
   for (PlanOperand& input : step.inputs) {
     if (!dense_access(input.view)) return false;
@@ -173,9 +173,9 @@ bool mend_types(Step& step) {
   return access && access->bytes <= kMostBytes;
 }
 
-bool mend_step(Plan& plan, Step& step) {
+bool repair_step(Plan& plan, Step& step) {
   const Kernel* kernel = plan.target->kernel_named(step.kernel);
-  if (!kernel || kernel->op != op_family(step.op) || !mend_types(step)) return false;
+  if (!kernel || kernel->op != op_family(step.op) || !repair_types(step)) return false;
   Problem problem = problem_of(step, plan.recipe.threads);
   if (!plan.target->supports(*kernel, problem)) return false;
   for (size_t i = 0; i < step.inputs.size(); ++i) {
@@ -196,7 +196,7 @@ bool mend_step(Plan& plan, Step& step) {
   return true;
 }
 
-void mend_ports(Plan& plan) {
+void repair_ports(Plan& plan) {
   for (PlanOutput& output : plan.outputs)
     for (const Step& step : plan.steps)
       if (step.output.index == output.buffer) output.type = {step.output.view.dtype, step.output.view.shape};
@@ -215,14 +215,14 @@ void damage(Json& plan, FuzzedDataProvider& decisions) {
   }
 }
 
-void mend(Plan& plan) {
+void repair(Plan& plan) {
   if (!cpu::check_threads(plan.recipe.threads)) return;  // rows are not asked about no threads
   try {
     for (Step& step : plan.steps)
-      if (!mend_step(plan, step)) break;
+      if (!repair_step(plan, step)) break;
   } catch (const std::exception&) {  // of a library; the checker says the same
   }
-  mend_ports(plan);
+  repair_ports(plan);
   plan.arena_bytes = 0;
   for (Buffer& buffer : plan.buffers) {
     if (buffer.bytes > kMostBytes) return;

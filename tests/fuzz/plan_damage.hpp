@@ -1,4 +1,4 @@
-// Damages a plan's JSON as a decision stream says, and mends some of what follows from it, so that much of what is
+// Damages a plan's JSON as a decision stream says, and repairs some of what follows from it, so that much of what is
 // damaged still has a chance to be accepted.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,7 +12,7 @@ namespace rung::fuzz {
 
 void damage(nlohmann::json& plan, FuzzedDataProvider& decisions);
 // Types of results, sizes of buffers, scratch and weights as the steps now want them, each buffer with addresses of its
-// own; stops at the first step that nothing can mend.
-void mend(Plan& plan);
+// own; stops at the first step that nothing can repair.
+void repair(Plan& plan);
 
 }  // namespace rung::fuzz

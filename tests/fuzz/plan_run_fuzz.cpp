@@ -1,5 +1,5 @@
 // Sound plans, damaged where their launches are described: each is refused, or runs within its memory, op by op and
-// replayed, and gives the same bits both ways. The checksum of a file is taken as mended.
+// replayed, and gives the same bits both ways. The checksum of a file is taken as repaired.
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <cstdlib>
@@ -146,12 +146,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   FuzzedDataProvider decisions(data, size);
   const auto& seeds = fuzz::seeds();
   const auto& seed = seeds[decisions.ConsumeIntegralInRange<size_t>(0, seeds.size() - 1)];
-  const bool mended = decisions.ConsumeBool();
+  const bool repaired = decisions.ConsumeBool();
   nlohmann::json json = seed.json;
   fuzz::damage(json, decisions);
   auto plan = plan_from_json(json);
   if (!plan) return 0;
-  if (mended) fuzz::mend(*plan);
+  if (repaired) fuzz::repair(*plan);
   if (seed.weights.empty() && !plan->weights.empty()) return 0;
   if (!load_contents(seed, *plan)) return 0;
   ++counts.read;

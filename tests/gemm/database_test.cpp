@@ -120,7 +120,7 @@ TEST(TuningDatabase, WaitsForALockAStatedTimeAndLosesNothing) {
   auto held = std::make_unique<HeldLock>(path);
   std::promise<void> tried;
   std::thread frees([&, done = tried.get_future()] {
-    done.wait_for(std::chrono::seconds(5));  // a wait without an end shall fail, not hang
+    done.wait_for(std::chrono::seconds(5));  // a wait without an end must fail, not hang
     held.reset();
   });
   auto first = database.save(), again = database.save();

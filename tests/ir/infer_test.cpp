@@ -1,4 +1,4 @@
-// The type rules: what each op gives, and what it refuses before anything could read or write astray.
+// The type rules: what each op gives, and what it refuses before anything could read or write outside its memory.
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 

@@ -45,7 +45,7 @@ double best_seconds(double most_seconds, F&& f) {
 }
 
 // Results go here, so that no loop is dropped as unused.
-std::atomic<float> sink;
+std::atomic<float> loop_result;
 
 }  // namespace
 
@@ -64,7 +64,7 @@ double measure_read_gbps(Team& team, double most_seconds) {
   auto read = [&] {
     team.run([&](int thread) {
       Range mine = share(kCount, thread, team.size(), kGrain);
-      sink.store(peak.read(data + mine.begin, mine.end - mine.begin), std::memory_order_relaxed);
+      loop_result.store(peak.read(data + mine.begin, mine.end - mine.begin), std::memory_order_relaxed);
     });
   };
   double seconds = best_seconds(most_seconds, read, [&] { flush_from_caches(team, {block.get(), kBytes}); });
@@ -75,7 +75,7 @@ double measure_fma_gflops(Team& team, double most_seconds) {
   constexpr int64_t kIterations = 1 << 19;  // some milliseconds
   PeakLoops peak = loops();
   double seconds = best_seconds(most_seconds, [&] {
-    team.run([&](int) { sink.store(peak.multiply_add(kIterations), std::memory_order_relaxed); });
+    team.run([&](int) { loop_result.store(peak.multiply_add(kIterations), std::memory_order_relaxed); });
   });
   return peak.flops_per_iteration * static_cast<double>(kIterations) * team.size() / seconds * 1e-9;
 }

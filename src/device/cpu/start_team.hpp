@@ -12,7 +12,7 @@ inline constexpr int kMostThreads = 1024;
 
 // Errors: less than 1 or more than kMostThreads.
 Status check_threads(int threads);
-// Errors: those, and threads that are not to be had; then none is left.
+// Errors: those, and threads that the system refuses; then none is left.
 Result<std::shared_ptr<Team>> start_team(int threads, Pinning pinning = Pinning::none);
 
 }  // namespace rung::cpu

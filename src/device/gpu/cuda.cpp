@@ -145,7 +145,7 @@ int context_destroy(Context context) {
 
 int stream_create(Stream* stream) { return driver.cuStreamCreate(stream, 1); }  // does not wait for the default stream
 int event_create(Event* event) { return driver.cuEventCreate(event, 0); }
-// All kernels divide a multiprocessor's memory alike, most of it shared memory: it is divided anew only when no block
+// All kernels divide a multiprocessor's memory alike, most of it shared memory: it is divided again only when no block
 // is left there, so that a kernel with other wishes would not start beside the one before.
 int module_function(Function* function, Module module, const char* name) {
   if (int code = driver.cuModuleGetFunction(function, module, name)) return code;
