@@ -5,7 +5,7 @@ from pathlib import Path
 
 README = Path('README.md')
 README_STOP = 130  # lines: what a newcomer reads before trying the tool
-PAGE_STOP = 250  # lines of any other page, so that it can be read in one sitting
+PAGE_STOP = 325  # lines of any other page: it can be read in one sitting, most of it tables
 LINE_STOP = 130  # characters, outside tables and pictures
 
 IN_USE = 'a word in use'
