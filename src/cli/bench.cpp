@@ -111,11 +111,11 @@ Status run(const Options& options) {
 
 std::pair<CLI::App*, Run> bench_command(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  auto* command = app.add_subcommand("bench", "measure the latency of a plan, or of a model with default kernels");
+  auto* command = add_command(app, "bench", "measure the latency of a plan, or of a model with default kernels");
   add_common(*command, options->common);
-  add(*command, "runs", options->runs)->check(CLI::Range(1, 1000000))->capture_default_str();
-  add(*command, "rate", options->rate)->check(CLI::Range(0.001, 1e6));
-  add(*command, "blocks", options->blocks)->excludes("--json");  // it prints many objects
+  add(*command, "runs", options->runs).within(1, 1000000).shows_default();
+  add(*command, "rate", options->rate).within(0.001, 1e6);
+  add(*command, "blocks", options->blocks).excludes_json();  // it prints many objects
   return {command, [options] { return with_op_of_fault(run(*options), options->common); }};
 }
 

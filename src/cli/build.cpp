@@ -38,10 +38,10 @@ Status run(const Options& options) {
 
 std::pair<CLI::App*, Run> build_command(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  auto* command = app.add_subcommand("build", "build a plan from a model and a recipe");
+  auto* command = add_command(app, "build", "build a plan from a model and a recipe");
   add_common(*command, options->common);
-  add(*command, "recipe", options->recipe)->required();
-  add(*command, "out", options->out)->description("the plan file")->capture_default_str();
+  add(*command, "recipe", options->recipe).required();
+  add(*command, "out", options->out).described("the plan file").shows_default();
   return {command, [options] { return run(*options); }};
 }
 

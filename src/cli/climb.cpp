@@ -133,11 +133,11 @@ Status run(const Options& options) {
 std::pair<CLI::App*, Run> climb_command(CLI::App& app) {
   auto options = std::make_shared<Options>();
   auto* command =
-      app.add_subcommand("climb", "climb the ladder: measure, verify and keep what is faster; write plan and report");
+      add_command(app, "climb", "climb the ladder: measure, verify and keep what is faster; write plan and report");
   add_common(*command, options->common);
-  add(*command, "budget", options->budget)->capture_default_str();
-  add(*command, "out", options->out)->capture_default_str();
-  add(*command, "skip", options->skip)->delimiter(',');
+  add(*command, "budget", options->budget).shows_default();
+  add(*command, "out", options->out).shows_default();
+  add(*command, "skip", options->skip).splits_at(',');
   add(*command, "database", options->database);
   return {command, [options] { return run(*options); }};
 }

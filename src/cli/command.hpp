@@ -1,11 +1,12 @@
 // One command of the tool: its words for CLI11 and what it does.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <string_view>
+#include <utility>
 
 #include "base/status.hpp"
+#include "cli/options.hpp"
 
 namespace rung::cli {
 

@@ -89,9 +89,9 @@ Status run(const Options& options) {
 
 std::pair<CLI::App*, Run> explain_command(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  auto* command = app.add_subcommand("explain", "say why passes and kernels apply or do not");
+  auto* command = add_command(app, "explain", "say why passes and kernels apply or do not");
   add_common(*command, options->common);
-  add(*command, "recipe", options->recipe)->description("of this recipe instead of all rungs");
+  add(*command, "recipe", options->recipe).described("of this recipe instead of all rungs");
   return {command, [options] { return run(*options); }};
 }
 

@@ -139,9 +139,9 @@ Status run(const Options& options) {
 
 std::pair<CLI::App*, Run> inspect_command(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  auto* command = app.add_subcommand("inspect", "say what a model or plan is made of");
+  auto* command = add_command(app, "inspect", "say what a model or plan is made of");
   add_common(*command, options->common);
-  add(*command, "recipe", options->recipe)->description("run this recipe's passes first");
+  add(*command, "recipe", options->recipe).described("run this recipe's passes first");
   add(*command, "graph", options->graph);
   return {command, [options] { return run(*options); }};
 }

@@ -1,5 +1,6 @@
 // The rung tool: parses the command line, runs one command, turns its Status into an exit code.
 // SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
 #include <array>
 #include <cstdio>
 #include <cstdlib>

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cassert>
@@ -55,6 +56,18 @@ constexpr std::array<OptionRow, 27> kOptions{{
     {"trace", "", "FILE.json", "write a Chrome trace of one inference"},
 }};
 
+CLI::Option* describe(CLI::Option* option, const OptionRow& row) {
+  if (!row.value.empty()) option->type_name(std::string(row.value));
+  if (!row.environment.empty()) option->envname(std::string(row.environment));
+  return option;
+}
+
+template <class T>
+Option add_value(CLI::App& app, std::string_view flag, T& target) {
+  const OptionRow& row = option_row(flag);
+  return Option(describe(app.add_option("--" + std::string(flag), target, std::string(row.help)), row));
+}
+
 }  // namespace
 
 std::span<const OptionRow> option_table() { return kOptions; }
@@ -63,6 +76,45 @@ const OptionRow& option_row(std::string_view flag) {
   auto it = std::find_if(kOptions.begin(), kOptions.end(), [&](const auto& row) { return row.flag == flag; });
   assert(it != kOptions.end());
   return *it;
+}
+
+Option Option::required() const { return Option(option_->required()); }
+Option Option::described(std::string text) const { return Option(option_->description(std::move(text))); }
+Option Option::shows_default() const { return Option(option_->capture_default_str()); }
+Option Option::splits_at(char delimiter) const { return Option(option_->delimiter(delimiter)); }
+Option Option::within(int least, int most) const { return Option(option_->check(CLI::Range(least, most))); }
+Option Option::within(double least, double most) const { return Option(option_->check(CLI::Range(least, most))); }
+Option Option::positive() const { return Option(option_->check(CLI::PositiveNumber)); }
+Option Option::one_of(const std::vector<std::string>& values) const {
+  return Option(option_->check(CLI::IsMember(values)));
+}
+Option Option::needs(Option other) const { return Option(option_->needs(other.option_)); }
+Option Option::excludes(Option other) const { return Option(option_->excludes(other.option_)); }
+Option Option::excludes_json() const { return Option(option_->excludes("--json")); }
+
+CLI::App* add_command(CLI::App& app, std::string name, std::string description) {
+  return app.add_subcommand(std::move(name), std::move(description));
+}
+
+void hide(CLI::App& command) { command.group(""); }
+
+Option add(CLI::App& app, std::string_view flag, bool& target) {
+  const OptionRow& row = option_row(flag);
+  return Option(describe(app.add_flag("--" + std::string(flag), target, std::string(row.help)), row));
+}
+Option add(CLI::App& app, std::string_view flag, int& target) { return add_value(app, flag, target); }
+Option add(CLI::App& app, std::string_view flag, double& target) { return add_value(app, flag, target); }
+Option add(CLI::App& app, std::string_view flag, std::string& target) { return add_value(app, flag, target); }
+Option add(CLI::App& app, std::string_view flag, std::vector<std::string>& target) {
+  const OptionRow& row = option_row(flag);
+  const CLI::callback_t take = [&target](const CLI::results_t& given) { return target = given, true; };
+  return Option(describe(app.add_option("--" + std::string(flag), take, std::string(row.help))->take_all(), row));
+}
+Option add(CLI::App& app, std::string_view flag, std::optional<int64_t>& target) {
+  return add_value(app, flag, target);
+}
+Option add(CLI::App& app, std::string_view flag, std::optional<uint64_t>& target) {
+  return add_value(app, flag, target);
 }
 
 std::string options_markdown() {
@@ -80,14 +132,14 @@ void add_common(CLI::App& app, CommonOptions& options) {
   app.add_option("MODEL", options.model, "a directory with config.json, or a .rung plan")->required();
   add(app, "json", options.json);
   add(app, "device", options.device);
-  add(app, "threads", options.threads)->check(CLI::Range(0, cpu::kMostThreads));
-  add(app, "dtype", options.dtype)->check(CLI::IsMember({"model", "f32", "bf16"}));
+  add(app, "threads", options.threads).within(0, cpu::kMostThreads);
+  add(app, "dtype", options.dtype).one_of({"model", "f32", "bf16"});
   add(app, "shape", options.shapes);
   add(app, "inputs", options.inputs);
-  add(app, "freeze", options.freeze)->delimiter(',');
-  add(app, "observe", options.observed)->delimiter(',');
+  add(app, "freeze", options.freeze).splits_at(',');
+  add(app, "observe", options.observed).splits_at(',');
   add(app, "random-weights", options.random_weights);
-  add(app, "log", options.log_level)->check(CLI::Range(0, 5));
+  add(app, "log", options.log_level).within(0, 5);
 }
 
 }  // namespace rung::cli

@@ -1,12 +1,17 @@
 // Every knob of the command line in one table: flags, environment variables, --help and docs/options.md come from it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <CLI/CLI.hpp>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+namespace CLI {  // its header takes longer to compile than a command: main.cpp and options.cpp alone include it
+class App;
+class Option;
+}  // namespace CLI
 
 namespace rung::cli {
 
@@ -20,25 +25,38 @@ struct OptionRow {
 std::span<const OptionRow> option_table();
 const OptionRow& option_row(std::string_view flag);  // asserts that it is in the table
 
+// An option of a command, and what else CLI11 may be told of it; each returns the option itself.
+class Option {
+ public:
+  explicit Option(CLI::Option* option) : option_(option) {}
+  Option required() const;
+  Option described(std::string text) const;  // other words than the table's
+  Option shows_default() const;              // in --help
+  Option splits_at(char delimiter) const;
+  Option within(int least, int most) const;
+  Option within(double least, double most) const;
+  Option positive() const;
+  Option one_of(const std::vector<std::string>& values) const;
+  Option needs(Option other) const;
+  Option excludes(Option other) const;
+  Option excludes_json() const;
+
+ private:
+  CLI::Option* option_;
+};
+
+CLI::App* add_command(CLI::App& app, std::string name, std::string description);
+void hide(CLI::App& command);  // from --help
+
 // Adds the row of that flag to a command, bound to `target`. A list takes one value each time that the option is given,
 // as it stands: CLI11's own lists would take "[a, b]" for two values, "[MASK]" for "MASK" and "{}" for none.
-template <class T>
-CLI::Option* add(CLI::App& app, std::string_view flag, T& target) {
-  const OptionRow& row = option_row(flag);
-  std::string dashed = "--" + std::string(flag), help(row.help), value(row.value);
-  CLI::Option* option;
-  if constexpr (std::is_same_v<T, bool>)
-    option = app.add_flag(dashed, target, help);
-  else if constexpr (std::is_same_v<T, std::vector<std::string>>)
-    option = app.add_option(
-                    dashed, [&target](const CLI::results_t& given) { return target = given, true; }, help)
-                 ->take_all()
-                 ->type_name(value);
-  else
-    option = app.add_option(dashed, target, help)->type_name(value);
-  if (!row.environment.empty()) option->envname(std::string(row.environment));
-  return option;
-}
+Option add(CLI::App& app, std::string_view flag, bool& target);
+Option add(CLI::App& app, std::string_view flag, int& target);
+Option add(CLI::App& app, std::string_view flag, double& target);
+Option add(CLI::App& app, std::string_view flag, std::string& target);
+Option add(CLI::App& app, std::string_view flag, std::vector<std::string>& target);
+Option add(CLI::App& app, std::string_view flag, std::optional<int64_t>& target);
+Option add(CLI::App& app, std::string_view flag, std::optional<uint64_t>& target);
 
 // The table as Markdown, for docs/options.md.
 std::string options_markdown();

@@ -20,7 +20,7 @@ nlohmann::json options_json() {
 
 std::pair<CLI::App*, Run> options_command(CLI::App& app) {
   auto json = std::make_shared<bool>(false);
-  auto* command = app.add_subcommand("options", "print every option, as Markdown");
+  auto* command = add_command(app, "options", "print every option, as Markdown");
   add(*command, "json", *json);
   return {command, [json] {
             if (*json)

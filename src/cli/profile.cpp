@@ -126,7 +126,7 @@ Status run(const Options& options) {
 
 std::pair<CLI::App*, Run> profile_command(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  auto* command = app.add_subcommand("profile", "time every launch alone, against the floor of this machine");
+  auto* command = add_command(app, "profile", "time every launch alone, against the floor of this machine");
   add_common(*command, options->common);
   add(*command, "trace", options->trace);
   return {command, [options] { return with_op_of_fault(run(*options), options->common); }};

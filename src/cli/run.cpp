@@ -155,11 +155,11 @@ std::vector<std::string> more_arguments(const Options& options) {
 
 std::pair<CLI::App*, Run> run_command(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  auto* command = app.add_subcommand("run", "run a plan, or a model with default kernels");
+  auto* command = add_command(app, "run", "run a plan, or a model with default kernels");
   add_common(*command, options->common);
   add(*command, "outputs", options->outputs);
   add(*command, "text", options->texts);
-  add(*command, "recipe", options->recipe)->description("run this recipe's plan");
+  add(*command, "recipe", options->recipe).described("run this recipe's plan");
   add(*command, "stepwise", options->stepwise);
   return {command, [options] {
             if (options->stepwise) return run(*options);

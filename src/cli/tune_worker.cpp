@@ -8,8 +8,8 @@
 namespace rung::cli {
 
 std::pair<CLI::App*, Run> tune_worker_command(CLI::App& app) {
-  auto* command = app.add_subcommand(kWorkerCommand, "measure kernel candidates for the climb that started this");
-  command->group("");  // not listed
+  auto* command = add_command(app, kWorkerCommand, "measure kernel candidates for the climb that started this");
+  hide(*command);
   return {command, [] { return serve_trials(STDIN_FILENO, STDOUT_FILENO); }};
 }
 

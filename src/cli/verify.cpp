@@ -196,13 +196,13 @@ Status run(const Options& options) {
 
 std::pair<CLI::App*, Run> verify_command(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  auto* command = app.add_subcommand("verify", "compare outputs with the reference");
+  auto* command = add_command(app, "verify", "compare outputs with the reference");
   add_common(*command, options->common);
-  auto* reference = add(*command, "reference", options->reference);
-  add(*command, "map", options->map)->needs(reference);
-  add(*command, "recipe", options->recipe)->description("verify this recipe's plan");
-  auto* replays = add(*command, "replays", options->replays)->check(CLI::PositiveNumber)->excludes(reference);
-  add(*command, "bisect", options->bisect)->excludes(reference)->excludes(replays);
+  Option reference = add(*command, "reference", options->reference);
+  add(*command, "map", options->map).needs(reference);
+  add(*command, "recipe", options->recipe).described("verify this recipe's plan");
+  Option replays = add(*command, "replays", options->replays).positive().excludes(reference);
+  add(*command, "bisect", options->bisect).excludes(reference).excludes(replays);
   return {command, [options] {
             std::vector<std::string> recipe;
             if (!options->recipe.empty()) recipe = {"--recipe", options->recipe};
