@@ -54,6 +54,15 @@ def most_recent_first(entries):
     return sorted(entries, key=lambda e: rank.get(str(Path(e['file']).relative_to(ROOT)), -1))
 
 
+def without_precompiled(entries, folder):
+    """Entries that compile every header from its text: clang cannot read what GCC precompiled, and a source that lacks
+    an include is found. They are written to `folder`, for the tool."""
+    entries = [{**e, 'command': re.sub(r' -Winvalid-pch -include \S+', '', e['command'])} for e in entries]
+    folder.mkdir(exist_ok=True)
+    (folder / 'compile_commands.json').write_text(json.dumps(entries))
+    return entries
+
+
 def run_tool(build, file):
     command = [TOOL, '--quiet', '-p', str(build), file]
     run = subprocess.run(command, capture_output=True, text=True)
@@ -89,10 +98,11 @@ def main():
     cache.mkdir(parents=True, exist_ok=True)
 
     rules = (ROOT / '.clang-tidy').read_bytes() + subprocess.check_output([TOOL, '--version'])
-    entries = json.loads((arguments.build / 'compile_commands.json').read_text())
+    folder = arguments.build / 'tidy'
+    entries = without_precompiled(json.loads((arguments.build / 'compile_commands.json').read_text()), folder)
     own = [e for e in entries if Path(e['file']).is_relative_to(ROOT / 'src')]
     todo = [(e, k) for e in most_recent_first(own) if not (cache / (k := key_of(e, rules))).exists()]
-    start, checker = time.monotonic(), Checker(arguments.build, cache, arguments.budget)
+    start, checker = time.monotonic(), Checker(folder, cache, arguments.budget)
     with ThreadPoolExecutor(arguments.jobs) as pool:
         list(pool.map(lambda t: checker.check(*t), todo))
     print(f'clang-tidy: {checker.checked} files checked in {time.monotonic() - start:.0f} s, {checker.failed} with '

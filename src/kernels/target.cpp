@@ -58,8 +58,8 @@ Verdict compiled_for(const gpu::GpuInfo& info) {
 constexpr int64_t kCacheLine = 128;
 
 Result<const Target*> open_cuda(int device) {
-  RUNG_TRY(const gpu::Runtime* runtime, gpu::cuda_runtime());
   if (auto missing = gpu::missing_modules_reason(); !missing.empty()) return fail("no GPU kernels: {}", missing);
+  RUNG_TRY(const gpu::Runtime* runtime, gpu::cuda_runtime());
   RUNG_TRY(auto card, gpu::Gpu::open(*runtime, device));
   gpu::GpuInfo info = card->info();
   if (auto verdict = compiled_for(info); !verdict) return fail("{}", verdict.reason);
