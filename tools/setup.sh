@@ -14,7 +14,7 @@ PEERS=(numpy onnx onnxruntime openvino torch)
 
 install_packages() {
   command -v dpkg-query >/dev/null || {
-    echo "Not a Debian system: these packages' likes must be there already: ${PACKAGES[*]}" >&2
+    echo "Not a Debian system: the equivalents of these packages must be installed already: ${PACKAGES[*]}" >&2
     return 0
   }
   local missing

@@ -21,8 +21,9 @@ class KeepsPresentDayWords(unittest.TestCase):
                          ['sink', 'mend', 'anew', 'upon'])
 
     def test_turns_of_phrase_count(self):
-        self.assertEqual(words(['// bytes as they lie', '// no thread to be had', '// it waits, for they come late']),
-                         ['as they lie', 'to be had', 'for they'])
+        lines = ['// bytes as they lie', '// no thread to be had', '// waits, for they come late', '// so many bytes']
+        self.assertEqual(words(lines), ['as they lie', 'to be had', 'for they', 'so many'])
+        self.assertEqual(words(['// so many that it ends, so few tiles that one waits']), [])
 
     def test_words_that_hold_such_a_word_are_fine(self):
         self.assertEqual(words(['// here, recommended, thereby, forbidden, bought, as they are, for them']), [])

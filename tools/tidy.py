@@ -91,7 +91,7 @@ class Checker:
 def main():
     parser = argparse.ArgumentParser(description='Runs clang-tidy over src/; a file that passed is not checked again.')
     parser.add_argument('build', type=Path, help='a folder with compile_commands.json')
-    parser.add_argument('--budget', type=float, default=0, help='start no file after so many seconds; 0: no end')
+    parser.add_argument('--budget', type=float, default=0, help='start no file after this many seconds; 0: no end')
     parser.add_argument('--jobs', type=int, default=len(os.sched_getaffinity(0)))
     arguments = parser.parse_args()
     cache = Path(os.environ.get('XDG_CACHE_HOME', Path.home() / '.cache')) / 'rung' / 'tidy'

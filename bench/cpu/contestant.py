@@ -71,7 +71,7 @@ class Absent:
 
 
 def cores_for(threads):
-    """So many of this process's processors, on different physical cores as far as they go."""
+    """This many of this process's processors, on different physical cores as far as they go."""
     first, others, seen = [], [], set()
     for cpu in sorted(os.sched_getaffinity(0)):
         siblings = siblings_of(cpu)

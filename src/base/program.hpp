@@ -27,7 +27,7 @@ struct Ended {
   std::string errors;  // what it wrote to standard error
 };
 
-// With no input and its standard output thrown away; one that is not done after so many seconds is killed.
+// With no input and its standard output thrown away; one that is not done after `seconds` is killed.
 Result<Ended> run_program(const std::string& path, const std::vector<std::string>& arguments, double seconds);
 
 }  // namespace rung

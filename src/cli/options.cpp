@@ -39,14 +39,14 @@ constexpr std::array<OptionRow, 27> kOptions{{
      "a text for the model's tokenizer, taken as it stands; repeatable; --inputs may give inputs that the text does "
      "not"},
     {"runs", "", "N", "timed runs"},
-    {"rate", "", "HZ", "start a timed run so many times a second, as a robot or a stream does; default: back to back"},
+    {"rate", "", "HZ", "start this many timed runs a second, as a robot or a stream does; default: back to back"},
     {"blocks", "", "",
      "read lines 'go MILLISECONDS' and answer each with one JSON line: for comparisons in alternating blocks"},
     {"reference", "", "FILE.npz",
      "an array for every output to compare it with, by name; default: the built-in evaluator in f32"},
     {"map", "", "OUTPUT=ARRAY",
      "the array of --reference that an output is compared with, where names differ; repeatable"},
-    {"replays", "", "N", "run again so many times instead, and compare the outputs bit for bit with the first run's"},
+    {"replays", "", "N", "run again this many times instead, and compare the outputs bit for bit with the first run's"},
     {"bisect", "", "", "on a mismatch, find the rung and pass that cause it and write a graph that shows it"},
     {"stepwise", "", "",
      "look for a fault of the device: run the ops one by one, inputs left out made up, and name the op that fails; "

@@ -7,7 +7,7 @@
 
 namespace rung {
 
-// Values for operand `i`, at most so many of its span: random in [-1,1], or [0,1] for squares; 0 where they are no
+// Values for operand `i`, at most `most` of its span: random in [-1,1], or [0,1] for squares; 0 where they are no
 // floats.
 Tensor random_operand(const Problem& problem, size_t i, int64_t most);
 

@@ -14,7 +14,7 @@ class Budget {
       : start_(now_ns() - static_cast<int64_t>(spent * 1e9)), seconds_(seconds), reserve_(reserve) {}
   double spent() const { return static_cast<double>(now_ns() - start_) * 1e-9; }
   double left() const { return seconds_ - kept_ - reserve_ - spent(); }
-  // Keeps so many seconds back to the very end, for what follows the climb.
+  // Keeps `seconds` back to the very end, for what follows the climb.
   void keep(double seconds) { kept_ = seconds; }
   void release() { reserve_ = 0; }
   double total() const { return seconds_; }
@@ -26,7 +26,7 @@ class Budget {
   double seconds_, reserve_, kept_ = 0;
 };
 
-// For writing a plan of so many bytes, and the reports: measured 0.15 s for 90 MB, 6 s for 6.5 GB.
+// For writing a plan of `bytes`, and the reports: measured 0.15 s for 90 MB, 6 s for 6.5 GB.
 inline double writing_seconds(double bytes) { return 0.05 + bytes * 1e-9; }
 
 }  // namespace rung

@@ -32,7 +32,7 @@ std::map<std::string, double> by_category_us(const Profile& profile);
 // GEMM rate (our kernels' best on a large problem, all threads), read bandwidth, hand-off and barrier; measured once
 // per process and thread count, in about that many seconds, or longer where one run of each takes longer.
 const Peaks& machine_peaks(cpu::Team& team, double seconds = kPeaksSeconds);
-// Takes them for a team of so many threads as given, in place of measuring them.
+// Takes them for a team of `threads` threads as given, in place of measuring them.
 void know_peaks(int threads, const Peaks& peaks);
 
 // Times repeated runs for that many seconds, after one that is not timed; one run at least. Errors: the first of a run.

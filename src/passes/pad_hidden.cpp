@@ -7,7 +7,7 @@
 namespace rung::passes {
 namespace {
 
-constexpr int64_t kMostAdded = 32;  // at most one column in so many
+constexpr int64_t kMostAdded = 32;  // at most one column in 32
 
 class Padder {
  public:
@@ -56,7 +56,7 @@ class Padder {
     return context_.kernel_for(graph_, op, operands) &&
            replace_with(graph_, outer, graph_.add(op, std::move(operands), graph_[outer].label));
   }
-  // The linear with so many more rows of weights, and of bias; kNoNode if no kernel runs it.
+  // The linear with `added` more rows of weights, and of bias; kNoNode if no kernel runs it.
   NodeId pad_rows(NodeId linear, int64_t added) {
     Insertion here(graph_, linear);
     const Linear op = *graph_.as<Linear>(linear);

@@ -135,7 +135,7 @@ Status check_outputs(const Plan& plan, const Holdings& holdings) {
   return {};
 }
 
-// Kernels of a processor share their work among so many threads; those of a GPU have none.
+// Kernels of a processor share their work among the recipe's threads; those of a GPU have none.
 Status check_threads(const Plan& plan) {
   if (plan.target->kind == "cpu") return cpu::check_threads(plan.recipe.threads);
   return plan.recipe.threads == 0 ? Status{} : fail("got {} threads, wanted 0 for a GPU", plan.recipe.threads);

@@ -138,7 +138,7 @@ class GpuRecorder : public Recorder {
     return done;
   }
 
-  // Microseconds of a graph of these steps, so many times over.
+  // Microseconds of a graph of these steps, `rounds` times.
   Result<double> time_rounds(std::span<const size_t> steps, size_t rounds) {
     constexpr int kReplays = 5;
     RUNG_TRY(auto graph, gpu::TimedGraph::record(gpu_, [&]() -> Status {

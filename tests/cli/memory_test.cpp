@@ -9,7 +9,7 @@
 namespace rung {
 namespace {
 
-// The exit code of a process that is ended after so many seconds: it hangs.
+// The exit code of a process that is ended after that many seconds: it hangs.
 int exit_code_within(const Tool::Process& process, int seconds) {
   int status = 0;
   for (int i = 0; i < 100 * seconds; ++i) {

@@ -16,7 +16,7 @@ struct Seed {
 };
 const std::vector<Seed>& seeds();
 
-// Memory of exactly so many bytes, 64-byte aligned, that a sanitizer watches the ends of.
+// Memory of exactly that many bytes, 64-byte aligned, that a sanitizer watches the ends of.
 std::shared_ptr<std::byte> exact_bytes(size_t bytes);
 
 }  // namespace rung::fuzz

@@ -23,7 +23,7 @@ class ScriptedTuner : public testing::Test {
     const TunedProblem* entry = database.find(task.key);
     return entry ? *entry : TunedProblem{};
   }
-  // Seconds are left for so many questions.
+  // Seconds are left for that many questions.
   static TuneOptions for_questions(int count) {
     TuneOptions options = with_seconds(0);
     options.seconds_left = [left = count]() mutable { return left-- > 0 ? 1.0 : 0.0; };

@@ -181,7 +181,7 @@ TEST(PlanFile, IsNotWrittenWhereThereIsNoFolder) {
   EXPECT_FALSE(std::filesystem::exists(directory / "none"));
 }
 
-// No file of this process grows beyond so many bytes meanwhile: writing stops in the middle, as on a full disk.
+// No file of this process grows beyond that many bytes meanwhile: writing stops in the middle, as on a full disk.
 struct SmallDisk {
   explicit SmallDisk(rlim_t bytes) {
     getrlimit(RLIMIT_FSIZE, &before);

@@ -15,7 +15,7 @@ constexpr bool kLimitable = false;
 constexpr bool kLimitable = true;
 #endif
 
-// While it lives: what the process has, and so many bytes more.
+// While it lives: what the process has, and that many bytes more.
 class AddressSpaceLimit {
  public:
   explicit AddressSpaceLimit(size_t more) {

@@ -1,4 +1,4 @@
-// A processor whose kernels are scripted: the right answer, or one that is not, after so many microseconds of a
+// A processor whose kernels are scripted: the right answer, or one that is not, after that many microseconds of a
 // scripted clock. Measurements of them are exact and take no time.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

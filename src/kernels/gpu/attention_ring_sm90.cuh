@@ -67,7 +67,7 @@ struct Turn {
   }
 };
 
-// A block's share of the keys: every so many tiles from the first on.
+// A block's share of the keys: every `step`-th tile from the first on.
 struct KeyShare {
   int first, step, blocks;
 };

@@ -123,7 +123,7 @@ struct Wide : WideBlock<T, kBlocks, kTokens, kSplit, kEnding> {
     meet_own(group());
     store_rounded<kTokens>(piece, at.column + group() * kColumns, at.token, kTokens);
   }
-  // A thread stores eight columns of every kStep-th token; of kCount tokens in shared memory at most so many exist.
+  // A thread stores eight columns of every kStep-th of the kCount tokens in shared memory, as far as x has tokens.
   template <int kCount>
   __device__ void store_rounded(uint32_t piece, int column, int first, int tokens) const {
     constexpr int kEights = kColumns / 8, kStep = kGroupThreads / kEights, kPitch = kTile.rounded_pitch();
