@@ -78,8 +78,8 @@ class Run {
   }
 
  private:
-  // Until each has left the graph as it was since the last that did not. A rewrite never undoes another, so few rounds
-  // do; graphs that took more than these would not settle.
+  // Until each has left the graph as it was since the last that did not. No rewrite undoes another, so graphs settle
+  // after a few rounds; one that needs more than these never would.
   Status canonicalise() {
     constexpr int kMostRounds = 50;
     size_t quiet = 0;
