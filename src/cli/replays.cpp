@@ -21,10 +21,8 @@ std::string differing(const Outputs& a, const Outputs& b) {
 
 Result<double> free_device_bytes(const Plan& plan) {
   if (!plan.target->gpu) return 0.0;
-  size_t free = 0, total = 0;
-  const gpu::Gpu& gpu = *plan.target->gpu;
-  RUNG_CHECK(gpu.check(gpu.runtime().memory_info(&free, &total), "asking for free memory"));
-  return static_cast<double>(free);
+  RUNG_TRY(gpu::MemoryInfo memory, plan.target->gpu->memory());
+  return static_cast<double>(memory.free);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "device/gpu/current_context.hpp"
 #include "device/gpu/timed_graph.hpp"
 #include "gemm/trial.hpp"
 #include "kernels/cpu/bind.hpp"
@@ -20,15 +21,15 @@ constexpr int64_t kPattern = 1'000'003;  // elements made on the host; a prime, 
 constexpr int kMinReplays = 3;
 
 // Fills `bytes` at `to` with the pattern, again and again.
-Status repeat(gpu::Gpu& gpu, const Tensor& pattern, gpu::Address to, size_t bytes) {
+Status repeat(gpu::Queue& queue, const Tensor& pattern, gpu::Address to, size_t bytes) {
   if (bytes == 0) return {};
-  RUNG_CHECK(gpu.upload(to, pattern.data(), std::min(pattern.bytes(), bytes)));
+  RUNG_CHECK(queue.upload(to, pattern.data(), std::min(pattern.bytes(), bytes)));
   for (size_t done = pattern.bytes(); done < bytes;) {
     size_t next = std::min(done, bytes - done);
-    RUNG_CHECK(gpu.check(gpu.runtime().copy(to + done, to, next, gpu.stream()), "copy"));
+    RUNG_CHECK(queue.copy(to + done, to, next));
     done += next;
   }
-  return gpu.wait();
+  return queue.wait();
 }
 
 size_t bytes_of(const Operand& operand) { return static_cast<size_t>(operand.span()) * size_of(operand.dtype); }
@@ -48,13 +49,14 @@ Result<GpuTrialOperands> GpuTrialOperands::make(const Target& target, const Prob
   gpu::Gpu& gpu = *target.gpu;
   GpuTrialOperands made;
   made.target_ = &target, made.problem_ = &problem;
+  RUNG_TRY(made.queue_, gpu::Queue::make(gpu));
   made.inputs_.resize(copies_for(problem, working_set_bytes, gpu.info().l2_bytes));
   for (const Operand& operand : problem.inputs) {
     made.patterns_.push_back(random_operand(problem, made.patterns_.size(), kPattern));
     for (size_t copy = 0; copy < made.inputs_.size(); ++copy) {
       if (copy == 0 || operand.constant) {
         RUNG_TRY(made.blocks_.emplace_back(), gpu.allocate(bytes_of(operand)));
-        RUNG_CHECK(repeat(gpu, made.patterns_.back(), made.blocks_.back()->address(), bytes_of(operand)));
+        RUNG_CHECK(repeat(*made.queue_, made.patterns_.back(), made.blocks_.back()->address(), bytes_of(operand)));
       }
       made.inputs_[copy].push_back(made.blocks_.back()->address());
     }
@@ -65,6 +67,7 @@ Result<GpuTrialOperands> GpuTrialOperands::make(const Target& target, const Prob
 
 Result<GpuTrial> GpuTrial::make(const GpuTrialOperands& operands, const KernelCandidate& candidate) {
   gpu::Gpu& gpu = *operands.target().gpu;
+  const gpu::CurrentContext current(gpu);
   GpuTrial trial;
   trial.operands_ = &operands, trial.kernel_ = candidate.kernel, trial.problem_ = operands.problem();
   trial.problem_.params = candidate.params;
@@ -78,7 +81,7 @@ Result<GpuTrial> GpuTrial::make(const GpuTrialOperands& operands, const KernelCa
     if (!packed) continue;
     size_t bytes = trial.kernel_->packed_bytes(trial.problem_, i);
     RUNG_TRY(auto block, gpu.allocate(bytes));
-    RUNG_CHECK(gpu.upload(block->address(), packed.get(), bytes));
+    RUNG_CHECK(operands.queue().upload(block->address(), packed.get(), bytes));
     for (auto& inputs : trial.inputs_) inputs[i] = block->address();
     trial.blocks_.push_back(std::move(block));
   }
@@ -92,9 +95,8 @@ Result<GpuTrial> GpuTrial::make(const GpuTrialOperands& operands, const KernelCa
 }
 
 Status GpuTrial::enqueue(size_t copy) {
-  gpu::Gpu& gpu = *operands_->target().gpu;
   return gpu::enqueue(*kernel_, {problem_, inputs_[copy].data(), operands_->output(), scratch_, state_.get(), fault_,
-                                 gpu, gpu.stream()});
+                                 operands_->queue()});
 }
 
 Status GpuTrial::enqueue_round(size_t launches) {
@@ -104,7 +106,7 @@ Status GpuTrial::enqueue_round(size_t launches) {
 
 Result<double> GpuTrial::median_us(double seconds) {
   size_t launches = std::max(kLaunches, inputs_.size());
-  RUNG_TRY(auto graph, gpu::TimedGraph::record(*operands_->target().gpu, [&] { return enqueue_round(launches); }));
+  RUNG_TRY(auto graph, gpu::TimedGraph::record(operands_->queue(), [&] { return enqueue_round(launches); }));
   RUNG_CHECK(graph->replay());
   std::vector<double> us;
   int64_t end = now_ns() + static_cast<int64_t>(seconds * 1e9);
@@ -116,11 +118,12 @@ Result<double> GpuTrial::median_us(double seconds) {
 }
 
 Result<Tensor> GpuTrial::result() {
-  gpu::Gpu& gpu = *operands_->target().gpu;
+  gpu::Queue& queue = operands_->queue();
+  const gpu::CurrentContext current(queue.gpu());
   Tensor output({problem_.output.dtype, problem_.output.shape});
-  RUNG_CHECK(gpu.check(gpu.runtime().fill(operands_->output(), 0xcb, output.bytes(), gpu.stream()), "fill"));
+  RUNG_CHECK(queue.fill(operands_->output(), 0xcb, output.bytes()));
   RUNG_CHECK(enqueue(0));
-  RUNG_CHECK(gpu.download(output.data(), operands_->output(), output.bytes()));
+  RUNG_CHECK(queue.download(output.data(), operands_->output(), output.bytes()));
   return convert(output, DType::f32);
 }
 

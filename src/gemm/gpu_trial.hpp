@@ -2,7 +2,7 @@
 // result.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "device/gpu/gpu.hpp"
+#include "device/gpu/queue.hpp"
 #include "gemm/candidates.hpp"
 #include "ir/tensor.hpp"
 
@@ -21,10 +21,12 @@ class GpuTrialOperands {
   // The first elements of operand i, as the host made them; the device repeats them.
   const Tensor& pattern(size_t i) const { return patterns_[i]; }
   gpu::Address output() const { return output_->address(); }
+  gpu::Queue& queue() const { return *queue_; }
 
  private:
   const Target* target_ = nullptr;
   const Problem* problem_ = nullptr;
+  std::unique_ptr<gpu::Queue> queue_;  // that its candidates run in
   std::vector<Tensor> patterns_;
   std::vector<std::shared_ptr<gpu::Block>> blocks_;
   std::vector<std::vector<gpu::Address>> inputs_;  // by copy, then operand

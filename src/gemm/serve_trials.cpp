@@ -23,8 +23,7 @@ Result<TrialMessage> run_candidate(const GpuTrialOperands& operands, const Trial
   TrialMessage message{.index = index};
   auto trial = GpuTrial::make(operands, job.candidates[static_cast<size_t>(index)]);
   Result<Tensor> result = trial ? trial->result() : Result<Tensor>(tl::unexpected(trial.error()));
-  gpu::Gpu& gpu = *operands.target().gpu;
-  RUNG_CHECK(gpu.wait());
+  RUNG_CHECK(operands.queue().wait());
   if (!result) return put_reason(message, result.error().message), message;
   message.error = distance(*result, yardstick);
   RUNG_TRY(message.us, trial->median_us(job.seconds_each));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <mutex>
 
 #include "device/gpu/peaks.hpp"
 #include "ir/text.hpp"
@@ -42,7 +43,9 @@ Trace trace_of(const Plan& plan, const std::vector<OpTime>& ops) {
 }  // namespace
 
 Result<Peaks> gpu_machine_peaks(const Target& target) {
+  static std::mutex mutex;
   static std::map<const Target*, Peaks> known;
+  std::lock_guard lock(mutex);
   if (auto it = known.find(&target); it != known.end()) return it->second;
   RUNG_TRY(gpu::GpuPeaks measured, gpu::measure_peaks(*target.gpu, target.machine.gpu.library_gemm));
   return known[&target] = {.gemm_f32_gflops = measured.gemm_f32_gflops,

@@ -24,21 +24,21 @@ void append(std::string& text, const std::string& more) { text += (text.empty() 
 }  // namespace
 
 size_t CaptureDoctor::free_bytes() const {
-  size_t free = 0, total = 0;
-  return gpu_.runtime().memory_info(&free, &total) == 0 ? free : 0;
+  auto memory = queue_.gpu().memory();
+  return memory ? memory->free : 0;
 }
 
 Result<std::vector<CaptureDoctor::Visit>> CaptureDoctor::visit(const Enqueue& enqueue) {
   std::vector<Visit> visits(plan_.steps.size());
   for (size_t i = 0; i < visits.size(); ++i) {
-    gpu::ChoreCounts before = gpu_.chores();
+    gpu::ChoreCounts before = gpu::Gpu::chores_of_this_thread();
     Status done;
     visits[i].us = seconds_of([&] { done = enqueue(i); }) * 1e6;
     RUNG_CHECK(std::move(done));
-    gpu::ChoreCounts after = gpu_.chores();
+    gpu::ChoreCounts after = gpu::Gpu::chores_of_this_thread();
     for (size_t c = 0; c < gpu::kChores; ++c) visits[i].chores[c] = after[c] - before[c];
   }
-  RUNG_CHECK(gpu_.wait());
+  RUNG_CHECK(queue_.wait());
   return visits;
 }
 
@@ -81,7 +81,7 @@ std::string CaptureDoctor::workspaces() const {
 }
 
 std::string CaptureDoctor::loaded() const {
-  gpu::ChoreCounts so_far = gpu_.chores();
+  gpu::ChoreCounts so_far = queue_.gpu().chores();
   auto count = [&](gpu::Chore chore) { return so_far[static_cast<size_t>(chore)]; };
   return fmt::format("nothing had to be warmed; this process has loaded {} modules and {} kernels so far",
                      count(gpu::Chore::load_module), count(gpu::Chore::find_kernel));

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "device/gpu/gpu.hpp"
+#include "device/gpu/queue.hpp"
 #include "plan/plan.hpp"
 
 namespace rung {
@@ -14,10 +14,11 @@ namespace rung {
 class CaptureDoctor {
  public:
   using Enqueue = std::function<Status(size_t step)>;
-  CaptureDoctor(gpu::Gpu& gpu, const Plan& plan) : gpu_(gpu), plan_(plan) {}
+  CaptureDoctor(gpu::Queue& queue, const Plan& plan) : queue_(queue), plan_(plan) {}
 
-  // Enqueues every step twice, one at a time. What happens the first time only is warm from then on. Errors: a step
-  // that allocates, loads, waits or copies again the second time, by name; the step's own.
+  // Enqueues every step twice, one at a time. What happens the first time only is warm from then on; what other threads
+  // do meanwhile is not looked at. Errors: a step that allocates, loads, waits or copies again the second time, by
+  // name; the step's own.
   Status examine(const Enqueue& enqueue);
   // One line for each thing found, with counts and what was done about it.
   std::vector<std::string> notes() const;
@@ -33,7 +34,7 @@ class CaptureDoctor {
   std::string loaded() const;
   std::string workspaces() const;
 
-  gpu::Gpu& gpu_;
+  gpu::Queue& queue_;
   const Plan& plan_;
   std::vector<Visit> first_, second_;  // by step
   size_t taken_bytes_ = 0;             // device memory that was gone after the first time

@@ -3,6 +3,7 @@
 #include <deque>
 #include <map>
 
+#include "device/gpu/current_context.hpp"
 #include "device/gpu/timed_graph.hpp"
 #include "kernels/gpu/kernel.hpp"
 #include "measure/statistics.hpp"
@@ -22,24 +23,28 @@ struct BoundStep {
   std::shared_ptr<void> state;
 };
 
+// Has a queue of its own, so that several run at once; each public function makes the device's context current for what
+// it launches, on whichever thread it is called.
 class GpuRecorder : public Recorder {
  public:
   GpuRecorder(const Plan& plan, bool stepwise)
       : plan_(plan), gpu_(*plan.target->gpu), runtime_(gpu_.runtime()), stepwise_(stepwise) {}
   ~GpuRecorder() override {
-    runtime_.context_use(gpu_.context());
-    (void)gpu_.wait();
+    const gpu::CurrentContext current(gpu_);
+    if (queue_) (void)queue_->wait();
     for (gpu::Event event : {start_, end_})
       if (event) runtime_.event_destroy(event);
   }
 
   Status bind() {
+    const gpu::CurrentContext current(gpu_);
+    RUNG_TRY(queue_, gpu::Queue::make(gpu_));
     size_t fault_bytes = plan_.steps.size() * sizeof(Fault);
     RUNG_TRY(weights_, upload_weights(plan_, plan_.arena_bytes + fault_bytes));
     RUNG_TRY(arena_, gpu_.allocate(plan_.arena_bytes));
     RUNG_TRY(faults_, gpu_.allocate(fault_bytes));
-    RUNG_CHECK(check(runtime_.fill(arena_->address(), 0, plan_.arena_bytes, gpu_.stream())));
-    RUNG_CHECK(check(runtime_.fill(faults_->address(), 0, fault_bytes, gpu_.stream())));
+    RUNG_CHECK(queue_->fill(arena_->address(), 0, plan_.arena_bytes));
+    RUNG_CHECK(queue_->fill(faults_->address(), 0, fault_bytes));
     RUNG_CHECK(check(runtime_.event_create(&start_)));
     RUNG_CHECK(check(runtime_.event_create(&end_)));
     for (const Step& step : plan_.steps) bind_step(step);
@@ -47,9 +52,10 @@ class GpuRecorder : public Recorder {
   }
 
   Status capture() {
-    CaptureDoctor doctor(gpu_, plan_);
+    const gpu::CurrentContext current(gpu_);
+    CaptureDoctor doctor(*queue_, plan_);
     RUNG_CHECK(doctor.examine([this](size_t index) { return enqueue(index); }));
-    RUNG_TRY(graph_, gpu::TimedGraph::record(gpu_, [this] { return enqueue_all(); }));
+    RUNG_TRY(graph_, gpu::TimedGraph::record(*queue_, [this] { return enqueue_all(); }));
     notes_ = doctor.notes();
     notes_.push_back(fmt::format("the whole run is one graph of {} nodes; the host copies inputs and outputs{}",
                                  graph_->nodes(), may_fault_ ? ", and looks for faults after each run" : ""));
@@ -57,18 +63,22 @@ class GpuRecorder : public Recorder {
   }
 
   Status run() override {
+    const gpu::CurrentContext current(gpu_);
     RUNG_CHECK(graph_ ? graph_->replay() : run_eagerly());
     return may_fault_ ? check_faults() : Status{};
   }
 
   Status write(uint32_t index, const void* from, size_t bytes) override {
-    return gpu_.upload(buffer(index), from, bytes);
+    return queue_->upload(buffer(index), from, bytes);
   }
-  Status read(uint32_t index, void* to, size_t bytes) const override { return gpu_.download(to, buffer(index), bytes); }
+  Status read(uint32_t index, void* to, size_t bytes) const override {
+    return queue_->download(to, buffer(index), bytes);
+  }
 
   Status run_step(size_t index) override {
+    const gpu::CurrentContext current(gpu_);
     RUNG_CHECK(enqueue(index));
-    return gpu_.wait();
+    return queue_->wait();
   }
 
   std::vector<std::string> capture_notes() const override { return notes_; }
@@ -95,6 +105,7 @@ class GpuRecorder : public Recorder {
 
   std::optional<double> device_ms() const override {
     if (graph_) return graph_->ms();
+    const gpu::CurrentContext current(gpu_);
     float ms = 0;
     if (runtime_.event_elapsed_ms(&ms, start_, end_) != 0) return std::nullopt;
     return ms;
@@ -124,7 +135,7 @@ class GpuRecorder : public Recorder {
   Status enqueue(size_t index) {
     const BoundStep& bound = bound_[index];
     Status done = gpu::enqueue(*bound.kernel, {bound.problem, bound.inputs.data(), bound.output, bound.scratch,
-                                               bound.state.get(), bound.fault, gpu_, gpu_.stream()});
+                                               bound.state.get(), bound.fault, *queue_});
     bool earlier = device_failed(done) && !stepwise_;  // told late, by whoever comes next
     return named(index, std::move(done), earlier ? "at or before " : "");
   }
@@ -141,7 +152,7 @@ class GpuRecorder : public Recorder {
   // Microseconds of a graph of these steps, `rounds` times.
   Result<double> time_rounds(std::span<const size_t> steps, size_t rounds) {
     constexpr int kReplays = 5;
-    RUNG_TRY(auto graph, gpu::TimedGraph::record(gpu_, [&]() -> Status {
+    RUNG_TRY(auto graph, gpu::TimedGraph::record(*queue_, [&]() -> Status {
                for (size_t round = 0; round < rounds; ++round)
                  for (size_t i : steps) RUNG_CHECK(enqueue(i));
                return {};
@@ -155,10 +166,10 @@ class GpuRecorder : public Recorder {
   }
 
   Status run_eagerly() {
-    RUNG_CHECK(check(runtime_.event_record(start_, gpu_.stream())));
+    RUNG_CHECK(check(runtime_.event_record(start_, queue_->stream())));
     RUNG_CHECK(stepwise_ ? step_through() : enqueue_all());
-    RUNG_CHECK(check(runtime_.event_record(end_, gpu_.stream())));
-    return gpu_.wait();
+    RUNG_CHECK(check(runtime_.event_record(end_, queue_->stream())));
+    return queue_->wait();
   }
 
   Status enqueue_all() {
@@ -170,7 +181,7 @@ class GpuRecorder : public Recorder {
   Status step_through() {
     for (size_t i = 0; i < bound_.size(); ++i) {
       Status done = enqueue(i);
-      if (done) done = named(i, gpu_.wait());
+      if (done) done = named(i, queue_->wait());
       if (device_failed(done))
         done.error().message =
             fmt::format("device fault in op {} of {}: {}", i + 1, bound_.size(), done.error().message);
@@ -181,10 +192,10 @@ class GpuRecorder : public Recorder {
 
   Status check_faults() {
     std::vector<Fault> faults(bound_.size());
-    RUNG_CHECK(gpu_.download(faults.data(), faults_->address(), faults_->bytes()));
+    RUNG_CHECK(queue_->download(faults.data(), faults_->address(), faults_->bytes()));
     Status status;
     for (size_t i = 0; i < faults.size() && status; ++i) status = check_fault(faults[i], plan_.steps[i]);
-    if (!status) RUNG_CHECK(check(runtime_.fill(faults_->address(), 0, faults_->bytes(), gpu_.stream())));
+    if (!status) RUNG_CHECK(queue_->fill(faults_->address(), 0, faults_->bytes()));
     return status;
   }
 
@@ -192,6 +203,7 @@ class GpuRecorder : public Recorder {
   gpu::Gpu& gpu_;
   const gpu::Runtime& runtime_;
   bool stepwise_;
+  std::unique_ptr<gpu::Queue> queue_;
   std::vector<std::shared_ptr<gpu::Block>> weights_;
   std::shared_ptr<gpu::Block> arena_, faults_;
   std::deque<BoundStep> bound_;

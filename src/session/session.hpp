@@ -13,6 +13,8 @@ struct SessionOptions {
   bool stepwise = false;  // ops run one by one, so that a fault of the device names its op; never as a graph
 };
 
+// Used by one thread at a time, whichever it is; several sessions, of one plan too, by several threads at once, if each
+// has a team of its own.
 class Session {
  public:
   // The plan must have been built for team.size() threads, or for a GPU: then the team may be null. Errors: another

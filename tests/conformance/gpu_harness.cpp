@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "device/gpu/current_context.hpp"
 #include "kernels/gpu/kernel.hpp"
 
 namespace rung::test {
@@ -15,20 +16,20 @@ constexpr std::byte kGuardByte{0xa5}, kGarbage{0xcb};
 // Device bytes with a guard on either side.
 class GuardedBlock {
  public:
-  static Result<GuardedBlock> make(gpu::Gpu& gpu, size_t bytes) {
+  static Result<GuardedBlock> make(gpu::Queue& queue, size_t bytes) {
     GuardedBlock guarded;
     guarded.bytes_ = bytes;
     std::vector<std::byte> host(bytes + 2 * kGuard, kGuardByte);
     std::fill_n(host.begin() + kGuard, bytes, kGarbage);
-    RUNG_TRY(guarded.block_, gpu.allocate(host.size()));
-    RUNG_CHECK(gpu.upload(guarded.block_->address(), host.data(), host.size()));
+    RUNG_TRY(guarded.block_, queue.gpu().allocate(host.size()));
+    RUNG_CHECK(queue.upload(guarded.block_->address(), host.data(), host.size()));
     return guarded;
   }
   gpu::Address address() const { return block_->address() + kGuard; }
   // What lies between the guards; `intact` turns false when a guard was written.
-  Result<std::vector<std::byte>> read(gpu::Gpu& gpu, bool& intact) const {
+  Result<std::vector<std::byte>> read(gpu::Queue& queue, bool& intact) const {
     std::vector<std::byte> host(bytes_ + 2 * kGuard);
-    RUNG_CHECK(gpu.download(host.data(), block_->address(), host.size()));
+    RUNG_CHECK(queue.download(host.data(), block_->address(), host.size()));
     auto clean = [](auto first, auto last) {
       return std::all_of(first, last, [](std::byte b) { return b == kGuardByte; });
     };
@@ -45,6 +46,9 @@ class GuardedBlock {
 
 Result<Outcome> run_gpu_row(const Target& target, const Kernel& kernel, const Case& test) {
   gpu::Gpu& gpu = *target.gpu;
+  const gpu::CurrentContext current(gpu);
+  RUNG_TRY(std::unique_ptr<gpu::Queue> made, gpu::Queue::make(gpu));
+  gpu::Queue& queue = *made;
   const Problem& problem = test.problem;
   std::vector<std::shared_ptr<gpu::Block>> blocks;
   std::vector<gpu::Address> inputs;
@@ -54,34 +58,34 @@ Result<Outcome> run_gpu_row(const Target& target, const Kernel& kernel, const Ca
     size_t i = inputs.size();
     if (auto packed = cpu::pack_operand(kernel, problem, i, tensor.data())) {
       RUNG_TRY(blocks.emplace_back(), gpu.allocate(kernel.packed_bytes(problem, i)));
-      RUNG_CHECK(gpu.upload(blocks.back()->address(), packed.get(), kernel.packed_bytes(problem, i)));
+      RUNG_CHECK(queue.upload(blocks.back()->address(), packed.get(), kernel.packed_bytes(problem, i)));
       inputs.push_back(blocks.back()->address());
       continue;
     }
     const auto offset = static_cast<uint64_t>(view.offset) * size_of(tensor.dtype());
     const uint64_t shift = (kernel.alignment - offset % kernel.alignment) % kernel.alignment;  // a plan would copy
     RUNG_TRY(blocks.emplace_back(), gpu.allocate(tensor.bytes() + shift + 1));
-    RUNG_CHECK(gpu.upload(blocks.back()->address() + shift, tensor.data(), tensor.bytes()));
+    RUNG_CHECK(queue.upload(blocks.back()->address() + shift, tensor.data(), tensor.bytes()));
     inputs.push_back(blocks.back()->address() + shift + offset);
   }
-  RUNG_TRY(GuardedBlock output, GuardedBlock::make(gpu, test.expected.bytes()));
-  RUNG_TRY(GuardedBlock scratch, GuardedBlock::make(gpu, kernel.scratch_bytes ? kernel.scratch_bytes(problem) : 0));
+  RUNG_TRY(GuardedBlock output, GuardedBlock::make(queue, test.expected.bytes()));
+  RUNG_TRY(GuardedBlock scratch, GuardedBlock::make(queue, kernel.scratch_bytes ? kernel.scratch_bytes(problem) : 0));
   RUNG_TRY(auto fault, gpu.allocate(sizeof(Fault)));
   Outcome outcome{Tensor(test.expected.type())};
-  RUNG_CHECK(gpu.upload(fault->address(), &outcome.fault, sizeof(Fault)));
+  RUNG_CHECK(queue.upload(fault->address(), &outcome.fault, sizeof(Fault)));
   std::shared_ptr<void> state = kernel.prepare ? kernel.prepare(problem) : nullptr;
   auto call = [&] {
     return gpu::enqueue(kernel, {problem, inputs.data(), output.address(), scratch.address(), state.get(),
-                                 fault->address(), gpu, gpu.stream()});
+                                 fault->address(), queue});
   };
   bool intact = true;
   RUNG_CHECK(call());
-  RUNG_TRY(auto first, output.read(gpu, intact));
+  RUNG_TRY(auto first, output.read(queue, intact));
   RUNG_CHECK(call());
-  RUNG_TRY(auto second, output.read(gpu, intact));
-  RUNG_TRY(auto ignored, scratch.read(gpu, intact));
+  RUNG_TRY(auto second, output.read(queue, intact));
+  RUNG_TRY(auto ignored, scratch.read(queue, intact));
   (void)ignored;
-  RUNG_CHECK(gpu.download(&outcome.fault, fault->address(), sizeof(Fault)));
+  RUNG_CHECK(queue.download(&outcome.fault, fault->address(), sizeof(Fault)));
   std::copy(first.begin(), first.end(), outcome.output.data());
   outcome.repeatable = first == second;
   outcome.in_bounds = intact;

@@ -16,15 +16,23 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::ledger;
 
-Status three_launches() {
-  for (int i = 0; i < 3; ++i) testing::fake::submit({});
-  return {};
-}
+// A device that counts, a queue of it, and three launches into that.
+struct Card {
+  std::shared_ptr<gpu::Gpu> gpu = testing::counting_gpu();
+  std::unique_ptr<gpu::Queue> queue = *gpu::Queue::make(*gpu);
+
+  Result<std::unique_ptr<TimedGraph>> record() {
+    return TimedGraph::record(*queue, [this]() -> Status {
+      for (int i = 0; i < 3; ++i) RUNG_CHECK(gpu->check(testing::fake::submit(queue->stream(), {}), "launch"));
+      return {};
+    });
+  }
+};
 
 TEST(TimedGraph, RunsNothingUntilItIsReplayed) {
-  auto card = testing::counting_gpu();
+  Card card;
   testing::fake_state().nodes = 3;
-  auto graph = TimedGraph::record(*card, three_launches);
+  auto graph = card.record();
   ASSERT_TRUE(graph) << graph.error().message;
   EXPECT_EQ(testing::fake_state().launches, 0u);
   EXPECT_EQ((*graph)->nodes(), 3u);
@@ -33,8 +41,8 @@ TEST(TimedGraph, RunsNothingUntilItIsReplayed) {
 }
 
 TEST(TimedGraph, TakesTheTimeOfTheLaunchesBetweenItsEvents) {
-  auto card = testing::counting_gpu();
-  auto graph = TimedGraph::record(*card, three_launches);
+  Card card;
+  auto graph = card.record();
   ASSERT_TRUE(graph);
   for (int i = 0; i < 2; ++i) {
     ledger().calls.clear();
@@ -45,17 +53,17 @@ TEST(TimedGraph, TakesTheTimeOfTheLaunchesBetweenItsEvents) {
 }
 
 TEST(TimedGraph, ThatCannotBeRecordedLeavesTheStreamFree) {
-  auto card = testing::counting_gpu();
-  auto graph = TimedGraph::record(*card, []() -> Status { return fail("no such kernel"); });
+  Card card;
+  auto graph = TimedGraph::record(*card.queue, []() -> Status { return fail("no such kernel"); });
   ASSERT_FALSE(graph);
   EXPECT_EQ(graph.error().message, "no such kernel");
-  EXPECT_EQ(testing::fake_state().recording, nullptr) << "the recording has ended";
+  EXPECT_EQ(testing::fake_state().recording, 0u) << "the recording has ended";
   EXPECT_EQ(ledger().held["event"], 0);
 }
 
 TEST(TimedGraph, PassesOnAFaultOfItsReplay) {
-  auto card = testing::counting_gpu();
-  auto graph = TimedGraph::record(*card, three_launches);
+  Card card;
+  auto graph = card.record();
   ASSERT_TRUE(graph);
   testing::fake_state().fault_at = 2;
   EXPECT_TRUE(device_failed((*graph)->replay()));
@@ -63,18 +71,19 @@ TEST(TimedGraph, PassesOnAFaultOfItsReplay) {
 
 TEST(Device, GetsEverythingBack) {
   {
-    auto card = testing::counting_gpu();
-    auto graph = TimedGraph::record(*card, three_launches);
+    Card card;
+    auto graph = card.record();
     ASSERT_TRUE(graph);
     EXPECT_EQ(ledger().held["event"], 2);
     EXPECT_EQ(ledger().held["executable"], 1);
     EXPECT_EQ(ledger().held["graph"], 0) << "an executable graph needs its description no more";
-    auto block = *card->allocate(1000);
+    auto block = *card.gpu->allocate(1000);
     std::vector<std::byte> data(20'000'000);
-    std::vector<std::shared_ptr<gpu::Block>> blocks{*card->allocate(data.size())};
-    ASSERT_TRUE(gpu::upload_all(*card, std::vector<gpu::HostCopy>{{blocks[0]->address(), data.data(), data.size()}}));
+    std::vector<std::shared_ptr<gpu::Block>> blocks{*card.gpu->allocate(data.size())};
+    ASSERT_TRUE(
+        gpu::upload_all(*card.gpu, std::vector<gpu::HostCopy>{{blocks[0]->address(), data.data(), data.size()}}));
     EXPECT_EQ(ledger().held["pinned"], 0);
-    EXPECT_EQ(ledger().held["stream"], 1) << "its own";
+    EXPECT_EQ(ledger().held["stream"], 1) << "the queue's";
     EXPECT_EQ(ledger().held["block"], 2);
   }
   for (const auto& [kind, count] : ledger().held) EXPECT_EQ(count, 0) << kind;
@@ -99,13 +108,13 @@ TEST(Device, GivesAllThatIsFreeAndNoByteMore) {
 }
 
 TEST(Device, CountsItsChores) {
-  auto card = testing::counting_gpu();
-  auto block = *card->allocate(8);
+  Card card;
+  auto block = *card.gpu->allocate(8);
   int64_t value = 5;
-  ASSERT_TRUE(card->upload(block->address(), &value, 8));
-  ASSERT_TRUE(card->download(&value, block->address(), 8));
-  ASSERT_TRUE(card->wait());
-  auto count = [&](gpu::Chore chore) { return card->chores()[static_cast<size_t>(chore)]; };
+  ASSERT_TRUE(card.queue->upload(block->address(), &value, 8));
+  ASSERT_TRUE(card.queue->download(&value, block->address(), 8));
+  ASSERT_TRUE(card.queue->wait());
+  auto count = [&](gpu::Chore chore) { return card.gpu->chores()[static_cast<size_t>(chore)]; };
   EXPECT_EQ(count(gpu::Chore::allocate), 1);
   EXPECT_EQ(count(gpu::Chore::copy), 2);
   EXPECT_EQ(count(gpu::Chore::wait), 3);

@@ -4,6 +4,9 @@
 
 #include <gmock/gmock.h>
 
+#include <atomic>
+#include <thread>
+
 #include "kernels/gpu/kernel.hpp"
 #include "plan/build.hpp"
 #include "session/session.hpp"
@@ -21,12 +24,14 @@ using ::testing::HasSubstr;
 enum class Habit { none, allocates_first, allocates, waits, copies };
 Habit habit = Habit::none;
 int calls = 0;
+std::function<void()> between_launches;
 
 Status enqueue(const gpu::Call& call) {
   ++calls;
+  if (between_launches) between_launches();
   if (habit == Habit::allocates || (habit == Habit::allocates_first && calls == 1)) (void)call.gpu.allocate(64);
-  if (habit == Habit::waits) (void)call.gpu.wait();
-  if (habit == Habit::copies) (void)call.gpu.upload(call.output, &calls, sizeof calls);
+  if (habit == Habit::waits) (void)call.queue.wait();
+  if (habit == Habit::copies) (void)call.queue.upload(call.output, &calls, sizeof calls);
   return {};
 }
 
@@ -82,6 +87,25 @@ TEST_F(Capture, RefusesWhatHappensInEveryRunByName) {
   EXPECT_THAT(error(Habit::waits), HasSubstr("waits for the device in every run"));
   EXPECT_THAT(error(Habit::copies), HasSubstr("in every run, which a graph cannot hold"));
   EXPECT_EQ(testing::fake_state().captures, 0u);
+}
+
+TEST_F(Capture, IsNotRefusedForWhatAnotherThreadDoes) {
+  std::atomic<bool> end = false;
+  std::thread other;
+  between_launches = [&] {  // the device is open by now
+    if (!other.joinable())
+      other = std::thread([&] {
+        auto queue = gpu::Queue::make(*target.gpu);
+        int64_t value = 0;
+        for (auto block = *target.gpu->allocate(8); !end;) (void)(*queue)->upload(block->address(), &value, 8);
+      });
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  };
+  auto made = session(Habit::none);
+  end = true;
+  other.join();
+  between_launches = nullptr;
+  EXPECT_TRUE(made) << made.error().message;
 }
 
 TEST_F(Capture, LeavesEagerLaunchesAlone) {

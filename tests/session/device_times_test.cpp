@@ -93,7 +93,7 @@ TEST_P(DeviceTimes, LeaveNothingOnTheDevice) {
     ASSERT_TRUE(running.recorder().step_us());
     EXPECT_EQ(ledger().held["executable"], GetParam() ? 1 : 0) << "the run's own graph";
   }
-  for (const char* kind : {"block", "event", "graph", "executable", "pinned"})
+  for (const char* kind : {"block", "event", "graph", "executable", "pinned", "stream"})
     EXPECT_EQ(ledger().held[kind], 0) << kind;
 }
 
@@ -126,7 +126,7 @@ TEST(DeviceMemory, ThatAPlanWantsIsAskedForAsAWhole) {
 // Its first launch takes memory of the device, as a library that sets itself up does.
 Status take_at_first(const gpu::Call& call) {
   if (ledger().held["launched"]++ == 0) ledger().free_bytes -= 5'000'000;
-  return call.gpu.check(testing::fake::submit({}), "unary_greedy");
+  return call.gpu.check(testing::fake::submit(call.stream, {}), "unary_greedy");
 }
 const Kernel kGreedy{.name = "unary_greedy",
                      .op = "unary",

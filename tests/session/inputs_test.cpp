@@ -90,9 +90,11 @@ class RaisedFault : public ::testing::TestWithParam<bool> {
  protected:
   static Status enqueue(const gpu::Call& call) {
     auto* fault = static_cast<Fault*>(gpu::device_pointer(call.fault));
-    return call.gpu.check(testing::fake::submit([fault] {
-                            if (fault_ != Fault::none) *fault = std::exchange(fault_, Fault::none);
-                          }),
+    return call.gpu.check(testing::fake::submit(call.stream,
+                                                [fault] {
+                                                  if (fault_ != Fault::none)
+                                                    *fault = std::exchange(fault_, Fault::none);
+                                                }),
                           "faulty");
   }
   Session session_over(const char* text, std::string_view op) {

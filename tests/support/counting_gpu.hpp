@@ -44,8 +44,10 @@ inline void note(std::string call) {
   std::lock_guard lock(ledger_mutex);
   ledger().calls.push_back(std::move(call));
 }
-inline int make_stream(gpu::Stream* stream) { return hold("stream", 1), fake::make(stream); }
-inline int make_context(gpu::Context* context, int) { return hold("context", 1), fake::make(context); }
+inline int make_stream(gpu::Stream* stream) { return hold("stream", 1), fake::stream_create(stream); }
+inline int make_context(gpu::Context* context, int device) {
+  return hold("context", 1), fake::context_create(context, device);
+}
 inline int make_event(gpu::Event* event) {
   hold("event", 1);
   *event = std::bit_cast<gpu::Event>(uint64_t{++ledger().made});
@@ -63,17 +65,17 @@ inline int allocate_pinned(void** address, size_t bytes) {
 inline int memory_info(size_t* free, size_t* total) {
   return *free = ledger().free_bytes, *total = size_t{1} << 30, fake::alive();
 }
-inline int record(gpu::Event event, gpu::Stream) {
+inline int record(gpu::Event event, gpu::Stream stream) {
   ledger().recorded[event] = ledger().now_ms();
-  return note("record " + std::to_string(std::bit_cast<uint64_t>(event))), fake::alive();
+  return note("record " + std::to_string(std::bit_cast<uint64_t>(event))), fake::record_event(event, stream);
 }
 inline int elapsed(float* ms, gpu::Event from, gpu::Event to) {
   return *ms = static_cast<float>(ledger().recorded.at(to) - ledger().recorded.at(from)), fake::alive();
 }
-inline int copy(gpu::Address, gpu::Address, size_t, gpu::Stream) {
+inline int copy(gpu::Address, gpu::Address, size_t, gpu::Stream stream) {
   std::vector<double>& ms = ledger().copies_ms;
   if (!ms.empty()) ledger().clock_ms += ms.front(), ms.erase(ms.begin());
-  return fake::alive();
+  return fake::wait_for(stream);
 }
 inline int end_capture(gpu::Stream stream, gpu::Graph* graph) {
   return hold("graph", 1), fake::capture_end(stream, graph);
@@ -91,10 +93,12 @@ inline const gpu::Runtime& counting_runtime() {
   static const gpu::Runtime table = [] {
     gpu::Runtime made = fake_runtime();
     made.context_create = counting::make_context;
-    made.context_destroy = [](gpu::Context) { return counting::hold("context", -1), 0; };
+    made.context_destroy = [](gpu::Context context) {
+      return counting::hold("context", -1), fake::context_destroy(context);
+    };
     made.stream_create = counting::make_stream;
-    made.stream_destroy = [](gpu::Stream) { return counting::hold("stream", -1), 0; };
-    made.stream_synchronize = [](gpu::Stream) { return counting::note("wait"), fake::alive(); };
+    made.stream_destroy = [](gpu::Stream stream) { return counting::hold("stream", -1), fake::stream_destroy(stream); };
+    made.stream_synchronize = [](gpu::Stream stream) { return counting::note("wait"), fake::wait_for(stream); };
     made.event_create = counting::make_event;
     made.event_destroy = [](gpu::Event) { return counting::hold("event", -1), 0; };
     made.event_record = counting::record;

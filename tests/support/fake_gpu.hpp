@@ -1,13 +1,18 @@
 // A GPU without hardware: memory is the host's, launches run at once or when their graph does, everything else is
-// granted until a launch faults; for tests of what surrounds kernels.
+// granted until a launch faults. Calls from a thread on which its context is not current are refused, as a driver
+// does, and so is what a stream that is being recorded cannot take; for tests of what surrounds kernels.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <functional>
+#include <mutex>
+#include <set>
+#include <thread>
 #include <vector>
 
-#include "device/gpu/gpu.hpp"
+#include "device/gpu/queue.hpp"
 
 namespace rung::testing {
 
@@ -18,11 +23,12 @@ struct FakeState {
   SensorReading reading;
   std::string no_sensors;  // why they cannot be opened
   size_t nodes = 0, captures = 0;
-  size_t launches = 0;  // that ran, from a graph or not
-  size_t fault_at = 0;  // the launch, counted from 1, that faults; 0: none
-  bool dead = false;    // after a fault: every call fails
-  std::vector<FakeWork>* recording = nullptr;
-  std::vector<std::vector<FakeWork>> graphs;
+  size_t recording = 0;  // streams that are being recorded now
+  size_t launches = 0;   // that ran, from a graph or not
+  size_t fault_at = 0;   // the launch, counted from 1, that faults; 0: none
+  size_t refused = 0;    // calls without the context, or of a stream that is being recorded
+  bool dead = false;     // after a fault: every call fails
+  std::deque<std::vector<FakeWork>> graphs;
 };
 inline FakeState& fake_state() {
   static FakeState state;
@@ -31,9 +37,45 @@ inline FakeState& fake_state() {
 
 namespace fake {
 
-constexpr int kFault = 700;
+enum Code { kFault = 700, kNoContext = 201, kRecording = 900 };
 
-inline int alive() { return fake_state().dead ? kFault : 0; }
+inline std::mutex mutex;                             // guards the state; threads call as they like
+inline std::set<gpu::Context> contexts;              // of devices that are open
+inline thread_local gpu::Context current = nullptr;  // of this thread
+
+struct FakeStream {
+  gpu::Context context;
+  std::vector<FakeWork>* recording = nullptr;
+  std::thread::id recorder;  // other threads launch nothing into the graph
+};
+
+inline const char* error_text(int code) {
+  return code == kNoContext   ? "the context is not current"
+         : code == kRecording ? "the stream is being recorded"
+                              : "a fault";
+}
+inline int refuse(Code code) { return ++fake_state().refused, code; }
+inline int alive_locked() {
+  if (fake_state().dead) return kFault;
+  return contexts.contains(current) ? 0 : refuse(kNoContext);
+}
+inline int alive() {
+  std::lock_guard lock(mutex);
+  return alive_locked();
+}
+// What a stream that is being recorded takes or not.
+enum class Recorded { yes, no };
+inline int in_stream(gpu::Stream stream, Recorded recorded) {
+  auto* of = static_cast<FakeStream*>(stream);
+  if (int code = alive_locked()) return code;
+  if (of->context != current) return refuse(kNoContext);
+  bool may = !of->recording || (recorded == Recorded::yes && of->recorder == std::this_thread::get_id());
+  return may ? 0 : refuse(kRecording);
+}
+inline int wait_for(gpu::Stream stream) {
+  std::lock_guard lock(mutex);
+  return in_stream(stream, Recorded::no);
+}
 template <class... Arguments>
 int grant(Arguments...) {
   return alive();
@@ -53,54 +95,109 @@ inline int allocate(gpu::Address* address, size_t bytes) {
   *address = std::bit_cast<gpu::Address>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
   return alive();
 }
-inline int release(gpu::Address address) { return std::free(gpu::device_pointer(address)), alive(); }
+// What was refused stays, as on a device.
+inline int release(gpu::Address address) {
+  int code = alive();
+  if (code != kNoContext) std::free(gpu::device_pointer(address));
+  return code;
+}
 inline int allocate_pinned(void** address, size_t bytes) { return *address = std::malloc(bytes), alive(); }
 inline int release_pinned(void* address) { return std::free(address), alive(); }
-inline int upload(gpu::Address to, const void* from, size_t bytes, gpu::Stream) {
-  return std::memcpy(gpu::device_pointer(to), from, bytes), alive();
+inline int upload(gpu::Address to, const void* from, size_t bytes, gpu::Stream stream) {
+  int code = wait_for(stream);
+  if (code == 0) std::memcpy(gpu::device_pointer(to), from, bytes);
+  return code;
 }
-inline int download(void* to, gpu::Address from, size_t bytes, gpu::Stream) {
-  return std::memcpy(to, gpu::device_pointer(from), bytes), alive();
+inline int download(void* to, gpu::Address from, size_t bytes, gpu::Stream stream) {
+  int code = wait_for(stream);
+  if (code == 0) std::memcpy(to, gpu::device_pointer(from), bytes);
+  return code;
 }
-inline int fill(gpu::Address to, uint8_t value, size_t bytes, gpu::Stream) {
-  return std::memset(gpu::device_pointer(to), value, bytes), alive();
+inline int fill(gpu::Address to, uint8_t value, size_t bytes, gpu::Stream stream) {
+  int code = wait_for(stream);
+  if (code == 0) std::memset(gpu::device_pointer(to), value, bytes);
+  return code;
+}
+inline int copy(gpu::Address, gpu::Address, size_t, gpu::Stream stream) { return wait_for(stream); }
+inline int record_event(gpu::Event, gpu::Stream stream) {
+  std::lock_guard lock(mutex);
+  return in_stream(stream, Recorded::yes);
 }
 inline int elapsed(float* ms, gpu::Event, gpu::Event) { return *ms = 1, alive(); }
-inline int context_create(gpu::Context* context, int) { return make(context); }
+
+inline int context_create(gpu::Context* context, int) {
+  static uint64_t made = 0;
+  std::lock_guard lock(mutex);
+  *context = std::bit_cast<gpu::Context>(++made);
+  return contexts.insert(*context), 0;
+}
+inline int context_destroy(gpu::Context context) {
+  std::lock_guard lock(mutex);
+  return contexts.erase(context), 0;
+}
+inline int context_use(gpu::Context context) { return current = context, 0; }
+inline int context_current(gpu::Context* context) { return *context = current, 0; }
+
+inline int stream_create(gpu::Stream* stream) {
+  int code = alive();
+  return *stream = code ? nullptr : new FakeStream{current, nullptr, {}}, code;
+}
+inline int stream_destroy(gpu::Stream stream) {
+  int code = wait_for(stream);
+  return delete static_cast<FakeStream*>(stream), code;
+}
 
 // A fault shows in the next call, as on a device: launches do not wait for what they start.
 inline void run(const FakeWork& work) {
-  FakeState& state = fake_state();
-  if (state.dead) return;
-  state.dead = ++state.launches == state.fault_at;
-  if (!state.dead && work) work();
+  {
+    std::lock_guard lock(mutex);
+    FakeState& state = fake_state();
+    if (state.dead) return;
+    state.dead = ++state.launches == state.fault_at;
+    if (state.dead) return;
+  }
+  if (work) work();
 }
 // Launches `work`, or records it: what a row's enqueue() calls in place of the runtime's launch.
-inline int submit(FakeWork work) {
-  if (int code = alive()) return code;
-  if (auto* graph = fake_state().recording)
-    graph->push_back(std::move(work));
-  else
-    run(work);
-  return 0;
+inline int submit(gpu::Stream stream, FakeWork work) {
+  {
+    std::lock_guard lock(mutex);
+    if (int code = in_stream(stream, Recorded::yes)) return code;
+    if (auto* graph = static_cast<FakeStream*>(stream)->recording) return graph->push_back(std::move(work)), 0;
+  }
+  return run(work), 0;
 }
-inline int launch(gpu::Function, const gpu::Launch&, void**, gpu::Stream) { return submit({}); }
+inline int launch(gpu::Function, const gpu::Launch&, void**, gpu::Stream stream) { return submit(stream, {}); }
 
-inline int capture_begin(gpu::Stream) {
-  fake_state().recording = &fake_state().graphs.emplace_back();
-  return alive();
+inline int capture_begin(gpu::Stream stream) {
+  std::lock_guard lock(mutex);
+  if (int code = in_stream(stream, Recorded::no)) return code;
+  auto* of = static_cast<FakeStream*>(stream);
+  of->recording = &fake_state().graphs.emplace_back(), of->recorder = std::this_thread::get_id();
+  return ++fake_state().recording, 0;
 }
-inline int capture_end(gpu::Stream, gpu::Graph* graph) {
-  fake_state().recording = nullptr;
-  ++fake_state().captures;
-  *graph = std::bit_cast<gpu::Graph>(uint64_t{fake_state().graphs.size()});
-  return alive();
+// The graph of a device that failed is there, and good for nothing.
+inline int capture_end(gpu::Stream stream, gpu::Graph* graph) {
+  std::lock_guard lock(mutex);
+  auto* of = static_cast<FakeStream*>(stream);
+  if (!of->recording || of->recorder != std::this_thread::get_id()) return refuse(kRecording);
+  const auto& graphs = fake_state().graphs;
+  uint64_t number = 1;
+  while (&graphs[number - 1] != of->recording) ++number;
+  of->recording = nullptr;
+  --fake_state().recording, ++fake_state().captures;
+  return *graph = std::bit_cast<gpu::Graph>(number), alive_locked();
 }
 inline int graph_nodes(gpu::Graph, size_t* count) { return *count = fake_state().nodes, alive(); }
 inline int instantiate(gpu::ExecutableGraph* executable, gpu::Graph graph) { return *executable = graph, alive(); }
-inline int graph_launch(gpu::ExecutableGraph executable, gpu::Stream) {
-  if (int code = alive()) return code;
-  for (const FakeWork& work : fake_state().graphs[std::bit_cast<uint64_t>(executable) - 1]) run(work);
+inline int graph_launch(gpu::ExecutableGraph executable, gpu::Stream stream) {
+  const std::vector<FakeWork>* graph = nullptr;
+  {
+    std::lock_guard lock(mutex);
+    if (int code = in_stream(stream, Recorded::no)) return code;
+    graph = &fake_state().graphs[std::bit_cast<uint64_t>(executable) - 1];
+  }
+  for (const FakeWork& work : *graph) run(work);
   return 0;
 }
 
@@ -122,14 +219,15 @@ inline Result<const gpu::Sensors*> sensors() {
 
 inline const gpu::Runtime& fake_runtime() {
   static const gpu::Runtime table{.name = "fake",
-                                  .error_text = [](int) { return "a fault"; },
+                                  .error_text = [](int code) { return fake::error_text(code); },
                                   .is_fault = [](int code) { return code == fake::kFault; },
                                   .device_count = fake::device_count,
                                   .describe = fake::describe,
                                   .sensors = fake::sensors,
                                   .context_create = fake::context_create,
-                                  .context_destroy = fake::grant,
-                                  .context_use = fake::grant,
+                                  .context_destroy = fake::context_destroy,
+                                  .context_use = fake::context_use,
+                                  .context_current = fake::context_current,
                                   .synchronize = fake::alive,
                                   .memory_info = fake::memory_info,
                                   .allocate = fake::allocate,
@@ -138,14 +236,14 @@ inline const gpu::Runtime& fake_runtime() {
                                   .release_pinned = fake::release_pinned,
                                   .upload = fake::upload,
                                   .download = fake::download,
-                                  .copy = fake::grant,
+                                  .copy = fake::copy,
                                   .fill = fake::fill,
-                                  .stream_create = fake::make,
-                                  .stream_destroy = fake::grant,
-                                  .stream_synchronize = fake::grant,
+                                  .stream_create = fake::stream_create,
+                                  .stream_destroy = fake::stream_destroy,
+                                  .stream_synchronize = fake::wait_for,
                                   .event_create = fake::make,
                                   .event_destroy = fake::grant,
-                                  .event_record = fake::grant,
+                                  .event_record = fake::record_event,
                                   .event_elapsed_ms = fake::elapsed,
                                   .module_unload = fake::grant,
                                   .launch = fake::launch,

@@ -17,11 +17,12 @@ inline Status enqueue_reference(const gpu::Call& call) {
   const Kernel* row = cpu_target().row_of(op_family(problem.op), Role::fallback);
   auto bound = std::make_shared<cpu::Bound>(
       cpu::bind(*row, std::move(problem), std::move(inputs), gpu::device_pointer(call.output)));
-  return call.gpu.check(fake::submit([bound] {
-                          cpu::Team alone(1);
-                          std::atomic<Fault> fault{Fault::none};
-                          alone.run([&](int thread) { bound->run(alone, thread, &fault); });
-                        }),
+  return call.gpu.check(fake::submit(call.stream,
+                                     [bound] {
+                                       cpu::Team alone(1);
+                                       std::atomic<Fault> fault{Fault::none};
+                                       alone.run([&](int thread) { bound->run(alone, thread, &fault); });
+                                     }),
                         row->name);
 }
 

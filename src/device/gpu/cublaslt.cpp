@@ -6,6 +6,8 @@
 
 #include <array>
 #include <cstring>
+#include <map>
+#include <mutex>
 
 namespace rung::gpu {
 namespace {
@@ -51,7 +53,6 @@ struct Library {
   int (*cublasLtMatmul)(Handle, Descriptor, const void* alpha, const void* a, Layout, const void* b, Layout,
                         const void* beta, const void* c, Layout, void* d, Layout, const Algorithm*, void* workspace,
                         size_t, Stream);
-  Handle handle = nullptr;
 };
 Library library;
 
@@ -92,12 +93,21 @@ const Status& opened() {
   return status;
 }
 
-// One handle for the process, made where a context is current.
-Status need_handle() {
+// That of the context which is current on this thread: one for each, shared by all threads, as the library allows.
+Result<Handle> handle_here() {
   RUNG_CHECK(Status(opened()));
-  static const int code = library.cublasLtCreate(&library.handle);
-  if (code != 0) return fail("cuBLASLt cannot start: {}", library.cublasLtGetStatusString(code));
-  return {};
+  RUNG_TRY(const Runtime* runtime, cuda_runtime());
+  Context context = nullptr;
+  if (int code = runtime->context_current(&context)) return fail("cuBLASLt: {}", runtime->error_text(code));
+  if (!context) return fail("cuBLASLt cannot start: this thread has no device");
+  static std::mutex mutex;
+  static auto* handles = new std::map<Context, Handle>;  // kept, as the contexts of targets are
+  std::lock_guard lock(mutex);
+  if (auto it = handles->find(context); it != handles->end()) return it->second;
+  Handle handle = nullptr;
+  if (int code = library.cublasLtCreate(&handle))
+    return fail("cuBLASLt cannot start: {}", library.cublasLtGetStatusString(code));
+  return (*handles)[context] = handle;
 }
 
 Status check(int code, const char* what) {
@@ -117,6 +127,7 @@ uint32_t epilogue_bits(const LibraryGemm& gemm) {
 }  // namespace
 
 struct PreparedGemm::Objects {
+  Handle handle = nullptr;
   Descriptor descriptor = nullptr;
   Layout a = nullptr, b = nullptr, c = nullptr, d = nullptr;
   Algorithm algorithm = {};
@@ -176,8 +187,8 @@ struct PreparedGemm::Objects {
     library.cublasLtMatmulPreferenceSetAttribute(preference, kMaxWorkspace, &workspace, sizeof workspace);
     std::array<Proposal, kLibraryAlgorithms> proposals{};
     int found = 0;
-    int code = library.cublasLtMatmulAlgoGetHeuristic(library.handle, descriptor, a, b, c, d, preference,
-                                                      kLibraryAlgorithms, proposals.data(), &found);
+    int code = library.cublasLtMatmulAlgoGetHeuristic(handle, descriptor, a, b, c, d, preference, kLibraryAlgorithms,
+                                                      proposals.data(), &found);
     library.cublasLtMatmulPreferenceDestroy(preference);
     RUNG_CHECK(check(code, "asking for algorithms"));
     if (which >= found) return fail("cuBLASLt offers {} algorithms for it, wanted number {}", found, which);
@@ -191,9 +202,10 @@ PreparedGemm::PreparedGemm() : objects_(std::make_unique<Objects>()) {}
 PreparedGemm::~PreparedGemm() = default;
 
 Result<std::shared_ptr<PreparedGemm>> PreparedGemm::make(const LibraryGemm& gemm) {
-  RUNG_CHECK(need_handle());
+  RUNG_TRY(Handle handle, handle_here());
   std::shared_ptr<PreparedGemm> prepared(new PreparedGemm());
   Objects& objects = *prepared->objects_;
+  objects.handle = handle;
   objects.bias = gemm.bias;
   objects.residual = gemm.residual;
   RUNG_CHECK(objects.describe(gemm));
@@ -207,7 +219,7 @@ Status PreparedGemm::enqueue(const LibraryOperands& operands, Stream stream) con
   if (objects.bias) RUNG_CHECK(objects.set(kBiasPointer, uint64_t{operands.bias}));
   const float one = 1, beta = objects.residual ? 1.0f : 0.0f;
   Address c = objects.residual ? operands.residual : operands.out;
-  return check(library.cublasLtMatmul(library.handle, objects.descriptor, &one, device_pointer(operands.w), objects.a,
+  return check(library.cublasLtMatmul(objects.handle, objects.descriptor, &one, device_pointer(operands.w), objects.a,
                                       device_pointer(operands.x), objects.b, &beta, device_pointer(c), objects.c,
                                       device_pointer(operands.out), objects.d, &objects.algorithm,
                                       device_pointer(operands.workspace), objects.workspace_bytes, stream),

@@ -30,9 +30,11 @@ struct LibraryOperands {
   Address x = 0, w = 0, bias = 0, residual = 0, out = 0, workspace = 0;  // workspace of kLibraryWorkspaceBytes
 };
 
+// For the device whose context is current (current_context.hpp) where it is made and where it is enqueued. One thread
+// at a time uses it: enqueue() writes the bias into the library's description.
 class PreparedGemm {
  public:
-  // Errors: no library, or it has no such product or no such algorithm, naming its status.
+  // Errors: no library, no current context, or the library has no such product or algorithm, naming its status.
   static Result<std::shared_ptr<PreparedGemm>> make(const LibraryGemm& gemm);
   ~PreparedGemm();
   PreparedGemm(const PreparedGemm&) = delete;

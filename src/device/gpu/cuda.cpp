@@ -52,6 +52,7 @@ struct Driver {
   int (*cuDeviceTotalMem_v2)(size_t*, int);
   int (*cuDevicePrimaryCtxRetain)(Context*, int);
   int (*cuCtxSetCurrent)(Context);
+  int (*cuCtxGetCurrent)(Context*);
   int (*cuCtxSynchronize)();
   int (*cuCtxGetDevice)(int*);
   int (*cuDevicePrimaryCtxRelease_v2)(int);
@@ -225,6 +226,7 @@ Status load_driver() {
   RUNG_FIND(cuDeviceTotalMem_v2);
   RUNG_FIND(cuDevicePrimaryCtxRetain);
   RUNG_FIND(cuCtxSetCurrent);
+  RUNG_FIND(cuCtxGetCurrent);
   RUNG_FIND(cuCtxSynchronize);
   RUNG_FIND(cuCtxGetDevice);
   RUNG_FIND(cuDevicePrimaryCtxRelease_v2);
@@ -275,6 +277,7 @@ Runtime make_table() {
           .context_create = context_create,
           .context_destroy = context_destroy,
           .context_use = driver.cuCtxSetCurrent,
+          .context_current = driver.cuCtxGetCurrent,
           .synchronize = driver.cuCtxSynchronize,
           .memory_info = driver.cuMemGetInfo_v2,
           .allocate = driver.cuMemAlloc_v2,

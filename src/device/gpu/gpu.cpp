@@ -1,17 +1,21 @@
-// Opening a GPU, its memory, its modules.
+// Opening a GPU, its memory, its modules: each with its context current.
 // SPDX-License-Identifier: Apache-2.0
 #include "device/gpu/gpu.hpp"
+
+#include "device/gpu/current_context.hpp"
 
 namespace rung::gpu {
 namespace {
 
 constexpr size_t kDefaultSharedBytes = 48 << 10;  // above it a kernel must ask
 
+thread_local ChoreCounts own_chores{};  // of this thread
+
 }  // namespace
 
 Block::~Block() {
   if (address_ == 0) return;
-  gpu_->runtime().context_use(gpu_->context());
+  const CurrentContext current(*gpu_);
   gpu_->runtime().release(address_);
 }
 
@@ -24,16 +28,14 @@ Result<std::shared_ptr<Gpu>> Gpu::open(const Runtime& runtime, int device) {
   if (int code = runtime.describe(device, &info)) return fail("{}: {}", runtime.name, runtime.error_text(code));
   std::shared_ptr<Gpu> gpu(new Gpu(runtime, std::move(info)));
   RUNG_CHECK(gpu->check(runtime.context_create(&gpu->context_, device), "opening the device"));
-  RUNG_CHECK(gpu->check(runtime.context_use(gpu->context_), "opening the device"));
-  RUNG_CHECK(gpu->check(runtime.stream_create(&gpu->stream_), "creating a stream"));
+  RUNG_CHECK(gpu->memory());  // a device that cannot be used says so here
   return gpu;
 }
 
 Gpu::~Gpu() {
   if (!context_) return;
-  runtime_.context_use(context_);
+  const CurrentContext current(*this);
   for (auto& [name, module] : modules_) runtime_.module_unload(module);
-  if (stream_) runtime_.stream_destroy(stream_);
   runtime_.context_destroy(context_);
 }
 
@@ -43,12 +45,23 @@ Status Gpu::check(int code, std::string_view what) const {
                                 runtime_.is_fault(code) ? ErrorKind::device : ErrorKind::failed});
 }
 
+Result<MemoryInfo> Gpu::memory() const {
+  const CurrentContext current(*this);
+  MemoryInfo memory;
+  RUNG_CHECK(check(runtime_.memory_info(&memory.free, &memory.total), "asking for free memory"));
+  return memory;
+}
+
 Status Gpu::check_free(size_t bytes) const {
-  RUNG_CHECK(check(runtime_.context_use(context_), "choosing the device"));
-  size_t free = 0, total = 0;
-  RUNG_CHECK(check(runtime_.memory_info(&free, &total), "asking for free memory"));
-  if (bytes <= free) return {};
-  return fail("{}: not enough memory: wanted {} bytes, {} of {} are free", info_.name, bytes, free, total);
+  RUNG_TRY(MemoryInfo memory, this->memory());
+  if (bytes <= memory.free) return {};
+  return fail("{}: not enough memory: wanted {} bytes, {} of {} are free", info_.name, bytes, memory.free,
+              memory.total);
+}
+
+void Gpu::count(Chore chore) {
+  chores_[static_cast<size_t>(chore)].fetch_add(1, std::memory_order_relaxed);
+  ++own_chores[static_cast<size_t>(chore)];
 }
 
 ChoreCounts Gpu::chores() const {
@@ -57,29 +70,15 @@ ChoreCounts Gpu::chores() const {
   return counts;
 }
 
+ChoreCounts Gpu::chores_of_this_thread() { return own_chores; }
+
 Result<std::shared_ptr<Block>> Gpu::allocate(size_t bytes) {
+  const CurrentContext current(*this);
   count(Chore::allocate);
   RUNG_CHECK(check_free(bytes));
   Address address = 0;
   RUNG_CHECK(check(runtime_.allocate(&address, bytes == 0 ? 1 : bytes), fmt::format("allocating {} bytes", bytes)));
   return std::make_shared<Block>(shared_from_this(), address, bytes);
-}
-
-Status Gpu::upload(Address to, const void* from, size_t bytes) {
-  count(Chore::copy);
-  RUNG_CHECK(check(runtime_.upload(to, from, bytes, stream_), "upload"));
-  return wait();
-}
-
-Status Gpu::download(void* to, Address from, size_t bytes) {
-  count(Chore::copy);
-  RUNG_CHECK(check(runtime_.download(to, from, bytes, stream_), "download"));
-  return wait();
-}
-
-Status Gpu::wait() {
-  count(Chore::wait);
-  return check(runtime_.stream_synchronize(stream_), "waiting for the device");
 }
 
 Result<Module> Gpu::module(std::string_view name) {
@@ -94,6 +93,7 @@ Result<Module> Gpu::module(std::string_view name) {
 }
 
 Result<Function> Gpu::function(std::string_view module_name, std::string_view name, size_t shared_bytes) {
+  const CurrentContext current(*this);
   std::lock_guard lock(mutex_);
   const auto key = std::pair(std::string(module_name), std::string(name));
   auto it = functions_.find(key);

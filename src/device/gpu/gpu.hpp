@@ -1,4 +1,5 @@
-// One opened GPU: its context, its stream, its modules, and memory that frees itself.
+// One opened GPU: its context, its modules, and memory that frees itself. Any number of threads may use it at once;
+// what they make it do goes into queues of their own (queue.hpp).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
@@ -37,6 +38,10 @@ enum class Chore : uint8_t { allocate, load_module, find_kernel, allow_shared, w
 inline constexpr size_t kChores = 6;
 using ChoreCounts = std::array<int, kChores>;
 
+struct MemoryInfo {
+  size_t free = 0, total = 0;  // bytes
+};
+
 class Gpu : public std::enable_shared_from_this<Gpu> {
  public:
   // Errors: no such device, the context cannot be made.
@@ -48,31 +53,28 @@ class Gpu : public std::enable_shared_from_this<Gpu> {
   const GpuInfo& info() const { return info_; }
   const Runtime& runtime() const { return runtime_; }
   Context context() const { return context_; }
-  Stream stream() const { return stream_; }
 
   // 256-byte aligned. Errors: more than is free, naming both amounts, before anything is allocated.
   Result<std::shared_ptr<Block>> allocate(size_t bytes);
   // Errors: fewer bytes are free, naming both amounts.
   Status check_free(size_t bytes) const;
-  Status upload(Address to, const void* from, size_t bytes);  // complete on return
-  Status download(void* to, Address from, size_t bytes);      // after all work of the stream; complete on return
-  Status wait();                                              // until the stream is empty
+  Result<MemoryInfo> memory() const;
   // A kernel of an embedded module, loaded on first use and given `shared_bytes` if that is above the default limit.
   Result<Function> function(std::string_view module, std::string_view name, size_t shared_bytes = 0);
   // The error for a code of the runtime: "upload: an illegal memory access was encountered (700)"; ErrorKind::device if
   // that is a fault of the device.
   Status check(int code, std::string_view what) const;
-  // How often each was done so far.
+  void count(Chore chore);
+  // How often each was done so far: by all threads, and on all devices by the calling one.
   ChoreCounts chores() const;
+  static ChoreCounts chores_of_this_thread();
 
  private:
   Gpu(const Runtime& runtime, GpuInfo info) : runtime_(runtime), info_(std::move(info)) {}
   Result<Module> module(std::string_view name);
-  void count(Chore chore) { chores_[static_cast<size_t>(chore)].fetch_add(1, std::memory_order_relaxed); }
   const Runtime& runtime_;
   GpuInfo info_;
   Context context_ = nullptr;
-  Stream stream_ = nullptr;
   std::mutex mutex_;  // guards the maps
   std::map<std::string, Module, std::less<>> modules_;
   struct LoadedFunction {

@@ -7,6 +7,8 @@
 #include <limits>
 
 #include "device/gpu/cublaslt.hpp"
+#include "device/gpu/current_context.hpp"
+#include "device/gpu/queue.hpp"
 
 namespace rung::gpu {
 namespace {
@@ -14,7 +16,8 @@ namespace {
 constexpr int kRepeats = 8;
 
 // The best of several, in milliseconds.
-Result<double> best_ms(Gpu& gpu, const std::function<Status()>& enqueue) {
+Result<double> best_ms(Queue& queue, const std::function<Status()>& enqueue) {
+  const Gpu& gpu = queue.gpu();
   const Runtime& runtime = gpu.runtime();
   Event start = nullptr, end = nullptr;
   RUNG_CHECK(gpu.check(runtime.event_create(&start), "event"));
@@ -22,10 +25,10 @@ Result<double> best_ms(Gpu& gpu, const std::function<Status()>& enqueue) {
   double best = std::numeric_limits<double>::infinity();
   Status status;
   for (int i = 0; i < kRepeats && status; ++i) {
-    runtime.event_record(start, gpu.stream());
+    runtime.event_record(start, queue.stream());
     status = enqueue();
-    runtime.event_record(end, gpu.stream());
-    if (status) status = gpu.wait();
+    runtime.event_record(end, queue.stream());
+    if (status) status = queue.wait();
     float ms = 0;
     if (status) status = gpu.check(runtime.event_elapsed_ms(&ms, start, end), "event");
     if (status) best = std::min(best, double{ms});
@@ -37,7 +40,7 @@ Result<double> best_ms(Gpu& gpu, const std::function<Status()>& enqueue) {
 }
 
 // Operands of real spread: a product of zeros draws less power and runs faster than one of data.
-Status fill_random(Gpu& gpu, Address to, size_t bytes, DType dtype) {
+Status fill_random(Queue& queue, Address to, size_t bytes, DType dtype) {
   constexpr size_t kPattern = size_t{1} << 20;
   std::vector<uint16_t> pattern(kPattern);
   uint32_t bits = 1;
@@ -48,11 +51,11 @@ Status fill_random(Gpu& gpu, Address to, size_t bytes, DType dtype) {
     pattern[i] = high_half ? static_cast<uint16_t>(sign | 0x3F00 | fraction) : static_cast<uint16_t>(bits >> 8);
   }
   for (size_t at = 0; at < bytes; at += kPattern * 2)
-    RUNG_CHECK(gpu.upload(to + at, pattern.data(), std::min(kPattern * 2, bytes - at)));
+    RUNG_CHECK(queue.upload(to + at, pattern.data(), std::min(kPattern * 2, bytes - at)));
   return {};
 }
 
-Result<double> gemm_gflops(Gpu& gpu, DType dtype, int64_t size) {
+Result<double> gemm_gflops(Queue& queue, DType dtype, int64_t size) {
   RUNG_TRY(auto prepared, PreparedGemm::make({.x = dtype,
                                               .w = dtype,
                                               .out = dtype,
@@ -63,13 +66,13 @@ Result<double> gemm_gflops(Gpu& gpu, DType dtype, int64_t size) {
                                               .w_stride = size,
                                               .out_stride = size}));
   size_t bytes = static_cast<size_t>(size * size) * size_of(dtype);
-  RUNG_TRY(auto block, gpu.allocate(3 * bytes + kLibraryWorkspaceBytes));
-  RUNG_CHECK(fill_random(gpu, block->address(), 2 * bytes, dtype));
+  RUNG_TRY(auto block, queue.gpu().allocate(3 * bytes + kLibraryWorkspaceBytes));
+  RUNG_CHECK(fill_random(queue, block->address(), 2 * bytes, dtype));
   LibraryOperands operands{.x = block->address(),
                            .w = block->address() + bytes,
                            .out = block->address() + 2 * bytes,
                            .workspace = block->address() + 3 * bytes};
-  RUNG_TRY(double ms, best_ms(gpu, [&] { return prepared->enqueue(operands, gpu.stream()); }));
+  RUNG_TRY(double ms, best_ms(queue, [&] { return prepared->enqueue(operands, queue.stream()); }));
   return 2.0 * static_cast<double>(size) * static_cast<double>(size) * static_cast<double>(size) / ms * 1e-6;
 }
 
@@ -77,15 +80,16 @@ Result<double> gemm_gflops(Gpu& gpu, DType dtype, int64_t size) {
 
 Result<GpuPeaks> measure_peaks(Gpu& gpu, bool library_gemm) {
   constexpr size_t kCopyBytes = size_t{512} << 20;
+  const CurrentContext current(gpu);
+  RUNG_TRY(auto queue, Queue::make(gpu));
   GpuPeaks peaks;
   RUNG_TRY(auto block, gpu.allocate(2 * kCopyBytes));
   Address from = block->address(), to = from + kCopyBytes;
-  RUNG_TRY(double ms,
-           best_ms(gpu, [&] { return gpu.check(gpu.runtime().copy(to, from, kCopyBytes, gpu.stream()), "copy"); }));
+  RUNG_TRY(double ms, best_ms(*queue, [&] { return queue->copy(to, from, kCopyBytes); }));
   peaks.read_gbps = 2.0 * static_cast<double>(kCopyBytes) / ms * 1e-6;
   if (!library_gemm) return peaks;
-  RUNG_TRY(peaks.gemm_bf16_gflops, gemm_gflops(gpu, DType::bf16, 8192));
-  RUNG_TRY(peaks.gemm_f32_gflops, gemm_gflops(gpu, DType::f32, 4096));
+  RUNG_TRY(peaks.gemm_bf16_gflops, gemm_gflops(*queue, DType::bf16, 8192));
+  RUNG_TRY(peaks.gemm_f32_gflops, gemm_gflops(*queue, DType::f32, 4096));
   return peaks;
 }
 

@@ -48,8 +48,9 @@ struct Runtime {
 
   int (*context_create)(Context* context, int device);
   int (*context_destroy)(Context context);
-  int (*context_use)(Context context);  // by this thread
-  int (*synchronize)();                 // the whole device
+  int (*context_use)(Context context);       // by this thread
+  int (*context_current)(Context* context);  // of this thread; null: none
+  int (*synchronize)();                      // the whole device
 
   int (*memory_info)(size_t* free, size_t* total);
   int (*allocate)(Address* address, size_t bytes);
@@ -78,7 +79,7 @@ struct Runtime {
   int (*launch)(Function function, const Launch& launch, void** parameters, Stream stream);
   int (*tensor_map)(TensorMap* map, const BoxedMatrix& matrix);  // only where GpuInfo::clusters
 
-  int (*capture_begin)(Stream stream);
+  int (*capture_begin)(Stream stream);  // what this thread launches into it; others go on as they like
   int (*capture_end)(Stream stream, Graph* graph);
   int (*graph_nodes)(Graph graph, size_t* count);
   int (*graph_instantiate)(ExecutableGraph* executable, Graph graph);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/parallel.hpp"
+#include "device/gpu/current_context.hpp"
 
 namespace rung::gpu {
 namespace {
@@ -20,10 +21,10 @@ struct Piece {
   size_t at, bytes;
 };
 
-// What one thread copies through.
+// What one thread copies through: made and used by it alone.
 class Lane {
  public:
-  explicit Lane(Gpu& gpu) : gpu_(gpu) {}
+  explicit Lane(Gpu& gpu) : gpu_(gpu), current_(gpu) {}
   ~Lane() {
     if (stream_) gpu_.runtime().stream_destroy(stream_);
     if (pinned_) gpu_.runtime().release_pinned(pinned_);
@@ -32,7 +33,6 @@ class Lane {
   Lane& operator=(const Lane&) = delete;
 
   Status open() {
-    RUNG_CHECK(gpu_.check(gpu_.runtime().context_use(gpu_.context()), "choosing the device"));
     RUNG_CHECK(gpu_.check(gpu_.runtime().stream_create(&stream_), "creating a stream"));
     return gpu_.check(gpu_.runtime().allocate_pinned(&pinned_, kPiece), "allocating pinned memory");
   }
@@ -48,6 +48,7 @@ class Lane {
 
  private:
   Gpu& gpu_;
+  const CurrentContext current_;
   Stream stream_ = nullptr;
   void* pinned_ = nullptr;
 };

@@ -2,17 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/gpu/timed_graph.hpp"
 
+#include "device/gpu/current_context.hpp"
+
 namespace rung::gpu {
 
-Result<std::unique_ptr<TimedGraph>> TimedGraph::record(Gpu& gpu, const std::function<Status()>& launches) {
+Result<std::unique_ptr<TimedGraph>> TimedGraph::record(Queue& queue, const std::function<Status()>& launches) {
+  const Gpu& gpu = queue.gpu();
   const Runtime& runtime = gpu.runtime();
-  std::unique_ptr<TimedGraph> made(new TimedGraph(gpu));
+  const CurrentContext current(gpu);
+  std::unique_ptr<TimedGraph> made(new TimedGraph(queue));
   RUNG_CHECK(gpu.check(runtime.event_create(&made->start_), "event"));
   RUNG_CHECK(gpu.check(runtime.event_create(&made->end_), "event"));
-  RUNG_CHECK(gpu.check(runtime.capture_begin(gpu.stream()), "recording a graph"));
+  RUNG_CHECK(gpu.check(runtime.capture_begin(queue.stream()), "recording a graph"));
   Status enqueued = launches();
   Graph graph = nullptr;
-  Status ended = gpu.check(runtime.capture_end(gpu.stream(), &graph), "recording a graph");
+  Status ended = gpu.check(runtime.capture_end(queue.stream(), &graph), "recording a graph");
   RUNG_CHECK(Status(enqueued));
   RUNG_CHECK(Status(ended));
   runtime.graph_nodes(graph, &made->nodes_);
@@ -23,21 +27,23 @@ Result<std::unique_ptr<TimedGraph>> TimedGraph::record(Gpu& gpu, const std::func
 }
 
 TimedGraph::~TimedGraph() {
-  const Runtime& runtime = gpu_.runtime();
-  runtime.context_use(gpu_.context());
+  const Runtime& runtime = queue_.gpu().runtime();
+  const CurrentContext current(queue_.gpu());
   if (executable_) runtime.executable_destroy(executable_);
   for (Event event : {start_, end_})
     if (event) runtime.event_destroy(event);
 }
 
 Status TimedGraph::replay() {
-  const Runtime& runtime = gpu_.runtime();
-  RUNG_CHECK(gpu_.check(runtime.event_record(start_, gpu_.stream()), "replay"));
-  RUNG_CHECK(gpu_.check(runtime.graph_launch(executable_, gpu_.stream()), "replay"));
-  RUNG_CHECK(gpu_.check(runtime.event_record(end_, gpu_.stream()), "replay"));
-  RUNG_CHECK(gpu_.wait());
+  const Gpu& gpu = queue_.gpu();
+  const Runtime& runtime = gpu.runtime();
+  const CurrentContext current(gpu);
+  RUNG_CHECK(gpu.check(runtime.event_record(start_, queue_.stream()), "replay"));
+  RUNG_CHECK(gpu.check(runtime.graph_launch(executable_, queue_.stream()), "replay"));
+  RUNG_CHECK(gpu.check(runtime.event_record(end_, queue_.stream()), "replay"));
+  RUNG_CHECK(queue_.wait());
   float ms = 0;
-  RUNG_CHECK(gpu_.check(runtime.event_elapsed_ms(&ms, start_, end_), "replay"));
+  RUNG_CHECK(gpu.check(runtime.event_elapsed_ms(&ms, start_, end_), "replay"));
   ms_ = ms;
   return {};
 }

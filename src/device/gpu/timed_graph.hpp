@@ -3,15 +3,16 @@
 #pragma once
 #include <functional>
 
-#include "device/gpu/gpu.hpp"
+#include "device/gpu/queue.hpp"
 
 namespace rung::gpu {
 
 class TimedGraph {
  public:
-  // Records what `launches` puts into the device's stream; nothing of it runs. Everything that it needs must be warm: a
-  // graph takes no module load and no library set-up. Errors: the launches', or the recording's.
-  static Result<std::unique_ptr<TimedGraph>> record(Gpu& gpu, const std::function<Status()>& launches);
+  // Records what `launches` puts into the queue's stream; nothing of it runs. Everything that it needs must be warm: a
+  // graph takes no module load and no library set-up. Errors: the launches', or the recording's. The queue outlives the
+  // graph, and one thread at a time uses both.
+  static Result<std::unique_ptr<TimedGraph>> record(Queue& queue, const std::function<Status()>& launches);
   ~TimedGraph();
   TimedGraph(const TimedGraph&) = delete;
   TimedGraph& operator=(const TimedGraph&) = delete;
@@ -21,8 +22,8 @@ class TimedGraph {
   size_t nodes() const { return nodes_; }
 
  private:
-  explicit TimedGraph(Gpu& gpu) : gpu_(gpu) {}
-  Gpu& gpu_;
+  explicit TimedGraph(Queue& queue) : queue_(queue) {}
+  Queue& queue_;
   Event start_ = nullptr, end_ = nullptr;
   ExecutableGraph executable_ = nullptr;
   size_t nodes_ = 0;

@@ -1,14 +1,14 @@
 // A call of a GPU kernel row, and the table of all GPU rows.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "device/gpu/gpu.hpp"
+#include "device/gpu/queue.hpp"
 #include "kernels/fault.hpp"
 #include "kernels/kernel.hpp"
 
 namespace rung::gpu {
 
-// What enqueue() gets: device addresses, and the stream that its launches go into. A launch must not synchronise,
-// allocate or touch the host: the same call is recorded into a graph.
+// What enqueue() gets: device addresses, and the queue into whose stream its launches go, with the device's context
+// current. A launch must not synchronise, allocate or touch the host: the same call is recorded into a graph.
 struct Call {
   const Problem& problem;
   const Address* inputs;  // by operand, at multiples of Kernel::alignment; a packed one points to what pack() made
@@ -16,8 +16,9 @@ struct Call {
   Address scratch;        // scratch_bytes(), kBufferAlignment; contents undefined
   const void* state;      // what prepare() returned
   Address fault;          // of a Fault: set where operands' values cannot be used
-  Gpu& gpu;
-  Stream stream;
+  Queue& queue;
+  Gpu& gpu = queue.gpu();
+  Stream stream = queue.stream();
 
   // Launches `function` of `module` with one argument, a plain struct passed by value.
   template <class Arguments>

@@ -1,5 +1,6 @@
 // A libcuda.so.1 without a GPU, for tests of the tool as a process: memory is the host's and kernels do nothing.
-// RUNG_FAKE_FAULT makes launches fault: those of kernels whose names begin with it, or every graph's if it is "graph".
+// Calls from a thread without a current context are refused, as the driver does. RUNG_FAKE_FAULT makes launches fault:
+// those of kernels whose names begin with it, or every graph's if it is "graph".
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
 #include <cstdlib>
@@ -11,11 +12,12 @@
 namespace {
 
 using Address = uint64_t;
-constexpr int kIllegalAddress = 700, kTooManyBytes = 2;
+constexpr int kIllegalAddress = 700, kTooManyBytes = 2, kNoContext = 201;
 constexpr size_t kMemory = size_t{4} << 30;
 bool dead = false, recording = false;
+thread_local void* current = nullptr;  // the context of this thread
 
-int alive() { return dead ? kIllegalAddress : 0; }
+int alive() { return dead ? kIllegalAddress : current ? 0 : kNoContext; }
 int made(void** handle) { return *handle = &dead, alive(); }
 bool faults(std::string_view what) {
   const char* wanted = std::getenv("RUNG_FAKE_FAULT");
@@ -45,8 +47,9 @@ int cuDeviceGetAttribute(int* value, int which, int) {
   return 0;
 }
 int cuDeviceTotalMem_v2(size_t* bytes, int) { return *bytes = kMemory, 0; }
-int cuDevicePrimaryCtxRetain(void** context, int) { return made(context); }
-int cuCtxSetCurrent(void*) { return alive(); }
+int cuDevicePrimaryCtxRetain(void** context, int) { return *context = &dead, 0; }
+int cuCtxSetCurrent(void* context) { return current = context, 0; }
+int cuCtxGetCurrent(void** context) { return *context = current, 0; }
 int cuCtxSynchronize() { return alive(); }
 int cuCtxGetDevice(int* device) { return *device = 0, alive(); }
 int cuDevicePrimaryCtxRelease_v2(int) { return alive(); }
