@@ -95,12 +95,26 @@ struct Port {
 };
 
 struct Options {
-  int threads = 0;                                     // at most 1024; 0: as the plan was built for, or all cores
-  std::map<std::string, std::vector<int64_t>> shapes;  // of a model directory's inputs: {"input_ids", {1, 128}}
+  // "cpu", "cuda" (the first NVIDIA GPU) or "cuda:1" (the second). Empty: what a plan was built for (the first device
+  // of that kind), the processor for a model directory. A plan runs on the device that it was built for, and on no
+  // other.
+  std::string device;
+  // Of the processor, at most 1024; 0: as many as the plan was built for, or as there are cores. Without meaning on a
+  // GPU.
+  int threads = 0;
+  // Of a model directory's inputs, in elements: {"input_ids", {1, 128}}. A plan has its own.
+  std::map<std::string, std::vector<int64_t>> shapes;
 };
 
-// One model, ready to answer; used by one thread at a time. Every error leaves it as it was, and the tensors that it
-// was to fill.
+// One model, ready to answer. Every error leaves it as it was, and the tensors that it was to fill.
+//
+// Threads: one at a time uses a Model, and it may be another every time: that which opens it, that which runs it, that
+// which ends it. Several Models, of one file and one device too, may be used at once, each by a thread of its own;
+// their answers are those that they give alone.
+//
+// A GPU: its device has one context for the whole process, CUDA's primary one, which other users of CUDA share. A call
+// makes it current on the calling thread while it runs, and then the one that was current before; where there was none,
+// it stays.
 //
 // Signals: threads that rung starts handle none. The thread that calls open() or run() handles none (but for its own
 // faults) while a library's code runs on it that no handler may interrupt; they are handled when that is done, at the
@@ -113,13 +127,18 @@ class Model {
   Model& operator=(Model&&) noexcept;
 
   // A plan (*.rung), which loads as it was built, or a model directory, whose plan is built here without a climb.
+  // Errors: no such file, or one that is damaged; a word that names no device, a device that is not there, another than
+  // the plan was built for; threads or shapes that the plan does not have; no memory, on the host or on the device.
   Status open(const std::string& path, const Options& options = {});
   const std::vector<Port>& inputs() const;
   const std::vector<Port>& outputs() const;
 
-  // What the model's own tokenizer makes of a text: `inputs` for run().
+  // What the model's own tokenizer makes of a text: `inputs` for run(), of shape {1, length} each. Errors: the model
+  // has no tokenizer; an input of another shape; one that is frozen at another value than the text's.
   Status encode(std::string_view text, Tensors& inputs) const;
-  // One inference; inputs left out take their defaults.
+  // One inference, from host memory to host memory, complete on return; inputs left out take their defaults. Errors
+  // name the input (unknown, of another type or shape, out of range, not finite, missing, frozen at another value) or
+  // the op: an index out of range, an integer divided by zero. After a device failed nothing runs on it any more.
   Status run(const Tensors& inputs, Tensors& outputs);
 
  private:

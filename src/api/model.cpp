@@ -4,16 +4,10 @@
 
 #include "api/text_inputs.hpp"
 #include "base/guarded.hpp"
-#include "device/cpu/cpu_info.hpp"
-#include "device/cpu/start_team.hpp"
-#include "import/tokenizer.hpp"
 #include "ladder/rungs.hpp"
-#include "ladder/subject.hpp"
-#include "plan/build.hpp"
-#include "plan/file.hpp"
+#include "open/open_model.hpp"
 #include "plan/named.hpp"
 #include "rung/rung.hpp"
-#include "session/session.hpp"
 
 namespace rung::api {
 
@@ -71,30 +65,15 @@ Result<rung::Tensor> to_internal(const std::string& name, const Tensor& tensor, 
   return copy;
 }
 
-Result<Plan> build(const std::string& directory, const Options& options) {
-  ImportOptions import;
+// A directory's plan is that of the default recipe, on the device asked for.
+Result<std::shared_ptr<const Plan>> plan_at(const std::string& path, const Options& options) {
+  OpenOptions open{.device = options.device, .threads = options.threads};
   for (const auto& [name, dims] : options.shapes) {
-    RUNG_TRY(import.shapes[name], to_internal(dims));
+    RUNG_TRY(open.import.shapes[name], to_internal(dims));
   }
-  Subject subject;
-  RUNG_TRY(subject.model, import_model(directory, import));
-  RUNG_TRY(subject.attachments, tokenizer_texts(directory));
-  int threads = options.threads > 0 ? options.threads : cpu::cpu_info().cores;
-  RUNG_TRY(Built built, build_plan(subject.model.graph, default_recipe(threads)));
-  attach_model(built.plan, subject);
-  return std::move(built.plan);
-}
-
-Result<Plan> load(const std::string& path, const Options& options) {
-  if (options.threads < 0 || options.threads > cpu::kMostThreads)
-    return fail("threads: got {}, wanted at most {}, or 0 for as many as there are cores", options.threads,
-                cpu::kMostThreads);
-  if (!path.ends_with(".rung")) return build(path, options);
-  if (!options.shapes.empty()) return fail("'{}' is a plan: its shapes were decided when it was built", path);
-  RUNG_TRY(Plan plan, load_plan(path));
-  if (options.threads > 0 && options.threads != plan.recipe.threads)
-    return fail("'{}' was built for {} threads, got {}", path, plan.recipe.threads, options.threads);
-  return plan;
+  RUNG_TRY(OpenedModel opened, open_model(path, open));
+  if (opened.plan) return opened.plan;
+  return build_subject(*opened.subject, default_recipe(threads_for(*opened.target, options.threads)), *opened.target);
 }
 
 // Runs `body`; its error, or an exception out of a library (no memory), becomes the Status. The last words are short
@@ -124,10 +103,8 @@ Model& Model::operator=(Model&&) noexcept = default;
 
 Status Model::open(const std::string& path, const Options& options) {
   return guarded([&]() -> rung::Status {
-    RUNG_TRY(Plan loaded, load(path, options));
-    auto plan = std::make_shared<const Plan>(std::move(loaded));
-    RUNG_TRY(auto team, cpu::start_team(plan->recipe.threads));
-    RUNG_TRY(Session session, Session::create(plan, std::move(team)));
+    RUNG_TRY(auto plan, plan_at(path, options));
+    RUNG_TRY(Session session, open_session(plan));
     auto opened = std::make_unique<Opened>(Opened{std::move(session), {}, {}});
     for (const auto& input : plan->inputs)
       opened->inputs.push_back(

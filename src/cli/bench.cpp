@@ -68,7 +68,7 @@ Status run(const Options& options) {
   int64_t began = now_ns();
   RUNG_TRY(Opened opened, open_model(options.common));
   RUNG_TRY(auto plan, plan_of(opened, options.common));
-  RUNG_TRY(Session session, session_of(plan));
+  RUNG_TRY(Session session, open_session(plan));
   start.load_ms = static_cast<double>(now_ns() - began) * 1e-6;
   Inputs inputs = sample_missing(*plan, opened.given, 1);
   began = now_ns();

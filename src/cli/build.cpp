@@ -20,7 +20,7 @@ Status run(const Options& options) {
   log_to_stderr(options.common.log_level);
   RUNG_TRY(Opened opened, open_model(options.common));
   if (!opened.subject) return wrong_usage("'{}' is a plan already: build from a model directory", options.common.model);
-  RUNG_TRY(auto plan, plan_by_recipe(*opened.subject, options.recipe, options.common));
+  RUNG_TRY(auto plan, plan_by_recipe(opened, options.recipe, options.common));
   note_if_unjudged(*plan);
   RUNG_CHECK(save_plan(*plan, options.out));
   if (options.common.json)

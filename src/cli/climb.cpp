@@ -57,7 +57,7 @@ Status check_writable(const std::string& directory) {
 
 Result<ClimbOptions> climb_options(const Options& options, const Opened& opened) {
   ClimbOptions climb{.target = opened.target,
-                     .threads = threads_of(options.common),
+                     .threads = threads_for(*opened.target, options.common.threads),
                      .spent_s = process_seconds(),
                      .database_path = options.database,
                      .interrupted = interrupted};

@@ -74,7 +74,7 @@ Status run(const Options& options) {
   log_to_stderr(options.common.log_level);
   RUNG_TRY(Opened opened, open_model(options.common));
   if (!opened.subject) return wrong_usage("'{}' is a plan: explain needs a model directory", options.common.model);
-  RUNG_TRY(Recipe recipe, recipe_of(*opened.subject, options.recipe, options.common));
+  RUNG_TRY(Recipe recipe, recipe_of(opened, options.recipe, options.common));
   PassReport report;
   RUNG_TRY(Graph graph, apply_passes(opened.subject->model.graph, recipe, &report, {.target = opened.target}));
   Json json{{"passes", explain_passes(report)}, {"problems", explain_problems(*opened.target, graph, recipe)}};

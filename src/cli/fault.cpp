@@ -12,8 +12,9 @@ constexpr double kSearchSeconds = 300;  // reading and building the largest mode
 
 // The command line that gives these options again.
 std::vector<std::string> arguments_of(const CommonOptions& options) {
-  std::vector<std::string> all{options.model, "--device", options.device, "--dtype", options.dtype};
+  std::vector<std::string> all{options.model, "--dtype", options.dtype};
   auto add = [&](const char* flag, const std::string& value) { all.insert(all.end(), {flag, value}); };
+  if (!options.device.empty()) add("--device", options.device);
   if (!options.inputs.empty()) add("--inputs", options.inputs);
   for (const auto& shape : options.shapes) add("--shape", shape);
   for (const auto& name : options.freeze) add("--freeze", name);

@@ -96,13 +96,14 @@ void print_json_as_text(const Json& json) {
   }
 }
 
-Status inspect_model(const Options& options, const Subject& subject) {
+Status inspect_model(const Options& options, const Opened& opened) {
+  const Subject& subject = *opened.subject;
   Graph graph = subject.model.graph;
   PassReport report;
   Json json;
   if (!options.recipe.empty()) {
-    RUNG_TRY(Recipe recipe, recipe_of(subject, options.recipe, options.common));
-    RUNG_TRY(graph, apply_passes(graph, recipe, &report));
+    RUNG_TRY(Recipe recipe, recipe_of(opened, options.recipe, options.common));
+    RUNG_TRY(graph, apply_passes(graph, recipe, &report, {.target = opened.target}));
   }
   if (options.graph && !options.common.json) return fmt::print("{}", print(graph)), Status{};
   json = describe(graph, subject.model);
@@ -124,7 +125,7 @@ Status inspect_model(const Options& options, const Subject& subject) {
 Status run(const Options& options) {
   log_to_stderr(options.common.log_level);
   RUNG_TRY(Opened opened, open_model(options.common));
-  if (opened.subject) return inspect_model(options, *opened.subject);
+  if (opened.subject) return inspect_model(options, opened);
   if (options.graph || !options.recipe.empty())
     return wrong_usage("'{}' is a plan: --graph and --recipe need a model directory", options.common.model);
   Json json = describe(*opened.plan);

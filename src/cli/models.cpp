@@ -8,13 +8,10 @@
 
 #include "base/random.hpp"
 #include "cli/names.hpp"
-#include "device/cpu/cpu_info.hpp"
-#include "device/cpu/start_team.hpp"
 #include "import/npz.hpp"
-#include "import/tokenizer.hpp"
+#include "kernels/device_word.hpp"
 #include "ladder/rungs.hpp"
 #include "plan/build.hpp"
-#include "plan/file.hpp"
 
 namespace rung::cli {
 namespace {
@@ -103,51 +100,52 @@ Result<Inputs> read_inputs(const CommonOptions& options, const Types& types) {
   });
 }
 
-bool is_plan(const std::string& path) { return path.ends_with(".rung"); }
+// What a directory's subject is judged by and what of it is constant; its inputs, less those.
+Status complete(const CommonOptions& options, ImportOptions import, Opened& opened) {
+  Subject& subject = *opened.subject;
+  RUNG_TRY(opened.given, read_inputs(options, input_types(subject.model)));
+  RUNG_CHECK(freeze(options, opened.given, subject));
+  if (import.dtype == DType::f32) return subject.reference = subject.model.graph, Status{};
+  import.dtype = DType::f32;
+  RUNG_TRY(Model reference, import_model(options.model, import));
+  RUNG_CHECK(freeze_inputs(reference, {subject.frozen.begin(), subject.frozen.end()}));
+  subject.reference = std::move(reference.graph);
+  return {};
+}
+
+Status check_flags_of_plan(const CommonOptions& options) {
+  if (options.shapes.empty() && options.freeze.empty() && options.observed.empty() && !options.random_weights &&
+      options.dtype == "model")
+    return {};
+  return wrong_usage(
+      "'{}' is a plan: --shape, --freeze, --observe, --dtype and --random-weights were decided when it was built",
+      options.model);
+}
+
+// What the library says of an option begins with its name.
+Status check_device(const CommonOptions& options) {
+  if (options.device.empty()) return {};
+  auto word = parse_device(options.device);
+  return word ? Status{} : wrong_usage("--{}", word.error().message);
+}
 
 }  // namespace
 
-int threads_of(const CommonOptions& options) {
-  if (options.device != "cpu") return 0;
-  return options.threads > 0 ? options.threads : cpu::cpu_info().cores;
-}
-
-Result<Subject> open_subject(const CommonOptions& options, Inputs& given) {
-  RUNG_TRY(ImportOptions import, import_options(options));
-  Subject subject;
-  RUNG_TRY(subject.model, import_model(options.model, import));
-  RUNG_TRY(given, read_inputs(options, input_types(subject.model)));
-  RUNG_CHECK(freeze(options, given, subject));
-  if (import.dtype == DType::f32) {
-    subject.reference = subject.model.graph;
-  } else {
-    import.dtype = DType::f32;
-    RUNG_TRY(Model reference, import_model(options.model, import));
-    RUNG_CHECK(freeze_inputs(reference, {subject.frozen.begin(), subject.frozen.end()}));
-    subject.reference = std::move(reference.graph);
-  }
-  RUNG_TRY(subject.attachments, tokenizer_texts(subject.model.directory));
-  return subject;
-}
-
 Result<Opened> open_model(const CommonOptions& options) {
-  Opened opened;
-  RUNG_TRY(opened.target, open_target(options.device));
-  if (!is_plan(options.model)) {
-    RUNG_TRY(opened.subject, open_subject(options, opened.given));
-    return opened;
+  RUNG_CHECK(check_device(options));
+  OpenOptions open{.device = options.device, .threads = options.threads};
+  if (is_plan_file(options.model)) {
+    RUNG_CHECK(check_flags_of_plan(options));
+  } else {
+    RUNG_TRY(open.import, import_options(options));
   }
-  if (!options.shapes.empty() || !options.freeze.empty() || !options.observed.empty() || options.random_weights ||
-      options.dtype != "model")
-    return wrong_usage(
-        "'{}' is a plan: --shape, --freeze, --observe, --dtype and --random-weights were decided when it was built",
-        options.model);
-  RUNG_TRY(Plan plan, load_plan(options.model, *opened.target));
-  if (options.threads > 0 && options.threads != plan.recipe.threads)
-    return wrong_usage("'{}' was built for {} threads, got --threads {}", options.model, plan.recipe.threads,
-                       options.threads);
-  RUNG_TRY(opened.given, read_inputs(options, input_types(plan)));
-  opened.plan = std::make_shared<Plan>(std::move(plan));
+  RUNG_TRY(OpenedModel model, rung::open_model(options.model, open));
+  Opened opened{std::move(model), {}};
+  if (opened.subject) {
+    RUNG_CHECK(complete(options, open.import, opened));
+  } else {
+    RUNG_TRY(opened.given, read_inputs(options, input_types(*opened.plan)));
+  }
   return opened;
 }
 
@@ -177,24 +175,22 @@ Inputs sample_missing(const Plan& plan, const Inputs& given, uint64_t seed) {
   return inputs;
 }
 
-Result<Recipe> recipe_of(const Subject& subject, const std::string& file, const CommonOptions& options) {
-  if (file.empty()) return default_recipe(threads_of(options), options.dtype == "bf16" ? DType::bf16 : DType::f32);
+Result<Recipe> recipe_of(const Opened& opened, const std::string& file, const CommonOptions& options) {
+  const Target& target = *opened.target;
+  if (file.empty())
+    return default_recipe(threads_for(target, options.threads), options.dtype == "bf16" ? DType::bf16 : DType::f32);
   RUNG_TRY(Recipe recipe, load_recipe(file));
   RUNG_CHECK(check_flags(recipe, options));
   if (recipe.choices.empty()) return recipe;
-  RUNG_TRY(const Target* target, open_target(options.device));
-  RUNG_TRY(Built listed, build_plan(subject.model.graph, recipe, {.target = target, .contents = false}));
+  RUNG_TRY(Built listed, build_plan(opened.subject->model.graph, recipe, {.target = &target, .contents = false}));
   RUNG_CHECK(check_choices(recipe, listed.plan));
   return recipe;
 }
 
-Result<std::shared_ptr<const Plan>> plan_by_recipe(const Subject& subject, const std::string& file,
+Result<std::shared_ptr<const Plan>> plan_by_recipe(const Opened& opened, const std::string& file,
                                                    const CommonOptions& options) {
-  RUNG_TRY(const Target* target, open_target(options.device));
-  RUNG_TRY(Recipe recipe, recipe_of(subject, file, options));
-  RUNG_TRY(Built built, build_plan(subject.model.graph, recipe, {.target = target}));
-  attach_model(built.plan, subject);
-  return std::make_shared<const Plan>(std::move(built.plan));
+  RUNG_TRY(Recipe recipe, recipe_of(opened, file, options));
+  return build_subject(*opened.subject, recipe, *opened.target);
 }
 
 void note_if_unjudged(const Plan& plan) {
@@ -207,17 +203,9 @@ Result<std::shared_ptr<const Plan>> plan_of(const Opened& opened, const CommonOp
                                             const std::string& file) {
   if (opened.plan && !file.empty()) return wrong_usage("'{}' is a plan: its recipe is in it", options.model);
   if (opened.plan) return opened.plan;
-  RUNG_TRY(auto plan, plan_by_recipe(*opened.subject, file, options));
+  RUNG_TRY(auto plan, plan_by_recipe(opened, file, options));
   if (file.empty()) note_if_unjudged(*plan);
   return plan;
-}
-
-Result<Session> session_of(std::shared_ptr<const Plan> plan, SessionOptions options) {
-  std::shared_ptr<cpu::Team> team;
-  if (!plan->target->gpu) {
-    RUNG_TRY(team, cpu::start_team(plan->recipe.threads));
-  }
-  return Session::create(std::move(plan), std::move(team), options);
 }
 
 }  // namespace rung::cli

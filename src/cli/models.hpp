@@ -1,39 +1,32 @@
-// Opens what MODEL names: a directory becomes a subject to climb or build, a .rung file a plan to run.
+// Opens what MODEL names, with the inputs and the flags that a command line gives beside it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
-#include <optional>
 
 #include "cli/options.hpp"
-#include "ladder/subject.hpp"
-#include "session/session.hpp"
+#include "open/open_model.hpp"
 
 namespace rung::cli {
 
 using Inputs = NamedTensors;
 
-struct Opened {
-  const Target* target = nullptr;
-  std::optional<Subject> subject;    // of a directory
-  std::shared_ptr<const Plan> plan;  // of a .rung file
-  Inputs given;                      // from --inputs, less the frozen ones
+struct Opened : OpenedModel {
+  Inputs given;  // from --inputs, less the frozen ones
 };
 
-// Errors: no such model, no such device, bad shapes, inputs that do not fit, frozen inputs without a value.
+// Errors: those of rung::open_model(), bad shapes, inputs that do not fit, frozen inputs without a value.
 Result<Opened> open_model(const CommonOptions& options);
-// `given` becomes what --inputs holds, less the frozen ones.
-Result<Subject> open_subject(const CommonOptions& options, Inputs& given);
 
 // Inputs complete enough to time: those given, the model's defaults, random samples for the rest.
 Inputs sample_missing(const Subject& subject, const Inputs& given, uint64_t seed);
 Inputs sample_missing(const Plan& plan, const Inputs& given, uint64_t seed);
 
-// The recipe in `file`; where that is empty, what runs without a climb: all rungs that are not opt-in, kernels in order
-// of preference. Errors: the options contradict the recipe, or a choice of its would decide nothing in the subject's
-// plan.
-Result<Recipe> recipe_of(const Subject& subject, const std::string& file, const CommonOptions& options);
+// Of a directory's subject: the recipe in `file`; where that is empty, what runs without a climb: all rungs that are
+// not opt-in, kernels in order of preference. Errors: the options contradict the recipe, or a choice of its would
+// decide nothing in the subject's plan.
+Result<Recipe> recipe_of(const Opened& opened, const std::string& file, const CommonOptions& options);
 // The plan of that recipe.
-Result<std::shared_ptr<const Plan>> plan_by_recipe(const Subject& subject, const std::string& file,
+Result<std::shared_ptr<const Plan>> plan_by_recipe(const Opened& opened, const std::string& file,
                                                    const CommonOptions& options);
 // One line on standard error if the plan, which no climb has verified, computes in low precision.
 void note_if_unjudged(const Plan& plan);
@@ -41,9 +34,5 @@ void note_if_unjudged(const Plan& plan);
 // it is empty.
 Result<std::shared_ptr<const Plan>> plan_of(const Opened& opened, const CommonOptions& options,
                                             const std::string& file = "");
-
-int threads_of(const CommonOptions& options);
-// A session over the plan with a team of the plan's thread count.
-Result<Session> session_of(std::shared_ptr<const Plan> plan, SessionOptions options = {});
 
 }  // namespace rung::cli

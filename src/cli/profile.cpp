@@ -112,7 +112,7 @@ Status run(const Options& options) {
   log_to_stderr(options.common.log_level);
   RUNG_TRY(Opened opened, open_model(options.common));
   RUNG_TRY(auto plan, plan_of(opened, options.common));
-  RUNG_TRY(Session session, session_of(plan));
+  RUNG_TRY(Session session, open_session(plan));
   RUNG_TRY(Profile profile, profile_session(session, sample_missing(*plan, opened.given, 1), kProfileSeconds));
   RUNG_TRY(auto stages, time_stages(session, profile.ops));
   if (!options.trace.empty()) RUNG_CHECK(write_file_atomically(options.trace, profile.trace.to_json()));

@@ -110,7 +110,7 @@ Result<std::vector<Inputs>> sets_of_inputs(const Options& options, const Plan& p
 
 Status step_through(const Options& options, const std::shared_ptr<const Plan>& plan, const std::vector<Inputs>& runs) {
   if (!options.outputs.empty()) return wrong_usage("--stepwise gives no outputs: got --outputs too");
-  RUNG_TRY(Session session, session_of(plan, {.stepwise = true}));
+  RUNG_TRY(Session session, open_session(plan, {.stepwise = true}));
   for (const Inputs& inputs : runs) RUNG_CHECK(session.infer(sample_missing(*plan, inputs, 1)));
   if (options.common.json)
     print_json({{"ops", plan->steps.size()}, {"runs", runs.size()}});
@@ -125,7 +125,7 @@ Status run(const Options& options) {
   RUNG_TRY(auto plan, plan_of(opened, options.common, options.recipe));
   RUNG_TRY(std::vector<Inputs> runs, sets_of_inputs(options, *plan, opened.given));
   if (options.stepwise) return step_through(options, plan, runs);
-  RUNG_TRY(Session session, session_of(plan));
+  RUNG_TRY(Session session, open_session(plan));
   std::vector<Outputs> all;
   for (const Inputs& inputs : runs) {
     RUNG_TRY(Outputs outputs, session.infer(inputs));

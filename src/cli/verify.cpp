@@ -113,7 +113,7 @@ Status verify_against_file(const Options& options, const Opened& opened) {
   RUNG_TRY(auto plan, plan_of(opened, options.common, options.recipe));
   RUNG_TRY(auto names, array_names(options.map, *plan));
   RUNG_TRY(auto arrays, read_reference(options.reference, *plan, names));
-  RUNG_TRY(Session session, session_of(plan));
+  RUNG_TRY(Session session, open_session(plan));
   RUNG_TRY(auto outputs, session.infer(opened.given));
   std::vector<std::string> compared;
   std::vector<Tensor> got, want;
@@ -130,7 +130,7 @@ Status verify_against_file(const Options& options, const Opened& opened) {
 
 Status verify_replays(const Options& options, const Opened& opened) {
   RUNG_TRY(auto plan, plan_of(opened, options.common, options.recipe));
-  RUNG_TRY(Session session, session_of(plan));
+  RUNG_TRY(Session session, open_session(plan));
   RUNG_CHECK(session.set_inputs(sample_missing(*plan, opened.given, 1)));
   RUNG_TRY(Replays replays, replay(session, *options.replays));
   if (options.common.json)
@@ -168,7 +168,7 @@ Status verify_subject(const Options& options, const Opened& opened) {
   std::vector<NamedTensors> inputs;
   for (uint64_t seed = 1; seed <= 3; ++seed) inputs.push_back(sample_missing(*opened.subject, opened.given, seed));
   if (inputs[0].size() == opened.given.size()) inputs.resize(1);
-  RUNG_TRY(Recipe recipe, recipe_of(*opened.subject, options.recipe, options.common));
+  RUNG_TRY(Recipe recipe, recipe_of(opened, options.recipe, options.common));
   RUNG_TRY(auto bench,
            Workbench::create(*opened.subject, inputs, {.target = opened.target, .threads = recipe.threads}, budget));
   RUNG_TRY(Attempt attempt, bench->attempt_as_is(recipe));

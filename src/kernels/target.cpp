@@ -5,13 +5,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <mutex>
 
 #include "base/log.hpp"
 #include "device/gpu/cublaslt.hpp"
 #include "kernels/cpu/kernel.hpp"
+#include "kernels/device_word.hpp"
 #include "kernels/gpu/kernel.hpp"
 
 namespace rung {
@@ -80,19 +80,14 @@ Result<const Target*> open_cuda(int device) {
 }  // namespace
 
 Result<const Target*> open_target(const std::string& device) {
-  if (device == "cpu") return &cpu_target();
-  int index = 0;
-  bool cuda = device == "cuda" || (device.starts_with("cuda:") &&
-                                   std::from_chars(device.data() + 5, device.data() + device.size(), index).ptr ==
-                                       device.data() + device.size() &&
-                                   device.size() > 5);
-  if (!cuda) return wrong_usage("--device: got '{}', wanted cpu, cuda or cuda:NUMBER", device);
+  RUNG_TRY(DeviceWord word, parse_device(device));
+  if (word.kind == "cpu") return &cpu_target();
   static std::mutex mutex;
   static std::map<int, const Target*> open;
   std::lock_guard lock(mutex);
-  if (auto it = open.find(index); it != open.end()) return it->second;
-  RUNG_TRY(const Target* target, open_cuda(index));
-  return open[index] = target;
+  if (auto it = open.find(word.index); it != open.end()) return it->second;
+  RUNG_TRY(const Target* target, open_cuda(word.index));
+  return open[word.index] = target;
 }
 
 }  // namespace rung

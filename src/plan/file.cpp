@@ -115,7 +115,7 @@ Status check_layouts(const Metadata& metadata, const Target& target) {
   return {};
 }
 
-Result<Plan> read_plan(const Safetensors& file, const Target& target) {
+Result<Plan> read_plan(const Safetensors& file, const ChooseTarget& choose) {
   auto format = file.metadata().find("format");
   if (format == file.metadata().end()) return fail("not a plan: its metadata has no 'format'");
   if (format->second != kFormat) return fail("got format '{}', wanted '{}'", format->second, kFormat);
@@ -124,7 +124,8 @@ Result<Plan> read_plan(const Safetensors& file, const Target& target) {
     return fail("not a plan: its metadata lacks 'plan' or 'checksum'");
   RUNG_TRY(auto json, parse_json(text->second, "plan"));
   RUNG_TRY(Plan plan, plan_from_json(json));
-  plan.target = &target;
+  RUNG_TRY(plan.target, choose(plan.device));
+  const Target& target = *plan.target;
   RUNG_CHECK(load_weights(file, plan));
   RUNG_CHECK(load_values(file, plan));
   const Parts parts = parts_of(plan);
@@ -160,8 +161,12 @@ Status add_plan(PendingFiles& files, const Plan& plan, const std::string& path) 
 }
 
 Result<Plan> load_plan(const std::string& path, const Target& target) {
+  return load_plan(path, [&](const std::string&) { return &target; });
+}
+
+Result<Plan> load_plan(const std::string& path, const ChooseTarget& choose) {
   RUNG_TRY(auto file, Safetensors::open(path));
-  auto plan = read_plan(*file, target);
+  auto plan = read_plan(*file, choose);
   if (!plan) return fail("'{}': {}", path, plan.error().message);
   return plan;
 }

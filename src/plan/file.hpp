@@ -2,6 +2,8 @@
 // JSON of launches and recipe in its metadata, under one checksum.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <functional>
+
 #include "base/pending_files.hpp"
 #include "plan/plan.hpp"
 
@@ -17,5 +19,8 @@ Status add_plan(PendingFiles& files, const Plan& plan, const std::string& path);
 // the weights stay in the file and are read piece by piece: a file that was cut short before is an error of the
 // session.
 Result<Plan> load_plan(const std::string& path, const Target& target = cpu_target());
+// For the target that `choose` opens, when it is told the fingerprint of the device that the plan was built for.
+using ChooseTarget = std::function<Result<const Target*>(const std::string& built_for)>;
+Result<Plan> load_plan(const std::string& path, const ChooseTarget& choose);
 
 }  // namespace rung

@@ -1,11 +1,10 @@
 // The example program, as a user would run it.
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
-#include <sys/wait.h>
 
-#include <array>
 #include <cstdio>
 
+#include "api/program.hpp"
 #include "api/support.hpp"
 
 namespace rung {
@@ -13,20 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-struct Ran {
-  int exit_code = -1;
-  std::string out;  // standard error with it
-};
-
-Ran run_example(const std::string& arguments) {
-  FILE* pipe = popen((std::string(RUNG_EXAMPLE) + " " + arguments + " 2>&1").c_str(), "r");
-  EXPECT_NE(pipe, nullptr);
-  Ran ran;
-  std::array<char, 256> part{};
-  while (size_t n = std::fread(part.data(), 1, part.size(), pipe)) ran.out.append(part.data(), n);
-  ran.exit_code = WEXITSTATUS(pclose(pipe));
-  return ran;
-}
+Ran run_example(const std::string& arguments) { return run_program_text(RUNG_EXAMPLE, arguments); }
 
 TEST(EmbedSentences, PrintsHowAlikeSentencesAre) {
   TemporaryDirectory directory;

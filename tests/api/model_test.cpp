@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include <thread>
+
 #include "api/support.hpp"
 #include "import/model.hpp"
 #include "import/npz.hpp"
@@ -80,6 +82,41 @@ TEST(PublicModel, RunsAPlanFile) {
   expect_known_outputs(model);
   EXPECT_THAT(model.open(directory / "plan.rung", {.threads = 3}).message(), HasSubstr("built for 1 threads, got 3"));
   expect_known_outputs(model);  // what was open stays
+}
+
+TEST(PublicModel, OpensOnTheDeviceAskedForAndOnNoOther) {
+  for (const char* device : {"", "cpu"}) {
+    api::Model model = opened(kModel, {.device = device, .threads = 1, .shapes = kOptions.shapes});
+    expect_known_outputs(model);
+    EXPECT_EQ(model.open(kModel, {.device = "tpu"}).message(), "device: got 'tpu', wanted cpu, cuda or cuda:NUMBER");
+    expect_known_outputs(model);  // what was open stays
+  }
+  TemporaryDirectory directory;
+  auto built = build_plan(graph_of("y = neg(x:f32[4])\nreturn y=y"), {});
+  ASSERT_TRUE(built && save_plan(built->plan, directory / "plan.rung"));
+  opened(directory / "plan.rung", {.device = "cpu"});
+  EXPECT_THAT(api::Model().open(directory / "plan.rung", {.device = "cuda"}).message(),
+              HasSubstr("built for '" + cpu_target().fingerprint + "', got the device 'cuda'"));
+}
+
+TEST(PublicModel, IsOneOfSeveralAtOnceEachOnItsThread) {
+  api::Model first = opened();
+  api::Tensors alone;
+  ASSERT_TRUE(first.run(known_inputs(), alone));
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&] {
+      api::Model model = opened();
+      std::thread([&] {  // which did not open it
+        api::Tensors outputs;
+        for (int run = 0; run < 20; ++run) {
+          ASSERT_TRUE(model.run(known_inputs(), outputs));
+          for (const auto& [name, tensor] : alone) ASSERT_EQ(outputs.find(name)->second.bytes, tensor.bytes) << name;
+        }
+      })
+          .join();
+    });
+  for (std::thread& thread : threads) thread.join();
 }
 
 TEST(PublicModel, EncodesTextsByTheModelsOwnTokenizer) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sstream>
 
+#include "kernels/device_word.hpp"
 #include "report/format.hpp"
 #include "report/load_lines.hpp"
 #include "report/page/sections.hpp"
@@ -90,7 +91,7 @@ Html machine(const ClimbResult& r) {
 }
 
 Html reproduce(const ClimbResult& r) {
-  std::string settings = " --device " + quoted(r.device.substr(0, r.device.find(' ')));  // its kind comes first
+  std::string settings = " --device " + quoted(std::string(kind_of_fingerprint(r.device)));
   if (r.threads > 0) settings += " --threads " + count(r.threads);
   settings += shape_options(r.shapes);
   std::string dtype, recipe_dtype;  // the recipe's own, where bf16 was climbed: it may not have been kept

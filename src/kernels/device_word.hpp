@@ -1,0 +1,22 @@
+// Words for devices, as people, plans and the tuner's workers write them: "cpu", "cuda", "cuda:1".
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "base/status.hpp"
+
+namespace rung {
+
+struct DeviceWord {
+  std::string kind;  // as Target::kind
+  int index = 0;     // among the devices of that kind
+};
+
+// Errors (wrong usage): another word.
+Result<DeviceWord> parse_device(std::string_view word);
+
+// The kind of the device that a Target::fingerprint or Plan::device tells: it comes first.
+std::string_view kind_of_fingerprint(std::string_view fingerprint);
+
+}  // namespace rung

@@ -1,0 +1,187 @@
+// The public interface on a GPU: on one that is there, and on a driver without one, which shows that a plan finds its
+// device.
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include <latch>
+#include <thread>
+
+#include "api/program.hpp"
+#include "api/support.hpp"
+#include "device/gpu/gpu.hpp"
+#include "import/npz.hpp"
+#include "ladder/rungs.hpp"
+#include "measure/compare.hpp"
+#include "open/open_model.hpp"
+#include "plan/file.hpp"
+#include "rung/rung.hpp"
+
+namespace rung {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string kModel = std::string(RUNG_TEST_DATA) + "/bert_tiny";
+const std::map<std::string, std::vector<int64_t>> kShapes{{"input_ids", {1, 9}}};
+
+api::Tensors known_inputs() {
+  auto arrays = read_npz(kModel + "/inputs.npz");
+  EXPECT_TRUE(arrays);
+  api::Tensors inputs;
+  for (const auto& [name, tensor] : *arrays)
+    inputs[name] = api::Tensor::of<int64_t>({tensor.shape().begin(), tensor.shape().end()}, tensor.as<int64_t>());
+  return inputs;
+}
+
+api::Tensors answer(api::Model& model, const api::Tensors& inputs = known_inputs()) {
+  api::Tensors outputs;
+  api::Status ran = model.run(inputs, outputs);
+  EXPECT_TRUE(ran) << ran.message();
+  return outputs;
+}
+
+// The judge's comparison with what PyTorch computed, as of f32 through the whole graph.
+void expect_known(const api::Tensors& outputs) {
+  auto expected = read_npz(kModel + "/outputs.npz");
+  ASSERT_TRUE(expected);
+  for (const char* name : {"last_hidden_state", "sentence_embedding"}) {
+    const Tensor& want = expected->at(name);
+    ASSERT_TRUE(outputs.contains(name));
+    Comparison compared = compare(name, Tensor::of(want.shape(), outputs.find(name)->second.values<float>()), want,
+                                  tolerance_for(DType::f32, 16384));
+    EXPECT_TRUE(compared.passed) << name << ": " << compared.reason;
+  }
+}
+
+bool same(const api::Tensors& a, const api::Tensors& b) {
+  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](const auto& x, const auto& y) {
+           return x.first == y.first && x.second.bytes == y.second.bytes && !x.second.bytes.empty();
+         });
+}
+
+class GpuPublicModel : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto target = open_target("cuda");
+    if (!target) GTEST_SKIP() << target.error().message;
+    auto opened = open_model(kModel, {.device = "cuda", .import = {.shapes = {{"input_ids", Shape{1, 9}}}}});
+    ASSERT_TRUE(opened) << opened.error().message;
+    auto plan = build_subject(*opened->subject, default_recipe(threads_for(**target, 0)), **target);
+    ASSERT_TRUE(plan) << plan.error().message;
+    ASSERT_TRUE(save_plan(**plan, path));
+  }
+  api::Model opened(const std::string& device = "") const {
+    api::Model model;
+    api::Status status = model.open(path, {.device = device});
+    EXPECT_TRUE(status) << status.message();
+    return model;
+  }
+  TemporaryDirectory folder;
+  std::string path = folder / "plan.rung";
+};
+
+TEST_F(GpuPublicModel, BuildsAModelThatAnswersAsTheProcessorDoes) {
+  api::Model model, on_processor;
+  for (auto [to, device] : {std::pair{&model, "cuda"}, {&on_processor, "cpu"}}) {
+    api::Status status = to->open(kModel, {.device = device, .shapes = kShapes});
+    ASSERT_TRUE(status) << status.message();
+    expect_known(answer(*to));
+  }
+}
+
+TEST_F(GpuPublicModel, RunsAPlanOnTheDeviceThatItWasBuiltFor) {
+  for (const char* device : {"", "cuda", "cuda:0"}) {
+    api::Model model = opened(device);
+    expect_known(answer(model));
+    EXPECT_THAT(model.open(path, {.device = "cpu"}).message(), HasSubstr("got the device 'cpu'"));
+    expect_known(answer(model));  // what was open stays
+  }
+}
+
+TEST_F(GpuPublicModel, IsOpenedRunAndEndedByAnyThread) {
+  api::Model model;
+  std::thread([&] { model = opened(); }).join();
+  api::Tensors here = answer(model), there;
+  expect_known(here);
+  std::thread([&] { there = answer(model); }).join();
+  EXPECT_TRUE(same(here, there));
+  std::thread([&] { model = {}; }).join();
+  api::Model again = opened();
+  EXPECT_TRUE(same(here, answer(again)));
+}
+
+TEST_F(GpuPublicModel, RunsBesideOthers) {
+  constexpr size_t kThreads = 4;
+  api::Model first = opened();
+  const api::Tensors alone = answer(first);
+  std::latch start(kThreads);
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < kThreads; ++i)
+    threads.emplace_back([&] {
+      start.arrive_and_wait();
+      api::Model model = opened();  // while others run
+      for (int run = 0; run < 100; ++run) ASSERT_TRUE(same(answer(model), alone)) << run;
+    });
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST_F(GpuPublicModel, IsWhatTheExampleRuns) {
+  TemporaryDirectory directory;
+  make_encoder(directory);
+  auto model = open_model(directory.path(), {.device = "cuda"});
+  ASSERT_TRUE(model) << model.error().message;
+  auto plan = build_subject(*model->subject, default_recipe(0), *model->target);
+  ASSERT_TRUE(plan && save_plan(**plan, path)) << plan.error().message;
+  const std::string sentences = " 'a b c' 'x y z'";
+  auto printed = [&](const std::string& what) {
+    Ran ran = run_program_text(RUNG_EXAMPLE, what + sentences);
+    std::array<double, 4> m{};
+    EXPECT_EQ(std::sscanf(ran.out.c_str(), "%lf %lf %lf %lf", &m[0], &m[1], &m[2], &m[3]), 4) << ran.out;
+    return m;
+  };
+  EXPECT_THAT(printed(path), testing::Pointwise(testing::DoubleNear(1.5e-4), printed(directory.path())));
+}
+
+// The tool and the example as processes, on a driver whose kernels do nothing.
+class PlanOfADevice : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (auto missing = gpu::missing_modules_reason(); !missing.empty()) GTEST_SKIP() << missing;
+    make_encoder(folder);
+    folder.write("recipe.json", R"({"version":1,"capture":true,"threads":0,"rungs":[]})");
+    setenv("LD_LIBRARY_PATH", RUNG_FAKE_DRIVER_FOLDER, 1);
+    Ran built = run_program_text(
+        RUNG_TOOL, "build " + folder.path() + " --device cuda --recipe " + (folder / "recipe.json") + " --out " + path);
+    ASSERT_EQ(built.exit_code, 0) << built.out;
+  }
+  void TearDown() override { unsetenv("LD_LIBRARY_PATH"); }
+  TemporaryDirectory folder;
+  std::string path = folder / "plan.rung";
+};
+
+TEST_F(PlanOfADevice, IsOpenedThere) {
+  Ran ran = run_program_text(RUNG_EXAMPLE, path + " 'a b c' 'x y z'");
+  EXPECT_EQ(ran.exit_code, 0) << ran.out;
+  EXPECT_EQ(std::count(ran.out.begin(), ran.out.end(), '\n'), 2) << ran.out;
+}
+
+TEST_F(PlanOfADevice, IsRefusedWhereItIsNot) {
+  setenv("LD_LIBRARY_PATH", "/nowhere", 1);
+  if (open_target("cuda")) GTEST_SKIP() << "this machine has one";
+  Ran ran = run_program_text(RUNG_EXAMPLE, path + " 'a b c'");
+  EXPECT_EQ(ran.exit_code, 1);
+  EXPECT_THAT(ran.out, HasSubstr("plan.rung': no CUDA driver"));
+}
+
+TEST_F(PlanOfADevice, NeedNotBeSaidToTheToolWhichIt) {
+  const std::string run = "run " + path + " --stepwise";
+  EXPECT_EQ(run_program_text(RUNG_TOOL, run).exit_code, 0);
+  EXPECT_EQ(run_program_text(RUNG_TOOL, run + " --device cuda:0").exit_code, 0);
+  Ran ran = run_program_text(RUNG_TOOL, run + " --device cpu");
+  EXPECT_EQ(ran.exit_code, 1);
+  EXPECT_THAT(ran.out, HasSubstr("built for 'cuda Fake sm_80 "));
+  EXPECT_THAT(ran.out, HasSubstr("got the device 'cpu'"));
+}
+
+}  // namespace
+}  // namespace rung

@@ -1,0 +1,125 @@
+// Opening models and plans by path, device and threads: which device, and what is said when it is not that one.
+// SPDX-License-Identifier: Apache-2.0
+#include "open/open_model.hpp"
+
+#include <gmock/gmock.h>
+
+#include "ladder/rungs.hpp"
+#include "plan/build.hpp"
+#include "plan/file.hpp"
+#include "support/fake_target.hpp"
+#include "support/graphs.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace rung {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const std::string kDirectory = std::string(RUNG_TEST_DATA) + "/bert_tiny";
+
+class OpenModel : public ::testing::Test {
+ protected:
+  // A plan of two threads, said to be built for that device.
+  std::string plan_for(const std::string& device) {
+    auto built = build_plan(graph_of("y = neg(x:f32[4])\nreturn y=y"), {.threads = 2});
+    EXPECT_TRUE(built) << built.error().message;
+    built->plan.device = device;
+    EXPECT_TRUE(save_plan(built->plan, folder_ / "plan.rung"));
+    return folder_ / "plan.rung";
+  }
+  static Error error_of(const std::string& path, const OpenOptions& options) {
+    auto opened = open_model(path, options);
+    EXPECT_FALSE(opened) << path;
+    return opened ? Error{} : opened.error();
+  }
+  const std::string here_ = cpu_target().fingerprint;
+  TemporaryDirectory folder_;
+};
+
+TEST_F(OpenModel, TakesAPlansOwnDeviceWhereNoneIsAskedFor) {
+  for (const char* device : {"", "cpu"}) {
+    auto opened = open_model(plan_for(here_), {.device = device});
+    ASSERT_TRUE(opened) << opened.error().message;
+    EXPECT_EQ(opened->target, &cpu_target());
+    EXPECT_FALSE(opened->subject);
+    auto session = open_session(opened->plan);
+    ASSERT_TRUE(session) << session.error().message;
+    EXPECT_EQ(session->team().size(), 2);
+    EXPECT_TRUE(session->infer({{"x", Tensor({DType::f32, {4}})}}));
+  }
+}
+
+// On a machine without a GPU, too: no device is opened only to be found the wrong one.
+TEST_F(OpenModel, RefusesAnotherKindOfDeviceThanAPlansOwn) {
+  std::string path = plan_for(here_);
+  EXPECT_EQ(error_of(path, {.device = "cuda:1"}).message,
+            "'" + path + "': built for '" + here_ +
+                "', got the device 'cuda:1': name none, or climb or build again for that one");
+  EXPECT_THAT(error_of(plan_for("cuda NVIDIA H100 sm_90 driver 13000"), {.device = "cpu"}).message,
+              HasSubstr("built for 'cuda NVIDIA H100 sm_90 driver 13000', got the device 'cpu'"));
+}
+
+TEST_F(OpenModel, RefusesAnotherDeviceOfAPlansKind) {
+  EXPECT_THAT(error_of(plan_for("cpu of another kind"), {}).message,
+              HasSubstr("built for 'cpu of another kind', this is '" + here_ + "'"));
+}
+
+TEST_F(OpenModel, LooksForTheDeviceOfAGpusPlan) {
+  auto opened = open_model(plan_for("cuda NVIDIA H100 sm_90 driver 1"), {});
+  ASSERT_FALSE(opened);
+  auto target = open_target("cuda");
+  EXPECT_THAT(opened.error().message, HasSubstr(target ? "this is 'cuda " : target.error().message));
+}
+
+TEST_F(OpenModel, NamesADeviceThatNobodyKnows) {
+  for (const char* device : {"tpu v9", "", "cuda:0 x", " cpu"})
+    EXPECT_THAT(error_of(plan_for(device), {}).message,
+                HasSubstr("built for '" + std::string(device) + "', which is no device that rung knows"));
+}
+
+TEST_F(OpenModel, RefusesWordsThatNameNoDeviceBeforeAnythingElse) {
+  for (const std::string& path : {plan_for(here_), kDirectory, std::string("/nowhere"), std::string("/nowhere.rung")}) {
+    Error error = error_of(path, {.device = "tpu"});
+    EXPECT_EQ(error.message, "device: got 'tpu', wanted cpu, cuda or cuda:NUMBER");
+    EXPECT_EQ(error.kind, ErrorKind::usage);
+  }
+}
+
+TEST_F(OpenModel, RefusesOtherThreadsAndShapesThanAPlans) {
+  EXPECT_TRUE(open_model(plan_for(here_), {.threads = 2}));
+  EXPECT_THAT(error_of(plan_for(here_), {.threads = 3}).message, HasSubstr("was built for 2 threads, got 3"));
+  for (int threads : {-1, 1025})
+    EXPECT_THAT(error_of(plan_for(here_), {.threads = threads}).message, HasSubstr("wanted at most 1024"));
+  EXPECT_THAT(error_of(plan_for(here_), {.import = {.shapes = {{"x", {4}}}}}).message,
+              HasSubstr("is a plan: its shapes were decided when it was built"));
+}
+
+TEST_F(OpenModel, MakesASubjectOfADirectory) {
+  auto opened = open_model(kDirectory, {.import = {.shapes = {{"input_ids", {1, 9}}}}});
+  ASSERT_TRUE(opened) << opened.error().message;
+  EXPECT_EQ(opened->target, &cpu_target());
+  EXPECT_FALSE(opened->plan);
+  auto plan = build_subject(*opened->subject, default_recipe(threads_for(*opened->target, 2)), *opened->target);
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_EQ((*plan)->recipe.threads, 2);
+  EXPECT_EQ((*plan)->model, "bert_tiny") << "what its graph does not say is there, too";
+  EXPECT_TRUE((*plan)->inputs[1].value);
+}
+
+TEST_F(OpenModel, BuildsForADeviceAndStartsNoTeamForIt) {
+  auto opened = open_model(kDirectory, {.threads = 3, .import = {.shapes = {{"input_ids", {1, 9}}}}});
+  ASSERT_TRUE(opened) << opened.error().message;
+  const Target target = testing::fake_target();
+  EXPECT_EQ(threads_for(target, 3), 0) << "its threads are not the processor's";
+  auto plan = build_subject(*opened->subject, default_recipe(threads_for(target, 3)), target);
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_EQ((*plan)->device, "fake");
+  auto session = open_session(*plan);
+  ASSERT_TRUE(session) << session.error().message;
+  EXPECT_TRUE(session->infer({{"input_ids", Tensor({DType::i64, {1, 9}})}}));
+}
+
+}  // namespace
+}  // namespace rung
