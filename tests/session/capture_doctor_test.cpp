@@ -50,6 +50,10 @@ class Capture : public ::testing::Test {
     target.kernels = kRows;
     target.gpu = testing::fake_gpu();
     testing::fake_state().nodes = 2;
+    return another(capture);
+  }
+  // On the device that is open.
+  Result<Session> another(bool capture = true) {
     auto built = build_plan(graph, {.capture = capture}, {.target = &target});
     EXPECT_TRUE(built) << built.error().message;
     return Session::create(std::make_shared<Plan>(std::move(built->plan)), nullptr);
@@ -106,6 +110,25 @@ TEST_F(Capture, IsNotRefusedForWhatAnotherThreadDoes) {
   other.join();
   between_launches = nullptr;
   EXPECT_TRUE(made) << made.error().message;
+}
+
+TEST_F(Capture, DisturbsNoSessionThatRunsMeanwhile) {
+  auto running = session(Habit::none);
+  ASSERT_TRUE(running) << running.error().message;
+  Status ran;
+  int runs = 0;
+  between_launches = [&] {
+    std::thread([&] {
+      ++runs;
+      if (ran) ran = running->run();
+    }).join();
+  };
+  auto made = another();
+  between_launches = nullptr;
+  EXPECT_TRUE(made) << made.error().message;
+  EXPECT_TRUE(ran) << ran.error().message;
+  EXPECT_EQ(runs, 3 * 2) << "of two launches, looked at twice and recorded";
+  EXPECT_EQ(testing::fake_state().refused, 0u);
 }
 
 TEST_F(Capture, LeavesEagerLaunchesAlone) {
