@@ -75,8 +75,8 @@ Result<Outcome> run_gpu_row(const Target& target, const Kernel& kernel, const Ca
   RUNG_CHECK(queue.upload(fault->address(), &outcome.fault, sizeof(Fault)));
   std::shared_ptr<void> state = kernel.prepare ? kernel.prepare(problem) : nullptr;
   auto call = [&] {
-    return gpu::enqueue(kernel, {problem, inputs.data(), output.address(), scratch.address(), state.get(),
-                                 fault->address(), queue});
+    return gpu::enqueue(
+        kernel, {problem, inputs.data(), output.address(), scratch.address(), state.get(), fault->address(), queue});
   };
   bool intact = true;
   RUNG_CHECK(call());
