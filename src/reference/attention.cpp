@@ -1,5 +1,8 @@
 // Attention as its formula says: scores, mask, softmax, weighted sum; one key head at a time.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+
 #include "reference/dot.hpp"
 #include "reference/operations.hpp"
 #include "reference/softmax.hpp"
@@ -40,7 +43,8 @@ Head read_head(std::span<const Tensor> pairs, int64_t batch, int64_t head) {
   return out;
 }
 
-// out = softmax(scale * q k' + mask) v for one query; an empty mask adds nothing.
+// out = softmax(scale * q k' + mask) v for one query; an empty mask adds nothing. Scores that are all -inf leave no
+// key, and the sum over none is zero.
 void attend(const Head& head, std::span<const double> query, Rows mask, double scale, std::span<double> out) {
   size_t width = query.size(), count = width ? head.keys.size() / width : 0;
   std::vector<double> scores(count);
@@ -48,6 +52,8 @@ void attend(const Head& head, std::span<const double> query, Rows mask, double s
     scores[key] = scale * dot(query, Rows(head.keys).subspan(key * width, width));
     if (!mask.empty()) scores[key] += mask[key];
   }
+  if (std::all_of(scores.begin(), scores.end(), [](double score) { return score == -INFINITY; }))
+    return std::fill(out.begin(), out.end(), 0.0);
   softmax(scores);
   for (size_t d = 0; d < width; ++d) out[d] = dot(scores, Rows(head.values).subspan(d * count, count));
 }

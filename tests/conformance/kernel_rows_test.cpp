@@ -63,9 +63,12 @@ TEST(KernelTable, EveryProblemHasARow) {
   for (const Case& test : cases()) EXPECT_NE(cpu::first_supported(test.problem), nullptr) << test.text;
 }
 
-TEST(KernelTable, WantsNumbersOfAllProblemsButThoseWithHoles) {
-  for (const Case& test : cases())
-    EXPECT_TRUE(check_finite("", test.expected) || test.text.find("holes") != std::string::npos) << test.text;
+TEST(KernelTable, WantsNumbersOfAllProblemsButThoseWithHolesAndASoftmaxOfNothing) {
+  for (const Case& test : cases()) {
+    const bool holes = test.text.find("holes") != std::string::npos;
+    EXPECT_TRUE(check_finite("", test.expected) || holes || test.text.find("softmax(blind") != std::string::npos)
+        << test.text;
+  }
 }
 
 TEST(KernelTable, FindsRowsByName) {

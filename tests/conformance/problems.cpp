@@ -157,8 +157,33 @@ constexpr const char* kFloatProblems[] = {
     "scale=0.118)",
     "result = attention(q:T[1,130,3,120], k:T[1,130,3,120], v:T[1,130,3,120], scale=0.0913)",
     "result = attention(q:T[1,10,2,33], k:T[1,12,2,33], v:T[1,12,2,33], k2:T[1,1,2,33], v2:T[1,1,2,33], segments=2)",
-    // a query that no key is left to, as padding has it: each key counts alike
+    // a query whose keys are all masked by the lowest number, as padding has it: each key counts alike
     "result = attention(q:T[1,9,2,24], hidden:f32[1,1,9,20], k:T[1,20,2,24], v:T[1,20,2,24], has_mask=true, scale=0.2)",
+    // queries that no key is left to: zeros, whatever reads the mask, and however keys are split
+    "result = attention(q:T[1,9,2,24], blind20:f32[1,1,9,20], k:T[1,20,2,24], v:T[1,20,2,24], has_mask=true, "
+    "scale=0.2)",
+    "result = attention(q:T[1,70,3,32], blind100:f32[1,3,70,100], k:T[1,100,3,32], v:T[1,100,3,32], has_mask=true, "
+    "scale=0.177)",
+    "result = attention(q:T[1,70,3,16], blind1:f32[3,70,1], k:T[1,257,3,16], v:T[1,257,3,16], has_mask=true, "
+    "scale=0.25)",
+    "result = attention(q:T[2,50,4,64], blind47:f32[2,1,1,47], k:T[2,47,2,64], v:T[2,47,2,64], has_mask=true, "
+    "scale=0.125)",
+    "result = attention(q:T[2,70,4,72], blind152:f32[2,1,1,152], k:T[2,152,4,72], v:T[2,152,4,72], has_mask=true, "
+    "scale=0.118)",
+    "result = attention(q:T[2,20,4,72], blind200:f32[20,200], k:T[2,200,2,72], v:T[2,200,2,72], has_mask=true, "
+    "scale=0.118)",
+    "result = attention(q:T[9,9,8,72], blind68:f32[1,1,9,68], k:T[9,68,1,72], v:T[9,68,1,72], has_mask=true, "
+    "scale=0.118)",
+    "result = attention(q:T[1,130,3,120], blind132:f32[130,132], k:T[1,132,3,120], v:T[1,132,3,120], has_mask=true, "
+    "scale=0.0913)",
+    "result = attention(q:T[1,9,8,256], blind192:f32[1,1,9,192], k:T[1,184,1,256], v:T[1,184,1,256], k2:T[1,8,1,256], "
+    "v2:T[1,8,1,256], has_mask=true, segments=2, scale=0.0625)",
+    "result = attention(q:T[1,9,8,256], blind825:f32[1,1,9,825], k:T[1,816,1,256], v:T[1,816,1,256], k2:T[1,9,1,256], "
+    "v2:T[1,9,1,256], has_mask=true, segments=2, scale=0.0625)",
+    "result = attention(q:T[2,13,16,256], blind100:f32[2,1,13,100], k:T[2,87,1,256], v:T[2,87,1,256], "
+    "k2:T[2,13,1,256], v2:T[2,13,1,256], has_mask=true, segments=2, scale=0.0625)",
+    // a softmax of nothing but -inf has no number, unlike such an attention
+    "result = softmax(blind37:T[7,37])",
     // batches of texts, each with a mask of its own
     "qkv: T[3,20,384] = input()\n"
     "result = attention(reshape(slice(qkv, axis=2, begin=0, end=128), shape=[3,20,4,32]), mask:f32[3,1,1,20], "

@@ -1,7 +1,11 @@
 // Attention as authors write it: rotary embeddings, grouped heads, masks, caches.
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include "base/random.hpp"
 #include "passes/passes.hpp"
 #include "passes/support.hpp"
+#include "reference/evaluate.hpp"
 
 namespace rung::test {
 namespace {
@@ -35,6 +39,23 @@ TEST(FuseAttention, TakesMaskAndDivisionInAnyOrder) {
       "y = matmul(softmax(add(matmul(q:f32[1,2,6,4], kt:f32[1,2,4,5]), mask:f32[6,5])), v:f32[1,2,5,4])",
       "y = transpose(attention(transpose(q, permutation=[0,2,1,3]), mask, transpose(kt, permutation=[0,3,1,2]), "
       "transpose(v, permutation=[0,2,1,3]), has_mask=true), permutation=[0,2,1,3])");
+}
+// The one difference that fusing makes: no key gives NaN before and zeros after. Other queries keep their values.
+TEST(FuseAttention, GivesZerosForAQueryWithoutAKeyInPlaceOfNaN) {
+  const Graph before =
+      graph_of("y = matmul(softmax(add(matmul(q:f32[1,1,2,4], kt:f32[1,1,4,3]), mask:f32[2,3])), v:f32[1,1,3,4])");
+  const Graph after = run_pass(fuse_attention, before).graph;
+  ASSERT_EQ(count_ops(after, "attention"), 1u);
+  std::map<std::string, Tensor, std::less<>> inputs{
+      {"mask", Tensor::of<float>({2, 3}, {0, 0, 0, -INFINITY, -INFINITY, -INFINITY})}};
+  for (const char* name : {"q", "kt", "v"}) {
+    Tensor values(before.type(before.input_named(name)));
+    for (size_t i = 0; i < values.as<float>().size(); ++i) values.as<float>()[i] = random_normal(1, i);
+    inputs[name] = values;
+  }
+  const Tensor written = evaluate(before, inputs)->at(0), fused = evaluate(after, inputs)->at(0);
+  for (size_t i = 0; i < 4; ++i) EXPECT_NEAR(fused.as<float>()[i], written.as<float>()[i], 1e-6) << i;
+  for (size_t i = 4; i < 8; ++i) EXPECT_TRUE(std::isnan(written.as<float>()[i]) && fused.as<float>()[i] == 0) << i;
 }
 TEST(FuseAttention, SeesThroughCastsBetweenFloatTypes) {
   PassRun run = run_pass(fuse_attention, graph_of("s = cast(matmul(q:bf16[1,2,6,4], kt:bf16[1,2,4,5]), to=f32)\n"

@@ -113,7 +113,29 @@ TEST(AttentionReference, ReadsTheMaskOfEachHeadAndQuery) {
                 {1, 10, 1, 20});
 }
 
-TEST(AttentionReference, SpreadsTheWeightWhereNoKeyIsLeft) {
+// Of two queries the first has no key; a softmax of the same scores has no number there.
+TEST(AttentionReference, GivesZerosWhereMinusInfinityLeavesNoKey) {
+  Inputs inputs{{"q", f32({1, 2, 1, 1}, {1, 0})},
+                {"m", f32({2, 2}, {-INFINITY, -INFINITY, 0, -INFINITY})},
+                {"k", f32({1, 2, 1, 1}, {1, 5})},
+                {"v", f32({1, 2, 1, 1}, {7, 9})}};
+  expect_values(run("attention(q:f32[1,2,1,1], m:f32[2,2], k:f32[1,2,1,1], v:f32[1,2,1,1], has_mask=true)", inputs),
+                {0, 7}, 0);
+  EXPECT_THAT(values_of(run("softmax(m:f32[2,2])", inputs)),
+              testing::ElementsAre(testing::IsNan(), testing::IsNan(), 1.0, 0.0));
+}
+
+TEST(AttentionReference, KeepsNaNsThatItIsGiven) {
+  Inputs inputs{{"q", f32({1, 1, 1, 1}, {NAN})},
+                {"m", f32({2}, {-INFINITY, -INFINITY})},
+                {"k", f32({1, 2, 1, 1}, {1, 5})},
+                {"v", f32({1, 2, 1, 1}, {7, 9})}};
+  EXPECT_THAT(
+      values_of(run("attention(q:f32[1,1,1,1], m:f32[2], k:f32[1,2,1,1], v:f32[1,2,1,1], has_mask=true)", inputs)),
+      testing::ElementsAre(testing::IsNan()));
+}
+
+TEST(AttentionReference, SpreadsTheWeightWhereAllKeysAreMaskedByTheLowestNumber) {
   Inputs inputs{{"q", f32({1, 1, 1, 1}, {1})},
                 {"m", f32({2}, {-3.4028235e38f, -3.4028235e38f})},
                 {"k", f32({1, 2, 1, 1}, {1, 5})},

@@ -121,6 +121,9 @@ struct Running {
   }
 };
 
+// What a row's sums of values are multiplied by at its end. A row that no key is left to has sums of 0, and keeps them.
+__device__ inline float inverse_of_sum(float sum) { return sum == 0.0f ? 0.0f : fast_inverse(sum); }
+
 // ---- the two query rows of a lane, lane / 4 and lane / 4 + 8, on fragments of scores: 8 keys each from `first_key` on
 
 // What is added to the scores; `mask` points to the rows' masks, and to nothing if there are none.

@@ -267,7 +267,7 @@ struct FewWork {
     publish(scores, totals(), sum);
     sync_block();
     of_lane.sum = collect(totals(), sum);
-    spread(inverse, of_lane.sum > 0.0f ? fast_inverse(of_lane.sum) : 0.0f);
+    spread(inverse, inverse_of_sum(of_lane.sum));
     wait_products<0>();
     pin(sums[0]), pin(sums[1]);
   }
@@ -330,7 +330,7 @@ struct FewWork {
 #pragma unroll
         for (int i = 0; i < kTogether; ++i) total.sum += weight[i], add(x, sums[i], weight[i]);
       }
-      const float factor = fast_inverse(total.sum);
+      const float factor = inverse_of_sum(total.sum);
 #pragma unroll
       for (float& value : x) value *= factor;
       T* const to = row == warp() ? out : out_of(row);

@@ -104,7 +104,7 @@ struct MmaAttention {
     sync_warp();  // no lane reads queries any more
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const float factor = fast_inverse(running[half].sum);
+      const float factor = inverse_of_sum(running[half].sum);
 #pragma unroll
       for (int j = 0; j < shape.width / 8; ++j)
         *reinterpret_cast<uint32_t*>(to + (lane() / 4 + half * 8) * kPitch + j * 8 + lane() % 4 * 2) =
@@ -152,7 +152,7 @@ struct MmaAttention {
 #pragma unroll
       for (int i = 0; i < 8; ++i) x[i] += weight * all[(w * kRows + row) * kPitch + d + i];
     }
-    const float factor = fast_inverse(total.sum);
+    const float factor = inverse_of_sum(total.sum);
     *reinterpret_cast<uint4*>(rows.out<T>(first_row + row) + d) =
         make_uint4(pack<T>(x[0] * factor, x[1] * factor), pack<T>(x[2] * factor, x[3] * factor),
                    pack<T>(x[4] * factor, x[5] * factor), pack<T>(x[6] * factor, x[7] * factor));

@@ -122,10 +122,12 @@ __device__ void attention(const AttentionArguments& a) {
     sums.add(shared, scores);
   }
 #pragma unroll
-  for (int r = 0; r < kRows; ++r)
+  for (int r = 0; r < kRows; ++r) {
+    const float sum = sums.running[r].sum == 0.0f ? 1.0f : sums.running[r].sum;  // without a key: 0 / 1
     for (int i = 0; i < Sums<D>::kColumns; ++i)
       if (mine + r < rows.count() && lane() + i * kLanes < a.width)
-        rows.out<T>(mine + r)[lane() + i * kLanes] = from_float<T>(sums.x[r][i] / sums.running[r].sum);
+        rows.out<T>(mine + r)[lane() + i * kLanes] = from_float<T>(sums.x[r][i] / sum);
+  }
 }
 
 }  // namespace

@@ -223,7 +223,9 @@ struct Group {
       x[j % 4] = j < shape.width / 8 ? pack<T>(sums[j].x[2 * half] * factor, sums[j].x[2 * half + 1] * factor) : 0;
   }
   // This block has all keys.
-  __device__ void store_sums() const { store_sums({fast_inverse(statistics(0).sum), fast_inverse(statistics(1).sum)}); }
+  __device__ void store_sums() const {
+    store_sums({inverse_of_sum(statistics(0).sum), inverse_of_sum(statistics(1).sum)});
+  }
   __device__ void store_sums(const float (&factors)[2]) const {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
@@ -247,7 +249,7 @@ struct Group {
     const uint32_t to = peer_address(pair_place(), group), barrier = peer_address(&memory.sums_came(), group);
     float factor[2];
 #pragma unroll
-    for (int half = 0; half < 2; ++half) factor[half] = own[half].sum > 0.0f ? fast_inverse(own[half].sum) : 0.0f;
+    for (int half = 0; half < 2; ++half) factor[half] = inverse_of_sum(own[half].sum);
     send(to,
          {__float_as_uint(own[0].largest), __float_as_uint(own[0].sum), __float_as_uint(own[1].largest),
           __float_as_uint(own[1].sum)},
@@ -274,7 +276,7 @@ struct Group {
       Running total;
       total.largest = fmaxf(own.largest, others[half].largest);
       mine[half] = total.weight(own.largest), theirs[half] = others[half].sum * total.weight(others[half].largest);
-      const float factor = fast_inverse(own.sum * mine[half] + theirs[half]);
+      const float factor = inverse_of_sum(own.sum * mine[half] + theirs[half]);
       mine[half] *= factor, theirs[half] *= factor;
     }
 #pragma unroll
@@ -295,7 +297,7 @@ struct Group {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const Running own = statistics(half);
-      const float factor = own.sum > 0.0f ? fast_inverse(own.sum) : 0.0f;
+      const float factor = inverse_of_sum(own.sum);
       const Way way = way_of(half);
       if (lane() % 4 == 0) way.pass_statistics(own);
 #pragma unroll
@@ -364,7 +366,7 @@ struct Finish {
       Running total;
       total.largest = lanes_max<kParts>(part.largest);
       const float weight = part.sum * total.weight(part.largest), sum = lanes_sum<kParts>(weight);
-      if (valid) memory.factors()[at] = weight * fast_inverse(sum);
+      if (valid) memory.factors()[at] = weight * inverse_of_sum(sum);
     }
     sync_multipliers<shape>();
   }
