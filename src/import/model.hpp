@@ -27,7 +27,7 @@ struct InputDefault {
   std::string meaning;          // "token ids", for help and errors
   std::optional<Tensor> value;  // what the model's own library would pass when it is left out; none: required
   std::function<Tensor(uint64_t seed)> sample;  // random but valid; depends on the seed alone
-  std::optional<IntegerRange> range;            // token ids and the like; none: any value (but finite, for floats)
+  std::optional<IntegerRange> range;            // token ids and the like; none: any value that check_input() takes
 };
 
 struct Model {
@@ -58,7 +58,7 @@ Result<Model> import_config_text(std::string_view config_json, const ImportOptio
 // values.
 Status freeze_inputs(Model& model, const NamedTensors& values);
 
-// Type, range of integers, and no NaN or infinity.
+// Type, range of integers, and no NaN or infinity but -inf where the input is a mask (ir/mask_flow.hpp).
 Status check_input(const Model& model, const std::string& name, const Tensor& value);
 // All inputs of the graph: those given (checked), the others by their defaults. Errors: unknown, bad and left-out
 // names.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/model.hpp"
 #include "ir/finite.hpp"
+#include "ir/mask_flow.hpp"
 
 namespace rung {
 namespace {
@@ -27,7 +28,9 @@ Status check_input(const Model& model, const std::string& name, const Tensor& va
   if (it == model.defaults.end()) return fail("input '{}' is not one of {}", name, input_names(model));
   const InputDefault& rule = it->second;
   if (value.type() != rule.type) return fail("input '{}': got {}, wanted {}", name, value.type(), rule.type);
-  if (is_float(value.dtype())) return check_finite(fmt::format("input '{}'", name), value);
+  if (is_float(value.dtype()))
+    return check_input_floats(fmt::format("input '{}'", name), value,
+                              [&] { return leads_to_mask(model.graph, model.graph.input_named(name)); });
   if (rule.range && value.dtype() == DType::i64) return check_range(name, value, rule);
   return {};
 }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ir/mask_flow.hpp"
+
 namespace rung {
 namespace {
 
@@ -12,19 +14,21 @@ namespace {
 template <class Bits>
 NonFinite count_bits(const std::byte* data, size_t count, Bits infinity) {
   constexpr size_t kBlock = 4096;  // counts of a block fit the element's own width, so they vectorise
-  constexpr Bits kMagnitude = static_cast<Bits>(~(Bits{1} << (8 * sizeof(Bits) - 1)));
+  constexpr Bits kSign = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1)), kMagnitude = static_cast<Bits>(~kSign);
   NonFinite total;
   for (size_t begin = 0; begin < count; begin += kBlock) {
-    Bits nan = 0, infinite = 0, block[kBlock];
+    Bits nan = 0, infinite = 0, minus = 0, block[kBlock];
     size_t size = std::min(kBlock, count - begin);
     std::memcpy(block, data + begin * sizeof(Bits), size * sizeof(Bits));
     for (size_t i = 0; i < size; ++i) {
       auto magnitude = static_cast<Bits>(block[i] & kMagnitude);
       nan = static_cast<Bits>(nan + (magnitude > infinity));
       infinite = static_cast<Bits>(infinite + (magnitude == infinity));
+      minus = static_cast<Bits>(minus + (block[i] == static_cast<Bits>(kSign | infinity)));
     }
     total.nan += nan;
     total.infinity += infinite;
+    total.minus_infinity += minus;
   }
   return total;
 }
@@ -33,7 +37,7 @@ NonFinite count_bits(const std::byte* data, size_t count, Bits infinity) {
 NonFinite count_f8(const Tensor& tensor) {
   bool fn = tensor.dtype() == DType::f8e4m3fn;
   auto is_nan = [&](std::byte b) { return fn ? (b & std::byte{0x7f}) == std::byte{0x7f} : b == std::byte{0x80}; };
-  return {std::count_if(tensor.data(), tensor.data() + tensor.bytes(), is_nan), 0};
+  return {std::count_if(tensor.data(), tensor.data() + tensor.bytes(), is_nan), 0, 0};
 }
 
 }  // namespace
@@ -56,9 +60,19 @@ NonFinite count_non_finite(const Tensor& tensor) {
 }
 
 Status check_finite(const std::string& what, const Tensor& tensor) {
-  auto [nan, infinity] = count_non_finite(tensor);
-  if (nan == 0 && infinity == 0) return {};
-  return fail("{} {}: got {} NaN and {} infinite values, wanted none", what, tensor.type(), nan, infinity);
+  const NonFinite found = count_non_finite(tensor);
+  if (found.nan == 0 && found.infinity == 0) return {};
+  return fail("{} {}: got {} NaN and {} infinite values, wanted none", what, tensor.type(), found.nan, found.infinity);
+}
+
+Status check_input_floats(const std::string& what, const Tensor& tensor, const std::function<bool()>& masks) {
+  const NonFinite found = count_non_finite(tensor);
+  if (found.minus_infinity == 0) return check_finite(what, tensor);
+  const bool is_mask = masks();
+  if (is_mask && found.nan == 0 && found.infinity == found.minus_infinity) return {};
+  return fail("{} {}: got {} NaN and {} infinite values, {} of them -inf, wanted none{}", what, tensor.type(),
+              found.nan, found.infinity, found.minus_infinity,
+              is_mask ? " but -inf" : fmt::format("; -inf is for masks: where {}", kMaskRule));
 }
 
 }  // namespace rung

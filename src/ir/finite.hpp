@@ -1,6 +1,7 @@
 // Looks for NaN and infinities, so that a bad weight or input is named before it spoils a result.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <functional>
 #include <string>
 
 #include "base/status.hpp"
@@ -9,11 +10,13 @@
 namespace rung {
 
 struct NonFinite {
-  int64_t nan = 0, infinity = 0;
+  int64_t nan = 0, infinity = 0, minus_infinity = 0;  // infinity: of either sign
 };
-// Both are zero for integer and bool tensors.
+// All are zero for integer and bool tensors.
 NonFinite count_non_finite(const Tensor& tensor);
 // The error names `what` (such as "weight 'encoder.w'") and both counts.
 Status check_finite(const std::string& what, const Tensor& tensor);
+// The same for what a run is given: -inf is taken where `masks` says so, which is asked only then; NaN and +inf never.
+Status check_input_floats(const std::string& what, const Tensor& tensor, const std::function<bool()>& masks);
 
 }  // namespace rung

@@ -36,8 +36,7 @@ struct WorkbenchOptions {
 
 class Workbench {
  public:
-  // Evaluates the reference on every verification input. Errors: an input is bad, the reference is not finite, the
-  // tuning database is damaged.
+  // Evaluates the reference on every verification input. Errors: an input is bad, the tuning database is damaged.
   static Result<std::unique_ptr<Workbench>> create(const Subject& subject, std::vector<NamedTensors> inputs,
                                                    WorkbenchOptions options, Budget& budget);
 

@@ -56,16 +56,44 @@ struct Pair {
 };
 
 template <class T>
-size_t count_non_finite(std::span<const T> values) {
-  return static_cast<size_t>(
-      std::count_if(values.begin(), values.end(), [](T x) { return !std::isfinite(value_of(x)); }));
+bool is_number(T x) {
+  return std::isfinite(value_of(x));
+}
+template <class T>
+size_t count_numbers(std::span<const T> values) {
+  return static_cast<size_t>(std::count_if(values.begin(), values.end(), is_number<T>));
 }
 
+// Both numbers, both NaN, or the same infinity.
+template <class T>
+bool of_one_kind(T got, T want) {
+  const double g = value_of(got), w = value_of(want);
+  if (std::isfinite(w)) return std::isfinite(g);
+  return std::isnan(w) ? std::isnan(g) : g == w;
+}
+
+// The reason why what is no number stands in the wrong places; empty if it does not.
+template <class T>
+std::string compare_kinds(Pair<T> pair, const Shape& shape) {
+  size_t first = 0, wrong = 0;
+  for (size_t i = pair.want.size(); i-- > 0;)
+    if (!of_one_kind(pair.got[i], pair.want[i])) first = i, ++wrong;
+  if (wrong == 0) return {};
+  Shape at = shape;
+  auto rest = static_cast<int64_t>(first);
+  for (int axis = shape.rank() - 1; axis >= 0; --axis) at[axis] = rest % shape[axis], rest /= shape[axis];
+  return fmt::format(
+      "element {}: got {}, wanted {}; {} of {} elements are a number in one and not in the other, or not alike", at,
+      value_of(pair.got[first]), value_of(pair.want[first]), wrong, pair.want.size());
+}
+
+// Of the numbers.
 template <class T>
 void measure(Pair<T> pair, Comparison& result) {
   double error = 0, got_norm = 0, want_norm = 0, product = 0;
   result.max_abs = result.max_ulp = 0;
   for (size_t i = 0; i < pair.want.size(); ++i) {
+    if (!is_number(pair.want[i])) continue;
     double g = value_of(pair.got[i]), w = value_of(pair.want[i]);
     error += (g - w) * (g - w), got_norm += g * g, want_norm += w * w, product += g * w;
     result.max_abs = std::max(result.max_abs, std::abs(g - w));
@@ -73,9 +101,10 @@ void measure(Pair<T> pair, Comparison& result) {
   }
   result.rel_l2 = error == 0 ? 0 : std::sqrt(error / want_norm);
   result.cosine = error == 0 ? 1 : product / std::sqrt(got_norm * want_norm);
-  double rms = std::sqrt(want_norm / static_cast<double>(pair.want.size()));
+  double rms = std::sqrt(want_norm / static_cast<double>(count_numbers(pair.want)));
   result.worst_element = 0;
   for (size_t i = 0; i < pair.want.size(); ++i) {
+    if (!is_number(pair.want[i])) continue;
     double g = value_of(pair.got[i]), w = value_of(pair.want[i]);
     if (g != w) result.worst_element = std::max(result.worst_element, std::abs(g - w) / std::max(std::abs(w), rms));
   }
@@ -94,11 +123,10 @@ std::string judge(const Comparison& result, const Tolerance& tolerance) {
 }
 
 template <class T>
-std::string compare_values(Pair<T> pair, const Tolerance& tolerance, Comparison& result) {
-  result.non_finite = count_non_finite(pair.got);
-  if (result.non_finite > 0) return fmt::format("got {} values that are not finite", result.non_finite);
-  if (size_t wrong = count_non_finite(pair.want))
-    return fmt::format("the reference holds {} values that are not finite", wrong);
+std::string compare_values(Pair<T> pair, const Shape& shape, const Tolerance& tolerance, Comparison& result) {
+  result.non_finite = pair.got.size() - count_numbers(pair.got);
+  if (std::string reason = compare_kinds(pair, shape); !reason.empty()) return reason;
+  if (count_numbers(pair.want) == 0) return "the reference holds no number to compare";
   measure(pair, result);
   bool exact = std::is_integral_v<T>;
   return judge(result, exact ? Tolerance{} : tolerance);
@@ -106,7 +134,7 @@ std::string compare_values(Pair<T> pair, const Tolerance& tolerance, Comparison&
 
 template <class T>
 std::string compare_as(const Tensor& got, const Tensor& want, const Tolerance& tolerance, Comparison& result) {
-  return compare_values(Pair<T>{got.as<T>(), want.as<T>()}, tolerance, result);
+  return compare_values(Pair<T>{got.as<T>(), want.as<T>()}, want.shape(), tolerance, result);
 }
 
 std::string compare_contents(const Tensor& got, const Tensor& want, const Tolerance& tolerance, Comparison& result) {

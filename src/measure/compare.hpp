@@ -43,8 +43,9 @@ struct Comparison {
   std::string reason = "not compared";  // why not passed; empty if passed
 };
 
-// Count, shape, dtype and non-finite values first, then values. A reference that is not finite, or empty, proves
-// nothing and fails. One that is all zeros has no size to be relative to: only zeros pass, whatever the tolerance.
+// Count, shape and dtype first, then what is no number: NaN belongs where the reference has NaN, an infinity where it
+// has the same one, and nowhere else; then the numbers. A reference without a number proves nothing and fails. One that
+// is all zeros has no size to be relative to: only zeros pass, whatever the tolerance.
 Comparison compare(std::string name, const Tensor& got, const Tensor& want, const Tolerance& tolerance);
 
 struct Verification {

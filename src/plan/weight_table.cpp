@@ -10,6 +10,7 @@
 #include "base/parallel.hpp"
 #include "gemm/problem.hpp"
 #include "ir/finite.hpp"
+#include "ir/mask_flow.hpp"
 #include "kernels/params_text.hpp"
 #include "reference/evaluate.hpp"
 
@@ -99,7 +100,9 @@ Result<Tensor> WeightTable::value(NodeId node) const {
 Result<Tensor> WeightTable::checked_weight(NodeId node) const {
   const auto& weight = graph_.weight(node);
   RUNG_TRY(Tensor tensor, weight->load());
-  if (!weight->immediate()) RUNG_CHECK(check_finite(fmt::format("tensor '{}'", weight->name()), tensor));
+  if (!weight->immediate())
+    RUNG_CHECK(check_input_floats(fmt::format("tensor '{}'", weight->name()), tensor,
+                                  [&] { return leads_to_mask(graph_, node); }));
   return tensor;
 }
 

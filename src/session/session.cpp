@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "ir/finite.hpp"
+#include "plan/mask_inputs.hpp"
 #include "plan/named.hpp"
 
 namespace rung {
@@ -24,7 +25,7 @@ Status check_given(const Plan& plan, const NamedTensors& given) {
     if (const auto* frozen = find_named(plan.frozen, name)) {
       RUNG_CHECK(check_frozen_input(*frozen, value));
     } else if (const auto* input = find_named(plan.inputs, name)) {
-      RUNG_CHECK(check_plan_input(*input, value));
+      RUNG_CHECK(check_plan_input(plan, *input, value));
     } else {
       std::string names;
       for (const auto& known : plan.inputs) names += (names.empty() ? "" : ", ") + known.name;
@@ -39,10 +40,10 @@ Status check_given(const Plan& plan, const NamedTensors& given) {
 
 }  // namespace
 
-Status check_plan_input(const PlanInput& input, const Tensor& value) {
+Status check_plan_input(const Plan& plan, const PlanInput& input, const Tensor& value) {
   if (!(value.type() == input.type)) return fail("input '{}': got {}, wanted {}", input.name, value.type(), input.type);
   RUNG_CHECK(check_range(input, value));
-  return check_finite(fmt::format("input '{}'", input.name), value);
+  return check_input_floats(fmt::format("input '{}'", input.name), value, [&] { return leads_to_mask(plan, input); });
 }
 
 Status check_frozen_input(const FrozenInput& frozen, const Tensor& value) {

@@ -22,8 +22,8 @@ class Session {
   static Result<Session> create(std::shared_ptr<const Plan> plan, std::shared_ptr<cpu::Team> team,
                                 SessionOptions options = {});
 
-  // Sets every input: those given (checked: known name, type, range of integers, finite floats, the frozen value of a
-  // frozen input), the others by their defaults. On an error nothing has changed.
+  // Sets every input: those given (checked: known name, type, range of integers, floats without NaN or infinity but
+  // -inf in a mask, the frozen value of a frozen input), the others by their defaults. On an error nothing has changed.
   Status set_inputs(const NamedTensors& given);
   Status run() { return recorder_->run(); }
   // Copies of the last run's outputs, by name, in the plan's order.
@@ -43,8 +43,8 @@ class Session {
   std::unique_ptr<Recorder> recorder_;
 };
 
-// One value for an input of a plan, checked. Errors name the input, what was got and what was wanted.
-Status check_plan_input(const PlanInput& input, const Tensor& value);
+// One value for an input of the plan, checked. Errors name the input, what was got and what was wanted.
+Status check_plan_input(const Plan& plan, const PlanInput& input, const Tensor& value);
 // A frozen input has the value that the plan was built for, and no other.
 Status check_frozen_input(const FrozenInput& input, const Tensor& value);
 

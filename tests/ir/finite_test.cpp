@@ -26,6 +26,32 @@ TEST(CheckFinite, AcceptsExtremeFiniteValues) {
   EXPECT_TRUE(check_finite("x", Tensor::of<f16>({2}, {f16(65504.0f), f16(-0.0f)})));
 }
 
+TEST(CheckInputFloats, TakesMinusInfinityOfMasksAlone) {
+  const Tensor mask = Tensor::of<float>({3}, {0, -kInfinity, -1});
+  EXPECT_TRUE(check_input_floats("input 'm'", mask, [] { return true; }));
+  auto refused = check_input_floats("input 'm'", mask, [] { return false; });
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(
+      refused.error().message,
+      testing::HasSubstr("input 'm' f32[3]: got 0 NaN and 1 infinite values, 1 of them -inf, wanted none; -inf is "
+                         "for masks: where adding, "));
+}
+
+TEST(CheckInputFloats, TakesNothingElseOfMasksEither) {
+  for (float bad : {NAN, kInfinity}) {
+    auto refused = check_input_floats("input 'm'", Tensor::of<float>({3}, {bad, -kInfinity, 0}), [] { return true; });
+    ASSERT_FALSE(refused) << bad;
+    EXPECT_THAT(refused.error().message, testing::HasSubstr("1 of them -inf, wanted none but -inf")) << bad;
+    EXPECT_FALSE(check_input_floats("input 'm'", Tensor::of<float>({2}, {bad, 0}), [] { return true; })) << bad;
+  }
+}
+
+TEST(CheckInputFloats, AsksForMasksOnlyWhereItMatters) {
+  auto never = [] { return ADD_FAILURE() << "asked", true; };
+  EXPECT_TRUE(check_input_floats("x", Tensor::of<float>({2}, {1, 2}), never));
+  EXPECT_FALSE(check_input_floats("x", Tensor::of<float>({2}, {1, NAN}), never));
+}
+
 template <class T>
 class CountNonFinite : public testing::Test {};
 using Floats = testing::Types<float, f16, bf16>;
@@ -38,11 +64,13 @@ TYPED_TEST(CountNonFinite, SeesEveryValueAcrossBlockBoundaries) {
   auto counts = count_non_finite(Tensor::of<TypeParam>({10000}, values));
   EXPECT_EQ(counts.nan, 4);
   EXPECT_EQ(counts.infinity, 3);
+  EXPECT_EQ(counts.minus_infinity, 3);
 }
 
 TYPED_TEST(CountNonFinite, CountsATensorWithNothingElse) {
   auto counts = count_non_finite(Tensor::of<TypeParam>({100000}, std::vector<TypeParam>(100000, TypeParam(kInfinity))));
   EXPECT_EQ(counts.infinity, 100000);
+  EXPECT_EQ(counts.minus_infinity, 0);
   EXPECT_EQ(counts.nan, 0);
 }
 

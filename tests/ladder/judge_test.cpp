@@ -57,6 +57,32 @@ TEST_F(Judge, AsksTheReferenceNotTheModelItself) {
   EXPECT_FALSE(judged->right);
 }
 
+// Attention as written has no number for a query without a key, one op has zeros: an answer that differs is not right,
+// and the reason says where.
+TEST(JudgeOfMasks, HoldsNaNToItsPlace) {
+  Subject subject;
+  subject.model.graph = subject.reference = graph_of(
+      "s = add(matmul(q:f32[1,1,2,4], kt:f32[1,1,4,3]), mask:f32[2,3])\n"
+      "y = matmul(softmax(s), v:f32[1,1,3,4])\nreturn y=y");
+  for (NodeId id : subject.model.graph.inputs())
+    subject.model.defaults[subject.model.graph.as<Input>(id)->name].type = subject.model.graph.type(id);
+  NamedTensors inputs = random_inputs(subject.model.graph);
+  const float out = -INFINITY;
+  TemporaryDirectory directory;
+  for (bool hidden : {false, true}) {
+    inputs["mask"] = Tensor::of<float>({2, 3}, {0, out, 0, out, out, hidden ? out : 0});
+    Budget budget(20);
+    auto bench = Workbench::create(subject, {inputs}, {.database_path = directory / "tuning.json"}, budget);
+    ASSERT_TRUE(bench) << bench.error().message;
+    auto as_written = (*bench)->attempt_as_is({}), as_one_op = (*bench)->attempt_as_is({.rungs = {"attention"}});
+    ASSERT_TRUE(as_written) << as_written.error().message;
+    ASSERT_TRUE(as_one_op) << as_one_op.error().message;
+    EXPECT_TRUE(as_written->right) << as_written->reason;
+    EXPECT_EQ(as_one_op->right, !hidden) << as_one_op->reason;
+    if (hidden) EXPECT_THAT(as_one_op->reason, StartsWith("y: element [0,0,1,0]: got 0, wanted nan; 4 of 8 elements"));
+  }
+}
+
 TEST_F(Judge, AsksAPlanWhereTheEvaluatorWouldTakeTooLong) {
   set_kernels({{"softmax_plain", right<1>}});
   attempt();

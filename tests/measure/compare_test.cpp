@@ -73,13 +73,50 @@ TEST(Compare, FailsNonFiniteValuesEvenWithoutLimits) {
   Comparison result = compare("y", f32({3}, {NAN, INFINITY, 1}), f32({3}, {1, 1, 1}), anything);
   EXPECT_FALSE(result.passed);
   EXPECT_EQ(result.non_finite, 2u);
-  EXPECT_EQ(result.reason, "got 2 values that are not finite");
+  EXPECT_EQ(result.reason,
+            "element [0]: got nan, wanted 1; 2 of 3 elements are a number in one and not in the other, or not alike");
   EXPECT_EQ(result.rel_l2, INFINITY);
+}
+
+TEST(Compare, HoldsWhatIsNoNumberToItsPlace) {
+  const float inf = INFINITY;
+  const Tensor want = f32({2, 3}, {1, NAN, 2, inf, -inf, 3});
+  Comparison same = compare("y", want, want, {});
+  EXPECT_TRUE(same.passed) << same.reason;
+  EXPECT_EQ(same.non_finite, 3u);
+  EXPECT_EQ(same.rel_l2, 0);
+  const std::tuple<size_t, float, const char*> wrong[] = {
+      {0, NAN, "[0,0]: got nan, wanted 1;"},     {1, 0, "[0,1]: got 0, wanted nan;"},
+      {1, inf, "[0,1]: got inf, wanted nan;"},   {3, 9, "[1,0]: got 9, wanted inf;"},
+      {3, -inf, "[1,0]: got -inf, wanted inf;"}, {4, NAN, "[1,1]: got nan, wanted -inf;"},
+      {4, inf, "[1,1]: got inf, wanted -inf;"}};
+  for (auto [at, value, reason] : wrong) {
+    Tensor got = f32({2, 3}, {1, NAN, 2, inf, -inf, 3});
+    got.as<float>()[at] = value;
+    Comparison result = compare("y", got, want, {INFINITY, INFINITY});
+    EXPECT_FALSE(result.passed) << at << ": " << value;
+    EXPECT_THAT(result.reason, HasSubstr(std::string("element ") + reason)) << at;
+    EXPECT_THAT(result.reason, HasSubstr("1 of 6 elements"));
+  }
+}
+
+TEST(Compare, MeasuresTheNumbersBesideWhatIsNone) {
+  Comparison with = compare("y", f32({4}, {3.5f, NAN, 4, -INFINITY}), f32({4}, {3, NAN, 4, -INFINITY}), {0.2, 0.2});
+  Comparison without = compare("y", f32({2}, {3.5f, 4}), f32({2}, {3, 4}), {0.2, 0.2});
+  EXPECT_TRUE(with.passed) << with.reason;
+  EXPECT_EQ(with.rel_l2, without.rel_l2);
+  EXPECT_EQ(with.max_abs, without.max_abs);
+  EXPECT_EQ(with.max_ulp, without.max_ulp);
+  EXPECT_EQ(with.cosine, without.cosine);
+  EXPECT_EQ(with.worst_element, without.worst_element);
+  EXPECT_FALSE(compare("y", f32({3}, {3.5f, NAN, 4}), f32({3}, {3, NAN, 4}), {0.05, 1}).passed);
 }
 
 TEST(Compare, FailsWhenTheReferenceProvesNothing) {
   Tolerance anything{INFINITY, INFINITY};
-  EXPECT_THAT(compare("y", f32({1}, {1}), f32({1}, {NAN}), anything).reason, HasSubstr("the reference holds 1 values"));
+  for (float none : {NAN, INFINITY, -INFINITY})
+    EXPECT_EQ(compare("y", f32({2}, {none, none}), f32({2}, {none, none}), anything).reason,
+              "the reference holds no number to compare");
   EXPECT_EQ(compare("y", f32({0}, {}), f32({0}, {}), anything).reason, "no values to compare");
   EXPECT_FALSE(compare("y", Tensor(), Tensor(), anything).passed);
   EXPECT_EQ(compare("y", Tensor(), f32({1}, {1}), anything).reason, "the result is missing");

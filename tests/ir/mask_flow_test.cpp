@@ -1,0 +1,71 @@
+// Which inputs are masks: those that additions, scalings, moves and conversions lead to a softmax or an attention's
+// mask.
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/mask_flow.hpp"
+
+#include <gtest/gtest.h>
+
+#include "ir/text.hpp"
+
+namespace rung {
+namespace {
+
+// Of the input "m".
+bool is_mask(std::string_view text) {
+  auto graph = parse_graph(text);
+  EXPECT_TRUE(graph) << text << "\n" << graph.error().message;
+  return graph && leads_to_mask(*graph, graph->input_named("m"));
+}
+
+TEST(MaskFlow, EndsAtASoftmaxOrAnAttentionsMask) {
+  EXPECT_TRUE(is_mask("y = softmax(m:f32[2,4])"));
+  EXPECT_TRUE(is_mask("y = softmax(add(x:f32[2,4], m:f32[4]))"));
+  EXPECT_TRUE(is_mask("y = softmax(add(m:f32[4], x:f32[2,4]))"));
+  EXPECT_TRUE(is_mask("y = attention(q:f32[1,2,1,4], m:f32[2,3], k:f32[1,3,1,4], v:f32[1,3,1,4], has_mask=true)"));
+}
+
+TEST(MaskFlow, IsNotThatOfWhatAnAttentionMultiplies) {
+  EXPECT_FALSE(is_mask("y = attention(m:f32[1,2,1,4], b:f32[2,3], k:f32[1,3,1,4], v:f32[1,3,1,4], has_mask=true)"));
+  EXPECT_FALSE(is_mask("y = attention(q:f32[1,2,1,4], b:f32[2,3], m:f32[1,3,1,4], v:f32[1,3,1,4], has_mask=true)"));
+  EXPECT_FALSE(is_mask("y = attention(q:f32[1,2,1,4], m:f32[1,3,1,4], v:f32[1,3,1,4])"));
+}
+
+TEST(MaskFlow, PassesWhatMovesConvertsAddsAndScales) {
+  for (const char* carried :
+       {"add(m:f32[2,4], x:f32[2,4])", "sub(m:f32[2,4], x:f32[2,4])", "mul(x:f32[], m:f32[2,4])",
+        "div(m:f32[2,4], x:f32[])", "cast(cast(m:f32[2,4], to=bf16), to=f32)", "reshape(m:f32[8], shape=[2,4])",
+        "transpose(m:f32[4,2], permutation=[1,0])", "slice(m:f32[3,4], axis=0, begin=0, end=2)",
+        "concat(x:f32[1,4], m:f32[1,4], axis=0)", "broadcast(m:f32[1,4], shape=[2,4])",
+        "gather(m:f32[3,4], i:i64[2], axis=0)", "select(b:bool[2,4], m:f32[2,4], x:f32[2,4])",
+        "select(b:bool[2,4], x:f32[2,4], m:f32[2,4])", "linear(x:f32[2,3], w:f32[4,3], m:f32[2,4], has_residual=true)",
+        "linear(x:f32[2,3], w:f32[4,3], m:f32[4], has_bias=true)"})
+    EXPECT_TRUE(is_mask(fmt::format("y = softmax({})", carried))) << carried;
+}
+
+TEST(MaskFlow, StopsWhereTheInputIsComputedWith) {
+  for (const char* stopped :
+       {"sub(x:f32[2,4], m:f32[2,4])", "div(x:f32[2,4], m:f32[2,4])", "max(x:f32[2,4], m:f32[2,4])", "neg(m:f32[2,4])",
+        "exp(m:f32[2,4])", "linear(m:f32[2,3], w:f32[4,3])", "linear(x:f32[2,3], m:f32[4,3])",
+        "linear(x:f32[2,3], w:f32[4,3], m:f32[4], has_bias=true, activation=relu)", "matmul(m:f32[2,3], x:f32[3,4])",
+        "layer_norm(m:f32[2,4], w:f32[4], c:f32[4])", "reduce(m:f32[3,2,4], kind=max, axis=0)"})
+    EXPECT_FALSE(is_mask(fmt::format("y = softmax({})", stopped))) << stopped;
+  EXPECT_FALSE(is_mask("y = add(m:f32[4], x:f32[4])")) << "no softmax follows";
+  EXPECT_FALSE(is_mask("z = softmax(x:f32[4])\ny = add(m:f32[4], z)")) << "it comes too late";
+}
+
+TEST(MaskFlow, FollowsTheRegistersOfAProgram) {
+  auto program = [](const char* text) {
+    return is_mask(fmt::format("y = softmax(pointwise(x:f32[4], m:f32[4], b:bool[4], program=\"{}\"))", text));
+  };
+  EXPECT_TRUE(program("r3=mul(r0,0.5);r4=add(r3,r1)"));
+  EXPECT_TRUE(program("r3=bf16(r1);r4=select(r2,r3,0);r5=add(r0,r4)"));
+  EXPECT_FALSE(program("r3=exp(r1);r4=add(r0,r3)"));
+  EXPECT_FALSE(program("r3=mul(r1,0.5);r4=add(r0,r2)")) << "r3 is not read";
+}
+
+TEST(MaskFlow, GoesOnWhereOneOfSeveralReadersLeads) {
+  EXPECT_TRUE(is_mask("e = exp(m:f32[4])\ns = softmax(add(x:f32[4], m))\ny = mul(e, s)\nreturn y=y"));
+}
+
+}  // namespace
+}  // namespace rung
