@@ -59,28 +59,19 @@ Latency latency_of(const std::vector<double>& ms) {
 }
 
 // Drops what a run reads and writes from the caches: weights, inputs and intermediate values.
-void make_cold(Session& session) {
+Status make_cold(Session& session) {
   const Plan& plan = session.plan();
   for (const auto& weight : plan.weights) cpu::flush_from_caches(session.team(), {weight.data.get(), weight.bytes});
   for (uint32_t i = 0; i < plan.buffers.size(); ++i)
     if (const std::byte* data = session.recorder().host_buffer(i))
       cpu::flush_from_caches(session.team(), {data, plan.buffers[i].bytes});
+  return {};
 }
 
 // Milliseconds of one run.
 Result<double> time_run(Session& session) {
   RUNG_TRY(double seconds, checked_seconds_of([&] { return session.run(); }));
   return seconds * 1e3;
-}
-
-Result<Latency> time_cold_runs(Session& session, double seconds) {
-  std::vector<double> ms;
-  int64_t end = now_ns() + static_cast<int64_t>(seconds * 1e9);
-  while (ms.empty() || (ms.size() < kColdRuns && now_ns() < end)) {
-    make_cold(session);
-    RUNG_TRY(ms.emplace_back(), time_run(session));
-  }
-  return latency_of(ms);
 }
 
 Trace trace_of(const Plan& plan, const std::vector<Timing>& round) {
@@ -156,6 +147,16 @@ Result<Latency> time_runs(Session& session, double seconds) {
   return latency_of(ms);
 }
 
+Result<Latency> time_cold_runs(Session& session, double seconds, const std::function<Status()>& make_cold) {
+  std::vector<double> ms;
+  int64_t end = now_ns() + static_cast<int64_t>(seconds * 1e9);
+  while (ms.empty() || (ms.size() < kColdRuns && now_ns() < end)) {
+    RUNG_CHECK(make_cold());
+    RUNG_TRY(ms.emplace_back(), time_run(session));
+  }
+  return latency_of(ms);
+}
+
 Result<Profile> profile_session(Session& session, const NamedTensors& inputs, double seconds) {
   RUNG_CHECK(session.set_inputs(inputs));
   RUNG_CHECK(session.run());
@@ -183,7 +184,7 @@ Result<Profile> profile_session(Session& session, const NamedTensors& inputs, do
   profile.trace = trace_of(session.plan(), rounds.back());
   RUNG_TRY(Latency warm, time_runs(session, kWarmShare * seconds));
   profile.host_us = std::max(0.0, warm.median_ms * 1e3 - launched_us);
-  RUNG_TRY(profile.cold, time_cold_runs(session, kColdShare * seconds));
+  RUNG_TRY(profile.cold, time_cold_runs(session, kColdShare * seconds, [&] { return make_cold(session); }));
   return profile;
 }
 

@@ -2,6 +2,7 @@
 // peaks.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <functional>
 #include <map>
 
 #include "gemm/tuner.hpp"
@@ -14,7 +15,7 @@ namespace rung {
 struct Profile {
   std::vector<OpTime> ops;  // by launch, in order; time_stages() names their stages
   Peaks peaks;
-  Latency cold;         // weights and buffers flushed from the caches before each run
+  Latency cold;         // weights and buffers flushed from the caches before each run; on a GPU from its L2
   double host_us = 0;   // per replay, outside kernels: wake-up and barriers
   double floor_ms = 0;  // sum of the ops' floors
   Trace trace;
@@ -37,6 +38,10 @@ void know_peaks(int threads, const Peaks& peaks);
 
 // Times repeated runs for that many seconds, after one that is not timed; one run at least. Errors: the first of a run.
 Result<Latency> time_runs(Session& session, double seconds);
+
+// Times runs before each of which `make_cold` is called, outside the time; at most a dozen, one at least. Errors: the
+// first of a run or of `make_cold`.
+Result<Latency> time_cold_runs(Session& session, double seconds, const std::function<Status()>& make_cold);
 
 // All that was tried for the problems of a plan, from the database.
 std::vector<Choice> choices_of(const Plan& plan, const std::vector<TuneTask>& tasks, const TuningDatabase& database);

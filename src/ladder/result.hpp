@@ -88,7 +88,7 @@ struct ClimbResult {
   double baseline_ms = 0, final_ms = 0, floor_ms = 0, tuning_s = 0;
   double total_s = 0, budget_s = 0;  // more than the budget: the least that a climb does took longer
   int kernels_before = 0, kernels_after = 0;
-  Latency baseline, final_latency, cold;  // cold: weights flushed from the caches before each run
+  Latency baseline, final_latency, cold;  // cold: caches flushed before each run
   std::vector<LoadedRuns> loads;          // of the final plan on a GPU: back to back, and at a steady rate
   std::vector<Receipt> rungs;
   std::vector<AblationRow> ablation;

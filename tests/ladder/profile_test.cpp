@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "ladder/measure_runs.hpp"
@@ -11,12 +12,14 @@
 #include "support/counting_gpu.hpp"
 #include "support/fake_target.hpp"
 #include "support/graphs.hpp"
+#include "support/scripted_clock.hpp"
 
 namespace rung {
 namespace {
 
 using Json = nlohmann::json;
 using ::testing::ElementsAre;
+using ::testing::StartsWith;
 
 // Launches of other sizes: no two have the same work.
 constexpr const char* kText =
@@ -27,8 +30,8 @@ constexpr const char* kText =
     "z: f32[32] = reduce(y, kind=max, axis=1)  # pool\n"
     "return z=z";
 
-Session session_on(const Target& target, const Graph& graph) {
-  auto built = build_plan(graph, {}, {.target = &target});
+Session session_on(const Target& target, const Graph& graph, const Recipe& recipe = {}) {
+  auto built = build_plan(graph, recipe, {.target = &target});
   EXPECT_TRUE(built) << built.error().message;
   built->plan.model = "small";
   auto team = std::make_shared<cpu::Team>(1);
@@ -108,6 +111,46 @@ TEST(Profile, OfADeviceHasTheDevicesTimes) {
   }
   EXPECT_NEAR(profile->peaks.read_gbps, 1073.74, 0.1);
   EXPECT_NEAR(profile->ops[1].floor_us, profile->ops[1].bytes / 1073.74e3, 1e-3) << "bytes at the rate of the copy";
+}
+
+// Before each cold run, and outside its time, memory twice as large as the cache is written.
+TEST(Profile, OfADeviceHasItsColdRunsFromAFlushedCache) {
+  Graph graph = graph_of(kText);
+  Target target{.kind = "fake", .name = "fake", .fingerprint = "fake", .machine = Machine(cpu::cpu_info())};
+  target.kernels = testing::fake_rows();
+  target.gpu = testing::counting_gpu();
+  testing::ledger().copies_ms.assign(8, 1);
+  testing::ledger().free_bytes = size_t{4} << 30;
+  Session session = session_on(target, graph, {.capture = true});
+  testing::ledger().fills.clear();
+  auto profile = profile_session(session, random_inputs(graph), 0.02);
+  ASSERT_TRUE(profile) << profile.error().message;
+  const testing::Ledger& ledger = testing::ledger();
+  ASSERT_GT(profile->cold.runs, 0);
+  EXPECT_THAT(ledger.fills, ::testing::SizeIs(profile->cold.runs));
+  EXPECT_THAT(ledger.fills, ::testing::Each(2 * testing::fake::kCacheBytes));
+  auto at = std::find(ledger.calls.begin(), ledger.calls.end(), "fill");
+  for (size_t run = 0; run < ledger.fills.size(); ++run, at += 6) {
+    ASSERT_GE(ledger.calls.end() - at, 6);
+    EXPECT_THAT(std::vector<std::string>(at, at + 6),
+                ElementsAre("fill", "wait", StartsWith("record"), "graph", StartsWith("record"), "wait"));
+  }
+}
+
+TEST(ColdRuns, DoNotCountTheTimeOfMakingThemCold) {
+  Graph graph = graph_of(kText);
+  Session session = session_on(cpu_target(), graph);
+  ASSERT_TRUE(session.set_inputs(random_inputs(graph)));
+  scripted::Clock clock;
+  int made_cold = 0;
+  auto cold = time_cold_runs(session, 1, [&] { return scripted::Clock::pass_us(5e4), ++made_cold, Status{}; });
+  ASSERT_TRUE(cold) << cold.error().message;
+  EXPECT_EQ(cold->median_ms, 0);
+  EXPECT_EQ(cold->runs, 12);
+  EXPECT_EQ(made_cold, 12);
+  auto failed = time_cold_runs(session, 1, []() -> Status { return fail("no flush"); });
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().message, "no flush");
 }
 
 TEST(Profile, AddsUpCategoriesAndCountsTheHostAsLaunching) {

@@ -14,7 +14,8 @@ namespace rung::testing {
 
 struct Ledger {
   std::map<std::string, int> held;  // by kind: made, less given back
-  std::vector<std::string> calls;   // "record 2", "graph", "wait"
+  std::vector<std::string> calls;   // "record 2", "graph", "fill", "wait"
+  std::vector<size_t> fills;        // bytes of each
   double launch_ms = 0.007;
   std::vector<double> copies_ms;          // of copies to come, on the device
   double clock_ms = 0;                    // of copies
@@ -77,6 +78,10 @@ inline int copy(gpu::Address, gpu::Address, size_t, gpu::Stream stream) {
   if (!ms.empty()) ledger().clock_ms += ms.front(), ms.erase(ms.begin());
   return fake::wait_for(stream);
 }
+inline int fill(gpu::Address to, uint8_t value, size_t bytes, gpu::Stream stream) {
+  ledger().fills.push_back(bytes);
+  return note("fill"), fake::fill(to, value, bytes, stream);
+}
 inline int end_capture(gpu::Stream stream, gpu::Graph* graph) {
   return hold("graph", 1), fake::capture_end(stream, graph);
 }
@@ -109,6 +114,7 @@ inline const gpu::Runtime& counting_runtime() {
     made.allocate_pinned = counting::allocate_pinned;
     made.release_pinned = [](void* address) { return counting::hold("pinned", -1), fake::release_pinned(address); };
     made.copy = counting::copy;
+    made.fill = counting::fill;
     made.capture_end = counting::end_capture;
     made.graph_destroy = [](gpu::Graph) { return counting::hold("graph", -1), 0; };
     made.graph_instantiate = counting::instantiate;

@@ -38,6 +38,7 @@ inline FakeState& fake_state() {
 namespace fake {
 
 enum Code { kFault = 700, kNoContext = 201, kRecording = 900 };
+constexpr size_t kCacheBytes = size_t{3} << 20;  // second level
 
 inline std::mutex mutex;                             // guards the state; threads call as they like
 inline std::set<gpu::Context> contexts;              // of devices that are open
@@ -86,7 +87,7 @@ int make(T* made) {
   return alive();
 }
 inline int describe(int, gpu::GpuInfo* info) {
-  info->name = "fake", info->runtime = "fake", info->bus_address = "0000:01:00.0";
+  info->name = "fake", info->runtime = "fake", info->bus_address = "0000:01:00.0", info->l2_bytes = kCacheBytes;
   return 0;
 }
 inline int device_count(int* count) { return *count = 1, 0; }

@@ -1,0 +1,22 @@
+// Fills scratch memory larger than the cache: its lines take the place of all others.
+// SPDX-License-Identifier: Apache-2.0
+#include "device/gpu/cache_flush.hpp"
+
+#include <algorithm>
+
+namespace rung::gpu {
+
+Result<CacheFlush> CacheFlush::make(Gpu& gpu) {
+  // Twice, for the cache need not give up its oldest lines first; where the driver tells no size, more than any has.
+  constexpr size_t kUnknown = size_t{256} << 20;
+  const size_t cache = gpu.info().l2_bytes;
+  RUNG_TRY(auto block, gpu.allocate(cache > 0 ? 2 * cache : kUnknown));
+  return CacheFlush(gpu, std::move(block));
+}
+
+Status CacheFlush::run() {
+  RUNG_CHECK(gpu_->check(gpu_->runtime().fill(block_->address(), 0, block_->bytes(), gpu_->stream()), "cache flush"));
+  return gpu_->wait();
+}
+
+}  // namespace rung::gpu
