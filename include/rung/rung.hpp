@@ -137,9 +137,9 @@ class Model {
   // has no tokenizer; an input of another shape; one that is frozen at another value than the text's.
   Status encode(std::string_view text, Tensors& inputs) const;
   // One inference, from host memory to host memory, complete on return; inputs left out take their defaults. Errors
-  // name the input (unknown, of another type or shape, out of range, NaN or an infinity but for -inf in a mask, missing,
-  // frozen at another value) or the op: an index out of range, an integer divided by zero. After a device failed nothing
-  // runs on it any more.
+  // name the input (unknown, of another type or shape, out of range, NaN or an infinity but for -inf in a mask,
+  // missing, frozen at another value) or the op: an index out of range, an integer divided by zero. After a device
+  // failed nothing runs on it any more.
   Status run(const Tensors& inputs, Tensors& outputs);
 
  private:

@@ -11,7 +11,7 @@ enum class MaskRole : uint8_t {
   carries,  // adds, scales, moves or converts it: the result is a mask, or masked scores
   reads,    // leaves out what it is added to: softmax, and attention of its mask
 };
-// Of operand number `at` of so many.
+// Of operand number `at` of `operands`.
 MaskRole mask_role(const Op& op, size_t at, size_t operands);
 
 // Do ops that carry it lead from this value to one that reads it? The rule in words is kMaskRule.

@@ -141,13 +141,14 @@ TEST_F(Capture, LeavesEagerLaunchesAlone) {
 TEST_F(Capture, EveryCallIsCheckedForWhereItsMemoryBegins) {
   habit = Habit::none, calls = 0;
   auto gpu = testing::fake_gpu();
+  auto queue = *gpu::Queue::make(*gpu);
   Kernel row = kRow;
   row.alignment = 16;
   const Type type{DType::f32, {4}};
   const Operand operand{type.dtype, type.shape, contiguous_strides(type.shape)};
   const Problem problem{.op = Unary{}, .inputs = {operand}, .output = operand, .threads = 0};
   const auto error = [&](gpu::Address input, gpu::Address output, gpu::Address scratch) {
-    Status done = gpu::enqueue(row, {problem, &input, output, scratch, nullptr, gpu::Address{0}, *gpu, gpu->stream()});
+    Status done = gpu::enqueue(row, {problem, &input, output, scratch, nullptr, gpu::Address{0}, *queue});
     return done ? "" : done.error().message;
   };
   EXPECT_EQ(error(0x1010, 0x2000, 0x3000), "");

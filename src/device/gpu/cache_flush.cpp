@@ -11,12 +11,13 @@ Result<CacheFlush> CacheFlush::make(Gpu& gpu) {
   constexpr size_t kUnknown = size_t{256} << 20;
   const size_t cache = gpu.info().l2_bytes;
   RUNG_TRY(auto block, gpu.allocate(cache > 0 ? 2 * cache : kUnknown));
-  return CacheFlush(gpu, std::move(block));
+  RUNG_TRY(auto queue, Queue::make(gpu));
+  return CacheFlush(std::move(queue), std::move(block));
 }
 
 Status CacheFlush::run() {
-  RUNG_CHECK(gpu_->check(gpu_->runtime().fill(block_->address(), 0, block_->bytes(), gpu_->stream()), "cache flush"));
-  return gpu_->wait();
+  RUNG_CHECK(queue_->fill(block_->address(), 0, block_->bytes()));
+  return queue_->wait();
 }
 
 }  // namespace rung::gpu

@@ -1,20 +1,21 @@
 // Drops everything from a GPU's second-level cache, so that a run finds weights and buffers in its memory.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "device/gpu/gpu.hpp"
+#include "device/gpu/queue.hpp"
 
 namespace rung::gpu {
 
 class CacheFlush {
  public:
-  // With device memory of its own, twice as much as the cache holds. Errors: that is not free.
+  // With a queue of its own, and device memory, twice as much as the cache holds. Errors: that is not free.
   static Result<CacheFlush> make(Gpu& gpu);
   // Writes all of that memory, and waits until it is done.
   Status run();
 
  private:
-  CacheFlush(Gpu& gpu, std::shared_ptr<Block> block) : gpu_(&gpu), block_(std::move(block)) {}
-  Gpu* gpu_;
+  CacheFlush(std::unique_ptr<Queue> queue, std::shared_ptr<Block> block)
+      : queue_(std::move(queue)), block_(std::move(block)) {}
+  std::unique_ptr<Queue> queue_;
   std::shared_ptr<Block> block_;
 };
 
