@@ -72,6 +72,8 @@ bool of_one_kind(T got, T want) {
   return std::isnan(w) ? std::isnan(g) : g == w;
 }
 
+std::string text_of(double value) { return std::isnan(value) ? "nan" : fmt::format("{}", value); }  // of either sign
+
 // The reason why what is no number stands in the wrong places; empty if it does not.
 template <class T>
 std::string compare_kinds(Pair<T> pair, const Shape& shape) {
@@ -84,7 +86,7 @@ std::string compare_kinds(Pair<T> pair, const Shape& shape) {
   for (int axis = shape.rank() - 1; axis >= 0; --axis) at[axis] = rest % shape[axis], rest /= shape[axis];
   return fmt::format(
       "element {}: got {}, wanted {}; {} of {} elements are a number in one and not in the other, or not alike", at,
-      value_of(pair.got[first]), value_of(pair.want[first]), wrong, pair.want.size());
+      text_of(value_of(pair.got[first])), text_of(value_of(pair.want[first])), wrong, pair.want.size());
 }
 
 // Of the numbers.

@@ -122,7 +122,7 @@ TEST(Profile, OfADeviceHasItsColdRunsFromAFlushedCache) {
   testing::ledger().copies_ms.assign(8, 1);
   testing::ledger().free_bytes = size_t{4} << 30;
   Session session = session_on(target, graph, {.capture = true});
-  testing::ledger().fills.clear();
+  testing::ledger().fills.clear(), testing::ledger().calls.clear();
   auto profile = profile_session(session, random_inputs(graph), 0.02);
   ASSERT_TRUE(profile) << profile.error().message;
   const testing::Ledger& ledger = testing::ledger();

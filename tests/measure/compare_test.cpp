@@ -73,6 +73,7 @@ TEST(Compare, FailsNonFiniteValuesEvenWithoutLimits) {
   Comparison result = compare("y", f32({3}, {NAN, INFINITY, 1}), f32({3}, {1, 1, 1}), anything);
   EXPECT_FALSE(result.passed);
   EXPECT_EQ(result.non_finite, 2u);
+  EXPECT_EQ(compare("y", f32({3}, {-NAN, INFINITY, 1}), f32({3}, {1, 1, 1}), anything).reason, result.reason);
   EXPECT_EQ(result.reason,
             "element [0]: got nan, wanted 1; 2 of 3 elements are a number in one and not in the other, or not alike");
   EXPECT_EQ(result.rel_l2, INFINITY);
