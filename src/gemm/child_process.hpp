@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "gemm/trial_time.hpp"
 #include "ir/tensor.hpp"
 
 namespace rung {
@@ -14,7 +15,7 @@ namespace rung {
 // What a worker sends per candidate and round.
 struct TrialMessage {
   int index = 0;
-  double us = 0;          // 0: it could not be run
+  TrialTime time;         // none: it could not be run
   double error = 0;       // relative L2 distance from the yardstick's result
   char reason[160] = {};  // why it could not be run; "" if it could
 };

@@ -1,5 +1,6 @@
-// The tuning database's file. "devices": device -> library versions -> problem -> winner and candidates; "models": the
-// same as far as the versions, then model -> what was tried on it and kept.
+// The tuning database's file. "devices": device -> library versions -> problem -> winner, candidates, "evidence" and
+// "lost"; "models": the same as far as the versions, then model -> what was tried on it and kept. A file of a version
+// that had neither evidence nor "lost" is read; its entries are measured again.
 // SPDX-License-Identifier: Apache-2.0
 #include "gemm/database.hpp"
 
@@ -7,11 +8,13 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "base/atomic_file.hpp"
 #include "base/json.hpp"
@@ -39,13 +42,32 @@ KernelChoice choice_from_json(const Json& json) {
   return {json.at("kernel").get<std::string>(), {params.begin(), params.end()}};
 }
 
+Json to_json(const Evidence& evidence) {
+  return Json{
+      {"ratio", evidence.ratio}, {"ci95", {evidence.ci95.lo, evidence.ci95.hi}}, {"disturbance", evidence.disturbance}};
+}
+
 Json to_json(const TunedProblem& tuned) {
   Json candidates = Json::array();
   for (const auto& c : tuned.candidates)
     candidates.push_back({{"kernel", c.kernel}, {"params", c.params}, {"us", c.us}, {"verdict", c.verdict}});
   Json json = to_json(tuned.choice);
   json["candidates"] = std::move(candidates);
+  if (tuned.evidence) json["evidence"] = to_json(*tuned.evidence);
+  if (tuned.lost) json["lost"] = true;
   return json;
+}
+
+// Throws what the JSON library throws, and at figures that no measurement gives: they would make any entry sure.
+Evidence evidence_from_json(const Json& json) {
+  Evidence evidence{.ratio = json.at("ratio").get<double>(),
+                    .ci95 = {json.at("ci95").at(0).get<double>(), json.at("ci95").at(1).get<double>()},
+                    .disturbance = json.at("disturbance").get<double>()};
+  const bool possible = evidence.ci95.lo > 0 && evidence.ci95.lo <= evidence.ratio &&
+                        evidence.ratio <= evidence.ci95.hi && evidence.disturbance >= 0;
+  if (possible) return evidence;
+  throw std::out_of_range("evidence: wanted 0 < ci95[0] <= ratio <= ci95[1] and disturbance >= 0, got " +
+                          dump_json(json));
 }
 
 TunedProblem tuned_from_json(const Json& json) {
@@ -53,6 +75,8 @@ TunedProblem tuned_from_json(const Json& json) {
   for (const Json& c : json.at("candidates"))
     tuned.candidates.push_back({c.at("kernel").get<std::string>(), c.at("params").get<std::map<std::string, long>>(),
                                 c.at("us").get<double>(), c.at("verdict").get<std::string>()});
+  if (json.contains("evidence")) tuned.evidence = evidence_from_json(json["evidence"]);
+  if (json.contains("lost")) tuned.lost = json["lost"].get<bool>();
   return tuned;
 }
 
@@ -84,6 +108,10 @@ Result<Json> read_file(const std::string& path) {
   return parsed;
 }
 
+tl::unexpected<Error> damaged(const std::string& path, const std::exception& e) {
+  return fail("'{}': damaged entry: {}: repair or remove it", path, e.what());
+}
+
 // What a section of the file knows for a device and these libraries, by problem or model.
 template <class Entry>
 Result<std::map<std::string, Entry>> entries_of(const Json& section, const std::string& device, const std::string& path,
@@ -94,7 +122,9 @@ Result<std::map<std::string, Entry>> entries_of(const Json& section, const std::
     auto devices = section.get<std::map<std::string, std::map<std::string, Named>>>();
     for (const auto& [name, entry] : devices[device][library_versions()]) entries[name] = from_json(entry);
   } catch (const Json::exception& e) {
-    return fail("'{}': damaged entry: {}: repair or remove it", path, e.what());
+    return damaged(path, e);
+  } catch (const std::out_of_range& e) {
+    return damaged(path, e);
   }
   return entries;
 }
@@ -148,10 +178,29 @@ Status TuningDatabase::save() {
   for (const auto& [problem, tuned] : problems_.added) json["devices"][device_][versions][problem] = to_json(tuned);
   for (const auto& [model, refined] : models_.added) json["models"][device_][versions][model] = to_json(refined);
   RUNG_CHECK(write_file_atomically(path_, dump_json(json, 1) + "\n"));
-  for (const auto& [problem, tuned] : problems_.added) saved_.insert(problem);
+  for (const auto& [problem, tuned] : problems_.added)
+    if (new_.contains(problem)) saved_.insert(problem);
   problems_.added.clear();
   models_.added.clear();
   return {};
+}
+
+void TuningDatabase::put(const std::string& problem, TunedProblem tuned) {
+  problems_.put(problem, std::move(tuned));
+  new_.insert(problem);
+}
+
+void TuningDatabase::mark_lost(const std::string& problem) {
+  const TunedProblem* known = find(problem);
+  if (!known || known->lost) return;
+  TunedProblem lost = *known;
+  lost.lost = true;
+  problems_.put(problem, std::move(lost));
+}
+
+size_t TuningDatabase::unsaved() const {
+  return static_cast<size_t>(
+      std::ranges::count_if(problems_.added, [&](const auto& entry) { return new_.contains(entry.first); }));
 }
 
 std::string default_database_path() {

@@ -12,6 +12,7 @@
 #include "base/status.hpp"
 #include "gemm/candidate_result.hpp"
 #include "gemm/choice.hpp"
+#include "gemm/evidence.hpp"
 
 namespace rung {
 
@@ -19,6 +20,8 @@ namespace rung {
 struct TunedProblem {
   KernelChoice choice;
   std::vector<Candidate> candidates;
+  std::optional<Evidence> evidence = {};  // none: put in by hand, or by an earlier version (then measured again)
+  bool lost = false;                      // the winner made a whole model slower
 };
 
 // What is known from choices tried on a whole model, one at a time.
@@ -35,7 +38,12 @@ class TuningDatabase {
 
   // Null: not known.
   const TunedProblem* find(const std::string& problem) const { return problems_.find(problem); }
-  void put(const std::string& problem, TunedProblem tuned) { problems_.put(problem, std::move(tuned)); }
+  void put(const std::string& problem, TunedProblem tuned);
+  // Was it put here, by this climb, and not read from the file? It is the best that is known now, sure or not.
+  bool is_new(const std::string& problem) const { return new_.contains(problem); }
+  bool is_old(const std::string& problem) const { return find(problem) && !is_new(problem); }
+  // The winner lost on a whole model: later climbs measure the problem again. Nothing where it is not known.
+  void mark_lost(const std::string& problem);
   const RefinedModel* find_model(const std::string& model) const { return models_.find(model); }
   void put_model(const std::string& model, RefinedModel refined) { models_.put(model, std::move(refined)); }
   // Merges what was put here into the file as it is now: other climbs may have written meanwhile. Another process's
@@ -44,7 +52,7 @@ class TuningDatabase {
   Status save();
   // Problems put here that are in the file, and that are not.
   size_t saved() const { return saved_.size(); }
-  size_t unsaved() const { return problems_.added.size(); }
+  size_t unsaved() const;
   const std::string& path() const { return path_; }
 
  private:
@@ -62,7 +70,7 @@ class TuningDatabase {
   std::string path_, device_;
   Section<TunedProblem> problems_;
   Section<RefinedModel> models_;
-  std::set<std::string> saved_;
+  std::set<std::string> new_, saved_;
   bool waited_ = false;  // for the lock, without getting it
 };
 

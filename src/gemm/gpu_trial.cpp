@@ -104,7 +104,7 @@ Status GpuTrial::enqueue_round(size_t launches) {
   return {};
 }
 
-Result<double> GpuTrial::median_us(double seconds) {
+Result<TrialTime> GpuTrial::time(double seconds) {
   size_t launches = std::max(kLaunches, inputs_.size());
   RUNG_TRY(auto graph, gpu::TimedGraph::record(operands_->queue(), [&] { return enqueue_round(launches); }));
   RUNG_CHECK(graph->replay());
@@ -114,7 +114,7 @@ Result<double> GpuTrial::median_us(double seconds) {
     RUNG_CHECK(graph->replay());
     us.push_back(graph->ms() * 1e3 / static_cast<double>(launches));
   }
-  return median(std::move(us));
+  return TrialTime{.us = median(us), .ci95 = median_interval(us)};
 }
 
 Result<Tensor> GpuTrial::result() {

@@ -4,6 +4,7 @@
 #pragma once
 #include "device/gpu/queue.hpp"
 #include "gemm/candidates.hpp"
+#include "gemm/trial_time.hpp"
 #include "ir/tensor.hpp"
 
 namespace rung {
@@ -37,8 +38,8 @@ class GpuTrial {
  public:
   // Binds the candidate. Errors: the row cannot run it (a library has no such algorithm), no memory.
   static Result<GpuTrial> make(const GpuTrialOperands& operands, const KernelCandidate& candidate);
-  // Median microseconds of one launch among many in one graph.
-  Result<double> median_us(double seconds);
+  // One launch among many in one graph, which is replayed for so many seconds, three times at least.
+  Result<TrialTime> time(double seconds);
   // The result of one launch, as f32.
   Result<Tensor> result();
 

@@ -26,7 +26,7 @@ Result<TrialMessage> run_candidate(const GpuTrialOperands& operands, const Trial
   RUNG_CHECK(operands.queue().wait());
   if (!result) return put_reason(message, result.error().message), message;
   message.error = distance(*result, yardstick);
-  RUNG_TRY(message.us, trial->median_us(job.seconds_each));
+  RUNG_TRY(message.time, trial->time(job.seconds_each));
   return message;
 }
 

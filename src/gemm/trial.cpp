@@ -8,6 +8,8 @@
 
 #include "base/random.hpp"
 #include "measure/clock.hpp"
+#include "measure/processor_time.hpp"
+#include "measure/statistics.hpp"
 
 namespace rung {
 namespace {
@@ -83,14 +85,15 @@ void Trial::run(cpu::Team& team) {
   team.run([&](int thread) { bound.run(team, thread, &fault); });
 }
 
-double Trial::median_us(cpu::Team& team, double seconds) {
+TrialTime Trial::time(cpu::Team& team, double seconds) {
   run(team);
-  std::vector<double> times;
+  std::vector<double> us;
+  const ProcessorSample before = processor_sample();
   const int64_t end = now_ns() + static_cast<int64_t>(seconds * 1e9);
-  do times.push_back(seconds_of([&] { run(team); }) * 1e6);
-  while (now_ns() < end || times.size() < kMinRuns);
-  std::nth_element(times.begin(), times.begin() + static_cast<ptrdiff_t>(times.size() / 2), times.end());
-  return times[times.size() / 2];
+  do us.push_back(seconds_of([&] { run(team); }) * 1e6);
+  while (now_ns() < end || us.size() < kMinRuns);
+  const double taken = share_taken(before, processor_sample(), team.size());
+  return {median(us), median_interval(us), taken};
 }
 
 Tensor Trial::result(cpu::Team& team) {

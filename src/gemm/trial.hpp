@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "gemm/candidates.hpp"
+#include "gemm/trial_time.hpp"
 #include "ir/tensor.hpp"
 #include "kernels/cpu/bind.hpp"
 
@@ -29,8 +30,8 @@ class Trial {
   // Binds the candidate. `working_set_bytes`: all weights of the model; copies of the constant operands are rotated to
   // stand for them, up to twice the last cache.
   Trial(const TrialOperands& operands, const KernelCandidate& candidate, size_t working_set_bytes);
-  // Median microseconds of one call on the whole team.
-  double median_us(cpu::Team& team, double seconds);
+  // One call on the whole team, timed again and again for so many seconds, seven times at least.
+  TrialTime time(cpu::Team& team, double seconds);
   // The result of one call, as f32.
   Tensor result(cpu::Team& team);
 

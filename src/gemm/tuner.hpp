@@ -29,15 +29,16 @@ struct TuneOptions {
 };
 
 // Tunes what the database does not know yet and puts it there; an entry whose kernel is gone, no longer supports its
-// problem or takes other parameters is tuned again, and so is one that ran out of time. A candidate replaces the
-// default only if it is at least 2 % faster. Problems that the budget does not reach stay untuned (their default row
-// runs). The caller saves the database.
+// problem or takes other parameters is tuned again, and so is one that ran out of time, and one of an earlier climb
+// that is not sure (evidence.hpp). What is measured again and comes out no surer than before leaves the entry as it
+// was. A candidate replaces the default only if it is at least 2 % faster. Problems that the budget does not reach stay
+// untuned (their default row runs). The caller saves the database.
 void tune(const std::vector<TuneTask>& tasks, TuningDatabase& database, const TuneOptions& options);
 
 // The fastest, or the first (the default) if none beats it by 2 %.
 size_t winner_of(const std::vector<Measured>& measured);
 
-// The database's winner, if it can still run the problem.
+// The database's winner, if it can still run the problem, and is sure or the best that this climb found.
 const TunedProblem* valid_entry(const TuningDatabase& database, const TuneTask& task);
 
 }  // namespace rung

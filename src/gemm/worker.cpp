@@ -30,8 +30,8 @@ void run_candidates(const WorkerJob& job, const std::vector<int>& indices, int y
   Tensor yardstick = Trial(operands, job.candidates[static_cast<size_t>(yardstick_index)], 0).result(team);
   for (int index : indices) {
     Trial trial(operands, job.candidates[static_cast<size_t>(index)], job.working_set_bytes);
-    TrialMessage message{index, 0, distance(trial.result(team), yardstick)};
-    message.us = trial.median_us(team, job.seconds_each);
+    TrialMessage message{.index = index, .error = distance(trial.result(team), yardstick)};
+    message.time = trial.time(team, job.seconds_each);
     if (write(fd, &message, sizeof message) != sizeof message) throw std::runtime_error("the climb is gone");
   }
 }
@@ -76,11 +76,11 @@ std::unique_ptr<Worker> start_worker(const WorkerJob& job, const std::vector<int
 
 void take(const TrialMessage& message, double tolerance, Measured& to) {
   if (message.reason[0])
-    to = {0, message.reason};
+    to = {{}, message.reason};
   else if (!(message.error <= tolerance))
-    to = {0, fmt::format("wrong result: relative L2 {:.2g} from the default's", message.error)};
-  else if (to.failure.empty() && (to.us == 0 || message.us < to.us))
-    to.us = message.us;
+    to = {{}, fmt::format("wrong result: relative L2 {:.2g} from the default's", message.error)};
+  else if (to.failure.empty() && (to.time.us == 0 || message.time.us < to.time.us))
+    to.time = message.time;
 }
 
 // Runs the candidates of one round; a candidate that kills the worker is marked and the rest go to a new one.
@@ -96,7 +96,8 @@ void run_round(const WorkerJob& job, std::vector<Measured>& results) {
     while (!left.empty()) {
       auto message = worker->next(job.hang_seconds);
       if (!message) {
-        results[static_cast<size_t>(left.front())] = {0, worker->failure().empty() ? "ended early" : worker->failure()};
+        results[static_cast<size_t>(left.front())] = {{},
+                                                      worker->failure().empty() ? "ended early" : worker->failure()};
         left.erase(left.begin());
         break;
       }
@@ -113,7 +114,7 @@ std::vector<Measured> measure_in_worker(const WorkerJob& job) {
   std::vector<Measured> results(job.candidates.size());
   for (int round = 0; round < 2; ++round) run_round(job, results);
   for (auto& result : results)
-    if (result.us == 0 && result.failure.empty()) result.failure = "no time left";
+    if (result.time.us == 0 && result.failure.empty()) result.failure = "no time left";
   return results;
 }
 

@@ -6,11 +6,12 @@
 #include <vector>
 
 #include "gemm/candidates.hpp"
+#include "gemm/trial_time.hpp"
 
 namespace rung {
 
 struct Measured {
-  double us = 0;        // 0: no time
+  TrialTime time;
   std::string failure;  // why there is none: "crashed: Segmentation fault", "hung for 5 s", "wrong result: ..."
 };
 
@@ -24,7 +25,7 @@ struct WorkerJob {
   std::function<bool()> out_of_time;  // asked between candidates; those left then fail with "no time left"
 };
 
-// One entry per candidate. Each is timed in two rounds, in turn, and keeps its better median.
+// One entry per candidate. Each is timed in two rounds, in turn, and keeps the one with the better median.
 std::vector<Measured> measure_in_worker(const WorkerJob& job);
 
 }  // namespace rung

@@ -108,7 +108,7 @@ double gemm_gflops(cpu::Team& team, DType dtype, double seconds) {
     if (!candidate.params.empty() || candidate.kernel->role == Role::fallback) continue;
     if (best > 0 && now_ns() >= end) break;
     Trial trial(operands, candidate, 0);
-    best = std::max(best, 2e-3 * static_cast<double>(m * n * k) / trial.median_us(team, 0.02));
+    best = std::max(best, 2e-3 * static_cast<double>(m * n * k) / trial.time(team, 0.02).us);
   }
   return best;
 }
@@ -201,6 +201,7 @@ std::vector<Choice> choices_of(const Plan& plan, const std::vector<TuneTask>& ta
     const auto* entry = valid_entry(database, task);
     if (!entry) continue;
     Choice choice{task.key, task.count, entry->choice.kernel, "fastest when tuned alone", entry->candidates};
+    if (Verdict sure = is_sure(*entry); !sure) choice.reason += "; not sure: " + sure.reason;
     auto used = plan.recipe.choices.find(task.key);
     if (used == plan.recipe.choices.end()) {
       choice.reason = "not used: the rung gemm is not in the plan";

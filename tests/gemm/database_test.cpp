@@ -45,6 +45,31 @@ TEST(TuningDatabase, GivesBackWhatWasSaved) {
   EXPECT_EQ(tuned->candidates[0].verdict, "chosen");
 }
 
+TEST(TuningDatabase, GivesBackHowSureAnEntryIs) {
+  TemporaryDirectory directory;
+  TuningDatabase database = open_database(directory / "tuning.json");
+  TunedProblem tuned = kTuned;
+  tuned.evidence = Evidence{1.5, {1.25, 1.75}, 0.125};
+  database.put("linear a", tuned);
+  ASSERT_TRUE(database.save());
+  TuningDatabase again = open_database(directory / "tuning.json");
+  EXPECT_FALSE(again.is_new("linear a"));
+  again.mark_lost("linear a");
+  EXPECT_EQ(again.unsaved(), 0u) << "nothing was tuned";
+  ASSERT_TRUE(again.save());
+  EXPECT_EQ(again.saved(), 0u);
+  TuningDatabase last = open_database(directory / "tuning.json");
+  const TunedProblem* read = last.find("linear a");
+  ASSERT_NE(read, nullptr);
+  EXPECT_TRUE(read->lost);
+  ASSERT_TRUE(read->evidence);
+  EXPECT_EQ(read->evidence->ratio, 1.5);
+  EXPECT_EQ(read->evidence->ci95.lo, 1.25);
+  EXPECT_EQ(read->evidence->ci95.hi, 1.75);
+  EXPECT_EQ(read->evidence->disturbance, 0.125);
+  EXPECT_EQ(read->candidates.size(), 1u);
+}
+
 TEST(TuningDatabase, GivesBackWhatWasTriedOnAModel) {
   TemporaryDirectory directory;
   TuningDatabase database = open_database(directory / "tuning.json");
@@ -185,6 +210,11 @@ std::string entry(const std::string& content, const std::string& versions = libr
   return R"({"version":1,"devices":{"test device":{")" + versions + R"(":)" + content + "}}}";
 }
 
+// A winner with this beside it.
+std::string entry_with(const std::string& field) {
+  return entry(R"({"p":{"kernel":"k","params":{},"candidates":[],)" + field + "}}");
+}
+
 const std::string kEntry = R"({"linear a":{"kernel":"linear_avx2","params":{},"candidates":[]}})";
 
 TEST(TuningDatabase, KnowsWhatAPersonWrote) {
@@ -266,12 +296,16 @@ TEST_P(DamagedDatabase, IsNotOverwrittenBySave) {
   EXPECT_EQ(*read_text_file(path), GetParam());
 }
 
-INSTANTIATE_TEST_SUITE_P(, DamagedDatabase,
-                         testing::Values("", "{", "[]", R"({"version":2,"devices":{}})", R"({"version":1})",
-                                         R"({"version":1,"devices":[]})",
-                                         R"({"version":1,"devices":{"test device":7}})", entry("7"),
-                                         entry(R"({"p":{"kernel":3}})"),
-                                         entry(R"({"p":{"kernel":"k","params":{},"candidates":[{}]}})")));
+INSTANTIATE_TEST_SUITE_P(
+    , DamagedDatabase,
+    testing::Values("", "{", "[]", R"({"version":2,"devices":{}})", R"({"version":1})", R"({"version":1,"devices":[]})",
+                    R"({"version":1,"devices":{"test device":7}})", entry("7"), entry(R"({"p":{"kernel":3}})"),
+                    entry(R"({"p":{"kernel":"k","params":{},"candidates":[{}]}})"), entry_with(R"("lost":1)"),
+                    entry_with(R"("evidence":3)"), entry_with(R"("evidence":{"ratio":1,"ci95":[1],"disturbance":0})"),
+                    entry_with(R"("evidence":{"ratio":1,"ci95":[1,null],"disturbance":0})"),
+                    entry_with(R"("evidence":{"ratio":2,"ci95":[1,1.5],"disturbance":0})"),
+                    entry_with(R"("evidence":{"ratio":1,"ci95":[-1,1],"disturbance":0})"),
+                    entry_with(R"("evidence":{"ratio":1,"ci95":[1,1],"disturbance":-1})")));
 
 TEST(TuningDatabase, SaysThatItsFolderCannotBeWritten) {
   TemporaryDirectory directory;

@@ -43,7 +43,7 @@ class TrialCopies : public testing::Test {
     EXPECT_EQ(operands.constant_bytes(), 256u);
     Trial trial(operands, {&kSum, {}}, working_set_bytes);
     weights_given.clear();
-    EXPECT_NEAR(trial.median_us(team, 100e-6), 1, 1e-9);
+    EXPECT_NEAR(trial.time(team, 100e-6).us, 1, 1e-9);
     EXPECT_EQ(weights_given.size(), 101u) << "one that is not timed, and 100 us of timed ones";
     return std::set<const void*>(weights_given.begin(), weights_given.end()).size();
   }
@@ -64,7 +64,7 @@ TEST_F(TrialCopies, HoldTheSameValues) {
   Trial trial(operands, {&kSum, {}}, 3 * 256);
   weights_given.clear();
   const float first = trial.result(team).as<float>()[0];
-  trial.median_us(team, 0);
+  trial.time(team, 0);
   for (const void* weights : weights_given) EXPECT_EQ(std::memcmp(weights, operands.addresses()[1], 256), 0);
   EXPECT_EQ(trial.result(team).as<float>()[0], first);
 }
@@ -74,7 +74,7 @@ TEST_F(TrialCopies, AreTimedSevenTimesAtLeast) {
   TrialOperands operands(problem);
   Trial trial(operands, {&kSum, {}}, 0);
   weights_given.clear();
-  trial.median_us(team, 0);
+  trial.time(team, 0);
   EXPECT_EQ(weights_given.size(), 1u + 7u);
 }
 

@@ -6,14 +6,14 @@ namespace rung {
 namespace {
 
 TEST(Winner, IsTheDefaultUnlessAnotherIsClearlyFaster) {
-  EXPECT_EQ(winner_of({{100, ""}, {99, ""}, {98.5, ""}}), 0u);
-  EXPECT_EQ(winner_of({{100, ""}, {97, ""}, {98, ""}}), 1u);
-  EXPECT_EQ(winner_of({{100, ""}, {97, ""}, {90, ""}}), 2u);
+  EXPECT_EQ(winner_of({{{100, {}}, ""}, {{99, {}}, ""}, {{98.5, {}}, ""}}), 0u);
+  EXPECT_EQ(winner_of({{{100, {}}, ""}, {{97, {}}, ""}, {{98, {}}, ""}}), 1u);
+  EXPECT_EQ(winner_of({{{100, {}}, ""}, {{97, {}}, ""}, {{90, {}}, ""}}), 2u);
 }
 
 TEST(Winner, IsNeverACandidateThatFailed) {
-  EXPECT_EQ(winner_of({{100, ""}, {0, "crashed: Aborted"}}), 0u);
-  EXPECT_EQ(winner_of({{0, "crashed: Aborted"}, {0, "hung"}, {300, ""}}), 2u);
+  EXPECT_EQ(winner_of({{{100, {}}, ""}, {{0, {}}, "crashed: Aborted"}}), 0u);
+  EXPECT_EQ(winner_of({{{0, {}}, "crashed: Aborted"}, {{0, {}}, "hung"}, {{300, {}}, ""}}), 2u);
 }
 
 TEST(Tuner, RemembersEveryCandidateWithAVerdict) {

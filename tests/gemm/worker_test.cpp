@@ -66,7 +66,7 @@ std::vector<Measured> measure(const std::vector<const Kernel*>& kernels,
 
 TEST(Worker, TimesEveryCandidate) {
   for (const Measured& measured : measure({&kCopy, &kCopy})) {
-    EXPECT_GT(measured.us, 0);
+    EXPECT_GT(measured.time.us, 0);
     EXPECT_EQ(measured.failure, "");
   }
 }
@@ -75,7 +75,7 @@ TEST(Worker, ACrashCostsTheCrashedCandidateOnly) {
   auto results = measure({&kCopy, &kAbort, &kCopy, &kSegfault, &kCopy});
   EXPECT_THAT(results[1].failure, HasSubstr("crashed: Aborted"));
   EXPECT_THAT(results[3].failure, HasSubstr("crashed: Segmentation fault"));
-  for (size_t i : {0, 2, 4}) EXPECT_GT(results[i].us, 0) << results[i].failure;
+  for (size_t i : {0, 2, 4}) EXPECT_GT(results[i].time.us, 0) << results[i].failure;
 }
 
 TEST(Worker, AnExceptionStaysInItsProcess) {
@@ -88,8 +88,8 @@ TEST(Worker, AnExceptionStaysInItsProcess) {
   }
   if (getpid() != test) _exit(99);  // the child, gone on as if it were the climb
   EXPECT_EQ(results[1].failure, "worker exited with 1");
-  EXPECT_GT(results[0].us, 0);
-  EXPECT_GT(results[2].us, 0);
+  EXPECT_GT(results[0].time.us, 0);
+  EXPECT_GT(results[2].time.us, 0);
 }
 
 TEST(Worker, IgnoresSignalsThatTheClimbDecidesOn) {
@@ -99,28 +99,28 @@ TEST(Worker, IgnoresSignalsThatTheClimbDecidesOn) {
 TEST(Worker, AHangCostsTheHungCandidateOnly) {
   auto results = measure({&kCopy, &kHang, &kCopy});
   EXPECT_THAT(results[1].failure, HasSubstr("hung for 0.3 s"));
-  EXPECT_GT(results[0].us, 0);
-  EXPECT_GT(results[2].us, 0);
+  EXPECT_GT(results[0].time.us, 0);
+  EXPECT_GT(results[2].time.us, 0);
 }
 
 TEST(Worker, ADefaultThatCrashesDoesNotTakeTheOthersAlong) {
   auto results = measure({&kSegfault, &kCopy, &kCopy});
   EXPECT_THAT(results[0].failure, HasSubstr("crashed"));
-  EXPECT_GT(results[1].us, 0) << results[1].failure;
-  EXPECT_GT(results[2].us, 0) << results[2].failure;
+  EXPECT_GT(results[1].time.us, 0) << results[1].failure;
+  EXPECT_GT(results[2].time.us, 0) << results[2].failure;
 }
 
 TEST(Worker, ACandidateThatEndsTheProcessIsMarked) {
   auto results = measure({&kCopy, &kLeave, &kCopy});
   EXPECT_EQ(results[1].failure, "ended early");
-  EXPECT_GT(results[2].us, 0) << results[2].failure;
+  EXPECT_GT(results[2].time.us, 0) << results[2].failure;
 }
 
 TEST(Worker, MarksWrongResults) {
   auto results = measure({&kCopy, &kTwice, &kNaN});
   EXPECT_THAT(results[1].failure, HasSubstr("wrong result: relative L2 1"));
   EXPECT_THAT(results[2].failure, HasSubstr("wrong result"));
-  EXPECT_EQ(results[1].us, 0);
+  EXPECT_EQ(results[1].time.us, 0);
 }
 
 void slightly_off(const cpu::Call& call) { scale(call, 1.00005f); }
@@ -171,7 +171,7 @@ TEST(Worker, KeepsTheBetterOfTwoRounds) {
     us_by_process = rounds;
     auto results = measure({&kernel});
     EXPECT_EQ(*processes, 2);
-    EXPECT_NEAR(results[0].us, 100, 1e-6);
+    EXPECT_NEAR(results[0].time.us, 100, 1e-6);
   }
   munmap(shared, sizeof(int));
 }
@@ -186,7 +186,7 @@ TEST(Distance, IsRelativeToTheWanted) {
 TEST(Worker, StopsBetweenCandidatesWhenTimeIsUp) {
   int asked = 0;
   auto results = measure({&kCopy, &kCopy, &kCopy}, [&] { return ++asked > 1; });
-  EXPECT_GT(results[0].us, 0);
+  EXPECT_GT(results[0].time.us, 0);
   EXPECT_EQ(results[2].failure, "no time left");
 }
 

@@ -47,14 +47,14 @@ class ScriptedClimb : public testing::Test {
     target = rows.target();
   }
 
-  // What a climb before this one measured for softmax, the winner first.
+  // What a climb before this one measured for softmax on a quiet machine, the winner first.
   void know_softmax(const std::vector<std::pair<std::string, double>>& kernels) {
     auto built = build_plan(subject.model.graph, {}, {.target = &target});
     ASSERT_TRUE(built) << built.error().message;
     auto database = TuningDatabase::open(options.database_path, target.fingerprint);
     ASSERT_TRUE(database) << database.error().message;
     softmax_problem = built->plan.steps[0].problem;
-    TunedProblem tuned{{kernels[0].first, {}}, {}};
+    TunedProblem tuned{{kernels[0].first, {}}, {}, Evidence{}};
     for (const auto& [name, us] : kernels) tuned.candidates.push_back({name, {}, us, "measured"});
     database->put(softmax_problem, std::move(tuned));
     ASSERT_TRUE(database->save());
