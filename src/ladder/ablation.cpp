@@ -8,11 +8,12 @@ namespace rung {
 
 Status Climber::ablate() {
   for (const Rung& rung : ladder()) {
-    if (!accepted_.contains(rung.name) || rung.name == "tune") continue;  // tune's choices go with the rung gemm
+    const bool tune = rung.name == "tune";
+    if (!accepted_.contains(rung.name) || (tune && accepted_.contains("gemm"))) continue;  // its choices go with gemm
     RUNG_CHECK(tell("without " + std::string(rung.name)));
     if (!has_time_to_try()) break;
     Recipe recipe = current_.recipe;
-    rung.remove(recipe);
+    (tune ? *rung_named("gemm") : rung).remove(recipe);
     auto without = bench_->attempt(std::move(recipe));
     if (device_failed(without)) return tl::unexpected(without.error());
     if (!without) continue;

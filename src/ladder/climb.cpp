@@ -180,32 +180,73 @@ void Climber::refuse(Receipt receipt, std::string reason) {
 }
 
 Status Climber::try_step(const std::vector<const Rung*>& rungs, int number) {
-  Receipt receipt{.before_ms = current_ms_, .attempt = number};
-  Recipe recipe = current_.recipe;
-  for (const Rung* rung : rungs) {
-    receipt.name += (receipt.name.empty() ? "" : "+") + std::string(rung->name);
-    rung->apply(recipe);
-  }
+  Receipt receipt{.before_ms = current_ms_, .ms = current_ms_, .attempt = number};
+  for (const Rung* rung : rungs) receipt.name += (receipt.name.empty() ? "" : "+") + std::string(rung->name);
   receipt.kernels = static_cast<int>(current_.plan->steps.size());
   if (!has_time_to_try()) return refuse(std::move(receipt), std::string(kNoTime)), Status{};
-  auto candidate = bench_->attempt(std::move(recipe), tuned_after(*rungs.back()));
-  if (device_failed(candidate)) return tl::unexpected(candidate.error());
-  if (!candidate) return refuse(std::move(receipt), "cannot be built: " + candidate.error().message), Status{};
-  for (const Rung* rung : rungs) {
-    for (auto& note : notes_of(candidate->passes, rung->name)) receipt.notes.push_back(std::move(note));
-    if (rung->name != "capture") continue;
-    for (const auto& note : candidate->session->recorder().capture_notes()) receipt.notes.push_back("capture: " + note);
-  }
-  receipt.kernels = static_cast<int>(candidate->plan->steps.size());
-  receipt.rel_l2 = candidate->rel_l2;
-  receipt.max_abs = candidate->max_abs;
-  if (same_launches(*candidate->plan, *current_.plan))
-    return refuse(std::move(receipt), "changes nothing here"), Status{};
-  if (!candidate->right) return refuse(std::move(receipt), "wrong answer: " + candidate->reason), Status{};
-  RUNG_TRY(bool accepted, decide(std::move(receipt), std::move(*candidate)));
-  if (accepted)
+  RUNG_TRY(StepTrial trial, build_step(rungs, std::move(receipt)));
+  if (trial.candidate) RUNG_CHECK(judge_step(trial));
+  RUNG_TRY(bool changed, measure_again(rungs, trial));
+  if (changed) RUNG_CHECK(judge_step(trial));
+  if (trial.candidate && !trial.receipt.accepted && rungs.size() == 1) RUNG_CHECK(take_apart(*rungs[0], trial));
+  if (enter(std::move(trial.receipt), std::move(trial.candidate)))
     for (const Rung* rung : rungs) accepted_.insert(std::string(rung->name));
   return {};
+}
+
+Result<StepTrial> Climber::build_step(const std::vector<const Rung*>& rungs, Receipt receipt) {
+  Recipe recipe = current_.recipe;
+  for (const Rung* rung : rungs) rung->apply(recipe);
+  auto candidate = bench_->attempt(std::move(recipe), tuned_after(*rungs.back()));
+  if (device_failed(candidate)) return tl::unexpected(candidate.error());
+  StepTrial trial{std::move(receipt), std::nullopt};
+  if (!candidate) {
+    trial.receipt.reason = "cannot be built: " + candidate.error().message;
+    return trial;
+  }
+  for (const Rung* rung : rungs) {
+    for (auto& note : notes_of(candidate->passes, rung->name)) trial.receipt.notes.push_back(std::move(note));
+    if (rung->name != "capture") continue;
+    for (const auto& note : candidate->session->recorder().capture_notes())
+      trial.receipt.notes.push_back("capture: " + note);
+  }
+  if (!same_launches(*candidate->plan, *current_.plan))
+    trial.candidate = std::move(*candidate);
+  else
+    trial.receipt.reason = "changes nothing here";
+  return trial;
+}
+
+Status Climber::judge_step(StepTrial& trial) {
+  Attempt& candidate = *trial.candidate;
+  trial.receipt.kernels = static_cast<int>(candidate.plan->steps.size());
+  trial.receipt.rel_l2 = candidate.rel_l2;
+  trial.receipt.max_abs = candidate.max_abs;
+  if (!candidate.right) return trial.receipt.reason = "wrong answer: " + candidate.reason, Status{};
+  RUNG_TRY(trial.receipt, decide(std::move(trial.receipt), candidate));
+  return {};
+}
+
+Result<bool> Climber::measure_again(const std::vector<const Rung*>& rungs, StepTrial& trial) {
+  if (!trial.is_slower()) return false;
+  const Recipe lost = trial.candidate->recipe;
+  const Receipt receipt = trial.receipt;
+  bool doubted = false;
+  for (const auto& [problem, choice] : lost.choices) {
+    if (current_.recipe.choices.contains(problem) || !bench_->database().is_old(problem)) continue;
+    bench_->database().mark_lost(problem);
+    doubted = true;
+  }
+  if (!doubted || !has_time_to_try()) return false;
+  trial.candidate.reset();  // its memory
+  RUNG_TRY(trial, build_step(rungs, {.name = receipt.name,
+                                     .before_ms = receipt.before_ms,
+                                     .ms = receipt.before_ms,
+                                     .kernels = receipt.kernels,
+                                     .attempt = receipt.attempt}));
+  if (!trial.candidate || !(trial.candidate->recipe == lost)) return trial.candidate.has_value();
+  trial.receipt = receipt;
+  return false;
 }
 
 Result<InterleaveResult> Climber::race(Session& a, Session& b, double seconds, double half_width) {
@@ -219,7 +260,7 @@ Result<InterleaveResult> Climber::race(Session& a, Session& b, double seconds, d
   return raced;
 }
 
-Result<bool> Climber::decide(Receipt receipt, Attempt candidate) {
+Result<Receipt> Climber::decide(Receipt receipt, Attempt& candidate) {
   double pairs_s = kRacePairs * 4 * current_ms_ * 1e-3;  // each side once in a pair, and once before to warm up
   double least = std::min(budget_.share(kRaceShare), kRaceSeconds);
   double seconds = std::max(0.3, std::clamp(pairs_s, least, kRaceMostShare * budget_.total()));
@@ -229,14 +270,17 @@ Result<bool> Climber::decide(Receipt receipt, Attempt candidate) {
   receipt.ratio = raced.ratio.ratio;
   receipt.ci95 = {raced.ratio.lo, raced.ratio.hi};
   receipt.accepted = raced.ratio.lo > 1;
-  if (receipt.accepted) {
+  if (receipt.accepted)
     receipt.reason = fmt::format("{:.2f} x faster", raced.ratio.ratio);
-    current_ = std::move(candidate);
-  } else {
+  else
     receipt.reason = raced.ratio.hi < 1 ? fmt::format("slower: {:.2f} x", raced.ratio.ratio) : "no clear difference";
-  }
-  current_ms_ = (receipt.accepted ? raced.median_b : raced.median_a) * 1e3;
-  receipt.ms = current_ms_;
+  receipt.ms = (receipt.accepted ? raced.median_b : raced.median_a) * 1e3;
+  return receipt;
+}
+
+bool Climber::enter(Receipt receipt, std::optional<Attempt> candidate) {
+  current_ms_ = receipt.ms;
+  if (receipt.accepted) current_ = std::move(*candidate);
   result_.rungs.push_back(receipt);
   return receipt.accepted;
 }

@@ -5,6 +5,7 @@
 
 #include "ladder/climb.hpp"
 #include "ladder/rungs.hpp"
+#include "ladder/split.hpp"
 #include "measure/interleave.hpp"
 
 namespace rung {
@@ -12,6 +13,19 @@ namespace rung {
 // Alternatives to what single problems chose: how many there were, were tried on the whole model, and were kept.
 struct RefineCounts {
   size_t trials = 0, tried = 0, kept = 0;
+};
+
+// One of them on the whole model.
+struct ChoiceTrial {
+  double ratio = 0;      // of speeds; 0: it was not kept
+  bool settled = false;  // kept, wrong, or shown to gain too little: it need not be tried again
+};
+
+// A rung, or several, on top of what was accepted: what was built and what its receipt says.
+struct StepTrial {
+  Receipt receipt;
+  std::optional<Attempt> candidate;  // none: it cannot be built, or launches what runs already
+  bool is_slower() const { return candidate && candidate->right && receipt.ci95.hi < 1; }
 };
 
 class Climber {
@@ -30,12 +44,25 @@ class Climber {
   int tuned_after(const Rung& rung) const;
   // One step: these rungs on top of what was accepted, judged as one.
   Status try_step(const std::vector<const Rung*>& rungs, int number);
+  Result<StepTrial> build_step(const std::vector<const Rung*>& rungs, Receipt receipt);
+  // Is it right, and faster than the current attempt? The receipt says so.
+  Status judge_step(StepTrial& trial);
+  // Measures again what earlier climbs found of the problems that the trial brought: true if other kernels came of it.
+  Result<bool> measure_again(const std::vector<const Rung*>& rungs, StepTrial& trial);
+  // Puts the parts that win, if there are any, in the place of a trial that does not.  split.cpp
+  Status take_apart(const Rung& rung, StepTrial& trial);
+  Split split_of(const Rung& rung, const Attempt& candidate) const;
+  Status try_parts(std::span<const Part> parts, Split& split);
+  Result<Standing> race_parts(std::span<const Part> parts, Split& split);
+  Status try_halves(std::span<const Part> parts, Split& split);
+  // The current recipe with tuned kernels, each of them the one that runs now.
+  Recipe with_own_kernels() const;
   // Rungs that gain nothing alone may gain together (a fusion needs the kernels that tuning finds).
   Status try_open_rungs_together();
   Status refine_choices(int number);  // refine.cpp
-  Result<bool> resume_choices(const RefinedModel& known);
+  Status resume_choices(RefinedModel& known);
   Result<RefineCounts> try_choices(RefinedModel& refined, double seconds, std::vector<std::string>& notes);
-  Result<double> try_choice(const std::string& key, const KernelChoice& choice, double seconds);
+  Result<ChoiceTrial> try_choice(const std::string& key, const KernelChoice& choice, double seconds);
   void remember(const std::string& model, RefinedModel refined);
   Status ablate();  // ablation.cpp
   Status race_baseline();
@@ -46,8 +73,10 @@ class Climber {
   bool has_time_to_try() const;
   // Receipts of what could not be accepted, with the reason.
   void refuse(Receipt receipt, std::string reason);
-  // Times `candidate` against the current attempt, and keeps it if it is clearly faster: true.
-  Result<bool> decide(Receipt receipt, Attempt candidate);
+  // Times `candidate` against the current attempt; the receipt says whether it is clearly faster.
+  Result<Receipt> decide(Receipt receipt, Attempt& candidate);
+  // The candidate takes the current attempt's place if the receipt says so: true.
+  bool enter(Receipt receipt, std::optional<Attempt> candidate);
   Result<InterleaveResult> race(Session& a, Session& b, double seconds, double half_width);
   Status tell(const std::string& what);  // progress; "interrupted" if so
   Result<Latency> measure_latency(Session& session, double seconds);
@@ -60,6 +89,7 @@ class Climber {
   double current_ms_ = 0;  // of current_, as last measured
   double baseline_build_s_ = 0;
   std::set<std::string, std::less<>> accepted_;
+  std::set<std::string> unsettled_;  // alternatives that this climb tried on the model, and no race settled
   ClimbResult result_;
   size_t stages_done_ = 0, stages_ = 1;
 };

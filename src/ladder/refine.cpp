@@ -17,6 +17,7 @@ constexpr double kNear = 1.3;           // alone, a candidate this close to the 
 constexpr double kBudgetShare = 0.2;    // of the whole climb
 constexpr size_t kMaxAlternatives = 4;  // per problem
 constexpr double kRaceSeconds = 0.6, kRaceHalfWidth = 0.002;
+constexpr double kMayGain = 1.02;  // an interval that reaches further does not settle that an alternative gains nothing
 constexpr double kVisible = 2 * kRaceHalfWidth;  // of a run; no race shows what a problem this short gains
 
 double best_us(const TunedProblem& tuned) {
@@ -83,30 +84,33 @@ bool is_tune_outdated(const std::vector<Receipt>& receipts) {
   return last != receipts.rend() && std::any_of(receipts.rbegin(), last, [](const Receipt& r) { return r.accepted; });
 }
 
-// Keeps the alternative if the model is faster with it: the ratio, else 0.
-Result<double> Climber::try_choice(const std::string& key, const KernelChoice& choice, double seconds) {
+// Keeps the alternative if the model is faster with it.
+Result<ChoiceTrial> Climber::try_choice(const std::string& key, const KernelChoice& choice, double seconds) {
   Recipe recipe = current_.recipe;
   recipe.choices[key] = choice;
   auto candidate = bench_->attempt_as_is(std::move(recipe));
   if (device_failed(candidate)) return tl::unexpected(candidate.error());
-  if (!candidate || !candidate->right) return 0;
+  if (!candidate || !candidate->right) return ChoiceTrial{.settled = true};
   RUNG_TRY(InterleaveResult raced, race(*current_.session, *candidate->session, seconds, kRaceHalfWidth));
-  if (raced.ratio.lo <= 1) return 0;
+  if (raced.ratio.lo <= 1) return ChoiceTrial{.settled = raced.ratio.hi <= kMayGain};
   current_ = std::move(*candidate);
-  return raced.ratio.ratio;
+  return ChoiceTrial{.ratio = raced.ratio.ratio, .settled = true};
 }
 
-// Goes on from what earlier climbs kept for the model: false if that cannot be built, or is wrong.
-Result<bool> Climber::resume_choices(const RefinedModel& known) {
-  Recipe recipe = current_.recipe;
-  for (auto& [problem, choice] : recipe.choices)
-    if (auto kept = known.kept.find(problem); kept != known.kept.end()) choice = kept->second;
-  if (recipe == current_.recipe) return true;
-  auto candidate = bench_->attempt_as_is(std::move(recipe));
-  if (device_failed(candidate)) return tl::unexpected(candidate.error());
-  if (!candidate || !candidate->right) return false;
-  current_ = std::move(*candidate);
-  return true;
+// Goes on from what earlier climbs kept for the model; what cannot be built, is wrong or clearly loses now is
+// forgotten.
+Status Climber::resume_choices(RefinedModel& known) {
+  Split split{.base = current_.recipe, .parts = {}, .clock = Budget(budget_.share(kBudgetShare)), .keeps_ties = true};
+  for (const auto& [problem, choice] : current_.recipe.choices)
+    if (auto kept = known.kept.find(problem); kept != known.kept.end() && !(kept->second == choice))
+      split.parts.push_back({.problem = problem, .choice = kept->second, .pass = {}});
+  if (split.parts.empty()) return {};
+  RUNG_CHECK(try_parts(split.parts, split));
+  std::erase_if(known.kept, [&](const auto& kept) {
+    return std::ranges::find(split.lost, text_of(kept.first, kept.second)) != split.lost.end();
+  });
+  if (split.best) current_ = std::move(*split.best);
+  return {};
 }
 
 void Climber::remember(const std::string& model, RefinedModel refined) {
@@ -117,8 +121,10 @@ void Climber::remember(const std::string& model, RefinedModel refined) {
 // Tries what is left to try within `seconds`; `refined` learns of it.
 Result<RefineCounts> Climber::try_choices(RefinedModel& refined, double seconds, std::vector<std::string>& notes) {
   Budget clock(seconds);
+  std::set<std::string> tried = refined.tried;
+  tried.insert(unsettled_.begin(), unsettled_.end());
   std::vector<ModelTrial> trials =
-      trials_of(bench_->tasks_of(*current_.plan), bench_->database(), current_.recipe, refined.tried);
+      trials_of(bench_->tasks_of(*current_.plan), bench_->database(), current_.recipe, tried);
   if (size_t dropped = drop_short(trials, kVisible * current_ms_ * 1e3))
     notes.push_back(fmt::format("{} alternatives left out: their problems take less than {:.1f} % of a run", dropped,
                                 100 * kVisible));
@@ -129,30 +135,30 @@ Result<RefineCounts> Climber::try_choices(RefinedModel& refined, double seconds,
     const KernelChoice& current = current_.recipe.choices.at(trial.key);
     const KernelChoice choice = changed(current, trial.choice);  // an earlier trial may have changed another parameter
     const std::string replaced = text_of(trial.key, current);
-    RUNG_TRY(double ratio, try_choice(trial.key, choice, std::clamp(clock.left(), 0.1, kRaceSeconds)));
-    refined.tried.insert(text_of(trial.key, choice));
-    if (ratio == 0) continue;
+    RUNG_TRY(ChoiceTrial done, try_choice(trial.key, choice, std::clamp(clock.left(), 0.1, kRaceSeconds)));
+    (done.settled ? refined.tried : unsettled_).insert(text_of(trial.key, choice));
+    if (done.ratio == 0) continue;
     ++counts.kept;
     refined.kept[trial.key] = choice;
     refined.tried.insert(replaced);
-    notes.push_back(fmt::format("{} is {:.3f} x faster in the model", text_of(trial.key, choice), ratio));
+    notes.push_back(fmt::format("{} is {:.3f} x faster in the model", text_of(trial.key, choice), done.ratio));
   }
   return counts;
 }
 
 Status Climber::refine_choices(int number) {
-  Receipt receipt{.name = "tune", .before_ms = current_ms_, .attempt = number};
+  Receipt receipt{.name = "tune", .before_ms = current_ms_, .ms = current_ms_, .attempt = number};
   receipt.kernels = static_cast<int>(current_.plan->steps.size());
-  if (!current_.recipe.tuned_kernels) return refuse(std::move(receipt), "needs the rung gemm"), Status{};
+  if (!current_.recipe.tuned_kernels && options_.skip.contains("gemm"))
+    return refuse(std::move(receipt), "needs the rung gemm"), Status{};
   if (!has_time_to_try()) return refuse(std::move(receipt), std::string(kNoTime)), Status{};
+  const Recipe own = with_own_kernels();  // where the rung gemm was lost, its single choices may still win
   Attempt start = std::move(current_);
-  RUNG_TRY(current_, bench_->attempt(start.recipe));
+  RUNG_TRY(current_, bench_->attempt(own));
   const std::string model = name_of_model(subject_.model.name, bench_->tasks_of(*current_.plan));
   RefinedModel refined;
-  if (const RefinedModel* known = bench_->database().find_model(model)) {
-    RUNG_TRY(bool resumed, resume_choices(*known));
-    if (resumed) refined = *known;
-  }
+  if (const RefinedModel* known = bench_->database().find_model(model)) refined = *known;
+  RUNG_CHECK(resume_choices(refined));
   if (!refined.tried.empty())
     receipt.notes.push_back(fmt::format("{} alternatives tried on the whole model by earlier climbs, {} kept",
                                         refined.tried.size(), refined.kept.size()));
@@ -162,7 +168,7 @@ Status Climber::refine_choices(int number) {
   if (!counts) return tl::unexpected(counts.error());
   receipt.notes.push_back(fmt::format("{} of {} alternatives tried on the whole model, {} kept", counts->tried,
                                       counts->trials, counts->kept));
-  if (current_.recipe == start.recipe) {
+  if (current_.recipe == own) {
     current_ = std::move(start);
     return refuse(std::move(receipt),
                   tried ? "no alternative is clearly faster in the model" : "no near-best alternatives, or no time"),
@@ -172,8 +178,8 @@ Status Climber::refine_choices(int number) {
   current_ = std::move(start);
   receipt.rel_l2 = candidate.rel_l2;
   receipt.max_abs = candidate.max_abs;
-  RUNG_TRY(bool accepted, decide(std::move(receipt), std::move(candidate)));
-  if (accepted) accepted_.insert("tune");
+  RUNG_TRY(receipt, decide(std::move(receipt), candidate));
+  if (enter(std::move(receipt), std::move(candidate))) accepted_.insert("tune");
   return {};
 }
 

@@ -97,6 +97,13 @@ TEST_F(TuneRung, RefusesAGainWhoseIntervalHoldsATie) {
   EXPECT_EQ(softmax_of(outcome), "softmax_fast");
 }
 
+TEST_F(TuneRung, TriesAgainWhatNoRaceSettled) {
+  EXPECT_THAT(receipt_of(climbed_with_other(scripted::erratic<395>), "tune").notes,
+              testing::Contains("1 of 1 alternatives tried on the whole model, 0 kept"));
+  EXPECT_THAT(receipt_of(climbed(), "tune").notes,
+              testing::Contains(StartsWith("1 of 1 alternatives tried on the whole model")));
+}
+
 bool other_is_broken = false;
 void breaks_later(const cpu::Call& call) {
   scripted::answer(call, 200);
