@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "linear_case.hpp"
 
 namespace rung::cpu {
@@ -81,7 +83,12 @@ TEST_P(LinearRow, TakesMixedTypes) {
 }
 
 TEST_P(LinearRow, MatchesF64LoopForEveryTunable) {
-  for (LinearCase c : typed({.m = 37, .n = 100, .k = 800, .bias = true, .threads = 2})) {
+  const LinearCase plain{.m = 37, .n = 100, .k = 800, .bias = true, .threads = 2};
+  LinearCase with_epilogue = plain;
+  with_epilogue.activation = Activation::gelu, with_epilogue.residual = true, with_epilogue.x_gap = 3;
+  std::vector<LinearCase> cases = typed(plain), more = typed(with_epilogue);
+  cases.insert(cases.end(), more.begin(), more.end());
+  for (LinearCase c : cases) {
     if (!row().tunables) continue;
     for (const Tunable& tunable : row().tunables(problem_of(c)))
       for (int64_t value : tunable.values) {
@@ -110,6 +117,19 @@ TEST_P(LinearRow, GivesTheSameBitsOnEveryReplayAndForAnyThreadCount) {
       EXPECT_EQ(once[0], run_row(row(), c, data, 1)[0]) << c.text();
     }
   }
+}
+
+// The library's product must stay a candidate whatever a fusion moved into it.
+TEST(OneDnnRow, OffersItsPlainProductAndTheEpilogueApart) {
+  const Kernel& row = **std::ranges::find(kernels_for("linear"), std::string_view("linear_onednn"), &Kernel::name);
+  const auto offers = [&](const LinearCase& c) {
+    const std::vector<Tunable> tunables = row.tunables(problem_of(c));
+    return std::ranges::find(tunables, std::string_view("apart"), &Tunable::name) != tunables.end();
+  };
+  if (!cpu_info().avx2) GTEST_SKIP() << "the processor has no AVX2";
+  EXPECT_FALSE(offers({.m = 4, .n = 64, .k = 64, .bias = true})) << "nothing to do apart";
+  EXPECT_TRUE(offers({.m = 4, .n = 64, .k = 64, .residual = true}));
+  EXPECT_TRUE(offers({.m = 4, .n = 64, .k = 64, .activation = Activation::gelu, .bias = true, .threads = 2}));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, LinearRow, testing::ValuesIn(kernels_for("linear").begin(), kernels_for("linear").end()),
