@@ -38,7 +38,7 @@ class GpuTrial {
  public:
   // Binds the candidate. Errors: the row cannot run it (a library has no such algorithm), no memory.
   static Result<GpuTrial> make(const GpuTrialOperands& operands, const KernelCandidate& candidate);
-  // One launch among many in one graph, which is replayed for so many seconds, three times at least.
+  // One launch among many in one graph, which is replayed for `seconds`, three times at least.
   Result<TrialTime> time(double seconds);
   // The result of one launch, as f32.
   Result<Tensor> result();

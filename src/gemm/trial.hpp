@@ -30,7 +30,7 @@ class Trial {
   // Binds the candidate. `working_set_bytes`: all weights of the model; copies of the constant operands are rotated to
   // stand for them, up to twice the last cache.
   Trial(const TrialOperands& operands, const KernelCandidate& candidate, size_t working_set_bytes);
-  // One call on the whole team, timed again and again for so many seconds, seven times at least.
+  // One call on the whole team, timed again and again for `seconds`, seven times at least.
   TrialTime time(cpu::Team& team, double seconds);
   // The result of one call, as f32.
   Tensor result(cpu::Team& team);
