@@ -79,7 +79,9 @@ TEST(JudgeOfMasks, HoldsNaNToItsPlace) {
     ASSERT_TRUE(as_one_op) << as_one_op.error().message;
     EXPECT_TRUE(as_written->right) << as_written->reason;
     EXPECT_EQ(as_one_op->right, !hidden) << as_one_op->reason;
-    if (hidden) EXPECT_THAT(as_one_op->reason, StartsWith("y: element [0,0,1,0]: got 0, wanted nan; 4 of 8 elements"));
+    if (hidden) {
+      EXPECT_THAT(as_one_op->reason, StartsWith("y: element [0,0,1,0]: got 0, wanted nan; 4 of 8 elements"));
+    }
   }
 }
 
