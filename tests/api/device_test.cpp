@@ -21,17 +21,7 @@ namespace {
 
 using testing::HasSubstr;
 
-const std::string kModel = std::string(RUNG_TEST_DATA) + "/bert_tiny";
 const std::map<std::string, std::vector<int64_t>> kShapes{{"input_ids", {1, 9}}};
-
-api::Tensors known_inputs() {
-  auto arrays = read_npz(kModel + "/inputs.npz");
-  EXPECT_TRUE(arrays);
-  api::Tensors inputs;
-  for (const auto& [name, tensor] : *arrays)
-    inputs[name] = api::Tensor::of<int64_t>({tensor.shape().begin(), tensor.shape().end()}, tensor.as<int64_t>());
-  return inputs;
-}
 
 api::Tensors answer(api::Model& model, const api::Tensors& inputs = known_inputs()) {
   api::Tensors outputs;

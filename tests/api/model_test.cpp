@@ -20,7 +20,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-const std::string kModel = std::string(RUNG_TEST_DATA) + "/bert_tiny";
 const api::Options kOptions{.threads = 1, .shapes = {{"input_ids", {1, 9}}}};
 
 api::Model opened(const std::string& path = kModel, const api::Options& options = kOptions) {
@@ -28,15 +27,6 @@ api::Model opened(const std::string& path = kModel, const api::Options& options 
   api::Status status = model.open(path, options);
   EXPECT_TRUE(status) << status.message();
   return model;
-}
-
-api::Tensors known_inputs() {
-  auto arrays = read_npz(kModel + "/inputs.npz");
-  EXPECT_TRUE(arrays);
-  api::Tensors inputs;
-  for (const auto& [name, tensor] : *arrays)
-    inputs[name] = api::Tensor::of<int64_t>({tensor.shape().begin(), tensor.shape().end()}, tensor.as<int64_t>());
-  return inputs;
 }
 
 void expect_known_outputs(api::Model& model) {

@@ -1,16 +1,31 @@
-// A sentence encoder small enough for the repository: the tests' BERT with a vocabulary of its own.
+// A sentence encoder small enough for the repository: its known inputs, and a copy with a vocabulary of its own.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <gtest/gtest.h>
+
 #include <filesystem>
 
+#include "import/npz.hpp"
+#include "rung/rung.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace rung {
 
+inline const std::string kModel = std::string(RUNG_TEST_DATA) + "/bert_tiny";
+
+// What kModel was given when its known outputs were made.
+inline api::Tensors known_inputs() {
+  auto arrays = read_npz(kModel + "/inputs.npz");
+  EXPECT_TRUE(arrays);
+  api::Tensors inputs;
+  for (const auto& [name, tensor] : *arrays)
+    inputs[name] = api::Tensor::of<int64_t>({tensor.shape().begin(), tensor.shape().end()}, tensor.as<int64_t>());
+  return inputs;
+}
+
 // The words "a" to "z" stand for themselves.
 inline void make_encoder(const TemporaryDirectory& directory) {
-  std::filesystem::copy(std::string(RUNG_TEST_DATA) + "/bert_tiny", directory.path(),
-                        std::filesystem::copy_options::recursive);
+  std::filesystem::copy(kModel, directory.path(), std::filesystem::copy_options::recursive);
   std::string vocabulary = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
   for (char letter = 'a'; letter <= 'z'; ++letter) vocabulary += std::string(1, letter) + "\n";
   directory.write("vocab.txt", vocabulary);

@@ -90,14 +90,20 @@ TEST(Profile, OfAProcessorNamesEveryLaunchInOrder) {
   expect_trace_of(session.plan(), profile->trace);
 }
 
-// Kernels that take 7 us, and copies of 2 * 512 MiB in a millisecond.
-TEST(Profile, OfADeviceHasTheDevicesTimes) {
-  Graph graph = graph_of(kText);
+// A device whose copies of 2 * 512 MiB take a millisecond.
+Target counted_target() {
   Target target{.kind = "fake", .name = "fake", .fingerprint = "fake", .machine = Machine(cpu::cpu_info())};
   target.kernels = testing::fake_rows();
   target.gpu = testing::counting_gpu();
   testing::ledger().copies_ms.assign(8, 1);
   testing::ledger().free_bytes = size_t{4} << 30;
+  return target;
+}
+
+// Kernels that take 7 us.
+TEST(Profile, OfADeviceHasTheDevicesTimes) {
+  Graph graph = graph_of(kText);
+  const Target target = counted_target();
   Session session = session_on(target, graph);
   auto profile = profile_session(session, random_inputs(graph), 0.02);
   ASSERT_TRUE(profile) << profile.error().message;
@@ -116,11 +122,7 @@ TEST(Profile, OfADeviceHasTheDevicesTimes) {
 // Before each cold run, and outside its time, memory twice as large as the cache is written.
 TEST(Profile, OfADeviceHasItsColdRunsFromAFlushedCache) {
   Graph graph = graph_of(kText);
-  Target target{.kind = "fake", .name = "fake", .fingerprint = "fake", .machine = Machine(cpu::cpu_info())};
-  target.kernels = testing::fake_rows();
-  target.gpu = testing::counting_gpu();
-  testing::ledger().copies_ms.assign(8, 1);
-  testing::ledger().free_bytes = size_t{4} << 30;
+  const Target target = counted_target();
   Session session = session_on(target, graph, {.capture = true});
   testing::ledger().fills.clear(), testing::ledger().calls.clear();
   auto profile = profile_session(session, random_inputs(graph), 0.02);

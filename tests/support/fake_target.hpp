@@ -9,7 +9,7 @@
 
 namespace rung::testing {
 
-inline Status enqueue_reference(const gpu::Call& call) {
+inline Status enqueue_fallback(const gpu::Call& call) {
   std::vector<const void*> inputs;
   for (size_t i = 0; i < call.problem.inputs.size(); ++i) inputs.push_back(gpu::device_pointer(call.inputs[i]));
   Problem problem = call.problem;
@@ -33,7 +33,7 @@ inline std::span<const Kernel* const> fake_rows() {
     for (const Kernel* row : cpu::all_kernels())
       if (row->role == Role::fallback)
         made->push_back(
-            new Kernel{.name = row->name, .op = row->op, .supports = row->supports, .enqueue = enqueue_reference});
+            new Kernel{.name = row->name, .op = row->op, .supports = row->supports, .enqueue = enqueue_fallback});
     return made;
   }();
   return *rows;

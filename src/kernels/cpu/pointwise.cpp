@@ -1,6 +1,7 @@
 // Rows of the vectorised element-wise ops: each op becomes a program, and one interpreter runs them all.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/cpu/pointwise.hpp"
+#include "ir/with_type.hpp"
 
 #include "kernels/cpu/rows.hpp"
 #include "kernels/elementwise_program.hpp"
@@ -89,7 +90,7 @@ bool make_plan(const Problem& p, PointwisePlan& plan) {
 Verdict supports_types(const Problem& p) {
   bool conversion = as<Cast>(p.op) != nullptr;
   for (const Operand& x : p.inputs)
-    if (!is_vector_type(x.dtype) && x.dtype != DType::boolean && !(conversion && has_f32_value(x.dtype)))
+    if (!is_vector_type(x.dtype) && x.dtype != DType::boolean && !(conversion && has_type(x.dtype)))
       return reject("integers");
   if (!is_vector_type(p.output.dtype) && p.output.dtype != DType::boolean) return reject("integers");
   return accept();

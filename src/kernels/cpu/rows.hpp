@@ -15,8 +15,6 @@ Verdict wants(const Machine& cpu) {
   if constexpr (isa == Isa::amx_bf16) return cpu.amx_bf16 ? accept() : reject("needs AMX BF16");
 }
 
-// Types whose values an f32 stands for, some of them rounded.
-inline bool has_f32_value(DType d) { return d != DType::f8e4m3fn && d != DType::f8e4m3fnuz; }
 // Types that load into f32 vectors.
 inline bool is_vector_type(DType d) { return d == DType::f32 || d == DType::bf16 || d == DType::f16; }
 
