@@ -15,6 +15,7 @@
 #include "import/npy_header.hpp"
 #include "import/zip.hpp"
 #include "ir/checked_shape.hpp"
+#include "ir/with_type.hpp"
 
 namespace rung {
 namespace {
@@ -156,8 +157,7 @@ Result<ArrayHeaders> read_headers(const std::vector<ZipMember>& members, const W
 }
 
 Status add_array(ZipWriter& zip, const std::string& name, const Tensor& array) {
-  if (array.dtype() == DType::f8e4m3fn || array.dtype() == DType::f8e4m3fnuz)
-    return fail("array '{}': got {}, which numpy has no type for", name, array.type());
+  if (!has_type(array.dtype())) return fail("array '{}': got {}, which numpy has no type for", name, array.type());
   Tensor value = array.dtype() == DType::bf16 ? convert(array, DType::f32) : array;
   NpyHeader header{std::string(type_of(value.dtype()).descr), false, {value.shape().begin(), value.shape().end()}};
   return zip.add(name + ".npy", make_npy_header(header), {value.data(), value.bytes()});

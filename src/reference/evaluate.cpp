@@ -4,14 +4,13 @@
 
 #include <unordered_map>
 
+#include "ir/with_type.hpp"
 #include "reference/operations.hpp"
 
 namespace rung {
 namespace {
 
 using Inputs = std::map<std::string, Tensor, std::less<>>;
-
-bool is_reserved(DType dtype) { return dtype == DType::f8e4m3fn || dtype == DType::f8e4m3fnuz; }
 
 // The ancestry of some targets: each node once, operands before readers, with the number of reads still to come.
 class Ancestry {
@@ -141,7 +140,7 @@ Result<Tensor> evaluate_op(const Op& op, const std::vector<Tensor>& operands, co
   if (inferred != result) return fail("{}: got result type {}, wanted {}", name_of(op), result, inferred);
   types.push_back(result);
   for (const Type& type : types)
-    if (is_reserved(type.dtype)) return fail("{}: values of {} cannot be computed", name_of(op), type.dtype);
+    if (!has_type(type.dtype)) return fail("{}: values of {} cannot be computed", name_of(op), type.dtype);
   reference::Arguments arguments{operands, result};
   auto value = std::visit([&](const auto& which) { return reference::compute(which, arguments); }, op);
   if (!value) return fail("{}: {}", name_of(op), value.error().message);

@@ -1,8 +1,8 @@
 // Rows of the vectorised element-wise ops: each op becomes a program, and one interpreter runs them all.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/cpu/pointwise.hpp"
-#include "ir/with_type.hpp"
 
+#include "ir/with_type.hpp"
 #include "kernels/cpu/rows.hpp"
 #include "kernels/elementwise_program.hpp"
 #include "kernels/strided.hpp"
