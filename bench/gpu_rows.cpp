@@ -6,12 +6,12 @@
 #include <cstdio>
 
 #include "device/gpu/peaks.hpp"
-#include "gemm/gpu_trial.hpp"
-#include "gemm/problem.hpp"
 #include "ir/text.hpp"
 #include "kernels/cpu/bind.hpp"
 #include "kernels/params_text.hpp"
 #include "measure/cost.hpp"
+#include "tune/gpu_trial.hpp"
+#include "tune/problem.hpp"
 
 namespace rung {
 namespace {

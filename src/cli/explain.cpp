@@ -7,10 +7,10 @@
 #include "cli/models.hpp"
 #include "cli/output.hpp"
 #include "cli/terminal.hpp"
-#include "gemm/problem.hpp"
 #include "kernels/cpu/bind.hpp"
 #include "plan/build.hpp"
 #include "plan/kernel_choice.hpp"
+#include "tune/problem.hpp"
 
 namespace rung::cli {
 namespace {

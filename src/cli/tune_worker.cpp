@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "cli/command.hpp"
-#include "gemm/gpu_worker.hpp"
+#include "tune/gpu_worker.hpp"
 
 namespace rung::cli {
 

@@ -8,12 +8,12 @@
 
 #include "device/cpu/cache_flush.hpp"
 #include "device/cpu/peaks.hpp"
-#include "gemm/trial.hpp"
 #include "ir/text.hpp"
 #include "ladder/profile_gpu.hpp"
 #include "measure/clock.hpp"
 #include "measure/cost.hpp"
 #include "measure/statistics.hpp"
+#include "tune/trial.hpp"
 
 namespace rung {
 namespace {

@@ -5,10 +5,10 @@
 #include <functional>
 #include <map>
 
-#include "gemm/tuner.hpp"
 #include "ladder/result.hpp"
 #include "measure/trace.hpp"
 #include "session/session.hpp"
+#include "tune/tuner.hpp"
 
 namespace rung {
 

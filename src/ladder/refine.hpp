@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "gemm/tuner.hpp"
 #include "ladder/result.hpp"
 #include "plan/recipe.hpp"
+#include "tune/tuner.hpp"
 
 namespace rung {
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "gemm/candidate_result.hpp"
 #include "measure/category.hpp"
 #include "measure/device_load.hpp"
 #include "measure/interval.hpp"
+#include "tune/candidate_result.hpp"
 
 namespace rung {
 

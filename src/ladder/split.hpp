@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "gemm/tuner.hpp"
 #include "ladder/budget.hpp"
 #include "ladder/rungs.hpp"
 #include "ladder/workbench.hpp"
+#include "tune/tuner.hpp"
 
 namespace rung {
 

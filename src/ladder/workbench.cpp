@@ -9,10 +9,10 @@
 
 #include "base/log.hpp"
 #include "device/cpu/start_team.hpp"
-#include "gemm/problem.hpp"
 #include "measure/cost.hpp"
 #include "plan/kernel_choice.hpp"
 #include "reference/evaluate.hpp"
+#include "tune/problem.hpp"
 
 namespace rung {
 namespace {

@@ -4,13 +4,13 @@
 #include <memory>
 #include <optional>
 
-#include "gemm/tuner.hpp"
 #include "ladder/budget.hpp"
 #include "ladder/subject.hpp"
 #include "measure/compare.hpp"
 #include "plan/build.hpp"
 #include "plan/weight_store.hpp"
 #include "session/session.hpp"
+#include "tune/tuner.hpp"
 
 namespace rung {
 

@@ -8,11 +8,11 @@
 #include <set>
 
 #include "device/cpu/start_team.hpp"
-#include "gemm/candidates.hpp"
 #include "kernels/access.hpp"
 #include "measure/cost.hpp"
 #include "plan/buffers.hpp"
 #include "plan/kernel_choice.hpp"
+#include "tune/candidates.hpp"
 
 namespace rung {
 namespace {

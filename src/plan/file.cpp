@@ -9,12 +9,12 @@
 #include "base/json.hpp"
 #include "base/parallel.hpp"
 #include "base/streamed_hash.hpp"
-#include "gemm/problem.hpp"
 #include "ir/safetensors.hpp"
-#include "kernels/cpu/gemm/onednn_version.hpp"
+#include "kernels/cpu/linear/onednn_version.hpp"
 #include "plan/build.hpp"
 #include "plan/check.hpp"
 #include "plan/plan_json.hpp"
+#include "tune/problem.hpp"
 
 namespace rung {
 namespace {

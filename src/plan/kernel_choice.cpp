@@ -3,8 +3,8 @@
 #include "plan/kernel_choice.hpp"
 
 #include "base/log.hpp"
-#include "gemm/candidates.hpp"
-#include "gemm/problem.hpp"
+#include "tune/candidates.hpp"
+#include "tune/problem.hpp"
 
 namespace rung {
 

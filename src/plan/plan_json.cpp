@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "gemm/operand_json.hpp"
 #include "ir/text.hpp"
+#include "tune/operand_json.hpp"
 
 namespace rung {
 namespace {

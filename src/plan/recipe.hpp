@@ -7,8 +7,8 @@
 #include <string>
 
 #include "base/status.hpp"
-#include "gemm/choice.hpp"
 #include "ir/dtype.hpp"
+#include "tune/choice.hpp"
 
 namespace rung {
 
@@ -19,7 +19,7 @@ struct Recipe {
   bool tuned_kernels = false;                          // `choices` apply, and rows in order of preference elsewhere
   DType precision = DType::f32;                        // of contractions, when the rung "precision" is on
   int threads = 1;                                     // of the team; 0 for a GPU
-  std::map<std::string, KernelChoice, std::less<>> choices;  // by problem key (gemm/problem.hpp)
+  std::map<std::string, KernelChoice, std::less<>> choices;  // by problem key (tune/problem.hpp)
   friend bool operator==(const Recipe&, const Recipe&) = default;
 };
 

@@ -8,11 +8,11 @@
 
 #include "base/big_block.hpp"
 #include "base/parallel.hpp"
-#include "gemm/problem.hpp"
 #include "ir/finite.hpp"
 #include "ir/mask_flow.hpp"
 #include "kernels/params_text.hpp"
 #include "reference/evaluate.hpp"
+#include "tune/problem.hpp"
 
 namespace rung {
 

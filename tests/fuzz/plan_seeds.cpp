@@ -9,7 +9,6 @@
 #include "base/hash.hpp"
 #include "base/random.hpp"
 #include "conformance/problems.hpp"
-#include "gemm/candidates.hpp"
 #include "import/model.hpp"
 #include "ir/text.hpp"
 #include "ladder/rungs.hpp"
@@ -19,6 +18,7 @@
 #include "plan/check.hpp"
 #include "plan/plan_json.hpp"
 #include "seeds.hpp"
+#include "tune/candidates.hpp"
 
 namespace rung::fuzz {
 namespace {

@@ -1,6 +1,6 @@
 // What the skinny linear row takes, and how it cuts weights into blocks.
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/gpu/linear_skinny.hpp"
+#include "kernels/gpu/linear/linear_skinny.hpp"
 
 #include <gtest/gtest.h>
 

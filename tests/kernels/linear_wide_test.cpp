@@ -1,6 +1,6 @@
 // What the wide linear row takes, and how it cuts weights and tokens into tiles.
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/gpu/linear_wide.hpp"
+#include "kernels/gpu/linear/linear_wide.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,149 @@
+// Rows of the vectorised attention kernels: what they support, their plan and how blocks go to threads.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cpu/attention/attention.hpp"
+
+#include "kernels/cpu/rows.hpp"
+#include "kernels/strided.hpp"
+
+namespace rung::cpu {
+namespace {
+
+bool dense_heads(const Operand& x) { return x.shape[3] == 1 || x.strides[3] == 1; }
+
+Verdict supports(const Problem& p, const Machine&) {
+  const auto& op = p.as<Attention>();
+  if (!is_vector_type(p.output.dtype)) return reject("only f32, bf16 and f16");
+  if (op.segments > kMaxAttentionSegments) return reject(fmt::format("at most {} segments", kMaxAttentionSegments));
+  for (size_t i = 0; i < p.inputs.size(); ++i)
+    if (!(op.has_mask && i == 1) && !dense_heads(p.inputs[i])) return reject("a head's values are not dense");
+  if (op.has_mask && p.inputs[1].shape.rank() > 0 && p.inputs[1].shape.back() != 1 && p.inputs[1].strides.back() > 1)
+    return reject("the mask's keys are not dense");
+  return accept();
+}
+
+constexpr bool of_pairs(Isa isa) { return isa == Isa::avx512_bf16 || isa == Isa::amx_bf16; }
+
+template <Isa isa>
+Verdict supports_with(const Problem& p, const Machine& cpu) {
+  if (auto verdict = wants<isa>(cpu); !verdict) return verdict;
+  if (of_pairs(isa) && p.output.dtype != DType::bf16) return reject("only bf16");
+  if (of_pairs(isa) && p.output.shape[3] > kMaxBf16AttentionWidth)
+    return reject(fmt::format("heads wider than {}", kMaxBf16AttentionWidth));
+  return supports(p, cpu);
+}
+
+int64_t rounded(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
+
+void plan_strides(const Problem& p, AttentionPlan& plan) {
+  const auto& op = p.as<Attention>();
+  for (int i = 0; i < 3; ++i) plan.q[i] = p.inputs[0].strides[i];
+  if (op.has_mask) {
+    Strides mask = broadcast_strides(p.inputs[1], Shape{plan.batch, plan.heads, plan.queries, plan.keys});
+    for (int i = 0; i < 4; ++i) plan.mask[i] = mask[i];
+  }
+  for (int s = 0; s < plan.segments; ++s) {
+    size_t first = (op.has_mask ? 2u : 1u) + 2u * static_cast<size_t>(s);
+    auto& segment = plan.segment[s];
+    segment.keys = p.inputs[first].shape[1];
+    for (int i = 0; i < 3; ++i) {
+      segment.k[i] = p.inputs[first].strides[i];
+      segment.v[i] = p.inputs[first + 1].strides[i];
+    }
+  }
+}
+
+// Scratch of the kernels in f32: K and V, a block's queries and scores, all f32.
+void plan_scratch(AttentionPlan& plan, int64_t lanes) {
+  plan.padded_keys = rounded(plan.keys, lanes);
+  plan.v_at = rounded(plan.padded_keys * plan.width, 16);
+  plan.q_at = plan.v_at + rounded(plan.keys * rounded(plan.width, lanes), 16);
+  plan.scores_at = plan.q_at + rounded(plan.query_block * plan.width, 16);
+  plan.thread_floats = plan.scores_at + rounded(plan.query_block * plan.padded_keys, 16);
+}
+
+// Scratch of the kernels of pairs: all bf16 but the scores, two values in a float's place; whole tiles of 16 rows.
+void plan_scratch_of_pairs(AttentionPlan& plan) {
+  const int64_t rows = rounded(plan.query_block, 16);
+  plan.padded_keys = rounded(plan.keys, 32);
+  plan.padded_width = rounded(plan.width, 32);
+  plan.v_at = plan.padded_keys * plan.padded_width / 2;
+  plan.q_at = 2 * plan.v_at;
+  plan.weights_at = plan.q_at + rows * plan.padded_width / 2;
+  plan.scores_at = plan.weights_at + rows * plan.padded_keys / 2;
+  plan.thread_floats = plan.scores_at + rows * std::max(plan.padded_keys, plan.padded_width);
+}
+
+template <Isa isa>
+AttentionPlan plan_for(const Problem& p) {
+  const auto& op = p.as<Attention>();
+  const Shape& q = p.output.shape;
+  size_t first = op.has_mask ? 2 : 1;
+  AttentionPlan plan{};
+  plan.batch = q[0], plan.queries = q[1], plan.heads = q[2], plan.width = q[3];
+  plan.groups = p.inputs[first].shape[2];
+  plan.segments = static_cast<int>(op.segments);
+  plan.scale = op.scale, plan.has_mask = op.has_mask, plan.dtype = p.output.dtype;
+  for (size_t i = first; i < p.inputs.size(); i += 2) plan.keys += p.inputs[i].shape[1];
+  plan_strides(p, plan);
+  plan.query_block = std::min({p.param("query_block", isa == Isa::avx2 ? 24 : 32), kMaxQueryBlock, plan.queries});
+  plan.query_block = std::max<int64_t>(plan.query_block, 1);
+  of_pairs(isa) ? plan_scratch_of_pairs(plan) : plan_scratch(plan, isa == Isa::avx2 ? 8 : 16);
+  return plan;
+}
+
+template <Isa isa>
+std::shared_ptr<void> prepare(const Problem& p) {
+  return std::make_shared<AttentionPlan>(plan_for<isa>(p));
+}
+
+template <Isa isa>
+size_t scratch_bytes(const Problem& p) {
+  return sizeof(float) * static_cast<size_t>(plan_for<isa>(p).thread_floats * p.threads);
+}
+
+std::vector<Tunable> tunables_of_pairs(const Problem& p) {
+  if (p.output.shape[1] <= 16) return {};
+  return {{"query_block", {32, 64, 128, 16}}};
+}
+
+std::vector<Tunable> tunables(const Problem& p) {
+  if (p.output.shape[1] <= 12) return {};
+  return {{"query_block", {24, 48, 96, 12, 32, 16}}};
+}
+
+template <Isa isa>
+void run(const Call& call) {
+  const Problem& p = call.problem;
+  const auto& plan = *static_cast<const AttentionPlan*>(call.state);
+  int64_t blocks = plan.batch * plan.heads * ((plan.queries + plan.query_block - 1) / plan.query_block);
+  Range mine = share(blocks, call.thread, p.threads);
+  size_t first = plan.has_mask ? 2 : 1;
+  AttentionWork work{&plan,
+                     call.inputs[0],
+                     plan.has_mask ? call.in<float>(1) : nullptr,
+                     call.inputs + first,
+                     call.output,
+                     static_cast<float*>(call.scratch) + plan.thread_floats * call.thread,
+                     mine.begin,
+                     mine.end};
+  if constexpr (isa == Isa::avx2) avx2::attention(work);
+  if constexpr (isa == Isa::avx512) avx512::attention(work);
+  if constexpr (isa == Isa::avx512_bf16) avx512_bf16::attention(work);
+  if constexpr (isa == Isa::amx_bf16) amx_bf16::attention(work);
+}
+
+template <Isa isa>
+constexpr Kernel row(std::string_view name) {
+  return {name,     "attention",        supports_with<isa>,
+          run<isa>, scratch_bytes<isa>, nullptr,
+          nullptr,  prepare<isa>,       of_pairs(isa) ? tunables_of_pairs : tunables};
+}
+
+}  // namespace
+
+extern const Kernel attention_amx_bf16 = row<Isa::amx_bf16>("attention_amx_bf16");
+extern const Kernel attention_avx512_bf16 = row<Isa::avx512_bf16>("attention_avx512_bf16");
+extern const Kernel attention_avx512 = row<Isa::avx512>("attention_avx512");
+extern const Kernel attention_avx2 = row<Isa::avx2>("attention_avx2");
+
+}  // namespace rung::cpu

@@ -1,0 +1,3 @@
+// Attention with AVX-512.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cpu/attention/attention.inc"

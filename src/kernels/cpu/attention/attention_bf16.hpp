@@ -1,0 +1,20 @@
+// The matrix product that attention on bf16 operands is made of, as each instruction set provides it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "kernels/cpu/attention/attention.hpp"
+
+namespace rung::cpu {
+
+// c[rows][16 panels] = a[rows][2 pairs] b, a row-major, b in panels of [pair][16 columns][2]; pairs is a multiple
+// of 16. Strides in elements.
+struct Product {
+  const uint16_t* a;
+  int64_t a_stride;
+  const uint16_t* b;
+  int64_t pairs;
+  float* c;
+  int64_t c_stride;
+  int64_t rows, panels;
+};
+
+}  // namespace rung::cpu

@@ -1,3 +1,0 @@
-// Attention with AVX-512.
-// SPDX-License-Identifier: Apache-2.0
-#include "kernels/cpu/attention.inc"

@@ -1,0 +1,191 @@
+// linear by oneDNN's matmul: each thread runs a primitive of its own over its slice of the columns or rows. Activation
+// and residual are done by the library, or apart: by our own code on what the library left.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cpu/kernel.hpp"
+#include "kernels/cpu/linear/best.hpp"
+#include "kernels/cpu/linear/onednn.hpp"
+#include "kernels/linear_shape.hpp"
+
+namespace rung::cpu {
+namespace {
+
+using gemm::OneDnnMatmul;
+using gemm::OneDnnProblem;
+
+// By rows only where columns are too few to give every thread a few vectors.
+bool by_rows(const Problem& problem) {
+  const int64_t columns = problem.output.shape.back();
+  return problem.param("by_rows", columns < 64 * problem.threads ? 1 : 0) != 0;
+}
+
+bool has_epilogue(const Problem& problem) {
+  const auto& op = problem.as<Linear>();
+  return op.activation != Activation::none || op.has_residual;
+}
+// The plain product may be the library's faster one: then what a fusion took in need not cost more than it did alone.
+bool apart(const Problem& problem) { return has_epilogue(problem) && problem.param("apart", 0) != 0; }
+
+// Sums that are rounded only after the epilogue.
+bool sums_in_scratch(const Problem& problem) { return apart(problem) && problem.output.dtype != DType::f32; }
+size_t scratch_bytes(const Problem& problem) {
+  const LinearShape shape(problem);
+  return sums_in_scratch(problem) ? static_cast<size_t>(shape.m * shape.n) * sizeof(float) : 0;
+}
+
+struct Slice {
+  Range rows, columns;
+};
+Slice slice(const Problem& problem, int thread) {
+  const LinearShape shape(problem);
+  if (by_rows(problem)) return {share(shape.m, thread, problem.threads), {0, shape.n}};
+  return {{0, shape.m}, share(shape.n, thread, problem.threads, 16)};
+}
+
+dnnl::memory::desc plain_weights(const Problem& problem, Range columns) {
+  const int64_t k = problem.inputs[0].shape.back();
+  return gemm::onednn_desc(problem.inputs[1].dtype, Shape{k, columns.end - columns.begin}, Strides{1, k});
+}
+
+OneDnnProblem problem_for(const Problem& problem, const Slice& part) {
+  const LinearShape shape(problem);
+  const int64_t m = part.rows.end - part.rows.begin, n = part.columns.end - part.columns.begin;
+  OneDnnProblem p;
+  p.x = gemm::onednn_desc(problem.inputs[0].dtype, Shape{m, shape.k}, Strides{problem.inputs[0].row_stride(), 1});
+  p.w = plain_weights(problem, part.columns);
+  if (problem.inputs[1].constant)
+    p.w = {{shape.k, n}, *gemm::onednn_type(problem.inputs[1].dtype), dnnl::memory::format_tag::any};
+  p.out = gemm::onednn_desc(apart(problem) ? DType::f32 : problem.output.dtype, Shape{m, n}, Strides{shape.n, 1});
+  if (shape.bias_at > 0)
+    p.bias = gemm::onednn_desc(problem.inputs[static_cast<size_t>(shape.bias_at)].dtype, Shape{1, n}, Strides{n, 1});
+  if (apart(problem)) return p;
+  p.activation = problem.as<Linear>().activation;
+  if (shape.residual_at > 0) {
+    const Operand& residual = problem.inputs[static_cast<size_t>(shape.residual_at)];
+    p.residual = gemm::onednn_desc(residual.dtype, Shape{m, n}, Strides{residual.row_stride(), 1});
+  }
+  return p;
+}
+
+bool empty(const Slice& s) { return s.rows.begin == s.rows.end || s.columns.begin == s.columns.end; }
+
+// One per thread; where each thread has its own columns, its weights lie `weights_at` bytes into the packed operand.
+struct Prepared {
+  struct Part {
+    Slice slice;
+    std::unique_ptr<OneDnnMatmul> matmul;
+    size_t weights_at = 0;
+  };
+  std::vector<Part> parts;
+  size_t packed_bytes = 0;
+
+  explicit Prepared(const Problem& problem) {
+    for (int thread = 0; thread < problem.threads; ++thread) {
+      Part part{slice(problem, thread), nullptr, by_rows(problem) ? 0 : packed_bytes};
+      if (!empty(part.slice)) {
+        part.matmul = std::make_unique<OneDnnMatmul>(problem_for(problem, part.slice));
+        const size_t bytes = (part.matmul->weights().get_size() + 63) / 64 * 64;
+        packed_bytes = by_rows(problem) ? std::max(packed_bytes, bytes) : packed_bytes + bytes;
+      }
+      parts.push_back(std::move(part));
+    }
+  }
+};
+
+const std::byte* at(const Call& call, int64_t operand, int64_t element) {
+  const DType type = call.problem.inputs[static_cast<size_t>(operand)].dtype;
+  return call.in<std::byte>(static_cast<size_t>(operand)) + element * static_cast<int64_t>(size_of(type));
+}
+
+// What `apart` leaves to do: sums lie where the library wrote them.
+void finish(const Call& call, const Slice& slice, float* sums) {
+  const Problem& problem = call.problem;
+  const LinearShape shape(problem);
+  const int64_t row = slice.rows.begin, column = slice.columns.begin;
+  gemm::Finish f;
+  f.sums = sums;
+  f.width = f.out_stride = shape.n;
+  f.rows = slice.rows.end - row, f.columns = slice.columns.end - column;
+  f.activation = problem.as<Linear>().activation;
+  if (shape.residual_at > 0) {
+    const Operand& residual = problem.inputs[static_cast<size_t>(shape.residual_at)];
+    f.residual_type = residual.dtype;
+    f.residual_stride = residual.row_stride();
+    f.residual = at(call, shape.residual_at, row * f.residual_stride + column);
+  }
+  f.out_type = problem.output.dtype;
+  f.out = call.out<std::byte>() + (row * shape.n + column) * static_cast<int64_t>(size_of(f.out_type));
+  gemm::best_f32(cpu_info())->finish(f);
+}
+
+void run(const Call& call) {
+  const auto& part = static_cast<const Prepared*>(call.state)->parts[static_cast<size_t>(call.thread)];
+  if (!part.matmul) return;
+  const LinearShape shape(call.problem);
+  const int64_t row = part.slice.rows.begin, column = part.slice.columns.begin;
+  OneDnnMatmul::Addresses a;
+  a.x = at(call, 0, row * call.problem.inputs[0].row_stride());
+  a.w = call.problem.inputs[1].constant ? call.in<std::byte>(1) + part.weights_at : at(call, 1, column * shape.k);
+  a.out = call.out<std::byte>() + (row * shape.n + column) * static_cast<int64_t>(size_of(call.problem.output.dtype));
+  if (sums_in_scratch(call.problem)) a.out = static_cast<float*>(call.scratch) + row * shape.n + column;
+  if (shape.bias_at > 0) a.bias = at(call, shape.bias_at, column);
+  if (apart(call.problem)) return part.matmul->run(a), finish(call, part.slice, static_cast<float*>(a.out));
+  if (shape.residual_at > 0) {
+    const Operand& residual = call.problem.inputs[static_cast<size_t>(shape.residual_at)];
+    a.residual = at(call, shape.residual_at, row * residual.row_stride() + column);
+  }
+  part.matmul->run(a);
+}
+
+Verdict supports(const Problem& problem, const Machine&) {
+  if (problem.as<Linear>().gated) return reject("oneDNN has no gated product");
+  if (Verdict basic = supports_linear(problem, f32_or_bf16); !basic) return basic;
+  if (Verdict library = supports_library(problem); !library) return library;
+  const Slice first = slice(problem, problem.threads - 1);
+  return empty(first) ? reject("nothing to multiply") : gemm::onednn_supports(problem_for(problem, first));
+}
+
+size_t packed_bytes(const Problem& problem, size_t i) { return i == 1 ? Prepared(problem).packed_bytes : 0; }
+
+void pack(const Problem& problem, size_t, const void* from, void* to) {
+  const Prepared prepared(problem);
+  const int64_t row_bytes = problem.inputs[0].shape.back() * static_cast<int64_t>(size_of(problem.inputs[1].dtype));
+  for (const auto& part : prepared.parts) {
+    if (!part.matmul) continue;
+    gemm::onednn_reorder(plain_weights(problem, part.slice.columns),
+                         static_cast<const std::byte*>(from) + part.slice.columns.begin * row_bytes,
+                         part.matmul->weights(), static_cast<std::byte*>(to) + part.weights_at);
+    if (by_rows(problem)) return;
+  }
+}
+
+std::shared_ptr<void> prepare(const Problem& problem) { return std::make_shared<Prepared>(problem); }
+
+Verdict supports_apart(Problem problem) {
+  if (!has_epilogue(problem)) return reject("nothing follows the product");
+  if (!gemm::best_f32(cpu_info())) return reject("the processor has no AVX2");
+  problem.params["apart"] = 1;
+  return gemm::onednn_supports(problem_for(problem, slice(problem, problem.threads - 1)));
+}
+
+std::vector<Tunable> tunables(const Problem& problem) {
+  std::vector<Tunable> list;
+  const int64_t first = by_rows(problem) ? 1 : 0;
+  if (problem.threads > 1) list.push_back({"by_rows", {first, 1 - first}});
+  if (supports_apart(problem)) list.push_back({"apart", {0, 1}});
+  return list;
+}
+
+}  // namespace
+
+extern const Kernel linear_onednn = {.name = "linear_onednn",
+                                     .op = "linear",
+                                     .supports = supports,
+                                     .run = run,
+                                     .scratch_bytes = scratch_bytes,
+                                     .packed_bytes = packed_bytes,
+                                     .pack = pack,
+                                     .prepare = prepare,
+                                     .tunables = tunables,
+                                     .role = Role::library};
+
+}  // namespace rung::cpu

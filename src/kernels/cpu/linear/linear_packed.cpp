@@ -1,0 +1,96 @@
+// linear with constant weights in our own packed layout: one row per instruction set.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cpu/linear/packed.hpp"
+
+namespace rung::cpu {
+namespace {
+
+// A row's micro-kernels by the weights' type and the panel's width; null where it has none.
+using Choose = const gemm::MicroKernels* (*)(const Problem&);
+
+bool narrow_weights(const Problem& problem) { return problem.inputs[1].dtype == DType::bf16; }
+
+const gemm::MicroKernels* choose_avx2(const Problem& problem) {
+  if (narrow_weights(problem)) return &gemm::kAvx2Bf16x16;
+  return problem.param("columns", 24) == 16 ? &gemm::kAvx2F32x16 : &gemm::kAvx2F32x24;
+}
+const gemm::MicroKernels* choose_avx512(const Problem& problem) {
+  const bool wide = problem.param("columns", 32) == 48;
+  if (narrow_weights(problem)) return wide ? &gemm::kAvx512Bf16x48 : &gemm::kAvx512Bf16x32;
+  return wide ? &gemm::kAvx512F32x48 : &gemm::kAvx512F32x32;
+}
+const gemm::MicroKernels* choose_avx512_bf16(const Problem& problem) {
+  return problem.param("columns", 32) == 48 ? &gemm::kAvx512DotBf16x48 : &gemm::kAvx512DotBf16x32;
+}
+const gemm::MicroKernels* choose_amx_bf16(const Problem&) { return &gemm::kAmxBf16x32; }
+
+template <Choose choose>
+struct Packed {
+  static void run(const Call& call) { gemm::run(*static_cast<const gemm::PackedPlan*>(call.state), call); }
+  static size_t scratch_bytes(const Problem& problem) {
+    const gemm::PackedPlan plan(problem, *choose(problem));
+    return plan.copy_bytes + plan.sums_bytes * static_cast<size_t>(std::max(1, problem.threads));
+  }
+  static size_t packed_bytes(const Problem& problem, size_t i) {
+    return i == 1 ? gemm::packed_bytes(gemm::PackedPlan(problem, *choose(problem))) : 0;
+  }
+  static void pack(const Problem& problem, size_t, const void* from, void* to) {
+    gemm::pack(gemm::PackedPlan(problem, *choose(problem)), from, to);
+  }
+  static std::shared_ptr<void> prepare(const Problem& problem) {
+    return std::make_shared<gemm::PackedPlan>(problem, *choose(problem));
+  }
+};
+
+Verdict supports_packed(const Problem& problem, bool has_instructions, const char* instructions) {
+  if (!has_instructions) return reject(std::string("the processor has no ") + instructions);
+  if (!problem.inputs[1].constant) return reject("w is not constant, so it cannot be packed ahead");
+  return supports_linear(problem, f32_or_bf16);
+}
+Verdict wants_bf16(const Problem& problem, Verdict verdict) {
+  if (verdict && !narrow_weights(problem)) return reject("w is not bf16");
+  return verdict;
+}
+
+Verdict supports_avx2(const Problem& problem, const Machine& cpu) { return supports_packed(problem, cpu.avx2, "AVX2"); }
+Verdict supports_avx512(const Problem& problem, const Machine& cpu) {
+  return supports_packed(problem, cpu.avx512, "AVX-512");
+}
+Verdict supports_avx512_bf16(const Problem& problem, const Machine& cpu) {
+  return wants_bf16(problem, supports_packed(problem, cpu.avx512_bf16, "AVX-512 BF16"));
+}
+Verdict supports_amx_bf16(const Problem& problem, const Machine& cpu) {
+  return wants_bf16(problem, supports_packed(problem, cpu.amx_bf16, "AMX BF16"));
+}
+
+// k_block 0 is all of k; row_threads 0 lets the plan choose how many threads share the rows.
+std::vector<Tunable> tunables_for(const Problem& problem, std::vector<int64_t> columns) {
+  std::vector<Tunable> list;
+  if (columns.size() > 1) list.push_back({"columns", std::move(columns)});
+  const int64_t k = problem.inputs[0].shape.back(), block = narrow_weights(problem) ? 768 : 384;
+  if (k > 192) list.push_back({"k_block", {block, 0, block / 2, 2 * block}});
+  if (problem.threads > 1) list.push_back({"row_threads", {0, 1, problem.threads}});
+  list.push_back({"prefetch", {1, 0}});
+  return list;
+}
+std::vector<Tunable> tunables_avx2(const Problem& problem) {
+  return tunables_for(problem, narrow_weights(problem) ? std::vector<int64_t>{16} : std::vector<int64_t>{24, 16});
+}
+std::vector<Tunable> tunables_avx512(const Problem& problem) { return tunables_for(problem, {32, 48}); }
+std::vector<Tunable> tunables_amx(const Problem& problem) { return tunables_for(problem, {32}); }
+
+template <Choose choose>
+constexpr Kernel row(std::string_view name, decltype(Kernel::supports) supports, decltype(Kernel::tunables) tunables) {
+  using P = Packed<choose>;
+  return {name, "linear", supports, P::run, P::scratch_bytes, P::packed_bytes, P::pack, P::prepare, tunables};
+}
+
+}  // namespace
+
+extern const Kernel linear_avx2 = row<choose_avx2>("linear_avx2", supports_avx2, tunables_avx2);
+extern const Kernel linear_avx512 = row<choose_avx512>("linear_avx512", supports_avx512, tunables_avx512);
+extern const Kernel linear_avx512_bf16 =
+    row<choose_avx512_bf16>("linear_avx512_bf16", supports_avx512_bf16, tunables_avx512);
+extern const Kernel linear_amx_bf16 = row<choose_amx_bf16>("linear_amx_bf16", supports_amx_bf16, tunables_amx);
+
+}  // namespace rung::cpu

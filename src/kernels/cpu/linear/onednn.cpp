@@ -1,0 +1,138 @@
+// A oneDNN matmul primitive that runs on the calling thread alone.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cpu/linear/onednn.hpp"
+
+#include <dlfcn.h>
+
+#include "base/signals.hpp"
+
+namespace rung::cpu::gemm {
+namespace {
+
+const dnnl::engine& engine() {
+  static const dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
+  return cpu;
+}
+
+// The library brings its OpenMP runtime along; it is not linked by itself.
+template <class F>
+F openmp_function(const char* name) {
+  return reinterpret_cast<F>(dlsym(RTLD_DEFAULT, name));
+}
+
+dnnl::algorithm algorithm_of(Activation activation) {
+  switch (activation) {
+    case Activation::relu:
+      return dnnl::algorithm::eltwise_relu;
+    case Activation::gelu:
+      return dnnl::algorithm::eltwise_gelu_erf;
+    case Activation::gelu_tanh:
+      return dnnl::algorithm::eltwise_gelu_tanh;
+    case Activation::silu:
+      return dnnl::algorithm::eltwise_swish;
+    case Activation::tanh:
+      return dnnl::algorithm::eltwise_tanh;
+    case Activation::none:
+      break;
+  }
+  return dnnl::algorithm::undef;
+}
+
+dnnl::primitive_attr attributes_of(const OneDnnProblem& problem) {
+  dnnl::post_ops after;
+  if (problem.activation != Activation::none)
+    after.append_eltwise(1.0f, algorithm_of(problem.activation), problem.activation == Activation::silu ? 1.0f : 0.0f,
+                         0.0f);
+  if (problem.residual) after.append_binary(dnnl::algorithm::binary_add, *problem.residual);
+  dnnl::primitive_attr attributes;
+  attributes.set_post_ops(after);
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return attributes;
+}
+
+dnnl::matmul::primitive_desc describe(const OneDnnProblem& problem) {
+  const dnnl::primitive_attr attributes = attributes_of(problem);
+  if (problem.bias) return {dnnl::matmul::desc(problem.x, problem.w, *problem.bias, problem.out), attributes, engine()};
+  return {dnnl::matmul::desc(problem.x, problem.w, problem.out), attributes, engine()};
+}
+
+}  // namespace
+
+OneOpenMpThread::OneOpenMpThread() {
+  static const auto get = openmp_function<int (*)()>("omp_get_max_threads");
+  static const auto set = openmp_function<void (*)(int)>("omp_set_num_threads");
+  if (!get || !set) return;
+  before_ = get();
+  if (before_ != 1) set(1);
+}
+OneOpenMpThread::~OneOpenMpThread() {
+  static const auto set = openmp_function<void (*)(int)>("omp_set_num_threads");
+  if (set && before_ != 1) set(before_);
+}
+
+std::optional<dnnl::memory::data_type> onednn_type(DType type) {
+  if (type == DType::f32) return dnnl::memory::data_type::f32;
+  if (type == DType::bf16) return dnnl::memory::data_type::bf16;
+  return std::nullopt;
+}
+
+dnnl::memory::desc onednn_desc(DType type, const Shape& shape, const Strides& strides) {
+  return {dnnl::memory::dims(shape.begin(), shape.end()), *onednn_type(type),
+          dnnl::memory::dims(strides.begin(), strides.end())};
+}
+
+OneDnnMatmul::OneDnnMatmul(const OneDnnProblem& problem)
+    : has_bias_(problem.bias.has_value()), has_residual_(problem.residual.has_value()) {
+  const OneOpenMpThread alone;
+  const auto description = describe(problem);
+  primitive_ = dnnl::matmul(description);
+  weights_ = description.weights_desc();
+  stream_ = dnnl::stream(engine());
+  auto add = [&](int role, const dnnl::memory::desc& desc, void* data) {
+    memories_.emplace_back(desc, engine(), data);
+    arguments_.push_back({role, memories_.back().get()});
+  };
+  add(DNNL_ARG_SRC, problem.x, nullptr);
+  add(DNNL_ARG_WEIGHTS, weights_, nullptr);
+  add(DNNL_ARG_DST, problem.out, nullptr);
+  if (has_bias_) add(DNNL_ARG_BIAS, *problem.bias, nullptr);
+  const int residual_at = problem.activation == Activation::none ? 0 : 1;
+  if (has_residual_) add(DNNL_ARG_ATTR_MULTIPLE_POST_OP(residual_at) | DNNL_ARG_SRC_1, *problem.residual, nullptr);
+  const auto pad = description.scratchpad_desc();
+  scratch_pad_ = std::make_unique<std::byte[]>(pad.get_size() + 64);
+  void* aligned = scratch_pad_.get() + (64 - reinterpret_cast<uintptr_t>(scratch_pad_.get()) % 64);
+  add(DNNL_ARG_SCRATCHPAD, pad, aligned);
+}
+
+void OneDnnMatmul::run(const Addresses& at) const {
+  const SignalsHeld held;  // for long sums its code points the stack pointer into its data, where a signal would write
+  const OneOpenMpThread alone;
+  size_t next = 0;
+  auto set = [&](const void* data) { dnnl_memory_set_data_handle(memories_[next++].get(), const_cast<void*>(data)); };
+  set(at.x), set(at.w), set(at.out);
+  if (has_bias_) set(at.bias);
+  if (has_residual_) set(at.residual);
+  dnnl::error::wrap_c_api(
+      dnnl_primitive_execute(primitive_.get(), stream_.get(), static_cast<int>(arguments_.size()), arguments_.data()),
+      "oneDNN could not run a matmul");
+}
+
+Verdict onednn_supports(const OneDnnProblem& problem) {
+  try {
+    const OneOpenMpThread alone;
+    describe(problem);
+    return accept();
+  } catch (const dnnl::error& error) {
+    return reject(fmt::format("oneDNN has no matmul for these types on this processor ({})", error.what()));
+  }
+}
+
+void onednn_reorder(const dnnl::memory::desc& plain, const void* from, const dnnl::memory::desc& packed, void* to) {
+  const OneOpenMpThread alone;
+  dnnl::stream stream(engine());
+  dnnl::memory source(plain, engine(), const_cast<void*>(from)), target(packed, engine(), to);
+  dnnl::reorder(source, target).execute(stream, source, target);
+  stream.wait();
+}
+
+}  // namespace rung::cpu::gemm

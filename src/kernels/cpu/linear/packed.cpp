@@ -1,0 +1,166 @@
+// Packing weights into panels, and the loops over chunks of rows, panels, blocks of k and tiles that multiply with
+// them.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cpu/linear/packed.hpp"
+
+#include <cstring>
+
+namespace rung::cpu::gemm {
+namespace {
+
+// One panel: columns `first`.. of w's transpose, in groups of pack_grain k; zeros beyond n and k.
+template <class T>
+void pack_panel(const PackedPlan& plan, const T* w, int64_t columns, T* to) {
+  const int64_t width = plan.micro->width, grain = plan.micro->pack_grain, k = plan.shape.k;
+  for (int64_t c = 0; c < columns; ++c)
+    for (int64_t i = 0; i < k; ++i) to[(i / grain * width + c) * grain + i % grain] = w[c * k + i];
+}
+
+template <class T>
+void pack_as(const PackedPlan& plan, const T* w, std::byte* to) {
+  const int64_t width = plan.micro->width, n = plan.shape.n;
+  for (int64_t p = 0; p < plan.panels; ++p)
+    for (int64_t part = 0; part < plan.parts; ++part) {
+      int64_t first = p * width;
+      pack_panel(plan, w + (part * n + first) * plan.shape.k, std::min(width, n - first), reinterpret_cast<T*>(to));
+      to += plan.panel_bytes;
+    }
+}
+
+const std::byte* at(const void* base, int64_t bytes) { return static_cast<const std::byte*>(base) + bytes; }
+
+// One thread's part of the result.
+struct Worker {
+  const PackedPlan& plan;
+  const Call& call;
+  const void* x;  // what the tiles read
+  float* sums;
+  Range rows, panels;
+
+  void run() {
+    for (int64_t first = rows.begin; first < rows.end; first += plan.row_chunk)
+      for (int64_t p = panels.begin; p < panels.end; ++p)
+        for (int64_t k = 0; k == 0 || k < plan.k_padded; k += plan.k_block)
+          block({first, std::min(rows.end, first + plan.row_chunk)}, p, k);
+  }
+
+  // All tiles of a chunk of rows against one block of k of one panel.
+  void block(Range chunk, int64_t p, int64_t k) {
+    const MicroKernels& micro = *plan.micro;
+    const int64_t grain = micro.row_grain, units = (chunk.end - chunk.begin + grain - 1) / grain;
+    const int64_t tiles = (units * grain + micro.max_rows - 1) / micro.max_rows;
+    for (int64_t i = 0; i < tiles; ++i) {
+      int64_t begin = chunk.begin + units * i / tiles * grain, end = chunk.begin + units * (i + 1) / tiles * grain;
+      multiply({begin, end}, {chunk.begin, chunk.end}, p, k, i);
+      if (k + plan.k_block >= plan.k_padded) finish({begin, std::min(end, chunk.end)}, chunk, p);
+    }
+  }
+
+  // Where a tile's sums live: one tile's worth if k is one block, else all tiles of the chunk.
+  float* sums_at(int64_t row, Range chunk, int64_t part) const {
+    const MicroKernels& micro = *plan.micro;
+    if (plan.k_block >= plan.k_padded) return sums + part * micro.max_rows * micro.width;
+    const int64_t held = (plan.row_chunk + micro.row_grain - 1) / micro.row_grain * micro.row_grain;
+    return sums + (part * held + row - chunk.begin) * micro.width;
+  }
+
+  const std::byte* weights_at(int64_t p, int64_t part, int64_t k) const {
+    return at(call.inputs[1], (p * plan.parts + part) * plan.panel_bytes +
+                                  k * plan.micro->width * static_cast<int64_t>(size_of(plan.micro->w_type)));
+  }
+
+  void multiply(Range tile_rows, Range chunk, int64_t p, int64_t k, int64_t index) {
+    const MicroKernels& micro = *plan.micro;
+    const int64_t x_size = static_cast<int64_t>(size_of(micro.x_type));
+    Tile t;
+    t.x = at(x, (tile_rows.begin * plan.x_stride + k) * x_size);
+    t.x_stride = plan.x_stride;
+    t.depth = std::min(plan.k_block, plan.k_padded - k);
+    t.accumulate = k > 0;
+    for (int64_t part = 0; part < plan.parts; ++part) {
+      t.w = weights_at(p, part, k);
+      t.sums = sums_at(tile_rows.begin, chunk, part);
+      t.prefetch = ahead(p, part, k, index * t.depth / micro.depth_grain * micro.prefetch_lines * 64);
+      micro.tiles[tile_rows.end - tile_rows.begin](t);
+    }
+  }
+
+  // The block that comes next in this panel, or the next panel's first, from `offset` bytes on; null beyond its end.
+  const void* ahead(int64_t p, int64_t part, int64_t k, int64_t offset) const {
+    int64_t next = k + plan.k_block;
+    if (next >= plan.k_padded) ++p, next = 0;
+    const int64_t depth = std::min(plan.k_block, plan.k_padded - next);
+    const int64_t bytes = depth * plan.micro->width * static_cast<int64_t>(size_of(plan.micro->w_type));
+    if (!plan.prefetches || p >= panels.end || offset >= bytes) return nullptr;
+    return weights_at(p, part, next) + offset;
+  }
+
+  void finish(Range tile_rows, Range chunk, int64_t p) {
+    const int64_t column = p * plan.micro->width;
+    Finish f = plan.finish;
+    f.rows = tile_rows.end - tile_rows.begin;
+    f.columns = std::min<int64_t>(plan.micro->width, plan.shape.n - column);
+    f.sums = sums_at(tile_rows.begin, chunk, plan.parts - 1);
+    if (plan.parts == 2) f.gate = sums_at(tile_rows.begin, chunk, 0);
+    if (plan.shape.bias_at > 0) {
+      const int64_t size = static_cast<int64_t>(size_of(f.bias_type));
+      const void* bias = call.inputs[plan.shape.bias_at];
+      f.bias = at(bias, ((plan.parts - 1) * plan.shape.n + column) * size);
+      if (plan.parts == 2) f.gate_bias = at(bias, column * size);
+    }
+    if (plan.shape.residual_at > 0)
+      f.residual = at(call.inputs[plan.shape.residual_at],
+                      (tile_rows.begin * f.residual_stride + column) * static_cast<int64_t>(size_of(f.residual_type)));
+    f.out = static_cast<std::byte*>(call.output) +
+            (tile_rows.begin * plan.shape.n + column) * static_cast<int64_t>(size_of(f.out_type));
+    plan.micro->finish(f);
+  }
+};
+
+// Every thread copies its share of x, then all wait for all.
+void copy_x(const PackedPlan& plan, const Call& call) {
+  const Range rows = share(plan.shape.m, call.thread, call.team->size());
+  CopyRows c;
+  c.from = at(call.inputs[0], rows.begin * plan.from_stride * static_cast<int64_t>(size_of(plan.x_type)));
+  c.from_stride = plan.from_stride;
+  c.from_type = plan.x_type;
+  c.to = static_cast<std::byte*>(call.scratch) +
+         rows.begin * plan.x_stride * static_cast<int64_t>(size_of(plan.micro->x_type));
+  c.to_stride = plan.x_stride;
+  c.to_type = plan.micro->x_type;
+  c.rows = rows.end - rows.begin;
+  c.columns = plan.shape.k;
+  c.padded = plan.k_padded;
+  plan.micro->copy_rows(c);
+  if (call.team->size() > 1) call.team->barrier();
+}
+
+}  // namespace
+
+size_t packed_bytes(const PackedPlan& plan) { return static_cast<size_t>(plan.panels * plan.parts * plan.panel_bytes); }
+
+void pack(const PackedPlan& plan, const void* from, void* to) {
+  std::memset(to, 0, packed_bytes(plan));
+  if (plan.micro->w_type == DType::f32)
+    pack_as(plan, static_cast<const float*>(from), static_cast<std::byte*>(to));
+  else
+    pack_as(plan, static_cast<const uint16_t*>(from), static_cast<std::byte*>(to));
+}
+
+void run(const PackedPlan& plan, const Call& call) {
+  const int threads = call.team->size(), row_threads = static_cast<int>(plan.row_threads);
+  if (plan.copies_x) copy_x(plan, call);
+  auto* scratch = static_cast<std::byte*>(call.scratch);
+  auto* sums = scratch + plan.copy_bytes + static_cast<size_t>(call.thread) * plan.sums_bytes;
+  Worker worker{plan,
+                call,
+                plan.copies_x ? scratch : call.inputs[0],
+                reinterpret_cast<float*>(sums),
+                share(plan.shape.m, call.thread % row_threads, row_threads, plan.micro->row_grain),
+                share(plan.panels, call.thread / row_threads, threads / row_threads)};
+  if (plan.micro->enter) plan.micro->enter();
+  worker.run();
+  if (plan.micro->leave) plan.micro->leave();
+}
+
+}  // namespace rung::cpu::gemm

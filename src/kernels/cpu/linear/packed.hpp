@@ -1,0 +1,34 @@
+// The packed linear: constant weights laid out in panels, in the order a thread streams them; see micro.hpp for the
+// panel.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "kernels/cpu/kernel.hpp"
+#include "kernels/cpu/linear/micro.hpp"
+#include "kernels/linear_shape.hpp"
+
+namespace rung::cpu::gemm {
+
+// Everything about one problem that does not change from call to call.
+struct PackedPlan {
+  const MicroKernels* micro = nullptr;
+  LinearShape shape;
+  int64_t parts = 1;   // panels side by side: 2 when gated (gate, then up)
+  int64_t panels = 0;  // panels (of `parts`) across n
+  int64_t k_padded = 0, panel_bytes = 0;
+  int64_t k_block = 0, row_chunk = 0;
+  int64_t row_threads = 1;  // threads / row_threads share the columns
+  bool copies_x = false, prefetches = true;
+  int64_t x_stride = 0;     // of what the tiles read: x itself or its copy, elements
+  int64_t from_stride = 0;  // of x itself
+  DType x_type = DType::f32;
+  Finish finish;          // all but the pointers
+  size_t sums_bytes = 0;  // per thread
+  size_t copy_bytes = 0;  // of x's copy, which comes first in scratch
+  PackedPlan(const Problem& problem, const MicroKernels& micro_kernels);
+};
+
+size_t packed_bytes(const PackedPlan& plan);
+void pack(const PackedPlan& plan, const void* from, void* to);
+void run(const PackedPlan& plan, const Call& call);
+
+}  // namespace rung::cpu::gemm

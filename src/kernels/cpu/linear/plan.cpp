@@ -1,0 +1,90 @@
+// How a packed linear is cut: blocks of k, chunks of rows, and which thread takes which part.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cpu/linear/packed.hpp"
+
+namespace rung::cpu::gemm {
+namespace {
+
+int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t round_up(int64_t a, int64_t b) { return divide_up(a, b) * b; }
+
+// About equal parts of at most `limit`, each a multiple of `grain`.
+int64_t even_part(int64_t count, int64_t limit, int64_t grain) {
+  int64_t parts = std::max<int64_t>(1, divide_up(count, limit));
+  return std::max(grain, round_up(divide_up(count, parts), grain));
+}
+
+// Rows an exact multiple of a page apart fall into the same few cache sets; x is worth copying when it is reused.
+bool rows_collide(const PackedPlan& plan) {
+  int64_t bytes = plan.from_stride * static_cast<int64_t>(size_of(plan.x_type));
+  return bytes % 4096 == 0 && plan.shape.m >= 8 && plan.shape.n >= 256;
+}
+
+// The split whose busiest thread has the least to multiply and to read (at 8 bytes a cycle, about what a core gets from
+// the last cache while all read).
+int64_t choose_row_threads(const PackedPlan& plan, int64_t threads) {
+  const MicroKernels& micro = *plan.micro;
+  const int64_t x_bytes = static_cast<int64_t>(size_of(micro.x_type)),
+                w_bytes = static_cast<int64_t>(size_of(micro.w_type));
+  int64_t best = 1, best_cost = INT64_MAX;
+  for (int64_t rows = 1; rows <= threads; ++rows) {
+    if (threads % rows != 0) continue;
+    int64_t m = round_up(divide_up(plan.shape.m, rows), micro.row_grain);
+    int64_t n = divide_up(plan.panels, threads / rows) * micro.width * plan.parts;
+    int64_t cost = m * n / 16 + (n * w_bytes + m * x_bytes) / 8;
+    if (cost < best_cost) best = rows, best_cost = cost;
+  }
+  return best;
+}
+
+Finish finish_of(const Problem& problem, const LinearShape& shape, int width) {
+  const auto& op = problem.as<Linear>();
+  Finish f;
+  f.width = width;
+  f.activation = op.activation;
+  f.out_type = problem.output.dtype;
+  f.out_stride = shape.n;
+  if (shape.bias_at > 0) f.bias_type = problem.inputs[static_cast<size_t>(shape.bias_at)].dtype;
+  if (shape.residual_at > 0) {
+    const Operand& residual = problem.inputs[static_cast<size_t>(shape.residual_at)];
+    f.residual_type = residual.dtype;
+    f.residual_stride = residual.row_stride();
+  }
+  return f;
+}
+
+}  // namespace
+
+PackedPlan::PackedPlan(const Problem& problem, const MicroKernels& micro_kernels)
+    : micro(&micro_kernels), shape(problem) {
+  const Operand& x = problem.inputs[0];
+  const int64_t threads = std::max(1, problem.threads);
+  parts = problem.as<Linear>().gated ? 2 : 1;
+  panels = divide_up(shape.n, micro->width);
+  k_padded = round_up(shape.k, micro->depth_grain);
+  panel_bytes = round_up(k_padded * micro->width * static_cast<int64_t>(size_of(micro->w_type)), 64);
+  from_stride = x.row_stride();
+  x_type = x.dtype;
+  prefetches = problem.param("prefetch", 1) != 0;
+  const int64_t k_limit = problem.param("k_block", micro->w_type == DType::f32 ? 384 : 768);
+  k_block = even_part(k_padded, k_limit > 0 ? k_limit : std::max<int64_t>(k_padded, 1), 32);
+  const bool one_block = k_block >= k_padded;
+
+  const int64_t row_threads_wanted = problem.param("row_threads", 0);
+  row_threads = row_threads_wanted > 0 && threads % row_threads_wanted == 0 ? row_threads_wanted
+                                                                            : choose_row_threads(*this, threads);
+  const int64_t thread_rows = divide_up(shape.m, row_threads);
+  row_chunk = even_part(thread_rows, 256, micro->row_grain);
+  copies_x = x_type != micro->x_type || shape.k % micro->depth_grain != 0 || shape.m % micro->row_grain != 0 ||
+             rows_collide(*this);
+  // Rows of the copy start on a cache line, an odd number of lines apart.
+  const int64_t line = 64 / static_cast<int64_t>(size_of(micro->x_type));
+  x_stride = copies_x ? (divide_up(k_padded, line) | 1) * line : from_stride;
+  if (copies_x)
+    copy_bytes = static_cast<size_t>(round_up(shape.m, micro->row_grain) * x_stride) * size_of(micro->x_type);
+  const int64_t held_rows = one_block ? micro->max_rows : round_up(row_chunk, micro->row_grain);
+  sums_bytes = static_cast<size_t>(round_up(held_rows * micro->width * parts * 4, 64));
+  finish = finish_of(problem, shape, micro->width);
+}
+
+}  // namespace rung::cpu::gemm

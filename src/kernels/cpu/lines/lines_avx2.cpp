@@ -1,0 +1,3 @@
+// Rope, masked mean and reductions with AVX2.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cpu/lines/lines.inc"

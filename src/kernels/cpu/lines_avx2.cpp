@@ -1,3 +1,0 @@
-// Rope, masked mean and reductions with AVX2.
-// SPDX-License-Identifier: Apache-2.0
-#include "kernels/cpu/lines.inc"

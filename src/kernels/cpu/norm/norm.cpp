@@ -1,0 +1,91 @@
+// Rows of the vectorised normalisations over the last axis: layer_norm, rms_norm, l2_normalize, softmax.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cpu/norm/norm.hpp"
+
+#include "kernels/cpu/rows.hpp"
+#include "kernels/strided.hpp"
+
+namespace rung::cpu {
+namespace {
+
+size_t residuals(const Problem& p) {
+  const auto* op = as<LayerNorm>(p.op);
+  return op && op->has_residual;
+}
+
+template <Isa isa>
+Verdict supports(const Problem& p, const Machine& cpu) {
+  if (auto verdict = wants<isa>(cpu); !verdict) return verdict;
+  for (size_t i = 0; i < p.inputs.size(); ++i) {
+    if (!is_vector_type(p.inputs[i].dtype)) return reject("only f32, bf16 and f16");
+    if (!p.inputs[i].is_rows()) return reject("an operand is not made of dense rows");
+  }
+  if (!is_vector_type(p.output.dtype)) return reject("only f32, bf16 and f16");
+  if (residuals(p) && p.inputs[1].dtype != p.inputs[0].dtype) return reject("the residual's type is not x's");
+  const auto* softmax = as<Softmax>(p.op);
+  if (softmax && axis_of(softmax->axis, p.output.shape) != p.output.shape.rank() - 1)
+    return reject("softmax along another axis than the last");
+  return accept();
+}
+
+NormPlan plan_for(const Problem& p) {
+  const Operand& x = p.inputs[0];
+  NormPlan plan{};
+  plan.rows = x.rows(), plan.width = x.shape.back(), plan.x_stride = x.row_stride();
+  plan.x = x.dtype, plan.out = p.output.dtype, plan.weight = plan.bias = DType::f32;
+  plan.has_residual = residuals(p);
+  if (plan.has_residual) plan.residual_stride = p.inputs[1].row_stride();
+  if (const auto* layer_norm = as<LayerNorm>(p.op)) {
+    plan.kind = NormKind::layer_norm, plan.eps = layer_norm->eps;
+    plan.bias = p.inputs.back().dtype;
+  } else if (const auto* rms_norm = as<RmsNorm>(p.op)) {
+    plan.kind = NormKind::rms_norm, plan.eps = rms_norm->eps, plan.weight_offset = rms_norm->weight_offset;
+  } else if (const auto* l2 = as<L2Normalize>(p.op)) {
+    plan.kind = NormKind::l2_normalize, plan.eps = l2->eps;
+  } else {
+    plan.kind = NormKind::softmax;
+  }
+  if (p.inputs.size() > 1) plan.weight = p.inputs[1 + residuals(p)].dtype;
+  plan.thread_floats = 3 * ((plan.width + 15) / 16 * 16);
+  return plan;
+}
+
+std::shared_ptr<void> prepare(const Problem& p) { return std::make_shared<NormPlan>(plan_for(p)); }
+size_t scratch_bytes(const Problem& p) {
+  return sizeof(float) * static_cast<size_t>(plan_for(p).thread_floats * p.threads);
+}
+
+template <Isa isa>
+void run(const Call& call) {
+  const auto& plan = *static_cast<const NormPlan*>(call.state);
+  Range mine = share(plan.rows, call.thread, call.problem.threads);
+  size_t inputs = call.problem.inputs.size(), weight = 1u + plan.has_residual;
+  NormWork work{&plan,
+                call.inputs[0],
+                plan.has_residual ? call.inputs[1] : call.inputs[0],
+                weight < inputs ? call.inputs[weight] : nullptr,
+                weight + 1 < inputs ? call.inputs[weight + 1] : nullptr,
+                call.output,
+                static_cast<float*>(call.scratch) + plan.thread_floats * call.thread,
+                mine.begin,
+                mine.end};
+  if (mine.begin < mine.end) isa == Isa::avx2 ? avx2::norm(work) : avx512::norm(work);
+}
+
+template <Isa isa>
+constexpr Kernel row(std::string_view name, std::string_view op) {
+  return {name, op, supports<isa>, run<isa>, scratch_bytes, nullptr, nullptr, prepare};
+}
+
+}  // namespace
+
+extern const Kernel layer_norm_avx512 = row<Isa::avx512>("layer_norm_avx512", "layer_norm");
+extern const Kernel layer_norm_avx2 = row<Isa::avx2>("layer_norm_avx2", "layer_norm");
+extern const Kernel rms_norm_avx512 = row<Isa::avx512>("rms_norm_avx512", "rms_norm");
+extern const Kernel rms_norm_avx2 = row<Isa::avx2>("rms_norm_avx2", "rms_norm");
+extern const Kernel l2_normalize_avx512 = row<Isa::avx512>("l2_normalize_avx512", "l2_normalize");
+extern const Kernel l2_normalize_avx2 = row<Isa::avx2>("l2_normalize_avx2", "l2_normalize");
+extern const Kernel softmax_avx512 = row<Isa::avx512>("softmax_avx512", "softmax");
+extern const Kernel softmax_avx2 = row<Isa::avx2>("softmax_avx2", "softmax");
+
+}  // namespace rung::cpu

@@ -1,3 +1,0 @@
-// Row-wise normalisations with AVX2.
-// SPDX-License-Identifier: Apache-2.0
-#include "kernels/cpu/norm.inc"

@@ -1,0 +1,100 @@
+// Reads attention problems for the rows of attention kernels.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/gpu/attention/attention.hpp"
+
+namespace rung::gpu {
+namespace {
+
+bool is_mask(const Problem& problem, size_t i) { return problem.as<Attention>().has_mask && i == 1; }
+
+void copy_strides(const Operand& from, int64_t (&to)[3]) {
+  for (int axis = 0; axis < 3; ++axis) to[axis] = from.shape[axis] == 1 ? 0 : from.strides[axis];
+}
+
+void set_mask(const Call& call, AttentionArguments& a) {
+  const Operand& mask = call.problem.inputs[1];
+  a.mask = static_cast<const float*>(device_pointer(call.inputs[1]));
+  for (int axis = mask.shape.rank() - 1, to = 3; axis >= 0; --axis, --to)
+    a.mask_stride[to] = mask.shape[axis] == 1 ? 0 : mask.strides[axis];
+}
+
+}  // namespace
+
+AttentionShape::AttentionShape(const Problem& problem)
+    : batch(problem.output.shape[0]),
+      queries(problem.output.shape[1]),
+      heads(problem.output.shape[2]),
+      width(problem.output.shape[3]),
+      groups(1),
+      keys(0),
+      first_key(problem.as<Attention>().has_mask ? 2 : 1) {
+  groups = problem.inputs[first_key].shape[2];
+  for (size_t i = first_key; i < problem.inputs.size(); i += 2) keys += problem.inputs[i].shape[1];
+}
+
+Verdict supports_attention(const Problem& problem, const Machine& machine) {
+  if (machine.gpu.architecture == 0) return reject("no GPU");
+  const AttentionShape shape(problem);
+  if (!is_float(problem.output.dtype)) return reject("only f32, bf16 and f16");
+  if (problem.as<Attention>().segments > kMaxAttentionSegments)
+    return reject(fmt::format("more than {} segments", kMaxAttentionSegments));
+  if (shape.width > kMaxAttentionWidth) return reject(fmt::format("heads wider than {}", kMaxAttentionWidth));
+  if (shape.rows() * shape.heads > UINT32_MAX || shape.keys > INT32_MAX / 2 || shape.groups > 65535 ||
+      shape.batch > 65535)
+    return reject("more rows, keys, heads or batches than a launch has");
+  for (size_t i = 0; i < problem.inputs.size(); ++i)
+    if (!is_mask(problem, i) && shape.width > 1 && problem.inputs[i].strides[3] != 1)
+      return reject("a head's values are not dense");
+  return accept();
+}
+
+Verdict supports_matrix_attention(const Problem& problem, const Machine& machine) {
+  if (auto verdict = supports_attention(problem, machine); !verdict) return verdict;
+  if (machine.gpu.lanes != 32) return reject("built for 32 lanes");
+  if (size_of(problem.output.dtype) != 2) return reject("only bf16 and f16");
+  if (AttentionShape(problem).width % 8 != 0) return reject("the heads' width is not a multiple of 8");
+  for (size_t i = 0; i < problem.inputs.size(); ++i)
+    for (int axis = 0; axis < 3 && !is_mask(problem, i); ++axis)
+      if (problem.inputs[i].shape[axis] != 1 && problem.inputs[i].strides[axis] % 8 != 0)
+        return reject("rows are not multiples of 16 bytes apart");
+  return accept();
+}
+
+AttentionArguments attention_arguments(const Call& call) {
+  const Problem& problem = call.problem;
+  const auto& op = problem.as<Attention>();
+  const AttentionShape shape(problem);
+  AttentionArguments a{};
+  a.q = device_pointer(call.inputs[0]);
+  a.out = device_pointer(call.output);
+  copy_strides(problem.inputs[0], a.q_stride);
+  if (op.has_mask) set_mask(call, a);
+  for (size_t i = shape.first_key; i < problem.inputs.size(); i += 2) {
+    AttentionSegment& segment = a.segment[a.segments++];
+    segment.k = device_pointer(call.inputs[i]), segment.v = device_pointer(call.inputs[i + 1]);
+    segment.keys = static_cast<int32_t>(problem.inputs[i].shape[1]);
+    copy_strides(problem.inputs[i], segment.k_stride);
+    copy_strides(problem.inputs[i + 1], segment.v_stride);
+  }
+  a.batch = static_cast<int32_t>(shape.batch), a.queries = static_cast<int32_t>(shape.queries);
+  a.heads = static_cast<int32_t>(shape.heads), a.groups = static_cast<int32_t>(shape.groups);
+  a.width = static_cast<int32_t>(shape.width), a.keys = static_cast<int32_t>(shape.keys);
+  a.ratio = a.heads / a.groups, a.ratio_inverse = inverse_of(a.ratio);
+  a.scale = op.scale;
+  return a;
+}
+
+std::string_view attention_type(const Problem& problem) {
+  if (problem.output.dtype == DType::f32) return "f32";
+  return problem.output.dtype == DType::bf16 ? "bf16" : "f16";
+}
+
+Launch attention_launch(const Call& call, int rows, int splits) {
+  const AttentionShape shape(call.problem);
+  const int64_t tiles = (shape.rows() + rows - 1) / rows;
+  return {.grid = {static_cast<uint32_t>(tiles * splits), static_cast<uint32_t>(shape.groups),
+                   static_cast<uint32_t>(shape.batch)},
+          .dependent = call.gpu.info().dependent_launch};
+}
+
+}  // namespace rung::gpu

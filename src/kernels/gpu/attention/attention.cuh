@@ -1,0 +1,185 @@
+// What the attention kernels share: packed rows of queries, keys across segments, and the running softmax.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "kernels/gpu/attention/attention_arguments.hpp"
+#include "kernels/gpu/portable.cuh"
+
+namespace rung::gpu {
+
+inline constexpr float kLog2E = 1.4426950408889634f;
+
+// Of a row of packed heads: row / ratio.
+__device__ inline int query_of(const AttentionArguments& a, int row) {
+  return static_cast<int>(row * a.ratio_inverse >> 32);
+}
+
+// The rows of one block: all heads that read key head `group` of `batch`.
+struct AttentionRows {
+  const AttentionArguments& a;
+  int batch, group;
+
+  __device__ int count() const { return a.queries * a.ratio; }
+  template <class T>
+  __device__ const T* q(int row) const {
+    const int query = query_of(a, row), head = head_of(row, query);
+    return static_cast<const T*>(a.q) + batch * a.q_stride[0] + query * a.q_stride[1] + head * a.q_stride[2];
+  }
+  template <class T>
+  __device__ T* out(int row) const {
+    const int query = query_of(a, row), head = head_of(row, query);
+    return static_cast<T*>(a.out) + ((static_cast<int64_t>(batch) * a.queries + query) * a.heads + head) * a.width;
+  }
+  __device__ const float* mask(int row) const {
+    const int query = query_of(a, row), head = head_of(row, query);
+    return a.mask + batch * a.mask_stride[0] + head * a.mask_stride[1] + query * a.mask_stride[2];
+  }
+
+ private:
+  __device__ int head_of(int row, int query) const { return group * a.ratio + row - query * a.ratio; }
+};
+
+// 16 bytes of a key and of its value.
+template <class T>
+struct KeyValue {
+  const T* k;
+  const T* v;
+  __device__ KeyValue(const AttentionRows& rows, const AttentionSegment& from, int64_t key, int d)
+      : k(static_cast<const T*>(from.k) + rows.batch * from.k_stride[0] + key * from.k_stride[1] +
+          rows.group * from.k_stride[2] + d),
+        v(static_cast<const T*>(from.v) + rows.batch * from.v_stride[0] + key * from.v_stride[1] +
+          rows.group * from.v_stride[2] + d) {}
+};
+
+// The segment that holds key number `key` of all segments one after another, and that key's number in it.
+struct Place {
+  int segment = 0, key;
+  __device__ Place(const AttentionArguments& a, int key) : key(key) {
+    while (segment + 1 < a.segments && this->key >= a.segment[segment].keys) this->key -= a.segment[segment++].keys;
+  }
+};
+
+// Calls copy(row, chunk, k, v, valid) for `count` keys from `first` on, spread over `threads` threads by chunks of 16
+// bytes; `chunks` of them make a row. What is not valid, beyond the last key or the heads' width, is to become zero.
+template <class T, int count, int chunks, int threads, class Copy>
+__device__ inline void for_keys(const AttentionRows& rows, int first, int thread, Copy copy) {
+  constexpr int kRowThreads = chunks <= 4 ? 4 : chunks <= 8 ? 8 : chunks <= 16 ? 16 : 32;
+  constexpr int kStep = threads / kRowThreads;
+  static_assert(count % kStep == 0);
+  const AttentionArguments& a = rows.a;
+  const int row = thread / kRowThreads, chunk = thread % kRowThreads;
+  if (chunk >= chunks) return;
+  const bool inside = chunk * 8 < a.width;
+  const Place place(a, first);
+  const AttentionSegment& segment = a.segment[place.segment];
+  if (place.key + count <= segment.keys) {  // most often all are of one segment
+    KeyValue<T> from(rows, segment, place.key + row, inside ? chunk * 8 : 0);
+#pragma unroll
+    for (int i = 0; i < count / kStep; ++i) {
+      copy(row + i * kStep, chunk, from.k, from.v, inside);
+      from.k += kStep * segment.k_stride[1], from.v += kStep * segment.v_stride[1];
+    }
+    return;
+  }
+#pragma unroll 1
+  for (int i = row; i < count; i += kStep) {
+    const bool valid = inside && first + i < a.keys;
+    const Place own(a, valid ? first + i : 0);
+    const KeyValue<T> from(rows, a.segment[own.segment], own.key, valid ? chunk * 8 : 0);
+    copy(i, chunk, from.k, from.v, valid);
+  }
+}
+
+// The same for `count` packed query rows: copy(row, chunk, q, valid).
+template <class T, int count, int chunks, int threads, class Copy>
+__device__ inline void for_queries(const AttentionRows& rows, int first, int thread, Copy copy) {
+  constexpr int kRowThreads = chunks <= 4 ? 4 : chunks <= 8 ? 8 : chunks <= 16 ? 16 : 32;
+  const int chunk = thread % kRowThreads;
+  if (chunk >= chunks) return;
+#pragma unroll
+  for (int row = thread / kRowThreads; row < count; row += threads / kRowThreads) {
+    const bool valid = first + row < rows.count() && chunk * 8 < rows.a.width;
+    copy(row, chunk, rows.q<T>(valid ? first + row : 0) + (valid ? chunk * 8 : 0), valid);
+  }
+}
+
+// Largest score and sum of exp(score - largest) of the keys seen so far by one row. Scores of -inf are keys that do
+// not exist; a row that has seen only those has a sum of 0.
+struct Running {
+  float largest = -INFINITY;
+  float sum = 0.0f;
+
+  // Takes a new largest score in; returns the factor for what was summed before.
+  __device__ float raise(float score) {
+    const float before = largest;
+    largest = fmaxf(before, score);
+    const float factor = weight(before);
+    sum *= factor;
+    return factor;
+  }
+  __device__ float weight(float score) const {
+    return fast_exp2((score - (largest == -INFINITY ? 0.0f : largest)) * kLog2E);
+  }
+};
+
+// What a row's sums of values are multiplied by at its end. A row that no key is left to has sums of 0, and keeps them.
+__device__ inline float inverse_of_sum(float sum) { return sum == 0.0f ? 0.0f : fast_inverse(sum); }
+
+// ---- the two query rows of a lane, lane / 4 and lane / 4 + 8, on fragments of scores: 8 keys each from `first_key` on
+
+// What is added to the scores; `mask` points to the rows' masks, and to nothing if there are none.
+template <int n>
+__device__ inline void load_bias(FragmentC (&bias)[n], const AttentionArguments& a, const float* const (&mask)[2],
+                                 int first_key) {
+  if (!a.mask) return;
+  const int key = first_key + lane() % 4 * 2;
+  if (first_key + 8 * n <= a.keys && a.mask_stride[3] == 1) {
+#pragma unroll
+    for (int j = 0; j < n; ++j)
+#pragma unroll
+      for (int i = 0; i < 4; ++i) bias[j].x[i] = mask[i / 2][key + j * 8 + i % 2];
+    return;
+  }
+#pragma unroll
+  for (int j = 0; j < n; ++j)
+#pragma unroll
+    for (int i = 0; i < 4; ++i) bias[j].x[i] = mask[i / 2][min(key + j * 8 + i % 2, a.keys - 1) * a.mask_stride[3]];
+}
+template <int n>
+__device__ inline void scale_and_mask(FragmentC (&scores)[n], const FragmentC (&bias)[n], const AttentionArguments& a,
+                                      int first_key) {
+  const bool whole = first_key + 8 * n <= a.keys;
+#pragma unroll
+  for (int j = 0; j < n; ++j)
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      scores[j].x[i] = scores[j].x[i] * a.scale + bias[j].x[i];
+      if (!whole && first_key + j * 8 + lane() % 4 * 2 + i % 2 >= a.keys) scores[j].x[i] = -INFINITY;
+    }
+}
+// Turns scores into weights relative to the largest score so far; `factor` is for what was summed before. The running
+// sums are of this lane's keys only.
+template <int n>
+__device__ inline void soften(FragmentC (&scores)[n], Running (&running)[2], float (&factor)[2]) {
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    float largest = -INFINITY, sum = 0.0f;
+#pragma unroll
+    for (const FragmentC& s : scores) largest = fmaxf(largest, fmaxf(s.x[2 * half], s.x[2 * half + 1]));
+    factor[half] = running[half].raise(lanes_max<4>(largest));
+#pragma unroll
+    for (FragmentC& s : scores)
+#pragma unroll
+      for (int i = 2 * half; i < 2 * half + 2; ++i) sum += s.x[i] = running[half].weight(s.x[i]);
+    running[half].sum += sum;
+  }
+}
+template <int n>
+__device__ inline void rescale(FragmentC (&sums)[n], const float (&factor)[2]) {
+  if (!any_lane(factor[0] != 1.0f || factor[1] != 1.0f)) return;
+#pragma unroll
+  for (FragmentC& s : sums)
+#pragma unroll
+    for (int i = 0; i < 4; ++i) s.x[i] *= factor[i / 2];
+}
+
+}  // namespace rung::gpu

@@ -1,0 +1,27 @@
+// What the rows of attention kernels ask of a problem, and how they fill the kernels' argument.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "kernels/gpu/attention/attention_arguments.hpp"
+#include "kernels/gpu/kernel.hpp"
+
+namespace rung::gpu {
+
+// Sizes of an attention problem.
+struct AttentionShape {
+  int64_t batch, queries, heads, width, groups, keys;
+  size_t first_key;  // the operand that is the first segment's k
+  explicit AttentionShape(const Problem& problem);
+  int64_t rows() const { return queries * (heads / groups); }  // packed, of one group
+};
+
+Verdict supports_attention(const Problem& problem, const Machine& machine);
+// 16-bit elements, whose rows can be copied 16 bytes at a time.
+Verdict supports_matrix_attention(const Problem& problem, const Machine& machine);
+
+AttentionArguments attention_arguments(const Call& call);
+
+std::string_view attention_type(const Problem& problem);  // "bf16", as in the kernels' names
+// One block for every `rows` packed rows of every group and batch, for each of `splits`.
+Launch attention_launch(const Call& call, int rows, int splits = 1);
+
+}  // namespace rung::gpu

@@ -1,0 +1,78 @@
+// Row of the attention kernel for few queries whose heads share keys.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/gpu/attention/attention_few.hpp"
+
+#include <algorithm>
+
+#include "kernels/gpu/attention/attention.hpp"
+#include "kernels/gpu/attention/attention_tiles.hpp"
+
+namespace rung::gpu {
+namespace {
+
+constexpr int64_t kMostSplits = 16, kPortableCluster = 8;  // blocks of a cluster
+constexpr int64_t kMostRows = 512;  // packed, of one group: as many blocks as a machine runs at once
+
+// Blocks that can hold the keys together, of as many tiles each as a block has room for.
+int64_t fewest_splits(const Problem& problem) {
+  return std::max<int64_t>(1, (key_tiles(problem) + FewAttentionShape::kTiles - 1) / FewAttentionShape::kTiles);
+}
+
+// As many as any machine's cluster has, as far as there are tiles.
+int64_t default_splits(const Problem& problem) {
+  const int64_t fewest = fewest_splits(problem);
+  return std::max(fewest, std::min<int64_t>(kPortableCluster, key_tiles(problem)));
+}
+
+std::vector<Tunable> tunables(const Problem& problem) {
+  const AttentionShape shape(problem);
+  Tunable rows{"rows", {}}, splits{"splits", {default_splits(problem)}};
+  for (int64_t value : {32, 24, 16})
+    if (value % (shape.heads / shape.groups) == 0) rows.values.push_back(value);
+  if (fewest_splits(problem) < splits.values[0]) splits.values.push_back(fewest_splits(problem));
+  return {rows, splits};
+}
+
+Verdict supports(const Problem& problem, const Machine& machine) {
+  if (auto verdict = supports_tiled_attention(problem, machine); !verdict) return verdict;
+  const AttentionShape shape(problem);
+  if (shape.width != FewAttentionShape::kWidth) return reject("heads not 256 wide");
+  if (const int64_t ratio = shape.heads / shape.groups; ratio != 8 && ratio != 16 && ratio != 32)
+    return reject("not 8, 16 or 32 heads that share a key head");
+  if (shape.rows() > kMostRows) return reject("more than 512 rows");
+  if (shape.keys == 0) return reject("no keys");
+  if (fewest_splits(problem) > kMostSplits) return reject("more keys than a cluster holds");
+  if (problem.as<Attention>().has_mask && mask_differs_by_head(problem)) return reject("a mask of each head");
+  return accept();
+}
+
+Status enqueue(const Call& call) {
+  const auto rows = static_cast<int>(call.problem.param("rows", tunables(call.problem)[0].values[0]));
+  const FewAttentionShape shape{rows};
+  FewAttentionArguments arguments{
+      .attention = attention_arguments(call),
+      .splits = static_cast<int32_t>(call.problem.param("splits", default_splits(call.problem)))};
+  set_tiles(arguments);
+  RUNG_CHECK(describe_tile(call, arguments.q, few_query_tile(arguments.attention, rows)));
+  RUNG_CHECK(describe_segments(call, arguments.attention, arguments.k, arguments.v, few_key_tile));
+  Launch launch = attention_launch(call, rows, arguments.splits);
+  launch.block = {FewAttentionShape::kThreads};
+  launch.cluster = {static_cast<uint32_t>(arguments.splits)};
+  launch.shared_bytes = shape.shared_bytes();
+  const int known = arguments.splits == kPortableCluster ? arguments.splits : 0;  // to the compiler of the kernel
+  return call.launch("attention_few_sm90",
+                     fmt::format("attention_few_{}_{}_{}", attention_type(call.problem), rows, known), launch,
+                     arguments);
+}
+
+}  // namespace
+
+extern const Kernel attention_few;
+const Kernel attention_few{.name = "attention_few",
+                           .op = "attention",
+                           .supports = supports,
+                           .tunables = tunables,
+                           .alignment = 16,
+                           .enqueue = enqueue};
+
+}  // namespace rung::gpu

@@ -1,0 +1,72 @@
+// Shape and arguments of the attention kernel for few queries, as the kernel is built and the host launches it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "kernels/gpu/attention/attention_wgmma.hpp"
+
+namespace rung::gpu {
+
+// A block multiplies keys by packed query rows (so that few rows fill the instruction), of two tiles of keys at most.
+// The blocks of a cluster share the rows; each finishes some of them, from what the others send it.
+struct FewAttentionShape {
+  static constexpr int kWidth = 256, kGroups = 2, kTiles = 2;  // a warpgroup for each tile
+  static constexpr int kThreads = 128 * kGroups, kWarps = 4 * kGroups, kPanels = kWidth / 64;
+  static constexpr int kPieces = 2;  // in which queries and keys come, each some of the columns
+  static constexpr int kBarriers = 1 + kTiles + (1 + kTiles) * kPieces;
+  static constexpr uint32_t kTileBytes = kPanels * kTileKeys * 128;
+  static constexpr uint32_t kSumBytes = kWidth * 2 + 16;  // a row of sums and its statistics, as they are sent
+
+  int rows;  // packed query rows of a block: 16, 24 or 32
+
+  constexpr int own_rows(int splits) const { return (rows + splits - 1) / splits; }
+  // Tiles of keys (where sums are received and sent from later), of values, queries, weights, and of each warp and row
+  // a maximum and a sum; barriers.
+  constexpr uint32_t values_at() const { return kTiles * kTileBytes; }
+  constexpr uint32_t queries_at() const { return values_at() + kTiles * kTileBytes; }
+  constexpr uint32_t weights_at() const { return queries_at() + bytes(kPanels * 128); }
+  constexpr uint32_t maxima_at() const { return weights_at() + bytes(kTiles * 128); }
+  constexpr uint32_t totals_at() const { return maxima_at() + bytes(kWarps * 4); }
+  constexpr uint32_t barriers_at() const { return totals_at() + bytes(kWarps * 4); }
+  constexpr uint32_t shared_bytes() const { return barriers_at() + kBarriers * 8; }
+
+ private:
+  constexpr uint32_t bytes(int of_row) const { return static_cast<uint32_t>(rows * of_row); }
+};
+
+struct FewAttentionArguments {
+  AttentionArguments attention;
+  int32_t splits;       // blocks of a cluster
+  int32_t tiles;        // of keys, in all
+  int32_t ratio_shift;  // the logarithm of attention.ratio
+
+  // Of each segment.
+  int32_t first_tile[kMaxAttentionSegments], first_key[kMaxAttentionSegments];
+  TileMap q;
+  TileMap k[kMaxAttentionSegments];
+  TileMap v[kMaxAttentionSegments];
+};
+
+inline TileShape few_query_tile(const AttentionArguments& a, int rows) {
+  TileShape tile = attention_tile(a, a.q, a.q_stride, a.ratio, a.queries);
+  tile.box[2] = static_cast<uint32_t>(rows / a.ratio);
+  tile.box[3] = FewAttentionShape::kPanels / FewAttentionShape::kPieces;
+  return tile;
+}
+inline TileShape few_key_tile(const AttentionArguments& a, const AttentionSegment& segment) {
+  TileShape tile = key_tile(a, segment);
+  tile.box[2] = FewAttentionShape::kPanels / FewAttentionShape::kPieces;
+  return tile;
+}
+
+// From `attention`: all but the tile maps.
+inline void set_tiles(FewAttentionArguments& a) {
+  int tile = 0, key = 0;
+  for (int i = 0; i < kMaxAttentionSegments; ++i) {
+    const int keys = i < a.attention.segments ? a.attention.segment[i].keys : 0;
+    a.first_tile[i] = tile, a.first_key[i] = key;
+    tile += (keys + kTileKeys - 1) / kTileKeys, key += keys;
+  }
+  a.tiles = tile;
+  for (a.ratio_shift = 0; 1 << a.ratio_shift < a.attention.ratio;) ++a.ratio_shift;
+}
+
+}  // namespace rung::gpu

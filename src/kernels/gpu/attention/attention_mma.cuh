@@ -1,0 +1,189 @@
+// Attention with matrix instructions: a warp keeps 16 query rows, its sums and a running softmax in registers while
+// keys and values pass through shared memory. Several warps may share the rows and split the keys.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "kernels/gpu/attention/attention.cuh"
+#include "kernels/gpu/attention/attention_mma.hpp"
+
+namespace rung::gpu {
+
+template <class T, MmaAttentionShape shape>
+struct MmaAttention {
+  static constexpr int kRows = shape.rows(), kThreads = shape.threads(), kPitch = shape.pitch();
+  static constexpr int kBlockKeys = shape.keys(), kKeys = kBlockKeys / shape.key_warps;  // of a block; of one warp
+  static constexpr int kChunks = shape.width / 8;                                        // 16 bytes each
+  static constexpr int kSteps = shape.width / 16;
+  static constexpr bool kKeepQueries = shape.width <= 128;  // in registers; wider ones are read again for each block
+
+  const AttentionRows rows;
+  const int first_row;  // of the block
+  T* const shared;
+  FragmentC sums[shape.width / 8];
+  Running running[2];  // of this lane's rows lane / 4 and lane / 4 + 8
+  FragmentA queries[kKeepQueries ? kSteps : 1];
+  const float* mask[2] = {};
+
+  __device__ MmaAttention(const AttentionArguments& a, T* memory)
+      : rows{a, static_cast<int>(blockIdx.z), static_cast<int>(blockIdx.y)},
+        first_row(static_cast<int>(blockIdx.x) * kRows),
+        shared(memory) {
+    for (int half = 0; half < 2 && a.mask; ++half)
+      mask[half] = rows.mask(min(first_row + row_warp() * 16 + half * 8 + lane() / 4, rows.count() - 1));
+  }
+  __device__ static int row_warp() { return warp() % shape.row_warps; }
+  __device__ static int key_warp() { return warp() / shape.row_warps; }
+  __device__ T* my_queries() const { return shared + row_warp() * 16 * kPitch; }
+  __device__ T* keys(int block) const { return shared + (kRows + block % 2 * 2 * kBlockKeys) * kPitch; }
+  __device__ T* values(int block) const { return keys(block) + kBlockKeys * kPitch; }
+
+  __device__ void load_queries() const {
+    for_queries<T, kRows, kChunks, kThreads>(rows, first_row, threadIdx.x,
+                                             [&](int row, int chunk, const T* from, bool valid) {
+                                               copy_async_16(shared + row * kPitch + chunk * 8, from, valid);
+                                             });
+  }
+  __device__ void load_block(int block) const {
+    T *const k = keys(block), *const v = values(block);
+    for_keys<T, kBlockKeys, kChunks, kThreads>(rows, block * kBlockKeys, threadIdx.x,
+                                               [&](int key, int chunk, const T* from_k, const T* from_v, bool valid) {
+                                                 copy_async_16(k + key * kPitch + chunk * 8, from_k, valid);
+                                                 copy_async_16(v + key * kPitch + chunk * 8, from_v, valid);
+                                               });
+  }
+  __device__ void keep_queries() {
+    if constexpr (kKeepQueries)
+#pragma unroll
+      for (int step = 0; step < kSteps; ++step) queries[step] = load_a(my_queries() + step * 16, kPitch);
+  }
+
+  // Scores of this warp's keys of the block, before scale and mask.
+  __device__ void dot(FragmentC (&scores)[kKeys / 8], int block) const {
+    const T* from = keys(block) + key_warp() * kKeys * kPitch;
+#pragma unroll
+    for (int step = 0; step < kSteps; ++step) {
+      const FragmentA q = kKeepQueries ? queries[step] : load_a(my_queries() + step * 16, kPitch);
+#pragma unroll
+      for (int j = 0; j < kKeys / 16; ++j) {
+        FragmentB b[2];
+        load_b_by_columns(b, from + j * 16 * kPitch + step * 16, kPitch);
+        multiply_add<T>(scores[2 * j], q, b[0]);
+        multiply_add<T>(scores[2 * j + 1], q, b[1]);
+      }
+    }
+  }
+  __device__ void add_values(const FragmentC (&weights)[kKeys / 8], int block) {
+    const T* from = values(block) + key_warp() * kKeys * kPitch;
+#pragma unroll
+    for (int j = 0; j < kKeys / 16; ++j) {
+      const FragmentA a = a_from_c<T>(weights[2 * j], weights[2 * j + 1]);
+#pragma unroll
+      for (int d = 0; d < shape.width / 16; ++d) {
+        FragmentB b[2];
+        load_b_by_rows(b, from + j * 16 * kPitch + d * 16, kPitch);
+        multiply_add<T>(sums[2 * d], a, b[0]);
+        multiply_add<T>(sums[2 * d + 1], a, b[1]);
+      }
+    }
+  }
+  __device__ void step(int block) {
+    const int first_key = block * kBlockKeys + key_warp() * kKeys;
+    if (first_key >= rows.a.keys) return;
+    FragmentC scores[kKeys / 8], bias[kKeys / 8];
+    float factor[2];
+    load_bias(bias, rows.a, mask, first_key);
+    dot(scores, block);
+    scale_and_mask(scores, bias, rows.a, first_key);
+    soften(scores, running, factor);
+    rescale(sums, factor);
+    add_values(scores, block);
+  }
+
+  // One warp has all keys: through its queries' place in shared memory, so that rows leave in whole lines.
+  __device__ void store() {
+    T* to = my_queries();
+    sync_warp();  // no lane reads queries any more
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const float factor = inverse_of_sum(running[half].sum);
+#pragma unroll
+      for (int j = 0; j < shape.width / 8; ++j)
+        *reinterpret_cast<uint32_t*>(to + (lane() / 4 + half * 8) * kPitch + j * 8 + lane() % 4 * 2) =
+            pack<T>(sums[j].x[2 * half] * factor, sums[j].x[2 * half + 1] * factor);
+    }
+    sync_warp();
+#pragma unroll 4
+    for (int i = lane(); i < 16 * kChunks; i += kLanes) {
+      const int row = i / kChunks, d = i % kChunks * 8, packed = first_row + row_warp() * 16 + row;
+      if (packed < rows.count() && d < rows.a.width)
+        *reinterpret_cast<uint4*>(rows.out<T>(packed) + d) = *reinterpret_cast<const uint4*>(to + row * kPitch + d);
+    }
+  }
+
+  // The key warps' sums meet in shared memory, and are added in their order.
+  __device__ void combine() {
+    float* all = reinterpret_cast<float*>(shared);
+    Running* statistics = reinterpret_cast<Running*>(all + shape.key_warps * kRows * kPitch);
+    sync_block();
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int row = key_warp() * kRows + row_warp() * 16 + half * 8 + lane() / 4;
+      if (lane() % 4 == 0) statistics[row] = running[half];
+#pragma unroll
+      for (int j = 0; j < shape.width / 8; ++j)
+        *reinterpret_cast<float2*>(all + row * kPitch + j * 8 + lane() % 4 * 2) = {sums[j].x[2 * half],
+                                                                                   sums[j].x[2 * half + 1]};
+    }
+    sync_block();
+    for (int i = threadIdx.x; i < kRows * kChunks; i += kThreads) {
+      const int row = i / kChunks, d = i % kChunks * 8;
+      if (first_row + row < rows.count() && d < rows.a.width) combine(all, statistics, row, d);
+    }
+  }
+  __device__ void combine(const float* all, const Running* statistics, int row, int d) const {
+    Running total;
+#pragma unroll
+    for (int w = 0; w < shape.key_warps; ++w) total.raise(statistics[w * kRows + row].largest);
+    float x[8] = {};
+#pragma unroll
+    for (int w = 0; w < shape.key_warps; ++w) {
+      const Running one = statistics[w * kRows + row];
+      const float weight = total.weight(one.largest);
+      total.sum += one.sum * weight;
+#pragma unroll
+      for (int i = 0; i < 8; ++i) x[i] += weight * all[(w * kRows + row) * kPitch + d + i];
+    }
+    const float factor = inverse_of_sum(total.sum);
+    *reinterpret_cast<uint4*>(rows.out<T>(first_row + row) + d) =
+        make_uint4(pack<T>(x[0] * factor, x[1] * factor), pack<T>(x[2] * factor, x[3] * factor),
+                   pack<T>(x[4] * factor, x[5] * factor), pack<T>(x[6] * factor, x[7] * factor));
+  }
+};
+
+template <class T, MmaAttentionShape shape>
+__device__ inline void attention_mma(const AttentionArguments& a) {
+  extern __shared__ __align__(16) unsigned char memory[];
+  using Work = MmaAttention<T, shape>;
+  Work work(a, reinterpret_cast<T*>(memory));
+  allow_dependents();
+  wait_for_producers();
+  work.load_queries();
+  work.load_block(0);
+  commit_copies();
+  const int blocks = (a.keys + Work::kBlockKeys - 1) / Work::kBlockKeys;
+  for (int block = 0; block < blocks; ++block) {
+    wait_copies<0>();
+    sync_block();
+    if (block + 1 < blocks) work.load_block(block + 1);
+    commit_copies();
+    if (block == 0) work.keep_queries();
+    work.step(block);
+  }
+#pragma unroll
+  for (Running& row : work.running) row.sum = lanes_sum<4>(row.sum);
+  if constexpr (shape.key_warps == 1)
+    work.store();
+  else
+    work.combine();
+}
+
+}  // namespace rung::gpu

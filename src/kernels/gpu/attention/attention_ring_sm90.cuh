@@ -1,0 +1,161 @@
+// Shared memory of an attention block on warpgroups: the queries, the ring through which keys and values pass, and what
+// the blocks of a cluster send each other; and the loader that fills it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "kernels/gpu/sm90/async.cuh"
+#include "kernels/gpu/attention/attention.cuh"
+#include "kernels/gpu/attention/attention_wgmma.hpp"
+
+namespace rung::gpu {
+
+// A tile of keys: where it begins in its segment, how many keys the segments before have, and how many it has itself.
+struct KeyTile {
+  int segment = 0, key, before = 0, count;
+  __device__ KeyTile(const AttentionArguments& a, int tile) : key(tile * kTileKeys) { settle(a); }
+  __device__ void advance(const AttentionArguments& a, int tiles) {
+    key += tiles * kTileKeys;
+    settle(a);
+  }
+  __device__ int number() const { return before + key; }  // of the first key, among all
+
+ private:
+  __device__ void settle(const AttentionArguments& a) {
+    int keys = a.segment[segment].keys;
+#pragma unroll 1
+    for (int padded; segment + 1 < a.segments && key >= (padded = (keys + kTileKeys - 1) / kTileKeys * kTileKeys);) {
+      key -= padded, before += keys;
+      keys = a.segment[++segment].keys;
+    }
+    count = min(kTileKeys, keys - key);
+  }
+};
+
+// Shared memory of a block.
+template <GroupAttentionShape shape>
+struct Memory {
+  const int splits, tiles;
+  const uint32_t slot_bytes;
+  unsigned char *const base, *const ring;
+  Barrier* const barriers;
+  __device__ Memory(const GroupAttentionArguments& a, unsigned char* base)
+      : splits(a.splits),
+        tiles(a.tiles),
+        slot_bytes(shape.slot_bytes(a.mask_rows)),
+        base(base),
+        ring(base + shape.received_bytes(splits)),
+        barriers(reinterpret_cast<Barrier*>(ring + tiles * slot_bytes)) {}
+  __device__ unsigned char* queries() const { return base; }
+  __device__ unsigned char* received() const { return base; }  // [source][own row][sum_bytes], after the queries
+  __device__ unsigned char* tile(int slot) const { return ring + slot * slot_bytes; }
+  // What is added to the scores of the keys there: two panels of 32 keys, rows of 128 bytes with their chunks
+  // exchanged.
+  __device__ unsigned char* mask(int slot) const { return tile(slot) + shape.tile_bytes(); }
+  __device__ Barrier& queries_came() const { return barriers[0]; }
+  __device__ Barrier& sums_came() const { return barriers[1]; }
+  __device__ Barrier& full(int slot) const { return barriers[2 + 2 * slot]; }
+  __device__ Barrier& empty(int slot) const { return barriers[3 + 2 * slot]; }
+  // Both [source][own row].
+  __device__ Running* statistics() const { return reinterpret_cast<Running*>(barriers + 2 + 2 * tiles); }
+  __device__ float* factors() const { return reinterpret_cast<float*>(statistics() + splits * shape.own_rows(splits)); }
+};
+
+// A place in a ring, and how often the ring has gone round.
+struct Turn {
+  int slot = 0, round = 0;
+  __device__ void advance(int slots) {
+    if (++slot == slots) slot = 0, ++round;
+  }
+};
+
+// A block's share of the keys: every `step`-th tile from the first on.
+struct KeyShare {
+  int first, step, blocks;
+};
+
+// Fetches the queries and fills the ring, each by one thread; keys come with their mask. Order: keys 0, keys 1,
+// values 0, keys 2, values 1, ... Other threads ask for the mask ahead: layers share it, and one layer's weights push
+// it out of the cache.
+template <GroupAttentionShape shape>
+struct Loader {
+  const GroupAttentionArguments& a;
+  const Memory<shape> memory;
+  const int first_row;
+  const KeyShare share;
+
+  // Asks for the descriptions of the first tiles.
+  __device__ void prepare() const {
+    if (share.blocks == 0) return;
+    const int segment = KeyTile(a.attention, share.first).segment;
+    prefetch(a.q), prefetch(a.k[segment]), prefetch(a.v[segment]);
+  }
+  // Of `threads`, number `thread` asks for its tiles' mask; into the cache, where late writes go as well.
+  __device__ void prefetch_mask(int thread, int threads) const {
+    if (a.mask_rows == 0) return;
+    KeyTile tile(a.attention, share.first + thread * share.step);
+#pragma unroll 1
+    for (int block = thread; block < share.blocks; block += threads, tile.advance(a.attention, threads * share.step))
+      for (int panel = 0; panel < 2; ++panel) prefetch_box(a.mask, mask_box(tile, panel).at);
+  }
+  __device__ void load_queries() const {
+    Barrier& barrier = memory.queries_came();
+    barrier.arrive_expecting(shape.query_bytes(), true);
+    const int ratio = a.attention.ratio, group = static_cast<int>(blockIdx.y), batch = static_cast<int>(blockIdx.z);
+#pragma unroll 1
+    for (int i = 0; i < shape.groups * a.boxes; ++i) {
+      const int g = i / a.boxes, box = i % a.boxes;
+      unsigned char* const to = memory.queries() + (g * shape.panels() + box) * 64 * 128;
+      const int position = query_of(a.attention, first_row + g * 64);
+      if (ratio == 1)
+        copy_box(to, a.q, {box * 64, position, 0, group, batch}, barrier, true);
+      else
+        copy_box(to, a.q, {box * 64, 0, position, 0, a.attention.groups > 1 ? group : batch}, barrier, true);
+    }
+  }
+  __device__ void fill_ring() const {
+    if (share.blocks == 0) return;
+    KeyTile keys(a.attention, share.first), values = keys;
+    Turn turn;
+    load_keys(keys, turn);
+#pragma unroll 1
+    for (int block = 0; block < share.blocks; ++block) {
+      keys.advance(a.attention, share.step);
+      if (block + 1 < share.blocks) load_keys(keys, turn);
+      load_values(values, turn);
+      values = keys;
+    }
+  }
+
+ private:
+  struct Box {
+    int at[TileShape::kRank];
+  };
+  // The first or second half of a tile's mask.
+  __device__ Box mask_box(const KeyTile& tile, int half) const {
+    const int query = a.mask_rows > 1 ? query_of(a.attention, first_row) : 0;
+    const int batch = a.attention.mask_stride[0] ? static_cast<int>(blockIdx.z) : 0;
+    return {{2 * tile.number() + half * 64, query, batch, 0, 0}};
+  }
+  __device__ void load_keys(const KeyTile& tile, Turn& turn) const {
+    load(a.k[tile.segment], tile, turn, static_cast<uint32_t>(2 * a.mask_rows * 128));
+    for (int panel = 0; panel < 2 && a.mask_rows > 0; ++panel)
+      copy_box(memory.mask(turn.slot) + panel * shape.mask_panel_bytes(), a.mask, mask_box(tile, panel).at,
+               memory.full(turn.slot), true);
+    turn.advance(memory.tiles);
+  }
+  __device__ void load_values(const KeyTile& tile, Turn& turn) const {
+    load(a.v[tile.segment], tile, turn, 0);
+    turn.advance(memory.tiles);
+  }
+  // `more` bytes are to come to the same place.
+  __device__ void load(const TileMap& map, const KeyTile& tile, const Turn& turn, uint32_t more) const {
+    if (turn.round > 0) memory.empty(turn.slot).wait(turn.round - 1);
+    Barrier& barrier = memory.full(turn.slot);
+    barrier.arrive_expecting(shape.tile_bytes() + more, true);
+#pragma unroll 1
+    for (int box = 0; box < a.boxes; ++box)
+      copy_box(memory.tile(turn.slot) + box * kTileKeys * 128, map,
+               {box * 64, tile.key, 0, static_cast<int>(blockIdx.y), static_cast<int>(blockIdx.z)}, barrier, true);
+  }
+};
+
+}  // namespace rung::gpu

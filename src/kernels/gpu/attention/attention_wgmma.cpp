@@ -1,0 +1,96 @@
+// Row of the attention kernel in which warpgroups multiply, for wide heads.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/gpu/attention/attention_wgmma.hpp"
+
+#include <algorithm>
+
+#include "kernels/gpu/attention/attention.hpp"
+#include "kernels/gpu/attention/attention_tiles.hpp"
+
+namespace rung::gpu {
+namespace {
+
+constexpr int64_t kMostSplits = 16;  // blocks of a cluster
+
+int64_t blocks_of(const AttentionShape& shape, int64_t rows) {
+  return (shape.rows() + rows - 1) / rows * shape.groups * shape.batch;
+}
+
+// Two warpgroups share what they read, where that leaves blocks for a quarter of the machine.
+int64_t default_row_groups(const Problem& problem) { return blocks_of(AttentionShape(problem), 128) >= 32 ? 2 : 1; }
+
+// As many blocks as a machine has multiprocessors, or nearly.
+int64_t default_splits(const Problem& problem, int64_t row_groups) {
+  constexpr int64_t enough = 112;
+  const int64_t blocks = blocks_of(AttentionShape(problem), 64 * row_groups);
+  const int64_t most = std::clamp<int64_t>(key_tiles(problem), 1, kMostSplits);
+  return std::clamp<int64_t>(enough / std::max<int64_t>(blocks, 1), 1, most);
+}
+
+// A default first, then the others.
+Tunable tunable(std::string_view name, int64_t first, std::initializer_list<int64_t> others, int64_t most) {
+  Tunable out{name, {first}};
+  for (int64_t value : others)
+    if (value != first && value <= most) out.values.push_back(value);
+  return out;
+}
+
+std::vector<Tunable> tunables(const Problem& problem) {
+  const int64_t row_groups = default_row_groups(problem);
+  return {tunable("row_groups", row_groups, {1, 2}, 2),
+          tunable("splits", default_splits(problem, row_groups), {1, 2, 4, 8, 14}, key_tiles(problem))};
+}
+
+Verdict supports(const Problem& problem, const Machine& machine) {
+  if (auto verdict = supports_tiled_attention(problem, machine); !verdict) return verdict;
+  const AttentionShape shape(problem);
+  if (shape.width <= 64) return reject("heads not wider than 64");
+  if (shape.width == 192) return reject("heads of 192: the kernel waits for a panel that is not copied");
+  if (problem.as<Attention>().scale < 0) return reject("a negative scale");
+  if (64 % (shape.heads / shape.groups) != 0) return reject("heads that share a key head do not divide 64");
+  return accept();
+}
+
+// Tiles that find room beside the rest, at most those that a block reads.
+int ring_tiles(const Call& call, const GroupAttentionShape& shape, const GroupAttentionArguments& a, int blocks) {
+  const int64_t rest = shape.shared_bytes(a.splits, 0, a.mask_rows);
+  const int64_t tile = shape.shared_bytes(a.splits, 1, a.mask_rows) - rest;
+  const auto room = static_cast<int64_t>(call.gpu.info().shared_bytes_per_block) - rest;
+  return static_cast<int>(std::min<int64_t>(2 * blocks, room / tile));
+}
+
+Status enqueue(const Call& call) {
+  const int64_t row_groups = call.problem.param("row_groups", default_row_groups(call.problem));
+  const auto splits = static_cast<int>(call.problem.param("splits", default_splits(call.problem, row_groups)));
+  const GroupAttentionShape shape{padded_width(static_cast<int>(AttentionShape(call.problem).width)),
+                                  static_cast<int>(row_groups)};
+  GroupAttentionArguments arguments{.attention = attention_arguments(call), .splits = splits};
+  const int blocks = (key_tiles(arguments.attention) + splits - 1) / splits;
+  arguments.mask_rows = copied_mask_rows(arguments.attention, shape.rows());
+  arguments.mask_shift = mask_shift_of(arguments.attention, arguments.mask_rows);
+  arguments.tiles = ring_tiles(call, shape, arguments, blocks);
+  arguments.boxes = boxes_of(arguments.attention);
+  RUNG_CHECK(describe_tile(call, arguments.q, query_tile(arguments.attention)));
+  if (arguments.mask_rows > 0)
+    RUNG_CHECK(describe_tile(call, arguments.mask, mask_tile(arguments.attention, arguments.mask_rows)));
+  RUNG_CHECK(describe_segments(call, arguments.attention, arguments.k, arguments.v));
+  Launch launch = attention_launch(call, shape.rows(), splits);
+  launch.block = {static_cast<uint32_t>(shape.threads())};
+  launch.cluster = {static_cast<uint32_t>(splits)};
+  launch.shared_bytes = shape.shared_bytes(splits, arguments.tiles, arguments.mask_rows);
+  return call.launch("attention_wgmma_sm90",
+                     fmt::format("attention_wgmma_{}_{}_{}", attention_type(call.problem), shape.width, shape.groups),
+                     launch, arguments);
+}
+
+}  // namespace
+
+extern const Kernel attention_wgmma;
+const Kernel attention_wgmma{.name = "attention_wgmma",
+                             .op = "attention",
+                             .supports = supports,
+                             .tunables = tunables,
+                             .alignment = 16,
+                             .enqueue = enqueue};
+
+}  // namespace rung::gpu

@@ -1,0 +1,497 @@
+// Attention in which warpgroups multiply: each keeps 64 query rows and has the product of the next keys under way while
+// it turns the last scores into weights, and one more loads for them. The blocks of a cluster may split the keys; each
+// then finishes some of the rows, from what the others send it.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/gpu/attention/attention.cuh"
+#include "kernels/gpu/attention/attention_ring_sm90.cuh"
+#include "kernels/gpu/sm90/shared_memory.cuh"
+#include "kernels/gpu/sm90/warpgroup.cuh"
+#include "kernels/gpu/sm90/wgmma.cuh"
+
+namespace rung::gpu {
+namespace {
+
+// By how much a score may exceed what the weights so far are relative to, before they are scaled again.
+constexpr float kSlack = 5.5f;
+using Scores = FragmentC[kTileKeys / 8];
+
+// What is added to the scores: nothing, what was copied with the keys, or what the threads read.
+enum class MaskKind { none, copied, read };
+
+// Of the threads that multiply.
+template <GroupAttentionShape shape>
+__device__ inline void sync_multipliers() {
+  asm volatile("bar.sync 1, %0;" ::"n"(shape.multipliers()) : "memory");
+}
+
+// word[i] of lane j, of four neighbouring lanes, becomes word[j] of lane i.
+__device__ inline void transpose_4(uint32_t (&word)[4]) {
+  auto exchange = [](uint32_t& low, uint32_t& high, int step) {
+    const bool upper = lane() & step;
+    const uint32_t x = shuffle_xor(upper ? low : high, step);
+    low = upper ? x : low, high = upper ? high : x;
+  };
+  exchange(word[0], word[1], 1), exchange(word[2], word[3], 1);
+  exchange(word[0], word[2], 2), exchange(word[1], word[3], 2);
+}
+
+// One warpgroup.
+template <class T, GroupAttentionShape shape>
+struct Group {
+  const AttentionRows rows;
+  const int first_row, group;  // of the block; of this thread
+  const Memory<shape> memory;
+  const int mask_shift;
+  Turn turn;        // of the next tile to be read
+  Turn values{-1};  // being added; none at first
+  FragmentC sums[shape.width / 8];
+  FragmentA weights[kTileKeys / 16];
+  Running running[2];
+
+  __device__ Group(const GroupAttentionArguments& a, const AttentionRows& rows, const Memory<shape>& memory,
+                   int first_row)
+      : rows(rows),
+        first_row(first_row),
+        group(shuffle(warp() / kGroupWarps, 0)),
+        memory(memory),
+        mask_shift(a.mask_shift) {}
+  // Of the block; this lane's other row is 8 further on.
+  __device__ int my_row() const { return warp() * 16 + lane() / 4; }
+
+  __device__ void release(const Turn& of) const {
+    if (lane() == 0) memory.empty(of.slot).arrive();
+  }
+  __device__ Turn take() {
+    const Turn now = turn;
+    memory.full(now.slot).wait(now.round);
+    turn.advance(memory.tiles);
+    return now;
+  }
+  __device__ void dot(Scores& scores, const Turn& keys) const {
+    const uint32_t q = shared_address(memory.queries()) + group * shape.panels() * 64 * 128;
+    const uint32_t k = shared_address(memory.tile(keys.slot));
+#pragma unroll
+    for (int step = 0; step < shape.width / 16; ++step) {
+      const uint32_t at = step / 4 * 64 * 128 + step % 4 * 32;
+      multiply_group<T>(scores, panel_descriptor(q + at, 0), panel_descriptor(k + at, 0), step > 0);
+    }
+    commit_products();
+  }
+  __device__ void add_values(const Turn& values) {
+    const uint32_t v = shared_address(memory.tile(values.slot));
+#pragma unroll
+    for (int step = 0; step < kTileKeys / 16; ++step)
+      multiply_group<T>(sums, weights[step], panel_descriptor(v + step * 16 * 128, kTileKeys * 128));
+    commit_products();
+  }
+  __device__ static int key(int j, int i) { return j * 8 + lane() % 4 * 2 + i % 2; }  // in its tile, of scores[j].x[i]
+  // What is added to the scores; loaded before them, because it comes from memory.
+  __device__ void load_mask(Scores& bias, const KeyTile& tile) const {
+    const int64_t stride = rows.a.mask_stride[3];
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const float* from = rows.mask(min(first_row + my_row() + half * 8, rows.count() - 1)) + tile.number() * stride;
+#pragma unroll
+      for (int j = 0; j < kTileKeys / 8; ++j)
+#pragma unroll
+        for (int i = 0; i < 2; ++i) bias[j].x[2 * half + i] = from[min(key(j, i), tile.count - 1) * stride];
+    }
+  }
+  __device__ void scale_and_add(Scores& scores, const Scores& bias) const {
+#pragma unroll
+    for (int j = 0; j < kTileKeys / 8; ++j)
+#pragma unroll
+      for (int i = 0; i < 4; ++i) scores[j].x[i] = scores[j].x[i] * rows.a.scale + bias[j].x[i];
+  }
+  __device__ __forceinline__ void scale_and_add_copied(Scores& scores, const Turn& keys) const {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int row = (warp() * 2 + half) >> mask_shift;
+      const unsigned char* const from =
+          memory.mask(keys.slot) + row * 128 + ((lane() / 2 ^ row) % 2 * 2 + lane() % 2) * 8;
+#pragma unroll
+      for (int j = 0; j < kTileKeys / 8; ++j) {
+        const int chunks = (j % 4 * 2 ^ (row & 6)) * 16;
+        const auto both = *reinterpret_cast<const float2*>(from + j / 4 * shape.mask_panel_bytes() + chunks);
+        float* const x = scores[j].x + 2 * half;
+        x[0] = x[0] * rows.a.scale + both.x, x[1] = x[1] * rows.a.scale + both.y;
+      }
+    }
+    sync_warp();
+  }
+  __device__ static void cut(Scores& scores, const KeyTile& tile) {
+    if (tile.count == kTileKeys) return;
+#pragma unroll
+    for (int j = 0; j < kTileKeys / 8; ++j)
+#pragma unroll
+      for (int i = 0; i < 4; ++i)
+        if (key(j, i) >= tile.count) scores[j].x[i] = -INFINITY;
+  }
+  // Turns scores into weights; `factor` is for what was summed before. With a mask they are scaled already, and may be
+  // as low as floats go.
+  template <MaskKind mask>
+  __device__ __forceinline__ void soften(Scores& scores, float (&factor)[2]) {
+    const float unit = mask == MaskKind::none ? rows.a.scale : 1.0f;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      Running& row = running[half];
+      float largest = -INFINITY, sum = 0.0f;
+#pragma unroll
+      for (int j = 0; j < kTileKeys / 8; ++j)
+        largest = fmaxf(largest, fmaxf(scores[j].x[2 * half], scores[j].x[2 * half + 1]));
+      largest = lanes_max<4>(largest) * unit;
+      factor[half] = row.raise(largest > row.largest + kSlack ? largest : row.largest);
+      const float base = row.largest * kLog2E;
+#pragma unroll
+      for (int j = 0; j < kTileKeys / 8; ++j)
+#pragma unroll
+        for (int i = 2 * half; i < 2 * half + 2; ++i) {
+          float& x = scores[j].x[i];
+          sum += x = mask == MaskKind::none ? fast_exp2(fmaf(x, unit * kLog2E, -base)) : row.weight(x);
+        }
+      row.sum += sum;
+    }
+  }
+
+  // The scores of a tile become weights, while the last tile's values are added.
+  template <MaskKind mask>
+  __device__ __forceinline__ void weigh(Scores& scores, const KeyTile& tile) {
+    float factor[2];
+    cut(scores, tile);
+    soften<mask>(scores, factor);
+    hold(running[0].sum + running[1].sum);
+    wait_products<0>();
+    pin(sums);
+    if (values.slot >= 0) release(values);
+    rescale(sums, factor);
+#pragma unroll
+    for (int j = 0; j < kTileKeys / 16; ++j) weights[j] = a_from_c<T>(scores[2 * j], scores[2 * j + 1]);
+  }
+  // Scores that have come, with their mask.
+  template <MaskKind mask>
+  __device__ __forceinline__ void take_scores(Scores& scores, const Scores& bias, const Turn& keys) const {
+    pin(scores);
+    if (mask == MaskKind::copied) scale_and_add_copied(scores, keys);
+    release(keys);
+    if (mask == MaskKind::read) scale_and_add(scores, bias);
+  }
+  __device__ void queries_read() const {
+    if (memory.splits > 1) cluster_arrive();
+  }
+  // Of all this block's tiles: the next tile's scores come, and this one's values are added, side by side.
+  template <MaskKind mask>
+  __device__ __forceinline__ void steps(const KeyShare& share) {
+    memory.queries_came().wait(0);
+    if (share.blocks == 0) return queries_read();
+    Scores scores, bias;
+    KeyTile tile(rows.a, share.first);
+    if (mask == MaskKind::read) load_mask(bias, tile);
+    Turn keys = take();
+    pin(scores);
+    begin_products();
+    dot(scores, keys);
+    wait_products<0>();
+    take_scores<mask>(scores, bias, keys);
+#pragma unroll 1
+    for (int block = 1; block < share.blocks; ++block) {
+      weigh<mask>(scores, tile);
+      tile.advance(rows.a, share.step);
+      if (mask == MaskKind::read) load_mask(bias, tile);
+      keys = take(), values = take();
+      pin(scores), pin(sums);
+      begin_products();
+      dot(scores, keys);
+      add_values(values);
+      wait_products<1>();
+      take_scores<mask>(scores, bias, keys);
+    }
+    queries_read();
+    weigh<mask>(scores, tile);
+    values = take();
+    pin(sums);
+    begin_products();
+    add_values(values);
+    wait_products<0>();
+    pin(sums);
+  }
+
+  __device__ Running statistics(int half) const { return {running[half].largest, lanes_sum<4>(running[half].sum)}; }
+  // 4 times 2 columns of one row, each 8 columns further on, in T.
+  __device__ void piece(int half, int i, float factor, uint32_t (&x)[4]) const {
+#pragma unroll
+    for (int j = 4 * i; j < 4 * i + 4; ++j)
+      x[j % 4] = j < shape.width / 8 ? pack<T>(sums[j].x[2 * half] * factor, sums[j].x[2 * half + 1] * factor) : 0;
+  }
+  // This block has all keys.
+  __device__ void store_sums() const {
+    store_sums({inverse_of_sum(statistics(0).sum), inverse_of_sum(statistics(1).sum)});
+  }
+  __device__ void store_sums(const float (&factors)[2]) const {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const float factor = factors[half];
+      const int row = first_row + my_row() + 8 * half;
+      T* const to = rows.out<T>(min(row, rows.count() - 1)) + lane() % 4 * 8;
+#pragma unroll
+      for (int i = 0; i < shape.sum_bytes() / 64; ++i) {
+        uint32_t x[4];
+        piece(half, i, factor, x);
+        transpose_4(x);
+        if (row < rows.count() && i * 32 + lane() % 4 * 8 < rows.a.width)
+          *reinterpret_cast<uint4*>(to + i * 32) = make_uint4(x[0], x[1], x[2], x[3]);
+      }
+    }
+  }
+  // Two blocks of two warpgroups: each block finishes the rows of the warpgroup whose number is its rank. The other
+  // warpgroup sends its sums, divided by their weights' sum, and its statistics to the threads that have the same rows.
+  __device__ void send_to_pair() const {
+    const Running own[2] = {statistics(0), statistics(1)};
+    const uint32_t to = peer_address(pair_place(), group), barrier = peer_address(&memory.sums_came(), group);
+    float factor[2];
+#pragma unroll
+    for (int half = 0; half < 2; ++half) factor[half] = inverse_of_sum(own[half].sum);
+    send(to,
+         {__float_as_uint(own[0].largest), __float_as_uint(own[0].sum), __float_as_uint(own[1].largest),
+          __float_as_uint(own[1].sum)},
+         barrier);
+#pragma unroll
+    for (int j = 0; j < shape.width / 8; j += 2) {
+      uint32_t x[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const float* from = sums[j + i / 2].x + i % 2 * 2;
+        x[i] = pack<T>(from[0] * factor[i % 2], from[1] * factor[i % 2]);
+      }
+      send(to + (j / 2 + 1) * kGroupThreads * 16, x, barrier);
+    }
+  }
+  __device__ void finish_pair() {
+    const unsigned char* from = pair_place();
+    const auto sent = *reinterpret_cast<const float4*>(from);
+    const Running others[2] = {{sent.x, sent.y}, {sent.z, sent.w}};
+    float mine[2], theirs[2];
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const Running own = statistics(half);
+      Running total;
+      total.largest = fmaxf(own.largest, others[half].largest);
+      mine[half] = total.weight(own.largest), theirs[half] = others[half].sum * total.weight(others[half].largest);
+      const float factor = inverse_of_sum(own.sum * mine[half] + theirs[half]);
+      mine[half] *= factor, theirs[half] *= factor;
+    }
+#pragma unroll
+    for (int j = 0; j < shape.width / 8; j += 2) {
+      const auto part = *reinterpret_cast<const uint4*>(from + (j / 2 + 1) * kGroupThreads * 16);
+      const uint32_t words[4] = {part.x, part.y, part.z, part.w};
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        float* x = sums[j + i / 2].x + i % 2 * 2;
+        const float2 both = unpack<T>(words[i]);
+        x[0] = x[0] * mine[i % 2] + both.x * theirs[i % 2], x[1] = x[1] * mine[i % 2] + both.y * theirs[i % 2];
+      }
+    }
+    store_sums({1.0f, 1.0f});
+  }
+  // Sums divided by their weights' sum, and each row's statistics: to the block that finishes the row.
+  __device__ void send_sums() const {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const Running own = statistics(half);
+      const float factor = inverse_of_sum(own.sum);
+      const Way way = way_of(half);
+      if (lane() % 4 == 0) way.pass_statistics(own);
+#pragma unroll
+      for (int i = 0; i < shape.sum_bytes() / 64; ++i) {
+        uint32_t x[4];
+        piece(half, i, factor, x);
+        way.pass(i * 64, x);
+      }
+    }
+  }
+
+ private:
+  // 16 bytes of each thread of a warpgroup, and so on.
+  __device__ unsigned char* pair_place() const { return memory.received() + threadIdx.x % kGroupThreads * 16; }
+  // Where a row of this lane goes, in the shared memory of the block that finishes it.
+  struct Way {
+    bool here;
+    uint32_t sums, statistics, barrier;
+    __device__ void pass(int offset, const uint32_t (&x)[4]) const {
+      if (here)
+        store_shared(sums + offset, x);
+      else
+        send(sums + offset, x, barrier);
+    }
+    __device__ void pass_statistics(const Running& x) const {
+      if (here)
+        store_shared(statistics, x.largest, x.sum);
+      else
+        send(statistics, x.largest, x.sum, barrier);
+    }
+  };
+  __device__ Way way_of(int half) const {
+    const int own = shape.own_rows(memory.splits), row = my_row() + 8 * half;
+    const int to = row / own, at = cluster_rank() * own + row % own;
+    const void* const place = memory.received() + at * shape.sum_bytes() + lane() % 4 * 16;
+    if (to == cluster_rank()) return {true, shared_address(place), shared_address(memory.statistics() + at), 0};
+    return {false, peer_address(place, to), peer_address(memory.statistics() + at, to),
+            peer_address(&memory.sums_came(), to)};
+  }
+};
+
+// The rows that this block finishes, added over the blocks of the cluster in their order.
+template <class T, GroupAttentionShape shape>
+struct Finish {
+  static constexpr int kPieces = shape.sum_bytes() / 16;
+  const AttentionRows rows;
+  const Memory<shape> memory;
+  const int first_row, own;
+
+  __device__ bool is_pair() const { return shape.groups == 2 && memory.splits == 2; }
+  // From the other blocks.
+  __device__ uint32_t expected_bytes() const {
+    if (is_pair()) return (shape.width / 16 + 1) * kGroupThreads * 16;
+    const int mine = max(0, min(own, shape.rows() - cluster_rank() * own));
+    return static_cast<uint32_t>((memory.splits - 1) * mine * (shape.sum_bytes() + 8));
+  }
+  // What each part of a row counts in the whole; 16 lanes have the parts of a row. Ends with a barrier of those that
+  // multiply.
+  __device__ void weigh() const {
+    constexpr int kParts = 16;
+    const int source = lane() % kParts;
+    for (int first = warp() * 2; first < own; first += shape.multipliers() / kParts) {
+      const int row = first + lane() / kParts, at = source * own + row;
+      const bool valid = row < own && source < memory.splits;
+      const Running part = valid ? memory.statistics()[at] : Running{};
+      Running total;
+      total.largest = lanes_max<kParts>(part.largest);
+      const float weight = part.sum * total.weight(part.largest), sum = lanes_sum<kParts>(weight);
+      if (valid) memory.factors()[at] = weight * inverse_of_sum(sum);
+    }
+    sync_multipliers<shape>();
+  }
+  // 4 times 2 columns of one row, each 8 columns further on.
+  __device__ void piece(int row, int piece, uint32_t (&out)[4]) const {
+    constexpr int kTogether = 4;
+    float x[8] = {};
+    for (int first = 0; first < memory.splits; first += kTogether) {
+      uint4 part[kTogether];
+      float factor[kTogether];
+#pragma unroll
+      for (int i = 0; i < kTogether; ++i) {
+        const int at = min(first + i, memory.splits - 1) * own + row;
+        part[i] = reinterpret_cast<const uint4*>(memory.received() + at * shape.sum_bytes())[piece];
+        factor[i] = memory.factors()[at];
+      }
+#pragma unroll
+      for (int i = 0; i < kTogether; ++i)
+        if (first + i < memory.splits) add(x, part[i], factor[i]);
+    }
+#pragma unroll
+    for (int i = 0; i < 4; ++i) out[i] = pack<T>(x[2 * i], x[2 * i + 1]);
+  }
+  __device__ static void add(float (&x)[8], const uint4& part, float factor) {
+    const uint32_t words[4] = {part.x, part.y, part.z, part.w};
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const float2 both = unpack<T>(words[i]);
+      x[2 * i] += factor * both.x, x[2 * i + 1] += factor * both.y;
+    }
+  }
+  __device__ void run() const {
+    weigh();
+    const int begin = cluster_rank() * own;
+    const int pieces = min(own, min(shape.rows() - begin, rows.count() - first_row - begin)) * kPieces;
+    for (int first = warp() * kLanes; first < pieces; first += shape.multipliers()) {
+      const int i = first + lane(), row = min(i, pieces - 1) / kPieces, d = i % kPieces * 8;
+      uint32_t words[4];
+      piece(row, i % kPieces, words);
+      transpose_4(words);
+      if (i < pieces && d < rows.a.width)
+        *reinterpret_cast<uint4*>(rows.out<T>(first_row + begin + row) + d) =
+            make_uint4(words[0], words[1], words[2], words[3]);
+    }
+  }
+};
+
+template <GroupAttentionShape shape>
+__device__ void make_barriers(const Memory<shape>& memory, uint32_t expected_bytes) {
+  memory.queries_came().init(1), memory.sums_came().init(1);
+  for (int slot = 0; slot < memory.tiles; ++slot)
+    memory.full(slot).init(1), memory.empty(slot).init(shape.groups * kGroupWarps);
+  publish_barriers();
+  memory.sums_came().arrive_expecting(expected_bytes, true);
+}
+
+template <class T, GroupAttentionShape shape>
+__device__ __forceinline__ void multiply(Group<T, shape>& work, const Finish<T, shape>& last, const KeyShare& share,
+                                         int mask_rows) {
+  const Memory<shape> memory = work.memory;
+  if (mask_rows > 0)
+    work.template steps<MaskKind::copied>(share);
+  else if (work.rows.a.mask)
+    work.template steps<MaskKind::read>(share);
+  else
+    work.template steps<MaskKind::none>(share);
+  if (memory.splits == 1) return work.store_sums();
+  cluster_wait();  // no queries are read any more
+  if (last.is_pair()) {
+    if (work.group != share.first) return work.send_to_pair();
+    memory.sums_came().wait(0);
+    return work.finish_pair();
+  }
+  work.send_sums();
+  sync_multipliers<shape>();
+  memory.sums_came().wait(0);
+  last.run();
+}
+
+template <class T, GroupAttentionShape shape>
+__device__ void attention(const GroupAttentionArguments& a) {
+  extern __shared__ __align__(1024) unsigned char base[];
+  const Memory<shape> memory(a, base);
+  const int first_row = static_cast<int>(blockIdx.x) / a.splits * shape.rows();
+  // In the cluster; unlike cluster_rank() known to be uniform.
+  const int rank = static_cast<int>(blockIdx.x) % a.splits;
+  const KeyShare share{rank, a.splits, max(0, (key_tiles(a.attention) - rank + a.splits - 1) / a.splits)};
+  const AttentionRows rows{a.attention, static_cast<int>(blockIdx.z), static_cast<int>(blockIdx.y)};
+  const Finish<T, shape> last{rows, memory, first_row, shape.own_rows(a.splits)};
+  const Loader<shape> loader{a, memory, first_row, share};
+  const int loading_warp = shuffle(warp(), 0) - shape.groups * kGroupWarps;  // below 0: multiplies
+  allow_dependents();
+  if (loading_warp == 0 && lane() == 0) loader.prepare(), make_barriers(memory, last.expected_bytes());
+  sync_block();
+  if (loading_warp >= 0) {
+    if constexpr (shape.groups > 1) give_registers<24>();
+    if (loading_warp > 1 && lane() == 0) loader.prefetch_mask(loading_warp - 2, kGroupWarps - 2);
+    wait_for_producers();
+    // Queries come first; where keys bring a mask, which takes longer to ask for, beside the first of them.
+    const int for_queries = a.mask_rows > 0 ? 1 : 0;
+    if (loading_warp == for_queries && lane() == 0) loader.load_queries();
+    if (loading_warp == 0 && lane() == 0) loader.fill_ring();
+  } else {
+    if constexpr (shape.groups > 1) take_registers<240>();
+    wait_for_producers();
+    Group<T, shape> work(a, rows, memory, first_row);
+    multiply(work, last, share, a.mask_rows);
+  }
+}
+
+}  // namespace
+
+#define RUNG_ATTENTION(type, width, groups)                                                            \
+  extern "C" __global__ void __launch_bounds__(128 * (groups + 1), 1)                                  \
+      attention_wgmma_##type##_##width##_##groups(const __grid_constant__ GroupAttentionArguments a) { \
+    attention<type, GroupAttentionShape{width, groups}>(a);                                            \
+  }
+#define RUNG_ATTENTION_WIDTHS(type) \
+  RUNG_ATTENTION(type, 80, 1)       \
+  RUNG_ATTENTION(type, 80, 2)       \
+  RUNG_ATTENTION(type, 128, 1)      \
+  RUNG_ATTENTION(type, 128, 2)      \
+  RUNG_ATTENTION(type, 256, 1)      \
+  RUNG_ATTENTION(type, 256, 2)
+RUNG_ATTENTION_WIDTHS(bf16)
+RUNG_ATTENTION_WIDTHS(f16)
+
+}  // namespace rung::gpu

@@ -1,0 +1,35 @@
+// Gather: one unit of 1 to 16 bytes per thread, from where its index points.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/gpu/elements.cuh"
+#include "kernels/gpu/copy/gather_arguments.hpp"
+
+namespace rung::gpu {
+namespace {
+
+template <class Unit>
+__device__ void gather(const GatherArguments& a) {
+  allow_dependents();
+  const uint32_t at = blockIdx.x * blockDim.x + threadIdx.x;
+  if (at >= a.nest.count) return;
+  int64_t offsets[2] = {};
+  a.nest.locate(at, offsets);
+  wait_for_producers();
+  int64_t index = load_as<int64_t>(a.indices, a.index_type, offsets[1]);
+  if (index < 0 || index >= a.length) {
+    element<Fault>(a.fault, 0) = Fault::index_out_of_range;
+    index = 0;
+  }
+  element<Unit>(a.out, at) =
+      a.length > 0 ? element<const Unit>(a.x, offsets[0] + index * a.index_step) : Unit{};
+}
+
+}  // namespace
+}  // namespace rung::gpu
+
+#define RUNG_GATHER(name, Unit) \
+  extern "C" __global__ void name(const __grid_constant__ rung::gpu::GatherArguments a) { rung::gpu::gather<Unit>(a); }
+RUNG_GATHER(gather_1, uint8_t)
+RUNG_GATHER(gather_2, uint16_t)
+RUNG_GATHER(gather_4, uint32_t)
+RUNG_GATHER(gather_8, uint2)
+RUNG_GATHER(gather_16, uint4)

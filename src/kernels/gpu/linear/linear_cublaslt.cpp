@@ -1,0 +1,145 @@
+// linear by cuBLASLt, with bias, ReLU, tanh-GELU and residual in its epilogue; a gated product lands in scratch first.
+// SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+
+#include "device/gpu/cublaslt.hpp"
+#include "ir/tensor.hpp"
+#include "kernels/gpu/kernel.hpp"
+#include "kernels/gpu/pointwise/gated_rows.hpp"
+#include "kernels/linear_shape.hpp"
+
+namespace rung::gpu {
+namespace {
+
+using Prepared = Result<std::shared_ptr<PreparedGemm>>;
+
+bool same_types(const Problem& problem) {
+  DType type = problem.inputs[0].dtype;
+  return problem.inputs[1].dtype == type && (problem.output.dtype == type || problem.output.dtype == DType::f32);
+}
+
+// The library takes a bias in the result's type only; another is converted once, when the plan is built.
+bool converts_bias(const Problem& problem, const LinearShape& shape, size_t operand) {
+  return static_cast<int>(operand) == shape.bias_at && problem.inputs[operand].dtype != problem.output.dtype;
+}
+
+size_t packed_bytes(const Problem& problem, size_t i) {
+  return converts_bias(problem, LinearShape(problem), i)
+             ? static_cast<size_t>(problem.inputs[i].shape.product()) * size_of(problem.output.dtype)
+             : 0;
+}
+
+void pack(const Problem& problem, size_t i, const void* from, void* to) {
+  Tensor bias({problem.inputs[i].dtype, problem.inputs[i].shape});
+  std::memcpy(bias.data(), from, bias.bytes());
+  Tensor converted = convert(bias, problem.output.dtype);
+  std::memcpy(to, converted.data(), converted.bytes());
+}
+
+Verdict supports_epilogue(const Problem& problem, const LinearShape& shape) {
+  const auto& op = problem.as<Linear>();
+  bool gated = op.gated;
+  if (!gated && op.activation != Activation::none && op.activation != Activation::relu &&
+      op.activation != Activation::gelu_tanh)
+    return reject(fmt::format("the library has no {} epilogue", name_of(op.activation)));
+  if (!gated && op.activation == Activation::gelu_tanh && problem.output.dtype == DType::f32)
+    return reject("the library's GELU is coarser than f32");
+  if (shape.bias_at > 0) {
+    auto bias = static_cast<size_t>(shape.bias_at);
+    if (converts_bias(problem, shape, bias) && !problem.inputs[bias].constant)
+      return reject("the bias is no constant, and its type is not the result's");
+  }
+  if (shape.residual_at < 0 || gated) return accept();
+  if (op.activation != Activation::none) return reject("the library adds a residual before the activation");
+  const Operand& residual = problem.inputs[static_cast<size_t>(shape.residual_at)];
+  if (residual.dtype != problem.output.dtype) return reject("the residual's type is not the result's");
+  return accept();
+}
+
+Verdict supports(const Problem& problem, const Machine& machine) {
+  if (!machine.gpu.library_gemm) return reject("cuBLASLt is not here");
+  if (auto verdict = supports_linear(problem, is_float); !verdict) return verdict;
+  if (auto verdict = supports_library(problem); !verdict) return verdict;
+  LinearShape shape(problem);
+  if (!same_types(problem)) return reject("x and w differ in type");
+  if (problem.as<Linear>().gated && problem.inputs[0].dtype != problem.output.dtype)
+    return reject("gated, and the result's type is not x's");
+  if (shape.k * size_of(problem.inputs[0].dtype) % 16 || shape.n * size_of(problem.output.dtype) % 16 ||
+      problem.inputs[0].row_stride() * size_of(problem.inputs[0].dtype) % 16)
+    return reject("rows are not a multiple of 16 bytes");
+  return supports_epilogue(problem, shape);
+}
+
+LibraryGemm gemm_of(const Problem& problem) {
+  const auto& op = problem.as<Linear>();
+  LinearShape shape(problem);
+  LibraryGemm gemm{.x = problem.inputs[0].dtype,
+                   .w = problem.inputs[1].dtype,
+                   .out = problem.output.dtype,
+                   .m = shape.m,
+                   .n = shape.w_rows,
+                   .k = shape.k,
+                   .x_stride = problem.inputs[0].row_stride(),
+                   .w_stride = shape.k,
+                   .out_stride = shape.w_rows,
+                   .bias = shape.bias_at > 0,
+                   .algorithm = static_cast<int>(problem.param("algorithm", 0))};
+  gemm.bias_type = problem.output.dtype;
+  if (op.gated) return gemm;
+  gemm.residual = shape.residual_at > 0;
+  if (gemm.residual) gemm.residual_stride = problem.inputs[static_cast<size_t>(shape.residual_at)].row_stride();
+  if (op.activation == Activation::relu) gemm.epilogue = LibraryGemm::Epilogue::relu;
+  if (op.activation == Activation::gelu_tanh) gemm.epilogue = LibraryGemm::Epilogue::gelu_tanh;
+  return gemm;
+}
+
+// Workspace, then for a gated product its two halves.
+size_t scratch_bytes(const Problem& problem) {
+  LinearShape shape(problem);
+  size_t halves =
+      problem.as<Linear>().gated ? static_cast<size_t>(shape.m * shape.w_rows) * size_of(problem.output.dtype) : 0;
+  return kLibraryWorkspaceBytes + halves;
+}
+
+std::shared_ptr<void> prepare(const Problem& problem) {
+  return std::make_shared<Prepared>(PreparedGemm::make(gemm_of(problem)));
+}
+
+Status enqueue(const Call& call) {
+  const auto& prepared = *static_cast<const Prepared*>(call.state);
+  if (!prepared) return tl::unexpected(prepared.error());
+  LinearShape shape(call.problem);
+  auto operand = [&](int index) { return index > 0 ? call.inputs[index] : Address{0}; };
+  bool gated = call.problem.as<Linear>().gated;
+  LibraryOperands operands{.x = call.inputs[0],
+                           .w = call.inputs[1],
+                           .bias = operand(shape.bias_at),
+                           .residual = gated ? Address{0} : operand(shape.residual_at),
+                           .out = gated ? call.scratch + kLibraryWorkspaceBytes : call.output,
+                           .workspace = call.scratch};
+  RUNG_CHECK((*prepared)->enqueue(operands, call.stream));
+  return gated ? enqueue_gated_rows(call, operands.out) : Status{};
+}
+
+std::vector<Tunable> tunables(const Problem&) {
+  Tunable algorithm{"algorithm", {}};
+  for (int64_t i = 0; i < kLibraryAlgorithms; ++i) algorithm.values.push_back(i);
+  return {algorithm};
+}
+
+}  // namespace
+
+extern const Kernel linear_cublaslt;
+const Kernel linear_cublaslt{.name = "linear_cublaslt",
+                             .op = "linear",
+                             .supports = supports,
+                             .scratch_bytes = scratch_bytes,
+                             .packed_bytes = packed_bytes,
+                             .pack = pack,
+                             .prepare = prepare,
+                             .tunables = tunables,
+                             .alignment = 16,
+                             .enqueue = enqueue,
+                             .role = Role::library};
+
+}  // namespace rung::gpu

@@ -1,0 +1,171 @@
+// Rows of f32 linear layers of few tokens, by fused multiply-adds; where blocks share K, they are a cluster.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <bit>
+
+#include "kernels/gpu/kernel.hpp"
+#include "kernels/gpu/linear/linear_fma_arguments.hpp"
+#include "kernels/gpu/make_nest.hpp"
+#include "kernels/linear_shape.hpp"
+
+namespace rung::gpu {
+namespace {
+
+constexpr int64_t kMostTokens = 64;
+constexpr int64_t kTogether = 4;  // f32 elements in 16 bytes
+// Two blocks of different kernels fit a multiprocessor, so that the next layer's weights are under way early.
+constexpr uint32_t kSharedBytes = 113 * 1024;
+// Two blocks of this kernel do not.
+constexpr uint32_t kApartBytes = 116 * 1024;
+constexpr size_t kMostTiles = 8;  // worth a trial
+constexpr uint32_t kBlocks = 132;
+
+struct Tile {
+  FmaTile shape;
+  uint32_t split;      // blocks that share K
+  bool apart = false;  // each on a multiprocessor of its own, where two would fit
+  // The value of "tile".
+  int64_t parameter() const { return apart * 10'000 + shape.rows * 100 + shape.column_warps * 10 + split; }
+};
+constexpr Tile kAlone[] = {{{1, 2}, 1}, {{1, 1}, 1}, {{2, 1}, 1}, {{2, 2}, 1},  {{4, 1}, 1},
+                           {{4, 2}, 1}, {{7, 1}, 1}, {{7, 2}, 1}, {{13, 1}, 1}, {{16, 1}, 1}};
+constexpr Tile kShared[] = {{{1, 1}, 8},  {{1, 1}, 4},        {{1, 1}, 2},  {{2, 1}, 8},       {{2, 1}, 4},
+                            {{2, 1}, 2},  {{4, 1}, 4},        {{4, 1}, 2},  {{4, 1}, 2, true}, {{4, 2}, 8},
+                            {{4, 2}, 4},  {{4, 2}, 4, true},  {{7, 1}, 4},  {{7, 2}, 8},       {{7, 2}, 4},
+                            {{13, 1}, 8}, {{13, 1}, 8, true}, {{13, 1}, 4}, {{16, 1}, 8}};
+
+uint32_t divide_up(uint32_t x, uint32_t by) { return (x + by - 1) / by; }
+
+// How one tile cuts a problem.
+struct Cut {
+  Tile tile;
+  uint32_t m, n, k, depth;
+  FmaShared shared;
+
+  Cut(const LinearShape& shape, const Tile& cut)
+      : tile(cut),
+        m(static_cast<uint32_t>(shape.m)),
+        n(static_cast<uint32_t>(shape.n)),
+        k(static_cast<uint32_t>(shape.k)),
+        depth(std::clamp(std::bit_ceil(divide_up(k, tile.split)), 1u << kFmaLeastDepthBits, 1u << kFmaMostDepthBits)),
+        shared{tile.shape, depth, divide_up(chunks(), tile.split), tile.split} {
+    while (shared.bytes() > kSharedBytes && shared.stages > 1) --shared.stages;
+  }
+  uint32_t chunks() const { return divide_up(k, depth); }
+  uint32_t column_tiles() const { return divide_up(n, tile.shape.columns()); }
+  uint32_t token_tiles() const { return divide_up(m, tile.shape.tokens()); }
+  uint32_t shared_bytes() const { return tile.apart ? std::max(shared.bytes(), kApartBytes) : shared.bytes(); }
+  bool fits() const { return chunks() >= tile.split && shared.bytes() <= kSharedBytes; }
+  // Multiply-adds of the busiest multiprocessor, and what a block costs besides in terms of them.
+  int64_t work() const {
+    constexpr int64_t block = 100'000, addition = 500;  // of one more block's sum to a token
+    const int64_t waves = divide_up(column_tiles() * token_tiles() * tile.split, kBlocks);
+    const int64_t products = int64_t{tile.shape.tokens()} * tile.shape.columns() * divide_up(k, tile.split);
+    return waves * (products + block + addition * tile.shape.tokens() * (tile.split - 1) / 8);
+  }
+};
+
+// The cuts that are worth a trial, the one to prefer first.
+std::vector<Cut> cuts(const Problem& problem, std::span<const Tile> tiles) {
+  const LinearShape shape(problem);
+  std::vector<Cut> all;
+  for (const Tile& tile : tiles)
+    if (Cut cut(shape, tile); cut.fits()) all.push_back(cut);
+  std::stable_sort(all.begin(), all.end(), [](const Cut& a, const Cut& b) { return a.work() < b.work(); });
+  all.erase(all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), kMostTiles)), all.end());
+  return all;
+}
+
+Verdict supports_both(const Problem& problem, std::span<const Tile> tiles) {
+  if (auto verdict = supports_linear(problem, is_computed_float); !verdict) return verdict;
+  const LinearShape shape(problem);
+  if (problem.inputs[0].dtype != DType::f32 || problem.inputs[1].dtype != DType::f32)
+    return reject("x and w are not both f32");
+  if (problem.as<Linear>().gated) return reject("gated");
+  if (!problem.inputs[1].constant) return reject("w is not constant, so it cannot be fetched ahead");
+  if (shape.m < 1 || shape.m > kMostTokens) return reject(fmt::format("{} rows, wanted 1 to {}", shape.m, kMostTokens));
+  if (shape.k < 1 || shape.k % kTogether || shape.n < 1 || shape.n % kTogether ||
+      problem.inputs[0].row_stride() % kTogether)
+    return reject("rows are not a multiple of 16 bytes");
+  if (shape.residual_at > 0 && problem.inputs[static_cast<size_t>(shape.residual_at)].row_stride() % kTogether)
+    return reject(fmt::format("rows of the residual are not a multiple of {} elements apart", kTogether));
+  if (cuts(problem, tiles).empty()) return reject(fmt::format("{} columns of x are too few to share", shape.k));
+  return accept();
+}
+
+std::vector<Tunable> tunables_of(const Problem& problem, std::span<const Tile> tiles) {
+  Tunable tile{"tile", {}};
+  for (const Cut& cut : cuts(problem, tiles)) tile.values.push_back(cut.tile.parameter());
+  return {tile};
+}
+
+LinearFmaArguments arguments_of(const Call& call, const Cut& cut) {
+  const Problem& problem = call.problem;
+  const LinearShape shape(problem);
+  LinearFmaArguments a{.x = call.inputs[0],
+                       .w = call.inputs[1],
+                       .out = call.output,
+                       .x_stride = problem.inputs[0].row_stride(),
+                       .out_type = problem.output.dtype,
+                       .activation = static_cast<int32_t>(problem.as<Linear>().activation),
+                       .m = cut.m,
+                       .n = cut.n,
+                       .k = cut.k,
+                       .depth_bits = static_cast<uint32_t>(std::countr_zero(cut.depth)),
+                       .chunks = cut.chunks(),
+                       .stages = cut.shared.stages,
+                       .split_bits = static_cast<uint32_t>(std::countr_zero(cut.tile.split))};
+  if (shape.bias_at > 0)
+    a.bias = call.inputs[shape.bias_at], a.bias_type = problem.inputs[static_cast<size_t>(shape.bias_at)].dtype;
+  if (shape.residual_at > 0) {
+    const Operand& residual = problem.inputs[static_cast<size_t>(shape.residual_at)];
+    a.residual = call.inputs[shape.residual_at], a.residual_type = residual.dtype;
+    a.residual_stride = residual.row_stride();
+  }
+  return a;
+}
+
+Status enqueue_tiles(const Call& call, std::span<const Tile> tiles) {
+  const auto fitting = cuts(call.problem, tiles);
+  auto asked = std::find_if(fitting.begin(), fitting.end(),
+                            [&](const Cut& cut) { return cut.tile.parameter() == call.problem.param("tile", 0); });
+  const Cut& cut = asked == fitting.end() ? fitting.front() : *asked;
+  const Launch launch{.grid = {cut.column_tiles() * cut.tile.split, cut.token_tiles()},
+                      .block = {cut.tile.shape.threads()},
+                      .cluster = {cut.tile.split},
+                      .shared_bytes = cut.shared_bytes(),
+                      .dependent = call.gpu.info().dependent_launch};
+  const bool alone = cut.tile.split == 1;
+  return call.launch(
+      alone ? "linear_fma" : "linear_fma_sm90",
+      fmt::format("linear_fma{}_{}_{}", alone ? "" : "_cluster", cut.tile.shape.rows, cut.tile.shape.column_warps),
+      launch, arguments_of(call, cut));
+}
+
+Verdict supports_alone(const Problem& problem, const Machine&) { return supports_both(problem, kAlone); }
+std::vector<Tunable> tunables_alone(const Problem& problem) { return tunables_of(problem, kAlone); }
+Status enqueue_alone(const Call& call) { return enqueue_tiles(call, kAlone); }
+
+Verdict supports_shared(const Problem& problem, const Machine& machine) {
+  if (machine.gpu.architecture != 90) return reject("made for compute capability 9.0");
+  return supports_both(problem, kShared);
+}
+std::vector<Tunable> tunables_shared(const Problem& problem) { return tunables_of(problem, kShared); }
+Status enqueue_shared(const Call& call) { return enqueue_tiles(call, kShared); }
+
+}  // namespace
+
+extern const Kernel linear_fma{.name = "linear_fma",
+                               .op = "linear",
+                               .supports = supports_alone,
+                               .tunables = tunables_alone,
+                               .alignment = 16,
+                               .enqueue = enqueue_alone};
+extern const Kernel linear_fma_sm90{.name = "linear_fma_sm90",
+                                    .op = "linear",
+                                    .supports = supports_shared,
+                                    .tunables = tunables_shared,
+                                    .alignment = 16,
+                                    .enqueue = enqueue_shared};
+
+}  // namespace rung::gpu

@@ -1,0 +1,474 @@
+// Linear layers of at most 64 tokens on Hopper: every weight is read once, straight from its row; the blocks of a
+// cluster share K, and add their sums through each other's shared memory in the order of their ranks.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/gpu/pointwise/activation.cuh"
+#include "kernels/gpu/sm90/bulk_copy.cuh"
+#include "kernels/gpu/sm90/cluster.cuh"
+#include "kernels/gpu/linear/linear_skinny_arguments.hpp"
+#include "kernels/gpu/linear/linear_wgmma_sm90.cuh"
+#include "kernels/gpu/sm90/shared_memory.cuh"
+
+namespace rung::gpu {
+namespace {
+
+constexpr uint32_t kMultipliers = 128;  // threads of the warpgroup that multiplies
+
+// What a layer ends with, each in kernels of its own; the host chooses (form_of in linear_skinny.cpp). Those without
+// `any` are what counts most, in short code, of bf16 alone: rows for a norm without bias, activation and factor, with a
+// residual in two parts; pairs without bias and residual, by angles in f32.
+enum class SkinnyForm { any, norm, norm_any, gated, gated_any, rotated, rotated_any };
+
+// Of 4 neighbours, aligned to them.
+__device__ inline float4 load4(uint64_t base, DType type, int64_t at) {
+  if (type == DType::f32) return reinterpret_cast<const float4*>(base)[at / 4];
+  const uint2 v = reinterpret_cast<const uint2*>(base)[at / 4];
+  if (type == DType::bf16)
+    return {__uint_as_float(v.x << 16), __uint_as_float(v.x & 0xffff0000u), __uint_as_float(v.y << 16),
+            __uint_as_float(v.y & 0xffff0000u)};
+  const float2 low = __half22float2(reinterpret_cast<const __half2&>(v.x));
+  const float2 high = __half22float2(reinterpret_cast<const __half2&>(v.y));
+  return {low.x, low.y, high.x, high.y};
+}
+__device__ inline void store4(uint64_t base, DType type, int64_t at, float4 v) {
+  if (type == DType::f32)
+    reinterpret_cast<float4*>(base)[at / 4] = v;
+  else if (type == DType::bf16)
+    reinterpret_cast<uint2*>(base)[at / 4] = {pack<bf16>(v.x, v.y), pack<bf16>(v.z, v.w)};
+  else
+    reinterpret_cast<uint2*>(base)[at / 4] = {pack<f16>(v.x, v.y), pack<f16>(v.z, v.w)};
+}
+__device__ inline float4 operator+(float4 a, float4 b) { return {a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w}; }
+__device__ inline float4 operator-(float4 a, float4 b) { return {a.x - b.x, a.y - b.y, a.z - b.z, a.w - b.w}; }
+__device__ inline float4 operator*(float4 a, float4 b) { return {a.x * b.x, a.y * b.y, a.z * b.z, a.w * b.w}; }
+__device__ inline float4 operator*(float4 a, float b) { return {a.x * b, a.y * b, a.z * b, a.w * b}; }
+
+__device__ inline float4 rounded(float4 v) {  // to bf16
+  const float2 left = unpack<bf16>(pack<bf16>(v.x, v.y)), right = unpack<bf16>(pack<bf16>(v.z, v.w));
+  return {left.x, left.y, right.x, right.y};
+}
+// Of the 4 or 8 numbers in a vector of bf16.
+__device__ inline float sum_of(uint2 v) {
+  const float2 a = unpack<bf16>(v.x), b = unpack<bf16>(v.y);
+  return (a.x + a.y) + (b.x + b.y);
+}
+__device__ inline float sum_of(uint4 v) { return sum_of(uint2{v.x, v.y}) + sum_of(uint2{v.z, v.w}); }
+// Out of line: most layers have no activation or that of the next function, and the code is fetched again by each
+// launch.
+__device__ __noinline__ float4 activate4_any(int32_t kind, float4 v) {
+  return {activate(kind, v.x), activate(kind, v.y), activate(kind, v.z), activate(kind, v.w)};
+}
+__device__ inline float4 activate4(int32_t kind, float4 v) {
+  if (kind == 0) return v;
+  if (kind == 3) return {gelu_tanh(v.x), gelu_tanh(v.y), gelu_tanh(v.z), gelu_tanh(v.w)};
+  return activate4_any(kind, v);
+}
+
+// A ring of boxes in shared memory: `full` counts the bytes of each stage, `empty` the warps that are done with it.
+struct Ring {
+  uint32_t base, stage_bytes, stages, full, empty;  // shared addresses, bytes
+
+  __device__ void init(uint32_t stage) const {
+    if (stage >= stages) return;
+    barrier_init(full + 8 * stage, 1);
+    barrier_init(empty + 8 * stage, kMultipliers / kLanes);
+  }
+};
+// Where a walk round a ring stands.
+struct Step {
+  uint32_t stage = 0, parity = 0;
+
+  __device__ void advance(const Ring& ring) {
+    if (++stage == ring.stages) stage = 0, parity ^= 1;
+  }
+};
+
+// One block: its tile, its part of K, and where things lie in its shared memory.
+template <class T, uint32_t kRows, uint32_t kSplit, SkinnyForm kForm>
+struct Skinny {
+  static constexpr uint32_t kPitch = skinny_pitch(kRows), kGroupBytes = 8 * kPitch;
+  static constexpr bool kRotated = kForm == SkinnyForm::rotated || kForm == SkinnyForm::rotated_any;
+  static constexpr bool kPaired = kRotated || kForm == SkinnyForm::gated || kForm == SkinnyForm::gated_any;
+  static constexpr bool kPlain =
+      kForm == SkinnyForm::norm || kForm == SkinnyForm::gated || kForm == SkinnyForm::rotated;
+
+  const LinearSkinnyArguments& a;
+  uint32_t rank, column;                             // column: the tile's first in out
+  uint32_t first_chunk, chunks, groups, own_groups;  // groups of 8 tokens
+  Ring x, w;
+  uint32_t received, multiplied;     // barriers: the other blocks' sums, the warps that are done with the rings
+  uint32_t sums, inbox, slot_bytes;  // shared addresses; the inbox has a slot for each other block
+  uint32_t factors;                  // shared address: one f32 for each token that this block finishes
+
+  __device__ Skinny(const LinearSkinnyArguments& arguments, uint32_t shared) : a(arguments) {
+    rank = blockIdx.x % kSplit;
+    column = blockIdx.x / kSplit * (kPaired ? kRows / 2 : kRows);
+    if constexpr (kRotated) column += column / a.half * a.half;  // past the upper halves of the heads before
+    first_chunk = rank * a.chunks / kSplit;
+    chunks = (rank + 1) * a.chunks / kSplit - first_chunk;
+    groups = a.tokens / 8;
+    own_groups = (groups + kSplit - 1 - rank) / kSplit;
+    const uint32_t barriers = kSkinnyMaxStages * 8, rings = shared + kSkinnyHeaderBytes;
+    x = {rings, skinny_box_bytes(a.tokens), a.x_stages, shared, shared + barriers};
+    w = {rings + x.stages * x.stage_bytes, skinny_box_bytes(kRows), a.w_stages, shared + 2 * barriers,
+         shared + 3 * barriers};
+    received = shared + 4 * barriers;
+    multiplied = received + 8;
+    factors = multiplied + 8;
+    static_assert(4 * kSkinnyMaxStages * 8 + 16 + kSkinnyTokens * 4 <= kSkinnyHeaderBytes);
+    sums = rings;
+    const SkinnyShared all{kRows, a.tokens, kSplit, a.x_stages, a.w_stages};
+    inbox = shared + all.bytes() - all.inbox_bytes();
+    slot_bytes = (groups + kSplit - 1) / kSplit * kGroupBytes;
+  }
+
+  __device__ void init_barriers() const {  // by one warp
+    x.init(lane()), w.init(lane());
+    if (lane() == 0) barrier_init(received, 1), barrier_init(multiplied, kMultipliers / kLanes);
+    barrier_init_fence();
+  }
+  // By one lane, before the peers may send.
+  __device__ void expect_sums() const { barrier_expect(received, (kSplit - 1) * own_groups * kGroupBytes); }
+
+  // Before any warp waits for another: compute-sanitizer's race checker lets none go on from here until all have come.
+  __device__ void meet_peers() const {
+    if (kSplit > 1) cluster_wait();
+  }
+
+  // ---- into the rings, by one warp each
+
+  __device__ void fetch_w(uint32_t chunk, uint32_t stage) const {
+    CopyTarget at{w.base + stage * w.stage_bytes, w.full + 8 * stage};
+    const uint64_t policy = policy_evict_first();
+    const uint32_t k = (first_chunk + chunk) * kBoxColumns;
+    if (elect_lane()) {
+      barrier_expect(at.barrier, w.stage_bytes);
+      stream_box(at, a.w, column, k, policy);
+      at.address += w.stage_bytes / 2;
+      if (kPaired) stream_box(at, a.w, column + a.half, k, policy);
+    }
+    sync_warp();
+  }
+  // As much as the ring holds, at a pace: the launch before is still at work, and a burst would hold up its tokens.
+  __device__ void fetch_first_w() const {
+#pragma unroll 1
+    for (uint32_t chunk = 0; chunk < chunks && chunk < w.stages; ++chunk) {
+      if (chunk > 0 && a.pace_ns > 0) pause_ns(a.pace_ns);
+      fetch_w(chunk, chunk);
+    }
+  }
+  __device__ void fetch_other_w() const {
+    Step step{0, 1};
+#pragma unroll 1
+    for (uint32_t chunk = w.stages; chunk < chunks; ++chunk, step.advance(w)) {
+      barrier_wait(w.empty + 8 * step.stage, step.parity ^ 1);
+      fetch_w(chunk, step.stage);
+    }
+  }
+  __device__ void fetch_x() const {
+    Step step;
+#pragma unroll 1
+    for (uint32_t chunk = 0; chunk < chunks; ++chunk, step.advance(x)) {
+      if (chunk >= x.stages) barrier_wait(x.empty + 8 * step.stage, step.parity ^ 1);
+      const CopyTarget at{x.base + step.stage * x.stage_bytes, x.full + 8 * step.stage};
+      if (elect_lane()) {
+        barrier_expect(at.barrier, x.stage_bytes);
+        load_box(at, a.x, 0, (first_chunk + chunk) * kBoxColumns);
+      }
+      sync_warp();
+    }
+  }
+
+  // ---- factors of the rows that this block finishes, by the two warps that nothing else keeps busy: two lanes for a
+  // row, as many loads under way as the squares of 1024 columns take
+
+  __device__ void find_factors(uint32_t index) const {  // index: among the two
+    constexpr uint32_t kTogether = 4;
+#pragma unroll 1
+    for (uint32_t first = index * 16; first < own_groups * 8; first += 32) {
+      const uint32_t row = first + lane() / 2, from = token(row);
+      const uint32_t vectors = row < own_groups * 8 && from < a.m ? a.squares_vectors : 0;
+      const auto* squares = reinterpret_cast<const uint4*>(a.squares) + from * a.squares_stride;
+      float total = 0;
+#pragma unroll 1
+      for (uint32_t i = lane() % 2; i < vectors; i += 2 * kTogether) {
+        uint4 v[kTogether];
+#pragma unroll
+        for (uint32_t j = 0; j < kTogether; ++j) v[j] = i + 2 * j < vectors ? squares[i + 2 * j] : uint4{};
+#pragma unroll
+        for (uint32_t j = 0; j < kTogether; ++j) total += sum_of(v[j]);
+      }
+      const float factor = rsqrtf(lanes_sum<2>(total) * a.squares_share + a.eps);
+      if (row < own_groups * 8) store_shared(factors + row * 4, factor);
+    }
+  }
+
+  // ---- products of this block's part of K
+
+  __device__ void release(uint32_t x_stage, uint32_t w_stage) const {
+    if (lane() != 0) return;
+    barrier_arrive(x.empty + 8 * x_stage);
+    barrier_arrive(w.empty + 8 * w_stage);
+  }
+  __device__ void multiply(float (&d)[kRows / 2]) const {
+    Step at_x, at_w;
+    uint32_t last_x = 0, last_w = 0;
+#pragma unroll
+    for (uint32_t i = 0; i < kRows / 2; ++i) d[i] = 0;
+#pragma unroll 1
+    for (uint32_t chunk = 0; chunk < chunks; ++chunk) {
+      barrier_wait(w.full + 8 * at_w.stage, at_w.parity);
+      barrier_wait(x.full + 8 * at_x.stage, at_x.parity);
+      wgmma_fence();
+      const uint64_t from_x = wgmma_operand(x.base + at_x.stage * x.stage_bytes);
+      const uint64_t from_w = wgmma_operand(w.base + at_w.stage * w.stage_bytes);
+#pragma unroll
+      for (uint32_t step = 0; step < 4; ++step) Wgmma<T, kRows>::run(d, from_x + 2 * step, from_w + 2 * step);
+      wgmma_commit();
+      if (chunk > 0) {
+        wgmma_wait<1>();
+        release(last_x, last_w);
+      }
+      last_x = at_x.stage, last_w = at_w.stage;
+      at_x.advance(x), at_w.advance(w);
+    }
+    wgmma_wait<0>();
+  }
+
+  // Until nothing is read from the rings any more; not by a named barrier of these warps, which the race checker of
+  // compute-sanitizer misreads.
+  __device__ void wait_for_multipliers() const {
+    if (lane() == 0) barrier_arrive(multiplied);
+    barrier_wait(multiplied, 0);
+  }
+
+  // ---- sums over the cluster: a group of tokens goes to the block that finishes it
+
+  __device__ void keep(const float (&d)[kRows / 2]) const {
+    const uint32_t token = warp() * 16 + lane() / 4;
+#pragma unroll
+    for (uint32_t h = 0; h < 2; ++h) {
+      if (warp() * 2 + h >= groups) break;
+      const uint32_t at = sums + (token + 8 * h) * kPitch + lane() % 4 * 8;
+#pragma unroll
+      for (uint32_t j = 0; j < kRows / 8; ++j)
+        store_shared(at + j * 32, d[4 * j + 2 * h], d[4 * j + 2 * h + 1]);
+    }
+  }
+  __device__ void send() const {
+    const uint32_t group = warp() * 2 + lane(), to = group % kSplit;
+    if (lane() >= 2 || group >= groups || to == rank) return;
+    const uint32_t slot = rank - (rank > to);
+    const uint32_t at = inbox + slot * slot_bytes + group / kSplit * kGroupBytes;
+    send_to_peer({peer_address(at, to), peer_address(received, to)}, sums + group * kGroupBytes, kGroupBytes);
+  }
+
+  // ---- the result: a thread finishes four neighbouring columns of every kRound-th row, a token of this block, and
+  // with them their partners
+
+  static constexpr uint32_t kQuads = kRows / (kPaired ? 8 : 4), kRound = kSkinnyThreads / kQuads;
+  struct Place {
+    uint32_t row, first, column;  // first: in the tile; column: of out
+    bool valid;
+  };
+  __device__ Place place() const {
+    const uint32_t row = threadIdx.x / kQuads, first = threadIdx.x % kQuads * 4;
+    return {row, first, column + first, row < kRound && column + first < a.n};
+  }
+  __device__ uint32_t token(uint32_t row) const { return (row / 8 * kSplit + rank) * 8 + row % 8; }
+  __device__ float4 load_bias(uint32_t at) const { return a.bias ? load4(a.bias, a.bias_type, at) : float4{}; }
+  __device__ float4 load_residual(uint32_t row, uint32_t at) const {
+    if ((!kPlain && !a.residual) || row >= own_groups * 8 || token(row) >= a.m) return {};
+    const int64_t from = token(row) * a.residual_stride + at;
+    if (!kPlain && !a.residual_low) return load4(a.residual, a.residual_type, from);
+    return load4(a.residual, DType::bf16, from) + load4(a.residual, DType::bf16, from + a.residual_low);
+  }
+  __device__ float factor(uint32_t row) const { return a.squares ? load_shared<float>(factors + row * 4) : 1.0f; }
+  // This block's sum first, then the others' in the order of their ranks.
+  __device__ float4 sum(uint32_t row, uint32_t first) const {
+    const uint32_t in_row = first * 4, others = inbox + row * kPitch + in_row;
+    float4 part[kSplit];
+    part[0] = load_shared<float4>(sums + token(row) * kPitch + in_row);
+#pragma unroll
+    for (uint32_t s = 1; s < kSplit; ++s) part[s] = load_shared<float4>(others + (s - 1) * slot_bytes);
+#pragma unroll
+    for (uint32_t s = 1; s < kSplit; ++s) part[0] = part[0] + part[s];
+    return part[0];
+  }
+  __device__ void wait_for_sums() const {
+    sync_block();  // this block's
+    if (kSplit == 1) return;
+    barrier_wait(received, 0);
+    sync_warp();
+    cluster_arrive();  // nothing more is read from the peers
+  }
+  static __device__ float4 plus(float4 y, float4 addend) {
+    if constexpr (kPlain) return y;
+    return y + addend;
+  }
+  __device__ void store(uint32_t row, uint32_t at, float4 y) const {
+    store4(a.out, kPlain ? DType::bf16 : a.out_type, static_cast<int64_t>(token(row)) * a.n + at, y);
+  }
+
+  __device__ void finish_rows() const {
+    constexpr bool kGated = kPaired;
+    const Place at = place();
+    float4 bias{}, up_bias{}, residual{};
+    if (!kPlain && at.valid) {
+      bias = load_bias(at.column);
+      if (kGated) up_bias = load_bias(a.n + at.column);
+      residual = load_residual(at.row, at.column);
+    }
+    wait_for_sums();
+    if (!at.valid) return;
+#pragma unroll 1
+    for (uint32_t row = at.row; row < own_groups * 8; row += kRound) {
+      const float4 next = kPlain ? float4{} : load_residual(row + kRound, at.column);
+      const float r = factor(row);
+      float4 y = activate4(a.activation, plus(sum(row, at.first) * r, bias));
+      if (kGated) y = y * plus(sum(row, at.first + kRows / 2) * r, up_bias);
+      if (token(row) < a.m) store(row, at.column, plus(y, residual));
+      residual = next;
+    }
+  }
+
+  // A row for a norm, of which this thread has four columns and eight have a run.
+  __device__ void store_norm_row(uint32_t row, uint32_t at, float4 y, float4 scale) const {
+    const uint32_t first = token(row) * static_cast<uint32_t>(norm_row(a.n)) + at;
+    store4(a.out, DType::bf16, first, y * scale);
+    store4(a.out, DType::bf16, first + a.n, y);
+    store4(a.out, DType::bf16, first + 2 * a.n, y - rounded(y));
+  }
+  __device__ void store_squares(uint32_t row, uint32_t at, float mean) const {
+    const uint32_t runs = a.n / kNormRun;
+    bf16* to = reinterpret_cast<bf16*>(a.out) + token(row) * static_cast<uint32_t>(norm_row(a.n)) + 3 * a.n;
+    const bf16 high = from_float<bf16>(mean);
+    to[at / kNormRun] = high;
+    to[at / kNormRun + runs] = from_float<bf16>(mean - to_float(high));
+  }
+  // Tiles hold whole runs, and all columns are valid.
+  __device__ void finish_norm_rows() const {
+    const Place at = place();
+    const float4 bias = kPlain ? float4{} : load_bias(at.column), scale = load4(a.scale, DType::f32, at.column);
+    float4 residual = load_residual(at.row, at.column);
+    wait_for_sums();
+#pragma unroll 1
+    for (uint32_t row = at.row; row < own_groups * 8; row += kRound) {  // the same for all lanes of a warp
+      const float4 next = load_residual(row + kRound, at.column);
+      float4 y = sum(row, at.first);
+      if constexpr (!kPlain) y = activate4(a.activation, y * factor(row) + bias);
+      y = y + residual;
+      if (token(row) < a.m) store_norm_row(row, at.column, y, scale);
+      const float4 squares = y * y;
+      const float run = lanes_sum<kNormRun / 4>((squares.x + squares.y) + (squares.z + squares.w));
+      if (token(row) < a.m && at.column % kNormRun == 0) store_squares(row, at.column, run / kNormRun);
+      residual = next;
+    }
+  }
+
+  // Cosines and sines of four columns, and of their partners.
+  struct Angles {
+    float4 cos, sin, upper_cos, upper_sin;
+  };
+  __device__ Angles load_angles(uint32_t row, uint32_t at) const {
+    if (at >= a.rotated || row >= own_groups * 8 || token(row) >= a.m) return {};
+    const int64_t of_cos = token(row) * a.cos_stride + at % a.half, of_sin = token(row) * a.sin_stride + at % a.half;
+    const DType cos = kPlain ? DType::f32 : a.cos_type, sin = kPlain ? DType::f32 : a.sin_type;
+    return {load4(a.cos, cos, of_cos), load4(a.sin, sin, of_sin), load4(a.cos, cos, of_cos + a.half),
+            load4(a.sin, sin, of_sin + a.half)};
+  }
+  __device__ void finish_rotated() const {
+    const Place at = place();
+    const float4 bias = kPlain ? float4{} : load_bias(at.column);
+    const float4 upper_bias = kPlain ? float4{} : load_bias(at.column + a.half);
+    Angles angles = load_angles(at.row, at.column);
+    wait_for_sums();
+#pragma unroll 1
+    for (uint32_t row = at.row; row < own_groups * 8; row += kRound) {
+      const Angles next = load_angles(row + kRound, at.column);
+      const float r = factor(row);
+      const float4 x = plus(sum(row, at.first) * r, bias);
+      const float4 upper_x = plus(sum(row, at.first + kRows / 2) * r, upper_bias);
+      const bool turns = at.column < a.rotated;
+      if (token(row) < a.m) {
+        store(row, at.column, turns ? x * angles.cos - upper_x * angles.sin : x);
+        store(row, at.column + a.half, turns ? upper_x * angles.upper_cos + x * angles.upper_sin : upper_x);
+      }
+      angles = next;
+    }
+  }
+  __device__ void finish() const {
+    if constexpr (kForm == SkinnyForm::norm || kForm == SkinnyForm::norm_any)
+      finish_norm_rows();
+    else if constexpr (kRotated)
+      finish_rotated();
+    else
+      finish_rows();
+  }
+};
+
+template <class T, uint32_t kRows, uint32_t kSplit, SkinnyForm kForm>
+__device__ void multiply_and_send(const Skinny<T, kRows, kSplit, kForm>& work) {
+  float d[kRows / 2];
+  work.multiply(d);
+  work.wait_for_multipliers();
+  work.keep(d);
+  if (kSplit == 1) return;
+  stores_before_copies();
+  sync_warp();
+  work.send();
+}
+
+template <class T, uint32_t kRows, uint32_t kSplit, SkinnyForm kForm>
+__device__ void linear_skinny(const LinearSkinnyArguments& a) {
+  extern __shared__ __align__(1024) unsigned char shared_memory[];
+  allow_dependents();
+  const Skinny<T, kRows, kSplit, kForm> work(a, shared_address(shared_memory));
+  const int role = shuffle(warp(), 0);  // in terms that let the compiler keep addresses once for a warp
+  const bool fetches_w = role == kMultipliers / kLanes, fetches_x = role == kMultipliers / kLanes + 1;
+  if (fetches_w) work.init_barriers();
+  if (fetches_w && elect_lane()) prefetch_map(a.w);
+  if (fetches_x && elect_lane()) prefetch_map(a.x);
+  sync_block();
+  if (fetches_w && elect_lane()) work.expect_sums();
+  if (kSplit > 1) cluster_arrive();  // the barriers can be used
+  if (fetches_w) work.fetch_first_w();
+  work.meet_peers();
+  if (role < kMultipliers / kLanes) {
+    multiply_and_send(work);  // of x, which a warp brings that has waited; the result alone needs other kernels' writes
+    wait_for_producers();
+  } else {
+    if (fetches_w) work.fetch_other_w();
+    wait_for_producers();
+    if (fetches_x) work.fetch_x();
+    if (a.squares && role >= kMultipliers / kLanes + 2) work.find_factors(role - (kMultipliers / kLanes + 2));
+  }
+  work.finish();
+  sync_warp();
+  if (kSplit > 1) cluster_wait();
+}
+
+}  // namespace
+}  // namespace rung::gpu
+
+// linear_skinny_bf16_64_8_norm: tiles of 64 rows of w, 8 blocks that share K. The code of a launch is fetched again, so
+// that a kernel has no more of it than its form needs.
+#define RUNG_SKINNY(type, rows, split, form)                                                              \
+  extern "C" __global__ void __launch_bounds__(rung::gpu::kSkinnyThreads, 2)                              \
+      linear_skinny_##type##_##rows##_##split##_##form(                                                   \
+          const __grid_constant__ rung::gpu::LinearSkinnyArguments arguments) {                           \
+    rung::gpu::linear_skinny<rung::gpu::type, rows, split, rung::gpu::SkinnyForm::form>(arguments);       \
+  }
+#define RUNG_SKINNY_3(type, rows, form) \
+  RUNG_SKINNY(type, rows, 1, form) RUNG_SKINNY(type, rows, 2, form) RUNG_SKINNY(type, rows, 4, form)
+#define RUNG_SKINNY_4(type, rows, form) RUNG_SKINNY_3(type, rows, form) RUNG_SKINNY(type, rows, 8, form)
+#define RUNG_SKINNY_NORM(type, form) RUNG_SKINNY_4(type, 32, form) RUNG_SKINNY_4(type, 64, form)
+#define RUNG_SKINNY_PAIRS(type, form) RUNG_SKINNY_3(type, 16, form) RUNG_SKINNY_NORM(type, form)
+#define RUNG_SKINNY_ALL(type)                                                          \
+  RUNG_SKINNY_PAIRS(type, any) RUNG_SKINNY_3(type, 40, any)                            \
+  RUNG_SKINNY_NORM(type, norm_any)                                                     \
+  RUNG_SKINNY_PAIRS(type, gated_any) RUNG_SKINNY_PAIRS(type, rotated_any)
+RUNG_SKINNY_ALL(bf16)
+RUNG_SKINNY_ALL(f16)
+RUNG_SKINNY_NORM(bf16, norm)
+RUNG_SKINNY_PAIRS(bf16, gated)
+RUNG_SKINNY_PAIRS(bf16, rotated)

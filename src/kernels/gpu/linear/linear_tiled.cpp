@@ -1,0 +1,102 @@
+// The rows that take every linear and matmul there is, whatever its types and strides; slow, and always there.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/gpu/linear/linear_tiled_arguments.hpp"
+#include "kernels/gpu/make_nest.hpp"
+#include "kernels/linear_shape.hpp"
+#include "kernels/matmul_shape.hpp"
+#include "kernels/strided.hpp"
+
+namespace rung::gpu {
+namespace {
+
+constexpr int64_t kMostTileRows = 65535;  // of a grid
+
+Verdict supports(const Problem& p, const Machine&) {
+  if (auto verdict = supports_types(p, is_computed_float); !verdict) return verdict;
+  if (p.output.shape.product() / std::max<int64_t>(p.output.shape.back(), 1) > kMostTileRows * int64_t{kTile})
+    return reject(fmt::format("more than {} rows", kMostTileRows * int64_t{kTile}));
+  if (const auto* linear = as<Linear>(p.op); linear && (linear->feeds_norm || linear->split_residual || linear->normed))
+    return reject("it takes no norm from its neighbours");
+  return supports_count(p.output.shape);
+}
+
+Dims first(const Dims& dims, int count) { return Dims(std::span(dims.begin(), static_cast<size_t>(count))); }
+
+Status launch_tiles(const Call& call, const TiledArguments& a) {
+  Launch shape{.grid = {(a.n + kTile - 1) / kTile, (a.m + kTile - 1) / kTile, std::min<uint32_t>(a.batch.count, 65535)},
+               .block = {256},
+               .dependent = call.gpu.info().dependent_launch};
+  return call.launch("linear_tiled", a.gated || a.rotated > 0 ? "tiled_pairs" : "tiled", shape, a);
+}
+
+TiledArguments base_arguments(const Call& call) {
+  const Problem& p = call.problem;
+  TiledArguments a{};
+  a.x = call.inputs[0], a.w = call.inputs[1], a.out = call.output;
+  a.x_type = p.inputs[0].dtype, a.w_type = p.inputs[1].dtype, a.out_type = p.output.dtype;
+  a.x_step = p.inputs[0].strides.back(), a.k = static_cast<uint32_t>(p.inputs[0].shape.back());
+  return a;
+}
+
+Status enqueue_linear(const Call& call) {
+  const Problem& p = call.problem;
+  if (p.output.shape.product() == 0) return {};
+  const auto& op = p.as<Linear>();
+  LinearShape shape(p);
+  TiledArguments a = base_arguments(call);
+  a.w_row = p.inputs[1].strides[0], a.w_step = p.inputs[1].strides[1];
+  a.m = static_cast<uint32_t>(shape.m), a.n = static_cast<uint32_t>(shape.n);
+  a.activation = static_cast<int32_t>(op.activation), a.gated = op.gated;
+  int leading = p.output.shape.rank() - 1;
+  Strides x = first(p.inputs[0].strides, leading), residual = x, cos = x, sin = x;
+  if (op.has_bias) {
+    const Operand& bias = p.inputs[static_cast<size_t>(shape.bias_at)];
+    a.bias = call.inputs[shape.bias_at], a.bias_type = bias.dtype, a.bias_step = bias.strides[0];
+  }
+  if (op.has_residual) {
+    const Operand& r = p.inputs[static_cast<size_t>(shape.residual_at)];
+    a.residual = call.inputs[shape.residual_at], a.residual_type = r.dtype, a.residual_step = r.strides.back();
+    residual = first(r.strides, leading);
+  }
+  if (shape.rotated > 0) {
+    const Operand &c = p.inputs[static_cast<size_t>(shape.cos_at)], &s = p.inputs[static_cast<size_t>(shape.sin_at)];
+    a.half = static_cast<uint32_t>(shape.head / 2), a.rotated = static_cast<uint32_t>(shape.rotated);
+    a.cos = call.inputs[shape.cos_at], a.cos_type = c.dtype, a.cos_step = c.strides.back();
+    a.sin = call.inputs[shape.sin_at], a.sin_type = s.dtype, a.sin_step = s.strides.back();
+    cos = first(c.strides, leading), sin = first(s.strides, leading);
+  }
+  a.rows = make_nest<4>(collapse(first(p.output.shape, leading), std::array{x, residual, cos, sin}));
+  return launch_tiles(call, a);
+}
+
+Status enqueue_matmul(const Call& call) {
+  const Problem& p = call.problem;
+  if (p.output.shape.product() == 0) return {};
+  const Shape& out = p.output.shape;
+  const Strides &x = p.inputs[0].strides, &y = p.inputs[1].strides;
+  MatMulShape shape(p);
+  TiledArguments a = base_arguments(call);
+  a.w_row = y.back(), a.w_step = y.back(1);
+  a.m = static_cast<uint32_t>(shape.m), a.n = static_cast<uint32_t>(shape.n);
+  const Strides none{0};
+  a.rows = make_nest<4>(collapse(Shape{shape.m}, std::array{Strides{x.back(1)}, none, none, none}));
+  int leading = out.rank() - 2;
+  std::array<Strides, 2> matrices;
+  for (size_t i = 0; i < 2; ++i) {  // leading axes broadcast; those of the matrices do not
+    Operand batch = p.inputs[i];
+    int own = batch.shape.rank() - 2;
+    batch.shape = first(batch.shape, own), batch.strides = first(batch.strides, own);
+    matrices[i] = broadcast_strides(batch, first(out, leading));
+  }
+  a.batch = make_nest<2>(collapse(first(out, leading), matrices));
+  return launch_tiles(call, a);
+}
+
+}  // namespace
+
+extern const Kernel linear_tiled{
+    .name = "linear_tiled", .op = "linear", .supports = supports, .enqueue = enqueue_linear, .role = Role::fallback};
+extern const Kernel matmul_tiled{
+    .name = "matmul_tiled", .op = "matmul", .supports = supports, .enqueue = enqueue_matmul, .role = Role::fallback};
+
+}  // namespace rung::gpu

@@ -1,0 +1,227 @@
+// One block of the wide linear kernels up to its sums: the ring and the two warps that fill it, the products of the two
+// warpgroups, and the exchange of sums where two blocks share K.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "kernels/gpu/sm90/bulk_copy.cuh"
+#include "kernels/gpu/sm90/cluster.cuh"
+#include "kernels/gpu/linear/linear_epilogue.cuh"
+#include "kernels/gpu/linear/linear_wgmma_sm90.cuh"
+#include "kernels/gpu/linear/linear_wide_sm90.cuh"
+
+namespace rung::gpu {
+
+// What a layer ends with, each in kernels of its own; the host chooses (ending_of in linear_wide.cpp). 16 bits stand
+// for x's type. All but `any` have no activation beside the one in their name, and all but `any` and the sums no
+// residual.
+//   rounded, gelu           a result of 16 bits, as it is or after gelu_tanh
+//   sum, sum_16             a residual and a result in f32, or both of 16 bits
+//   turned, turned_f32      16 bits, the first heads turned by angles of 16 bits or in f32
+//   gated_gelu, gated_silu  16 bits
+enum class WideEnding { any, rounded, gelu, sum, sum_16, turned, turned_f32, gated_gelu, gated_silu };
+
+// kBlocks: 64-row blocks of w of a warpgroup; kTokens: of a tile; kSplit: blocks that share K, 1 or 2.
+template <class T, int kBlocks, int kTokens, int kSplit, WideEnding kEnding>
+struct WideBlock {
+  static constexpr bool kGated = kEnding == WideEnding::gated_gelu || kEnding == WideEnding::gated_silu;
+  static constexpr bool kTurns = kEnding == WideEnding::turned || kEnding == WideEnding::turned_f32;
+  static constexpr WideTile kTile{kWideGroups * kBlocks * 64, kTokens, kGated, kSplit};
+  static constexpr int kStageBytes = kTile.stage_bytes(), kWeightBytes = kTile.rows * kRowBytes;
+  static constexpr int kColumns = kTile.group_columns(), kPitch = kTile.pitch();
+  static constexpr bool kSplits = kSplit > 1;
+  static_assert(!(kGated && kSplits) && !(kTurns && kSplits) && !(kTurns && (kGated || kBlocks > 1)));
+  using Sums = float[kBlocks][kTokens / 2];
+
+  const LinearWideArguments& a;
+  const uint32_t full, empty, received, ring;  // shared addresses
+  const int rank;                              // among the blocks that share K
+  const int first_chunk, chunks;               // this block's part of K
+
+  __device__ WideBlock(const LinearWideArguments& arguments, uint32_t shared)
+      : a(arguments),
+        full(shared),
+        empty(shared + kWideMaxStages * 8),
+        received(shared + kWideMaxStages * 16),
+        ring(shared + kWideHeaderBytes),
+        rank(kSplits ? cluster_rank() : 0),
+        first_chunk(rank * (a.chunks / 2)),
+        chunks(kSplits ? (a.chunks + rank) / 2 : a.chunks) {}
+  // Of the tiles.
+  __device__ int first_tile() const { return static_cast<int>(blockIdx.x) / kSplit; }
+  __device__ int tile_step() const { return static_cast<int>(gridDim.x) / kSplit; }
+
+  // A tile's first column of out, and its first token; tiles go along the tokens first. Its rows of w begin with group
+  // `eight` of a head, or of all rows where none is turned.
+  struct Place {
+    int column, token, eight, head;
+  };
+  __device__ static int thread() { return static_cast<int>(threadIdx.x) % kGroupThreads; }  // of a warpgroup
+  __device__ Place place_of(int tile) const {
+    const int row = tile / a.token_tiles, token = (tile - row * a.token_tiles) * kTokens;
+    if (!kTurns) return {row * kTile.columns(), token, row * kTile.columns() / 8, 0};
+    const int column = row * (kTile.rows / 2), head = column / a.half;  // of the lower halves alone
+    return {column + head * a.half, token, (column - head * a.half) / 8, head};
+  }
+
+  // ---- the fetching threads, one of weights, one of tokens
+
+  __device__ void init_barriers() const {
+#pragma unroll 1
+    for (int stage = 0; stage < a.stages; ++stage) {
+      barrier_init(full + 8 * stage, 2);
+      barrier_init(empty + 8 * stage, kWideGroups * kGroupWarps);
+    }
+    if (kSplits) barrier_init(received, 1);
+    barrier_init_fence();
+    if (kSplits) barrier_expect(received, kWideGroups * finished_tokens(rank) * kPitch);
+  }
+  __device__ int column_of_k(int chunk) const { return (first_chunk + chunk) * kWideDepth; }
+  __device__ void fetch_weights(int stage, int chunk, const Place& at) const {
+    const CopyTarget to{ring + stage * kStageBytes, full + 8 * stage};
+    barrier_expect(to.barrier, kWeightBytes);
+    load_box(to, a.w, {column_of_k(chunk), 0, 0, at.eight, at.head});
+  }
+  __device__ void fetch_tokens(int stage, int chunk, int token) const {
+    const CopyTarget to{ring + stage * kStageBytes + kWeightBytes, full + 8 * stage};
+    barrier_expect(to.barrier, kStageBytes - kWeightBytes);
+    load_box(to, a.x, token, column_of_k(chunk));
+  }
+  // Fills the ring, then every stage that comes free, tile after tile.
+  template <class Fetch>
+  __device__ void fetch_all(Fetch fetch) const {
+    Turn turn{0, 1};
+#pragma unroll 1
+    for (int tile = first_tile(); tile < a.tiles; tile += tile_step()) {
+      const Place at = place_of(tile);
+#pragma unroll 1
+      for (int chunk = 0; chunk < chunks; ++chunk, turn.advance(a.stages)) {
+        barrier_wait(empty + 8 * turn.stage, turn.phase);
+        fetch(turn.stage, chunk, at);
+      }
+    }
+  }
+  __device__ void fetch_weights() const {
+    fetch_all([&](int stage, int chunk, const Place& at) { fetch_weights(stage, chunk, at); });
+  }
+  __device__ void fetch_tokens() const {
+    fetch_all([&](int stage, int chunk, const Place& at) { fetch_tokens(stage, chunk, at.token); });
+  }
+
+  // ---- products
+
+  __device__ static int group() { return shuffle(warp() / kGroupWarps, 0); }
+  __device__ static int in_group() { return warp() % kGroupWarps; }
+  __device__ void release(int stage) const {
+    if (lane() == 0) barrier_arrive(empty + 8 * stage);
+  }
+  // Of block b, sums 4j + 2h + i are of column column_of(b, h) and token 8j + 2(lane % 4) + i; where there are
+  // partners, h = 1 are theirs.
+  __device__ int column_of(int block, int h) const {
+    const int row = lane() / 4;
+    if (kGated || kTurns) return block * 32 + in_group() * 8 + row + (kGated ? 0 : h * a.half);
+    return block * 64 + in_group() * 16 + h * 8 + row;
+  }
+  static constexpr int kOwnColumns = kTurns ? kColumns / 2 : kColumns;  // of a warpgroup, without partners
+  using Bias = float[kBlocks][2];
+  __device__ void load_bias(Bias& bias, int first) const {
+#pragma unroll
+    for (int block = 0; block < kBlocks; ++block)
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        const int column = min(first + group() * kOwnColumns + column_of(block, h), a.n - 1);
+        bias[block][h] = load_as<float>(a.bias, a.bias_type, kGated ? h * a.n + column : column);
+      }
+  }
+  __device__ static void add_bias(Sums& d, const Bias& bias) {
+#pragma unroll
+    for (int block = 0; block < kBlocks; ++block)
+#pragma unroll
+      for (int i = 0; i < kTokens / 2; ++i) d[block][i] += bias[block][i / 2 % 2];
+  }
+  __device__ static void multiply_chunk(Sums& d, uint64_t w, uint64_t x) {
+    wgmma_fence();
+#pragma unroll
+    for (int step = 0; step < kWideDepth / 16; ++step)
+#pragma unroll
+      for (int block = 0; block < kBlocks; ++block)
+        Wgmma<T, kTokens>::run(d[block], w + block * (64 * kRowBytes >> 4) + 2 * step, x + 2 * step);
+    wgmma_commit();
+  }
+  // Of a gated product, the second group lets the first end a tile alone, kLead chunks before its own end; then each
+  // finishes its results while the other multiplies.
+  __device__ void multiply(Sums& d, Turn& turn) const {
+    constexpr int kLead = 3;
+    static_assert(kTile.shared_bytes(kLead + 1) <= 227 * 1024, "the ring holds what the first group is ahead");
+    const int pause = kGated && chunks > kLead ? chunks - kLead : -1, own = group();
+    const uint64_t w = wgmma_operand(ring + own * kBlocks * 64 * kRowBytes), x = wgmma_operand(ring + kWeightBytes);
+#pragma unroll
+    for (int block = 0; block < kBlocks; ++block)
+#pragma unroll
+      for (int i = 0; i < kTokens / 2; ++i) d[block][i] = 0;
+    int last = 0;
+#pragma unroll 1
+    for (int chunk = 0; chunk < chunks; ++chunk) {
+      if (chunk == pause && own > 0) meet_both(kFirstIsAhead);
+      barrier_wait(full + 8 * turn.stage, turn.phase);
+      const int offset = turn.stage * (kStageBytes >> 4);
+      multiply_chunk(d, w + offset, x + offset);
+      if (chunk > 0) {
+        wgmma_wait<1>();
+        release(last);
+      }
+      last = turn.stage;
+      turn.advance(a.stages);
+    }
+    if (pause >= 0 && own == 0) announce(kFirstIsAhead);
+    wgmma_wait<0>();
+    release(last);
+  }
+
+  // ---- sums, to shared memory
+
+  // In the place of the ring, a row for each token, partners in its second half; returns where this warpgroup's are.
+  __device__ uint32_t keep(const Sums& d) const {
+    const uint32_t sums = ring + group() * kTile.piece_bytes();
+    meet_both(kBothGroups);  // no more is read from the ring
+    store_sums(d, sums);
+    meet_own(group());
+    return sums;
+  }
+  __device__ void store_sums(const Sums& d, uint32_t sums) const {
+    const uint32_t own = sums + lane() % 4 * 2 * kPitch + column_of(0, 0) * 4;
+    const uint32_t other = own + (kTurns ? kColumns / 2 : 8) * 4;
+#pragma unroll
+    for (int block = 0; block < kBlocks; ++block)
+#pragma unroll
+      for (int i = 0; i < kTokens / 2; ++i)
+        store_shared((i / 2 % 2 ? other : own) + (i / 4 * 8 + i % 2) * kPitch + block * 64 * 4, d[block][i]);
+  }
+  // The same of a product whose K two blocks share: returns where this warpgroup's sums are of the tokens that this
+  // block finishes. What the other block has for them comes to inbox().
+  __device__ uint32_t exchange(const Sums& d) const {
+    const uint32_t sums = ring + group() * 2 * kTile.half_bytes();
+    meet_both(kBothGroups);
+    cluster_arrive();
+    store_sums(d, sums);
+    stores_before_copies();
+    meet_own(group());
+    cluster_wait();  // the other block does not read from its ring any more either
+    send_half(sums);
+    barrier_wait(received, 0);
+    cluster_arrive();  // nothing more comes from the other block
+    return sums + rank * kTile.half_bytes();
+  }
+  __device__ uint32_t inbox() const { return ring + (2 * kWideGroups + group()) * kTile.half_bytes(); }
+  __device__ static int finished_tokens(int of_rank) {
+    return of_rank == 0 ? kTile.first_half() : kTokens - kTile.first_half();
+  }
+  __device__ void send_half(uint32_t sums) const {
+    const int other = 1 - rank, count = finished_tokens(other) * kPitch;
+    const uint32_t to = peer_address(inbox(), static_cast<uint32_t>(other));
+    const uint32_t came = peer_address(received, static_cast<uint32_t>(other));
+    if (lane() > 0) return;
+    for (int at = in_group() * 8 * kPitch; at < count; at += kGroupWarps * 8 * kPitch)
+      send_to_peer({to + at, came}, sums + other * kTile.half_bytes() + at, 8 * kPitch);
+  }
+};
+
+}  // namespace rung::gpu

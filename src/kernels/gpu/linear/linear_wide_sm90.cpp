@@ -1,0 +1,172 @@
+// The row of linear layers of more than 64 tokens, bound by the matrix units.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "kernels/gpu/kernel.hpp"
+#include "kernels/gpu/linear/linear_wide.hpp"
+#include "kernels/gpu/make_nest.hpp"
+
+namespace rung::gpu {
+namespace {
+
+constexpr int64_t kLeastTokens = 65;
+constexpr int64_t kAligned = 8;   // 16-bit elements in the 16 bytes that boxes are aligned to; rows of w in a group
+constexpr int64_t kTogether = 4;  // columns of the result that one thread writes
+constexpr int64_t kPaired = 128;  // rows of the smallest tile, and so of a head that turns
+
+Verdict supports_sizes(const Problem& problem, const LinearShape& shape) {
+  if (shape.m < kLeastTokens) return reject(fmt::format("{} rows, wanted at least {}", shape.m, kLeastTokens));
+  if (shape.k < 1 || shape.k % kAligned || problem.inputs[0].row_stride() % kAligned)
+    return reject("rows of x or w are not a multiple of 16 bytes");
+  if (shape.n < 1 || shape.n % kAligned) return reject(fmt::format("n is not a multiple of {}", kAligned));
+  if (shape.residual_at > 0 && problem.inputs[static_cast<size_t>(shape.residual_at)].row_stride() % kTogether)
+    return reject(fmt::format("rows of the residual are not a multiple of {} elements apart", kTogether));
+  return accept();
+}
+
+// A residual sum in f32, or of such a residual, is refused beside a bias: no library makes it, and plans keep sums in
+// f32 wherever a kernel offers to, so that this row would be left without a rival.
+Verdict supports_types(const Problem& problem, const LinearShape& shape) {
+  const DType type = problem.inputs[0].dtype;
+  if (type == DType::f32 || problem.inputs[1].dtype != type) return reject("x and w are not both bf16 or both f16");
+  if (problem.output.dtype != type && problem.output.dtype != DType::f32)
+    return reject("the result is neither f32 nor of x's type");
+  if (shape.residual_at < 0) return accept();
+  const DType residual = problem.inputs[static_cast<size_t>(shape.residual_at)].dtype;
+  if (residual != type && residual != DType::f32) return reject("the residual is neither f32 nor of x's type");
+  if (shape.bias_at > 0 && (residual != type || problem.output.dtype != type))
+    return reject("a bias, and a residual sum that is not of x's type throughout");
+  return accept();
+}
+
+Verdict supports_gate(const Problem& problem) {
+  const auto& op = problem.as<Linear>();
+  if (!op.gated) return accept();
+  if (op.activation != Activation::gelu_tanh && op.activation != Activation::silu)
+    return reject(fmt::format("gated by {}, wanted gelu_tanh or silu", name_of(op.activation)));
+  if (op.has_residual) return reject("gated, with a residual");
+  if (problem.output.dtype == DType::f32) return reject("gated, with a result in f32");
+  return accept();
+}
+
+// A tile has as many rows of a head's lower half as of its upper.
+Verdict supports_angles(const Problem& problem, const LinearShape& shape) {
+  if (shape.rotated == 0) return accept();
+  if (shape.head % kPaired || shape.n % shape.head)
+    return reject(fmt::format("heads of {} columns in {}, wanted a multiple of {} that divides them", shape.head,
+                              shape.n, kPaired));
+  if (problem.output.dtype == DType::f32) return reject("turned heads, with a result in f32");
+  const DType type = problem.inputs[static_cast<size_t>(shape.cos_at)].dtype;
+  for (int at : {shape.cos_at, shape.sin_at}) {
+    const Operand& angles = problem.inputs[static_cast<size_t>(at)];
+    if (angles.row_stride() % kTogether)
+      return reject(fmt::format("rows of angles are not a multiple of {} elements apart", kTogether));
+    if (angles.dtype != type || (type != DType::f32 && type != problem.inputs[0].dtype))
+      return reject("angles are neither all f32 nor all of x's type");
+  }
+  return accept();
+}
+
+Verdict supports(const Problem& problem, const Machine& machine) {
+  if (machine.gpu.architecture != 90) return reject("made for compute capability 9.0");
+  const auto& op = problem.as<Linear>();
+  if (op.feeds_norm || op.split_residual || op.normed) return reject("it takes no norm from its neighbours");
+  if (auto verdict = supports_linear_operands(problem, is_computed_float); !verdict) return verdict;
+  if (!problem.inputs[1].constant) return reject("w is not constant, so it cannot be fetched ahead");
+  const LinearShape shape(problem);
+  if (auto verdict = supports_types(problem, shape); !verdict) return verdict;
+  if (auto verdict = supports_gate(problem); !verdict) return verdict;
+  if (auto verdict = supports_angles(problem, shape); !verdict) return verdict;
+  return supports_sizes(problem, shape);
+}
+
+std::vector<Tunable> tunables(const Problem& problem) {
+  Tunable tile{"tile", {}};
+  for (const WideTile& each : wide_tiles(problem)) tile.values.push_back(each.parameter());
+  return {tile};
+}
+
+// Groups of eight rows, each followed by its partners: up, or a head's upper half.
+TileShape shape_of_w(const Call& call, const WideTile& tile) {
+  const LinearShape shape(call.problem);
+  const auto n = static_cast<uint64_t>(shape.n), k = static_cast<uint64_t>(shape.k);
+  const uint32_t halves = tile.gated || shape.rotated > 0 ? 2 : 1;
+  const uint64_t heads = shape.rotated > 0 ? n / static_cast<uint64_t>(shape.head) : 1;
+  const uint64_t half = static_cast<uint64_t>(shape.w_rows) / halves / heads;
+  return {.address = call.inputs[1],
+          .size = {k, kAligned, halves, half / kAligned, heads},
+          .stride = {k * 2, half * k * 2, kAligned * k * 2, halves * half * k * 2},
+          .box = {kWideDepth, kAligned, halves, static_cast<uint32_t>(tile.rows / halves / kAligned), 1}};
+}
+BoxedMatrix matrix_of_x(const Call& call, const WideTile& tile) {
+  const LinearShape shape(call.problem);
+  return {.address = call.inputs[0],
+          .rows = static_cast<uint64_t>(shape.m),
+          .columns = static_cast<uint64_t>(shape.k),
+          .pitch_bytes = static_cast<uint64_t>(call.problem.inputs[0].row_stride()) * 2,
+          .box_rows = static_cast<uint32_t>(tile.tokens)};
+}
+
+void set_angles(LinearWideArguments& a, const Call& call, const LinearShape& shape) {
+  const Operand& cos = call.problem.inputs[static_cast<size_t>(shape.cos_at)];
+  a.half = static_cast<int32_t>(shape.head / 2), a.rotated = static_cast<int32_t>(shape.rotated);
+  a.cos = call.inputs[shape.cos_at], a.cos_stride = cos.row_stride(), a.angle_type = cos.dtype;
+  a.sin = call.inputs[shape.sin_at];
+  a.sin_stride = call.problem.inputs[static_cast<size_t>(shape.sin_at)].row_stride();
+}
+
+void set_epilogue(LinearWideArguments& a, const Call& call) {
+  const Problem& problem = call.problem;
+  const LinearShape shape(problem);
+  a.activation = static_cast<int32_t>(problem.as<Linear>().activation);
+  a.out = call.output, a.out_type = problem.output.dtype;
+  if (shape.bias_at > 0)
+    a.bias = call.inputs[shape.bias_at], a.bias_type = problem.inputs[static_cast<size_t>(shape.bias_at)].dtype;
+  if (shape.residual_at > 0) {
+    const Operand& residual = problem.inputs[static_cast<size_t>(shape.residual_at)];
+    a.residual = call.inputs[shape.residual_at], a.residual_type = residual.dtype;
+    a.residual_stride = residual.row_stride();
+  }
+  if (shape.rotated > 0) set_angles(a, call, shape);
+}
+
+Result<LinearWideArguments> arguments_of(const Call& call, const WidePlan& plan) {
+  const LinearShape shape(call.problem);
+  LinearWideArguments a{.m = static_cast<int32_t>(shape.m),
+                        .n = static_cast<int32_t>(shape.n),
+                        .chunks = plan.chunks,
+                        .stages = plan.stages,
+                        .token_tiles = plan.token_tiles,
+                        .tiles = plan.tiles,
+                        .split = plan.tile.split};
+  const Runtime& runtime = call.gpu.runtime();
+  RUNG_CHECK(call.gpu.check(runtime.tile_map(&a.w, shape_of_w(call, plan.tile)), "linear: describing w"));
+  RUNG_CHECK(call.gpu.check(runtime.tensor_map(&a.x, matrix_of_x(call, plan.tile)), "linear: describing x"));
+  set_epilogue(a, call);
+  return a;
+}
+
+Status enqueue(const Call& call) {
+  const WidePlan plan(call.problem);
+  RUNG_TRY(LinearWideArguments arguments, arguments_of(call, plan));
+  // Blocks of a gated product go on to their next tile while they finish the last; others have one tile each.
+  const int split = plan.tile.split;
+  const int blocks = plan.tile.gated ? std::min(plan.tiles, call.gpu.info().multiprocessors) : plan.tiles * split;
+  const Launch launch{.grid = {static_cast<uint32_t>(blocks)},
+                      .block = {static_cast<uint32_t>(kWideThreads)},
+                      .cluster = {static_cast<uint32_t>(split)},
+                      .shared_bytes = static_cast<uint32_t>(plan.tile.shared_bytes(plan.stages)),
+                      .dependent = call.gpu.info().dependent_launch};
+  return call.launch("linear_wide_sm90", plan.function, launch, arguments);
+}
+
+}  // namespace
+
+extern const Kernel linear_wide_sm90{.name = "linear_wide_sm90",
+                                     .op = "linear",
+                                     .supports = supports,
+                                     .tunables = tunables,
+                                     .alignment = 16,
+                                     .enqueue = enqueue};
+
+}  // namespace rung::gpu

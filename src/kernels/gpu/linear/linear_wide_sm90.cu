@@ -1,0 +1,323 @@
+// Linear layers of some hundreds of tokens on Hopper: a block keeps fetching the next chunks of weights and tokens
+// while two warpgroups multiply, each its own rows of weights.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/gpu/linear/linear_wide_block_sm90.cuh"
+
+namespace rung::gpu {
+namespace {
+
+template <class T, int kBlocks, int kTokens, int kSplit, WideEnding kEnding>
+struct Wide : WideBlock<T, kBlocks, kTokens, kSplit, kEnding> {
+  using Block = WideBlock<T, kBlocks, kTokens, kSplit, kEnding>;
+  using Block::a, Block::kTile, Block::kColumns, Block::kPitch, Block::kSplits, Block::kTurns, Block::kGated;
+  using Block::rank, Block::ring, Block::group, Block::in_group, Block::thread;
+  using typename Block::Bias, typename Block::Place, typename Block::Sums;
+  using Block::Block;
+
+  // ---- results: a thread finishes four columns of every kStep-th token; of a split product those that this block
+  // finishes
+
+  struct Mine {
+    static constexpr int kQuads = kColumns / 4, kStep = kGroupThreads / kQuads;
+    int column, first, tokens;  // the first token, and how many of the tile there are from it on
+    int offset;                 // in shared memory
+  };
+  __device__ Mine mine(const Place& at) const {
+    const int quad = thread() % Mine::kQuads, row = thread() / Mine::kQuads;
+    const int column = at.column + group() * kColumns + quad * 4;
+    const int begin = rank * kTile.first_half(), end = kSplits && rank == 0 ? kTile.first_half() : kTokens;
+    return {column, at.token + begin + row, column < a.n ? min(end, a.m - at.token) - begin - row : 0,
+            row * kPitch + quad * 16};
+  }
+  __device__ uint32_t collect(const Sums& d) const { return kSplits ? this->exchange(d) : this->keep(d); }
+  // What has been collected of four columns of a token.
+  __device__ float4 collected(uint32_t from, uint32_t more_from) const {
+    const float4 y = load_shared<float4>(from);
+    return kSplits ? y + load_shared<float4>(more_from) : y;
+  }
+
+  __device__ float4 load_residual(int64_t at) const {
+    return a.residual_type == DType::f32 ? load4(reinterpret_cast<const float*>(a.residual) + at)
+                                         : load4(reinterpret_cast<const T*>(a.residual) + at);
+  }
+  template <class Out>
+  __device__ void finish(const Sums& d, const Place& at) const {
+    constexpr int kTogether = 4, kStep = Mine::kStep;
+    const Mine my = mine(at);
+    int64_t residual = my.first * a.residual_stride + my.column;
+    auto* out = reinterpret_cast<Out*>(a.out) + static_cast<int64_t>(my.first) * a.n + my.column;
+    uint32_t from = collect(d) + my.offset, more_from = this->inbox() + my.offset;
+#pragma unroll 1
+    for (int token = 0; token < my.tokens; token += kStep * kTogether) {
+      float4 y[kTogether], more[kTogether] = {};
+#pragma unroll
+      for (int i = 0; i < kTogether; ++i)
+        if (a.residual && token + i * kStep < my.tokens)
+          more[i] = load_residual(residual + i * kStep * a.residual_stride);
+#pragma unroll
+      for (int i = 0; i < kTogether; ++i)
+        if (token + i * kStep < my.tokens) y[i] = collected(from + i * kStep * kPitch, more_from + i * kStep * kPitch);
+#pragma unroll
+      for (int i = 0; i < kTogether; ++i) {
+        if (a.activation) y[i] = activate4(a.activation, y[i]);
+        if (token + i * kStep < my.tokens) store4(out + i * kStep * a.n, y[i] + more[i]);
+      }
+      residual += kStep * kTogether * a.residual_stride, out += kStep * kTogether * a.n;
+      from += kStep * kTogether * kPitch, more_from += kStep * kTogether * kPitch;
+    }
+  }
+
+  // ---- sums with a residual: what registers can hold of it comes while the chunks multiply
+
+  template <class R>
+  struct Residual {
+    static constexpr int kTokensOfBlock = kSplits ? kTile.first_half() : kTokens;
+    static constexpr int kAll = (kTokensOfBlock + Mine::kStep - 1) / Mine::kStep;  // tokens of a thread
+    static constexpr int kMost = 56 * 4 / sizeof(Four<R>);  // in 56 registers
+    static constexpr int kRounds = (kAll + kMost - 1) / kMost, kHeld = (kAll + kRounds - 1) / kRounds;
+    Four<R> of[kHeld];
+  };
+  // Of those from token number `begin` of this thread on.
+  template <class R>
+  __device__ void load(Residual<R>& residual, const Mine& my, int begin) const {
+    constexpr int kStep = Mine::kStep;
+    const R* const from = reinterpret_cast<const R*>(a.residual) + my.column;
+#pragma unroll
+    for (int i = 0; i < Residual<R>::kHeld; ++i)
+      if ((begin + i) * kStep < my.tokens)
+        residual.of[i] = *reinterpret_cast<const Four<R>*>(from + (my.first + (begin + i) * kStep) * a.residual_stride);
+  }
+  template <class R>
+  __device__ void finish_sum(const Sums& d, Residual<R>& residual, const Mine& my) const {
+    constexpr int kHeld = Residual<R>::kHeld, kStep = Mine::kStep;
+    R* out = reinterpret_cast<R*>(a.out) + static_cast<int64_t>(my.first) * a.n + my.column;
+    uint32_t from = collect(d) + my.offset, more_from = this->inbox() + my.offset;
+#pragma unroll 1
+    for (int begin = 0; begin * kStep < my.tokens; begin += kHeld) {
+      if (begin > 0) load(residual, my, begin);
+#pragma unroll
+      for (int i = 0; i < kHeld; ++i)
+        if ((begin + i) * kStep < my.tokens)
+          store4(out + i * kStep * a.n,
+                 collected(from + i * kStep * kPitch, more_from + i * kStep * kPitch) + widen<R>(residual.of[i]));
+      out += kStep * kHeld * a.n, from += kStep * kHeld * kPitch, more_from += kStep * kHeld * kPitch;
+    }
+  }
+
+  // ---- results that need no more than rounding
+
+  template <class Gate>
+  __device__ void finish_rounded(const Sums& d, const Place& at, Gate activate) const {
+    constexpr int kPitch = kTile.rounded_pitch();
+    const uint32_t piece = ring + group() * kTokens * kPitch;
+    const uint32_t own = piece + lane() % 8 * kPitch + (in_group() * 16 + lane() / 8 % 2 * 8) * 2;
+    meet_both(kBothGroups);  // no more is read from the ring
+#pragma unroll
+    for (int block = 0; block < kBlocks; ++block)
+#pragma unroll
+      for (int j = 0; j < kTokens / 8; ++j) {
+        const float* x = d[block] + 4 * j;
+        store_transposed(own + j * 8 * kPitch + block * 64 * 2, pack<T>(activate(x[0]), activate(x[1])),
+                         pack<T>(activate(x[2]), activate(x[3])));
+      }
+    meet_own(group());
+    store_rounded<kTokens>(piece, at.column + group() * kColumns, at.token, kTokens);
+  }
+  // A thread stores eight columns of every kStep-th of the kCount tokens in shared memory, as far as x has tokens.
+  template <int kCount>
+  __device__ void store_rounded(uint32_t piece, int column, int first, int tokens) const {
+    constexpr int kEights = kColumns / 8, kStep = kGroupThreads / kEights, kPitch = kTile.rounded_pitch();
+    const int eighth = thread() % kEights, row = thread() / kEights, own = column + eighth * 8;
+    const int count = own < a.n ? min(tokens, a.m - first) - row : 0;
+    const uint32_t from = piece + row * kPitch + eighth * 16;
+    T* to = reinterpret_cast<T*>(a.out) + static_cast<int64_t>(first + row) * a.n + own;
+#pragma unroll
+    for (int token = 0; token < kCount; token += kStep, to += kStep * a.n)
+      if (token < count) *reinterpret_cast<uint4*>(to) = load_shared<uint4>(from + token * kPitch);
+  }
+
+  // ---- gated ones
+
+  template <class Gate>
+  __device__ static uint32_t gated(const float* d, Gate gate) {
+    return pack<T>(gate(d[0]) * d[2], gate(d[1]) * d[3]);
+  }
+  template <class Gate>
+  __device__ void finish_gated(const Sums& d, const Place& at, Gate gate) const {
+    static_assert(kBlocks == 2);
+    constexpr int kPiece = kTile.piece_tokens();
+    const uint32_t piece = ring + a.stages * kTile.stage_bytes() + group() * kTile.piece_bytes();
+    const uint32_t own = piece + lane() % 8 * kPitch + (lane() / 8 % 2 * 32 + in_group() * 8) * 2;
+#pragma unroll
+    for (int first = 0; first < kTokens; first += kPiece) {
+      constexpr int kGroupsOf8 = kTokens / 8;
+#pragma unroll
+      for (int j = first / 8; j < (first + kPiece) / 8 && j < kGroupsOf8; ++j)
+        store_transposed(own + (j * 8 - first) * kPitch, gated(d[0] + 4 * j, gate), gated(d[1] + 4 * j, gate));
+      meet_own(group());
+      store_rounded<kPiece>(piece, at.column + group() * kColumns, at.token + first, min(kPiece, kTokens - first));
+      meet_own(group());
+    }
+  }
+
+  // ---- heads that turn: a thread of both warpgroups finishes four columns and their partners of every kTurnStep-th
+  // token; what angles it can hold come while the chunks multiply
+
+  using Angle = std::conditional_t<kEnding == WideEnding::turned_f32, float, T>;
+  static constexpr int kTurnQuads = kTile.rows / 8, kTurnStep = kWideGroups * kGroupThreads / kTurnQuads;
+  struct Angles {
+    Four<Angle> cos, sin, upper_cos, upper_sin;  // upper: the partners'
+  };
+  // Of a thread's tokens those whose angles take 72 registers; twice as many made layers slower.
+  static constexpr int kTurned = (kTokens + kTurnStep - 1) / kTurnStep;
+  static constexpr int kRoom = 72 * 4 / static_cast<int>(sizeof(Angles));
+  static constexpr int kHeldTokens = kTurned < kRoom ? kTurned : kRoom;
+  using Held = Angles[kHeldTokens];
+
+  __device__ static int turn_quad() { return static_cast<int>(threadIdx.x) % kTurnQuads; }
+  __device__ static int turn_row() { return static_cast<int>(threadIdx.x) / kTurnQuads; }
+  __device__ static Four<Angle> load_angle(uint64_t base, int64_t at) {
+    return *reinterpret_cast<const Four<Angle>*>(reinterpret_cast<const Angle*>(base) + at);
+  }
+  // From `token` of the tile on.
+  __device__ void load_angles(Held& held, const Place& at, int token) const {
+    if (at.column >= a.rotated) return;
+    const int position = (at.column + turn_quad() * 4) % (2 * a.half);
+#pragma unroll
+    for (int i = 0; i < kHeldTokens; ++i) {
+      const int64_t row = min(at.token + token + turn_row() + i * kTurnStep, a.m - 1);
+      const int64_t cos = row * a.cos_stride + position, sin = row * a.sin_stride + position;
+      held[i] = {load_angle(a.cos, cos), load_angle(a.sin, sin), load_angle(a.cos, cos + a.half),
+                 load_angle(a.sin, sin + a.half)};
+    }
+  }
+  __device__ void finish_turned(const Sums& d, Held& held, const Place& at) const {
+    constexpr int kRound = kHeldTokens * kTurnStep, kQuads = kColumns / 8;  // quads of a warpgroup
+    const bool turns = at.column < a.rotated;
+    const int tokens = min(kTokens, a.m - at.token) - turn_row();
+    T* out =
+        reinterpret_cast<T*>(a.out) + static_cast<int64_t>(at.token + turn_row()) * a.n + at.column + turn_quad() * 4;
+    uint32_t from = ring + turn_quad() / kQuads * kTile.piece_bytes() + turn_row() * kPitch + turn_quad() % kQuads * 16;
+    this->keep(d);
+    meet_both(kBothGroups);
+#pragma unroll 1
+    for (int token = 0; token < tokens; token += kRound, out += kRound * a.n, from += kRound * kPitch) {
+      if (token > 0) load_angles(held, at, token);
+#pragma unroll
+      for (int i = 0; i < kHeldTokens; ++i) {
+        if (token + i * kTurnStep >= tokens) break;
+        const Angles& by = held[i];
+        const float4 x = load_shared<float4>(from + i * kTurnStep * kPitch);
+        const float4 upper = load_shared<float4>(from + i * kTurnStep * kPitch + kColumns * 2);
+        T* const to = out + i * kTurnStep * a.n;
+        store4(to, turns ? x * widen<Angle>(by.cos) - upper * widen<Angle>(by.sin) : x);
+        store4(to + a.half, turns ? upper * widen<Angle>(by.upper_cos) + x * widen<Angle>(by.upper_sin) : upper);
+      }
+    }
+  }
+
+  // ---- a tile from the first product to the last store; who reads no more than tokens of what other kernels write
+  // need not wait for them: tokens are fetched by a thread that has
+
+  __device__ void sums_of(Sums& d, Turn& turn, const Place& at) const {
+    Bias bias;
+    const bool adds_bias = a.bias && rank == 0;
+    if (adds_bias) this->load_bias(bias, at.column);
+    this->multiply(d, turn);
+    if (adds_bias) this->add_bias(d, bias);
+  }
+  template <class R>
+  __device__ void make_sum(Sums& d, Turn& turn, const Place& at) const {
+    Residual<R> residual;
+    const Mine my = mine(at);
+    wait_for_producers();
+    load(residual, my, 0);
+    sums_of(d, turn, at);
+    finish_sum(d, residual, my);
+  }
+  __device__ void make(Sums& d, Turn& turn, const Place& at) const {
+    if constexpr (kEnding == WideEnding::sum) {
+      make_sum<float>(d, turn, at);
+    } else if constexpr (kEnding == WideEnding::sum_16) {
+      make_sum<T>(d, turn, at);
+    } else if constexpr (kTurns) {
+      Held held;
+      wait_for_producers();
+      load_angles(held, at, 0);
+      sums_of(d, turn, at);
+      finish_turned(d, held, at);
+    } else {
+      sums_of(d, turn, at);
+      if constexpr (kEnding == WideEnding::rounded) finish_rounded(d, at, [](float x) { return x; });
+      if constexpr (kEnding == WideEnding::gelu) finish_rounded(d, at, gate_gelu_tanh);
+      if constexpr (kEnding == WideEnding::gated_gelu) finish_gated(d, at, gate_gelu_tanh);
+      if constexpr (kEnding == WideEnding::gated_silu) finish_gated(d, at, gate_silu);
+      if constexpr (kEnding == WideEnding::any) {
+        wait_for_producers();
+        a.out_type == DType::f32 ? finish<float>(d, at) : finish<T>(d, at);
+      }
+    }
+  }
+  __device__ void make_all() const {
+    Turn turn;
+    Sums d;
+    for (int tile = this->first_tile(); tile < a.tiles; tile += this->tile_step()) make(d, turn, this->place_of(tile));
+    if (kSplits) cluster_wait();  // what this block sent has arrived
+  }
+};
+
+template <class T, int kBlocks, int kTokens, int kSplit, WideEnding kEnding>
+__device__ void linear_wide(const LinearWideArguments& a) {
+  extern __shared__ __align__(1024) unsigned char shared_memory[];
+  allow_dependents();
+  const Wide<T, kBlocks, kTokens, kSplit, kEnding> work(a, shared_address(shared_memory));
+  const int thread = static_cast<int>(threadIdx.x) - kWideGroups * kGroupThreads;  // of the warpgroup that fetches
+  const bool fetches_weights = thread == 0, fetches_tokens = thread == kLanes;
+  if (fetches_weights) prefetch_map(a.w), work.init_barriers();
+  if (fetches_tokens) prefetch_map(a.x);
+  sync_block();
+  if (thread >= 0) {
+    give_registers<40>();
+    if (fetches_weights) work.fetch_weights();
+    if (fetches_tokens) wait_for_producers(), work.fetch_tokens();
+  } else {
+    take_registers<232>();
+    work.make_all();
+  }
+}
+
+}  // namespace
+}  // namespace rung::gpu
+
+// linear_wide_bf16_128_208_2_sum: tiles of 128 rows of w by 208 tokens, 2 blocks that share K. The code of a launch is
+// fetched again, so that a kernel has no more of it than its ending needs.
+#define RUNG_WIDE(type, rows, tokens, split, ending)                                                              \
+  extern "C" __global__ void __launch_bounds__(rung::gpu::kWideThreads, 1)                                        \
+      linear_wide_##type##_##rows##_##tokens##_##split##_##ending(                                                \
+          const __grid_constant__ rung::gpu::LinearWideArguments arguments) {                                     \
+    rung::gpu::linear_wide<rung::gpu::type, rows / 128, tokens, split, rung::gpu::WideEnding::ending>(arguments); \
+  }
+#define RUNG_WIDE_SUMS(type, rows, tokens, split) \
+  RUNG_WIDE(type, rows, tokens, split, any)       \
+  RUNG_WIDE(type, rows, tokens, split, sum)       \
+  RUNG_WIDE(type, rows, tokens, split, sum_16)
+#define RUNG_WIDE_PLAIN(type, rows, tokens) \
+  RUNG_WIDE_SUMS(type, rows, tokens, 1)     \
+  RUNG_WIDE(type, rows, tokens, 1, rounded) \
+  RUNG_WIDE(type, rows, tokens, 1, gelu)
+#define RUNG_WIDE_TURNED(type, tokens)    \
+  RUNG_WIDE(type, 128, tokens, 1, turned) \
+  RUNG_WIDE(type, 128, tokens, 1, turned_f32)
+#define RUNG_WIDE_128(type, tokens) RUNG_WIDE_PLAIN(type, 128, tokens) RUNG_WIDE_TURNED(type, tokens)
+#define RUNG_WIDE_GATED(type, tokens)         \
+  RUNG_WIDE(type, 256, tokens, 1, gated_gelu) \
+  RUNG_WIDE(type, 256, tokens, 1, gated_silu)
+#define RUNG_WIDE_ALL(type)                                                                             \
+  RUNG_WIDE_128(type, 64) RUNG_WIDE_128(type, 104) RUNG_WIDE_128(type, 112) RUNG_WIDE_128(type, 128)    \
+  RUNG_WIDE_128(type, 136) RUNG_WIDE_128(type, 192) RUNG_WIDE_128(type, 208)                            \
+  RUNG_WIDE_PLAIN(type, 256, 104) RUNG_WIDE_PLAIN(type, 256, 112)                                       \
+  RUNG_WIDE_SUMS(type, 128, 128, 2) RUNG_WIDE_SUMS(type, 128, 136, 2) RUNG_WIDE_SUMS(type, 128, 192, 2) \
+  RUNG_WIDE_SUMS(type, 128, 208, 2) RUNG_WIDE_SUMS(type, 256, 104, 2) RUNG_WIDE_SUMS(type, 256, 112, 2) \
+  RUNG_WIDE_GATED(type, 104) RUNG_WIDE_GATED(type, 112) RUNG_WIDE_GATED(type, 128) RUNG_WIDE_GATED(type, 136)
+RUNG_WIDE_ALL(bf16)
+RUNG_WIDE_ALL(f16)

@@ -1,0 +1,48 @@
+// What a block of the wide linear kernels is made of: where its warpgroups meet, the activations of gates, and the walk
+// round its ring.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "kernels/gpu/elements.cuh"
+#include "kernels/gpu/linear/linear_wide_arguments.hpp"
+#include "kernels/gpu/sm90/shared_memory.cuh"
+#include "kernels/gpu/sm90/warpgroup.cuh"
+
+namespace rung::gpu {
+
+inline constexpr int kRowBytes = kWideDepth * 2;  // of a box
+
+enum Meeting { kOwnGroup = 1, kBothGroups = 1 + kWideGroups, kFirstIsAhead };  // hardware barriers
+__device__ inline void meet_own(int group) {
+  asm volatile("bar.sync %0, %1;" ::"r"(kOwnGroup + group), "n"(kGroupThreads) : "memory");
+}
+__device__ inline void meet_both(Meeting which) {
+  asm volatile("bar.sync %0, %1;" ::"r"(which), "n"(kWideGroups * kGroupThreads) : "memory");
+}
+// Does not wait for the others.
+__device__ inline void announce(Meeting which) {
+  asm volatile("bar.arrive %0, %1;" ::"r"(which), "n"(kWideGroups * kGroupThreads) : "memory");
+}
+
+// Two 8x8 matrices of 16-bit elements, held as the matrix units give them, row by row of their transposes; the address
+// of row lane % 8 of matrix lane / 8 comes from each of the first 16 lanes.
+__device__ inline void store_transposed(uint32_t to, uint32_t first, uint32_t second) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};" ::"r"(to), "r"(first), "r"(second)
+               : "memory");
+}
+
+// Activations of gates, to some units in the last place.
+__device__ inline float gate_silu(float x) { return x * fast_inverse(1.0f + fast_exp2(-1.4426950409f * x)); }
+// x sigmoid(2 u), as in activation.cuh.
+__device__ inline float gate_gelu_tanh(float x) {
+  return x * fast_inverse(1.0f + fast_exp2(x * fmaf(x * x, -0.10294324f, -2.3022082f)));
+}
+
+// A walk round the ring.
+struct Turn {
+  int stage = 0, phase = 0;
+  __device__ void advance(int stages) {
+    if (++stage == stages) stage = 0, phase ^= 1;
+  }
+};
+
+}  // namespace rung::gpu

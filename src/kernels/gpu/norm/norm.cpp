@@ -1,0 +1,114 @@
+// Rows of the normalisations over the last axis, and of softmax along any.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/gpu/make_nest.hpp"
+#include "kernels/gpu/norm/norm_arguments.hpp"
+#include "kernels/strided.hpp"
+
+namespace rung::gpu {
+namespace {
+
+Verdict supports(const Problem& p, const Machine&) {
+  if (auto verdict = supports_types(p, is_computed_float); !verdict) return verdict;
+  return supports_count(p.output.shape);
+}
+
+// Puts `axis` last.
+Dims with_axis_last(Dims dims, int axis) {
+  int64_t moved = dims[axis];
+  dims.erase(axis);
+  dims.push_back(moved);
+  return dims;
+}
+
+Dims without_last(Dims dims) {
+  dims.erase(dims.rank() - 1);
+  return dims;
+}
+
+// An operand whose last stride is the step between columns; the others lead from row to row.
+NormOperand operand(Address base, DType type, const Strides& strides, int64_t width) {
+  int64_t step = strides.back();
+  auto unit = static_cast<int64_t>(size_of(type));
+  bool vectors = (step == 1 || width == 1) && width % kNormVector == 0 && base % 16 == 0;
+  for (int axis = 0; axis + 1 < strides.rank(); ++axis) vectors = vectors && strides[axis] * unit % 16 == 0;
+  return {base, step, type, vectors};
+}
+
+void set_kind(const Problem& p, NormArguments& a) {
+  if (const auto* layer_norm = as<LayerNorm>(p.op)) {
+    a.kind = NormKind::layer_norm, a.eps = layer_norm->eps;
+  } else if (const auto* rms_norm = as<RmsNorm>(p.op)) {
+    a.kind = NormKind::rms_norm, a.eps = rms_norm->eps, a.weight_offset = rms_norm->weight_offset;
+  } else if (const auto* l2 = as<L2Normalize>(p.op)) {
+    a.kind = NormKind::l2_normalize, a.eps = l2->eps;
+  } else {
+    a.kind = NormKind::softmax;
+  }
+}
+
+void set_operands(const Call& call, int axis, NormArguments& a) {
+  const Problem& p = call.problem;
+  const auto* layer_norm = as<LayerNorm>(p.op);
+  bool has_residual = layer_norm && layer_norm->has_residual;
+  int64_t width = p.output.shape[axis];
+  auto strides = [&](size_t i) { return with_axis_last(p.inputs[i].strides, axis); };
+  Shape rows = without_last(with_axis_last(p.output.shape, axis));
+  Strides x = strides(0), residual = has_residual ? strides(1) : x, out = with_axis_last(p.output.strides, axis);
+  a.x = operand(call.inputs[0], p.inputs[0].dtype, x, width);
+  if (has_residual) a.residual = operand(call.inputs[1], p.inputs[1].dtype, residual, width);
+  a.out = operand(call.output, p.output.dtype, out, width);
+  a.rows = make_nest<3>(collapse(rows, std::array{without_last(x), without_last(residual), without_last(out)}));
+  a.weights_are_constant = true;
+  size_t at = 1u + has_residual;
+  for (NormOperand* vector : {&a.weight, &a.bias}) {
+    if (at >= p.inputs.size()) break;
+    *vector = operand(call.inputs[at], p.inputs[at].dtype, p.inputs[at].strides, width);
+    a.weights_are_constant = a.weights_are_constant && p.inputs[at++].constant;
+  }
+}
+
+uint32_t round_up(uint32_t value, uint32_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+
+// A warp per row where one holds it in two runs per lane, else a block.
+struct Shared {
+  uint32_t group, chunks;  // chunks 0: the row is too long for registers
+};
+Shared share_row(uint32_t width, uint32_t lanes) {
+  uint32_t runs = (width + kNormVector - 1) / kNormVector;
+  if (runs <= lanes) return {lanes, 1};
+  if (runs <= 2 * lanes) return {lanes, 2};
+  constexpr uint32_t kMostThreads = 512;
+  for (uint32_t chunks : {1u, 2u, kMaxNormChunks})
+    if (runs <= chunks * kMostThreads) return {round_up((runs + chunks - 1) / chunks, lanes), chunks};
+  return {kMostThreads, 0};
+}
+
+Status enqueue(const Call& call) {
+  const Problem& p = call.problem;
+  if (p.output.shape.product() == 0) return {};
+  const auto* softmax = as<Softmax>(p.op);
+  RUNG_TRY(int axis, normalize_axis(softmax ? softmax->axis : -1, p.output.shape.rank()));
+  NormArguments arguments{};
+  set_kind(p, arguments);
+  set_operands(call, axis, arguments);
+  arguments.width = static_cast<uint32_t>(p.output.shape[axis]);
+  auto lanes = static_cast<uint32_t>(call.gpu.info().lanes);
+  Shared shared = share_row(arguments.width, lanes);
+  arguments.group = shared.group;
+  uint32_t threads = shared.group == lanes ? 4 * lanes : shared.group;
+  Launch shape = launch_threads(call, int64_t{arguments.rows.count} * shared.group, threads);
+  return call.launch("norm", shared.chunks ? fmt::format("norm_{}", shared.chunks) : "norm_long", shape, arguments);
+}
+
+constexpr Kernel row(std::string_view name, std::string_view op) {
+  return {.name = name, .op = op, .supports = supports, .enqueue = enqueue};
+}
+
+}  // namespace
+
+extern const Kernel layer_norm_gpu = row("layer_norm_gpu", "layer_norm");
+extern const Kernel rms_norm_gpu = row("rms_norm_gpu", "rms_norm");
+extern const Kernel l2_normalize_gpu = row("l2_normalize_gpu", "l2_normalize");
+extern const Kernel softmax_gpu = row("softmax_gpu", "softmax");
+
+}  // namespace rung::gpu

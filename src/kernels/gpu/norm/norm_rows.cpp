@@ -1,0 +1,62 @@
+// Rows of RMSNorm and LayerNorm for dense rows of common types; norm.cpp takes the rest.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/gpu/norm/norm_rows_arguments.hpp"
+
+#include "kernels/gpu/kernel.hpp"
+#include "kernels/gpu/make_nest.hpp"
+
+namespace rung::gpu {
+namespace {
+
+constexpr int64_t kMostWidth = int64_t{kNormRowsPerThread} * kNormRowsMostThreads;
+
+bool is_layer(const Problem& p) { return as<LayerNorm>(p.op) != nullptr; }
+
+Verdict supports(const Problem& p, const Machine&) {
+  if (is_layer(p) && p.as<LayerNorm>().has_residual) return reject("a residual");
+  DType x = p.inputs[0].dtype, weight = p.inputs[1].dtype;
+  if (!is_computed_float(x) || !is_computed_float(p.output.dtype)) return reject("not a float that is computed in");
+  if (weight != DType::f32 && weight != x) return reject("the weight is neither f32 nor of x's type");
+  for (size_t i = 1; i < p.inputs.size(); ++i)
+    if (!p.inputs[i].constant || !p.inputs[i].contiguous() || p.inputs[i].dtype != weight)
+      return reject("weight or bias is no dense constant of one type");
+  int64_t width = p.output.shape.back();
+  if (width == 0 || width % kNormRowsPerThread || width > kMostWidth)
+    return reject(
+        fmt::format("rows of {}: wanted a multiple of {}, at most {}", width, kNormRowsPerThread, kMostWidth));
+  if (!p.inputs[0].contiguous()) return reject("x is not dense");  // whole rows then keep its alignment
+  if (p.output.rows() > INT32_MAX) return reject("too many rows");
+  return accept();
+}
+
+Status enqueue(const Call& call) {
+  const Problem& p = call.problem;
+  if (p.output.shape.product() == 0) return {};
+  bool layer = is_layer(p);
+  NormRowsArguments arguments{.x = device_pointer(call.inputs[0]),
+                              .weight = device_pointer(call.inputs[1]),
+                              .bias = layer ? device_pointer(call.inputs[2]) : nullptr,
+                              .out = device_pointer(call.output),
+                              .width = static_cast<int32_t>(p.output.shape.back()),
+                              .eps = layer ? p.as<LayerNorm>().eps : p.as<RmsNorm>().eps,
+                              .weight_offset = layer ? 0.0f : p.as<RmsNorm>().weight_offset};
+  auto lanes = static_cast<uint32_t>(call.gpu.info().lanes);
+  uint32_t runs = static_cast<uint32_t>(arguments.width) / kNormRowsPerThread;
+  Launch launch{.grid = {static_cast<uint32_t>(p.output.rows())},
+                .block = {(runs + lanes - 1) / lanes * lanes},
+                .dependent = call.gpu.info().dependent_launch};
+  std::string kernel = fmt::format("norm_rows_{}_{}_{}_{}", layer ? "layer" : "rms", p.inputs[0].dtype,
+                                   p.inputs[1].dtype, p.output.dtype);
+  return call.launch("norm_rows", kernel, launch, arguments);
+}
+
+constexpr Kernel row(std::string_view name, std::string_view op) {
+  return {.name = name, .op = op, .supports = supports, .alignment = 16, .enqueue = enqueue};
+}
+
+}  // namespace
+
+extern const Kernel layer_norm_rows = row("layer_norm_rows", "layer_norm");
+extern const Kernel rms_norm_rows = row("rms_norm_rows", "rms_norm");
+
+}  // namespace rung::gpu

@@ -1,0 +1,81 @@
+// RMSNorm and LayerNorm of dense rows: types known when compiled, weights on their way before the producers are done.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/gpu/norm/norm_rows_arguments.hpp"
+#include "kernels/gpu/portable.cuh"
+#include "kernels/gpu/reductions.cuh"
+
+namespace rung::gpu {
+namespace {
+
+template <class T>
+struct alignas(sizeof(T) * kNormRowsPerThread > 16 ? 16 : sizeof(T) * kNormRowsPerThread) Run {
+  T at[kNormRowsPerThread];
+};
+
+template <class T>
+__device__ void load(float (&to)[kNormRowsPerThread], const void* from, int64_t index) {
+  const Run<T> run = *reinterpret_cast<const Run<T>*>(static_cast<const T*>(from) + index);
+#pragma unroll
+  for (int i = 0; i < kNormRowsPerThread; ++i) to[i] = to_float(run.at[i]);
+}
+
+template <bool kLayer, class X, class W, class Out>
+__device__ void norm_row(const NormRowsArguments& a) {
+  __shared__ float partial[2][kMaxWarps];
+  const int column = static_cast<int>(threadIdx.x) * kNormRowsPerThread;
+  const bool inside = column < a.width;
+  float x[kNormRowsPerThread] = {}, weight[kNormRowsPerThread] = {}, bias[kNormRowsPerThread] = {};
+  allow_dependents();
+  if (inside) {
+    load<W>(weight, a.weight, column);
+    if (kLayer) load<W>(bias, a.bias, column);
+  }
+  wait_for_producers();
+  if (inside) load<X>(x, a.x, int64_t{blockIdx.x} * a.width + column);
+  const float share = 1.0f / static_cast<float>(a.width);
+  if (kLayer) {
+    float sum = 0;
+#pragma unroll
+    for (float value : x) sum += value;
+    const float mean = reduce_block(sum, Sum{}, partial[0]) * share;
+#pragma unroll
+    for (float& value : x) value = inside ? value - mean : 0.0f;
+  }
+  float squares = 0;
+#pragma unroll
+  for (float value : x) squares += value * value;
+  const float scale = rsqrtf(reduce_block(squares, Sum{}, partial[1]) * share + a.eps);
+  if (!inside) return;
+  Run<Out> result;
+#pragma unroll
+  for (int i = 0; i < kNormRowsPerThread; ++i)
+    result.at[i] = from_float<Out>(kLayer ? x[i] * scale * weight[i] + bias[i]
+                                          : x[i] * scale * (a.weight_offset + weight[i]));
+  *reinterpret_cast<Run<Out>*>(static_cast<Out*>(a.out) + int64_t{blockIdx.x} * a.width + column) = result;
+}
+
+}  // namespace
+}  // namespace rung::gpu
+
+// norm_rows_KIND_X_W_OUT, types named as in the graph's text
+#define RUNG_NORM_ROWS(kind, layer, x, w, out)                                  \
+  extern "C" __global__ void __launch_bounds__(rung::gpu::kNormRowsMostThreads) \
+      norm_rows_##kind##_##x##_##w##_##out(rung::gpu::NormRowsArguments a) {    \
+    using namespace rung::gpu;                                                  \
+    norm_row<layer, x, w, out>(a);                                              \
+  }
+#define RUNG_NORM_ROWS_KINDS(x, w, out)  \
+  RUNG_NORM_ROWS(rms, false, x, w, out)  \
+  RUNG_NORM_ROWS(layer, true, x, w, out)
+#define RUNG_NORM_ROWS_OUTS(x, w)  \
+  RUNG_NORM_ROWS_KINDS(x, w, f32)  \
+  RUNG_NORM_ROWS_KINDS(x, w, bf16) \
+  RUNG_NORM_ROWS_KINDS(x, w, f16)
+namespace rung::gpu {
+using f32 = float;
+}
+RUNG_NORM_ROWS_OUTS(f32, f32)
+RUNG_NORM_ROWS_OUTS(bf16, f32)
+RUNG_NORM_ROWS_OUTS(bf16, bf16)
+RUNG_NORM_ROWS_OUTS(f16, f32)
+RUNG_NORM_ROWS_OUTS(f16, f16)

@@ -1,0 +1,35 @@
+// Launches gated_rows.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/gpu/pointwise/gated_rows.hpp"
+
+#include "kernels/gpu/pointwise/gated_rows_arguments.hpp"
+#include "kernels/linear_shape.hpp"
+
+namespace rung::gpu {
+
+Status enqueue_gated_rows(const Call& call, Address halves) {
+  LinearShape shape(call.problem);
+  DType type = call.problem.output.dtype;
+  GatedRowsArguments arguments{.halves = device_pointer(halves),
+                               .residual = nullptr,
+                               .out = device_pointer(call.output),
+                               .rows = shape.m,
+                               .columns = shape.n,
+                               .residual_stride = 0,
+                               .activation = static_cast<int32_t>(call.problem.as<Linear>().activation),
+                               .type = type == DType::f32    ? 0
+                                       : type == DType::bf16 ? 1
+                                                             : 2};
+  if (shape.residual_at > 0) {
+    arguments.residual = device_pointer(call.inputs[shape.residual_at]);
+    arguments.residual_stride = call.problem.inputs[static_cast<size_t>(shape.residual_at)].row_stride();
+  }
+  constexpr int64_t kThreads = 256, kPerThread = 8;
+  auto blocks = static_cast<uint32_t>((shape.n + kThreads * kPerThread - 1) / (kThreads * kPerThread));
+  Launch launch{.grid = {blocks, static_cast<uint32_t>(shape.m)},
+                .block = {kThreads},
+                .dependent = call.gpu.info().dependent_launch};
+  return call.launch("gated_rows", "gated_rows", launch, arguments);
+}
+
+}  // namespace rung::gpu

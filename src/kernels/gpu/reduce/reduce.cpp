@@ -1,0 +1,95 @@
+// Rows of the reductions along any axis: reduce, cumsum and masked_mean.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "kernels/gpu/make_nest.hpp"
+#include "kernels/gpu/reduce/reduce_arguments.hpp"
+
+namespace rung::gpu {
+namespace {
+
+constexpr uint32_t kMostThreads = 256;  // of a block
+
+Verdict supports(const Problem& p, const Machine&) {
+  if (auto verdict = supports_types(p, is_known); !verdict) return verdict;
+  if (p.inputs[0].shape.product() >= int64_t{1} << 31) return reject("2^31 elements or more");
+  return accept();
+}
+
+Dims without(Dims dims, int axis) {
+  dims.erase(axis);
+  return dims;
+}
+
+ReduceArguments base_arguments(const Call& call, int axis) {
+  const Operand& x = call.problem.inputs[0];
+  ReduceArguments a{};
+  a.x = call.inputs[0], a.out = call.output, a.type = x.dtype, a.out_type = call.problem.output.dtype;
+  a.length = static_cast<uint32_t>(x.shape[axis]), a.step = x.strides[axis];
+  return a;
+}
+
+// A block per line, with no more threads than the line has elements.
+Launch launch_lines(const Call& call, const ReduceArguments& a) {
+  const auto lanes = static_cast<uint32_t>(call.gpu.info().lanes);
+  const uint32_t threads = std::clamp((a.length + lanes - 1) / lanes * lanes, lanes, kMostThreads);
+  return launch_threads(call, int64_t{a.lines.count} * threads, threads);
+}
+
+// Threads go where neighbours in memory are: along the line, or over lines.
+Status enqueue_reduction(const Call& call, ReduceArguments& a, const Loops& lines) {
+  a.lines = make_nest<3>(lines);
+  auto lanes = static_cast<uint32_t>(call.gpu.info().lanes);
+  bool across = a.step != 1 && lines.inner >= 8 && lines.inner_strides[0] == 1;
+  Launch shape = across ? launch_threads(call, a.lines.count, lanes) : launch_lines(call, a);
+  if (across) shape.block.x = 8 * lanes;  // each warp takes its share of the axis
+  std::string_view kind = is_float(a.type) ? "" : "_integer";
+  return call.launch("reduce", fmt::format("reduce_{}{}", across ? "across" : "along", kind), shape, a);
+}
+
+Status enqueue_reduce(const Call& call) {
+  const Problem& p = call.problem;
+  if (p.output.shape.product() == 0) return {};
+  const auto& op = p.as<Reduce>();
+  const Operand& x = p.inputs[0];
+  RUNG_TRY(int axis, normalize_axis(op.axis, x.shape.rank()));
+  ReduceArguments a = base_arguments(call, axis);
+  a.code = op.kind == ReduceKind::sum    ? ReduceCode::sum
+           : op.kind == ReduceKind::mean ? ReduceCode::mean
+                                         : ReduceCode::max;
+  Shape lines = without(x.shape, axis);
+  Strides strides = without(x.strides, axis);
+  return enqueue_reduction(call, a, collapse(lines, std::array{strides, strides, contiguous_strides(lines)}));
+}
+
+Status enqueue_masked_mean(const Call& call) {
+  const Problem& p = call.problem;
+  if (p.output.shape.product() == 0) return {};
+  const Strides &x = p.inputs[0].strides, &mask = p.inputs[1].strides;
+  ReduceArguments a = base_arguments(call, 1);
+  a.code = ReduceCode::masked_mean, a.eps = p.as<MaskedMean>().eps;
+  a.mask = call.inputs[1], a.mask_step = mask[1];
+  std::array lines{Strides{x[0], x[2]}, Strides{mask[0], 0}, p.output.strides};
+  return enqueue_reduction(call, a, collapse(p.output.shape, lines));
+}
+
+Status enqueue_cumsum(const Call& call) {
+  const Problem& p = call.problem;
+  if (p.output.shape.product() == 0) return {};
+  const Operand& x = p.inputs[0];
+  RUNG_TRY(int axis, normalize_axis(p.as<CumSum>().axis, x.shape.rank()));
+  ReduceArguments a = base_arguments(call, axis);
+  a.out_step = p.output.strides[axis];
+  Strides strides = without(x.strides, axis), out = without(p.output.strides, axis);
+  a.lines = make_nest<3>(collapse(without(x.shape, axis), std::array{strides, strides, out}));
+  return call.launch("reduce", is_float(a.type) ? "cumsum" : "cumsum_integer", launch_lines(call, a), a);
+}
+
+}  // namespace
+
+extern const Kernel reduce_gpu{.name = "reduce_gpu", .op = "reduce", .supports = supports, .enqueue = enqueue_reduce};
+extern const Kernel cumsum_gpu{.name = "cumsum_gpu", .op = "cumsum", .supports = supports, .enqueue = enqueue_cumsum};
+extern const Kernel masked_mean_gpu{
+    .name = "masked_mean_gpu", .op = "masked_mean", .supports = supports, .enqueue = enqueue_masked_mean};
+
+}  // namespace rung::gpu

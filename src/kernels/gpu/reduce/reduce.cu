@@ -1,0 +1,151 @@
+// Sums, means, maxima and running sums along an axis: a block per line, or lanes over lines where those are neighbours.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/gpu/elements.cuh"
+#include "kernels/gpu/reduce/reduce_arguments.hpp"
+#include "kernels/gpu/reductions.cuh"
+
+namespace rung::gpu {
+namespace {
+
+// What a part of a line comes to; `count` is the mask's sum.
+template <class T>
+struct Partial {
+  T value{};
+  float count = 0;
+  bool empty = true;
+};
+
+template <class T>
+__device__ void add(const ReduceArguments& a, Partial<T>& to, const Partial<T>& more) {
+  if (more.empty) return;
+  if (to.empty)
+    to = more;
+  else if (a.code == ReduceCode::max)
+    to.value = Max{}(to.value, more.value);
+  else
+    to.value += more.value, to.count += more.count;
+}
+
+struct Begin {
+  int64_t x = 0, mask = 0, out = 0;
+};
+
+__device__ Begin begin_of(const ReduceArguments& a, uint32_t line) {
+  int64_t offsets[3] = {};
+  a.lines.locate(line, offsets);
+  return {offsets[0], offsets[1], offsets[2]};
+}
+
+// Elements first, first + stride, ... of the line.
+template <class T>
+__device__ Partial<T> gather_part(const ReduceArguments& a, const Begin& begin, uint32_t first, uint32_t stride) {
+  Partial<T> part;
+#pragma unroll 8
+  for (uint32_t i = first; i < a.length; i += stride) {
+    Partial<T> next{load_as<T>(a.x, a.type, begin.x + i * a.step), 0, false};
+    if (a.code == ReduceCode::masked_mean) {
+      next.count = element<const float>(a.mask, begin.mask + i * a.mask_step);
+      next.value = static_cast<T>(static_cast<float>(next.value) * next.count);
+    }
+    add(a, part, next);
+  }
+  return part;
+}
+
+template <class T>
+__device__ void store_result(const ReduceArguments& a, const Begin& begin, const Partial<T>& total) {
+  T value = total.value;
+  if (a.code == ReduceCode::mean) value = static_cast<T>(static_cast<float>(value) / static_cast<float>(a.length));
+  if (a.code == ReduceCode::masked_mean) value = static_cast<T>(static_cast<float>(value) / fmaxf(total.count, a.eps));
+  store_as<T>(a.out, a.out_type, begin.out, value);
+}
+
+// A block per line: loads of one thread follow each other, so that many threads with few are faster than one warp.
+template <class T>
+__device__ void along_threads(const ReduceArguments& a) {
+  __shared__ Partial<T> parts[kMaxWarps];
+  allow_dependents();
+  const Begin begin = begin_of(a, blockIdx.x);
+  wait_for_producers();
+  Partial<T> part = gather_part<T>(a, begin, threadIdx.x, blockDim.x);
+#pragma unroll
+  for (int mask = kLanes / 2; mask > 0; mask /= 2) {
+    const Partial<T> other{shuffle_xor(part.value, mask), shuffle_xor(part.count, mask),
+                           shuffle_xor(static_cast<int>(part.empty), mask) != 0};
+    add(a, part, other);
+  }
+  if (lane() == 0) parts[warp()] = part;
+  sync_block();
+  if (threadIdx.x > 0) return;
+  for (int i = 1; i < static_cast<int>(blockDim.x) / kLanes; ++i) add(a, part, parts[i]);
+  store_result(a, begin, part);
+}
+
+constexpr int kWarps = 8;
+
+// A lane per line; each warp of the block takes its share of the axis.
+template <class T>
+__device__ void across_lanes(const ReduceArguments& a) {
+  __shared__ Partial<T> parts[kWarps][kLanes];
+  allow_dependents();
+  const uint32_t line = blockIdx.x * kLanes + lane();
+  const bool present = line < a.lines.count;
+  const Begin begin = present ? begin_of(a, line) : Begin{};
+  wait_for_producers();
+  Partial<T> part;
+  if (present) part = gather_part<T>(a, begin, warp(), kWarps);
+  parts[warp()][lane()] = part;
+  sync_block();
+  if (warp() != 0 || !present) return;
+  for (int i = 1; i < kWarps; ++i) add(a, part, parts[i][lane()]);
+  store_result(a, begin, part);
+}
+
+// Over the lanes up to this one.
+template <class T>
+__device__ T running_sum_of_warp(T value) {
+#pragma unroll
+  for (int distance = 1; distance < kLanes; distance *= 2) {
+    const T before = shuffle(value, lane() - distance);
+    if (lane() >= distance) value += before;
+  }
+  return value;
+}
+
+// A block per line, an element for each thread at a time.
+template <class T>
+__device__ void running_sum(const ReduceArguments& a) {
+  __shared__ T totals[2][kMaxWarps];
+  allow_dependents();
+  const int warps = static_cast<int>(blockDim.x) / kLanes;
+  const Begin begin = begin_of(a, blockIdx.x);
+  wait_for_producers();
+  T carry{};
+  int turn = 0;  // what a fast warp writes next is not what a slow one reads
+  for (uint32_t first = 0; first < a.length; first += blockDim.x, turn ^= 1) {
+    const uint32_t i = first + threadIdx.x;
+    T value = running_sum_of_warp(i < a.length ? load_as<T>(a.x, a.type, begin.x + i * a.step) : T{});
+    if (lane() == kLanes - 1) totals[turn][warp()] = value;
+    sync_block();
+    T before = carry;
+    for (int w = 0; w < warps; ++w) {
+      if (w == warp()) before = carry;
+      carry += totals[turn][w];
+    }
+    if (i < a.length) store_as<T>(a.out, a.out_type, begin.out + i * a.out_step, value + before);
+  }
+}
+
+}  // namespace
+}  // namespace rung::gpu
+
+#define RUNG_REDUCE(name, function, T)                                                                       \
+  extern "C" __global__ void __launch_bounds__(256) name(const __grid_constant__ rung::gpu::ReduceArguments a) { \
+    rung::gpu::function<T>(a);                                                                               \
+  }
+RUNG_REDUCE(reduce_along, along_threads, float)
+RUNG_REDUCE(reduce_along_integer, along_threads, int64_t)
+RUNG_REDUCE(reduce_across, across_lanes, float)
+RUNG_REDUCE(reduce_across_integer, across_lanes, int64_t)
+RUNG_REDUCE(cumsum, running_sum, float)
+RUNG_REDUCE(cumsum_integer, running_sum, int64_t)

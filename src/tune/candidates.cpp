@@ -1,0 +1,56 @@
+// Enumerates candidates from the kernel tables.
+// SPDX-License-Identifier: Apache-2.0
+#include "tune/candidates.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace rung {
+namespace {
+
+void add_variants(const Problem& problem, const Kernel& kernel, std::vector<KernelCandidate>& list) {
+  if (!kernel.tunables) return;
+  for (const auto& tunable : kernel.tunables(problem))
+    for (size_t i = 1; i < tunable.values.size(); ++i)
+      list.push_back({&kernel, {{std::string(tunable.name), tunable.values[i]}}});
+}
+
+}  // namespace
+
+Candidates candidates_for(const Target& target, const Problem& problem) {
+  Candidates found;
+  std::vector<const Kernel*> rows;
+  const auto* baseline = target.row_of(op_family(problem.op), Role::library);
+  for (const auto* kernel : target.kernels_for(op_family(problem.op))) {
+    if (kernel->role == Role::fallback && !rows.empty()) continue;
+    Verdict verdict = target.supports(*kernel, problem);
+    if (!verdict) {
+      found.refused.push_back({std::string(kernel->name), verdict.reason});
+    } else if (kernel == baseline) {
+      rows.insert(rows.begin(), kernel);
+    } else {
+      rows.push_back(kernel);
+    }
+  }
+  for (const auto* kernel : rows) found.list.push_back({kernel, {}});
+  for (const auto* kernel : rows) add_variants(problem, *kernel, found.list);
+  return found;
+}
+
+Verdict takes_params(const Kernel& kernel, const Problem& problem,
+                     const std::map<std::string, int64_t, std::less<>>& params) {
+  if (params.empty()) return accept();
+  std::vector<Tunable> tunables;
+  if (kernel.tunables) tunables = kernel.tunables(problem);
+  for (const auto& [name, value] : params) {
+    auto tunable = std::ranges::find(tunables, name, &Tunable::name);
+    if (tunable == tunables.end()) return reject(fmt::format("{} has no parameter '{}' here", kernel.name, name));
+    if (std::find(tunable->values.begin(), tunable->values.end(), value) == tunable->values.end())
+      return reject(
+          fmt::format("{}: got {}={}, wanted one of {}", kernel.name, name, value, fmt::join(tunable->values, ", ")));
+  }
+  return accept();
+}
+
+}  // namespace rung

@@ -1,0 +1,61 @@
+// A process that measures candidates and sends what it found, one message each.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "ir/tensor.hpp"
+#include "tune/trial_time.hpp"
+
+namespace rung {
+
+// What a worker sends per candidate and round.
+struct TrialMessage {
+  int index = 0;
+  TrialTime time;         // none: it could not be run
+  double error = 0;       // relative L2 distance from the yardstick's result
+  char reason[160] = {};  // why it could not be run; "" if it could
+};
+
+// Relative L2 distance of two f32 tensors.
+double distance(const Tensor& got, const Tensor& want);
+
+// Owns a child and the end of a pipe that its messages come from; the child dies with it.
+class ChildProcess {
+ public:
+  ChildProcess() = default;
+  ChildProcess(pid_t pid, int from) : pid_(pid), from_(from) {}
+  ~ChildProcess();
+  ChildProcess(ChildProcess&& other) noexcept
+      : pid_(std::exchange(other.pid_, -1)), from_(std::exchange(other.from_, -1)) {}
+  ChildProcess& operator=(ChildProcess&& other) noexcept {
+    std::swap(pid_, other.pid_), std::swap(from_, other.from_);
+    return *this;
+  }
+
+  // The next message; nullopt when the child is done, dead or silent for so long: `failure` then says which, and is
+  // empty after a normal end.
+  std::optional<TrialMessage> receive(double hang_seconds, std::string& failure);
+
+ private:
+  std::string cause_of_death();
+  pid_t pid_ = -1;
+  int from_ = -1;
+};
+
+// The results of one run of candidates, one by one.
+class Worker {
+ public:
+  virtual ~Worker() = default;
+  // The next message; nullopt when the worker is done, dead or silent: see failure().
+  virtual std::optional<TrialMessage> next(double hang_seconds) = 0;
+  const std::string& failure() const { return failure_; }
+
+ protected:
+  std::string failure_;
+};
+
+}  // namespace rung

@@ -1,0 +1,221 @@
+// The tuning database's file. "devices": device -> library versions -> problem -> winner, candidates, "evidence" and
+// "lost"; "models": the same as far as the versions, then model -> what was tried on it and kept. A file of a version
+// that had neither evidence nor "lost" is read; its entries are measured again.
+// SPDX-License-Identifier: Apache-2.0
+#include "tune/database.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "base/atomic_file.hpp"
+#include "base/json.hpp"
+#include "base/open_file.hpp"
+#include "base/version.hpp"
+#include "kernels/cpu/linear/onednn_version.hpp"
+#include "kernels/cpu/linear/openblas.hpp"
+#include "measure/clock.hpp"
+
+namespace rung {
+namespace {
+
+using Json = nlohmann::json;
+constexpr int kVersion = 1;
+constexpr double kLockSeconds = 1;  // for another process, which holds the lock for milliseconds unless it hangs
+constexpr useconds_t kLockPollMicroseconds = 10'000;
+
+Json to_json(const KernelChoice& choice) {
+  return Json{{"kernel", choice.kernel},
+              {"params", std::map<std::string, int64_t>(choice.params.begin(), choice.params.end())}};
+}
+
+KernelChoice choice_from_json(const Json& json) {
+  auto params = json.at("params").get<std::map<std::string, int64_t>>();
+  return {json.at("kernel").get<std::string>(), {params.begin(), params.end()}};
+}
+
+Json to_json(const Evidence& evidence) {
+  return Json{
+      {"ratio", evidence.ratio}, {"ci95", {evidence.ci95.lo, evidence.ci95.hi}}, {"disturbance", evidence.disturbance}};
+}
+
+Json to_json(const TunedProblem& tuned) {
+  Json candidates = Json::array();
+  for (const auto& c : tuned.candidates)
+    candidates.push_back({{"kernel", c.kernel}, {"params", c.params}, {"us", c.us}, {"verdict", c.verdict}});
+  Json json = to_json(tuned.choice);
+  json["candidates"] = std::move(candidates);
+  if (tuned.evidence) json["evidence"] = to_json(*tuned.evidence);
+  if (tuned.lost) json["lost"] = true;
+  return json;
+}
+
+// Throws what the JSON library throws, and at figures that no measurement gives: they would make any entry sure.
+Evidence evidence_from_json(const Json& json) {
+  Evidence evidence{.ratio = json.at("ratio").get<double>(),
+                    .ci95 = {json.at("ci95").at(0).get<double>(), json.at("ci95").at(1).get<double>()},
+                    .disturbance = json.at("disturbance").get<double>()};
+  const bool possible = evidence.ci95.lo > 0 && evidence.ci95.lo <= evidence.ratio &&
+                        evidence.ratio <= evidence.ci95.hi && evidence.disturbance >= 0;
+  if (possible) return evidence;
+  throw std::out_of_range("evidence: wanted 0 < ci95[0] <= ratio <= ci95[1] and disturbance >= 0, got " +
+                          dump_json(json));
+}
+
+TunedProblem tuned_from_json(const Json& json) {
+  TunedProblem tuned{choice_from_json(json), {}};
+  for (const Json& c : json.at("candidates"))
+    tuned.candidates.push_back({c.at("kernel").get<std::string>(), c.at("params").get<std::map<std::string, long>>(),
+                                c.at("us").get<double>(), c.at("verdict").get<std::string>()});
+  if (json.contains("evidence")) tuned.evidence = evidence_from_json(json["evidence"]);
+  if (json.contains("lost")) tuned.lost = json["lost"].get<bool>();
+  return tuned;
+}
+
+Json to_json(const RefinedModel& refined) {
+  Json kept = Json::object();
+  for (const auto& [problem, choice] : refined.kept) kept[problem] = to_json(choice);
+  return Json{{"kept", std::move(kept)}, {"tried", refined.tried}};
+}
+
+RefinedModel refined_from_json(const Json& json) {
+  RefinedModel refined;
+  refined.tried = json.at("tried").get<std::set<std::string>>();
+  for (const auto& [problem, choice] : json.at("kept").get<std::map<std::string, Json>>())
+    refined.kept[problem] = choice_from_json(choice);
+  return refined;
+}
+
+// The whole file, every device in it.
+Result<Json> read_file(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error) && !error) return Json{{"version", kVersion}, {"devices", Json::object()}};
+  RUNG_TRY(std::string text, read_text_file(path));
+  auto parsed = parse_json(text, path);
+  if (!parsed) return fail("{}: repair or remove it", parsed.error().message);
+  Json& json = *parsed;
+  if (!json.is_object() || json.value("version", Json()) != kVersion || !json.contains("devices") ||
+      !json["devices"].is_object())
+    return fail("'{}': not a tuning database of version {}: repair or remove it", path, kVersion);
+  return parsed;
+}
+
+tl::unexpected<Error> damaged(const std::string& path, const std::exception& e) {
+  return fail("'{}': damaged entry: {}: repair or remove it", path, e.what());
+}
+
+// What a section of the file knows for a device and these libraries, by problem or model.
+template <class Entry>
+Result<std::map<std::string, Entry>> entries_of(const Json& section, const std::string& device, const std::string& path,
+                                                Entry (*from_json)(const Json&)) {
+  std::map<std::string, Entry> entries;
+  try {
+    using Named = std::map<std::string, Json>;
+    auto devices = section.get<std::map<std::string, std::map<std::string, Named>>>();
+    for (const auto& [name, entry] : devices[device][library_versions()]) entries[name] = from_json(entry);
+  } catch (const Json::exception& e) {
+    return damaged(path, e);
+  } catch (const std::out_of_range& e) {
+    return damaged(path, e);
+  }
+  return entries;
+}
+
+Result<std::map<std::string, TunedProblem>> problems_of(const Json& file, const std::string& device,
+                                                        const std::string& path) {
+  return entries_of(file["devices"], device, path, tuned_from_json);
+}
+// A file of an earlier build has no such section.
+Result<std::map<std::string, RefinedModel>> models_of(const Json& file, const std::string& device,
+                                                      const std::string& path) {
+  return entries_of(file.value("models", Json::object()), device, path, refined_from_json);
+}
+
+// Held while a climb merges its findings, so that two climbs lose nothing. Polls: a blocking wait has no end to it.
+Result<Descriptor> lock(const std::string& path, double seconds) {
+  const std::string file = path + ".lock";
+  Descriptor held(::open(file.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644));
+  const int64_t until = now_ns() + static_cast<int64_t>(seconds * 1e9);
+  while (held) {
+    if (flock(held.get(), LOCK_EX | LOCK_NB) == 0) return held;
+    if (errno != EWOULDBLOCK && errno != EINTR) break;
+    if (now_ns() >= until)
+      return fail("'{}': another process holds '{}', wanted it within {} s", path, file, kLockSeconds);
+    usleep(kLockPollMicroseconds);
+  }
+  return fail("'{}': cannot lock the tuning database: {}", path, std::strerror(errno));
+}
+
+}  // namespace
+
+Result<TuningDatabase> TuningDatabase::open(std::string path, std::string device) {
+  TuningDatabase database(std::move(path), std::move(device));
+  RUNG_TRY(Json json, read_file(database.path_));
+  RUNG_TRY(database.problems_.known, problems_of(json, database.device_, database.path_));
+  RUNG_TRY(database.models_.known, models_of(json, database.device_, database.path_));
+  return database;
+}
+
+Status TuningDatabase::save() {
+  if (problems_.added.empty() && models_.added.empty()) return {};
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::path(path_).parent_path(), error);
+  auto held = lock(path_, waited_ ? 0 : kLockSeconds);
+  waited_ = waited_ || !held;
+  if (!held) return tl::unexpected(held.error());
+  RUNG_TRY(Json json, read_file(path_));
+  RUNG_CHECK(problems_of(json, device_, path_));  // nothing is merged into a damaged file
+  RUNG_CHECK(models_of(json, device_, path_));
+  const std::string versions = library_versions();
+  for (const auto& [problem, tuned] : problems_.added) json["devices"][device_][versions][problem] = to_json(tuned);
+  for (const auto& [model, refined] : models_.added) json["models"][device_][versions][model] = to_json(refined);
+  RUNG_CHECK(write_file_atomically(path_, dump_json(json, 1) + "\n"));
+  for (const auto& [problem, tuned] : problems_.added)
+    if (new_.contains(problem)) saved_.insert(problem);
+  problems_.added.clear();
+  models_.added.clear();
+  return {};
+}
+
+void TuningDatabase::put(const std::string& problem, TunedProblem tuned) {
+  problems_.put(problem, std::move(tuned));
+  new_.insert(problem);
+}
+
+void TuningDatabase::mark_lost(const std::string& problem) {
+  const TunedProblem* known = find(problem);
+  if (!known || known->lost) return;
+  TunedProblem lost = *known;
+  lost.lost = true;
+  problems_.put(problem, std::move(lost));
+}
+
+size_t TuningDatabase::unsaved() const {
+  return static_cast<size_t>(
+      std::ranges::count_if(problems_.added, [&](const auto& entry) { return new_.contains(entry.first); }));
+}
+
+std::string default_database_path() {
+  if (const char* cache = std::getenv("RUNG_CACHE_DIR"); cache && *cache) return std::string(cache) + "/tuning.json";
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache && *cache)
+    return std::string(cache) + "/rung/tuning.json";
+  const char* home = std::getenv("HOME");
+  return std::string(home && *home ? home : ".") + "/.cache/rung/tuning.json";
+}
+
+std::string library_versions() {
+  const auto& blas = cpu::gemm::openblas();
+  std::string openblas = blas ? blas->get_config() : "no OpenBLAS";  // "OpenBLAS 0.3.21 ..."
+  openblas = openblas.substr(0, openblas.find(' ', openblas.find(' ') + 1));
+  return fmt::format("rung {}, {}, {}", kRungVersion, cpu::gemm::onednn_version(), openblas);
+}
+
+}  // namespace rung

@@ -1,0 +1,82 @@
+// The tuning database: which kernel won a problem on which device with which libraries, and which choices made a whole
+// model faster. One JSON file that a person can read and edit; written atomically, merged under a lock, and each entry
+// validated again when it is used.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/status.hpp"
+#include "tune/candidate_result.hpp"
+#include "tune/choice.hpp"
+#include "tune/evidence.hpp"
+
+namespace rung {
+
+// All that a tuning run learnt about one problem.
+struct TunedProblem {
+  KernelChoice choice;
+  std::vector<Candidate> candidates;
+  std::optional<Evidence> evidence = {};  // none: put in by hand, or by an earlier version (then measured again)
+  bool lost = false;                      // the winner made a whole model slower
+};
+
+// What is known from choices tried on a whole model, one at a time.
+struct RefinedModel {
+  std::map<std::string, KernelChoice> kept;  // by problem: the model ran faster with it
+  std::set<std::string> tried;               // "problem: kernel parameter=value"
+};
+
+class TuningDatabase {
+ public:
+  // An absent file is an empty database. A damaged one is an error that names the path (it is not overwritten).
+  // `device` and the library versions are part of every key.
+  static Result<TuningDatabase> open(std::string path, std::string device);
+
+  // Null: not known.
+  const TunedProblem* find(const std::string& problem) const { return problems_.find(problem); }
+  void put(const std::string& problem, TunedProblem tuned);
+  // Was it put here, by this climb, and not read from the file? It is the best that is known now, sure or not.
+  bool is_new(const std::string& problem) const { return new_.contains(problem); }
+  bool is_old(const std::string& problem) const { return find(problem) && !is_new(problem); }
+  // The winner lost on a whole model: later climbs measure the problem again. Nothing where it is not known.
+  void mark_lost(const std::string& problem);
+  const RefinedModel* find_model(const std::string& model) const { return models_.find(model); }
+  void put_model(const std::string& model, RefinedModel refined) { models_.put(model, std::move(refined)); }
+  // Merges what was put here into the file as it is now: other climbs may have written meanwhile. Another process's
+  // lock is waited for once, for a second at most. Errors (after which the next call saves it all): unwritable folder,
+  // a file damaged meanwhile, the lock.
+  Status save();
+  // Problems put here that are in the file, and that are not.
+  size_t saved() const { return saved_.size(); }
+  size_t unsaved() const;
+  const std::string& path() const { return path_; }
+
+ private:
+  template <class Entry>
+  struct Section {
+    std::map<std::string, Entry> known, added;  // what was put here is in both until it is saved
+    const Entry* find(const std::string& name) const {
+      auto it = known.find(name);
+      return it == known.end() ? nullptr : &it->second;
+    }
+    void put(const std::string& name, Entry entry) { known[name] = added[name] = std::move(entry); }
+  };
+
+  TuningDatabase(std::string path, std::string device) : path_(std::move(path)), device_(std::move(device)) {}
+  std::string path_, device_;
+  Section<TunedProblem> problems_;
+  Section<RefinedModel> models_;
+  std::set<std::string> new_, saved_;
+  bool waited_ = false;  // for the lock, without getting it
+};
+
+// $RUNG_CACHE_DIR, else $XDG_CACHE_HOME/rung, else ~/.cache/rung; file tuning.json.
+std::string default_database_path();
+// Versions of the kernel libraries: "rung 0.1.0, oneDNN 2.6.3, OpenBLAS 0.3.21".
+std::string library_versions();
+
+}  // namespace rung

@@ -1,0 +1,96 @@
+// Tuning jobs as JSON.
+// SPDX-License-Identifier: Apache-2.0
+#include "tune/job_json.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "base/json.hpp"
+#include "ir/text.hpp"
+#include "tune/operand_json.hpp"
+
+namespace rung {
+namespace {
+
+using Json = nlohmann::json;
+
+Json problem_to_json(const Problem& problem) {
+  Json inputs = Json::array();
+  for (const auto& input : problem.inputs) inputs.push_back(operand_to_json(input));
+  return {{"op", print_op(problem.op)},
+          {"inputs", std::move(inputs)},
+          {"output", operand_to_json(problem.output)},
+          {"threads", problem.threads}};
+}
+
+Problem problem_from_json(const Json& json) {
+  auto op = parse_op(json.at("op").get<std::string>());
+  if (!op) throw std::out_of_range(op.error().message);
+  Problem problem{.op = std::move(*op),
+                  .inputs = {},
+                  .output = operand_from_json(json.at("output")),
+                  .threads = json.at("threads").get<int>()};
+  for (const Json& input : json.at("inputs")) problem.inputs.push_back(operand_from_json(input));
+  return problem;
+}
+
+KernelCandidate candidate_from_json(const Json& json, const Target& target) {
+  auto name = json.at(0).get<std::string>();
+  const Kernel* kernel = target.kernel_named(name);
+  if (!kernel) throw std::out_of_range("there is no kernel " + name);
+  KernelCandidate candidate{kernel, {}};
+  for (auto& [parameter, value] : json.at(1).items()) candidate.params[parameter] = value.get<int64_t>();
+  return candidate;
+}
+
+// `read` may throw what the JSON library throws.
+template <class Read>
+auto read_line(const std::string& line, const Read& read) -> Result<decltype(read(Json()))> {
+  try {
+    return read(Json::parse(line));
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& e) {
+    return fail("tuning job: {}", e.what());
+  }
+}
+
+}  // namespace
+
+std::string job_to_line(const TrialJob& job) {
+  Json candidates = Json::array();
+  for (const auto& candidate : job.candidates) {
+    Json params = Json::object();
+    for (const auto& [name, value] : candidate.params) params[name] = value;
+    candidates.push_back(Json::array({candidate.kernel->name, std::move(params)}));
+  }
+  return dump_json(Json{{"device", job.device},
+                        {"problem", problem_to_json(job.problem)},
+                        {"candidates", std::move(candidates)},
+                        {"indices", job.indices},
+                        {"yardstick", job.yardstick},
+                        {"working_set_bytes", job.working_set_bytes},
+                        {"seconds_each", job.seconds_each}});
+}
+
+Result<std::string> device_of_line(const std::string& line) {
+  return read_line(line, [](const Json& json) { return json.at("device").get<std::string>(); });
+}
+
+Result<TrialJob> job_from_line(const std::string& line, const Target& target) {
+  return read_line(line, [&](const Json& json) {
+    TrialJob job{.device = json.at("device").get<std::string>(),
+                 .problem = problem_from_json(json.at("problem")),
+                 .candidates = {},
+                 .indices = json.at("indices").get<std::vector<int>>(),
+                 .yardstick = json.at("yardstick").get<int>(),
+                 .working_set_bytes = json.at("working_set_bytes").get<size_t>(),
+                 .seconds_each = json.at("seconds_each").get<double>()};
+    for (const Json& candidate : json.at("candidates"))
+      job.candidates.push_back(candidate_from_json(candidate, target));
+    for (int index : job.indices) (void)job.candidates.at(static_cast<size_t>(index));
+    (void)job.candidates.at(static_cast<size_t>(job.yardstick));
+    return job;
+  });
+}
+
+}  // namespace rung

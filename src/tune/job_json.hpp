@@ -1,0 +1,28 @@
+// A tuning job as one line of text, for a worker that is a program of its own.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+
+#include "tune/candidates.hpp"
+
+namespace rung {
+
+// What a worker process measures: candidates of one problem, in the order of `indices`, each compared with the result
+// of candidate `yardstick`.
+struct TrialJob {
+  std::string device;  // as open_target() takes it
+  Problem problem;
+  std::vector<KernelCandidate> candidates;
+  std::vector<int> indices;
+  int yardstick = 0;
+  size_t working_set_bytes = 0;
+  double seconds_each = 0;
+};
+
+std::string job_to_line(const TrialJob& job);  // no newline in it or at its end
+// The device that the line names, to open before the job is read. Errors: not such a line.
+Result<std::string> device_of_line(const std::string& line);
+// Errors: not such a line; a kernel that the target does not have.
+Result<TrialJob> job_from_line(const std::string& line, const Target& target);
+
+}  // namespace rung

@@ -1,0 +1,81 @@
+// Problem keys.
+// SPDX-License-Identifier: Apache-2.0
+#include "tune/problem.hpp"
+
+namespace rung {
+namespace {
+
+// f32[128,384]{1152,1}
+std::string strided_text(const Operand& operand) {
+  std::string strides = to_string(operand.strides);
+  return to_string(Type{operand.dtype, operand.shape}) + "{" + strides.substr(1, strides.size() - 2) + "}";
+}
+
+std::string operand_text(const Operand& operand) {
+  std::string text = operand.contiguous() ? to_string(Type{operand.dtype, operand.shape}) : strided_text(operand);
+  return operand.constant ? text + "*" : text;
+}
+
+enum class Usually { rows, dense_constant };
+
+// What the sizes and types of a linear do not say of an operand: rows that are apart, other strides with the shape that
+// they walk, and whether it is constant where such operands usually are not, or the other way round.
+std::string unusual_text(std::string_view name, const Operand& operand, Usually usually) {
+  const bool constant = usually == Usually::dense_constant;
+  const bool dense_rows = operand.is_rows() && operand.row_stride() == operand.shape.back();
+  std::string text;
+  if (!(constant ? operand.contiguous() : dense_rows))
+    text += operand.is_rows() ? fmt::format(" ld{}={}", name, operand.row_stride())
+                              : fmt::format(" {}={}", name, strided_text(operand));
+  if (operand.constant != constant) text += fmt::format(" {}={}", name, constant ? "dynamic" : "constant");
+  return text;
+}
+
+std::string linear_key(const Problem& problem, const Linear& op) {
+  const auto at = [&](int i) -> const Operand& { return problem.inputs[static_cast<size_t>(i)]; };
+  const Operand &x = at(0), &w = at(1);
+  std::string text = fmt::format("linear m={} n={} k={} x={} w={} out={}", problem.output.rows(),
+                                 w.shape[0] / (op.gated ? 2 : 1), x.shape.back(), x.dtype, w.dtype, op.out);
+  text += unusual_text("x", x, Usually::rows) + unusual_text("w", w, Usually::dense_constant);
+  if (op.has_bias) {
+    const Operand& bias = at(op.bias_at());
+    text += bias.dtype == w.dtype ? " bias" : fmt::format(" bias={}", bias.dtype);
+    text += unusual_text("bias", bias, Usually::dense_constant);
+  }
+  if (op.gated) text += " gated";
+  if (op.activation != Activation::none) text += fmt::format(" act={}", name_of(op.activation));
+  if (op.has_residual) {
+    const Operand& residual = at(op.residual_at());
+    text += fmt::format(" residual={}{}", residual.dtype, op.split_residual ? "x2" : "");
+    text += unusual_text("residual", residual, Usually::rows);
+  }
+  if (op.rotated_heads > 0) {
+    const Operand &cos = at(op.cos_at()), &sin = at(op.sin_at());
+    text += fmt::format(" rotated={}x{} angles={}", op.rotated_heads, cos.shape.back(), cos.dtype);
+    if (sin.dtype != cos.dtype) text += fmt::format(" sin={}", sin.dtype);
+    text += unusual_text("cos", cos, Usually::rows) + unusual_text("sin", sin, Usually::rows);
+  }
+  if (op.feeds_norm)
+    text += fmt::format(" feeds_norm={}", at(op.scale_at()).dtype) +
+            unusual_text("scale", at(op.scale_at()), Usually::dense_constant);
+  if (op.normed)
+    text += fmt::format(" normed={}", at(op.squares_at()).dtype) +
+            unusual_text("squares", at(op.squares_at()), Usually::rows);
+  return text;
+}
+
+}  // namespace
+
+std::string problem_key(const Problem& problem) {
+  std::string text;
+  if (const auto* linear = as<Linear>(problem.op)) {
+    text = linear_key(problem, *linear);
+  } else {
+    text = name_of(problem.op);
+    for (const auto& operand : problem.inputs) text += " " + operand_text(operand);
+    if (auto fields = fields_to_string(problem.op); !fields.empty()) text += " " + fields;
+  }
+  return problem.threads > 0 ? fmt::format("{} threads={}", text, problem.threads) : text;
+}
+
+}  // namespace rung

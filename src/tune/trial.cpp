@@ -1,0 +1,105 @@
+// Times one candidate over rotating copies of its constant operands.
+// SPDX-License-Identifier: Apache-2.0
+#include "tune/trial.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "base/random.hpp"
+#include "measure/clock.hpp"
+#include "measure/processor_time.hpp"
+#include "measure/statistics.hpp"
+
+namespace rung {
+namespace {
+
+constexpr size_t kMaxCopies = 64;
+constexpr int kMinRuns = 7;
+
+}  // namespace
+
+Tensor random_operand(const Problem& problem, size_t i, int64_t most) {
+  const Operand& operand = problem.inputs[i];
+  const auto* linear = as<Linear>(problem.op);
+  const bool squares = linear && linear->squares_at() == static_cast<int>(i);
+  Type type{operand.dtype, {std::min(operand.span(), most)}};
+  if (!is_float(type.dtype)) return Tensor(type);
+  Tensor values({DType::f32, type.shape});
+  auto out = values.as<float>();
+  for (size_t j = 0; j < out.size(); ++j) {
+    const float value = 2 * random_uniform(i + 1, j) - 1;
+    out[j] = squares ? std::abs(value) : value;
+  }
+  return convert(values, type.dtype);
+}
+
+TrialOperands::TrialOperands(const Problem& problem) : problem_(problem) {
+  for (size_t i = 0; i < problem.inputs.size(); ++i) tensors_.push_back(random_operand(problem, i, INT64_MAX));
+}
+
+std::vector<const void*> TrialOperands::addresses() const {
+  std::vector<const void*> all;
+  for (const auto& tensor : tensors_) all.push_back(tensor.data());
+  return all;
+}
+
+size_t TrialOperands::constant_bytes() const {
+  size_t bytes = 0;
+  for (size_t i = 0; i < tensors_.size(); ++i)
+    if (problem_.inputs[i].constant) bytes += tensors_[i].bytes();
+  return bytes;
+}
+
+Trial::Trial(const TrialOperands& operands, const KernelCandidate& candidate, size_t working_set_bytes)
+    : output_({operands.problem().output.dtype, operands.problem().output.shape}) {
+  Problem with_params = operands.problem();
+  with_params.params = candidate.params;
+  copies_.push_back(cpu::bind(*candidate.kernel, with_params, operands.addresses(), output_.data()));
+  size_t constant = operands.constant_bytes();
+  if (constant == 0) return;
+  size_t wanted = std::min(working_set_bytes, 2 * cpu::cpu_info().l3_bytes);
+  for (size_t left = std::clamp<size_t>(wanted / constant, 1, kMaxCopies) - 1; left > 0; --left) add_copy();
+}
+
+// The first binding over copies of its constant operands, packed or not.
+void Trial::add_copy() {
+  cpu::Bound copy = copies_[0];
+  const auto& problem = copy.problem;
+  for (size_t i = 0; i < problem.inputs.size(); ++i) {
+    if (!problem.inputs[i].constant) continue;
+    size_t packed = copy.kernel->packed_bytes ? copy.kernel->packed_bytes(problem, i) : 0;
+    size_t bytes = packed ? packed : static_cast<size_t>(problem.inputs[i].span()) * size_of(problem.inputs[i].dtype);
+    auto block = cpu::aligned_bytes(bytes);
+    std::memcpy(block.get(), copy.inputs[i], bytes);
+    copy.inputs[i] = block.get();
+    copy.owned.push_back(std::move(block));
+  }
+  copies_.push_back(std::move(copy));
+}
+
+void Trial::run(cpu::Team& team) {
+  const cpu::Bound& bound = copies_[next_];
+  next_ = (next_ + 1) % copies_.size();
+  std::atomic<Fault> fault{Fault::none};
+  team.run([&](int thread) { bound.run(team, thread, &fault); });
+}
+
+TrialTime Trial::time(cpu::Team& team, double seconds) {
+  run(team);
+  std::vector<double> us;
+  const ProcessorSample before = processor_sample();
+  const int64_t end = now_ns() + static_cast<int64_t>(seconds * 1e9);
+  do us.push_back(seconds_of([&] { run(team); }) * 1e6);
+  while (now_ns() < end || us.size() < kMinRuns);
+  const double taken = share_taken(before, processor_sample(), team.size());
+  return {median(us), median_interval(us), taken};
+}
+
+Tensor Trial::result(cpu::Team& team) {
+  next_ = 0;
+  run(team);
+  return convert(output_, DType::f32);
+}
+
+}  // namespace rung

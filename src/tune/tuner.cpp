@@ -1,0 +1,135 @@
+// Tunes problems in order of what they can gain.
+// SPDX-License-Identifier: Apache-2.0
+#include "tune/tuner.hpp"
+
+#include <algorithm>
+
+#include "base/log.hpp"
+
+namespace rung {
+namespace {
+
+constexpr double kWorthIt = 1.02;       // below this a difference is noise, and the default stays
+constexpr double kSecondsEach = 0.012;  // of timed runs per candidate and round
+constexpr std::string_view kNoTimeLeft = "no time left";
+
+Candidate describe(const KernelCandidate& candidate, const Measured& measured) {
+  Candidate row{std::string(candidate.kernel->name), {}, measured.time.us, measured.failure};
+  for (const auto& [name, value] : candidate.params) row.params[name] = value;
+  return row;
+}
+
+// The first is the default.
+Evidence evidence_of(const std::vector<Measured>& measured) {
+  Evidence evidence;
+  const TrialTime *standard = &measured[0].time, *other = nullptr;
+  for (const Measured& m : measured) {
+    evidence.disturbance = std::max(evidence.disturbance, m.time.disturbance);
+    const bool timed = m.time.us > 0 && &m != &measured[0];
+    if (timed && (!other || m.time.us < other->us)) other = &m.time;
+  }
+  if (!other || standard->us == 0 || other->ci95.lo <= 0) return evidence;
+  evidence.ratio = standard->us / other->us;
+  evidence.ci95 = {standard->ci95.lo / other->ci95.hi, standard->ci95.hi / other->ci95.lo};
+  return evidence;
+}
+
+TunedProblem conclude(const Candidates& candidates, const std::vector<Measured>& measured) {
+  size_t best = winner_of(measured);
+  TunedProblem tuned{{std::string(candidates.list[best].kernel->name), candidates.list[best].params}, {}};
+  tuned.evidence = evidence_of(measured);
+  for (size_t i = 0; i < measured.size(); ++i) {
+    Candidate row = describe(candidates.list[i], measured[i]);
+    if (i == best)
+      row.verdict = i == 0 ? "chosen: the default" : "chosen";
+    else if (row.verdict.empty())
+      row.verdict = fmt::format("{:.2f} x the chosen one's time", row.us / std::max(measured[best].time.us, 1e-9));
+    tuned.candidates.push_back(std::move(row));
+  }
+  for (const auto& refused : candidates.refused)
+    tuned.candidates.push_back({refused.kernel, {}, 0, "cannot run it: " + refused.reason});
+  return tuned;
+}
+
+// Does an entry know all candidates: not only those that an earlier budget reached, or that an earlier version had? One
+// without any was put in by hand, and stays.
+bool is_complete(const TunedProblem& entry, const TuneTask& task) {
+  if (entry.candidates.empty()) return true;
+  const auto knows = [&](const KernelCandidate& offered) {
+    const Candidate wanted = describe(offered, {});
+    return std::any_of(entry.candidates.begin(), entry.candidates.end(), [&](const Candidate& known) {
+      return known.kernel == wanted.kernel && known.params == wanted.params && known.verdict != kNoTimeLeft;
+    });
+  };
+  const Candidates offered = candidates_for(*task.target, task.problem);
+  return std::all_of(offered.list.begin(), offered.list.end(), knows);
+}
+
+// The database's winner, if it can still run the problem.
+const TunedProblem* runnable_entry(const TuningDatabase& database, const TuneTask& task) {
+  const auto* entry = database.find(task.key);
+  if (!entry) return nullptr;
+  const auto* kernel = task.target->kernel_named(entry->choice.kernel);
+  bool runs = kernel && kernel->op == op_family(task.problem.op) && task.target->supports(*kernel, task.problem) &&
+              takes_params(*kernel, task.problem, entry->choice.params);
+  return runs ? entry : nullptr;
+}
+
+// Does what was measured before stay, because measuring again did worse? Never where a model showed it to be wrong.
+bool is_better_known(const TunedProblem& before, const TunedProblem& now, const TuneTask& task) {
+  return !is_sure(now) && !before.lost && before.evidence && is_complete(before, task) &&
+         is_weaker(*now.evidence, *before.evidence);
+}
+
+void tune_one(const TuneTask& task, TuningDatabase& database, const TuneOptions& options) {
+  Candidates candidates = candidates_for(*task.target, task.problem);
+  if (candidates.list.empty()) return;
+  std::vector<Measured> measured(candidates.list.size());
+  if (candidates.list.size() > 1) {
+    auto out_of_time = [&] { return options.seconds_left() <= 0 || options.interrupted(); };
+    measured = measure_in_worker({task.target, task.problem, candidates.list, options.working_set_bytes, kSecondsEach,
+                                  std::clamp(options.seconds_left(), 1.0, 5.0), out_of_time});
+    bool reached_all =
+        std::none_of(measured.begin(), measured.end(), [](const auto& m) { return m.failure == kNoTimeLeft; });
+    if (!reached_all && measured[0].time.us == 0) return;  // nothing to compare with: leave it for another climb
+  }
+  TunedProblem tuned = conclude(candidates, measured);
+  const TunedProblem* before = runnable_entry(database, task);
+  if (before && is_better_known(*before, tuned, task)) tuned = *before;
+  const Verdict sure = is_sure(tuned);
+  log(3, "tune {}: {}{}", task.key, tuned.choice.kernel, sure ? "" : ", not sure: " + sure.reason);
+  database.put(task.key, std::move(tuned));
+}
+
+}  // namespace
+
+size_t winner_of(const std::vector<Measured>& measured) {
+  size_t best = 0;
+  for (size_t i = 1; i < measured.size(); ++i) {
+    const double us = measured[i].time.us, standard_us = measured[0].time.us;
+    if (us == 0) continue;
+    bool beats_default = standard_us == 0 || us * kWorthIt < standard_us;
+    if (beats_default && (best == 0 || us < measured[best].time.us)) best = i;
+  }
+  return best;
+}
+
+const TunedProblem* valid_entry(const TuningDatabase& database, const TuneTask& task) {
+  const auto* entry = runnable_entry(database, task);
+  return entry && (database.is_new(task.key) || is_sure(*entry)) ? entry : nullptr;
+}
+
+void tune(const std::vector<TuneTask>& tasks, TuningDatabase& database, const TuneOptions& options) {
+  std::vector<const TuneTask*> open;
+  for (const auto& task : tasks) {
+    const auto* entry = valid_entry(database, task);
+    if (!entry || !is_complete(*entry, task)) open.push_back(&task);
+  }
+  std::stable_sort(open.begin(), open.end(), [](auto* a, auto* b) { return a->headroom > b->headroom; });
+  for (size_t i = 0; i < open.size() && options.seconds_left() > 0 && !options.interrupted(); ++i) {
+    if (options.progress) options.progress(i, open.size());
+    tune_one(*open[i], database, options);
+  }
+}
+
+}  // namespace rung

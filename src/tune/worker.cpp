@@ -1,0 +1,121 @@
+// Runs the candidates of a job in workers: forked ones for the processor, a program of its own for a GPU. A dead or
+// silent worker is replaced.
+// SPDX-License-Identifier: Apache-2.0
+#include "tune/worker.hpp"
+
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <stdexcept>
+
+#include "base/signals.hpp"
+#include "tune/child_process.hpp"
+#include "tune/gpu_worker.hpp"
+#include "tune/trial.hpp"
+
+namespace rung {
+namespace {
+
+bool narrow(const Problem& problem) {
+  for (const auto& input : problem.inputs)
+    if (input.dtype == DType::bf16 || input.dtype == DType::f16) return true;
+  return problem.output.dtype == DType::bf16 || problem.output.dtype == DType::f16;
+}
+
+void run_candidates(const WorkerJob& job, const std::vector<int>& indices, int yardstick_index, int fd) {
+  cpu::Team team(job.problem.threads);
+  TrialOperands operands(job.problem);
+  Tensor yardstick = Trial(operands, job.candidates[static_cast<size_t>(yardstick_index)], 0).result(team);
+  for (int index : indices) {
+    Trial trial(operands, job.candidates[static_cast<size_t>(index)], job.working_set_bytes);
+    TrialMessage message{.index = index, .error = distance(trial.result(team), yardstick)};
+    message.time = trial.time(team, job.seconds_each);
+    if (write(fd, &message, sizeof message) != sizeof message) throw std::runtime_error("the climb is gone");
+  }
+}
+
+// In the child. Never returns, and throws nothing into what is the parent's copy.
+[[noreturn]] void work(const WorkerJob& job, const std::vector<int>& indices, int yardstick_index, int fd) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // a parent that is gone needs no results
+  try {
+    run_candidates(job, indices, yardstick_index, fd);
+  } catch (...) {
+    _exit(1);
+  }
+  _exit(0);
+}
+
+// A child of this process with its memory, for one run of candidates.
+class ForkedWorker : public Worker {
+ public:
+  // Results are compared with candidate `yardstick`'s.
+  ForkedWorker(const WorkerJob& job, const std::vector<int>& indices, int yardstick) {
+    int fds[2];
+    if (pipe(fds) != 0) return;
+    const SignalsHeld held;  // in the child for good: the parent decides when a climb ends
+    pid_t pid = fork();
+    if (pid == 0) {
+      close(fds[0]);
+      work(job, indices, yardstick, fds[1]);
+    }
+    close(fds[1]);
+    child_ = ChildProcess(pid, fds[0]);
+  }
+  std::optional<TrialMessage> next(double hang_seconds) override { return child_.receive(hang_seconds, failure_); }
+
+ private:
+  ChildProcess child_;
+};
+
+std::unique_ptr<Worker> start_worker(const WorkerJob& job, const std::vector<int>& indices, int yardstick) {
+  if (job.target->gpu) return start_gpu_worker(job, indices, yardstick);
+  return std::make_unique<ForkedWorker>(job, indices, yardstick);
+}
+
+void take(const TrialMessage& message, double tolerance, Measured& to) {
+  if (message.reason[0])
+    to = {{}, message.reason};
+  else if (!(message.error <= tolerance))
+    to = {{}, fmt::format("wrong result: relative L2 {:.2g} from the default's", message.error)};
+  else if (to.failure.empty() && (to.time.us == 0 || message.time.us < to.time.us))
+    to.time = message.time;
+}
+
+// Runs the candidates of one round; a candidate that kills the worker is marked and the rest go to a new one.
+void run_round(const WorkerJob& job, std::vector<Measured>& results) {
+  std::vector<int> left;
+  for (size_t i = 0; i < results.size(); ++i)
+    if (results[i].failure.empty()) left.push_back(static_cast<int>(i));
+  double tolerance = narrow(job.problem) ? 2e-2 : 1e-4;
+  while (!left.empty()) {
+    if (job.out_of_time && job.out_of_time()) return;
+    auto sound = std::find_if(results.begin(), results.end(), [](const Measured& m) { return m.failure.empty(); });
+    auto worker = start_worker(job, left, static_cast<int>(sound - results.begin()));
+    while (!left.empty()) {
+      auto message = worker->next(job.hang_seconds);
+      if (!message) {
+        results[static_cast<size_t>(left.front())] = {{},
+                                                      worker->failure().empty() ? "ended early" : worker->failure()};
+        left.erase(left.begin());
+        break;
+      }
+      take(*message, tolerance, results[static_cast<size_t>(message->index)]);
+      std::erase(left, message->index);
+      if (job.out_of_time && job.out_of_time()) return;
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Measured> measure_in_worker(const WorkerJob& job) {
+  std::vector<Measured> results(job.candidates.size());
+  for (int round = 0; round < 2; ++round) run_round(job, results);
+  for (auto& result : results)
+    if (result.time.us == 0 && result.failure.empty()) result.failure = "no time left";
+  return results;
+}
+
+}  // namespace rung

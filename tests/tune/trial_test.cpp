@@ -1,0 +1,82 @@
+// The operands that candidates are tried on.
+// SPDX-License-Identifier: Apache-2.0
+#include "tune/trial.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+#include "support.hpp"
+#include "support/scripted_clock.hpp"
+
+namespace rung {
+namespace {
+
+TEST(TrialOperands, AreSuchThatEveryResultIsANumber) {
+  Problem problem = linear_problem(4, 8, 64);
+  std::get<Linear>(problem.op).normed = true;
+  problem.inputs.push_back(dense(DType::f32, {4, 4}));
+  const auto least = [&](size_t i) {
+    Tensor values = random_operand(problem, i, INT64_MAX);
+    return *std::min_element(values.as<float>().begin(), values.as<float>().end());
+  };
+  EXPECT_LT(least(0), 0.0f);
+  EXPECT_LT(least(1), 0.0f);
+  EXPECT_GE(least(2), 0.0f);  // squares
+}
+
+// Sums x and w; takes a microsecond, and tells which weights it was given.
+std::vector<const void*> weights_given;
+void sum_of_weights(const cpu::Call& call) {
+  scripted::Clock::pass_us(1);
+  weights_given.push_back(call.inputs[1]);
+  std::fill_n(call.out<float>(), 4, call.in<float>(0)[0] + call.in<float>(1)[0]);
+}
+const Kernel kSum{"sum", "linear", [](const Problem&, const Machine&) { return accept(); }, sum_of_weights};
+
+class TrialCopies : public testing::Test {
+ protected:
+  // How many copies of its weights a problem with 256 bytes of them is timed over, in 100 us.
+  size_t copies(size_t working_set_bytes) {
+    Problem problem = linear_problem(1, 4, 16);
+    TrialOperands operands(problem);
+    EXPECT_EQ(operands.constant_bytes(), 256u);
+    Trial trial(operands, {&kSum, {}}, working_set_bytes);
+    weights_given.clear();
+    EXPECT_NEAR(trial.time(team, 100e-6).us, 1, 1e-9);
+    EXPECT_EQ(weights_given.size(), 101u) << "one that is not timed, and 100 us of timed ones";
+    return std::set<const void*>(weights_given.begin(), weights_given.end()).size();
+  }
+  scripted::Clock clock;
+  cpu::Team team{1};
+};
+
+TEST_F(TrialCopies, StandForTheWeightsOfTheModel) {
+  EXPECT_EQ(copies(0), 1u);
+  EXPECT_EQ(copies(256), 1u);
+  EXPECT_EQ(copies(5 * 256), 5u);
+  EXPECT_EQ(copies(1 << 20), 64u) << "and no more, however large the model";
+}
+
+TEST_F(TrialCopies, HoldTheSameValues) {
+  Problem problem = linear_problem(1, 4, 16);
+  TrialOperands operands(problem);
+  Trial trial(operands, {&kSum, {}}, 3 * 256);
+  weights_given.clear();
+  const float first = trial.result(team).as<float>()[0];
+  trial.time(team, 0);
+  for (const void* weights : weights_given) EXPECT_EQ(std::memcmp(weights, operands.addresses()[1], 256), 0);
+  EXPECT_EQ(trial.result(team).as<float>()[0], first);
+}
+
+TEST_F(TrialCopies, AreTimedSevenTimesAtLeast) {
+  Problem problem = linear_problem(1, 4, 16);
+  TrialOperands operands(problem);
+  Trial trial(operands, {&kSum, {}}, 0);
+  weights_given.clear();
+  trial.time(team, 0);
+  EXPECT_EQ(weights_given.size(), 1u + 7u);
+}
+
+}  // namespace
+}  // namespace rung
