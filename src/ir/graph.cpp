@@ -48,11 +48,29 @@ NodeId Graph::literal(std::string literal_name, Tensor value) {
   return constant(std::make_shared<Literal>(std::move(literal_name), std::move(value)));
 }
 
-Result<NodeId> Graph::try_add(Op op, std::vector<NodeId> operands, std::string label) {
+Result<Type> Graph::infer(const Op& op, std::span<const NodeId> operands) const {
+  if (const auto* further = rung::as<NthResult>(op)) {
+    if (operands.size() != 1) return fail("result: got {} operands, wanted 1", operands.size());
+    const auto types = result_types(nodes_[operands[0]].op, operand_types(operands[0]), type(operands[0]));
+    if (further->index >= 1 && static_cast<size_t>(further->index) < types.size())
+      return types[static_cast<size_t>(further->index)];
+    return fail("result: got index {} of {}, wanted 1 to {}", further->index, name_of(nodes_[operands[0]].op),
+                types.size() - 1);
+  }
   std::vector<Type> types;
   types.reserve(operands.size());
   for (NodeId operand : operands) types.push_back(nodes_[operand].type);
-  auto type = infer_type(op, types);
+  return infer_type(op, types);
+}
+
+std::vector<Type> Graph::operand_types(NodeId id) const {
+  std::vector<Type> types;
+  for (NodeId operand : nodes_[id].operands) types.push_back(nodes_[operand].type);
+  return types;
+}
+
+Result<NodeId> Graph::try_add(Op op, std::vector<NodeId> operands, std::string label) {
+  auto type = infer(op, operands);
   if (!type) {
     if (label.empty()) return tl::unexpected<Error>(type.error());
     return fail("{}: {}", label, type.error().message);
@@ -93,7 +111,9 @@ void Graph::replace_uses(NodeId from, NodeId to) {
   std::vector<NodeId> users = std::move(nodes_[from].users);
   nodes_[from].users.clear();
   for (NodeId user : users) {
-    if (user == to) {  // `to` reads `from`: keep that use, or it would read itself
+    // `to` reads `from`: it would read itself. A further result is of the op, not of the value.
+    const bool keeps = user == to || (as<NthResult>(user) && !(nodes_[from].op == nodes_[to].op));
+    if (keeps) {
       nodes_[from].users.push_back(user);
       continue;
     }
@@ -172,6 +192,10 @@ std::vector<NodeId> Graph::order() const {
   all.reserve(live_);
   for (NodeId id = head_; id != kNoNode; id = nodes_[id].next) all.push_back(id);
   return all;
+}
+
+Semantics semantics_of(const Graph& graph, NodeId id) {
+  return semantics_of(graph[id].op, graph.operand_types(id), graph.type(id));
 }
 
 std::vector<bool> constant_nodes(const Graph& graph) {

@@ -1,5 +1,5 @@
-// The graph: nodes in execution order, each an op over earlier nodes with one typed result. Ids stay valid while others
-// come and go; insertion, replacement and erasure take constant time (plus the users touched).
+// The graph: nodes in execution order, each an op over earlier nodes with its first result's type. Ids stay valid while
+// others come and go; insertion, replacement and erasure take constant time (plus the users touched).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/op.hpp"
+#include "ir/semantics.hpp"
 #include "ir/tensor.hpp"
 
 namespace rung {
@@ -41,12 +41,15 @@ class Graph {
   NodeId literal(std::string name, Tensor value);  // constant() of a Literal
   // Infers the result's type; an error names op, label, got and wanted.
   Result<NodeId> try_add(Op op, std::vector<NodeId> operands, std::string label = {});
-  // The same where a type error can only be a bug of ours (passes): asserts.
+  // The type that try_add() gives an op over these operands.
+  Result<Type> infer(const Op& op, std::span<const NodeId> operands) const;
+  // try_add() where a type error can only be a bug of ours (passes): asserts.
   NodeId add(Op op, std::vector<NodeId> operands, std::string label = {});
   void set_output(std::string name, NodeId node);  // adds, or replaces the output of that name
 
   // Editing.
-  void replace_uses(NodeId from, NodeId to);  // operands and outputs alike; types must agree
+  // Operands and outputs alike; types must agree. Further results of an op stay its own, unless `to` has the same op.
+  void replace_uses(NodeId from, NodeId to);
   void set_operand(NodeId user, size_t index, NodeId to);
   void erase(NodeId id);  // must have no uses
   size_t erase_dead();    // everything no output needs; inputs stay. Returns how many went
@@ -56,6 +59,7 @@ class Graph {
   // Reading.
   const Node& operator[](NodeId id) const { return nodes_[id]; }
   const Type& type(NodeId id) const { return nodes_[id].type; }
+  std::vector<Type> operand_types(NodeId id) const;
   const Shape& shape(NodeId id) const { return nodes_[id].type.shape; }
   template <class T>
   const T* as(NodeId id) const {
@@ -104,6 +108,8 @@ class Insertion {
   Graph& graph_;
   NodeId saved_;
 };
+
+Semantics semantics_of(const Graph& graph, NodeId id);
 
 // Which nodes depend on no input: constants and what is computed from constants alone; indexed by node id.
 std::vector<bool> constant_nodes(const Graph& graph);

@@ -1,5 +1,6 @@
 // The closed set of operations: one small struct each, whose fields print, parse, compare and hash by themselves.
-// Every op has exactly one result; a node is its value. Types: T is any float type; arithmetic accumulates in f32.
+// A node is the value of its op's first result; `result(node, index=i)` is the value of a further one, of the few ops
+// that have several. Types: T is any float type; arithmetic accumulates in f32.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <optional>
@@ -9,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "ir/category.hpp"
 #include "ir/op_kinds.hpp"
 #include "ir/shape.hpp"
 
@@ -20,7 +22,10 @@ struct Field {
   Member Struct::*member;
 };
 
-#define RUNG_OP(text) static constexpr std::string_view kName = text
+// An op's word in text and tables, and what its time is accounted to.
+#define RUNG_OP(text, category)                   \
+  static constexpr std::string_view kName = text; \
+  static constexpr Category kCategory = Category::category
 #define RUNG_FIELDS(...) \
   static constexpr auto fields() { return std::make_tuple(__VA_ARGS__); }
 #define RUNG_FIELD(Struct, member) \
@@ -31,43 +36,51 @@ struct Field {
 
 // A named input of the graph.
 struct Input {
-  RUNG_OP("input");
+  RUNG_OP("input", other);
   std::string name;
   RUNG_FIELDS(RUNG_FIELD(Input, name))
   RUNG_EQUAL(Input);
 };
 // A weight; the graph's node holds it. Text form: constant(name="w"), small literals with values=[...].
 struct Constant {
-  RUNG_OP("constant");
+  RUNG_OP("constant", other);
   std::string name;
   RUNG_FIELDS(RUNG_FIELD(Constant, name))
   RUNG_EQUAL(Constant);
 };
 
+// result(node): result `index` of the op that `node` is the first result of; 1 is the first further one.
+struct NthResult {
+  RUNG_OP("result", other);
+  int64_t index = 1;
+  RUNG_FIELDS(RUNG_FIELD(NthResult, index))
+  RUNG_EQUAL(NthResult);
+};
+
 // ---- element-wise; operands broadcast by numpy's rule and have one dtype. Text name is the kind's: add(a, b).
 
 struct Unary {
-  RUNG_OP("unary");
+  RUNG_OP("unary", elementwise);
   UnaryKind kind = UnaryKind::neg;
   RUNG_FIELDS()
   RUNG_EQUAL(Unary);
 };
 // Comparisons give bool.
 struct Binary {
-  RUNG_OP("binary");
+  RUNG_OP("binary", elementwise);
   BinaryKind kind = BinaryKind::add;
   RUNG_FIELDS()
   RUNG_EQUAL(Binary);
 };
 struct Cast {
-  RUNG_OP("cast");
+  RUNG_OP("cast", elementwise);
   DType to = DType::f32;
   RUNG_FIELDS(RUNG_FIELD(Cast, to))
   RUNG_EQUAL(Cast);
 };
 // select(condition: bool, a, b): a where true, else b.
 struct Select {
-  RUNG_OP("select");
+  RUNG_OP("select", elementwise);
   RUNG_FIELDS()
   RUNG_EQUAL(Select);
 };
@@ -76,7 +89,7 @@ struct Select {
 
 // matmul(a: T[...,M,K], b: T[...,K,N]) -> T[...,M,N]; leading dimensions broadcast.
 struct MatMul {
-  RUNG_OP("matmul");
+  RUNG_OP("matmul", gemm);
   RUNG_FIELDS()
   RUNG_EQUAL(MatMul);
 };
@@ -92,7 +105,7 @@ struct MatMul {
 // split_residual: residual is R[...,2N], its value the sum of both halves of a row.
 // normed: r = 1 / sqrt(mean + eps), mean being that of a row's squares, the sum of whose halves counts; else r = 1.
 struct Linear {
-  RUNG_OP("linear");
+  RUNG_OP("linear", gemm);
   bool has_bias = false;
   bool has_residual = false;
   bool gated = false;
@@ -120,7 +133,7 @@ struct Linear {
 };
 // conv2d(x: T[B,C,H,W], w: T[O,C,P,Q], bias: T[O]) -> T[B,O,(H-P)/stride+1,(W-Q)/stride+1]; no padding.
 struct Conv2d {
-  RUNG_OP("conv2d");
+  RUNG_OP("conv2d", gemm);
   int64_t stride = 1;
   RUNG_FIELDS(RUNG_FIELD(Conv2d, stride))
   RUNG_EQUAL(Conv2d);
@@ -130,7 +143,7 @@ struct Conv2d {
 //   Keys of all segments one after another (K = sum of Ki); query head h reads key head h / (H/G); G divides H. Where
 //   the mask is -inf for every key a query gets zeros, not softmax's NaN; numbers, however low, take no key away.
 struct Attention {
-  RUNG_OP("attention");
+  RUNG_OP("attention", attention);
   float scale = 1.0f;
   bool has_mask = false;
   int64_t segments = 1;
@@ -141,14 +154,14 @@ struct Attention {
 // ---- reductions and normalisations; statistics in f32. Softmax is NaN where all values are -inf.
 
 struct Softmax {
-  RUNG_OP("softmax");
+  RUNG_OP("softmax", normalisation);
   int64_t axis = -1;
   RUNG_FIELDS(RUNG_FIELD(Softmax, axis))
   RUNG_EQUAL(Softmax);
 };
 // layer_norm(x: T[...,D], residual: like x if has_residual, weight: U[D], bias: U[D]) -> out: LN(x + residual)
 struct LayerNorm {
-  RUNG_OP("layer_norm");
+  RUNG_OP("layer_norm", normalisation);
   float eps = 1e-5f;
   bool has_residual = false;
   DType out = DType::f32;
@@ -157,7 +170,7 @@ struct LayerNorm {
 };
 // rms_norm(x: T[...,D], weight: U[D]) -> out: x * rsqrt(mean(x^2) + eps) * (weight_offset + weight)
 struct RmsNorm {
-  RUNG_OP("rms_norm");
+  RUNG_OP("rms_norm", normalisation);
   float eps = 1e-6f;
   float weight_offset = 0.0f;
   DType out = DType::f32;
@@ -166,22 +179,30 @@ struct RmsNorm {
 };
 // l2_normalize(x: T[...,D]) -> x / max(|x|, eps) over the last axis
 struct L2Normalize {
-  RUNG_OP("l2_normalize");
+  RUNG_OP("l2_normalize", normalisation);
   float eps = 1e-12f;
   RUNG_FIELDS(RUNG_FIELD(L2Normalize, eps))
   RUNG_EQUAL(L2Normalize);
 };
 struct Reduce {
-  RUNG_OP("reduce");
+  RUNG_OP("reduce", other);
   ReduceKind kind = ReduceKind::sum;
   int64_t axis = -1;
   bool keep_dim = false;
   RUNG_FIELDS(RUNG_FIELD(Reduce, kind), RUNG_FIELD(Reduce, axis), RUNG_FIELD(Reduce, keep_dim))
   RUNG_EQUAL(Reduce);
 };
+// The k largest elements of each row, in descending order, equal ones by ascending place, NaN before all numbers.
+// top_k(x: T[...,D]) -> values: T[...,k]; result 1: their places in the row, i64[...,k]
+struct TopK {
+  RUNG_OP("top_k", other);
+  int64_t k = 1;
+  RUNG_FIELDS(RUNG_FIELD(TopK, k))
+  RUNG_EQUAL(TopK);
+};
 // Running sum along an axis, inclusive; i64 for integers and bool, else x's type.
 struct CumSum {
-  RUNG_OP("cumsum");
+  RUNG_OP("cumsum", other);
   int64_t axis = -1;
   RUNG_FIELDS(RUNG_FIELD(CumSum, axis))
   RUNG_EQUAL(CumSum);
@@ -190,33 +211,33 @@ struct CumSum {
 // ---- movement; all but concat and gather are free views where the reader accepts strides
 
 struct Reshape {
-  RUNG_OP("reshape");
+  RUNG_OP("reshape", copy);
   Shape shape;
   RUNG_FIELDS(RUNG_FIELD(Reshape, shape))
   RUNG_EQUAL(Reshape);
 };
 // Result axis i is operand axis permutation[i].
 struct Transpose {
-  RUNG_OP("transpose");
+  RUNG_OP("transpose", copy);
   Dims permutation;
   RUNG_FIELDS(RUNG_FIELD(Transpose, permutation))
   RUNG_EQUAL(Transpose);
 };
 // Elements begin, begin+step, ... below end.
 struct Slice {
-  RUNG_OP("slice");
+  RUNG_OP("slice", copy);
   int64_t axis = 0, begin = 0, end = 0, step = 1;
   RUNG_FIELDS(RUNG_FIELD(Slice, axis), RUNG_FIELD(Slice, begin), RUNG_FIELD(Slice, end), RUNG_FIELD(Slice, step))
   RUNG_EQUAL(Slice);
 };
 struct Concat {
-  RUNG_OP("concat");
+  RUNG_OP("concat", copy);
   int64_t axis = 0;
   RUNG_FIELDS(RUNG_FIELD(Concat, axis))
   RUNG_EQUAL(Concat);
 };
 struct Broadcast {
-  RUNG_OP("broadcast");
+  RUNG_OP("broadcast", copy);
   Shape shape;
   RUNG_FIELDS(RUNG_FIELD(Broadcast, shape))
   RUNG_EQUAL(Broadcast);
@@ -224,7 +245,7 @@ struct Broadcast {
 // gather(x, indices: i64|i32[I...]) -> x.shape with `axis` replaced by I...; an index out of range is an error at run
 // time.
 struct Gather {
-  RUNG_OP("gather");
+  RUNG_OP("gather", copy);
   int64_t axis = 0;
   RUNG_FIELDS(RUNG_FIELD(Gather, axis))
   RUNG_EQUAL(Gather);
@@ -234,27 +255,27 @@ struct Gather {
 
 // rope(x: T[...,D], cos, sin: broadcast to x) -> x*cos + rotate_half(x)*sin, rotate_half(x) = [-x[D/2:], x[:D/2]]
 struct Rope {
-  RUNG_OP("rope");
+  RUNG_OP("rope", elementwise);
   RUNG_FIELDS()
   RUNG_EQUAL(Rope);
 };
 // gated_mul(gate, up) -> activation(gate) * up
 struct GatedMul {
-  RUNG_OP("gated_mul");
+  RUNG_OP("gated_mul", elementwise);
   Activation activation = Activation::silu;
   RUNG_FIELDS(RUNG_FIELD(GatedMul, activation))
   RUNG_EQUAL(GatedMul);
 };
 // im2col(x: T[B,C,H,W]) -> T[B,(H/patch)*(W/patch),C*patch*patch], patches in row order, channel-major inside.
 struct Im2col {
-  RUNG_OP("im2col");
+  RUNG_OP("im2col", copy);
   int64_t patch = 1;
   RUNG_FIELDS(RUNG_FIELD(Im2col, patch))
   RUNG_EQUAL(Im2col);
 };
 // masked_mean(x: T[B,S,D], mask: f32[B,S]) -> T[B,D]: sum_s(x*mask) / max(sum_s(mask), eps)
 struct MaskedMean {
-  RUNG_OP("masked_mean");
+  RUNG_OP("masked_mean", other);
   float eps = 1e-9f;
   RUNG_FIELDS(RUNG_FIELD(MaskedMean, eps))
   RUNG_EQUAL(MaskedMean);
@@ -263,16 +284,30 @@ struct MaskedMean {
 // each instruction adds one; the last is the result. Values are held in f32 between instructions, bool as 0 or 1. Text:
 // pointwise(a, b, program="r2=mul(r0,r1);r3=tanh(r2)").
 struct Pointwise {
-  RUNG_OP("pointwise");
+  RUNG_OP("pointwise", elementwise);
   std::string program;
   DType out = DType::f32;
   RUNG_FIELDS(RUNG_FIELD(Pointwise, program), RUNG_FIELD(Pointwise, out))
   RUNG_EQUAL(Pointwise);
 };
 
-using Op = std::variant<Input, Constant, Unary, Binary, Cast, Select, MatMul, Linear, Conv2d, Attention, Softmax,
-                        LayerNorm, RmsNorm, L2Normalize, Reduce, CumSum, Reshape, Transpose, Slice, Concat, Broadcast,
-                        Gather, Rope, GatedMul, Im2col, MaskedMean, Pointwise>;
+// THE list of ops: the variant, the type rules, the semantics and the evaluator follow it.
+// clang-format off
+#define RUNG_EACH_OP(X)                                                                      \
+  X(Input) X(Constant) X(NthResult)                                                          \
+  X(Unary) X(Binary) X(Cast) X(Select) X(Rope) X(GatedMul) X(Pointwise)                      \
+  X(MatMul) X(Linear) X(Conv2d) X(Attention) X(Im2col)                                       \
+  X(Softmax) X(LayerNorm) X(RmsNorm) X(L2Normalize) X(Reduce) X(TopK) X(CumSum) X(MaskedMean) \
+  X(Reshape) X(Transpose) X(Slice) X(Concat) X(Broadcast) X(Gather)
+// clang-format on
+
+template <class, class... Ops>
+struct VariantAfter {
+  using Type = std::variant<Ops...>;
+};
+#define RUNG_NEXT_OP(Struct) , Struct
+using Op = VariantAfter<void RUNG_EACH_OP(RUNG_NEXT_OP)>::Type;
+#undef RUNG_NEXT_OP
 
 // The op's word in text, logs and tables: "linear"; for unary and binary ops the kind: "add".
 std::string_view name_of(const Op& op);
@@ -288,8 +323,18 @@ std::optional<ReduceKind> reduce_named(std::string_view name);
 // "axis=1, eps=1e-06", fields that differ from the default only; parses back (ir/text).
 std::string fields_to_string(const Op& op);
 
-// The result's type, or an error naming the op, what it got and what it wanted. Input and Constant have no rule.
+Category category_of(const Op& op);
+
+// The first result's type, or an error naming the op, what it got and what it wanted. Input, Constant and NthResult
+// have no rule: see Graph::infer().
 Result<Type> infer_type(const Op& op, std::span<const Type> operands);
+// The types of all results, `first` among them, which infer_type() gave.
+std::vector<Type> result_types(const Op& op, std::span<const Type> operands, const Type& first);
+
+// The field by which some ops say their result's float type; null for the others, whose operands' type it is.
+DType* result_dtype(Op& op);
+// The field that names an axis; null for ops without one.
+int64_t* axis_field(Op& op);
 
 // Views change only how the same elements are addressed.
 bool is_view(const Op& op);         // reshape, transpose, slice, broadcast

@@ -82,6 +82,29 @@ std::string fields_to_string(const Op& op) {
   return text;
 }
 
+Category category_of(const Op& op) {
+  return std::visit([](const auto& s) { return s.kCategory; }, op);
+}
+
+DType* result_dtype(Op& op) {
+  return std::visit(
+      [](auto& s) -> DType* {
+        if constexpr (requires { s.out; }) return &s.out;
+        if constexpr (requires { s.to; }) return &s.to;
+        return nullptr;
+      },
+      op);
+}
+
+int64_t* axis_field(Op& op) {
+  return std::visit(
+      [](auto& s) -> int64_t* {
+        if constexpr (requires { s.axis; }) return &s.axis;
+        return nullptr;
+      },
+      op);
+}
+
 bool is_view(const Op& op) { return as<Reshape>(op) || as<Transpose>(op) || as<Slice>(op) || as<Broadcast>(op); }
 bool is_elementwise(const Op& op) { return as<Unary>(op) || as<Binary>(op) || as<Cast>(op) || as<Select>(op); }
 

@@ -30,9 +30,7 @@ Status check_type(const Graph& graph, NodeId id) {
     return {};
   }
   if (graph.as<Input>(id)) return {};
-  std::vector<Type> types;
-  for (NodeId operand : node.operands) types.push_back(graph.type(operand));
-  auto type = infer_type(node.op, types);
+  auto type = graph.infer(node.op, node.operands);
   if (!type) return fail("{}: {}", describe(graph, id), type.error().message);
   if (!(*type == node.type)) return fail("{} is {} but its op gives {}", describe(graph, id), node.type, *type);
   return {};

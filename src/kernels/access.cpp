@@ -65,6 +65,7 @@ Result<Access> result_access(const Kernel& kernel, const Problem& problem) {
   RUNG_TRY(Access access, dense_access(result));
   if (!result.contiguous()) return fail("its result is not a dense {}", Type{result.dtype, result.shape});
   RUNG_CHECK(check_counts(kernel, result, true));
+  access.bytes = results_of(problem).back().end();
   return access;
 }
 

@@ -1,5 +1,5 @@
 // What a kernel row reads and writes, told from the problem alone. Every row keeps to it: of an operand it reads the
-// elements that the strides reach, or what its pack() made of a constant; it writes the dense result, and of scratch
+// elements that the strides reach, or what its pack() made of a constant; it writes the dense results, and of scratch
 // what scratch_bytes() says. A checker compares that with the memory there is.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -24,7 +24,7 @@ struct Access {
 Result<Access> dense_access(const Operand& operand);
 // The same for operand `i` of a problem that the row supports, packed where the row packs it.
 Result<Access> operand_access(const Kernel& kernel, const Problem& problem, size_t i);
-// Errors: a result that is not dense, or of more elements than the row counts.
+// All results together. Errors: a result that is not dense, or of more elements than the row counts.
 Result<Access> result_access(const Kernel& kernel, const Problem& problem);
 // 0: the row wants no scratch.
 uint64_t scratch_access(const Kernel& kernel, const Problem& problem);

@@ -19,9 +19,6 @@ namespace gpu {
 struct Call;
 }
 
-// Bytes: where results and scratch begin, as GPU libraries want it; more than vectors need.
-inline constexpr uint64_t kBufferAlignment = 256;
-
 // A parameter that the tuner may set, and the values worth trying; the first is the default.
 struct Tunable {
   std::string_view name;

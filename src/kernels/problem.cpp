@@ -49,6 +49,21 @@ std::string_view op_family(const Op& op) {
   return std::visit([](const auto& o) { return std::decay_t<decltype(o)>::kName; }, op);
 }
 
+std::vector<ResultPlace> place_results(const std::vector<Type>& types) {
+  std::vector<ResultPlace> places;
+  for (const Type& type : types) {
+    const uint64_t end = places.empty() ? 0 : places.back().end();
+    places.push_back({type, (end + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment});
+  }
+  return places;
+}
+
+std::vector<ResultPlace> results_of(const Problem& problem) {
+  std::vector<Type> operands;
+  for (const Operand& input : problem.inputs) operands.push_back({input.dtype, input.shape});
+  return place_results(result_types(problem.op, operands, {problem.output.dtype, problem.output.shape}));
+}
+
 Fault fault_of(const Problem& problem) {
   if (rung::as<Gather>(problem.op)) return Fault::index_out_of_range;
   const auto* binary = rung::as<Binary>(problem.op);

@@ -11,6 +11,9 @@
 
 namespace rung {
 
+// Bytes: where results and scratch begin, as GPU libraries want it; more than vectors need.
+inline constexpr uint64_t kBufferAlignment = 256;
+
 // An operand as the kernel finds it. Views arrive as strides: a kernel that wants them dense says so in supports().
 struct Operand {
   DType dtype = DType::f32;
@@ -29,7 +32,7 @@ struct Operand {
 struct Problem {
   Op op;
   std::vector<Operand> inputs;
-  Operand output;   // always contiguous
+  Operand output;   // the first result; always contiguous
   int threads = 1;  // of the team; 0 on a GPU
   std::map<std::string, int64_t, std::less<>> params;
   int64_t param(std::string_view name, int64_t fallback) const {
@@ -41,6 +44,16 @@ struct Problem {
     return std::get<T>(op);
   }
 };
+
+// A result in the memory that a call gets for all of them: dense, `offset` bytes from its beginning.
+struct ResultPlace {
+  Type type;
+  uint64_t offset = 0;
+  uint64_t end() const { return offset + type.bytes(); }
+};
+// One after another in the order of the op's results, each at a multiple of kBufferAlignment.
+std::vector<ResultPlace> place_results(const std::vector<Type>& types);
+std::vector<ResultPlace> results_of(const Problem& problem);
 
 // The fault that values of its operands can cause: of a gather's indices, or of an integer divisor. Fault::none: none
 // can.

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "measure/category.hpp"
+#include "ir/category.hpp"
 #include "measure/device_load.hpp"
 #include "measure/interval.hpp"
 #include "tune/candidate_result.hpp"

@@ -42,28 +42,6 @@ bool all_f32(const Graph& graph) {
   return true;
 }
 
-// Terms of the sums that one element of the node's result takes.
-int64_t reduction_length(const Graph& graph, const Node& node) {
-  auto axis_of = [&](int64_t axis) {
-    const Shape& x = graph.shape(node.operands[0]);
-    return x[static_cast<int>(axis < 0 ? axis + x.rank() : axis)];
-  };
-  if (as<Linear>(node.op) || as<MatMul>(node.op) || as<LayerNorm>(node.op) || as<RmsNorm>(node.op) ||
-      as<L2Normalize>(node.op))
-    return axis_of(-1);
-  if (as<Conv2d>(node.op)) return graph.shape(node.operands[1]).product() / graph.shape(node.operands[1])[0];
-  if (const auto* op = as<Softmax>(node.op)) return axis_of(op->axis);
-  if (const auto* op = as<Reduce>(node.op)) return axis_of(op->axis);
-  if (const auto* op = as<CumSum>(node.op)) return axis_of(op->axis);
-  if (as<MaskedMean>(node.op)) return axis_of(1);
-  const auto* attention = as<Attention>(node.op);
-  if (!attention) return 0;
-  int64_t length = axis_of(-1);  // q k', then the keys
-  for (size_t i = attention->has_mask ? 2 : 1; i < node.operands.size(); i += 2)
-    length += graph.shape(node.operands[i])[1];
-  return length;
-}
-
 Recipe unfused(int threads, DType precision) {
   Recipe recipe{.threads = threads};
   if (precision != DType::f32) recipe.rungs.insert("precision"), recipe.precision = precision;
@@ -257,7 +235,8 @@ int64_t longest_reduction_path(const Graph& graph) {
     const Node& node = graph[id];
     int64_t before = 0;
     for (NodeId operand : node.operands) before = std::max(before, path[operand]);
-    path[id] = before + reduction_length(graph, node);
+    const Semantics semantics = semantics_of(graph, id);
+    path[id] = before + (is_float(semantics.accumulator) ? semantics.terms : 0);  // integers are exact
     longest = std::max(longest, path[id]);
   }
   return longest;

@@ -1,84 +1,31 @@
-// Flops and bytes of every op.
+// Work and traffic of an op, from its semantics.
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/cost.hpp"
 
 #include <algorithm>
+#include <numeric>
 
-#include "ir/norm_row.hpp"
-#include "ir/pointwise.hpp"
+#include "ir/semantics.hpp"
 
 namespace rung {
 namespace {
 
-using Types = std::span<const Type>;
-double count(const Type& type) { return static_cast<double>(type.elements()); }
-double dim(int64_t n) { return static_cast<double>(n); }
+bool is_free(const Op& op) { return is_view(op) || as<Input>(op) || as<Constant>(op) || as<NthResult>(op); }
 
-// One overload per op whose flops are not one per element of the result.
-template <class T>
-double flops(const T&, Types, const Type& result) {
-  return count(result);
-}
-double flops(const Cast&, Types, const Type&) { return 0; }
-double flops(const Select&, Types, const Type&) { return 0; }
-double flops(const MatMul&, Types operands, const Type& result) {
-  return 2 * count(result) * dim(operands[0].shape.back());
-}
-double flops(const Linear& op, Types operands, const Type& result) {
-  const Shape& w = operands[1].shape;
-  const auto operand = [&](int at) { return count(operands[static_cast<size_t>(at)]); };
-  double columns = count(result) * (op.feeds_norm ? dim(w[0]) / dim(norm_row(w[0])) : 1);  // all of them
-  double products = columns * (op.gated ? 2 : 1);
-  double rotated = op.rotated_heads > 0 ? operand(op.cos_at()) * dim(op.rotated_heads) : 0;
-  double squares = op.normed ? operand(op.squares_at()) : 0;
-  return products * (2 * dim(w[1]) + op.has_bias + op.normed) +
-         columns * ((op.activation != Activation::none) + op.gated + op.has_residual + op.split_residual +
-                    4 * op.feeds_norm) +
-         3 * rotated + squares;
-}
-double flops(const Conv2d&, Types operands, const Type& result) {
-  const Shape& w = operands[1].shape;
-  return count(result) * (2 * dim(w[1] * w[2] * w[3]) + 1);
-}
-double flops(const Attention& op, Types operands, const Type&) {
-  const Shape& q = operands[0].shape;
-  double keys = 0;
-  for (size_t i = op.has_mask ? 2 : 1; i < operands.size(); i += 2) keys += dim(operands[i].shape[1]);
-  return 4 * dim(q[0] * q[2] * q[1] * q[3]) * keys;
-}
-double flops(const Softmax&, Types, const Type& result) { return 4 * count(result); }  // max, subtract, exp, divide
-double flops(const LayerNorm& op, Types, const Type& result) { return (7 + op.has_residual) * count(result); }
-double flops(const RmsNorm&, Types, const Type& result) { return 4 * count(result); }
-double flops(const L2Normalize&, Types, const Type& result) { return 3 * count(result); }
-double flops(const Reduce&, Types operands, const Type&) { return count(operands[0]); }
-double flops(const MaskedMean&, Types operands, const Type&) { return 2 * count(operands[0]); }
-double flops(const Rope&, Types, const Type& result) { return 3 * count(result); }
-double flops(const GatedMul& op, Types, const Type& result) {
-  return (1 + (op.activation != Activation::none)) * count(result);
-}
-double flops(const Pointwise& op, Types operands, const Type& result) {
-  auto program = parse_pointwise(op.program, operands.size());
-  return program ? static_cast<double>(program->instructions.size()) * count(result) : 0;
-}
-double flops(const Concat&, Types, const Type&) { return 0; }
-double flops(const Gather&, Types, const Type&) { return 0; }
-double flops(const Im2col&, Types, const Type&) { return 0; }
-
-bool is_free(const Op& op) { return is_view(op) || as<Input>(op) || as<Constant>(op); }
-
-double bytes_read(const Op& op, Types operands, const Type& result) {
-  if (as<Gather>(op)) return static_cast<double>(std::min(operands[0].bytes(), result.bytes()) + operands[1].bytes());
-  double bytes = 0;
-  for (const Type& operand : operands) bytes += static_cast<double>(operand.bytes());
-  return bytes;
+size_t bytes_of(const std::vector<Type>& types) {
+  return std::accumulate(types.begin(), types.end(), size_t{0},
+                         [](size_t sum, const Type& t) { return sum + t.bytes(); });
 }
 
 }  // namespace
 
-Cost cost_of(const Op& op, Types operands, const Type& result) {
+Cost cost_of(const Op& op, std::span<const Type> operands, const Type& result) {
   if (is_free(op)) return {};
-  return {std::visit([&](const auto& which) { return flops(which, operands, result); }, op),
-          bytes_read(op, operands, result) + static_cast<double>(result.bytes())};
+  const Semantics semantics = semantics_of(op, operands, result);
+  size_t bytes = bytes_of(result_types(op, operands, result));
+  for (size_t i = 0; i < operands.size(); ++i)
+    bytes += semantics.operands[i].picked ? std::min(operands[i].bytes(), result.bytes()) : operands[i].bytes();
+  return {semantics.flops, static_cast<double>(bytes)};
 }
 
 Cost cost_of(const Graph& graph, NodeId id) {
@@ -100,15 +47,6 @@ double floor_seconds(const Cost& cost, double peak_flops, double peak_bytes_per_
   double computing = peak_flops > 0 ? cost.flops / peak_flops : 0;
   double moving = peak_bytes_per_second > 0 ? cost.bytes / peak_bytes_per_second : 0;
   return std::max(computing, moving);
-}
-
-Category category_of(const Op& op) {
-  if (as<MatMul>(op) || as<Linear>(op) || as<Conv2d>(op)) return Category::gemm;
-  if (as<Attention>(op)) return Category::attention;
-  if (as<Softmax>(op) || as<LayerNorm>(op) || as<RmsNorm>(op) || as<L2Normalize>(op)) return Category::normalisation;
-  if (is_elementwise(op) || as<Rope>(op) || as<GatedMul>(op) || as<Pointwise>(op)) return Category::elementwise;
-  if (is_view(op) || as<Concat>(op) || as<Gather>(op) || as<Im2col>(op)) return Category::copy;
-  return Category::other;
 }
 
 }  // namespace rung

@@ -2,12 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "ir/graph.hpp"
-#include "measure/category.hpp"
 
 namespace rung {
 
-// A multiply-add is two flops, every other function of one element one. Bytes: each distinct operand read once and the
-// result written once; of a gathered table only what is picked. Sources and views cost nothing.
+// Flops: ir/semantics.hpp. Bytes: each distinct operand read once and the results written once; of a gathered table
+// only what is picked. Sources and views cost nothing.
 struct Cost {
   double flops = 0, bytes = 0;
 };
@@ -19,7 +18,5 @@ Cost cost_of(const Graph& graph, NodeId node);
 
 // The longer of computing and moving; a peak that is not positive is unknown and sets no floor.
 double floor_seconds(const Cost& cost, double peak_flops, double peak_bytes_per_second);
-
-Category category_of(const Op& op);
 
 }  // namespace rung

@@ -48,8 +48,7 @@ class Towers {
     if (kind == Kind::inner && !plan_operands(lanes)) return false;
     lanes_[lanes[0]] = {kind, lanes};
     order_.push_back(lanes[0]);
-    const Op& op = graph_[lanes[0]].op;
-    work_ += kind == Kind::inner && (as<Linear>(op) || as<MatMul>(op) || as<Conv2d>(op) || as<Attention>(op));
+    work_ += kind == Kind::inner && semantics_of(graph_, lanes[0]).has(OperandRole::product);
     return true;
   }
 
@@ -64,70 +63,38 @@ class Towers {
     return keeps_batch(lanes[0]);
   }
 
+  // Its leading dimension is a batch that comes from an operand's.
   bool keeps_batch(NodeId id) const {
-    const Op& op = graph_[id].op;
-    int rank = graph_.shape(id).rank();
-    auto leads = [&](size_t i) {
-      return graph_.shape(graph_[id].operands[i]).rank() >= 1 && graph_.shape(graph_[id].operands[i])[0] == 1;
-    };
-    if (const auto* r = as<Reshape>(op)) return r->shape.rank() >= 1 && r->shape[0] == 1 && leads(0);
-    if (const auto* b = as<Broadcast>(op)) return graph_.shape(graph_[id].operands[0]).rank() == b->shape.rank();
-    if (const auto* t = as<Transpose>(op)) return t->permutation[0] == 0;
-    if (const auto* s = as<Slice>(op)) return axis_in(graph_, id, s->axis) != 0;
-    if (const auto* c = as<Concat>(op)) return axis_in(graph_, id, c->axis) != 0;
-    if (const auto* s = as<Softmax>(op)) return axis_in(graph_, id, s->axis) != 0;
-    if (const auto* r = as<Reduce>(op)) return axis_in(graph_, graph_[id].operands[0], r->axis) != 0;
-    if (as<MatMul>(op)) return rank >= 3;
-    if (as<Linear>(op) || as<LayerNorm>(op) || as<RmsNorm>(op) || as<L2Normalize>(op)) return rank >= 2;
-    return is_elementwise(op) || as<Conv2d>(op) || as<Im2col>(op) || as<Attention>(op) || as<Rope>(op) ||
-           as<GatedMul>(op) || as<Pointwise>(op);
-  }
-
-  static bool varies_by_row(const Linear& op, size_t i) {
-    int at = static_cast<int>(i);
-    return at == op.residual_at() || at == op.cos_at() || at == op.sin_at() || at == op.squares_at();
-  }
-
-  // Which operands broadcast over a batch, so that all lanes can share one; the others must differ by lane.
-  bool may_share(NodeId id, size_t i) const {
-    const Op& op = graph_[id].op;
-    const Shape &operand = graph_.shape(graph_[id].operands[i]), &result = graph_.shape(id);
-    if (is_elementwise(op) || as<MatMul>(op) || as<Pointwise>(op))
-      return operand.rank() < result.rank() || operand[0] == 1;
-    const auto* linear = as<Linear>(op);
-    if (linear && varies_by_row(*linear, i)) return false;
-    const auto* attention = as<Attention>(op);
-    if (attention) return attention->has_mask && i == 1;
-    const auto* norm = as<LayerNorm>(op);
-    if (norm && norm->has_residual && i == 1) return false;
-    return i > 0 && !as<Concat>(op) && !as<GatedMul>(op);
+    if (graph_.shape(id).rank() < 1) return false;
+    const Semantics semantics = semantics_of(graph_, id);
+    return semantics.is_free(0) && std::any_of(semantics.operands.begin(), semantics.operands.end(), may_vary);
   }
 
   // Something must differ by lane: the others' results are of one lane's size.
   bool plan_operands(const Lanes& lanes) {
+    const Semantics semantics = semantics_of(graph_, lanes[0]);
     bool varies = false;
     for (size_t i = 0; i < graph_[lanes[0]].operands.size(); ++i) {
       Lanes operands;
       for (NodeId id : lanes) operands.push_back(graph_[id].operands[i]);
       if (!plan(operands)) return false;
       const Place& place = lanes_.at(operands[0]);
-      if (place.kind == Kind::shared ? !may_share(lanes[0], i) : !may_vary(lanes[0], i)) return false;
+      const OperandUse& use = semantics.operands[i];
+      if (place.kind == Kind::shared ? !may_share(use) : !may_vary(use)) return false;
       varies = varies || place.kind != Kind::shared;
     }
     return varies;
   }
 
-  // Weights, biases and the like cannot differ by lane, and a lower-rank operand's leading dimension is no batch.
-  bool may_vary(NodeId id, size_t i) const {
-    const Op& op = graph_[id].op;
-    const Shape& operand = graph_.shape(graph_[id].operands[i]);
-    const auto* linear = as<Linear>(op);
-    if (linear) return i == 0 || varies_by_row(*linear, i);
-    const auto* norm = as<LayerNorm>(op);
-    if (norm) return i == 0 || (norm->has_residual && i == 1);
-    if (as<RmsNorm>(op) || as<Conv2d>(op)) return i == 0;
-    if (as<Reshape>(op) || as<Reduce>(op)) return true;
-    return operand.rank() == graph_.shape(id).rank() || as<Im2col>(op);
+  static bool leads_to_batch(const AxisRead& read) { return read.leads_to(0); }
+  // One operand can serve all lanes if nothing of it belongs to a lane, or it broadcasts.
+  static bool may_share(const OperandUse& use) {
+    return use.broadcasts || std::none_of(use.axes.begin(), use.axes.end(), leads_to_batch);
+  }
+  // Lanes' operands can stand behind one another where their leading dimension is the batch.
+  static bool may_vary(const OperandUse& use) {
+    return !use.axes.empty() && use.axes[0].leads_to(0) &&
+           std::none_of(use.axes.begin() + 1, use.axes.end(), leads_to_batch);
   }
 
   // Nothing outside reads a value inside: no work would be saved, but done twice.

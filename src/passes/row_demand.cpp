@@ -9,25 +9,9 @@ namespace {
 
 constexpr float kNoWeight = -1e37f;  // exp() of a score this much below another is exactly zero in f32 and f64
 
-// The axis of `from` that holds the same rows as axis `axis` of `to`, for a reshape between them; -1 if there is none.
-int same_axis(const Shape& to, int axis, const Shape& from) {
-  int64_t before = 1;
-  for (int i = 0; i < axis; ++i) before *= to[i];
-  int64_t product = 1;
-  for (int i = 0; i < from.rank(); ++i) {
-    if (product == before && from[i] == to[axis] && to[axis] > 1) return i;
-    product *= from[i];
-  }
-  return -1;
-}
-
 NodeId skip_casts(const Graph& graph, NodeId id) {
   while (graph.as<Cast>(id) && graph.single_use(id)) id = graph[id].operands[0];
   return id;
-}
-
-bool is_broadcasting(const Op& op) {
-  return is_elementwise(op) || as<Broadcast>(op) || as<Rope>(op) || as<GatedMul>(op) || as<Pointwise>(op);
 }
 
 }  // namespace
@@ -64,122 +48,62 @@ void RowDemand::want(NodeId id, const Demand& demand) {
     (*wanted_[id])[axis] = sets.unite((*wanted_[id])[axis], demand[axis], shape[axis]);
 }
 
-// Widens a demand to whole axes where the op mixes rows.
+// Widens a demand to whole axes where the op cannot work on part of them.
 Demand RowDemand::limited(NodeId id, Demand demand) {
-  const Op& op = graph_[id].op;
-  int rank = graph_.shape(id).rank();
-  auto only = [&](auto allows) {
-    for (int axis = 0; axis < rank; ++axis)
-      if (!allows(axis)) demand[axis] = kAllRows;
-    return demand;
-  };
-  if (const auto* softmax = as<Softmax>(op)) {
-    int mixed = axis_in(graph_, id, softmax->axis);
-    bool unweighted = mixed == rank - 1 && rank >= 2 && demand[mixed] == live_keys(id, demand[rank - 2]);
-    return only([&](int axis) { return axis != mixed || unweighted; });
-  }
-  if (const auto* cumsum = as<CumSum>(op))
-    return only([&](int axis) { return axis != axis_in(graph_, id, cumsum->axis); });
-  if (as<Linear>(op) || as<LayerNorm>(op) || as<RmsNorm>(op) || as<L2Normalize>(op) || as<Rope>(op))
-    return only([&](int axis) { return axis != rank - 1; });
-  if (as<Conv2d>(op) || as<Im2col>(op)) return only([](int axis) { return axis == 0; });
-  if (as<Attention>(op)) return only([](int axis) { return axis == 1; });
-  if (as<Reshape>(op))
-    return only([&](int axis) { return same_axis(graph_.shape(id), axis, graph_.shape(graph_[id].operands[0])) >= 0; });
-  bool passes = is_broadcasting(op) || as<MatMul>(op) || as<Transpose>(op) || as<Slice>(op) || as<Concat>(op) ||
-                as<Gather>(op) || as<Reduce>(op);
-  return only([&](int) { return passes; });
+  if (demand.is_all() || is_selection(id)) return demand;
+  const Semantics semantics = semantics_of(graph_, id);
+  for (int axis = 0; axis < graph_.shape(id).rank(); ++axis)
+    if (!semantics.is_free(axis) && !is_of_live_keys(id, axis, demand)) demand[axis] = kAllRows;
+  return demand;
 }
 
-// Axes align at the back; an operand's axis of one row serves all.
-Demand RowDemand::broadcast_read(NodeId id, const Demand& demand, NodeId operand) const {
-  const Shape &shape = graph_.shape(operand), &result = graph_.shape(id);
+// What is read of one axis of `size`; nothing: no row of it.
+std::optional<RowSet> RowDemand::read_axis(const AxisRead& read, int64_t size, RowSet wanted) {
+  if (read.kind == AxisRead::Kind::same) return wanted;
+  if (read.kind != AxisRead::Kind::joined || wanted == kAllRows) return kAllRows;
+  std::vector<int64_t> rows;
+  for (int64_t row : sets.rows(wanted))
+    if (row >= read.begin && row < read.begin + size) rows.push_back(row - read.begin);
+  if (rows.empty()) return std::nullopt;
+  return sets.intern(std::move(rows), size);
+}
+
+std::optional<Demand> RowDemand::read_operand(NodeId id, const OperandUse& use, NodeId operand) {
+  const Shape& shape = graph_.shape(operand);
   Demand read;
   for (int axis = 0; axis < shape.rank(); ++axis) {
-    int aligned = axis + result.rank() - shape.rank();
-    if (shape[axis] == result[aligned]) read[axis] = demand[aligned];
+    const AxisRead& from = use.axes[static_cast<size_t>(axis)];
+    const auto rows = read_axis(from, shape[axis], from.leads_to(from.axis) ? (*computed_[id])[from.axis] : kAllRows);
+    if (!rows) return std::nullopt;
+    read[axis] = *rows;
   }
   return read;
 }
 
 RowDemand::Reads RowDemand::reads(NodeId id) {
-  const Op& op = graph_[id].op;
   const std::vector<NodeId>& operands = graph_[id].operands;
-  const Demand& demand = *computed_[id];
-  Reads reads(operands.size(), Demand{});
-  int rank = graph_.shape(id).rank();
-  if (is_broadcasting(op)) {
-    for (size_t i = 0; i < operands.size(); ++i) reads[i] = broadcast_read(id, demand, operands[i]);
-  } else if (as<MatMul>(op)) {
-    read_matmul(id, demand, reads);
-  } else if (as<Concat>(op)) {
-    read_concat(id, demand, reads);
-  } else if (is_selection(id)) {
-    read_selection(id, demand, reads);
-  } else if (as<Gather>(op)) {
-    read_gather(id, demand, reads);
-  } else if (as<Attention>(op)) {
-    read_attention(id, demand, reads);
-  } else if (const auto* transpose = as<Transpose>(op)) {
-    for (int axis = 0; axis < rank; ++axis) (*reads[0])[static_cast<int>(transpose->permutation[axis])] = demand[axis];
-  } else if (as<Reshape>(op)) {
-    for (int axis = 0; axis < rank; ++axis)
-      if (demand[axis] != kAllRows)
-        (*reads[0])[same_axis(graph_.shape(id), axis, graph_.shape(operands[0]))] = demand[axis];
-  } else if (const auto* reduce = as<Reduce>(op)) {
-    int reduced = axis_in(graph_, operands[0], reduce->axis);
-    for (int axis = 0; axis < graph_.shape(operands[0]).rank(); ++axis)
-      if (axis != reduced) (*reads[0])[axis] = demand[axis > reduced && !reduce->keep_dim ? axis - 1 : axis];
-  } else if (!operands
-                  .empty()) {  // rows of x alone: linear, norms, cumsum, conv2d, im2col; softmax, too, see limited()
-    reads[0] = demand;
-    const auto* linear = as<Linear>(op);
-    const auto* norm = as<LayerNorm>(op);
-    if (linear)
-      for (int at : {linear->residual_at(), linear->cos_at(), linear->sin_at(), linear->squares_at()})
-        if (at > 0) reads[static_cast<size_t>(at)] = demand;
-    if (norm && norm->has_residual) reads[1] = demand;
-  }
+  Reads reads;
+  if (is_selection(id)) return read_selection(id);
+  const Semantics semantics = semantics_of(graph_, id);
+  for (size_t i = 0; i < operands.size(); ++i) reads.push_back(read_operand(id, semantics.operands[i], operands[i]));
+  if (graph_.as<Softmax>(id)) reads[0] = computed_[id];  // see is_of_live_keys()
+  if (graph_.as<MatMul>(id)) read_live_keys(id, reads);
   return reads;
 }
 
 // Of keys without weight neither the weights nor the values are read.
-void RowDemand::read_matmul(NodeId id, const Demand& demand, Reads& reads) {
-  int rank = graph_.shape(id).rank();
-  for (size_t i : {size_t{0}, size_t{1}}) {
-    const Shape& shape = graph_.shape(graph_[id].operands[i]);
-    int offset = rank - shape.rank();
-    for (int axis = 0; axis < shape.rank() - 2; ++axis)
-      if (shape[axis] == graph_.shape(id)[axis + offset]) (*reads[i])[axis] = demand[axis + offset];
-    int kept = i == 0 ? shape.rank() - 2 : shape.rank() - 1;
-    (*reads[i])[kept] = demand[kept + offset];
-  }
-  RowSet keys = live_keys(skip_casts(graph_, graph_[id].operands[0]), demand[rank - 2]);
-  (*reads[0])[graph_.shape(graph_[id].operands[0]).rank() - 1] = keys;
-  (*reads[1])[graph_.shape(graph_[id].operands[1]).rank() - 2] = keys;
+void RowDemand::read_live_keys(NodeId id, Reads& reads) {
+  const std::vector<NodeId>& operands = graph_[id].operands;
+  const RowSet queries = (*computed_[id])[graph_.shape(id).rank() - 2];
+  const RowSet keys = live_keys(skip_casts(graph_, operands[0]), queries);
+  (*reads[0])[graph_.shape(operands[0]).rank() - 1] = keys;
+  (*reads[1])[graph_.shape(operands[1]).rank() - 2] = keys;
 }
 
-void RowDemand::read_concat(NodeId id, const Demand& demand, Reads& reads) {
-  int joined = axis_in(graph_, id, graph_.as<Concat>(id)->axis);
-  int64_t begin = 0;
-  for (size_t i = 0; i < reads.size(); ++i) {
-    reads[i] = demand;
-    int64_t size = graph_.shape(graph_[id].operands[i])[joined], end = begin + size;
-    if (demand[joined] != kAllRows) {
-      std::vector<int64_t> part;
-      for (int64_t row : sets.rows(demand[joined]))
-        if (row >= begin && row < end) part.push_back(row - begin);
-      if (part.empty())
-        reads[i].reset();
-      else
-        (*reads[i])[joined] = sets.intern(std::move(part), size);
-    }
-    begin = end;
-  }
-}
-
-void RowDemand::read_selection(NodeId id, const Demand& demand, Reads& reads) {
+RowDemand::Reads RowDemand::read_selection(NodeId id) {
+  Reads reads(graph_[id].operands.size(), Demand{});
   NodeId x = graph_[id].operands[0];
+  const Demand& demand = *computed_[id];
   reads[0] = demand;
   const auto* slice = graph_.as<Slice>(id);
   int axis = axis_in(graph_, x, slice ? slice->axis : graph_.as<Gather>(id)->axis);
@@ -187,22 +111,14 @@ void RowDemand::read_selection(NodeId id, const Demand& demand, Reads& reads) {
   for (int64_t row : sets.rows(demand[axis], graph_.shape(id)[axis]))
     rows.push_back(slice ? slice->begin + row * slice->step : selections_.at(id)[static_cast<size_t>(row)]);
   (*reads[0])[axis] = sets.intern(std::move(rows), graph_.shape(x)[axis]);
+  return reads;
 }
 
-// The result's axes are x's, with the indices' in place of the gathered one.
-void RowDemand::read_gather(NodeId id, const Demand& demand, Reads& reads) {
-  NodeId x = graph_[id].operands[0], indices = graph_[id].operands[1];
-  int gathered = axis_in(graph_, x, graph_.as<Gather>(id)->axis), inserted = graph_.shape(indices).rank();
-  for (int axis = 0; axis < graph_.shape(x).rank(); ++axis)
-    if (axis != gathered) (*reads[0])[axis] = demand[axis < gathered ? axis : axis - 1 + inserted];
-  for (int axis = 0; axis < inserted; ++axis) (*reads[1])[axis] = demand[gathered + axis];
-}
-
-void RowDemand::read_attention(NodeId id, const Demand& demand, Reads& reads) {
-  (*reads[0])[1] = demand[1];
-  if (!graph_.as<Attention>(id)->has_mask) return;
-  const Shape& mask = graph_.shape(graph_[id].operands[1]);
-  if (mask.rank() >= 2 && mask.back(1) == graph_.shape(id)[1]) (*reads[1])[mask.rank() - 2] = demand[1];
+// A softmax may leave out the keys that its mask gives no weight: the others' weights stay as they are.
+bool RowDemand::is_of_live_keys(NodeId id, int axis, const Demand& demand) {
+  const auto* softmax = graph_.as<Softmax>(id);
+  return softmax && axis > 0 && axis == graph_.shape(id).rank() - 1 && axis == axis_in(graph_, id, softmax->axis) &&
+         demand[axis] == live_keys(id, demand[axis - 1]);
 }
 
 RowSet RowDemand::live_keys(NodeId weights, RowSet queries) {

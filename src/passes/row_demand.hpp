@@ -43,12 +43,11 @@ class RowDemand {
   using Reads = std::vector<std::optional<Demand>>;
   Demand limited(NodeId id, Demand demand);
   void want(NodeId id, const Demand& demand);
-  Demand broadcast_read(NodeId id, const Demand& demand, NodeId operand) const;
-  void read_matmul(NodeId id, const Demand& demand, Reads& reads);
-  void read_concat(NodeId id, const Demand& demand, Reads& reads);
-  void read_selection(NodeId id, const Demand& demand, Reads& reads);
-  void read_gather(NodeId id, const Demand& demand, Reads& reads);
-  void read_attention(NodeId id, const Demand& demand, Reads& reads);
+  std::optional<RowSet> read_axis(const AxisRead& read, int64_t size, RowSet wanted);
+  std::optional<Demand> read_operand(NodeId id, const OperandUse& use, NodeId operand);
+  Reads read_selection(NodeId id);
+  void read_live_keys(NodeId id, Reads& reads);
+  bool is_of_live_keys(NodeId id, int axis, const Demand& demand);
   // The keys that a softmax gives any weight, when its scores get a constant mask; kAllRows if it cannot be told.
   RowSet live_keys(NodeId weights, RowSet queries);
   RowSet unmasked(NodeId mask, RowSet queries, int64_t keys);

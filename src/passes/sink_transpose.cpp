@@ -26,43 +26,43 @@ NodeId TransposeSinker::sink(NodeId x, const Dims& permutation) {
   return node;
 }
 
+// Cheap enough to be computed again where another reader wants the old layout, and able to work in either: axes of the
+// operands are the result's own, and those that the op mixes stay in place.
+bool TransposeSinker::can_sink_below(NodeId x, const Dims& permutation) const {
+  const Op& op = graph_[x].op;
+  if (!as<Cast>(op) && !as<Rope>(op) && !as<Concat>(op) && !as<Slice>(op) && !as<Gather>(op)) return false;
+  const Semantics semantics = semantics_of(graph_, x);
+  for (size_t i = 0; i < semantics.operands.size(); ++i) {
+    const OperandUse& use = semantics.operands[i];
+    if (use.role == OperandRole::index && use.axes.size() != 1) return false;
+    for (const AxisRead& read : use.axes)
+      if (read.kind == AxisRead::Kind::whole && read.axes > 0 && permutation[read.axis] != read.axis) return false;
+  }
+  return true;
+}
+
 NodeId TransposeSinker::build(NodeId x, const Dims& permutation) {
-  const Op op = graph_[x].op;
+  Op op = graph_[x].op;
   const std::vector<NodeId> operands = graph_[x].operands;
   if (const auto* inner = as<Transpose>(op)) return sink(operands[0], compose(inner->permutation, permutation));
-  if (as<Cast>(op)) return add_after(x, op, {sink(operands[0], permutation)});
-  if (as<Rope>(op) && permutation.back() == permutation.rank() - 1) return sink_rope(x, permutation);
-  if (const auto* concat = as<Concat>(op)) {
-    std::vector<NodeId> parts;
-    for (NodeId part : operands) parts.push_back(sink(part, permutation));
-    return add_after(x, Concat{moved_axis(permutation, axis_in(graph_, x, concat->axis))}, std::move(parts));
-  }
-  if (const auto* slice = as<Slice>(op)) {
-    Slice moved = *slice;
-    moved.axis = moved_axis(permutation, axis_in(graph_, x, slice->axis));
-    return add_after(x, moved, {sink(operands[0], permutation)});
-  }
-  if (const auto* gather = as<Gather>(op); gather && graph_.shape(operands[1]).rank() == 1)
-    return add_after(x, Gather{moved_axis(permutation, axis_in(graph_, x, gather->axis))},
-                     {sink(operands[0], permutation), operands[1]});
-  return add_after(x, Transpose{permutation}, {x});
+  if (!can_sink_below(x, permutation)) return add_after(x, Transpose{permutation}, {x});
+  if (int64_t* axis = axis_field(op)) *axis = moved_axis(permutation, axis_in(graph_, x, *axis));
+  const Semantics semantics = semantics_of(graph_, x);
+  std::vector<NodeId> moved;
+  for (size_t i = 0; i < operands.size(); ++i)
+    moved.push_back(semantics.operands[i].role == OperandRole::index ? operands[i]
+                                                                     : sink_operand(operands[i], permutation));
+  return add_after(x, std::move(op), std::move(moved));
 }
 
-NodeId TransposeSinker::sink_rope(NodeId x, const Dims& permutation) {
-  const std::vector<NodeId> operands = graph_[x].operands;
-  return add_after(
-      x, Rope{},
-      {sink(operands[0], permutation), sink_table(operands[1], permutation), sink_table(operands[2], permutation)});
-}
-
-// cos or sin, whose rank may be lower than x's: leading dimensions of 1 are implied.
-NodeId TransposeSinker::sink_table(NodeId table, const Dims& permutation) {
-  Shape shape = graph_.shape(table);
-  if (shape.rank() == permutation.rank()) return sink(table, permutation);
+// Its rank may be lower than the result's: leading dimensions of 1 are implied.
+NodeId TransposeSinker::sink_operand(NodeId operand, const Dims& permutation) {
+  Shape shape = graph_.shape(operand);
+  if (shape.rank() == permutation.rank()) return sink(operand, permutation);
   while (shape.rank() < permutation.rank()) shape.insert(0, 1);
-  auto key = std::make_pair(table, std::vector<int64_t>(shape.begin(), shape.end()));
+  auto key = std::make_pair(operand, std::vector<int64_t>(shape.begin(), shape.end()));
   auto [it, is_new] = built_.try_emplace(key, kNoNode);
-  if (is_new) it->second = add_after(table, Reshape{shape}, {table});
+  if (is_new) it->second = add_after(operand, Reshape{shape}, {operand});
   return sink(it->second, permutation);
 }
 

@@ -20,8 +20,8 @@ class TransposeSinker {
 
  private:
   NodeId build(NodeId x, const Dims& permutation);
-  NodeId sink_rope(NodeId x, const Dims& permutation);
-  NodeId sink_table(NodeId table, const Dims& permutation);
+  bool can_sink_below(NodeId x, const Dims& permutation) const;
+  NodeId sink_operand(NodeId operand, const Dims& permutation);
   NodeId add_after(NodeId anchor, Op op, std::vector<NodeId> operands);
 
   Graph& graph_;

@@ -20,30 +20,33 @@ struct Edges {
   bool at_edge(NodeId id) const { return head[id] || tail[id]; }
 };
 
-bool is_statistic(const Op& op) {
-  const auto* reduce = as<Reduce>(op);
-  return as<LayerNorm>(op) || as<RmsNorm>(op) || as<Softmax>(op) || as<Attention>(op) || as<MatMul>(op) ||
-         (reduce && reduce->kind == ReduceKind::mean);
+// Brings its result to a scale of its own, as norms and softmax do, or multiplies two computed values. The length that
+// an embedding is divided by at the end is neither: what leads there is the model's edge.
+bool is_statistic(const Graph& graph, NodeId id) {
+  const Semantics semantics = semantics_of(graph, id);
+  const auto products = std::count_if(semantics.operands.begin(), semantics.operands.end(),
+                                      [](const OperandUse& use) { return use.role == OperandRole::product; });
+  return products > 1 || (semantics.has(OperandRole::statistic) && !graph.as<L2Normalize>(id));
 }
 
 Edges find_edges(const Graph& graph) {
   Edges edges{std::vector<bool>(graph.capacity()), std::vector<bool>(graph.capacity())};
+  std::vector<bool> statistic(graph.capacity());
   bool any = false;
-  for (NodeId id : graph.order()) any = any || is_statistic(graph[id].op);
-  if (!any) return edges;  // no statistic: all would be edge
+  for (NodeId id : graph.order()) any |= statistic[id] = is_statistic(graph, id);
+  if (!any) return edges;  // all would be edge
   for (NodeId id = graph.last(); id != kNoNode; id = graph[id].previous) {
     const auto& users = graph[id].users;
     bool near_output =
         graph.is_output(id) || std::any_of(users.begin(), users.end(), [&](NodeId u) { return edges.tail[u]; });
-    edges.tail[id] = near_output && !is_statistic(graph[id].op);
+    edges.tail[id] = near_output && !statistic[id];
   }
   std::vector<bool> constant = constant_nodes(graph);
   for (NodeId id : graph.order()) {
     const auto& operands = graph[id].operands;
-    edges.head[id] =
-        constant[id] || (!is_statistic(graph[id].op) && std::all_of(operands.begin(), operands.end(), [&](NodeId o) {
-          return edges.head[o] || edges.tail[o];
-        }));
+    edges.head[id] = constant[id] || (!statistic[id] && std::all_of(operands.begin(), operands.end(), [&](NodeId o) {
+                       return edges.head[o] || edges.tail[o];
+                     }));
   }
   return edges;
 }
@@ -123,46 +126,33 @@ class Narrower {
 
   // Operands keep the types that the node was built for, but for those that it accepts in any float type.
   void keep(NodeId id) {
+    const Semantics semantics = semantics_of(graph_, id);
     for (size_t i = 0; i < graph_[id].operands.size(); ++i) {
       NodeId old = graph_[id].operands[i];
-      NodeId wanted = takes_any_float(id, i) ? values_[old] : value(old, graph_.type(old).dtype);
+      NodeId wanted = semantics.operands[i].any_float ? values_[old] : value(old, graph_.type(old).dtype);
       if (wanted != old) graph_.set_operand(id, i, wanted);
     }
-  }
-
-  bool takes_any_float(NodeId id, size_t i) const {
-    const Op& op = graph_[id].op;
-    const auto* linear = as<Linear>(op);
-    return as<LayerNorm>(op) || as<RmsNorm>(op) || as<Cast>(op) ||
-           (linear && static_cast<int>(i) == linear->residual_at());
   }
 
   NodeId rebuild(NodeId id) {
     Op op = graph_[id].op;
     const std::vector<NodeId> old = graph_[id].operands;
+    const Semantics semantics = semantics_of(graph_, id);
     std::vector<NodeId> operands;
-    for (size_t i = 0; i < old.size(); ++i) operands.push_back(value(old[i], operand_dtype(id, i)));
+    for (size_t i = 0; i < old.size(); ++i)
+      operands.push_back(value(old[i], operand_dtype(old[i], semantics.operands[i])));
     if (as<Cast>(op)) return operands[0];
-    if (auto* linear = std::get_if<Linear>(&op)) linear->out = DType::bf16;
-    if (auto* norm = std::get_if<LayerNorm>(&op)) norm->out = DType::bf16;
-    if (auto* norm = std::get_if<RmsNorm>(&op)) norm->out = DType::bf16;
-    if (auto* pointwise = std::get_if<Pointwise>(&op)) pointwise->out = DType::bf16;
+    if (DType* out = result_dtype(op)) *out = DType::bf16;
     Insertion here(graph_, id);
     return graph_.add(std::move(op), std::move(operands), graph_[id].label);
   }
 
-  // Products read bf16; biases, norm weights, rope tables, masks and indices stay as they are.
-  DType operand_dtype(NodeId id, size_t i) const {
-    NodeId old = graph_[id].operands[i];
-    const Op& op = graph_[id].op;
-    DType now = graph_.type(values_[old]).dtype;
-    if (!is_float(now)) return now;
-    const auto* attention = as<Attention>(op);
-    if (attention && attention->has_mask && i == 1) return DType::f32;
-    if (as<Linear>(op)) return i < 2 ? DType::bf16 : now;
-    if (as<LayerNorm>(op) || as<RmsNorm>(op) || as<Pointwise>(op)) return now;
-    if (as<Rope>(op)) return i == 0 ? DType::bf16 : now;
-    return DType::bf16;
+  // Products read bf16, and what is moved or computed element by element is; the others stay as they are.
+  DType operand_dtype(NodeId old, const OperandUse& use) const {
+    const DType now = graph_.type(values_[old]).dtype;
+    if (use.role == OperandRole::mask) return DType::f32;
+    const bool narrows = use.is_product() || (use.role == OperandRole::data && !use.any_float);
+    return narrows && is_float(now) ? DType::bf16 : now;
   }
 
   Graph& graph_;

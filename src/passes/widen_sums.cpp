@@ -10,19 +10,9 @@ namespace {
 
 bool is_narrow(DType dtype) { return dtype == DType::bf16 || dtype == DType::f16; }
 
-// Products run at the speed of their operands' type, so these keep it.
-bool is_product_operand(const Op& op, size_t index) {
-  if (as<Linear>(op)) return index < 2;
-  return as<MatMul>(op) || as<Attention>(op) || as<Conv2d>(op);
-}
-
 // The same op with a result in f32, where the op itself says its type; elsewhere that follows from the operands.
 Op with_wide_result(Op op) {
-  if (auto* linear = std::get_if<Linear>(&op)) linear->out = DType::f32;
-  if (auto* norm = std::get_if<LayerNorm>(&op)) norm->out = DType::f32;
-  if (auto* norm = std::get_if<RmsNorm>(&op)) norm->out = DType::f32;
-  if (auto* pointwise = std::get_if<Pointwise>(&op)) pointwise->out = DType::f32;
-  if (auto* cast = std::get_if<Cast>(&op)) cast->to = DType::f32;
+  if (DType* out = result_dtype(op)) *out = DType::f32;
   return op;
 }
 
@@ -44,10 +34,13 @@ class Widener {
   }
 
  private:
+  // Products run at the speed of their operands' type, so these keep it.
   bool is_read_by_product(NodeId id) const {
-    for (NodeId user : graph_[id].users)
+    for (NodeId user : graph_[id].users) {
+      const Semantics semantics = semantics_of(graph_, user);
       for (size_t i = 0; i < graph_[user].operands.size(); ++i)
-        if (graph_[user].operands[i] == id && is_product_operand(graph_[user].op, i)) return true;
+        if (graph_[user].operands[i] == id && semantics.operands[i].is_product()) return true;
+    }
     return false;
   }
 

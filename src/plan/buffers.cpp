@@ -54,28 +54,28 @@ Status Holdings::check_alive(uint32_t buffer, uint32_t step) const {
   return {};
 }
 
-Status Holdings::take(uint32_t buffer, const Held& held, uint32_t first_step, uint32_t last_step) {
+Status Holdings::take(uint32_t buffer, Held held, uint32_t first_step, uint32_t last_step) {
   RUNG_CHECK(check_alive(buffer, first_step));
   RUNG_CHECK(check_alive(buffer, last_step));
   if (held_[buffer].kind != Held::Kind::nothing) return fail("buffer {} is in use for another value", buffer);
-  if (plan_.buffers[buffer].bytes < held.bytes)
-    return fail("buffer {} has {} bytes, wanted {}", buffer, plan_.buffers[buffer].bytes, held.bytes);
-  held_[buffer] = held;
+  if (const uint64_t wanted = held.values.back().end(); plan_.buffers[buffer].bytes < wanted)
+    return fail("buffer {} has {} bytes, wanted {}", buffer, plan_.buffers[buffer].bytes, wanted);
+  held_[buffer] = std::move(held);
   return {};
 }
 
 Status Holdings::add_input(const PlanInput& input) {
-  RUNG_TRY(Access access, dense_access({input.type.dtype, input.type.shape, contiguous_strides(input.type.shape)}));
-  return take(input.buffer, {Held::Kind::input, input.type.dtype, access.bytes}, 0,
-              static_cast<uint32_t>(plan_.steps.size()));
+  RUNG_CHECK(dense_access({input.type.dtype, input.type.shape, contiguous_strides(input.type.shape)}));
+  return take(input.buffer, {Held::Kind::input, {{input.type}}}, 0, static_cast<uint32_t>(plan_.steps.size()));
 }
 
-Status Holdings::add_result(const PlanOperand& result, uint64_t bytes, uint32_t step) {
-  return take(result.index, {Held::Kind::result, result.view.dtype, bytes}, step, step);
+Status Holdings::add_results(uint32_t buffer, std::vector<ResultPlace> results, uint32_t step) {
+  return take(buffer, {Held::Kind::result, std::move(results)}, step, step);
 }
 
 Status Holdings::add_scratch(uint32_t buffer, uint64_t bytes, uint32_t step) {
-  return take(buffer, {Held::Kind::scratch, DType::u8, bytes}, step, step);
+  const Type type{DType::u8, {static_cast<int64_t>(bytes)}};
+  return take(buffer, {Held::Kind::scratch, {{type}}}, step, step);
 }
 
 Status Holdings::check_read(const PlanOperand& operand, const Access& access, uint32_t step) const {
@@ -83,10 +83,13 @@ Status Holdings::check_read(const PlanOperand& operand, const Access& access, ui
   const Held& held = held_[operand.index];
   if (held.kind != Held::Kind::input && held.kind != Held::Kind::result)
     return fail("buffer {} holds no value yet", operand.index);
-  if (held.dtype != operand.view.dtype)
-    return fail("buffer {} holds {}, and is read as {}", operand.index, held.dtype, operand.view.dtype);
-  if (operand.offset > held.bytes || access.bytes > held.bytes - operand.offset)
-    return fail("an operand reaches past its {} bytes", held.bytes);
+  // The last value that begins no later than the operand.
+  auto value = held.values.begin();
+  while (value + 1 != held.values.end() && value[1].offset <= operand.offset) ++value;
+  if (value->type.dtype != operand.view.dtype)
+    return fail("buffer {} holds {}, and is read as {}", operand.index, value->type.dtype, operand.view.dtype);
+  if (operand.offset > value->end() || access.bytes > value->end() - operand.offset)
+    return fail("an operand reaches past its {} bytes", value->type.bytes());
   if ((plan_.buffers[operand.index].offset + operand.offset) % access.alignment)
     return fail("an operand begins at byte {}, wanted a multiple of {}", operand.offset, access.alignment);
   return {};
@@ -96,9 +99,11 @@ Status Holdings::check_output(const PlanOutput& output) const {
   RUNG_CHECK(check_alive(output.buffer, static_cast<uint32_t>(plan_.steps.size())));
   const Held& held = held_[output.buffer];
   if (held.kind != Held::Kind::result) return fail("buffer {} holds no step's result", output.buffer);
-  RUNG_TRY(Access access, dense_access({output.type.dtype, output.type.shape, contiguous_strides(output.type.shape)}));
-  if (held.dtype != output.type.dtype || held.bytes != access.bytes)
-    return fail("buffer {} holds {} bytes of {}, wanted {}", output.buffer, held.bytes, held.dtype, output.type);
+  RUNG_CHECK(dense_access({output.type.dtype, output.type.shape, contiguous_strides(output.type.shape)}));
+  const Type& first = held.values[0].type;
+  if (held.values.size() != 1 || first.dtype != output.type.dtype || first.bytes() != output.type.bytes())
+    return fail("buffer {} holds {} bytes of {}, wanted {}", output.buffer, held.values.back().end(), first.dtype,
+                output.type);
   return {};
 }
 

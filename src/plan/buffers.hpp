@@ -11,15 +11,15 @@ namespace rung {
 // Every buffer lies in the arena, and no two that are alive at a step share an address.
 Status check_buffers(const Plan& plan);
 
-// A buffer holds one value from the step that writes it on, or is one step's scratch; so nothing is read that was not
-// written, and nothing is written over. Steps are taken in order. Errors name what is wrong, not the step.
+// A buffer holds one op's results from the step that writes it on, or is one step's scratch; so nothing is read that
+// was not written, and nothing is written over. Steps are taken in order. Errors name what is wrong, not the step.
 class Holdings {
  public:
   explicit Holdings(const Plan& plan) : plan_(plan), held_(plan.buffers.size()) {}
 
   // An input is there from the start to the end, as it may be set between any two runs.
   Status add_input(const PlanInput& input);
-  Status add_result(const PlanOperand& result, uint64_t bytes, uint32_t step);
+  Status add_results(uint32_t buffer, std::vector<ResultPlace> results, uint32_t step);
   Status add_scratch(uint32_t buffer, uint64_t bytes, uint32_t step);
   // `access` bytes of the operand, at that step.
   Status check_read(const PlanOperand& operand, const Access& access, uint32_t step) const;
@@ -29,10 +29,9 @@ class Holdings {
  private:
   struct Held {
     enum class Kind { nothing, input, result, scratch } kind = Kind::nothing;
-    DType dtype = DType::u8;
-    uint64_t bytes = 0;
+    std::vector<ResultPlace> values;  // by offset
   };
-  Status take(uint32_t buffer, const Held& held, uint32_t first_step, uint32_t last_step);
+  Status take(uint32_t buffer, Held held, uint32_t first_step, uint32_t last_step);
   Status check_alive(uint32_t buffer, uint32_t step) const;
 
   const Plan& plan_;

@@ -43,16 +43,15 @@ Status check_weight(const Plan& plan, const PlanOperand& operand, const Access& 
 
 // What the step's op says of its types; operands are known to be in range.
 Status check_types(const Step& step) {
-  std::vector<Type> types;
   for (const PlanOperand& input : step.inputs) {
     RUNG_CHECK(dense_access(input.view));
     if (input.view.constant != (input.region == Region::weight))
       return fail("an operand is marked as constant or lies in a weight, wanted both or neither");
-    types.push_back({input.view.dtype, input.view.shape});
   }
+  const std::vector<Type> types = operand_types(step);
   RUNG_TRY(Type type, infer_type(step.op, types));
   const PlanOperand& result = step.output;
-  if (!(type == Type{result.view.dtype, result.view.shape})) return fail("its result is not a dense {}", type);
+  if (!(type == type_of(result))) return fail("its result is not a dense {}", type);
   if (result.region != Region::buffer || result.offset != 0 || result.view.constant)
     return fail("its result is not in a buffer, from the beginning");
   if (double flops = cost_of(step.op, types, type).flops; flops > kMostStepFlops)
@@ -71,7 +70,7 @@ Status check_kernel(const Plan& plan, const Kernel& kernel, const Problem& probl
 Status check_accesses(const Plan& plan, const Kernel& kernel, uint32_t index, Holdings& holdings) {
   const Step& step = plan.steps[index];
   const Problem problem = problem_of(step, plan.recipe.threads);
-  RUNG_TRY(Access result, result_access(kernel, problem));
+  RUNG_CHECK(result_access(kernel, problem));
   RUNG_CHECK(check_kernel(plan, kernel, problem, step));
   for (size_t i = 0; i < step.inputs.size(); ++i) {
     RUNG_TRY(Access access, operand_access(kernel, problem, i));
@@ -79,7 +78,7 @@ Status check_accesses(const Plan& plan, const Kernel& kernel, uint32_t index, Ho
     RUNG_CHECK(input.region == Region::weight ? check_weight(plan, input, access)
                                               : holdings.check_read(input, access, index));
   }
-  RUNG_CHECK(holdings.add_result(step.output, result.bytes, index));
+  RUNG_CHECK(holdings.add_results(step.output.index, results_of(problem), index));
   const uint64_t scratch = scratch_access(kernel, problem);
   if (step.scratch.has_value() != (scratch > 0))
     return fail("got {} scratch, wanted {} bytes", step.scratch ? "some" : "no", scratch);

@@ -34,6 +34,8 @@ class Lowering {
       if (constant_[id]) continue;
       if (const auto* input = graph_.as<Input>(id))
         add_input(id, input->name);
+      else if (const auto* further = graph_.as<NthResult>(id))
+        at_[id] = further_result(id, static_cast<size_t>(further->index));
       else if (is_view(graph_[id].op))
         RUNG_CHECK(lower_view(id));
       else
@@ -66,6 +68,15 @@ class Lowering {
     uint32_t buffer = new_buffer(type.bytes());
     plan_.inputs.push_back({.name = name, .type = type, .buffer = buffer});
     at_[id] = dense_operand(Region::buffer, buffer, type);
+  }
+
+  // Stands behind the op's first result in the same buffer.
+  PlanOperand further_result(NodeId id, size_t index) const {
+    const NodeId first = graph_[id].operands[0];
+    const auto types = result_types(graph_[first].op, graph_.operand_types(first), graph_.type(first));
+    PlanOperand result = dense_operand(Region::buffer, at_[first]->index, graph_.type(id));
+    result.offset = place_results(types)[index].offset;
+    return result;
   }
 
   // How a step reads a node: where it was put, or for a constant its dense form (packing may replace it).
@@ -188,10 +199,8 @@ class Lowering {
               .category = category_of(node.op)};
     for (const auto& input : step.inputs) touch(input);
     if (size_t bytes = kernel.scratch_bytes ? kernel.scratch_bytes(problem) : 0) step.scratch = new_buffer(bytes);
-    step.output = dense_operand(Region::buffer, new_buffer(node.type.bytes()), node.type);
-    std::vector<Type> types;
-    for (const auto& input : step.inputs) types.push_back({input.view.dtype, input.view.shape});
-    Cost cost = cost_of(node.op, types, node.type);
+    step.output = dense_operand(Region::buffer, new_buffer(results_of(problem).back().end()), node.type);
+    const Cost cost = cost_of(node.op, operand_types(step), node.type);
     step.flops = cost.flops;
     step.bytes = cost.bytes;
     plan_.steps.push_back(std::move(step));

@@ -4,6 +4,12 @@
 
 namespace rung {
 
+std::vector<Type> operand_types(const Step& step) {
+  std::vector<Type> types;
+  for (const PlanOperand& input : step.inputs) types.push_back(type_of(input));
+  return types;
+}
+
 Problem problem_of(const Step& step, int threads) {
   Problem problem{.op = step.op, .inputs = {}, .output = step.output.view, .threads = threads, .params = step.params};
   for (const auto& input : step.inputs) problem.inputs.push_back(input.view);

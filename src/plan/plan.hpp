@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/read_bytes.hpp"
+#include "ir/category.hpp"
 #include "ir/tensor.hpp"
 #include "kernels/target.hpp"
-#include "measure/category.hpp"
 #include "measure/stage.hpp"
 #include "plan/recipe.hpp"
 
@@ -45,7 +45,7 @@ struct Step {
   std::string kernel;
   Op op;
   std::vector<PlanOperand> inputs;
-  PlanOperand output;
+  PlanOperand output;  // the first result; results_of() places further ones behind it in the same buffer
   std::map<std::string, int64_t, std::less<>> params;
   std::optional<uint32_t> scratch;  // a buffer
   std::string label;
@@ -97,6 +97,8 @@ struct Plan {
   }
 };
 
+inline Type type_of(const PlanOperand& operand) { return {operand.view.dtype, operand.view.shape}; }
+std::vector<Type> operand_types(const Step& step);
 // The kernel's view of a step.
 Problem problem_of(const Step& step, int threads);
 

@@ -63,10 +63,10 @@ class Evaluation {
     Ancestry ancestry(graph_, targets);
     for (NodeId id : ancestry.order()) {
       if (is_source(id)) continue;  // fetched when first read
-      RUNG_TRY(Tensor value, compute(id));
+      RUNG_TRY(std::vector<Tensor> results, compute(id));
       for (NodeId operand : graph_[id].operands)
         if (ancestry.last_read(operand)) values_.erase(operand);
-      values_.insert_or_assign(id, std::move(value));
+      values_.insert_or_assign(id, std::move(results));
     }
     std::vector<Tensor> found;
     for (NodeId target : targets) {
@@ -79,22 +79,25 @@ class Evaluation {
  private:
   bool is_source(NodeId id) const { return graph_.is_constant(id) || graph_.as<Input>(id); }
 
-  Result<Tensor> compute(NodeId id) {
+  Result<std::vector<Tensor>> compute(NodeId id) {
     const Node& node = graph_[id];
+    if (const auto* further = graph_.as<NthResult>(id))
+      return std::vector<Tensor>{values_.at(node.operands[0])[static_cast<size_t>(further->index)]};
     std::vector<Tensor> operands;
     for (NodeId operand : node.operands) {
       RUNG_TRY(Tensor value, fetch(operand));
       operands.push_back(std::move(value));
     }
-    auto value = evaluate_op(node.op, operands, node.type);
-    if (!value && !node.label.empty()) return fail("{}: {}", node.label, value.error().message);
-    return value;
+    auto results = evaluate_results(node.op, operands, node.type);
+    if (!results && !node.label.empty()) return fail("{}: {}", node.label, results.error().message);
+    return results;
   }
 
   Result<Tensor> fetch(NodeId id) {
-    if (auto known = values_.find(id); known != values_.end()) return known->second;
+    if (auto known = values_.find(id); known != values_.end()) return known->second[0];
     RUNG_TRY(Tensor value, graph_.is_constant(id) ? load(id) : input(id));
-    return values_.emplace(id, std::move(value)).first->second;
+    values_.emplace(id, std::vector<Tensor>{value});
+    return value;
   }
 
   Result<Tensor> load(NodeId id) {
@@ -117,8 +120,14 @@ class Evaluation {
 
   const Graph& graph_;
   const Inputs* inputs_;
-  std::unordered_map<NodeId, Tensor> values_;
+  std::unordered_map<NodeId, std::vector<Tensor>> values_;  // all results
 };
+
+// Result number `i` of the op, whose type `arguments` has.
+Result<Tensor> compute_result(const Op& op, const reference::Arguments& arguments, size_t i) {
+  if (const auto* top = as<TopK>(op); top && i > 0) return reference::compute_places(*top, arguments);
+  return std::visit([&](const auto& which) { return reference::compute(which, arguments); }, op);
+}
 
 }  // namespace
 
@@ -131,20 +140,33 @@ Result<Tensor> compute(const Constant& op, const Arguments&) {
   return fail("constant '{}' has its value in the graph, not in the op", op.name);
 }
 
+Result<Tensor> compute(const NthResult&, const Arguments&) {
+  return fail("its value is the op's that it reads, not its own");
+}
+
 }  // namespace reference
 
-Result<Tensor> evaluate_op(const Op& op, const std::vector<Tensor>& operands, const Type& result) {
+Result<std::vector<Tensor>> evaluate_results(const Op& op, const std::vector<Tensor>& operands, const Type& result) {
   std::vector<Type> types;
   for (const Tensor& operand : operands) types.push_back(operand.type());
   RUNG_TRY(Type inferred, infer_type(op, types));
   if (inferred != result) return fail("{}: got result type {}, wanted {}", name_of(op), result, inferred);
-  types.push_back(result);
+  const std::vector<Type> of_results = result_types(op, types, result);
+  types.insert(types.end(), of_results.begin(), of_results.end());
   for (const Type& type : types)
     if (!has_type(type.dtype)) return fail("{}: values of {} cannot be computed", name_of(op), type.dtype);
-  reference::Arguments arguments{operands, result};
-  auto value = std::visit([&](const auto& which) { return reference::compute(which, arguments); }, op);
-  if (!value) return fail("{}: {}", name_of(op), value.error().message);
-  return value;
+  std::vector<Tensor> results;
+  for (size_t i = 0; i < of_results.size(); ++i) {
+    auto value = compute_result(op, {operands, of_results[i]}, i);
+    if (!value) return fail("{}: {}", name_of(op), value.error().message);
+    results.push_back(std::move(*value));
+  }
+  return results;
+}
+
+Result<Tensor> evaluate_op(const Op& op, const std::vector<Tensor>& operands, const Type& result) {
+  RUNG_TRY(std::vector<Tensor> results, evaluate_results(op, operands, result));
+  return std::move(results[0]);
 }
 
 Result<std::vector<Tensor>> evaluate(const Graph& graph, const Inputs& inputs) {

@@ -1,6 +1,8 @@
 // Sums, means, maxima, running sums and the masked mean; integers stay exact.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 
 #include "reference/operations.hpp"
 #include "reference/scalar.hpp"
@@ -48,6 +50,36 @@ Result<Tensor> compute(const Reduce& op, const Arguments& arguments) {
   if (!is_float(arguments[0].dtype()))
     return write_integers(arguments.result, reduce(op.kind, read_integers(arguments[0]), view));
   return write(arguments.result, reduce(op.kind, read(arguments[0]), view));
+}
+
+namespace {
+
+// The places of the k largest of each row, one row after another.
+std::vector<int64_t> places_of_largest(const std::vector<double>& x, int64_t width, int64_t k) {
+  std::vector<int64_t> places;
+  for (auto row = x.begin(); row != x.end(); row += width) {
+    std::vector<int64_t> order(static_cast<size_t>(width));
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int64_t a, int64_t b) { return std::isnan(row[a]) ? !std::isnan(row[b]) : row[a] > row[b]; });
+    places.insert(places.end(), order.begin(), order.begin() + k);
+  }
+  return places;
+}
+
+}  // namespace
+
+Result<Tensor> compute(const TopK& op, const Arguments& arguments) {
+  const auto x = read(arguments[0]);
+  const int64_t width = arguments[0].shape().back();
+  const auto places = places_of_largest(x, width, op.k);
+  std::vector<double> values;
+  for (size_t i = 0; i < places.size(); ++i)
+    values.push_back(x[static_cast<size_t>(static_cast<int64_t>(i) / op.k * width + places[i])]);
+  return write(arguments.result, values);
+}
+Result<Tensor> compute_places(const TopK& op, const Arguments& arguments) {
+  return write_integers(arguments.result, places_of_largest(read(arguments[0]), arguments[0].shape().back(), op.k));
 }
 
 Result<Tensor> compute(const CumSum& op, const Arguments& arguments) {

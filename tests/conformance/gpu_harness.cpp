@@ -68,10 +68,10 @@ Result<Outcome> run_gpu_row(const Target& target, const Kernel& kernel, const Ca
     RUNG_CHECK(queue.upload(blocks.back()->address() + shift, tensor.data(), tensor.bytes()));
     inputs.push_back(blocks.back()->address() + shift + offset);
   }
-  RUNG_TRY(GuardedBlock output, GuardedBlock::make(queue, test.expected.bytes()));
+  RUNG_TRY(GuardedBlock output, GuardedBlock::make(queue, result_bytes(test)));
   RUNG_TRY(GuardedBlock scratch, GuardedBlock::make(queue, kernel.scratch_bytes ? kernel.scratch_bytes(problem) : 0));
   RUNG_TRY(auto fault, gpu.allocate(sizeof(Fault)));
-  Outcome outcome{Tensor(test.expected.type())};
+  Outcome outcome;
   RUNG_CHECK(queue.upload(fault->address(), &outcome.fault, sizeof(Fault)));
   std::shared_ptr<void> state = kernel.prepare ? kernel.prepare(problem) : nullptr;
   auto call = [&] {
@@ -86,7 +86,7 @@ Result<Outcome> run_gpu_row(const Target& target, const Kernel& kernel, const Ca
   RUNG_TRY(auto ignored, scratch.read(queue, intact));
   (void)ignored;
   RUNG_CHECK(queue.download(&outcome.fault, fault->address(), sizeof(Fault)));
-  std::copy(first.begin(), first.end(), outcome.output.data());
+  outcome.outputs = read_results(test, first.data());
   outcome.repeatable = first == second;
   outcome.in_bounds = intact;
   return outcome;

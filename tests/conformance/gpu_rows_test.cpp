@@ -41,7 +41,7 @@ bool expect_conformance(const Target& target, const Kernel& row, const Case& tes
     EXPECT_EQ(outcome.error().message.find("an illegal"), std::string::npos) << outcome.error().message;
     return false;
   }
-  EXPECT_EQ(difference(outcome->output, test), "");
+  EXPECT_EQ(difference(outcome->outputs, test), "");
   EXPECT_TRUE(outcome->in_bounds) << "wrote outside its output or scratch";
   EXPECT_TRUE(outcome->repeatable) << "two calls gave different bits";
   EXPECT_EQ(outcome->fault, Fault::none);

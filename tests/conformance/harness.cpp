@@ -116,13 +116,17 @@ Case make_case(const std::string& text) {
     const std::string& name = test.graph.as<Input>(id)->name;
     test.inputs[name] = fill(name, test.graph.type(id));
   }
+  const auto types =
+      result_types(test.graph[test.node].op, test.graph.operand_types(test.node), test.graph.type(test.node));
+  for (size_t i = 1; i < types.size(); ++i)
+    test.graph.set_output(fmt::format("result{}", i), test.graph.add(NthResult{static_cast<int64_t>(i)}, {test.node}));
   auto expected = evaluate(test.graph, test.inputs);
   if (!expected) {
     ADD_FAILURE() << text << "\n" << expected.error().message;
     test.node = kNoNode;
     return test;
   }
-  test.expected = (*expected)[0];
+  test.expected = std::move(*expected);
   test.problem = cpu::problem_of(test.graph, test.node, 1);
   for (size_t i = 0; i < test.problem.inputs.size(); ++i) {
     auto view = cpu::resolve_view(test.graph, test.graph[test.node].operands[i]);
@@ -144,6 +148,17 @@ const std::vector<Case>& cases() {
 
 bool takes_part() { return std::getenv(kPart) != nullptr; }
 
+std::vector<Tensor> read_results(const Case& test, const std::byte* memory) {
+  std::vector<Tensor> results;
+  for (const ResultPlace& place : results_of(test.problem)) {
+    results.emplace_back(place.type);
+    std::memcpy(results.back().data(), memory + place.offset, place.type.bytes());
+  }
+  return results;
+}
+
+size_t result_bytes(const Case& test) { return results_of(test.problem).back().end(); }
+
 Outcome run_row(const Kernel& kernel, const Case& test, int threads) {
   Problem problem = test.problem;
   problem.threads = threads;
@@ -153,31 +168,33 @@ Outcome run_row(const Kernel& kernel, const Case& test, int threads) {
     const Tensor& tensor = test.inputs.at(test.graph.as<Input>(view.base)->name);
     inputs.push_back(tensor.data() + view.offset * static_cast<int64_t>(size_of(tensor.dtype())));
   }
-  Guarded output(test.expected.bytes()), scratch(cpu::scratch_bytes(kernel, problem));
+  Guarded output(result_bytes(test)), scratch(cpu::scratch_bytes(kernel, problem));
   cpu::Bound bound = cpu::bind(kernel, problem, inputs, output.data());
   bound.scratch = scratch.data();
   cpu::Team team(threads);
   std::atomic<Fault> fault{Fault::none};
   auto call = [&] { team.run([&](int thread) { bound.run(team, thread, &fault); }); };
   call();
-  Outcome outcome{Tensor(test.expected.type())};
-  std::memcpy(outcome.output.data(), output.data(), output.bytes);
+  Outcome outcome{read_results(test, output.data())};
+  const std::vector<std::byte> first(output.data(), output.data() + output.bytes);
   std::memset(scratch.data(), 0x7f, scratch.bytes);
   call();
-  outcome.repeatable = std::memcmp(outcome.output.data(), output.data(), output.bytes) == 0;
+  outcome.repeatable = std::memcmp(first.data(), output.data(), output.bytes) == 0;
   outcome.in_bounds = output.intact() && scratch.intact();
   outcome.fault = fault;
   return outcome;
 }
 
-std::string difference(const Tensor& got, const Case& test) {
-  DType out = test.expected.dtype(), narrowest = DType::f32;
+namespace {
+
+std::string difference(const Tensor& got, const Tensor& expected, const Case& test) {
+  DType out = expected.dtype(), narrowest = DType::f32;
   if (!is_float(out) || op_family(test.problem.op) == "cast")
-    return std::memcmp(got.data(), test.expected.data(), got.bytes()) == 0 ? "" : "not equal, where equality is due";
+    return std::memcmp(got.data(), expected.data(), got.bytes()) == 0 ? "" : "not equal, where equality is due";
   for (const auto& operand : test.problem.inputs)
     if (operand.dtype == DType::bf16 || (operand.dtype == DType::f16 && narrowest == DType::f32))
       narrowest = operand.dtype;
-  Tensor a = convert(got, DType::f32), b = convert(test.expected, DType::f32);
+  Tensor a = convert(got, DType::f32), b = convert(expected, DType::f32);
   double error = 0, norm = 0;
   for (size_t i = 0; i < a.as<float>().size(); ++i) {
     double x = a.as<float>()[i], y = b.as<float>()[i];
@@ -187,6 +204,15 @@ std::string difference(const Tensor& got, const Case& test) {
   }
   double relative = std::sqrt(error / std::max(norm, 1e-30)), allowed = tolerance(out, narrowest);
   return relative <= allowed ? "" : fmt::format("relative L2 error {:.3g}, allowed {:.3g}", relative, allowed);
+}
+
+}  // namespace
+
+std::string difference(const std::vector<Tensor>& got, const Case& test) {
+  for (size_t i = 0; i < test.expected.size(); ++i)
+    if (auto text = difference(got[i], test.expected[i], test); !text.empty())
+      return i == 0 ? text : fmt::format("result {}: {}", i, text);
+  return "";
 }
 
 }  // namespace rung::test

@@ -15,7 +15,7 @@ struct Case {
   Graph graph;
   NodeId node = kNoNode;  // the op under test
   std::map<std::string, Tensor, std::less<>> inputs;
-  Tensor expected;
+  std::vector<Tensor> expected;  // all results of the op
   Problem problem;
 };
 
@@ -28,14 +28,18 @@ const std::vector<Case>& cases();
 bool takes_part();  // is RUNG_TEST_PART set?
 
 struct Outcome {
-  Tensor output;
+  std::vector<Tensor> outputs;
   bool in_bounds = false;   // guard bytes around output and scratch untouched
   bool repeatable = false;  // a second call gave the same bits
   Fault fault = Fault::none;
 };
 Outcome run_row(const Kernel& kernel, const Case& test, int threads);
 
-// "" when `got` is as close to `expected` as its precision allows, else what is wrong.
-std::string difference(const Tensor& got, const Case& test);
+// The results where a call's memory for them has them.
+std::vector<Tensor> read_results(const Case& test, const std::byte* memory);
+size_t result_bytes(const Case& test);
+
+// "" when results are as close to those expected as their precision allows, else what is wrong.
+std::string difference(const std::vector<Tensor>& got, const Case& test);
 
 }  // namespace rung::test

@@ -53,6 +53,30 @@ TEST(Graph, AWrapperMayReplaceTheNodeThatItReads) {
   EXPECT_EQ(graph[output(graph)].operands[0], wrapped);
 }
 
+TEST(Graph, AFurtherResultStaysItsOpsWhenTheFirstOneIsReplaced) {
+  Graph graph = parsed("v = top_k(x:f32[2,9])\nreturn v=v, i=result(v)");
+  const NodeId v = graph.outputs()[0].node, i = graph.outputs()[1].node;
+  const NodeId values = graph.add(Reduce{ReduceKind::max, -1, true}, {graph.input_named("x")});
+  graph.replace_uses(v, values);
+  EXPECT_EQ(graph.outputs()[0].node, values);
+  EXPECT_EQ(graph[i].operands[0], v);
+  EXPECT_EQ(graph.erase_dead(), 0u);
+}
+
+TEST(Graph, AFurtherResultFollowsItsOpToAnEqualOne) {
+  Graph graph = parsed("v = top_k(x:f32[2,9])\nreturn v=v, i=result(v)");
+  const NodeId v = graph.outputs()[0].node, i = graph.outputs()[1].node;
+  NodeId equal = kNoNode;
+  {
+    Insertion here(graph, v);
+    equal = graph.add(TopK{}, {graph.input_named("x")});
+  }
+  graph.replace_uses(v, equal);
+  EXPECT_EQ(graph[i].operands[0], equal);
+  EXPECT_EQ(graph.erase_dead(), 1u);
+  EXPECT_TRUE(verify(graph)) << verify(graph).error().message;
+}
+
 TEST(Graph, ErasingDeadNodesKeepsInputs) {
   Graph graph = parsed("x: f32[2] = input()\ny: f32[2] = input()\nd = exp(neg(y))\nz = abs(x)\nreturn z=z");
   EXPECT_EQ(graph.erase_dead(), 2u);

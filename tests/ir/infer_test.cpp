@@ -47,6 +47,10 @@ INSTANTIATE_TEST_SUITE_P(
                          "f32[1,5,4,8]"},
                     Rule{"im2col(x:f32[1,3,9,4], patch=2)", "f32[1,8,12]"}));
 
+INSTANTIATE_TEST_SUITE_P(OfSeveralResults, TypeRule,
+                         testing::Values(Rule{"top_k(x:bf16[2,9], k=3)", "bf16[2,3]"},
+                                         Rule{"result(top_k(x:bf16[2,9], k=3))", "i64[2,3]"}));
+
 INSTANTIATE_TEST_SUITE_P(Movement, TypeRule,
                          testing::Values(Rule{"reshape(a:f32[2,6], shape=[3,4])", "f32[3,4]"},
                                          Rule{"transpose(a:f32[2,3,4], permutation=[2,0,1])", "f32[4,2,3]"},
@@ -122,6 +126,16 @@ INSTANTIATE_TEST_SUITE_P(
              "got 3 operands, wanted 1 and two for each of 2 segments"},
         Rule{"im2col(x:f32[1,3,9,1], patch=2)", "wanted an image of at least one patch"},
         Rule{"im2col(x:f32[1,3,9,9], patch=0)", "wanted an image of at least one patch"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    OfSeveralResults, RefusedType,
+    testing::Values(Rule{"top_k(x:f32[2,9], k=0)", "got k = 0 of f32[2,9], wanted 1 to the last dimension"},
+                    Rule{"top_k(x:f32[2,9], k=10)", "got k = 10 of f32[2,9]"},
+                    Rule{"top_k(x:i64[2,9])", "wanted a float type"},
+                    Rule{"result(top_k(x:f32[2,9]), index=2)", "result: got index 2 of top_k, wanted 1 to 1"},
+                    Rule{"result(top_k(x:f32[2,9]), index=0)", "result: got index 0 of top_k"},
+                    Rule{"result(exp(x:f32[2,9]))", "result: got index 1 of exp, wanted 1 to 0"},
+                    Rule{"result(x:f32[2], y:f32[2])", "result: got 2 operands, wanted 1"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Movement, RefusedType,

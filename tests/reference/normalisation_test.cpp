@@ -25,6 +25,15 @@ TEST(SoftmaxReference, GivesMinusInfinityNoWeightAndAllMinusInfinityNan) {
   EXPECT_TRUE(std::isnan(y[2]) && std::isnan(y[3]));
 }
 
+TEST(TopKReference, GivesTheLargestInDescendingOrderAndTheirPlaces) {
+  Inputs inputs{{"x", f32({2, 4}, {1, 5, 3, 5, -1, NAN, -INFINITY, 0})}};
+  auto y = values_of(run("top_k(x:f32[2,4], k=3)", inputs));
+  EXPECT_THAT(std::vector(y.begin(), y.begin() + 3), ElementsAre(5, 5, 3));
+  EXPECT_TRUE(std::isnan(y[3]));
+  EXPECT_THAT(std::vector(y.begin() + 4, y.end()), ElementsAre(0, -1));
+  EXPECT_THAT(values_of(run("result(top_k(x:f32[2,4], k=3))", inputs)), ElementsAre(1, 3, 2, 1, 3, 0));
+}
+
 const Inputs kNorm{{"x", f32({2, 2}, {1, 3, -2, 4})},
                    {"r", f32({2, 2}, {0, 0, 3, 1})},
                    {"w", f32({2}, {2, 1})},

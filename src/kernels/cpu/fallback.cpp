@@ -30,9 +30,11 @@ void run(const Call& call) {
   const Problem& problem = call.problem;
   std::vector<Tensor> operands;
   for (size_t i = 0; i < problem.inputs.size(); ++i) operands.push_back(dense(problem.inputs[i], call.inputs[i]));
-  auto value = evaluate_op(problem.op, operands, {problem.output.dtype, problem.output.shape});
-  if (value) {
-    std::copy_n(value->data(), value->bytes(), static_cast<std::byte*>(call.output));
+  const auto results = evaluate_results(problem.op, operands, {problem.output.dtype, problem.output.shape});
+  if (results) {
+    const auto places = results_of(problem);
+    for (size_t i = 0; i < places.size(); ++i)
+      std::copy_n((*results)[i].data(), (*results)[i].bytes(), static_cast<std::byte*>(call.output) + places[i].offset);
     return;
   }
   const Fault fault = fault_of(problem);

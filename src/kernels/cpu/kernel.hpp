@@ -14,7 +14,7 @@ namespace rung::cpu {
 struct Call {
   const Problem& problem;
   const void* const* inputs;  // by operand; a packed operand points to what pack() made
-  void* output;
+  void* output;       // results_of(problem) says where in it each result stands
   void* scratch;      // scratch_bytes(), 64-byte aligned, shared by the team; contents undefined
   const void* state;  // what prepare() returned
   int thread;

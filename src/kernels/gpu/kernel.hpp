@@ -12,7 +12,7 @@ namespace rung::gpu {
 struct Call {
   const Problem& problem;
   const Address* inputs;  // by operand, at multiples of Kernel::alignment; a packed one points to what pack() made
-  Address output;         // kBufferAlignment
+  Address output;         // kBufferAlignment; results_of(problem) says where in it each result stands
   Address scratch;        // scratch_bytes(), kBufferAlignment; contents undefined
   const void* state;      // what prepare() returned
   Address fault;          // of a Fault: set where operands' values cannot be used

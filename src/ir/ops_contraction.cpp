@@ -1,9 +1,9 @@
-// Type rules of matrix products, convolution and attention.
+// Type rules and semantics of matrix products, convolution and attention.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "ir/infer.hpp"
 #include "ir/norm_row.hpp"
+#include "ir/op_rules.hpp"
 
 namespace rung::infer {
 
@@ -20,6 +20,18 @@ Result<Type> rule(const MatMul&, Types types) {
   shape.push_back(a.shape.back(1));
   shape.push_back(b.shape.back());
   return Type{a.dtype, shape};
+}
+
+Semantics semantics(const MatMul&, const Signature& s) {
+  Semantics out{.terms = s.shape(0).back(), .flops = 2 * count(s.result) * static_cast<double>(s.shape(0).back())};
+  for (size_t i : {size_t{0}, size_t{1}}) {
+    out.operands.push_back(broadcasting(OperandRole::product, s.shape(i), s.result.shape));
+    auto& axes = out.operands.back().axes;
+    const int rank = s.result.shape.rank();
+    axes[axes.size() - 2] = i == 0 ? same(rank - 2) : reduced();
+    axes.back() = i == 0 ? reduced() : same(rank - 1);
+  }
+  return out;
 }
 
 namespace {
@@ -90,6 +102,55 @@ Result<Type> rule(const Linear& op, Types types) {
   return Type{op.out, shape};
 }
 
+namespace {
+
+// Of one of a linear's operands: x and what stands beside its rows or those of y, or else by the rows of w.
+OperandUse operand_of(const Linear& op, const Signature& s, int at) {
+  const int last = s.result.shape.rank() - 1;
+  // Only then is column j of the result that of row j of w.
+  const AxisRead column = op.gated || op.is_extended() ? whole(last, 1) : same(last);
+  if (at == 1) return {.role = OperandRole::weights, .axes = {column, reduced()}};
+  if (at == op.bias_at() || at == op.scale_at()) {
+    const bool carries = at == op.bias_at() && op.activation == Activation::none && !op.gated && !op.is_extended();
+    return {
+        .role = OperandRole::scale, .axes = {column}, .infinity = carries ? InfinityUse::carries : InfinityUse::spoils};
+  }
+  OperandUse use = aligned(OperandRole::product, s.shape(static_cast<size_t>(at)));
+  use.axes.back() = at == op.residual_at() ? column : at == 0 || at == op.squares_at() ? reduced() : whole(last, 1);
+  if (at == op.residual_at()) {
+    use.role = OperandRole::residual;
+    use.any_float = true;
+    if (!op.is_extended()) use.infinity = InfinityUse::carries;
+  } else if (at == op.squares_at()) {
+    use.role = OperandRole::statistic;
+  } else if (at > 0) {
+    use.role = OperandRole::scale;
+  }
+  return use;
+}
+
+double flops_of(const Linear& op, const Signature& s) {
+  const Shape& w = s.shape(1);
+  const auto dim = [](int64_t n) { return static_cast<double>(n); };
+  const auto operand = [&](int at) { return count(s.operands[static_cast<size_t>(at)]); };
+  double columns = count(s.result) * (op.feeds_norm ? dim(w[0]) / dim(norm_row(w[0])) : 1);  // all of them
+  double products = columns * (op.gated ? 2 : 1);
+  double rotated = op.rotated_heads > 0 ? operand(op.cos_at()) * dim(op.rotated_heads) : 0;
+  double squares = op.normed ? operand(op.squares_at()) : 0;
+  return products * (2 * dim(w[1]) + op.has_bias + op.normed) +
+         columns * ((op.activation != Activation::none) + op.gated + op.has_residual + op.split_residual +
+                    4 * op.feeds_norm) +
+         3 * rotated + squares;
+}
+
+}  // namespace
+
+Semantics semantics(const Linear& op, const Signature& s) {
+  Semantics out{.terms = s.shape(0).back(), .flops = flops_of(op, s)};
+  for (size_t i = 0; i < s.operands.size(); ++i) out.operands.push_back(operand_of(op, s, static_cast<int>(i)));
+  return out;
+}
+
 Result<Type> rule(const Conv2d& op, Types types) {
   RUNG_CHECK(want_count(types, 3));
   const Type &x = types[0], &w = types[1];
@@ -105,6 +166,17 @@ Result<Type> rule(const Conv2d& op, Types types) {
   RUNG_CHECK(want_shape(types[2], Shape{w.shape[0]}, "bias"));
   return Type{x.dtype, Shape{x.shape[0], w.shape[0], (x.shape[2] - w.shape[2]) / op.stride + 1,
                              (x.shape[3] - w.shape[3]) / op.stride + 1}};
+}
+
+Semantics semantics(const Conv2d& op, const Signature& s) {
+  const Shape& w = s.shape(1);
+  const int64_t terms = w[1] * w[2] * w[3];
+  return {.operands = {{.role = OperandRole::product,
+                        .axes = {same(0), reduced(), window(2, 0, op.stride, w[2]), window(3, 0, op.stride, w[3])}},
+                       {.role = OperandRole::weights, .axes = {same(1), reduced(), reduced(), reduced()}},
+                       {.role = OperandRole::scale, .axes = {same(1)}}},
+          .terms = terms,
+          .flops = count(s.result) * (2 * static_cast<double>(terms) + 1)};
 }
 
 Result<Type> rule(const Attention& op, Types types) {
@@ -135,6 +207,45 @@ Result<Type> rule(const Attention& op, Types types) {
   return q;
 }
 
+namespace {
+
+// Broadcasts to [B,H,S,K]; the result is [B,S,H,D].
+OperandUse mask_use(const Shape& mask, const Shape& result) {
+  OperandUse use{.role = OperandRole::mask, .broadcasts = true, .infinity = InfinityUse::masks};
+  constexpr int kPlaces[] = {0, 2, 1};
+  for (int axis = 0; axis < mask.rank(); ++axis) {
+    const int place = axis + 4 - mask.rank();
+    if (place == 3)
+      use.axes.push_back(reduced());
+    else if (mask[axis] == result[kPlaces[place]])
+      use.axes.push_back(same(kPlaces[place]));
+    else
+      use.axes.push_back({AxisRead::Kind::broadcast, kPlaces[place]});
+  }
+  return use;
+}
+
+}  // namespace
+
+Semantics semantics(const Attention& op, const Signature& s) {
+  const Shape& q = s.shape(0);
+  const size_t first = op.has_mask ? 2 : 1;
+  const AxisRead head = s.shape(first)[2] == q[2] ? same(2) : whole(2, 1);  // several read one of the keys'
+  Semantics out;
+  out.operands.push_back({.role = OperandRole::product, .axes = {same(0), same(1), same(2), reduced()}});
+  if (op.has_mask) out.operands.push_back(mask_use(s.shape(1), s.result.shape));
+  int64_t keys = 0;
+  for (size_t i = first; i < s.operands.size(); i += 2) {
+    keys += s.shape(i)[1];
+    // Columns of v are the result's, but v has the type of k, and k that of q.
+    out.operands.push_back({.role = OperandRole::product, .axes = {same(0), reduced(), head, reduced()}});
+    out.operands.push_back({.role = OperandRole::product, .axes = {same(0), reduced(), head, whole(3, 1)}});
+  }
+  out.terms = q[3] + keys;  // q k', then over the keys
+  out.flops = 4 * count(s.result) * static_cast<double>(keys);
+  return out;
+}
+
 Result<Type> rule(const Im2col& op, Types types) {
   RUNG_CHECK(want_count(types, 1));
   const Type& x = types[0];
@@ -143,6 +254,10 @@ Result<Type> rule(const Im2col& op, Types types) {
   if (p < 1 || x.shape[2] < p || x.shape[3] < p)
     return fail("got {} and patch {}, wanted an image of at least one patch", x, p);
   return Type{x.dtype, Shape{x.shape[0], (x.shape[2] / p) * (x.shape[3] / p), x.shape[1] * p * p}};
+}
+
+Semantics semantics(const Im2col&, const Signature&) {
+  return {.operands = {{.axes = {same(0), whole(2, 1), whole(1, 1), whole(1, 1)}}}};
 }
 
 }  // namespace rung::infer

@@ -1,0 +1,153 @@
+// Type rules and semantics of reductions and normalisations.
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/op_rules.hpp"
+
+namespace rung::infer {
+namespace {
+
+Status want_last_axis(const Type& x) {
+  if (x.shape.rank() < 1 || x.shape.back() < 1) return fail("x: got {}, wanted a last dimension of at least 1", x);
+  return want_float(x, "x");
+}
+
+int axis_of(int64_t axis, const Shape& shape) { return static_cast<int>(axis < 0 ? axis + shape.rank() : axis); }
+
+// Of an op whose one operand has the result's shape: each line along `axis` as a whole.
+Semantics along(OperandRole role, int64_t axis, const Signature& s, double flops) {
+  const Shape& x = s.shape(0);
+  const int mixed = axis_of(axis, x);
+  return {.operands = {aligned(role, x, mixed)}, .terms = x[mixed], .flops = flops * count(s.result)};
+}
+
+}  // namespace
+
+Result<Type> rule(const Softmax& op, Types types) {
+  RUNG_CHECK(want_count(types, 1));
+  RUNG_CHECK(want_float(types[0], "x"));
+  RUNG_CHECK(normalize_axis(op.axis, types[0].shape.rank()));
+  return types[0];
+}
+
+Semantics semantics(const Softmax& op, const Signature& s) {
+  Semantics out = along(OperandRole::statistic, op.axis, s, 4);  // maximum, difference, exponential, quotient
+  out.operands[0].infinity = InfinityUse::masks;
+  return out;
+}
+
+Result<Type> rule(const LayerNorm& op, Types types) {
+  RUNG_CHECK(want_count(types, 3u + op.has_residual));
+  RUNG_CHECK(want_last_axis(types[0]));
+  for (const Type& type : types) RUNG_CHECK(want_float(type, "operand"));
+  if (!is_float(op.out)) return fail("got output type {}, wanted a float type", op.out);
+  if (op.has_residual) RUNG_CHECK(want_shape(types[1], types[0].shape, "residual"));
+  Shape vector{types[0].shape.back()};
+  RUNG_CHECK(want_shape(types[types.size() - 2], vector, "weight"));
+  RUNG_CHECK(want_shape(types.back(), vector, "bias"));
+  return Type{op.out, types[0].shape};
+}
+
+Semantics semantics(const LayerNorm& op, const Signature& s) {
+  Semantics out = along(OperandRole::statistic, -1, s, 7 + op.has_residual);
+  const int last = s.result.shape.rank() - 1;
+  if (op.has_residual) out.operands.push_back(aligned(OperandRole::residual, s.shape(1), last));
+  for (OperandUse& rows : out.operands) rows.any_float = true;
+  const OperandUse vector{.role = OperandRole::scale, .axes = {same(last)}};
+  out.operands.insert(out.operands.end(), {vector, vector});
+  return out;
+}
+
+Result<Type> rule(const RmsNorm& op, Types types) {
+  RUNG_CHECK(want_count(types, 2));
+  RUNG_CHECK(want_last_axis(types[0]));
+  RUNG_CHECK(want_float(types[1], "weight"));
+  if (!is_float(op.out)) return fail("got output type {}, wanted a float type", op.out);
+  RUNG_CHECK(want_shape(types[1], Shape{types[0].shape.back()}, "weight"));
+  return Type{op.out, types[0].shape};
+}
+
+Semantics semantics(const RmsNorm&, const Signature& s) {
+  Semantics out = along(OperandRole::statistic, -1, s, 4);
+  out.operands[0].any_float = true;
+  out.operands.push_back({.role = OperandRole::scale, .axes = {same(s.result.shape.rank() - 1)}});
+  return out;
+}
+
+Result<Type> rule(const L2Normalize&, Types types) {
+  RUNG_CHECK(want_count(types, 1));
+  RUNG_CHECK(want_last_axis(types[0]));
+  return types[0];
+}
+
+Semantics semantics(const L2Normalize&, const Signature& s) { return along(OperandRole::statistic, -1, s, 3); }
+
+Result<Type> rule(const Reduce& op, Types types) {
+  RUNG_CHECK(want_count(types, 1));
+  RUNG_TRY(int axis, normalize_axis(op.axis, types[0].shape.rank()));
+  if (op.kind == ReduceKind::mean) RUNG_CHECK(want_float(types[0], "x"));
+  if (types[0].shape[axis] == 0 && op.kind != ReduceKind::sum)
+    return fail("x: got {}, wanted at least one element", types[0]);
+  Type type = types[0];
+  if (op.kind == ReduceKind::sum && !is_float(type.dtype)) type.dtype = DType::i64;
+  if (op.keep_dim)
+    type.shape[axis] = 1;
+  else
+    type.shape.erase(axis);
+  return type;
+}
+
+Semantics semantics(const Reduce& op, const Signature& s) {
+  const Shape& x = s.shape(0);
+  const int axis = axis_of(op.axis, x);
+  OperandUse use = aligned(op.kind == ReduceKind::mean ? OperandRole::statistic : OperandRole::data, x);
+  for (int i = axis; i < x.rank(); ++i)
+    use.axes[static_cast<size_t>(i)] = i == axis ? reduced() : same(op.keep_dim ? i : i - 1);
+  return {.operands = {use},
+          .terms = x[axis],
+          .accumulator = is_float(s.result.dtype) ? DType::f32 : DType::i64,
+          .flops = count(s.operands[0])};
+}
+
+Result<Type> rule(const TopK& op, Types types) {
+  RUNG_CHECK(want_count(types, 1));
+  RUNG_CHECK(want_last_axis(types[0]));
+  if (op.k < 1 || op.k > types[0].shape.back())
+    return fail("got k = {} of {}, wanted 1 to the last dimension", op.k, types[0]);
+  Type type = types[0];
+  type.shape[type.shape.rank() - 1] = op.k;
+  return type;
+}
+
+Semantics semantics(const TopK&, const Signature& s) {
+  return {.operands = {aligned(OperandRole::data, s.shape(0), s.shape(0).rank() - 1)}, .flops = count(s.operands[0])};
+}
+
+Result<Type> rule(const CumSum& op, Types types) {
+  RUNG_CHECK(want_count(types, 1));
+  RUNG_CHECK(normalize_axis(op.axis, types[0].shape.rank()));
+  return Type{is_float(types[0].dtype) ? types[0].dtype : DType::i64, types[0].shape};
+}
+
+Semantics semantics(const CumSum& op, const Signature& s) {
+  Semantics out = along(OperandRole::data, op.axis, s, 1);
+  if (!is_float(s.result.dtype)) out.accumulator = DType::i64;
+  return out;
+}
+
+Result<Type> rule(const MaskedMean&, Types types) {
+  RUNG_CHECK(want_count(types, 2));
+  RUNG_CHECK(want_rank(types[0], 3, "x"));
+  RUNG_CHECK(want_float(types[0], "x"));
+  const Shape& x = types[0].shape;
+  if (types[1].dtype != DType::f32) return fail("mask: got {}, wanted f32", types[1]);
+  RUNG_CHECK(want_shape(types[1], Shape{x[0], x[1]}, "mask"));
+  return Type{types[0].dtype, Shape{x[0], x[2]}};
+}
+
+Semantics semantics(const MaskedMean&, const Signature& s) {
+  return {
+      .operands = {{.axes = {same(0), reduced(), same(1)}}, {.role = OperandRole::scale, .axes = {same(0), reduced()}}},
+      .terms = s.shape(0)[1],
+      .flops = 2 * count(s.operands[0])};
+}
+
+}  // namespace rung::infer

@@ -1,0 +1,36 @@
+// The row of top_k.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/gpu/make_nest.hpp"
+#include "kernels/gpu/reduce/top_k_arguments.hpp"
+
+namespace rung::gpu {
+namespace {
+
+Verdict supports(const Problem& p, const Machine&) {
+  if (auto verdict = supports_types(p, is_computed_float); !verdict) return verdict;
+  if (!p.inputs[0].is_rows()) return reject("rows of x are not dense");
+  return supports_count(p.inputs[0].shape);
+}
+
+std::string_view function_for(DType type) {
+  if (type == DType::f32) return "top_k_f32";
+  return type == DType::bf16 ? "top_k_bf16" : "top_k_f16";
+}
+
+Status enqueue(const Call& call) {
+  const Operand& x = call.problem.inputs[0];
+  const TopKArguments arguments{.x = call.inputs[0],
+                                .values = call.output,
+                                .places = call.output + results_of(call.problem)[1].offset,
+                                .x_row = x.row_stride(),
+                                .width = static_cast<uint32_t>(x.shape.back()),
+                                .k = static_cast<uint32_t>(call.problem.as<TopK>().k)};
+  constexpr uint32_t kThreads = 256;
+  return call.launch("top_k", function_for(x.dtype), launch_threads(call, x.rows() * kThreads, kThreads), arguments);
+}
+
+}  // namespace
+
+extern const Kernel top_k_gpu{.name = "top_k_gpu", .op = "top_k", .supports = supports, .enqueue = enqueue};
+
+}  // namespace rung::gpu

@@ -1,0 +1,46 @@
+// top_k: a block per row takes the greatest of what is left, k times; for the small k of routing and sampling.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/gpu/elements.cuh"
+#include "kernels/gpu/reduce/top_k_arguments.hpp"
+#include "kernels/gpu/reductions.cuh"
+
+namespace rung::gpu {
+namespace {
+
+// Orders elements as the op does, the first of a row having the greatest key: by value, NaN above all numbers and the
+// zeros equal, then by ascending place. Never 0, and never all ones.
+__device__ inline uint64_t order_key(float value, uint32_t at) {
+  const uint32_t bits = __float_as_uint(value == 0.0f ? 0.0f : value);
+  const uint32_t ascending = bits & 0x80000000u ? ~bits : bits | 0x80000000u;
+  return static_cast<uint64_t>(value != value ? 0xffffffffu : ascending) << 32 | (0x7fffffffu - at);
+}
+__device__ inline uint32_t place_of(uint64_t key) { return 0x7fffffffu - static_cast<uint32_t>(key); }
+
+template <class T>
+__device__ void top_k(const TopKArguments& a) {
+  __shared__ uint64_t partial[kMaxWarps];
+  allow_dependents();
+  wait_for_producers();
+  const T* x = reinterpret_cast<const T*>(a.x) + static_cast<int64_t>(blockIdx.x) * a.x_row;
+  uint64_t last = ~uint64_t{0};
+  for (uint32_t i = 0; i < a.k; ++i) {
+    uint64_t best = 0;
+    for (uint32_t at = threadIdx.x; at < a.width; at += blockDim.x)
+      if (const uint64_t key = order_key(to_float(x[at]), at); key < last && key > best) best = key;
+    last = reduce_block(best, Max{}, partial);
+    sync_block();  // before `partial` is used again
+    if (threadIdx.x > 0) continue;
+    const int64_t to = static_cast<int64_t>(blockIdx.x) * a.k + i;
+    element<T>(a.values, to) = x[place_of(last)];
+    element<int64_t>(a.places, to) = place_of(last);
+  }
+}
+
+}  // namespace
+}  // namespace rung::gpu
+
+#define RUNG_TOP_K(name, T) \
+  extern "C" __global__ void name(const __grid_constant__ rung::gpu::TopKArguments a) { rung::gpu::top_k<T>(a); }
+RUNG_TOP_K(top_k_f32, float)
+RUNG_TOP_K(top_k_bf16, rung::gpu::bf16)
+RUNG_TOP_K(top_k_f16, rung::gpu::f16)

@@ -1,0 +1,68 @@
+// Ops with several results: their results lie in one buffer of a plan, are read apart, and are checked apart.
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/check.hpp"
+#include "plan/file.hpp"
+#include "support.hpp"
+
+namespace rung {
+namespace {
+
+using testing::HasSubstr;
+
+// The three best rows of a table, and where they stand in it.
+constexpr const char* kRoute =
+    "values = top_k(x:f32[2,9], k=3)\n"
+    "places = result(values)\n"
+    "rows = gather(table:f32[9,5], places, axis=0)\n"
+    "scores = softmax(values)\n"
+    "return places=places, rows=rows, scores=scores, values=values";
+
+TEST(SeveralResults, AreReadWhereTheOpWroteThem) {
+  expect_right(graph_of(kRoute), {});
+  expect_right(graph_of(kRoute), all_passes());
+}
+
+TEST(SeveralResults, LieInOneBufferEachAlignedAsABuffer) {
+  const Plan plan = plan_of(kRoute);
+  const Step& top = plan.steps[0];
+  ASSERT_EQ(top.kernel, "top_k_fallback");
+  EXPECT_EQ(plan.buffers[top.output.index].bytes, kBufferAlignment + 6 * sizeof(int64_t));
+  int readers = 0;
+  for (const Step& step : plan.steps)
+    for (const PlanOperand& input : step.inputs)
+      if (input.index == top.output.index && input.view.dtype == DType::i64) {
+        EXPECT_EQ(input.offset, kBufferAlignment);
+        ++readers;
+      }
+  EXPECT_GE(readers, 2);  // the gather, and the copy that is an output
+}
+
+TEST(SeveralResults, OfALoadedPlanAreReadAsWhatTheyAre) {
+  Plan plan = plan_of(kRoute);
+  ASSERT_TRUE(check_plan(plan)) << check_plan(plan).error().message;
+  for (Step& step : plan.steps)
+    for (PlanOperand& input : step.inputs)
+      if (input.index == plan.steps[0].output.index && input.view.dtype == DType::i64) input.offset = 0;
+  const auto status = check_plan(plan);
+  ASSERT_FALSE(status);
+  EXPECT_THAT(status.error().message, HasSubstr("holds f32, and is read as i64"));
+}
+
+TEST(SeveralResults, OfALoadedPlanStayWithinTheirBuffer) {
+  Plan plan = plan_of(kRoute);
+  plan.buffers[plan.steps[0].output.index].bytes = kBufferAlignment;  // as if there were no places
+  const auto status = check_plan(plan);
+  ASSERT_FALSE(status);
+  EXPECT_THAT(status.error().message, HasSubstr("has 256 bytes, wanted 304"));
+}
+
+TEST(SeveralResults, OfConstantsAreConstants) {
+  const Graph graph = graph_of(
+      "c: f32[4] = constant(name=\"c\", values=[1,7,3,7])\n"
+      "y = gather(x:f32[4,2], result(top_k(c, k=2)), axis=0)");
+  expect_right(graph, {});
+  expect_right(graph, all_passes());
+}
+
+}  // namespace
+}  // namespace rung
