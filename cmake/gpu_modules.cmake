@@ -1,6 +1,7 @@
 # GPU kernels: every src/kernels/gpu/FAMILY/NAME.cu becomes a module NAME, compiled for each architecture and embedded
-# in the binary as bytes that the driver loads. Compiling them takes as long as the rest of the tool, so that AUTO leaves them
-# out where no driver could load them. Without them, or without nvcc, the tool builds as well and says what it lacks.
+# in the binary as bytes that the driver loads. Compiling them takes as long as the rest of the tool, so that AUTO
+# leaves them out where no driver could load them. Without them, or without nvcc, the tool builds as well and says what
+# it lacks.
 # SPDX-License-Identifier: Apache-2.0
 find_program(RUNG_NVCC nvcc PATHS /usr/local/cuda/bin)
 

@@ -14,9 +14,9 @@ namespace rung::cpu {
 struct Call {
   const Problem& problem;
   const void* const* inputs;  // by operand; a packed operand points to what pack() made
-  void* output;       // results_of(problem) says where in it each result stands
-  void* scratch;      // scratch_bytes(), 64-byte aligned, shared by the team; contents undefined
-  const void* state;  // what prepare() returned
+  void* output;               // results_of(problem) says where in it each result stands
+  void* scratch;              // scratch_bytes(), 64-byte aligned, shared by the team; contents undefined
+  const void* state;          // what prepare() returned
   int thread;
   Team* team;
   std::atomic<Fault>* fault;  // set where operands' values cannot be used
