@@ -157,7 +157,7 @@ class KeepsOrder(unittest.TestCase):
         self.assertEqual(len(list(check_style.check_conditions({Path('include/rung/a.hpp'): ['#if A']}))), 1)
 
     def test_a_name_means_one_class(self):
-        one, other = Path('src/tune/trial.hpp'), Path('src/ladder/refine.hpp')
+        one, other = Path('src/ladder/refine.hpp'), Path('src/tune/trial.hpp')
         text = ['namespace rung {', 'class Trial {', '};', '}']
         again, elsewhere = ['namespace rung {', 'struct Trial : A {', '};'], ['namespace rung::cpu {'] + text[1:]
         self.assertEqual(list(check_style.check_class_names({one: text, other: again})),
