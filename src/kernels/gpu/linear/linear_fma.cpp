@@ -142,7 +142,10 @@ Status enqueue_tiles(const Call& call, std::span<const Tile> tiles) {
       launch, arguments_of(call, cut));
 }
 
-Verdict supports_alone(const Problem& problem, const Machine&) { return supports_both(problem, kAlone); }
+Verdict supports_alone(const Problem& problem, const Machine& machine) {
+  if (machine.gpu.lanes != static_cast<int>(kAlone[0].shape.lanes)) return reject("cut for warps of other lanes");
+  return supports_both(problem, kAlone);
+}
 std::vector<Tunable> tunables_alone(const Problem& problem) { return tunables_of(problem, kAlone); }
 Status enqueue_alone(const Call& call) { return enqueue_tiles(call, kAlone); }
 
