@@ -66,7 +66,7 @@ std::string dtype_text(const Plan& plan) {
 bool same_launches(const Plan& a, const Plan& b) {
   if (a.recipe.capture != b.recipe.capture || a.steps.size() != b.steps.size()) return false;
   return std::equal(a.steps.begin(), a.steps.end(), b.steps.begin(), [](const Step& x, const Step& y) {
-    return x.kernel == y.kernel && x.op == y.op && x.params == y.params && same_operand(x.output, y.output) &&
+    return x.choice == y.choice && x.op == y.op && same_operand(x.output, y.output) &&
            std::equal(x.inputs.begin(), x.inputs.end(), y.inputs.begin(), y.inputs.end(), same_operand);
   });
 }

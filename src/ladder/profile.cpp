@@ -85,7 +85,8 @@ Trace trace_of(const Plan& plan, const std::vector<Timing>& round) {
          .category = std::string(name_of(step.category)),
          .start_us = static_cast<double>(round[i].start - round[0].start) * 1e-3,
          .duration_us = static_cast<double>(round[i].end - round[i].start) * 1e-3,
-         .args = {{"kernel", step.kernel}, {"problem", step.problem}, {"flops", step.flops}, {"bytes", step.bytes}}});
+         .args = {
+             {"kernel", step.choice.kernel}, {"problem", step.problem}, {"flops", step.flops}, {"bytes", step.bytes}}});
   }
   return trace;
 }
@@ -170,7 +171,7 @@ Result<Profile> profile_session(Session& session, const NamedTensors& inputs, do
     double us = std::max(0.0, median_us(rounds, i) - profile.peaks.handoff_us);
     OpTime op{.label = step.label,
               .op = print_op(step.op),
-              .kernel = step.kernel,
+              .kernel = step.choice.kernel,
               .problem = step.problem,
               .category = step.category,
               .us = us,

@@ -35,7 +35,8 @@ Trace trace_of(const Plan& plan, const std::vector<OpTime>& ops) {
          .category = std::string(name_of(step.category)),
          .start_us = at_us,
          .duration_us = ops[i].us,
-         .args = {{"kernel", step.kernel}, {"problem", step.problem}, {"flops", step.flops}, {"bytes", step.bytes}}});
+         .args = {
+             {"kernel", step.choice.kernel}, {"problem", step.problem}, {"flops", step.flops}, {"bytes", step.bytes}}});
     at_us += ops[i].us;
   }
   return trace;
@@ -63,7 +64,7 @@ Result<Profile> profile_gpu_session(Session& session) {
     const Step& step = plan.steps[i];
     profile.ops.push_back({.label = step.label,
                            .op = print_op(step.op),
-                           .kernel = step.kernel,
+                           .kernel = step.choice.kernel,
                            .problem = step.problem,
                            .category = step.category,
                            .us = us[i],

@@ -32,7 +32,7 @@ void add_trials(const TuneTask& task, const TunedProblem& tuned, const KernelCho
   const double best = best_us(tuned);
   std::vector<std::pair<double, KernelChoice>> near;
   for (const auto& candidate : tuned.candidates) {
-    KernelChoice choice = changed(current, {candidate.kernel, {candidate.params.begin(), candidate.params.end()}});
+    KernelChoice choice = changed(current, candidate.choice);
     if (candidate.us > 0 && candidate.us < best * kNear && !(choice == current))
       near.emplace_back(candidate.us, std::move(choice));
   }

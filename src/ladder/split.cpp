@@ -28,8 +28,7 @@ std::string Part::text() const { return pass.empty() ? text_of(problem, choice) 
 std::map<std::string, KernelChoice, std::less<>> kernels_of(const Plan& plan, const std::vector<TuneTask>& tasks) {
   std::map<std::string, KernelChoice, std::less<>> kernels;
   for (const Step& step : plan.steps)
-    if (std::ranges::find(tasks, step.problem, &TuneTask::key) != tasks.end())
-      kernels[step.problem] = {step.kernel, step.params};
+    if (std::ranges::find(tasks, step.problem, &TuneTask::key) != tasks.end()) kernels[step.problem] = step.choice;
   return kernels;
 }
 

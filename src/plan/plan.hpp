@@ -10,6 +10,7 @@
 
 #include "base/read_bytes.hpp"
 #include "ir/tensor.hpp"
+#include "kernels/choice.hpp"
 #include "kernels/target.hpp"
 #include "measure/category.hpp"
 #include "measure/stage.hpp"
@@ -42,11 +43,10 @@ struct PlanWeight {
 };
 
 struct Step {
-  std::string kernel;
+  KernelChoice choice;
   Op op;
   std::vector<PlanOperand> inputs;
   PlanOperand output;
-  std::map<std::string, int64_t, std::less<>> params;
   std::optional<uint32_t> scratch;  // a buffer
   std::string label;
   std::string problem;  // problem_key() of what the kernel was asked to do

@@ -26,7 +26,7 @@ TEST(SameLaunches, SeesAnotherKernelShapeParameterOrRecorder) {
   EXPECT_FALSE(same_launches(plan, plan_of(text, {.tuned_kernels = true})));
   EXPECT_FALSE(same_launches(plan, plan_of("w: f32[64,64] = constant(name=\"w\")\ny = linear(x:f32[5,64], w)")));
   Plan other = plan;
-  other.steps[0].params["by_rows"] = 1;
+  other.steps[0].choice.params["by_rows"] = 1;
   EXPECT_FALSE(same_launches(plan, other));
   other = plan;
   other.steps.pop_back();
