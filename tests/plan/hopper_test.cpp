@@ -99,7 +99,7 @@ class HopperAccess : public testing::Test {
 };
 
 TEST_F(HopperAccess, OfWhatWasBuiltIsRight) {
-  ASSERT_EQ(linear().kernel, "linear_cublaslt");
+  ASSERT_EQ(linear().choice.kernel, "linear_cublaslt");
   ASSERT_EQ(plan.weights[1].bytes, 384 * 2) << "the bias, which its row converts";
   EXPECT_EQ(error(), "");
 }
