@@ -25,7 +25,7 @@ Result<Type> rule(const MatMul&, Types types) {
 namespace {
 
 Status want_angles(const Linear& op, const Type& result, const Type& cos, const Type& sin) {
-  if (op.gated || op.has_residual || op.activation != Activation::none)
+  if (op.gated || op.has(LinearSlot::residual) || op.activation != Activation::none)
     return fail("got rotated heads with a gate, an activation or a residual, wanted none of them");
   RUNG_CHECK(want_float(cos, "cos"));
   RUNG_CHECK(want_float(sin, "sin"));
@@ -48,15 +48,25 @@ Status want_squares(const Type& x, const Type& squares) {
   return want_shape(squares, wanted, "squares");
 }
 
-Result<Type> norm_rows(const Linear& op, Shape shape, const Type& scale) {
+Result<Type> norm_rows(const Linear& op, Shape shape, const Type& weight) {
   if (op.gated || op.rotated_heads > 0) return fail("got rows for a norm with a gate or rotated heads, wanted neither");
   if (op.out != DType::bf16) return fail("got rows for a norm of type {}, wanted bf16", op.out);
   int64_t& columns = shape[shape.rank() - 1];
   if (columns % kNormRun) return fail("got rows for a norm of {} columns, wanted runs of {}", columns, kNormRun);
-  RUNG_CHECK(want_float(scale, "scale"));
-  RUNG_CHECK(want_shape(scale, Shape{columns}, "scale"));
+  RUNG_CHECK(want_float(weight, "norm_weight"));
+  RUNG_CHECK(want_shape(weight, Shape{columns}, "norm_weight"));
   columns = norm_row(columns);
   return Type{op.out, shape};
+}
+
+// What its fields say of its slots, and the other way round.
+Status want_slots(const Linear& op, Types types) {
+  if (op.rotated_heads < 0) return fail("got {} rotated heads, wanted 0 or more", op.rotated_heads);
+  const bool rotated = op.rotated_heads > 0;
+  if (op.has(LinearSlot::cos) != rotated || op.has(LinearSlot::sin) != rotated)
+    return fail("got {} rotated heads, wanted slots cos and sin beside them and only there", op.rotated_heads);
+  if (op.split_residual && !op.has(LinearSlot::residual)) return fail("got no residual that is split, wanted one");
+  return want_count(types, op.slots.size());
 }
 
 Status want_residual(const Linear& op, const Type& residual, Shape shape) {
@@ -67,10 +77,7 @@ Status want_residual(const Linear& op, const Type& residual, Shape shape) {
 }  // namespace
 
 Result<Type> rule(const Linear& op, Types types) {
-  if (op.rotated_heads < 0) return fail("got {} rotated heads, wanted 0 or more", op.rotated_heads);
-  const bool rotated = op.rotated_heads > 0;
-  RUNG_CHECK(want_count(types, 2u + op.has_bias + op.has_residual + (rotated ? 2u : 0u) + op.feeds_norm + op.normed));
-  if (op.split_residual && !op.has_residual) return fail("got no residual that is split, wanted one");
+  RUNG_CHECK(want_slots(op, types));
   const Type &x = types[0], &w = types[1];
   RUNG_CHECK(want_float(x, "x"));
   RUNG_CHECK(want_float(w, "weight"));
@@ -81,12 +88,13 @@ Result<Type> rule(const Linear& op, Types types) {
   if (!is_float(op.out)) return fail("got output type {}, wanted a float type", op.out);
   Shape shape = x.shape;
   shape[shape.rank() - 1] = op.gated ? w.shape[0] / 2 : w.shape[0];
-  if (op.has_bias) RUNG_CHECK(want_shape(types[2], Shape{w.shape[0]}, "bias"));
-  const auto operand = [&](int at) { return types[static_cast<size_t>(at)]; };
-  if (op.has_residual) RUNG_CHECK(want_residual(op, operand(op.residual_at()), shape));
-  if (rotated) RUNG_CHECK(want_angles(op, {op.out, shape}, operand(op.cos_at()), operand(op.sin_at())));
-  if (op.normed) RUNG_CHECK(want_squares(x, operand(op.squares_at())));
-  if (op.feeds_norm) return norm_rows(op, shape, operand(op.scale_at()));
+  const auto operand = [&](LinearSlot slot) { return op.find(types, slot); };
+  if (const Type* bias = operand(LinearSlot::bias)) RUNG_CHECK(want_shape(*bias, Shape{w.shape[0]}, "bias"));
+  if (const Type* residual = operand(LinearSlot::residual)) RUNG_CHECK(want_residual(op, *residual, shape));
+  if (op.rotated_heads > 0)
+    RUNG_CHECK(want_angles(op, {op.out, shape}, *operand(LinearSlot::cos), *operand(LinearSlot::sin)));
+  if (const Type* squares = operand(LinearSlot::squares)) RUNG_CHECK(want_squares(x, *squares));
+  if (const Type* weight = operand(LinearSlot::norm_weight)) return norm_rows(op, shape, *weight);
   return Type{op.out, shape};
 }
 

@@ -42,8 +42,8 @@ bool carries(const Pointwise& op, size_t at, size_t operands) {
 // What is added to its products, which passes may make of an addition.
 bool carries(const Linear& op, size_t at) {
   const auto is = [&](int operand) { return operand >= 0 && at == static_cast<size_t>(operand); };
-  return !op.is_extended() &&
-         (is(op.residual_at()) || (is(op.bias_at()) && op.activation == Activation::none && !op.gated));
+  return !op.is_extended() && (is(op.at(LinearSlot::residual)) ||
+                               (is(op.at(LinearSlot::bias)) && op.activation == Activation::none && !op.gated));
 }
 
 bool carries(const Op& op, size_t at, size_t operands) {

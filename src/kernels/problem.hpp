@@ -40,6 +40,8 @@ struct Problem {
   const T& as() const {
     return std::get<T>(op);
   }
+  // Of a linear; null if it has none.
+  const Operand* linear_operand(LinearSlot slot) const { return as<Linear>().find(inputs, slot); }
 };
 
 // The fault that values of its operands can cause: of a gather's indices, or of an integer divisor. Fault::none: none

@@ -26,15 +26,14 @@ double flops(const MatMul&, Types operands, const Type& result) {
 }
 double flops(const Linear& op, Types operands, const Type& result) {
   const Shape& w = operands[1].shape;
-  const auto operand = [&](int at) { return count(operands[static_cast<size_t>(at)]); };
-  double columns = count(result) * (op.feeds_norm ? dim(w[0]) / dim(norm_row(w[0])) : 1);  // all of them
+  const auto elements = [&](LinearSlot slot) { return op.has(slot) ? count(*op.find(operands, slot)) : 0; };
+  const bool feeds_norm = op.has(LinearSlot::norm_weight), normed = op.has(LinearSlot::squares);
+  double columns = count(result) * (feeds_norm ? dim(w[0]) / dim(norm_row(w[0])) : 1);  // all of them
   double products = columns * (op.gated ? 2 : 1);
-  double rotated = op.rotated_heads > 0 ? operand(op.cos_at()) * dim(op.rotated_heads) : 0;
-  double squares = op.normed ? operand(op.squares_at()) : 0;
-  return products * (2 * dim(w[1]) + op.has_bias + op.normed) +
-         columns * ((op.activation != Activation::none) + op.gated + op.has_residual + op.split_residual +
-                    4 * op.feeds_norm) +
-         3 * rotated + squares;
+  return products * (2 * dim(w[1]) + op.has(LinearSlot::bias) + normed) +
+         columns * ((op.activation != Activation::none) + op.gated + op.has(LinearSlot::residual) + op.split_residual +
+                    4 * feeds_norm) +
+         3 * elements(LinearSlot::cos) * dim(op.rotated_heads) + elements(LinearSlot::squares);
 }
 double flops(const Conv2d&, Types operands, const Type& result) {
   const Shape& w = operands[1].shape;

@@ -85,7 +85,8 @@ class Towers {
 
   static bool varies_by_row(const Linear& op, size_t i) {
     int at = static_cast<int>(i);
-    return at == op.residual_at() || at == op.cos_at() || at == op.sin_at() || at == op.squares_at();
+    return at == op.at(LinearSlot::residual) || at == op.at(LinearSlot::cos) || at == op.at(LinearSlot::sin) ||
+           at == op.at(LinearSlot::squares);
   }
 
   // Which operands broadcast over a batch, so that all lanes can share one; the others must differ by lane.

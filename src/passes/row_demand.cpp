@@ -136,8 +136,8 @@ RowDemand::Reads RowDemand::reads(NodeId id) {
     const auto* linear = as<Linear>(op);
     const auto* norm = as<LayerNorm>(op);
     if (linear)
-      for (int at : {linear->residual_at(), linear->cos_at(), linear->sin_at(), linear->squares_at()})
-        if (at > 0) reads[static_cast<size_t>(at)] = demand;
+      for (LinearSlot slot : {LinearSlot::residual, LinearSlot::cos, LinearSlot::sin, LinearSlot::squares})
+        if (linear->has(slot)) *linear->find(reads, slot) = demand;
     if (norm && norm->has_residual) reads[1] = demand;
   }
   return reads;

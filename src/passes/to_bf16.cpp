@@ -134,7 +134,7 @@ class Narrower {
     const Op& op = graph_[id].op;
     const auto* linear = as<Linear>(op);
     return as<LayerNorm>(op) || as<RmsNorm>(op) || as<Cast>(op) ||
-           (linear && static_cast<int>(i) == linear->residual_at());
+           (linear && static_cast<int>(i) == linear->at(LinearSlot::residual));
   }
 
   NodeId rebuild(NodeId id) {
