@@ -46,7 +46,7 @@ struct Step {
   KernelChoice choice;
   Op op;
   std::vector<PlanOperand> inputs;
-  PlanOperand output;  // the first result; results_of() places further ones behind it in the same buffer
+  PlanOperand output;               // the first result; results_of() places further ones behind it in the same buffer
   std::optional<uint32_t> scratch;  // a buffer
   std::string label;
   std::string problem;  // problem_key() of what the kernel was asked to do
