@@ -189,6 +189,7 @@ struct bf16 {
   uint16_t bits;
 };
 __device__ inline float as_float(uint32_t bits) { return __builtin_bit_cast(float, bits); }
+__device__ inline uint32_t as_bits(float x) { return __builtin_bit_cast(uint32_t, x); }
 __device__ inline float to_float(float x) { return x; }
 __device__ inline float to_float(bf16 x) { return as_float(uint32_t{x.bits} << 16); }
 __device__ inline float to_float(f16 x) { return static_cast<float>(x); }

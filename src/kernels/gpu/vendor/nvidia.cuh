@@ -34,6 +34,7 @@ __device__ inline void sync_block() { __syncthreads(); }
 // ---- elements
 
 __device__ inline float as_float(uint32_t bits) { return __uint_as_float(bits); }
+__device__ inline uint32_t as_bits(float x) { return __float_as_uint(x); }
 __device__ inline float to_float(float x) { return x; }
 __device__ inline float to_float(bf16 x) { return __bfloat162float(x); }
 __device__ inline float to_float(f16 x) { return __half2float(x); }
