@@ -64,7 +64,7 @@ struct Shape3 {
 
 Problem problem_for(const Shape3& s, DType type, int threads) {
   Linear op;
-  op.has_bias = true;
+  op.slots.add(LinearSlot::bias);
   op.out = type;
   Problem p;
   p.op = op;

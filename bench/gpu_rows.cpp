@@ -19,9 +19,9 @@ namespace {
 constexpr const char* kPolicy[] = {
     // the action expert
     "y = linear(x:bf16[1,51,1024], w:bf16[2560,1024], out=bf16)",
-    "y = linear(x:bf16[1,51,2048], w:bf16[1024,2048], r:f32[1,51,1024], has_residual=true)",
+    "y = linear(x:bf16[1,51,2048], w:bf16[1024,2048], r:f32[1,51,1024], slots=residual)",
     "y = linear(x:bf16[1,51,1024], w:bf16[8192,1024], gated=true, activation=gelu_tanh, out=bf16)",
-    "y = linear(x:bf16[1,51,4096], w:bf16[1024,4096], r:f32[1,51,1024], has_residual=true)",
+    "y = linear(x:bf16[1,51,4096], w:bf16[1024,4096], r:f32[1,51,1024], slots=residual)",
     "q: bf16[1,51,2560] = input()\np: bf16[1,816,2560] = input()\n"
     "y = attention(reshape(slice(q, axis=2, begin=0, end=2048), shape=[1,51,8,256]), mask:f32[1,1,51,867], "
     "reshape(slice(p, axis=2, begin=2048, end=2304), shape=[1,816,1,256]), "
@@ -33,25 +33,26 @@ constexpr const char* kPolicy[] = {
     // its linears with the norms and the rotary embedding folded in
     "h: bf16[1,51,3136] = input()\n"
     "y = linear(slice(h, axis=2, begin=0, end=1024), w:bf16[2560,1024], c:f32[1,51,256], s:f32[1,51,256], "
-    "slice(h, axis=2, begin=3072, end=3136), rotated_heads=9, normed=true, out=bf16)",
+    "slice(h, axis=2, begin=3072, end=3136), rotated_heads=9, slots=cos+sin+squares, out=bf16)",
     "y = linear(x:bf16[1,51,2048], w:bf16[1024,2048], slice(r:bf16[1,51,3136], axis=2, begin=1024, end=3072), "
-    "scale:f32[1024], has_residual=true, feeds_norm=true, split_residual=true, out=bf16)",
+    "scale:f32[1024], slots=residual+norm_weight, split_residual=true, out=bf16)",
     "h: bf16[1,51,3136] = input()\n"
     "y = linear(slice(h, axis=2, begin=0, end=1024), w:bf16[8192,1024], slice(h, axis=2, begin=3072, end=3136), "
-    "gated=true, activation=gelu_tanh, normed=true, out=bf16)",
+    "gated=true, activation=gelu_tanh, slots=squares, out=bf16)",
     "y = linear(x:bf16[1,51,4096], w:bf16[1024,4096], slice(r:bf16[1,51,3136], axis=2, begin=1024, end=3072), "
-    "scale:f32[1024], has_residual=true, feeds_norm=true, split_residual=true, out=bf16)",
+    "scale:f32[1024], slots=residual+norm_weight, split_residual=true, out=bf16)",
     // its f32 heads
-    "y = linear(x:f32[1,50,2048], w:f32[1024,2048], wb:f32[1024], has_bias=true)",
-    "y = linear(x:f32[1,50,1024], w:f32[1024,1024], wb:f32[1024], has_bias=true)",
-    "y = linear(x:f32[1,50,1024], w:f32[32,1024], wb:f32[32], has_bias=true)",
+    "y = linear(x:f32[1,50,2048], w:f32[1024,2048], wb:f32[1024], slots=bias)",
+    "y = linear(x:f32[1,50,1024], w:f32[1024,1024], wb:f32[1024], slots=bias)",
+    "y = linear(x:f32[1,50,1024], w:f32[32,1024], wb:f32[32], slots=bias)",
     // the prefix
     "y = linear(x:bf16[1,816,2048], w:bf16[2560,2048], out=bf16)",
-    "y = linear(x:bf16[1,816,2048], w:bf16[2560,2048], c:f32[1,816,256], s:f32[1,816,256], rotated_heads=9, "
+    "y = linear(x:bf16[1,816,2048], w:bf16[2560,2048], c:f32[1,816,256], s:f32[1,816,256], slots=cos+sin, "
+    "rotated_heads=9, "
     "out=bf16)",
-    "y = linear(x:bf16[1,816,2048], w:bf16[2048,2048], r:f32[1,816,2048], has_residual=true)",
+    "y = linear(x:bf16[1,816,2048], w:bf16[2048,2048], r:f32[1,816,2048], slots=residual)",
     "y = linear(x:bf16[1,816,2048], w:bf16[32768,2048], gated=true, activation=gelu_tanh, out=bf16)",
-    "y = linear(x:bf16[1,816,16384], w:bf16[2048,16384], r:f32[1,816,2048], has_residual=true)",
+    "y = linear(x:bf16[1,816,16384], w:bf16[2048,16384], r:f32[1,816,2048], slots=residual)",
     "q: bf16[1,816,2560] = input()\n"
     "y = attention(reshape(slice(q, axis=2, begin=0, end=2048), shape=[1,816,8,256]), mask:f32[1,1,816,816], "
     "reshape(slice(q, axis=2, begin=2048, end=2304), shape=[1,816,1,256]), "
@@ -60,12 +61,12 @@ constexpr const char* kPolicy[] = {
     "y = cos(x:f32[1,1,816,256])",
     "y = select(keep:bool[1,1,816,816], a:f32[], b:f32[])",
     // SigLIP
-    "y = linear(x:bf16[3,256,1152], w:bf16[3456,1152], wb:bf16[3456], has_bias=true, out=bf16)",
-    "y = linear(x:bf16[3,256,1152], w:bf16[1152,1152], wb:bf16[1152], r:bf16[3,256,1152], has_bias=true, "
-    "has_residual=true, out=bf16)",
-    "y = linear(x:bf16[3,256,1152], w:bf16[4352,1152], wb:bf16[4352], has_bias=true, activation=gelu_tanh, out=bf16)",
-    "y = linear(x:bf16[3,256,4352], w:bf16[1152,4352], wb:bf16[1152], r:bf16[3,256,1152], has_bias=true, "
-    "has_residual=true, out=bf16)",
+    "y = linear(x:bf16[3,256,1152], w:bf16[3456,1152], wb:bf16[3456], slots=bias, out=bf16)",
+    "y = linear(x:bf16[3,256,1152], w:bf16[1152,1152], wb:bf16[1152], r:bf16[3,256,1152], slots=bias+residual, "
+    "out=bf16)",
+    "y = linear(x:bf16[3,256,1152], w:bf16[4352,1152], wb:bf16[4352], slots=bias, activation=gelu_tanh, out=bf16)",
+    "y = linear(x:bf16[3,256,4352], w:bf16[1152,4352], wb:bf16[1152], r:bf16[3,256,1152], slots=bias+residual, "
+    "out=bf16)",
     "q: bf16[3,256,3456] = input()\n"
     "y = attention(reshape(slice(q, axis=2, begin=0, end=1152), shape=[3,256,16,72]), "
     "reshape(slice(q, axis=2, begin=1152, end=2304), shape=[3,256,16,72]), "
@@ -73,8 +74,8 @@ constexpr const char* kPolicy[] = {
     "y = layer_norm(x:bf16[3,256,1152], w:bf16[1152], wb:bf16[1152], eps=1e-06, out=bf16)",
 };
 constexpr const char* kEncoder[] = {
-    "y = linear(x:f32[1,128,384], w:f32[1536,384], wb:f32[1536], has_bias=true, activation=gelu)",
-    "y = linear(x:f32[1,128,1536], w:f32[384,1536], wb:f32[384], has_bias=true)",
+    "y = linear(x:f32[1,128,384], w:f32[1536,384], wb:f32[1536], slots=bias, activation=gelu)",
+    "y = linear(x:f32[1,128,1536], w:f32[384,1536], wb:f32[384], slots=bias)",
     "y = attention(q:bf16[1,128,12,32], k:bf16[1,128,12,32], v:bf16[1,128,12,32], scale=0.17677669)",
     "y = layer_norm(x:f32[1,128,384], w:f32[384], wb:f32[384])",
 };

@@ -25,6 +25,10 @@ FORMATTED = {'.cpp', '.hpp'}
 CPP = FORMATTED | {'.inc', '.cu', '.cuh', '.in'}
 CODE = CPP | {'.py', '.sh', '.cmake', '.map'}
 NAMED_CODE = {'CMakeLists.txt', 'dev', 'run'}
+# What CUDA and HIP both write; every other name of a compiler's own stands behind kernels/gpu/portable.cuh.
+DEVICE_KEYWORDS = {'__device__', '__host__', '__shared__', '__align__', '__noinline__', '__grid_constant__'}
+VENDORS_OWN = re.compile(r'\b__\w+|\basm\b|#\s*(?:if|elif)\w*|#\s*include\s*<(?:cuda|hip)[^>]*>|\bsm_\d+')
+LANES_AS_NUMBER = re.compile(r'[%/&]\s*3[12]\b|\b32\s*\*\s*\w*[wW]arps\b|[wW]arps\s*\*\s*32\b')
 UNFINISHED = re.compile(r'\b(TO' r'DO|FIX' r'ME|XX' r'X)\b')
 LICENCE = 'SPDX-License-Identifier: Apache-2.0'
 
@@ -130,7 +134,22 @@ def check_json(path, lines):
             yield number, 'dump() throws; dump_json() of base/json.hpp does not'
 
 
-RULES = [check_size, check_first_lines, check_unfinished, check_functions, check_includes, check_json, check_words]
+def check_device_code(path, lines):
+    """A kernel is every vendor's: instructions and the number of lanes stand in vendor/ and *_sm90 alone."""
+    if path.suffix not in ('.cu', '.cuh') or path.parts[:3] != ('src', 'kernels', 'gpu'):
+        return
+    if path.parts[3] in ('vendor', 'sm90') or path.stem.endswith('_sm90'):
+        return
+    for number, line in enumerate(lines, 1):
+        code = line.split('//')[0]
+        found = [name for name in VENDORS_OWN.findall(code) if name not in DEVICE_KEYWORDS]
+        found += LANES_AS_NUMBER.findall(code)
+        if found:
+            yield number, f'{found[0].strip()} is one vendor\'s: portable.cuh has a name for it, or gets one'
+
+
+RULES = [check_size, check_first_lines, check_unfinished, check_functions, check_includes, check_json,
+         check_device_code, check_words]
 
 
 def check_file(path, lines):

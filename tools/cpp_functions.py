@@ -15,7 +15,7 @@ TYPE_HEAD = re.compile(
     r'^(?:template\s*<.*>\s*)?(?:typedef\s+|inline\s+)?(?:(?:namespace|class|struct|union|enum)\b|extern\s*")',
     re.DOTALL)
 NOT_A_NAME = {'alignas', 'decltype', 'explicit', 'noexcept', 'requires', 'sizeof', '__attribute__', '__declspec',
-              '__launch_bounds__'}
+              '__launch_bounds__', 'RUNG_KERNEL'}
 
 
 @dataclass

@@ -53,6 +53,7 @@ class FindsFunctions(unittest.TestCase):
 
     def test_the_bounds_of_a_kernel_are_not_its_name(self):
         self.assertEqual(named('__global__ void __launch_bounds__(256) turn(int a, int b) {\n}\n'), [('turn', 2, 2)])
+        self.assertEqual(named('RUNG_KERNEL(256) turn(int a) {\n}\n'), [('turn', 2, 1)])
 
     def test_tables_and_types_are_no_functions(self):
         text = ('constexpr Row kRows[] = {\n  {"a", f(1)},\n};\n'
@@ -107,6 +108,29 @@ class KeepsDeviceCode(unittest.TestCase):
         rules = [text.split(';')[0] for _, _, text in check_style.check_file(path, lines)]
         self.assertEqual(len(rules), 5, rules)
         self.assertEqual(check_style.check_file(path, TOP), [])
+
+
+class KeepsKernelsPortable(unittest.TestCase):
+    ONE_VENDORS = ['x = __shfl_sync(~0u, x, 0);', 'asm volatile("bar;");', '__nanosleep(5);', 'y = __ldg(p);',
+                   '#include <cuda_fp16.h>', '#if __CUDA_ARCH__ >= 900', 'int a = threadIdx.x % 32;',
+                   'int w = threadIdx.x / 32;', 'int l = x & 31;', 'f<sm_90>();', 'kThreads = kWarps * 32;',
+                   'extern "C" __global__ void f() {}', 'y = __expf(x);']
+    ANY_VENDORS = ['x = shuffle(x, 0);  // not __shfl', 'extern __shared__ __align__(16) float memory[];',
+                   'RUNG_KERNEL(256) f(const __grid_constant__ A a) {}', 'multiply_chunk<32>(sums, chunk);',
+                   'int a = lane() % 16;', '#include "kernels/gpu/portable.cuh"', '#define RUNG_TILE(x) x']
+
+    def test_what_one_vendor_has_is_named_in_a_kernel(self):
+        for line in self.ONE_VENDORS:
+            self.assertEqual(len(findings(check_style.check_device_code, [line], Path('src/kernels/gpu/norm/a.cu'))), 1,
+                             line)
+        for line in self.ANY_VENDORS:
+            self.assertEqual(findings(check_style.check_device_code, [line], Path('src/kernels/gpu/norm/a.cuh')), [])
+
+    def test_vendors_files_and_those_of_one_architecture_may_have_it(self):
+        for path in ('vendor/nvidia.cuh', 'sm90/async.cuh', 'linear/linear_wide_sm90.cu', 'linear/block_sm90.cuh',
+                     'norm/norm.cpp'):
+            self.assertEqual(findings(check_style.check_device_code, self.ONE_VENDORS, Path('src/kernels/gpu') / path),
+                             [], path)
 
 
 class KeepsOrder(unittest.TestCase):

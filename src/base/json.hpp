@@ -1,10 +1,12 @@
 // JSON in and out. Reading is strict, for files that others wrote: duplicate keys, deep nesting and bad UTF-8 are
-// errors. Nothing throws.
+// errors. Nothing throws but value_or_throw().
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <nlohmann/json_fwd.hpp>
+#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/status.hpp"
 
@@ -23,5 +25,12 @@ std::string valid_utf8(std::string_view text);
 
 // "an object", "a string", "-3": a short form of a value for error messages.
 std::string describe(const nlohmann::json& value);
+
+// For readers of many fields, which throw what the JSON library throws; one catch makes a Status of it all.
+template <class T>
+T value_or_throw(Result<T> result) {
+  if (!result) throw std::out_of_range(result.error().message);
+  return std::move(*result);
+}
 
 }  // namespace rung

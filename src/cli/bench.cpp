@@ -79,7 +79,7 @@ Status run(const Options& options) {
   RUNG_CHECK(time_for(session, kWarmUpSeconds));
   RUNG_TRY(LoadedRuns measured, measure_runs(session, {.rate_hz = options.rate, .runs = options.runs}));
   const Latency& s = measured.latency;
-  RUNG_TRY(Profile profile, profile_session(session, inputs, kProfileSeconds));
+  RUNG_TRY(Profile profile, profile_session(session, inputs, kSchedule.profile_s));
   nlohmann::json json{{"median_ms", s.median_ms},
                       {"min_ms", s.min_ms},
                       {"p90_ms", s.p90_ms},

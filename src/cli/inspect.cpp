@@ -68,7 +68,7 @@ Json describe(const Plan& plan) {
   Json inputs = Json::array(), outputs = Json::array(), kernels = Json::object();
   for (const auto& input : plan.inputs) inputs.push_back(port(input.name, input.type));
   for (const auto& output : plan.outputs) outputs.push_back(port(output.name, output.type));
-  for (const auto& step : plan.steps) kernels[step.kernel] = kernels.value(step.kernel, 0) + 1;
+  for (const auto& step : plan.steps) kernels[step.choice.kernel] = kernels.value(step.choice.kernel, 0) + 1;
   Json frozen = Json::array();
   for (const auto& f : plan.frozen) frozen.push_back(port(f.name, f.value.type()));
   return {{"model", plan.model},

@@ -113,7 +113,7 @@ Status run(const Options& options) {
   RUNG_TRY(Opened opened, open_model(options.common));
   RUNG_TRY(auto plan, plan_of(opened, options.common));
   RUNG_TRY(Session session, open_session(plan));
-  RUNG_TRY(Profile profile, profile_session(session, sample_missing(*plan, opened.given, 1), kProfileSeconds));
+  RUNG_TRY(Profile profile, profile_session(session, sample_missing(*plan, opened.given, 1), kSchedule.profile_s));
   RUNG_TRY(auto stages, time_stages(session, profile.ops));
   if (!options.trace.empty()) RUNG_CHECK(write_file_atomically(options.trace, profile.trace.to_json()));
   if (options.common.json) return print_json(to_json(profile, stages)), Status{};

@@ -172,13 +172,13 @@ Status verify_subject(const Options& options, const Opened& opened) {
   RUNG_TRY(auto bench,
            Workbench::create(*opened.subject, inputs, {.target = opened.target, .threads = recipe.threads}, budget));
   RUNG_TRY(Attempt attempt, bench->attempt_as_is(recipe));
-  RUNG_TRY(Tolerance tolerance, bench->tolerance_for_recipe(recipe));
+  RUNG_TRY(Tolerance tolerance, bench->judge().tolerance_for_recipe(recipe));
   Verification worst = attempt.verdicts[0];
   for (const auto& verdict : attempt.verdicts)
     if (!verdict.passed) worst = verdict;
   if (!attempt.right && options.bisect) RUNG_CHECK(explain_mismatch(*bench, attempt.recipe));
   return print_result(options, worst, tolerance,
-                      fmt::format("{} inputs against the {}", inputs.size(), bench->reference_source()));
+                      fmt::format("{} inputs against the {}", inputs.size(), bench->judge().reference_source()));
 }
 
 Status run(const Options& options) {

@@ -1,4 +1,4 @@
-// The row that a linear with `feeds_norm` leaves: all that the linears behind an RMS norm of it and the next residual
+// The row that a linear with norm weights leaves: all that the linears behind an RMS norm of it and the next residual
 // sum read, for host and device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

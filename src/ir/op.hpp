@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ir/category.hpp"
+#include "ir/linear_slots.hpp"
 #include "ir/op_kinds.hpp"
 #include "ir/shape.hpp"
 
@@ -93,41 +94,54 @@ struct MatMul {
   RUNG_FIELDS()
   RUNG_EQUAL(MatMul);
 };
-// linear(x: T[...,K], w: U[N,K], bias: V[N] if has_bias, residual: R[...,N] if has_residual,
-//        cos, sin: A[...,D] if rotated_heads > 0, scale: S[N] if feeds_norm, squares: Q[...,K/16] if normed)
-//        -> out[...,N]
+// linear(x: T[...,K], w: U[N,K], then those operands that `slots` names, in the order of LinearSlot) -> out[...,N]
 //   y = activation(r x w' + bias) + residual
+// Before the products x w':
+// squares: Q[...,K/16]: the row's factor r = 1 / sqrt(mean + eps) of an RMS norm, mean being that of the row's squares,
+// the sum of whose halves counts; else r = 1.
+// After them:
+// bias: V[N], residual: R[...,N].
 // gated: w is [2N,K] (gate rows, then up rows), bias [2N]: y = activation(gate) * up + residual.
-// rotated: the first rotated_heads runs of D columns of y are turned as rope does, each row by its own angles; then it
-// is not gated, and has neither activation nor residual.
-// The last three fields take an RMS norm, its weights apart, into the linears on both sides (ir/norm_row.hpp):
-// feeds_norm: out is bf16 [...,norm_row(N)], rows for a norm of y whose weights are scale; not gated, no rotated heads.
+// cos, sin: A[...,D]: the first rotated_heads runs of D columns of y are turned as rope does, each row by its own
+// angles; then it is not gated, and has neither activation nor residual.
 // split_residual: residual is R[...,2N], its value the sum of both halves of a row.
-// normed: r = 1 / sqrt(mean + eps), mean being that of a row's squares, the sum of whose halves counts; else r = 1.
+// norm_weight: S[N]: out is bf16 [...,norm_row(N)], rows for a norm of y with these weights, which linears with squares
+// and a split residual read (ir/norm_row.hpp); not gated, no rotated heads.
 struct Linear {
   RUNG_OP("linear", gemm);
-  bool has_bias = false;
-  bool has_residual = false;
+  LinearSlots slots;
+  // before the products
+  float eps = 1e-6f;
+  // after them
   bool gated = false;
   Activation activation = Activation::none;
   int64_t rotated_heads = 0;
-  bool feeds_norm = false;
   bool split_residual = false;
-  bool normed = false;
-  float eps = 1e-6f;
   DType out = DType::f32;
+
+  bool has(LinearSlot slot) const { return slots.has(slot); }
+  // Where the slot's operand stands; -1: absent.
+  int at(LinearSlot slot) const { return has(slot) ? static_cast<int>(slots.before(slot)) : -1; }
+  // Its entry in a list that has one for each operand: types, values, nodes, addresses; null: absent.
+  template <class List>
+  auto find(List&& list, LinearSlot slot) const -> decltype(&list[0]) {
+    return has(slot) ? &list[slots.before(slot)] : nullptr;
+  }
+  // Makes `operand` that of the slot, which it may have had before or not.
+  template <class List, class Operand>
+  void put(List& list, LinearSlot slot, Operand operand) {
+    const size_t at = slots.before(slot);
+    if (!has(slot)) list.insert(list.begin() + static_cast<std::ptrdiff_t>(at), operand);
+    list[at] = operand, slots.add(slot);
+  }
+  // Does it take no more than those operands, each in its common form?
+  bool is_within(const LinearSlots& known) const { return slots.within(known) && !split_residual; }
   // Has a form that late passes make, for kernels that they have asked for.
-  bool is_extended() const { return rotated_heads > 0 || feeds_norm || split_residual || normed; }
-  // Where operands stand; -1: absent.
-  int bias_at() const { return has_bias ? 2 : -1; }
-  int residual_at() const { return has_residual ? 2 + has_bias : -1; }
-  int cos_at() const { return rotated_heads > 0 ? 2 + has_bias + has_residual : -1; }
-  int sin_at() const { return rotated_heads > 0 ? cos_at() + 1 : -1; }
-  int scale_at() const { return feeds_norm ? 2 + has_bias + has_residual + 2 * (rotated_heads > 0) : -1; }
-  int squares_at() const { return normed ? 2 + has_bias + has_residual + 2 * (rotated_heads > 0) + feeds_norm : -1; }
-  RUNG_FIELDS(RUNG_FIELD(Linear, has_bias), RUNG_FIELD(Linear, has_residual), RUNG_FIELD(Linear, gated),
-              RUNG_FIELD(Linear, activation), RUNG_FIELD(Linear, rotated_heads), RUNG_FIELD(Linear, feeds_norm),
-              RUNG_FIELD(Linear, split_residual), RUNG_FIELD(Linear, normed), RUNG_FIELD(Linear, eps),
+  bool is_extended() const { return !is_within({LinearSlot::bias, LinearSlot::residual}); }
+  // Just x w' + bias, or x w'.
+  bool is_plain() const { return is_within({LinearSlot::bias}) && !gated && activation == Activation::none; }
+  RUNG_FIELDS(RUNG_FIELD(Linear, slots), RUNG_FIELD(Linear, eps), RUNG_FIELD(Linear, gated),
+              RUNG_FIELD(Linear, activation), RUNG_FIELD(Linear, rotated_heads), RUNG_FIELD(Linear, split_residual),
               RUNG_FIELD(Linear, out))
   RUNG_EQUAL(Linear);
 };
@@ -315,10 +329,13 @@ std::string_view name_of(UnaryKind kind);
 std::string_view name_of(BinaryKind kind);
 std::string_view name_of(ReduceKind kind);
 std::string_view name_of(Activation activation);
+std::string_view name_of(LinearSlot slot);
 // An op of that name with default fields; nullopt if there is none.
 std::optional<Op> op_named(std::string_view name);
 std::optional<Activation> activation_named(std::string_view name);
 std::optional<ReduceKind> reduce_named(std::string_view name);
+// Errors: there is no such slot, or it does not come after all of `slots`.
+Status add_slot_named(std::string_view name, LinearSlots& slots);
 
 // "axis=1, eps=1e-06", fields that differ from the default only; parses back (ir/text).
 std::string fields_to_string(const Op& op);

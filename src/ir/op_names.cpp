@@ -1,5 +1,7 @@
 // The words for ops and their kinds, and the text of their fields.
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -16,6 +18,8 @@ constexpr std::array<std::string_view, 15> kBinary{"add", "sub", "mul", "div", "
                                                    "ne",  "lt",  "le",  "gt",  "ge",  "and", "or"};
 constexpr std::array<std::string_view, 3> kReduce{"sum", "mean", "max"};
 constexpr std::array<std::string_view, 6> kActivation{"none", "relu", "gelu", "gelu_tanh", "silu", "tanh"};
+constexpr std::array<std::string_view, 8> kLinearSlot{"x",   "w",   "bias",        "residual",
+                                                      "cos", "sin", "norm_weight", "squares"};
 
 template <class Kind, size_t N>
 std::optional<Kind> find(const std::array<std::string_view, N>& names, std::string_view name) {
@@ -43,6 +47,12 @@ std::string value_text(DType v) { return std::string(name_of(v)); }
 std::string value_text(const Dims& v) { return to_string(v); }
 std::string value_text(ReduceKind v) { return std::string(name_of(v)); }
 std::string value_text(Activation v) { return std::string(name_of(v)); }
+std::string value_text(const LinearSlots& v) {
+  std::string text;
+  for (size_t i = LinearSlots().size(); i < kLinearSlot.size(); ++i)
+    if (v.has(static_cast<LinearSlot>(i))) text += fmt::format("{}{}", text.empty() ? "" : "+", kLinearSlot[i]);
+  return text;
+}
 
 }  // namespace
 
@@ -50,8 +60,17 @@ std::string_view name_of(UnaryKind kind) { return kUnary[static_cast<size_t>(kin
 std::string_view name_of(BinaryKind kind) { return kBinary[static_cast<size_t>(kind)]; }
 std::string_view name_of(ReduceKind kind) { return kReduce[static_cast<size_t>(kind)]; }
 std::string_view name_of(Activation a) { return kActivation[static_cast<size_t>(a)]; }
+std::string_view name_of(LinearSlot slot) { return kLinearSlot[static_cast<size_t>(slot)]; }
 std::optional<Activation> activation_named(std::string_view name) { return find<Activation>(kActivation, name); }
 std::optional<ReduceKind> reduce_named(std::string_view name) { return find<ReduceKind>(kReduce, name); }
+
+Status add_slot_named(std::string_view name, LinearSlots& slots) {
+  const auto slot = find<LinearSlot>(kLinearSlot, name);
+  if (!slot || slots.before(*slot) < slots.size())
+    return fail("got slot '{}', wanted some of {}, each once and in this order", name,
+                fmt::join(kLinearSlot.begin() + LinearSlots().size(), kLinearSlot.end(), ", "));
+  return slots.add(*slot), Status();
+}
 
 std::string_view name_of(const Op& op) {
   if (const auto* unary = as<Unary>(op)) return name_of(unary->kind);

@@ -37,7 +37,7 @@ Semantics semantics(const MatMul&, const Signature& s) {
 namespace {
 
 Status want_angles(const Linear& op, const Type& result, const Type& cos, const Type& sin) {
-  if (op.gated || op.has_residual || op.activation != Activation::none)
+  if (op.gated || op.has(LinearSlot::residual) || op.activation != Activation::none)
     return fail("got rotated heads with a gate, an activation or a residual, wanted none of them");
   RUNG_CHECK(want_float(cos, "cos"));
   RUNG_CHECK(want_float(sin, "sin"));
@@ -60,15 +60,25 @@ Status want_squares(const Type& x, const Type& squares) {
   return want_shape(squares, wanted, "squares");
 }
 
-Result<Type> norm_rows(const Linear& op, Shape shape, const Type& scale) {
+Result<Type> norm_rows(const Linear& op, Shape shape, const Type& weight) {
   if (op.gated || op.rotated_heads > 0) return fail("got rows for a norm with a gate or rotated heads, wanted neither");
   if (op.out != DType::bf16) return fail("got rows for a norm of type {}, wanted bf16", op.out);
   int64_t& columns = shape[shape.rank() - 1];
   if (columns % kNormRun) return fail("got rows for a norm of {} columns, wanted runs of {}", columns, kNormRun);
-  RUNG_CHECK(want_float(scale, "scale"));
-  RUNG_CHECK(want_shape(scale, Shape{columns}, "scale"));
+  RUNG_CHECK(want_float(weight, "norm_weight"));
+  RUNG_CHECK(want_shape(weight, Shape{columns}, "norm_weight"));
   columns = norm_row(columns);
   return Type{op.out, shape};
+}
+
+// What its fields say of its slots, and the other way round.
+Status want_slots(const Linear& op, Types types) {
+  if (op.rotated_heads < 0) return fail("got {} rotated heads, wanted 0 or more", op.rotated_heads);
+  const bool rotated = op.rotated_heads > 0;
+  if (op.has(LinearSlot::cos) != rotated || op.has(LinearSlot::sin) != rotated)
+    return fail("got {} rotated heads, wanted slots cos and sin beside them and only there", op.rotated_heads);
+  if (op.split_residual && !op.has(LinearSlot::residual)) return fail("got no residual that is split, wanted one");
+  return want_count(types, op.slots.size());
 }
 
 Status want_residual(const Linear& op, const Type& residual, Shape shape) {
@@ -79,10 +89,7 @@ Status want_residual(const Linear& op, const Type& residual, Shape shape) {
 }  // namespace
 
 Result<Type> rule(const Linear& op, Types types) {
-  if (op.rotated_heads < 0) return fail("got {} rotated heads, wanted 0 or more", op.rotated_heads);
-  const bool rotated = op.rotated_heads > 0;
-  RUNG_CHECK(want_count(types, 2u + op.has_bias + op.has_residual + (rotated ? 2u : 0u) + op.feeds_norm + op.normed));
-  if (op.split_residual && !op.has_residual) return fail("got no residual that is split, wanted one");
+  RUNG_CHECK(want_slots(op, types));
   const Type &x = types[0], &w = types[1];
   RUNG_CHECK(want_float(x, "x"));
   RUNG_CHECK(want_float(w, "weight"));
@@ -93,38 +100,49 @@ Result<Type> rule(const Linear& op, Types types) {
   if (!is_float(op.out)) return fail("got output type {}, wanted a float type", op.out);
   Shape shape = x.shape;
   shape[shape.rank() - 1] = op.gated ? w.shape[0] / 2 : w.shape[0];
-  if (op.has_bias) RUNG_CHECK(want_shape(types[2], Shape{w.shape[0]}, "bias"));
-  const auto operand = [&](int at) { return types[static_cast<size_t>(at)]; };
-  if (op.has_residual) RUNG_CHECK(want_residual(op, operand(op.residual_at()), shape));
-  if (rotated) RUNG_CHECK(want_angles(op, {op.out, shape}, operand(op.cos_at()), operand(op.sin_at())));
-  if (op.normed) RUNG_CHECK(want_squares(x, operand(op.squares_at())));
-  if (op.feeds_norm) return norm_rows(op, shape, operand(op.scale_at()));
+  const auto operand = [&](LinearSlot slot) { return op.find(types, slot); };
+  if (const Type* bias = operand(LinearSlot::bias)) RUNG_CHECK(want_shape(*bias, Shape{w.shape[0]}, "bias"));
+  if (const Type* residual = operand(LinearSlot::residual)) RUNG_CHECK(want_residual(op, *residual, shape));
+  if (op.rotated_heads > 0)
+    RUNG_CHECK(want_angles(op, {op.out, shape}, *operand(LinearSlot::cos), *operand(LinearSlot::sin)));
+  if (const Type* squares = operand(LinearSlot::squares)) RUNG_CHECK(want_squares(x, *squares));
+  if (const Type* weight = operand(LinearSlot::norm_weight)) return norm_rows(op, shape, *weight);
   return Type{op.out, shape};
 }
 
 namespace {
 
-// Of one of a linear's operands: x and what stands beside its rows or those of y, or else by the rows of w.
-OperandUse operand_of(const Linear& op, const Signature& s, int at) {
+OperandUse use_of(const Linear& op, const Signature& s, LinearSlot slot) {
   const int last = s.result.shape.rank() - 1;
   // Only then is column j of the result that of row j of w.
   const AxisRead column = op.gated || op.is_extended() ? whole(last, 1) : same(last);
-  if (at == 1) return {.role = OperandRole::weights, .axes = {column, reduced()}};
-  if (at == op.bias_at() || at == op.scale_at()) {
-    const bool carries = at == op.bias_at() && op.activation == Activation::none && !op.gated && !op.is_extended();
-    return {
-        .role = OperandRole::scale, .axes = {column}, .infinity = carries ? InfinityUse::carries : InfinityUse::spoils};
-  }
-  OperandUse use = aligned(OperandRole::product, s.shape(static_cast<size_t>(at)));
-  use.axes.back() = at == op.residual_at() ? column : at == 0 || at == op.squares_at() ? reduced() : whole(last, 1);
-  if (at == op.residual_at()) {
-    use.role = OperandRole::residual;
-    use.any_float = true;
-    if (!op.is_extended()) use.infinity = InfinityUse::carries;
-  } else if (at == op.squares_at()) {
-    use.role = OperandRole::statistic;
-  } else if (at > 0) {
-    use.role = OperandRole::scale;
+  const auto rows = [&](OperandRole role, AxisRead columns) {
+    OperandUse use = aligned(role, op.find(s.operands, slot)->shape);
+    use.axes.back() = columns;
+    return use;
+  };
+  OperandUse use;
+  switch (slot) {
+    case LinearSlot::x:
+      return rows(OperandRole::product, reduced());
+    case LinearSlot::w:
+      return {.role = OperandRole::weights, .axes = {column, reduced()}};
+    case LinearSlot::bias:
+      use = {.role = OperandRole::scale, .axes = {column}};
+      if (!op.is_extended() && !op.gated && op.activation == Activation::none) use.infinity = InfinityUse::carries;
+      return use;
+    case LinearSlot::residual:
+      use = rows(OperandRole::residual, column);
+      use.any_float = true;
+      if (!op.is_extended()) use.infinity = InfinityUse::carries;
+      return use;
+    case LinearSlot::cos:
+    case LinearSlot::sin:
+      return rows(OperandRole::scale, whole(last, 1));
+    case LinearSlot::norm_weight:
+      return {.role = OperandRole::scale, .axes = {column}};
+    case LinearSlot::squares:
+      return rows(OperandRole::statistic, reduced());
   }
   return use;
 }
@@ -132,22 +150,22 @@ OperandUse operand_of(const Linear& op, const Signature& s, int at) {
 double flops_of(const Linear& op, const Signature& s) {
   const Shape& w = s.shape(1);
   const auto dim = [](int64_t n) { return static_cast<double>(n); };
-  const auto operand = [&](int at) { return count(s.operands[static_cast<size_t>(at)]); };
-  double columns = count(s.result) * (op.feeds_norm ? dim(w[0]) / dim(norm_row(w[0])) : 1);  // all of them
+  const auto elements = [&](LinearSlot slot) { return op.has(slot) ? count(*op.find(s.operands, slot)) : 0; };
+  const bool feeds_norm = op.has(LinearSlot::norm_weight), normed = op.has(LinearSlot::squares);
+  double columns = count(s.result) * (feeds_norm ? dim(w[0]) / dim(norm_row(w[0])) : 1);  // all of them
   double products = columns * (op.gated ? 2 : 1);
-  double rotated = op.rotated_heads > 0 ? operand(op.cos_at()) * dim(op.rotated_heads) : 0;
-  double squares = op.normed ? operand(op.squares_at()) : 0;
-  return products * (2 * dim(w[1]) + op.has_bias + op.normed) +
-         columns * ((op.activation != Activation::none) + op.gated + op.has_residual + op.split_residual +
-                    4 * op.feeds_norm) +
-         3 * rotated + squares;
+  return products * (2 * dim(w[1]) + op.has(LinearSlot::bias) + normed) +
+         columns * ((op.activation != Activation::none) + op.gated + op.has(LinearSlot::residual) + op.split_residual +
+                    4 * feeds_norm) +
+         3 * elements(LinearSlot::cos) * dim(op.rotated_heads) + elements(LinearSlot::squares);
 }
 
 }  // namespace
 
 Semantics semantics(const Linear& op, const Signature& s) {
   Semantics out{.terms = s.shape(0).back(), .flops = flops_of(op, s)};
-  for (size_t i = 0; i < s.operands.size(); ++i) out.operands.push_back(operand_of(op, s, static_cast<int>(i)));
+  for (uint8_t slot = 0; out.operands.size() < s.operands.size(); ++slot)
+    if (op.has(LinearSlot{slot})) out.operands.push_back(use_of(op, s, LinearSlot{slot}));
   return out;
 }
 

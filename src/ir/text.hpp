@@ -25,7 +25,7 @@ std::string print(const Graph& graph);
 using WeightSource = std::function<std::shared_ptr<const Weight>(const std::string& name, const Type& type)>;
 Result<Graph> parse_graph(std::string_view text, const WeightSource& weights = {});
 
-// One op with its fields: "linear(has_bias=true, out=bf16)".
+// One op with its fields: "linear(slots=bias, out=bf16)".
 std::string print_op(const Op& op);
 Result<Op> parse_op(std::string_view text);
 

@@ -185,6 +185,12 @@ class Parser {
       RUNG_TRY(to, lex_.dims());
     } else if constexpr (std::is_same_v<T, DType>) {
       RUNG_TRY(to, lex_.dtype());
+    } else if constexpr (std::is_same_v<T, LinearSlots>) {
+      to = {};
+      do {
+        RUNG_TRY(std::string word, lex_.word());
+        if (auto added = add_slot_named(word, to); !added) return lex_.error("{}", added.error().message);
+      } while (lex_.accept('+'));
     } else {
       RUNG_TRY(std::string word, lex_.word());
       if (!named(word, to)) return lex_.error("got '{}', which is not a value of this field", word);

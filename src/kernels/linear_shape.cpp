@@ -10,16 +10,18 @@ LinearShape::LinearShape(const Problem& problem) {
   w_rows = problem.inputs[1].shape[0];
   n = op.gated ? w_rows / 2 : w_rows;
   m = problem.output.rows();
-  bias_at = op.bias_at(), residual_at = op.residual_at();
-  cos_at = op.cos_at(), sin_at = op.sin_at(), scale_at = op.scale_at(), squares_at = op.squares_at();
-  if (cos_at > 0) head = problem.inputs[static_cast<size_t>(cos_at)].shape.back();
+  if (const Operand* cos = problem.linear_operand(LinearSlot::cos)) head = cos->shape.back();
   rotated = op.rotated_heads * head;
 }
 
-Verdict supports_linear(const Problem& problem, bool (*known)(DType)) {
+Verdict supports_slots(const Problem& problem, const LinearSlots& taken) {
   const auto& op = problem.as<Linear>();
-  if (op.rotated_heads > 0) return reject("it does not turn heads");
-  if (op.is_extended()) return reject("it takes no norm from its neighbours");
+  if (op.has(LinearSlot::cos) && !taken.has(LinearSlot::cos)) return reject("it does not turn heads");
+  return op.is_within(taken) ? accept() : reject("it takes no norm from its neighbours");
+}
+
+Verdict supports_linear(const Problem& problem, bool (*known)(DType)) {
+  if (auto verdict = supports_slots(problem, {LinearSlot::bias, LinearSlot::residual}); !verdict) return verdict;
   return supports_linear_operands(problem, known);
 }
 
@@ -28,26 +30,35 @@ Verdict supports_linear_operands(const Problem& problem, bool (*known)(DType)) {
     if (!known(problem.inputs[i].dtype))
       return reject(fmt::format("operand {} is {}", i, name_of(problem.inputs[i].dtype)));
   if (!known(problem.output.dtype)) return reject(fmt::format("result is {}", name_of(problem.output.dtype)));
-  const LinearShape shape(problem);
-  if (!problem.inputs[0].is_rows()) return reject("x is not made of dense rows");
-  if (!problem.inputs[1].contiguous()) return reject("w is not dense");
-  for (int at : {shape.bias_at, shape.scale_at})
-    if (at > 0 && !problem.inputs[static_cast<size_t>(at)].contiguous()) return reject("bias or scale is not dense");
-  if (shape.residual_at > 0 && !problem.inputs[static_cast<size_t>(shape.residual_at)].is_rows())
-    return reject("residual is not made of dense rows");
-  for (int at : {shape.cos_at, shape.sin_at, shape.squares_at})
-    if (at > 0 && !problem.inputs[static_cast<size_t>(at)].is_rows())
-      return reject("angles or squares are not made of dense rows");
+  for (LinearSlot slot : {LinearSlot::w, LinearSlot::bias, LinearSlot::norm_weight})
+    if (const Operand* operand = problem.linear_operand(slot); operand && !operand->contiguous())
+      return reject(fmt::format("{} is not dense", name_of(slot)));
+  for (LinearSlot slot : {LinearSlot::x, LinearSlot::residual, LinearSlot::cos, LinearSlot::sin, LinearSlot::squares})
+    if (const Operand* operand = problem.linear_operand(slot); operand && !operand->is_rows())
+      return reject(fmt::format("{} is not made of dense rows", name_of(slot)));
   return accept();
+}
+
+Verdict supports_distances(const Problem& problem, int64_t together) {
+  for (LinearSlot slot : {LinearSlot::residual, LinearSlot::cos, LinearSlot::sin})
+    if (const Operand* rows = problem.linear_operand(slot); rows && rows->row_stride() % together)
+      return reject(fmt::format("rows of {} are not a multiple of {} elements apart", name_of(slot), together));
+  return accept();
+}
+
+Verdict supports_heads(const LinearShape& shape, int64_t columns) {
+  if (shape.rotated == 0 || (shape.head % columns == 0 && shape.n % shape.head == 0)) return accept();
+  return reject(fmt::format("heads of {} columns in {}, wanted a multiple of {} that divides them", shape.head, shape.n,
+                            columns));
 }
 
 Verdict supports_library(const Problem& problem) {
   const LinearShape shape(problem);
-  for (int at : {0, shape.residual_at}) {
-    if (at < 0) continue;
-    const Operand& rows = problem.inputs[static_cast<size_t>(at)];
-    if (rows.rows() > 1 && rows.row_stride() < rows.shape.back()) return reject("rows of x or residual overlap");
-    if (rows.row_stride() > INT32_MAX) return reject("rows of x or residual are too far apart");
+  for (LinearSlot slot : {LinearSlot::x, LinearSlot::residual}) {
+    const Operand* rows = problem.linear_operand(slot);
+    if (!rows) continue;
+    if (rows->rows() > 1 && rows->row_stride() < rows->shape.back()) return reject("rows of x or residual overlap");
+    if (rows->row_stride() > INT32_MAX) return reject("rows of x or residual are too far apart");
   }
   const bool counted = shape.m <= INT32_MAX && shape.w_rows <= INT32_MAX && shape.k <= INT32_MAX;
   return counted ? accept() : reject("sizes that an int does not hold");

@@ -6,19 +6,40 @@
 namespace rung {
 
 struct LinearShape {
-  int64_t m = 0, n = 0, k = 0;         // n: columns of the result, as far as there is one value in each
-  int64_t w_rows = 0;                  // n, or 2 n when gated
-  int bias_at = -1, residual_at = -1;  // operand indices; -1: none
-  int cos_at = -1, sin_at = -1, scale_at = -1, squares_at = -1;
+  int64_t m = 0, n = 0, k = 0;    // n: columns of the result, as far as there is one value in each
+  int64_t w_rows = 0;             // n, or 2 n when gated
   int64_t head = 0, rotated = 0;  // columns of a head, and of all heads that are turned; 0: none is
   explicit LinearShape(const Problem& problem);
 };
 
+// Where a call on either device has the slot's operand; null or 0: it has none.
+template <class Call>
+auto address_of(const Call& call, LinearSlot slot) {
+  const auto* found = call.problem.template as<Linear>().find(call.inputs, slot);
+  return found ? *found : std::remove_cvref_t<decltype(*found)>{};
+}
+
+// Bias and residual, as the arguments of GPU kernels name them.
+template <class Arguments, class Call>
+void set_addends(Arguments& a, const Call& call) {
+  a.bias = address_of(call, LinearSlot::bias), a.residual = address_of(call, LinearSlot::residual);
+  if (const Operand* bias = call.problem.linear_operand(LinearSlot::bias)) a.bias_type = bias->dtype;
+  if (const Operand* residual = call.problem.linear_operand(LinearSlot::residual))
+    a.residual_type = residual->dtype, a.residual_stride = residual->row_stride();
+}
+
 // What all rows but the fallbacks want: rows of one stride for x, residual, angles and squares, dense w, bias and
-// scale, float types that `known` accepts.
+// norm weights, float types that `known` accepts.
 Verdict supports_linear_operands(const Problem& problem, bool (*known)(DType));
 // The same for rows that know no extended form (Linear::is_extended).
 Verdict supports_linear(const Problem& problem, bool (*known)(DType));
+// What rows want that take no more than those operands beside x and w, each in its common form.
+Verdict supports_slots(const Problem& problem, const LinearSlots& taken);
+inline constexpr LinearSlots kSlotsButNorms{LinearSlot::bias, LinearSlot::residual, LinearSlot::cos, LinearSlot::sin};
+// What rows want that read several elements of residual and angles together: rows a multiple of `together` apart.
+Verdict supports_distances(const Problem& problem, int64_t together);
+// What rows want whose tiles have partners in both halves of a head: heads that turn have a multiple of `columns`.
+Verdict supports_heads(const LinearShape& shape, int64_t columns);
 // What libraries want besides: rows of x and residual that do not overlap, and sizes that an int holds.
 Verdict supports_library(const Problem& problem);
 inline bool f32_or_bf16(DType type) { return type == DType::f32 || type == DType::bf16; }

@@ -3,13 +3,12 @@
 #pragma once
 #include <fmt/format.h>
 
-#include <string>
+#include "kernels/choice.hpp"
 
 namespace rung {
 
-// " tile=642 pace=0", to stand behind the kernel's name; empty where all are the defaults. Of any map by name.
-template <class Params>
-std::string params_text(const Params& params) {
+// " tile=642 pace=0", to stand behind the kernel's name; empty where all are the defaults.
+inline std::string params_text(const Params& params) {
   std::string text;
   for (const auto& [name, value] : params) text += fmt::format(" {}={}", name, value);
   return text;

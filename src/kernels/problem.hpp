@@ -43,6 +43,8 @@ struct Problem {
   const T& as() const {
     return std::get<T>(op);
   }
+  // Of a linear; null if it has none.
+  const Operand* linear_operand(LinearSlot slot) const { return as<Linear>().find(inputs, slot); }
 };
 
 // A result in the memory that a call gets for all of them: dense, `offset` bytes from its beginning.

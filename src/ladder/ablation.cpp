@@ -7,18 +7,18 @@
 namespace rung {
 
 Status Climber::ablate() {
-  for (const Rung& rung : ladder()) {
-    const bool tune = rung.name == "tune";
-    if (!accepted_.contains(rung.name) || (tune && accepted_.contains("gemm"))) continue;  // its choices go with gemm
+  for (const Rung& rung : ladder()) {  // not one whose choices go with another's
+    if (!accepted_.contains(rung.name) || accepted_.contains(rung.needs)) continue;
     RUNG_CHECK(tell("without " + std::string(rung.name)));
     if (!has_time_to_try()) break;
     Recipe recipe = current_.recipe;
-    (tune ? *rung_named("gemm") : rung).remove(recipe);
+    (rung.needs.empty() ? rung : *rung_named(rung.needs)).remove(recipe);
     auto without = bench_->attempt(std::move(recipe));
     if (device_failed(without)) return tl::unexpected(without.error());
     if (!without) continue;
+    const double seconds = std::max(kSchedule.ablation_least_s, budget_.share(kSchedule.ablation_share));
     RUNG_TRY(InterleaveResult raced, race(*without->session, *current_.session,
-                                          std::min(std::max(0.2, budget_.share(0.02)), budget_.left()), 0.01));
+                                          {std::min(seconds, budget_.left()), kSchedule.ablation_half_width}));
     result_.ablation.push_back({std::string(rung.name), raced.ratio.ratio, {raced.ratio.lo, raced.ratio.hi}});
   }
   ++stages_done_;

@@ -4,8 +4,10 @@
 #include <set>
 
 #include "ladder/climb.hpp"
+#include "ladder/profile.hpp"
 #include "ladder/rungs.hpp"
 #include "ladder/split.hpp"
+#include "measure/environment.hpp"
 #include "measure/interleave.hpp"
 
 namespace rung {
@@ -43,7 +45,7 @@ class Climber {
   // Open rungs above this one whose attempts may want kernels tuned.
   int tuned_after(const Rung& rung) const;
   // One step: these rungs on top of what was accepted, judged as one.
-  Status try_step(const std::vector<const Rung*>& rungs, int number);
+  Status try_step(const std::vector<const Rung*>& rungs, int number);  // step.cpp
   Result<StepTrial> build_step(const std::vector<const Rung*>& rungs, Receipt receipt);
   // Is it right, and faster than the current attempt? The receipt says so.
   Status judge_step(StepTrial& trial);
@@ -59,27 +61,31 @@ class Climber {
   Recipe with_own_kernels() const;
   // Rungs that gain nothing alone may gain together (a fusion needs the kernels that tuning finds).
   Status try_open_rungs_together();
-  Status refine_choices(int number);  // refine.cpp
+  Status refine_choices(const Rung& rung, int number);  // refine.cpp
+  Result<bool> search_choices(Receipt& receipt);
   Status resume_choices(RefinedModel& known);
-  Result<RefineCounts> try_choices(RefinedModel& refined, double seconds, std::vector<std::string>& notes);
-  Result<ChoiceTrial> try_choice(const std::string& key, const KernelChoice& choice, double seconds);
-  void remember(const std::string& model, RefinedModel refined);
-  Status ablate();  // ablation.cpp
+  Result<RefineCounts> try_choices(RefinedModel& refined, double seconds, Receipt& receipt);
+  Result<ChoiceTrial> try_choice(const std::string& key, const KernelChoice& choice, RaceRule rule);
+  Status ablate();                  // ablation.cpp
+  Result<ClimbOutcome> conclude();  // conclude.cpp
   Status race_baseline();
   Status measure_final(double seconds);
-  Status conclude(ClimbOutcome& outcome);
+  void record_profile(Profile& profile);
+  void record_plan();
+  void record_environment(const NoiseWatch& noise);
 
   // Another attempt takes about as long as the baseline's did, and its race more.
   bool has_time_to_try() const;
+  // Of a rung, or several, that change nothing yet.
+  Receipt new_receipt(std::string name, int number) const;
   // Receipts of what could not be accepted, with the reason.
   void refuse(Receipt receipt, std::string reason);
   // Times `candidate` against the current attempt; the receipt says whether it is clearly faster.
   Result<Receipt> decide(Receipt receipt, Attempt& candidate);
   // The candidate takes the current attempt's place if the receipt says so: true.
   bool enter(Receipt receipt, std::optional<Attempt> candidate);
-  Result<InterleaveResult> race(Session& a, Session& b, double seconds, double half_width);
+  Result<InterleaveResult> race(Session& a, Session& b, RaceRule rule);
   Status tell(const std::string& what);  // progress; "interrupted" if so
-  Result<Latency> measure_latency(Session& session, double seconds);
 
   const Subject& subject_;
   const ClimbOptions& options_;

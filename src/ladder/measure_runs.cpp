@@ -14,8 +14,6 @@
 namespace rung {
 namespace {
 
-constexpr double kSensorSeconds = 1;
-
 // Runs at their turns; milliseconds of each.
 class Turns {
  public:
@@ -49,7 +47,7 @@ Result<LoadedRuns> measure_runs(Session& session, const Cadence& cadence) {
   Summary s = summarize(ms);
   LoadedRuns measured{cadence.rate_hz, {s.median, s.min, s.p90, s.p99, s.ci95, s.count}, {}};
   if (!watch) return measured;
-  for (; watch->sees() && turns.spent() < kSensorSeconds; ++runs) RUNG_CHECK(turns.next(session));
+  for (; watch->sees() && turns.spent() < kSchedule.sensors_s; ++runs) RUNG_CHECK(turns.next(session));
   measured.load = watch->stop(runs);
   return measured;
 }

@@ -4,16 +4,16 @@
 #include <limits>
 
 #include "ladder/result.hpp"
+#include "ladder/schedule.hpp"
 #include "session/session.hpp"
 
 namespace rung {
 
 struct Cadence {
   double rate_hz = 0;  // 0: back to back; else each run starts at its turn, or at once when the one before took longer
-  int runs = 100000;
+  int runs = static_cast<int>(kSchedule.timed_runs);
   double seconds = std::numeric_limits<double>::infinity();  // whichever ends first, but one run at least
 };
-inline constexpr double kRobotHz = 20;  // the steady rate that reports give beside back to back
 
 // Inputs must be set; one run before the first is not timed. A GPU goes on running after the last timed run until its
 // sensors have had a second: they are slower than that. Errors: the first of a run, timed or not.

@@ -18,44 +18,32 @@
 namespace rung {
 namespace {
 
-// Rounds of timed launches and of cold runs at most. Slow models stop earlier: each part has its share of the seconds,
-// and ends with the run in which they are spent.
-constexpr size_t kRounds = 21, kColdRuns = 12;
-constexpr double kStepsShare = 0.45, kWarmShare = 0.1, kColdShare = 0.45;
+double us_between(int64_t begin_ns, int64_t end_ns) { return static_cast<double>(end_ns - begin_ns) * 1e-3; }
 
-struct Timing {
-  int64_t start = 0, end = 0;
-};
+Result<std::vector<LaunchTime>> time_round(Session& session) {
+  std::vector<LaunchTime> round;
+  const int64_t begin = now_ns();
+  for (size_t i = 0; i < session.plan().steps.size(); ++i) {
+    const int64_t start = i == 0 ? begin : now_ns();
+    RUNG_CHECK(session.recorder().run_step(i));
+    round.push_back({us_between(begin, start), us_between(start, now_ns())});
+  }
+  return round;
+}
 
-Result<std::vector<std::vector<Timing>>> time_steps(Session& session, double seconds) {
-  std::vector<std::vector<Timing>> rounds;
+Result<std::vector<std::vector<LaunchTime>>> time_steps(Session& session, double seconds) {
+  std::vector<std::vector<LaunchTime>> rounds;
   int64_t end = now_ns() + static_cast<int64_t>(seconds * 1e9);
-  while (rounds.empty() || (rounds.size() < kRounds && now_ns() < end)) {
-    auto& round = rounds.emplace_back(session.plan().steps.size());
-    for (size_t i = 0; i < round.size(); ++i) {
-      round[i].start = now_ns();
-      RUNG_CHECK(session.recorder().run_step(i));
-      round[i].end = now_ns();
-    }
+  while (rounds.empty() || (rounds.size() < kSchedule.profile_rounds && now_ns() < end)) {
+    RUNG_TRY(rounds.emplace_back(), time_round(session));
   }
   return rounds;
 }
 
-double median_us(const std::vector<std::vector<Timing>>& rounds, size_t step) {
+double median_us(const std::vector<std::vector<LaunchTime>>& rounds, size_t step) {
   std::vector<double> us;
-  for (const auto& round : rounds) us.push_back(static_cast<double>(round[step].end - round[step].start) * 1e-3);
+  for (const auto& round : rounds) us.push_back(round[step].us);
   return median(std::move(us));
-}
-
-double floor_us(const Step& step, const Peaks& peaks) {
-  bool narrow = !step.inputs.empty() && step.inputs[0].view.dtype == DType::bf16;
-  double flops = (narrow ? peaks.gemm_bf16_gflops : peaks.gemm_f32_gflops) * 1e9;
-  return floor_seconds({step.flops, step.bytes}, flops, peaks.read_gbps * 1e9) * 1e6;
-}
-
-Latency latency_of(const std::vector<double>& ms) {
-  Summary s = summarize(ms);
-  return {s.median, s.min, s.p90, s.p99, s.ci95, s.count};
 }
 
 // Drops what a run reads and writes from the caches: weights, inputs and intermediate values.
@@ -68,26 +56,17 @@ Status make_cold(Session& session) {
   return {};
 }
 
-// Milliseconds of one run.
-Result<double> time_run(Session& session) {
-  RUNG_TRY(double seconds, checked_seconds_of([&] { return session.run(); }));
-  return seconds * 1e3;
-}
-
-Trace trace_of(const Plan& plan, const std::vector<Timing>& round) {
-  Trace trace;
-  trace.name_process(1, "rung " + plan.model);
-  trace.name_thread(1, 0, "launches");
-  for (size_t i = 0; i < round.size(); ++i) {
-    const Step& step = plan.steps[i];
-    trace.add(
-        {.name = step.label.empty() ? std::string(name_of(step.op)) : step.label,
-         .category = std::string(name_of(step.category)),
-         .start_us = static_cast<double>(round[i].start - round[0].start) * 1e-3,
-         .duration_us = static_cast<double>(round[i].end - round[i].start) * 1e-3,
-         .args = {{"kernel", step.kernel}, {"problem", step.problem}, {"flops", step.flops}, {"bytes", step.bytes}}});
+// Of at most `most` runs, one at least; `before` each, outside its time.
+Result<Latency> time_until(Session& session, double seconds, size_t most, const std::function<Status()>& before) {
+  std::vector<double> ms;
+  const int64_t end = now_ns() + static_cast<int64_t>(seconds * 1e9);
+  while (ms.empty() || (now_ns() < end && ms.size() < most)) {
+    RUNG_CHECK(before());
+    RUNG_TRY(double run_s, checked_seconds_of([&] { return session.run(); }));
+    ms.push_back(run_s * 1e3);
   }
-  return trace;
+  const Summary s = summarize(ms);
+  return Latency{s.median, s.min, s.p90, s.p99, s.ci95, s.count};
 }
 
 // The best rate that the linear rows reach, as many as the seconds allow in order of preference, on a square problem
@@ -108,7 +87,7 @@ double gemm_gflops(cpu::Team& team, DType dtype, double seconds) {
     if (!candidate.params.empty() || candidate.kernel->role == Role::fallback) continue;
     if (best > 0 && now_ns() >= end) break;
     Trial trial(operands, candidate, 0);
-    best = std::max(best, 2e-3 * static_cast<double>(m * n * k) / trial.time(team, 0.02).us);
+    best = std::max(best, 2e-3 * static_cast<double>(m * n * k) / trial.time(team, kSchedule.product_s).us);
   }
   return best;
 }
@@ -121,16 +100,48 @@ std::map<int, Peaks>& known_peaks() {
 
 }  // namespace
 
+void add_op(Profile& profile, const Step& step, double us, bool narrow) {
+  const double gflops = narrow ? profile.peaks.gemm_bf16_gflops : profile.peaks.gemm_f32_gflops;
+  const double floor_s = floor_seconds({step.flops, step.bytes}, gflops * 1e9, profile.peaks.read_gbps * 1e9);
+  profile.ops.push_back({.label = step.label,
+                         .op = print_op(step.op),
+                         .kernel = step.choice.kernel,
+                         .problem = step.problem,
+                         .category = step.category,
+                         .us = us,
+                         .floor_us = floor_s * 1e6,
+                         .flops = step.flops,
+                         .bytes = step.bytes});
+  profile.floor_ms += profile.ops.back().floor_us * 1e-3;
+}
+
+Trace trace_of(const Plan& plan, const std::string& title, const std::vector<LaunchTime>& launches) {
+  Trace trace;
+  trace.name_process(1, "rung " + plan.model);
+  trace.name_thread(1, 0, title);
+  for (size_t i = 0; i < launches.size(); ++i) {
+    const Step& step = plan.steps[i];
+    trace.add(
+        {.name = step.label.empty() ? std::string(name_of(step.op)) : step.label,
+         .category = std::string(name_of(step.category)),
+         .start_us = launches[i].start_us,
+         .duration_us = launches[i].us,
+         .args = {
+             {"kernel", step.choice.kernel}, {"problem", step.problem}, {"flops", step.flops}, {"bytes", step.bytes}}});
+  }
+  return trace;
+}
+
 void know_peaks(int threads, const Peaks& peaks) { known_peaks()[threads] = peaks; }
 
 const Peaks& machine_peaks(cpu::Team& team, double seconds) {
-  const double most = 0.15 * seconds;  // for each of four, and more for the products, of which there are several
+  const double most = kSchedule.peak_share * seconds, most_products = kSchedule.product_share * seconds;
   auto [it, added] = known_peaks().try_emplace(team.size());
   if (!added) return it->second;
   Peaks& peaks = it->second;
   peaks.fma_f32_gflops = cpu::measure_fma_gflops(team, most);
-  peaks.gemm_f32_gflops = std::max(gemm_gflops(team, DType::f32, 0.2 * seconds), peaks.fma_f32_gflops);
-  peaks.gemm_bf16_gflops = std::max(gemm_gflops(team, DType::bf16, 0.2 * seconds), peaks.fma_f32_gflops);
+  peaks.gemm_f32_gflops = std::max(gemm_gflops(team, DType::f32, most_products), peaks.fma_f32_gflops);
+  peaks.gemm_bf16_gflops = std::max(gemm_gflops(team, DType::bf16, most_products), peaks.fma_f32_gflops);
   peaks.read_gbps = cpu::measure_read_gbps(team, most);
   peaks.handoff_us = cpu::measure_handoff_us(team, most);
   peaks.barrier_us = cpu::measure_barrier_us(team, most);
@@ -139,22 +150,11 @@ const Peaks& machine_peaks(cpu::Team& team, double seconds) {
 
 Result<Latency> time_runs(Session& session, double seconds) {
   RUNG_CHECK(session.run());
-  std::vector<double> ms;
-  int64_t end = now_ns() + static_cast<int64_t>(seconds * 1e9);
-  while (ms.empty() || (now_ns() < end && ms.size() < 100000)) {
-    RUNG_TRY(ms.emplace_back(), time_run(session));
-  }
-  return latency_of(ms);
+  return time_until(session, seconds, kSchedule.timed_runs, [] { return Status(); });
 }
 
 Result<Latency> time_cold_runs(Session& session, double seconds, const std::function<Status()>& make_cold) {
-  std::vector<double> ms;
-  int64_t end = now_ns() + static_cast<int64_t>(seconds * 1e9);
-  while (ms.empty() || (ms.size() < kColdRuns && now_ns() < end)) {
-    RUNG_CHECK(make_cold());
-    RUNG_TRY(ms.emplace_back(), time_run(session));
-  }
-  return latency_of(ms);
+  return time_until(session, seconds, kSchedule.cold_runs, make_cold);
 }
 
 Result<Profile> profile_session(Session& session, const NamedTensors& inputs, double seconds) {
@@ -163,28 +163,18 @@ Result<Profile> profile_session(Session& session, const NamedTensors& inputs, do
   if (session.plan().target->gpu) return profile_gpu_session(session);
   Profile profile;
   profile.peaks = machine_peaks(session.team());
-  RUNG_TRY(auto rounds, time_steps(session, kStepsShare * seconds));
+  RUNG_TRY(auto rounds, time_steps(session, kSchedule.steps_share * seconds));
   double launched_us = 0;
   for (size_t i = 0; i < session.plan().steps.size(); ++i) {
     const Step& step = session.plan().steps[i];
     double us = std::max(0.0, median_us(rounds, i) - profile.peaks.handoff_us);
-    OpTime op{.label = step.label,
-              .op = print_op(step.op),
-              .kernel = step.kernel,
-              .problem = step.problem,
-              .category = step.category,
-              .us = us,
-              .floor_us = floor_us(step, profile.peaks),
-              .flops = step.flops,
-              .bytes = step.bytes};
-    profile.floor_ms += op.floor_us * 1e-3;
     launched_us += us;
-    profile.ops.push_back(std::move(op));
+    add_op(profile, step, us, !step.inputs.empty() && step.inputs[0].view.dtype == DType::bf16);
   }
-  profile.trace = trace_of(session.plan(), rounds.back());
-  RUNG_TRY(Latency warm, time_runs(session, kWarmShare * seconds));
+  profile.trace = trace_of(session.plan(), "launches", rounds.back());
+  RUNG_TRY(Latency warm, time_runs(session, kSchedule.warm_share * seconds));
   profile.host_us = std::max(0.0, warm.median_ms * 1e3 - launched_us);
-  RUNG_TRY(profile.cold, time_cold_runs(session, kColdShare * seconds, [&] { return make_cold(session); }));
+  RUNG_TRY(profile.cold, time_cold_runs(session, kSchedule.cold_share * seconds, [&] { return make_cold(session); }));
   return profile;
 }
 

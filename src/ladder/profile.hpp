@@ -6,6 +6,7 @@
 #include <map>
 
 #include "ladder/result.hpp"
+#include "ladder/schedule.hpp"
 #include "measure/trace.hpp"
 #include "session/session.hpp"
 #include "tune/tuner.hpp"
@@ -24,15 +25,20 @@ struct Profile {
 // Measures for about that many seconds, and machine_peaks() besides if that was not asked before; every part is
 // measured once at least.
 Result<Profile> profile_session(Session& session, const NamedTensors& inputs, double seconds);
-constexpr double kProfileSeconds = 3.3;  // enough for quiet medians; a climb with less time left gives less
-constexpr double kPeaksSeconds = 2;      // for quiet peaks, likewise
+
+// What profiles of either kind of device are made of. The floor is by the rate of narrow products, or of f32 ones.
+void add_op(Profile& profile, const Step& step, double us, bool narrow);
+struct LaunchTime {
+  double start_us = 0, us = 0;
+};
+Trace trace_of(const Plan& plan, const std::string& title, const std::vector<LaunchTime>& launches);
 
 // Microseconds of one run by category name; host_us counts as launch.
 std::map<std::string, double> by_category_us(const Profile& profile);
 
 // GEMM rate (our kernels' best on a large problem, all threads), read bandwidth, hand-off and barrier; measured once
 // per process and thread count, in about that many seconds, or longer where one run of each takes longer.
-const Peaks& machine_peaks(cpu::Team& team, double seconds = kPeaksSeconds);
+const Peaks& machine_peaks(cpu::Team& team, double seconds = kSchedule.peaks.most_s);
 // Takes them for a team of `threads` threads as given, in place of measuring them.
 void know_peaks(int threads, const Peaks& peaks);
 

@@ -14,11 +14,8 @@ namespace rung {
 namespace {
 
 constexpr double kNear = 1.3;           // alone, a candidate this close to the best may win in the model
-constexpr double kBudgetShare = 0.2;    // of the whole climb
 constexpr size_t kMaxAlternatives = 4;  // per problem
-constexpr double kRaceSeconds = 0.6, kRaceHalfWidth = 0.002;
 constexpr double kMayGain = 1.02;  // an interval that reaches further does not settle that an alternative gains nothing
-constexpr double kVisible = 2 * kRaceHalfWidth;  // of a run; no race shows what a problem this short gains
 
 double best_us(const TunedProblem& tuned) {
   double best = 1e300;
@@ -32,7 +29,7 @@ void add_trials(const TuneTask& task, const TunedProblem& tuned, const KernelCho
   const double best = best_us(tuned);
   std::vector<std::pair<double, KernelChoice>> near;
   for (const auto& candidate : tuned.candidates) {
-    KernelChoice choice = changed(current, {candidate.kernel, {candidate.params.begin(), candidate.params.end()}});
+    KernelChoice choice = changed(current, candidate.choice);
     if (candidate.us > 0 && candidate.us < best * kNear && !(choice == current))
       near.emplace_back(candidate.us, std::move(choice));
   }
@@ -79,19 +76,19 @@ size_t drop_short(std::vector<ModelTrial>& trials, double least_us) {
   return std::erase_if(trials, [&](const ModelTrial& trial) { return trial.problem_us < least_us; });
 }
 
-bool is_tune_outdated(const std::vector<Receipt>& receipts) {
-  auto last = std::find_if(receipts.rbegin(), receipts.rend(), [](const Receipt& r) { return r.name == "tune"; });
+bool is_outdated(const Rung& rung, const std::vector<Receipt>& receipts) {
+  auto last = std::find_if(receipts.rbegin(), receipts.rend(), [&](const Receipt& r) { return r.name == rung.name; });
   return last != receipts.rend() && std::any_of(receipts.rbegin(), last, [](const Receipt& r) { return r.accepted; });
 }
 
 // Keeps the alternative if the model is faster with it.
-Result<ChoiceTrial> Climber::try_choice(const std::string& key, const KernelChoice& choice, double seconds) {
+Result<ChoiceTrial> Climber::try_choice(const std::string& key, const KernelChoice& choice, RaceRule rule) {
   Recipe recipe = current_.recipe;
   recipe.choices[key] = choice;
   auto candidate = bench_->attempt_as_is(std::move(recipe));
   if (device_failed(candidate)) return tl::unexpected(candidate.error());
   if (!candidate || !candidate->right) return ChoiceTrial{.settled = true};
-  RUNG_TRY(InterleaveResult raced, race(*current_.session, *candidate->session, seconds, kRaceHalfWidth));
+  RUNG_TRY(InterleaveResult raced, race(*current_.session, *candidate->session, rule));
   if (raced.ratio.lo <= 1) return ChoiceTrial{.settled = raced.ratio.hi <= kMayGain};
   current_ = std::move(*candidate);
   return ChoiceTrial{.ratio = raced.ratio.ratio, .settled = true};
@@ -100,7 +97,7 @@ Result<ChoiceTrial> Climber::try_choice(const std::string& key, const KernelChoi
 // Goes on from what earlier climbs kept for the model; what cannot be built, is wrong or clearly loses now is
 // forgotten.
 Status Climber::resume_choices(RefinedModel& known) {
-  Split split{.base = current_.recipe, .parts = {}, .clock = Budget(budget_.share(kBudgetShare)), .keeps_ties = true};
+  Split split{.base = current_.recipe, .clock = Budget(budget_.share(kSchedule.choices_share)), .keeps_ties = true};
   for (const auto& [problem, choice] : current_.recipe.choices)
     if (auto kept = known.kept.find(problem); kept != known.kept.end() && !(kept->second == choice))
       split.parts.push_back({.problem = problem, .choice = kept->second, .pass = {}});
@@ -113,48 +110,36 @@ Status Climber::resume_choices(RefinedModel& known) {
   return {};
 }
 
-void Climber::remember(const std::string& model, RefinedModel refined) {
-  bench_->database().put_model(model, std::move(refined));
-  bench_->save_tuning();
-}
-
 // Tries what is left to try within `seconds`; `refined` learns of it.
-Result<RefineCounts> Climber::try_choices(RefinedModel& refined, double seconds, std::vector<std::string>& notes) {
+Result<RefineCounts> Climber::try_choices(RefinedModel& refined, double seconds, Receipt& receipt) {
   Budget clock(seconds);
   std::set<std::string> tried = refined.tried;
   tried.insert(unsettled_.begin(), unsettled_.end());
   std::vector<ModelTrial> trials =
       trials_of(bench_->tasks_of(*current_.plan), bench_->database(), current_.recipe, tried);
-  if (size_t dropped = drop_short(trials, kVisible * current_ms_ * 1e3))
-    notes.push_back(fmt::format("{} alternatives left out: their problems take less than {:.1f} % of a run", dropped,
-                                100 * kVisible));
+  if (size_t dropped = drop_short(trials, kSchedule.visible * current_ms_ * 1e3))
+    receipt.notes.push_back(fmt::format("{} alternatives left out: their problems take less than {:.1f} % of a run",
+                                        dropped, 100 * kSchedule.visible));
   RefineCounts counts{.trials = trials.size()};
   for (; counts.tried < trials.size() && clock.left() > 0 && has_time_to_try(); ++counts.tried) {
     const ModelTrial& trial = trials[counts.tried];
-    RUNG_CHECK(tell(fmt::format("tune {}", trial.key)));
+    RUNG_CHECK(tell(fmt::format("{} {}", receipt.name, trial.key)));
     const KernelChoice& current = current_.recipe.choices.at(trial.key);
     const KernelChoice choice = changed(current, trial.choice);  // an earlier trial may have changed another parameter
     const std::string replaced = text_of(trial.key, current);
-    RUNG_TRY(ChoiceTrial done, try_choice(trial.key, choice, std::clamp(clock.left(), 0.1, kRaceSeconds)));
+    RUNG_TRY(ChoiceTrial done, try_choice(trial.key, choice, kSchedule.choice.within(clock.left())));
     (done.settled ? refined.tried : unsettled_).insert(text_of(trial.key, choice));
     if (done.ratio == 0) continue;
     ++counts.kept;
     refined.kept[trial.key] = choice;
     refined.tried.insert(replaced);
-    notes.push_back(fmt::format("{} is {:.3f} x faster in the model", text_of(trial.key, choice), done.ratio));
+    receipt.notes.push_back(fmt::format("{} is {:.3f} x faster in the model", text_of(trial.key, choice), done.ratio));
   }
   return counts;
 }
 
-Status Climber::refine_choices(int number) {
-  Receipt receipt{.name = "tune", .before_ms = current_ms_, .ms = current_ms_, .attempt = number};
-  receipt.kernels = static_cast<int>(current_.plan->steps.size());
-  if (!current_.recipe.tuned_kernels && options_.skip.contains("gemm"))
-    return refuse(std::move(receipt), "needs the rung gemm"), Status{};
-  if (!has_time_to_try()) return refuse(std::move(receipt), std::string(kNoTime)), Status{};
-  const Recipe own = with_own_kernels();  // where the rung gemm was lost, its single choices may still win
-  Attempt start = std::move(current_);
-  RUNG_TRY(current_, bench_->attempt(own));
+// Leaves the best choices that it finds in the current attempt. Was anything tried, now or by earlier climbs?
+Result<bool> Climber::search_choices(Receipt& receipt) {
   const std::string model = name_of_model(subject_.model.name, bench_->tasks_of(*current_.plan));
   RefinedModel refined;
   if (const RefinedModel* known = bench_->database().find_model(model)) refined = *known;
@@ -162,24 +147,34 @@ Status Climber::refine_choices(int number) {
   if (!refined.tried.empty())
     receipt.notes.push_back(fmt::format("{} alternatives tried on the whole model by earlier climbs, {} kept",
                                         refined.tried.size(), refined.kept.size()));
-  auto counts = try_choices(refined, budget_.share(kBudgetShare), receipt.notes);
+  auto counts = try_choices(refined, budget_.share(kSchedule.choices_share), receipt);
   const bool tried = !refined.tried.empty();
-  remember(model, std::move(refined));  // after an interruption, too
+  bench_->database().put_model(model, std::move(refined));  // after an interruption, too
+  bench_->save_tuning();
   if (!counts) return tl::unexpected(counts.error());
   receipt.notes.push_back(fmt::format("{} of {} alternatives tried on the whole model, {} kept", counts->tried,
                                       counts->trials, counts->kept));
-  if (current_.recipe == own) {
-    current_ = std::move(start);
+  return tried;
+}
+
+Status Climber::refine_choices(const Rung& rung, int number) {
+  Receipt receipt = new_receipt(std::string(rung.name), number);
+  if (!current_.recipe.tuned_kernels && options_.skip.contains(rung.needs))
+    return refuse(std::move(receipt), fmt::format("needs the rung {}", rung.needs)), Status{};
+  if (!has_time_to_try()) return refuse(std::move(receipt), std::string(kNoTime)), Status{};
+  const Recipe own = with_own_kernels();  // where the rung gemm was lost, its single choices may still win
+  Attempt start = std::move(current_);
+  RUNG_TRY(current_, bench_->attempt(own));
+  RUNG_TRY(const bool tried, search_choices(receipt));
+  Attempt candidate = std::exchange(current_, std::move(start));
+  if (candidate.recipe == own)
     return refuse(std::move(receipt),
                   tried ? "no alternative is clearly faster in the model" : "no near-best alternatives, or no time"),
            Status{};
-  }
-  Attempt candidate = std::move(current_);
-  current_ = std::move(start);
   receipt.rel_l2 = candidate.rel_l2;
   receipt.max_abs = candidate.max_abs;
   RUNG_TRY(receipt, decide(std::move(receipt), candidate));
-  if (enter(std::move(receipt), std::move(candidate))) accepted_.insert("tune");
+  if (enter(std::move(receipt), std::move(candidate))) accepted_.insert(std::string(rung.name));
   return {};
 }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ladder/result.hpp"
-#include "plan/recipe.hpp"
+#include "ladder/rungs.hpp"
 #include "tune/tuner.hpp"
 
 namespace rung {
@@ -34,8 +34,8 @@ KernelChoice changed(const KernelChoice& current, KernelChoice candidate);
 // "problem: kernel parameter=value"
 std::string text_of(const std::string& problem, const KernelChoice& choice);
 
-// Was a rung kept since tune last had its turn? The launches that it changed have not been tried on the model.
-bool is_tune_outdated(const std::vector<Receipt>& receipts);
+// Was a rung kept since this one last had its turn? The launches that it changed have not been tried on the model.
+bool is_outdated(const Rung& rung, const std::vector<Receipt>& receipts);
 
 // A model by what it launches: its weights and inputs do not matter to which choice is fast.
 std::string name_of_model(const std::string& model, const std::vector<TuneTask>& tasks);

@@ -1,53 +1,52 @@
-// The ladder: what each rung changes in a recipe.
+// The ladder.
 // SPDX-License-Identifier: Apache-2.0
 #include "ladder/rungs.hpp"
 
 #include <array>
 
+#include "session/session.hpp"
+
 namespace rung {
 namespace {
 
-template <const char* Name>
-void add(Recipe& recipe) {
-  recipe.rungs.insert(Name);
+void capture(Recipe& recipe, bool on) { recipe.capture = on; }
+std::vector<std::string> capture_notes(Session& session) { return session.recorder().capture_notes(); }
+void tuned(Recipe& recipe, bool on) {
+  recipe.tuned_kernels = on;
+  if (!on) recipe.choices.clear();
 }
-template <const char* Name>
-void drop(Recipe& recipe) {
-  recipe.rungs.erase(Name);
-}
-constexpr char kReduce[] = "reduce", kAttention[] = "attention", kProjection[] = "projection", kFusion[] = "fusion",
-               kPrecision[] = "precision";
-
-void capture(Recipe& recipe) { recipe.capture = true; }
-void uncapture(Recipe& recipe) { recipe.capture = false; }
-void tuned(Recipe& recipe) { recipe.tuned_kernels = true; }
-void untuned(Recipe& recipe) {
-  recipe.tuned_kernels = false;
-  recipe.choices.clear();
-}
-void narrow(Recipe& recipe) {
-  recipe.rungs.insert(kPrecision);
-  recipe.precision = DType::bf16;
-}
-void widen(Recipe& recipe) {
-  recipe.rungs.erase(kPrecision);
-  recipe.precision = DType::f32;
-}
-void refine(Recipe&) {}  // edits choices only; the climb does it by trying them on the whole model
+void narrow(Recipe& recipe, bool on) { recipe.precision = on ? DType::bf16 : DType::f32; }
 
 constexpr std::array<Rung, 8> kLadder{{
-    {"reduce", "exact work removal", false, add<kReduce>, drop<kReduce>},
-    {"capture", "one bound launch list instead of dispatching op by op", false, capture, uncapture},
-    {"attention", "softmax(QK)V as one kernel, no transposes", false, add<kAttention>, drop<kAttention>},
-    {"gemm", "backend and algorithm per problem, by measurement", false, tuned, untuned},
-    {"projection", "projections of one input as one GEMM", false, add<kProjection>, drop<kProjection>},
-    {"fusion", "norms, activations, residuals, bias and casts folded into neighbours", false, add<kFusion>,
-     drop<kFusion>},
-    {"tune", "kernel choices refined on the whole model", false, refine, refine},
-    {"precision", "bf16 contractions", true, narrow, widen},
+    {.name = "reduce", .what = "exact work removal"},
+    {.name = "capture",
+     .what = "one bound launch list instead of dispatching op by op",
+     .passes = false,
+     .set = capture,
+     .notes = capture_notes},
+    {.name = "attention", .what = "softmax(QK)V as one kernel, no transposes"},
+    {.name = "gemm", .what = "backend and algorithm per problem, by measurement", .passes = false, .set = tuned},
+    {.name = "projection", .what = "projections of one input as one GEMM"},
+    {.name = "fusion", .what = "norms, activations, residuals, bias and casts folded into neighbours"},
+    {.name = "tune",
+     .what = "kernel choices refined on the whole model",
+     .passes = false,
+     .how = How::refine,
+     .needs = "gemm"},
+    {.name = "precision", .what = "bf16 contractions", .set = narrow, .opt_in = true},
 }};
 
 }  // namespace
+
+void Rung::apply(Recipe& recipe) const {
+  if (passes) recipe.rungs.emplace(name);
+  if (set) set(recipe, true);
+}
+
+void Rung::remove(Recipe& recipe) const {
+  if (passes) recipe.rungs.erase(std::string(name));
+  if (set) set(recipe, false);
+}
 
 std::span<const Rung> ladder() { return kLadder; }
 const Rung* rung_named(std::string_view name) {

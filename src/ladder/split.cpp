@@ -9,12 +9,6 @@
 #include "passes/pipeline.hpp"
 
 namespace rung {
-namespace {
-
-constexpr double kBudgetShare = 0.1;  // of the whole climb, for one rung
-constexpr double kRaceSeconds = 0.6, kRaceHalfWidth = 0.004;
-
-}  // namespace
 
 void Part::add_to(Recipe& recipe) const {
   if (pass.empty())
@@ -28,8 +22,7 @@ std::string Part::text() const { return pass.empty() ? text_of(problem, choice) 
 std::map<std::string, KernelChoice, std::less<>> kernels_of(const Plan& plan, const std::vector<TuneTask>& tasks) {
   std::map<std::string, KernelChoice, std::less<>> kernels;
   for (const Step& step : plan.steps)
-    if (std::ranges::find(tasks, step.problem, &TuneTask::key) != tasks.end())
-      kernels[step.problem] = {step.kernel, step.params};
+    if (std::ranges::find(tasks, step.problem, &TuneTask::key) != tasks.end()) kernels[step.problem] = step.choice;
   return kernels;
 }
 
@@ -68,8 +61,8 @@ Result<Standing> Climber::race_parts(std::span<const Part> parts, Split& split) 
   if (device_failed(candidate)) return tl::unexpected(candidate.error());
   if (!candidate || !candidate->right) return Standing::slower;
   if (same_launches(*candidate->plan, *from.plan)) return Standing::same;
-  const double seconds = std::clamp(split.clock.left(), 0.1, kRaceSeconds);
-  RUNG_TRY(InterleaveResult raced, race(*from.session, *candidate->session, seconds, kRaceHalfWidth));
+  const RaceRule rule = kSchedule.parts.within(split.clock.left());
+  RUNG_TRY(InterleaveResult raced, race(*from.session, *candidate->session, rule));
   const bool slower = raced.ratio.hi < 1;
   if (raced.ratio.lo <= 1 && (slower || !split.keeps_ties)) return slower ? Standing::slower : Standing::unclear;
   split.best = std::move(*candidate);
@@ -97,7 +90,7 @@ Status Climber::try_halves(std::span<const Part> parts, Split& split) {
 
 // What a rung that did not win consists of.
 Split Climber::split_of(const Rung& rung, const Attempt& candidate) const {
-  Split split{.base = current_.recipe, .parts = {}, .clock = Budget(budget_.share(kBudgetShare))};
+  Split split{.base = current_.recipe, .clock = Budget(budget_.share(kSchedule.parts_share))};
   split.tuned_later = tuned_after(rung);
   if (candidate.recipe.tuned_kernels && !current_.recipe.tuned_kernels) {
     const std::vector<TuneTask> tasks = bench_->tasks_of(*current_.plan);

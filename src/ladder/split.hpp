@@ -28,7 +28,7 @@ enum class Standing { kept, unclear, slower, same };
 
 struct Split {
   Recipe base;  // has none of the parts, and launches what the current attempt launches
-  std::vector<Part> parts;
+  std::vector<Part> parts = {};
   Budget clock;
   int tuned_later = 0;      // see Workbench::attempt()
   bool keeps_ties = false;  // parts that were shown to win before: only a clear loss takes them away

@@ -1,29 +1,21 @@
-// Where recipes become verified sessions: builds, tunes what is missing, binds, judges against the reference.
+// Where recipes become verified sessions: builds, tunes what is missing, binds, has the judge compare.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
-#include <optional>
 
-#include "ladder/budget.hpp"
-#include "ladder/subject.hpp"
-#include "measure/compare.hpp"
+#include "ladder/judge.hpp"
 #include "plan/build.hpp"
 #include "plan/weight_store.hpp"
-#include "session/session.hpp"
 #include "tune/tuner.hpp"
 
 namespace rung {
 
 // A recipe carried out, with what the judge said.
-struct Attempt {
+struct Attempt : Judgement {
   Recipe recipe;
   std::shared_ptr<const Plan> plan;
   std::unique_ptr<Session> session;
   PassReport passes;
-  std::vector<Verification> verdicts;  // one per verification input
-  bool right = false;
-  std::string reason;                          // why it is not right
-  double rel_l2 = 0, max_abs = 0, cosine = 1;  // the worst over outputs and inputs
 };
 
 struct WorkbenchOptions {
@@ -36,7 +28,7 @@ struct WorkbenchOptions {
 
 class Workbench {
  public:
-  // Evaluates the reference on every verification input. Errors: an input is bad, the tuning database is damaged.
+  // With a judge that knows what is right. Errors: an input is bad, the tuning database is damaged.
   static Result<std::unique_ptr<Workbench>> create(const Subject& subject, std::vector<NamedTensors> inputs,
                                                    WorkbenchOptions options, Budget& budget);
 
@@ -49,10 +41,7 @@ class Workbench {
   // problems.
   Result<Recipe> with_choices(Recipe recipe, double tuning_seconds);
 
-  // Tolerance for a recipe: from f32 rounding along the longest path, or 1.25 x the unfused baseline's error in the
-  // same low precision.
-  Result<Tolerance> tolerance_for_recipe(const Recipe& recipe);
-
+  Judge& judge() { return *judge_; }
   TuningDatabase& database() { return database_; }
   // Saves the database; a failure is said in one line on the log, and the climb goes on.
   void save_tuning();
@@ -62,23 +51,15 @@ class Workbench {
   const std::string& unsaved_reason() const { return unsaved_reason_; }
   const Subject& subject() const { return subject_; }
   double tuning_seconds() const { return tuning_seconds_; }
-  const std::string& reference_source() const { return reference_source_; }
   // What was built last, with the choices that were tuned for it.
   const Recipe& last_recipe() const { return last_recipe_; }
-  bool interrupted() const { return options_.interrupted(); }
   std::vector<TuneTask> tasks_of(const Plan& plan) const;
 
  private:
   Workbench(const Subject& subject, WorkbenchOptions options, Budget& budget, TuningDatabase database)
       : subject_(subject), options_(std::move(options)), budget_(budget), database_(std::move(database)) {}
-  Status make_reference();
   // A session of the graph's plan, not judged; its weights are shared with those of other plans that are alive.
   Result<Attempt> bind(const Graph& graph, Recipe recipe);
-  Status judge(Attempt& attempt, const Tolerance& tolerance);
-  // Does the recipe's tolerance come from what it makes itself? Then it is measured here.
-  bool is_unmeasured_baseline(const Recipe& recipe) const;
-  Status measure_baseline_error(Attempt& baseline);
-  bool low_precision(const Recipe& recipe) const;
 
   const Subject& subject_;
   WorkbenchOptions options_;
@@ -86,19 +67,14 @@ class Workbench {
   TuningDatabase database_;
   std::shared_ptr<cpu::Team> team_;  // null on a GPU
   WeightStore weights_;
-  std::vector<NamedTensors> inputs_;
-  std::vector<std::vector<Tensor>> wanted_;    // by input, then output
-  std::optional<double> low_precision_error_;  // of the unfused baseline
+  std::unique_ptr<Judge> judge_;
   Recipe last_recipe_;
   double tuning_seconds_ = 0;
-  std::string reference_source_, unsaved_reason_;
+  std::string unsaved_reason_;
 };
 
 // Seconds in which one attempt may tune, of those that all tuning may take and has not: as much as for each attempt
 // that comes later. The last one's kernels are those that run, so earlier ones must leave time for them.
 double tuning_allowance(const Budget& budget, double tuning_seconds, int tuned_later);
-
-// The sum of reduction lengths along the graph's longest path: what f32 rounding can grow with.
-int64_t longest_reduction_path(const Graph& graph);
 
 }  // namespace rung

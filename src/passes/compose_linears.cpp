@@ -51,13 +51,14 @@ class Composer {
     const auto* op = graph_.as<Linear>(id);
     if (!op || op->is_extended()) return nullptr;
     const std::vector<NodeId>& operands = graph_[id].operands;
-    return is_constant(operands[1]) && (!op->has_bias || is_constant(operands[2])) ? op : nullptr;
+    const NodeId* bias = op->find(operands, LinearSlot::bias);
+    return is_constant(operands[1]) && (!bias || is_constant(*bias)) ? op : nullptr;
   }
   // Nothing but x w' + bias in f32 throughout, so that rounding once more or less is within what f32 promises.
   bool is_plain(NodeId id) const {
     const Linear* op = linear(id);
     const std::vector<NodeId>& operands = graph_[id].operands;
-    return op && op->activation == Activation::none && !op->gated && !op->has_residual && is_f32(id) &&
+    return op && op->is_plain() && is_f32(id) &&
            std::all_of(operands.begin(), operands.end(), [&](NodeId o) { return is_f32(o); });
   }
 
@@ -143,17 +144,23 @@ class Composer {
   }
   NodeId without_columns(NodeId id, const Columns& columns) {
     Linear op = *graph_.as<Linear>(id);
-    const std::vector<NodeId> operands = graph_[id].operands;
+    std::vector<NodeId> operands = graph_[id].operands;
     Cost before = cost_of(graph_, id);
     if (columns.kept.size() == 1 && graph_.single_use(operands[0])) before.bytes += cost_of(graph_, operands[0]).bytes;
-    std::vector<NodeId> row{joined(columns.fixed, 1), joined(columns.fixed_weights, 1)};
-    if (op.has_bias) row.push_back(operands[2]);
-    NodeId bias = add(Linear{.has_bias = op.has_bias}, std::move(row), graph_[id].label);
-    NodeId x = joined(columns.kept, graph_.shape(operands[0]).rank() - 1);
-    std::vector<NodeId> reads{x, joined(columns.kept_weights, 1), add_reshape(bias, {graph_.shape(operands[1])[0]})};
-    if (op.has_residual) reads.push_back(operands.back());
-    op.has_bias = true;
-    return replace_by(id, op, std::move(reads), before);
+    const std::string label = graph_[id].label;
+    const NodeId row = joined(columns.fixed, 1), w = joined(columns.fixed_weights, 1);
+    add_to_bias(op, operands, row, w, label);
+    operands[0] = joined(columns.kept, graph_.shape(operands[0]).rank() - 1);
+    operands[1] = joined(columns.kept_weights, 1);
+    return replace_by(id, op, std::move(operands), before);
+  }
+  // bias  =>  row w' + bias, the row being constant
+  void add_to_bias(Linear& op, std::vector<NodeId>& operands, NodeId row, NodeId w, const std::string& label) {
+    Linear product;
+    std::vector<NodeId> reads{row, w};
+    if (const NodeId* bias = op.find(operands, LinearSlot::bias)) product.put(reads, LinearSlot::bias, *bias);
+    const NodeId sum = add(product, std::move(reads), label);
+    op.put(operands, LinearSlot::bias, add_reshape(sum, {graph_.shape(w)[0]}));
   }
 
   // linear(linear(x, u, a), w, b)  =>  linear(x, w u, w a + b)      the inner one is plain, and has no other reader; it
@@ -166,22 +173,15 @@ class Composer {
     Insertion here(graph_, id);
     Linear op = *outer;
     std::vector<NodeId> operands = graph_[id].operands, from = graph_[inner].operands;
-    const std::string label = graph_[operands[1]].label;
+    const NodeId w = operands[1];
+    const std::string label = graph_[w].label;
     Cost before = cost_of(graph_, id), first = cost_of(graph_, inner);
     before.flops += first.flops, before.bytes += first.bytes;
     NodeId columns = add(Transpose{{1, 0}}, {from[1]}, graph_[from[1]].label);
-    std::vector<NodeId> reads{from[0], add(Linear{}, {operands[1], columns}, label)};
-    if (graph_.as<Linear>(inner)->has_bias) {
-      std::vector<NodeId> row{add_reshape(from[2], {1, graph_.shape(from[2])[0]}), operands[1]};
-      if (op.has_bias) row.push_back(operands[2]);
-      NodeId bias = add(Linear{.has_bias = op.has_bias}, std::move(row), label);
-      reads.push_back(add_reshape(bias, {graph_.shape(operands[1])[0]}));
-      op.has_bias = true;
-    } else if (op.has_bias) {
-      reads.push_back(operands[2]);
-    }
-    if (op.has_residual) reads.push_back(operands.back());
-    composed_ += replace_by(id, op, std::move(reads), before) != kNoNode;
+    operands[0] = from[0], operands[1] = add(Linear{}, {w, columns}, label);
+    if (const NodeId* bias = graph_.as<Linear>(inner)->find(from, LinearSlot::bias))
+      add_to_bias(op, operands, add_reshape(*bias, {1, graph_.shape(*bias)[0]}), w, label);
+    composed_ += replace_by(id, op, std::move(operands), before) != kNoNode;
   }
   bool is_worthwhile(NodeId outer, NodeId inner) const {
     const Shape &w = graph_.shape(graph_[outer].operands[1]), &u = graph_.shape(graph_[inner].operands[1]);

@@ -40,7 +40,7 @@ class Folder {
 
  private:
   // s = linear(x), linear(rms_norm(s, g), w), linear(y, v, residual=s)
-  //   =>  s = linear(x, g, feeds_norm), linear(s's scaled, w, s's squares, normed), linear(y, v, split_residual=s)
+  //   =>  s = linear(x, norm_weight=g), linear(s's scaled, w, s's squares), linear(y, v, residual=s, split)
   // s is f32, and nothing else reads it or its norms, which have one constant weight; a kernel takes each new linear.
   // Returns what took its place.
   NodeId fold(NodeId id) {
@@ -49,8 +49,8 @@ class Folder {
     Insertion here(graph_, id);
     Linear op = *graph_.as<Linear>(id);
     std::vector<NodeId> operands = graph_[id].operands;
-    op.feeds_norm = true, op.out = DType::bf16;
-    operands.insert(operands.begin() + op.scale_at(), scale_of(readers.norm));
+    op.out = DType::bf16;
+    op.put(operands, LinearSlot::norm_weight, weight_of(readers.norm));
     if (!context_.kernel_for(graph_, op, operands)) return kNoNode;
     rows_ = {{id, graph_.add(op, std::move(operands), graph_[id].label)}};
     NodeId by = rows_[id];
@@ -65,8 +65,8 @@ class Folder {
 
   bool may_feed_norm(NodeId id) const {
     const auto* op = graph_.as<Linear>(id);
-    return op && !op->gated && op->rotated_heads == 0 && !op->feeds_norm && graph_.type(id).dtype == DType::f32 &&
-           graph_.shape(id).back() % kNormRun == 0;
+    return op && !op->gated && !op->has(LinearSlot::cos) && !op->has(LinearSlot::norm_weight) &&
+           graph_.type(id).dtype == DType::f32 && graph_.shape(id).back() % kNormRun == 0;
   }
 
   // What reads `value`, which is the sum or its norm, or rows of either; false if that cannot be told of all.
@@ -91,17 +91,17 @@ class Folder {
   }
   bool add_linear(NodeId id, NodeId value, bool is_norm, Readers& readers) const {
     const auto* op = graph_.as<Linear>(id);
-    if (!op || (is_norm ? op->normed : op->split_residual)) return false;
-    const size_t at = is_norm ? 0 : static_cast<size_t>(op->residual_at());
+    if (!op || (is_norm ? op->has(LinearSlot::squares) : op->split_residual)) return false;
     const auto& operands = graph_[id].operands;
-    for (size_t i = 0; i < operands.size(); ++i)
-      if (operands[i] == value && i != at) return false;
+    const NodeId* read = op->find(operands, is_norm ? LinearSlot::x : LinearSlot::residual);
+    for (const NodeId& each : operands)
+      if (each == value && &each != read) return false;
     (is_norm ? readers.linears[id].x : readers.linears[id].residual) = value;
     return true;
   }
 
   // The norm's factors of columns, in f32; before the sum, wherever its author declares them.
-  NodeId scale_of(NodeId norm) {
+  NodeId weight_of(NodeId norm) {
     const float offset = graph_.as<RmsNorm>(norm)->weight_offset;
     auto [it, is_new] = scales_.try_emplace({graph_[norm].operands[1], offset}, kNoNode);
     if (!is_new) return it->second;
@@ -133,15 +133,17 @@ class Folder {
     if (reads.x != kNoNode) {
       const int64_t n = graph_.shape(reads.x).back();
       made.x = columns(reads.x, 0, n), made.squares = columns(reads.x, 3 * n, norm_row(n));
-      made.op.normed = true, made.op.eps = eps;
+      made.op.slots.add(LinearSlot::squares), made.op.eps = eps;
     }
     return made;
   }
   // One linear that reads the sum may read another, so this holds until either is replaced.
   std::vector<NodeId> operands_of(const Change& change) const {
     std::vector<NodeId> operands = graph_[change.linear].operands;
-    if (change.residual != kNoNode) operands[static_cast<size_t>(change.op.residual_at())] = change.residual;
-    if (change.x != kNoNode) operands[0] = change.x, operands.push_back(change.squares);
+    Linear op = *graph_.as<Linear>(change.linear);
+    if (change.residual != kNoNode) op.put(operands, LinearSlot::residual, change.residual);
+    if (change.x != kNoNode)
+      op.put(operands, LinearSlot::x, change.x), op.put(operands, LinearSlot::squares, change.squares);
     return operands;
   }
 

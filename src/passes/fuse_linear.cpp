@@ -46,11 +46,12 @@ bool add_bias(Graph& graph, PassContext& context, NodeId id, const std::vector<b
   if (!m) return false;
   NodeId linear = (*m)["linear"], bias = (*m)["bias"];
   Linear op = *graph.as<Linear>(linear);
-  if (op.activation != Activation::none || op.gated || op.has_bias || op.has_residual || op.is_extended()) return false;
+  if (!op.is_plain() || op.has(LinearSlot::bias)) return false;
   if (bias >= constant.size() || !constant[bias] || !(graph.shape(bias) == Shape{graph.shape(linear).back()}))
     return false;
-  op.has_bias = true;
-  return replace_if_kernel(graph, context, id, op, {(*m)["x"], (*m)["w"], bias});
+  std::vector<NodeId> operands = graph[linear].operands;
+  op.put(operands, LinearSlot::bias, bias);
+  return replace_if_kernel(graph, context, id, op, std::move(operands));
 }
 
 // gelu(linear(x))  =>  linear(x, activation=gelu)      the linear has no activation, residual or other reader
@@ -60,9 +61,7 @@ bool add_activation(Graph& graph, PassContext& context, NodeId id) {
   if (!activation) return false;
   NodeId x = graph[id].operands[0];
   const Linear* linear = lone_linear(graph, x);
-  if (!linear || linear->activation != Activation::none || linear->gated || linear->has_residual ||
-      linear->is_extended())
-    return false;
+  if (!linear || !linear->is_plain()) return false;
   Linear op = *linear;
   op.activation = *activation;
   return replace_if_kernel(graph, context, id, op, graph[x].operands);
@@ -76,13 +75,13 @@ bool add_residual(Graph& graph, PassContext& context, NodeId id) {
   for (size_t i : {size_t{1}, size_t{0}}) {  // authors write x + f(x)
     NodeId x = graph[id].operands[i], residual = graph[id].operands[1 - i];
     const Linear* linear = lone_linear(graph, x);
-    if (!linear || linear->has_residual || linear->is_extended() || !(graph.type(x) == graph.type(id))) continue;
+    if (!linear || linear->has(LinearSlot::residual) || linear->is_extended() || !(graph.type(x) == graph.type(id)))
+      continue;
     if (graph.type(residual).elements() != graph.type(id).elements()) continue;
     Linear op = *linear;
-    op.has_residual = true;
     Insertion here(graph, id);
     std::vector<NodeId> operands = graph[x].operands;
-    operands.push_back(reshaped(graph, residual, graph.shape(id), graph[residual].label));
+    op.put(operands, LinearSlot::residual, reshaped(graph, residual, graph.shape(id), graph[residual].label));
     if (replace_if_kernel(graph, context, id, op, std::move(operands))) return true;
   }
   return false;
@@ -96,9 +95,7 @@ struct Halves {
 bool are_halves(const Graph& graph, const Halves& h) {
   const Linear* linear = graph.as<Linear>(h.linear);
   const auto *gate = graph.as<Slice>(h.gate), *up = graph.as<Slice>(h.up);
-  if (!linear || linear->activation != Activation::none || linear->gated || linear->has_residual ||
-      linear->is_extended())
-    return false;
+  if (!linear || !linear->is_plain()) return false;
   if (graph[h.linear].users.size() != 2 || graph.is_output(h.linear) || h.gate == h.up) return false;
   int last = graph.shape(h.linear).rank() - 1;
   int64_t width = graph.shape(h.linear).back() / 2;

@@ -16,10 +16,6 @@ bool reads_beside(const Graph& graph, NodeId user, const RotatedColumns& heads) 
   return slice && axis_in(graph, user, slice->axis) == graph.shape(heads.base).rank() - 1 && slice->begin >= heads.end;
 }
 
-bool is_plain(const Linear& op) {
-  return op.activation == Activation::none && !op.gated && !op.has_residual && !op.is_extended();
-}
-
 // The angles as rows beside those of the projection; nullopt if they are not one for each.
 std::optional<Shape> angle_rows(const Graph& graph, NodeId rope, NodeId projection) {
   Shape rows = graph.shape(projection);
@@ -36,7 +32,7 @@ bool fuse(Graph& graph, PassContext& context, NodeId rope, const std::vector<uin
   if (!heads || heads->begin != 0 || !one_angle_for_all_heads(graph, rope)) return false;
   NodeId view = graph[rope].operands[0], cos = graph[rope].operands[1], sin = graph[rope].operands[2];
   const Linear* linear = graph.as<Linear>(heads->base);
-  if (!linear || !is_plain(*linear) || graph.is_output(heads->base) || !graph.single_use(view)) return false;
+  if (!linear || !linear->is_plain() || graph.is_output(heads->base) || !graph.single_use(view)) return false;
   const auto& users = graph[heads->base].users;
   if (!std::all_of(users.begin(), users.end(), [&](NodeId user) { return reads_beside(graph, user, *heads); }))
     return false;
@@ -46,9 +42,10 @@ bool fuse(Graph& graph, PassContext& context, NodeId rope, const std::vector<uin
   op.rotated_heads = graph.shape(rope).back(1);
   Insertion here(graph, heads->base);
   std::vector<NodeId> operands = graph[heads->base].operands;
-  for (NodeId angles : {cos, sin}) operands.push_back(reshaped(graph, angles, *rows, graph[angles].label));
+  op.put(operands, LinearSlot::cos, reshaped(graph, cos, *rows, graph[cos].label));
+  op.put(operands, LinearSlot::sin, reshaped(graph, sin, *rows, graph[sin].label));
   if (!context.kernel_for(graph, op, operands)) {
-    for (NodeId angles : {operands[operands.size() - 2], operands.back()}) erase_unused(graph, angles);
+    for (LinearSlot slot : {LinearSlot::cos, LinearSlot::sin}) erase_unused(graph, *op.find(operands, slot));
     return false;
   }
   replace(graph, heads->base, op, std::move(operands));

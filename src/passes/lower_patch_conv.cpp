@@ -34,7 +34,8 @@ bool lower(Graph& graph, PassContext& context, NodeId id) {
   const std::string label = graph[id].label;
   NodeId patches = graph.add(Im2col{patch}, {x}, label);
   NodeId matrix = reshaped(graph, w, {window[0], window[1] * patch * patch}, graph[w].label);
-  NodeId rows = graph.add(Linear{.has_bias = true, .out = graph.type(id).dtype}, {patches, matrix, bias}, label);
+  NodeId rows =
+      graph.add(Linear{.slots = {LinearSlot::bias}, .out = graph.type(id).dtype}, {patches, matrix, bias}, label);
   NodeId channels = graph.add(Transpose{{0, 2, 1}}, {rows}, label);
   NodeId image = graph.add(Reshape{out}, {channels}, label);
   replace_with(graph, id, image);

@@ -33,9 +33,7 @@ class Merger {
  private:
   bool is_candidate(NodeId id, NodeId x) const {
     const auto* linear = graph_.as<Linear>(id);
-    if (!linear || linear->has_residual || linear->gated || linear->activation != Activation::none ||
-        linear->is_extended())
-      return false;
+    if (!linear || !linear->is_plain()) return false;
     const std::vector<NodeId>& operands = graph_[id].operands;
     return operands[0] == x && std::all_of(operands.begin() + 1, operands.end(),
                                            [&](NodeId o) { return o < constant_.size() && constant_[o]; });
@@ -62,8 +60,8 @@ class Merger {
   bool merge(const std::vector<NodeId>& group, NodeId x) {
     Insertion here(graph_, group[0]);
     Linear op = *graph_.as<Linear>(group[0]);
-    std::vector<NodeId> operands{x, concat_of(group, 1)};
-    if (op.has_bias) operands.push_back(concat_of(group, 2));
+    std::vector<NodeId> operands{x};
+    while (operands.size() < op.slots.size()) operands.push_back(concat_of(group, operands.size()));
     if (!context_.kernel_for(graph_, op, operands)) return false;
     NodeId all = graph_.add(op, std::move(operands), graph_[group[0]].label);
     int axis = graph_.shape(all).rank() - 1;

@@ -18,7 +18,8 @@ class Padder {
   bool pad(NodeId outer) {
     if (!is_plain(outer)) return false;
     const NodeId inner = graph_[outer].operands[0];
-    if (!is_plain(inner) || !graph_.single_use(inner) || graph_.as<Linear>(inner)->has_residual) return false;
+    if (!is_plain(inner) || !graph_.single_use(inner) || graph_.as<Linear>(inner)->has(LinearSlot::residual))
+      return false;
     const int64_t added = missing_columns(graph_.type(inner));
     if (added == 0 || added * kMostAdded > graph_.shape(inner).back()) return false;
     return pad(outer, inner, added);
@@ -29,7 +30,8 @@ class Padder {
     const auto* op = graph_.as<Linear>(id);
     if (!op || op->gated || op->is_extended()) return false;
     const std::vector<NodeId>& operands = graph_[id].operands;
-    return is_constant(operands[1]) && (!op->has_bias || is_constant(operands[2]));
+    const NodeId* bias = op->find(operands, LinearSlot::bias);
+    return is_constant(operands[1]) && (!bias || is_constant(*bias));
   }
   bool is_constant(NodeId id) const { return id < constant_.size() && constant_[id]; }
 
@@ -62,7 +64,7 @@ class Padder {
     const Linear op = *graph_.as<Linear>(linear);
     std::vector<NodeId> operands = graph_[linear].operands;
     operands[1] = with_zeros(operands[1], 0, added);
-    if (op.has_bias) operands[2] = with_zeros(operands[2], 0, added);
+    if (NodeId* bias = op.find(operands, LinearSlot::bias)) *bias = with_zeros(*bias, 0, added);
     return context_.kernel_for(graph_, op, operands) ? graph_.add(op, std::move(operands), graph_[linear].label)
                                                      : kNoNode;
   }

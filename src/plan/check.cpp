@@ -62,7 +62,7 @@ Status check_types(const Step& step) {
 Status check_kernel(const Plan& plan, const Kernel& kernel, const Problem& problem, const Step& step) {
   if (Verdict verdict = plan.target->supports(kernel, problem); !verdict)
     return fail("kernel '{}': {}", kernel.name, verdict.reason);
-  Verdict verdict = takes_params(kernel, problem, step.params);
+  Verdict verdict = takes_params(kernel, problem, step.choice.params);
   return verdict ? Status{} : fail("{}", verdict.reason);
 }
 
@@ -87,15 +87,16 @@ Status check_accesses(const Plan& plan, const Kernel& kernel, uint32_t index, Ho
 
 Status check_step(const Plan& plan, uint32_t index, Holdings& holdings) {
   const Step& step = plan.steps[index];
-  const Kernel* kernel = plan.target->kernel_named(step.kernel);
-  if (!kernel || kernel->op != op_family(step.op)) return fail("there is no kernel '{}' for it here", step.kernel);
+  const Kernel* kernel = plan.target->kernel_named(step.choice.kernel);
+  if (!kernel || kernel->op != op_family(step.op))
+    return fail("there is no kernel '{}' for it here", step.choice.kernel);
   RUNG_CHECK(check_types(step));
   try {  // rows ask libraries, which throw
     return check_accesses(plan, *kernel, index, holdings);
   } catch (const std::bad_alloc&) {
     return fail("out of memory");
   } catch (const std::exception& exception) {
-    return fail("kernel '{}': {}", step.kernel, exception.what());
+    return fail("kernel '{}': {}", step.choice.kernel, exception.what());
   }
 }
 

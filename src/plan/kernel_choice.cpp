@@ -3,7 +3,6 @@
 #include "plan/kernel_choice.hpp"
 
 #include "base/log.hpp"
-#include "tune/candidates.hpp"
 #include "tune/problem.hpp"
 
 namespace rung {
@@ -11,9 +10,9 @@ namespace rung {
 namespace {
 
 // The recipe's choice for the problem; a null kernel where it has none, or one that cannot run the problem here.
-Result<Chosen> recipe_choice(const Target& target, const Problem& problem, const Recipe& recipe) {
+Result<KernelCandidate> recipe_choice(const Target& target, const Problem& problem, const Recipe& recipe) {
   auto it = recipe.choices.find(problem_key(problem));
-  if (it == recipe.choices.end()) return Chosen{};
+  if (it == recipe.choices.end()) return KernelCandidate{};
   const auto& [key, choice] = *it;
   const std::string_view family = op_family(problem.op);
   const auto* kernel = target.kernel_named(choice.kernel);
@@ -21,27 +20,27 @@ Result<Chosen> recipe_choice(const Target& target, const Problem& problem, const
     return fail("recipe: '{}': there is no {} kernel '{}'", key, family, choice.kernel);
   if (Verdict verdict = target.supports(*kernel, problem); !verdict) {
     log(1, "recipe: '{}': kernel '{}' cannot run it, the next that can does: {}", key, choice.kernel, verdict.reason);
-    return Chosen{};
+    return KernelCandidate{};
   }
   if (Verdict verdict = takes_params(*kernel, problem, choice.params); !verdict)
     return fail("recipe: '{}': {}", key, verdict.reason);
-  return Chosen{kernel, choice.params};
+  return KernelCandidate{kernel, choice.params};
 }
 
 }  // namespace
 
-Result<Chosen> choose_kernel(const Target& target, const Problem& problem, const Recipe& recipe) {
+Result<KernelCandidate> choose_kernel(const Target& target, const Problem& problem, const Recipe& recipe) {
   const std::string_view family = op_family(problem.op);
   if (recipe.tuned_kernels) {
-    RUNG_TRY(Chosen chosen, recipe_choice(target, problem, recipe));
+    RUNG_TRY(KernelCandidate chosen, recipe_choice(target, problem, recipe));
     if (chosen.kernel) return chosen;
   } else if (const auto* baseline = target.row_of(family, Role::library);
              baseline && target.supports(*baseline, problem)) {
-    return Chosen{baseline, {}};
+    return KernelCandidate{baseline, {}};
   }
   for (const auto* kernel : target.kernels_for(family))
-    if (kernel->role != Role::fallback && target.supports(*kernel, problem)) return Chosen{kernel, {}};
-  return Chosen{};
+    if (kernel->role != Role::fallback && target.supports(*kernel, problem)) return KernelCandidate{kernel, {}};
+  return KernelCandidate{};
 }
 
 std::vector<std::pair<std::string, Verdict>> explain_kernels(const Target& target, const Problem& problem) {

@@ -5,18 +5,14 @@
 #include "kernels/target.hpp"
 #include "passes/pass.hpp"
 #include "plan/recipe.hpp"
+#include "tune/candidates.hpp"
 
 namespace rung {
-
-struct Chosen {
-  const Kernel* kernel = nullptr;
-  std::map<std::string, int64_t, std::less<>> params;
-};
 
 // Null kernel: no row but a fallback can run the problem as it stands. A choice of the recipe that cannot run the
 // problem (it may be of another machine) is passed over. Errors: the recipe names a kernel that does not exist, or
 // gives it parameters that it does not take.
-Result<Chosen> choose_kernel(const Target& target, const Problem& problem, const Recipe& recipe);
+Result<KernelCandidate> choose_kernel(const Target& target, const Problem& problem, const Recipe& recipe);
 
 // For --explain: every row of the family with its verdict.
 std::vector<std::pair<std::string, Verdict>> explain_kernels(const Target& target, const Problem& problem);

@@ -99,7 +99,7 @@ class Lowering {
     const Node& node = graph_[id];
     std::vector<PlanOperand> inputs;
     for (NodeId operand : node.operands) inputs.push_back(operand_of(operand));
-    RUNG_TRY(Chosen chosen, choose(node, inputs));
+    RUNG_TRY(KernelCandidate chosen, choose(node, inputs));
     Problem problem = problem_over(node.op, inputs, node.type);
     problem.params = chosen.params;
     place_weights(node, *chosen.kernel, problem, inputs);
@@ -110,11 +110,11 @@ class Lowering {
   // A kernel for the node, after copies of operands that no fast kernel reads through their strides, or that begin
   // where the chosen one cannot read: a copy costs less than a fallback. With more operands copied another kernel may
   // be the first choice, so it is asked again.
-  Result<Chosen> choose(const Node& node, std::vector<PlanOperand>& inputs) {
+  Result<KernelCandidate> choose(const Node& node, std::vector<PlanOperand>& inputs) {
     std::vector<PlanOperand> read = inputs;  // as the kernel would find them
     std::vector<bool> copied(inputs.size());
     while (true) {
-      RUNG_TRY(Chosen chosen, kernel_for(problem_over(node.op, read, node.type)));
+      RUNG_TRY(KernelCandidate chosen, kernel_for(problem_over(node.op, read, node.type)));
       bool again = false;
       for (size_t i = 0; i < inputs.size(); ++i) {
         if (copied[i] || reads(chosen.kernel, inputs[i])) continue;
@@ -137,7 +137,7 @@ class Lowering {
   }
 
   // The row that takes what no other does.
-  Result<Chosen> fallback(const Node& node, const Problem& problem) const {
+  Result<KernelCandidate> fallback(const Node& node, const Problem& problem) const {
     const std::string_view family = op_family(node.op);
     const auto rows = plan_.target->kernels_for(family);
     if (rows.empty()) return fail("{}: {} has no kernel for {}", node.label, plan_.target->name, family);
@@ -145,10 +145,10 @@ class Lowering {
     if (!row) row = rows.back();  // says why it cannot
     if (Verdict verdict = plan_.target->supports(*row, problem); !verdict)
       return fail("{}: no kernel runs {}: {}", node.label, problem_key(problem), verdict.reason);
-    return Chosen{row, {}};
+    return KernelCandidate{row, {}};
   }
 
-  Result<Chosen> kernel_for(const Problem& problem) {
+  Result<KernelCandidate> kernel_for(const Problem& problem) {
     if (recipe_.tuned_kernels && !undecided_.empty()) undecided_.erase(problem_key(problem));
     return choose_kernel(*plan_.target, problem, recipe_);
   }
@@ -171,7 +171,7 @@ class Lowering {
               .label = label};
     std::vector<PlanOperand> inputs{from};
     Problem problem = problem_over(copy.op, inputs, copy.type);
-    RUNG_TRY(Chosen chosen, kernel_for(problem));
+    RUNG_TRY(KernelCandidate chosen, kernel_for(problem));
     if (!chosen.kernel) {
       RUNG_TRY(chosen, fallback(copy, problem));
     }
@@ -188,11 +188,10 @@ class Lowering {
   }
 
   PlanOperand add_step(const Node& node, const Kernel& kernel, Problem problem, std::vector<PlanOperand> inputs) {
-    Step step{.kernel = std::string(kernel.name),
+    Step step{.choice = {std::string(kernel.name), problem.params},
               .op = node.op,
               .inputs = std::move(inputs),
               .output = {},
-              .params = problem.params,
               .scratch = std::nullopt,
               .label = node.label,
               .problem = problem_key(problem),

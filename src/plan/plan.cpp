@@ -11,7 +11,8 @@ std::vector<Type> operand_types(const Step& step) {
 }
 
 Problem problem_of(const Step& step, int threads) {
-  Problem problem{.op = step.op, .inputs = {}, .output = step.output.view, .threads = threads, .params = step.params};
+  Problem problem{
+      .op = step.op, .inputs = {}, .output = step.output.view, .threads = threads, .params = step.choice.params};
   for (const auto& input : step.inputs) problem.inputs.push_back(input.view);
   return problem;
 }

@@ -11,6 +11,7 @@
 #include "base/read_bytes.hpp"
 #include "ir/category.hpp"
 #include "ir/tensor.hpp"
+#include "kernels/choice.hpp"
 #include "kernels/target.hpp"
 #include "measure/stage.hpp"
 #include "plan/recipe.hpp"
@@ -42,11 +43,10 @@ struct PlanWeight {
 };
 
 struct Step {
-  std::string kernel;
+  KernelChoice choice;
   Op op;
   std::vector<PlanOperand> inputs;
-  PlanOperand output;  // the first result; results_of() places further ones behind it in the same buffer
-  std::map<std::string, int64_t, std::less<>> params;
+  PlanOperand output;               // the first result; results_of() places further ones behind it in the same buffer
   std::optional<uint32_t> scratch;  // a buffer
   std::string label;
   std::string problem;  // problem_key() of what the kernel was asked to do

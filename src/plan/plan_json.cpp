@@ -5,7 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "base/json.hpp"
 #include "ir/text.hpp"
+#include "kernels/choice_json.hpp"
 #include "tune/operand_json.hpp"
 
 namespace rung {
@@ -25,11 +27,14 @@ Json plan_operand_to_json(const PlanOperand& o) {
 Json step_to_json(const Step& step) {
   Json inputs = Json::array();
   for (const auto& input : step.inputs) inputs.push_back(plan_operand_to_json(input));
-  Json json{{"kernel", step.kernel},   {"op", print_op(step.op)},
-            {"in", std::move(inputs)}, {"out", plan_operand_to_json(step.output)},
-            {"label", step.label},     {"category", static_cast<int>(step.category)},
-            {"flops", step.flops},     {"bytes", step.bytes}};
-  for (const auto& [name, value] : step.params) json["params"][name] = value;
+  Json json = to_short_json(step.choice);
+  json.update({{"op", print_op(step.op)},
+               {"in", std::move(inputs)},
+               {"out", plan_operand_to_json(step.output)},
+               {"label", step.label},
+               {"category", static_cast<int>(step.category)},
+               {"flops", step.flops},
+               {"bytes", step.bytes}});
   if (step.scratch) json["scratch"] = *step.scratch;
   return json;
 }
@@ -59,9 +64,8 @@ PlanOperand plan_operand_from_json(const Json& json) {
 }
 
 Step step_from_json(const Json& json) {
-  auto op = parse_op(json.at("op").get<std::string>());
-  if (!op) throw std::out_of_range(op.error().message);
-  Step step{.kernel = json.at("kernel").get<std::string>(), .op = std::move(*op)};
+  Step step{.choice = value_or_throw(choice_from_json(json)),
+            .op = value_or_throw(parse_op(json.at("op").get<std::string>()))};
   for (const Json& input : json.at("in")) step.inputs.push_back(plan_operand_from_json(input));
   step.output = plan_operand_from_json(json.at("out"));
   step.label = json.at("label").get<std::string>();
@@ -70,10 +74,6 @@ Step step_from_json(const Json& json) {
   step.category = static_cast<Category>(category);
   step.flops = json.at("flops").get<double>();
   step.bytes = json.at("bytes").get<double>();
-  if (json.contains("params")) {
-    auto params = json["params"].get<std::map<std::string, int64_t>>();
-    step.params.insert(params.begin(), params.end());
-  }
   if (json.contains("scratch")) step.scratch = json["scratch"].get<uint32_t>();
   return step;
 }
@@ -117,9 +117,7 @@ Plan read_plan(const Json& json) {
   plan.model = json.at("model").get<std::string>();
   plan.architecture = json.at("architecture").get<std::string>();
   plan.device = json.at("device").get<std::string>();
-  auto recipe = recipe_from_json(json.at("recipe"));
-  if (!recipe) throw std::out_of_range(recipe.error().message);
-  plan.recipe = std::move(*recipe);
+  plan.recipe = value_or_throw(recipe_from_json(json.at("recipe")));
   for (const Json& stage : json.value("stages", Json::array()))
     plan.stages.push_back({stage.at(0).get<std::string>(), stage.at(1).get<std::vector<std::string>>()});
   for (const Json& step : json.at("steps")) plan.steps.push_back(step_from_json(step));

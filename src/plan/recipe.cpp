@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/recipe.hpp"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/atomic_file.hpp"
 #include "base/json.hpp"
 #include "device/cpu/start_team.hpp"
+#include "kernels/choice_json.hpp"
 #include "passes/pipeline.hpp"
 
 namespace rung {
@@ -17,14 +18,9 @@ using Json = nlohmann::json;
 constexpr int kVersion = 1;
 
 // Json converts numbers silently, 1.5 to 1; here a whole number must be one, and fit.
-bool whole(const Json& json) {
-  return json.is_number_integer() && (!json.is_number_unsigned() || json.get<uint64_t>() <= INT64_MAX);
-}
 bool has_type(const Json& json, const int*) {
-  return whole(json) && json.get<int64_t>() >= INT32_MIN && json.get<int64_t>() <= INT32_MAX;
-}
-bool has_type(const Json& json, const std::map<std::string, int64_t>*) {
-  return json.is_object() && std::all_of(json.begin(), json.end(), whole);
+  if (json.is_number_unsigned()) return std::in_range<int>(json.get<uint64_t>());
+  return json.is_number_integer() && std::in_range<int>(json.get<int64_t>());
 }
 template <class T>
 bool has_type(const Json&, const T*) {
@@ -40,17 +36,6 @@ Status read(const Json& json, const char* field, T& to) {
   } catch (const Json::exception&) {  // the same error
   }
   return fail("recipe: field '{}': got {}, which is of the wrong type", field, dump_json(*it));
-}
-
-Result<KernelChoice> choice_from_json(const std::string& problem, const Json& json) {
-  KernelChoice choice;
-  if (!json.is_object() || !json.contains("kernel"))
-    return fail("recipe: choice '{}': wanted an object with 'kernel'", problem);
-  RUNG_CHECK(read(json, "kernel", choice.kernel));
-  std::map<std::string, int64_t> params;
-  RUNG_CHECK(read(json, "params", params));
-  choice.params.insert(params.begin(), params.end());
-  return choice;
 }
 
 // A rung or pass that does not exist would be ignored silently.
@@ -79,11 +64,27 @@ Status read_precision(const Json& json, Recipe& recipe) {
               name, on ? "with" : "without");
 }
 
-Status check_fields(const Json& json) {
-  static const std::set<std::string> known{"version",       "rungs",     "disabled_passes", "capture",
-                                           "tuned_kernels", "precision", "threads",         "choices"};
+Status check_fields(const Json& json, const std::set<std::string>& known) {
   for (const auto& [field, value] : json.items())
-    if (!known.contains(field)) return fail("recipe: unknown field '{}'", field);
+    if (!known.contains(field)) return fail("unknown field '{}'", field);
+  return {};
+}
+
+Result<KernelChoice> read_choice(const Json& json) {
+  RUNG_TRY(KernelChoice choice, choice_from_json(json));
+  RUNG_CHECK(check_fields(json, {"kernel", "params"}));
+  return choice;
+}
+
+Status read_choices(const Json& json, Recipe& recipe) {
+  const auto choices = json.find("choices");
+  if (choices == json.end()) return {};
+  if (!choices->is_object()) return fail("recipe: field 'choices': got {}, wanted an object", describe(*choices));
+  for (const auto& [problem, entry] : choices->items()) {
+    auto choice = read_choice(entry);
+    if (!choice) return fail("recipe: choice '{}': {}", problem, choice.error().message);
+    recipe.choices[problem] = std::move(*choice);
+  }
   return {};
 }
 
@@ -91,11 +92,7 @@ Status check_fields(const Json& json) {
 
 Json to_json(const Recipe& recipe) {
   Json choices = Json::object();
-  for (const auto& [problem, choice] : recipe.choices) {
-    Json entry{{"kernel", choice.kernel}};
-    for (const auto& [name, value] : choice.params) entry["params"][name] = value;
-    choices[problem] = std::move(entry);
-  }
+  for (const auto& [problem, choice] : recipe.choices) choices[problem] = to_short_json(choice);
   return Json{{"version", kVersion},
               {"rungs", std::set<std::string>(recipe.rungs.begin(), recipe.rungs.end())},
               {"disabled_passes", std::set<std::string>(recipe.disabled_passes.begin(), recipe.disabled_passes.end())},
@@ -108,7 +105,9 @@ Json to_json(const Recipe& recipe) {
 
 Result<Recipe> recipe_from_json(const Json& json) {
   if (!json.is_object()) return fail("recipe: wanted a JSON object");
-  RUNG_CHECK(check_fields(json));
+  const auto known = check_fields(
+      json, {"version", "rungs", "disabled_passes", "capture", "tuned_kernels", "precision", "threads", "choices"});
+  if (!known) return fail("recipe: {}", known.error().message);
   int version = 0;
   RUNG_CHECK(read(json, "version", version));
   if (version != kVersion) return fail("recipe: got version {}, wanted {}", version, kVersion);
@@ -125,10 +124,7 @@ Result<Recipe> recipe_from_json(const Json& json) {
   RUNG_CHECK(read_precision(json, recipe));
   if (recipe.threads < 0 || recipe.threads > cpu::kMostThreads)
     return fail("recipe: field 'threads': got {}, wanted 1 to {}, or 0 for a GPU", recipe.threads, cpu::kMostThreads);
-  const Json choices = json.value("choices", Json::object());
-  for (const auto& [problem, entry] : choices.items()) {
-    RUNG_TRY(recipe.choices[problem], choice_from_json(problem, entry));
-  }
+  RUNG_CHECK(read_choices(json, recipe));
   return recipe;
 }
 

@@ -8,7 +8,7 @@
 
 #include "base/status.hpp"
 #include "ir/dtype.hpp"
-#include "tune/choice.hpp"
+#include "kernels/choice.hpp"
 
 namespace rung {
 

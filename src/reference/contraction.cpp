@@ -86,14 +86,14 @@ std::vector<double> row_factors(const Linear& op, const Tensor& squares) {
 }
 
 // Rows of n columns as a norm wants them.
-std::vector<double> norm_rows(const std::vector<double>& y, const std::vector<double>& scale) {
-  const size_t n = scale.size(), runs = n / kNormRun;
+std::vector<double> norm_rows(const std::vector<double>& y, const std::vector<double>& weight) {
+  const size_t n = weight.size(), runs = n / kNormRun;
   std::vector<double> out;
   const auto high = [](double value) { return round_to(DType::bf16, value); };
   for (size_t at = 0; n && at < y.size(); at += n) {
     std::vector<double> squares(runs);
     for (size_t j = 0; j < n; ++j) squares[j / kNormRun] += y[at + j] * y[at + j] / kNormRun;
-    for (size_t j = 0; j < n; ++j) out.push_back(y[at + j] * scale[j]);
+    for (size_t j = 0; j < n; ++j) out.push_back(y[at + j] * weight[j]);
     for (const std::vector<double>& each : {std::vector(&y[at], &y[at] + n), squares}) {
       for (double value : each) out.push_back(high(value));
       for (double value : each) out.push_back(value - high(value));
@@ -105,23 +105,23 @@ std::vector<double> norm_rows(const std::vector<double>& y, const std::vector<do
 }  // namespace
 
 Result<Tensor> compute(const Linear& op, const Arguments& arguments) {
-  auto operand = [&](int at) -> const Tensor& { return arguments[size(at)]; };
+  const auto operand = [&](LinearSlot slot) { return op.find(arguments.operands, slot); };
   auto products = multiply_rows(arguments[0], arguments[1]);
   size_t wide = size(arguments[1].shape()[0]), n = wide / (op.gated ? 2 : 1), m = wide ? products.size() / wide : 0;
   std::vector<double> bias(wide), out(m * n), residual, factors(m, 1.0);
-  if (op.has_bias) read(arguments[2], 0, bias);
-  if (op.has_residual) residual = read(operand(op.residual_at()));
-  if (op.normed) factors = row_factors(op, operand(op.squares_at()));
+  if (const Tensor* values = operand(LinearSlot::bias)) read(*values, 0, bias);
+  if (const Tensor* values = operand(LinearSlot::residual)) residual = read(*values);
+  if (const Tensor* squares = operand(LinearSlot::squares)) factors = row_factors(op, *squares);
   for (size_t i = 0; i < out.size(); ++i) {
     size_t row = i / n, j = i % n, at = op.split_residual ? row * 2 * n + j : i;
     const double* product = &products[row * wide];
     out[i] = apply(op.activation, factors[row] * product[j] + bias[j]);
     if (op.gated) out[i] *= factors[row] * product[n + j] + bias[n + j];
-    if (op.has_residual) out[i] += residual[at] + (op.split_residual ? residual[at + n] : 0);
+    if (!residual.empty()) out[i] += residual[at] + (op.split_residual ? residual[at + n] : 0);
   }
   if (op.rotated_heads > 0)
-    rotate(out, n, size(op.rotated_heads), {read(operand(op.cos_at())), read(operand(op.sin_at()))});
-  if (op.feeds_norm) out = norm_rows(out, read(operand(op.scale_at())));
+    rotate(out, n, size(op.rotated_heads), {read(*operand(LinearSlot::cos)), read(*operand(LinearSlot::sin))});
+  if (const Tensor* weight = operand(LinearSlot::norm_weight)) out = norm_rows(out, read(*weight));
   return write(arguments.result, out);
 }
 

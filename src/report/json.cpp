@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/json.hpp"
+#include "kernels/choice_json.hpp"
 
 namespace rung {
 namespace {
@@ -35,9 +36,7 @@ void fields(auto& v, Like<OpTime> auto& r) {
 void fields(auto& v, Like<StageTime> auto& r) {
   v("name", r.name), v("launches", r.launches), v("us", r.us), v("floor_us", r.floor_us);
 }
-void fields(auto& v, Like<Candidate> auto& r) {
-  v("kernel", r.kernel), v("params", r.params), v("us", r.us), v("verdict", r.verdict);
-}
+void fields(auto& v, Like<Candidate> auto& r) { v(r.choice), v("us", r.us), v("verdict", r.verdict); }
 void fields(auto& v, Like<Choice> auto& r) {
   v("problem", r.problem), v("count", r.count), v("chosen", r.chosen), v("reason", r.reason);
   v("candidates", r.candidates);
@@ -81,6 +80,7 @@ struct Writer {
   void operator()(const char* name, const T& value) {
     out[name] = write(value);
   }
+  void operator()(const KernelChoice& choice) { out.update(to_json(choice)); }
 
   static Json write(double x) { return std::isfinite(x) ? Json(x) : Json(); }
   static Json write(const Interval& i) { return Json::array({write(i.lo), write(i.hi)}); }
@@ -119,6 +119,13 @@ struct Reader {
   template <class T>
   void operator()(const char* name, T& value) {
     if (auto it = in->find(name); it != in->end()) read(*it, value, path.empty() ? name : path + "." + name);
+  }
+  void operator()(KernelChoice& choice) {
+    auto read = choice_from_json(*in);
+    if (read)
+      choice = std::move(*read);
+    else if (error->empty())
+      *error = fmt::format("{}: {}", path, read.error().message);
   }
 
   bool expect(bool good, const Json& json, const std::string& where, const char* wanted) {

@@ -51,7 +51,7 @@ Status CaptureDoctor::examine(const Enqueue& enqueue) {
     for (size_t c = 0; c < gpu::kChores; ++c)
       if (second_[i].chores[c] > 0)
         return fail("{} ({}) on {} {} in every run, which a graph cannot hold", plan_.steps[i].label,
-                    name_of(plan_.steps[i].op), plan_.steps[i].kernel, kDoes[c]);
+                    name_of(plan_.steps[i].op), plan_.steps[i].choice.kernel, kDoes[c]);
   return {};
 }
 

@@ -81,7 +81,7 @@ class Eager : public Recorder {
     for (const auto& input : step.inputs)
       inputs.push_back(input.region == Region::weight ? plan_.weights[input.index].data.get() + input.offset
                                                       : block(input.index) + input.offset);
-    const Kernel* kernel = plan_.target->kernel_named(step.kernel);
+    const Kernel* kernel = plan_.target->kernel_named(step.choice.kernel);
     std::shared_ptr<void> state = kernel->prepare ? kernel->prepare(problem) : nullptr;
     void* output = block(step.output.index);
     void* scratch = step.scratch ? block(*step.scratch) : nullptr;
@@ -106,8 +106,9 @@ std::unique_ptr<Recorder> make_eager_recorder(const Plan& plan, cpu::Team& team)
 }
 
 bool calls_library(const Plan& plan) {
-  return std::any_of(plan.steps.begin(), plan.steps.end(),
-                     [&](const Step& step) { return plan.target->kernel_named(step.kernel)->role == Role::library; });
+  return std::any_of(plan.steps.begin(), plan.steps.end(), [&](const Step& step) {
+    return plan.target->kernel_named(step.choice.kernel)->role == Role::library;
+  });
 }
 
 Status check_fault(Fault fault, const Step& step) {
@@ -120,9 +121,9 @@ Status check_fault(Fault fault, const Step& step) {
     case Fault::integer_divided_by_zero:
       return failed("an integer is divided by zero");
     case Fault::kernel_threw:
-      return failed(step.kernel + " could not run: no memory, or its library failed");
+      return failed(step.choice.kernel + " could not run: no memory, or its library failed");
   }
-  return failed(fmt::format("{} left the unknown fault {}", step.kernel, static_cast<uint32_t>(fault)));
+  return failed(fmt::format("{} left the unknown fault {}", step.choice.kernel, static_cast<uint32_t>(fault)));
 }
 
 }  // namespace rung

@@ -87,7 +87,7 @@ class GpuRecorder : public Recorder {
     constexpr size_t kLaunches = 40;  // in one graph, at least
     std::map<std::string, std::vector<size_t>> groups;
     for (size_t i = 0; i < bound_.size(); ++i)
-      groups[plan_.steps[i].kernel + ' ' + plan_.steps[i].problem].push_back(i);
+      groups[plan_.steps[i].choice.kernel + ' ' + plan_.steps[i].problem].push_back(i);
     std::vector<double> us(bound_.size());
     for (const auto& [problem, steps] : groups) {
       size_t rounds = (kLaunches + steps.size() - 1) / steps.size();
@@ -122,7 +122,7 @@ class GpuRecorder : public Recorder {
 
   void bind_step(const Step& step) {
     BoundStep& bound = bound_.emplace_back();
-    bound.kernel = plan_.target->kernel_named(step.kernel);
+    bound.kernel = plan_.target->kernel_named(step.choice.kernel);
     bound.problem = problem_of(step, plan_.recipe.threads);
     for (const auto& input : step.inputs) bound.inputs.push_back(address(input));
     bound.output = buffer(step.output.index);
@@ -144,8 +144,8 @@ class GpuRecorder : public Recorder {
   Status named(size_t index, Status done, std::string_view where = "") const {
     const Step& step = plan_.steps[index];
     if (!done)
-      done.error().message =
-          fmt::format("{}{} ({}) on {}: {}", where, step.label, name_of(step.op), step.kernel, done.error().message);
+      done.error().message = fmt::format("{}{} ({}) on {}: {}", where, step.label, name_of(step.op), step.choice.kernel,
+                                         done.error().message);
     return done;
   }
 

@@ -38,8 +38,7 @@ Candidates candidates_for(const Target& target, const Problem& problem) {
   return found;
 }
 
-Verdict takes_params(const Kernel& kernel, const Problem& problem,
-                     const std::map<std::string, int64_t, std::less<>>& params) {
+Verdict takes_params(const Kernel& kernel, const Problem& problem, const Params& params) {
   if (params.empty()) return accept();
   std::vector<Tunable> tunables;
   if (kernel.tunables) tunables = kernel.tunables(problem);

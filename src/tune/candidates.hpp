@@ -1,17 +1,18 @@
 // What could run a problem: every kernel row that says yes, with the values of its parameters worth trying.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <map>
 #include <string>
 #include <vector>
 
+#include "kernels/choice.hpp"
 #include "kernels/target.hpp"
 
 namespace rung {
 
 struct KernelCandidate {
   const Kernel* kernel = nullptr;
-  std::map<std::string, int64_t, std::less<>> params;  // empty: the kernel's defaults
+  Params params;  // empty: the kernel's defaults
+  KernelChoice choice() const { return {std::string(kernel->name), params}; }
 };
 
 struct Refused {
@@ -29,7 +30,6 @@ struct Candidates {
 Candidates candidates_for(const Target& target, const Problem& problem);
 
 // Parameters that come from a file: each must be one that the kernel offers for the problem, at a value that it offers.
-Verdict takes_params(const Kernel& kernel, const Problem& problem,
-                     const std::map<std::string, int64_t, std::less<>>& params);
+Verdict takes_params(const Kernel& kernel, const Problem& problem, const Params& params);
 
 }  // namespace rung

@@ -20,6 +20,7 @@
 #include "base/json.hpp"
 #include "base/open_file.hpp"
 #include "base/version.hpp"
+#include "kernels/choice_json.hpp"
 #include "kernels/cpu/linear/onednn_version.hpp"
 #include "kernels/cpu/linear/openblas.hpp"
 #include "measure/clock.hpp"
@@ -32,27 +33,17 @@ constexpr int kVersion = 1;
 constexpr double kLockSeconds = 1;  // for another process, which holds the lock for milliseconds unless it hangs
 constexpr useconds_t kLockPollMicroseconds = 10'000;
 
-Json to_json(const KernelChoice& choice) {
-  return Json{{"kernel", choice.kernel},
-              {"params", std::map<std::string, int64_t>(choice.params.begin(), choice.params.end())}};
-}
-
-KernelChoice choice_from_json(const Json& json) {
-  auto params = json.at("params").get<std::map<std::string, int64_t>>();
-  return {json.at("kernel").get<std::string>(), {params.begin(), params.end()}};
-}
-
 Json to_json(const Evidence& evidence) {
   return Json{
       {"ratio", evidence.ratio}, {"ci95", {evidence.ci95.lo, evidence.ci95.hi}}, {"disturbance", evidence.disturbance}};
 }
 
 Json to_json(const TunedProblem& tuned) {
-  Json candidates = Json::array();
-  for (const auto& c : tuned.candidates)
-    candidates.push_back({{"kernel", c.kernel}, {"params", c.params}, {"us", c.us}, {"verdict", c.verdict}});
-  Json json = to_json(tuned.choice);
-  json["candidates"] = std::move(candidates);
+  Json json = to_json(tuned.choice), &candidates = json["candidates"] = Json::array();
+  for (const auto& c : tuned.candidates) {
+    candidates.push_back(to_json(c.choice));
+    candidates.back().update({{"us", c.us}, {"verdict", c.verdict}});
+  }
   if (tuned.evidence) json["evidence"] = to_json(*tuned.evidence);
   if (tuned.lost) json["lost"] = true;
   return json;
@@ -71,10 +62,10 @@ Evidence evidence_from_json(const Json& json) {
 }
 
 TunedProblem tuned_from_json(const Json& json) {
-  TunedProblem tuned{choice_from_json(json), {}};
+  TunedProblem tuned{value_or_throw(choice_from_json(json)), {}};
   for (const Json& c : json.at("candidates"))
-    tuned.candidates.push_back({c.at("kernel").get<std::string>(), c.at("params").get<std::map<std::string, long>>(),
-                                c.at("us").get<double>(), c.at("verdict").get<std::string>()});
+    tuned.candidates.push_back(
+        {value_or_throw(choice_from_json(c)), c.at("us").get<double>(), c.at("verdict").get<std::string>()});
   if (json.contains("evidence")) tuned.evidence = evidence_from_json(json["evidence"]);
   if (json.contains("lost")) tuned.lost = json["lost"].get<bool>();
   return tuned;
@@ -90,7 +81,7 @@ RefinedModel refined_from_json(const Json& json) {
   RefinedModel refined;
   refined.tried = json.at("tried").get<std::set<std::string>>();
   for (const auto& [problem, choice] : json.at("kept").get<std::map<std::string, Json>>())
-    refined.kept[problem] = choice_from_json(choice);
+    refined.kept[problem] = value_or_throw(choice_from_json(choice));
   return refined;
 }
 

@@ -11,7 +11,6 @@
 
 #include "base/status.hpp"
 #include "tune/candidate_result.hpp"
-#include "tune/choice.hpp"
 #include "tune/evidence.hpp"
 
 namespace rung {

@@ -6,6 +6,7 @@
 
 #include "base/json.hpp"
 #include "ir/text.hpp"
+#include "kernels/choice_json.hpp"
 #include "tune/operand_json.hpp"
 
 namespace rung {
@@ -23,9 +24,7 @@ Json problem_to_json(const Problem& problem) {
 }
 
 Problem problem_from_json(const Json& json) {
-  auto op = parse_op(json.at("op").get<std::string>());
-  if (!op) throw std::out_of_range(op.error().message);
-  Problem problem{.op = std::move(*op),
+  Problem problem{.op = value_or_throw(parse_op(json.at("op").get<std::string>())),
                   .inputs = {},
                   .output = operand_from_json(json.at("output")),
                   .threads = json.at("threads").get<int>()};
@@ -34,12 +33,10 @@ Problem problem_from_json(const Json& json) {
 }
 
 KernelCandidate candidate_from_json(const Json& json, const Target& target) {
-  auto name = json.at(0).get<std::string>();
+  auto [name, params] = value_or_throw(choice_from_json(json));
   const Kernel* kernel = target.kernel_named(name);
   if (!kernel) throw std::out_of_range("there is no kernel " + name);
-  KernelCandidate candidate{kernel, {}};
-  for (auto& [parameter, value] : json.at(1).items()) candidate.params[parameter] = value.get<int64_t>();
-  return candidate;
+  return {kernel, std::move(params)};
 }
 
 // `read` may throw what the JSON library throws.
@@ -58,11 +55,7 @@ auto read_line(const std::string& line, const Read& read) -> Result<decltype(rea
 
 std::string job_to_line(const TrialJob& job) {
   Json candidates = Json::array();
-  for (const auto& candidate : job.candidates) {
-    Json params = Json::object();
-    for (const auto& [name, value] : candidate.params) params[name] = value;
-    candidates.push_back(Json::array({candidate.kernel->name, std::move(params)}));
-  }
+  for (const auto& candidate : job.candidates) candidates.push_back(to_json(candidate.choice()));
   return dump_json(Json{{"device", job.device},
                         {"problem", problem_to_json(job.problem)},
                         {"candidates", std::move(candidates)},

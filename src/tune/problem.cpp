@@ -32,35 +32,31 @@ std::string unusual_text(std::string_view name, const Operand& operand, Usually 
 }
 
 std::string linear_key(const Problem& problem, const Linear& op) {
-  const auto at = [&](int i) -> const Operand& { return problem.inputs[static_cast<size_t>(i)]; };
-  const Operand &x = at(0), &w = at(1);
+  const Operand &x = problem.inputs[0], &w = problem.inputs[1];
   std::string text = fmt::format("linear m={} n={} k={} x={} w={} out={}", problem.output.rows(),
                                  w.shape[0] / (op.gated ? 2 : 1), x.shape.back(), x.dtype, w.dtype, op.out);
   text += unusual_text("x", x, Usually::rows) + unusual_text("w", w, Usually::dense_constant);
-  if (op.has_bias) {
-    const Operand& bias = at(op.bias_at());
-    text += bias.dtype == w.dtype ? " bias" : fmt::format(" bias={}", bias.dtype);
-    text += unusual_text("bias", bias, Usually::dense_constant);
+  const auto operand = [&](LinearSlot slot) { return problem.linear_operand(slot); };
+  if (const Operand* bias = operand(LinearSlot::bias)) {
+    text += bias->dtype == w.dtype ? " bias" : fmt::format(" bias={}", bias->dtype);
+    text += unusual_text("bias", *bias, Usually::dense_constant);
   }
   if (op.gated) text += " gated";
   if (op.activation != Activation::none) text += fmt::format(" act={}", name_of(op.activation));
-  if (op.has_residual) {
-    const Operand& residual = at(op.residual_at());
-    text += fmt::format(" residual={}{}", residual.dtype, op.split_residual ? "x2" : "");
-    text += unusual_text("residual", residual, Usually::rows);
+  if (const Operand* residual = operand(LinearSlot::residual)) {
+    text += fmt::format(" residual={}{}", residual->dtype, op.split_residual ? "x2" : "");
+    text += unusual_text("residual", *residual, Usually::rows);
   }
   if (op.rotated_heads > 0) {
-    const Operand &cos = at(op.cos_at()), &sin = at(op.sin_at());
+    const Operand &cos = *operand(LinearSlot::cos), &sin = *operand(LinearSlot::sin);
     text += fmt::format(" rotated={}x{} angles={}", op.rotated_heads, cos.shape.back(), cos.dtype);
     if (sin.dtype != cos.dtype) text += fmt::format(" sin={}", sin.dtype);
     text += unusual_text("cos", cos, Usually::rows) + unusual_text("sin", sin, Usually::rows);
   }
-  if (op.feeds_norm)
-    text += fmt::format(" feeds_norm={}", at(op.scale_at()).dtype) +
-            unusual_text("scale", at(op.scale_at()), Usually::dense_constant);
-  if (op.normed)
-    text += fmt::format(" normed={}", at(op.squares_at()).dtype) +
-            unusual_text("squares", at(op.squares_at()), Usually::rows);
+  if (const Operand* weight = operand(LinearSlot::norm_weight))
+    text += fmt::format(" feeds_norm={}", weight->dtype) + unusual_text("scale", *weight, Usually::dense_constant);
+  if (const Operand* squares = operand(LinearSlot::squares))
+    text += fmt::format(" normed={}", squares->dtype) + unusual_text("squares", *squares, Usually::rows);
   return text;
 }
 

@@ -13,12 +13,6 @@ constexpr double kWorthIt = 1.02;       // below this a difference is noise, and
 constexpr double kSecondsEach = 0.012;  // of timed runs per candidate and round
 constexpr std::string_view kNoTimeLeft = "no time left";
 
-Candidate describe(const KernelCandidate& candidate, const Measured& measured) {
-  Candidate row{std::string(candidate.kernel->name), {}, measured.time.us, measured.failure};
-  for (const auto& [name, value] : candidate.params) row.params[name] = value;
-  return row;
-}
-
 // The first is the default.
 Evidence evidence_of(const std::vector<Measured>& measured) {
   Evidence evidence;
@@ -36,10 +30,10 @@ Evidence evidence_of(const std::vector<Measured>& measured) {
 
 TunedProblem conclude(const Candidates& candidates, const std::vector<Measured>& measured) {
   size_t best = winner_of(measured);
-  TunedProblem tuned{{std::string(candidates.list[best].kernel->name), candidates.list[best].params}, {}};
+  TunedProblem tuned{candidates.list[best].choice(), {}};
   tuned.evidence = evidence_of(measured);
   for (size_t i = 0; i < measured.size(); ++i) {
-    Candidate row = describe(candidates.list[i], measured[i]);
+    Candidate row{candidates.list[i].choice(), measured[i].time.us, measured[i].failure};
     if (i == best)
       row.verdict = i == 0 ? "chosen: the default" : "chosen";
     else if (row.verdict.empty())
@@ -47,7 +41,7 @@ TunedProblem conclude(const Candidates& candidates, const std::vector<Measured>&
     tuned.candidates.push_back(std::move(row));
   }
   for (const auto& refused : candidates.refused)
-    tuned.candidates.push_back({refused.kernel, {}, 0, "cannot run it: " + refused.reason});
+    tuned.candidates.push_back({{refused.kernel, {}}, 0, "cannot run it: " + refused.reason});
   return tuned;
 }
 
@@ -56,9 +50,8 @@ TunedProblem conclude(const Candidates& candidates, const std::vector<Measured>&
 bool is_complete(const TunedProblem& entry, const TuneTask& task) {
   if (entry.candidates.empty()) return true;
   const auto knows = [&](const KernelCandidate& offered) {
-    const Candidate wanted = describe(offered, {});
     return std::any_of(entry.candidates.begin(), entry.candidates.end(), [&](const Candidate& known) {
-      return known.kernel == wanted.kernel && known.params == wanted.params && known.verdict != kNoTimeLeft;
+      return known.choice == offered.choice() && known.verdict != kNoTimeLeft;
     });
   };
   const Candidates offered = candidates_for(*task.target, task.problem);

@@ -15,8 +15,8 @@ using testing::Not;
 class GivenRecipe : public testing::Test {
  protected:
   Tool tool;
-  Json recipe{
-      {"version", 1}, {"rungs", {"reduce", "fusion"}}, {"capture", true}, {"tuned_kernels", true}, {"threads", 1}};
+  Json recipe{{"version", 1}, {"rungs", {"reduce", "fusion"}}, {"capture", true}, {"tuned_kernels", true},
+              {"threads", 1}, {"choices", Json::object()}};
 
   Ran run(const std::string& command, const std::vector<std::string>& more = {}) {
     tool.folder().write("recipe.json", recipe.dump());

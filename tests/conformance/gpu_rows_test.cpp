@@ -16,11 +16,9 @@ class GpuKernelRow : public testing::TestWithParam<const Kernel*> {};
 INSTANTIATE_TEST_SUITE_P(All, GpuKernelRow, testing::ValuesIn(gpu::all_kernels().begin(), gpu::all_kernels().end()),
                          [](const auto& row) { return std::string(row.param->name); });
 
-using Settings = decltype(Problem::params);
-
 // Every tunable at each of its values, the others at their defaults.
-std::vector<Settings> settings_of(const Kernel& row, const Problem& problem) {
-  std::vector<Settings> settings{{}};
+std::vector<Params> settings_of(const Kernel& row, const Problem& problem) {
+  std::vector<Params> settings{{}};
   if (!row.tunables) return settings;
   for (const Tunable& tunable : row.tunables(problem))
     for (int64_t value : tunable.values) settings.push_back({{std::string(tunable.name), value}});

@@ -201,7 +201,7 @@ constexpr const char* kFloatProblems[] = {
     "result = gather(x:T[3,384], index:i64[2,40])",
     "result = reshape(transpose(x:T[2,12,16,32], permutation=[0,2,1,3]), shape=[2,16,384])",
     "result = linear(reshape(slice(x:T[3,9,64], axis=1, begin=0, end=1), shape=[3,64]), w:T[48,64], wb:T[48], "
-    "has_bias=true, activation=tanh, out=T)",
+    "slots=bias, activation=tanh, out=T)",
     // contractions
     "result = matmul(x:T[5,7], y:T[7,9])",
     "result = matmul(x:T[2,3,16,32], transpose(y:T[2,3,24,32], permutation=[0,1,3,2]))",
@@ -210,46 +210,47 @@ constexpr const char* kFloatProblems[] = {
     "result = matmul(x:T[1,3,5,17], y:T[2,1,17,9])",
     "result = matmul(x:T[5,17], y:T[2,3,17,9])",
     "result = linear(x:T[5,7], w:T[3,7], out=T)",
-    "result = linear(x:T[1,64], w:T[96,64], wb:T[96], has_bias=true, out=T)",
-    "result = linear(x:T[1,128,384], w:T[384,384], wb:f32[384], r:T[1,128,384], has_bias=true, has_residual=true, "
+    "result = linear(x:T[1,64], w:T[96,64], wb:T[96], slots=bias, out=T)",
+    "result = linear(x:T[1,128,384], w:T[384,384], wb:f32[384], r:T[1,128,384], slots=bias+residual, "
     "out=T)",
-    "result = linear(x:T[51,64], w:T[96,64], r:f32[51,96], has_residual=true, out=f32)",
-    "result = linear(x:T[51,64], w:T[96,64], wb:T[96], r:f32[51,96], has_bias=true, has_residual=true, out=f32)",
-    "result = linear(x:T[51,64], w:T[96,64], wb:f32[96], has_bias=true, activation=gelu_tanh, out=T)",
-    "result = linear(x:T[16,384], w:T[1536,384], wb:T[1536], has_bias=true, activation=gelu, out=T)",
-    "result = linear(x:T[33,72], w:T[130,72], wb:T[130], has_bias=true, gated=true, activation=gelu_tanh, out=f32)",
-    "result = linear(x:T[9,40], w:T[72,40], wb:T[72], r:T[9,36], has_bias=true, has_residual=true, gated=true, "
+    "result = linear(x:T[51,64], w:T[96,64], r:f32[51,96], slots=residual, out=f32)",
+    "result = linear(x:T[51,64], w:T[96,64], wb:T[96], r:f32[51,96], slots=bias+residual, out=f32)",
+    "result = linear(x:T[51,64], w:T[96,64], wb:f32[96], slots=bias, activation=gelu_tanh, out=T)",
+    "result = linear(x:T[16,384], w:T[1536,384], wb:T[1536], slots=bias, activation=gelu, out=T)",
+    "result = linear(x:T[33,72], w:T[130,72], wb:T[130], slots=bias, gated=true, activation=gelu_tanh, out=f32)",
+    "result = linear(x:T[9,40], w:T[72,40], wb:T[72], r:T[9,36], slots=bias+residual, gated=true, "
     "activation=silu, out=T)",
-    "result = linear(x:T[9,40], w:T[64,40], r:f32[9,32], has_residual=true, gated=true, out=f32)",
-    "result = linear(x:T[9,40], w:T[64,40], wb:f32[64], has_bias=true, gated=true, activation=relu, out=T)",
+    "result = linear(x:T[9,40], w:T[64,40], r:f32[9,32], slots=residual, gated=true, out=f32)",
+    "result = linear(x:T[9,40], w:T[64,40], wb:f32[64], slots=bias, gated=true, activation=relu, out=T)",
     "result = linear(x:T[9,40], w:T[64,40], gated=true, activation=tanh, out=T)",
-    "result = linear(x:T[1,40], w:T[72,40], wb:T[72], has_bias=true, activation=tanh, out=T)",
-    "result = linear(x:T[17,40], w:T[72,40], wb:f32[72], r:T[17,72], has_bias=true, has_residual=true, "
+    "result = linear(x:T[1,40], w:T[72,40], wb:T[72], slots=bias, activation=tanh, out=T)",
+    "result = linear(x:T[17,40], w:T[72,40], wb:f32[72], r:T[17,72], slots=bias+residual, "
     "activation=relu, out=T)",
     "result = linear(slice(x:T[9,96], axis=1, begin=32, end=64), w:T[48,32], out=T)",
-    "result = linear(x:T[51,1024], w:T[72,1024], wb:f32[72], r:T[51,72], has_bias=true, has_residual=true, "
+    "result = linear(x:T[51,1024], w:T[72,1024], wb:f32[72], r:T[51,72], slots=bias+residual, "
     "activation=silu, out=T)",
-    "result = linear(x:T[64,520], w:T[200,520], wb:T[200], has_bias=true, gated=true, activation=gelu_tanh, out=T)",
-    "result = linear(x:T[1,51,64], w:T[160,64], c:T[1,51,32], s:T[1,51,32], rotated_heads=4, out=T)",
-    "result = linear(x:T[33,520], w:T[256,520], wb:f32[256], c:f32[33,128], s:T[33,128], has_bias=true, "
+    "result = linear(x:T[64,520], w:T[200,520], wb:T[200], slots=bias, gated=true, activation=gelu_tanh, out=T)",
+    "result = linear(x:T[1,51,64], w:T[160,64], c:T[1,51,32], s:T[1,51,32], slots=cos+sin, rotated_heads=4, out=T)",
+    "result = linear(x:T[33,520], w:T[256,520], wb:f32[256], c:f32[33,128], s:T[33,128], slots=bias+cos+sin, "
     "rotated_heads=2, out=f32)",
     "result = linear(x:T[19,520], w:T[640,520], slice(c:T[19,100], axis=1, begin=0, end=64), s:T[19,64], "
-    "rotated_heads=9, out=T)",
-    "result = linear(x:T[5,24], w:T[20,24], c:T[5,6], s:T[5,6], rotated_heads=3, out=T)",
-    "result = linear(x:T[1,140,520], w:T[640,520], c:T[1,140,128], s:T[1,140,128], rotated_heads=4, out=T)",
+    "slots=cos+sin, rotated_heads=9, out=T)",
+    "result = linear(x:T[5,24], w:T[20,24], c:T[5,6], s:T[5,6], slots=cos+sin, rotated_heads=3, out=T)",
+    "result = linear(x:T[1,140,520], w:T[640,520], c:T[1,140,128], s:T[1,140,128], slots=cos+sin, rotated_heads=4, "
+    "out=T)",
     "result = linear(x:T[70,264], w:T[768,264], wb:f32[768], slice(c:f32[70,300], axis=1, begin=0, end=256), "
-    "s:f32[70,256], has_bias=true, rotated_heads=2, out=T)",
-    "result = linear(x:T[90,328], w:T[264,328], r:f32[90,264], has_residual=true, out=f32)",
-    "result = linear(x:T[100,520], w:T[200,520], wb:f32[200], r:T[100,200], has_bias=true, has_residual=true, "
+    "s:f32[70,256], slots=bias+cos+sin, rotated_heads=2, out=T)",
+    "result = linear(x:T[90,328], w:T[264,328], r:f32[90,264], slots=residual, out=f32)",
+    "result = linear(x:T[100,520], w:T[200,520], wb:f32[200], r:T[100,200], slots=bias+residual, "
     "activation=silu, out=T)",
     "result = linear(slice(x:T[2,70,600], axis=2, begin=40, end=552), w:T[264,512], r:T[2,70,264], "
-    "has_residual=true, out=f32)",
-    "result = linear(x:T[150,264], w:T[304,264], wb:T[304], has_bias=true, gated=true, activation=gelu_tanh, out=T)",
+    "slots=residual, out=f32)",
+    "result = linear(x:T[150,264], w:T[304,264], wb:T[304], slots=bias, gated=true, activation=gelu_tanh, out=T)",
     "result = linear(x:T[130,328], w:T[264,328], out=T)",
-    "result = linear(x:T[130,264], w:T[304,264], wb:T[304], has_bias=true, activation=gelu_tanh, out=T)",
+    "result = linear(x:T[130,264], w:T[304,264], wb:T[304], slots=bias, activation=gelu_tanh, out=T)",
     "result = linear(x:T[81,136], w:T[160,136], gated=true, activation=silu, out=T)",
     "result = linear(x:T[137,72], w:T[48,72], gated=true, activation=silu, out=f32)",
-    "result = linear(x:T[72,2056], w:T[72,2056], wb:T[72], has_bias=true, activation=gelu, out=T)",
+    "result = linear(x:T[72,2056], w:T[72,2056], wb:T[72], slots=bias, activation=gelu, out=T)",
 };
 
 // For f32 alone, or for other types as written.
@@ -297,32 +298,34 @@ constexpr const char* kOtherProblems[] = {
     "result = sin(x:f32[70])",
     "result = cos(x:f32[2,35])",
     "result = abs(x:f32[2,35])",
-    "result = linear(x:f32[50,1024], w:f32[32,1024], wb:f32[32], r:f32[50,32], has_bias=true, has_residual=true)",
-    "result = linear(x:f32[50,1024], w:f32[128,1024], wb:f32[128], has_bias=true)",
-    "result = linear(x:f32[33,1000], w:f32[1000,1000], wb:f32[1000], has_bias=true)",
-    "result = linear(x:f32[1,50,32], w:f32[1024,32], wb:f32[1024], has_bias=true, activation=silu)",
-    "result = linear(x:f32[1,32], w:f32[256,32], wb:f32[256], has_bias=true)",
-    "result = linear(x:f32[3,2048], w:f32[36,2048], r:f32[3,36], has_residual=true, activation=relu)",
-    "result = linear(x:f32[64,1000], w:f32[132,1000], wb:bf16[132], r:bf16[64,132], has_bias=true, has_residual=true, "
+    "result = linear(x:f32[50,1024], w:f32[32,1024], wb:f32[32], r:f32[50,32], slots=bias+residual)",
+    "result = linear(x:f32[50,1024], w:f32[128,1024], wb:f32[128], slots=bias)",
+    "result = linear(x:f32[33,1000], w:f32[1000,1000], wb:f32[1000], slots=bias)",
+    "result = linear(x:f32[1,50,32], w:f32[1024,32], wb:f32[1024], slots=bias, activation=silu)",
+    "result = linear(x:f32[1,32], w:f32[256,32], wb:f32[256], slots=bias)",
+    "result = linear(x:f32[3,2048], w:f32[36,2048], r:f32[3,36], slots=residual, activation=relu)",
+    "result = linear(x:f32[64,1000], w:f32[132,1000], wb:bf16[132], r:bf16[64,132], slots=bias+residual, "
     "out=bf16)",
-    "result = linear(slice(x:f32[13,300], axis=1, begin=20, end=280), w:f32[100,260], wb:f16[100], has_bias=true, "
+    "result = linear(slice(x:f32[13,300], axis=1, begin=20, end=280), w:f32[100,260], wb:f16[100], slots=bias, "
     "activation=gelu_tanh, out=f16)",
     // linears that take a norm: rows for it, a residual out of such rows, squares
-    "result = linear(x:bf16[51,256], w:bf16[1024,256], r:f32[51,1024], scale:f32[1024], has_residual=true, "
-    "feeds_norm=true, out=bf16)",
+    "result = linear(x:bf16[51,256], w:bf16[1024,256], r:f32[51,1024], scale:f32[1024], slots=residual+norm_weight, "
+    "out=bf16)",
     "result = linear(x:bf16[1,51,1024], w:bf16[256,1024], slice(r:bf16[1,51,784], axis=2, begin=256, end=768), "
-    "scale:f32[256], has_residual=true, feeds_norm=true, split_residual=true, out=bf16)",
-    "result = linear(x:bf16[5,72], w:bf16[128,72], wb:f32[128], scale:f32[128], has_bias=true, activation=silu, "
-    "feeds_norm=true, out=bf16)",
-    "result = linear(x:bf16[33,520], w:bf16[132,520], r:bf16[33,264], has_residual=true, split_residual=true, out=f32)",
+    "scale:f32[256], slots=residual+norm_weight, split_residual=true, out=bf16)",
+    "result = linear(x:bf16[5,72], w:bf16[128,72], wb:f32[128], scale:f32[128], slots=bias+norm_weight, "
+    "activation=silu, "
+    "out=bf16)",
+    "result = linear(x:bf16[33,520], w:bf16[132,520], r:bf16[33,264], slots=residual, split_residual=true, out=f32)",
     "result = linear(slice(x:bf16[1,51,3136], axis=2, end=1024), w:bf16[72,1024], slice(positive:bf16[1,51,3136], "
-    "axis=2, begin=3072, end=3136), normed=true, eps=0.01, out=f32)",
+    "axis=2, begin=3072, end=3136), slots=squares, eps=0.01, out=f32)",
     "result = linear(x:bf16[64,256], w:bf16[200,256], positive:bf16[64,16], gated=true, activation=gelu_tanh, "
-    "normed=true, out=bf16)",
+    "slots=squares, out=bf16)",
     "result = linear(slice(x:bf16[1,51,512], axis=1, begin=1, end=51), w:bf16[640,512], c:f32[1,50,256], "
-    "s:f32[1,50,256], slice(positive:bf16[1,51,32], axis=1, begin=1, end=51), rotated_heads=2, normed=true, out=bf16)",
+    "s:f32[1,50,256], slice(positive:bf16[1,51,32], axis=1, begin=1, end=51), rotated_heads=2, slots=cos+sin+squares, "
+    "out=bf16)",
     "result = linear(x:f16[9,128], w:f16[384,128], r:bf16[9,768], scale:f32[384], positive:bf16[9,8], "
-    "has_residual=true, feeds_norm=true, split_residual=true, normed=true, eps=0.5, out=bf16)",
+    "slots=residual+norm_weight+squares, split_residual=true, eps=0.5, out=bf16)",
 };
 
 std::string replaced(std::string text, const std::string& type) {

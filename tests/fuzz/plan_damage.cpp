@@ -174,7 +174,7 @@ bool repair_types(Step& step) {
 }
 
 bool repair_step(Plan& plan, Step& step) {
-  const Kernel* kernel = plan.target->kernel_named(step.kernel);
+  const Kernel* kernel = plan.target->kernel_named(step.choice.kernel);
   if (!kernel || kernel->op != op_family(step.op) || !repair_types(step)) return false;
   Problem problem = problem_of(step, plan.recipe.threads);
   if (!plan.target->supports(*kernel, problem)) return false;

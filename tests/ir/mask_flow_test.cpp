@@ -37,8 +37,8 @@ TEST(MaskFlow, PassesWhatMovesConvertsAddsAndScales) {
         "transpose(m:f32[4,2], permutation=[1,0])", "slice(m:f32[3,4], axis=0, begin=0, end=2)",
         "concat(x:f32[1,4], m:f32[1,4], axis=0)", "broadcast(m:f32[1,4], shape=[2,4])",
         "gather(m:f32[3,4], i:i64[2], axis=0)", "select(b:bool[2,4], m:f32[2,4], x:f32[2,4])",
-        "select(b:bool[2,4], x:f32[2,4], m:f32[2,4])", "linear(x:f32[2,3], w:f32[4,3], m:f32[2,4], has_residual=true)",
-        "linear(x:f32[2,3], w:f32[4,3], m:f32[4], has_bias=true)"})
+        "select(b:bool[2,4], x:f32[2,4], m:f32[2,4])", "linear(x:f32[2,3], w:f32[4,3], m:f32[2,4], slots=residual)",
+        "linear(x:f32[2,3], w:f32[4,3], m:f32[4], slots=bias)"})
     EXPECT_TRUE(is_mask(fmt::format("y = softmax({})", carried))) << carried;
 }
 
@@ -46,7 +46,7 @@ TEST(MaskFlow, StopsWhereTheInputIsComputedWith) {
   for (const char* stopped :
        {"sub(x:f32[2,4], m:f32[2,4])", "div(x:f32[2,4], m:f32[2,4])", "max(x:f32[2,4], m:f32[2,4])", "neg(m:f32[2,4])",
         "exp(m:f32[2,4])", "linear(m:f32[2,3], w:f32[4,3])", "linear(x:f32[2,3], m:f32[4,3])",
-        "linear(x:f32[2,3], w:f32[4,3], m:f32[4], has_bias=true, activation=relu)", "matmul(m:f32[2,3], x:f32[3,4])",
+        "linear(x:f32[2,3], w:f32[4,3], m:f32[4], slots=bias, activation=relu)", "matmul(m:f32[2,3], x:f32[3,4])",
         "layer_norm(m:f32[2,4], w:f32[4], c:f32[4])", "reduce(m:f32[3,2,4], kind=max, axis=0)"})
     EXPECT_FALSE(is_mask(fmt::format("y = softmax({})", stopped))) << stopped;
   EXPECT_FALSE(is_mask("y = add(m:f32[4], x:f32[4])")) << "no softmax follows";

@@ -39,8 +39,8 @@ c: i64[3] = constant(name="c", values=[1,-2,3])
 p: bool[2] = constant(values=[1,0])
 e: f32[1] = constant(values=[1e-05])
 y = linear(x, w, gated=true, activation=gelu_tanh, out=bf16)  # layer.0.mlp
-n = linear(y, v, l, g, has_residual=true, feeds_norm=true, split_residual=true, out=bf16)
-m = linear(slice(n, axis=2, end=32), u, slice(n, axis=2, begin=96, end=98), normed=true, eps=1e-05, out=bf16)
+n = linear(y, v, l, g, slots=residual+norm_weight, split_residual=true, out=bf16)
+m = linear(slice(n, axis=2, end=32), u, slice(n, axis=2, begin=96, end=98), slots=squares, eps=1e-05, out=bf16)
 t = transpose(y, permutation=[2,0,1])
 r = reduce(cast(t, to=f32), kind=max, axis=0, keep_dim=true)
 s = slice(r, axis=2, begin=1, end=4, step=2)
@@ -85,12 +85,27 @@ TEST(GraphText, RefusesDeepNesting) {
 }
 
 TEST(GraphText, PrintsAndParsesAnOpAlone) {
-  Op op = Linear{.has_bias = true, .gated = true, .activation = Activation::silu, .out = DType::bf16};
-  EXPECT_EQ(print_op(op), "linear(has_bias=true, gated=true, activation=silu, out=bf16)");
+  Op op = Linear{.slots = {LinearSlot::bias, LinearSlot::squares},
+                 .gated = true,
+                 .activation = Activation::silu,
+                 .out = DType::bf16};
+  EXPECT_EQ(print_op(op), "linear(slots=bias+squares, gated=true, activation=silu, out=bf16)");
   auto parsed = parse_op(print_op(op));
   ASSERT_TRUE(parsed) << parsed.error().message;
   EXPECT_TRUE(*parsed == op);
   EXPECT_EQ(parse_op("linear(frob=1)").error().message, "line 1: 'linear' has no field 'frob'");
+}
+
+TEST(GraphText, RefusesSlotsThatALinearCannotHave) {
+  // Unknown, always there, twice, out of order.
+  for (auto [slots, wrong] :
+       {std::pair{"frob", "frob"}, {"bias+w", "w"}, {"bias+residual+residual", "residual"}, {"residual+bias", "bias"}})
+    EXPECT_EQ(parse_op(fmt::format("linear(slots={})", slots)).error().message,
+              fmt::format("line 1: got slot '{}', wanted some of bias, residual, cos, sin, norm_weight, squares, each "
+                          "once and in this order",
+                          wrong));
+  EXPECT_EQ(parse_op("linear(slots=bias+)").error().message, "line 1: got ')', wanted a word");
+  EXPECT_EQ(parse_op("linear(slots=)").error().message, "line 1: got ')', wanted a word");
 }
 
 TEST(GraphText, RefusesUndefinedAndTwiceDefinedNames) {
@@ -108,6 +123,7 @@ struct Sample {
     if constexpr (std::is_same_v<T, int64_t>) return i + 1;
     if constexpr (std::is_same_v<T, float>) return 0.1f / static_cast<float>(i);  // wants all its digits
     if constexpr (std::is_same_v<T, DType>) return DType::bf16;
+    if constexpr (std::is_same_v<T, LinearSlots>) return {LinearSlot::residual, LinearSlot::squares};
     if constexpr (std::is_same_v<T, Activation>) return Activation::tanh;
     if constexpr (std::is_same_v<T, ReduceKind>) return ReduceKind::max;
     if constexpr (std::is_same_v<T, UnaryKind>) return UnaryKind::exp;

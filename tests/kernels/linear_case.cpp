@@ -66,14 +66,14 @@ std::string LinearCase::text() const {
 
 Problem problem_of(const LinearCase& c) {
   Linear op;
-  op.has_bias = c.bias, op.has_residual = c.residual, op.gated = c.gated, op.activation = c.activation, op.out = c.out;
+  op.gated = c.gated, op.activation = c.activation, op.out = c.out;
   const int64_t w_rows = c.gated ? 2 * c.n : c.n;
   Problem p;
-  p.op = op;
   p.inputs = {rows_operand(c.x, c.m, c.k, c.x_gap), rows_operand(c.w, w_rows, c.k)};
   p.inputs[1].constant = true;
-  if (c.bias) p.inputs.push_back({c.extra, Shape{w_rows}, Strides{1}, true});
-  if (c.residual) p.inputs.push_back(rows_operand(c.extra, c.m, c.n, c.x_gap));
+  if (c.bias) op.put(p.inputs, LinearSlot::bias, Operand{c.extra, Shape{w_rows}, Strides{1}, true});
+  if (c.residual) op.put(p.inputs, LinearSlot::residual, rows_operand(c.extra, c.m, c.n, c.x_gap));
+  p.op = op;
   p.output = rows_operand(c.out, c.m, c.n);
   p.threads = c.threads;
   p.params = c.params;

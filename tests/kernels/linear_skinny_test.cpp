@@ -27,25 +27,25 @@ Problem problem(int64_t m, int64_t n, int64_t k, bool gated = false) {
 
 // With its first heads turned.
 Problem rotated(Problem plain, int64_t heads, int64_t width) {
-  std::get<Linear>(plain.op).rotated_heads = heads;
+  auto& op = std::get<Linear>(plain.op);
+  op.rotated_heads = heads;
   const Shape angles{plain.output.rows(), width};
-  for (int i = 0; i < 2; ++i) plain.inputs.push_back({DType::bf16, angles, contiguous_strides(angles)});
+  for (LinearSlot slot : {LinearSlot::cos, LinearSlot::sin})
+    op.put(plain.inputs, slot, Operand{DType::bf16, angles, contiguous_strides(angles)});
   return plain;
 }
 
 // With its result in rows for a norm, or its own rows normed.
 Problem feeding(Problem plain) {
-  auto& op = std::get<Linear>(plain.op);
-  op.feeds_norm = true;
   const int64_t n = plain.output.shape.back();
-  plain.inputs.push_back({DType::f32, Shape{n}, Strides{1}});
+  std::get<Linear>(plain.op).put(plain.inputs, LinearSlot::norm_weight, Operand{DType::f32, Shape{n}, Strides{1}});
   plain.output.shape[1] = norm_row(n), plain.output.strides = contiguous_strides(plain.output.shape);
   return plain;
 }
 Problem normed(Problem plain) {
-  std::get<Linear>(plain.op).normed = true;
   const Shape squares{plain.output.rows(), norm_squares(plain.inputs[0].shape.back())};
-  plain.inputs.push_back({DType::bf16, squares, contiguous_strides(squares)});
+  std::get<Linear>(plain.op).put(plain.inputs, LinearSlot::squares,
+                                 Operand{DType::bf16, squares, contiguous_strides(squares)});
   return plain;
 }
 

@@ -153,9 +153,8 @@ TEST(LinearWide, SaysWhyItRefuses) {
   const auto sum = [](DType residual, DType out, bool biased) {
     Problem made = problem(816, 2048, 2048);
     auto& op = std::get<Linear>(made.op);
-    op.has_residual = true, op.has_bias = biased;
-    if (biased) made.inputs.push_back({DType::f32, {2048}, {1}, true});
-    made.inputs.push_back({residual, made.output.shape, made.output.strides, false});
+    if (biased) op.put(made.inputs, LinearSlot::bias, Operand{DType::f32, {2048}, {1}, true});
+    op.put(made.inputs, LinearSlot::residual, Operand{residual, made.output.shape, made.output.strides, false});
     made.output.dtype = out;
     return made;
   };
@@ -165,7 +164,7 @@ TEST(LinearWide, SaysWhyItRefuses) {
     EXPECT_EQ(reason(each, hopper()), "a bias, and a residual sum that is not of x's type throughout");
   EXPECT_EQ(reason(sum(DType::f16, DType::bf16, false), hopper()), "the residual is neither f32 nor of x's type");
   Problem normed = problem(816, 2048, 2048);
-  std::get<Linear>(normed.op).normed = true;
+  std::get<Linear>(normed.op).slots.add(LinearSlot::squares);
   EXPECT_EQ(reason(normed, hopper()), "it takes no norm from its neighbours");
 }
 

@@ -60,8 +60,9 @@ TEST(VectorRope, WantsAnglesWithColumns) {
 // BLAS takes a distance between rows of at least their length, and otherwise computes nothing.
 TEST(LibraryLinears, TakeNoRowsThatOverlap) {
   auto with = [](const Operand& x, const Operand& residual) {
-    return Problem{
-        Linear{.has_residual = true}, {x, dense(DType::f32, {32, 64}, true), residual}, dense(DType::f32, {4, 32})};
+    return Problem{Linear{.slots = {LinearSlot::residual}},
+                   {x, dense(DType::f32, {32, 64}, true), residual},
+                   dense(DType::f32, {4, 32})};
   };
   const Operand x = dense(DType::f32, {4, 64}), residual = dense(DType::f32, {4, 32});
   for (const Kernel* row : {&cpu_row("linear_openblas"), &cpu_row("linear_onednn"), &gpu_row("linear_cublaslt")}) {

@@ -9,7 +9,7 @@ using scripted::right;
 using scripted::wrong_for;
 using testing::StartsWith;
 
-class Judge : public ScriptedClimb {
+class Judging : public ScriptedClimb {
  protected:
   Result<Attempt> attempt(const Recipe& recipe = {}) {
     auto made =
@@ -22,7 +22,7 @@ class Judge : public ScriptedClimb {
   std::unique_ptr<Workbench> bench;
 };
 
-TEST_F(Judge, NeedsEveryInputsAnswerToBeRight) {
+TEST_F(Judging, NeedsEveryInputsAnswerToBeRight) {
   set_kernels({{"softmax_plain", wrong_for<1, 1>}});
   for (size_t wrong : {0, 1}) {  // the place of the input whose answer is wrong
     options.inputs = {numbers(wrong == 0 ? 1 : -1), numbers(wrong == 0 ? -1 : 1)};
@@ -36,7 +36,7 @@ TEST_F(Judge, NeedsEveryInputsAnswerToBeRight) {
   }
 }
 
-TEST_F(Judge, TellsTheWorstErrorOfAllInputs) {
+TEST_F(Judging, TellsTheWorstErrorOfAllInputs) {
   set_kernels({{"softmax_plain", wrong_for<1, 1>}});
   options.inputs = {numbers(-1), numbers(1), numbers(-1)};
   auto judged = attempt();
@@ -48,7 +48,7 @@ TEST_F(Judge, TellsTheWorstErrorOfAllInputs) {
   EXPECT_LT(judged->cosine, 0.999);
 }
 
-TEST_F(Judge, AsksTheReferenceNotTheModelItself) {
+TEST_F(Judging, AsksTheReferenceNotTheModelItself) {
   set_kernels({{"softmax_plain", right<1>}});
   EXPECT_TRUE(attempt()->right);
   subject.reference = graph_of("x: f32[2,8] = input()\ns = softmax(x)\ny = exp(s)\nreturn y=y");
@@ -85,25 +85,25 @@ TEST(JudgeOfMasks, HoldsNaNToItsPlace) {
   }
 }
 
-TEST_F(Judge, AsksAPlanWhereTheEvaluatorWouldTakeTooLong) {
+TEST_F(Judging, AsksAPlanWhereTheEvaluatorWouldTakeTooLong) {
   set_kernels({{"softmax_plain", right<1>}});
   attempt();
-  EXPECT_EQ(bench->reference_source(), "scalar evaluator in f64");
+  EXPECT_EQ(bench->judge().reference_source(), "scalar evaluator in f64");
   budget = Budget(1e-7);
   EXPECT_TRUE(attempt()->right);
-  EXPECT_THAT(bench->reference_source(), StartsWith("unfused plan in f32"));
+  EXPECT_THAT(bench->judge().reference_source(), StartsWith("unfused plan in f32"));
 }
 
-TEST_F(Judge, WantsF32WithinItsRounding) {
+TEST_F(Judging, WantsF32WithinItsRounding) {
   set_kernels({{"softmax_plain", right<1>}});
   attempt();
-  auto tolerance = bench->tolerance_for_recipe({});
+  auto tolerance = bench->judge().tolerance_for_recipe({});
   ASSERT_TRUE(tolerance);
   EXPECT_EQ(tolerance->rel_l2, tolerance_for(DType::f32, 8).rel_l2);
   EXPECT_EQ(tolerance->element, tolerance_for(DType::f32, 8).element);
 }
 
-TEST_F(Judge, LeavesOutChoicesThatNoProblemAsksFor) {
+TEST_F(Judging, LeavesOutChoicesThatNoProblemAsksFor) {
   set_kernels({{"softmax_plain", right<1000>}, {"softmax_fast", right<400>}});
   know_softmax({{"softmax_fast", 400}, {"softmax_plain", 1000}});
   Recipe recipe{.tuned_kernels = true, .choices = {{"softmax of another model", {"softmax_plain", {}}}}};

@@ -47,7 +47,7 @@ void expect_ops_of(const Plan& plan, const Profile& profile) {
     const Step& step = plan.steps[i];
     const OpTime& op = profile.ops[i];
     EXPECT_EQ(op.label, step.label);
-    EXPECT_EQ(op.kernel, step.kernel);
+    EXPECT_EQ(op.kernel, step.choice.kernel);
     EXPECT_EQ(op.problem, step.problem);
     EXPECT_EQ(op.category, step.category);
     EXPECT_EQ(op.flops, step.flops);
@@ -73,8 +73,10 @@ void expect_trace_of(const Plan& plan, const Trace& trace) {
     const Step& step = plan.steps[i];
     EXPECT_EQ(launches[i]["name"], step.label);
     EXPECT_EQ(launches[i]["cat"], name_of(step.category));
-    EXPECT_EQ(launches[i]["args"],
-              (Json{{"kernel", step.kernel}, {"problem", step.problem}, {"flops", step.flops}, {"bytes", step.bytes}}));
+    EXPECT_EQ(
+        launches[i]["args"],
+        (Json{
+            {"kernel", step.choice.kernel}, {"problem", step.problem}, {"flops", step.flops}, {"bytes", step.bytes}}));
     EXPECT_GE(launches[i]["ts"].get<double>(), end - 1e-6) << "launches do not meet";
     end = launches[i]["ts"].get<double>() + launches[i]["dur"].get<double>();
   }

@@ -89,10 +89,11 @@ TEST_F(Refine, LeavesOutWhatTheModelCannotShow) {
 TEST(TuneIsOutdated, WhenARungWasKeptSince) {
   const Receipt fusion{.name = "fusion", .accepted = true}, tune{.name = "tune"}, refused{.name = "attention"},
       precision{.name = "precision", .accepted = true};
-  EXPECT_FALSE(is_tune_outdated({fusion}));  // it never had its turn
-  EXPECT_FALSE(is_tune_outdated({fusion, tune, refused}));
-  EXPECT_TRUE(is_tune_outdated({fusion, tune, precision, refused}));
-  EXPECT_FALSE(is_tune_outdated({fusion, tune, precision, tune}));
+  const Rung& rung = *rung_named("tune");
+  EXPECT_FALSE(is_outdated(rung, {fusion}));  // it never had its turn
+  EXPECT_FALSE(is_outdated(rung, {fusion, tune, refused}));
+  EXPECT_TRUE(is_outdated(rung, {fusion, tune, precision, refused}));
+  EXPECT_FALSE(is_outdated(rung, {fusion, tune, precision, tune}));
 }
 
 TEST_F(Refine, NamesAModelByItsLaunches) {

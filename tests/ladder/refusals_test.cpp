@@ -82,6 +82,13 @@ TEST_F(TuneRung, KeepsAKernelThatIsFasterInTheModel) {
   EXPECT_EQ(outcome.result.choices[0].reason, "faster in the whole model");
 }
 
+TEST_F(TuneRung, IsPartOfWhatTheRungGemmIsWorth) {
+  std::vector<std::string> worth;
+  for (const AblationRow& row : climbed_with_other(right<200>).result.ablation) worth.push_back(row.name);
+  EXPECT_THAT(worth, testing::Contains("gemm"));
+  EXPECT_THAT(worth, testing::Not(testing::Contains("tune")));
+}
+
 TEST_F(TuneRung, RefusesAKernelThatIsWrongInTheModel) {
   ClimbOutcome outcome = climbed_with_other(scripted::wrong_for<1, 1>);
   EXPECT_EQ(receipt_of(outcome, "tune").reason, "no alternative is clearly faster in the model");

@@ -2,7 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ladder/rungs.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
+
+#include "plan/build.hpp"
+#include "session/session.hpp"
+#include "support/fake_target.hpp"
+#include "support/graphs.hpp"
 
 namespace rung {
 namespace {
@@ -12,7 +17,7 @@ TEST(Rungs, TakeAwayAllThatTheyTurnOn) {
   for (const Rung& rung : ladder()) {
     Recipe before = everything;
     rung.apply(everything);
-    if (rung.name == "tune") continue;  // it edits choices, which go with the rung gemm
+    if (rung.how == How::refine) continue;  // it edits choices, which go with the rung gemm
     EXPECT_NE(everything, before) << rung.name;
     Recipe after = everything;
     rung.remove(after);
@@ -43,6 +48,18 @@ TEST(DefaultRecipe, HasEveryRungButThoseOnRequest) {
   EXPECT_EQ(recipe.threads, 2);
   EXPECT_TRUE(narrow.rungs.contains("precision"));
   EXPECT_EQ(narrow.precision, DType::bf16);
+}
+
+TEST(Rungs, SayWhatTheirSessionsDo) {
+  const Target target = testing::fake_target();
+  auto built = build_plan(graph_of("x: f32[4] = input()\ny: f32[4] = neg(x)\nreturn y=y"), {.capture = true},
+                          {.target = &target});
+  ASSERT_TRUE(built) << built.error().message;
+  auto session = Session::create(std::make_shared<Plan>(std::move(built->plan)), nullptr);
+  ASSERT_TRUE(session) << session.error().message;
+  const Rung& capture = *rung_named("capture");
+  ASSERT_TRUE(capture.notes);
+  EXPECT_THAT(capture.notes(*session), ::testing::Contains(::testing::StartsWith("the whole run is one graph of")));
 }
 
 TEST(RungNamed, IsNullForAnotherName) {

@@ -73,7 +73,7 @@ class ScriptedClimb : public testing::Test {
   }
 
   // The kernel that a plan launches first: softmax's.
-  static std::string softmax_of(const ClimbOutcome& outcome) { return outcome.plan->steps.at(0).kernel; }
+  static std::string softmax_of(const ClimbOutcome& outcome) { return outcome.plan->steps.at(0).choice.kernel; }
 
   scripted::Clock clock;
   scripted::Rows rows;

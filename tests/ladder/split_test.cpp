@@ -61,7 +61,7 @@ class SplitChoices : public ScriptedClimb {
   }
   static std::vector<std::string> kernels_in(const ClimbOutcome& outcome) {
     std::vector<std::string> kernels;
-    for (const Step& step : outcome.plan->steps) kernels.push_back(step.kernel);
+    for (const Step& step : outcome.plan->steps) kernels.push_back(step.choice.kernel);
     return kernels;
   }
   std::string rows_problem, columns_problem;

@@ -26,7 +26,7 @@ TEST(SameLaunches, SeesAnotherKernelShapeParameterOrRecorder) {
   EXPECT_FALSE(same_launches(plan, plan_of(text, {.tuned_kernels = true})));
   EXPECT_FALSE(same_launches(plan, plan_of("w: f32[64,64] = constant(name=\"w\")\ny = linear(x:f32[5,64], w)")));
   Plan other = plan;
-  other.steps[0].params["by_rows"] = 1;
+  other.steps[0].choice.params["by_rows"] = 1;
   EXPECT_FALSE(same_launches(plan, other));
   other = plan;
   other.steps.pop_back();
@@ -88,7 +88,7 @@ TEST_F(WorkbenchOfBert, JudgesAWrongPlanWrong) {
 
 TEST_F(WorkbenchOfBert, HoldsLowPrecisionToItsOwnBaseline) {
   Recipe recipe{.rungs = {"precision"}, .precision = DType::bf16};
-  auto f32 = bench->tolerance_for_recipe({}), bf16 = bench->tolerance_for_recipe(recipe);
+  auto f32 = bench->judge().tolerance_for_recipe({}), bf16 = bench->judge().tolerance_for_recipe(recipe);
   ASSERT_TRUE(f32 && bf16);
   EXPECT_LT(f32->rel_l2, 1e-5);
   EXPECT_GE(bf16->rel_l2, f32->rel_l2 / 10);
@@ -107,7 +107,7 @@ TEST(Workbench, RefusesToJudgeLowPrecisionByAnErrorThatIsNotFinite) {
   Budget budget{30};
   auto bench = Workbench::create(subject, {sample_inputs(subject.model, 1)}, {}, budget);
   ASSERT_TRUE(bench) << bench.error().message;
-  auto tolerance = (*bench)->tolerance_for_recipe({.rungs = {"precision"}, .precision = DType::bf16});
+  auto tolerance = (*bench)->judge().tolerance_for_recipe({.rungs = {"precision"}, .precision = DType::bf16});
   ASSERT_FALSE(tolerance) << tolerance->rel_l2;
   EXPECT_THAT(tolerance.error().message, testing::HasSubstr("the reference is all zeros"));
 }

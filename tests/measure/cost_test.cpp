@@ -25,19 +25,19 @@ TEST(Cost, CountsAMultiplyAddAsTwo) {
 
 TEST(Cost, CountsBothHalvesOfAGatedLinear) {
   EXPECT_EQ(cost("linear(x:f32[2,8], w:f32[12,8], gated=true, activation=silu)").flops, 2.0 * 2 * 12 * 8 + 12 + 12);
-  EXPECT_EQ(cost("linear(x:f32[2,8], w:f32[6,8], c:f32[2,2], s:f32[2,2], rotated_heads=2)").flops,
+  EXPECT_EQ(cost("linear(x:f32[2,8], w:f32[6,8], c:f32[2,2], s:f32[2,2], slots=cos+sin, rotated_heads=2)").flops,
             2.0 * 2 * 6 * 8 + 3 * 8);
-  EXPECT_EQ(cost("linear(x:f32[2,8], w:f32[4,8], b:f32[4], r:f32[2,4], has_bias=true, has_residual=true)").flops,
+  EXPECT_EQ(cost("linear(x:f32[2,8], w:f32[4,8], b:f32[4], r:f32[2,4], slots=bias+residual)").flops,
             2.0 * 2 * 4 * 8 + 8 + 8);
 }
 
 TEST(Cost, CountsWhatALinearTakesOfANorm) {
   Cost feeds = cost(
-      "linear(x:bf16[2,8], w:bf16[32,8], r:bf16[2,64], g:f32[32], has_residual=true, feeds_norm=true, "
+      "linear(x:bf16[2,8], w:bf16[32,8], r:bf16[2,64], g:f32[32], slots=residual+norm_weight, "
       "split_residual=true, out=bf16)");
   EXPECT_NEAR(feeds.flops, 2.0 * 2 * 32 * 8 + 2 * 32 * (1 + 1 + 4), 1e-9);
   EXPECT_EQ(feeds.bytes, 2.0 * (2 * 8 + 32 * 8 + 2 * 64 + 2 * 98) + 4 * 32);
-  EXPECT_EQ(cost("linear(x:bf16[2,32], w:bf16[6,32], q:bf16[2,2], normed=true)").flops, 2.0 * 2 * 6 * 32 + 2 * 6 + 4);
+  EXPECT_EQ(cost("linear(x:bf16[2,32], w:bf16[6,32], q:bf16[2,2], slots=squares)").flops, 2.0 * 2 * 6 * 32 + 2 * 6 + 4);
 }
 
 TEST(Cost, CountsAttentionOverAllSegments) {

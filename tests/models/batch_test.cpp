@@ -122,7 +122,7 @@ TEST(Batch, InBf16GivesEachRowItsOwnAnswer) {
 TEST(Batch, WithoutAnyOneRungGivesEachRowItsOwnAnswer) {
   for (const Rung& rung : ladder()) {
     Recipe recipe = default_recipe(2);
-    if (rung.opt_in || !rung.remove) continue;
+    if (rung.opt_in) continue;
     rung.remove(recipe);
     SCOPED_TRACE(rung.name);
     Comparison{}.expect_rows_as_alone(recipe);

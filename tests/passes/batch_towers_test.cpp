@@ -12,8 +12,8 @@ constexpr const char* kTowers =
     "w: f32[4,4] = constant()\nb: f32[4] = constant()\n"
     "s0 = reshape(slice(x:f32[2,3,4], begin=0, end=1), shape=[1,3,2,2])\ns1 = reshape(slice(x, begin=1, end=2), "
     "shape=[1,3,2,2])\n"
-    "h0 = linear(reshape(exp(s0), shape=[1,3,4]), w, b, has_bias=true)\nh1 = linear(reshape(exp(s1), shape=[1,3,4]), "
-    "w, b, has_bias=true)\n"
+    "h0 = linear(reshape(exp(s0), shape=[1,3,4]), w, b, slots=bias)\nh1 = linear(reshape(exp(s1), shape=[1,3,4]), "
+    "w, b, slots=bias)\n"
     "y = concat(add(h0, tanh(h0)), add(h1, tanh(h1)), axis=1)";
 
 TEST(BatchTowers, EqualTowersOverSlicesRunOnce) {
@@ -58,7 +58,7 @@ TEST(BatchTowers, KeepsTowersThatDifferInOneRowOfWeights) {
                    "linear(b:f32[1,3,4], v), axis=1)");
   expect_unchanged(batch_towers,
                    "w: f32[1,4] = constant()\np: f32[1] = constant()\nq: f32[1] = constant()\ny = "
-                   "concat(linear(a:f32[1,3,4], w, p, has_bias=true), linear(b:f32[1,3,4], w, q, has_bias=true), "
+                   "concat(linear(a:f32[1,3,4], w, p, slots=bias), linear(b:f32[1,3,4], w, q, slots=bias), "
                    "axis=1)");
 }
 TEST(BatchTowers, KeepsOperandsWhoseFirstAxisIsNoBatch) {
@@ -88,8 +88,8 @@ TEST(BatchTowers, KeepsTowersThatReadNothingOfTheirOwn) {
 }
 TEST(BatchTowers, KeepsTowersOfOneValueThatVaryBesideIt) {
   expect_kept(
-      "x: f32[1,3,4] = input()\ny = concat(linear(x, w, p:f32[1,3,4], has_residual=true), "
-      "linear(x, w, q:f32[1,3,4], has_residual=true), axis=1)\nreturn y");
+      "x: f32[1,3,4] = input()\ny = concat(linear(x, w, p:f32[1,3,4], slots=residual), "
+      "linear(x, w, q:f32[1,3,4], slots=residual), axis=1)\nreturn y");
   expect_kept(
       "x: f32[1,3,4] = input()\nr: f32[1,3,4] = input()\nt = linear(x, w)\n"
       "y = concat(linear(gated_mul(a:f32[1,3,4], x), w), linear(gated_mul(b:f32[1,3,4], x), w), axis=1)\n"
@@ -118,8 +118,8 @@ TEST(BatchTowers, BatchesResidualsNormsMasksAndAttention) {
       "c: f32[1,3,1,2] = input()\nm: f32[1,1,3,3] = input()\n"
       "n0 = layer_norm(a:f32[1,3,4], p:f32[1,3,4], g, g, has_residual=true)\n"
       "n1 = layer_norm(b:f32[1,3,4], q:f32[1,3,4], g, g, has_residual=true)\n"
-      "h0 = rope(reshape(linear(n0, w, p, has_residual=true), shape=[1,3,2,2]), c, c)\n"
-      "h1 = rope(reshape(linear(n1, w, q, has_residual=true), shape=[1,3,2,2]), c, c)\n"
+      "h0 = rope(reshape(linear(n0, w, p, slots=residual), shape=[1,3,2,2]), c, c)\n"
+      "h1 = rope(reshape(linear(n1, w, q, slots=residual), shape=[1,3,2,2]), c, c)\n"
       "y = concat(attention(h0, m, h0, h0, has_mask=true), attention(h1, m, h1, h1, has_mask=true), axis=1)\nreturn y");
   EXPECT_EQ(count_ops(run_pass(batch_towers, graph_of(text)).graph, "attention"), 1u);
   expect_equivalent(batch_towers, text);

@@ -13,14 +13,13 @@ constexpr const char* kMatrices =
 std::string with_matrices(const std::string& rest) { return kMatrices + rest; }
 
 TEST(ComposeLinears, AFactorMovesIntoWeightsAndBias) {
-  expect_rewrite(
-      compose_linears,
-      with_matrices("c: f32[1] = constant(values=[-0.5])\ny = mul(linear(x:f32[3,8], w, b, has_bias=true), c)"),
-      "y = linear(x, mul(w, reshape(-0.5)), mul(b, reshape(-0.5)), has_bias=true)");
+  expect_rewrite(compose_linears,
+                 with_matrices("c: f32[1] = constant(values=[-0.5])\ny = mul(linear(x:f32[3,8], w, b, slots=bias), c)"),
+                 "y = linear(x, mul(w, reshape(-0.5)), mul(b, reshape(-0.5)), slots=bias)");
 }
 TEST(ComposeLinears, AFactorKeepsTheValues) {
   expect_equivalent(compose_linears,
-                    with_matrices("c: f32[] = constant()\ny = mul(c, linear(x:f32[3,8], w, b, has_bias=true))"));
+                    with_matrices("c: f32[] = constant()\ny = mul(c, linear(x:f32[3,8], w, b, slots=bias))"));
 }
 TEST(ComposeLinears, KeepsAFactorForEachColumn) {
   expect_unchanged(compose_linears, with_matrices("y = mul(linear(x:f32[3,8], w), b)"));
@@ -46,16 +45,16 @@ TEST(ComposeLinears, KeepsAFactorAfterALargeLinear) {
 TEST(ComposeLinears, AConstantPartOfTheInputBecomesABias) {
   expect_rewrite(compose_linears,
                  with_matrices("t: f32[1,3] = constant()\ntime = broadcast(t, shape=[3,3])\n"
-                               "y = linear(concat(x:f32[3,5], time, axis=1), w, b, has_bias=true)"),
+                               "y = linear(concat(x:f32[3,5], time, axis=1), w, b, slots=bias)"),
                  "y = linear(x, slice(w, axis=1, end=5), reshape(linear(t, slice(w, axis=1, begin=5, end=8), b, "
-                 "has_bias=true), shape=[4]), has_bias=true)");
+                 "slots=bias), shape=[4]), slots=bias)");
 }
 TEST(ComposeLinears, ConstantPartsKeepTheValues) {
   expect_equivalent(
       compose_linears,
       with_matrices("s: f32[1,1,2] = constant()\nt: f32[1] = constant()\nfirst = broadcast(s, shape=[1,3,2])\n"
                     "last = broadcast(t, shape=[1,3,1])\nr: f32[1,3,4] = constant()\n"
-                    "y = linear(concat(first, x:f32[1,3,3], z:f32[1,3,2], last, axis=2), w, r, has_residual=true, "
+                    "y = linear(concat(first, x:f32[1,3,3], z:f32[1,3,2], last, axis=2), w, r, slots=residual, "
                     "activation=gelu)"));
 }
 TEST(ComposeLinears, KeepsAConstantPartWhoseRowsDiffer) {
@@ -75,20 +74,20 @@ TEST(ComposeLinears, KeepsConstantPartsBelowF32) {
 TEST(ComposeLinears, ALinearOfALinearBecomesOne) {
   expect_rewrite(
       compose_linears,
-      with_matrices("y = linear(linear(x:f32[3,2], u, a, has_bias=true), w, b, has_bias=true, activation=silu)"),
+      with_matrices("y = linear(linear(x:f32[3,2], u, a, slots=bias), w, b, slots=bias, activation=silu)"),
       "y = linear(x, linear(w, transpose(u, permutation=[1,0])), reshape(linear(reshape(a, shape=[1,8]), w, b, "
-      "has_bias=true), shape=[4]), "
-      "has_bias=true, activation=silu)");
+      "slots=bias), shape=[4]), "
+      "slots=bias, activation=silu)");
 }
 TEST(ComposeLinears, ALinearOfALinearKeepsTheValues) {
-  expect_equivalent(compose_linears, with_matrices("y = linear(linear(x:f32[3,2], u, a, has_bias=true), w, r:f32[3,4], "
-                                                   "has_residual=true)"));
-  expect_equivalent(compose_linears, with_matrices("y = linear(linear(x:f32[3,2], u), w, b, has_bias=true)"));
+  expect_equivalent(compose_linears, with_matrices("y = linear(linear(x:f32[3,2], u, a, slots=bias), w, r:f32[3,4], "
+                                                   "slots=residual)"));
+  expect_equivalent(compose_linears, with_matrices("y = linear(linear(x:f32[3,2], u), w, b, slots=bias)"));
 }
 TEST(ComposeLinears, AllThreeMeetInOneLinear) {
   const auto step = with_matrices(
       "v: f32[8,16] = constant()\nt: f32[1,1,8] = constant()\ntime = broadcast(t, shape=[1,3,8])\n"
-      "h = linear(x:f32[1,3,2], u, a, has_bias=true)\n"
+      "h = linear(x:f32[1,3,2], u, a, slots=bias)\n"
       "c: f32[] = constant(values=[0.5])\ny = mul(linear(concat(h, time, axis=2), v), c)");
   PassRun run = run_pass(compose_linears, graph_of(step));
   EXPECT_EQ(count_ops(run.graph, "concat"), 0u);
@@ -131,17 +130,18 @@ TEST(ComposeLinears, KeepsAFactorThatMakesMoreRows) {
 }
 TEST(ComposeLinears, KeepsWhatStandsBetween) {
   const std::string weights = with_matrices("t: f32[16,2] = constant()\ns: f32[3,8] = input()\n");
-  expect_unchanged(compose_linears, weights + "y = linear(linear(x:f32[3,2], u, s, has_residual=true), w)\nreturn y");
+  expect_unchanged(compose_linears, weights + "y = linear(linear(x:f32[3,2], u, s, slots=residual), w)\nreturn y");
   expect_unchanged(compose_linears, weights + "y = linear(linear(x:f32[3,2], t, gated=true), w)\nreturn y");
-  expect_unchanged(compose_linears, weights +
-                                        "y = linear(linear(x:f32[3,2], u, p:f32[3,4], p, rotated_heads=1), w)\n"
-                                        "return y");
+  expect_unchanged(compose_linears,
+                   weights +
+                       "y = linear(linear(x:f32[3,2], u, p:f32[3,4], p, slots=cos+sin, rotated_heads=1), w)\n"
+                       "return y");
 }
 TEST(ComposeLinears, KeepsABiasThatIsComputed) {
-  expect_unchanged(compose_linears, with_matrices("y = linear(linear(x:f32[3,2], u, c:f32[8], has_bias=true), w)"));
+  expect_unchanged(compose_linears, with_matrices("y = linear(linear(x:f32[3,2], u, c:f32[8], slots=bias), w)"));
   expect_unchanged(compose_linears,
                    with_matrices("t: f32[1,3] = constant()\ny = linear(concat(x:f32[1,5], t, axis=1), w, c:f32[4], "
-                                 "has_bias=true)"));
+                                 "slots=bias)"));
 }
 TEST(ComposeLinears, KeepsAConstantColumnThatStandsInEveryPlace) {
   expect_unchanged(compose_linears, with_matrices("t: f32[3,1] = constant()\ncolumn = broadcast(t, shape=[3,3])\n"
@@ -152,10 +152,9 @@ TEST(ComposeLinears, KeepsAnInputThatIsAllConstant) {
                                                   "y = add(linear(concat(s, t, axis=1), w), x:f32[1,4])"));
 }
 TEST(ComposeLinears, AGatedLinearOfALinearKeepsTheValues) {
-  expect_equivalent(
-      compose_linears,
-      with_matrices("y = linear(linear(x:f32[3,2], u, a, has_bias=true), w, b, has_bias=true, gated=true, "
-                    "activation=silu)"));
+  expect_equivalent(compose_linears,
+                    with_matrices("y = linear(linear(x:f32[3,2], u, a, slots=bias), w, b, slots=bias, gated=true, "
+                                  "activation=silu)"));
 }
 
 }  // namespace

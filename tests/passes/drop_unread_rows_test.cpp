@@ -130,8 +130,8 @@ TEST(DropUnreadRows, SelectsRowsOfWhatMixesColumns) {
   expect_rewrite(drop_unread_rows,
                  "y = slice(layer_norm(x:f32[3,4], r:f32[3,4], w:f32[4], b:f32[4], has_residual=true), end=2)",
                  "y = layer_norm(slice(x, end=2), slice(r, end=2), w, b, has_residual=true)");
-  expect_rewrite(drop_unread_rows, "y = slice(linear(x:f32[3,4], w:f32[3,4], r:f32[3,3], has_residual=true), end=2)",
-                 "y = linear(slice(x, end=2), w, slice(r, end=2), has_residual=true)");
+  expect_rewrite(drop_unread_rows, "y = slice(linear(x:f32[3,4], w:f32[3,4], r:f32[3,3], slots=residual), end=2)",
+                 "y = linear(slice(x, end=2), w, slice(r, end=2), slots=residual)");
 }
 TEST(DropUnreadRows, KeepsPixelsThatWindowsShare) {
   expect_unchanged(drop_unread_rows, "y = slice(conv2d(x:f32[1,3,4,4], w:f32[4,3,1,1], b:f32[4]), axis=1, end=2)");

@@ -16,54 +16,61 @@ const std::string kOperands =
 
 // Two sums, a norm and a linear after each.
 const std::string kChain = kOperands +
-                           "s = linear(x, w, r, has_residual=true)\n"
+                           "s = linear(x, w, r, slots=residual)\n"
                            "h = linear(rms_norm(s, g, weight_offset=1, out=bf16), u, out=bf16)\n"
-                           "z = linear(h, v, s, has_residual=true)\n"
+                           "z = linear(h, v, s, slots=residual)\n"
                            "y = linear(rms_norm(z, k, eps=0.01, out=bf16), t, activation=silu)\nreturn y";
 
-size_t count_linears(const Graph& graph, bool Linear::*field) {
+using Form = bool (*)(const Linear&);
+bool feeds_norm(const Linear& op) { return op.has(LinearSlot::norm_weight); }
+bool adds_halves(const Linear& op) { return op.split_residual; }
+bool normed(const Linear& op) { return op.has(LinearSlot::squares); }
+
+size_t count_linears(const Graph& graph, Form form) {
   size_t found = 0;
-  for (NodeId id : graph.order()) found += graph.as<Linear>(id) && graph.as<Linear>(id)->*field;
+  for (NodeId id : graph.order()) found += graph.as<Linear>(id) && form(*graph.as<Linear>(id));
   return found;
 }
 
 TEST(FoldNorm, LetsTheLinearsOnBothSidesTakeTheNorm) {
   const std::string text = kOperands + "s = linear(x, w)\ny = linear(rms_norm(s, g, eps=0.01, out=bf16), t)\nreturn y";
-  EXPECT_EQ(expression(run_pass(fold_norm, graph_of(text)).graph),
-            "y = linear(slice(linear(x, w, g, feeds_norm=true, out=bf16), axis=2, end=64), t, "
-            "slice(linear(x, w, g, feeds_norm=true, out=bf16), axis=2, begin=192, end=196), normed=true, eps=0.01)");
+  EXPECT_EQ(
+      expression(run_pass(fold_norm, graph_of(text)).graph),
+      "y = linear(slice(linear(x, w, g, slots=norm_weight, out=bf16), axis=2, end=64), t, "
+      "slice(linear(x, w, g, slots=norm_weight, out=bf16), axis=2, begin=192, end=196), slots=squares, eps=0.01)");
   expect_equivalent(fold_norm, text, kBf16);
 }
 TEST(FoldNorm, CarriesTheSumFromLinearToLinear) {
   PassRun run = run_pass(fold_norm, graph_of(kChain));
   EXPECT_EQ(count_ops(run.graph, "rms_norm"), 0u);
-  EXPECT_EQ(count_linears(run.graph, &Linear::feeds_norm), 2u);
-  EXPECT_EQ(count_linears(run.graph, &Linear::split_residual), 1u);
-  EXPECT_EQ(count_linears(run.graph, &Linear::normed), 2u);
+  EXPECT_EQ(count_linears(run.graph, feeds_norm), 2u);
+  EXPECT_EQ(count_linears(run.graph, adds_halves), 1u);
+  EXPECT_EQ(count_linears(run.graph, normed), 2u);
   EXPECT_EQ(run.notes, std::vector<std::string>{"the norms of 2 sums moved into the linears around them"});
   expect_equivalent(fold_norm, kChain, kBf16);
 }
 TEST(FoldNorm, KeepsTheNormOfWhatNoLinearMakesAndThatOfTheResult) {
   const std::string text = kOperands +
                            "s = linear(rms_norm(r, g, out=bf16), t, out=bf16)\nz = linear(slice(s, axis=2, end=24), w, "
-                           "r, has_residual=true)\ny = linear(rms_norm(z, g, out=bf16), u, out=bf16)\n"
-                           "q = linear(y, v, z, has_residual=true)\np = rms_norm(q, k)\nreturn p";
+                           "r, slots=residual)\ny = linear(rms_norm(z, g, out=bf16), u, out=bf16)\n"
+                           "q = linear(y, v, z, slots=residual)\np = rms_norm(q, k)\nreturn p";
   PassRun run = run_pass(fold_norm, graph_of(text));
   EXPECT_EQ(count_ops(run.graph, "rms_norm"), 2u);
-  EXPECT_EQ(count_linears(run.graph, &Linear::feeds_norm), 1u);
+  EXPECT_EQ(count_linears(run.graph, feeds_norm), 1u);
   expect_equivalent(fold_norm, text, kBf16);
 }
 TEST(FoldNorm, ServesSeveralReadersAlsoOfSomeRows) {
   const std::string text = kOperands +
-                           "p: f32[64] = constant()\nc: f32[1,5,16] = input()\ns = linear(x, w, r, has_residual=true)\n"
+                           "p: f32[64] = constant()\nc: f32[1,5,16] = input()\ns = linear(x, w, r, slots=residual)\n"
                            "n = rms_norm(s, p, out=bf16)\na = linear(n, u, out=bf16)\n"
-                           "b = linear(slice(n, axis=1, begin=1, end=6), t, c, c, rotated_heads=1, out=bf16)\n"
+                           "b = linear(slice(n, axis=1, begin=1, end=6), t, c, c, slots=cos+sin, rotated_heads=1, "
+                           "out=bf16)\n"
                            "z = linear(slice(a, axis=1, begin=1, end=6), v, slice(s, axis=1, begin=1, end=6), "
-                           "has_residual=true)\nreturn b, z";
+                           "slots=residual)\nreturn b, z";
   PassRun run = run_pass(fold_norm, graph_of(text));
   EXPECT_EQ(count_ops(run.graph, "rms_norm"), 0u);
-  EXPECT_EQ(count_linears(run.graph, &Linear::normed), 2u);
-  EXPECT_EQ(count_linears(run.graph, &Linear::split_residual), 1u);
+  EXPECT_EQ(count_linears(run.graph, normed), 2u);
+  EXPECT_EQ(count_linears(run.graph, adds_halves), 1u);
   expect_equivalent(fold_norm, text, kBf16);
 }
 TEST(FoldNorm, FindsWeightsThatAreDeclaredBehindTheSum) {
@@ -74,7 +81,7 @@ TEST(FoldNorm, FindsWeightsThatAreDeclaredBehindTheSum) {
                     kBf16);
 }
 TEST(FoldNorm, KeepsTheSumThatSomethingElseReads) {
-  const std::string text = kOperands + "s = linear(x, w, r, has_residual=true)\nn = rms_norm(s, g, out=bf16)\n";
+  const std::string text = kOperands + "s = linear(x, w, r, slots=residual)\nn = rms_norm(s, g, out=bf16)\n";
   expect_unchanged(fold_norm, text + "y = linear(n, t)\nreturn y, s");
   expect_unchanged(fold_norm, text + "y = linear(n, t)\nz = neg(s)\nreturn y, z");
   expect_unchanged(fold_norm, text + "y = linear(n, t)\nz = neg(n)\nreturn y, z");
@@ -88,24 +95,23 @@ TEST(FoldNorm, KeepsSumsThatAreRounded) {
   expect_unchanged(fold_norm, kOperands + "y = linear(rms_norm(linear(x, w, out=bf16), g, out=bf16), t)\nreturn y");
 }
 TEST(FoldNorm, WantsAKernelForEveryLinear) {
-  for (bool Linear::*refused : {&Linear::feeds_norm, &Linear::split_residual, &Linear::normed}) {
+  for (Form refused : {feeds_norm, adds_halves, normed}) {
     PassRun run = run_pass(fold_norm, graph_of(kChain), [refused](const Op& op, std::span<const Type>) {
-      return as<Linear>(op) && as<Linear>(op)->*refused ? reject("it does not") : accept();
+      return as<Linear>(op) && refused(*as<Linear>(op)) ? reject("it does not") : accept();
     });
-    const bool last_remains = refused == &Linear::split_residual;
+    const bool last_remains = refused == adds_halves;
     EXPECT_EQ(count_ops(run.graph, "rms_norm"), last_remains ? 1u : 2u);
     EXPECT_EQ(run.notes[0], "not fused into linear: it does not");
   }
 }
 TEST(FoldNorm, KeepsNormsThatDiffer) {
-  const std::string text =
-      kOperands + "s = linear(x, w, r, has_residual=true)\ny = linear(rms_norm(s, g, out=bf16), t)\n";
+  const std::string text = kOperands + "s = linear(x, w, r, slots=residual)\ny = linear(rms_norm(s, g, out=bf16), t)\n";
   expect_unchanged(fold_norm, text + "z = linear(rms_norm(s, g, eps=0.01, out=bf16), t)\nreturn y, z");
   expect_unchanged(fold_norm, text + "z = linear(rms_norm(s, g, weight_offset=1, out=bf16), t)\nreturn y, z");
 }
 TEST(FoldNorm, JoinsNormsThatAreAlike) {
   const std::string text = kOperands +
-                           "s = linear(x, w, r, has_residual=true)\ny = linear(rms_norm(s, g, eps=0.01, out=bf16), t)\n"
+                           "s = linear(x, w, r, slots=residual)\ny = linear(rms_norm(s, g, eps=0.01, out=bf16), t)\n"
                            "z = linear(rms_norm(s, g, eps=0.01, out=bf16), t)\nreturn y, z";
   EXPECT_EQ(count_ops(run_pass(fold_norm, graph_of(text)).graph, "rms_norm"), 0u);
   expect_equivalent(fold_norm, text, kBf16);
@@ -118,7 +124,10 @@ TEST(FoldNorm, KeepsWeightsThatAreComputed) {
 TEST(FoldNorm, KeepsSumsOfLinearsThatCannotLeaveRows) {
   const std::string end = "y = linear(rms_norm(s, g, out=bf16), t)\nreturn y";
   expect_unchanged(fold_norm, kOperands + "d: bf16[128,24] = constant()\ns = linear(x, d, gated=true)\n" + end);
-  expect_unchanged(fold_norm, kOperands + "c: f32[1,6,32] = input()\ns = linear(x, w, c, c, rotated_heads=1)\n" + end);
+  expect_unchanged(fold_norm, kOperands +
+                                  "c: f32[1,6,32] = input()\n"
+                                  "s = linear(x, w, c, c, slots=cos+sin, rotated_heads=1)\n" +
+                                  end);
   expect_unchanged(fold_norm,
                    "x: bf16[6,24] = input()\nw: bf16[40,24] = constant()\nt: bf16[32,40] = constant()\n"
                    "g: f32[40] = constant()\ns = linear(x, w)\n" +
@@ -128,18 +137,18 @@ TEST(FoldNorm, KeepsColumnsOfASumOrOfItsNorm) {
   const std::string sum = kOperands + "s = linear(x, w)\nn = rms_norm(s, g, out=bf16)\ny = linear(n, t)\n";
   expect_unchanged(fold_norm, sum + "z = linear(slice(n, axis=2, end=24), w)\nreturn y, z");
   expect_unchanged(fold_norm, sum +
-                                  "z = linear(x, w, slice(concat(s, s, axis=2), axis=2, end=64), has_residual=true)\n"
+                                  "z = linear(x, w, slice(concat(s, s, axis=2), axis=2, end=64), slots=residual)\n"
                                   "return y, z");
 }
 TEST(FoldNorm, KeepsANormThatALinearAdds) {
   expect_unchanged(fold_norm, kOperands +
                                   "q: bf16[64,64] = constant()\nn = rms_norm(linear(x, w), g, out=bf16)\n"
-                                  "y = linear(n, q, n, has_residual=true)\nreturn y");
+                                  "y = linear(n, q, n, slots=residual)\nreturn y");
 }
 TEST(FoldNorm, LetsOneLinearReadTheSumAndItsNorm) {
   const std::string text = kOperands +
                            "q: bf16[64,64] = constant()\ns = linear(x, w)\nn = rms_norm(s, g, eps=0.01, out=bf16)\n"
-                           "y = linear(n, q, s, has_residual=true)\nreturn y";
+                           "y = linear(n, q, s, slots=residual)\nreturn y";
   EXPECT_EQ(count_ops(run_pass(fold_norm, graph_of(text)).graph, "rms_norm"), 0u);
   expect_equivalent(fold_norm, text, kBf16);
 }

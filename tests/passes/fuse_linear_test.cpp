@@ -11,7 +11,7 @@ using namespace passes;
 TEST(FuseLinearBias, ProductWithAConstantMatrixBecomesALinear) {
   expect_rewrite(fuse_linear_bias,
                  "w: f32[8,4] = constant()\nb: f32[4] = constant()\ny = add(b, matmul(x:f32[3,8], w))",
-                 "y = linear(x, transpose(w, permutation=[1,0]), b, has_bias=true)");
+                 "y = linear(x, transpose(w, permutation=[1,0]), b, slots=bias)");
 }
 TEST(FuseLinearBias, KeepsProductsOfTwoValues) {
   expect_unchanged(fuse_linear_bias, "y = matmul(x:f32[3,8], z:f32[8,4])");
@@ -28,9 +28,9 @@ TEST(FuseLinearBias, KeepsALinearThatHasAnotherReader) {
 
 TEST(FuseLinearBias, KeepsABiasAfterWhatComesBehindTheProduct) {
   const std::string weights = "w: f32[4,8] = constant()\nb: f32[4] = constant()\nc: f32[2] = constant()\n";
-  for (const char* linear : {"linear(x:f32[3,8], w, activation=relu)", "linear(x:f32[3,8], w, b, has_bias=true)",
-                             "linear(x:f32[3,8], w, r:f32[3,4], has_residual=true)",
-                             "linear(x:f32[3,8], w, p:f32[3,2], p, rotated_heads=1)"})
+  for (const char* linear : {"linear(x:f32[3,8], w, activation=relu)", "linear(x:f32[3,8], w, b, slots=bias)",
+                             "linear(x:f32[3,8], w, r:f32[3,4], slots=residual)",
+                             "linear(x:f32[3,8], w, p:f32[3,2], p, slots=cos+sin, rotated_heads=1)"})
     expect_unchanged(fuse_linear_bias, fmt::format("{}y = add({}, b)", weights, linear));
   expect_unchanged(fuse_linear_bias, weights + "y = add(linear(x:f32[3,8], w, gated=true), c)");
 }
@@ -56,7 +56,7 @@ TEST(FuseActivation, KeepsFunctionsThatAreNoActivation) {
 }
 TEST(FuseActivation, KeepsAnActivationAfterAResidual) {
   expect_unchanged(fuse_activation,
-                   "w: f32[4,8] = constant()\ny = silu(linear(x:f32[3,8], w, r:f32[3,4], has_residual=true))");
+                   "w: f32[4,8] = constant()\ny = silu(linear(x:f32[3,8], w, r:f32[3,4], slots=residual))");
 }
 
 TEST(FuseActivation, KeepsASecondActivation) {
@@ -67,11 +67,11 @@ TEST(FuseActivation, KeepsAnActivationAfterAGate) {
 }
 TEST(FuseResidual, SumWithALinearMovesIn) {
   expect_rewrite(fuse_residual, "w: f32[4,8] = constant()\ny = add(r:f32[3,4], linear(x:f32[3,8], w, activation=relu))",
-                 "y = linear(x, w, r, has_residual=true, activation=relu)");
+                 "y = linear(x, w, r, slots=residual, activation=relu)");
 }
 TEST(FuseResidual, ReshapesAResidualOfLowerRank) {
   expect_rewrite(fuse_residual, "w: f32[4,8] = constant()\ny = add(linear(x:f32[1,3,8], w), r:f32[3,4])",
-                 "y = linear(x, w, reshape(r, shape=[1,3,4]), has_residual=true)");
+                 "y = linear(x, w, reshape(r, shape=[1,3,4]), slots=residual)");
 }
 TEST(FuseResidual, KeepsABroadcastResidual) {
   expect_unchanged(fuse_residual, "w: f32[4,8] = constant()\ny = add(linear(x:f32[2,3,8], w), r:f32[3,4])");
@@ -87,7 +87,7 @@ TEST(FuseResidual, KeepsALinearThatIsBroadcast) {
 }
 TEST(FuseResidual, KeepsASecondResidual) {
   expect_unchanged(fuse_residual,
-                   "w: f32[4,8] = constant()\ny = add(linear(x:f32[3,8], w, q:f32[3,4], has_residual=true), "
+                   "w: f32[4,8] = constant()\ny = add(linear(x:f32[3,8], w, q:f32[3,4], slots=residual), "
                    "r:f32[3,4])");
 }
 TEST(FuseResidual, KeepsDifferences) {
@@ -97,7 +97,7 @@ TEST(FuseResidual, TakesTheLinearThatStandsLast) {
   expect_rewrite(fuse_residual,
                  "w: f32[4,8] = constant()\nv: f32[4,8] = constant()\n"
                  "y = add(linear(x:f32[3,8], w), linear(z:f32[3,8], v))",
-                 "y = linear(z, v, linear(x, w), has_residual=true)");
+                 "y = linear(z, v, linear(x, w), slots=residual)");
 }
 constexpr const char* kHalves = "w: f32[8,5] = constant()\nh = linear(x:f32[3,5], w)\n";
 
@@ -143,12 +143,12 @@ TEST(FuseGated, KeepsPartsThatAreNoHalves) {
 TEST(FuseGated, KeepsHalvesOfALinearThatDoesMore) {
   const std::string halves[] = {"axis=1, end=4", "axis=1, begin=4, end=8"};
   expect_sliced(halves[0], halves[1], "linear(x:f32[3,5], w, activation=relu)");
-  expect_sliced(halves[0], halves[1], "linear(x:f32[3,5], w, r:f32[3,8], has_residual=true)");
-  expect_sliced(halves[0], halves[1], "linear(x:f32[3,5], w, p:f32[3,4], p, rotated_heads=1)");
+  expect_sliced(halves[0], halves[1], "linear(x:f32[3,5], w, r:f32[3,8], slots=residual)");
+  expect_sliced(halves[0], halves[1], "linear(x:f32[3,5], w, p:f32[3,4], p, slots=cos+sin, rotated_heads=1)");
 }
 TEST(FuseGated, SwapsTheBiasWithTheRows) {
   expect_equivalent(fuse_gated,
-                    "w: f32[8,5] = constant()\nb: f32[8] = constant()\nh = linear(x:f32[3,5], w, b, has_bias=true)\n"
+                    "w: f32[8,5] = constant()\nb: f32[8] = constant()\nh = linear(x:f32[3,5], w, b, slots=bias)\n"
                     "y = mul(slice(h, axis=1, end=4), silu(slice(h, axis=1, begin=4, end=8)))");
 }
 TEST(FuseGated, KeepsAGateThatHasAnotherReader) {
@@ -182,7 +182,7 @@ TEST(LowerPatchConv, WindowsThatDoNotOverlapBecomeALinear) {
       lower_patch_conv,
       "w: f32[5,3,2,2] = constant()\nb: f32[5] = constant()\nimage = conv2d(x:f32[1,3,4,6], w, b, stride=2)\n"
       "y = transpose(reshape(image, shape=[1,5,6]), permutation=[0,2,1])",
-      "y = linear(im2col(x, patch=2), reshape(w, shape=[5,12]), b, has_bias=true)");
+      "y = linear(im2col(x, patch=2), reshape(w, shape=[5,12]), b, slots=bias)");
   expect_equivalent(lower_patch_conv,
                     "w: f32[5,3,2,2] = constant()\nb: f32[5] = constant()\ny = conv2d(x:f32[1,3,5,7], w, b, stride=2)");
 }

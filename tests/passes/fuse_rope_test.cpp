@@ -22,20 +22,21 @@ TEST(FuseRope, LetsTheProjectionTurnItsFirstHeads) {
   EXPECT_EQ(count_ops(run.graph, "rope"), 0u);
   EXPECT_EQ(run.notes, std::vector<std::string>{"1 rotary embeddings moved into the projection before"});
   expect_equivalent(fuse_rope, projection("linear(x, w)"));
-  expect_equivalent(fuse_rope, projection("linear(x, w, b, has_bias=true)"));
+  expect_equivalent(fuse_rope, projection("linear(x, w, b, slots=bias)"));
 }
 TEST(FuseRope, TurnsAWholeProjection) {
   const char* text =
       "x: f32[5,16] = input()\ncos: f32[5,1,8] = input()\nsin: f32[5,1,8] = input()\nw: f32[32,16] = constant()\n"
       "y = rope(reshape(linear(x, w), shape=[5,4,8]), cos, sin)";
-  expect_rewrite(fuse_rope, text,
-                 "y = reshape(linear(x, w, reshape(cos, shape=[5,8]), reshape(sin, shape=[5,8]), rotated_heads=4), "
-                 "shape=[5,4,8])");
+  expect_rewrite(
+      fuse_rope, text,
+      "y = reshape(linear(x, w, reshape(cos, shape=[5,8]), reshape(sin, shape=[5,8]), slots=cos+sin, rotated_heads=4), "
+      "shape=[5,4,8])");
   expect_equivalent(fuse_rope, text);
 }
 TEST(FuseRope, KeepsWhatHappensAfterTheProduct) {
   expect_unchanged(fuse_rope, projection("linear(x, w, activation=silu)"));
-  expect_unchanged(fuse_rope, projection("linear(x, w, r, has_residual=true)"));
+  expect_unchanged(fuse_rope, projection("linear(x, w, r, slots=residual)"));
 }
 TEST(FuseRope, KeepsHeadsThatAreReadUnturnedAsWell) {
   expect_unchanged(fuse_rope, projection("linear(x, w)", "4", "32"));

@@ -19,8 +19,8 @@ TEST(MergeProjections, ConcatenatesBiases) {
   PassRun run = run_pass(
       merge_projections,
       graph_of(
-          "wq: f32[4,8] = constant()\nbq: f32[4] = constant()\nq = tanh(linear(x:f32[1,3,8], wq, bq, has_bias=true))\n"
-          "wk: f32[2,8] = constant()\nbk: f32[2] = constant()\nk = linear(x, wk, bk, has_bias=true)\nreturn q, k"));
+          "wq: f32[4,8] = constant()\nbq: f32[4] = constant()\nq = tanh(linear(x:f32[1,3,8], wq, bq, slots=bias))\n"
+          "wk: f32[2,8] = constant()\nbk: f32[2] = constant()\nk = linear(x, wk, bk, slots=bias)\nreturn q, k"));
   EXPECT_EQ(count_ops(run.graph, "linear"), 1u);
   EXPECT_EQ(count_ops(run.graph, "concat"), 2u);
 }
@@ -44,7 +44,7 @@ TEST(MergeProjections, KeepsLinearsOfDifferentValues) {
 TEST(MergeProjections, KeepsLinearsThatDisagreeOnBias) {
   expect_unchanged(merge_projections,
                    "w: f32[4,8] = constant()\nv: f32[4,8] = constant()\nb: f32[4] = constant()\n"
-                   "q = linear(x:f32[3,8], w)\nk = linear(x, v, b, has_bias=true)\nreturn q, k");
+                   "q = linear(x:f32[3,8], w)\nk = linear(x, v, b, slots=bias)\nreturn q, k");
 }
 TEST(MergeProjections, KeepsLinearsWithComputedWeights) {
   expect_unchanged(merge_projections,
@@ -54,8 +54,10 @@ TEST(MergeProjections, KeepsLinearsThatDoMoreThanTheProduct) {
   const std::string weights =
       "w: f32[4,8] = constant()\nv: f32[4,8] = constant()\nr: f32[3,4] = constant()\nc: f32[3,2] = constant()\n"
       "x: f32[3,8] = input()\n";
-  const std::pair<const char*, const char*> forms[] = {
-      {"", "gated=true"}, {"", "activation=relu"}, {"r, ", "has_residual=true"}, {"c, c, ", "rotated_heads=1"}};
+  const std::pair<const char*, const char*> forms[] = {{"", "gated=true"},
+                                                       {"", "activation=relu"},
+                                                       {"r, ", "slots=residual"},
+                                                       {"c, c, ", "slots=cos+sin, rotated_heads=1"}};
   for (auto [operands, fields] : forms)
     expect_unchanged(
         merge_projections,

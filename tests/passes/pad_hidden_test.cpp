@@ -28,8 +28,8 @@ TEST(PadHidden, GivesWeightsRowsAndColumnsOfZeros) {
 TEST(PadHidden, KeepsTheValuesWithBiasActivationAndResidual) {
   for (const char* activation : {"none", "relu", "gelu", "gelu_tanh", "silu", "tanh"}) {
     const std::string text =
-        with_matrices(fmt::format("h = linear(x, w, b, has_bias=true, activation={})\n"
-                                  "y = linear(h, v, c, r, has_bias=true, has_residual=true)\nreturn y",
+        with_matrices(fmt::format("h = linear(x, w, b, slots=bias, activation={})\n"
+                                  "y = linear(h, v, c, r, slots=bias+residual)\nreturn y",
                                   activation));
     PassRun run = pad(text);
     EXPECT_EQ(count_ops(run.graph, "concat"), 3u) << activation;
@@ -59,7 +59,7 @@ TEST(PadHidden, KeepsAValueThatSomethingElseReads) {
   expect_kept(with_matrices("h = linear(x, w)\ny = linear(h, v)\nreturn y, h"));
 }
 TEST(PadHidden, KeepsAValueWithAResidual) {
-  expect_kept(with_matrices("s: f32[3,510] = input()\ny = linear(linear(x, w, s, has_residual=true), v)\nreturn y"));
+  expect_kept(with_matrices("s: f32[3,510] = input()\ny = linear(linear(x, w, s, slots=residual), v)\nreturn y"));
 }
 TEST(PadHidden, KeepsGatedLinears) {
   expect_kept(

@@ -11,14 +11,14 @@ using passes::to_bf16;
 constexpr const char* kBlock =
     "g: f32[4] = constant()\nb: f32[4] = constant()\nw: f32[4,4] = constant()\nv: f32[4,4] = constant()\n"
     "h = layer_norm(x:f32[3,4], g, b)\nu = linear(h, w, activation=gelu)\n"
-    "y = layer_norm(linear(u, v, h, has_residual=true), g, b)";
+    "y = layer_norm(linear(u, v, h, slots=residual), g, b)";
 
 TEST(ToBf16, NarrowsWhatFlowsBetweenProducts) {
   PassRun run = run_pass(to_bf16, graph_of(kBlock), {}, DType::bf16);
   EXPECT_EQ(expression(run.graph),
             "y = layer_norm(linear(linear(layer_norm(x, g, b, out=bf16), cast(w, to=bf16), activation=gelu, out=bf16), "
             "cast(v, to=bf16), "
-            "layer_norm(x, g, b, out=bf16), has_residual=true, out=bf16), g, b)");
+            "layer_norm(x, g, b, out=bf16), slots=residual, out=bf16), g, b)");
   expect_same_values(graph_of(kBlock), run.graph, 2e-2);
 }
 TEST(ToBf16, DoesNothingUnlessAsked) { expect_unchanged(to_bf16, kBlock); }

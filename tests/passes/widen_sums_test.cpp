@@ -22,9 +22,9 @@ void expect_kept(const char* text) { expect_unchanged(widen_sums, with_weights(t
 TEST(WidenSums, KeepsAResidualStreamInF32) {
   expect_widened(
       "a = linear(x:bf16[3,4], w, out=bf16)\n"
-      "b = linear(rms_norm(a, g, out=bf16), w, a, has_residual=true, out=bf16)\n"
+      "b = linear(rms_norm(a, g, out=bf16), w, a, slots=residual, out=bf16)\n"
       "y = linear(rms_norm(b, g, out=bf16), w)",
-      "y = linear(rms_norm(linear(rms_norm(linear(x, w), g, out=bf16), w, linear(x, w), has_residual=true), g, "
+      "y = linear(rms_norm(linear(rms_norm(linear(x, w), g, out=bf16), w, linear(x, w), slots=residual), g, "
       "out=bf16), w)");
 }
 TEST(WidenSums, DropsTheRoundingOfAValueThatOnlyANormReads) {
@@ -38,7 +38,7 @@ TEST(WidenSums, WidensThroughMovement) {
                  "y = rms_norm(concat(linear(x, w), v), g)");
 }
 TEST(WidenSums, KeepsWhatAProductReads) {
-  expect_kept("a = linear(x:bf16[3,4], w, out=bf16)\ny = linear(a, w, a, has_residual=true)");
+  expect_kept("a = linear(x:bf16[3,4], w, out=bf16)\ny = linear(a, w, a, slots=residual)");
 }
 TEST(WidenSums, KeepsWhatReachesAProductThroughMovement) {
   expect_kept("a = linear(x:bf16[3,4], w, out=bf16)\ny = matmul(a, transpose(a, permutation=[1,0]))");

@@ -29,7 +29,7 @@ Graph small_graph() {
       "b: f32[16] = constant(name=\"b\")\n"
       "ids: i64[4] = input()\n"
       "bias: f32[4,16] = input()\n"
-      "h: f32[4,16] = linear(gather(table, ids, axis=0), w, b, has_bias=true)\n"
+      "h: f32[4,16] = linear(gather(table, ids, axis=0), w, b, slots=bias)\n"
       "y: f32[4,16] = add(softmax(h), bias)\n"
       "return y=y");
 }
@@ -120,8 +120,8 @@ TEST(PlanFile, FindsEveryTruncation) {
 
 TEST(PlanFile, RefusesAnotherVersion) {
   SavedPlan saved;
-  EXPECT_THAT(saved.error_of(replaced(saved.bytes, "rung plan 2", "rung plan 3")),
-              HasSubstr("got format 'rung plan 3', wanted 'rung plan 2'"));
+  EXPECT_THAT(saved.error_of(replaced(saved.bytes, "rung plan 3", "rung plan 2")),
+              HasSubstr("got format 'rung plan 2', wanted 'rung plan 3'"));
 }
 
 TEST(PlanFile, RefusesAnotherDevice) {

@@ -36,9 +36,9 @@ TEST(HopperPlan, OfFewTokensHasNoNormBetweenLinears) {
   Graph graph = graph_of(
       "x: bf16[1,9,256] = input()\nr: f32[1,9,128] = input()\nw: bf16[128,256] = constant()\n"
       "g: f32[128] = constant()\nu: bf16[512,128] = constant()\nv: bf16[128,256] = constant()\n"
-      "s = linear(x, w, r, has_residual=true)\n"
+      "s = linear(x, w, r, slots=residual)\n"
       "h = linear(rms_norm(s, g, out=bf16), u, gated=true, activation=gelu_tanh, out=bf16)\n"
-      "z = linear(slice(h, axis=1, begin=1, end=9), v, slice(s, axis=1, begin=1, end=9), has_residual=true)\n"
+      "z = linear(slice(h, axis=1, begin=1, end=9), v, slice(s, axis=1, begin=1, end=9), slots=residual)\n"
       "y = linear(rms_norm(z, g, out=bf16), u)");
   auto built = build_plan(graph, all_passes(), {.target = &target});
   ASSERT_TRUE(built) << built.error().message;
@@ -51,8 +51,8 @@ TEST(HopperPlan, InBf16MovesActivationsThatNoLinearInF32Takes) {
   Graph graph = graph_of(
       "x: f32[128,384] = input()\ng: f32[384] = constant()\nb: f32[384] = constant()\n"
       "u: f32[1536,384] = constant()\nc: f32[1536] = constant()\nv: f32[384,1536] = constant()\n"
-      "n = layer_norm(x, g, b)\nh = gelu(linear(n, u, c, has_bias=true))\n"
-      "s = add(linear(h, v, b, has_bias=true), n)\ny = layer_norm(s, g, b)");
+      "n = layer_norm(x, g, b)\nh = gelu(linear(n, u, c, slots=bias))\n"
+      "s = add(linear(h, v, b, slots=bias), n)\ny = layer_norm(s, g, b)");
   auto built = build_plan(graph, in_bf16(), {.target = &target});
   ASSERT_TRUE(built) << built.error().message;
   EXPECT_THAT(kernels_of(built->plan),
@@ -83,7 +83,7 @@ class HopperAccess : public testing::Test {
   HopperAccess() {
     Graph graph = graph_of(
         "x: bf16[128,384] = input()\nw: bf16[384,384] = constant()\nb: f32[384] = constant()\n"
-        "y = softmax(linear(x, w, b, has_bias=true, out=bf16))");
+        "y = softmax(linear(x, w, b, slots=bias, out=bf16))");
     Recipe recipe = all_passes();
     recipe.threads = 0;
     recipe.choices["linear m=128 n=384 k=384 x=bf16 w=bf16 out=bf16 bias=f32"] = {"linear_cublaslt", {}};
@@ -99,7 +99,7 @@ class HopperAccess : public testing::Test {
 };
 
 TEST_F(HopperAccess, OfWhatWasBuiltIsRight) {
-  ASSERT_EQ(linear().kernel, "linear_cublaslt");
+  ASSERT_EQ(linear().choice.kernel, "linear_cublaslt");
   ASSERT_EQ(plan.weights[1].bytes, 384 * 2) << "the bias, which its row converts";
   EXPECT_EQ(error(), "");
 }

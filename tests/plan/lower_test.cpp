@@ -120,7 +120,7 @@ TEST(Lowering, TakesTheLibraryBeforeTuningAndPreferredRowsAfter) {
   const char* text = "w: f32[64,64] = constant(name=\"w\")\ny = linear(x:f32[4,64], w)";
   EXPECT_THAT(kernels_of(plan_of(text)), ElementsAre("linear_onednn"));
   Plan tuned = plan_of(text, {.tuned_kernels = true});
-  EXPECT_NE(tuned.steps[0].kernel, "linear_onednn");
+  EXPECT_NE(tuned.steps[0].choice.kernel, "linear_onednn");
   Recipe recipe{.tuned_kernels = true};
   recipe.choices[tuned.steps[0].problem] = {"linear_openblas", {}};
   EXPECT_THAT(kernels_of(plan_of(text, recipe)), ElementsAre("linear_openblas"));

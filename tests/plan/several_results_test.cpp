@@ -25,7 +25,7 @@ TEST(SeveralResults, AreReadWhereTheOpWroteThem) {
 TEST(SeveralResults, LieInOneBufferEachAlignedAsABuffer) {
   const Plan plan = plan_of(kRoute);
   const Step& top = plan.steps[0];
-  ASSERT_EQ(top.kernel, "top_k_fallback");
+  ASSERT_EQ(top.choice.kernel, "top_k_fallback");
   EXPECT_EQ(plan.buffers[top.output.index].bytes, kBufferAlignment + 6 * sizeof(int64_t));
   int readers = 0;
   for (const Step& step : plan.steps)

@@ -23,7 +23,7 @@ inline Plan plan_of(std::string_view text, const Recipe& recipe = {}) { return p
 
 inline std::vector<std::string> kernels_of(const Plan& plan) {
   std::vector<std::string> names;
-  for (const auto& step : plan.steps) names.push_back(step.kernel);
+  for (const auto& step : plan.steps) names.push_back(step.choice.kernel);
   return names;
 }
 

@@ -57,13 +57,13 @@ TEST(WeightStore, KeepsLayoutsOfDifferentParametersApart) {
   WeightStore store;
   Plan first = shared_plan(layer.graph, store, {.tuned_kernels = true});
   const Step& step = first.steps[0];
-  const Kernel* kernel = first.target->kernel_named(step.kernel);
+  const Kernel* kernel = first.target->kernel_named(step.choice.kernel);
   const auto tunables = kernel->tunables ? kernel->tunables(problem_of(step, 1)) : std::vector<Tunable>{};
-  if (tunables.empty() || tunables[0].name != "columns") GTEST_SKIP() << step.kernel << " has one layout only";
+  if (tunables.empty() || tunables[0].name != "columns") GTEST_SKIP() << step.choice.kernel << " has one layout only";
   std::vector<Plan> plans;
   for (int64_t columns : tunables[0].values) {
     Recipe recipe{.tuned_kernels = true};
-    recipe.choices[step.problem] = {step.kernel, {{"columns", columns}}};
+    recipe.choices[step.problem] = {step.choice.kernel, {{"columns", columns}}};
     plans.push_back(shared_plan(layer.graph, store, recipe));
   }
   ASSERT_EQ(plans.size(), 2u);

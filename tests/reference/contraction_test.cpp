@@ -55,12 +55,12 @@ TEST(LinearReference, MultipliesByTheTransposedWeight) {
 }
 
 TEST(LinearReference, AddsBiasBeforeAndResidualAfterTheActivation) {
-  expect_values(run("linear(x:f32[2,2], w:f32[2,2], b:f32[2], has_bias=true)", kLinear), {11, -2, 13, -2});
-  expect_values(run("linear(x:f32[2,2], w:f32[2,2], b:f32[2], r:f32[2,2], has_bias=true, has_residual=true, "
+  expect_values(run("linear(x:f32[2,2], w:f32[2,2], b:f32[2], slots=bias)", kLinear), {11, -2, 13, -2});
+  expect_values(run("linear(x:f32[2,2], w:f32[2,2], b:f32[2], r:f32[2,2], slots=bias+residual, "
                     "activation=relu)",
                     kLinear),
                 {111, 200, 313, 400});
-  expect_values(run("linear(x:f32[2,2], w:f32[2,2], r:f32[2,2], has_residual=true)", kLinear), {101, 201, 303, 401});
+  expect_values(run("linear(x:f32[2,2], w:f32[2,2], r:f32[2,2], slots=residual)", kLinear), {101, 201, 303, 401});
 }
 
 TEST(LinearReference, GatesTheUpRowsByTheActivatedGateRows) {
@@ -70,9 +70,8 @@ TEST(LinearReference, GatesTheUpRowsByTheActivatedGateRows) {
                 {"b", f32({4}, {0, 1, 0, 2})},
                 {"r", f32({1, 2}, {10, 20})}};
   expect_values(run("linear(x:f32[1,2], w:f32[4,2], gated=true, activation=relu)", inputs), {-2, 0});
-  expect_values(
-      run("linear(x:f32[1,2], w:f32[4,2], b:f32[4], r:f32[1,2], has_bias=true, has_residual=true, gated=true)", inputs),
-      {10 + 1 * -2, 20 + -2 * 6});
+  expect_values(run("linear(x:f32[1,2], w:f32[4,2], b:f32[4], r:f32[1,2], slots=bias+residual, gated=true)", inputs),
+                {10 + 1 * -2, 20 + -2 * 6});
 }
 
 TEST(LinearReference, MixesTypesAndRoundsOnlyTheResult) {
@@ -88,12 +87,12 @@ TEST(LinearReference, TurnsItsFirstHeadsAsRopeDoes) {
                 {"b", random({20}, 3)},
                 {"c", random({3, 6}, 4)},
                 {"s", random({3, 6}, 5)}};
-  Tensor wanted = run(
-      "concat(reshape(rope(reshape(slice(linear(x:f32[3,7], w:f32[20,7], b:f32[20], has_bias=true), axis=1, begin=0, "
-      "end=12), shape=[3,2,6]), reshape(c:f32[3,6], shape=[3,1,6]), reshape(s:f32[3,6], shape=[3,1,6])), "
-      "shape=[3,12]), slice(linear(x, w, b, has_bias=true), axis=1, begin=12, end=20), axis=1)",
-      inputs);
-  expect_values(run("linear(x:f32[3,7], w:f32[20,7], b:f32[20], c:f32[3,6], s:f32[3,6], has_bias=true, "
+  Tensor wanted =
+      run("concat(reshape(rope(reshape(slice(linear(x:f32[3,7], w:f32[20,7], b:f32[20], slots=bias), axis=1, begin=0, "
+          "end=12), shape=[3,2,6]), reshape(c:f32[3,6], shape=[3,1,6]), reshape(s:f32[3,6], shape=[3,1,6])), "
+          "shape=[3,12]), slice(linear(x, w, b, slots=bias), axis=1, begin=12, end=20), axis=1)",
+          inputs);
+  expect_values(run("linear(x:f32[3,7], w:f32[20,7], b:f32[20], c:f32[3,6], s:f32[3,6], slots=bias+cos+sin, "
                     "rotated_heads=2)",
                     inputs),
                 values_of(wanted));
@@ -102,16 +101,16 @@ TEST(LinearReference, RefusesHeadsThatDoNotFit) {
   Inputs inputs{
       {"x", random({3, 7}, 1)}, {"w", random({20, 7}, 2)}, {"c", random({3, 6}, 3)}, {"r", random({3, 20}, 4)}};
   EXPECT_THAT(
-      error_of("linear(x:f32[3,7], w:f32[20,7], c:f32[3,6], c, rotated_heads=4)", inputs),
+      error_of("linear(x:f32[3,7], w:f32[20,7], c:f32[3,6], c, slots=cos+sin, rotated_heads=4)", inputs),
       testing::HasSubstr("got 4 rotated heads of 6 columns in f32[3,20], wanted an even width and no more than"));
   EXPECT_THAT(
-      error_of("linear(x:f32[3,7], w:f32[20,7], r:f32[3,20], c:f32[3,6], c, has_residual=true, rotated_heads=1)",
+      error_of("linear(x:f32[3,7], w:f32[20,7], r:f32[3,20], c:f32[3,6], c, slots=residual+cos+sin, rotated_heads=1)",
                inputs),
       testing::HasSubstr("got rotated heads with a gate, an activation or a residual, wanted none of them"));
 }
 
 const std::string kFeeding =
-    "linear(x:f32[3,7], w:f32[64,7], r:f32[3,64], g:f32[64], has_residual=true, feeds_norm=true, out=bf16)";
+    "linear(x:f32[3,7], w:f32[64,7], r:f32[3,64], g:f32[64], slots=residual+norm_weight, out=bf16)";
 const Inputs kFeedingInputs{
     {"x", random({3, 7}, 1)}, {"w", random({64, 7}, 2)}, {"r", random({3, 64}, 3)}, {"g", random({64}, 4)}};
 std::vector<double> part(int begin, int end) {
@@ -126,7 +125,7 @@ std::vector<double> sum_of_parts(int begin, int middle, int end) {
 TEST(LinearReference, LeavesRowsThatSayAllAboutTheirNorm) {
   Tensor row = run(kFeeding, kFeedingInputs);
   EXPECT_EQ(row.type(), (Type{DType::bf16, {3, 3 * 64 + 4}}));
-  const std::string sum = "linear(x:f32[3,7], w:f32[64,7], r:f32[3,64], has_residual=true)";
+  const std::string sum = "linear(x:f32[3,7], w:f32[64,7], r:f32[3,64], slots=residual)";
   Tensor scaled = run(fmt::format("cast(mul({}, g:f32[64]), to=bf16)", sum), kFeedingInputs);
   expect_values(scaled, part(0, 64), 0);
   Tensor high = run(fmt::format("cast({}, to=bf16)", sum), kFeedingInputs);
@@ -139,7 +138,7 @@ TEST(LinearReference, LeavesRowsThatSayAllAboutTheirNorm) {
 TEST(LinearReference, ReadsAResidualInTwoParts) {
   Inputs inputs{
       {"x", f32({2, 1}, {1, 2})}, {"w", f32({2, 1}, {1, 10})}, {"r", f32({2, 4}, {100, 200, 3, 4, 5, 6, 7, 8})}};
-  expect_values(run("linear(x:f32[2,1], w:f32[2,1], r:f32[2,4], has_residual=true, split_residual=true)", inputs),
+  expect_values(run("linear(x:f32[2,1], w:f32[2,1], r:f32[2,4], slots=residual, split_residual=true)", inputs),
                 {104, 214, 14, 34});
 }
 TEST(LinearReference, NormsItsRowsByTheirSquares) {
@@ -150,20 +149,21 @@ TEST(LinearReference, NormsItsRowsByTheirSquares) {
   Tensor wanted =
       run("linear(rms_norm(x:f32[3,64], one:f32[64], eps=0.25), w:f32[10,64], gated=true, activation=silu)", inputs);
   expect_values(
-      run("linear(x:f32[3,64], w:f32[10,64], q:f32[3,4], gated=true, activation=silu, normed=true, eps=0.25)", inputs),
+      run("linear(x:f32[3,64], w:f32[10,64], q:f32[3,4], gated=true, activation=silu, slots=squares, eps=0.25)",
+          inputs),
       values_of(wanted), 1e-4);
 }
 TEST(LinearReference, RefusesNormsThatDoNotFit) {
   const auto error = [](const std::string& expression) {
     return error_of(expression, {{"x", random({3, 7}, 1)}, {"w", random({64, 7}, 2)}, {"g", random({64}, 3)}});
   };
-  EXPECT_THAT(error("linear(x:f32[3,7], w:f32[64,7], g:f32[64], feeds_norm=true)"),
+  EXPECT_THAT(error("linear(x:f32[3,7], w:f32[64,7], g:f32[64], slots=norm_weight)"),
               testing::HasSubstr("got rows for a norm of type f32, wanted bf16"));
-  EXPECT_THAT(error("linear(x:f32[3,7], w:f32[64,7], g:f32[64], feeds_norm=true, gated=true, out=bf16)"),
+  EXPECT_THAT(error("linear(x:f32[3,7], w:f32[64,7], g:f32[64], slots=norm_weight, gated=true, out=bf16)"),
               testing::HasSubstr("got rows for a norm with a gate or rotated heads, wanted neither"));
-  EXPECT_THAT(error("linear(x:f32[3,7], slice(w:f32[64,7], end=40), g:f32[64], feeds_norm=true, out=bf16)"),
+  EXPECT_THAT(error("linear(x:f32[3,7], slice(w:f32[64,7], end=40), g:f32[64], slots=norm_weight, out=bf16)"),
               testing::HasSubstr("got rows for a norm of 40 columns, wanted runs of 32"));
-  EXPECT_THAT(error("linear(x:f32[3,7], w:f32[64,7], g:f32[64], normed=true)"),
+  EXPECT_THAT(error("linear(x:f32[3,7], w:f32[64,7], g:f32[64], slots=squares)"),
               testing::HasSubstr("x: got f32[3,7], wanted runs of 32 columns to have squares of"));
   EXPECT_THAT(error("linear(w:f32[64,7], w, split_residual=true)"),
               testing::HasSubstr("got no residual that is split, wanted one"));
@@ -201,7 +201,7 @@ TEST(Im2colReference, ThenLinearIsConv2d) {
           inputs);
   Tensor patches =
       run("linear(im2col(x:f32[2,3,4,6], patch=2), reshape(w:f32[5,3,2,2], shape=[5,12]), b:f32[5], "
-          "has_bias=true)",
+          "slots=bias)",
           inputs);
   expect_values(patches, values_of(conv), 1e-6);
 }

@@ -132,6 +132,8 @@ TEST(ReportJson, NamesTheFieldOfAnotherType) {
   EXPECT_THAT(error_of(R"({"rungs": [], "ops": [{"category": "magic"}]})"), HasSubstr("ops[0].category"));
   EXPECT_THAT(error_of(R"({"rungs": [], "threads": 99999999999})"), HasSubstr("threads"));
   EXPECT_THAT(error_of(R"({"rungs": [], "threads": 1.5})"), HasSubstr("wanted an integer"));
+  EXPECT_THAT(error_of(R"({"rungs": [], "choices": [{"candidates": [{"kernel": 3}]}]})"),
+              HasSubstr("choices[0].candidates[0]: field 'kernel': got 3, wanted a kernel's name"));
   EXPECT_THAT(error_of(R"({"rungs": {}})"), HasSubstr("rungs: got object, wanted an array"));
 }
 

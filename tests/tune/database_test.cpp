@@ -10,9 +10,11 @@
 #include <csignal>
 #include <future>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "base/atomic_file.hpp"
+#include "base/json.hpp"
 #include "base/open_file.hpp"
 #include "support.hpp"
 
@@ -21,7 +23,7 @@ namespace {
 
 using testing::HasSubstr;
 
-const TunedProblem kTuned{{"linear_avx2", {{"columns", 16}}}, {{"linear_avx2", {{"columns", 16}}, 12.5, "chosen"}}};
+const TunedProblem kTuned{{"linear_avx2", {{"columns", 16}}}, {{{"linear_avx2", {{"columns", 16}}}, 12.5, "chosen"}}};
 
 TEST(TuningDatabase, TakesAnAbsentFileAsEmpty) {
   TemporaryDirectory directory;
@@ -43,6 +45,18 @@ TEST(TuningDatabase, GivesBackWhatWasSaved) {
   ASSERT_EQ(tuned->candidates.size(), 1u);
   EXPECT_EQ(tuned->candidates[0].us, 12.5);
   EXPECT_EQ(tuned->candidates[0].verdict, "chosen");
+}
+
+TEST(TuningDatabase, HoldsEveryChoiceWithItsParameters) {
+  TemporaryDirectory directory;
+  TuningDatabase database = open_database(directory / "tuning.json");
+  database.put("linear a", {{"linear_avx2", {{"columns", 16}}}, {{{"linear_onednn", {}}, 12.5, "chosen"}}});
+  ASSERT_TRUE(database.save());
+  auto file = read_json_file(directory / "tuning.json");
+  ASSERT_TRUE(file) << file.error().message;
+  EXPECT_EQ((*file)["devices"]["test device"][library_versions()]["linear a"], nlohmann::json::parse(R"({
+    "kernel": "linear_avx2", "params": {"columns": 16},
+    "candidates": [{"kernel": "linear_onednn", "params": {}, "us": 12.5, "verdict": "chosen"}]})"));
 }
 
 TEST(TuningDatabase, GivesBackHowSureAnEntryIs) {

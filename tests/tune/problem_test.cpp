@@ -14,7 +14,8 @@ using testing::HasSubstr;
 TEST(ProblemKey, NamesALinearByItsSizesTypesAndEpilogue) {
   Problem problem = linear_problem(4, 8, 16);
   EXPECT_EQ(problem_key(problem), "linear m=4 n=8 k=16 x=f32 w=f32 out=f32 threads=1");
-  problem.op = Linear{.has_bias = true, .has_residual = true, .activation = Activation::gelu, .out = DType::bf16};
+  problem.op =
+      Linear{.slots = {LinearSlot::bias, LinearSlot::residual}, .activation = Activation::gelu, .out = DType::bf16};
   problem.inputs.push_back(dense(DType::f32, {8}, true));
   problem.inputs.push_back(dense(DType::f32, {4, 8}));
   problem.threads = 2;
@@ -23,15 +24,16 @@ TEST(ProblemKey, NamesALinearByItsSizesTypesAndEpilogue) {
 
 TEST(ProblemKey, NamesTheHeadsThatALinearTurns) {
   Problem problem = linear_problem(4, 8, 16);
-  std::get<Linear>(problem.op).rotated_heads = 1;
+  problem.op = Linear{.slots = {LinearSlot::cos, LinearSlot::sin}, .rotated_heads = 1};
   for (int i = 0; i < 2; ++i) problem.inputs.push_back(dense(DType::bf16, {4, 8}));
   EXPECT_EQ(problem_key(problem), "linear m=4 n=8 k=16 x=f32 w=f32 out=f32 rotated=1x8 angles=bf16 threads=1");
 }
 
 TEST(ProblemKey, NamesWhatALinearTakesOfANorm) {
   Problem problem = linear_problem(4, 32, 64);
-  problem.op =
-      Linear{.has_residual = true, .feeds_norm = true, .split_residual = true, .normed = true, .out = DType::bf16};
+  problem.op = Linear{.slots = {LinearSlot::residual, LinearSlot::norm_weight, LinearSlot::squares},
+                      .split_residual = true,
+                      .out = DType::bf16};
   problem.inputs.push_back(dense(DType::bf16, {4, 64}));
   problem.inputs.push_back(dense(DType::f32, {32}, true));
   problem.inputs.push_back(dense(DType::bf16, {4, 4}));
@@ -52,11 +54,9 @@ TEST(ProblemKey, TellsStridedAndDynamicOperandsApart) {
 // Whatever of a problem a row may read to choose shows in its name.
 TEST(ProblemKey, TellsEveryPropertyOfEveryOperandOfALinearApart) {
   Problem problem = linear_problem(4, 32, 64);
-  problem.op = Linear{.has_bias = true,
-                      .has_residual = true,
+  problem.op = Linear{.slots = {LinearSlot::bias, LinearSlot::residual, LinearSlot::cos, LinearSlot::sin,
+                                LinearSlot::norm_weight, LinearSlot::squares},
                       .rotated_heads = 1,
-                      .feeds_norm = true,
-                      .normed = true,
                       .out = DType::f32};
   for (const Operand& operand : {dense(DType::f32, {32}, true), dense(DType::f32, {4, 32}), dense(DType::f32, {4, 32}),
                                  dense(DType::f32, {4, 32}), dense(DType::f32, {32}, true), dense(DType::f32, {4, 4})})

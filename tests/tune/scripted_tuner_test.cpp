@@ -102,11 +102,10 @@ class TunedParameters : public ScriptedTuner {
 TEST_F(TunedParameters, AreTriedOnceEachAndChosenByTime) {
   TunedProblem entry = tuned();
   EXPECT_EQ(entry.choice, (KernelChoice{"tiled", {{"tile", 2}}}));
-  std::vector<std::map<std::string, long>> tried;
+  std::vector<Params> tried;
   for (const Candidate& candidate : entry.candidates)
-    if (candidate.kernel == "tiled") tried.push_back(candidate.params);
-  EXPECT_THAT(tried, testing::ElementsAre(std::map<std::string, long>{}, std::map<std::string, long>{{"tile", 2}},
-                                          std::map<std::string, long>{{"tile", 3}}));
+    if (candidate.choice.kernel == "tiled") tried.push_back(candidate.choice.params);
+  EXPECT_THAT(tried, testing::ElementsAre(Params{}, Params{{"tile", 2}}, Params{{"tile", 3}}));
 }
 
 TEST_F(TunedParameters, AreTriedThatAnEarlierVersionDidNotHave) {
@@ -118,7 +117,7 @@ TEST_F(TunedParameters, AreTriedThatAnEarlierVersionDidNotHave) {
 TEST_F(TunedParameters, SayWhyARowCannotRun) {
   const std::vector<Candidate> candidates = tuned().candidates;
   ASSERT_FALSE(candidates.empty());
-  EXPECT_EQ(candidates.back().kernel, "refusing");
+  EXPECT_EQ(candidates.back().choice.kernel, "refusing");
   EXPECT_EQ(candidates.back().verdict, "cannot run it: only on Sundays");
 }
 

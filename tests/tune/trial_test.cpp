@@ -14,8 +14,7 @@ namespace {
 
 TEST(TrialOperands, AreSuchThatEveryResultIsANumber) {
   Problem problem = linear_problem(4, 8, 64);
-  std::get<Linear>(problem.op).normed = true;
-  problem.inputs.push_back(dense(DType::f32, {4, 4}));
+  std::get<Linear>(problem.op).put(problem.inputs, LinearSlot::squares, dense(DType::f32, {4, 4}));
   const auto least = [&](size_t i) {
     Tensor values = random_operand(problem, i, INT64_MAX);
     return *std::min_element(values.as<float>().begin(), values.as<float>().end());

@@ -24,11 +24,11 @@ TEST(Tuner, RemembersEveryCandidateWithAVerdict) {
   const TunedProblem* tuned = valid_entry(database, task);
   ASSERT_NE(tuned, nullptr);
   ASSERT_GT(tuned->candidates.size(), 1u);
-  EXPECT_EQ(tuned->candidates[0].kernel, "linear_onednn");
+  EXPECT_EQ(tuned->candidates[0].choice.kernel, "linear_onednn");
   int chosen = 0;
   double chosen_us = 0;
   for (const auto& candidate : tuned->candidates) {
-    EXPECT_NE(candidate.verdict, "") << candidate.kernel;
+    EXPECT_NE(candidate.verdict, "") << candidate.choice.kernel;
     if (candidate.verdict.starts_with("chosen")) ++chosen, chosen_us = candidate.us;
   }
   EXPECT_EQ(chosen, 1);

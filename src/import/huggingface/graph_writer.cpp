@@ -109,8 +109,9 @@ NodeId GraphWriter::scale(NodeId x, double factor, const std::string& label) {
 NodeId GraphWriter::linear(const Module& module, NodeId x, int64_t out_features, bool bias) {
   DType dtype = graph.type(x).dtype;
   std::vector<NodeId> operands{x, weight(module.tensor("weight"), {out_features, graph.shape(x).back()}, dtype)};
-  if (bias) operands.push_back(weight(module.tensor("bias"), {out_features}, dtype));
-  return op(Linear{.has_bias = bias, .out = dtype}, std::move(operands), module.label);
+  Linear linear{.out = dtype};
+  if (bias) linear.put(operands, LinearSlot::bias, weight(module.tensor("bias"), {out_features}, dtype));
+  return op(linear, std::move(operands), module.label);
 }
 
 NodeId GraphWriter::layer_norm(const Module& module, NodeId x, float eps) {

@@ -64,12 +64,10 @@ __device__ inline RawVector load_vector(uint64_t base, DType dtype, int64_t at) 
 
 // One word of two 16-bit floats.
 __device__ inline void unpack_pair(uint32_t word, DType dtype, float* out) {
-  if (dtype == DType::bf16) {
-    out[0] = __uint_as_float(word << 16), out[1] = __uint_as_float(word & 0xffff0000u);
-  } else {
-    out[0] = __half2float(__ushort_as_half(static_cast<unsigned short>(word & 0xffffu)));
-    out[1] = __half2float(__ushort_as_half(static_cast<unsigned short>(word >> 16)));
-  }
+  if (dtype == DType::bf16)
+    out[0] = as_float(word << 16), out[1] = as_float(word & 0xffff0000u);
+  else
+    out[0] = f16_bits_to_float(word & 0xffffu), out[1] = f16_bits_to_float(word >> 16);
 }
 
 __device__ inline void unpack(const RawVector& raw, DType dtype, float (&out)[kVector]) {
@@ -77,7 +75,7 @@ __device__ inline void unpack(const RawVector& raw, DType dtype, float (&out)[kV
     const uint32_t words[] = {raw.low.x,  raw.low.y,  raw.low.z,  raw.low.w,
                               raw.high.x, raw.high.y, raw.high.z, raw.high.w};
 #pragma unroll
-    for (int i = 0; i < kVector; ++i) out[i] = __uint_as_float(words[i]);
+    for (int i = 0; i < kVector; ++i) out[i] = as_float(words[i]);
   } else if (dtype == DType::boolean) {
 #pragma unroll
     for (int i = 0; i < kVector; ++i)

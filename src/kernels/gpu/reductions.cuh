@@ -7,6 +7,13 @@ namespace rung::gpu {
 
 constexpr int kMaxWarps = 1024 / kLanes;
 
+// Place in shared memory for values of a type with initialisers, which not every compiler takes there.
+template <class T, int n>
+struct Room {
+  alignas(T) unsigned char bytes[n * sizeof(T)];
+  __device__ T* begin() { return reinterpret_cast<T*>(bytes); }
+};
+
 struct Sum {
   template <class T>
   __device__ T operator()(T a, T b) const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/params_text.hpp"
 #include "report/format.hpp"
 #include "report/page/sections.hpp"
 #include "report/svg.hpp"
@@ -19,17 +20,11 @@ double chosen_us(const Choice& choice) {
     if (c.verdict.starts_with("chosen") && timed(c)) return c.us;
   double best = 0;
   for (const Candidate& c : choice.candidates)
-    if (c.kernel == choice.chosen && timed(c) && (best == 0 || c.us < best)) best = c.us;
+    if (c.choice.kernel == choice.chosen && timed(c) && (best == 0 || c.us < best)) best = c.us;
   return best;
 }
 
 double weight(const Choice& choice) { return chosen_us(choice) * choice.count; }
-
-std::string params_text(const std::map<std::string, long>& params) {
-  std::string out;
-  for (const auto& [name, value] : params) out += fmt::format("{}{}={}", out.empty() ? "" : " ", name, value);
-  return out;
-}
 
 // Candidates more than three times slower than the chosen one end at the edge.
 Html candidate_row(const Candidate& c, double best) {
@@ -37,13 +32,13 @@ Html candidate_row(const Candidate& c, double best) {
   bool chosen = c.verdict.starts_with("chosen");
   if (timed(c) && best > 0)
     strip.bar(0, Scale{0, best * 3}(c.us), chosen ? "gain" : c.us > best * 3 ? "rest cut" : "rest");
-  std::string params = params_text(c.params);
+  const std::string params = params_text(c.choice.params);  // after a blank
   return html(
       "<tr class='{}'><th scope='row' class='name kernel'>{}{}</th><td class='chart wide'>{}</td><td "
       "class='number'>{}</td>"
       "<td class='verdict-text'>{}</td></tr>\n",
-      timed(c) ? chosen ? "chosen" : "" : "untimed", c.kernel,
-      params.empty() ? Html{} : html(" <span class='params'>{}</span>", params), strip.decoration(),
+      timed(c) ? chosen ? "chosen" : "" : "untimed", c.choice.kernel,
+      params.empty() ? Html{} : html(" <span class='params'>{}</span>", params.substr(1)), strip.decoration(),
       timed(c) ? significant(c.us) : std::string(kNone), c.verdict);
 }
 

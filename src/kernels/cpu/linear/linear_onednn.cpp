@@ -4,7 +4,7 @@
 #include "kernels/cpu/kernel.hpp"
 #include "kernels/cpu/linear/best.hpp"
 #include "kernels/cpu/linear/onednn.hpp"
-#include "kernels/linear_shape.hpp"
+#include "kernels/cpu/linear/packed.hpp"
 
 namespace rung::cpu {
 namespace {
@@ -20,7 +20,7 @@ bool by_rows(const Problem& problem) {
 
 bool has_epilogue(const Problem& problem) {
   const auto& op = problem.as<Linear>();
-  return op.activation != Activation::none || op.has_residual;
+  return op.activation != Activation::none || op.has(LinearSlot::residual);
 }
 // The plain product may be the library's faster one: then what a fusion took in need not cost more than it did alone.
 bool apart(const Problem& problem) { return has_epilogue(problem) && problem.param("apart", 0) != 0; }
@@ -55,14 +55,12 @@ OneDnnProblem problem_for(const Problem& problem, const Slice& part) {
   if (problem.inputs[1].constant)
     p.w = {{shape.k, n}, *gemm::onednn_type(problem.inputs[1].dtype), dnnl::memory::format_tag::any};
   p.out = gemm::onednn_desc(apart(problem) ? DType::f32 : problem.output.dtype, Shape{m, n}, Strides{shape.n, 1});
-  if (shape.bias_at > 0)
-    p.bias = gemm::onednn_desc(problem.inputs[static_cast<size_t>(shape.bias_at)].dtype, Shape{1, n}, Strides{n, 1});
+  if (const Operand* bias = problem.linear_operand(LinearSlot::bias))
+    p.bias = gemm::onednn_desc(bias->dtype, Shape{1, n}, Strides{n, 1});
   if (apart(problem)) return p;
   p.activation = problem.as<Linear>().activation;
-  if (shape.residual_at > 0) {
-    const Operand& residual = problem.inputs[static_cast<size_t>(shape.residual_at)];
-    p.residual = gemm::onednn_desc(residual.dtype, Shape{m, n}, Strides{residual.row_stride(), 1});
-  }
+  if (const Operand* residual = problem.linear_operand(LinearSlot::residual))
+    p.residual = gemm::onednn_desc(residual->dtype, Shape{m, n}, Strides{residual->row_stride(), 1});
   return p;
 }
 
@@ -91,28 +89,15 @@ struct Prepared {
   }
 };
 
-const std::byte* at(const Call& call, int64_t operand, int64_t element) {
-  const DType type = call.problem.inputs[static_cast<size_t>(operand)].dtype;
-  return call.in<std::byte>(static_cast<size_t>(operand)) + element * static_cast<int64_t>(size_of(type));
-}
-
 // What `apart` leaves to do: sums lie where the library wrote them.
 void finish(const Call& call, const Slice& slice, float* sums) {
   const Problem& problem = call.problem;
   const LinearShape shape(problem);
   const int64_t row = slice.rows.begin, column = slice.columns.begin;
-  gemm::Finish f;
-  f.sums = sums;
-  f.width = f.out_stride = shape.n;
+  gemm::Finish f = gemm::finish_of(problem);
+  f.sums = sums, f.width = shape.n;
   f.rows = slice.rows.end - row, f.columns = slice.columns.end - column;
-  f.activation = problem.as<Linear>().activation;
-  if (shape.residual_at > 0) {
-    const Operand& residual = problem.inputs[static_cast<size_t>(shape.residual_at)];
-    f.residual_type = residual.dtype;
-    f.residual_stride = residual.row_stride();
-    f.residual = at(call, shape.residual_at, row * f.residual_stride + column);
-  }
-  f.out_type = problem.output.dtype;
+  f.residual = gemm::element_of(call, LinearSlot::residual, row * f.residual_stride + column);
   f.out = call.out<std::byte>() + (row * shape.n + column) * static_cast<int64_t>(size_of(f.out_type));
   gemm::best_f32(cpu_info())->finish(f);
 }
@@ -123,16 +108,15 @@ void run(const Call& call) {
   const LinearShape shape(call.problem);
   const int64_t row = part.slice.rows.begin, column = part.slice.columns.begin;
   OneDnnMatmul::Addresses a;
-  a.x = at(call, 0, row * call.problem.inputs[0].row_stride());
-  a.w = call.problem.inputs[1].constant ? call.in<std::byte>(1) + part.weights_at : at(call, 1, column * shape.k);
+  a.x = gemm::element_of(call, LinearSlot::x, row * call.problem.inputs[0].row_stride());
+  a.w = call.problem.inputs[1].constant ? call.in<std::byte>(1) + part.weights_at
+                                        : gemm::element_of(call, LinearSlot::w, column * shape.k);
   a.out = call.out<std::byte>() + (row * shape.n + column) * static_cast<int64_t>(size_of(call.problem.output.dtype));
   if (sums_in_scratch(call.problem)) a.out = static_cast<float*>(call.scratch) + row * shape.n + column;
-  if (shape.bias_at > 0) a.bias = at(call, shape.bias_at, column);
+  a.bias = gemm::element_of(call, LinearSlot::bias, column);
   if (apart(call.problem)) return part.matmul->run(a), finish(call, part.slice, static_cast<float*>(a.out));
-  if (shape.residual_at > 0) {
-    const Operand& residual = call.problem.inputs[static_cast<size_t>(shape.residual_at)];
-    a.residual = at(call, shape.residual_at, row * residual.row_stride() + column);
-  }
+  if (const Operand* residual = call.problem.linear_operand(LinearSlot::residual))
+    a.residual = gemm::element_of(call, LinearSlot::residual, row * residual->row_stride() + column);
   part.matmul->run(a);
 }
 

@@ -4,7 +4,7 @@
 #include "kernels/cpu/kernel.hpp"
 #include "kernels/cpu/linear/best.hpp"
 #include "kernels/cpu/linear/openblas.hpp"
-#include "kernels/linear_shape.hpp"
+#include "kernels/cpu/linear/packed.hpp"
 
 namespace rung::cpu {
 namespace {
@@ -26,33 +26,16 @@ void multiply(const Call& call, const LinearShape& shape, Range columns, float* 
                           sums + columns.begin, static_cast<int>(stride));
 }
 
-const std::byte* at(const Call& call, int64_t operand, int64_t element) {
-  const DType type = call.problem.inputs[static_cast<size_t>(operand)].dtype;
-  return call.in<std::byte>(static_cast<size_t>(operand)) + element * static_cast<int64_t>(size_of(type));
-}
-
 void finish(const Call& call, const LinearShape& shape, Range columns, const float* sums, int64_t stride) {
-  const Problem& problem = call.problem;
-  const bool gated = problem.as<Linear>().gated;
-  gemm::Finish f;
+  const bool gated = call.problem.as<Linear>().gated;
+  gemm::Finish f = gemm::finish_of(call.problem);
   f.sums = sums + columns.begin + (gated ? shape.n : 0);
   f.gate = gated ? sums + columns.begin : nullptr;
   f.width = stride;
   f.rows = shape.m, f.columns = columns.end - columns.begin;
-  f.activation = problem.as<Linear>().activation;
-  if (shape.bias_at > 0) {
-    f.bias_type = problem.inputs[static_cast<size_t>(shape.bias_at)].dtype;
-    f.bias = at(call, shape.bias_at, columns.begin + (gated ? shape.n : 0));
-    f.gate_bias = gated ? at(call, shape.bias_at, columns.begin) : nullptr;
-  }
-  if (shape.residual_at > 0) {
-    const Operand& residual = problem.inputs[static_cast<size_t>(shape.residual_at)];
-    f.residual_type = residual.dtype;
-    f.residual_stride = residual.row_stride();
-    f.residual = at(call, shape.residual_at, columns.begin);
-  }
-  f.out_type = problem.output.dtype;
-  f.out_stride = shape.n;
+  f.bias = gemm::element_of(call, LinearSlot::bias, columns.begin + (gated ? shape.n : 0));
+  if (gated) f.gate_bias = gemm::element_of(call, LinearSlot::bias, columns.begin);
+  f.residual = gemm::element_of(call, LinearSlot::residual, columns.begin);
   f.out = call.out<std::byte>() + columns.begin * static_cast<int64_t>(size_of(f.out_type));
   gemm::best_f32(cpu_info())->finish(f);
 }
@@ -65,8 +48,8 @@ void run(const Call& call) {
   float* sums = in_place(call.problem) ? call.out<float>() : static_cast<float*>(call.scratch);
   multiply(call, shape, columns, sums, shape.w_rows);
   if (op.gated) multiply(call, shape, {shape.n + columns.begin, shape.n + columns.end}, sums, shape.w_rows);
-  const bool plain = in_place(call.problem) && !op.has_bias && !op.has_residual && op.activation == Activation::none;
-  if (!plain) finish(call, shape, columns, sums, shape.w_rows);
+  const bool bare = in_place(call.problem) && op.is_plain() && !op.has(LinearSlot::bias);
+  if (!bare) finish(call, shape, columns, sums, shape.w_rows);
 }
 
 Verdict supports(const Problem& problem, const Machine& cpu) {

@@ -36,6 +36,8 @@ struct Worker {
   const void* x;  // what the tiles read
   float* sums;
   Range rows, panels;
+  const void* bias = address_of(call, LinearSlot::bias);  // null: none
+  const void* residual = address_of(call, LinearSlot::residual);
 
   void run() {
     for (int64_t first = rows.begin; first < rows.end; first += plan.row_chunk)
@@ -102,15 +104,14 @@ struct Worker {
     f.columns = std::min<int64_t>(plan.micro->width, plan.shape.n - column);
     f.sums = sums_at(tile_rows.begin, chunk, plan.parts - 1);
     if (plan.parts == 2) f.gate = sums_at(tile_rows.begin, chunk, 0);
-    if (plan.shape.bias_at > 0) {
+    if (bias) {
       const int64_t size = static_cast<int64_t>(size_of(f.bias_type));
-      const void* bias = call.inputs[plan.shape.bias_at];
       f.bias = at(bias, ((plan.parts - 1) * plan.shape.n + column) * size);
       if (plan.parts == 2) f.gate_bias = at(bias, column * size);
     }
-    if (plan.shape.residual_at > 0)
-      f.residual = at(call.inputs[plan.shape.residual_at],
-                      (tile_rows.begin * f.residual_stride + column) * static_cast<int64_t>(size_of(f.residual_type)));
+    if (residual)
+      f.residual =
+          at(residual, (tile_rows.begin * f.residual_stride + column) * static_cast<int64_t>(size_of(f.residual_type)));
     f.out = static_cast<std::byte*>(call.output) +
             (tile_rows.begin * plan.shape.n + column) * static_cast<int64_t>(size_of(f.out_type));
     plan.micro->finish(f);

@@ -21,11 +21,16 @@ struct PackedPlan {
   int64_t x_stride = 0;     // of what the tiles read: x itself or its copy, elements
   int64_t from_stride = 0;  // of x itself
   DType x_type = DType::f32;
-  Finish finish;          // all but the pointers
+  Finish finish;          // all but the part
   size_t sums_bytes = 0;  // per thread
   size_t copy_bytes = 0;  // of x's copy, which comes first in scratch
   PackedPlan(const Problem& problem, const MicroKernels& micro_kernels);
 };
+
+// The linear's last step but for the part that it is done on: pointers, rows, columns and the sums' width.
+Finish finish_of(const Problem& problem);
+// Where the slot's operand has that element; null: there is no such operand.
+const std::byte* element_of(const Call& call, LinearSlot slot, int64_t element);
 
 size_t packed_bytes(const PackedPlan& plan);
 void pack(const PackedPlan& plan, const void* from, void* to);

@@ -37,23 +37,25 @@ int64_t choose_row_threads(const PackedPlan& plan, int64_t threads) {
   return best;
 }
 
-Finish finish_of(const Problem& problem, const LinearShape& shape, int width) {
-  const auto& op = problem.as<Linear>();
+}  // namespace
+
+Finish finish_of(const Problem& problem) {
   Finish f;
-  f.width = width;
-  f.activation = op.activation;
+  f.activation = problem.as<Linear>().activation;
   f.out_type = problem.output.dtype;
-  f.out_stride = shape.n;
-  if (shape.bias_at > 0) f.bias_type = problem.inputs[static_cast<size_t>(shape.bias_at)].dtype;
-  if (shape.residual_at > 0) {
-    const Operand& residual = problem.inputs[static_cast<size_t>(shape.residual_at)];
-    f.residual_type = residual.dtype;
-    f.residual_stride = residual.row_stride();
-  }
+  f.out_stride = problem.output.shape.back();
+  if (const Operand* bias = problem.linear_operand(LinearSlot::bias)) f.bias_type = bias->dtype;
+  if (const Operand* residual = problem.linear_operand(LinearSlot::residual))
+    f.residual_type = residual->dtype, f.residual_stride = residual->row_stride();
   return f;
 }
 
-}  // namespace
+const std::byte* element_of(const Call& call, LinearSlot slot, int64_t element) {
+  const Operand* operand = call.problem.linear_operand(slot);
+  if (!operand) return nullptr;
+  return static_cast<const std::byte*>(address_of(call, slot)) +
+         element * static_cast<int64_t>(size_of(operand->dtype));
+}
 
 PackedPlan::PackedPlan(const Problem& problem, const MicroKernels& micro_kernels)
     : micro(&micro_kernels), shape(problem) {
@@ -84,7 +86,8 @@ PackedPlan::PackedPlan(const Problem& problem, const MicroKernels& micro_kernels
     copy_bytes = static_cast<size_t>(round_up(shape.m, micro->row_grain) * x_stride) * size_of(micro->x_type);
   const int64_t held_rows = one_block ? micro->max_rows : round_up(row_chunk, micro->row_grain);
   sums_bytes = static_cast<size_t>(round_up(held_rows * micro->width * parts * 4, 64));
-  finish = finish_of(problem, shape, micro->width);
+  finish = finish_of(problem);
+  finish.width = micro->width;
 }
 
 }  // namespace rung::cpu::gemm

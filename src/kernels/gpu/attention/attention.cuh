@@ -124,62 +124,67 @@ struct Running {
 // What a row's sums of values are multiplied by at its end. A row that no key is left to has sums of 0, and keeps them.
 __device__ inline float inverse_of_sum(float sum) { return sum == 0.0f ? 0.0f : fast_inverse(sum); }
 
-// ---- the two query rows of a lane, lane / 4 and lane / 4 + 8, on fragments of scores: 8 keys each from `first_key` on
+// ---- the query rows of a lane, on fragments of scores: kFragmentColumns keys each from `first_key` on
 
 // What is added to the scores; `mask` points to the rows' masks, and to nothing if there are none.
 template <int n>
-__device__ inline void load_bias(FragmentC (&bias)[n], const AttentionArguments& a, const float* const (&mask)[2],
-                                 int first_key) {
+__device__ inline void load_bias(FragmentC (&bias)[n], const AttentionArguments& a,
+                                 const float* const (&mask)[kLaneRows], int first_key) {
   if (!a.mask) return;
-  const int key = first_key + lane() % 4 * 2;
-  if (first_key + 8 * n <= a.keys && a.mask_stride[3] == 1) {
+  const int key = first_key + fragment_column(lane());
+  if (first_key + kFragmentColumns * n <= a.keys && a.mask_stride[3] == 1) {
 #pragma unroll
     for (int j = 0; j < n; ++j)
 #pragma unroll
-      for (int i = 0; i < 4; ++i) bias[j].x[i] = mask[i / 2][key + j * 8 + i % 2];
+      for (int i = 0; i < kLaneRows * kLaneColumns; ++i)
+        bias[j].x[i] = mask[i / kLaneColumns][key + j * kFragmentColumns + i % kLaneColumns];
     return;
   }
 #pragma unroll
   for (int j = 0; j < n; ++j)
 #pragma unroll
-    for (int i = 0; i < 4; ++i) bias[j].x[i] = mask[i / 2][min(key + j * 8 + i % 2, a.keys - 1) * a.mask_stride[3]];
+    for (int i = 0; i < kLaneRows * kLaneColumns; ++i) {
+      const int own = min(key + j * kFragmentColumns + i % kLaneColumns, a.keys - 1);
+      bias[j].x[i] = mask[i / kLaneColumns][own * a.mask_stride[3]];
+    }
 }
 template <int n>
 __device__ inline void scale_and_mask(FragmentC (&scores)[n], const FragmentC (&bias)[n], const AttentionArguments& a,
                                       int first_key) {
-  const bool whole = first_key + 8 * n <= a.keys;
+  const bool whole = first_key + kFragmentColumns * n <= a.keys;
 #pragma unroll
   for (int j = 0; j < n; ++j)
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i < kLaneRows * kLaneColumns; ++i) {
       scores[j].x[i] = scores[j].x[i] * a.scale + bias[j].x[i];
-      if (!whole && first_key + j * 8 + lane() % 4 * 2 + i % 2 >= a.keys) scores[j].x[i] = -INFINITY;
+      if (!whole && first_key + j * kFragmentColumns + fragment_column(lane()) + i % kLaneColumns >= a.keys)
+        scores[j].x[i] = -INFINITY;
     }
 }
 // Turns scores into weights relative to the largest score so far; `factor` is for what was summed before. The running
 // sums are of this lane's keys only.
 template <int n>
-__device__ inline void soften(FragmentC (&scores)[n], Running (&running)[2], float (&factor)[2]) {
+__device__ inline void soften(FragmentC (&scores)[n], Running (&running)[kLaneRows], float (&factor)[kLaneRows]) {
 #pragma unroll
-  for (int half = 0; half < 2; ++half) {
+  for (int row = 0; row < kLaneRows; ++row) {
     float largest = -INFINITY, sum = 0.0f;
 #pragma unroll
-    for (const FragmentC& s : scores) largest = fmaxf(largest, fmaxf(s.x[2 * half], s.x[2 * half + 1]));
-    factor[half] = running[half].raise(lanes_max<4>(largest));
+    for (const FragmentC& s : scores) largest = fmaxf(largest, lane_max(s, row));
+    factor[row] = running[row].raise(row_max(largest));
 #pragma unroll
     for (FragmentC& s : scores)
 #pragma unroll
-      for (int i = 2 * half; i < 2 * half + 2; ++i) sum += s.x[i] = running[half].weight(s.x[i]);
-    running[half].sum += sum;
+      for (int i = kLaneColumns * row; i < kLaneColumns * (row + 1); ++i) sum += s.x[i] = running[row].weight(s.x[i]);
+    running[row].sum += sum;
   }
 }
 template <int n>
-__device__ inline void rescale(FragmentC (&sums)[n], const float (&factor)[2]) {
-  if (!any_lane(factor[0] != 1.0f || factor[1] != 1.0f)) return;
+__device__ inline void rescale(FragmentC (&sums)[n], const float (&factor)[kLaneRows]) {
+  if (!any_lane(factor[0] != 1.0f || factor[kLaneRows - 1] != 1.0f)) return;
 #pragma unroll
   for (FragmentC& s : sums)
 #pragma unroll
-    for (int i = 0; i < 4; ++i) s.x[i] *= factor[i / 2];
+    for (int i = 0; i < kLaneRows * kLaneColumns; ++i) s.x[i] *= factor[i / kLaneColumns];
 }
 
 }  // namespace rung::gpu

@@ -33,7 +33,8 @@ std::vector<Tunable> tunables(const Problem& problem) {
 
 Status enqueue(const Call& call) {
   const int key_warps = static_cast<int>(call.problem.param("key_warps", default_key_warps(call.problem)));
-  const MmaAttentionShape shape{padded_width(AttentionShape(call.problem).width), kWarps / key_warps, key_warps};
+  const MmaAttentionShape shape{padded_width(AttentionShape(call.problem).width), kWarps / key_warps, key_warps,
+                                call.gpu.info().lanes};
   Launch launch = attention_launch(call, shape.rows());
   launch.block = {static_cast<uint32_t>(shape.threads())};
   launch.shared_bytes = shape.shared_bytes();

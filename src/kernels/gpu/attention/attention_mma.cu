@@ -4,10 +4,13 @@
 
 namespace rung::gpu {
 
+template <int width, int row_warps, int key_warps>
+constexpr MmaAttentionShape kShape{width, row_warps, key_warps, kLanes};
+
 #define RUNG_ATTENTION(type, width, row_warps, key_warps)                                                        \
-  extern "C" __global__ void __launch_bounds__(MmaAttentionShape{width, row_warps, key_warps}.threads())         \
+  RUNG_KERNEL((kShape<width, row_warps, key_warps>.threads()))                                                   \
       attention_mma_##type##_##width##_##row_warps##x##key_warps(const __grid_constant__ AttentionArguments a) { \
-    attention_mma<type, MmaAttentionShape{width, row_warps, key_warps}>(a);                                      \
+    attention_mma<type, kShape<width, row_warps, key_warps>>(a);                                                 \
   }
 #define RUNG_ATTENTION_SPLITS(type, width) \
   RUNG_ATTENTION(type, width, 4, 1)        \

@@ -18,17 +18,17 @@ struct MmaAttention {
   const AttentionRows rows;
   const int first_row;  // of the block
   T* const shared;
-  FragmentC sums[shape.width / 8];
-  Running running[2];  // of this lane's rows lane / 4 and lane / 4 + 8
+  FragmentC sums[shape.width / kFragmentColumns];
+  Running running[kLaneRows];  // of this lane's rows
   FragmentA queries[kKeepQueries ? kSteps : 1];
-  const float* mask[2] = {};
+  const float* mask[kLaneRows] = {};
 
   __device__ MmaAttention(const AttentionArguments& a, T* memory)
       : rows{a, static_cast<int>(blockIdx.z), static_cast<int>(blockIdx.y)},
         first_row(static_cast<int>(blockIdx.x) * kRows),
         shared(memory) {
-    for (int half = 0; half < 2 && a.mask; ++half)
-      mask[half] = rows.mask(min(first_row + row_warp() * 16 + half * 8 + lane() / 4, rows.count() - 1));
+    for (int row = 0; row < kLaneRows && a.mask; ++row)
+      mask[row] = rows.mask(min(first_row + row_warp() * 16 + row * kRowStep + fragment_row(lane()), rows.count() - 1));
   }
   __device__ static int row_warp() { return warp() % shape.row_warps; }
   __device__ static int key_warp() { return warp() / shape.row_warps; }
@@ -57,39 +57,37 @@ struct MmaAttention {
   }
 
   // Scores of this warp's keys of the block, before scale and mask.
-  __device__ void dot(FragmentC (&scores)[kKeys / 8], int block) const {
+  __device__ void dot(FragmentC (&scores)[kKeys / kFragmentColumns], int block) const {
     const T* from = keys(block) + key_warp() * kKeys * kPitch;
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
       const FragmentA q = kKeepQueries ? queries[step] : load_a(my_queries() + step * 16, kPitch);
 #pragma unroll
       for (int j = 0; j < kKeys / 16; ++j) {
-        FragmentB b[2];
+        FragmentB b[kFragmentsOf16];
         load_b_by_columns(b, from + j * 16 * kPitch + step * 16, kPitch);
-        multiply_add<T>(scores[2 * j], q, b[0]);
-        multiply_add<T>(scores[2 * j + 1], q, b[1]);
+        multiply_add_16<T>(scores + kFragmentsOf16 * j, q, b);
       }
     }
   }
-  __device__ void add_values(const FragmentC (&weights)[kKeys / 8], int block) {
+  __device__ void add_values(const FragmentC (&weights)[kKeys / kFragmentColumns], int block) {
     const T* from = values(block) + key_warp() * kKeys * kPitch;
 #pragma unroll
     for (int j = 0; j < kKeys / 16; ++j) {
-      const FragmentA a = a_from_c<T>(weights[2 * j], weights[2 * j + 1]);
+      const FragmentA a = a_from_c<T>(weights + kFragmentsOf16 * j);
 #pragma unroll
       for (int d = 0; d < shape.width / 16; ++d) {
-        FragmentB b[2];
+        FragmentB b[kFragmentsOf16];
         load_b_by_rows(b, from + j * 16 * kPitch + d * 16, kPitch);
-        multiply_add<T>(sums[2 * d], a, b[0]);
-        multiply_add<T>(sums[2 * d + 1], a, b[1]);
+        multiply_add_16<T>(sums + kFragmentsOf16 * d, a, b);
       }
     }
   }
   __device__ void step(int block) {
     const int first_key = block * kBlockKeys + key_warp() * kKeys;
     if (first_key >= rows.a.keys) return;
-    FragmentC scores[kKeys / 8], bias[kKeys / 8];
-    float factor[2];
+    FragmentC scores[kKeys / kFragmentColumns], bias[kKeys / kFragmentColumns];
+    float factor[kLaneRows];
     load_bias(bias, rows.a, mask, first_key);
     dot(scores, block);
     scale_and_mask(scores, bias, rows.a, first_key);
@@ -103,12 +101,11 @@ struct MmaAttention {
     T* to = my_queries();
     sync_warp();  // no lane reads queries any more
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const float factor = inverse_of_sum(running[half].sum);
+    for (int row = 0; row < kLaneRows; ++row) {
+      const float factor = inverse_of_sum(running[row].sum);
 #pragma unroll
-      for (int j = 0; j < shape.width / 8; ++j)
-        *reinterpret_cast<uint32_t*>(to + (lane() / 4 + half * 8) * kPitch + j * 8 + lane() % 4 * 2) =
-            pack<T>(sums[j].x[2 * half] * factor, sums[j].x[2 * half + 1] * factor);
+      for (int j = 0; j < shape.width / kFragmentColumns; ++j)
+        store_row(to + (row * kRowStep + fragment_row(lane())) * kPitch + j * kFragmentColumns, sums[j], row, factor);
     }
     sync_warp();
 #pragma unroll 4
@@ -125,13 +122,12 @@ struct MmaAttention {
     Running* statistics = reinterpret_cast<Running*>(all + shape.key_warps * kRows * kPitch);
     sync_block();
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const int row = key_warp() * kRows + row_warp() * 16 + half * 8 + lane() / 4;
-      if (lane() % 4 == 0) statistics[row] = running[half];
+    for (int own = 0; own < kLaneRows; ++own) {
+      const int row = key_warp() * kRows + row_warp() * 16 + own * kRowStep + fragment_row(lane());
+      if (leads_row(lane())) statistics[row] = running[own];
 #pragma unroll
-      for (int j = 0; j < shape.width / 8; ++j)
-        *reinterpret_cast<float2*>(all + row * kPitch + j * 8 + lane() % 4 * 2) = {sums[j].x[2 * half],
-                                                                                   sums[j].x[2 * half + 1]};
+      for (int j = 0; j < shape.width / kFragmentColumns; ++j)
+        store_row(all + row * kPitch + j * kFragmentColumns, sums[j], own);
     }
     sync_block();
     for (int i = threadIdx.x; i < kRows * kChunks; i += kThreads) {
@@ -179,7 +175,7 @@ __device__ inline void attention_mma(const AttentionArguments& a) {
     work.step(block);
   }
 #pragma unroll
-  for (Running& row : work.running) row.sum = lanes_sum<4>(row.sum);
+  for (Running& row : work.running) row.sum = row_sum(row.sum);
   if constexpr (shape.key_warps == 1)
     work.store();
   else

@@ -8,10 +8,10 @@ namespace rung::gpu {
 // A block has 16 query rows for each of `row_warps`; each of `key_warps` takes every key_warps-th run of keys.
 struct MmaAttentionShape {
   int width;  // of the kernel: 32, 64, 80, 128 or 256; heads are padded to it with zeros
-  int row_warps, key_warps;
+  int row_warps, key_warps, lanes;
 
   constexpr int rows() const { return 16 * row_warps; }
-  constexpr int threads() const { return 32 * row_warps * key_warps; }
+  constexpr int threads() const { return lanes * row_warps * key_warps; }
   // In shared memory at a time, of all key warps; two such stages.
   constexpr int keys() const {
     if (width == 256) return key_warps == 1 ? 32 : 64;

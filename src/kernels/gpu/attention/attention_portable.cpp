@@ -11,8 +11,9 @@ Status enqueue(const Call& call) {
   const int64_t width = AttentionShape(call.problem).width;
   const int padded = width <= 64 ? 64 : width <= 128 ? 128 : 256;
   Launch launch = attention_launch(call, kPortableAttentionRows);
-  launch.block = {kPortableAttentionWarps * 32};
-  launch.shared_bytes = portable_attention_shared_bytes(padded);
+  const int lanes = call.gpu.info().lanes;
+  launch.block = {static_cast<uint32_t>(kPortableAttentionWarps * lanes)};
+  launch.shared_bytes = portable_attention_shared_bytes(padded, lanes);
   return call.launch("attention_portable",
                      fmt::format("attention_portable_{}_{}", attention_type(call.problem), padded), launch,
                      attention_arguments(call));

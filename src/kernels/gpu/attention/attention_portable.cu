@@ -132,12 +132,10 @@ __device__ void attention(const AttentionArguments& a) {
 
 }  // namespace
 
-#define RUNG_ATTENTION(type, D)                                                       \
-  static_assert(sizeof(Shared<D>) == portable_attention_shared_bytes(D));             \
-  extern "C" __global__ void __launch_bounds__(kThreads)                              \
-      attention_portable_##type##_##D(const __grid_constant__ AttentionArguments a) { \
-    attention<type, D>(a);                                                            \
-  }
+#define RUNG_ATTENTION(type, D)                                                   \
+  static_assert(sizeof(Shared<D>) == portable_attention_shared_bytes(D, kLanes)); \
+  RUNG_KERNEL(kThreads)                                                           \
+      attention_portable_##type##_##D(const __grid_constant__ AttentionArguments a) { attention<type, D>(a); }
 
 using f32 = float;
 RUNG_ATTENTION(f32, 64)

@@ -165,7 +165,7 @@ struct Group {
     if (values.slot >= 0) release(values);
     rescale(sums, factor);
 #pragma unroll
-    for (int j = 0; j < kTileKeys / 16; ++j) weights[j] = a_from_c<T>(scores[2 * j], scores[2 * j + 1]);
+    for (int j = 0; j < kTileKeys / 16; ++j) weights[j] = a_from_c<T>(scores + 2 * j);
   }
   // Scores that have come, with their mask.
   template <MaskKind mask>

@@ -21,7 +21,7 @@ __device__ void copy(const CopyArguments& a) {
 }  // namespace rung::gpu
 
 #define RUNG_COPY(name, Unit) \
-  extern "C" __global__ void name(const __grid_constant__ rung::gpu::CopyArguments a) { rung::gpu::copy<Unit>(a); }
+  RUNG_KERNEL() name(const __grid_constant__ rung::gpu::CopyArguments a) { rung::gpu::copy<Unit>(a); }
 RUNG_COPY(copy_1, uint8_t)
 RUNG_COPY(copy_2, uint16_t)
 RUNG_COPY(copy_4, uint32_t)

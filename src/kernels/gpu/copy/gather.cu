@@ -27,7 +27,7 @@ __device__ void gather(const GatherArguments& a) {
 }  // namespace rung::gpu
 
 #define RUNG_GATHER(name, Unit) \
-  extern "C" __global__ void name(const __grid_constant__ rung::gpu::GatherArguments a) { rung::gpu::gather<Unit>(a); }
+  RUNG_KERNEL() name(const __grid_constant__ rung::gpu::GatherArguments a) { rung::gpu::gather<Unit>(a); }
 RUNG_GATHER(gather_1, uint8_t)
 RUNG_GATHER(gather_2, uint16_t)
 RUNG_GATHER(gather_4, uint32_t)

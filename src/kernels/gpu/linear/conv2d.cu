@@ -19,7 +19,7 @@ __device__ float window_sum(const Conv2dArguments& a, int64_t x, int64_t w) {
 }  // namespace
 }  // namespace rung::gpu
 
-extern "C" __global__ void conv2d(const __grid_constant__ rung::gpu::Conv2dArguments a) {
+RUNG_KERNEL() conv2d(const __grid_constant__ rung::gpu::Conv2dArguments a) {
   using namespace rung::gpu;
   allow_dependents();
   const uint32_t at = blockIdx.x * blockDim.x + threadIdx.x;

@@ -19,12 +19,13 @@ bool same_types(const Problem& problem) {
 }
 
 // The library takes a bias in the result's type only; another is converted once, when the plan is built.
-bool converts_bias(const Problem& problem, const LinearShape& shape, size_t operand) {
-  return static_cast<int>(operand) == shape.bias_at && problem.inputs[operand].dtype != problem.output.dtype;
+bool converts_bias(const Problem& problem, size_t operand) {
+  return static_cast<int>(operand) == problem.as<Linear>().at(LinearSlot::bias) &&
+         problem.inputs[operand].dtype != problem.output.dtype;
 }
 
 size_t packed_bytes(const Problem& problem, size_t i) {
-  return converts_bias(problem, LinearShape(problem), i)
+  return converts_bias(problem, i)
              ? static_cast<size_t>(problem.inputs[i].shape.product()) * size_of(problem.output.dtype)
              : 0;
 }
@@ -36,7 +37,7 @@ void pack(const Problem& problem, size_t i, const void* from, void* to) {
   std::memcpy(to, converted.data(), converted.bytes());
 }
 
-Verdict supports_epilogue(const Problem& problem, const LinearShape& shape) {
+Verdict supports_epilogue(const Problem& problem) {
   const auto& op = problem.as<Linear>();
   bool gated = op.gated;
   if (!gated && op.activation != Activation::none && op.activation != Activation::relu &&
@@ -44,15 +45,13 @@ Verdict supports_epilogue(const Problem& problem, const LinearShape& shape) {
     return reject(fmt::format("the library has no {} epilogue", name_of(op.activation)));
   if (!gated && op.activation == Activation::gelu_tanh && problem.output.dtype == DType::f32)
     return reject("the library's GELU is coarser than f32");
-  if (shape.bias_at > 0) {
-    auto bias = static_cast<size_t>(shape.bias_at);
-    if (converts_bias(problem, shape, bias) && !problem.inputs[bias].constant)
-      return reject("the bias is no constant, and its type is not the result's");
-  }
-  if (shape.residual_at < 0 || gated) return accept();
+  const Operand* bias = problem.linear_operand(LinearSlot::bias);
+  if (bias && bias->dtype != problem.output.dtype && !bias->constant)
+    return reject("the bias is no constant, and its type is not the result's");
+  const Operand* residual = problem.linear_operand(LinearSlot::residual);
+  if (!residual || gated) return accept();
   if (op.activation != Activation::none) return reject("the library adds a residual before the activation");
-  const Operand& residual = problem.inputs[static_cast<size_t>(shape.residual_at)];
-  if (residual.dtype != problem.output.dtype) return reject("the residual's type is not the result's");
+  if (residual->dtype != problem.output.dtype) return reject("the residual's type is not the result's");
   return accept();
 }
 
@@ -67,7 +66,7 @@ Verdict supports(const Problem& problem, const Machine& machine) {
   if (shape.k * size_of(problem.inputs[0].dtype) % 16 || shape.n * size_of(problem.output.dtype) % 16 ||
       problem.inputs[0].row_stride() * size_of(problem.inputs[0].dtype) % 16)
     return reject("rows are not a multiple of 16 bytes");
-  return supports_epilogue(problem, shape);
+  return supports_epilogue(problem);
 }
 
 LibraryGemm gemm_of(const Problem& problem) {
@@ -82,12 +81,12 @@ LibraryGemm gemm_of(const Problem& problem) {
                    .x_stride = problem.inputs[0].row_stride(),
                    .w_stride = shape.k,
                    .out_stride = shape.w_rows,
-                   .bias = shape.bias_at > 0,
+                   .bias = op.has(LinearSlot::bias),
                    .algorithm = static_cast<int>(problem.param("algorithm", 0))};
   gemm.bias_type = problem.output.dtype;
   if (op.gated) return gemm;
-  gemm.residual = shape.residual_at > 0;
-  if (gemm.residual) gemm.residual_stride = problem.inputs[static_cast<size_t>(shape.residual_at)].row_stride();
+  if (const Operand* residual = problem.linear_operand(LinearSlot::residual))
+    gemm.residual = true, gemm.residual_stride = residual->row_stride();
   if (op.activation == Activation::relu) gemm.epilogue = LibraryGemm::Epilogue::relu;
   if (op.activation == Activation::gelu_tanh) gemm.epilogue = LibraryGemm::Epilogue::gelu_tanh;
   return gemm;
@@ -108,13 +107,11 @@ std::shared_ptr<void> prepare(const Problem& problem) {
 Status enqueue(const Call& call) {
   const auto& prepared = *static_cast<const Prepared*>(call.state);
   if (!prepared) return tl::unexpected(prepared.error());
-  LinearShape shape(call.problem);
-  auto operand = [&](int index) { return index > 0 ? call.inputs[index] : Address{0}; };
   bool gated = call.problem.as<Linear>().gated;
   LibraryOperands operands{.x = call.inputs[0],
                            .w = call.inputs[1],
-                           .bias = operand(shape.bias_at),
-                           .residual = gated ? Address{0} : operand(shape.residual_at),
+                           .bias = address_of(call, LinearSlot::bias),
+                           .residual = gated ? Address{0} : address_of(call, LinearSlot::residual),
                            .out = gated ? call.scratch + kLibraryWorkspaceBytes : call.output,
                            .workspace = call.scratch};
   RUNG_CHECK((*prepared)->enqueue(operands, call.stream));

@@ -14,7 +14,7 @@ using Four = std::conditional_t<sizeof(V) == 4, uint4, uint2>;
 template <class V>
 __device__ inline float4 widen(const Four<V>& x) {
   if constexpr (sizeof(V) == 4) {
-    return {__uint_as_float(x.x), __uint_as_float(x.y), __uint_as_float(x.z), __uint_as_float(x.w)};
+    return {as_float(x.x), as_float(x.y), as_float(x.z), as_float(x.w)};
   } else {
     const float2 low = unpack<V>(x.x), high = unpack<V>(x.y);
     return {low.x, low.y, high.x, high.y};

@@ -87,8 +87,7 @@ Verdict supports_both(const Problem& problem, std::span<const Tile> tiles) {
   if (shape.k < 1 || shape.k % kTogether || shape.n < 1 || shape.n % kTogether ||
       problem.inputs[0].row_stride() % kTogether)
     return reject("rows are not a multiple of 16 bytes");
-  if (shape.residual_at > 0 && problem.inputs[static_cast<size_t>(shape.residual_at)].row_stride() % kTogether)
-    return reject(fmt::format("rows of the residual are not a multiple of {} elements apart", kTogether));
+  if (auto verdict = supports_distances(problem, kTogether); !verdict) return verdict;
   if (cuts(problem, tiles).empty()) return reject(fmt::format("{} columns of x are too few to share", shape.k));
   return accept();
 }
@@ -115,13 +114,7 @@ LinearFmaArguments arguments_of(const Call& call, const Cut& cut) {
                        .chunks = cut.chunks(),
                        .stages = cut.shared.stages,
                        .split_bits = static_cast<uint32_t>(std::countr_zero(cut.tile.split))};
-  if (shape.bias_at > 0)
-    a.bias = call.inputs[shape.bias_at], a.bias_type = problem.inputs[static_cast<size_t>(shape.bias_at)].dtype;
-  if (shape.residual_at > 0) {
-    const Operand& residual = problem.inputs[static_cast<size_t>(shape.residual_at)];
-    a.residual = call.inputs[shape.residual_at], a.residual_type = residual.dtype;
-    a.residual_stride = residual.row_stride();
-  }
+  set_addends(a, call);
   return a;
 }
 
@@ -142,7 +135,10 @@ Status enqueue_tiles(const Call& call, std::span<const Tile> tiles) {
       launch, arguments_of(call, cut));
 }
 
-Verdict supports_alone(const Problem& problem, const Machine&) { return supports_both(problem, kAlone); }
+Verdict supports_alone(const Problem& problem, const Machine& machine) {
+  if (machine.gpu.lanes != static_cast<int>(kAlone[0].shape.lanes)) return reject("cut for warps of other lanes");
+  return supports_both(problem, kAlone);
+}
 std::vector<Tunable> tunables_alone(const Problem& problem) { return tunables_of(problem, kAlone); }
 Status enqueue_alone(const Call& call) { return enqueue_tiles(call, kAlone); }
 

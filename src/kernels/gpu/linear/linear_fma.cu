@@ -20,10 +20,10 @@ struct Alone {
 }  // namespace
 }  // namespace rung::gpu
 
-#define RUNG_LINEAR_FMA(rows, column_warps)                                                         \
-  extern "C" __global__ void __launch_bounds__(rung::gpu::FmaTile{rows, column_warps}.threads(), 1) \
-      linear_fma_##rows##_##column_warps(const __grid_constant__ rung::gpu::LinearFmaArguments a) { \
-    extern __shared__ __align__(16) float shared_memory[];                                          \
-    rung::gpu::LinearFma<rows, column_warps>(a, shared_memory).run(rung::gpu::Alone{});             \
+#define RUNG_LINEAR_FMA(rows, column_warps)                                                                  \
+  RUNG_KERNEL((rung::gpu::kFmaTile<rows, column_warps>.threads()), 1)                                        \
+      linear_fma_##rows##_##column_warps(const __grid_constant__ rung::gpu::LinearFmaArguments a) {          \
+    extern __shared__ __align__(16) float shared_memory[];                                                   \
+    rung::gpu::LinearFma<rung::gpu::kFmaTile<rows, column_warps>>(a, shared_memory).run(rung::gpu::Alone{}); \
   }
 RUNG_FMA_TILES(RUNG_LINEAR_FMA)

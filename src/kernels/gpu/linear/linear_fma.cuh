@@ -27,12 +27,15 @@ __device__ inline void store4(uint64_t base, DType type, int64_t at, float4 v) {
     element<uint2>(base, at / 4) = make_uint2(pack<f16>(v.x, v.y), pack<f16>(v.z, v.w));
 }
 
+template <uint32_t rows, uint32_t column_warps>
+inline constexpr FmaTile kFmaTile{rows, column_warps, kLanes};
+
 // One block that works on its tile and its part of K. A lane multiplies kRows tokens, kTokenLanes apart, by 8
 // neighbouring columns.
-template <uint32_t kRows, uint32_t kColumnWarps>
+template <FmaTile tile>
 struct LinearFma {
-  static constexpr FmaTile kTile{kRows, kColumnWarps};
-  static constexpr uint32_t kTokenLanes = kTile.token_lanes(), kColumnLanes = kLanes / kTokenLanes;
+  static constexpr FmaTile kTile = tile;
+  static constexpr uint32_t kRows = kTile.rows, kTokenLanes = kTile.token_lanes(), kColumnLanes = kLanes / kTokenLanes;
   static constexpr uint32_t kThreads = kTile.threads(), kWarpColumns = kTile.warp_columns();
   static constexpr uint32_t kTokens = kTile.tokens(), kColumns = kTile.columns();
   static constexpr uint32_t kParts = kTile.parts();  // of a chunk of K, by warp

@@ -8,16 +8,16 @@ namespace rung::gpu {
 constexpr uint32_t kFmaLeastDepthBits = 5, kFmaMostDepthBits = 7;
 
 // What one block computes, and the place of its lanes: each takes `rows` tokens by 8 columns, and `column_warps` warps
-// stand side by side; the others share K.
+// stand side by side; the others share K. A warp has `lanes`.
 struct FmaTile {
-  uint32_t rows, column_warps;
+  uint32_t rows, column_warps, lanes = 32;
   constexpr bool is_tall() const { return rows > 8; }
-  constexpr uint32_t token_lanes() const { return is_tall() ? 4 : 8; }  // of the 32 lanes of a warp
+  constexpr uint32_t token_lanes() const { return is_tall() ? 4 : 8; }
   constexpr uint32_t threads() const { return is_tall() ? 128 : 256; }
-  constexpr uint32_t warp_columns() const { return 32 / token_lanes() * 8; }
+  constexpr uint32_t warp_columns() const { return lanes / token_lanes() * 8; }
   constexpr uint32_t tokens() const { return token_lanes() * rows; }
   constexpr uint32_t columns() const { return warp_columns() * column_warps; }
-  constexpr uint32_t parts() const { return threads() / 32 / column_warps; }
+  constexpr uint32_t parts() const { return threads() / lanes / column_warps; }
 };
 
 // out[m, n] = activation(x w' + bias) + residual. The blocks of a cluster share K.

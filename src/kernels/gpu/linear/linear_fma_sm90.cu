@@ -79,10 +79,10 @@ struct Cluster {
 
 // Names of their own: a profile tells them from those of blocks that work alone.
 #define RUNG_LINEAR_FMA(rows, column_warps)                                                                 \
-  extern "C" __global__ void __launch_bounds__(rung::gpu::FmaTile{rows, column_warps}.threads(), 1)         \
+  RUNG_KERNEL((rung::gpu::kFmaTile<rows, column_warps>.threads()), 1)                                       \
       linear_fma_cluster_##rows##_##column_warps(const __grid_constant__ rung::gpu::LinearFmaArguments a) { \
     extern __shared__ __align__(16) float shared_memory[];                                                  \
-    using Block = rung::gpu::LinearFma<rows, column_warps>;                                                 \
+    using Block = rung::gpu::LinearFma<rung::gpu::kFmaTile<rows, column_warps>>;                            \
     Block(a, shared_memory).run(rung::gpu::Cluster<Block>(a, shared_memory));                               \
   }
 RUNG_FMA_TILES(RUNG_LINEAR_FMA)

@@ -36,7 +36,7 @@ struct Cut {
     chunks = divide_up(static_cast<uint32_t>(shape.k), kBoxColumns);
     half = static_cast<uint32_t>(problem.as<Linear>().gated ? shape.n : shape.head / 2);
     rotated = shape.rotated > 0;
-    feeds_norm = shape.scale_at > 0;
+    feeds_norm = problem.as<Linear>().has(LinearSlot::norm_weight);
   }
   uint32_t box_rows(const SkinnyTile& tile) const { return tile.rows / (half > 0 ? 2 : 1); }
   uint32_t tiles(const SkinnyTile& tile) const { return divide_up(half > 0 ? w_rows / 2 : w_rows, box_rows(tile)); }
@@ -64,15 +64,17 @@ struct Cut {
 std::string form_of(const Problem& problem) {
   const LinearShape shape(problem);
   const auto& op = problem.as<Linear>();
-  const auto is = [&](int at, DType type) { return problem.inputs[static_cast<size_t>(at)].dtype == type; };
-  if (op.feeds_norm) {
-    const bool rare = op.has_bias || op.activation != Activation::none || op.normed || !op.split_residual;
-    return is(0, DType::bf16) && !rare ? "norm" : "norm_any";
+  const auto is = [&](LinearSlot slot, DType type) { return problem.linear_operand(slot)->dtype == type; };
+  const bool x_is_bf16 = is(LinearSlot::x, DType::bf16), has_bias = op.has(LinearSlot::bias);
+  if (op.has(LinearSlot::norm_weight)) {
+    const bool rare =
+        has_bias || op.activation != Activation::none || op.has(LinearSlot::squares) || !op.split_residual;
+    return x_is_bf16 && !rare ? "norm" : "norm_any";
   }
-  const bool plain = is(0, DType::bf16) && problem.output.dtype == DType::bf16 && !op.has_bias && !op.has_residual;
+  const bool plain = x_is_bf16 && problem.output.dtype == DType::bf16 && !has_bias && !op.has(LinearSlot::residual);
   if (op.gated) return plain ? "gated" : "gated_any";
   if (shape.rotated == 0) return "any";
-  return plain && is(shape.cos_at, DType::f32) && is(shape.sin_at, DType::f32) ? "rotated" : "rotated_any";
+  return plain && is(LinearSlot::cos, DType::f32) && is(LinearSlot::sin, DType::f32) ? "rotated" : "rotated_any";
 }
 
 }  // namespace

@@ -13,48 +13,39 @@ constexpr int64_t kAligned = 8;   // 16-bit elements in the 16 bytes that boxes 
 constexpr int64_t kTogether = 4;  // columns of the result that one thread writes
 constexpr int64_t kPaired = 16;   // rows of the smallest tile of pairs, and so of a head
 constexpr int64_t kNormed = 128;  // columns whose squares are 16 bytes
+constexpr LinearSlots kTaken{LinearSlot::bias, LinearSlot::residual,    LinearSlot::cos,
+                             LinearSlot::sin,  LinearSlot::norm_weight, LinearSlot::squares};
 
 Verdict supports_sizes(const Problem& problem, const LinearShape& shape) {
   if (shape.m < 1 || shape.m > kMostTokens) return reject(fmt::format("{} rows, wanted 1 to {}", shape.m, kMostTokens));
   if (shape.k < 1 || shape.k % kAligned || problem.inputs[0].row_stride() % kAligned)
     return reject("rows of x or w are not a multiple of 16 bytes");
   if (shape.n < 1 || shape.n % kTogether) return reject(fmt::format("n is not a multiple of {}", kTogether));
-  if (shape.residual_at > 0 && problem.inputs[static_cast<size_t>(shape.residual_at)].row_stride() % kTogether)
-    return reject(fmt::format("rows of the residual are not a multiple of {} elements apart", kTogether));
-  return accept();
-}
-
-Verdict supports_angles(const Problem& problem, const LinearShape& shape) {
-  if (shape.rotated == 0) return accept();
-  if (shape.head % kPaired || shape.n % shape.head)
-    return reject(fmt::format("heads of {} columns in {}, wanted a multiple of {} that divides them", shape.head,
-                              shape.n, kPaired));
-  for (int at : {shape.cos_at, shape.sin_at})
-    if (problem.inputs[static_cast<size_t>(at)].row_stride() % kTogether)
-      return reject(fmt::format("rows of angles are not a multiple of {} elements apart", kTogether));
-  return accept();
+  return supports_distances(problem, kTogether);
 }
 
 Verdict supports_norms(const Problem& problem, const LinearShape& shape) {
-  if (shape.scale_at > 0 && shape.n % kNormed)
+  const auto& op = problem.as<Linear>();
+  if (op.has(LinearSlot::norm_weight) && shape.n % kNormed)
     return reject(fmt::format("rows for a norm have {} columns, wanted a multiple of {}", shape.n, kNormed));
-  const auto wants = [&](int at, DType type) {
-    return at < 0 || problem.inputs[static_cast<size_t>(at)].dtype == type;
+  const auto wants = [&](LinearSlot slot, DType type) {
+    const Operand* operand = problem.linear_operand(slot);
+    return !operand || operand->dtype == type;
   };
-  if (!wants(shape.scale_at, DType::f32)) return reject("scale is not f32");
-  if (!wants(shape.squares_at, DType::bf16)) return reject("squares are not bf16");
-  if (problem.as<Linear>().split_residual && !wants(shape.residual_at, DType::bf16))
+  if (!wants(LinearSlot::norm_weight, DType::f32)) return reject("the norm's weights are not f32");
+  if (!wants(LinearSlot::squares, DType::bf16)) return reject("squares are not bf16");
+  if (op.split_residual && !wants(LinearSlot::residual, DType::bf16))
     return reject("the parts of the residual are not bf16");
-  if (shape.squares_at < 0) return accept();
-  const Operand& squares = problem.inputs[static_cast<size_t>(shape.squares_at)];
-  if (shape.k % kNormed || squares.row_stride() % kAligned)
+  const Operand* squares = problem.linear_operand(LinearSlot::squares);
+  if (squares && (shape.k % kNormed || squares->row_stride() % kAligned))
     return reject(fmt::format("rows of squares are of {} columns or {} elements apart, wanted multiples of {} and {}",
-                              shape.k, squares.row_stride(), kNormed, kAligned));
+                              shape.k, squares->row_stride(), kNormed, kAligned));
   return accept();
 }
 
 Verdict supports(const Problem& problem, const Machine& machine) {
   if (machine.gpu.architecture != 90) return reject("made for compute capability 9.0");
+  if (!problem.as<Linear>().slots.within(kTaken)) return reject("it does not take all of the operands");
   if (auto verdict = supports_linear_operands(problem, is_computed_float); !verdict) return verdict;
   const DType type = problem.inputs[0].dtype;
   if (type == DType::f32 || problem.inputs[1].dtype != type) return reject("x and w are not both bf16 or both f16");
@@ -62,7 +53,7 @@ Verdict supports(const Problem& problem, const Machine& machine) {
   const LinearShape shape(problem);
   if (auto verdict = supports_sizes(problem, shape); !verdict) return verdict;
   if (auto verdict = supports_norms(problem, shape); !verdict) return verdict;
-  return supports_angles(problem, shape);
+  return supports_heads(shape, kPaired);
 }
 
 std::vector<Tunable> tunables(const Problem& problem) {
@@ -78,21 +69,21 @@ Result<TensorMap> map_of(const Call& call, const BoxedMatrix& matrix) {
 }
 
 void set_angles(LinearSkinnyArguments& a, const Call& call, const LinearShape& shape) {
-  const Operand& cos = call.problem.inputs[static_cast<size_t>(shape.cos_at)];
-  const Operand& sin = call.problem.inputs[static_cast<size_t>(shape.sin_at)];
-  a.cos = call.inputs[shape.cos_at], a.cos_type = cos.dtype, a.cos_stride = cos.row_stride();
-  a.sin = call.inputs[shape.sin_at], a.sin_type = sin.dtype, a.sin_stride = sin.row_stride();
+  const Operand& cos = *call.problem.linear_operand(LinearSlot::cos);
+  const Operand& sin = *call.problem.linear_operand(LinearSlot::sin);
+  a.cos = address_of(call, LinearSlot::cos), a.cos_type = cos.dtype, a.cos_stride = cos.row_stride();
+  a.sin = address_of(call, LinearSlot::sin), a.sin_type = sin.dtype, a.sin_stride = sin.row_stride();
   a.rotated = static_cast<uint32_t>(shape.rotated);
 }
 
 void set_norms(LinearSkinnyArguments& a, const Call& call, const LinearShape& shape) {
   const auto& op = call.problem.as<Linear>();
   if (op.split_residual) a.residual_low = shape.n;
-  if (op.feeds_norm) a.scale = call.inputs[shape.scale_at];
-  if (!op.normed) return;
-  a.squares = call.inputs[shape.squares_at], a.eps = op.eps;
-  const int64_t stride = call.problem.inputs[static_cast<size_t>(shape.squares_at)].row_stride();
-  a.squares_stride = static_cast<uint32_t>(stride / kAligned);
+  a.scale = address_of(call, LinearSlot::norm_weight), a.squares = address_of(call, LinearSlot::squares);
+  const Operand* squares = call.problem.linear_operand(LinearSlot::squares);
+  if (!squares) return;
+  a.eps = op.eps;
+  a.squares_stride = static_cast<uint32_t>(squares->row_stride() / kAligned);
   a.squares_vectors = static_cast<uint32_t>(shape.k / kNormed);
   a.squares_share = static_cast<float>(kNormRun) / static_cast<float>(shape.k);
 }
@@ -101,14 +92,7 @@ void set_epilogue(LinearSkinnyArguments& a, const Call& call, const LinearShape&
   const Problem& problem = call.problem;
   a.activation = static_cast<int32_t>(problem.as<Linear>().activation);
   a.out = call.output, a.out_type = problem.output.dtype;
-  if (shape.bias_at > 0) {
-    a.bias = call.inputs[shape.bias_at], a.bias_type = problem.inputs[static_cast<size_t>(shape.bias_at)].dtype;
-  }
-  if (shape.residual_at > 0) {
-    const Operand& residual = problem.inputs[static_cast<size_t>(shape.residual_at)];
-    a.residual = call.inputs[shape.residual_at], a.residual_type = residual.dtype;
-    a.residual_stride = residual.row_stride();
-  }
+  set_addends(a, call);
   if (shape.rotated > 0) set_angles(a, call, shape);
   set_norms(a, call, shape);
 }

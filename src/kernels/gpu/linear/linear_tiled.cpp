@@ -15,8 +15,8 @@ Verdict supports(const Problem& p, const Machine&) {
   if (auto verdict = supports_types(p, is_computed_float); !verdict) return verdict;
   if (p.output.shape.product() / std::max<int64_t>(p.output.shape.back(), 1) > kMostTileRows * int64_t{kTile})
     return reject(fmt::format("more than {} rows", kMostTileRows * int64_t{kTile}));
-  if (const auto* linear = as<Linear>(p.op); linear && (linear->feeds_norm || linear->split_residual || linear->normed))
-    return reject("it takes no norm from its neighbours");
+  if (as<Linear>(p.op))
+    if (auto verdict = supports_slots(p, kSlotsButNorms); !verdict) return verdict;
   return supports_count(p.output.shape);
 }
 
@@ -49,20 +49,18 @@ Status enqueue_linear(const Call& call) {
   a.activation = static_cast<int32_t>(op.activation), a.gated = op.gated;
   int leading = p.output.shape.rank() - 1;
   Strides x = first(p.inputs[0].strides, leading), residual = x, cos = x, sin = x;
-  if (op.has_bias) {
-    const Operand& bias = p.inputs[static_cast<size_t>(shape.bias_at)];
-    a.bias = call.inputs[shape.bias_at], a.bias_type = bias.dtype, a.bias_step = bias.strides[0];
-  }
-  if (op.has_residual) {
-    const Operand& r = p.inputs[static_cast<size_t>(shape.residual_at)];
-    a.residual = call.inputs[shape.residual_at], a.residual_type = r.dtype, a.residual_step = r.strides.back();
-    residual = first(r.strides, leading);
+  a.bias = address_of(call, LinearSlot::bias), a.residual = address_of(call, LinearSlot::residual);
+  if (const Operand* bias = p.linear_operand(LinearSlot::bias))
+    a.bias_type = bias->dtype, a.bias_step = bias->strides[0];
+  if (const Operand* r = p.linear_operand(LinearSlot::residual)) {
+    a.residual_type = r->dtype, a.residual_step = r->strides.back();
+    residual = first(r->strides, leading);
   }
   if (shape.rotated > 0) {
-    const Operand &c = p.inputs[static_cast<size_t>(shape.cos_at)], &s = p.inputs[static_cast<size_t>(shape.sin_at)];
+    const Operand &c = *p.linear_operand(LinearSlot::cos), &s = *p.linear_operand(LinearSlot::sin);
     a.half = static_cast<uint32_t>(shape.head / 2), a.rotated = static_cast<uint32_t>(shape.rotated);
-    a.cos = call.inputs[shape.cos_at], a.cos_type = c.dtype, a.cos_step = c.strides.back();
-    a.sin = call.inputs[shape.sin_at], a.sin_type = s.dtype, a.sin_step = s.strides.back();
+    a.cos = address_of(call, LinearSlot::cos), a.cos_type = c.dtype, a.cos_step = c.strides.back();
+    a.sin = address_of(call, LinearSlot::sin), a.sin_type = s.dtype, a.sin_step = s.strides.back();
     cos = first(c.strides, leading), sin = first(s.strides, leading);
   }
   a.rows = make_nest<4>(collapse(first(p.output.shape, leading), std::array{x, residual, cos, sin}));

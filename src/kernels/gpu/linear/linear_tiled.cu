@@ -153,9 +153,5 @@ __device__ void products(const TiledArguments& a) {
 }  // namespace
 }  // namespace rung::gpu
 
-extern "C" __global__ void __launch_bounds__(256) tiled(const __grid_constant__ rung::gpu::TiledArguments a) {
-  rung::gpu::products<false>(a);
-}
-extern "C" __global__ void __launch_bounds__(256) tiled_pairs(const __grid_constant__ rung::gpu::TiledArguments a) {
-  rung::gpu::products<true>(a);
-}
+RUNG_KERNEL(256) tiled(const __grid_constant__ rung::gpu::TiledArguments a) { rung::gpu::products<false>(a); }
+RUNG_KERNEL(256) tiled_pairs(const __grid_constant__ rung::gpu::TiledArguments a) { rung::gpu::products<true>(a); }

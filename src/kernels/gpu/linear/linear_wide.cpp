@@ -61,12 +61,11 @@ struct Cut {
 std::string ending_of(const Problem& problem, const WideTile& tile) {
   const LinearShape shape(problem);
   const auto& op = problem.as<Linear>();
-  const auto type_of = [&](int at) { return problem.inputs[static_cast<size_t>(at)].dtype; };
   const DType out = problem.output.dtype;
   if (op.gated) return op.activation == Activation::silu ? "gated_silu" : "gated_gelu";
-  if (shape.rotated > 0) return type_of(shape.cos_at) == DType::f32 ? "turned_f32" : "turned";
-  if (shape.residual_at > 0) {
-    if (op.activation != Activation::none || type_of(shape.residual_at) != out) return "any";
+  if (shape.rotated > 0) return problem.linear_operand(LinearSlot::cos)->dtype == DType::f32 ? "turned_f32" : "turned";
+  if (const Operand* residual = problem.linear_operand(LinearSlot::residual)) {
+    if (op.activation != Activation::none || residual->dtype != out) return "any";
     return out == DType::f32 ? "sum" : "sum_16";
   }
   if (tile.split > 1 || out == DType::f32) return "any";

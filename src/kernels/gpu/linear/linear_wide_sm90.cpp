@@ -19,22 +19,21 @@ Verdict supports_sizes(const Problem& problem, const LinearShape& shape) {
   if (shape.k < 1 || shape.k % kAligned || problem.inputs[0].row_stride() % kAligned)
     return reject("rows of x or w are not a multiple of 16 bytes");
   if (shape.n < 1 || shape.n % kAligned) return reject(fmt::format("n is not a multiple of {}", kAligned));
-  if (shape.residual_at > 0 && problem.inputs[static_cast<size_t>(shape.residual_at)].row_stride() % kTogether)
-    return reject(fmt::format("rows of the residual are not a multiple of {} elements apart", kTogether));
-  return accept();
+  return supports_distances(problem, kTogether);
 }
 
 // A residual sum in f32, or of such a residual, is refused beside a bias: no library makes it, and plans keep sums in
 // f32 wherever a kernel offers to, so that this row would be left without a rival.
-Verdict supports_types(const Problem& problem, const LinearShape& shape) {
+Verdict supports_types(const Problem& problem) {
   const DType type = problem.inputs[0].dtype;
   if (type == DType::f32 || problem.inputs[1].dtype != type) return reject("x and w are not both bf16 or both f16");
   if (problem.output.dtype != type && problem.output.dtype != DType::f32)
     return reject("the result is neither f32 nor of x's type");
-  if (shape.residual_at < 0) return accept();
-  const DType residual = problem.inputs[static_cast<size_t>(shape.residual_at)].dtype;
-  if (residual != type && residual != DType::f32) return reject("the residual is neither f32 nor of x's type");
-  if (shape.bias_at > 0 && (residual != type || problem.output.dtype != type))
+  const Operand* residual = problem.linear_operand(LinearSlot::residual);
+  if (!residual) return accept();
+  if (residual->dtype != type && residual->dtype != DType::f32)
+    return reject("the residual is neither f32 nor of x's type");
+  if (problem.linear_operand(LinearSlot::bias) && (residual->dtype != type || problem.output.dtype != type))
     return reject("a bias, and a residual sum that is not of x's type throughout");
   return accept();
 }
@@ -44,7 +43,7 @@ Verdict supports_gate(const Problem& problem) {
   if (!op.gated) return accept();
   if (op.activation != Activation::gelu_tanh && op.activation != Activation::silu)
     return reject(fmt::format("gated by {}, wanted gelu_tanh or silu", name_of(op.activation)));
-  if (op.has_residual) return reject("gated, with a residual");
+  if (op.has(LinearSlot::residual)) return reject("gated, with a residual");
   if (problem.output.dtype == DType::f32) return reject("gated, with a result in f32");
   return accept();
 }
@@ -52,16 +51,12 @@ Verdict supports_gate(const Problem& problem) {
 // A tile has as many rows of a head's lower half as of its upper.
 Verdict supports_angles(const Problem& problem, const LinearShape& shape) {
   if (shape.rotated == 0) return accept();
-  if (shape.head % kPaired || shape.n % shape.head)
-    return reject(fmt::format("heads of {} columns in {}, wanted a multiple of {} that divides them", shape.head,
-                              shape.n, kPaired));
+  if (auto verdict = supports_heads(shape, kPaired); !verdict) return verdict;
   if (problem.output.dtype == DType::f32) return reject("turned heads, with a result in f32");
-  const DType type = problem.inputs[static_cast<size_t>(shape.cos_at)].dtype;
-  for (int at : {shape.cos_at, shape.sin_at}) {
-    const Operand& angles = problem.inputs[static_cast<size_t>(at)];
-    if (angles.row_stride() % kTogether)
-      return reject(fmt::format("rows of angles are not a multiple of {} elements apart", kTogether));
-    if (angles.dtype != type || (type != DType::f32 && type != problem.inputs[0].dtype))
+  for (LinearSlot slot : {LinearSlot::cos, LinearSlot::sin}) {
+    const DType type = problem.linear_operand(slot)->dtype;
+    if (type != problem.linear_operand(LinearSlot::cos)->dtype ||
+        (type != DType::f32 && type != problem.inputs[0].dtype))
       return reject("angles are neither all f32 nor all of x's type");
   }
   return accept();
@@ -69,12 +64,11 @@ Verdict supports_angles(const Problem& problem, const LinearShape& shape) {
 
 Verdict supports(const Problem& problem, const Machine& machine) {
   if (machine.gpu.architecture != 90) return reject("made for compute capability 9.0");
-  const auto& op = problem.as<Linear>();
-  if (op.feeds_norm || op.split_residual || op.normed) return reject("it takes no norm from its neighbours");
+  if (auto verdict = supports_slots(problem, kSlotsButNorms); !verdict) return verdict;
   if (auto verdict = supports_linear_operands(problem, is_computed_float); !verdict) return verdict;
   if (!problem.inputs[1].constant) return reject("w is not constant, so it cannot be fetched ahead");
   const LinearShape shape(problem);
-  if (auto verdict = supports_types(problem, shape); !verdict) return verdict;
+  if (auto verdict = supports_types(problem); !verdict) return verdict;
   if (auto verdict = supports_gate(problem); !verdict) return verdict;
   if (auto verdict = supports_angles(problem, shape); !verdict) return verdict;
   return supports_sizes(problem, shape);
@@ -108,11 +102,11 @@ BoxedMatrix matrix_of_x(const Call& call, const WideTile& tile) {
 }
 
 void set_angles(LinearWideArguments& a, const Call& call, const LinearShape& shape) {
-  const Operand& cos = call.problem.inputs[static_cast<size_t>(shape.cos_at)];
+  const Operand& cos = *call.problem.linear_operand(LinearSlot::cos);
   a.half = static_cast<int32_t>(shape.head / 2), a.rotated = static_cast<int32_t>(shape.rotated);
-  a.cos = call.inputs[shape.cos_at], a.cos_stride = cos.row_stride(), a.angle_type = cos.dtype;
-  a.sin = call.inputs[shape.sin_at];
-  a.sin_stride = call.problem.inputs[static_cast<size_t>(shape.sin_at)].row_stride();
+  a.cos = address_of(call, LinearSlot::cos), a.cos_stride = cos.row_stride(), a.angle_type = cos.dtype;
+  a.sin = address_of(call, LinearSlot::sin);
+  a.sin_stride = call.problem.linear_operand(LinearSlot::sin)->row_stride();
 }
 
 void set_epilogue(LinearWideArguments& a, const Call& call) {
@@ -120,13 +114,7 @@ void set_epilogue(LinearWideArguments& a, const Call& call) {
   const LinearShape shape(problem);
   a.activation = static_cast<int32_t>(problem.as<Linear>().activation);
   a.out = call.output, a.out_type = problem.output.dtype;
-  if (shape.bias_at > 0)
-    a.bias = call.inputs[shape.bias_at], a.bias_type = problem.inputs[static_cast<size_t>(shape.bias_at)].dtype;
-  if (shape.residual_at > 0) {
-    const Operand& residual = problem.inputs[static_cast<size_t>(shape.residual_at)];
-    a.residual = call.inputs[shape.residual_at], a.residual_type = residual.dtype;
-    a.residual_stride = residual.row_stride();
-  }
+  set_addends(a, call);
   if (shape.rotated > 0) set_angles(a, call, shape);
 }
 

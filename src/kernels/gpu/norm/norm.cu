@@ -196,14 +196,9 @@ __device__ void norm_long_row(const NormArguments& a) {
 }  // namespace
 }  // namespace rung::gpu
 
-#define RUNG_NORM(chunks)                                           \
-  extern "C" __global__ void __launch_bounds__(512)                 \
-      norm_##chunks(const __grid_constant__ rung::gpu::NormArguments a) { \
-    rung::gpu::norm<chunks>(a);                                     \
-  }
+#define RUNG_NORM(chunks) \
+  RUNG_KERNEL(512) norm_##chunks(const __grid_constant__ rung::gpu::NormArguments a) { rung::gpu::norm<chunks>(a); }
 RUNG_NORM(1)
 RUNG_NORM(2)
 RUNG_NORM(4)
-extern "C" __global__ void __launch_bounds__(512) norm_long(const __grid_constant__ rung::gpu::NormArguments a) {
-  rung::gpu::norm_long_row(a);
-}
+RUNG_KERNEL(512) norm_long(const __grid_constant__ rung::gpu::NormArguments a) { rung::gpu::norm_long_row(a); }

@@ -55,14 +55,11 @@ __device__ void norm_row(const NormRowsArguments& a) {
 }
 
 }  // namespace
-}  // namespace rung::gpu
 
 // norm_rows_KIND_X_W_OUT, types named as in the graph's text
-#define RUNG_NORM_ROWS(kind, layer, x, w, out)                                  \
-  extern "C" __global__ void __launch_bounds__(rung::gpu::kNormRowsMostThreads) \
-      norm_rows_##kind##_##x##_##w##_##out(rung::gpu::NormRowsArguments a) {    \
-    using namespace rung::gpu;                                                  \
-    norm_row<layer, x, w, out>(a);                                              \
+#define RUNG_NORM_ROWS(kind, layer, x, w, out)                                                  \
+  RUNG_KERNEL(kNormRowsMostThreads) norm_rows_##kind##_##x##_##w##_##out(NormRowsArguments a) { \
+    norm_row<layer, x, w, out>(a);                                                              \
   }
 #define RUNG_NORM_ROWS_KINDS(x, w, out)  \
   RUNG_NORM_ROWS(rms, false, x, w, out)  \
@@ -71,11 +68,12 @@ __device__ void norm_row(const NormRowsArguments& a) {
   RUNG_NORM_ROWS_KINDS(x, w, f32)  \
   RUNG_NORM_ROWS_KINDS(x, w, bf16) \
   RUNG_NORM_ROWS_KINDS(x, w, f16)
-namespace rung::gpu {
+
 using f32 = float;
-}
 RUNG_NORM_ROWS_OUTS(f32, f32)
 RUNG_NORM_ROWS_OUTS(bf16, f32)
 RUNG_NORM_ROWS_OUTS(bf16, bf16)
 RUNG_NORM_ROWS_OUTS(f16, f32)
 RUNG_NORM_ROWS_OUTS(f16, f16)
+
+}  // namespace rung::gpu

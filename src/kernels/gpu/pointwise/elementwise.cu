@@ -222,9 +222,9 @@ __device__ int64_t apply_integer(const ElementwiseArguments& a, Code code, const
 }  // namespace
 }  // namespace rung::gpu
 
-#define RUNG_ELEMENTWISE(name, V, inputs)                                                                         \
-  extern "C" __global__ void __launch_bounds__(128) name(const __grid_constant__ rung::gpu::ElementwiseArguments a) { \
-    rung::gpu::interpret<V, inputs>(a);                                                                           \
+#define RUNG_ELEMENTWISE(name, V, inputs)                                            \
+  RUNG_KERNEL(128) name(const __grid_constant__ rung::gpu::ElementwiseArguments a) { \
+    rung::gpu::interpret<V, inputs>(a);                                              \
   }
 RUNG_ELEMENTWISE(elementwise_3, 1, 3)
 RUNG_ELEMENTWISE(elementwise_8, 1, 8)
@@ -232,7 +232,7 @@ RUNG_ELEMENTWISE(elementwise_vector_3, rung::gpu::kVector, 3)
 RUNG_ELEMENTWISE(elementwise_vector_8, rung::gpu::kVector, 8)
 
 // At most one step over at most three operands.
-extern "C" __global__ void elementwise_integer(const __grid_constant__ rung::gpu::ElementwiseArguments a) {
+RUNG_KERNEL() elementwise_integer(const __grid_constant__ rung::gpu::ElementwiseArguments a) {
   using namespace rung::gpu;
   allow_dependents();
   const uint32_t position = blockIdx.x * blockDim.x + threadIdx.x;

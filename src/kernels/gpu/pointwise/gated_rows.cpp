@@ -20,9 +20,9 @@ Status enqueue_gated_rows(const Call& call, Address halves) {
                                .type = type == DType::f32    ? 0
                                        : type == DType::bf16 ? 1
                                                              : 2};
-  if (shape.residual_at > 0) {
-    arguments.residual = device_pointer(call.inputs[shape.residual_at]);
-    arguments.residual_stride = call.problem.inputs[static_cast<size_t>(shape.residual_at)].row_stride();
+  if (const Operand* residual = call.problem.linear_operand(LinearSlot::residual)) {
+    arguments.residual = device_pointer(address_of(call, LinearSlot::residual));
+    arguments.residual_stride = residual->row_stride();
   }
   constexpr int64_t kThreads = 256, kPerThread = 8;
   auto blocks = static_cast<uint32_t>((shape.n + kThreads * kPerThread - 1) / (kThreads * kPerThread));

@@ -53,12 +53,12 @@ __device__ void run(const GatedRowsArguments& a) {
 }  // namespace
 }  // namespace rung::gpu
 
-extern "C" __global__ void gated_rows(rung::gpu::GatedRowsArguments arguments) {
+RUNG_KERNEL() gated_rows(rung::gpu::GatedRowsArguments a) {
   rung::gpu::wait_for_producers();
   rung::gpu::allow_dependents();
-  switch (arguments.type) {
-    case 0: return rung::gpu::run<float>(arguments);
-    case 1: return rung::gpu::run<rung::gpu::bf16>(arguments);
-    default: return rung::gpu::run<rung::gpu::f16>(arguments);
+  switch (a.type) {
+    case 0: return rung::gpu::run<float>(a);
+    case 1: return rung::gpu::run<rung::gpu::bf16>(a);
+    default: return rung::gpu::run<rung::gpu::f16>(a);
   }
 }

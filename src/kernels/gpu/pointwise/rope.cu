@@ -51,9 +51,7 @@ __device__ void rotate(const RopeArguments& a) {
 }  // namespace
 }  // namespace rung::gpu
 
-extern "C" __global__ void __launch_bounds__(128) rope(const __grid_constant__ rung::gpu::RopeArguments a) {
-  rung::gpu::rotate<1>(a);
-}
-extern "C" __global__ void __launch_bounds__(128) rope_vector(const __grid_constant__ rung::gpu::RopeArguments a) {
+RUNG_KERNEL(128) rope(const __grid_constant__ rung::gpu::RopeArguments a) { rung::gpu::rotate<1>(a); }
+RUNG_KERNEL(128) rope_vector(const __grid_constant__ rung::gpu::RopeArguments a) {
   rung::gpu::rotate<rung::gpu::kVector>(a);
 }

@@ -63,7 +63,8 @@ __device__ void store_result(const ReduceArguments& a, const Begin& begin, const
 // A block per line: loads of one thread follow each other, so that many threads with few are faster than one warp.
 template <class T>
 __device__ void along_threads(const ReduceArguments& a) {
-  __shared__ Partial<T> parts[kMaxWarps];
+  __shared__ Room<Partial<T>, kMaxWarps> room;
+  Partial<T>* parts = room.begin();
   allow_dependents();
   const Begin begin = begin_of(a, blockIdx.x);
   wait_for_producers();
@@ -86,7 +87,8 @@ constexpr int kWarps = 8;
 // A lane per line; each warp of the block takes its share of the axis.
 template <class T>
 __device__ void across_lanes(const ReduceArguments& a) {
-  __shared__ Partial<T> parts[kWarps][kLanes];
+  __shared__ Room<Partial<T>[kLanes], kWarps> room;
+  auto parts = room.begin();
   allow_dependents();
   const uint32_t line = blockIdx.x * kLanes + lane();
   const bool present = line < a.lines.count;
@@ -139,10 +141,8 @@ __device__ void running_sum(const ReduceArguments& a) {
 }  // namespace
 }  // namespace rung::gpu
 
-#define RUNG_REDUCE(name, function, T)                                                                       \
-  extern "C" __global__ void __launch_bounds__(256) name(const __grid_constant__ rung::gpu::ReduceArguments a) { \
-    rung::gpu::function<T>(a);                                                                               \
-  }
+#define RUNG_REDUCE(name, function, T) \
+  RUNG_KERNEL(256) name(const __grid_constant__ rung::gpu::ReduceArguments a) { rung::gpu::function<T>(a); }
 RUNG_REDUCE(reduce_along, along_threads, float)
 RUNG_REDUCE(reduce_along_integer, along_threads, int64_t)
 RUNG_REDUCE(reduce_across, across_lanes, float)

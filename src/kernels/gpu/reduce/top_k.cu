@@ -10,7 +10,7 @@ namespace {
 // Orders elements as the op does, the first of a row having the greatest key: by value, NaN above all numbers and the
 // zeros equal, then by ascending place. Never 0, and never all ones.
 __device__ inline uint64_t order_key(float value, uint32_t at) {
-  const uint32_t bits = __float_as_uint(value == 0.0f ? 0.0f : value);
+  const uint32_t bits = as_bits(value == 0.0f ? 0.0f : value);
   const uint32_t ascending = bits & 0x80000000u ? ~bits : bits | 0x80000000u;
   return static_cast<uint64_t>(value != value ? 0xffffffffu : ascending) << 32 | (0x7fffffffu - at);
 }
@@ -40,7 +40,7 @@ __device__ void top_k(const TopKArguments& a) {
 }  // namespace rung::gpu
 
 #define RUNG_TOP_K(name, T) \
-  extern "C" __global__ void name(const __grid_constant__ rung::gpu::TopKArguments a) { rung::gpu::top_k<T>(a); }
+  RUNG_KERNEL(256) name(const __grid_constant__ rung::gpu::TopKArguments a) { rung::gpu::top_k<T>(a); }
 RUNG_TOP_K(top_k_f32, float)
 RUNG_TOP_K(top_k_bf16, rung::gpu::bf16)
 RUNG_TOP_K(top_k_f16, rung::gpu::f16)

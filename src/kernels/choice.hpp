@@ -8,9 +8,12 @@
 
 namespace rung {
 
+// The tuner's parameters by name; one that is absent has the kernel's default.
+using Params = std::map<std::string, int64_t, std::less<>>;
+
 struct KernelChoice {
-  std::string kernel;
-  std::map<std::string, int64_t, std::less<>> params;
+  std::string kernel;  // empty: none
+  Params params;
   friend bool operator==(const KernelChoice&, const KernelChoice&) = default;
 };
 

@@ -1,0 +1,18 @@
+// Kernel choices as JSON: the one form for recipes, plans, the tuning database, tuning jobs and reports.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <nlohmann/json_fwd.hpp>
+
+#include "base/status.hpp"
+#include "kernels/choice.hpp"
+
+namespace rung {
+
+// {"kernel": "linear_tiled", "params": {"tile": 642}}
+nlohmann::json to_json(const KernelChoice& choice);
+// Without `params` where there are none: for recipes, which a person edits, and plans, which hold thousands.
+nlohmann::json to_short_json(const KernelChoice& choice);
+// Of either form; other fields of the object are the caller's. Errors name the field, what was got and what was wanted.
+Result<KernelChoice> choice_from_json(const nlohmann::json& json);
+
+}  // namespace rung

@@ -1,0 +1,115 @@
+// What the climb hands back: the headline, the final plan's measurements and profile, and where that was measured.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "ladder/climber.hpp"
+#include "ladder/measure_runs.hpp"
+#include "ladder/profile.hpp"
+#include "ladder/stages.hpp"
+#include "measure/environment.hpp"
+#include "measure/resources.hpp"
+
+namespace rung {
+namespace {
+
+std::string shapes_text(const Plan& plan) {
+  std::string text;
+  for (const auto& input : plan.inputs) text += fmt::format("{}{}={}", text.empty() ? "" : " ", input.name, input.type);
+  for (const auto& frozen : plan.frozen)
+    text += fmt::format("{}{}={} (frozen)", text.empty() ? "" : " ", frozen.name, frozen.value.type());
+  return text;
+}
+
+// The narrowest float that the plan computes in: "f32", or "bf16".
+std::string dtype_text(const Plan& plan) {
+  DType narrowest = DType::f32;
+  for (const Step& step : plan.steps)
+    if (DType dtype = step.output.view.dtype; is_float(dtype) && size_of(dtype) < size_of(narrowest)) narrowest = dtype;
+  return std::string(name_of(narrowest));
+}
+
+}  // namespace
+
+// The climb's headline: first plan against last one, in alternation, as every rung was judged. Their own
+// measurements lie a climb apart, with what the machine did meanwhile between them.
+Status Climber::race_baseline() {
+  const double wanted_s = kSchedule.headline_slack * baseline_build_s_ + kSchedule.headline.seconds;
+  if (accepted_.empty() || budget_.left() < wanted_s) return {};
+  RUNG_TRY(Attempt baseline, bench_->attempt(Recipe{.threads = options_.threads}));
+  RUNG_TRY(InterleaveResult raced, race(*baseline.session, *current_.session, kSchedule.headline));
+  result_.baseline_ms = raced.median_a * 1e3;
+  result_.final_ms = raced.median_b * 1e3;
+  return {};
+}
+
+// A robot asks at a steady rate: its GPU is cooler then, and its clocks are others.
+Status Climber::measure_final(double seconds) {
+  RUNG_CHECK(current_.session->set_inputs(options_.inputs[0]));
+  RUNG_TRY(LoadedRuns back_to_back, measure_runs(*current_.session, {.seconds = seconds}));
+  result_.final_latency = back_to_back.latency;
+  if (!current_.plan->target->gpu) return {};
+  result_.loads.push_back(std::move(back_to_back));
+  RUNG_TRY(result_.loads.emplace_back(),
+           measure_runs(*current_.session, {.rate_hz = kSchedule.robot_hz, .seconds = seconds}));
+  return {};
+}
+
+void Climber::record_profile(Profile& profile) {
+  result_.cold = profile.cold;
+  result_.ops = std::move(profile.ops);
+  result_.peaks = profile.peaks;
+  result_.host_us = profile.host_us;
+  result_.floor_ms = profile.floor_ms;
+}
+
+void Climber::record_plan() {
+  const Plan& plan = *current_.plan;
+  result_.model = subject_.model.name;
+  result_.architecture = subject_.model.architecture;
+  result_.device = plan.device;
+  result_.dtype = dtype_text(plan);
+  result_.shapes = shapes_text(plan);
+  result_.threads = options_.threads;
+  result_.kernels_after = static_cast<int>(plan.steps.size());
+  result_.weights_mb = static_cast<double>(plan.weight_bytes()) * 1e-6;
+  result_.arena_mb = static_cast<double>(plan.arena_bytes) * 1e-6;
+  result_.choices = choices_of(plan, bench_->tasks_of(plan), bench_->database());
+  result_.verified = current_.right;
+  result_.rel_l2 = current_.rel_l2;
+  result_.max_abs = current_.max_abs;
+  result_.cosine = current_.cosine;
+  result_.verify_reason =
+      fmt::format("{} inputs against the {}", options_.inputs.size(), bench_->judge().reference_source());
+}
+
+void Climber::record_environment(const NoiseWatch& noise) {
+  result_.environment = read_environment();
+  result_.environment["libraries"] = library_versions();
+  bench_->save_tuning();
+  if (!bench_->unsaved_reason().empty())
+    result_.environment["tuning database"] = "not saved: " + bench_->unsaved_reason();
+  if (auto warning = noise.warning(); !warning.empty()) result_.environment["disturbance"] = warning;
+  result_.peak_rss_mb = peak_rss_bytes() * 1e-6;
+  result_.tuning_s = bench_->tuning_seconds();
+  result_.total_s = budget_.spent();
+  result_.budget_s = budget_.total();
+}
+
+Result<ClimbOutcome> Climber::conclude() {
+  RUNG_CHECK(tell("final measurements"));
+  NoiseWatch noise;
+  budget_.release();
+  RUNG_CHECK(race_baseline());
+  RUNG_CHECK(measure_final(
+      std::clamp(kSchedule.latency_share_of_rest * budget_.left(), kLeastSeconds, kSchedule.latency_most_s)));
+  const double profile_s = std::clamp(budget_.left(), kLeastSeconds, kSchedule.profile_s);
+  RUNG_TRY(Profile profile, profile_session(*current_.session, options_.inputs[0], profile_s));
+  if (result_.final_ms == 0) result_.final_ms = result_.final_latency.median_ms;
+  RUNG_TRY(result_.stages, time_stages(*current_.session, profile.ops));
+  record_profile(profile);
+  record_plan();
+  record_environment(noise);
+  return ClimbOutcome{std::move(result_), current_.plan->recipe, current_.plan, std::move(profile.trace)};
+}
+
+}  // namespace rung

@@ -1,0 +1,139 @@
+// Evaluates the reference, measures what low precision costs, compares.
+// SPDX-License-Identifier: Apache-2.0
+#include "ladder/judge.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/log.hpp"
+#include "measure/cost.hpp"
+#include "reference/evaluate.hpp"
+
+namespace rung {
+namespace {
+
+double total_flops(const Graph& graph) {
+  double flops = 0;
+  for (NodeId id : graph.order()) flops += cost_of(graph, id).flops;
+  return flops;
+}
+
+bool all_f32(const Graph& graph) {
+  for (NodeId id : graph.order()) {
+    DType dtype = graph.type(id).dtype;
+    if (is_float(dtype) && dtype != DType::f32 && !graph.is_constant(id)) return false;
+  }
+  return true;
+}
+
+Recipe unfused(int threads, DType precision) {
+  Recipe recipe{.threads = threads};
+  if (precision != DType::f32) recipe.rungs.insert("precision"), recipe.precision = precision;
+  return recipe;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Judge>> Judge::create(const Subject& subject, std::vector<NamedTensors> inputs,
+                                             JudgeOptions options, const Budget& budget) {
+  std::unique_ptr<Judge> judge(new Judge(subject, std::move(inputs), std::move(options), budget));
+  RUNG_CHECK(judge->make_reference());
+  return judge;
+}
+
+Status Judge::make_reference() {
+  bool small = total_flops(subject_.reference) * static_cast<double>(inputs_.size()) <
+               kSchedule.evaluator_flops_per_s * budget_.total();
+  reference_source_ =
+      small ? "scalar evaluator in f64" : "unfused plan in f32 (the scalar evaluator would take too long)";
+  std::unique_ptr<Session> session;
+  if (!small) {
+    RUNG_TRY(session, options_.bind(subject_.reference, unfused(options_.threads, DType::f32)));
+  }
+  for (const auto& input : inputs_) {
+    if (options_.progress) options_.progress("reference", wanted_.size(), inputs_.size());
+    RUNG_CHECK(complete_inputs(subject_.model, input));  // names a bad one better than an op inside would
+    std::vector<Tensor> outputs;
+    if (small) {
+      RUNG_TRY(outputs, evaluate(subject_.reference, {input.begin(), input.end()}));
+    } else {
+      RUNG_TRY(auto named, session->infer(input));
+      for (auto& [name, tensor] : named) outputs.push_back(std::move(tensor));
+    }
+    wanted_.push_back(std::move(outputs));
+  }
+  return {};
+}
+
+bool Judge::low_precision(const Recipe& recipe) const {
+  return recipe.precision != DType::f32 || !all_f32(subject_.model.graph);
+}
+
+Result<Tolerance> Judge::tolerance_for_recipe(const Recipe& recipe) {
+  if (!low_precision(recipe)) return tolerance_for(DType::f32, longest_reduction_path(subject_.reference));
+  if (!low_precision_error_) {
+    RUNG_TRY(auto baseline, options_.bind(subject_.model.graph, unfused(options_.threads, recipe.precision)));
+    RUNG_CHECK(measure_baseline_error(*baseline));
+  }
+  return low_precision_tolerance(*low_precision_error_);
+}
+
+bool Judge::is_unmeasured_baseline(const Recipe& recipe) const {
+  return !low_precision_error_ && low_precision(recipe) && recipe == unfused(options_.threads, recipe.precision);
+}
+
+Status Judge::measure_baseline_error(Session& baseline) {
+  RUNG_TRY(Judgement judgement, compare(baseline, {INFINITY, INFINITY}));
+  if (!judgement.right)
+    return fail("the unfused low-precision plan has no error to judge others by: {}", judgement.reason);
+  low_precision_error_ = judgement.rel_l2;
+  return {};
+}
+
+Status Judge::prepare_for(const Recipe& recipe) {
+  if (!is_unmeasured_baseline(recipe)) RUNG_CHECK(tolerance_for_recipe(recipe));
+  return {};
+}
+
+Result<Judgement> Judge::judge(Session& session, const Recipe& recipe) {
+  if (is_unmeasured_baseline(recipe)) RUNG_CHECK(measure_baseline_error(session));
+  RUNG_TRY(Tolerance tolerance, tolerance_for_recipe(recipe));
+  return compare(session, tolerance);
+}
+
+Result<Judgement> Judge::compare(Session& session, const Tolerance& tolerance) const {
+  Judgement judgement{.right = true};
+  double begin = budget_.spent();
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    RUNG_TRY(auto outputs, session.infer(inputs_[i]));
+    std::vector<std::string> names;
+    std::vector<Tensor> got;
+    for (auto& [name, tensor] : outputs) names.push_back(name), got.push_back(std::move(tensor));
+    Verification verdict = verify_outputs(names, got, wanted_[i], tolerance);
+    for (const auto& output : verdict.outputs) {
+      judgement.rel_l2 = std::max(judgement.rel_l2, output.rel_l2);
+      judgement.max_abs = std::max(judgement.max_abs, output.max_abs);
+      judgement.cosine = std::min(judgement.cosine, output.cosine);
+    }
+    if (!verdict.passed && judgement.right) judgement.right = false, judgement.reason = verdict.reason;
+    judgement.verdicts.push_back(std::move(verdict));
+  }
+  log(2, "judged on {} inputs in {:.2f} s", inputs_.size(), budget_.spent() - begin);
+  return judgement;
+}
+
+int64_t longest_reduction_path(const Graph& graph) {
+  std::vector<int64_t> path(graph.capacity());
+  int64_t longest = 1;
+  for (NodeId id : graph.order()) {
+    const Node& node = graph[id];
+    int64_t before = 0;
+    for (NodeId operand : node.operands) before = std::max(before, path[operand]);
+    const Semantics semantics = semantics_of(graph, id);
+    path[id] = before + (is_float(semantics.accumulator) ? semantics.terms : 0);  // integers are exact
+    longest = std::max(longest, path[id]);
+  }
+  return longest;
+}
+
+}  // namespace rung

@@ -1,0 +1,63 @@
+// The judge: what a model's answers must be on the verification inputs, and how far from that a plan's may lie.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <memory>
+#include <optional>
+
+#include "ladder/budget.hpp"
+#include "ladder/subject.hpp"
+#include "measure/compare.hpp"
+#include "session/session.hpp"
+
+namespace rung {
+
+struct Judgement {
+  std::vector<Verification> verdicts;  // one per verification input
+  bool right = false;
+  std::string reason;                          // why it is not right
+  double rel_l2 = 0, max_abs = 0, cosine = 1;  // the worst over outputs and inputs
+};
+
+struct JudgeOptions {
+  int threads = 1;
+  std::function<Result<std::unique_ptr<Session>>(const Graph&, Recipe)> bind;  // a session of the graph's plan
+  std::function<void(const std::string& what, size_t done, size_t of)> progress;
+};
+
+class Judge {
+ public:
+  // Evaluates the reference on every input. Errors: an input is bad.
+  static Result<std::unique_ptr<Judge>> create(const Subject& subject, std::vector<NamedTensors> inputs,
+                                               JudgeOptions options, const Budget& budget);
+  // Before the recipe is bound: its tolerance may ask for a session of another, and two at once take twice the memory.
+  Status prepare_for(const Recipe& recipe);
+  // What the recipe's session answers. A wrong answer is a judgement, not an error.
+  Result<Judgement> judge(Session& session, const Recipe& recipe);
+  // Tolerance for a recipe: from f32 rounding along the longest path, or 1.25 x the unfused baseline's error in the
+  // same low precision.
+  Result<Tolerance> tolerance_for_recipe(const Recipe& recipe);
+  const std::string& reference_source() const { return reference_source_; }
+
+ private:
+  Judge(const Subject& subject, std::vector<NamedTensors> inputs, JudgeOptions options, const Budget& budget)
+      : subject_(subject), inputs_(std::move(inputs)), options_(std::move(options)), budget_(budget) {}
+  Status make_reference();
+  Result<Judgement> compare(Session& session, const Tolerance& tolerance) const;
+  // Does the recipe's tolerance come from what it makes itself? Then it is measured on that.
+  bool is_unmeasured_baseline(const Recipe& recipe) const;
+  Status measure_baseline_error(Session& baseline);
+  bool low_precision(const Recipe& recipe) const;
+
+  const Subject& subject_;
+  std::vector<NamedTensors> inputs_;
+  JudgeOptions options_;
+  const Budget& budget_;
+  std::vector<std::vector<Tensor>> wanted_;    // by input, then output
+  std::optional<double> low_precision_error_;  // of the unfused baseline
+  std::string reference_source_;
+};
+
+// The sum of reduction lengths along the graph's longest path: what f32 rounding can grow with.
+int64_t longest_reduction_path(const Graph& graph);
+
+}  // namespace rung

@@ -1,0 +1,147 @@
+// One step of the climb: a rung, or several, on top of what was accepted; built, judged, raced, taken up or not.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "base/log.hpp"
+#include "ladder/climber.hpp"
+
+namespace rung {
+namespace {
+
+// What its passes did, and what it says itself.
+void add_notes(const Rung& rung, const Attempt& attempt, std::vector<std::string>& notes) {
+  for (const auto& row : attempt.passes.rows) {
+    if (row.rung != rung.name) continue;
+    if (row.changed) notes.push_back(fmt::format("{}: {} -> {} nodes", row.name, row.nodes_before, row.nodes_after));
+    for (const auto& note : row.notes) notes.push_back(fmt::format("{}: {}", row.name, note));
+  }
+  if (!rung.notes) return;
+  for (const auto& note : rung.notes(*attempt.session)) notes.push_back(fmt::format("{}: {}", rung.name, note));
+}
+
+bool same_operand(const PlanOperand& a, const PlanOperand& b) {
+  return a.region == b.region && a.index == b.index && a.offset == b.offset && a.view.dtype == b.view.dtype &&
+         a.view.shape == b.view.shape && a.view.strides == b.view.strides;
+}
+
+}  // namespace
+
+bool same_launches(const Plan& a, const Plan& b) {
+  if (a.recipe.capture != b.recipe.capture || a.steps.size() != b.steps.size()) return false;
+  return std::equal(a.steps.begin(), a.steps.end(), b.steps.begin(), [](const Step& x, const Step& y) {
+    return x.choice == y.choice && x.op == y.op && same_operand(x.output, y.output) &&
+           std::equal(x.inputs.begin(), x.inputs.end(), y.inputs.begin(), y.inputs.end(), same_operand);
+  });
+}
+
+Receipt Climber::new_receipt(std::string name, int number) const {
+  return {.name = std::move(name),
+          .before_ms = current_ms_,
+          .ms = current_ms_,
+          .kernels = static_cast<int>(current_.plan->steps.size()),
+          .attempt = number};
+}
+
+Status Climber::try_step(const std::vector<const Rung*>& rungs, int number) {
+  std::string names;
+  for (const Rung* rung : rungs) names += (names.empty() ? "" : "+") + std::string(rung->name);
+  Receipt receipt = new_receipt(std::move(names), number);
+  if (!has_time_to_try()) return refuse(std::move(receipt), std::string(kNoTime)), Status{};
+  RUNG_TRY(StepTrial trial, build_step(rungs, std::move(receipt)));
+  if (trial.candidate) RUNG_CHECK(judge_step(trial));
+  RUNG_TRY(bool changed, measure_again(rungs, trial));
+  if (changed) RUNG_CHECK(judge_step(trial));
+  if (trial.candidate && !trial.receipt.accepted && rungs.size() == 1) RUNG_CHECK(take_apart(*rungs[0], trial));
+  if (enter(std::move(trial.receipt), std::move(trial.candidate)))
+    for (const Rung* rung : rungs) accepted_.insert(std::string(rung->name));
+  return {};
+}
+
+Result<StepTrial> Climber::build_step(const std::vector<const Rung*>& rungs, Receipt receipt) {
+  Recipe recipe = current_.recipe;
+  for (const Rung* rung : rungs) rung->apply(recipe);
+  auto candidate = bench_->attempt(std::move(recipe), tuned_after(*rungs.back()));
+  if (device_failed(candidate)) return tl::unexpected(candidate.error());
+  StepTrial trial{std::move(receipt), std::nullopt};
+  if (!candidate) {
+    trial.receipt.reason = "cannot be built: " + candidate.error().message;
+    return trial;
+  }
+  for (const Rung* rung : rungs) add_notes(*rung, *candidate, trial.receipt.notes);
+  if (!same_launches(*candidate->plan, *current_.plan))
+    trial.candidate = std::move(*candidate);
+  else
+    trial.receipt.reason = "changes nothing here";
+  return trial;
+}
+
+Status Climber::judge_step(StepTrial& trial) {
+  Attempt& candidate = *trial.candidate;
+  trial.receipt.kernels = static_cast<int>(candidate.plan->steps.size());
+  trial.receipt.rel_l2 = candidate.rel_l2;
+  trial.receipt.max_abs = candidate.max_abs;
+  if (!candidate.right) return trial.receipt.reason = "wrong answer: " + candidate.reason, Status{};
+  RUNG_TRY(trial.receipt, decide(std::move(trial.receipt), candidate));
+  return {};
+}
+
+Result<bool> Climber::measure_again(const std::vector<const Rung*>& rungs, StepTrial& trial) {
+  if (!trial.is_slower()) return false;
+  const Recipe lost = trial.candidate->recipe;
+  const Receipt receipt = trial.receipt;
+  bool doubted = false;
+  for (const auto& [problem, choice] : lost.choices) {
+    if (current_.recipe.choices.contains(problem) || !bench_->database().is_old(problem)) continue;
+    bench_->database().mark_lost(problem);
+    doubted = true;
+  }
+  if (!doubted || !has_time_to_try()) return false;
+  trial.candidate.reset();  // its memory
+  RUNG_TRY(trial, build_step(rungs, {.name = receipt.name,
+                                     .before_ms = receipt.before_ms,
+                                     .ms = receipt.before_ms,
+                                     .kernels = receipt.kernels,
+                                     .attempt = receipt.attempt}));
+  if (!trial.candidate || !(trial.candidate->recipe == lost)) return trial.candidate.has_value();
+  trial.receipt = receipt;
+  return false;
+}
+
+Result<InterleaveResult> Climber::race(Session& a, Session& b, RaceRule rule) {
+  RUNG_CHECK(a.set_inputs(options_.inputs[0]));
+  RUNG_CHECK(b.set_inputs(options_.inputs[0]));
+  int runs = static_cast<int>(std::clamp(3.0 / std::max(current_ms_, 1e-3), 1.0, 10.0));  // blocks of some milliseconds
+  Interleaver interleaver(
+      {.half_width = rule.half_width, .budget_s = rule.seconds, .min_pairs = kSchedule.race_least_pairs, .runs = runs});
+  RUNG_TRY(InterleaveResult raced, interleaver.compare([&] { return checked_seconds_of([&] { return a.run(); }); },
+                                                       [&] { return checked_seconds_of([&] { return b.run(); }); }));
+  log(2, "raced {} pairs in {:.2f} s: {:.4f} x faster", raced.a.size(), raced.spent_s, raced.ratio.ratio);
+  return raced;
+}
+
+Result<Receipt> Climber::decide(Receipt receipt, Attempt& candidate) {
+  const double pairs_s = kSchedule.race_pairs * 4 * current_ms_ * 1e-3;  // each side once, and once before to warm up
+  const double most_s = kSchedule.race_most_share * budget_.total();
+  const double seconds = std::max(kSchedule.race_least_s, std::clamp(pairs_s, budget_.share(kSchedule.race), most_s));
+  RUNG_TRY(InterleaveResult raced,
+           race(*current_.session, *candidate.session, {std::min(seconds, budget_.left()), kSchedule.race_half_width}));
+  receipt.before_ms = raced.median_a * 1e3;
+  receipt.ratio = raced.ratio.ratio;
+  receipt.ci95 = {raced.ratio.lo, raced.ratio.hi};
+  receipt.accepted = raced.ratio.lo > 1;
+  if (receipt.accepted)
+    receipt.reason = fmt::format("{:.2f} x faster", raced.ratio.ratio);
+  else
+    receipt.reason = raced.ratio.hi < 1 ? fmt::format("slower: {:.2f} x", raced.ratio.ratio) : "no clear difference";
+  receipt.ms = (receipt.accepted ? raced.median_b : raced.median_a) * 1e3;
+  return receipt;
+}
+
+bool Climber::enter(Receipt receipt, std::optional<Attempt> candidate) {
+  current_ms_ = receipt.ms;
+  if (receipt.accepted) current_ = std::move(*candidate);
+  result_.rungs.push_back(receipt);
+  return receipt.accepted;
+}
+
+}  // namespace rung
