@@ -13,16 +13,15 @@ Semantics moved(std::vector<OperandUse> operands) {
   return {.operands = std::move(operands)};
 }
 
-// The next run of axes from `i` and `j` on that hold as many elements in both shapes: their ends.
+// The next run of axes from `i` and `j` on that hold as many elements in both shapes: their ends. What is left of both
+// holds as many, so that the shorter run has an axis more.
 std::pair<int, int> next_run(const Shape& x, int i, const Shape& y, int j) {
   int64_t elements = x[i++], others = y[j++];
-  while (elements != others && (i < x.rank() || j < y.rank()))
-    if (elements < others && i < x.rank())
+  while (elements != others)
+    if (elements < others)
       elements *= x[i++];
-    else if (j < y.rank())
-      others *= y[j++];
     else
-      elements *= x[i++];
+      others *= y[j++];
   return {i, j};
 }
 

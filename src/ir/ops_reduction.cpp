@@ -10,12 +10,10 @@ Status want_last_axis(const Type& x) {
   return want_float(x, "x");
 }
 
-int axis_of(int64_t axis, const Shape& shape) { return static_cast<int>(axis < 0 ? axis + shape.rank() : axis); }
-
 // Of an op whose one operand has the result's shape: each line along `axis` as a whole.
 Semantics along(OperandRole role, int64_t axis, const Signature& s, double flops) {
   const Shape& x = s.shape(0);
-  const int mixed = axis_of(axis, x);
+  const int mixed = *normalize_axis(axis, x.rank());
   return {.operands = {aligned(role, x, mixed)}, .terms = x[mixed], .flops = flops * count(s.result)};
 }
 
@@ -97,7 +95,7 @@ Result<Type> rule(const Reduce& op, Types types) {
 
 Semantics semantics(const Reduce& op, const Signature& s) {
   const Shape& x = s.shape(0);
-  const int axis = axis_of(op.axis, x);
+  const int axis = *normalize_axis(op.axis, x.rank());
   OperandUse use = aligned(op.kind == ReduceKind::mean ? OperandRole::statistic : OperandRole::data, x);
   for (int i = axis; i < x.rank(); ++i)
     use.axes[static_cast<size_t>(i)] = i == axis ? reduced() : same(op.keep_dim ? i : i - 1);

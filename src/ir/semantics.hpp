@@ -65,7 +65,7 @@ struct Semantics {
   bool is_free(int axis) const;
 };
 
-// `result` is the op's first. Input, Constant and NthResult have operands whose reading nothing is known about.
+// `result` is the op's first. Of what an NthResult reads nothing is known.
 Semantics semantics_of(const Op& op, std::span<const Type> operands, const Type& result);
 
 }  // namespace rung

@@ -24,8 +24,9 @@ struct Access {
 Result<Access> dense_access(const Operand& operand);
 // The same for operand `i` of a problem that the row supports, packed where the row packs it.
 Result<Access> operand_access(const Kernel& kernel, const Problem& problem, size_t i);
-// All results together. Errors: a result that is not dense, or of more elements than the row counts.
-Result<Access> result_access(const Kernel& kernel, const Problem& problem);
+// Where results go is for results_of() to say. Errors: a result that is not dense, or of more elements than the row
+// counts.
+Status check_result(const Kernel& kernel, const Problem& problem);
 // 0: the row wants no scratch.
 uint64_t scratch_access(const Kernel& kernel, const Problem& problem);
 

@@ -30,13 +30,12 @@ Cost cost_of(const Op& op, std::span<const Type> operands, const Type& result) {
 
 Cost cost_of(const Graph& graph, NodeId id) {
   const Node& node = graph[id];
-  std::vector<Type> types;
+  const std::vector<Type> types = graph.operand_types(id);
   double repeated = 0;
   for (size_t i = 0; i < node.operands.size(); ++i) {
     auto end = node.operands.begin() + static_cast<std::ptrdiff_t>(i);
-    types.push_back(graph.type(node.operands[i]));
     if (std::find(node.operands.begin(), end, node.operands[i]) != end)
-      repeated += static_cast<double>(types.back().bytes());
+      repeated += static_cast<double>(types[i].bytes());
   }
   Cost cost = cost_of(node.op, types, node.type);
   if (cost.bytes > 0) cost.bytes -= repeated;

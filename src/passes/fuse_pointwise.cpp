@@ -115,9 +115,7 @@ bool fuse(Graph& graph, PassContext& context, NodeId id, const std::vector<bool>
   PointwiseProgram program = group.program();
   if (program.instructions.empty() || group.operands().empty()) return false;
   Pointwise op{print_pointwise(program), graph.type(id).dtype};
-  std::vector<Type> types;
-  for (NodeId operand : group.operands()) types.push_back(graph.type(operand));
-  auto type = infer_type(op, types);
+  auto type = graph.infer(op, group.operands());
   if (!type || !(*type == graph.type(id)) || !context.kernel_for(graph, op, group.operands())) return false;
   replace(graph, id, op, group.operands());
   return true;

@@ -190,9 +190,7 @@ bool broadcast_implicitly(Graph& graph, NodeId id) {
     if (!graph.as<Broadcast>(operands[i])) continue;
     std::vector<NodeId> changed = operands;
     changed[i] = graph[operands[i]].operands[0];
-    std::vector<Type> types;
-    for (NodeId operand : changed) types.push_back(graph.type(operand));
-    auto type = infer_type(graph[id].op, types);
+    auto type = graph.infer(graph[id].op, changed);
     if (!type || !(*type == graph.type(id))) continue;
     replace(graph, id, graph[id].op, std::move(changed));
     return true;

@@ -28,12 +28,10 @@ NodeId TransposeSinker::sink(NodeId x, const Dims& permutation) {
 
 // Cheap enough to be computed again where another reader wants the old layout, and able to work in either: axes of the
 // operands are the result's own, and those that the op mixes stay in place.
-bool TransposeSinker::can_sink_below(NodeId x, const Dims& permutation) const {
+bool TransposeSinker::can_sink_below(NodeId x, const Semantics& semantics, const Dims& permutation) const {
   const Op& op = graph_[x].op;
   if (!as<Cast>(op) && !as<Rope>(op) && !as<Concat>(op) && !as<Slice>(op) && !as<Gather>(op)) return false;
-  const Semantics semantics = semantics_of(graph_, x);
-  for (size_t i = 0; i < semantics.operands.size(); ++i) {
-    const OperandUse& use = semantics.operands[i];
+  for (const OperandUse& use : semantics.operands) {
     if (use.role == OperandRole::index && use.axes.size() != 1) return false;
     for (const AxisRead& read : use.axes)
       if (read.kind == AxisRead::Kind::whole && read.axes > 0 && permutation[read.axis] != read.axis) return false;
@@ -45,9 +43,9 @@ NodeId TransposeSinker::build(NodeId x, const Dims& permutation) {
   Op op = graph_[x].op;
   const std::vector<NodeId> operands = graph_[x].operands;
   if (const auto* inner = as<Transpose>(op)) return sink(operands[0], compose(inner->permutation, permutation));
-  if (!can_sink_below(x, permutation)) return add_after(x, Transpose{permutation}, {x});
-  if (int64_t* axis = axis_field(op)) *axis = moved_axis(permutation, axis_in(graph_, x, *axis));
   const Semantics semantics = semantics_of(graph_, x);
+  if (!can_sink_below(x, semantics, permutation)) return add_after(x, Transpose{permutation}, {x});
+  if (int64_t* axis = axis_field(op)) *axis = moved_axis(permutation, axis_in(graph_, x, *axis));
   std::vector<NodeId> moved;
   for (size_t i = 0; i < operands.size(); ++i)
     moved.push_back(semantics.operands[i].role == OperandRole::index ? operands[i]

@@ -20,7 +20,7 @@ class TransposeSinker {
 
  private:
   NodeId build(NodeId x, const Dims& permutation);
-  bool can_sink_below(NodeId x, const Dims& permutation) const;
+  bool can_sink_below(NodeId x, const Semantics& semantics, const Dims& permutation) const;
   NodeId sink_operand(NodeId operand, const Dims& permutation);
   NodeId add_after(NodeId anchor, Op op, std::vector<NodeId> operands);
 

@@ -70,7 +70,7 @@ Status check_kernel(const Plan& plan, const Kernel& kernel, const Problem& probl
 Status check_accesses(const Plan& plan, const Kernel& kernel, uint32_t index, Holdings& holdings) {
   const Step& step = plan.steps[index];
   const Problem problem = problem_of(step, plan.recipe.threads);
-  RUNG_CHECK(result_access(kernel, problem));
+  RUNG_CHECK(check_result(kernel, problem));
   RUNG_CHECK(check_kernel(plan, kernel, problem, step));
   for (size_t i = 0; i < step.inputs.size(); ++i) {
     RUNG_TRY(Access access, operand_access(kernel, problem, i));

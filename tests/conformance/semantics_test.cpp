@@ -93,8 +93,8 @@ void spoil(Tensor& tensor, int64_t i, OperandRole role) {
 int64_t spoil_unread(Sample& sample, const Dims& place) {
   int64_t spoilt = 0;
   for (size_t i = 0; i < sample.operands.size(); ++i) {
-    Tensor& operand = sample.operands[i] = convert(sample.operands[i], sample.operands[i].dtype());
-    Tensor copy(operand.type());
+    Tensor& operand = sample.operands[i];
+    Tensor copy(operand.type());  // other samples share the original's memory
     std::memcpy(copy.data(), operand.data(), operand.bytes());
     for (int64_t e = 0; e < copy.elements(); ++e)
       if (!is_read(sample.semantics.operands[i], place_of(e, copy.shape()), place))

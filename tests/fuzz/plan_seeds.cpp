@@ -81,7 +81,7 @@ void add_problem(std::vector<Seed>& all, const std::string& problem, int threads
   const Step last = built->plan.steps.back();
   const Problem wanted = problem_of(last, threads);
   for (const Kernel* row : cpu_target().kernels_for(op_family(last.op))) {
-    if (row->name == last.kernel || !cpu_target().supports(*row, wanted)) continue;
+    if (row->name == last.choice.kernel || !cpu_target().supports(*row, wanted)) continue;
     recipe.choices[last.problem] = {std::string(row->name), {}};
     if (built = build_plan(*graph, recipe); built) add(all, built->plan);
   }
