@@ -38,7 +38,7 @@ Verdict supports_slots(const Problem& problem, const LinearSlots& taken);
 inline constexpr LinearSlots kSlotsButNorms{LinearSlot::bias, LinearSlot::residual, LinearSlot::cos, LinearSlot::sin};
 // What rows want that read several elements of residual and angles together: rows a multiple of `together` apart.
 Verdict supports_distances(const Problem& problem, int64_t together);
-// What rows want whose tiles have partners in both halves of a head: heads that turn have a multiple of `columns`.
+// What rows want whose tiles have partners in both halves of a head: RoPE-rotated heads have a multiple of `columns`.
 Verdict supports_heads(const LinearShape& shape, int64_t columns);
 // What libraries want besides: rows of x and residual that do not overlap, and sizes that an int holds.
 Verdict supports_library(const Problem& problem);

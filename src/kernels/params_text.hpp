@@ -7,7 +7,7 @@
 
 namespace rung {
 
-// " tile=642 pace=0", to stand behind the kernel's name; empty where all are the defaults.
+// " tile=642 throttle=0", to stand behind the kernel's name; empty where all are the defaults.
 inline std::string params_text(const Params& params) {
   std::string text;
   for (const auto& [name, value] : params) text += fmt::format(" {}={}", name, value);

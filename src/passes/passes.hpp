@@ -8,13 +8,13 @@ namespace rung::passes {
 // canonical forms
 Status simplify(Graph& graph, PassContext& context);
 Status fold_constants(Graph& graph, PassContext& context);
-Status merge_equal(Graph& graph, PassContext& context);
+Status cse(Graph& graph, PassContext& context);
 Status recognise_rms_norm(Graph& graph, PassContext& context);
 Status recognise_activations(Graph& graph, PassContext& context);
 Status recognise_rope(Graph& graph, PassContext& context);
 
 // reduce: exact removal of work
-Status drop_unread_rows(Graph& graph, PassContext& context);
+Status eliminate_dead_rows(Graph& graph, PassContext& context);
 Status batch_towers(Graph& graph, PassContext& context);
 Status compose_linears(Graph& graph, PassContext& context);
 

@@ -11,14 +11,14 @@ namespace {
 constexpr Pass kCanonical[] = {
     {"simplify",              kCanonicalRung, "drops what does nothing, so that later patterns see plain chains", passes::simplify},
     {"fold_constants",        kCanonicalRung, "small constant expressions become literals: frozen masks, positions", passes::fold_constants},
-    {"merge_equal",           kCanonicalRung, "equal nodes become one: this hoists what unrolled loop steps share", passes::merge_equal},
+    {"cse",           kCanonicalRung, "equal nodes become one: this hoists what unrolled loop steps share", passes::cse},
     {"recognise_rms_norm",    kCanonicalRung, "one op for what authors write in many", passes::recognise_rms_norm},
     {"recognise_activations", kCanonicalRung, "so that a linear or a product can take them", passes::recognise_activations},
     {"recognise_rope",        kCanonicalRung, "so that transposes of q and k can move through it", passes::recognise_rope},
 };
 
 constexpr Pass kPipeline[] = {
-    {"drop_unread_rows",      "reduce",     "after masks are literals: skips masked keys, and the rows and towers only they needed", passes::drop_unread_rows},
+    {"eliminate_dead_rows",      "reduce",     "after masks are literals: skips masked keys, and the rows and towers only they needed", passes::eliminate_dead_rows},
     {"batch_towers",          "reduce",     "after masked towers are gone: equal towers run as one batch", passes::batch_towers, kThenCanonical},
     {"lower_patch_conv",      "fusion",     "makes a linear that the rules below can extend", passes::lower_patch_conv},
     {"fuse_linear_bias",      "fusion",     "makes linears that projections can merge", passes::fuse_linear_bias},

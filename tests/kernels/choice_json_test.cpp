@@ -12,7 +12,8 @@ namespace {
 using Json = nlohmann::json;
 
 TEST(ChoiceJson, ComesBackFromEitherForm) {
-  for (const KernelChoice& choice : {KernelChoice{"tiled", {{"tile", 642}, {"pace", -1}}}, KernelChoice{"tiled", {}}})
+  for (const KernelChoice& choice :
+       {KernelChoice{"tiled", {{"tile", 642}, {"throttle", -1}}}, KernelChoice{"tiled", {}}})
     for (const Json& json : {to_json(choice), to_short_json(choice)}) {
       auto back = choice_from_json(json);
       ASSERT_TRUE(back) << back.error().message;

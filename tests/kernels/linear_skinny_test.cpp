@@ -104,9 +104,9 @@ TEST(LinearSkinny, RunsTheKernelOfItsTileAndOfWhatItEndsWith) {
 
 TEST(LinearSkinny, WaitsBetweenWeightsAsLongAsItIsTold) {
   Problem asked = problem(51, 1024, 2048);
-  EXPECT_EQ(SkinnyPlan(asked).pace_ns, 150u);
-  asked.params = {{"pace", 0}};
-  EXPECT_EQ(SkinnyPlan(asked).pace_ns, 0u);
+  EXPECT_EQ(SkinnyPlan(asked).throttle_ns, 150u);
+  asked.params = {{"throttle", 0}};
+  EXPECT_EQ(SkinnyPlan(asked).throttle_ns, 0u);
 }
 
 TEST(LinearSkinny, SharesKOnlyWhereEachBlockHasEnoughOfIt) {

@@ -33,10 +33,10 @@ TEST(Bisect, BlamesTheRungAndThePass) {
 
 TEST(Bisect, BlamesACanonicalPassWhereNoneOfTheRungIsToBlame) {
   auto culprit = bisect(everything(), [](const Recipe& recipe) -> Result<bool> {
-    return recipe.rungs.empty() || recipe.disabled_passes.contains("merge_equal");
+    return recipe.rungs.empty() || recipe.disabled_passes.contains("cse");
   });
   ASSERT_TRUE(culprit) << culprit.error().message;
-  EXPECT_EQ(culprit->pass, "merge_equal");
+  EXPECT_EQ(culprit->pass, "cse");
   EXPECT_EQ(culprit->recipe.rungs.size(), 1u);
 }
 

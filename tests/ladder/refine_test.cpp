@@ -70,13 +70,13 @@ TEST_F(Refine, ChangesOneParameterAndLeavesTheOthers) {
   database_.put(once, {kFirst,
                        {{kFirst.kernel, {}, 10, "chosen"},
                         {kFirst.kernel, {{"tile", 2}}, 11, "1.1 x"},
-                        {kFirst.kernel, {{"pace", 3}}, 12, "1.2 x"},
+                        {kFirst.kernel, {{"throttle", 3}}, 12, "1.2 x"},
                         {kSecond.kernel, {{"tile", 4}}, 12.5, "1.25 x"}}});
   recipe_.choices[once] = {kFirst.kernel, {{"tile", 2}}};
-  EXPECT_THAT(trials(),
-              testing::IsSupersetOf({text_of(once, kFirst), text_of(once, {kFirst.kernel, {{"tile", 2}, {"pace", 3}}}),
-                                     text_of(once, {kSecond.kernel, {{"tile", 4}}})}));
-  EXPECT_THAT(trials(), testing::Not(testing::Contains(text_of(once, {kFirst.kernel, {{"pace", 3}}}))));
+  EXPECT_THAT(trials(), testing::IsSupersetOf({text_of(once, kFirst),
+                                               text_of(once, {kFirst.kernel, {{"tile", 2}, {"throttle", 3}}}),
+                                               text_of(once, {kSecond.kernel, {{"tile", 4}}})}));
+  EXPECT_THAT(trials(), testing::Not(testing::Contains(text_of(once, {kFirst.kernel, {{"throttle", 3}}}))));
 }
 
 TEST_F(Refine, LeavesOutWhatTheModelCannotShow) {

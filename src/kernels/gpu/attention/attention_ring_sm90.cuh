@@ -60,7 +60,7 @@ struct Memory {
 };
 
 // A place in a ring, and how often the ring has gone round.
-struct Turn {
+struct PipelineState {
   int slot = 0, round = 0;
   __device__ void advance(int slots) {
     if (++slot == slots) slot = 0, ++round;
@@ -114,13 +114,13 @@ struct Loader {
   __device__ void fill_ring() const {
     if (share.blocks == 0) return;
     KeyTile keys(a.attention, share.first), values = keys;
-    Turn turn;
-    load_keys(keys, turn);
+    PipelineState state;
+    load_keys(keys, state);
 #pragma unroll 1
     for (int block = 0; block < share.blocks; ++block) {
       keys.advance(a.attention, share.step);
-      if (block + 1 < share.blocks) load_keys(keys, turn);
-      load_values(values, turn);
+      if (block + 1 < share.blocks) load_keys(keys, state);
+      load_values(values, state);
       values = keys;
     }
   }
@@ -135,25 +135,25 @@ struct Loader {
     const int batch = a.attention.mask_stride[0] ? static_cast<int>(blockIdx.z) : 0;
     return {{2 * tile.number() + half * 64, query, batch, 0, 0}};
   }
-  __device__ void load_keys(const KeyTile& tile, Turn& turn) const {
-    load(a.k[tile.segment], tile, turn, static_cast<uint32_t>(2 * a.mask_rows * 128));
+  __device__ void load_keys(const KeyTile& tile, PipelineState& state) const {
+    load(a.k[tile.segment], tile, state, static_cast<uint32_t>(2 * a.mask_rows * 128));
     for (int panel = 0; panel < 2 && a.mask_rows > 0; ++panel)
-      copy_box(memory.mask(turn.slot) + panel * shape.mask_panel_bytes(), a.mask, mask_box(tile, panel).at,
-               memory.full(turn.slot), true);
-    turn.advance(memory.tiles);
+      copy_box(memory.mask(state.slot) + panel * shape.mask_panel_bytes(), a.mask, mask_box(tile, panel).at,
+               memory.full(state.slot), true);
+    state.advance(memory.tiles);
   }
-  __device__ void load_values(const KeyTile& tile, Turn& turn) const {
-    load(a.v[tile.segment], tile, turn, 0);
-    turn.advance(memory.tiles);
+  __device__ void load_values(const KeyTile& tile, PipelineState& state) const {
+    load(a.v[tile.segment], tile, state, 0);
+    state.advance(memory.tiles);
   }
   // `more` bytes are to come to the same place.
-  __device__ void load(const TileMap& map, const KeyTile& tile, const Turn& turn, uint32_t more) const {
-    if (turn.round > 0) memory.empty(turn.slot).wait(turn.round - 1);
-    Barrier& barrier = memory.full(turn.slot);
+  __device__ void load(const TileMap& map, const KeyTile& tile, const PipelineState& state, uint32_t more) const {
+    if (state.round > 0) memory.empty(state.slot).wait(state.round - 1);
+    Barrier& barrier = memory.full(state.slot);
     barrier.arrive_expecting(shape.tile_bytes() + more, true);
 #pragma unroll 1
     for (int box = 0; box < a.boxes; ++box)
-      copy_box(memory.tile(turn.slot) + box * kTileKeys * 128, map,
+      copy_box(memory.tile(state.slot) + box * kTileKeys * 128, map,
                {box * 64, tile.key, 0, static_cast<int>(blockIdx.y), static_cast<int>(blockIdx.z)}, barrier, true);
   }
 };

@@ -42,8 +42,8 @@ struct Group {
   const int first_row, group;  // of the block; of this thread
   const Memory<shape> memory;
   const int mask_shift;
-  Turn turn;        // of the next tile to be read
-  Turn values{-1};  // being added; none at first
+  PipelineState state;        // of the next tile to be read
+  PipelineState values{-1};  // being added; none at first
   FragmentC sums[shape.width / 8];
   FragmentA weights[kTileKeys / 16];
   Running running[2];
@@ -58,16 +58,16 @@ struct Group {
   // Of the block; this lane's other row is 8 further on.
   __device__ int my_row() const { return warp() * 16 + lane() / 4; }
 
-  __device__ void release(const Turn& of) const {
+  __device__ void release(const PipelineState& of) const {
     if (lane() == 0) memory.empty(of.slot).arrive();
   }
-  __device__ Turn take() {
-    const Turn now = turn;
+  __device__ PipelineState take() {
+    const PipelineState now = state;
     memory.full(now.slot).wait(now.round);
-    turn.advance(memory.tiles);
+    state.advance(memory.tiles);
     return now;
   }
-  __device__ void dot(Scores& scores, const Turn& keys) const {
+  __device__ void dot(Scores& scores, const PipelineState& keys) const {
     const uint32_t q = shared_address(memory.queries()) + group * shape.panels() * 64 * 128;
     const uint32_t k = shared_address(memory.tile(keys.slot));
 #pragma unroll
@@ -77,7 +77,7 @@ struct Group {
     }
     commit_products();
   }
-  __device__ void add_values(const Turn& values) {
+  __device__ void add_values(const PipelineState& values) {
     const uint32_t v = shared_address(memory.tile(values.slot));
 #pragma unroll
     for (int step = 0; step < kTileKeys / 16; ++step)
@@ -103,7 +103,7 @@ struct Group {
 #pragma unroll
       for (int i = 0; i < 4; ++i) scores[j].x[i] = scores[j].x[i] * rows.a.scale + bias[j].x[i];
   }
-  __device__ __forceinline__ void scale_and_add_copied(Scores& scores, const Turn& keys) const {
+  __device__ __forceinline__ void scale_and_add_copied(Scores& scores, const PipelineState& keys) const {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const int row = (warp() * 2 + half) >> mask_shift;
@@ -169,7 +169,7 @@ struct Group {
   }
   // Scores that have come, with their mask.
   template <MaskKind mask>
-  __device__ __forceinline__ void take_scores(Scores& scores, const Scores& bias, const Turn& keys) const {
+  __device__ __forceinline__ void take_scores(Scores& scores, const Scores& bias, const PipelineState& keys) const {
     pin(scores);
     if (mask == MaskKind::copied) scale_and_add_copied(scores, keys);
     release(keys);
@@ -186,7 +186,7 @@ struct Group {
     Scores scores, bias;
     KeyTile tile(rows.a, share.first);
     if (mask == MaskKind::read) load_mask(bias, tile);
-    Turn keys = take();
+    PipelineState keys = take();
     pin(scores);
     begin_products();
     dot(scores, keys);
@@ -462,7 +462,7 @@ __device__ void attention(const GroupAttentionArguments& a) {
   if (loading_warp == 0 && lane() == 0) loader.prepare(), make_barriers(memory, last.expected_bytes());
   sync_block();
   if (loading_warp >= 0) {
-    if constexpr (shape.groups > 1) give_registers<24>();
+    if constexpr (shape.groups > 1) setmaxnreg_dec<24>();
     if (loading_warp > 1 && lane() == 0) loader.prefetch_mask(loading_warp - 2, kGroupWarps - 2);
     wait_for_producers();
     // Queries come first; where keys bring a mask, which takes longer to ask for, beside the first of them.
@@ -470,7 +470,7 @@ __device__ void attention(const GroupAttentionArguments& a) {
     if (loading_warp == for_queries && lane() == 0) loader.load_queries();
     if (loading_warp == 0 && lane() == 0) loader.fill_ring();
   } else {
-    if constexpr (shape.groups > 1) take_registers<240>();
+    if constexpr (shape.groups > 1) setmaxnreg_inc<240>();
     wait_for_producers();
     Group<T, shape> work(a, rows, memory, first_row);
     multiply(work, last, share, a.mask_rows);

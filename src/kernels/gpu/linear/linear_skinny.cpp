@@ -60,8 +60,8 @@ struct Cut {
   }
 };
 
-// The SkinnyForm of linear_skinny_sm90.cu that ends as this layer does, the shortest that can.
-std::string form_of(const Problem& problem) {
+// The SkinnyEpilogue of linear_skinny_sm90.cu that ends as this layer does, the shortest that can.
+std::string epilogue_of(const Problem& problem) {
   const LinearShape shape(problem);
   const auto& op = problem.as<Linear>();
   const auto is = [&](LinearSlot slot, DType type) { return problem.linear_operand(slot)->dtype == type; };
@@ -102,9 +102,9 @@ SkinnyPlan::SkinnyPlan(const Problem& problem) {
   chunks = cut.chunks;
   shared = cut.shared(tile, problem.param("ring", kRingKib));
   shared_bytes = problem.param("alone", 0) != 0 ? std::max(shared.bytes(), kAloneBytes) : shared.bytes();
-  pace_ns = static_cast<uint32_t>(problem.param("pace", kSkinnyPaceNs));
+  throttle_ns = static_cast<uint32_t>(problem.param("throttle", kSkinnyThrottleNs));
   function = fmt::format("linear_skinny_{}_{}_{}_{}", name_of(problem.inputs[0].dtype), tile.rows, tile.split,
-                         form_of(problem));
+                         epilogue_of(problem));
 }
 
 }  // namespace rung::gpu

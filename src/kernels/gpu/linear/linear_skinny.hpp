@@ -14,7 +14,7 @@ struct SkinnyTile {
   int64_t parameter() const { return rows * 10 + split; }  // the value of "tile"
 };
 
-constexpr int64_t kSkinnyPaceNs = 150;  // the default of "pace", measured: docs/gpu_kernels.md
+constexpr int64_t kSkinnyThrottleNs = 150;  // the default of "throttle", measured: docs/gpu_kernels.md
 
 struct SkinnyPlan {
   SkinnyTile tile{};
@@ -23,11 +23,11 @@ struct SkinnyPlan {
   uint32_t tiles = 0, chunks = 0;
   SkinnyShared shared{};
   uint32_t shared_bytes = 0;  // what shared needs, or more than half of a multiprocessor's
-  uint32_t pace_ns = 0;       // between two chunks of weights, while their ring fills for the first time
+  uint32_t throttle_ns = 0;   // between two chunks of weights, while their ring fills for the first time
   std::string function;       // "linear_skinny_bf16_64_8_norm": tile.rows, tile.split, the form
 
   // By the problem's parameters "tile", "ring" (KiB of weights under way), "alone" (no two blocks of a launch on one
-  // multiprocessor) and "pace" (pace_ns), or by default.
+  // multiprocessor) and "throttle" (throttle_ns), or by default.
   explicit SkinnyPlan(const Problem& problem);
   uint32_t blocks() const { return tiles * tile.split; }
 };

@@ -14,7 +14,7 @@ constexpr uint32_t kSkinnyThreads = 256;       // a warpgroup multiplies, a warp
 constexpr uint32_t kSkinnyHeaderBytes = 1024;  // barriers, in front of the rings
 
 // out[m, n] = activation(x w' + bias) + residual; gated: activation(gate) * up + residual, where gate and up are the
-// two halves of x w' + bias; rotated: x w' + bias with its first heads turned. A tile is some rows of w, or some and
+// two halves of x w' + bias; rotated: x w' + bias with its first heads rotated. A tile is some rows of w, or some and
 // their partners `half` rows on: gate and up, or the two halves of a head. The blocks of a cluster take one part of K
 // each, in chunks of kBoxColumns; groups of 8 tokens go round them to be finished. With squares, products are
 // multiplied by a factor of their row, 1 / sqrt(sum of its squares * squares_share + eps); with a scale, out has rows
@@ -29,9 +29,9 @@ struct LinearSkinnyArguments {
   uint32_t tokens = 0;                     // m, rounded up to a multiple of 8
   uint32_t chunks = 0;                     // of K
   uint32_t x_stages = 0, w_stages = 0;     // of the two rings; at least 2
-  uint32_t pace_ns = 0;                    // between two chunks of weights, while their ring fills for the first time
+  uint32_t throttle_ns = 0;                // between two chunks of weights, while their ring fills for the first time
   uint32_t half = 0;                       // rows of w between partners; 0: no pairs
-  uint32_t rotated = 0;                    // columns of out that are turned; a multiple of 2 * half
+  uint32_t rotated = 0;                    // columns of out that are rotated; a multiple of 2 * half
   uint64_t cos = 0, sin = 0;               // addresses: 2 * half elements for each token
   int64_t cos_stride = 0, sin_stride = 0;  // elements; multiples of 4
   DType cos_type{}, sin_type{};

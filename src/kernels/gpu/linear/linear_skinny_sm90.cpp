@@ -59,7 +59,7 @@ Verdict supports(const Problem& problem, const Machine& machine) {
 std::vector<Tunable> tunables(const Problem& problem) {
   Tunable tile{"tile", {}};
   for (const auto& each : skinny_tiles(problem)) tile.values.push_back(each.parameter());
-  return {tile, {"ring", {64, 32}}, {"alone", {0, 1}}, {"pace", {kSkinnyPaceNs, 0, 400}}};
+  return {tile, {"ring", {64, 32}}, {"alone", {0, 1}}, {"throttle", {kSkinnyThrottleNs, 0, 400}}};
 }
 
 Result<TensorMap> map_of(const Call& call, const BoxedMatrix& matrix) {
@@ -108,7 +108,7 @@ Result<LinearSkinnyArguments> arguments_of(const Call& call, const SkinnyPlan& p
                           .chunks = plan.chunks,
                           .x_stages = plan.shared.x_stages,
                           .w_stages = plan.shared.w_stages,
-                          .pace_ns = plan.pace_ns,
+                          .throttle_ns = plan.throttle_ns,
                           .half = plan.half};
   RUNG_TRY(a.x, map_of(call, {call.inputs[0], m, k, pitch, plan.shared.tokens}));
   RUNG_TRY(a.w, map_of(call, {call.inputs[1], rows, k, k * 2, plan.box_rows}));

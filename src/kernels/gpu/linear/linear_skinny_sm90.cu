@@ -13,10 +13,10 @@ namespace {
 
 constexpr uint32_t kMultipliers = 128;  // threads of the warpgroup that multiplies
 
-// What a layer ends with, each in kernels of its own; the host chooses (form_of in linear_skinny.cpp). Those without
-// `any` are what counts most, in short code, of bf16 alone: rows for a norm without bias, activation and factor, with a
-// residual in two parts; pairs without bias and residual, by angles in f32.
-enum class SkinnyForm { any, norm, norm_any, gated, gated_any, rotated, rotated_any };
+// What a layer ends with, each in kernels of its own; the host chooses (epilogue_of in linear_skinny.cpp). Those
+// without `any` are what counts most, in short code, of bf16 alone: rows for a norm without bias, activation and
+// factor, with a residual in two parts; pairs without bias and residual, by angles in f32.
+enum class SkinnyEpilogue { any, norm, norm_any, gated, gated_any, rotated, rotated_any };
 
 // Of 4 neighbours, aligned to them.
 __device__ inline float4 load4(uint64_t base, DType type, int64_t at) {
@@ -74,7 +74,7 @@ struct Ring {
   }
 };
 // Where a walk round a ring stands.
-struct Step {
+struct PipelineState {
   uint32_t stage = 0, parity = 0;
 
   __device__ void advance(const Ring& ring) {
@@ -83,13 +83,14 @@ struct Step {
 };
 
 // One block: its tile, its part of K, and where things lie in its shared memory.
-template <class T, uint32_t kRows, uint32_t kSplit, SkinnyForm kForm>
+template <class T, uint32_t kRows, uint32_t kSplit, SkinnyEpilogue kEpilogue>
 struct Skinny {
   static constexpr uint32_t kPitch = skinny_pitch(kRows), kGroupBytes = 8 * kPitch;
-  static constexpr bool kRotated = kForm == SkinnyForm::rotated || kForm == SkinnyForm::rotated_any;
-  static constexpr bool kPaired = kRotated || kForm == SkinnyForm::gated || kForm == SkinnyForm::gated_any;
+  static constexpr bool kRotated = kEpilogue == SkinnyEpilogue::rotated || kEpilogue == SkinnyEpilogue::rotated_any;
+  static constexpr bool kGated = kEpilogue == SkinnyEpilogue::gated || kEpilogue == SkinnyEpilogue::gated_any;
+  static constexpr bool kPaired = kRotated || kGated;
   static constexpr bool kPlain =
-      kForm == SkinnyForm::norm || kForm == SkinnyForm::gated || kForm == SkinnyForm::rotated;
+      kEpilogue == SkinnyEpilogue::norm || kEpilogue == SkinnyEpilogue::gated || kEpilogue == SkinnyEpilogue::rotated;
 
   const LinearSkinnyArguments& a;
   uint32_t rank, column;                             // column: the tile's first in out
@@ -148,16 +149,17 @@ struct Skinny {
     }
     sync_warp();
   }
-  // As much as the ring holds, at a pace: the launch before is still at work, and a burst would hold up its tokens.
+  // As much as the ring holds, under an issue throttle: the launch before is still at work, and a burst would hold up
+  // its tokens.
   __device__ void fetch_first_w() const {
 #pragma unroll 1
     for (uint32_t chunk = 0; chunk < chunks && chunk < w.stages; ++chunk) {
-      if (chunk > 0 && a.pace_ns > 0) pause_ns(a.pace_ns);
+      if (chunk > 0 && a.throttle_ns > 0) pause_ns(a.throttle_ns);
       fetch_w(chunk, chunk);
     }
   }
   __device__ void fetch_other_w() const {
-    Step step{0, 1};
+    PipelineState step{0, 1};
 #pragma unroll 1
     for (uint32_t chunk = w.stages; chunk < chunks; ++chunk, step.advance(w)) {
       barrier_wait(w.empty + 8 * step.stage, step.parity ^ 1);
@@ -165,7 +167,7 @@ struct Skinny {
     }
   }
   __device__ void fetch_x() const {
-    Step step;
+    PipelineState step;
 #pragma unroll 1
     for (uint32_t chunk = 0; chunk < chunks; ++chunk, step.advance(x)) {
       if (chunk >= x.stages) barrier_wait(x.empty + 8 * step.stage, step.parity ^ 1);
@@ -210,7 +212,7 @@ struct Skinny {
     barrier_arrive(w.empty + 8 * w_stage);
   }
   __device__ void multiply(float (&d)[kRows / 2]) const {
-    Step at_x, at_w;
+    PipelineState at_x, at_w;
     uint32_t last_x = 0, last_w = 0;
 #pragma unroll
     for (uint32_t i = 0; i < kRows / 2; ++i) d[i] = 0;
@@ -310,7 +312,6 @@ struct Skinny {
   }
 
   __device__ void finish_rows() const {
-    constexpr bool kGated = kPaired;
     const Place at = place();
     float4 bias{}, up_bias{}, residual{};
     if (!kPlain && at.valid) {
@@ -388,16 +389,16 @@ struct Skinny {
       const float r = factor(row);
       const float4 x = plus(sum(row, at.first) * r, bias);
       const float4 upper_x = plus(sum(row, at.first + kRows / 2) * r, upper_bias);
-      const bool turns = at.column < a.rotated;
+      const bool rotates = at.column < a.rotated;
       if (token(row) < a.m) {
-        store(row, at.column, turns ? x * angles.cos - upper_x * angles.sin : x);
-        store(row, at.column + a.half, turns ? upper_x * angles.upper_cos + x * angles.upper_sin : upper_x);
+        store(row, at.column, rotates ? x * angles.cos - upper_x * angles.sin : x);
+        store(row, at.column + a.half, rotates ? upper_x * angles.upper_cos + x * angles.upper_sin : upper_x);
       }
       angles = next;
     }
   }
   __device__ void finish() const {
-    if constexpr (kForm == SkinnyForm::norm || kForm == SkinnyForm::norm_any)
+    if constexpr (kEpilogue == SkinnyEpilogue::norm || kEpilogue == SkinnyEpilogue::norm_any)
       finish_norm_rows();
     else if constexpr (kRotated)
       finish_rotated();
@@ -406,8 +407,8 @@ struct Skinny {
   }
 };
 
-template <class T, uint32_t kRows, uint32_t kSplit, SkinnyForm kForm>
-__device__ void multiply_and_send(const Skinny<T, kRows, kSplit, kForm>& work) {
+template <class T, uint32_t kRows, uint32_t kSplit, SkinnyEpilogue kEpilogue>
+__device__ void multiply_and_send(const Skinny<T, kRows, kSplit, kEpilogue>& work) {
   float d[kRows / 2];
   work.multiply(d);
   work.wait_for_multipliers();
@@ -418,11 +419,11 @@ __device__ void multiply_and_send(const Skinny<T, kRows, kSplit, kForm>& work) {
   work.send();
 }
 
-template <class T, uint32_t kRows, uint32_t kSplit, SkinnyForm kForm>
+template <class T, uint32_t kRows, uint32_t kSplit, SkinnyEpilogue kEpilogue>
 __device__ void linear_skinny(const LinearSkinnyArguments& a) {
   extern __shared__ __align__(1024) unsigned char shared_memory[];
   allow_dependents();
-  const Skinny<T, kRows, kSplit, kForm> work(a, shared_address(shared_memory));
+  const Skinny<T, kRows, kSplit, kEpilogue> work(a, shared_address(shared_memory));
   const int role = shuffle(warp(), 0);  // in terms that let the compiler keep addresses once for a warp
   const bool fetches_w = role == kMultipliers / kLanes, fetches_x = role == kMultipliers / kLanes + 1;
   if (fetches_w) work.init_barriers();
@@ -456,7 +457,7 @@ __device__ void linear_skinny(const LinearSkinnyArguments& a) {
   extern "C" __global__ void __launch_bounds__(rung::gpu::kSkinnyThreads, 2)                              \
       linear_skinny_##type##_##rows##_##split##_##form(                                                   \
           const __grid_constant__ rung::gpu::LinearSkinnyArguments arguments) {                           \
-    rung::gpu::linear_skinny<rung::gpu::type, rows, split, rung::gpu::SkinnyForm::form>(arguments);       \
+    rung::gpu::linear_skinny<rung::gpu::type, rows, split, rung::gpu::SkinnyEpilogue::form>(arguments);       \
   }
 #define RUNG_SKINNY_3(type, rows, form) \
   RUNG_SKINNY(type, rows, 1, form) RUNG_SKINNY(type, rows, 2, form) RUNG_SKINNY(type, rows, 4, form)

@@ -8,7 +8,7 @@ namespace rung::gpu {
 
 // out[z, m, n] = activation(sum over k of x[z, m, k] w[z, n, k] + bias[n]) (* up, when gated) + residual[m, n]; when
 // gated, w and bias hold n rows of the gate and then n of up. Rotated:
-// columns below `rotated` are the heads of 2 * half columns that are turned by the row's angles.
+// columns below `rotated` are the heads of 2 * half columns that the row's angles rotate (RoPE).
 struct TiledArguments {
   uint64_t x, w, bias, residual, cos, sin, out;          // 0: absent; out is dense
   Nest<2> batch;                                         // where matrix z begins in x and w

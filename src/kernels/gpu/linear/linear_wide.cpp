@@ -16,7 +16,7 @@ constexpr WideTile kTiles[] = {{256, 136, true},     {256, 128, true},     {256,
                                {128, 208, false},    {128, 208, false, 2}, {128, 192, false, 2}, {128, 136, false, 2},
                                {128, 128, false, 2}, {256, 112, false, 2}, {256, 104, false, 2}};
 constexpr size_t kMostTiles = 8;              // worth a trial
-constexpr int32_t kMostTurned = 128;          // rows of tiles whose heads turn
+constexpr int32_t kMostRotated = 128;         // rows of tiles that rotate heads
 constexpr int32_t kMultiprocessors = 132;     // of the device in mind
 constexpr int32_t kLeastSplit = 4;            // chunks of K that two blocks may share
 constexpr int32_t kSharedBytes = 227 * 1024;  // that a block may have
@@ -35,8 +35,8 @@ struct Cut {
     rotated = shape.rotated > 0;
   }
   bool fits(const WideTile& tile) const {
-    const bool turns = tile.rows <= kMostTurned && tile.split == 1;
-    return tile.gated == gated && (turns || !rotated) && (tile.split == 1 || chunks >= kLeastSplit);
+    const bool rotates = tile.rows <= kMostRotated && tile.split == 1;
+    return tile.gated == gated && (rotates || !rotated) && (tile.split == 1 || chunks >= kLeastSplit);
   }
   int32_t token_tiles(const WideTile& tile) const { return divide_up(m, tile.tokens); }
   int32_t tiles(const WideTile& tile) const { return token_tiles(tile) * divide_up(n, tile.columns()); }
@@ -57,13 +57,14 @@ struct Cut {
   }
 };
 
-// The WideEnding of linear_wide_block_sm90.cuh that ends as this layer does.
-std::string ending_of(const Problem& problem, const WideTile& tile) {
+// The WideEpilogue of linear_wide_block_sm90.cuh that ends as this layer does.
+std::string epilogue_of(const Problem& problem, const WideTile& tile) {
   const LinearShape shape(problem);
   const auto& op = problem.as<Linear>();
   const DType out = problem.output.dtype;
   if (op.gated) return op.activation == Activation::silu ? "gated_silu" : "gated_gelu";
-  if (shape.rotated > 0) return problem.linear_operand(LinearSlot::cos)->dtype == DType::f32 ? "turned_f32" : "turned";
+  if (shape.rotated > 0)
+    return problem.linear_operand(LinearSlot::cos)->dtype == DType::f32 ? "rotated_f32" : "rotated";
   if (const Operand* residual = problem.linear_operand(LinearSlot::residual)) {
     if (op.activation != Activation::none || residual->dtype != out) return "any";
     return out == DType::f32 ? "sum" : "sum_16";
@@ -93,7 +94,7 @@ WidePlan::WidePlan(const Problem& problem) : tile(wide_tiles(problem).front()) {
   chunks = cut.chunks, stages = cut.stages(tile);
   token_tiles = cut.token_tiles(tile), tiles = cut.tiles(tile);
   function = fmt::format("linear_wide_{}_{}_{}_{}_{}", name_of(problem.inputs[0].dtype), tile.rows, tile.tokens,
-                         tile.split, ending_of(problem, tile));
+                         tile.split, epilogue_of(problem, tile));
 }
 
 }  // namespace rung::gpu

@@ -14,8 +14,8 @@ constexpr int32_t kWideMaxStages = 8;       // of the ring
 constexpr int32_t kWideHeaderBytes = 1024;  // barriers, in front of the ring
 
 // out[m, n] = activation(x w' + bias) + residual; gated: activation(gate) * up, where gate and up are the two halves of
-// x w' + bias; rotated: x w' + bias with its first heads turned. A tile is some rows of w by some tokens. When gated or
-// rotated, eight rows of w are followed by their partners: the same eight of up, or of the head's upper half.
+// x w' + bias; rotated: x w' + bias with its first heads rotated. A tile is some rows of w by some tokens. When gated
+// or rotated, eight rows of w are followed by their partners: the same eight of up, or of the head's upper half.
 struct LinearWideArguments {
   TileMap w;                                 // {k, 8, halves, groups of 8 in a half, heads}
   TensorMap x;                               // boxes of a tile's tokens
@@ -28,8 +28,8 @@ struct LinearWideArguments {
   int32_t stages = 0;                  // of the ring
   int32_t token_tiles = 0, tiles = 0;  // along the tokens, and in all
   int32_t split = 1;                   // blocks that share K, a cluster: 1 or 2
-  int32_t half = 0;           // columns of half a head; 0: no head is turned, and none of what follows is there
-  int32_t rotated = 0;        // columns of out that are turned; a multiple of 2 * half
+  int32_t half = 0;           // columns of half a head; 0: no head is rotated, and none of what follows is there
+  int32_t rotated = 0;        // columns of out that are rotated; a multiple of 2 * half
   uint64_t cos = 0, sin = 0;  // addresses: 2 * half elements for each token
   int64_t cos_stride = 0, sin_stride = 0;  // elements; multiples of 4
   DType angle_type{};                      // f32, or x's type

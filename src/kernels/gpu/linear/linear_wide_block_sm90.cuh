@@ -10,25 +10,25 @@
 
 namespace rung::gpu {
 
-// What a layer ends with, each in kernels of its own; the host chooses (ending_of in linear_wide.cpp). 16 bits stand
+// What a layer ends with, each in kernels of its own; the host chooses (epilogue_of in linear_wide.cpp). 16 bits stand
 // for x's type. All but `any` have no activation beside the one in their name, and all but `any` and the sums no
 // residual.
 //   rounded, gelu           a result of 16 bits, as it is or after gelu_tanh
 //   sum, sum_16             a residual and a result in f32, or both of 16 bits
-//   turned, turned_f32      16 bits, the first heads turned by angles of 16 bits or in f32
+//   rotated, rotated_f32      16 bits, the first heads rotated (RoPE) by angles of 16 bits or in f32
 //   gated_gelu, gated_silu  16 bits
-enum class WideEnding { any, rounded, gelu, sum, sum_16, turned, turned_f32, gated_gelu, gated_silu };
+enum class WideEpilogue { any, rounded, gelu, sum, sum_16, rotated, rotated_f32, gated_gelu, gated_silu };
 
 // kBlocks: 64-row blocks of w of a warpgroup; kTokens: of a tile; kSplit: blocks that share K, 1 or 2.
-template <class T, int kBlocks, int kTokens, int kSplit, WideEnding kEnding>
+template <class T, int kBlocks, int kTokens, int kSplit, WideEpilogue kEpilogue>
 struct WideBlock {
-  static constexpr bool kGated = kEnding == WideEnding::gated_gelu || kEnding == WideEnding::gated_silu;
-  static constexpr bool kTurns = kEnding == WideEnding::turned || kEnding == WideEnding::turned_f32;
+  static constexpr bool kGated = kEpilogue == WideEpilogue::gated_gelu || kEpilogue == WideEpilogue::gated_silu;
+  static constexpr bool kRotates = kEpilogue == WideEpilogue::rotated || kEpilogue == WideEpilogue::rotated_f32;
   static constexpr WideTile kTile{kWideGroups * kBlocks * 64, kTokens, kGated, kSplit};
   static constexpr int kStageBytes = kTile.stage_bytes(), kWeightBytes = kTile.rows * kRowBytes;
   static constexpr int kColumns = kTile.group_columns(), kPitch = kTile.pitch();
   static constexpr bool kSplits = kSplit > 1;
-  static_assert(!(kGated && kSplits) && !(kTurns && kSplits) && !(kTurns && (kGated || kBlocks > 1)));
+  static_assert(!(kGated && kSplits) && !(kRotates && kSplits) && !(kRotates && (kGated || kBlocks > 1)));
   using Sums = float[kBlocks][kTokens / 2];
 
   const LinearWideArguments& a;
@@ -50,14 +50,14 @@ struct WideBlock {
   __device__ int tile_step() const { return static_cast<int>(gridDim.x) / kSplit; }
 
   // A tile's first column of out, and its first token; tiles go along the tokens first. Its rows of w begin with group
-  // `eight` of a head, or of all rows where none is turned.
+  // `eight` of a head, or of all rows where none is rotated.
   struct Place {
     int column, token, eight, head;
   };
   __device__ static int thread() { return static_cast<int>(threadIdx.x) % kGroupThreads; }  // of a warpgroup
   __device__ Place place_of(int tile) const {
     const int row = tile / a.token_tiles, token = (tile - row * a.token_tiles) * kTokens;
-    if (!kTurns) return {row * kTile.columns(), token, row * kTile.columns() / 8, 0};
+    if (!kRotates) return {row * kTile.columns(), token, row * kTile.columns() / 8, 0};
     const int column = row * (kTile.rows / 2), head = column / a.half;  // of the lower halves alone
     return {column + head * a.half, token, (column - head * a.half) / 8, head};
   }
@@ -88,14 +88,14 @@ struct WideBlock {
   // Fills the ring, then every stage that comes free, tile after tile.
   template <class Fetch>
   __device__ void fetch_all(Fetch fetch) const {
-    Turn turn{0, 1};
+    PipelineState state{0, 1};
 #pragma unroll 1
     for (int tile = first_tile(); tile < a.tiles; tile += tile_step()) {
       const Place at = place_of(tile);
 #pragma unroll 1
-      for (int chunk = 0; chunk < chunks; ++chunk, turn.advance(a.stages)) {
-        barrier_wait(empty + 8 * turn.stage, turn.phase);
-        fetch(turn.stage, chunk, at);
+      for (int chunk = 0; chunk < chunks; ++chunk, state.advance(a.stages)) {
+        barrier_wait(empty + 8 * state.stage, state.phase);
+        fetch(state.stage, chunk, at);
       }
     }
   }
@@ -117,10 +117,10 @@ struct WideBlock {
   // partners, h = 1 are theirs.
   __device__ int column_of(int block, int h) const {
     const int row = lane() / 4;
-    if (kGated || kTurns) return block * 32 + in_group() * 8 + row + (kGated ? 0 : h * a.half);
+    if (kGated || kRotates) return block * 32 + in_group() * 8 + row + (kGated ? 0 : h * a.half);
     return block * 64 + in_group() * 16 + h * 8 + row;
   }
-  static constexpr int kOwnColumns = kTurns ? kColumns / 2 : kColumns;  // of a warpgroup, without partners
+  static constexpr int kOwnColumns = kRotates ? kColumns / 2 : kColumns;  // of a warpgroup, without partners
   using Bias = float[kBlocks][2];
   __device__ void load_bias(Bias& bias, int first) const {
 #pragma unroll
@@ -148,7 +148,7 @@ struct WideBlock {
   }
   // Of a gated product, the second group lets the first end a tile alone, kLead chunks before its own end; then each
   // finishes its results while the other multiplies.
-  __device__ void multiply(Sums& d, Turn& turn) const {
+  __device__ void multiply(Sums& d, PipelineState& state) const {
     constexpr int kLead = 3;
     static_assert(kTile.shared_bytes(kLead + 1) <= 227 * 1024, "the ring holds what the first group is ahead");
     const int pause = kGated && chunks > kLead ? chunks - kLead : -1, own = group();
@@ -160,18 +160,18 @@ struct WideBlock {
     int last = 0;
 #pragma unroll 1
     for (int chunk = 0; chunk < chunks; ++chunk) {
-      if (chunk == pause && own > 0) meet_both(kFirstIsAhead);
-      barrier_wait(full + 8 * turn.stage, turn.phase);
-      const int offset = turn.stage * (kStageBytes >> 4);
+      if (chunk == pause && own > 0) sync_both_groups(kFirstIsAhead);
+      barrier_wait(full + 8 * state.stage, state.phase);
+      const int offset = state.stage * (kStageBytes >> 4);
       multiply_chunk(d, w + offset, x + offset);
       if (chunk > 0) {
         wgmma_wait<1>();
         release(last);
       }
-      last = turn.stage;
-      turn.advance(a.stages);
+      last = state.stage;
+      state.advance(a.stages);
     }
-    if (pause >= 0 && own == 0) announce(kFirstIsAhead);
+    if (pause >= 0 && own == 0) arrive(kFirstIsAhead);
     wgmma_wait<0>();
     release(last);
   }
@@ -181,14 +181,14 @@ struct WideBlock {
   // In the place of the ring, a row for each token, partners in its second half; returns where this warpgroup's are.
   __device__ uint32_t keep(const Sums& d) const {
     const uint32_t sums = ring + group() * kTile.piece_bytes();
-    meet_both(kBothGroups);  // no more is read from the ring
+    sync_both_groups(kBothGroups);  // no more is read from the ring
     store_sums(d, sums);
-    meet_own(group());
+    sync_own_group(group());
     return sums;
   }
   __device__ void store_sums(const Sums& d, uint32_t sums) const {
     const uint32_t own = sums + lane() % 4 * 2 * kPitch + column_of(0, 0) * 4;
-    const uint32_t other = own + (kTurns ? kColumns / 2 : 8) * 4;
+    const uint32_t other = own + (kRotates ? kColumns / 2 : 8) * 4;
 #pragma unroll
     for (int block = 0; block < kBlocks; ++block)
 #pragma unroll
@@ -199,11 +199,11 @@ struct WideBlock {
   // block finishes. What the other block has for them comes to inbox().
   __device__ uint32_t exchange(const Sums& d) const {
     const uint32_t sums = ring + group() * 2 * kTile.half_bytes();
-    meet_both(kBothGroups);
+    sync_both_groups(kBothGroups);
     cluster_arrive();
     store_sums(d, sums);
     stores_before_copies();
-    meet_own(group());
+    sync_own_group(group());
     cluster_wait();  // the other block does not read from its ring any more either
     send_half(sums);
     barrier_wait(received, 0);

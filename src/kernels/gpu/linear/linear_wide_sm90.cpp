@@ -12,7 +12,7 @@ namespace {
 constexpr int64_t kLeastTokens = 65;
 constexpr int64_t kAligned = 8;   // 16-bit elements in the 16 bytes that boxes are aligned to; rows of w in a group
 constexpr int64_t kTogether = 4;  // columns of the result that one thread writes
-constexpr int64_t kPaired = 128;  // rows of the smallest tile, and so of a head that turns
+constexpr int64_t kPaired = 128;  // rows of the smallest tile, and so of a head that rotates
 
 Verdict supports_sizes(const Problem& problem, const LinearShape& shape) {
   if (shape.m < kLeastTokens) return reject(fmt::format("{} rows, wanted at least {}", shape.m, kLeastTokens));
@@ -52,7 +52,7 @@ Verdict supports_gate(const Problem& problem) {
 Verdict supports_angles(const Problem& problem, const LinearShape& shape) {
   if (shape.rotated == 0) return accept();
   if (auto verdict = supports_heads(shape, kPaired); !verdict) return verdict;
-  if (problem.output.dtype == DType::f32) return reject("turned heads, with a result in f32");
+  if (problem.output.dtype == DType::f32) return reject("rotated heads, with a result in f32");
   for (LinearSlot slot : {LinearSlot::cos, LinearSlot::sin}) {
     const DType type = problem.linear_operand(slot)->dtype;
     if (type != problem.linear_operand(LinearSlot::cos)->dtype ||

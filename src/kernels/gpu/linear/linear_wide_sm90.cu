@@ -6,10 +6,10 @@
 namespace rung::gpu {
 namespace {
 
-template <class T, int kBlocks, int kTokens, int kSplit, WideEnding kEnding>
-struct Wide : WideBlock<T, kBlocks, kTokens, kSplit, kEnding> {
-  using Block = WideBlock<T, kBlocks, kTokens, kSplit, kEnding>;
-  using Block::a, Block::kTile, Block::kColumns, Block::kPitch, Block::kSplits, Block::kTurns, Block::kGated;
+template <class T, int kBlocks, int kTokens, int kSplit, WideEpilogue kEpilogue>
+struct Wide : WideBlock<T, kBlocks, kTokens, kSplit, kEpilogue> {
+  using Block = WideBlock<T, kBlocks, kTokens, kSplit, kEpilogue>;
+  using Block::a, Block::kTile, Block::kColumns, Block::kPitch, Block::kSplits, Block::kRotates, Block::kGated;
   using Block::rank, Block::ring, Block::group, Block::in_group, Block::thread;
   using typename Block::Bias, typename Block::Place, typename Block::Sums;
   using Block::Block;
@@ -111,7 +111,7 @@ struct Wide : WideBlock<T, kBlocks, kTokens, kSplit, kEnding> {
     constexpr int kPitch = kTile.rounded_pitch();
     const uint32_t piece = ring + group() * kTokens * kPitch;
     const uint32_t own = piece + lane() % 8 * kPitch + (in_group() * 16 + lane() / 8 % 2 * 8) * 2;
-    meet_both(kBothGroups);  // no more is read from the ring
+    sync_both_groups(kBothGroups);  // no more is read from the ring
 #pragma unroll
     for (int block = 0; block < kBlocks; ++block)
 #pragma unroll
@@ -120,7 +120,7 @@ struct Wide : WideBlock<T, kBlocks, kTokens, kSplit, kEnding> {
         store_transposed(own + j * 8 * kPitch + block * 64 * 2, pack<T>(activate(x[0]), activate(x[1])),
                          pack<T>(activate(x[2]), activate(x[3])));
       }
-    meet_own(group());
+    sync_own_group(group());
     store_rounded<kTokens>(piece, at.column + group() * kColumns, at.token, kTokens);
   }
   // A thread stores eight columns of every kStep-th of the kCount tokens in shared memory, as far as x has tokens.
@@ -154,64 +154,64 @@ struct Wide : WideBlock<T, kBlocks, kTokens, kSplit, kEnding> {
 #pragma unroll
       for (int j = first / 8; j < (first + kPiece) / 8 && j < kGroupsOf8; ++j)
         store_transposed(own + (j * 8 - first) * kPitch, gated(d[0] + 4 * j, gate), gated(d[1] + 4 * j, gate));
-      meet_own(group());
+      sync_own_group(group());
       store_rounded<kPiece>(piece, at.column + group() * kColumns, at.token + first, min(kPiece, kTokens - first));
-      meet_own(group());
+      sync_own_group(group());
     }
   }
 
-  // ---- heads that turn: a thread of both warpgroups finishes four columns and their partners of every kTurnStep-th
-  // token; what angles it can hold come while the chunks multiply
+  // ---- RoPE-rotated heads: a thread of both warpgroups finishes four columns and their partners of every
+  // kRotateStep-th token; what angles it can hold come while the chunks multiply
 
-  using Angle = std::conditional_t<kEnding == WideEnding::turned_f32, float, T>;
-  static constexpr int kTurnQuads = kTile.rows / 8, kTurnStep = kWideGroups * kGroupThreads / kTurnQuads;
+  using Angle = std::conditional_t<kEpilogue == WideEpilogue::rotated_f32, float, T>;
+  static constexpr int kRotateQuads = kTile.rows / 8, kRotateStep = kWideGroups * kGroupThreads / kRotateQuads;
   struct Angles {
     Four<Angle> cos, sin, upper_cos, upper_sin;  // upper: the partners'
   };
   // Of a thread's tokens those whose angles take 72 registers; twice as many made layers slower.
-  static constexpr int kTurned = (kTokens + kTurnStep - 1) / kTurnStep;
+  static constexpr int kRotated = (kTokens + kRotateStep - 1) / kRotateStep;
   static constexpr int kRoom = 72 * 4 / static_cast<int>(sizeof(Angles));
-  static constexpr int kHeldTokens = kTurned < kRoom ? kTurned : kRoom;
+  static constexpr int kHeldTokens = kRotated < kRoom ? kRotated : kRoom;
   using Held = Angles[kHeldTokens];
 
-  __device__ static int turn_quad() { return static_cast<int>(threadIdx.x) % kTurnQuads; }
-  __device__ static int turn_row() { return static_cast<int>(threadIdx.x) / kTurnQuads; }
+  __device__ static int rotate_quad() { return static_cast<int>(threadIdx.x) % kRotateQuads; }
+  __device__ static int rotate_row() { return static_cast<int>(threadIdx.x) / kRotateQuads; }
   __device__ static Four<Angle> load_angle(uint64_t base, int64_t at) {
     return *reinterpret_cast<const Four<Angle>*>(reinterpret_cast<const Angle*>(base) + at);
   }
   // From `token` of the tile on.
   __device__ void load_angles(Held& held, const Place& at, int token) const {
     if (at.column >= a.rotated) return;
-    const int position = (at.column + turn_quad() * 4) % (2 * a.half);
+    const int position = (at.column + rotate_quad() * 4) % (2 * a.half);
 #pragma unroll
     for (int i = 0; i < kHeldTokens; ++i) {
-      const int64_t row = min(at.token + token + turn_row() + i * kTurnStep, a.m - 1);
+      const int64_t row = min(at.token + token + rotate_row() + i * kRotateStep, a.m - 1);
       const int64_t cos = row * a.cos_stride + position, sin = row * a.sin_stride + position;
       held[i] = {load_angle(a.cos, cos), load_angle(a.sin, sin), load_angle(a.cos, cos + a.half),
                  load_angle(a.sin, sin + a.half)};
     }
   }
-  __device__ void finish_turned(const Sums& d, Held& held, const Place& at) const {
-    constexpr int kRound = kHeldTokens * kTurnStep, kQuads = kColumns / 8;  // quads of a warpgroup
-    const bool turns = at.column < a.rotated;
-    const int tokens = min(kTokens, a.m - at.token) - turn_row();
-    T* out =
-        reinterpret_cast<T*>(a.out) + static_cast<int64_t>(at.token + turn_row()) * a.n + at.column + turn_quad() * 4;
-    uint32_t from = ring + turn_quad() / kQuads * kTile.piece_bytes() + turn_row() * kPitch + turn_quad() % kQuads * 16;
+  __device__ void finish_rotated(const Sums& d, Held& held, const Place& at) const {
+    constexpr int kRound = kHeldTokens * kRotateStep, kQuads = kColumns / 8;  // quads of a warpgroup
+    const bool rotates = at.column < a.rotated;
+    const int tokens = min(kTokens, a.m - at.token) - rotate_row();
+    const int quad = rotate_quad();
+    T* out = reinterpret_cast<T*>(a.out) + static_cast<int64_t>(at.token + rotate_row()) * a.n + at.column + quad * 4;
+    uint32_t from = ring + quad / kQuads * kTile.piece_bytes() + rotate_row() * kPitch + quad % kQuads * 16;
     this->keep(d);
-    meet_both(kBothGroups);
+    sync_both_groups(kBothGroups);
 #pragma unroll 1
     for (int token = 0; token < tokens; token += kRound, out += kRound * a.n, from += kRound * kPitch) {
       if (token > 0) load_angles(held, at, token);
 #pragma unroll
       for (int i = 0; i < kHeldTokens; ++i) {
-        if (token + i * kTurnStep >= tokens) break;
+        if (token + i * kRotateStep >= tokens) break;
         const Angles& by = held[i];
-        const float4 x = load_shared<float4>(from + i * kTurnStep * kPitch);
-        const float4 upper = load_shared<float4>(from + i * kTurnStep * kPitch + kColumns * 2);
-        T* const to = out + i * kTurnStep * a.n;
-        store4(to, turns ? x * widen<Angle>(by.cos) - upper * widen<Angle>(by.sin) : x);
-        store4(to + a.half, turns ? upper * widen<Angle>(by.upper_cos) + x * widen<Angle>(by.upper_sin) : upper);
+        const float4 x = load_shared<float4>(from + i * kRotateStep * kPitch);
+        const float4 upper = load_shared<float4>(from + i * kRotateStep * kPitch + kColumns * 2);
+        T* const to = out + i * kRotateStep * a.n;
+        store4(to, rotates ? x * widen<Angle>(by.cos) - upper * widen<Angle>(by.sin) : x);
+        store4(to + a.half, rotates ? upper * widen<Angle>(by.upper_cos) + x * widen<Angle>(by.upper_sin) : upper);
       }
     }
   }
@@ -219,69 +219,69 @@ struct Wide : WideBlock<T, kBlocks, kTokens, kSplit, kEnding> {
   // ---- a tile from the first product to the last store; who reads no more than tokens of what other kernels write
   // need not wait for them: tokens are fetched by a thread that has
 
-  __device__ void sums_of(Sums& d, Turn& turn, const Place& at) const {
+  __device__ void sums_of(Sums& d, PipelineState& state, const Place& at) const {
     Bias bias;
     const bool adds_bias = a.bias && rank == 0;
     if (adds_bias) this->load_bias(bias, at.column);
-    this->multiply(d, turn);
+    this->multiply(d, state);
     if (adds_bias) this->add_bias(d, bias);
   }
   template <class R>
-  __device__ void make_sum(Sums& d, Turn& turn, const Place& at) const {
+  __device__ void make_sum(Sums& d, PipelineState& state, const Place& at) const {
     Residual<R> residual;
     const Mine my = mine(at);
     wait_for_producers();
     load(residual, my, 0);
-    sums_of(d, turn, at);
+    sums_of(d, state, at);
     finish_sum(d, residual, my);
   }
-  __device__ void make(Sums& d, Turn& turn, const Place& at) const {
-    if constexpr (kEnding == WideEnding::sum) {
-      make_sum<float>(d, turn, at);
-    } else if constexpr (kEnding == WideEnding::sum_16) {
-      make_sum<T>(d, turn, at);
-    } else if constexpr (kTurns) {
+  __device__ void make(Sums& d, PipelineState& state, const Place& at) const {
+    if constexpr (kEpilogue == WideEpilogue::sum) {
+      make_sum<float>(d, state, at);
+    } else if constexpr (kEpilogue == WideEpilogue::sum_16) {
+      make_sum<T>(d, state, at);
+    } else if constexpr (kRotates) {
       Held held;
       wait_for_producers();
       load_angles(held, at, 0);
-      sums_of(d, turn, at);
-      finish_turned(d, held, at);
+      sums_of(d, state, at);
+      finish_rotated(d, held, at);
     } else {
-      sums_of(d, turn, at);
-      if constexpr (kEnding == WideEnding::rounded) finish_rounded(d, at, [](float x) { return x; });
-      if constexpr (kEnding == WideEnding::gelu) finish_rounded(d, at, gate_gelu_tanh);
-      if constexpr (kEnding == WideEnding::gated_gelu) finish_gated(d, at, gate_gelu_tanh);
-      if constexpr (kEnding == WideEnding::gated_silu) finish_gated(d, at, gate_silu);
-      if constexpr (kEnding == WideEnding::any) {
+      sums_of(d, state, at);
+      if constexpr (kEpilogue == WideEpilogue::rounded) finish_rounded(d, at, [](float x) { return x; });
+      if constexpr (kEpilogue == WideEpilogue::gelu) finish_rounded(d, at, gate_gelu_tanh);
+      if constexpr (kEpilogue == WideEpilogue::gated_gelu) finish_gated(d, at, gate_gelu_tanh);
+      if constexpr (kEpilogue == WideEpilogue::gated_silu) finish_gated(d, at, gate_silu);
+      if constexpr (kEpilogue == WideEpilogue::any) {
         wait_for_producers();
         a.out_type == DType::f32 ? finish<float>(d, at) : finish<T>(d, at);
       }
     }
   }
   __device__ void make_all() const {
-    Turn turn;
+    PipelineState state;
     Sums d;
-    for (int tile = this->first_tile(); tile < a.tiles; tile += this->tile_step()) make(d, turn, this->place_of(tile));
+    for (int tile = this->first_tile(); tile < a.tiles; tile += this->tile_step()) make(d, state, this->place_of(tile));
     if (kSplits) cluster_wait();  // what this block sent has arrived
   }
 };
 
-template <class T, int kBlocks, int kTokens, int kSplit, WideEnding kEnding>
+template <class T, int kBlocks, int kTokens, int kSplit, WideEpilogue kEpilogue>
 __device__ void linear_wide(const LinearWideArguments& a) {
   extern __shared__ __align__(1024) unsigned char shared_memory[];
   allow_dependents();
-  const Wide<T, kBlocks, kTokens, kSplit, kEnding> work(a, shared_address(shared_memory));
+  const Wide<T, kBlocks, kTokens, kSplit, kEpilogue> work(a, shared_address(shared_memory));
   const int thread = static_cast<int>(threadIdx.x) - kWideGroups * kGroupThreads;  // of the warpgroup that fetches
   const bool fetches_weights = thread == 0, fetches_tokens = thread == kLanes;
   if (fetches_weights) prefetch_map(a.w), work.init_barriers();
   if (fetches_tokens) prefetch_map(a.x);
   sync_block();
   if (thread >= 0) {
-    give_registers<40>();
+    setmaxnreg_dec<40>();
     if (fetches_weights) work.fetch_weights();
     if (fetches_tokens) wait_for_producers(), work.fetch_tokens();
   } else {
-    take_registers<232>();
+    setmaxnreg_inc<232>();
     work.make_all();
   }
 }
@@ -290,12 +290,12 @@ __device__ void linear_wide(const LinearWideArguments& a) {
 }  // namespace rung::gpu
 
 // linear_wide_bf16_128_208_2_sum: tiles of 128 rows of w by 208 tokens, 2 blocks that share K. The code of a launch is
-// fetched again, so that a kernel has no more of it than its ending needs.
-#define RUNG_WIDE(type, rows, tokens, split, ending)                                                              \
+// fetched again, so that a kernel has no more of it than its epilogue needs.
+#define RUNG_WIDE(type, rows, tokens, split, epilogue)                                                              \
   extern "C" __global__ void __launch_bounds__(rung::gpu::kWideThreads, 1)                                        \
-      linear_wide_##type##_##rows##_##tokens##_##split##_##ending(                                                \
+      linear_wide_##type##_##rows##_##tokens##_##split##_##epilogue(                                                \
           const __grid_constant__ rung::gpu::LinearWideArguments arguments) {                                     \
-    rung::gpu::linear_wide<rung::gpu::type, rows / 128, tokens, split, rung::gpu::WideEnding::ending>(arguments); \
+    rung::gpu::linear_wide<rung::gpu::type, rows / 128, tokens, split, rung::gpu::WideEpilogue::epilogue>(arguments); \
   }
 #define RUNG_WIDE_SUMS(type, rows, tokens, split) \
   RUNG_WIDE(type, rows, tokens, split, any)       \
@@ -306,8 +306,8 @@ __device__ void linear_wide(const LinearWideArguments& a) {
   RUNG_WIDE(type, rows, tokens, 1, rounded) \
   RUNG_WIDE(type, rows, tokens, 1, gelu)
 #define RUNG_WIDE_TURNED(type, tokens)    \
-  RUNG_WIDE(type, 128, tokens, 1, turned) \
-  RUNG_WIDE(type, 128, tokens, 1, turned_f32)
+  RUNG_WIDE(type, 128, tokens, 1, rotated) \
+  RUNG_WIDE(type, 128, tokens, 1, rotated_f32)
 #define RUNG_WIDE_128(type, tokens) RUNG_WIDE_PLAIN(type, 128, tokens) RUNG_WIDE_TURNED(type, tokens)
 #define RUNG_WIDE_GATED(type, tokens)         \
   RUNG_WIDE(type, 256, tokens, 1, gated_gelu) \

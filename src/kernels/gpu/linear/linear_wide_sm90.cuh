@@ -11,15 +11,15 @@ namespace rung::gpu {
 
 inline constexpr int kRowBytes = kWideDepth * 2;  // of a box
 
-enum Meeting { kOwnGroup = 1, kBothGroups = 1 + kWideGroups, kFirstIsAhead };  // hardware barriers
-__device__ inline void meet_own(int group) {
+enum NamedBarrier { kOwnGroup = 1, kBothGroups = 1 + kWideGroups, kFirstIsAhead };
+__device__ inline void sync_own_group(int group) {
   asm volatile("bar.sync %0, %1;" ::"r"(kOwnGroup + group), "n"(kGroupThreads) : "memory");
 }
-__device__ inline void meet_both(Meeting which) {
+__device__ inline void sync_both_groups(NamedBarrier which) {
   asm volatile("bar.sync %0, %1;" ::"r"(which), "n"(kWideGroups * kGroupThreads) : "memory");
 }
 // Does not wait for the others.
-__device__ inline void announce(Meeting which) {
+__device__ inline void arrive(NamedBarrier which) {
   asm volatile("bar.arrive %0, %1;" ::"r"(which), "n"(kWideGroups * kGroupThreads) : "memory");
 }
 
@@ -38,7 +38,7 @@ __device__ inline float gate_gelu_tanh(float x) {
 }
 
 // A walk round the ring.
-struct Turn {
+struct PipelineState {
   int stage = 0, phase = 0;
   __device__ void advance(int stages) {
     if (++stage == stages) stage = 0, phase ^= 1;

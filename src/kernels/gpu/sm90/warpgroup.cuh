@@ -11,11 +11,11 @@ inline constexpr int kGroupWarps = kGroupThreads / kLanes;
 
 // By all threads of a warpgroup; a multiple of 8.
 template <int kRegisters>
-__device__ inline void take_registers() {
+__device__ inline void setmaxnreg_inc() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kRegisters));
 }
 template <int kRegisters>
-__device__ inline void give_registers() {
+__device__ inline void setmaxnreg_dec() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kRegisters));
 }
 

@@ -1,6 +1,6 @@
 // Row of the attention kernel for few queries whose heads share keys.
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/gpu/attention/attention_few.hpp"
+#include "kernels/gpu/attention/attention_split_kv.hpp"
 
 #include <algorithm>
 
@@ -15,7 +15,7 @@ constexpr int64_t kMostRows = 512;  // packed, of one group: as many blocks as a
 
 // Blocks that can hold the keys together, of as many tiles each as a block has room for.
 int64_t fewest_splits(const Problem& problem) {
-  return std::max<int64_t>(1, (key_tiles(problem) + FewAttentionShape::kTiles - 1) / FewAttentionShape::kTiles);
+  return std::max<int64_t>(1, (key_tiles(problem) + SplitKvShape::kTiles - 1) / SplitKvShape::kTiles);
 }
 
 // As many as any machine's cluster has, as far as there are tiles.
@@ -36,7 +36,7 @@ std::vector<Tunable> tunables(const Problem& problem) {
 Verdict supports(const Problem& problem, const Machine& machine) {
   if (auto verdict = supports_tiled_attention(problem, machine); !verdict) return verdict;
   const AttentionShape shape(problem);
-  if (shape.width != FewAttentionShape::kWidth) return reject("heads not 256 wide");
+  if (shape.width != SplitKvShape::kWidth) return reject("heads not 256 wide");
   if (const int64_t ratio = shape.heads / shape.groups; ratio != 8 && ratio != 16 && ratio != 32)
     return reject("not 8, 16 or 32 heads that share a key head");
   if (shape.rows() > kMostRows) return reject("more than 512 rows");
@@ -48,31 +48,31 @@ Verdict supports(const Problem& problem, const Machine& machine) {
 
 Status enqueue(const Call& call) {
   const auto rows = static_cast<int>(call.problem.param("rows", tunables(call.problem)[0].values[0]));
-  const FewAttentionShape shape{rows};
-  FewAttentionArguments arguments{
+  const SplitKvShape shape{rows};
+  SplitKvArguments arguments{
       .attention = attention_arguments(call),
       .splits = static_cast<int32_t>(call.problem.param("splits", default_splits(call.problem)))};
   set_tiles(arguments);
-  RUNG_CHECK(describe_tile(call, arguments.q, few_query_tile(arguments.attention, rows)));
-  RUNG_CHECK(describe_segments(call, arguments.attention, arguments.k, arguments.v, few_key_tile));
+  RUNG_CHECK(describe_tile(call, arguments.q, split_kv_query_tile(arguments.attention, rows)));
+  RUNG_CHECK(describe_segments(call, arguments.attention, arguments.k, arguments.v, split_kv_key_tile));
   Launch launch = attention_launch(call, rows, arguments.splits);
-  launch.block = {FewAttentionShape::kThreads};
+  launch.block = {SplitKvShape::kThreads};
   launch.cluster = {static_cast<uint32_t>(arguments.splits)};
   launch.shared_bytes = shape.shared_bytes();
   const int known = arguments.splits == kPortableCluster ? arguments.splits : 0;  // to the compiler of the kernel
-  return call.launch("attention_few_sm90",
-                     fmt::format("attention_few_{}_{}_{}", attention_type(call.problem), rows, known), launch,
+  return call.launch("attention_split_kv_sm90",
+                     fmt::format("attention_split_kv_{}_{}_{}", attention_type(call.problem), rows, known), launch,
                      arguments);
 }
 
 }  // namespace
 
-extern const Kernel attention_few;
-const Kernel attention_few{.name = "attention_few",
-                           .op = "attention",
-                           .supports = supports,
-                           .tunables = tunables,
-                           .alignment = 16,
-                           .enqueue = enqueue};
+extern const Kernel attention_split_kv;
+const Kernel attention_split_kv{.name = "attention_split_kv",
+                                .op = "attention",
+                                .supports = supports,
+                                .tunables = tunables,
+                                .alignment = 16,
+                                .enqueue = enqueue};
 
 }  // namespace rung::gpu

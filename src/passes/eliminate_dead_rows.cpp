@@ -134,7 +134,7 @@ class Shrinker {
 
 }  // namespace
 
-Status drop_unread_rows(Graph& graph, PassContext& context) {
+Status eliminate_dead_rows(Graph& graph, PassContext& context) {
   Shrinker shrinker(graph);
   if (size_t count = shrinker.run()) {
     shrinker.tell(context.notes);

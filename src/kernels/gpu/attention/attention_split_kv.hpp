@@ -7,7 +7,7 @@ namespace rung::gpu {
 
 // A block multiplies keys by packed query rows (so that few rows fill the instruction), of two tiles of keys at most.
 // The blocks of a cluster share the rows; each finishes some of them, from what the others send it.
-struct FewAttentionShape {
+struct SplitKvShape {
   static constexpr int kWidth = 256, kGroups = 2, kTiles = 2;  // a warpgroup for each tile
   static constexpr int kThreads = 128 * kGroups, kWarps = 4 * kGroups, kPanels = kWidth / 64;
   static constexpr int kPieces = 2;  // in which queries and keys come, each some of the columns
@@ -32,7 +32,7 @@ struct FewAttentionShape {
   constexpr uint32_t bytes(int of_row) const { return static_cast<uint32_t>(rows * of_row); }
 };
 
-struct FewAttentionArguments {
+struct SplitKvArguments {
   AttentionArguments attention;
   int32_t splits;       // blocks of a cluster
   int32_t tiles;        // of keys, in all
@@ -45,20 +45,20 @@ struct FewAttentionArguments {
   TileMap v[kMaxAttentionSegments];
 };
 
-inline TileShape few_query_tile(const AttentionArguments& a, int rows) {
+inline TileShape split_kv_query_tile(const AttentionArguments& a, int rows) {
   TileShape tile = attention_tile(a, a.q, a.q_stride, a.ratio, a.queries);
   tile.box[2] = static_cast<uint32_t>(rows / a.ratio);
-  tile.box[3] = FewAttentionShape::kPanels / FewAttentionShape::kPieces;
+  tile.box[3] = SplitKvShape::kPanels / SplitKvShape::kPieces;
   return tile;
 }
-inline TileShape few_key_tile(const AttentionArguments& a, const AttentionSegment& segment) {
+inline TileShape split_kv_key_tile(const AttentionArguments& a, const AttentionSegment& segment) {
   TileShape tile = key_tile(a, segment);
-  tile.box[2] = FewAttentionShape::kPanels / FewAttentionShape::kPieces;
+  tile.box[2] = SplitKvShape::kPanels / SplitKvShape::kPieces;
   return tile;
 }
 
 // From `attention`: all but the tile maps.
-inline void set_tiles(FewAttentionArguments& a) {
+inline void set_tiles(SplitKvArguments& a) {
   int tile = 0, key = 0;
   for (int i = 0; i < kMaxAttentionSegments; ++i) {
     const int keys = i < a.attention.segments ? a.attention.segment[i].keys : 0;

@@ -53,7 +53,7 @@ std::string key_of(const Graph& graph, NodeId id) {
 }  // namespace
 
 // y = f(a), z = f(a)  =>  y for both      f is anything but an input: no op has effects
-Status merge_equal(Graph& graph, PassContext& context) {
+Status cse(Graph& graph, PassContext& context) {
   std::unordered_map<std::string, NodeId> kept;
   size_t merged = 0;
   for_each_node(graph, [&](NodeId id) {

@@ -2,13 +2,13 @@
 // 16 query rows, and little has to pass between the blocks of a cluster, which split the keys.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/attention/attention.cuh"
-#include "kernels/gpu/attention/attention_few.hpp"
+#include "kernels/gpu/attention/attention_split_kv.hpp"
 #include "kernels/gpu/sm90/wgmma_few.cuh"
 
 namespace rung::gpu {
 namespace {
 
-using Shape = FewAttentionShape;
+using Shape = SplitKvShape;
 
 // Of x[i] over the eight lanes that agree in lane % 4: the lane whose lane / 4 is i gets it.
 template <class Join>
@@ -29,7 +29,7 @@ __device__ inline float scatter(float (&x)[8], Join join) {
 struct Tile {
   int segment, key, number, count;  // where it begins in its segment and among all keys; keys
   bool present;
-  __device__ Tile(const FewAttentionArguments& a, int tile) : present(tile < a.tiles) {
+  __device__ Tile(const SplitKvArguments& a, int tile) : present(tile < a.tiles) {
     if (!present) tile = 0;
     segment = 0;
 #pragma unroll
@@ -44,13 +44,13 @@ struct Tile {
 // Everything that does not depend on what other kernels write is worked out before they end. Of kSplits blocks in a
 // cluster, or with 0 as many as the arguments say.
 template <class T, Shape shape, int kSplits>
-struct FewWork {
+struct SplitKvWork {
   static constexpr int kRows = shape.rows;
   static constexpr int kFragments = kRows / 8;
   static constexpr int kPiecePanels = Shape::kPanels / Shape::kPieces;
   static constexpr int kPieceKeys = kPiecePanels * kTileKeys * 128;  // bytes
   static constexpr int kPieceQueries = kPiecePanels * kRows * 128;
-  const FewAttentionArguments& a;
+  const SplitKvArguments& a;
   unsigned char* const base;
   const int splits;
   const int batch, kv_head, rank, first_row, group, own;
@@ -61,7 +61,7 @@ struct FewWork {
   float largest[kFragments][2], inverse[kFragments][2];
   Running of_lane;  // row number lane() of the block
 
-  __device__ FewWork(const FewAttentionArguments& a, unsigned char* base)
+  __device__ SplitKvWork(const SplitKvArguments& a, unsigned char* base)
       : a(a),
         base(base),
         splits(kSplits > 0 ? kSplits : a.splits),
@@ -350,10 +350,10 @@ struct FewWork {
 };
 
 template <class T, Shape shape, int kSplits>
-__device__ void attention(const FewAttentionArguments& a) {
+__device__ void attention(const SplitKvArguments& a) {
   extern __shared__ __align__(1024) unsigned char base[];
   allow_dependents();
-  FewWork<T, shape, kSplits> work(a, base);
+  SplitKvWork<T, shape, kSplits> work(a, base);
   if (threadIdx.x == 0) work.make_barriers(), prefetch(a.q);
   sync_block();
   wait_for_producers();
@@ -376,11 +376,12 @@ __device__ void attention(const FewAttentionArguments& a) {
 
 }  // namespace
 
-// attention_few_bf16_32_8: 32 rows of a block, 8 blocks of a cluster, which any machine has; 0: as the arguments say.
+// attention_split_kv_bf16_32_8: 32 rows of a block, 8 blocks of a cluster, which any machine has; 0: as the arguments
+// say.
 #define RUNG_ATTENTION(type, rows, splits)                                                        \
-  extern "C" __global__ void __launch_bounds__(FewAttentionShape::kThreads, 1)                    \
-      attention_few_##type##_##rows##_##splits(const __grid_constant__ FewAttentionArguments a) { \
-    attention<type, FewAttentionShape{rows}, splits>(a);                                          \
+  extern "C" __global__ void __launch_bounds__(SplitKvShape::kThreads, 1)                    \
+      attention_split_kv_##type##_##rows##_##splits(const __grid_constant__ SplitKvArguments a) { \
+    attention<type, SplitKvShape{rows}, splits>(a);                                          \
   }
 #define RUNG_ATTENTION_SPLITS(type, rows) RUNG_ATTENTION(type, rows, 0) RUNG_ATTENTION(type, rows, 8)
 #define RUNG_ATTENTION_ROWS(type) \
