@@ -24,7 +24,7 @@ int64_t default_key_warps(const Problem& problem) {
   return 4;
 }
 
-std::vector<Tunable> tunables(const Problem& problem) {
+std::vector<Tunable> tunables(const Problem& problem, const Machine&) {
   Tunable key_warps{"key_warps", {default_key_warps(problem)}};
   for (int64_t warps : {1, 2, 4})
     if (warps != key_warps.values[0]) key_warps.values.push_back(warps);

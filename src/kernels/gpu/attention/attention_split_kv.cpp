@@ -24,11 +24,17 @@ int64_t default_splits(const Problem& problem) {
   return std::max(fewest, std::min<int64_t>(kPortableCluster, key_tiles(problem)));
 }
 
-std::vector<Tunable> tunables(const Problem& problem) {
+// Packed rows of a block: whole groups of heads; the first is the default.
+std::vector<int64_t> rows_of_blocks(const Problem& problem) {
   const AttentionShape shape(problem);
-  Tunable rows{"rows", {}}, splits{"splits", {default_splits(problem)}};
+  std::vector<int64_t> rows;
   for (int64_t value : {32, 24, 16})
-    if (value % (shape.heads / shape.groups) == 0) rows.values.push_back(value);
+    if (value % (shape.heads / shape.groups) == 0) rows.push_back(value);
+  return rows;
+}
+
+std::vector<Tunable> tunables(const Problem& problem, const Machine&) {
+  Tunable rows{"rows", rows_of_blocks(problem)}, splits{"splits", {default_splits(problem)}};
   if (fewest_splits(problem) < splits.values[0]) splits.values.push_back(fewest_splits(problem));
   return {rows, splits};
 }
@@ -47,7 +53,7 @@ Verdict supports(const Problem& problem, const Machine& machine) {
 }
 
 Status enqueue(const Call& call) {
-  const auto rows = static_cast<int>(call.problem.param("rows", tunables(call.problem)[0].values[0]));
+  const auto rows = static_cast<int>(call.problem.param("rows", rows_of_blocks(call.problem).front()));
   const SplitKvShape shape{rows};
   SplitKvArguments arguments{
       .attention = attention_arguments(call),

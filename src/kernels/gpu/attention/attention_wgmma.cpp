@@ -35,7 +35,7 @@ Tunable tunable(std::string_view name, int64_t first, std::initializer_list<int6
   return out;
 }
 
-std::vector<Tunable> tunables(const Problem& problem) {
+std::vector<Tunable> tunables(const Problem& problem, const Machine&) {
   const int64_t row_groups = default_row_groups(problem);
   return {tunable("row_groups", row_groups, {1, 2}, 2),
           tunable("splits", default_splits(problem, row_groups), {1, 2, 4, 8, 14}, key_tiles(problem))};

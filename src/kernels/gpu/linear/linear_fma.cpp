@@ -139,14 +139,14 @@ Verdict supports_alone(const Problem& problem, const Machine& machine) {
   if (machine.gpu.lanes != static_cast<int>(kAlone[0].shape.lanes)) return reject("cut for warps of other lanes");
   return supports_both(problem, kAlone);
 }
-std::vector<Tunable> tunables_alone(const Problem& problem) { return tunables_of(problem, kAlone); }
+std::vector<Tunable> tunables_alone(const Problem& problem, const Machine&) { return tunables_of(problem, kAlone); }
 Status enqueue_alone(const Call& call) { return enqueue_tiles(call, kAlone); }
 
 Verdict supports_shared(const Problem& problem, const Machine& machine) {
   if (machine.gpu.architecture != 90) return reject("made for compute capability 9.0");
   return supports_both(problem, kShared);
 }
-std::vector<Tunable> tunables_shared(const Problem& problem) { return tunables_of(problem, kShared); }
+std::vector<Tunable> tunables_shared(const Problem& problem, const Machine&) { return tunables_of(problem, kShared); }
 Status enqueue_shared(const Call& call) { return enqueue_tiles(call, kShared); }
 
 }  // namespace

@@ -74,7 +74,7 @@ Verdict supports(const Problem& problem, const Machine& machine) {
   return supports_sizes(problem, shape);
 }
 
-std::vector<Tunable> tunables(const Problem& problem) {
+std::vector<Tunable> tunables(const Problem& problem, const Machine&) {
   Tunable tile{"tile", {}};
   for (const WideTile& each : wide_tiles(problem)) tile.values.push_back(each.parameter());
   return {tile};
