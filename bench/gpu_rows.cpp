@@ -83,7 +83,7 @@ constexpr double kSecondsEach = 0.02;
 
 Result<double> time_us(const GpuTrialOperands& operands, const KernelCandidate& candidate) {
   RUNG_TRY(GpuTrial trial, GpuTrial::make(operands, candidate));
-  RUNG_TRY(Tensor warm, trial.result());  // a graph takes no module load and no library set-up
+  RUNG_TRY(auto warm, trial.results());  // a graph takes no module load and no library set-up
   RUNG_TRY(TrialTime time, trial.time(kSecondsEach));
   return time.us;
 }
