@@ -120,8 +120,8 @@ TEST(PlanFile, FindsEveryTruncation) {
 
 TEST(PlanFile, RefusesAnotherVersion) {
   SavedPlan saved;
-  EXPECT_THAT(saved.error_of(replaced(saved.bytes, "rung plan 3", "rung plan 2")),
-              HasSubstr("got format 'rung plan 2', wanted 'rung plan 3'"));
+  EXPECT_THAT(saved.error_of(replaced(saved.bytes, "rung plan 4", "rung plan 3")),
+              HasSubstr("got format 'rung plan 3', wanted 'rung plan 4'"));
 }
 
 TEST(PlanFile, RefusesAnotherDevice) {
