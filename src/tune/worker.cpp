@@ -20,8 +20,8 @@ namespace {
 
 bool narrow(const Problem& problem) {
   for (const auto& input : problem.inputs)
-    if (input.dtype == DType::bf16 || input.dtype == DType::f16) return true;
-  return problem.output.dtype == DType::bf16 || problem.output.dtype == DType::f16;
+    if (is_narrow(input.dtype)) return true;
+  return is_narrow(problem.output.dtype);
 }
 
 void run_candidates(const WorkerJob& job, const std::vector<int>& indices, int yardstick_index, int fd) {
