@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "device/gpu/runtime.hpp"
+#include "device/shared_library.hpp"
 
 namespace rung::gpu {
 namespace {
@@ -202,19 +203,10 @@ int graph_instantiate(ExecutableGraph* executable, Graph graph) {
   return driver.cuGraphInstantiateWithFlags(executable, graph, 0);
 }
 
-// Fills `to` from the library. Errors: the function is missing.
-template <class Pointer>
-Status find(void* library, const char* name, Pointer& to) {
-  void* symbol = dlsym(library, name);
-  if (!symbol) return fail("the CUDA driver is too old: it has no {}", name);
-  std::memcpy(&to, &symbol, sizeof symbol);
-  return {};
-}
-
 Status load_driver() {
   void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (!library) return fail("no CUDA driver: {}", dlerror());
-#define RUNG_FIND(name) RUNG_CHECK(find(library, #name, driver.name))
+#define RUNG_FIND(name) RUNG_CHECK(find_function(library, "the CUDA driver", #name, driver.name))
   RUNG_FIND(cuInit);
   RUNG_FIND(cuDriverGetVersion);
   RUNG_FIND(cuGetErrorString);
