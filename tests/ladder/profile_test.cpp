@@ -170,7 +170,7 @@ TEST(Profile, OfADeviceHasItsColdRunsFromAFlushedCache) {
   testing::ledger().fills.clear(), testing::ledger().calls.clear();
   auto profile = profile_session(session, random_inputs(graph), 0.02);
   ASSERT_TRUE(profile) << profile.error().message;
-  const ::testing::Ledger& ledger = testing::ledger();
+  const testing::Ledger& ledger = testing::ledger();
   ASSERT_GT(profile->cold.runs, 0);
   EXPECT_THAT(ledger.fills, ::testing::SizeIs(profile->cold.runs));
   EXPECT_THAT(ledger.fills, ::testing::Each(2 * testing::fake::kCacheBytes));
