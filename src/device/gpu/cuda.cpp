@@ -54,7 +54,6 @@ struct Driver {
   int (*cuDevicePrimaryCtxRetain)(Context*, int);
   int (*cuCtxSetCurrent)(Context);
   int (*cuCtxGetCurrent)(Context*);
-  int (*cuCtxSynchronize)();
   int (*cuCtxGetDevice)(int*);
   int (*cuDevicePrimaryCtxRelease_v2)(int);
   int (*cuMemGetInfo_v2)(size_t*, size_t*);
@@ -219,7 +218,6 @@ Status load_driver() {
   RUNG_FIND(cuDevicePrimaryCtxRetain);
   RUNG_FIND(cuCtxSetCurrent);
   RUNG_FIND(cuCtxGetCurrent);
-  RUNG_FIND(cuCtxSynchronize);
   RUNG_FIND(cuCtxGetDevice);
   RUNG_FIND(cuDevicePrimaryCtxRelease_v2);
   RUNG_FIND(cuMemGetInfo_v2);
@@ -270,7 +268,6 @@ Runtime make_table() {
           .context_destroy = context_destroy,
           .context_use = driver.cuCtxSetCurrent,
           .context_current = driver.cuCtxGetCurrent,
-          .synchronize = driver.cuCtxSynchronize,
           .memory_info = driver.cuMemGetInfo_v2,
           .allocate = driver.cuMemAlloc_v2,
           .release = driver.cuMemFree_v2,
