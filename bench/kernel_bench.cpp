@@ -13,6 +13,7 @@
 #include "device/cpu/peaks.hpp"
 #include "gpu_rows.hpp"
 #include "kernels/cpu/bind.hpp"
+#include "kernels/target.hpp"
 
 namespace rung {
 namespace {
@@ -115,7 +116,7 @@ void time_rows(const std::string& text, cpu::Team& team, const std::string& filt
   const auto output = cpu::aligned_bytes(results_of(problem).back().end());
   Work work = work_of(problem);
   std::printf("%s\n", text.substr(text.rfind("y = ")).c_str());
-  for (const Kernel* row : cpu::kernels_for(op_family(problem.op))) {
+  for (const Kernel* row : cpu_target().kernels_for(op_family(problem.op))) {
     if (row->name.find(filter) == std::string_view::npos && row->op != filter) continue;
     if (auto verdict = row->supports(problem, cpu::cpu_info()); !verdict) {
       std::printf("  %-28s %s\n", row->name.data(), verdict.reason.c_str());

@@ -12,7 +12,6 @@ namespace rung::reference {
 namespace {
 
 using Rows = std::span<const double>;
-size_t size(int64_t n) { return static_cast<size_t>(n); }
 
 // The matrix [rows, columns] at `begin` of a tensor, transposed.
 std::vector<double> read_transposed(const Tensor& tensor, int64_t begin, int64_t rows, int64_t columns) {

@@ -166,11 +166,6 @@ Result<std::vector<Tensor>> evaluate_results(const Op& op, const std::vector<Ten
   return results;
 }
 
-Result<Tensor> evaluate_op(const Op& op, const std::vector<Tensor>& operands, const Type& result) {
-  RUNG_TRY(std::vector<Tensor> results, evaluate_results(op, operands, result));
-  return std::move(results[0]);
-}
-
 Result<std::vector<Tensor>> evaluate(const Graph& graph, const Inputs& inputs) {
   std::vector<NodeId> targets;
   for (const Output& output : graph.outputs()) targets.push_back(output.node);

@@ -15,7 +15,6 @@
 namespace rung {
 namespace {
 
-constexpr size_t kMaxCopies = 64;
 constexpr size_t kLaunches = 32;         // of one graph
 constexpr int64_t kPattern = 1'000'003;  // elements made on the host; a prime, so that rows differ
 constexpr int kMinReplays = 3;

@@ -14,7 +14,6 @@
 namespace rung {
 namespace {
 
-constexpr size_t kMaxCopies = 64;
 constexpr int kMinRuns = 7;
 
 }  // namespace

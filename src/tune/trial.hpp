@@ -8,6 +8,8 @@
 
 namespace rung {
 
+inline constexpr size_t kMaxCopies = 64;  // of the constant operands, on every device
+
 // Values for operand `i`, at most `most` of its span: random in [-1,1], or [0,1] for squares; 0 where they are no
 // floats.
 Tensor random_operand(const Problem& problem, size_t i, int64_t most);

@@ -20,11 +20,10 @@ namespace {
 
 bool narrow(const Problem& problem) {
   for (const auto& input : problem.inputs)
-    if (input.dtype == DType::bf16 || input.dtype == DType::f16) return true;
+    if (is_narrow(input.dtype)) return true;
   const auto results = results_of(problem);
-  return std::any_of(results.begin(), results.end(), [](const ResultPlace& result) {
-    return result.type.dtype == DType::bf16 || result.type.dtype == DType::f16;
-  });
+  return std::any_of(results.begin(), results.end(),
+                     [](const ResultPlace& result) { return is_narrow(result.type.dtype); });
 }
 
 void run_candidates(const WorkerJob& job, const std::vector<int>& indices, int yardstick_index, int fd) {

@@ -18,9 +18,9 @@
 namespace rung {
 namespace {
 
-using testing::AllOf;
-using testing::Contains;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::HasSubstr;
 
 Graph small_graph() {
   return graph_of(
@@ -213,7 +213,7 @@ TEST(PlanFile, LeavesTheOldFileAndNothingBesideItWhenTheDiskFillsUp) {
   std::vector<std::string> left;
   for (const auto& entry : std::filesystem::directory_iterator(directory.path()))
     left.push_back(entry.path().filename());
-  EXPECT_THAT(left, testing::ElementsAre("plan.rung"));
+  EXPECT_THAT(left, ::testing::ElementsAre("plan.rung"));
 }
 
 TEST(PlanFile, ThatIsCutShortOnceItIsLoadedStillRuns) {

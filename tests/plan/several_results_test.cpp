@@ -7,7 +7,7 @@
 namespace rung {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 // The three best rows of a table, and where they stand in it.
 constexpr const char* kRoute =

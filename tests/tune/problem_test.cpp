@@ -118,7 +118,7 @@ TEST(Candidates, LeaveTheReferenceOutWhileAnotherRowCan) {
 
 TEST(Candidates, HoldEveryFastRowWhereverItStandsInTheTable) {
   Problem problem{.op = Softmax{.axis = 1}, .inputs = {dense(DType::f32, {4, 8})}, .output = dense(DType::f32, {4, 8})};
-  Kernel first = *cpu::kernel_named("softmax_fallback"), last = first;
+  Kernel first = *cpu_target().kernel_named("softmax_fallback"), last = first;
   first.name = "first", last.name = "last", first.role = last.role = Role::fast;
   const std::array<const Kernel*, 2> rows{&first, &last};
   Target target = cpu_target();
@@ -143,7 +143,7 @@ TEST(Candidates, SayWhyARowCannot) {
 
 TEST(CandidateParameters, MustBeOnesThatTheKernelOffers) {
   Problem problem = linear_problem(4, 64, 256);
-  const auto& kernel = *cpu::kernel_named("linear_avx2");
+  const auto& kernel = *cpu_target().kernel_named("linear_avx2");
   EXPECT_TRUE(takes_params(cpu_target(), kernel, problem, {}));
   EXPECT_TRUE(takes_params(cpu_target(), kernel, problem, {{"columns", 16}}));
   EXPECT_THAT(takes_params(cpu_target(), kernel, problem, {{"columns", 17}}).reason, HasSubstr("columns=17"));
