@@ -84,11 +84,6 @@ AttentionArguments attention_arguments(const Call& call) {
   return a;
 }
 
-std::string_view attention_type(const Problem& problem) {
-  if (problem.output.dtype == DType::f32) return "f32";
-  return problem.output.dtype == DType::bf16 ? "bf16" : "f16";
-}
-
 Launch attention_launch(const Call& call, int rows, int splits) {
   const AttentionShape shape(call.problem);
   const int64_t tiles = (shape.rows() + rows - 1) / rows;
