@@ -34,15 +34,17 @@ TEST(GpuLanes, EveryThreadOfAnFmaBlockHasAPartOfItsTile) {
   for (uint32_t lanes : {32u, 64u})
     for (uint32_t rows : {1u, 7u, 13u})
       for (uint32_t side : {1u, 2u}) {
-        const FmaTile tile{rows, side, lanes};
-        EXPECT_EQ(tile.tokens() * tile.columns() * tile.parts(), tile.threads() * rows * 8) << rows << " " << side;
+        const FmaTile tile{rows, side};
+        EXPECT_EQ(tile.tokens() * tile.columns(lanes) * tile.parts(lanes), tile.threads() * rows * 8)
+            << rows << " " << side;
       }
 }
 
 TEST(GpuLanes, BlocksOfAttentionGrowWithTheWarp) {
-  EXPECT_EQ((MmaAttentionShape{64, 2, 2, 32}.threads()), 128);
-  EXPECT_EQ((MmaAttentionShape{64, 2, 2, 64}.threads()), 256);
-  EXPECT_EQ(portable_attention_shared_bytes(64, 64) - portable_attention_shared_bytes(64, 32), 2u * 32 * (64 + 4) * 4);
+  EXPECT_EQ((MmaAttentionConfig{DType::bf16, 64, 2, 2}.threads(32)), 128);
+  EXPECT_EQ((MmaAttentionConfig{DType::bf16, 64, 2, 2}.threads(64)), 256);
+  const PortableAttentionConfig portable{DType::f32, 64};
+  EXPECT_EQ(portable.shared_bytes(64) - portable.shared_bytes(32), 2u * 32 * (64 + 4) * 4);
 }
 
 }  // namespace
