@@ -42,11 +42,11 @@ std::vector<Problem> problems() {
 TEST(LinearWide, EveryTileCoversTheResultAndFitsABlock) {
   for (Problem asked : problems()) {
     const LinearShape shape(asked);
-    for (const WideTile& tile : wide_tiles(asked)) {
+    for (const WideConfig& tile : wide_tiles(asked)) {
       asked.params = {{"tile", tile.parameter()}};
       const WidePlan plan(asked);
       EXPECT_EQ(plan.tile.parameter(), tile.parameter());
-      EXPECT_EQ(plan.tile.gated, asked.as<Linear>().gated);
+      EXPECT_EQ(plan.tile.gated(), asked.as<Linear>().gated);
       EXPECT_GE(int64_t{plan.token_tiles} * tile.tokens, shape.m);
       EXPECT_GE(int64_t{plan.tiles} / plan.token_tiles * tile.columns(), shape.n);
       EXPECT_LE(tile.shared_bytes(plan.stages), 227 * 1024);
@@ -60,7 +60,7 @@ TEST(LinearWide, TilesDifferAndAreFewEnoughToTry) {
   for (const Problem& each : problems()) {
     const auto tiles = wide_tiles(each);
     std::set<int64_t> parameters;
-    for (const WideTile& tile : tiles) parameters.insert(tile.parameter());
+    for (const WideConfig& tile : tiles) parameters.insert(tile.parameter());
     EXPECT_EQ(parameters.size(), tiles.size());
     EXPECT_GE(parameters.size(), 1u);
     EXPECT_LE(parameters.size(), 8u);
@@ -69,7 +69,7 @@ TEST(LinearWide, TilesDifferAndAreFewEnoughToTry) {
 
 TEST(LinearWide, BlocksThatShareKFinishAllTokensBetweenThem) {
   for (int32_t tokens : {104, 112, 128, 136, 192, 208}) {
-    const WideTile split{128, tokens, false, 2};
+    const WideConfig split{DType::bf16, 128, tokens, 2, WideEpilogue::any};
     EXPECT_EQ(split.parameter(), 2128000 + tokens);
     EXPECT_EQ(split.first_half() % 8, 0);
     EXPECT_GE(2 * split.first_half(), tokens);
@@ -80,14 +80,14 @@ TEST(LinearWide, BlocksThatShareKFinishAllTokensBetweenThem) {
   EXPECT_EQ(WidePlan(down).tiles, 64);  // 4 x 16
   EXPECT_EQ(WidePlan(down).tile.split, 2);
   Problem shallow = problem(816, 2048, 128);  // two chunks of K
-  for (const WideTile& tile : wide_tiles(shallow)) EXPECT_EQ(tile.split, 1);
+  for (const WideConfig& tile : wide_tiles(shallow)) EXPECT_EQ(tile.split, 1);
 }
 
 // What stands behind the tile in the name of the kernel.
 std::string ending(Problem each, int64_t tile, Activation activation = Activation::none) {
   std::get<Linear>(each.op).activation = activation;
   each.params = {{"tile", tile}};
-  const std::string name = WidePlan(each).function;
+  const std::string name(WidePlan(each).function);
   return name.substr(name.find('_', name.find("_128_") + 5) + 1);
 }
 
