@@ -111,15 +111,15 @@ TEST(LinearSkinny, WaitsBetweenWeightsAsLongAsItIsTold) {
 
 TEST(LinearSkinny, SharesKOnlyWhereEachBlockHasEnoughOfIt) {
   EXPECT_EQ(skinny_tiles(problem(50, 1024, 2048)).front().split, 8u);
-  for (const SkinnyTile& tile : skinny_tiles(problem(50, 1024, 1024))) EXPECT_LE(tile.split, 4u);
-  for (const SkinnyTile& tile : skinny_tiles(problem(1, 1024, 32))) EXPECT_EQ(tile.split, 1u);
+  for (const SkinnyConfig& tile : skinny_tiles(problem(50, 1024, 1024))) EXPECT_LE(tile.split, 4u);
+  for (const SkinnyConfig& tile : skinny_tiles(problem(1, 1024, 32))) EXPECT_EQ(tile.split, 1u);
   EXPECT_FALSE(skinny_tiles(problem(1, 4, 8)).empty());
 }
 
 TEST(LinearSkinny, CutsHeadsIntoTilesOfBothTheirHalves) {
   const Problem turned = rotated(problem(50, 2560, 1024), 9, 256);
   EXPECT_EQ(SkinnyPlan(turned).half, 128u);
-  for (const SkinnyTile& tile : skinny_tiles(turned)) {
+  for (const SkinnyConfig& tile : skinny_tiles(turned)) {
     Problem asked = turned;
     asked.params = {{"tile", tile.parameter()}};
     const SkinnyPlan plan(asked);
@@ -127,18 +127,18 @@ TEST(LinearSkinny, CutsHeadsIntoTilesOfBothTheirHalves) {
     EXPECT_EQ(plan.half % plan.box_rows, 0u);
     EXPECT_EQ(plan.tiles * tile.rows, 2560u);
   }
-  for (const SkinnyTile& tile : skinny_tiles(rotated(problem(50, 96, 1024), 2, 48))) EXPECT_EQ(tile.rows, 16u);
+  for (const SkinnyConfig& tile : skinny_tiles(rotated(problem(50, 96, 1024), 2, 48))) EXPECT_EQ(tile.rows, 16u);
 }
 
 TEST(LinearSkinny, GivesABlockWholeRunsOfSquares) {
   const auto tiles = skinny_tiles(feeding(problem(51, 1024, 2048)));
   EXPECT_FALSE(tiles.empty());
-  for (const SkinnyTile& tile : tiles) EXPECT_EQ(tile.rows % kNormRun, 0);
+  for (const SkinnyConfig& tile : tiles) EXPECT_EQ(tile.rows % kNormRun, 0);
 }
 
 TEST(LinearSkinny, LeavesRoomForASecondBlock) {
   for (Problem each : {problem(64, 1024, 4096), problem(50, 4096, 1024, true), problem(8, 2560, 1024)})
-    for (const SkinnyTile& tile : skinny_tiles(each))
+    for (const SkinnyConfig& tile : skinny_tiles(each))
       for (int64_t ring : {16, 64, 200}) {
         each.params = {{"tile", tile.parameter()}, {"ring", ring}};
         const SkinnyPlan plan(each);

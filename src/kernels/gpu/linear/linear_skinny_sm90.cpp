@@ -53,7 +53,8 @@ Verdict supports(const Problem& problem, const Machine& machine) {
   const LinearShape shape(problem);
   if (auto verdict = supports_sizes(problem, shape); !verdict) return verdict;
   if (auto verdict = supports_norms(problem, shape); !verdict) return verdict;
-  return supports_heads(shape, kPaired);
+  if (auto verdict = supports_heads(shape, kPaired); !verdict) return verdict;
+  return skinny_tiles(problem).empty() ? reject("no kernel is compiled that ends so") : accept();
 }
 
 std::vector<Tunable> tunables(const Problem& problem) {
