@@ -55,8 +55,7 @@ Result<Access> operand_access(const Kernel& kernel, const Problem& problem, size
   RUNG_TRY(Access access, dense_access(operand));
   RUNG_CHECK(check_counts(kernel, operand, false));
   access.alignment = std::max(access.alignment, kernel.alignment);
-  const uint64_t packed = operand.constant && kernel.packed_bytes ? kernel.packed_bytes(problem, i) : 0;
-  if (packed > 0) access = {packed, access.alignment, true};
+  if (const size_t packed = kernel.packed_for(problem, i)) access = {packed, access.alignment, true};
   return access;
 }
 
@@ -65,10 +64,6 @@ Status check_result(const Kernel& kernel, const Problem& problem) {
   RUNG_CHECK(dense_access(result));
   if (!result.contiguous()) return fail("its result is not a dense {}", Type{result.dtype, result.shape});
   return check_counts(kernel, result, true);
-}
-
-uint64_t scratch_access(const Kernel& kernel, const Problem& problem) {
-  return kernel.scratch_bytes ? kernel.scratch_bytes(problem) : 0;
 }
 
 }  // namespace rung

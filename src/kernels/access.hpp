@@ -27,7 +27,5 @@ Result<Access> operand_access(const Kernel& kernel, const Problem& problem, size
 // Where results go is for results_of() to say. Errors: a result that is not dense, or of more elements than the row
 // counts.
 Status check_result(const Kernel& kernel, const Problem& problem);
-// 0: the row wants no scratch.
-uint64_t scratch_access(const Kernel& kernel, const Problem& problem);
 
 }  // namespace rung

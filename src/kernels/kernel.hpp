@@ -37,16 +37,30 @@ struct Kernel {
   std::string_view op;    // the op's word in text, or its family: "linear", "unary", "pointwise"
   Verdict (*supports)(const Problem&, const Machine&);
   void (*run)(const cpu::Call&) = nullptr;  // CPU rows: every thread of the team calls it
-  size_t (*scratch_bytes)(const Problem&) = nullptr;
+  size_t (*scratch_bytes)(const Problem&, const Machine&) = nullptr;
   // Bytes that constant operand `i` takes in this kernel's own layout; 0: used as it is.
   size_t (*packed_bytes)(const Problem&, size_t i) = nullptr;
   void (*pack)(const Problem&, size_t i, const void* from, void* to) = nullptr;
   // Objects too dear to make on every call (library primitives); shared by all calls of one bound step, all threads.
-  std::shared_ptr<void> (*prepare)(const Problem&) = nullptr;
-  std::vector<Tunable> (*tunables)(const Problem&) = nullptr;
+  std::shared_ptr<void> (*prepare)(const Problem&, const Machine&) = nullptr;
+  std::vector<Tunable> (*tunables)(const Problem&, const Machine&) = nullptr;
   uint64_t alignment = 1;                         // bytes: where operands must begin; a plan copies views that do not
   Status (*enqueue)(const gpu::Call&) = nullptr;  // GPU rows: puts its launches into the call's stream
   Role role = Role::fast;
+
+  // What the fields above say, and nothing where a row leaves them out.
+  size_t scratch_for(const Problem& problem, const Machine& machine) const {
+    return scratch_bytes ? scratch_bytes(problem, machine) : 0;
+  }
+  size_t packed_for(const Problem& problem, size_t i) const {
+    return packed_bytes && problem.inputs[i].constant ? packed_bytes(problem, i) : 0;
+  }
+  std::shared_ptr<void> state_for(const Problem& problem, const Machine& machine) const {
+    return prepare ? prepare(problem, machine) : nullptr;
+  }
+  std::vector<Tunable> tunables_for(const Problem& problem, const Machine& machine) const {
+    return tunables ? tunables(problem, machine) : std::vector<Tunable>{};
+  }
 };
 
 }  // namespace rung

@@ -62,7 +62,7 @@ Status check_types(const Step& step) {
 Status check_kernel(const Plan& plan, const Kernel& kernel, const Problem& problem, const Step& step) {
   if (Verdict verdict = plan.target->supports(kernel, problem); !verdict)
     return fail("kernel '{}': {}", kernel.name, verdict.reason);
-  Verdict verdict = takes_params(kernel, problem, step.choice.params);
+  Verdict verdict = takes_params(*plan.target, kernel, problem, step.choice.params);
   return verdict ? Status{} : fail("{}", verdict.reason);
 }
 
@@ -79,7 +79,7 @@ Status check_accesses(const Plan& plan, const Kernel& kernel, uint32_t index, Ho
                                               : holdings.check_read(input, access, index));
   }
   RUNG_CHECK(holdings.add_results(step.output.index, results_of(problem), index));
-  const uint64_t scratch = scratch_access(kernel, problem);
+  const uint64_t scratch = kernel.scratch_for(problem, plan.target->machine);
   if (step.scratch.has_value() != (scratch > 0))
     return fail("got {} scratch, wanted {} bytes", step.scratch ? "some" : "no", scratch);
   return step.scratch ? holdings.add_scratch(*step.scratch, scratch, index) : Status{};

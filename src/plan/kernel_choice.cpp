@@ -22,7 +22,7 @@ Result<KernelCandidate> recipe_choice(const Target& target, const Problem& probl
     log(1, "recipe: '{}': kernel '{}' cannot run it, the next that can does: {}", key, choice.kernel, verdict.reason);
     return KernelCandidate{};
   }
-  if (Verdict verdict = takes_params(*kernel, problem, choice.params); !verdict)
+  if (Verdict verdict = takes_params(target, *kernel, problem, choice.params); !verdict)
     return fail("recipe: '{}': {}", key, verdict.reason);
   return KernelCandidate{kernel, choice.params};
 }

@@ -181,7 +181,7 @@ class Lowering {
   void place_weights(const Node& node, const Kernel& kernel, const Problem& problem, std::vector<PlanOperand>& inputs) {
     for (size_t i = 0; i < inputs.size(); ++i) {
       if (inputs[i].region != Region::weight || inputs[i].index != UINT32_MAX) continue;
-      bool packs = kernel.packed_bytes && kernel.packed_bytes(problem, i) > 0;
+      const bool packs = kernel.packed_for(problem, i) > 0;
       inputs[i].index =
           packs ? weights_.packed({node.operands[i], kernel, problem, i}) : weights_.plain(node.operands[i]);
     }
@@ -197,7 +197,7 @@ class Lowering {
               .problem = problem_key(problem),
               .category = category_of(node.op)};
     for (const auto& input : step.inputs) touch(input);
-    if (size_t bytes = kernel.scratch_bytes ? kernel.scratch_bytes(problem) : 0) step.scratch = new_buffer(bytes);
+    if (size_t bytes = kernel.scratch_for(problem, plan_.target->machine)) step.scratch = new_buffer(bytes);
     step.output = dense_operand(Region::buffer, new_buffer(results_of(problem).back().end()), node.type);
     const Cost cost = cost_of(node.op, operand_types(step), node.type);
     step.flops = cost.flops;

@@ -31,7 +31,7 @@ uint32_t WeightTable::packed(const Use& use) {
   std::string layout =
       fmt::format("{} {} {}{}", use.index, use.kernel.name, problem_key(use.problem), params_text(use.problem.params));
   return add({.node = use.node,
-              .bytes = use.kernel.packed_bytes(use.problem, use.index),
+              .bytes = use.kernel.packed_for(use.problem, use.index),
               .layout = std::move(layout),
               .kernel = &use.kernel,
               .problem = use.problem,

@@ -86,7 +86,7 @@ class Captured : public Recorder {
     bound.problem = problem_of(step, team_.size());
     for (const auto& input : step.inputs) bound.inputs.push_back(address(input));
     const Kernel* kernel = plan_.target->kernel_named(step.choice.kernel);
-    if (kernel->prepare) bound.state = kernel->prepare(bound.problem);
+    bound.state = kernel->state_for(bound.problem, plan_.target->machine);
     for (int thread = 0; thread < team_.size(); ++thread)
       launches_[static_cast<size_t>(thread)].push_back(
           {kernel->run,

@@ -82,7 +82,7 @@ class Eager : public Recorder {
       inputs.push_back(input.region == Region::weight ? plan_.weights[input.index].data.get() + input.offset
                                                       : block(input.index) + input.offset);
     const Kernel* kernel = plan_.target->kernel_named(step.choice.kernel);
-    std::shared_ptr<void> state = kernel->prepare ? kernel->prepare(problem) : nullptr;
+    std::shared_ptr<void> state = kernel->state_for(problem, plan_.target->machine);
     void* output = block(step.output.index);
     void* scratch = step.scratch ? block(*step.scratch) : nullptr;
     std::atomic<Fault> fault{Fault::none};

@@ -128,7 +128,7 @@ class GpuRecorder : public Recorder {
     bound.output = buffer(step.output.index);
     if (step.scratch) bound.scratch = buffer(*step.scratch);
     bound.fault = faults_->address() + (bound_.size() - 1) * sizeof(Fault);
-    if (bound.kernel->prepare) bound.state = bound.kernel->prepare(bound.problem);
+    bound.state = bound.kernel->state_for(bound.problem, plan_.target->machine);
     may_fault_ = may_fault_ || fault_of(bound.problem) != Fault::none;
   }
 

@@ -9,9 +9,9 @@
 namespace rung {
 namespace {
 
-void add_variants(const Problem& problem, const Kernel& kernel, std::vector<KernelCandidate>& list) {
-  if (!kernel.tunables) return;
-  for (const auto& tunable : kernel.tunables(problem))
+void add_variants(const Target& target, const Problem& problem, const Kernel& kernel,
+                  std::vector<KernelCandidate>& list) {
+  for (const auto& tunable : kernel.tunables_for(problem, target.machine))
     for (size_t i = 1; i < tunable.values.size(); ++i)
       list.push_back({&kernel, {{std::string(tunable.name), tunable.values[i]}}});
 }
@@ -34,14 +34,13 @@ Candidates candidates_for(const Target& target, const Problem& problem) {
     }
   }
   for (const auto* kernel : rows) found.list.push_back({kernel, {}});
-  for (const auto* kernel : rows) add_variants(problem, *kernel, found.list);
+  for (const auto* kernel : rows) add_variants(target, problem, *kernel, found.list);
   return found;
 }
 
-Verdict takes_params(const Kernel& kernel, const Problem& problem, const Params& params) {
+Verdict takes_params(const Target& target, const Kernel& kernel, const Problem& problem, const Params& params) {
   if (params.empty()) return accept();
-  std::vector<Tunable> tunables;
-  if (kernel.tunables) tunables = kernel.tunables(problem);
+  const auto tunables = kernel.tunables_for(problem, target.machine);
   for (const auto& [name, value] : params) {
     auto tunable = std::ranges::find(tunables, name, &Tunable::name);
     if (tunable == tunables.end()) return reject(fmt::format("{} has no parameter '{}' here", kernel.name, name));

@@ -30,6 +30,6 @@ struct Candidates {
 Candidates candidates_for(const Target& target, const Problem& problem);
 
 // Parameters that come from a file: each must be one that the kernel offers for the problem, at a value that it offers.
-Verdict takes_params(const Kernel& kernel, const Problem& problem, const Params& params);
+Verdict takes_params(const Target& target, const Kernel& kernel, const Problem& problem, const Params& params);
 
 }  // namespace rung

@@ -73,24 +73,23 @@ Result<GpuTrial> GpuTrial::make(const GpuTrialOperands& operands, const KernelCa
   trial.problem_.params = candidate.params;
   for (size_t copy = 0; copy < operands.copies(); ++copy) trial.inputs_.push_back(operands.inputs(copy));
   for (size_t i = 0; i < trial.problem_.inputs.size(); ++i) {
-    if (!trial.kernel_->packed_bytes || trial.kernel_->packed_bytes(trial.problem_, i) == 0) continue;
+    const size_t bytes = trial.kernel_->packed_for(trial.problem_, i);
+    if (bytes == 0) continue;
     if (trial.problem_.inputs[i].span() > kPattern)
       return fail("operand {} is packed: got {} elements, wanted at most {}", i, trial.problem_.inputs[i].span(),
                   kPattern);
     auto packed = cpu::pack_operand(*trial.kernel_, trial.problem_, i, operands.pattern(i).data());
-    if (!packed) continue;
-    size_t bytes = trial.kernel_->packed_bytes(trial.problem_, i);
     RUNG_TRY(auto block, gpu.allocate(bytes));
     RUNG_CHECK(operands.queue().upload(block->address(), packed.get(), bytes));
     for (auto& inputs : trial.inputs_) inputs[i] = block->address();
     trial.blocks_.push_back(std::move(block));
   }
-  size_t scratch = trial.kernel_->scratch_bytes ? trial.kernel_->scratch_bytes(trial.problem_) : 0;
-  RUNG_TRY(auto scratch_block, gpu.allocate(scratch));
+  const Machine& machine = operands.target().machine;
+  RUNG_TRY(auto scratch_block, gpu.allocate(trial.kernel_->scratch_for(trial.problem_, machine)));
   RUNG_TRY(auto fault_block, gpu.allocate(sizeof(Fault)));
   trial.scratch_ = scratch_block->address(), trial.fault_ = fault_block->address();
   trial.blocks_.insert(trial.blocks_.end(), {std::move(scratch_block), std::move(fault_block)});
-  if (trial.kernel_->prepare) trial.state_ = trial.kernel_->prepare(trial.problem_);
+  trial.state_ = trial.kernel_->state_for(trial.problem_, machine);
   return trial;
 }
 

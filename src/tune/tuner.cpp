@@ -64,7 +64,7 @@ const TunedProblem* runnable_entry(const TuningDatabase& database, const TuneTas
   if (!entry) return nullptr;
   const auto* kernel = task.target->kernel_named(entry->choice.kernel);
   bool runs = kernel && kernel->op == op_family(task.problem.op) && task.target->supports(*kernel, task.problem) &&
-              takes_params(*kernel, task.problem, entry->choice.params);
+              takes_params(*task.target, *kernel, task.problem, entry->choice.params);
   return runs ? entry : nullptr;
 }
 

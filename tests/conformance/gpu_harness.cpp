@@ -57,8 +57,8 @@ Result<Outcome> run_gpu_row(const Target& target, const Kernel& kernel, const Ca
     const Tensor& tensor = test.inputs.at(test.graph.as<Input>(view.base)->name);
     size_t i = inputs.size();
     if (auto packed = cpu::pack_operand(kernel, problem, i, tensor.data())) {
-      RUNG_TRY(blocks.emplace_back(), gpu.allocate(kernel.packed_bytes(problem, i)));
-      RUNG_CHECK(queue.upload(blocks.back()->address(), packed.get(), kernel.packed_bytes(problem, i)));
+      RUNG_TRY(blocks.emplace_back(), gpu.allocate(kernel.packed_for(problem, i)));
+      RUNG_CHECK(queue.upload(blocks.back()->address(), packed.get(), kernel.packed_for(problem, i)));
       inputs.push_back(blocks.back()->address());
       continue;
     }
@@ -69,11 +69,11 @@ Result<Outcome> run_gpu_row(const Target& target, const Kernel& kernel, const Ca
     inputs.push_back(blocks.back()->address() + shift + offset);
   }
   RUNG_TRY(GuardedBlock output, GuardedBlock::make(queue, result_bytes(test)));
-  RUNG_TRY(GuardedBlock scratch, GuardedBlock::make(queue, kernel.scratch_bytes ? kernel.scratch_bytes(problem) : 0));
+  RUNG_TRY(GuardedBlock scratch, GuardedBlock::make(queue, kernel.scratch_for(problem, target.machine)));
   RUNG_TRY(auto fault, gpu.allocate(sizeof(Fault)));
   Outcome outcome;
   RUNG_CHECK(queue.upload(fault->address(), &outcome.fault, sizeof(Fault)));
-  std::shared_ptr<void> state = kernel.prepare ? kernel.prepare(problem) : nullptr;
+  std::shared_ptr<void> state = kernel.state_for(problem, target.machine);
   auto call = [&] {
     return gpu::enqueue(
         kernel, {problem, inputs.data(), output.address(), scratch.address(), state.get(), fault->address(), queue});

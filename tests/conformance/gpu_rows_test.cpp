@@ -17,10 +17,9 @@ INSTANTIATE_TEST_SUITE_P(All, GpuKernelRow, testing::ValuesIn(gpu::all_kernels()
                          [](const auto& row) { return std::string(row.param->name); });
 
 // Every tunable at each of its values, the others at their defaults.
-std::vector<Params> settings_of(const Kernel& row, const Problem& problem) {
+std::vector<Params> settings_of(const Target& target, const Kernel& row, const Problem& problem) {
   std::vector<Params> settings{{}};
-  if (!row.tunables) return settings;
-  for (const Tunable& tunable : row.tunables(problem))
+  for (const Tunable& tunable : row.tunables_for(problem, target.machine))
     for (int64_t value : tunable.values) settings.push_back({{std::string(tunable.name), value}});
   return settings;
 }
@@ -61,7 +60,7 @@ TEST_P(GpuKernelRow, AgreesWithTheReference) {
       continue;
     }
     ++supported;
-    for (auto& setting : settings_of(row, test.problem)) {
+    for (auto& setting : settings_of(**target, row, test.problem)) {
       Case tuned = test;
       tuned.problem.params = setting;
       // A library may offer fewer algorithms than there are numbers for them; its default always runs, and ours all do.

@@ -168,7 +168,7 @@ Outcome run_row(const Kernel& kernel, const Case& test, int threads) {
     const Tensor& tensor = test.inputs.at(test.graph.as<Input>(view.base)->name);
     inputs.push_back(tensor.data() + view.offset * static_cast<int64_t>(size_of(tensor.dtype())));
   }
-  Guarded output(result_bytes(test)), scratch(cpu::scratch_bytes(kernel, problem));
+  Guarded output(result_bytes(test)), scratch(kernel.scratch_for(problem, cpu::cpu_info()));
   cpu::Bound bound = cpu::bind(kernel, problem, inputs, output.data());
   bound.scratch = scratch.data();
   cpu::Team team(threads);

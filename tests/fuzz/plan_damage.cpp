@@ -185,7 +185,7 @@ bool repair_step(Plan& plan, Step& step) {
         access->bytes <= kMostBytes)
       plan.weights[input.index].bytes = access->bytes;
   }
-  const uint64_t scratch = scratch_access(*kernel, problem);
+  const uint64_t scratch = kernel->scratch_for(problem, plan.target->machine);
   step.scratch.reset();
   if (scratch > kMostBytes || step.output.index >= plan.buffers.size()) return false;
   if (scratch > 0) {

@@ -89,8 +89,7 @@ TEST_P(LinearRow, MatchesF64LoopForEveryTunable) {
   std::vector<LinearCase> cases = typed(plain), more = typed(with_epilogue);
   cases.insert(cases.end(), more.begin(), more.end());
   for (LinearCase c : cases) {
-    if (!row().tunables) continue;
-    for (const Tunable& tunable : row().tunables(problem_of(c)))
+    for (const Tunable& tunable : row().tunables_for(problem_of(c), cpu_info()))
       for (int64_t value : tunable.values) {
         c.params = {{std::string(tunable.name), value}};
         c.gated = false;
@@ -123,7 +122,7 @@ TEST_P(LinearRow, GivesTheSameBitsOnEveryReplayAndForAnyThreadCount) {
 TEST(OneDnnRow, OffersItsPlainProductAndTheEpilogueApart) {
   const Kernel& row = **std::ranges::find(kernels_for("linear"), std::string_view("linear_onednn"), &Kernel::name);
   const auto offers = [&](const LinearCase& c) {
-    const std::vector<Tunable> tunables = row.tunables(problem_of(c));
+    const std::vector<Tunable> tunables = row.tunables_for(problem_of(c), cpu_info());
     return std::ranges::find(tunables, std::string_view("apart"), &Tunable::name) != tunables.end();
   };
   if (!cpu_info().avx2) GTEST_SKIP() << "the processor has no AVX2";

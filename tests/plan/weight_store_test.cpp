@@ -58,7 +58,7 @@ TEST(WeightStore, KeepsLayoutsOfDifferentParametersApart) {
   Plan first = shared_plan(layer.graph, store, {.tuned_kernels = true});
   const Step& step = first.steps[0];
   const Kernel* kernel = first.target->kernel_named(step.choice.kernel);
-  const auto tunables = kernel->tunables ? kernel->tunables(problem_of(step, 1)) : std::vector<Tunable>{};
+  const auto tunables = kernel->tunables_for(problem_of(step, 1), first.target->machine);
   if (tunables.empty() || tunables[0].name != "columns") GTEST_SKIP() << step.choice.kernel << " has one layout only";
   std::vector<Plan> plans;
   for (int64_t columns : tunables[0].values) {

@@ -38,7 +38,7 @@ Status enqueue(const gpu::Call& call) {
 const Kernel kRow{.name = "unary_fake",
                   .op = "unary",
                   .supports = [](const Problem&, const Machine&) { return accept(); },
-                  .scratch_bytes = [](const Problem&) { return size_t{32}; },
+                  .scratch_bytes = [](const Problem&, const Machine&) { return size_t{32}; },
                   .enqueue = enqueue};
 const Kernel* const kRows[] = {&kRow};
 

@@ -147,10 +147,10 @@ TEST(Candidates, SayWhyARowCannot) {
 TEST(CandidateParameters, MustBeOnesThatTheKernelOffers) {
   Problem problem = linear_problem(4, 64, 256);
   const auto& kernel = *cpu::kernel_named("linear_avx2");
-  EXPECT_TRUE(takes_params(kernel, problem, {}));
-  EXPECT_TRUE(takes_params(kernel, problem, {{"columns", 16}}));
-  EXPECT_THAT(takes_params(kernel, problem, {{"columns", 17}}).reason, HasSubstr("columns=17"));
-  EXPECT_THAT(takes_params(kernel, problem, {{"warp", 1}}).reason, HasSubstr("warp"));
+  EXPECT_TRUE(takes_params(cpu_target(), kernel, problem, {}));
+  EXPECT_TRUE(takes_params(cpu_target(), kernel, problem, {{"columns", 16}}));
+  EXPECT_THAT(takes_params(cpu_target(), kernel, problem, {{"columns", 17}}).reason, HasSubstr("columns=17"));
+  EXPECT_THAT(takes_params(cpu_target(), kernel, problem, {{"warp", 1}}).reason, HasSubstr("warp"));
 }
 
 }  // namespace

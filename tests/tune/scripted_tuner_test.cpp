@@ -83,7 +83,7 @@ void run_tile(const cpu::Call& call) {
   constexpr int kUs[] = {0, 300, 100, 200};
   scripted::answer(call, kUs[call.problem.param("tile", 1)]);
 }
-std::vector<Tunable> tiles(const Problem&) { return {{"tile", {1, 2, 3}}}; }
+std::vector<Tunable> tiles(const Problem&, const Machine&) { return {{"tile", {1, 2, 3}}}; }
 Verdict no_more(const Problem&, const Machine&) { return reject("only on Sundays"); }
 
 class TunedParameters : public ScriptedTuner {

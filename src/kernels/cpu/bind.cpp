@@ -87,16 +87,11 @@ std::shared_ptr<std::byte> aligned_bytes(size_t bytes) {
 }
 
 std::shared_ptr<std::byte> pack_operand(const Kernel& kernel, const Problem& problem, size_t i, const void* from) {
-  if (!kernel.packed_bytes || !problem.inputs[i].constant) return nullptr;
-  size_t bytes = kernel.packed_bytes(problem, i);
+  const size_t bytes = kernel.packed_for(problem, i);
   if (bytes == 0) return nullptr;
   auto packed = aligned_bytes(bytes);
   kernel.pack(problem, i, from, packed.get());
   return packed;
-}
-
-size_t scratch_bytes(const Kernel& kernel, const Problem& problem) {
-  return kernel.scratch_bytes ? kernel.scratch_bytes(problem) : 0;
 }
 
 Bound bind(const Kernel& kernel, Problem problem, std::vector<const void*> inputs, void* output) {
@@ -106,11 +101,11 @@ Bound bind(const Kernel& kernel, Problem problem, std::vector<const void*> input
       bound.inputs[i] = packed.get();
       bound.owned.push_back(std::move(packed));
     }
-  if (size_t bytes = scratch_bytes(kernel, bound.problem)) {
+  if (size_t bytes = kernel.scratch_for(bound.problem, cpu_info())) {
     bound.owned.push_back(aligned_bytes(bytes));
     bound.scratch = bound.owned.back().get();
   }
-  if (kernel.prepare) bound.state = kernel.prepare(bound.problem);
+  bound.state = kernel.state_for(bound.problem, cpu_info());
   return bound;
 }
 

@@ -27,8 +27,6 @@ Problem problem_of(const Graph& graph, NodeId node, int threads);
 // Operand `i` in the kernel's own layout; null when the kernel takes it as it is. `from` is the operand's first
 // element.
 std::shared_ptr<std::byte> pack_operand(const Kernel& kernel, const Problem& problem, size_t i, const void* from);
-// Bytes of scratch, 0 if none.
-size_t scratch_bytes(const Kernel& kernel, const Problem& problem);
 // 64-byte aligned, not cleared.
 std::shared_ptr<std::byte> aligned_bytes(size_t bytes);
 

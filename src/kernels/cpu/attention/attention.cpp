@@ -92,21 +92,21 @@ AttentionPlan plan_for(const Problem& p) {
 }
 
 template <Isa isa>
-std::shared_ptr<void> prepare(const Problem& p) {
+std::shared_ptr<void> prepare(const Problem& p, const Machine&) {
   return std::make_shared<AttentionPlan>(plan_for<isa>(p));
 }
 
 template <Isa isa>
-size_t scratch_bytes(const Problem& p) {
+size_t scratch_bytes(const Problem& p, const Machine&) {
   return sizeof(float) * static_cast<size_t>(plan_for<isa>(p).thread_floats * p.threads);
 }
 
-std::vector<Tunable> tunables_of_pairs(const Problem& p) {
+std::vector<Tunable> tunables_of_pairs(const Problem& p, const Machine&) {
   if (p.output.shape[1] <= 16) return {};
   return {{"query_block", {32, 64, 128, 16}}};
 }
 
-std::vector<Tunable> tunables(const Problem& p) {
+std::vector<Tunable> tunables(const Problem& p, const Machine&) {
   if (p.output.shape[1] <= 12) return {};
   return {{"query_block", {24, 48, 96, 12, 32, 16}}};
 }

@@ -84,7 +84,7 @@ void run(const Call& call) {
     if (call.problem.inputs[i].shape.product() > 0) copy_share(plan.copies[i], plan.element, call, call.inputs[i]);
 }
 
-std::shared_ptr<void> prepare_view(const Problem& p) {
+std::shared_ptr<void> prepare_view(const Problem& p, const Machine&) {
   const Operand& x = p.inputs[0];
   auto plan = std::make_shared<CopyPlan>();
   plan->element = size_of(x.dtype);
@@ -95,7 +95,7 @@ std::shared_ptr<void> prepare_view(const Problem& p) {
   return plan;
 }
 
-std::shared_ptr<void> prepare_concat(const Problem& p) {
+std::shared_ptr<void> prepare_concat(const Problem& p, const Machine&) {
   auto plan = std::make_shared<CopyPlan>();
   plan->element = size_of(p.output.dtype);
   int axis = axis_of(p.as<Concat>().axis, p.output.shape);
@@ -109,7 +109,7 @@ std::shared_ptr<void> prepare_concat(const Problem& p) {
   return plan;
 }
 
-std::shared_ptr<void> prepare_im2col(const Problem& p) {
+std::shared_ptr<void> prepare_im2col(const Problem& p, const Machine&) {
   const Operand& x = p.inputs[0];
   int64_t patch = p.as<Im2col>().patch;
   const Strides& s = x.strides;
@@ -145,7 +145,7 @@ Verdict supports_gather(const Problem& p, const Machine&) {
   return after_axis(x, axis).contiguous() ? accept() : reject("what an index selects is not dense");
 }
 
-std::shared_ptr<void> prepare_gather(const Problem& p) {
+std::shared_ptr<void> prepare_gather(const Problem& p, const Machine&) {
   const Operand& x = p.inputs[0];
   int axis = axis_of(p.as<Gather>().axis, x.shape);
   GatherPlan plan{};
@@ -173,7 +173,7 @@ void run_gather(const Call& call) {
   }
 }
 
-using Prepare = std::shared_ptr<void> (*)(const Problem&);
+using Prepare = decltype(Kernel::prepare);
 constexpr Kernel row(std::string_view name, std::string_view op, Prepare prepare) {
   return {name, op, supports, run, nullptr, nullptr, nullptr, prepare};
 }

@@ -27,7 +27,7 @@ bool apart(const Problem& problem) { return has_epilogue(problem) && problem.par
 
 // Sums that are rounded only after the epilogue.
 bool sums_in_scratch(const Problem& problem) { return apart(problem) && problem.output.dtype != DType::f32; }
-size_t scratch_bytes(const Problem& problem) {
+size_t scratch_bytes(const Problem& problem, const Machine&) {
   const LinearShape shape(problem);
   return sums_in_scratch(problem) ? static_cast<size_t>(shape.m * shape.n) * sizeof(float) : 0;
 }
@@ -142,7 +142,7 @@ void pack(const Problem& problem, size_t, const void* from, void* to) {
   }
 }
 
-std::shared_ptr<void> prepare(const Problem& problem) { return std::make_shared<Prepared>(problem); }
+std::shared_ptr<void> prepare(const Problem& problem, const Machine&) { return std::make_shared<Prepared>(problem); }
 
 Verdict supports_apart(Problem problem) {
   if (!has_epilogue(problem)) return reject("nothing follows the product");
@@ -151,7 +151,7 @@ Verdict supports_apart(Problem problem) {
   return gemm::onednn_supports(problem_for(problem, slice(problem, problem.threads - 1)));
 }
 
-std::vector<Tunable> tunables(const Problem& problem) {
+std::vector<Tunable> tunables(const Problem& problem, const Machine&) {
   std::vector<Tunable> list;
   const int64_t first = by_rows(problem) ? 1 : 0;
   if (problem.threads > 1) list.push_back({"by_rows", {first, 1 - first}});

@@ -12,7 +12,7 @@ namespace {
 // Sums go to the output itself where it is f32 and nothing else needs room.
 bool in_place(const Problem& problem) { return problem.output.dtype == DType::f32 && !problem.as<Linear>().gated; }
 
-size_t scratch_bytes(const Problem& problem) {
+size_t scratch_bytes(const Problem& problem, const Machine&) {
   const LinearShape shape(problem);
   return in_place(problem) ? 0 : static_cast<size_t>(shape.m * shape.w_rows) * sizeof(float);
 }
@@ -63,7 +63,7 @@ Verdict supports(const Problem& problem, const Machine& cpu) {
 }
 
 // The team's threads each call for their own part; the library's must stay asleep.
-std::shared_ptr<void> prepare(const Problem&) {
+std::shared_ptr<void> prepare(const Problem&, const Machine&) {
   gemm::openblas()->set_num_threads(1);
   return nullptr;
 }

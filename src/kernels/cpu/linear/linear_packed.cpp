@@ -27,7 +27,7 @@ const gemm::MicroKernels* choose_amx_bf16(const Problem&) { return &gemm::kAmxBf
 template <Choose choose>
 struct Packed {
   static void run(const Call& call) { gemm::run(*static_cast<const gemm::PackedPlan*>(call.state), call); }
-  static size_t scratch_bytes(const Problem& problem) {
+  static size_t scratch_bytes(const Problem& problem, const Machine&) {
     const gemm::PackedPlan plan(problem, *choose(problem));
     return plan.copy_bytes + plan.sums_bytes * static_cast<size_t>(std::max(1, problem.threads));
   }
@@ -37,7 +37,7 @@ struct Packed {
   static void pack(const Problem& problem, size_t, const void* from, void* to) {
     gemm::pack(gemm::PackedPlan(problem, *choose(problem)), from, to);
   }
-  static std::shared_ptr<void> prepare(const Problem& problem) {
+  static std::shared_ptr<void> prepare(const Problem& problem, const Machine&) {
     return std::make_shared<gemm::PackedPlan>(problem, *choose(problem));
   }
 };
@@ -73,11 +73,11 @@ std::vector<Tunable> tunables_for(const Problem& problem, std::vector<int64_t> c
   list.push_back({"prefetch", {1, 0}});
   return list;
 }
-std::vector<Tunable> tunables_avx2(const Problem& problem) {
+std::vector<Tunable> tunables_avx2(const Problem& problem, const Machine&) {
   return tunables_for(problem, narrow_weights(problem) ? std::vector<int64_t>{16} : std::vector<int64_t>{24, 16});
 }
-std::vector<Tunable> tunables_avx512(const Problem& problem) { return tunables_for(problem, {32, 48}); }
-std::vector<Tunable> tunables_amx(const Problem& problem) { return tunables_for(problem, {32}); }
+std::vector<Tunable> tunables_avx512(const Problem& problem, const Machine&) { return tunables_for(problem, {32, 48}); }
+std::vector<Tunable> tunables_amx(const Problem& problem, const Machine&) { return tunables_for(problem, {32}); }
 
 template <Choose choose>
 constexpr Kernel row(std::string_view name, decltype(Kernel::supports) supports, decltype(Kernel::tunables) tunables) {

@@ -125,10 +125,10 @@ Verdict supports(const Problem& problem, const Machine& cpu) {
   return accept();
 }
 
-size_t scratch_bytes(const Problem& problem) {
+size_t scratch_bytes(const Problem& problem, const Machine&) {
   return Cut(problem).thread_bytes() * static_cast<size_t>(std::max(1, problem.threads));
 }
-std::shared_ptr<void> prepare(const Problem& problem) { return std::make_shared<Cut>(problem); }
+std::shared_ptr<void> prepare(const Problem& problem, const Machine&) { return std::make_shared<Cut>(problem); }
 
 }  // namespace
 

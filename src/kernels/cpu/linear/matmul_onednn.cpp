@@ -92,7 +92,7 @@ Verdict supports(const Problem& problem, const Machine&) {
   return part.empty() ? reject("nothing to multiply") : gemm::onednn_supports(part.problem(problem));
 }
 
-std::shared_ptr<void> prepare(const Problem& problem) {
+std::shared_ptr<void> prepare(const Problem& problem, const Machine&) {
   auto prepared = std::make_shared<Prepared>();
   for (int thread = 0; thread < problem.threads; ++thread) {
     prepared->parts.emplace_back(problem, thread);

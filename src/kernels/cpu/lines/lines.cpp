@@ -23,7 +23,7 @@ Verdict supports_rope(const Problem& p, const Machine& cpu) {
   return accept();
 }
 
-std::shared_ptr<void> prepare_rope(const Problem& p) {
+std::shared_ptr<void> prepare_rope(const Problem& p, const Machine&) {
   auto plan = std::make_shared<RopePlan>();
   Shape rows = p.output.shape;
   plan->width = rows.back();
@@ -56,7 +56,7 @@ Verdict supports_mean(const Problem& p, const Machine& cpu) {
   return x.strides.back() == 1 || x.shape.back() == 1 ? accept() : reject("x is not dense in its last axis");
 }
 
-std::shared_ptr<void> prepare_mean(const Problem& p) {
+std::shared_ptr<void> prepare_mean(const Problem& p, const Machine&) {
   const Operand &x = p.inputs[0], &mask = p.inputs[1];
   ReducePlan plan{ReduceKind::mean, x.shape[0],      x.shape[1],      x.shape[2], x.strides[0],
                   x.strides[1],     mask.strides[0], mask.strides[1], true,       p.as<MaskedMean>().eps,
@@ -72,7 +72,7 @@ Verdict supports_reduce(const Problem& p, const Machine& cpu) {
   return p.inputs[0].contiguous() ? accept() : reject("x is not contiguous");
 }
 
-std::shared_ptr<void> prepare_reduce(const Problem& p) {
+std::shared_ptr<void> prepare_reduce(const Problem& p, const Machine&) {
   const auto& op = p.as<Reduce>();
   const Operand& x = p.inputs[0];
   int axis = axis_of(op.axis, x.shape);

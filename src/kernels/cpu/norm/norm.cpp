@@ -50,8 +50,8 @@ NormPlan plan_for(const Problem& p) {
   return plan;
 }
 
-std::shared_ptr<void> prepare(const Problem& p) { return std::make_shared<NormPlan>(plan_for(p)); }
-size_t scratch_bytes(const Problem& p) {
+std::shared_ptr<void> prepare(const Problem& p, const Machine&) { return std::make_shared<NormPlan>(plan_for(p)); }
+size_t scratch_bytes(const Problem& p, const Machine&) {
   return sizeof(float) * static_cast<size_t>(plan_for(p).thread_floats * p.threads);
 }
 

@@ -104,14 +104,14 @@ Verdict supports(const Problem& p, const Machine& cpu) {
   return make_plan(p, plan) ? accept() : reject("more operands, steps or values at once than the interpreter has");
 }
 
-std::shared_ptr<void> prepare(const Problem& p) {
+std::shared_ptr<void> prepare(const Problem& p, const Machine&) {
   auto plan = std::make_shared<PointwisePlan>();
   make_plan(p, *plan);
   return plan;
 }
 
 size_t thread_floats(const PointwisePlan& plan) { return static_cast<size_t>(plan.slots * kPointwiseBlock); }
-size_t scratch_bytes(const Problem& p) {
+size_t scratch_bytes(const Problem& p, const Machine&) {
   PointwisePlan plan{};
   make_plan(p, plan);
   return sizeof(float) * thread_floats(plan) * static_cast<size_t>(p.threads);

@@ -37,7 +37,7 @@ int64_t default_key_warps(const Problem& problem) {
   return most;
 }
 
-std::vector<Tunable> tunables(const Problem& problem) {
+std::vector<Tunable> tunables(const Problem& problem, const Machine&) {
   Tunable key_warps{"key_warps", {default_key_warps(problem)}};
   for (const auto& [config, symbol] : variants_for(problem))
     if (config.key_warps != key_warps.values[0]) key_warps.values.push_back(config.key_warps);

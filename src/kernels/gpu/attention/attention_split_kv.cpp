@@ -30,12 +30,18 @@ int64_t default_splits(const Problem& problem) {
   return std::max(fewest, std::min<int64_t>(kPortableCluster, key_tiles(problem)));
 }
 
-std::vector<Tunable> tunables(const Problem& problem) {
+// Packed rows of a block: whole groups of heads; the first is the default.
+std::vector<int64_t> rows_of_blocks(const Problem& problem) {
   const AttentionShape shape(problem);
-  Tunable rows{"rows", {}}, splits{"splits", {default_splits(problem)}};
+  std::vector<int64_t> rows;
   for (const auto& [config, symbol] : kVariants)
     if (config.type == problem.output.dtype && config.splits == 0 && config.rows % (shape.heads / shape.groups) == 0)
-      rows.values.push_back(config.rows);
+      rows.push_back(config.rows);
+  return rows;
+}
+
+std::vector<Tunable> tunables(const Problem& problem, const Machine&) {
+  Tunable rows{"rows", rows_of_blocks(problem)}, splits{"splits", {default_splits(problem)}};
   if (fewest_splits(problem) < splits.values[0]) splits.values.push_back(fewest_splits(problem));
   return {rows, splits};
 }
@@ -50,11 +56,11 @@ Verdict supports(const Problem& problem, const Machine& machine) {
   if (shape.keys == 0) return reject("no keys");
   if (fewest_splits(problem) > kMostSplits) return reject("more keys than a cluster holds");
   if (problem.as<Attention>().has_mask && mask_differs_by_head(problem)) return reject("a mask of each head");
-  return tunables(problem)[0].values.empty() ? reject("no kernel is compiled for it") : accept();
+  return rows_of_blocks(problem).empty() ? reject("no kernel is compiled for it") : accept();
 }
 
 Status enqueue(const Call& call) {
-  const auto rows = static_cast<int>(call.problem.param("rows", tunables(call.problem)[0].values[0]));
+  const auto rows = static_cast<int>(call.problem.param("rows", rows_of_blocks(call.problem).front()));
   SplitKvArguments arguments{
       .attention = attention_arguments(call),
       .splits = static_cast<int32_t>(call.problem.param("splits", default_splits(call.problem)))};

@@ -313,7 +313,7 @@ struct SplitKvWork {
         const int from = min(source, splits - 1);
         return from == rank ? sent(rank * own + row) : received(from, row);
       };
-      auto statistics = [&](int source) { return *reinterpret_cast<const Running*>(part(source) + Config::kWidth * 2); };
+      auto statistics = [&](int from) { return *reinterpret_cast<const Running*>(part(from) + Config::kWidth * 2); };
       constexpr int kTogether = 8;
       Running total;
       float x[8] = {};

@@ -48,7 +48,7 @@ Tunable tunable(std::string_view name, int64_t first, std::span<const int64_t> o
   return out;
 }
 
-std::vector<Tunable> tunables(const Problem& problem) {
+std::vector<Tunable> tunables(const Problem& problem, const Machine&) {
   const int64_t row_groups = default_row_groups(problem);
   constexpr int64_t splits[] = {1, 2, 4, 8, 14};
   return {tunable("row_groups", row_groups, kRowGroups, 2),

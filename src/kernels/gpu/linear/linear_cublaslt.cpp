@@ -93,14 +93,14 @@ LibraryGemm gemm_of(const Problem& problem) {
 }
 
 // Workspace, then for a gated product its two halves.
-size_t scratch_bytes(const Problem& problem) {
+size_t scratch_bytes(const Problem& problem, const Machine&) {
   LinearShape shape(problem);
   size_t halves =
       problem.as<Linear>().gated ? static_cast<size_t>(shape.m * shape.w_rows) * size_of(problem.output.dtype) : 0;
   return kLibraryWorkspaceBytes + halves;
 }
 
-std::shared_ptr<void> prepare(const Problem& problem) {
+std::shared_ptr<void> prepare(const Problem& problem, const Machine&) {
   return std::make_shared<Prepared>(PreparedGemm::make(gemm_of(problem)));
 }
 
@@ -118,7 +118,7 @@ Status enqueue(const Call& call) {
   return gated ? enqueue_gated_rows(call, operands.out) : Status{};
 }
 
-std::vector<Tunable> tunables(const Problem&) {
+std::vector<Tunable> tunables(const Problem&, const Machine&) {
   Tunable algorithm{"algorithm", {}};
   for (int64_t i = 0; i < kLibraryAlgorithms; ++i) algorithm.values.push_back(i);
   return {algorithm};

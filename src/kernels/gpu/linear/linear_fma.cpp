@@ -156,14 +156,18 @@ Verdict supports_alone(const Problem& problem, const Machine& machine) {
   if (machine.gpu.lanes != 32) return reject("cut for warps of other lanes");
   return supports_both(problem, machine.gpu, kTilesAlone);
 }
-std::vector<Tunable> tunables_alone(const Problem& problem) { return tunables_of(problem, GpuInfo{}, kTilesAlone); }
+std::vector<Tunable> tunables_alone(const Problem& problem, const Machine& machine) {
+  return tunables_of(problem, machine.gpu, kTilesAlone);
+}
 Status enqueue_alone(const Call& call) { return enqueue_tiles(call, kTilesAlone); }
 
 Verdict supports_shared(const Problem& problem, const Machine& machine) {
   if (machine.gpu.architecture != 90) return reject("made for compute capability 9.0");
   return supports_both(problem, machine.gpu, kTilesShared);
 }
-std::vector<Tunable> tunables_shared(const Problem& problem) { return tunables_of(problem, GpuInfo{}, kTilesShared); }
+std::vector<Tunable> tunables_shared(const Problem& problem, const Machine& machine) {
+  return tunables_of(problem, machine.gpu, kTilesShared);
+}
 Status enqueue_shared(const Call& call) { return enqueue_tiles(call, kTilesShared); }
 
 }  // namespace

@@ -57,7 +57,7 @@ Verdict supports(const Problem& problem, const Machine& machine) {
   return skinny_tiles(problem).empty() ? reject("no kernel is compiled that ends so") : accept();
 }
 
-std::vector<Tunable> tunables(const Problem& problem) {
+std::vector<Tunable> tunables(const Problem& problem, const Machine&) {
   Tunable tile{"tile", {}};
   for (const auto& each : skinny_tiles(problem)) tile.values.push_back(each.parameter());
   return {tile, {"ring", {64, 32}}, {"alone", {0, 1}}, {"throttle", {kSkinnyThrottleNs, 0, 400}}};

@@ -75,7 +75,7 @@ Verdict supports(const Problem& problem, const Machine& machine) {
   return wide_tiles(problem).empty() ? reject("no kernel is compiled that ends so") : accept();
 }
 
-std::vector<Tunable> tunables(const Problem& problem) {
+std::vector<Tunable> tunables(const Problem& problem, const Machine&) {
   Tunable tile{"tile", {}};
   for (const WideConfig& each : wide_tiles(problem)) tile.values.push_back(each.parameter());
   return {tile};

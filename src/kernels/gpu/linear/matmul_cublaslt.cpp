@@ -70,9 +70,9 @@ LibraryGemm gemm_of(const Problem& problem) {
           .algorithm = static_cast<int>(problem.param("algorithm", 0))};
 }
 
-size_t scratch_bytes(const Problem&) { return kLibraryWorkspaceBytes; }
+size_t scratch_bytes(const Problem&, const Machine&) { return kLibraryWorkspaceBytes; }
 
-std::shared_ptr<void> prepare(const Problem& problem) {
+std::shared_ptr<void> prepare(const Problem& problem, const Machine&) {
   return std::make_shared<Prepared>(PreparedGemm::make(gemm_of(problem)));
 }
 
@@ -83,7 +83,7 @@ Status enqueue(const Call& call) {
                               call.stream);
 }
 
-std::vector<Tunable> tunables(const Problem&) {
+std::vector<Tunable> tunables(const Problem&, const Machine&) {
   Tunable algorithm{"algorithm", {}};
   for (int64_t i = 0; i < kLibraryAlgorithms; ++i) algorithm.values.push_back(i);
   return {algorithm};
