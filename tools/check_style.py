@@ -26,7 +26,8 @@ CPP = FORMATTED | {'.inc', '.cu', '.cuh', '.in'}
 CODE = CPP | {'.py', '.sh', '.cmake', '.map'}
 NAMED_CODE = {'CMakeLists.txt', 'dev', 'run'}
 # What CUDA and HIP both write; every other name of a compiler's own stands behind kernels/gpu/portable.cuh.
-DEVICE_KEYWORDS = {'__device__', '__host__', '__shared__', '__align__', '__noinline__', '__grid_constant__'}
+DEVICE_KEYWORDS = {'__device__', '__host__', '__shared__', '__align__', '__noinline__', '__grid_constant__',
+                   '__VA_ARGS__'}
 VENDORS_OWN = re.compile(r'\b__\w+|\basm\b|#\s*(?:if|elif)\w*|#\s*include\s*<(?:cuda|hip)[^>]*>|\bsm_\d+')
 LANES_AS_NUMBER = re.compile(r'[%/&]\s*3[12]\b|\b32\s*\*\s*\w*[wW]arps\b|[wW]arps\s*\*\s*32\b')
 UNFINISHED = re.compile(r'\b(TO' r'DO|FIX' r'ME|XX' r'X)\b')

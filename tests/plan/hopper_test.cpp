@@ -4,14 +4,13 @@
 #include "kernels/gpu/kernel.hpp"
 #include "plan/check.hpp"
 #include "support.hpp"
+#include "support/machines.hpp"
 
 namespace rung {
 namespace {
 
 Target hopper() {
-  gpu::GpuInfo card;
-  card.architecture = 90;
-  card.clusters = true;
+  gpu::GpuInfo card = testing::hopper_card();
   card.library_gemm = true;
   return {.kind = "cuda", .machine = Machine(cpu::CpuInfo{}, card), .kernels = gpu::all_kernels()};
 }

@@ -1,6 +1,7 @@
 // Checking a call's operands, and launching a kernel of an embedded module.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/kernel.hpp"
+#include "kernels/params_text.hpp"
 
 namespace rung::gpu {
 
@@ -15,8 +16,14 @@ Status enqueue(const Kernel& kernel, const Call& call) {
   return kernel.enqueue(call);
 }
 
+Status Call::no_kernel(std::string_view module) const {
+  return fail("{} has no kernel that is compiled for this {}{}", module, op_family(problem.op),
+              params_text(problem.params));
+}
+
 Status Call::launch_raw(std::string_view module, std::string_view function, const Launch& shape,
                         void** parameters) const {
+  if (function.empty()) return no_kernel(module);
   RUNG_TRY(Function loaded, gpu.function(module, function, shape.shared_bytes));
   return gpu.check(gpu.runtime().launch(loaded, shape, parameters, stream), function);
 }

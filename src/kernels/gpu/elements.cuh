@@ -6,6 +6,25 @@
 
 namespace rung::gpu {
 
+// The type of elements that kernels compute with.
+template <DType dtype> struct ElementOf;
+template <> struct ElementOf<DType::f32> { using type = float; };
+template <> struct ElementOf<DType::bf16> { using type = bf16; };
+template <> struct ElementOf<DType::f16> { using type = f16; };
+template <> struct ElementOf<DType::i64> { using type = int64_t; };
+template <DType dtype>
+using Element = typename ElementOf<dtype>::type;
+
+// What moves `bytes` at a time.
+template <int bytes> struct UnitOf;
+template <> struct UnitOf<1> { using type = uint8_t; };
+template <> struct UnitOf<2> { using type = uint16_t; };
+template <> struct UnitOf<4> { using type = uint32_t; };
+template <> struct UnitOf<8> { using type = uint2; };
+template <> struct UnitOf<16> { using type = uint4; };
+template <int bytes>
+using Unit = typename UnitOf<bytes>::type;
+
 template <class T>
 __device__ inline T& element(uint64_t base, int64_t at) {
   return reinterpret_cast<T*>(base)[at];

@@ -20,13 +20,16 @@ struct Call {
   Gpu& gpu = queue.gpu();
   Stream stream = queue.stream();
 
-  // Launches `function` of `module` with one argument, a plain struct passed by value.
+  // Launches `function` of `module` with one argument, a plain struct passed by value. Errors: an empty `function`,
+  // which stands for a variant that is not compiled.
   template <class Arguments>
   Status launch(std::string_view module, std::string_view function, const Launch& shape,
                 const Arguments& arguments) const {
     void* parameters[] = {const_cast<Arguments*>(&arguments)};
     return launch_raw(module, function, shape, parameters);
   }
+  // The error for what `module` has no compiled variant for.
+  Status no_kernel(std::string_view module) const;
   Status launch_raw(std::string_view module, std::string_view function, const Launch& shape, void** parameters) const;
 };
 

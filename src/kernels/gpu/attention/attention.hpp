@@ -20,7 +20,6 @@ Verdict supports_matrix_attention(const Problem& problem, const Machine& machine
 
 AttentionArguments attention_arguments(const Call& call);
 
-std::string_view attention_type(const Problem& problem);  // "bf16", as in the kernels' names
 // One block for every `rows` packed rows of every group and batch, for each of `splits`.
 Launch attention_launch(const Call& call, int rows, int splits = 1);
 

@@ -3,45 +3,67 @@
 #include "kernels/gpu/attention/attention_mma.hpp"
 
 #include "kernels/gpu/attention/attention.hpp"
+#include "kernels/gpu/occupancy.hpp"
+#include "kernels/gpu/variant.hpp"
 
 namespace rung::gpu {
 namespace {
 
-constexpr int kWarps = 4;
+using Config = MmaAttentionConfig;
+constexpr Variant<Config> kVariants[] = {
+#include "kernels/gpu/attention/attention_mma.inc"
+};
 
-int padded_width(int64_t width) {
-  for (int padded : {32, 64, 80, 128})
-    if (width <= padded) return padded;
-  return 256;
+// The narrowest that hold a head and that the machine has shared memory for: one for each way to split a block.
+std::vector<Variant<Config>> variants_for(const Problem& problem, const GpuInfo& gpu) {
+  const int64_t width = AttentionShape(problem).width;
+  std::vector<Variant<Config>> narrowest;
+  for (const auto& each : kVariants) {
+    if (each.config.type != problem.output.dtype || each.config.width < width) continue;
+    if (!narrowest.empty() && each.config.width > narrowest[0].config.width) break;
+    narrowest.push_back(each);
+  }
+  std::erase_if(narrowest, [&](const auto& each) { return !supports_shared_bytes(each.config.shared_bytes(), gpu); });
+  return narrowest;
 }
 
-// The fewest warps on the same rows that still make `enough` blocks.
-int64_t default_key_warps(const Problem& problem) {
-  constexpr int64_t enough = 96;
+// The fewest warps on the same rows that still make blocks for three quarters of the machine.
+int64_t default_key_warps(const Problem& problem, const GpuInfo& gpu) {
+  const int64_t enough = blocks_at_once(gpu) * 3 / 4;
   const AttentionShape shape(problem);
-  for (int64_t key_warps : {1, 2})
-    if (shape.rows() * key_warps / (16 * kWarps) * shape.groups * shape.batch >= enough) return key_warps;
-  return 4;
+  int64_t most = 1;
+  for (const auto& [config, symbol] : variants_for(problem, gpu)) {
+    if (shape.rows() / config.rows() * shape.groups * shape.batch >= enough) return config.key_warps;
+    most = config.key_warps;
+  }
+  return most;
 }
 
-std::vector<Tunable> tunables(const Problem& problem, const Machine&) {
-  Tunable key_warps{"key_warps", {default_key_warps(problem)}};
-  for (int64_t warps : {1, 2, 4})
-    if (warps != key_warps.values[0]) key_warps.values.push_back(warps);
+std::vector<Tunable> tunables(const Problem& problem, const Machine& machine) {
+  Tunable key_warps{"key_warps", {default_key_warps(problem, machine.gpu)}};
+  for (const auto& [config, symbol] : variants_for(problem, machine.gpu))
+    if (config.key_warps != key_warps.values[0]) key_warps.values.push_back(config.key_warps);
   return {key_warps};
 }
 
+Verdict supports(const Problem& problem, const Machine& machine) {
+  if (auto verdict = supports_matrix_attention(problem, machine); !verdict) return verdict;
+  if (!variants_for(problem, machine.gpu).empty()) return accept();
+  return reject(fmt::format("no kernel of this type and width for blocks with {} bytes of shared memory",
+                            machine.gpu.shared_bytes_per_block));
+}
+
 Status enqueue(const Call& call) {
-  const int key_warps = static_cast<int>(call.problem.param("key_warps", default_key_warps(call.problem)));
-  const MmaAttentionShape shape{padded_width(AttentionShape(call.problem).width), kWarps / key_warps, key_warps,
-                                call.gpu.info().lanes};
-  Launch launch = attention_launch(call, shape.rows());
-  launch.block = {static_cast<uint32_t>(shape.threads())};
-  launch.shared_bytes = shape.shared_bytes();
-  return call.launch("attention_mma",
-                     fmt::format("attention_mma_{}_{}_{}x{}", attention_type(call.problem), shape.width,
-                                 shape.row_warps, shape.key_warps),
-                     launch, attention_arguments(call));
+  const GpuInfo& gpu = call.gpu.info();
+  const int64_t key_warps = call.problem.param("key_warps", default_key_warps(call.problem, gpu));
+  for (const auto& [config, symbol] : variants_for(call.problem, gpu)) {
+    if (config.key_warps != key_warps) continue;
+    Launch launch = attention_launch(call, config.rows());
+    launch.block = {static_cast<uint32_t>(config.threads(gpu.lanes))};
+    launch.shared_bytes = config.shared_bytes();
+    return call.launch("attention_mma", symbol, launch, attention_arguments(call));
+  }
+  return call.no_kernel("attention_mma");
 }
 
 }  // namespace
@@ -49,7 +71,7 @@ Status enqueue(const Call& call) {
 extern const Kernel attention_mma;
 const Kernel attention_mma{.name = "attention_mma",
                            .op = "attention",
-                           .supports = supports_matrix_attention,
+                           .supports = supports,
                            .tunables = tunables,
                            .alignment = 16,
                            .enqueue = enqueue};

@@ -4,26 +4,10 @@
 
 namespace rung::gpu {
 
-template <int width, int row_warps, int key_warps>
-constexpr MmaAttentionShape kShape{width, row_warps, key_warps, kLanes};
-
-#define RUNG_ATTENTION(type, width, row_warps, key_warps)                                                        \
-  RUNG_KERNEL((kShape<width, row_warps, key_warps>.threads()))                                                   \
-      attention_mma_##type##_##width##_##row_warps##x##key_warps(const __grid_constant__ AttentionArguments a) { \
-    attention_mma<type, kShape<width, row_warps, key_warps>>(a);                                                 \
-  }
-#define RUNG_ATTENTION_SPLITS(type, width) \
-  RUNG_ATTENTION(type, width, 4, 1)        \
-  RUNG_ATTENTION(type, width, 2, 2)        \
-  RUNG_ATTENTION(type, width, 1, 4)
-#define RUNG_ATTENTION_WIDTHS(type) \
-  RUNG_ATTENTION_SPLITS(type, 32)   \
-  RUNG_ATTENTION_SPLITS(type, 64)   \
-  RUNG_ATTENTION_SPLITS(type, 80)   \
-  RUNG_ATTENTION_SPLITS(type, 128)  \
-  RUNG_ATTENTION_SPLITS(type, 256)
-
-RUNG_ATTENTION_WIDTHS(bf16)
-RUNG_ATTENTION_WIDTHS(f16)
+#define RUNG_VARIANT(entry, ...) \
+  RUNG_KERNEL((MmaAttentionConfig{__VA_ARGS__}.threads(kLanes))) \
+      entry(const __grid_constant__ AttentionArguments a) { attention_mma<MmaAttentionConfig{__VA_ARGS__}>(a); }
+#include "kernels/gpu/attention/attention_mma.inc"
+#undef RUNG_VARIANT
 
 }  // namespace rung::gpu

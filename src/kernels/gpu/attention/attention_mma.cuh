@@ -4,21 +4,23 @@
 #pragma once
 #include "kernels/gpu/attention/attention.cuh"
 #include "kernels/gpu/attention/attention_mma.hpp"
+#include "kernels/gpu/elements.cuh"
 
 namespace rung::gpu {
 
-template <class T, MmaAttentionShape shape>
+template <MmaAttentionConfig config>
 struct MmaAttention {
-  static constexpr int kRows = shape.rows(), kThreads = shape.threads(), kPitch = shape.pitch();
-  static constexpr int kBlockKeys = shape.keys(), kKeys = kBlockKeys / shape.key_warps;  // of a block; of one warp
-  static constexpr int kChunks = shape.width / 8;                                        // 16 bytes each
-  static constexpr int kSteps = shape.width / 16;
-  static constexpr bool kKeepQueries = shape.width <= 128;  // in registers; wider ones are read again for each block
+  using T = Element<config.type>;
+  static constexpr int kRows = config.rows(), kThreads = config.threads(kLanes), kPitch = config.pitch();
+  static constexpr int kBlockKeys = config.keys(), kKeys = kBlockKeys / config.key_warps;  // of a block; of one warp
+  static constexpr int kChunks = config.width / 8;                                        // 16 bytes each
+  static constexpr int kSteps = config.width / 16;
+  static constexpr bool kKeepQueries = config.width <= 128;  // in registers; wider ones are read again for each block
 
   const AttentionRows rows;
   const int first_row;  // of the block
   T* const shared;
-  FragmentC sums[shape.width / kFragmentColumns];
+  FragmentC sums[config.width / kFragmentColumns];
   Running running[kLaneRows];  // of this lane's rows
   FragmentA queries[kKeepQueries ? kSteps : 1];
   const float* mask[kLaneRows] = {};
@@ -30,8 +32,8 @@ struct MmaAttention {
     for (int row = 0; row < kLaneRows && a.mask; ++row)
       mask[row] = rows.mask(min(first_row + row_warp() * 16 + row * kRowStep + fragment_row(lane()), rows.count() - 1));
   }
-  __device__ static int row_warp() { return warp() % shape.row_warps; }
-  __device__ static int key_warp() { return warp() / shape.row_warps; }
+  __device__ static int row_warp() { return warp() % config.row_warps; }
+  __device__ static int key_warp() { return warp() / config.row_warps; }
   __device__ T* my_queries() const { return shared + row_warp() * 16 * kPitch; }
   __device__ T* keys(int block) const { return shared + (kRows + block % 2 * 2 * kBlockKeys) * kPitch; }
   __device__ T* values(int block) const { return keys(block) + kBlockKeys * kPitch; }
@@ -76,7 +78,7 @@ struct MmaAttention {
     for (int j = 0; j < kKeys / 16; ++j) {
       const FragmentA a = a_from_c<T>(weights + kFragmentsOf16 * j);
 #pragma unroll
-      for (int d = 0; d < shape.width / 16; ++d) {
+      for (int d = 0; d < config.width / 16; ++d) {
         FragmentB b[kFragmentsOf16];
         load_b_by_rows(b, from + j * 16 * kPitch + d * 16, kPitch);
         multiply_add_16<T>(sums + kFragmentsOf16 * d, a, b);
@@ -104,7 +106,7 @@ struct MmaAttention {
     for (int row = 0; row < kLaneRows; ++row) {
       const float factor = inverse_of_sum(running[row].sum);
 #pragma unroll
-      for (int j = 0; j < shape.width / kFragmentColumns; ++j)
+      for (int j = 0; j < config.width / kFragmentColumns; ++j)
         store_row(to + (row * kRowStep + fragment_row(lane())) * kPitch + j * kFragmentColumns, sums[j], row, factor);
     }
     sync_warp();
@@ -119,14 +121,14 @@ struct MmaAttention {
   // The key warps' sums meet in shared memory, and are added in their order.
   __device__ void combine() {
     float* all = reinterpret_cast<float*>(shared);
-    Running* statistics = reinterpret_cast<Running*>(all + shape.key_warps * kRows * kPitch);
+    Running* statistics = reinterpret_cast<Running*>(all + config.key_warps * kRows * kPitch);
     sync_block();
 #pragma unroll
     for (int own = 0; own < kLaneRows; ++own) {
       const int row = key_warp() * kRows + row_warp() * 16 + own * kRowStep + fragment_row(lane());
       if (leads_row(lane())) statistics[row] = running[own];
 #pragma unroll
-      for (int j = 0; j < shape.width / kFragmentColumns; ++j)
+      for (int j = 0; j < config.width / kFragmentColumns; ++j)
         store_row(all + row * kPitch + j * kFragmentColumns, sums[j], own);
     }
     sync_block();
@@ -138,10 +140,10 @@ struct MmaAttention {
   __device__ void combine(const float* all, const Running* statistics, int row, int d) const {
     Running total;
 #pragma unroll
-    for (int w = 0; w < shape.key_warps; ++w) total.raise(statistics[w * kRows + row].largest);
+    for (int w = 0; w < config.key_warps; ++w) total.raise(statistics[w * kRows + row].largest);
     float x[8] = {};
 #pragma unroll
-    for (int w = 0; w < shape.key_warps; ++w) {
+    for (int w = 0; w < config.key_warps; ++w) {
       const Running one = statistics[w * kRows + row];
       const float weight = total.weight(one.largest);
       total.sum += one.sum * weight;
@@ -155,11 +157,11 @@ struct MmaAttention {
   }
 };
 
-template <class T, MmaAttentionShape shape>
+template <MmaAttentionConfig config>
 __device__ inline void attention_mma(const AttentionArguments& a) {
   extern __shared__ __align__(16) unsigned char memory[];
-  using Work = MmaAttention<T, shape>;
-  Work work(a, reinterpret_cast<T*>(memory));
+  using Work = MmaAttention<config>;
+  Work work(a, reinterpret_cast<typename Work::T*>(memory));
   allow_dependents();
   wait_for_producers();
   work.load_queries();
@@ -176,7 +178,7 @@ __device__ inline void attention_mma(const AttentionArguments& a) {
   }
 #pragma unroll
   for (Running& row : work.running) row.sum = row_sum(row.sum);
-  if constexpr (shape.key_warps == 1)
+  if constexpr (config.key_warps == 1)
     work.store();
   else
     work.combine();

@@ -1,17 +1,19 @@
-// Shape of the matrix-instruction attention kernel's blocks, as the kernel is built and the host launches it.
+// What the matrix-instruction attention kernel is compiled for, as the kernel is built and the host launches it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <cstdint>
+#include "ir/dtype.hpp"
 
 namespace rung::gpu {
 
 // A block has 16 query rows for each of `row_warps`; each of `key_warps` takes every key_warps-th run of keys.
-struct MmaAttentionShape {
+struct MmaAttentionConfig {
+  DType type;
   int width;  // of the kernel: 32, 64, 80, 128 or 256; heads are padded to it with zeros
-  int row_warps, key_warps, lanes;
+  int row_warps, key_warps;
+  bool operator==(const MmaAttentionConfig&) const = default;
 
   constexpr int rows() const { return 16 * row_warps; }
-  constexpr int threads() const { return lanes * row_warps * key_warps; }
+  constexpr int threads(int lanes) const { return lanes * row_warps * key_warps; }
   // In shared memory at a time, of all key warps; two such stages.
   constexpr int keys() const {
     if (width == 256) return key_warps == 1 ? 32 : 64;

@@ -3,12 +3,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/attention/attention.cuh"
 #include "kernels/gpu/attention/attention_portable.hpp"
+#include "kernels/gpu/elements.cuh"
 
 namespace rung::gpu {
 namespace {
 
-constexpr int kRows = kPortableAttentionRows / kPortableAttentionWarps;  // of one warp
-constexpr int kThreads = kPortableAttentionWarps * kLanes;
+using Config = PortableAttentionConfig;
+constexpr int kRows = Config::kRows / Config::kWarps;  // of one warp
 
 // Keys or values of one block of kLanes keys, as f32. The pitch is an odd number of 16 bytes, so that lanes that read
 // 16 bytes of their own rows meet no bank twice.
@@ -22,12 +23,12 @@ template <int D>
 struct Shared {
   Tile<D> keys;
   Tile<D> values;
-  float q[kPortableAttentionRows][D];
+  float q[Config::kRows][D];
 };
 
 template <class T, int D>
 __device__ void load_queries(Shared<D>& shared, const AttentionRows& rows, int first) {
-  for (int row = warp(); row < kPortableAttentionRows; row += kPortableAttentionWarps) {
+  for (int row = warp(); row < Config::kRows; row += Config::kWarps) {
     const bool valid = first + row < rows.count();
     const T* from = rows.q<T>(valid ? first + row : 0);
 #pragma unroll
@@ -38,7 +39,7 @@ __device__ void load_queries(Shared<D>& shared, const AttentionRows& rows, int f
 
 template <class T, int D>
 __device__ void load_keys(Shared<D>& shared, const AttentionRows& rows, int first) {
-  for (int i = warp(); i < kLanes; i += kPortableAttentionWarps) {
+  for (int i = warp(); i < kLanes; i += Config::kWarps) {
     const bool valid = first + i < rows.a.keys;
     const Place place(rows.a, valid ? first + i : 0);
     const KeyValue<T> from(rows, rows.a.segment[place.segment], place.key, 0);
@@ -95,12 +96,15 @@ struct Sums {
   }
 };
 
-template <class T, int D>
+template <Config config>
 __device__ void attention(const AttentionArguments& a) {
+  using T = Element<config.type>;
+  constexpr int D = config.width;
+  static_assert(sizeof(Shared<D>) == config.shared_bytes(kLanes));
   extern __shared__ __align__(16) unsigned char memory[];
   Shared<D>& shared = *reinterpret_cast<Shared<D>*>(memory);
   const AttentionRows rows{a, static_cast<int>(blockIdx.z), static_cast<int>(blockIdx.y)};
-  const int first = static_cast<int>(blockIdx.x) * kPortableAttentionRows, mine = first + warp() * kRows;
+  const int first = static_cast<int>(blockIdx.x) * Config::kRows, mine = first + warp() * kRows;
   allow_dependents();
   wait_for_producers();
   load_queries<T>(shared, rows, first);
@@ -132,20 +136,10 @@ __device__ void attention(const AttentionArguments& a) {
 
 }  // namespace
 
-#define RUNG_ATTENTION(type, D)                                                   \
-  static_assert(sizeof(Shared<D>) == portable_attention_shared_bytes(D, kLanes)); \
-  RUNG_KERNEL(kThreads)                                                           \
-      attention_portable_##type##_##D(const __grid_constant__ AttentionArguments a) { attention<type, D>(a); }
-
-using f32 = float;
-RUNG_ATTENTION(f32, 64)
-RUNG_ATTENTION(f32, 128)
-RUNG_ATTENTION(f32, 256)
-RUNG_ATTENTION(bf16, 64)
-RUNG_ATTENTION(bf16, 128)
-RUNG_ATTENTION(bf16, 256)
-RUNG_ATTENTION(f16, 64)
-RUNG_ATTENTION(f16, 128)
-RUNG_ATTENTION(f16, 256)
+#define RUNG_VARIANT(entry, ...) \
+  RUNG_KERNEL(Config::threads(kLanes)) \
+      entry(const __grid_constant__ AttentionArguments a) { attention<Config{__VA_ARGS__}>(a); }
+#include "kernels/gpu/attention/attention_portable.inc"
+#undef RUNG_VARIANT
 
 }  // namespace rung::gpu

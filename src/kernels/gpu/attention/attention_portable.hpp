@@ -1,17 +1,22 @@
-// Shape of the portable attention kernel's blocks, as the host launches them.
+// What the portable attention kernel is compiled for, as the kernel is built and the host launches it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <cstdint>
+#include "ir/dtype.hpp"
 
 namespace rung::gpu {
 
-inline constexpr int kPortableAttentionWarps = 4;
-inline constexpr int kPortableAttentionRows = 16;  // packed query rows of a block
+struct PortableAttentionConfig {
+  static constexpr int kWarps = 4, kRows = 16;  // of a block; packed query rows
 
-// `width` is that of the kernel (64, 128, 256), not the heads': a key and a value for each lane, all queries, in f32.
-constexpr uint32_t portable_attention_shared_bytes(int width, int lanes) {
-  return static_cast<uint32_t>(sizeof(float)) *
-         static_cast<uint32_t>(2 * lanes * (width + 4) + kPortableAttentionRows * width);
-}
+  DType type;
+  int width;  // of the kernel: 64, 128 or 256; heads are padded to it with zeros
+  bool operator==(const PortableAttentionConfig&) const = default;
+
+  static constexpr int threads(int lanes) { return kWarps * lanes; }
+  // A key and a value for each lane, all queries, in f32.
+  constexpr uint32_t shared_bytes(int lanes) const {
+    return static_cast<uint32_t>(sizeof(float)) * static_cast<uint32_t>(2 * lanes * (width + 4) + kRows * width);
+  }
+};
 
 }  // namespace rung::gpu

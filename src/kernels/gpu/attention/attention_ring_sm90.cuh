@@ -31,7 +31,7 @@ struct KeyTile {
 };
 
 // Shared memory of a block.
-template <GroupAttentionShape shape>
+template <GroupAttentionConfig config>
 struct Memory {
   const int splits, tiles;
   const uint32_t slot_bytes;
@@ -40,23 +40,25 @@ struct Memory {
   __device__ Memory(const GroupAttentionArguments& a, unsigned char* base)
       : splits(a.splits),
         tiles(a.tiles),
-        slot_bytes(shape.slot_bytes(a.mask_rows)),
+        slot_bytes(config.slot_bytes(a.mask_rows)),
         base(base),
-        ring(base + shape.received_bytes(splits)),
+        ring(base + config.received_bytes(splits)),
         barriers(reinterpret_cast<Barrier*>(ring + tiles * slot_bytes)) {}
   __device__ unsigned char* queries() const { return base; }
   __device__ unsigned char* received() const { return base; }  // [source][own row][sum_bytes], after the queries
   __device__ unsigned char* tile(int slot) const { return ring + slot * slot_bytes; }
   // What is added to the scores of the keys there: two panels of 32 keys, rows of 128 bytes with their chunks
   // exchanged.
-  __device__ unsigned char* mask(int slot) const { return tile(slot) + shape.tile_bytes(); }
+  __device__ unsigned char* mask(int slot) const { return tile(slot) + config.tile_bytes(); }
   __device__ Barrier& queries_came() const { return barriers[0]; }
   __device__ Barrier& sums_came() const { return barriers[1]; }
   __device__ Barrier& full(int slot) const { return barriers[2 + 2 * slot]; }
   __device__ Barrier& empty(int slot) const { return barriers[3 + 2 * slot]; }
   // Both [source][own row].
   __device__ Running* statistics() const { return reinterpret_cast<Running*>(barriers + 2 + 2 * tiles); }
-  __device__ float* factors() const { return reinterpret_cast<float*>(statistics() + splits * shape.own_rows(splits)); }
+  __device__ float* factors() const {
+    return reinterpret_cast<float*>(statistics() + splits * config.own_rows(splits));
+  }
 };
 
 // A place in a ring, and how often the ring has gone round.
@@ -75,10 +77,10 @@ struct KeyShare {
 // Fetches the queries and fills the ring, each by one thread; keys come with their mask. Order: keys 0, keys 1,
 // values 0, keys 2, values 1, ... Other threads ask for the mask ahead: layers share it, and one layer's weights push
 // it out of the cache.
-template <GroupAttentionShape shape>
+template <GroupAttentionConfig config>
 struct Loader {
   const GroupAttentionArguments& a;
-  const Memory<shape> memory;
+  const Memory<config> memory;
   const int first_row;
   const KeyShare share;
 
@@ -98,12 +100,12 @@ struct Loader {
   }
   __device__ void load_queries() const {
     Barrier& barrier = memory.queries_came();
-    barrier.arrive_expecting(shape.query_bytes(), true);
+    barrier.arrive_expecting(config.query_bytes(), true);
     const int ratio = a.attention.ratio, group = static_cast<int>(blockIdx.y), batch = static_cast<int>(blockIdx.z);
 #pragma unroll 1
-    for (int i = 0; i < shape.groups * a.boxes; ++i) {
+    for (int i = 0; i < config.groups * a.boxes; ++i) {
       const int g = i / a.boxes, box = i % a.boxes;
-      unsigned char* const to = memory.queries() + (g * shape.panels() + box) * 64 * 128;
+      unsigned char* const to = memory.queries() + (g * config.panels() + box) * 64 * 128;
       const int position = query_of(a.attention, first_row + g * 64);
       if (ratio == 1)
         copy_box(to, a.q, {box * 64, position, 0, group, batch}, barrier, true);
@@ -138,7 +140,7 @@ struct Loader {
   __device__ void load_keys(const KeyTile& tile, PipelineState& state) const {
     load(a.k[tile.segment], tile, state, static_cast<uint32_t>(2 * a.mask_rows * 128));
     for (int panel = 0; panel < 2 && a.mask_rows > 0; ++panel)
-      copy_box(memory.mask(state.slot) + panel * shape.mask_panel_bytes(), a.mask, mask_box(tile, panel).at,
+      copy_box(memory.mask(state.slot) + panel * config.mask_panel_bytes(), a.mask, mask_box(tile, panel).at,
                memory.full(state.slot), true);
     state.advance(memory.tiles);
   }
@@ -150,7 +152,7 @@ struct Loader {
   __device__ void load(const TileMap& map, const KeyTile& tile, const PipelineState& state, uint32_t more) const {
     if (state.round > 0) memory.empty(state.slot).wait(state.round - 1);
     Barrier& barrier = memory.full(state.slot);
-    barrier.arrive_expecting(shape.tile_bytes() + more, true);
+    barrier.arrive_expecting(config.tile_bytes() + more, true);
 #pragma unroll 1
     for (int box = 0; box < a.boxes; ++box)
       copy_box(memory.tile(state.slot) + box * kTileKeys * 128, map,

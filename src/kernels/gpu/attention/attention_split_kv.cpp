@@ -6,16 +6,26 @@
 
 #include "kernels/gpu/attention/attention.hpp"
 #include "kernels/gpu/attention/attention_tiles.hpp"
+#include "kernels/gpu/occupancy.hpp"
+#include "kernels/gpu/variant.hpp"
 
 namespace rung::gpu {
 namespace {
 
-constexpr int64_t kMostSplits = 16, kPortableCluster = 8;  // blocks of a cluster
-constexpr int64_t kMostRows = 512;  // packed, of one group: as many blocks as a machine runs at once
+using Config = SplitKvConfig;
+constexpr Variant<Config> kVariants[] = {
+#include "kernels/gpu/attention/attention_split_kv.inc"
+};
+
+constexpr int64_t kMostSplits = 16;  // blocks of a cluster
+constexpr int64_t kMostRows = 32;    // packed, of a block
+
+// Packed rows of one group whose blocks all run at once, each split as far as any machine can.
+int64_t most_rows(const GpuInfo& gpu) { return blocks_at_once(gpu) / kPortableCluster * kMostRows; }
 
 // Blocks that can hold the keys together, of as many tiles each as a block has room for.
 int64_t fewest_splits(const Problem& problem) {
-  return std::max<int64_t>(1, (key_tiles(problem) + SplitKvShape::kTiles - 1) / SplitKvShape::kTiles);
+  return std::max<int64_t>(1, (key_tiles(problem) + Config::kTiles - 1) / Config::kTiles);
 }
 
 // As many as any machine's cluster has, as far as there are tiles.
@@ -24,17 +34,19 @@ int64_t default_splits(const Problem& problem) {
   return std::max(fewest, std::min<int64_t>(kPortableCluster, key_tiles(problem)));
 }
 
-// Packed rows of a block: whole groups of heads; the first is the default.
-std::vector<int64_t> rows_of_blocks(const Problem& problem) {
+// Packed rows of a block: whole groups of heads, for which there is shared memory; the first is the default.
+std::vector<int64_t> rows_of_blocks(const Problem& problem, const GpuInfo& gpu) {
   const AttentionShape shape(problem);
   std::vector<int64_t> rows;
-  for (int64_t value : {32, 24, 16})
-    if (value % (shape.heads / shape.groups) == 0) rows.push_back(value);
+  for (const auto& [config, symbol] : kVariants)
+    if (config.type == problem.output.dtype && config.splits == 0 && config.rows % (shape.heads / shape.groups) == 0 &&
+        supports_shared_bytes(config.shared_bytes(), gpu))
+      rows.push_back(config.rows);
   return rows;
 }
 
-std::vector<Tunable> tunables(const Problem& problem, const Machine&) {
-  Tunable rows{"rows", rows_of_blocks(problem)}, splits{"splits", {default_splits(problem)}};
+std::vector<Tunable> tunables(const Problem& problem, const Machine& machine) {
+  Tunable rows{"rows", rows_of_blocks(problem, machine.gpu)}, splits{"splits", {default_splits(problem)}};
   if (fewest_splits(problem) < splits.values[0]) splits.values.push_back(fewest_splits(problem));
   return {rows, splits};
 }
@@ -42,19 +54,22 @@ std::vector<Tunable> tunables(const Problem& problem, const Machine&) {
 Verdict supports(const Problem& problem, const Machine& machine) {
   if (auto verdict = supports_tiled_attention(problem, machine); !verdict) return verdict;
   const AttentionShape shape(problem);
-  if (shape.width != SplitKvShape::kWidth) return reject("heads not 256 wide");
+  if (shape.width != Config::kWidth) return reject("heads not 256 wide");
   if (const int64_t ratio = shape.heads / shape.groups; ratio != 8 && ratio != 16 && ratio != 32)
     return reject("not 8, 16 or 32 heads that share a key head");
-  if (shape.rows() > kMostRows) return reject("more than 512 rows");
+  if (const int64_t most = most_rows(machine.gpu); shape.rows() > most)
+    return reject(fmt::format("more than {} rows", most));
   if (shape.keys == 0) return reject("no keys");
   if (fewest_splits(problem) > kMostSplits) return reject("more keys than a cluster holds");
   if (problem.as<Attention>().has_mask && mask_differs_by_head(problem)) return reject("a mask of each head");
-  return accept();
+  if (!rows_of_blocks(problem, machine.gpu).empty()) return accept();
+  return reject(fmt::format("no kernel of this type for blocks with {} bytes of shared memory",
+                            machine.gpu.shared_bytes_per_block));
 }
 
 Status enqueue(const Call& call) {
-  const auto rows = static_cast<int>(call.problem.param("rows", rows_of_blocks(call.problem).front()));
-  const SplitKvShape shape{rows};
+  const int64_t most = rows_of_blocks(call.problem, call.gpu.info()).front();
+  const auto rows = static_cast<int>(call.problem.param("rows", most));
   SplitKvArguments arguments{
       .attention = attention_arguments(call),
       .splits = static_cast<int32_t>(call.problem.param("splits", default_splits(call.problem)))};
@@ -62,13 +77,13 @@ Status enqueue(const Call& call) {
   RUNG_CHECK(describe_tile(call, arguments.q, split_kv_query_tile(arguments.attention, rows)));
   RUNG_CHECK(describe_segments(call, arguments.attention, arguments.k, arguments.v, split_kv_key_tile));
   Launch launch = attention_launch(call, rows, arguments.splits);
-  launch.block = {SplitKvShape::kThreads};
+  launch.block = {Config::kThreads};
   launch.cluster = {static_cast<uint32_t>(arguments.splits)};
-  launch.shared_bytes = shape.shared_bytes();
-  const int known = arguments.splits == kPortableCluster ? arguments.splits : 0;  // to the compiler of the kernel
-  return call.launch("attention_split_kv_sm90",
-                     fmt::format("attention_split_kv_{}_{}_{}", attention_type(call.problem), rows, known), launch,
-                     arguments);
+  // What is compiled for this very split goes before what takes any.
+  Config config{call.problem.output.dtype, rows, arguments.splits};
+  if (symbol_of(kVariants, config).empty()) config.splits = 0;
+  launch.shared_bytes = config.shared_bytes();
+  return call.launch("attention_split_kv_sm90", symbol_of(kVariants, config), launch, arguments);
 }
 
 }  // namespace

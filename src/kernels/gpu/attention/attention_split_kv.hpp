@@ -1,4 +1,4 @@
-// Shape and arguments of the attention kernel for few queries, as the kernel is built and the host launches it.
+// What the attention kernel for few queries is compiled for and takes, as the kernel is built and the host launches it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/gpu/attention/attention_wgmma.hpp"
@@ -7,7 +7,7 @@ namespace rung::gpu {
 
 // A block multiplies keys by packed query rows (so that few rows fill the instruction), of two tiles of keys at most.
 // The blocks of a cluster share the rows; each finishes some of them, from what the others send it.
-struct SplitKvShape {
+struct SplitKvConfig {
   static constexpr int kWidth = 256, kGroups = 2, kTiles = 2;  // a warpgroup for each tile
   static constexpr int kThreads = 128 * kGroups, kWarps = 4 * kGroups, kPanels = kWidth / 64;
   static constexpr int kPieces = 2;  // in which queries and keys come, each some of the columns
@@ -15,9 +15,13 @@ struct SplitKvShape {
   static constexpr uint32_t kTileBytes = kPanels * kTileKeys * 128;
   static constexpr uint32_t kSumBytes = kWidth * 2 + 16;  // a row of sums and its statistics, as they are sent
 
-  int rows;  // packed query rows of a block: 16, 24 or 32
+  DType type;
+  int rows;    // packed query rows of a block: 16, 24 or 32
+  int splits;  // blocks of a cluster, which the compiler then knows; 0: as many as the arguments say
+  bool operator==(const SplitKvConfig&) const = default;
 
-  constexpr int own_rows(int splits) const { return (rows + splits - 1) / splits; }
+  // That each of `blocks` finishes.
+  constexpr int own_rows(int blocks) const { return (rows + blocks - 1) / blocks; }
   // Tiles of keys (where sums are received and sent from later), of values, queries, weights, and of each warp and row
   // a maximum and a sum; barriers.
   constexpr uint32_t values_at() const { return kTiles * kTileBytes; }
@@ -48,12 +52,12 @@ struct SplitKvArguments {
 inline TileShape split_kv_query_tile(const AttentionArguments& a, int rows) {
   TileShape tile = attention_tile(a, a.q, a.q_stride, a.ratio, a.queries);
   tile.box[2] = static_cast<uint32_t>(rows / a.ratio);
-  tile.box[3] = SplitKvShape::kPanels / SplitKvShape::kPieces;
+  tile.box[3] = SplitKvConfig::kPanels / SplitKvConfig::kPieces;
   return tile;
 }
 inline TileShape split_kv_key_tile(const AttentionArguments& a, const AttentionSegment& segment) {
   TileShape tile = key_tile(a, segment);
-  tile.box[2] = SplitKvShape::kPanels / SplitKvShape::kPieces;
+  tile.box[2] = SplitKvConfig::kPanels / SplitKvConfig::kPieces;
   return tile;
 }
 

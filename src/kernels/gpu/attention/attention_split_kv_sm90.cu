@@ -3,12 +3,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/attention/attention.cuh"
 #include "kernels/gpu/attention/attention_split_kv.hpp"
+#include "kernels/gpu/elements.cuh"
 #include "kernels/gpu/sm90/wgmma_few.cuh"
 
 namespace rung::gpu {
 namespace {
 
-using Shape = SplitKvShape;
+using Config = SplitKvConfig;
 
 // Of x[i] over the eight lanes that agree in lane % 4: the lane whose lane / 4 is i gets it.
 template <class Join>
@@ -43,11 +44,13 @@ struct Tile {
 
 // Everything that does not depend on what other kernels write is worked out before they end. Of kSplits blocks in a
 // cluster, or with 0 as many as the arguments say.
-template <class T, Shape shape, int kSplits>
+template <Config config>
 struct SplitKvWork {
-  static constexpr int kRows = shape.rows;
+  using T = Element<config.type>;
+  static constexpr int kSplits = config.splits;
+  static constexpr int kRows = config.rows;
   static constexpr int kFragments = kRows / 8;
-  static constexpr int kPiecePanels = Shape::kPanels / Shape::kPieces;
+  static constexpr int kPiecePanels = Config::kPanels / Config::kPieces;
   static constexpr int kPieceKeys = kPiecePanels * kTileKeys * 128;  // bytes
   static constexpr int kPieceQueries = kPiecePanels * kRows * 128;
   const SplitKvArguments& a;
@@ -70,7 +73,7 @@ struct SplitKvWork {
         rank(static_cast<int>(blockIdx.x) % splits),
         first_row(static_cast<int>(blockIdx.x) / splits * kRows),
         group(shuffle(warp() / kGroupWarps, 0)),
-        own(shape.own_rows(splits)),
+        own(config.own_rows(splits)),
         tile(a, rank + group * splits) {
     const int64_t* const stride = a.attention.mask_stride;
 #pragma unroll
@@ -81,24 +84,24 @@ struct SplitKvWork {
   }
 
   // ---- shared memory
-  __device__ unsigned char* keys(int i) const { return base + i * Shape::kTileBytes; }
-  __device__ unsigned char* values(int i) const { return base + shape.values_at() + i * Shape::kTileBytes; }
-  __device__ unsigned char* queries() const { return base + shape.queries_at(); }
-  __device__ unsigned char* weights() const { return base + shape.weights_at(); }
-  __device__ float* maxima() const { return reinterpret_cast<float*>(base + shape.maxima_at()); }
-  __device__ float* totals() const { return reinterpret_cast<float*>(base + shape.totals_at()); }
-  __device__ Barrier& barrier(int i) const { return reinterpret_cast<Barrier*>(base + shape.barriers_at())[i]; }
+  __device__ unsigned char* keys(int i) const { return base + i * Config::kTileBytes; }
+  __device__ unsigned char* values(int i) const { return base + config.values_at() + i * Config::kTileBytes; }
+  __device__ unsigned char* queries() const { return base + config.queries_at(); }
+  __device__ unsigned char* weights() const { return base + config.weights_at(); }
+  __device__ float* maxima() const { return reinterpret_cast<float*>(base + config.maxima_at()); }
+  __device__ float* totals() const { return reinterpret_cast<float*>(base + config.totals_at()); }
+  __device__ Barrier& barrier(int i) const { return reinterpret_cast<Barrier*>(base + config.barriers_at())[i]; }
   __device__ Barrier& sums_came() const { return barrier(0); }
   __device__ Barrier& values_came(int i) const { return barrier(1 + i); }
-  __device__ Barrier& queries_came(int piece) const { return barrier(1 + Shape::kTiles + piece); }
+  __device__ Barrier& queries_came(int piece) const { return barrier(1 + Config::kTiles + piece); }
   __device__ Barrier& keys_came(int i, int piece) const {
-    return barrier(1 + Shape::kTiles + (1 + i) * Shape::kPieces + piece);
+    return barrier(1 + Config::kTiles + (1 + i) * Config::kPieces + piece);
   }
   // Sums in the keys' place: of the rows that this block finishes, and of all rows.
   __device__ unsigned char* received(int source, int row) const {
-    return keys(0) + (source * own + row) * Shape::kSumBytes;
+    return keys(0) + (source * own + row) * Config::kSumBytes;
   }
-  __device__ unsigned char* sent(int row) const { return keys(1) + row * Shape::kSumBytes; }
+  __device__ unsigned char* sent(int row) const { return keys(1) + row * Config::kSumBytes; }
 
   // Rows that a block finishes.
   __device__ int rows_of(int of_rank) const { return max(0, min(own, kRows - of_rank * own)); }
@@ -110,33 +113,33 @@ struct SplitKvWork {
     const int at = first_row + rank * own + row, query = at >> a.ratio_shift;
     const int head = kv_head * a.attention.ratio + at - (query << a.ratio_shift);
     return static_cast<T*>(a.attention.out) +
-           (static_cast<int64_t>(batch * a.attention.queries + query) * a.attention.heads + head) * Shape::kWidth +
+           (static_cast<int64_t>(batch * a.attention.queries + query) * a.attention.heads + head) * Config::kWidth +
            lane() * 8;
   }
 
   // ---- loads: queries by one thread, each tile's keys and values by another
   __device__ void make_barriers() const {
-    for (int i = 0; i < Shape::kBarriers; ++i) barrier(i).init(1);
+    for (int i = 0; i < Config::kBarriers; ++i) barrier(i).init(1);
     publish_barriers();
-    sums_came().arrive_expecting((splits - 1) * rows_of(rank) * Shape::kSumBytes, true);
+    sums_came().arrive_expecting((splits - 1) * rows_of(rank) * Config::kSumBytes, true);
   }
   // Keys before values: all pass through the same port, and the first products can begin.
   __device__ void load_tile() const {
     if (!tile.present || lane() > 0 || warp() % kGroupWarps != 1) return;
 #pragma unroll
-    for (int i = 0; i < Shape::kPieces; ++i) {
+    for (int i = 0; i < Config::kPieces; ++i) {
       keys_came(group, i).arrive_expecting(kPieceKeys, true);
       copy_box(keys(group) + i * kPieceKeys, a.k[tile.segment], {0, tile.key, i * kPiecePanels, kv_head, batch},
                keys_came(group, i), true);
     }
-    values_came(group).arrive_expecting(Shape::kTileBytes, true);
+    values_came(group).arrive_expecting(Config::kTileBytes, true);
     copy_box(values(group), a.v[tile.segment], {0, tile.key, 0, kv_head, batch}, values_came(group), true);
   }
   __device__ void load_queries() const {
     if (threadIdx.x > 0) return;
     const int last = a.attention.groups > 1 ? kv_head : batch;
 #pragma unroll
-    for (int i = 0; i < Shape::kPieces; ++i) {
+    for (int i = 0; i < Config::kPieces; ++i) {
       queries_came(i).arrive_expecting(kPieceQueries, true);
       copy_box(queries() + i * kPieceQueries, a.q, {0, 0, first_row >> a.ratio_shift, i * kPiecePanels, last},
                queries_came(i), true);
@@ -157,7 +160,7 @@ struct SplitKvWork {
     const uint32_t q = shared_address(queries()), k = shared_address(keys(group));
     pin(scores);
 #pragma unroll
-    for (int step = 0; step < Shape::kWidth / 16; ++step) {
+    for (int step = 0; step < Config::kWidth / 16; ++step) {
       const int panel = step / 4, at = step % 4 * 32;
       if (step % (4 * kPiecePanels) == 0) {
         queries_came(panel / kPiecePanels).wait(0);
@@ -194,13 +197,13 @@ struct SplitKvWork {
   template <class Join>
   __device__ static float collect(const float* all, Join join) {
     const float* from = all + min(lane(), kRows - 1);
-    float x[Shape::kWarps];
+    float x[Config::kWarps];
 #pragma unroll
-    for (int i = 0; i < Shape::kWarps; ++i) x[i] = from[i * kRows];
+    for (int i = 0; i < Config::kWarps; ++i) x[i] = from[i * kRows];
 #pragma unroll
-    for (int step = 1; step < Shape::kWarps; step *= 2)
+    for (int step = 1; step < Config::kWarps; step *= 2)
 #pragma unroll
-      for (int i = 0; i < Shape::kWarps; i += 2 * step) x[i] = join(x[i], x[i + step]);
+      for (int i = 0; i < Config::kWarps; i += 2 * step) x[i] = join(x[i], x[i + step]);
     return x[0];
   }
   // From the lanes of which each has a row, to those that have it in scores.
@@ -273,7 +276,7 @@ struct SplitKvWork {
   }
   __device__ void add_values(FragmentC (&sums)[kFragments], int second, int panel) const {
 #pragma unroll
-    for (int i = 0; i < Shape::kTiles; ++i) {
+    for (int i = 0; i < Config::kTiles; ++i) {
       const uint32_t p = shared_address(weights()) + i * kRows * 128;
       const uint32_t v = shared_address(values(i * second)) + (2 * group + panel) * kTileKeys * 128;
 #pragma unroll
@@ -292,25 +295,25 @@ struct SplitKvWork {
       const int column = (2 * group + panel) * 64 + warp() % kGroupWarps * 16;
       store_transposed(sums[panel], [&](int row, int half) { return sent(row) + (column + 8 * half) * 2; });
     }
-    if (warp() == 0 && lane() < kRows) *reinterpret_cast<Running*>(sent(lane()) + Shape::kWidth * 2) = of_lane;
+    if (warp() == 0 && lane() < kRows) *reinterpret_cast<Running*>(sent(lane()) + Config::kWidth * 2) = of_lane;
     fence_for_matrix_units();
     sync_block();
   }
   // A warp for each other block of the cluster.
   __device__ void send() const {
-    for (int to = warp(); to < splits; to += Shape::kWarps)
+    for (int to = warp(); to < splits; to += Config::kWarps)
       if (lane() == 0 && to != rank && rows_of(to) > 0)
-        send_rows(peer_address(received(rank, 0), to), sent(to * own), rows_of(to) * Shape::kSumBytes,
+        send_rows(peer_address(received(rank, 0), to), sent(to * own), rows_of(to) * Config::kSumBytes,
                   peer_address(&sums_came(), to));
   }
   // Sums of every block in turn, this one's where it left them.
   __device__ void finish() const {
-    for (int row = warp(); row < rows_of(rank); row += Shape::kWarps) {
+    for (int row = warp(); row < rows_of(rank); row += Config::kWarps) {
       auto part = [&](int source) {
         const int from = min(source, splits - 1);
         return from == rank ? sent(rank * own + row) : received(from, row);
       };
-      auto statistics = [&](int source) { return *reinterpret_cast<const Running*>(part(source) + Shape::kWidth * 2); };
+      auto statistics = [&](int from) { return *reinterpret_cast<const Running*>(part(from) + Config::kWidth * 2); };
       constexpr int kTogether = 8;
       Running total;
       float x[8] = {};
@@ -349,11 +352,11 @@ struct SplitKvWork {
   }
 };
 
-template <class T, Shape shape, int kSplits>
+template <Config config>
 __device__ void attention(const SplitKvArguments& a) {
   extern __shared__ __align__(1024) unsigned char base[];
   allow_dependents();
-  SplitKvWork<T, shape, kSplits> work(a, base);
+  SplitKvWork<config> work(a, base);
   if (threadIdx.x == 0) work.make_barriers(), prefetch(a.q);
   sync_block();
   wait_for_producers();
@@ -361,7 +364,7 @@ __device__ void attention(const SplitKvArguments& a) {
   work.load_tile();
   sync_warp();
   if (a.attention.mask) work.load_mask();
-  FragmentC scores[shape.rows / 8], sums[2][shape.rows / 8];
+  FragmentC scores[config.rows / 8], sums[2][config.rows / 8];
   work.weigh_keys(scores);
   work.add_values(sums, scores);
   work.stage(sums);
@@ -376,19 +379,10 @@ __device__ void attention(const SplitKvArguments& a) {
 
 }  // namespace
 
-// attention_split_kv_bf16_32_8: 32 rows of a block, 8 blocks of a cluster, which any machine has; 0: as the arguments
-// say.
-#define RUNG_ATTENTION(type, rows, splits)                                                        \
-  extern "C" __global__ void __launch_bounds__(SplitKvShape::kThreads, 1)                    \
-      attention_split_kv_##type##_##rows##_##splits(const __grid_constant__ SplitKvArguments a) { \
-    attention<type, SplitKvShape{rows}, splits>(a);                                          \
-  }
-#define RUNG_ATTENTION_SPLITS(type, rows) RUNG_ATTENTION(type, rows, 0) RUNG_ATTENTION(type, rows, 8)
-#define RUNG_ATTENTION_ROWS(type) \
-  RUNG_ATTENTION_SPLITS(type, 16) \
-  RUNG_ATTENTION_SPLITS(type, 24) \
-  RUNG_ATTENTION_SPLITS(type, 32)
-RUNG_ATTENTION_ROWS(bf16)
-RUNG_ATTENTION_ROWS(f16)
+#define RUNG_VARIANT(entry, ...) \
+  RUNG_KERNEL(Config::kThreads, 1) \
+      entry(const __grid_constant__ SplitKvArguments a) { attention<Config{__VA_ARGS__}>(a); }
+#include "kernels/gpu/attention/attention_split_kv.inc"
+#undef RUNG_VARIANT
 
 }  // namespace rung::gpu

@@ -6,39 +6,64 @@
 
 #include "kernels/gpu/attention/attention.hpp"
 #include "kernels/gpu/attention/attention_tiles.hpp"
+#include "kernels/gpu/occupancy.hpp"
+#include "kernels/gpu/variant.hpp"
 
 namespace rung::gpu {
 namespace {
 
+using Config = GroupAttentionConfig;
+constexpr Variant<Config> kVariants[] = {
+#include "kernels/gpu/attention/attention_wgmma.inc"
+};
+static_assert(!find(kVariants, [](const Config& each) { return each.width != padded_width(each.width); }));
+
 constexpr int64_t kMostSplits = 16;  // blocks of a cluster
+constexpr int64_t kRowGroups[] = {1, 2};
+
+Config config_of(const Problem& problem, int64_t row_groups) {
+  return {problem.output.dtype, padded_width(static_cast<int>(AttentionShape(problem).width)),
+          static_cast<int>(row_groups)};
+}
 
 int64_t blocks_of(const AttentionShape& shape, int64_t rows) {
   return (shape.rows() + rows - 1) / rows * shape.groups * shape.batch;
 }
 
 // Two warpgroups share what they read, where that leaves blocks for a quarter of the machine.
-int64_t default_row_groups(const Problem& problem) { return blocks_of(AttentionShape(problem), 128) >= 32 ? 2 : 1; }
+int64_t default_row_groups(const Problem& problem, const GpuInfo& gpu) {
+  return blocks_of(AttentionShape(problem), 128) >= blocks_at_once(gpu) / 4 ? 2 : 1;
+}
 
-// As many blocks as a machine has multiprocessors, or nearly.
-int64_t default_splits(const Problem& problem, int64_t row_groups) {
-  constexpr int64_t enough = 112;
+// As many blocks as run at once, or nearly.
+int64_t default_splits(const Problem& problem, const GpuInfo& gpu, int64_t row_groups) {
+  const int64_t enough = blocks_at_once(gpu) * 7 / 8;
   const int64_t blocks = blocks_of(AttentionShape(problem), 64 * row_groups);
   const int64_t most = std::clamp<int64_t>(key_tiles(problem), 1, kMostSplits);
   return std::clamp<int64_t>(enough / std::max<int64_t>(blocks, 1), 1, most);
 }
 
 // A default first, then the others.
-Tunable tunable(std::string_view name, int64_t first, std::initializer_list<int64_t> others, int64_t most) {
+Tunable tunable(std::string_view name, int64_t first, std::span<const int64_t> others, int64_t most) {
   Tunable out{name, {first}};
   for (int64_t value : others)
     if (value != first && value <= most) out.values.push_back(value);
   return out;
 }
 
-std::vector<Tunable> tunables(const Problem& problem, const Machine&) {
-  const int64_t row_groups = default_row_groups(problem);
-  return {tunable("row_groups", row_groups, {1, 2}, 2),
-          tunable("splits", default_splits(problem, row_groups), {1, 2, 4, 8, 14}, key_tiles(problem))};
+std::vector<Tunable> tunables(const Problem& problem, const Machine& machine) {
+  const int64_t row_groups = default_row_groups(problem, machine.gpu);
+  constexpr int64_t splits[] = {1, 2, 4, 8, 14};
+  return {tunable("row_groups", row_groups, kRowGroups, 2),
+          tunable("splits", default_splits(problem, machine.gpu, row_groups), splits, key_tiles(problem))};
+}
+
+// However the keys are split, the ring has room for the next keys beside a tile's keys and values.
+Verdict supports_ring(const Config& config, bool masked, const GpuInfo& gpu) {
+  constexpr int tiles = 3;
+  for (int splits = 1; splits <= kMostSplits; ++splits)
+    if (auto verdict = supports_shared_bytes(config.shared_bytes(splits, tiles, masked), gpu); !verdict) return verdict;
+  return accept();
 }
 
 Verdict supports(const Problem& problem, const Machine& machine) {
@@ -48,39 +73,42 @@ Verdict supports(const Problem& problem, const Machine& machine) {
   if (shape.width == 192) return reject("heads of 192: the kernel waits for a panel that is not copied");
   if (problem.as<Attention>().scale < 0) return reject("a negative scale");
   if (64 % (shape.heads / shape.groups) != 0) return reject("heads that share a key head do not divide 64");
+  for (int64_t row_groups : kRowGroups) {
+    const Config config = config_of(problem, row_groups);
+    if (symbol_of(kVariants, config).empty()) return reject("no kernel is compiled for this type");
+    if (auto verdict = supports_ring(config, problem.as<Attention>().has_mask, machine.gpu); !verdict) return verdict;
+  }
   return accept();
 }
 
 // Tiles that find room beside the rest, at most those that a block reads.
-int ring_tiles(const Call& call, const GroupAttentionShape& shape, const GroupAttentionArguments& a, int blocks) {
-  const int64_t rest = shape.shared_bytes(a.splits, 0, a.mask_rows);
-  const int64_t tile = shape.shared_bytes(a.splits, 1, a.mask_rows) - rest;
+int ring_tiles(const Call& call, const Config& config, const GroupAttentionArguments& a, int blocks) {
+  const int64_t rest = config.shared_bytes(a.splits, 0, a.mask_rows);
+  const int64_t tile = config.shared_bytes(a.splits, 1, a.mask_rows) - rest;
   const auto room = static_cast<int64_t>(call.gpu.info().shared_bytes_per_block) - rest;
   return static_cast<int>(std::min<int64_t>(2 * blocks, room / tile));
 }
 
 Status enqueue(const Call& call) {
-  const int64_t row_groups = call.problem.param("row_groups", default_row_groups(call.problem));
-  const auto splits = static_cast<int>(call.problem.param("splits", default_splits(call.problem, row_groups)));
-  const GroupAttentionShape shape{padded_width(static_cast<int>(AttentionShape(call.problem).width)),
-                                  static_cast<int>(row_groups)};
+  const GpuInfo& gpu = call.gpu.info();
+  const int64_t row_groups = call.problem.param("row_groups", default_row_groups(call.problem, gpu));
+  const auto splits = static_cast<int>(call.problem.param("splits", default_splits(call.problem, gpu, row_groups)));
+  const Config config = config_of(call.problem, row_groups);
   GroupAttentionArguments arguments{.attention = attention_arguments(call), .splits = splits};
   const int blocks = (key_tiles(arguments.attention) + splits - 1) / splits;
-  arguments.mask_rows = copied_mask_rows(arguments.attention, shape.rows());
+  arguments.mask_rows = copied_mask_rows(arguments.attention, config.rows());
   arguments.mask_shift = mask_shift_of(arguments.attention, arguments.mask_rows);
-  arguments.tiles = ring_tiles(call, shape, arguments, blocks);
+  arguments.tiles = ring_tiles(call, config, arguments, blocks);
   arguments.boxes = boxes_of(arguments.attention);
   RUNG_CHECK(describe_tile(call, arguments.q, query_tile(arguments.attention)));
   if (arguments.mask_rows > 0)
     RUNG_CHECK(describe_tile(call, arguments.mask, mask_tile(arguments.attention, arguments.mask_rows)));
   RUNG_CHECK(describe_segments(call, arguments.attention, arguments.k, arguments.v));
-  Launch launch = attention_launch(call, shape.rows(), splits);
-  launch.block = {static_cast<uint32_t>(shape.threads())};
+  Launch launch = attention_launch(call, config.rows(), splits);
+  launch.block = {static_cast<uint32_t>(config.threads())};
   launch.cluster = {static_cast<uint32_t>(splits)};
-  launch.shared_bytes = shape.shared_bytes(splits, arguments.tiles, arguments.mask_rows);
-  return call.launch("attention_wgmma_sm90",
-                     fmt::format("attention_wgmma_{}_{}_{}", attention_type(call.problem), shape.width, shape.groups),
-                     launch, arguments);
+  launch.shared_bytes = config.shared_bytes(splits, arguments.tiles, arguments.mask_rows);
+  return call.launch("attention_wgmma_sm90", symbol_of(kVariants, config), launch, arguments);
 }
 
 }  // namespace

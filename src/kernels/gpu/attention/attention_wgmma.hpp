@@ -1,7 +1,8 @@
-// Shape and arguments of the warpgroup attention kernel, as the kernel is built and the host launches it.
+// What the warpgroup attention kernel is compiled for and takes, as the kernel is built and the host launches it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "device/gpu/tile_map.hpp"
+#include "ir/dtype.hpp"
 #include "kernels/gpu/attention/attention_arguments.hpp"
 
 namespace rung::gpu {
@@ -11,9 +12,11 @@ inline constexpr int kTileKeys = 64;
 
 // A block has 64 packed query rows for each warpgroup that multiplies, and one more warpgroup that loads. The blocks of
 // a cluster share the rows and split the tiles, one after another.
-struct GroupAttentionShape {
-  int width;   // of the kernel: 80, 128 or 256; heads are padded to it with zeros
+struct GroupAttentionConfig {
+  DType type;
+  int width;   // of the kernel: a padded_width()
   int groups;  // warpgroups that multiply
+  bool operator==(const GroupAttentionConfig&) const = default;
 
   constexpr int rows() const { return 64 * groups; }
   constexpr int multipliers() const { return 128 * groups; }  // threads
@@ -60,6 +63,7 @@ constexpr int key_tiles(const AttentionArguments& a) {
   return tiles;
 }
 
+// Of the narrowest kernel for heads of `width`, which are padded to it with zeros.
 constexpr int padded_width(int width) { return width <= 80 ? 80 : width <= 128 ? 128 : 256; }
 // Rows as wide as the kernel's are copied at once, others panel by panel, so that zeros are put behind them.
 constexpr int boxes_of(const AttentionArguments& a) {

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/attention/attention.cuh"
 #include "kernels/gpu/attention/attention_ring_sm90.cuh"
+#include "kernels/gpu/elements.cuh"
 #include "kernels/gpu/sm90/shared_memory.cuh"
 #include "kernels/gpu/sm90/warpgroup.cuh"
 #include "kernels/gpu/sm90/wgmma.cuh"
@@ -19,9 +20,9 @@ using Scores = FragmentC[kTileKeys / 8];
 enum class MaskKind { none, copied, read };
 
 // Of the threads that multiply.
-template <GroupAttentionShape shape>
+template <GroupAttentionConfig config>
 __device__ inline void sync_multipliers() {
-  asm volatile("bar.sync 1, %0;" ::"n"(shape.multipliers()) : "memory");
+  asm volatile("bar.sync 1, %0;" ::"n"(config.multipliers()) : "memory");
 }
 
 // word[i] of lane j, of four neighbouring lanes, becomes word[j] of lane i.
@@ -36,19 +37,20 @@ __device__ inline void transpose_4(uint32_t (&word)[4]) {
 }
 
 // One warpgroup.
-template <class T, GroupAttentionShape shape>
+template <GroupAttentionConfig config>
 struct Group {
+  using T = Element<config.type>;
   const AttentionRows rows;
   const int first_row, group;  // of the block; of this thread
-  const Memory<shape> memory;
+  const Memory<config> memory;
   const int mask_shift;
   PipelineState state;        // of the next tile to be read
   PipelineState values{-1};  // being added; none at first
-  FragmentC sums[shape.width / 8];
+  FragmentC sums[config.width / 8];
   FragmentA weights[kTileKeys / 16];
   Running running[2];
 
-  __device__ Group(const GroupAttentionArguments& a, const AttentionRows& rows, const Memory<shape>& memory,
+  __device__ Group(const GroupAttentionArguments& a, const AttentionRows& rows, const Memory<config>& memory,
                    int first_row)
       : rows(rows),
         first_row(first_row),
@@ -68,10 +70,10 @@ struct Group {
     return now;
   }
   __device__ void dot(Scores& scores, const PipelineState& keys) const {
-    const uint32_t q = shared_address(memory.queries()) + group * shape.panels() * 64 * 128;
+    const uint32_t q = shared_address(memory.queries()) + group * config.panels() * 64 * 128;
     const uint32_t k = shared_address(memory.tile(keys.slot));
 #pragma unroll
-    for (int step = 0; step < shape.width / 16; ++step) {
+    for (int step = 0; step < config.width / 16; ++step) {
       const uint32_t at = step / 4 * 64 * 128 + step % 4 * 32;
       multiply_group<T>(scores, panel_descriptor(q + at, 0), panel_descriptor(k + at, 0), step > 0);
     }
@@ -112,7 +114,7 @@ struct Group {
 #pragma unroll
       for (int j = 0; j < kTileKeys / 8; ++j) {
         const int chunks = (j % 4 * 2 ^ (row & 6)) * 16;
-        const auto both = *reinterpret_cast<const float2*>(from + j / 4 * shape.mask_panel_bytes() + chunks);
+        const auto both = *reinterpret_cast<const float2*>(from + j / 4 * config.mask_panel_bytes() + chunks);
         float* const x = scores[j].x + 2 * half;
         x[0] = x[0] * rows.a.scale + both.x, x[1] = x[1] * rows.a.scale + both.y;
       }
@@ -220,7 +222,7 @@ struct Group {
   __device__ void piece(int half, int i, float factor, uint32_t (&x)[4]) const {
 #pragma unroll
     for (int j = 4 * i; j < 4 * i + 4; ++j)
-      x[j % 4] = j < shape.width / 8 ? pack<T>(sums[j].x[2 * half] * factor, sums[j].x[2 * half + 1] * factor) : 0;
+      x[j % 4] = j < config.width / 8 ? pack<T>(sums[j].x[2 * half] * factor, sums[j].x[2 * half + 1] * factor) : 0;
   }
   // This block has all keys.
   __device__ void store_sums() const {
@@ -233,7 +235,7 @@ struct Group {
       const int row = first_row + my_row() + 8 * half;
       T* const to = rows.out<T>(min(row, rows.count() - 1)) + lane() % 4 * 8;
 #pragma unroll
-      for (int i = 0; i < shape.sum_bytes() / 64; ++i) {
+      for (int i = 0; i < config.sum_bytes() / 64; ++i) {
         uint32_t x[4];
         piece(half, i, factor, x);
         transpose_4(x);
@@ -255,7 +257,7 @@ struct Group {
           __float_as_uint(own[1].sum)},
          barrier);
 #pragma unroll
-    for (int j = 0; j < shape.width / 8; j += 2) {
+    for (int j = 0; j < config.width / 8; j += 2) {
       uint32_t x[4];
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
@@ -280,7 +282,7 @@ struct Group {
       mine[half] *= factor, theirs[half] *= factor;
     }
 #pragma unroll
-    for (int j = 0; j < shape.width / 8; j += 2) {
+    for (int j = 0; j < config.width / 8; j += 2) {
       const auto part = *reinterpret_cast<const uint4*>(from + (j / 2 + 1) * kGroupThreads * 16);
       const uint32_t words[4] = {part.x, part.y, part.z, part.w};
 #pragma unroll
@@ -301,7 +303,7 @@ struct Group {
       const Way way = way_of(half);
       if (lane() % 4 == 0) way.pass_statistics(own);
 #pragma unroll
-      for (int i = 0; i < shape.sum_bytes() / 64; ++i) {
+      for (int i = 0; i < config.sum_bytes() / 64; ++i) {
         uint32_t x[4];
         piece(half, i, factor, x);
         way.pass(i * 64, x);
@@ -330,9 +332,9 @@ struct Group {
     }
   };
   __device__ Way way_of(int half) const {
-    const int own = shape.own_rows(memory.splits), row = my_row() + 8 * half;
+    const int own = config.own_rows(memory.splits), row = my_row() + 8 * half;
     const int to = row / own, at = cluster_rank() * own + row % own;
-    const void* const place = memory.received() + at * shape.sum_bytes() + lane() % 4 * 16;
+    const void* const place = memory.received() + at * config.sum_bytes() + lane() % 4 * 16;
     if (to == cluster_rank()) return {true, shared_address(place), shared_address(memory.statistics() + at), 0};
     return {false, peer_address(place, to), peer_address(memory.statistics() + at, to),
             peer_address(&memory.sums_came(), to)};
@@ -340,26 +342,27 @@ struct Group {
 };
 
 // The rows that this block finishes, added over the blocks of the cluster in their order.
-template <class T, GroupAttentionShape shape>
+template <GroupAttentionConfig config>
 struct Finish {
-  static constexpr int kPieces = shape.sum_bytes() / 16;
+  using T = Element<config.type>;
+  static constexpr int kPieces = config.sum_bytes() / 16;
   const AttentionRows rows;
-  const Memory<shape> memory;
+  const Memory<config> memory;
   const int first_row, own;
 
-  __device__ bool is_pair() const { return shape.groups == 2 && memory.splits == 2; }
+  __device__ bool is_pair() const { return config.groups == 2 && memory.splits == 2; }
   // From the other blocks.
   __device__ uint32_t expected_bytes() const {
-    if (is_pair()) return (shape.width / 16 + 1) * kGroupThreads * 16;
-    const int mine = max(0, min(own, shape.rows() - cluster_rank() * own));
-    return static_cast<uint32_t>((memory.splits - 1) * mine * (shape.sum_bytes() + 8));
+    if (is_pair()) return (config.width / 16 + 1) * kGroupThreads * 16;
+    const int mine = max(0, min(own, config.rows() - cluster_rank() * own));
+    return static_cast<uint32_t>((memory.splits - 1) * mine * (config.sum_bytes() + 8));
   }
   // What each part of a row counts in the whole; 16 lanes have the parts of a row. Ends with a barrier of those that
   // multiply.
   __device__ void weigh() const {
     constexpr int kParts = 16;
     const int source = lane() % kParts;
-    for (int first = warp() * 2; first < own; first += shape.multipliers() / kParts) {
+    for (int first = warp() * 2; first < own; first += config.multipliers() / kParts) {
       const int row = first + lane() / kParts, at = source * own + row;
       const bool valid = row < own && source < memory.splits;
       const Running part = valid ? memory.statistics()[at] : Running{};
@@ -368,7 +371,7 @@ struct Finish {
       const float weight = part.sum * total.weight(part.largest), sum = lanes_sum<kParts>(weight);
       if (valid) memory.factors()[at] = weight * inverse_of_sum(sum);
     }
-    sync_multipliers<shape>();
+    sync_multipliers<config>();
   }
   // 4 times 2 columns of one row, each 8 columns further on.
   __device__ void piece(int row, int piece, uint32_t (&out)[4]) const {
@@ -380,7 +383,7 @@ struct Finish {
 #pragma unroll
       for (int i = 0; i < kTogether; ++i) {
         const int at = min(first + i, memory.splits - 1) * own + row;
-        part[i] = reinterpret_cast<const uint4*>(memory.received() + at * shape.sum_bytes())[piece];
+        part[i] = reinterpret_cast<const uint4*>(memory.received() + at * config.sum_bytes())[piece];
         factor[i] = memory.factors()[at];
       }
 #pragma unroll
@@ -401,8 +404,8 @@ struct Finish {
   __device__ void run() const {
     weigh();
     const int begin = cluster_rank() * own;
-    const int pieces = min(own, min(shape.rows() - begin, rows.count() - first_row - begin)) * kPieces;
-    for (int first = warp() * kLanes; first < pieces; first += shape.multipliers()) {
+    const int pieces = min(own, min(config.rows() - begin, rows.count() - first_row - begin)) * kPieces;
+    for (int first = warp() * kLanes; first < pieces; first += config.multipliers()) {
       const int i = first + lane(), row = min(i, pieces - 1) / kPieces, d = i % kPieces * 8;
       uint32_t words[4];
       piece(row, i % kPieces, words);
@@ -414,19 +417,19 @@ struct Finish {
   }
 };
 
-template <GroupAttentionShape shape>
-__device__ void make_barriers(const Memory<shape>& memory, uint32_t expected_bytes) {
+template <GroupAttentionConfig config>
+__device__ void make_barriers(const Memory<config>& memory, uint32_t expected_bytes) {
   memory.queries_came().init(1), memory.sums_came().init(1);
   for (int slot = 0; slot < memory.tiles; ++slot)
-    memory.full(slot).init(1), memory.empty(slot).init(shape.groups * kGroupWarps);
+    memory.full(slot).init(1), memory.empty(slot).init(config.groups * kGroupWarps);
   publish_barriers();
   memory.sums_came().arrive_expecting(expected_bytes, true);
 }
 
-template <class T, GroupAttentionShape shape>
-__device__ __forceinline__ void multiply(Group<T, shape>& work, const Finish<T, shape>& last, const KeyShare& share,
+template <GroupAttentionConfig config>
+__device__ __forceinline__ void multiply(Group<config>& work, const Finish<config>& last, const KeyShare& share,
                                          int mask_rows) {
-  const Memory<shape> memory = work.memory;
+  const Memory<config> memory = work.memory;
   if (mask_rows > 0)
     work.template steps<MaskKind::copied>(share);
   else if (work.rows.a.mask)
@@ -441,28 +444,28 @@ __device__ __forceinline__ void multiply(Group<T, shape>& work, const Finish<T, 
     return work.finish_pair();
   }
   work.send_sums();
-  sync_multipliers<shape>();
+  sync_multipliers<config>();
   memory.sums_came().wait(0);
   last.run();
 }
 
-template <class T, GroupAttentionShape shape>
+template <GroupAttentionConfig config>
 __device__ void attention(const GroupAttentionArguments& a) {
   extern __shared__ __align__(1024) unsigned char base[];
-  const Memory<shape> memory(a, base);
-  const int first_row = static_cast<int>(blockIdx.x) / a.splits * shape.rows();
+  const Memory<config> memory(a, base);
+  const int first_row = static_cast<int>(blockIdx.x) / a.splits * config.rows();
   // In the cluster; unlike cluster_rank() known to be uniform.
   const int rank = static_cast<int>(blockIdx.x) % a.splits;
   const KeyShare share{rank, a.splits, max(0, (key_tiles(a.attention) - rank + a.splits - 1) / a.splits)};
   const AttentionRows rows{a.attention, static_cast<int>(blockIdx.z), static_cast<int>(blockIdx.y)};
-  const Finish<T, shape> last{rows, memory, first_row, shape.own_rows(a.splits)};
-  const Loader<shape> loader{a, memory, first_row, share};
-  const int loading_warp = shuffle(warp(), 0) - shape.groups * kGroupWarps;  // below 0: multiplies
+  const Finish<config> last{rows, memory, first_row, config.own_rows(a.splits)};
+  const Loader<config> loader{a, memory, first_row, share};
+  const int loading_warp = shuffle(warp(), 0) - config.groups * kGroupWarps;  // below 0: multiplies
   allow_dependents();
   if (loading_warp == 0 && lane() == 0) loader.prepare(), make_barriers(memory, last.expected_bytes());
   sync_block();
   if (loading_warp >= 0) {
-    if constexpr (shape.groups > 1) setmaxnreg_dec<24>();
+    if constexpr (config.groups > 1) setmaxnreg_dec<24>();
     if (loading_warp > 1 && lane() == 0) loader.prefetch_mask(loading_warp - 2, kGroupWarps - 2);
     wait_for_producers();
     // Queries come first; where keys bring a mask, which takes longer to ask for, beside the first of them.
@@ -470,28 +473,19 @@ __device__ void attention(const GroupAttentionArguments& a) {
     if (loading_warp == for_queries && lane() == 0) loader.load_queries();
     if (loading_warp == 0 && lane() == 0) loader.fill_ring();
   } else {
-    if constexpr (shape.groups > 1) setmaxnreg_inc<240>();
+    if constexpr (config.groups > 1) setmaxnreg_inc<240>();
     wait_for_producers();
-    Group<T, shape> work(a, rows, memory, first_row);
+    Group<config> work(a, rows, memory, first_row);
     multiply(work, last, share, a.mask_rows);
   }
 }
 
 }  // namespace
 
-#define RUNG_ATTENTION(type, width, groups)                                                            \
-  extern "C" __global__ void __launch_bounds__(128 * (groups + 1), 1)                                  \
-      attention_wgmma_##type##_##width##_##groups(const __grid_constant__ GroupAttentionArguments a) { \
-    attention<type, GroupAttentionShape{width, groups}>(a);                                            \
-  }
-#define RUNG_ATTENTION_WIDTHS(type) \
-  RUNG_ATTENTION(type, 80, 1)       \
-  RUNG_ATTENTION(type, 80, 2)       \
-  RUNG_ATTENTION(type, 128, 1)      \
-  RUNG_ATTENTION(type, 128, 2)      \
-  RUNG_ATTENTION(type, 256, 1)      \
-  RUNG_ATTENTION(type, 256, 2)
-RUNG_ATTENTION_WIDTHS(bf16)
-RUNG_ATTENTION_WIDTHS(f16)
+#define RUNG_VARIANT(entry, ...) \
+  RUNG_KERNEL((GroupAttentionConfig{__VA_ARGS__}.threads()), 1) \
+      entry(const __grid_constant__ GroupAttentionArguments a) { attention<GroupAttentionConfig{__VA_ARGS__}>(a); }
+#include "kernels/gpu/attention/attention_wgmma.inc"
+#undef RUNG_VARIANT
 
 }  // namespace rung::gpu

@@ -6,10 +6,16 @@
 
 #include "kernels/gpu/copy/copy_arguments.hpp"
 #include "kernels/gpu/make_nest.hpp"
+#include "kernels/gpu/variant.hpp"
 #include "kernels/strided.hpp"
 
 namespace rung::gpu {
 namespace {
+
+// By the bytes of what a thread moves.
+constexpr Variant<int64_t> kVariants[] = {
+#include "kernels/gpu/copy/copy.inc"
+};
 
 // The widest unit, in bytes, that every position of both operands is a multiple of.
 int64_t widest_unit(const StridedCopy& copy, const Loops& loops) {
@@ -37,7 +43,7 @@ Status enqueue_copy(const Call& call, const StridedCopy& copy) {
   Loops loops = collapse(copy.shape, std::array{copy.from_strides, copy.to_strides});
   int64_t unit = widest_unit(copy, loops);
   CopyArguments arguments = arguments_for(copy, loops, unit);
-  return call.launch("copy", fmt::format("copy_{}", unit), launch_threads(call, arguments.nest.count, 256), arguments);
+  return call.launch("copy", symbol_of(kVariants, unit), launch_threads(call, arguments.nest.count, 256), arguments);
 }
 
 namespace {

@@ -6,7 +6,7 @@
 namespace rung::gpu {
 namespace {
 
-template <class Unit>
+template <class T>
 __device__ void copy(const CopyArguments& a) {
   allow_dependents();
   const uint32_t at = blockIdx.x * blockDim.x + threadIdx.x;
@@ -14,16 +14,14 @@ __device__ void copy(const CopyArguments& a) {
   int64_t offsets[2] = {};
   a.nest.locate(at, offsets);
   wait_for_producers();
-  element<Unit>(a.to, offsets[1]) = element<const Unit>(a.from, offsets[0]);
+  element<T>(a.to, offsets[1]) = element<const T>(a.from, offsets[0]);
 }
 
 }  // namespace
-}  // namespace rung::gpu
 
-#define RUNG_COPY(name, Unit) \
-  RUNG_KERNEL() name(const __grid_constant__ rung::gpu::CopyArguments a) { rung::gpu::copy<Unit>(a); }
-RUNG_COPY(copy_1, uint8_t)
-RUNG_COPY(copy_2, uint16_t)
-RUNG_COPY(copy_4, uint32_t)
-RUNG_COPY(copy_8, uint2)
-RUNG_COPY(copy_16, uint4)
+#define RUNG_VARIANT(entry, bytes) \
+  RUNG_KERNEL() entry(const __grid_constant__ CopyArguments a) { copy<Unit<bytes>>(a); }
+#include "kernels/gpu/copy/copy.inc"
+#undef RUNG_VARIANT
+
+}  // namespace rung::gpu

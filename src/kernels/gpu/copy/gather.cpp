@@ -4,9 +4,15 @@
 
 #include "kernels/gpu/copy/gather_arguments.hpp"
 #include "kernels/gpu/make_nest.hpp"
+#include "kernels/gpu/variant.hpp"
 
 namespace rung::gpu {
 namespace {
+
+// By the bytes of what a thread moves.
+constexpr Variant<int64_t> kVariants[] = {
+#include "kernels/gpu/copy/gather.inc"
+};
 
 Verdict supports(const Problem& p, const Machine&) {
   if (auto verdict = supports_types(p, is_known); !verdict) return verdict;
@@ -48,7 +54,7 @@ Status enqueue(const Call& call) {
   GatherArguments a{call.inputs[0], call.inputs[1], call.output, call.fault, make_nest<2>(loops, run)};
   for (int64_t& stride : a.nest.stride[0]) stride /= run;
   a.index_step = index_step / run, a.length = p.inputs[0].shape[axis], a.index_type = p.inputs[1].dtype;
-  return call.launch("gather", fmt::format("gather_{}", unit), launch_threads(call, a.nest.count, 256), a);
+  return call.launch("gather", symbol_of(kVariants, unit), launch_threads(call, a.nest.count, 256), a);
 }
 
 }  // namespace

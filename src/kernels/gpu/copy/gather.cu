@@ -6,7 +6,7 @@
 namespace rung::gpu {
 namespace {
 
-template <class Unit>
+template <class T>
 __device__ void gather(const GatherArguments& a) {
   allow_dependents();
   const uint32_t at = blockIdx.x * blockDim.x + threadIdx.x;
@@ -19,17 +19,15 @@ __device__ void gather(const GatherArguments& a) {
     element<Fault>(a.fault, 0) = Fault::index_out_of_range;
     index = 0;
   }
-  element<Unit>(a.out, at) =
-      a.length > 0 ? element<const Unit>(a.x, offsets[0] + index * a.index_step) : Unit{};
+  element<T>(a.out, at) =
+      a.length > 0 ? element<const T>(a.x, offsets[0] + index * a.index_step) : T{};
 }
 
 }  // namespace
-}  // namespace rung::gpu
 
-#define RUNG_GATHER(name, Unit) \
-  RUNG_KERNEL() name(const __grid_constant__ rung::gpu::GatherArguments a) { rung::gpu::gather<Unit>(a); }
-RUNG_GATHER(gather_1, uint8_t)
-RUNG_GATHER(gather_2, uint16_t)
-RUNG_GATHER(gather_4, uint32_t)
-RUNG_GATHER(gather_8, uint2)
-RUNG_GATHER(gather_16, uint4)
+#define RUNG_VARIANT(entry, bytes) \
+  RUNG_KERNEL() entry(const __grid_constant__ GatherArguments a) { gather<Unit<bytes>>(a); }
+#include "kernels/gpu/copy/gather.inc"
+#undef RUNG_VARIANT
+
+}  // namespace rung::gpu

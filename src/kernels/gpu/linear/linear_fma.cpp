@@ -1,11 +1,14 @@
 // Rows of f32 linear layers of few tokens, by fused multiply-adds; where blocks share K, they are a cluster.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <bit>
 
 #include "kernels/gpu/kernel.hpp"
 #include "kernels/gpu/linear/linear_fma_arguments.hpp"
 #include "kernels/gpu/make_nest.hpp"
+#include "kernels/gpu/occupancy.hpp"
+#include "kernels/gpu/variant.hpp"
 #include "kernels/linear_shape.hpp"
 
 namespace rung::gpu {
@@ -13,70 +16,90 @@ namespace {
 
 constexpr int64_t kMostTokens = 64;
 constexpr int64_t kTogether = 4;  // f32 elements in 16 bytes
-// Two blocks of different kernels fit a multiprocessor, so that the next layer's weights are under way early.
-constexpr uint32_t kSharedBytes = 113 * 1024;
-// Two blocks of this kernel do not.
-constexpr uint32_t kApartBytes = 116 * 1024;
 constexpr size_t kMostTiles = 8;  // worth a trial
-constexpr uint32_t kBlocks = 132;
+
+constexpr Variant<FmaTile> kAlone[] = {
+#include "kernels/gpu/linear/linear_fma.inc"
+};
+constexpr Variant<FmaTile> kClustered[] = {
+#include "kernels/gpu/linear/linear_fma_sm90.inc"
+};
 
 struct Tile {
   FmaTile shape;
-  uint32_t split;      // blocks that share K
+  uint32_t split = 1;  // blocks that share K
   bool apart = false;  // each on a multiprocessor of its own, where two would fit
   // The value of "tile".
   int64_t parameter() const { return apart * 10'000 + shape.rows * 100 + shape.column_warps * 10 + split; }
+  constexpr std::string_view symbol() const {
+    return split == 1 ? symbol_of(kAlone, shape) : symbol_of(kClustered, shape);
+  }
 };
-constexpr Tile kAlone[] = {{{1, 2}, 1}, {{1, 1}, 1}, {{2, 1}, 1}, {{2, 2}, 1},  {{4, 1}, 1},
-                           {{4, 2}, 1}, {{7, 1}, 1}, {{7, 2}, 1}, {{13, 1}, 1}, {{16, 1}, 1}};
-constexpr Tile kShared[] = {{{1, 1}, 8},  {{1, 1}, 4},        {{1, 1}, 2},  {{2, 1}, 8},       {{2, 1}, 4},
-                            {{2, 1}, 2},  {{4, 1}, 4},        {{4, 1}, 2},  {{4, 1}, 2, true}, {{4, 2}, 8},
-                            {{4, 2}, 4},  {{4, 2}, 4, true},  {{7, 1}, 4},  {{7, 2}, 8},       {{7, 2}, 4},
-                            {{13, 1}, 8}, {{13, 1}, 8, true}, {{13, 1}, 4}, {{16, 1}, 8}};
+constexpr auto kTilesAlone = [] {
+  std::array<Tile, std::size(kAlone)> tiles{};
+  std::transform(std::begin(kAlone), std::end(kAlone), tiles.begin(), [](const auto& v) { return Tile{v.config}; });
+  return tiles;
+}();
+// In order of preference: of tiles that take as long, the first is taken.
+constexpr Tile kTilesShared[] = {{{1, 1}, 8},  {{1, 1}, 4},        {{1, 1}, 2},  {{2, 1}, 8},       {{2, 1}, 4},
+                                 {{2, 1}, 2},  {{4, 1}, 4},        {{4, 1}, 2},  {{4, 1}, 2, true}, {{4, 2}, 8},
+                                 {{4, 2}, 4},  {{4, 2}, 4, true},  {{7, 1}, 4},  {{7, 2}, 8},       {{7, 2}, 4},
+                                 {{13, 1}, 8}, {{13, 1}, 8, true}, {{13, 1}, 4}, {{16, 1}, 8}};
+static_assert(std::none_of(std::begin(kTilesShared), std::end(kTilesShared),
+                           [](const Tile& tile) { return tile.symbol().empty(); }),
+              "each is compiled");
 
 uint32_t divide_up(uint32_t x, uint32_t by) { return (x + by - 1) / by; }
 
 // How one tile cuts a problem.
 struct Cut {
   Tile tile;
+  uint32_t multiprocessors, lanes;
+  // Two blocks of different kernels fit a multiprocessor, so that the next layer's weights are under way early; of this
+  // kernel, where they are to be apart, two do not.
+  uint32_t most_bytes, apart_bytes;
   uint32_t m, n, k, depth;
   FmaShared shared;
 
-  Cut(const LinearShape& shape, const Tile& cut)
+  Cut(const LinearShape& shape, const Tile& cut, const GpuInfo& gpu)
       : tile(cut),
+        multiprocessors(static_cast<uint32_t>(std::max(gpu.multiprocessors, 1))),
+        lanes(static_cast<uint32_t>(gpu.lanes)),
+        most_bytes(shared_bytes_of_two(gpu)),
+        apart_bytes(shared_bytes_apart(gpu)),
         m(static_cast<uint32_t>(shape.m)),
         n(static_cast<uint32_t>(shape.n)),
         k(static_cast<uint32_t>(shape.k)),
         depth(std::clamp(std::bit_ceil(divide_up(k, tile.split)), 1u << kFmaLeastDepthBits, 1u << kFmaMostDepthBits)),
-        shared{tile.shape, depth, divide_up(chunks(), tile.split), tile.split} {
-    while (shared.bytes() > kSharedBytes && shared.stages > 1) --shared.stages;
+        shared{tile.shape, lanes, depth, divide_up(chunks(), tile.split), tile.split} {
+    while (shared.bytes() > most_bytes && shared.stages > 1) --shared.stages;
   }
   uint32_t chunks() const { return divide_up(k, depth); }
-  uint32_t column_tiles() const { return divide_up(n, tile.shape.columns()); }
+  uint32_t column_tiles() const { return divide_up(n, tile.shape.columns(lanes)); }
   uint32_t token_tiles() const { return divide_up(m, tile.shape.tokens()); }
-  uint32_t shared_bytes() const { return tile.apart ? std::max(shared.bytes(), kApartBytes) : shared.bytes(); }
-  bool fits() const { return chunks() >= tile.split && shared.bytes() <= kSharedBytes; }
+  uint32_t shared_bytes() const { return tile.apart ? std::max(shared.bytes(), apart_bytes) : shared.bytes(); }
+  bool fits() const { return chunks() >= tile.split && shared.bytes() <= most_bytes; }
   // Multiply-adds of the busiest multiprocessor, and what a block costs besides in terms of them.
   int64_t work() const {
     constexpr int64_t block = 100'000, addition = 500;  // of one more block's sum to a token
-    const int64_t waves = divide_up(column_tiles() * token_tiles() * tile.split, kBlocks);
-    const int64_t products = int64_t{tile.shape.tokens()} * tile.shape.columns() * divide_up(k, tile.split);
+    const int64_t waves = divide_up(column_tiles() * token_tiles() * tile.split, multiprocessors);
+    const int64_t products = int64_t{tile.shape.tokens()} * tile.shape.columns(lanes) * divide_up(k, tile.split);
     return waves * (products + block + addition * tile.shape.tokens() * (tile.split - 1) / 8);
   }
 };
 
 // The cuts that are worth a trial, the one to prefer first.
-std::vector<Cut> cuts(const Problem& problem, std::span<const Tile> tiles) {
+std::vector<Cut> cuts(const Problem& problem, const GpuInfo& gpu, std::span<const Tile> tiles) {
   const LinearShape shape(problem);
   std::vector<Cut> all;
   for (const Tile& tile : tiles)
-    if (Cut cut(shape, tile); cut.fits()) all.push_back(cut);
+    if (Cut cut(shape, tile, gpu); cut.fits()) all.push_back(cut);
   std::stable_sort(all.begin(), all.end(), [](const Cut& a, const Cut& b) { return a.work() < b.work(); });
   all.erase(all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), kMostTiles)), all.end());
   return all;
 }
 
-Verdict supports_both(const Problem& problem, std::span<const Tile> tiles) {
+Verdict supports_both(const Problem& problem, const GpuInfo& gpu, std::span<const Tile> tiles) {
   if (auto verdict = supports_linear(problem, is_computed_float); !verdict) return verdict;
   const LinearShape shape(problem);
   if (problem.inputs[0].dtype != DType::f32 || problem.inputs[1].dtype != DType::f32)
@@ -88,13 +111,15 @@ Verdict supports_both(const Problem& problem, std::span<const Tile> tiles) {
       problem.inputs[0].row_stride() % kTogether)
     return reject("rows are not a multiple of 16 bytes");
   if (auto verdict = supports_distances(problem, kTogether); !verdict) return verdict;
-  if (cuts(problem, tiles).empty()) return reject(fmt::format("{} columns of x are too few to share", shape.k));
+  if (cuts(problem, gpu, tiles).empty())
+    return reject(fmt::format("no tile shares {} columns of x and fits {} bytes of shared memory", shape.k,
+                              shared_bytes_of_two(gpu)));
   return accept();
 }
 
-std::vector<Tunable> tunables_of(const Problem& problem, std::span<const Tile> tiles) {
+std::vector<Tunable> tunables_of(const Problem& problem, const GpuInfo& gpu, std::span<const Tile> tiles) {
   Tunable tile{"tile", {}};
-  for (const Cut& cut : cuts(problem, tiles)) tile.values.push_back(cut.tile.parameter());
+  for (const Cut& cut : cuts(problem, gpu, tiles)) tile.values.push_back(cut.tile.parameter());
   return {tile};
 }
 
@@ -119,7 +144,7 @@ LinearFmaArguments arguments_of(const Call& call, const Cut& cut) {
 }
 
 Status enqueue_tiles(const Call& call, std::span<const Tile> tiles) {
-  const auto fitting = cuts(call.problem, tiles);
+  const auto fitting = cuts(call.problem, call.gpu.info(), tiles);
   auto asked = std::find_if(fitting.begin(), fitting.end(),
                             [&](const Cut& cut) { return cut.tile.parameter() == call.problem.param("tile", 0); });
   const Cut& cut = asked == fitting.end() ? fitting.front() : *asked;
@@ -128,26 +153,27 @@ Status enqueue_tiles(const Call& call, std::span<const Tile> tiles) {
                       .cluster = {cut.tile.split},
                       .shared_bytes = cut.shared_bytes(),
                       .dependent = call.gpu.info().dependent_launch};
-  const bool alone = cut.tile.split == 1;
-  return call.launch(
-      alone ? "linear_fma" : "linear_fma_sm90",
-      fmt::format("linear_fma{}_{}_{}", alone ? "" : "_cluster", cut.tile.shape.rows, cut.tile.shape.column_warps),
-      launch, arguments_of(call, cut));
+  const std::string_view module = cut.tile.split == 1 ? "linear_fma" : "linear_fma_sm90";
+  return call.launch(module, cut.tile.symbol(), launch, arguments_of(call, cut));
 }
 
 Verdict supports_alone(const Problem& problem, const Machine& machine) {
-  if (machine.gpu.lanes != static_cast<int>(kAlone[0].shape.lanes)) return reject("cut for warps of other lanes");
-  return supports_both(problem, kAlone);
+  if (machine.gpu.architecture == 0) return reject("no GPU");
+  return supports_both(problem, machine.gpu, kTilesAlone);
 }
-std::vector<Tunable> tunables_alone(const Problem& problem, const Machine&) { return tunables_of(problem, kAlone); }
-Status enqueue_alone(const Call& call) { return enqueue_tiles(call, kAlone); }
+std::vector<Tunable> tunables_alone(const Problem& problem, const Machine& machine) {
+  return tunables_of(problem, machine.gpu, kTilesAlone);
+}
+Status enqueue_alone(const Call& call) { return enqueue_tiles(call, kTilesAlone); }
 
 Verdict supports_shared(const Problem& problem, const Machine& machine) {
   if (machine.gpu.architecture != 90) return reject("made for compute capability 9.0");
-  return supports_both(problem, kShared);
+  return supports_both(problem, machine.gpu, kTilesShared);
 }
-std::vector<Tunable> tunables_shared(const Problem& problem, const Machine&) { return tunables_of(problem, kShared); }
-Status enqueue_shared(const Call& call) { return enqueue_tiles(call, kShared); }
+std::vector<Tunable> tunables_shared(const Problem& problem, const Machine& machine) {
+  return tunables_of(problem, machine.gpu, kTilesShared);
+}
+Status enqueue_shared(const Call& call) { return enqueue_tiles(call, kTilesShared); }
 
 }  // namespace
 

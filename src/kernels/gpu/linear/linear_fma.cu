@@ -18,12 +18,13 @@ struct Alone {
 };
 
 }  // namespace
-}  // namespace rung::gpu
 
-#define RUNG_LINEAR_FMA(rows, column_warps)                                                                  \
-  RUNG_KERNEL((rung::gpu::kFmaTile<rows, column_warps>.threads()), 1)                                        \
-      linear_fma_##rows##_##column_warps(const __grid_constant__ rung::gpu::LinearFmaArguments a) {          \
-    extern __shared__ __align__(16) float shared_memory[];                                                   \
-    rung::gpu::LinearFma<rung::gpu::kFmaTile<rows, column_warps>>(a, shared_memory).run(rung::gpu::Alone{}); \
+#define RUNG_VARIANT(entry, ...)                                                                                 \
+  RUNG_KERNEL((FmaTile{__VA_ARGS__}.threads()), 1) entry(const __grid_constant__ LinearFmaArguments a) {         \
+    extern __shared__ __align__(16) float shared_memory[];                                                       \
+    LinearFma<FmaTile{__VA_ARGS__}>(a, shared_memory).run(Alone{});                                              \
   }
-RUNG_FMA_TILES(RUNG_LINEAR_FMA)
+#include "kernels/gpu/linear/linear_fma.inc"
+#undef RUNG_VARIANT
+
+}  // namespace rung::gpu

@@ -27,18 +27,15 @@ __device__ inline void store4(uint64_t base, DType type, int64_t at, float4 v) {
     element<uint2>(base, at / 4) = make_uint2(pack<f16>(v.x, v.y), pack<f16>(v.z, v.w));
 }
 
-template <uint32_t rows, uint32_t column_warps>
-inline constexpr FmaTile kFmaTile{rows, column_warps, kLanes};
-
 // One block that works on its tile and its part of K. A lane multiplies kRows tokens, kTokenLanes apart, by 8
 // neighbouring columns.
 template <FmaTile tile>
 struct LinearFma {
   static constexpr FmaTile kTile = tile;
   static constexpr uint32_t kRows = kTile.rows, kTokenLanes = kTile.token_lanes(), kColumnLanes = kLanes / kTokenLanes;
-  static constexpr uint32_t kThreads = kTile.threads(), kWarpColumns = kTile.warp_columns();
-  static constexpr uint32_t kTokens = kTile.tokens(), kColumns = kTile.columns();
-  static constexpr uint32_t kParts = kTile.parts();  // of a chunk of K, by warp
+  static constexpr uint32_t kThreads = kTile.threads(), kWarpColumns = kTile.warp_columns(kLanes);
+  static constexpr uint32_t kTokens = kTile.tokens(), kColumns = kTile.columns(kLanes);
+  static constexpr uint32_t kParts = kTile.parts(kLanes);  // of a chunk of K, by warp
   static constexpr uint32_t kSumPitch = FmaShared::pitch(kColumns), kQuads = kColumns / 4;
 
   const LinearFmaArguments& a;
@@ -231,7 +228,3 @@ struct LinearFma {
 };
 
 }  // namespace rung::gpu
-
-// The tiles that there are kernels for: linear_fma_7_2 is of 7 rows and 2 warps side by side.
-#define RUNG_FMA_TILES(make) \
-  make(1, 1) make(1, 2) make(2, 1) make(2, 2) make(4, 1) make(4, 2) make(7, 1) make(7, 2) make(13, 1) make(16, 1)

@@ -8,16 +8,18 @@ namespace rung::gpu {
 constexpr uint32_t kFmaLeastDepthBits = 5, kFmaMostDepthBits = 7;
 
 // What one block computes, and the place of its lanes: each takes `rows` tokens by 8 columns, and `column_warps` warps
-// stand side by side; the others share K. A warp has `lanes`.
+// stand side by side; the others share K. Where it matters, `lanes` is how many a warp has.
 struct FmaTile {
-  uint32_t rows, column_warps, lanes = 32;
+  uint32_t rows, column_warps;
+  bool operator==(const FmaTile&) const = default;
+
   constexpr bool is_tall() const { return rows > 8; }
   constexpr uint32_t token_lanes() const { return is_tall() ? 4 : 8; }
   constexpr uint32_t threads() const { return is_tall() ? 128 : 256; }
-  constexpr uint32_t warp_columns() const { return lanes / token_lanes() * 8; }
+  constexpr uint32_t warp_columns(uint32_t lanes) const { return lanes / token_lanes() * 8; }
   constexpr uint32_t tokens() const { return token_lanes() * rows; }
-  constexpr uint32_t columns() const { return warp_columns() * column_warps; }
-  constexpr uint32_t parts() const { return threads() / lanes / column_warps; }
+  constexpr uint32_t columns(uint32_t lanes) const { return warp_columns(lanes) * column_warps; }
+  constexpr uint32_t parts(uint32_t lanes) const { return threads() / lanes / column_warps; }
 };
 
 // out[m, n] = activation(x w' + bias) + residual. The blocks of a cluster share K.
@@ -36,17 +38,17 @@ struct LinearFmaArguments {
 // cluster send; a barrier.
 struct FmaShared {
   FmaTile tile;
-  uint32_t depth, stages, split;
+  uint32_t lanes, depth, stages, split;
 
   // From one row to the next, in floats: a pitch that keeps the banks apart.
   static constexpr uint32_t pitch(uint32_t columns) { return columns + 4; }
   constexpr uint32_t ring_floats() const {
-    const uint32_t sums = tile.parts() * tile.tokens() * pitch(tile.columns());
-    const uint32_t ring = stages * (tile.tokens() + tile.columns()) * pitch(depth);
+    const uint32_t sums = tile.parts(lanes) * tile.tokens() * pitch(tile.columns(lanes));
+    const uint32_t ring = stages * (tile.tokens() + tile.columns(lanes)) * pitch(depth);
     return ring > sums ? ring : sums;
   }
   constexpr uint32_t inbox_floats() const {
-    return split == 1 ? 0 : (tile.tokens() + split - 1) / split * split * tile.columns();
+    return split == 1 ? 0 : (tile.tokens() + split - 1) / split * split * tile.columns(lanes);
   }
   constexpr uint32_t bytes() const { return (ring_floats() + inbox_floats()) * 4 + 16; }
 };

@@ -23,7 +23,7 @@ struct Cluster {
   uint32_t split_bits, inbox, received;  // shared addresses: the slots, and the barrier that counts what has come
 
   __device__ Cluster(const LinearFmaArguments& a, const float* memory) : split_bits(a.split_bits) {
-    const FmaShared all{Block::kTile, 1u << a.depth_bits, a.stages, 1u << a.split_bits};
+    const FmaShared all{Block::kTile, kLanes, 1u << a.depth_bits, a.stages, 1u << a.split_bits};
     inbox = shared_address(memory) + all.ring_floats() * 4;
     received = inbox + all.inbox_floats() * 4;
   }
@@ -75,14 +75,14 @@ struct Cluster {
 };
 
 }  // namespace
-}  // namespace rung::gpu
 
-// Names of their own: a profile tells them from those of blocks that work alone.
-#define RUNG_LINEAR_FMA(rows, column_warps)                                                                 \
-  RUNG_KERNEL((rung::gpu::kFmaTile<rows, column_warps>.threads()), 1)                                       \
-      linear_fma_cluster_##rows##_##column_warps(const __grid_constant__ rung::gpu::LinearFmaArguments a) { \
-    extern __shared__ __align__(16) float shared_memory[];                                                  \
-    using Block = rung::gpu::LinearFma<rung::gpu::kFmaTile<rows, column_warps>>;                            \
-    Block(a, shared_memory).run(rung::gpu::Cluster<Block>(a, shared_memory));                               \
+#define RUNG_VARIANT(entry, ...)                                                                         \
+  RUNG_KERNEL((FmaTile{__VA_ARGS__}.threads()), 1) entry(const __grid_constant__ LinearFmaArguments a) { \
+    extern __shared__ __align__(16) float shared_memory[];                                               \
+    using Block = LinearFma<FmaTile{__VA_ARGS__}>;                                                       \
+    Block(a, shared_memory).run(Cluster<Block>(a, shared_memory));                                       \
   }
-RUNG_FMA_TILES(RUNG_LINEAR_FMA)
+#include "kernels/gpu/linear/linear_fma_sm90.inc"
+#undef RUNG_VARIANT
+
+}  // namespace rung::gpu

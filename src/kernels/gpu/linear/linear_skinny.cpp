@@ -2,66 +2,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/linear/linear_skinny.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdlib>
+
+#include "kernels/gpu/occupancy.hpp"
+#include "kernels/gpu/variant.hpp"
 
 namespace rung::gpu {
 namespace {
 
-// In order of preference among those with as many blocks.
-constexpr SkinnyTile kTiles[] = {{64, 8}, {64, 4}, {64, 2}, {64, 1}, {40, 4}, {40, 2}, {40, 1},
-                                 {32, 8}, {32, 4}, {32, 2}, {32, 1}, {16, 4}, {16, 2}, {16, 1}};
+constexpr Variant<SkinnyConfig> kVariants[] = {
+#include "kernels/gpu/linear/linear_skinny.inc"
+};
 constexpr size_t kMostTiles = 6;      // worth a trial
 constexpr uint32_t kLeastChunks = 4;  // of a block, where blocks share K; with fewer, adding the sums costs more
-// Two blocks of different kernels fit a multiprocessor, so that the next layer's weights are under way early.
-constexpr uint32_t kSharedBytes = 113 * 1024;
-// Of a block that shares its multiprocessor with no block of its own kind; with one of a smaller kind it still may.
-constexpr uint32_t kAloneBytes = 116 * 1024;
-constexpr int kBlocks = 128;  // about one for each multiprocessor
 constexpr int64_t kRingKib = 64;
 
 uint32_t divide_up(uint32_t x, uint32_t by) { return (x + by - 1) / by; }
 
-struct Cut {
-  uint32_t tokens, w_rows, chunks;
-  uint32_t half;  // rows of w between partners; 0: no pairs
-  bool rotated, feeds_norm;
-
-  explicit Cut(const Problem& problem) {
-    const LinearShape shape(problem);
-    tokens = divide_up(static_cast<uint32_t>(shape.m), 8) * 8;
-    w_rows = static_cast<uint32_t>(shape.w_rows);
-    chunks = divide_up(static_cast<uint32_t>(shape.k), kBoxColumns);
-    half = static_cast<uint32_t>(problem.as<Linear>().gated ? shape.n : shape.head / 2);
-    rotated = shape.rotated > 0;
-    feeds_norm = problem.as<Linear>().has(LinearSlot::norm_weight);
-  }
-  uint32_t box_rows(const SkinnyTile& tile) const { return tile.rows / (half > 0 ? 2 : 1); }
-  uint32_t tiles(const SkinnyTile& tile) const { return divide_up(half > 0 ? w_rows / 2 : w_rows, box_rows(tile)); }
-  bool fits(const SkinnyTile& tile) const {
-    if (tile.split > 1 && chunks < tile.split * kLeastChunks) return false;
-    if (half > 0 && tile.rows % 16 != 0) return false;
-    if (feeds_norm && tile.rows % kNormRun != 0) return false;  // a tile has whole runs of squares
-    return !rotated || half % box_rows(tile) == 0;
-  }
-  int distance(const SkinnyTile& tile) const { return std::abs(static_cast<int>(tiles(tile) * tile.split) - kBlocks); }
-  SkinnyShared shared(const SkinnyTile& tile, uint32_t x_stages, uint32_t w_stages) const {
-    return {tile.rows, tokens, tile.split, x_stages, w_stages};
-  }
-  // As many stages as there are chunks, as many of weights as asked for; first x gives way, then the weights.
-  SkinnyShared shared(const SkinnyTile& tile, int64_t ring_kib) const {
-    const uint32_t most = std::clamp(divide_up(chunks, tile.split), 2u, kSkinnyMaxStages);
-    const uint32_t asked = static_cast<uint32_t>(ring_kib) * 1024 / skinny_box_bytes(tile.rows);
-    SkinnyShared all = shared(tile, most, std::clamp(asked, 2u, most));
-    while (all.bytes() > kSharedBytes) --(all.x_stages > 4 || all.w_stages == 2 ? all.x_stages : all.w_stages);
-    return all;
-  }
-};
-
-// The SkinnyEpilogue of linear_skinny_sm90.cu that ends as this layer does, the shortest that can.
-std::string epilogue_of(const Problem& problem) {
+// The shortest that ends as this layer does.
+SkinnyEpilogue epilogue_of(const Problem& problem) {
   const LinearShape shape(problem);
   const auto& op = problem.as<Linear>();
   const auto is = [&](LinearSlot slot, DType type) { return problem.linear_operand(slot)->dtype == type; };
@@ -69,30 +29,70 @@ std::string epilogue_of(const Problem& problem) {
   if (op.has(LinearSlot::norm_weight)) {
     const bool adds_f32 = op.has(LinearSlot::residual) && is(LinearSlot::residual, DType::f32);
     const bool rare = has_bias || op.activation != Activation::none || op.has(LinearSlot::squares) || !adds_f32;
-    return x_is_bf16 && !rare ? "norm" : "norm_any";
+    return x_is_bf16 && !rare ? SkinnyEpilogue::norm : SkinnyEpilogue::norm_any;
   }
   const bool plain = x_is_bf16 && problem.output.dtype == DType::bf16 && !has_bias && !op.has(LinearSlot::residual);
-  if (op.gated) return plain ? "gated" : "gated_any";
-  if (shape.rotated == 0) return "any";
-  return plain && is(LinearSlot::cos, DType::f32) && is(LinearSlot::sin, DType::f32) ? "rotated" : "rotated_any";
+  if (op.gated) return plain ? SkinnyEpilogue::gated : SkinnyEpilogue::gated_any;
+  if (shape.rotated == 0) return SkinnyEpilogue::any;
+  return plain && is(LinearSlot::cos, DType::f32) && is(LinearSlot::sin, DType::f32) ? SkinnyEpilogue::rotated
+                                                                                     : SkinnyEpilogue::rotated_any;
 }
+
+struct Cut {
+  int64_t blocks;       // that run at once
+  uint32_t most_bytes;  // two blocks of different kernels fit: the next layer's weights are under way early
+  uint32_t tokens, w_rows, chunks;
+  uint32_t half;  // rows of w between partners; 0: no pairs
+  bool rotated;
+  DType type;
+  SkinnyEpilogue epilogue;
+
+  Cut(const Problem& problem, const GpuInfo& gpu) : blocks(blocks_at_once(gpu)), most_bytes(shared_bytes_of_two(gpu)) {
+    const LinearShape shape(problem);
+    tokens = divide_up(static_cast<uint32_t>(shape.m), 8) * 8;
+    w_rows = static_cast<uint32_t>(shape.w_rows);
+    chunks = divide_up(static_cast<uint32_t>(shape.k), kBoxColumns);
+    half = static_cast<uint32_t>(problem.as<Linear>().gated ? shape.n : shape.head / 2);
+    rotated = shape.rotated > 0;
+    type = problem.inputs[0].dtype, epilogue = epilogue_of(problem);
+  }
+  uint32_t box_rows(const SkinnyConfig& tile) const { return tile.rows / (half > 0 ? 2 : 1); }
+  uint32_t tiles(const SkinnyConfig& tile) const { return divide_up(half > 0 ? w_rows / 2 : w_rows, box_rows(tile)); }
+  bool fits(const SkinnyConfig& tile) const {
+    if (tile.type != type || tile.epilogue != epilogue || shared(tile, 2, 2).bytes() > most_bytes) return false;
+    if (tile.split > 1 && chunks < tile.split * kLeastChunks) return false;
+    return !rotated || half % box_rows(tile) == 0;
+  }
+  int64_t distance(const SkinnyConfig& tile) const { return std::abs(int64_t{tiles(tile)} * tile.split - blocks); }
+  SkinnyShared shared(const SkinnyConfig& tile, uint32_t x_stages, uint32_t w_stages) const {
+    return {tile.rows, tokens, tile.split, x_stages, w_stages};
+  }
+  // As many stages as there are chunks, as many of weights as asked for; first x gives way, then the weights.
+  SkinnyShared shared(const SkinnyConfig& tile, int64_t ring_kib) const {
+    const uint32_t most = std::clamp(divide_up(chunks, tile.split), 2u, kSkinnyMaxStages);
+    const uint32_t asked = static_cast<uint32_t>(ring_kib) * 1024 / skinny_box_bytes(tile.rows);
+    SkinnyShared all = shared(tile, most, std::clamp(asked, 2u, most));
+    while (all.bytes() > most_bytes) --(all.x_stages > 4 || all.w_stages == 2 ? all.x_stages : all.w_stages);
+    return all;
+  }
+};
 
 }  // namespace
 
-std::vector<SkinnyTile> skinny_tiles(const Problem& problem) {
-  const Cut cut(problem);
-  std::vector<SkinnyTile> tiles;
-  std::copy_if(std::begin(kTiles), std::end(kTiles), std::back_inserter(tiles),
-               [&](const SkinnyTile& tile) { return cut.fits(tile); });
+std::vector<SkinnyConfig> skinny_tiles(const Problem& problem, const GpuInfo& gpu) {
+  const Cut cut(problem, gpu);
+  std::vector<SkinnyConfig> tiles;
+  for (const auto& [config, symbol] : kVariants)
+    if (cut.fits(config)) tiles.push_back(config);
   std::stable_sort(tiles.begin(), tiles.end(),
                    [&](const auto& a, const auto& b) { return cut.distance(a) < cut.distance(b); });
-  tiles.resize(std::min(tiles.size(), kMostTiles));
+  if (tiles.size() > kMostTiles) tiles.erase(tiles.begin() + kMostTiles, tiles.end());
   return tiles;
 }
 
-SkinnyPlan::SkinnyPlan(const Problem& problem) {
-  const Cut cut(problem);
-  const auto fitting = skinny_tiles(problem);
+SkinnyPlan::SkinnyPlan(const Problem& problem, const GpuInfo& gpu) {
+  const Cut cut(problem, gpu);
+  const auto fitting = skinny_tiles(problem, gpu);
   tile = fitting.front();
   for (const auto& each : fitting)
     if (each.parameter() == problem.param("tile", 0)) tile = each;
@@ -101,10 +101,9 @@ SkinnyPlan::SkinnyPlan(const Problem& problem) {
   tiles = cut.tiles(tile);
   chunks = cut.chunks;
   shared = cut.shared(tile, problem.param("ring", kRingKib));
-  shared_bytes = problem.param("alone", 0) != 0 ? std::max(shared.bytes(), kAloneBytes) : shared.bytes();
+  shared_bytes = problem.param("alone", 0) != 0 ? std::max(shared.bytes(), shared_bytes_apart(gpu)) : shared.bytes();
   throttle_ns = static_cast<uint32_t>(problem.param("throttle", kSkinnyThrottleNs));
-  function = fmt::format("linear_skinny_{}_{}_{}_{}", name_of(problem.inputs[0].dtype), tile.rows, tile.split,
-                         epilogue_of(problem));
+  function = symbol_of(kVariants, tile);
 }
 
 }  // namespace rung::gpu

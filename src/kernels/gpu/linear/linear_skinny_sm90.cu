@@ -4,7 +4,9 @@
 #include "kernels/gpu/pointwise/activation.cuh"
 #include "kernels/gpu/sm90/bulk_copy.cuh"
 #include "kernels/gpu/sm90/cluster.cuh"
+#include "kernels/gpu/elements.cuh"
 #include "kernels/gpu/linear/linear_skinny_arguments.hpp"
+#include "kernels/gpu/linear/linear_skinny_config.hpp"
 #include "kernels/gpu/linear/linear_wgmma_sm90.cuh"
 #include "kernels/gpu/sm90/shared_memory.cuh"
 
@@ -12,11 +14,6 @@ namespace rung::gpu {
 namespace {
 
 constexpr uint32_t kMultipliers = 128;  // threads of the warpgroup that multiplies
-
-// What a layer ends with, each in kernels of its own; the host chooses (epilogue_of in linear_skinny.cpp). Those
-// without `any` are what counts most, in short code, of bf16 alone: sums that feed a norm without bias, activation and
-// factor, with an f32 residual; pairs without bias and residual, by angles in f32.
-enum class SkinnyEpilogue { any, norm, norm_any, gated, gated_any, rotated, rotated_any };
 
 // Of 4 neighbours, aligned to them.
 __device__ inline float4 load4(uint64_t base, DType type, int64_t at) {
@@ -74,8 +71,11 @@ struct PipelineState {
 };
 
 // One block: its tile, its part of K, and where things lie in its shared memory.
-template <class T, uint32_t kRows, uint32_t kSplit, SkinnyEpilogue kEpilogue>
+template <SkinnyConfig config>
 struct Skinny {
+  using T = Element<config.type>;
+  static constexpr uint32_t kRows = config.rows, kSplit = config.split;
+  static constexpr SkinnyEpilogue kEpilogue = config.epilogue;
   static constexpr uint32_t kPitch = skinny_pitch(kRows), kGroupBytes = 8 * kPitch;
   static constexpr bool kRotated = kEpilogue == SkinnyEpilogue::rotated || kEpilogue == SkinnyEpilogue::rotated_any;
   static constexpr bool kGated = kEpilogue == SkinnyEpilogue::gated || kEpilogue == SkinnyEpilogue::gated_any;
@@ -325,6 +325,7 @@ struct Skinny {
   // Three results. Of a row this thread has four columns, and eight threads have a run. Tiles hold whole runs, and all
   // columns are valid.
   __device__ void finish_for_norm() const {
+    static_assert(kRows % kNormRun == 0);
     const Place at = place();
     const float4 bias = kPlain ? float4{} : load_bias(at.column), scale = load4(a.scale, DType::f32, at.column);
     float4 residual = load_residual(at.row, at.column);
@@ -385,23 +386,23 @@ struct Skinny {
   }
 };
 
-template <class T, uint32_t kRows, uint32_t kSplit, SkinnyEpilogue kEpilogue>
-__device__ void multiply_and_send(const Skinny<T, kRows, kSplit, kEpilogue>& work) {
-  float d[kRows / 2];
+template <SkinnyConfig config>
+__device__ void multiply_and_send(const Skinny<config>& work) {
+  float d[config.rows / 2];
   work.multiply(d);
   work.wait_for_multipliers();
   work.keep(d);
-  if (kSplit == 1) return;
+  if (config.split == 1) return;
   stores_before_copies();
   sync_warp();
   work.send();
 }
 
-template <class T, uint32_t kRows, uint32_t kSplit, SkinnyEpilogue kEpilogue>
+template <SkinnyConfig config>
 __device__ void linear_skinny(const LinearSkinnyArguments& a) {
   extern __shared__ __align__(1024) unsigned char shared_memory[];
   allow_dependents();
-  const Skinny<T, kRows, kSplit, kEpilogue> work(a, shared_address(shared_memory));
+  const Skinny<config> work(a, shared_address(shared_memory));
   const int role = shuffle(warp(), 0);  // in terms that let the compiler keep addresses once for a warp
   const bool fetches_w = role == kMultipliers / kLanes, fetches_x = role == kMultipliers / kLanes + 1;
   if (fetches_w) work.init_barriers();
@@ -409,7 +410,7 @@ __device__ void linear_skinny(const LinearSkinnyArguments& a) {
   if (fetches_x && elect_lane()) prefetch_map(a.x);
   sync_block();
   if (fetches_w && elect_lane()) work.expect_sums();
-  if (kSplit > 1) cluster_arrive();  // the barriers can be used
+  if (config.split > 1) cluster_arrive();  // the barriers can be used
   if (fetches_w) work.fetch_first_w();
   work.meet_peers();
   if (role < kMultipliers / kLanes) {
@@ -423,31 +424,15 @@ __device__ void linear_skinny(const LinearSkinnyArguments& a) {
   }
   work.finish();
   sync_warp();
-  if (kSplit > 1) cluster_wait();
+  if (config.split > 1) cluster_wait();
 }
 
 }  // namespace
-}  // namespace rung::gpu
 
-// linear_skinny_bf16_64_8_norm: tiles of 64 rows of w, 8 blocks that share K. The code of a launch is fetched again, so
-// that a kernel has no more of it than its form needs.
-#define RUNG_SKINNY(type, rows, split, form)                                                              \
-  extern "C" __global__ void __launch_bounds__(rung::gpu::kSkinnyThreads, 2)                              \
-      linear_skinny_##type##_##rows##_##split##_##form(                                                   \
-          const __grid_constant__ rung::gpu::LinearSkinnyArguments arguments) {                           \
-    rung::gpu::linear_skinny<rung::gpu::type, rows, split, rung::gpu::SkinnyEpilogue::form>(arguments);       \
-  }
-#define RUNG_SKINNY_3(type, rows, form) \
-  RUNG_SKINNY(type, rows, 1, form) RUNG_SKINNY(type, rows, 2, form) RUNG_SKINNY(type, rows, 4, form)
-#define RUNG_SKINNY_4(type, rows, form) RUNG_SKINNY_3(type, rows, form) RUNG_SKINNY(type, rows, 8, form)
-#define RUNG_SKINNY_NORM(type, form) RUNG_SKINNY_4(type, 32, form) RUNG_SKINNY_4(type, 64, form)
-#define RUNG_SKINNY_PAIRS(type, form) RUNG_SKINNY_3(type, 16, form) RUNG_SKINNY_NORM(type, form)
-#define RUNG_SKINNY_ALL(type)                                                          \
-  RUNG_SKINNY_PAIRS(type, any) RUNG_SKINNY_3(type, 40, any)                            \
-  RUNG_SKINNY_NORM(type, norm_any)                                                     \
-  RUNG_SKINNY_PAIRS(type, gated_any) RUNG_SKINNY_PAIRS(type, rotated_any)
-RUNG_SKINNY_ALL(bf16)
-RUNG_SKINNY_ALL(f16)
-RUNG_SKINNY_NORM(bf16, norm)
-RUNG_SKINNY_PAIRS(bf16, gated)
-RUNG_SKINNY_PAIRS(bf16, rotated)
+#define RUNG_VARIANT(entry, ...) \
+  RUNG_KERNEL(kSkinnyThreads, 2) \
+      entry(const __grid_constant__ LinearSkinnyArguments a) { linear_skinny<SkinnyConfig{__VA_ARGS__}>(a); }
+#include "kernels/gpu/linear/linear_skinny.inc"
+#undef RUNG_VARIANT
+
+}  // namespace rung::gpu

@@ -2,99 +2,97 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/linear/linear_wide.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+
+#include "kernels/gpu/variant.hpp"
 
 namespace rung::gpu {
 namespace {
 
-// Those that are compiled; of equal cost, the first is preferred.
-constexpr WideTile kTiles[] = {{256, 136, true},     {256, 128, true},     {256, 112, true},     {256, 104, true},
-                               {128, 192, false},    {128, 136, false},    {128, 128, false},    {128, 112, false},
-                               {128, 104, false},    {128, 64, false},     {256, 112, false},    {256, 104, false},
-                               {128, 208, false},    {128, 208, false, 2}, {128, 192, false, 2}, {128, 136, false, 2},
-                               {128, 128, false, 2}, {256, 112, false, 2}, {256, 104, false, 2}};
-constexpr size_t kMostTiles = 8;              // worth a trial
-constexpr int32_t kMostRotated = 128;         // rows of tiles that rotate heads
-constexpr int32_t kMultiprocessors = 132;     // of the device in mind
-constexpr int32_t kLeastSplit = 4;            // chunks of K that two blocks may share
-constexpr int32_t kSharedBytes = 227 * 1024;  // that a block may have
+constexpr Variant<WideConfig> kVariants[] = {
+#include "kernels/gpu/linear/linear_wide.inc"
+};
+constexpr size_t kMostTiles = 8;    // worth a trial
+constexpr int32_t kLeastSplit = 4;  // chunks of K that two blocks may share
 
 int32_t divide_up(int32_t x, int32_t by) { return (x + by - 1) / by; }
 
-struct Cut {
-  int32_t m, n, chunks;
-  bool gated, rotated;
+// The shortest that ends as this layer does, where `split` blocks share K.
+WideEpilogue epilogue_of(const Problem& problem, int32_t split) {
+  const LinearShape shape(problem);
+  const auto& op = problem.as<Linear>();
+  const DType out = problem.output.dtype;
+  if (op.gated) return op.activation == Activation::silu ? WideEpilogue::gated_silu : WideEpilogue::gated_gelu;
+  if (shape.rotated > 0)
+    return problem.linear_operand(LinearSlot::cos)->dtype == DType::f32 ? WideEpilogue::rotated_f32
+                                                                        : WideEpilogue::rotated;
+  if (const Operand* residual = problem.linear_operand(LinearSlot::residual)) {
+    if (op.activation != Activation::none || residual->dtype != out) return WideEpilogue::any;
+    return out == DType::f32 ? WideEpilogue::sum : WideEpilogue::sum_16;
+  }
+  if (split > 1 || out == DType::f32) return WideEpilogue::any;
+  if (op.activation == Activation::gelu_tanh) return WideEpilogue::gelu;
+  return op.activation == Activation::none ? WideEpilogue::rounded : WideEpilogue::any;
+}
 
-  explicit Cut(const Problem& problem) {
+struct Cut {
+  int32_t multiprocessors, shared_bytes;  // of the machine; of a block, at most
+  int32_t m, n, chunks;
+  DType type;
+  WideEpilogue alone, shared;  // without and with blocks that share K
+
+  Cut(const Problem& problem, const GpuInfo& gpu)
+      : multiprocessors(std::max(gpu.multiprocessors, 1)),
+        shared_bytes(static_cast<int32_t>(gpu.shared_bytes_per_block)) {
     const LinearShape shape(problem);
     m = static_cast<int32_t>(shape.m), n = static_cast<int32_t>(shape.n);
     chunks = divide_up(static_cast<int32_t>(shape.k), kWideDepth);
-    gated = problem.as<Linear>().gated;
-    rotated = shape.rotated > 0;
+    type = problem.inputs[0].dtype;
+    alone = epilogue_of(problem, 1), shared = epilogue_of(problem, 2);
   }
-  bool fits(const WideTile& tile) const {
-    const bool rotates = tile.rows <= kMostRotated && tile.split == 1;
-    return tile.gated == gated && (rotates || !rotated) && (tile.split == 1 || chunks >= kLeastSplit);
+  bool fits(const WideConfig& tile) const {
+    if (tile.type != type || tile.shared_bytes(tile.least_stages()) > shared_bytes) return false;
+    return tile.split == 1 ? tile.epilogue == alone : tile.epilogue == shared && chunks >= kLeastSplit;
   }
-  int32_t token_tiles(const WideTile& tile) const { return divide_up(m, tile.tokens); }
-  int32_t tiles(const WideTile& tile) const { return token_tiles(tile) * divide_up(n, tile.columns()); }
+  int32_t token_tiles(const WideConfig& tile) const { return divide_up(m, tile.tokens); }
+  int32_t tiles(const WideConfig& tile) const { return token_tiles(tile) * divide_up(n, tile.columns()); }
   // As many as fit, at most those that are used.
-  int32_t stages(const WideTile& tile) const {
+  int32_t stages(const WideConfig& tile) const {
     int32_t stages = std::clamp(chunks, 2, kWideMaxStages);
-    while (tile.shared_bytes(stages) > kSharedBytes) --stages;
+    while (tile.shared_bytes(stages) > shared_bytes) --stages;
     return stages;
   }
   // In cycles, as measured when one thread fetched weights and tokens: what passes through shared memory, written once
   // and read by each product, 128 bytes a cycle, or the copies into it, if they are slower; wave after wave, and the
   // results of each, which two blocks exchange first.
-  int64_t cost(const WideTile& tile) const {
+  int64_t cost(const WideConfig& tile) const {
     const int64_t rows = tile.rows, tokens = tile.tokens;
     const int64_t products = rows / 64 * (64 + tokens) + rows + tokens, copies = (rows + tokens) * 5 / 2;
-    const int64_t waves = divide_up(tiles(tile) * tile.split, kMultiprocessors), each = divide_up(chunks, tile.split);
+    const int64_t waves = divide_up(tiles(tile) * tile.split, multiprocessors), each = divide_up(chunks, tile.split);
     return waves * (each * std::max(products, copies) + tile.split * rows * tokens / 6);
   }
 };
 
-// The WideEpilogue of linear_wide_block_sm90.cuh that ends as this layer does.
-std::string epilogue_of(const Problem& problem, const WideTile& tile) {
-  const LinearShape shape(problem);
-  const auto& op = problem.as<Linear>();
-  const DType out = problem.output.dtype;
-  if (op.gated) return op.activation == Activation::silu ? "gated_silu" : "gated_gelu";
-  if (shape.rotated > 0)
-    return problem.linear_operand(LinearSlot::cos)->dtype == DType::f32 ? "rotated_f32" : "rotated";
-  if (const Operand* residual = problem.linear_operand(LinearSlot::residual)) {
-    if (op.activation != Activation::none || residual->dtype != out) return "any";
-    return out == DType::f32 ? "sum" : "sum_16";
-  }
-  if (tile.split > 1 || out == DType::f32) return "any";
-  if (op.activation == Activation::gelu_tanh) return "gelu";
-  return op.activation == Activation::none ? "rounded" : "any";
-}
-
 }  // namespace
 
-std::vector<WideTile> wide_tiles(const Problem& problem) {
-  const Cut cut(problem);
-  std::vector<WideTile> tiles;
-  std::copy_if(std::begin(kTiles), std::end(kTiles), std::back_inserter(tiles),
-               [&](const WideTile& each) { return cut.fits(each); });
+std::vector<WideConfig> wide_tiles(const Problem& problem, const GpuInfo& gpu) {
+  const Cut cut(problem, gpu);
+  std::vector<WideConfig> tiles;
+  for (const auto& [config, symbol] : kVariants)
+    if (cut.fits(config)) tiles.push_back(config);
   std::stable_sort(tiles.begin(), tiles.end(),
-                   [&](const WideTile& a, const WideTile& b) { return cut.cost(a) < cut.cost(b); });
-  tiles.resize(std::min(tiles.size(), kMostTiles));
+                   [&](const WideConfig& a, const WideConfig& b) { return cut.cost(a) < cut.cost(b); });
+  if (tiles.size() > kMostTiles) tiles.erase(tiles.begin() + kMostTiles, tiles.end());
   return tiles;
 }
 
-WidePlan::WidePlan(const Problem& problem) : tile(wide_tiles(problem).front()) {
-  const Cut cut(problem);
-  for (const WideTile& each : wide_tiles(problem))
+WidePlan::WidePlan(const Problem& problem, const GpuInfo& gpu) : tile(wide_tiles(problem, gpu).front()) {
+  const Cut cut(problem, gpu);
+  for (const WideConfig& each : wide_tiles(problem, gpu))
     if (each.parameter() == problem.param("tile", 0)) tile = each;
   chunks = cut.chunks, stages = cut.stages(tile);
   token_tiles = cut.token_tiles(tile), tiles = cut.tiles(tile);
-  function = fmt::format("linear_wide_{}_{}_{}_{}_{}", name_of(problem.inputs[0].dtype), tile.rows, tile.tokens,
-                         tile.split, epilogue_of(problem, tile));
+  function = symbol_of(kVariants, tile);
 }
 
 }  // namespace rung::gpu

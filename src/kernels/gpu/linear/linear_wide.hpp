@@ -1,7 +1,8 @@
 // How a wide linear layer is cut into tiles.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <string>
+#include <string_view>
+#include <vector>
 
 #include "kernels/gpu/linear/linear_wide_arguments.hpp"
 #include "kernels/linear_shape.hpp"
@@ -9,16 +10,16 @@
 namespace rung::gpu {
 
 struct WidePlan {
-  WideTile tile;
+  WideConfig tile;
   int32_t chunks = 0, stages = 0;
   int32_t token_tiles = 0, tiles = 0;  // along the tokens, and in all
-  std::string function;                // "linear_wide_bf16_128_208_2_sum"
+  std::string_view function;           // "linear_wide_bf16_128_208_2_sum"
 
   // By the problem's parameter "tile", or by default.
-  explicit WidePlan(const Problem& problem);
+  WidePlan(const Problem& problem, const GpuInfo& gpu);
 };
 
 // The tiles that are worth a trial on this problem, the one to prefer first.
-std::vector<WideTile> wide_tiles(const Problem& problem);
+std::vector<WideConfig> wide_tiles(const Problem& problem, const GpuInfo& gpu);
 
 }  // namespace rung::gpu

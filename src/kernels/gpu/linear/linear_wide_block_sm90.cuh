@@ -10,21 +10,14 @@
 
 namespace rung::gpu {
 
-// What a layer ends with, each in kernels of its own; the host chooses (epilogue_of in linear_wide.cpp). 16 bits stand
-// for x's type. All but `any` have no activation beside the one in their name, and all but `any` and the sums no
-// residual.
-//   rounded, gelu           a result of 16 bits, as it is or after gelu_tanh
-//   sum, sum_16             a residual and a result in f32, or both of 16 bits
-//   rotated, rotated_f32      16 bits, the first heads rotated (RoPE) by angles of 16 bits or in f32
-//   gated_gelu, gated_silu  16 bits
-enum class WideEpilogue { any, rounded, gelu, sum, sum_16, rotated, rotated_f32, gated_gelu, gated_silu };
-
-// kBlocks: 64-row blocks of w of a warpgroup; kTokens: of a tile; kSplit: blocks that share K, 1 or 2.
-template <class T, int kBlocks, int kTokens, int kSplit, WideEpilogue kEpilogue>
+template <WideConfig config>
 struct WideBlock {
-  static constexpr bool kGated = kEpilogue == WideEpilogue::gated_gelu || kEpilogue == WideEpilogue::gated_silu;
-  static constexpr bool kRotates = kEpilogue == WideEpilogue::rotated || kEpilogue == WideEpilogue::rotated_f32;
-  static constexpr WideTile kTile{kWideGroups * kBlocks * 64, kTokens, kGated, kSplit};
+  using T = Element<config.type>;
+  static constexpr WideConfig kTile = config;
+  static constexpr WideEpilogue kEpilogue = config.epilogue;
+  static constexpr bool kGated = config.gated(), kRotates = config.rotates();
+  static constexpr int kBlocks = config.rows / (kWideGroups * 64);  // 64-row blocks of w of a warpgroup
+  static constexpr int kTokens = config.tokens, kSplit = config.split;
   static constexpr int kStageBytes = kTile.stage_bytes(), kWeightBytes = kTile.rows * kRowBytes;
   static constexpr int kColumns = kTile.group_columns(), kPitch = kTile.pitch();
   static constexpr bool kSplits = kSplit > 1;
@@ -146,12 +139,10 @@ struct WideBlock {
         Wgmma<T, kTokens>::run(d[block], w + block * (64 * kRowBytes >> 4) + 2 * step, x + 2 * step);
     wgmma_commit();
   }
-  // Of a gated product, the second group lets the first end a tile alone, kLead chunks before its own end; then each
-  // finishes its results while the other multiplies.
+  // Of a gated product, the second group lets the first end a tile alone, kWideLead chunks before its own end; then
+  // each finishes its results while the other multiplies.
   __device__ void multiply(Sums& d, PipelineState& state) const {
-    constexpr int kLead = 3;
-    static_assert(kTile.shared_bytes(kLead + 1) <= 227 * 1024, "the ring holds what the first group is ahead");
-    const int pause = kGated && chunks > kLead ? chunks - kLead : -1, own = group();
+    const int pause = kGated && chunks > kWideLead ? chunks - kWideLead : -1, own = group();
     const uint64_t w = wgmma_operand(ring + own * kBlocks * 64 * kRowBytes), x = wgmma_operand(ring + kWeightBytes);
 #pragma unroll
     for (int block = 0; block < kBlocks; ++block)

@@ -71,20 +71,22 @@ Verdict supports(const Problem& problem, const Machine& machine) {
   if (auto verdict = supports_types(problem); !verdict) return verdict;
   if (auto verdict = supports_gate(problem); !verdict) return verdict;
   if (auto verdict = supports_angles(problem, shape); !verdict) return verdict;
-  return supports_sizes(problem, shape);
+  if (auto verdict = supports_sizes(problem, shape); !verdict) return verdict;
+  if (!wide_tiles(problem, machine.gpu).empty()) return accept();
+  return reject(fmt::format("no tile fits {} bytes of shared memory", machine.gpu.shared_bytes_per_block));
 }
 
-std::vector<Tunable> tunables(const Problem& problem, const Machine&) {
+std::vector<Tunable> tunables(const Problem& problem, const Machine& machine) {
   Tunable tile{"tile", {}};
-  for (const WideTile& each : wide_tiles(problem)) tile.values.push_back(each.parameter());
+  for (const WideConfig& each : wide_tiles(problem, machine.gpu)) tile.values.push_back(each.parameter());
   return {tile};
 }
 
 // Groups of eight rows, each followed by its partners: up, or a head's upper half.
-TileShape shape_of_w(const Call& call, const WideTile& tile) {
+TileShape shape_of_w(const Call& call, const WideConfig& tile) {
   const LinearShape shape(call.problem);
   const auto n = static_cast<uint64_t>(shape.n), k = static_cast<uint64_t>(shape.k);
-  const uint32_t halves = tile.gated || shape.rotated > 0 ? 2 : 1;
+  const uint32_t halves = tile.gated() || shape.rotated > 0 ? 2 : 1;
   const uint64_t heads = shape.rotated > 0 ? n / static_cast<uint64_t>(shape.head) : 1;
   const uint64_t half = static_cast<uint64_t>(shape.w_rows) / halves / heads;
   return {.address = call.inputs[1],
@@ -92,7 +94,7 @@ TileShape shape_of_w(const Call& call, const WideTile& tile) {
           .stride = {k * 2, half * k * 2, kAligned * k * 2, halves * half * k * 2},
           .box = {kWideDepth, kAligned, halves, static_cast<uint32_t>(tile.rows / halves / kAligned), 1}};
 }
-BoxedMatrix matrix_of_x(const Call& call, const WideTile& tile) {
+BoxedMatrix matrix_of_x(const Call& call, const WideConfig& tile) {
   const LinearShape shape(call.problem);
   return {.address = call.inputs[0],
           .rows = static_cast<uint64_t>(shape.m),
@@ -135,11 +137,11 @@ Result<LinearWideArguments> arguments_of(const Call& call, const WidePlan& plan)
 }
 
 Status enqueue(const Call& call) {
-  const WidePlan plan(call.problem);
+  const WidePlan plan(call.problem, call.gpu.info());
   RUNG_TRY(LinearWideArguments arguments, arguments_of(call, plan));
   // Blocks of a gated product go on to their next tile while they finish the last; others have one tile each.
   const int split = plan.tile.split;
-  const int blocks = plan.tile.gated ? std::min(plan.tiles, call.gpu.info().multiprocessors) : plan.tiles * split;
+  const int blocks = plan.tile.gated() ? std::min(plan.tiles, call.gpu.info().multiprocessors) : plan.tiles * split;
   const Launch launch{.grid = {static_cast<uint32_t>(blocks)},
                       .block = {static_cast<uint32_t>(kWideThreads)},
                       .cluster = {static_cast<uint32_t>(split)},

@@ -6,12 +6,12 @@
 namespace rung::gpu {
 namespace {
 
-template <class T, int kBlocks, int kTokens, int kSplit, WideEpilogue kEpilogue>
-struct Wide : WideBlock<T, kBlocks, kTokens, kSplit, kEpilogue> {
-  using Block = WideBlock<T, kBlocks, kTokens, kSplit, kEpilogue>;
-  using Block::a, Block::kTile, Block::kColumns, Block::kPitch, Block::kSplits, Block::kRotates, Block::kGated;
-  using Block::rank, Block::ring, Block::group, Block::in_group, Block::thread;
-  using typename Block::Bias, typename Block::Place, typename Block::Sums;
+template <WideConfig config>
+struct Wide : WideBlock<config> {
+  using Block = WideBlock<config>;
+  using Block::a, Block::kTile, Block::kEpilogue, Block::kBlocks, Block::kTokens, Block::kColumns, Block::kPitch;
+  using Block::kSplits, Block::kRotates, Block::rank, Block::ring, Block::group, Block::in_group, Block::thread;
+  using typename Block::T, typename Block::Bias, typename Block::Place, typename Block::Sums;
   using Block::Block;
 
   // ---- results: a thread finishes four columns of every kStep-th token; of a split product those that this block
@@ -266,11 +266,11 @@ struct Wide : WideBlock<T, kBlocks, kTokens, kSplit, kEpilogue> {
   }
 };
 
-template <class T, int kBlocks, int kTokens, int kSplit, WideEpilogue kEpilogue>
+template <WideConfig config>
 __device__ void linear_wide(const LinearWideArguments& a) {
   extern __shared__ __align__(1024) unsigned char shared_memory[];
   allow_dependents();
-  const Wide<T, kBlocks, kTokens, kSplit, kEpilogue> work(a, shared_address(shared_memory));
+  const Wide<config> work(a, shared_address(shared_memory));
   const int thread = static_cast<int>(threadIdx.x) - kWideGroups * kGroupThreads;  // of the warpgroup that fetches
   const bool fetches_weights = thread == 0, fetches_tokens = thread == kLanes;
   if (fetches_weights) prefetch_map(a.w), work.init_barriers();
@@ -287,37 +287,11 @@ __device__ void linear_wide(const LinearWideArguments& a) {
 }
 
 }  // namespace
-}  // namespace rung::gpu
 
-// linear_wide_bf16_128_208_2_sum: tiles of 128 rows of w by 208 tokens, 2 blocks that share K. The code of a launch is
-// fetched again, so that a kernel has no more of it than its epilogue needs.
-#define RUNG_WIDE(type, rows, tokens, split, epilogue)                                                              \
-  extern "C" __global__ void __launch_bounds__(rung::gpu::kWideThreads, 1)                                        \
-      linear_wide_##type##_##rows##_##tokens##_##split##_##epilogue(                                                \
-          const __grid_constant__ rung::gpu::LinearWideArguments arguments) {                                     \
-    rung::gpu::linear_wide<rung::gpu::type, rows / 128, tokens, split, rung::gpu::WideEpilogue::epilogue>(arguments); \
-  }
-#define RUNG_WIDE_SUMS(type, rows, tokens, split) \
-  RUNG_WIDE(type, rows, tokens, split, any)       \
-  RUNG_WIDE(type, rows, tokens, split, sum)       \
-  RUNG_WIDE(type, rows, tokens, split, sum_16)
-#define RUNG_WIDE_PLAIN(type, rows, tokens) \
-  RUNG_WIDE_SUMS(type, rows, tokens, 1)     \
-  RUNG_WIDE(type, rows, tokens, 1, rounded) \
-  RUNG_WIDE(type, rows, tokens, 1, gelu)
-#define RUNG_WIDE_TURNED(type, tokens)    \
-  RUNG_WIDE(type, 128, tokens, 1, rotated) \
-  RUNG_WIDE(type, 128, tokens, 1, rotated_f32)
-#define RUNG_WIDE_128(type, tokens) RUNG_WIDE_PLAIN(type, 128, tokens) RUNG_WIDE_TURNED(type, tokens)
-#define RUNG_WIDE_GATED(type, tokens)         \
-  RUNG_WIDE(type, 256, tokens, 1, gated_gelu) \
-  RUNG_WIDE(type, 256, tokens, 1, gated_silu)
-#define RUNG_WIDE_ALL(type)                                                                             \
-  RUNG_WIDE_128(type, 64) RUNG_WIDE_128(type, 104) RUNG_WIDE_128(type, 112) RUNG_WIDE_128(type, 128)    \
-  RUNG_WIDE_128(type, 136) RUNG_WIDE_128(type, 192) RUNG_WIDE_128(type, 208)                            \
-  RUNG_WIDE_PLAIN(type, 256, 104) RUNG_WIDE_PLAIN(type, 256, 112)                                       \
-  RUNG_WIDE_SUMS(type, 128, 128, 2) RUNG_WIDE_SUMS(type, 128, 136, 2) RUNG_WIDE_SUMS(type, 128, 192, 2) \
-  RUNG_WIDE_SUMS(type, 128, 208, 2) RUNG_WIDE_SUMS(type, 256, 104, 2) RUNG_WIDE_SUMS(type, 256, 112, 2) \
-  RUNG_WIDE_GATED(type, 104) RUNG_WIDE_GATED(type, 112) RUNG_WIDE_GATED(type, 128) RUNG_WIDE_GATED(type, 136)
-RUNG_WIDE_ALL(bf16)
-RUNG_WIDE_ALL(f16)
+#define RUNG_VARIANT(entry, ...) \
+  RUNG_KERNEL(kWideThreads, 1) \
+      entry(const __grid_constant__ LinearWideArguments a) { linear_wide<WideConfig{__VA_ARGS__}>(a); }
+#include "kernels/gpu/linear/linear_wide.inc"
+#undef RUNG_VARIANT
+
+}  // namespace rung::gpu

@@ -2,10 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/make_nest.hpp"
 #include "kernels/gpu/norm/norm_arguments.hpp"
+#include "kernels/gpu/variant.hpp"
 #include "kernels/strided.hpp"
 
 namespace rung::gpu {
 namespace {
+
+// By the runs that a thread keeps.
+constexpr Variant<uint32_t> kVariants[] = {
+#include "kernels/gpu/norm/norm.inc"
+};
 
 Verdict supports(const Problem& p, const Machine&) {
   if (auto verdict = supports_types(p, is_computed_float); !verdict) return verdict;
@@ -71,16 +77,16 @@ uint32_t round_up(uint32_t value, uint32_t multiple) { return (value + multiple 
 
 // A warp per row where one holds it in two runs per lane, else a block.
 struct Shared {
-  uint32_t group, chunks;  // chunks 0: the row is too long for registers
+  uint32_t group;  // threads that share a row
+  std::string_view symbol;
 };
 Shared share_row(uint32_t width, uint32_t lanes) {
   uint32_t runs = (width + kNormVector - 1) / kNormVector;
-  if (runs <= lanes) return {lanes, 1};
-  if (runs <= 2 * lanes) return {lanes, 2};
-  constexpr uint32_t kMostThreads = 512;
-  for (uint32_t chunks : {1u, 2u, kMaxNormChunks})
-    if (runs <= chunks * kMostThreads) return {round_up((runs + chunks - 1) / chunks, lanes), chunks};
-  return {kMostThreads, 0};
+  for (const auto& [chunks, symbol] : kVariants)
+    if (chunks <= 2 && runs <= chunks * lanes) return {lanes, symbol};
+  for (const auto& [chunks, symbol] : kVariants)
+    if (runs <= chunks * kNormThreads) return {round_up((runs + chunks - 1) / chunks, lanes), symbol};
+  return {kNormThreads, "norm_long"};
 }
 
 Status enqueue(const Call& call) {
@@ -97,7 +103,7 @@ Status enqueue(const Call& call) {
   arguments.group = shared.group;
   uint32_t threads = shared.group == lanes ? 4 * lanes : shared.group;
   Launch shape = launch_threads(call, int64_t{arguments.rows.count} * shared.group, threads);
-  return call.launch("norm", shared.chunks ? fmt::format("norm_{}", shared.chunks) : "norm_long", shape, arguments);
+  return call.launch("norm", shared.symbol, shape, arguments);
 }
 
 constexpr Kernel row(std::string_view name, std::string_view op) {

@@ -194,11 +194,11 @@ __device__ void norm_long_row(const NormArguments& a) {
 }
 
 }  // namespace
-}  // namespace rung::gpu
 
-#define RUNG_NORM(chunks) \
-  RUNG_KERNEL(512) norm_##chunks(const __grid_constant__ rung::gpu::NormArguments a) { rung::gpu::norm<chunks>(a); }
-RUNG_NORM(1)
-RUNG_NORM(2)
-RUNG_NORM(4)
-RUNG_KERNEL(512) norm_long(const __grid_constant__ rung::gpu::NormArguments a) { rung::gpu::norm_long_row(a); }
+#define RUNG_VARIANT(entry, chunks) \
+  RUNG_KERNEL(kNormThreads) entry(const __grid_constant__ NormArguments a) { norm<chunks>(a); }
+#include "kernels/gpu/norm/norm.inc"
+#undef RUNG_VARIANT
+RUNG_KERNEL(kNormThreads) norm_long(const __grid_constant__ NormArguments a) { norm_long_row(a); }
+
+}  // namespace rung::gpu

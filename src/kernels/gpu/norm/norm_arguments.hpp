@@ -25,6 +25,7 @@ struct NormArguments {
   bool weights_are_constant;
 };
 
-constexpr uint32_t kNormVector = 8, kMaxNormChunks = 4;  // a thread keeps up to four runs of eight columns
+constexpr uint32_t kNormVector = 8;     // columns of a run; a thread keeps some of those
+constexpr uint32_t kNormThreads = 512;  // of a block, at most
 
 }  // namespace rung::gpu

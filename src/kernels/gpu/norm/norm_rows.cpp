@@ -4,21 +4,30 @@
 
 #include "kernels/gpu/kernel.hpp"
 #include "kernels/gpu/make_nest.hpp"
+#include "kernels/gpu/variant.hpp"
 
 namespace rung::gpu {
 namespace {
 
 constexpr int64_t kMostWidth = int64_t{kNormRowsPerThread} * kNormRowsMostThreads;
 
+constexpr Variant<NormRowsConfig> kVariants[] = {
+#include "kernels/gpu/norm/norm_rows.inc"
+};
+
 bool is_layer(const Problem& p) { return as<LayerNorm>(p.op) != nullptr; }
+
+NormRowsConfig config_of(const Problem& p) {
+  return {is_layer(p) ? NormRowsKind::layer : NormRowsKind::rms, p.inputs[0].dtype, p.inputs[1].dtype, p.output.dtype};
+}
 
 Verdict supports(const Problem& p, const Machine&) {
   if (is_layer(p) && p.as<LayerNorm>().has_residual) return reject("a residual");
-  DType x = p.inputs[0].dtype, weight = p.inputs[1].dtype;
-  if (!is_computed_float(x) || !is_computed_float(p.output.dtype)) return reject("not a float that is computed in");
-  if (weight != DType::f32 && weight != x) return reject("the weight is neither f32 nor of x's type");
+  const NormRowsConfig config = config_of(p);
+  if (symbol_of(kVariants, config).empty())
+    return reject(fmt::format("rows of {} to {} with a weight of {}", config.x, config.out, config.weight));
   for (size_t i = 1; i < p.inputs.size(); ++i)
-    if (!p.inputs[i].constant || !p.inputs[i].contiguous() || p.inputs[i].dtype != weight)
+    if (!p.inputs[i].constant || !p.inputs[i].contiguous() || p.inputs[i].dtype != config.weight)
       return reject("weight or bias is no dense constant of one type");
   int64_t width = p.output.shape.back();
   if (width == 0 || width % kNormRowsPerThread || width > kMostWidth)
@@ -45,9 +54,7 @@ Status enqueue(const Call& call) {
   Launch launch{.grid = {static_cast<uint32_t>(p.output.rows())},
                 .block = {(runs + lanes - 1) / lanes * lanes},
                 .dependent = call.gpu.info().dependent_launch};
-  std::string kernel = fmt::format("norm_rows_{}_{}_{}_{}", layer ? "layer" : "rms", p.inputs[0].dtype,
-                                   p.inputs[1].dtype, p.output.dtype);
-  return call.launch("norm_rows", kernel, launch, arguments);
+  return call.launch("norm_rows", symbol_of(kVariants, config_of(p)), launch, arguments);
 }
 
 constexpr Kernel row(std::string_view name, std::string_view op) {

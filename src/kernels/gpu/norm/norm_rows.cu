@@ -1,7 +1,7 @@
 // RMSNorm and LayerNorm of dense rows: types known when compiled, weights on their way before the producers are done.
 // SPDX-License-Identifier: Apache-2.0
+#include "kernels/gpu/elements.cuh"
 #include "kernels/gpu/norm/norm_rows_arguments.hpp"
-#include "kernels/gpu/portable.cuh"
 #include "kernels/gpu/reductions.cuh"
 
 namespace rung::gpu {
@@ -19,8 +19,12 @@ __device__ void load(float (&to)[kNormRowsPerThread], const void* from, int64_t 
   for (int i = 0; i < kNormRowsPerThread; ++i) to[i] = to_float(run.at[i]);
 }
 
-template <bool kLayer, class X, class W, class Out>
+template <NormRowsConfig config>
 __device__ void norm_row(const NormRowsArguments& a) {
+  using X = Element<config.x>;
+  using W = Element<config.weight>;
+  using Out = Element<config.out>;
+  constexpr bool kLayer = config.kind == NormRowsKind::layer;
   __shared__ float partial[2][kMaxWarps];
   const int column = static_cast<int>(threadIdx.x) * kNormRowsPerThread;
   const bool inside = column < a.width;
@@ -56,24 +60,9 @@ __device__ void norm_row(const NormRowsArguments& a) {
 
 }  // namespace
 
-// norm_rows_KIND_X_W_OUT, types named as in the graph's text
-#define RUNG_NORM_ROWS(kind, layer, x, w, out)                                                  \
-  RUNG_KERNEL(kNormRowsMostThreads) norm_rows_##kind##_##x##_##w##_##out(NormRowsArguments a) { \
-    norm_row<layer, x, w, out>(a);                                                              \
-  }
-#define RUNG_NORM_ROWS_KINDS(x, w, out)  \
-  RUNG_NORM_ROWS(rms, false, x, w, out)  \
-  RUNG_NORM_ROWS(layer, true, x, w, out)
-#define RUNG_NORM_ROWS_OUTS(x, w)  \
-  RUNG_NORM_ROWS_KINDS(x, w, f32)  \
-  RUNG_NORM_ROWS_KINDS(x, w, bf16) \
-  RUNG_NORM_ROWS_KINDS(x, w, f16)
-
-using f32 = float;
-RUNG_NORM_ROWS_OUTS(f32, f32)
-RUNG_NORM_ROWS_OUTS(bf16, f32)
-RUNG_NORM_ROWS_OUTS(bf16, bf16)
-RUNG_NORM_ROWS_OUTS(f16, f32)
-RUNG_NORM_ROWS_OUTS(f16, f16)
+#define RUNG_VARIANT(entry, ...) \
+  RUNG_KERNEL(kNormRowsMostThreads) entry(NormRowsArguments a) { norm_row<NormRowsConfig{__VA_ARGS__}>(a); }
+#include "kernels/gpu/norm/norm_rows.inc"
+#undef RUNG_VARIANT
 
 }  // namespace rung::gpu

@@ -1,12 +1,21 @@
 // What the kernels norm_rows take, on host and device alike.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <cstdint>
+#include "ir/dtype.hpp"
 
 namespace rung::gpu {
 
 constexpr int kNormRowsPerThread = 8;  // neighbouring columns
 constexpr int kNormRowsMostThreads = 512;
+
+enum class NormRowsKind : uint8_t { rms, layer };
+
+// What a variant is compiled for.
+struct NormRowsConfig {
+  NormRowsKind kind;
+  DType x, weight, out;  // weight: and bias
+  bool operator==(const NormRowsConfig&) const = default;
+};
 
 // One block per row, all of it in registers.
 //   rms:   out = x * rsqrt(mean(x^2) + eps) * (weight_offset + weight)

@@ -3,10 +3,15 @@
 #include "kernels/elementwise_program.hpp"
 #include "kernels/gpu/make_nest.hpp"
 #include "kernels/gpu/pointwise/elementwise_arguments.hpp"
+#include "kernels/gpu/variant.hpp"
 #include "kernels/strided.hpp"
 
 namespace rung::gpu {
 namespace {
+
+constexpr Variant<ElementwiseConfig> kVariants[] = {
+#include "kernels/gpu/pointwise/elementwise.inc"
+};
 
 constexpr int kFirstBinary = static_cast<int>(Code::add);
 
@@ -79,9 +84,6 @@ class Compiler {
   std::vector<uint8_t> free_;
 };
 
-constexpr uint32_t kThreads = 128;
-constexpr int64_t kRun = 8;  // elements of a thread on the vector path
-
 // Integers of an op are computed in 64 bits; a pointwise program computes in f32 whatever it reads.
 bool is_integer_op(const Problem& p) {
   if (as<Pointwise>(p.op)) return false;
@@ -102,13 +104,15 @@ Loops loops_of(const Problem& p) {
 // Whether runs of eight along the inner axis are whole and, where dense, aligned in memory.
 bool runs_of_eight(const Call& call, const Loops& loops) {
   const Problem& p = call.problem;
-  auto aligned = [](Address address, DType type) { return address % std::min<size_t>(16, kRun * size_of(type)) == 0; };
-  if (loops.inner % kRun || !is_vector_type(p.output.dtype) || !aligned(call.output, p.output.dtype)) return false;
+  constexpr size_t run = kElementwiseRun;
+  auto aligned = [](Address address, DType type) { return address % std::min<size_t>(16, run * size_of(type)) == 0; };
+  if (loops.inner % kElementwiseRun || !is_vector_type(p.output.dtype) || !aligned(call.output, p.output.dtype))
+    return false;
   for (size_t i = 0; i < p.inputs.size(); ++i) {
     if (loops.inner_strides[i] != 1) continue;
     if (!is_vector_type(p.inputs[i].dtype) || !aligned(call.inputs[i], p.inputs[i].dtype)) return false;
     for (int axis = 0; axis < loops.rank; ++axis)
-      if (loops.strides[axis][i] % kRun) return false;
+      if (loops.strides[axis][i] % kElementwiseRun) return false;
   }
   return true;
 }
@@ -155,15 +159,18 @@ Status enqueue(const Call& call) {
   RUNG_TRY(Compiled compiled, compile(p));
   Loops loops = loops_of(p);
   bool integers = is_integer_op(p), vectors = !integers && runs_of_eight(call, loops);
-  int64_t run = vectors ? kRun : 1;
+  const int run = vectors ? kElementwiseRun : 1;
   ElementwiseArguments arguments = arguments_for(call, compiled, loops, run);
-  uint32_t slot_bytes = static_cast<uint32_t>(run * static_cast<int64_t>(compiled.slots)) * 4;
-  uint32_t threads = slot_bytes * kThreads > (96u << 10) ? kThreads / 2 : kThreads;
+  uint32_t slot_bytes = static_cast<uint32_t>(run) * static_cast<uint32_t>(compiled.slots) * 4;
+  const GpuInfo& gpu = call.gpu.info();
+  uint32_t threads = slot_bytes * kElementwiseThreads > (96u << 10) ? kElementwiseThreads / 2 : kElementwiseThreads;
+  while (slot_bytes * threads > gpu.shared_bytes_per_block && threads > 1) threads /= 2;
   Launch shape = launch_threads(call, arguments.nest.count, threads);
   if (integers) return call.launch("elementwise", "elementwise_integer", shape, arguments);
   shape.shared_bytes = slot_bytes * threads;
-  auto name = fmt::format("elementwise{}_{}", vectors ? "_vector" : "", p.inputs.size() <= 3 ? 3 : 8);
-  return call.launch("elementwise", name, shape, arguments);
+  const auto* variant =
+      find(kVariants, [&](const auto& c) { return c.run == run && c.inputs >= static_cast<int>(p.inputs.size()); });
+  return variant ? call.launch("elementwise", variant->symbol, shape, arguments) : call.no_kernel("elementwise");
 }
 
 constexpr Kernel row(std::string_view name, std::string_view op) {

@@ -7,6 +7,8 @@
 namespace rung::gpu {
 namespace {
 
+static_assert(kElementwiseRun == kVector);
+
 // ---- f32
 
 // The functions that programs rarely use, out of line: they are long, and each is needed for every element of a vector.
@@ -146,29 +148,31 @@ __device__ Values<V> finish(const ElementwiseArguments& a, int i, const Loaded<V
 }
 
 // All operands are asked for before the first is used.
-template <int V, int kInputs>
-__device__ Values<V> load_operands(const ElementwiseArguments& a, uint32_t position) {
+template <ElementwiseConfig config>
+__device__ Values<config.run> load_operands(const ElementwiseArguments& a, uint32_t position) {
   int64_t offsets[kMaxElementwiseInputs] = {};
   a.nest.locate(position, offsets);
-  Loaded<V> loaded[kInputs];
+  constexpr int V = config.run;
+  Loaded<V> loaded[config.inputs];
 #pragma unroll
-  for (int i = 0; i < kInputs; ++i)
+  for (int i = 0; i < config.inputs; ++i)
     if (i < a.inputs) loaded[i] = load<V>(a, i, offsets[i]);
 #pragma unroll
-  for (int i = 1; i < kInputs; ++i)
+  for (int i = 1; i < config.inputs; ++i)
     if (i < a.inputs) write_slot(i, finish(a, i, loaded[i]));
   const Values<V> first = finish(a, 0, loaded[0]);
   write_slot(0, first);
   return first;
 }
 
-template <int V, int kInputs>
+template <ElementwiseConfig config>
 __device__ void interpret(const ElementwiseArguments& a) {
+  constexpr int V = config.run;
   allow_dependents();
   const uint32_t position = blockIdx.x * blockDim.x + threadIdx.x;
   if (position >= a.nest.count) return;
   wait_for_producers();
-  Values<V> value = load_operands<V, kInputs>(a, position);
+  Values<V> value = load_operands<config>(a, position);
   for (int i = 0; i < a.steps; ++i) {
     const ElementwiseStep step = a.step[i];
     Values<V> x = fetch(a, step.from[0], value), y = x, z = x;
@@ -220,20 +224,15 @@ __device__ int64_t apply_integer(const ElementwiseArguments& a, Code code, const
 }
 
 }  // namespace
-}  // namespace rung::gpu
 
-#define RUNG_ELEMENTWISE(name, V, inputs)                                            \
-  RUNG_KERNEL(128) name(const __grid_constant__ rung::gpu::ElementwiseArguments a) { \
-    rung::gpu::interpret<V, inputs>(a);                                              \
-  }
-RUNG_ELEMENTWISE(elementwise_3, 1, 3)
-RUNG_ELEMENTWISE(elementwise_8, 1, 8)
-RUNG_ELEMENTWISE(elementwise_vector_3, rung::gpu::kVector, 3)
-RUNG_ELEMENTWISE(elementwise_vector_8, rung::gpu::kVector, 8)
+#define RUNG_VARIANT(entry, ...) \
+  RUNG_KERNEL(kElementwiseThreads) \
+      entry(const __grid_constant__ ElementwiseArguments a) { interpret<ElementwiseConfig{__VA_ARGS__}>(a); }
+#include "kernels/gpu/pointwise/elementwise.inc"
+#undef RUNG_VARIANT
 
 // At most one step over at most three operands.
-RUNG_KERNEL() elementwise_integer(const __grid_constant__ rung::gpu::ElementwiseArguments a) {
-  using namespace rung::gpu;
+RUNG_KERNEL() elementwise_integer(const __grid_constant__ ElementwiseArguments a) {
   allow_dependents();
   const uint32_t position = blockIdx.x * blockDim.x + threadIdx.x;
   if (position >= a.nest.count) return;
@@ -245,3 +244,5 @@ RUNG_KERNEL() elementwise_integer(const __grid_constant__ rung::gpu::Elementwise
     if (i < a.inputs) x[i] = load_as<int64_t>(a.input[i], a.type[i], offsets[i]);
   store_as<int64_t>(a.output, a.out, position, a.steps ? apply_integer(a, a.step[0].code, x) : x[0]);
 }
+
+}  // namespace rung::gpu

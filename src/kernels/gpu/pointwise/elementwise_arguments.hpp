@@ -10,6 +10,15 @@ namespace rung::gpu {
 
 constexpr int kMaxElementwiseInputs = 8, kMaxElementwiseSteps = 48, kMaxElementwiseLiterals = 48;
 
+// What a variant of the interpreter is compiled for.
+struct ElementwiseConfig {
+  int run;     // neighbouring elements of a thread: 1 or kElementwiseRun
+  int inputs;  // operands at most
+  bool operator==(const ElementwiseConfig&) const = default;
+};
+constexpr int kElementwiseRun = 8;
+constexpr uint32_t kElementwiseThreads = 128;  // of a block, at most
+
 // The unary functions, the binary ones, then what programs have besides.
 enum class Code : uint8_t { RUNG_UNARY_KINDS, RUNG_BINARY_KINDS, select, round_bf16, round_f16 };
 

@@ -4,11 +4,14 @@
 
 #include "kernels/gpu/make_nest.hpp"
 #include "kernels/gpu/reduce/reduce_arguments.hpp"
+#include "kernels/gpu/variant.hpp"
 
 namespace rung::gpu {
 namespace {
 
-constexpr uint32_t kMostThreads = 256;  // of a block
+constexpr Variant<ReduceConfig> kVariants[] = {
+#include "kernels/gpu/reduce/reduce.inc"
+};
 
 Verdict supports(const Problem& p, const Machine&) {
   if (auto verdict = supports_types(p, is_known); !verdict) return verdict;
@@ -32,8 +35,13 @@ ReduceArguments base_arguments(const Call& call, int axis) {
 // A block per line, with no more threads than the line has elements.
 Launch launch_lines(const Call& call, const ReduceArguments& a) {
   const auto lanes = static_cast<uint32_t>(call.gpu.info().lanes);
-  const uint32_t threads = std::clamp((a.length + lanes - 1) / lanes * lanes, lanes, kMostThreads);
+  const uint32_t threads = std::clamp((a.length + lanes - 1) / lanes * lanes, lanes, kReduceThreads);
   return launch_threads(call, int64_t{a.lines.count} * threads, threads);
+}
+
+Status launch(const Call& call, ReduceWay way, const Launch& shape, const ReduceArguments& a) {
+  const ReduceConfig config{way, is_float(a.type) ? DType::f32 : DType::i64};
+  return call.launch("reduce", symbol_of(kVariants, config), shape, a);
 }
 
 // Threads go where neighbours in memory are: along the line, or over lines.
@@ -43,8 +51,7 @@ Status enqueue_reduction(const Call& call, ReduceArguments& a, const Loops& line
   bool across = a.step != 1 && lines.inner >= 8 && lines.inner_strides[0] == 1;
   Launch shape = across ? launch_threads(call, a.lines.count, lanes) : launch_lines(call, a);
   if (across) shape.block.x = 8 * lanes;  // each warp takes its share of the axis
-  std::string_view kind = is_float(a.type) ? "" : "_integer";
-  return call.launch("reduce", fmt::format("reduce_{}{}", across ? "across" : "along", kind), shape, a);
+  return launch(call, across ? ReduceWay::across : ReduceWay::along, shape, a);
 }
 
 Status enqueue_reduce(const Call& call) {
@@ -82,7 +89,7 @@ Status enqueue_cumsum(const Call& call) {
   a.out_step = p.output.strides[axis];
   Strides strides = without(x.strides, axis), out = without(p.output.strides, axis);
   a.lines = make_nest<3>(collapse(without(x.shape, axis), std::array{strides, strides, out}));
-  return call.launch("reduce", is_float(a.type) ? "cumsum" : "cumsum_integer", launch_lines(call, a), a);
+  return launch(call, ReduceWay::running, launch_lines(call, a), a);
 }
 
 }  // namespace

@@ -138,14 +138,19 @@ __device__ void running_sum(const ReduceArguments& a) {
   }
 }
 
-}  // namespace
-}  // namespace rung::gpu
+template <ReduceConfig config>
+__device__ void reduce(const ReduceArguments& a) {
+  using T = Element<config.type>;
+  if constexpr (config.way == ReduceWay::along) along_threads<T>(a);
+  if constexpr (config.way == ReduceWay::across) across_lanes<T>(a);
+  if constexpr (config.way == ReduceWay::running) running_sum<T>(a);
+}
 
-#define RUNG_REDUCE(name, function, T) \
-  RUNG_KERNEL(256) name(const __grid_constant__ rung::gpu::ReduceArguments a) { rung::gpu::function<T>(a); }
-RUNG_REDUCE(reduce_along, along_threads, float)
-RUNG_REDUCE(reduce_along_integer, along_threads, int64_t)
-RUNG_REDUCE(reduce_across, across_lanes, float)
-RUNG_REDUCE(reduce_across_integer, across_lanes, int64_t)
-RUNG_REDUCE(cumsum, running_sum, float)
-RUNG_REDUCE(cumsum_integer, running_sum, int64_t)
+}  // namespace
+
+#define RUNG_VARIANT(entry, ...) \
+  RUNG_KERNEL(kReduceThreads) entry(const __grid_constant__ ReduceArguments a) { reduce<ReduceConfig{__VA_ARGS__}>(a); }
+#include "kernels/gpu/reduce/reduce.inc"
+#undef RUNG_VARIANT
+
+}  // namespace rung::gpu

@@ -6,7 +6,19 @@
 
 namespace rung::gpu {
 
+constexpr uint32_t kReduceThreads = 256;  // of a block, at most
+
 enum class ReduceCode : uint8_t { sum, mean, max, masked_mean };
+
+// along: threads over a line; across: threads over lines; running: sums up to each element.
+enum class ReduceWay : uint8_t { along, across, running };
+
+// What a variant is compiled for.
+struct ReduceConfig {
+  ReduceWay way;
+  DType type;  // that is added in: f32, or i64 for all integers
+  bool operator==(const ReduceConfig&) const = default;
+};
 
 // A line is what one result is made of: `length` elements, `step` apart.
 struct ReduceArguments {

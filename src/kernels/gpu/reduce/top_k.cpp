@@ -2,19 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/make_nest.hpp"
 #include "kernels/gpu/reduce/top_k_arguments.hpp"
+#include "kernels/gpu/variant.hpp"
 
 namespace rung::gpu {
 namespace {
+
+// By x's type.
+constexpr Variant<DType> kVariants[] = {
+#include "kernels/gpu/reduce/top_k.inc"
+};
 
 Verdict supports(const Problem& p, const Machine&) {
   if (auto verdict = supports_types(p, is_computed_float); !verdict) return verdict;
   if (!p.inputs[0].is_rows()) return reject("rows of x are not dense");
   return supports_count(p.inputs[0].shape);
-}
-
-std::string_view function_for(DType type) {
-  if (type == DType::f32) return "top_k_f32";
-  return type == DType::bf16 ? "top_k_bf16" : "top_k_f16";
 }
 
 Status enqueue(const Call& call) {
@@ -25,8 +26,8 @@ Status enqueue(const Call& call) {
                                 .x_row = x.row_stride(),
                                 .width = static_cast<uint32_t>(x.shape.back()),
                                 .k = static_cast<uint32_t>(call.problem.as<TopK>().k)};
-  constexpr uint32_t kThreads = 256;
-  return call.launch("top_k", function_for(x.dtype), launch_threads(call, x.rows() * kThreads, kThreads), arguments);
+  return call.launch("top_k", symbol_of(kVariants, x.dtype),
+                     launch_threads(call, x.rows() * kTopKThreads, kTopKThreads), arguments);
 }
 
 }  // namespace

@@ -37,10 +37,10 @@ __device__ void top_k(const TopKArguments& a) {
 }
 
 }  // namespace
-}  // namespace rung::gpu
 
-#define RUNG_TOP_K(name, T) \
-  RUNG_KERNEL(256) name(const __grid_constant__ rung::gpu::TopKArguments a) { rung::gpu::top_k<T>(a); }
-RUNG_TOP_K(top_k_f32, float)
-RUNG_TOP_K(top_k_bf16, rung::gpu::bf16)
-RUNG_TOP_K(top_k_f16, rung::gpu::f16)
+#define RUNG_VARIANT(entry, type) \
+  RUNG_KERNEL(kTopKThreads) entry(const __grid_constant__ TopKArguments a) { top_k<Element<type>>(a); }
+#include "kernels/gpu/reduce/top_k.inc"
+#undef RUNG_VARIANT
+
+}  // namespace rung::gpu

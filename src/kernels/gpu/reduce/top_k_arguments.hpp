@@ -5,6 +5,8 @@
 
 namespace rung::gpu {
 
+constexpr uint32_t kTopKThreads = 256;  // of a block
+
 struct TopKArguments {
   uint64_t x, values, places;  // results are dense: rows of k
   int64_t x_row;               // elements from row to row, in which neighbours are neighbours

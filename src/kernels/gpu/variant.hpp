@@ -1,0 +1,36 @@
+// The compiled variants of a kernel as the host knows them, from the list that device code makes the entries of.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <string_view>
+#include <type_traits>
+
+namespace rung::gpu {
+
+template <class Config>
+struct Variant {
+  Config config;            // what tells it from the module's other variants
+  std::string_view symbol;  // of its entry
+};
+
+// The first of a table whose configuration fits; null: none does.
+template <class Config, size_t count, class Fits>
+constexpr const Variant<Config>* find(const Variant<Config> (&variants)[count], Fits fits) {
+  for (const Variant<Config>& each : variants)
+    if (fits(each.config)) return &each;
+  return nullptr;
+}
+
+// The symbol of what is compiled for `config`; empty: nothing is, and Call::launch() refuses it.
+template <class Config, size_t count>
+constexpr std::string_view symbol_of(const Variant<Config> (&variants)[count],
+                                     const std::type_identity_t<Config>& config) {
+  const auto* found = find(variants, [&](const Config& each) { return each == config; });
+  return found ? found->symbol : std::string_view();
+}
+
+}  // namespace rung::gpu
+
+// A row of a list, NAME.inc: the entry's symbol, then the fields of its configuration. Here it becomes an element of a
+// table of variants; device code has a definition of its own, which makes the entry.
+#define RUNG_VARIANT(entry, ...) {{__VA_ARGS__}, #entry},
