@@ -1,0 +1,93 @@
+// The lists of variants against the modules of this build: what a list has is compiled, and nothing else is.
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include "device/gpu/gpu.hpp"
+#include "support/cubin.hpp"
+
+#define RUNG_VARIANT(entry, ...) #entry,
+
+namespace rung::gpu {
+namespace {
+
+struct Module {
+  const char* name;
+  std::vector<std::string> entries;  // by its list, and those that are alone
+};
+
+const Module kModules[] = {
+    {"copy",
+     {
+#include "kernels/gpu/copy/copy.inc"
+     }},
+    {"gather",
+     {
+#include "kernels/gpu/copy/gather.inc"
+     }},
+    {"elementwise",
+     {
+#include "kernels/gpu/pointwise/elementwise.inc"
+         "elementwise_integer"}},
+    {"norm",
+     {
+#include "kernels/gpu/norm/norm.inc"
+         "norm_long"}},
+    {"norm_rows",
+     {
+#include "kernels/gpu/norm/norm_rows.inc"
+     }},
+    {"reduce",
+     {
+#include "kernels/gpu/reduce/reduce.inc"
+     }},
+    {"top_k",
+     {
+#include "kernels/gpu/reduce/top_k.inc"
+     }},
+    {"attention_portable",
+     {
+#include "kernels/gpu/attention/attention_portable.inc"
+     }},
+    {"attention_mma",
+     {
+#include "kernels/gpu/attention/attention_mma.inc"
+     }},
+    {"attention_wgmma_sm90",
+     {
+#include "kernels/gpu/attention/attention_wgmma.inc"
+     }},
+    {"attention_split_kv_sm90",
+     {
+#include "kernels/gpu/attention/attention_split_kv.inc"
+     }},
+    {"linear_fma",
+     {
+#include "kernels/gpu/linear/linear_fma.inc"
+     }},
+    {"linear_fma_sm90",
+     {
+#include "kernels/gpu/linear/linear_fma_sm90.inc"
+     }},
+    {"linear_wide_sm90",
+     {
+#include "kernels/gpu/linear/linear_wide.inc"
+     }},
+    {"linear_skinny_sm90",
+     {
+#include "kernels/gpu/linear/linear_skinny.inc"
+     }},
+};
+
+TEST(VariantLists, AreWhatTheModulesHave) {
+  for (const auto& [name, entries] : kModules) {
+    const void* image = embedded_module(name);
+    if (!image) GTEST_SKIP() << missing_modules_reason();
+    const auto compiled = testing::entries_of(image);
+    EXPECT_FALSE(compiled.empty()) << name;
+    for (const auto& architecture : compiled)
+      EXPECT_THAT(entries, ::testing::UnorderedElementsAreArray(architecture)) << name;
+  }
+}
+
+}  // namespace
+}  // namespace rung::gpu

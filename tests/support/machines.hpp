@@ -1,0 +1,34 @@
+// GPUs that rows are asked about, as their drivers describe them; none of them is there.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "device/machine.hpp"
+
+namespace rung::testing {
+
+// An H100 or H200 of the SXM form.
+inline gpu::GpuInfo hopper_card() {
+  gpu::GpuInfo card;
+  card.name = "Hopper", card.runtime = "cuda";
+  card.architecture = 90, card.multiprocessors = 132, card.shared_bytes_per_block = 227 * 1024;
+  card.l2_bytes = size_t{50} << 20;
+  card.cooperative = card.clusters = card.dependent_launch = true;
+  return card;
+}
+inline Machine hopper() { return Machine(cpu::CpuInfo{}, hopper_card()); }
+
+// Another with as much as the PCIe form has multiprocessors, and blocks with the shared memory of a consumer's card.
+inline Machine lesser_hopper() {
+  gpu::GpuInfo card = hopper_card();
+  card.multiprocessors = 114, card.shared_bytes_per_block = 99 * 1024;
+  return Machine(cpu::CpuInfo{}, card);
+}
+
+// An accelerator of CDNA: 64 lanes, 64 KiB.
+inline Machine cdna() {
+  gpu::GpuInfo card;
+  card.name = "CDNA", card.runtime = "hip";
+  card.architecture = 0x942, card.multiprocessors = 304, card.lanes = 64, card.shared_bytes_per_block = 64 * 1024;
+  return Machine(cpu::CpuInfo{}, card);
+}
+
+}  // namespace rung::testing
