@@ -8,9 +8,13 @@
 
 #include "kernels/gpu/kernel.hpp"
 #include "linear_case.hpp"
+#include "support/machines.hpp"
 
 namespace rung::gpu {
 namespace {
+
+using testing::hopper;
+using testing::lesser_hopper;
 
 const Kernel& row() {
   for (const Kernel* each : all_kernels())
@@ -27,11 +31,9 @@ Problem problem(int64_t m, int64_t n, int64_t k, bool gated = false) {
   return made;
 }
 
-Machine hopper() {
-  GpuInfo card;
-  card.architecture = 90;
-  card.clusters = true;
-  return Machine(cpu::CpuInfo{}, card);
+WidePlan plan_of(const Problem& problem, const Machine& machine = hopper()) { return {problem, machine.gpu}; }
+std::vector<WideConfig> tiles_of(const Problem& problem, const Machine& machine = hopper()) {
+  return wide_tiles(problem, machine.gpu);
 }
 
 std::vector<Problem> problems() {
@@ -42,9 +44,9 @@ std::vector<Problem> problems() {
 TEST(LinearWide, EveryTileCoversTheResultAndFitsABlock) {
   for (Problem asked : problems()) {
     const LinearShape shape(asked);
-    for (const WideConfig& tile : wide_tiles(asked)) {
+    for (const WideConfig& tile : tiles_of(asked)) {
       asked.params = {{"tile", tile.parameter()}};
-      const WidePlan plan(asked);
+      const WidePlan plan = plan_of(asked);
       EXPECT_EQ(plan.tile.parameter(), tile.parameter());
       EXPECT_EQ(plan.tile.gated(), asked.as<Linear>().gated);
       EXPECT_GE(int64_t{plan.token_tiles} * tile.tokens, shape.m);
@@ -58,7 +60,7 @@ TEST(LinearWide, EveryTileCoversTheResultAndFitsABlock) {
 
 TEST(LinearWide, TilesDifferAndAreFewEnoughToTry) {
   for (const Problem& each : problems()) {
-    const auto tiles = wide_tiles(each);
+    const auto tiles = tiles_of(each);
     std::set<int64_t> parameters;
     for (const WideConfig& tile : tiles) parameters.insert(tile.parameter());
     EXPECT_EQ(parameters.size(), tiles.size());
@@ -77,17 +79,17 @@ TEST(LinearWide, BlocksThatShareKFinishAllTokensBetweenThem) {
   }
   Problem down = problem(816, 2048, 16384);
   down.params = {{"tile", 2128208}};
-  EXPECT_EQ(WidePlan(down).tiles, 64);  // 4 x 16
-  EXPECT_EQ(WidePlan(down).tile.split, 2);
+  EXPECT_EQ(plan_of(down).tiles, 64);  // 4 x 16
+  EXPECT_EQ(plan_of(down).tile.split, 2);
   Problem shallow = problem(816, 2048, 128);  // two chunks of K
-  for (const WideConfig& tile : wide_tiles(shallow)) EXPECT_EQ(tile.split, 1);
+  for (const WideConfig& tile : tiles_of(shallow)) EXPECT_EQ(tile.split, 1);
 }
 
 // What stands behind the tile in the name of the kernel.
 std::string ending(Problem each, int64_t tile, Activation activation = Activation::none) {
   std::get<Linear>(each.op).activation = activation;
   each.params = {{"tile", tile}};
-  const std::string name(WidePlan(each).function);
+  const std::string name(plan_of(each).function);
   return name.substr(name.find('_', name.find("_128_") + 5) + 1);
 }
 
@@ -102,13 +104,13 @@ Problem with_residual(DType residual, DType out) {
 TEST(LinearWide, FunctionNamesTheTypeTheTileAndTheEnding) {
   Problem gated = problem(816, 16384, 2048, true);
   gated.params = {{"tile", 256136}};
-  EXPECT_EQ(WidePlan(gated).function, "linear_wide_bf16_256_136_1_gated_gelu");
+  EXPECT_EQ(plan_of(gated).function, "linear_wide_bf16_256_136_1_gated_gelu");
   std::get<Linear>(gated.op).activation = Activation::silu;
-  EXPECT_EQ(WidePlan(gated).function, "linear_wide_bf16_256_136_1_gated_silu");
+  EXPECT_EQ(plan_of(gated).function, "linear_wide_bf16_256_136_1_gated_silu");
   Problem f16 = problem(816, 2048, 2048);
   f16.inputs[0].dtype = f16.inputs[1].dtype = DType::f16;
   f16.params = {{"tile", 128104}};
-  EXPECT_EQ(WidePlan(f16).function, "linear_wide_f16_128_104_1_rounded");
+  EXPECT_EQ(plan_of(f16).function, "linear_wide_f16_128_104_1_rounded");
 }
 
 TEST(LinearWide, KernelsForAnyEndingServeTheRareOnesAlone) {
@@ -124,9 +126,33 @@ TEST(LinearWide, KernelsForAnyEndingServeTheRareOnesAlone) {
 }
 
 TEST(LinearWide, PrefersTilesThatLeaveLittleOfTheDeviceIdle) {
-  const WidePlan gated(problem(816, 16384, 2048, true));
+  const WidePlan gated = plan_of(problem(816, 16384, 2048, true));
   EXPECT_EQ(gated.tile.tokens, 136);  // 6 x 136 = 816
   EXPECT_EQ(gated.tiles, 768);        // of 6 x 132
+}
+
+TEST(LinearWide, IsCutForTheMachine) {
+  const Problem asked = problem(816, 2048, 2048);
+  Machine many = hopper();
+  many.gpu.multiprocessors = 264;
+  const auto blocks = [&](const Machine& machine) {
+    const WidePlan plan = plan_of(asked, machine);
+    return plan.tiles * plan.tile.split;
+  };
+  EXPECT_LE(blocks(hopper()), 132);
+  EXPECT_GT(blocks(many), 132);
+  for (const Problem& each : problems())
+    for (const WideConfig& tile : tiles_of(each, lesser_hopper())) {
+      Problem with = each;
+      with.params = {{"tile", tile.parameter()}};
+      const WidePlan plan = plan_of(with, lesser_hopper());
+      EXPECT_EQ(plan.tile, tile);
+      EXPECT_LE(tile.shared_bytes(plan.stages), 99 * 1024);
+      EXPECT_GE(plan.stages, std::min(plan.chunks, tile.least_stages()));
+    }
+  Machine small = hopper();
+  small.gpu.shared_bytes_per_block = 16 * 1024;
+  EXPECT_EQ(row().supports(asked, small).reason, "no tile fits 16384 bytes of shared memory");
 }
 
 TEST(LinearWide, SaysWhyItRefuses) {

@@ -4,6 +4,7 @@
 
 #include "kernels/cpu/kernel.hpp"
 #include "kernels/gpu/kernel.hpp"
+#include "support/machines.hpp"
 
 namespace rung {
 namespace {
@@ -19,8 +20,7 @@ Operand strided(Shape shape, Strides strides) { return {DType::f32, shape, strid
 Machine any_machine() {
   cpu::CpuInfo processor;
   processor.avx2 = processor.avx512 = true;
-  gpu::GpuInfo card;
-  card.architecture = 90;
+  gpu::GpuInfo card = testing::hopper_card();
   card.library_gemm = true;
   return Machine(processor, card);
 }

@@ -4,14 +4,13 @@
 #include "kernels/gpu/kernel.hpp"
 #include "plan/check.hpp"
 #include "support.hpp"
+#include "support/machines.hpp"
 
 namespace rung {
 namespace {
 
 Target hopper() {
-  gpu::GpuInfo card;
-  card.architecture = 90;
-  card.clusters = true;
+  gpu::GpuInfo card = testing::hopper_card();
   card.library_gemm = true;
   return {.kind = "cuda", .machine = Machine(cpu::CpuInfo{}, card), .kernels = gpu::all_kernels()};
 }
@@ -42,7 +41,7 @@ TEST(HopperPlan, OfFewTokensHasNoNormBetweenLinears) {
       "y = linear(rms_norm(z, g, out=bf16), u)");
   auto built = build_plan(graph, all_passes(), {.target = &target});
   ASSERT_TRUE(built) << built.error().message;
-  EXPECT_THAT(kernels_of(built->plan), testing::Each("linear_skinny_sm90"));
+  EXPECT_THAT(kernels_of(built->plan), ::testing::Each("linear_skinny_sm90"));
   EXPECT_EQ(built->plan.steps.size(), 4u);
 }
 
@@ -56,7 +55,7 @@ TEST(HopperPlan, InBf16MovesActivationsThatNoLinearInF32Takes) {
   auto built = build_plan(graph, in_bf16(), {.target = &target});
   ASSERT_TRUE(built) << built.error().message;
   EXPECT_THAT(kernels_of(built->plan),
-              testing::ElementsAre("layer_norm_rows", "linear_wide_sm90", "linear_cublaslt", "layer_norm_rows"));
+              ::testing::ElementsAre("layer_norm_rows", "linear_wide_sm90", "linear_cublaslt", "layer_norm_rows"));
 }
 
 // Norms of the prefix's 816 tokens stay, as do the first of each step, which no linear feeds, and the last, which is
@@ -75,7 +74,7 @@ TEST(HopperPlan, OfPi0NormsTheExpertsTokensInItsLinears) {
 }
 
 // What loads a plan proves of a GPU's rows what it proves of a processor's.
-class HopperAccess : public testing::Test {
+class HopperAccess : public ::testing::Test {
  protected:
   const Target target = hopper();
   Plan plan;
@@ -106,12 +105,12 @@ TEST_F(HopperAccess, OfWhatWasBuiltIsRight) {
 
 TEST_F(HopperAccess, ToAConvertedBiasIsOfItsOwnSize) {
   plan.weights[1].bytes = 384 * 4;
-  EXPECT_THAT(error(), testing::HasSubstr("packed weight 1: got 1536 bytes from 0, wanted 768"));
+  EXPECT_THAT(error(), ::testing::HasSubstr("packed weight 1: got 1536 bytes from 0, wanted 768"));
 }
 
 TEST_F(HopperAccess, ToAConstantIsToAWeight) {
   linear().inputs[2].view.constant = false;
-  EXPECT_THAT(error(), testing::HasSubstr("marked as constant or lies in a weight"));
+  EXPECT_THAT(error(), ::testing::HasSubstr("marked as constant or lies in a weight"));
 }
 
 TEST_F(HopperAccess, BeginsWhereTheRowReads) {
@@ -120,7 +119,7 @@ TEST_F(HopperAccess, BeginsWhereTheRowReads) {
   x.offset = (plan.arena_bytes + 255) / 256 * 256, x.bytes = 129 * 384 * 2;
   plan.arena_bytes = x.offset + x.bytes;
   linear().inputs[0].offset = 8;
-  EXPECT_THAT(error(), testing::HasSubstr("begins at byte 8, wanted a multiple of 16"));
+  EXPECT_THAT(error(), ::testing::HasSubstr("begins at byte 8, wanted a multiple of 16"));
   linear().inputs[0].offset = 16;
   EXPECT_EQ(error(), "");
 }
@@ -128,14 +127,14 @@ TEST_F(HopperAccess, BeginsWhereTheRowReads) {
 TEST_F(HopperAccess, ToScratchHasTheRowsSize) {
   ASSERT_TRUE(linear().scratch);
   plan.buffers[*linear().scratch].bytes -= 256;
-  EXPECT_THAT(error(), testing::HasSubstr("bytes, wanted"));
+  EXPECT_THAT(error(), ::testing::HasSubstr("bytes, wanted"));
   linear().scratch.reset();
-  EXPECT_THAT(error(), testing::HasSubstr("got no scratch"));
+  EXPECT_THAT(error(), ::testing::HasSubstr("got no scratch"));
 }
 
 TEST_F(HopperAccess, StaysInTheValueThatABufferHolds) {
   plan.steps[1].inputs[0].view.strides[0] = 385;
-  EXPECT_THAT(error(), testing::HasSubstr("reaches past its 98304 bytes"));
+  EXPECT_THAT(error(), ::testing::HasSubstr("reaches past its 98304 bytes"));
 }
 
 TEST_F(HopperAccess, IsCountedIn31Bits) {
@@ -143,12 +142,12 @@ TEST_F(HopperAccess, IsCountedIn31Bits) {
   x.shape = plan.steps[1].output.view.shape = {int64_t{1} << 31, 1};
   x.strides = {0, 1};
   plan.steps[1].output.view.strides = {1, 1};
-  EXPECT_THAT(error(), testing::HasSubstr("does not count in 31 bits"));
+  EXPECT_THAT(error(), ::testing::HasSubstr("does not count in 31 bits"));
 }
 
 TEST_F(HopperAccess, IsOfNoThreads) {
   plan.recipe.threads = 2;
-  EXPECT_THAT(error(), testing::HasSubstr("got 2 threads, wanted 0 for a GPU"));
+  EXPECT_THAT(error(), ::testing::HasSubstr("got 2 threads, wanted 0 for a GPU"));
 }
 
 }  // namespace

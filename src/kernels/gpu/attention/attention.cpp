@@ -50,7 +50,6 @@ Verdict supports_attention(const Problem& problem, const Machine& machine) {
 
 Verdict supports_matrix_attention(const Problem& problem, const Machine& machine) {
   if (auto verdict = supports_attention(problem, machine); !verdict) return verdict;
-  if (machine.gpu.lanes != 32) return reject("built for 32 lanes");
   if (size_of(problem.output.dtype) != 2) return reject("only bf16 and f16");
   if (AttentionShape(problem).width % 8 != 0) return reject("the heads' width is not a multiple of 8");
   for (size_t i = 0; i < problem.inputs.size(); ++i)

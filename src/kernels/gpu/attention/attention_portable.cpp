@@ -3,6 +3,7 @@
 #include "kernels/gpu/attention/attention_portable.hpp"
 
 #include "kernels/gpu/attention/attention.hpp"
+#include "kernels/gpu/occupancy.hpp"
 #include "kernels/gpu/variant.hpp"
 
 namespace rung::gpu {
@@ -21,7 +22,9 @@ const Variant<Config>* variant_for(const Problem& problem) {
 
 Verdict supports(const Problem& problem, const Machine& machine) {
   if (auto verdict = supports_attention(problem, machine); !verdict) return verdict;
-  return variant_for(problem) ? accept() : reject("no kernel is compiled for this type and width");
+  const auto* variant = variant_for(problem);
+  if (!variant) return reject("no kernel is compiled for this type and width");
+  return supports_shared_bytes(variant->config.shared_bytes(machine.gpu.lanes), machine.gpu);
 }
 
 Status enqueue(const Call& call) {

@@ -56,7 +56,9 @@ struct Memory {
   __device__ Barrier& empty(int slot) const { return barriers[3 + 2 * slot]; }
   // Both [source][own row].
   __device__ Running* statistics() const { return reinterpret_cast<Running*>(barriers + 2 + 2 * tiles); }
-  __device__ float* factors() const { return reinterpret_cast<float*>(statistics() + splits * config.own_rows(splits)); }
+  __device__ float* factors() const {
+    return reinterpret_cast<float*>(statistics() + splits * config.own_rows(splits));
+  }
 };
 
 // A place in a ring, and how often the ring has gone round.

@@ -6,6 +6,7 @@
 
 #include "kernels/gpu/attention/attention.hpp"
 #include "kernels/gpu/attention/attention_tiles.hpp"
+#include "kernels/gpu/occupancy.hpp"
 #include "kernels/gpu/variant.hpp"
 
 namespace rung::gpu {
@@ -16,8 +17,11 @@ constexpr Variant<Config> kVariants[] = {
 #include "kernels/gpu/attention/attention_split_kv.inc"
 };
 
-constexpr int64_t kMostSplits = 16, kPortableCluster = 8;  // blocks of a cluster
-constexpr int64_t kMostRows = 512;  // packed, of one group: as many blocks as a machine runs at once
+constexpr int64_t kMostSplits = 16;  // blocks of a cluster
+constexpr int64_t kMostRows = 32;    // packed, of a block
+
+// Packed rows of one group whose blocks all run at once, each split as far as any machine can.
+int64_t most_rows(const GpuInfo& gpu) { return blocks_at_once(gpu) / kPortableCluster * kMostRows; }
 
 // Blocks that can hold the keys together, of as many tiles each as a block has room for.
 int64_t fewest_splits(const Problem& problem) {
@@ -30,18 +34,19 @@ int64_t default_splits(const Problem& problem) {
   return std::max(fewest, std::min<int64_t>(kPortableCluster, key_tiles(problem)));
 }
 
-// Packed rows of a block: whole groups of heads; the first is the default.
-std::vector<int64_t> rows_of_blocks(const Problem& problem) {
+// Packed rows of a block: whole groups of heads, for which there is shared memory; the first is the default.
+std::vector<int64_t> rows_of_blocks(const Problem& problem, const GpuInfo& gpu) {
   const AttentionShape shape(problem);
   std::vector<int64_t> rows;
   for (const auto& [config, symbol] : kVariants)
-    if (config.type == problem.output.dtype && config.splits == 0 && config.rows % (shape.heads / shape.groups) == 0)
+    if (config.type == problem.output.dtype && config.splits == 0 && config.rows % (shape.heads / shape.groups) == 0 &&
+        supports_shared_bytes(config.shared_bytes(), gpu))
       rows.push_back(config.rows);
   return rows;
 }
 
-std::vector<Tunable> tunables(const Problem& problem, const Machine&) {
-  Tunable rows{"rows", rows_of_blocks(problem)}, splits{"splits", {default_splits(problem)}};
+std::vector<Tunable> tunables(const Problem& problem, const Machine& machine) {
+  Tunable rows{"rows", rows_of_blocks(problem, machine.gpu)}, splits{"splits", {default_splits(problem)}};
   if (fewest_splits(problem) < splits.values[0]) splits.values.push_back(fewest_splits(problem));
   return {rows, splits};
 }
@@ -52,15 +57,19 @@ Verdict supports(const Problem& problem, const Machine& machine) {
   if (shape.width != Config::kWidth) return reject("heads not 256 wide");
   if (const int64_t ratio = shape.heads / shape.groups; ratio != 8 && ratio != 16 && ratio != 32)
     return reject("not 8, 16 or 32 heads that share a key head");
-  if (shape.rows() > kMostRows) return reject("more than 512 rows");
+  if (const int64_t most = most_rows(machine.gpu); shape.rows() > most)
+    return reject(fmt::format("more than {} rows", most));
   if (shape.keys == 0) return reject("no keys");
   if (fewest_splits(problem) > kMostSplits) return reject("more keys than a cluster holds");
   if (problem.as<Attention>().has_mask && mask_differs_by_head(problem)) return reject("a mask of each head");
-  return rows_of_blocks(problem).empty() ? reject("no kernel is compiled for it") : accept();
+  if (!rows_of_blocks(problem, machine.gpu).empty()) return accept();
+  return reject(fmt::format("no kernel of this type for blocks with {} bytes of shared memory",
+                            machine.gpu.shared_bytes_per_block));
 }
 
 Status enqueue(const Call& call) {
-  const auto rows = static_cast<int>(call.problem.param("rows", rows_of_blocks(call.problem).front()));
+  const int64_t most = rows_of_blocks(call.problem, call.gpu.info()).front();
+  const auto rows = static_cast<int>(call.problem.param("rows", most));
   SplitKvArguments arguments{
       .attention = attention_arguments(call),
       .splits = static_cast<int32_t>(call.problem.param("splits", default_splits(call.problem)))};

@@ -6,6 +6,7 @@
 
 #include "kernels/gpu/attention/attention.hpp"
 #include "kernels/gpu/attention/attention_tiles.hpp"
+#include "kernels/gpu/occupancy.hpp"
 #include "kernels/gpu/variant.hpp"
 
 namespace rung::gpu {
@@ -30,11 +31,13 @@ int64_t blocks_of(const AttentionShape& shape, int64_t rows) {
 }
 
 // Two warpgroups share what they read, where that leaves blocks for a quarter of the machine.
-int64_t default_row_groups(const Problem& problem) { return blocks_of(AttentionShape(problem), 128) >= 32 ? 2 : 1; }
+int64_t default_row_groups(const Problem& problem, const GpuInfo& gpu) {
+  return blocks_of(AttentionShape(problem), 128) >= blocks_at_once(gpu) / 4 ? 2 : 1;
+}
 
-// As many blocks as a machine has multiprocessors, or nearly.
-int64_t default_splits(const Problem& problem, int64_t row_groups) {
-  constexpr int64_t enough = 112;
+// As many blocks as run at once, or nearly.
+int64_t default_splits(const Problem& problem, const GpuInfo& gpu, int64_t row_groups) {
+  const int64_t enough = blocks_at_once(gpu) * 7 / 8;
   const int64_t blocks = blocks_of(AttentionShape(problem), 64 * row_groups);
   const int64_t most = std::clamp<int64_t>(key_tiles(problem), 1, kMostSplits);
   return std::clamp<int64_t>(enough / std::max<int64_t>(blocks, 1), 1, most);
@@ -48,11 +51,19 @@ Tunable tunable(std::string_view name, int64_t first, std::span<const int64_t> o
   return out;
 }
 
-std::vector<Tunable> tunables(const Problem& problem, const Machine&) {
-  const int64_t row_groups = default_row_groups(problem);
+std::vector<Tunable> tunables(const Problem& problem, const Machine& machine) {
+  const int64_t row_groups = default_row_groups(problem, machine.gpu);
   constexpr int64_t splits[] = {1, 2, 4, 8, 14};
   return {tunable("row_groups", row_groups, kRowGroups, 2),
-          tunable("splits", default_splits(problem, row_groups), splits, key_tiles(problem))};
+          tunable("splits", default_splits(problem, machine.gpu, row_groups), splits, key_tiles(problem))};
+}
+
+// However the keys are split, the ring has room for the next keys beside a tile's keys and values.
+Verdict supports_ring(const Config& config, bool masked, const GpuInfo& gpu) {
+  constexpr int tiles = 3;
+  for (int splits = 1; splits <= kMostSplits; ++splits)
+    if (auto verdict = supports_shared_bytes(config.shared_bytes(splits, tiles, masked), gpu); !verdict) return verdict;
+  return accept();
 }
 
 Verdict supports(const Problem& problem, const Machine& machine) {
@@ -62,8 +73,11 @@ Verdict supports(const Problem& problem, const Machine& machine) {
   if (shape.width == 192) return reject("heads of 192: the kernel waits for a panel that is not copied");
   if (problem.as<Attention>().scale < 0) return reject("a negative scale");
   if (64 % (shape.heads / shape.groups) != 0) return reject("heads that share a key head do not divide 64");
-  for (int64_t row_groups : kRowGroups)
-    if (symbol_of(kVariants, config_of(problem, row_groups)).empty()) return reject("no kernel is compiled for it");
+  for (int64_t row_groups : kRowGroups) {
+    const Config config = config_of(problem, row_groups);
+    if (symbol_of(kVariants, config).empty()) return reject("no kernel is compiled for this type");
+    if (auto verdict = supports_ring(config, problem.as<Attention>().has_mask, machine.gpu); !verdict) return verdict;
+  }
   return accept();
 }
 
@@ -76,8 +90,9 @@ int ring_tiles(const Call& call, const Config& config, const GroupAttentionArgum
 }
 
 Status enqueue(const Call& call) {
-  const int64_t row_groups = call.problem.param("row_groups", default_row_groups(call.problem));
-  const auto splits = static_cast<int>(call.problem.param("splits", default_splits(call.problem, row_groups)));
+  const GpuInfo& gpu = call.gpu.info();
+  const int64_t row_groups = call.problem.param("row_groups", default_row_groups(call.problem, gpu));
+  const auto splits = static_cast<int>(call.problem.param("splits", default_splits(call.problem, gpu, row_groups)));
   const Config config = config_of(call.problem, row_groups);
   GroupAttentionArguments arguments{.attention = attention_arguments(call), .splits = splits};
   const int blocks = (key_tiles(arguments.attention) + splits - 1) / splits;

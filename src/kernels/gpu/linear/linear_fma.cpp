@@ -7,6 +7,7 @@
 #include "kernels/gpu/kernel.hpp"
 #include "kernels/gpu/linear/linear_fma_arguments.hpp"
 #include "kernels/gpu/make_nest.hpp"
+#include "kernels/gpu/occupancy.hpp"
 #include "kernels/gpu/variant.hpp"
 #include "kernels/linear_shape.hpp"
 
@@ -15,12 +16,7 @@ namespace {
 
 constexpr int64_t kMostTokens = 64;
 constexpr int64_t kTogether = 4;  // f32 elements in 16 bytes
-// Two blocks of different kernels fit a multiprocessor, so that the next layer's weights are under way early.
-constexpr uint32_t kSharedBytes = 113 * 1024;
-// Two blocks of this kernel do not.
-constexpr uint32_t kApartBytes = 116 * 1024;
 constexpr size_t kMostTiles = 8;  // worth a trial
-constexpr uint32_t kBlocks = 132;
 
 constexpr Variant<FmaTile> kAlone[] = {
 #include "kernels/gpu/linear/linear_fma.inc"
@@ -58,28 +54,35 @@ uint32_t divide_up(uint32_t x, uint32_t by) { return (x + by - 1) / by; }
 // How one tile cuts a problem.
 struct Cut {
   Tile tile;
-  uint32_t lanes, m, n, k, depth;
+  uint32_t multiprocessors, lanes;
+  // Two blocks of different kernels fit a multiprocessor, so that the next layer's weights are under way early; of this
+  // kernel, where they are to be apart, two do not.
+  uint32_t most_bytes, apart_bytes;
+  uint32_t m, n, k, depth;
   FmaShared shared;
 
   Cut(const LinearShape& shape, const Tile& cut, const GpuInfo& gpu)
       : tile(cut),
+        multiprocessors(static_cast<uint32_t>(std::max(gpu.multiprocessors, 1))),
         lanes(static_cast<uint32_t>(gpu.lanes)),
+        most_bytes(shared_bytes_of_two(gpu)),
+        apart_bytes(shared_bytes_apart(gpu)),
         m(static_cast<uint32_t>(shape.m)),
         n(static_cast<uint32_t>(shape.n)),
         k(static_cast<uint32_t>(shape.k)),
         depth(std::clamp(std::bit_ceil(divide_up(k, tile.split)), 1u << kFmaLeastDepthBits, 1u << kFmaMostDepthBits)),
         shared{tile.shape, lanes, depth, divide_up(chunks(), tile.split), tile.split} {
-    while (shared.bytes() > kSharedBytes && shared.stages > 1) --shared.stages;
+    while (shared.bytes() > most_bytes && shared.stages > 1) --shared.stages;
   }
   uint32_t chunks() const { return divide_up(k, depth); }
   uint32_t column_tiles() const { return divide_up(n, tile.shape.columns(lanes)); }
   uint32_t token_tiles() const { return divide_up(m, tile.shape.tokens()); }
-  uint32_t shared_bytes() const { return tile.apart ? std::max(shared.bytes(), kApartBytes) : shared.bytes(); }
-  bool fits() const { return chunks() >= tile.split && shared.bytes() <= kSharedBytes; }
+  uint32_t shared_bytes() const { return tile.apart ? std::max(shared.bytes(), apart_bytes) : shared.bytes(); }
+  bool fits() const { return chunks() >= tile.split && shared.bytes() <= most_bytes; }
   // Multiply-adds of the busiest multiprocessor, and what a block costs besides in terms of them.
   int64_t work() const {
     constexpr int64_t block = 100'000, addition = 500;  // of one more block's sum to a token
-    const int64_t waves = divide_up(column_tiles() * token_tiles() * tile.split, kBlocks);
+    const int64_t waves = divide_up(column_tiles() * token_tiles() * tile.split, multiprocessors);
     const int64_t products = int64_t{tile.shape.tokens()} * tile.shape.columns(lanes) * divide_up(k, tile.split);
     return waves * (products + block + addition * tile.shape.tokens() * (tile.split - 1) / 8);
   }
@@ -108,7 +111,9 @@ Verdict supports_both(const Problem& problem, const GpuInfo& gpu, std::span<cons
       problem.inputs[0].row_stride() % kTogether)
     return reject("rows are not a multiple of 16 bytes");
   if (auto verdict = supports_distances(problem, kTogether); !verdict) return verdict;
-  if (cuts(problem, gpu, tiles).empty()) return reject(fmt::format("{} columns of x are too few to share", shape.k));
+  if (cuts(problem, gpu, tiles).empty())
+    return reject(fmt::format("no tile shares {} columns of x and fits {} bytes of shared memory", shape.k,
+                              shared_bytes_of_two(gpu)));
   return accept();
 }
 
@@ -153,7 +158,7 @@ Status enqueue_tiles(const Call& call, std::span<const Tile> tiles) {
 }
 
 Verdict supports_alone(const Problem& problem, const Machine& machine) {
-  if (machine.gpu.lanes != 32) return reject("cut for warps of other lanes");
+  if (machine.gpu.architecture == 0) return reject("no GPU");
   return supports_both(problem, machine.gpu, kTilesAlone);
 }
 std::vector<Tunable> tunables_alone(const Problem& problem, const Machine& machine) {

@@ -12,10 +12,8 @@ namespace {
 constexpr Variant<WideConfig> kVariants[] = {
 #include "kernels/gpu/linear/linear_wide.inc"
 };
-constexpr size_t kMostTiles = 8;              // worth a trial
-constexpr int32_t kMultiprocessors = 132;     // of the device in mind
-constexpr int32_t kLeastSplit = 4;            // chunks of K that two blocks may share
-constexpr int32_t kSharedBytes = 227 * 1024;  // that a block may have
+constexpr size_t kMostTiles = 8;    // worth a trial
+constexpr int32_t kLeastSplit = 4;  // chunks of K that two blocks may share
 
 int32_t divide_up(int32_t x, int32_t by) { return (x + by - 1) / by; }
 
@@ -38,11 +36,14 @@ WideEpilogue epilogue_of(const Problem& problem, int32_t split) {
 }
 
 struct Cut {
+  int32_t multiprocessors, shared_bytes;  // of the machine; of a block, at most
   int32_t m, n, chunks;
   DType type;
   WideEpilogue alone, shared;  // without and with blocks that share K
 
-  explicit Cut(const Problem& problem) {
+  Cut(const Problem& problem, const GpuInfo& gpu)
+      : multiprocessors(std::max(gpu.multiprocessors, 1)),
+        shared_bytes(static_cast<int32_t>(gpu.shared_bytes_per_block)) {
     const LinearShape shape(problem);
     m = static_cast<int32_t>(shape.m), n = static_cast<int32_t>(shape.n);
     chunks = divide_up(static_cast<int32_t>(shape.k), kWideDepth);
@@ -50,7 +51,7 @@ struct Cut {
     alone = epilogue_of(problem, 1), shared = epilogue_of(problem, 2);
   }
   bool fits(const WideConfig& tile) const {
-    if (tile.type != type) return false;
+    if (tile.type != type || tile.shared_bytes(tile.least_stages()) > shared_bytes) return false;
     return tile.split == 1 ? tile.epilogue == alone : tile.epilogue == shared && chunks >= kLeastSplit;
   }
   int32_t token_tiles(const WideConfig& tile) const { return divide_up(m, tile.tokens); }
@@ -58,7 +59,7 @@ struct Cut {
   // As many as fit, at most those that are used.
   int32_t stages(const WideConfig& tile) const {
     int32_t stages = std::clamp(chunks, 2, kWideMaxStages);
-    while (tile.shared_bytes(stages) > kSharedBytes) --stages;
+    while (tile.shared_bytes(stages) > shared_bytes) --stages;
     return stages;
   }
   // In cycles, as measured when one thread fetched weights and tokens: what passes through shared memory, written once
@@ -67,15 +68,15 @@ struct Cut {
   int64_t cost(const WideConfig& tile) const {
     const int64_t rows = tile.rows, tokens = tile.tokens;
     const int64_t products = rows / 64 * (64 + tokens) + rows + tokens, copies = (rows + tokens) * 5 / 2;
-    const int64_t waves = divide_up(tiles(tile) * tile.split, kMultiprocessors), each = divide_up(chunks, tile.split);
+    const int64_t waves = divide_up(tiles(tile) * tile.split, multiprocessors), each = divide_up(chunks, tile.split);
     return waves * (each * std::max(products, copies) + tile.split * rows * tokens / 6);
   }
 };
 
 }  // namespace
 
-std::vector<WideConfig> wide_tiles(const Problem& problem) {
-  const Cut cut(problem);
+std::vector<WideConfig> wide_tiles(const Problem& problem, const GpuInfo& gpu) {
+  const Cut cut(problem, gpu);
   std::vector<WideConfig> tiles;
   for (const auto& [config, symbol] : kVariants)
     if (cut.fits(config)) tiles.push_back(config);
@@ -85,9 +86,9 @@ std::vector<WideConfig> wide_tiles(const Problem& problem) {
   return tiles;
 }
 
-WidePlan::WidePlan(const Problem& problem) : tile(wide_tiles(problem).front()) {
-  const Cut cut(problem);
-  for (const WideConfig& each : wide_tiles(problem))
+WidePlan::WidePlan(const Problem& problem, const GpuInfo& gpu) : tile(wide_tiles(problem, gpu).front()) {
+  const Cut cut(problem, gpu);
+  for (const WideConfig& each : wide_tiles(problem, gpu))
     if (each.parameter() == problem.param("tile", 0)) tile = each;
   chunks = cut.chunks, stages = cut.stages(tile);
   token_tiles = cut.token_tiles(tile), tiles = cut.tiles(tile);

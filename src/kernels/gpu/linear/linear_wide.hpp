@@ -16,10 +16,10 @@ struct WidePlan {
   std::string_view function;           // "linear_wide_bf16_128_208_2_sum"
 
   // By the problem's parameter "tile", or by default.
-  explicit WidePlan(const Problem& problem);
+  WidePlan(const Problem& problem, const GpuInfo& gpu);
 };
 
 // The tiles that are worth a trial on this problem, the one to prefer first.
-std::vector<WideConfig> wide_tiles(const Problem& problem);
+std::vector<WideConfig> wide_tiles(const Problem& problem, const GpuInfo& gpu);
 
 }  // namespace rung::gpu

@@ -11,6 +11,7 @@ constexpr int32_t kWideDepth = 64;          // columns of x and w in a chunk of 
 constexpr int32_t kWideGroups = 2;          // warpgroups that multiply, each with its own rows of w
 constexpr int32_t kWideThreads = 384;       // of a block; the last warpgroup fetches
 constexpr int32_t kWideMaxStages = 8;       // of the ring
+constexpr int32_t kWideLead = 3;            // chunks by which one warpgroup is ahead of the other in a gated product
 constexpr int32_t kWideHeaderBytes = 1024;  // barriers, in front of the ring
 
 // out[m, n] = activation(x w' + bias) + residual; gated: activation(gate) * up, where gate and up are the two halves of
@@ -66,8 +67,9 @@ struct WideConfig {
   constexpr int32_t rounded_pitch() const { return (group_columns() + 8) * 2; }
   constexpr int32_t pitch() const { return gated() ? rounded_pitch() : (group_columns() + 4) * 4; }
   constexpr int32_t piece_tokens() const { return gated() ? first_half() : tokens; }
-  constexpr int32_t piece_bytes() const { return piece_tokens() * pitch(); }  // of a warpgroup
-  constexpr int32_t half_bytes() const { return first_half() * pitch(); }     // of a split product, likewise
+  constexpr int32_t piece_bytes() const { return piece_tokens() * pitch(); }      // of a warpgroup
+  constexpr int32_t half_bytes() const { return first_half() * pitch(); }         // of a split product, likewise
+  constexpr int32_t least_stages() const { return gated() ? kWideLead + 1 : 2; }  // the ring holds what one is ahead
   constexpr int32_t shared_bytes(int32_t stages) const {
     const int32_t ring = stages * stage_bytes();
     const int32_t pieces = kWideGroups * (split > 1 ? 3 * half_bytes() : piece_bytes());

@@ -139,12 +139,10 @@ struct WideBlock {
         Wgmma<T, kTokens>::run(d[block], w + block * (64 * kRowBytes >> 4) + 2 * step, x + 2 * step);
     wgmma_commit();
   }
-  // Of a gated product, the second group lets the first end a tile alone, kLead chunks before its own end; then each
-  // finishes its results while the other multiplies.
+  // Of a gated product, the second group lets the first end a tile alone, kWideLead chunks before its own end; then
+  // each finishes its results while the other multiplies.
   __device__ void multiply(Sums& d, PipelineState& state) const {
-    constexpr int kLead = 3;
-    static_assert(kTile.shared_bytes(kLead + 1) <= 227 * 1024, "the ring holds what the first group is ahead");
-    const int pause = kGated && chunks > kLead ? chunks - kLead : -1, own = group();
+    const int pause = kGated && chunks > kWideLead ? chunks - kWideLead : -1, own = group();
     const uint64_t w = wgmma_operand(ring + own * kBlocks * 64 * kRowBytes), x = wgmma_operand(ring + kWeightBytes);
 #pragma unroll
     for (int block = 0; block < kBlocks; ++block)

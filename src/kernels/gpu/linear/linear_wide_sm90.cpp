@@ -72,12 +72,13 @@ Verdict supports(const Problem& problem, const Machine& machine) {
   if (auto verdict = supports_gate(problem); !verdict) return verdict;
   if (auto verdict = supports_angles(problem, shape); !verdict) return verdict;
   if (auto verdict = supports_sizes(problem, shape); !verdict) return verdict;
-  return wide_tiles(problem).empty() ? reject("no kernel is compiled that ends so") : accept();
+  if (!wide_tiles(problem, machine.gpu).empty()) return accept();
+  return reject(fmt::format("no tile fits {} bytes of shared memory", machine.gpu.shared_bytes_per_block));
 }
 
-std::vector<Tunable> tunables(const Problem& problem, const Machine&) {
+std::vector<Tunable> tunables(const Problem& problem, const Machine& machine) {
   Tunable tile{"tile", {}};
-  for (const WideConfig& each : wide_tiles(problem)) tile.values.push_back(each.parameter());
+  for (const WideConfig& each : wide_tiles(problem, machine.gpu)) tile.values.push_back(each.parameter());
   return {tile};
 }
 
@@ -136,7 +137,7 @@ Result<LinearWideArguments> arguments_of(const Call& call, const WidePlan& plan)
 }
 
 Status enqueue(const Call& call) {
-  const WidePlan plan(call.problem);
+  const WidePlan plan(call.problem, call.gpu.info());
   RUNG_TRY(LinearWideArguments arguments, arguments_of(call, plan));
   // Blocks of a gated product go on to their next tile while they finish the last; others have one tile each.
   const int split = plan.tile.split;

@@ -162,7 +162,9 @@ Status enqueue(const Call& call) {
   const int run = vectors ? kElementwiseRun : 1;
   ElementwiseArguments arguments = arguments_for(call, compiled, loops, run);
   uint32_t slot_bytes = static_cast<uint32_t>(run) * static_cast<uint32_t>(compiled.slots) * 4;
+  const GpuInfo& gpu = call.gpu.info();
   uint32_t threads = slot_bytes * kElementwiseThreads > (96u << 10) ? kElementwiseThreads / 2 : kElementwiseThreads;
+  while (slot_bytes * threads > gpu.shared_bytes_per_block && threads > 1) threads /= 2;
   Launch shape = launch_threads(call, arguments.nest.count, threads);
   if (integers) return call.launch("elementwise", "elementwise_integer", shape, arguments);
   shape.shared_bytes = slot_bytes * threads;
