@@ -7,9 +7,13 @@
 #include "ir/norm_row.hpp"
 #include "kernels/gpu/kernel.hpp"
 #include "linear_case.hpp"
+#include "support/machines.hpp"
 
 namespace rung::gpu {
 namespace {
+
+using testing::hopper;
+using testing::lesser_hopper;
 
 const Kernel& row() {
   for (const Kernel* each : all_kernels())
@@ -49,24 +53,20 @@ Problem normed(Problem plain) {
   return plain;
 }
 
-Machine hopper() {
-  GpuInfo card;
-  card.architecture = 90;
-  card.clusters = true;
-  return Machine(cpu::CpuInfo{}, card);
-}
+SkinnyPlan plan_of(const Problem& problem, const Machine& machine = hopper()) { return {problem, machine.gpu}; }
+std::vector<SkinnyConfig> tiles_of(const Problem& problem) { return skinny_tiles(problem, hopper().gpu); }
 
 TEST(LinearSkinny, FillsTheDeviceWithAboutOneBlockEach) {
-  EXPECT_EQ(SkinnyPlan(problem(50, 2560, 1024)).blocks(), 128u);
-  EXPECT_EQ(SkinnyPlan(problem(50, 1024, 2048)).blocks(), 128u);
-  EXPECT_EQ(SkinnyPlan(problem(50, 1024, 4096)).blocks(), 128u);
-  EXPECT_EQ(SkinnyPlan(problem(50, 4096, 1024, true)).blocks(), 128u);
+  EXPECT_EQ(plan_of(problem(50, 2560, 1024)).blocks(), 128u);
+  EXPECT_EQ(plan_of(problem(50, 1024, 2048)).blocks(), 128u);
+  EXPECT_EQ(plan_of(problem(50, 1024, 4096)).blocks(), 128u);
+  EXPECT_EQ(plan_of(problem(50, 4096, 1024, true)).blocks(), 128u);
 }
 
 TEST(LinearSkinny, TakesTheTileAndTheRingThatAreAskedFor) {
   Problem asked = problem(50, 4096, 1024, true);
   asked.params = {{"tile", 642}, {"ring", 48}};
-  const SkinnyPlan plan(asked);
+  const SkinnyPlan plan = plan_of(asked);
   EXPECT_EQ(plan.tile.rows, 64u);
   EXPECT_EQ(plan.tile.split, 2u);
   EXPECT_EQ(plan.box_rows, 32u);
@@ -77,7 +77,7 @@ TEST(LinearSkinny, TakesTheTileAndTheRingThatAreAskedFor) {
 }
 
 TEST(LinearSkinny, RunsTheKernelOfItsTileAndOfWhatItEndsWith) {
-  const auto function = [](const Problem& each) { return SkinnyPlan(each).function; };
+  const auto function = [](const Problem& each) { return plan_of(each).function; };
   const Problem plain = problem(51, 1024, 2048), gated = problem(51, 4096, 1024, true);
   EXPECT_EQ(function(plain), "linear_skinny_bf16_64_8_any");
   EXPECT_EQ(function(gated), "linear_skinny_bf16_64_1_gated");
@@ -104,49 +104,64 @@ TEST(LinearSkinny, RunsTheKernelOfItsTileAndOfWhatItEndsWith) {
 
 TEST(LinearSkinny, WaitsBetweenWeightsAsLongAsItIsTold) {
   Problem asked = problem(51, 1024, 2048);
-  EXPECT_EQ(SkinnyPlan(asked).throttle_ns, 150u);
+  EXPECT_EQ(plan_of(asked).throttle_ns, 150u);
   asked.params = {{"throttle", 0}};
-  EXPECT_EQ(SkinnyPlan(asked).throttle_ns, 0u);
+  EXPECT_EQ(plan_of(asked).throttle_ns, 0u);
 }
 
 TEST(LinearSkinny, SharesKOnlyWhereEachBlockHasEnoughOfIt) {
-  EXPECT_EQ(skinny_tiles(problem(50, 1024, 2048)).front().split, 8u);
-  for (const SkinnyConfig& tile : skinny_tiles(problem(50, 1024, 1024))) EXPECT_LE(tile.split, 4u);
-  for (const SkinnyConfig& tile : skinny_tiles(problem(1, 1024, 32))) EXPECT_EQ(tile.split, 1u);
-  EXPECT_FALSE(skinny_tiles(problem(1, 4, 8)).empty());
+  EXPECT_EQ(tiles_of(problem(50, 1024, 2048)).front().split, 8u);
+  for (const SkinnyConfig& tile : tiles_of(problem(50, 1024, 1024))) EXPECT_LE(tile.split, 4u);
+  for (const SkinnyConfig& tile : tiles_of(problem(1, 1024, 32))) EXPECT_EQ(tile.split, 1u);
+  EXPECT_FALSE(tiles_of(problem(1, 4, 8)).empty());
 }
 
 TEST(LinearSkinny, CutsHeadsIntoTilesOfBothTheirHalves) {
   const Problem turned = rotated(problem(50, 2560, 1024), 9, 256);
-  EXPECT_EQ(SkinnyPlan(turned).half, 128u);
-  for (const SkinnyConfig& tile : skinny_tiles(turned)) {
+  EXPECT_EQ(plan_of(turned).half, 128u);
+  for (const SkinnyConfig& tile : tiles_of(turned)) {
     Problem asked = turned;
     asked.params = {{"tile", tile.parameter()}};
-    const SkinnyPlan plan(asked);
+    const SkinnyPlan plan = plan_of(asked);
     EXPECT_EQ(plan.box_rows * 2, tile.rows);
     EXPECT_EQ(plan.half % plan.box_rows, 0u);
     EXPECT_EQ(plan.tiles * tile.rows, 2560u);
   }
-  for (const SkinnyConfig& tile : skinny_tiles(rotated(problem(50, 96, 1024), 2, 48))) EXPECT_EQ(tile.rows, 16u);
+  for (const SkinnyConfig& tile : tiles_of(rotated(problem(50, 96, 1024), 2, 48))) EXPECT_EQ(tile.rows, 16u);
 }
 
 TEST(LinearSkinny, GivesABlockWholeRunsOfSquares) {
-  const auto tiles = skinny_tiles(feeding(problem(51, 1024, 2048)));
+  const auto tiles = tiles_of(feeding(problem(51, 1024, 2048)));
   EXPECT_FALSE(tiles.empty());
   for (const SkinnyConfig& tile : tiles) EXPECT_EQ(tile.rows % kNormRun, 0);
 }
 
 TEST(LinearSkinny, LeavesRoomForASecondBlock) {
   for (Problem each : {problem(64, 1024, 4096), problem(50, 4096, 1024, true), problem(8, 2560, 1024)})
-    for (const SkinnyConfig& tile : skinny_tiles(each))
+    for (const SkinnyConfig& tile : tiles_of(each))
       for (int64_t ring : {16, 64, 200}) {
         each.params = {{"tile", tile.parameter()}, {"ring", ring}};
-        const SkinnyPlan plan(each);
+        const SkinnyPlan plan = plan_of(each);
         EXPECT_LE(plan.shared.bytes(), 113u * 1024);
         EXPECT_GE(plan.shared.x_stages, 2u);
         EXPECT_GE(plan.shared.w_stages, 2u);
         EXPECT_EQ(plan.tile.parameter(), tile.parameter());
       }
+}
+
+TEST(LinearSkinny, IsCutForTheMachine) {
+  Problem asked = problem(51, 1024, 4096);
+  asked.params = {{"alone", 1}};
+  EXPECT_EQ(plan_of(asked).blocks(), 128u);  // of 132 multiprocessors
+  EXPECT_EQ(plan_of(asked).shared_bytes, 116u * 1024);
+
+  const Problem wide = problem(51, 2240, 4096);
+  EXPECT_EQ(plan_of(wide).blocks(), 140u);                   // 35 tiles of 64 rows
+  EXPECT_EQ(plan_of(wide, lesser_hopper()).blocks(), 112u);  // 56 of 40, of 114 multiprocessors
+  const SkinnyPlan lesser = plan_of(asked, lesser_hopper());
+  EXPECT_LE(lesser.shared.bytes(), 49u * 1024);
+  EXPECT_EQ(lesser.shared_bytes, 52u * 1024);
+  EXPECT_LT(lesser.shared.w_stages, plan_of(asked).shared.w_stages);
 }
 
 TEST(LinearSkinny, SaysWhyItRefuses) {

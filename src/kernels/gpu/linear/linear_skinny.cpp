@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "kernels/gpu/occupancy.hpp"
 #include "kernels/gpu/variant.hpp"
 
 namespace rung::gpu {
@@ -15,11 +16,6 @@ constexpr Variant<SkinnyConfig> kVariants[] = {
 };
 constexpr size_t kMostTiles = 6;      // worth a trial
 constexpr uint32_t kLeastChunks = 4;  // of a block, where blocks share K; with fewer, adding the sums costs more
-// Two blocks of different kernels fit a multiprocessor, so that the next layer's weights are under way early.
-constexpr uint32_t kSharedBytes = 113 * 1024;
-// Of a block that shares its multiprocessor with no block of its own kind; with one of a smaller kind it still may.
-constexpr uint32_t kAloneBytes = 116 * 1024;
-constexpr int kBlocks = 128;  // about one for each multiprocessor
 constexpr int64_t kRingKib = 64;
 
 uint32_t divide_up(uint32_t x, uint32_t by) { return (x + by - 1) / by; }
@@ -43,13 +39,15 @@ SkinnyEpilogue epilogue_of(const Problem& problem) {
 }
 
 struct Cut {
+  int64_t blocks;       // that run at once
+  uint32_t most_bytes;  // two blocks of different kernels fit: the next layer's weights are under way early
   uint32_t tokens, w_rows, chunks;
   uint32_t half;  // rows of w between partners; 0: no pairs
   bool rotated;
   DType type;
   SkinnyEpilogue epilogue;
 
-  explicit Cut(const Problem& problem) {
+  Cut(const Problem& problem, const GpuInfo& gpu) : blocks(blocks_at_once(gpu)), most_bytes(shared_bytes_of_two(gpu)) {
     const LinearShape shape(problem);
     tokens = divide_up(static_cast<uint32_t>(shape.m), 8) * 8;
     w_rows = static_cast<uint32_t>(shape.w_rows);
@@ -61,13 +59,11 @@ struct Cut {
   uint32_t box_rows(const SkinnyConfig& tile) const { return tile.rows / (half > 0 ? 2 : 1); }
   uint32_t tiles(const SkinnyConfig& tile) const { return divide_up(half > 0 ? w_rows / 2 : w_rows, box_rows(tile)); }
   bool fits(const SkinnyConfig& tile) const {
-    if (tile.type != type || tile.epilogue != epilogue) return false;
+    if (tile.type != type || tile.epilogue != epilogue || shared(tile, 2, 2).bytes() > most_bytes) return false;
     if (tile.split > 1 && chunks < tile.split * kLeastChunks) return false;
     return !rotated || half % box_rows(tile) == 0;
   }
-  int distance(const SkinnyConfig& tile) const {
-    return std::abs(static_cast<int>(tiles(tile) * tile.split) - kBlocks);
-  }
+  int64_t distance(const SkinnyConfig& tile) const { return std::abs(int64_t{tiles(tile)} * tile.split - blocks); }
   SkinnyShared shared(const SkinnyConfig& tile, uint32_t x_stages, uint32_t w_stages) const {
     return {tile.rows, tokens, tile.split, x_stages, w_stages};
   }
@@ -76,15 +72,15 @@ struct Cut {
     const uint32_t most = std::clamp(divide_up(chunks, tile.split), 2u, kSkinnyMaxStages);
     const uint32_t asked = static_cast<uint32_t>(ring_kib) * 1024 / skinny_box_bytes(tile.rows);
     SkinnyShared all = shared(tile, most, std::clamp(asked, 2u, most));
-    while (all.bytes() > kSharedBytes) --(all.x_stages > 4 || all.w_stages == 2 ? all.x_stages : all.w_stages);
+    while (all.bytes() > most_bytes) --(all.x_stages > 4 || all.w_stages == 2 ? all.x_stages : all.w_stages);
     return all;
   }
 };
 
 }  // namespace
 
-std::vector<SkinnyConfig> skinny_tiles(const Problem& problem) {
-  const Cut cut(problem);
+std::vector<SkinnyConfig> skinny_tiles(const Problem& problem, const GpuInfo& gpu) {
+  const Cut cut(problem, gpu);
   std::vector<SkinnyConfig> tiles;
   for (const auto& [config, symbol] : kVariants)
     if (cut.fits(config)) tiles.push_back(config);
@@ -94,9 +90,9 @@ std::vector<SkinnyConfig> skinny_tiles(const Problem& problem) {
   return tiles;
 }
 
-SkinnyPlan::SkinnyPlan(const Problem& problem) {
-  const Cut cut(problem);
-  const auto fitting = skinny_tiles(problem);
+SkinnyPlan::SkinnyPlan(const Problem& problem, const GpuInfo& gpu) {
+  const Cut cut(problem, gpu);
+  const auto fitting = skinny_tiles(problem, gpu);
   tile = fitting.front();
   for (const auto& each : fitting)
     if (each.parameter() == problem.param("tile", 0)) tile = each;
@@ -105,7 +101,7 @@ SkinnyPlan::SkinnyPlan(const Problem& problem) {
   tiles = cut.tiles(tile);
   chunks = cut.chunks;
   shared = cut.shared(tile, problem.param("ring", kRingKib));
-  shared_bytes = problem.param("alone", 0) != 0 ? std::max(shared.bytes(), kAloneBytes) : shared.bytes();
+  shared_bytes = problem.param("alone", 0) != 0 ? std::max(shared.bytes(), shared_bytes_apart(gpu)) : shared.bytes();
   throttle_ns = static_cast<uint32_t>(problem.param("throttle", kSkinnyThrottleNs));
   function = symbol_of(kVariants, tile);
 }

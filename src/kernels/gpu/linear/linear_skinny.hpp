@@ -24,11 +24,11 @@ struct SkinnyPlan {
 
   // By the problem's parameters "tile", "ring" (KiB of weights under way), "alone" (no two blocks of a launch on one
   // multiprocessor) and "throttle" (throttle_ns), or by default.
-  explicit SkinnyPlan(const Problem& problem);
+  SkinnyPlan(const Problem& problem, const GpuInfo& gpu);
   uint32_t blocks() const { return tiles * tile.split; }
 };
 
 // The tiles that are worth a trial on this problem, the one to prefer first.
-std::vector<SkinnyConfig> skinny_tiles(const Problem& problem);
+std::vector<SkinnyConfig> skinny_tiles(const Problem& problem, const GpuInfo& gpu);
 
 }  // namespace rung::gpu

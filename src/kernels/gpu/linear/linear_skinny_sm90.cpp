@@ -54,12 +54,13 @@ Verdict supports(const Problem& problem, const Machine& machine) {
   if (auto verdict = supports_sizes(problem, shape); !verdict) return verdict;
   if (auto verdict = supports_norms(problem, shape); !verdict) return verdict;
   if (auto verdict = supports_heads(shape, kPaired); !verdict) return verdict;
-  return skinny_tiles(problem).empty() ? reject("no kernel is compiled that ends so") : accept();
+  if (!skinny_tiles(problem, machine.gpu).empty()) return accept();
+  return reject(fmt::format("no tile fits {} bytes of shared memory", machine.gpu.shared_bytes_per_block));
 }
 
-std::vector<Tunable> tunables(const Problem& problem, const Machine&) {
+std::vector<Tunable> tunables(const Problem& problem, const Machine& machine) {
   Tunable tile{"tile", {}};
-  for (const auto& each : skinny_tiles(problem)) tile.values.push_back(each.parameter());
+  for (const auto& each : skinny_tiles(problem, machine.gpu)) tile.values.push_back(each.parameter());
   return {tile, {"ring", {64, 32}}, {"alone", {0, 1}}, {"throttle", {kSkinnyThrottleNs, 0, 400}}};
 }
 
@@ -118,7 +119,7 @@ Result<LinearSkinnyArguments> arguments_of(const Call& call, const SkinnyPlan& p
 }
 
 Status enqueue(const Call& call) {
-  const SkinnyPlan plan(call.problem);
+  const SkinnyPlan plan(call.problem, call.gpu.info());
   const Launch launch{.grid = {plan.blocks()},
                       .block = {kSkinnyThreads},
                       .cluster = {plan.tile.split},
