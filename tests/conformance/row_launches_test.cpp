@@ -1,10 +1,11 @@
 // What GPU rows launch on machines that are only described: every entry is one that its module has, and every block is
-// one that the machine has room for.
+// one that the machine has room for. RUNG_TEST_LAUNCHES names a file that gets the launches, to compare two builds by.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 
 #include "device/gpu/current_context.hpp"
 #include "harness.hpp"
@@ -76,8 +77,13 @@ std::vector<Params> settings_of(const Kernel& row, const Problem& problem, const
   return settings;
 }
 
-// Operands where a plan would put them, each at an address of its own.
-Status enqueue(gpu::Queue& queue, const Kernel& row, const Case& test, const Problem& problem) {
+Status enqueue(gpu::Queue& queue, const Kernel& row, const Problem& problem, const std::vector<gpu::Address>& inputs) {
+  const gpu::Address output = gpu::Address{1} << 32, scratch = gpu::Address{2} << 32;
+  return gpu::enqueue(row, {problem, inputs.data(), output, scratch, nullptr, scratch, queue});
+}
+
+// Operands where a plan would put them, each in memory of its own.
+std::vector<gpu::Address> addresses(const Kernel& row, const Case& test) {
   std::vector<gpu::Address> inputs;
   for (NodeId operand : test.graph[test.node].operands) {
     const auto view = cpu::resolve_view(test.graph, operand);
@@ -85,8 +91,7 @@ Status enqueue(gpu::Queue& queue, const Kernel& row, const Case& test, const Pro
     const auto begin = static_cast<gpu::Address>(inputs.size() + 3) << 32;
     inputs.push_back(begin + (offset + row.alignment - 1) / row.alignment * row.alignment);
   }
-  const gpu::Address output = gpu::Address{1} << 32, scratch = gpu::Address{2} << 32;
-  return gpu::enqueue(row, {problem, inputs.data(), output, scratch, nullptr, scratch, queue});
+  return inputs;
 }
 
 // The number of problems that some row of the machine took.
@@ -105,15 +110,11 @@ int enqueue_all(const gpu::GpuInfo& card) {
         problem.params = setting;
         const std::string text = fmt::format("{}{}: {}", row->name, params_text(setting), test.text);
         described().launches += text + "\n";
-        const Status done = enqueue(**queue, *row, test, problem);
+        const Status done = enqueue(**queue, *row, problem, addresses(*row, test));
         EXPECT_TRUE(done) << text << ": " << done.error().message;
       }
     }
-  if (const char* file = std::getenv("RUNG_TEST_LAUNCHES")) {
-    std::FILE* out = std::fopen(file, "a");
-    std::fputs(described().launches.c_str(), out);
-    std::fclose(out);
-  }
+  if (const char* file = std::getenv("RUNG_TEST_LAUNCHES")) std::ofstream(file, std::ios::app) << described().launches;
   return taken;
 }
 
@@ -127,6 +128,75 @@ class RowLaunches : public ::testing::Test {
 TEST_F(RowLaunches, OnHopperAreOfEntriesThatAreCompiled) { EXPECT_GT(enqueue_all(testing::hopper_card()), 100); }
 
 TEST_F(RowLaunches, FollowAMachineOfLess) { EXPECT_GT(enqueue_all(testing::lesser_hopper().gpu), 100); }
+
+// ---- layers of Pi0 and MiniLM, as they were launched when they were measured
+
+Operand dense(Shape shape, DType type = DType::bf16, bool constant = false) {
+  return {type, shape, contiguous_strides(shape), constant};
+}
+Problem linear(int64_t m, int64_t n, int64_t k, DType type = DType::bf16) {
+  return {Linear{.out = type}, {dense({m, k}, type), dense({n, k}, type, true)}, dense({m, n}, type)};
+}
+Problem gated(int64_t m, int64_t n, int64_t k) {
+  return {Linear{.gated = true, .activation = Activation::gelu_tanh, .out = DType::bf16},
+          {dense({m, k}), dense({2 * n, k}, DType::bf16, true)},
+          dense({m, n})};
+}
+Problem attention(int64_t queries, int64_t heads, int64_t groups, int64_t width, int64_t keys) {
+  const Operand k = dense({1, keys, groups, width}), q = dense({1, queries, heads, width});
+  return {Attention{}, {q, k, k}, q};
+}
+
+std::string launches_of(std::string_view name, const Problem& problem) {
+  const auto device = open(testing::hopper_card());
+  const gpu::CurrentContext current(*device);
+  auto queue = gpu::Queue::make(*device);
+  const auto rows = gpu::all_kernels();
+  const Kernel& row = **std::find_if(rows.begin(), rows.end(), [&](const Kernel* each) { return each->name == name; });
+  std::vector<gpu::Address> inputs;
+  for (size_t i = 0; i < problem.inputs.size(); ++i) inputs.push_back(gpu::Address{i + 3} << 32);
+  const Status done = enqueue(**queue, row, problem, inputs);
+  return done ? described().launches : done.error().message;
+}
+
+TEST_F(RowLaunches, OnHopperAreThoseThatWereMeasured) {
+  EXPECT_EQ(launches_of("linear_skinny_sm90", linear(51, 2560, 1024)),
+            "  boxes of 56 rows\n"
+            "  boxes of 40 rows\n"
+            "  linear_skinny_bf16_40_2_any 128 1 1 of 256, 2 together, 105472 bytes, dependent\n");
+  EXPECT_EQ(launches_of("linear_skinny_sm90", linear(51, 1024, 2048)),
+            "  boxes of 56 rows\n"
+            "  boxes of 64 rows\n"
+            "  linear_skinny_bf16_64_8_any 128 1 1 of 256, 8 together, 78592 bytes, dependent\n");
+  EXPECT_EQ(launches_of("linear_skinny_sm90", gated(51, 4096, 1024)),
+            "  boxes of 56 rows\n"
+            "  boxes of 32 rows\n"
+            "  linear_skinny_bf16_64_1_gated 128 1 1 of 256, 1 together, 109568 bytes, dependent\n");
+  EXPECT_EQ(launches_of("linear_wide_sm90", gated(816, 16384, 2048)),
+            "  boxes of [64, 8, 2, 16, 1]\n"
+            "  boxes of 136 rows\n"
+            "  linear_wide_bf16_256_136_1_gated_gelu 132 1 1 of 384, 1 together, 222464 bytes, dependent\n");
+  EXPECT_EQ(launches_of("linear_wide_sm90", linear(816, 2048, 16384)),
+            "  boxes of [64, 8, 1, 16, 1]\n"
+            "  boxes of 208 rows\n"
+            "  linear_wide_bf16_128_208_2_any 128 1 1 of 384, 2 together, 216064 bytes, dependent\n");
+  EXPECT_EQ(launches_of("linear_fma", linear(16, 1536, 384, DType::f32)),
+            "  linear_fma_1_1 48 2 1 of 256, 1 together, 63376 bytes, dependent\n");
+  EXPECT_EQ(launches_of("linear_fma_sm90", linear(50, 1024, 2048, DType::f32)),
+            "  linear_fma_cluster_13_1 128 1 1 of 128, 8 together, 75600 bytes, dependent\n");
+  EXPECT_EQ(launches_of("attention_split_kv", attention(51, 8, 1, 256, 816)),
+            "  boxes of [64, 8, 4, 2, 1]\n"
+            "  boxes of [64, 64, 2, 1, 1]\n"
+            "  boxes of [64, 64, 4, 1, 1]\n"
+            "  attention_split_kv_bf16_32_8 104 1 1 of 256, 8 together, 157768 bytes, dependent\n");
+  EXPECT_EQ(launches_of("attention_wgmma", attention(816, 8, 1, 256, 816)),
+            "  boxes of [64, 8, 8, 4, 1]\n"
+            "  boxes of [64, 64, 4, 1, 1]\n"
+            "  boxes of [64, 64, 4, 1, 1]\n"
+            "  attention_wgmma_bf16_256_2 102 1 1 of 384, 2 together, 231008 bytes, dependent\n");
+  EXPECT_EQ(launches_of("attention_mma", attention(128, 12, 12, 32, 128)),
+            "  attention_mma_bf16_32_1_4 8 12 1 of 128, 1 together, 42240 bytes, dependent\n");
+}
 
 }  // namespace
 }  // namespace rung::test

@@ -120,13 +120,13 @@ TEST(GpuMachines, PortableAttentionFitsTheSharedMemory) {
 }
 
 TEST(GpuMachines, AttentionByWarpgroupsFollowsTheMultiprocessors) {
-  const Problem asked = attention({.queries = 448, .heads = 8, .groups = 8, .width = 128, .keys = 512});
+  const Problem asked = attention({.queries = 512, .heads = 7, .groups = 7, .width = 128, .keys = 512});
   EXPECT_EQ(values("attention_wgmma", asked, hopper())[0], 1);     // 28 blocks of two are too few
   EXPECT_EQ(values("attention_wgmma", asked, hopper(), 1)[0], 2);  // of 56 blocks
   EXPECT_EQ(values("attention_wgmma", asked, with_multiprocessors(114))[0], 2);
   EXPECT_EQ(values("attention_wgmma", asked, with_multiprocessors(114), 1)[0], 3);  // of 28
   EXPECT_TRUE(row("attention_wgmma").supports(asked, lesser_hopper()));
-  const Problem wide = attention({.queries = 448, .heads = 8, .groups = 8, .width = 256, .keys = 512});
+  const Problem wide = attention({.queries = 512, .heads = 7, .groups = 7, .width = 256, .keys = 512});
   EXPECT_TRUE(row("attention_wgmma").supports(wide, hopper()));
   EXPECT_THAT(refusal("attention_wgmma", wide, lesser_hopper()), ::testing::HasSubstr("may have 101376"));
 }

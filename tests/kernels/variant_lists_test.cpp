@@ -15,73 +15,71 @@ struct Module {
   std::vector<std::string> entries;  // by its list, and those that are alone
 };
 
-std::vector<Module> modules() {
-  return {
-      {"copy",
-       {
+const Module kModules[] = {
+    {"copy",
+     {
 #include "kernels/gpu/copy/copy.inc"
-       }},
-      {"gather",
-       {
+     }},
+    {"gather",
+     {
 #include "kernels/gpu/copy/gather.inc"
-       }},
-      {"elementwise",
-       {
+     }},
+    {"elementwise",
+     {
 #include "kernels/gpu/pointwise/elementwise.inc"
-           "elementwise_integer"}},
-      {"norm",
-       {
+         "elementwise_integer"}},
+    {"norm",
+     {
 #include "kernels/gpu/norm/norm.inc"
-           "norm_long"}},
-      {"norm_rows",
-       {
+         "norm_long"}},
+    {"norm_rows",
+     {
 #include "kernels/gpu/norm/norm_rows.inc"
-       }},
-      {"reduce",
-       {
+     }},
+    {"reduce",
+     {
 #include "kernels/gpu/reduce/reduce.inc"
-       }},
-      {"top_k",
-       {
+     }},
+    {"top_k",
+     {
 #include "kernels/gpu/reduce/top_k.inc"
-       }},
-      {"attention_portable",
-       {
+     }},
+    {"attention_portable",
+     {
 #include "kernels/gpu/attention/attention_portable.inc"
-       }},
-      {"attention_mma",
-       {
+     }},
+    {"attention_mma",
+     {
 #include "kernels/gpu/attention/attention_mma.inc"
-       }},
-      {"attention_wgmma_sm90",
-       {
+     }},
+    {"attention_wgmma_sm90",
+     {
 #include "kernels/gpu/attention/attention_wgmma.inc"
-       }},
-      {"attention_split_kv_sm90",
-       {
+     }},
+    {"attention_split_kv_sm90",
+     {
 #include "kernels/gpu/attention/attention_split_kv.inc"
-       }},
-      {"linear_fma",
-       {
+     }},
+    {"linear_fma",
+     {
 #include "kernels/gpu/linear/linear_fma.inc"
-       }},
-      {"linear_fma_sm90",
-       {
+     }},
+    {"linear_fma_sm90",
+     {
 #include "kernels/gpu/linear/linear_fma_sm90.inc"
-       }},
-      {"linear_wide_sm90",
-       {
+     }},
+    {"linear_wide_sm90",
+     {
 #include "kernels/gpu/linear/linear_wide.inc"
-       }},
-      {"linear_skinny_sm90",
-       {
+     }},
+    {"linear_skinny_sm90",
+     {
 #include "kernels/gpu/linear/linear_skinny.inc"
-       }},
-  };
-}
+     }},
+};
 
 TEST(VariantLists, AreWhatTheModulesHave) {
-  for (const auto& [name, entries] : modules()) {
+  for (const auto& [name, entries] : kModules) {
     const void* image = embedded_module(name);
     if (!image) GTEST_SKIP() << missing_modules_reason();
     const auto compiled = testing::entries_of(image);
