@@ -72,7 +72,7 @@ TEST(Trial, HasRoomForEveryResultAndGivesThemAll) {
   const Problem problem{.op = TopK{.k = 2}, .inputs = {dense(DType::f32, {3, 9})}, .output = dense(DType::f32, {3, 2})};
   TrialOperands operands(problem);
   cpu::Team team(1);
-  const auto results = Trial(operands, {cpu::kernel_named("top_k_fallback"), {}}, 0).results(team);
+  const auto results = Trial(operands, {cpu_target().kernel_named("top_k_fallback"), {}}, 0).results(team);
   ASSERT_EQ(results.size(), 2u);
   const auto* x = static_cast<const float*>(operands.addresses()[0]);
   for (size_t i = 0; i < 6; ++i) {

@@ -153,7 +153,7 @@ TEST(Worker, AllowsMoreWhereResultsAreNarrow) {
 // The fallback, but for a result that a norm's readers take, whose bf16 values are multiplied.
 template <int Percent>
 void scale_further_result(const cpu::Call& call) {
-  cpu::kernel_named("linear_fallback")->run(call);
+  cpu_target().kernel_named("linear_fallback")->run(call);
   const ResultPlace place = results_of(call.problem)[1];
   auto* values = reinterpret_cast<bf16*>(call.out<std::byte>() + place.offset);
   for (int64_t i = 0; i < place.type.elements(); ++i)
