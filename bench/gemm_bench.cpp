@@ -11,6 +11,7 @@
 
 #include "base/random.hpp"
 #include "kernels/cpu/bind.hpp"
+#include "kernels/target.hpp"
 
 namespace rung::cpu {
 namespace {
@@ -118,7 +119,7 @@ void bench(const Shape3& s, DType type, int threads, double peak) {
                                 random_tensor({DType::f32, problem.inputs[2].shape}, 3)};
   Tensor out({type, problem.output.shape});
   std::vector<Contender> contenders;
-  for (const Kernel* row : kernels_for("linear"))
+  for (const Kernel* row : cpu_target().kernels_for("linear"))
     if (row->role != Role::fallback && row->supports(problem, cpu_info()))
       contenders.emplace_back(row, problem, inputs, out);
   const double flop = 2.0 * static_cast<double>(s.m * s.n * s.k), bytes = static_cast<double>(inputs[1].bytes());

@@ -13,6 +13,7 @@
 #include "device/cpu/peaks.hpp"
 #include "gpu_rows.hpp"
 #include "kernels/cpu/bind.hpp"
+#include "kernels/target.hpp"
 
 namespace rung {
 namespace {
@@ -70,7 +71,7 @@ Work work_of(const Problem& p) {
   Work work;
   for (const Operand& x : p.inputs) work.bytes += static_cast<double>(x.shape.product() * size_of(x.dtype));
   double out = static_cast<double>(p.output.shape.product());
-  work.bytes += out * static_cast<double>(size_of(p.output.dtype));
+  for (const ResultPlace& result : results_of(p)) work.bytes += static_cast<double>(result.type.bytes());
   if (as<Linear>(p.op) || as<MatMul>(p.op)) work.flops = 2 * out * static_cast<double>(p.inputs[0].shape.back());
   if (const auto* attention = as<Attention>(p.op))
     work.flops = 4 * out * static_cast<double>(p.inputs[attention->has_mask ? 2 : 1].shape[1]);
@@ -112,16 +113,16 @@ void time_rows(const std::string& text, cpu::Team& team, const std::string& filt
     if (fresh) found->second = values(graph.as<Input>(view.base)->name, graph.type(view.base));
     inputs.push_back(found->second.data() + view.offset * static_cast<int64_t>(size_of(found->second.dtype())));
   }
-  Tensor output(graph.type(node));
+  const auto output = cpu::aligned_bytes(results_of(problem).back().end());
   Work work = work_of(problem);
   std::printf("%s\n", text.substr(text.rfind("y = ")).c_str());
-  for (const Kernel* row : cpu::kernels_for(op_family(problem.op))) {
+  for (const Kernel* row : cpu_target().kernels_for(op_family(problem.op))) {
     if (row->name.find(filter) == std::string_view::npos && row->op != filter) continue;
     if (auto verdict = row->supports(problem, cpu::cpu_info()); !verdict) {
       std::printf("  %-28s %s\n", row->name.data(), verdict.reason.c_str());
       continue;
     }
-    double us = time_us(cpu::bind(*row, problem, inputs, output.data()), team);
+    double us = time_us(cpu::bind(*row, problem, inputs, output.get()), team);
     std::printf("  %-28s %10.2f us %8.2f GB/s %8.1f GFLOP/s\n", row->name.data(), us, work.bytes / us * 1e-3,
                 work.flops / us * 1e-3);
   }

@@ -8,7 +8,7 @@ set(precompiled_headers
   <optional> <set> <span> <string> <string_view> <tuple> <unordered_map> <utility> <variant> <vector>
   <fmt/format.h> <nlohmann/json_fwd.hpp> <tl/expected.hpp>)
 
-# The first target of a kind (library, tool, test) makes the file, with `ARGN` as its further headers, the others of
+# The first target of a kind (library, test) makes the file, with `ARGN` as its further headers, the others of
 # that kind read it: what is compiled for an executable does not fit a library.
 function(rung_precompile target kind)
   if(NOT RUNG_PRECOMPILE)

@@ -20,7 +20,7 @@
 namespace rung::cli {
 namespace {
 
-struct Options {
+struct BenchFlags {
   CommonOptions common;
   int runs = 200;
   double rate = 0;  // runs a second; 0: back to back
@@ -62,7 +62,7 @@ Status serve_blocks(Session& session) {
   return {};
 }
 
-Status run(const Options& options) {
+Status run_bench(const BenchFlags& options) {
   log_to_stderr(options.common.log_level);
   Start start;
   int64_t began = now_ns();
@@ -110,13 +110,13 @@ Status run(const Options& options) {
 }  // namespace
 
 std::pair<CLI::App*, Run> bench_command(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BenchFlags>();
   auto* command = add_command(app, "bench", "measure the latency of a plan, or of a model with default kernels");
   add_common(*command, options->common);
   add(*command, "runs", options->runs).within(1, 1000000).shows_default();
   add(*command, "rate", options->rate).within(0.001, 1e6);
   add(*command, "blocks", options->blocks).excludes_json();  // it prints many objects
-  return {command, [options] { return with_op_of_fault(run(*options), options->common); }};
+  return {command, [options] { return with_op_of_fault(run_bench(*options), options->common); }};
 }
 
 }  // namespace rung::cli

@@ -11,12 +11,12 @@
 namespace rung::cli {
 namespace {
 
-struct Options {
+struct BuildFlags {
   CommonOptions common;
   std::string recipe, out = "plan.rung";
 };
 
-Status run(const Options& options) {
+Status run_build(const BuildFlags& options) {
   log_to_stderr(options.common.log_level);
   RUNG_TRY(Opened opened, open_model(options.common));
   if (!opened.subject) return wrong_usage("'{}' is a plan already: build from a model directory", options.common.model);
@@ -37,12 +37,12 @@ Status run(const Options& options) {
 }  // namespace
 
 std::pair<CLI::App*, Run> build_command(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BuildFlags>();
   auto* command = add_command(app, "build", "build a plan from a model and a recipe");
   add_common(*command, options->common);
   add(*command, "recipe", options->recipe).required();
   add(*command, "out", options->out).described("the plan file").shows_default();
-  return {command, [options] { return run(*options); }};
+  return {command, [options] { return run_build(*options); }};
 }
 
 }  // namespace rung::cli

@@ -27,7 +27,7 @@ namespace {
 
 constexpr int kVerificationInputs = 3;
 
-struct Options {
+struct ClimbFlags {
   CommonOptions common;
   std::string budget = "60s", out = "rung-out", database = default_database_path();
   std::vector<std::string> skip;
@@ -55,7 +55,7 @@ Status check_writable(const std::string& directory) {
   return PendingFiles().add(directory + "/.rung-probe", "x");  // never put in place
 }
 
-Result<ClimbOptions> climb_options(const Options& options, const Opened& opened) {
+Result<ClimbOptions> climb_options(const ClimbFlags& options, const Opened& opened) {
   ClimbOptions climb{.target = opened.target,
                      .threads = threads_for(*opened.target, options.common.threads),
                      .spent_s = process_seconds(),
@@ -86,7 +86,7 @@ Status write_outcome(ClimbOutcome& outcome, const std::string& directory) {
 }
 
 // Runs the recipe that the climb was at when the device failed.
-Status with_op_of_climb(Status status, const Options& options, const std::optional<Recipe>& suspect) {
+Status with_op_of_climb(Status status, const ClimbFlags& options, const std::optional<Recipe>& suspect) {
   if (!suspect) return status;
   std::string file = fmt::format("{}/.suspect.{}.json", options.out, getpid());
   CommonOptions common = options.common;
@@ -100,7 +100,7 @@ Status with_op_of_climb(Status status, const Options& options, const std::option
   return status;
 }
 
-Status run(const Options& options) {
+Status run_climb(const ClimbFlags& options) {
   log_to_stderr(options.common.log_level);
   RUNG_TRY(Opened opened, open_model(options.common));
   if (!opened.subject) return wrong_usage("'{}' is a plan already: climb a model directory", options.common.model);
@@ -131,7 +131,7 @@ Status run(const Options& options) {
 }  // namespace
 
 std::pair<CLI::App*, Run> climb_command(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ClimbFlags>();
   auto* command =
       add_command(app, "climb", "climb the ladder: measure, verify and keep what is faster; write plan and report");
   add_common(*command, options->common);
@@ -139,7 +139,7 @@ std::pair<CLI::App*, Run> climb_command(CLI::App& app) {
   add(*command, "out", options->out).shows_default();
   add(*command, "skip", options->skip).splits_at(',');
   add(*command, "database", options->database);
-  return {command, [options] { return run(*options); }};
+  return {command, [options] { return run_climb(*options); }};
 }
 
 }  // namespace rung::cli

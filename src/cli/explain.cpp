@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-struct Options {
+struct ExplainFlags {
   CommonOptions common;
   std::string recipe;
 };
@@ -55,7 +55,7 @@ Json explain_problems(const Target& target, const Graph& graph, const Recipe& re
   return rows;
 }
 
-void print_text(const Json& json) {
+void print_explanation(const Json& json) {
   for (const auto& pass : json["passes"]) {
     fmt::print("{:<12} {:<22} {:>6} -> {:<6} nodes {:8.2f} ms\n", pass["rung"].get<std::string>(),
                pass["name"].get<std::string>(), pass["nodes_before"].get<size_t>(), pass["nodes_after"].get<size_t>(),
@@ -70,7 +70,7 @@ void print_text(const Json& json) {
   }
 }
 
-Status run(const Options& options) {
+Status run_explain(const ExplainFlags& options) {
   log_to_stderr(options.common.log_level);
   RUNG_TRY(Opened opened, open_model(options.common));
   if (!opened.subject) return wrong_usage("'{}' is a plan: explain needs a model directory", options.common.model);
@@ -81,18 +81,18 @@ Status run(const Options& options) {
   if (options.common.json)
     print_json(json);
   else
-    print_text(json);
+    print_explanation(json);
   return {};
 }
 
 }  // namespace
 
 std::pair<CLI::App*, Run> explain_command(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ExplainFlags>();
   auto* command = add_command(app, "explain", "say why passes and kernels apply or do not");
   add_common(*command, options->common);
   add(*command, "recipe", options->recipe).described("of this recipe instead of all rungs");
-  return {command, [options] { return run(*options); }};
+  return {command, [options] { return run_explain(*options); }};
 }
 
 }  // namespace rung::cli

@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-struct Options {
+struct InspectFlags {
   CommonOptions common;
   std::string recipe;
   bool graph = false;
@@ -96,7 +96,7 @@ void print_json_as_text(const Json& json) {
   }
 }
 
-Status inspect_model(const Options& options, const Opened& opened) {
+Status inspect_model(const InspectFlags& options, const Opened& opened) {
   const Subject& subject = *opened.subject;
   Graph graph = subject.model.graph;
   PassReport report;
@@ -122,7 +122,7 @@ Status inspect_model(const Options& options, const Opened& opened) {
   return {};
 }
 
-Status run(const Options& options) {
+Status run_inspect(const InspectFlags& options) {
   log_to_stderr(options.common.log_level);
   RUNG_TRY(Opened opened, open_model(options.common));
   if (opened.subject) return inspect_model(options, opened);
@@ -139,12 +139,12 @@ Status run(const Options& options) {
 }  // namespace
 
 std::pair<CLI::App*, Run> inspect_command(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<InspectFlags>();
   auto* command = add_command(app, "inspect", "say what a model or plan is made of");
   add_common(*command, options->common);
   add(*command, "recipe", options->recipe).described("run this recipe's passes first");
   add(*command, "graph", options->graph);
-  return {command, [options] { return run(*options); }};
+  return {command, [options] { return run_inspect(*options); }};
 }
 
 }  // namespace rung::cli

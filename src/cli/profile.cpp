@@ -16,7 +16,7 @@
 namespace rung::cli {
 namespace {
 
-struct Options {
+struct ProfileFlags {
   CommonOptions common;
   std::string trace;
 };
@@ -108,7 +108,7 @@ void print_summary(const Profile& profile, const std::vector<StageTime>& stages)
              profile.floor_ms, p.handoff_us, p.barrier_us, profile.host_us);
 }
 
-Status run(const Options& options) {
+Status run_profile(const ProfileFlags& options) {
   log_to_stderr(options.common.log_level);
   RUNG_TRY(Opened opened, open_model(options.common));
   RUNG_TRY(auto plan, plan_of(opened, options.common));
@@ -125,11 +125,11 @@ Status run(const Options& options) {
 }  // namespace
 
 std::pair<CLI::App*, Run> profile_command(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ProfileFlags>();
   auto* command = add_command(app, "profile", "time every launch alone, against the floor of this machine");
   add_common(*command, options->common);
   add(*command, "trace", options->trace);
-  return {command, [options] { return with_op_of_fault(run(*options), options->common); }};
+  return {command, [options] { return with_op_of_fault(run_profile(*options), options->common); }};
 }
 
 }  // namespace rung::cli

@@ -19,7 +19,7 @@ namespace {
 using Json = nlohmann::json;
 using Outputs = std::vector<std::pair<std::string, Tensor>>;
 
-struct Options {
+struct RunFlags {
   CommonOptions common;
   std::string outputs, recipe;
   std::vector<std::string> texts;
@@ -70,7 +70,7 @@ Json similarity(const std::vector<Outputs>& all) {
   return matrix;
 }
 
-void print_text(const Options& options, const std::vector<Outputs>& all, const Json& matrix) {
+void print_outputs(const RunFlags& options, const std::vector<Outputs>& all, const Json& matrix) {
   for (size_t i = 0; i < all.size(); ++i) {
     if (!options.texts.empty()) fmt::print("[{}] {}\n", i, options.texts[i]);
     if (!matrix.is_null()) continue;
@@ -95,7 +95,7 @@ Status write_outputs(const std::string& path, const std::vector<Outputs>& all) {
 }
 
 // One set for every text, with the inputs that it does not give; or the given ones.
-Result<std::vector<Inputs>> sets_of_inputs(const Options& options, const Plan& plan, const Inputs& given) {
+Result<std::vector<Inputs>> sets_of_inputs(const RunFlags& options, const Plan& plan, const Inputs& given) {
   std::vector<Inputs> sets;
   for (const auto& text : options.texts) {
     RUNG_TRY(Inputs inputs, inputs_of_text(plan, text));
@@ -108,7 +108,7 @@ Result<std::vector<Inputs>> sets_of_inputs(const Options& options, const Plan& p
   return sets;
 }
 
-Status step_through(const Options& options, const std::shared_ptr<const Plan>& plan, const std::vector<Inputs>& runs) {
+Status step_through(const RunFlags& options, const std::shared_ptr<const Plan>& plan, const std::vector<Inputs>& runs) {
   if (!options.outputs.empty()) return wrong_usage("--stepwise gives no outputs: got --outputs too");
   RUNG_TRY(Session session, open_session(plan, {.stepwise = true}));
   for (const Inputs& inputs : runs) RUNG_CHECK(session.infer(sample_missing(*plan, inputs, 1)));
@@ -119,7 +119,7 @@ Status step_through(const Options& options, const std::shared_ptr<const Plan>& p
   return {};
 }
 
-Status run(const Options& options) {
+Status run_plan(const RunFlags& options) {
   log_to_stderr(options.common.log_level);
   RUNG_TRY(Opened opened, open_model(options.common));
   RUNG_TRY(auto plan, plan_of(opened, options.common, options.recipe));
@@ -133,7 +133,7 @@ Status run(const Options& options) {
   }
   if (!options.outputs.empty()) RUNG_CHECK(write_outputs(options.outputs, all));
   Json matrix = similarity(all);
-  if (!options.common.json) return print_text(options, all, matrix), Status{};
+  if (!options.common.json) return print_outputs(options, all, matrix), Status{};
   Json json{{"runs", Json::array()}, {"similarity", matrix}};
   for (size_t i = 0; i < all.size(); ++i) {
     json["runs"].push_back({{"outputs", summary(all[i])}});
@@ -144,7 +144,7 @@ Status run(const Options& options) {
 }
 
 // What makes the same plan and inputs again, besides the common options.
-std::vector<std::string> more_arguments(const Options& options) {
+std::vector<std::string> more_arguments(const RunFlags& options) {
   std::vector<std::string> more;
   if (!options.recipe.empty()) more.insert(more.end(), {"--recipe", options.recipe});
   for (const auto& text : options.texts) more.insert(more.end(), {"--text", text});
@@ -154,7 +154,7 @@ std::vector<std::string> more_arguments(const Options& options) {
 }  // namespace
 
 std::pair<CLI::App*, Run> run_command(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RunFlags>();
   auto* command = add_command(app, "run", "run a plan, or a model with default kernels");
   add_common(*command, options->common);
   add(*command, "outputs", options->outputs);
@@ -162,8 +162,8 @@ std::pair<CLI::App*, Run> run_command(CLI::App& app) {
   add(*command, "recipe", options->recipe).described("run this recipe's plan");
   add(*command, "stepwise", options->stepwise);
   return {command, [options] {
-            if (options->stepwise) return run(*options);
-            return with_op_of_fault(run(*options), options->common, more_arguments(*options));
+            if (options->stepwise) return run_plan(*options);
+            return with_op_of_fault(run_plan(*options), options->common, more_arguments(*options));
           }};
 }
 

@@ -21,7 +21,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-struct Options {
+struct VerifyFlags {
   CommonOptions common;
   std::string reference, recipe;
   std::vector<std::string> map;
@@ -46,7 +46,7 @@ Json to_json(const Verification& verification, const Tolerance& tolerance, const
           {"reason", reason}};
 }
 
-Status print_result(const Options& options, const Verification& verification, const Tolerance& tolerance,
+Status print_result(const VerifyFlags& options, const Verification& verification, const Tolerance& tolerance,
                     const std::string& reason) {
   if (options.common.json) {
     print_json(to_json(verification, tolerance, reason));
@@ -109,7 +109,7 @@ Result<NamedTensors> read_reference(const std::string& file, const Plan& plan, c
 
 // Against given outputs. The tolerance is that of the output's dtype over a deep graph: f32 rounding of 16,384-long
 // sums, or the unit roundoff of bf16 where the plan computes in it.
-Status verify_against_file(const Options& options, const Opened& opened) {
+Status verify_against_file(const VerifyFlags& options, const Opened& opened) {
   RUNG_TRY(auto plan, plan_of(opened, options.common, options.recipe));
   RUNG_TRY(auto names, array_names(options.map, *plan));
   RUNG_TRY(auto arrays, read_reference(options.reference, *plan, names));
@@ -128,7 +128,7 @@ Status verify_against_file(const Options& options, const Opened& opened) {
                       "against " + options.reference);
 }
 
-Status verify_replays(const Options& options, const Opened& opened) {
+Status verify_replays(const VerifyFlags& options, const Opened& opened) {
   RUNG_TRY(auto plan, plan_of(opened, options.common, options.recipe));
   RUNG_TRY(Session session, open_session(plan));
   RUNG_CHECK(session.set_inputs(sample_missing(*plan, opened.given, 1)));
@@ -163,7 +163,7 @@ Status explain_mismatch(Workbench& bench, const Recipe& recipe) {
 
 // Judges the plan that `rung build` makes of the recipe, and `rung run` of a directory: nothing is tuned, nor looked up
 // in a database.
-Status verify_subject(const Options& options, const Opened& opened) {
+Status verify_subject(const VerifyFlags& options, const Opened& opened) {
   Budget budget(600);
   std::vector<NamedTensors> inputs;
   for (uint64_t seed = 1; seed <= 3; ++seed) inputs.push_back(sample_missing(*opened.subject, opened.given, seed));
@@ -181,7 +181,7 @@ Status verify_subject(const Options& options, const Opened& opened) {
                       fmt::format("{} inputs against the {}", inputs.size(), bench->judge().reference_source()));
 }
 
-Status run(const Options& options) {
+Status run_verify(const VerifyFlags& options) {
   log_to_stderr(options.common.log_level);
   RUNG_TRY(Opened opened, open_model(options.common));
   if (options.replays) return verify_replays(options, opened);
@@ -195,7 +195,7 @@ Status run(const Options& options) {
 }  // namespace
 
 std::pair<CLI::App*, Run> verify_command(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<VerifyFlags>();
   auto* command = add_command(app, "verify", "compare outputs with the reference");
   add_common(*command, options->common);
   Option reference = add(*command, "reference", options->reference);
@@ -206,7 +206,7 @@ std::pair<CLI::App*, Run> verify_command(CLI::App& app) {
   return {command, [options] {
             std::vector<std::string> recipe;
             if (!options->recipe.empty()) recipe = {"--recipe", options->recipe};
-            return with_op_of_fault(run(*options), options->common, recipe);
+            return with_op_of_fault(run_verify(*options), options->common, recipe);
           }};
 }
 

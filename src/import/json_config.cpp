@@ -89,14 +89,6 @@ Result<std::vector<int64_t>> Config::get_ints(const std::string& field, size_t c
   return value->get<std::vector<int64_t>>();
 }
 
-Result<std::vector<std::string>> Config::get_texts(const std::string& field) const {
-  const auto* value = find(field);
-  bool fits = value && value->is_array() &&
-              std::all_of(value->begin(), value->end(), [](const auto& item) { return item.is_string(); });
-  if (!fits) return wrong(field, "an array of strings");
-  return value->get<std::vector<std::string>>();
-}
-
 Result<Config> Config::get_object(const std::string& field) const {
   const auto* value = find(field);
   if (!value || !value->is_object()) return wrong(field, "an object");

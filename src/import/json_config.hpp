@@ -36,7 +36,6 @@ class Config {
   Result<std::string> get_word(const std::string& field, const std::vector<std::string>& allowed) const;
   // Exactly `count` integers, each within `range`.
   Result<std::vector<int64_t>> get_ints(const std::string& field, size_t count, IntRange range) const;
-  Result<std::vector<std::string>> get_texts(const std::string& field) const;
   Result<Config> get_object(const std::string& field) const;
 
   // Where a field may be left out (or null).

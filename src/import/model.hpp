@@ -63,7 +63,6 @@ Status check_input(const Model& model, const std::string& name, const Tensor& va
 // All inputs of the graph: those given (checked), the others by their defaults. Errors: unknown, bad and left-out
 // names.
 Result<NamedTensors> complete_inputs(const Model& model, const NamedTensors& given);
-NamedTensors sample_inputs(const Model& model, uint64_t seed);
 
 // Elements of all weights; literals (scalars, tables the importer computed, frozen inputs) do not count.
 size_t count_parameters(const Graph& graph);

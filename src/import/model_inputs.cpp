@@ -46,12 +46,6 @@ Result<NamedTensors> complete_inputs(const Model& model, const NamedTensors& giv
   return all;
 }
 
-NamedTensors sample_inputs(const Model& model, uint64_t seed) {
-  NamedTensors all;
-  for (const auto& [name, rule] : model.defaults) all.emplace(name, rule.sample(seed));
-  return all;
-}
-
 Status freeze_inputs(Model& model, const NamedTensors& values) {
   for (const auto& [name, value] : values) RUNG_CHECK(check_input(model, name, value));
   for (const auto& [name, value] : values) {

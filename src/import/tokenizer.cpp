@@ -22,7 +22,7 @@ class Builder {
   void add(int64_t id) {
     encoding.ids.push_back(id);
     encoding.attention_mask.push_back(1);
-    encoding.token_type_ids.push_back(type);
+    encoding.token_type_ids.push_back(0);
   }
   void add(const std::vector<int64_t>& ids, size_t count) {
     for (size_t i = 0; i < count; ++i) add(ids[i]);
@@ -36,21 +36,13 @@ class Builder {
     return std::move(encoding);
   }
   Encoding encoding;
-  int64_t type = 0;
 };
 
-// How much of each of two texts fits in `room`: all of the shorter as long as it takes at most half.
-std::pair<size_t, size_t> share(size_t first, size_t second, size_t room) {
-  if (first + second <= room) return {first, second};
-  size_t shorter = std::min(first, second), longer = room - std::min(shorter, room);
-  if (longer < shorter) shorter = room / 2, longer = room - shorter;
-  return first <= second ? std::pair{shorter, longer} : std::pair{longer, shorter};
-}
-
-Result<size_t> room_for(EncodeOptions options, int64_t specials) {
-  if (options.max_length < specials)
-    return fail("max_length: got {}, wanted at least {} for the special tokens", options.max_length, specials);
-  return static_cast<size_t>(options.max_length - specials);
+Result<size_t> room_for(EncodeOptions options) {
+  constexpr int64_t kSpecials = 2;
+  if (options.max_length < kSpecials)
+    return fail("max_length: got {}, wanted at least {} for the special tokens", options.max_length, kSpecials);
+  return static_cast<size_t>(options.max_length - kSpecials);
 }
 
 }  // namespace
@@ -135,25 +127,11 @@ std::vector<int64_t> Tokenizer::pieces(std::string_view text) const {
 }
 
 Result<Encoding> Tokenizer::encode(std::string_view text, EncodeOptions options) const {
-  RUNG_TRY(size_t room, room_for(options, 2));
+  RUNG_TRY(size_t room, room_for(options));
   auto ids = pieces(text);
   Builder out;
   out.add(cls_);
   out.add(ids, std::min(ids.size(), room));
-  out.add(sep_);
-  return out.finish(pad_, options.pad_to);
-}
-
-Result<Encoding> Tokenizer::encode_pair(std::string_view first, std::string_view second, EncodeOptions options) const {
-  RUNG_TRY(size_t room, room_for(options, 3));
-  auto a = pieces(first), b = pieces(second);
-  auto [a_count, b_count] = share(a.size(), b.size(), room);
-  Builder out;
-  out.add(cls_);
-  out.add(a, a_count);
-  out.add(sep_);
-  out.type = 1;
-  out.add(b, b_count);
   out.add(sep_);
   return out.finish(pad_, options.pad_to);
 }

@@ -49,8 +49,6 @@ class Tokenizer {
 
   // [CLS] text [SEP]. Errors: no room for the special tokens.
   Result<Encoding> encode(std::string_view text, EncodeOptions options) const;
-  // [CLS] first [SEP] second [SEP]; token type 1 from the second on. The longer of the two is cut first.
-  Result<Encoding> encode_pair(std::string_view first, std::string_view second, EncodeOptions options) const;
   // Word pieces alone.
   std::vector<int64_t> pieces(std::string_view text) const;
   // What the model was made for, where its files say so.

@@ -15,5 +15,6 @@ size_t size_of(DType dtype);                              // bytes per element
 std::string_view name_of(DType dtype);                    // "f32", ..., "bool"
 std::optional<DType> dtype_named(std::string_view name);  // the inverse
 inline bool is_float(DType d) { return d <= DType::f8e4m3fnuz; }
+inline bool is_narrow(DType d) { return d == DType::f16 || d == DType::bf16; }  // stored in 2 bytes, computed in f32
 
 }  // namespace rung

@@ -28,19 +28,6 @@ Pattern any(std::string_view name) {
   return pattern;
 }
 
-Pattern constant(std::string_view name) {
-  Pattern pattern = any(name);
-  pattern.form_ = Pattern::Form::constant;
-  return pattern;
-}
-
-Pattern maybe_cast(Pattern inner) {
-  Pattern pattern;
-  pattern.form_ = Pattern::Form::maybe_cast;
-  pattern.operands_.push_back(std::move(inner));
-  return pattern;
-}
-
 Pattern unary(UnaryKind kind, Pattern x) {
   Pattern pattern = op<Unary>(std::move(x));
   pattern.kind_ = static_cast<int>(kind);
@@ -58,9 +45,7 @@ class Matcher {
   explicit Matcher(const Graph& graph) : graph_(graph) {}
 
   bool matches(NodeId node, const Pattern& pattern) {
-    if (pattern.form_ == Pattern::Form::maybe_cast) return matches_maybe_cast(node, pattern.operands_[0]);
     if (pattern.one_use_ && !graph_.single_use(node)) return false;
-    if (pattern.form_ == Pattern::Form::constant && !graph_.is_constant(node)) return false;
     if (pattern.form_ == Pattern::Form::op && !matches_op(node, pattern)) return false;
     return pattern.name_.empty() || bind(pattern.name_, node);
   }
@@ -68,13 +53,6 @@ class Matcher {
   Match result;
 
  private:
-  bool matches_maybe_cast(NodeId node, const Pattern& inner) {
-    size_t bound = result.count_;
-    if (graph_.as<Cast>(node) && graph_.single_use(node) && matches(graph_[node].operands[0], inner)) return true;
-    result.count_ = bound;
-    return matches(node, inner);
-  }
-
   bool matches_op(NodeId node, const Pattern& pattern) {
     const Node& found = graph_[node];
     if (found.op.index() != pattern.alternative_ || !matches_kind(found.op, pattern.kind_)) return false;

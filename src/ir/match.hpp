@@ -37,14 +37,12 @@ class Pattern {
  private:
   friend class Matcher;
   friend Pattern any(std::string_view name);
-  friend Pattern constant(std::string_view name);
-  friend Pattern maybe_cast(Pattern inner);
   friend Pattern unary(UnaryKind kind, Pattern x);
   friend Pattern binary(BinaryKind kind, Pattern a, Pattern b);
   template <class T, class... Operands>
   friend Pattern op(Operands... operands);
 
-  enum class Form { any, constant, maybe_cast, op };
+  enum class Form { any, op };
   Form form_ = Form::any;
   size_t alternative_ = 0;  // index in Op
   int kind_ = -1;           // of a unary or binary op
@@ -54,10 +52,6 @@ class Pattern {
 };
 
 Pattern any(std::string_view name);
-// A Constant node (not an expression over constants).
-Pattern constant(std::string_view name);
-// `inner`, or a cast of it that nothing else reads.
-Pattern maybe_cast(Pattern inner);
 Pattern unary(UnaryKind kind, Pattern x);
 // add, mul, max and min match with their operands either way round.
 Pattern binary(BinaryKind kind, Pattern a, Pattern b);

@@ -12,6 +12,7 @@
 
 #include "ir/category.hpp"
 #include "ir/linear_slots.hpp"
+#include "ir/norm_run.hpp"
 #include "ir/op_kinds.hpp"
 #include "ir/shape.hpp"
 
@@ -97,16 +98,16 @@ struct MatMul {
 // linear(x: T[...,K], w: U[N,K], then those operands that `slots` names, in the order of LinearSlot) -> out[...,N]
 //   y = activation(r x w' + bias) + residual
 // Before the products x w':
-// squares: Q[...,K/16]: the row's factor r = 1 / sqrt(mean + eps) of an RMS norm, mean being that of the row's squares,
-// the sum of whose halves counts; else r = 1.
-// After them:
+// squares: Q[...,K/kNormRun]: means of squares, of kNormRun neighbours each, of the row that an RMS norm would see; the
+// row's factor in that norm is r = 1 / sqrt(their mean + eps); without them r = 1. After the products:
 // bias: V[N], residual: R[...,N].
 // gated: w is [2N,K] (gate rows, then up rows), bias [2N]: y = activation(gate) * up + residual.
-// cos, sin: A[...,D]: the first rotated_heads runs of D columns of y are turned as rope does, each row by its own
-// angles; then it is not gated, and has neither activation nor residual.
-// split_residual: residual is R[...,2N], its value the sum of both halves of a row.
-// norm_weight: S[N]: out is bf16 [...,norm_row(N)], rows for a norm of y with these weights, which linears with squares
-// and a split residual read (ir/norm_row.hpp); not gated, no rotated heads.
+// cos, sin: A[...,D]: the first rotated_heads runs of D columns of y are rotated (RoPE), each row by its own angles;
+// then it is not gated, and has neither activation nor residual.
+// norm_weight: S[N], of an RMS norm of y that follows, N a multiple of kNormRun; not gated, no rotated heads. Beside y,
+// which is the next residual, there are then two results more, for linears that take that norm over:
+//   result 1: bf16 [...,N], y * norm_weight, which is their x
+//   result 2: f32 [...,N/kNormRun], means of y^2, of kNormRun neighbours each, which are their squares
 struct Linear {
   RUNG_OP("linear", gemm);
   LinearSlots slots;
@@ -116,7 +117,6 @@ struct Linear {
   bool gated = false;
   Activation activation = Activation::none;
   int64_t rotated_heads = 0;
-  bool split_residual = false;
   DType out = DType::f32;
 
   bool has(LinearSlot slot) const { return slots.has(slot); }
@@ -134,15 +134,14 @@ struct Linear {
     if (!has(slot)) list.insert(list.begin() + static_cast<std::ptrdiff_t>(at), operand);
     list[at] = operand, slots.add(slot);
   }
-  // Does it take no more than those operands, each in its common form?
-  bool is_within(const LinearSlots& known) const { return slots.within(known) && !split_residual; }
+  // Does it take no more than those operands?
+  bool is_within(const LinearSlots& known) const { return slots.within(known); }
   // Has a form that late passes make, for kernels that they have asked for.
   bool is_extended() const { return !is_within({LinearSlot::bias, LinearSlot::residual}); }
   // Just x w' + bias, or x w'.
   bool is_plain() const { return is_within({LinearSlot::bias}) && !gated && activation == Activation::none; }
   RUNG_FIELDS(RUNG_FIELD(Linear, slots), RUNG_FIELD(Linear, eps), RUNG_FIELD(Linear, gated),
-              RUNG_FIELD(Linear, activation), RUNG_FIELD(Linear, rotated_heads), RUNG_FIELD(Linear, split_residual),
-              RUNG_FIELD(Linear, out))
+              RUNG_FIELD(Linear, activation), RUNG_FIELD(Linear, rotated_heads), RUNG_FIELD(Linear, out))
   RUNG_EQUAL(Linear);
 };
 // conv2d(x: T[B,C,H,W], w: T[O,C,P,Q], bias: T[O]) -> T[B,O,(H-P)/stride+1,(W-Q)/stride+1]; no padding.

@@ -17,7 +17,11 @@ Result<Type> infer_type(const Op& op, std::span<const Type> operands) {
 
 std::vector<Type> result_types(const Op& op, std::span<const Type>, const Type& first) {
   if (as<TopK>(op)) return {first, {DType::i64, first.shape}};
-  return {first};
+  const auto* linear = as<Linear>(op);
+  if (!linear || !linear->has(LinearSlot::norm_weight)) return {first};
+  Shape squares = first.shape;
+  squares[squares.rank() - 1] /= kNormRun;
+  return {first, {DType::bf16, first.shape}, {DType::f32, squares}};
 }
 
 Semantics semantics_of(const Op& op, std::span<const Type> operands, const Type& result) {

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "ir/norm_row.hpp"
 #include "ir/op_rules.hpp"
 
 namespace rung::infer {
@@ -56,19 +55,16 @@ Status want_squares(const Type& x, const Type& squares) {
   RUNG_CHECK(want_float(squares, "squares"));
   Shape wanted = x.shape;
   if (wanted.back() % kNormRun) return fail("x: got {}, wanted runs of {} columns to have squares of", x, kNormRun);
-  wanted[wanted.rank() - 1] = norm_squares(x.shape.back());
+  wanted[wanted.rank() - 1] /= kNormRun;
   return want_shape(squares, wanted, "squares");
 }
 
-Result<Type> norm_rows(const Linear& op, Shape shape, const Type& weight) {
-  if (op.gated || op.rotated_heads > 0) return fail("got rows for a norm with a gate or rotated heads, wanted neither");
-  if (op.out != DType::bf16) return fail("got rows for a norm of type {}, wanted bf16", op.out);
-  int64_t& columns = shape[shape.rank() - 1];
-  if (columns % kNormRun) return fail("got rows for a norm of {} columns, wanted runs of {}", columns, kNormRun);
+Status want_norm_weight(const Linear& op, const Shape& shape, const Type& weight) {
+  if (op.gated || op.rotated_heads > 0) return fail("got norm weights with a gate or rotated heads, wanted neither");
+  if (shape.back() % kNormRun)
+    return fail("norm_weight: got a result of {} columns, wanted runs of {}", shape.back(), kNormRun);
   RUNG_CHECK(want_float(weight, "norm_weight"));
-  RUNG_CHECK(want_shape(weight, Shape{columns}, "norm_weight"));
-  columns = norm_row(columns);
-  return Type{op.out, shape};
+  return want_shape(weight, Shape{shape.back()}, "norm_weight");
 }
 
 // What its fields say of its slots, and the other way round.
@@ -77,13 +73,7 @@ Status want_slots(const Linear& op, Types types) {
   const bool rotated = op.rotated_heads > 0;
   if (op.has(LinearSlot::cos) != rotated || op.has(LinearSlot::sin) != rotated)
     return fail("got {} rotated heads, wanted slots cos and sin beside them and only there", op.rotated_heads);
-  if (op.split_residual && !op.has(LinearSlot::residual)) return fail("got no residual that is split, wanted one");
   return want_count(types, op.slots.size());
-}
-
-Status want_residual(const Linear& op, const Type& residual, Shape shape) {
-  if (op.split_residual) shape[shape.rank() - 1] *= 2;
-  return want_shape(residual, shape, "residual");
 }
 
 }  // namespace
@@ -102,11 +92,11 @@ Result<Type> rule(const Linear& op, Types types) {
   shape[shape.rank() - 1] = op.gated ? w.shape[0] / 2 : w.shape[0];
   const auto operand = [&](LinearSlot slot) { return op.find(types, slot); };
   if (const Type* bias = operand(LinearSlot::bias)) RUNG_CHECK(want_shape(*bias, Shape{w.shape[0]}, "bias"));
-  if (const Type* residual = operand(LinearSlot::residual)) RUNG_CHECK(want_residual(op, *residual, shape));
+  if (const Type* residual = operand(LinearSlot::residual)) RUNG_CHECK(want_shape(*residual, shape, "residual"));
   if (op.rotated_heads > 0)
     RUNG_CHECK(want_angles(op, {op.out, shape}, *operand(LinearSlot::cos), *operand(LinearSlot::sin)));
   if (const Type* squares = operand(LinearSlot::squares)) RUNG_CHECK(want_squares(x, *squares));
-  if (const Type* weight = operand(LinearSlot::norm_weight)) return norm_rows(op, shape, *weight);
+  if (const Type* weight = operand(LinearSlot::norm_weight)) RUNG_CHECK(want_norm_weight(op, shape, *weight));
   return Type{op.out, shape};
 }
 
@@ -152,11 +142,9 @@ double flops_of(const Linear& op, const Signature& s) {
   const auto dim = [](int64_t n) { return static_cast<double>(n); };
   const auto elements = [&](LinearSlot slot) { return op.has(slot) ? count(*op.find(s.operands, slot)) : 0; };
   const bool feeds_norm = op.has(LinearSlot::norm_weight), normed = op.has(LinearSlot::squares);
-  double columns = count(s.result) * (feeds_norm ? dim(w[0]) / dim(norm_row(w[0])) : 1);  // all of them
-  double products = columns * (op.gated ? 2 : 1);
+  const double columns = count(s.result), products = columns * (op.gated ? 2 : 1);  // of all rows
   return products * (2 * dim(w[1]) + op.has(LinearSlot::bias) + normed) +
-         columns * ((op.activation != Activation::none) + op.gated + op.has(LinearSlot::residual) + op.split_residual +
-                    4 * feeds_norm) +
+         columns * ((op.activation != Activation::none) + op.gated + op.has(LinearSlot::residual) + 3 * feeds_norm) +
          3 * elements(LinearSlot::cos) * dim(op.rotated_heads) + elements(LinearSlot::squares);
 }
 

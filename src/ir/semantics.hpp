@@ -65,7 +65,9 @@ struct Semantics {
   bool is_free(int axis) const;
 };
 
-// `result` is the op's first. Of what an NthResult reads nothing is known.
+// `result` is the op's first. What is said holds of further results too, in their place along the axes that have the
+// first's size; where an axis has another, the operands that lead to it are read whole. Of what an NthResult reads
+// nothing is known.
 Semantics semantics_of(const Op& op, std::span<const Type> operands, const Type& result);
 
 }  // namespace rung

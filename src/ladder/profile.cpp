@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <map>
+#include <mutex>
 
 #include "device/cpu/cache_flush.hpp"
 #include "device/cpu/peaks.hpp"
+#include "ir/semantics.hpp"
 #include "ir/text.hpp"
 #include "ladder/profile_gpu.hpp"
 #include "measure/clock.hpp"
@@ -92,15 +94,33 @@ double gemm_gflops(cpu::Team& team, DType dtype, double seconds) {
   return best;
 }
 
-// By thread count.
-std::map<int, Peaks>& known_peaks() {
-  static std::map<int, Peaks> known;
+// Of teams by thread count. Held while a team is measured: a second one would disturb it.
+struct KnownPeaks {
+  std::mutex mutex;
+  std::map<int, Peaks> by_threads;
+};
+KnownPeaks& known_peaks() {
+  static KnownPeaks known;
   return known;
+}
+
+// Does the op multiply types of which the device does twice as many a second? bf16 on all of them; f16 on a GPU alone,
+// as rung's kernels for processors widen it to f32.
+bool multiplies_narrow(const Step& step, const Target& target) {
+  const Semantics semantics = semantics_of(step.op, operand_types(step), type_of(step.output));
+  size_t products = 0, narrow = 0;
+  for (size_t i = 0; i < step.inputs.size(); ++i) {
+    const DType dtype = step.inputs[i].view.dtype;
+    products += semantics.operands[i].is_product();
+    narrow += semantics.operands[i].is_product() && (target.gpu ? is_narrow(dtype) : dtype == DType::bf16);
+  }
+  return products > 0 && narrow == products;
 }
 
 }  // namespace
 
-void add_op(Profile& profile, const Step& step, double us, bool narrow) {
+void add_op(Profile& profile, const Step& step, double us, const Target& target) {
+  const bool narrow = multiplies_narrow(step, target);
   const double gflops = narrow ? profile.peaks.gemm_bf16_gflops : profile.peaks.gemm_f32_gflops;
   const double floor_s = floor_seconds({step.flops, step.bytes}, gflops * 1e9, profile.peaks.read_gbps * 1e9);
   profile.ops.push_back({.label = step.label,
@@ -132,11 +152,15 @@ Trace trace_of(const Plan& plan, const std::string& title, const std::vector<Lau
   return trace;
 }
 
-void know_peaks(int threads, const Peaks& peaks) { known_peaks()[threads] = peaks; }
+void know_peaks(int threads, const Peaks& peaks) {
+  std::lock_guard lock(known_peaks().mutex);
+  known_peaks().by_threads[threads] = peaks;
+}
 
-const Peaks& machine_peaks(cpu::Team& team, double seconds) {
+Peaks machine_peaks(cpu::Team& team, double seconds) {
   const double most = kSchedule.peak_share * seconds, most_products = kSchedule.product_share * seconds;
-  auto [it, added] = known_peaks().try_emplace(team.size());
+  std::lock_guard lock(known_peaks().mutex);
+  auto [it, added] = known_peaks().by_threads.try_emplace(team.size());
   if (!added) return it->second;
   Peaks& peaks = it->second;
   peaks.fma_f32_gflops = cpu::measure_fma_gflops(team, most);
@@ -169,7 +193,7 @@ Result<Profile> profile_session(Session& session, const NamedTensors& inputs, do
     const Step& step = session.plan().steps[i];
     double us = std::max(0.0, median_us(rounds, i) - profile.peaks.handoff_us);
     launched_us += us;
-    add_op(profile, step, us, !step.inputs.empty() && step.inputs[0].view.dtype == DType::bf16);
+    add_op(profile, step, us, *session.plan().target);
   }
   profile.trace = trace_of(session.plan(), "launches", rounds.back());
   RUNG_TRY(Latency warm, time_runs(session, kSchedule.warm_share * seconds));

@@ -26,8 +26,9 @@ struct Profile {
 // measured once at least.
 Result<Profile> profile_session(Session& session, const NamedTensors& inputs, double seconds);
 
-// What profiles of either kind of device are made of. The floor is by the rate of narrow products, or of f32 ones.
-void add_op(Profile& profile, const Step& step, double us, bool narrow);
+// What profiles of either kind of device are made of. The floor is by the rate of f32 products, or of narrow
+// ones where the op multiplies what `target` multiplies at that rate.
+void add_op(Profile& profile, const Step& step, double us, const Target& target);
 struct LaunchTime {
   double start_us = 0, us = 0;
 };
@@ -38,7 +39,7 @@ std::map<std::string, double> by_category_us(const Profile& profile);
 
 // GEMM rate (our kernels' best on a large problem, all threads), read bandwidth, hand-off and barrier; measured once
 // per process and thread count, in about that many seconds, or longer where one run of each takes longer.
-const Peaks& machine_peaks(cpu::Team& team, double seconds = kSchedule.peaks.most_s);
+Peaks machine_peaks(cpu::Team& team, double seconds = kSchedule.peaks.most_s);
 // Takes them for a team of `threads` threads as given, in place of measuring them.
 void know_peaks(int threads, const Peaks& peaks);
 

@@ -34,7 +34,7 @@ Result<Profile> profile_gpu_session(Session& session) {
   double at_us = 0;
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const Step& step = plan.steps[i];
-    add_op(profile, step, us[i], !step.inputs.empty() && step.inputs[0].view.dtype != DType::f32);
+    add_op(profile, step, us[i], *plan.target);
     launches.push_back({at_us, us[i]});
     at_us += us[i];
   }

@@ -117,6 +117,7 @@ void Workbench::save_tuning() {
 std::string Workbench::account_of_tuning() const {
   const size_t saved = database_.saved(), tuned = saved + database_.unsaved();
   if (tuned == 0) return "nothing new was tuned";
+  if (database_.path().empty()) return fmt::format("{} tuned problems are kept in no file", tuned);
   std::string kept = fmt::format("{} of {} tuned problems are kept in {}", saved, tuned, database_.path());
   return saved < tuned ? kept + ": " + unsaved_reason_ : kept;
 }

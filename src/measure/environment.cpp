@@ -85,8 +85,6 @@ void read_processor_time(NoiseSample& sample) {
 
 }  // namespace
 
-std::string_view rung_version() { return kRungVersion; }
-
 std::map<std::string, std::string> read_environment() {
   utsname system{};
   uname(&system);
@@ -102,7 +100,7 @@ std::map<std::string, std::string> read_environment() {
           {"load", first_line("/proc/loadavg")},
           {"hypervisor", hypervisor()},
           {"memory", memory_gib()},
-          {"rung", std::string(rung_version())}};
+          {"rung", std::string(kRungVersion)}};
 }
 
 NoiseSample read_noise_sample() {

@@ -4,11 +4,8 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <string_view>
 
 namespace rung {
-
-std::string_view rung_version();
 
 // processor, microcode, cores, kernel, os, compiler, governor, frequency, load, hypervisor, memory, rung. A fact that
 // the system does not tell is "unknown".

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "passes/passes.hpp"
 #include "passes/rewrite.hpp"
@@ -39,40 +40,36 @@ class Towers {
   bool plan(const Lanes& lanes) {
     if (auto it = lanes_.find(lanes[0]); it != lanes_.end()) return it->second.lanes == lanes;
     bool is_shared = std::all_of(lanes.begin(), lanes.end(), [&](NodeId id) { return id == lanes[0]; });
-    Kind kind = is_shared ? Kind::shared : is_inner(lanes) ? Kind::inner : Kind::leaf;
+    const std::optional<Semantics> inner = is_shared ? std::nullopt : inner_semantics(lanes);
+    Kind kind = is_shared ? Kind::shared : inner ? Kind::inner : Kind::leaf;
     const Shape& shape = graph_.shape(lanes[0]);
     if (kind != Kind::shared && (shape.rank() < 1 || shape[0] != 1)) return false;
     if (kind == Kind::leaf &&
         !std::all_of(lanes.begin(), lanes.end(), [&](NodeId id) { return graph_.type(id) == graph_.type(lanes[0]); }))
       return false;
-    if (kind == Kind::inner && !plan_operands(lanes)) return false;
+    if (inner && !plan_operands(lanes, *inner)) return false;
     lanes_[lanes[0]] = {kind, lanes};
     order_.push_back(lanes[0]);
-    work_ += kind == Kind::inner && semantics_of(graph_, lanes[0]).has(OperandRole::product);
+    work_ += inner && inner->has(OperandRole::product);
     return true;
   }
 
-  // The same op in every lane, and one that keeps the leading dimension apart.
-  bool is_inner(const Lanes& lanes) const {
+  // Those of an op that is the same in every lane and keeps the leading dimension apart, a batch that comes from an
+  // operand's; none: the lanes begin here.
+  std::optional<Semantics> inner_semantics(const Lanes& lanes) const {
     const Node& first = graph_[lanes[0]];
-    if (as<Input>(first.op) || as<Constant>(first.op)) return false;
+    if (as<Input>(first.op) || as<Constant>(first.op) || first.type.shape.rank() < 1) return {};
     for (NodeId id : lanes)
       if (!(graph_[id].op == first.op) || !(graph_[id].type == first.type) ||
           graph_[id].operands.size() != first.operands.size())
-        return false;
-    return keeps_batch(lanes[0]);
-  }
-
-  // Its leading dimension is a batch that comes from an operand's.
-  bool keeps_batch(NodeId id) const {
-    if (graph_.shape(id).rank() < 1) return false;
-    const Semantics semantics = semantics_of(graph_, id);
-    return semantics.is_free(0) && std::any_of(semantics.operands.begin(), semantics.operands.end(), may_vary);
+        return {};
+    Semantics semantics = semantics_of(graph_, lanes[0]);
+    if (!semantics.is_free(0) || std::ranges::none_of(semantics.operands, may_vary)) return {};
+    return semantics;
   }
 
   // Something must differ by lane: the others' results are of one lane's size.
-  bool plan_operands(const Lanes& lanes) {
-    const Semantics semantics = semantics_of(graph_, lanes[0]);
+  bool plan_operands(const Lanes& lanes, const Semantics& semantics) {
     bool varies = false;
     for (size_t i = 0; i < graph_[lanes[0]].operands.size(); ++i) {
       Lanes operands;

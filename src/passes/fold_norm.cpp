@@ -1,9 +1,8 @@
-// RMS norms between linears move into those: one leaves all that a norm of its result needs, the others apply it.
+// RMS norms between linears move into those: one leaves what the readers of its norm need, the others apply it.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <map>
 
-#include "ir/norm_row.hpp"
 #include "passes/constant_copy.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite.hpp"
@@ -11,20 +10,17 @@
 namespace rung::passes {
 namespace {
 
-// The values that a linear reads: a norm of the sum as x, the sum as residual, either through slices of rows.
-struct Reads {
-  NodeId x = kNoNode, residual = kNoNode;
-};
-// Everything that reads a sum: linears, some of them behind norms that are all alike.
-struct Readers {
+// The norms of a sum that can go: all alike, and only linears read them, as x. Those, each with the rows of a norm that
+// it reads.
+struct Normed {
   NodeId norm = kNoNode;  // one of them
-  std::map<NodeId, Reads> linears;
+  std::map<NodeId, NodeId> readers;
 };
-// A linear to be, and what it will read in place of what it reads now.
+// A linear to be, and what it will read in place of a norm.
 struct Change {
   NodeId linear;
   Linear op;
-  NodeId x = kNoNode, residual = kNoNode, squares = kNoNode;
+  NodeId x, squares;
 };
 
 class Folder {
@@ -39,26 +35,28 @@ class Folder {
   }
 
  private:
-  // s = linear(x), linear(rms_norm(s, g), w), linear(y, v, residual=s)
-  //   =>  s = linear(x, norm_weight=g), linear(s's scaled, w, s's squares), linear(y, v, residual=s, split)
-  // s is f32, and nothing else reads it or its norms, which have one constant weight; a kernel takes each new linear.
-  // Returns what took its place.
+  // s = linear(x), linear(rms_norm(s, g), w)  =>  s = linear(x, norm_weight=g), linear(s's scaled, w, s's squares)
+  // s is f32, the norm is rounded to bf16 and has a constant weight, linears alone read it; a kernel takes each new
+  // linear. Whatever else reads s still does. Returns what took its place.
   NodeId fold(NodeId id) {
-    Readers readers;
-    if (!may_feed_norm(id) || !collect(id, false, readers) || readers.norm == kNoNode) return kNoNode;
+    Normed normed;
+    if (!may_feed_norm(id)) return kNoNode;
+    collect_norms(id, normed);
+    if (normed.readers.empty()) return kNoNode;
     Insertion here(graph_, id);
     Linear op = *graph_.as<Linear>(id);
     std::vector<NodeId> operands = graph_[id].operands;
-    op.out = DType::bf16;
-    op.put(operands, LinearSlot::norm_weight, weight_of(readers.norm));
+    op.put(operands, LinearSlot::norm_weight, weight_of(normed.norm));
     if (!context_.kernel_for(graph_, op, operands)) return kNoNode;
-    rows_ = {{id, graph_.add(op, std::move(operands), graph_[id].label)}};
-    NodeId by = rows_[id];
+    NodeId by = graph_.add(op, std::move(operands), graph_[id].label);
+    scaled_ = {{id, graph_.add(NthResult{1}, {by}, graph_[normed.norm].label)}};
+    squares_ = {{id, graph_.add(NthResult{2}, {by}, graph_[normed.norm].label)}};
     std::vector<Change> changes;
-    for (const auto& [linear, reads] : readers.linears) {
-      changes.push_back(change(linear, reads, graph_.as<RmsNorm>(readers.norm)->eps));
+    for (const auto& [linear, rows] : normed.readers) {
+      changes.push_back(change(linear, rows, graph_.as<RmsNorm>(normed.norm)->eps));
       if (!context_.kernel_for(graph_, changes.back().op, operands_of(changes.back()))) return kNoNode;
     }
+    replace_with(graph_, id, by);
     for (const Change& each : changes) replace(graph_, each.linear, each.op, operands_of(each));
     return by;
   }
@@ -69,35 +67,42 @@ class Folder {
            graph_.type(id).dtype == DType::f32 && graph_.shape(id).back() % kNormRun == 0;
   }
 
-  // What reads `value`, which is the sum or its norm, or rows of either; false if that cannot be told of all.
-  bool collect(NodeId value, bool is_norm, Readers& readers) const {
-    if (graph_.is_output(value)) return false;
-    const auto& users = graph_[value].users;
-    return std::all_of(users.begin(), users.end(), [&](NodeId user) {
-      if (slices_rows(user)) return collect(user, is_norm, readers);
-      if (!is_norm && graph_.as<RmsNorm>(user)) return add_norm(user, readers) && collect(user, true, readers);
-      return add_linear(user, value, is_norm, readers);
-    });
+  // The norms of `sum`, or of rows of it.
+  void collect_norms(NodeId sum, Normed& normed) const {
+    for (NodeId user : graph_[sum].users) {
+      if (slices_rows(user)) collect_norms(user, normed);
+      if (!is_norm(user, sum, normed.norm)) continue;
+      Normed more{user, normed.readers};
+      if (collect_readers(user, more.readers)) normed = std::move(more);
+    }
   }
   bool slices_rows(NodeId id) const {
     const auto* slice = graph_.as<Slice>(id);
     return slice && axis_in(graph_, id, slice->axis) != graph_.shape(id).rank() - 1;
   }
-  bool add_norm(NodeId id, Readers& readers) const {
-    NodeId weight = graph_[id].operands[1];
-    if (graph_.type(id).dtype != DType::bf16 || weight >= constant_.size() || !constant_[weight]) return false;
-    if (readers.norm == kNoNode) readers.norm = id;
-    return graph_[readers.norm].operands[1] == weight && *graph_.as<RmsNorm>(readers.norm) == *graph_.as<RmsNorm>(id);
+  // A norm of `x`, and like that one if there is one.
+  bool is_norm(NodeId id, NodeId x, NodeId other) const {
+    const auto* op = graph_.as<RmsNorm>(id);
+    if (!op || graph_[id].operands[0] != x || op->out != DType::bf16) return false;
+    const NodeId weight = graph_[id].operands[1];
+    if (weight >= constant_.size() || !constant_[weight]) return false;
+    return other == kNoNode || (graph_[other].operands[1] == weight && *graph_.as<RmsNorm>(other) == *op);
   }
-  bool add_linear(NodeId id, NodeId value, bool is_norm, Readers& readers) const {
+  // What reads the norm `value` or rows of it; false if not only linears do, as x.
+  bool collect_readers(NodeId value, std::map<NodeId, NodeId>& readers) const {
+    if (graph_.is_output(value)) return false;
+    const auto& users = graph_[value].users;
+    return std::all_of(users.begin(), users.end(), [&](NodeId user) {
+      if (slices_rows(user)) return collect_readers(user, readers);
+      readers[user] = value;
+      return reads_as_x(user, value);
+    });
+  }
+  bool reads_as_x(NodeId id, NodeId value) const {
     const auto* op = graph_.as<Linear>(id);
-    if (!op || (is_norm ? op->has(LinearSlot::squares) : op->split_residual)) return false;
+    if (!op || op->has(LinearSlot::squares)) return false;
     const auto& operands = graph_[id].operands;
-    const NodeId* read = op->find(operands, is_norm ? LinearSlot::x : LinearSlot::residual);
-    for (const NodeId& each : operands)
-      if (each == value && &each != read) return false;
-    (is_norm ? readers.linears[id].x : readers.linears[id].residual) = value;
-    return true;
+    return operands[0] == value && std::count(operands.begin(), operands.end(), value) == 1;
   }
 
   // The norm's factors of columns, in f32; before the sum, wherever its author declares them.
@@ -112,38 +117,24 @@ class Folder {
     return it->second = graph_.add(Binary{BinaryKind::add}, {it->second, added}, graph_[weight].label);
   }
 
-  // Of what was a value of the sum or of its norm, columns of the rows that take its place.
-  NodeId columns(NodeId value, int64_t begin, int64_t end) {
-    NodeId rows = rows_of(value);
-    return graph_.add(Slice{graph_.shape(rows).rank() - 1, begin, end, 1}, {rows}, graph_[value].label);
-  }
-  NodeId rows_of(NodeId value) {
-    if (auto it = rows_.find(value); it != rows_.end()) return it->second;
-    NodeId rows = rows_of(graph_[value].operands[0]);
+  // What takes the place of rows of a norm: the same rows of a further result of its sum.
+  using ResultRows = std::map<NodeId, NodeId>;
+  NodeId rows_of(ResultRows& result, NodeId value) {
+    if (auto it = result.find(value); it != result.end()) return it->second;
+    NodeId rows = rows_of(result, graph_[value].operands[0]);
     if (const auto* slice = graph_.as<Slice>(value)) rows = graph_.add(Slice(*slice), {rows}, graph_[value].label);
-    return rows_[value] = rows;
+    return result[value] = rows;
   }
-  Change change(NodeId linear, const Reads& reads, float eps) {
-    Change made{linear, *graph_.as<Linear>(linear)};
-    if (reads.residual != kNoNode) {
-      const int64_t n = graph_.shape(reads.residual).back();
-      made.residual = columns(reads.residual, n, 3 * n);
-      made.op.split_residual = true;
-    }
-    if (reads.x != kNoNode) {
-      const int64_t n = graph_.shape(reads.x).back();
-      made.x = columns(reads.x, 0, n), made.squares = columns(reads.x, 3 * n, norm_row(n));
-      made.op.slots.add(LinearSlot::squares), made.op.eps = eps;
-    }
+  Change change(NodeId linear, NodeId value, float eps) {
+    Change made{linear, *graph_.as<Linear>(linear), rows_of(scaled_, value), rows_of(squares_, value)};
+    made.op.slots.add(LinearSlot::squares), made.op.eps = eps;
     return made;
   }
-  // One linear that reads the sum may read another, so this holds until either is replaced.
+  // One linear that reads the norm may read another, so this holds until either is replaced.
   std::vector<NodeId> operands_of(const Change& change) const {
     std::vector<NodeId> operands = graph_[change.linear].operands;
     Linear op = *graph_.as<Linear>(change.linear);
-    if (change.residual != kNoNode) op.put(operands, LinearSlot::residual, change.residual);
-    if (change.x != kNoNode)
-      op.put(operands, LinearSlot::x, change.x), op.put(operands, LinearSlot::squares, change.squares);
+    op.put(operands, LinearSlot::x, change.x), op.put(operands, LinearSlot::squares, change.squares);
     return operands;
   }
 
@@ -152,7 +143,7 @@ class Folder {
   std::vector<bool> constant_;
   std::map<std::pair<NodeId, float>, NodeId> scales_;
   std::map<NodeId, NodeId> copies_;
-  std::map<NodeId, NodeId> rows_;  // of the sum in hand: by the value that they are rows of
+  ResultRows scaled_, squares_;  // of the sum in hand: by the value that they stand for
 };
 
 }  // namespace

@@ -16,7 +16,6 @@ constexpr size_t kMaxOperands = 8, kMaxNodes = 24;
 bool fits_register(DType dtype) {
   return dtype == DType::f32 || dtype == DType::bf16 || dtype == DType::f16 || dtype == DType::boolean;
 }
-bool is_narrow(DType dtype) { return dtype == DType::bf16 || dtype == DType::f16; }
 
 bool is_fusible(const Graph& graph, NodeId id) {
   const Node& node = graph[id];

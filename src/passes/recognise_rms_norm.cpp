@@ -38,7 +38,7 @@ Gain gain_of(const Graph& graph, NodeId gain) {
 
 // [cast](x * rsqrt(mean(x^2) + eps) * (offset + w))  =>  rms_norm(x, w)
 // The mean runs over the last axis, in f32; w is one value per column.
-bool recognise(Graph& graph, PassContext& context, NodeId id) {
+bool make_rms_norm(Graph& graph, PassContext& context, NodeId id) {
   static const Pattern kNorm = binary(BinaryKind::mul, normalised("x"), any("gain"));
   auto m = match(graph, id, kNorm);
   if (!m) return false;
@@ -70,7 +70,7 @@ bool recognise(Graph& graph, PassContext& context, NodeId id) {
 
 Status recognise_rms_norm(Graph& graph, PassContext& context) {
   size_t found = 0;
-  for_each_node(graph, [&](NodeId id) { found += recognise(graph, context, id); });
+  for_each_node(graph, [&](NodeId id) { found += make_rms_norm(graph, context, id); });
   if (found) context.notes.add("{} RMS normalisations became one op each", found);
   return {};
 }

@@ -15,7 +15,7 @@ bool is_half(const Graph& graph, NodeId id, NodeId x, bool upper) {
 }
 
 // x * cos + concat(-x[D/2:], x[:D/2]) * sin  =>  rope(x, cos, sin)      cos and sin broadcast to x
-bool recognise(Graph& graph, PassContext& context, NodeId id) {
+bool make_rope(Graph& graph, PassContext& context, NodeId id) {
   static const Pattern kTurned =
       op<Concat>(unary(UnaryKind::neg, op<Slice>(any("x")).named("upper")), op<Slice>(any("x")).named("lower"))
           .named("turned");
@@ -38,7 +38,7 @@ bool recognise(Graph& graph, PassContext& context, NodeId id) {
 
 Status recognise_rope(Graph& graph, PassContext& context) {
   size_t found = 0;
-  for_each_node(graph, [&](NodeId id) { found += recognise(graph, context, id); });
+  for_each_node(graph, [&](NodeId id) { found += make_rope(graph, context, id); });
   if (found) context.notes.add("{} rotary embeddings became one op each", found);
   return {};
 }

@@ -8,8 +8,6 @@
 namespace rung::passes {
 namespace {
 
-bool is_narrow(DType dtype) { return dtype == DType::bf16 || dtype == DType::f16; }
-
 // The same op with a result in f32, where the op itself says its type; elsewhere that follows from the operands.
 Op with_wide_result(Op op) {
   if (DType* out = result_dtype(op)) *out = DType::f32;

@@ -19,7 +19,7 @@
 namespace rung {
 namespace {
 
-constexpr std::string_view kFormat = "rung plan 3";
+constexpr std::string_view kFormat = "rung plan 4";
 
 std::string weight_key(size_t index) { return fmt::format("weight/{:06}", index); }
 Type bytes_type(uint64_t bytes) { return {DType::u8, {static_cast<int64_t>(bytes)}}; }

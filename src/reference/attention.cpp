@@ -12,7 +12,6 @@ namespace rung::reference {
 namespace {
 
 using Rows = std::span<const double>;
-size_t size(int64_t n) { return static_cast<size_t>(n); }
 
 // One key head of one batch entry, all segments one after another.
 struct Head {

@@ -3,7 +3,6 @@
 #include <array>
 #include <cmath>
 
-#include "ir/norm_row.hpp"
 #include "reference/dot.hpp"
 #include "reference/operations.hpp"
 #include "reference/scalar.hpp"
@@ -13,7 +12,6 @@ namespace rung::reference {
 namespace {
 
 using Rows = std::span<const double>;
-size_t size(int64_t n) { return static_cast<size_t>(n); }
 
 // The matrix [rows, columns] at `begin` of a tensor, transposed.
 std::vector<double> read_transposed(const Tensor& tensor, int64_t begin, int64_t rows, int64_t columns) {
@@ -74,55 +72,54 @@ void rotate(std::vector<double>& out, size_t n, size_t heads, const std::array<s
 }
 
 // What each row's products are multiplied by.
-std::vector<double> row_factors(const Linear& op, const Tensor& squares) {
+std::vector<double> row_factors(const Linear& op, const Tensor& squares, size_t rows) {
   size_t columns = size(squares.shape().back());
   std::vector<double> factors, all = read(squares);
-  for (size_t at = 0; at < all.size(); at += columns) {
+  for (size_t row = 0; row < rows; ++row) {
     double sum = 0;
-    for (size_t i = 0; i < columns; ++i) sum += all[at + i];
-    factors.push_back(1 / std::sqrt(2 * sum / static_cast<double>(columns) + static_cast<double>(op.eps)));
+    for (size_t i = 0; i < columns; ++i) sum += all[row * columns + i];
+    factors.push_back(1 / std::sqrt(sum / static_cast<double>(columns) + static_cast<double>(op.eps)));
   }
   return factors;
 }
 
-// Rows of n columns as a norm wants them.
-std::vector<double> norm_rows(const std::vector<double>& y, const std::vector<double>& weight) {
-  const size_t n = weight.size(), runs = n / kNormRun;
-  std::vector<double> out;
-  const auto high = [](double value) { return round_to(DType::bf16, value); };
-  for (size_t at = 0; n && at < y.size(); at += n) {
-    std::vector<double> squares(runs);
-    for (size_t j = 0; j < n; ++j) squares[j / kNormRun] += y[at + j] * y[at + j] / kNormRun;
-    for (size_t j = 0; j < n; ++j) out.push_back(y[at + j] * weight[j]);
-    for (const std::vector<double>& each : {std::vector(&y[at], &y[at] + n), squares}) {
-      for (double value : each) out.push_back(high(value));
-      for (double value : each) out.push_back(value - high(value));
-    }
-  }
-  return out;
-}
-
-}  // namespace
-
-Result<Tensor> compute(const Linear& op, const Arguments& arguments) {
+// y of Linear, row after row.
+std::vector<double> unrounded(const Linear& op, const Arguments& arguments) {
   const auto operand = [&](LinearSlot slot) { return op.find(arguments.operands, slot); };
   auto products = multiply_rows(arguments[0], arguments[1]);
   size_t wide = size(arguments[1].shape()[0]), n = wide / (op.gated ? 2 : 1), m = wide ? products.size() / wide : 0;
   std::vector<double> bias(wide), out(m * n), residual, factors(m, 1.0);
   if (const Tensor* values = operand(LinearSlot::bias)) read(*values, 0, bias);
   if (const Tensor* values = operand(LinearSlot::residual)) residual = read(*values);
-  if (const Tensor* squares = operand(LinearSlot::squares)) factors = row_factors(op, *squares);
+  if (const Tensor* squares = operand(LinearSlot::squares)) factors = row_factors(op, *squares, m);
   for (size_t i = 0; i < out.size(); ++i) {
-    size_t row = i / n, j = i % n, at = op.split_residual ? row * 2 * n + j : i;
+    size_t row = i / n, j = i % n;
     const double* product = &products[row * wide];
     out[i] = apply(op.activation, factors[row] * product[j] + bias[j]);
     if (op.gated) out[i] *= factors[row] * product[n + j] + bias[n + j];
-    if (!residual.empty()) out[i] += residual[at] + (op.split_residual ? residual[at + n] : 0);
+    if (!residual.empty()) out[i] += residual[i];
   }
   if (op.rotated_heads > 0)
     rotate(out, n, size(op.rotated_heads), {read(*operand(LinearSlot::cos)), read(*operand(LinearSlot::sin))});
-  if (const Tensor* weight = operand(LinearSlot::norm_weight)) out = norm_rows(out, read(*weight));
-  return write(arguments.result, out);
+  return out;
+}
+
+}  // namespace
+
+Result<Tensor> compute(const Linear& op, const Arguments& arguments) {
+  return write(arguments.result, unrounded(op, arguments));
+}
+Result<Tensor> compute_scaled(const Linear& op, const Arguments& arguments) {
+  std::vector<double> y = unrounded(op, arguments);
+  const std::vector<double> weight = read(*op.find(arguments.operands, LinearSlot::norm_weight));
+  for (size_t i = 0; i < y.size(); ++i) y[i] *= weight[i % weight.size()];
+  return write(arguments.result, y);
+}
+Result<Tensor> compute_squares(const Linear& op, const Arguments& arguments) {
+  const std::vector<double> y = unrounded(op, arguments);
+  std::vector<double> means(y.size() / kNormRun);
+  for (size_t i = 0; i < y.size(); ++i) means[i / kNormRun] += y[i] * y[i] / kNormRun;
+  return write(arguments.result, means);
 }
 
 // Windows in row order, channel-major inside: [B, windows, C * height * width].

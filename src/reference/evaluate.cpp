@@ -126,6 +126,8 @@ class Evaluation {
 // Result number `i` of the op, whose type `arguments` has.
 Result<Tensor> compute_result(const Op& op, const reference::Arguments& arguments, size_t i) {
   if (const auto* top = as<TopK>(op); top && i > 0) return reference::compute_places(*top, arguments);
+  if (const auto* linear = as<Linear>(op); linear && i > 0)
+    return i == 1 ? reference::compute_scaled(*linear, arguments) : reference::compute_squares(*linear, arguments);
   return std::visit([&](const auto& which) { return reference::compute(which, arguments); }, op);
 }
 
@@ -162,11 +164,6 @@ Result<std::vector<Tensor>> evaluate_results(const Op& op, const std::vector<Ten
     results.push_back(std::move(*value));
   }
   return results;
-}
-
-Result<Tensor> evaluate_op(const Op& op, const std::vector<Tensor>& operands, const Type& result) {
-  RUNG_TRY(std::vector<Tensor> results, evaluate_results(op, operands, result));
-  return std::move(results[0]);
 }
 
 Result<std::vector<Tensor>> evaluate(const Graph& graph, const Inputs& inputs) {

@@ -16,8 +16,6 @@ Result<std::vector<Tensor>> evaluate(const Graph& graph, const std::map<std::str
 
 // One op over operands of its types; `result` must be what infer_type gives. All of its results, the first one first.
 Result<std::vector<Tensor>> evaluate_results(const Op& op, const std::vector<Tensor>& operands, const Type& result);
-// The first alone.
-Result<Tensor> evaluate_op(const Op& op, const std::vector<Tensor>& operands, const Type& result);
 
 // The value of a node that depends on constants only; touches no other node, so its cost is that of the node's own
 // ancestry.

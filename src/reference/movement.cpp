@@ -6,12 +6,6 @@
 #include "reference/values.hpp"
 
 namespace rung::reference {
-namespace {
-
-size_t size(int64_t n) { return static_cast<size_t>(n); }
-
-}  // namespace
-
 Result<Tensor> compute(const Reshape&, const Arguments& arguments) {
   return copy_strided(arguments[0], arguments.result.shape, contiguous_strides(arguments.result.shape));
 }

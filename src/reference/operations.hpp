@@ -1,4 +1,4 @@
-// What the judge computes for each op: one function per op struct; evaluate_op() dispatches to them.
+// What the judge computes for each op: one function per op struct; evaluate_results() dispatches to them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <span>
@@ -23,5 +23,7 @@ RUNG_EACH_OP(RUNG_DECLARE_COMPUTE)
 
 // Their further results.
 Result<Tensor> compute_places(const TopK&, const Arguments&);
+Result<Tensor> compute_scaled(const Linear&, const Arguments&);   // by the norm's weights
+Result<Tensor> compute_squares(const Linear&, const Arguments&);  // their means over runs of columns
 
 }  // namespace rung::reference

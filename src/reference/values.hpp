@@ -8,6 +8,8 @@
 
 namespace rung::reference {
 
+inline size_t size(int64_t n) { return static_cast<size_t>(n); }
+
 // All elements as f64; exact for every dtype but integers beyond 2^53.
 std::vector<double> read(const Tensor& tensor);
 // Elements begin, begin+1, ... into `out`.

@@ -46,7 +46,7 @@ std::string ladder(const std::vector<LadderRow>& rows) {
   return out;
 }
 
-std::string stages(const ClimbResult& result) {
+std::string stage_table(const ClimbResult& result) {
   std::string out =
       "\n## Time left by stage\n\n"
       "| stage | launches | time | floor | left |\n| :-- | --: | --: | --: | --: |\n";
@@ -78,7 +78,7 @@ std::string to_markdown(const ClimbResult& result) {
   out += fmt::format("{}, {}{}\n\n", cell(result.dtype), threads, cell(result.shapes));
   for (const std::string& line : headlines(result)) out += fmt::format("- {}\n", cell(line));
   out += "\n## The ladder\n\n" + ladder(ladder_rows(result));
-  if (!result.stages.empty()) out += stages(result);
+  if (!result.stages.empty()) out += stage_table(result);
   if (!result.ablation.empty()) out += ablation(result.ablation);
   return out;
 }

@@ -25,6 +25,15 @@ double distance(const Tensor& got, const Tensor& want) {
   return std::sqrt(difference / std::max(norm, 1e-30));
 }
 
+double distance(const std::vector<Tensor>& got, const std::vector<Tensor>& want) {
+  double most = 0;
+  for (size_t i = 0; i < got.size() && !std::isnan(most); ++i) {
+    const double next = distance(got[i], want[i]);
+    if (!(next <= most)) most = next;
+  }
+  return most;
+}
+
 ChildProcess::~ChildProcess() {
   if (from_ >= 0) close(from_);
   if (pid_ > 0) kill(pid_, SIGKILL), waitpid(pid_, nullptr, 0);

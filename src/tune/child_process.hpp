@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "ir/tensor.hpp"
 #include "tune/trial_time.hpp"
@@ -16,12 +17,14 @@ namespace rung {
 struct TrialMessage {
   int index = 0;
   TrialTime time;         // none: it could not be run
-  double error = 0;       // relative L2 distance from the yardstick's result
+  double error = 0;       // distance from the yardstick's results
   char reason[160] = {};  // why it could not be run; "" if it could
 };
 
 // Relative L2 distance of two f32 tensors.
 double distance(const Tensor& got, const Tensor& want);
+// The largest of several results, or NaN.
+double distance(const std::vector<Tensor>& got, const std::vector<Tensor>& want);
 
 // Owns a child and the end of a pipe that its messages come from; the child dies with it.
 class ChildProcess {

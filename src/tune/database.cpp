@@ -156,7 +156,7 @@ Result<TuningDatabase> TuningDatabase::open(std::string path, std::string device
 }
 
 Status TuningDatabase::save() {
-  if (problems_.added.empty() && models_.added.empty()) return {};
+  if (path_.empty() || (problems_.added.empty() && models_.added.empty())) return {};
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(path_).parent_path(), error);
   auto held = lock(path_, waited_ ? 0 : kLockSeconds);

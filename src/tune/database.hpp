@@ -31,7 +31,8 @@ struct RefinedModel {
 
 class TuningDatabase {
  public:
-  // An absent file is an empty database. A damaged one is an error that names the path (it is not overwritten).
+  // An absent file is an empty database; with an empty path nothing is read or saved. A damaged one is an error that
+  // names the path (it is not overwritten).
   // `device` and the library versions are part of every key.
   static Result<TuningDatabase> open(std::string path, std::string device);
 

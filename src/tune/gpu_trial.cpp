@@ -15,7 +15,6 @@
 namespace rung {
 namespace {
 
-constexpr size_t kMaxCopies = 64;
 constexpr size_t kLaunches = 32;         // of one graph
 constexpr int64_t kPattern = 1'000'003;  // elements made on the host; a prime, so that rows differ
 constexpr int kMinReplays = 3;
@@ -61,7 +60,7 @@ Result<GpuTrialOperands> GpuTrialOperands::make(const Target& target, const Prob
       made.inputs_[copy].push_back(made.blocks_.back()->address());
     }
   }
-  RUNG_TRY(made.output_, gpu.allocate(bytes_of(problem.output)));
+  RUNG_TRY(made.output_, gpu.allocate(results_of(problem).back().end()));
   return made;
 }
 
@@ -116,14 +115,14 @@ Result<TrialTime> GpuTrial::time(double seconds) {
   return TrialTime{.us = median(us), .ci95 = median_interval(us)};
 }
 
-Result<Tensor> GpuTrial::result() {
+Result<std::vector<Tensor>> GpuTrial::results() {
   gpu::Queue& queue = operands_->queue();
   const gpu::CurrentContext current(queue.gpu());
-  Tensor output({problem_.output.dtype, problem_.output.shape});
-  RUNG_CHECK(queue.fill(operands_->output(), 0xcb, output.bytes()));
+  std::vector<std::byte> memory(results_of(problem_).back().end());
+  RUNG_CHECK(queue.fill(operands_->output(), 0xcb, memory.size()));
   RUNG_CHECK(enqueue(0));
-  RUNG_CHECK(queue.download(output.data(), operands_->output(), output.bytes()));
-  return convert(output, DType::f32);
+  RUNG_CHECK(queue.download(memory.data(), operands_->output(), memory.size()));
+  return read_results(problem_, memory.data());
 }
 
 }  // namespace rung

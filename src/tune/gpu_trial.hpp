@@ -40,8 +40,8 @@ class GpuTrial {
   static Result<GpuTrial> make(const GpuTrialOperands& operands, const KernelCandidate& candidate);
   // One launch among many in one graph, which is replayed for `seconds`, three times at least.
   Result<TrialTime> time(double seconds);
-  // The result of one launch, as f32.
-  Result<Tensor> result();
+  // What one launch gives: read_results().
+  Result<std::vector<Tensor>> results();
 
  private:
   Status enqueue(size_t copy);

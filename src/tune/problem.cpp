@@ -44,8 +44,7 @@ std::string linear_key(const Problem& problem, const Linear& op) {
   if (op.gated) text += " gated";
   if (op.activation != Activation::none) text += fmt::format(" act={}", name_of(op.activation));
   if (const Operand* residual = operand(LinearSlot::residual)) {
-    text += fmt::format(" residual={}{}", residual->dtype, op.split_residual ? "x2" : "");
-    text += unusual_text("residual", *residual, Usually::rows);
+    text += fmt::format(" residual={}", residual->dtype) + unusual_text("residual", *residual, Usually::rows);
   }
   if (op.rotated_heads > 0) {
     const Operand &cos = *operand(LinearSlot::cos), &sin = *operand(LinearSlot::sin);

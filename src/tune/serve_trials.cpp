@@ -19,13 +19,14 @@ void put_reason(TrialMessage& message, const std::string& reason) {
 
 // A row that refuses is told in the message; a device that failed is not usable any more, and ends the worker.
 Result<TrialMessage> run_candidate(const GpuTrialOperands& operands, const TrialJob& job, int index,
-                                   const Tensor& yardstick) {
+                                   const std::vector<Tensor>& yardstick) {
   TrialMessage message{.index = index};
   auto trial = GpuTrial::make(operands, job.candidates[static_cast<size_t>(index)]);
-  Result<Tensor> result = trial ? trial->result() : Result<Tensor>(tl::unexpected(trial.error()));
+  using Results = Result<std::vector<Tensor>>;
+  Results results = trial ? trial->results() : Results(tl::unexpected(trial.error()));
   RUNG_CHECK(operands.queue().wait());
-  if (!result) return put_reason(message, result.error().message), message;
-  message.error = distance(*result, yardstick);
+  if (!results) return put_reason(message, results.error().message), message;
+  message.error = distance(*results, yardstick);
   RUNG_TRY(message.time, trial->time(job.seconds_each));
   return message;
 }
@@ -33,7 +34,7 @@ Result<TrialMessage> run_candidate(const GpuTrialOperands& operands, const Trial
 Status run_job(const TrialJob& job, const Target& target, int to) {
   RUNG_TRY(auto operands, GpuTrialOperands::make(target, job.problem, job.working_set_bytes));
   RUNG_TRY(GpuTrial first, GpuTrial::make(operands, job.candidates[static_cast<size_t>(job.yardstick)]));
-  RUNG_TRY(Tensor yardstick, first.result());
+  RUNG_TRY(std::vector<Tensor> yardstick, first.results());
   for (int index : job.indices) {
     RUNG_TRY(TrialMessage message, run_candidate(operands, job, index, yardstick));
     if (write(to, &message, sizeof message) != sizeof message) return fail("the climb is gone");

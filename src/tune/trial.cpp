@@ -14,7 +14,6 @@
 namespace rung {
 namespace {
 
-constexpr size_t kMaxCopies = 64;
 constexpr int kMinRuns = 7;
 
 }  // namespace
@@ -32,6 +31,16 @@ Tensor random_operand(const Problem& problem, size_t i, int64_t most) {
     out[j] = squares ? std::abs(value) : value;
   }
   return convert(values, type.dtype);
+}
+
+std::vector<Tensor> read_results(const Problem& problem, const std::byte* memory) {
+  std::vector<Tensor> results;
+  for (const ResultPlace& place : results_of(problem)) {
+    Tensor result(place.type);
+    std::memcpy(result.data(), memory + place.offset, result.bytes());
+    results.push_back(convert(result, DType::f32));
+  }
+  return results;
 }
 
 TrialOperands::TrialOperands(const Problem& problem) : problem_(problem) {
@@ -52,10 +61,11 @@ size_t TrialOperands::constant_bytes() const {
 }
 
 Trial::Trial(const TrialOperands& operands, const KernelCandidate& candidate, size_t working_set_bytes)
-    : output_({operands.problem().output.dtype, operands.problem().output.shape}) {
+    : output_(cpu::aligned_bytes(results_of(operands.problem()).back().end())) {
+  std::memset(output_.get(), 0xcb, results_of(operands.problem()).back().end());  // no other call's results
   Problem with_params = operands.problem();
   with_params.params = candidate.params;
-  copies_.push_back(cpu::bind(*candidate.kernel, with_params, operands.addresses(), output_.data()));
+  copies_.push_back(cpu::bind(*candidate.kernel, with_params, operands.addresses(), output_.get()));
   size_t constant = operands.constant_bytes();
   if (constant == 0) return;
   size_t wanted = std::min(working_set_bytes, 2 * cpu::cpu_info().l3_bytes);
@@ -96,10 +106,10 @@ TrialTime Trial::time(cpu::Team& team, double seconds) {
   return {median(us), median_interval(us), taken};
 }
 
-Tensor Trial::result(cpu::Team& team) {
+std::vector<Tensor> Trial::results(cpu::Team& team) {
   next_ = 0;
   run(team);
-  return convert(output_, DType::f32);
+  return read_results(copies_[0].problem, output_.get());
 }
 
 }  // namespace rung

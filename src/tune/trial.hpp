@@ -8,9 +8,13 @@
 
 namespace rung {
 
+inline constexpr size_t kMaxCopies = 64;  // of the constant operands, on every device
+
 // Values for operand `i`, at most `most` of its span: random in [-1,1], or [0,1] for squares; 0 where they are no
 // floats.
 Tensor random_operand(const Problem& problem, size_t i, int64_t most);
+// All results of the op, as f32, out of what a call wrote.
+std::vector<Tensor> read_results(const Problem& problem, const std::byte* memory);
 
 // Operands of a problem, random (indices 0): made once, shared by all its candidates.
 class TrialOperands {
@@ -32,13 +36,13 @@ class Trial {
   Trial(const TrialOperands& operands, const KernelCandidate& candidate, size_t working_set_bytes);
   // One call on the whole team, timed again and again for `seconds`, seven times at least.
   TrialTime time(cpu::Team& team, double seconds);
-  // The result of one call, as f32.
-  Tensor result(cpu::Team& team);
+  // What one call gives: read_results().
+  std::vector<Tensor> results(cpu::Team& team);
 
  private:
   void add_copy();
   void run(cpu::Team& team);
-  Tensor output_;
+  std::shared_ptr<std::byte> output_;  // of all results
   std::vector<cpu::Bound> copies_;
   size_t next_ = 0;
 };

@@ -20,17 +20,19 @@ namespace {
 
 bool narrow(const Problem& problem) {
   for (const auto& input : problem.inputs)
-    if (input.dtype == DType::bf16 || input.dtype == DType::f16) return true;
-  return problem.output.dtype == DType::bf16 || problem.output.dtype == DType::f16;
+    if (is_narrow(input.dtype)) return true;
+  const auto results = results_of(problem);
+  return std::any_of(results.begin(), results.end(),
+                     [](const ResultPlace& result) { return is_narrow(result.type.dtype); });
 }
 
 void run_candidates(const WorkerJob& job, const std::vector<int>& indices, int yardstick_index, int fd) {
   cpu::Team team(job.problem.threads);
   TrialOperands operands(job.problem);
-  Tensor yardstick = Trial(operands, job.candidates[static_cast<size_t>(yardstick_index)], 0).result(team);
+  const auto yardstick = Trial(operands, job.candidates[static_cast<size_t>(yardstick_index)], 0).results(team);
   for (int index : indices) {
     Trial trial(operands, job.candidates[static_cast<size_t>(index)], job.working_set_bytes);
-    TrialMessage message{.index = index, .error = distance(trial.result(team), yardstick)};
+    TrialMessage message{.index = index, .error = distance(trial.results(team), yardstick)};
     message.time = trial.time(team, job.seconds_each);
     if (write(fd, &message, sizeof message) != sizeof message) throw std::runtime_error("the climb is gone");
   }

@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "harness.hpp"
 #include "ir/finite.hpp"
 #include "kernels/gpu/kernel.hpp"
+#include "kernels/target.hpp"
 
 namespace rung::test {
 namespace {
@@ -42,7 +45,7 @@ TEST_P(KernelRow, AgreesWithTheReference) {
 
 TEST(KernelTable, EveryFamilyOfTheTableEndsWithItsOneFallback) {
   for (const Kernel* row : cpu::all_kernels()) {
-    const auto family = cpu::kernels_for(row->op);
+    const auto family = cpu_target().kernels_for(row->op);
     EXPECT_EQ(family.back()->name, std::string(row->op) + "_fallback");
     for (const Kernel* other : family) EXPECT_EQ(other->role == Role::fallback, other == family.back()) << other->name;
   }
@@ -60,7 +63,11 @@ TEST(KernelTable, FallbacksReadOperandsWhereverTheyBegin) {
 }
 
 TEST(KernelTable, EveryProblemHasARow) {
-  for (const Case& test : cases()) EXPECT_NE(cpu::first_supported(test.problem), nullptr) << test.text;
+  auto supported = [](const Problem& problem) {
+    return std::ranges::any_of(cpu_target().kernels_for(op_family(problem.op)),
+                               [&](const Kernel* row) { return cpu_target().supports(*row, problem).yes; });
+  };
+  for (const Case& test : cases()) EXPECT_TRUE(supported(test.problem)) << test.text;
 }
 
 TEST(KernelTable, WantsNumbersOfAllProblemsButThoseWithHolesAndASoftmaxOfNothing) {
@@ -72,13 +79,13 @@ TEST(KernelTable, WantsNumbersOfAllProblemsButThoseWithHolesAndASoftmaxOfNothing
 }
 
 TEST(KernelTable, FindsRowsByName) {
-  for (const Kernel* row : cpu::all_kernels()) EXPECT_EQ(cpu::kernel_named(row->name), row);
-  EXPECT_EQ(cpu::kernel_named("no_such_row"), nullptr);
+  for (const Kernel* row : cpu::all_kernels()) EXPECT_EQ(cpu_target().kernel_named(row->name), row);
+  EXPECT_EQ(cpu_target().kernel_named("no_such_row"), nullptr);
 }
 
 TEST(KernelRows, OfGatherReportAnIndexOutOfRange) {
   for (const char* bad : {"3", "-1"})
-    for (const Kernel* row : cpu::kernels_for("gather")) {
+    for (const Kernel* row : cpu_target().kernels_for("gather")) {
       Case test = make_case("y = gather(x:f32[3,4], index:i64[2])");
       if (!row->supports(test.problem, cpu::cpu_info())) continue;
       test.inputs["index"].as<int64_t>()[1] = std::atoi(bad);
@@ -88,7 +95,7 @@ TEST(KernelRows, OfGatherReportAnIndexOutOfRange) {
 
 TEST(KernelRows, OfIntegerDivisionReportAZero) {
   int rows = 0;
-  for (const Kernel* row : cpu::kernels_for("binary")) {
+  for (const Kernel* row : cpu_target().kernels_for("binary")) {
     Case test = make_case("y = div(x:i64[70], nonzero:i64[70])");
     if (!row->supports(test.problem, cpu::cpu_info())) continue;
     EXPECT_EQ(run_row(*row, test, 2).fault, Fault::none) << row->name;

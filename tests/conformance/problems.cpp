@@ -308,24 +308,23 @@ constexpr const char* kOtherProblems[] = {
     "out=bf16)",
     "result = linear(slice(x:f32[13,300], axis=1, begin=20, end=280), w:f32[100,260], wb:f16[100], slots=bias, "
     "activation=gelu_tanh, out=f16)",
-    // linears that take a norm: rows for it, a residual out of such rows, squares
-    "result = linear(x:bf16[51,256], w:bf16[1024,256], r:f32[51,1024], scale:f32[1024], slots=residual+norm_weight, "
-    "out=bf16)",
-    "result = linear(x:bf16[1,51,1024], w:bf16[256,1024], slice(r:bf16[1,51,784], axis=2, begin=256, end=768), "
-    "scale:f32[256], slots=residual+norm_weight, split_residual=true, out=bf16)",
+    // linears on both sides of a norm: with its weights, which give three results, and with squares
+    "result = linear(x:bf16[51,256], w:bf16[1024,256], r:f32[51,1024], scale:f32[1024], slots=residual+norm_weight)",
+    "result = linear(x:bf16[1,51,1024], w:bf16[256,1024], slice(r:f32[1,51,784], axis=2, begin=256, end=512), "
+    "scale:f32[256], slots=residual+norm_weight)",
+    "result = linear(x:bf16[51,256], w:bf16[128,256], r:bf16[51,128], scale:f32[128], slots=residual+norm_weight)",
     "result = linear(x:bf16[5,72], w:bf16[128,72], wb:f32[128], scale:f32[128], slots=bias+norm_weight, "
-    "activation=silu, "
-    "out=bf16)",
-    "result = linear(x:bf16[33,520], w:bf16[132,520], r:bf16[33,264], slots=residual, split_residual=true, out=f32)",
-    "result = linear(slice(x:bf16[1,51,3136], axis=2, end=1024), w:bf16[72,1024], slice(positive:bf16[1,51,3136], "
-    "axis=2, begin=3072, end=3136), slots=squares, eps=0.01, out=f32)",
-    "result = linear(x:bf16[64,256], w:bf16[200,256], positive:bf16[64,16], gated=true, activation=gelu_tanh, "
+    "activation=silu)",
+    "result = linear(x:f32[3,40], w:f32[64,40], r:f32[3,64], scale:f16[64], slots=residual+norm_weight, out=bf16)",
+    "result = linear(slice(x:bf16[1,51,3136], axis=2, end=1024), w:bf16[72,1024], slice(positive:f32[1,51,96], "
+    "axis=2, begin=64, end=96), slots=squares, eps=0.01, out=f32)",
+    "result = linear(x:bf16[64,256], w:bf16[200,256], positive:f32[64,8], gated=true, activation=gelu_tanh, "
     "slots=squares, out=bf16)",
     "result = linear(slice(x:bf16[1,51,512], axis=1, begin=1, end=51), w:bf16[640,512], c:f32[1,50,256], "
-    "s:f32[1,50,256], slice(positive:bf16[1,51,32], axis=1, begin=1, end=51), rotated_heads=2, slots=cos+sin+squares, "
+    "s:f32[1,50,256], slice(positive:f32[1,51,16], axis=1, begin=1, end=51), rotated_heads=2, slots=cos+sin+squares, "
     "out=bf16)",
-    "result = linear(x:f16[9,128], w:f16[384,128], r:bf16[9,768], scale:f32[384], positive:bf16[9,8], "
-    "slots=residual+norm_weight+squares, split_residual=true, eps=0.5, out=bf16)",
+    "result = linear(x:f16[9,128], w:f16[384,128], r:f32[9,384], scale:f32[384], positive:f32[9,4], "
+    "slots=residual+norm_weight+squares, eps=0.5)",
 };
 
 std::string replaced(std::string text, const std::string& type) {

@@ -59,6 +59,7 @@ TEST(TimedGraph, ThatCannotBeRecordedLeavesTheStreamFree) {
   EXPECT_EQ(graph.error().message, "no such kernel");
   EXPECT_EQ(testing::fake_state().recording, 0u) << "the recording has ended";
   EXPECT_EQ(ledger().held["event"], 0);
+  EXPECT_EQ(ledger().held["graph"], 0);
 }
 
 TEST(TimedGraph, PassesOnAFaultOfItsReplay) {

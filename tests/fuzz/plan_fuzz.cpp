@@ -38,7 +38,7 @@ std::string sound_plan() {
 
 std::string file_of(const std::string& plan) {
   std::ostringstream out;
-  (void)rung::write_safetensors(out, {}, {{"format", "rung plan 3"}, {"checksum", "0"}, {"plan", plan}});
+  (void)rung::write_safetensors(out, {}, {{"format", "rung plan 4"}, {"checksum", "0"}, {"plan", plan}});
   return out.str();
 }
 

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "huggingface_support.hpp"
+#include "support/sample_inputs.hpp"
 
 namespace rung {
 namespace {

@@ -1,6 +1,7 @@
 // Pi0 policies against the actions that PyTorch computed from the same checkpoints (tests/data/README.md).
 // SPDX-License-Identifier: Apache-2.0
 #include "huggingface_support.hpp"
+#include "support/sample_inputs.hpp"
 
 namespace rung {
 namespace {

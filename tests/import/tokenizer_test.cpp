@@ -123,18 +123,6 @@ TEST(Tokenizer, CutsWhatIsTooLong) {
   EXPECT_THAT(e->ids, ElementsAre(2, 5, 6, 3));
   EXPECT_TRUE(e->truncated);
   EXPECT_FALSE(tokenizer().encode("hello", {.max_length = 1}));
-  EXPECT_FALSE(tokenizer().encode_pair("hello", "world", {.max_length = 2}));
-}
-
-TEST(Tokenizer, PadsAPairWithTheFirstTypeAndNoAttention) {
-  auto e = tokenizer().encode_pair("hello", "world", {.max_length = 8, .pad_to = 8});
-  ASSERT_TRUE(e);
-  EXPECT_THAT(e->ids, ElementsAre(2, 5, 3, 6, 3, 0, 0, 0));
-  EXPECT_THAT(e->token_type_ids, ElementsAre(0, 0, 0, 1, 1, 0, 0, 0));
-  EXPECT_THAT(e->attention_mask, ElementsAre(1, 1, 1, 1, 1, 0, 0, 0));
-  EXPECT_FALSE(e->truncated);
-  EXPECT_TRUE(tokenizer().encode_pair("hello", "world world", {.max_length = 5})->truncated);
-  EXPECT_TRUE(tokenizer().encode_pair("hello hello", "world", {.max_length = 5})->truncated);
 }
 
 TEST(Tokenizer, TakesTheLongestSpecialTokenThatTheTextSpells) {
@@ -163,32 +151,6 @@ TEST(Tokenizer, TakesTheLongestPieceFirst) {
   EXPECT_THAT(t->pieces("aabc"), ElementsAre(3)) << "there is no ##a";
   EXPECT_THAT(t->pieces("b"), ElementsAre(3)) << "a continuation begins no word";
 }
-
-struct PairCase {
-  int first, second;  // how many words each
-  int64_t max_length;
-  std::vector<int64_t> ids;
-};
-class PairTruncation : public testing::TestWithParam<PairCase> {};
-
-TEST_P(PairTruncation, CutsTheLongerFirst) {
-  auto [first, second, max_length, ids] = GetParam();
-  std::string a, b;
-  for (int i = 0; i < first; ++i) a += "hello ";
-  for (int i = 0; i < second; ++i) b += "world ";
-  auto e = tokenizer().encode_pair(a, b, {.max_length = max_length});
-  ASSERT_TRUE(e);
-  EXPECT_EQ(e->ids, ids);
-  auto separator = std::find(e->ids.begin(), e->ids.end(), 3) - e->ids.begin();
-  for (size_t i = 0; i < ids.size(); ++i)
-    EXPECT_EQ(e->token_type_ids[i], static_cast<ptrdiff_t>(i) > separator ? 1 : 0) << i;
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    , PairTruncation,
-    testing::Values(PairCase{1, 1, 8, {2, 5, 3, 6, 3}}, PairCase{6, 1, 8, {2, 5, 5, 5, 5, 3, 6, 3}},
-                    PairCase{1, 6, 8, {2, 5, 3, 6, 6, 6, 6, 3}}, PairCase{6, 6, 8, {2, 5, 5, 3, 6, 6, 6, 3}},
-                    PairCase{3, 3, 8, {2, 5, 5, 3, 6, 6, 6, 3}}, PairCase{6, 6, 7, {2, 5, 5, 3, 6, 6, 3}}));
 
 // The same vocabulary as tokenizer.json, with `change` replaced by `to`.
 std::string tokenizer_json(const std::string& change = "", const std::string& to = "") {

@@ -47,9 +47,13 @@ INSTANTIATE_TEST_SUITE_P(
                          "f32[1,5,4,8]"},
                     Rule{"im2col(x:f32[1,3,9,4], patch=2)", "f32[1,8,12]"}));
 
-INSTANTIATE_TEST_SUITE_P(OfSeveralResults, TypeRule,
-                         testing::Values(Rule{"top_k(x:bf16[2,9], k=3)", "bf16[2,3]"},
-                                         Rule{"result(top_k(x:bf16[2,9], k=3))", "i64[2,3]"}));
+INSTANTIATE_TEST_SUITE_P(
+    OfSeveralResults, TypeRule,
+    testing::Values(Rule{"top_k(x:bf16[2,9], k=3)", "bf16[2,3]"}, Rule{"result(top_k(x:bf16[2,9], k=3))", "i64[2,3]"},
+                    Rule{"linear(x:f16[2,3], w:f16[64,3], g:f32[64], slots=norm_weight)", "f32[2,64]"},
+                    Rule{"result(linear(x:f16[2,3], w:f16[64,3], g:f32[64], slots=norm_weight))", "bf16[2,64]"},
+                    Rule{"result(linear(x:f16[2,3], w:f16[64,3], g:f32[64], slots=norm_weight), index=2)",
+                         "f32[2,2]"}));
 
 INSTANTIATE_TEST_SUITE_P(Movement, TypeRule,
                          testing::Values(Rule{"reshape(a:f32[2,6], shape=[3,4])", "f32[3,4]"},
@@ -106,7 +110,15 @@ INSTANTIATE_TEST_SUITE_P(
         Rule{"linear(x:f32[2,3], w:f32[8,3], b:f32[4], slots=bias)", "bias: got shape [4], wanted [8]"},
         Rule{"linear(x:f32[2,3], w:f32[8,3], r:f32[8], slots=residual)", "residual: got shape [8], wanted [2,8]"},
         Rule{"linear(x:f32[2,3], w:f32[8,3], out=i8)", "got output type i8"},
-        Rule{"linear(x:f32[2,3], w:f32[8,3], split_residual=true)", "got no residual that is split"},
+        Rule{"linear(x:f32[2,3], w:f32[64,3], g:f32[64], slots=norm_weight, gated=true)",
+             "got norm weights with a gate or rotated heads, wanted neither"},
+        Rule{"linear(x:f32[2,3], w:f32[40,3], g:f32[40], slots=norm_weight)",
+             "norm_weight: got a result of 40 columns, wanted runs of 32"},
+        Rule{"linear(x:f32[2,3], w:f32[64,3], g:f32[32], slots=norm_weight)", "norm_weight: got shape [32]"},
+        Rule{"linear(x:f32[2,40], w:f32[8,40], q:f32[2,1], slots=squares)",
+             "x: got f32[2,40], wanted runs of 32 columns to have squares of"},
+        Rule{"linear(x:f32[2,64], w:f32[8,64], q:f32[2,4], slots=squares)", "squares: got shape [2,4], wanted [2,2]"},
+        Rule{"result(linear(x:f32[2,3], w:f32[8,3]))", "result: got index 1 of linear, wanted 1 to 0"},
         Rule{"linear(x:f32[2,3], w:f32[8,3], rotated_heads=-1)", "got -1 rotated heads"},
         Rule{"linear(x:f32[2,3], w:f32[8,3], slots=bias)", "got 2 operands, wanted 3"},
         Rule{"linear(x:f32[2,3], w:f32[8,3], b:f32[8])", "got 3 operands, wanted 2"},

@@ -49,7 +49,6 @@ TEST(LinearSlots, TellWhatTakesPlainLinearsFromWhatTakesMore) {
     EXPECT_TRUE(with(slot).is_extended()) << name_of(slot);
     EXPECT_FALSE(with(slot).is_plain()) << name_of(slot);
   }
-  EXPECT_TRUE((Linear{.slots = {LinearSlot::residual}, .split_residual = true}.is_extended()));
   EXPECT_FALSE(Linear{.gated = true}.is_plain());
   EXPECT_FALSE(Linear{.activation = Activation::relu}.is_plain());
 }

@@ -69,17 +69,6 @@ TEST(Match, OneUseFailsForAValueWithAnotherReader) {
   EXPECT_TRUE(output_matches("r = exp(neg(a:f32[2]))", pattern));
   EXPECT_FALSE(output_matches("n = neg(a:f32[2])\nreturn r=exp(n), n", pattern));
 }
-TEST(Match, MaybeCastTakesACastOrNone) {
-  Pattern pattern = unary(UnaryKind::exp, maybe_cast(unary(UnaryKind::neg, any("x"))));
-  EXPECT_TRUE(output_matches("r = exp(cast(neg(a:bf16[2])))", pattern));
-  EXPECT_TRUE(output_matches("r = exp(neg(a:f32[2]))", pattern));
-  EXPECT_FALSE(output_matches("c = cast(neg(a:bf16[2]))\nreturn r=exp(c), c", pattern)) << "something else reads it";
-}
-TEST(Match, ConstantTakesConstantsOnly) {
-  Pattern pattern = op<MatMul>(any("x"), constant("w"));
-  EXPECT_TRUE(output_matches("w: f32[3,4] = constant()\nr = matmul(a:f32[2,3], w)", pattern));
-  EXPECT_FALSE(output_matches("r = matmul(a:f32[2,3], b:f32[3,4])", pattern));
-}
 
 }  // namespace
 }  // namespace rung

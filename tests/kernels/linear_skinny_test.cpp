@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include "ir/norm_row.hpp"
 #include "kernels/gpu/kernel.hpp"
 #include "linear_case.hpp"
 #include "support/machines.hpp"
@@ -29,7 +28,7 @@ Problem problem(int64_t m, int64_t n, int64_t k, bool gated = false) {
   return made;
 }
 
-// With its first heads turned.
+// With its first heads rotated.
 Problem rotated(Problem plain, int64_t heads, int64_t width) {
   auto& op = std::get<Linear>(plain.op);
   op.rotated_heads = heads;
@@ -39,17 +38,23 @@ Problem rotated(Problem plain, int64_t heads, int64_t width) {
   return plain;
 }
 
-// With its result in rows for a norm, or its own rows normed.
+// With what a norm of its result needs, a residual, or its own rows normed.
 Problem feeding(Problem plain) {
-  const int64_t n = plain.output.shape.back();
-  std::get<Linear>(plain.op).put(plain.inputs, LinearSlot::norm_weight, Operand{DType::f32, Shape{n}, Strides{1}});
-  plain.output.shape[1] = norm_row(n), plain.output.strides = contiguous_strides(plain.output.shape);
+  auto& op = std::get<Linear>(plain.op);
+  op.put(plain.inputs, LinearSlot::norm_weight, Operand{DType::f32, Shape{plain.output.shape.back()}, Strides{1}});
+  op.out = plain.output.dtype = DType::f32;
+  return plain;
+}
+Problem adding(Problem plain, DType residual) {
+  const Shape& shape = plain.output.shape;
+  std::get<Linear>(plain.op).put(plain.inputs, LinearSlot::residual,
+                                 Operand{residual, shape, contiguous_strides(shape)});
   return plain;
 }
 Problem normed(Problem plain) {
-  const Shape squares{plain.output.rows(), norm_squares(plain.inputs[0].shape.back())};
+  const Shape squares{plain.output.rows(), plain.inputs[0].shape.back() / kNormRun};
   std::get<Linear>(plain.op).put(plain.inputs, LinearSlot::squares,
-                                 Operand{DType::bf16, squares, contiguous_strides(squares)});
+                                 Operand{DType::f32, squares, contiguous_strides(squares)});
   return plain;
 }
 
@@ -94,12 +99,13 @@ TEST(LinearSkinny, RunsTheKernelOfItsTileAndOfWhatItEndsWith) {
   for (size_t angles : {2, 3}) turned.inputs[angles].dtype = DType::f32;
   EXPECT_EQ(function(turned), "linear_skinny_bf16_64_4_rotated");
 
-  Problem rows = feeding(plain);
-  EXPECT_EQ(function(rows), "linear_skinny_bf16_64_8_norm_any");
-  std::get<Linear>(rows.op).split_residual = true;
-  EXPECT_EQ(function(rows), "linear_skinny_bf16_64_8_norm");
-  std::get<Linear>(rows.op).activation = Activation::silu;
-  EXPECT_EQ(function(rows), "linear_skinny_bf16_64_8_norm_any");
+  EXPECT_EQ(function(feeding(plain)), "linear_skinny_bf16_64_8_norm_any");
+  EXPECT_EQ(function(feeding(adding(plain, DType::bf16))), "linear_skinny_bf16_64_8_norm_any");
+  Problem sum = feeding(adding(plain, DType::f32));
+  EXPECT_EQ(function(sum), "linear_skinny_bf16_64_8_norm");
+  EXPECT_EQ(function(normed(sum)), "linear_skinny_bf16_64_8_norm_any");
+  std::get<Linear>(sum.op).activation = Activation::silu;
+  EXPECT_EQ(function(sum), "linear_skinny_bf16_64_8_norm_any");
 }
 
 TEST(LinearSkinny, WaitsBetweenWeightsAsLongAsItIsTold) {
@@ -177,13 +183,16 @@ TEST(LinearSkinny, SaysWhyItRefuses) {
             "heads of 200 columns in 2560, wanted a multiple of 16 that divides them");
   EXPECT_TRUE(row().supports(feeding(problem(51, 1024, 2048)), hopper()));
   EXPECT_EQ(reason(feeding(problem(51, 96, 2048)), hopper()),
-            "rows for a norm have 96 columns, wanted a multiple of 128");
+            "the sum that a norm follows has 96 columns, wanted a multiple of 128");
   EXPECT_TRUE(row().supports(normed(problem(51, 4096, 1024, true)), hopper()));
   EXPECT_EQ(reason(normed(problem(51, 1024, 96)), hopper()),
-            "rows of squares are of 96 columns or 6 elements apart, wanted multiples of 128 and 8");
-  Problem wide = normed(problem(51, 1024, 1024));
-  wide.inputs.back().dtype = DType::f32;
-  EXPECT_EQ(reason(wide, hopper()), "squares are not bf16");
+            "rows of squares are of 96 columns or 3 elements apart, wanted multiples of 128 and 4");
+  Problem narrow = normed(problem(51, 1024, 1024));
+  narrow.inputs.back().dtype = DType::bf16;
+  EXPECT_EQ(reason(narrow, hopper()), "squares are not f32");
+  Problem rounded = feeding(problem(51, 1024, 2048));
+  std::get<Linear>(rounded.op).out = rounded.output.dtype = DType::bf16;
+  EXPECT_EQ(reason(rounded, hopper()), "the sum that a norm follows is not f32");
   Problem variable = problem(50, 1024, 2048);
   variable.inputs[1].constant = false;
   EXPECT_EQ(reason(variable, hopper()), "w is not constant, so it cannot be fetched ahead");

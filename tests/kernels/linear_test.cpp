@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "kernels/target.hpp"
 #include "linear_case.hpp"
 
 namespace rung::cpu {
@@ -120,7 +121,7 @@ TEST_P(LinearRow, GivesTheSameBitsOnEveryReplayAndForAnyThreadCount) {
 
 // The library's product must stay a candidate whatever a fusion moved into it.
 TEST(OneDnnRow, OffersItsPlainProductAndTheEpilogueApart) {
-  const Kernel& row = **std::ranges::find(kernels_for("linear"), std::string_view("linear_onednn"), &Kernel::name);
+  const Kernel& row = *cpu_target().kernel_named("linear_onednn");
   const auto offers = [&](const LinearCase& c) {
     const std::vector<Tunable> tunables = row.tunables_for(problem_of(c), cpu_info());
     return std::ranges::find(tunables, std::string_view("apart"), &Tunable::name) != tunables.end();
@@ -131,7 +132,7 @@ TEST(OneDnnRow, OffersItsPlainProductAndTheEpilogueApart) {
   EXPECT_TRUE(offers({.m = 4, .n = 64, .k = 64, .activation = Activation::gelu, .bias = true, .threads = 2}));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, LinearRow, testing::ValuesIn(kernels_for("linear").begin(), kernels_for("linear").end()),
+INSTANTIATE_TEST_SUITE_P(All, LinearRow, testing::ValuesIn(cpu_target().kernels_for("linear")),
                          [](const auto& row) { return std::string(row.param->name); });
 
 }  // namespace

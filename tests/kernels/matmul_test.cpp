@@ -6,6 +6,7 @@
 
 #include "base/random.hpp"
 #include "kernels/cpu/bind.hpp"
+#include "kernels/target.hpp"
 
 namespace rung::cpu {
 namespace {
@@ -138,7 +139,7 @@ TEST_P(MatMulRow, SplitsOneTallMatrixOverThreads) {
   check({laid_out(DType::f32, {600, 40}, {0, 1}), laid_out(DType::f32, {40, 70}, {0, 1}), {600, 70}});
 }
 
-INSTANTIATE_TEST_SUITE_P(All, MatMulRow, testing::ValuesIn(kernels_for("matmul").begin(), kernels_for("matmul").end()),
+INSTANTIATE_TEST_SUITE_P(All, MatMulRow, testing::ValuesIn(cpu_target().kernels_for("matmul")),
                          [](const auto& row) { return std::string(row.param->name); });
 
 }  // namespace

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
-#include "kernels/cpu/kernel.hpp"
 #include "kernels/gpu/kernel.hpp"
+#include "kernels/target.hpp"
 #include "support/machines.hpp"
 
 namespace rung {
@@ -29,7 +29,7 @@ std::string refusal(const Kernel& row, const Problem& problem) {
   Verdict verdict = row.supports(problem, any_machine());
   return verdict ? "" : verdict.reason;
 }
-const Kernel& cpu_row(std::string_view name) { return *cpu::kernel_named(name); }
+const Kernel& cpu_row(std::string_view name) { return *cpu_target().kernel_named(name); }
 const Kernel& gpu_row(std::string_view name) {
   for (const Kernel* row : gpu::all_kernels())
     if (row->name == name) return *row;

@@ -8,7 +8,7 @@
 namespace rung {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 Recipe everything() {
   Recipe recipe;
@@ -81,7 +81,7 @@ TEST(Reproducer, IsTheGraphBeforeTheCulpritAndParsesBack) {
   Graph graph = tiny_bert().model.graph;
   auto text = reproducer(graph, culprit);
   ASSERT_TRUE(text) << text.error().message;
-  EXPECT_THAT(*text, testing::StartsWith("# wrong after pass 'fuse_add_norm' of rung 'fusion'\n"));
+  EXPECT_THAT(*text, ::testing::StartsWith("# wrong after pass 'fuse_add_norm' of rung 'fusion'\n"));
   auto parsed = parse_graph(*text);
   ASSERT_TRUE(parsed) << parsed.error().message;
   Recipe before{.rungs = {"reduce", "fusion"},

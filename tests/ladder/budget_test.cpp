@@ -39,7 +39,7 @@ TEST(Budget, KeepsMoreForWritingLargerPlans) {
   EXPECT_NEAR(writing_seconds(6.5e9), 6.5, 1);
 }
 
-class ProfiledModel : public testing::Test {
+class ProfiledModel : public ::testing::Test {
  protected:
   Subject subject = tiny_bert();
   Result<Profile> profile(double seconds) {

@@ -12,9 +12,9 @@
 namespace rung {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
-class Climb : public testing::Test {
+class Climb : public ::testing::Test {
  protected:
   Subject subject = tiny_bert();
   TemporaryDirectory directory;

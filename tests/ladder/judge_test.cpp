@@ -7,7 +7,7 @@ namespace {
 
 using scripted::right;
 using scripted::wrong_for;
-using testing::StartsWith;
+using ::testing::StartsWith;
 
 class Judging : public ScriptedClimb {
  protected:
@@ -108,7 +108,7 @@ TEST_F(Judging, LeavesOutChoicesThatNoProblemAsksFor) {
   know_softmax({{"softmax_fast", 400}, {"softmax_plain", 1000}});
   Recipe recipe{.tuned_kernels = true, .choices = {{"softmax of another model", {"softmax_plain", {}}}}};
   EXPECT_THAT(attempt(recipe)->recipe.choices,
-              testing::ElementsAre(testing::Pair(softmax_problem, KernelChoice{"softmax_fast", {}})));
+              ::testing::ElementsAre(::testing::Pair(softmax_problem, KernelChoice{"softmax_fast", {}})));
   recipe.choices = {{softmax_problem, {"softmax_plain", {}}}};
   EXPECT_EQ(attempt(recipe)->recipe.choices, recipe.choices) << "what is chosen stays";
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "ladder/measure_runs.hpp"
 #include "plan/build.hpp"
@@ -119,6 +120,46 @@ TEST(Profile, OfADeviceHasTheDevicesTimes) {
   }
   EXPECT_NEAR(profile->peaks.read_gbps, 1073.74, 0.1);
   EXPECT_NEAR(profile->ops[1].floor_us, profile->ops[1].bytes / 1073.74e3, 1e-3) << "bytes at the rate of the copy";
+}
+
+// Of what takes 1 ms in f32, and half of that where the device does twice as much in a second.
+double floor_us(const Target& target, Op op, const std::vector<Type>& operands) {
+  Step step{.op = std::move(op), .flops = 1e9, .bytes = 1};
+  for (const Type& type : operands) step.inputs.push_back({.view = {.dtype = type.dtype, .shape = type.shape}});
+  step.output.view = {.dtype = operands.back().dtype, .shape = {4, 8}};
+  Profile profile{.peaks = {.gemm_f32_gflops = 1000, .gemm_bf16_gflops = 2000, .read_gbps = 1e9}};
+  add_op(profile, step, 1, target);
+  return profile.ops[0].floor_us;
+}
+
+TEST(Profile, HasFloorsByTheRateOfTheProductsType) {
+  const Target device = counted_target();
+  auto product = [&](const Target& target, DType x, DType w) {
+    return floor_us(target, Linear{}, {{x, {4, 16}}, {w, {8, 16}}});
+  };
+  for (const Target* target : {&cpu_target(), &device}) {
+    EXPECT_EQ(product(*target, DType::f32, DType::f32), 1000) << target->name;
+    EXPECT_EQ(product(*target, DType::bf16, DType::bf16), 500) << target->name;
+    EXPECT_EQ(product(*target, DType::f32, DType::bf16), 1000) << target->name << ": computed in f32";
+    const std::vector<Type> chosen{{DType::boolean, {4, 8}}, {DType::f32, {4, 8}}, {DType::f32, {4, 8}}};
+    EXPECT_EQ(floor_us(*target, Select{}, chosen), 1000) << target->name << ": a mask is no product";
+  }
+  EXPECT_EQ(product(cpu_target(), DType::f16, DType::f16), 1000) << "kernels for processors widen it";
+  EXPECT_EQ(product(device, DType::f16, DType::f16), 500);
+}
+
+// Each has a team of its own, of a size that nothing else here measures.
+TEST(Profile, MeasuresPeaksOnceForAllThreads) {
+  Peaks seen[2];
+  auto measure = [&](Peaks& to) {
+    cpu::Team team(3);
+    to = machine_peaks(team, 0.01);
+  };
+  std::thread other(measure, std::ref(seen[0]));
+  measure(seen[1]);
+  other.join();
+  EXPECT_GT(seen[0].barrier_us, 0) << "the last that is measured";
+  EXPECT_EQ(seen[0].barrier_us, seen[1].barrier_us);
 }
 
 // Before each cold run, and outside its time, memory twice as large as the cache is written.

@@ -8,7 +8,7 @@ namespace rung {
 namespace {
 
 using scripted::right;
-using testing::StartsWith;
+using ::testing::StartsWith;
 
 // Baseline 1600 us; the rung gemm finds 600 us less of softmax, fusion then 400 us less of the others.
 class Receipts : public ScriptedClimb {
@@ -86,8 +86,8 @@ TEST_F(Receipts, DrawOneInferenceOfTheFinalPlan) {
   std::vector<double> starts, durations;
   for (const auto& event : events)
     if (event["ph"] == "X") starts.push_back(event["ts"]), durations.push_back(event["dur"]);
-  EXPECT_THAT(starts, testing::ElementsAre(0, 400));
-  EXPECT_THAT(durations, testing::ElementsAre(400, 200));
+  EXPECT_THAT(starts, ::testing::ElementsAre(0, 400));
+  EXPECT_THAT(durations, ::testing::ElementsAre(400, 200));
 }
 
 TEST_F(Receipts, TellWhichKernelWonAProblemAlone) {

@@ -8,12 +8,12 @@
 namespace rung {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 const KernelChoice kFirst{"linear_avx2", {}}, kSecond{"linear_fallback", {}}, kThird{"linear_openblas", {}};
 
 // Two problems of linear layers, each with these kernels timed alone at 10, 11 and 12 us; the second has 3 launches.
-class Refine : public testing::Test {
+class Refine : public ::testing::Test {
  protected:
   Refine() : database_(*TuningDatabase::open(directory_ / "tuning.json", "device")) {
     Subject subject = tiny_bert();
@@ -61,8 +61,8 @@ TEST_F(Refine, TriesNothingTwice) {
 TEST_F(Refine, GoesBackToWhatWasReplacedOnlyIfItWasNotTried) {
   const std::string& once = tasks_[0].key;
   recipe_.choices[once] = kSecond;  // kept by an earlier climb
-  EXPECT_THAT(trials(), testing::Contains(text_of(once, kFirst)));
-  EXPECT_THAT(trials({text_of(once, kFirst)}), testing::Not(testing::Contains(text_of(once, kFirst))));
+  EXPECT_THAT(trials(), ::testing::Contains(text_of(once, kFirst)));
+  EXPECT_THAT(trials({text_of(once, kFirst)}), ::testing::Not(::testing::Contains(text_of(once, kFirst))));
 }
 
 TEST_F(Refine, ChangesOneParameterAndLeavesTheOthers) {
@@ -73,10 +73,10 @@ TEST_F(Refine, ChangesOneParameterAndLeavesTheOthers) {
                         {kFirst.kernel, {{"throttle", 3}}, 12, "1.2 x"},
                         {kSecond.kernel, {{"tile", 4}}, 12.5, "1.25 x"}}});
   recipe_.choices[once] = {kFirst.kernel, {{"tile", 2}}};
-  EXPECT_THAT(trials(), testing::IsSupersetOf({text_of(once, kFirst),
-                                               text_of(once, {kFirst.kernel, {{"tile", 2}, {"throttle", 3}}}),
-                                               text_of(once, {kSecond.kernel, {{"tile", 4}}})}));
-  EXPECT_THAT(trials(), testing::Not(testing::Contains(text_of(once, {kFirst.kernel, {{"throttle", 3}}}))));
+  EXPECT_THAT(trials(), ::testing::IsSupersetOf({text_of(once, kFirst),
+                                                 text_of(once, {kFirst.kernel, {{"tile", 2}, {"throttle", 3}}}),
+                                                 text_of(once, {kSecond.kernel, {{"tile", 4}}})}));
+  EXPECT_THAT(trials(), ::testing::Not(::testing::Contains(text_of(once, {kFirst.kernel, {{"throttle", 3}}}))));
 }
 
 TEST_F(Refine, LeavesOutWhatTheModelCannotShow) {

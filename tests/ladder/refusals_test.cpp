@@ -6,7 +6,7 @@ namespace rung {
 namespace {
 
 using scripted::right;
-using testing::StartsWith;
+using ::testing::StartsWith;
 
 class Refusals : public ScriptedClimb {
  protected:
@@ -85,8 +85,8 @@ TEST_F(TuneRung, KeepsAKernelThatIsFasterInTheModel) {
 TEST_F(TuneRung, IsPartOfWhatTheRungGemmIsWorth) {
   std::vector<std::string> worth;
   for (const AblationRow& row : climbed_with_other(right<200>).result.ablation) worth.push_back(row.name);
-  EXPECT_THAT(worth, testing::Contains("gemm"));
-  EXPECT_THAT(worth, testing::Not(testing::Contains("tune")));
+  EXPECT_THAT(worth, ::testing::Contains("gemm"));
+  EXPECT_THAT(worth, ::testing::Not(::testing::Contains("tune")));
 }
 
 TEST_F(TuneRung, RefusesAKernelThatIsWrongInTheModel) {
@@ -100,15 +100,15 @@ TEST_F(TuneRung, RefusesAKernelThatIsWrongInTheModel) {
 TEST_F(TuneRung, RefusesAGainWhoseIntervalHoldsATie) {
   ClimbOutcome outcome = climbed_with_other(scripted::erratic<395>);
   Receipt tune = receipt_of(outcome, "tune");
-  EXPECT_THAT(tune.notes, testing::Contains("1 of 1 alternatives tried on the whole model, 0 kept"));
+  EXPECT_THAT(tune.notes, ::testing::Contains("1 of 1 alternatives tried on the whole model, 0 kept"));
   EXPECT_EQ(softmax_of(outcome), "softmax_fast");
 }
 
 TEST_F(TuneRung, TriesAgainWhatNoRaceSettled) {
   EXPECT_THAT(receipt_of(climbed_with_other(scripted::erratic<395>), "tune").notes,
-              testing::Contains("1 of 1 alternatives tried on the whole model, 0 kept"));
+              ::testing::Contains("1 of 1 alternatives tried on the whole model, 0 kept"));
   EXPECT_THAT(receipt_of(climbed(), "tune").notes,
-              testing::Contains(StartsWith("1 of 1 alternatives tried on the whole model")));
+              ::testing::Contains(StartsWith("1 of 1 alternatives tried on the whole model")));
 }
 
 bool other_is_broken = false;
@@ -130,9 +130,9 @@ TEST_F(TuneRung, DoesNotGoOnFromAnEarlierClimbsKernelThatIsWrongNow) {
 TEST_F(TuneRung, TriesNothingThatAnEarlierClimbTried) {
   climbed_with_other(right<600>);
   EXPECT_THAT(receipt_of(climbed(), "tune").notes,
-              testing::Contains("1 alternatives tried on the whole model by earlier climbs, 0 kept"));
+              ::testing::Contains("1 alternatives tried on the whole model by earlier climbs, 0 kept"));
   EXPECT_THAT(receipt_of(climbed(), "tune").notes,
-              testing::Contains("0 of 0 alternatives tried on the whole model, 0 kept"));
+              ::testing::Contains("0 of 0 alternatives tried on the whole model, 0 kept"));
 }
 
 // Two problems to tune, each in some milliseconds of scripted time.

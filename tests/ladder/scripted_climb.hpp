@@ -13,7 +13,7 @@ namespace rung {
 
 // y = neg(exp(softmax(x))). Softmax takes 1000 us in its first row, the two others 300 us each, and 200 us as one
 // pointwise launch. What a test adds to softmax's rows is what tuning may choose.
-class ScriptedClimb : public testing::Test {
+class ScriptedClimb : public ::testing::Test {
  protected:
   static constexpr int kThreads = 1;
   static constexpr double kHandoffUs = 2;

@@ -10,10 +10,10 @@ namespace rung {
 namespace {
 
 using scripted::right;
-using testing::Contains;
-using testing::HasSubstr;
-using testing::Not;
-using testing::StartsWith;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
 
 bool is_columns(const cpu::Call& call) { return call.problem.as<Softmax>().axis == 0; }
 
@@ -77,7 +77,7 @@ TEST_F(SplitChoices, KeepTheChoiceThatWinsOfASetThatLoses) {
   EXPECT_NEAR(gemm.ratio, 2.0 / 1.3, 1e-9);
   EXPECT_THAT(gemm.notes, Contains("taken apart: 1 of 2 parts kept"));
   EXPECT_THAT(gemm.notes, Contains("slower on the whole model: " + columns_problem + ": softmax_fast"));
-  EXPECT_THAT(kernels_in(outcome), testing::ElementsAre("softmax_fast", "softmax_plain"));
+  EXPECT_THAT(kernels_in(outcome), ::testing::ElementsAre("softmax_fast", "softmax_plain"));
   EXPECT_NEAR(outcome.result.final_ms, 1.3, 1e-9);
 }
 
@@ -107,7 +107,7 @@ TEST_F(SplitChoices, LeaveEverythingAsItWasWhereNoneWins) {
   EXPECT_THAT(gemm.reason, StartsWith("slower: 0.44 x"));
   EXPECT_THAT(gemm.notes, Contains("taken apart: 0 of 2 parts kept"));
   EXPECT_NEAR(gemm.ms, 2.0, 1e-9);
-  EXPECT_THAT(kernels_in(outcome), testing::Each("softmax_plain"));
+  EXPECT_THAT(kernels_in(outcome), ::testing::Each("softmax_plain"));
   EXPECT_FALSE(outcome.recipe.tuned_kernels);
 }
 
@@ -117,7 +117,7 @@ TEST_F(SplitChoices, LeaveOutOneThatIsWrong) {
                                                   if (is_in_model() && is_columns(call)) scripted::spoil(call);
                                                 }}});
   ClimbOutcome outcome = climbed();
-  EXPECT_THAT(kernels_in(outcome), testing::ElementsAre("softmax_fast", "softmax_plain"));
+  EXPECT_THAT(kernels_in(outcome), ::testing::ElementsAre("softmax_fast", "softmax_plain"));
   EXPECT_TRUE(outcome.result.verified);
   EXPECT_LT(outcome.result.rel_l2, 1e-6);
 }
@@ -129,7 +129,7 @@ TEST_F(SplitChoices, AreMeasuredAgainFirstWhereAnEarlierClimbMadeThem) {
   Receipt gemm = receipt_of(outcome, "gemm");
   EXPECT_TRUE(gemm.accepted) << gemm.reason;
   EXPECT_THAT(gemm.notes, Not(Contains(HasSubstr("taken apart"))));
-  EXPECT_THAT(kernels_in(outcome), testing::ElementsAre("softmax_fast", "softmax_plain"));
+  EXPECT_THAT(kernels_in(outcome), ::testing::ElementsAre("softmax_fast", "softmax_plain"));
   EXPECT_EQ(database().find(columns_problem)->choice.kernel, "softmax_plain");
   EXPECT_FALSE(database().find(columns_problem)->lost);
 }
@@ -153,7 +153,7 @@ TEST_F(SplitChoices, OfABusyMachineDoNotSlowTheNextClimb) {
   for (const std::string& problem : {rows_problem, columns_problem})
     EXPECT_EQ(database().find(problem)->choice.kernel, "softmax_slower") << "the database is poisoned";
   ClimbOutcome after = climbed();
-  EXPECT_THAT(kernels_in(after), testing::Each("softmax_fast"));
+  EXPECT_THAT(kernels_in(after), ::testing::Each("softmax_fast"));
   options.database_path = directory / "fresh.json";
   EXPECT_EQ(after.result.final_ms, climbed().result.final_ms);
 }
@@ -181,7 +181,7 @@ TEST_F(LostGemm, LeavesTheRungTuneItsTurn) {
   EXPECT_TRUE(tune.accepted) << tune.reason;
   EXPECT_NEAR(tune.before_ms, 2.0, 1e-9);
   EXPECT_NEAR(tune.ms, 1.2, 1e-9);
-  EXPECT_THAT(kernels_in(outcome), testing::Each("softmax_near"));
+  EXPECT_THAT(kernels_in(outcome), ::testing::Each("softmax_near"));
   ASSERT_EQ(outcome.result.ablation.size(), 1u);
   EXPECT_EQ(outcome.result.ablation[0].name, "tune");
   EXPECT_NEAR(outcome.result.ablation[0].ratio, 2.0 / 1.2, 1e-9);
@@ -206,12 +206,12 @@ bool ResumedChoices::columns_are_slow = false;
 TEST_F(ResumedChoices, AreKeptButForThoseThatLoseNow) {
   columns_are_slow = false;
   set_softmax({{"softmax_plain", right<1000>}, {"softmax_fast", right<400>}, {"softmax_near", near}});
-  EXPECT_THAT(kernels_in(climbed()), testing::Each("softmax_near"));
+  EXPECT_THAT(kernels_in(climbed()), ::testing::Each("softmax_near"));
   columns_are_slow = true;
   for (int climb = 0; climb < 2; ++climb) {
     ClimbOutcome outcome = climbed();
     EXPECT_TRUE(receipt_of(outcome, "tune").accepted);
-    EXPECT_THAT(kernels_in(outcome), testing::ElementsAre("softmax_near", "softmax_fast"));
+    EXPECT_THAT(kernels_in(outcome), ::testing::ElementsAre("softmax_near", "softmax_fast"));
     EXPECT_NEAR(outcome.result.final_ms, 0.6, 1e-9);
   }
 }
@@ -267,7 +267,7 @@ TEST(PartsOfPasses, AreThoseOfTheRungThatChangedTheGraph) {
                  {.name = "d", .rung = "fusion", .changed = true}};
   std::vector<std::string> names;
   for (const Part& part : parts_of_passes(report, "fusion")) names.push_back(part.text());
-  EXPECT_THAT(names, testing::ElementsAre("a", "d"));
+  EXPECT_THAT(names, ::testing::ElementsAre("a", "d"));
 }
 
 TEST(WithoutPasses, TurnsTheRungOnAndItsPassesOff) {

@@ -9,7 +9,7 @@
 namespace rung {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 struct Profiled {
   Subject subject = tiny_bert();
@@ -73,7 +73,7 @@ TEST(Stages, NameThemselvesOnEveryOp) {
 
 TEST(Stages, AreFirstWordsWhereTheModelNamesNone) {
   Profiled bert(false);
-  EXPECT_THAT(bert.names(), testing::IsSupersetOf({"embeddings", "encoder"}));
+  EXPECT_THAT(bert.names(), ::testing::IsSupersetOf({"embeddings", "encoder"}));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "ladder/climb.hpp"
 #include "support/graphs.hpp"
+#include "support/sample_inputs.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace rung {

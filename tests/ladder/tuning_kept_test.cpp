@@ -8,9 +8,9 @@
 namespace rung {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
-class TuningKept : public testing::Test {
+class TuningKept : public ::testing::Test {
  protected:
   Subject subject = tiny_bert();
   TemporaryDirectory directory;
@@ -58,7 +58,7 @@ TEST_F(TuningKept, CountsTheProblemsThatAreInTheFile) {
   tuned->database().put("linear b", kTuned);
   tuned->save_tuning();
   EXPECT_EQ(tuned->account_of_tuning(), "2 of 2 tuned problems are kept in " + path);
-  EXPECT_THAT(said, testing::IsEmpty());
+  EXPECT_THAT(said, ::testing::IsEmpty());
   EXPECT_EQ(bench(path)->account_of_tuning(), "nothing new was tuned") << "what was there before is not new";
 }
 
@@ -71,7 +71,15 @@ TEST_F(TuningKept, SaysOnceThatTheDatabaseCannotBeWritten) {
   const std::string reason = "'" + hopeless + "': cannot lock the tuning database: Not a directory";
   EXPECT_EQ(tuned->unsaved_reason(), reason);
   EXPECT_EQ(tuned->account_of_tuning(), "0 of 2 tuned problems are kept in " + hopeless + ": " + reason);
-  EXPECT_THAT(said, testing::ElementsAre("what was tuned is not saved: " + reason));
+  EXPECT_THAT(said, ::testing::ElementsAre("what was tuned is not saved: " + reason));
+}
+
+TEST_F(TuningKept, ClaimsNoFileWithoutADatabase) {
+  auto tuned = bench("");
+  tuned->database().put("linear a", kTuned);
+  tuned->save_tuning();
+  EXPECT_EQ(tuned->account_of_tuning(), "1 tuned problems are kept in no file");
+  EXPECT_THAT(said, ::testing::IsEmpty());
 }
 
 TEST_F(TuningKept, IsSaidInTheResultToo) {

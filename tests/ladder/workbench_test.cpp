@@ -53,7 +53,7 @@ TEST(LongestReductionPath, CountsTheTermsOfEachOpsSums) {
   EXPECT_EQ(longest_reduction_path(graph_of("y = masked_mean(x:f32[1,9,4], m:f32[1,9])")), 9);
 }
 
-class WorkbenchOfBert : public testing::Test {
+class WorkbenchOfBert : public ::testing::Test {
  protected:
   Subject subject = tiny_bert();
   TemporaryDirectory directory;
@@ -109,7 +109,7 @@ TEST(Workbench, RefusesToJudgeLowPrecisionByAnErrorThatIsNotFinite) {
   ASSERT_TRUE(bench) << bench.error().message;
   auto tolerance = (*bench)->judge().tolerance_for_recipe({.rungs = {"precision"}, .precision = DType::bf16});
   ASSERT_FALSE(tolerance) << tolerance->rel_l2;
-  EXPECT_THAT(tolerance.error().message, testing::HasSubstr("the reference is all zeros"));
+  EXPECT_THAT(tolerance.error().message, ::testing::HasSubstr("the reference is all zeros"));
 }
 
 TEST_F(WorkbenchOfBert, TunesFirstWhatTakesLongest) {
@@ -122,7 +122,7 @@ TEST_F(WorkbenchOfBert, TunesFirstWhatTakesLongest) {
       {.tuned_kernels = true});
   std::map<int64_t, double> headroom;
   for (const TuneTask& task : bench->tasks_of(plan)) headroom[task.problem.output.shape[0]] = task.headroom;
-  ASSERT_THAT(headroom, testing::SizeIs(2));
+  ASSERT_THAT(headroom, ::testing::SizeIs(2));
   EXPECT_GT(headroom[1], headroom[512]);
 }
 

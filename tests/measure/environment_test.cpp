@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/version.hpp"
+
 namespace rung {
 namespace {
 
@@ -17,7 +19,7 @@ TEST(Environment, TellsEveryFactOrSaysUnknown) {
     EXPECT_FALSE(facts[name].empty()) << name;
   EXPECT_THAT(facts["kernel"], HasSubstr("Linux"));
   EXPECT_THAT(facts["memory"], HasSubstr("GiB"));
-  EXPECT_EQ(facts["rung"], rung_version());
+  EXPECT_EQ(facts["rung"], kRungVersion);
 }
 
 NoiseSample quiet(double seconds) { return {.seconds = seconds, .total_s = 2 * seconds, .megahertz = 3000}; }

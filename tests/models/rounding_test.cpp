@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ladder/rungs.hpp"
 #include "models/policy.hpp"
+#include "support/sample_inputs.hpp"
 
 namespace rung {
 namespace {

@@ -7,9 +7,9 @@
 namespace rung {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
-class Choices : public testing::Test {
+class Choices : public ::testing::Test {
  protected:
   Graph graph = graph_of("w: f32[64,64] = constant(name=\"w\")\ny = linear(x:f32[4,64], w)");
   std::string problem = plan_of(graph).steps[0].problem;

@@ -10,7 +10,7 @@
 namespace rung {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 // A packed weight, an operand that is a result, and scratch.
 Plan sound_plan() {
@@ -60,7 +60,7 @@ struct Damage {
   const char* message;
 };
 void PrintTo(const Damage& damage, std::ostream* out) { *out << damage.what; }
-class DamagedPlan : public testing::TestWithParam<Damage> {};
+class DamagedPlan : public ::testing::TestWithParam<Damage> {};
 
 TEST_P(DamagedPlan, IsRefused) {
   Plan plan = sound_plan();
@@ -241,7 +241,7 @@ const Damage kDamages[] = {
     {"two outputs of one name", [](Plan& p) { p.outputs.push_back(p.outputs[0]); }, "two outputs are named 'y'"},
 };
 // "dead scratch": DeadScratch
-std::string name_of(const testing::TestParamInfo<Damage>& info) {
+std::string name_of(const ::testing::TestParamInfo<Damage>& info) {
   std::string name;
   bool begins = true;
   for (const char* c = info.param.what; *c; ++c) {
@@ -251,7 +251,7 @@ std::string name_of(const testing::TestParamInfo<Damage>& info) {
   }
   return name;
 }
-INSTANTIATE_TEST_SUITE_P(, DamagedPlan, testing::ValuesIn(kDamages), name_of);
+INSTANTIATE_TEST_SUITE_P(, DamagedPlan, ::testing::ValuesIn(kDamages), name_of);
 
 TEST(CheckPlan, AcceptsRangesOfIntegersAndBools) {
   Plan plan = plan_of("y = select(keep:bool[4], a:i32[4], b:i32[4])");

@@ -18,9 +18,9 @@
 namespace rung {
 namespace {
 
-using testing::AllOf;
-using testing::Contains;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::HasSubstr;
 
 Graph small_graph() {
   return graph_of(
@@ -120,8 +120,8 @@ TEST(PlanFile, FindsEveryTruncation) {
 
 TEST(PlanFile, RefusesAnotherVersion) {
   SavedPlan saved;
-  EXPECT_THAT(saved.error_of(replaced(saved.bytes, "rung plan 3", "rung plan 2")),
-              HasSubstr("got format 'rung plan 2', wanted 'rung plan 3'"));
+  EXPECT_THAT(saved.error_of(replaced(saved.bytes, "rung plan 4", "rung plan 3")),
+              HasSubstr("got format 'rung plan 3', wanted 'rung plan 4'"));
 }
 
 TEST(PlanFile, RefusesAnotherDevice) {
@@ -213,7 +213,7 @@ TEST(PlanFile, LeavesTheOldFileAndNothingBesideItWhenTheDiskFillsUp) {
   std::vector<std::string> left;
   for (const auto& entry : std::filesystem::directory_iterator(directory.path()))
     left.push_back(entry.path().filename());
-  EXPECT_THAT(left, testing::ElementsAre("plan.rung"));
+  EXPECT_THAT(left, ::testing::ElementsAre("plan.rung"));
 }
 
 TEST(PlanFile, ThatIsCutShortOnceItIsLoadedStillRuns) {

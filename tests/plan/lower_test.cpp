@@ -11,9 +11,9 @@
 namespace rung {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::StartsWith;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 TEST(Lowering, ViewsCostNoLaunch) {
   Graph graph = graph_of("y = relu(reshape(slice(x:f32[4,8], axis=0, begin=1, end=3), shape=[16]))");
@@ -126,7 +126,7 @@ TEST(Lowering, TakesTheLibraryBeforeTuningAndPreferredRowsAfter) {
   EXPECT_THAT(kernels_of(plan_of(text, recipe)), ElementsAre("linear_openblas"));
 }
 
-class BadChoice : public testing::TestWithParam<std::pair<KernelChoice, const char*>> {};
+class BadChoice : public ::testing::TestWithParam<std::pair<KernelChoice, const char*>> {};
 
 TEST_P(BadChoice, IsRefusedByName) {
   Graph graph = graph_of("w: f32[64,64] = constant(name=\"w\")\ny = linear(x:f32[4,64], w)");
@@ -139,9 +139,9 @@ TEST_P(BadChoice, IsRefusedByName) {
 
 INSTANTIATE_TEST_SUITE_P(
     , BadChoice,
-    testing::Values(std::pair{KernelChoice{"linear_gone", {}}, "there is no linear kernel 'linear_gone'"},
-                    std::pair{KernelChoice{"softmax_fallback", {}}, "there is no linear kernel 'softmax_fallback'"},
-                    std::pair{KernelChoice{"linear_avx2", {{"columns", 0}}}, "columns=0"}));
+    ::testing::Values(std::pair{KernelChoice{"linear_gone", {}}, "there is no linear kernel 'linear_gone'"},
+                      std::pair{KernelChoice{"softmax_fallback", {}}, "there is no linear kernel 'softmax_fallback'"},
+                      std::pair{KernelChoice{"linear_avx2", {{"columns", 0}}}, "columns=0"}));
 
 TEST(Choice, ThatCannotRunHereLeavesTheProblemToTheNextRow) {
   Graph graph = graph_of("w: f32[64,64] = constant(name=\"w\")\ny = linear(x:f32[4,64], w)");
@@ -175,7 +175,7 @@ class NotFinite : public Weight {
   }
 };
 
-class WeightWithNaN : public testing::TestWithParam<const char*> {};
+class WeightWithNaN : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(WeightWithNaN, IsNamedWithTheCount) {
   auto graph = parse_graph(GetParam(), [](const auto&, const Type& type) { return std::make_shared<NotFinite>(type); });
@@ -187,9 +187,9 @@ TEST_P(WeightWithNaN, IsNamedWithTheCount) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, WeightWithNaN,
-                         testing::Values("w: f32[8,8] = constant(name=\"w\")\ny = linear(x:f32[4,8], w)",
-                                         "w: f32[8,8] = constant(name=\"w\")\n"
-                                         "y = add(x:f32[8,8], relu(transpose(mul(w, w), permutation=[1,0])))"));
+                         ::testing::Values("w: f32[8,8] = constant(name=\"w\")\ny = linear(x:f32[4,8], w)",
+                                           "w: f32[8,8] = constant(name=\"w\")\n"
+                                           "y = add(x:f32[8,8], relu(transpose(mul(w, w), permutation=[1,0])))"));
 
 TEST(Build, GivesTheSamePlanTwice) {
   Graph graph = graph_of(

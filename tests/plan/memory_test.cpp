@@ -27,7 +27,7 @@ bool overlap(const Buffer& a, const Buffer& b) {
   return a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
 }
 
-class MemoryPlan : public testing::TestWithParam<uint32_t> {};
+class MemoryPlan : public ::testing::TestWithParam<uint32_t> {};
 
 TEST_P(MemoryPlan, NeverOverlapsBuffersAliveTogether) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
@@ -51,7 +51,7 @@ TEST_P(MemoryPlan, SharesAddresses) {
   EXPECT_LT(plan_memory(buffers), GetParam() > 100 ? total / 4 : total);
 }
 
-INSTANTIATE_TEST_SUITE_P(Steps, MemoryPlan, testing::Values(40u, 1000u, 30000u));
+INSTANTIATE_TEST_SUITE_P(Steps, MemoryPlan, ::testing::Values(40u, 1000u, 30000u));
 
 TEST(MemoryPlan, OfNothingIsNothing) {
   std::vector<Buffer> none;

@@ -13,7 +13,7 @@ namespace rung {
 namespace {
 
 using Json = nlohmann::json;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 Recipe full() {
   Recipe recipe{.rungs = {"fusion", "attention", "precision"},
@@ -55,7 +55,7 @@ TEST(Recipe, TakesDefaultsForFieldsLeftOut) {
 struct BadField {
   const char *field, *value, *message;
 };
-class BadRecipe : public testing::TestWithParam<BadField> {};
+class BadRecipe : public ::testing::TestWithParam<BadField> {};
 
 TEST_P(BadRecipe, NamesTheFieldAndWhatItGot) {
   Json json = to_json(full());
@@ -67,7 +67,7 @@ TEST_P(BadRecipe, NamesTheFieldAndWhatItGot) {
 
 INSTANTIATE_TEST_SUITE_P(
     , BadRecipe,
-    testing::Values(
+    ::testing::Values(
         BadField{"sped", "1", "unknown field 'sped'"}, BadField{"version", "2", "got version 2, wanted 1"},
         BadField{"version", "\"1\"", "field 'version': got \"1\""}, BadField{"capture", "1", "field 'capture': got 1"},
         BadField{"rungs", "\"fusion\"", "field 'rungs'"}, BadField{"rungs", "[\"fusoin\"]", "'fusoin'"},

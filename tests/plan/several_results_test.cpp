@@ -7,7 +7,7 @@
 namespace rung {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 // The three best rows of a table, and where they stand in it.
 constexpr const char* kRoute =
@@ -54,6 +54,22 @@ TEST(SeveralResults, OfALoadedPlanStayWithinTheirBuffer) {
   const auto status = check_plan(plan);
   ASSERT_FALSE(status);
   EXPECT_THAT(status.error().message, HasSubstr("has 256 bytes, wanted 304"));
+}
+
+// A norm between two linears, which is in both.
+constexpr const char* kNormed =
+    "s = linear(x:f32[5,8], w:f32[64,8], g:f32[64], slots=norm_weight)\n"
+    "y = linear(slice(result(s), begin=1, end=4), v:f32[16,64], slice(result(s, index=2), begin=1, end=4), "
+    "slots=squares)\n"
+    "return y=y, s=s";
+
+TEST(SeveralResults, AreReadInPartsWhereTheyStand) {
+  expect_right(graph_of(kNormed), {});
+  const Plan plan = plan_of(kNormed);
+  ASSERT_EQ(plan.steps.size(), 3u) << "two linears, and the copy of an output";
+  constexpr uint64_t kScaled = 5 * 64 * sizeof(float), kSquares = 2048;  // bytes; both a multiple of 256
+  EXPECT_EQ(plan.steps[1].inputs[0].offset, kScaled + 64 * 2);
+  EXPECT_EQ(plan.steps[1].inputs[2].offset, kSquares + 2 * sizeof(float));
 }
 
 TEST(SeveralResults, OfConstantsAreConstants) {

@@ -28,7 +28,7 @@ TEST(PlanThreads, OfNoneInAFileAreRefusedByTheReader) {
   ASSERT_TRUE(save_plan(plan, folder / "plan.rung"));
   auto loaded = load_plan(folder / "plan.rung", cpu_target());
   ASSERT_FALSE(loaded);
-  EXPECT_THAT(loaded.error().message, testing::HasSubstr("got 0 threads, wanted 1 to 1024"));
+  EXPECT_THAT(loaded.error().message, ::testing::HasSubstr("got 0 threads, wanted 1 to 1024"));
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 #include "base/random.hpp"
 #include "reference/run.hpp"
@@ -109,64 +108,37 @@ TEST(LinearReference, RefusesHeadsThatDoNotFit) {
       testing::HasSubstr("got rotated heads with a gate, an activation or a residual, wanted none of them"));
 }
 
-const std::string kFeeding =
-    "linear(x:f32[3,7], w:f32[64,7], r:f32[3,64], g:f32[64], slots=residual+norm_weight, out=bf16)";
-const Inputs kFeedingInputs{
-    {"x", random({3, 7}, 1)}, {"w", random({64, 7}, 2)}, {"r", random({3, 64}, 3)}, {"g", random({64}, 4)}};
-std::vector<double> part(int begin, int end) {
-  return values_of(run(fmt::format("slice({}, axis=1, begin={}, end={})", kFeeding, begin, end), kFeedingInputs));
+TEST(LinearReference, GivesWhatLinearsBehindANormRead) {
+  const Inputs inputs{
+      {"x", random({3, 7}, 1)}, {"w", random({64, 7}, 2)}, {"r", random({3, 64}, 3)}, {"g", random({64}, 4)}};
+  const std::string plain = "linear(x:f32[3,7], w:f32[64,7], r:f32[3,64], slots=residual)";
+  const std::string feeding = "linear(x:f32[3,7], w:f32[64,7], r:f32[3,64], g:f32[64], slots=residual+norm_weight)";
+  expect_values(run(feeding, inputs), values_of(run(plain, inputs)), 0);
+  Tensor scaled = run(fmt::format("result({})", feeding), inputs);
+  EXPECT_EQ(scaled.type(), (Type{DType::bf16, {3, 64}}));
+  expect_values(scaled, values_of(run(fmt::format("cast(mul({}, g:f32[64]), to=bf16)", plain), inputs)), 0);
+  Tensor squares = run(fmt::format("result({}, index=2)", feeding), inputs);
+  EXPECT_EQ(squares.type(), (Type{DType::f32, {3, 2}}));
+  Tensor wanted = run(fmt::format("reduce(square(reshape({}, shape=[3,2,32])), kind=mean)", plain), inputs);
+  expect_values(squares, values_of(wanted), 1e-5);
 }
-std::vector<double> sum_of_parts(int begin, int middle, int end) {
-  std::vector<double> high = part(begin, middle), low = part(middle, end);
-  std::transform(high.begin(), high.end(), low.begin(), high.begin(), std::plus<>());
-  return high;
-}
-
-TEST(LinearReference, LeavesRowsThatSayAllAboutTheirNorm) {
-  Tensor row = run(kFeeding, kFeedingInputs);
-  EXPECT_EQ(row.type(), (Type{DType::bf16, {3, 3 * 64 + 4}}));
-  const std::string sum = "linear(x:f32[3,7], w:f32[64,7], r:f32[3,64], slots=residual)";
-  Tensor scaled = run(fmt::format("cast(mul({}, g:f32[64]), to=bf16)", sum), kFeedingInputs);
-  expect_values(scaled, part(0, 64), 0);
-  Tensor high = run(fmt::format("cast({}, to=bf16)", sum), kFeedingInputs);
-  expect_values(high, part(64, 128), 0);
-  // Of a value below 8, high is within 2^-6, so low is within 2^-15 of the rest; f32 adds 2^-21.
-  expect_values(run(sum, kFeedingInputs), sum_of_parts(64, 128, 192), 0x1p-15 + 0x1p-21);
-  Tensor means = run(fmt::format("reduce(square(reshape({}, shape=[3,2,32])), kind=mean)", sum), kFeedingInputs);
-  expect_values(means, sum_of_parts(192, 194, 196), 1e-4);
-}
-TEST(LinearReference, ReadsAResidualInTwoParts) {
-  Inputs inputs{
-      {"x", f32({2, 1}, {1, 2})}, {"w", f32({2, 1}, {1, 10})}, {"r", f32({2, 4}, {100, 200, 3, 4, 5, 6, 7, 8})}};
-  expect_values(run("linear(x:f32[2,1], w:f32[2,1], r:f32[2,4], slots=residual, split_residual=true)", inputs),
-                {104, 214, 14, 34});
+TEST(LinearReference, TakesSquaresOfItsResultBeforeThatIsRounded) {
+  const Inputs inputs{{"x", f32({1, 1}, {1 + 0x1p-9f})},
+                      {"w", f32({32, 1}, std::vector<float>(32, 1))},
+                      {"g", f32({32}, std::vector<float>(32, 1))}};
+  const std::string feeding = "linear(x:f32[1,1], w:f32[32,1], g:f32[32], slots=norm_weight, out=bf16)";
+  EXPECT_EQ(values_of(run(feeding, inputs))[0], 1);
+  expect_values(run(fmt::format("result({}, index=2)", feeding), inputs), {(1 + 0x1p-9) * (1 + 0x1p-9)}, 1e-6);
 }
 TEST(LinearReference, NormsItsRowsByTheirSquares) {
   Inputs inputs{{"x", random({3, 64}, 1)}, {"w", random({10, 64}, 2)}, {"one", f32({64}, std::vector<float>(64, 1))}};
-  Tensor means = run("reduce(square(reshape(x:f32[3,64], shape=[3,2,32])), kind=mean)", {{"x", inputs["x"]}});
-  inputs["q"] = run("concat(mul(m:f32[3,2], h:f32[1,1]), mul(m, l:f32[1,1]), axis=1)",
-                    {{"m", means}, {"h", f32({1, 1}, {0.75})}, {"l", f32({1, 1}, {0.25})}});
+  inputs["q"] = run("reduce(square(reshape(x:f32[3,64], shape=[3,2,32])), kind=mean)", {{"x", inputs["x"]}});
   Tensor wanted =
       run("linear(rms_norm(x:f32[3,64], one:f32[64], eps=0.25), w:f32[10,64], gated=true, activation=silu)", inputs);
   expect_values(
-      run("linear(x:f32[3,64], w:f32[10,64], q:f32[3,4], gated=true, activation=silu, slots=squares, eps=0.25)",
+      run("linear(x:f32[3,64], w:f32[10,64], q:f32[3,2], gated=true, activation=silu, slots=squares, eps=0.25)",
           inputs),
       values_of(wanted), 1e-4);
-}
-TEST(LinearReference, RefusesNormsThatDoNotFit) {
-  const auto error = [](const std::string& expression) {
-    return error_of(expression, {{"x", random({3, 7}, 1)}, {"w", random({64, 7}, 2)}, {"g", random({64}, 3)}});
-  };
-  EXPECT_THAT(error("linear(x:f32[3,7], w:f32[64,7], g:f32[64], slots=norm_weight)"),
-              testing::HasSubstr("got rows for a norm of type f32, wanted bf16"));
-  EXPECT_THAT(error("linear(x:f32[3,7], w:f32[64,7], g:f32[64], slots=norm_weight, gated=true, out=bf16)"),
-              testing::HasSubstr("got rows for a norm with a gate or rotated heads, wanted neither"));
-  EXPECT_THAT(error("linear(x:f32[3,7], slice(w:f32[64,7], end=40), g:f32[64], slots=norm_weight, out=bf16)"),
-              testing::HasSubstr("got rows for a norm of 40 columns, wanted runs of 32"));
-  EXPECT_THAT(error("linear(x:f32[3,7], w:f32[64,7], g:f32[64], slots=squares)"),
-              testing::HasSubstr("x: got f32[3,7], wanted runs of 32 columns to have squares of"));
-  EXPECT_THAT(error("linear(w:f32[64,7], w, split_residual=true)"),
-              testing::HasSubstr("got no residual that is split, wanted one"));
 }
 
 TEST(Conv2dReference, SlidesTheWindowByTheStride) {

@@ -82,8 +82,8 @@ TEST(Evaluate, WalksAGraphDeeperThanTheCallStack) {
   expect_values((*values)[0], {2});
 }
 
-TEST(EvaluateOp, RefusesAResultTypeThatTheOpDoesNotGive) {
-  auto value = evaluate_op(Unary{UnaryKind::neg}, {f32({2}, {1, 2})}, {DType::f32, {3}});
+TEST(EvaluateResults, RefusesAResultTypeThatTheOpDoesNotGive) {
+  auto value = evaluate_results(Unary{UnaryKind::neg}, {f32({2}, {1, 2})}, {DType::f32, {3}});
   ASSERT_FALSE(value);
   EXPECT_THAT(value.error().message, HasSubstr("neg: got result type f32[3], wanted f32[2]"));
 }

@@ -229,7 +229,6 @@ inline const gpu::Runtime& fake_runtime() {
                                   .context_destroy = fake::context_destroy,
                                   .context_use = fake::context_use,
                                   .context_current = fake::context_current,
-                                  .synchronize = fake::alive,
                                   .memory_info = fake::memory_info,
                                   .allocate = fake::allocate,
                                   .release = fake::release,

@@ -84,6 +84,20 @@ TEST(TuningDatabase, GivesBackHowSureAnEntryIs) {
   EXPECT_EQ(read->candidates.size(), 1u);
 }
 
+TEST(TuningDatabase, WithoutAPathTouchesNoFile) {
+  TemporaryDirectory directory;
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(directory.path());
+  TuningDatabase database = open_database("");
+  database.put("linear a", kTuned);
+  EXPECT_TRUE(database.save());
+  std::filesystem::current_path(before);
+  EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
+  EXPECT_NE(database.find("linear a"), nullptr);
+  EXPECT_EQ(database.saved(), 0u);
+  EXPECT_EQ(database.unsaved(), 1u);
+}
+
 TEST(TuningDatabase, GivesBackWhatWasTriedOnAModel) {
   TemporaryDirectory directory;
   TuningDatabase database = open_database(directory / "tuning.json");

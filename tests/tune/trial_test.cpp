@@ -14,7 +14,7 @@ namespace {
 
 TEST(TrialOperands, AreSuchThatEveryResultIsANumber) {
   Problem problem = linear_problem(4, 8, 64);
-  std::get<Linear>(problem.op).put(problem.inputs, LinearSlot::squares, dense(DType::f32, {4, 4}));
+  std::get<Linear>(problem.op).put(problem.inputs, LinearSlot::squares, dense(DType::f32, {4, 2}));
   const auto least = [&](size_t i) {
     Tensor values = random_operand(problem, i, INT64_MAX);
     return *std::min_element(values.as<float>().begin(), values.as<float>().end());
@@ -62,10 +62,23 @@ TEST_F(TrialCopies, HoldTheSameValues) {
   TrialOperands operands(problem);
   Trial trial(operands, {&kSum, {}}, 3 * 256);
   weights_given.clear();
-  const float first = trial.result(team).as<float>()[0];
+  const float first = trial.results(team)[0].as<float>()[0];
   trial.time(team, 0);
   for (const void* weights : weights_given) EXPECT_EQ(std::memcmp(weights, operands.addresses()[1], 256), 0);
-  EXPECT_EQ(trial.result(team).as<float>()[0], first);
+  EXPECT_EQ(trial.results(team)[0].as<float>()[0], first);
+}
+
+TEST(Trial, HasRoomForEveryResultAndGivesThemAll) {
+  const Problem problem{.op = TopK{.k = 2}, .inputs = {dense(DType::f32, {3, 9})}, .output = dense(DType::f32, {3, 2})};
+  TrialOperands operands(problem);
+  cpu::Team team(1);
+  const auto results = Trial(operands, {cpu::kernel_named("top_k_fallback"), {}}, 0).results(team);
+  ASSERT_EQ(results.size(), 2u);
+  const auto* x = static_cast<const float*>(operands.addresses()[0]);
+  for (size_t i = 0; i < 6; ++i) {
+    const auto place = static_cast<size_t>(results[1].as<float>()[i]);
+    EXPECT_EQ(results[0].as<float>()[i], x[i / 2 * 9 + place]) << i;
+  }
 }
 
 TEST_F(TrialCopies, AreTimedSevenTimesAtLeast) {

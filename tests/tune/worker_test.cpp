@@ -150,6 +150,27 @@ TEST(Worker, AllowsMoreWhereResultsAreNarrow) {
   EXPECT_THAT(results[2].failure, HasSubstr("wrong result: relative L2 0.04"));
 }
 
+// The fallback, but for a result that a norm's readers take, whose bf16 values are multiplied.
+template <int Percent>
+void scale_further_result(const cpu::Call& call) {
+  cpu::kernel_named("linear_fallback")->run(call);
+  const ResultPlace place = results_of(call.problem)[1];
+  auto* values = reinterpret_cast<bf16*>(call.out<std::byte>() + place.offset);
+  for (int64_t i = 0; i < place.type.elements(); ++i)
+    values[i] = bf16(static_cast<float>(values[i]) * (1 + Percent * 0.01f));
+}
+
+TEST(Worker, ComparesEveryResultAndAllowsMoreIfAnyIsNarrow) {
+  const Kernel exact{"exact", "linear", always, scale_further_result<0>},
+      near{"near", "linear", always, scale_further_result<1>}, far{"far", "linear", always, scale_further_result<4>};
+  Problem problem = linear_problem(2, 32, 8);
+  std::get<Linear>(problem.op).put(problem.inputs, LinearSlot::norm_weight, dense(DType::f32, {32}, true));
+  auto results =
+      measure_in_worker({&cpu_target(), problem, {{&exact, {}}, {&near, {}}, {&far, {}}}, 0, 0.001, 0.3, {}});
+  EXPECT_EQ(results[1].failure, "");
+  EXPECT_THAT(results[2].failure, HasSubstr("wrong result: relative L2 0.04"));
+}
+
 // Microseconds by process that calls it; the count is shared by all of them.
 int* processes = nullptr;
 std::vector<int> us_by_process;
@@ -176,6 +197,12 @@ TEST(Worker, KeepsTheBetterOfTwoRounds) {
   munmap(shared, sizeof(int));
 }
 
+TEST(Distance, OfSeveralResultsIsThatOfTheWorst) {
+  const Tensor one = Tensor::of<float>({1}, {1}), two = Tensor::of<float>({1}, {2}),
+               none = Tensor::of<float>({1}, {NAN});
+  EXPECT_EQ(distance(std::vector{one, two, one}, {one, one, one}), 1);
+  EXPECT_TRUE(std::isnan(distance(std::vector{one, none, two}, {one, one, one})));
+}
 TEST(Distance, IsRelativeToTheWanted) {
   EXPECT_DOUBLE_EQ(distance(Tensor::of<float>({2}, {3, 5}), Tensor::of<float>({2}, {3, 4})), 0.2);
   EXPECT_EQ(distance(Tensor::of<float>({2}, {0, 0}), Tensor::of<float>({2}, {0, 0})), 0);

@@ -5,9 +5,10 @@
 #include <dlfcn.h>
 
 #include <array>
-#include <cstring>
 #include <map>
 #include <mutex>
+
+#include "device/shared_library.hpp"
 
 namespace rung::gpu {
 namespace {
@@ -56,20 +57,12 @@ struct Library {
 };
 Library library;
 
-template <class Pointer>
-Status find(void* from, const char* name, Pointer& to) {
-  void* symbol = dlsym(from, name);
-  if (!symbol) return fail("cuBLASLt is too old: it has no {}", name);
-  std::memcpy(&to, &symbol, sizeof symbol);
-  return {};
-}
-
 Status open_library() {
   void* opened = nullptr;
   for (const char* name : {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"})
     if ((opened = dlopen(name, RTLD_NOW | RTLD_LOCAL))) break;
   if (!opened) return fail("no cuBLASLt: {}", dlerror());
-#define RUNG_FIND(name) RUNG_CHECK(find(opened, #name, library.name))
+#define RUNG_FIND(name) RUNG_CHECK(find_function(opened, "cuBLASLt", #name, library.name))
   RUNG_FIND(cublasLtCreate);
   RUNG_FIND(cublasLtGetVersion);
   RUNG_FIND(cublasLtGetStatusString);

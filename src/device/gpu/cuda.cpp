@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "device/gpu/runtime.hpp"
+#include "device/shared_library.hpp"
 
 namespace rung::gpu {
 namespace {
@@ -53,7 +54,6 @@ struct Driver {
   int (*cuDevicePrimaryCtxRetain)(Context*, int);
   int (*cuCtxSetCurrent)(Context);
   int (*cuCtxGetCurrent)(Context*);
-  int (*cuCtxSynchronize)();
   int (*cuCtxGetDevice)(int*);
   int (*cuDevicePrimaryCtxRelease_v2)(int);
   int (*cuMemGetInfo_v2)(size_t*, size_t*);
@@ -202,19 +202,10 @@ int graph_instantiate(ExecutableGraph* executable, Graph graph) {
   return driver.cuGraphInstantiateWithFlags(executable, graph, 0);
 }
 
-// Fills `to` from the library. Errors: the function is missing.
-template <class Pointer>
-Status find(void* library, const char* name, Pointer& to) {
-  void* symbol = dlsym(library, name);
-  if (!symbol) return fail("the CUDA driver is too old: it has no {}", name);
-  std::memcpy(&to, &symbol, sizeof symbol);
-  return {};
-}
-
 Status load_driver() {
   void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (!library) return fail("no CUDA driver: {}", dlerror());
-#define RUNG_FIND(name) RUNG_CHECK(find(library, #name, driver.name))
+#define RUNG_FIND(name) RUNG_CHECK(find_function(library, "the CUDA driver", #name, driver.name))
   RUNG_FIND(cuInit);
   RUNG_FIND(cuDriverGetVersion);
   RUNG_FIND(cuGetErrorString);
@@ -227,7 +218,6 @@ Status load_driver() {
   RUNG_FIND(cuDevicePrimaryCtxRetain);
   RUNG_FIND(cuCtxSetCurrent);
   RUNG_FIND(cuCtxGetCurrent);
-  RUNG_FIND(cuCtxSynchronize);
   RUNG_FIND(cuCtxGetDevice);
   RUNG_FIND(cuDevicePrimaryCtxRelease_v2);
   RUNG_FIND(cuMemGetInfo_v2);
@@ -278,7 +268,6 @@ Runtime make_table() {
           .context_destroy = context_destroy,
           .context_use = driver.cuCtxSetCurrent,
           .context_current = driver.cuCtxGetCurrent,
-          .synchronize = driver.cuCtxSynchronize,
           .memory_info = driver.cuMemGetInfo_v2,
           .allocate = driver.cuMemAlloc_v2,
           .release = driver.cuMemFree_v2,

@@ -50,7 +50,6 @@ struct Runtime {
   int (*context_destroy)(Context context);
   int (*context_use)(Context context);       // by this thread
   int (*context_current)(Context* context);  // of this thread; null: none
-  int (*synchronize)();                      // the whole device
 
   int (*memory_info)(size_t* free, size_t* total);
   int (*allocate)(Address* address, size_t bytes);

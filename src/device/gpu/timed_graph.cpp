@@ -14,15 +14,16 @@ Result<std::unique_ptr<TimedGraph>> TimedGraph::record(Queue& queue, const std::
   RUNG_CHECK(gpu.check(runtime.event_create(&made->start_), "event"));
   RUNG_CHECK(gpu.check(runtime.event_create(&made->end_), "event"));
   RUNG_CHECK(gpu.check(runtime.capture_begin(queue.stream()), "recording a graph"));
-  Status enqueued = launches();
+  Status recorded = launches();
   Graph graph = nullptr;
   Status ended = gpu.check(runtime.capture_end(queue.stream(), &graph), "recording a graph");
-  RUNG_CHECK(Status(enqueued));
-  RUNG_CHECK(Status(ended));
-  runtime.graph_nodes(graph, &made->nodes_);
-  Status ready = gpu.check(runtime.graph_instantiate(&made->executable_, graph), "making a graph ready");
-  runtime.graph_destroy(graph);
-  RUNG_CHECK(Status(ready));
+  if (recorded) recorded = std::move(ended);
+  if (recorded) {
+    runtime.graph_nodes(graph, &made->nodes_);
+    recorded = gpu.check(runtime.graph_instantiate(&made->executable_, graph), "making a graph ready");
+  }
+  if (graph) runtime.graph_destroy(graph);
+  RUNG_CHECK(Status(recorded));
   return made;
 }
 

@@ -109,10 +109,4 @@ Bound bind(const Kernel& kernel, Problem problem, std::vector<const void*> input
   return bound;
 }
 
-const Kernel* first_supported(const Problem& problem) {
-  for (const Kernel* row : kernels_for(op_family(problem.op)))
-    if (row->supports(problem, cpu_info())) return row;
-  return nullptr;
-}
-
 }  // namespace rung::cpu

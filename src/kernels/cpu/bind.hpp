@@ -48,7 +48,4 @@ struct Bound {
 // Packs constant operands, allocates scratch and prepares state. The kernel must support the problem.
 Bound bind(const Kernel& kernel, Problem problem, std::vector<const void*> inputs, void* output);
 
-// The first row that supports the problem; null if none does.
-const Kernel* first_supported(const Problem& problem);
-
 }  // namespace rung::cpu

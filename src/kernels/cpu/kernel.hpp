@@ -30,9 +30,7 @@ struct Call {
   }
 };
 
-// All rows for an op in order of preference, its fallback last. `op_word` is the op's family: op_family().
-std::span<const Kernel* const> kernels_for(std::string_view family);
+// The rows of an op's family stand together, in order of preference, its fallback last.
 std::span<const Kernel* const> all_kernels();
-const Kernel* kernel_named(std::string_view name);  // null if there is none
 
 }  // namespace rung::cpu

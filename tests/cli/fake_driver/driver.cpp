@@ -50,7 +50,6 @@ int cuDeviceTotalMem_v2(size_t* bytes, int) { return *bytes = kMemory, 0; }
 int cuDevicePrimaryCtxRetain(void** context, int) { return *context = &dead, 0; }
 int cuCtxSetCurrent(void* context) { return current = context, 0; }
 int cuCtxGetCurrent(void** context) { return *context = current, 0; }
-int cuCtxSynchronize() { return alive(); }
 int cuCtxGetDevice(int* device) { return *device = 0, alive(); }
 int cuDevicePrimaryCtxRelease_v2(int) { return alive(); }
 int cuMemGetInfo_v2(size_t* free, size_t* total) { return *free = *total = kMemory, alive(); }

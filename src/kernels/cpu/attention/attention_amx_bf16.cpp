@@ -1,23 +1,12 @@
 // Attention on bf16 operands with AMX tiles.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/numeric.hpp"
+#include "kernels/cpu/amx_tiles.hpp"
 #include "kernels/cpu/attention/attention_bf16.hpp"
 #include "kernels/cpu/simd.hpp"
 
 namespace rung::cpu::RUNG_ISA {
 namespace {
-
-struct alignas(64) TileConfig {
-  uint8_t palette = 1, start_row = 0;
-  uint8_t reserved[14] = {};
-  uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
-  uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
-};
-
-// Static: the intrinsic names only the first bytes of its operand to the compiler.
-constinit const TileConfig kConfig;
-void enter() { _tile_loadconfig(&kConfig); }
-void leave() { _tile_release(); }
 
 // Sums of 16 or 32 rows and one or two panels. Tiles 0..3: sums (first rows left and right, second rows left and
 // right); 4, 5: a; 6, 7: b. The scratch behind a and c has whole tiles of rows.

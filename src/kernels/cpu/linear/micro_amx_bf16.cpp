@@ -1,5 +1,6 @@
 // Micro-kernel for AMX: 32 x 32 sums in four tiles, fed by two tiles of x and two of packed weights.
 // SPDX-License-Identifier: Apache-2.0
+#include "kernels/cpu/amx_tiles.hpp"
 #include "kernels/cpu/linear/finish.hpp"
 
 namespace rung::cpu::gemm {
@@ -12,18 +13,6 @@ constexpr int64_t kDepth = 32;             // bf16 in a tile's row
 constexpr int64_t kWidth = 32;             // columns of a panel: two tiles
 constexpr int64_t kPanelRow = 4 * kWidth;  // bytes of one row of pairs, and of one row of f32 sums
 constexpr int kLines = kDepth * kWidth * 2 / 64;
-
-struct alignas(64) TileConfig {
-  uint8_t palette = 1, start_row = 0;
-  uint8_t reserved[14] = {};
-  uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
-  uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
-};
-
-// Static: the intrinsic names only the first bytes of its operand to the compiler.
-constinit const TileConfig kConfig;
-void enter() { _tile_loadconfig(&kConfig); }
-void leave() { _tile_release(); }
 
 // Tiles 0..3: sums (first rows left and right, second rows left and right); 4, 5: x; 6, 7: weights.
 template <int row_tiles>

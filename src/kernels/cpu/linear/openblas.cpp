@@ -4,26 +4,19 @@
 
 #include <dlfcn.h>
 
-#include <cstring>
+#include "device/shared_library.hpp"
 
 namespace rung::cpu::gemm {
 namespace {
-
-template <class Pointer>
-Status find(void* from, const char* name, Pointer& to) {
-  void* symbol = dlsym(from, name);
-  if (!symbol) return fail("OpenBLAS has no {}", name);
-  std::memcpy(&to, &symbol, sizeof symbol);
-  return {};
-}
 
 Result<OpenBlas> open_library() {
   void* opened = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
   if (!opened) return fail("no OpenBLAS: {}", dlerror());
   OpenBlas blas;
-  RUNG_CHECK(find(opened, "cblas_sgemm", blas.sgemm));
-  RUNG_CHECK(find(opened, "openblas_get_config", blas.get_config));
-  RUNG_CHECK(find(opened, "openblas_set_num_threads", blas.set_num_threads));
+  constexpr std::string_view kName = "OpenBLAS";
+  RUNG_CHECK(find_function(opened, kName, "cblas_sgemm", blas.sgemm));
+  RUNG_CHECK(find_function(opened, kName, "openblas_get_config", blas.get_config));
+  RUNG_CHECK(find_function(opened, kName, "openblas_set_num_threads", blas.set_num_threads));
   return blas;
 }
 

@@ -2,6 +2,9 @@
 // passes. Included by one file per instruction set.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <utility>
+
+#include "kernels/cpu/linear/finish.hpp"
 #include "kernels/cpu/linear/micro.hpp"
 #include "kernels/cpu/simd.hpp"
 
@@ -136,6 +139,30 @@ void tile(const gemm::Tile& t) {
   for (int r = 0; r < rows; ++r)
 #pragma GCC unroll 4
     for (int v = 0; v < vectors; ++v) store(t.sums + (r * vectors + v) * kLanes, sums.at[r][v]);
+}
+
+template <class T>
+inline constexpr DType kStored = sizeof(T) == 4 ? DType::f32 : DType::bf16;
+
+// Tiles of one row to `most` rows, each of `vectors` vectors of columns.
+template <class Multiply, int vectors, int most>
+consteval gemm::MicroKernels micro_kernels() {
+  gemm::MicroKernels made{.x_type = kStored<typename Multiply::X>,
+                          .w_type = kStored<typename Multiply::W>,
+                          .width = vectors * kLanes,
+                          .max_rows = most,
+                          .row_grain = 1,
+                          .depth_grain = Multiply::kGroup,
+                          .pack_grain = Multiply::kGroup,
+                          .prefetch_lines = 1,
+                          .tiles = {},
+                          .finish = finish,
+                          .copy_rows = copy_rows,
+                          .enter = nullptr,
+                          .leave = nullptr};
+  [&]<int... i>(std::integer_sequence<int, i...>) { ((made.tiles[i + 1] = tile<Multiply, i + 1, vectors>), ...); }
+  (std::make_integer_sequence<int, most>());
+  return made;
 }
 
 }  // namespace rung::cpu::RUNG_ISA

@@ -27,8 +27,8 @@ SkinnyEpilogue epilogue_of(const Problem& problem) {
   const auto is = [&](LinearSlot slot, DType type) { return problem.linear_operand(slot)->dtype == type; };
   const bool x_is_bf16 = is(LinearSlot::x, DType::bf16), has_bias = op.has(LinearSlot::bias);
   if (op.has(LinearSlot::norm_weight)) {
-    const bool rare =
-        has_bias || op.activation != Activation::none || op.has(LinearSlot::squares) || !op.split_residual;
+    const bool adds_f32 = op.has(LinearSlot::residual) && is(LinearSlot::residual, DType::f32);
+    const bool rare = has_bias || op.activation != Activation::none || op.has(LinearSlot::squares) || !adds_f32;
     return x_is_bf16 && !rare ? SkinnyEpilogue::norm : SkinnyEpilogue::norm_any;
   }
   const bool plain = x_is_bf16 && problem.output.dtype == DType::bf16 && !has_bias && !op.has(LinearSlot::residual);

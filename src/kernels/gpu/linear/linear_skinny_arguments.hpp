@@ -3,7 +3,7 @@
 #pragma once
 #include "device/gpu/tensor_map.hpp"
 #include "ir/dtype.hpp"
-#include "ir/norm_row.hpp"
+#include "ir/norm_run.hpp"
 
 namespace rung::gpu {
 
@@ -17,8 +17,9 @@ constexpr uint32_t kSkinnyHeaderBytes = 1024;  // barriers, in front of the ring
 // two halves of x w' + bias; rotated: x w' + bias with its first heads rotated. A tile is some rows of w, or some and
 // their partners `half` rows on: gate and up, or the two halves of a head. The blocks of a cluster take one part of K
 // each, in chunks of kBoxColumns; groups of 8 tokens go round them to be finished. With squares, products are
-// multiplied by a factor of their row, 1 / sqrt(sum of its squares * squares_share + eps); with a scale, out has rows
-// of norm_row(n) bf16 elements (rung::Linear says what of).
+// multiplied by a factor of their row, 1 / sqrt(sum of its squares * squares_share + eps); with a scale, n a multiple
+// of kNormRun, out is f32, and there are two results more: scaled[m, n] = out * scale in bf16, and in f32 the means of
+// squares of out, of kNormRun neighbours each.
 struct LinearSkinnyArguments {
   TensorMap x, w;                            // boxes of `tokens` rows; of the rows of a tile, or of half of them
   uint64_t bias = 0, residual = 0, out = 0;  // addresses; 0: none. Rows of out are dense
@@ -35,8 +36,8 @@ struct LinearSkinnyArguments {
   uint64_t cos = 0, sin = 0;               // addresses: 2 * half elements for each token
   int64_t cos_stride = 0, sin_stride = 0;  // elements; multiples of 4
   DType cos_type{}, sin_type{};
-  int64_t residual_low = 0;         // elements from the residual's high part to its low part, bf16; 0: it has none
-  uint64_t scale = 0, squares = 0;  // addresses; 0: none. n of f32; rows of bf16
+  uint64_t scale = 0, squares = 0;                   // addresses; 0: none. n of f32; rows of f32
+  uint64_t scaled = 0, means = 0;                    // addresses; of the further results
   uint32_t squares_stride = 0, squares_vectors = 0;  // from row to row, and read of each: times 16 bytes
   float squares_share = 0, eps = 0;
 };

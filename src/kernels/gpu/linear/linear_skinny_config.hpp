@@ -6,7 +6,7 @@
 namespace rung::gpu {
 
 // What a layer ends with, each in kernels of its own. Those without `any` are what counts most, in short code, of bf16
-// alone: rows for a norm without bias, activation and factor, with a residual in two parts; pairs without bias and
+// alone: sums that feed a norm without bias, activation and factor, with an f32 residual; pairs without bias and
 // residual, by angles in f32.
 enum class SkinnyEpilogue : uint8_t { any, norm, norm_any, gated, gated_any, rotated, rotated_any };
 

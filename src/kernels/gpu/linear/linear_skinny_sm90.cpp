@@ -1,6 +1,5 @@
 // The row of linear layers of at most 64 tokens, bound by the reading of their weights.
 // SPDX-License-Identifier: Apache-2.0
-#include "ir/norm_row.hpp"
 #include "kernels/gpu/kernel.hpp"
 #include "kernels/gpu/linear/linear_skinny.hpp"
 #include "kernels/gpu/make_nest.hpp"
@@ -9,10 +8,11 @@ namespace rung::gpu {
 namespace {
 
 constexpr int64_t kMostTokens = 64;
-constexpr int64_t kAligned = 8;   // 16-bit elements in the 16 bytes that boxes are aligned to
-constexpr int64_t kTogether = 4;  // columns of the result that one thread writes
-constexpr int64_t kPaired = 16;   // rows of the smallest tile of pairs, and so of a head
-constexpr int64_t kNormed = 128;  // columns whose squares are 16 bytes
+constexpr int64_t kAligned = 8;                   // 16-bit elements in the 16 bytes that boxes are aligned to
+constexpr int64_t kTogether = 4;                  // columns of the result that one thread writes
+constexpr int64_t kPaired = 16;                   // rows of the smallest tile of pairs, and so of a head
+constexpr int64_t kSquares = 4;                   // f32 in 16 bytes: that many squares are read together
+constexpr int64_t kNormed = kSquares * kNormRun;  // and stand for that many columns
 constexpr LinearSlots kTaken{LinearSlot::bias, LinearSlot::residual,    LinearSlot::cos,
                              LinearSlot::sin,  LinearSlot::norm_weight, LinearSlot::squares};
 
@@ -26,20 +26,20 @@ Verdict supports_sizes(const Problem& problem, const LinearShape& shape) {
 
 Verdict supports_norms(const Problem& problem, const LinearShape& shape) {
   const auto& op = problem.as<Linear>();
-  if (op.has(LinearSlot::norm_weight) && shape.n % kNormed)
-    return reject(fmt::format("rows for a norm have {} columns, wanted a multiple of {}", shape.n, kNormed));
+  const bool feeds_norm = op.has(LinearSlot::norm_weight);
+  if (feeds_norm && shape.n % kNormed)
+    return reject(fmt::format("the sum that a norm follows has {} columns, wanted a multiple of {}", shape.n, kNormed));
+  if (feeds_norm && op.out != DType::f32) return reject("the sum that a norm follows is not f32");
   const auto wants = [&](LinearSlot slot, DType type) {
     const Operand* operand = problem.linear_operand(slot);
     return !operand || operand->dtype == type;
   };
   if (!wants(LinearSlot::norm_weight, DType::f32)) return reject("the norm's weights are not f32");
-  if (!wants(LinearSlot::squares, DType::bf16)) return reject("squares are not bf16");
-  if (op.split_residual && !wants(LinearSlot::residual, DType::bf16))
-    return reject("the parts of the residual are not bf16");
+  if (!wants(LinearSlot::squares, DType::f32)) return reject("squares are not f32");
   const Operand* squares = problem.linear_operand(LinearSlot::squares);
-  if (squares && (shape.k % kNormed || squares->row_stride() % kAligned))
+  if (squares && (shape.k % kNormed || squares->row_stride() % kSquares))
     return reject(fmt::format("rows of squares are of {} columns or {} elements apart, wanted multiples of {} and {}",
-                              shape.k, squares->row_stride(), kNormed, kAligned));
+                              shape.k, squares->row_stride(), kNormed, kSquares));
   return accept();
 }
 
@@ -80,12 +80,15 @@ void set_angles(LinearSkinnyArguments& a, const Call& call, const LinearShape& s
 
 void set_norms(LinearSkinnyArguments& a, const Call& call, const LinearShape& shape) {
   const auto& op = call.problem.as<Linear>();
-  if (op.split_residual) a.residual_low = shape.n;
   a.scale = address_of(call, LinearSlot::norm_weight), a.squares = address_of(call, LinearSlot::squares);
+  if (op.has(LinearSlot::norm_weight)) {
+    const auto results = results_of(call.problem);
+    a.scaled = call.output + results[1].offset, a.means = call.output + results[2].offset;
+  }
   const Operand* squares = call.problem.linear_operand(LinearSlot::squares);
   if (!squares) return;
   a.eps = op.eps;
-  a.squares_stride = static_cast<uint32_t>(squares->row_stride() / kAligned);
+  a.squares_stride = static_cast<uint32_t>(squares->row_stride() / kSquares);
   a.squares_vectors = static_cast<uint32_t>(shape.k / kNormed);
   a.squares_share = static_cast<float>(kNormRun) / static_cast<float>(shape.k);
 }

@@ -39,16 +39,7 @@ __device__ inline float4 operator-(float4 a, float4 b) { return {a.x - b.x, a.y 
 __device__ inline float4 operator*(float4 a, float4 b) { return {a.x * b.x, a.y * b.y, a.z * b.z, a.w * b.w}; }
 __device__ inline float4 operator*(float4 a, float b) { return {a.x * b, a.y * b, a.z * b, a.w * b}; }
 
-__device__ inline float4 rounded(float4 v) {  // to bf16
-  const float2 left = unpack<bf16>(pack<bf16>(v.x, v.y)), right = unpack<bf16>(pack<bf16>(v.z, v.w));
-  return {left.x, left.y, right.x, right.y};
-}
-// Of the 4 or 8 numbers in a vector of bf16.
-__device__ inline float sum_of(uint2 v) {
-  const float2 a = unpack<bf16>(v.x), b = unpack<bf16>(v.y);
-  return (a.x + a.y) + (b.x + b.y);
-}
-__device__ inline float sum_of(uint4 v) { return sum_of(uint2{v.x, v.y}) + sum_of(uint2{v.z, v.w}); }
+__device__ inline float sum_of(float4 v) { return (v.x + v.y) + (v.z + v.w); }
 // Out of line: most layers have no activation or that of the next function, and the code is fetched again by each
 // launch.
 __device__ __noinline__ float4 activate4_any(int32_t kind, float4 v) {
@@ -189,13 +180,13 @@ struct Skinny {
     for (uint32_t first = index * 16; first < own_groups * 8; first += 32) {
       const uint32_t row = first + lane() / 2, from = token(row);
       const uint32_t vectors = row < own_groups * 8 && from < a.m ? a.squares_vectors : 0;
-      const auto* squares = reinterpret_cast<const uint4*>(a.squares) + from * a.squares_stride;
+      const auto* squares = reinterpret_cast<const float4*>(a.squares) + from * a.squares_stride;
       float total = 0;
 #pragma unroll 1
       for (uint32_t i = lane() % 2; i < vectors; i += 2 * kTogether) {
-        uint4 v[kTogether];
+        float4 v[kTogether];
 #pragma unroll
-        for (uint32_t j = 0; j < kTogether; ++j) v[j] = i + 2 * j < vectors ? squares[i + 2 * j] : uint4{};
+        for (uint32_t j = 0; j < kTogether; ++j) v[j] = i + 2 * j < vectors ? squares[i + 2 * j] : float4{};
 #pragma unroll
         for (uint32_t j = 0; j < kTogether; ++j) total += sum_of(v[j]);
       }
@@ -281,8 +272,7 @@ struct Skinny {
   __device__ float4 load_residual(uint32_t row, uint32_t at) const {
     if ((!kPlain && !a.residual) || row >= own_groups * 8 || token(row) >= a.m) return {};
     const int64_t from = token(row) * a.residual_stride + at;
-    if (!kPlain && !a.residual_low) return load4(a.residual, a.residual_type, from);
-    return load4(a.residual, DType::bf16, from) + load4(a.residual, DType::bf16, from + a.residual_low);
+    return load4(a.residual, kPlain ? DType::f32 : a.residual_type, from);
   }
   __device__ float factor(uint32_t row) const { return a.squares ? load_shared<float>(factors + row * 4) : 1.0f; }
   // This block's sum first, then the others' in the order of their ranks.
@@ -332,22 +322,9 @@ struct Skinny {
     }
   }
 
-  // A row for a norm, of which this thread has four columns and eight have a run.
-  __device__ void store_norm_row(uint32_t row, uint32_t at, float4 y, float4 scale) const {
-    const uint32_t first = token(row) * static_cast<uint32_t>(norm_row(a.n)) + at;
-    store4(a.out, DType::bf16, first, y * scale);
-    store4(a.out, DType::bf16, first + a.n, y);
-    store4(a.out, DType::bf16, first + 2 * a.n, y - rounded(y));
-  }
-  __device__ void store_squares(uint32_t row, uint32_t at, float mean) const {
-    const uint32_t runs = a.n / kNormRun;
-    bf16* to = reinterpret_cast<bf16*>(a.out) + token(row) * static_cast<uint32_t>(norm_row(a.n)) + 3 * a.n;
-    const bf16 high = from_float<bf16>(mean);
-    to[at / kNormRun] = high;
-    to[at / kNormRun + runs] = from_float<bf16>(mean - to_float(high));
-  }
-  // Tiles hold whole runs, and all columns are valid.
-  __device__ void finish_norm_rows() const {
+  // Three results. Of a row this thread has four columns, and eight threads have a run. Tiles hold whole runs, and all
+  // columns are valid.
+  __device__ void finish_for_norm() const {
     static_assert(kRows % kNormRun == 0);
     const Place at = place();
     const float4 bias = kPlain ? float4{} : load_bias(at.column), scale = load4(a.scale, DType::f32, at.column);
@@ -359,10 +336,11 @@ struct Skinny {
       float4 y = sum(row, at.first);
       if constexpr (!kPlain) y = activate4(a.activation, y * factor(row) + bias);
       y = y + residual;
-      if (token(row) < a.m) store_norm_row(row, at.column, y, scale);
-      const float4 squares = y * y;
-      const float run = lanes_sum<kNormRun / 4>((squares.x + squares.y) + (squares.z + squares.w));
-      if (token(row) < a.m && at.column % kNormRun == 0) store_squares(row, at.column, run / kNormRun);
+      const uint32_t to = token(row) * a.n + at.column;
+      if (token(row) < a.m) store4(a.out, DType::f32, to, y), store4(a.scaled, DType::bf16, to, y * scale);
+      const float run = lanes_sum<kNormRun / 4>(sum_of(y * y));
+      if (token(row) < a.m && at.column % kNormRun == 0)
+        reinterpret_cast<float*>(a.means)[to / kNormRun] = run / kNormRun;
       residual = next;
     }
   }
@@ -400,7 +378,7 @@ struct Skinny {
   }
   __device__ void finish() const {
     if constexpr (kEpilogue == SkinnyEpilogue::norm || kEpilogue == SkinnyEpilogue::norm_any)
-      finish_norm_rows();
+      finish_for_norm();
     else if constexpr (kRotated)
       finish_rotated();
     else

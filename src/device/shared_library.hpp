@@ -1,0 +1,22 @@
+// Functions of libraries that are opened at run time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <dlfcn.h>
+
+#include <cstring>
+#include <string_view>
+
+#include "base/status.hpp"
+
+namespace rung {
+
+// Fills `to` with a function of an opened library, which `what` names. Errors: it has no such function.
+template <class Pointer>
+Status find_function(void* library, std::string_view what, const char* name, Pointer& to) {
+  void* symbol = dlsym(library, name);
+  if (!symbol) return fail("{} is too old: it has no {}", what, name);
+  std::memcpy(&to, &symbol, sizeof symbol);
+  return {};
+}
+
+}  // namespace rung
