@@ -26,13 +26,13 @@ if(RUNG_FUZZ)
   list(APPEND flags_avx2 -fsanitize=address)
 endif()
 
-# Six sources of a folder are compiled as one: what their headers define and instantiate is compiled once for all six,
+# Eight sources of a folder are compiled as one: what their headers define and instantiate is compiled once for all,
 # which halves the time. Names in unnamed namespaces therefore differ within a folder, but for a SEPARATE one, where
 # sources of one form use the same words. clang-tidy, the sanitizers and the fuzzers compile each source alone.
 option(RUNG_UNITY "Compile several sources of a folder as one" ON)
 function(rung_compile_together target)
   if(RUNG_UNITY)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
   endif()
 endfunction()
 

@@ -87,17 +87,17 @@ Status turn_one(Graph& graph, PassContext&) {
 constexpr Status (*tanh_to_relu)(Graph&, PassContext&) = turn_one<UnaryKind::tanh, UnaryKind::relu>;
 constexpr Pass kCanonical[] = {{"shorten", kCanonicalRung, "", turn_one<UnaryKind::exp, UnaryKind::tanh>},
                                {"settle", kCanonicalRung, "", tanh_to_relu}};
-constexpr const char* kChain = "y = exp(exp(exp(x:f32[2])))";
+constexpr const char* kThree = "y = exp(exp(exp(x:f32[2])))";
 
 TEST(CanonicalPasses, RunUntilNoneChangesTheGraph) {
-  Graph graph = graph_of(kChain);
+  Graph graph = graph_of(kThree);
   auto report = run_passes(graph, {.rungs = {"a"}}, {}, kCanonical);
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(expression(graph), "y = relu(relu(relu(x)))");
   EXPECT_EQ(report->rows.size(), 6u) << "repetitions without effect have no row";
 }
 TEST(CanonicalPasses, LeaveTheGraphAsWrittenWhereNoRungIsOn) {
-  Graph graph = graph_of(kChain);
+  Graph graph = graph_of(kThree);
   auto report = run_passes(graph, {}, {}, kCanonical);
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(expression(graph), "y = exp(exp(exp(x)))");
@@ -105,14 +105,14 @@ TEST(CanonicalPasses, LeaveTheGraphAsWrittenWhereNoRungIsOn) {
 TEST(CanonicalPasses, RunAgainAfterAPassThatAsksForIt) {
   for (bool again : {false, true}) {
     const Pass list[] = {{"back", "a", "", turn_one<UnaryKind::relu, UnaryKind::exp>, again}};
-    Graph graph = graph_of(kChain);
+    Graph graph = graph_of(kThree);
     auto report = run_passes(graph, {.rungs = {"a"}}, list, kCanonical);
     ASSERT_TRUE(report) << report.error().message;
     EXPECT_EQ(expression(graph), again ? "y = relu(relu(relu(x)))" : "y = relu(relu(exp(x)))");
   }
 }
 TEST(CanonicalPasses, CanBeDisabledByName) {
-  Graph graph = graph_of(kChain);
+  Graph graph = graph_of(kThree);
   auto report = run_passes(graph, {.rungs = {"a"}, .disabled = {"settle"}}, {}, kCanonical);
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(expression(graph), "y = tanh(tanh(tanh(x)))");
@@ -120,7 +120,7 @@ TEST(CanonicalPasses, CanBeDisabledByName) {
 TEST(CanonicalPasses, ThatUndoEachOtherAreAnError) {
   const Pass cycle[] = {{"there", kCanonicalRung, "", turn_one<UnaryKind::exp, UnaryKind::tanh>},
                         {"back", kCanonicalRung, "", turn_one<UnaryKind::tanh, UnaryKind::exp>}};
-  Graph graph = graph_of(kChain);
+  Graph graph = graph_of(kThree);
   auto report = run_passes(graph, {.rungs = {"a"}}, {}, cycle);
   ASSERT_FALSE(report);
   EXPECT_THAT(report.error().message, testing::HasSubstr("still change the graph after 50 rounds"));

@@ -2,18 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
-#include "base/random.hpp"
 #include "reference/run.hpp"
 
 namespace rung {
 namespace {
 
-Tensor random(Shape shape, uint64_t seed) {
-  Tensor t({DType::f32, shape});
-  uint64_t i = 0;
-  for (float& value : t.as<float>()) value = random_normal(seed, i++);
-  return t;
-}
 double at(const Tensor& t, int64_t b, int64_t s, int64_t h, int64_t d) {
   const Shape& shape = t.shape();
   return t.as<float>()[static_cast<size_t>(((b * shape[1] + s) * shape[2] + h) * shape[3] + d)];

@@ -3,18 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/random.hpp"
 #include "reference/run.hpp"
 
 namespace rung {
 namespace {
-
-Tensor random(Shape shape, uint64_t seed) {
-  Tensor t({DType::f32, shape});
-  uint64_t i = 0;
-  for (float& value : t.as<float>()) value = random_normal(seed, i++);
-  return t;
-}
 
 TEST(MatMulReference, MultipliesAndBroadcastsBatches) {
   Inputs inputs{{"a", f32({2, 1, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8})}, {"b", f32({2, 2, 1}, {1, 1, 1, -1})}};

@@ -8,7 +8,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-const Inputs kInputs{{"a", f32({2, 3}, {0.1f, -2, 3, 0.25f, 5, -0.7f})}, {"b", f32({3}, {0.3f, 1.5f, -1})}};
+const Inputs kOperands{{"a", f32({2, 3}, {0.1f, -2, 3, 0.25f, 5, -0.7f})}, {"b", f32({3}, {0.3f, 1.5f, -1})}};
 const Inputs kMixed{{"ids", i64({3}, {0, 5, 7})}, {"keep", flags({3}, {1, 0, 1})}};
 
 std::string text_of(const std::string& operands, const std::string& program, DType out = DType::f32) {
@@ -16,13 +16,13 @@ std::string text_of(const std::string& operands, const std::string& program, DTy
 }
 
 TEST(PointwiseReference, EqualsTheChainBitByBit) {
-  Tensor chain = run("tanh(mul(add(a:f32[2,3], b:f32[3]), b))", kInputs);
-  Tensor fused = run(text_of("a:f32[2,3], b:f32[3]", "r2=add(r0,r1);r3=mul(r2,r1);r4=tanh(r3)"), kInputs);
+  Tensor chain = run("tanh(mul(add(a:f32[2,3], b:f32[3]), b))", kOperands);
+  Tensor fused = run(text_of("a:f32[2,3], b:f32[3]", "r2=add(r0,r1);r3=mul(r2,r1);r4=tanh(r3)"), kOperands);
   EXPECT_THAT(fused.as<float>(), testing::ElementsAreArray(chain.as<float>()));
 }
 
 TEST(PointwiseReference, TakesLiteralsAndSelects) {
-  Tensor y = run(text_of("a:f32[2,3]", "r1=gt(r0,0);r2=mul(r0,0.5);r3=select(r1,r2,-1)"), kInputs);
+  Tensor y = run(text_of("a:f32[2,3]", "r1=gt(r0,0);r2=mul(r0,0.5);r3=select(r1,r2,-1)"), kOperands);
   expect_values(y, {0.05, -1, 1.5, 0.125, 2.5, -1}, 1e-7);
 }
 
@@ -41,7 +41,7 @@ TEST(PointwiseReference, ReadsAndWritesOtherTypes) {
 }
 
 TEST(PointwiseReference, NamesABadProgram) {
-  EXPECT_THAT(error_of(text_of("a:f32[2,3]", "r1=frobnicate(r0)"), kInputs), HasSubstr("frobnicate"));
+  EXPECT_THAT(error_of(text_of("a:f32[2,3]", "r1=frobnicate(r0)"), kOperands), HasSubstr("frobnicate"));
 }
 
 }  // namespace

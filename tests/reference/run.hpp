@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/random.hpp"
 #include "ir/text.hpp"
 #include "reference/evaluate.hpp"
 
@@ -31,6 +32,12 @@ inline std::string error_of(std::string_view expression, const Inputs& inputs) {
 
 inline Tensor f32(Shape shape, const std::vector<float>& values) { return Tensor::of<float>(shape, values); }
 inline Tensor i64(Shape shape, const std::vector<int64_t>& values) { return Tensor::of<int64_t>(shape, values); }
+inline Tensor random(Shape shape, uint64_t seed) {
+  Tensor t({DType::f32, shape});
+  uint64_t i = 0;
+  for (float& value : t.as<float>()) value = random_normal(seed, i++);
+  return t;
+}
 inline Tensor to_bf16(const Tensor& tensor) { return convert(tensor, DType::bf16); }
 // bool tensors from 0 and 1: std::vector<bool> holds no bools.
 inline Tensor flags(Shape shape, const std::vector<int64_t>& values) {

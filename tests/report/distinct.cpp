@@ -5,7 +5,7 @@
 namespace rung::testing {
 namespace {
 
-std::vector<Receipt> ladder() {
+std::vector<Receipt> distinct_rungs() {
   std::vector<Receipt> rungs(4);
   rungs[0] = {"baseline", true, "as written", 61.3, 61.3, 1, {1, 1}, 77, 1.1e-7, 9.7e-7, 1, {}};
   rungs[1] = {"fusion", true, "1.74 x faster", 61.0, 35.2, 1.741, {1.652, 1.814}, 41, 2.3e-7, 3.4e-6, 1, {"joined 12"}};
@@ -24,7 +24,7 @@ std::vector<OpTime> ops() {
 }
 
 // The second takes less time a launch and more in all.
-std::vector<Choice> choices() {
+std::vector<Choice> distinct_choices() {
   return {{"norm 4",
            2,
            "norm_lib",
@@ -62,13 +62,13 @@ ClimbResult distinct_climb() {
   r.final_latency = {18.1, 15.7, 19.3, 26.4, {17.8, 18.6}, 1547};
   r.cold = {21.3, 20.2, 24.6, 31.8, {20.9, 22.7}, 12};
   r.loads = loads();
-  r.rungs = ladder();
+  r.rungs = distinct_rungs();
   r.ablation = {{"fusion", 1.622, {1.571, 1.683}}, {"tune", 1.004, {0.981, 1.027}}, {"gemm", 1.914, {1.842, 1.975}}};
   r.ops = ops();
   r.stages = {{"embeddings", 6, 960, 710}, {"layers", 22, 14100, 9300}};
   r.baseline_categories_us = {
       {"GEMM", 30100}, {"attention", 15200}, {"copy", 9100}, {"launch/host", 4200}, {"normalisation", 2600}};
-  r.choices = choices();
+  r.choices = distinct_choices();
   r.peaks = {.fma_f32_gflops = 411, .gemm_f32_gflops = 395, .gemm_bf16_gflops = 763, .read_gbps = 43.1};
   r.peaks.handoff_us = 2.7, r.peaks.barrier_us = 0.6;
   r.weights_mb = 88.3, r.arena_mb = 5.2, r.peak_rss_mb = 143;
