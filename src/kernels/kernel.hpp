@@ -41,7 +41,7 @@ struct Kernel {
   // Bytes that constant operand `i` takes in this kernel's own layout; 0: used as it is.
   size_t (*packed_bytes)(const Problem&, size_t i) = nullptr;
   void (*pack)(const Problem&, size_t i, const void* from, void* to) = nullptr;
-  // Objects too dear to make on every call (library primitives); shared by all calls of one bound step, all threads.
+  // Objects too costly to make on every call (library primitives); shared by all calls of one bound step, all threads.
   std::shared_ptr<void> (*prepare)(const Problem&, const Machine&) = nullptr;
   std::vector<Tunable> (*tunables)(const Problem&, const Machine&) = nullptr;
   uint64_t alignment = 1;                         // bytes: where operands must begin; a plan copies views that do not

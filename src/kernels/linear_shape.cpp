@@ -16,7 +16,7 @@ LinearShape::LinearShape(const Problem& problem) {
 
 Verdict supports_slots(const Problem& problem, const LinearSlots& taken) {
   const auto& op = problem.as<Linear>();
-  if (op.has(LinearSlot::cos) && !taken.has(LinearSlot::cos)) return reject("it does not turn heads");
+  if (op.has(LinearSlot::cos) && !taken.has(LinearSlot::cos)) return reject("it does not rotate heads (RoPE)");
   return op.is_within(taken) ? accept() : reject("it takes no norm from its neighbours");
 }
 

@@ -8,7 +8,7 @@ namespace rung {
 struct LinearShape {
   int64_t m = 0, n = 0, k = 0;    // n: columns of the result, as far as there is one value in each
   int64_t w_rows = 0;             // n, or 2 n when gated
-  int64_t head = 0, rotated = 0;  // columns of a head, and of all heads that are turned; 0: none is
+  int64_t head = 0, rotated = 0;  // columns of a head, and of all RoPE-rotated heads; 0: none is
   explicit LinearShape(const Problem& problem);
 };
 

@@ -94,10 +94,10 @@ TEST(LinearSkinny, RunsTheKernelOfItsTileAndOfWhatItEndsWith) {
   for (Operand* each : {&f16.inputs[0], &f16.inputs[1], &f16.output}) each->dtype = DType::f16;
   EXPECT_EQ(function(f16), "linear_skinny_f16_64_1_gated_any");
 
-  Problem turned = rotated(problem(51, 2560, 1024), 9, 256);
-  EXPECT_EQ(function(turned), "linear_skinny_bf16_64_4_rotated_any");
-  for (size_t angles : {2, 3}) turned.inputs[angles].dtype = DType::f32;
-  EXPECT_EQ(function(turned), "linear_skinny_bf16_64_4_rotated");
+  Problem with_angles = rotated(problem(51, 2560, 1024), 9, 256);
+  EXPECT_EQ(function(with_angles), "linear_skinny_bf16_64_4_rotated_any");
+  for (size_t angles : {2, 3}) with_angles.inputs[angles].dtype = DType::f32;
+  EXPECT_EQ(function(with_angles), "linear_skinny_bf16_64_4_rotated");
 
   EXPECT_EQ(function(feeding(plain)), "linear_skinny_bf16_64_8_norm_any");
   EXPECT_EQ(function(feeding(adding(plain, DType::bf16))), "linear_skinny_bf16_64_8_norm_any");
