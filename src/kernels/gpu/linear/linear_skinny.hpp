@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "kernels/gpu/linear/linear_skinny_arguments.hpp"
-#include "kernels/gpu/linear/linear_skinny_config.hpp"
 #include "kernels/linear_shape.hpp"
 
 namespace rung::gpu {

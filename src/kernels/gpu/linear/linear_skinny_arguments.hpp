@@ -1,4 +1,4 @@
-// The argument of the skinny linear kernels and the cut of the work that it describes, shared by host and device.
+// What the skinny linear kernels are compiled for, and their argument and cut of the work, shared by host and device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "device/gpu/tensor_map.hpp"
@@ -12,6 +12,21 @@ constexpr uint32_t kSkinnyMaxSplit = 8;
 constexpr uint32_t kSkinnyMaxStages = 16;
 constexpr uint32_t kSkinnyThreads = 256;       // a warpgroup multiplies, a warp fetches w, one x; all finish
 constexpr uint32_t kSkinnyHeaderBytes = 1024;  // barriers, in front of the rings
+
+// What a layer ends with, each in kernels of its own. Those without `any` are what counts most, in short code, of bf16
+// alone: sums that feed a norm without bias, activation and factor, with an f32 residual; pairs without bias and
+// residual, by angles in f32.
+enum class SkinnyEpilogue : uint8_t { any, norm, norm_any, gated, gated_any, rotated, rotated_any };
+
+// The type of x and w, rows of w of a tile, the blocks that share its K, and the epilogue.
+struct SkinnyConfig {
+  DType type;
+  uint32_t rows, split;
+  SkinnyEpilogue epilogue;
+  bool operator==(const SkinnyConfig&) const = default;
+
+  constexpr int64_t parameter() const { return rows * 10 + split; }  // the value of "tile"
+};
 
 // out[m, n] = activation(x w' + bias) + residual; gated: activation(gate) * up + residual, where gate and up are the
 // two halves of x w' + bias; rotated: x w' + bias with its first heads rotated. A tile is some rows of w, or some and

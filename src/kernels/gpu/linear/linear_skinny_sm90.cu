@@ -6,7 +6,6 @@
 #include "kernels/gpu/sm90/cluster.cuh"
 #include "kernels/gpu/elements.cuh"
 #include "kernels/gpu/linear/linear_skinny_arguments.hpp"
-#include "kernels/gpu/linear/linear_skinny_config.hpp"
 #include "kernels/gpu/linear/linear_wgmma_sm90.cuh"
 #include "kernels/gpu/sm90/shared_memory.cuh"
 
