@@ -166,8 +166,9 @@ RUNG_API rung_device rung_model_device(const rung_model* model);
 // has no tokenizer, an input of another shape, or one that is frozen at another value than the text's.
 RUNG_API rung_status rung_model_encode(const rung_model* model, const char* text, rung_tensors** inputs);
 
-// For an input that a plan took as a constant, which is none of its inputs any more: RUNG_OK if `tensor`, in host
-// memory, is that constant. Errors: RUNG_MISMATCH, another value, or no such constant.
+// Did the plan take the input of that name as a constant, so that it is none of its inputs any more?
+RUNG_API bool rung_model_is_frozen(const rung_model* model, const char* name);
+// RUNG_OK if `tensor`, in host memory, is that constant. Errors: RUNG_MISMATCH, another value, or no such constant.
 RUNG_API rung_status rung_model_check_frozen(const rung_model* model, const char* name, const rung_tensor* tensor);
 
 // ---- sessions ----
@@ -181,10 +182,11 @@ RUNG_API rung_status rung_session_open(const rung_model* model, rung_session** s
 RUNG_API void rung_session_close(rung_session* session);
 
 // Binds an input or an output to memory of the session's own, and tells where it lies: the same at every call, valid
-// until the session is closed, 256-byte aligned, row-major. An input's starts as its default, or zeros, and every run
-// reads what is written there; an output's holds the last run's result. RUNG_CPU asks for memory that the host writes
-// and reads (pinned where the device is a GPU), RUNG_CUDA for the device's own, which a run reads and writes in place.
-// Errors: RUNG_USAGE, RUNG_MEMORY; RUNG_MISMATCH for a device that the session does not run on.
+// until the session is closed, 64-byte aligned (256 on a GPU), row-major. RUNG_CPU asks for memory that the host writes
+// and reads, pinned where the device is a GPU: an input's starts as its default, or zeros, and every run reads what is
+// written there; an output's holds the last run's result. RUNG_CUDA asks for the device's own, which runs read and
+// write in place, nothing copied: an input's holds what the last run read, or its default, or zeros. Errors:
+// RUNG_USAGE, RUNG_MEMORY; RUNG_MISMATCH for a device that the session does not run on.
 RUNG_API rung_status rung_session_input(rung_session* session, size_t index, rung_device_type where,
                                         rung_tensor* tensor);
 RUNG_API rung_status rung_session_output(rung_session* session, size_t index, rung_device_type where,
