@@ -23,5 +23,15 @@ set(package ${CMAKE_INSTALL_LIBDIR}/cmake/rung)
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/rungConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(EXPORT rung_targets NAMESPACE rung:: FILE rungConfig.cmake DESTINATION ${package})
 install(FILES ${CMAKE_BINARY_DIR}/rungConfigVersion.cmake DESTINATION ${package})
-configure_file(cmake/rung.pc.in ${CMAKE_BINARY_DIR}/rung.pc @ONLY)
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/rung.pc @ONLY CONTENT [[
+prefix=@CMAKE_INSTALL_PREFIX@
+libdir=@CMAKE_INSTALL_FULL_LIBDIR@
+includedir=@CMAKE_INSTALL_FULL_INCLUDEDIR@
+
+Name: rung
+Description: Lowers the latency of one inference, and proves it
+Version: @PROJECT_VERSION@
+Libs: -L${libdir} -lrung
+Cflags: -I${includedir}
+]])
 install(FILES ${CMAKE_BINARY_DIR}/rung.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
