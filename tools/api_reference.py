@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Writes docs/reference_c.md and docs/reference_cpp.md from the public headers; --check says what is not as they give it.
+# Writes the reference pages of the C and C++ interfaces from the headers; --check says where they differ.
 # SPDX-License-Identifier: Apache-2.0
 #
 # --check also asks the compiler and the linker, so that nothing public is missing without a word: what clang finds in

@@ -26,8 +26,10 @@ def macros(include):
 
 def _tree(arguments):
     """clang's trees of syntax for what the filter matches, one after another."""
-    run = subprocess.run([CLANG, '-fsyntax-only', '-Wno-everything', '-Xclang', '-ast-dump=json', *arguments], check=True,
-                         capture_output=True, text=True)
+    run = subprocess.run([CLANG, '-fsyntax-only', '-w', '-Xclang', '-ast-dump=json', *arguments], capture_output=True,
+                         text=True)
+    if run.returncode:
+        raise SystemExit(f'clang: {run.stderr}')
     decoder, at, text = json.JSONDecoder(), 0, run.stdout
     while at < len(text):
         tree, at = decoder.raw_decode(text, at)

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from cpp_functions import blank
 
 SECTION = re.compile(r'// ---- (.+) ----$')
-TYPE = re.compile(r'^(?:template\s*<[^{;]*?>\s*)?(?:typedef\s+)?(enum class|enum|struct|class)\s+(?:\[\[\w+\]\]\s*)?(\w+)')
-ALIAS = re.compile(r'^(?:template\s*<[^{;]*?>\s*)?(?:using|concept)\s+(\w+)')
-CONCEPT = re.compile(r'^template\s*<.*?>\s*concept\s+(\w+)', re.DOTALL)
+TEMPLATE = r'^(?:template\s*<[^{;]*?>\s*)?'
+TYPE = re.compile(TEMPLATE + r'(?:typedef\s+)?(enum class|enum|struct|class)\s+(?:\[\[\w+\]\]\s*)?(\w+)')
+ALIAS = re.compile(TEMPLATE + r'(?:using|concept)\s+(\w+)')
 POINTER = re.compile(r'\(\*(\w+)\)\(')  # to a function: a variable
 CALLED = re.compile(r'(operator\s*(?:\w+|\(\)|[^\s\w(]+)|~?[\w:]+)\s*\(')
 DEPTH = {'{': 1, '(': 1, '[': 1, '}': -1, ')': -1, ']': -1}
@@ -135,7 +135,7 @@ class _Scope:
         if re.match(r'friend |template <> |(class|struct) \w+;', flat):  # a specialisation is the same function
             return None
         whole = _dedented(self.lines[at:last + 1])
-        if match := CONCEPT.match(code) or ALIAS.match(code):
+        if match := ALIAS.match(code):
             return Declaration('alias', [match.group(1)], whole, at + 1)
         if (match := TYPE.match(code)) and not _is_function(code):
             return self._type(match, at, last)
