@@ -21,9 +21,9 @@ struct Observation {
   Memory input;
 };
 
-// Random pixels in [-1, 1] for f32; zeros, which are a token, a flag or a state in every type, for the rest.
+// Random pixels in [-1, 1] for f32, masks that hide nothing, and zeros, which are a token in every vocabulary.
 std::vector<std::byte> sample(const Port& port, std::mt19937& random) {
-  std::vector<std::byte> bytes(port.bytes);
+  std::vector<std::byte> bytes(port.bytes, std::byte{port.dtype == DType::boolean});
   if (port.dtype != DType::f32) return bytes;
   std::uniform_real_distribution<float> value(-1, 1);
   for (size_t i = 0; i + sizeof(float) <= bytes.size(); i += sizeof(float)) {

@@ -30,6 +30,7 @@ DEVICE_KEYWORDS = {'__device__', '__host__', '__shared__', '__align__', '__noinl
                    '__VA_ARGS__'}
 VENDORS_OWN = re.compile(r'\b__\w+|\basm\b|#\s*(?:if|elif)\w*|#\s*include\s*<(?:cuda|hip)[^>]*>|\bsm_\d+')
 LANES_AS_NUMBER = re.compile(r'[%/&]\s*3[12]\b|\b32\s*\*\s*\w*[wW]arps\b|[wW]arps\s*\*\s*32\b')
+CONDITION = re.compile(r'\s*#\s*(if|elif)(?!def __cplusplus$)')
 UNFINISHED = re.compile(r'\b(TO' r'DO|FIX' r'ME|XX' r'X)\b')
 LICENCE = 'SPDX-License-Identifier: Apache-2.0'
 
@@ -164,7 +165,7 @@ def check_conditions(files):
     for path, lines in files.items():
         if path.suffix not in CPP or path.parts[0] not in ('src', 'include'):
             continue
-        found = [(path, n) for n, line in enumerate(lines, 1) if re.match(r'\s*#\s*(if|elif)(?!def __cplusplus$)', line)]
+        found = [(path, n) for n, line in enumerate(lines, 1) if CONDITION.match(line)]
         if path.parts[0] == 'include':
             yield from ((path, n, 'public headers have no #if') for _, n in found)
         elif path.parts[1] not in ('device', 'kernels'):
