@@ -122,7 +122,8 @@ class ChecksTheInterface(unittest.TestCase):
                              'void rung_d(rung_b* b);\n')
         self.write('rung.hpp', 'namespace rung::api {\nstruct A;\nstruct A {\n  int b, c;\n  void d() const;\n};\n'
                                'template <class T>\nclass F {\n public:\n  F();\n  operator bool();\n\n private:\n'
-                               '  int g;\n};\nnamespace detail {\nint h;\n}\ninline void A::d() const {}\nenum class K { l };\n'
+                               '  int g;\n};\nnamespace detail {\nint h;\n}\ninline void A::d() const {}\n'
+                               'enum class K { l };\n'
                                'template <class T>\nT m();\n}  // namespace rung::api\n')
         c, cpp = self.include / 'rung.h', self.include / 'rung.hpp'
         macros = declared_names.macros(self.include)
