@@ -23,10 +23,11 @@ set(package ${CMAKE_INSTALL_LIBDIR}/cmake/rung)
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/rungConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(EXPORT rung_targets NAMESPACE rung:: FILE rungConfig.cmake DESTINATION ${package})
 install(FILES ${CMAKE_BINARY_DIR}/rungConfigVersion.cmake DESTINATION ${package})
+# Told from where the file lies, so that `cmake --install --prefix` puts it anywhere.
+file(RELATIVE_PATH to_includes ${CMAKE_INSTALL_FULL_LIBDIR} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/rung.pc @ONLY CONTENT [[
-prefix=@CMAKE_INSTALL_PREFIX@
-libdir=@CMAKE_INSTALL_FULL_LIBDIR@
-includedir=@CMAKE_INSTALL_FULL_INCLUDEDIR@
+libdir=${pcfiledir}/..
+includedir=${libdir}/@to_includes@
 
 Name: rung
 Description: Lowers the latency of one inference, and proves it

@@ -16,6 +16,7 @@ struct Receipt {
   double before_ms = 0, ms = 0, ratio = 1, ci_low = 1, ci_high = 1, rel_l2 = 0, max_abs = 0;
   int kernels = 0, attempt = 1;
 
+  // Of the C interface's.
   static Receipt of(const rung_receipt& c) {
     return {c.name,   c.reason,  c.accepted, c.before_ms, c.ms,      c.ratio,
             c.ci_low, c.ci_high, c.rel_l2,   c.max_abs,   c.kernels, c.attempt};
@@ -35,10 +36,12 @@ struct ClimbOptions {
 // exception ends it too, and leaves climb().
 using Progress = std::function<bool(std::string_view what, double fraction, const Receipt* decided)>;
 
+// What a climb found: a plan, receipts and reports.
 class Climb {
  public:
   // Takes the handle.
   explicit Climb(rung_climb* climb) : handle_(climb) {}
+  // Of every rung, in the order of the climb.
   std::vector<Receipt> receipts() const {
     std::vector<Receipt> all;
     for (size_t i = 0; i < rung_climb_receipt_count(handle_.get()); ++i) {
@@ -52,6 +55,7 @@ class Climb {
     const char* text = rung_climb_text(handle_.get(), kind);
     return text ? text : "";
   }
+  // JSON, as `rung climb --json` prints it; and the recipe, of which `rung build --recipe` makes the same plan.
   std::string_view report() const { return text(RUNG_CLIMB_REPORT); }
   std::string_view recipe() const { return text(RUNG_CLIMB_RECIPE); }
   // The plan that won, open, to run at once.
@@ -64,6 +68,7 @@ class Climb {
   Status save(const std::string& directory) const {
     return Status::of(rung_climb_save(handle_.get(), directory.c_str()));
   }
+  // For the C interface; it stays this object's.
   rung_climb* handle() const { return handle_.get(); }
 
  private:

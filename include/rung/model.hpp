@@ -10,6 +10,7 @@
 
 namespace rung::api {
 
+// What a path is opened with.
 struct Options {
   // As rung_options says. Empty: what a plan was built for, the processor for a model directory.
   std::string device;
@@ -98,8 +99,10 @@ class Model {
     }
   }
 
+  // In the plan's order; a frozen input is none of them.
   const std::vector<Port>& inputs() const { return inputs_; }
   const std::vector<Port>& outputs() const { return outputs_; }
+  // Where it runs.
   rung_device device() const { return rung_model_device(handle_.get()); }
 
   // What the model's own tokenizer makes of a text: inputs of shape {1, length} each. See rung_model_encode().
@@ -121,6 +124,7 @@ class Model {
   // What one thread runs; it may outlive this object.
   Result<Session> session() const;
 
+  // For the C interface; it stays this object's.
   rung_model* handle() const { return handle_.get(); }
 
  private:
@@ -168,6 +172,7 @@ class Session {
   Status run() { return Status::of(rung_session_run(handle_.get())); }
   // In a stream of the caller's on a GPU. See rung_session_run_async().
   Status run_async(void* stream) { return Status::of(rung_session_run_async(handle_.get(), stream)); }
+  // Until all that was enqueued is done. See rung_session_wait().
   Status wait() { return Status::of(rung_session_wait(handle_.get())); }
 
   // One inference from copies to copies: inputs left out take their defaults, `outputs` then holds the model's outputs
@@ -179,6 +184,7 @@ class Session {
     return status;
   }
 
+  // What it runs, and its handle for the C interface, which stays this object's.
   const Model& model() const { return model_; }
   rung_session* handle() const { return handle_.get(); }
 

@@ -9,6 +9,7 @@
 
 namespace rung::api {
 
+// The kind of an error, as rung_status says.
 enum class Kind {
   ok = RUNG_OK,
   failed = RUNG_FAILED,
@@ -23,13 +24,17 @@ enum class Kind {
 // Success, or a kind of error and one line that says what was got and what was wanted.
 class [[nodiscard]] Status {
  public:
+  // Success.
   Status() = default;
+  // An error of the caller's own.
   Status(Kind kind, std::string message) : kind_(kind), message_(std::move(message)) {}
   // Of a call of the C interface, on the thread that made it.
   static Status of(rung_status code) {
     return code == RUNG_OK ? Status() : Status(static_cast<Kind>(code), rung_error());
   }
+  // Did it succeed?
   explicit operator bool() const { return kind_ == Kind::ok; }
+  // Kind::ok and "" of a success.
   Kind kind() const { return kind_; }
   const std::string& message() const { return message_; }
 
@@ -42,8 +47,10 @@ class [[nodiscard]] Status {
 template <class T>
 class [[nodiscard]] Result {
  public:
+  // A value, or an error, never a success without a value.
   Result(T value) : held_(std::in_place_index<0>, std::move(value)) {}
   Result(Status error) : held_(std::in_place_index<1>, std::move(error)) {}
+  // Is there a value?
   explicit operator bool() const { return held_.index() == 0; }
   // Where there is none, std::bad_variant_access is thrown.
   T& operator*() & { return std::get<0>(held_); }

@@ -15,6 +15,7 @@
 
 namespace rung::api {
 
+// The type of a tensor's values.
 enum class DType : uint8_t { f32, f16, bf16, f8e4m3fn, f8e4m3fnuz, i64, i32, i8, u8, boolean };
 
 // By DType.
@@ -38,6 +39,7 @@ constexpr DType from_c(rung_dtype dtype) {
   return static_cast<DType>(index);
 }
 
+// Of a C++ type: float, bool, int8_t, uint8_t, int32_t or int64_t.
 template <class T>
 constexpr DType dtype_of() = delete;  // of a type that no tensor has: double, long long, unsigned ones but uint8_t
 template <>
@@ -64,6 +66,7 @@ template <>
 constexpr DType dtype_of<bool>() {
   return DType::boolean;
 }
+// A C++ type that values of a tensor have.
 template <class T>
 concept Element = requires {
   dtype_of<T>();
@@ -75,6 +78,7 @@ struct Tensor {
   std::vector<int64_t> shape;  // in elements
   std::vector<std::byte> bytes;
 
+  // A copy of the values.
   template <Element T>
   static Tensor of(std::vector<int64_t> shape, std::span<const T> values) {
     auto from = std::as_bytes(values);
@@ -112,6 +116,7 @@ struct Memory {
   rung_device device{RUNG_CPU, 0};
   Port port;
 
+  // May the host read and write it?
   bool on_host() const { return device.type != RUNG_CUDA && device.type != RUNG_ROCM; }
   // Empty if the values are of another type, or on a device.
   template <Element T>
