@@ -96,6 +96,6 @@ bool device_failed(const Result<T>& result) {
 // RUNG_CHECK(f()) : return f's error from here, if any.
 #define RUNG_CHECK(expression)                                              \
   do {                                                                      \
-    if (auto rung_status = (expression); !rung_status)                      \
-      return tl::unexpected<::rung::Error>(std::move(rung_status).error()); \
+    if (auto rung_checked = (expression); !rung_checked)                      \
+      return tl::unexpected<::rung::Error>(std::move(rung_checked).error()); \
   } while (0)
