@@ -94,8 +94,8 @@ bool device_failed(const Result<T>& result) {
   target = std::move(*result)
 
 // RUNG_CHECK(f()) : return f's error from here, if any.
-#define RUNG_CHECK(expression)                                              \
-  do {                                                                      \
-    if (auto rung_checked = (expression); !rung_checked)                      \
+#define RUNG_CHECK(expression)                                               \
+  do {                                                                       \
+    if (auto rung_checked = (expression); !rung_checked)                     \
       return tl::unexpected<::rung::Error>(std::move(rung_checked).error()); \
   } while (0)
