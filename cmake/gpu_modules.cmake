@@ -62,7 +62,8 @@ function(rung_embed_gpu_modules target)
       list(APPEND fatbins ${fatbin})
       string(APPEND declarations "extern \"C\" const char rung_gpu_${name}[];\n")
       string(APPEND rows "    {\"${name}\", rung_gpu_${name}},\n")
-      string(APPEND bytes "asm(\".section .rodata\\n.balign 64\\n.globl rung_gpu_${name}\\nrung_gpu_${name}:\\n\"\n"
+      string(APPEND bytes "asm(\".section .rodata\\n.balign 64\\n.globl rung_gpu_${name}\\n\"\n"
+             "    \".hidden rung_gpu_${name}\\nrung_gpu_${name}:\\n\"\n"
              "    \".incbin \\\"${fatbin}\\\"\\n.previous\");\n")
     endforeach()
   endif()

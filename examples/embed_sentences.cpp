@@ -6,9 +6,7 @@
 
 namespace {
 
-using rung::api::Model;
-using rung::api::Status;
-using rung::api::Tensors;
+using namespace rung::api;
 using Embedding = std::vector<float>;
 
 // The model normalises its embeddings, so that their product is the cosine.
@@ -16,14 +14,14 @@ float similarity(const Embedding& a, const Embedding& b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0f);
 }
 
-Status embed(Model& model, const char* sentence, Embedding& embedding) {
-  Tensors inputs, outputs;
-  if (Status status = model.encode(sentence, inputs); !status) return status;
-  if (Status status = model.run(inputs, outputs); !status) return status;
+Result<Embedding> embed(Session& session, const char* sentence) {
+  Result<Tensors> inputs = session.model().encode(sentence);
+  if (!inputs) return inputs.error();
+  Tensors outputs;
+  if (Status status = session.run(*inputs, outputs); !status) return status;
   auto found = outputs.find("sentence_embedding");
-  if (found == outputs.end()) return Status("the model gives no 'sentence_embedding'");
-  embedding = found->second.values<float>();
-  return {};
+  if (found == outputs.end()) return Status(Kind::mismatch, "the model gives no 'sentence_embedding'");
+  return found->second.values<float>();
 }
 
 int fail(const Status& status) {
@@ -34,12 +32,17 @@ int fail(const Status& status) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  if (count < 3) return fail(Status("wanted MODEL|PLAN SENTENCE..."));
-  Model model;
-  if (Status status = model.open(arguments[1]); !status) return fail(status);
+  if (count < 3) return fail({Kind::usage, "wanted MODEL|PLAN SENTENCE..."});
+  Result<Model> model = Model::open(arguments[1]);
+  if (!model) return fail(model.error());
+  Result<Session> session = model->session();
+  if (!session) return fail(session.error());
   std::vector<Embedding> embeddings;
-  for (int i = 2; i < count; ++i)
-    if (Status status = embed(model, arguments[i], embeddings.emplace_back()); !status) return fail(status);
+  for (int i = 2; i < count; ++i) {
+    Result<Embedding> embedding = embed(*session, arguments[i]);
+    if (!embedding) return fail(embedding.error());
+    embeddings.push_back(*embedding);
+  }
   for (const Embedding& a : embeddings) {
     for (const Embedding& b : embeddings) std::printf("%8.4f", static_cast<double>(similarity(a, b)));
     std::printf("\n");

@@ -21,7 +21,7 @@ FILE_STOP, FUNCTION_STOP, PARAMETER_STOP, LINE_STOP = 500, 60, 5, 120
 LINES_PER_CONDITION = 1000  # lines of src/ outside device/ and kernels/ for each #if
 # clang-format keeps these. It would break the tables of one-line cases and the macros of one instance per line that
 # device code and .inc files are made of, so those have the limit on the line's length alone.
-FORMATTED = {'.cpp', '.hpp'}
+FORMATTED = {'.c', '.cpp', '.h', '.hpp'}
 CPP = FORMATTED | {'.inc', '.cu', '.cuh', '.in'}
 CODE = CPP | {'.py', '.sh', '.cmake', '.map'}
 NAMED_CODE = {'CMakeLists.txt', 'dev', 'run'}
@@ -30,6 +30,7 @@ DEVICE_KEYWORDS = {'__device__', '__host__', '__shared__', '__align__', '__noinl
                    '__VA_ARGS__'}
 VENDORS_OWN = re.compile(r'\b__\w+|\basm\b|#\s*(?:if|elif)\w*|#\s*include\s*<(?:cuda|hip)[^>]*>|\bsm_\d+')
 LANES_AS_NUMBER = re.compile(r'[%/&]\s*3[12]\b|\b32\s*\*\s*\w*[wW]arps\b|[wW]arps\s*\*\s*32\b')
+CONDITION = re.compile(r'\s*#\s*(if|elif)(?!def __cplusplus$)')
 UNFINISHED = re.compile(r'\b(TO' r'DO|FIX' r'ME|XX' r'X)\b')
 LICENCE = 'SPDX-License-Identifier: Apache-2.0'
 
@@ -159,12 +160,12 @@ def check_file(path, lines):
 
 
 def check_conditions(files):
-    """One #if per thousand lines outside device/ and kernels/, none in the public headers; `files` is {path: lines}."""
+    """One #if per thousand lines outside device/ and kernels/, none in the public headers but C's for C++ compilers."""
     total, places = 0, []
     for path, lines in files.items():
         if path.suffix not in CPP or path.parts[0] not in ('src', 'include'):
             continue
-        found = [(path, n) for n, line in enumerate(lines, 1) if re.match(r'\s*#\s*(if|elif)', line)]
+        found = [(path, n) for n, line in enumerate(lines, 1) if CONDITION.match(line)]
         if path.parts[0] == 'include':
             yield from ((path, n, 'public headers have no #if') for _, n in found)
         elif path.parts[1] not in ('device', 'kernels'):

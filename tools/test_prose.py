@@ -48,6 +48,10 @@ class KeepsPages(unittest.TestCase):
         self.assertEqual(len(list(prose.check_page(page, ['x'] * (prose.PAGE_STOP + 1)))), 1)
         self.assertEqual(list(prose.check_page(Path('a.cpp'), ['x'] * (prose.PAGE_STOP + 1))), [])
 
+    def test_a_reference_is_as_long_as_its_interface(self):
+        self.assertEqual(list(prose.check_page(Path('docs/reference_c.md'), ['x'] * (prose.PAGE_STOP + 1))), [])
+        self.assertEqual(len(list(prose.check_page(Path('docs/reference_c.md'), ['x' * (prose.LINE_STOP + 1)]))), 1)
+
     def test_lines_outside_tables_and_pictures_have_a_limit(self):
         long = 'x' * (prose.LINE_STOP + 1)
         self.assertEqual([n for n, _ in prose.check_page(Path('a.md'), [long, '| ' + long, f'![{long}](a.svg)'])], [1])

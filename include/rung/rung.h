@@ -24,7 +24,9 @@
 extern "C" {
 #endif
 
+// What the shared library shows.
 #define RUNG_API __attribute__((visibility("default")))
+// Of this header.
 #define RUNG_INTERFACE_VERSION 1
 
 // The RUNG_INTERFACE_VERSION that the library was built with, and the release: "0.1.0".
@@ -33,6 +35,7 @@ RUNG_API const char* rung_version(void);
 
 // ---- errors ----
 
+// Success, or the kind of an error.
 typedef enum rung_status {
   RUNG_OK = 0,
   RUNG_FAILED = 1,       // the work failed, for none of the reasons below
@@ -60,6 +63,7 @@ typedef enum rung_device_type {
   RUNG_ROCM_HOST = 11,
 } rung_device_type;
 
+// A device of this machine.
 typedef struct rung_device {
   int32_t type;  // a rung_device_type
   int32_t index;
@@ -76,6 +80,7 @@ typedef enum rung_dtype_code {
   RUNG_FLOAT8_E4M3FNUZ = 11,
 } rung_dtype_code;
 
+// The type of one value. The layout is that of DLPack's DLDataType.
 typedef struct rung_dtype {
   uint8_t code;  // a rung_dtype_code
   uint8_t bits;
@@ -152,6 +157,7 @@ typedef struct rung_port {
   bool required;  // an input without a default
 } rung_port;
 
+// How many there are, in the plan's order.
 RUNG_API size_t rung_model_input_count(const rung_model* model);
 RUNG_API size_t rung_model_output_count(const rung_model* model);
 // Errors: RUNG_USAGE, an index beyond the last.
@@ -166,8 +172,9 @@ RUNG_API rung_device rung_model_device(const rung_model* model);
 // has no tokenizer, an input of another shape, or one that is frozen at another value than the text's.
 RUNG_API rung_status rung_model_encode(const rung_model* model, const char* text, rung_tensors** inputs);
 
-// For an input that a plan took as a constant, which is none of its inputs any more: RUNG_OK if `tensor`, in host
-// memory, is that constant. Errors: RUNG_MISMATCH, another value, or no such constant.
+// Did the plan take the input of that name as a constant, so that it is none of its inputs any more?
+RUNG_API bool rung_model_is_frozen(const rung_model* model, const char* name);
+// RUNG_OK if `tensor`, in host memory, is that constant. Errors: RUNG_MISMATCH, another value, or no such constant.
 RUNG_API rung_status rung_model_check_frozen(const rung_model* model, const char* name, const rung_tensor* tensor);
 
 // ---- sessions ----
@@ -176,15 +183,17 @@ RUNG_API rung_status rung_model_check_frozen(const rung_model* model, const char
 // an input at first to its default, if it has one.
 typedef struct rung_session rung_session;
 
+// Several may be open, of one model too. Errors: RUNG_DEVICE, RUNG_MEMORY.
 RUNG_API rung_status rung_session_open(const rung_model* model, rung_session** session);
 // Waits for what it has in flight.
 RUNG_API void rung_session_close(rung_session* session);
 
 // Binds an input or an output to memory of the session's own, and tells where it lies: the same at every call, valid
-// until the session is closed, 256-byte aligned, row-major. An input's starts as its default, or zeros, and every run
-// reads what is written there; an output's holds the last run's result. RUNG_CPU asks for memory that the host writes
-// and reads (pinned where the device is a GPU), RUNG_CUDA for the device's own, which a run reads and writes in place.
-// Errors: RUNG_USAGE, RUNG_MEMORY; RUNG_MISMATCH for a device that the session does not run on.
+// until the session is closed, 64-byte aligned (256 on a GPU), row-major. RUNG_CPU asks for memory that the host writes
+// and reads, pinned where the device is a GPU: an input's starts as its default, or zeros, and every run reads what is
+// written there; an output's holds the last run's result. RUNG_CUDA asks for the device's own, which runs read and
+// write in place, nothing copied: an input's holds what the last run read, or its default, or zeros. Errors:
+// RUNG_USAGE, RUNG_MEMORY; RUNG_MISMATCH for a device that the session does not run on.
 RUNG_API rung_status rung_session_input(rung_session* session, size_t index, rung_device_type where,
                                         rung_tensor* tensor);
 RUNG_API rung_status rung_session_output(rung_session* session, size_t index, rung_device_type where,
@@ -231,6 +240,7 @@ typedef struct rung_progress {
   const rung_receipt* receipt;  // of a rung that was just decided; NULL: of none
 } rung_progress;
 
+// How to climb. Start from RUNG_CLIMB_OPTIONS_INIT.
 typedef struct rung_climb_options {
   size_t size;
   const rung_options* model;        // NULL: RUNG_OPTIONS_INIT. dtype "bf16" climbs the opt-in rung "precision" too
@@ -250,6 +260,7 @@ typedef struct rung_climb_options {
 #define RUNG_CLIMB_OPTIONS_INIT \
   { sizeof(rung_climb_options), NULL, 60.0, NULL, 0, NULL, 0, NULL, 0, NULL, NULL, NULL }
 
+// What a climb found: its plan, receipts and reports.
 typedef struct rung_climb rung_climb;
 
 // Climbs a model directory. Errors: those of rung_model_open(); RUNG_FAILED, the baseline is wrong; RUNG_INTERRUPTED.
@@ -259,6 +270,7 @@ RUNG_API size_t rung_climb_receipt_count(const rung_climb* climb);
 // Errors: RUNG_USAGE, an index beyond the last.
 RUNG_API rung_status rung_climb_receipt(const rung_climb* climb, size_t index, rung_receipt* receipt);
 
+// What a climb tells, as text.
 typedef enum rung_climb_text_kind {
   RUNG_CLIMB_REPORT = 0,  // JSON, as `rung climb --json` prints it
   RUNG_CLIMB_RECIPE = 1,  // JSON, of which `rung build --recipe` makes the same plan

@@ -1,148 +1,143 @@
-// The public interface over plans and sessions: no type, error or exception of the library's own crosses it.
+// Models of the C interface: opening, describing, encoding.
 // SPDX-License-Identifier: Apache-2.0
-#include <utility>
+#include <algorithm>
 
+#include "api/handles.hpp"
+#include "api/options.hpp"
+#include "api/tensors.hpp"
 #include "api/text_inputs.hpp"
-#include "base/guarded.hpp"
-#include "ladder/rungs.hpp"
-#include "open/open_model.hpp"
+#include "kernels/device_word.hpp"
 #include "plan/named.hpp"
-#include "rung/rung.hpp"
+#include "session/gpu_weights.hpp"
 
-namespace rung::api {
-
-struct Model::Opened {
-  Session session;
-  std::vector<Port> inputs, outputs;
-};
-
+namespace rung {
 namespace {
 
-constexpr std::pair<DType, rung::DType> kTypes[] = {
-    {DType::f32, rung::DType::f32}, {DType::f16, rung::DType::f16},         {DType::bf16, rung::DType::bf16},
-    {DType::i64, rung::DType::i64}, {DType::i32, rung::DType::i32},         {DType::i8, rung::DType::i8},
-    {DType::u8, rung::DType::u8},   {DType::boolean, rung::DType::boolean},
-};
-
-DType to_public(rung::DType dtype) {
-  for (auto [outside, inside] : kTypes)
-    if (inside == dtype) return outside;
-  return DType::u8;  // f8 values, as bytes
+template <class PlanPort>
+rung_port port_of(const PlanPort& port, bool required) {
+  return {.name = port.name.c_str(),
+          .dtype = to_public(port.type.dtype),
+          .ndim = port.type.shape.rank(),
+          .shape = port.type.shape.begin(),
+          .bytes = port.type.bytes(),
+          .required = required};
 }
 
-Result<rung::DType> to_internal(DType dtype) {
-  for (auto [outside, inside] : kTypes)
-    if (outside == dtype) return inside;
-  return fail("got dtype {}, wanted one of the {} of the interface", static_cast<int>(dtype), std::size(kTypes));
+rung_device device_of(const Plan& plan) {
+  if (!plan.target->gpu) return {RUNG_CPU, 0};
+  return {RUNG_CUDA, parse_device(plan.target->name)->index};
 }
 
-std::vector<int64_t> to_public(const Shape& shape) { return {shape.begin(), shape.end()}; }
-
-Result<Shape> to_internal(const std::vector<int64_t>& dims) {
-  if (dims.size() > Dims::kMaxRank) return fail("got {} dimensions, wanted at most {}", dims.size(), Dims::kMaxRank);
-  for (int64_t dim : dims)
-    if (dim < 0) return fail("got a dimension of {}", dim);
-  return Shape(std::span(dims));
+rung_status tell_port(const rung_model* model, std::vector<rung_port> OpenModel::*ports, size_t index,
+                      rung_port* port) {
+  return answer([&]() -> Status {
+    RUNG_CHECK(want(model, "model"));
+    RUNG_CHECK(want(port, "port"));
+    const auto& all = (*model->open).*ports;
+    if (index >= all.size()) return wrong_usage("got index {}, wanted less than {}", index, all.size());
+    *port = all[index];
+    return {};
+  });
 }
 
-Tensor to_public(const rung::Tensor& tensor) {
-  return {to_public(tensor.dtype()), to_public(tensor.shape()), {tensor.data(), tensor.data() + tensor.bytes()}};
-}
-
-// The type is checked against the plan's before memory is taken for it.
-Result<rung::Tensor> to_internal(const std::string& name, const Tensor& tensor, const Plan& plan) {
-  const auto* port = find_named(plan.inputs, name);
-  const auto* frozen = find_named(plan.frozen, name);
-  if (!port && !frozen) return fail("the model has no input '{}'", name);
-  const Type& wanted = port ? port->type : frozen->value.type();
-  RUNG_TRY(rung::DType dtype, to_internal(tensor.dtype));
-  RUNG_TRY(Shape shape, to_internal(tensor.shape));
-  if (Type type{dtype, shape}; !(type == wanted)) return fail("input '{}': got {}, wanted {}", name, type, wanted);
-  if (tensor.bytes.size() != wanted.bytes())
-    return fail("input '{}': got {} bytes, wanted {} for {}", name, tensor.bytes.size(), wanted.bytes(), wanted);
-  rung::Tensor copy(wanted);
-  std::copy(tensor.bytes.begin(), tensor.bytes.end(), copy.data());
-  return copy;
-}
-
-// A directory's plan is that of the default recipe, on the device asked for.
-Result<std::shared_ptr<const Plan>> plan_at(const std::string& path, const Options& options) {
-  OpenOptions open{.device = options.device, .threads = options.threads};
-  for (const auto& [name, dims] : options.shapes) {
-    RUNG_TRY(open.import.shapes[name], to_internal(dims));
-  }
-  RUNG_TRY(OpenedModel opened, open_model(path, open));
-  if (opened.plan) return opened.plan;
-  return build_subject(*opened.subject, default_recipe(threads_for(*opened.target, options.threads)), *opened.target);
-}
-
-// Runs `body`; its error, or an exception out of a library (no memory), becomes the Status. The last words are short
-// enough to need no memory.
-template <class Body>
-Status guarded(Body body) noexcept {
-  try {
-    try {
-      rung::Status status = body();
-      return status ? Status() : Status(std::move(status.error().message));
-    } catch (...) {
-      return Status(error_of_exception().message);
+rung_status find_port(const rung_model* model, std::vector<rung_port> OpenModel::*ports, const char* side,
+                      const char* name, size_t* index) {
+  return answer([&]() -> Status {
+    RUNG_CHECK(want(model, "model"));
+    RUNG_CHECK(want(name, "name"));
+    RUNG_CHECK(want(index, "index"));
+    const auto& all = (*model->open).*ports;
+    auto found = std::find_if(all.begin(), all.end(),
+                              [&](const rung_port& port) { return std::string_view(port.name) == name; });
+    if (found == all.end()) {
+      std::vector<std::string_view> names;
+      for (const rung_port& port : all) names.emplace_back(port.name);
+      return rung::mismatch("there is no {0} '{1}'; the {0}s are: {2}", side, name, fmt::join(names, ", "));
     }
-  } catch (...) {
-    return Status("out of memory");
-  }
+    *index = static_cast<size_t>(found - all.begin());
+    return {};
+  });
 }
-
-const std::vector<Port> kNoPorts;
 
 }  // namespace
 
-Model::Model() = default;
-Model::~Model() = default;
-Model::Model(Model&&) noexcept = default;
-Model& Model::operator=(Model&&) noexcept = default;
+Result<std::shared_ptr<const OpenModel>> open_model_of(std::shared_ptr<const Plan> plan) {
+  auto open = std::make_shared<OpenModel>();
+  open->device = device_of(*plan);
+  if (plan->target->gpu) {
+    RUNG_TRY(open->weights, upload_weights(*plan, 0));
+  }
+  for (const auto& input : plan->inputs) open->inputs.push_back(port_of(input, !input.value));
+  for (const auto& output : plan->outputs) open->outputs.push_back(port_of(output, false));
+  open->plan = std::move(plan);
+  return open;
+}
 
-Status Model::open(const std::string& path, const Options& options) {
-  return guarded([&]() -> rung::Status {
-    RUNG_TRY(auto plan, plan_at(path, options));
-    RUNG_TRY(Session session, open_session(plan));
-    auto opened = std::make_unique<Opened>(Opened{std::move(session), {}, {}});
-    for (const auto& input : plan->inputs)
-      opened->inputs.push_back(
-          {input.name, to_public(input.type.dtype), to_public(input.type.shape), !input.value.has_value()});
-    for (const auto& output : plan->outputs)
-      opened->outputs.push_back({output.name, to_public(output.type.dtype), to_public(output.type.shape), false});
-    opened_ = std::move(opened);
+}  // namespace rung
+
+using rung::answer;
+using rung::Status;
+
+rung_status rung_model_open(const char* path, const rung_options* options, rung_model** model) {
+  return answer([&]() -> Status {
+    RUNG_CHECK(rung::want(path, "path"));
+    RUNG_CHECK(rung::want(model, "model"));
+    RUNG_TRY(auto plan, rung::plan_at(path, options));
+    RUNG_TRY(auto open, rung::open_model_of(std::move(plan)));
+    *model = new rung_model{std::move(open)};
     return {};
   });
 }
 
-const std::vector<Port>& Model::inputs() const { return opened_ ? opened_->inputs : kNoPorts; }
-const std::vector<Port>& Model::outputs() const { return opened_ ? opened_->outputs : kNoPorts; }
+void rung_model_close(rung_model* model) { delete model; }
 
-Status Model::encode(std::string_view text, Tensors& inputs) const {
-  return guarded([&]() -> rung::Status {
-    if (!opened_) return fail("no model is open");
-    RUNG_TRY(NamedTensors encoded, inputs_of_text(opened_->session.plan(), text));
-    Tensors made;
-    for (const auto& [name, tensor] : encoded) made.emplace(name, to_public(tensor));
-    inputs = std::move(made);
+size_t rung_model_input_count(const rung_model* model) { return model ? model->open->inputs.size() : 0; }
+size_t rung_model_output_count(const rung_model* model) { return model ? model->open->outputs.size() : 0; }
+
+rung_status rung_model_input(const rung_model* model, size_t index, rung_port* port) {
+  return rung::tell_port(model, &rung::OpenModel::inputs, index, port);
+}
+
+rung_status rung_model_output(const rung_model* model, size_t index, rung_port* port) {
+  return rung::tell_port(model, &rung::OpenModel::outputs, index, port);
+}
+
+rung_status rung_model_find_input(const rung_model* model, const char* name, size_t* index) {
+  return rung::find_port(model, &rung::OpenModel::inputs, "input", name, index);
+}
+
+rung_status rung_model_find_output(const rung_model* model, const char* name, size_t* index) {
+  return rung::find_port(model, &rung::OpenModel::outputs, "output", name, index);
+}
+
+rung_device rung_model_device(const rung_model* model) { return model ? model->open->device : rung_device{0, 0}; }
+
+rung_status rung_model_encode(const rung_model* model, const char* text, rung_tensors** inputs) {
+  return answer([&]() -> Status {
+    RUNG_CHECK(rung::want(model, "model"));
+    RUNG_CHECK(rung::want(text, "text"));
+    RUNG_CHECK(rung::want(inputs, "inputs"));
+    RUNG_TRY(rung::NamedTensors encoded, rung::inputs_of_text(*model->open->plan, text));
+    auto made = std::make_unique<rung_tensors>();
+    for (auto& [name, tensor] : encoded) made->all.emplace_back(name, std::move(tensor));
+    *inputs = made.release();
     return {};
   });
 }
 
-Status Model::run(const Tensors& inputs, Tensors& outputs) {
-  return guarded([&]() -> rung::Status {
-    if (!opened_) return fail("no model is open");
-    NamedTensors given;
-    for (const auto& [name, tensor] : inputs) {
-      RUNG_TRY(given[name], to_internal(name, tensor, opened_->session.plan()));
-    }
-    RUNG_TRY(auto results, opened_->session.infer(given));
-    Tensors made;
-    for (const auto& [name, tensor] : results) made.emplace(name, to_public(tensor));
-    outputs = std::move(made);
-    return {};
-  });
+bool rung_model_is_frozen(const rung_model* model, const char* name) {
+  return model && name && rung::find_named(model->open->plan->frozen, name);
 }
 
-}  // namespace rung::api
+rung_status rung_model_check_frozen(const rung_model* model, const char* name, const rung_tensor* tensor) {
+  return answer([&]() -> Status {
+    RUNG_CHECK(rung::want(model, "model"));
+    RUNG_CHECK(rung::want(name, "name"));
+    RUNG_CHECK(rung::want(tensor, "tensor"));
+    const auto* frozen = rung::find_named(model->open->plan->frozen, name);
+    if (!frozen) return rung::mismatch("there is no frozen input '{}'", name);
+    const rung_named_tensor given{name, tensor};
+    RUNG_TRY(rung::NamedTensors copy, rung::copies_of({&given, 1}));
+    return rung::check_frozen_input(*frozen, copy.begin()->second);
+  });
+}

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <latch>
+#include <optional>
 #include <thread>
 
 #include "api/program.hpp"
@@ -23,9 +24,9 @@ using testing::HasSubstr;
 
 const std::map<std::string, std::vector<int64_t>> kShapes{{"input_ids", {1, 9}}};
 
-api::Tensors answer(api::Model& model, const api::Tensors& inputs = known_inputs()) {
+api::Tensors answer(api::Session& session, const api::Tensors& inputs = known_inputs()) {
   api::Tensors outputs;
-  api::Status ran = model.run(inputs, outputs);
+  api::Status ran = session.run(inputs, outputs);
   EXPECT_TRUE(ran) << ran.message();
   return outputs;
 }
@@ -60,57 +61,49 @@ class GpuPublicModel : public testing::Test {
     ASSERT_TRUE(plan) << plan.error().message;
     ASSERT_TRUE(save_plan(**plan, path));
   }
-  api::Model opened(const std::string& device = "") const {
-    api::Model model;
-    api::Status status = model.open(path, {.device = device});
-    EXPECT_TRUE(status) << status.message();
-    return model;
-  }
+  api::Session opened(const std::string& device = "") const { return session_of(path, {.device = device}); }
   TemporaryDirectory folder;
   std::string path = folder / "plan.rung";
 };
 
 TEST_F(GpuPublicModel, BuildsAModelThatAnswersAsTheProcessorDoes) {
-  api::Model model, on_processor;
-  for (auto [to, device] : {std::pair{&model, "cuda"}, {&on_processor, "cpu"}}) {
-    api::Status status = to->open(kModel, {.device = device, .shapes = kShapes});
-    ASSERT_TRUE(status) << status.message();
-    expect_known(answer(*to));
+  for (const char* device : {"cuda", "cpu"}) {
+    api::Session session = session_of(kModel, {.device = device, .shapes = kShapes});
+    expect_known(answer(session));
   }
 }
 
 TEST_F(GpuPublicModel, RunsAPlanOnTheDeviceThatItWasBuiltFor) {
   for (const char* device : {"", "cuda", "cuda:0"}) {
-    api::Model model = opened(device);
-    expect_known(answer(model));
-    EXPECT_THAT(model.open(path, {.device = "cpu"}).message(), HasSubstr("got the device 'cpu'"));
-    expect_known(answer(model));  // what was open stays
+    api::Session session = opened(device);
+    expect_known(answer(session));
   }
+  EXPECT_THAT(refusal(path, {.device = "cpu"}), HasSubstr("got the device 'cpu'"));
 }
 
 TEST_F(GpuPublicModel, IsOpenedRunAndEndedByAnyThread) {
-  api::Model model;
-  std::thread([&] { model = opened(); }).join();
-  api::Tensors here = answer(model), there;
+  std::optional<api::Session> session;
+  std::thread([&] { session = opened(); }).join();
+  api::Tensors here = answer(*session), there;
   expect_known(here);
-  std::thread([&] { there = answer(model); }).join();
+  std::thread([&] { there = answer(*session); }).join();
   EXPECT_TRUE(same(here, there));
-  std::thread([&] { model = {}; }).join();
-  api::Model again = opened();
+  std::thread([&] { session.reset(); }).join();
+  api::Session again = opened();
   EXPECT_TRUE(same(here, answer(again)));
 }
 
 TEST_F(GpuPublicModel, RunsBesideOthers) {
   constexpr size_t kThreads = 4;
-  api::Model first = opened();
+  api::Session first = opened();
   const api::Tensors alone = answer(first);
   std::latch start(kThreads);
   std::vector<std::thread> threads;
   for (size_t i = 0; i < kThreads; ++i)
-    threads.emplace_back([&] {
+    threads.emplace_back([&, shares = i % 2 == 0] {
       start.arrive_and_wait();
-      api::Model model = opened();  // while others run
-      for (int run = 0; run < 100; ++run) ASSERT_TRUE(same(answer(model), alone)) << run;
+      api::Session session = shares ? std::move(*first.model().session()) : opened();  // while others run
+      for (int run = 0; run < 100; ++run) ASSERT_TRUE(same(answer(session), alone)) << run;
     });
   for (std::thread& thread : threads) thread.join();
 }

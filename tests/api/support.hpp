@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <stdexcept>
 
 #include "import/npz.hpp"
 #include "rung/rung.hpp"
@@ -21,6 +22,26 @@ inline api::Tensors known_inputs() {
   for (const auto& [name, tensor] : *arrays)
     inputs[name] = api::Tensor::of<int64_t>({tensor.shape().begin(), tensor.shape().end()}, tensor.as<int64_t>());
   return inputs;
+}
+
+// A session of what that path names. A test cannot go on without it.
+inline api::Session session_of(const std::string& path, const api::Options& options = {}) {
+  auto model = api::Model::open(path, options);
+  if (!model) throw std::runtime_error(model.error().message());
+  auto session = model->session();
+  if (!session) throw std::runtime_error(session.error().message());
+  return std::move(*session);
+}
+
+// Why it cannot be opened.
+inline std::string refusal(const std::string& path, const api::Options& options = {}) {
+  return api::Model::open(path, options).error().message();
+}
+
+inline api::Tensors encoded(const api::Session& session, const std::string& text) {
+  auto inputs = session.model().encode(text);
+  if (!inputs) throw std::runtime_error(inputs.error().message());
+  return *inputs;
 }
 
 // The words "a" to "z" stand for themselves.

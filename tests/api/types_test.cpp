@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include "api/support.hpp"
 #include "plan/build.hpp"
 #include "plan/file.hpp"
 #include "rung/rung.hpp"
@@ -25,30 +26,27 @@ constexpr TypeCase kTypes[] = {{DType::f32, api::DType::f32},   {DType::f16, api
                                {DType::u8, api::DType::u8},     {DType::boolean, api::DType::boolean}};
 
 // A plan that copies its input, whatever it is, in another order.
-api::Model flipping(DType dtype, const TemporaryDirectory& folder) {
+api::Session flipping(DType dtype, const TemporaryDirectory& folder) {
   std::string t(name_of(dtype));
   Graph graph = graph_of("x: " + t + "[3] = input()\na: " + t + "[1] = slice(x, axis=0, begin=2, end=3)\nb: " + t +
                          "[2] = slice(x, axis=0, begin=0, end=2)\ny: " + t + "[3] = concat(a, b, axis=0)\nreturn y=y");
   auto built = build_plan(graph, {});
   EXPECT_TRUE(built) << built.error().message;
   EXPECT_TRUE(save_plan(built->plan, folder / "plan.rung"));
-  api::Model model;
-  api::Status opened = model.open(folder / "plan.rung");
-  EXPECT_TRUE(opened) << opened.message();
-  return model;
+  return session_of(folder / "plan.rung");
 }
 
 TEST_P(PublicTypes, PassThroughAPlan) {
   TemporaryDirectory folder;
-  api::Model model = flipping(GetParam().inside, folder);
-  ASSERT_EQ(model.inputs().size(), 1u);
-  EXPECT_EQ(model.inputs()[0].dtype, GetParam().outside);
-  EXPECT_TRUE(model.inputs()[0].required);
-  EXPECT_EQ(model.outputs().at(0).dtype, GetParam().outside);
-  EXPECT_FALSE(model.outputs().at(0).required);
+  api::Session session = flipping(GetParam().inside, folder);
+  ASSERT_EQ(session.model().inputs().size(), 1u);
+  EXPECT_EQ(session.model().inputs()[0].dtype, GetParam().outside);
+  EXPECT_TRUE(session.model().inputs()[0].required);
+  EXPECT_EQ(session.model().outputs().at(0).dtype, GetParam().outside);
+  EXPECT_FALSE(session.model().outputs().at(0).required);
   Tensor given = convert(Tensor::of<float>({3}, {1, 0, 1}), GetParam().inside);
   api::Tensors outputs, inputs{{"x", {GetParam().outside, {3}, {given.data(), given.data() + given.bytes()}}}};
-  api::Status ran = model.run(inputs, outputs);
+  api::Status ran = session.run(inputs, outputs);
   ASSERT_TRUE(ran) << ran.message();
   const api::Tensor& y = outputs.at("y");
   EXPECT_EQ(y.dtype, GetParam().outside);
@@ -59,24 +57,24 @@ TEST_P(PublicTypes, PassThroughAPlan) {
 
 TEST_P(PublicTypes, AreNotTakenForOneAnother) {
   TemporaryDirectory folder;
-  api::Model model = flipping(GetParam().inside, folder);
+  api::Session session = flipping(GetParam().inside, folder);
   api::Tensors outputs;
   for (const TypeCase& other : kTypes) {
     if (other.outside == GetParam().outside) continue;
     std::vector<std::byte> bytes(3 * size_of(other.inside));
-    EXPECT_THAT(model.run({{"x", {other.outside, {3}, bytes}}}, outputs).message(),
+    EXPECT_THAT(session.run({{"x", {other.outside, {3}, bytes}}}, outputs).message(),
                 testing::HasSubstr(fmt::format("input 'x': got {}[3], wanted {}[3]", other.inside, GetParam().inside)));
   }
   EXPECT_TRUE(outputs.empty());
 }
 
-TEST(PublicModel, PutsTheLastRunsAnswerIntoOutputsThatHeldAnother) {
+TEST(PublicSession, PutsTheLastRunsAnswerIntoOutputsThatHeldAnother) {
   TemporaryDirectory folder;
-  api::Model model = flipping(DType::f32, folder);
+  api::Session session = flipping(DType::f32, folder);
   api::Tensors outputs{{"left from another model", {}}};
   for (float first : {1.0f, 2.0f}) {
     const std::vector<float> values{first, 5, 7};
-    api::Status ran = model.run({{"x", api::Tensor::of<float>({3}, values)}}, outputs);
+    api::Status ran = session.run({{"x", api::Tensor::of<float>({3}, values)}}, outputs);
     ASSERT_TRUE(ran) << ran.message();
     EXPECT_EQ(outputs.size(), 1u);
     EXPECT_THAT(outputs.at("y").values<float>(), ElementsAre(7, first, 5));

@@ -5,12 +5,14 @@
 #include <sched.h>
 
 #include "api/support.hpp"
+#include "base/guarded.hpp"
 #include "faults/every.hpp"
 #include "faults/refusing_malloc.hpp"
 #include "import/npz.hpp"
 #include "import/tokenizer.hpp"
 #include "ladder/rungs.hpp"
 #include "ladder/subject.hpp"
+#include "open/open_model.hpp"
 #include "plan/build.hpp"
 #include "plan/file.hpp"
 #include "rung/rung.hpp"
@@ -21,7 +23,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-using Work = std::function<api::Status()>;
+using Work = std::function<rung_status()>;  // calls of the C interface, in which the library alone asks for memory
 
 // One core, so that the order of allocations is the same every time.
 class OneCore {
@@ -44,9 +46,9 @@ class OneCore {
 
 long allocations_of(const Work& work) {
   refuse_allocation(0);
-  api::Status done = work();
+  const rung_status done = work();
   long asked = allocations_asked();
-  EXPECT_TRUE(done) << done.message();
+  EXPECT_EQ(done, RUNG_OK) << rung_error();
   return asked;
 }
 
@@ -55,11 +57,12 @@ void refuse(const Work& work, long n) {
   const long alive = allocations_alive();
   {
     refuse_allocation(n);
-    api::Status done = work();
+    const rung_status done = work();
     refuse_allocation(0);
-    if (!done) {
-      EXPECT_THAT(done.message(), HasSubstr("memory")) << "allocation " << n;
-      EXPECT_THAT(done.message(), Not(HasSubstr("\n"))) << "allocation " << n;
+    if (done != RUNG_OK) {
+      EXPECT_EQ(done, RUNG_MEMORY) << "allocation " << n << ": " << rung_error();
+      EXPECT_THAT(rung_error(), HasSubstr("memory")) << "allocation " << n;
+      EXPECT_THAT(rung_error(), Not(HasSubstr("\n"))) << "allocation " << n;
     }
   }
   EXPECT_EQ(allocations_alive(), alive) << "allocation " << n;
@@ -74,7 +77,17 @@ void refuse_each(const Work& work) {
     refuse(work, n);
     if (testing::Test::HasFailure()) return;
   }
-  EXPECT_TRUE(work());
+  EXPECT_EQ(work(), RUNG_OK) << rung_error();
+}
+
+rung_status open_and_close(const std::string& path, const rung_options& options) {
+  rung_model* model = nullptr;
+  rung_session* session = nullptr;
+  rung_status status = rung_model_open(path.c_str(), &options, &model);
+  if (status == RUNG_OK) status = rung_session_open(model, &session);
+  rung_session_close(session);
+  rung_model_close(model);
+  return status;
 }
 
 const std::string kData = RUNG_TEST_DATA;
@@ -103,49 +116,77 @@ class RefusedMemory : public testing::Test {
 
 TEST_F(RefusedMemory, IsOneErrorOfOpeningAModel) {
   const api::Options options{.threads = 1, .shapes = {{"input_ids", {1, 9}}}};
-  refuse_each([&] {
-    api::Model model;
-    return model.open(folder_.path(), options);
-  });
+  const api::detail::COptions c(options);
+  refuse_each([&] { return open_and_close(folder_.path(), c.options); });
 }
 
 TEST_F(RefusedMemory, IsOneErrorOfOpeningARobotsModel) {
   const std::string directory = kData + "/pi0_tiny";
-  const api::Options options{.threads = 1, .shapes = {}};
-  refuse_each([&] {
-    api::Model model;
-    return model.open(directory, options);
-  });
+  rung_options options RUNG_OPTIONS_INIT;
+  options.threads = 1;
+  refuse_each([&] { return open_and_close(directory, options); });
 }
 
 TEST_F(RefusedMemory, IsOneErrorOfOpeningAPlan) {
-  std::string path = plan_of(folder_.path());
-  const api::Options options;
-  refuse_each([&] {
-    api::Model model;
-    return model.open(path, options);
-  });
+  const std::string path = plan_of(folder_.path());
+  refuse_each([&] { return open_and_close(path, RUNG_OPTIONS_INIT); });
+}
+
+TEST_F(RefusedMemory, IsOfTheKindMemory) {
+  const std::string path = plan_of(folder_.path());
+  const auto open = [&]() -> Status {
+    return guarded([&]() -> Status {
+      RUNG_TRY(OpenedModel opened, open_model(path));
+      RUNG_TRY(Session session, open_session(opened.plan));
+      return {};
+    });
+  };
+  const OneCore pinned;
+  EXPECT_TRUE(open());
+  refuse_allocation(0);
+  EXPECT_TRUE(open());
+  for (long n : sampled(allocations_asked())) {
+    refuse_allocation(n);
+    const Status opened = open();
+    refuse_allocation(0);
+    EXPECT_EQ(opened ? ErrorKind::memory : opened.error().kind, ErrorKind::memory)
+        << "allocation " << n << ": " << opened.error().message;
+  }
 }
 
 TEST_F(RefusedMemory, IsOneErrorOfEncodingAText) {
-  api::Model model;
-  ASSERT_TRUE(model.open(plan_of(folder_.path())));
-  api::Tensors inputs;
-  refuse_each([&] { return model.encode("a b", inputs); });
+  const api::Session session = session_of(plan_of(folder_.path()));
+  refuse_each([&] {
+    rung_tensors* inputs = nullptr;
+    const rung_status status = rung_model_encode(session.model().handle(), "a b", &inputs);
+    rung_tensors_free(inputs);
+    return status;
+  });
 }
 
 TEST_F(RefusedMemory, IsOneErrorOfARunAndTheNextOneAnswersAsBefore) {
-  api::Model model;
-  ASSERT_TRUE(model.open(plan_of(kData + "/pi0_tiny")));
-  api::Tensors inputs, outputs, again;
+  api::Session session = session_of(plan_of(kData + "/pi0_tiny"));
   const NamedTensors arrays = *read_npz(kData + "/pi0_tiny/inputs.npz");
+  api::Tensors inputs, outputs;
   for (const auto& [name, tensor] : arrays)
-    for (const auto& port : model.inputs())
+    for (const auto& port : session.model().inputs())
       if (port.name == name) inputs[name] = {port.dtype, port.shape, {tensor.data(), tensor.data() + tensor.bytes()}};
-  api::Status first = model.run(inputs, outputs);
+  const api::Status first = session.run(inputs, outputs);
   ASSERT_TRUE(first) << first.message();
-  refuse_each([&] { return model.run(inputs, again); });
-  ASSERT_TRUE(model.run(inputs, again));
+  const api::detail::CTensors given(inputs);
+  api::Tensors again = outputs;
+  again.begin()->second.bytes.assign(again.begin()->second.bytes.size(), std::byte{0});
+  const api::detail::CTensors taken(again);
+  refuse_each([&] {
+    rung_status status = RUNG_OK;
+    for (const rung_named_tensor& named : given.named) {
+      size_t index = 0;
+      if (status == RUNG_OK) status = rung_model_find_input(session.model().handle(), named.name, &index);
+      if (status == RUNG_OK) status = rung_session_bind_input(session.handle(), index, named.tensor);
+    }
+    if (status == RUNG_OK) status = rung_session_bind_output(session.handle(), 0, taken.named[0].tensor);
+    return status == RUNG_OK ? rung_session_run(session.handle()) : status;
+  });
   EXPECT_EQ(again.begin()->second.bytes, outputs.begin()->second.bytes);
 }
 

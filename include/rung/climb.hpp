@@ -1,0 +1,126 @@
+// Climbing from code: a model directory becomes a verified, faster plan, with its receipts and reports.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <rung/model.hpp>
+
+#include <exception>
+#include <functional>
+#include <optional>
+
+namespace rung::api {
+
+// As rung_receipt says.
+struct Receipt {
+  std::string name, reason;
+  bool accepted = false;
+  double before_ms = 0, ms = 0, ratio = 1, ci_low = 1, ci_high = 1, rel_l2 = 0, max_abs = 0;
+  int kernels = 0, attempt = 1;
+
+  // Of the C interface's.
+  static Receipt of(const rung_receipt& c) {
+    return {c.name,   c.reason,  c.accepted, c.before_ms, c.ms,      c.ratio,
+            c.ci_low, c.ci_high, c.rel_l2,   c.max_abs,   c.kernels, c.attempt};
+  }
+};
+
+// As rung_climb_options says.
+struct ClimbOptions {
+  Options model;
+  double budget_s = 60;
+  Tensors inputs;
+  std::vector<std::string> freeze, skip;
+  std::optional<std::string> database;  // none: the user's own; empty: no database
+};
+
+// What a climb is at, from 0 to 1, and the receipt of a rung that was just decided, or null. false ends the climb. An
+// exception ends it too, and leaves climb().
+using Progress = std::function<bool(std::string_view what, double fraction, const Receipt* decided)>;
+
+// What a climb found: a plan, receipts and reports.
+class Climb {
+ public:
+  // Takes the handle.
+  explicit Climb(rung_climb* climb) : handle_(climb) {}
+  // Of every rung, in the order of the climb.
+  std::vector<Receipt> receipts() const {
+    std::vector<Receipt> all;
+    for (size_t i = 0; i < rung_climb_receipt_count(handle_.get()); ++i) {
+      rung_receipt receipt{};
+      if (rung_climb_receipt(handle_.get(), i, &receipt) == RUNG_OK) all.push_back(Receipt::of(receipt));
+    }
+    return all;
+  }
+  // Lives as long as the climb; empty for no such kind.
+  std::string_view text(rung_climb_text_kind kind) const {
+    const char* text = rung_climb_text(handle_.get(), kind);
+    return text ? text : "";
+  }
+  // JSON, as `rung climb --json` prints it; and the recipe, of which `rung build --recipe` makes the same plan.
+  std::string_view report() const { return text(RUNG_CLIMB_REPORT); }
+  std::string_view recipe() const { return text(RUNG_CLIMB_RECIPE); }
+  // The plan that won, open, to run at once.
+  Result<Model> model() const {
+    rung_model* model = nullptr;
+    if (auto code = rung_climb_open(handle_.get(), &model)) return Status::of(code);
+    return Model(model);
+  }
+  // Plan, recipe, reports and trace into a folder: all or none.
+  Status save(const std::string& directory) const {
+    return Status::of(rung_climb_save(handle_.get(), directory.c_str()));
+  }
+  // For the C interface; it stays this object's.
+  rung_climb* handle() const { return handle_.get(); }
+
+ private:
+  std::unique_ptr<rung_climb, detail::Closer<&rung_climb_free>> handle_;
+};
+
+namespace detail {
+
+inline std::vector<const char*> c_strings(const std::vector<std::string>& texts) {
+  std::vector<const char*> all;
+  for (const auto& text : texts) all.push_back(text.c_str());
+  return all;
+}
+
+// A progress callback that C can call: what it throws waits until the climb has ended.
+struct Caller {
+  const Progress& progress;
+  std::exception_ptr thrown;
+  static bool call(void* context, const rung_progress* at) {
+    auto* self = static_cast<Caller*>(context);
+    try {
+      if (!at->receipt) return self->progress(at->what, at->fraction, nullptr);
+      const Receipt receipt = Receipt::of(*at->receipt);
+      return self->progress(at->what, at->fraction, &receipt);
+    } catch (...) {
+      self->thrown = std::current_exception();
+      return false;
+    }
+  }
+};
+
+}  // namespace detail
+
+// Climbs a model directory. See rung_climb_model().
+inline Result<Climb> climb(const std::string& path, const ClimbOptions& options = {}, const Progress& progress = {}) {
+  const detail::COptions model(options.model);
+  const detail::CTensors inputs(options.inputs);
+  const auto freeze = detail::c_strings(options.freeze), skip = detail::c_strings(options.skip);
+  detail::Caller caller{progress, nullptr};
+  rung_climb_options c RUNG_CLIMB_OPTIONS_INIT;
+  c.model = &model.options;
+  c.budget_s = options.budget_s;
+  c.inputs = inputs.named.data(), c.input_count = inputs.named.size();
+  c.freeze = freeze.data(), c.freeze_count = freeze.size();
+  c.skip = skip.data(), c.skip_count = skip.size();
+  if (options.database) c.database = options.database->c_str();
+  if (progress) c.progress = &detail::Caller::call, c.context = &caller;
+  rung_climb* climb = nullptr;
+  const rung_status code = rung_climb_model(path.c_str(), &c, &climb);
+  if (caller.thrown) std::rethrow_exception(caller.thrown);
+  if (code) return Status::of(code);
+  return Climb(climb);
+}
+
+}  // namespace rung::api

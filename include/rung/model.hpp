@@ -1,0 +1,263 @@
+// Models, which hold a plan and its weights, and sessions, which run it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <rung/status.hpp>
+#include <rung/tensor.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <string_view>
+
+namespace rung::api {
+
+// What a path is opened with.
+struct Options {
+  // As rung_options says. Empty: what a plan was built for, the processor for a model directory.
+  std::string device;
+  int threads = 0;
+  std::string dtype;  // empty: each as it is stored
+  // Of a model directory's inputs, in elements: {"input_ids", {1, 128}}. A plan has its own.
+  std::map<std::string, std::vector<int64_t>> shapes;
+};
+
+namespace detail {
+
+template <auto close>
+struct Closer {
+  template <class Handle>
+  void operator()(Handle* handle) const {
+    close(handle);
+  }
+};
+
+// The options with what their pointers refer to.
+struct COptions {
+  explicit COptions(const Options& from) {
+    for (const auto& [name, shape] : from.shapes)
+      shapes.push_back({name.c_str(), shape.data(), static_cast<int32_t>(shape.size())});
+    if (!from.device.empty()) options.device = from.device.c_str();
+    if (!from.dtype.empty()) options.dtype = from.dtype.c_str();
+    options.threads = from.threads;
+    options.shapes = shapes.data();
+    options.shape_count = shapes.size();
+  }
+  std::vector<rung_named_shape> shapes;
+  rung_options options RUNG_OPTIONS_INIT;
+};
+
+inline Port to_port(const rung_port& port) {
+  return {port.name, from_c(port.dtype), {port.shape, port.shape + port.ndim}, port.bytes, port.required};
+}
+
+// Over memory that is not written to unless it is an output's.
+inline rung_tensor over(const void* data, DType dtype, const std::vector<int64_t>& shape) {
+  return {const_cast<void*>(data),
+          {RUNG_CPU, 0},
+          static_cast<int32_t>(shape.size()),
+          to_c(dtype),
+          const_cast<int64_t*>(shape.data()),
+          nullptr,
+          0};
+}
+
+// Tensors with their names, for as long as `from` is as it is.
+struct CTensors {
+  explicit CTensors(const Tensors& from) {
+    tensors.reserve(from.size());
+    for (const auto& [name, tensor] : from) {
+      tensors.push_back(over(tensor.bytes.data(), tensor.dtype, tensor.shape));
+      named.push_back({name.c_str(), &tensors.back()});
+    }
+  }
+  std::vector<rung_tensor> tensors;
+  std::vector<rung_named_tensor> named;
+};
+
+}  // namespace detail
+
+class Session;
+
+// A plan and its weights. Copies are the same model; any number of threads may use one.
+class Model {
+ public:
+  // A plan (*.rung) or a model directory: see rung_model_open().
+  static Result<Model> open(const std::string& path, const Options& options = {}) {
+    rung_model* model = nullptr;
+    const detail::COptions c(options);
+    if (auto code = rung_model_open(path.c_str(), &c.options, &model)) return Status::of(code);
+    return Model(model);
+  }
+  // Takes the handle.
+  explicit Model(rung_model* model) : handle_(model, &rung_model_close) {
+    for (size_t i = 0; i < rung_model_input_count(model); ++i) {
+      rung_port port{};
+      if (rung_model_input(model, i, &port) == RUNG_OK) inputs_.push_back(detail::to_port(port));
+    }
+    for (size_t i = 0; i < rung_model_output_count(model); ++i) {
+      rung_port port{};
+      if (rung_model_output(model, i, &port) == RUNG_OK) outputs_.push_back(detail::to_port(port));
+    }
+  }
+
+  // In the plan's order; a frozen input is none of them.
+  const std::vector<Port>& inputs() const { return inputs_; }
+  const std::vector<Port>& outputs() const { return outputs_; }
+  // Where it runs.
+  rung_device device() const { return rung_model_device(handle_.get()); }
+
+  // What the model's own tokenizer makes of a text: inputs of shape {1, length} each. See rung_model_encode().
+  Result<Tensors> encode(const std::string& text) const {
+    rung_tensors* made = nullptr;
+    if (auto code = rung_model_encode(handle_.get(), text.c_str(), &made)) return Status::of(code);
+    const std::unique_ptr<rung_tensors, detail::Closer<&rung_tensors_free>> owner(made);
+    Tensors inputs;
+    for (size_t i = 0; i < rung_tensors_count(made); ++i) {
+      const rung_tensor tensor = rung_tensors_get(made, i);
+      const std::string name = rung_tensors_name(made, i);
+      const auto port = std::find_if(inputs_.begin(), inputs_.end(), [&](const Port& p) { return p.name == name; });
+      const auto* bytes = static_cast<const std::byte*>(tensor.data);
+      inputs[name] = {from_c(tensor.dtype), {tensor.shape, tensor.shape + tensor.ndim}, {bytes, bytes + port->bytes}};
+    }
+    return inputs;
+  }
+
+  // What one thread runs; it may outlive this object.
+  Result<Session> session() const;
+
+  // For the C interface; it stays this object's.
+  rung_model* handle() const { return handle_.get(); }
+
+ private:
+  std::shared_ptr<rung_model> handle_;
+  std::vector<Port> inputs_, outputs_;
+};
+
+// A model's launches with memory of their own. One thread at a time uses it.
+class Session {
+ public:
+  // Memory of the session's own, bound to that input or output from now on, the same at every call: a control loop
+  // writes, calls run() and reads. See rung_session_input() and rung_session_output().
+  Result<Memory> input(std::string_view name, Place place = Place::host) {
+    return own(model_.inputs(), name, place, &rung_model_find_input, &rung_session_input);
+  }
+  Result<Memory> output(std::string_view name, Place place = Place::host) {
+    return own(model_.outputs(), name, place, &rung_model_find_output, &rung_session_output);
+  }
+
+  // The caller's memory, which every run reads or writes until another is bound. See rung_session_bind_input().
+  Status bind_input(std::string_view name, const rung_tensor& tensor) {
+    return bind(name, &tensor, &rung_model_find_input, &rung_session_bind_input);
+  }
+  Status bind_output(std::string_view name, const rung_tensor& tensor) {
+    return bind(name, &tensor, &rung_model_find_output, &rung_session_bind_output);
+  }
+  Status unbind_input(std::string_view name) {
+    return bind(name, nullptr, &rung_model_find_input, &rung_session_bind_input);
+  }
+  Status unbind_output(std::string_view name) {
+    return bind(name, nullptr, &rung_model_find_output, &rung_session_bind_output);
+  }
+  // The same for row-major values in host memory, as many as the port has, in its shape.
+  template <Element T>
+  Status bind_input(std::string_view name, std::span<const T> values) {
+    return bind_values(model_.inputs(), name, values, [&](const rung_tensor& t) { return bind_input(name, t); });
+  }
+  template <Element T>
+  Status bind_output(std::string_view name, std::span<T> values) {
+    return bind_values(model_.outputs(), name, std::span<const T>(values),
+                       [&](const rung_tensor& t) { return bind_output(name, t); });
+  }
+
+  // One inference, complete on return. See rung_session_run().
+  Status run() { return Status::of(rung_session_run(handle_.get())); }
+  // In a stream of the caller's on a GPU. See rung_session_run_async().
+  Status run_async(void* stream) { return Status::of(rung_session_run_async(handle_.get(), stream)); }
+  // Until all that was enqueued is done. See rung_session_wait().
+  Status wait() { return Status::of(rung_session_wait(handle_.get())); }
+
+  // One inference from copies to copies: inputs left out take their defaults, `outputs` then holds the model's outputs
+  // alone. On an error both are as they were. What was bound before is bound no more.
+  Status run(const Tensors& inputs, Tensors& outputs) {
+    Status status = run_copies(inputs, outputs);
+    for (size_t i = 0; i < model_.inputs().size(); ++i) (void)rung_session_bind_input(handle_.get(), i, nullptr);
+    for (size_t i = 0; i < model_.outputs().size(); ++i) (void)rung_session_bind_output(handle_.get(), i, nullptr);
+    return status;
+  }
+
+  // What it runs, and its handle for the C interface, which stays this object's.
+  const Model& model() const { return model_; }
+  rung_session* handle() const { return handle_.get(); }
+
+ private:
+  friend class Model;
+  Session(Model model, rung_session* session) : model_(std::move(model)), handle_(session) {}
+
+  using Find = rung_status (*)(const rung_model*, const char*, size_t*);
+  using Own = rung_status (*)(rung_session*, size_t, rung_device_type, rung_tensor*);
+  using Bind = rung_status (*)(rung_session*, size_t, const rung_tensor*);
+
+  Result<size_t> index_of(std::string_view name, Find find) const {
+    size_t index = 0;
+    if (auto code = find(model_.handle(), std::string(name).c_str(), &index)) return Status::of(code);
+    return index;
+  }
+  Result<Memory> own(const std::vector<Port>& ports, std::string_view name, Place place, Find find, Own take) {
+    const Result<size_t> index = index_of(name, find);
+    if (!index) return index.error();
+    rung_tensor tensor{};
+    const int32_t where = place == Place::host ? int32_t{RUNG_CPU} : model_.device().type;
+    if (auto code = take(handle_.get(), *index, static_cast<rung_device_type>(where), &tensor)) return Status::of(code);
+    return Memory{tensor.data, tensor.device, ports[*index]};
+  }
+  Status bind(std::string_view name, const rung_tensor* tensor, Find find, Bind take) {
+    const Result<size_t> index = index_of(name, find);
+    return index ? Status::of(take(handle_.get(), *index, tensor)) : index.error();
+  }
+  // An unknown name is said by `bind`, whatever the shape.
+  template <class T, class BindTensor>
+  Status bind_values(const std::vector<Port>& ports, std::string_view name, std::span<const T> values,
+                     const BindTensor& bind) {
+    std::vector<int64_t> shape{static_cast<int64_t>(values.size())};
+    for (const Port& port : ports)
+      if (port.name == name && port.bytes == values.size_bytes()) shape = port.shape;
+    return bind(detail::over(values.data(), dtype_of<T>(), shape));
+  }
+
+  Status run_copies(const Tensors& inputs, Tensors& outputs) {
+    for (size_t i = 0; i < model_.inputs().size(); ++i) (void)rung_session_bind_input(handle_.get(), i, nullptr);
+    for (const auto& [name, tensor] : inputs)
+      if (Status bound = bind_copy(name, tensor); !bound) return bound;
+    Tensors made;
+    for (const Port& port : model_.outputs()) {
+      Tensor& tensor = made[port.name] = {port.dtype, port.shape, std::vector<std::byte>(port.bytes)};
+      if (Status bound = bind_output(port.name, detail::over(tensor.bytes.data(), port.dtype, tensor.shape)); !bound)
+        return bound;
+    }
+    if (Status ran = run(); !ran) return ran;
+    outputs = std::move(made);
+    return {};
+  }
+  // A name that is no input may be a frozen one's, which takes its own value.
+  Status bind_copy(const std::string& name, const Tensor& tensor) {
+    size_t wanted = to_c(tensor.dtype).bits / 8;
+    for (int64_t extent : tensor.shape) wanted *= static_cast<size_t>(extent);
+    if (tensor.bytes.size() != wanted)
+      return {Kind::mismatch, "input '" + name + "': got " + std::to_string(tensor.bytes.size()) + " bytes, wanted " +
+                                  std::to_string(wanted) + " for its shape"};
+    const rung_tensor over = detail::over(tensor.bytes.data(), tensor.dtype, tensor.shape);
+    if (rung_model_is_frozen(model_.handle(), name.c_str()))
+      return Status::of(rung_model_check_frozen(model_.handle(), name.c_str(), &over));
+    return bind_input(name, over);
+  }
+
+  Model model_;
+  std::unique_ptr<rung_session, detail::Closer<&rung_session_close>> handle_;
+};
+
+inline Result<Session> Model::session() const {
+  rung_session* session = nullptr;
+  if (auto code = rung_session_open(handle_.get(), &session)) return Status::of(code);
+  return Session(*this, session);
+}
+
+}  // namespace rung::api

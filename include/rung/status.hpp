@@ -1,0 +1,68 @@
+// Errors of the C++ interface, as values.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <rung/rung.h>
+
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace rung::api {
+
+// The kind of an error, as rung_status says.
+enum class Kind {
+  ok = RUNG_OK,
+  failed = RUNG_FAILED,
+  usage = RUNG_USAGE,
+  file = RUNG_FILE,
+  device = RUNG_DEVICE,
+  memory = RUNG_MEMORY,
+  mismatch = RUNG_MISMATCH,
+  interrupted = RUNG_INTERRUPTED,
+};
+
+// Success, or a kind of error and one line that says what was got and what was wanted.
+class [[nodiscard]] Status {
+ public:
+  // Success.
+  Status() = default;
+  // An error of the caller's own.
+  Status(Kind kind, std::string message) : kind_(kind), message_(std::move(message)) {}
+  // Of a call of the C interface, on the thread that made it.
+  static Status of(rung_status code) {
+    return code == RUNG_OK ? Status() : Status(static_cast<Kind>(code), rung_error());
+  }
+  // Did it succeed?
+  explicit operator bool() const { return kind_ == Kind::ok; }
+  // Kind::ok and "" of a success.
+  Kind kind() const { return kind_; }
+  const std::string& message() const { return message_; }
+
+ private:
+  Kind kind_ = Kind::ok;
+  std::string message_;
+};
+
+// A value, or why there is none.
+template <class T>
+class [[nodiscard]] Result {
+ public:
+  // A value, or an error, never a success without a value.
+  Result(T value) : held_(std::in_place_index<0>, std::move(value)) {}
+  Result(Status error) : held_(std::in_place_index<1>, std::move(error)) {}
+  // Is there a value?
+  explicit operator bool() const { return held_.index() == 0; }
+  // Where there is none, std::bad_variant_access is thrown.
+  T& operator*() & { return std::get<0>(held_); }
+  const T& operator*() const& { return std::get<0>(held_); }
+  T&& operator*() && { return std::get<0>(std::move(held_)); }
+  T* operator->() { return &std::get<0>(held_); }
+  const T* operator->() const { return &std::get<0>(held_); }
+  // Kind::ok where there is a value.
+  Status error() const { return *this ? Status() : std::get<1>(held_); }
+
+ private:
+  std::variant<T, Status> held_;
+};
+
+}  // namespace rung::api

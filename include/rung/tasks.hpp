@@ -1,0 +1,53 @@
+// What the command line also does: verify, bench, profile, explain.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <rung/model.hpp>
+
+namespace rung::api {
+
+// As rung_task_options says.
+struct TaskOptions {
+  Options model;
+  Tensors inputs, reference;
+  std::string recipe;  // JSON; empty: the default one
+  int runs = 0;
+  double rate_hz = 0;
+};
+
+namespace detail {
+
+using Task = rung_status (*)(const char*, const rung_task_options*, char**);
+
+inline Result<std::string> run_task(Task task, const std::string& path, const TaskOptions& options) {
+  const COptions model(options.model);
+  const CTensors inputs(options.inputs), reference(options.reference);
+  rung_task_options c RUNG_TASK_OPTIONS_INIT;
+  c.model = &model.options;
+  c.inputs = inputs.named.data(), c.input_count = inputs.named.size();
+  c.reference = reference.named.data(), c.reference_count = reference.named.size();
+  if (!options.recipe.empty()) c.recipe = options.recipe.c_str();
+  c.runs = options.runs;
+  c.rate_hz = options.rate_hz;
+  char* json = nullptr;
+  if (auto code = task(path.c_str(), &c, &json)) return Status::of(code);
+  const std::unique_ptr<char, Closer<&rung_free>> owner(json);
+  return std::string(json);
+}
+
+}  // namespace detail
+
+// The JSON that the command of that name prints. A verification that fails is a text with "passed": false.
+inline Result<std::string> verify(const std::string& path, const TaskOptions& options = {}) {
+  return detail::run_task(&rung_verify, path, options);
+}
+inline Result<std::string> bench(const std::string& path, const TaskOptions& options = {}) {
+  return detail::run_task(&rung_bench, path, options);
+}
+inline Result<std::string> profile(const std::string& path, const TaskOptions& options = {}) {
+  return detail::run_task(&rung_profile, path, options);
+}
+inline Result<std::string> explain(const std::string& path, const TaskOptions& options = {}) {
+  return detail::run_task(&rung_explain, path, options);
+}
+
+}  // namespace rung::api

@@ -1,0 +1,44 @@
+// Where a call of the C interface ends: its Status, or an exception out of a library, becomes a rung_status and the
+// line that rung_error() tells.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "base/guarded.hpp"
+#include "rung/rung.h"
+
+namespace rung {
+
+// Keeps the error's line for this thread's rung_error().
+rung_status tell(const Error& error) noexcept;
+
+// body() is a Status.
+template <class Body>
+rung_status answer(const Body& body) noexcept {
+  try {
+    Status status = body();
+    return status ? RUNG_OK : tell(status.error());
+  } catch (...) {
+    try {
+      return tell(error_of_exception());
+    } catch (...) {
+      return tell({});  // not even memory for an error's text
+    }
+  }
+}
+
+// The error of an argument that must not be NULL.
+inline Status want(const void* argument, const char* name) {
+  return argument ? Status{} : wrong_usage("got NULL for '{}'", name);
+}
+
+// Structs that may grow: the caller's begins with what this library knows, and holds nothing beyond that.
+Status check_size(size_t got, size_t known, const void* options, const char* name);
+
+// The caller's options, or their initial values where it gives none.
+template <class Options>
+Result<Options> options_of(const Options* given, const Options& initial, const char* name) {
+  if (!given) return initial;
+  RUNG_CHECK(check_size(given->size, sizeof(Options), given, name));
+  return *given;
+}
+
+}  // namespace rung

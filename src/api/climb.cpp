@@ -1,0 +1,163 @@
+// Climbs of the C interface: what the caller asks for, what it is told meanwhile, and what it gets.
+// SPDX-License-Identifier: Apache-2.0
+#include "tasks/climb.hpp"
+
+#include <array>
+#include <cmath>
+#include <filesystem>
+
+#include "api/handles.hpp"
+#include "api/options.hpp"
+#include "measure/clock.hpp"
+
+struct rung_climb {
+  rung::ClimbOutcome outcome;
+  rung::tasks::ClimbTexts texts;
+};
+
+namespace rung {
+namespace {
+
+rung_receipt to_public(const Receipt& receipt) {
+  return {.name = receipt.name.c_str(),
+          .reason = receipt.reason.c_str(),
+          .accepted = receipt.accepted,
+          .before_ms = receipt.before_ms,
+          .ms = receipt.ms,
+          .ratio = receipt.ratio,
+          .ci_low = receipt.ci95.lo,
+          .ci_high = receipt.ci95.hi,
+          .rel_l2 = receipt.rel_l2,
+          .max_abs = receipt.max_abs,
+          .kernels = receipt.kernels,
+          .attempt = receipt.attempt};
+}
+
+// Tells the caller's callback what the climb is at, and the climb whether the caller wants its end. A climb asks that
+// far more often than it has something new to tell.
+class Teller {
+ public:
+  explicit Teller(const rung_climb_options& options) : callback_(options.progress), context_(options.context) {}
+
+  void step(const std::string& what, double fraction) {
+    what_ = what;
+    fraction_ = fraction;
+    tell(nullptr);
+  }
+  void decided(const Receipt& receipt) {
+    const rung_receipt row = to_public(receipt);
+    tell(&row);
+  }
+  bool wants_the_end() {
+    constexpr int64_t kEvery = 100'000'000;  // ns
+    if (now_ns() - told_ns_ > kEvery) tell(nullptr);
+    return ended_;
+  }
+
+ private:
+  void tell(const rung_receipt* receipt) {
+    if (!callback_ || ended_) return;
+    const rung_progress progress{what_.c_str(), fraction_, receipt};
+    ended_ = !callback_(context_, &progress);
+    told_ns_ = now_ns();
+  }
+
+  bool (*callback_)(void*, const rung_progress*);
+  void* context_;
+  std::string what_ = "opening";
+  double fraction_ = 0;
+  int64_t told_ns_ = 0;
+  bool ended_ = false;
+};
+
+Result<tasks::ClimbTask> task_of(const char* path, const rung_climb_options& options) {
+  tasks::ClimbTask task;
+  RUNG_TRY(task.model, model_options(path, options.model));
+  RUNG_TRY(task.model.inputs, arrays_of(options.inputs, options.input_count, "inputs"));
+  RUNG_TRY(task.model.freeze, texts_of(options.freeze, options.freeze_count, "freeze"));
+  RUNG_TRY(task.skip, texts_of(options.skip, options.skip_count, "skip"));
+  task.budget_s = options.budget_s;
+  task.database = options.database ? options.database : default_database_path();
+  return task;
+}
+
+const std::string* text_of(const tasks::ClimbTexts& texts, rung_climb_text_kind kind) {
+  switch (kind) {
+    case RUNG_CLIMB_REPORT:
+      return &texts.report;
+    case RUNG_CLIMB_RECIPE:
+      return &texts.recipe;
+    case RUNG_CLIMB_HTML:
+      return &texts.html;
+    case RUNG_CLIMB_MARKDOWN:
+      return &texts.markdown;
+    case RUNG_CLIMB_TRACE:
+      return &texts.trace;
+  }
+  return nullptr;
+}
+
+}  // namespace
+}  // namespace rung
+
+using rung::answer;
+using rung::Status;
+using rung::want;
+
+rung_status rung_climb_model(const char* path, const rung_climb_options* options, rung_climb** climb) {
+  return answer([&]() -> Status {
+    RUNG_CHECK(want(climb, "climb"));
+    RUNG_TRY(auto given, rung::options_of(options, rung_climb_options RUNG_CLIMB_OPTIONS_INIT, "rung_climb_options"));
+    RUNG_TRY(auto task, rung::task_of(path, given));
+    rung::Teller teller(given);
+    task.progress = [&](const std::string& what, double fraction) { teller.step(what, fraction); };
+    task.decided = [&](const rung::Receipt& receipt) { teller.decided(receipt); };
+    task.interrupted = [&] { return teller.wants_the_end(); };
+    RUNG_TRY(rung::ClimbOutcome outcome, rung::tasks::climb_model(task));
+    auto texts = rung::tasks::texts_of(outcome);
+    *climb = new rung_climb{std::move(outcome), std::move(texts)};
+    return {};
+  });
+}
+
+void rung_climb_free(rung_climb* climb) { delete climb; }
+
+size_t rung_climb_receipt_count(const rung_climb* climb) { return climb ? climb->outcome.result.rungs.size() : 0; }
+
+rung_status rung_climb_receipt(const rung_climb* climb, size_t index, rung_receipt* receipt) {
+  return answer([&]() -> Status {
+    RUNG_CHECK(want(climb, "climb"));
+    RUNG_CHECK(want(receipt, "receipt"));
+    const auto& rungs = climb->outcome.result.rungs;
+    if (index >= rungs.size()) return rung::wrong_usage("got index {}, wanted less than {}", index, rungs.size());
+    *receipt = rung::to_public(rungs[index]);
+    return {};
+  });
+}
+
+const char* rung_climb_text(const rung_climb* climb, rung_climb_text_kind kind) {
+  const std::string* text = climb ? rung::text_of(climb->texts, kind) : nullptr;
+  return text ? text->c_str() : nullptr;
+}
+
+rung_status rung_climb_open(const rung_climb* climb, rung_model** model) {
+  return answer([&]() -> Status {
+    RUNG_CHECK(want(climb, "climb"));
+    RUNG_CHECK(want(model, "model"));
+    RUNG_TRY(auto open, rung::open_model_of(climb->outcome.plan));
+    *model = new rung_model{std::move(open)};
+    return {};
+  });
+}
+
+rung_status rung_climb_save(const rung_climb* climb, const char* directory) {
+  return answer([&]() -> Status {
+    RUNG_CHECK(want(climb, "climb"));
+    RUNG_CHECK(want(directory, "directory"));
+    std::error_code error;
+    std::filesystem::create_directories(directory, error);
+    if (error) return rung::bad_file("'{}': cannot make the folder: {}", directory, error.message());
+    rung::ClimbOutcome outcome = climb->outcome;  // its report tells when it was written
+    return rung::tasks::save_climb(outcome, directory);
+  });
+}

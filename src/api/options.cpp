@@ -1,0 +1,60 @@
+// Options of callers, checked.
+// SPDX-License-Identifier: Apache-2.0
+#include "api/options.hpp"
+
+#include "api/answer.hpp"
+#include "api/tensors.hpp"
+
+namespace rung {
+namespace {
+
+Result<Shape> shape_of(const rung_named_shape& given) {
+  if (!given.name) return wrong_usage("shapes: got NULL for a name");
+  if (given.ndim < 0 || given.ndim > Dims::kMaxRank)
+    return wrong_usage("shape of '{}': got {} dimensions, wanted at most {}", given.name, given.ndim, Dims::kMaxRank);
+  RUNG_TRY(auto extents, array_of(given.shape, static_cast<size_t>(given.ndim), "shape"));
+  const Shape shape(extents);
+  for (int64_t extent : shape)
+    if (extent < 1) return wrong_usage("shape of '{}': got {}, wanted positive extents", given.name, shape);
+  return shape;
+}
+
+}  // namespace
+
+Result<tasks::ModelOptions> model_options(const char* path, const rung_options* options) {
+  RUNG_CHECK(want(path, "path"));
+  RUNG_TRY(rung_options given, options_of(options, rung_options RUNG_OPTIONS_INIT, "rung_options"));
+  tasks::ModelOptions model{
+      .path = path, .device = given.device ? given.device : "", .threads = given.threads, .dtype = {}};
+  RUNG_TRY(model.dtype, tasks::parse_dtype(given.dtype ? given.dtype : "model"));
+  RUNG_TRY(auto shapes, array_of(given.shapes, given.shape_count, "shapes"));
+  for (const rung_named_shape& named : shapes) {
+    RUNG_TRY(Shape shape, shape_of(named));
+    if (!model.shapes.emplace(named.name, shape).second) return wrong_usage("shapes: '{}' is given twice", named.name);
+  }
+  return model;
+}
+
+Result<std::vector<std::string>> texts_of(const char* const* first, size_t count, const char* name) {
+  RUNG_TRY(auto given, array_of(first, count, name));
+  std::vector<std::string> texts;
+  for (const char* text : given) {
+    RUNG_CHECK(want(text, name));
+    texts.emplace_back(text);
+  }
+  return texts;
+}
+
+Result<tasks::GivenArrays> arrays_of(const rung_named_tensor* first, size_t count, const char* name) {
+  RUNG_TRY(auto given, array_of(first, count, name));
+  RUNG_TRY(NamedTensors copies, copies_of(given));
+  return tasks::given_arrays(std::move(copies));
+}
+
+Result<std::shared_ptr<const Plan>> plan_at(const char* path, const rung_options* options) {
+  RUNG_TRY(tasks::ModelOptions model, model_options(path, options));
+  RUNG_TRY(tasks::Opened opened, tasks::open_model(model));
+  return tasks::plan_of(opened, {}, model);
+}
+
+}  // namespace rung

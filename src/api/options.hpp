@@ -1,0 +1,29 @@
+// The C interface's options in the library's own words.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "rung/rung.h"
+#include "tasks/model.hpp"
+
+namespace rung {
+
+// Errors: RUNG_USAGE, what cannot be meant.
+Result<tasks::ModelOptions> model_options(const char* path, const rung_options* options);
+
+// An array of the caller's that an option points to. Errors: RUNG_USAGE, NULL for more than none.
+template <class T>
+Result<std::span<const T>> array_of(const T* first, size_t count, const char* name) {
+  if (!first && count > 0) return wrong_usage("got NULL for '{}', of {}", name, count);
+  return std::span(first, count);
+}
+Result<std::vector<std::string>> texts_of(const char* const* first, size_t count, const char* name);
+// Copies of host tensors.
+Result<tasks::GivenArrays> arrays_of(const rung_named_tensor* first, size_t count, const char* name);
+
+// The plan that a path names; of a directory, that of the default recipe. Errors: those of rung_model_open().
+Result<std::shared_ptr<const Plan>> plan_at(const char* path, const rung_options* options);
+
+}  // namespace rung

@@ -1,0 +1,119 @@
+// Sessions of the C interface: ports by index, memory bound to them, runs.
+// SPDX-License-Identifier: Apache-2.0
+#include "api/handles.hpp"
+#include "api/tensors.hpp"
+#include "open/open_model.hpp"
+
+namespace rung {
+namespace {
+
+enum class Side : bool { input, output };
+
+// A port of a session, with what both sides need of it.
+struct Port {
+  PortName name;
+  const Type* type;
+};
+
+template <class PlanPort>
+Result<Port> port_among(const std::vector<PlanPort>& ports, size_t index, const char* side) {
+  if (index >= ports.size()) return wrong_usage("got {} {}, wanted less than {}", side, index, ports.size());
+  return Port{{side, ports[index].name}, &ports[index].type};
+}
+
+Result<Port> port_of(const rung_session& session, Side side, size_t index) {
+  const Plan& plan = *session.model->plan;
+  return side == Side::input ? port_among(plan.inputs, index, "input") : port_among(plan.outputs, index, "output");
+}
+
+Status check_handle(const rung_session* session) {
+  return session ? Status{} : wrong_usage("got NULL for 'session': it is closed, or was never opened");
+}
+
+Result<Place> place_asked_for(const rung_session& session, rung_device_type where) {
+  if (where == RUNG_CPU) return Place::host;
+  if (static_cast<int32_t>(where) == session.model->device.type) return Place::device;
+  return mismatch("got memory of device type {}, wanted {} or, of the host, {}", static_cast<int>(where),
+                  session.model->device.type, static_cast<int>(RUNG_CPU));
+}
+
+rung_status own_memory(rung_session* session, Side side, size_t index, rung_device_type where, rung_tensor* tensor) {
+  return answer([&]() -> Status {
+    RUNG_CHECK(check_handle(session));
+    RUNG_CHECK(want(tensor, "tensor"));
+    RUNG_TRY(Port port, port_of(*session, side, index));
+    RUNG_TRY(Place place, place_asked_for(*session, where));
+    auto& own = session->session;
+    RUNG_TRY(std::byte * data, side == Side::input ? own.own_input(index, place) : own.own_output(index, place));
+    const rung_device host{session->model->device.type == RUNG_CUDA ? RUNG_CUDA_HOST : RUNG_CPU, 0};
+    *tensor = tensor_over(data, *port.type, place == Place::host ? host : session->model->device);
+    return {};
+  });
+}
+
+rung_status bind(rung_session* session, Side side, size_t index, const rung_tensor* tensor) {
+  return answer([&]() -> Status {
+    RUNG_CHECK(check_handle(session));
+    RUNG_TRY(Port port, port_of(*session, side, index));
+    auto& own = session->session;
+    if (!tensor) return side == Side::input ? own.unbind_input(index) : own.unbind_output(index);
+    RUNG_TRY(Placed at, place_of(port.name, *port.type, *tensor, session->model->device));
+    return side == Side::input ? own.bind_input(index, at.place, at.data) : own.bind_output(index, at.place, at.data);
+  });
+}
+
+}  // namespace
+}  // namespace rung
+
+using rung::answer;
+using rung::Side;
+using rung::Status;
+
+rung_status rung_session_open(const rung_model* model, rung_session** session) {
+  return answer([&]() -> Status {
+    RUNG_CHECK(rung::want(model, "model"));
+    RUNG_CHECK(rung::want(session, "session"));
+    RUNG_TRY(rung::Session opened, rung::open_session(model->open->plan));
+    *session = new rung_session{model->open, std::move(opened)};
+    return {};
+  });
+}
+
+void rung_session_close(rung_session* session) { delete session; }
+
+rung_status rung_session_input(rung_session* session, size_t index, rung_device_type where, rung_tensor* tensor) {
+  return rung::own_memory(session, Side::input, index, where, tensor);
+}
+
+rung_status rung_session_output(rung_session* session, size_t index, rung_device_type where, rung_tensor* tensor) {
+  return rung::own_memory(session, Side::output, index, where, tensor);
+}
+
+rung_status rung_session_bind_input(rung_session* session, size_t index, const rung_tensor* tensor) {
+  return rung::bind(session, Side::input, index, tensor);
+}
+
+rung_status rung_session_bind_output(rung_session* session, size_t index, const rung_tensor* tensor) {
+  return rung::bind(session, Side::output, index, tensor);
+}
+
+rung_status rung_session_run(rung_session* session) {
+  return answer([&]() -> Status {
+    RUNG_CHECK(rung::check_handle(session));
+    return session->session.run();
+  });
+}
+
+rung_status rung_session_run_async(rung_session* session, void* stream) {
+  return answer([&]() -> Status {
+    RUNG_CHECK(rung::check_handle(session));
+    return session->session.run_async(stream);
+  });
+}
+
+rung_status rung_session_wait(rung_session* session) {
+  return answer([&]() -> Status {
+    RUNG_CHECK(rung::check_handle(session));
+    return session->session.wait();
+  });
+}

@@ -1,0 +1,93 @@
+// What the command line also does, from the C interface: each task's result as its JSON.
+// SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "api/answer.hpp"
+#include "api/options.hpp"
+#include "base/json.hpp"
+#include "tasks/bench.hpp"
+#include "tasks/explain.hpp"
+#include "tasks/profile.hpp"
+#include "tasks/verify.hpp"
+
+namespace rung {
+namespace {
+
+// What all of them take.
+template <class Task>
+Result<Task> task_of(const char* path, const rung_task_options& options) {
+  Task task;
+  RUNG_TRY(task.model, model_options(path, options.model));
+  RUNG_TRY(task.model.inputs, arrays_of(options.inputs, options.input_count, "inputs"));
+  if (options.recipe) {
+    RUNG_TRY(auto json, parse_json(options.recipe, "recipe"));
+    RUNG_TRY(task.recipe, recipe_from_json(json));
+  }
+  return task;
+}
+
+// Text of the caller's to free.
+char* copy_of(const std::string& text) {
+  char* copy = new char[text.size() + 1];
+  std::memcpy(copy, text.c_str(), text.size() + 1);
+  return copy;
+}
+
+// `run` takes the options of a task and gives its result, of which to_json() makes the text.
+template <class Run>
+rung_status told(const char* path, const rung_task_options* options, char** json, const Run& run) {
+  return answer([&]() -> Status {
+    RUNG_CHECK(want(json, "json"));
+    RUNG_TRY(auto given, options_of(options, rung_task_options RUNG_TASK_OPTIONS_INIT, "rung_task_options"));
+    RUNG_TRY(auto result, run(path, given));
+    *json = copy_of(dump_json(to_json(result)));
+    return {};
+  });
+}
+
+Result<tasks::Verified> run_verify(const char* path, const rung_task_options& options) {
+  RUNG_TRY(auto task, task_of<tasks::VerifyTask>(path, options));
+  if (options.reference_count > 0) {
+    RUNG_TRY(task.reference, arrays_of(options.reference, options.reference_count, "reference"));
+  }
+  return tasks::verify(task);
+}
+
+Result<tasks::Benched> run_bench(const char* path, const rung_task_options& options) {
+  RUNG_TRY(auto task, task_of<tasks::BenchTask>(path, options));
+  if (options.runs != 0) task.runs = options.runs;
+  task.rate_hz = options.rate_hz;
+  return tasks::bench(task);
+}
+
+Result<tasks::Profiled> run_profile(const char* path, const rung_task_options& options) {
+  RUNG_TRY(auto task, task_of<tasks::ProfileTask>(path, options));
+  return tasks::profile(task);
+}
+
+Result<tasks::Explanation> run_explain(const char* path, const rung_task_options& options) {
+  RUNG_TRY(auto task, task_of<tasks::ExplainTask>(path, options));
+  return tasks::explain(task);
+}
+
+}  // namespace
+}  // namespace rung
+
+rung_status rung_verify(const char* path, const rung_task_options* options, char** json) {
+  return rung::told(path, options, json, rung::run_verify);
+}
+
+rung_status rung_bench(const char* path, const rung_task_options* options, char** json) {
+  return rung::told(path, options, json, rung::run_bench);
+}
+
+rung_status rung_profile(const char* path, const rung_task_options* options, char** json) {
+  return rung::told(path, options, json, rung::run_profile);
+}
+
+rung_status rung_explain(const char* path, const rung_task_options* options, char** json) {
+  return rung::told(path, options, json, rung::run_explain);
+}
+
+void rung_free(char* text) { delete[] text; }

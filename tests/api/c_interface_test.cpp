@@ -1,0 +1,118 @@
+// The C interface by itself: arguments that cannot be meant, errors per thread, structs of other versions.
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include <thread>
+
+#include "api/support.hpp"
+
+namespace rung {
+namespace {
+
+using testing::HasSubstr;
+
+const api::Options kOptions{.threads = 1, .shapes = {{"input_ids", {1, 9}}}};
+
+void expect_usage(rung_status status, const char* words) {
+  EXPECT_EQ(status, RUNG_USAGE);
+  EXPECT_THAT(rung_error(), HasSubstr(words));
+}
+
+TEST(CInterface, TellsItsVersions) {
+  EXPECT_EQ(rung_interface_version(), static_cast<uint32_t>(RUNG_INTERFACE_VERSION));
+  EXPECT_STREQ(rung_version(), "0.1.0");
+}
+
+TEST(CInterface, NamesEveryStatus) {
+  EXPECT_STREQ(rung_status_name(RUNG_OK), "ok");
+  EXPECT_STREQ(rung_status_name(RUNG_MISMATCH), "mismatch");
+  EXPECT_STREQ(rung_status_name(RUNG_INTERRUPTED), "interrupted");
+  EXPECT_STREQ(rung_status_name(static_cast<rung_status>(99)), "unknown");
+}
+
+TEST(CInterface, RefusesNull) {
+  rung_model* model = nullptr;
+  rung_session* session = nullptr;
+  rung_tensor tensor{};
+  rung_port port{};
+  size_t index = 0;
+  expect_usage(rung_model_open(nullptr, nullptr, &model), "'path'");
+  expect_usage(rung_model_open("x", nullptr, nullptr), "'model'");
+  expect_usage(rung_model_input(nullptr, 0, &port), "'model'");
+  expect_usage(rung_model_find_input(nullptr, "x", &index), "'model'");
+  expect_usage(rung_session_open(nullptr, &session), "'model'");
+  expect_usage(rung_session_run(nullptr), "'session'");
+  expect_usage(rung_session_wait(nullptr), "'session'");
+  expect_usage(rung_session_run_async(nullptr, nullptr), "'session'");
+  expect_usage(rung_session_input(nullptr, 0, RUNG_CPU, &tensor), "'session'");
+  expect_usage(rung_session_bind_input(nullptr, 0, &tensor), "'session'");
+  EXPECT_EQ(rung_model_input_count(nullptr), 0u);
+  EXPECT_EQ(rung_tensors_name(nullptr, 0), nullptr);
+}
+
+TEST(CInterface, FreesNull) {
+  rung_model_close(nullptr);
+  rung_session_close(nullptr);
+  rung_tensors_free(nullptr);
+  rung_climb_free(nullptr);
+  rung_free(nullptr);
+}
+
+TEST(CInterface, RefusesIndicesBeyondTheLast) {
+  api::Session session = session_of(kModel, kOptions);
+  rung_port port{};
+  rung_tensor tensor{};
+  expect_usage(rung_model_input(session.model().handle(), 3, &port), "got index 3, wanted less than 3");
+  expect_usage(rung_session_input(session.handle(), 3, RUNG_CPU, &tensor), "got input 3, wanted less than 3");
+  expect_usage(rung_session_bind_output(session.handle(), 2, &tensor), "got output 2, wanted less than 2");
+}
+
+TEST(CInterface, KeepsEachThreadsErrorApart) {
+  rung_model* model = nullptr;
+  ASSERT_EQ(rung_model_open("/nowhere", nullptr, &model), RUNG_FILE);
+  const std::string here = rung_error();
+  std::thread([] {
+    EXPECT_STREQ(rung_error(), "");
+    expect_usage(rung_model_open(nullptr, nullptr, nullptr), "'path'");
+  }).join();
+  EXPECT_EQ(rung_error(), here);
+  EXPECT_EQ(model, nullptr) << "a failed call leaves what it was to fill";
+}
+
+// A caller that was compiled with an older or a newer header.
+TEST(CInterface, TakesStructsOfItsOwnVersion) {
+  rung_model* model = nullptr;
+  rung_options small RUNG_OPTIONS_INIT;
+  small.size -= sizeof(void*);
+  expect_usage(rung_model_open(kModel.c_str(), &small, &model), "start from its initialiser");
+  struct Newer {
+    rung_options known;
+    const char* later;
+  } newer{RUNG_OPTIONS_INIT, nullptr};
+  const std::vector<int64_t> shape{1, 9};
+  const rung_named_shape named{"input_ids", shape.data(), 2};
+  newer.known.size = sizeof newer;
+  newer.known.shapes = &named;
+  newer.known.shape_count = 1;
+  ASSERT_EQ(rung_model_open(kModel.c_str(), &newer.known, &model), RUNG_OK) << rung_error();
+  rung_model_close(model);
+  newer.later = "meant for another version";
+  expect_usage(rung_model_open(kModel.c_str(), &newer.known, &model), "does not know");
+}
+
+TEST(CInterface, NamesShapesThatCannotBeMeant) {
+  const int64_t zero[] = {1, 0};
+  for (const rung_named_shape& named : {rung_named_shape{nullptr, zero, 2},
+                                        {"input_ids", nullptr, 2},
+                                        {"input_ids", zero, 2},
+                                        {"input_ids", zero, 99}}) {
+    rung_options options RUNG_OPTIONS_INIT;
+    options.shapes = &named;
+    options.shape_count = 1;
+    rung_model* model = nullptr;
+    expect_usage(rung_model_open(kModel.c_str(), &options, &model), "shape");
+  }
+}
+
+}  // namespace
+}  // namespace rung

@@ -1,0 +1,125 @@
+// Climbing, and what the command line also does, from code.
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "api/support.hpp"
+
+namespace rung {
+namespace {
+
+using testing::HasSubstr;
+using Json = nlohmann::json;
+
+const api::Options kOptions{.threads = 1, .shapes = {{"input_ids", {1, 9}}}};
+
+api::ClimbOptions quick() { return {.model = kOptions, .budget_s = 3, .database = ""}; }
+
+TEST(PublicClimb, GivesAPlanAReportAndReceipts) {
+  std::vector<std::string> decided;
+  double last = 0;
+  auto climb = api::climb(kModel, quick(), [&](std::string_view what, double fraction, const api::Receipt* receipt) {
+    EXPECT_FALSE(what.empty());
+    EXPECT_GE(fraction, 0);
+    EXPECT_LE(fraction, 1);
+    last = fraction;
+    if (receipt) decided.push_back(receipt->name);
+    return true;
+  });
+  ASSERT_TRUE(climb) << climb.error().message();
+  EXPECT_GT(last, 0);
+  std::vector<std::string> names;
+  for (const api::Receipt& receipt : climb->receipts()) {
+    names.push_back(receipt.name);
+    EXPECT_FALSE(receipt.reason.empty()) << receipt.name;
+  }
+  EXPECT_THAT(names, testing::Contains("reduce"));
+  EXPECT_EQ(decided, names) << "each is told as it is decided";
+  EXPECT_EQ(Json::parse(climb->report()).at("rungs").size(), names.size());
+  EXPECT_EQ(Json::parse(climb->recipe()).at("version"), 1);
+  EXPECT_THAT(std::string(climb->text(RUNG_CLIMB_HTML)), HasSubstr("<html"));
+  EXPECT_FALSE(climb->text(RUNG_CLIMB_MARKDOWN).empty());
+  EXPECT_TRUE(Json::parse(climb->text(RUNG_CLIMB_TRACE)).contains("traceEvents"));
+  EXPECT_TRUE(climb->text(static_cast<rung_climb_text_kind>(99)).empty());
+
+  auto model = climb->model();
+  ASSERT_TRUE(model) << model.error().message();
+  api::Tensors won, saved;
+  ASSERT_TRUE(model->session()->run(known_inputs(), won));
+  TemporaryDirectory folder;
+  const api::Status status = climb->save(folder / "made");
+  ASSERT_TRUE(status) << status.message();
+  for (const char* file : {"recipe.json", "report.html", "report.json", "report.md", "trace.json"})
+    EXPECT_TRUE(std::filesystem::exists(folder / "made/" + file)) << file;
+  ASSERT_TRUE(session_of(folder / "made/plan.rung").run(known_inputs(), saved));
+  EXPECT_EQ(won.at("sentence_embedding").bytes, saved.at("sentence_embedding").bytes);
+}
+
+TEST(PublicClimb, EndsWhenItsProgressSaysSo) {
+  int calls = 0;
+  auto climb = api::climb(kModel, quick(), [&](std::string_view, double, const api::Receipt*) { return ++calls < 3; });
+  EXPECT_EQ(climb.error().kind(), api::Kind::interrupted);
+  EXPECT_EQ(calls, 3) << "it is not called after it asked for the end";
+}
+
+TEST(PublicClimb, PassesOnWhatItsProgressThrows) {
+  EXPECT_THROW((void)api::climb(kModel, quick(),
+                                [](std::string_view, double, const api::Receipt*) -> bool {
+                                  throw std::runtime_error("of the caller's");
+                                }),
+               std::runtime_error);
+}
+
+TEST(PublicClimb, NamesWhatItCannotClimb) {
+  const auto kind = [](const std::string& path, const api::ClimbOptions& options) {
+    return api::climb(path, options).error().kind();
+  };
+  api::ClimbOptions short_of_time = quick(), no_rung = quick(), no_value = quick();
+  short_of_time.budget_s = 0.1;
+  no_rung.skip = {"nothing"};
+  no_value.freeze = {"input_ids"};
+  EXPECT_EQ(kind("/nowhere", quick()), api::Kind::file);
+  EXPECT_EQ(kind(kModel, short_of_time), api::Kind::usage);
+  EXPECT_EQ(kind(kModel, no_rung), api::Kind::usage);
+  EXPECT_EQ(kind(kModel, no_value), api::Kind::usage);
+}
+
+TEST(PublicTasks, TellWhatTheCommandsPrint) {
+  const api::TaskOptions options{.model = kOptions, .runs = 3};
+  auto bench = api::bench(kModel, options);
+  ASSERT_TRUE(bench) << bench.error().message();
+  EXPECT_EQ(Json::parse(*bench).at("runs"), 3);
+  auto profile = api::profile(kModel, options);
+  ASSERT_TRUE(profile) << profile.error().message();
+  EXPECT_FALSE(Json::parse(*profile).at("ops").empty());
+  auto explain = api::explain(kModel, options);
+  ASSERT_TRUE(explain) << explain.error().message();
+  EXPECT_FALSE(Json::parse(*explain).at("passes").empty());
+  auto verify = api::verify(kModel, options);
+  ASSERT_TRUE(verify) << verify.error().message();
+  EXPECT_EQ(Json::parse(*verify).at("passed"), true);
+}
+
+TEST(PublicTasks, CompareWithOutputsOfTheCallers) {
+  api::TaskOptions options{.model = kOptions, .inputs = known_inputs()};
+  ASSERT_TRUE(session_of(kModel, kOptions).run(known_inputs(), options.reference));
+  auto same = api::verify(kModel, options);
+  ASSERT_TRUE(same) << same.error().message();
+  EXPECT_EQ(Json::parse(*same).at("passed"), true);
+  for (auto& [name, tensor] : options.reference) tensor.bytes.assign(tensor.bytes.size(), std::byte{0});
+  auto other = api::verify(kModel, options);
+  ASSERT_TRUE(other) << "a verification that fails is an answer";
+  EXPECT_EQ(Json::parse(*other).at("passed"), false);
+}
+
+TEST(PublicTasks, NameABadRecipe) {
+  EXPECT_FALSE(api::explain(kModel, {.model = kOptions, .recipe = "{"}));
+  EXPECT_THAT(
+      api::explain(kModel, {.model = kOptions, .recipe = R"({"version":1,"rungs":["nothing"]})"}).error().message(),
+      HasSubstr("nothing"));
+}
+
+}  // namespace
+}  // namespace rung

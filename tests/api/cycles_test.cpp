@@ -1,0 +1,55 @@
+// Opening, running and closing again and again leaves nothing behind. RUNG_TEST_CYCLES says how often; the default is
+// for every day.
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+
+#include "api/support.hpp"
+#include "device/gpu/gpu.hpp"
+#include "kernels/target.hpp"
+#include "ladder/rungs.hpp"
+#include "measure/resources.hpp"
+#include "open/open_model.hpp"
+#include "plan/file.hpp"
+
+namespace rung {
+namespace {
+
+int cycles() {
+  const char* asked = std::getenv("RUNG_TEST_CYCLES");
+  return asked ? std::atoi(asked) : 300;
+}
+
+double free_device_bytes(const Target& target) {
+  return target.gpu ? static_cast<double>(target.gpu->memory()->free) : 0;
+}
+
+void expect_no_growth(const std::string& device) {
+  TemporaryDirectory folder;
+  auto opened = open_model(kModel, {.device = device, .import = {.shapes = {{"input_ids", Shape{1, 9}}}}});
+  ASSERT_TRUE(opened) << opened.error().message;
+  auto plan = build_subject(*opened->subject, default_recipe(threads_for(*opened->target, 2)), *opened->target);
+  ASSERT_TRUE(plan && save_plan(**plan, folder / "plan.rung")) << plan.error().message;
+  const auto cycle = [&] {
+    api::Session session = session_of(folder / "plan.rung");
+    ASSERT_TRUE(session.input("input_ids"));
+    ASSERT_TRUE(session.run());
+    ASSERT_FALSE(session.bind_input("nothing", std::span<const float>()));
+  };
+  for (int i = 0; i < 20; ++i) cycle();  // what is made once
+  const double resident = resident_bytes(), free = free_device_bytes(*opened->target);
+  for (int i = 0; i < cycles() && !testing::Test::HasFailure(); ++i) cycle();
+  EXPECT_LT(resident_bytes() - resident, 4e6) << cycles() << " cycles";
+  EXPECT_LT(free - free_device_bytes(*opened->target), 4e6) << cycles() << " cycles";
+}
+
+TEST(OpenRunClose, LeavesNothingBehind) { expect_no_growth("cpu"); }
+
+TEST(GpuOpenRunClose, LeavesNothingBehind) {
+  if (auto target = open_target("cuda"); !target) GTEST_SKIP() << target.error().message;
+  expect_no_growth("cuda");
+}
+
+}  // namespace
+}  // namespace rung
