@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "api/handles.hpp"
+#include "api/options.hpp"
 #include "api/tensors.hpp"
 #include "api/text_inputs.hpp"
-#include "ladder/rungs.hpp"
-#include "open/open_model.hpp"
+#include "kernels/device_word.hpp"
 #include "plan/named.hpp"
 #include "session/gpu_weights.hpp"
 
@@ -25,7 +25,7 @@ rung_port port_of(const PlanPort& port, bool required) {
 
 rung_device device_of(const Plan& plan) {
   if (!plan.target->gpu) return {RUNG_CPU, 0};
-  return {RUNG_CUDA, plan.target->gpu->info().index};
+  return {RUNG_CUDA, parse_device(plan.target->name)->index};
 }
 
 rung_status tell_port(const rung_model* model, std::vector<rung_port> OpenModel::*ports, size_t index,
@@ -52,7 +52,7 @@ rung_status find_port(const rung_model* model, std::vector<rung_port> OpenModel:
     if (found == all.end()) {
       std::vector<std::string_view> names;
       for (const rung_port& port : all) names.emplace_back(port.name);
-      return mismatch("there is no {0} '{1}'; the {0}s are: {2}", side, name, fmt::join(names, ", "));
+      return rung::mismatch("there is no {0} '{1}'; the {0}s are: {2}", side, name, fmt::join(names, ", "));
     }
     *index = static_cast<size_t>(found - all.begin());
     return {};

@@ -29,16 +29,16 @@ Status write_file_atomically(const std::string& path, std::string_view content) 
 
 Result<std::string> read_text_file(const std::string& path, size_t limit) {
   RUNG_TRY(OpenedFile file, open_regular_file(path));
-  if (file.bytes > limit) return fail("'{}': got {} bytes, wanted at most {}", path, file.bytes, limit);
+  if (file.bytes > limit) return bad_file("'{}': got {} bytes, wanted at most {}", path, file.bytes, limit);
   std::string text;
   text.reserve(file.bytes);
   while (true) {  // it may grow meanwhile, and files of the kernel's own say that they have no bytes
     const size_t size = text.size();
     text.resize(size + kPiece);
     ssize_t got = ::read(file.descriptor.get(), text.data() + size, kPiece);
-    if (got < 0 && errno != EINTR) return fail("'{}': cannot read: {}", path, std::strerror(errno));
+    if (got < 0 && errno != EINTR) return bad_file("'{}': cannot read: {}", path, std::strerror(errno));
     text.resize(size + static_cast<size_t>(std::max<ssize_t>(got, 0)));
-    if (text.size() > limit) return fail("'{}': got more than {} bytes, wanted at most that", path, limit);
+    if (text.size() > limit) return bad_file("'{}': got more than {} bytes, wanted at most that", path, limit);
     if (got == 0) return text;
   }
 }

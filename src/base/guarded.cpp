@@ -12,11 +12,12 @@ Error error_of_exception() {
   try {
     throw;
   } catch (const std::bad_alloc&) {
-    return {"out of memory"};
+    return {"out of memory", ErrorKind::memory};
   } catch (const std::length_error&) {  // more than a container can hold
-    return {"out of memory"};
+    return {"out of memory", ErrorKind::memory};
   } catch (const std::system_error& error) {  // no thread available, a file that went away
-    return {fmt::format("the system refused: {}", error.what())};
+    const bool memory = error.code() == std::errc::not_enough_memory;
+    return {fmt::format("the system refused: {}", error.what()), memory ? ErrorKind::memory : ErrorKind::failed};
   } catch (const std::exception& error) {
     return {fmt::format("a mistake in rung, please report it: {}", error.what())};
   } catch (...) {

@@ -8,9 +8,9 @@ namespace rung {
 // Of the exception that is being handled: call it in a `catch (...)`.
 Error error_of_exception();
 
-// body() is a Status.
+// body() is a Status or any other Result.
 template <class Body>
-Status guarded(const Body& body) {
+auto guarded(const Body& body) -> decltype(body()) {
   try {
     return body();
   } catch (...) {

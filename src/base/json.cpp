@@ -98,7 +98,7 @@ Result<Json> parse_json(std::string_view text, const std::string& what) {
 
 Result<Json> read_json_file(const std::string& path) {
   RUNG_TRY(std::string text, read_text_file(path));
-  return parse_json(text, path);
+  return errors_of(ErrorKind::file, parse_json(text, path));
 }
 
 std::string dump_json(const Json& json, int indent) { return text_of(json, indent); }

@@ -16,7 +16,8 @@ Result<std::shared_ptr<MappedFile>> MappedFile::open(const std::string& path) {
   RUNG_TRY(OpenedFile file, open_regular_file(path));
   auto size = static_cast<size_t>(file.bytes);
   void* data = size ? mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.descriptor.get(), 0) : nullptr;
-  if (data == MAP_FAILED) return fail("'{}': cannot map {} bytes: {}", path, size, std::strerror(errno));
+  if (data == MAP_FAILED && errno == ENOMEM) return no_memory("'{}': no memory to map {} bytes", path, size);
+  if (data == MAP_FAILED) return bad_file("'{}': cannot map {} bytes: {}", path, size, std::strerror(errno));
   return std::shared_ptr<MappedFile>(
       new MappedFile(path, std::move(file.descriptor), {static_cast<const std::byte*>(data), size}));
 }
@@ -26,8 +27,8 @@ Status MappedFile::read(size_t at, void* to, size_t bytes) const {
   for (size_t left = bytes; left > 0;) {
     const ssize_t got = pread(descriptor_.get(), next, left, static_cast<off_t>(at + bytes - left));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return fail("'{}': cannot read: {}", path_, std::strerror(errno));
-    if (got == 0) return fail("'{}' was cut short: wanted {} bytes from {} on", path_, bytes, at);
+    if (got < 0) return bad_file("'{}': cannot read: {}", path_, std::strerror(errno));
+    if (got == 0) return bad_file("'{}' was cut short: wanted {} bytes from {} on", path_, bytes, at);
     next += got;
     left -= static_cast<size_t>(got);
   }

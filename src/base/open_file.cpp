@@ -27,11 +27,11 @@ Descriptor::~Descriptor() {
 
 Result<OpenedFile> open_regular_file(const std::string& path) {
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
-  if (!file && errno == ENOENT) return fail("'{}': no such file", path);
-  if (!file) return fail("'{}': cannot open: {}", path, std::strerror(errno));
+  if (!file && errno == ENOENT) return bad_file("'{}': no such file", path);
+  if (!file) return bad_file("'{}': cannot open: {}", path, std::strerror(errno));
   struct stat info {};
-  if (fstat(file.get(), &info) != 0) return fail("'{}': cannot open: {}", path, std::strerror(errno));
-  if (!S_ISREG(info.st_mode)) return fail("'{}': got {}, wanted a regular file", path, kind_of(info.st_mode));
+  if (fstat(file.get(), &info) != 0) return bad_file("'{}': cannot open: {}", path, std::strerror(errno));
+  if (!S_ISREG(info.st_mode)) return bad_file("'{}': got {}, wanted a regular file", path, kind_of(info.st_mode));
   return OpenedFile{std::move(file), static_cast<uint64_t>(info.st_size)};
 }
 

@@ -71,7 +71,7 @@ Result<std::string> follow_links(std::string path) {
     path = (fs::path(path).parent_path() / next).string();
   }
   if (path.starts_with("/proc/")) return path;
-  return fail("'{}': cannot write: more than {} symbolic links", given, kMostLinks);
+  return bad_file("'{}': cannot write: more than {} symbolic links", given, kMostLinks);
 }
 
 std::string folder_of(const std::string& path) {
@@ -108,8 +108,8 @@ class PendingFiles::File {
     std::ostream out(&buffer);
     Status made = content(out);
     out.flush();
-    if (buffer.error()) return fail("'{}': writing failed: {}", path_, std::strerror(buffer.error()));
-    if (!made) return fail("'{}': {}", path_, made.error().message);
+    if (buffer.error()) return bad_file("'{}': writing failed: {}", path_, std::strerror(buffer.error()));
+    if (!made) return fail_in(made.error(), "'{}'", path_);
     if (!in_place_ && fsync(file_.get()) != 0) return failed("writing failed");
     return {};
   }
@@ -130,7 +130,7 @@ class PendingFiles::File {
   }
 
  private:
-  Status failed(std::string_view what) const { return fail("'{}': {}: {}", path_, what, std::strerror(errno)); }
+  Status failed(std::string_view what) const { return bad_file("'{}': {}: {}", path_, what, std::strerror(errno)); }
 
   Status open() {
     Descriptor old(::open(path_.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));

@@ -3,15 +3,32 @@
 #pragma once
 #include <fmt/format.h>
 
+#include <array>
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <tl/expected.hpp>
 #include <utility>
 
 namespace rung {
 
-// Exit code classes of the command line: `usage` is 2, everything else is 1. `device`: an accelerator failed under its
-// work, and does no more for this process.
-enum class ErrorKind { failed, usage, device };
+// What kind of thing is wrong, which decides who can do something about it. On the command line `usage` is exit code 2,
+// everything else is 1.
+enum class ErrorKind : uint8_t {
+  failed,        // the work failed, for none of the reasons below
+  usage,         // a call or a command line that cannot be meant
+  file,          // missing, unreadable, damaged, not supported, or not writable
+  mismatch,      // a name, dtype, shape, layout, device or value other than the model's or the plan's
+  memory,        // not enough of it, on the host or on a device
+  device,        // there is no such device, no driver for it, or no kernels for it in this build
+  device_fault,  // an accelerator failed under its work, and does no more for this process
+  interrupted,   // whoever asked for the work asked for its end
+};
+
+// The words for them, in the order of the kinds: what --json says.
+inline constexpr std::array<std::string_view, 8> kErrorKindWords{"failed", "usage",  "file",         "mismatch",
+                                                                 "memory", "device", "device_fault", "interrupted"};
+constexpr std::string_view name_of(ErrorKind kind) { return kErrorKindWords[static_cast<size_t>(kind)]; }
 
 struct Error {
   std::string message;
@@ -27,15 +44,41 @@ template <class... Args>
 tl::unexpected<Error> fail(fmt::format_string<Args...> format, Args&&... args) {
   return tl::unexpected<Error>(Error{fmt::format(format, std::forward<Args>(args)...)});
 }
+
+// The same for each of the other kinds.
+#define RUNG_ERROR_OF(function, kind)                                                                       \
+  template <class... Args>                                                                                  \
+  tl::unexpected<Error> function(fmt::format_string<Args...> format, Args&&... args) {                      \
+    return tl::unexpected<Error>(Error{fmt::format(format, std::forward<Args>(args)...), ErrorKind::kind}); \
+  }
+RUNG_ERROR_OF(wrong_usage, usage)
+RUNG_ERROR_OF(bad_file, file)
+RUNG_ERROR_OF(mismatch, mismatch)
+RUNG_ERROR_OF(no_memory, memory)
+RUNG_ERROR_OF(no_device, device)
+RUNG_ERROR_OF(device_fault, device_fault)
+RUNG_ERROR_OF(was_interrupted, interrupted)
+#undef RUNG_ERROR_OF
+
+// An inner error with words before it, and its kind: fail_in(error, "'{}': array '{}'", path, name).
 template <class... Args>
-tl::unexpected<Error> wrong_usage(fmt::format_string<Args...> format, Args&&... args) {
-  return tl::unexpected<Error>(Error{fmt::format(format, std::forward<Args>(args)...), ErrorKind::usage});
+tl::unexpected<Error> fail_in(const Error& error, fmt::format_string<Args...> format, Args&&... args) {
+  std::string where = fmt::format(format, std::forward<Args>(args)...);
+  return tl::unexpected<Error>(Error{std::move(where) + ": " + error.message, error.kind});
+}
+
+// For whoever knows what the parts below it do not, such as that the text they read is a file's: an error of theirs
+// that is of no kind yet becomes one of `kind`.
+template <class Any>
+Any errors_of(ErrorKind kind, Any result) {
+  if (!result && result.error().kind == ErrorKind::failed) result.error().kind = kind;
+  return result;
 }
 
 // Is this an error after which nothing more can be run here?
 template <class T>
 bool device_failed(const Result<T>& result) {
-  return !result && result.error().kind == ErrorKind::device;
+  return !result && result.error().kind == ErrorKind::device_fault;
 }
 
 }  // namespace rung
@@ -53,6 +96,6 @@ bool device_failed(const Result<T>& result) {
 // RUNG_CHECK(f()) : return f's error from here, if any.
 #define RUNG_CHECK(expression)                                              \
   do {                                                                      \
-    if (auto rung_status = (expression); !rung_status)                      \
-      return tl::unexpected<::rung::Error>(std::move(rung_status).error()); \
+    if (auto rung_checked = (expression); !rung_checked)                      \
+      return tl::unexpected<::rung::Error>(std::move(rung_checked).error()); \
   } while (0)

@@ -94,8 +94,8 @@ Result<Inputs> read_inputs(const CommonOptions& options, const Types& types) {
   return read_npz(options.inputs, [&](const std::string& name, const Type& type) -> Result<bool> {
     auto known = types.find(name);
     if (known == types.end())
-      return fail("'{}': there is no input '{}'; the inputs are: {}", options.inputs, name, names_in(types));
-    if (!(type == known->second)) return fail("input '{}': got {}, wanted {}", name, type, known->second);
+      return mismatch("'{}': there is no input '{}'; the inputs are: {}", options.inputs, name, names_in(types));
+    if (!(type == known->second)) return mismatch("input '{}': got {}, wanted {}", name, type, known->second);
     return true;
   });
 }
@@ -129,17 +129,27 @@ Status check_device(const CommonOptions& options) {
   return word ? Status{} : wrong_usage("--{}", word.error().message);
 }
 
+// What does not fit the model and is a flag's is a command line that cannot be meant.
+template <class Any>
+Any of_flags(Any result) {
+  if (!result && result.error().kind == ErrorKind::mismatch) result.error().kind = ErrorKind::usage;
+  return result;
+}
+
 }  // namespace
 
 Result<Opened> open_model(const CommonOptions& options) {
   RUNG_CHECK(check_device(options));
-  OpenOptions open{.device = options.device, .threads = options.threads};
+  OpenOptions open{.device = options.device};  // other threads than a plan's are asked about once it is open
   if (is_plan_file(options.model)) {
     RUNG_CHECK(check_flags_of_plan(options));
   } else {
     RUNG_TRY(open.import, import_options(options));
   }
-  RUNG_TRY(OpenedModel model, rung::open_model(options.model, open));
+  auto opening = rung::open_model(options.model, open);
+  if (!is_plan_file(options.model)) opening = of_flags(std::move(opening));  // shapes
+  RUNG_TRY(OpenedModel model, std::move(opening));
+  if (model.plan) RUNG_CHECK(of_flags(check_threads(*model.plan, options.model, options.threads)));
   Opened opened{std::move(model), {}};
   if (opened.subject) {
     RUNG_CHECK(complete(options, open.import, opened));

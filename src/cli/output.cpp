@@ -18,17 +18,6 @@ using Json = nlohmann::json;
 
 bool g_printed_object = false;
 
-const char* name_of(ErrorKind kind) {
-  switch (kind) {
-    case ErrorKind::usage:
-      return "usage";
-    case ErrorKind::device:
-      return "device";
-    default:
-      return "failed";
-  }
-}
-
 std::string one_line(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;

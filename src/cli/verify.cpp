@@ -85,8 +85,8 @@ Result<ArrayNames> array_names(const std::vector<std::string>& map, const Plan& 
 Status check_arrays(const std::string& file, const std::map<std::string, Type>& arrays, const ArrayNames& names) {
   for (const auto& [output, array] : names)
     if (!arrays.contains(array))
-      return fail("'{}': holds no array '{}' to compare output '{}' with; it has: {}", file, array, output,
-                  names_in(arrays));
+      return mismatch("'{}': holds no array '{}' to compare output '{}' with; it has: {}", file, array, output,
+                      names_in(arrays));
   return {};
 }
 
@@ -99,8 +99,8 @@ Result<NamedTensors> read_reference(const std::string& file, const Plan& plan, c
     for (const auto& output : plan.outputs) {
       if (names.at(output.name) != name) continue;
       if (type.shape != output.type.shape)
-        return fail("'{}': array '{}': got shape {}, wanted {} for output '{}'", file, name, type.shape,
-                    output.type.shape, output.name);
+        return mismatch("'{}': array '{}': got shape {}, wanted {} for output '{}'", file, name, type.shape,
+                        output.type.shape, output.name);
       wanted = true;
     }
     return wanted;

@@ -14,7 +14,7 @@ namespace rung {
 template <class Pointer>
 Status find_function(void* library, std::string_view what, const char* name, Pointer& to) {
   void* symbol = dlsym(library, name);
-  if (!symbol) return fail("{} is too old: it has no {}", what, name);
+  if (!symbol) return no_device("{} is too old: it has no {}", what, name);
   std::memcpy(&to, &symbol, sizeof symbol);
   return {};
 }

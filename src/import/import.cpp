@@ -26,11 +26,11 @@ Status check_requested_shapes(const ImportOptions& options, const Model& model) 
     if (it == model.defaults.end()) {
       std::vector<std::string> known;
       for (const auto& [input, rule] : model.defaults) known.push_back(input);
-      return wrong_usage("a shape for input '{}': the inputs are {}", name, fmt::join(known, ", "));
+      return mismatch("a shape for input '{}': the inputs are {}", name, fmt::join(known, ", "));
     }
     if (it->second.type.shape != shape)
-      return wrong_usage("shape {} for input '{}': with the other shapes given it would be {}", shape, name,
-                         it->second.type.shape);
+      return mismatch("shape {} for input '{}': with the other shapes given it would be {}", shape, name,
+                      it->second.type.shape);
   }
   return {};
 }
@@ -51,10 +51,8 @@ std::string claimed_architecture(const Config& config) {
   return "neither model_type nor type is given";
 }
 
-Result<Model> import_config(const huggingface::ConfigSource& source) {
-  auto dtype = source.options.dtype;
-  if (dtype && *dtype != DType::f32)
-    return wrong_usage("importing as {}: wanted f32, or none to keep each type", *dtype);
+// By the importer that knows it.
+Result<Model> import_known(const huggingface::ConfigSource& source) {
   for (const auto& architecture : huggingface::kArchitectures)
     if (architecture.recognises(source.config)) {
       RUNG_TRY(Model model, architecture.import(source));
@@ -64,6 +62,12 @@ Result<Model> import_config(const huggingface::ConfigSource& source) {
     }
   return fail("'{}': {}; known architectures: {}", source.config.what(), claimed_architecture(source.config),
               known_architectures());
+}
+
+Result<Model> import_config(const huggingface::ConfigSource& source) {
+  if (auto dtype = source.options.dtype; dtype && *dtype != DType::f32)
+    return wrong_usage("importing as {}: wanted f32, or none to keep each type", *dtype);
+  return errors_of(ErrorKind::file, import_known(source));
 }
 
 // sentence-transformers may keep the transformer itself in a sub-folder, named for its place in modules.json.
@@ -91,7 +95,7 @@ Result<Model> import_model(const std::string& path, const ImportOptions& options
   namespace fs = std::filesystem;
   std::error_code ignored;
   if (!fs::is_directory(path, ignored))
-    return fail("'{}' is not a directory; a model is a directory with config.json", path);
+    return bad_file("'{}' is not a directory; a model is a directory with config.json", path);
   auto directory = config_directory(path);
   RUNG_TRY(Config config, Config::read((fs::path(directory) / "config.json").string()));
   RUNG_TRY(Model model, import_config({config, directory, options}));

@@ -22,7 +22,7 @@ std::string describe_range(IntRange range) { return fmt::format("an integer from
 }  // namespace
 
 Result<Config> Config::of(nlohmann::json json, const std::string& what) {
-  if (!json.is_object()) return fail("'{}': got {}, wanted an object", what, describe(json));
+  if (!json.is_object()) return bad_file("'{}': got {}, wanted an object", what, describe(json));
   return Config(std::make_shared<const nlohmann::json>(std::move(json)), what);
 }
 
@@ -43,8 +43,8 @@ const nlohmann::json* Config::find(const std::string& field) const {
 
 tl::unexpected<Error> Config::wrong(const std::string& field, const std::string& wanted) const {
   const auto* value = find(field);
-  if (!value) return fail("'{}': no field '{}', wanted {}", what_, field, wanted);
-  return fail("'{}': field '{}': got {}, wanted {}", what_, field, describe(*value), wanted);
+  if (!value) return bad_file("'{}': no field '{}', wanted {}", what_, field, wanted);
+  return bad_file("'{}': field '{}': got {}, wanted {}", what_, field, describe(*value), wanted);
 }
 
 bool Config::contains(const std::string& field) const { return find(field) != nullptr; }

@@ -16,8 +16,8 @@ std::string input_names(const Model& model) {
 Status check_range(const std::string& name, const Tensor& value, const InputDefault& rule) {
   for (int64_t v : value.as<int64_t>())
     if (v < rule.range->first || v > rule.range->last)
-      return fail("input '{}': got {}, wanted {} from {} to {}", name, v, rule.meaning, rule.range->first,
-                  rule.range->last);
+      return mismatch("input '{}': got {}, wanted {} from {} to {}", name, v, rule.meaning, rule.range->first,
+                      rule.range->last);
   return {};
 }
 
@@ -25,9 +25,9 @@ Status check_range(const std::string& name, const Tensor& value, const InputDefa
 
 Status check_input(const Model& model, const std::string& name, const Tensor& value) {
   auto it = model.defaults.find(name);
-  if (it == model.defaults.end()) return fail("input '{}' is not one of {}", name, input_names(model));
+  if (it == model.defaults.end()) return mismatch("input '{}' is not one of {}", name, input_names(model));
   const InputDefault& rule = it->second;
-  if (value.type() != rule.type) return fail("input '{}': got {}, wanted {}", name, value.type(), rule.type);
+  if (value.type() != rule.type) return mismatch("input '{}': got {}, wanted {}", name, value.type(), rule.type);
   if (is_float(value.dtype()))
     return check_input_floats(fmt::format("input '{}'", name), value,
                               [&] { return leads_to_mask(model.graph, model.graph.input_named(name)); });
@@ -40,7 +40,7 @@ Result<NamedTensors> complete_inputs(const Model& model, const NamedTensors& giv
   NamedTensors all = given;
   for (const auto& [name, rule] : model.defaults) {
     if (all.count(name)) continue;
-    if (!rule.value) return fail("input '{}' is missing: {}, {}", name, rule.meaning, rule.type);
+    if (!rule.value) return mismatch("input '{}' is missing: {}, {}", name, rule.meaning, rule.type);
     all.emplace(name, *rule.value);
   }
   return all;

@@ -144,7 +144,7 @@ Result<ArrayHeaders> read_headers(const std::vector<ZipMember>& members, const W
     std::string name = member.name.substr(0, member.name.size() - 4);
     if (!names.insert(name).second) return fail("'{}': two arrays are named '{}'", path, name);
     auto header = read_header(member);
-    if (!header) return fail("'{}': array '{}': {}", path, name, header.error().message);
+    if (!header) return fail_in(header.error(), "'{}': array '{}'", path, name);
     Result<bool> wanted = wants ? wants(name, header->type) : true;
     if (!wanted) return tl::unexpected(wanted.error());
     if (!*wanted) continue;
@@ -163,18 +163,22 @@ Status add_array(ZipWriter& zip, const std::string& name, const Tensor& array) {
   return zip.add(name + ".npy", make_npy_header(header), {value.data(), value.bytes()});
 }
 
-}  // namespace
-
-Result<NamedTensors> parse_npz(std::span<const std::byte> file, const std::string& path, const WantsArray& wants) {
+Result<NamedTensors> read_arrays(std::span<const std::byte> file, const std::string& path, const WantsArray& wants) {
   RUNG_TRY(auto members, read_zip_directory(file, path));
   RUNG_TRY(auto headers, read_headers(members, wants, path));
   NamedTensors arrays;
   for (const auto& [name, header] : headers) {
     auto array = read_array(header);
-    if (!array) return fail("'{}': array '{}': {}", path, name, array.error().message);
+    if (!array) return fail_in(array.error(), "'{}': array '{}'", path, name);
     arrays.emplace(name, std::move(*array));
   }
   return arrays;
+}
+
+}  // namespace
+
+Result<NamedTensors> parse_npz(std::span<const std::byte> file, const std::string& path, const WantsArray& wants) {
+  return errors_of(ErrorKind::file, read_arrays(file, path, wants));
 }
 
 Result<NamedTensors> read_npz(const std::string& path, const WantsArray& wants) {

@@ -31,14 +31,15 @@ class SafetensorsCheckpoint : public Checkpoint {
   Status add(const File& file) {
     for (const auto& [name, entry] : file->tensors()) {
       auto [found, fresh] = files_.try_emplace(name, file);
-      if (!fresh) return fail("tensor '{}' is in '{}' and in '{}'", name, found->second->path(), file->path());
+      if (!fresh) return bad_file("tensor '{}' is in '{}' and in '{}'", name, found->second->path(), file->path());
     }
     return {};
   }
   Result<std::shared_ptr<const Weight>> get(const std::string& name, const Shape& shape) const override {
     auto got = type(name);
-    if (!got) return fail("'{}': no tensor '{}', wanted one of shape {}", directory_, name, shape);
-    if (got->shape != shape) return fail("'{}': tensor '{}': got {}, wanted shape {}", directory_, name, *got, shape);
+    if (!got) return bad_file("'{}': no tensor '{}', wanted one of shape {}", directory_, name, shape);
+    if (got->shape != shape)
+      return bad_file("'{}': tensor '{}': got {}, wanted shape {}", directory_, name, *got, shape);
     return std::make_shared<FileWeight>(name, *got, files_.at(name));
   }
   bool contains(const std::string& name) const override { return files_.contains(name); }
@@ -68,11 +69,11 @@ Result<std::map<std::string, std::string>> read_index(const std::string& path) {
   RUNG_TRY(auto index, read_json_file(path));
   auto map = index.is_object() ? index.find("weight_map") : index.end();
   if (!index.is_object() || map == index.end() || !map->is_object())
-    return fail("'{}': wanted an object with an object 'weight_map'", path);
+    return bad_file("'{}': wanted an object with an object 'weight_map'", path);
   std::map<std::string, std::string> shards;
   for (const auto& [tensor, shard] : map->items()) {
     if (!shard.is_string() || !is_plain_name(shard.get_ref<const std::string&>()))
-      return fail("'{}': weight_map '{}': got {}, wanted a file name", path, tensor, describe(shard));
+      return bad_file("'{}': weight_map '{}': got {}, wanted a file name", path, tensor, describe(shard));
     shards[tensor] = shard.get<std::string>();
   }
   return shards;
@@ -88,7 +89,7 @@ Result<std::unique_ptr<Checkpoint>> open_sharded(const std::string& directory, c
       RUNG_TRY(file, Safetensors::open((fs::path(directory) / shard).string()));
       RUNG_CHECK(checkpoint->add(file));
     }
-    if (!file->tensors().contains(tensor)) return fail("'{}': shard '{}' has no tensor '{}'", index, shard, tensor);
+    if (!file->tensors().contains(tensor)) return bad_file("'{}': shard '{}' has no tensor '{}'", index, shard, tensor);
   }
   return checkpoint;
 }
@@ -105,7 +106,7 @@ Result<std::vector<std::string>> safetensors_in(const std::string& directory) {
   std::error_code error;
   for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error))
     if (entry->path().extension() == ".safetensors") paths.push_back(entry->path().string());
-  if (error) return fail("'{}': cannot list it: {}", directory, error.message());
+  if (error) return bad_file("'{}': cannot list it: {}", directory, error.message());
   return paths;
 }
 
@@ -113,14 +114,14 @@ Result<std::vector<std::string>> safetensors_in(const std::string& directory) {
 
 Result<std::unique_ptr<Checkpoint>> open_checkpoint(const std::string& directory) {
   std::error_code error;
-  if (!fs::is_directory(directory, error)) return fail("'{}': no such directory", directory);
+  if (!fs::is_directory(directory, error)) return bad_file("'{}': no such directory", directory);
   auto path = [&](const char* name) { return (fs::path(directory) / name).string(); };
   if (auto single = path("model.safetensors"); fs::exists(single, error)) return open_single(directory, single);
   if (auto index = path("model.safetensors.index.json"); fs::exists(index, error))
     return open_sharded(directory, index);
   RUNG_TRY(auto found, safetensors_in(directory));
   if (found.size() == 1) return open_single(directory, found[0]);
-  return fail(
+  return bad_file(
       "'{}': got {} *.safetensors files, wanted model.safetensors, model.safetensors.index.json or exactly one "
       "*.safetensors",
       directory, found.size());

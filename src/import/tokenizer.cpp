@@ -41,7 +41,7 @@ class Builder {
 Result<size_t> room_for(EncodeOptions options) {
   constexpr int64_t kSpecials = 2;
   if (options.max_length < kSpecials)
-    return fail("max_length: got {}, wanted at least {} for the special tokens", options.max_length, kSpecials);
+    return wrong_usage("max_length: got {}, wanted at least {} for the special tokens", options.max_length, kSpecials);
   return static_cast<size_t>(options.max_length - kSpecials);
 }
 
@@ -57,14 +57,14 @@ Tokenizer::Tokenizer(TokenizerFiles files) : files_(std::move(files)) {
 Result<Tokenizer> Tokenizer::make(TokenizerFiles files) {
   for (const std::string& token : {std::string("[CLS]"), std::string("[SEP]"), std::string("[PAD]"), files.unknown})
     if (!files.vocabulary.contains(token))
-      return fail("vocabulary of {} tokens: no '{}', wanted a BERT vocabulary", files.vocabulary.size(), token);
+      return bad_file("vocabulary of {} tokens: no '{}', wanted a BERT vocabulary", files.vocabulary.size(), token);
   return Tokenizer(std::move(files));
 }
 
 Result<Tokenizer> Tokenizer::open(const std::string& directory) {
   RUNG_TRY(TextFiles texts, tokenizer_texts(directory));
   auto tokenizer = from_texts(texts);
-  if (!tokenizer) return fail("'{}': {}", directory, tokenizer.error().message);
+  if (!tokenizer) return fail_in(tokenizer.error(), "'{}'", directory);
   return tokenizer;
 }
 

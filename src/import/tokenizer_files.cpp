@@ -48,16 +48,16 @@ Status read_added_tokens(const Config& tokenizer, TokenizerFiles& files) {
   auto list = tokenizer.json().find("added_tokens");
   if (list == tokenizer.json().end() || list->is_null()) return {};
   if (!list->is_array())
-    return fail("'{}': field 'added_tokens': got {}, wanted an array", tokenizer.what(), describe(*list));
+    return bad_file("'{}': field 'added_tokens': got {}, wanted an array", tokenizer.what(), describe(*list));
   for (const auto& item : *list) {
     RUNG_TRY(auto token, Config::of(item, fmt::format("{}: added_tokens", tokenizer.what())));
     RUNG_TRY(std::string content, token.get_text("content"));
     RUNG_TRY(int64_t id, token.get_int("id", {0, kMaxTokens}));
     for (const char* option : {"single_word", "lstrip", "rstrip", "normalized"}) {
       RUNG_TRY(bool on, token.get_bool_or(option, false));
-      if (on) return fail("'{}': token '{}': got {} true, wanted false", token.what(), content, option);
+      if (on) return bad_file("'{}': token '{}': got {} true, wanted false", token.what(), content, option);
     }
-    if (content.empty()) return fail("'{}': got an empty token", token.what());
+    if (content.empty()) return bad_file("'{}': got an empty token", token.what());
     files.special[content] = files.vocabulary[content] = id;
   }
   return {};
@@ -107,7 +107,7 @@ Result<TextFiles> tokenizer_texts(const std::string& directory) {
     fs::path path = fs::path(directory) / name;
     if (!fs::exists(path, error) || (name == kVocabTxt && texts.contains(kTokenizerJson))) continue;
     RUNG_TRY(std::string text, read_text_file(path.string()));
-    if (valid_utf8(text) != text) return fail("'{}': not UTF-8", path.string());
+    if (valid_utf8(text) != text) return bad_file("'{}': not UTF-8", path.string());
     texts[name] = std::move(text);
   }
   return texts;
@@ -124,7 +124,7 @@ Result<TokenizerFiles> read_tokenizer_files(const TextFiles& texts) {
     read_vocab_txt(vocabulary->second, files);
     RUNG_CHECK(read_rules(config, "do_lower_case", "tokenize_chinese_chars", files.rules));
   } else {
-    return fail("no tokenizer: wanted tokenizer.json or vocab.txt");
+    return bad_file("no tokenizer: wanted tokenizer.json or vocab.txt");
   }
   return files;
 }

@@ -53,7 +53,7 @@ Status ZipReader::read(std::span<std::byte> out) {
 // Gives zlib as much as its 32-bit counters take, again and again, until `out` is full.
 Status ZipReader::inflate_into(std::span<std::byte> out) {
   auto& z = inflater_->stream;
-  if (!inflater_->ready) return fail("out of memory for unpacking");
+  if (!inflater_->ready) return no_memory("out of memory for unpacking");
   while (!out.empty() && !inflater_->ended) {
     auto input = member_.packed.subspan(z.total_in, std::min(kPiece, member_.packed.size() - z.total_in));
     auto piece = out.first(std::min(kPiece, out.size()));

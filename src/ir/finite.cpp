@@ -67,12 +67,12 @@ Status check_finite(const std::string& what, const Tensor& tensor) {
 
 Status check_input_floats(const std::string& what, const Tensor& tensor, const std::function<bool()>& masks) {
   const NonFinite found = count_non_finite(tensor);
-  if (found.minus_infinity == 0) return check_finite(what, tensor);
+  if (found.minus_infinity == 0) return errors_of(ErrorKind::mismatch, check_finite(what, tensor));
   const bool is_mask = masks();
   if (is_mask && found.nan == 0 && found.infinity == found.minus_infinity) return {};
-  return fail("{} {}: got {} NaN and {} infinite values, {} of them -inf, wanted none{}", what, tensor.type(),
-              found.nan, found.infinity, found.minus_infinity,
-              is_mask ? " but -inf" : fmt::format("; -inf is for masks: where {}", kMaskRule));
+  return mismatch("{} {}: got {} NaN and {} infinite values, {} of them -inf, wanted none{}", what, tensor.type(),
+                  found.nan, found.infinity, found.minus_infinity,
+                  is_mask ? " but -inf" : fmt::format("; -inf is for masks: where {}", kMaskRule));
 }
 
 }  // namespace rung

@@ -73,7 +73,7 @@ Result<NodeId> Graph::try_add(Op op, std::vector<NodeId> operands, std::string l
   auto type = infer(op, operands);
   if (!type) {
     if (label.empty()) return tl::unexpected<Error>(type.error());
-    return fail("{}: {}", label, type.error().message);
+    return fail_in(type.error(), "{}", label);
   }
   Node node{
       .op = std::move(op), .type = *type, .operands = std::move(operands), .users = {}, .label = std::move(label)};

@@ -10,8 +10,8 @@ namespace rung {
 
 Result<Type> infer_type(const Op& op, std::span<const Type> operands) {
   auto type = std::visit([&](const auto& s) { return infer::rule(s, operands); }, op);
-  if (!type) return fail("{}: {}", name_of(op), type.error().message);
-  if (auto status = infer::want_countable(*type); !status) return fail("{}: {}", name_of(op), status.error().message);
+  if (!type) return fail_in(type.error(), "{}", name_of(op));
+  if (auto status = infer::want_countable(*type); !status) return fail_in(status.error(), "{}", name_of(op));
   return type;
 }
 

@@ -33,24 +33,24 @@ struct Place {
 
 Result<DType> read_dtype(const Place& at, const Json& info) {
   auto field = info.find("dtype");
-  if (field == info.end() || !field->is_string()) return fail("'{}': tensor '{}': no dtype", at.path, at.name);
+  if (field == info.end() || !field->is_string()) return bad_file("'{}': tensor '{}': no dtype", at.path, at.name);
   const auto& text = field->get_ref<const std::string&>();
   if (auto dtype = dtype_of_safetensors(text)) return *dtype;
-  return fail("'{}': tensor '{}': got dtype '{}', wanted one of {}", at.path, at.name, text, safetensors_dtypes());
+  return bad_file("'{}': tensor '{}': got dtype '{}', wanted one of {}", at.path, at.name, text, safetensors_dtypes());
 }
 
 Result<Shape> read_shape(const Place& at, const Json& info) {
   auto field = info.find("shape");
-  if (field == info.end() || !field->is_array()) return fail("'{}': tensor '{}': no shape", at.path, at.name);
+  if (field == info.end() || !field->is_array()) return bad_file("'{}': tensor '{}': no shape", at.path, at.name);
   std::vector<uint64_t> dims;
   for (const auto& dim : *field) {
     if (!dim.is_number_unsigned())
-      return fail("'{}': tensor '{}': got dimension {}, wanted a non-negative integer", at.path, at.name,
-                  describe(dim));
+      return bad_file("'{}': tensor '{}': got dimension {}, wanted a non-negative integer", at.path, at.name,
+                      describe(dim));
     dims.push_back(dim.get<uint64_t>());
   }
   auto shape = checked_shape(dims);
-  if (!shape) return fail("'{}': tensor '{}': {}", at.path, at.name, shape.error().message);
+  if (!shape) return bad_file("'{}': tensor '{}': {}", at.path, at.name, shape.error().message);
   return *shape;
 }
 
@@ -58,33 +58,35 @@ Result<std::pair<uint64_t, uint64_t>> read_offsets(const Place& at, const Json& 
   auto field = info.find("data_offsets");
   if (field == info.end() || !field->is_array() || field->size() != 2 || !(*field)[0].is_number_unsigned() ||
       !(*field)[1].is_number_unsigned())
-    return fail("'{}': tensor '{}': data_offsets: wanted two non-negative integers", at.path, at.name);
+    return bad_file("'{}': tensor '{}': data_offsets: wanted two non-negative integers", at.path, at.name);
   auto begin = (*field)[0].get<uint64_t>(), end = (*field)[1].get<uint64_t>();
   if (begin > end || end > data_bytes)
-    return fail("'{}': tensor '{}': got bytes {} to {}, wanted them in order and within the {} bytes of data", at.path,
-                at.name, begin, end, data_bytes);
+    return bad_file("'{}': tensor '{}': got bytes {} to {}, wanted them in order and within the {} bytes of data",
+                    at.path, at.name, begin, end, data_bytes);
   return std::pair{begin, end};
 }
 
 Result<Entry> read_entry(const Place& at, const Json& info, size_t data_start, uint64_t data_bytes) {
-  if (!info.is_object()) return fail("'{}': tensor '{}': got {}, wanted an object", at.path, at.name, describe(info));
+  if (!info.is_object())
+    return bad_file("'{}': tensor '{}': got {}, wanted an object", at.path, at.name, describe(info));
   Entry entry;
   RUNG_TRY(entry.type.dtype, read_dtype(at, info));
   RUNG_TRY(entry.type.shape, read_shape(at, info));
   RUNG_TRY(auto offsets, read_offsets(at, info, data_bytes));
   if (offsets.second - offsets.first != entry.type.bytes())
-    return fail("'{}': tensor '{}': got {} bytes, wanted {} for {}", at.path, at.name, offsets.second - offsets.first,
-                entry.type.bytes(), entry.type);
+    return bad_file("'{}': tensor '{}': got {} bytes, wanted {} for {}", at.path, at.name,
+                    offsets.second - offsets.first, entry.type.bytes(), entry.type);
   entry.begin = data_start + offsets.first;
   entry.end = data_start + offsets.second;
   return entry;
 }
 
 Result<Metadata> read_metadata(const std::string& path, const Json& value) {
-  if (!value.is_object()) return fail("'{}': __metadata__: got {}, wanted an object", path, describe(value));
+  if (!value.is_object()) return bad_file("'{}': __metadata__: got {}, wanted an object", path, describe(value));
   Metadata metadata;
   for (const auto& [key, text] : value.items()) {
-    if (!text.is_string()) return fail("'{}': __metadata__ '{}': got {}, wanted a string", path, key, describe(text));
+    if (!text.is_string())
+      return bad_file("'{}': __metadata__ '{}': got {}, wanted a string", path, key, describe(text));
     metadata[key] = text.get<std::string>();
   }
   return metadata;
@@ -100,13 +102,13 @@ Status check_coverage(const std::string& path, const std::map<std::string, Entry
   size_t covered = begin;
   const std::string* last = nullptr;
   for (auto [entry, name] : sorted) {
-    if (entry->begin < covered) return fail("'{}': tensors '{}' and '{}' overlap", path, *last, *name);
+    if (entry->begin < covered) return bad_file("'{}': tensors '{}' and '{}' overlap", path, *last, *name);
     if (entry->begin > covered)
-      return fail("'{}': {} bytes before tensor '{}' belong to none", path, entry->begin - covered, *name);
+      return bad_file("'{}': {} bytes before tensor '{}' belong to none", path, entry->begin - covered, *name);
     covered = entry->end;
     last = name;
   }
-  if (covered != end) return fail("'{}': {} bytes at the end belong to no tensor", path, end - covered);
+  if (covered != end) return bad_file("'{}': {} bytes at the end belong to no tensor", path, end - covered);
   return {};
 }
 
@@ -118,14 +120,15 @@ struct Source {
 };
 
 Result<std::string> header_text(const Source& file) {
-  if (file.size < 8) return fail("'{}': got {} bytes, wanted at least 8 for a safetensors file", file.path, file.size);
+  if (file.size < 8)
+    return bad_file("'{}': got {} bytes, wanted at least 8 for a safetensors file", file.path, file.size);
   std::byte first[8];
   RUNG_CHECK(file.read(0, first, sizeof first));
   uint64_t length = read_u64(first);
   if (length > kMaxSafetensorsHeaderBytes)
-    return fail("'{}': got a header of {} bytes, wanted at most {}", file.path, length, kMaxSafetensorsHeaderBytes);
+    return bad_file("'{}': got a header of {} bytes, wanted at most {}", file.path, length, kMaxSafetensorsHeaderBytes);
   if (length > file.size - 8)
-    return fail("'{}': got {} bytes, wanted a header of {} after the first 8", file.path, file.size, length);
+    return bad_file("'{}': got {} bytes, wanted a header of {} after the first 8", file.path, file.size, length);
   std::string text(length, '\0');
   RUNG_CHECK(file.read(sizeof first, text.data(), length));
   return text;
@@ -139,7 +142,7 @@ Status check_padding(const Source& file, const Entry& padding) {
     const auto some = std::span(part).first(std::min(part.size(), padding.end - at));
     RUNG_CHECK(file.read(at, some.data(), some.size()));
     if (std::any_of(some.begin(), some.end(), [](std::byte b) { return b != std::byte{0}; }))
-      return fail("'{}': damaged: padding between tensors is not zero", file.path);
+      return bad_file("'{}': damaged: padding between tensors is not zero", file.path);
   }
   return {};
 }
@@ -147,15 +150,15 @@ Status check_padding(const Source& file, const Entry& padding) {
 Status check_bools(const std::string& path, const std::string& name, std::span<const std::byte> data) {
   auto bad = std::find_if(data.begin(), data.end(), [](std::byte b) { return b > std::byte{1}; });
   if (bad == data.end()) return {};
-  return fail("'{}': tensor '{}': got {} at element {}, wanted 0 or 1", path, name, static_cast<int>(*bad),
-              bad - data.begin());
+  return bad_file("'{}': tensor '{}': got {} at element {}, wanted 0 or 1", path, name, static_cast<int>(*bad),
+                  bad - data.begin());
 }
 
 Result<SafetensorsHeader> parse(const Source& file) {
   const std::string& path = file.path;
   RUNG_TRY(std::string text, header_text(file));
-  RUNG_TRY(Json json, parse_json(text, path));
-  if (!json.is_object()) return fail("'{}': header: got {}, wanted an object", path, describe(json));
+  RUNG_TRY(Json json, errors_of(ErrorKind::file, parse_json(text, path)));
+  if (!json.is_object()) return bad_file("'{}': header: got {}, wanted an object", path, describe(json));
   size_t data_start = 8 + text.size();
   SafetensorsHeader header;
   std::map<std::string, Entry> all;
@@ -200,7 +203,7 @@ std::shared_ptr<std::byte> Safetensors::share(const std::string& name, std::span
 
 Result<SafetensorsHeader::Entry> Safetensors::entry(const std::string& name) const {
   auto found = header_.tensors.find(name);
-  if (found == header_.tensors.end()) return fail("'{}': no tensor '{}'", path(), name);
+  if (found == header_.tensors.end()) return bad_file("'{}': no tensor '{}'", path(), name);
   return found->second;
 }
 
@@ -218,7 +221,7 @@ Result<Tensor> Safetensors::load(const std::string& name) const {
 Result<Tensor> Safetensors::copy(const std::string& name) const {
   RUNG_TRY(const Entry found, entry(name));
   auto block = allocate_block(found.end - found.begin);
-  if (!block) return fail("'{}': tensor '{}': no memory for {} bytes", path(), name, found.end - found.begin);
+  if (!block) return no_memory("'{}': tensor '{}': no memory for {} bytes", path(), name, found.end - found.begin);
   RUNG_CHECK(file_->read(found.begin, block.get(), found.end - found.begin));
   if (found.type.dtype == DType::boolean) RUNG_CHECK(check_bools(path(), name, {block.get(), found.end - found.begin}));
   return Tensor(found.type, std::move(block));

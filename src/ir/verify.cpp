@@ -31,7 +31,7 @@ Status check_type(const Graph& graph, NodeId id) {
   }
   if (graph.as<Input>(id)) return {};
   auto type = graph.infer(node.op, node.operands);
-  if (!type) return fail("{}: {}", describe(graph, id), type.error().message);
+  if (!type) return fail_in(type.error(), "{}", describe(graph, id));
   if (!(*type == node.type)) return fail("{} is {} but its op gives {}", describe(graph, id), node.type, *type);
   return {};
 }

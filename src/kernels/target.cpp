@@ -58,11 +58,11 @@ Verdict compiled_for(const gpu::GpuInfo& info) {
 constexpr int64_t kCacheLine = 128;
 
 Result<const Target*> open_cuda(int device) {
-  if (auto missing = gpu::missing_modules_reason(); !missing.empty()) return fail("no GPU kernels: {}", missing);
+  if (auto missing = gpu::missing_modules_reason(); !missing.empty()) return no_device("no GPU kernels: {}", missing);
   RUNG_TRY(const gpu::Runtime* runtime, gpu::cuda_runtime());
   RUNG_TRY(auto card, gpu::Gpu::open(*runtime, device));
   gpu::GpuInfo info = card->info();
-  if (auto verdict = compiled_for(info); !verdict) return fail("{}", verdict.reason);
+  if (auto verdict = compiled_for(info); !verdict) return no_device("{}", verdict.reason);
   Verdict library = gpu::library_gemm_available();
   if (!library) log(1, "{}: own GEMM kernels only", library.reason);
   info.library_gemm = library.yes;

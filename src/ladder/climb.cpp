@@ -34,7 +34,7 @@ Status Climber::tell(const std::string& what) {
   options_.progress(what, static_cast<double>(stages_done_) / static_cast<double>(stages_));
   if (!options_.interrupted()) return {};
   if (bench_) bench_->save_tuning();  // what could not be saved before may be now
-  return fail("interrupted; {}", bench_ ? bench_->account_of_tuning() : "nothing was tuned");
+  return was_interrupted("interrupted; {}", bench_ ? bench_->account_of_tuning() : "nothing was tuned");
 }
 
 Status Climber::prepare() {

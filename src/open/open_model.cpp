@@ -16,22 +16,21 @@ namespace {
 Result<const Target*> target_for_plan(const std::string& built_for, const std::string& device) {
   const std::string kind(kind_of_fingerprint(built_for));
   if (auto own = parse_device(kind); !own || own->kind != kind)
-    return fail("built for '{}', which is no device that rung knows", built_for);
+    return mismatch("built for '{}', which is no device that rung knows", built_for);
   if (device.empty()) return open_target(kind);
   RUNG_TRY(DeviceWord word, parse_device(device));
   if (word.kind != kind)
-    return fail("built for '{}', got the device '{}': name none, or climb or build again for that one", built_for,
-                device);
+    return mismatch("built for '{}', got the device '{}': name none, or climb or build again for that one", built_for,
+                    device);
   return open_target(device);
 }
 
 Result<std::shared_ptr<const Plan>> open_plan(const std::string& path, const OpenOptions& options) {
   if (!options.import.shapes.empty())
-    return wrong_usage("'{}' is a plan: its shapes were decided when it was built", path);
+    return mismatch("'{}' is a plan: its shapes were decided when it was built", path);
   RUNG_TRY(Plan plan,
            load_plan(path, [&](const std::string& built_for) { return target_for_plan(built_for, options.device); }));
-  if (!plan.target->gpu && options.threads > 0 && options.threads != plan.recipe.threads)
-    return wrong_usage("'{}' was built for {} threads, got {}", path, plan.recipe.threads, options.threads);
+  RUNG_CHECK(check_threads(plan, path, options.threads));
   return std::make_shared<const Plan>(std::move(plan));
 }
 
@@ -43,6 +42,11 @@ Result<Subject> open_directory(const std::string& path, const ImportOptions& imp
 }
 
 }  // namespace
+
+Status check_threads(const Plan& plan, const std::string& path, int threads) {
+  if (plan.target->gpu || threads == 0 || threads == plan.recipe.threads) return {};
+  return mismatch("'{}' was built for {} threads, got {}", path, plan.recipe.threads, threads);
+}
 
 bool is_plan_file(const std::string& path) { return path.ends_with(".rung"); }
 

@@ -25,10 +25,14 @@ struct OpenedModel {
 
 bool is_plan_file(const std::string& path);
 
-// Errors: a word that is no device (wrong usage), no such device; a number of threads that no team has; those of
-// import_model() and load_plan(). Of a plan file also: another kind of device than it was built for, another number of
-// threads, shapes (which were decided when it was built).
+// Errors: a word that is no device and a number of threads that no team has (usage), no such device; those of
+// import_model() and load_plan(). Of a plan file also (mismatch): another kind of device than it was built for, another
+// number of threads, shapes (which were decided when it was built).
 Result<OpenedModel> open_model(const std::string& path, const OpenOptions& options = {});
+
+// Of a plan for the processor, which `path` names: other threads than it was built for, unless that is 0, are a
+// mismatch.
+Status check_threads(const Plan& plan, const std::string& path, int threads);
 
 // Threads of a plan to be built: those asked for, all cores of this process where that is 0; none for a GPU.
 int threads_for(const Target& target, int asked_for);

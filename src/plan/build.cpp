@@ -49,11 +49,12 @@ Result<Built> build_plan(const Graph& graph, const Recipe& recipe, const BuildOp
 
 Status check_choices(const Recipe& recipe, const Plan& plan) {
   if (!recipe.tuned_kernels && !recipe.choices.empty())
-    return fail("recipe: field 'choices': got {} with 'tuned_kernels' false, wanted none", recipe.choices.size());
+    return mismatch("recipe: field 'choices': got {} with 'tuned_kernels' false, wanted none", recipe.choices.size());
   for (const auto& [problem, choice] : recipe.choices)
     if (!plan.recipe.choices.contains(problem))
-      return fail("recipe: choice '{}': no launch of this model asks for it; shapes and threads are part of a problem",
-                  problem);
+      return mismatch(
+          "recipe: choice '{}': no launch of this model asks for it; shapes and threads are part of a problem",
+          problem);
   return {};
 }
 

@@ -94,7 +94,7 @@ Status check_step(const Plan& plan, uint32_t index, Holdings& holdings) {
   try {  // rows ask libraries, which throw
     return check_accesses(plan, *kernel, index, holdings);
   } catch (const std::bad_alloc&) {
-    return fail("out of memory");
+    return no_memory("out of memory");
   } catch (const std::exception& exception) {
     return fail("kernel '{}': {}", step.choice.kernel, exception.what());
   }
@@ -117,7 +117,7 @@ Status check_inputs(const Plan& plan, Holdings& holdings) {
     if (status) status = check_range(input);
     if (status && input.value && !(input.value->type() == input.type))
       status = fail("got a default of {}, wanted {}", input.value->type(), input.type);
-    if (!status) return fail("input '{}': {}", input.name, status.error().message);
+    if (!status) return fail_in(status.error(), "input '{}'", input.name);
     if (!names.insert(input.name).second) return fail("two inputs are named '{}'", input.name);
   }
   for (const FrozenInput& frozen : plan.frozen)
@@ -129,7 +129,7 @@ Status check_outputs(const Plan& plan, const Holdings& holdings) {
   std::set<std::string_view> names;
   for (const PlanOutput& output : plan.outputs) {
     if (auto status = holdings.check_output(output); !status)
-      return fail("output '{}': {}", output.name, status.error().message);
+      return fail_in(status.error(), "output '{}'", output.name);
     if (!names.insert(output.name).second) return fail("two outputs are named '{}'", output.name);
   }
   return {};
@@ -150,7 +150,7 @@ Status check_plan(const Plan& plan) {
   RUNG_CHECK(check_inputs(plan, holdings));
   for (uint32_t i = 0; i < plan.steps.size(); ++i)
     if (auto status = check_step(plan, i, holdings); !status)
-      return fail("step {} ({}): {}", i, plan.steps[i].label, status.error().message);
+      return fail_in(status.error(), "step {} ({})", i, plan.steps[i].label);
   return check_outputs(plan, holdings);
 }
 

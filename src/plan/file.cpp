@@ -111,7 +111,7 @@ Status check_layouts(const Metadata& metadata, const Target& target) {
   auto layouts = metadata.find("layouts");
   if (layouts == metadata.end()) return fail("it does not say in whose layouts its weights are: build it again here");
   if (std::string here = cpu::gemm::onednn_layouts(); layouts->second != here)
-    return fail("its weights are laid out by '{}', here is '{}': climb or build again here", layouts->second, here);
+    return mismatch("its weights are laid out by '{}', here is '{}': climb or build again here", layouts->second, here);
   return {};
 }
 
@@ -134,7 +134,7 @@ Result<Plan> read_plan(const Safetensors& file, const ChooseTarget& choose) {
   RUNG_TRY(std::string got, checksum(text->second, parts));
   if (got != sum->second) return fail("damaged: its checksum is {}, wanted {}", got, sum->second);
   if (plan.device != target.fingerprint)
-    return fail("built for '{}', this is '{}': climb or build again here", plan.device, target.fingerprint);
+    return mismatch("built for '{}', this is '{}': climb or build again here", plan.device, target.fingerprint);
   RUNG_CHECK(check_layouts(file.metadata(), target));
   RUNG_CHECK(check_plan(plan));
   for (Step& step : plan.steps) step.problem = problem_key(problem_of(step, plan.recipe.threads));
@@ -166,8 +166,8 @@ Result<Plan> load_plan(const std::string& path, const Target& target) {
 
 Result<Plan> load_plan(const std::string& path, const ChooseTarget& choose) {
   RUNG_TRY(auto file, Safetensors::open(path));
-  auto plan = read_plan(*file, choose);
-  if (!plan) return fail("'{}': {}", path, plan.error().message);
+  auto plan = errors_of(ErrorKind::file, read_plan(*file, choose));
+  if (!plan) return fail_in(plan.error(), "'{}'", path);
   return plan;
 }
 

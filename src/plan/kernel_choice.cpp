@@ -17,13 +17,13 @@ Result<KernelCandidate> recipe_choice(const Target& target, const Problem& probl
   const std::string_view family = op_family(problem.op);
   const auto* kernel = target.kernel_named(choice.kernel);
   if (!kernel || kernel->op != family)
-    return fail("recipe: '{}': there is no {} kernel '{}'", key, family, choice.kernel);
+    return mismatch("recipe: '{}': there is no {} kernel '{}'", key, family, choice.kernel);
   if (Verdict verdict = target.supports(*kernel, problem); !verdict) {
     log(1, "recipe: '{}': kernel '{}' cannot run it, the next that can does: {}", key, choice.kernel, verdict.reason);
     return KernelCandidate{};
   }
   if (Verdict verdict = takes_params(target, *kernel, problem, choice.params); !verdict)
-    return fail("recipe: '{}': {}", key, verdict.reason);
+    return mismatch("recipe: '{}': {}", key, verdict.reason);
   return KernelCandidate{kernel, choice.params};
 }
 

@@ -82,7 +82,7 @@ Status read_choices(const Json& json, Recipe& recipe) {
   if (!choices->is_object()) return fail("recipe: field 'choices': got {}, wanted an object", describe(*choices));
   for (const auto& [problem, entry] : choices->items()) {
     auto choice = read_choice(entry);
-    if (!choice) return fail("recipe: choice '{}': {}", problem, choice.error().message);
+    if (!choice) return fail_in(choice.error(), "recipe: choice '{}'", problem);
     recipe.choices[problem] = std::move(*choice);
   }
   return {};
@@ -107,7 +107,7 @@ Result<Recipe> recipe_from_json(const Json& json) {
   if (!json.is_object()) return fail("recipe: wanted a JSON object");
   const auto known = check_fields(
       json, {"version", "rungs", "disabled_passes", "capture", "tuned_kernels", "precision", "threads", "choices"});
-  if (!known) return fail("recipe: {}", known.error().message);
+  if (!known) return fail_in(known.error(), "recipe");
   int version = 0;
   RUNG_CHECK(read(json, "version", version));
   if (version != kVersion) return fail("recipe: got version {}, wanted {}", version, kVersion);
@@ -130,8 +130,8 @@ Result<Recipe> recipe_from_json(const Json& json) {
 
 Result<Recipe> load_recipe(const std::string& path) {
   RUNG_TRY(Json json, read_json_file(path));
-  auto recipe = recipe_from_json(json);
-  if (!recipe) return fail("'{}': {}", path, recipe.error().message);
+  auto recipe = errors_of(ErrorKind::file, recipe_from_json(json));
+  if (!recipe) return fail_in(recipe.error(), "'{}'", path);
   return recipe;
 }
 

@@ -84,7 +84,7 @@ Result<WeightTable::Data> WeightTable::data_of(const Entry& entry) const {
     return Data(holder, holder->data());
   }
   auto block = allocate_block(entry.bytes);
-  if (!block) return fail("weight '{}': no memory for {} bytes", graph_[entry.node].label, entry.bytes);
+  if (!block) return no_memory("weight '{}': no memory for {} bytes", graph_[entry.node].label, entry.bytes);
   entry.kernel->pack(entry.problem, entry.index, tensor.data(), block.get());
   return Data(std::move(block));
 }

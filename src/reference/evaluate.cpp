@@ -89,7 +89,7 @@ class Evaluation {
       operands.push_back(std::move(value));
     }
     auto results = evaluate_results(node.op, operands, node.type);
-    if (!results && !node.label.empty()) return fail("{}: {}", node.label, results.error().message);
+    if (!results && !node.label.empty()) return fail_in(results.error(), "{}", node.label);
     return results;
   }
 
@@ -112,9 +112,9 @@ class Evaluation {
     const std::string& name = graph_.as<Input>(id)->name;
     if (!inputs_) return fail("the value depends on input '{}', wanted constants only", name);
     auto found = inputs_->find(name);
-    if (found == inputs_->end()) return fail("input '{}' is missing, wanted {}", name, graph_.type(id));
+    if (found == inputs_->end()) return mismatch("input '{}' is missing, wanted {}", name, graph_.type(id));
     if (found->second.type() != graph_.type(id))
-      return fail("input '{}': got {}, wanted {}", name, found->second.type(), graph_.type(id));
+      return mismatch("input '{}': got {}, wanted {}", name, found->second.type(), graph_.type(id));
     return found->second;
   }
 
@@ -160,7 +160,7 @@ Result<std::vector<Tensor>> evaluate_results(const Op& op, const std::vector<Ten
   std::vector<Tensor> results;
   for (size_t i = 0; i < of_results.size(); ++i) {
     auto value = compute_result(op, {operands, of_results[i]}, i);
-    if (!value) return fail("{}: {}", name_of(op), value.error().message);
+    if (!value) return fail_in(value.error(), "{}", name_of(op));
     results.push_back(std::move(*value));
   }
   return results;

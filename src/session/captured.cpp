@@ -106,7 +106,7 @@ class Captured : public Recorder {
 
 Result<std::unique_ptr<Recorder>> make_captured_recorder(const Plan& plan, cpu::Team& team) {
   auto arena = allocate_block(plan.arena_bytes);
-  if (!arena) return fail("no memory for an arena of {} bytes", plan.arena_bytes);
+  if (!arena) return no_memory("no memory for an arena of {} bytes", plan.arena_bytes);
   return std::unique_ptr<Recorder>(new Captured(plan, team, std::move(arena)));
 }
 

@@ -50,7 +50,7 @@ Result<std::unique_ptr<Recorder>> make_captured_recorder(const Plan& plan, cpu::
 // The two for a plan of a GPU. Both hold its weights and one arena on the device; captured launches a graph that was
 // recorded once. Errors: not enough device memory, naming the amounts; a kernel or a library product that cannot be
 // made ready, naming the op. Stepwise waits for each launch before the next, whatever the recipe says: slow, but a
-// fault of the device (ErrorKind::device) then names the op that it happened in.
+// fault of the device (ErrorKind::device_fault) then names the op that it happened in.
 Result<std::unique_ptr<Recorder>> make_gpu_recorder(const Plan& plan, bool stepwise);
 
 // The error for a fault flag that a kernel raised.

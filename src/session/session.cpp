@@ -16,7 +16,7 @@ Status check_range(const PlanInput& input, const Tensor& value) {
   Tensor wide = convert(value, DType::i64);
   for (int64_t v : wide.as<int64_t>())
     if (v < *input.first || v > *input.last)
-      return fail("input '{}': got value {}, wanted {} to {}", input.name, v, *input.first, *input.last);
+      return mismatch("input '{}': got value {}, wanted {} to {}", input.name, v, *input.first, *input.last);
   return {};
 }
 
@@ -29,29 +29,31 @@ Status check_given(const Plan& plan, const NamedTensors& given) {
     } else {
       std::string names;
       for (const auto& known : plan.inputs) names += (names.empty() ? "" : ", ") + known.name;
-      return fail("there is no input '{}'; the inputs are: {}", name, names);
+      return mismatch("there is no input '{}'; the inputs are: {}", name, names);
     }
   }
   for (const auto& input : plan.inputs)
     if (!input.value && !given.contains(input.name))
-      return fail("input '{}' ({}) is missing and has no default", input.name, input.type);
+      return mismatch("input '{}' ({}) is missing and has no default", input.name, input.type);
   return {};
 }
 
 }  // namespace
 
 Status check_plan_input(const Plan& plan, const PlanInput& input, const Tensor& value) {
-  if (!(value.type() == input.type)) return fail("input '{}': got {}, wanted {}", input.name, value.type(), input.type);
+  if (!(value.type() == input.type))
+    return mismatch("input '{}': got {}, wanted {}", input.name, value.type(), input.type);
   RUNG_CHECK(check_range(input, value));
   return check_input_floats(fmt::format("input '{}'", input.name), value, [&] { return leads_to_mask(plan, input); });
 }
 
 Status check_frozen_input(const FrozenInput& frozen, const Tensor& value) {
   if (!(value.type() == frozen.value.type()))
-    return fail("input '{}': got {}, wanted {}", frozen.name, value.type(), frozen.value.type());
+    return mismatch("input '{}': got {}, wanted {}", frozen.name, value.type(), frozen.value.type());
   if (std::memcmp(value.data(), frozen.value.data(), value.bytes()) != 0)
-    return fail("input '{}' is frozen in this plan at another value: build a plan for this one, or do not freeze it",
-                frozen.name);
+    return mismatch(
+        "input '{}' is frozen in this plan at another value: build a plan for this one, or do not freeze it",
+        frozen.name);
   return {};
 }
 
@@ -62,7 +64,7 @@ Result<Session> Session::create(std::shared_ptr<const Plan> plan, std::shared_pt
     return Session(std::move(plan), std::move(team), std::move(recorder));
   }
   if (plan->recipe.threads != team->size())
-    return fail("the plan was built for {} threads, got a team of {}", plan->recipe.threads, team->size());
+    return mismatch("the plan was built for {} threads, got a team of {}", plan->recipe.threads, team->size());
   std::unique_ptr<Recorder> recorder;
   if (plan->recipe.capture && !options.stepwise) {
     RUNG_TRY(recorder, make_captured_recorder(*plan, *team));

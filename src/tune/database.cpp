@@ -91,16 +91,16 @@ Result<Json> read_file(const std::string& path) {
   if (!std::filesystem::exists(path, error) && !error) return Json{{"version", kVersion}, {"devices", Json::object()}};
   RUNG_TRY(std::string text, read_text_file(path));
   auto parsed = parse_json(text, path);
-  if (!parsed) return fail("{}: repair or remove it", parsed.error().message);
+  if (!parsed) return bad_file("{}: repair or remove it", parsed.error().message);
   Json& json = *parsed;
   if (!json.is_object() || json.value("version", Json()) != kVersion || !json.contains("devices") ||
       !json["devices"].is_object())
-    return fail("'{}': not a tuning database of version {}: repair or remove it", path, kVersion);
+    return bad_file("'{}': not a tuning database of version {}: repair or remove it", path, kVersion);
   return parsed;
 }
 
 tl::unexpected<Error> damaged(const std::string& path, const std::exception& e) {
-  return fail("'{}': damaged entry: {}: repair or remove it", path, e.what());
+  return bad_file("'{}': damaged entry: {}: repair or remove it", path, e.what());
 }
 
 // What a section of the file knows for a device and these libraries, by problem or model.
@@ -139,10 +139,10 @@ Result<Descriptor> lock(const std::string& path, double seconds) {
     if (flock(held.get(), LOCK_EX | LOCK_NB) == 0) return held;
     if (errno != EWOULDBLOCK && errno != EINTR) break;
     if (now_ns() >= until)
-      return fail("'{}': another process holds '{}', wanted it within {} s", path, file, kLockSeconds);
+      return bad_file("'{}': another process holds '{}', wanted it within {} s", path, file, kLockSeconds);
     usleep(kLockPollMicroseconds);
   }
-  return fail("'{}': cannot lock the tuning database: {}", path, std::strerror(errno));
+  return bad_file("'{}': cannot lock the tuning database: {}", path, std::strerror(errno));
 }
 
 }  // namespace

@@ -16,12 +16,16 @@ namespace {
 using testing::HasSubstr;
 
 template <class Body>
-std::string error_of(const Body& body) {
+Error thrown_by(const Body& body) {
   Status status = guarded([&]() -> Status {
     body();
     return {};
   });
-  return status ? "no error" : status.error().message;
+  return status ? Error{"no error"} : status.error();
+}
+template <class Body>
+std::string error_of(const Body& body) {
+  return thrown_by(body).message;
 }
 
 TEST(Guarded, PassesAStatusThrough) {
@@ -35,6 +39,19 @@ TEST(Guarded, PassesAStatusThrough) {
 TEST(Guarded, CallsMissingMemoryByItsName) {
   EXPECT_EQ(error_of([] { throw std::bad_alloc(); }), "out of memory");
   EXPECT_EQ(error_of([] { std::vector<int>().reserve(SIZE_MAX); }), "out of memory");
+}
+
+TEST(Guarded, IsOfTheKindMemoryWhereThatIsMissingAlone) {
+  EXPECT_EQ(thrown_by([] { throw std::bad_alloc(); }).kind, ErrorKind::memory);
+  EXPECT_EQ(thrown_by([] { std::vector<int>().reserve(SIZE_MAX); }).kind, ErrorKind::memory);
+  EXPECT_EQ(thrown_by([] { throw std::system_error(ENOMEM, std::generic_category()); }).kind, ErrorKind::memory);
+  EXPECT_EQ(thrown_by([] { throw std::system_error(EAGAIN, std::generic_category()); }).kind, ErrorKind::failed);
+  EXPECT_EQ(thrown_by([] { throw 7; }).kind, ErrorKind::failed);
+}
+
+TEST(Guarded, PassesValuesThrough) {
+  EXPECT_EQ(guarded([]() -> Result<int> { return 3; }), 3);
+  EXPECT_FALSE(guarded([]() -> Result<int> { throw std::bad_alloc(); }));
 }
 
 TEST(Guarded, SaysWhatTheSystemRefused) {

@@ -120,6 +120,46 @@ INSTANTIATE_TEST_SUITE_P(
                     WrongUsage{{"run", bert_tiny(), "--freeze", "attention_mask"}, "--freeze attention_mask"},
                     WrongUsage{{"build", bert_tiny()}, "--recipe"}));
 
+// Under --json, where it also is told apart.
+struct OfKind {
+  int exit_code;
+  std::string kind;
+  std::vector<std::string> arguments;
+};
+class Kinds : public testing::TestWithParam<OfKind> {};
+
+TEST_P(Kinds, AreToldUnderJson) {
+  Tool tool;
+  tool.folder().write("recipe.json", R"({"version":1,"threads":1})");
+  tool.folder().write("damaged.json", "{");
+  ASSERT_EQ(tool.run({"build", bert_tiny(), "--recipe", tool / "recipe.json", "--out", tool / "plan.rung"}).exit_code,
+            0);
+  ASSERT_TRUE(write_npz(tool / "wrong.npz", {{"input_ids", Tensor({DType::f32, {1, 9}})}}));
+  std::vector<std::string> arguments;
+  for (const std::string& word : GetParam().arguments)
+    arguments.push_back(word[0] == '@' ? tool / word.substr(1) : word);
+  arguments.push_back("--json");
+  Ran ran = tool.run(arguments);
+  EXPECT_EQ(ran.exit_code, GetParam().exit_code) << ran.err;
+  auto json = nlohmann::json::parse(ran.out, nullptr, false);
+  ASSERT_TRUE(json.is_object()) << ran.out;
+  EXPECT_EQ(json["error"]["kind"], GetParam().kind) << ran.err;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    OfErrors, Kinds,
+    testing::Values(OfKind{1, "file", {"run", "/nowhere"}}, OfKind{1, "file", {"run", "@none.rung"}},
+                    OfKind{1, "file", {"build", bert_tiny(), "--recipe", "@damaged.json"}},
+                    OfKind{1, "file", {"run", bert_tiny(), "--inputs", "@none.npz"}},
+                    OfKind{1, "mismatch", {"run", bert_tiny(), "--inputs", "@wrong.npz"}},
+                    OfKind{1, "mismatch", {"run", "@plan.rung", "--device", "cuda"}},
+                    OfKind{1, "device", {"run", bert_tiny(), "--device", "cuda:999"}},
+                    // Flags that do not fit the model or plan beside them are the command line's mistakes.
+                    OfKind{2, "usage", {"run", "@plan.rung", "--threads", "2"}},
+                    OfKind{2, "usage", {"run", "@plan.rung", "--shape", "input_ids=1,9"}},
+                    OfKind{2, "usage", {"run", bert_tiny(), "--shape", "idz=1,9"}},
+                    OfKind{2, "usage", {"run", bert_tiny(), "--shape", "input_ids=1,5000"}}));
+
 class BadOutputs : public testing::Test {
  protected:
   Tool tool;

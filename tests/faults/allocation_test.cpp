@@ -5,12 +5,14 @@
 #include <sched.h>
 
 #include "api/support.hpp"
+#include "base/guarded.hpp"
 #include "faults/every.hpp"
 #include "faults/refusing_malloc.hpp"
 #include "import/npz.hpp"
 #include "import/tokenizer.hpp"
 #include "ladder/rungs.hpp"
 #include "ladder/subject.hpp"
+#include "open/open_model.hpp"
 #include "plan/build.hpp"
 #include "plan/file.hpp"
 #include "rung/rung.hpp"
@@ -128,6 +130,28 @@ TEST_F(RefusedMemory, IsOneErrorOfOpeningARobotsModel) {
 TEST_F(RefusedMemory, IsOneErrorOfOpeningAPlan) {
   const std::string path = plan_of(folder_.path());
   refuse_each([&] { return open_and_close(path, RUNG_OPTIONS_INIT); });
+}
+
+TEST_F(RefusedMemory, IsOfTheKindMemory) {
+  const std::string path = plan_of(folder_.path());
+  const auto open = [&]() -> Status {
+    return guarded([&]() -> Status {
+      RUNG_TRY(OpenedModel opened, open_model(path));
+      RUNG_TRY(Session session, open_session(opened.plan));
+      return {};
+    });
+  };
+  const OneCore pinned;
+  EXPECT_TRUE(open());
+  refuse_allocation(0);
+  EXPECT_TRUE(open());
+  for (long n : sampled(allocations_asked())) {
+    refuse_allocation(n);
+    const Status opened = open();
+    refuse_allocation(0);
+    EXPECT_EQ(opened ? ErrorKind::memory : opened.error().kind, ErrorKind::memory)
+        << "allocation " << n << ": " << opened.error().message;
+  }
 }
 
 TEST_F(RefusedMemory, IsOneErrorOfEncodingAText) {

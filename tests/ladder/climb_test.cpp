@@ -28,6 +28,7 @@ class Climb : public ::testing::Test {
     options.progress = [&](const std::string& now, double) { reached = reached || now.starts_with(what); };
     options.interrupted = [&] { return reached; };
     auto outcome = climb(subject, options);
+    EXPECT_EQ(outcome ? ErrorKind::failed : outcome.error().kind, ErrorKind::interrupted);
     return outcome ? "no error" : outcome.error().message;
   }
 };

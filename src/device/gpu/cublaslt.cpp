@@ -61,7 +61,7 @@ Status open_library() {
   void* opened = nullptr;
   for (const char* name : {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"})
     if ((opened = dlopen(name, RTLD_NOW | RTLD_LOCAL))) break;
-  if (!opened) return fail("no cuBLASLt: {}", dlerror());
+  if (!opened) return no_device("no cuBLASLt: {}", dlerror());
 #define RUNG_FIND(name) RUNG_CHECK(find_function(opened, "cuBLASLt", #name, library.name))
   RUNG_FIND(cublasLtCreate);
   RUNG_FIND(cublasLtGetVersion);

@@ -204,7 +204,7 @@ int graph_instantiate(ExecutableGraph* executable, Graph graph) {
 
 Status load_driver() {
   void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (!library) return fail("no CUDA driver: {}", dlerror());
+  if (!library) return no_device("no CUDA driver: {}", dlerror());
 #define RUNG_FIND(name) RUNG_CHECK(find_function(library, "the CUDA driver", #name, driver.name))
   RUNG_FIND(cuInit);
   RUNG_FIND(cuDriverGetVersion);
@@ -251,9 +251,9 @@ Status load_driver() {
   RUNG_FIND(cuGraphExecDestroy);
   RUNG_FIND(cuGraphLaunch);
 #undef RUNG_FIND
-  if (int code = driver.cuInit(0)) return fail("the CUDA driver cannot start: {} ({})", error_text(code), code);
+  if (int code = driver.cuInit(0)) return no_device("the CUDA driver cannot start: {} ({})", error_text(code), code);
   int count = 0;
-  if (driver.cuDeviceGetCount(&count) != 0 || count == 0) return fail("the CUDA driver sees no device");
+  if (driver.cuDeviceGetCount(&count) != 0 || count == 0) return no_device("the CUDA driver sees no device");
   return {};
 }
 

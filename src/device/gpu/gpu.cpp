@@ -21,13 +21,14 @@ Block::~Block() {
 
 Result<std::shared_ptr<Gpu>> Gpu::open(const Runtime& runtime, int device) {
   int count = 0;
-  if (int code = runtime.device_count(&count)) return fail("{}: {}", runtime.name, runtime.error_text(code));
+  if (int code = runtime.device_count(&count)) return no_device("{}: {}", runtime.name, runtime.error_text(code));
   if (device < 0 || device >= count)
-    return fail("there is no {} device {}; this machine has {}", runtime.name, device, count);
+    return no_device("there is no {} device {}; this machine has {}", runtime.name, device, count);
   GpuInfo info;
-  if (int code = runtime.describe(device, &info)) return fail("{}: {}", runtime.name, runtime.error_text(code));
+  if (int code = runtime.describe(device, &info)) return no_device("{}: {}", runtime.name, runtime.error_text(code));
   std::shared_ptr<Gpu> gpu(new Gpu(runtime, std::move(info)));
-  RUNG_CHECK(gpu->check(runtime.context_create(&gpu->context_, device), "opening the device"));
+  RUNG_CHECK(
+      errors_of(ErrorKind::device, gpu->check(runtime.context_create(&gpu->context_, device), "opening the device")));
   RUNG_CHECK(gpu->memory());  // a device that cannot be used says so here
   return gpu;
 }
@@ -42,7 +43,7 @@ Gpu::~Gpu() {
 Status Gpu::check(int code, std::string_view what) const {
   if (code == 0) return {};
   return tl::unexpected<Error>({fmt::format("{}: {}: {} ({})", info_.name, what, runtime_.error_text(code), code),
-                                runtime_.is_fault(code) ? ErrorKind::device : ErrorKind::failed});
+                                runtime_.is_fault(code) ? ErrorKind::device_fault : ErrorKind::failed});
 }
 
 Result<MemoryInfo> Gpu::memory() const {
@@ -55,8 +56,8 @@ Result<MemoryInfo> Gpu::memory() const {
 Status Gpu::check_free(size_t bytes) const {
   RUNG_TRY(MemoryInfo memory, this->memory());
   if (bytes <= memory.free) return {};
-  return fail("{}: not enough memory: wanted {} bytes, {} of {} are free", info_.name, bytes, memory.free,
-              memory.total);
+  return no_memory("{}: not enough memory: wanted {} bytes, {} of {} are free", info_.name, bytes, memory.free,
+                   memory.total);
 }
 
 void Gpu::count(Chore chore) {
@@ -77,14 +78,15 @@ Result<std::shared_ptr<Block>> Gpu::allocate(size_t bytes) {
   count(Chore::allocate);
   RUNG_CHECK(check_free(bytes));
   Address address = 0;
-  RUNG_CHECK(check(runtime_.allocate(&address, bytes == 0 ? 1 : bytes), fmt::format("allocating {} bytes", bytes)));
+  RUNG_CHECK(errors_of(ErrorKind::memory, check(runtime_.allocate(&address, bytes == 0 ? 1 : bytes),
+                                                fmt::format("allocating {} bytes", bytes))));
   return std::make_shared<Block>(shared_from_this(), address, bytes);
 }
 
 Result<Module> Gpu::module(std::string_view name) {
   if (auto it = modules_.find(name); it != modules_.end()) return it->second;
   const void* image = embedded_module(name);
-  if (!image) return fail("there is no GPU module '{}' in this build: {}", name, missing_modules_reason());
+  if (!image) return no_device("there is no GPU module '{}' in this build: {}", name, missing_modules_reason());
   count(Chore::load_module);
   Module module = nullptr;
   RUNG_CHECK(check(runtime_.module_load(&module, image), fmt::format("loading the module '{}'", name)));

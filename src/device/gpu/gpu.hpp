@@ -61,8 +61,8 @@ class Gpu : public std::enable_shared_from_this<Gpu> {
   Result<MemoryInfo> memory() const;
   // A kernel of an embedded module, loaded on first use and given `shared_bytes` if that is above the default limit.
   Result<Function> function(std::string_view module, std::string_view name, size_t shared_bytes = 0);
-  // The error for a code of the runtime: "upload: an illegal memory access was encountered (700)"; ErrorKind::device if
-  // that is a fault of the device.
+  // The error for a code of the runtime: "upload: an illegal memory access was encountered (700)";
+  // ErrorKind::device_fault if that is a fault of the device.
   Status check(int code, std::string_view what) const;
   void count(Chore chore);
   // How often each was done so far: by all threads, and on all devices by the calling one.

@@ -34,7 +34,8 @@ class Lane {
 
   Status open() {
     RUNG_CHECK(gpu_.check(gpu_.runtime().stream_create(&stream_), "creating a stream"));
-    return gpu_.check(gpu_.runtime().allocate_pinned(&pinned_, kPiece), "allocating pinned memory");
+    return errors_of(ErrorKind::memory,
+                     gpu_.check(gpu_.runtime().allocate_pinned(&pinned_, kPiece), "allocating pinned memory"));
   }
   Status pass(const Piece& piece) {
     const HostCopy& whole = *piece.whole;

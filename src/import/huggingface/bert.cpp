@@ -103,9 +103,8 @@ Result<Shape> tokens_shape(const ImportOptions& options, int64_t most) {
     shape = requested_shape(options, input, shape);
   auto within = [&](int axis, IntRange bounds) { return shape[axis] >= bounds.min && shape[axis] <= bounds.max; };
   if (shape.rank() == 2 && within(0, kBatchBounds) && within(1, {1, most})) return shape;
-  return wrong_usage(
-      "shape {} for input_ids: wanted [B,S] with B from 1 to {}, S from 1 to {} (max_position_embeddings)", shape,
-      kBatchBounds.max, most);
+  return mismatch("shape {} for input_ids: wanted [B,S] with B from 1 to {}, S from 1 to {} (max_position_embeddings)",
+                  shape, kBatchBounds.max, most);
 }
 
 BertInputs declare_inputs(Model& model, const BertConfig& c, const Shape& shape) {

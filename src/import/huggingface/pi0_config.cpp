@@ -108,15 +108,15 @@ Status take_shapes(const ImportOptions& options, Pi0Config& c) {
   Shape noise = requested_shape(options, "noise", {c.horizon, c.action_dim});
   Shape image_mask = requested_shape(options, "image_mask", {images.rank() == 4 ? images[0] : c.views});
   if (images.rank() != 4 || image_mask.rank() != 1 || tokens.rank() != 1 || noise.rank() != 2)
-    return wrong_usage("shapes images {}, image_mask {}, tokens {}, noise {}: wanted ranks 4, 1, 1, 2", images,
-                       image_mask, tokens, noise);
+    return mismatch("shapes images {}, image_mask {}, tokens {}, noise {}: wanted ranks 4, 1, 1, 2", images, image_mask,
+                    tokens, noise);
   c.views = options.shapes.count("images") + options.given.count("images") > 0 ? images[0] : image_mask[0];
   c.prompt = tokens[0];
   c.horizon = noise[0];
   auto inside = [](int64_t v, IntRange b) { return v >= b.min && v <= b.max; };
   if (inside(c.views, kViewBounds) && inside(c.prompt, kTokenBounds) && inside(c.horizon, kHorizonBounds)) return {};
-  return wrong_usage("shapes ask for {} views, {} prompt tokens and a horizon of {}; wanted 1 to {}, {} and {}",
-                     c.views, c.prompt, c.horizon, kViewBounds.max, kTokenBounds.max, kHorizonBounds.max);
+  return mismatch("shapes ask for {} views, {} prompt tokens and a horizon of {}; wanted 1 to {}, {} and {}", c.views,
+                  c.prompt, c.horizon, kViewBounds.max, kTokenBounds.max, kHorizonBounds.max);
 }
 
 void check_consistent(ConfigFields& fields, const Pi0Config& c) {

@@ -1,0 +1,194 @@
+// Of which kind the mistakes are that people make with files, inputs, devices and memory.
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "base/atomic_file.hpp"
+#include "import/npz.hpp"
+#include "ladder/rungs.hpp"
+#include "open/open_model.hpp"
+#include "plan/build.hpp"
+#include "plan/file.hpp"
+#include "support/fake_target.hpp"
+#include "support/graphs.hpp"
+#include "support/temporary_directory.hpp"
+#include "tune/database.hpp"
+
+namespace rung {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::string kBert = std::string(RUNG_TEST_DATA) + "/bert_tiny";
+
+// A model, a plan and a recipe on the disk, to be spoilt.
+class Bench {
+ public:
+  Bench() {
+    auto built = build_plan(graph_of("y = neg(x:f32[4])\nreturn y=y"), {.threads = 1});
+    EXPECT_TRUE(built) << built.error().message;
+    EXPECT_TRUE(save_plan(built->plan, plan()));
+    built->plan.device = "cpu of another kind";
+    EXPECT_TRUE(save_plan(built->plan, foreign_plan()));
+    EXPECT_TRUE(write_npz(arrays(), {{"x", Tensor({DType::f32, {4}})}}));
+  }
+  std::string plan() const { return folder_ / "plan.rung"; }
+  std::string foreign_plan() const { return folder_ / "foreign.rung"; }
+  std::string arrays() const { return folder_ / "arrays.npz"; }
+  std::string write(std::string_view name, std::string_view content) const { return folder_.write(name, content); }
+  // A copy of a file whose text `from` reads `to`.
+  std::string edited(const std::string& file, std::string_view from, std::string_view to) const {
+    std::string bytes = *read_text_file(file);
+    bytes.replace(bytes.find(from), from.size(), to);
+    return write("edited" + file.substr(file.rfind('.')), bytes);
+  }
+  std::string cut(const std::string& file) const {
+    std::string bytes = *read_text_file(file);
+    return write("cut" + file.substr(file.rfind('.')), bytes.substr(0, bytes.size() / 2));
+  }
+
+ private:
+  TemporaryDirectory folder_;
+};
+
+template <class T>
+Status status_of(Result<T> result) {
+  if (result) return {};
+  return tl::unexpected(result.error());
+}
+Status opening(const std::string& path, const OpenOptions& options = {}) {
+  return status_of(open_model(path, options));
+}
+Status inferring(const Bench& bench, const NamedTensors& inputs) {
+  RUNG_TRY(OpenedModel opened, open_model(bench.plan()));
+  RUNG_TRY(Session session, open_session(opened.plan));
+  return status_of(session.infer(inputs));
+}
+Tensor filled(float value) {
+  Tensor tensor({DType::f32, {4}});
+  for (float& x : tensor.as<float>()) x = value;
+  return tensor;
+}
+
+struct Mistake {
+  const char* name;
+  ErrorKind kind;
+  const char* message;  // a part of it
+  std::function<Status(const Bench&)> make;
+};
+class Mistakes : public ::testing::TestWithParam<Mistake> {};
+
+TEST_P(Mistakes, AreOfTheKindThatSaysWhoCanMendThem) {
+  const Bench bench;
+  const Status done = GetParam().make(bench);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(name_of(done.error().kind), name_of(GetParam().kind)) << done.error().message;
+  EXPECT_THAT(done.error().message, HasSubstr(GetParam().message));
+}
+
+std::string name_of_mistake(const ::testing::TestParamInfo<Mistake>& info) { return info.param.name; }
+
+const Mistake kFileMistakes[] = {
+    {"NoModel", ErrorKind::file, "is not a directory", [](const Bench&) { return opening("/nowhere"); }},
+    {"NoPlan", ErrorKind::file, "no such file", [](const Bench&) { return opening("/nowhere.rung"); }},
+    {"ADirectoryWithoutConfig", ErrorKind::file, "config.json", [](const Bench&) { return opening("/proc/self"); }},
+    {"ACutPlan", ErrorKind::file, "cut.rung", [](const Bench& b) { return opening(b.cut(b.plan())); }},
+    {"APlanOfAnotherVersion", ErrorKind::file, "got format 'rung plan 3'",
+     [](const Bench& b) { return opening(b.edited(b.plan(), "rung plan 4", "rung plan 3")); }},
+    {"ADamagedPlan", ErrorKind::file, "damaged: its checksum",
+     [](const Bench& b) { return opening(b.edited(b.plan(), "unary", "unarx")); }},
+    {"NoPlanAtAll", ErrorKind::file, "got 3 bytes", [](const Bench& b) { return opening(b.write("no.rung", "no.")); }},
+    {"AnUnwritablePlan", ErrorKind::file, "cannot write",
+     [](const Bench& b) { return save_plan(*open_model(b.plan())->plan, "/nowhere/plan.rung"); }},
+    {"NoArrays", ErrorKind::file, "no such file", [](const Bench&) { return status_of(read_npz("/nowhere.npz")); }},
+    {"CutArrays", ErrorKind::file, "cut.npz", [](const Bench& b) { return status_of(read_npz(b.cut(b.arrays()))); }},
+    {"ARecipeThatIsNoJson", ErrorKind::file, "not valid JSON",
+     [](const Bench& b) { return status_of(load_recipe(b.write("recipe.json", "{"))); }},
+    {"ARecipeWithAnUnknownField", ErrorKind::file, "unknown field 'speed'",
+     [](const Bench& b) { return status_of(load_recipe(b.write("recipe.json", R"({"version":1,"speed":9})"))); }},
+    {"ADamagedDatabase", ErrorKind::file, "repair or remove it",
+     [](const Bench& b) { return status_of(TuningDatabase::open(b.write("tuning.json", "[]"), "cpu")); }},
+    {"AnUnknownArchitecture", ErrorKind::file, "known architectures",
+     [](const Bench&) { return status_of(import_config_text(R"({"model_type":"t5"})")); }},
+};
+INSTANTIATE_TEST_SUITE_P(File, Mistakes, ::testing::ValuesIn(kFileMistakes), name_of_mistake);
+
+const Mistake kMismatches[] = {
+    {"AnotherDtype", ErrorKind::mismatch, "input 'x': got i64[4], wanted f32[4]",
+     [](const Bench& b) {
+       return inferring(b, {{"x", Tensor({DType::i64, {4}})}});
+     }},
+    {"AnotherShape", ErrorKind::mismatch, "input 'x': got f32[5], wanted f32[4]",
+     [](const Bench& b) {
+       return inferring(b, {{"x", Tensor({DType::f32, {5}})}});
+     }},
+    {"AnUnknownName", ErrorKind::mismatch, "there is no input 'y'",
+     [](const Bench& b) {
+       return inferring(b, {{"x", filled(1)}, {"y", filled(1)}});
+     }},
+    {"AMissingInput", ErrorKind::mismatch, "is missing", [](const Bench& b) { return inferring(b, {}); }},
+    {"ANan", ErrorKind::mismatch, "got 4 NaN",
+     [](const Bench& b) {
+       return inferring(b, {{"x", filled(NAN)}});
+     }},
+    {"AMinusInfinity", ErrorKind::mismatch, "4 of them -inf",
+     [](const Bench& b) {
+       return inferring(b, {{"x", filled(-INFINITY)}});
+     }},
+    {"APlansOtherDevice", ErrorKind::mismatch, "built for 'cpu of another kind'",
+     [](const Bench& b) { return opening(b.foreign_plan()); }},
+    {"AnotherDeviceThanAPlans", ErrorKind::mismatch, "got the device 'cuda'",
+     [](const Bench& b) { return opening(b.plan(), {.device = "cuda"}); }},
+    {"OtherThreadsThanAPlans", ErrorKind::mismatch, "was built for 1 threads, got 2",
+     [](const Bench& b) { return opening(b.plan(), {.threads = 2}); }},
+    {"AShapeForAPlan", ErrorKind::mismatch, "its shapes were decided",
+     [](const Bench& b) {
+       return opening(b.plan(), {.import = {.shapes = {{"x", {4}}}}});
+     }},
+    {"AShapeOfNoInput", ErrorKind::mismatch, "a shape for input 'ids'",
+     [](const Bench&) {
+       return opening(kBert, {.import = {.shapes = {{"ids", {1, 9}}}}});
+     }},
+    {"AShapeThatTheModelCannotHave", ErrorKind::mismatch, "input_ids",
+     [](const Bench&) {
+       return opening(kBert, {.import = {.shapes = {{"input_ids", {1, 5000}}}}});
+     }},
+    {"ATokenOutOfRange", ErrorKind::mismatch, "input 'input_ids': got 64",
+     [](const Bench&) {
+       Model model = *import_model(kBert, {.shapes = {{"input_ids", {1, 1}}}});
+       return check_input(model, "input_ids", Tensor::of<int64_t>({1, 1}, std::vector<int64_t>{64}));
+     }},
+    {"ARecipeForAnotherModel", ErrorKind::mismatch, "no launch of this model asks for it",
+     [](const Bench&) {
+       Recipe recipe{.tuned_kernels = true};
+       recipe.choices["linear m=1 n=1 k=1"] = {};
+       auto built = build_plan(graph_of("y = neg(x:f32[4])\nreturn y=y"), {.threads = 1});
+       return check_choices(recipe, built->plan);
+     }},
+};
+INSTANTIATE_TEST_SUITE_P(Mismatch, Mistakes, ::testing::ValuesIn(kMismatches), name_of_mistake);
+
+// More than its device holds: the fake one has a GiB.
+Status allocating(size_t bytes) { return status_of(testing::fake_gpu()->allocate(bytes)); }
+
+const Mistake kOtherMistakes[] = {
+    {"AWordThatIsNoDevice", ErrorKind::usage, "got 'tpu'",
+     [](const Bench&) { return opening(kBert, {.device = "tpu"}); }},
+    {"NegativeThreads", ErrorKind::usage, "got -1", [](const Bench&) { return opening(kBert, {.threads = -1}); }},
+    // Without a driver, without kernels in the build, and with a driver that knows fewer devices.
+    {"ADeviceThatIsNotThere", ErrorKind::device, "",
+     [](const Bench&) { return opening(kBert, {.device = "cuda:999"}); }},
+    {"AnotherIndexThanTheDevices", ErrorKind::device, "there is no fake device 1; this machine has 1",
+     [](const Bench&) { return status_of(gpu::Gpu::open(testing::fake_runtime(), 1)); }},
+    {"ADeviceThatFaults", ErrorKind::device_fault, "a fault",
+     [](const Bench&) { return testing::fake_gpu()->check(testing::fake::kFault, "launch"); }},
+    {"ACallThatADeviceRefuses", ErrorKind::failed, "the context is not current",
+     [](const Bench&) { return testing::fake_gpu()->check(testing::fake::kNoContext, "launch"); }},
+    {"MoreMemoryThanADeviceHas", ErrorKind::memory, "not enough memory",
+     [](const Bench&) { return allocating(size_t{2} << 30); }},
+};
+INSTANTIATE_TEST_SUITE_P(Other, Mistakes, ::testing::ValuesIn(kOtherMistakes), name_of_mistake);
+
+}  // namespace
+}  // namespace rung
