@@ -53,6 +53,8 @@ Result<std::byte*> Ports::own_input(size_t index, Place place) {
   In bound{
       .from = From::own, .place = place, .on_host = place == Place::host ? memory : in.on_host, .is_mask = in.is_mask};
   const In before = std::exchange(in, bound);
+  const bool holds_last = place == Place::device && before.from != From::nothing && before.from != From::fallback;
+  if (holds_last) return memory;
   if (Status filled = fill_own(index, input.value ? *input.value : Tensor(input.type)); !filled) {
     in = before;
     return tl::unexpected(std::move(filled).error());

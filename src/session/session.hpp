@@ -30,7 +30,8 @@ class Session {
   // is: the same at every call, valid as long as the session, at a multiple of kBufferAlignment. An input's begins as
   // its default, or zeros, whenever it becomes bound; every run reads what is written there. An output's holds the
   // result of the last run. Place::host is pinned where the device is a GPU; Place::device is an address of that, which
-  // the launches read and write in place. Errors: no such index (wrong usage), no memory.
+  // the launches read and write in place: where an input was bound or set before, it holds what the last run read.
+  // Errors: no such index (wrong usage), no memory.
   Result<std::byte*> own_input(size_t index, Place place);
   Result<std::byte*> own_output(size_t index, Place place);
   // Binds them to row-major memory of the caller's, of the port's type: every run copies from it or to it, until
