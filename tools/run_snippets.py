@@ -8,7 +8,8 @@
 # the body of a function that returns rung::api::Status, those in `c` of one that returns rung_status, those in `python`
 # a module. Lines of `#include` go to the program's top. A `text` block says what the block before it prints.
 # What stands after the language says what a block needs: `gpu`, or a program. Without it the block is compiled, and
-# not run; without a language nothing is done with a block. The folder has encoder/, encoder.rung, policy/, policy.rung.
+# not run. Blocks for a GPU that follow each other see each other's names, which no other block sees. Without a language
+# nothing is done with a block. The folder has encoder/, encoder.rung, policy/ and policy.rung.
 import argparse
 import ctypes
 import os
@@ -111,16 +112,19 @@ def lacking(block):
 
 def program_of(language, blocks, page):
     """The text of one program; compilers name lines of the page."""
-    includes, body = [], []
+    includes, body, guarded = [], [], False
     for block in blocks:
         lines = block.text.split('\n')
         for at, line in enumerate(lines):
             if line.startswith('#include'):
                 includes += [f'#line {block.line + at} "{page}"', line]
                 lines[at] = ''
-        guard = 'if (has_gpu) {' if 'gpu' in block.needs else ''
-        body += [guard, f'printf("{MARK}%d\\n", {block.line}), fflush(stdout);', f'#line {block.line} "{page}"', *lines,
-                 'fflush(stdout);', '}' if guard else '']
+        if guarded != ('gpu' in block.needs):
+            guarded = not guarded
+            body.append('if (has_gpu) {' if guarded else '}')
+        body += [f'printf("{MARK}%d\\n", {block.line}), fflush(stdout);', f'#line {block.line} "{page}"', *lines,
+                 'fflush(stdout);']
+    body.append('}' if guarded else '')
     return PROGRAMS[language][1].format(includes='\n'.join(includes), body='\n'.join(body))
 
 

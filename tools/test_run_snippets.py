@@ -85,6 +85,7 @@ class RunsCpp(SnippetTest):
             self.assertIn('does not compile', self.failure(('cpp gpu', 'no_such_call();')))
         with mock.patch.object(run_snippets, 'has_gpu', return_value=True):
             self.run_page(block, ('text', 'on a GPU'))
+            self.run_page(('cpp gpu', 'int x = 1;'), ('cpp gpu', 'x = 2;'), ('cpp', 'int x = 3;'))
             self.assertIn('got\non a GPU', self.failure(block, ('text', 'anything')))
 
 

@@ -34,45 +34,61 @@ NonFinite count_bits(const std::byte* data, size_t count, Bits infinity) {
 }
 
 // The f8 types have one NaN pattern (two with the sign for fn) and no infinity.
-NonFinite count_f8(const Tensor& tensor) {
-  bool fn = tensor.dtype() == DType::f8e4m3fn;
+NonFinite count_f8(const Type& type, const std::byte* values) {
+  bool fn = type.dtype == DType::f8e4m3fn;
   auto is_nan = [&](std::byte b) { return fn ? (b & std::byte{0x7f}) == std::byte{0x7f} : b == std::byte{0x80}; };
-  return {std::count_if(tensor.data(), tensor.data() + tensor.bytes(), is_nan), 0, 0};
+  return {std::count_if(values, values + type.bytes(), is_nan), 0, 0};
+}
+
+tl::unexpected<Error> refuse_floats(const std::string& what, const Type& type, const NonFinite& found) {
+  return fail("{} {}: got {} NaN and {} infinite values, wanted none", what, type, found.nan, found.infinity);
 }
 
 }  // namespace
 
-NonFinite count_non_finite(const Tensor& tensor) {
-  auto count = static_cast<size_t>(tensor.elements());
-  switch (tensor.dtype()) {
+NonFinite count_non_finite(const Type& type, const std::byte* values) {
+  auto count = static_cast<size_t>(type.elements());
+  switch (type.dtype) {
     case DType::f32:
-      return count_bits<uint32_t>(tensor.data(), count, 0x7f800000u);
+      return count_bits<uint32_t>(values, count, 0x7f800000u);
     case DType::f16:
-      return count_bits<uint16_t>(tensor.data(), count, 0x7c00u);
+      return count_bits<uint16_t>(values, count, 0x7c00u);
     case DType::bf16:
-      return count_bits<uint16_t>(tensor.data(), count, 0x7f80u);
+      return count_bits<uint16_t>(values, count, 0x7f80u);
     case DType::f8e4m3fn:
     case DType::f8e4m3fnuz:
-      return count_f8(tensor);
+      return count_f8(type, values);
     default:
       return {};
   }
 }
 
+NonFinite count_non_finite(const Tensor& tensor) { return count_non_finite(tensor.type(), tensor.data()); }
+
 Status check_finite(const std::string& what, const Tensor& tensor) {
   const NonFinite found = count_non_finite(tensor);
   if (found.nan == 0 && found.infinity == 0) return {};
-  return fail("{} {}: got {} NaN and {} infinite values, wanted none", what, tensor.type(), found.nan, found.infinity);
+  return refuse_floats(what, tensor.type(), found);
+}
+
+bool may_be_in_input(const NonFinite& found, const std::function<bool()>& masks) {
+  if (found.nan > 0 || found.infinity > found.minus_infinity) return false;
+  return found.minus_infinity == 0 || masks();
+}
+
+tl::unexpected<Error> refuse_input_floats(const std::string& what, const Type& type, const NonFinite& found,
+                                          const std::function<bool()>& masks) {
+  if (found.minus_infinity == 0)
+    return mismatch("{} {}: got {} NaN and {} infinite values, wanted none", what, type, found.nan, found.infinity);
+  return mismatch("{} {}: got {} NaN and {} infinite values, {} of them -inf, wanted none{}", what, type, found.nan,
+                  found.infinity, found.minus_infinity,
+                  masks() ? " but -inf" : fmt::format("; -inf is for masks: where {}", kMaskRule));
 }
 
 Status check_input_floats(const std::string& what, const Tensor& tensor, const std::function<bool()>& masks) {
   const NonFinite found = count_non_finite(tensor);
-  if (found.minus_infinity == 0) return errors_of(ErrorKind::mismatch, check_finite(what, tensor));
-  const bool is_mask = masks();
-  if (is_mask && found.nan == 0 && found.infinity == found.minus_infinity) return {};
-  return mismatch("{} {}: got {} NaN and {} infinite values, {} of them -inf, wanted none{}", what, tensor.type(),
-                  found.nan, found.infinity, found.minus_infinity,
-                  is_mask ? " but -inf" : fmt::format("; -inf is for masks: where {}", kMaskRule));
+  if (may_be_in_input(found, masks)) return {};
+  return refuse_input_floats(what, tensor.type(), found, masks);
 }
 
 }  // namespace rung

@@ -10,6 +10,7 @@
 
 #include "base/log.hpp"
 #include "device/gpu/cublaslt.hpp"
+#include "device/gpu/gpu.hpp"
 #include "kernels/cpu/kernel.hpp"
 #include "kernels/device_word.hpp"
 #include "kernels/gpu/kernel.hpp"
@@ -85,7 +86,10 @@ Result<const Target*> open_target(const std::string& device) {
   static std::mutex mutex;
   static std::map<int, const Target*> open;
   std::lock_guard lock(mutex);
-  if (auto it = open.find(word.index); it != open.end()) return it->second;
+  if (auto it = open.find(word.index); it != open.end()) {
+    RUNG_CHECK(it->second->gpu->check_process());
+    return it->second;
+  }
   RUNG_TRY(const Target* target, open_cuda(word.index));
   return open[word.index] = target;
 }

@@ -33,7 +33,8 @@ struct Target {
 // This process's processor.
 const Target& cpu_target();
 // "cpu", "cuda" or "cuda:1"; opened once, alive until the process ends. Errors: another word, no driver, no such
-// device, a build without GPU kernels or an architecture that they were not compiled for.
+// device, a build without GPU kernels or an architecture that they were not compiled for, a process that was forked
+// after a GPU was opened.
 Result<const Target*> open_target(const std::string& device);
 
 }  // namespace rung

@@ -1,6 +1,7 @@
 // The captured recorder: a bound launch list over a fixed arena.
 // SPDX-License-Identifier: Apache-2.0
 #include <atomic>
+#include <bit>
 #include <cstring>
 #include <deque>
 
@@ -36,7 +37,7 @@ class Captured : public Recorder {
     for (const Step& step : plan.steps) bind(step);
   }
 
-  Status run() override {
+  Status start(const RunCopies&, std::optional<gpu::Stream>) override {
     std::optional<SignalsHeld> held;
     if (calls_library_) held.emplace();
     team_.run([this](int thread) {
@@ -63,6 +64,7 @@ class Captured : public Recorder {
     return {};
   }
 
+  Result<std::byte*> memory(uint32_t index, Place) override { return buffer(index); }
   const std::byte* host_buffer(uint32_t index) const override { return buffer(index); }
 
   Status run_step(size_t index) override {
@@ -105,8 +107,10 @@ class Captured : public Recorder {
 }  // namespace
 
 Result<std::unique_ptr<Recorder>> make_captured_recorder(const Plan& plan, cpu::Team& team) {
-  auto arena = allocate_block(plan.arena_bytes);
-  if (!arena) return no_memory("no memory for an arena of {} bytes", plan.arena_bytes);
+  auto block = allocate_block(plan.arena_bytes + kBufferAlignment);
+  if (!block) return no_memory("no memory for an arena of {} bytes", plan.arena_bytes);
+  size_t ahead = -std::bit_cast<uintptr_t>(block.get()) % kBufferAlignment;
+  std::shared_ptr<std::byte> arena(block, block.get() + ahead);
   return std::unique_ptr<Recorder>(new Captured(plan, team, std::move(arena)));
 }
 

@@ -20,7 +20,7 @@ using Block = std::unique_ptr<std::byte, Free>;
 // Not a byte more than asked for, so that a sanitizer sees a kernel that goes beyond.
 Block allocate(uint64_t bytes) {
   void* data = nullptr;
-  if (posix_memalign(&data, 64, bytes) != 0) throw std::bad_alloc();
+  if (posix_memalign(&data, kBufferAlignment, bytes) != 0) throw std::bad_alloc();
   return Block(static_cast<std::byte*>(data));
 }
 
@@ -40,7 +40,7 @@ class Eager : public Recorder {
         freed_after_[plan.buffers[b].last_step].push_back(b);
   }
 
-  Status run() override {
+  Status start(const RunCopies&, std::optional<gpu::Stream>) override {
     std::optional<SignalsHeld> held;
     if (calls_library_) held.emplace();
     for (size_t i = 0; i < plan_.steps.size(); ++i) {
@@ -59,6 +59,7 @@ class Eager : public Recorder {
     return {};
   }
 
+  Result<std::byte*> memory(uint32_t index, Place) override { return blocks_[index].get(); }
   const std::byte* host_buffer(uint32_t index) const override { return blocks_[index].get(); }
 
   Status run_step(size_t index) override { return launch(index); }
@@ -66,6 +67,7 @@ class Eager : public Recorder {
  private:
   void fix(uint32_t buffer, std::vector<bool>& fixed) {
     blocks_[buffer] = allocate(plan_.buffers[buffer].bytes);
+    std::memset(blocks_[buffer].get(), 0, plan_.buffers[buffer].bytes);
     fixed[buffer] = true;
   }
 

@@ -2,12 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <deque>
 #include <map>
+#include <utility>
 
 #include "device/gpu/current_context.hpp"
+#include "device/gpu/mark.hpp"
 #include "device/gpu/timed_graph.hpp"
 #include "kernels/gpu/kernel.hpp"
 #include "measure/statistics.hpp"
 #include "session/capture_doctor.hpp"
+#include "session/fault_flags.hpp"
 #include "session/gpu_weights.hpp"
 #include "session/recorder.hpp"
 
@@ -31,6 +34,7 @@ class GpuRecorder : public Recorder {
       : plan_(plan), gpu_(*plan.target->gpu), runtime_(gpu_.runtime()), stepwise_(stepwise) {}
   ~GpuRecorder() override {
     const gpu::CurrentContext current(gpu_);
+    (void)finish();
     if (queue_) (void)queue_->wait();
     for (gpu::Event event : {start_, end_})
       if (event) runtime_.event_destroy(event);
@@ -39,44 +43,77 @@ class GpuRecorder : public Recorder {
   Status bind() {
     const gpu::CurrentContext current(gpu_);
     RUNG_TRY(queue_, gpu::Queue::make(gpu_));
-    size_t fault_bytes = plan_.steps.size() * sizeof(Fault);
-    RUNG_TRY(weights_, upload_weights(plan_, plan_.arena_bytes + fault_bytes));
+    RUNG_TRY(weights_, upload_weights(plan_, plan_.arena_bytes + plan_.steps.size() * sizeof(Fault)));
     RUNG_TRY(arena_, gpu_.allocate(plan_.arena_bytes));
-    RUNG_TRY(faults_, gpu_.allocate(fault_bytes));
+    RUNG_TRY(faults_, FaultFlags::make(*queue_, plan_));
     RUNG_CHECK(queue_->fill(arena_->address(), 0, plan_.arena_bytes));
-    RUNG_CHECK(queue_->fill(faults_->address(), 0, fault_bytes));
     RUNG_CHECK(check(runtime_.event_create(&start_)));
     RUNG_CHECK(check(runtime_.event_create(&end_)));
+    RUNG_TRY(copied_in_, gpu::Mark::make(gpu_));
+    RUNG_TRY(done_, gpu::Mark::make(gpu_));
     for (const Step& step : plan_.steps) bind_step(step);
-    return {};
+    return queue_->wait();  // the first run may be in another stream
   }
 
   Status capture() {
     const gpu::CurrentContext current(gpu_);
     CaptureDoctor doctor(*queue_, plan_);
     RUNG_CHECK(doctor.examine([this](size_t index) { return enqueue(index); }));
-    RUNG_TRY(graph_, gpu::TimedGraph::record(*queue_, [this] { return enqueue_all(); }));
+    RUNG_TRY(graph_, gpu::TimedGraph::record(*queue_, [this] { return enqueue_all(queue_->stream()); }));
     notes_ = doctor.notes();
     notes_.push_back(fmt::format("the whole run is one graph of {} nodes; the host copies inputs and outputs{}",
                                  graph_->nodes(), may_fault_ ? ", and looks for faults after each run" : ""));
     return {};
   }
 
-  Status run() override {
+  Status start(const RunCopies& copies, std::optional<gpu::Stream> stream) override {
     const gpu::CurrentContext current(gpu_);
-    RUNG_CHECK(graph_ ? graph_->replay() : run_eagerly());
-    return may_fault_ ? check_faults() : Status{};
+    const gpu::Stream into = stream.value_or(queue_->stream());
+    RUNG_CHECK(hold_back(into));
+    Status enqueued = stream ? enqueue_run(copies, into) : enqueue_timed_run(copies);
+    flight_ = stream ? Flight::elsewhere : Flight::in_queue;
+    Status marked = stream ? done_->set(into) : Status{};
+    return enqueued ? marked : enqueued;
+  }
+
+  Status finish() override {
+    const gpu::CurrentContext current(gpu_);
+    const Flight was = std::exchange(flight_, Flight::none);
+    if (was == Flight::none) return {};
+    RUNG_CHECK(was == Flight::in_queue ? queue_->wait() : done_->wait());
+    if (std::exchange(timed_, false) && graph_) RUNG_CHECK(graph_->take_time());
+    return may_fault_ ? faults_->check() : Status{};
+  }
+
+  bool in_flight() const override { return flight_ != Flight::none; }
+
+  Status finish_copies_in() override {
+    const gpu::CurrentContext current(gpu_);
+    return in_flight() ? copied_in_->wait() : Status{};
   }
 
   Status write(uint32_t index, const void* from, size_t bytes) override {
+    RUNG_CHECK(hold_back(queue_->stream()));
     return queue_->upload(buffer(index), from, bytes);
   }
   Status read(uint32_t index, void* to, size_t bytes) const override {
+    RUNG_CHECK(hold_back(queue_->stream()));
     return queue_->download(to, buffer(index), bytes);
+  }
+
+  Result<std::byte*> memory(uint32_t index, Place place) override {
+    if (place == Place::device) return static_cast<std::byte*>(gpu::device_pointer(buffer(index)));
+    auto it = pinned_.find(index);
+    if (it == pinned_.end()) {
+      RUNG_TRY(auto made, gpu::Pinned::make(gpu_, plan_.buffers[index].bytes));
+      it = pinned_.emplace(index, std::move(made)).first;
+    }
+    return it->second->data();
   }
 
   Status run_step(size_t index) override {
     const gpu::CurrentContext current(gpu_);
+    RUNG_CHECK(hold_back(queue_->stream()));
     RUNG_CHECK(enqueue(index));
     return queue_->wait();
   }
@@ -127,15 +164,16 @@ class GpuRecorder : public Recorder {
     for (const auto& input : step.inputs) bound.inputs.push_back(address(input));
     bound.output = buffer(step.output.index);
     if (step.scratch) bound.scratch = buffer(*step.scratch);
-    bound.fault = faults_->address() + (bound_.size() - 1) * sizeof(Fault);
+    bound.fault = faults_->address(bound_.size() - 1);
     bound.state = bound.kernel->state_for(bound.problem, plan_.target->machine);
     may_fault_ = may_fault_ || fault_of(bound.problem) != Fault::none;
   }
 
-  Status enqueue(size_t index) {
+  Status enqueue(size_t index) { return enqueue(index, queue_->stream()); }
+  Status enqueue(size_t index, gpu::Stream stream) {
     const BoundStep& bound = bound_[index];
     Status done = gpu::enqueue(*bound.kernel, {bound.problem, bound.inputs.data(), bound.output, bound.scratch,
-                                               bound.state.get(), bound.fault, *queue_});
+                                               bound.state.get(), bound.fault, *queue_, gpu_, stream});
     bool earlier = device_failed(done) && !stepwise_;  // told late, by whoever comes next
     return named(index, std::move(done), earlier ? "at or before " : "");
   }
@@ -157,6 +195,7 @@ class GpuRecorder : public Recorder {
                  for (size_t i : steps) RUNG_CHECK(enqueue(i));
                return {};
              }));
+    RUNG_CHECK(hold_back(queue_->stream()));
     std::vector<double> us;
     for (int i = 0; i < kReplays; ++i) {
       RUNG_CHECK(graph->replay());
@@ -165,23 +204,66 @@ class GpuRecorder : public Recorder {
     return median(std::move(us));
   }
 
-  Status run_eagerly() {
-    RUNG_CHECK(check(runtime_.event_record(start_, queue_->stream())));
-    RUNG_CHECK(stepwise_ ? step_through() : enqueue_all());
-    RUNG_CHECK(check(runtime_.event_record(end_, queue_->stream())));
-    return queue_->wait();
+  // What comes into the stream from now on, behind what is in flight.
+  Status hold_back(gpu::Stream stream) const {
+    if (flight_ == Flight::none || (flight_ == Flight::in_queue && stream == queue_->stream())) return {};
+    const gpu::CurrentContext current(gpu_);
+    if (flight_ == Flight::in_queue) RUNG_CHECK(done_->set(queue_->stream()));
+    return done_->hold_back(stream);
   }
 
-  Status enqueue_all() {
-    for (size_t i = 0; i < bound_.size(); ++i) RUNG_CHECK(enqueue(i));
+  Status enqueue_run(const RunCopies& copies, gpu::Stream stream) {
+    RUNG_CHECK(enqueue_copies_in(copies, stream));
+    if (!copies.in.empty()) RUNG_CHECK(copied_in_->set(stream));
+    RUNG_CHECK(graph_ ? graph_->launch(stream) : enqueue_launches(stream));
+    return enqueue_copies_out(copies, stream);
+  }
+
+  Status enqueue_timed_run(const RunCopies& copies) {
+    RUNG_CHECK(enqueue_copies_in(copies, queue_->stream()));
+    RUNG_CHECK(graph_ ? graph_->start() : start_launches());
+    timed_ = true;
+    return enqueue_copies_out(copies, queue_->stream());
+  }
+
+  Status enqueue_copies_in(const RunCopies& copies, gpu::Stream stream) {
+    for (const CopyIn& copy : copies.in) {
+      const gpu::Address to = buffer(copy.buffer);
+      RUNG_CHECK(copy.place == Place::host
+                     ? gpu_.check(runtime_.upload(to, copy.from, copy.bytes, stream), "upload")
+                     : gpu_.check(runtime_.copy(to, gpu::address_of(copy.from), copy.bytes, stream), "copy"));
+    }
+    return {};
+  }
+
+  Status enqueue_copies_out(const RunCopies& copies, gpu::Stream stream) {
+    for (const CopyOut& copy : copies.out) {
+      const gpu::Address from = buffer(copy.buffer);
+      RUNG_CHECK(copy.place == Place::host
+                     ? gpu_.check(runtime_.download(copy.to, from, copy.bytes, stream), "download")
+                     : gpu_.check(runtime_.copy(gpu::address_of(copy.to), from, copy.bytes, stream), "copy"));
+    }
+    return may_fault_ ? faults_->enqueue_copy(stream) : Status{};
+  }
+
+  Status start_launches() {
+    RUNG_CHECK(check(runtime_.event_record(start_, queue_->stream())));
+    RUNG_CHECK(enqueue_launches(queue_->stream()));
+    return check(runtime_.event_record(end_, queue_->stream()));
+  }
+
+  Status enqueue_launches(gpu::Stream stream) { return stepwise_ ? step_through(stream) : enqueue_all(stream); }
+
+  Status enqueue_all(gpu::Stream stream) {
+    for (size_t i = 0; i < bound_.size(); ++i) RUNG_CHECK(enqueue(i, stream));
     return {};
   }
 
   // Waits for every launch before the next: a fault of the device is that of the launch before the wait.
-  Status step_through() {
+  Status step_through(gpu::Stream stream) {
     for (size_t i = 0; i < bound_.size(); ++i) {
-      Status done = enqueue(i);
-      if (done) done = named(i, queue_->wait());
+      Status done = enqueue(i, stream);
+      if (done) done = named(i, gpu_.check(runtime_.stream_synchronize(stream), "waiting for the device"));
       if (device_failed(done))
         done.error().message =
             fmt::format("device fault in op {} of {}: {}", i + 1, bound_.size(), done.error().message);
@@ -190,26 +272,24 @@ class GpuRecorder : public Recorder {
     return {};
   }
 
-  Status check_faults() {
-    std::vector<Fault> faults(bound_.size());
-    RUNG_CHECK(queue_->download(faults.data(), faults_->address(), faults_->bytes()));
-    Status status;
-    for (size_t i = 0; i < faults.size() && status; ++i) status = check_fault(faults[i], plan_.steps[i]);
-    if (!status) RUNG_CHECK(queue_->fill(faults_->address(), 0, faults_->bytes()));
-    return status;
-  }
-
   const Plan& plan_;
   gpu::Gpu& gpu_;
   const gpu::Runtime& runtime_;
   bool stepwise_;
   std::unique_ptr<gpu::Queue> queue_;
   std::vector<std::shared_ptr<gpu::Block>> weights_;
-  std::shared_ptr<gpu::Block> arena_, faults_;
+  std::shared_ptr<gpu::Block> arena_;
+  std::map<uint32_t, std::unique_ptr<gpu::Pinned>> pinned_;  // by buffer
+  std::unique_ptr<FaultFlags> faults_;
   std::deque<BoundStep> bound_;
-  bool may_fault_ = false;  // some op checks its operands' values
-  gpu::Event start_ = nullptr, end_ = nullptr;
-  std::unique_ptr<gpu::TimedGraph> graph_;  // of all launches; null: eager
+  bool may_fault_ = false;                      // some op checks its operands' values
+  gpu::Event start_ = nullptr, end_ = nullptr;  // around eager launches in the queue
+  // Where runs are that nobody has waited for. All of them are over when the last one is: each was held back by the one
+  // before.
+  enum class Flight : uint8_t { none, in_queue, elsewhere } flight_ = Flight::none;
+  bool timed_ = false;                           // the run in the queue has events around its launches
+  std::unique_ptr<gpu::Mark> copied_in_, done_;  // behind the copies in of the last run with a stream, and behind it
+  std::unique_ptr<gpu::TimedGraph> graph_;       // of all launches; null: eager
   std::vector<std::string> notes_;
 };
 

@@ -9,20 +9,34 @@
 #include <vector>
 
 #include "device/cpu/team.hpp"
+#include "device/gpu/runtime.hpp"
 #include "kernels/cpu/kernel.hpp"
 #include "plan/plan.hpp"
+#include "session/run_copies.hpp"
 
 namespace rung {
 
 class Recorder {
  public:
   virtual ~Recorder() = default;
-  // One inference: reads the input buffers, fills the output buffers. Errors name the op (an index out of range).
-  virtual Status run() = 0;
-  // Sets or copies out the dense contents of an input's or output's buffer, `bytes` as the buffer has. Errors: the
-  // device failed.
+  // One inference: copies in, launches, copies out. A processor's is done on return. A GPU's is enqueued, in the stream
+  // or, without one, in a queue of the recorder's own, where its time is taken: finish() next then. Runs are in order,
+  // in whichever streams. Errors name the op where they can (an index out of range); what was enqueued before one stays
+  // so, until finish().
+  virtual Status start(const RunCopies& copies, std::optional<gpu::Stream> stream) = 0;
+  // Until nothing is in flight. Errors: those of the runs that were.
+  virtual Status finish() { return {}; }
+  virtual bool in_flight() const { return false; }
+  // Until the host memory that runs in flight copy from may be written again.
+  virtual Status finish_copies_in() { return {}; }
+  // Sets or copies out the dense contents of an input's or output's buffer, `bytes` as the buffer has: after what is in
+  // flight, complete on return. Errors: the device failed.
   virtual Status write(uint32_t buffer, const void* from, size_t bytes) = 0;
   virtual Status read(uint32_t buffer, void* to, size_t bytes) const = 0;
+  // Memory of an input's or output's, as long as the recorder lives and always the same: at a multiple of
+  // kBufferAlignment, zeros at first. On the device: the buffer itself, by an address of the device. On the host:
+  // pinned memory, made when first asked for, or the buffer where the processor is the device. Errors: no such memory.
+  virtual Result<std::byte*> memory(uint32_t buffer, Place place) = 0;
   // Where a buffer lies in host memory now; null where it does not.
   virtual const std::byte* host_buffer(uint32_t) const { return nullptr; }
   // What was looked at, warmed and recorded when this recorder was made; empty if it records nothing.

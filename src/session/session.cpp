@@ -1,51 +1,211 @@
-// Sessions: checking and placing inputs, running, collecting outputs.
+// Sessions: who may enter, and a run from its copies to its errors.
 // SPDX-License-Identifier: Apache-2.0
 #include "session/session.hpp"
 
 #include <cstring>
 
-#include "ir/finite.hpp"
-#include "plan/mask_inputs.hpp"
+#include "device/gpu/gpu.hpp"
 #include "plan/named.hpp"
+#include "session/entrance.hpp"
+#include "session/input_values.hpp"
+#include "session/ports.hpp"
 
 namespace rung {
 namespace {
 
-Status check_range(const PlanInput& input, const Tensor& value) {
-  if (!input.first || !input.last || (value.dtype() != DType::i64 && value.dtype() != DType::i32)) return {};
-  Tensor wide = convert(value, DType::i64);
-  for (int64_t v : wide.as<int64_t>())
-    if (v < *input.first || v > *input.last)
-      return mismatch("input '{}': got value {}, wanted {} to {}", input.name, v, *input.first, *input.last);
-  return {};
+using NamedOutputs = std::vector<std::pair<std::string, Tensor>>;
+
+Result<std::unique_ptr<Recorder>> make_recorder(const Plan& plan, cpu::Team* team, const SessionOptions& options) {
+  if (plan.target->gpu) {
+    RUNG_CHECK(plan.target->gpu->check_process());
+    return make_gpu_recorder(plan, options.stepwise);
+  }
+  if (plan.recipe.threads != team->size())
+    return mismatch("the plan was built for {} threads, got a team of {}", plan.recipe.threads, team->size());
+  if (plan.recipe.capture && !options.stepwise) return make_captured_recorder(plan, *team);
+  return make_eager_recorder(plan, *team);
 }
 
-Status check_given(const Plan& plan, const NamedTensors& given) {
+}  // namespace
+
+// At an address of its own: those who are inside and the ports refer to it.
+struct Session::Parts {
+  Parts(std::shared_ptr<const Plan> of, std::shared_ptr<cpu::Team> by, std::unique_ptr<Recorder> with)
+      : plan(std::move(of)), team(std::move(by)), recorder(std::move(with)), ports(*plan, *recorder) {}
+  // In a child, what a recorder would wait for and give back is the parent's: the device is of no use here, and threads
+  // of libraries are not here either. It is leaked.
+  ~Parts() {
+    if (entrance.forked()) (void)recorder.release();
+  }
+
+  bool gpu() const { return plan->target->gpu != nullptr; }
+  Status check_given(const NamedTensors& given);
+  Status check_value(size_t index, const Tensor& value);
+  Status set_inputs(const NamedTensors& given);
+  Status run();
+  Status run_async(gpu::Stream stream);
+  void settle();
+  Status wait();
+  Result<NamedOutputs> outputs();
+
+  std::shared_ptr<const Plan> plan;
+  std::shared_ptr<cpu::Team> team;
+  std::unique_ptr<Recorder> recorder;
+  Ports ports;
+  Entrance entrance;
+  Status untold;  // the first error of runs that are over, for wait()
+};
+
+Status Session::Parts::check_value(size_t index, const Tensor& value) {
+  const PlanInput& input = plan->inputs[index];
+  if (!(value.type() == input.type))
+    return mismatch("input '{}': got {}, wanted {}", input.name, value.type(), input.type);
+  return check_input_values(input, value.data(), [this, index] { return ports.leads_to_mask(index); });
+}
+
+Status Session::Parts::check_given(const NamedTensors& given) {
   for (const auto& [name, value] : given) {
-    if (const auto* frozen = find_named(plan.frozen, name)) {
+    if (const auto* frozen = find_named(plan->frozen, name)) {
       RUNG_CHECK(check_frozen_input(*frozen, value));
-    } else if (const auto* input = find_named(plan.inputs, name)) {
-      RUNG_CHECK(check_plan_input(plan, *input, value));
+    } else if (const auto* input = find_named(plan->inputs, name)) {
+      RUNG_CHECK(check_value(static_cast<size_t>(input - plan->inputs.data()), value));
     } else {
       std::string names;
-      for (const auto& known : plan.inputs) names += (names.empty() ? "" : ", ") + known.name;
+      for (const auto& known : plan->inputs) names += (names.empty() ? "" : ", ") + known.name;
       return mismatch("there is no input '{}'; the inputs are: {}", name, names);
     }
   }
-  for (const auto& input : plan.inputs)
+  for (const auto& input : plan->inputs)
     if (!input.value && !given.contains(input.name))
       return mismatch("input '{}' ({}) is missing and has no default", input.name, input.type);
   return {};
 }
 
-}  // namespace
-
-Status check_plan_input(const Plan& plan, const PlanInput& input, const Tensor& value) {
-  if (!(value.type() == input.type))
-    return mismatch("input '{}': got {}, wanted {}", input.name, value.type(), input.type);
-  RUNG_CHECK(check_range(input, value));
-  return check_input_floats(fmt::format("input '{}'", input.name), value, [&] { return leads_to_mask(plan, input); });
+Status Session::Parts::set_inputs(const NamedTensors& given) {
+  RUNG_CHECK(check_given(given));
+  return ports.set(given);
 }
+
+// Once it has begun on a device, it is waited for, whatever happens.
+Status Session::Parts::run() {
+  settle();
+  RUNG_TRY(const RunCopies* copies, ports.before_run());
+  if (!gpu()) RUNG_CHECK(ports.check_values());
+  Status done = recorder->start(*copies, std::nullopt);
+  if (done) ports.enqueued();
+  Status checked = gpu() ? ports.check_values() : Status{};
+  Status finished = recorder->finish();
+  if (done && device_failed(finished)) done = std::move(finished);
+  if (done && !checked) done = std::move(checked);
+  if (done && !finished) done = std::move(finished);
+  ports.over(done.has_value());
+  return done;
+}
+
+Status Session::Parts::run_async(gpu::Stream stream) {
+  if (!gpu()) return wrong_usage("the processor has no streams: run() runs a plan there");
+  if (ports.owes()) settle();
+  RUNG_TRY(const RunCopies* copies, ports.before_run());
+  RUNG_CHECK(recorder->start(*copies, stream));
+  ports.enqueued();
+  Status checked = ports.check_values();
+  if (!checked) ports.over(false);
+  return checked;
+}
+
+void Session::Parts::settle() {
+  if (!recorder->in_flight()) return;
+  Status finished = recorder->finish();
+  ports.over(finished.has_value());
+  if (untold) untold = std::move(finished);
+}
+
+Status Session::Parts::wait() {
+  settle();
+  return std::exchange(untold, Status{});
+}
+
+Result<NamedOutputs> Session::Parts::outputs() {
+  RUNG_CHECK(wait());
+  NamedOutputs all;
+  for (const auto& output : plan->outputs) {
+    Tensor tensor(output.type);
+    RUNG_CHECK(recorder->read(output.buffer, tensor.data(), tensor.bytes()));
+    all.emplace_back(output.name, std::move(tensor));
+  }
+  return all;
+}
+
+Session::Session(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Session::Session(Session&&) noexcept = default;
+Session& Session::operator=(Session&&) noexcept = default;
+Session::~Session() = default;
+
+Result<Session> Session::create(std::shared_ptr<const Plan> plan, std::shared_ptr<cpu::Team> team,
+                                SessionOptions options) {
+  RUNG_TRY(auto recorder, make_recorder(*plan, team.get(), options));
+  return Session(std::make_unique<Parts>(std::move(plan), std::move(team), std::move(recorder)));
+}
+
+const Plan& Session::plan() const { return *parts_->plan; }
+Recorder& Session::recorder() { return *parts_->recorder; }
+cpu::Team& Session::team() { return *parts_->team; }
+
+// Each member enters, then does what the parts do.
+#define RUNG_ENTER() RUNG_TRY([[maybe_unused]] const auto stay, parts_->entrance.enter())
+
+Result<std::byte*> Session::own_input(size_t index, Place place) {
+  RUNG_ENTER();
+  return parts_->ports.own_input(index, place);
+}
+Result<std::byte*> Session::own_output(size_t index, Place place) {
+  RUNG_ENTER();
+  return parts_->ports.own_output(index, place);
+}
+Status Session::bind_input(size_t index, Place place, const void* from) {
+  RUNG_ENTER();
+  return parts_->ports.bind_input(index, place, from);
+}
+Status Session::bind_output(size_t index, Place place, void* to) {
+  RUNG_ENTER();
+  return parts_->ports.bind_output(index, place, to);
+}
+Status Session::unbind_input(size_t index) {
+  RUNG_ENTER();
+  return parts_->ports.unbind_input(index);
+}
+Status Session::unbind_output(size_t index) {
+  RUNG_ENTER();
+  return parts_->ports.unbind_output(index);
+}
+Status Session::set_inputs(const NamedTensors& given) {
+  RUNG_ENTER();
+  return parts_->set_inputs(given);
+}
+Status Session::run() {
+  RUNG_ENTER();
+  return parts_->run();
+}
+Status Session::run_async(gpu::Stream stream) {
+  RUNG_ENTER();
+  return parts_->run_async(stream);
+}
+Status Session::wait() {
+  RUNG_ENTER();
+  return parts_->wait();
+}
+Result<NamedOutputs> Session::outputs() const {
+  RUNG_ENTER();
+  return parts_->outputs();
+}
+Result<NamedOutputs> Session::infer(const NamedTensors& given) {
+  RUNG_ENTER();
+  RUNG_CHECK(parts_->set_inputs(given));
+  RUNG_CHECK(parts_->run());
+  return parts_->outputs();
+}
+
+#undef RUNG_ENTER
 
 Status check_frozen_input(const FrozenInput& frozen, const Tensor& value) {
   if (!(value.type() == frozen.value.type()))
@@ -55,49 +215,6 @@ Status check_frozen_input(const FrozenInput& frozen, const Tensor& value) {
         "input '{}' is frozen in this plan at another value: build a plan for this one, or do not freeze it",
         frozen.name);
   return {};
-}
-
-Result<Session> Session::create(std::shared_ptr<const Plan> plan, std::shared_ptr<cpu::Team> team,
-                                SessionOptions options) {
-  if (plan->target->gpu) {
-    RUNG_TRY(auto recorder, make_gpu_recorder(*plan, options.stepwise));
-    return Session(std::move(plan), std::move(team), std::move(recorder));
-  }
-  if (plan->recipe.threads != team->size())
-    return mismatch("the plan was built for {} threads, got a team of {}", plan->recipe.threads, team->size());
-  std::unique_ptr<Recorder> recorder;
-  if (plan->recipe.capture && !options.stepwise) {
-    RUNG_TRY(recorder, make_captured_recorder(*plan, *team));
-  } else {
-    recorder = make_eager_recorder(*plan, *team);
-  }
-  return Session(std::move(plan), std::move(team), std::move(recorder));
-}
-
-Status Session::set_inputs(const NamedTensors& given) {
-  RUNG_CHECK(check_given(*plan_, given));
-  for (const auto& input : plan_->inputs) {
-    auto it = given.find(input.name);
-    const Tensor& value = it == given.end() ? *input.value : it->second;
-    RUNG_CHECK(recorder_->write(input.buffer, value.data(), value.bytes()));
-  }
-  return {};
-}
-
-Result<std::vector<std::pair<std::string, Tensor>>> Session::outputs() const {
-  std::vector<std::pair<std::string, Tensor>> all;
-  for (const auto& output : plan_->outputs) {
-    Tensor tensor(output.type);
-    RUNG_CHECK(recorder_->read(output.buffer, tensor.data(), tensor.bytes()));
-    all.emplace_back(output.name, std::move(tensor));
-  }
-  return all;
-}
-
-Result<std::vector<std::pair<std::string, Tensor>>> Session::infer(const NamedTensors& given) {
-  RUNG_CHECK(set_inputs(given));
-  RUNG_CHECK(run());
-  return outputs();
 }
 
 }  // namespace rung

@@ -66,15 +66,15 @@ class Installed(unittest.TestCase):
                 known = included.startswith('rung/') or included in STANDARD_C or re.fullmatch(r'[a-z_]+', included)
                 self.assertTrue(known, f'{name} includes {included}')
 
-    def test_headers_compile_alone_by_both_compilers(self):
-        jobs = []
-        for header in sorted((self.prefix / 'include/rung').iterdir()):
-            dialects = [('g++', 'c++', 'c++20'), ('clang++-14', 'c++', 'c++20')]
-            if header.suffix == '.h':
-                dialects += [(cc, 'c', standard) for cc in ('gcc', 'clang-14') for standard in ('c99', 'c11')]
-            jobs += [(compiler, *WARNINGS, '-fsyntax-only', '-x', language, f'-std={standard}', '-I',
-                      self.prefix / 'include', '-include', header, os.devnull)
-                     for compiler, language, standard in dialects if shutil.which(compiler)]
+    def test_headers_compile_alone_and_by_both_compilers(self):
+        def job(compiler, language, standard, name):
+            return (compiler, *WARNINGS, '-fsyntax-only', '-x', language, f'-std={standard}',
+                    '-I', self.prefix / 'include', '-include', f'rung/{name}', os.devnull)
+        names = [path.name for path in (self.prefix / 'include/rung').iterdir()]
+        jobs = [job('g++', 'c++', 'c++20', name) for name in names]
+        jobs += [job('clang++-14', 'c++', 'c++20', name) for name in ('rung.h', 'rung.hpp')]
+        jobs += [job(cc, 'c', standard, 'rung.h') for cc in ('gcc', 'clang-14') for standard in ('c99', 'c11')]
+        jobs = [job for job in jobs if shutil.which(job[0])]
         with ThreadPoolExecutor(2) as pool:
             for job, (code, output) in zip(jobs, pool.map(lambda job: run(*job), jobs)):
                 self.assertEqual((code, output), (0, ''), ' '.join(map(str, job)))

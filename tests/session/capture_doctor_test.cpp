@@ -115,6 +115,7 @@ TEST_F(Capture, IsNotRefusedForWhatAnotherThreadDoes) {
 TEST_F(Capture, DisturbsNoSessionThatRunsMeanwhile) {
   auto running = session(Habit::none);
   ASSERT_TRUE(running) << running.error().message;
+  ASSERT_TRUE(running->set_inputs({{"x", Tensor::of<float>({4}, {0, 1, 2, 3})}}));
   Status ran;
   int runs = 0;
   between_launches = [&] {

@@ -105,6 +105,7 @@ class RaisedFault : public ::testing::TestWithParam<bool> {
     EXPECT_TRUE(built) << built.error().message;
     auto session = Session::create(std::make_shared<Plan>(std::move(built->plan)), nullptr);
     EXPECT_TRUE(session) << session.error().message;
+    EXPECT_TRUE(session->set_inputs(random_inputs(graph_of(text))));
     return std::move(*session);
   }
   static inline Fault fault_ = Fault::none;

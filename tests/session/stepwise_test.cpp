@@ -53,6 +53,7 @@ TEST_P(DeviceFault, InAnyLaunchEndsTheRunAndLetsNothingOut) {
 
 TEST_P(DeviceFault, IsNotBlamedOnTheLaunchThatWasToldOfIt) {
   Session running = session();
+  ASSERT_TRUE(running.set_inputs(inputs));
   testing::fake_state().fault_at = testing::fake_state().launches + 1;
   Status done = running.run();
   ASSERT_TRUE(device_failed(done));

@@ -1,5 +1,6 @@
 // A GPU without hardware: memory is the host's, launches run at once or when their graph does, everything else is
-// granted until a launch faults. Calls from a thread on which its context is not current are refused, as a driver
+// granted until a launch faults. Its streams can be lazy: then they do nothing until someone waits for them, so that
+// what nobody waits for never is. Calls from a thread on which its context is not current are refused, as a driver
 // does, and so is what a stream that is being recorded cannot take; for tests of what surrounds kernels.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -7,6 +8,7 @@
 #include <cstring>
 #include <deque>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -28,6 +30,7 @@ struct FakeState {
   size_t fault_at = 0;   // the launch, counted from 1, that faults; 0: none
   size_t refused = 0;    // calls without the context, or of a stream that is being recorded
   bool dead = false;     // after a fault: every call fails
+  bool lazy = false;     // streams work only for who waits for them; set by a test
   std::deque<std::vector<FakeWork>> graphs;
 };
 inline FakeState& fake_state() {
@@ -47,8 +50,21 @@ inline thread_local gpu::Context current = nullptr;  // of this thread
 struct FakeStream {
   gpu::Context context;
   std::vector<FakeWork>* recording = nullptr;
-  std::thread::id recorder;  // other threads launch nothing into the graph
+  std::thread::id recorder = {};    // other threads launch nothing into the graph
+  std::deque<FakeWork> ahead = {};  // of a lazy one
+  size_t put = 0, done = 0;
 };
+struct FakeEvent {
+  FakeStream* stream = nullptr;  // where it was recorded last; null: nowhere
+  size_t behind = 0;             // of its work
+};
+inline std::map<gpu::Event, FakeEvent> events;
+inline FakeStream default_stream{};  // of all devices
+inline FakeStream* stream_of(gpu::Stream stream) {
+  if (stream) return static_cast<FakeStream*>(stream);
+  default_stream.context = current;
+  return &default_stream;
+}
 
 inline const char* error_text(int code) {
   return code == kNoContext   ? "the context is not current"
@@ -67,23 +83,61 @@ inline int alive() {
 // What a stream that is being recorded takes or not.
 enum class Recorded { yes, no };
 inline int in_stream(gpu::Stream stream, Recorded recorded) {
-  auto* of = static_cast<FakeStream*>(stream);
+  auto* of = stream_of(stream);
   if (int code = alive_locked()) return code;
   if (of->context != current) return refuse(kNoContext);
   bool may = !of->recording || (recorded == Recorded::yes && of->recorder == std::this_thread::get_id());
   return may ? 0 : refuse(kRecording);
 }
-inline int wait_for(gpu::Stream stream) {
+// Work of the stream: now, or when a lazy one comes to it.
+template <class Work>
+int put(gpu::Stream stream, Work work) {
+  {
+    std::lock_guard lock(mutex);
+    if (int code = in_stream(stream, Recorded::no)) return code;
+    if (fake_state().lazy) return stream_of(stream)->ahead.emplace_back(work), ++stream_of(stream)->put, 0;
+  }
+  return work(), 0;
+}
+inline void drain(FakeStream* stream, size_t until) {
+  while (true) {
+    FakeWork work;
+    {
+      std::lock_guard lock(mutex);
+      if (stream->done >= until) return;
+      work = std::move(stream->ahead.front());
+      stream->ahead.pop_front(), ++stream->done;
+    }
+    work();
+  }
+}
+inline int synchronize(gpu::Stream stream) {
+  size_t all = 0;
+  {
+    std::lock_guard lock(mutex);
+    if (int code = in_stream(stream, Recorded::no)) return code;
+    all = stream_of(stream)->put;
+  }
+  drain(stream_of(stream), all);
+  return alive();
+}
+inline void wait_for_event(const FakeEvent& event) {
+  if (event.stream) drain(event.stream, event.behind);
+}
+inline FakeEvent event_at(gpu::Event event) {
   std::lock_guard lock(mutex);
-  return in_stream(stream, Recorded::no);
+  return events[event];
+}
+inline int event_synchronize(gpu::Event event) {
+  if (int code = alive()) return code;
+  wait_for_event(event_at(event));
+  return alive();
+}
+inline int stream_wait(gpu::Stream stream, gpu::Event event) {
+  return put(stream, [now = event_at(event)] { wait_for_event(now); });
 }
 template <class... Arguments>
 int grant(Arguments...) {
-  return alive();
-}
-template <class T>
-int make(T* made) {
-  *made = std::bit_cast<T>(uint64_t{1});
   return alive();
 }
 inline int describe(int, gpu::GpuInfo* info) {
@@ -102,27 +156,38 @@ inline int release(gpu::Address address) {
   if (code != kNoContext) std::free(gpu::device_pointer(address));
   return code;
 }
-inline int allocate_pinned(void** address, size_t bytes) { return *address = std::malloc(bytes), alive(); }
+inline int allocate_pinned(void** address, size_t bytes) {
+  return *address = std::aligned_alloc(256, (bytes + 255) / 256 * 256), alive();
+}
 inline int release_pinned(void* address) { return std::free(address), alive(); }
 inline int upload(gpu::Address to, const void* from, size_t bytes, gpu::Stream stream) {
-  int code = wait_for(stream);
-  if (code == 0) std::memcpy(gpu::device_pointer(to), from, bytes);
-  return code;
+  return put(stream, [=] { std::memcpy(gpu::device_pointer(to), from, bytes); });
 }
 inline int download(void* to, gpu::Address from, size_t bytes, gpu::Stream stream) {
-  int code = wait_for(stream);
-  if (code == 0) std::memcpy(to, gpu::device_pointer(from), bytes);
-  return code;
+  return put(stream, [=] { std::memcpy(to, gpu::device_pointer(from), bytes); });
 }
 inline int fill(gpu::Address to, uint8_t value, size_t bytes, gpu::Stream stream) {
-  int code = wait_for(stream);
-  if (code == 0) std::memset(gpu::device_pointer(to), value, bytes);
-  return code;
+  return put(stream, [=] { std::memset(gpu::device_pointer(to), value, bytes); });
 }
-inline int copy(gpu::Address, gpu::Address, size_t, gpu::Stream stream) { return wait_for(stream); }
-inline int record_event(gpu::Event, gpu::Stream stream) {
+inline int copy(gpu::Address to, gpu::Address from, size_t bytes, gpu::Stream stream) {
+  return put(stream, [=] { std::memcpy(gpu::device_pointer(to), gpu::device_pointer(from), bytes); });
+}
+inline int event_create(gpu::Event* event) {
+  static uint64_t made = 0;
   std::lock_guard lock(mutex);
-  return in_stream(stream, Recorded::yes);
+  *event = std::bit_cast<gpu::Event>(++made);
+  return events[*event] = {}, alive_locked();
+}
+inline int event_destroy(gpu::Event event) {
+  std::lock_guard lock(mutex);
+  return events.erase(event), alive_locked();
+}
+inline int record_event(gpu::Event event, gpu::Stream stream) {
+  std::lock_guard lock(mutex);
+  if (int code = in_stream(stream, Recorded::yes)) return code;
+  FakeStream* of = stream_of(stream);
+  if (!of->recording) events[event] = {of, of->put};
+  return 0;
 }
 inline int elapsed(float* ms, gpu::Event, gpu::Event) { return *ms = 1, alive(); }
 
@@ -141,10 +206,14 @@ inline int context_current(gpu::Context* context) { return *context = current, 0
 
 inline int stream_create(gpu::Stream* stream) {
   int code = alive();
-  return *stream = code ? nullptr : new FakeStream{current, nullptr, {}}, code;
+  return *stream = code ? nullptr : new FakeStream{current}, code;
 }
+// Its work is done all the same.
 inline int stream_destroy(gpu::Stream stream) {
-  int code = wait_for(stream);
+  int code = synchronize(stream);
+  std::lock_guard lock(mutex);
+  for (auto& [number, event] : events)
+    if (event.stream == stream_of(stream)) event.stream = nullptr;
   return delete static_cast<FakeStream*>(stream), code;
 }
 
@@ -164,9 +233,9 @@ inline int submit(gpu::Stream stream, FakeWork work) {
   {
     std::lock_guard lock(mutex);
     if (int code = in_stream(stream, Recorded::yes)) return code;
-    if (auto* graph = static_cast<FakeStream*>(stream)->recording) return graph->push_back(std::move(work)), 0;
+    if (auto* graph = stream_of(stream)->recording) return graph->push_back(std::move(work)), 0;
   }
-  return run(work), 0;
+  return put(stream, [work = std::move(work)] { run(work); });
 }
 inline int launch(gpu::Function, const gpu::Launch&, void**, gpu::Stream stream) { return submit(stream, {}); }
 
@@ -198,8 +267,9 @@ inline int graph_launch(gpu::ExecutableGraph executable, gpu::Stream stream) {
     if (int code = in_stream(stream, Recorded::no)) return code;
     graph = &fake_state().graphs[std::bit_cast<uint64_t>(executable) - 1];
   }
-  for (const FakeWork& work : *graph) run(work);
-  return 0;
+  return put(stream, [graph] {
+    for (const FakeWork& work : *graph) run(work);
+  });
 }
 
 inline Result<gpu::SensorDevice> sensor_device(const std::string& bus_address) {
@@ -240,10 +310,13 @@ inline const gpu::Runtime& fake_runtime() {
                                   .fill = fake::fill,
                                   .stream_create = fake::stream_create,
                                   .stream_destroy = fake::stream_destroy,
-                                  .stream_synchronize = fake::wait_for,
-                                  .event_create = fake::make,
-                                  .event_destroy = fake::grant,
+                                  .stream_synchronize = fake::synchronize,
+                                  .stream_wait = fake::stream_wait,
+                                  .event_create = fake::event_create,
+                                  .event_create_untimed = fake::event_create,
+                                  .event_destroy = fake::event_destroy,
                                   .event_record = fake::record_event,
+                                  .event_synchronize = fake::event_synchronize,
                                   .event_elapsed_ms = fake::elapsed,
                                   .module_unload = fake::grant,
                                   .launch = fake::launch,

@@ -18,10 +18,11 @@ inline Status enqueue_fallback(const gpu::Call& call) {
   auto bound = std::make_shared<cpu::Bound>(
       cpu::bind(*row, std::move(problem), std::move(inputs), gpu::device_pointer(call.output)));
   return call.gpu.check(fake::submit(call.stream,
-                                     [bound] {
+                                     [bound, flag = gpu::device_pointer(call.fault)] {
                                        cpu::Team alone(1);
                                        std::atomic<Fault> fault{Fault::none};
                                        alone.run([&](int thread) { bound->run(alone, thread, &fault); });
+                                       if (fault != Fault::none) *static_cast<Fault*>(flag) = fault;
                                      }),
                         row->name);
 }

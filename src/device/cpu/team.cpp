@@ -109,7 +109,14 @@ Team::Team(int threads, Pinning pinning) : size_(std::max(1, threads)) {
   }
 }
 
-Team::~Team() { stop(stopping_, ticket_, workers_); }
+// A child has no workers that could be joined, and an std::thread that was not joined ends the process: they are
+// leaked.
+Team::~Team() {
+  if (made_in_.another_process())
+    new std::vector<std::thread>(std::move(workers_));
+  else
+    stop(stopping_, ticket_, workers_);
+}
 
 // The bump is a read-modify-write, so it is ordered before notify_all's look at the sleepers: none is missed.
 void Team::run_erased(Body body, void* data) {

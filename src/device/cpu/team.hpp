@@ -7,6 +7,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/forks.hpp"
+
 namespace rung::cpu {
 
 // `cores` keeps each worker on its own core, where the process may use at least as many cores as the team has threads.
@@ -16,7 +18,7 @@ class Team {
  public:
   // The caller is thread 0; threads - 1 workers are started.
   explicit Team(int threads, Pinning pinning = Pinning::none);
-  ~Team();
+  ~Team();  // in a forked child, whose parent has the workers: does nothing
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
 
@@ -48,6 +50,7 @@ class Team {
   Body body_ = nullptr;
   void* data_ = nullptr;
   std::vector<std::thread> workers_;
+  MadeIn made_in_;
 };
 
 // The part [begin, end) of `count` items that `thread` of `threads` takes; parts differ by at most one `grain`.

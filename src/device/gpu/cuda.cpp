@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "base/forks.hpp"
 #include "device/gpu/runtime.hpp"
 #include "device/shared_library.hpp"
 
@@ -68,9 +69,11 @@ struct Driver {
   int (*cuStreamCreate)(Stream*, unsigned);
   int (*cuStreamDestroy_v2)(Stream);
   int (*cuStreamSynchronize)(Stream);
+  int (*cuStreamWaitEvent)(Stream, Event, unsigned);
   int (*cuEventCreate)(Event*, unsigned);
   int (*cuEventDestroy_v2)(Event);
   int (*cuEventRecord)(Event, Stream);
+  int (*cuEventSynchronize)(Event);
   int (*cuEventElapsedTime)(float*, Event, Event);
   int (*cuModuleLoadData)(Module*, const void*);
   int (*cuModuleUnload)(Module);
@@ -145,7 +148,9 @@ int context_destroy(Context context) {
 }
 
 int stream_create(Stream* stream) { return driver.cuStreamCreate(stream, 1); }  // does not wait for the default stream
+int stream_wait(Stream stream, Event event) { return driver.cuStreamWaitEvent(stream, event, 0); }
 int event_create(Event* event) { return driver.cuEventCreate(event, 0); }
+int event_create_untimed(Event* event) { return driver.cuEventCreate(event, 2); }
 // All kernels divide a multiprocessor's memory alike, most of it shared memory: it is divided again only when no block
 // is left there, so that a kernel with other wishes would not start beside the one before.
 int module_function(Function* function, Module module, const char* name) {
@@ -232,9 +237,11 @@ Status load_driver() {
   RUNG_FIND(cuStreamCreate);
   RUNG_FIND(cuStreamDestroy_v2);
   RUNG_FIND(cuStreamSynchronize);
+  RUNG_FIND(cuStreamWaitEvent);
   RUNG_FIND(cuEventCreate);
   RUNG_FIND(cuEventDestroy_v2);
   RUNG_FIND(cuEventRecord);
+  RUNG_FIND(cuEventSynchronize);
   RUNG_FIND(cuEventElapsedTime);
   RUNG_FIND(cuModuleLoadData);
   RUNG_FIND(cuModuleUnload);
@@ -280,9 +287,12 @@ Runtime make_table() {
           .stream_create = stream_create,
           .stream_destroy = driver.cuStreamDestroy_v2,
           .stream_synchronize = driver.cuStreamSynchronize,
+          .stream_wait = stream_wait,
           .event_create = event_create,
+          .event_create_untimed = event_create_untimed,
           .event_destroy = driver.cuEventDestroy_v2,
           .event_record = driver.cuEventRecord,
+          .event_synchronize = driver.cuEventSynchronize,
           .event_elapsed_ms = driver.cuEventElapsedTime,
           .module_load = driver.cuModuleLoadData,
           .module_unload = driver.cuModuleUnload,
@@ -306,6 +316,12 @@ Runtime make_table() {
 Result<const Runtime*> cuda_runtime() {
   static const Status loaded = load_driver();
   if (!loaded) return tl::unexpected(loaded.error());
+  static const MadeIn made_in;
+  if (made_in.another_process())
+    return tl::unexpected<Error>(
+        {"the CUDA driver was started before this process was forked, and works in none that "
+         "is forked later: fork first, or start the child as a program of its own",
+         ErrorKind::device});
   static const Runtime table = make_table();
   return &table;
 }

@@ -46,6 +46,14 @@ Status Gpu::check(int code, std::string_view what) const {
                                 runtime_.is_fault(code) ? ErrorKind::device_fault : ErrorKind::failed});
 }
 
+Status Gpu::check_process() const {
+  if (!made_in_.another_process()) return {};
+  return tl::unexpected<Error>({fmt::format("{} was opened before this process was forked, and works in the parent "
+                                            "alone: fork first, or start the child as a program of its own",
+                                            info_.name),
+                                ErrorKind::device});
+}
+
 Result<MemoryInfo> Gpu::memory() const {
   const CurrentContext current(*this);
   MemoryInfo memory;

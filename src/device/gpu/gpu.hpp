@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 
+#include "base/forks.hpp"
 #include "device/gpu/runtime.hpp"
 
 namespace rung::gpu {
@@ -53,6 +54,8 @@ class Gpu : public std::enable_shared_from_this<Gpu> {
   const GpuInfo& info() const { return info_; }
   const Runtime& runtime() const { return runtime_; }
   Context context() const { return context_; }
+  // Errors: it was opened before this process was forked (ErrorKind::device).
+  Status check_process() const;
 
   // 256-byte aligned. Errors: more than is free, naming both amounts, before anything is allocated.
   Result<std::shared_ptr<Block>> allocate(size_t bytes);
@@ -75,6 +78,7 @@ class Gpu : public std::enable_shared_from_this<Gpu> {
   const Runtime& runtime_;
   GpuInfo info_;
   Context context_ = nullptr;
+  const MadeIn made_in_;
   std::mutex mutex_;  // guards the maps
   std::map<std::string, Module, std::less<>> modules_;
   struct LoadedFunction {

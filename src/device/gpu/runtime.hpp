@@ -18,6 +18,7 @@ namespace rung::gpu {
 using Address = uint64_t;  // of device memory
 // The form that kernels and libraries take; the host must not read through it.
 inline void* device_pointer(Address address) { return std::bit_cast<void*>(address); }
+inline Address address_of(const void* device_pointer) { return std::bit_cast<Address>(device_pointer); }
 using Context = void*;
 using Stream = void*;
 using Event = void*;
@@ -64,9 +65,12 @@ struct Runtime {
   int (*stream_create)(Stream* stream);
   int (*stream_destroy)(Stream stream);
   int (*stream_synchronize)(Stream stream);
+  int (*stream_wait)(Stream stream, Event event);  // what comes later waits for what the event was recorded behind
   int (*event_create)(Event* event);
+  int (*event_create_untimed)(Event* event);  // for order alone
   int (*event_destroy)(Event event);
   int (*event_record)(Event event, Stream stream);
+  int (*event_synchronize)(Event event);                     // one that was never recorded is over
   int (*event_elapsed_ms)(float* ms, Event from, Event to);  // both recorded and over
 
   int (*module_load)(Module* module, const void* image);
@@ -87,7 +91,8 @@ struct Runtime {
   int (*graph_launch)(ExecutableGraph executable, Stream stream);
 };
 
-// The driver's table. Errors: no driver library (named), a driver too old (the function that it lacks), no device.
+// The driver's table. Errors: no driver library (named), a driver too old (the function that it lacks), no device;
+// ErrorKind::device in a process that was forked after the driver was started.
 Result<const Runtime*> cuda_runtime();
 
 }  // namespace rung::gpu

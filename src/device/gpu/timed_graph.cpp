@@ -36,13 +36,31 @@ TimedGraph::~TimedGraph() {
 }
 
 Status TimedGraph::replay() {
+  const CurrentContext current(queue_.gpu());
+  RUNG_CHECK(start());
+  RUNG_CHECK(queue_.wait());
+  return take_time();
+}
+
+Status TimedGraph::launch(Stream stream) const {
+  const Gpu& gpu = queue_.gpu();
+  const CurrentContext current(gpu);
+  return gpu.check(gpu.runtime().graph_launch(executable_, stream), "replay");
+}
+
+Status TimedGraph::start() {
   const Gpu& gpu = queue_.gpu();
   const Runtime& runtime = gpu.runtime();
   const CurrentContext current(gpu);
   RUNG_CHECK(gpu.check(runtime.event_record(start_, queue_.stream()), "replay"));
-  RUNG_CHECK(gpu.check(runtime.graph_launch(executable_, queue_.stream()), "replay"));
-  RUNG_CHECK(gpu.check(runtime.event_record(end_, queue_.stream()), "replay"));
-  RUNG_CHECK(queue_.wait());
+  RUNG_CHECK(launch(queue_.stream()));
+  return gpu.check(runtime.event_record(end_, queue_.stream()), "replay");
+}
+
+Status TimedGraph::take_time() {
+  const Gpu& gpu = queue_.gpu();
+  const Runtime& runtime = gpu.runtime();
+  const CurrentContext current(gpu);
   float ms = 0;
   RUNG_CHECK(gpu.check(runtime.event_elapsed_ms(&ms, start_, end_), "replay"));
   ms_ = ms;

@@ -17,8 +17,11 @@ class TimedGraph {
   TimedGraph(const TimedGraph&) = delete;
   TimedGraph& operator=(const TimedGraph&) = delete;
 
-  Status replay();                   // returns when the device is done
-  double ms() const { return ms_; }  // of the last replay
+  Status replay();                     // returns when the device is done
+  Status launch(Stream stream) const;  // into any stream of the device, without a time
+  Status start();                      // into the queue: take_time() when that is empty
+  Status take_time();
+  double ms() const { return ms_; }  // of the last one that was timed
   size_t nodes() const { return nodes_; }
 
  private:

@@ -75,9 +75,11 @@ int cuMemsetD8Async(Address to, unsigned char value, size_t bytes, void*) {
 int cuStreamCreate(void** stream, unsigned) { return made(stream); }
 int cuStreamDestroy_v2(void*) { return alive(); }
 int cuStreamSynchronize(void*) { return alive(); }
+int cuStreamWaitEvent(void*, void*, unsigned) { return alive(); }
 int cuEventCreate(void** event, unsigned) { return made(event); }
 int cuEventDestroy_v2(void*) { return alive(); }
 int cuEventRecord(void*, void*) { return alive(); }
+int cuEventSynchronize(void*) { return alive(); }
 int cuEventElapsedTime(float* ms, void*, void*) { return *ms = 1, alive(); }
 int cuModuleLoadData(void** module, const void*) { return made(module); }
 int cuModuleUnload(void*) { return alive(); }

@@ -1,0 +1,200 @@
+// Binding, and the copies before and after a run. On a processor a port's own memory is the plan's buffer.
+// SPDX-License-Identifier: Apache-2.0
+#include "session/ports.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "plan/mask_inputs.hpp"
+#include "session/input_values.hpp"
+
+namespace rung {
+
+Ports::Ports(const Plan& plan, Recorder& recorder)
+    : plan_(plan),
+      recorder_(recorder),
+      gpu_(plan.target->gpu != nullptr),
+      in_(plan.inputs.size()),
+      out_(plan.outputs.size()) {
+  for (size_t i = 0; i < in_.size(); ++i)
+    if (plan.inputs[i].value) in_[i].from = From::fallback;
+  copies_.in.reserve(in_.size());
+  copies_.out.reserve(out_.size());
+  owed_.reserve(out_.size());
+}
+
+Status Ports::check_input(size_t index) const {
+  if (index < in_.size()) return {};
+  return wrong_usage("there is no input {}: the plan has {}, counted from 0", index, in_.size());
+}
+
+Status Ports::check_output(size_t index) const {
+  if (index < out_.size()) return {};
+  return wrong_usage("there is no output {}: the plan has {}, counted from 0", index, out_.size());
+}
+
+// The value into own memory, which a run in flight may still be reading.
+Status Ports::fill_own(size_t index, const Tensor& value) {
+  const In& in = in_[index];
+  if (in.place == Place::device || !gpu_)
+    return recorder_.write(plan_.inputs[index].buffer, value.data(), value.bytes());
+  RUNG_CHECK(recorder_.finish_copies_in());
+  std::memcpy(in.on_host, value.data(), value.bytes());
+  return {};
+}
+
+Result<std::byte*> Ports::own_input(size_t index, Place place) {
+  RUNG_CHECK(check_input(index));
+  const PlanInput& input = plan_.inputs[index];
+  In& in = in_[index];
+  place = here(place);
+  RUNG_TRY(std::byte * memory, recorder_.memory(input.buffer, place));
+  if (in.from == From::own && in.place == place) return memory;
+  In bound{
+      .from = From::own, .place = place, .on_host = place == Place::host ? memory : in.on_host, .is_mask = in.is_mask};
+  const In before = std::exchange(in, bound);
+  const bool holds_last = place == Place::device && before.from != From::nothing && before.from != From::fallback;
+  if (holds_last) return memory;
+  if (Status filled = fill_own(index, input.value ? *input.value : Tensor(input.type)); !filled) {
+    in = before;
+    return tl::unexpected(std::move(filled).error());
+  }
+  return memory;
+}
+
+Result<std::byte*> Ports::own_output(size_t index, Place place) {
+  RUNG_CHECK(check_output(index));
+  Out& out = out_[index];
+  place = here(place);
+  RUNG_TRY(std::byte * memory, recorder_.memory(plan_.outputs[index].buffer, place));
+  out = {.to = To::own, .place = place, .on_host = place == Place::host ? memory : out.on_host};
+  return memory;
+}
+
+Status Ports::bind_input(size_t index, Place place, const void* from) {
+  RUNG_CHECK(check_input(index));
+  if (!from) return wrong_usage("input '{}': got no memory to bind", plan_.inputs[index].name);
+  In& in = in_[index];
+  in = {.from = From::caller, .place = here(place), .memory = from, .on_host = in.on_host, .is_mask = in.is_mask};
+  return {};
+}
+
+Status Ports::bind_output(size_t index, Place place, void* to) {
+  RUNG_CHECK(check_output(index));
+  if (!to) return wrong_usage("output '{}': got no memory to bind", plan_.outputs[index].name);
+  Out& out = out_[index];
+  out = {.to = To::caller, .place = here(place), .memory = to, .on_host = out.on_host};
+  return {};
+}
+
+Status Ports::unbind_input(size_t index) {
+  RUNG_CHECK(check_input(index));
+  In& in = in_[index];
+  if (in.from == From::fallback) return {};
+  const From from = plan_.inputs[index].value ? From::fallback : From::nothing;
+  in = {.from = from, .on_host = in.on_host, .is_mask = in.is_mask};
+  return {};
+}
+
+Status Ports::unbind_output(size_t index) {
+  RUNG_CHECK(check_output(index));
+  out_[index] = {.on_host = out_[index].on_host};
+  return {};
+}
+
+Status Ports::set(const NamedTensors& given) {
+  for (size_t i = 0; i < in_.size(); ++i) {
+    const PlanInput& input = plan_.inputs[i];
+    auto it = given.find(input.name);
+    const Tensor& value = it == given.end() ? *input.value : it->second;
+    In& in = in_[i];
+    if (in.from == From::own) {
+      RUNG_CHECK(fill_own(i, value));
+    } else {
+      in = {.from = From::given, .on_host = in.on_host, .is_mask = in.is_mask};
+      RUNG_CHECK(recorder_.write(input.buffer, value.data(), value.bytes()));
+    }
+  }
+  return {};
+}
+
+Result<const RunCopies*> Ports::before_run() {
+  for (size_t i = 0; i < in_.size(); ++i)
+    if (in_[i].from == From::nothing)
+      return mismatch("input '{}' ({}) is missing and has no default", plan_.inputs[i].name, plan_.inputs[i].type);
+  copies_.in.clear(), copies_.out.clear();
+  RUNG_CHECK(copy_from_caller());
+  for (size_t i = 0; i < in_.size(); ++i) RUNG_CHECK(add_copy_in(i));
+  for (size_t i = 0; i < out_.size(); ++i) RUNG_CHECK(add_copy_out(i));
+  return &copies_;
+}
+
+Status Ports::copy_from_caller() {
+  const auto through_host = [](const In& in) { return in.from == From::caller && in.place == Place::host; };
+  if (std::none_of(in_.begin(), in_.end(), through_host)) return {};
+  RUNG_CHECK(recorder_.finish_copies_in());
+  for (size_t i = 0; i < in_.size(); ++i) {
+    In& in = in_[i];
+    if (!through_host(in)) continue;
+    if (!in.on_host) {
+      RUNG_TRY(in.on_host, recorder_.memory(plan_.inputs[i].buffer, Place::host));
+    }
+    std::memcpy(in.on_host, in.memory, plan_.inputs[i].type.bytes());
+  }
+  return {};
+}
+
+Status Ports::add_copy_in(size_t index) {
+  const PlanInput& input = plan_.inputs[index];
+  const In& in = in_[index];
+  const size_t bytes = input.type.bytes();
+  if (in.from == From::fallback && !in.default_in_place) {
+    if (!gpu_) return recorder_.write(input.buffer, input.value->data(), bytes);
+    copies_.in.push_back({input.buffer, Place::host, input.value->data(), bytes});
+  }
+  if (gpu_ && in.read_from_host()) copies_.in.push_back({input.buffer, Place::host, in.on_host, bytes});
+  if (in.from == From::caller && in.place == Place::device)
+    copies_.in.push_back({input.buffer, Place::device, in.memory, bytes});
+  return {};
+}
+
+Status Ports::add_copy_out(size_t index) {
+  const PlanOutput& output = plan_.outputs[index];
+  Out& out = out_[index];
+  const size_t bytes = output.type.bytes();
+  if (out.fills_host() && !out.on_host) {
+    RUNG_TRY(out.on_host, recorder_.memory(output.buffer, Place::host));
+  }
+  if (gpu_ && out.fills_host()) copies_.out.push_back({output.buffer, Place::host, out.on_host, bytes});
+  if (out.to == To::caller && out.place == Place::device)
+    copies_.out.push_back({output.buffer, Place::device, out.memory, bytes});
+  return {};
+}
+
+Status Ports::check_values() {
+  for (size_t i = 0; i < in_.size(); ++i)
+    if (in_[i].read_from_host())
+      RUNG_CHECK(check_input_values(plan_.inputs[i], in_[i].on_host, [this, i] { return leads_to_mask(i); }));
+  return {};
+}
+
+void Ports::enqueued() {
+  for (In& in : in_) in.default_in_place = in.from == From::fallback;
+  for (size_t i = 0; i < out_.size(); ++i)
+    if (out_[i].to == To::caller && out_[i].place == Place::host)
+      owed_.push_back({out_[i].memory, out_[i].on_host, plan_.outputs[i].type.bytes()});
+}
+
+void Ports::over(bool well) {
+  if (well)
+    for (const Owed& owed : owed_) std::memcpy(owed.to, owed.from, owed.bytes);
+  owed_.clear();
+}
+
+bool Ports::leads_to_mask(size_t input) {
+  std::optional<bool>& known = in_[input].is_mask;
+  if (!known) known = rung::leads_to_mask(plan_, plan_.inputs[input]);
+  return *known;
+}
+
+}  // namespace rung
