@@ -13,7 +13,7 @@
 namespace rung::python {
 namespace {
 
-std::string class_of(nb::handle object) { return nb::cast<std::string>(nb::str(nb::type_name(object.type()))); }
+std::string class_of(nb::handle object) { return text_of(nb::type_name(object.type())); }
 
 rung_dtype torch_dtype(nb::handle dtype) {
   struct Known {
@@ -24,7 +24,7 @@ rung_dtype torch_dtype(nb::handle dtype) {
   static size_t count = 0;  // dtype objects of PyTorch live as long as the process
   for (size_t i = 0; i < count; ++i)
     if (known[i].object == dtype.ptr()) return known[i].dtype;
-  std::string text = nb::cast<std::string>(nb::str(dtype));  // "torch.int64"
+  std::string text = text_of(dtype);  // "torch.int64"
   const NamedType* type = find_type(std::string_view(text).substr(text.find('.') + 1));
   rung_dtype found = type ? type->dtype : rung_dtype{};
   if (count < known.size()) {
@@ -43,17 +43,18 @@ Borrowed::Borrowed(nb::handle array, Place place, bool writable) : place_(place)
   if (PyObject_CheckBuffer(array.ptr())) {
     borrow_buffer(array, writable);
   } else if (torch = Torch::loaded(); torch && torch->is_tensor(array)) {
-    borrow_torch(array);
+    try {
+      borrow_torch(array);
+    } catch (nb::python_error& error) {  // a sparse tensor, for one, has no memory of this kind
+      if (!error.matches(PyExc_RuntimeError)) throw;
+      refuse("a tensor that does not lend its memory (" + text_of(error.value()) + ")");
+    }
   } else if (nb::hasattr(array, "__dlpack__")) {
     if (writable) refuse("a " + class_of(array) + ", whose memory is not to be written");
     borrow_dlpack(array);
   } else {
     refuse("a " + class_of(array));
   }
-}
-
-Borrowed::~Borrowed() {
-  if (buffer_.obj) PyBuffer_Release(&buffer_);
 }
 
 bool Borrowed::on_device() const {
@@ -88,29 +89,29 @@ void Borrowed::borrow_buffer(nb::handle array, bool writable) {
   // Asked before NumPy is: its refusal takes a few microseconds.
   if (place_.wanted && place_.wanted->dtype.code == RUNG_BFLOAT && is_bfloat16_of_numpy(array))
     return borrow_bfloat16(array, writable);
+  Py_buffer& buffer = buffer_.view;
   int flags = PyBUF_STRIDES | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0);
-  if (PyObject_GetBuffer(array.ptr(), &buffer_, flags) != 0) {
+  if (PyObject_GetBuffer(array.ptr(), &buffer, flags) != 0) {
     nb::python_error error;
-    buffer_.obj = nullptr;
+    buffer.obj = nullptr;
     if (is_bfloat16_of_numpy(array)) return borrow_bfloat16(array, writable);
     if (!writable && nb::hasattr(array, "__dlpack__")) return borrow_dlpack(array);
-    refuse("a " + class_of(array) + " that does not lend its memory (" + nb::cast<std::string>(nb::str(error.value())) +
-           ")");
+    refuse("a " + class_of(array) + " that does not lend its memory (" + text_of(error.value()) + ")");
   }
-  auto dtype = dtype_of_format(buffer_.format, static_cast<size_t>(buffer_.itemsize));
-  if (!dtype) refuse(std::string("values of the form '") + buffer_.format + "'");
+  auto dtype = dtype_of_format(buffer.format, static_cast<size_t>(buffer.itemsize));
+  if (!dtype) refuse(std::string("values of the form '") + buffer.format + "'");
   family_ = Family::numpy;
-  tensor_.data = buffer_.buf;
+  tensor_.data = buffer.buf;
   tensor_.device = {RUNG_CPU, 0};
   // NumPy has no bfloat16: an array of uint16 holds the bytes of one.
   const bool is_storage = place_.wanted && name_of(*dtype) == place_.wanted->storage;
   tensor_.dtype = is_storage ? place_.wanted->dtype : *dtype;
-  set_rank(buffer_.ndim);
-  std::copy_n(buffer_.shape, buffer_.ndim, shape_.begin());
-  if (PyBuffer_IsContiguous(&buffer_, 'C')) return;
-  for (int i = 0; i < buffer_.ndim; ++i) {
-    if (buffer_.strides[i] % buffer_.itemsize != 0) refuse("values that lie between others' bytes");
-    strides_[i] = buffer_.strides[i] / buffer_.itemsize;
+  set_rank(buffer.ndim);
+  std::copy_n(buffer.shape, buffer.ndim, shape_.begin());
+  if (PyBuffer_IsContiguous(&buffer, 'C')) return;
+  for (int i = 0; i < buffer.ndim; ++i) {
+    if (buffer.strides[i] % buffer.itemsize != 0) refuse("values that lie between others' bytes");
+    strides_[i] = buffer.strides[i] / buffer.itemsize;
   }
   tensor_.strides = strides_.data();
 }
@@ -125,8 +126,7 @@ void Borrowed::borrow_torch(nb::handle array) {
   const Names& names = Names::get();
   if (flag(array, names.requires_grad)) refuse("a tensor that requires its gradient, which .detach() ends");
   bool on_device = flag(array, names.is_cuda);
-  if (!on_device && !flag(array, names.is_cpu))
-    refuse("a tensor on " + nb::cast<std::string>(nb::str(array.attr("device"))));
+  if (!on_device && !flag(array, names.is_cpu)) refuse("a tensor on " + text_of(array.attr(Names::get().device)));
   family_ = on_device ? Family::torch_device : Family::torch_host;
   tensor_.data = reinterpret_cast<void*>(nb::cast<uintptr_t>(call_method(array, names.data_ptr)));
   tensor_.device = {RUNG_CPU, 0};
@@ -168,16 +168,20 @@ bool Borrowed::is_row_major() const {
 
 void Borrowed::check(rung_status status) const {
   if (status != RUNG_MISMATCH || !place_.wanted) return python::check(status);
-  const std::string name = place_.name, type = place_.wanted->name, got(name_of(tensor_.dtype));
+  const std::string type = place_.wanted->name, got(name_of(tensor_.dtype));
+  if (tensor_.dtype == place_.wanted->dtype) raise(status, rung_error() + remedy());
+  raise(status, std::string(place_.kind) + " '" + place_.name + "': got " + got + ", wanted " + type + remedy());
+}
+
+// Nothing for an output: a copy would not be the caller's.
+std::string Borrowed::remedy() const {
+  if (std::strcmp(place_.kind, "input") != 0) return "";
+  const std::string name = place_.name, type = place_.wanted->name;
   const bool torch = family_ == Family::torch_host || family_ == Family::torch_device;
-  std::string text = rung_error();
-  if (!(tensor_.dtype == place_.wanted->dtype)) {
-    text = std::string(place_.kind) + " '" + name + "': got " + got + ", wanted " + type + ": ";
-    text += torch ? name + ".to(torch." + type + ")" : name + ".astype('" + type + "')";
-  } else if (!is_row_major()) {
-    text += ": " + (torch ? name + ".contiguous()" : "numpy.ascontiguousarray(" + name + ")");
-  }
-  raise(status, text);
+  if (!(tensor_.dtype == place_.wanted->dtype))
+    return torch ? ": " + name + ".to(torch." + type + ")" : ": " + name + ".astype('" + type + "')";
+  if (is_row_major()) return "";
+  return ": " + (torch ? name + ".contiguous()" : "numpy.ascontiguousarray(" + name + ")");
 }
 
 }  // namespace rung::python

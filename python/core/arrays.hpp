@@ -30,7 +30,6 @@ class Borrowed {
  public:
   // Errors: MismatchError, no array, or one that is read-only where `writable` is asked for.
   Borrowed(nb::handle array, Place place, bool writable);
-  ~Borrowed();
   Borrowed(const Borrowed&) = delete;
   Borrowed& operator=(const Borrowed&) = delete;
 
@@ -48,6 +47,7 @@ class Borrowed {
   void borrow_dlpack(nb::handle array);
   bool is_bfloat16_of_numpy(nb::handle array) const;
   bool is_row_major() const;
+  std::string remedy() const;
   void set_rank(Py_ssize_t rank);
   [[noreturn]] void refuse(const std::string& got) const;
 
@@ -55,7 +55,12 @@ class Borrowed {
   Family family_ = Family::other;
   rung_tensor tensor_{};
   std::array<int64_t, kMaxRank> shape_, strides_;
-  Py_buffer buffer_{};  // its obj is NULL where none is held
+  struct Buffer {
+    Py_buffer view{};  // its obj is NULL where none is held
+    ~Buffer() {
+      if (view.obj) PyBuffer_Release(&view);
+    }
+  } buffer_;
   nb::ndarray<nb::ro> dlpack_;
 };
 

@@ -28,12 +28,13 @@ constexpr const char* kInput = R"(The session's own memory of an input, the same
 
 With where="host" a NumPy array that the host writes (pinned where the device is a GPU); with where="device" an object
 with DLPack over memory of the device's own, for torch.from_dlpack(). Every run() reads what is written there. It starts
-as the input's default, or zeros. It may be kept after close().
+as the input's default, or zeros; a call that is given an array for this input may overwrite it. It may be kept after
+close().
 
 Errors: MismatchError, no such input; UsageError, another `where`; OutOfMemoryError.)";
 
 constexpr const char* kOutput =
-    R"(The session's own memory of an output, the same at every call: what the last run() gave.
+    R"(The session's own memory of an output, the same at every call: what the last run or call gave.
 
 `where` is as input() has it. Errors: MismatchError, no such output; UsageError, another `where`; OutOfMemoryError.)";
 
@@ -47,9 +48,9 @@ the processor; DeviceError. The GIL is released while it runs.)";
 
 constexpr const char* kWait =
     "Until all that run(stream) enqueued is done. Errors: those of the runs since the last wait.";
+// `out` is any: a checker takes a dict that a call spreads out for `out` too.
 constexpr const char* kCallSignature =
-    "def __call__(self, *, out: collections.abc.Mapping[str, typing.Any] | None = None, **inputs: typing.Any) -> "
-    "dict[str, typing.Any]";
+    "def __call__(self, *, out: typing.Any = None, **inputs: typing.Any) -> dict[str, typing.Any]";
 constexpr const char* kPortsSignature = "def inputs(self) -> collections.abc.Mapping[str, rung._types.Port]";
 constexpr const char* kOutputsSignature = "def outputs(self) -> collections.abc.Mapping[str, rung._types.Port]";
 constexpr const char* kInputSignature =
@@ -65,6 +66,7 @@ Session& session_of(Model& model) { return model.session(); }
 // What a session and a model, by its own session, have alike.
 template <class T>
 nb::class_<T> bind_runs(nb::module_& module, const char* name, const char* doc) {
+  static const std::string enter = "def __enter__(self) -> " + std::string(name);
   nb::class_<T> type(module, name, doc);
   type.def(
           "__call__", [](T& self, const nb::kwargs& arguments) { return session_of(self).call(arguments); },
@@ -88,7 +90,7 @@ nb::class_<T> bind_runs(nb::module_& module, const char* name, const char* doc) 
           "wait", [](T& self) { session_of(self).wait(); }, kWait)
       .def("close", &T::close, "Ends it; calls are refused from then on, memory that it gave stays while it is kept.")
       .def(
-          "__enter__", [](nb::handle self) { return nb::borrow(self); }, nb::sig("def __enter__(self) -> typing.Self"))
+          "__enter__", [](nb::handle self) { return nb::borrow(self); }, nb::sig(enter.c_str()))
       .def(
           "__exit__", [](T& self, const nb::args&) { self.close(); }, nb::sig(kExitSignature))
       .def_prop_ro(

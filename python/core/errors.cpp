@@ -32,4 +32,6 @@ void raise(rung_status status, const std::string& message) {
   throw nb::python_error();
 }
 
+std::string text_of(nb::handle object) { return nb::cast<std::string>(nb::str(object)); }
+
 }  // namespace rung::python

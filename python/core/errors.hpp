@@ -19,4 +19,7 @@ inline void check(rung_status status) {
   if (status != RUNG_OK) raise(status, rung_error());
 }
 
+// str(object).
+std::string text_of(nb::handle object);
+
 }  // namespace rung::python

@@ -30,8 +30,6 @@ nb::object item(const nb::dict& from, const char* name) {
 
 }  // namespace
 
-std::string text_of(nb::handle object) { return nb::cast<std::string>(nb::str(object)); }
-
 OpenOptions::OpenOptions(const nb::dict& from) {
   if (nb::object device = item(from, "device"); !device.is_none()) {
     device_ = text_of(device);

@@ -9,14 +9,12 @@
 #include <vector>
 
 #include "core/arrays.hpp"
+#include "core/errors.hpp"
 #include "rung/rung.h"
 
 namespace rung::python {
 
 namespace nb = nanobind;
-
-// The text of str, os.PathLike and whatever names itself, such as torch.device.
-std::string text_of(nb::handle object);
 
 // rung_options of a mapping with any of device, threads, dtype and shapes.
 class OpenOptions {

@@ -47,10 +47,16 @@ Session::Session(ModelHandle model, std::shared_ptr<const ModelFacts> facts)
 nb::dict Session::call(const nb::kwargs& arguments) {
   Use use(*this);
   nb::object out = nb::none();
-  take_inputs(arguments, out);
-  bind_inputs();
-  bind_outputs(out);
-  launch(family());
+  try {
+    take_inputs(arguments, out);
+    bind_inputs();
+    bind_outputs(out);
+    launch(family());
+  } catch (...) {
+    restore_own();
+    throw;
+  }
+  restore_own();
   nb::dict results;
   for (Port& port : outputs_) results[port.facts->name] = port.given;
   return results;
@@ -111,7 +117,8 @@ Family Session::family() const {
 
 void Session::take_out(nb::handle out) {
   if (out.is_none()) return;
-  if (!PyMapping_Check(out.ptr())) raise(RUNG_MISMATCH, "out: wanted a mapping of outputs' names to arrays");
+  if (!nb::hasattr(out, "keys"))
+    raise(RUNG_USAGE, "out: got " + text_of(nb::repr(out.type())) + ", wanted a mapping of outputs' names to arrays");
   for (nb::handle name : nb::list(out.attr("keys")())) {
     size_t index = 0;
     check(rung_model_find_output(model_.get(), nb::cast<std::string>(name).c_str(), &index));
@@ -170,6 +177,22 @@ void Session::restore_output(size_t index) {
   check(port.own ? rung_session_output(session_.get(), index, *port.own, &tensor)
                  : rung_session_bind_output(session_.get(), index, nullptr));
   port.is_callers = false;
+}
+
+// Memory that a program took is bound again at once, before the program writes there. What fails is tried again by
+// run().
+void Session::restore_own() {
+  rung_tensor tensor;
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    Port& port = inputs_[i];
+    if (port.own && port.is_callers)
+      port.is_callers = rung_session_input(session_.get(), i, *port.own, &tensor) != RUNG_OK;
+  }
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    Port& port = outputs_[i];
+    if (port.own && port.is_callers)
+      port.is_callers = rung_session_output(session_.get(), i, *port.own, &tensor) != RUNG_OK;
+  }
 }
 
 nb::object Session::input(const std::string& name, const std::string& where) {

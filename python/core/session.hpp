@@ -63,6 +63,7 @@ class Session {
   void take_out(nb::handle out);
   void restore_input(size_t index);
   void restore_output(size_t index);
+  void restore_own();
   Family family() const;
   void launch(Family family);
   using OwnMemory = rung_status (*)(rung_session*, size_t, rung_device_type, rung_tensor*);

@@ -6,12 +6,14 @@
     outputs = model(**model.encode("A man is playing a guitar."))
 """
 from ._climb import Climb, climb
-from ._core import Model, Session, __version__
+from ._core import Model, Session, version
 from ._errors import (ClimbInterrupted, DeviceError, Error, FileError, MismatchError, OutOfMemoryError,
                       UsageError)
 from ._load import load
 from ._tasks import bench, explain, profile, verify
 from ._types import Port, Receipt
+
+__version__ = version()
 
 __all__ = ["Climb", "ClimbInterrupted", "DeviceError", "Error", "FileError", "MismatchError", "Model",
            "OutOfMemoryError", "Port", "Receipt", "Session", "UsageError", "__version__", "bench", "climb", "explain",

@@ -11,7 +11,7 @@ from typing import NoReturn
 
 def main() -> NoReturn:
     """Becomes the tool, with this process's arguments, standard streams and environment."""
-    tool = str(Path(__file__).resolve().parent / "bin" / "rung")
+    tool = str(Path(__file__).parent / "bin" / "rung")
     try:
         os.execv(tool, ["rung", *sys.argv[1:]])
     except OSError as error:

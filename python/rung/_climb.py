@@ -3,7 +3,6 @@
 """rung.climb() and what it gives."""
 from __future__ import annotations
 
-import html
 import json
 import os
 import re
@@ -82,6 +81,8 @@ class Climb:
         return ladder(self.receipt_list)
 
     def _repr_html_(self) -> str:
+        import html
+
         page = html.escape(self.html, quote=True)
         return f'<iframe srcdoc="{page}" style="width: 100%; height: 40em; border: 0"></iframe>'
 

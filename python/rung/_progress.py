@@ -3,7 +3,6 @@
 """Progress of climbs."""
 from __future__ import annotations
 
-import html
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -28,6 +27,8 @@ def ladder(receipts: Sequence[Receipt]) -> str:
 
 
 def ladder_html(what: str, fraction: float, receipts: Sequence[Receipt]) -> str:
+    import html
+
     def line(cells: Sequence[str], tag: str) -> str:
         return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
 

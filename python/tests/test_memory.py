@@ -34,18 +34,19 @@ def test_it_starts_as_the_default(bert: rung.Model) -> None:
     assert (bert.input("input_ids") == 0).all()
 
 
-def test_a_call_leaves_what_is_bound(bert: rung.Model, bert_inputs: Arrays) -> None:
-    """run() after a call reads and writes the session's own memory again, and not arrays that may be gone."""
+def test_run_after_a_call_is_bound_to_the_memory_again(bert: rung.Model, bert_inputs: Arrays) -> None:
+    """It reads and writes that, and not the call's arrays, which may be gone."""
     ids, state = bert.input("input_ids"), bert.output("last_hidden_state")
     ids[...] = bert_inputs["input_ids"]
     bert.run()
     own = state.copy()
     other = bert(input_ids=bert_inputs["input_ids"][:, ::-1].copy())["last_hidden_state"]
     gc.collect()
-    assert numpy.array_equal(state, own) and not numpy.array_equal(other, own)
-    state[...] = 0
+    assert not numpy.array_equal(other, own)
+    copy = other.copy()
+    ids[...] = bert_inputs["input_ids"]
     bert.run()
-    assert numpy.array_equal(state, own)
+    assert numpy.array_equal(state, own) and numpy.array_equal(other, copy)
 
 
 def test_an_input_left_out_is_what_stands_in_the_memory(bert: rung.Model, bert_inputs: Arrays) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy
 import pytest
@@ -99,10 +100,11 @@ def test_what_cannot_be_opened_is_a_file_error(path: Path, kind: type[rung.Error
 
 
 def test_options_that_mean_nothing_are_usage_errors() -> None:
-    for options in ({"device": "abacus"}, {"dtype": "f17"}, {"threads": -1}, {"threads": "two"}, {"shapes": [1]},
-                    {"shapes": {"input_ids": "x"}}):
+    cases: list[dict[str, Any]] = [{"device": "abacus"}, {"dtype": "f17"}, {"threads": -1}, {"threads": "two"},
+                                   {"shapes": [1]}, {"shapes": {"input_ids": "x"}}]
+    for options in cases:
         with pytest.raises(rung.UsageError):
-            rung.load(BERT, **options)  # type: ignore[arg-type]
+            rung.load(BERT, **options)
     with pytest.raises(rung.MismatchError):
         rung.load(BERT, shapes={"another": (1, 2)})
 

@@ -45,7 +45,8 @@ def test_import_brings_nothing_else_in() -> None:
 
 
 def test_import_takes_less_than_100_ms() -> None:
-    code = "import time; start = time.perf_counter(); import rung; print(time.perf_counter() - start)"
+    """Of the processor: other programs on the machine do not count."""
+    code = "import time; start = time.process_time(); import rung; print(time.process_time() - start)"
     times = [float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
              for _ in range(5)]
     assert min(times) < 0.1
