@@ -21,8 +21,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-const api::Options kOptions{.threads = 1, .shapes = {{"input_ids", {1, 9}}}};
-
 void expect_known_outputs(api::Session& session) {
   api::Tensors outputs;
   api::Status status = session.run(known_inputs(), outputs);

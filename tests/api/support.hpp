@@ -13,6 +13,7 @@
 namespace rung {
 
 inline const std::string kModel = std::string(RUNG_TEST_DATA) + "/bert_tiny";
+inline const api::Options kOptions{.threads = 1, .shapes = {{"input_ids", {1, 9}}}};
 
 // What kModel was given when its known outputs were made.
 inline api::Tensors known_inputs() {
