@@ -47,7 +47,8 @@ class Climb:
             import pandas
         except ImportError:
             return receipts
-        return pandas.DataFrame([vars(receipt) for receipt in receipts], columns=list(Receipt.__dataclass_fields__))
+        columns = list(Receipt.__dataclass_fields__)
+        return pandas.DataFrame([vars(receipt) for receipt in receipts], columns=columns)
 
     @cached_property
     def receipt_list(self) -> list[Receipt]:
@@ -114,9 +115,10 @@ def climb(path: Path, inputs: Mapping[str, Any] | None = None, shapes: Shapes | 
     freeze: names among `inputs` that the plan takes as constants at those values.
     skip: names of rungs not to climb.
     database: a file for what tuning found; None: the user's own; "": none.
-    progress: None: a bar by tqdm if that is installed, the ladder as it grows in a notebook, lines on a terminal; False:
-    nothing; or a callable that gets what is done (a text), how far it is (0 to 1) and the rung.Receipt of a rung just
-    decided, or None. An exception that it raises ends the climb, and comes out here.
+    progress: None: the ladder as it grows in a notebook, a bar by tqdm where that is installed, lines on a terminal.
+    True: the same, lines wherever the others are not. False: nothing. Or a callable that gets what is done (a text), how
+    far it is (0 to 1) and the rung.Receipt of a rung just decided, or None; an exception that it raises ends the climb,
+    and comes out here.
 
     Ctrl-C ends the climb, which keeps what it had tuned, and comes out as KeyboardInterrupt.
     Errors: those of rung.load(); Error, the model as it is gives wrong outputs.

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import os
 import shutil
 import string
 from collections.abc import Iterator
@@ -13,7 +12,7 @@ import pytest
 import rung
 
 Arrays = dict[str, numpy.ndarray]
-DATA = Path(os.environ.get("RUNG_TEST_DATA", Path(__file__).parents[2] / "tests" / "data"))
+DATA = Path(__file__).parents[2] / "tests" / "data"
 BERT, PI0 = DATA / "bert_tiny", DATA / "pi0_tiny"
 SHAPES = {"input_ids": (1, 9)}
 THREADS = 2

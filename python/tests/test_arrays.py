@@ -68,7 +68,8 @@ def test_out_is_checked(bert: rung.Model, bert_inputs: Arrays) -> None:
     state = numpy.zeros((1, 9, 32), numpy.float32)
     locked = state.copy()
     locked.flags.writeable = False
-    for other, words in ((state.astype("float64"), "got float64, wanted float32"), (state[0], "got"), (locked, "read-only"), (3, "int"),
+    for other, words in ((state.astype("float64"), "got float64, wanted float32"), (state[0], "got"),
+                         (locked, "read-only"), (3, "int"),
                          (numpy.zeros((1, 9, 64), numpy.float32)[:, :, ::2], "strides")):
         assert words in refusal(bert, **bert_inputs, out={"last_hidden_state": other})
     with pytest.raises(rung.UsageError, match="mapping"):
@@ -110,7 +111,7 @@ def test_an_array_of_a_call_cannot_be_resized_meanwhile(bert: rung.Model, bert_i
 
 def test_a_refused_array_lends_nothing_any_more(bert: rung.Model) -> None:
     memory = bytearray(72)
-    for view in (memory, memoryview(memory).cast("c"), memoryview(memory).cast("q", (1, 9))):
+    for view in (memory, memoryview(memory).cast("c"), memoryview(memory).cast("i", (1, 18))):
         refusal(bert, input_ids=view)
         if isinstance(view, memoryview):
             view.release()
