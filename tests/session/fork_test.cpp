@@ -13,7 +13,7 @@
 namespace rung {
 namespace {
 
-constexpr unsigned kHangsAfter = 60;  // seconds
+constexpr unsigned kHangsAfter = 30;  // seconds
 
 // What a child says of itself: "" if `body` returns true.
 std::string in_child(const std::function<bool()>& body) {
