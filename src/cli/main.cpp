@@ -7,6 +7,7 @@
 
 #include "base/guarded.hpp"
 #include "base/log.hpp"
+#include "base/tool.hpp"
 #include "base/version.hpp"
 #include "cli/command.hpp"
 #include "cli/output.hpp"
@@ -68,6 +69,7 @@ int run_tool(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  rung::this_program_is_the_tool();
   try {
     return run_tool(argc, argv);
   } catch (...) {  // not even memory for an error's text

@@ -8,11 +8,15 @@
 #include "ladder/climber.hpp"
 #include "ladder/profile.hpp"
 #include "ladder/refine.hpp"
+#include "tune/gpu_worker.hpp"
 
 namespace rung {
 
 Result<ClimbOutcome> climb(const Subject& subject, const ClimbOptions& options) {
   Budget budget(options.budget_s, kSchedule.final_plan.of(options.budget_s), options.spent_s);
+  const struct WorkerEnds {
+    ~WorkerEnds() { end_gpu_worker(); }
+  } with_the_climb;
   return Climber(subject, options, budget).run();
 }
 
@@ -110,11 +114,16 @@ Status Climber::try_open_rungs_together() {
 
 bool Climber::has_time_to_try() const { return budget_.left() > baseline_build_s_; }
 
+void Climber::add(Receipt receipt) {
+  result_.rungs.push_back(std::move(receipt));
+  options_.decided(result_.rungs.back());
+}
+
 void Climber::refuse(Receipt receipt, std::string reason) {
   receipt.accepted = false;
   receipt.reason = std::move(reason);
   receipt.ms = receipt.before_ms;
-  result_.rungs.push_back(std::move(receipt));
+  add(std::move(receipt));
 }
 
 }  // namespace rung

@@ -22,6 +22,8 @@ struct ClimbOptions {
   std::string database_path;
   std::function<bool()> interrupted = [] { return false; };
   std::function<void(const std::string& what, double fraction)> progress = [](const std::string&, double) {};
+  // Told of each receipt as it is decided.
+  std::function<void(const Receipt&)> decided = [](const Receipt&) {};
   // Told before a climb ends because the device failed: the recipe that was built last, the first suspect.
   std::function<void(const Recipe&)> device_failed = [](const Recipe&) {};
 };

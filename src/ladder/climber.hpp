@@ -78,6 +78,7 @@ class Climber {
   bool has_time_to_try() const;
   // Of a rung, or several, that change nothing yet.
   Receipt new_receipt(std::string name, int number) const;
+  void add(Receipt receipt);
   // Receipts of what could not be accepted, with the reason.
   void refuse(Receipt receipt, std::string reason);
   // Times `candidate` against the current attempt; the receipt says whether it is clearly faster.

@@ -140,8 +140,9 @@ Result<Receipt> Climber::decide(Receipt receipt, Attempt& candidate) {
 bool Climber::enter(Receipt receipt, std::optional<Attempt> candidate) {
   current_ms_ = receipt.ms;
   if (receipt.accepted) current_ = std::move(*candidate);
-  result_.rungs.push_back(receipt);
-  return receipt.accepted;
+  const bool accepted = receipt.accepted;
+  add(std::move(receipt));
+  return accepted;
 }
 
 }  // namespace rung

@@ -36,7 +36,7 @@ double distance(const std::vector<Tensor>& got, const std::vector<Tensor>& want)
 
 ChildProcess::~ChildProcess() {
   if (from_ >= 0) close(from_);
-  if (pid_ > 0) kill(pid_, SIGKILL), waitpid(pid_, nullptr, 0);
+  if (pid_ > 0 && owner_ == getpid()) kill(pid_, SIGKILL), waitpid(pid_, nullptr, 0);
 }
 
 std::optional<TrialMessage> ChildProcess::receive(double hang_seconds, std::string& failure) {

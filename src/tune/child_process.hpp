@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <sys/types.h>
+#include <unistd.h>
 
 #include <optional>
 #include <string>
@@ -26,16 +27,17 @@ double distance(const Tensor& got, const Tensor& want);
 // The largest of several results, or NaN.
 double distance(const std::vector<Tensor>& got, const std::vector<Tensor>& want);
 
-// Owns a child and the end of a pipe that its messages come from; the child dies with it.
+// Owns a child and the end of a pipe that its messages come from; the child dies with it. A copy of it in a process
+// that was forked since owns no child.
 class ChildProcess {
  public:
   ChildProcess() = default;
-  ChildProcess(pid_t pid, int from) : pid_(pid), from_(from) {}
+  ChildProcess(pid_t pid, int from) : pid_(pid), from_(from), owner_(getpid()) {}
   ~ChildProcess();
   ChildProcess(ChildProcess&& other) noexcept
-      : pid_(std::exchange(other.pid_, -1)), from_(std::exchange(other.from_, -1)) {}
+      : pid_(std::exchange(other.pid_, -1)), from_(std::exchange(other.from_, -1)), owner_(other.owner_) {}
   ChildProcess& operator=(ChildProcess&& other) noexcept {
-    std::swap(pid_, other.pid_), std::swap(from_, other.from_);
+    std::swap(pid_, other.pid_), std::swap(from_, other.from_), std::swap(owner_, other.owner_);
     return *this;
   }
 
@@ -47,6 +49,7 @@ class ChildProcess {
   std::string cause_of_death();
   pid_t pid_ = -1;
   int from_ = -1;
+  pid_t owner_ = -1;
 };
 
 // The results of one run of candidates, one by one.

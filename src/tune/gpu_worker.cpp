@@ -3,13 +3,16 @@
 #include "tune/gpu_worker.hpp"
 
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
-#include <csignal>
+#include <cerrno>
+#include <cstring>
 
 #include "base/program.hpp"
 #include "base/signals.hpp"
+#include "base/tool.hpp"
 #include "tune/job_json.hpp"
 
 namespace rung {
@@ -17,29 +20,40 @@ namespace {
 
 constexpr double kStartSeconds = 20;  // opening a device and its libraries, before the first message
 
-// The kept program. Its input is a pipe of ours; one that is gone must not end this process by a signal.
+// The kept program. Its input is a socket of ours: writing to one that is gone is no signal to this process, whose
+// handlers may be somebody else's.
 class WorkerProgram {
  public:
-  static std::shared_ptr<WorkerProgram> start() {
+  static Result<std::shared_ptr<WorkerProgram>> start() {
+    RUNG_TRY(const std::string tool, path_of_tool());
     std::array<int, 2> in{}, out{};
-    if (pipe2(in.data(), O_CLOEXEC) != 0) return nullptr;
-    if (pipe2(out.data(), O_CLOEXEC) != 0) return close(in[0]), close(in[1]), nullptr;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, in.data()) != 0)
+      return fail("no worker process: {}", std::strerror(errno));
+    if (pipe2(out.data(), O_CLOEXEC) != 0) {
+      close(in[0]), close(in[1]);
+      return fail("no worker process: {}", std::strerror(errno));
+    }
     const SignalsHeld held;  // in the program, too: the climb decides when it ends
-    auto pid = start_program(kThisProgram, {kWorkerCommand}, {.in = in[0], .out = out[1]});
+    auto pid = start_program(tool, {kWorkerCommand}, {.in = in[0], .out = out[1]});
     close(in[0]), close(out[1]);
-    if (!pid) return close(in[1]), close(out[0]), nullptr;
+    if (!pid) {
+      close(in[1]), close(out[0]);
+      return tl::unexpected(pid.error());
+    }
     return std::shared_ptr<WorkerProgram>(new WorkerProgram(*pid, in[1], out[0]));
   }
   ~WorkerProgram() { close(to_); }
   WorkerProgram(const WorkerProgram&) = delete;
   WorkerProgram& operator=(const WorkerProgram&) = delete;
 
-  bool send(std::string line) {
-    line += '\n';
-    auto before = signal(SIGPIPE, SIG_IGN);
-    bool sent = write(to_, line.data(), line.size()) == static_cast<ssize_t>(line.size());
-    signal(SIGPIPE, before);
-    return sent;
+  bool send(std::string_view rest) {
+    while (!rest.empty()) {
+      const ssize_t sent = ::send(to_, rest.data(), rest.size(), MSG_NOSIGNAL);
+      if (sent < 0 && errno == EINTR) continue;
+      if (sent < 0) return false;
+      rest.remove_prefix(static_cast<size_t>(sent));
+    }
+    return true;
   }
   std::optional<TrialMessage> receive(double seconds, std::string& failure) {
     auto message = child_.receive(fresh_ ? seconds + kStartSeconds : seconds, failure);
@@ -54,9 +68,10 @@ class WorkerProgram {
   bool fresh_ = true;
 };
 
-// Null before the first job, and after a failure.
+// Null before the first job, and after a failure. Of each thread, for the program ends with the thread that started it
+// (serve_trials()).
 std::shared_ptr<WorkerProgram>& kept() {
-  static std::shared_ptr<WorkerProgram> program;
+  static thread_local std::shared_ptr<WorkerProgram> program;
   return program;
 }
 
@@ -64,11 +79,17 @@ class GpuWorker : public Worker {
  public:
   GpuWorker(const WorkerJob& job, const std::vector<int>& indices, int yardstick) : left_(indices.size()) {
     program_ = std::exchange(kept(), nullptr);  // given back when the job is done
-    if (!program_) program_ = WorkerProgram::start();
-    if (!program_) return;
-    std::string line = job_to_line(
-        {job.target->name, job.problem, job.candidates, indices, yardstick, job.working_set_bytes, job.seconds_each});
-    if (!program_->send(std::move(line))) program_ = nullptr;
+    const std::string line = job_to_line({job.target->name, job.problem, job.candidates, indices, yardstick,
+                                          job.working_set_bytes, job.seconds_each}) +
+                             '\n';
+    if (program_ && program_->send(line)) return;
+    program_ = nullptr;  // it ended since the last job, which is no candidate's fault
+    auto started = WorkerProgram::start();
+    if (started)
+      program_ = std::move(*started);
+    else
+      failure_ = started.error().message;
+    if (program_) program_->send(line);  // to one that ended at once: then receive() says how
   }
   ~GpuWorker() override {
     if (left_ == 0) kept() = std::move(program_);
@@ -77,7 +98,10 @@ class GpuWorker : public Worker {
   GpuWorker& operator=(const GpuWorker&) = delete;
 
   std::optional<TrialMessage> next(double hang_seconds) override {
-    if (!program_) return failure_ = "no worker process", std::nullopt;
+    if (!program_) {
+      if (failure_.empty()) failure_ = "no worker process";
+      return std::nullopt;
+    }
     auto message = program_->receive(hang_seconds, failure_);
     if (message)
       --left_;
@@ -96,5 +120,7 @@ class GpuWorker : public Worker {
 std::unique_ptr<Worker> start_gpu_worker(const WorkerJob& job, const std::vector<int>& indices, int yardstick) {
   return std::make_unique<GpuWorker>(job, indices, yardstick);
 }
+
+void end_gpu_worker() { kept() = nullptr; }
 
 }  // namespace rung

@@ -64,7 +64,7 @@ Verdict supports(const Problem& problem, const Machine& cpu) {
 
 // The team's threads each call for their own part; the library's must stay asleep.
 std::shared_ptr<void> prepare(const Problem&, const Machine&) {
-  gemm::openblas()->set_num_threads(1);
+  gemm::openblas()->hold_to_one_thread();
   return nullptr;
 }
 

@@ -12,6 +12,10 @@ struct OpenBlas {
   decltype(&cblas_sgemm) sgemm = nullptr;
   decltype(&openblas_get_config) get_config = nullptr;
   decltype(&openblas_set_num_threads) set_num_threads = nullptr;
+  bool is_hosts = false;  // the program that rung is part of had it loaded before, for itself
+
+  // For callers that are threads of a team, each with a part of its own. Another's library stays as it is.
+  void hold_to_one_thread() const;
 };
 
 // Opened once; it stays. Errors: it is not installed, or lacks a function.

@@ -1,0 +1,18 @@
+// The tool `rung`, which work that may crash runs in: found from inside other programs, too.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+
+#include "base/status.hpp"
+
+namespace rung {
+
+// Said by the tool's main(): this program is it.
+void this_program_is_the_tool();
+
+// In a program that is not the tool: the file that the environment variable RUNG_PROGRAM names; where it is not set,
+// `rung`, bin/rung or ../bin/rung beside the shared library (or the program) that this function is in. Errors (file):
+// none of these is a program; they are named.
+Result<std::string> path_of_tool();
+
+}  // namespace rung
