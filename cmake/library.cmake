@@ -10,7 +10,7 @@ set_target_properties(rung_library PROPERTIES
 target_compile_features(rung_library INTERFACE cxx_std_20)
 target_include_directories(rung_library INTERFACE
   $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-target_link_libraries(rung_library PRIVATE rung_open)
+target_link_libraries(rung_library PRIVATE rung_tasks)
 target_link_options(rung_library PRIVATE -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/library.map)
 set_target_properties(rung_library PROPERTIES LINK_DEPENDS ${CMAKE_SOURCE_DIR}/cmake/library.map)
 

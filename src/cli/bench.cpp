@@ -9,13 +9,9 @@
 #include "cli/models.hpp"
 #include "cli/output.hpp"
 #include "cli/terminal.hpp"
-#include "ladder/measure_runs.hpp"
-#include "ladder/profile.hpp"
-#include "measure/clock.hpp"
-#include "measure/resources.hpp"
 #include "measure/statistics.hpp"
-#include "report/json.hpp"
 #include "report/load_lines.hpp"
+#include "tasks/bench.hpp"
 
 namespace rung::cli {
 namespace {
@@ -27,24 +23,6 @@ struct BenchFlags {
   bool blocks = false;
 };
 
-constexpr double kWarmUpSeconds = 0.05;
-
-Result<std::vector<double>> time_for(Session& session, double seconds) {
-  std::vector<double> ms;
-  int64_t end = now_ns() + static_cast<int64_t>(seconds * 1e9);
-  do {
-    RUNG_TRY(double run_seconds, checked_seconds_of([&] { return session.run(); }));
-    ms.push_back(run_seconds * 1e3);
-  } while (now_ns() < end);
-  return ms;
-}
-
-// What a process pays before its second inference.
-struct Start {
-  double load_ms = 0;       // reading the plan (or building it) and binding it
-  double first_run_ms = 0;  // setting inputs and one run
-};
-
 // "go 300" -> {"runs":..,"median_ms":..,"times_ms":[..]}; so that another process can alternate contestants.
 Status serve_blocks(Session& session) {
   std::string word;
@@ -54,56 +32,38 @@ Status serve_blocks(Session& session) {
   while (std::cin >> word >> milliseconds) {
     if (word != "go" || !(milliseconds > 0))
       return wrong_usage("--blocks: got '{} {}', wanted 'go MILLISECONDS'", word, milliseconds);
-    RUNG_CHECK(time_for(session, kWarmUpSeconds));
-    RUNG_TRY(std::vector<double> ms, time_for(session, milliseconds * 1e-3));
+    RUNG_CHECK(tasks::time_for(session, tasks::kWarmUpSeconds));
+    RUNG_TRY(std::vector<double> ms, tasks::time_for(session, milliseconds * 1e-3));
     fmt::print("{}\n", dump_json(nlohmann::json{{"runs", ms.size()}, {"median_ms", median(ms)}, {"times_ms", ms}}));
     std::fflush(stdout);
   }
   return {};
 }
 
+void print_bench(const tasks::Benched& benched) {
+  const Latency& s = benched.measured.latency;
+  const Plan& plan = *benched.plan;
+  fmt::print("median {:.3f} ms [{:.3f}, {:.3f}]   min {:.3f}   p90 {:.3f}   p99 {:.3f}   cold {:.3f}\n", s.median_ms,
+             s.ci95.lo, s.ci95.hi, s.min_ms, s.p90_ms, s.p99_ms, benched.cold_median_ms);
+  std::string threads = plan.recipe.threads > 0 ? fmt::format(" on {} threads", plan.recipe.threads) : "";
+  fmt::print("{} runs of {} launches{}, {:.1f} us outside kernels per run; {}\n", s.runs, plan.steps.size(), threads,
+             benched.host_us, plan.device);
+  if (plan.target->gpu)
+    for (const std::string& line : report::load_lines({benched.measured})) fmt::print("{}\n", line);
+  fmt::print("loaded in {:.1f} ms, first run {:.1f} ms\n", benched.load_ms, benched.first_run_ms);
+}
+
 Status run_bench(const BenchFlags& options) {
   log_to_stderr(options.common.log_level);
-  Start start;
-  int64_t began = now_ns();
-  RUNG_TRY(Opened opened, open_model(options.common));
-  RUNG_TRY(auto plan, plan_of(opened, options.common));
-  RUNG_TRY(Session session, open_session(plan));
-  start.load_ms = static_cast<double>(now_ns() - began) * 1e-6;
-  Inputs inputs = sample_missing(*plan, opened.given, 1);
-  began = now_ns();
-  RUNG_CHECK(session.set_inputs(inputs));
-  RUNG_CHECK(session.run());
-  start.first_run_ms = static_cast<double>(now_ns() - began) * 1e-6;
-  if (options.blocks) return serve_blocks(session);
-  RUNG_CHECK(time_for(session, kWarmUpSeconds));
-  RUNG_TRY(LoadedRuns measured, measure_runs(session, {.rate_hz = options.rate, .runs = options.runs}));
-  const Latency& s = measured.latency;
-  RUNG_TRY(Profile profile, profile_session(session, inputs, kSchedule.profile_s));
-  nlohmann::json json{{"median_ms", s.median_ms},
-                      {"min_ms", s.min_ms},
-                      {"p90_ms", s.p90_ms},
-                      {"p99_ms", s.p99_ms},
-                      {"runs", s.runs},
-                      {"rate_hz", options.rate},
-                      {"ci95", {s.ci95.lo, s.ci95.hi}},
-                      {"load_ms", start.load_ms},
-                      {"first_run_ms", start.first_run_ms},
-                      {"peak_rss_mb", peak_rss_bytes() * 1e-6},
-                      {"cold_median_ms", profile.cold.median_ms},
-                      {"kernels", plan->steps.size()},
-                      {"host_us", profile.host_us},
-                      {"device", plan->device}};
-  if (plan->target->gpu) json["load"] = to_json(measured.load);
-  if (options.common.json) return print_json(json), Status{};
-  fmt::print("median {:.3f} ms [{:.3f}, {:.3f}]   min {:.3f}   p90 {:.3f}   p99 {:.3f}   cold {:.3f}\n", s.median_ms,
-             s.ci95.lo, s.ci95.hi, s.min_ms, s.p90_ms, s.p99_ms, profile.cold.median_ms);
-  std::string threads = plan->recipe.threads > 0 ? fmt::format(" on {} threads", plan->recipe.threads) : "";
-  fmt::print("{} runs of {} launches{}, {:.1f} us outside kernels per run; {}\n", s.runs, plan->steps.size(), threads,
-             profile.host_us, plan->device);
-  if (plan->target->gpu)
-    for (const std::string& line : report::load_lines({measured})) fmt::print("{}\n", line);
-  fmt::print("loaded in {:.1f} ms, first run {:.1f} ms\n", start.load_ms, start.first_run_ms);
+  tasks::BenchTask task{.model = {}, .recipe = {}, .runs = options.runs, .rate_hz = options.rate};
+  RUNG_TRY(task.model, model_options(options.common));
+  RUNG_TRY(tasks::Started started, tasks::start_bench(task));
+  if (options.blocks) return serve_blocks(started.session);
+  RUNG_TRY(tasks::Benched benched, tasks::measure_bench(started, task));
+  if (options.common.json)
+    print_json(to_json(benched));
+  else
+    print_bench(benched);
   return {};
 }
 
@@ -113,8 +73,8 @@ std::pair<CLI::App*, Run> bench_command(CLI::App& app) {
   auto options = std::make_shared<BenchFlags>();
   auto* command = add_command(app, "bench", "measure the latency of a plan, or of a model with default kernels");
   add_common(*command, options->common);
-  add(*command, "runs", options->runs).within(1, 1000000).shows_default();
-  add(*command, "rate", options->rate).within(0.001, 1e6);
+  add(*command, "runs", options->runs).within(1, tasks::kMostRuns).shows_default();
+  add(*command, "rate", options->rate).within(tasks::kLeastRate, tasks::kMostRate);
   add(*command, "blocks", options->blocks).excludes_json();  // it prints many objects
   return {command, [options] { return with_op_of_fault(run_bench(*options), options->common); }};
 }

@@ -18,10 +18,12 @@ struct BuildFlags {
 
 Status run_build(const BuildFlags& options) {
   log_to_stderr(options.common.log_level);
-  RUNG_TRY(Opened opened, open_model(options.common));
+  RUNG_TRY(tasks::ModelOptions model, model_options(options.common));
+  RUNG_TRY(tasks::Opened opened, tasks::open_model(model));
   if (!opened.subject) return wrong_usage("'{}' is a plan already: build from a model directory", options.common.model);
-  RUNG_TRY(auto plan, plan_by_recipe(opened, options.recipe, options.common));
-  note_if_unjudged(*plan);
+  RUNG_TRY(auto recipe, recipe_in(options.recipe));
+  RUNG_TRY(auto plan, tasks::plan_by_recipe(opened, recipe, model));
+  tasks::note_if_unjudged(*plan);
   RUNG_CHECK(save_plan(*plan, options.out));
   if (options.common.json)
     print_json({{"plan", options.out},

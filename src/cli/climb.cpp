@@ -13,27 +13,20 @@
 #include "cli/models.hpp"
 #include "cli/output.hpp"
 #include "cli/terminal.hpp"
-#include "ladder/climb.hpp"
-#include "ladder/rungs.hpp"
 #include "measure/clock.hpp"
 #include "measure/resources.hpp"
-#include "plan/file.hpp"
 #include "report/json.hpp"
 #include "report/terminal.hpp"
-#include "report/write.hpp"
+#include "tasks/climb.hpp"
 
 namespace rung::cli {
 namespace {
-
-constexpr int kVerificationInputs = 3;
 
 struct ClimbFlags {
   CommonOptions common;
   std::string budget = "60s", out = "rung-out", database = default_database_path();
   std::vector<std::string> skip;
 };
-
-constexpr double kLeastBudget = 1;  // seconds: what climbing the smallest models takes
 
 // "60s", "5m", "1500ms" or plain seconds.
 Result<double> parse_time(const std::string& text) {
@@ -43,7 +36,8 @@ Result<double> parse_time(const std::string& text) {
   double scale = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "ms" ? 1e-3 : 0;
   if (code != std::errc() || scale == 0 || !(value > 0))
     return wrong_usage("--budget: got '{}', wanted a time such as 60s or 5m", text);
-  if (value * scale < kLeastBudget) return wrong_usage("--budget: got '{}', wanted at least {}s", text, kLeastBudget);
+  if (value * scale < tasks::kLeastBudget)
+    return wrong_usage("--budget: got '{}', wanted at least {}s", text, tasks::kLeastBudget);
   return value * scale;
 }
 
@@ -55,34 +49,12 @@ Status check_writable(const std::string& directory) {
   return PendingFiles().add(directory + "/.rung-probe", "x");  // never put in place
 }
 
-Result<ClimbOptions> climb_options(const ClimbFlags& options, const Opened& opened) {
-  ClimbOptions climb{.target = opened.target,
-                     .threads = threads_for(*opened.target, options.common.threads),
-                     .spent_s = process_seconds(),
-                     .database_path = options.database,
-                     .interrupted = interrupted};
-  RUNG_TRY(climb.budget_s, parse_time(options.budget));
-  if (options.common.dtype == "bf16") climb.dtype = DType::bf16;
-  for (const auto& name : options.skip) {
-    if (!rung_named(name)) return wrong_usage("--skip: there is no rung '{}'", name);
-    climb.skip.insert(name);
-  }
-  for (uint64_t seed = 1; seed <= kVerificationInputs; ++seed)
-    climb.inputs.push_back(sample_missing(*opened.subject, opened.given, seed));
-  bool all_given = climb.inputs[0].size() == opened.given.size();
-  if (all_given) climb.inputs.resize(1);
-  return climb;
-}
-
-// All files or none.
-Status write_outcome(ClimbOutcome& outcome, const std::string& directory) {
-  PendingFiles files;
-  RUNG_CHECK(add_plan(files, *outcome.plan, directory + "/plan.rung"));
-  RUNG_CHECK(files.add(directory + "/recipe.json", recipe_text(outcome.recipe)));
-  RUNG_CHECK(files.add(directory + "/trace.json", outcome.trace.to_json()));
-  outcome.result.total_s = process_seconds();  // the reports alone are still to write
-  RUNG_CHECK(add_reports(files, outcome.result, directory));
-  return files.commit();
+Result<tasks::ClimbTask> climb_task(const ClimbFlags& options) {
+  tasks::ClimbTask task{
+      .model = {}, .budget_s = 0, .skip = options.skip, .database = options.database, .interrupted = interrupted};
+  RUNG_TRY(task.budget_s, parse_time(options.budget));
+  RUNG_TRY(task.model, model_options(options.common));
+  return task;
 }
 
 // Runs the recipe that the climb was at when the device failed.
@@ -102,14 +74,15 @@ Status with_op_of_climb(Status status, const ClimbFlags& options, const std::opt
 
 Status run_climb(const ClimbFlags& options) {
   log_to_stderr(options.common.log_level);
-  RUNG_TRY(Opened opened, open_model(options.common));
-  if (!opened.subject) return wrong_usage("'{}' is a plan already: climb a model directory", options.common.model);
-  RUNG_TRY(ClimbOptions climbing, climb_options(options, opened));
+  RUNG_TRY(tasks::ClimbTask task, climb_task(options));
+  RUNG_TRY(tasks::Opened opened, tasks::open_model(task.model));
+  std::optional<Recipe> suspect;
+  task.device_failed = [&](const Recipe& recipe) { suspect = recipe; };
+  task.spent_s = process_seconds();
+  RUNG_TRY(ClimbOptions climbing, tasks::climb_options(task, opened));
   RUNG_CHECK(check_writable(options.out));
   catch_interrupts();
   Result<ClimbOutcome> outcome = fail("not started");
-  std::optional<Recipe> suspect;
-  climbing.device_failed = [&](const Recipe& recipe) { suspect = recipe; };
   {
     Progress progress(options.common.log_level > 0);
     climbing.progress = [&](const std::string& what, double fraction) { progress.show(what, fraction); };
@@ -117,7 +90,7 @@ Status run_climb(const ClimbFlags& options) {
   }
   if (!outcome) return with_op_of_climb(tl::unexpected<Error>(outcome.error()), options, suspect);
   const int64_t began = now_ns();
-  RUNG_CHECK(write_outcome(*outcome, options.out));
+  RUNG_CHECK(tasks::save_climb(*outcome, options.out, process_seconds));
   log(2, "written in {:.2f} s", static_cast<double>(now_ns() - began) * 1e-9);
   if (options.common.json) {
     print_json(to_json(outcome->result));

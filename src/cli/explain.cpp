@@ -1,16 +1,12 @@
 // rung explain: why each pass did or did not apply, and why each kernel was or was not eligible; loads no weight.
 // SPDX-License-Identifier: Apache-2.0
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
 #include "cli/models.hpp"
 #include "cli/output.hpp"
 #include "cli/terminal.hpp"
-#include "kernels/cpu/bind.hpp"
-#include "plan/build.hpp"
-#include "plan/kernel_choice.hpp"
-#include "tune/problem.hpp"
+#include "tasks/explain.hpp"
 
 namespace rung::cli {
 namespace {
@@ -21,39 +17,6 @@ struct ExplainFlags {
   CommonOptions common;
   std::string recipe;
 };
-
-Json explain_passes(const PassReport& report) {
-  Json passes = Json::array();
-  for (const auto& row : report.rows)
-    passes.push_back({{"name", row.name},
-                      {"rung", row.rung},
-                      {"changed", row.changed},
-                      {"nodes_before", row.nodes_before},
-                      {"nodes_after", row.nodes_after},
-                      {"ms", row.ms},
-                      {"notes", row.notes}});
-  return passes;
-}
-
-Json explain_problems(const Target& target, const Graph& graph, const Recipe& recipe) {
-  std::map<std::string, std::pair<int, Problem>> problems;
-  std::vector<bool> constant = constant_nodes(graph);
-  for (NodeId id : graph.order()) {
-    if (constant[id] || graph.as<Input>(id) || is_view(graph[id].op)) continue;
-    Problem problem = cpu::problem_of(graph, id, recipe.threads);
-    for (size_t i = 0; i < problem.inputs.size(); ++i) problem.inputs[i].constant = constant[graph[id].operands[i]];
-    auto [it, added] = problems.try_emplace(problem_key(problem), 0, problem);
-    ++it->second.first;
-  }
-  Json rows = Json::array();
-  for (const auto& [key, entry] : problems) {
-    Json kernels = Json::array();
-    for (const auto& [name, verdict] : explain_kernels(target, entry.second))
-      kernels.push_back({{"kernel", name}, {"yes", verdict.yes}, {"reason", verdict.reason}});
-    rows.push_back({{"problem", key}, {"count", entry.first}, {"kernels", std::move(kernels)}});
-  }
-  return rows;
-}
 
 void print_explanation(const Json& json) {
   for (const auto& pass : json["passes"]) {
@@ -72,12 +35,11 @@ void print_explanation(const Json& json) {
 
 Status run_explain(const ExplainFlags& options) {
   log_to_stderr(options.common.log_level);
-  RUNG_TRY(Opened opened, open_model(options.common));
-  if (!opened.subject) return wrong_usage("'{}' is a plan: explain needs a model directory", options.common.model);
-  RUNG_TRY(Recipe recipe, recipe_of(opened, options.recipe, options.common));
-  PassReport report;
-  RUNG_TRY(Graph graph, apply_passes(opened.subject->model.graph, recipe, &report, {.target = opened.target}));
-  Json json{{"passes", explain_passes(report)}, {"problems", explain_problems(*opened.target, graph, recipe)}};
+  tasks::ExplainTask task;
+  RUNG_TRY(task.model, model_options(options.common));
+  RUNG_TRY(task.recipe, recipe_in(options.recipe));
+  RUNG_TRY(tasks::Explanation explanation, tasks::explain(task));
+  const Json json = to_json(explanation);
   if (options.common.json)
     print_json(json);
   else

@@ -96,13 +96,14 @@ void print_json_as_text(const Json& json) {
   }
 }
 
-Status inspect_model(const InspectFlags& options, const Opened& opened) {
+Status inspect_model(const InspectFlags& options, const tasks::ModelOptions& model, const tasks::Opened& opened) {
   const Subject& subject = *opened.subject;
   Graph graph = subject.model.graph;
   PassReport report;
   Json json;
   if (!options.recipe.empty()) {
-    RUNG_TRY(Recipe recipe, recipe_of(opened, options.recipe, options.common));
+    RUNG_TRY(auto given, recipe_in(options.recipe));
+    RUNG_TRY(Recipe recipe, tasks::recipe_of(opened, given, model));
     RUNG_TRY(graph, apply_passes(graph, recipe, &report, {.target = opened.target}));
   }
   if (options.graph && !options.common.json) return fmt::print("{}", print(graph)), Status{};
@@ -124,8 +125,9 @@ Status inspect_model(const InspectFlags& options, const Opened& opened) {
 
 Status run_inspect(const InspectFlags& options) {
   log_to_stderr(options.common.log_level);
-  RUNG_TRY(Opened opened, open_model(options.common));
-  if (opened.subject) return inspect_model(options, opened);
+  RUNG_TRY(tasks::ModelOptions model, model_options(options.common));
+  RUNG_TRY(tasks::Opened opened, tasks::open_model(model));
+  if (opened.subject) return inspect_model(options, model, opened);
   if (options.graph || !options.recipe.empty())
     return wrong_usage("'{}' is a plan: --graph and --recipe need a model directory", options.common.model);
   Json json = describe(*opened.plan);

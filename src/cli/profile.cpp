@@ -10,8 +10,7 @@
 #include "cli/models.hpp"
 #include "cli/output.hpp"
 #include "cli/terminal.hpp"
-#include "ladder/profile.hpp"
-#include "ladder/stages.hpp"
+#include "tasks/profile.hpp"
 
 namespace rung::cli {
 namespace {
@@ -20,58 +19,6 @@ struct ProfileFlags {
   CommonOptions common;
   std::string trace;
 };
-
-struct Rates {
-  double us = 0, flops = 0, bytes = 0;
-};
-
-// GEMMs of the plan together: the fraction of the machine's peaks that they reach.
-Rates gemm_rates(const Profile& profile) {
-  Rates total;
-  for (const auto& op : profile.ops)
-    if (op.category == Category::gemm) total.us += op.us, total.flops += op.flops, total.bytes += op.bytes;
-  return total;
-}
-
-nlohmann::json stages_to_json(const std::vector<StageTime>& stages) {
-  nlohmann::json json = nlohmann::json::array();
-  for (const auto& s : stages)
-    json.push_back({{"name", s.name}, {"launches", s.launches}, {"us", s.us}, {"floor_us", s.floor_us}});
-  return json;
-}
-
-nlohmann::json to_json(const Profile& profile, const std::vector<StageTime>& stages) {
-  nlohmann::json ops = nlohmann::json::array();
-  for (const auto& op : profile.ops)
-    ops.push_back({{"label", op.label},
-                   {"kernel", op.kernel},
-                   {"problem", op.problem},
-                   {"category", name_of(op.category)},
-                   {"stage", op.stage},
-                   {"us", op.us},
-                   {"floor_us", op.floor_us},
-                   {"flops", op.flops},
-                   {"bytes", op.bytes}});
-  Rates gemm = gemm_rates(profile);
-  const Peaks& p = profile.peaks;
-  return {{"ops", std::move(ops)},
-          {"stages", stages_to_json(stages)},
-          {"categories_us", by_category_us(profile)},
-          {"peaks",
-           {{"fma_f32_gflops", p.fma_f32_gflops},
-            {"gemm_f32_gflops", p.gemm_f32_gflops},
-            {"gemm_bf16_gflops", p.gemm_bf16_gflops},
-            {"read_gbps", p.read_gbps},
-            {"handoff_us", p.handoff_us},
-            {"barrier_us", p.barrier_us}}},
-          {"gemm",
-           {{"us", gemm.us},
-            {"gflops", gemm.us > 0 ? gemm.flops / gemm.us * 1e-3 : 0},
-            {"gbps", gemm.us > 0 ? gemm.bytes / gemm.us * 1e-3 : 0}}},
-          {"cold_median_ms", profile.cold.median_ms},
-          {"host_us", profile.host_us},
-          {"floor_ms", profile.floor_ms}};
-}
 
 void print_ops(const Profile& profile) {
   std::vector<OpTime> ops = profile.ops;
@@ -96,7 +43,7 @@ void print_summary(const Profile& profile, const std::vector<StageTime>& stages)
   for (const auto& s : stages)
     fmt::print("{:<14} {:9.1f} {:9.1f} {:9.1f} {:8}\n", s.name, s.us, s.floor_us, std::max(0.0, s.us - s.floor_us),
                s.launches);
-  Rates gemm = gemm_rates(profile);
+  const tasks::Rates gemm = tasks::gemm_rates(profile);
   const Peaks& p = profile.peaks;
   if (gemm.us > 0)
     fmt::print(
@@ -110,15 +57,13 @@ void print_summary(const Profile& profile, const std::vector<StageTime>& stages)
 
 Status run_profile(const ProfileFlags& options) {
   log_to_stderr(options.common.log_level);
-  RUNG_TRY(Opened opened, open_model(options.common));
-  RUNG_TRY(auto plan, plan_of(opened, options.common));
-  RUNG_TRY(Session session, open_session(plan));
-  RUNG_TRY(Profile profile, profile_session(session, sample_missing(*plan, opened.given, 1), kSchedule.profile_s));
-  RUNG_TRY(auto stages, time_stages(session, profile.ops));
-  if (!options.trace.empty()) RUNG_CHECK(write_file_atomically(options.trace, profile.trace.to_json()));
-  if (options.common.json) return print_json(to_json(profile, stages)), Status{};
-  print_ops(profile);
-  print_summary(profile, stages);
+  tasks::ProfileTask task;
+  RUNG_TRY(task.model, model_options(options.common));
+  RUNG_TRY(tasks::Profiled profiled, tasks::profile(task));
+  if (!options.trace.empty()) RUNG_CHECK(write_file_atomically(options.trace, profiled.profile.trace.to_json()));
+  if (options.common.json) return print_json(to_json(profiled)), Status{};
+  print_ops(profiled.profile);
+  print_summary(profiled.profile, profiled.stages);
   return {};
 }
 

@@ -111,7 +111,7 @@ Result<std::vector<Inputs>> sets_of_inputs(const RunFlags& options, const Plan& 
 Status step_through(const RunFlags& options, const std::shared_ptr<const Plan>& plan, const std::vector<Inputs>& runs) {
   if (!options.outputs.empty()) return wrong_usage("--stepwise gives no outputs: got --outputs too");
   RUNG_TRY(Session session, open_session(plan, {.stepwise = true}));
-  for (const Inputs& inputs : runs) RUNG_CHECK(session.infer(sample_missing(*plan, inputs, 1)));
+  for (const Inputs& inputs : runs) RUNG_CHECK(session.infer(tasks::sample_missing(*plan, inputs, 1)));
   if (options.common.json)
     print_json({{"ops", plan->steps.size()}, {"runs", runs.size()}});
   else
@@ -121,8 +121,10 @@ Status step_through(const RunFlags& options, const std::shared_ptr<const Plan>& 
 
 Status run_plan(const RunFlags& options) {
   log_to_stderr(options.common.log_level);
-  RUNG_TRY(Opened opened, open_model(options.common));
-  RUNG_TRY(auto plan, plan_of(opened, options.common, options.recipe));
+  RUNG_TRY(tasks::ModelOptions model, model_options(options.common));
+  RUNG_TRY(auto recipe, recipe_in(options.recipe));
+  RUNG_TRY(tasks::Opened opened, tasks::open_model(model));
+  RUNG_TRY(auto plan, tasks::plan_of(opened, recipe, model));
   RUNG_TRY(std::vector<Inputs> runs, sets_of_inputs(options, *plan, opened.given));
   if (options.stepwise) return step_through(options, plan, runs);
   RUNG_TRY(Session session, open_session(plan));

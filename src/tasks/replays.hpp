@@ -6,7 +6,7 @@
 
 #include "session/session.hpp"
 
-namespace rung::cli {
+namespace rung::tasks {
 
 struct Replays {
   int64_t count = 0;
@@ -18,4 +18,4 @@ struct Replays {
 // The inputs have been set. Errors: those of a run.
 Result<Replays> replay(Session& session, int64_t count);
 
-}  // namespace rung::cli
+}  // namespace rung::tasks

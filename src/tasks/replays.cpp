@@ -1,13 +1,13 @@
 // Replays compared bit for bit.
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/replays.hpp"
+#include "tasks/replays.hpp"
 
 #include <cstring>
 
 #include "device/gpu/gpu.hpp"
 #include "measure/resources.hpp"
 
-namespace rung::cli {
+namespace rung::tasks {
 namespace {
 
 using Outputs = std::vector<std::pair<std::string, Tensor>>;
@@ -45,4 +45,4 @@ Result<Replays> replay(Session& session, int64_t count) {
   return replays;
 }
 
-}  // namespace rung::cli
+}  // namespace rung::tasks

@@ -3,7 +3,7 @@
 #pragma once
 #include <string>
 
-namespace rung::cli {
+namespace rung::tasks {
 
 // "a, b"
 template <class Map>
@@ -13,4 +13,4 @@ std::string names_in(const Map& map) {
   return text;
 }
 
-}  // namespace rung::cli
+}  // namespace rung::tasks

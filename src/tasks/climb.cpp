@@ -1,0 +1,66 @@
+// A climb from options to files.
+// SPDX-License-Identifier: Apache-2.0
+#include "tasks/climb.hpp"
+
+#include "base/pending_files.hpp"
+#include "base/tool.hpp"
+#include "ladder/rungs.hpp"
+#include "measure/clock.hpp"
+#include "plan/file.hpp"
+#include "report/html.hpp"
+#include "report/json.hpp"
+#include "report/markdown.hpp"
+#include "report/write.hpp"
+
+namespace rung::tasks {
+
+Result<ClimbOptions> climb_options(const ClimbTask& task, const Opened& opened) {
+  if (!opened.subject) return wrong_usage("'{}' is a plan already: climb a model directory", task.model.path);
+  if (!(task.budget_s >= kLeastBudget))
+    return wrong_usage("{}: got {} s, wanted at least {} s", task.model.named("budget"), task.budget_s, kLeastBudget);
+  if (opened.target->gpu) RUNG_CHECK(path_of_tool());  // candidates of a GPU run in it
+  ClimbOptions climb{.target = opened.target,
+                     .threads = threads_for(*opened.target, task.model.threads),
+                     .budget_s = task.budget_s,
+                     .spent_s = task.spent_s,
+                     .inputs = verification_inputs(opened),
+                     .database_path = task.database};
+  if (task.model.dtype == DType::bf16) climb.dtype = DType::bf16;
+  for (const auto& name : task.skip) {
+    if (!rung_named(name)) return wrong_usage("{}: there is no rung '{}'", task.model.named("skip"), name);
+    climb.skip.insert(name);
+  }
+  if (task.interrupted) climb.interrupted = task.interrupted;
+  if (task.progress) climb.progress = task.progress;
+  if (task.decided) climb.decided = task.decided;
+  if (task.device_failed) climb.device_failed = task.device_failed;
+  return climb;
+}
+
+Result<ClimbOutcome> climb_model(const ClimbTask& task) {
+  const int64_t began = now_ns();
+  RUNG_TRY(Opened opened, open_model(task.model));
+  RUNG_TRY(ClimbOptions options, climb_options(task, opened));
+  options.spent_s += static_cast<double>(now_ns() - began) * 1e-9;
+  return climb(*opened.subject, options);
+}
+
+ClimbTexts texts_of(const ClimbOutcome& outcome) {
+  return {.report = json_text(outcome.result, false),
+          .recipe = recipe_text(outcome.recipe),
+          .html = render_html(outcome.result),
+          .markdown = to_markdown(outcome.result),
+          .trace = outcome.trace.to_json()};
+}
+
+Status save_climb(ClimbOutcome& outcome, const std::string& directory, const std::function<double()>& spent) {
+  PendingFiles files;
+  RUNG_CHECK(add_plan(files, *outcome.plan, directory + "/plan.rung"));
+  RUNG_CHECK(files.add(directory + "/recipe.json", recipe_text(outcome.recipe)));
+  RUNG_CHECK(files.add(directory + "/trace.json", outcome.trace.to_json()));
+  if (spent) outcome.result.total_s = spent();
+  RUNG_CHECK(add_reports(files, outcome.result, directory));
+  return files.commit();
+}
+
+}  // namespace rung::tasks

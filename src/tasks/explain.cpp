@@ -1,0 +1,76 @@
+// Passes that ran and verdicts of kernels.
+// SPDX-License-Identifier: Apache-2.0
+#include "tasks/explain.hpp"
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "kernels/cpu/bind.hpp"
+#include "plan/build.hpp"
+#include "plan/kernel_choice.hpp"
+#include "tune/problem.hpp"
+
+namespace rung::tasks {
+namespace {
+
+using Json = nlohmann::json;
+
+std::vector<ExplainedProblem> explain_problems(const Target& target, const Graph& graph, int threads) {
+  std::map<std::string, ExplainedProblem> problems;
+  std::vector<bool> constant = constant_nodes(graph);
+  for (NodeId id : graph.order()) {
+    if (constant[id] || graph.as<Input>(id) || is_view(graph[id].op)) continue;
+    Problem problem = cpu::problem_of(graph, id, threads);
+    for (size_t i = 0; i < problem.inputs.size(); ++i) problem.inputs[i].constant = constant[graph[id].operands[i]];
+    const std::string key = problem_key(problem);
+    auto [it, added] = problems.try_emplace(key, ExplainedProblem{.problem = key});
+    if (added) it->second.kernels = explain_kernels(target, problem);
+    ++it->second.count;
+  }
+  std::vector<ExplainedProblem> list;
+  for (auto& [key, problem] : problems) list.push_back(std::move(problem));
+  return list;
+}
+
+Json passes_to_json(const PassReport& report) {
+  Json passes = Json::array();
+  for (const auto& row : report.rows)
+    passes.push_back({{"name", row.name},
+                      {"rung", row.rung},
+                      {"changed", row.changed},
+                      {"nodes_before", row.nodes_before},
+                      {"nodes_after", row.nodes_after},
+                      {"ms", row.ms},
+                      {"notes", row.notes}});
+  return passes;
+}
+
+Json problems_to_json(const std::vector<ExplainedProblem>& problems) {
+  Json rows = Json::array();
+  for (const auto& problem : problems) {
+    Json kernels = Json::array();
+    for (const auto& [name, verdict] : problem.kernels)
+      kernels.push_back({{"kernel", name}, {"yes", verdict.yes}, {"reason", verdict.reason}});
+    rows.push_back({{"problem", problem.problem}, {"count", problem.count}, {"kernels", std::move(kernels)}});
+  }
+  return rows;
+}
+
+}  // namespace
+
+Result<Explanation> explain(const ExplainTask& task) {
+  RUNG_TRY(Opened opened, open_model(task.model));
+  if (!opened.subject) return wrong_usage("'{}' is a plan: explain needs a model directory", task.model.path);
+  RUNG_TRY(Recipe recipe, recipe_of(opened, task.recipe, task.model));
+  Explanation explanation;
+  RUNG_TRY(Graph graph,
+           apply_passes(opened.subject->model.graph, recipe, &explanation.passes, {.target = opened.target}));
+  explanation.problems = explain_problems(*opened.target, graph, recipe.threads);
+  return explanation;
+}
+
+Json to_json(const Explanation& explanation) {
+  return {{"passes", passes_to_json(explanation.passes)}, {"problems", problems_to_json(explanation.problems)}};
+}
+
+}  // namespace rung::tasks

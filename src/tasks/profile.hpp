@@ -1,0 +1,32 @@
+// Times every launch of a plan alone, and its stages.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <nlohmann/json_fwd.hpp>
+
+#include "ladder/profile.hpp"
+#include "tasks/model.hpp"
+
+namespace rung::tasks {
+
+struct ProfileTask {
+  ModelOptions model;
+  std::optional<Recipe> recipe;
+};
+
+struct Profiled {
+  Profile profile;
+  std::vector<StageTime> stages;
+};
+
+// Launches together: microseconds of a run, and the work that they need at least.
+struct Rates {
+  double us = 0, flops = 0, bytes = 0;
+};
+// Of the plan's GEMMs.
+Rates gemm_rates(const Profile& profile);
+
+// Errors: those of opening, building and running.
+Result<Profiled> profile(const ProfileTask& task);
+nlohmann::json to_json(const Profiled& profiled);
+
+}  // namespace rung::tasks

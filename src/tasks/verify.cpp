@@ -1,0 +1,161 @@
+// Verification by the judge, or against given outputs.
+// SPDX-License-Identifier: Apache-2.0
+#include "tasks/verify.hpp"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "ladder/workbench.hpp"
+#include "tasks/names.hpp"
+
+namespace rung::tasks {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr double kMostSeconds = 600;
+constexpr int64_t kDeepSum = 16384;  // terms: of a deep graph's longest path
+
+Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+// By output: the array that it is compared with.
+using ArrayNames = std::map<std::string, std::string>;
+
+// The array of the output's own name, or what `map` says.
+Result<ArrayNames> array_names(const VerifyTask& task, const Plan& plan) {
+  ArrayNames names;
+  for (const auto& output : plan.outputs) names[output.name] = output.name;
+  for (const auto& [output, array] : task.map) {
+    auto name = names.find(output);
+    if (name == names.end())
+      return wrong_usage("{} {}={}: got output '{}', wanted one of: {}", task.model.named("map"), output, array, output,
+                         names_in(names));
+    name->second = array;
+  }
+  return names;
+}
+
+std::string in_file(const GivenArrays& arrays) {
+  return arrays.source.empty() ? "" : fmt::format("'{}': ", arrays.source);
+}
+
+// Every output must have one: what is not compared is not verified.
+Status check_arrays(const GivenArrays& reference, const ArrayNames& names) {
+  for (const auto& [output, array] : names)
+    if (!reference.types.contains(array))
+      return mismatch("{}holds no array '{}' to compare output '{}' with; it has: {}", in_file(reference), array,
+                      output, names_in(reference.types));
+  return {};
+}
+
+// The arrays that outputs are compared with; what else there is is not unpacked.
+Result<NamedTensors> read_reference(const GivenArrays& reference, const Plan& plan, const ArrayNames& names) {
+  RUNG_CHECK(check_arrays(reference, names));
+  return reference.read([&](const std::string& name, const Type& type) -> Result<bool> {
+    bool wanted = false;
+    for (const auto& output : plan.outputs) {
+      if (names.at(output.name) != name) continue;
+      if (type.shape != output.type.shape)
+        return mismatch("{}array '{}': got shape {}, wanted {} for output '{}'", in_file(reference), name, type.shape,
+                        output.type.shape, output.name);
+      wanted = true;
+    }
+    return wanted;
+  });
+}
+
+// Against given outputs. The tolerance is that of the output's dtype over a deep graph: f32 rounding of sums that long,
+// or the unit roundoff of bf16 where the plan computes in it.
+Result<Verified> verify_given(const VerifyTask& task, const Opened& opened) {
+  RUNG_TRY(auto plan, plan_of(opened, task.recipe, task.model));
+  RUNG_TRY(auto names, array_names(task, *plan));
+  RUNG_TRY(auto arrays, read_reference(task.reference, *plan, names));
+  RUNG_TRY(Session session, open_session(plan));
+  RUNG_TRY(auto outputs, session.infer(opened.given));
+  std::vector<std::string> compared;
+  std::vector<Tensor> got, want;
+  for (auto& [name, tensor] : outputs) {
+    compared.push_back(name);
+    got.push_back(std::move(tensor));
+    want.push_back(arrays.at(names.at(name)));
+  }
+  const Tolerance tolerance = tolerance_for(plan->recipe.precision, kDeepSum);
+  return Verified{.verification = verify_outputs(compared, got, want, tolerance),
+                  .tolerance = tolerance,
+                  .reason = "against " + (task.reference.source.empty() ? "given outputs" : task.reference.source)};
+}
+
+Status find_culprit(Workbench& bench, const Recipe& recipe, Verified& verified) {
+  auto is_right = [&](const Recipe& tried) -> Result<bool> {
+    RUNG_TRY(Attempt attempt, bench.attempt_as_is(tried));
+    return attempt.right;
+  };
+  RUNG_TRY(verified.culprit, bisect(recipe, is_right));
+  RUNG_TRY(verified.reproducer, reproducer(bench.subject().model.graph, *verified.culprit));
+  return {};
+}
+
+// Judges the plan that `rung build` makes of the recipe, and `rung run` of a directory: nothing is tuned, nor looked up
+// in a database.
+Result<Verified> verify_subject(const VerifyTask& task, const Opened& opened) {
+  Budget budget(kMostSeconds);
+  const std::vector<NamedTensors> inputs = verification_inputs(opened);
+  RUNG_TRY(Recipe recipe, recipe_of(opened, task.recipe, task.model));
+  RUNG_TRY(auto bench,
+           Workbench::create(*opened.subject, inputs, {.target = opened.target, .threads = recipe.threads}, budget));
+  RUNG_TRY(Attempt attempt, bench->attempt_as_is(recipe));
+  RUNG_TRY(Tolerance tolerance, bench->judge().tolerance_for_recipe(recipe));
+  Verified verified{
+      .verification = attempt.verdicts[0],
+      .tolerance = tolerance,
+      .reason = fmt::format("{} inputs against the {}", inputs.size(), bench->judge().reference_source())};
+  for (const auto& verdict : attempt.verdicts)
+    if (!verdict.passed) verified.verification = verdict;
+  if (!attempt.right && task.bisect) RUNG_CHECK(find_culprit(*bench, attempt.recipe, verified));
+  return verified;
+}
+
+}  // namespace
+
+Result<Verified> verify(const VerifyTask& task) {
+  RUNG_TRY(Opened opened, open_model(task.model));
+  if (task.reference.read) return verify_given(task, opened);
+  if (!opened.subject)
+    return wrong_usage("'{}' is a plan: give {} or {}, or verify the model directory with {}", task.model.path,
+                       task.model.named("reference"), task.model.named("replays"), task.model.named("recipe"));
+  return verify_subject(task, opened);
+}
+
+Json to_json(const Verified& verified) {
+  Json outputs = Json::array();
+  for (const auto& o : verified.verification.outputs)
+    outputs.push_back({{"name", o.name},
+                       {"rel_l2", number_or_null(o.rel_l2)},
+                       {"max_abs", number_or_null(o.max_abs)},
+                       {"cosine", number_or_null(o.cosine)},
+                       {"non_finite", o.non_finite == SIZE_MAX ? Json(nullptr) : Json(o.non_finite)},
+                       {"passed", o.passed}});
+  const Tolerance& tolerance = verified.tolerance;
+  return {{"passed", verified.verification.passed},
+          {"outputs", std::move(outputs)},
+          {"tolerance", {{"rel_l2", tolerance.rel_l2}, {"element", tolerance.element}}},
+          {"reason", verified.reason}};
+}
+
+Result<Replays> verify_replays(const VerifyTask& task, int64_t count) {
+  RUNG_TRY(Opened opened, open_model(task.model));
+  RUNG_TRY(auto plan, plan_of(opened, task.recipe, task.model));
+  RUNG_TRY(Session session, open_session(plan));
+  RUNG_CHECK(session.set_inputs(sample_missing(*plan, opened.given, 1)));
+  return replay(session, count);
+}
+
+Json to_json(const Replays& replays) {
+  return {{"passed", replays.difference.empty()},
+          {"replays", replays.count},
+          {"difference", replays.difference},
+          {"resident_growth_bytes", replays.resident_growth},
+          {"device_growth_bytes", replays.device_growth}};
+}
+
+}  // namespace rung::tasks
