@@ -1,7 +1,7 @@
 # GPU kernels: every src/kernels/gpu/FAMILY/NAME.cu becomes a module NAME, compiled for each architecture and embedded
 # in the binary as bytes that the driver loads. Compiling them takes as long as the rest of the tool, so that AUTO
-# leaves them out where no driver could load them. Without them, or without nvcc, the tool builds as well and says what
-# it lacks.
+# leaves them out where no driver could load them; but not of a Python wheel, which is for other machines too. Without
+# them, or without nvcc, the tool builds as well and says what it lacks.
 # SPDX-License-Identifier: Apache-2.0
 find_program(RUNG_NVCC nvcc PATHS /usr/local/cuda/bin)
 
@@ -17,7 +17,7 @@ endif()
 # "" or why this build has no modules.
 function(rung_why_no_gpu_modules out)
   set(reason "")
-  if(RUNG_GPU STREQUAL "AUTO" AND NOT RUNG_GPU_DRIVER)
+  if(RUNG_GPU STREQUAL "AUTO" AND NOT RUNG_GPU_DRIVER AND NOT SKBUILD)
     set(reason "built where no GPU driver was installed; to build them all the same: ./dev build --gpu (RUNG_GPU=ON)")
   elseif(NOT RUNG_GPU STREQUAL "AUTO" AND NOT RUNG_GPU)
     set(reason "built without them (RUNG_GPU=OFF)")

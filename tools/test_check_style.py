@@ -90,6 +90,8 @@ class KeepsSizes(unittest.TestCase):
     def test_python_and_shell_functions_count_too(self):
         python = ['def f(a, b, c, d, e, g):'] + ['    a()'] * 60
         self.assertEqual(len(findings(check_style.check_functions, python, Path('tools/x.py'))), 2)
+        named = ['def f(a, b, c, d, e, *, g, h):', '    a()']
+        self.assertEqual(findings(check_style.check_functions, named, Path('tools/x.py')), [])
         shell = ['f() {'] + ['  g'] * 60 + ['}']
         self.assertEqual(len(findings(check_style.check_functions, shell, Path('tools/x.sh'))), 1)
         self.assertEqual(findings(check_style.check_functions, ['f() { g; }'] + ['g'] * 70, Path('tools/x.sh')), [])

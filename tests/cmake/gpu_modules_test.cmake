@@ -28,3 +28,7 @@ set(RUNG_NVCC /usr/local/cuda/bin/nvcc)
 expect("^$")
 set(RUNG_GPU_DRIVER OFF)
 expect("no GPU driver was installed.*./dev build --gpu")
+set(SKBUILD 2)  # a Python wheel
+expect("^$")
+set(RUNG_NVCC RUNG_NVCC-NOTFOUND)
+expect("without a CUDA compiler")

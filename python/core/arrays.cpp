@@ -1,0 +1,187 @@
+// Reads an array's memory, shape and dtype by the cheapest way that its kind has.
+// SPDX-License-Identifier: Apache-2.0
+#include "core/arrays.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/dtypes.hpp"
+#include "core/errors.hpp"
+#include "core/names.hpp"
+#include "core/torch.hpp"
+
+namespace rung::python {
+namespace {
+
+std::string class_of(nb::handle object) { return text_of(nb::type_name(object.type())); }
+
+rung_dtype torch_dtype(nb::handle dtype) {
+  struct Known {
+    PyObject* object;
+    rung_dtype dtype;
+  };
+  static std::array<Known, 16> known{};
+  static size_t count = 0;  // dtype objects of PyTorch live as long as the process
+  for (size_t i = 0; i < count; ++i)
+    if (known[i].object == dtype.ptr()) return known[i].dtype;
+  std::string text = text_of(dtype);  // "torch.int64"
+  const NamedType* type = find_type(std::string_view(text).substr(text.find('.') + 1));
+  rung_dtype found = type ? type->dtype : rung_dtype{};
+  if (count < known.size()) {
+    dtype.inc_ref();
+    known[count++] = {dtype.ptr(), found};
+  }
+  return found;
+}
+
+bool flag(nb::handle object, nb::handle name) { return nb::cast<bool>(object.attr(name)); }
+
+}  // namespace
+
+Borrowed::Borrowed(nb::handle array, Place place, bool writable) : place_(place) {
+  const Torch* torch = nullptr;
+  if (PyObject_CheckBuffer(array.ptr())) {
+    borrow_buffer(array, writable);
+  } else if (torch = Torch::loaded(); torch && torch->is_tensor(array)) {
+    try {
+      borrow_torch(array);
+    } catch (nb::python_error& error) {  // a sparse tensor, for one, has no memory of this kind
+      if (!error.matches(PyExc_RuntimeError)) throw;
+      refuse("a tensor that does not lend its memory (" + text_of(error.value()) + ")");
+    }
+  } else if (nb::hasattr(array, "__dlpack__")) {
+    if (writable) refuse("a " + class_of(array) + ", whose memory is not to be written");
+    borrow_dlpack(array);
+  } else {
+    refuse("a " + class_of(array));
+  }
+}
+
+bool Borrowed::on_device() const {
+  int32_t type = tensor_.device.type;
+  return type == RUNG_CUDA || type == RUNG_ROCM;
+}
+
+void Borrowed::refuse(const std::string& got) const {
+  raise(RUNG_MISMATCH, std::string(place_.kind) + " '" + place_.name + "': got " + got +
+                           ", wanted a NumPy array, a PyTorch tensor or another that has DLPack");
+}
+
+void Borrowed::set_rank(Py_ssize_t rank) {
+  if (rank < 0 || static_cast<size_t>(rank) > kMaxRank) refuse("an array of " + std::to_string(rank) + " dimensions");
+  tensor_.ndim = static_cast<int32_t>(rank);
+  tensor_.shape = shape_.data();
+}
+
+// NumPy lends no memory of ml_dtypes' values; the same bytes as uint16 it does.
+bool Borrowed::is_bfloat16_of_numpy(nb::handle array) const {
+  static nb::handle bfloat16;  // NumPy's dtype object, kept as long as the process
+  if (!bfloat16.is_valid()) {
+    nb::object found = nb::steal(PyImport_GetModule(nb::str("ml_dtypes").ptr()));
+    if (!found.is_valid()) return false;  // nobody can have made such an array
+    bfloat16 = numpy_dtype(*find_type("bfloat16")).release();
+  }
+  nb::object dtype = nb::getattr(array, Names::get().dtype, nb::none());
+  return dtype.is(bfloat16) || dtype.equal(bfloat16);
+}
+
+void Borrowed::borrow_buffer(nb::handle array, bool writable) {
+  // Asked before NumPy is: its refusal takes a few microseconds.
+  if (place_.wanted && place_.wanted->dtype.code == RUNG_BFLOAT && is_bfloat16_of_numpy(array))
+    return borrow_bfloat16(array, writable);
+  Py_buffer& buffer = buffer_.view;
+  int flags = PyBUF_STRIDES | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0);
+  if (PyObject_GetBuffer(array.ptr(), &buffer, flags) != 0) {
+    nb::python_error error;
+    buffer.obj = nullptr;
+    if (is_bfloat16_of_numpy(array)) return borrow_bfloat16(array, writable);
+    if (!writable && nb::hasattr(array, "__dlpack__")) return borrow_dlpack(array);
+    refuse("a " + class_of(array) + " that does not lend its memory (" + text_of(error.value()) + ")");
+  }
+  auto dtype = dtype_of_format(buffer.format, static_cast<size_t>(buffer.itemsize));
+  if (!dtype) refuse(std::string("values of the form '") + buffer.format + "'");
+  family_ = Family::numpy;
+  tensor_.data = buffer.buf;
+  tensor_.device = {RUNG_CPU, 0};
+  // NumPy has no bfloat16: an array of uint16 holds the bytes of one.
+  const bool is_storage = place_.wanted && name_of(*dtype) == place_.wanted->storage;
+  tensor_.dtype = is_storage ? place_.wanted->dtype : *dtype;
+  set_rank(buffer.ndim);
+  std::copy_n(buffer.shape, buffer.ndim, shape_.begin());
+  if (PyBuffer_IsContiguous(&buffer, 'C')) return;
+  for (int i = 0; i < buffer.ndim; ++i) {
+    if (buffer.strides[i] % buffer.itemsize != 0) refuse("values that lie between others' bytes");
+    strides_[i] = buffer.strides[i] / buffer.itemsize;
+  }
+  tensor_.strides = strides_.data();
+}
+
+void Borrowed::borrow_bfloat16(nb::handle array, bool writable) {
+  static PyObject* const storage = PyUnicode_InternFromString("uint16");
+  borrow_buffer(array.attr(Names::get().view)(nb::handle(storage)), writable);
+  tensor_.dtype = {RUNG_BFLOAT, 16, 1};
+}
+
+void Borrowed::borrow_torch(nb::handle array) {
+  const Names& names = Names::get();
+  if (flag(array, names.requires_grad)) refuse("a tensor that requires its gradient, which .detach() ends");
+  bool on_device = flag(array, names.is_cuda);
+  if (!on_device && !flag(array, names.is_cpu)) refuse("a tensor on " + text_of(array.attr(Names::get().device)));
+  family_ = on_device ? Family::torch_device : Family::torch_host;
+  tensor_.data = reinterpret_cast<void*>(nb::cast<uintptr_t>(call_method(array, names.data_ptr)));
+  tensor_.device = {RUNG_CPU, 0};
+  if (on_device)
+    tensor_.device = {Torch::loaded()->is_rocm ? RUNG_ROCM : RUNG_CUDA,
+                      nb::cast<int32_t>(call_method(array, names.get_device))};
+  tensor_.dtype = torch_dtype(array.attr(names.dtype));
+  nb::object shape = array.attr(names.shape);
+  set_rank(static_cast<Py_ssize_t>(nb::len(shape)));
+  for (int32_t i = 0; i < tensor_.ndim; ++i) shape_[i] = nb::cast<int64_t>(shape[i]);
+  if (nb::cast<bool>(call_method(array, names.is_contiguous))) return;
+  nb::object strides = call_method(array, names.stride);
+  for (int32_t i = 0; i < tensor_.ndim; ++i) strides_[i] = nb::cast<int64_t>(strides[i]);
+  tensor_.strides = strides_.data();
+}
+
+void Borrowed::borrow_dlpack(nb::handle array) {
+  // JAX computes in the background, and its arrays are lent at once.
+  if (nb::hasattr(array, "block_until_ready")) array.attr("block_until_ready")();
+  if (!nb::try_cast(array, dlpack_) || !dlpack_.is_valid())
+    refuse("a " + class_of(array) + " that DLPack does not lend");
+  tensor_.data = dlpack_.data_handle();
+  tensor_.byte_offset = dlpack_.byte_offset();
+  tensor_.device = {dlpack_.device_type(), dlpack_.device_id()};
+  tensor_.dtype = {dlpack_.dtype().code, dlpack_.dtype().bits, dlpack_.dtype().lanes};
+  set_rank(static_cast<Py_ssize_t>(dlpack_.ndim()));
+  std::copy_n(dlpack_.shape_ptr(), dlpack_.ndim(), shape_.begin());
+  if (!dlpack_.stride_ptr()) return;
+  std::copy_n(dlpack_.stride_ptr(), dlpack_.ndim(), strides_.begin());
+  tensor_.strides = strides_.data();
+}
+
+bool Borrowed::is_row_major() const {
+  int64_t expected = 1;
+  for (int32_t i = tensor_.ndim; tensor_.strides && i-- > 0; expected *= shape_[i])
+    if (shape_[i] != 1 && strides_[i] != expected) return false;
+  return true;
+}
+
+void Borrowed::check(rung_status status) const {
+  if (status != RUNG_MISMATCH || !place_.wanted) return python::check(status);
+  const std::string type = place_.wanted->name, got(name_of(tensor_.dtype));
+  if (tensor_.dtype == place_.wanted->dtype) raise(status, rung_error() + remedy());
+  raise(status, std::string(place_.kind) + " '" + place_.name + "': got " + got + ", wanted " + type + remedy());
+}
+
+// Nothing for an output: a copy would not be the caller's.
+std::string Borrowed::remedy() const {
+  if (std::strcmp(place_.kind, "input") != 0) return "";
+  const std::string name = place_.name, type = place_.wanted->name;
+  const bool torch = family_ == Family::torch_host || family_ == Family::torch_device;
+  if (!(tensor_.dtype == place_.wanted->dtype))
+    return torch ? ": " + name + ".to(torch." + type + ")" : ": " + name + ".astype('" + type + "')";
+  if (is_row_major()) return "";
+  return ": " + (torch ? name + ".contiguous()" : "numpy.ascontiguousarray(" + name + ")");
+}
+
+}  // namespace rung::python

@@ -1,0 +1,138 @@
+// Climbs, with a callback of Python's that sees how far they are, and may end them.
+// SPDX-License-Identifier: Apache-2.0
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+
+#include <exception>
+
+#include "core/errors.hpp"
+#include "core/model.hpp"
+#include "core/options.hpp"
+
+namespace rung::python {
+namespace {
+
+nb::object receipt_of(const rung_receipt& r) {
+  return nb::module_::import_("rung._types")
+      .attr("Receipt")(nb::arg("name") = r.name, nb::arg("accepted") = r.accepted, nb::arg("reason") = r.reason,
+                       nb::arg("before_ms") = r.before_ms, nb::arg("ms") = r.ms, nb::arg("ratio") = r.ratio,
+                       nb::arg("ci_low") = r.ci_low, nb::arg("ci_high") = r.ci_high, nb::arg("rel_l2") = r.rel_l2,
+                       nb::arg("max_abs") = r.max_abs, nb::arg("kernels") = r.kernels, nb::arg("attempt") = r.attempt);
+}
+
+// What the library's callback gets: Python's callable, and what it raised.
+struct Listener {
+  nb::object callable;
+  std::exception_ptr raised;
+};
+
+// A signal's handler runs here too, so that Ctrl-C ends the climb as an exception of the callable's does.
+bool tell(void* context, const rung_progress* progress) {
+  auto& listener = *static_cast<Listener*>(context);
+  nb::gil_scoped_acquire held;
+  try {
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    if (!listener.callable.is_none())
+      listener.callable(progress->what, progress->fraction,
+                        progress->receipt ? receipt_of(*progress->receipt) : nb::none());
+    return true;
+  } catch (...) {
+    if (!listener.raised) listener.raised = std::current_exception();
+    return false;
+  }
+}
+
+class Climb {
+ public:
+  explicit Climb(rung_climb* climb) : climb_(climb, rung_climb_free) {}
+
+  nb::list receipts() const {
+    nb::list list;
+    rung_receipt receipt;
+    for (size_t i = 0; i < rung_climb_receipt_count(climb_.get()); ++i) {
+      check(rung_climb_receipt(climb_.get(), i, &receipt));
+      list.append(receipt_of(receipt));
+    }
+    return list;
+  }
+  std::string text(int kind) const {
+    const char* text = rung_climb_text(climb_.get(), static_cast<rung_climb_text_kind>(kind));
+    if (!text) raise(RUNG_USAGE, "a climb has no text of kind " + std::to_string(kind));
+    return text;
+  }
+  std::unique_ptr<Model> open() const {
+    rung_model* opened = nullptr;
+    rung_status status = RUNG_OK;
+    {
+      nb::gil_scoped_release released;
+      status = rung_climb_open(climb_.get(), &opened);
+    }
+    check(status);
+    return std::make_unique<Model>(ModelHandle(opened, rung_model_close));
+  }
+  void save(const std::string& directory) const {
+    rung_status status = RUNG_OK;
+    {
+      nb::gil_scoped_release released;
+      status = rung_climb_save(climb_.get(), directory.c_str());
+    }
+    check(status);
+  }
+
+ private:
+  std::shared_ptr<rung_climb> climb_;
+};
+
+// `options`: OpenOptions', budget_s, inputs, freeze, skip, database.
+std::unique_ptr<Climb> climb(const std::string& path, const nb::dict& options, nb::object progress) {
+  OpenOptions open(options);
+  NamedArrays inputs(options["inputs"]);
+  Words freeze(options["freeze"]), skip(options["skip"]);
+  auto database = nb::cast<std::optional<std::string>>(options["database"]);
+  Listener listener{std::move(progress), nullptr};
+  rung_climb_options climbing = RUNG_CLIMB_OPTIONS_INIT;
+  climbing.model = open.get();
+  climbing.budget_s = nb::cast<double>(options["budget_s"]);
+  climbing.inputs = inputs.data();
+  climbing.input_count = inputs.size();
+  climbing.freeze = freeze.data();
+  climbing.freeze_count = freeze.size();
+  climbing.skip = skip.data();
+  climbing.skip_count = skip.size();
+  climbing.database = database ? database->c_str() : nullptr;
+  climbing.progress = tell;
+  climbing.context = &listener;
+  rung_climb* climbed = nullptr;
+  rung_status status = RUNG_OK;
+  {
+    nb::gil_scoped_release released;
+    status = rung_climb_model(path.c_str(), &climbing, &climbed);
+  }
+  std::unique_ptr<Climb> result;
+  if (climbed) result = std::make_unique<Climb>(climbed);
+  if (listener.raised) std::rethrow_exception(listener.raised);
+  check(status);
+  return result;
+}
+
+}  // namespace
+
+void bind_climbs(nb::module_& module) {
+  nb::class_<Climb>(module, "Climb", "What a climb found; rung.Climb is over it.")
+      .def("receipts", &Climb::receipts, nb::sig("def receipts(self) -> list[rung._types.Receipt]"))
+      .def("text", &Climb::text, nb::arg("kind"))
+      .def("open", &Climb::open)
+      .def("save", &Climb::save, nb::arg("directory"));
+  module.def("climb", &climb, nb::arg("path"), nb::arg("options"), nb::arg("progress").none(),
+             nb::sig("def climb(path: str, options: dict[str, typing.Any], progress: typing.Callable[[str, float, "
+                     "rung._types.Receipt | None], object] | None) -> Climb"),
+             "Climbs a model directory.");
+  module.attr("CLIMB_REPORT") = int(RUNG_CLIMB_REPORT);
+  module.attr("CLIMB_RECIPE") = int(RUNG_CLIMB_RECIPE);
+  module.attr("CLIMB_HTML") = int(RUNG_CLIMB_HTML);
+  module.attr("CLIMB_MARKDOWN") = int(RUNG_CLIMB_MARKDOWN);
+  module.attr("CLIMB_TRACE") = int(RUNG_CLIMB_TRACE);
+}
+
+}  // namespace rung::python

@@ -1,0 +1,39 @@
+// A model with the session that its own calls run in.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <nanobind/nanobind.h>
+
+#include <memory>
+#include <string>
+
+#include "core/session.hpp"
+
+namespace rung::python {
+
+class Model {
+ public:
+  explicit Model(ModelHandle handle)
+      : model_(std::move(handle)), facts_(read_facts(model_.get())), session_(model_, facts_) {}
+
+  const ModelFacts& facts() const { return *facts_; }
+  // Errors: UsageError, the model is closed.
+  Session& session();
+  std::unique_ptr<Session> open_session();
+  nb::dict encode(const std::string& text);
+  void close();
+  std::string repr() const;
+
+ private:
+  ModelHandle model_;
+  std::shared_ptr<const ModelFacts> facts_;
+  Session session_;
+};
+
+// rung.load(): `options` as OpenOptions takes them.
+std::unique_ptr<Model> load(const std::string& path, const nb::dict& options);
+
+void bind_models(nb::module_& module);
+void bind_climbs(nb::module_& module);
+void bind_tasks(nb::module_& module);
+
+}  // namespace rung::python

@@ -1,0 +1,14 @@
+// The extension rung._core: the C interface of rung as Python classes and functions.
+// SPDX-License-Identifier: Apache-2.0
+#include "core/errors.hpp"
+#include "core/model.hpp"
+
+NB_MODULE(_core, m) {
+  // Python frees what a program still holds at its end in no order; nanobind would tell of each such object.
+  nanobind::set_leak_warnings(false);
+  m.doc() = "The C interface of rung as Python classes and functions; the package rung is what programs use.";
+  m.def("version", &rung_version, "The release: \"0.1.0\".");
+  rung::python::bind_models(m);
+  rung::python::bind_climbs(m);
+  rung::python::bind_tasks(m);
+}

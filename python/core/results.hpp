@@ -1,0 +1,32 @@
+// Fresh arrays for a call's outputs, of NumPy or of PyTorch.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <nanobind/nanobind.h>
+
+#include "core/arrays.hpp"
+#include "core/handles.hpp"
+
+namespace rung::python {
+
+// An array, and one over the same memory that lends it: another where NumPy has not the output's dtype.
+struct Made {
+  nb::object array, memory;
+};
+
+// Makes one output's arrays. What they are made with is looked up at the first.
+class ResultMaker {
+ public:
+  explicit ResultMaker(const PortFacts& port) : port_(&port) {}
+  // An empty array of that family. On a device: of `device`.
+  Made make(Family family, rung_device device);
+
+ private:
+  Made make_numpy();
+  nb::object make_torch(Family family, rung_device device);
+
+  const PortFacts* port_;
+  nb::object empty_, storage_, view_as_;  // NumPy's; view_as_: the dtype that only ml_dtypes has, or none
+  nb::object torch_dtype_, torch_host_, torch_device_;
+};
+
+}  // namespace rung::python

@@ -1,0 +1,255 @@
+// Binds, runs, and gives back. The GIL is held but for the run itself.
+// SPDX-License-Identifier: Apache-2.0
+#include "core/session.hpp"
+
+#include "core/errors.hpp"
+#include "core/memory.hpp"
+#include "core/names.hpp"
+#include "core/torch.hpp"
+
+namespace rung::python {
+namespace {
+
+bool same(nb::handle a, nb::handle b) { return a.is(b) || PyUnicode_Compare(a.ptr(), b.ptr()) == 0; }
+
+}  // namespace
+
+Session::Use::Use(Session& session) : session_(session) {
+  if (session.closed()) raise(RUNG_USAGE, "the session is closed");
+  if (session.in_use_)
+    raise(RUNG_USAGE, "the session is in use by another thread; each thread wants one of its own: model.session()");
+  session.in_use_ = true;
+}
+
+Session::Use::~Use() {
+  for (std::deque<Port>* ports : {&session_.inputs_, &session_.outputs_})
+    for (Port& port : *ports) {
+      port.array.reset();
+      port.given.reset();
+    }
+  session_.in_use_ = false;
+}
+
+Session::Session(ModelHandle model, std::shared_ptr<const ModelFacts> facts)
+    : facts_(std::move(facts)), model_(std::move(model)) {
+  rung_session* opened = nullptr;
+  rung_status status = RUNG_OK;
+  {
+    nb::gil_scoped_release released;
+    status = rung_session_open(model_.get(), &opened);
+  }
+  check(status);
+  session_ = SessionHandle(opened, rung_session_close);
+  for (const PortFacts& port : facts_->inputs) inputs_.emplace_back(port);
+  for (const PortFacts& port : facts_->outputs) outputs_.emplace_back(port);
+}
+
+nb::dict Session::call(const nb::kwargs& arguments) {
+  Use use(*this);
+  nb::object out = nb::none();
+  try {
+    take_inputs(arguments, out);
+    bind_inputs();
+    bind_outputs(out);
+    launch(family());
+  } catch (...) {
+    restore_own();
+    throw;
+  }
+  restore_own();
+  nb::dict results;
+  for (Port& port : outputs_) results[port.facts->name] = port.given;
+  return results;
+}
+
+void Session::take_inputs(const nb::kwargs& arguments, nb::object& out) {
+  PyObject *name = nullptr, *value = nullptr;
+  for (Py_ssize_t at = 0; PyDict_Next(arguments.ptr(), &at, &name, &value);) {
+    Port* found = nullptr;
+    for (Port& port : inputs_)
+      if (same(port.facts->name, name)) found = &port;
+    if (found)
+      found->array.emplace(value, found->place("input"), false);
+    else if (same(Names::get().out, name))
+      out = nb::borrow(value);
+    else
+      check_frozen(name, value);
+  }
+}
+
+// An input that the plan took as a constant may still be given: at that value.
+void Session::check_frozen(nb::handle name, nb::handle value) const {
+  const std::string text = nb::cast<std::string>(name);
+  size_t index = 0;
+  if (!rung_model_is_frozen(model_.get(), text.c_str()))
+    check(rung_model_find_input(model_.get(), text.c_str(), &index));
+  Borrowed array(value, Place{"input", text.c_str()}, false);
+  check(rung_model_check_frozen(model_.get(), text.c_str(), &array.tensor()));
+}
+
+void Session::bind_inputs() {
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    Port& port = inputs_[i];
+    if (!port.array) {
+      if (port.facts->port.required && !port.own)
+        raise(RUNG_MISMATCH, std::string("input '") + port.facts->port.name + "' is missing");
+      restore_input(i);
+      continue;
+    }
+    port.array->check(rung_session_bind_input(session_.get(), i, &port.array->tensor()));
+    port.is_callers = true;
+  }
+}
+
+// PyTorch's where inputs are; NumPy's where any input is no tensor of PyTorch's.
+Family Session::family() const {
+  bool any = false, all_torch = true;
+  for (const std::deque<Port>* ports : {&inputs_, &outputs_})
+    for (const Port& port : *ports) {
+      if (!port.array) continue;
+      if (port.array->family() == Family::torch_device && facts_->on_gpu()) return Family::torch_device;
+      if (ports == &outputs_) continue;
+      any = true;
+      all_torch = all_torch && port.array->family() == Family::torch_host;
+    }
+  return any && all_torch ? Family::torch_host : Family::numpy;
+}
+
+void Session::take_out(nb::handle out) {
+  if (out.is_none()) return;
+  if (!nb::hasattr(out, "keys"))
+    raise(RUNG_USAGE, "out: got " + text_of(nb::repr(out.type())) + ", wanted a mapping of outputs' names to arrays");
+  for (nb::handle name : nb::list(out.attr("keys")())) {
+    size_t index = 0;
+    check(rung_model_find_output(model_.get(), nb::cast<std::string>(name).c_str(), &index));
+    Port& port = outputs_[index];
+    port.given = out[name];
+    port.array.emplace(port.given, port.place("output"), true);
+  }
+}
+
+void Session::bind_outputs(nb::handle out) {
+  take_out(out);
+  const Family fresh = family();
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    Port& port = outputs_[i];
+    if (!port.array) {
+      Made made = port.maker.make(fresh, facts_->device);
+      port.given = made.array;
+      port.array.emplace(made.memory, port.place("output"), true);
+    }
+    port.array->check(rung_session_bind_output(session_.get(), i, &port.array->tensor()));
+    port.is_callers = true;
+  }
+}
+
+// With tensors of PyTorch's on the device: in its current stream, and nothing waits but for outputs on the host.
+void Session::launch(Family family) {
+  rung_status status = RUNG_OK;
+  if (family != Family::torch_device) {
+    nb::gil_scoped_release released;
+    status = rung_session_run(session_.get());
+  } else {
+    void* stream = Torch::loaded()->stream(facts_->device.index);
+    bool host_outputs = false;
+    for (const Port& port : outputs_) host_outputs = host_outputs || !port.array->on_device();
+    nb::gil_scoped_release released;
+    status = rung_session_run_async(session_.get(), stream);
+    if (status == RUNG_OK && host_outputs) status = rung_session_wait(session_.get());
+  }
+  check(status);
+}
+
+// What was bound for a call is gone after it.
+void Session::restore_input(size_t index) {
+  Port& port = inputs_[index];
+  if (!port.is_callers) return;
+  rung_tensor tensor;
+  check(port.own ? rung_session_input(session_.get(), index, *port.own, &tensor)
+                 : rung_session_bind_input(session_.get(), index, nullptr));
+  port.is_callers = false;
+}
+
+void Session::restore_output(size_t index) {
+  Port& port = outputs_[index];
+  if (!port.is_callers) return;
+  rung_tensor tensor;
+  check(port.own ? rung_session_output(session_.get(), index, *port.own, &tensor)
+                 : rung_session_bind_output(session_.get(), index, nullptr));
+  port.is_callers = false;
+}
+
+// Memory that a program took is bound again at once, before the program writes there. What fails is tried again by
+// run().
+void Session::restore_own() {
+  rung_tensor tensor;
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    Port& port = inputs_[i];
+    if (port.own && port.is_callers)
+      port.is_callers = rung_session_input(session_.get(), i, *port.own, &tensor) != RUNG_OK;
+  }
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    Port& port = outputs_[i];
+    if (port.own && port.is_callers)
+      port.is_callers = rung_session_output(session_.get(), i, *port.own, &tensor) != RUNG_OK;
+  }
+}
+
+nb::object Session::input(const std::string& name, const std::string& where) {
+  Use use(*this);
+  size_t index = 0;
+  check(rung_model_find_input(model_.get(), name.c_str(), &index));
+  return own_memory(inputs_[index], index, where, rung_session_input);
+}
+
+nb::object Session::output(const std::string& name, const std::string& where) {
+  Use use(*this);
+  size_t index = 0;
+  check(rung_model_find_output(model_.get(), name.c_str(), &index));
+  return own_memory(outputs_[index], index, where, rung_session_output);
+}
+
+nb::object Session::own_memory(Port& port, size_t index, const std::string& where, OwnMemory bind) {
+  if (where != "host" && where != "device") raise(RUNG_USAGE, "where: got '" + where + "', wanted 'host' or 'device'");
+  auto type = static_cast<rung_device_type>(where == "host" ? RUNG_CPU : facts_->device.type);
+  rung_tensor tensor;
+  check(bind(session_.get(), index, type, &tensor));
+  port.own = type;
+  port.is_callers = false;
+  return array_over(tensor, own(session_));
+}
+
+void Session::run(nb::handle stream) {
+  Use use(*this);
+  for (size_t i = 0; i < inputs_.size(); ++i) restore_input(i);
+  for (size_t i = 0; i < outputs_.size(); ++i) restore_output(i);
+  rung_status status = RUNG_OK;
+  if (stream.is_none()) {
+    nb::gil_scoped_release released;
+    status = rung_session_run(session_.get());
+  } else {
+    nb::object number = nb::getattr(stream, "cuda_stream", nb::borrow(stream));
+    void* address = reinterpret_cast<void*>(nb::cast<uintptr_t>(number));
+    nb::gil_scoped_release released;
+    status = rung_session_run_async(session_.get(), address);
+  }
+  check(status);
+}
+
+void Session::wait() {
+  Use use(*this);
+  rung_status status = RUNG_OK;
+  {
+    nb::gil_scoped_release released;
+    status = rung_session_wait(session_.get());
+  }
+  check(status);
+}
+
+void Session::close() {
+  if (in_use_) raise(RUNG_USAGE, "the session is in use by another thread: it cannot be closed now");
+  session_.reset();
+  model_.reset();
+}
+
+}  // namespace rung::python

@@ -1,0 +1,79 @@
+// One thread's runs of a model: arrays of the caller's by name, or the session's own memory.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <nanobind/nanobind.h>
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/handles.hpp"
+#include "core/results.hpp"
+
+namespace rung::python {
+
+class Session {
+ public:
+  Session(ModelHandle model, std::shared_ptr<const ModelFacts> facts);
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  // One inference on the arrays given by name; `out` among them maps outputs' names to arrays to write.
+  nb::dict call(const nb::kwargs& arguments);
+  // The session's own memory of a port, as NumPy (where = "host") or as an object with DLPack ("device").
+  nb::object input(const std::string& name, const std::string& where);
+  nb::object output(const std::string& name, const std::string& where);
+  // One inference on what is bound. `stream`: none, an address, or an object with .cuda_stream.
+  void run(nb::handle stream);
+  void wait();
+  void close();
+
+  bool closed() const { return !session_; }
+  const ModelFacts& facts() const { return *facts_; }
+
+ private:
+  // Who uses the session now: calls end in the order in which they began, or are refused.
+  class Use {
+   public:
+    explicit Use(Session& session);
+    ~Use();
+
+   private:
+    Session& session_;
+  };
+  // What a port is bound to: memory of the session's own, if a program took it, while no array of a caller's is.
+  struct Port {
+    explicit Port(const PortFacts& of) : facts(&of), maker(of) {}
+    Place place(const char* kind) const { return {kind, facts->port.name, facts->type}; }
+
+    const PortFacts* facts;
+    ResultMaker maker;
+    std::optional<rung_device_type> own;
+    bool is_callers = false;
+    std::optional<Borrowed> array;  // during a call
+    nb::object given;               // during a call: the object that the call gives back
+  };
+
+  void take_inputs(const nb::kwargs& arguments, nb::object& out);
+  void check_frozen(nb::handle name, nb::handle value) const;
+  void bind_inputs();
+  void bind_outputs(nb::handle out);
+  void bind_output(size_t index, nb::handle array, bool is_fresh);
+  void take_out(nb::handle out);
+  void restore_input(size_t index);
+  void restore_output(size_t index);
+  void restore_own();
+  Family family() const;
+  void launch(Family family);
+  using OwnMemory = rung_status (*)(rung_session*, size_t, rung_device_type, rung_tensor*);
+  nb::object own_memory(Port& port, size_t index, const std::string& where, OwnMemory bind);
+
+  std::shared_ptr<const ModelFacts> facts_;
+  ModelHandle model_;
+  SessionHandle session_;
+  std::deque<Port> inputs_, outputs_;
+  bool in_use_ = false;
+};
+
+}  // namespace rung::python

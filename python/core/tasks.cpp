@@ -1,0 +1,60 @@
+// What the command line also does, as JSON texts.
+// SPDX-License-Identifier: Apache-2.0
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <memory>
+#include <utility>
+
+#include "core/errors.hpp"
+#include "core/model.hpp"
+#include "core/options.hpp"
+
+namespace rung::python {
+namespace {
+
+using Task = rung_status (*)(const char*, const rung_task_options*, char**);
+constexpr std::pair<const char*, Task> kTasks[] = {
+    {"verify", rung_verify}, {"bench", rung_bench}, {"profile", rung_profile}, {"explain", rung_explain}};
+
+Task find_task(const std::string& name) {
+  for (const auto& [known, task] : kTasks)
+    if (name == known) return task;
+  raise(RUNG_USAGE, "there is no task '" + name + "'");
+}
+
+// `options`: OpenOptions', inputs, reference, recipe, runs, rate_hz.
+std::string run_task(const std::string& name, const std::string& path, const nb::dict& options) {
+  Task task = find_task(name);
+  OpenOptions open(options);
+  NamedArrays inputs(options["inputs"]), reference(options["reference"], "output");
+  auto recipe = nb::cast<std::optional<std::string>>(options["recipe"]);
+  rung_task_options with = RUNG_TASK_OPTIONS_INIT;
+  with.model = open.get();
+  with.inputs = inputs.data();
+  with.input_count = inputs.size();
+  with.recipe = recipe ? recipe->c_str() : nullptr;
+  with.runs = nb::cast<int32_t>(options["runs"]);
+  with.rate_hz = nb::cast<double>(options["rate_hz"]);
+  with.reference = reference.data();
+  with.reference_count = reference.size();
+  char* json = nullptr;
+  rung_status status = RUNG_OK;
+  {
+    nb::gil_scoped_release released;
+    status = task(path.c_str(), &with, &json);
+  }
+  check(status);
+  std::unique_ptr<char, decltype(&rung_free)> owned(json, rung_free);
+  return json;
+}
+
+}  // namespace
+
+void bind_tasks(nb::module_& module) {
+  module.def("run_task", &run_task, nb::arg("name"), nb::arg("path"), nb::arg("options"),
+             nb::sig("def run_task(name: str, path: str, options: dict[str, typing.Any]) -> str"),
+             "The JSON text that the command of that name prints under --json.");
+}
+
+}  // namespace rung::python

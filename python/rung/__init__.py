@@ -1,0 +1,20 @@
+# The package's names; each is defined in the module that it is imported from.
+# SPDX-License-Identifier: Apache-2.0
+"""rung lowers the latency of one inference: it climbs a model to a fast plan, proves it right, and runs it.
+
+    model = rung.load("plan.rung")
+    outputs = model(**model.encode("A man is playing a guitar."))
+"""
+from ._climb import Climb, climb
+from ._core import Model, Session, version
+from ._errors import (ClimbInterrupted, DeviceError, Error, FileError, MismatchError, OutOfMemoryError,
+                      UsageError)
+from ._load import load
+from ._tasks import bench, explain, profile, verify
+from ._types import Port, Receipt
+
+__version__ = version()
+
+__all__ = ["Climb", "ClimbInterrupted", "DeviceError", "Error", "FileError", "MismatchError", "Model",
+           "OutOfMemoryError", "Port", "Receipt", "Session", "UsageError", "__version__", "bench", "climb", "explain",
+           "load", "profile", "verify"]

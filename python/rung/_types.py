@@ -1,0 +1,42 @@
+# What a model and a climb tell, as values.
+# SPDX-License-Identifier: Apache-2.0
+"""Ports and receipts."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Port(NamedTuple):
+    """An input or an output: its name, dtype ("float32", "bfloat16", "int64" ...) and shape, in elements.
+
+    `required` is true of an input without a default.
+    """
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    required: bool
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What one rung of a climb did.
+
+    `before_ms` and `ms` are the time of one inference without and with it; `ratio` is before / after, from runs in
+    turns, and `ci_low` to `ci_high` its 95 % confidence interval; `rel_l2` and `max_abs` are the outputs' distance from
+    the reference, `kernels` the launches with it; `attempt` is 2 where it was tried again at the end.
+    """
+
+    name: str
+    accepted: bool
+    reason: str
+    before_ms: float
+    ms: float
+    ratio: float
+    ci_low: float
+    ci_high: float
+    rel_l2: float
+    max_abs: float
+    kernels: int
+    attempt: int

@@ -1,0 +1,131 @@
+# Models: what they say of themselves, what they answer, when they are closed.
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+import rung
+from conftest import BERT, DATA, PI0, SHAPES, THREADS, Arrays, arrays, assert_known
+
+
+def test_ports_tell_names_dtypes_and_shapes(bert: rung.Model) -> None:
+    assert bert.inputs["input_ids"] == rung.Port("input_ids", "int64", (1, 9), True)
+    assert bert.inputs["attention_mask"] == rung.Port("attention_mask", "int64", (1, 9), False)
+    assert bert.outputs["last_hidden_state"][1:3] == ("float32", (1, 9, 32))
+    assert bert.device == "cpu"
+    assert "input_ids: int64[1, 9]" in repr(bert)
+    with pytest.raises(TypeError):
+        bert.inputs["another"] = bert.inputs["input_ids"]  # type: ignore[index]
+
+
+def test_answers_what_pytorch_gave(bert: rung.Model, bert_inputs: Arrays, bert_outputs: Arrays) -> None:
+    outputs = bert(**bert_inputs)
+    assert list(outputs) == list(bert.outputs)
+    for name in ("last_hidden_state", "sentence_embedding"):
+        assert_known(outputs[name], bert_outputs[name])
+
+
+def test_inputs_left_out_take_their_defaults(bert: rung.Model, bert_inputs: Arrays, bert_outputs: Arrays) -> None:
+    first = bert(**bert_inputs)
+    assert_known(bert(input_ids=bert_inputs["input_ids"])["last_hidden_state"],
+                 bert_outputs["last_hidden_state_defaults"])
+    assert_known(first["last_hidden_state"], bert_outputs["last_hidden_state"])
+
+
+def test_pi0_answers_what_pytorch_gave() -> None:
+    inputs = arrays(PI0 / "inputs.npz")
+    with rung.load(PI0, threads=THREADS, dtype="f32", shapes={name: a.shape for name, a in inputs.items()}) as model:
+        actions = model(**inputs)["actions"]
+    assert_known(actions, arrays(PI0 / "outputs.npz")["actions_f32"])
+
+
+def test_outputs_of_a_call_stay_after_the_next(bert: rung.Model, bert_inputs: Arrays) -> None:
+    first = bert(**bert_inputs)["last_hidden_state"]
+    copy = first.copy()
+    second = bert(input_ids=bert_inputs["input_ids"][:, ::-1].copy())["last_hidden_state"]
+    assert not numpy.array_equal(first, second)
+    assert numpy.array_equal(first, copy)
+
+
+def test_out_is_written_and_given_back(bert: rung.Model, bert_inputs: Arrays) -> None:
+    state = numpy.zeros((1, 9, 32), numpy.float32)
+    outputs = bert(**bert_inputs, out={"last_hidden_state": state})
+    assert outputs["last_hidden_state"] is state
+    assert numpy.array_equal(state, bert(**bert_inputs)["last_hidden_state"])
+
+
+def test_encode_makes_inputs_of_a_text(encoder: Path) -> None:
+    with rung.load(encoder, threads=THREADS, shapes={"input_ids": (1, 5)}) as model:
+        inputs = model.encode("a b c")
+        assert inputs["input_ids"].tolist() == [[2, 5, 6, 7, 3]]
+        assert set(model(**inputs)) == set(model.outputs)
+    assert inputs["input_ids"].sum() == 23  # memory of its own
+
+
+def test_encode_without_a_tokenizer_says_so(bert: rung.Model) -> None:
+    with pytest.raises(rung.Error, match="tokenizer|vocab"):
+        bert.encode("a b c")
+
+
+def test_a_plan_is_opened(climbed: rung.Climb, tmp_path: Path, bert_inputs: Arrays, bert_outputs: Arrays) -> None:
+    climbed.save(tmp_path / "out")
+    with rung.load(tmp_path / "out" / "plan.rung") as model:
+        assert_known(model(**bert_inputs)["last_hidden_state"], bert_outputs["last_hidden_state"])
+
+
+def test_after_close_calls_are_refused(bert: rung.Model, bert_inputs: Arrays) -> None:
+    session = bert.session()
+    bert.close()
+    bert.close()
+    for call in (lambda: bert(**bert_inputs), bert.run, bert.session, lambda: bert.encode("a"),
+                 lambda: bert.input("input_ids")):
+        with pytest.raises(rung.UsageError, match="the model is closed"):
+            call()
+    assert "closed" in repr(bert) and list(bert.inputs)
+    assert "last_hidden_state" in session(**bert_inputs)  # it lives on
+    session.close()
+    with pytest.raises(rung.UsageError, match="closed"):
+        session(**bert_inputs)
+
+
+@pytest.mark.parametrize(("path", "kind"), [(DATA / "nowhere", rung.FileError), (DATA / "README.md", rung.FileError)])
+def test_what_cannot_be_opened_is_a_file_error(path: Path, kind: type[rung.Error]) -> None:
+    with pytest.raises(kind) as caught:
+        rung.load(path)
+    assert str(path) in str(caught.value) and "\n" not in str(caught.value)
+    assert isinstance(caught.value, OSError)
+
+
+def test_options_that_mean_nothing_are_usage_errors() -> None:
+    cases: list[dict[str, Any]] = [{"device": "abacus"}, {"dtype": "f17"}, {"threads": -1}, {"threads": "two"},
+                                   {"shapes": [1]}, {"shapes": {"input_ids": "x"}}]
+    for options in cases:
+        with pytest.raises(rung.UsageError):
+            rung.load(BERT, **options)
+    with pytest.raises(rung.MismatchError):
+        rung.load(BERT, shapes={"another": (1, 2)})
+
+
+def test_a_device_that_is_not_there_is_a_device_error() -> None:
+    with pytest.raises(rung.DeviceError):
+        rung.load(BERT, device="cuda:31", shapes=SHAPES)
+
+
+def test_opening_and_closing_leaves_no_memory(bert_inputs: Arrays) -> None:
+    def cycles(count: int) -> int:
+        for _ in range(count):
+            with rung.load(BERT, threads=1, shapes=SHAPES) as model:
+                model(**bert_inputs)
+                model.input("input_ids")
+        return resident()
+
+    warm = cycles(50)
+    assert cycles(200) - warm < 4 << 20
+
+
+def resident() -> int:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * 4096

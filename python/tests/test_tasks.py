@@ -1,0 +1,52 @@
+# What the command line also does, from Python, and the command line itself.
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import rung
+from conftest import BERT, SHAPES, THREADS, Arrays
+
+OPTIONS: Any = {"shapes": SHAPES, "threads": THREADS}
+
+
+def test_verify_says_whether_it_is_right(bert_inputs: Arrays, bert_outputs: Arrays) -> None:
+    assert rung.verify(BERT, bert_inputs, **OPTIONS)["passed"] is True
+    known = {name: bert_outputs[name] for name in ("last_hidden_state", "sentence_embedding")}
+    wrong = {name: array + 1 for name, array in known.items()}
+    assert rung.verify(BERT, bert_inputs, wrong, **OPTIONS)["passed"] is False
+
+
+def test_bench_times_that_many_runs(bert_inputs: Arrays) -> None:
+    report = rung.bench(BERT, bert_inputs, runs=37, **OPTIONS)
+    assert "37" in str(report)
+
+
+def test_profile_and_explain_give_objects(climbed: rung.Climb) -> None:
+    assert rung.profile(BERT, **OPTIONS)
+    assert rung.explain(BERT, **OPTIONS)
+    assert rung.profile(BERT, recipe=climbed.recipe, shapes=SHAPES)
+
+
+def test_arguments_are_checked(bert_inputs: Arrays) -> None:
+    with pytest.raises(rung.MismatchError, match="another"):
+        rung.bench(BERT, {"another": bert_inputs["input_ids"]}, **OPTIONS)
+    with pytest.raises(rung.MismatchError):
+        rung.bench(BERT, {"input_ids": bert_inputs["input_ids"].astype("float32")}, **OPTIONS)
+    with pytest.raises(rung.Error):
+        rung.bench(BERT, runs=-1, **OPTIONS)
+    with pytest.raises(rung.FileError):
+        rung.explain("nowhere")
+
+
+def test_the_command_line_is_the_tool(tmp_path: Path) -> None:
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([sys.executable, "-m", "rung", *words], capture_output=True, text=True)
+
+    assert rung.__version__ in run("--version").stdout
+    failed = run("inspect", str(tmp_path / "nowhere"))
+    assert failed.returncode == 1 and "nowhere" in failed.stderr
