@@ -28,8 +28,7 @@ FILE = re.compile(r'^(?://|#) ([\w./-]+\.(?:cpp|c|hpp|h|txt|py))(?::.*)?$')
 MARK = '\x1e'  # before the number of the line whose block prints what follows
 LANGUAGES = ('cpp', 'c', 'python')  # of which a page's blocks are one program
 SECONDS = 300  # what has not ended by then hangs
-# Snippets make what nothing uses, and leave out options: what a page does not show.
-QUIET = '-Wno-unused-variable -Wno-unused-but-set-variable -Wno-unused-parameter -Wno-missing-field-initializers'
+QUIET = '-Wno-unused-variable -Wno-unused-but-set-variable -Wno-unused-parameter'  # snippets make what nothing uses
 PROGRAMS = {
     'cpp': (f'c++ -std=c++20 -Wall -Wextra -Werror {QUIET}', '''\
 #include <algorithm>

@@ -25,11 +25,11 @@ struct Receipt {
 
 // As rung_climb_options says.
 struct ClimbOptions {
-  Options model;
+  Options model = {};
   double budget_s = 60;
-  Tensors inputs;
-  std::vector<std::string> freeze, skip;
-  std::optional<std::string> database;  // none: the user's own; empty: no database
+  Tensors inputs = {};
+  std::vector<std::string> freeze = {}, skip = {};
+  std::optional<std::string> database = {};  // none: the user's own; empty: no database
 };
 
 // What a climb is at, from 0 to 1, and the receipt of a rung that was just decided, or null. false ends the climb. An

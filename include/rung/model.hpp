@@ -1,5 +1,7 @@
 // Models, which hold a plan and its weights, and sessions, which run it.
 // SPDX-License-Identifier: Apache-2.0
+//
+// Every option has an initialiser, if only `= {}`: GCC's -Wextra warns of others that a caller leaves out.
 #pragma once
 #include <rung/status.hpp>
 #include <rung/tensor.hpp>
@@ -13,11 +15,11 @@ namespace rung::api {
 // What a path is opened with.
 struct Options {
   // As rung_options says. Empty: what a plan was built for, the processor for a model directory.
-  std::string device;
+  std::string device = {};
   int threads = 0;
-  std::string dtype;  // empty: each as it is stored
+  std::string dtype = {};  // empty: each as it is stored
   // Of a model directory's inputs, in elements: {"input_ids", {1, 128}}. A plan has its own.
-  std::map<std::string, std::vector<int64_t>> shapes;
+  std::map<std::string, std::vector<int64_t>> shapes = {};
 };
 
 namespace detail {

@@ -7,9 +7,9 @@ namespace rung::api {
 
 // As rung_task_options says.
 struct TaskOptions {
-  Options model;
-  Tensors inputs, reference;
-  std::string recipe;  // JSON; empty: the default one
+  Options model = {};
+  Tensors inputs = {}, reference = {};
+  std::string recipe = {};  // JSON; empty: the default one
   int runs = 0;
   double rate_hz = 0;
 };

@@ -3,7 +3,9 @@
 #include "tasks/model.hpp"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "base/log.hpp"
 #include "base/random.hpp"
 #include "kernels/device_word.hpp"
@@ -147,6 +149,11 @@ Result<std::optional<DType>> parse_dtype(std::string_view word) {
   for (DType dtype : {DType::f32, DType::bf16})
     if (word == name_of(dtype)) return dtype;
   return wrong_usage("dtype: got '{}', wanted model, f32 or bf16", word);
+}
+
+Result<Recipe> parse_recipe(std::string_view text) {
+  RUNG_TRY(auto json, errors_of(ErrorKind::usage, parse_json(text, "recipe")));
+  return errors_of(ErrorKind::usage, recipe_from_json(json));
 }
 
 Result<Opened> open_model(const ModelOptions& options) {

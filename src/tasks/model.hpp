@@ -36,6 +36,9 @@ struct ModelOptions {
 // "model" (none), "f32" or "bf16". Errors (usage): another word.
 Result<std::optional<DType>> parse_dtype(std::string_view word);
 
+// Of JSON text. Errors (usage): it is none, or says something that no recipe says.
+Result<Recipe> parse_recipe(std::string_view text);
+
 struct Opened : OpenedModel {
   NamedTensors given;  // those of the options' inputs that are not frozen
 };

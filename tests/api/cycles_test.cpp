@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <cstdlib>
+#include <limits>
 
 #include "api/support.hpp"
 #include "device/gpu/gpu.hpp"
@@ -37,11 +38,17 @@ void expect_no_growth(const std::string& device) {
     ASSERT_TRUE(session.run());
     ASSERT_FALSE(session.bind_input("nothing", std::span<const float>()));
   };
-  for (int i = 0; i < 100; ++i) cycle();  // what is made once, and the system's huge pages
-  const double resident = resident_bytes(), free = free_device_bytes(*opened->target);
-  for (int i = 0; i < cycles() && !testing::Test::HasFailure(); ++i) cycle();
-  EXPECT_LT(resident_bytes() - resident, 4e6) << cycles() << " cycles";
-  EXPECT_LT(free - free_device_bytes(*opened->target), 4e6) << cycles() << " cycles";
+  // Every window grows by what leaks; the system's huge pages come to one or another.
+  constexpr int kWindows = 4;
+  double least = std::numeric_limits<double>::infinity(), least_on_device = least;
+  for (int window = 0; window < kWindows; ++window) {
+    const double resident = resident_bytes(), free = free_device_bytes(*opened->target);
+    for (int i = 0; i < cycles() / kWindows && !testing::Test::HasFailure(); ++i) cycle();
+    least = std::min(least, resident_bytes() - resident);
+    least_on_device = std::min(least_on_device, free - free_device_bytes(*opened->target));
+  }
+  EXPECT_LT(least, 2.5e5) << cycles() << " cycles";
+  EXPECT_LT(least_on_device, 2.5e5) << cycles() << " cycles";
 }
 
 TEST(OpenRunClose, LeavesNothingBehind) { expect_no_growth("cpu"); }

@@ -13,7 +13,12 @@
 namespace rung {
 namespace {
 
-constexpr unsigned kHangsAfter = 60;  // seconds
+template <class T>
+bool is_device_error(const Result<T>& result) {
+  return !result && result.error().kind == ErrorKind::device;
+}
+
+constexpr unsigned kHangsAfter = 30;  // seconds
 
 // What a child says of itself: "" if `body` returns true.
 std::string in_child(const std::function<bool()>& body) {
@@ -114,7 +119,7 @@ TEST_P(Fork, LeavesTheDeviceToTheParent) {
               bool right = all_refused(*session);
               session.reset();
               auto another = Session::create(shared, nullptr);
-              return right && device_failed(another) && testing::ledger().held == held &&
+              return right && is_device_error(another) && testing::ledger().held == held &&
                      testing::ledger().calls.empty();
             }),
             "");
@@ -131,9 +136,9 @@ TEST(ForkAfterTheDriverStarted, IsToldByTheDevice) {
               if (!gpu::cuda_runtime()) return false;
               return in_child([] {
                        auto runtime = gpu::cuda_runtime();
-                       return device_failed(runtime) && runtime.error().message.starts_with(
-                                                            "the CUDA driver was started before this process was "
-                                                            "forked");
+                       return is_device_error(runtime) && runtime.error().message.starts_with(
+                                                              "the CUDA driver was started before this process was "
+                                                              "forked");
                      }).empty() &&
                      gpu::cuda_runtime().has_value();
             }),
@@ -145,7 +150,7 @@ TEST(ForkAfterTheDeviceWasOpened, IsToldByTheDevice) {
               if (!dlopen(RUNG_FAKE_DRIVER, RTLD_NOW | RTLD_GLOBAL)) return false;
               auto target = open_target("cuda");
               if (!target) return target.error().message.starts_with("no GPU kernels");
-              return in_child([] { return device_failed(open_target("cuda")); }).empty() &&
+              return in_child([] { return is_device_error(open_target("cuda")); }).empty() &&
                      open_target("cuda").has_value();
             }),
             "");
@@ -164,7 +169,7 @@ TEST(ForkGpu, LeavesTheDeviceToTheParent) {
   const NamedTensors inputs = random_inputs(graph);
   const Outputs before = outputs_of(*session, inputs);
   EXPECT_EQ(in_child([&] {
-              bool right = refused(session->run()) && device_failed(open_target("cuda"));
+              bool right = refused(session->run()) && is_device_error(open_target("cuda"));
               session.reset();
               return right;
             }),

@@ -157,7 +157,8 @@ inline int release(gpu::Address address) {
   return code;
 }
 inline int allocate_pinned(void** address, size_t bytes) {
-  return *address = std::aligned_alloc(256, (bytes + 255) / 256 * 256), alive();
+  const int code = alive();
+  return *address = code ? nullptr : std::aligned_alloc(256, (bytes + 255) / 256 * 256), code;
 }
 inline int release_pinned(void* address) { return std::free(address), alive(); }
 inline int upload(gpu::Address to, const void* from, size_t bytes, gpu::Stream stream) {

@@ -133,6 +133,18 @@ TEST_F(OpenedModels, ThatArePlansHaveTheirShapesAndRecipeAlready) {
               HasSubstr("is a plan: shape, freeze, observe, dtype and random-weights were decided"));
 }
 
+TEST(Recipes, AreText) {
+  auto recipe = parse_recipe(recipe_text({.threads = 3}));
+  ASSERT_TRUE(recipe) << recipe.error().message;
+  EXPECT_EQ(recipe->threads, 3);
+  for (const char* text : {"", "{", "[]", R"({"version":1,"speed":9})"}) {
+    auto refused = parse_recipe(text);
+    ASSERT_FALSE(refused) << text;
+    EXPECT_EQ(refused.error().kind, ErrorKind::usage) << text;
+    EXPECT_THAT(refused.error().message, HasSubstr("recipe"));
+  }
+}
+
 TEST(Dtypes, AreWords) {
   EXPECT_EQ(*parse_dtype("model"), std::nullopt);
   EXPECT_EQ(*parse_dtype("f32"), DType::f32);
