@@ -116,9 +116,9 @@ def climb(path: Path, inputs: Mapping[str, Any] | None = None, shapes: Shapes | 
     skip: names of rungs not to climb.
     database: a file for what tuning found; None: the user's own; "": none.
     progress: None: the ladder as it grows in a notebook, a bar by tqdm where that is installed, lines on a terminal.
-    True: the same, lines wherever the others are not. False: nothing. Or a callable that gets what is done (a text), how
-    far it is (0 to 1) and the rung.Receipt of a rung just decided, or None; an exception that it raises ends the climb,
-    and comes out here.
+    True: the same, and lines wherever the others are not. False: nothing. Or a callable that gets what is done (a
+    text), how far it is (0 to 1) and the rung.Receipt of a rung just decided, or None; an exception that it raises ends
+    the climb, and comes out here.
 
     Ctrl-C ends the climb, which keeps what it had tuned, and comes out as KeyboardInterrupt.
     Errors: those of rung.load(); Error, the model as it is gives wrong outputs.
