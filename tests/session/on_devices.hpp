@@ -83,13 +83,7 @@ class OnDevices : public ::testing::TestWithParam<Where> {
   static void* pointer(const gpu::Block& block) { return gpu::device_pointer(block.address()); }
 
   // A stream of the caller's.
-  struct Stream {
-    explicit Stream(gpu::Gpu& gpu) : of(*gpu::Queue::make(gpu)) {}
-    operator gpu::Stream() const { return of->stream(); }
-    Status wait() const { return of->wait(); }
-    std::unique_ptr<gpu::Queue> of;
-  };
-  Stream stream() const { return Stream(*target_->gpu); }
+  std::unique_ptr<gpu::Queue> stream() const { return *gpu::Queue::make(*target_->gpu); }
 
   static float* floats(const Result<std::byte*>& memory) {
     EXPECT_TRUE(memory) << memory.error().message;
