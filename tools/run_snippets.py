@@ -6,12 +6,13 @@
 # that file. A `sh` block is run there, with the folder as home and the build folder as `build`. All other blocks of a
 # language are one program, in the page's order, so that a later one uses what an earlier one made: those in `cpp` are
 # the body of a function that returns rung::api::Status, those in `c` of one that returns rung_status, those in `python`
-# a module. Lines of `#include` go to the program's top. A `text` block says what the block before it prints.
-# What stands after the language says what a block needs: `gpu`, or a program. Without it the block is compiled, and
-# not run. Blocks for a GPU that follow each other see each other's names, which no other block sees. Without a language
-# nothing is done with a block. The folder has encoder/, encoder.rung, policy/ and policy.rung.
+# a module. Lines of `#include` go to the program's top. A `text` block says what the block before it prints. What
+# stands after the language says what a block needs: `gpu`, a program, or a module of Python's. Without it the block is
+# compiled, and not run. Blocks for a GPU that follow each other see each other's names, which no other block sees.
+# Without a language nothing is done with a block. The folder has encoder/, encoder.rung, policy/ and policy.rung.
 import argparse
 import ctypes
+import importlib.util
 import os
 import re
 import shutil
@@ -106,7 +107,11 @@ def has_gpu():
 
 def lacking(block):
     """What the block needs and this machine has not; '' if it has all."""
-    return next((need for need in block.needs if not (has_gpu() if need == 'gpu' else shutil.which(need))), '')
+    return next((need for need in block.needs if not is_here(need)), '')
+
+
+def is_here(need):
+    return has_gpu() if need == 'gpu' else shutil.which(need) or importlib.util.find_spec(need)
 
 
 def program_of(language, blocks, page):

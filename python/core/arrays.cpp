@@ -34,6 +34,11 @@ rung_dtype torch_dtype(nb::handle dtype) {
   return found;
 }
 
+// Of a tensor of PyTorch's.
+void* address_of(nb::handle tensor) {
+  return reinterpret_cast<void*>(nb::cast<uintptr_t>(call_method(tensor, Names::get().data_ptr)));
+}
+
 bool flag(nb::handle object, nb::handle name) { return nb::cast<bool>(object.attr(name)); }
 
 }  // namespace
@@ -55,6 +60,11 @@ Borrowed::Borrowed(nb::handle array, Place place, bool writable) : place_(place)
   } else {
     refuse("a " + class_of(array));
   }
+}
+
+Borrowed::Borrowed(nb::handle made, Place place, const rung_port& port, rung_device device) : place_(place) {
+  tensor_ = {address_of(made), device, port.ndim, port.dtype, const_cast<int64_t*>(port.shape), nullptr, 0};
+  family_ = on_device() ? Family::torch_device : Family::torch_host;
 }
 
 bool Borrowed::on_device() const {
@@ -128,7 +138,7 @@ void Borrowed::borrow_torch(nb::handle array) {
   bool on_device = flag(array, names.is_cuda);
   if (!on_device && !flag(array, names.is_cpu)) refuse("a tensor on " + text_of(array.attr(Names::get().device)));
   family_ = on_device ? Family::torch_device : Family::torch_host;
-  tensor_.data = reinterpret_cast<void*>(nb::cast<uintptr_t>(call_method(array, names.data_ptr)));
+  tensor_.data = address_of(array);
   tensor_.device = {RUNG_CPU, 0};
   if (on_device)
     tensor_.device = {Torch::loaded()->is_rocm ? RUNG_ROCM : RUNG_CUDA,

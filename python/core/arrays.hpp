@@ -30,6 +30,8 @@ class Borrowed {
  public:
   // Errors: MismatchError, no array, or one that is read-only where `writable` is asked for.
   Borrowed(nb::handle array, Place place, bool writable);
+  // A tensor of PyTorch's that was made for `port`: all but its address is known.
+  Borrowed(nb::handle made, Place place, const rung_port& port, rung_device device);
   Borrowed(const Borrowed&) = delete;
   Borrowed& operator=(const Borrowed&) = delete;
 

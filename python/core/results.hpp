@@ -25,8 +25,8 @@ class ResultMaker {
   nb::object make_torch(Family family, rung_device device);
 
   const PortFacts* port_;
-  nb::object empty_, storage_, view_as_;  // NumPy's; view_as_: the dtype that only ml_dtypes has, or none
-  nb::object torch_dtype_, torch_host_, torch_device_;
+  nb::object empty_, storage_, view_as_;    // NumPy's; view_as_: the dtype that only ml_dtypes has, or none
+  nb::object new_on_host_, new_on_device_;  // PyTorch's new_empty() of a tensor of that dtype and device
 };
 
 }  // namespace rung::python

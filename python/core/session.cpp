@@ -136,7 +136,11 @@ void Session::bind_outputs(nb::handle out) {
     if (!port.array) {
       Made made = port.maker.make(fresh, facts_->device);
       port.given = made.array;
-      port.array.emplace(made.memory, port.place("output"), true);
+      if (fresh == Family::numpy)
+        port.array.emplace(made.memory, port.place("output"), true);
+      else
+        port.array.emplace(made.memory, port.place("output"), port.facts->port,
+                           fresh == Family::torch_device ? facts_->device : rung_device{RUNG_CPU, 0});
     }
     port.array->check(rung_session_bind_output(session_.get(), i, &port.array->tensor()));
     port.is_callers = true;
