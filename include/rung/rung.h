@@ -263,7 +263,9 @@ typedef struct rung_climb_options {
 // What a climb found: its plan, receipts and reports.
 typedef struct rung_climb rung_climb;
 
-// Climbs a model directory. Errors: those of rung_model_open(); RUNG_FAILED, the baseline is wrong; RUNG_INTERRUPTED.
+// Climbs a model directory. On a GPU, candidates are measured by the tool, `rung`, as a process of its own: it is
+// looked for where the environment's RUNG_PROGRAM says, then beside the library and in bin/ beside that. Errors: those
+// of rung_model_open(); RUNG_FAILED, the baseline is wrong; RUNG_INTERRUPTED.
 RUNG_API rung_status rung_climb_model(const char* path, const rung_climb_options* options, rung_climb** climb);
 RUNG_API void rung_climb_free(rung_climb* climb);
 RUNG_API size_t rung_climb_receipt_count(const rung_climb* climb);

@@ -4,19 +4,16 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
-#include <string>
+#include <string_view>
 
 #include "base/version.hpp"
 
 namespace rung {
 namespace {
 
-constexpr const char* kOutOfMemory = "out of memory";
-
+// In place: telling an error takes no memory, which may be what lacks.
 struct LastError {
-  std::string text;
-  const char* line = "";
+  std::array<char, 2048> line{};  // what is longer is cut
 };
 
 LastError& last_error() {
@@ -51,15 +48,11 @@ rung_status status_of(ErrorKind kind) {
 }  // namespace
 
 rung_status tell(const Error& error) noexcept {
-  LastError& last = last_error();
-  try {
-    last.text = error.message;
-    last.line = last.text.c_str();
-    if (!last.text.empty()) return status_of(error.kind);
-  } catch (...) {  // the words below need no memory
-  }
-  last.line = kOutOfMemory;
-  return RUNG_MEMORY;
+  const bool told = !error.message.empty();  // else there was no memory for its text
+  const std::string_view message = told ? std::string_view(error.message) : "out of memory";
+  auto& line = last_error().line;
+  line[message.copy(line.data(), line.size() - 1)] = '\0';
+  return told ? status_of(error.kind) : RUNG_MEMORY;
 }
 
 Status check_size(size_t got, size_t known, const void* options, const char* name) {
@@ -74,7 +67,7 @@ Status check_size(size_t got, size_t known, const void* options, const char* nam
 
 uint32_t rung_interface_version(void) { return RUNG_INTERFACE_VERSION; }
 const char* rung_version(void) { return rung::kRungVersion.data(); }
-const char* rung_error(void) { return rung::last_error().line; }
+const char* rung_error(void) { return rung::last_error().line.data(); }
 
 const char* rung_status_name(rung_status status) {
   const auto index = static_cast<size_t>(status);

@@ -21,8 +21,7 @@ Result<Task> task_of(const char* path, const rung_task_options& options) {
   RUNG_TRY(task.model, model_options(path, options.model));
   RUNG_TRY(task.model.inputs, arrays_of(options.inputs, options.input_count, "inputs"));
   if (options.recipe) {
-    RUNG_TRY(auto json, parse_json(options.recipe, "recipe"));
-    RUNG_TRY(task.recipe, recipe_from_json(json));
+    RUNG_TRY(task.recipe, tasks::parse_recipe(options.recipe));
   }
   return task;
 }

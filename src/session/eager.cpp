@@ -114,7 +114,9 @@ bool calls_library(const Plan& plan) {
 }
 
 Status check_fault(Fault fault, const Step& step) {
-  const auto failed = [&](std::string_view why) { return fail("{} ({}): {}", step.label, name_of(step.op), why); };
+  const auto failed = [&](std::string_view why, ErrorKind kind = ErrorKind::mismatch) {
+    return tl::unexpected<Error>(Error{fmt::format("{} ({}): {}", step.label, name_of(step.op), why), kind});
+  };
   switch (fault) {
     case Fault::none:
       return {};
@@ -123,9 +125,10 @@ Status check_fault(Fault fault, const Step& step) {
     case Fault::integer_divided_by_zero:
       return failed("an integer is divided by zero");
     case Fault::kernel_threw:
-      return failed(step.choice.kernel + " could not run: no memory, or its library failed");
+      return failed(step.choice.kernel + " could not run: no memory, or its library failed", ErrorKind::memory);
   }
-  return failed(fmt::format("{} left the unknown fault {}", step.choice.kernel, static_cast<uint32_t>(fault)));
+  return failed(fmt::format("{} left the unknown fault {}", step.choice.kernel, static_cast<uint32_t>(fault)),
+                ErrorKind::failed);
 }
 
 }  // namespace rung

@@ -37,7 +37,7 @@ class Entrance {
 
  private:
   std::atomic<bool> taken_{false};
-  const MadeIn made_in_;
+  MadeIn made_in_;
 };
 
 }  // namespace rung

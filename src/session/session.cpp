@@ -86,7 +86,8 @@ Status Session::Parts::set_inputs(const NamedTensors& given) {
   return ports.set(given);
 }
 
-// Once it has begun on a device, it is waited for, whatever happens.
+// Once it has begun on a device, it is waited for, whatever happens. A bad value is told rather than the fault that
+// came of it.
 Status Session::Parts::run() {
   settle();
   RUNG_TRY(const RunCopies* copies, ports.before_run());
@@ -95,9 +96,7 @@ Status Session::Parts::run() {
   if (done) ports.enqueued();
   Status checked = gpu() ? ports.check_values() : Status{};
   Status finished = recorder->finish();
-  if (done && device_failed(finished)) done = std::move(finished);
-  if (done && !checked) done = std::move(checked);
-  if (done && !finished) done = std::move(finished);
+  if (done) done = checked || device_failed(finished) ? std::move(finished) : std::move(checked);
   ports.over(done.has_value());
   return done;
 }

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tune/worker.hpp"
 
+#include <fcntl.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -41,6 +42,8 @@ void run_candidates(const WorkerJob& job, const std::vector<int>& indices, int y
 // In the child. Never returns, and throws nothing into what is the parent's copy.
 [[noreturn]] void work(const WorkerJob& job, const std::vector<int>& indices, int yardstick_index, int fd) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // a parent that is gone needs no results
+  // Handlers of faults are the climbing program's, and would take a candidate's crash for its own.
+  for (int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS}) signal(fault, SIG_DFL);
   try {
     run_candidates(job, indices, yardstick_index, fd);
   } catch (...) {
@@ -55,7 +58,7 @@ class ForkedWorker : public Worker {
   // Results are compared with candidate `yardstick`'s.
   ForkedWorker(const WorkerJob& job, const std::vector<int>& indices, int yardstick) {
     int fds[2];
-    if (pipe(fds) != 0) return;
+    if (pipe2(fds, O_CLOEXEC) != 0) return;
     const SignalsHeld held;  // in the child for good: the parent decides when a climb ends
     pid_t pid = fork();
     if (pid == 0) {

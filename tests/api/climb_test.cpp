@@ -113,7 +113,7 @@ TEST(PublicTasks, CompareWithOutputsOfTheCallers) {
 }
 
 TEST(PublicTasks, NameABadRecipe) {
-  EXPECT_FALSE(api::explain(kModel, {.model = kOptions, .recipe = "{"}));
+  EXPECT_EQ(api::explain(kModel, {.model = kOptions, .recipe = "{"}).error().kind(), api::Kind::usage);
   EXPECT_THAT(
       api::explain(kModel, {.model = kOptions, .recipe = R"({"version":1,"rungs":["nothing"]})"}).error().message(),
       HasSubstr("nothing"));

@@ -37,6 +37,7 @@ void segfault(const cpu::Call&) {
   signal(SIGSEGV, SIG_DFL);
   raise(SIGSEGV);
 }
+void segfault_as_it_comes(const cpu::Call&) { raise(SIGSEGV); }
 void leave(const cpu::Call&) { _exit(0); }
 void hang(const cpu::Call&) {
   while (true) pause();
@@ -53,8 +54,8 @@ void signalled(const cpu::Call& call) {
 const Kernel kThrow{"throw", "unary", always, throw_bad_alloc}, kSignalled{"signalled", "unary", always, signalled};
 const Kernel kCopy{"copy", "unary", always, copy}, kTwice{"twice", "unary", always, twice},
     kNaN{"nan", "unary", always, not_numbers}, kAbort{"abort", "unary", always, abort_quietly},
-    kSegfault{"segfault", "unary", always, segfault}, kLeave{"leave", "unary", always, leave},
-    kHang{"hang", "unary", always, hang};
+    kSegfault{"segfault", "unary", always, segfault}, kAsItComes{"as_it_comes", "unary", always, segfault_as_it_comes},
+    kLeave{"leave", "unary", always, leave}, kHang{"hang", "unary", always, hang};
 
 std::vector<Measured> measure(const std::vector<const Kernel*>& kernels,
                               const std::function<bool()>& out_of_time = {}) {
@@ -76,6 +77,17 @@ TEST(Worker, ACrashCostsTheCrashedCandidateOnly) {
   EXPECT_THAT(results[1].failure, HasSubstr("crashed: Aborted"));
   EXPECT_THAT(results[3].failure, HasSubstr("crashed: Segmentation fault"));
   for (size_t i : {0, 2, 4}) EXPECT_GT(results[i].time.us, 0) << results[i].failure;
+}
+
+TEST(Worker, ACrashIsNotHandledByTheProgramThatClimbs) {
+  struct sigaction handler {};
+  handler.sa_handler = [](int) { _exit(7); };
+  struct sigaction before {};
+  sigaction(SIGSEGV, &handler, &before);
+  auto results = measure({&kCopy, &kAsItComes});
+  sigaction(SIGSEGV, &before, nullptr);
+  EXPECT_THAT(results[1].failure, HasSubstr("crashed: Segmentation fault"));
+  EXPECT_GT(results[0].time.us, 0);
 }
 
 TEST(Worker, AnExceptionStaysInItsProcess) {

@@ -109,13 +109,16 @@ Team::Team(int threads, Pinning pinning) : size_(std::max(1, threads)) {
   }
 }
 
-// A child has no workers that could be joined, and an std::thread that was not joined ends the process: they are
-// leaked.
+// A child has no workers that could be joined, and an std::thread that was not joined ends the process: they are moved
+// to where nothing ends them.
 Team::~Team() {
-  if (made_in_.another_process())
-    new std::vector<std::thread>(std::move(workers_));
-  else
+  if (made_in_.another_process()) {
+    using Workers = decltype(workers_);
+    alignas(Workers) std::byte nowhere[sizeof(Workers)];
+    new (nowhere) Workers(std::move(workers_));
+  } else {
     stop(stopping_, ticket_, workers_);
+  }
 }
 
 // The bump is a read-modify-write, so it is ordered before notify_all's look at the sleepers: none is missed.
