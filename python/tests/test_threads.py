@@ -65,7 +65,7 @@ def test_two_threads_in_one_session_are_refused_or_right(bert: rung.Model, bert_
     assert 0 < sum(refused) < 2000
 
 
-def test_the_gil_is_free_while_a_model_is_built() -> None:
+def test_the_gil_is_free_while_the_library_works() -> None:
     stop, turns = threading.Event(), 0
 
     def count() -> None:
@@ -77,7 +77,7 @@ def test_the_gil_is_free_while_a_model_is_built() -> None:
     counter = threading.Thread(target=count)
     counter.start()
     start = time.perf_counter()
-    for _ in range(20):
+    for _ in range(5):
         rung.bench(BERT, runs=50, shapes=SHAPES, threads=1)
     seconds = time.perf_counter() - start
     stop.set()
