@@ -147,7 +147,9 @@ def main():
     rows = {}
     with busy(os.cpu_count() if arguments.beside else 0):
         for name in arguments.contestants:
-            rows |= CONTESTANTS[name](arguments)
+            found = CONTESTANTS[name](arguments)
+            rows |= found
+            print(f'{name}: {found}', file=sys.stderr, flush=True)
     print(table(rows))
     if arguments.json:
         Path(arguments.json).write_text(json.dumps(rows, indent=1))
