@@ -15,7 +15,7 @@ import statistics
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +96,11 @@ def rows_on_host(loop: ctypes.CDLL, handle: ctypes.c_void_p, model: rung.Model) 
             ("`run()` in the session's own memory", in_own_memory, timed(own.run))]
 
 
+def addresses(tensors: Iterable[Any]) -> ctypes.Array[ctypes.c_void_p]:
+    found = [tensor.data_ptr() for tensor in tensors]
+    return (ctypes.c_void_p * len(found))(*found)
+
+
 def rows_of_torch(loop: ctypes.CDLL, handle: ctypes.c_void_p, model: rung.Model) -> list[tuple[str, Block, Block]]:
     try:
         import torch
@@ -111,6 +116,8 @@ def rows_of_torch(loop: ctypes.CDLL, handle: ctypes.c_void_p, model: rung.Model)
     out = model(**device)
 
     def enqueued(runs: int) -> float:
+        loop.loop_place(handle, addresses(device[name] for name in model.inputs),
+                        addresses(out[name] for name in model.outputs))
         return float(loop.loop_enqueued(handle, runs, stream))
 
     return [("tensors on the GPU in and out, enqueued", enqueued, timed(lambda: model(**device))),

@@ -34,14 +34,13 @@ rung_dtype torch_dtype(nb::handle dtype) {
   return found;
 }
 
-// Of a tensor of PyTorch's.
-void* address_of(nb::handle tensor) {
-  return reinterpret_cast<void*>(nb::cast<uintptr_t>(call_method(tensor, Names::get().data_ptr)));
-}
-
 bool flag(nb::handle object, nb::handle name) { return nb::cast<bool>(object.attr(name)); }
 
 }  // namespace
+
+void* address_of(nb::handle tensor) {
+  return reinterpret_cast<void*>(nb::cast<uintptr_t>(call_method(tensor, Names::get().data_ptr)));
+}
 
 Borrowed::Borrowed(nb::handle array, Place place, bool writable) : place_(place) {
   const Torch* torch = nullptr;
@@ -51,7 +50,7 @@ Borrowed::Borrowed(nb::handle array, Place place, bool writable) : place_(place)
     try {
       borrow_torch(array);
     } catch (nb::python_error& error) {  // a sparse tensor, for one, has no memory of this kind
-      if (!error.matches(PyExc_RuntimeError)) throw;
+      if (!error.matches(PyExc_RuntimeError) && !error.matches(PyExc_BufferError)) throw;
       refuse("a tensor that does not lend its memory (" + text_of(error.value()) + ")");
     }
   } else if (nb::hasattr(array, "__dlpack__")) {
@@ -62,8 +61,8 @@ Borrowed::Borrowed(nb::handle array, Place place, bool writable) : place_(place)
   }
 }
 
-Borrowed::Borrowed(nb::handle made, Place place, const rung_port& port, rung_device device) : place_(place) {
-  tensor_ = {address_of(made), device, port.ndim, port.dtype, const_cast<int64_t*>(port.shape), nullptr, 0};
+Borrowed::Borrowed(void* data, Place place, const rung_port& port, rung_device device) : place_(place) {
+  tensor_ = {data, device, port.ndim, port.dtype, const_cast<int64_t*>(port.shape), nullptr, 0};
   family_ = on_device() ? Family::torch_device : Family::torch_host;
 }
 
@@ -135,6 +134,11 @@ void Borrowed::borrow_bfloat16(nb::handle array, bool writable) {
 void Borrowed::borrow_torch(nb::handle array) {
   const Names& names = Names::get();
   if (flag(array, names.requires_grad)) refuse("a tensor that requires its gradient, which .detach() ends");
+  if (const Exchange& exchange = Torch::loaded()->exchange) {
+    tensor_ = exchange.read(array);
+    family_ = this->on_device() ? Family::torch_device : Family::torch_host;
+    return;
+  }
   bool on_device = flag(array, names.is_cuda);
   if (!on_device && !flag(array, names.is_cpu)) refuse("a tensor on " + text_of(array.attr(Names::get().device)));
   family_ = on_device ? Family::torch_device : Family::torch_host;
@@ -171,8 +175,8 @@ void Borrowed::borrow_dlpack(nb::handle array) {
 
 bool Borrowed::is_row_major() const {
   int64_t expected = 1;
-  for (int32_t i = tensor_.ndim; tensor_.strides && i-- > 0; expected *= shape_[i])
-    if (shape_[i] != 1 && strides_[i] != expected) return false;
+  for (int32_t i = tensor_.ndim; tensor_.strides && i-- > 0; expected *= tensor_.shape[i])
+    if (tensor_.shape[i] != 1 && tensor_.strides[i] != expected) return false;
   return true;
 }
 

@@ -30,8 +30,8 @@ class Borrowed {
  public:
   // Errors: MismatchError, no array, or one that is read-only where `writable` is asked for.
   Borrowed(nb::handle array, Place place, bool writable);
-  // A tensor of PyTorch's that was made for `port`: all but its address is known.
-  Borrowed(nb::handle made, Place place, const rung_port& port, rung_device device);
+  // A tensor of PyTorch's that was made for `port`, whose values lie at `data`.
+  Borrowed(void* data, Place place, const rung_port& port, rung_device device);
   Borrowed(const Borrowed&) = delete;
   Borrowed& operator=(const Borrowed&) = delete;
 
@@ -65,5 +65,8 @@ class Borrowed {
   } buffer_;
   nb::ndarray<nb::ro> dlpack_;
 };
+
+// Of a tensor of PyTorch's.
+void* address_of(nb::handle tensor);
 
 }  // namespace rung::python

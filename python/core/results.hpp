@@ -8,21 +8,23 @@
 
 namespace rung::python {
 
-// An array, and one over the same memory that lends it: another where NumPy has not the output's dtype.
+// An array, and what lends its memory: of NumPy another array where that has not the output's dtype, of PyTorch the
+// address.
 struct Made {
   nb::object array, memory;
+  void* data = nullptr;
 };
 
 // Makes one output's arrays. What they are made with is looked up at the first.
 class ResultMaker {
  public:
   explicit ResultMaker(const PortFacts& port) : port_(&port) {}
-  // An empty array of that family. On a device: of `device`.
+  // An empty array of that family, on `device`.
   Made make(Family family, rung_device device);
 
  private:
   Made make_numpy();
-  nb::object make_torch(Family family, rung_device device);
+  Made make_torch(rung_device device);
 
   const PortFacts* port_;
   nb::object empty_, storage_, view_as_;    // NumPy's; view_as_: the dtype that only ml_dtypes has, or none

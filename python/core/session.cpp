@@ -134,13 +134,13 @@ void Session::bind_outputs(nb::handle out) {
   for (size_t i = 0; i < outputs_.size(); ++i) {
     Port& port = outputs_[i];
     if (!port.array) {
-      Made made = port.maker.make(fresh, facts_->device);
+      const rung_device device = fresh == Family::torch_device ? facts_->device : rung_device{RUNG_CPU, 0};
+      Made made = port.maker.make(fresh, device);
       port.given = made.array;
       if (fresh == Family::numpy)
         port.array.emplace(made.memory, port.place("output"), true);
       else
-        port.array.emplace(made.memory, port.place("output"), port.facts->port,
-                           fresh == Family::torch_device ? facts_->device : rung_device{RUNG_CPU, 0});
+        port.array.emplace(made.data, port.place("output"), port.facts->port, device);
     }
     port.array->check(rung_session_bind_output(session_.get(), i, &port.array->tensor()));
     port.is_callers = true;
@@ -154,7 +154,7 @@ void Session::launch(Family family) {
     nb::gil_scoped_release released;
     status = rung_session_run(session_.get());
   } else {
-    void* stream = Torch::loaded()->stream(facts_->device.index);
+    void* stream = Torch::loaded()->stream(facts_->device);
     bool host_outputs = false;
     for (const Port& port : outputs_) host_outputs = host_outputs || !port.array->on_device();
     nb::gil_scoped_release released;

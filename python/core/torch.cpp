@@ -27,6 +27,7 @@ const Torch* look_up() {
   of->device = torch.attr("device");
   of->raw_stream = raw_stream_of(torch);
   of->current_stream = torch.attr("cuda").attr("current_stream");
+  of->exchange = Exchange::of(of->tensor_type);
   of->is_rocm = !nb::object(torch.attr("version").attr("hip")).is_none();
   return of;
 }
@@ -47,8 +48,10 @@ bool Torch::is_tensor(nb::handle object) const {
 
 nb::object Torch::dtype(rung_dtype dtype) const { return nb::module_::import_("torch").attr(named_type(dtype).name); }
 
-void* Torch::stream(int index) const {
-  nb::object address = raw_stream.is_none() ? nb::object(current_stream(index).attr("cuda_stream")) : raw_stream(index);
+void* Torch::stream(rung_device device) const {
+  if (exchange) return exchange.stream(device);
+  nb::object address =
+      raw_stream.is_none() ? nb::object(current_stream(device.index).attr("cuda_stream")) : raw_stream(device.index);
   return reinterpret_cast<void*>(nb::cast<uintptr_t>(address));
 }
 

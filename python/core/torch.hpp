@@ -3,6 +3,7 @@
 #pragma once
 #include <nanobind/nanobind.h>
 
+#include "core/exchange.hpp"
 #include "rung/rung.h"
 
 namespace rung::python {
@@ -13,6 +14,7 @@ namespace nb = nanobind;
 struct Torch {
   nb::object tensor_type, empty, raw_stream, current_stream, device;
   bool is_rocm = false;
+  Exchange exchange;  // false where this PyTorch has none
 
   // NULL as long as the program has not imported torch. Never freed: it outlives the interpreter's modules.
   static const Torch* loaded();
@@ -20,7 +22,7 @@ struct Torch {
   // The dtype object of that name; PyTorch's are ours.
   nb::object dtype(rung_dtype dtype) const;
   // The current stream of that device, as a CUstream.
-  void* stream(int index) const;
+  void* stream(rung_device device) const;
 };
 
 // object.name(), where `name` is interned.
