@@ -15,8 +15,8 @@ SOURCES = Path(__file__).parents[2]
 
 
 def test_the_version_is_the_projects() -> None:
-    project = re.search(r"project\(rung VERSION ([0-9.]+)", (SOURCES / "CMakeLists.txt").read_text())
-    assert project and rung.__version__ == project[1]
+    release = re.search(r'kRungVersion = "([0-9.]+)"', (SOURCES / "src/base/version.hpp").read_text())
+    assert release and rung.__version__ == release[1]
 
 
 def test_every_public_name_has_a_docstring() -> None:
