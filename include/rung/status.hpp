@@ -20,6 +20,8 @@ enum class Kind {
   mismatch = RUNG_MISMATCH,
   interrupted = RUNG_INTERRUPTED,
 };
+// In a word: "mismatch". See rung_status_name().
+inline const char* name_of(Kind kind) { return rung_status_name(static_cast<rung_status>(kind)); }
 
 // Success, or a kind of error and one line that says what was got and what was wanted.
 class [[nodiscard]] Status {

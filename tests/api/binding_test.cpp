@@ -70,6 +70,23 @@ TEST_F(BoundMemory, OfTheCallerIsReadAndWrittenByEveryRun) {
   EXPECT_THAT(missing.message(), HasSubstr("'x'"));
 }
 
+// A run from copies to copies ends what was bound: nothing is read or written of it by the next run.
+TEST_F(BoundMemory, IsBoundNoMoreAfterARunOfCopies) {
+  api::Session session = session_of(path);
+  const std::vector<float> x(6, 3), copied(6, 5);
+  std::vector<float> y(6);
+  ASSERT_TRUE(session.bind_input("x", std::span<const float>(x)));
+  ASSERT_TRUE(session.bind_output("y", std::span<float>(y)));
+  api::Tensors outputs;
+  ASSERT_TRUE(session.run({{"x", api::Tensor::of<float>({2, 3}, copied)}}, outputs));
+  EXPECT_THAT(y, Each(0.0f));
+  EXPECT_EQ(session.run().kind(), api::Kind::mismatch) << "the copy of x is bound no more";
+  const std::vector<float> later(6, 7);
+  ASSERT_TRUE(session.bind_input("x", std::span<const float>(later)));
+  ASSERT_TRUE(session.run());
+  EXPECT_THAT(outputs.at("y").values<float>(), Each(-5.0f)) << "a later run writes into outputs that were given back";
+}
+
 struct Refused {
   const char* what;
   rung_tensor tensor;

@@ -22,9 +22,22 @@ TEST(CInterface, TellsItsVersions) {
 }
 
 TEST(CInterface, NamesEveryStatus) {
-  EXPECT_STREQ(rung_status_name(RUNG_OK), "ok");
-  EXPECT_STREQ(rung_status_name(RUNG_MISMATCH), "mismatch");
-  EXPECT_STREQ(rung_status_name(RUNG_INTERRUPTED), "interrupted");
+  struct Named {
+    rung_status status;
+    api::Kind kind;
+    const char* name;
+  };
+  for (auto [status, kind, name] : {Named{RUNG_OK, api::Kind::ok, "ok"},
+                                    {RUNG_FAILED, api::Kind::failed, "failed"},
+                                    {RUNG_USAGE, api::Kind::usage, "usage"},
+                                    {RUNG_FILE, api::Kind::file, "file"},
+                                    {RUNG_DEVICE, api::Kind::device, "device"},
+                                    {RUNG_MEMORY, api::Kind::memory, "memory"},
+                                    {RUNG_MISMATCH, api::Kind::mismatch, "mismatch"},
+                                    {RUNG_INTERRUPTED, api::Kind::interrupted, "interrupted"}}) {
+    EXPECT_STREQ(rung_status_name(status), name);
+    EXPECT_STREQ(api::name_of(kind), name);
+  }
 }
 
 TEST(CInterface, RefusesNull) {
@@ -74,6 +87,35 @@ TEST(CInterface, KeepsEachThreadsErrorApart) {
   }).join();
   EXPECT_EQ(rung_error(), here);
   EXPECT_EQ(model, nullptr) << "a failed call leaves what it was to fill";
+}
+
+TEST(CInterface, RefusesANameThatIsGivenTwice) {
+  std::vector<int64_t> values(9), shape{1, 9};
+  const rung_tensor tensor = api::detail::over(values.data(), api::DType::i64, shape);
+  const rung_named_tensor inputs[] = {{"input_ids", &tensor}, {"input_ids", &tensor}};
+  rung_task_options task RUNG_TASK_OPTIONS_INIT;
+  task.inputs = inputs;
+  task.input_count = 2;
+  char* json = nullptr;
+  expect_usage(rung_bench(kModel.c_str(), &task, &json), "input 'input_ids' is given twice");
+  EXPECT_EQ(json, nullptr);
+  const rung_named_shape shapes[] = {{"input_ids", shape.data(), 2}, {"input_ids", shape.data(), 2}};
+  rung_options options RUNG_OPTIONS_INIT;
+  options.shapes = shapes;
+  options.shape_count = 2;
+  rung_model* model = nullptr;
+  expect_usage(rung_model_open(kModel.c_str(), &options, &model), "shapes: 'input_ids' is given twice");
+  EXPECT_EQ(model, nullptr);
+}
+
+TEST(CInterface, HasNoMemoryOfADeviceThatTheSessionDoesNotRunOn) {
+  api::Session session = session_of(kModel, kOptions);
+  rung_tensor tensor{};
+  for (int type : {RUNG_CUDA, RUNG_CUDA_HOST, RUNG_ROCM}) {
+    EXPECT_EQ(rung_session_input(session.handle(), 0, static_cast<rung_device_type>(type), &tensor), RUNG_MISMATCH);
+    EXPECT_THAT(rung_error(), HasSubstr("device type " + std::to_string(type)));
+  }
+  EXPECT_EQ(tensor.data, nullptr);
 }
 
 // A caller that was compiled with an older or a newer header.

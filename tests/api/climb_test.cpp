@@ -15,6 +15,25 @@ using Json = nlohmann::json;
 
 api::ClimbOptions quick() { return {.model = kOptions, .budget_s = 3, .database = ""}; }
 
+// Every field is that of the report.
+void expect_receipts_of(const api::Climb& climb, const Json& rungs) {
+  const auto receipts = climb.receipts();
+  ASSERT_EQ(receipts.size(), rungs.size());
+  for (size_t i = 0; i < receipts.size(); ++i) {
+    const api::Receipt& r = receipts[i];
+    EXPECT_FALSE(r.reason.empty()) << r.name;
+    const Json got{{"name", r.name},       {"accepted", r.accepted},
+                   {"reason", r.reason},   {"before_ms", r.before_ms},
+                   {"ms", r.ms},           {"ratio", r.ratio},
+                   {"kernels", r.kernels}, {"rel_l2", r.rel_l2},
+                   {"max_abs", r.max_abs}, {"ci95", {r.ci_low, r.ci_high}},
+                   {"attempt", r.attempt}};
+    Json wanted = rungs.at(i);
+    wanted.erase("notes");
+    EXPECT_EQ(got, wanted);
+  }
+}
+
 TEST(PublicClimb, GivesAPlanAReportAndReceipts) {
   std::vector<std::string> decided;
   double last = 0;
@@ -29,13 +48,10 @@ TEST(PublicClimb, GivesAPlanAReportAndReceipts) {
   ASSERT_TRUE(climb) << climb.error().message();
   EXPECT_GT(last, 0);
   std::vector<std::string> names;
-  for (const api::Receipt& receipt : climb->receipts()) {
-    names.push_back(receipt.name);
-    EXPECT_FALSE(receipt.reason.empty()) << receipt.name;
-  }
+  for (const api::Receipt& receipt : climb->receipts()) names.push_back(receipt.name);
   EXPECT_THAT(names, testing::Contains("reduce"));
   EXPECT_EQ(decided, names) << "each is told as it is decided";
-  EXPECT_EQ(Json::parse(climb->report()).at("rungs").size(), names.size());
+  expect_receipts_of(*climb, Json::parse(climb->report()).at("rungs"));
   EXPECT_EQ(Json::parse(climb->recipe()).at("version"), 1);
   EXPECT_THAT(std::string(climb->text(RUNG_CLIMB_HTML)), HasSubstr("<html"));
   EXPECT_FALSE(climb->text(RUNG_CLIMB_MARKDOWN).empty());
@@ -60,6 +76,20 @@ TEST(PublicClimb, EndsWhenItsProgressSaysSo) {
   auto climb = api::climb(kModel, quick(), [&](std::string_view, double, const api::Receipt*) { return ++calls < 3; });
   EXPECT_EQ(climb.error().kind(), api::Kind::interrupted);
   EXPECT_EQ(calls, 3) << "it is not called after it asked for the end";
+}
+
+// The climb has more to tell at the receipt that the caller ends it with.
+TEST(PublicClimb, TellsNothingAfterTheReceiptThatEndsIt) {
+  int calls_after = 0;
+  bool ended = false;
+  auto climb = api::climb(kModel, quick(), [&](std::string_view, double, const api::Receipt* receipt) {
+    if (ended) ++calls_after;
+    ended = ended || receipt;
+    return !receipt;
+  });
+  EXPECT_EQ(climb.error().kind(), api::Kind::interrupted);
+  EXPECT_TRUE(ended);
+  EXPECT_EQ(calls_after, 0);
 }
 
 TEST(PublicClimb, PassesOnWhatItsProgressThrows) {
@@ -89,6 +119,10 @@ TEST(PublicTasks, TellWhatTheCommandsPrint) {
   auto bench = api::bench(kModel, options);
   ASSERT_TRUE(bench) << bench.error().message();
   EXPECT_EQ(Json::parse(*bench).at("runs"), 3);
+  EXPECT_EQ(Json::parse(*bench).at("rate_hz"), 0);
+  auto at_a_rate = api::bench(kModel, {.model = kOptions, .runs = 3, .rate_hz = 500});
+  ASSERT_TRUE(at_a_rate) << at_a_rate.error().message();
+  EXPECT_EQ(Json::parse(*at_a_rate).at("rate_hz"), 500);
   auto profile = api::profile(kModel, options);
   ASSERT_TRUE(profile) << profile.error().message();
   EXPECT_FALSE(Json::parse(*profile).at("ops").empty());

@@ -48,6 +48,19 @@ TEST(PublicTensor, HoldsWhatItWasMadeOf) {
   expect_round_trip<bool>(api::DType::boolean, true, false);
 }
 
+TEST(PublicMemory, OfADeviceIsNotReadByTheHost) {
+  float values[] = {1, 2};
+  for (auto [type, readable] : {std::pair{RUNG_CPU, true},
+                                {RUNG_CUDA_HOST, true},
+                                {RUNG_ROCM_HOST, true},
+                                {RUNG_CUDA, false},
+                                {RUNG_ROCM, false}}) {
+    const api::Memory memory{values, {type, 0}, {"x", api::DType::f32, {2}, sizeof values, true}};
+    EXPECT_EQ(memory.on_host(), readable) << type;
+    EXPECT_EQ(memory.values<float>().size(), readable ? 2u : 0u) << type;
+  }
+}
+
 TEST(PublicTensor, OfAnotherTypeReadsAsEmpty) {
   const float values[] = {1, 2};
   api::Tensor tensor = api::Tensor::of<float>({2}, values);

@@ -81,6 +81,25 @@ TEST(PublicSession, PutsTheLastRunsAnswerIntoOutputsThatHeldAnother) {
   }
 }
 
+TEST(PublicSession, TakesAFrozenInputAtItsOwnValueAlone) {
+  TemporaryDirectory folder;
+  auto built = build_plan(graph_of("y = neg(x:f32[2])\nreturn y=y"), {});
+  ASSERT_TRUE(built) << built.error().message;
+  built->plan.frozen.push_back({"mask", Tensor::of<float>({2}, {1, 0})});
+  ASSERT_TRUE(save_plan(built->plan, folder / "plan.rung"));
+  api::Session session = session_of(folder / "plan.rung");
+  const std::vector<float> x{3, 4}, own{1, 0}, other{1, 1};
+  api::Tensors outputs, inputs{{"x", api::Tensor::of<float>({2}, x)}, {"mask", api::Tensor::of<float>({2}, own)}};
+  EXPECT_EQ(session.model().inputs().size(), 1u);
+  api::Status ran = session.run(inputs, outputs);
+  ASSERT_TRUE(ran) << ran.message();
+  EXPECT_THAT(outputs.at("y").values<float>(), ElementsAre(-3, -4));
+  inputs["mask"] = api::Tensor::of<float>({2}, other);
+  ran = session.run(inputs, outputs);
+  EXPECT_EQ(ran.kind(), api::Kind::mismatch);
+  EXPECT_THAT(ran.message(), testing::HasSubstr("'mask' is frozen in this plan at another value"));
+}
+
 INSTANTIATE_TEST_SUITE_P(, PublicTypes, testing::ValuesIn(kTypes),
                          [](const auto& param) { return std::string(name_of(param.param.inside)); });
 
