@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "api/support.hpp"
+#include "base/version.hpp"
 
 namespace rung {
 namespace {
@@ -18,7 +19,7 @@ void expect_usage(rung_status status, const char* words) {
 
 TEST(CInterface, TellsItsVersions) {
   EXPECT_EQ(rung_interface_version(), static_cast<uint32_t>(RUNG_INTERFACE_VERSION));
-  EXPECT_STREQ(rung_version(), "0.1.0");
+  EXPECT_EQ(rung_version(), kRungVersion);
 }
 
 TEST(CInterface, NamesEveryStatus) {
@@ -38,7 +39,6 @@ TEST(CInterface, NamesEveryStatus) {
     EXPECT_STREQ(rung_status_name(status), name);
     EXPECT_STREQ(api::name_of(kind), name);
   }
-  EXPECT_STREQ(rung_status_name(static_cast<rung_status>(8)), "unknown") << "of a later version";
 }
 
 TEST(CInterface, RefusesNull) {
