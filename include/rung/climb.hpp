@@ -104,6 +104,7 @@ struct Caller {
 
 // Climbs a model directory. See rung_climb_model().
 inline Result<Climb> climb(const std::string& path, const ClimbOptions& options = {}, const Progress& progress = {}) {
+  if (Status status = detail::check_bytes(options.inputs); !status) return status;
   const detail::COptions model(options.model);
   const detail::CTensors inputs(options.inputs);
   const auto freeze = detail::c_strings(options.freeze), skip = detail::c_strings(options.skip);

@@ -6,7 +6,6 @@
 #include <rung/status.hpp>
 #include <rung/tensor.hpp>
 
-#include <algorithm>
 #include <memory>
 #include <string_view>
 
@@ -62,6 +61,26 @@ inline rung_tensor over(const void* data, DType dtype, const std::vector<int64_t
           0};
 }
 
+inline size_t bytes_of(DType dtype, const std::vector<int64_t>& shape) {
+  size_t bytes = to_c(dtype).bits / 8;
+  for (int64_t extent : shape) bytes *= static_cast<size_t>(extent);
+  return bytes;
+}
+
+// The C interface takes an address and a shape: as many bytes as the shape says must be there.
+inline Status check_bytes(const std::string& name, const Tensor& tensor) {
+  const size_t wanted = bytes_of(tensor.dtype, tensor.shape);
+  if (tensor.bytes.size() == wanted) return {};
+  return {Kind::mismatch, "input '" + name + "': got " + std::to_string(tensor.bytes.size()) + " bytes, wanted " +
+                              std::to_string(wanted) + " for its shape"};
+}
+
+inline Status check_bytes(const Tensors& tensors) {
+  for (const auto& [name, tensor] : tensors)
+    if (Status status = check_bytes(name, tensor); !status) return status;
+  return {};
+}
+
 // Tensors with their names, for as long as `from` is as it is.
 struct CTensors {
   explicit CTensors(const Tensors& from) {
@@ -115,10 +134,10 @@ class Model {
     Tensors inputs;
     for (size_t i = 0; i < rung_tensors_count(made); ++i) {
       const rung_tensor tensor = rung_tensors_get(made, i);
-      const std::string name = rung_tensors_name(made, i);
-      const auto port = std::find_if(inputs_.begin(), inputs_.end(), [&](const Port& p) { return p.name == name; });
+      Tensor& input = inputs[rung_tensors_name(made, i)];
+      input = {from_c(tensor.dtype), {tensor.shape, tensor.shape + tensor.ndim}, {}};
       const auto* bytes = static_cast<const std::byte*>(tensor.data);
-      inputs[name] = {from_c(tensor.dtype), {tensor.shape, tensor.shape + tensor.ndim}, {bytes, bytes + port->bytes}};
+      input.bytes.assign(bytes, bytes + detail::bytes_of(input.dtype, input.shape));
     }
     return inputs;
   }
@@ -241,11 +260,7 @@ class Session {
   }
   // A name that is no input may be a frozen one's, which takes its own value.
   Status bind_copy(const std::string& name, const Tensor& tensor) {
-    size_t wanted = to_c(tensor.dtype).bits / 8;
-    for (int64_t extent : tensor.shape) wanted *= static_cast<size_t>(extent);
-    if (tensor.bytes.size() != wanted)
-      return {Kind::mismatch, "input '" + name + "': got " + std::to_string(tensor.bytes.size()) + " bytes, wanted " +
-                                  std::to_string(wanted) + " for its shape"};
+    if (Status status = detail::check_bytes(name, tensor); !status) return status;
     const rung_tensor over = detail::over(tensor.bytes.data(), tensor.dtype, tensor.shape);
     if (rung_model_is_frozen(model_.handle(), name.c_str()))
       return Status::of(rung_model_check_frozen(model_.handle(), name.c_str(), &over));

@@ -19,6 +19,8 @@ namespace detail {
 using Task = rung_status (*)(const char*, const rung_task_options*, char**);
 
 inline Result<std::string> run_task(Task task, const std::string& path, const TaskOptions& options) {
+  for (const Tensors* tensors : {&options.inputs, &options.reference})
+    if (Status status = check_bytes(*tensors); !status) return status;
   const COptions model(options.model);
   const CTensors inputs(options.inputs), reference(options.reference);
   rung_task_options c RUNG_TASK_OPTIONS_INIT;

@@ -146,6 +146,20 @@ TEST(PublicTasks, CompareWithOutputsOfTheCallers) {
   EXPECT_EQ(Json::parse(*other).at("passed"), false);
 }
 
+// The C interface reads as many bytes as a shape says.
+TEST(PublicTasks, RefuseTensorsOfFewerBytesThanTheirShape) {
+  const api::Tensors short_of_bytes{{"input_ids", {api::DType::i64, {1, 9}, std::vector<std::byte>(8)}}};
+  const auto expect_refused = [](const api::Status& status) {
+    EXPECT_EQ(status.kind(), api::Kind::mismatch);
+    EXPECT_THAT(status.message(), HasSubstr("'input_ids': got 8 bytes, wanted 72"));
+  };
+  api::ClimbOptions climb = quick();
+  climb.inputs = short_of_bytes;
+  expect_refused(api::climb(kModel, climb).error());
+  expect_refused(api::bench(kModel, {.model = kOptions, .inputs = short_of_bytes}).error());
+  expect_refused(api::verify(kModel, {.model = kOptions, .reference = short_of_bytes}).error());
+}
+
 TEST(PublicTasks, NameABadRecipe) {
   EXPECT_EQ(api::explain(kModel, {.model = kOptions, .recipe = "{"}).error().kind(), api::Kind::usage);
   EXPECT_THAT(
