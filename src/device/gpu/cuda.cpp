@@ -318,10 +318,9 @@ Result<const Runtime*> cuda_runtime() {
   if (!loaded) return tl::unexpected(loaded.error());
   static const MadeIn made_in;
   if (made_in.another_process())
-    return tl::unexpected<Error>(
-        {"the CUDA driver was started before this process was forked, and works in none that "
-         "is forked later: fork first, or start the child as a program of its own",
-         ErrorKind::device});
+    return no_device(
+        "the CUDA driver was started before this process was forked, and works in none that is forked later: fork "
+        "first, or start the child as a program of its own");
   static const Runtime table = make_table();
   return &table;
 }

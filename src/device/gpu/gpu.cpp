@@ -42,16 +42,17 @@ Gpu::~Gpu() {
 
 Status Gpu::check(int code, std::string_view what) const {
   if (code == 0) return {};
-  return tl::unexpected<Error>({fmt::format("{}: {}: {} ({})", info_.name, what, runtime_.error_text(code), code),
-                                runtime_.is_fault(code) ? ErrorKind::device_fault : ErrorKind::failed});
+  const std::string text = fmt::format("{}: {}: {} ({})", info_.name, what, runtime_.error_text(code), code);
+  if (runtime_.is_fault(code)) return device_fault("{}", text);
+  return fail("{}", text);
 }
 
 Status Gpu::check_process() const {
   if (!made_in_.another_process()) return {};
-  return tl::unexpected<Error>({fmt::format("{} was opened before this process was forked, and works in the parent "
-                                            "alone: fork first, or start the child as a program of its own",
-                                            info_.name),
-                                ErrorKind::device});
+  return no_device(
+      "{} was opened before this process was forked, and works in the parent alone: fork first, or start the child as "
+      "a program of its own",
+      info_.name);
 }
 
 Result<MemoryInfo> Gpu::memory() const {
