@@ -40,6 +40,16 @@ def bert() -> Iterator[rung.Model]:
 
 
 @pytest.fixture
+def on_gpu() -> Iterator[rung.Model]:
+    try:
+        model = rung.load(BERT, device="cuda", shapes=SHAPES)
+    except rung.DeviceError as error:
+        pytest.skip(str(error))
+    with model:
+        yield model
+
+
+@pytest.fixture
 def encoder(tmp_path: Path) -> Path:
     """The small BERT with a vocabulary: the words "a" to "z" stand for themselves."""
     folder = tmp_path / "encoder"

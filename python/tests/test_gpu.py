@@ -2,22 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy
 import pytest
 import rung
 from conftest import BERT, SHAPES, Arrays, assert_known
-
-
-@pytest.fixture
-def on_gpu() -> Iterator[rung.Model]:
-    try:
-        model = rung.load(BERT, device="cuda", shapes=SHAPES)
-    except rung.DeviceError as error:
-        pytest.skip(str(error))
-    with model:
-        yield model
 
 
 def test_gpu_answers_arrays(on_gpu: rung.Model, bert_inputs: Arrays, bert_outputs: Arrays) -> None:

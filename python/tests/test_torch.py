@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from typing import Any
 
 import numpy
 import pytest
 import rung
-from conftest import BERT, SHAPES, Arrays, assert_known
+from conftest import Arrays, assert_known
 
 torch: Any = pytest.importorskip("torch", reason="PyTorch is not installed")
 
@@ -47,15 +46,10 @@ def test_refusals_say_how_to_make_it_right(bert: rung.Model, bert_inputs: Arrays
 
 
 @pytest.fixture
-def on_gpu() -> Iterator[rung.Model]:
+def on_gpu(on_gpu: rung.Model) -> rung.Model:
     if not torch.cuda.is_available():
         pytest.skip("PyTorch sees no GPU")
-    try:
-        model = rung.load(BERT, device="cuda", shapes=SHAPES)
-    except rung.DeviceError as error:
-        pytest.skip(str(error))
-    with model:
-        yield model
+    return on_gpu
 
 
 def test_gpu_tensors_in_gpu_tensors_out(on_gpu: rung.Model, bert_inputs: Arrays, bert_outputs: Arrays) -> None:

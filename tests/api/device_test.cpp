@@ -9,13 +9,13 @@
 
 #include "api/program.hpp"
 #include "api/support.hpp"
-#include "device/gpu/gpu.hpp"
 #include "import/npz.hpp"
 #include "ladder/rungs.hpp"
 #include "measure/compare.hpp"
 #include "open/open_model.hpp"
 #include "plan/file.hpp"
 #include "rung/rung.hpp"
+#include "support/fake_device.hpp"
 
 namespace rung {
 namespace {
@@ -126,18 +126,17 @@ TEST_F(GpuPublicModel, IsWhatTheExampleRuns) {
 }
 
 // The tool and the example as processes, on a driver whose kernels do nothing.
-class PlanOfADevice : public testing::Test {
+class PlanOfADevice : public OnAFakeDevice {
  protected:
   void SetUp() override {
-    if (auto missing = gpu::missing_modules_reason(); !missing.empty()) GTEST_SKIP() << missing;
+    OnAFakeDevice::SetUp();
+    if (IsSkipped()) return;
     make_encoder(folder);
     folder.write("recipe.json", R"({"version":1,"capture":true,"threads":0,"rungs":[]})");
-    setenv("LD_LIBRARY_PATH", RUNG_FAKE_DRIVER_FOLDER, 1);
     Ran built = run_program_text(
         RUNG_TOOL, "build " + folder.path() + " --device cuda --recipe " + (folder / "recipe.json") + " --out " + path);
     ASSERT_EQ(built.exit_code, 0) << built.out;
   }
-  void TearDown() override { unsetenv("LD_LIBRARY_PATH"); }
   TemporaryDirectory folder;
   std::string path = folder / "plan.rung";
 };

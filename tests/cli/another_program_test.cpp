@@ -10,6 +10,7 @@
 #include "cli/tool.hpp"
 #include "device/gpu/gpu.hpp"
 #include "kernels/target.hpp"
+#include "support/fake_device.hpp"
 #include "tasks/climb.hpp"
 #include "tune/gpu_worker.hpp"
 #include "tune/worker.hpp"
@@ -69,14 +70,10 @@ TEST(InAnotherProgram, DISABLED_Climbs) {
   if (!outcome) fmt::print(stderr, "{}: {}\n", name_of(outcome.error().kind), outcome.error().message);
 }
 
-class AnotherProgram : public testing::Test {
+class AnotherProgram : public OnAFakeDevice {
  protected:
-  void SetUp() override {
-    if (auto missing = gpu::missing_modules_reason(); !missing.empty()) GTEST_SKIP() << missing;
-    setenv("LD_LIBRARY_PATH", RUNG_FAKE_DRIVER_FOLDER, 1);
-  }
   void TearDown() override {
-    unsetenv("LD_LIBRARY_PATH");
+    OnAFakeDevice::TearDown();
     unsetenv("RUNG_PROGRAM");
   }
   static std::string said_by(const std::string& test) {

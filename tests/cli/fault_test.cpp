@@ -1,7 +1,7 @@
 // The tool on a device that faults: its error names the op, and it leaves no output.
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/tool.hpp"
-#include "device/gpu/gpu.hpp"
+#include "support/fake_device.hpp"
 
 namespace rung {
 namespace {
@@ -9,14 +9,10 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-class DeviceFault : public testing::Test {
+class DeviceFault : public OnAFakeDevice {
  protected:
-  void SetUp() override {
-    if (auto missing = gpu::missing_modules_reason(); !missing.empty()) GTEST_SKIP() << missing;
-    setenv("LD_LIBRARY_PATH", RUNG_FAKE_DRIVER_FOLDER, 1);
-  }
   void TearDown() override {
-    unsetenv("LD_LIBRARY_PATH");
+    OnAFakeDevice::TearDown();
     unsetenv("RUNG_FAKE_FAULT");
   }
   // Runs `rung COMMAND` on the little model, with `fault` to come.
