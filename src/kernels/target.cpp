@@ -11,6 +11,7 @@
 #include "base/log.hpp"
 #include "device/gpu/cublaslt.hpp"
 #include "device/gpu/gpu.hpp"
+#include "device/gpu/modules.hpp"
 #include "kernels/cpu/kernel.hpp"
 #include "kernels/device_word.hpp"
 #include "kernels/gpu/kernel.hpp"
@@ -49,21 +50,16 @@ const Target& cpu_target() {
 
 namespace {
 
-// Architectures that cmake/gpu_modules.cmake compiles for: code of one runs on later ones of the same generation.
-Verdict compiled_for(const gpu::GpuInfo& info) {
-  int generation = info.architecture / 10;
-  if (generation == 8 || info.architecture == 90) return accept();
-  return reject(fmt::format("{} is sm_{}; the GPU kernels here are for sm_8x and sm_90", info.name, info.architecture));
-}
-
 constexpr int64_t kCacheLine = 128;
 
 Result<const Target*> open_cuda(int device) {
-  if (auto missing = gpu::missing_modules_reason(); !missing.empty()) return no_device("no GPU kernels: {}", missing);
+  if (auto missing = gpu::missing_modules_reason(gpu::Vendor::nvidia); !missing.empty())
+    return no_device("no GPU kernels: {}", missing);
   RUNG_TRY(const gpu::Runtime* runtime, gpu::cuda_runtime());
   RUNG_TRY(auto card, gpu::Gpu::open(*runtime, device));
   gpu::GpuInfo info = card->info();
-  if (auto verdict = compiled_for(info); !verdict) return no_device("{}", verdict.reason);
+  if (auto verdict = gpu::has_kernels_for(info.architecture); !verdict)
+    return no_device("{} is {}; {}", info.name, gpu::architecture_name(info.architecture), verdict.reason);
   Verdict library = gpu::library_gemm_available();
   if (!library) log(1, "{}: own GEMM kernels only", library.reason);
   info.library_gemm = library.yes;
