@@ -6,8 +6,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # The architectures of a build; device/gpu/modules.hpp tells the rest of the program. A file named *_sm90.cu is compiled
-# for the last of NVIDIA's alone, one named *_cdna.cu for AMD's. Of NVIDIA's, code for an architecture with an "a" behind
-# it runs on that one only, code for another on later ones of its generation too; of AMD's, on that one only.
+# for the last of NVIDIA's alone, one named *_cdna.cu for AMD's. Of NVIDIA's, code for an architecture with an "a" runs
+# on that one only, code for another on later ones of its generation too; of AMD's, on that one only.
 set(nvidia_architectures 80 90a)
 set(amd_architectures 90a 942 950)
 
