@@ -19,6 +19,7 @@ struct LdsWrite {
   uint64_t lanes = 0;
   uint32_t first = 0, second = 0;
   uint8_t bytes = 0, places = 1;
+  bool direct = false;  // from memory: its bytes are pending from the start, for this wave, too
   bool marked = false;  // its bytes are marked as pending
 };
 
@@ -38,6 +39,8 @@ class Scoreboard {
   void clear();
   void issue_vector(Wave& wave, InFlight work) { issue(vector_, kMostVector, wave, work); }
   void issue_local(Wave& wave, InFlight work) { issue(local_, kMostLocal, wave, work); }
+  // Marks the bytes of a write from memory, which even this wave must wait for.
+  void mark_direct(Lds& lds, int16_t index);
   // A place for what an instruction about to be issued writes to LDS.
   int16_t new_write();
   LdsWrite& write(int16_t index) { return writes_[index]; }
