@@ -3,12 +3,9 @@
 #pragma once
 #include <array>
 #include <cstdint>
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "amdgpu/execute.hpp"
-#include "amdgpu/finding.hpp"
 #include "amdgpu/lds.hpp"
 #include "amdgpu/scoreboard.hpp"
 #include "amdgpu/wave.hpp"
@@ -27,6 +24,7 @@ inline constexpr uint64_t kPrivateAperture = uint64_t{2} << 48;
 struct WaveMemory {
   Scoreboard in_flight;
   const Region* last = nullptr;  // where its last access was
+  std::vector<bool> scratch_written;  // by the byte of Wave::scratch
 };
 
 struct Group {
@@ -42,7 +40,6 @@ struct Group {
   Counts counts;                      // of bytes, lines and conflicts; instructions are counted by `executed`
   std::vector<uint64_t> executed;     // by the instruction's index
   uint64_t instructions = 0;          // by all its waves
-  std::optional<Finding> found;       // the first
 
   WaveMemory& of(const Wave& wave) { return memory_of[wave.number]; }
 };

@@ -17,11 +17,10 @@ std::string name_of_register(unsigned index) {
 }
 
 bool scalar_readable(Wave& wave, const Instruction& instruction, const Operand& operand) {
-  const Checks& checks = wave.group->checks;
   for (unsigned n = operand.number; n < unsigned{operand.number} + operand.registers && n < 128; ++n) {
-    if (checks.waits && wave.scalar_pending[n])
+    if (wave.scalar_pending[n] != 0)
       return wave.fail(FindingKind::missing_wait, instruction, -1, fmt::format("s{} is still being loaded", n)), false;
-    if (checks.uninitialised && n < kFlatScratch && !wave.scalar_written[n])
+    if (n < kFlatScratch && !wave.scalar_written[n])
       return wave.fail(FindingKind::uninitialised, instruction, -1, fmt::format("nobody wrote s{}", n)), false;
   }
   return true;
@@ -133,15 +132,14 @@ uint64_t bank_conflicts(const Addresses& addresses, unsigned bytes) {
 bool readable(Wave& wave, const Instruction& instruction, const Operand& operand, uint64_t lanes) {
   if (operand.kind == OperandKind::scalar) return scalar_readable(wave, instruction, operand);
   if (!is_vector(operand)) return true;
-  const Checks& checks = wave.group->checks;
-  const unsigned first = register_index(operand);
+  const unsigned first = Wave::place_of(operand);
   for (unsigned r = first; r < first + operand.registers; ++r) {
-    if (checks.waits && wave.pending[r] != 0) {
+    if (wave.pending[r] != 0) {
       wave.fail(FindingKind::missing_wait, instruction, -1, name_of_register(r) + " is still being loaded");
       return false;
     }
     const uint64_t missing = lanes & ~wave.written[r];
-    if (checks.uninitialised && missing != 0) {
+    if (missing != 0) {
       wave.fail(FindingKind::uninitialised, instruction, __builtin_ctzll(missing),
                 "nobody wrote " + name_of_register(r));
       return false;
@@ -151,8 +149,8 @@ bool readable(Wave& wave, const Instruction& instruction, const Operand& operand
 }
 
 bool writable(Wave& wave, const Instruction& instruction, const Operand& operand) {
-  if (!wave.group->checks.waits || !is_vector(operand)) return true;
-  const unsigned first = register_index(operand);
+  if (!is_vector(operand)) return true;
+  const unsigned first = Wave::place_of(operand);
   for (unsigned r = first; r < first + operand.registers; ++r)
     if (wave.pending[r] != 0) {
       wave.fail(FindingKind::missing_wait, instruction, -1, name_of_register(r) + " is still being loaded");
@@ -245,7 +243,7 @@ void in_flight(Wave& wave, const Operand* destination, Counter counter, int16_t 
   work.lds = lds;
   work.ordered = counter != Counter::both;
   if (destination != nullptr && is_vector(*destination)) {
-    work.first = static_cast<uint16_t>(register_index(*destination));
+    work.first = static_cast<uint16_t>(Wave::place_of(*destination));
     work.registers = destination->registers;
   }
   Scoreboard& board = wave.group->of(wave).in_flight;

@@ -19,20 +19,17 @@ inline void for_lanes(uint64_t lanes, Body body) {
   for (; lanes != 0; lanes &= lanes - 1) body(__builtin_ctzll(lanes));
 }
 
-inline unsigned register_index(const Operand& operand) {
-  return operand.number + (operand.kind == OperandKind::agpr ? Wave::kFirstAgpr : 0);
-}
 inline bool is_vector(const Operand& operand) {
   return operand.kind == OperandKind::vgpr || operand.kind == OperandKind::agpr;
 }
-inline Lanes* registers_of(Wave& wave, const Operand& operand) { return &wave.v[register_index(operand)]; }
+inline Lanes* registers_of(Wave& wave, const Operand& operand) { return &wave.v[Wave::place_of(operand)]; }
 
 // May these be read now? If not, the wave has failed: a register that nobody wrote, or that a load has yet to write.
 bool readable(Wave& wave, const Instruction& instruction, const Operand& operand, uint64_t lanes);
 // The registers may be written in all lanes of the mask: no earlier load will write them.
 bool writable(Wave& wave, const Instruction& instruction, const Operand& operand);
 inline void mark_written(Wave& wave, const Operand& operand, uint64_t lanes) {
-  for (unsigned k = 0, first = register_index(operand); k < operand.registers; ++k) wave.written[first + k] |= lanes;
+  for (unsigned k = 0, first = Wave::place_of(operand); k < operand.registers; ++k) wave.written[first + k] |= lanes;
 }
 
 // A scalar or constant operand of 32 and of 64 bits, and M0; as they are, unchecked.
