@@ -21,6 +21,7 @@ Handler buffer_handler(const Instruction& instruction, Target target);
 Handler direct_handler(const Instruction& instruction);  // from memory straight to LDS
 Handler atomic_handler(const Instruction& instruction);
 Handler local_handler(const Instruction& instruction);  // DS
+Handler local_lanes_handler(const Instruction& instruction);
 Handler local_atomic_handler(const Instruction& instruction);
 Handler scalar_memory_handler(const Instruction& instruction);
 Handler wait_handler(const Instruction& instruction);
