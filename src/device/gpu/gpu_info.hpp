@@ -6,9 +6,12 @@
 
 namespace rung::gpu {
 
+// What a device that counts instructions gives as a millisecond: so many wave instructions.
+inline constexpr double kInstructionsPerMs = 1000;
+
 struct GpuInfo {
   std::string name;         // "NVIDIA H200"; empty: no GPU
-  std::string runtime;      // "cuda", "hip"
+  std::string runtime;      // "cuda", "hip", "emu"
   std::string bus_address;  // on the PCI bus: "0000:19:00.0"
   int architecture = 0;     // compute capability times ten on NVIDIA (90), the gfx number on AMD (0x942)
   int multiprocessors = 0;
@@ -21,6 +24,8 @@ struct GpuInfo {
   bool clusters = false;          // thread-block clusters, distributed shared memory, bulk copies
   bool dependent_launch = false;  // a kernel may start before the one it depends on has ended
   bool library_gemm = false;      // the vendor's GEMM library could be opened
+  // An emulator has no time: whatever times its work counts wave instructions instead, and says so to people.
+  bool counts_instructions = false;
 };
 
 }  // namespace rung::gpu
