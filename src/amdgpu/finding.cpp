@@ -7,9 +7,9 @@
 namespace rung::amdgpu {
 
 std::string Finding::text() const {
-  std::string where = fmt::format("{} in {} at +{:#x} '{}', group ({}, {}, {}), wave {}",
-                                  kFindingWords[static_cast<size_t>(kind)], kernel, offset, instruction, group[0],
-                                  group[1], group[2], wave);
+  std::string where =
+      fmt::format("{} in {} at +{:#x} '{}', group ({}, {}, {}), wave {}", kFindingWords[static_cast<size_t>(kind)],
+                  kernel, offset, instruction, group[0], group[1], group[2], wave);
   if (lane >= 0) where += fmt::format(", lane {}", lane);
   return detail.empty() ? where : where + ": " + detail;
 }

@@ -124,18 +124,20 @@ struct MatrixModifiers {
 struct Instruction {
   Opcode opcode{};
   Encoding encoding{};
-  uint8_t bytes = 4;  // 4, 8 or 12, a literal included
+  uint8_t bytes = 4;  // 4, 8, 12 or 16, a literal included
   uint8_t omod = 0;   // 1: *2, 2: *4, 3: /2
   bool clamp = false;
   bool is_dpp = false, is_sdwa = false;
   bool op_sel_destination = false;  // VOP3 on 16-bit types: writes the high half
   uint8_t source_count = 0;
-  int32_t immediate = 0;  // SOPK and SOPP: simm16, sign-extended
+  int32_t immediate = 0;  // SOPK and SOPP: simm16, sign-extended; v_bitop3: its truth table, 8 bits
   // In the order of the assembler. VOPC and VOP2 with carry have their mask (vcc or an SGPR pair) here in e32, too:
   // a comparison's in `destination`, a carry out in `carry_out`, a carry in or v_cndmask's mask as the last source.
-  // Memory: an address, data (of stores and atomics), then a scalar base or resource; what is "off" is `none`.
+  // Memory: an address, data (of stores and atomics), then a scalar base or resource; what is "off" is `none`, and
+  // keeps its place. MUBUF has its scalar offset last. SMEM: a base, an offset register or `none`, data of stores.
+  // A matrix product with scales: a, b, c, the scales of a and of b, whose bytes are chosen by op_sel and op_sel_hi.
   Operand destination, carry_out;
-  std::array<Operand, 4> sources{};
+  std::array<Operand, 5> sources{};
   Dpp dpp;
   Sdwa sdwa;
   MemoryModifiers memory;
