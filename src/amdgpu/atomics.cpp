@@ -35,6 +35,7 @@ template <class T, class Act>
 bool act_global(const Targets& targets, const Addresses& addresses, Act act) {
   if (!check_global(targets.wave, targets.instruction, addresses, {sizeof(T), true, true, true})) return false;
   act_on<T>(targets, addresses, nullptr, act);
+  if (targets.result != nullptr) targets.wave.group->synchronised = true;
   return true;
 }
 

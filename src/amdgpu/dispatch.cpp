@@ -169,11 +169,25 @@ Result<Launch> prepare(const Dispatch& dispatch) {
   return launch;
 }
 
+void Group::tell_race(const Wave& wave, int lane, std::string detail) {
+  const uint64_t index = wave.next - 1;
+  for (const Finding& told : races_found)
+    if (told.offset == index) return;
+  Finding finding;
+  finding.kind = FindingKind::global_race;
+  finding.offset = index;
+  finding.lane = lane;
+  finding.wave = static_cast<int>(wave.number);
+  finding.detail = std::move(detail);
+  races_found.push_back(std::move(finding));
+}
+
 void begin_group(Group& group, const Launch& launch, uint64_t number) {
   const Extents& groups = launch.dispatch.groups;
   group.number = static_cast<uint32_t>(number);
   group.id = {static_cast<uint32_t>(number % groups.x), static_cast<uint32_t>(number / groups.x % groups.y),
               static_cast<uint32_t>(number / groups.x / groups.y)};
+  group.synchronised = false;
   group.lds.reset(launch.lds_bytes, group.checks);
   group.waves.resize(launch.waves);
   group.memory_of.resize(launch.waves);

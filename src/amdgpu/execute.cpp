@@ -56,6 +56,7 @@ class Worker {
       begin_group(group_, shared_.launch, number);
       drawn_ = 0;
       run_group();
+      report_races();
     }
     finish();
   }
@@ -122,18 +123,34 @@ class Worker {
     return true;
   }
 
-  void report(Wave& wave) {
-    Finding finding = wave.finding;
+  // `index`: of the instruction.
+  Finding complete(Finding finding, uint64_t index) const {
     const Program& program = *group_.program;
-    const uint32_t index = wave.next - 1;
     finding.kernel = program.kernel().name;
     finding.offset = program.address_of(index) - program.kernel().entry;
     const Instruction& instruction = program.instructions()[index];
     finding.instruction = instruction.bytes == 0 ? "?" : to_text(instruction, program.target());
     finding.group = group_.id;
-    finding.wave = static_cast<int>(wave.number);
+    return finding;
+  }
+
+  void report(Wave& wave) {
+    Finding finding = complete(wave.finding, wave.next - 1);
     std::lock_guard lock(shared_.mutex);
-    if (!shared_.over.exchange(true)) shared_.result.findings.push_back(std::move(finding));
+    if (shared_.over.exchange(true)) return;
+    shared_.result.findings.insert(shared_.result.findings.begin(), std::move(finding));
+  }
+
+  // Each instruction's races are told once.
+  void report_races() {
+    for (const Finding& race : group_.races_found) {
+      Finding finding = complete(race, race.offset);
+      std::lock_guard lock(shared_.mutex);
+      auto& told = shared_.result.findings;
+      const auto same = [&](const Finding& f) { return f.kind == finding.kind && f.offset == finding.offset; };
+      if (std::ranges::none_of(told, same)) told.push_back(std::move(finding));
+    }
+    group_.races_found.clear();
   }
 
   void finish() {
@@ -173,7 +190,7 @@ Result<Execution> execute(const Dispatch& dispatch, Memory& memory, const Checks
   shared.handlers.assign(dispatch.program->handlers().begin(), dispatch.program->handlers().end());
   std::ranges::replace(shared.handlers, nullptr, not_executed);
   GlobalRaces races;
-  GlobalRaces* watched = checks.races && launch->groups > 1 ? &races : nullptr;
+  GlobalRaces* watched = checks.races && launch->groups > 1 && launch->groups <= GlobalRaces::kMostGroups ? &races : nullptr;
   const auto work = [&] { Worker(shared, memory, watched).run(); };
   const SignalsHeld held;
   std::vector<std::jthread> others;

@@ -34,6 +34,8 @@ struct Group {
   GlobalRaces* races = nullptr;  // null: not looked for
   std::array<uint32_t, 3> id{};
   uint32_t number = 0;  // in the grid, x fastest
+  bool synchronised = false;  // it got a value back from an atomic on memory: others' writes may be known to it
+  std::vector<Finding> races_found;  // their `offset` is the instruction's index
   Lds lds;
   std::vector<Wave> waves;
   std::vector<WaveMemory> memory_of;  // by the wave's number
@@ -41,6 +43,8 @@ struct Group {
   std::vector<uint64_t> executed;     // by the instruction's index
   uint64_t instructions = 0;          // by all its waves
 
+  // Notes a race of the instruction before wave.next, once.
+  void tell_race(const Wave& wave, int lane, std::string detail);
   WaveMemory& of(const Wave& wave) { return memory_of[wave.number]; }
 };
 

@@ -193,7 +193,7 @@ bool check_global(Wave& wave, const Instruction& instruction, const Addresses& a
     });
     if (!fine) return false;
   }
-  if (wave.group->races != nullptr) wave.group->races->touch(wave, instruction, addresses, access);
+  if (wave.group->races != nullptr) wave.group->races->touch(wave, addresses, access);
   return true;
 }
 
