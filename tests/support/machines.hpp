@@ -1,6 +1,7 @@
 // GPUs that rows are asked about, as their drivers describe them; none of them is there.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "device/gpu/gemm_library.hpp"
 #include "device/machine.hpp"
 
 namespace rung::testing {
@@ -29,6 +30,12 @@ inline Machine cdna() {
   card.name = "CDNA", card.runtime = "hip";
   card.architecture = 0x942, card.multiprocessors = 304, card.lanes = 64, card.shared_bytes_per_block = 64 * 1024;
   return Machine(cpu::CpuInfo{}, card);
+}
+
+// A library of which nothing is asked but whether it is there.
+inline const gpu::GemmLibrary& any_gemm_library() {
+  static constexpr gpu::GemmLibrary library{"cublaslt", nullptr, nullptr};
+  return library;
 }
 
 }  // namespace rung::testing
