@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/gpu/gpu.hpp"
 
+#include "base/mapped_file.hpp"
 #include "device/gpu/current_context.hpp"
 
 namespace rung::gpu {
@@ -10,6 +11,16 @@ namespace {
 constexpr size_t kDefaultSharedBytes = 48 << 10;  // above it a kernel must ask
 
 thread_local ChoreCounts own_chores{};  // of this thread
+
+// Until code objects are embedded: DIR/gfxNNN/NAME.co of RUNG_CODE_OBJECTS=DIR.
+const void* module_of_folder(std::string_view name, int architecture) {
+  const char* folder = std::getenv("RUNG_CODE_OBJECTS");
+  if (!folder || architecture < 0x900) return nullptr;
+  auto file = MappedFile::open(fmt::format("{}/gfx{:x}/{}.co", folder, architecture, name));
+  if (!file) return nullptr;
+  static auto* kept = new std::vector<std::shared_ptr<MappedFile>>;
+  return kept->emplace_back(std::move(*file))->bytes().data();
+}
 
 }  // namespace
 
@@ -94,7 +105,8 @@ Result<std::shared_ptr<Block>> Gpu::allocate(size_t bytes) {
 
 Result<Module> Gpu::module(std::string_view name) {
   if (auto it = modules_.find(name); it != modules_.end()) return it->second;
-  const void* image = embedded_module(name);
+  const void* image = module_of_folder(name, info_.architecture);
+  if (!image) image = embedded_module(name);
   if (!image) return no_device("there is no GPU module '{}' in this build: {}", name, missing_modules_reason());
   count(Chore::load_module);
   Module module = nullptr;
