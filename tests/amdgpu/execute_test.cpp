@@ -14,7 +14,7 @@ namespace rung::amdgpu {
 namespace {
 
 using testing::AmdKernel;
-using testing::Run;
+using testing::Grid;
 
 std::vector<float> random_floats(size_t count, uint64_t seed) {
   std::vector<float> made(count);
@@ -27,7 +27,7 @@ class Executed : public ::testing::TestWithParam<Target> {
   void SetUp() override { RUNG_NEEDS_CLANG(); }
 };
 INSTANTIATE_TEST_SUITE_P(Targets, Executed, ::testing::Values(Target::gfx90a, Target::gfx942, Target::gfx950),
-                         [](const auto& info) { return std::string(info_of(info.param).name); });
+                         [](const auto& test) { return std::string(info_of(test.param).name); });
 
 TEST_P(Executed, ASumOfTwoVectorsIsTheHosts) {
   AmdKernel kernel(R"(
@@ -70,7 +70,7 @@ KERNEL(256) total(const float* a, float* sums) {
     for (const int cores : {1, 3}) {
       const float* at = kernel.make(a);
       auto* sums = kernel.make<float>(4);
-      const Run run{.groups = {4}, .threads = {256}, .checks = {.shuffle_seed = seed}, .cores = cores};
+      const Grid run{.groups = {4}, .threads = {256}, .checks = {.shuffle_seed = seed}, .cores = cores};
       const Counts counts = kernel.run(run, at, sums);
       for (int g = 0; g < 4; ++g) {
         std::vector<float> part(a.begin() + g * 256, a.begin() + (g + 1) * 256);

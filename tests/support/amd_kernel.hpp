@@ -44,7 +44,7 @@ DEVICE void barrier() {
 )";
 
 // What a launch may need besides its arguments.
-struct Run {
+struct Grid {
   Extents groups, threads;
   uint32_t dynamic_lds_bytes = 0;
   Checks checks;
@@ -93,14 +93,14 @@ class AmdKernel {
   }
 
   template <class... Arguments>
-  Result<Execution> try_run(const Run& run, Arguments... arguments) {
+  Result<Execution> try_run(const Grid& run, Arguments... arguments) {
     std::vector<std::byte> bytes;
     (append(bytes, arguments), ...);
     return execute({&*program_, run.groups, run.threads, run.dynamic_lds_bytes, bytes}, memory_, run.checks, run.cores);
   }
   // Nothing may be wrong.
   template <class... Arguments>
-  Counts run(const Run& how, Arguments... arguments) {
+  Counts run(const Grid& how, Arguments... arguments) {
     auto made = try_run(how, arguments...);
     EXPECT_TRUE(made) << made.error().message;
     if (!made) return {};
@@ -109,7 +109,7 @@ class AmdKernel {
   }
   // One finding is there; it comes first.
   template <class... Arguments>
-  Finding find(const Run& how, Arguments... arguments) {
+  Finding find(const Grid& how, Arguments... arguments) {
     auto made = try_run(how, arguments...);
     EXPECT_TRUE(made) << made.error().message;
     if (!made || made->findings.empty()) {

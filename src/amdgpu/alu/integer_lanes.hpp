@@ -68,9 +68,9 @@ RUNG_INLINE u32 lanes_before(u32 set, u32 lane, u32 first) {
 }
 
 // Each bit of the result is the bit of `table` at the number that the three sources' bits make, a's first.
-RUNG_INLINE u32 look_up(u32 a, u32 b, u32 c, u32 table) {
+RUNG_INLINE u32 look_up(u32 a, u32 b, u32 c, i32 table) {
   u32 result = 0;
-  for (u32 row = 0; row < 8; ++row) {
+  for (int row = 0; row < 8; ++row) {
     const u32 here = (row & 4 ? a : ~a) & (row & 2 ? b : ~b) & (row & 1 ? c : ~c);
     result |= table >> row & 1 ? here : 0;
   }

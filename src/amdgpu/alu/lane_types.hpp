@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "amdgpu/alu/row.hpp"
+#include "amdgpu/alu/lane_row.hpp"
 #include "amdgpu/wave.hpp"
 
 namespace rung::amdgpu::RUNG_LANES {
@@ -72,6 +72,9 @@ struct lane_number {
 struct mode_bits {
   u32 value;
   bool ieee() const { return value & Mode::kIeee; }
+};
+struct immediate_of {
+  i32 value;
 };
 struct target_of {
   Target value;
@@ -214,8 +217,8 @@ inline constexpr bool rounds_to_half = std::is_same_v<T, f16> || std::is_same_v<
 // ---- the loop
 
 template <class T>
-inline constexpr bool is_asked =
-    std::is_same_v<T, lane_number> || std::is_same_v<T, mode_bits> || std::is_same_v<T, target_of>;
+inline constexpr bool is_asked = std::is_same_v<T, lane_number> || std::is_same_v<T, mode_bits> ||
+                                 std::is_same_v<T, immediate_of> || std::is_same_v<T, target_of>;
 
 template <class T>
 [[gnu::always_inline]] inline T argument(const Frame& f, const u32* p, int l) {
@@ -223,6 +226,8 @@ template <class T>
     return {static_cast<u32>(l)};
   else if constexpr (std::is_same_v<T, mode_bits>)
     return {f.mode};
+  else if constexpr (std::is_same_v<T, immediate_of>)
+    return {f.immediate};
   else if constexpr (std::is_same_v<T, target_of>)
     return {f.target};
   else
@@ -256,8 +261,8 @@ struct maker<F, R (F::*)(A...) const> {
       if (f.mode & Mode::kRound16And64) return loop<false>(f, kAll);
     loop<true>(f, kAll);
   }
-  static Row row(Opcode opcode) {
-    Row made;
+  static LaneRow row(Opcode opcode) {
+    LaneRow made;
     made.opcode = opcode;
     made.run = run;
     made.result = result_of<R>::kind;
@@ -267,7 +272,7 @@ struct maker<F, R (F::*)(A...) const> {
     return made;
   }
   template <class T>
-  static void add_source(Row& made) {
+  static void add_source(LaneRow& made) {
     if constexpr (!is_asked<T>) {
       made.sources[made.source_count] = source_of<T>::kind;
       made.source_registers[made.source_count++] = source_of<T>::registers;
@@ -276,12 +281,12 @@ struct maker<F, R (F::*)(A...) const> {
 };
 
 template <class F>
-Row row(Opcode opcode, F) {
+LaneRow row(Opcode opcode, F) {
   return maker<F>::row(opcode);
 }
 template <class F, class S>
-Row row(Opcode opcode, F, S) {
-  Row made = maker<F>::row(opcode);
+LaneRow row(Opcode opcode, F, S) {
+  LaneRow made = maker<F>::row(opcode);
   made.saturated = maker<S>::run;
   return made;
 }

@@ -5,8 +5,8 @@
 
 namespace rung::amdgpu::avx2 {
 
-std::span<const Row> compare_rows() {
-  static const Row kRows[] = {
+std::span<const LaneRow> compare_rows() {
+  static const LaneRow kRows[] = {
 #include "amdgpu/alu/compare.inc"
   };
   return kRows;

@@ -5,8 +5,8 @@
 
 namespace rung::amdgpu::baseline {
 
-std::span<const Row> float_rows() {
-  static const Row kRows[] = {
+std::span<const LaneRow> float_rows() {
+  static const LaneRow kRows[] = {
 #include "amdgpu/alu/convert.inc"
 #include "amdgpu/alu/double.inc"
 #include "amdgpu/alu/float.inc"

@@ -5,8 +5,8 @@
 
 namespace rung::amdgpu::baseline {
 
-std::span<const Row> integer_rows() {
-  static const Row kRows[] = {
+std::span<const LaneRow> integer_rows() {
+  static const LaneRow kRows[] = {
 #include "amdgpu/alu/integer.inc"
 #include "amdgpu/alu/short.inc"
   };

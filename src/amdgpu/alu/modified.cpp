@@ -17,7 +17,7 @@ bool is_vector(const Operand& operand) {
 struct Modified {
   Wave& w;
   const Instruction& i;
-  const Row& row;
+  const LaneRow& row;
   const LaneMap& map;
 };
 
@@ -50,13 +50,18 @@ bool fetch(const Modified& m, int k, uint32_t* lanes) {
     return false;
   }
   if (m.i.is_sdwa && k < 2 && !accumulator) select_part(m.i.sdwa.source[k], m.i.sdwa.sext[k], lanes);
-  if (!accumulator) choose_halves(*operand, kind, lanes);
+  const bool is_packed = kind == Kind::packed_b16 || kind == Kind::packed_f16 || kind == Kind::packed_f32;
+  if (!accumulator && (!is_packed || m.i.encoding == Encoding::vop3p)) choose_halves(*operand, kind, lanes);
   apply_signs(accumulator ? Operand{} : *operand, kind, lanes);
   flush_denormals(kind, m.w.mode, Denormals::sources, lanes);
   return true;
 }
 
 uint64_t written_of_copy(const Modified& m, int r) {
+  if (m.i.opcode == Opcode::v_pk_mov_b32) {  // each register from a source of its own
+    const Operand& from = m.i.sources[r];
+    return is_vector(from) ? m.w.written[Wave::place_of(from) + from.op_sel] : ~uint64_t{0};
+  }
   if (m.row.source_count > 1) {
     uint64_t written = ~uint64_t{0};
     for (int k = 0; k < 2; ++k)
@@ -105,11 +110,11 @@ void store(const Modified& m, Room& room) {
 }  // namespace
 
 void run_modified(Wave& w, const Instruction& i) {
-  const Row& row = row_of(i.opcode);
+  const LaneRow& row = lane_row_of(i.opcode);
   const LaneMap map = i.is_dpp ? lane_map(i.dpp, w.exec()) : LaneMap{.write = w.exec()};
   const Modified m{w, i, row, map};
   Room room;
-  Frame f{.result = room.result, .mask = room.mask, .mode = w.mode, .target = w.target};
+  Frame f{.result = room.result, .mask = room.mask, .mode = w.mode, .immediate = i.immediate, .target = w.target};
   for (int k = 0; k < row.source_count; ++k) {
     if (!fetch(m, k, room.source[k])) return;
     f.source[k] = room.source[k];

@@ -191,7 +191,7 @@ void scale_and_clamp(const Instruction& i, Kind kind, uint32_t mode, uint32_t* l
   }
 }
 
-Rounding::Rounding(const Row& row, uint32_t mode) : before_(_mm_getcsr()) {
+Rounding::Rounding(const LaneRow& row, uint32_t mode) : before_(_mm_getcsr()) {
   const bool is_wide_or_half = row.result == Kind::f64 || row.result == Kind::f16 || row.result == Kind::packed_f16;
   const uint32_t rounding = is_wide_or_half ? (mode & Mode::kRound16And64) >> 2 : mode & Mode::kRound32;
   constexpr uint32_t kHost[] = {_MM_ROUND_NEAREST, _MM_ROUND_UP, _MM_ROUND_DOWN, _MM_ROUND_TOWARD_ZERO};

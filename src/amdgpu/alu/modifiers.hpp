@@ -3,7 +3,7 @@
 #pragma once
 #include <cstdint>
 
-#include "amdgpu/alu/row.hpp"
+#include "amdgpu/alu/lane_row.hpp"
 #include "amdgpu/instruction.hpp"
 
 namespace rung::amdgpu {
@@ -25,7 +25,7 @@ void scale_and_clamp(const Instruction& i, Kind kind, uint32_t mode, uint32_t* l
 // The host's rounding is the row's by MODE while it lives.
 class Rounding {
  public:
-  Rounding(const Row& row, uint32_t mode);
+  Rounding(const LaneRow& row, uint32_t mode);
   ~Rounding();
   Rounding(const Rounding&) = delete;
   Rounding& operator=(const Rounding&) = delete;

@@ -55,7 +55,7 @@ void blend(Wave& w, uint32_t place, const uint32_t* result, uint64_t lanes, uint
   w.written[place] = (w.written[place] & ~lanes) | (lanes & written);
 }
 
-void store_masks(Wave& w, const Instruction& i, const Row& row, const Room& room) {
+void store_masks(Wave& w, const Instruction& i, const LaneRow& row, const Room& room) {
   const uint64_t exec = w.exec();
   if (row.carry_out) write_scalar64(w, i, i.carry_out, bits_of(room.mask) & exec);
   if (row.result != Kind::mask) return;
@@ -71,7 +71,7 @@ bool is_vector(const Operand& operand) {
 }
 
 // Its 64 lanes, in place where they lie there; null: the wave ended.
-const uint32_t* plain_source(Wave& w, const Instruction& i, const Row& row, int k, uint32_t* room) {
+const uint32_t* plain_source(Wave& w, const Instruction& i, const LaneRow& row, int k, uint32_t* room) {
   const Operand* const operand = source_operand(i, row, k);
   if (row.sources[k] == Kind::mask) return expand_mask(w, i, operand, room) ? room : nullptr;
   const int registers = row.source_registers[k];
@@ -82,7 +82,7 @@ const uint32_t* plain_source(Wave& w, const Instruction& i, const Row& row, int 
 }
 
 // Lanes in which a copy's sources were written, of register r of the result.
-uint64_t written_of_copy(const Wave& w, const Instruction& i, const Row& row, const Frame& f, int r) {
+uint64_t written_of_copy(const Wave& w, const Instruction& i, const LaneRow& row, const Frame& f, int r) {
   uint64_t written[2] = {~uint64_t{0}, ~uint64_t{0}};
   for (int k = 0; k < 2 && k < i.source_count; ++k)
     if (row.sources[k] != Kind::mask && is_vector(i.sources[k]))
@@ -97,9 +97,9 @@ void run_plain(Wave& w, const Instruction& i) {
   constexpr uint32_t kUsual = Mode::kDenormals32 | Mode::kDenormals16And64;
   if ((w.mode & 0xff) != kUsual) [[unlikely]]
     return run_modified(w, i);
-  const Row& row = row_of(i.opcode);
+  const LaneRow& row = lane_row_of(i.opcode);
   Room room;
-  Frame f{.result = room.result, .mask = room.mask, .mode = w.mode, .target = w.target};
+  Frame f{.result = room.result, .mask = room.mask, .mode = w.mode, .immediate = i.immediate, .target = w.target};
   for (int k = 0; k < kSources; ++k)
     if (f.source[k] = plain_source(w, i, row, k, room.source[k]); !f.source[k]) return;
   row.run(f);
@@ -115,21 +115,22 @@ void run_plain(Wave& w, const Instruction& i) {
 
 }  // namespace
 
-bool is_modified(const Instruction& i, const Row& row) {
+bool is_modified(const Instruction& i, const LaneRow& row) {
   if (i.is_dpp || i.is_sdwa || i.clamp || i.omod || i.op_sel_destination || row.keeps_half) return true;
+  if (i.opcode == Opcode::v_pk_mov_b32) return true;
   for (int k = 0; k < row.source_count; ++k) {
     const Operand* const o = source_operand(i, row, k);
-    if (!o) continue;
+    if (!o || o == &i.destination) continue;
     const Kind kind = row.sources[k];
     const bool packed = kind == Kind::packed_b16 || kind == Kind::packed_f16 || kind == Kind::packed_f32;
-    const bool halves = packed && o != &i.destination && (o->op_sel || !o->op_sel_hi || o->neg_hi);
-    if (o->neg || o->abs || halves || kind == Kind::mix || (o->op_sel && kind != Kind::mask)) return true;
+    const bool halves = packed && i.encoding == Encoding::vop3p && (o->op_sel || !o->op_sel_hi);
+    if (o->neg || o->abs || o->neg_hi || halves || kind == Kind::mix || o->op_sel) return true;
   }
   return false;
 }
 
 Handler vector_handler(const Instruction& i) {
-  const Row& row = row_of(i.opcode);
+  const LaneRow& row = lane_row_of(i.opcode);
   if (!row.run) return nullptr;
   const int written = row.source_count - row.accumulates - (row.reads_vcc && i.source_count < row.source_count);
   if (written != i.source_count) return nullptr;

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-#include "amdgpu/alu/row.hpp"
+#include "amdgpu/alu/lane_row.hpp"
 #include "amdgpu/wave.hpp"
 
 namespace rung::amdgpu {
@@ -21,7 +21,7 @@ struct Room {
 };
 
 // The operand that is source `k`; null: VCC, which the assembler does not write.
-inline const Operand* source_operand(const Instruction& i, const Row& row, int k) {
+inline const Operand* source_operand(const Instruction& i, const LaneRow& row, int k) {
   const bool last = k + 1 == row.source_count;
   if (last && row.accumulates) return &i.destination;
   if (last && row.reads_vcc && k >= i.source_count) return nullptr;
@@ -57,11 +57,11 @@ bool expand_mask(Wave& w, const Instruction& i, const Operand* operand, uint32_t
 // Keeps the results of `lanes`. `written`: of them, those in which it was made of what somebody wrote.
 void blend(Wave& w, uint32_t place, const uint32_t* result, uint64_t lanes, uint64_t written);
 // Masks that a row makes: a carry out, a comparison.
-void store_masks(Wave& w, const Instruction& i, const Row& row, const Room& room);
+void store_masks(Wave& w, const Instruction& i, const LaneRow& row, const Room& room);
 
 // The handler of instructions with any modifiers; handlers of those without are vector.cpp's own.
 void run_modified(Wave& w, const Instruction& i);
 // Whether `i` asks for anything beyond plain registers and constants.
-bool is_modified(const Instruction& i, const Row& row);
+bool is_modified(const Instruction& i, const LaneRow& row);
 
 }  // namespace rung::amdgpu

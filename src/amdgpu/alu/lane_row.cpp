@@ -1,6 +1,6 @@
 // The rows of all families by opcode, and which code for lanes this processor runs.
 // SPDX-License-Identifier: Apache-2.0
-#include "amdgpu/alu/row.hpp"
+#include "amdgpu/alu/lane_row.hpp"
 
 #include <emmintrin.h>
 
@@ -11,16 +11,16 @@
 namespace rung::amdgpu {
 
 namespace baseline {
-std::span<const Row> integer_rows();
-std::span<const Row> float_rows();
-std::span<const Row> compare_rows();
+std::span<const LaneRow> integer_rows();
+std::span<const LaneRow> float_rows();
+std::span<const LaneRow> compare_rows();
 }  // namespace baseline
 namespace avx2 {
-std::span<const Row> integer_rows();
-std::span<const Row> float_rows();
-std::span<const Row> compare_rows();
+std::span<const LaneRow> integer_rows();
+std::span<const LaneRow> float_rows();
+std::span<const LaneRow> compare_rows();
 }  // namespace avx2
-std::span<const Row> float8_rows();
+std::span<const LaneRow> float8_rows();
 
 namespace {
 
@@ -33,11 +33,12 @@ constexpr size_t kOpcodes = std::size(kNames);
 
 using enum Opcode;
 // What the expressions do not say.
-constexpr Opcode kAccumulate[] = {v_fmac_f32,       v_fmac_f64,      v_mac_f32,       v_mac_f16,      v_pk_fmac_f16,
-                                  v_dot2c_f32_bf16, v_dot2c_f32_f16, v_dot2c_i32_i16, v_dot4c_i32_i8, v_dot8c_i32_i4};
+constexpr Opcode kAccumulate[] = {v_fmac_f32,     v_fmac_f64,       v_mac_f32,           v_mac_f16,
+                                  v_pk_fmac_f16,  v_dot2c_f32_bf16, v_dot2c_f32_f16,     v_dot2c_i32_i16,
+                                  v_dot4c_i32_i8, v_dot8c_i32_i4,   v_cvt_pkaccum_u8_f32};
 constexpr Opcode kReadVcc[] = {v_div_fmas_f32, v_div_fmas_f64};
-constexpr Opcode kCopy[] = {v_mov_b32,       v_mov_b64,         v_accvgpr_read_b32, v_accvgpr_write_b32,
-                            v_accvgpr_mov_b32, v_cndmask_b32,      v_pk_mov_b32};
+constexpr Opcode kCopy[] = {v_mov_b32,         v_mov_b64,     v_accvgpr_read_b32, v_accvgpr_write_b32,
+                            v_accvgpr_mov_b32, v_cndmask_b32, v_pk_mov_b32};
 // Those of 16 bits that came with op_sel; older ones write 0 above their result.
 constexpr Opcode kKeepHalf[] = {v_fma_f16,         v_mad_f16,        v_mad_u16,       v_mad_i16,    v_div_fixup_f16,
                                 v_add_i16,         v_sub_i16,        v_min3_f16,      v_max3_f16,   v_med3_f16,
@@ -46,11 +47,11 @@ constexpr Opcode kKeepHalf[] = {v_fma_f16,         v_mad_f16,        v_mad_u16, 
                                 v_cvt_sr_bf16_f32, v_ashr_pk_i8_i32, v_ashr_pk_u8_i32};
 constexpr Opcode kWriteHigh[] = {v_fma_mixhi_f16};
 
-std::vector<Row> table_of(std::initializer_list<std::span<const Row>> families) {
-  std::vector<Row> table(kOpcodes);
-  const auto at = [&](Opcode opcode) -> Row& { return table[static_cast<size_t>(opcode)]; };
-  for (const std::span<const Row> family : families)
-    for (const Row& row : family) at(row.opcode) = row;
+std::vector<LaneRow> table_of(std::initializer_list<std::span<const LaneRow>> families) {
+  std::vector<LaneRow> table(kOpcodes);
+  const auto at = [&](Opcode opcode) -> LaneRow& { return table[static_cast<size_t>(opcode)]; };
+  for (const std::span<const LaneRow> family : families)
+    for (const LaneRow& row : family) at(row.opcode) = row;
   for (const Opcode opcode : kAccumulate) at(opcode).accumulates = true;
   for (const Opcode opcode : kReadVcc) at(opcode).reads_vcc = true;
   for (const Opcode opcode : kCopy) at(opcode).copies = true;
@@ -60,10 +61,10 @@ std::vector<Row> table_of(std::initializer_list<std::span<const Row>> families) 
   return table;
 }
 
-const std::vector<Row>& table_for(LaneCode code) {
-  static const std::vector<Row> kBaseline =
+const std::vector<LaneRow>& table_for(LaneCode code) {
+  static const std::vector<LaneRow> kBaseline =
       table_of({baseline::integer_rows(), baseline::float_rows(), baseline::compare_rows(), float8_rows()});
-  static const std::vector<Row> kAvx2 =
+  static const std::vector<LaneRow> kAvx2 =
       table_of({avx2::integer_rows(), avx2::float_rows(), avx2::compare_rows(), float8_rows()});
   return code == LaneCode::avx2 ? kAvx2 : kBaseline;
 }
@@ -73,10 +74,11 @@ const std::vector<Row>& table_for(LaneCode code) {
 bool is_supported(LaneCode code) {
   return code == LaneCode::baseline || (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"));
 }
-std::span<const Row> rows_of(LaneCode code) { return table_for(code); }
+std::span<const LaneRow> lane_rows_of(LaneCode code) { return table_for(code); }
 
-const Row& row_of(Opcode opcode) {
-  static const Row* const kRows = rows_of(is_supported(LaneCode::avx2) ? LaneCode::avx2 : LaneCode::baseline).data();
+const LaneRow& lane_row_of(Opcode opcode) {
+  static const LaneRow* const kRows =
+      lane_rows_of(is_supported(LaneCode::avx2) ? LaneCode::avx2 : LaneCode::baseline).data();
   return kRows[static_cast<size_t>(opcode)];
 }
 

@@ -32,11 +32,12 @@ struct Frame {
   uint32_t* result = nullptr;
   uint32_t* mask = nullptr;  // a carry out: all bits or none of a lane's 32
   uint32_t mode = 0;         // Wave::mode
+  int32_t immediate = 0;     // Instruction::immediate
   Target target{};
 };
 using LaneFunction = void (*)(const Frame&);
 
-struct Row {
+struct LaneRow {
   Opcode opcode{};
   LaneFunction run = nullptr;        // null: no instruction of the vector ALU, or not executed here
   LaneFunction saturated = nullptr;  // the same with clamp, of instructions whose result is an integer
@@ -58,9 +59,9 @@ struct Row {
 enum class LaneCode : uint8_t { baseline, avx2 };
 bool is_supported(LaneCode code);  // by this processor
 // Of every opcode, at its number.
-std::span<const Row> rows_of(LaneCode code);
+std::span<const LaneRow> lane_rows_of(LaneCode code);
 // Those of the best code that this processor has.
-const Row& row_of(Opcode opcode);
+const LaneRow& lane_row_of(Opcode opcode);
 
 // Lanes to bits and back.
 uint64_t bits_of(const uint32_t* mask);
