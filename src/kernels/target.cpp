@@ -12,6 +12,7 @@
 #include "device/gpu/emulated.hpp"
 #include "device/gpu/gemm_library.hpp"
 #include "device/gpu/gpu.hpp"
+#include "device/gpu/modules.hpp"
 #include "kernels/cpu/kernel.hpp"
 #include "kernels/device_word.hpp"
 #include "kernels/gpu/kernel.hpp"
@@ -50,13 +51,6 @@ const Target& cpu_target() {
 
 namespace {
 
-// Architectures that cmake/gpu_modules.cmake compiles for: code of one runs on later ones of the same generation.
-Verdict compiled_for(const gpu::GpuInfo& info) {
-  int generation = info.architecture / 10;
-  if (generation == 8 || info.architecture == 90) return accept();
-  return reject(fmt::format("{} is sm_{}; the GPU kernels here are for sm_8x and sm_90", info.name, info.architecture));
-}
-
 constexpr int64_t kCacheLine = 128;
 
 // The library's version is part of what a plan was tuned for.
@@ -73,11 +67,13 @@ const gpu::GemmLibrary* open_library(const gpu::Runtime& runtime) {
 }
 
 Result<const Target*> open_cuda(int device) {
-  if (auto missing = gpu::missing_modules_reason(); !missing.empty()) return no_device("no GPU kernels: {}", missing);
+  if (auto missing = gpu::missing_modules_reason(gpu::Vendor::nvidia); !missing.empty())
+    return no_device("no GPU kernels: {}", missing);
   RUNG_TRY(const gpu::Runtime* runtime, gpu::cuda_runtime());
   RUNG_TRY(auto card, gpu::Gpu::open(*runtime, device));
   gpu::GpuInfo info = card->info();
-  if (auto verdict = compiled_for(info); !verdict) return no_device("{}", verdict.reason);
+  if (auto verdict = gpu::has_kernels_for(info.architecture); !verdict)
+    return no_device("{} is {}; {}", info.name, gpu::architecture_name(info.architecture), verdict.reason);
   info.gemm_library = open_library(*runtime);
   // Never destroyed: static plans and sessions may outlive any order of destruction, and the driver cleans up.
   return new Target{.kind = "cuda",
@@ -91,6 +87,8 @@ Result<const Target*> open_cuda(int device) {
 
 // The same for an AMD GPU that this processor plays; its fingerprint begins with its word.
 Result<const Target*> open_emulated(const DeviceWord& word) {
+  if (auto verdict = gpu::has_kernels_for(static_cast<int>(info_of(*word.emulated).number)); !verdict)
+    return no_device("{}: {}", word.kind, verdict.reason);
   RUNG_TRY(auto card, gpu::Gpu::open(gpu::emulated_runtime(*word.emulated), word.index));
   return new Target{.kind = word.kind,
                     .name = word.kind,

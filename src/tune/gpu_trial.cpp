@@ -66,24 +66,24 @@ Result<GpuTrialOperands> GpuTrialOperands::make(const Target& target, const Prob
 
 Result<GpuTrial> GpuTrial::make(const GpuTrialOperands& operands, const KernelCandidate& candidate) {
   gpu::Gpu& gpu = *operands.target().gpu;
+  const Machine& machine = operands.target().machine;
   const gpu::CurrentContext current(gpu);
   GpuTrial trial;
   trial.operands_ = &operands, trial.kernel_ = candidate.kernel, trial.problem_ = operands.problem();
   trial.problem_.params = candidate.params;
   for (size_t copy = 0; copy < operands.copies(); ++copy) trial.inputs_.push_back(operands.inputs(copy));
   for (size_t i = 0; i < trial.problem_.inputs.size(); ++i) {
-    const size_t bytes = trial.kernel_->packed_for(trial.problem_, i);
+    const size_t bytes = trial.kernel_->packed_for(trial.problem_, machine, i);
     if (bytes == 0) continue;
     if (trial.problem_.inputs[i].span() > kPattern)
       return fail("operand {} is packed: got {} elements, wanted at most {}", i, trial.problem_.inputs[i].span(),
                   kPattern);
-    auto packed = cpu::pack_operand(*trial.kernel_, trial.problem_, i, operands.pattern(i).data());
+    auto packed = cpu::pack_operand(*trial.kernel_, trial.problem_, machine, i, operands.pattern(i).data());
     RUNG_TRY(auto block, gpu.allocate(bytes));
     RUNG_CHECK(operands.queue().upload(block->address(), packed.get(), bytes));
     for (auto& inputs : trial.inputs_) inputs[i] = block->address();
     trial.blocks_.push_back(std::move(block));
   }
-  const Machine& machine = operands.target().machine;
   RUNG_TRY(auto scratch_block, gpu.allocate(trial.kernel_->scratch_for(trial.problem_, machine)));
   RUNG_TRY(auto fault_block, gpu.allocate(sizeof(Fault)));
   trial.scratch_ = scratch_block->address(), trial.fault_ = fault_block->address();

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/gpu/gpu.hpp"
 
-#include "base/mapped_file.hpp"
 #include "device/gpu/current_context.hpp"
+#include "device/gpu/modules.hpp"
 
 namespace rung::gpu {
 namespace {
@@ -11,16 +11,6 @@ namespace {
 constexpr size_t kDefaultSharedBytes = 48 << 10;  // above it a kernel must ask
 
 thread_local ChoreCounts own_chores{};  // of this thread
-
-// Until code objects are embedded: DIR/gfxNNN/NAME.co of RUNG_CODE_OBJECTS=DIR.
-const void* module_of_folder(std::string_view name, int architecture) {
-  const char* folder = std::getenv("RUNG_CODE_OBJECTS");
-  if (!folder || architecture < 0x900) return nullptr;
-  auto file = MappedFile::open(fmt::format("{}/gfx{:x}/{}.co", folder, architecture, name));
-  if (!file) return nullptr;
-  static auto* kept = new std::vector<std::shared_ptr<MappedFile>>;
-  return kept->emplace_back(std::move(*file))->bytes().data();
-}
 
 }  // namespace
 
@@ -105,9 +95,12 @@ Result<std::shared_ptr<Block>> Gpu::allocate(size_t bytes) {
 
 Result<Module> Gpu::module(std::string_view name) {
   if (auto it = modules_.find(name); it != modules_.end()) return it->second;
-  const void* image = module_of_folder(name, info_.architecture);
-  if (!image) image = embedded_module(name);
-  if (!image) return no_device("there is no GPU module '{}' in this build: {}", name, missing_modules_reason());
+  const void* image = embedded_module(name, info_.architecture);
+  if (!image) {
+    const Verdict others = has_kernels_for(info_.architecture);
+    return no_device("{}: there is no GPU module '{}' for {}{}", info_.name, name,
+                     architecture_name(info_.architecture), others ? "" : ": " + others.reason);
+  }
   count(Chore::load_module);
   Module module = nullptr;
   RUNG_CHECK(check(runtime_.module_load(&module, image), fmt::format("loading the module '{}'", name)));

@@ -24,13 +24,13 @@ bool converts_bias(const Problem& problem, size_t operand) {
          problem.inputs[operand].dtype != problem.output.dtype;
 }
 
-size_t packed_bytes(const Problem& problem, size_t i) {
+size_t packed_bytes(const Problem& problem, const Machine&, size_t i) {
   return converts_bias(problem, i)
              ? static_cast<size_t>(problem.inputs[i].shape.product()) * size_of(problem.output.dtype)
              : 0;
 }
 
-void pack(const Problem& problem, size_t i, const void* from, void* to) {
+void pack(const Problem& problem, const Machine&, size_t i, const void* from, void* to) {
   Tensor bias({problem.inputs[i].dtype, problem.inputs[i].shape});
   std::memcpy(bias.data(), from, bias.bytes());
   Tensor converted = convert(bias, problem.output.dtype);
