@@ -183,6 +183,13 @@ __device__ inline void sync_block() {
 
 // ---- elements
 
+// Of an address that it knows nothing about the compiler makes flat accesses, which ask each time whether it lies in
+// global memory, LDS or scratch, and take part in the waits for LDS.
+template <class T>
+__device__ inline T* global_pointer(uint64_t address) {
+  return (T*)(__attribute__((address_space(1))) T*)address;
+}
+
 using f16 = _Float16;
 // Its bits: not every compiler of this target converts the type that it has.
 struct bf16 {

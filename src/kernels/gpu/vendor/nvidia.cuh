@@ -33,6 +33,11 @@ __device__ inline void sync_block() { __syncthreads(); }
 
 // ---- elements
 
+template <class T>
+__device__ inline T* global_pointer(uint64_t address) {
+  return reinterpret_cast<T*>(address);
+}
+
 __device__ inline float as_float(uint32_t bits) { return __uint_as_float(bits); }
 __device__ inline uint32_t as_bits(float x) { return __float_as_uint(x); }
 __device__ inline float to_float(float x) { return x; }
