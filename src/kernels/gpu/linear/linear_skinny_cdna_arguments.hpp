@@ -1,4 +1,5 @@
-// What CDNA's skinny linear kernels are compiled for, and their argument and cut of the work, shared by host and device.
+// What CDNA's skinny linear kernels are compiled for, and their argument and cut of the work, shared by host and
+// device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "ir/dtype.hpp"
@@ -6,10 +7,10 @@
 
 namespace rung::gpu {
 
-constexpr uint32_t kCdnaTile = 16;       // rows of x or of w, of one matrix instruction
-constexpr uint32_t kCdnaChunk = 32;      // columns of K in 16 bytes a lane
-constexpr uint32_t kCdnaMostTiles = 4;   // of x
-constexpr uint32_t kCdnaMostWaves = 8;   // that share K
+constexpr uint32_t kCdnaTile = 16;      // rows of x or of w, of one matrix instruction
+constexpr uint32_t kCdnaChunk = 32;     // columns of K in 16 bytes a lane
+constexpr uint32_t kCdnaMostTiles = 4;  // of x
+constexpr uint32_t kCdnaMostWaves = 8;  // that share K
 
 // What a layer ends with: rows of w with one result each, runs whose sums feed a norm, or pairs: gate and up, or the
 // two halves of a head.
@@ -38,13 +39,13 @@ struct LinearSkinnyCdnaArguments {
   uint64_t bias = 0, residual = 0, out = 0;  // addresses; 0: none. Rows of out are dense
   int64_t residual_stride = 0;               // elements; a multiple of 4
   DType bias_type{}, residual_type{}, out_type{};
-  int32_t activation = 0;         // rung::Activation
-  uint32_t m = 0, n = 0, k = 0;   // n a multiple of 4, k of 8
-  uint32_t chunks = 0;            // of K, the last one perhaps not whole
-  uint32_t chunks_of_wave = 0;    // at most; a wave begins behind those of the waves before it
-  uint32_t half = 0;              // rows of w between partners; 0: no pairs
-  uint32_t rotated = 0;           // columns of out that are rotated; a multiple of 2 * half
-  uint64_t cos = 0, sin = 0;      // addresses: 2 * half elements for each token
+  int32_t activation = 0;                  // rung::Activation
+  uint32_t m = 0, n = 0, k = 0;            // n a multiple of 4, k of 8
+  uint32_t chunks = 0;                     // of K, the last one perhaps not whole
+  uint32_t chunks_of_wave = 0;             // at most; a wave begins behind those of the waves before it
+  uint32_t half = 0;                       // rows of w between partners; 0: no pairs
+  uint32_t rotated = 0;                    // columns of out that are rotated; a multiple of 2 * half
+  uint64_t cos = 0, sin = 0;               // addresses: 2 * half elements for each token
   int64_t cos_stride = 0, sin_stride = 0;  // elements; multiples of 4
   DType cos_type{}, sin_type{};
   uint64_t scale = 0, squares = 0;                   // addresses; 0: none. n of f32; rows of f32
