@@ -3,48 +3,30 @@
 // SPDX-License-Identifier: Apache-2.0
 // Blocks that follow each other run on different dies (XCDs), each with an L2 of its own: no two need the same weights,
 // and x is small enough for all of them.
-#include "kernels/gpu/cdna/matrix.cuh"
+#include "kernels/gpu/linear/linear_cdna.cuh"
 #include "kernels/gpu/linear/linear_skinny_cdna_arguments.hpp"
-#include "kernels/gpu/linear/quads.cuh"
-#include "kernels/gpu/pointwise/activation.cuh"
 
 namespace rung::gpu {
 namespace {
-
-static_assert(kCdnaChunk == kDeep && kCdnaTile == kFragmentColumns && kRowStep == kCdnaTile);
-
-__device__ inline float4 operator-(float4 a, float4 b) { return {a.x - b.x, a.y - b.y, a.z - b.z, a.w - b.w}; }
-__device__ inline float4 operator*(float4 a, float4 b) { return {a.x * b.x, a.y * b.y, a.z * b.z, a.w * b.w}; }
-__device__ inline float4 operator*(float4 a, float b) { return {a.x * b, a.y * b, a.z * b, a.w * b}; }
-__device__ inline float sum_of(float4 v) { return (v.x + v.y) + (v.z + v.w); }
-__device__ inline float4 activate4(int32_t kind, float4 v) {
-  if (kind == 0) return v;
-  return {activate(kind, v.x), activate(kind, v.y), activate(kind, v.z), activate(kind, v.w)};
-}
-// With a base that all lanes share and a distance of each, as the machine adds them.
-__device__ inline uint4 load_at(const char* base, uint32_t distance) {
-  return *reinterpret_cast<const uint4*>(base + distance);
-}
 
 template <CdnaSkinnyConfig config>
 struct SkinnyCdna {
   using T = Element<config.type>;
   static constexpr int kTokenTiles = config.token_tiles, kRowTiles = config.row_tiles;
-  static constexpr bool kGated = config.epilogue == CdnaEpilogue::gated;
+  static constexpr bool kPaired = is_paired(config.epilogue);
   static constexpr uint32_t kTokens = config.tokens(), kPitch = config.pitch();
-  static constexpr uint32_t kColumns = config.paired() ? kCdnaTile : config.rows();  // of out, but for the partners
+  static constexpr uint32_t kColumns = kPaired ? kCdnaTile : config.rows();  // of out, but for the partners
   static constexpr uint32_t kQuads = kColumns / 4;
-  static constexpr uint32_t kChunkBytes = kLanes * 16;
   using Sums = FragmentC[kRowTiles][kTokenTiles];
 
-  const LinearSkinnyCdnaArguments& a;
+  const LinearCdnaArguments& a;
+  const CdnaEnd<config.epilogue> end;
   float* shared;  // sums of each wave, then a factor of each token
   uint32_t part, parts, column;
 
-  __device__ SkinnyCdna(const LinearSkinnyCdnaArguments& arguments, float* memory) : a(arguments), shared(memory) {
+  __device__ SkinnyCdna(const LinearCdnaArguments& arguments, float* memory) : a(arguments), end{arguments}, shared(memory) {
     part = warp(), parts = blockDim.x / kLanes;
-    column = blockIdx.x * kColumns;
-    if (config.epilogue == CdnaEpilogue::rotated) column += column / a.half * a.half;  // past the upper halves before
+    column = end.column_of(blockIdx.x * kColumns);
   }
   __device__ float* factors() const { return shared + parts * kTokens * kPitch; }
 
@@ -140,72 +122,38 @@ struct SkinnyCdna {
 
   // ---- the result: a thread finishes four neighbouring columns of a token, and with them their partners
 
-  struct Place {
-    uint32_t token, first, column;  // first: in the tile; column: of out
-    bool valid;
-    float factor;
-  };
-  __device__ Place place(uint32_t i) const {
-    const uint32_t token = i / kQuads, first = i % kQuads * 4;
-    return {token, first, column + first, token < a.m && column + first < a.n, a.squares ? factors()[token] : 1.0f};
-  }
-  __device__ float4 sum(const Place& at, uint32_t tile) const {
-    const float* from = shared + at.token * kPitch + at.first + tile * kCdnaTile;
+  __device__ float4 sum(uint32_t token, uint32_t first) const {
+    const float* from = shared + token * kPitch + first;
     float4 total = *reinterpret_cast<const float4*>(from);
     for (uint32_t i = 1; i < parts; ++i) total = total + *reinterpret_cast<const float4*>(from + i * kTokens * kPitch);
-    return total * at.factor;
+    return a.squares ? total * factors()[token] : total;
   }
-  __device__ float4 bias(uint32_t at) const { return a.bias ? load4(a.bias, a.bias_type, at) : float4{}; }
-  __device__ float4 residual(const Place& at) const {
-    return a.residual ? load4(a.residual, a.residual_type, at.token * a.residual_stride + at.column) : float4{};
-  }
-  __device__ int64_t to(const Place& at) const { return int64_t{at.token} * a.n + at.column; }
-
-  __device__ void finish_rows(const Place& at) const {
-    if (!at.valid) return;
-    float4 y = activate4(a.activation, sum(at, 0) + bias(at.column));
-    if (kGated) y = y * (sum(at, 1) + bias(a.n + at.column));
-    store4(a.out, a.out_type, to(at), y + residual(at));
-  }
-  // Three results. Eight neighbouring threads have a run of a token; all columns are valid.
-  __device__ void finish_for_norm(const Place& at) const {
+  // Three results. Eight neighbouring threads have a run of a token; all columns are inside.
+  __device__ void finish_for_norm(Place at, float4 sum) const {
     float4 y{};
-    if (at.valid) {
-      y = activate4(a.activation, sum(at, 0) + bias(at.column)) + residual(at);
-      store4(a.out, DType::f32, to(at), y);
-      store4(a.scaled, DType::bf16, to(at), y * load4(a.scale, DType::f32, at.column));
+    if (end.is_inside(at)) {
+      y = activate4(a.activation, sum + end.bias(at.column)) + end.residual(at);
+      store4(a.out, DType::f32, end.to(at), y);
+      store4(a.scaled, DType::bf16, end.to(at), y * load4(a.scale, DType::f32, at.column));
     }
     const float run = lanes_sum<kNormRun / 4>(sum_of(y * y));
-    if (at.valid && at.column % kNormRun == 0) element<float>(a.means, to(at) / kNormRun) = run / kNormRun;
-  }
-  __device__ void finish_rotated(const Place& at) const {
-    if (!at.valid) return;
-    const float4 x = sum(at, 0) + bias(at.column), upper = sum(at, 1) + bias(at.column + a.half);
-    float4 y = x, upper_y = upper;
-    if (at.column < a.rotated) {
-      const int64_t cos = at.token * a.cos_stride + at.column % a.half;
-      const int64_t sin = at.token * a.sin_stride + at.column % a.half;
-      y = x * load4(a.cos, a.cos_type, cos) - upper * load4(a.sin, a.sin_type, sin);
-      upper_y = upper * load4(a.cos, a.cos_type, cos + a.half) + x * load4(a.sin, a.sin_type, sin + a.half);
-    }
-    store4(a.out, a.out_type, to(at), y);
-    store4(a.out, a.out_type, to(at) + a.half, upper_y);
+    if (end.is_inside(at) && at.column % kNormRun == 0) element<float>(a.means, end.to(at) / kNormRun) = run / kNormRun;
   }
   __device__ void finish() const {
     for (uint32_t i = threadIdx.x; i < kTokens * kQuads; i += blockDim.x) {
-      const Place at = place(i);
-      if constexpr (config.epilogue == CdnaEpilogue::norm)
-        finish_for_norm(at);
-      else if constexpr (config.epilogue == CdnaEpilogue::rotated)
-        finish_rotated(at);
-      else
-        finish_rows(at);
+      const uint32_t token = i / kQuads, first = i % kQuads * 4;
+      const Place at{token, column + first};
+      if constexpr (config.epilogue == CdnaEpilogue::norm) {
+        finish_for_norm(at, sum(token, first));
+      } else if (end.is_inside(at)) {
+        end.finish(at, sum(token, first), kPaired ? sum(token, first + kCdnaTile) : float4{});
+      }
     }
   }
 };
 
 template <CdnaSkinnyConfig config>
-__device__ void linear_skinny_cdna(const LinearSkinnyCdnaArguments& a) {
+__device__ void linear_skinny_cdna(const LinearCdnaArguments& a) {
   extern __shared__ __align__(16) float shared_memory[];
   const SkinnyCdna<config> work(a, shared_memory);
   typename SkinnyCdna<config>::Sums sums;
@@ -220,7 +168,7 @@ __device__ void linear_skinny_cdna(const LinearSkinnyCdnaArguments& a) {
 
 #define RUNG_VARIANT(entry, ...) \
   RUNG_KERNEL(kCdnaMostWaves * kLanes) \
-      entry(const __grid_constant__ LinearSkinnyCdnaArguments a) { linear_skinny_cdna<CdnaSkinnyConfig{__VA_ARGS__}>(a); }
+      entry(const __grid_constant__ LinearCdnaArguments a) { linear_skinny_cdna<CdnaSkinnyConfig{__VA_ARGS__}>(a); }
 #include "kernels/gpu/linear/linear_skinny_cdna.inc"
 #undef RUNG_VARIANT
 

@@ -7,20 +7,11 @@
 namespace rung::gpu {
 namespace {
 
-constexpr int64_t kMostTokens = 64;
-constexpr int64_t kAligned = 8;   // 16-bit elements in the 16 bytes that boxes are aligned to
+constexpr int64_t kAligned = 8;   // 16-bit elements in the 16 bytes that rows are aligned to
 constexpr int64_t kTogether = 4;  // columns of the result that one thread writes
 constexpr int64_t kPaired = 16;   // rows of the smallest tile of pairs, and so of a head
 constexpr LinearSlots kTaken{LinearSlot::bias, LinearSlot::residual,    LinearSlot::cos,
                              LinearSlot::sin,  LinearSlot::norm_weight, LinearSlot::squares};
-
-Verdict supports_sizes(const Problem& problem, const LinearShape& shape) {
-  if (shape.m < 1 || shape.m > kMostTokens) return reject(fmt::format("{} rows, wanted 1 to {}", shape.m, kMostTokens));
-  if (shape.k < 1 || shape.k % kAligned || problem.inputs[0].row_stride() % kAligned)
-    return reject("rows of x or w are not a multiple of 16 bytes");
-  if (shape.n < 1 || shape.n % kTogether) return reject(fmt::format("n is not a multiple of {}", kTogether));
-  return supports_distances(problem, kTogether);
-}
 
 Verdict supports_norms(const Problem& problem, const LinearShape& shape) {
   const auto& op = problem.as<Linear>();
@@ -43,14 +34,24 @@ Verdict supports_norms(const Problem& problem, const LinearShape& shape) {
 
 }  // namespace
 
-Verdict supports_skinny(const Problem& problem) {
+Verdict supports_streamed(const Problem& problem) {
   if (!problem.as<Linear>().slots.within(kTaken)) return reject("it does not take all of the operands");
   if (auto verdict = supports_linear_operands(problem, is_computed_float); !verdict) return verdict;
   const DType type = problem.inputs[0].dtype;
   if (type == DType::f32 || problem.inputs[1].dtype != type) return reject("x and w are not both bf16 or both f16");
   if (!problem.inputs[1].constant) return reject("w is not constant, so it cannot be fetched ahead");
   const LinearShape shape(problem);
-  if (auto verdict = supports_sizes(problem, shape); !verdict) return verdict;
+  if (shape.k < 1 || shape.k % kAligned || problem.inputs[0].row_stride() % kAligned)
+    return reject("rows of x or w are not a multiple of 16 bytes");
+  if (shape.n < 1 || shape.n % kTogether) return reject(fmt::format("n is not a multiple of {}", kTogether));
+  return supports_distances(problem, kTogether);
+}
+
+Verdict supports_skinny(const Problem& problem) {
+  if (auto verdict = supports_streamed(problem); !verdict) return verdict;
+  const LinearShape shape(problem);
+  if (shape.m < 1 || shape.m > kSkinnyMostTokens)
+    return reject(fmt::format("{} rows, wanted 1 to {}", shape.m, kSkinnyMostTokens));
   if (auto verdict = supports_norms(problem, shape); !verdict) return verdict;
   return supports_heads(shape, kPaired);
 }

@@ -9,7 +9,11 @@ namespace rung::gpu {
 constexpr int64_t kSquares = 4;                   // f32 in 16 bytes: that many squares are read together
 constexpr int64_t kNormed = kSquares * kNormRun;  // and stand for that many columns
 
-// x and w of one 16-bit type, at most 64 tokens, w constant, operands that can be read several elements together.
+constexpr int64_t kSkinnyMostTokens = 64;
+
+// x and w of one 16-bit type, w constant, operands that can be read several elements together.
+Verdict supports_streamed(const Problem& problem);
+// The same for few tokens, with what a norm takes and gives.
 Verdict supports_skinny(const Problem& problem);
 
 // ---- the fields of an argument that say how a layer ends; they have the same names in all kernels
