@@ -14,7 +14,7 @@
 //   shuffle(x, from), shuffle_xor(x, mask), any_lane(x)
 //   sync_warp(), sync_block()           writes to shared memory before can be seen after
 // Elements
-//   global_pointer<T>(address)          a pointer that the compiler knows to lead into global memory
+//   in_memory<T>(address)          a pointer that the compiler knows to lead into global memory
 //   bf16, f16, to_float(x), from_float<T>(x), as_float(bits), as_bits(x), f16_bits_to_float(bits)
 //   pack<T>(low, high), unpack<T>(word) two neighbouring 16-bit elements in a word, `low` first in memory
 // Fast math

@@ -6,7 +6,7 @@
 namespace rung::gpu {
 
 constexpr uint32_t kDeep = 32;       // columns of K that one call takes
-constexpr uint32_t kDeepOfLane = 8;  // of which a lane has so many neighbours, 16 bytes
+constexpr uint32_t kDeepOfLane = 8;  // neighbours that a lane has of them, 16 bytes
 
 // c[16, 16] += a[16, 32] b[32, 16]: lane l has the 8 elements from k = 8 (l / 16) on of row l % 16 of a and of column
 // l % 16 of b, and c as portable.cuh says. Where an instruction takes 16 of K, two share them: which element of K a

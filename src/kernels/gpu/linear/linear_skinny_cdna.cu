@@ -24,7 +24,8 @@ struct SkinnyCdna {
   float* shared;  // sums of each wave, then a factor of each token
   uint32_t part, parts, column;
 
-  __device__ SkinnyCdna(const LinearCdnaArguments& arguments, float* memory) : a(arguments), end{arguments}, shared(memory) {
+  __device__ SkinnyCdna(const LinearCdnaArguments& arguments, float* memory)
+      : a(arguments), end{arguments}, shared(memory) {
     part = warp(), parts = blockDim.x / kLanes;
     column = end.column_of(blockIdx.x * kColumns);
   }
@@ -42,8 +43,8 @@ struct SkinnyCdna {
     uint32_t from_w;
   };
   __device__ Places places(uint32_t first) const {
-    Places at{global_pointer<const char>(a.x) + first * (kDeep * sizeof(T)),
-              global_pointer<const char>(a.w) + (uint64_t{blockIdx.x} * kRowTiles * a.chunks + first) * kChunkBytes,
+    Places at{in_memory<const char>(a.x) + first * (kDeep * sizeof(T)),
+              in_memory<const char>(a.w) + (uint64_t{blockIdx.x} * kRowTiles * a.chunks + first) * kChunkBytes,
               {},
               lane() * 16u};
 #pragma unroll
@@ -112,7 +113,7 @@ struct SkinnyCdna {
   // Eight lanes for a token.
   __device__ void find_factors() const {
     for (uint32_t token = threadIdx.x / 8; token < kTokens; token += blockDim.x / 8) {
-      const auto* squares = global_pointer<const float4>(a.squares) + min(token, a.m - 1) * a.squares_stride;
+      const auto* squares = in_memory<const float4>(a.squares) + min(token, a.m - 1) * a.squares_stride;
       float total = 0;
       for (uint32_t i = threadIdx.x % 8; i < a.squares_vectors; i += 8) total += sum_of(squares[i]);
       total = lanes_sum<8>(total);
@@ -137,7 +138,8 @@ struct SkinnyCdna {
       store4(a.scaled, DType::bf16, end.to(at), y * load4(a.scale, DType::f32, at.column));
     }
     const float run = lanes_sum<kNormRun / 4>(sum_of(y * y));
-    if (end.is_inside(at) && at.column % kNormRun == 0) element<float>(a.means, end.to(at) / kNormRun) = run / kNormRun;
+    if (end.is_inside(at) && at.column % kNormRun == 0)
+      element<float>(a.means, end.to(at) / kNormRun) = run / kNormRun;
   }
   __device__ void finish() const {
     for (uint32_t i = threadIdx.x; i < kTokens * kQuads; i += blockDim.x) {

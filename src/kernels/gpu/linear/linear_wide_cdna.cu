@@ -33,7 +33,8 @@ struct WideCdna {
   char* shared;
   uint32_t first_token, first_tile;  // of the block; of the wave, among the tiles of w
 
-  __device__ WideCdna(const LinearCdnaArguments& arguments, char* memory, uint32_t tile) : a(arguments), shared(memory) {
+  __device__ WideCdna(const LinearCdnaArguments& arguments, char* memory, uint32_t tile)
+      : a(arguments), shared(memory) {
     first_token = tile % a.token_tiles * config.tokens();
     first_tile = (tile / a.token_tiles * kWideWavesAlong + warp() % kWideWavesAlong) * kRowTiles;
   }
@@ -44,7 +45,7 @@ struct WideCdna {
 
   __device__ Weights load_weights(uint32_t chunk) const {
     Weights weights;
-    const char* w = global_pointer<const char>(a.w) + uint64_t{chunk} * kChunkBytes;
+    const char* w = in_memory<const char>(a.w) + uint64_t{chunk} * kChunkBytes;
 #pragma unroll
     for (int r = 0; r < kRowTiles; ++r) {
       const uint32_t tile = min(first_tile + r, a.w_tiles - 1);
@@ -58,7 +59,7 @@ struct WideCdna {
     for (uint32_t i = 0; i < kShares; ++i) {
       const uint32_t unit = threadIdx.x + i * kThreads, token = min(first_token + unit / kUnits, a.m - 1);
       const uint32_t k = chunk * kCdnaChunk + unit % kUnits * kDeepOfLane;
-      const char* x = global_pointer<const char>(a.x) + uint64_t{token} * a.x_stride + k * sizeof(T);
+      const char* x = in_memory<const char>(a.x) + uint64_t{token} * a.x_stride + k * sizeof(T);
       tokens.at[i] = k < a.k ? *reinterpret_cast<const uint4*>(x) : uint4{};
     }
     return tokens;

@@ -34,7 +34,7 @@ __device__ inline void sync_block() { __syncthreads(); }
 // ---- elements
 
 template <class T>
-__device__ inline T* global_pointer(uint64_t address) {
+__device__ inline T* in_memory(uint64_t address) {
   return reinterpret_cast<T*>(address);
 }
 
