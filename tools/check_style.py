@@ -138,10 +138,10 @@ def check_json(path, lines):
 
 
 def check_device_code(path, lines):
-    """A kernel is every vendor's: instructions and the number of lanes stand in vendor/ and *_sm90 alone."""
+    """A kernel is every vendor's: instructions and the number of lanes stand in vendor/, *_sm90 and *_cdna alone."""
     if path.suffix not in ('.cu', '.cuh') or path.parts[:3] != ('src', 'kernels', 'gpu'):
         return
-    if path.parts[3] in ('vendor', 'sm90') or path.stem.endswith('_sm90'):
+    if path.parts[3] in ('vendor', 'sm90', 'cdna') or path.stem.endswith(('_sm90', '_cdna')):
         return
     for number, line in enumerate(lines, 1):
         code = line.split('//')[0]
