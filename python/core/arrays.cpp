@@ -42,7 +42,7 @@ void* address_of(nb::handle tensor) {
   return reinterpret_cast<void*>(nb::cast<uintptr_t>(call_method(tensor, Names::get().data_ptr)));
 }
 
-Borrowed::Borrowed(nb::handle array, Place place, bool writable) : place_(place) {
+Borrowed::Borrowed(nb::handle array, Place place, bool writable) : place_(place), array_(array) {
   const Torch* torch = nullptr;
   if (PyObject_CheckBuffer(array.ptr())) {
     borrow_buffer(array, writable);
@@ -69,6 +69,26 @@ Borrowed::Borrowed(void* data, Place place, const rung_port& port, rung_device d
 bool Borrowed::on_device() const {
   int32_t type = tensor_.device.type;
   return type == RUNG_CUDA || type == RUNG_ROCM;
+}
+
+size_t Borrowed::bytes() const {
+  size_t bytes = tensor_.dtype.bits / 8;
+  for (int32_t i = 0; i < tensor_.ndim; ++i) bytes *= static_cast<size_t>(tensor_.shape[i]);
+  return bytes;
+}
+
+// PyTorch says "host" of all its tensors there, and takes a microsecond to be asked, in which 10 kB are copied.
+bool Borrowed::is_pinned() const {
+  constexpr size_t kWorthAsking = 16 << 10;
+  if (family_ != Family::torch_host || !array_.is_valid() || bytes() < kWorthAsking) return false;
+  return nb::cast<bool>(call_method(array_, Names::get().is_pinned));
+}
+
+void Borrowed::set_pinned(bool allowed) {
+  const bool said = tensor_.device.type == RUNG_CUDA_HOST || tensor_.device.type == RUNG_ROCM_HOST;
+  if (said && !allowed) tensor_.device = {RUNG_CPU, 0};
+  if (allowed && tensor_.device.type == RUNG_CPU && is_pinned())
+    tensor_.device = {Torch::loaded()->is_rocm ? RUNG_ROCM_HOST : RUNG_CUDA_HOST, 0};
 }
 
 void Borrowed::refuse(const std::string& got) const {

@@ -38,11 +38,16 @@ class Borrowed {
   const rung_tensor& tensor() const { return tensor_; }
   Family family() const { return family_; }
   bool on_device() const;
+  // Says of host memory whether a GPU may copy it by itself: where it is `allowed`, and pinned, if that is worth
+  // asking.
+  void set_pinned(bool allowed);
   // What came of binding it there. A mismatch's error says how the caller makes it right.
   void check(rung_status status) const;
 
  private:
   static constexpr size_t kMaxRank = 16;
+  size_t bytes() const;
+  bool is_pinned() const;
   void borrow_buffer(nb::handle array, bool writable);
   void borrow_bfloat16(nb::handle array, bool writable);
   void borrow_torch(nb::handle array);
@@ -54,6 +59,7 @@ class Borrowed {
   [[noreturn]] void refuse(const std::string& got) const;
 
   Place place_;
+  nb::handle array_;  // as long as the call; none where the memory alone is known
   Family family_ = Family::other;
   rung_tensor tensor_{};
   std::array<int64_t, kMaxRank> shape_, strides_;

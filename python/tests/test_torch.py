@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 import pytest
 import rung
-from conftest import Arrays, assert_known
+from conftest import PI0, Arrays, arrays, assert_known
 
 torch: Any = pytest.importorskip("torch", reason="PyTorch is not installed")
 
@@ -115,3 +115,19 @@ def test_gpu_out_on_the_host_is_filled_when_the_call_returns(on_gpu: rung.Model,
     state = numpy.zeros((1, 9, 32), numpy.float32)
     on_gpu(**tensors(bert_inputs, "cuda"), out={"last_hidden_state": state})
     assert_known(state, bert_outputs["last_hidden_state"])
+
+
+def test_gpu_pinned_tensors_give_what_others_give(on_gpu: rung.Model) -> None:
+    given = tensors(arrays(PI0 / "inputs.npz"), "cpu")
+    with rung.load(PI0, device="cuda") as policy:
+        wanted = policy(**given)["actions"]
+        pinned = {name: tensor.pin_memory() for name, tensor in given.items()}
+        out = torch.empty_like(wanted).pin_memory()
+        for _ in range(3):
+            assert torch.equal(policy(**pinned)["actions"], wanted)
+            out.zero_()
+            policy(**pinned, out={"actions": out})
+            assert torch.equal(out, wanted)
+        on_device = policy(**pinned | {"state": given["state"].cuda()})["actions"]  # enqueued alone
+        pinned["images"].zero_()
+        assert torch.equal(on_device.cpu(), wanted)
