@@ -53,13 +53,22 @@ class Borrowed {
   void borrow_torch(nb::handle array);
   void borrow_dlpack(nb::handle array);
   bool is_bfloat16_of_numpy(nb::handle array) const;
-  bool is_row_major() const;
-  std::string remedy() const;
   void set_rank(Py_ssize_t rank);
-  [[noreturn]] void refuse(const std::string& got) const;
 
+  // What is wrong with it, in one line (refusals.cpp).
+  bool is_row_major() const;
+  std::string as_numpy() const;
+  std::string as_wanted() const;
+  std::string without_gaps() const;
+  std::string dtype_word() const;
+  [[noreturn]] void mismatch(const std::string& got, const std::string& wanted, const std::string& remedy = "") const;
+  [[noreturn]] void refuse(const std::string& got) const;
+  [[noreturn]] void refuse_values(const std::string& got) const;
+  [[noreturn]] void refuse_layout(const std::string& got) const;
+  [[noreturn]] void refuse_to_borrow(const nb::python_error& error) const;
+
+  nb::handle array_;  // not held: the call's arguments hold it; invalid where the memory was made here
   Place place_;
-  nb::handle array_;  // as long as the call; none where the memory alone is known
   Family family_ = Family::other;
   rung_tensor tensor_{};
   std::array<int64_t, kMaxRank> shape_, strides_;
@@ -72,6 +81,8 @@ class Borrowed {
   nb::ndarray<nb::ro> dlpack_;
 };
 
+// The name of its class, and of the module that has it.
+std::string class_of(nb::handle object);
 // Of a tensor of PyTorch's.
 void* address_of(nb::handle tensor);
 
