@@ -79,8 +79,13 @@ def check_functions(path, lines):
     for name, first, length, parameters in found:
         if length > FUNCTION_STOP:
             yield first, f'{name} has {length} lines; a function stops at {FUNCTION_STOP}'
-        if parameters > PARAMETER_STOP:
+        if parameters > PARAMETER_STOP and not stands_in_for_a_library(path):
             yield first, f'{name} has {parameters} parameters; more than {PARAMETER_STOP} means a missing noun'
+
+
+def stands_in_for_a_library(path):
+    """Its functions have the arguments that the library's have."""
+    return any(part.startswith('fake_') for part in path.parts[:-1])
 
 
 def python_functions(text):

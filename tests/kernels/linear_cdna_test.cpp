@@ -44,10 +44,10 @@ struct Packed {
   Problem problem;
   std::vector<uint16_t> bytes;
 
-  explicit Packed(Problem asked) : problem(std::move(asked)), bytes(skinny().packed_for(problem, 1) / 2) {
+  explicit Packed(Problem asked) : problem(std::move(asked)), bytes(skinny().packed_for(problem, cdna(), 1) / 2) {
     std::vector<uint16_t> w(static_cast<size_t>(problem.inputs[1].shape.product()));
     std::iota(w.begin(), w.end(), uint16_t{1});
-    skinny().pack(problem, 1, w.data(), bytes.data());
+    skinny().pack(problem, cdna(), 1, w.data(), bytes.data());
   }
   int64_t columns() const { return problem.inputs[0].shape.back(); }
   uint16_t at(int64_t tile, int64_t row_of_tile, int64_t k) const {

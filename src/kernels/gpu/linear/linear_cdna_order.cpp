@@ -55,9 +55,11 @@ Verdict supports_cdna_order(const Problem& problem, const Machine& machine) {
   return supports_heads(LinearShape(problem), 2 * kCdnaTile);
 }
 
-size_t cdna_packed_bytes(const Problem& problem, size_t i) { return i == 1 ? CdnaOrder(problem).bytes() : 0; }
+size_t cdna_packed_bytes(const Problem& problem, const Machine&, size_t i) {
+  return i == 1 ? CdnaOrder(problem).bytes() : 0;
+}
 
-void pack_for_cdna(const Problem& problem, size_t, const void* from, void* to) {
+void pack_for_cdna(const Problem& problem, const Machine&, size_t, const void* from, void* to) {
   const CdnaOrder order(problem);
   std::memset(to, 0, order.bytes());
   const auto* w = static_cast<const uint16_t*>(from);

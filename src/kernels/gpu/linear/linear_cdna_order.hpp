@@ -25,8 +25,8 @@ struct CdnaOrder {
 // What all rows want that take weights in this order, beside their own.
 Verdict supports_cdna_order(const Problem& problem, const Machine& machine);
 // A row's callbacks.
-size_t cdna_packed_bytes(const Problem& problem, size_t i);
-void pack_for_cdna(const Problem& problem, size_t i, const void* from, void* to);
+size_t cdna_packed_bytes(const Problem& problem, const Machine& machine, size_t i);
+void pack_for_cdna(const Problem& problem, const Machine& machine, size_t i, const void* from, void* to);
 // The fields that do not depend on how a layer is cut, but for how it ends.
 LinearCdnaArguments cdna_arguments(const gpu::Call& call, const CdnaOrder& order);
 
