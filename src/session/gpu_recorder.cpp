@@ -1,5 +1,6 @@
 // GPU recorders: a plan bound to device addresses, launched one by one or as a graph recorded once.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "measure/statistics.hpp"
 #include "session/capture_doctor.hpp"
 #include "session/fault_flags.hpp"
+#include "session/gpu_copies.hpp"
 #include "session/gpu_weights.hpp"
 #include "session/recorder.hpp"
 
@@ -31,7 +33,11 @@ struct BoundStep {
 class GpuRecorder : public Recorder {
  public:
   GpuRecorder(const Plan& plan, bool stepwise)
-      : plan_(plan), gpu_(*plan.target->gpu), runtime_(gpu_.runtime()), stepwise_(stepwise) {}
+      : plan_(plan),
+        gpu_(*plan.target->gpu),
+        runtime_(gpu_.runtime()),
+        stepwise_(stepwise),
+        counts_(plan.target->machine.gpu.counts_instructions) {}
   ~GpuRecorder() override {
     const gpu::CurrentContext current(gpu_);
     (void)finish();
@@ -46,6 +52,7 @@ class GpuRecorder : public Recorder {
     RUNG_TRY(weights_, upload_weights(plan_, plan_.arena_bytes + plan_.steps.size() * sizeof(Fault)));
     RUNG_TRY(arena_, gpu_.allocate(plan_.arena_bytes));
     RUNG_TRY(faults_, FaultFlags::make(*queue_, plan_));
+    RUNG_TRY(copies_, GpuCopies::make(gpu_, plan_, arena_->address()));
     RUNG_CHECK(queue_->fill(arena_->address(), 0, plan_.arena_bytes));
     RUNG_CHECK(check(runtime_.event_create(&start_)));
     RUNG_CHECK(check(runtime_.event_create(&end_)));
@@ -121,13 +128,13 @@ class GpuRecorder : public Recorder {
   std::vector<std::string> capture_notes() const override { return notes_; }
 
   Result<std::vector<double>> step_us() override {
-    constexpr size_t kLaunches = 40;  // in one graph, at least
+    const size_t least = counts_ ? 1 : 40;  // launches in one graph
     std::map<std::string, std::vector<size_t>> groups;
     for (size_t i = 0; i < bound_.size(); ++i)
       groups[plan_.steps[i].choice.kernel + ' ' + plan_.steps[i].problem].push_back(i);
     std::vector<double> us(bound_.size());
     for (const auto& [problem, steps] : groups) {
-      size_t rounds = (kLaunches + steps.size() - 1) / steps.size();
+      size_t rounds = (least + steps.size() - 1) / steps.size();
       RUNG_TRY(double all, time_rounds(steps, rounds));
       double each = all / static_cast<double>(rounds * steps.size());
       for (size_t i : steps) us[i] = each;
@@ -189,7 +196,7 @@ class GpuRecorder : public Recorder {
 
   // Microseconds of a graph of these steps, `rounds` times.
   Result<double> time_rounds(std::span<const size_t> steps, size_t rounds) {
-    constexpr int kReplays = 5;
+    const int replays = counts_ ? 1 : 5;
     RUNG_TRY(auto graph, gpu::TimedGraph::record(*queue_, [&]() -> Status {
                for (size_t round = 0; round < rounds; ++round)
                  for (size_t i : steps) RUNG_CHECK(enqueue(i));
@@ -197,7 +204,7 @@ class GpuRecorder : public Recorder {
              }));
     RUNG_CHECK(hold_back(queue_->stream()));
     std::vector<double> us;
-    for (int i = 0; i < kReplays; ++i) {
+    for (int i = 0; i < replays; ++i) {
       RUNG_CHECK(graph->replay());
       us.push_back(graph->ms() * 1e3);
     }
@@ -213,37 +220,22 @@ class GpuRecorder : public Recorder {
   }
 
   Status enqueue_run(const RunCopies& copies, gpu::Stream stream) {
-    RUNG_CHECK(enqueue_copies_in(copies, stream));
-    if (!copies.in.empty()) RUNG_CHECK(copied_in_->set(stream));
+    const auto from_host = [](const CopyIn& copy) { return copy.way != Way::device; };
+    RUNG_CHECK(copies_->in(copies.in, stream));
+    if (std::any_of(copies.in.begin(), copies.in.end(), from_host)) RUNG_CHECK(copied_in_->set(stream));
     RUNG_CHECK(graph_ ? graph_->launch(stream) : enqueue_launches(stream));
     return enqueue_copies_out(copies, stream);
   }
 
   Status enqueue_timed_run(const RunCopies& copies) {
-    RUNG_CHECK(enqueue_copies_in(copies, queue_->stream()));
+    RUNG_CHECK(copies_->in(copies.in, queue_->stream()));
     RUNG_CHECK(graph_ ? graph_->start() : start_launches());
     timed_ = true;
     return enqueue_copies_out(copies, queue_->stream());
   }
 
-  Status enqueue_copies_in(const RunCopies& copies, gpu::Stream stream) {
-    for (const CopyIn& copy : copies.in) {
-      const gpu::Address to = buffer(copy.buffer);
-      RUNG_CHECK(copy.place == Place::host
-                     ? gpu_.check(runtime_.upload(to, copy.from, copy.bytes, stream), "upload")
-                     : gpu_.check(runtime_.copy(to, gpu::address_of(copy.from), copy.bytes, stream), "copy"));
-    }
-    return {};
-  }
-
   Status enqueue_copies_out(const RunCopies& copies, gpu::Stream stream) {
-    for (const CopyOut& copy : copies.out) {
-      const gpu::Address from = buffer(copy.buffer);
-      RUNG_CHECK(copy.place == Place::host
-                     ? gpu_.check(runtime_.download(copy.to, from, copy.bytes, stream), "download")
-                     : gpu_.check(runtime_.copy(gpu::address_of(copy.to), from, copy.bytes, stream), "copy"));
-    }
-    return may_fault_ ? faults_->enqueue_copy(stream) : Status{};
+    return copies_->out(copies.out, may_fault_ ? faults_.get() : nullptr, stream);
   }
 
   Status start_launches() {
@@ -276,11 +268,13 @@ class GpuRecorder : public Recorder {
   gpu::Gpu& gpu_;
   const gpu::Runtime& runtime_;
   bool stepwise_;
+  const bool counts_;  // instructions, whose number a second look would not change
   std::unique_ptr<gpu::Queue> queue_;
   std::vector<std::shared_ptr<gpu::Block>> weights_;
   std::shared_ptr<gpu::Block> arena_;
   std::map<uint32_t, std::unique_ptr<gpu::Pinned>> pinned_;  // by buffer
   std::unique_ptr<FaultFlags> faults_;
+  std::unique_ptr<GpuCopies> copies_;
   std::deque<BoundStep> bound_;
   bool may_fault_ = false;                      // some op checks its operands' values
   gpu::Event start_ = nullptr, end_ = nullptr;  // around eager launches in the queue

@@ -1,6 +1,7 @@
 // GPUs that rows are asked about, as their drivers describe them; none of them is there.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "device/gpu/gemm_library.hpp"
 #include "device/machine.hpp"
 
 namespace rung::testing {
@@ -30,6 +31,12 @@ inline Machine ampere() {
   card.architecture = 80, card.multiprocessors = 108, card.shared_bytes_per_block = 163 * 1024;
   card.cooperative = true;
   return Machine(cpu::CpuInfo{}, card);
+}
+
+// A library of which nothing is asked but whether it is there.
+inline const gpu::GemmLibrary& any_gemm_library() {
+  static constexpr gpu::GemmLibrary library{"cublaslt", nullptr, nullptr};
+  return library;
 }
 
 // Accelerators of CDNA, as an MI250's half, an MI300X and an MI350X: 64 lanes, 64 KiB but for the last one.

@@ -1,0 +1,37 @@
+// What an execution found wrong in a kernel: the kind, and where.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string>
+
+namespace rung::amdgpu {
+
+enum class FindingKind : uint8_t {
+  out_of_bounds,  // an address that no allocation holds, or beyond the work-group's LDS or scratch
+  misaligned,
+  uninitialised,      // a register, LDS byte or byte of memory that nobody wrote
+  lds_race,           // two waves touch a byte of LDS between barriers, and one of them writes
+  global_race,        // two work-groups of a launch touch a byte of memory, one of them writes, none by an atomic
+  missing_wait,       // a register or LDS byte used before s_waitcnt promised it
+  divergent_barrier,  // some waves of a group wait at a barrier that others never reach
+  bad_instruction,    // it does not decode, or is not executed here
+  endless,            // more instructions than the launch may take
+};
+inline constexpr std::array<const char*, 9> kFindingWords{"out of bounds",     "misaligned",      "uninitialised",
+                                                          "LDS race",          "global race",     "missing wait",
+                                                          "divergent barrier", "bad instruction", "endless"};
+
+struct Finding {
+  FindingKind kind{};
+  std::string kernel;
+  uint64_t offset = 0;      // of the instruction, in bytes from the kernel's entry
+  std::string instruction;  // as an assembler writes it
+  int lane = -1;            // the first that did it; -1: all, or none in particular
+  std::array<uint32_t, 3> group{};
+  int wave = 0;
+  std::string detail;        // addresses and sizes, registers
+  std::string text() const;  // one line
+};
+
+}  // namespace rung::amdgpu
