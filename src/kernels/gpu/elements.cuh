@@ -20,8 +20,8 @@ template <int bytes> struct UnitOf;
 template <> struct UnitOf<1> { using type = uint8_t; };
 template <> struct UnitOf<2> { using type = uint16_t; };
 template <> struct UnitOf<4> { using type = uint32_t; };
-template <> struct UnitOf<8> { using type = uint2; };
-template <> struct UnitOf<16> { using type = uint4; };
+template <> struct UnitOf<8> { using type = WordPair; };
+template <> struct UnitOf<16> { using type = WordQuad; };
 template <int bytes>
 using Unit = typename UnitOf<bytes>::type;
 

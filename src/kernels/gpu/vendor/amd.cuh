@@ -138,6 +138,9 @@ __device__ inline float2 unpack(uint32_t both) {
   return {to_float(pair[0]), to_float(pair[1])};
 }
 
+// Not structures: those that are copied under a condition the compiler keeps in scratch memory.
+using WordPair = uint32_t __attribute__((ext_vector_type(2)));
+using WordQuad = uint32_t __attribute__((ext_vector_type(4)));
 // No register is chosen by an index that is known at run time only: the array would lie in scratch memory.
 template <class T, int n>
 __device__ inline void store_first(T* to, const T (&from)[n], int count) {

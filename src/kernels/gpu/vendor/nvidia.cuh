@@ -91,6 +91,8 @@ __device__ inline float2 unpack<f16>(uint32_t both) {
   return __half22float2(pair);
 }
 
+using WordPair = uint2;
+using WordQuad = uint4;
 template <class T, int n>
 __device__ inline void store_first(T* to, const T (&from)[n], int count) {
   for (int i = 0; i < count; ++i) to[i] = from[i];
