@@ -116,7 +116,11 @@ TEST_F(EmulatedDevices, LaunchAKernelWithItsArguments) {
   ASSERT_TRUE(done) << done.error().message;
   EXPECT_EQ(word_at(block->address()), 0u);
   EXPECT_EQ(word_at(block->address() + 4), 42u);
-  EXPECT_EQ(emulated_counts(gpu->context()).instructions, kStoreInstructions);
+  const amdgpu::Counts counts = take_emulated_counts(gpu->context());
+  EXPECT_EQ(counts.instructions, kStoreInstructions);
+  EXPECT_EQ(counts.global_stores, 1u);
+  EXPECT_EQ(counts.global_bytes_written, 4u * 64);
+  EXPECT_EQ(take_emulated_counts(gpu->context()).instructions, 0u);
 }
 
 TEST_F(EmulatedDevices, ARecordedGraphKeepsItsArgumentsAndRunsOnlyWhenLaunched) {
