@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "amdgpu/execute.hpp"
@@ -20,25 +21,43 @@ struct alignas(64) Lanes {
 // Why a wave does not go on to the next instruction by itself.
 enum class Pause : uint8_t { none, barrier, ended, failed };
 
+// The MODE register, whose low ten bits a kernel's descriptor sets: rounding and denormals of f32 and of f16 and f64.
+struct Mode {
+  static constexpr uint32_t kRound32 = 0x3, kRound16And64 = 0xc, kDenormals32 = 0x30, kDenormals16And64 = 0xc0;
+  static constexpr uint32_t kDx10Clamp = 0x100, kIeee = 0x200;
+  // What compilers ask for: nearest even, denormals kept, clamp turns NaN into 0, signalling NaNs are heard.
+  static constexpr uint32_t kUsual = kDenormals32 | kDenormals16And64 | kDx10Clamp | kIeee;
+};
+
 struct Wave {
-  // VGPRs 0..255, then AGPRs 256..511; as many of each as the kernel has.
-  static constexpr uint32_t kFirstAgpr = 256;
-  std::unique_ptr<Lanes[]> v;
-  uint32_t s[128] = {};  // by the number in the encoding: SGPRs, VCC, M0, EXEC
+  // VGPRs 0..255, then AGPRs 256..511, then room for operands of many registers that begin at the last ones.
+  static constexpr uint32_t kFirstAgpr = 256, kVectorRegisters = 512 + 32, kScalarRegisters = 128 + 16;
+  std::unique_ptr<Lanes[]> v;                  // kVectorRegisters of them
+  std::array<uint32_t, kScalarRegisters> s{};  // by the number in the encoding: SGPRs, VCC, M0, EXEC
   bool scc = false;
-  uint32_t mode = 0;  // rounding in 3:0, denormals in 7:4, as the MODE register
-  uint64_t pc = 0;    // address of the next instruction
-  uint32_t next = 0;  // its index in the program
+  uint32_t mode = Mode::kUsual;
+  uint32_t next =
+      0;  // index in the program of the next instruction; s_getpc and branches ask the program for addresses
   Pause pause = Pause::none;
-  // For the checks: lanes in which each register was written, and scalar registers that were.
-  std::array<uint64_t, 512> written{};
-  std::array<bool, 128> scalar_written{};
+  Target target = Target::gfx942;
+  // For the checks: lanes in which each register was written, and scalar registers that were. All ones: nobody asks.
+  std::array<uint64_t, kVectorRegisters> written{};
+  std::array<bool, kScalarRegisters> scalar_written{};
   // Registers that an outstanding memory instruction will write; zero: none of this register.
-  std::array<uint8_t, 512> pending{};
-  std::array<uint8_t, 128> scalar_pending{};
+  std::array<uint8_t, kVectorRegisters> pending{};
+  std::array<uint8_t, kScalarRegisters> scalar_pending{};
+  // What kSharedBase, kSharedLimit, kPrivateBase and kPrivateLimit read as: where generic pointers find LDS and
+  // scratch.
+  std::array<uint64_t, 4> apertures{};
   uint32_t number = 0;  // in its group
   Group* group = nullptr;
+  const Program* program = nullptr;
   std::vector<std::byte> scratch;  // swizzled by lane: dword d of lane l at (d * 64 + l) * 4
+  // What ended this wave; its kind, lane, detail and wave are filled here, the rest by who runs it (it has the
+  // program).
+  Finding finding;
+
+  Wave() : v(std::make_unique<Lanes[]>(kVectorRegisters)) {}
 
   uint64_t exec() const { return s[kExec] | uint64_t{s[kExec + 1]} << 32; }
   uint64_t vcc() const { return s[kVcc] | uint64_t{s[kVcc + 1]} << 32; }
@@ -48,7 +67,11 @@ struct Wave {
   void set_vcc(uint64_t mask) {
     s[kVcc] = static_cast<uint32_t>(mask), s[kVcc + 1] = static_cast<uint32_t>(mask >> 32);
   }
-  // Ends this wave with a finding at `instruction`; the first of a launch counts.
+  // The place of a vector operand's first register in `v`, `written` and `pending`.
+  static uint32_t place_of(const Operand& operand) {
+    return operand.number + (operand.kind == OperandKind::agpr ? kFirstAgpr : 0);
+  }
+  // Ends this wave with a finding at `instruction`, the one before `next`; the first counts.
   void fail(FindingKind kind, const Instruction& instruction, int lane, std::string detail);
 };
 

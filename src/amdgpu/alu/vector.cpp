@@ -1,0 +1,145 @@
+// Vector instructions without modifiers, which nearly all are; with modifiers: modified.cpp.
+// SPDX-License-Identifier: Apache-2.0
+#include "amdgpu/alu/vector.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "amdgpu/alu/handlers.hpp"
+#include "amdgpu/alu/scalar_operand.hpp"
+
+namespace rung::amdgpu {
+
+void refuse_vector(Wave& w, const Instruction& i, const Operand& operand, int registers, uint64_t lanes) {
+  const uint32_t place = Wave::place_of(operand);
+  for (uint32_t p = place; p < place + registers; ++p) {
+    const std::string name = p < Wave::kFirstAgpr ? fmt::format("v{}", p) : fmt::format("a{}", p - Wave::kFirstAgpr);
+    if (w.pending[p])
+      return w.fail(FindingKind::missing_wait, i, -1, fmt::format("{} is still to be written by a load", name));
+    if (const uint64_t missing = lanes & ~w.written[p])
+      return w.fail(FindingKind::uninitialised, i, std::countr_zero(missing), fmt::format("nobody wrote {}", name));
+  }
+}
+
+bool broadcast(Wave& w, const Instruction& i, const Operand& operand, int registers, uint32_t* lanes) {
+  const uint64_t value = registers == 1 ? read_scalar32(w, i, operand) : read_scalar64(w, i, operand);
+  for (int r = 0; r < std::min(registers, 2); ++r)
+    std::fill_n(lanes + r * kWaveLanes, kWaveLanes, static_cast<uint32_t>(value >> (32 * r)));
+  for (int r = 2; r < registers; ++r) {
+    Operand next = operand;  // of more than 64 bits: each by itself
+    next.number = static_cast<uint16_t>(operand.number + r);
+    next.bits = 0;
+    std::fill_n(lanes + r * kWaveLanes, kWaveLanes, read_scalar32(w, i, next));
+  }
+  return w.pause == Pause::none;
+}
+
+bool expand_mask(Wave& w, const Instruction& i, const Operand* operand, uint32_t* lanes) {
+  static constexpr Operand kVccItself{.kind = OperandKind::scalar, .registers = 2, .number = kVcc};
+  lanes_of(read_scalar64(w, i, operand ? *operand : kVccItself), lanes);
+  return w.pause == Pause::none;
+}
+
+void blend(Wave& w, uint32_t place, const uint32_t* result, uint64_t lanes, uint64_t written) {
+  uint32_t* const at = w.v[place].at;
+  if (lanes == ~uint64_t{0}) {
+    std::memcpy(at, result, sizeof(Lanes));
+  } else {
+    alignas(64) uint32_t keep[kWaveLanes];
+    lanes_of(lanes, keep);
+    for (int l = 0; l < kWaveLanes; ++l) at[l] ^= (at[l] ^ result[l]) & keep[l];
+  }
+  w.written[place] = (w.written[place] & ~lanes) | (lanes & written);
+}
+
+void store_masks(Wave& w, const Instruction& i, const LaneRow& row, const Room& room) {
+  const uint64_t exec = w.exec();
+  if (row.carry_out) write_scalar64(w, i, i.carry_out, bits_of(room.mask) & exec);
+  if (row.result != Kind::mask) return;
+  const uint64_t bits = bits_of(room.result) & exec;
+  write_scalar64(w, i, i.destination, bits);
+  if (row.writes_exec) w.set_exec(bits);
+}
+
+namespace {
+
+bool is_vector(const Operand& operand) {
+  return operand.kind == OperandKind::vgpr || operand.kind == OperandKind::agpr;
+}
+
+// Its 64 lanes, in place where they lie there; null: the wave ended.
+const uint32_t* plain_source(Wave& w, const Instruction& i, const LaneRow& row, int k, uint32_t* room) {
+  const Operand* const operand = source_operand(i, row, k);
+  if (row.sources[k] == Kind::mask) return expand_mask(w, i, operand, room) ? room : nullptr;
+  const int registers = row.source_registers[k];
+  if (!is_vector(*operand)) return broadcast(w, i, *operand, registers, room) ? room : nullptr;
+  if (!may_read(w, i, *operand, registers, row.copies ? 0 : w.exec())) [[unlikely]]
+    return nullptr;
+  return w.v[Wave::place_of(*operand)].at;
+}
+
+// Lanes in which a copy's sources were written, of register r of the result.
+uint64_t written_of_copy(const Wave& w, const Instruction& i, const LaneRow& row, const Frame& f, int r) {
+  uint64_t written[2] = {~uint64_t{0}, ~uint64_t{0}};
+  for (int k = 0; k < 2 && k < i.source_count; ++k)
+    if (row.sources[k] != Kind::mask && is_vector(i.sources[k]))
+      written[k] = w.written[Wave::place_of(i.sources[k]) + r];
+  if (row.source_count < 3) return written[0] & written[1];
+  const uint64_t second = bits_of(f.source[2]);
+  return (written[0] & ~second) | (written[1] & second);
+}
+
+template <int kSources>
+void run_plain(Wave& w, const Instruction& i) {
+  constexpr uint32_t kUsual = Mode::kDenormals32 | Mode::kDenormals16And64;
+  if ((w.mode & 0xff) != kUsual) [[unlikely]]
+    return run_modified(w, i);
+  const LaneRow& row = lane_row_of(i.opcode);
+  Room room;
+  Frame f{.result = room.result, .mask = room.mask, .mode = w.mode, .immediate = i.immediate, .target = w.target};
+  for (int k = 0; k < kSources; ++k)
+    if (f.source[k] = plain_source(w, i, row, k, room.source[k]); !f.source[k]) return;
+  row.run(f);
+  if (row.result == Kind::mask || row.carry_out) store_masks(w, i, row, room);
+  if (row.result_registers == 0 || !may_write(w, i, i.destination, row.result_registers)) return;
+  const uint64_t exec = w.exec();
+  uint64_t written[kMostRegisters];
+  for (int r = 0; r < row.result_registers; ++r)
+    written[r] = row.copies ? written_of_copy(w, i, row, f, r) : ~uint64_t{0};
+  for (int r = 0; r < row.result_registers; ++r)
+    blend(w, Wave::place_of(i.destination) + r, room.result + r * kWaveLanes, exec, written[r]);
+}
+
+}  // namespace
+
+bool is_modified(const Instruction& i, const LaneRow& row) {
+  if (i.is_dpp || i.is_sdwa || i.clamp || i.omod || i.op_sel_destination || row.keeps_half) return true;
+  if (i.opcode == Opcode::v_pk_mov_b32) return true;
+  for (int k = 0; k < row.source_count; ++k) {
+    const Operand* const o = source_operand(i, row, k);
+    if (!o || o == &i.destination) continue;
+    const Kind kind = row.sources[k];
+    const bool packed = kind == Kind::packed_b16 || kind == Kind::packed_f16 || kind == Kind::packed_f32;
+    const bool halves = packed && i.encoding == Encoding::vop3p && (o->op_sel || !o->op_sel_hi);
+    if (o->neg || o->abs || o->neg_hi || halves || kind == Kind::mix || o->op_sel) return true;
+  }
+  return false;
+}
+
+Handler vector_handler(const Instruction& i) {
+  const LaneRow& row = lane_row_of(i.opcode);
+  if (!row.run) return nullptr;
+  const int written = row.source_count - row.accumulates - (row.reads_vcc && i.source_count < row.source_count);
+  if (written != i.source_count) return nullptr;
+  const bool integer =
+      row.result == Kind::b16 || row.result == Kind::b32 || row.result == Kind::b64 || row.result == Kind::packed_b16;
+  if (i.clamp && integer && !row.saturated) return nullptr;
+  if (is_modified(i, row)) return run_modified;
+  static constexpr Handler kPlain[] = {run_plain<0>, run_plain<1>, run_plain<2>, run_plain<3>, run_plain<4>};
+  return kPlain[row.source_count];
+}
+
+}  // namespace rung::amdgpu
