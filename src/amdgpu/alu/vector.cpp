@@ -131,7 +131,7 @@ void run_plain(Wave& w, const Instruction& i) {
 
 bool is_modified(const Instruction& i, const LaneRow& row) {
   if (i.is_dpp || i.is_sdwa || i.clamp || i.omod || i.op_sel_destination || row.keeps_half) return true;
-  if (i.opcode == Opcode::v_pk_mov_b32) return true;
+  if (row.own_halves || i.opcode == Opcode::v_pk_mov_b32) return true;
   for (int k = 0; k < row.source_count; ++k) {
     const Operand* const o = source_operand(i, row, k);
     if (!o || o == &i.destination) continue;
