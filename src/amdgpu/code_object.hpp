@@ -42,9 +42,15 @@ struct Segment {
   bool executable = false, writable = false;
 };
 
+// When the object is loaded, the 8 bytes at `address` become `value` plus where it is loaded.
+struct Relocation {
+  uint64_t address = 0, value = 0;
+};
+
 struct CodeObject {
   Target target{};
-  std::vector<Segment> segments;
+  std::vector<Segment> segments;  // by address; they do not overlap
+  std::vector<Relocation> relocations;
   std::vector<KernelInfo> kernels;
   const KernelInfo* find(std::string_view name) const;
   // The file's bytes at virtual addresses; empty where there are none.

@@ -119,12 +119,15 @@ Decoded decode_flat(const Code& code) {
   if (!row) return std::nullopt;
   Instruction made = begin(*row, encoding, 8);
   put_cache_bits(code, made, {16, 17, 25});
-  made.memory.lds = row->flags & kLds;
+  // Since gfx942, loads to the local data share are instructions of their own.
+  const bool moves_to_lds = code.target == Target::gfx90a && encoding != Encoding::flat && bit(code.first, 13);
+  if (moves_to_lds && (row->destination.registers != 1 || (row->flags & kAtomic))) return std::nullopt;
+  made.memory.lds = (row->flags & kLds) || moves_to_lds;
   made.memory.offset = encoding == Encoding::flat ? static_cast<int32_t>(bits(code.first, 0, 12))
                                                   : sign_extend(bits(code.first, 0, 13), 13);
   const bool accumulator = bit(*code.second, 23);
   const bool returns = !(row->flags & kAtomic) || made.memory.sc0;
-  if (returns && !put_data(made.destination, bits(*code.second, 24, 8), row->destination, accumulator))
+  if (returns && !moves_to_lds && !put_data(made.destination, bits(*code.second, 24, 8), row->destination, accumulator))
     return std::nullopt;
   const bool placed = encoding == Encoding::flat ? put_data_source(made, bits(*code.second, 0, 8), kAddress)
                                                  : put_segment_address(code, *row, made);

@@ -22,6 +22,27 @@ bool put_vector_destination(Instruction& made, uint32_t number, const Spec& spec
   return true;
 }
 
+// Numbers with a point can be negated, and what v_cndmask chooses; to others the bits mean nothing.
+bool has_sign(const Instruction& made, Type type) {
+  switch (type) {
+    case Type::f16:
+    case Type::bf16:
+    case Type::f32:
+    case Type::f64:
+    case Type::pk_f16:
+    case Type::pk_bf16:
+    case Type::pk_f32:
+      return true;
+    default:
+      return made.opcode == Opcode::v_cndmask_b32;
+  }
+}
+
+void put_signs(Instruction& made, int source, bool neg, bool abs) {
+  Operand& operand = made.sources[static_cast<size_t>(source)];
+  if (has_sign(made, operand.type)) operand.neg = neg, operand.abs = abs;
+}
+
 void apply_sdwa(Instruction& made, const Row& row, uint32_t word) {
   made.is_sdwa = true;
   Sdwa& sdwa = made.sdwa;
@@ -35,8 +56,7 @@ void apply_sdwa(Instruction& made, const Row& row, uint32_t word) {
     const int first = 16 + 8 * s;
     sdwa.source[s] = static_cast<Select>(bits(word, first, 3));
     sdwa.sext[s] = bit(word, first + 3);
-    made.sources[s].neg = bit(word, first + 4);
-    made.sources[s].abs = bit(word, first + 5);
+    put_signs(made, s, bit(word, first + 4), bit(word, first + 5));
   }
 }
 
@@ -77,25 +97,9 @@ Decoded decode_dpp(const Code& code, const Row& row, Instruction made) {
   const uint32_t numbers[] = {bits(word, 0, 8), bits(code.first, 9, 8)};
   for (int s = 0; s < 2 && s < row.source_count; ++s) {
     if (!put_source(made, source_operand(kFirstVgpr + numbers[s], row.sources[s], std::nullopt))) return std::nullopt;
-    made.sources[s].neg = bit(word, 20 + 2 * s);
-    made.sources[s].abs = bit(word, 21 + 2 * s);
+    put_signs(made, s, bit(word, 20 + 2 * s), bit(word, 21 + 2 * s));
   }
   return made;
-}
-
-bool has_inner_literal(Opcode opcode, int source) {
-  switch (opcode) {
-    case Opcode::v_madmk_f32:
-    case Opcode::v_madmk_f16:
-    case Opcode::v_fmamk_f32:
-      return source == 1;
-    case Opcode::v_madak_f32:
-    case Opcode::v_madak_f16:
-    case Opcode::v_fmaak_f32:
-      return source == 2;
-    default:
-      return false;
-  }
 }
 
 // Sources of an instruction of one word, perhaps with a literal behind it.
@@ -106,7 +110,7 @@ Decoded decode_plain(const Code& code, const Row& row, Instruction made) {
     const Spec& spec = row.sources[s];
     if (spec.form == Spec::Form::mask) continue;  // vcc, by the caller
     if (spec.form == Spec::Form::acc && numbers[field] < kFirstVgpr) return std::nullopt;
-    const bool inner = has_inner_literal(row.opcode, s);
+    const bool inner = is_inner_literal(row.opcode, static_cast<size_t>(s));
     if (!put_source(made, source_operand(inner ? kLiteralCode : numbers[field], spec, code.second)))
       return std::nullopt;
     if (!inner) ++field;
@@ -138,8 +142,8 @@ void apply_vop3_modifiers(const Code& code, const Row& row, Instruction& made) {
   made.op_sel_destination = has_halves && bit(code.first, 14);
   for (int s = 0; s < 3; ++s) {
     Operand& source = made.sources[s];
-    source.neg = plain_bits && bit(*code.second, 29 + s);
-    source.abs = plain_bits && !row.destination.carry && bit(code.first, 8 + s);
+    put_signs(made, s, plain_bits && bit(*code.second, 29 + s),
+              plain_bits && !row.destination.carry && bit(code.first, 8 + s));
     source.op_sel = has_halves && !row.destination.carry && bit(code.first, 11 + s);
   }
 }
@@ -170,7 +174,7 @@ Decoded decode_vop3(const Code& code) {
 }
 
 void apply_packed_modifiers(const Code& code, const Row& row, Instruction& made) {
-  made.clamp = bit(code.first, 15);
+  made.clamp = bit(code.first, 15) && row.destination.form != Spec::Form::acc && row.sources[0].form != Spec::Form::acc;
   const bool has_halves = row.flags & (kPacked | kMix);
   for (int s = 0; s < row.source_count; ++s) {
     Operand& source = made.sources[s];

@@ -1,12 +1,9 @@
 // The device memory of the emulator: allocations that bounds and first writes are checked against.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <mutex>
 
 #include "base/status.hpp"
 
@@ -19,6 +16,13 @@ struct Region {
   uint8_t* written = nullptr;  // null: all of it counts as written (code, host memory)
   bool writable = true;
   uint64_t address() const { return reinterpret_cast<uint64_t>(data); }
+  bool holds(uint64_t at, size_t count) const {
+    const uint64_t offset = at - address();
+    return offset <= bytes && count <= bytes - offset;
+  }
+  // Of what it holds; by any number of threads at once.
+  void mark(uint64_t at, size_t count) const;
+  bool all_written(uint64_t at, size_t count) const;
 };
 
 // Allocations may be made and freed while kernels run on others.
@@ -29,17 +33,19 @@ class Memory {
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
-  // At multiples of 256, with unmapped or unowned space on both sides. Errors (ErrorKind::memory): more than is free.
+  // At the begin of a page, with unmapped space on both sides. Errors (ErrorKind::memory): more than is free.
   Result<uint64_t> allocate(size_t bytes);
   bool release(uint64_t address);  // false: no allocation begins there
   // Makes memory of the host's (a loaded image, pinned memory) reachable; the caller keeps it until forget().
   void lend(std::byte* data, size_t bytes, bool writable);
-  void forget(const std::byte* data);
-  // The region that holds [address, address + bytes); null: none does, or only in part.
+  bool forget(const std::byte* data);  // false: nothing lent begins there
+  // The region that holds [address, address + bytes); null: none does, or only in part. It stays where it is until it
+  // is released, so whoever accesses much asks the last one by holds() first.
   const Region* find(uint64_t address, size_t bytes) const;
   void mark_written(uint64_t address, size_t bytes);
-  bool is_written(uint64_t address, size_t bytes) const;
+  bool is_written(uint64_t address, size_t bytes) const;  // false: of what no region holds, too
   size_t used() const;
+  static size_t total();  // what the machine has: bytes that could be allocated if nothing else were there
 
  private:
   struct State;

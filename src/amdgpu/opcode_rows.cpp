@@ -110,6 +110,21 @@ const Row* find_row(Encoding encoding, uint32_t number, Target target) {
   return place ? &kRows[place - 1] : nullptr;
 }
 
+bool is_inner_literal(Opcode opcode, size_t source) {
+  switch (opcode) {
+    case Opcode::v_madmk_f32:
+    case Opcode::v_madmk_f16:
+    case Opcode::v_fmamk_f32:
+      return source == 1;
+    case Opcode::v_madak_f32:
+    case Opcode::v_madak_f16:
+    case Opcode::v_fmaak_f32:
+      return source == 2;
+    default:
+      return false;
+  }
+}
+
 const Row& row_of(Opcode opcode) { return kRows[index().by_opcode[static_cast<size_t>(opcode)] - 1]; }
 
 }  // namespace rung::amdgpu

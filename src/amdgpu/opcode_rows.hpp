@@ -60,6 +60,8 @@ inline constexpr uint16_t kVopcInVop3 = 0, kVop2InVop3 = 0x100, kVop1InVop3 = 0x
 
 // The row of `number` in `encoding`; null: `target` has none. A number of Encoding::vop3 includes 64-bit forms.
 const Row* find_row(Encoding encoding, uint32_t number, Target target);
+// Whether source `source` is the constant that v_madmk, v_madak, v_fmamk and v_fmaak always have behind them.
+bool is_inner_literal(Opcode opcode, size_t source);
 // The first row of an opcode: of its shortest encoding.
 const Row& row_of(Opcode opcode);
 

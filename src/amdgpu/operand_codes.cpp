@@ -32,14 +32,35 @@ uint64_t integer_bits(int value, Type type) {
 }
 
 uint64_t float_bits(uint32_t index, Type type) {
-  if (type == Type::f16 || type == Type::pk_f16) return kHalf[index];
+  if ((has_16_bits(type) && type != Type::bf16) || type == Type::pk_f16) return kHalf[index];
   if (type == Type::bf16 || type == Type::pk_bf16) return kBrain[index];
   return has_64_bits(type) ? kDouble[index] : kSingle[index];
 }
 
-bool is_scalar_code(uint32_t code) {
-  if (code <= kExec + 1) return code != kM0 + 1;
-  return (code >= kSharedBase && code <= kPrivateLimit) || code == kVccZ || code == kExecZ || code == kScc;
+// Scalar registers of one kind, from `first` to `last` as numbered in code; an operand does not go beyond its kind.
+struct ScalarKind {
+  uint32_t first, last;
+};
+constexpr ScalarKind kScalarKinds[] = {{0, kFlatScratch - 1},
+                                       {kFlatScratch, kFlatScratch + 1},
+                                       {kXnackMask, kXnackMask + 1},
+                                       {kVcc, kVcc + 1},
+                                       {kVcc + 2, kM0 - 1},  // of trap handlers
+                                       {kM0, kM0},
+                                       {kExec, kExec + 1}};
+
+// Values that are read, of any width.
+bool is_special(uint32_t number) {
+  return (number >= kSharedBase && number <= kPrivateLimit) || number == kVccZ || number == kExecZ || number == kScc;
+}
+
+bool is_scalar(uint32_t number, uint32_t registers) {
+  if (is_special(number)) return true;
+  const uint32_t multiple = registers >= 4 ? 4 : registers >= 2 ? 2 : 1;
+  if (number % multiple != 0) return false;
+  for (const ScalarKind& kind : kScalarKinds)
+    if (number >= kind.first && number + registers - 1 <= kind.last) return true;
+  return false;
 }
 
 Operand constant(uint64_t bits, const Spec& spec) {
@@ -58,10 +79,7 @@ Operand vector_register(uint32_t number, const Spec& spec, bool accumulator) {
 }
 
 std::optional<Operand> scalar_register(uint32_t number, const Spec& spec) {
-  const uint32_t multiple = spec.registers >= 4 ? 4 : spec.registers >= 2 ? 2 : 1;
-  if (!is_scalar_code(number) || (number < kSharedBase && number % multiple != 0)) return std::nullopt;
-  const uint32_t last = number + spec.registers - 1;
-  if (number < kSharedBase && !is_scalar_code(last)) return std::nullopt;
+  if (!is_scalar(number, spec.registers)) return std::nullopt;
   Operand operand{OperandKind::scalar, spec.type, spec.registers};
   operand.number = static_cast<uint16_t>(number);
   return operand;

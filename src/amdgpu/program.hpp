@@ -16,8 +16,9 @@ using Handler = void (*)(Wave&, const Instruction&);
 class Program {
  public:
   // All code of the object's executable segments is decoded, for a kernel may call what is not its own; what does not
-  // decode is left out, and a finding if it is reached. `base` is added to the object's addresses: where it is loaded.
-  // Errors: none of its code can be decoded.
+  // decode is left out, and a finding if it is reached: an instruction of 0 bytes without a handler stands for it.
+  // `base` is added to the object's addresses, and kernel().entry: where it is loaded.
+  // Errors (ErrorKind::file): no code, or none at the kernel's entry.
   static Result<Program> make(const CodeObject& object, const KernelInfo& kernel, uint64_t base);
   const KernelInfo& kernel() const { return kernel_; }
   Target target() const { return target_; }
@@ -32,6 +33,9 @@ class Program {
   }
 
  private:
+  void append(const Segment& segment, uint64_t base);
+  void append_end(uint64_t address);
+
   KernelInfo kernel_;
   Target target_{};
   uint64_t first_ = 0;

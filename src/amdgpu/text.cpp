@@ -10,6 +10,8 @@ namespace {
 // Sources are plain where SDWA extends them by their sign.
 std::string source_text(const Instruction& made, const Row& row, size_t s) {
   const Operand& source = made.sources[s];
+  if (source.literal && (row.flags & kNoE64) && row.source_count == 3 && is_inner_literal(made.opcode, s))
+    return hex(source.bits);  // a part of every such instruction, which no inline constant could be instead
   if (made.is_sdwa && s < 2 && made.sdwa.sext[s]) return "sext(" + register_text(source) + ")";
   const bool packed = row.flags & (kPacked | kNoPacked) && made.encoding == Encoding::vop3p;
   return packed ? register_text(source) : operand_text(source);
@@ -53,9 +55,9 @@ std::string to_text(const Instruction& instruction, Target target) {
   if (is_memory(instruction.encoding))
     return text + memory_operands(instruction, row) + memory_modifiers(instruction, row, target);
   if (instruction.encoding == Encoding::sopk || instruction.encoding == Encoding::sopp)
-    return text + scalar_immediate(instruction);
+    return text + scalar_immediate(instruction, target);
   text += operand_list(instruction, row);
-  if (instruction.opcode == Opcode::s_set_gpr_idx_on) return text + "," + scalar_immediate(instruction);
+  if (instruction.opcode == Opcode::s_set_gpr_idx_on) return text + "," + scalar_immediate(instruction, target);
   return text + vector_modifiers(instruction, row, target);
 }
 

@@ -15,11 +15,12 @@ std::string cache_bits(const MemoryModifiers& memory, Target target) {
 }
 
 std::string swizzle(uint32_t offset) {
-  if (offset & 0x8000) {
+  if (offset >> 8 == 0x80) {
     std::string text = " offset:swizzle(QUAD_PERM";
     for (int i = 0; i < 4; ++i) text += "," + std::to_string(offset >> 2 * i & 3);
     return text + ")";
   }
+  if (offset & 0x8000) return " offset:" + std::to_string(offset);
   const uint32_t and_mask = offset & 31, or_mask = offset >> 5 & 31, xor_mask = offset >> 10 & 31;
   if (and_mask == 31 && or_mask == 0 && xor_mask != 0 && (xor_mask & (xor_mask - 1)) == 0)
     return " offset:swizzle(SWAP," + std::to_string(xor_mask) + ")";
@@ -55,15 +56,18 @@ std::string joined(std::initializer_list<std::string> parts) {
 
 std::string if_there(const Operand& operand) { return operand.kind == OperandKind::none ? "" : register_text(operand); }
 
+std::string signed_hex(int32_t value) {
+  return value < 0 ? "-" + hex(static_cast<uint32_t>(-value)) : hex(static_cast<uint32_t>(value));
+}
+
 std::string scalar_memory_operands(const Instruction& made, const Row& row) {
   if (made.source_count == 0) return joined({if_there(made.destination)});
   const std::string base = register_text(made.sources[0]);
-  std::string data = row.flags & kProbe ? std::to_string(made.immediate) : if_there(made.destination);
+  std::string data =
+      row.flags & kProbe ? small_or_hex(static_cast<uint32_t>(made.immediate)) : if_there(made.destination);
   if (row.source_count > 1 && !(row.flags & kProbe)) data = register_text(made.sources[2]);
   if (!made.memory.scalar_offset) {
-    const int32_t offset = made.memory.offset;
-    return joined(
-        {data, base, offset < 0 ? "-" + hex(static_cast<uint32_t>(-offset)) : hex(static_cast<uint32_t>(offset))});
+    return joined({data, base, signed_hex(made.memory.offset)});
   }
   return joined({data, base, register_text(made.sources[1])});
 }
@@ -110,15 +114,14 @@ std::string memory_modifiers(const Instruction& made, const Row& row, Target tar
   if (made.encoding == Encoding::ds) return lds_offset(made, row) + (row.flags & kGws ? " gds" : "");
   std::string text;
   if (made.encoding == Encoding::smem) {
-    if (made.memory.scalar_offset && made.memory.offset)
-      text += " offset:" + hex(static_cast<uint32_t>(made.memory.offset));
-    return text + (made.memory.sc0 ? " glc" : "");
+    if (made.memory.scalar_offset && made.memory.offset) text += " offset:" + signed_hex(made.memory.offset);
+    return text + (made.memory.sc0 && made.source_count ? " glc" : "");
   }
   if (made.memory.idxen) text += " idxen";
   if (made.memory.offen) text += " offen";
   if (made.memory.offset) text += " offset:" + std::to_string(made.memory.offset);
-  text += cache_bits(made.memory, target);
-  return text + (made.memory.lds && made.encoding == Encoding::mubuf ? " lds" : "");
+  if (!(row.flags & kNoAddress) || target != Target::gfx90a) text += cache_bits(made.memory, target);
+  return text + (made.memory.lds && !(row.flags & kLds) ? " lds" : "");
 }
 
 }  // namespace rung::amdgpu

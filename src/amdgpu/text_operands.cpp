@@ -108,15 +108,25 @@ int64_t signed_value(const Operand& operand) {
   }
 }
 
+std::string literal_of_f64(uint64_t bits) {
+  if (bits == 0) return "0";
+  for (const Named& name : kDouble)
+    if (name.bits == bits) return name.text;
+  return hex(bits >> 32);
+}
+
+bool is_integer_of_16(Type type) { return type == Type::b16 || type == Type::i16 || type == Type::u16; }
+
 // A literal that could have been an inline constant is marked as one that is not.
 std::string constant_text(const Operand& operand) {
-  const uint64_t digits = operand.literal && operand.type == Type::f64 ? operand.bits >> 32 : operand.bits;
+  if (operand.literal && operand.type == Type::f64) return literal_of_f64(operand.bits);
   const int64_t value = signed_value(operand);
   bool is_inline = value >= -16 && value <= 64;
-  std::string text = is_inline ? std::to_string(value) : hex(digits);
+  std::string text = is_inline ? std::to_string(value) : hex(operand.bits);
   for (const Named& name : names_of(operand.type))
-    if (name.bits == operand.bits) text = name.text, is_inline = true;
-  return is_inline && operand.literal ? "lit(" + hex(digits) + ")" : text;
+    if (name.bits == operand.bits && !is_integer_of_16(operand.type)) text = name.text, is_inline = true;
+  if (operand.literal && !is_inline) text = hex(operand.type == Type::i64 ? operand.bits & 0xffffffff : operand.bits);
+  return is_inline && operand.literal ? "lit(" + hex(operand.bits) + ")" : text;
 }
 
 }  // namespace
@@ -126,6 +136,8 @@ std::string hex(uint64_t value) {
   std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
   return text;
 }
+
+std::string small_or_hex(uint32_t value) { return value <= 64 ? std::to_string(value) : hex(value); }
 
 std::string register_text(const Operand& operand) {
   switch (operand.kind) {

@@ -1,5 +1,6 @@
 // What the 16 bits of SOPP and SOPK instructions mean, as an assembler writes it.
 // SPDX-License-Identifier: Apache-2.0
+#include "amdgpu/decode.hpp"
 #include "amdgpu/text_parts.hpp"
 
 namespace rung::amdgpu {
@@ -16,19 +17,49 @@ std::string counters(uint32_t value) {
   return text;
 }
 
-std::string hardware_register(uint32_t value) {
+std::string hardware_register(uint32_t value, Target target) {
   static constexpr const char* kNames[] = {"",
-                                           "HW_REG_MODE",
-                                           "HW_REG_STATUS",
-                                           "HW_REG_TRAPSTS",
-                                           "HW_REG_HW_ID",
-                                           "HW_REG_GPR_ALLOC",
-                                           "HW_REG_LDS_ALLOC",
-                                           "HW_REG_IB_STS"};
-  const uint32_t id = value & 63, first = value >> 6 & 31, count = (value >> 11 & 31) + 1;
-  std::string text = "hwreg(" + (id > 0 && id < std::size(kNames) ? kNames[id] : std::to_string(id));
+                                           "MODE",
+                                           "STATUS",
+                                           "TRAPSTS",
+                                           "HW_ID",
+                                           "GPR_ALLOC",
+                                           "LDS_ALLOC",
+                                           "IB_STS",
+                                           "",
+                                           "",
+                                           "",
+                                           "",
+                                           "",
+                                           "",
+                                           "",
+                                           "SH_MEM_BASES",
+                                           "TBA_LO",
+                                           "TBA_HI",
+                                           "TMA_LO",
+                                           "TMA_HI",
+                                           "XCC_ID",
+                                           "SQ_PERF_SNAPSHOT_DATA",
+                                           "SQ_PERF_SNAPSHOT_DATA1",
+                                           "SQ_PERF_SNAPSHOT_PC_LO",
+                                           "SQ_PERF_SNAPSHOT_PC_HI"};
+  const uint32_t known = target == Target::gfx90a ? 20 : 25, id = value & 63;
+  const uint32_t first = value >> 6 & 31, count = (value >> 11 & 31) + 1;
+  const std::string name = id < known ? kNames[id] : "";
+  std::string text = "hwreg(" + (name.empty() ? std::to_string(id) : "HW_REG_" + name);
   if (first != 0 || count != 32) text += ", " + std::to_string(first) + ", " + std::to_string(count);
   return text + ")";
+}
+
+std::string message(uint32_t value) {
+  switch (value) {
+    case 1:
+      return " sendmsg(MSG_INTERRUPT)";
+    case 4:
+      return " sendmsg(MSG_SAVEWAVE)";
+    default:
+      return " " + std::to_string(value);
+  }
 }
 
 std::string index_modes(uint32_t value) {
@@ -40,13 +71,20 @@ std::string index_modes(uint32_t value) {
   return " gpr_idx(" + text + ")";
 }
 
-std::string sopk_text(const Instruction& made, uint32_t value) {
+std::string literal_or_register(const Operand& operand) {
+  if (operand.kind != OperandKind::constant) return register_text(operand);
+  Operand plain = operand;
+  plain.literal = false;
+  return register_text(plain);
+}
+
+std::string sopk_text(const Instruction& made, uint32_t value, Target target) {
   switch (made.opcode) {
     case Opcode::s_getreg_b32:
-      return " " + register_text(made.destination) + ", " + hardware_register(value);
+      return " " + register_text(made.destination) + ", " + hardware_register(value, target);
     case Opcode::s_setreg_b32:
     case Opcode::s_setreg_imm32_b32:
-      return " " + hardware_register(value) + ", " + register_text(made.sources[0]);
+      return " " + hardware_register(value, target) + ", " + literal_or_register(made.sources[0]);
     default:
       break;
   }
@@ -57,7 +95,7 @@ std::string sopk_text(const Instruction& made, uint32_t value) {
 
 }  // namespace
 
-std::string scalar_immediate(const Instruction& made) {
+std::string scalar_immediate(const Instruction& made, Target target) {
   const uint32_t value = static_cast<uint16_t>(made.immediate);
   switch (made.opcode) {
     case Opcode::s_waitcnt:
@@ -75,10 +113,15 @@ std::string scalar_immediate(const Instruction& made) {
       return "";
     case Opcode::s_endpgm:
       return value ? " " + std::to_string(value) : "";
+    case Opcode::s_sendmsg:
+    case Opcode::s_sendmsghalt:
+      return message(value);
     default:
       break;
   }
-  return made.encoding == Encoding::sopk ? sopk_text(made, value) : " " + std::to_string(value);
+  if (made.encoding == Encoding::sopk) return sopk_text(made, value, target);
+  const bool is_branch = name_of(made.opcode).starts_with("s_cbranch") || made.opcode == Opcode::s_branch;
+  return " " + (is_branch ? std::to_string(value) : small_or_hex(value));
 }
 
 }  // namespace rung::amdgpu

@@ -38,7 +38,7 @@ std::string packed_modifiers(const Instruction& made, const Row& row) {
     text += list_unless(false, "op_sel", count, [&](int i) { return source(i).op_sel; });
     text += list_unless((row.flags & kPacked) != 0, "op_sel_hi", count, [&](int i) { return source(i).op_sel_hi; });
   }
-  if (row.flags & kPacked) {
+  if (row.flags & (kPacked | kNoPacked)) {
     text += list_unless(false, "neg_lo", count, [&](int i) { return source(i).neg; });
     text += list_unless(false, "neg_hi", count, [&](int i) { return source(i).neg_hi; });
   }
@@ -130,7 +130,7 @@ std::string vector_modifiers(const Instruction& made, const Row& row, Target tar
   if (made.encoding == Encoding::vop3p) return packed_modifiers(made, row);
   if (made.encoding != Encoding::vop3) return "";
   std::string text;
-  if (row.flags & kBitop && made.immediate) text += " bitop3:" + hex(static_cast<uint32_t>(made.immediate));
+  if (row.flags & kBitop && made.immediate) text += " bitop3:" + small_or_hex(static_cast<uint32_t>(made.immediate));
   text += vop3_halves(made, row);
   return text + (made.clamp ? " clamp" : "") + kOmod[made.omod];
 }

@@ -1,0 +1,204 @@
+// Runs the waves of work-groups in turns from barrier to barrier, and groups on several threads.
+// SPDX-License-Identifier: Apache-2.0
+#include "amdgpu/execute.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <numeric>
+#include <thread>
+
+#include "amdgpu/count.hpp"
+#include "amdgpu/decode.hpp"
+#include "amdgpu/dispatch.hpp"
+#include "amdgpu/global_races.hpp"
+#include "amdgpu/group.hpp"
+#include "amdgpu/memory.hpp"
+#include "base/random.hpp"
+#include "base/signals.hpp"
+
+namespace rung::amdgpu {
+namespace {
+
+// Stands where no handler is.
+void not_executed(Wave& wave, const Instruction& instruction) {
+  wave.fail(FindingKind::bad_instruction, instruction, -1,
+            instruction.bytes == 0 ? "there is no instruction" : "it is not executed here");
+}
+
+// What the threads of a launch share.
+struct Shared {
+  const Launch& launch;
+  const Checks& checks;
+  std::vector<Handler> handlers;
+  std::atomic<uint64_t> next_group{0}, instructions{0};
+  std::atomic<bool> over{false};
+  std::mutex mutex;
+  Execution result;
+};
+
+class Worker {
+ public:
+  Worker(Shared& shared, Memory& memory, GlobalRaces* races) : shared_(shared) {
+    group_.program = shared.launch.dispatch.program;
+    group_.memory = &memory;
+    group_.checks = shared.checks;
+    group_.races = races;
+    group_.executed.assign(group_.program->instructions().size(), 0);
+  }
+
+  void run() {
+    while (!shared_.over) {
+      const uint64_t number = shared_.next_group++;
+      if (number >= shared_.launch.groups) break;
+      begin_group(group_, shared_.launch, number);
+      drawn_ = 0;
+      run_group();
+      report_races();
+    }
+    finish();
+  }
+
+ private:
+  static constexpr uint64_t kLongTurn = 1 << 16;
+
+  uint64_t below(uint64_t count) { return random_bits(shared_.checks.shuffle_seed + group_.number, drawn_++) % count; }
+
+  void run_group() {
+    group_.counts.waves += group_.waves.size();
+    order_.resize(group_.waves.size());
+    std::iota(order_.begin(), order_.end(), 0u);
+    while (!shared_.over) {
+      if (shared_.checks.shuffle_seed != 0)
+        for (size_t k = order_.size(); k > 1; --k) std::swap(order_[k - 1], order_[below(k)]);
+      bool all_stand = true;
+      for (const uint32_t n : order_) {
+        Wave& wave = group_.waves[n];
+        if (wave.pause != Pause::none) continue;
+        turn(wave);
+        if (wave.pause == Pause::failed) return report(wave);
+        all_stand &= wave.pause != Pause::none;
+      }
+      if (all_stand && !pass_barrier()) return;
+    }
+  }
+
+  // Some instructions of a wave, no more than lead to a barrier or its end.
+  void turn(Wave& wave) {
+    const uint64_t most = shared_.checks.shuffle_seed != 0 ? 1 + below(200) : kLongTurn;
+    const Instruction* instructions = group_.program->instructions().data();
+    const Handler* handlers = shared_.handlers.data();
+    uint64_t* executed = group_.executed.data();
+    uint64_t left = most;
+    for (; left != 0 && wave.pause == Pause::none; --left) {
+      const uint32_t index = wave.next++;
+      ++executed[index];
+      handlers[index](wave, instructions[index]);
+    }
+    group_.instructions += most - left;
+    if (shared_.instructions.fetch_add(most - left) + (most - left) > shared_.checks.most_instructions)
+      wave.fail(FindingKind::endless, instructions[wave.next], -1,
+                fmt::format("more than {} instructions", shared_.checks.most_instructions));
+  }
+
+  // All waves stand. False: the group is done, or stands at different barriers.
+  bool pass_barrier() {
+    Wave* first = nullptr;
+    for (Wave& wave : group_.waves) {
+      if (wave.pause != Pause::barrier) continue;
+      if (first == nullptr) first = &wave;
+      if (wave.next == first->next) continue;
+      const uint64_t other = group_.program->address_of(first->next - 1) - group_.program->kernel().entry;
+      wave.fail(FindingKind::divergent_barrier, group_.program->instructions()[wave.next - 1], -1,
+                fmt::format("wave {} waits at the barrier at +{:#x}", first->number, other));
+      report(wave);
+      return false;
+    }
+    if (first == nullptr) return false;
+    group_.lds.barrier();
+    for (Wave& wave : group_.waves)
+      if (wave.pause == Pause::barrier) wave.pause = Pause::none;
+    return true;
+  }
+
+  // `index`: of the instruction.
+  Finding complete(Finding finding, uint64_t index) const {
+    const Program& program = *group_.program;
+    finding.kernel = program.kernel().name;
+    finding.offset = program.address_of(index) - program.kernel().entry;
+    const Instruction& instruction = program.instructions()[index];
+    finding.instruction = instruction.bytes == 0 ? "?" : to_text(instruction, program.target());
+    finding.group = group_.id;
+    return finding;
+  }
+
+  void report(Wave& wave) {
+    Finding finding = complete(wave.finding, wave.next - 1);
+    std::lock_guard lock(shared_.mutex);
+    if (shared_.over.exchange(true)) return;
+    shared_.result.findings.insert(shared_.result.findings.begin(), std::move(finding));
+  }
+
+  // Each instruction's races are told once.
+  void report_races() {
+    for (const Finding& race : group_.races_found) {
+      Finding finding = complete(race, race.offset);
+      std::lock_guard lock(shared_.mutex);
+      auto& told = shared_.result.findings;
+      const auto same = [&](const Finding& f) { return f.kind == finding.kind && f.offset == finding.offset; };
+      if (std::ranges::none_of(told, same)) told.push_back(std::move(finding));
+    }
+    group_.races_found.clear();
+  }
+
+  void finish() {
+    count_classes(*group_.program, group_.executed, group_.counts);
+    std::lock_guard lock(shared_.mutex);
+    shared_.result.counts.add(group_.counts);
+  }
+
+  Shared& shared_;
+  Group group_;
+  std::vector<uint32_t> order_;
+  uint64_t drawn_ = 0;
+};
+
+// Memory of the launch itself, reachable while it lasts.
+class Lent {
+ public:
+  Lent(Memory& memory, std::vector<std::byte>& block) : memory_(memory), block_(block) {
+    memory_.lend(block_.data(), block_.size(), false);
+  }
+  ~Lent() { memory_.forget(block_.data()); }
+  Lent(const Lent&) = delete;
+  Lent& operator=(const Lent&) = delete;
+
+ private:
+  Memory& memory_;
+  std::vector<std::byte>& block_;
+};
+
+}  // namespace
+
+Result<Execution> execute(const Dispatch& dispatch, Memory& memory, const Checks& checks, int threads) {
+  auto launch = prepare(dispatch);
+  if (!launch) return tl::unexpected(launch.error());
+  const Lent lent(memory, launch->block);
+  Shared shared{.launch = *launch, .checks = checks};
+  shared.handlers.assign(dispatch.program->handlers().begin(), dispatch.program->handlers().end());
+  std::ranges::replace(shared.handlers, nullptr, not_executed);
+  GlobalRaces races;
+  GlobalRaces* watched = checks.races && launch->groups > 1 && launch->groups <= GlobalRaces::kMostGroups ? &races : nullptr;
+  const auto work = [&] { Worker(shared, memory, watched).run(); };
+  const SignalsHeld held;
+  std::vector<std::jthread> others;
+  const uint64_t wanted = std::min<uint64_t>(std::max(threads, 1), launch->groups);
+  for (uint64_t n = 1; n < wanted; ++n) others.emplace_back(work);
+  work();
+  others.clear();
+  return std::move(shared.result);
+}
+
+}  // namespace rung::amdgpu

@@ -1,0 +1,51 @@
+// A work-group while it runs: its waves, its LDS, and what its launch gives it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "amdgpu/execute.hpp"
+#include "amdgpu/lds.hpp"
+#include "amdgpu/scoreboard.hpp"
+#include "amdgpu/wave.hpp"
+
+namespace rung::amdgpu {
+
+class GlobalRaces;  // global_races.hpp
+struct Region;      // memory.hpp
+
+// Where generic pointers find LDS and scratch: the upper halves that src_shared_base and src_private_base read as. No
+// host address of user memory is as high.
+inline constexpr uint64_t kSharedAperture = uint64_t{1} << 48;
+inline constexpr uint64_t kPrivateAperture = uint64_t{2} << 48;
+
+// What a wave's memory instructions keep from one to the next.
+struct WaveMemory {
+  Scoreboard in_flight;
+  const Region* last = nullptr;  // where its last access was
+  std::vector<bool> scratch_written;  // by the byte of Wave::scratch
+};
+
+struct Group {
+  const Program* program = nullptr;
+  Memory* memory = nullptr;
+  Checks checks;
+  GlobalRaces* races = nullptr;  // null: not looked for
+  std::array<uint32_t, 3> id{};
+  uint32_t number = 0;  // in the grid, x fastest
+  bool synchronised = false;  // it got a value back from an atomic on memory: others' writes may be known to it
+  std::vector<Finding> races_found;  // their `offset` is the instruction's index
+  Lds lds;
+  std::vector<Wave> waves;
+  std::vector<WaveMemory> memory_of;  // by the wave's number
+  Counts counts;                      // of bytes, lines and conflicts; instructions are counted by `executed`
+  std::vector<uint64_t> executed;     // by the instruction's index
+  uint64_t instructions = 0;          // by all its waves
+
+  // Notes a race of the instruction before wave.next, once.
+  void tell_race(const Wave& wave, int lane, std::string detail);
+  WaveMemory& of(const Wave& wave) { return memory_of[wave.number]; }
+};
+
+}  // namespace rung::amdgpu
