@@ -6,10 +6,12 @@
 #include <numeric>
 #include <utility>
 
+#include "device/gpu/modules.hpp"
+
 namespace rung::gpu {
 
 Result<std::unique_ptr<RangeCopies>> RangeCopies::make(Gpu& gpu) {
-  if (!embedded_module("copy_ranges")) return nullptr;
+  if (!embedded_module("copy_ranges", gpu.info().architecture)) return nullptr;
   RUNG_TRY(Function function, gpu.function("copy_ranges", "copy_ranges"));
   return std::unique_ptr<RangeCopies>(new RangeCopies(gpu, function));
 }
