@@ -53,7 +53,7 @@ function(rung_nvidia_module source out_image)
   set(image ${CMAKE_BINARY_DIR}/gpu/${name}.fatbin)
   set(architectures ${nvidia_architectures})
   if(name MATCHES "_sm90$")
-    list(POP_BACK architectures architectures)
+    list(GET nvidia_architectures -1 architectures)
   endif()
   list(TRANSFORM architectures REPLACE "(.+)" "-gencode=arch=compute_\\1,code=sm_\\1")
   add_custom_command(OUTPUT ${image}

@@ -1,6 +1,6 @@
 // A control loop: at a steady rate, observations that lie in host memory become actions in host memory. Prints what a
-// step costs, copies included, beside the replay alone: control_loop PLAN [RATE_HZ [STEPS]]; a rate of 0 waits for
-// none.
+// step costs, copies included, where they arrive in any memory and where they arrive in the session's own, beside the
+// replay alone: control_loop PLAN [RATE_HZ [STEPS]]; a rate of 0 waits for none.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <chrono>
@@ -15,10 +15,10 @@ namespace {
 using namespace rung::api;
 using Clock = std::chrono::steady_clock;
 
-// What a camera or a sensor left in host memory, and where the plan reads it.
+// What a camera or a sensor left in host memory, and the input that reads it.
 struct Observation {
+  Port port;
   std::vector<std::byte> arrived;
-  Memory input;
 };
 
 // Random pixels in [-1, 1] for f32, masks that hide nothing, and zeros, which are a token in every vocabulary.
@@ -33,22 +33,12 @@ std::vector<std::byte> sample(const Port& port, std::mt19937& random) {
   return bytes;
 }
 
-Result<std::vector<Observation>> observe(Session& session) {
+std::vector<Observation> observe(const Model& model) {
   std::mt19937 random(1);
   std::vector<Observation> all;
-  for (const Port& port : session.model().inputs()) {
-    if (!port.required) continue;
-    Result<Memory> input = session.input(port.name);
-    if (!input) return input.error();
-    all.push_back({sample(port, random), *input});
-  }
+  for (const Port& port : model.inputs())
+    if (port.required) all.push_back({port, sample(port, random)});
   return all;
-}
-
-// One step: from observations in host memory to actions in host memory.
-Status step(Session& session, const std::vector<Observation>& observations) {
-  for (const Observation& seen : observations) std::memcpy(seen.input.data, seen.arrived.data(), seen.arrived.size());
-  return session.run();
 }
 
 template <class Work>
@@ -65,46 +55,92 @@ void print(const char* what, std::vector<double> ms) {
               ms.back());
 }
 
-// A session whose inputs, of the same values, stay on the device: a run of it copies nothing.
-Result<Session> replaying(const Model& model, const std::vector<Observation>& observations) {
+// Outputs in the session's own memory, from where the arm reads.
+Result<Session> acting(const Model& model) {
   Result<Session> session = model.session();
   if (!session) return session;
-  for (const Observation& seen : observations) {
-    Result<Memory> input = session->input(seen.input.port.name);
-    if (!input) return input.error();
-    std::memcpy(input->data, seen.arrived.data(), seen.arrived.size());
-  }
-  if (Status status = session->run(); !status) return status;
-  for (const Observation& seen : observations)
-    if (auto input = session->input(seen.input.port.name, Place::device); !input) return input.error();
+  for (const Port& port : model.outputs())
+    if (auto output = session->output(port.name); !output) return output.error();
   return session;
 }
 
-// Steps and replays in turn, so that both see the same machine.
-Status loop(const Model& model, double rate_hz, int steps) {
-  Result<Session> session = model.session();
-  if (!session) return session.error();
-  Result<std::vector<Observation>> observations = observe(*session);
-  if (!observations) return observations.error();
-  for (const Port& port : model.outputs())
-    if (auto output = session->output(port.name); !output) return output.error();
-  Result<Session> replay = replaying(model, *observations);
-  if (!replay) return replay.error();
-  std::vector<double> step_ms, replay_ms;
-  auto next = Clock::now();
-  for (int i = 0; i < steps; ++i) {
-    Result<double> ms = ms_of([&] { return step(*session, *observations); });
-    if (!ms) return ms.error();
-    step_ms.push_back(*ms);
-    ms = ms_of([&] { return replay->run(); });
-    if (!ms) return ms.error();
-    replay_ms.push_back(*ms);
-    if (rate_hz <= 0) continue;
-    next += std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(1 / rate_hz));
-    std::this_thread::sleep_until(next);
+// A session that reads observations where they arrived.
+Result<Session> reading(const Model& model, std::vector<Observation>& observations) {
+  Result<Session> session = acting(model);
+  if (!session) return session;
+  for (auto& [port, arrived] : observations) {
+    const rung_tensor there{arrived.data(),
+                            {RUNG_CPU, 0},
+                            static_cast<int32_t>(port.shape.size()),
+                            to_c(port.dtype),
+                            port.shape.data(),
+                            nullptr,
+                            0};
+    if (Status status = session->bind_input(port.name, there); !status) return status;
   }
-  print("step, copies included", std::move(step_ms));
-  print("replay alone", std::move(replay_ms));
+  return session;
+}
+
+// A session in whose own memory they arrive.
+Result<Session> receiving(const Model& model, const std::vector<Observation>& observations) {
+  Result<Session> session = acting(model);
+  if (!session) return session;
+  for (const Observation& seen : observations) {
+    Result<Memory> input = session->input(seen.port.name);
+    if (!input) return input.error();
+    std::memcpy(input->data, seen.arrived.data(), seen.arrived.size());
+  }
+  return session;
+}
+
+// A session whose inputs, of the same values, stay on the device, and its outputs: a run of it copies nothing.
+Result<Session> replaying(const Model& model, const std::vector<Observation>& observations) {
+  Result<Session> session = receiving(model, observations);
+  if (!session) return session;
+  if (Status status = session->run(); !status) return status;
+  for (const Observation& seen : observations)
+    if (auto input = session->input(seen.port.name, Place::device); !input) return input.error();
+  for (const Port& port : model.outputs())
+    if (auto output = session->output(port.name, Place::device); !output) return output.error();
+  return session;
+}
+
+// What is measured, and its milliseconds so far.
+struct Contestant {
+  const char* name;
+  Session session;
+  std::vector<double> ms = {};
+};
+
+// Each of them once: what begins after a wait finds the machine colder than what follows another run, so that each
+// waits for its turn.
+Status take_turns(std::vector<Contestant>& contestants, Clock::duration period, Clock::time_point& turn) {
+  for (auto& [name, session, all] : contestants) {
+    const Result<double> ms = ms_of([&session = session] { return session.run(); });
+    if (!ms) return ms.error();
+    all.push_back(*ms);
+    turn += period;
+    if (period.count() > 0) std::this_thread::sleep_until(turn);
+  }
+  return {};
+}
+
+Status loop(const Model& model, double rate_hz, int steps) {
+  std::vector<Observation> observations = observe(model);
+  Result<Session> arriving = reading(model, observations), own = receiving(model, observations),
+                  replay = replaying(model, observations);
+  std::vector<Contestant> contestants;
+  for (auto& [name, session] : {std::pair{"step, copies included", &arriving}, std::pair{"step, from own memory", &own},
+                                std::pair{"replay alone", &replay}}) {
+    if (!*session) return session->error();
+    contestants.push_back({name, std::move(**session)});
+  }
+  const auto period = std::chrono::duration<double>(rate_hz > 0 ? 1 / rate_hz : 0);
+  auto turn = Clock::now();
+  for (int i = 0; i < steps; ++i)
+    if (Status status = take_turns(contestants, std::chrono::duration_cast<Clock::duration>(period), turn); !status)
+      return status;
+  for (auto& [name, session, all] : contestants) print(name, std::move(all));
   return {};
 }
 

@@ -23,7 +23,7 @@ from code_object import CodeObject, Malformed, Packed
 OBJDUMP, COMPILER = sys.argv[1] if len(sys.argv) > 1 else 'llvm-objdump-22', sys.argv[2:]
 ATTRIBUTE = '__attribute__((amdgpu_flat_work_group_size(1, (f(256)))))'
 GLOBAL = 'extern "C" __attribute__((global)) void '
-SIDE = check.ROOT / 'src/kernels/gpu/vendor/amd.cuh'
+SIDES = check.ROOT / 'src/kernels/gpu/vendor'
 TARGET = 'gfx942'
 # Of a kernel that adds 1, which is as it should be: the body, which has `x`.
 SOUND = 'x[threadIdx.x] += 1;'
@@ -38,10 +38,8 @@ def checked(text, change=lambda name: None):
     """The exit status and the words of a check of one module, compiled from `text`; `change` gets its path before."""
     with tempfile.TemporaryDirectory() as folder:
         sources, objects = Path(folder) / 'src', Path(folder) / 'gpu'
-        (sources / 'kernels/gpu/vendor').mkdir(parents=True)
+        shutil.copytree(SIDES, sources / 'kernels/gpu/vendor')
         objects.mkdir()
-        shutil.copy(SIDE, sources / 'kernels/gpu/vendor')
-        shutil.copy(SIDE.parent / 'vendor.cuh', sources / 'kernels/gpu/vendor')
         module, compiled = sources / 'kernels/gpu/module.cu', objects / f'module.{TARGET}.co'
         module.write_text(text, encoding='utf-8')
         command = [*COMPILER, f'--offload-arch={TARGET}', '-I', str(sources)]

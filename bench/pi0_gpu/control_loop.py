@@ -83,8 +83,11 @@ def from_python(arguments):
         model.run()
         return actions
 
+    # A session of its own: where memory was asked for, as above, a call clears it again at its end.
+    session = model.session()
+
     def called():
-        return model(**arrived)
+        return session(**arrived)
     return {'rung from Python, bound memory': loop(bound, arguments.rate, arguments.steps),
             'rung from Python, model(...)': loop(called, arguments.rate, arguments.steps)}
 

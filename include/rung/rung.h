@@ -200,9 +200,12 @@ RUNG_API rung_status rung_session_output(rung_session* session, size_t index, ru
                                          rung_tensor* tensor);
 
 // Binds memory of the caller's: every run copies from it, or to it, until another is bound. It stays the caller's, who
-// keeps it until then, and unchanged while a run is in flight. On the host or on the session's device. NULL: an input's
-// default again, an output that is not copied. Errors: RUNG_MISMATCH for another dtype, shape or device than the
-// port's, and for strides with gaps or in another order (nothing is copied into shape).
+// keeps it until then, and unchanged while a run is in flight. On the host or on the session's device. Host memory goes
+// by way of the session's own; what is said to be RUNG_CUDA_HOST, for a GPU of that kind (RUNG_ROCM_HOST likewise), the
+// device copies by itself: that saves the host's copy where it is pinned, and an output is written there even by a run
+// whose input values are refused. NULL: an input's default again, an output that is not copied. Errors: RUNG_MISMATCH
+// for another dtype, shape or device than the port's, and for strides with gaps or in another order (nothing is copied
+// into shape).
 RUNG_API rung_status rung_session_bind_input(rung_session* session, size_t index, const rung_tensor* tensor);
 RUNG_API rung_status rung_session_bind_output(rung_session* session, size_t index, const rung_tensor* tensor);
 
@@ -213,8 +216,10 @@ RUNG_API rung_status rung_session_bind_output(rung_session* session, size_t inde
 RUNG_API rung_status rung_session_run(rung_session* session);
 // The same in a stream of the caller's (a CUstream or cudaStream_t; NULL: the legacy default stream): returns when it
 // is enqueued. Several runs of one session are in order, in whichever streams. Host memory of the caller's that is
-// bound to an input is read before this returns; that of an output is filled by rung_session_wait(). Where no host
-// memory is bound, waiting for the stream is enough. Errors: RUNG_USAGE on the processor.
+// bound to an input is read before this returns, and that of an output is filled by rung_session_wait(); but pinned
+// memory (RUNG_CUDA_HOST, RUNG_ROCM_HOST) and the session's own is read and filled when the stream comes to it, and
+// stays unchanged until then. Where no other host memory is bound, waiting for the stream is enough. Errors: RUNG_USAGE
+// on the processor.
 RUNG_API rung_status rung_session_run_async(rung_session* session, void* stream);
 // Until all that was enqueued is done. Errors: those of the runs since the last wait.
 RUNG_API rung_status rung_session_wait(rung_session* session);

@@ -3,7 +3,6 @@
 #include "core/arrays.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "core/dtypes.hpp"
 #include "core/errors.hpp"
@@ -12,8 +11,6 @@
 
 namespace rung::python {
 namespace {
-
-std::string class_of(nb::handle object) { return text_of(nb::type_name(object.type())); }
 
 rung_dtype torch_dtype(nb::handle dtype) {
   struct Known {
@@ -42,16 +39,17 @@ void* address_of(nb::handle tensor) {
   return reinterpret_cast<void*>(nb::cast<uintptr_t>(call_method(tensor, Names::get().data_ptr)));
 }
 
-Borrowed::Borrowed(nb::handle array, Place place, bool writable) : place_(place) {
+Borrowed::Borrowed(nb::handle array, Place place, bool writable) : array_(array), place_(place) {
   const Torch* torch = nullptr;
   if (PyObject_CheckBuffer(array.ptr())) {
     borrow_buffer(array, writable);
   } else if (torch = Torch::loaded(); torch && torch->is_tensor(array)) {
+    family_ = Family::torch_host;
     try {
       borrow_torch(array);
     } catch (nb::python_error& error) {  // a sparse tensor, for one, has no memory of this kind
       if (!error.matches(PyExc_RuntimeError) && !error.matches(PyExc_BufferError)) throw;
-      refuse("a tensor that does not lend its memory (" + text_of(error.value()) + ")");
+      refuse_to_borrow(error);
     }
   } else if (nb::hasattr(array, "__dlpack__")) {
     if (writable) refuse("a " + class_of(array) + ", whose memory is not to be written");
@@ -71,9 +69,24 @@ bool Borrowed::on_device() const {
   return type == RUNG_CUDA || type == RUNG_ROCM;
 }
 
-void Borrowed::refuse(const std::string& got) const {
-  raise(RUNG_MISMATCH, std::string(place_.kind) + " '" + place_.name + "': got " + got +
-                           ", wanted a NumPy array, a PyTorch tensor or another that has DLPack");
+size_t Borrowed::bytes() const {
+  size_t bytes = tensor_.dtype.bits / 8;
+  for (int32_t i = 0; i < tensor_.ndim; ++i) bytes *= static_cast<size_t>(tensor_.shape[i]);
+  return bytes;
+}
+
+// PyTorch says "host" of all its tensors there, and takes a microsecond to be asked, in which 10 kB are copied.
+bool Borrowed::is_pinned() const {
+  constexpr size_t kWorthAsking = 16 << 10;
+  if (family_ != Family::torch_host || !array_.is_valid() || bytes() < kWorthAsking) return false;
+  return nb::cast<bool>(call_method(array_, Names::get().is_pinned));
+}
+
+void Borrowed::set_pinned(bool allowed) {
+  const bool said = tensor_.device.type == RUNG_CUDA_HOST || tensor_.device.type == RUNG_ROCM_HOST;
+  if (said && !allowed) tensor_.device = {RUNG_CPU, 0};
+  if (allowed && tensor_.device.type == RUNG_CPU && is_pinned())
+    tensor_.device = {Torch::loaded()->is_rocm ? RUNG_ROCM_HOST : RUNG_CUDA_HOST, 0};
 }
 
 void Borrowed::set_rank(Py_ssize_t rank) {
@@ -105,11 +118,11 @@ void Borrowed::borrow_buffer(nb::handle array, bool writable) {
     buffer.obj = nullptr;
     if (is_bfloat16_of_numpy(array)) return borrow_bfloat16(array, writable);
     if (!writable && nb::hasattr(array, "__dlpack__")) return borrow_dlpack(array);
-    refuse("a " + class_of(array) + " that does not lend its memory (" + text_of(error.value()) + ")");
+    refuse_to_borrow(error);
   }
-  auto dtype = dtype_of_format(buffer.format, static_cast<size_t>(buffer.itemsize));
-  if (!dtype) refuse(std::string("values of the form '") + buffer.format + "'");
   family_ = Family::numpy;
+  auto dtype = dtype_of_format(buffer.format, static_cast<size_t>(buffer.itemsize));
+  if (!dtype) refuse_values(std::string("values of the form '") + buffer.format + "'");
   tensor_.data = buffer.buf;
   tensor_.device = {RUNG_CPU, 0};
   // NumPy has no bfloat16: an array of uint16 holds the bytes of one.
@@ -119,7 +132,7 @@ void Borrowed::borrow_buffer(nb::handle array, bool writable) {
   std::copy_n(buffer.shape, buffer.ndim, shape_.begin());
   if (PyBuffer_IsContiguous(&buffer, 'C')) return;
   for (int i = 0; i < buffer.ndim; ++i) {
-    if (buffer.strides[i] % buffer.itemsize != 0) refuse("values that lie between others' bytes");
+    if (buffer.strides[i] % buffer.itemsize != 0) refuse_layout("values that lie between others' bytes");
     strides_[i] = buffer.strides[i] / buffer.itemsize;
   }
   tensor_.strides = strides_.data();
@@ -133,7 +146,12 @@ void Borrowed::borrow_bfloat16(nb::handle array, bool writable) {
 
 void Borrowed::borrow_torch(nb::handle array) {
   const Names& names = Names::get();
-  if (flag(array, names.requires_grad)) refuse("a tensor that requires its gradient, which .detach() ends");
+  if (flag(array, names.requires_grad))
+    mismatch("a tensor that requires its gradient", "one that does not", std::string(place_.name) + ".detach()");
+  // Its memory holds the values before a negation that PyTorch has put off; DLPack's table lends it all the same.
+  if (nb::cast<bool>(call_method(array, names.is_neg)))
+    mismatch("a tensor yet to be negated", "one whose memory has its values",
+             std::string(place_.name) + ".resolve_neg()");
   if (const Exchange& exchange = Torch::loaded()->exchange) {
     tensor_ = exchange.read(array);
     family_ = this->on_device() ? Family::torch_device : Family::torch_host;
@@ -159,9 +177,14 @@ void Borrowed::borrow_torch(nb::handle array) {
 
 void Borrowed::borrow_dlpack(nb::handle array) {
   // JAX computes in the background, and its arrays are lent at once.
-  if (nb::hasattr(array, "block_until_ready")) array.attr("block_until_ready")();
+  try {
+    if (nb::hasattr(array, "block_until_ready")) array.attr("block_until_ready")();
+  } catch (nb::python_error& error) {  // one that was deleted, or given away to a computation
+    if (!error.matches(PyExc_RuntimeError)) throw;
+    refuse_to_borrow(error);
+  }
   if (!nb::try_cast(array, dlpack_) || !dlpack_.is_valid())
-    refuse("a " + class_of(array) + " that DLPack does not lend");
+    refuse_values("a " + class_of(array) + " that DLPack does not lend");
   tensor_.data = dlpack_.data_handle();
   tensor_.byte_offset = dlpack_.byte_offset();
   tensor_.device = {dlpack_.device_type(), dlpack_.device_id()};
@@ -171,31 +194,6 @@ void Borrowed::borrow_dlpack(nb::handle array) {
   if (!dlpack_.stride_ptr()) return;
   std::copy_n(dlpack_.stride_ptr(), dlpack_.ndim(), strides_.begin());
   tensor_.strides = strides_.data();
-}
-
-bool Borrowed::is_row_major() const {
-  int64_t expected = 1;
-  for (int32_t i = tensor_.ndim; tensor_.strides && i-- > 0; expected *= tensor_.shape[i])
-    if (tensor_.shape[i] != 1 && tensor_.strides[i] != expected) return false;
-  return true;
-}
-
-void Borrowed::check(rung_status status) const {
-  if (status != RUNG_MISMATCH || !place_.wanted) return python::check(status);
-  const std::string type = place_.wanted->name, got(name_of(tensor_.dtype));
-  if (tensor_.dtype == place_.wanted->dtype) raise(status, rung_error() + remedy());
-  raise(status, std::string(place_.kind) + " '" + place_.name + "': got " + got + ", wanted " + type + remedy());
-}
-
-// Nothing for an output: a copy would not be the caller's.
-std::string Borrowed::remedy() const {
-  if (std::strcmp(place_.kind, "input") != 0) return "";
-  const std::string name = place_.name, type = place_.wanted->name;
-  const bool torch = family_ == Family::torch_host || family_ == Family::torch_device;
-  if (!(tensor_.dtype == place_.wanted->dtype))
-    return torch ? ": " + name + ".to(torch." + type + ")" : ": " + name + ".astype('" + type + "')";
-  if (is_row_major()) return "";
-  return ": " + (torch ? name + ".contiguous()" : "numpy.ascontiguousarray(" + name + ")");
 }
 
 }  // namespace rung::python

@@ -38,21 +38,36 @@ class Borrowed {
   const rung_tensor& tensor() const { return tensor_; }
   Family family() const { return family_; }
   bool on_device() const;
+  // Says of host memory whether a GPU may copy it by itself: where it is `allowed`, and pinned, if that is worth
+  // asking.
+  void set_pinned(bool allowed);
   // What came of binding it there. A mismatch's error says how the caller makes it right.
   void check(rung_status status) const;
 
  private:
   static constexpr size_t kMaxRank = 16;
+  size_t bytes() const;
+  bool is_pinned() const;
   void borrow_buffer(nb::handle array, bool writable);
   void borrow_bfloat16(nb::handle array, bool writable);
   void borrow_torch(nb::handle array);
   void borrow_dlpack(nb::handle array);
   bool is_bfloat16_of_numpy(nb::handle array) const;
-  bool is_row_major() const;
-  std::string remedy() const;
   void set_rank(Py_ssize_t rank);
-  [[noreturn]] void refuse(const std::string& got) const;
 
+  // What is wrong with it, in one line (refusals.cpp).
+  bool is_row_major() const;
+  std::string as_numpy() const;
+  std::string as_wanted() const;
+  std::string without_gaps() const;
+  std::string dtype_word() const;
+  [[noreturn]] void mismatch(const std::string& got, const std::string& wanted, const std::string& remedy = "") const;
+  [[noreturn]] void refuse(const std::string& got) const;
+  [[noreturn]] void refuse_values(const std::string& got) const;
+  [[noreturn]] void refuse_layout(const std::string& got) const;
+  [[noreturn]] void refuse_to_borrow(const nb::python_error& error) const;
+
+  nb::handle array_;  // not held: the call's arguments hold it; invalid where the memory was made here
   Place place_;
   Family family_ = Family::other;
   rung_tensor tensor_{};
@@ -66,6 +81,8 @@ class Borrowed {
   nb::ndarray<nb::ro> dlpack_;
 };
 
+// The name of its class, and of the module that has it.
+std::string class_of(nb::handle object);
 // Of a tensor of PyTorch's.
 void* address_of(nb::handle tensor);
 

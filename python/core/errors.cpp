@@ -34,4 +34,12 @@ void raise(rung_status status, const std::string& message) {
 
 std::string text_of(nb::handle object) { return nb::cast<std::string>(nb::str(object)); }
 
+// Long sequences and NumPy's arrays, which take a line for each row, are given as options by mistake.
+std::string shown(nb::handle object) {
+  constexpr int kMost = 80;
+  nb::object text = nb::str(" ").attr("join")(nb::repr(object).attr("split")());
+  if (nb::len(text) <= kMost) return text_of(text);
+  return text_of(text[nb::slice(0, kMost - 4)]) + " ...";
+}
+
 }  // namespace rung::python

@@ -21,5 +21,7 @@ inline void check(rung_status status) {
 
 // str(object).
 std::string text_of(nb::handle object);
+// repr(object) in one line, cut off where it is long.
+std::string shown(nb::handle object);
 
 }  // namespace rung::python

@@ -12,7 +12,7 @@ std::vector<int64_t> integers(nb::handle name, nb::handle sequence) {
   try {
     for (nb::handle extent : nb::iter(sequence)) values.push_back(nb::cast<int64_t>(extent));
   } catch (std::exception&) {
-    raise(RUNG_USAGE, "shapes: got " + text_of(nb::repr(sequence)) + " for '" + text_of(name) +
+    raise(RUNG_USAGE, "shapes: got " + shown(sequence) + " for '" + text_of(name) +
                           "', wanted a sequence of integers, such as (1, 128)");
   }
   return values;
@@ -20,7 +20,7 @@ std::vector<int64_t> integers(nb::handle name, nb::handle sequence) {
 
 nb::list items_of(nb::handle mapping, const char* what) {
   if (!nb::hasattr(mapping, "items"))
-    raise(RUNG_USAGE, std::string(what) + ": got " + text_of(nb::repr(mapping)) + ", wanted a mapping by name");
+    raise(RUNG_USAGE, std::string(what) + ": got " + shown(mapping) + ", wanted a mapping by name");
   return nb::list(mapping.attr("items")());
 }
 
@@ -41,7 +41,7 @@ OpenOptions::OpenOptions(const nb::dict& from) {
   }
   if (nb::object threads = item(from, "threads"); !threads.is_none())
     if (!nb::try_cast(threads, options_.threads))
-      raise(RUNG_USAGE, "threads: got " + text_of(nb::repr(threads)) + ", wanted an integer from 0 to 1024");
+      raise(RUNG_USAGE, "threads: got " + shown(threads) + ", wanted an integer from 0 to 1024");
   if (nb::object shapes = item(from, "shapes"); !shapes.is_none())
     for (nb::handle pair : items_of(shapes, "shapes")) add_shape(pair[0], pair[1]);
   options_.shapes = shapes_.data();
@@ -69,7 +69,7 @@ NamedArrays::NamedArrays(nb::handle mapping, const char* kind) {
 Words::Words(nb::handle sequence) {
   if (sequence.is_none()) return;
   if (nb::isinstance<nb::str>(sequence))
-    raise(RUNG_USAGE, "got the text " + text_of(nb::repr(sequence)) + ", wanted a sequence of names");
+    raise(RUNG_USAGE, "got the text " + shown(sequence) + ", wanted a sequence of names");
   for (nb::handle word : nb::iter(sequence)) {
     words_.push_back(text_of(word));
     pointers_.push_back(words_.back().c_str());

@@ -46,12 +46,12 @@ Session::Session(ModelHandle model, std::shared_ptr<const ModelFacts> facts)
 
 nb::dict Session::call(const nb::kwargs& arguments) {
   Use use(*this);
-  nb::object out = nb::none();
   try {
-    take_inputs(arguments, out);
-    bind_inputs();
-    bind_outputs(out);
-    launch(family());
+    take(arguments);
+    const Family fresh = family();
+    bind_inputs(fresh);
+    bind_outputs(fresh);
+    launch(fresh);
   } catch (...) {
     restore_own();
     throw;
@@ -62,7 +62,8 @@ nb::dict Session::call(const nb::kwargs& arguments) {
   return results;
 }
 
-void Session::take_inputs(const nb::kwargs& arguments, nb::object& out) {
+void Session::take(const nb::kwargs& arguments) {
+  nb::object out = nb::none();
   PyObject *name = nullptr, *value = nullptr;
   for (Py_ssize_t at = 0; PyDict_Next(arguments.ptr(), &at, &name, &value);) {
     Port* found = nullptr;
@@ -75,6 +76,7 @@ void Session::take_inputs(const nb::kwargs& arguments, nb::object& out) {
     else
       check_frozen(name, value);
   }
+  take_out(out);
 }
 
 // An input that the plan took as a constant may still be given: at that value.
@@ -87,7 +89,7 @@ void Session::check_frozen(nb::handle name, nb::handle value) const {
   check(rung_model_check_frozen(model_.get(), text.c_str(), &array.tensor()));
 }
 
-void Session::bind_inputs() {
+void Session::bind_inputs(Family family) {
   for (size_t i = 0; i < inputs_.size(); ++i) {
     Port& port = inputs_[i];
     if (!port.array) {
@@ -96,12 +98,19 @@ void Session::bind_inputs() {
       restore_input(i);
       continue;
     }
-    port.array->check(rung_session_bind_input(session_.get(), i, &port.array->tensor()));
-    port.is_callers = true;
+    bind(port, i, family, rung_session_bind_input);
   }
 }
 
-// PyTorch's where inputs are; NumPy's where any input is no tensor of PyTorch's.
+// Memory that is pinned is copied straight where the call waits for the run. A call that only enqueues has the host
+// copy it: its memory may be another tensor's when the stream comes to it.
+void Session::bind(Port& port, size_t index, Family family, Bind* to) {
+  port.array->set_pinned(facts_->on_gpu() && family != Family::torch_device);
+  port.array->check(to(session_.get(), index, &port.array->tensor()));
+  port.is_callers = true;
+}
+
+// Whose outputs are that a call makes: PyTorch's where inputs are; NumPy's where any input is no tensor of PyTorch's.
 Family Session::family() const {
   bool any = false, all_torch = true;
   for (const std::deque<Port>* ports : {&inputs_, &outputs_})
@@ -128,9 +137,7 @@ void Session::take_out(nb::handle out) {
   }
 }
 
-void Session::bind_outputs(nb::handle out) {
-  take_out(out);
-  const Family fresh = family();
+void Session::bind_outputs(Family fresh) {
   for (size_t i = 0; i < outputs_.size(); ++i) {
     Port& port = outputs_[i];
     if (!port.array) {
@@ -142,8 +149,7 @@ void Session::bind_outputs(nb::handle out) {
       else
         port.array.emplace(made.data, port.place("output"), port.facts->port, device);
     }
-    port.array->check(rung_session_bind_output(session_.get(), i, &port.array->tensor()));
-    port.is_callers = true;
+    bind(port, i, fresh, rung_session_bind_output);
   }
 }
 

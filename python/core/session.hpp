@@ -55,15 +55,17 @@ class Session {
     nb::object given;               // during a call: the object that the call gives back
   };
 
-  void take_inputs(const nb::kwargs& arguments, nb::object& out);
+  // What a call gives, before anything is bound.
+  void take(const nb::kwargs& arguments);
   void check_frozen(nb::handle name, nb::handle value) const;
-  void bind_inputs();
-  void bind_outputs(nb::handle out);
-  void bind_output(size_t index, nb::handle array, bool is_fresh);
+  void bind_inputs(Family family);
+  void bind_outputs(Family family);
   void take_out(nb::handle out);
   void restore_input(size_t index);
   void restore_output(size_t index);
   void restore_own();
+  using Bind = rung_status(rung_session*, size_t, const rung_tensor*);
+  void bind(Port& port, size_t index, Family family, Bind* to);
   Family family() const;
   void launch(Family family);
   using OwnMemory = rung_status (*)(rung_session*, size_t, rung_device_type, rung_tensor*);

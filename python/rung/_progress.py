@@ -38,16 +38,19 @@ def ladder_html(what: str, fraction: float, receipts: Sequence[Receipt]) -> str:
 
 @contextmanager
 def shown(progress: bool | Listener | None) -> Iterator[Listener | None]:
-    """What to call as a climb goes on; at the end the bar is closed."""
+    """What to call as a climb goes on. At its end it is shown as done; an exception leaves what was shown."""
     if callable(progress):
         yield progress
     elif progress is False:
         yield None
     elif in_notebook():
-        yield notebook_ladder()
+        show = notebook_ladder()
+        yield show
+        show("done", 1, None)
     elif bar := tqdm_bar():
         with bar:
             yield lambda what, fraction, receipt: advance(bar, what, fraction, receipt)
+            advance(bar, "done", 1, None)
     else:
         yield print_receipt if sys.stderr.isatty() or progress else None
 

@@ -6,6 +6,7 @@ import shutil
 import string
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy
 import pytest
@@ -69,3 +70,12 @@ def assert_known(got: numpy.ndarray, wanted: numpy.ndarray) -> None:
     """As far from what PyTorch gave as f32 sums of these lengths may be."""
     assert got.shape == wanted.shape
     assert numpy.linalg.norm(got - wanted) <= 1e-5 * numpy.linalg.norm(wanted)
+
+
+def refusal(model: rung.Model, **inputs: Any) -> str:
+    """What a call with these inputs is refused with: one line."""
+    with pytest.raises(rung.MismatchError) as caught:
+        model(**inputs)
+    assert isinstance(caught.value, ValueError)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)

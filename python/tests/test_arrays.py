@@ -8,15 +8,7 @@ from typing import Any
 import numpy
 import pytest
 import rung
-from conftest import Arrays
-
-
-def refusal(model: rung.Model, **inputs: Any) -> str:
-    with pytest.raises(rung.MismatchError) as caught:
-        model(**inputs)
-    assert isinstance(caught.value, ValueError)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
+from conftest import Arrays, refusal
 
 
 def test_another_dtype_is_not_cast(bert: rung.Model, bert_inputs: Arrays) -> None:
@@ -37,9 +29,13 @@ def test_another_layout_is_not_copied(bert: rung.Model, bert_inputs: Arrays) -> 
 
 def test_foreign_bytes_are_refused(bert: rung.Model, bert_inputs: Arrays) -> None:
     ids = bert_inputs["input_ids"]
-    assert "'>l'" in refusal(bert, input_ids=ids.astype(">i8")) or "'>q'" in refusal(bert, input_ids=ids.astype(">i8"))
+    for other in (">i8", "complex64", "longdouble", "datetime64[s]", "object"):
+        foreign = ids.astype(other)
+        text = f"input 'input_ids': got {foreign.dtype}, wanted int64: input_ids.astype('int64')"
+        assert refusal(bert, input_ids=foreign) == text
     packed = numpy.zeros((1, 9), numpy.dtype([("flag", "u1"), ("id", "i8")]))
-    assert "input 'input_ids'" in refusal(bert, input_ids=packed["id"])
+    assert "others' bytes, wanted row-major without gaps: numpy.ascontiguousarray(input_ids)" in refusal(
+        bert, input_ids=packed["id"])
 
 
 def test_another_shape_is_refused(bert: rung.Model, bert_inputs: Arrays) -> None:
@@ -53,6 +49,13 @@ def test_names_are_checked(bert: rung.Model, bert_inputs: Arrays) -> None:
     text = refusal(bert, **bert_inputs, imput_ids=bert_inputs["input_ids"])
     assert "'imput_ids'" in text and "attention_mask" in text
     assert "'state'" in refusal(bert, **bert_inputs, out={"state": bert_inputs["input_ids"]})
+
+
+def test_a_remedy_is_of_what_the_array_can_do(bert: rung.Model, bert_inputs: Arrays) -> None:
+    """A memoryview cannot convert its values, and JAX's arrays make 32 bits of 64."""
+    view = bert_inputs["input_ids"].astype("int32").data
+    assert refusal(bert, input_ids=view).endswith(": numpy.asarray(input_ids).astype('int64')")
+    bert(input_ids=numpy.asarray(view).astype("int64"))
 
 
 @pytest.mark.parametrize("value", [None, 3, "text", [[1, 2]], object()])
@@ -69,7 +72,7 @@ def test_out_is_checked(bert: rung.Model, bert_inputs: Arrays) -> None:
     locked = state.copy()
     locked.flags.writeable = False
     for other, words in ((state.astype("float64"), "got float64, wanted float32"), (state[0], "got"),
-                         (locked, "read-only"), (3, "int"),
+                         (locked, "read-only"), (3, "got a int, wanted a NumPy array or a PyTorch tensor"),
                          (numpy.zeros((1, 9, 64), numpy.float32)[:, :, ::2], "strides")):
         assert words in refusal(bert, **bert_inputs, out={"last_hidden_state": other})
     with pytest.raises(rung.UsageError, match="mapping"):
@@ -97,8 +100,25 @@ def test_whatever_has_dlpack_is_taken(bert: rung.Model, bert_inputs: Arrays) -> 
 
     ids = bert_inputs["input_ids"]
     assert numpy.array_equal(bert(input_ids=Lent(ids))["last_hidden_state"], bert(input_ids=ids)["last_hidden_state"])
-    assert "astype('int64')" in refusal(bert, input_ids=Lent(ids.astype("int32")))
-    assert "contiguous" in refusal(bert, input_ids=Lent(ids[:, ::-1]))
+    text = refusal(bert, input_ids=Lent(ids.astype("int32")))
+    assert text == "input 'input_ids': got int32, wanted int64: numpy.from_dlpack(input_ids).astype('int64')"
+    text = refusal(bert, input_ids=Lent(ids[:, ::-1]))
+    assert text.endswith(": numpy.ascontiguousarray(numpy.from_dlpack(input_ids))")
+
+
+def test_what_a_library_says_of_its_array_is_told_in_one_line(bert: rung.Model) -> None:
+    class Gone:
+        dtype = "int64"
+
+        def block_until_ready(self) -> None:
+            raise RuntimeError("deleted\nand a stack of frames")
+
+        def __dlpack__(self, **options: Any) -> object:
+            raise AssertionError
+
+    assert "test_arrays.Gone that does not lend its memory (deleted), wanted" in refusal(bert, input_ids=Gone())
+    Gone.dtype = "int4"
+    assert "got int4, wanted int64" in refusal(bert, input_ids=Gone())
 
 
 def test_an_array_of_a_call_cannot_be_resized_meanwhile(bert: rung.Model, bert_inputs: Arrays) -> None:

@@ -101,10 +101,12 @@ def test_what_cannot_be_opened_is_a_file_error(path: Path, kind: type[rung.Error
 
 def test_options_that_mean_nothing_are_usage_errors() -> None:
     cases: list[dict[str, Any]] = [{"device": "abacus"}, {"dtype": "f17"}, {"threads": -1}, {"threads": "two"},
-                                   {"shapes": [1]}, {"shapes": {"input_ids": "x"}}]
+                                   {"shapes": [1]}, {"shapes": {"input_ids": "x"}},
+                                   {"shapes": numpy.zeros((40, 40))}, {"threads": numpy.zeros((3, 3))}]
     for options in cases:
-        with pytest.raises(rung.UsageError):
+        with pytest.raises(rung.UsageError) as caught:
             rung.load(BERT, **options)
+        assert "\n" not in str(caught.value) and len(str(caught.value)) < 200
     with pytest.raises(rung.MismatchError):
         rung.load(BERT, shapes={"another": (1, 2)})
 

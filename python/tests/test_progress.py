@@ -33,8 +33,9 @@ def test_a_notebook_sees_the_ladder_grow(monkeypatch: pytest.MonkeyPatch) -> Non
         assert listener
         listener("tuning 1/4", 0.25, None)
         listener("fusion", 0.5, RECEIPT)
-    assert len(pages) == 3
+    assert len(pages) == 4
     assert "fusion &lt;b&gt;" not in pages[1] and "fusion &lt;b&gt;" in pages[2] and "<td>2.000</td>" in pages[2]
+    assert "fusion &lt;b&gt;" in pages[3] and "<progress value='1.000'></progress> done" in pages[3]
 
 
 def test_a_bar_follows_and_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,8 +65,13 @@ def test_a_bar_follows_and_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     with _progress.shown(None) as listener:
         assert listener
         listener("fusion", 0.5, RECEIPT)
-    assert seen == [_progress.line_of(RECEIPT), 50.0, "closed"]
+    assert seen == [_progress.line_of(RECEIPT), 50.0, 100.0, "closed"]
     assert "kept, 2.000 -> 1.000 ms; faster" in seen[0]
+    with pytest.raises(KeyboardInterrupt), _progress.shown(None) as listener:
+        assert listener
+        listener("tuning", 0.25, None)
+        raise KeyboardInterrupt
+    assert seen[4:] == [25.0, "closed"]
 
 
 def test_nothing_is_shown_where_nobody_looks(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -103,7 +103,7 @@ void in_lds(Wave& wave, const Instruction& instruction, Act act) {
       if (!readable(wave, instruction, source, addresses.lanes)) return;
     const Lanes* from = registers_of(wave, instruction.sources[0]);
     for (int lane = 0; lane < kWaveLanes; ++lane)
-      addresses.at[lane] = uint64_t{from->at[lane]} + static_cast<uint32_t>(instruction.memory.offset);
+      addresses.at[lane] = from->at[lane] + static_cast<uint32_t>(instruction.memory.offset);
     addresses.close();
     if (!act_local<T>({wave, instruction, result}, addresses, act)) return;
   }

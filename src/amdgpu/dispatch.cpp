@@ -123,6 +123,7 @@ void begin_wave(Wave& wave, Group& group, const Launch& launch) {
   }
   wave.written[0] |= lanes;
   wave.set_exec(lanes);
+  for (const int number : {kFlatScratch + 0, kFlatScratch + 1, kExec + 0, kExec + 1}) wave.scalar_written[number] = true;
 }
 
 Status check_extents(const Dispatch& dispatch, Launch& launch) {

@@ -212,18 +212,13 @@ bool check_local(Wave& wave, const Instruction& instruction, const Addresses& ad
   group.counts.lds_bytes += uint64_t{access.bytes} * static_cast<unsigned>(__builtin_popcountll(addresses.lanes));
   group.counts.bank_conflict_cycles += bank_conflicts(addresses, access.bytes);
   if (!group.lds.watched()) return true;
-  bool fine = true;
-  for_lanes(addresses.lanes, [&](int lane) {
-    if (!fine) return;
-    const auto fault =
-        group.lds.touch(static_cast<uint32_t>(addresses.at[lane]), access.bytes, wave.number, access.use);
-    if (!fault) return;
-    fine = false;
-    wave.fail(fault->kind, instruction, lane,
-              fault->other < 0 ? fmt::format("byte {:#x} of LDS", fault->byte)
-                               : fmt::format("byte {:#x} of LDS, with wave {}", fault->byte, fault->other));
-  });
-  return fine;
+  LdsFault fault;
+  const int lane = group.lds.touch({addresses.at, addresses.lanes, access.bytes, wave.number, access.use}, fault);
+  if (lane < 0) return true;
+  wave.fail(fault.kind, instruction, lane,
+            fault.other < 0 ? fmt::format("byte {:#x} of LDS", fault.byte)
+                            : fmt::format("byte {:#x} of LDS, with wave {}", fault.byte, fault.other));
+  return false;
 }
 
 bool check_scratch(Wave& wave, const Instruction& instruction, const Addresses& addresses, unsigned bytes) {

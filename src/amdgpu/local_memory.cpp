@@ -8,12 +8,12 @@ namespace {
 unsigned first_offset(const Instruction& i) { return static_cast<unsigned>(i.memory.offset) & 0xff; }
 unsigned second_offset(const Instruction& i) { return static_cast<unsigned>(i.memory.offset) >> 8 & 0xff; }
 
-// What each active lane's register says plus `offset`.
+// What each active lane's register says plus `offset`, modulo 2^32.
 bool local_addresses(Wave& wave, const Instruction& instruction, uint32_t offset, Addresses& to) {
   to.lanes = wave.exec();
   if (!readable(wave, instruction, instruction.sources[0], to.lanes)) return false;
   const Lanes* from = registers_of(wave, instruction.sources[0]);
-  for (int lane = 0; lane < kWaveLanes; ++lane) to.at[lane] = uint64_t{from->at[lane]} + offset;
+  for (int lane = 0; lane < kWaveLanes; ++lane) to.at[lane] = from->at[lane] + offset;
   to.close();
   return true;
 }
@@ -85,7 +85,7 @@ void read_two(Wave& wave, const Instruction& instruction) {
     Lanes* to = registers_of(wave, instruction.destination);
     for (const unsigned offset : {first_offset(instruction), second_offset(instruction)}) {
       Addresses addresses = base;
-      for (uint64_t& at : addresses.at) at += offset * kBytes * kStride;
+      for (uint64_t& at : addresses.at) at = static_cast<uint32_t>(at + offset * kBytes * kStride);
       addresses.close();
       if (!check_local(wave, instruction, addresses, {kBytes, LdsUse::read})) return;
       for_lanes(base.lanes, [&](int lane) { Format<kBytes>::put(to, lane, lds + addresses.at[lane]); });
@@ -108,7 +108,7 @@ void write_two(Wave& wave, const Instruction& instruction) {
     const Operand& data = instruction.sources[1 + k];
     if (!readable(wave, instruction, data, base.lanes)) return;
     Addresses addresses = base;
-    for (uint64_t& at : addresses.at) at += offsets[k];
+    for (uint64_t& at : addresses.at) at = static_cast<uint32_t>(at + offsets[k]);
     addresses.close();
     if (!check_local(wave, instruction, addresses, {kBytes, LdsUse::write})) return;
     const Lanes* from = registers_of(wave, data);

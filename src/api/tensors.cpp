@@ -75,7 +75,13 @@ std::string device_text(rung_device device) {
   return known ? fmt::format("{}:{}", kind, device.index) : fmt::format("{}{}", kind, device.type);
 }
 
+// What its device reads by itself is pinned to a session. Of another vendor's device it is memory like any other.
+bool is_pinned(int32_t type, rung_device session) {
+  return (type == RUNG_CUDA_HOST && session.type == RUNG_CUDA) || (type == RUNG_ROCM_HOST && session.type == RUNG_ROCM);
+}
+
 Result<Place> place_on(rung_device got, rung_device session) {
+  if (is_pinned(got.type, session)) return Place::pinned;
   if (on_host(got.type)) return Place::host;
   const int32_t type = got.type == kManagedCuda ? int32_t{RUNG_CUDA} : got.type;
   if (type == session.type && got.index == session.index) return Place::device;

@@ -21,12 +21,6 @@ Result<std::unique_ptr<FaultFlags>> FaultFlags::make(gpu::Queue& queue, const Pl
 
 gpu::Address FaultFlags::address(size_t launch) const { return on_device_->address() + launch * sizeof(Fault); }
 
-Status FaultFlags::enqueue_copy(gpu::Stream stream) {
-  const gpu::Gpu& gpu = queue_.gpu();
-  return gpu.check(gpu.runtime().download(on_host_->data(), on_device_->address(), on_device_->bytes(), stream),
-                   "looking for faults");
-}
-
 Status FaultFlags::check() {
   std::span flags(reinterpret_cast<const Fault*>(on_host_->data()), plan_.steps.size());
   Status status;

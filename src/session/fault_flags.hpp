@@ -14,8 +14,9 @@ class FaultFlags {
   // One for each of the plan's launches, none raised once the queue is empty. Errors: no memory.
   static Result<std::unique_ptr<FaultFlags>> make(gpu::Queue& queue, const Plan& plan);
   gpu::Address address(size_t launch) const;
-  // Puts a copy to the host into the stream, for check(); with the device's context current.
-  Status enqueue_copy(gpu::Stream stream);
+  // All of them begin at address(0). Who copies them there lets check() look.
+  std::byte* on_host() const { return on_host_->data(); }
+  size_t bytes() const { return on_device_->bytes(); }
   // The first that was raised when the last copy was made. They stay up until this lowers them.
   Status check();
 

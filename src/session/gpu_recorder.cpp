@@ -1,5 +1,6 @@
 // GPU recorders: a plan bound to device addresses, launched one by one or as a graph recorded once.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "measure/statistics.hpp"
 #include "session/capture_doctor.hpp"
 #include "session/fault_flags.hpp"
+#include "session/gpu_copies.hpp"
 #include "session/gpu_weights.hpp"
 #include "session/recorder.hpp"
 
@@ -50,6 +52,7 @@ class GpuRecorder : public Recorder {
     RUNG_TRY(weights_, upload_weights(plan_, plan_.arena_bytes + plan_.steps.size() * sizeof(Fault)));
     RUNG_TRY(arena_, gpu_.allocate(plan_.arena_bytes));
     RUNG_TRY(faults_, FaultFlags::make(*queue_, plan_));
+    RUNG_TRY(copies_, GpuCopies::make(gpu_, plan_, arena_->address()));
     RUNG_CHECK(queue_->fill(arena_->address(), 0, plan_.arena_bytes));
     RUNG_CHECK(check(runtime_.event_create(&start_)));
     RUNG_CHECK(check(runtime_.event_create(&end_)));
@@ -217,37 +220,22 @@ class GpuRecorder : public Recorder {
   }
 
   Status enqueue_run(const RunCopies& copies, gpu::Stream stream) {
-    RUNG_CHECK(enqueue_copies_in(copies, stream));
-    if (!copies.in.empty()) RUNG_CHECK(copied_in_->set(stream));
+    const auto from_host = [](const CopyIn& copy) { return copy.way != Way::device; };
+    RUNG_CHECK(copies_->in(copies.in, stream));
+    if (std::any_of(copies.in.begin(), copies.in.end(), from_host)) RUNG_CHECK(copied_in_->set(stream));
     RUNG_CHECK(graph_ ? graph_->launch(stream) : enqueue_launches(stream));
     return enqueue_copies_out(copies, stream);
   }
 
   Status enqueue_timed_run(const RunCopies& copies) {
-    RUNG_CHECK(enqueue_copies_in(copies, queue_->stream()));
+    RUNG_CHECK(copies_->in(copies.in, queue_->stream()));
     RUNG_CHECK(graph_ ? graph_->start() : start_launches());
     timed_ = true;
     return enqueue_copies_out(copies, queue_->stream());
   }
 
-  Status enqueue_copies_in(const RunCopies& copies, gpu::Stream stream) {
-    for (const CopyIn& copy : copies.in) {
-      const gpu::Address to = buffer(copy.buffer);
-      RUNG_CHECK(copy.place == Place::host
-                     ? gpu_.check(runtime_.upload(to, copy.from, copy.bytes, stream), "upload")
-                     : gpu_.check(runtime_.copy(to, gpu::address_of(copy.from), copy.bytes, stream), "copy"));
-    }
-    return {};
-  }
-
   Status enqueue_copies_out(const RunCopies& copies, gpu::Stream stream) {
-    for (const CopyOut& copy : copies.out) {
-      const gpu::Address from = buffer(copy.buffer);
-      RUNG_CHECK(copy.place == Place::host
-                     ? gpu_.check(runtime_.download(copy.to, from, copy.bytes, stream), "download")
-                     : gpu_.check(runtime_.copy(gpu::address_of(copy.to), from, copy.bytes, stream), "copy"));
-    }
-    return may_fault_ ? faults_->enqueue_copy(stream) : Status{};
+    return copies_->out(copies.out, may_fault_ ? faults_.get() : nullptr, stream);
   }
 
   Status start_launches() {
@@ -286,6 +274,7 @@ class GpuRecorder : public Recorder {
   std::shared_ptr<gpu::Block> arena_;
   std::map<uint32_t, std::unique_ptr<gpu::Pinned>> pinned_;  // by buffer
   std::unique_ptr<FaultFlags> faults_;
+  std::unique_ptr<GpuCopies> copies_;
   std::deque<BoundStep> bound_;
   bool may_fault_ = false;                      // some op checks its operands' values
   gpu::Event start_ = nullptr, end_ = nullptr;  // around eager launches in the queue

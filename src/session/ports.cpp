@@ -9,6 +9,14 @@
 #include "session/input_values.hpp"
 
 namespace rung {
+namespace {
+
+// Of the caller's memory. The driver copies what is said to be pinned: if it is not, that is slow, and no more.
+Way way_of(Place place, Way of_host) {
+  return place == Place::device ? Way::device : place == Place::pinned ? Way::driver : of_host;
+}
+
+}  // namespace
 
 Ports::Ports(const Plan& plan, Recorder& recorder)
     : plan_(plan),
@@ -33,13 +41,18 @@ Status Ports::check_output(size_t index) const {
   return wrong_usage("there is no output {}: the plan has {}, counted from 0", index, out_.size());
 }
 
-// The value into own memory, which a run in flight may still be reading.
-Status Ports::fill_own(size_t index, const Tensor& value) {
+// The value, or zeros, into own memory, which a run in flight may still be reading.
+Status Ports::fill_own(size_t index, const Tensor* value) {
   const In& in = in_[index];
-  if (in.place == Place::device || !gpu_)
-    return recorder_.write(plan_.inputs[index].buffer, value.data(), value.bytes());
+  const PlanInput& input = plan_.inputs[index];
+  const size_t bytes = input.type.bytes();
+  if (in.place == Place::device)
+    return recorder_.write(input.buffer, value ? value->data() : Tensor(input.type).data(), bytes);
   RUNG_CHECK(recorder_.finish_copies_in());
-  std::memcpy(in.on_host, value.data(), value.bytes());
+  if (value)
+    std::memcpy(in.on_host, value->data(), bytes);
+  else
+    std::memset(in.on_host, 0, bytes);
   return {};
 }
 
@@ -47,7 +60,7 @@ Result<std::byte*> Ports::own_input(size_t index, Place place) {
   RUNG_CHECK(check_input(index));
   const PlanInput& input = plan_.inputs[index];
   In& in = in_[index];
-  place = here(place);
+  place = of_own(place);
   RUNG_TRY(std::byte * memory, recorder_.memory(input.buffer, place));
   if (in.from == From::own && in.place == place) return memory;
   In bound{
@@ -55,7 +68,7 @@ Result<std::byte*> Ports::own_input(size_t index, Place place) {
   const In before = std::exchange(in, bound);
   const bool holds_last = place == Place::device && before.from != From::nothing && before.from != From::fallback;
   if (holds_last) return memory;
-  if (Status filled = fill_own(index, input.value ? *input.value : Tensor(input.type)); !filled) {
+  if (Status filled = fill_own(index, input.value ? &*input.value : nullptr); !filled) {
     in = before;
     return tl::unexpected(std::move(filled).error());
   }
@@ -65,7 +78,7 @@ Result<std::byte*> Ports::own_input(size_t index, Place place) {
 Result<std::byte*> Ports::own_output(size_t index, Place place) {
   RUNG_CHECK(check_output(index));
   Out& out = out_[index];
-  place = here(place);
+  place = of_own(place);
   RUNG_TRY(std::byte * memory, recorder_.memory(plan_.outputs[index].buffer, place));
   out = {.to = To::own, .place = place, .on_host = place == Place::host ? memory : out.on_host};
   return memory;
@@ -109,7 +122,7 @@ Status Ports::set(const NamedTensors& given) {
     const Tensor& value = it == given.end() ? *input.value : it->second;
     In& in = in_[i];
     if (in.from == From::own) {
-      RUNG_CHECK(fill_own(i, value));
+      RUNG_CHECK(fill_own(i, &value));
     } else {
       in = {.from = From::given, .on_host = in.on_host, .is_mask = in.is_mask};
       RUNG_CHECK(recorder_.write(input.buffer, value.data(), value.bytes()));
@@ -123,23 +136,23 @@ Result<const RunCopies*> Ports::before_run() {
     if (in_[i].from == From::nothing)
       return mismatch("input '{}' ({}) is missing and has no default", plan_.inputs[i].name, plan_.inputs[i].type);
   copies_.in.clear(), copies_.out.clear();
-  RUNG_CHECK(copy_from_caller());
+  RUNG_CHECK(take_from_caller());
   for (size_t i = 0; i < in_.size(); ++i) RUNG_CHECK(add_copy_in(i));
   for (size_t i = 0; i < out_.size(); ++i) RUNG_CHECK(add_copy_out(i));
   return &copies_;
 }
 
-Status Ports::copy_from_caller() {
-  const auto through_host = [](const In& in) { return in.from == From::caller && in.place == Place::host; };
-  if (std::none_of(in_.begin(), in_.end(), through_host)) return {};
+// Into the plan's buffers of a processor; a GPU's recorder stages it, where nothing is read any more by then.
+Status Ports::take_from_caller() {
+  if (std::none_of(in_.begin(), in_.end(), [](const In& in) { return in.is_staged(); })) return {};
   RUNG_CHECK(recorder_.finish_copies_in());
   for (size_t i = 0; i < in_.size(); ++i) {
     In& in = in_[i];
-    if (!through_host(in)) continue;
+    if (!in.is_staged()) continue;
     if (!in.on_host) {
       RUNG_TRY(in.on_host, recorder_.memory(plan_.inputs[i].buffer, Place::host));
     }
-    std::memcpy(in.on_host, in.memory, plan_.inputs[i].type.bytes());
+    if (!gpu_) std::memcpy(in.on_host, in.memory, plan_.inputs[i].type.bytes());
   }
   return {};
 }
@@ -150,11 +163,13 @@ Status Ports::add_copy_in(size_t index) {
   const size_t bytes = input.type.bytes();
   if (in.from == From::fallback && !in.default_in_place) {
     if (!gpu_) return recorder_.write(input.buffer, input.value->data(), bytes);
-    copies_.in.push_back({input.buffer, Place::host, input.value->data(), bytes});
+    copies_.in.push_back({input.buffer, Way::driver, input.value->data(), bytes});
   }
-  if (gpu_ && in.read_from_host()) copies_.in.push_back({input.buffer, Place::host, in.on_host, bytes});
-  if (in.from == From::caller && in.place == Place::device)
-    copies_.in.push_back({input.buffer, Place::device, in.memory, bytes});
+  if (!gpu_) return {};
+  if (in.from == From::own && in.place == Place::host)
+    copies_.in.push_back({input.buffer, Way::own, in.on_host, bytes});
+  if (in.from == From::caller)
+    copies_.in.push_back({input.buffer, way_of(in.place, Way::staged), in.memory, bytes, in.on_host});
   return {};
 }
 
@@ -162,19 +177,21 @@ Status Ports::add_copy_out(size_t index) {
   const PlanOutput& output = plan_.outputs[index];
   Out& out = out_[index];
   const size_t bytes = output.type.bytes();
-  if (out.fills_host() && !out.on_host) {
+  if (out.fills_own() && !out.on_host) {
     RUNG_TRY(out.on_host, recorder_.memory(output.buffer, Place::host));
   }
-  if (gpu_ && out.fills_host()) copies_.out.push_back({output.buffer, Place::host, out.on_host, bytes});
-  if (out.to == To::caller && out.place == Place::device)
-    copies_.out.push_back({output.buffer, Place::device, out.memory, bytes});
+  if (!gpu_ || out.to == To::nowhere) return {};
+  if (out.fills_own())
+    copies_.out.push_back({output.buffer, Way::own, out.on_host, bytes});
+  else if (out.to == To::caller)
+    copies_.out.push_back({output.buffer, way_of(out.place, Way::own), out.memory, bytes});
   return {};
 }
 
 Status Ports::check_values() {
   for (size_t i = 0; i < in_.size(); ++i)
-    if (in_[i].read_from_host())
-      RUNG_CHECK(check_input_values(plan_.inputs[i], in_[i].on_host, [this, i] { return leads_to_mask(i); }));
+    if (const std::byte* values = in_[i].values())
+      RUNG_CHECK(check_input_values(plan_.inputs[i], values, [this, i] { return leads_to_mask(i); }));
   return {};
 }
 

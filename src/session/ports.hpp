@@ -9,8 +9,8 @@
 
 namespace rung {
 
-// Indices are those of plan.inputs and plan.outputs. Where a GPU runs the plan, the caller's host memory, which may not
-// be pinned, goes by way of the port's own.
+// Indices are those of plan.inputs and plan.outputs. Where a GPU runs the plan, the caller's host memory goes by way of
+// the port's own, but for what is said to be pinned.
 class Ports {
  public:
   // Every input at its default. Both outlive it.
@@ -26,10 +26,11 @@ class Ports {
   // Values of the inputs' types, which were checked; defaults for those left out.
   Status set(const NamedTensors& given);
 
-  // For a run: refuses missing inputs, copies the caller's host memory, and says what is left to copy; nothing may be
-  // owed. On an error nothing is to run.
+  // For a run: refuses missing inputs, makes sure that the caller's host memory may be copied, and says what the run is
+  // to copy; on a processor, all that is done. Nothing may be owed. On an error nothing is to run.
   Result<const RunCopies*> before_run();
-  // The values in host memory that the run reads: the copies of the caller's, so that no one changes what was checked.
+  // The values in host memory that the run reads: what is staged where it is staged, so that no one changes what was
+  // checked.
   Status check_values();
   // The run is enqueued.
   void enqueued();
@@ -49,7 +50,13 @@ class Ports {
     const void* memory = nullptr;   // the caller's
     std::byte* on_host = nullptr;   // the port's own; null: not asked for so far
     std::optional<bool> is_mask;
-    bool read_from_host() const { return (from == From::own || from == From::caller) && place == Place::host; }
+    // Its values in host memory, which the run's copies read; null: there are none.
+    const std::byte* values() const {
+      const bool runs_read = from == From::own || from == From::caller;
+      if (!runs_read || place == Place::device) return nullptr;
+      return place == Place::pinned ? static_cast<const std::byte*>(memory) : on_host;
+    }
+    bool is_staged() const { return from == From::caller && place == Place::host; }
   };
   enum class To : uint8_t { nowhere, own, caller };
   struct Out {
@@ -57,7 +64,7 @@ class Ports {
     Place place = Place::host;
     void* memory = nullptr;
     std::byte* on_host = nullptr;
-    bool fills_host() const { return to != To::nowhere && place == Place::host; }
+    bool fills_own() const { return to != To::nowhere && place == Place::host; }
   };
   struct Owed {
     void* to = nullptr;  // the caller's
@@ -66,10 +73,11 @@ class Ports {
   };
 
   Place here(Place place) const { return gpu_ ? place : Place::host; }
+  Place of_own(Place place) const { return gpu_ && place == Place::device ? place : Place::host; }
   Status check_input(size_t index) const;
   Status check_output(size_t index) const;
-  Status fill_own(size_t index, const Tensor& value);
-  Status copy_from_caller();
+  Status fill_own(size_t index, const Tensor* value);
+  Status take_from_caller();
   Status add_copy_in(size_t index);
   Status add_copy_out(size_t index);
 

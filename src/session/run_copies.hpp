@@ -1,4 +1,4 @@
-// What a run copies around its launches, between buffers of a plan and memory that the device reaches by itself.
+// What a run copies around its launches, between buffers of a plan and other memory.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
@@ -7,19 +7,30 @@
 
 namespace rung {
 
-// Where memory lies. `device`: the session's GPU; a session of the processor has the host's alone, whatever is said.
-enum class Place : uint8_t { host, device };
+// Where memory lies. `pinned`: the host's, where the device reads and writes it by itself. `device`: the session's GPU.
+// A session of the processor has the host's alone, whatever is said.
+enum class Place : uint8_t { host, pinned, device };
 
-// `bytes` as the buffer has. Host memory must be pinned, or stay as it is for as long as the session lives.
+// Who copies between a buffer of the plan and a copy's other side.
+enum class Way : uint8_t {
+  driver,  // memory of the host's that stays as it is until the copy is done
+  staged,  // memory of the host's that the host itself copies, by way of what Recorder::memory() gave
+  own,     // what Recorder::memory() gave of the host's: the device's kernels reach it, too
+  device,  // memory of the device
+};
+
+// `bytes` as the buffer has.
 struct CopyIn {
   uint32_t buffer = 0;
-  Place place = Place::host;
+  Way way = Way::driver;
   const void* from = nullptr;
   size_t bytes = 0;
+  std::byte* through = nullptr;  // of a staged one
 };
+// Never staged.
 struct CopyOut {
   uint32_t buffer = 0;
-  Place place = Place::host;
+  Way way = Way::driver;
   void* to = nullptr;
   size_t bytes = 0;
 };

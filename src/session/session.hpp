@@ -35,7 +35,10 @@ class Session {
   Result<std::byte*> own_input(size_t index, Place place);
   Result<std::byte*> own_output(size_t index, Place place);
   // Binds them to row-major memory of the caller's, of the port's type: every run copies from it or to it, until
-  // another is bound. Errors: no such index, no memory given (wrong usage).
+  // another is bound. What is Place::pinned a device copies by itself, as its own: an input must stay as it is until
+  // the run is over (by run_async, until the stream has passed it), and an output is written even by a run whose values
+  // are refused; only what it costs depends on whether it is pinned. Errors: no such index, no memory given (wrong
+  // usage).
   Status bind_input(size_t index, Place place, const void* from);
   Status bind_output(size_t index, Place place, void* to);
   Status unbind_input(size_t index);   // its default again; without one it is missing
@@ -50,9 +53,9 @@ class Session {
   // an op's, by name; the device failed.
   Status run();
   // The same in a stream of the caller's: returns when it is enqueued and the host's values are checked. Runs are in
-  // order, in whichever streams. The caller's host memory of inputs has been read then; that of outputs is filled by
-  // wait(), and a run that finds such a debt pays it first. Errors: the processor has no streams (wrong usage); those
-  // of run() that are known by then.
+  // order, in whichever streams. The caller's host memory of inputs has been read then, but for pinned memory; that of
+  // outputs is filled by wait(), pinned memory by the stream, and a run that finds such a debt pays it first. Errors:
+  // the processor has no streams (wrong usage); those of run() that are known by then.
   Status run_async(gpu::Stream stream);
   // Until all that was enqueued is done. Errors: those of the runs by run_async() since the last wait.
   Status wait();

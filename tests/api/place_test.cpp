@@ -31,7 +31,7 @@ std::string refused_by(rung_device session, rung_device memory) {
 
 TEST(PlaceOfMemory, IsTheHostOrTheSessionsDevice) {
   const rung_device second{RUNG_CUDA, 1};
-  for (int32_t type : {RUNG_CPU, RUNG_CUDA_HOST, RUNG_ROCM_HOST}) {
+  for (int32_t type : {RUNG_CPU, RUNG_ROCM_HOST}) {
     auto found = bound_to(second, {type, 0});
     ASSERT_TRUE(found) << found.error().message;
     EXPECT_EQ(found->place, Place::host) << type;
@@ -41,6 +41,19 @@ TEST(PlaceOfMemory, IsTheHostOrTheSessionsDevice) {
     ASSERT_TRUE(found) << found.error().message;
     EXPECT_EQ(found->place, Place::device) << type;
   }
+}
+
+TEST(PlaceOfMemory, IsPinnedWhereItIsSaidToBeForDevicesOfThatKind) {
+  const auto place = [](int32_t session, int32_t memory) {
+    auto found = bound_to({session, 1}, {memory, 0});
+    EXPECT_TRUE(found);
+    return found ? found->place : Place::device;
+  };
+  EXPECT_EQ(place(RUNG_CUDA, RUNG_CUDA_HOST), Place::pinned);
+  EXPECT_EQ(place(RUNG_ROCM, RUNG_ROCM_HOST), Place::pinned);
+  EXPECT_EQ(place(RUNG_ROCM, RUNG_CUDA_HOST), Place::host);
+  EXPECT_EQ(place(RUNG_CPU, RUNG_CUDA_HOST), Place::host);
+  EXPECT_EQ(place(RUNG_CPU, RUNG_ROCM_HOST), Place::host);
 }
 
 TEST(PlaceOfMemory, IsRefusedOnAnotherDevice) {

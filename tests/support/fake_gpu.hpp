@@ -1,9 +1,11 @@
 // A GPU without hardware: memory is the host's, launches run at once or when their graph does, everything else is
 // granted until a launch faults. Its streams can be lazy: then they do nothing until someone waits for them, so that
 // what nobody waits for never is. Calls from a thread on which its context is not current are refused, as a driver
-// does, and so is what a stream that is being recorded cannot take; for tests of what surrounds kernels.
+// does, and so is what a stream that is being recorded cannot take; for tests of what surrounds kernels. Of the modules
+// in this build one kernel does its work: the copy of what is bound to a session.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -11,10 +13,12 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "device/gpu/queue.hpp"
+#include "kernels/gpu/copy/copy_ranges_arguments.hpp"
 
 namespace rung::testing {
 
@@ -25,12 +29,14 @@ struct FakeState {
   SensorReading reading;
   std::string no_sensors;  // why they cannot be opened
   size_t nodes = 0, captures = 0;
-  size_t recording = 0;  // streams that are being recorded now
-  size_t launches = 0;   // that ran, from a graph or not
-  size_t fault_at = 0;   // the launch, counted from 1, that faults; 0: none
-  size_t refused = 0;    // calls without the context, or of a stream that is being recorded
-  bool dead = false;     // after a fault: every call fails
-  bool lazy = false;     // streams work only for who waits for them; set by a test
+  size_t recording = 0;                           // streams that are being recorded now
+  size_t launches = 0;                            // that ran, from a graph or not
+  size_t fault_at = 0;                            // the launch, counted from 1, that faults; 0: none
+  size_t uploads = 0, downloads = 0, copies = 0;  // that were asked for, one by one
+  size_t copied_ranges = 0, copy_launches = 0;    // that were copied by launches, and those
+  size_t refused = 0;                             // calls without the context, or of a stream that is being recorded
+  bool dead = false;                              // after a fault: every call fails
+  bool lazy = false;                              // streams work only for who waits for them; set by a test
   std::deque<std::vector<FakeWork>> graphs;
 };
 inline FakeState& fake_state() {
@@ -40,7 +46,7 @@ inline FakeState& fake_state() {
 
 namespace fake {
 
-enum Code { kFault = 700, kNoContext = 201, kRecording = 900 };
+enum Code { kFault = 700, kMisaligned = 716, kNoContext = 201, kRecording = 900 };
 constexpr size_t kCacheBytes = size_t{3} << 20;  // second level
 
 inline std::mutex mutex;                             // guards the state; threads call as they like
@@ -136,6 +142,10 @@ inline int event_synchronize(gpu::Event event) {
 inline int stream_wait(gpu::Stream stream, gpu::Event event) {
   return put(stream, [now = event_at(event)] { wait_for_event(now); });
 }
+inline void count(size_t FakeState::*what, size_t more = 1) {
+  std::lock_guard lock(mutex);
+  fake_state().*what += more;
+}
 template <class... Arguments>
 int grant(Arguments...) {
   return alive();
@@ -162,15 +172,18 @@ inline int allocate_pinned(void** address, size_t bytes) {
 }
 inline int release_pinned(void* address) { return std::free(address), alive(); }
 inline int upload(gpu::Address to, const void* from, size_t bytes, gpu::Stream stream) {
+  count(&FakeState::uploads);
   return put(stream, [=] { std::memcpy(gpu::device_pointer(to), from, bytes); });
 }
 inline int download(void* to, gpu::Address from, size_t bytes, gpu::Stream stream) {
+  count(&FakeState::downloads);
   return put(stream, [=] { std::memcpy(to, gpu::device_pointer(from), bytes); });
 }
 inline int fill(gpu::Address to, uint8_t value, size_t bytes, gpu::Stream stream) {
   return put(stream, [=] { std::memset(gpu::device_pointer(to), value, bytes); });
 }
 inline int copy(gpu::Address to, gpu::Address from, size_t bytes, gpu::Stream stream) {
+  count(&FakeState::copies);
   return put(stream, [=] { std::memcpy(gpu::device_pointer(to), gpu::device_pointer(from), bytes); });
 }
 inline int event_create(gpu::Event* event) {
@@ -238,7 +251,32 @@ inline int submit(gpu::Stream stream, FakeWork work) {
   }
   return put(stream, [work = std::move(work)] { run(work); });
 }
-inline int launch(gpu::Function, const gpu::Launch&, void**, gpu::Stream stream) { return submit(stream, {}); }
+// A function is its name.
+inline int module_load(gpu::Module* module, const void* image) { return *module = const_cast<void*>(image), alive(); }
+inline int module_function(gpu::Function* function, gpu::Module, const char* name) {
+  static std::set<std::string> names;
+  std::lock_guard lock(mutex);
+  return *function = const_cast<std::string*>(&*names.insert(name).first), alive_locked();
+}
+// What the kernel does: whole units, of the pieces that there are blocks for.
+inline int copy_ranges(const gpu::CopyRangesArguments& arguments, const gpu::Extent& grid, gpu::Stream stream) {
+  count(&FakeState::copy_launches), count(&FakeState::copied_ranges, grid.y);
+  for (size_t i = 0; i < grid.y; ++i) {
+    const gpu::CopiedRange& range = arguments.ranges[i];
+    if ((range.from | range.to) % range.unit != 0) return kMisaligned;
+  }
+  return put(stream, [arguments, grid] {
+    for (size_t i = 0; i < grid.y; ++i) {
+      const auto& [from, to, bytes, unit] = arguments.ranges[i];
+      const uint64_t reached = std::min(bytes, uint64_t{grid.x} * gpu::kCopiedPiece);
+      std::memcpy(gpu::device_pointer(to), gpu::device_pointer(from), reached / unit * unit);
+    }
+  });
+}
+inline int launch(gpu::Function function, const gpu::Launch& shape, void** parameters, gpu::Stream stream) {
+  if (!function || *static_cast<const std::string*>(function) != "copy_ranges") return submit(stream, {});
+  return copy_ranges(*static_cast<const gpu::CopyRangesArguments*>(*parameters), shape.grid, stream);
+}
 
 inline int capture_begin(gpu::Stream stream) {
   std::lock_guard lock(mutex);
@@ -319,7 +357,9 @@ inline const gpu::Runtime& fake_runtime() {
                                   .event_record = fake::record_event,
                                   .event_synchronize = fake::event_synchronize,
                                   .event_elapsed_ms = fake::elapsed,
+                                  .module_load = fake::module_load,
                                   .module_unload = fake::grant,
+                                  .module_function = fake::module_function,
                                   .launch = fake::launch,
                                   .capture_begin = fake::capture_begin,
                                   .capture_end = fake::capture_end,

@@ -76,7 +76,11 @@ const uint32_t* plain_source(Wave& w, const Instruction& i, const LaneRow& row, 
   if (row.sources[k] == Kind::mask) return expand_mask(w, i, operand, room) ? room : nullptr;
   const int registers = row.source_registers[k];
   if (!is_vector(*operand)) return broadcast(w, i, *operand, registers, room) ? room : nullptr;
-  if (!may_read(w, i, *operand, registers, row.copies ? 0 : w.exec())) [[unlikely]]
+  // The high half of an integer of 64 bits may be anybody's: only the high half of the result is made of it.
+  const bool wide = row.sources[k] == Kind::b64;
+  if (!may_read(w, i, *operand, registers, row.copies || wide ? 0 : w.exec())) [[unlikely]]
+    return nullptr;
+  if (wide && !may_read(w, i, *operand, 1, w.exec())) [[unlikely]]
     return nullptr;
   return w.v[Wave::place_of(*operand)].at;
 }
@@ -90,6 +94,16 @@ uint64_t written_of_copy(const Wave& w, const Instruction& i, const LaneRow& row
   if (row.source_count < 3) return written[0] & written[1];
   const uint64_t second = bits_of(f.source[2]);
   return (written[0] & ~second) | (written[1] & second);
+}
+
+// Lanes in which both halves of wide sources were written.
+uint64_t written_of_high(const Wave& w, const Instruction& i, const LaneRow& row) {
+  uint64_t written = ~uint64_t{0};
+  for (int k = 0; k < row.source_count; ++k) {
+    const Operand* const operand = source_operand(i, row, k);
+    if (row.sources[k] == Kind::b64 && operand && is_vector(*operand)) written &= w.written[Wave::place_of(*operand) + 1];
+  }
+  return written;
 }
 
 template <int kSources>
@@ -108,7 +122,7 @@ void run_plain(Wave& w, const Instruction& i) {
   const uint64_t exec = w.exec();
   uint64_t written[kMostRegisters];
   for (int r = 0; r < row.result_registers; ++r)
-    written[r] = row.copies ? written_of_copy(w, i, row, f, r) : ~uint64_t{0};
+    written[r] = row.copies ? written_of_copy(w, i, row, f, r) : r == 0 ? ~uint64_t{0} : written_of_high(w, i, row);
   for (int r = 0; r < row.result_registers; ++r)
     blend(w, Wave::place_of(i.destination) + r, room.result + r * kWaveLanes, exec, written[r]);
 }
@@ -117,7 +131,7 @@ void run_plain(Wave& w, const Instruction& i) {
 
 bool is_modified(const Instruction& i, const LaneRow& row) {
   if (i.is_dpp || i.is_sdwa || i.clamp || i.omod || i.op_sel_destination || row.keeps_half) return true;
-  if (i.opcode == Opcode::v_pk_mov_b32) return true;
+  if (row.own_halves || i.opcode == Opcode::v_pk_mov_b32) return true;
   for (int k = 0; k < row.source_count; ++k) {
     const Operand* const o = source_operand(i, row, k);
     if (!o || o == &i.destination) continue;

@@ -98,5 +98,7 @@ struct Runtime {
 // The driver's table. Errors: no driver library (named), a driver too old (the function that it lacks), no device;
 // ErrorKind::device in a process that was forked after the driver was started.
 Result<const Runtime*> cuda_runtime();
+// The HIP runtime's, with the same errors.
+Result<const Runtime*> hip_runtime();
 
 }  // namespace rung::gpu

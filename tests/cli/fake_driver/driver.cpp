@@ -1,6 +1,7 @@
-// A libcuda.so.1 without a GPU, for tests of the tool as a process: memory is the host's and kernels do nothing.
-// Calls from a thread without a current context are refused, as the driver does. RUNG_FAKE_FAULT makes launches fault:
-// those of kernels whose names begin with it, or every graph's if it is "graph".
+// A libcuda.so.1 without a GPU, for tests of the tool as a process: memory is the host's, and kernels do nothing but
+// for the one that copies what is bound to a session. Calls from a thread without a current context are refused, as the
+// driver does. RUNG_FAKE_FAULT makes launches fault: those of kernels whose names begin with it, or every graph's if it
+// is "graph".
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
 #include <cstdlib>
@@ -8,6 +9,8 @@
 #include <set>
 #include <string>
 #include <string_view>
+
+#include "kernels/gpu/copy/copy_ranges_arguments.hpp"
 
 namespace {
 
@@ -24,6 +27,12 @@ bool faults(std::string_view what) {
   return wanted && *wanted && what.starts_with(wanted);
 }
 void* pointer(Address address) { return reinterpret_cast<void*>(address); }
+void copy_ranges(unsigned count, const rung::gpu::CopyRangesArguments& arguments) {
+  for (unsigned i = 0; i < count; ++i) {
+    const rung::gpu::CopiedRange& range = arguments.ranges[i];
+    std::memcpy(pointer(range.to), pointer(range.from), range.bytes);
+  }
+}
 
 }  // namespace
 
@@ -90,8 +99,11 @@ int cuModuleGetFunction(void** function, void*, const char* name) {
 int cuFuncSetAttribute(void*, int, int) { return alive(); }
 int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void*, int, size_t) { return *blocks = 1, alive(); }
 int cuTensorMapEncodeTiled() { return alive(); }
-int cuLaunchKernelEx(const void*, const char* function, void**, void**) {
+// A launch begins with the extents of its grid.
+int cuLaunchKernelEx(const unsigned* launch, const char* function, void** parameters, void**) {
   if (int code = alive()) return code;
+  if (function == std::string_view("copy_ranges"))
+    copy_ranges(launch[1], *static_cast<const rung::gpu::CopyRangesArguments*>(*parameters));
   dead = !recording && faults(function);  // shows in the next call: a launch does not wait for its kernel
   return 0;
 }

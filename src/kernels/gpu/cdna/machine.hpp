@@ -1,0 +1,23 @@
+// What the rows made for CDNA ask of a machine.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <fmt/format.h>
+
+#include <cstdint>
+
+#include "base/verdict.hpp"
+#include "device/gpu/gpu_info.hpp"
+
+namespace rung::gpu {
+
+inline constexpr uint32_t kCdnaLanes = 64;
+inline constexpr int kOldestCdna = 0x90a;  // the gfx number; NVIDIA's are below
+
+inline Verdict supports_cdna(const GpuInfo& gpu) {
+  if (gpu.architecture >= kOldestCdna && gpu.lanes == static_cast<int>(kCdnaLanes)) return accept();
+  return reject("made for CDNA");
+}
+// The dies (XCDs) with an L2 each that take a launch's blocks in turns. Source: AMD's CDNA 3 and 4 white papers.
+inline uint32_t dies_of(const GpuInfo& gpu) { return gpu.architecture >= 0x942 ? 8 : 1; }
+
+}  // namespace rung::gpu

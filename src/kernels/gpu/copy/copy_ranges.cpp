@@ -1,0 +1,35 @@
+// Collecting ranges, and their launch: a row of blocks for each range, as many as the longest wants.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/gpu/copy/copy_ranges.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "device/gpu/modules.hpp"
+
+namespace rung::gpu {
+
+Result<std::unique_ptr<RangeCopies>> RangeCopies::make(Gpu& gpu) {
+  if (!embedded_module("copy_ranges", gpu.info().architecture)) return nullptr;
+  RUNG_TRY(Function function, gpu.function("copy_ranges", "copy_ranges"));
+  return std::unique_ptr<RangeCopies>(new RangeCopies(gpu, function));
+}
+
+void RangeCopies::add(Address to, Address from, size_t bytes) {
+  arguments_.ranges[count_++] = {from, to, bytes, std::gcd(uint64_t{16}, from | to | bytes)};
+  longest_ = std::max(longest_, uint64_t{bytes});
+}
+
+Status RangeCopies::launch(Stream stream) {
+  const uint32_t count = std::exchange(count_, 0);
+  const uint64_t longest = std::exchange(longest_, 0);
+  if (longest == 0) return {};
+  const auto pieces = static_cast<uint32_t>((longest + kCopiedPiece - 1) / kCopiedPiece);
+  void* parameters[] = {&arguments_};
+  return gpu_.check(
+      gpu_.runtime().launch(function_, {.grid = {pieces, count}, .block = {kCopyRangesThreads}}, parameters, stream),
+      "copying");
+}
+
+}  // namespace rung::gpu

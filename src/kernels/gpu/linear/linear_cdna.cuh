@@ -1,0 +1,72 @@
+// What linear layers on CDNA do with four neighbouring results that a thread has in registers.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "kernels/gpu/cdna/matrix.cuh"
+#include "kernels/gpu/linear/linear_cdna_arguments.hpp"
+#include "kernels/gpu/linear/quads.cuh"
+#include "kernels/gpu/pointwise/activation.cuh"
+
+namespace rung::gpu {
+
+static_assert(kCdnaChunk == kDeep && kCdnaTile == kFragmentColumns && kRowStep == kCdnaTile);
+constexpr uint32_t kChunkBytes = kLanes * 16;  // of w: a tile's
+
+__device__ inline float4 operator-(float4 a, float4 b) { return {a.x - b.x, a.y - b.y, a.z - b.z, a.w - b.w}; }
+__device__ inline float4 operator*(float4 a, float4 b) { return {a.x * b.x, a.y * b.y, a.z * b.z, a.w * b.w}; }
+__device__ inline float4 operator*(float4 a, float b) { return {a.x * b, a.y * b, a.z * b, a.w * b}; }
+__device__ inline float sum_of(float4 v) { return (v.x + v.y) + (v.z + v.w); }
+__device__ inline float4 activate4(int32_t kind, float4 v) {
+  if (kind == 0) return v;
+  return {activate(kind, v.x), activate(kind, v.y), activate(kind, v.z), activate(kind, v.w)};
+}
+// With a base that all lanes share and a distance of each, as the machine adds them.
+__device__ inline uint4 load_at(const char* base, uint32_t distance) {
+  return *reinterpret_cast<const uint4*>(base + distance);
+}
+
+struct Place {
+  uint32_t token, column;  // of out
+};
+
+template <CdnaEpilogue kEpilogue>
+struct CdnaEnd {
+  const LinearCdnaArguments& a;
+
+  // The column of out that the lower partner at `lower` of all lower partners stands for.
+  __device__ uint32_t column_of(uint32_t lower) const {
+    return kEpilogue == CdnaEpilogue::rotated ? lower + lower / a.half * a.half : lower;
+  }
+  __device__ bool is_inside(Place at) const { return at.token < a.m && at.column < a.n; }
+  __device__ float4 bias(uint32_t at) const { return a.bias ? load4(a.bias, a.bias_type, at) : float4{}; }
+  __device__ float4 residual(Place at) const {
+    return a.residual ? load4(a.residual, a.residual_type, at.token * a.residual_stride + at.column) : float4{};
+  }
+  __device__ int64_t to(Place at) const { return int64_t{at.token} * a.n + at.column; }
+
+  __device__ void finish_row(Place at, float4 sum, float4 partner) const {
+    float4 y = activate4(a.activation, sum + bias(at.column));
+    if (kEpilogue == CdnaEpilogue::gated) y = y * (partner + bias(a.n + at.column));
+    store4(a.out, a.out_type, to(at), y + residual(at));
+  }
+  __device__ void finish_rotated(Place at, float4 sum, float4 partner) const {
+    const float4 x = sum + bias(at.column), upper = partner + bias(at.column + a.half);
+    float4 y = x, upper_y = upper;
+    if (at.column < a.rotated) {
+      const int64_t cos = at.token * a.cos_stride + at.column % a.half;
+      const int64_t sin = at.token * a.sin_stride + at.column % a.half;
+      y = x * load4(a.cos, a.cos_type, cos) - upper * load4(a.sin, a.sin_type, sin);
+      upper_y = upper * load4(a.cos, a.cos_type, cos + a.half) + x * load4(a.sin, a.sin_type, sin + a.half);
+    }
+    store4(a.out, a.out_type, to(at), y);
+    store4(a.out, a.out_type, to(at) + a.half, upper_y);
+  }
+  // `partner`: of pairs alone.
+  __device__ void finish(Place at, float4 sum, float4 partner) const {
+    if constexpr (kEpilogue == CdnaEpilogue::rotated)
+      finish_rotated(at, sum, partner);
+    else
+      finish_row(at, sum, partner);
+  }
+};
+
+}  // namespace rung::gpu

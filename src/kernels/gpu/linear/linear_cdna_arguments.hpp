@@ -1,0 +1,46 @@
+// The argument of CDNA's linear kernels, shared by host and device.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "ir/dtype.hpp"
+#include "ir/norm_run.hpp"
+
+namespace rung::gpu {
+
+constexpr uint32_t kCdnaTile = 16;   // rows of x or of w, of one matrix instruction
+constexpr uint32_t kCdnaChunk = 32;  // columns of K in 16 bytes a lane
+
+// What a layer ends with: rows of w with one result each, runs whose sums feed a norm, or pairs: gate and up, or the
+// two halves of a head.
+enum class CdnaEpilogue : uint8_t { any, norm, gated, rotated };
+constexpr bool is_paired(CdnaEpilogue epilogue) {
+  return epilogue == CdnaEpilogue::gated || epilogue == CdnaEpilogue::rotated;
+}
+
+// The same as LinearSkinnyArguments say, but for the form of w: tiles of kCdnaTile rows, in the order in which blocks
+// take them; of a tile, chunks of K; of a chunk, 8 neighbours of K for each lane, of row lane % 16 from column
+// 8 (lane / 16) on. Zeros stand beyond the ends of w.
+struct LinearCdnaArguments {
+  uint64_t x = 0, w = 0;                     // addresses
+  uint32_t x_stride = 0;                     // bytes from row to row; a multiple of 16
+  uint64_t bias = 0, residual = 0, out = 0;  // addresses; 0: none. Rows of out are dense
+  int64_t residual_stride = 0;               // elements; a multiple of 4
+  DType bias_type{}, residual_type{}, out_type{};
+  int32_t activation = 0;        // rung::Activation
+  uint32_t m = 0, n = 0, k = 0;  // n a multiple of 4, k of 8
+  uint32_t chunks = 0;           // of K, the last one perhaps not whole
+  uint32_t w_tiles = 0;          // of kCdnaTile rows
+  uint32_t chunks_of_wave = 0;   // of a skinny product: at most; a wave begins behind those of the waves before it
+  uint32_t tiles = 0, token_tiles = 0;     // blocks of a wide product in all, and along the tokens
+  uint32_t dies = 0;                       // of the machine, which take blocks in turns
+  uint32_t half = 0;                       // rows of w between partners; 0: no pairs
+  uint32_t rotated = 0;                    // columns of out that are rotated; a multiple of 2 * half
+  uint64_t cos = 0, sin = 0;               // addresses: 2 * half elements for each token
+  int64_t cos_stride = 0, sin_stride = 0;  // elements; multiples of 4
+  DType cos_type{}, sin_type{};
+  uint64_t scale = 0, squares = 0;                   // addresses; 0: none. n of f32; rows of f32
+  uint64_t scaled = 0, means = 0;                    // addresses; of the further results
+  uint32_t squares_stride = 0, squares_vectors = 0;  // from row to row, and read of each: times 16 bytes
+  float squares_share = 0, eps = 0;
+};
+
+}  // namespace rung::gpu

@@ -1,0 +1,23 @@
+// What CDNA's skinny linear kernels are compiled for, shared by host and device.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "kernels/gpu/linear/linear_cdna_arguments.hpp"
+
+namespace rung::gpu {
+
+constexpr uint32_t kCdnaMostWaves = 8;  // that share K
+
+struct CdnaSkinnyConfig {
+  DType type;            // of x and w
+  uint32_t token_tiles;  // of kCdnaTile rows of x
+  uint32_t row_tiles;    // of kCdnaTile rows of w
+  CdnaEpilogue epilogue;
+  bool operator==(const CdnaSkinnyConfig&) const = default;
+  constexpr uint32_t tokens() const { return token_tiles * kCdnaTile; }
+  constexpr uint32_t rows() const { return row_tiles * kCdnaTile; }
+  // From one token's sums to the next, in f32: rows of 16 bytes that fall into different banks.
+  constexpr uint32_t pitch() const { return rows() + 4; }
+  constexpr uint32_t shared_bytes(uint32_t waves) const { return (waves * tokens() * pitch() + tokens()) * 4; }
+};
+
+}  // namespace rung::gpu

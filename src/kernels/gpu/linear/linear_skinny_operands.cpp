@@ -1,0 +1,59 @@
+// What the skinny linear rows of all architectures take.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/gpu/linear/linear_skinny_operands.hpp"
+
+#include "kernels/gpu/make_nest.hpp"
+
+namespace rung::gpu {
+namespace {
+
+constexpr int64_t kAligned = 8;   // 16-bit elements in the 16 bytes that rows are aligned to
+constexpr int64_t kTogether = 4;  // columns of the result that one thread writes
+constexpr int64_t kPaired = 16;   // rows of the smallest tile of pairs, and so of a head
+constexpr LinearSlots kTaken{LinearSlot::bias, LinearSlot::residual,    LinearSlot::cos,
+                             LinearSlot::sin,  LinearSlot::norm_weight, LinearSlot::squares};
+
+Verdict supports_norms(const Problem& problem, const LinearShape& shape) {
+  const auto& op = problem.as<Linear>();
+  const bool feeds_norm = op.has(LinearSlot::norm_weight);
+  if (feeds_norm && shape.n % kNormed)
+    return reject(fmt::format("the sum that a norm follows has {} columns, wanted a multiple of {}", shape.n, kNormed));
+  if (feeds_norm && op.out != DType::f32) return reject("the sum that a norm follows is not f32");
+  const auto wants = [&](LinearSlot slot, DType type) {
+    const Operand* operand = problem.linear_operand(slot);
+    return !operand || operand->dtype == type;
+  };
+  if (!wants(LinearSlot::norm_weight, DType::f32)) return reject("the norm's weights are not f32");
+  if (!wants(LinearSlot::squares, DType::f32)) return reject("squares are not f32");
+  const Operand* squares = problem.linear_operand(LinearSlot::squares);
+  if (squares && (shape.k % kNormed || squares->row_stride() % kSquares))
+    return reject(fmt::format("rows of squares are of {} columns or {} elements apart, wanted multiples of {} and {}",
+                              shape.k, squares->row_stride(), kNormed, kSquares));
+  return accept();
+}
+
+}  // namespace
+
+Verdict supports_streamed(const Problem& problem) {
+  if (!problem.as<Linear>().slots.within(kTaken)) return reject("it does not take all of the operands");
+  if (auto verdict = supports_linear_operands(problem, is_computed_float); !verdict) return verdict;
+  const DType type = problem.inputs[0].dtype;
+  if (type == DType::f32 || problem.inputs[1].dtype != type) return reject("x and w are not both bf16 or both f16");
+  if (!problem.inputs[1].constant) return reject("w is not constant, so it cannot be fetched ahead");
+  const LinearShape shape(problem);
+  if (shape.k < 1 || shape.k % kAligned || problem.inputs[0].row_stride() % kAligned)
+    return reject("rows of x or w are not a multiple of 16 bytes");
+  if (shape.n < 1 || shape.n % kTogether) return reject(fmt::format("n is not a multiple of {}", kTogether));
+  return supports_distances(problem, kTogether);
+}
+
+Verdict supports_skinny(const Problem& problem) {
+  if (auto verdict = supports_streamed(problem); !verdict) return verdict;
+  const LinearShape shape(problem);
+  if (shape.m < 1 || shape.m > kSkinnyMostTokens)
+    return reject(fmt::format("{} rows, wanted 1 to {}", shape.m, kSkinnyMostTokens));
+  if (auto verdict = supports_norms(problem, shape); !verdict) return verdict;
+  return supports_heads(shape, kPaired);
+}
+
+}  // namespace rung::gpu
