@@ -9,7 +9,7 @@ namespace {
 
 using enum Opcode;
 
-// The value of a code with so many bits of exponent and mantissa; what is special is the caller's.
+// The value of a code of the given bits of exponent and mantissa; what is special is left to the caller.
 double value_of_code(uint32_t code, int exponents, int mantissas, int bias) {
   const uint32_t mantissa = code & ((1u << mantissas) - 1), exponent = code >> mantissas & ((1u << exponents) - 1);
   const double sign = code >> (exponents + mantissas) & 1 ? -1 : 1, one = 1 << mantissas;
