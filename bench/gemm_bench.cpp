@@ -94,7 +94,7 @@ struct Contender {
   Contender(const Kernel* kernel, const Problem& problem, const std::vector<Tensor>& inputs, Tensor& out)
       : row(kernel) {
     bound = cpu::bind(*kernel, problem, {inputs[0].data(), inputs[1].data(), inputs[2].data()}, out.data());
-    const size_t packed = kernel->packed_for(problem, 1);
+    const size_t packed = kernel->packed_for(problem, cpu_info(), 1);
     const size_t bytes = packed ? packed : inputs[1].bytes();
     const size_t copies = std::max<size_t>(2, 2 * cpu_info().l3_bytes / bytes + 1);
     for (size_t i = 0; i < copies; ++i) {

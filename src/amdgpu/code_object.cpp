@@ -23,7 +23,7 @@ constexpr uint64_t kMostImageBytes = uint64_t{1} << 30;
 constexpr uint32_t kMostLaneScratch = 1 << 20;         // bytes; hardware gives a wave 8 MB at most
 constexpr uint32_t kAbsolute64 = 3, kRelative64 = 13;  // R_AMDGPU_ABS64, R_AMDGPU_RELATIVE64
 
-// NAME.kd as it lies in memory.
+// NAME.kd as stored in memory.
 struct Descriptor {
   uint32_t lds_bytes, scratch_bytes, argument_bytes, reserved0;
   int64_t entry_offset;  // from the descriptor's own address

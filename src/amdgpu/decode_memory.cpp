@@ -14,7 +14,7 @@ constexpr Spec kResource{Spec::Form::any, Type::b128, 4};
 // A vector register, or nothing where the row has none; `accumulator` is the bit that stands for all data.
 bool put_data(Operand& place, uint32_t number, const Spec& spec, bool accumulator) {
   if (spec.form == Spec::Form::none) return true;
-  if (number + spec.registers > 256) return false;
+  if (!fits(number, spec.registers)) return false;
   place = vector_register(number, spec, accumulator);
   return true;
 }

@@ -17,7 +17,7 @@ bool put_vector_destination(Instruction& made, uint32_t number, const Spec& spec
     default:
       break;
   }
-  if (number + spec.registers > 256) return false;
+  if (!fits(number, spec.registers)) return false;
   made.destination = vector_register(number, spec, accumulator);
   return true;
 }
@@ -120,10 +120,15 @@ Decoded decode_plain(const Code& code, const Row& row, Instruction made) {
   return made;
 }
 
-Decoded short_vector_sources(const Code& code, const Row& row, const Instruction& made) {
+Decoded short_vector_sources(const Code& code, const Row& row, Instruction made) {
   const uint32_t first_source = bits(code.first, 0, 9);
-  if (row.source_count > 0 && first_source == kSdwaCode) return decode_sdwa(code, row, made);
-  if (row.source_count > 0 && first_source == kDppCode) return decode_dpp(code, row, made);
+  const bool has_more = first_source == kSdwaCode || first_source == kDppCode;
+  if (has_more && row.source_count == 0) {  // v_nop has these forms, too, in which nothing means anything
+    made.bytes = 8;
+    return code.second ? Decoded(made) : std::nullopt;
+  }
+  if (first_source == kSdwaCode) return decode_sdwa(code, row, made);
+  if (first_source == kDppCode) return decode_dpp(code, row, made);
   return decode_plain(code, row, made);
 }
 
@@ -225,7 +230,9 @@ Decoded decode_scaled(const Code& code) {
   const Row* row = code.row(Encoding::vop3p, kScaled + bits(product.first, 16, 7));
   if (!row) return std::nullopt;
   Decoded made = decode_matrix(product, *row, begin(*row, Encoding::vop3p, 16));
-  for (int s = 0; made && s < 2; ++s) {
+  if (!made || made->matrix.abid != 1) return std::nullopt;  // says that there are scales
+  made->matrix.abid = 0;
+  for (int s = 0; s < 2; ++s) {
     if (!put_source(*made, source_operand(bits(*code.second, 9 * s, 9), row->sources[3 + s], std::nullopt)))
       return std::nullopt;
     made->sources[3 + s].op_sel = bit(code.first, 11 + s);

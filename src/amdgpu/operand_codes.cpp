@@ -71,6 +71,10 @@ Operand constant(uint64_t bits, const Spec& spec) {
 
 }  // namespace
 
+bool fits(uint32_t number, uint32_t registers) {
+  return number + registers <= 256 && (registers == 1 || number % 2 == 0);
+}
+
 Operand vector_register(uint32_t number, const Spec& spec, bool accumulator) {
   Operand operand{accumulator || spec.form == Spec::Form::acc ? OperandKind::agpr : OperandKind::vgpr, spec.type,
                   spec.registers};
@@ -97,7 +101,8 @@ Operand literal_operand(uint32_t word, Type type) {
 
 std::optional<Operand> source_operand(uint32_t code, const Spec& spec, std::optional<uint32_t> literal) {
   if (code >= kFirstVgpr) {
-    if (code - kFirstVgpr + spec.registers > 256) return std::nullopt;
+    const bool is_scalar_only = spec.form == Spec::Form::scalar || spec.form == Spec::Form::mask;
+    if (is_scalar_only || !fits(code - kFirstVgpr, spec.registers)) return std::nullopt;
     return vector_register(code - kFirstVgpr, spec, false);
   }
   if (code == kLiteralCode) {

@@ -10,6 +10,8 @@ namespace rung::amdgpu {
 
 inline constexpr uint32_t kSdwaCode = 249, kDppCode = 250, kLiteralCode = 255, kFirstVgpr = 256;
 
+// Whether that many vector registers can begin at `number`: several begin at even ones.
+bool fits(uint32_t number, uint32_t registers);
 Operand vector_register(uint32_t number, const Spec& spec, bool accumulator);
 
 // Registers that take both halves of a pair begin at even numbers, fours at multiples of four.

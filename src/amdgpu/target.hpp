@@ -17,12 +17,13 @@ struct TargetInfo {
   uint32_t lds_bytes;      // of a compute unit, and the most that a work-group may have
   uint32_t compute_units;  // of the product that is emulated: MI250X (one die), MI300X, MI355X
   bool ocp_f8;             // FP8 as the Open Compute Project defines it; else FNUZ
+  bool executed;           // by the emulated device; else only read
 };
 
 inline constexpr TargetInfo kTargets[] = {
-    {Target::gfx90a, "gfx90a", 0x90a, 0x3f, 64 * 1024, 110, false},
-    {Target::gfx942, "gfx942", 0x942, 0x4c, 64 * 1024, 304, false},
-    {Target::gfx950, "gfx950", 0x950, 0x4f, 160 * 1024, 256, true},
+    {Target::gfx90a, "gfx90a", 0x90a, 0x3f, 64 * 1024, 110, false, false},
+    {Target::gfx942, "gfx942", 0x942, 0x4c, 64 * 1024, 304, false, true},
+    {Target::gfx950, "gfx950", 0x950, 0x4f, 160 * 1024, 256, true, true},
 };
 constexpr const TargetInfo& info_of(Target target) { return kTargets[static_cast<int>(target)]; }
 constexpr std::optional<Target> target_named(std::string_view name) {

@@ -53,8 +53,8 @@ std::string matrix_modifiers(const Instruction& made, const Row& row, Target tar
   std::string text;
   if (row.number >= kScaled) {
     const auto scale = [&](int i) -> const Operand& { return made.sources[static_cast<size_t>(3 + i)]; };
-    text += list_unless(false, "op_sel", 2, [&](int i) { return scale(i).op_sel; });
-    text += list("op_sel_hi", 2, [&](int i) { return scale(i).op_sel_hi; });
+    text += list_unless(false, "op_sel", 3, [&](int i) { return i < 2 && scale(i).op_sel; });
+    text += list("op_sel_hi", 3, [&](int i) { return i < 2 && scale(i).op_sel_hi; });
   }
   text += number("cbsz", made.matrix.cbsz) + number("abid", made.matrix.abid);
   if (made.destination.type == Type::f64 && target != Target::gfx90a)

@@ -24,7 +24,8 @@ rung_port port_of(const PlanPort& port, bool required) {
 }
 
 rung_device device_of(const Plan& plan) {
-  if (!plan.target->gpu) return {RUNG_CPU, 0};
+  // What an emulator's devices hold is this processor's memory, and host memory is what it copies from.
+  if (!plan.target->gpu || plan.target->machine.gpu.counts_instructions) return {RUNG_CPU, 0};
   return {RUNG_CUDA, parse_device(plan.target->name)->index};
 }
 

@@ -50,12 +50,12 @@ Result<Access> dense_access(const Operand& operand) {
   return Access{*reach * size_of(operand.dtype), size_of(operand.dtype), false};
 }
 
-Result<Access> operand_access(const Kernel& kernel, const Problem& problem, size_t i) {
+Result<Access> operand_access(const Kernel& kernel, const Problem& problem, const Machine& machine, size_t i) {
   const Operand& operand = problem.inputs[i];
   RUNG_TRY(Access access, dense_access(operand));
   RUNG_CHECK(check_counts(kernel, operand, false));
   access.alignment = std::max(access.alignment, kernel.alignment);
-  if (const size_t packed = kernel.packed_for(problem, i)) access = {packed, access.alignment, true};
+  if (const size_t packed = kernel.packed_for(problem, machine, i)) access = {packed, access.alignment, true};
   return access;
 }
 

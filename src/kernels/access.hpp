@@ -23,7 +23,7 @@ struct Access {
 // range; sizes that the row does not count in.
 Result<Access> dense_access(const Operand& operand);
 // The same for operand `i` of a problem that the row supports, packed where the row packs it.
-Result<Access> operand_access(const Kernel& kernel, const Problem& problem, size_t i);
+Result<Access> operand_access(const Kernel& kernel, const Problem& problem, const Machine& machine, size_t i);
 // Where results go is for results_of() to say. Errors: a result that is not dense, or of more elements than the row
 // counts.
 Status check_result(const Kernel& kernel, const Problem& problem);

@@ -1,16 +1,20 @@
-// Words for devices, as people, plans and the tuner's workers write them: "cpu", "cuda", "cuda:1".
+// Words for devices, as people, plans and the tuner's workers write them: "cpu", "cuda", "cuda:1",
+// "emu:gfx942".
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "amdgpu/target.hpp"
 #include "base/status.hpp"
 
 namespace rung {
 
 struct DeviceWord {
-  std::string kind;  // as Target::kind
-  int index = 0;     // among the devices of that kind
+  std::string kind;                          // as Target::kind
+  int index = 0;                             // among the devices of that kind
+  std::optional<amdgpu::Target> emulated{};  // what this processor plays
 };
 
 // Errors (wrong usage): another word.
@@ -18,5 +22,7 @@ Result<DeviceWord> parse_device(std::string_view word);
 
 // The kind of the device that a Target::fingerprint or Plan::device tells: it comes first.
 std::string_view kind_of_fingerprint(std::string_view fingerprint);
+// Does it count instructions where others take time (GpuInfo::counts_instructions)?
+bool counts_instructions(std::string_view fingerprint);
 
 }  // namespace rung

@@ -39,8 +39,8 @@ struct Kernel {
   void (*run)(const cpu::Call&) = nullptr;  // CPU rows: every thread of the team calls it
   size_t (*scratch_bytes)(const Problem&, const Machine&) = nullptr;
   // Bytes that constant operand `i` takes in this kernel's own layout; 0: used as it is.
-  size_t (*packed_bytes)(const Problem&, size_t i) = nullptr;
-  void (*pack)(const Problem&, size_t i, const void* from, void* to) = nullptr;
+  size_t (*packed_bytes)(const Problem&, const Machine&, size_t i) = nullptr;
+  void (*pack)(const Problem&, const Machine&, size_t i, const void* from, void* to) = nullptr;
   // Objects too costly to make on every call (library primitives); shared by all calls of one bound step, all threads.
   std::shared_ptr<void> (*prepare)(const Problem&, const Machine&) = nullptr;
   std::vector<Tunable> (*tunables)(const Problem&, const Machine&) = nullptr;
@@ -52,8 +52,8 @@ struct Kernel {
   size_t scratch_for(const Problem& problem, const Machine& machine) const {
     return scratch_bytes ? scratch_bytes(problem, machine) : 0;
   }
-  size_t packed_for(const Problem& problem, size_t i) const {
-    return packed_bytes && problem.inputs[i].constant ? packed_bytes(problem, i) : 0;
+  size_t packed_for(const Problem& problem, const Machine& machine, size_t i) const {
+    return packed_bytes && problem.inputs[i].constant ? packed_bytes(problem, machine, i) : 0;
   }
   std::shared_ptr<void> state_for(const Problem& problem, const Machine& machine) const {
     return prepare ? prepare(problem, machine) : nullptr;

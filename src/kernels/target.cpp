@@ -9,8 +9,10 @@
 #include <mutex>
 
 #include "base/log.hpp"
-#include "device/gpu/cublaslt.hpp"
+#include "device/gpu/emulated.hpp"
+#include "device/gpu/gemm_library.hpp"
 #include "device/gpu/gpu.hpp"
+#include "device/gpu/modules.hpp"
 #include "kernels/cpu/kernel.hpp"
 #include "kernels/device_word.hpp"
 #include "kernels/gpu/kernel.hpp"
@@ -49,30 +51,49 @@ const Target& cpu_target() {
 
 namespace {
 
-// Architectures that cmake/gpu_modules.cmake compiles for: code of one runs on later ones of the same generation.
-Verdict compiled_for(const gpu::GpuInfo& info) {
-  int generation = info.architecture / 10;
-  if (generation == 8 || info.architecture == 90) return accept();
-  return reject(fmt::format("{} is sm_{}; the GPU kernels here are for sm_8x and sm_90", info.name, info.architecture));
-}
-
 constexpr int64_t kCacheLine = 128;
 
+// The library's version is part of what a plan was tuned for.
+std::string fingerprint_of(const gpu::GpuInfo& info) {
+  return fmt::format("cuda {} sm_{} driver {} {}", info.name, info.architecture, info.driver_version,
+                     info.gemm_library ? info.gemm_library->version() : "");
+}
+
+const gpu::GemmLibrary* open_library(const gpu::Runtime& runtime) {
+  if (!runtime.gemm_library) return nullptr;
+  auto opened = runtime.gemm_library();
+  if (!opened) log(1, "{}: own GEMM kernels only", opened.error().message);
+  return opened ? *opened : nullptr;
+}
+
 Result<const Target*> open_cuda(int device) {
-  if (auto missing = gpu::missing_modules_reason(); !missing.empty()) return no_device("no GPU kernels: {}", missing);
+  if (auto missing = gpu::missing_modules_reason(gpu::Vendor::nvidia); !missing.empty())
+    return no_device("no GPU kernels: {}", missing);
   RUNG_TRY(const gpu::Runtime* runtime, gpu::cuda_runtime());
   RUNG_TRY(auto card, gpu::Gpu::open(*runtime, device));
   gpu::GpuInfo info = card->info();
-  if (auto verdict = compiled_for(info); !verdict) return no_device("{}", verdict.reason);
-  Verdict library = gpu::library_gemm_available();
-  if (!library) log(1, "{}: own GEMM kernels only", library.reason);
-  info.library_gemm = library.yes;
+  if (auto verdict = gpu::has_kernels_for(info.architecture); !verdict)
+    return no_device("{} is {}; {}", info.name, gpu::architecture_name(info.architecture), verdict.reason);
+  info.gemm_library = open_library(*runtime);
   // Never destroyed: static plans and sessions may outlive any order of destruction, and the driver cleans up.
   return new Target{.kind = "cuda",
                     .name = fmt::format("cuda:{}", device),
-                    .fingerprint = fmt::format("cuda {} sm_{} driver {} {}", info.name, info.architecture,
-                                               info.driver_version, gpu::library_gemm_version()),
+                    .fingerprint = fingerprint_of(info),
                     .machine = Machine(cpu::cpu_info(), info),
+                    .row_bytes = kCacheLine,
+                    .kernels = gpu::all_kernels(),
+                    .gpu = std::move(card)};
+}
+
+// The same for an AMD GPU that this processor plays; its fingerprint begins with its word.
+Result<const Target*> open_emulated(const DeviceWord& word) {
+  if (auto verdict = gpu::has_kernels_for(static_cast<int>(info_of(*word.emulated).number)); !verdict)
+    return no_device("{}: {}", word.kind, verdict.reason);
+  RUNG_TRY(auto card, gpu::Gpu::open(gpu::emulated_runtime(*word.emulated), word.index));
+  return new Target{.kind = word.kind,
+                    .name = word.kind,
+                    .fingerprint = fmt::format("{} of {} compute units", word.kind, card->info().multiprocessors),
+                    .machine = Machine(cpu::cpu_info(), card->info()),
                     .row_bytes = kCacheLine,
                     .kernels = gpu::all_kernels(),
                     .gpu = std::move(card)};
@@ -84,14 +105,15 @@ Result<const Target*> open_target(const std::string& device) {
   RUNG_TRY(DeviceWord word, parse_device(device));
   if (word.kind == "cpu") return &cpu_target();
   static std::mutex mutex;
-  static std::map<int, const Target*> open;
+  static std::map<std::pair<std::string, int>, const Target*> open;
   std::lock_guard lock(mutex);
-  if (auto it = open.find(word.index); it != open.end()) {
+  const auto key = std::pair(word.kind, word.index);
+  if (auto it = open.find(key); it != open.end()) {
     RUNG_CHECK(it->second->gpu->check_process());
     return it->second;
   }
-  RUNG_TRY(const Target* target, open_cuda(word.index));
-  return open[word.index] = target;
+  RUNG_TRY(const Target* target, word.emulated ? open_emulated(word) : open_cuda(word.index));
+  return open[key] = target;
 }
 
 }  // namespace rung

@@ -10,6 +10,7 @@
 #include "device/gpu/load_watch.hpp"
 #include "measure/clock.hpp"
 #include "measure/statistics.hpp"
+#include "session/timed_run.hpp"
 
 namespace rung {
 namespace {
@@ -22,7 +23,7 @@ class Turns {
   Result<double> next(Session& session) {
     if (period_.count() > 0) std::this_thread::sleep_until(due_);
     due_ += period_;
-    RUNG_TRY(double seconds, checked_seconds_of([&] { return session.run(); }));
+    RUNG_TRY(double seconds, timed_run(session));
     return seconds * 1e3;
   }
 

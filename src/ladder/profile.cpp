@@ -15,6 +15,7 @@
 #include "measure/clock.hpp"
 #include "measure/cost.hpp"
 #include "measure/statistics.hpp"
+#include "session/timed_run.hpp"
 #include "tune/trial.hpp"
 
 namespace rung {
@@ -64,7 +65,7 @@ Result<Latency> time_until(Session& session, double seconds, size_t most, const 
   const int64_t end = now_ns() + static_cast<int64_t>(seconds * 1e9);
   while (ms.empty() || (now_ns() < end && ms.size() < most)) {
     RUNG_CHECK(before());
-    RUNG_TRY(double run_s, checked_seconds_of([&] { return session.run(); }));
+    RUNG_TRY(double run_s, timed_run(session));
     ms.push_back(run_s * 1e3);
   }
   const Summary s = summarize(ms);

@@ -4,6 +4,7 @@
 
 #include "base/log.hpp"
 #include "ladder/climber.hpp"
+#include "session/timed_run.hpp"
 
 namespace rung {
 namespace {
@@ -113,8 +114,7 @@ Result<InterleaveResult> Climber::race(Session& a, Session& b, RaceRule rule) {
   int runs = static_cast<int>(std::clamp(3.0 / std::max(current_ms_, 1e-3), 1.0, 10.0));  // blocks of some milliseconds
   Interleaver interleaver(
       {.half_width = rule.half_width, .budget_s = rule.seconds, .min_pairs = kSchedule.race_least_pairs, .runs = runs});
-  RUNG_TRY(InterleaveResult raced, interleaver.compare([&] { return checked_seconds_of([&] { return a.run(); }); },
-                                                       [&] { return checked_seconds_of([&] { return b.run(); }); }));
+  RUNG_TRY(InterleaveResult raced, interleaver.compare([&] { return timed_run(a); }, [&] { return timed_run(b); }));
   log(2, "raced {} pairs in {:.2f} s: {:.4f} x faster", raced.a.size(), raced.spent_s, raced.ratio.ratio);
   return raced;
 }

@@ -73,7 +73,7 @@ Status check_accesses(const Plan& plan, const Kernel& kernel, uint32_t index, Ho
   RUNG_CHECK(check_result(kernel, problem));
   RUNG_CHECK(check_kernel(plan, kernel, problem, step));
   for (size_t i = 0; i < step.inputs.size(); ++i) {
-    RUNG_TRY(Access access, operand_access(kernel, problem, i));
+    RUNG_TRY(Access access, operand_access(kernel, problem, plan.target->machine, i));
     const PlanOperand& input = step.inputs[i];
     RUNG_CHECK(input.region == Region::weight ? check_weight(plan, input, access)
                                               : holdings.check_read(input, access, index));

@@ -21,7 +21,7 @@ class Lowering {
       : graph_(graph),
         recipe_(recipe),
         plan_(plan),
-        weights_(graph),
+        weights_(graph, plan.target->machine),
         constant_(constant_nodes(graph)),
         at_(graph.capacity()) {
     for (const auto& [problem, choice] : recipe.choices) undecided_.insert(problem);
@@ -181,7 +181,7 @@ class Lowering {
   void place_weights(const Node& node, const Kernel& kernel, const Problem& problem, std::vector<PlanOperand>& inputs) {
     for (size_t i = 0; i < inputs.size(); ++i) {
       if (inputs[i].region != Region::weight || inputs[i].index != UINT32_MAX) continue;
-      const bool packs = kernel.packed_for(problem, i) > 0;
+      const bool packs = kernel.packed_for(problem, plan_.target->machine, i) > 0;
       inputs[i].index =
           packs ? weights_.packed({node.operands[i], kernel, problem, i}) : weights_.plain(node.operands[i]);
     }

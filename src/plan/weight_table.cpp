@@ -31,7 +31,7 @@ uint32_t WeightTable::packed(const Use& use) {
   std::string layout =
       fmt::format("{} {} {}{}", use.index, use.kernel.name, problem_key(use.problem), params_text(use.problem.params));
   return add({.node = use.node,
-              .bytes = use.kernel.packed_for(use.problem, use.index),
+              .bytes = use.kernel.packed_for(use.problem, machine_, use.index),
               .layout = std::move(layout),
               .kernel = &use.kernel,
               .problem = use.problem,
@@ -85,7 +85,7 @@ Result<WeightTable::Data> WeightTable::data_of(const Entry& entry) const {
   }
   auto block = allocate_block(entry.bytes);
   if (!block) return no_memory("weight '{}': no memory for {} bytes", graph_[entry.node].label, entry.bytes);
-  entry.kernel->pack(entry.problem, entry.index, tensor.data(), block.get());
+  entry.kernel->pack(entry.problem, machine_, entry.index, tensor.data(), block.get());
   return Data(std::move(block));
 }
 

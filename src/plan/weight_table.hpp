@@ -12,7 +12,8 @@ namespace rung {
 
 class WeightTable {
  public:
-  explicit WeightTable(const Graph& graph) : graph_(graph) {}
+  // Both outlive it; the machine is the one that the plan is for.
+  WeightTable(const Graph& graph, const Machine& machine) : graph_(graph), machine_(machine) {}
 
   // A constant node as it is.
   uint32_t plain(NodeId node);
@@ -51,6 +52,7 @@ class WeightTable {
   Status check_sources(NodeId node) const;  // every weight that a constant expression reads
 
   const Graph& graph_;
+  const Machine& machine_;
   std::vector<Entry> entries_;
   std::map<std::pair<NodeId, std::string>, uint32_t> by_layout_;
 };

@@ -31,7 +31,11 @@ struct BoundStep {
 class GpuRecorder : public Recorder {
  public:
   GpuRecorder(const Plan& plan, bool stepwise)
-      : plan_(plan), gpu_(*plan.target->gpu), runtime_(gpu_.runtime()), stepwise_(stepwise) {}
+      : plan_(plan),
+        gpu_(*plan.target->gpu),
+        runtime_(gpu_.runtime()),
+        stepwise_(stepwise),
+        counts_(plan.target->machine.gpu.counts_instructions) {}
   ~GpuRecorder() override {
     const gpu::CurrentContext current(gpu_);
     (void)finish();
@@ -121,13 +125,13 @@ class GpuRecorder : public Recorder {
   std::vector<std::string> capture_notes() const override { return notes_; }
 
   Result<std::vector<double>> step_us() override {
-    constexpr size_t kLaunches = 40;  // in one graph, at least
+    const size_t least = counts_ ? 1 : 40;  // launches in one graph
     std::map<std::string, std::vector<size_t>> groups;
     for (size_t i = 0; i < bound_.size(); ++i)
       groups[plan_.steps[i].choice.kernel + ' ' + plan_.steps[i].problem].push_back(i);
     std::vector<double> us(bound_.size());
     for (const auto& [problem, steps] : groups) {
-      size_t rounds = (kLaunches + steps.size() - 1) / steps.size();
+      size_t rounds = (least + steps.size() - 1) / steps.size();
       RUNG_TRY(double all, time_rounds(steps, rounds));
       double each = all / static_cast<double>(rounds * steps.size());
       for (size_t i : steps) us[i] = each;
@@ -189,7 +193,7 @@ class GpuRecorder : public Recorder {
 
   // Microseconds of a graph of these steps, `rounds` times.
   Result<double> time_rounds(std::span<const size_t> steps, size_t rounds) {
-    constexpr int kReplays = 5;
+    const int replays = counts_ ? 1 : 5;
     RUNG_TRY(auto graph, gpu::TimedGraph::record(*queue_, [&]() -> Status {
                for (size_t round = 0; round < rounds; ++round)
                  for (size_t i : steps) RUNG_CHECK(enqueue(i));
@@ -197,7 +201,7 @@ class GpuRecorder : public Recorder {
              }));
     RUNG_CHECK(hold_back(queue_->stream()));
     std::vector<double> us;
-    for (int i = 0; i < kReplays; ++i) {
+    for (int i = 0; i < replays; ++i) {
       RUNG_CHECK(graph->replay());
       us.push_back(graph->ms() * 1e3);
     }
@@ -276,6 +280,7 @@ class GpuRecorder : public Recorder {
   gpu::Gpu& gpu_;
   const gpu::Runtime& runtime_;
   bool stepwise_;
+  const bool counts_;  // instructions, whose number a second look would not change
   std::unique_ptr<gpu::Queue> queue_;
   std::vector<std::shared_ptr<gpu::Block>> weights_;
   std::shared_ptr<gpu::Block> arena_;

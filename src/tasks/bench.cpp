@@ -9,6 +9,7 @@
 #include "measure/clock.hpp"
 #include "measure/resources.hpp"
 #include "report/json.hpp"
+#include "session/timed_run.hpp"
 
 namespace rung::tasks {
 namespace {
@@ -30,7 +31,7 @@ Result<std::vector<double>> time_for(Session& session, double seconds) {
   std::vector<double> ms;
   int64_t end = now_ns() + static_cast<int64_t>(seconds * 1e9);
   do {
-    RUNG_TRY(double run_seconds, checked_seconds_of([&] { return session.run(); }));
+    RUNG_TRY(double run_seconds, timed_run(session));
     ms.push_back(run_seconds * 1e3);
   } while (now_ns() < end);
   return ms;

@@ -15,7 +15,7 @@
 namespace rung {
 namespace {
 
-constexpr size_t kLaunches = 32;         // of one graph
+constexpr size_t kLaunches = 32;         // of one graph, where there is a time to take
 constexpr int64_t kPattern = 1'000'003;  // elements made on the host; a prime, so that rows differ
 constexpr int kMinReplays = 3;
 
@@ -66,24 +66,24 @@ Result<GpuTrialOperands> GpuTrialOperands::make(const Target& target, const Prob
 
 Result<GpuTrial> GpuTrial::make(const GpuTrialOperands& operands, const KernelCandidate& candidate) {
   gpu::Gpu& gpu = *operands.target().gpu;
+  const Machine& machine = operands.target().machine;
   const gpu::CurrentContext current(gpu);
   GpuTrial trial;
   trial.operands_ = &operands, trial.kernel_ = candidate.kernel, trial.problem_ = operands.problem();
   trial.problem_.params = candidate.params;
   for (size_t copy = 0; copy < operands.copies(); ++copy) trial.inputs_.push_back(operands.inputs(copy));
   for (size_t i = 0; i < trial.problem_.inputs.size(); ++i) {
-    const size_t bytes = trial.kernel_->packed_for(trial.problem_, i);
+    const size_t bytes = trial.kernel_->packed_for(trial.problem_, machine, i);
     if (bytes == 0) continue;
     if (trial.problem_.inputs[i].span() > kPattern)
       return fail("operand {} is packed: got {} elements, wanted at most {}", i, trial.problem_.inputs[i].span(),
                   kPattern);
-    auto packed = cpu::pack_operand(*trial.kernel_, trial.problem_, i, operands.pattern(i).data());
+    auto packed = cpu::pack_operand(*trial.kernel_, trial.problem_, machine, i, operands.pattern(i).data());
     RUNG_TRY(auto block, gpu.allocate(bytes));
     RUNG_CHECK(operands.queue().upload(block->address(), packed.get(), bytes));
     for (auto& inputs : trial.inputs_) inputs[i] = block->address();
     trial.blocks_.push_back(std::move(block));
   }
-  const Machine& machine = operands.target().machine;
   RUNG_TRY(auto scratch_block, gpu.allocate(trial.kernel_->scratch_for(trial.problem_, machine)));
   RUNG_TRY(auto fault_block, gpu.allocate(sizeof(Fault)));
   trial.scratch_ = scratch_block->address(), trial.fault_ = fault_block->address();
@@ -103,12 +103,13 @@ Status GpuTrial::enqueue_round(size_t launches) {
 }
 
 Result<TrialTime> GpuTrial::time(double seconds) {
-  size_t launches = std::max(kLaunches, inputs_.size());
+  const bool counts = operands_->target().machine.gpu.counts_instructions;  // always the same ones
+  const size_t launches = counts ? 1 : std::max(kLaunches, inputs_.size());
   RUNG_TRY(auto graph, gpu::TimedGraph::record(operands_->queue(), [&] { return enqueue_round(launches); }));
-  RUNG_CHECK(graph->replay());
+  if (!counts) RUNG_CHECK(graph->replay());
   std::vector<double> us;
   int64_t end = now_ns() + static_cast<int64_t>(seconds * 1e9);
-  while (us.size() < kMinReplays || now_ns() < end) {
+  while (us.empty() || (!counts && (us.size() < kMinReplays || now_ns() < end))) {
     RUNG_CHECK(graph->replay());
     us.push_back(graph->ms() * 1e3 / static_cast<double>(launches));
   }

@@ -78,7 +78,7 @@ void Trial::add_copy() {
   const auto& problem = copy.problem;
   for (size_t i = 0; i < problem.inputs.size(); ++i) {
     if (!problem.inputs[i].constant) continue;
-    const size_t packed = copy.kernel->packed_for(problem, i);
+    const size_t packed = copy.kernel->packed_for(problem, cpu::cpu_info(), i);
     size_t bytes = packed ? packed : static_cast<size_t>(problem.inputs[i].span()) * size_of(problem.inputs[i].dtype);
     auto block = cpu::aligned_bytes(bytes);
     std::memcpy(block.get(), copy.inputs[i], bytes);

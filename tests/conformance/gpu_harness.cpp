@@ -56,9 +56,9 @@ Result<Outcome> run_gpu_row(const Target& target, const Kernel& kernel, const Ca
     auto view = cpu::resolve_view(test.graph, operand);
     const Tensor& tensor = test.inputs.at(test.graph.as<Input>(view.base)->name);
     size_t i = inputs.size();
-    if (auto packed = cpu::pack_operand(kernel, problem, i, tensor.data())) {
-      RUNG_TRY(blocks.emplace_back(), gpu.allocate(kernel.packed_for(problem, i)));
-      RUNG_CHECK(queue.upload(blocks.back()->address(), packed.get(), kernel.packed_for(problem, i)));
+    if (auto packed = cpu::pack_operand(kernel, problem, target.machine, i, tensor.data())) {
+      RUNG_TRY(blocks.emplace_back(), gpu.allocate(kernel.packed_for(problem, target.machine, i)));
+      RUNG_CHECK(queue.upload(blocks.back()->address(), packed.get(), kernel.packed_for(problem, target.machine, i)));
       inputs.push_back(blocks.back()->address());
       continue;
     }

@@ -5,13 +5,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <deque>
 #include <fstream>
 
 #include "device/gpu/current_context.hpp"
+#include "device/gpu/modules.hpp"
 #include "harness.hpp"
 #include "kernels/gpu/kernel.hpp"
 #include "kernels/params_text.hpp"
-#include "support/cubin.hpp"
+#include "support/code_object.hpp"
 #include "support/fake_gpu.hpp"
 #include "support/machines.hpp"
 
@@ -32,20 +34,35 @@ Described& described() {
 enum Code { kNoEntry = 500, kTooLarge = 1 };
 
 int load(gpu::Module* module, const void* image) { return *module = const_cast<void*>(image), 0; }
+
+// What a compiled kernel allows; of NVIDIA's only what every one does.
+struct Entry {
+  std::string name;
+  uint32_t shared_bytes = 0, most_threads = 1024;
+};
+
 int find(gpu::Function* function, gpu::Module module, const char* name) {
-  static std::set<std::string> names;
-  for (const auto& entries : testing::entries_of(module))
-    if (!entries.contains(name)) return kNoEntry;
-  *function = const_cast<std::string*>(&*names.insert(name).first);
+  static std::deque<Entry> found;
+  Entry entry{name};
+  if (testing::is_code_object(module)) {
+    const auto kernels = testing::kernels_of(module);
+    if (!kernels.contains(name)) return kNoEntry;
+    entry.shared_bytes = kernels.at(name).shared_bytes, entry.most_threads = kernels.at(name).most_threads;
+  } else {
+    for (const auto& entries : testing::entries_of(module))
+      if (!entries.contains(name)) return kNoEntry;
+  }
+  *function = &found.emplace_back(std::move(entry));
   return 0;
 }
 int launch(gpu::Function function, const gpu::Launch& shape, void**, gpu::Stream) {
   const auto& [grid, block, cluster, bytes, dependent, cooperative] = shape;
-  constexpr uint32_t kMostThreads = 1024;
-  if (bytes > described().card.shared_bytes_per_block || block.x * block.y * block.z > kMostThreads) return kTooLarge;
-  described().launches +=
-      fmt::format("  {} {} {} {} of {}, {} together, {} bytes{}\n", *static_cast<const std::string*>(function), grid.x,
-                  grid.y, grid.z, block.x, cluster.x, bytes, dependent ? ", dependent" : "");
+  const auto& entry = *static_cast<const Entry*>(function);
+  if (bytes + entry.shared_bytes > described().card.shared_bytes_per_block ||
+      block.x * block.y * block.z > entry.most_threads)
+    return kTooLarge;
+  described().launches += fmt::format("  {} {} {} {} of {}, {} together, {} bytes{}\n", entry.name, grid.x, grid.y,
+                                      grid.z, block.x, cluster.x, bytes, dependent ? ", dependent" : "");
   return 0;
 }
 int describe_boxes(gpu::TileMap*, const gpu::TileShape& shape) {
@@ -121,13 +138,43 @@ int enqueue_all(const gpu::GpuInfo& card) {
 class RowLaunches : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!gpu::embedded_module("copy")) GTEST_SKIP() << gpu::missing_modules_reason();
+    if (auto missing = gpu::missing_modules_reason(gpu::Vendor::nvidia); !missing.empty()) GTEST_SKIP() << missing;
+  }
+};
+
+class RowLaunchesOnCdna : public ::testing::TestWithParam<gpu::GpuInfo> {
+ protected:
+  void SetUp() override {
+    if (auto missing = gpu::missing_modules_reason(gpu::Vendor::amd); !missing.empty()) GTEST_SKIP() << missing;
   }
 };
 
 TEST_F(RowLaunches, OnHopperAreOfEntriesThatAreCompiled) { EXPECT_GT(enqueue_all(testing::hopper_card()), 100); }
 
 TEST_F(RowLaunches, FollowAMachineOfLess) { EXPECT_GT(enqueue_all(testing::lesser_hopper().gpu), 100); }
+
+TEST_P(RowLaunchesOnCdna, AreOfEntriesThatAreCompiled) { EXPECT_GT(enqueue_all(GetParam()), 100); }
+
+TEST_P(RowLaunchesOnCdna, TakeEveryProblemThatAmpereTakes) {
+  const Machine here(cpu::CpuInfo{}, GetParam()), ampere = testing::ampere();
+  int asked = 0;
+  for (const Case& test : cases()) {
+    const auto taken = [&](const Machine& machine) {
+      return std::ranges::any_of(gpu::all_kernels(), [&](const Kernel* row) {
+        return op_family(test.problem.op) == row->op && row->supports(test.problem, machine).yes;
+      });
+    };
+    if (!taken(ampere)) continue;
+    EXPECT_TRUE(taken(here)) << test.text;
+    ++asked;
+  }
+  EXPECT_GT(asked, 100);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, RowLaunchesOnCdna,
+                         ::testing::Values(testing::cdna_card(0x90a), testing::cdna_card(0x942),
+                                           testing::cdna_card(0x950)),
+                         [](const auto& info) { return gpu::architecture_name(info.param.architecture); });
 
 // ---- layers of Pi0 and MiniLM, as they were launched when they were measured
 

@@ -25,15 +25,16 @@ std::vector<float> small_integers(int64_t modulus) {
 Status multiply(gpu::Gpu& gpu, int64_t modulus, int times) {
   const gpu::CurrentContext current(gpu);
   RUNG_TRY(auto queue, gpu::Queue::make(gpu));
-  RUNG_TRY(auto product, gpu::PreparedGemm::make({.x = DType::f32,
-                                                  .w = DType::f32,
-                                                  .out = DType::f32,
-                                                  .m = kSize,
-                                                  .n = kSize,
-                                                  .k = kSize,
-                                                  .x_stride = kSize,
-                                                  .w_stride = kSize,
-                                                  .out_stride = kSize}));
+  RUNG_TRY(auto product, (*gpu::cublaslt())
+                             ->prepare({.x = DType::f32,
+                                        .w = DType::f32,
+                                        .out = DType::f32,
+                                        .m = kSize,
+                                        .n = kSize,
+                                        .k = kSize,
+                                        .x_stride = kSize,
+                                        .w_stride = kSize,
+                                        .out_stride = kSize}));
   const std::vector<float> x = small_integers(modulus), w = small_integers(5);
   constexpr size_t kBytes = kSize * kSize * sizeof(float);
   RUNG_TRY(auto block, gpu.allocate(3 * kBytes + gpu::kLibraryWorkspaceBytes));
@@ -74,7 +75,7 @@ class GpuLibrary : public ::testing::Test {
   void SetUp() override {
     auto runtime = gpu::cuda_runtime();
     if (!runtime) GTEST_SKIP() << runtime.error().message;
-    if (auto library = gpu::library_gemm_available(); !library) GTEST_SKIP() << library.reason;
+    if (auto library = gpu::cublaslt(); !library) GTEST_SKIP() << library.error().message;
     devices = devices_of(**runtime);
     ASSERT_FALSE(devices.empty());
   }

@@ -179,7 +179,7 @@ bool repair_step(Plan& plan, Step& step) {
   Problem problem = problem_of(step, plan.recipe.threads);
   if (!plan.target->supports(*kernel, problem)) return false;
   for (size_t i = 0; i < step.inputs.size(); ++i) {
-    auto access = operand_access(*kernel, problem, i);
+    auto access = operand_access(*kernel, problem, plan.target->machine, i);
     const PlanOperand& input = step.inputs[i];
     if (access && access->packed && input.region == Region::weight && input.index < plan.weights.size() &&
         access->bytes <= kMostBytes)

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
-#include "device/gpu/gpu.hpp"
-#include "support/cubin.hpp"
+#include "device/gpu/modules.hpp"
+#include "support/code_object.hpp"
 
 #define RUNG_VARIANT(entry, ...) #entry,
 
@@ -80,13 +80,28 @@ const Module kModules[] = {
 
 TEST(VariantLists, AreWhatTheModulesHave) {
   for (const auto& [name, entries] : kModules) {
-    const void* image = embedded_module(name);
-    if (!image) GTEST_SKIP() << missing_modules_reason();
+    const void* image = embedded_module(name, 90);
+    if (!image) GTEST_SKIP() << missing_modules_reason(Vendor::nvidia);
     const auto compiled = testing::entries_of(image);
     EXPECT_FALSE(compiled.empty()) << name;
     for (const auto& architecture : compiled)
       EXPECT_THAT(entries, ::testing::UnorderedElementsAreArray(architecture)) << name;
   }
+}
+
+TEST(VariantLists, AreWhatTheCodeObjectsHave) {
+  if (auto missing = missing_modules_reason(Vendor::amd); !missing.empty()) GTEST_SKIP() << missing;
+  int compared = 0;
+  for (const auto& [name, entries] : kModules)
+    for (const CompiledFor& target : compiled_architectures()) {
+      const void* image = target.vendor == Vendor::amd ? embedded_module(name, target.first) : nullptr;
+      if (!image) continue;  // one for Hopper
+      std::vector<std::string> compiled;
+      for (const auto& [kernel, limits] : testing::kernels_of(image)) compiled.push_back(kernel);
+      EXPECT_THAT(entries, ::testing::UnorderedElementsAreArray(compiled)) << name << " for " << target.name;
+      ++compared;
+    }
+  EXPECT_GE(compared, 3 * 10);
 }
 
 }  // namespace

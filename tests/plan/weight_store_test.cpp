@@ -5,6 +5,8 @@
 #include <atomic>
 
 #include "plan/support.hpp"
+#include "plan/weight_table.hpp"
+#include "support/machines.hpp"
 
 namespace rung {
 namespace {
@@ -20,10 +22,10 @@ class Generated : public Weight {
 struct Layer {
   Graph graph;
   std::shared_ptr<Generated> weight = std::make_shared<Generated>("w", Type{DType::f32, {64, 64}});
+  NodeId node = graph.constant(weight);
   Layer() {
     NodeId x = graph.input("x", {DType::f32, {8, 64}});
-    NodeId w = graph.constant(weight);
-    graph.set_output("y", graph.add(Linear{}, {x, w}));
+    graph.set_output("y", graph.add(Linear{}, {x, node}));
   }
 };
 
@@ -40,6 +42,32 @@ TEST(WeightStore, GivesTwoPlansOfOneLayoutTheSameWeights) {
   ASSERT_EQ(first.weights.size(), 1u);
   EXPECT_EQ(first.weights[0].data, second.weights[0].data);
   EXPECT_EQ(layer.weight->loads, 1);
+}
+
+// A row whose layout is one byte, that many times as its machine has lanes: what the table asks is the plan's machine.
+Kernel row_of_lanes() {
+  return {.name = "lanes",
+          .op = "linear",
+          .supports = [](const Problem&, const Machine&) { return accept(); },
+          .packed_bytes = [](const Problem&, const Machine& machine, size_t) { return size_t(machine.gpu.lanes); },
+          .pack = [](const Problem&, const Machine& machine, size_t, const void*,
+                     void* to) { std::memset(to, machine.gpu.lanes, size_t(machine.gpu.lanes)); }};
+}
+
+TEST(WeightTable, PacksForTheMachineThatThePlanIsFor) {
+  Layer layer;
+  const Kernel row = row_of_lanes();
+  const Operand w{DType::f32, {64, 64}, contiguous_strides({64, 64}), true};
+  const Problem problem{Linear{}, {w, w}, w};
+  for (const Machine& machine : {testing::hopper(), testing::cdna()}) {
+    WeightTable table(layer.graph, machine);
+    table.packed({layer.node, row, problem, 1});
+    const auto made = table.make(nullptr);
+    ASSERT_TRUE(made) << made.error().message;
+    const auto lanes = static_cast<size_t>(machine.gpu.lanes);
+    ASSERT_EQ((*made)[0].bytes, lanes);
+    EXPECT_EQ(std::memcmp((*made)[0].data.get(), std::string(lanes, char(lanes)).data(), lanes), 0);
+  }
 }
 
 TEST(WeightStore, KeepsLayoutsOfDifferentKernelsApart) {

@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include "device/gpu/gpu.hpp"
+#include "device/gpu/modules.hpp"
 
 namespace rung {
 
@@ -13,7 +13,7 @@ namespace rung {
 class OnAFakeDevice : public testing::Test {
  protected:
   void SetUp() override {
-    if (auto missing = gpu::missing_modules_reason(); !missing.empty()) GTEST_SKIP() << missing;
+    if (auto missing = gpu::missing_modules_reason(gpu::Vendor::nvidia); !missing.empty()) GTEST_SKIP() << missing;
     setenv("LD_LIBRARY_PATH", RUNG_FAKE_DRIVER_FOLDER, 1);
   }
   void TearDown() override { unsetenv("LD_LIBRARY_PATH"); }

@@ -1,6 +1,7 @@
 // GPUs that rows are asked about, as their drivers describe them; none of them is there.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "device/gpu/gemm_library.hpp"
 #include "device/machine.hpp"
 
 namespace rung::testing {
@@ -23,12 +24,30 @@ inline Machine lesser_hopper() {
   return Machine(cpu::CpuInfo{}, card);
 }
 
-// An accelerator of CDNA: 64 lanes, 64 KiB.
-inline Machine cdna() {
+// An A100 of the SXM form, without the vendor's library: what has nothing of Hopper's takes its problems.
+inline Machine ampere() {
   gpu::GpuInfo card;
-  card.name = "CDNA", card.runtime = "hip";
-  card.architecture = 0x942, card.multiprocessors = 304, card.lanes = 64, card.shared_bytes_per_block = 64 * 1024;
+  card.name = "Ampere", card.runtime = "cuda";
+  card.architecture = 80, card.multiprocessors = 108, card.shared_bytes_per_block = 163 * 1024;
+  card.cooperative = true;
   return Machine(cpu::CpuInfo{}, card);
 }
+
+// A library of which nothing is asked but whether it is there.
+inline const gpu::GemmLibrary& any_gemm_library() {
+  static constexpr gpu::GemmLibrary library{"cublaslt", nullptr, nullptr};
+  return library;
+}
+
+// Accelerators of CDNA, as an MI250's half, an MI300X and an MI350X: 64 lanes, 64 KiB but for the last one.
+inline gpu::GpuInfo cdna_card(int architecture) {
+  gpu::GpuInfo card;
+  card.name = "CDNA", card.runtime = "hip";
+  card.architecture = architecture, card.lanes = 64;
+  card.multiprocessors = architecture == 0x90a ? 104 : architecture == 0x950 ? 256 : 304;
+  card.shared_bytes_per_block = (architecture == 0x950 ? 160 : 64) * size_t{1024};
+  return card;
+}
+inline Machine cdna() { return Machine(cpu::CpuInfo{}, cdna_card(0x942)); }
 
 }  // namespace rung::testing

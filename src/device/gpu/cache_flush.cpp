@@ -9,7 +9,8 @@ namespace rung::gpu {
 Result<CacheFlush> CacheFlush::make(Gpu& gpu) {
   // Twice, for the cache need not give up its oldest lines first; where the driver tells no size, more than any has.
   constexpr size_t kUnknown = size_t{256} << 20;
-  const size_t cache = gpu.info().l2_bytes;
+  // An emulator has no cache.
+  const size_t cache = gpu.info().counts_instructions ? 1 : gpu.info().l2_bytes;
   RUNG_TRY(auto block, gpu.allocate(cache > 0 ? 2 * cache : kUnknown));
   RUNG_TRY(auto queue, Queue::make(gpu));
   return CacheFlush(std::move(queue), std::move(block));

@@ -117,9 +117,18 @@ uint32_t epilogue_bits(const LibraryGemm& gemm) {
   return bits == 0 ? uint32_t{kDefault} : bits;
 }
 
-}  // namespace
+class CublasltGemm : public PreparedGemm {
+ public:
+  static Result<std::shared_ptr<PreparedGemm>> make(const LibraryGemm& gemm);
+  Status enqueue(const LibraryOperands& operands, Stream stream) const override;
 
-struct PreparedGemm::Objects {
+ private:
+  CublasltGemm() = default;
+  struct Objects;
+  std::shared_ptr<Objects> objects_;
+};
+
+struct CublasltGemm::Objects {
   Handle handle = nullptr;
   Descriptor descriptor = nullptr;
   Layout a = nullptr, b = nullptr, c = nullptr, d = nullptr;
@@ -191,12 +200,10 @@ struct PreparedGemm::Objects {
   }
 };
 
-PreparedGemm::PreparedGemm() : objects_(std::make_unique<Objects>()) {}
-PreparedGemm::~PreparedGemm() = default;
-
-Result<std::shared_ptr<PreparedGemm>> PreparedGemm::make(const LibraryGemm& gemm) {
+Result<std::shared_ptr<PreparedGemm>> CublasltGemm::make(const LibraryGemm& gemm) {
   RUNG_TRY(Handle handle, handle_here());
-  std::shared_ptr<PreparedGemm> prepared(new PreparedGemm());
+  std::shared_ptr<CublasltGemm> prepared(new CublasltGemm());
+  prepared->objects_ = std::make_shared<Objects>();
   Objects& objects = *prepared->objects_;
   objects.handle = handle;
   objects.bias = gemm.bias;
@@ -207,7 +214,7 @@ Result<std::shared_ptr<PreparedGemm>> PreparedGemm::make(const LibraryGemm& gemm
   return prepared;
 }
 
-Status PreparedGemm::enqueue(const LibraryOperands& operands, Stream stream) const {
+Status CublasltGemm::enqueue(const LibraryOperands& operands, Stream stream) const {
   Objects& objects = *objects_;
   if (objects.bias) RUNG_CHECK(objects.set(kBiasPointer, uint64_t{operands.bias}));
   const float one = 1, beta = objects.residual ? 1.0f : 0.0f;
@@ -219,12 +226,17 @@ Status PreparedGemm::enqueue(const LibraryOperands& operands, Stream stream) con
                "matmul");
 }
 
-Verdict library_gemm_available() { return opened() ? accept() : reject(opened().error().message); }
-
-std::string library_gemm_version() {
-  if (!opened()) return "";
-  size_t v = library.cublasLtGetVersion();
+std::string version() {
+  const size_t v = library.cublasLtGetVersion();
   return fmt::format("cublaslt {}.{}.{}", v / 10000, v / 100 % 100, v % 100);
+}
+
+}  // namespace
+
+Result<const GemmLibrary*> cublaslt() {
+  RUNG_CHECK(Status(opened()));
+  static constexpr GemmLibrary table{"cublaslt", CublasltGemm::make, version};
+  return &table;
 }
 
 }  // namespace rung::gpu

@@ -1,54 +1,11 @@
-// NVIDIA's GEMM library, cuBLASLt, opened at run time: one matrix product with its epilogue, made ready once and put
-// into a stream any number of times. Names and numbers are those of its API reference.
+// NVIDIA's GEMM library, cuBLASLt, opened at run time. Names and numbers are those of its API reference.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <memory>
-
-#include "base/status.hpp"
-#include "base/verdict.hpp"
-#include "device/gpu/runtime.hpp"
-#include "ir/dtype.hpp"
+#include "device/gpu/gemm_library.hpp"
 
 namespace rung::gpu {
 
-// out[m,n] = epilogue(x[m,k] w' + residual + bias), all row-major with the given row strides in elements; w is [n,k],
-// or [k,n] when `w_is_kn`. `batch` products at the given distances.
-struct LibraryGemm {
-  DType x = DType::bf16, w = DType::bf16, out = DType::bf16, bias_type = DType::bf16;
-  int64_t m = 0, n = 0, k = 0;
-  int64_t x_stride = 0, w_stride = 0, out_stride = 0, residual_stride = 0;  // from row to row
-  int64_t batch = 1, x_batch = 0, w_batch = 0, out_batch = 0;               // from product to product
-  bool w_is_kn = false, bias = false, residual = false;
-  enum class Epilogue { none, relu, gelu_tanh } epilogue = Epilogue::none;
-  int algorithm = 0;  // which of the library's proposals, 0 the one that it prefers
-};
-
-constexpr size_t kLibraryWorkspaceBytes = size_t{32} << 20;
-constexpr int kLibraryAlgorithms = 8;  // proposals asked for
-
-struct LibraryOperands {
-  Address x = 0, w = 0, bias = 0, residual = 0, out = 0, workspace = 0;  // workspace of kLibraryWorkspaceBytes
-};
-
-// For the device whose context is current (current_context.hpp) where it is made and where it is enqueued. One thread
-// at a time uses it: enqueue() writes the bias into the library's description.
-class PreparedGemm {
- public:
-  // Errors: no library, no current context, or the library has no such product or algorithm, naming its status.
-  static Result<std::shared_ptr<PreparedGemm>> make(const LibraryGemm& gemm);
-  ~PreparedGemm();
-  PreparedGemm(const PreparedGemm&) = delete;
-  PreparedGemm& operator=(const PreparedGemm&) = delete;
-  Status enqueue(const LibraryOperands& operands, Stream stream) const;
-
- private:
-  PreparedGemm();
-  struct Objects;
-  std::unique_ptr<Objects> objects_;
-};
-
-// Whether the library could be opened, with the reason if not.
-Verdict library_gemm_available();
-std::string library_gemm_version();  // "cublaslt 13.0.2", empty without it
+// Errors: no library, or one that lacks a function.
+Result<const GemmLibrary*> cublaslt();
 
 }  // namespace rung::gpu

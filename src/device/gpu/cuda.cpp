@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/forks.hpp"
+#include "device/gpu/cublaslt.hpp"
 #include "device/gpu/runtime.hpp"
 #include "device/shared_library.hpp"
 
@@ -271,6 +272,7 @@ Runtime make_table() {
           .device_count = driver.cuDeviceGetCount,
           .describe = describe,
           .sensors = nvml_sensors,
+          .gemm_library = cublaslt,
           .context_create = context_create,
           .context_destroy = context_destroy,
           .context_use = driver.cuCtxSetCurrent,

@@ -3,6 +3,7 @@
 #include "device/gpu/gpu.hpp"
 
 #include "device/gpu/current_context.hpp"
+#include "device/gpu/modules.hpp"
 
 namespace rung::gpu {
 namespace {
@@ -94,8 +95,12 @@ Result<std::shared_ptr<Block>> Gpu::allocate(size_t bytes) {
 
 Result<Module> Gpu::module(std::string_view name) {
   if (auto it = modules_.find(name); it != modules_.end()) return it->second;
-  const void* image = embedded_module(name);
-  if (!image) return no_device("there is no GPU module '{}' in this build: {}", name, missing_modules_reason());
+  const void* image = embedded_module(name, info_.architecture);
+  if (!image) {
+    const Verdict others = has_kernels_for(info_.architecture);
+    return no_device("{}: there is no GPU module '{}' for {}{}", info_.name, name,
+                     architecture_name(info_.architecture), others ? "" : ": " + others.reason);
+  }
   count(Chore::load_module);
   Module module = nullptr;
   RUNG_CHECK(check(runtime_.module_load(&module, image), fmt::format("loading the module '{}'", name)));

@@ -89,9 +89,4 @@ class Gpu : public std::enable_shared_from_this<Gpu> {
   std::array<std::atomic<int>, kChores> chores_{};
 };
 
-// A module compiled into this binary for all architectures; null if this build has none of that name.
-const void* embedded_module(std::string_view name);
-// Why embedded_module() finds nothing: "" or how this build was made without them.
-std::string_view missing_modules_reason();
-
 }  // namespace rung::gpu

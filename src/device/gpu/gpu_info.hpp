@@ -6,9 +6,14 @@
 
 namespace rung::gpu {
 
+struct GemmLibrary;  // gemm_library.hpp
+
+// What a device that counts instructions gives as a millisecond: so many wave instructions.
+inline constexpr double kInstructionsPerMs = 1000;
+
 struct GpuInfo {
   std::string name;         // "NVIDIA H200"; empty: no GPU
-  std::string runtime;      // "cuda", "hip"
+  std::string runtime;      // "cuda", "hip", "emu"
   std::string bus_address;  // on the PCI bus: "0000:19:00.0"
   int architecture = 0;     // compute capability times ten on NVIDIA (90), the gfx number on AMD (0x942)
   int multiprocessors = 0;
@@ -16,11 +21,13 @@ struct GpuInfo {
   size_t shared_bytes_per_block = 0;  // the most that one block may ask for
   size_t l2_bytes = 0;
   size_t memory_bytes = 0;
-  int driver_version = 0;         // as the driver tells it: 13000 for CUDA 13.0
-  bool cooperative = false;       // whole-grid launches with a barrier
-  bool clusters = false;          // thread-block clusters, distributed shared memory, bulk copies
-  bool dependent_launch = false;  // a kernel may start before the one it depends on has ended
-  bool library_gemm = false;      // the vendor's GEMM library could be opened
+  int driver_version = 0;                     // as the driver tells it: 13000 for CUDA 13.0
+  bool cooperative = false;                   // whole-grid launches with a barrier
+  bool clusters = false;                      // thread-block clusters, distributed shared memory, bulk copies
+  bool dependent_launch = false;              // a kernel may start before the one it depends on has ended
+  const GemmLibrary* gemm_library = nullptr;  // the vendor's; null: there is none, or it could not be opened
+  // An emulator has no time: whatever times its work counts wave instructions instead, and says so to people.
+  bool counts_instructions = false;
 };
 
 }  // namespace rung::gpu

@@ -6,8 +6,8 @@
 #include <functional>
 #include <limits>
 
-#include "device/gpu/cublaslt.hpp"
 #include "device/gpu/current_context.hpp"
+#include "device/gpu/gemm_library.hpp"
 #include "device/gpu/queue.hpp"
 
 namespace rung::gpu {
@@ -55,16 +55,16 @@ Status fill_random(Queue& queue, Address to, size_t bytes, DType dtype) {
   return {};
 }
 
-Result<double> gemm_gflops(Queue& queue, DType dtype, int64_t size) {
-  RUNG_TRY(auto prepared, PreparedGemm::make({.x = dtype,
-                                              .w = dtype,
-                                              .out = dtype,
-                                              .m = size,
-                                              .n = size,
-                                              .k = size,
-                                              .x_stride = size,
-                                              .w_stride = size,
-                                              .out_stride = size}));
+Result<double> gemm_gflops(const GemmLibrary& library, Queue& queue, DType dtype, int64_t size) {
+  RUNG_TRY(auto prepared, library.prepare({.x = dtype,
+                                           .w = dtype,
+                                           .out = dtype,
+                                           .m = size,
+                                           .n = size,
+                                           .k = size,
+                                           .x_stride = size,
+                                           .w_stride = size,
+                                           .out_stride = size}));
   size_t bytes = static_cast<size_t>(size * size) * size_of(dtype);
   RUNG_TRY(auto block, queue.gpu().allocate(3 * bytes + kLibraryWorkspaceBytes));
   RUNG_CHECK(fill_random(queue, block->address(), 2 * bytes, dtype));
@@ -78,7 +78,8 @@ Result<double> gemm_gflops(Queue& queue, DType dtype, int64_t size) {
 
 }  // namespace
 
-Result<GpuPeaks> measure_peaks(Gpu& gpu, bool library_gemm) {
+Result<GpuPeaks> measure_peaks(Gpu& gpu, const GemmLibrary* library) {
+  if (gpu.info().counts_instructions) return GpuPeaks{};  // there is no rate without time
   constexpr size_t kCopyBytes = size_t{512} << 20;
   const CurrentContext current(gpu);
   RUNG_TRY(auto queue, Queue::make(gpu));
@@ -87,9 +88,9 @@ Result<GpuPeaks> measure_peaks(Gpu& gpu, bool library_gemm) {
   Address from = block->address(), to = from + kCopyBytes;
   RUNG_TRY(double ms, best_ms(*queue, [&] { return queue->copy(to, from, kCopyBytes); }));
   peaks.read_gbps = 2.0 * static_cast<double>(kCopyBytes) / ms * 1e-6;
-  if (!library_gemm) return peaks;
-  RUNG_TRY(peaks.gemm_bf16_gflops, gemm_gflops(*queue, DType::bf16, 8192));
-  RUNG_TRY(peaks.gemm_f32_gflops, gemm_gflops(*queue, DType::f32, 4096));
+  if (!library) return peaks;
+  RUNG_TRY(peaks.gemm_bf16_gflops, gemm_gflops(*library, *queue, DType::bf16, 8192));
+  RUNG_TRY(peaks.gemm_f32_gflops, gemm_gflops(*library, *queue, DType::f32, 4096));
   return peaks;
 }
 

@@ -10,8 +10,9 @@ struct GpuPeaks {
   double read_gbps = 0;                              // a large copy, bytes read and bytes written counted
 };
 
-// Takes about 0.2 s and 1.5 GB of device memory; without the library it measures the copy alone. Errors: the device
+// Takes about 0.2 s and 1.5 GB of device memory; without the library it measures the copy alone,
+// and of an emulator nothing: all are 0. Errors: the device
 // failed or has not that much free.
-Result<GpuPeaks> measure_peaks(Gpu& gpu, bool library_gemm);
+Result<GpuPeaks> measure_peaks(Gpu& gpu, const GemmLibrary* library);
 
 }  // namespace rung::gpu

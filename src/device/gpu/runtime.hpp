@@ -39,13 +39,17 @@ struct Launch {
   bool cooperative = false;  // all blocks are resident at once
 };
 
+struct GemmLibrary;  // gemm_library.hpp
+
 struct Runtime {
-  const char* name;  // "cuda"
+  const char* name;  // "cuda", "emu"
   const char* (*error_text)(int code);
   bool (*is_fault)(int code);  // work on the device failed, and every later call of this process will
   int (*device_count)(int* count);
   int (*describe)(int device, GpuInfo* info);
   Result<const Sensors*> (*sensors)();  // of all its devices; null: it has none
+  // The vendor's. Errors: it cannot be opened. Null: there is none.
+  Result<const GemmLibrary*> (*gemm_library)();
 
   int (*context_create)(Context* context, int device);
   int (*context_destroy)(Context context);

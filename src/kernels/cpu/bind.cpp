@@ -86,18 +86,19 @@ std::shared_ptr<std::byte> aligned_bytes(size_t bytes) {
   return {static_cast<std::byte*>(data), [](std::byte* p) { std::free(p); }};
 }
 
-std::shared_ptr<std::byte> pack_operand(const Kernel& kernel, const Problem& problem, size_t i, const void* from) {
-  const size_t bytes = kernel.packed_for(problem, i);
+std::shared_ptr<std::byte> pack_operand(const Kernel& kernel, const Problem& problem, const Machine& machine, size_t i,
+                                        const void* from) {
+  const size_t bytes = kernel.packed_for(problem, machine, i);
   if (bytes == 0) return nullptr;
   auto packed = aligned_bytes(bytes);
-  kernel.pack(problem, i, from, packed.get());
+  kernel.pack(problem, machine, i, from, packed.get());
   return packed;
 }
 
 Bound bind(const Kernel& kernel, Problem problem, std::vector<const void*> inputs, void* output) {
   Bound bound{&kernel, std::move(problem), std::move(inputs), output, nullptr, nullptr, {}};
   for (size_t i = 0; i < bound.inputs.size(); ++i)
-    if (auto packed = pack_operand(kernel, bound.problem, i, bound.inputs[i])) {
+    if (auto packed = pack_operand(kernel, bound.problem, cpu_info(), i, bound.inputs[i])) {
       bound.inputs[i] = packed.get();
       bound.owned.push_back(std::move(packed));
     }

@@ -26,7 +26,8 @@ Problem problem_of(const Graph& graph, NodeId node, int threads);
 
 // Operand `i` in the kernel's own layout; null when the kernel takes it as it is. `from` is the operand's first
 // element.
-std::shared_ptr<std::byte> pack_operand(const Kernel& kernel, const Problem& problem, size_t i, const void* from);
+std::shared_ptr<std::byte> pack_operand(const Kernel& kernel, const Problem& problem, const Machine& machine, size_t i,
+                                        const void* from);
 // 64-byte aligned, not cleared.
 std::shared_ptr<std::byte> aligned_bytes(size_t bytes);
 

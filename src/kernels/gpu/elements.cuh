@@ -27,7 +27,7 @@ using Unit = typename UnitOf<bytes>::type;
 
 template <class T>
 __device__ inline T& element(uint64_t base, int64_t at) {
-  return reinterpret_cast<T*>(base)[at];
+  return in_memory<T>(base)[at];
 }
 
 // T is float or int64_t.

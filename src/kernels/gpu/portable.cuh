@@ -14,8 +14,10 @@
 //   shuffle(x, from), shuffle_xor(x, mask), any_lane(x)
 //   sync_warp(), sync_block()           writes to shared memory before can be seen after
 // Elements
+//   in_memory<T>(address)          a pointer that the compiler knows to lead into global memory
 //   bf16, f16, to_float(x), from_float<T>(x), as_float(bits), as_bits(x), f16_bits_to_float(bits)
 //   pack<T>(low, high), unpack<T>(word) two neighbouring 16-bit elements in a word, `low` first in memory
+//   store_first(to, array, count)       the first `count` elements of an array in registers
 // Fast math
 //   fast_exp2(x)                        2^x to 2 units in the last place, 0 for -inf
 //   fast_exp(x), fast_inverse(x), fast_divide(x, y)   to about 2 units in the last place of ordinary results

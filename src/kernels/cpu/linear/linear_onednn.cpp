@@ -128,9 +128,11 @@ Verdict supports(const Problem& problem, const Machine&) {
   return empty(first) ? reject("nothing to multiply") : gemm::onednn_supports(problem_for(problem, first));
 }
 
-size_t packed_bytes(const Problem& problem, size_t i) { return i == 1 ? Prepared(problem).packed_bytes : 0; }
+size_t packed_bytes(const Problem& problem, const Machine&, size_t i) {
+  return i == 1 ? Prepared(problem).packed_bytes : 0;
+}
 
-void pack(const Problem& problem, size_t, const void* from, void* to) {
+void pack(const Problem& problem, const Machine&, size_t, const void* from, void* to) {
   const Prepared prepared(problem);
   const int64_t row_bytes = problem.inputs[0].shape.back() * static_cast<int64_t>(size_of(problem.inputs[1].dtype));
   for (const auto& part : prepared.parts) {

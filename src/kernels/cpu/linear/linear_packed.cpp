@@ -31,10 +31,10 @@ struct Packed {
     const gemm::PackedPlan plan(problem, *choose(problem));
     return plan.copy_bytes + plan.sums_bytes * static_cast<size_t>(std::max(1, problem.threads));
   }
-  static size_t packed_bytes(const Problem& problem, size_t i) {
+  static size_t packed_bytes(const Problem& problem, const Machine&, size_t i) {
     return i == 1 ? gemm::packed_bytes(gemm::PackedPlan(problem, *choose(problem))) : 0;
   }
-  static void pack(const Problem& problem, size_t, const void* from, void* to) {
+  static void pack(const Problem& problem, const Machine&, size_t, const void* from, void* to) {
     gemm::pack(gemm::PackedPlan(problem, *choose(problem)), from, to);
   }
   static std::shared_ptr<void> prepare(const Problem& problem, const Machine&) {

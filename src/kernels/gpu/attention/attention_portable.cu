@@ -9,25 +9,35 @@ namespace rung::gpu {
 namespace {
 
 using Config = PortableAttentionConfig;
-constexpr int kRows = Config::kRows / Config::kWarps;  // of one warp
 
-// Keys or values of one block of kLanes keys, as f32. The pitch is an odd number of 16 bytes, so that lanes that read
-// 16 bytes of their own rows meet no bank twice.
-template <int D>
+// What the warps of a block are cut into: kTeam lanes, which take kTeam keys at a time, with kRows rows each.
+template <Config config>
+struct Cut {
+  static constexpr int D = config.width, kTeam = config.team(kLanes), kRows = config.rows_of_team(kLanes);
+  static_assert(kRows > 0 && kLanes % kTeam == 0 && D % kTeam == 0);
+  __device__ static int first_lane() { return lane() / kTeam * kTeam; }
+  __device__ static int own_lane() { return lane() % kTeam; }
+  __device__ static int team() { return warp() * (kLanes / kTeam) + lane() / kTeam; }
+};
+
+// Keys or values of one run of keys, as f32. The pitch is an odd number of 16 bytes, so that lanes that read 16 bytes
+// of their own rows meet no bank twice.
+template <Config config>
 struct Tile {
-  static constexpr int kPitch = D + 4;
-  float x[kLanes][kPitch];
+  static constexpr int kPitch = config.width + 4;
+  float x[Cut<config>::kTeam][kPitch];
 };
 
-template <int D>
+template <Config config>
 struct Shared {
-  Tile<D> keys;
-  Tile<D> values;
-  float q[Config::kRows][D];
+  Tile<config> keys;
+  Tile<config> values;
+  float q[Config::kRows][config.width];
 };
 
-template <class T, int D>
-__device__ void load_queries(Shared<D>& shared, const AttentionRows& rows, int first) {
+template <class T, Config config>
+__device__ void load_queries(Shared<config>& shared, const AttentionRows& rows, int first) {
+  constexpr int D = config.width;
   for (int row = warp(); row < Config::kRows; row += Config::kWarps) {
     const bool valid = first + row < rows.count();
     const T* from = rows.q<T>(valid ? first + row : 0);
@@ -37,9 +47,10 @@ __device__ void load_queries(Shared<D>& shared, const AttentionRows& rows, int f
   }
 }
 
-template <class T, int D>
-__device__ void load_keys(Shared<D>& shared, const AttentionRows& rows, int first) {
-  for (int i = warp(); i < kLanes; i += Config::kWarps) {
+template <class T, Config config>
+__device__ void load_keys(Shared<config>& shared, const AttentionRows& rows, int first) {
+  constexpr int D = config.width;
+  for (int i = warp(); i < Cut<config>::kTeam; i += Config::kWarps) {
     const bool valid = first + i < rows.a.keys;
     const Place place(rows.a, valid ? first + i : 0);
     const KeyValue<T> from(rows, rows.a.segment[place.segment], place.key, 0);
@@ -51,25 +62,27 @@ __device__ void load_keys(Shared<D>& shared, const AttentionRows& rows, int firs
   }
 }
 
-// This lane's key against each of the warp's rows.
-template <int D>
-__device__ void dot(const Shared<D>& shared, float (&scores)[kRows]) {
+// This lane's key against each of the team's rows.
+template <Config config>
+__device__ void dot(const Shared<config>& shared, float (&scores)[Cut<config>::kRows]) {
+  using C = Cut<config>;
   for (float& score : scores) score = 0.0f;
 #pragma unroll 4
-  for (int d = 0; d < D; d += 4) {
-    const float4 k = *reinterpret_cast<const float4*>(&shared.keys.x[lane()][d]);
+  for (int d = 0; d < C::D; d += 4) {
+    const float4 k = *reinterpret_cast<const float4*>(&shared.keys.x[C::own_lane()][d]);
 #pragma unroll
-    for (int r = 0; r < kRows; ++r) {
-      const float4 q = *reinterpret_cast<const float4*>(&shared.q[warp() * kRows + r][d]);
+    for (int r = 0; r < C::kRows; ++r) {
+      const float4 q = *reinterpret_cast<const float4*>(&shared.q[C::team() * C::kRows + r][d]);
       scores[r] += q.x * k.x + q.y * k.y + q.z * k.z + q.w * k.w;
     }
   }
 }
 
-// sums[r][i]: column lane + i * kLanes of row r.
-template <int D>
+// x[r][i]: column own lane + i * kTeam of row r.
+template <Config config>
 struct Sums {
-  static constexpr int kColumns = D / kLanes;
+  using C = Cut<config>;
+  static constexpr int kTeam = C::kTeam, kRows = C::kRows, kColumns = C::D / kTeam;
   Running running[kRows];
   float x[kRows][kColumns] = {};
 
@@ -77,21 +90,21 @@ struct Sums {
   __device__ void raise(float (&scores)[kRows]) {
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
-      const float factor = running[r].raise(lanes_max(scores[r]));
+      const float factor = running[r].raise(lanes_max<kTeam>(scores[r]));
       scores[r] = running[r].weight(scores[r]);
-      running[r].sum += lanes_sum(scores[r]);
+      running[r].sum += lanes_sum<kTeam>(scores[r]);
 #pragma unroll
       for (int i = 0; i < kColumns; ++i) x[r][i] *= factor;
     }
   }
-  __device__ void add(const Shared<D>& shared, const float (&weights)[kRows]) {
+  __device__ void add(const Shared<config>& shared, const float (&weights)[kRows]) {
 #pragma unroll 4
-    for (int key = 0; key < kLanes; ++key)
+    for (int key = 0; key < kTeam; ++key)
 #pragma unroll
       for (int r = 0; r < kRows; ++r) {
-        const float weight = shuffle(weights[r], key);
+        const float weight = shuffle(weights[r], C::first_lane() + key);
 #pragma unroll
-        for (int i = 0; i < kColumns; ++i) x[r][i] += weight * shared.values.x[key][lane() + i * kLanes];
+        for (int i = 0; i < kColumns; ++i) x[r][i] += weight * shared.values.x[key][C::own_lane() + i * kTeam];
       }
   }
 };
@@ -99,27 +112,28 @@ struct Sums {
 template <Config config>
 __device__ void attention(const AttentionArguments& a) {
   using T = Element<config.type>;
-  constexpr int D = config.width;
-  static_assert(sizeof(Shared<D>) == config.shared_bytes(kLanes));
+  using C = Cut<config>;
+  constexpr int kTeam = C::kTeam, kRows = C::kRows;
+  static_assert(sizeof(Shared<config>) == config.shared_bytes(kLanes));
   extern __shared__ __align__(16) unsigned char memory[];
-  Shared<D>& shared = *reinterpret_cast<Shared<D>*>(memory);
+  Shared<config>& shared = *reinterpret_cast<Shared<config>*>(memory);
   const AttentionRows rows{a, static_cast<int>(blockIdx.z), static_cast<int>(blockIdx.y)};
-  const int first = static_cast<int>(blockIdx.x) * Config::kRows, mine = first + warp() * kRows;
+  const int first = static_cast<int>(blockIdx.x) * Config::kRows, mine = first + C::team() * kRows;
   allow_dependents();
   wait_for_producers();
   load_queries<T>(shared, rows, first);
-  Sums<D> sums;
-  for (int key = 0; key < a.keys; key += kLanes) {
+  Sums<config> sums;
+  for (int key = 0; key < a.keys; key += kTeam) {
     sync_block();
     load_keys<T>(shared, rows, key);
     sync_block();
     float scores[kRows];
     dot(shared, scores);
-    const bool exists = key + lane() < a.keys;
+    const bool exists = key + C::own_lane() < a.keys;
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
       if (a.mask && exists && mine + r < rows.count())
-        scores[r] += rows.mask(mine + r)[(key + lane()) * a.mask_stride[3]];
+        scores[r] += rows.mask(mine + r)[(key + C::own_lane()) * a.mask_stride[3]];
       if (!exists) scores[r] = -INFINITY;
     }
     sums.raise(scores);
@@ -128,9 +142,9 @@ __device__ void attention(const AttentionArguments& a) {
 #pragma unroll
   for (int r = 0; r < kRows; ++r) {
     const float sum = sums.running[r].sum == 0.0f ? 1.0f : sums.running[r].sum;  // without a key: 0 / 1
-    for (int i = 0; i < Sums<D>::kColumns; ++i)
-      if (mine + r < rows.count() && lane() + i * kLanes < a.width)
-        rows.out<T>(mine + r)[lane() + i * kLanes] = from_float<T>(sums.x[r][i] / sum);
+    for (int i = 0; i < Sums<config>::kColumns; ++i)
+      if (mine + r < rows.count() && C::own_lane() + i * kTeam < a.width)
+        rows.out<T>(mine + r)[C::own_lane() + i * kTeam] = from_float<T>(sums.x[r][i] / sum);
   }
 }
 

@@ -13,9 +13,13 @@ struct PortableAttentionConfig {
   bool operator==(const PortableAttentionConfig&) const = default;
 
   static constexpr int threads(int lanes) { return kWarps * lanes; }
-  // A key and a value for each lane, all queries, in f32.
+  // Lanes that work on the same rows, each on a key of its own: a warp of 32, and a part of a wider one, whose keys and
+  // values are to fit in 64 KiB with the queries.
+  constexpr int team(int lanes) const { return lanes > 32 && width > 128 ? 16 : 32; }
+  constexpr int rows_of_team(int lanes) const { return kRows / (threads(lanes) / team(lanes)); }
+  // A key and a value for each lane of a team, all queries, in f32.
   constexpr uint32_t shared_bytes(int lanes) const {
-    return static_cast<uint32_t>(sizeof(float)) * static_cast<uint32_t>(2 * lanes * (width + 4) + kRows * width);
+    return static_cast<uint32_t>(sizeof(float)) * static_cast<uint32_t>(2 * team(lanes) * (width + 4) + kRows * width);
   }
 };
 

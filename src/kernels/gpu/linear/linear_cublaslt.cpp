@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
 
-#include "device/gpu/cublaslt.hpp"
+#include "device/gpu/gemm_library.hpp"
 #include "ir/tensor.hpp"
 #include "kernels/gpu/kernel.hpp"
 #include "kernels/gpu/pointwise/gated_rows.hpp"
@@ -24,13 +24,13 @@ bool converts_bias(const Problem& problem, size_t operand) {
          problem.inputs[operand].dtype != problem.output.dtype;
 }
 
-size_t packed_bytes(const Problem& problem, size_t i) {
+size_t packed_bytes(const Problem& problem, const Machine&, size_t i) {
   return converts_bias(problem, i)
              ? static_cast<size_t>(problem.inputs[i].shape.product()) * size_of(problem.output.dtype)
              : 0;
 }
 
-void pack(const Problem& problem, size_t i, const void* from, void* to) {
+void pack(const Problem& problem, const Machine&, size_t i, const void* from, void* to) {
   Tensor bias({problem.inputs[i].dtype, problem.inputs[i].shape});
   std::memcpy(bias.data(), from, bias.bytes());
   Tensor converted = convert(bias, problem.output.dtype);
@@ -56,7 +56,7 @@ Verdict supports_epilogue(const Problem& problem) {
 }
 
 Verdict supports(const Problem& problem, const Machine& machine) {
-  if (!machine.gpu.library_gemm) return reject("cuBLASLt is not here");
+  if (!machine.gpu.gemm_library) return reject("cuBLASLt is not here");
   if (auto verdict = supports_linear(problem, is_float); !verdict) return verdict;
   if (auto verdict = supports_library(problem); !verdict) return verdict;
   LinearShape shape(problem);
@@ -100,8 +100,8 @@ size_t scratch_bytes(const Problem& problem, const Machine&) {
   return kLibraryWorkspaceBytes + halves;
 }
 
-std::shared_ptr<void> prepare(const Problem& problem, const Machine&) {
-  return std::make_shared<Prepared>(PreparedGemm::make(gemm_of(problem)));
+std::shared_ptr<void> prepare(const Problem& problem, const Machine& machine) {
+  return std::make_shared<Prepared>(machine.gpu.gemm_library->prepare(gemm_of(problem)));
 }
 
 Status enqueue(const Call& call) {

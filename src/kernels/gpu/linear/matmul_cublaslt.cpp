@@ -1,6 +1,6 @@
 // matmul by cuBLASLt as one strided batch.
 // SPDX-License-Identifier: Apache-2.0
-#include "device/gpu/cublaslt.hpp"
+#include "device/gpu/gemm_library.hpp"
 #include "kernels/gpu/kernel.hpp"
 #include "kernels/matmul_shape.hpp"
 
@@ -36,7 +36,7 @@ std::optional<Matrices> matrices_of(const Problem& problem, size_t index) {
 }
 
 Verdict supports(const Problem& problem, const Machine& machine) {
-  if (!machine.gpu.library_gemm) return reject("cuBLASLt is not here");
+  if (!machine.gpu.gemm_library) return reject("cuBLASLt is not here");
   DType type = problem.inputs[0].dtype;
   if (!is_float(type) || problem.inputs[1].dtype != type) return reject("not two operands of one float type");
   if (MatMulShape(problem).batch > kMostMatrices) return reject(fmt::format("more than {} matrices", kMostMatrices));
@@ -72,8 +72,8 @@ LibraryGemm gemm_of(const Problem& problem) {
 
 size_t scratch_bytes(const Problem&, const Machine&) { return kLibraryWorkspaceBytes; }
 
-std::shared_ptr<void> prepare(const Problem& problem, const Machine&) {
-  return std::make_shared<Prepared>(PreparedGemm::make(gemm_of(problem)));
+std::shared_ptr<void> prepare(const Problem& problem, const Machine& machine) {
+  return std::make_shared<Prepared>(machine.gpu.gemm_library->prepare(gemm_of(problem)));
 }
 
 Status enqueue(const Call& call) {

@@ -47,7 +47,7 @@ __device__ void run(const GatedRowsArguments& a) {
   if (aligned)
     *reinterpret_cast<Eight<T>*>(out) = result;
   else
-    for (int i = 0; i < count; ++i) out[i] = result.at[i];
+    store_first(out, result.at, count);
 }
 
 }  // namespace

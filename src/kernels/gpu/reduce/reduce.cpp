@@ -50,7 +50,7 @@ Status enqueue_reduction(const Call& call, ReduceArguments& a, const Loops& line
   auto lanes = static_cast<uint32_t>(call.gpu.info().lanes);
   bool across = a.step != 1 && lines.inner >= 8 && lines.inner_strides[0] == 1;
   Launch shape = across ? launch_threads(call, a.lines.count, lanes) : launch_lines(call, a);
-  if (across) shape.block.x = 8 * lanes;  // each warp takes its share of the axis
+  if (across) shape.block.x = kReduceThreads;  // each warp takes its share of the axis
   return launch(call, across ? ReduceWay::across : ReduceWay::along, shape, a);
 }
 

@@ -82,7 +82,7 @@ __device__ void along_threads(const ReduceArguments& a) {
   store_result(a, begin, part);
 }
 
-constexpr int kWarps = 8;
+constexpr int kWarps = static_cast<int>(kReduceThreads) / kLanes;
 
 // A lane per line; each warp of the block takes its share of the axis.
 template <class T>

@@ -21,7 +21,7 @@ __device__ void top_k(const TopKArguments& a) {
   __shared__ uint64_t partial[kMaxWarps];
   allow_dependents();
   wait_for_producers();
-  const T* x = reinterpret_cast<const T*>(a.x) + static_cast<int64_t>(blockIdx.x) * a.x_row;
+  const T* x = in_memory<const T>(a.x) + static_cast<int64_t>(blockIdx.x) * a.x_row;
   uint64_t last = ~uint64_t{0};
   for (uint32_t i = 0; i < a.k; ++i) {
     uint64_t best = 0;

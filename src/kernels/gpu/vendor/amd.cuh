@@ -1,5 +1,5 @@
 // AMD's side of portable.cuh, for CDNA: 64 lanes, matrix fused multiply-adds, no copies beside the thread, no dependent
-// launch. It compiles (tools/compile_for_amd.py), with no header of the vendor; nothing of it has run on a device yet.
+// launch. It compiles with no header of the vendor (cmake/gpu_modules.cmake); nothing of it has run on a device yet.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -12,7 +12,7 @@
 #define __shared__ __attribute__((shared))
 #define __align__(n) __attribute__((aligned(n)))
 #define __grid_constant__
-#define __noinline__ __attribute__((noinline))
+#define __noinline__  // a call would cost scratch memory for what the caller holds
 #define INFINITY __builtin_inff()
 
 // Without a bound the compiler keeps to the registers that 1024 threads leave each; launch_bounds it ignores.
@@ -183,6 +183,13 @@ __device__ inline void sync_block() {
 
 // ---- elements
 
+// Of an address that it knows nothing about the compiler makes flat accesses, which ask each time whether it lies in
+// global memory, LDS or scratch, and take part in the waits for LDS.
+template <class T>
+__device__ inline T* in_memory(uint64_t address) {
+  return (T*)(__attribute__((address_space(1))) T*)address;
+}
+
 using f16 = _Float16;
 // Its bits: not every compiler of this target converts the type that it has.
 struct bf16 {
@@ -217,6 +224,14 @@ __device__ inline float2 unpack(uint32_t both) {
   T pair[2];
   __builtin_memcpy(pair, &both, sizeof both);
   return {to_float(pair[0]), to_float(pair[1])};
+}
+
+// No register is chosen by an index that is known at run time only: the array would lie in scratch memory.
+template <class T, int n>
+__device__ inline void store_first(T* to, const T (&from)[n], int count) {
+#pragma unroll
+  for (int i = 0; i < n; ++i)
+    if (i < count) to[i] = from[i];
 }
 
 // ---- fast math

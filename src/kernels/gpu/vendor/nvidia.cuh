@@ -33,6 +33,11 @@ __device__ inline void sync_block() { __syncthreads(); }
 
 // ---- elements
 
+template <class T>
+__device__ inline T* in_memory(uint64_t address) {
+  return reinterpret_cast<T*>(address);
+}
+
 __device__ inline float as_float(uint32_t bits) { return __uint_as_float(bits); }
 __device__ inline uint32_t as_bits(float x) { return __float_as_uint(x); }
 __device__ inline float to_float(float x) { return x; }
@@ -84,6 +89,11 @@ __device__ inline float2 unpack<f16>(uint32_t both) {
   __half2 pair;
   memcpy(&pair, &both, sizeof pair);
   return __half22float2(pair);
+}
+
+template <class T, int n>
+__device__ inline void store_first(T* to, const T (&from)[n], int count) {
+  for (int i = 0; i < count; ++i) to[i] = from[i];
 }
 
 // ---- fast math

@@ -1,0 +1,17 @@
+// An AMD GPU without hardware: its code objects are executed on this processor, behind the same table as a driver.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "amdgpu/execute.hpp"
+#include "device/gpu/runtime.hpp"
+
+namespace rung::gpu {
+
+// One device; each context of it is a device of its own: memory, modules, and a fault that ends it alone. What a kernel
+// does wrong is such a fault, whose text is the finding. An emulator has no time: its events tell how many wave
+// instructions a stream executed between them, kInstructionsPerMs of them as a millisecond (gpu_info.hpp).
+const Runtime& emulated_runtime(amdgpu::Target target);
+
+// What all launches of a context of such a runtime executed so far.
+amdgpu::Counts emulated_counts(Context context);
+
+}  // namespace rung::gpu

@@ -1,0 +1,48 @@
+// A vendor's GEMM library, opened at run time: one matrix product with its epilogue, made ready once and put into a
+// stream any number of times. `cublaslt` on NVIDIA.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <memory>
+#include <string>
+
+#include "base/status.hpp"
+#include "device/gpu/runtime.hpp"
+#include "ir/dtype.hpp"
+
+namespace rung::gpu {
+
+// out[m,n] = epilogue(x[m,k] w' + residual + bias), all row-major with the given row strides in elements; w is [n,k],
+// or [k,n] when `w_is_kn`. `batch` products at the given distances.
+struct LibraryGemm {
+  DType x = DType::bf16, w = DType::bf16, out = DType::bf16, bias_type = DType::bf16;
+  int64_t m = 0, n = 0, k = 0;
+  int64_t x_stride = 0, w_stride = 0, out_stride = 0, residual_stride = 0;  // from row to row
+  int64_t batch = 1, x_batch = 0, w_batch = 0, out_batch = 0;               // from product to product
+  bool w_is_kn = false, bias = false, residual = false;
+  enum class Epilogue { none, relu, gelu_tanh } epilogue = Epilogue::none;
+  int algorithm = 0;  // which of the library's proposals, 0 the one that it prefers
+};
+
+constexpr size_t kLibraryWorkspaceBytes = size_t{32} << 20;
+constexpr int kLibraryAlgorithms = 8;  // proposals asked for
+
+struct LibraryOperands {
+  Address x = 0, w = 0, bias = 0, residual = 0, out = 0, workspace = 0;  // workspace of kLibraryWorkspaceBytes
+};
+
+// For the device whose context is current (current_context.hpp) where it is made and where it is enqueued. One thread
+// at a time uses it: enqueue() may write into what the library keeps of it.
+class PreparedGemm {
+ public:
+  virtual ~PreparedGemm() = default;
+  virtual Status enqueue(const LibraryOperands& operands, Stream stream) const = 0;
+};
+
+struct GemmLibrary {
+  const char* name;  // "cublaslt"
+  // Errors: no current context, or the library has no such product or algorithm, naming its status.
+  Result<std::shared_ptr<PreparedGemm>> (*prepare)(const LibraryGemm& gemm);
+  std::string (*version)();  // "cublaslt 13.0.2"
+};
+
+}  // namespace rung::gpu

@@ -1,0 +1,17 @@
+// The recorder has a device's own count.
+// SPDX-License-Identifier: Apache-2.0
+#include "session/timed_run.hpp"
+
+#include <algorithm>
+
+#include "measure/clock.hpp"
+
+namespace rung {
+
+Result<double> timed_run(Session& session) {
+  RUNG_TRY(double seconds, checked_seconds_of([&] { return session.run(); }));
+  if (!session.plan().target->machine.gpu.counts_instructions) return seconds;
+  return std::max(session.recorder().device_ms().value_or(0), 1 / gpu::kInstructionsPerMs) * 1e-3;
+}
+
+}  // namespace rung

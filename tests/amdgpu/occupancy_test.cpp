@@ -1,0 +1,108 @@
+// Waves per SIMD by each limit, as published for MI300X and as its registers are allocated.
+// SPDX-License-Identifier: Apache-2.0
+#include "amdgpu/occupancy.hpp"
+
+#include <gtest/gtest.h>
+
+namespace rung::amdgpu {
+namespace {
+
+constexpr OccupancyFormula kExact = OccupancyFormula::exact, kGuide = OccupancyFormula::guide;
+
+Occupancy must(const Resources& resources, Target target = Target::gfx942, OccupancyFormula formula = kExact) {
+  auto made = occupancy_of(resources, target, formula);
+  EXPECT_TRUE(made) << made.error().message;
+  return made.value_or(Occupancy{});
+}
+
+double waves_of_registers(uint32_t vgprs, OccupancyFormula formula) {
+  return must({.vgprs = vgprs, .threads = 64}, Target::gfx942, formula).waves_per_simd;
+}
+
+TEST(Occupancy, TheGuideRoundsRegistersToUnitsOfSixteen) {
+  EXPECT_EQ(waves_of_registers(170, kGuide), 2);
+  EXPECT_EQ(waves_of_registers(160, kGuide), 3);
+  EXPECT_EQ(waves_of_registers(161, kGuide), 2);
+}
+
+TEST(Occupancy, RegistersAreAllocatedInUnitsOfEight) {
+  EXPECT_EQ(waves_of_registers(160, kExact), 3);
+  for (uint32_t vgprs = 161; vgprs <= 168; ++vgprs) EXPECT_EQ(waves_of_registers(vgprs, kExact), 3) << vgprs;
+  EXPECT_EQ(waves_of_registers(169, kExact), 2);
+  EXPECT_EQ(waves_of_registers(170, kExact), 2);
+  EXPECT_EQ(waves_of_registers(512, kExact), 1);
+}
+
+TEST(Occupancy, NoMoreThanEightWaves) {
+  const Occupancy made = must({.vgprs = 24, .sgprs = 32, .threads = 256});
+  EXPECT_EQ(made.waves_per_simd, 8);
+  EXPECT_EQ(made.limit, Limit::wave_slots);
+  EXPECT_EQ(step_text(made), "");
+}
+
+TEST(Occupancy, AccumulationRegistersCount) {
+  EXPECT_EQ(unified_registers(100, 0), 100u);
+  EXPECT_EQ(unified_registers(99, 64), 164u);
+  EXPECT_EQ(waves_of_registers(unified_registers(128, 0), kExact), 4);
+  EXPECT_EQ(waves_of_registers(unified_registers(128, 128), kExact), 2);
+}
+
+TEST(Occupancy, ScalarRegistersLimit) {
+  const Occupancy made = must({.vgprs = 32, .sgprs = 100, .threads = 64});
+  EXPECT_EQ(made.waves_per_simd, 7);
+  EXPECT_EQ(made.limit, Limit::sgprs);
+  EXPECT_EQ(step_text(made), "4 scalar registers above 7.25 waves");
+}
+
+TEST(Occupancy, LdsOfEachArchitecture) {
+  const Resources resources{.vgprs = 64, .lds_bytes = 40 * 1024, .threads = 256};
+  EXPECT_EQ(must(resources, Target::gfx942).groups, 1u);
+  EXPECT_EQ(must(resources, Target::gfx942).limit, Limit::lds);
+  EXPECT_EQ(must(resources, Target::gfx950).groups, 4u);  // of 160 KB
+  // The published formula knows one size.
+  EXPECT_EQ(must(resources, Target::gfx950, kGuide).groups, 1u);
+}
+
+TEST(Occupancy, LdsIsAllocatedInUnits) {
+  const Resources resources{.vgprs = 16, .lds_bytes = 12801, .threads = 64};
+  EXPECT_EQ(must(resources, Target::gfx942).groups, 4u);  // 26 units of 512 bytes; of single bytes, 5 would fit
+  EXPECT_EQ(must({.vgprs = 16, .lds_bytes = 12800, .threads = 64}, Target::gfx942).groups, 5u);
+  EXPECT_EQ(must({.vgprs = 16, .lds_bytes = 1281, .threads = 64}, Target::gfx950).groups, 32u);
+  EXPECT_EQ(must({.vgprs = 16, .lds_bytes = 5121, .threads = 64}, Target::gfx950).groups, 25u);  // 5 units of 1,280
+}
+
+TEST(Occupancy, WhatFitsNowhereIsNoGroup) {
+  EXPECT_EQ(must({.vgprs = 16, .lds_bytes = 65 * 1024, .threads = 64}, Target::gfx942).groups, 0u);
+  EXPECT_EQ(must({.vgprs = 256, .threads = 1024}).groups, 0u);  // 16 waves, 8 fit
+}
+
+TEST(Occupancy, SaysHowFarTheNextStepIs) {
+  EXPECT_EQ(step_text(must({.vgprs = 172, .threads = 256})), "4 vector registers above 3 waves");
+  EXPECT_EQ(step_text(must({.vgprs = 130, .threads = 256})), "2 vector registers above 4 waves");
+  EXPECT_EQ(step_text(must({.vgprs = 32, .lds_bytes = 33 * 1024, .threads = 256})), "1024 bytes of LDS above 2 waves");
+}
+
+// The published formula: min(floor(occ_vgpr * 4 / waves), floor(65536 / LDS)) * waves / 4.
+TEST(Occupancy, TheGuideForEveryShape) {
+  for (uint32_t vgprs = 1; vgprs <= 512; vgprs += 7)
+    for (const uint32_t waves : {1u, 2u, 4u, 8u, 16u})
+      for (const uint32_t lds : {1u, 1000u, 16384u, 30000u, 65536u}) {
+        const uint32_t by_registers = 512 / ((vgprs + 15) / 16 * 16) * 4 / waves, by_lds = 65536 / lds;
+        // More groups than 32 fit nowhere, which the formula leaves out: compared below that.
+        if (std::min(by_registers, by_lds) > 32) continue;
+        EXPECT_EQ(
+            must({.vgprs = vgprs, .lds_bytes = lds, .threads = 64 * waves}, Target::gfx942, kGuide).waves_per_simd,
+            std::min(by_registers, by_lds) * waves / 4.0)
+            << vgprs << " registers, " << waves << " waves, " << lds << " bytes";
+      }
+}
+
+TEST(Occupancy, RefusesImpossibleGroups) {
+  EXPECT_FALSE(occupancy_of({.vgprs = 8, .threads = 0}, Target::gfx942, kExact));
+  const auto refused = occupancy_of({.vgprs = 8, .threads = 1025}, Target::gfx942, kExact);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "occupancy: got 1025 threads in a work-group, wanted 1 to 1024");
+}
+
+}  // namespace
+}  // namespace rung::amdgpu

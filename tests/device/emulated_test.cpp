@@ -1,0 +1,226 @@
+// The emulated GPU behind its runtime table: memory, order, recorded graphs, launches, and faults that end a device.
+// SPDX-License-Identifier: Apache-2.0
+#include "device/gpu/emulated.hpp"
+
+#include <gmock/gmock.h>
+
+#include <array>
+#include <cstring>
+
+#include "device/gpu/current_context.hpp"
+#include "device/gpu/gpu.hpp"
+#include "device/gpu/load_watch.hpp"
+#include "device/gpu/peaks.hpp"
+#include "device/gpu/pinned.hpp"
+#include "device/gpu/timed_graph.hpp"
+#include "support/made_code_object.hpp"
+
+namespace rung::gpu {
+namespace {
+
+using amdgpu::Target;
+using ::testing::HasSubstr;
+using testing::MadeCodeObject;
+using testing::MadeKernel;
+
+// *to = value, by one lane of each group:
+//   s_load_dwordx2 s[4:5], s[0:1], 0x0; s_load_dword s6, s[0:1], 0x8; s_waitcnt lgkmcnt(0)
+//   v_mov_b32 v0, 0; v_mov_b32 v1, s6; global_store_dword v0, v1, s[4:5]; s_endpgm
+MadeKernel store_kernel() {
+  return {.name = "store",
+          .code = {0xc0060100, 0x00000000, 0xc0020180, 0x00000008, 0xbf8cc07f, 0x7e000280, 0x7e020206, 0xdc708000,
+                   0x00040100, 0xbf810000},
+          .arguments = {{"global_buffer", 0, 8}, {"by_value", 8, 4}},
+          .argument_bytes = 12,
+          .lds_bytes = 0,
+          .most_threads = 64};
+}
+constexpr uint64_t kStoreInstructions = 7;
+
+class EmulatedDevices : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    gpu = *Gpu::open(emulated_runtime(Target::gfx942), 0);
+    current = std::make_unique<CurrentContext>(*gpu);
+    queue = *Queue::make(*gpu);
+  }
+  const Runtime& runtime() const { return gpu->runtime(); }
+  Status check(int code) const { return gpu->check(code, "test"); }
+  Function function(const char* name = "store") {
+    const MadeCodeObject object({store_kernel()});
+    EXPECT_TRUE(check(runtime().module_load(&module, object.bytes().data())));
+    Function found = nullptr;
+    EXPECT_TRUE(check(runtime().module_function(&found, module, name)));
+    return found;
+  }
+  Status store(Function function, Address to, uint32_t value, Launch shape = {.block = {64}}) {
+    void* parameters[] = {&to, &value};
+    return check(runtime().launch(function, shape, parameters, queue->stream()));
+  }
+  uint32_t word_at(Address address) {
+    uint32_t word = 0;
+    const Status done = queue->download(&word, address, sizeof word);
+    EXPECT_TRUE(done) << done.error().message;
+    return word;
+  }
+  void TearDown() override {
+    if (module) runtime().module_unload(module);
+    queue.reset(), current.reset();
+  }
+
+  std::shared_ptr<Gpu> gpu;
+  std::unique_ptr<CurrentContext> current;
+  std::unique_ptr<Queue> queue;
+  Module module = nullptr;
+};
+
+TEST_F(EmulatedDevices, SayWhatTheyAre) {
+  const GpuInfo& info = gpu->info();
+  EXPECT_EQ(info.name, "emulated gfx942");
+  EXPECT_EQ(info.runtime, "emu");
+  EXPECT_EQ(info.architecture, 0x942);
+  EXPECT_EQ(info.lanes, 64);
+  EXPECT_EQ(info.shared_bytes_per_block, 64u << 10);
+  EXPECT_EQ(info.multiprocessors, 304);
+  EXPECT_TRUE(info.counts_instructions);
+  EXPECT_FALSE(info.cooperative || info.clusters || info.dependent_launch || info.gemm_library);
+  EXPECT_EQ((*Gpu::open(emulated_runtime(Target::gfx950), 0))->info().shared_bytes_per_block, 160u << 10);
+  EXPECT_FALSE(Gpu::open(emulated_runtime(Target::gfx942), 1));
+}
+
+TEST_F(EmulatedDevices, HaveNoSensorsAndNoPeaks) {
+  LoadWatch watch(*gpu);
+  EXPECT_FALSE(watch.sees());
+  EXPECT_EQ(watch.stop(1).unknown, "emu says nothing of clocks and power");
+  auto peaks = measure_peaks(*gpu, nullptr);
+  ASSERT_TRUE(peaks);
+  EXPECT_EQ(peaks->read_gbps, 0);
+}
+
+TEST_F(EmulatedDevices, CopyAndFillMemory) {
+  auto block = *gpu->allocate(64);
+  std::array<uint32_t, 4> sent{1, 2, 3, 4}, got{};
+  ASSERT_TRUE(queue->fill(block->address(), 0xab, 64));
+  ASSERT_TRUE(queue->upload(block->address(), sent.data(), sizeof sent));
+  ASSERT_TRUE(queue->copy(block->address() + 32, block->address(), sizeof sent));
+  ASSERT_TRUE(queue->download(got.data(), block->address() + 32, sizeof got));
+  EXPECT_EQ(got, sent);
+  EXPECT_EQ(word_at(block->address() + 16), 0xababababu);
+}
+
+TEST_F(EmulatedDevices, LaunchAKernelWithItsArguments) {
+  auto block = *gpu->allocate(8);
+  ASSERT_TRUE(queue->fill(block->address(), 0, 8));
+  const Function kernel = function();
+  Status done = store(kernel, block->address() + 4, 42);
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(word_at(block->address()), 0u);
+  EXPECT_EQ(word_at(block->address() + 4), 42u);
+  EXPECT_EQ(emulated_counts(gpu->context()).instructions, kStoreInstructions);
+}
+
+TEST_F(EmulatedDevices, ARecordedGraphKeepsItsArgumentsAndRunsOnlyWhenLaunched) {
+  auto block = *gpu->allocate(8);
+  ASSERT_TRUE(queue->fill(block->address(), 0, 8));
+  const Function kernel = function();
+  auto graph = TimedGraph::record(*queue, [&]() -> Status {
+    RUNG_CHECK(store(kernel, block->address(), 7));
+    return check(runtime().copy(block->address() + 4, block->address(), 4, queue->stream()));
+  });
+  ASSERT_TRUE(graph) << graph.error().message;
+  EXPECT_EQ((*graph)->nodes(), 2u);
+  EXPECT_EQ(word_at(block->address()), 0u);
+  for (int time = 0; time < 3; ++time) {
+    ASSERT_TRUE(queue->fill(block->address(), 0, 8));
+    ASSERT_TRUE((*graph)->replay());
+    EXPECT_EQ(word_at(block->address()), 7u);
+    EXPECT_EQ(word_at(block->address() + 4), 7u);
+  }
+}
+
+// 1 ms is kInstructionsPerMs wave instructions, of the stream's launches alone.
+TEST_F(EmulatedDevices, EventsTellInstructionsNotTime) {
+  auto block = *gpu->allocate(4);
+  const Function kernel = function();
+  auto graph =
+      TimedGraph::record(*queue, [&] { return store(kernel, block->address(), 7, {.grid = {5}, .block = {64}}); });
+  ASSERT_TRUE(graph) << graph.error().message;
+  auto other = *Queue::make(*gpu);
+  ASSERT_TRUE((*graph)->start());
+  ASSERT_TRUE((*graph)->launch(other->stream()));
+  ASSERT_TRUE((*graph)->take_time());
+  EXPECT_FLOAT_EQ(static_cast<float>((*graph)->ms() * kInstructionsPerMs), 5.0f * kStoreInstructions);
+}
+
+TEST_F(EmulatedDevices, AFindingEndsTheDeviceAndIsTold) {
+  const Function kernel = function();
+  auto block = *gpu->allocate(4);
+  Status done = store(kernel, block->address() + 4, 1);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().kind, ErrorKind::device_fault);
+  EXPECT_THAT(done.error().message, HasSubstr("out of bounds"));
+  EXPECT_THAT(done.error().message, HasSubstr("store"));
+  EXPECT_THAT(done.error().message, HasSubstr("global_store_dword"));
+  Status later = queue->fill(block->address(), 0, 4);
+  ASSERT_FALSE(later);
+  EXPECT_EQ(later.error().kind, ErrorKind::device_fault);
+  auto another = *Gpu::open(emulated_runtime(Target::gfx942), 0);  // a device of its own
+  EXPECT_TRUE((*Queue::make(*another))->fill((*another->allocate(4))->address(), 0, 4));
+}
+
+TEST_F(EmulatedDevices, ACopyBeyondAnAllocationIsAFault) {
+  auto block = *gpu->allocate(4);
+  uint64_t word = 0;
+  const Status done = queue->download(&word, block->address(), 8);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().kind, ErrorKind::device_fault);
+  EXPECT_THAT(done.error().message, HasSubstr("a copy from 8 bytes at"));
+}
+
+TEST_F(EmulatedDevices, ACopyOfWhatNobodyWroteIsNotWrittenEither) {
+  auto block = *gpu->allocate(32);
+  ASSERT_TRUE(queue->fill(block->address(), 1, 2));
+  ASSERT_TRUE(queue->copy(block->address() + 16, block->address(), 4));
+  uint32_t word = 0;
+  ASSERT_TRUE(queue->download(&word, block->address() + 16, 4));
+}
+
+TEST_F(EmulatedDevices, RefuseWhatTheyCannotDo) {
+  const Function kernel = function();
+  auto block = *gpu->allocate(4);
+  EXPECT_THAT(store(kernel, block->address(), 1, {.block = {64}, .cooperative = true}).error().message,
+              HasSubstr("not emulated"));
+  EXPECT_THAT(store(kernel, block->address(), 1, {.block = {64}, .cluster = {2}}).error().message,
+              HasSubstr("no clusters"));
+  EXPECT_THAT(store(kernel, block->address(), 1, {.block = {128}}).error().message, HasSubstr("128"));
+  Function none = nullptr;
+  EXPECT_THAT(check(runtime().module_function(&none, module, "other")).error().message,
+              HasSubstr("no kernel 'other' in this module"));
+  Module other = nullptr;
+  const MadeCodeObject gfx950({store_kernel()}, Target::gfx950);
+  EXPECT_THAT(check(runtime().module_load(&other, gfx950.bytes().data())).error().message,
+              HasSubstr("a code object for gfx950, this device is gfx942"));
+  EXPECT_TRUE(check(runtime().allow_shared_bytes(kernel, 64 << 10)));
+  EXPECT_FALSE(check(runtime().allow_shared_bytes(kernel, (64 << 10) + 1)));
+  TileMap tile;
+  EXPECT_FALSE(check(runtime().tile_map(&tile, {})));
+  EXPECT_TRUE(store(kernel, block->address(), 1));  // none of it was a fault
+}
+
+TEST_F(EmulatedDevices, ReachPinnedMemoryAndFreeWhatTheyAllocate) {
+  const size_t free = gpu->memory()->free;
+  {
+    auto pinned = *Pinned::make(*gpu, 4);
+    auto block = *gpu->allocate(1 << 20);
+    EXPECT_EQ(gpu->memory()->free, free - (1 << 20));
+    ASSERT_TRUE(store(function(), reinterpret_cast<Address>(pinned->data()), 9));
+    uint32_t word = 0;
+    std::memcpy(&word, pinned->data(), sizeof word);
+    EXPECT_EQ(word, 9u);
+  }
+  EXPECT_EQ(gpu->memory()->free, free);
+  EXPECT_FALSE(gpu->allocate(free + 1));
+}
+
+}  // namespace
+}  // namespace rung::gpu
