@@ -68,8 +68,7 @@ void time_both(const char* name, const Dispatch& dispatch, Memory& memory, int t
       best = std::min(best, seconds);
     }
     fmt::print("{} {}: {} wave instructions, {:.2f} million a second and core\n", name,
-               checked ? "with checks" : "without", instructions,
-               static_cast<double>(instructions) / best / 1e6);
+               checked ? "with checks" : "without", instructions, static_cast<double>(instructions) / best / 1e6);
   }
 }
 

@@ -190,7 +190,8 @@ Result<Execution> execute(const Dispatch& dispatch, Memory& memory, const Checks
   shared.handlers.assign(dispatch.program->handlers().begin(), dispatch.program->handlers().end());
   std::ranges::replace(shared.handlers, nullptr, not_executed);
   GlobalRaces races;
-  GlobalRaces* watched = checks.races && launch->groups > 1 && launch->groups <= GlobalRaces::kMostGroups ? &races : nullptr;
+  GlobalRaces* watched =
+      checks.races && launch->groups > 1 && launch->groups <= GlobalRaces::kMostGroups ? &races : nullptr;
   const auto work = [&] { Worker(shared, memory, watched).run(); };
   const SignalsHeld held;
   std::vector<std::jthread> others;

@@ -79,9 +79,7 @@ bool check_region(Wave& wave, const Instruction& instruction, int lane, uint64_t
   return true;
 }
 
-unsigned wanted_alignment(GlobalAccess access) {
-  return access.atomic ? access.bytes : std::min(access.bytes, 4u);
-}
+unsigned wanted_alignment(GlobalAccess access) { return access.atomic ? access.bytes : std::min(access.bytes, 4u); }
 
 bool aligned(Wave& wave, const Instruction& instruction, const Addresses& addresses, unsigned wanted) {
   uint64_t bits = 0;
@@ -161,9 +159,12 @@ bool writable(Wave& wave, const Instruction& instruction, const Operand& operand
 
 uint32_t scalar_value(const Wave& wave, const Operand& operand) {
   switch (operand.kind) {
-    case OperandKind::constant: return static_cast<uint32_t>(operand.bits);
-    case OperandKind::scalar: return operand.number < 128 ? wave.s[operand.number] : 0;
-    default: return 0;
+    case OperandKind::constant:
+      return static_cast<uint32_t>(operand.bits);
+    case OperandKind::scalar:
+      return operand.number < 128 ? wave.s[operand.number] : 0;
+    default:
+      return 0;
   }
 }
 

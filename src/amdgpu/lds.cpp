@@ -30,8 +30,7 @@ std::optional<LdsFault> Lds::read_cell(Cell& cell, uint32_t byte, uint32_t me) c
 
 std::optional<LdsFault> Lds::write_cell(Cell& cell, uint32_t byte, uint32_t me, bool atomic) const {
   const uint32_t write = cell.write;
-  if (atomic && (write & kWho) == 0 && checks_.uninitialised)
-    return LdsFault{FindingKind::uninitialised, byte, -1};
+  if (atomic && (write & kWho) == 0 && checks_.uninitialised) return LdsFault{FindingKind::uninitialised, byte, -1};
   if (must_wait(write, me)) return LdsFault{FindingKind::missing_wait, byte, other_of(write)};
   if (cell.read >> kEpoch == epoch_ && (cell.read & kWho) != me && checks_.races)
     return LdsFault{FindingKind::lds_race, byte, other_of(cell.read)};

@@ -53,7 +53,8 @@ TEST(AluFloat, ExtremesGiveNumbersAndHearSignallingNans) {
 
 TEST(AluFloat, ClampsAndScalesResults) {
   const Instruction clamp{.clamp = true};
-  expect_lanes(v_add_f32, {{{bits(.25f), bits(.5f)}, bits(.75f)}, {{kOne, kOne}, kOne}, {{bits(-3.f), kOne}, 0}}, clamp);
+  expect_lanes(v_add_f32, {{{bits(.25f), bits(.5f)}, bits(.75f)}, {{kOne, kOne}, kOne}, {{bits(-3.f), kOne}, 0}},
+               clamp);
   expect_lanes(v_add_f32, {{{kNan, kOne}, 0}}, clamp);
   expect_lanes(v_add_f32, {{{kNan, kOne}, kNan}}, clamp, 0xf0);  // without DX10_CLAMP
   expect_lanes(v_add_f16, {{{0x4000, 0x3c00}, 0x3c00}, {{0xbc00, 0}, 0}, {{0x3800, 0}, 0x3800}}, clamp);
@@ -89,8 +90,12 @@ TEST(AluFloat, RoundsToIntegersInF32) {
 TEST(AluFloat, ExponentsApart) {
   expect_lanes(v_frexp_exp_i32_f32, {{{bits(8.f)}, 4}, {{kDenormal}, 0xffffff6c}, {{0}, 0}, {{kInfinity}, 0}});
   expect_lanes(v_frexp_mant_f32, {{{bits(-8.f)}, bits(-.5f)}, {{kDenormal}, bits(.5f)}, {{kInfinity}, kInfinity}});
-  expect_lanes(v_ldexp_f32, {{{kOne, 3}, bits(8.f)}, {{kOne, 0xffffff6b}, 1}, {{kOne, 0xffffff6a}, 0},
-                             {{kOne, 1000}, kInfinity}, {{0x00000003, 0x7fffffff}, kInfinity}, {{0, 1000}, 0}});
+  expect_lanes(v_ldexp_f32, {{{kOne, 3}, bits(8.f)},
+                             {{kOne, 0xffffff6b}, 1},
+                             {{kOne, 0xffffff6a}, 0},
+                             {{kOne, 1000}, kInfinity},
+                             {{0x00000003, 0x7fffffff}, kInfinity},
+                             {{0, 1000}, 0}});
   expect_lanes(v_ldexp_f32, {{{0x3fc00000, 0xffffff6b}, 2}});  // 1.5 * 2^-149 to even
   expect_lanes(v_ldexp_f64, {{{bits(3.0), 0xffffffff}, bits(1.5)}, {{bits(1.0), 5000}, bits(HUGE_VAL)}});
   expect_lanes(v_frexp_exp_i32_f64, {{{bits(8.0)}, 4}, {{1}, 0xfffffbcf}});
@@ -119,25 +124,51 @@ void expect_near(Opcode opcode, double (*exact)(double), double least, double mo
 }
 
 TEST(AluFloat, TranscendentalsAreWithinAnUlp) {
-  expect_near(v_exp_f32, [](double x) { return std::exp2(x); }, -126, 127.9);
-  expect_near(v_exp_f32, [](double x) { return std::exp2(x); }, -1, 1);
-  expect_near(v_log_f32, [](double x) { return std::log2(x); }, 1e-30, 1e30);
-  expect_near(v_log_f32, [](double x) { return std::log2(x); }, 0.5, 2);
-  expect_near(v_rcp_f32, [](double x) { return 1 / x; }, -10, 10);
-  expect_near(v_rsq_f32, [](double x) { return 1 / std::sqrt(x); }, 1e-20, 10);
-  expect_near(v_sqrt_f32, [](double x) { return std::sqrt(x); }, 0, 1000);
-  expect_lanes(v_exp_f32, {{{bits(-150.f)}, 0}, {{bits(128.f)}, kInfinity}, {{bits(-126.5f)}, 0}, {{kDenormal}, kOne},
-                           {{0xff800000}, 0}, {{kInfinity}, kInfinity}, {{bits(-1e30f)}, 0}, {{kNan}, kNan}});
-  expect_lanes(v_log_f32, {{{0}, 0xff800000}, {{kDenormal}, 0xff800000}, {{kInfinity}, kInfinity}, {{kOne}, 0},
-                           {{bits(-1.f)}, kNan}, {{kMinusZero}, 0xff800000}, {{bits(8.f)}, bits(3.f)}});
-  expect_lanes(v_rcp_f32, {{{0}, kInfinity}, {{kMinusZero}, 0xff800000}, {{kInfinity}, 0}, {{kDenormal}, kInfinity},
-                           {{bits(0x1p127f)}, 0}, {{bits(4.f)}, bits(.25f)}});
+  expect_near(
+      v_exp_f32, [](double x) { return std::exp2(x); }, -126, 127.9);
+  expect_near(
+      v_exp_f32, [](double x) { return std::exp2(x); }, -1, 1);
+  expect_near(
+      v_log_f32, [](double x) { return std::log2(x); }, 1e-30, 1e30);
+  expect_near(
+      v_log_f32, [](double x) { return std::log2(x); }, 0.5, 2);
+  expect_near(
+      v_rcp_f32, [](double x) { return 1 / x; }, -10, 10);
+  expect_near(
+      v_rsq_f32, [](double x) { return 1 / std::sqrt(x); }, 1e-20, 10);
+  expect_near(
+      v_sqrt_f32, [](double x) { return std::sqrt(x); }, 0, 1000);
+  expect_lanes(v_exp_f32, {{{bits(-150.f)}, 0},
+                           {{bits(128.f)}, kInfinity},
+                           {{bits(-126.5f)}, 0},
+                           {{kDenormal}, kOne},
+                           {{0xff800000}, 0},
+                           {{kInfinity}, kInfinity},
+                           {{bits(-1e30f)}, 0},
+                           {{kNan}, kNan}});
+  expect_lanes(v_log_f32, {{{0}, 0xff800000},
+                           {{kDenormal}, 0xff800000},
+                           {{kInfinity}, kInfinity},
+                           {{kOne}, 0},
+                           {{bits(-1.f)}, kNan},
+                           {{kMinusZero}, 0xff800000},
+                           {{bits(8.f)}, bits(3.f)}});
+  expect_lanes(v_rcp_f32, {{{0}, kInfinity},
+                           {{kMinusZero}, 0xff800000},
+                           {{kInfinity}, 0},
+                           {{kDenormal}, kInfinity},
+                           {{bits(0x1p127f)}, 0},
+                           {{bits(4.f)}, bits(.25f)}});
   expect_lanes(v_sqrt_f32, {{{kMinusZero}, kMinusZero}, {{bits(4.f)}, bits(2.f)}, {{kDenormal}, 0}});
 }
 
 TEST(AluFloat, SinesTakeTurns) {
-  expect_lanes(v_sin_f32, {{{bits(.25f)}, kOne}, {{bits(.5f)}, 0}, {{bits(-.25f)}, bits(-1.f)}, {{bits(64.25f)}, kOne},
-                           {{bits(256.25f)}, 0}, {{bits(1.f / 12)}, bits(.5f)}});
+  expect_lanes(v_sin_f32, {{{bits(.25f)}, kOne},
+                           {{bits(.5f)}, 0},
+                           {{bits(-.25f)}, bits(-1.f)},
+                           {{bits(64.25f)}, kOne},
+                           {{bits(256.25f)}, 0},
+                           {{bits(1.f / 12)}, bits(.5f)}});
   expect_lanes(v_cos_f32, {{{0}, kOne}, {{bits(.5f)}, bits(-1.f)}, {{bits(.25f)}, 0}, {{bits(300.f)}, kOne}});
 }
 
@@ -241,14 +272,16 @@ TEST(AluFloat, ClassesOfNumbers) {
 
 TEST(AluFloat, ComparisonsKnowNan) {
   OneWave wave;
-  const uint64_t a[] = {bits(1.f), bits(2.f), bits(2.f), kNan, kMinusZero}, b[] = {bits(2.f), bits(1.f), bits(2.f), kOne, 0};
-  for (int l = 0; l < 5; ++l) wave.set(10, l, static_cast<uint32_t>(a[l])), wave.set(12, l, static_cast<uint32_t>(b[l]));
+  const uint64_t a[] = {bits(1.f), bits(2.f), bits(2.f), kNan, kMinusZero},
+                 b[] = {bits(2.f), bits(1.f), bits(2.f), kOne, 0};
+  for (int l = 0; l < 5; ++l)
+    wave.set(10, l, static_cast<uint32_t>(a[l])), wave.set(12, l, static_cast<uint32_t>(b[l]));
   const struct {
     Opcode opcode;
     uint64_t lanes;
-  } cases[] = {{v_cmp_f_f32, 0},        {v_cmp_lt_f32, 0b00001},  {v_cmp_eq_f32, 0b10100},  {v_cmp_le_f32, 0b10101},
-               {v_cmp_gt_f32, 0b00010}, {v_cmp_lg_f32, 0b00011},  {v_cmp_ge_f32, 0b10110},  {v_cmp_o_f32, 0b10111},
-               {v_cmp_u_f32, 0b01000},  {v_cmp_nge_f32, 0b01001}, {v_cmp_nlg_f32, 0b11100}, {v_cmp_ngt_f32, 0b11101},
+  } cases[] = {{v_cmp_f_f32, 0},         {v_cmp_lt_f32, 0b00001},  {v_cmp_eq_f32, 0b10100},  {v_cmp_le_f32, 0b10101},
+               {v_cmp_gt_f32, 0b00010},  {v_cmp_lg_f32, 0b00011},  {v_cmp_ge_f32, 0b10110},  {v_cmp_o_f32, 0b10111},
+               {v_cmp_u_f32, 0b01000},   {v_cmp_nge_f32, 0b01001}, {v_cmp_nlg_f32, 0b11100}, {v_cmp_ngt_f32, 0b11101},
                {v_cmp_nle_f32, 0b01010}, {v_cmp_neq_f32, 0b01011}, {v_cmp_nlt_f32, 0b11110}, {v_cmp_tru_f32, 0b11111}};
   wave.w.set_exec(0x1f);
   for (const auto& c : cases) {
@@ -267,9 +300,9 @@ TEST(AluFloat, ComparesIntegersBySign) {
   const struct {
     Opcode opcode;
     bool is;
-  } cases[] = {{v_cmp_lt_i32, true},  {v_cmp_lt_u32, false}, {v_cmp_gt_i16, false}, {v_cmp_gt_u16, true},
-               {v_cmp_le_i64, true},  {v_cmp_le_u64, false}, {v_cmp_ne_i32, true},  {v_cmp_eq_u64, false},
-               {v_cmp_ge_u32, true},  {v_cmp_ge_i64, false}, {v_cmp_t_i16, true},   {v_cmp_f_u64, false}};
+  } cases[] = {{v_cmp_lt_i32, true}, {v_cmp_lt_u32, false}, {v_cmp_gt_i16, false}, {v_cmp_gt_u16, true},
+               {v_cmp_le_i64, true}, {v_cmp_le_u64, false}, {v_cmp_ne_i32, true},  {v_cmp_eq_u64, false},
+               {v_cmp_ge_u32, true}, {v_cmp_ge_i64, false}, {v_cmp_t_i16, true},   {v_cmp_f_u64, false}};
   for (const auto& c : cases) {
     wave.run(instruction(c.opcode, s(30, 2), {v(10, 2), v(12, 2)}));
     EXPECT_EQ(wave.pair(30), c.is) << name_of(c.opcode);

@@ -77,8 +77,10 @@ TEST(AluHalf, ArithmeticRoundsOnce) {
     wave.run(instruction(v_mul_f16, v(3), {v(10), v(12)}));
     wave.run(instruction(v_fma_f16, v(4), {v(10), v(12), v(14)}));
     for (int l = 0; l < 64; ++l) {
-      const long double a = half_value(wave.get(10, l)), b = half_value(wave.get(12, l)), c = half_value(wave.get(14, l));
-      const long double exact[] = {a + b, a * b, a * b + c};  // the last has at most 64 bits but where c decides nothing
+      const long double a = half_value(wave.get(10, l)), b = half_value(wave.get(12, l)),
+                        c = half_value(wave.get(14, l));
+      const long double exact[] = {a + b, a * b,
+                                   a * b + c};  // the last has at most 64 bits but where c decides nothing
       for (int k = 0; k < 3; ++k) {
         const uint32_t got = wave.get(2 + k, l) & 0xffff;
         if (exact[k] == 0) continue;  // of either sign
@@ -87,7 +89,7 @@ TEST(AluHalf, ArithmeticRoundsOnce) {
           continue;
         }
         ASSERT_EQ(got, nearest_half(exact[k])) << k << ": " << half_value(wave.get(10, l)) << " "
-                                                 << half_value(wave.get(12, l)) << " " << half_value(wave.get(14, l));
+                                               << half_value(wave.get(12, l)) << " " << half_value(wave.get(14, l));
       }
     }
   }
@@ -95,8 +97,10 @@ TEST(AluHalf, ArithmeticRoundsOnce) {
 
 TEST(AluHalf, FusedSumsJustBesideATieAreNotTies) {
   // 3 * 683/2048 = 1 + 2^-11 is a tie between 1 and the next f16; 2^-24 more is none, but f32 would make it one.
-  expect_lanes(v_fma_f16, {{{0x4200, 0x3556, 0x0000}, 0x3c00}, {{0x4200, 0x3556, 0x0001}, 0x3c01},
-                           {{0x4200, 0x3556, 0x8001}, 0x3c00}, {{0x0001, 0x0001, 0x6801}, 0x6801},
+  expect_lanes(v_fma_f16, {{{0x4200, 0x3556, 0x0000}, 0x3c00},
+                           {{0x4200, 0x3556, 0x0001}, 0x3c01},
+                           {{0x4200, 0x3556, 0x8001}, 0x3c00},
+                           {{0x0001, 0x0001, 0x6801}, 0x6801},
                            {{0x7bff, 0x7bff, 0xfbff}, 0x7c00}});
 }
 
@@ -109,37 +113,47 @@ TEST(AluHalf, DirectedRounding) {
                {}, denormals | 8);
   expect_lanes(v_cvt_f16_f32, {{{above}, 0x3c00}, {{below}, 0xbc00}, {{bits(1e9f)}, 0x7bff}, {{bits(-1e9f)}, 0xfbff}},
                {}, denormals | 12);
-  expect_lanes(v_cvt_pkrtz_f16_f32, {{{above, below}, 0xbc003c00}, {{bits(1e9f), bits(0x1.8p-24f)}, 0x00017bff},
+  expect_lanes(v_cvt_pkrtz_f16_f32, {{{above, below}, 0xbc003c00},
+                                     {{bits(1e9f), bits(0x1.8p-24f)}, 0x00017bff},
                                      {{bits(HUGE_VALF), bits(-HUGE_VALF)}, 0xfc007c00}});
 }
 
 TEST(AluHalf, Bf16RoundsToNearestEven) {
-  expect_lanes(v_cvt_pk_bf16_f32, {{{0x3f808000, 0x3f818000}, 0x3f823f80}, {{0x3f808001, 0xff7fffff}, 0xff803f81},
-                                   {{0x7f800001, 0x00000001}, 0x00007fc0}, {{0x7f800000, 0x80008001}, 0x80017f80}});
+  expect_lanes(v_cvt_pk_bf16_f32, {{{0x3f808000, 0x3f818000}, 0x3f823f80},
+                                   {{0x3f808001, 0xff7fffff}, 0xff803f81},
+                                   {{0x7f800001, 0x00000001}, 0x00007fc0},
+                                   {{0x7f800000, 0x80008001}, 0x80017f80}});
   expect_lanes(v_cvt_f32_bf16, {{{0xabcd3f80}, 0x3f800000}});
   expect_lanes(v_dot2_f32_bf16, {{{0x40003f80, 0x40803f80, bits(1.f)}, bits(10.f)}});
   // Random bits are added below the last bit that stays.
   expect_lanes(v_cvt_sr_bf16_f32, {{{0x3f808000, 0x7fffffff}, 0x3f80}, {{0x3f808000, 0x80000000}, 0x3f81}});
-  expect_lanes(v_cvt_sr_f16_f32, {{{bits(1.f + 0x1p-11f), 0x7fffffff}, 0x3c00}, {{bits(1.f + 0x1p-11f), 0x80000000}, 0x3c01}});
+  expect_lanes(v_cvt_sr_f16_f32,
+               {{{bits(1.f + 0x1p-11f), 0x7fffffff}, 0x3c00}, {{bits(1.f + 0x1p-11f), 0x80000000}, 0x3c01}});
 }
 
 TEST(AluHalf, FloatsToIntegersSaturate) {
-  expect_lanes(v_cvt_i32_f32, {{{bits(-1.9f)}, 0xffffffff}, {{bits(3e9f)}, 0x7fffffff}, {{bits(-3e9f)}, 0x80000000},
-                               {{0x7fc00000}, 0}, {{bits(2147483520.f)}, 2147483520}});
-  expect_lanes(v_cvt_u32_f32, {{{bits(-1.9f)}, 0}, {{bits(3e9f)}, 3000000000}, {{bits(5e9f)}, 0xffffffff}, {{0x7fc00000}, 0}});
+  expect_lanes(v_cvt_i32_f32, {{{bits(-1.9f)}, 0xffffffff},
+                               {{bits(3e9f)}, 0x7fffffff},
+                               {{bits(-3e9f)}, 0x80000000},
+                               {{0x7fc00000}, 0},
+                               {{bits(2147483520.f)}, 2147483520}});
+  expect_lanes(v_cvt_u32_f32,
+               {{{bits(-1.9f)}, 0}, {{bits(3e9f)}, 3000000000}, {{bits(5e9f)}, 0xffffffff}, {{0x7fc00000}, 0}});
   expect_lanes(v_cvt_i32_f64, {{{bits(-1.9)}, 0xffffffff}, {{bits(1e10)}, 0x7fffffff}});
   expect_lanes(v_cvt_u32_f64, {{{bits(4294967295.5)}, 0xffffffff}});
   expect_lanes(v_cvt_i16_f16, {{{0x7bff}, 0x7fff}, {{0xfbff}, 0x8000}, {{0xbe00}, 0xffff}, {{0x7e00}, 0}});
   expect_lanes(v_cvt_u16_f16, {{{0xbe00}, 0}, {{0x7c00}, 0xffff}, {{0x7bff}, 65504}});
   expect_lanes(v_cvt_rpi_i32_f32, {{{bits(2.5f)}, 3}, {{bits(-2.5f)}, 0xfffffffe}});
   expect_lanes(v_cvt_flr_i32_f32, {{{bits(-2.5f)}, 0xfffffffd}});
-  expect_lanes(v_cvt_pk_u8_f32, {{{bits(300.f), 1, 0x11223344}, 0x1122ff44}, {{bits(-3.f), 3, 0x11223344}, 0x00223344}});
+  expect_lanes(v_cvt_pk_u8_f32,
+               {{{bits(300.f), 1, 0x11223344}, 0x1122ff44}, {{bits(-3.f), 3, 0x11223344}, 0x00223344}});
   expect_lanes(v_cvt_pknorm_i16_f32, {{{bits(1.f), bits(-2.f)}, 0x80017fff}});
   expect_lanes(v_cvt_pknorm_u16_f32, {{{bits(1.f), bits(.5f)}, 0x8000ffff}});
 }
 
 TEST(AluHalf, IntegersToFloats) {
-  expect_lanes(v_cvt_f32_i32, {{{0xffffffff}, bits(-1.f)}, {{0x7fffffff}, bits(0x1p31f)}, {{16777217}, bits(16777216.f)}});
+  expect_lanes(v_cvt_f32_i32,
+               {{{0xffffffff}, bits(-1.f)}, {{0x7fffffff}, bits(0x1p31f)}, {{16777217}, bits(16777216.f)}});
   expect_lanes(v_cvt_f32_i32, {{{16777217}, bits(16777218.f)}}, {}, 0xf1);
   expect_lanes(v_cvt_f32_u32, {{{0xffffffff}, bits(0x1p32f)}, {{16777219}, bits(16777220.f)}});
   expect_lanes(v_cvt_f64_i32, {{{0xffffffff}, bits(-1.0)}});

@@ -108,7 +108,7 @@ TEST(AluInteger, BytesArePicked) {
   expect_lanes(v_perm_b32, {{{a, b, 0x03020100}, b},
                             {{a, b, 0x07060504}, a},
                             {{a, b, 0x0c0d0004}, 0x00fff644},
-                            {{a, b, 0x0b0a0908}, 0x000000ff},    // signs of a's and b's halves
+                            {{a, b, 0x0b0a0908}, 0x000000ff},  // signs of a's and b's halves
                             {{0xc0000000, b, 0x0b0a0908}, 0xff0000ff},
                             {{0x00008000, 0x80000000, 0x0b0a0908}, 0x00ffff00}});
 }

@@ -31,15 +31,20 @@ uint64_t canonical(Kind kind, uint32_t low, uint32_t high) {
   const auto half = [](uint32_t h) { return (h & 0x7fff) > 0x7c00 ? 0x7e00 : h; };
   const auto single = [](uint32_t x) { return (x & 0x7fffffff) > 0x7f800000 ? 0x7fc00000 : x; };
   switch (kind) {
-    case Kind::f16: return half(low & 0xffff);
-    case Kind::packed_f16: return half(low & 0xffff) | half(low >> 16) << 16;
-    case Kind::f32: return single(low);
-    case Kind::packed_f32: return single(low) | uint64_t{single(high)} << 32;
+    case Kind::f16:
+      return half(low & 0xffff);
+    case Kind::packed_f16:
+      return half(low & 0xffff) | half(low >> 16) << 16;
+    case Kind::f32:
+      return single(low);
+    case Kind::packed_f32:
+      return single(low) | uint64_t{single(high)} << 32;
     case Kind::f64: {
       const uint64_t x = low | uint64_t{high} << 32;
       return std::isnan(as_double(x)) ? 1 : x;
     }
-    default: return low | uint64_t{high} << 32;
+    default:
+      return low | uint64_t{high} << 32;
   }
 }
 
@@ -58,7 +63,7 @@ TEST(AluLanes, CodeForAvx2GivesWhatPlainCodeGives) {
     const LaneRow& row = plain[k];
     ASSERT_EQ(row.run == nullptr, fast[k].run == nullptr) << kNames[k];
     if (!row.run) continue;
-    for (int round = 0; round < 20; ++round) {
+    for (int round = 0; round < 4; ++round) {
       for (int s = 0; s < 4; ++s)
         for (uint32_t& x : b->sources[s]) x = row.sources[s] == Kind::mask ? 0 - (random() & 1) : any_bits(random);
       for (int code = 0; code < 2; ++code) {
@@ -72,7 +77,8 @@ TEST(AluLanes, CodeForAvx2GivesWhatPlainCodeGives) {
         ASSERT_EQ(canonical(row.result, b->results[0][l], b->results[0][l + high]),
                   canonical(row.result, b->results[1][l], b->results[1][l + high]))
             << kNames[k] << std::hex << ": 0x" << b->sources[0][l] << ", 0x" << b->sources[1][l];
-        if (row.carry_out) ASSERT_EQ(b->masks[0][l], b->masks[1][l]) << kNames[k];
+        if (!row.carry_out) continue;
+        ASSERT_EQ(b->masks[0][l], b->masks[1][l]) << kNames[k];
       }
     }
     ++compared;
@@ -107,7 +113,6 @@ TEST(AluLanes, MasksGoToBitsAndBack) {
 // Instructions of arithmetic and control that are decoded but not executed, and why.
 constexpr std::pair<std::string_view, std::string_view> kNotExecuted[] = {
     {"s_barrier", "waits for other waves"},
-    {"s_waitcnt", "waits for memory"},
     {"s_cbranch_g_fork", "no compiler makes forks"},
     {"s_cbranch_i_fork", "no compiler makes forks"},
     {"s_cbranch_join", "no compiler makes forks"},
@@ -121,7 +126,9 @@ constexpr std::pair<std::string_view, std::string_view> kNotExecuted[] = {
     {"s_set_gpr_idx_on", "indexed registers: no compiler of ours makes them"},
     {"s_setvskip", "no compiler makes it"},
     {"s_trap", "a kernel that traps has found itself wrong: its finding names the instruction"},
+    {"s_waitcnt", "waits for memory"},
     {"v_screen_partition_4se_b32", "of graphics"},
+    {"v_trig_preop_f64", "of f64 sines, which no kernel here computes"},
 };
 
 TEST(AluLanes, EveryOtherInstructionHasAHandler) {

@@ -63,7 +63,7 @@ std::vector<int> moved(uint16_t control, bool bound_ctrl, uint64_t exec = ~uint6
 }
 
 TEST(AluModifiers, DppMovesLanes) {
-  EXPECT_EQ(moved(0x1b, false)[0], 3);   // quad_perm:[3,2,1,0]
+  EXPECT_EQ(moved(0x1b, false)[0], 3);  // quad_perm:[3,2,1,0]
   EXPECT_EQ(moved(0x1b, false)[62], 61);
   EXPECT_EQ(moved(0x101, false)[0], 1);  // row_shl:1 reads the lane above
   EXPECT_EQ(moved(0x101, false)[15], -1);
@@ -176,7 +176,8 @@ TEST(AluModifiers, LanesToScalarsAndBack) {
 TEST(AluModifiers, RowsAndHalvesChangePlaces) {
   const auto lane_after = [](Opcode opcode, int number, int lane) {
     OneWave wave;
-    for (int l = 0; l < 64; ++l) wave.set(10, l, static_cast<uint32_t>(l)), wave.set(11, l, static_cast<uint32_t>(100 + l));
+    for (int l = 0; l < 64; ++l)
+      wave.set(10, l, static_cast<uint32_t>(l)), wave.set(11, l, static_cast<uint32_t>(100 + l));
     wave.run(instruction(opcode, v(10), {v(11)}));
     return wave.get(number, lane);
   };
@@ -218,6 +219,18 @@ TEST(AluModifiers, WrittenLanesAreRemembered) {
   wave.w.written[6] = wave.w.written[7] = 0;
   wave.run(instruction(v_lshlrev_b64, v(6, 2), {constant(1), v(10, 2)}));
   EXPECT_EQ(wave.w.written[7], 0xffu);
+}
+
+TEST(AluModifiers, HighHalvesCountWhereTheResultIsMadeOfThem) {
+  OneWave wave;
+  wave.w.written[11] = 0;  // a compiler widens an index whose upper half it will not use
+  wave.run(instruction(v_lshlrev_b64, v(2, 2), {constant(2), v(10, 2)}));
+  ASSERT_EQ(wave.w.pause, Pause::none);
+  EXPECT_EQ(wave.w.written[2], ~uint64_t{0});
+  EXPECT_EQ(wave.w.written[3], 0u);
+  wave.run(instruction(v_lshrrev_b64, v(4, 2), {constant(2), v(10, 2)}));
+  EXPECT_EQ(wave.w.finding.kind, FindingKind::uninitialised);
+  EXPECT_EQ(wave.w.finding.detail, "nobody wrote v11");
 }
 
 TEST(AluModifiers, PendingRegistersAreNeitherReadNorWritten) {

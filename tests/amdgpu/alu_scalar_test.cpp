@@ -27,8 +27,8 @@ void expect_scalars(const std::vector<ScalarCase>& cases) {
     for (int k = 0; k < row.source_count; ++k)
       i.sources[k] = s(static_cast<uint16_t>(10 + 2 * k), row.sources[k].registers);
     wave.run(i);
-    if (row.destination.registers == 1) EXPECT_EQ(wave.w.s[2], c.expected) << name_of(c.opcode) << std::hex << " " << c.a;
-    if (row.destination.registers == 2) EXPECT_EQ(wave.pair(2), c.expected) << name_of(c.opcode) << std::hex << " " << c.a;
+    const uint64_t result[] = {c.expected, wave.w.s[2], wave.pair(2)};
+    EXPECT_EQ(result[row.destination.registers], c.expected) << name_of(c.opcode) << std::hex << " " << c.a;
     EXPECT_EQ(wave.w.scc, c.scc) << name_of(c.opcode) << std::hex << " " << c.a << ", " << c.b;
   }
 }
@@ -124,11 +124,11 @@ TEST(AluScalar, ExecIsSavedAndSet) {
   const struct {
     Opcode opcode;
     uint64_t exec;
-  } cases[] = {{s_and_saveexec_b64, 0b0001},          {s_or_saveexec_b64, 0b0111},
-               {s_xor_saveexec_b64, 0b0110},          {s_andn2_saveexec_b64, 0b0100},
-               {s_andn1_saveexec_b64, 0b0010},        {s_orn2_saveexec_b64, ~uint64_t{0b0010}},
-               {s_nand_saveexec_b64, ~uint64_t{1}},   {s_nor_saveexec_b64, ~uint64_t{0b0111}},
-               {s_xnor_saveexec_b64, ~uint64_t{6}},   {s_orn1_saveexec_b64, ~uint64_t{0b0100}}};
+  } cases[] = {{s_and_saveexec_b64, 0b0001},        {s_or_saveexec_b64, 0b0111},
+               {s_xor_saveexec_b64, 0b0110},        {s_andn2_saveexec_b64, 0b0100},
+               {s_andn1_saveexec_b64, 0b0010},      {s_orn2_saveexec_b64, ~uint64_t{0b0010}},
+               {s_nand_saveexec_b64, ~uint64_t{1}}, {s_nor_saveexec_b64, ~uint64_t{0b0111}},
+               {s_xnor_saveexec_b64, ~uint64_t{6}}, {s_orn1_saveexec_b64, ~uint64_t{0b0100}}};
   for (const auto& c : cases) {
     OneWave wave;
     wave.w.set_exec(0b0011);

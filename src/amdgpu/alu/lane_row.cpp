@@ -41,6 +41,7 @@ constexpr Opcode kAccumulate[] = {v_fmac_f32,     v_fmac_f64,       v_mac_f32,  
 constexpr Opcode kReadVcc[] = {v_div_fmas_f32, v_div_fmas_f64};
 constexpr Opcode kCopy[] = {v_mov_b32,         v_mov_b64,     v_accvgpr_read_b32, v_accvgpr_write_b32,
                             v_accvgpr_mov_b32, v_cndmask_b32, v_pk_mov_b32};
+constexpr Opcode kLowOfLow[] = {v_lshlrev_b64, v_lshl_add_u64, v_mad_u64_u32, v_mad_i64_i32};
 // Those of 16 bits that came with op_sel; older ones write 0 above their result.
 constexpr Opcode kKeepHalf[] = {
     v_fma_f16,        v_mad_f16,        v_mad_u16,         v_mad_i16,        v_div_fixup_f16,
@@ -59,6 +60,7 @@ std::vector<LaneRow> table_of(std::initializer_list<std::span<const LaneRow>> fa
   for (const Opcode opcode : kReadVcc) at(opcode).reads_vcc = true;
   for (const Opcode opcode : kCopy) at(opcode).copies = true;
   for (const Opcode opcode : kKeepHalf) at(opcode).keeps_half = true;
+  for (const Opcode opcode : kLowOfLow) at(opcode).low_of_low = true;
   for (const Opcode opcode : kWriteHigh) at(opcode).writes_high = true;
   for (size_t k = 0; k < kOpcodes; ++k) table[k].writes_exec = kNames[k].starts_with("v_cmpx_");
   return table;

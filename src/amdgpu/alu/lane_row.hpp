@@ -52,6 +52,7 @@ struct LaneRow {
   bool reads_vcc = false;    // as the last source, though the assembler does not write it
   bool own_halves = false;   // op_sel chooses parts as the function itself knows
   bool copies = false;       // may move what nobody wrote; it stays unwritten
+  bool low_of_low = false;   // of 64 bits, and the low half of the result is made of the sources' low halves alone
   bool keeps_half = false;   // of 16 bits, and the other half of the destination stays as it is; else it becomes 0
   bool writes_exec = false;  // a comparison's mask goes to EXEC, too
   bool writes_high = false;  // of 16 bits, into the high half (v_fma_mixhi_f16)

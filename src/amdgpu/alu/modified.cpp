@@ -21,7 +21,7 @@ struct Modified {
   const LaneMap& map;
 };
 
-// Registers as they lie, or as DPP brings them from other lanes.
+// The registers, or what DPP brings there from other lanes.
 bool fetch_vector(const Modified& m, const Operand& operand, int k, uint32_t* lanes) {
   const int registers = m.row.source_registers[k];
   const uint32_t place = Wave::place_of(operand);
