@@ -7,6 +7,7 @@
 #include <random>
 
 #include "device/gpu/current_context.hpp"
+#include "device/gpu/modules.hpp"
 #include "device/gpu/pinned.hpp"
 #include "kernels/target.hpp"
 #include "support/fake_gpu.hpp"
@@ -54,7 +55,7 @@ class CopyRanges : public ::testing::Test {
     queue_ = *gpu::Queue::make(*gpu_);
     auto made = gpu::RangeCopies::make(*gpu_);
     ASSERT_TRUE(made) << made.error().message;
-    if (!*made) GTEST_SKIP() << "no GPU modules: " << gpu::missing_modules_reason();
+    if (!*made) GTEST_SKIP() << "no GPU modules: " << gpu::missing_modules_reason(gpu::Vendor::nvidia);
     copies_ = std::move(*made);
   }
   // All of them, by as many launches as they take.

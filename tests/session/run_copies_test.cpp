@@ -4,6 +4,7 @@
 
 #include <numeric>
 
+#include "device/gpu/modules.hpp"
 #include "device/gpu/pinned.hpp"
 #include "session/on_devices.hpp"
 #include "support/counting_gpu.hpp"
@@ -154,7 +155,7 @@ class AskedCopies : public RunCopies {
  protected:
   void SetUp() override {
     RunCopies::SetUp();
-    if (!gpu::embedded_module("copy_ranges")) GTEST_SKIP() << "no GPU modules: " << gpu::missing_modules_reason();
+    if (!gpu::embedded_module("copy_ranges", 80)) GTEST_SKIP() << "no GPU modules: " << gpu::missing_modules_reason(gpu::Vendor::nvidia);
   }
   // What a run asks for, in words; the first has been.
   static std::string asked(Session& session) {
