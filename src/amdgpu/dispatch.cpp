@@ -11,6 +11,10 @@
 namespace rung::amdgpu {
 namespace {
 
+// Larger numbers are a damaged file's: no lane has more than 256 KiB of scratch, and kernels take a few KiB of
+// arguments.
+constexpr uint32_t kMostScratch = 256 * 1024, kMostArguments = 64 * 1024;
+
 bool is_hidden(const KernelArgument& argument) { return argument.kind.starts_with("hidden_"); }
 
 // Grids here are whole work-groups: none has a remainder.
@@ -165,6 +169,9 @@ Result<Launch> prepare(const Dispatch& dispatch) {
   if (dispatch.arguments.size() != expected)
     return wrong_usage("kernel '{}': got {} bytes of arguments, wanted {}", kernel.name, dispatch.arguments.size(),
                        expected);
+  if (kernel.scratch_bytes > kMostScratch || whole > kMostArguments)
+    return bad_file("kernel '{}': got {} bytes of scratch a lane and {} of arguments, wanted at most {} and {}",
+                    kernel.name, kernel.scratch_bytes, whole, kMostScratch, kMostArguments);
   launch.block.assign(Launch::kPacketBytes + whole, std::byte{0});
   fill_packet(launch);
   fill_arguments(launch);

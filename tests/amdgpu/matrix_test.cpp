@@ -62,14 +62,18 @@ uint32_t code_of(Stored type, int value) {
   return 0;
 }
 
-// Writes element `index` of a lane whose elements of `bits` bits are packed from register `first` on.
-void put(OneWave& wave, unsigned first, int lane, unsigned index, unsigned bits, uint32_t code) {
-  for (unsigned b = 0; b < bits; ++b) {
-    const unsigned at = index * bits + b;
-    uint32_t& word = wave.v(first + at / 32, lane);
-    word = (word & ~(1u << at % 32)) | (code >> b & 1) << at % 32;
+// Elements of `bits` bits, packed in each lane from register `first` on.
+struct Packed {
+  OneWave& wave;
+  unsigned first, bits;
+  void put(int lane, unsigned index, uint32_t code) const {
+    for (unsigned b = 0; b < bits; ++b) {
+      const unsigned at = index * bits + b;
+      uint32_t& word = wave.v(first + at / 32, lane);
+      word = (word & ~(1u << at % 32)) | (code >> b & 1) << at % 32;
+    }
   }
-}
+};
 
 struct Case {
   Opcode opcode;
@@ -109,8 +113,8 @@ class Matrices {
       for (unsigned row = 0; row < c_.rows; ++row)
         for (unsigned k = 0; k < c_.terms; ++k) {
           const auto lane = static_cast<int>(row + c_.rows * (block + c_.blocks * (k / per_lane)));
-          put(wave, first_a, lane, k % per_lane, bits_of(c_.a), code_of(c_.a, a(block, row, k)));
-          put(wave, first_b, lane, k % per_lane, bits_of(c_.b), code_of(c_.b, b(block, row, k)));
+          Packed{wave, first_a, bits_of(c_.a)}.put(lane, k % per_lane, code_of(c_.a, a(block, row, k)));
+          Packed{wave, first_b, bits_of(c_.b)}.put(lane, k % per_lane, code_of(c_.b, b(block, row, k)));
         }
   }
 
@@ -325,15 +329,15 @@ TEST(MatrixProducts, OfASparseA) {
         for (unsigned k = 0; k < 4; ++k)
           if (k != places[0] && k != places[1]) matrices.a(0, row, 4 * group + k) = 0;
         for (unsigned n = 0; n < 2; ++n) {
-          put(wave, 0, static_cast<int>(lane), 2 * local + n, bits_of(c.a),
-              code_of(c.a, matrices.a(0, row, 4 * group + places[n])));
+          Packed{wave, 0, bits_of(c.a)}.put(static_cast<int>(lane), 2 * local + n,
+                                            code_of(c.a, matrices.a(0, row, 4 * group + places[n])));
           wave.v(96, static_cast<int>(lane)) |= places[n] << (set * 2 * stored + 2 * (2 * local + n));
         }
       }
     for (unsigned column = 0; column < c.rows; ++column)
       for (unsigned k = 0; k < c.terms; ++k)
-        put(wave, 32, static_cast<int>(column + c.rows * (k / per_lane)), k % per_lane, bits_of(c.b),
-            code_of(c.b, matrices.b(0, column, k)));
+        Packed{wave, 32, bits_of(c.b)}.put(static_cast<int>(column + c.rows * (k / per_lane)), k % per_lane,
+                                           code_of(c.b, matrices.b(0, column, k)));
     const unsigned count = c.rows * c.rows / 64;
     for (unsigned q = 0; q < count; ++q)
       for (int lane = 0; lane < 64; ++lane) wave.v(64 + q, lane) = 0;

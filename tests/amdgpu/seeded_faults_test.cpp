@@ -42,7 +42,7 @@ class SeededFaults : public ::testing::TestWithParam<Target> {
     return found;
   }
 };
-INSTANTIATE_TEST_SUITE_P(Targets, SeededFaults, ::testing::Values(Target::gfx942, Target::gfx950),
+INSTANTIATE_TEST_SUITE_P(Targets, SeededFaults, ::testing::Values(Target::gfx942),
                          [](const auto& test) { return std::string(info_of(test.param).name); });
 
 TEST_P(SeededFaults, AnIndexBeyondTheEnd) {
