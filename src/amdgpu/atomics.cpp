@@ -168,43 +168,59 @@ void local_counter(Wave& wave, const Instruction& instruction) {
 
 Handler atomic_handler(const Instruction& instruction) {
   switch (instruction.opcode) {
-#define RUNG_AMD_ATOMIC(name, bytes, operation)                                 \
-  case Opcode::global_atomic_##name:                                            \
-  case Opcode::flat_atomic_##name: return memory_atomic<bytes, atomic::operation>;
+#define RUNG_AMD_ATOMIC(name, bytes, operation) \
+  case Opcode::global_atomic_##name:            \
+  case Opcode::flat_atomic_##name:              \
+    return memory_atomic<bytes, atomic::operation>;
 #include "amdgpu/atomics.inc"
 #undef RUNG_AMD_ATOMIC
     case Opcode::global_atomic_cmpswap:
-    case Opcode::flat_atomic_cmpswap: return memory_compare<4>;
+    case Opcode::flat_atomic_cmpswap:
+      return memory_compare<4>;
     case Opcode::global_atomic_cmpswap_x2:
-    case Opcode::flat_atomic_cmpswap_x2: return memory_compare<8>;
-    default: return nullptr;
+    case Opcode::flat_atomic_cmpswap_x2:
+      return memory_compare<8>;
+    default:
+      return nullptr;
   }
 }
 
 Handler local_atomic_handler(const Instruction& instruction) {
   switch (instruction.opcode) {
-#define RUNG_AMD_LOCAL_ATOMIC(name, returning, bytes, operation)                \
-  case Opcode::ds_##name:                                                       \
-  case Opcode::ds_##returning: return local_atomic<bytes, atomic::operation>;
+#define RUNG_AMD_LOCAL_ATOMIC(name, returning, bytes, operation) \
+  case Opcode::ds_##name:                                        \
+  case Opcode::ds_##returning:                                   \
+    return local_atomic<bytes, atomic::operation>;
 #include "amdgpu/atomics.inc"
 #undef RUNG_AMD_LOCAL_ATOMIC
-    case Opcode::ds_wrxchg_rtn_b32: return local_atomic<4, atomic::Swap>;
-    case Opcode::ds_wrxchg_rtn_b64: return local_atomic<8, atomic::Swap>;
+    case Opcode::ds_wrxchg_rtn_b32:
+      return local_atomic<4, atomic::Swap>;
+    case Opcode::ds_wrxchg_rtn_b64:
+      return local_atomic<8, atomic::Swap>;
     case Opcode::ds_cmpst_b32:
-    case Opcode::ds_cmpst_rtn_b32: return local_compare<4, uint32_t>;
+    case Opcode::ds_cmpst_rtn_b32:
+      return local_compare<4, uint32_t>;
     case Opcode::ds_cmpst_b64:
-    case Opcode::ds_cmpst_rtn_b64: return local_compare<8, uint64_t>;
+    case Opcode::ds_cmpst_rtn_b64:
+      return local_compare<8, uint64_t>;
     case Opcode::ds_cmpst_f32:
-    case Opcode::ds_cmpst_rtn_f32: return local_compare<4, float>;
+    case Opcode::ds_cmpst_rtn_f32:
+      return local_compare<4, float>;
     case Opcode::ds_cmpst_f64:
-    case Opcode::ds_cmpst_rtn_f64: return local_compare<8, double>;
+    case Opcode::ds_cmpst_rtn_f64:
+      return local_compare<8, double>;
     case Opcode::ds_mskor_b32:
-    case Opcode::ds_mskor_rtn_b32: return local_mask<4>;
+    case Opcode::ds_mskor_rtn_b32:
+      return local_mask<4>;
     case Opcode::ds_mskor_b64:
-    case Opcode::ds_mskor_rtn_b64: return local_mask<8>;
-    case Opcode::ds_append: return local_counter<true>;
-    case Opcode::ds_consume: return local_counter<false>;
-    default: return nullptr;
+    case Opcode::ds_mskor_rtn_b64:
+      return local_mask<8>;
+    case Opcode::ds_append:
+      return local_counter<true>;
+    case Opcode::ds_consume:
+      return local_counter<false>;
+    default:
+      return nullptr;
   }
 }
 

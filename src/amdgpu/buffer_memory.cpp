@@ -1,5 +1,5 @@
-// Loads, stores and atomics through a buffer resource, whose bounds are checked dword by dword as hardware does: what is
-// outside reads as 0 and is not written.
+// Loads, stores and atomics through a buffer resource, whose bounds are checked dword by dword as hardware does: what
+// is outside reads as 0 and is not written.
 // SPDX-License-Identifier: Apache-2.0
 // Source: the chapter on vector memory buffer instructions of AMD's CDNA guides. The scalar offset counts in the range
 // check here, which these leave open for raw buffers.
@@ -48,8 +48,8 @@ struct BufferPlaces {
     const uint64_t byte = uint64_t{offset[lane]} + at, n = index[lane];
     if (!resource.swizzled || resource.stride == 0) return begin + n * resource.stride + byte;
     const uint64_t major = n / resource.index_stride, minor = n % resource.index_stride;
-    return begin + (major * resource.stride + byte / resource.element_bytes * resource.element_bytes) *
-                       resource.index_stride +
+    return begin +
+           (major * resource.stride + byte / resource.element_bytes * resource.element_bytes) * resource.index_stride +
            minor * resource.element_bytes + byte % resource.element_bytes;
   }
 };
@@ -86,22 +86,29 @@ uint64_t whole_lanes(const BufferPlaces& places, unsigned bytes, Addresses& addr
   return addresses.lanes;
 }
 
-// Each dword of a lane that is inside, by body(offset, address); false: the wave has failed.
-template <class Body>
-bool each_piece(Wave& wave, const Instruction& instruction, const BufferPlaces& places, int lane,
-                GlobalAccess access, Body body) {
-  const unsigned piece = std::min(access.bytes, 4u);
-  for (unsigned at = 0; at < access.bytes; at += piece) {
-    if (!places.holds(lane, at, piece)) continue;
-    Addresses one;
-    one.lanes = uint64_t{1} << lane;
-    one.at[lane] = places.address(lane, at);
-    one.close();
-    if (!check_global(wave, instruction, one, {piece, access.read, access.write})) return false;
-    body(at, piece, reinterpret_cast<std::byte*>(one.at[lane]));
+// One lane's access, dword by dword.
+struct Pieces {
+  Wave& wave;
+  const Instruction& instruction;
+  const BufferPlaces& places;
+  GlobalAccess access;
+
+  // Calls body(offset, bytes, memory) for each that is inside; false: the wave has failed.
+  template <class Body>
+  bool each(int lane, Body body) const {
+    const unsigned piece = std::min(access.bytes, 4u);
+    for (unsigned at = 0; at < access.bytes; at += piece) {
+      if (!places.holds(lane, at, piece)) continue;
+      Addresses one;
+      one.lanes = uint64_t{1} << lane;
+      one.at[lane] = places.address(lane, at);
+      one.close();
+      if (!check_global(wave, instruction, one, {piece, access.read, access.write})) return false;
+      body(at, piece, reinterpret_cast<std::byte*>(one.at[lane]));
+    }
+    return true;
   }
-  return true;
-}
+};
 
 template <class F>
 void load(Wave& wave, const Instruction& instruction) {
@@ -114,8 +121,8 @@ void load(Wave& wave, const Instruction& instruction) {
     for (; rest != 0; rest &= rest - 1) {
       const int lane = __builtin_ctzll(rest);
       std::byte value[16] = {};
-      if (!each_piece(wave, instruction, places, lane, {F::kBytes, true, false},
-                      [&](unsigned at, unsigned bytes, const std::byte* from) { std::memcpy(value + at, from, bytes); }))
+      if (!Pieces{wave, instruction, places, {F::kBytes, true, false}}.each(
+              lane, [&](unsigned at, unsigned bytes, const std::byte* from) { std::memcpy(value + at, from, bytes); }))
         return;
       F::put(registers_of(wave, instruction.destination), lane, value);
     }
@@ -138,8 +145,8 @@ void store(Wave& wave, const Instruction& instruction) {
       const int lane = __builtin_ctzll(rest);
       std::byte value[16];
       F::get(registers_of(wave, instruction.sources[1]), lane, value);
-      if (!each_piece(wave, instruction, places, lane, {F::kBytes, false, true},
-                      [&](unsigned at, unsigned bytes, std::byte* to) { std::memcpy(to, value + at, bytes); }))
+      if (!Pieces{wave, instruction, places, {F::kBytes, false, true}}.each(
+              lane, [&](unsigned at, unsigned bytes, std::byte* to) { std::memcpy(to, value + at, bytes); }))
         return;
     }
   }
@@ -201,7 +208,8 @@ void buffer_compare(Wave& wave, const Instruction& instruction) {
 struct LocalPlaces {
   Addresses addresses;
   bool find(Wave& wave, const Instruction& instruction, unsigned bytes, bool with_offset) {
-    const uint32_t base = (wave.s[kM0] & 0x3ffff) + (with_offset ? static_cast<uint32_t>(instruction.memory.offset) : 0);
+    const uint32_t base =
+        (wave.s[kM0] & 0x3ffff) + (with_offset ? static_cast<uint32_t>(instruction.memory.offset) : 0);
     addresses.lanes = wave.exec();
     for (unsigned lane = 0; lane < kWaveLanes; ++lane) addresses.at[lane] = base + lane * std::max(bytes, 4u);
     addresses.close();
@@ -216,8 +224,7 @@ void land(Wave& wave, const LocalPlaces& places, unsigned bytes) {
   LdsWrite& write = board.write(index);
   write.lanes = places.addresses.lanes;
   write.bytes = static_cast<uint8_t>(std::max(bytes, 4u));
-  for (int lane = 0; lane < kWaveLanes; ++lane)
-    write.address[lane] = static_cast<uint32_t>(places.addresses.at[lane]);
+  for (int lane = 0; lane < kWaveLanes; ++lane) write.address[lane] = static_cast<uint32_t>(places.addresses.at[lane]);
   board.mark_direct(wave.group->lds, index);
   in_flight(wave, nullptr, Counter::vector, index);
 }
@@ -234,8 +241,8 @@ void global_to_local(Wave& wave, const Instruction& instruction) {
   if (wave.exec() == 0) return in_flight(wave, nullptr, Counter::vector);
   Addresses from;
   LocalPlaces to;
-  if (!global_addresses(wave, instruction, 1, from) ||
-      !check_global(wave, instruction, from, {kBytes, true, false}) || !to.find(wave, instruction, kBytes, true))
+  if (!global_addresses(wave, instruction, 1, from) || !check_global(wave, instruction, from, {kBytes, true, false}) ||
+      !to.find(wave, instruction, kBytes, true))
     return;
   for_lanes(from.lanes, [&](int lane) {
     to_local<kBytes, kSigned>(wave.group->lds.data() + to.addresses.at[lane],
@@ -253,10 +260,10 @@ void buffer_to_local(Wave& wave, const Instruction& instruction) {
   for (uint64_t rest = from.lanes; rest != 0; rest &= rest - 1) {
     const int lane = __builtin_ctzll(rest);
     std::byte value[16] = {};
-    if (!each_piece(wave, instruction, from, lane, {kBytes, true, false},
-                    [&](unsigned at, unsigned bytes, const std::byte* at_memory) {
-                      std::memcpy(value + at, at_memory, bytes);
-                    }))
+    if (!Pieces{wave, instruction, from, {kBytes, true, false}}.each(
+            lane, [&](unsigned at, unsigned bytes, const std::byte* at_memory) {
+              std::memcpy(value + at, at_memory, bytes);
+            }))
       return;
     to_local<kBytes, kSigned>(wave.group->lds.data() + to.addresses.at[lane], value);
   }
@@ -265,14 +272,22 @@ void buffer_to_local(Wave& wave, const Instruction& instruction) {
 
 Handler buffer_to_local_handler(Opcode opcode) {
   switch (opcode) {
-    case Opcode::buffer_load_ubyte: return buffer_to_local<1, false>;
-    case Opcode::buffer_load_sbyte: return buffer_to_local<1, true>;
-    case Opcode::buffer_load_ushort: return buffer_to_local<2, false>;
-    case Opcode::buffer_load_sshort: return buffer_to_local<2, true>;
-    case Opcode::buffer_load_dword: return buffer_to_local<4, false>;
-    case Opcode::buffer_load_dwordx3: return buffer_to_local<12, false>;
-    case Opcode::buffer_load_dwordx4: return buffer_to_local<16, false>;
-    default: return nullptr;
+    case Opcode::buffer_load_ubyte:
+      return buffer_to_local<1, false>;
+    case Opcode::buffer_load_sbyte:
+      return buffer_to_local<1, true>;
+    case Opcode::buffer_load_ushort:
+      return buffer_to_local<2, false>;
+    case Opcode::buffer_load_sshort:
+      return buffer_to_local<2, true>;
+    case Opcode::buffer_load_dword:
+      return buffer_to_local<4, false>;
+    case Opcode::buffer_load_dwordx3:
+      return buffer_to_local<12, false>;
+    case Opcode::buffer_load_dwordx4:
+      return buffer_to_local<16, false>;
+    default:
+      return nullptr;
   }
 }
 
@@ -280,14 +295,22 @@ Handler buffer_to_local_handler(Opcode opcode) {
 
 Handler direct_handler(const Instruction& instruction) {
   switch (instruction.opcode) {
-    case Opcode::global_load_lds_ubyte: return global_to_local<1, false>;
-    case Opcode::global_load_lds_sbyte: return global_to_local<1, true>;
-    case Opcode::global_load_lds_ushort: return global_to_local<2, false>;
-    case Opcode::global_load_lds_sshort: return global_to_local<2, true>;
-    case Opcode::global_load_lds_dword: return global_to_local<4, false>;
-    case Opcode::global_load_lds_dwordx3: return global_to_local<12, false>;
-    case Opcode::global_load_lds_dwordx4: return global_to_local<16, false>;
-    default: return nullptr;
+    case Opcode::global_load_lds_ubyte:
+      return global_to_local<1, false>;
+    case Opcode::global_load_lds_sbyte:
+      return global_to_local<1, true>;
+    case Opcode::global_load_lds_ushort:
+      return global_to_local<2, false>;
+    case Opcode::global_load_lds_sshort:
+      return global_to_local<2, true>;
+    case Opcode::global_load_lds_dword:
+      return global_to_local<4, false>;
+    case Opcode::global_load_lds_dwordx3:
+      return global_to_local<12, false>;
+    case Opcode::global_load_lds_dwordx4:
+      return global_to_local<16, false>;
+    default:
+      return nullptr;
   }
 }
 
@@ -295,19 +318,25 @@ Handler buffer_handler(const Instruction& instruction, Target) {
   if (instruction.memory.lds) return buffer_to_local_handler(instruction.opcode);
   switch (instruction.opcode) {
 #define RUNG_AMD_LOAD(name, bytes, is_signed, half) \
-  case Opcode::buffer_load_##name: return load<Format<bytes, is_signed, Half::half>>;
+  case Opcode::buffer_load_##name:                  \
+    return load<Format<bytes, is_signed, Half::half>>;
 #define RUNG_AMD_STORE(name, bytes, half) \
-  case Opcode::buffer_store_##name: return store<Format<bytes, false, Half::half>>;
+  case Opcode::buffer_store_##name:       \
+    return store<Format<bytes, false, Half::half>>;
 #include "amdgpu/memory_formats.inc"
 #undef RUNG_AMD_LOAD
 #undef RUNG_AMD_STORE
 #define RUNG_AMD_ATOMIC(name, bytes, operation) \
-  case Opcode::buffer_atomic_##name: return buffer_atomic<bytes, atomic::operation>;
+  case Opcode::buffer_atomic_##name:            \
+    return buffer_atomic<bytes, atomic::operation>;
 #include "amdgpu/atomics.inc"
 #undef RUNG_AMD_ATOMIC
-    case Opcode::buffer_atomic_cmpswap: return buffer_compare<4>;
-    case Opcode::buffer_atomic_cmpswap_x2: return buffer_compare<8>;
-    default: return nullptr;
+    case Opcode::buffer_atomic_cmpswap:
+      return buffer_compare<4>;
+    case Opcode::buffer_atomic_cmpswap_x2:
+      return buffer_compare<8>;
+    default:
+      return nullptr;
   }
 }
 

@@ -36,18 +36,30 @@ OperationClass class_of_memory(std::string_view name) {
 
 uint64_t& field_of(Counts& counts, OperationClass kind) {
   switch (kind) {
-    case OperationClass::vector: return counts.vector;
-    case OperationClass::scalar: return counts.scalar;
-    case OperationClass::matrix: return counts.matrix;
-    case OperationClass::branch: return counts.branches;
-    case OperationClass::wait: return counts.waits;
-    case OperationClass::barrier: return counts.barriers;
-    case OperationClass::global_load: return counts.global_loads;
-    case OperationClass::global_store: return counts.global_stores;
-    case OperationClass::lds_read: return counts.lds_reads;
-    case OperationClass::lds_write: return counts.lds_writes;
-    case OperationClass::atomic: return counts.atomics;
-    case OperationClass::scratch: break;
+    case OperationClass::vector:
+      return counts.vector;
+    case OperationClass::scalar:
+      return counts.scalar;
+    case OperationClass::matrix:
+      return counts.matrix;
+    case OperationClass::branch:
+      return counts.branches;
+    case OperationClass::wait:
+      return counts.waits;
+    case OperationClass::barrier:
+      return counts.barriers;
+    case OperationClass::global_load:
+      return counts.global_loads;
+    case OperationClass::global_store:
+      return counts.global_stores;
+    case OperationClass::lds_read:
+      return counts.lds_reads;
+    case OperationClass::lds_write:
+      return counts.lds_writes;
+    case OperationClass::atomic:
+      return counts.atomics;
+    case OperationClass::scratch:
+      break;
   }
   return counts.scratch;
 }
@@ -62,13 +74,18 @@ OperationClass class_of(const Instruction& instruction) {
     case Encoding::sopk:
     case Encoding::sopc:
     case Encoding::sopp:
-    case Encoding::smem: return class_of_scalar(name);
-    case Encoding::ds: return class_of_local(name);
-    case Encoding::scratch: return OperationClass::scratch;
+    case Encoding::smem:
+      return class_of_scalar(name);
+    case Encoding::ds:
+      return class_of_local(name);
+    case Encoding::scratch:
+      return OperationClass::scratch;
     case Encoding::flat:
     case Encoding::global:
-    case Encoding::mubuf: return class_of_memory(name);
-    default: break;
+    case Encoding::mubuf:
+      return class_of_memory(name);
+    default:
+      break;
   }
   return name.starts_with("v_mfma") || name.starts_with("v_smfmac") ? OperationClass::matrix : OperationClass::vector;
 }
@@ -85,7 +102,7 @@ void count_classes(const Program& program, std::span<const uint64_t> executed, C
 }
 
 void Counts::add(const Counts& more) {
-  for (uint64_t Counts::* field :
+  for (uint64_t Counts::*field :
        {&Counts::waves, &Counts::instructions, &Counts::vector, &Counts::scalar, &Counts::matrix, &Counts::branches,
         &Counts::waits, &Counts::barriers, &Counts::global_loads, &Counts::global_stores, &Counts::lds_reads,
         &Counts::lds_writes, &Counts::atomics, &Counts::scratch, &Counts::global_bytes_read,

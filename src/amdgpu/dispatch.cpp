@@ -11,6 +11,10 @@
 namespace rung::amdgpu {
 namespace {
 
+// Larger numbers are a damaged file's: no lane has more than 256 KiB of scratch, and kernels take a few KiB of
+// arguments.
+constexpr uint32_t kMostScratch = 256 * 1024, kMostArguments = 64 * 1024;
+
 bool is_hidden(const KernelArgument& argument) { return argument.kind.starts_with("hidden_"); }
 
 // Grids here are whole work-groups: none has a remainder.
@@ -79,8 +83,8 @@ void put_user_registers(ScalarWriter& to, const KernelInfo& kernel, const Launch
   if (asked & 2) to.put64(launch.packet());
   if (asked & 4) to.put64(0);  // queue
   if (asked & 8) to.put64(launch.arguments());
-  if (asked & 16) to.put64(0);                     // dispatch id
-  if (asked & 32) to.put64(0);                     // flat scratch: offsets are the wave's own
+  if (asked & 16) to.put64(0);  // dispatch id
+  if (asked & 32) to.put64(0);  // flat scratch: offsets are the wave's own
   if (asked & 64) to.put(kernel.scratch_bytes);
 }
 
@@ -109,7 +113,7 @@ void begin_wave(Wave& wave, Group& group, const Launch& launch) {
   scalars.next = kernel.rsrc2 >> 1 & 0x1f;
   for (int axis = 0; axis < 3; ++axis)
     if (kernel.rsrc2 >> (7 + axis) & 1) scalars.put(group.id[axis]);
-  if (kernel.rsrc2 >> 10 & 1) scalars.put(0);  // work-group info
+  if (kernel.rsrc2 >> 10 & 1) scalars.put(0);                                  // work-group info
   if (kernel.rsrc2 & 1 && program.target() == Target::gfx90a) scalars.put(0);  // offset of the wave's scratch
 
   const Extents& threads = launch.dispatch.threads;
@@ -123,7 +127,8 @@ void begin_wave(Wave& wave, Group& group, const Launch& launch) {
   }
   wave.written[0] |= lanes;
   wave.set_exec(lanes);
-  for (const int number : {kFlatScratch + 0, kFlatScratch + 1, kExec + 0, kExec + 1}) wave.scalar_written[number] = true;
+  for (const int number : {kFlatScratch + 0, kFlatScratch + 1, kExec + 0, kExec + 1})
+    wave.scalar_written[number] = true;
 }
 
 Status check_extents(const Dispatch& dispatch, Launch& launch) {
@@ -164,6 +169,9 @@ Result<Launch> prepare(const Dispatch& dispatch) {
   if (dispatch.arguments.size() != expected)
     return wrong_usage("kernel '{}': got {} bytes of arguments, wanted {}", kernel.name, dispatch.arguments.size(),
                        expected);
+  if (kernel.scratch_bytes > kMostScratch || whole > kMostArguments)
+    return bad_file("kernel '{}': got {} bytes of scratch a lane and {} of arguments, wanted at most {} and {}",
+                    kernel.name, kernel.scratch_bytes, whole, kMostScratch, kMostArguments);
   launch.block.assign(Launch::kPacketBytes + whole, std::byte{0});
   fill_packet(launch);
   fill_arguments(launch);

@@ -22,7 +22,7 @@ struct Launch {
   static constexpr size_t kPacketBytes = 64;
 };
 
-// Errors (ErrorKind::usage): what execute() says.
+// Errors: what execute() says (ErrorKind::usage), and scratch or arguments beyond what any kernel has (file).
 Result<Launch> prepare(const Dispatch& dispatch);
 
 // Group `number` of the grid, x fastest, at its kernel's entry. `group` keeps its memory from one group to the next.

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <mutex>
 #include <numeric>
+#include <system_error>
 #include <thread>
 
 #include "amdgpu/count.hpp"
@@ -190,12 +191,16 @@ Result<Execution> execute(const Dispatch& dispatch, Memory& memory, const Checks
   shared.handlers.assign(dispatch.program->handlers().begin(), dispatch.program->handlers().end());
   std::ranges::replace(shared.handlers, nullptr, not_executed);
   GlobalRaces races;
-  GlobalRaces* watched = checks.races && launch->groups > 1 && launch->groups <= GlobalRaces::kMostGroups ? &races : nullptr;
+  GlobalRaces* watched =
+      checks.races && launch->groups > 1 && launch->groups <= GlobalRaces::kMostGroups ? &races : nullptr;
   const auto work = [&] { Worker(shared, memory, watched).run(); };
   const SignalsHeld held;
   std::vector<std::jthread> others;
   const uint64_t wanted = std::min<uint64_t>(std::max(threads, 1), launch->groups);
-  for (uint64_t n = 1; n < wanted; ++n) others.emplace_back(work);
+  try {
+    for (uint64_t n = 1; n < wanted; ++n) others.emplace_back(work);
+  } catch (const std::system_error&) {  // no more threads available: those that run do all the work
+  }
   work();
   others.clear();
   return std::move(shared.result);

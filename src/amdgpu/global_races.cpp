@@ -60,7 +60,8 @@ void GlobalRaces::touch(Wave& wave, const Addresses& addresses, const GlobalAcce
   Page* page = nullptr;
   bool told = false;
   const auto tell = [&](int lane, uint64_t address) {
-    if (!std::exchange(told, true)) group.tell_race(wave, lane, fmt::format("{} bytes at {:#x}", access.bytes, address));
+    if (!std::exchange(told, true))
+      group.tell_race(wave, lane, fmt::format("{} bytes at {:#x}", access.bytes, address));
   };
   for_lanes(addresses.lanes, [&](int lane) {
     const uint64_t begin = addresses.at[lane] & ~uint64_t{1}, end = addresses.at[lane] + access.bytes;
@@ -71,10 +72,10 @@ void GlobalRaces::touch(Wave& wave, const Addresses& addresses, const GlobalAcce
       const uint64_t chosen = (low ? kHalf : 0) | (high ? kHalf << 32 : 0);
       const uint64_t writes = cell.writes.load(std::memory_order_relaxed);
       const uint64_t reads = cell.reads.load(std::memory_order_relaxed);
-      const bool others = ((writes ^ both) & chosen && writes & chosen) ||
-                          (mine.writes && (reads ^ both) & chosen && reads & chosen);
-      if (others && ((low && !mine.allowed(writes & kHalf, reads & kHalf)) ||
-                     (high && !mine.allowed(writes >> 32, reads >> 32))))
+      const bool others =
+          ((writes ^ both) & chosen && writes & chosen) || (mine.writes && (reads ^ both) & chosen && reads & chosen);
+      if (others &&
+          ((low && !mine.allowed(writes & kHalf, reads & kHalf)) || (high && !mine.allowed(writes >> 32, reads >> 32))))
         tell(lane, addresses.at[lane]);
       if (mine.writes) {
         const uint64_t mark = both | (mine.atomic ? kAtomic | kAtomic << 32 : 0);
@@ -82,8 +83,8 @@ void GlobalRaces::touch(Wave& wave, const Addresses& addresses, const GlobalAcce
           cell.writes.store((writes & ~chosen) | (mark & chosen), std::memory_order_relaxed);
       } else if ((reads & chosen) != (both & chosen)) {
         uint64_t now = reads;
-        if (low) now = (now & ~kHalf) | ((reads & kHalf) == 0 ? mine.me : (reads & kHalf) == mine.me ? mine.me
-                                                                                                  : kManyReaders);
+        if (low)
+          now = (now & ~kHalf) | ((reads & kHalf) == 0 ? mine.me : (reads & kHalf) == mine.me ? mine.me : kManyReaders);
         if (high) {
           const uint64_t old = reads >> 32;
           now = (now & kHalf) | (old == 0 || old == mine.me ? mine.me : kManyReaders) << 32;

@@ -23,7 +23,7 @@ inline constexpr uint64_t kPrivateAperture = uint64_t{2} << 48;
 // What a wave's memory instructions keep from one to the next.
 struct WaveMemory {
   Scoreboard in_flight;
-  const Region* last = nullptr;  // where its last access was
+  const Region* last = nullptr;       // where its last access was
   std::vector<bool> scratch_written;  // by the byte of Wave::scratch
 };
 
@@ -33,8 +33,8 @@ struct Group {
   Checks checks;
   GlobalRaces* races = nullptr;  // null: not looked for
   std::array<uint32_t, 3> id{};
-  uint32_t number = 0;  // in the grid, x fastest
-  bool synchronised = false;  // it got a value back from an atomic on memory: others' writes may be known to it
+  uint32_t number = 0;               // in the grid, x fastest
+  bool synchronised = false;         // it got a value back from an atomic on memory: others' writes may be known to it
   std::vector<Finding> races_found;  // their `offset` is the instruction's index
   Lds lds;
   std::vector<Wave> waves;

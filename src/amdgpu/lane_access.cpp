@@ -79,9 +79,7 @@ bool check_region(Wave& wave, const Instruction& instruction, int lane, uint64_t
   return true;
 }
 
-unsigned wanted_alignment(GlobalAccess access) {
-  return access.atomic ? access.bytes : std::min(access.bytes, 4u);
-}
+unsigned wanted_alignment(GlobalAccess access) { return access.atomic ? access.bytes : std::min(access.bytes, 4u); }
 
 bool aligned(Wave& wave, const Instruction& instruction, const Addresses& addresses, unsigned wanted) {
   uint64_t bits = 0;
@@ -161,9 +159,12 @@ bool writable(Wave& wave, const Instruction& instruction, const Operand& operand
 
 uint32_t scalar_value(const Wave& wave, const Operand& operand) {
   switch (operand.kind) {
-    case OperandKind::constant: return static_cast<uint32_t>(operand.bits);
-    case OperandKind::scalar: return operand.number < 128 ? wave.s[operand.number] : 0;
-    default: return 0;
+    case OperandKind::constant:
+      return static_cast<uint32_t>(operand.bits);
+    case OperandKind::scalar:
+      return operand.number < 128 ? wave.s[operand.number] : 0;
+    default:
+      return 0;
   }
 }
 
@@ -212,18 +213,13 @@ bool check_local(Wave& wave, const Instruction& instruction, const Addresses& ad
   group.counts.lds_bytes += uint64_t{access.bytes} * static_cast<unsigned>(__builtin_popcountll(addresses.lanes));
   group.counts.bank_conflict_cycles += bank_conflicts(addresses, access.bytes);
   if (!group.lds.watched()) return true;
-  bool fine = true;
-  for_lanes(addresses.lanes, [&](int lane) {
-    if (!fine) return;
-    const auto fault =
-        group.lds.touch(static_cast<uint32_t>(addresses.at[lane]), access.bytes, wave.number, access.use);
-    if (!fault) return;
-    fine = false;
-    wave.fail(fault->kind, instruction, lane,
-              fault->other < 0 ? fmt::format("byte {:#x} of LDS", fault->byte)
-                               : fmt::format("byte {:#x} of LDS, with wave {}", fault->byte, fault->other));
-  });
-  return fine;
+  LdsFault fault;
+  const int lane = group.lds.touch({addresses.at, addresses.lanes, access.bytes, wave.number, access.use}, fault);
+  if (lane < 0) return true;
+  wave.fail(fault.kind, instruction, lane,
+            fault.other < 0 ? fmt::format("byte {:#x} of LDS", fault.byte)
+                            : fmt::format("byte {:#x} of LDS, with wave {}", fault.byte, fault.other));
+  return false;
 }
 
 bool check_scratch(Wave& wave, const Instruction& instruction, const Addresses& addresses, unsigned bytes) {

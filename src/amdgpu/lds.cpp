@@ -30,8 +30,7 @@ std::optional<LdsFault> Lds::read_cell(Cell& cell, uint32_t byte, uint32_t me) c
 
 std::optional<LdsFault> Lds::write_cell(Cell& cell, uint32_t byte, uint32_t me, bool atomic) const {
   const uint32_t write = cell.write;
-  if (atomic && (write & kWho) == 0 && checks_.uninitialised)
-    return LdsFault{FindingKind::uninitialised, byte, -1};
+  if (atomic && (write & kWho) == 0 && checks_.uninitialised) return LdsFault{FindingKind::uninitialised, byte, -1};
   if (must_wait(write, me)) return LdsFault{FindingKind::missing_wait, byte, other_of(write)};
   if (cell.read >> kEpoch == epoch_ && (cell.read & kWho) != me && checks_.races)
     return LdsFault{FindingKind::lds_race, byte, other_of(cell.read)};
@@ -65,6 +64,46 @@ std::optional<LdsFault> Lds::touch(uint32_t address, uint32_t count, uint32_t wa
       if (auto fault = touch_cell(byte_cells_[byte], byte, me, use)) return fault;
   }
   return std::nullopt;
+}
+
+// Whole dwords of which nothing is wrong, nor split; false: touch() is to look, and none of the rest is touched.
+template <bool kReads>
+bool Lds::touch_fast(uint32_t address, uint32_t count, uint32_t mark) {
+  if ((address | count) % 4 != 0) return false;
+  const uint32_t me = mark & kWho, epoch = epoch_;
+  Cell* cell = &dwords_[address / 4];
+  for (const Cell* end = cell + count / 4; cell != end; ++cell) {
+    const uint32_t write = cell->write, read = cell->read;
+    if (write & (kPending | kLate | kSplit | kAtomic)) return false;
+    if (write >> kEpoch == epoch && write != mark) return false;
+    if (kReads) {
+      if ((write & kWho) == 0) return false;
+      if (read != mark) cell->read = read >> kEpoch == epoch ? epoch << kEpoch | kMany : mark;
+    } else {
+      if (read >> kEpoch == epoch && (read & kWho) != me) return false;
+      cell->write = mark;
+    }
+  }
+  return true;
+}
+
+int Lds::touch(const Access& access, LdsFault& fault) {
+  const uint32_t mark = epoch_ << kEpoch | (access.wave + 1);
+  uint64_t last = ~uint64_t{0};
+  for (uint64_t lanes = access.lanes; lanes != 0; lanes &= lanes - 1) {
+    const int lane = __builtin_ctzll(lanes);
+    const uint64_t address = access.addresses[lane];
+    if (address == last) continue;
+    last = address;
+    const auto at = static_cast<uint32_t>(address);
+    if (access.use == LdsUse::read && touch_fast<true>(at, access.count, mark)) continue;
+    if (access.use == LdsUse::write && touch_fast<false>(at, access.count, mark)) continue;
+    if (const auto found = touch(at, access.count, access.wave, access.use)) {
+      fault = *found;
+      return lane;
+    }
+  }
+  return -1;
 }
 
 void Lds::set_pending(uint32_t address, uint32_t count, bool pending, bool others) {

@@ -29,7 +29,15 @@ class Lds {
     return address <= bytes_.size() && count <= bytes_.size() - address;
   }
   bool watched() const { return watched_; }
-  // An access of bytes that it holds, by a wave of number 0 to 15. Only if watched().
+  // Accesses of bytes that it holds, by lanes of a wave of number 0 to 15: `count` bytes at each address. Gives the
+  // first lane in which something is wrong, and -1 if nothing is. Only if watched().
+  struct Access {
+    const uint64_t* addresses;
+    uint64_t lanes;
+    uint32_t count, wave;
+    LdsUse use;
+  };
+  int touch(const Access& access, LdsFault& fault);
   std::optional<LdsFault> touch(uint32_t address, uint32_t count, uint32_t wave, LdsUse use);
   // Bytes that an instruction on its way will write. `others`: only waves other than the last to write them must wait.
   void set_pending(uint32_t address, uint32_t count, bool pending, bool others);
@@ -50,6 +58,8 @@ class Lds {
     return use == LdsUse::read ? read_cell(cell, byte, me) : write_cell(cell, byte, me, use == LdsUse::atomic);
   }
   void split(uint32_t dword);
+  template <bool kReads>
+  bool touch_fast(uint32_t address, uint32_t count, uint32_t mark);
   static bool must_wait(uint32_t write, uint32_t me) {
     return (write & kPending) || ((write & kLate) && (write & kWho) != me);
   }

@@ -74,11 +74,16 @@ void nothing(Wave& wave, const Instruction&) { in_flight(wave, nullptr, Counter:
 
 Handler local_lanes_handler(const Instruction& instruction) {
   switch (instruction.opcode) {
-    case Opcode::ds_bpermute_b32: return bpermute;
-    case Opcode::ds_permute_b32: return permute;
-    case Opcode::ds_swizzle_b32: return swizzle;
-    case Opcode::ds_nop: return nothing;
-    default: return nullptr;
+    case Opcode::ds_bpermute_b32:
+      return bpermute;
+    case Opcode::ds_permute_b32:
+      return permute;
+    case Opcode::ds_swizzle_b32:
+      return swizzle;
+    case Opcode::ds_nop:
+      return nothing;
+    default:
+      return nullptr;
   }
 }
 

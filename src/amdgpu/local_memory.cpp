@@ -152,49 +152,87 @@ void read_transposed(Wave& wave, const Instruction& instruction) {
 
 Handler read_handler(Opcode opcode) {
   switch (opcode) {
-    case Opcode::ds_read_u8: return read<Format<1>>;
-    case Opcode::ds_read_i8: return read<Format<1, true>>;
-    case Opcode::ds_read_u16: return read<Format<2>>;
-    case Opcode::ds_read_i16: return read<Format<2, true>>;
-    case Opcode::ds_read_u8_d16: return read<Format<1, false, Half::low>>;
-    case Opcode::ds_read_u8_d16_hi: return read<Format<1, false, Half::high>>;
-    case Opcode::ds_read_i8_d16: return read<Format<1, true, Half::low>>;
-    case Opcode::ds_read_i8_d16_hi: return read<Format<1, true, Half::high>>;
-    case Opcode::ds_read_u16_d16: return read<Format<2, false, Half::low>>;
-    case Opcode::ds_read_u16_d16_hi: return read<Format<2, false, Half::high>>;
-    case Opcode::ds_read_b32: return read<Format<4>>;
-    case Opcode::ds_read_b64: return read<Format<8>>;
-    case Opcode::ds_read_b96: return read<Format<12>>;
-    case Opcode::ds_read_b128: return read<Format<16>>;
-    case Opcode::ds_read2_b32: return read_two<4, 1>;
-    case Opcode::ds_read2_b64: return read_two<8, 1>;
-    case Opcode::ds_read2st64_b32: return read_two<4, 64>;
-    case Opcode::ds_read2st64_b64: return read_two<8, 64>;
-    case Opcode::ds_read_addtid_b32: return read_by_lane;
-    case Opcode::ds_read_b64_tr_b4: return read_transposed<4>;
-    case Opcode::ds_read_b96_tr_b6: return read_transposed<6>;
-    case Opcode::ds_read_b64_tr_b8: return read_transposed<8>;
-    case Opcode::ds_read_b64_tr_b16: return read_transposed<16>;
-    default: return nullptr;
+    case Opcode::ds_read_u8:
+      return read<Format<1>>;
+    case Opcode::ds_read_i8:
+      return read<Format<1, true>>;
+    case Opcode::ds_read_u16:
+      return read<Format<2>>;
+    case Opcode::ds_read_i16:
+      return read<Format<2, true>>;
+    case Opcode::ds_read_u8_d16:
+      return read<Format<1, false, Half::low>>;
+    case Opcode::ds_read_u8_d16_hi:
+      return read<Format<1, false, Half::high>>;
+    case Opcode::ds_read_i8_d16:
+      return read<Format<1, true, Half::low>>;
+    case Opcode::ds_read_i8_d16_hi:
+      return read<Format<1, true, Half::high>>;
+    case Opcode::ds_read_u16_d16:
+      return read<Format<2, false, Half::low>>;
+    case Opcode::ds_read_u16_d16_hi:
+      return read<Format<2, false, Half::high>>;
+    case Opcode::ds_read_b32:
+      return read<Format<4>>;
+    case Opcode::ds_read_b64:
+      return read<Format<8>>;
+    case Opcode::ds_read_b96:
+      return read<Format<12>>;
+    case Opcode::ds_read_b128:
+      return read<Format<16>>;
+    case Opcode::ds_read2_b32:
+      return read_two<4, 1>;
+    case Opcode::ds_read2_b64:
+      return read_two<8, 1>;
+    case Opcode::ds_read2st64_b32:
+      return read_two<4, 64>;
+    case Opcode::ds_read2st64_b64:
+      return read_two<8, 64>;
+    case Opcode::ds_read_addtid_b32:
+      return read_by_lane;
+    case Opcode::ds_read_b64_tr_b4:
+      return read_transposed<4>;
+    case Opcode::ds_read_b96_tr_b6:
+      return read_transposed<6>;
+    case Opcode::ds_read_b64_tr_b8:
+      return read_transposed<8>;
+    case Opcode::ds_read_b64_tr_b16:
+      return read_transposed<16>;
+    default:
+      return nullptr;
   }
 }
 
 Handler write_handler(Opcode opcode) {
   switch (opcode) {
-    case Opcode::ds_write_b8: return write<Format<1>>;
-    case Opcode::ds_write_b8_d16_hi: return write<Format<1, false, Half::high>>;
-    case Opcode::ds_write_b16: return write<Format<2>>;
-    case Opcode::ds_write_b16_d16_hi: return write<Format<2, false, Half::high>>;
-    case Opcode::ds_write_b32: return write<Format<4>>;
-    case Opcode::ds_write_b64: return write<Format<8>>;
-    case Opcode::ds_write_b96: return write<Format<12>>;
-    case Opcode::ds_write_b128: return write<Format<16>>;
-    case Opcode::ds_write2_b32: return write_two<4, 1>;
-    case Opcode::ds_write2_b64: return write_two<8, 1>;
-    case Opcode::ds_write2st64_b32: return write_two<4, 64>;
-    case Opcode::ds_write2st64_b64: return write_two<8, 64>;
-    case Opcode::ds_write_addtid_b32: return write_by_lane;
-    default: return nullptr;
+    case Opcode::ds_write_b8:
+      return write<Format<1>>;
+    case Opcode::ds_write_b8_d16_hi:
+      return write<Format<1, false, Half::high>>;
+    case Opcode::ds_write_b16:
+      return write<Format<2>>;
+    case Opcode::ds_write_b16_d16_hi:
+      return write<Format<2, false, Half::high>>;
+    case Opcode::ds_write_b32:
+      return write<Format<4>>;
+    case Opcode::ds_write_b64:
+      return write<Format<8>>;
+    case Opcode::ds_write_b96:
+      return write<Format<12>>;
+    case Opcode::ds_write_b128:
+      return write<Format<16>>;
+    case Opcode::ds_write2_b32:
+      return write_two<4, 1>;
+    case Opcode::ds_write2_b64:
+      return write_two<8, 1>;
+    case Opcode::ds_write2st64_b32:
+      return write_two<4, 64>;
+    case Opcode::ds_write2st64_b64:
+      return write_two<8, 64>;
+    case Opcode::ds_write_addtid_b32:
+      return write_by_lane;
+    default:
+      return nullptr;
   }
 }
 

@@ -29,13 +29,16 @@ const Multiply kMultiply = multiply_here();
 MatrixShape shape_of(Opcode opcode) {
   switch (opcode) {
 #define RUNG_AMD_MATRIX(name, rows, terms, blocks, element) \
-  case Opcode::name: return {rows, terms, blocks, Element::element, false};
+  case Opcode::name:                                        \
+    return {rows, terms, blocks, Element::element, false};
 #define RUNG_AMD_SPARSE(name, rows, terms, element) \
-  case Opcode::name: return {rows, terms, 1, Element::element, true};
+  case Opcode::name:                                \
+    return {rows, terms, 1, Element::element, true};
 #include "amdgpu/matrix_shapes.inc"
 #undef RUNG_AMD_MATRIX
 #undef RUNG_AMD_SPARSE
-    default: return {};
+    default:
+      return {};
   }
 }
 
@@ -92,13 +95,18 @@ void unpack_small(const Lanes* from, unsigned count, Elements& to, SmallFloat ki
 
 void unpack(const Lanes* from, unsigned count, Elements& to, Element element, SmallFloat kind) {
   switch (element) {
-    case Element::f32: return unpack<32>(from, count, to, [](uint32_t w) { return w; });
-    case Element::xf32: return unpack<32>(from, count, to, xf32_value);
-    case Element::f16: return unpack<16>(from, count, to, half_value);
-    case Element::bf16: return unpack<16>(from, count, to, [](uint32_t w) { return w << 16; });
+    case Element::f32:
+      return unpack<32>(from, count, to, [](uint32_t w) { return w; });
+    case Element::xf32:
+      return unpack<32>(from, count, to, xf32_value);
+    case Element::f16:
+      return unpack<16>(from, count, to, half_value);
+    case Element::bf16:
+      return unpack<16>(from, count, to, [](uint32_t w) { return w << 16; });
     case Element::i8:
       return unpack<8>(from, count, to, [](uint32_t w) { return static_cast<uint32_t>(static_cast<int8_t>(w)); });
-    default: return unpack_small(from, count, to, kind);
+    default:
+      return unpack_small(from, count, to, kind);
   }
 }
 
@@ -120,14 +128,19 @@ void broadcast_blocks(Elements& a, const MatrixShape& shape, unsigned count, Mat
 // blgp: which lanes of b a lane takes its elements from.
 unsigned lane_of_b(unsigned lane, unsigned pattern) {
   switch (pattern) {
-    case 1: return lane % 32;
-    case 2: return lane % 32 + 32;
-    case 3: return (lane + 16) % 64;
+    case 1:
+      return lane % 32;
+    case 2:
+      return lane % 32 + 32;
+    case 3:
+      return (lane + 16) % 64;
     case 4:
     case 5:
     case 6:
-    case 7: return lane % 16 + 16 * (pattern - 4);
-    default: return lane;
+    case 7:
+      return lane % 16 + 16 * (pattern - 4);
+    default:
+      return lane;
   }
 }
 
@@ -147,8 +160,7 @@ void scale(Elements& elements, unsigned count, const Lanes& scales, const Operan
     const auto exponent = static_cast<int>(scales.at[lane] >> shift & 0xff);
     for (unsigned e = 0; e < count; ++e) {
       const float value = std::bit_cast<float>(elements.at[e][lane]);
-      elements.at[e][lane] =
-          exponent == 255 ? 0x7fc00000u : std::bit_cast<uint32_t>(std::ldexp(value, exponent - 127));
+      elements.at[e][lane] = exponent == 255 ? 0x7fc00000u : std::bit_cast<uint32_t>(std::ldexp(value, exponent - 127));
     }
   }
 }
@@ -276,10 +288,13 @@ void doubles(Wave& wave, const Instruction& instruction) {
 Handler matrix_handler(const Instruction& instruction, Target) {
   switch (instruction.opcode) {
     case Opcode::v_mfma_f64_16x16x4f64:
-    case Opcode::v_mfma_f64_16x16x4_f64: return doubles<16, 1>;
+    case Opcode::v_mfma_f64_16x16x4_f64:
+      return doubles<16, 1>;
     case Opcode::v_mfma_f64_4x4x4f64:
-    case Opcode::v_mfma_f64_4x4x4_4b_f64: return doubles<4, 4>;
-    default: break;
+    case Opcode::v_mfma_f64_4x4x4_4b_f64:
+      return doubles<4, 4>;
+    default:
+      break;
   }
   const MatrixShape shape = shape_of(instruction.opcode);
   if (shape.rows == 0) return nullptr;

@@ -8,8 +8,10 @@ namespace rung::amdgpu {
 
 Handler memory_handler(const Instruction& instruction, Target target) {
   switch (instruction.encoding) {
-    case Encoding::smem: return scalar_memory_handler(instruction);
-    case Encoding::sopp: return wait_handler(instruction);
+    case Encoding::smem:
+      return scalar_memory_handler(instruction);
+    case Encoding::sopp:
+      return wait_handler(instruction);
     case Encoding::ds: {
       if (const Handler handler = local_handler(instruction)) return handler;
       if (const Handler handler = local_lanes_handler(instruction)) return handler;
@@ -26,7 +28,8 @@ Handler memory_handler(const Instruction& instruction, Target target) {
       const Handler handler = wait_handler(instruction);
       return handler != nullptr ? handler : buffer_handler(instruction, target);
     }
-    default: return nullptr;
+    default:
+      return nullptr;
   }
 }
 

@@ -110,19 +110,24 @@ Handler scalar_memory_handler(const Instruction& instruction) {
     case Opcode::s_load_dwordx2:
     case Opcode::s_load_dwordx4:
     case Opcode::s_load_dwordx8:
-    case Opcode::s_load_dwordx16: return load;
+    case Opcode::s_load_dwordx16:
+      return load;
     case Opcode::s_buffer_load_dword:
     case Opcode::s_buffer_load_dwordx2:
     case Opcode::s_buffer_load_dwordx4:
     case Opcode::s_buffer_load_dwordx8:
-    case Opcode::s_buffer_load_dwordx16: return buffer_load;
+    case Opcode::s_buffer_load_dwordx16:
+      return buffer_load;
     case Opcode::s_memtime:
-    case Opcode::s_memrealtime: return clock;
+    case Opcode::s_memrealtime:
+      return clock;
     case Opcode::s_dcache_inv:
     case Opcode::s_dcache_inv_vol:
     case Opcode::s_dcache_wb:
-    case Opcode::s_dcache_wb_vol: return nothing;
-    default: return nullptr;
+    case Opcode::s_dcache_wb_vol:
+      return nothing;
+    default:
+      return nullptr;
   }
 }
 

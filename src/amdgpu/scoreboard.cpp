@@ -10,9 +10,7 @@
 
 namespace rung::amdgpu {
 
-void Scoreboard::clear() {
-  vector_.clear(), local_.clear(), writes_.clear(), free_writes_.clear();
-}
+void Scoreboard::clear() { vector_.clear(), local_.clear(), writes_.clear(), free_writes_.clear(); }
 
 int16_t Scoreboard::new_write() {
   if (free_writes_.empty()) {

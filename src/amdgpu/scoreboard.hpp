@@ -25,7 +25,7 @@ struct LdsWrite {
 
 // One instruction on its way.
 struct InFlight {
-  uint16_t first = 0;    // register of Wave::pending, or of Wave::scalar_pending
+  uint16_t first = 0;     // register of Wave::pending, or of Wave::scalar_pending
   uint8_t registers = 0;  // none: it only counts
   bool scalar = false;
   bool ordered = true;  // returns after those issued before it; scalar loads and flat instructions need not
@@ -44,7 +44,7 @@ class Scoreboard {
   // A place for what an instruction about to be issued writes to LDS.
   int16_t new_write();
   LdsWrite& write(int16_t index) { return writes_[index]; }
-  // s_waitcnt: until at most so many are on their way.
+  // s_waitcnt: until at most `most` are on their way.
   void wait_vector(Wave& wave, size_t most) { wait(vector_, most, wave); }
   void wait_local(Wave& wave, size_t most) { wait(local_, most, wave); }
   // At s_barrier: others may be about to use what this wave has not finished to write.

@@ -8,8 +8,8 @@ namespace {
 template <class F>
 void global_load(Wave& wave, const Instruction& instruction) {
   Addresses addresses;
-  if (wave.exec() != 0 && (!global_addresses(wave, instruction, 1, addresses) ||
-                           !load_global<F>(wave, instruction, addresses)))
+  if (wave.exec() != 0 &&
+      (!global_addresses(wave, instruction, 1, addresses) || !load_global<F>(wave, instruction, addresses)))
     return;
   in_flight(wave, &instruction.destination, Counter::vector);
 }
@@ -17,8 +17,8 @@ void global_load(Wave& wave, const Instruction& instruction) {
 template <class F>
 void global_store(Wave& wave, const Instruction& instruction) {
   Addresses addresses;
-  if (wave.exec() != 0 && (!global_addresses(wave, instruction, 2, addresses) ||
-                           !store_global<F>(wave, instruction, addresses)))
+  if (wave.exec() != 0 &&
+      (!global_addresses(wave, instruction, 2, addresses) || !store_global<F>(wave, instruction, addresses)))
     return;
   in_flight(wave, nullptr, Counter::vector);
 }
@@ -26,8 +26,8 @@ void global_store(Wave& wave, const Instruction& instruction) {
 template <class F>
 void scratch_load(Wave& wave, const Instruction& instruction) {
   Addresses addresses;
-  if (wave.exec() != 0 && (!scratch_addresses(wave, instruction, 1, addresses) ||
-                           !load_scratch<F>(wave, instruction, addresses)))
+  if (wave.exec() != 0 &&
+      (!scratch_addresses(wave, instruction, 1, addresses) || !load_scratch<F>(wave, instruction, addresses)))
     return;
   in_flight(wave, &instruction.destination, Counter::vector);
 }
@@ -35,8 +35,8 @@ void scratch_load(Wave& wave, const Instruction& instruction) {
 template <class F>
 void scratch_store(Wave& wave, const Instruction& instruction) {
   Addresses addresses;
-  if (wave.exec() != 0 && (!scratch_addresses(wave, instruction, 2, addresses) ||
-                           !store_scratch<F>(wave, instruction, addresses)))
+  if (wave.exec() != 0 &&
+      (!scratch_addresses(wave, instruction, 2, addresses) || !store_scratch<F>(wave, instruction, addresses)))
     return;
   in_flight(wave, nullptr, Counter::vector);
 }
@@ -118,18 +118,25 @@ void split_spaces(const Addresses& addresses, Spaces& spaces) {
 
 Handler flat_handler(const Instruction& instruction) {
   switch (instruction.opcode) {
-#define RUNG_AMD_LOAD(name, bytes, is_signed, half)                                                \
-  case Opcode::global_load_##name: return global_load<Format<bytes, is_signed, Half::half>>;       \
-  case Opcode::scratch_load_##name: return scratch_load<Format<bytes, is_signed, Half::half>>;     \
-  case Opcode::flat_load_##name: return flat_load<Format<bytes, is_signed, Half::half>>;
-#define RUNG_AMD_STORE(name, bytes, half)                                                          \
-  case Opcode::global_store_##name: return global_store<Format<bytes, false, Half::half>>;         \
-  case Opcode::scratch_store_##name: return scratch_store<Format<bytes, false, Half::half>>;       \
-  case Opcode::flat_store_##name: return flat_store<Format<bytes, false, Half::half>>;
+#define RUNG_AMD_LOAD(name, bytes, is_signed, half)            \
+  case Opcode::global_load_##name:                             \
+    return global_load<Format<bytes, is_signed, Half::half>>;  \
+  case Opcode::scratch_load_##name:                            \
+    return scratch_load<Format<bytes, is_signed, Half::half>>; \
+  case Opcode::flat_load_##name:                               \
+    return flat_load<Format<bytes, is_signed, Half::half>>;
+#define RUNG_AMD_STORE(name, bytes, half)                   \
+  case Opcode::global_store_##name:                         \
+    return global_store<Format<bytes, false, Half::half>>;  \
+  case Opcode::scratch_store_##name:                        \
+    return scratch_store<Format<bytes, false, Half::half>>; \
+  case Opcode::flat_store_##name:                           \
+    return flat_store<Format<bytes, false, Half::half>>;
 #include "amdgpu/memory_formats.inc"
 #undef RUNG_AMD_LOAD
 #undef RUNG_AMD_STORE
-    default: return nullptr;
+    default:
+      return nullptr;
   }
 }
 

@@ -70,8 +70,7 @@ bool load_scratch(Wave& wave, const Instruction& instruction, const Addresses& f
 template <class F>
 bool store_global(Wave& wave, const Instruction& instruction, const Addresses& to) {
   const Operand& data = instruction.sources[1];
-  if (!readable(wave, instruction, data, to.lanes) ||
-      !check_global(wave, instruction, to, {F::kBytes, false, true}))
+  if (!readable(wave, instruction, data, to.lanes) || !check_global(wave, instruction, to, {F::kBytes, false, true}))
     return false;
   const Lanes* from = registers_of(wave, data);
   for_lanes(to.lanes, [&](int lane) { F::get(from, lane, reinterpret_cast<std::byte*>(to.at[lane])); });
@@ -81,8 +80,7 @@ bool store_global(Wave& wave, const Instruction& instruction, const Addresses& t
 template <class F>
 bool store_local(Wave& wave, const Instruction& instruction, const Addresses& to) {
   const Operand& data = instruction.sources[1];
-  if (!readable(wave, instruction, data, to.lanes) ||
-      !check_local(wave, instruction, to, {F::kBytes, LdsUse::write}))
+  if (!readable(wave, instruction, data, to.lanes) || !check_local(wave, instruction, to, {F::kBytes, LdsUse::write}))
     return false;
   std::byte* lds = wave.group->lds.data();
   const Lanes* from = registers_of(wave, data);

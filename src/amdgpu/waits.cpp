@@ -26,14 +26,18 @@ void barrier(Wave& wave, const Instruction&) {
 
 Handler wait_handler(const Instruction& instruction) {
   switch (instruction.opcode) {
-    case Opcode::s_waitcnt: return wait;
-    case Opcode::s_barrier: return barrier;
+    case Opcode::s_waitcnt:
+      return wait;
+    case Opcode::s_barrier:
+      return barrier;
     case Opcode::buffer_inv:
     case Opcode::buffer_invl2:
     case Opcode::buffer_wbl2:
     case Opcode::buffer_wbinvl1:
-    case Opcode::buffer_wbinvl1_vol: return nothing;
-    default: return nullptr;
+    case Opcode::buffer_wbinvl1_vol:
+      return nothing;
+    default:
+      return nullptr;
   }
 }
 

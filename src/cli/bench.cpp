@@ -43,13 +43,15 @@ Status serve_blocks(Session& session) {
 void print_bench(const tasks::Benched& benched) {
   const Latency& s = benched.measured.latency;
   const Plan& plan = *benched.plan;
-  fmt::print("median {:.3f} ms [{:.3f}, {:.3f}]   min {:.3f}   p90 {:.3f}   p99 {:.3f}   cold {:.3f}\n", s.median_ms,
-             s.ci95.lo, s.ci95.hi, s.min_ms, s.p90_ms, s.p99_ms, benched.cold_median_ms);
+  const report::Clock clock = report::clock_of(plan.device);
+  fmt::print("median {:.3f} {} [{:.3f}, {:.3f}]   min {:.3f}   p90 {:.3f}   p99 {:.3f}   cold {:.3f}\n", s.median_ms,
+             report::ms_word(clock), s.ci95.lo, s.ci95.hi, s.min_ms, s.p90_ms, s.p99_ms, benched.cold_median_ms);
   std::string threads = plan.recipe.threads > 0 ? fmt::format(" on {} threads", plan.recipe.threads) : "";
-  fmt::print("{} runs of {} launches{}, {:.1f} us outside kernels per run; {}\n", s.runs, plan.steps.size(), threads,
-             benched.host_us, plan.device);
+  const std::string outside =
+      clock == report::Clock::time ? fmt::format(", {:.1f} us outside kernels per run", benched.host_us) : "";
+  fmt::print("{} runs of {} launches{}{}; {}\n", s.runs, plan.steps.size(), threads, outside, plan.device);
   if (plan.target->gpu)
-    for (const std::string& line : report::load_lines({benched.measured})) fmt::print("{}\n", line);
+    for (const std::string& line : report::load_lines({benched.measured}, clock)) fmt::print("{}\n", line);
   fmt::print("loaded in {:.1f} ms, first run {:.1f} ms\n", benched.load_ms, benched.first_run_ms);
 }
 

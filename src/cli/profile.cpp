@@ -10,6 +10,7 @@
 #include "cli/models.hpp"
 #include "cli/output.hpp"
 #include "cli/terminal.hpp"
+#include "tasks/counts.hpp"
 #include "tasks/profile.hpp"
 
 namespace rung::cli {
@@ -30,6 +31,19 @@ void print_ops(const Profile& profile) {
     fmt::print("{:9.1f} {:9.1f} {:8.1f} {:8.1f}  {:<26} {}\n", op.us, op.floor_us, op.flops / us * 1e-3,
                op.bytes / us * 1e-3, op.kernel, op.label);
   }
+}
+
+// On an emulator: there are no rates and no floors without time.
+void print_counted(const tasks::Profiled& profiled) {
+  std::vector<OpTime> ops = profiled.profile.ops;
+  std::stable_sort(ops.begin(), ops.end(), [](const auto& a, const auto& b) { return a.us > b.us; });
+  if (ops.size() > 30) ops.resize(30);
+  fmt::print("{:>14}  {:<26} {}\n", "instructions", "kernel", "op");
+  for (const auto& op : ops) fmt::print("{:14.0f}  {:<26} {}\n", op.us, op.kernel, op.label);
+  fmt::print("\n");
+  for (const StageTime& s : profiled.stages)
+    fmt::print("{:<14} {:14.0f} instructions {:8} launches\n", s.name, s.us, s.launches);
+  for (const std::string& line : tasks::count_lines(*profiled.counts)) fmt::print("{}\n", line);
 }
 
 void print_summary(const Profile& profile, const std::vector<StageTime>& stages) {
@@ -62,6 +76,7 @@ Status run_profile(const ProfileFlags& options) {
   RUNG_TRY(tasks::Profiled profiled, tasks::profile(task));
   if (!options.trace.empty()) RUNG_CHECK(write_file_atomically(options.trace, profiled.profile.trace.to_json()));
   if (options.common.json) return print_json(to_json(profiled)), Status{};
+  if (profiled.counts) return print_counted(profiled), Status{};
   print_ops(profiled.profile);
   print_summary(profiled.profile, profiled.stages);
   return {};

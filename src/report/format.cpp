@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "device/gpu/gpu_info.hpp"
+#include "kernels/device_word.hpp"
+
 namespace rung::report {
 namespace {
 
@@ -88,14 +91,24 @@ std::string percent(double fraction) {
 
 std::string ratio(double value) { return std::abs(value) < 100 ? fixed(value, 3) : significant(value); }
 
-std::string duration_ms(double ms) {
+Clock clock_of(std::string_view device) { return counts_instructions(device) ? Clock::instructions : Clock::time; }
+
+std::string_view ms_word(Clock clock) { return clock == Clock::time ? "ms" : "thousand instructions"; }
+std::string_view us_word(Clock clock) { return clock == Clock::time ? "µs" : "instructions"; }
+
+std::string duration_ms(double ms, Clock clock) {
   if (!std::isfinite(ms)) return std::string(kNone);
+  if (clock == Clock::instructions) {
+    const double instructions = ms * gpu::kInstructionsPerMs;
+    return std::abs(instructions) < 999'999.5 ? count(std::lround(instructions)) + " instructions"
+                                              : significant(instructions * 1e-6) + " million instructions";
+  }
   if (ms == 0) return "0 ms";
   if (std::abs(ms) < 0.9995) return significant(ms * 1e3) + " µs";
   return std::abs(ms) < 999.5 ? significant(ms) + " ms" : significant(ms / 1e3) + " s";
 }
 
-std::string duration_us(double us) { return duration_ms(us / 1e3); }
+std::string duration_us(double us, Clock clock) { return duration_ms(us / 1e3, clock); }
 
 std::string megabytes(double mb) {
   if (!std::isfinite(mb)) return std::string(kNone);

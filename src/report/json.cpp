@@ -11,6 +11,7 @@
 
 #include "base/json.hpp"
 #include "kernels/choice_json.hpp"
+#include "kernels/device_word.hpp"
 
 namespace rung {
 namespace {
@@ -188,6 +189,7 @@ struct Reader {
 Json to_json(const ClimbResult& result) {
   Json out = Writer::write(result);
   out["speedup"] = Writer::write(result.baseline_ms / result.final_ms);
+  if (counts_instructions(result.device)) out["clock"] = "instructions";
   return out;
 }
 

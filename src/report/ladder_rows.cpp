@@ -31,7 +31,8 @@ LadderRow row_of(const Receipt& receipt) {
 
 std::string speed_line(const ClimbResult& result) {
   double speedup = result.baseline_ms / result.final_ms;
-  return fmt::format("{} → {}, {} × {}", duration_ms(result.baseline_ms), duration_ms(result.final_ms),
+  return fmt::format("{} → {}, {} × {}", duration_ms(result.baseline_ms, clock_of(result.device)),
+                     duration_ms(result.final_ms, clock_of(result.device)),
                      significant(speedup < 1 ? 1 / speedup : speedup), speedup < 1 ? "slower" : "faster");
 }
 
@@ -62,14 +63,15 @@ double floor_reached(double time, double floor) { return time > 0 && floor > 0 ?
 std::vector<std::string> headlines(const ClimbResult& result) {
   std::vector<std::string> lines{speed_line(result)};
   if (result.floor_ms > 0) {
-    lines.push_back(fmt::format("this machine's floor is {}: {} left", duration_ms(result.floor_ms),
-                                duration_ms(time_left(result.final_ms, result.floor_ms))));
+    lines.push_back(fmt::format("this machine's floor is {}: {} left",
+                                duration_ms(result.floor_ms, clock_of(result.device)),
+                                duration_ms(time_left(result.final_ms, result.floor_ms), clock_of(result.device))));
   }
   lines.push_back(verify_line(result));
   if (result.budget_s > 0 && result.total_s > result.budget_s)
     lines.push_back(fmt::format("took {} of a budget of {}: the least that a climb does takes longer here",
                                 duration_ms(result.total_s * 1e3), duration_ms(result.budget_s * 1e3)));
-  for (std::string& line : load_lines(result.loads)) lines.push_back(std::move(line));
+  for (std::string& line : load_lines(result.loads, clock_of(result.device))) lines.push_back(std::move(line));
   return lines;
 }
 

@@ -37,11 +37,12 @@ std::string load_text(const DeviceLoad& load) {
   return text.empty() ? "the device tells nothing of clocks and power" : text;
 }
 
-std::vector<std::string> load_lines(const std::vector<LoadedRuns>& loads) {
+std::vector<std::string> load_lines(const std::vector<LoadedRuns>& loads, Clock clock) {
   std::vector<std::string> lines;
   for (const LoadedRuns& runs : loads) {
     std::string cadence = cadence_name(runs.rate_hz);
-    lines.push_back(fmt::format("{}: {}; {}", cadence, duration_ms(runs.latency.median_ms), load_text(runs.load)));
+    lines.push_back(
+        fmt::format("{}: {}; {}", cadence, duration_ms(runs.latency.median_ms, clock), load_text(runs.load)));
     if (!runs.load.throttled.empty())
       lines.push_back(fmt::format("THROTTLED {}: {}", cadence, printable(describe_throttling(runs.load))));
   }

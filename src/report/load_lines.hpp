@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "ladder/result.hpp"
+#include "report/format.hpp"
 
 namespace rung::report {
 
@@ -11,6 +12,6 @@ std::string cadence_name(double rate_hz);  // "back to back", "at 20 Hz"
 std::string load_text(const DeviceLoad& load);
 
 // For every cadence its latency and load, and a line that begins with "THROTTLED" where that was so.
-std::vector<std::string> load_lines(const std::vector<LoadedRuns>& loads);
+std::vector<std::string> load_lines(const std::vector<LoadedRuns>& loads, Clock clock);
 
 }  // namespace rung::report

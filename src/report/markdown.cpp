@@ -30,13 +30,14 @@ std::string cell(std::string_view text) {
 
 std::string interval(const Interval& i) { return fmt::format("{} – {}", ratio(i.lo), ratio(i.hi)); }
 
-std::string ladder(const std::vector<LadderRow>& rows) {
+std::string ladder(const std::vector<LadderRow>& rows, Clock clock) {
   std::vector<double> times;
   for (const LadderRow& row : rows) times.push_back(row.receipt.ms);
   int decimals = decimals_for(times);
-  std::string out =
-      "| rung | verdict | ms | × before | 95 % interval | kernels | rel. L2 | reason |\n"
-      "| :-- | :-- | --: | --: | :-: | --: | --: | :-- |\n";
+  std::string out = fmt::format(
+      "| rung | verdict | {} | × before | 95 % interval | kernels | rel. L2 | reason |\n"
+      "| :-- | :-- | --: | --: | :-: | --: | --: | :-- |\n",
+      ms_word(clock));
   for (const LadderRow& row : rows) {
     const Receipt& r = row.receipt;
     out += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", cell(row.name), row.verdict,
@@ -47,12 +48,13 @@ std::string ladder(const std::vector<LadderRow>& rows) {
 }
 
 std::string stage_table(const ClimbResult& result) {
+  const Clock clock = clock_of(result.device);
   std::string out =
       "\n## Time left by stage\n\n"
       "| stage | launches | time | floor | left |\n| :-- | --: | --: | --: | --: |\n";
   auto add = [&](const StageTime& s) {
-    out += fmt::format("| {} | {} | {} | {} | {} |\n", cell(s.name), count(s.launches), duration_us(s.us),
-                       duration_us(s.floor_us), duration_us(time_left(s.us, s.floor_us)));
+    out += fmt::format("| {} | {} | {} | {} | {} |\n", cell(s.name), count(s.launches), duration_us(s.us, clock),
+                       duration_us(s.floor_us, clock), duration_us(time_left(s.us, s.floor_us), clock));
   };
   for (const StageTime& s : result.stages) add(s);
   add(whole_run(result));
@@ -77,7 +79,7 @@ std::string to_markdown(const ClimbResult& result) {
   if (result.threads > 0) threads = fmt::format("{} thread{}, ", result.threads, result.threads == 1 ? "" : "s");
   out += fmt::format("{}, {}{}\n\n", cell(result.dtype), threads, cell(result.shapes));
   for (const std::string& line : headlines(result)) out += fmt::format("- {}\n", cell(line));
-  out += "\n## The ladder\n\n" + ladder(ladder_rows(result));
+  out += "\n## The ladder\n\n" + ladder(ladder_rows(result), clock_of(result.device));
   if (!result.stages.empty()) out += stage_table(result);
   if (!result.ablation.empty()) out += ablation(result.ablation);
   return out;

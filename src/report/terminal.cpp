@@ -102,7 +102,8 @@ std::string ladder_table(const ClimbResult& result, bool color, int width) {
   std::vector<LadderRow> rows = ladder_rows(result);
   std::vector<double> times;
   for (const LadderRow& row : rows) times.push_back(row.receipt.ms);
-  std::vector<Line> lines{{"rung", "verdict", "ms", "× before", "95 % interval", "kernels", "rel. L2"}};
+  std::vector<Line> lines{{"rung", "verdict", std::string(ms_word(clock_of(result.device))), "× before",
+                           "95 % interval", "kernels", "rel. L2"}};
   for (const LadderRow& row : rows) lines.push_back(cells(row, decimals_for(times)));
 
   Table table(lines, color, static_cast<size_t>(std::max(width, 40)));

@@ -41,8 +41,17 @@ void GpuCopies::begin() {
 }
 Status GpuCopies::end(gpu::Stream stream) { return together_ ? together_->launch(stream) : Status{}; }
 
-bool GpuCopies::goes_together(Way way, size_t bytes) const {
-  return together_ && way != Way::driver && bytes <= (way == Way::device ? kMostOnTheDevice : kMostOverTheBus);
+bool GpuCopies::goes_together(Way way, const void* at, size_t bytes) const {
+  if (!together_ || way == Way::driver) return false;
+  return way == Way::device ? bytes <= kMostOnTheDevice && reaches(at) : bytes <= kMostOverTheBus;
+}
+
+// What is not where the caller says would be a fault of the kernel's, and the end of the device for this process. The
+// driver's copy gives an error instead, or copies.
+bool GpuCopies::reaches(const void* at) const {
+  const gpu::Runtime& runtime = gpu_.runtime();
+  bool answer = false;
+  return runtime.reaches && runtime.reaches(&answer, gpu::address_of(at)) == 0 && answer;
 }
 
 Status GpuCopies::add(gpu::Address to, gpu::Address from, size_t bytes, gpu::Stream stream) {
@@ -53,7 +62,7 @@ Status GpuCopies::add(gpu::Address to, gpu::Address from, size_t bytes, gpu::Str
 
 Status GpuCopies::copy_in(const CopyIn& copy, gpu::Stream stream) {
   const gpu::Address to = buffer(copy.buffer);
-  const bool together = goes_together(copy.way, copy.bytes);
+  const bool together = goes_together(copy.way, copy.from, copy.bytes);
   if (copy.way == Way::staged) {
     if (!together) return upload_in_pieces(copy, stream);
     std::memcpy(copy.through, copy.from, copy.bytes);
@@ -65,7 +74,7 @@ Status GpuCopies::copy_in(const CopyIn& copy, gpu::Stream stream) {
 }
 
 Status GpuCopies::copy_out(Way way, void* to, gpu::Address from, size_t bytes, gpu::Stream stream) {
-  if (goes_together(way, bytes)) return add(gpu::address_of(to), from, bytes, stream);
+  if (goes_together(way, to, bytes)) return add(gpu::address_of(to), from, bytes, stream);
   if (way == Way::device) return gpu_.check(gpu_.runtime().copy(gpu::address_of(to), from, bytes, stream), "copy");
   return gpu_.check(gpu_.runtime().download(to, from, bytes, stream), "download");
 }

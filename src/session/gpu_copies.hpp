@@ -27,7 +27,8 @@ class GpuCopies {
   GpuCopies(gpu::Gpu& gpu, const Plan& plan, gpu::Address arena, std::unique_ptr<gpu::RangeCopies> together)
       : gpu_(gpu), plan_(plan), arena_(arena), together_(std::move(together)) {}
   gpu::Address buffer(uint32_t index) const { return arena_ + plan_.buffers[index].offset; }
-  bool goes_together(Way way, size_t bytes) const;
+  bool goes_together(Way way, const void* at, size_t bytes) const;
+  bool reaches(const void* at) const;
   void begin();
   Status end(gpu::Stream stream);
   Status add(gpu::Address to, gpu::Address from, size_t bytes, gpu::Stream stream);

@@ -85,6 +85,7 @@ nlohmann::json to_json(const Benched& benched) {
                       {"kernels", benched.plan->steps.size()},
                       {"host_us", benched.host_us},
                       {"device", benched.plan->device}};
+  if (benched.plan->target->machine.gpu.counts_instructions) json["clock"] = "instructions";
   if (benched.plan->target->gpu) json["load"] = rung::to_json(benched.measured.load);
   return json;
 }

@@ -4,7 +4,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "device/gpu/emulated.hpp"
+#include "device/gpu/gpu.hpp"
 #include "ladder/stages.hpp"
+#include "tasks/counts.hpp"
 
 namespace rung::tasks {
 namespace {
@@ -58,23 +61,30 @@ Result<Profiled> profile(const ProfileTask& task) {
   Profiled profiled;
   RUNG_TRY(profiled.profile, profile_session(session, sample_missing(*plan, opened.given, 1), kSchedule.profile_s));
   RUNG_TRY(profiled.stages, time_stages(session, profiled.profile.ops));
+  if (!plan->target->machine.gpu.counts_instructions) return profiled;
+  const gpu::Context device = plan->target->gpu->context();
+  gpu::take_emulated_counts(device);
+  RUNG_CHECK(session.run());
+  profiled.counts = gpu::take_emulated_counts(device);
   return profiled;
 }
 
 Json to_json(const Profiled& profiled) {
   const Profile& profile = profiled.profile;
   const Rates gemm = gemm_rates(profile);
-  return {{"ops", ops_to_json(profile.ops)},
-          {"stages", stages_to_json(profiled.stages)},
-          {"categories_us", by_category_us(profile)},
-          {"peaks", peaks_to_json(profile.peaks)},
-          {"gemm",
-           {{"us", gemm.us},
-            {"gflops", gemm.us > 0 ? gemm.flops / gemm.us * 1e-3 : 0},
-            {"gbps", gemm.us > 0 ? gemm.bytes / gemm.us * 1e-3 : 0}}},
-          {"cold_median_ms", profile.cold.median_ms},
-          {"host_us", profile.host_us},
-          {"floor_ms", profile.floor_ms}};
+  Json json{{"ops", ops_to_json(profile.ops)},
+            {"stages", stages_to_json(profiled.stages)},
+            {"categories_us", by_category_us(profile)},
+            {"peaks", peaks_to_json(profile.peaks)},
+            {"gemm",
+             {{"us", gemm.us},
+              {"gflops", gemm.us > 0 ? gemm.flops / gemm.us * 1e-3 : 0},
+              {"gbps", gemm.us > 0 ? gemm.bytes / gemm.us * 1e-3 : 0}}},
+            {"cold_median_ms", profile.cold.median_ms},
+            {"host_us", profile.host_us},
+            {"floor_ms", profile.floor_ms}};
+  if (profiled.counts) json["clock"] = "instructions", json["counts"] = to_json(*profiled.counts);
+  return json;
 }
 
 }  // namespace rung::tasks

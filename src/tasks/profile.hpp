@@ -3,6 +3,7 @@
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 
+#include "amdgpu/execute.hpp"
 #include "ladder/profile.hpp"
 #include "tasks/model.hpp"
 
@@ -16,6 +17,8 @@ struct ProfileTask {
 struct Profiled {
   Profile profile;
   std::vector<StageTime> stages;
+  // Of one run, on a device that has no time and counts instructions: what stands as microseconds is their number.
+  std::optional<amdgpu::Counts> counts;
 };
 
 // Launches together: microseconds of a run, and the work that they need at least.

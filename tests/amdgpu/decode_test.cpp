@@ -227,12 +227,9 @@ TEST(AmdDecodeLlvm, RandomWordsHaveTheNamesThatLlvmGivesThem) {
   if (!test::have_llvm()) GTEST_SKIP() << "llvm-mc-22 is not installed";
   std::mt19937 random(21);
   for (const TargetInfo& target : kTargets) {
-    std::vector<Words> all(4000);
+    std::vector<Words> all(1200);
     for (Words& words : all)
-      for (int w = 0; w < 4; ++w) {
-        const uint32_t word = static_cast<uint32_t>(random());
-        words.push_back(word >> 23 == 0x1a7 ? word ^ 1u << 30 : word);  // llvm-mc-22 crashes at some words of VOP3P
-      }
+      for (int w = 0; w < 4; ++w) words.push_back(static_cast<uint32_t>(random()));
     const std::vector<std::string> theirs = test::disassemble(all, target.name);
     ASSERT_EQ(theirs.size(), all.size());
     size_t compared = 0;
@@ -243,7 +240,7 @@ TEST(AmdDecodeLlvm, RandomWordsHaveTheNamesThatLlvmGivesThem) {
       EXPECT_EQ(text.substr(0, text.find(' ')), theirs[i].substr(0, theirs[i].find(' ')));
       ++compared;
     }
-    EXPECT_GT(compared, 500u) << target.name;
+    EXPECT_GT(compared, 150u) << target.name;
   }
 }
 

@@ -28,21 +28,21 @@ std::string text_of(const Kernel& row, const Case& test) {
   return fmt::format("{}{}: {}", row.name, params_text(test.problem.params), test.text);
 }
 
-// Returns whether the row could run it.
-bool expect_conformance(const Target& target, const Kernel& row, const Case& test) {
+// An error is why the row could not run it.
+Status expect_conformance(const Target& target, const Kernel& row, const Case& test) {
   const std::string text = text_of(row, test);
   SCOPED_TRACE(text);
   if (takes_part()) fmt::print(stderr, "{}\n", text);  // where a slow checker is
   auto outcome = run_gpu_row(target, row, test);
   if (!outcome) {
-    EXPECT_EQ(outcome.error().message.find("an illegal"), std::string::npos) << outcome.error().message;
-    return false;
+    EXPECT_FALSE(device_failed(outcome)) << outcome.error().message;
+    return tl::unexpected(outcome.error());
   }
   EXPECT_EQ(difference(outcome->outputs, test), "");
   EXPECT_TRUE(outcome->in_bounds) << "wrote outside its output or scratch";
   EXPECT_TRUE(outcome->repeatable) << "two calls gave different bits";
   EXPECT_EQ(outcome->fault, Fault::none);
-  return true;
+  return {};
 }
 
 // All problems of its op that it takes, each at every setting; where it takes none, it says why.
@@ -62,8 +62,8 @@ void expect_row_conforms(const Target& target, const Kernel& row) {
       Case tuned = test;
       tuned.problem.params = setting;
       // A library may offer fewer algorithms than there are numbers for them; its default always runs, and ours all do.
-      bool ran = expect_conformance(target, row, tuned);
-      ASSERT_TRUE(ran || (row.prepare && !setting.empty())) << test.text;
+      Status ran = expect_conformance(target, row, tuned);
+      ASSERT_TRUE(ran || (row.prepare && !setting.empty())) << test.text << ": " << ran.error().message;
     }
   }
   if (supported == 0) GTEST_SKIP() << reason;

@@ -116,7 +116,11 @@ TEST_F(EmulatedDevices, LaunchAKernelWithItsArguments) {
   ASSERT_TRUE(done) << done.error().message;
   EXPECT_EQ(word_at(block->address()), 0u);
   EXPECT_EQ(word_at(block->address() + 4), 42u);
-  EXPECT_EQ(emulated_counts(gpu->context()).instructions, kStoreInstructions);
+  const amdgpu::Counts counts = take_emulated_counts(gpu->context());
+  EXPECT_EQ(counts.instructions, kStoreInstructions);
+  EXPECT_EQ(counts.global_stores, 1u);
+  EXPECT_EQ(counts.global_bytes_written, 4u * 64);
+  EXPECT_EQ(take_emulated_counts(gpu->context()).instructions, 0u);
 }
 
 TEST_F(EmulatedDevices, ARecordedGraphKeepsItsArgumentsAndRunsOnlyWhenLaunched) {
@@ -142,8 +146,10 @@ TEST_F(EmulatedDevices, ARecordedGraphKeepsItsArgumentsAndRunsOnlyWhenLaunched) 
 TEST_F(EmulatedDevices, EventsTellInstructionsNotTime) {
   auto block = *gpu->allocate(4);
   const Function kernel = function();
-  auto graph =
-      TimedGraph::record(*queue, [&] { return store(kernel, block->address(), 7, {.grid = {5}, .block = {64}}); });
+  auto graph = TimedGraph::record(*queue, [&]() -> Status {
+    for (uint32_t i = 0; i < 5; ++i) RUNG_CHECK(store(kernel, block->address(), i));
+    return {};
+  });
   ASSERT_TRUE(graph) << graph.error().message;
   auto other = *Queue::make(*gpu);
   ASSERT_TRUE((*graph)->start());
@@ -166,6 +172,14 @@ TEST_F(EmulatedDevices, AFindingEndsTheDeviceAndIsTold) {
   EXPECT_EQ(later.error().kind, ErrorKind::device_fault);
   auto another = *Gpu::open(emulated_runtime(Target::gfx942), 0);  // a device of its own
   EXPECT_TRUE((*Queue::make(*another))->fill((*another->allocate(4))->address(), 0, 4));
+}
+
+TEST_F(EmulatedDevices, GroupsOfOneLaunchThatWriteTheSameByteAreAFault) {
+  auto block = *gpu->allocate(4);
+  const Status done = store(function(), block->address(), 1, {.grid = {5}, .block = {64}});
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().kind, ErrorKind::device_fault);
+  EXPECT_THAT(done.error().message, HasSubstr("global race"));
 }
 
 TEST_F(EmulatedDevices, ACopyBeyondAnAllocationIsAFault) {

@@ -126,7 +126,7 @@ TEST(Device, CountsItsChores) {
 TEST(DevicePeaks, AreThoseOfTheBestCopy) {
   auto card = testing::counting_gpu();
   ledger().copies_ms = {3, 1.5, 1, 2, 1.25, 9, 1.5, 1.5};
-  auto peaks = gpu::measure_peaks(*card, false);
+  auto peaks = gpu::measure_peaks(*card, nullptr);
   ASSERT_TRUE(peaks) << peaks.error().message;
   EXPECT_NEAR(peaks->read_gbps, 2 * 0.536870912 / 1e-3, 0.1);
   EXPECT_EQ(peaks->gemm_f32_gflops, 0);

@@ -20,11 +20,11 @@ using Bytes = std::vector<uint8_t>;
 struct Range {
   size_t from, to, bytes;
 };
-// Ends of units, of pieces and of blocks, at every alignment.
+// Ends of units, of pieces and of blocks, at every alignment; the longest of a launch is not always its last.
 std::vector<Range> ranges() {
   std::vector<Range> all;
   size_t at = 0;
-  for (size_t bytes : {0, 1, 3, 8, 31, 64, 2048, 8192, 8193, 20000, 65536, 100004, 131072, 262144})
+  for (size_t bytes : {20000, 0, 1, 3, 8, 31, 64, 262144, 2048, 8192, 65536, 8193, 100004, 131072})
     for (size_t shift : {0, 1, 2, 4, 8, 16}) {
       all.push_back({at + shift, at + 2 * shift, bytes});
       at += (bytes + 3 * shift + 64) / 64 * 64;
@@ -54,7 +54,7 @@ class CopyRanges : public ::testing::Test {
     queue_ = *gpu::Queue::make(*gpu_);
     auto made = gpu::RangeCopies::make(*gpu_);
     ASSERT_TRUE(made) << made.error().message;
-    if (!*made) GTEST_SKIP() << "no GPU modules: " << gpu::missing_modules_reason();
+    if (!*made) GTEST_SKIP() << "this build has no GPU kernels";
     copies_ = std::move(*made);
   }
   // All of them, by as many launches as they take.

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <thread>
 
+#include "kernels/gpu/copy/copy_ranges.hpp"
 #include "kernels/gpu/kernel.hpp"
 #include "plan/build.hpp"
 #include "session/session.hpp"
@@ -74,7 +75,7 @@ class Capture : public ::testing::Test {
 TEST_F(Capture, SaysThatAllLaunchesAreOneGraph) {
   auto said = notes(Habit::none);
   EXPECT_THAT(said, Contains(HasSubstr("2 launches looked at")));
-  const int loaded = gpu::embedded_module("copy_ranges") ? 1 : 0;  // for what a run copies
+  const int loaded = *gpu::RangeCopies::make(*target.gpu) ? 1 : 0;  // the copies around a run
   EXPECT_THAT(said, Contains(HasSubstr(fmt::format("loaded {0} modules and {0} kernels", loaded))));
   EXPECT_THAT(said, Contains(HasSubstr("one graph of 2 nodes")));
   EXPECT_THAT(said, Contains(HasSubstr("2 launches have a workspace: in the plan's arena")));

@@ -104,6 +104,18 @@ TEST_P(RunCopies, OfMemoryThatIsSaidToBePinnedAndIsNotComeWhole) {
   }
 }
 
+// The driver refuses it or copies it; no kernel faults.
+TEST_P(RunCopies, OfTheHostsMemoryThatIsSaidToBeTheDevicesLeaveADeviceThatWorks) {
+  Session wrong = negating(4), right = negating(4);
+  Values x = counted(4), y(4);
+  ASSERT_TRUE(wrong.bind_input(0, Place::device, x.data()));
+  EXPECT_FALSE(device_failed(wrong.run()));
+  ASSERT_TRUE(right.bind_input(0, Place::host, x.data()));
+  ASSERT_TRUE(right.bind_output(0, Place::host, y.data()));
+  EXPECT_EQ(error_of(right.run()), "no error");
+  EXPECT_EQ(y, negated(x));
+}
+
 TEST_P(RunCopies, OfPinnedMemoryAreDoneWhenTheStreamIs) {
   testing::fake_state().lazy = true;
   Session session = negating(4);
@@ -154,7 +166,7 @@ class AskedCopies : public RunCopies {
  protected:
   void SetUp() override {
     RunCopies::SetUp();
-    if (!gpu::embedded_module("copy_ranges")) GTEST_SKIP() << "no GPU modules: " << gpu::missing_modules_reason();
+    if (!*gpu::RangeCopies::make(*target_->gpu)) GTEST_SKIP() << "this build has no GPU kernels";
   }
   // What a run asks for, in words; the first has been.
   static std::string asked(Session& session) {
@@ -185,6 +197,17 @@ TEST_P(AskedCopies, BetweenHostAndDeviceGoTogetherWithTheFaults) {
   ASSERT_TRUE(session.bind_input(1, Place::host, rows.data()));
   ASSERT_TRUE(session.own_output(0, Place::host));
   EXPECT_EQ(asked(session), "0 uploads, 0 downloads, 0 copies; 4 by 2 launches");
+}
+
+// Such as memory of the host's that is said to be the device's: a kernel would fault there.
+TEST_P(AskedCopies, OfWhatKernelsDoNotReachAreTheDrivers) {
+  Session session = open(masked_plan());
+  auto x = uploaded(Values(4)), y = uploaded(Values(4)), a = uploaded(Values(4));
+  testing::fake_state().foreign = {x->address(), a->address()};
+  ASSERT_TRUE(session.bind_input(0, Place::device, pointer(*x)));
+  ASSERT_TRUE(session.bind_output(0, Place::device, pointer(*y)));
+  ASSERT_TRUE(session.bind_output(1, Place::device, pointer(*a)));
+  EXPECT_EQ(asked(session), "0 uploads, 0 downloads, 2 copies; 1 by 1 launches");
 }
 
 TEST_P(AskedCopies, InPlaceAreNone) {

@@ -25,7 +25,7 @@ namespace rung::amdgpu::testing {
 
 inline constexpr const char* kClang = "/usr/bin/clang++-22";
 inline bool has_clang() { return access(kClang, X_OK) == 0; }
-#define RUNG_NEEDS_CLANG()                                                                     \
+#define RUNG_NEEDS_CLANG() \
   if (!::rung::amdgpu::testing::has_clang()) GTEST_SKIP() << "no " << ::rung::amdgpu::testing::kClang
 
 // Stands before each source.
@@ -54,10 +54,10 @@ struct Grid {
 class AmdKernel {
  public:
   // HIP with the prelude above, or with RUNG's own headers if `more` names their options; "asm:..." is assembly.
-  AmdKernel(const std::string& source, const std::string& name, Target target,
-            std::vector<std::string> more = {}) {
+  AmdKernel(const std::string& source, const std::string& name, Target target, std::vector<std::string> more = {}) {
     const bool assembly = source.starts_with("asm:");
-    const std::string path = folder_.path() + (assembly ? "/kernel.s" : "/kernel.hip"), object = folder_.path() + "/kernel.co";
+    const std::string path = folder_.path() + (assembly ? "/kernel.s" : "/kernel.hip"),
+                      object = folder_.path() + "/kernel.co";
     std::ofstream(path) << (assembly ? source.substr(4) : more.empty() ? kPrelude + source : source);
     std::vector<std::string> arguments{"-O3", "-mcode-object-version=5", "-o", object};
     const std::string arch(info_of(target).name);
@@ -65,9 +65,9 @@ class AmdKernel {
       for (const std::string& word : {std::string("-target"), std::string("amdgcn-amd-amdhsa"), "-mcpu=" + arch})
         arguments.push_back(word);
     else
-      for (const char* word : {"-x", "hip", "--offload-device-only", "-nogpulib", "-nogpuinc",
-                               "--no-gpu-bundle-output", "-std=c++20", "-mllvm", "-amdgpu-early-inline-all=true",
-                               "-mllvm", "-amdgpu-function-calls=false"})
+      for (const char* word :
+           {"-x", "hip", "--offload-device-only", "-nogpulib", "-nogpuinc", "--no-gpu-bundle-output", "-std=c++20",
+            "-mllvm", "-amdgpu-early-inline-all=true", "-mllvm", "-amdgpu-function-calls=false"})
         arguments.push_back(word);
     if (!assembly) arguments.push_back("--offload-arch=" + arch);
     arguments.insert(arguments.end(), more.begin(), more.end());

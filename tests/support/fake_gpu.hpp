@@ -36,6 +36,7 @@ struct FakeState {
   size_t copied_ranges = 0, copy_launches = 0;    // that were copied by launches, and those
   size_t refused = 0;                             // calls without the context, or of a stream that is being recorded
   bool dead = false;                              // after a fault: every call fails
+  std::set<gpu::Address> foreign;                 // what kernels do not reach; set by a test
   bool lazy = false;                              // streams work only for who waits for them; set by a test
   std::deque<std::vector<FakeWork>> graphs;
 };
@@ -171,6 +172,10 @@ inline int allocate_pinned(void** address, size_t bytes) {
   return *address = code ? nullptr : std::aligned_alloc(256, (bytes + 255) / 256 * 256), code;
 }
 inline int release_pinned(void* address) { return std::free(address), alive(); }
+inline int reaches(bool* answer, gpu::Address address) {
+  std::lock_guard lock(mutex);
+  return *answer = !fake_state().foreign.contains(address), alive_locked();
+}
 inline int upload(gpu::Address to, const void* from, size_t bytes, gpu::Stream stream) {
   count(&FakeState::uploads);
   return put(stream, [=] { std::memcpy(gpu::device_pointer(to), from, bytes); });
@@ -343,6 +348,7 @@ inline const gpu::Runtime& fake_runtime() {
                                   .release = fake::release,
                                   .allocate_pinned = fake::allocate_pinned,
                                   .release_pinned = fake::release_pinned,
+                                  .reaches = fake::reaches,
                                   .upload = fake::upload,
                                   .download = fake::download,
                                   .copy = fake::copy,

@@ -1,6 +1,7 @@
 // LLVM's assembler and disassembler of AMD code, where they are installed: the second opinion on what words mean.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
@@ -50,33 +51,47 @@ inline std::string byte_list(std::span<const uint32_t> words) {
   return text + "]\n";
 }
 
-// The first instruction of each group of words, "" where there is none. A marker between groups, s_nop with a number,
-// says which line belongs to which.
-inline std::vector<std::string> disassemble(const std::vector<std::vector<uint32_t>>& groups, std::string_view target) {
+// What llvm-mc prints of groups of words. A marker behind each, s_nop with its number, says which line is of which.
+inline std::string print_groups(std::span<const std::vector<uint32_t>> groups, std::string_view target) {
   TemporaryDirectory directory;
-  const std::string path = directory / "words";
-  std::ofstream file(path);
-  const auto marker = [](size_t i) { return static_cast<uint16_t>(i * 7919 + 13); };
+  std::string input;
   for (size_t i = 0; i < groups.size(); ++i) {
-    const uint32_t mark = 0xbf800000u | marker(i);
-    file << byte_list(groups[i]) << byte_list(std::span(&mark, 1));
+    const uint32_t marker = 0xbf800000u | static_cast<uint32_t>(i);
+    input += byte_list(groups[i]) + byte_list(std::span(&marker, 1));
   }
-  file.close();
-  std::istringstream lines(output_of("llvm-mc-22 --disassemble --show-encoding --triple=amdgcn-amd-amdhsa --mcpu=" +
-                                     std::string(target) + " < " + path));
+  const std::string path = directory.write("words", input);
+  return output_of("llvm-mc-22 --disassemble --show-encoding --triple=amdgcn-amd-amdhsa --mcpu=" + std::string(target) +
+                   " < " + path);
+}
+
+// The first instruction of each group, "" where there is none.
+inline std::vector<std::string> disassemble_batch(std::span<const std::vector<uint32_t>> groups,
+                                                  std::string_view target) {
+  std::istringstream lines(print_groups(groups, target));
   std::vector<std::string> texts(1);
   for (std::string line; std::getline(lines, line);) {
     const size_t comment = line.find("; encoding: [");
     if (comment == std::string::npos) continue;
-    char mark[64];
-    const unsigned value = marker(texts.size() - 1);
-    std::snprintf(mark, sizeof mark, "[0x%02x,0x%02x,0x80,0xbf]", value & 0xff, value >> 8);
-    if (line.substr(comment + 12) == mark)
+    char marker[64];
+    const size_t group = texts.size() - 1;
+    std::snprintf(marker, sizeof marker, "[0x%02zx,0x%02zx,0x80,0xbf]", group & 0xff, group >> 8);
+    if (line.substr(comment + 12) == marker)
       texts.emplace_back();
     else if (texts.back().empty())
       texts.back() = single_spaced(line.substr(0, comment));
   }
-  texts.pop_back();
+  texts.resize(groups.size());
+  return texts;
+}
+
+// By batches: llvm-mc-22 crashes at some words that are no instructions, and tells nothing of a batch with such.
+inline std::vector<std::string> disassemble(const std::vector<std::vector<uint32_t>>& groups, std::string_view target) {
+  constexpr size_t kBatch = 100;
+  std::vector<std::string> texts;
+  for (size_t first = 0; first < groups.size(); first += kBatch)
+    for (std::string& text :
+         disassemble_batch(std::span(groups).subspan(first, std::min(kBatch, groups.size() - first)), target))
+      texts.push_back(std::move(text));
   return texts;
 }
 

@@ -80,7 +80,7 @@ RUNG_INLINE f16 fma_half(float a, float b, float c) {
 
 RUNG_INLINE double exp2_wide(double x) {
   constexpr double kRound = 0x1.8p52;
-  x = x > 1100 ? 1100 : x < -1000 ? -1000 : x;  // f16 and f32 are over- and underflown long before; NaN stays
+  x = x > 1000 ? 1000 : x < -1000 ? -1000 : x;  // f16 and f32 are over- and underflown long before; NaN stays
   const double shifted = x + kRound, r = x - (shifted - kRound);
   constexpr double c[] = {1.0,
                           0x1.62e42fefa39efp-1,
@@ -219,12 +219,14 @@ RUNG_INLINE T divided_special(T b, T c, T normal) {
   r = is_nan(b) ? quiet(b) : r;
   return is_nan(c) ? quiet(c) : r;
 }
-// a is the quotient so far, b the denominator, c the numerator.
+// a is the quotient so far, b the denominator, c the numerator. Steps to a quotient that overflows end in NaN, though
+// neither is one: it is infinite.
 template <class T>
 RUNG_INLINE T fixed_quotient(T a, T b, T c) {
   const bool negative = std::signbit(b) != std::signbit(c);
   const i32 apart = static_cast<i32>(exponent_of(c)) - static_cast<i32>(exponent_of(b));
   T r = std::fabs(a);
+  r = is_nan(a) ? std::numeric_limits<T>::infinity() : r;
   r = apart < -static_cast<i32>(Division<T>::kUnderflow) ? T{0} : r;
   return divided_special(b, c, negative ? -r : r);
 }

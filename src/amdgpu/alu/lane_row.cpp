@@ -20,7 +20,9 @@ std::span<const LaneRow> integer_rows();
 std::span<const LaneRow> float_rows();
 std::span<const LaneRow> compare_rows();
 }  // namespace avx2
+namespace float8 {
 std::span<const LaneRow> float8_rows();
+}
 
 namespace {
 
@@ -39,12 +41,14 @@ constexpr Opcode kAccumulate[] = {v_fmac_f32,     v_fmac_f64,       v_mac_f32,  
 constexpr Opcode kReadVcc[] = {v_div_fmas_f32, v_div_fmas_f64};
 constexpr Opcode kCopy[] = {v_mov_b32,         v_mov_b64,     v_accvgpr_read_b32, v_accvgpr_write_b32,
                             v_accvgpr_mov_b32, v_cndmask_b32, v_pk_mov_b32};
+constexpr Opcode kLowOfLow[] = {v_lshlrev_b64, v_lshl_add_u64, v_mad_u64_u32, v_mad_i64_i32};
 // Those of 16 bits that came with op_sel; older ones write 0 above their result.
-constexpr Opcode kKeepHalf[] = {v_fma_f16,         v_mad_f16,        v_mad_u16,       v_mad_i16,    v_div_fixup_f16,
-                                v_add_i16,         v_sub_i16,        v_min3_f16,      v_max3_f16,   v_med3_f16,
-                                v_min3_u16,        v_max3_u16,       v_med3_u16,      v_min3_i16,   v_max3_i16,
-                                v_med3_i16,        v_fma_mixlo_f16,  v_fma_mixhi_f16, v_bitop3_b16, v_cvt_sr_f16_f32,
-                                v_cvt_sr_bf16_f32, v_ashr_pk_i8_i32, v_ashr_pk_u8_i32};
+constexpr Opcode kKeepHalf[] = {
+    v_fma_f16,        v_mad_f16,        v_mad_u16,         v_mad_i16,        v_div_fixup_f16,
+    v_add_i16,        v_sub_i16,        v_min3_f16,        v_max3_f16,       v_med3_f16,
+    v_min3_u16,       v_max3_u16,       v_med3_u16,        v_min3_i16,       v_max3_i16,
+    v_med3_i16,       v_fma_mixlo_f16,  v_fma_mixhi_f16,   v_bitop3_b16,     v_cvt_pk_fp8_f32,
+    v_cvt_pk_bf8_f32, v_cvt_sr_f16_f32, v_cvt_sr_bf16_f32, v_ashr_pk_i8_i32, v_ashr_pk_u8_i32};
 constexpr Opcode kWriteHigh[] = {v_fma_mixhi_f16};
 
 std::vector<LaneRow> table_of(std::initializer_list<std::span<const LaneRow>> families) {
@@ -56,6 +60,7 @@ std::vector<LaneRow> table_of(std::initializer_list<std::span<const LaneRow>> fa
   for (const Opcode opcode : kReadVcc) at(opcode).reads_vcc = true;
   for (const Opcode opcode : kCopy) at(opcode).copies = true;
   for (const Opcode opcode : kKeepHalf) at(opcode).keeps_half = true;
+  for (const Opcode opcode : kLowOfLow) at(opcode).low_of_low = true;
   for (const Opcode opcode : kWriteHigh) at(opcode).writes_high = true;
   for (size_t k = 0; k < kOpcodes; ++k) table[k].writes_exec = kNames[k].starts_with("v_cmpx_");
   return table;
@@ -63,9 +68,9 @@ std::vector<LaneRow> table_of(std::initializer_list<std::span<const LaneRow>> fa
 
 const std::vector<LaneRow>& table_for(LaneCode code) {
   static const std::vector<LaneRow> kBaseline =
-      table_of({baseline::integer_rows(), baseline::float_rows(), baseline::compare_rows(), float8_rows()});
+      table_of({baseline::integer_rows(), baseline::float_rows(), baseline::compare_rows(), float8::float8_rows()});
   static const std::vector<LaneRow> kAvx2 =
-      table_of({avx2::integer_rows(), avx2::float_rows(), avx2::compare_rows(), float8_rows()});
+      table_of({avx2::integer_rows(), avx2::float_rows(), avx2::compare_rows(), float8::float8_rows()});
   return code == LaneCode::avx2 ? kAvx2 : kBaseline;
 }
 

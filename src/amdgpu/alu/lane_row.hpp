@@ -32,6 +32,7 @@ struct Frame {
   uint32_t* result = nullptr;
   uint32_t* mask = nullptr;  // a carry out: all bits or none of a lane's 32
   uint32_t mode = 0;         // Wave::mode
+  uint32_t op_sel = 0;       // a bit each: of sources 0 to 2, of the destination
   int32_t immediate = 0;     // Instruction::immediate
   Target target{};
 };
@@ -49,7 +50,9 @@ struct LaneRow {
   bool carry_out = false;
   bool accumulates = false;  // the destination is read as the last source
   bool reads_vcc = false;    // as the last source, though the assembler does not write it
+  bool own_halves = false;   // op_sel chooses parts as the function itself knows
   bool copies = false;       // may move what nobody wrote; it stays unwritten
+  bool low_of_low = false;   // of 64 bits, and the low half of the result is made of the sources' low halves alone
   bool keeps_half = false;   // of 16 bits, and the other half of the destination stays as it is; else it becomes 0
   bool writes_exec = false;  // a comparison's mask goes to EXEC, too
   bool writes_high = false;  // of 16 bits, into the high half (v_fma_mixhi_f16)

@@ -76,6 +76,12 @@ struct mode_bits {
 struct immediate_of {
   i32 value;
 };
+struct op_sel_bits {
+  u32 value;
+};
+struct before {  // the destination before, as the last source
+  u32 value;
+};
 struct target_of {
   Target value;
 };
@@ -134,6 +140,7 @@ RUNG_SOURCE(i16, b16, 1, static_cast<i16>(p[l]))
 RUNG_SOURCE(f16, f16, 1, half_to_float(p[l] & 0xffff))
 RUNG_SOURCE(u32, b32, 1, p[l])
 RUNG_SOURCE(i32, b32, 1, static_cast<i32>(p[l]))
+RUNG_SOURCE(before, b32, 1, before{p[l]})
 RUNG_SOURCE(f32, f32, 1, f32_of(p[l]))
 RUNG_SOURCE(mix, mix, 1, mix{f32_of(p[l])})
 RUNG_SOURCE(mask, mask, 1, mask{p[l] != 0})
@@ -217,8 +224,9 @@ inline constexpr bool rounds_to_half = std::is_same_v<T, f16> || std::is_same_v<
 // ---- the loop
 
 template <class T>
-inline constexpr bool is_asked = std::is_same_v<T, lane_number> || std::is_same_v<T, mode_bits> ||
-                                 std::is_same_v<T, immediate_of> || std::is_same_v<T, target_of>;
+inline constexpr bool is_asked =
+    std::is_same_v<T, lane_number> || std::is_same_v<T, mode_bits> || std::is_same_v<T, immediate_of> ||
+    std::is_same_v<T, op_sel_bits> || std::is_same_v<T, target_of>;
 
 template <class T>
 [[gnu::always_inline]] inline T argument(const Frame& f, const u32* p, int l) {
@@ -228,6 +236,8 @@ template <class T>
     return {f.mode};
   else if constexpr (std::is_same_v<T, immediate_of>)
     return {f.immediate};
+  else if constexpr (std::is_same_v<T, op_sel_bits>)
+    return {f.op_sel};
   else if constexpr (std::is_same_v<T, target_of>)
     return {f.target};
   else
@@ -273,6 +283,8 @@ struct maker<F, R (F::*)(A...) const> {
   }
   template <class T>
   static void add_source(LaneRow& made) {
+    made.accumulates |= std::is_same_v<T, before>;
+    made.own_halves |= std::is_same_v<T, op_sel_bits>;
     if constexpr (!is_asked<T>) {
       made.sources[made.source_count] = source_of<T>::kind;
       made.source_registers[made.source_count++] = source_of<T>::registers;

@@ -21,13 +21,14 @@ struct Modified {
   const LaneMap& map;
 };
 
-// Registers as they lie, or as DPP brings them from other lanes.
+// The registers, or what DPP brings there from other lanes.
 bool fetch_vector(const Modified& m, const Operand& operand, int k, uint32_t* lanes) {
   const int registers = m.row.source_registers[k];
   const uint32_t place = Wave::place_of(operand);
   const bool mapped = m.i.is_dpp && k == 0;
   const uint64_t read = mapped ? m.map.read : m.map.write;
-  if (!may_read(m.w, m.i, operand, registers, m.row.copies ? 0 : read)) return false;
+  const bool merged = m.row.own_halves && &operand == &m.i.destination;  // only a part of it changes
+  if (!may_read(m.w, m.i, operand, registers, m.row.copies || merged ? 0 : read)) return false;
   for (int r = 0; r < registers; ++r) {
     const uint32_t* const from = m.w.v[place + r].at;
     uint32_t* const to = lanes + r * kWaveLanes;
@@ -78,7 +79,7 @@ uint64_t written_of_copy(const Modified& m, int r) {
 
 // What of the destination's 32 bits the instruction leaves as it is.
 bool keeps_part(const Modified& m) {
-  const bool half = m.row.keeps_half || m.i.op_sel_destination;
+  const bool half = m.row.keeps_half || m.i.op_sel_destination || (m.row.own_halves && m.row.accumulates);
   return half || (m.i.is_sdwa && m.i.sdwa.destination != Select::dword && m.i.sdwa.unused == Unused::preserve);
 }
 
@@ -86,7 +87,7 @@ void place_result(const Modified& m, uint32_t* result) {
   const uint32_t* const old = m.w.v[Wave::place_of(m.i.destination)].at;
   if (m.i.is_sdwa)
     insert_part(m.i.sdwa, old, result);
-  else if (m.row.writes_high || m.i.op_sel_destination)
+  else if (m.row.writes_high || (m.i.op_sel_destination && !m.row.own_halves))
     insert_part({.destination = Select::word1, .unused = Unused::preserve}, old, result);
   else if (m.row.keeps_half)
     insert_part({.destination = Select::word0, .unused = Unused::preserve}, old, result);
@@ -107,6 +108,10 @@ void store(const Modified& m, Room& room) {
   }
 }
 
+uint32_t op_sel_of(const Instruction& i) {
+  return i.sources[0].op_sel | i.sources[1].op_sel << 1 | i.sources[2].op_sel << 2 | i.op_sel_destination << 3;
+}
+
 }  // namespace
 
 void run_modified(Wave& w, const Instruction& i) {
@@ -114,7 +119,12 @@ void run_modified(Wave& w, const Instruction& i) {
   const LaneMap map = i.is_dpp ? lane_map(i.dpp, w.exec()) : LaneMap{.write = w.exec()};
   const Modified m{w, i, row, map};
   Room room;
-  Frame f{.result = room.result, .mask = room.mask, .mode = w.mode, .immediate = i.immediate, .target = w.target};
+  Frame f{.result = room.result,
+          .mask = room.mask,
+          .mode = w.mode,
+          .op_sel = op_sel_of(i),
+          .immediate = i.immediate,
+          .target = w.target};
   for (int k = 0; k < row.source_count; ++k) {
     if (!fetch(m, k, room.source[k])) return;
     f.source[k] = room.source[k];

@@ -76,8 +76,8 @@ const uint32_t* plain_source(Wave& w, const Instruction& i, const LaneRow& row, 
   if (row.sources[k] == Kind::mask) return expand_mask(w, i, operand, room) ? room : nullptr;
   const int registers = row.source_registers[k];
   if (!is_vector(*operand)) return broadcast(w, i, *operand, registers, room) ? room : nullptr;
-  // The high half of an integer of 64 bits may be anybody's: only the high half of the result is made of it.
-  const bool wide = row.sources[k] == Kind::b64;
+  // Where only the high half of the result is made of the source's high half, nobody need have written that.
+  const bool wide = row.low_of_low && row.sources[k] == Kind::b64;
   if (!may_read(w, i, *operand, registers, row.copies || wide ? 0 : w.exec())) [[unlikely]]
     return nullptr;
   if (wide && !may_read(w, i, *operand, 1, w.exec())) [[unlikely]]
@@ -101,7 +101,8 @@ uint64_t written_of_high(const Wave& w, const Instruction& i, const LaneRow& row
   uint64_t written = ~uint64_t{0};
   for (int k = 0; k < row.source_count; ++k) {
     const Operand* const operand = source_operand(i, row, k);
-    if (row.sources[k] == Kind::b64 && operand && is_vector(*operand)) written &= w.written[Wave::place_of(*operand) + 1];
+    if (row.sources[k] == Kind::b64 && operand && is_vector(*operand))
+      written &= w.written[Wave::place_of(*operand) + 1];
   }
   return written;
 }
@@ -122,7 +123,9 @@ void run_plain(Wave& w, const Instruction& i) {
   const uint64_t exec = w.exec();
   uint64_t written[kMostRegisters];
   for (int r = 0; r < row.result_registers; ++r)
-    written[r] = row.copies ? written_of_copy(w, i, row, f, r) : r == 0 ? ~uint64_t{0} : written_of_high(w, i, row);
+    written[r] = row.copies                  ? written_of_copy(w, i, row, f, r)
+                 : r == 0 || !row.low_of_low ? ~uint64_t{0}
+                                             : written_of_high(w, i, row);
   for (int r = 0; r < row.result_registers; ++r)
     blend(w, Wave::place_of(i.destination) + r, room.result + r * kWaveLanes, exec, written[r]);
 }
@@ -131,7 +134,7 @@ void run_plain(Wave& w, const Instruction& i) {
 
 bool is_modified(const Instruction& i, const LaneRow& row) {
   if (i.is_dpp || i.is_sdwa || i.clamp || i.omod || i.op_sel_destination || row.keeps_half) return true;
-  if (i.opcode == Opcode::v_pk_mov_b32) return true;
+  if (row.own_halves || i.opcode == Opcode::v_pk_mov_b32) return true;
   for (int k = 0; k < row.source_count; ++k) {
     const Operand* const o = source_operand(i, row, k);
     if (!o || o == &i.destination) continue;

@@ -13,7 +13,7 @@
 namespace rung::gpu {
 namespace {
 
-// Attributes of devices and functions that we ask for (CUdevice_attribute, CUfunction_attribute).
+// Attributes of devices, functions and addresses that we ask for (CUdevice_attribute, ...).
 enum DeviceAttribute {
   kMultiprocessors = 16,
   kL2Bytes = 38,
@@ -23,6 +23,7 @@ enum DeviceAttribute {
   kSharedBytesPerBlock = 97,
   kClusters = 120
 };
+enum PointerAttribute { kMemoryType = 2, kDeviceOrdinal = 9 };
 enum FunctionAttribute { kMaxDynamicShared = 8, kSharedCarveout = 9, kLargeClusters = 14 };
 enum TileOption { kUint16 = 1, kSwizzle128Bytes = 3, kPromotion256Bytes = 3 };  // CUtensorMap...
 enum LaunchAttributeId { kCooperativeLaunch = 2, kClusterDimension = 4, kProgrammaticSerialization = 6 };
@@ -63,6 +64,7 @@ struct Driver {
   int (*cuMemFree_v2)(Address);
   int (*cuMemAllocHost_v2)(void**, size_t);
   int (*cuMemFreeHost)(void*);
+  int (*cuPointerGetAttributes)(unsigned, int*, void**, Address);
   int (*cuMemcpyHtoDAsync_v2)(Address, const void*, size_t, Stream);
   int (*cuMemcpyDtoHAsync_v2)(void*, Address, size_t, Stream);
   int (*cuMemcpyDtoDAsync_v2)(Address, Address, size_t, Stream);
@@ -148,6 +150,17 @@ int context_destroy(Context context) {
   return driver.cuDevicePrimaryCtxRelease_v2(device);
 }
 
+// An address that the driver does not know has no attributes, and that is no error.
+int reaches(bool* answer, Address address) {
+  constexpr int kOnDevice = 2;  // CU_MEMORYTYPE_DEVICE
+  int device = 0, type = 0, ordinal = -1;
+  int attributes[] = {kMemoryType, kDeviceOrdinal};
+  void* values[] = {&type, &ordinal};
+  if (int code = driver.cuCtxGetDevice(&device)) return code;
+  if (int code = driver.cuPointerGetAttributes(2, attributes, values, address)) return code;
+  return *answer = type == kOnDevice && ordinal == device, 0;
+}
+
 int stream_create(Stream* stream) { return driver.cuStreamCreate(stream, 1); }  // does not wait for the default stream
 int stream_wait(Stream stream, Event event) { return driver.cuStreamWaitEvent(stream, event, 0); }
 int event_create(Event* event) { return driver.cuEventCreate(event, 0); }
@@ -231,6 +244,7 @@ Status load_driver() {
   RUNG_FIND(cuMemFree_v2);
   RUNG_FIND(cuMemAllocHost_v2);
   RUNG_FIND(cuMemFreeHost);
+  RUNG_FIND(cuPointerGetAttributes);
   RUNG_FIND(cuMemcpyHtoDAsync_v2);
   RUNG_FIND(cuMemcpyDtoHAsync_v2);
   RUNG_FIND(cuMemcpyDtoDAsync_v2);
@@ -282,6 +296,7 @@ Runtime make_table() {
           .release = driver.cuMemFree_v2,
           .allocate_pinned = driver.cuMemAllocHost_v2,
           .release_pinned = driver.cuMemFreeHost,
+          .reaches = reaches,
           .upload = driver.cuMemcpyHtoDAsync_v2,
           .download = driver.cuMemcpyDtoHAsync_v2,
           .copy = driver.cuMemcpyDtoDAsync_v2,

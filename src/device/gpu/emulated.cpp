@@ -284,6 +284,6 @@ const Runtime& emulated_runtime(amdgpu::Target target) {
   return kTable<amdgpu::Target::gfx950>;
 }
 
-amdgpu::Counts emulated_counts(Context context) { return static_cast<EmulatedDevice*>(context)->counts(); }
+amdgpu::Counts take_emulated_counts(Context context) { return static_cast<EmulatedDevice*>(context)->take_counts(); }
 
 }  // namespace rung::gpu

@@ -11,7 +11,7 @@ namespace rung::gpu {
 // instructions a stream executed between them, kInstructionsPerMs of them as a millisecond (gpu_info.hpp).
 const Runtime& emulated_runtime(amdgpu::Target target);
 
-// What all launches of a context of such a runtime executed so far.
-amdgpu::Counts emulated_counts(Context context);
+// What the launches of a context of such a runtime executed since this was last asked for.
+amdgpu::Counts take_emulated_counts(Context context);
 
 }  // namespace rung::gpu

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/parallel.hpp"
 
@@ -130,9 +131,9 @@ Status EmulatedDevice::die(std::string why) {
   return device_fault("{}", fault_);
 }
 
-amdgpu::Counts EmulatedDevice::counts() const {
+amdgpu::Counts EmulatedDevice::take_counts() {
   std::lock_guard lock(mutex_);
-  return counts_;
+  return std::exchange(counts_, {});
 }
 
 }  // namespace rung::gpu

@@ -81,8 +81,8 @@ class EmulatedDevice {
   Status replay(EmulatedStream& stream, const EmulatedGraph& graph);
   // What ended it; null: nothing.
   const std::string* fault() const { return dead_ ? &fault_ : nullptr; }
-  // What all launches so far executed, together.
-  amdgpu::Counts counts() const;
+  // What all launches executed since this was last asked for, together.
+  amdgpu::Counts take_counts();
 
  private:
   Status run(EmulatedStream& stream, const EmulatedLaunch& launch);

@@ -61,6 +61,8 @@ struct Runtime {
   int (*release)(Address address);
   int (*allocate_pinned)(void** address, size_t bytes);
   int (*release_pinned)(void* address);
+  // Do kernels of the current context reach this address as memory of their own device? Null: that cannot be asked.
+  int (*reaches)(bool* answer, Address address);
   int (*upload)(Address to, const void* from, size_t bytes, Stream stream);  // ordered in the stream
   int (*download)(void* to, Address from, size_t bytes, Stream stream);
   int (*copy)(Address to, Address from, size_t bytes, Stream stream);

@@ -49,7 +49,7 @@ Shares before(const ClimbResult& result) {
   return s;
 }
 
-Html stack(std::string_view title, const Shares& shares) {
+Html stack(std::string_view title, const Shares& shares, Clock clock) {
   Strip strip(34);
   double x = 0;
   for (size_t i = 0; i < kCategories; ++i) {
@@ -62,10 +62,10 @@ Html stack(std::string_view title, const Shares& shares) {
     x += width;
   }
   return html("<div class='stack'><span class='stack-name'>{}</span>{}<span class='stack-total'>{}</span></div>\n",
-              title, strip.decoration(), duration_us(shares.total));
+              title, strip.decoration(), duration_us(shares.total, clock));
 }
 
-Html table(const Shares& was, const Shares& now) {
+Html table(const Shares& was, const Shares& now, Clock clock) {
   std::array<size_t, kCategories> order{};
   for (size_t i = 0; i < kCategories; ++i) order[i] = i;
   std::ranges::stable_sort(order, [&](size_t a, size_t b) { return now.us[a] > now.us[b]; });
@@ -85,22 +85,25 @@ Html table(const Shares& was, const Shares& now) {
   }
   return html(
       "<table class='compact'><thead><tr><th scope='col' class='name'>kind</th>{}<th scope='col' class='number'>{}</th>"
-      "<th scope='col' class='number'>µs</th><th scope='col' class='number wide'>µs above floor</th>"
+      "<th scope='col' class='number'>{}</th><th scope='col' class='number wide'>{} above floor</th>"
       "<th scope='col' class='number wide'>launches</th></tr></thead><tbody>{}</tbody></table>\n",
-      Html{known ? "<th scope='col' class='number'>before</th>" : ""}, known ? "after" : "share", rows);
+      Html{known ? "<th scope='col' class='number'>before</th>" : ""}, known ? "after" : "share", us_word(clock),
+      us_word(clock), rows);
 }
 
 }  // namespace
 
 Html categories(const ClimbResult& result) {
   Shares was = before(result), now = after(result);
+  const Clock clock = clock_of(result.device);
   if (now.total <= 0 && was.total <= 0) return {};
-  Html bars = (was.total > 0 ? stack("before", was) : Html{}) + (now.total > 0 ? stack("after", now) : Html{});
+  Html bars =
+      (was.total > 0 ? stack("before", was, clock) : Html{}) + (now.total > 0 ? stack("after", now, clock) : Html{});
   return section(
       "categories", "Where the time goes",
       "Each bar is one whole run, in per cent. Launches are timed one at a time with weights out of the cache, so "
       "their sum may exceed the latency above.",
-      bars + table(was, now));
+      bars + table(was, now, clock));
 }
 
 }  // namespace rung::report

@@ -42,7 +42,7 @@ Html candidate_row(const Candidate& c, double best) {
       timed(c) ? significant(c.us) : std::string(kNone), c.verdict);
 }
 
-Html candidates(const Choice& choice) {
+Html candidates(const Choice& choice, Clock clock) {
   std::vector<Candidate> list = choice.candidates;
   std::ranges::stable_sort(list, [](const Candidate& a, const Candidate& b) {
     return (timed(a) ? a.us : INFINITY) < (timed(b) ? b.us : INFINITY);
@@ -56,9 +56,9 @@ Html candidates(const Choice& choice) {
         html("<tr><td colspan='4' class='none'>and {} more, in report.json</td></tr>", count(static_cast<long>(more)));
   return html(
       "<div class='scroll'><table class='compact'><thead><tr><th scope='col' class='name'>candidate</th>"
-      "<th class='chart wide'><span class='sr'>drawn</span></th><th scope='col' class='number'>µs</th>"
+      "<th class='chart wide'><span class='sr'>drawn</span></th><th scope='col' class='number'>{}</th>"
       "<th scope='col'>verdict</th></tr></thead><tbody>{}</tbody></table></div>",
-      rows);
+      us_word(clock), rows);
 }
 
 Html gain_over_default(const Choice& choice) {
@@ -70,12 +70,12 @@ Html gain_over_default(const Choice& choice) {
   return {};
 }
 
-Html choice_markup(const Choice& choice) {
+Html choice_markup(const Choice& choice, Clock clock) {
   Html summary = html("<span class='problem'>{}</span>", choice.problem);
   if (choice.count > 1) summary += html(" <span class='tag'>× {}</span>", count(choice.count));
   summary += html(" <b class='kernel'>{}</b> ", choice.chosen) + gain_over_default(choice);
   return html("<details class='choice'><summary>{}</summary><p>{}</p>{}</details>\n", summary, choice.reason,
-              choice.candidates.empty() ? Html{} : candidates(choice));
+              choice.candidates.empty() ? Html{} : candidates(choice, clock));
 }
 
 }  // namespace
@@ -86,7 +86,7 @@ Html choices(const ClimbResult& result) {
   std::ranges::stable_sort(list, [](const Choice& a, const Choice& b) { return weight(a) > weight(b); });
   size_t more = list.size() > kMostChoices ? list.size() - kMostChoices : 0;
   list.resize(list.size() - more);
-  Html content = each(list, choice_markup);
+  Html content = each(list, [&](const Choice& choice) { return choice_markup(choice, clock_of(result.device)); });
   if (more > 0)
     content += html("<p class='none'>and {} more problems, in report.json</p>", count(static_cast<long>(more)));
   return section(

@@ -21,7 +21,8 @@ Html result_line(const ClimbResult& r) {
   double speedup = r.baseline_ms / r.final_ms;
   Html out =
       html("<p class='result'><span class='was'>{}</span><span class='arrow'> → </span><span class='now'>{}</span>",
-           number_with_unit(duration_ms(r.baseline_ms)), number_with_unit(duration_ms(r.final_ms)));
+           number_with_unit(duration_ms(r.baseline_ms, clock_of(r.device))),
+           number_with_unit(duration_ms(r.final_ms, clock_of(r.device))));
   if (std::isfinite(speedup) && speedup > 0) {
     bool faster = speedup >= 1;
     out += html("<span class='speedup {}'>{} × {}</span>", faster ? "good" : "bad",
@@ -36,13 +37,13 @@ Html floor_strip(const ClimbResult& r) {
   Scale x{0, std::max(r.baseline_ms, r.final_ms)};
   Strip strip(22);
   strip.bar(0, 100, "track").bar(0, x(r.final_ms), "left").bar(0, x(std::min(r.floor_ms, r.final_ms)), "gain");
-  std::string left = duration_ms(std::max(0.0, r.final_ms - r.floor_ms));
+  std::string left = duration_ms(std::max(0.0, r.final_ms - r.floor_ms), clock_of(r.device));
   return html(
       "{}<p class='caption'><span class='key gain'></span>this machine’s floor {} <span class='key left'></span>time "
       "left {} "
       "<span class='key track'></span>taken off. The plan runs at <b>{}</b> of the speed that the measured peaks "
       "allow.</p>\n",
-      strip.finish("bar of baseline, final and floor times"), duration_ms(r.floor_ms), left,
+      strip.finish("bar of baseline, final and floor times"), duration_ms(r.floor_ms, clock_of(r.device)), left,
       percent(floor_reached(r.final_ms, r.floor_ms)));
 }
 
@@ -74,11 +75,11 @@ Html throttling(const ClimbResult& r) {
 Html facts(const ClimbResult& r) {
   Html out{"<dl class='facts'>"};
   out += fact("launches", count(r.kernels_before) + " → " + count(r.kernels_after));
-  if (r.final_latency.runs > 0) out += fact("p99 latency", duration_ms(r.final_latency.p99_ms));
-  if (r.cold.runs > 0) out += fact("with cold weights", duration_ms(r.cold.median_ms));
+  if (r.final_latency.runs > 0) out += fact("p99 latency", duration_ms(r.final_latency.p99_ms, clock_of(r.device)));
+  if (r.cold.runs > 0) out += fact("with cold weights", duration_ms(r.cold.median_ms, clock_of(r.device)));
   for (const LoadedRuns& runs : r.loads) {
     std::string cadence = cadence_name(runs.rate_hz);
-    if (runs.rate_hz > 0) out += fact(cadence, duration_ms(runs.latency.median_ms));
+    if (runs.rate_hz > 0) out += fact(cadence, duration_ms(runs.latency.median_ms, clock_of(r.device)));
     if (runs.load.energy_mj > 0)
       out += fact("energy per run, " + cadence, significant(runs.load.energy_mj * 1e-3) + " J");
   }

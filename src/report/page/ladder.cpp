@@ -15,6 +15,7 @@ struct Axis {
   Scale x;
   double floor_ms = 0;
   int decimals = 0;
+  Clock clock = Clock::time;
 };
 
 // A rejected rung may be many times slower than everything else: it is cut off rather than let squeeze the rest.
@@ -27,7 +28,8 @@ Axis axis_of(const ClimbResult& result, const std::vector<LadderRow>& rows) {
     longest = std::max(longest, ms);
     if (row.receipt.accepted) kept = std::max(kept, ms);
   }
-  return {Scale{0, kept > 0 ? std::min(longest, kept * 1.25) : longest}, result.floor_ms, decimals_for(times)};
+  return {Scale{0, kept > 0 ? std::min(longest, kept * 1.25) : longest}, result.floor_ms, decimals_for(times),
+          clock_of(result.device)};
 }
 
 Html axis_strip(const Axis& axis) {
@@ -60,7 +62,8 @@ Html row_markup(const LadderRow& row, const Axis& axis) {
   Html out = html("<tr role='row' class='{}'><th scope='row' role='rowheader' class='name'>{}", css, row.name);
   if (!row.baseline) out += html(" <span class='tag'>{}</span>", row.verdict);
   out += html("</th><td role='cell' class='chart'>{}<span class='why'>{}</span></td>", step(row, axis), r.reason);
-  out += html("<td role='cell' class='number ms'>{}<span class='phone'> ms</span></td>", fixed(r.ms, axis.decimals));
+  out += html("<td role='cell' class='number ms'>{}<span class='phone'> {}</span></td>", fixed(r.ms, axis.decimals),
+              ms_word(axis.clock));
   if (row.baseline) {
     out += Html{"<td role='cell' class='number factor'></td><td role='cell' class='number interval'></td>"};
   } else {
@@ -74,13 +77,13 @@ Html row_markup(const LadderRow& row, const Axis& axis) {
 Html heading(const Axis& axis) {
   return html(
       "<thead role='rowgroup'><tr role='row'><th scope='col' role='columnheader' class='name'>rung</th>"
-      "<th scope='col' role='columnheader' class='chart'>{}<span class='sr'>latency in milliseconds, drawn</span></th>"
-      "<th scope='col' role='columnheader' class='number'>ms</th>"
+      "<th scope='col' role='columnheader' class='chart'>{}<span class='sr'>latency in {}, drawn</span></th>"
+      "<th scope='col' role='columnheader' class='number'>{}</th>"
       "<th scope='col' role='columnheader' class='number'>speed-up</th>"
       "<th scope='col' role='columnheader' class='number interval'>95 % interval</th>"
       "<th scope='col' role='columnheader' class='number kernels'>launches</th>"
       "<th scope='col' role='columnheader' class='number error'>rel. L2</th></tr></thead>",
-      axis_strip(axis));
+      axis_strip(axis), axis.clock == Clock::time ? "milliseconds" : ms_word(axis.clock), ms_word(axis.clock));
 }
 
 }  // namespace
@@ -94,12 +97,13 @@ Html ladder(const ClimbResult& result) {
       "<p class='caption'><span class='key gain'></span>time taken off <span class='key rest'></span>time that stays "
       "<span class='key refused'></span>a change that was not kept"};
   if (axis.floor_ms > 0)
-    key += html(" <span class='key floorline'></span>this machine’s floor, {}", duration_ms(axis.floor_ms));
-  return section(
-      "ladder", "The ladder",
-      "Latency in ms. Each rung starts from the best plan so far; it is kept only if interleaved runs show it faster, "
-      "the whole 95 % interval (whiskers) on the faster side, and its results stay right.",
-      table + key + Html{"</p>\n"});
+    key += html(" <span class='key floorline'></span>this machine’s floor, {}", duration_ms(axis.floor_ms, axis.clock));
+  return section("ladder", "The ladder",
+                 fmt::format("Latency in {}. Each rung starts from the best plan so far; it is kept only if "
+                             "interleaved runs show it faster, "
+                             "the whole 95 % interval (whiskers) on the faster side, and its results stay right.",
+                             ms_word(axis.clock)),
+                 table + key + Html{"</p>\n"});
 }
 
 }  // namespace rung::report

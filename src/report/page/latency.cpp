@@ -63,13 +63,14 @@ Html latency(const ClimbResult& result) {
   Scale x = scale_of(rows);
   int decimals = decimals_for(minima);
   Html table = html(
-      "<table class='bars'><thead><tr><th scope='col' class='name'>ms</th><th class='chart wide'>{}</th>"
+      "<table class='bars'><thead><tr><th scope='col' class='name'>{}</th><th class='chart wide'>{}</th>"
       "<th scope='col' class='number'>least</th><th scope='col' class='number'>median</th><th scope='col' "
       "class='number'>p90</th>"
       "<th scope='col' class='number'>p99</th><th scope='col' class='number wide'>95 % interval of median</th>"
       "<th scope='col' class='number wide'>p99 / median</th><th scope='col' class='number wide'>runs</th></tr></thead>"
       "<tbody>\n{}</tbody></table>\n",
-      axis(x), each(rows, [&](const Row& row) { return row_markup(row, x, decimals); }));
+      ms_word(clock_of(result.device)), axis(x),
+      each(rows, [&](const Row& row) { return row_markup(row, x, decimals); }));
   return section("latency", "How steady it is",
                  "The line runs from the fastest run to p99, the bar to p90, the upright is the median; the axis goes "
                  "by ratio, so "

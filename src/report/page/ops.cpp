@@ -44,20 +44,21 @@ Html group_row(const OpGroup& g, double longest, double total) {
   return out + html("<td class='kernel wide'>{}</td></tr>\n", g.kernel);
 }
 
-Html group_table(const std::vector<OpGroup>& groups) {
+Html group_table(const std::vector<OpGroup>& groups, Clock clock) {
   // The first is the longest but for a folded tail, whose bar is cut off rather than let squeeze the rest.
   double total = total_us(groups), longest = groups.front().us;
   Html head = html(
       "<thead><tr>{}<th scope='col' class='chart wide'><span class='key solid'></span>floor "
       "<span class='key paled'></span>time left</th>{}{}{}{}{}{}<th scope='col' class='kernel "
       "wide'>kernel</th></tr></thead>",
-      sortable("op", "name"), sortable("µs"), sortable("share"), sortable("floor µs", "number wide"),
-      sortable("of floor"), sortable("GFLOP/s", "number wide"), sortable("GB/s", "number wide"));
+      sortable("op", "name"), sortable(us_word(clock)), sortable("share"),
+      sortable(fmt::format("floor {}", us_word(clock)), "number wide"), sortable("of floor"),
+      sortable("GFLOP/s", "number wide"), sortable("GB/s", "number wide"));
   return html("<table class='ops sortable'>{}<tbody>\n{}</tbody></table>\n", head,
               each(groups, [&](const OpGroup& g) { return group_row(g, longest, total); }));
 }
 
-Html launch_list(const std::vector<OpTime>& ops) {
+Html launch_list(const std::vector<OpTime>& ops, Clock clock) {
   Html rows;
   for (size_t i = 0; i < ops.size() && i < kMostLaunches; ++i) {
     rows += html("<tr><td class='number'>{}</td><th scope='row' class='name'><span class='key {}'></span>{}</th>", i,
@@ -73,10 +74,10 @@ Html launch_list(const std::vector<OpTime>& ops) {
       "class='compact'><thead><tr>"
       "<th scope='col' class='number'>#</th><th scope='col' class='name'>op</th><th scope='col' "
       "class='kernel'>kernel</th>"
-      "<th scope='col' class='number'>µs</th><th scope='col' class='number'>of "
+      "<th scope='col' class='number'>{}</th><th scope='col' class='number'>of "
       "floor</th></tr></thead><tbody>{}</tbody></table>"
       "{}</details>\n",
-      count(static_cast<long>(ops.size())), rows, more);
+      count(static_cast<long>(ops.size())), us_word(clock), rows, more);
 }
 
 }  // namespace
@@ -84,13 +85,15 @@ Html launch_list(const std::vector<OpTime>& ops) {
 Html ops(const ClimbResult& result) {
   std::vector<OpGroup> groups = group_ops(result.ops);
   if (groups.empty()) return {};
+  if (clock_of(result.device) == Clock::instructions)  // no rates without time
+    for (OpGroup& group : groups) group.flops = group.bytes = 0;
   bool repeated = groups.size() < result.ops.size();
   return section(
       "ops", "Every op against its floor",
       "Launches of the final plan, those that solve the same problem taken together, longest first. “Of floor” is the "
       "share of the fastest possible speed that was reached, by this machine’s measured peaks: 100 % leaves nothing.",
-      html("<div class='scroll'>{}</div>", group_table(fold_tail(groups, kMostGroups))) +
-          (repeated ? launch_list(result.ops) : Html{}));
+      html("<div class='scroll'>{}</div>", group_table(fold_tail(groups, kMostGroups), clock_of(result.device))) +
+          (repeated ? launch_list(result.ops, clock_of(result.device)) : Html{}));
 }
 
 }  // namespace rung::report

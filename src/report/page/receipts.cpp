@@ -19,13 +19,13 @@ Html notes(const std::vector<std::string>& list) {
   return out + Html{"</ul>"};
 }
 
-Html receipt(const LadderRow& row) {
+Html receipt(const LadderRow& row, Clock clock) {
   const Receipt& r = row.receipt;
   const char* css = row.baseline ? "baseline" : r.accepted ? "kept" : "rejected";
   Html summary = html("<b>{}</b> <span class='tag'>{}</span>", row.name, row.verdict);
   if (!row.baseline)
-    summary += html(" <span class='sum'>{} → {}, {} × [{}]</span>", duration_ms(r.before_ms), duration_ms(r.ms),
-                    ratio(r.ratio), interval_text(r.ci95));
+    summary += html(" <span class='sum'>{} → {}, {} × [{}]</span>", duration_ms(r.before_ms, clock),
+                    duration_ms(r.ms, clock), ratio(r.ratio), interval_text(r.ci95));
   Html numbers = html("<p>{}. {} launches; relative L2 error {}, largest error {}.</p>", r.reason, count(r.kernels),
                       scientific(r.rel_l2), scientific(r.max_abs));
   return html("<details class='{}'><summary>{}</summary>{}{}</details>\n", css, summary, numbers, notes(r.notes));
@@ -38,7 +38,7 @@ Html receipts(const ClimbResult& result) {
       "receipts", "Receipts",
       "One per rung: the measured effect with its interval, the numeric error of the plan with the rung on, and what "
       "its passes did or why they did not.",
-      each(ladder_rows(result), receipt));
+      each(ladder_rows(result), [&](const LadderRow& row) { return receipt(row, clock_of(result.device)); }));
 }
 
 }  // namespace rung::report

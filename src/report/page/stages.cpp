@@ -17,13 +17,13 @@ Html strip_of(const StageTime& s, double longest) {
   return strip.decoration();
 }
 
-Html row(const StageTime& s, const Html& chart) {
+Html row(const StageTime& s, const Html& chart, Clock clock) {
   return html(
       "<tr><th scope='row' class='name'>{}</th><td class='chart wide'>{}</td><td class='number'>{}</td><td "
       "class='number'>{}</td><td class='number'>{}</td><td class='number wide'>{}</td><td class='number "
       "wide'>{}</td></tr>\n",
-      s.name, chart, duration_us(s.us), duration_us(s.floor_us), duration_us(time_left(s.us, s.floor_us)),
-      percent(floor_reached(s.us, s.floor_us)), count(s.launches));
+      s.name, chart, duration_us(s.us, clock), duration_us(s.floor_us, clock),
+      duration_us(time_left(s.us, s.floor_us), clock), percent(floor_reached(s.us, s.floor_us)), count(s.launches));
 }
 
 }  // namespace
@@ -37,10 +37,12 @@ Html stages(const ClimbResult& result) {
       "solid'></span>floor <span class='key paled'></span>time left</th><th scope='col' class='number'>time</th><th "
       "scope='col' class='number'>floor</th><th scope='col' class='number'>left</th><th scope='col' class='number "
       "wide'>of floor</th><th scope='col' class='number wide'>launches</th></tr></thead>"};
-  Html rows = each(result.stages, [&](const StageTime& s) { return row(s, strip_of(s, longest)); });
+  Html rows =
+      each(result.stages, [&](const StageTime& s) { return row(s, strip_of(s, longest), clock_of(result.device)); });
   return section("stages", "Time left by stage",
                  "Parts of the model as its author names them, and all of it as it was measured.",
-                 html("<table class='bars'>{}<tbody>\n{}{}</tbody></table>\n", head, rows, row(whole_run(result), {})));
+                 html("<table class='bars'>{}<tbody>\n{}{}</tbody></table>\n", head, rows,
+                      row(whole_run(result), {}, clock_of(result.device))));
 }
 
 }  // namespace rung::report

@@ -69,6 +69,10 @@ int cuMemAlloc_v2(Address* address, size_t bytes) {
 int cuMemFree_v2(Address address) { return std::free(pointer(address)), alive(); }
 int cuMemAllocHost_v2(void** address, size_t bytes) { return *address = std::malloc(bytes), alive(); }
 int cuMemFreeHost(void* address) { return std::free(address), alive(); }
+int cuPointerGetAttributes(unsigned, int*, void** values, Address) {
+  constexpr int kOnDevice = 2;
+  return *static_cast<int*>(values[0]) = kOnDevice, *static_cast<int*>(values[1]) = 0, alive();
+}
 int cuMemcpyHtoDAsync_v2(Address to, const void* from, size_t bytes, void*) {
   return std::memcpy(pointer(to), from, bytes), alive();
 }

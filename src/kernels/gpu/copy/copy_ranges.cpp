@@ -9,8 +9,9 @@
 namespace rung::gpu {
 
 Result<std::unique_ptr<RangeCopies>> RangeCopies::make(Gpu& gpu) {
-  if (!embedded_module("copy_ranges")) return nullptr;
-  RUNG_TRY(Function function, gpu.function("copy_ranges", "copy_ranges"));
+  Result<Function> found = gpu.function("copy_ranges", "copy_ranges");
+  if (!found && found.error().kind == ErrorKind::device) return nullptr;  // there is no such module
+  RUNG_TRY(Function function, std::move(found));
   return std::unique_ptr<RangeCopies>(new RangeCopies(gpu, function));
 }
 

@@ -12,8 +12,8 @@ namespace rung::gpu {
 // Used by one thread at a time.
 class RangeCopies {
  public:
-  // With the kernel ready, so that nothing is loaded later. Null where this build has no modules. Errors: it cannot be
-  // loaded.
+  // With the kernel ready, so that nothing is loaded later. Null where this build has none for the device. Errors: it
+  // cannot be loaded.
   static Result<std::unique_ptr<RangeCopies>> make(Gpu& gpu);
 
   bool full() const { return count_ == kCopiedRanges; }

@@ -1,0 +1,16 @@
+// What an emulated GPU executed, for people and as JSON.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "amdgpu/execute.hpp"
+
+namespace rung::tasks {
+
+nlohmann::json to_json(const amdgpu::Counts& counts);
+// One line each: instructions by class, global memory, LDS.
+std::vector<std::string> count_lines(const amdgpu::Counts& counts);
+
+}  // namespace rung::tasks
