@@ -9,6 +9,7 @@ namespace {
 
 constexpr uint32_t kSimds = 4, kVgprs = 512, kSgprs = 800, kWaveSlots = 8, kGroupSlots = 16, kMostThreads = 1024;
 constexpr uint32_t kVgprUnit = 8, kSgprUnit = 16, kGuideVgprUnit = 16;
+constexpr uint32_t kUnlimited = kSimds * kWaveSlots;  // work-groups
 constexpr uint32_t kGuideLdsBytes = 64 * 1024;
 
 constexpr uint32_t round_up(uint32_t value, uint32_t unit) { return (value + unit - 1) / unit * unit; }
@@ -63,7 +64,11 @@ void find_next_step(Occupancy& made, const Resources& taken, const Shape& shape,
   }
   if (share == 0 || share >= used) return;
   made.excess = used - share;
-  made.next_waves_per_simd = static_cast<double>(next * shape.waves) / kSimds;
+  // As much less may make room for several groups, up to the other limits.
+  std::array<uint32_t, 5> then = made.groups_by_limit;
+  then[static_cast<size_t>(made.limit)] = made.limit == Limit::lds ? lds.users(share, kUnlimited) : shape.groups(waves);
+  const uint32_t groups = *std::min_element(then.begin(), then.end());
+  made.next_waves_per_simd = static_cast<double>(groups * shape.waves) / kSimds;
 }
 
 }  // namespace
@@ -76,13 +81,13 @@ Result<Occupancy> occupancy_of(const Resources& taken, Target target, OccupancyF
   const bool exact = formula == OccupancyFormula::exact;
   const Shape shape{round_up(taken.threads, kWaveLanes) / kWaveLanes};
   const File lds = lds_file(target, formula), vgprs = vgpr_file(formula);
-  const uint32_t slots = shape.groups(kWaveSlots), unlimited = kSimds * kWaveSlots;
+  const uint32_t slots = shape.groups(kWaveSlots);
   Occupancy made;
   // Without registers no wave would run: one unit is the least.
   made.groups_by_limit = {shape.groups(vgprs.users(std::max(taken.vgprs, 1u), exact ? kWaveSlots : kVgprs)),
-                          exact ? shape.groups(kSgprFile.users(taken.sgprs, kWaveSlots)) : unlimited,
-                          lds.users(taken.lds_bytes, unlimited), exact ? slots : unlimited,
-                          exact ? group_slots(shape) : unlimited};
+                          exact ? shape.groups(kSgprFile.users(taken.sgprs, kWaveSlots)) : kUnlimited,
+                          lds.users(taken.lds_bytes, kUnlimited), exact ? slots : kUnlimited,
+                          exact ? group_slots(shape) : kUnlimited};
   const auto least = std::min_element(made.groups_by_limit.begin(), made.groups_by_limit.end());
   made.groups = *least;
   // Slots are the limit where something else allows no more than they do.

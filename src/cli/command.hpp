@@ -25,6 +25,8 @@ std::pair<CLI::App*, Run> inspect_command(CLI::App& app);
 std::pair<CLI::App*, Run> profile_command(CLI::App& app);
 std::pair<CLI::App*, Run> explain_command(CLI::App& app);
 std::pair<CLI::App*, Run> options_command(CLI::App& app);
+std::pair<CLI::App*, Run> isa_command(CLI::App& app);
+std::pair<CLI::App*, Run> occupancy_command(CLI::App& app);
 std::pair<CLI::App*, Run> tune_worker_command(CLI::App& app);
 
 }  // namespace rung::cli

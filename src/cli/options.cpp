@@ -14,10 +14,11 @@
 namespace rung::cli {
 namespace {
 
-constexpr std::array<OptionRow, 27> kOptions{{
+constexpr std::array<OptionRow, 36> kOptions{{
     {"json", "", "", "print one JSON object on standard output, of an error too; logs go to standard error"},
     {"device", "RUNG_DEVICE", "DEVICE",
-     "where to run: cpu, cuda, cuda:NUMBER, emu:gfx942 or emu:gfx950; default: what a plan was built for, the processor for a directory"},
+     "where to run: cpu, cuda, cuda:NUMBER, emu:gfx942 or emu:gfx950; default: what a plan was built for, the "
+     "processor for a directory"},
     {"threads", "RUNG_THREADS", "N", "threads of one inference; default: all cores this process may use"},
     {"dtype", "", "TYPE", "model (each tensor as in the checkpoint), f32, or bf16 (opt-in precision)"},
     {"shape", "", "NAME=DIMS",
@@ -55,6 +56,17 @@ constexpr std::array<OptionRow, 27> kOptions{{
     {"recipe", "", "FILE.json", "the decisions to build with"},
     {"graph", "", "", "print the graph's text"},
     {"trace", "", "FILE.json", "write a Chrome trace of one inference"},
+    {"kernel", "", "NAME", "only this kernel of a file of machine code; default: all"},
+    {"formula", "", "WORD",
+     "how occupancy is computed: exact, or guide, as AMD's tuning guide for MI300X publishes it"},
+    {"lds", "", "BYTES", "LDS that a launch adds to what a kernel declares"},
+    {"fail-on", "", "KIND,...",
+     "fail if machine code has such findings: spill, scratch, narrow-load, narrow-lds, drain, undecoded"},
+    {"vgprs", "", "N", "vector registers of a wave, without those for accumulation"},
+    {"agprs", "", "N", "registers for accumulation"},
+    {"sgprs", "", "N", "scalar registers of a wave"},
+    {"group", "", "THREADS", "threads of a work-group; default: 256"},
+    {"target", "", "NAME", "gfx90a, gfx942 or gfx950; default: gfx942"},
 }};
 
 CLI::Option* describe(CLI::Option* option, const OptionRow& row) {
@@ -98,6 +110,10 @@ CLI::App* add_command(CLI::App& app, std::string name, std::string description) 
 }
 
 void hide(CLI::App& command) { command.group(""); }
+
+Option add_file(CLI::App& app, std::string& target, std::string meaning) {
+  return Option(app.add_option("FILE", target, std::move(meaning)));
+}
 
 Option add(CLI::App& app, std::string_view flag, bool& target) {
   const OptionRow& row = option_row(flag);

@@ -46,6 +46,8 @@ class Option {
 };
 
 CLI::App* add_command(CLI::App& app, std::string name, std::string description);
+// A file, by its place on the command line.
+Option add_file(CLI::App& app, std::string& target, std::string meaning);
 void hide(CLI::App& command);  // from --help
 
 // Adds the row of that flag to a command, bound to `target`. A list takes one value each time that the option is given,

@@ -51,7 +51,7 @@ TEST(Occupancy, ScalarRegistersLimit) {
   const Occupancy made = must({.vgprs = 32, .sgprs = 100, .threads = 64});
   EXPECT_EQ(made.waves_per_simd, 7);
   EXPECT_EQ(made.limit, Limit::sgprs);
-  EXPECT_EQ(step_text(made), "4 scalar registers above 7.25 waves");
+  EXPECT_EQ(step_text(made), "4 scalar registers above 8 waves");
 }
 
 TEST(Occupancy, LdsOfEachArchitecture) {
@@ -78,6 +78,7 @@ TEST(Occupancy, WhatFitsNowhereIsNoGroup) {
 
 TEST(Occupancy, SaysHowFarTheNextStepIs) {
   EXPECT_EQ(step_text(must({.vgprs = 172, .threads = 256})), "4 vector registers above 3 waves");
+  EXPECT_EQ(step_text(must({.vgprs = 168, .threads = 64})), "40 vector registers above 4 waves");
   EXPECT_EQ(step_text(must({.vgprs = 130, .threads = 256})), "2 vector registers above 4 waves");
   EXPECT_EQ(step_text(must({.vgprs = 32, .lds_bytes = 33 * 1024, .threads = 256})), "1024 bytes of LDS above 2 waves");
 }

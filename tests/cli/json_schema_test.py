@@ -53,6 +53,12 @@ class JsonOutput(unittest.TestCase):
         self.expect('replays', 'verify', BERT, *inputs, '--replays', '2')
         self.expect('run', 'run', POLICY, '--inputs', POLICY + '/inputs.npz')
 
+    def test_machine_code(self):
+        waves = self.expect('occupancy', 'occupancy', '--vgprs', '170', '--group', '64')['occupancy']
+        self.assertEqual((waves['waves_per_simd'], waves['excess']), (2, 2))
+        self.expect('error', 'occupancy', exit_code=2)
+        self.expect('error', 'isa', BERT + '/config.json', exit_code=1)
+
     def test_climb_and_what_follows_it(self):
         out = self.folder / 'out'
         self.expect('climb', 'climb', BERT, '--budget', '1s', '--out', str(out))
