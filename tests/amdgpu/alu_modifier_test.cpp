@@ -47,7 +47,8 @@ TEST(AluModifiers, ChoosesByMask) {
   EXPECT_EQ(wave.get(2, 63), 1u);
 }
 
-// The lane that each lane got by this control, -1 where the destination was left alone; sources are lane numbers.
+// The lane that each lane got by this control, kKept where the destination was left alone, kZero where it became 0.
+constexpr int kKept = -1, kZero = -2;
 std::vector<int> moved(uint16_t control, bool bound_ctrl, uint64_t exec = ~uint64_t{0}, uint8_t rows = 15,
                        uint8_t banks = 15) {
   OneWave wave;
@@ -58,44 +59,48 @@ std::vector<int> moved(uint16_t control, bool bound_ctrl, uint64_t exec = ~uint6
   i.dpp = {.control = control, .row_mask = rows, .bank_mask = banks, .bound_ctrl = bound_ctrl};
   wave.run(i);
   std::vector<int> lanes;
-  for (int l = 0; l < 64; ++l) lanes.push_back(wave.get(2, l) == 0xffff ? -1 : static_cast<int>(wave.get(2, l)) - 1);
-  return lanes;  // zeros of bound_ctrl are -1, too: see below
+  for (int l = 0; l < 64; ++l) {
+    const uint32_t got = wave.get(2, l);
+    lanes.push_back(got == 0xffff ? kKept : got == 0 ? kZero : static_cast<int>(got) - 1);
+  }
+  return lanes;
 }
 
 TEST(AluModifiers, DppMovesLanes) {
   EXPECT_EQ(moved(0x1b, false)[0], 3);  // quad_perm:[3,2,1,0]
   EXPECT_EQ(moved(0x1b, false)[62], 61);
   EXPECT_EQ(moved(0x101, false)[0], 1);  // row_shl:1 reads the lane above
-  EXPECT_EQ(moved(0x101, false)[15], -1);
+  EXPECT_EQ(moved(0x101, false)[15], kKept);
+  EXPECT_EQ(moved(0x101, true)[15], kZero);
   EXPECT_EQ(moved(0x112, false)[18], 16);  // row_shr:2 reads two below, within the row
-  EXPECT_EQ(moved(0x112, false)[17], -1);
+  EXPECT_EQ(moved(0x112, false)[17], kKept);
   EXPECT_EQ(moved(0x121, false)[16], 31);  // row_ror:1
   EXPECT_EQ(moved(0x140, false)[16], 31);  // row_mirror
   EXPECT_EQ(moved(0x141, false)[16], 23);  // row_half_mirror
   EXPECT_EQ(moved(0x130, false)[15], 16);  // wave_shl:1
-  EXPECT_EQ(moved(0x130, false)[63], -1);
-  EXPECT_EQ(moved(0x134, false)[63], 0);   // wave_rol:1
-  EXPECT_EQ(moved(0x138, false)[0], -1);   // wave_shr:1
-  EXPECT_EQ(moved(0x13c, false)[0], 63);   // wave_ror:1
-  EXPECT_EQ(moved(0x153, false)[37], 35);  // row_newbcast:3
+  EXPECT_EQ(moved(0x130, false)[63], kKept);
+  EXPECT_EQ(moved(0x134, false)[63], 0);     // wave_rol:1
+  EXPECT_EQ(moved(0x138, false)[0], kKept);  // wave_shr:1
+  EXPECT_EQ(moved(0x13c, false)[0], 63);     // wave_ror:1
+  EXPECT_EQ(moved(0x153, false)[37], 35);    // row_newbcast:3
 }
 
 TEST(AluModifiers, DppBroadcastsTheLastLaneOfTheRowBefore) {
   const std::vector<int> of15 = moved(0x142, false), of31 = moved(0x143, false);
   for (int l = 0; l < 64; ++l) {
-    EXPECT_EQ(of15[l], l < 16 ? -1 : l / 16 * 16 - 1) << l;
-    EXPECT_EQ(of31[l], l < 32 ? -1 : 31) << l;
+    EXPECT_EQ(of15[l], l < 16 ? kKept : l / 16 * 16 - 1) << l;
+    EXPECT_EQ(of31[l], l < 32 ? kKept : 31) << l;
   }
 }
 
 TEST(AluModifiers, DppLeavesMaskedLanesAlone) {
   const std::vector<int> lanes = moved(0xe4, true, ~uint64_t{0}, 0b0101, 0b0010);
-  for (int l = 0; l < 64; ++l) EXPECT_EQ(lanes[l], (l / 16) % 2 == 0 && l / 4 % 4 == 1 ? l : -1) << l;
+  for (int l = 0; l < 64; ++l) EXPECT_EQ(lanes[l], (l / 16) % 2 == 0 && l / 4 % 4 == 1 ? l : kKept) << l;
 }
 
 TEST(AluModifiers, DppDoesNotReadInactiveLanes) {
   const uint64_t exec = ~uint64_t{0b10};  // lane 1 is off
-  EXPECT_EQ(moved(0x101, false, exec)[0], -1);
+  EXPECT_EQ(moved(0x101, false, exec)[0], kKept);
   OneWave wave;
   for (int l = 0; l < 64; ++l) wave.set(10, l, 7), wave.set(2, l, 0xffff);
   wave.w.set_exec(exec);
