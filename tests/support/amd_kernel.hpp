@@ -94,6 +94,7 @@ class AmdKernel {
 
   template <class... Arguments>
   Result<Execution> try_run(const Grid& run, Arguments... arguments) {
+    if (program_ == nullptr) return fail("there is no program");
     std::vector<std::byte> bytes;
     (append(bytes, arguments), ...);
     return execute({&*program_, run.groups, run.threads, run.dynamic_lds_bytes, bytes}, memory_, run.checks, run.cores);
@@ -128,7 +129,7 @@ class AmdKernel {
   }
 
   void load(const std::vector<std::string>& arguments, const std::string& object, const std::string& name) {
-    auto ended = run_program(kClang, arguments, 120);
+    auto ended = run_program(kClang, arguments, 500);
     ASSERT_TRUE(ended) << ended.error().message;
     ASSERT_EQ(ended->exit_code, 0) << ended->errors;
     std::ifstream file(object, std::ios::binary);
