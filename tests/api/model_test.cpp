@@ -73,7 +73,8 @@ TEST(PublicModel, OpensOnTheDeviceAskedForAndOnNoOther) {
     api::Session session = session_of(kModel, {.device = device, .threads = 1, .shapes = kOptions.shapes});
     expect_known_outputs(session);
   }
-  EXPECT_EQ(refusal(kModel, {.device = "tpu"}), "device: got 'tpu', wanted cpu, cuda or cuda:NUMBER");
+  EXPECT_EQ(refusal(kModel, {.device = "tpu"}),
+            "device: got 'tpu', wanted cpu, cuda, cuda:NUMBER or one of emu:gfx942, emu:gfx950");
   TemporaryDirectory directory;
   auto built = build_plan(graph_of("y = neg(x:f32[4])\nreturn y=y"), {});
   ASSERT_TRUE(built && save_plan(built->plan, directory / "plan.rung"));

@@ -18,12 +18,13 @@ TEST(Target, OfTheProcessorIsThereByName) {
 }
 
 TEST(Target, RefusesWordsThatNameNoDevice) {
-  for (const char* word :
-       {"", "gpu", "cuda:", "cuda:x", "cuda:-", "cuda0", "cuda:1x", "CUDA", "cuda:-1", "cuda:99999999999"}) {
+  for (const char* word : {"", "gpu", "cuda:", "cuda:x", "cuda:-", "cuda0", "cuda:1x", "CUDA", "cuda:-1",
+                           "cuda:99999999999", "emu", "emu:", "emu:gfx90a", "emu:gfx1100", "emu:gfx942:0"}) {
     auto target = open_target(word);
     ASSERT_FALSE(target) << word;
     EXPECT_EQ(target.error().kind, ErrorKind::usage) << word;
-    EXPECT_THAT(target.error().message, HasSubstr("wanted cpu, cuda or cuda:NUMBER")) << word;
+    EXPECT_THAT(target.error().message, HasSubstr("wanted cpu, cuda, cuda:NUMBER or one of emu:gfx942, emu:gfx950"))
+        << word;
     EXPECT_THAT(target.error().message, testing::Not(HasSubstr("--"))) << "not everyone has a command line";
   }
 }
