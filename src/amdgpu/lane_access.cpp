@@ -79,7 +79,8 @@ bool check_region(Wave& wave, const Instruction& instruction, int lane, uint64_t
   return true;
 }
 
-unsigned wanted_alignment(GlobalAccess access) { return access.atomic ? access.bytes : std::min(access.bytes, 4u); }
+// The HSA runtimes let global memory be accessed at any address (unaligned-access-mode), and compilers rely on it.
+unsigned wanted_alignment(GlobalAccess access) { return access.atomic ? access.bytes : 1; }
 
 bool aligned(Wave& wave, const Instruction& instruction, const Addresses& addresses, unsigned wanted) {
   uint64_t bits = 0;

@@ -208,11 +208,41 @@ TEST(AluModifiers, UnwrittenLanesAreFoundWhereTheyCount) {
   wave.run(instruction(v_add_u32, v(4), {v(3), v(3)}));
   ASSERT_EQ(wave.w.pause, Pause::none);
   wave.w.set_exec(0x2f);
-  wave.run(instruction(v_add_u32, v(4), {v(3), v(3)}));
+  wave.run(instruction(v_add_u32, v(4), {v(12), v(3)}));  // what is made of them is unwritten, too
+  ASSERT_EQ(wave.w.pause, Pause::none);
+  EXPECT_EQ(wave.w.written[4], ~uint64_t{0x20});
+  wave.run(instruction(v_cmp_lt_u32, s(8, 2), {v(12), v(4)}));  // and decides nothing
   EXPECT_EQ(wave.w.pause, Pause::failed);
   EXPECT_EQ(wave.w.finding.kind, FindingKind::uninitialised);
   EXPECT_EQ(wave.w.finding.lane, 5);
-  EXPECT_EQ(wave.w.finding.detail, "nobody wrote v3");
+  EXPECT_EQ(wave.w.finding.detail, "nobody wrote v4");
+}
+
+TEST(AluModifiers, UnwrittenHalvesCountWhereModifiersChooseThem) {
+  OneWave wave;
+  wave.w.written[11] = 0;
+  Instruction product = instruction(v_pk_mul_f32, v(2, 2), {v(10, 2), v(12, 2)});
+  product.encoding = Encoding::vop3p;
+  product.sources[0].op_sel_hi = false, product.sources[1].op_sel_hi = true;  // the low register for both results
+  wave.run(product);
+  EXPECT_EQ(wave.w.written[2], ~uint64_t{0});
+  EXPECT_EQ(wave.w.written[3], ~uint64_t{0});
+  product.sources[0].op_sel_hi = true;
+  wave.run(product);
+  EXPECT_EQ(wave.w.written[2], ~uint64_t{0});
+  EXPECT_EQ(wave.w.written[3], 0u);
+}
+
+TEST(AluModifiers, UnwrittenMasksCountWhereTheyDecide) {
+  OneWave wave;
+  wave.w.scalar_written[30] = wave.w.scalar_written[31] = false;
+  wave.run(instruction(s_or_b64, s(30, 2), {s(30, 2), s(8, 2)}));
+  ASSERT_EQ(wave.w.pause, Pause::none);
+  EXPECT_FALSE(wave.w.scalar_written[30] || wave.w.scalar_written[31]);
+  EXPECT_TRUE(wave.w.scalar_written[8]);
+  wave.run(instruction(s_and_b64, s(kExec, 2), {s(30, 2), s(8, 2)}));
+  EXPECT_EQ(wave.w.finding.kind, FindingKind::uninitialised);
+  EXPECT_EQ(wave.w.finding.detail, "nobody wrote s30");
 }
 
 TEST(AluModifiers, WrittenLanesAreRemembered) {
@@ -234,8 +264,7 @@ TEST(AluModifiers, HighHalvesCountWhereTheResultIsMadeOfThem) {
   EXPECT_EQ(wave.w.written[2], ~uint64_t{0});
   EXPECT_EQ(wave.w.written[3], 0u);
   wave.run(instruction(v_lshrrev_b64, v(4, 2), {constant(2), v(10, 2)}));
-  EXPECT_EQ(wave.w.finding.kind, FindingKind::uninitialised);
-  EXPECT_EQ(wave.w.finding.detail, "nobody wrote v11");
+  EXPECT_EQ(wave.w.written[4], 0u);
 }
 
 TEST(AluModifiers, PendingRegistersAreNeitherReadNorWritten) {

@@ -27,8 +27,7 @@ bool fetch_vector(const Modified& m, const Operand& operand, int k, uint32_t* la
   const uint32_t place = Wave::place_of(operand);
   const bool mapped = m.i.is_dpp && k == 0;
   const uint64_t read = mapped ? m.map.read : m.map.write;
-  const bool merged = m.row.own_halves && &operand == &m.i.destination;  // only a part of it changes
-  if (!may_read(m.w, m.i, operand, registers, m.row.copies || merged ? 0 : read)) return false;
+  if (!may_read(m.w, m.i, operand, registers, lanes_that_count(m.row, read))) return false;
   for (int r = 0; r < registers; ++r) {
     const uint32_t* const from = m.w.v[place + r].at;
     uint32_t* const to = lanes + r * kWaveLanes;
@@ -58,6 +57,15 @@ bool fetch(const Modified& m, int k, uint32_t* lanes) {
   return true;
 }
 
+// Lanes in which register n of source k was written, as it comes from there.
+uint64_t written_of_source(const Modified& m, const Operand& operand, int k, int n) {
+  const uint64_t source = m.w.written[Wave::place_of(operand) + n];
+  if (!m.i.is_dpp || k != 0) return source;
+  uint64_t written = ~m.map.valid;  // zeros
+  for (int l = 0; l < kWaveLanes; ++l) written |= (source >> m.map.from[l] & m.map.valid >> l & 1) << l;
+  return written;
+}
+
 uint64_t written_of_copy(const Modified& m, int r) {
   if (m.i.opcode == Opcode::v_pk_mov_b32) {  // each register from a source of its own
     const Operand& from = m.i.sources[r];
@@ -69,11 +77,23 @@ uint64_t written_of_copy(const Modified& m, int r) {
       if (is_vector(m.i.sources[k])) written &= m.w.written[Wave::place_of(m.i.sources[k]) + r];
     return written;
   }
-  if (!is_vector(m.i.sources[0])) return ~uint64_t{0};
-  const uint64_t source = m.w.written[Wave::place_of(m.i.sources[0]) + r];
-  if (!m.i.is_dpp) return source;
-  uint64_t written = ~m.map.valid;  // zeros
-  for (int l = 0; l < kWaveLanes; ++l) written |= (source >> m.map.from[l] & m.map.valid >> l & 1) << l;
+  return is_vector(m.i.sources[0]) ? written_of_source(m, m.i.sources[0], 0, r) : ~uint64_t{0};
+}
+
+// Lanes in which all sources of register r of the result were written.
+uint64_t written_of_sources(const Modified& m, int r) {
+  uint64_t written = ~uint64_t{0};
+  for (int k = 0; k < m.row.source_count; ++k) {
+    const Operand* const operand = source_operand(m.i, m.row, k);
+    const Kind kind = m.row.sources[k];
+    if (kind == Kind::mask || !operand || !is_vector(*operand)) continue;
+    const bool merged = m.row.own_halves && operand == &m.i.destination;  // only a part of it changes
+    if (kind == Kind::packed_f32 && m.i.encoding == Encoding::vop3p && operand != &m.i.destination)
+      written &= written_of_source(m, *operand, k, r == 0 ? operand->op_sel : operand->op_sel_hi);
+    else
+      for (int n = 0; n < (merged ? 0 : m.row.source_registers[k]); ++n)
+        written &= written_of_source(m, *operand, k, n);
+  }
   return written;
 }
 
@@ -102,7 +122,7 @@ void store(const Modified& m, Room& room) {
   place_result(m, room.result);
   for (int r = 0; r < registers; ++r) {
     const uint32_t place = Wave::place_of(m.i.destination) + r;
-    uint64_t written = m.row.copies ? written_of_copy(m, r) : ~uint64_t{0};
+    uint64_t written = m.row.copies ? written_of_copy(m, r) : written_of_sources(m, r);
     if (keeps_part(m)) written &= m.w.written[place];
     blend(m.w, place, room.result + r * kWaveLanes, m.map.write, written);
   }

@@ -91,6 +91,28 @@ Handler compute(F) {
   return Compute<F>::run;
 }
 
+// Masks of lanes are combined before all of them have a value, as a loop's first turn does with what the turn before
+// would have left; made of what nobody wrote, the result is unwritten. What goes into EXEC decides, and counts at once.
+bool is_unwritten(const Wave& w, const Operand& o) {
+  return o.kind == OperandKind::scalar && o.number < 128 &&
+         !(w.scalar_written[o.number] && w.scalar_written[o.number + 1]);
+}
+template <class F>
+Handler combine(F) {
+  return [](Wave& w, const Instruction& i) {
+    const bool whole = !is_unwritten(w, i.sources[0]) && !is_unwritten(w, i.sources[1]);
+    if (whole || i.destination.number == kExec) [[likely]]
+      return Compute<F>::run(w, i);
+    const auto before = w.scalar_written;
+    for (const Operand& o : {i.sources[0], i.sources[1]})
+      if (is_unwritten(w, o)) w.scalar_written[o.number] = w.scalar_written[o.number + 1] = true;
+    Compute<F>::run(w, i);
+    w.scalar_written = before;
+    if (w.pause == Pause::none)
+      w.scalar_written[i.destination.number] = w.scalar_written[i.destination.number + 1] = false;
+  };
+}
+
 // F{}(destination before, scc, source): of one source at most.
 template <class F, class Signature = decltype(&F::operator())>
 struct Update;
@@ -194,6 +216,12 @@ struct Entry {
      const R r = static_cast<R>(value);                    \
      scc = static_cast<bool>(condition);                   \
      return r;                                             \
+   })},
+#define RUNG_SCALAR_MASK(name, value)                         \
+  {Opcode::name, combine([](bool& scc, u64 a, u64 b) -> u64 { \
+     const u64 r = value;                                     \
+     scc = r != 0;                                            \
+     return r;                                                \
    })},
 #define RUNG_SCALAR_COMPARE(name, condition, ...) \
   {Opcode::name, compute([](bool& scc, __VA_ARGS__) -> void { scc = static_cast<bool>(condition); })},

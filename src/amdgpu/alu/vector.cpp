@@ -76,11 +76,7 @@ const uint32_t* plain_source(Wave& w, const Instruction& i, const LaneRow& row, 
   if (row.sources[k] == Kind::mask) return expand_mask(w, i, operand, room) ? room : nullptr;
   const int registers = row.source_registers[k];
   if (!is_vector(*operand)) return broadcast(w, i, *operand, registers, room) ? room : nullptr;
-  // Where only the high half of the result is made of the source's high half, nobody need have written that.
-  const bool wide = row.low_of_low && row.sources[k] == Kind::b64;
-  if (!may_read(w, i, *operand, registers, row.copies || wide ? 0 : w.exec())) [[unlikely]]
-    return nullptr;
-  if (wide && !may_read(w, i, *operand, 1, w.exec())) [[unlikely]]
+  if (!may_read(w, i, *operand, registers, lanes_that_count(row, w.exec()))) [[unlikely]]
     return nullptr;
   return w.v[Wave::place_of(*operand)].at;
 }
@@ -96,13 +92,20 @@ uint64_t written_of_copy(const Wave& w, const Instruction& i, const LaneRow& row
   return (written[0] & ~second) | (written[1] & second);
 }
 
-// Lanes in which both halves of wide sources were written.
-uint64_t written_of_high(const Wave& w, const Instruction& i, const LaneRow& row) {
+// Lanes in which the sources of register r of the result were written. Where only the high half of a result is made of
+// the source's high half, nobody need have written that.
+uint64_t written_of_sources(const Wave& w, const Instruction& i, const LaneRow& row, int r) {
+  const bool low_alone = row.low_of_low && r == 0;
   uint64_t written = ~uint64_t{0};
   for (int k = 0; k < row.source_count; ++k) {
     const Operand* const operand = source_operand(i, row, k);
-    if (row.sources[k] == Kind::b64 && operand && is_vector(*operand))
-      written &= w.written[Wave::place_of(*operand) + 1];
+    if (row.sources[k] == Kind::mask || !operand || !is_vector(*operand)) continue;
+    if (row.sources[k] == Kind::packed_f32) {  // a register for each result
+      written &= w.written[Wave::place_of(*operand) + r];
+      continue;
+    }
+    const int registers = low_alone && row.sources[k] == Kind::b64 ? 1 : row.source_registers[k];
+    for (int n = 0; n < registers; ++n) written &= w.written[Wave::place_of(*operand) + n];
   }
   return written;
 }
@@ -123,9 +126,7 @@ void run_plain(Wave& w, const Instruction& i) {
   const uint64_t exec = w.exec();
   uint64_t written[kMostRegisters];
   for (int r = 0; r < row.result_registers; ++r)
-    written[r] = row.copies                  ? written_of_copy(w, i, row, f, r)
-                 : r == 0 || !row.low_of_low ? ~uint64_t{0}
-                                             : written_of_high(w, i, row);
+    written[r] = row.copies ? written_of_copy(w, i, row, f, r) : written_of_sources(w, i, row, r);
   for (int r = 0; r < row.result_registers; ++r)
     blend(w, Wave::place_of(i.destination) + r, room.result + r * kWaveLanes, exec, written[r]);
 }

@@ -39,6 +39,9 @@ inline bool may_read(Wave& w, const Instruction& i, const Operand& operand, int 
     refuse_vector(w, i, operand, registers, lanes);
   return good;
 }
+// Compilers compute with lanes that nobody wrote, and throw the results away: what is made of them counts as unwritten,
+// too, and a store or an address tells. A comparison decides something, so all of its lanes count at once.
+inline uint64_t lanes_that_count(const LaneRow& row, uint64_t lanes) { return row.result == Kind::mask ? lanes : 0; }
 // Whether it may be written: nothing is on its way to it.
 inline bool may_write(Wave& w, const Instruction& i, const Operand& operand, int registers) {
   const uint32_t place = Wave::place_of(operand);
