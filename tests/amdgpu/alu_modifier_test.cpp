@@ -236,10 +236,12 @@ TEST(AluModifiers, UnwrittenHalvesCountWhereModifiersChooseThem) {
 TEST(AluModifiers, UnwrittenMasksCountWhereTheyDecide) {
   OneWave wave;
   wave.w.scalar_written[30] = wave.w.scalar_written[31] = false;
-  wave.run(instruction(s_or_b64, s(30, 2), {s(30, 2), s(8, 2)}));
+  wave.run(instruction(s_or_b64, s(32, 2), {s(30, 2), s(8, 2)}));
   ASSERT_EQ(wave.w.pause, Pause::none);
-  EXPECT_FALSE(wave.w.scalar_written[30] || wave.w.scalar_written[31]);
-  EXPECT_TRUE(wave.w.scalar_written[8]);
+  EXPECT_TRUE(wave.w.scalar_written[32] && wave.w.scalar_written[8]);
+  wave.run(instruction(s_or_b64, s(32, 2), {s(30, 2), s(30, 2)}));
+  ASSERT_EQ(wave.w.pause, Pause::none);
+  EXPECT_FALSE(wave.w.scalar_written[32] || wave.w.scalar_written[33] || wave.w.scalar_written[30]);
   wave.run(instruction(s_and_b64, s(kExec, 2), {s(30, 2), s(8, 2)}));
   EXPECT_EQ(wave.w.finding.kind, FindingKind::uninitialised);
   EXPECT_EQ(wave.w.finding.detail, "nobody wrote s30");

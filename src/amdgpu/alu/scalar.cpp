@@ -91,25 +91,27 @@ Handler compute(F) {
   return Compute<F>::run;
 }
 
-// Masks of lanes are combined before all of them have a value, as a loop's first turn does with what the turn before
-// would have left; made of what nobody wrote, the result is unwritten. What goes into EXEC decides, and counts at once.
-bool is_unwritten(const Wave& w, const Operand& o) {
-  return o.kind == OperandKind::scalar && o.number < 128 &&
-         !(w.scalar_written[o.number] && w.scalar_written[o.number + 1]);
+// Masks of lanes are combined before lanes that are off have a bit in them, as a loop's first turn does with what the
+// turn before would have left: one source with a value is enough, since single bits are not followed. What goes into
+// EXEC decides, and counts at once.
+using Written = decltype(Wave::scalar_written);
+bool is_unwritten(const Written& written, const Operand& o) {
+  return o.kind == OperandKind::scalar && o.number < 128 && !(written[o.number] && written[o.number + 1]);
 }
 template <class F>
 Handler combine(F) {
   return [](Wave& w, const Instruction& i) {
-    const bool whole = !is_unwritten(w, i.sources[0]) && !is_unwritten(w, i.sources[1]);
+    const bool whole = !is_unwritten(w.scalar_written, i.sources[0]) && !is_unwritten(w.scalar_written, i.sources[1]);
     if (whole || i.destination.number == kExec) [[likely]]
       return Compute<F>::run(w, i);
     const auto before = w.scalar_written;
     for (const Operand& o : {i.sources[0], i.sources[1]})
-      if (is_unwritten(w, o)) w.scalar_written[o.number] = w.scalar_written[o.number + 1] = true;
+      if (is_unwritten(w.scalar_written, o)) w.scalar_written[o.number] = w.scalar_written[o.number + 1] = true;
     Compute<F>::run(w, i);
+    const bool has_value = !is_unwritten(before, i.sources[0]) || !is_unwritten(before, i.sources[1]);
     w.scalar_written = before;
     if (w.pause == Pause::none)
-      w.scalar_written[i.destination.number] = w.scalar_written[i.destination.number + 1] = false;
+      w.scalar_written[i.destination.number] = w.scalar_written[i.destination.number + 1] = has_value;
   };
 }
 
