@@ -8,7 +8,7 @@ namespace rung::gpu {
 
 struct GemmLibrary;  // gemm_library.hpp
 
-// What a device that counts instructions gives as a millisecond: so many wave instructions.
+// Wave instructions that a device which counts them gives as a millisecond.
 inline constexpr double kInstructionsPerMs = 1000;
 
 struct GpuInfo {
