@@ -124,6 +124,21 @@ def rows_of_torch(loop: ctypes.CDLL, handle: ctypes.c_void_p, model: rung.Model)
             ("the same, `out=` given", enqueued, timed(lambda: model(**device, out=out)))]
 
 
+def outputs_alone(model: rung.Model, runs: int = 2000) -> float | None:
+    """Microseconds that PyTorch takes to make one call's outputs on the GPU, which it takes for everyone."""
+    try:
+        import torch
+    except ImportError:
+        return None
+    ports = [(port.shape, getattr(torch, port.dtype)) for port in model.outputs.values()]
+
+    def made() -> list[Any]:
+        return [torch.empty(shape, dtype=dtype, device=model.device) for shape, dtype in ports]
+
+    block = timed(made)
+    return None if model.device == "cpu" else min(block(runs) for _ in range(10)) / runs * 1e6
+
+
 def waiter(model: rung.Model) -> Callable[[], object]:
     if model.device == "cpu":
         return lambda: None
@@ -151,6 +166,8 @@ def main() -> None:
         for name, c, python in rows_on_host(loop, handle, model) + rows_of_torch(loop, handle, model):
             row = compare(c, python, options, waiter(model))
             print(f"| {name} | {row[0]:.1f} | {row[1]:.1f} | {row[2]:.1f} | {row[3]:.1f} |", flush=True)
+        if alone := outputs_alone(model):
+            print(f"\ntorch.empty() takes {alone:.1f} us of the outputs that a call makes on the GPU")
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ Made ResultMaker::make_torch(rung_device device) {
   const bool on_device = device.type != RUNG_CPU;
   nb::object& new_empty = on_device ? new_on_device_ : new_on_host_;
   if (!new_empty.is_valid()) {
-    nb::object where = on_device ? torch.device("cuda", device.index) : torch.device("cpu");
+    nb::object where = on_device ? torch.device_type("cuda", device.index) : torch.device_type("cpu");
     nb::object none = torch.empty(0, nb::arg("dtype") = torch.dtype(port_->type->dtype), nb::arg("device") = where);
     new_empty = none.attr("new_empty");
   }

@@ -219,11 +219,11 @@ nb::object Session::output(const std::string& name, const std::string& where) {
   return own_memory(outputs_[index], index, where, rung_session_output);
 }
 
-nb::object Session::own_memory(Port& port, size_t index, const std::string& where, OwnMemory bind) {
+nb::object Session::own_memory(Port& port, size_t index, const std::string& where, OwnMemory lend) {
   if (where != "host" && where != "device") raise(RUNG_USAGE, "where: got '" + where + "', wanted 'host' or 'device'");
   auto type = static_cast<rung_device_type>(where == "host" ? RUNG_CPU : facts_->device.type);
   rung_tensor tensor;
-  check(bind(session_.get(), index, type, &tensor));
+  check(lend(session_.get(), index, type, &tensor));
   port.own = type;
   port.is_callers = false;
   return array_over(tensor, own(session_));

@@ -69,7 +69,7 @@ class Session {
   Family family() const;
   void launch(Family family);
   using OwnMemory = rung_status (*)(rung_session*, size_t, rung_device_type, rung_tensor*);
-  nb::object own_memory(Port& port, size_t index, const std::string& where, OwnMemory bind);
+  nb::object own_memory(Port& port, size_t index, const std::string& where, OwnMemory lend);
 
   std::shared_ptr<const ModelFacts> facts_;
   ModelHandle model_;

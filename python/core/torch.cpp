@@ -24,7 +24,7 @@ const Torch* look_up() {
   auto* of = new Torch;
   of->tensor_type = torch.attr("Tensor");
   of->empty = torch.attr("empty");
-  of->device = torch.attr("device");
+  of->device_type = torch.attr("device");
   of->raw_stream = raw_stream_of(torch);
   of->current_stream = torch.attr("cuda").attr("current_stream");
   of->exchange = Exchange::of(of->tensor_type);

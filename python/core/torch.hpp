@@ -12,7 +12,7 @@ namespace nb = nanobind;
 
 // Its objects that calls need, looked up once.
 struct Torch {
-  nb::object tensor_type, empty, raw_stream, current_stream, device;
+  nb::object tensor_type, empty, raw_stream, current_stream, device_type;
   bool is_rocm = false;
   Exchange exchange;  // false where this PyTorch has none
 

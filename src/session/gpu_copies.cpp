@@ -5,15 +5,17 @@
 #include <algorithm>
 #include <cstring>
 
+#include "device/gpu/streaming_copy.hpp"
+
 namespace rung {
 namespace {
 
 // What is larger the driver copies faster than a launch would.
 constexpr size_t kMostOverTheBus = size_t{64} << 10;
 constexpr size_t kMostOnTheDevice = size_t{1} << 20;
-// Small, so that the last one, for which the device waits, is soon there; large beside the two microseconds that it
-// takes to ask for an upload.
-constexpr size_t kPiece = size_t{256} << 10;
+// Small, so that the last one, for which the device waits, is soon there; large beside the microseconds that it takes
+// to ask for an upload.
+constexpr size_t kPiece = size_t{512} << 10;
 
 }  // namespace
 
@@ -86,7 +88,7 @@ Status GpuCopies::upload(gpu::Address to, const void* from, size_t bytes, gpu::S
 Status GpuCopies::upload_in_pieces(const CopyIn& copy, gpu::Stream stream) const {
   for (size_t at = 0; at < copy.bytes; at += kPiece) {
     const size_t bytes = std::min(kPiece, copy.bytes - at);
-    std::memcpy(copy.through + at, static_cast<const std::byte*>(copy.from) + at, bytes);
+    gpu::copy_streaming(copy.through + at, static_cast<const std::byte*>(copy.from) + at, bytes);
     RUNG_CHECK(upload(buffer(copy.buffer) + at, copy.through + at, bytes, stream));
   }
   return {};

@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 
 // y = -x, of `count` floats.
 std::string negation(size_t count) { return fmt::format("x: f32[{}] = input()\ny = neg(x)\nreturn y=y", count); }
-constexpr size_t kPieces = 150'000;  // 600 kB: two pieces and a part of one
+constexpr size_t kPieces = 270'000;  // 1.08 MB: two pieces and a part of one
 constexpr size_t kTooLarge = 300'000;
 
 class RunCopies : public OnDevices {
@@ -292,7 +292,7 @@ TEST_F(StagedPieces, AreUploadedBeforeTheNextIsStaged) {
   ASSERT_TRUE(session->bind_input(0, Place::host, x.data()));
   pieces.clear();
   ASSERT_TRUE(session->run());
-  EXPECT_THAT(pieces, ElementsAre(256 << 10, 256 << 10, kPieces * sizeof(float) - (512 << 10)));
+  EXPECT_THAT(pieces, ElementsAre(512 << 10, 512 << 10, kPieces * sizeof(float) - (1 << 20)));
   EXPECT_FALSE(ahead);
 }
 

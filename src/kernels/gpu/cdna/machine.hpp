@@ -7,14 +7,14 @@
 
 #include "base/verdict.hpp"
 #include "device/gpu/gpu_info.hpp"
+#include "device/gpu/modules.hpp"
 
 namespace rung::gpu {
 
 inline constexpr uint32_t kCdnaLanes = 64;
-inline constexpr int kOldestCdna = 0x90a;  // the gfx number; NVIDIA's are below
 
 inline Verdict supports_cdna(const GpuInfo& gpu) {
-  if (gpu.architecture >= kOldestCdna && gpu.lanes == static_cast<int>(kCdnaLanes)) return accept();
+  if (vendor_of(gpu.architecture) == Vendor::amd && gpu.lanes == static_cast<int>(kCdnaLanes)) return accept();
   return reject("made for CDNA");
 }
 // The dies (XCDs) with an L2 each that take a launch's blocks in turns. Source: AMD's CDNA 3 and 4 white papers.
