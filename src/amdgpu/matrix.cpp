@@ -26,7 +26,9 @@ Multiply multiply_here() {
 }
 const Multiply kMultiply = multiply_here();
 
-MatrixShape shape_of(Opcode opcode) {
+}  // namespace
+
+MatrixShape matrix_shape_of(Opcode opcode) {
   switch (opcode) {
 #define RUNG_AMD_MATRIX(name, rows, terms, blocks, element) \
   case Opcode::name:                                        \
@@ -41,6 +43,8 @@ MatrixShape shape_of(Opcode opcode) {
       return {};
   }
 }
+
+namespace {
 
 // Which float of 8 bits the name says for operand 0 or 1: v_mfma_f32_16x16x32_bf8_fp8.
 SmallFloat byte_of(const Instruction& instruction, Target target, int operand) {
@@ -182,7 +186,7 @@ bool check_operands(Wave& wave, const Instruction& instruction) {
 
 void dense(Wave& wave, const Instruction& instruction) {
   if (!check_operands(wave, instruction)) return;
-  const MatrixShape shape = shape_of(instruction.opcode);
+  const MatrixShape shape = matrix_shape_of(instruction.opcode);
   const unsigned count = shape.terms_per_lane();
   const bool chosen = shape.element == Element::chosen;
   SmallFloat kinds[2] = {};
@@ -219,7 +223,7 @@ Place place_of(unsigned rows, unsigned row, unsigned column) {
 // not there is not added.
 void sparse(Wave& wave, const Instruction& instruction) {
   if (!check_operands(wave, instruction)) return;
-  const MatrixShape shape = shape_of(instruction.opcode);
+  const MatrixShape shape = matrix_shape_of(instruction.opcode);
   const unsigned count = shape.terms_per_lane(), stored = count / 2, rows = shape.rows;
   SmallFloat kinds[2] = {};
   if (shape.element == Element::byte)
@@ -296,7 +300,7 @@ Handler matrix_handler(const Instruction& instruction, Target) {
     default:
       break;
   }
-  const MatrixShape shape = shape_of(instruction.opcode);
+  const MatrixShape shape = matrix_shape_of(instruction.opcode);
   if (shape.rows == 0) return nullptr;
   return shape.sparse ? sparse : dense;
 }

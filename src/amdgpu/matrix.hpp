@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 
+#include "amdgpu/instruction.hpp"
 #include "amdgpu/target.hpp"
 #include "amdgpu/wave.hpp"
 
@@ -21,6 +22,9 @@ struct MatrixShape {
   unsigned terms_per_lane() const { return unsigned{rows} * terms * blocks / kWaveLanes; }
   unsigned result_registers() const { return unsigned{rows} * rows * blocks / kWaveLanes; }
 };
+
+// That of a matrix instruction; without rows: it is another one.
+MatrixShape matrix_shape_of(Opcode opcode);
 
 // The elements of a lane, by their number in it, as f32 (or as integers in the same bits): [number * 64 + lane].
 inline constexpr unsigned kMostTerms = 32;

@@ -15,6 +15,7 @@
 #include "device/gpu/modules.hpp"
 #include "kernels/cpu/kernel.hpp"
 #include "kernels/device_word.hpp"
+#include "kernels/gpu/cache_line.hpp"
 #include "kernels/gpu/kernel.hpp"
 
 namespace rung {
@@ -51,8 +52,6 @@ const Target& cpu_target() {
 
 namespace {
 
-constexpr int64_t kCacheLine = 128;
-
 // The library's version is part of what a plan was tuned for.
 std::string fingerprint_of(const gpu::GpuInfo& info) {
   return fmt::format("cuda {} sm_{} driver {} {}", info.name, info.architecture, info.driver_version,
@@ -80,7 +79,7 @@ Result<const Target*> open_cuda(int device) {
                     .name = fmt::format("cuda:{}", device),
                     .fingerprint = fingerprint_of(info),
                     .machine = Machine(cpu::cpu_info(), info),
-                    .row_bytes = kCacheLine,
+                    .row_bytes = gpu::kCacheLine,
                     .kernels = gpu::all_kernels(),
                     .gpu = std::move(card)};
 }
@@ -94,7 +93,7 @@ Result<const Target*> open_emulated(const DeviceWord& word) {
                     .name = word.kind,
                     .fingerprint = fmt::format("{} of {} compute units", word.kind, card->info().multiprocessors),
                     .machine = Machine(cpu::cpu_info(), card->info()),
-                    .row_bytes = kCacheLine,
+                    .row_bytes = gpu::kCacheLine,
                     .kernels = gpu::all_kernels(),
                     .gpu = std::move(card)};
 }

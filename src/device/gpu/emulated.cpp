@@ -284,6 +284,10 @@ const Runtime& emulated_runtime(amdgpu::Target target) {
   return kTable<amdgpu::Target::gfx950>;
 }
 
+void set_emulated_checks(Context context, const amdgpu::Checks& checks) {
+  static_cast<EmulatedDevice*>(context)->set_checks(checks);
+}
+
 amdgpu::Counts take_emulated_counts(Context context) { return static_cast<EmulatedDevice*>(context)->take_counts(); }
 
 }  // namespace rung::gpu

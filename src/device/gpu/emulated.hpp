@@ -11,6 +11,9 @@ namespace rung::gpu {
 // instructions a stream executed between them, kInstructionsPerMs of them as a millisecond (gpu_info.hpp).
 const Runtime& emulated_runtime(amdgpu::Target target);
 
+// What launches of such a context are looked at for from now on, before any is under way; by default for everything.
+void set_emulated_checks(Context context, const amdgpu::Checks& checks);
+
 // What the launches of a context of such a runtime executed since this was last asked for.
 amdgpu::Counts take_emulated_counts(Context context);
 

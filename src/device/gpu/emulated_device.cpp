@@ -85,7 +85,7 @@ Status EmulatedDevice::run(EmulatedStream& stream, const EmulatedLaunch& launch)
                                   .threads = extents_of(launch.shape.block),
                                   .dynamic_lds_bytes = launch.shape.shared_bytes,
                                   .arguments = launch.arguments};
-  auto done = amdgpu::execute(dispatch, memory_, {}, threads_);
+  auto done = amdgpu::execute(dispatch, memory_, checks_, threads_);
   if (!done) return fail_in(done.error(), "'{}'", launch.function->kernel->name);
   stream.instructions += done->counts.instructions;
   {

@@ -66,6 +66,8 @@ class EmulatedDevice {
 
   amdgpu::Target target() const { return target_; }
   amdgpu::Memory& memory() { return memory_; }
+  // What launches are looked at for from now on, before others are under way; by default for everything.
+  void set_checks(const amdgpu::Checks& checks) { checks_ = checks; }
   EmulatedStream* stream_of(Stream stream) {  // null is the device's own
     return stream ? static_cast<EmulatedStream*>(stream) : &default_stream_;
   }
@@ -93,6 +95,7 @@ class EmulatedDevice {
 
   const amdgpu::Target target_;
   const int threads_;
+  amdgpu::Checks checks_;
   amdgpu::Memory memory_;
   EmulatedStream default_stream_;
   mutable std::mutex mutex_;  // guards what follows

@@ -1,0 +1,24 @@
+// GPUs that are not there: what is launched on one is written down, and nothing is done.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <vector>
+
+#include "amdgpu/code_object.hpp"
+#include "device/gpu/runtime.hpp"
+
+namespace rung::gpu {
+
+struct RecordedLaunch {
+  std::string function;
+  const amdgpu::KernelInfo* kernel = nullptr;  // of AMD's code, alive as long as the context; null: NVIDIA's
+  Launch shape;
+};
+
+// Device i is cards()[i]. Any address is an address there, and memory is never touched.
+const Runtime& described_runtime();
+
+// What was launched in a context of that runtime since this was last asked for.
+std::vector<RecordedLaunch> take_recorded_launches(Context context);
+
+}  // namespace rung::gpu
