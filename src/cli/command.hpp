@@ -24,6 +24,7 @@ std::pair<CLI::App*, Run> build_command(CLI::App& app);
 std::pair<CLI::App*, Run> inspect_command(CLI::App& app);
 std::pair<CLI::App*, Run> profile_command(CLI::App& app);
 std::pair<CLI::App*, Run> explain_command(CLI::App& app);
+std::pair<CLI::App*, Run> predict_command(CLI::App& app);
 std::pair<CLI::App*, Run> options_command(CLI::App& app);
 std::pair<CLI::App*, Run> isa_command(CLI::App& app);
 std::pair<CLI::App*, Run> occupancy_command(CLI::App& app);

@@ -14,7 +14,7 @@
 namespace rung::cli {
 namespace {
 
-constexpr std::array<OptionRow, 36> kOptions{{
+constexpr std::array<OptionRow, 37> kOptions{{
     {"json", "", "", "print one JSON object on standard output, of an error too; logs go to standard error"},
     {"device", "RUNG_DEVICE", "DEVICE",
      "where to run: cpu, cuda, cuda:NUMBER, emu:gfx942 or emu:gfx950; default: what a plan was built for, the "
@@ -54,6 +54,7 @@ constexpr std::array<OptionRow, 36> kOptions{{
      "look for a fault of the device: run the ops one by one, inputs left out made up, and name the op that fails; "
      "gives no outputs"},
     {"recipe", "", "FILE.json", "the decisions to build with"},
+    {"gpu", "", "NAME,...", "predict for these: h100, h200, mi300x, mi325x, mi350x or mi355x"},
     {"graph", "", "", "print the graph's text"},
     {"trace", "", "FILE.json", "write a Chrome trace of one inference"},
     {"kernel", "", "NAME", "only this kernel of a file of machine code; default: all"},
@@ -146,10 +147,14 @@ std::string options_markdown() {
 }
 
 void add_common(CLI::App& app, CommonOptions& options) {
-  app.add_option("MODEL", options.model, "a directory with config.json, or a .rung plan")->required();
-  add(app, "json", options.json);
+  add_model(app, options);
   add(app, "device", options.device);
   add(app, "threads", options.threads).within(0, cpu::kMostThreads);
+}
+
+void add_model(CLI::App& app, CommonOptions& options) {
+  app.add_option("MODEL", options.model, "a directory with config.json, or a .rung plan")->required();
+  add(app, "json", options.json);
   add(app, "dtype", options.dtype).one_of({"model", "f32", "bf16"});
   add(app, "shape", options.shapes);
   add(app, "inputs", options.inputs);

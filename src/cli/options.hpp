@@ -73,5 +73,7 @@ struct CommonOptions {
   bool json = false;
 };
 void add_common(CLI::App& app, CommonOptions& options);
+// Those that say what the model is, and not where it runs.
+void add_model(CLI::App& app, CommonOptions& options);
 
 }  // namespace rung::cli

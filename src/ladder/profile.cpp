@@ -105,8 +105,8 @@ KnownPeaks& known_peaks() {
   return known;
 }
 
-// Does the op multiply types of which the device does twice as many a second? bf16 on all of them; f16 on a GPU alone,
-// as rung's kernels for processors widen it to f32.
+}  // namespace
+
 bool multiplies_narrow(const Step& step, const Target& target) {
   const Semantics semantics = semantics_of(step.op, operand_types(step), type_of(step.output));
   size_t products = 0, narrow = 0;
@@ -117,8 +117,6 @@ bool multiplies_narrow(const Step& step, const Target& target) {
   }
   return products > 0 && narrow == products;
 }
-
-}  // namespace
 
 void add_op(Profile& profile, const Step& step, double us, const Target& target) {
   const bool narrow = multiplies_narrow(step, target);

@@ -45,6 +45,7 @@ class JsonOutput(unittest.TestCase):
         self.expect('inspect_model', 'inspect', BERT)
         self.expect('inspect_model', 'inspect', BERT, '--graph')
         self.expect('explain', 'explain', BERT)
+        self.expect('predict', 'predict', BERT, '--gpu', 'h200,mi355x', '--shape', 'input_ids=1,9')
         self.expect('run', 'run', BERT, *inputs)
         self.expect('stepwise', 'run', BERT, *inputs, '--stepwise')
         self.expect('bench', 'bench', BERT, '--runs', '3')

@@ -55,6 +55,7 @@ TEST(Inputs, GiveTheirShapesToEveryCommandThatOpensAModel) {
         {"profile"},
         {"inspect", "--graph"},
         {"explain"},
+        {"predict", "--gpu", "h200"},
         {"build", "--recipe", tool / "recipe.json", "--out", tool / "[plan].rung"},
         {"climb", "--budget", "1s", "--out", tool / "[out, 1]"}}) {
     std::vector<std::string> arguments = command;

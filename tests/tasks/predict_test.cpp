@@ -1,0 +1,127 @@
+// Predictions of a small model: what they are made of, that nobody takes them for measured, what is refused.
+// SPDX-License-Identifier: Apache-2.0
+#include "tasks/predict.hpp"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "amdgpu/code_object.hpp"
+#include "device/gpu/modules.hpp"
+#include "support.hpp"
+#include "tasks/resident_blocks.hpp"
+
+namespace rung::tasks {
+namespace {
+
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+PredictTask little_task(std::vector<std::string> gpus) {
+  return {.model = {.path = kBert, .shapes = {{"input_ids", {1, 9}}}}, .recipe = {}, .gpus = std::move(gpus)};
+}
+
+class PredictTasks : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    for (gpu::Vendor vendor : {gpu::Vendor::nvidia, gpu::Vendor::amd})
+      if (auto missing = gpu::missing_modules_reason(vendor); !missing.empty()) GTEST_SKIP() << missing;
+  }
+};
+
+TEST_F(PredictTasks, AddUpTheirOpsAndStages) {
+  const auto got = predict(little_task({"h200", "mi300x"}));
+  ASSERT_TRUE(got) << got.error().message;
+  ASSERT_EQ(got->size(), 2u);
+  for (const Prediction& prediction : *got) {
+    double floor_ms = 0, expected_ms = 0;
+    for (const PredictedOp& op : prediction.ops) {
+      floor_ms += op.count * op.each.floor_s * 1e3, expected_ms += op.count * op.each.seconds() * 1e3;
+      EXPECT_GE(op.each.seconds(), op.each.floor_s) << op.problem;
+      EXPECT_GE(op.resident, 1) << op.problem;
+    }
+    EXPECT_NEAR(prediction.floor_ms, floor_ms, 1e-9);
+    EXPECT_NEAR(prediction.expected_ms, expected_ms, 1e-9);
+    double staged_ms = 0;
+    int launches = 0;
+    for (const PredictedStage& stage : prediction.stages) staged_ms += stage.expected_ms, launches += stage.launches;
+    EXPECT_NEAR(staged_ms, expected_ms, 1e-9);
+    EXPECT_EQ(launches, prediction.launches);
+    EXPECT_GT(launches, 10);
+    EXPECT_LT(prediction.boundaries_ms, prediction.expected_ms);
+  }
+  EXPECT_FALSE((*got)[0].counted);
+  EXPECT_TRUE((*got)[1].counted);
+}
+
+// Products of f32 by vector instructions: at least one for each 64 multiply-adds of a layer.
+TEST_F(PredictTasks, CountWhatAmdExecutes) {
+  const auto got = predict(little_task({"mi300x"}));
+  ASSERT_TRUE(got) << got.error().message;
+  for (const PredictedOp& op : got->front().ops) {
+    if (op.problem.find("linear m=9 n=96 k=32") == op.problem.npos) continue;
+    const double units = 304, cycles = units * 2.1e9, longer = units / op.blocks;
+    EXPECT_GT(op.each.work_s, longer * 9 * 96 * 32 / 64 / cycles);
+    EXPECT_EQ(op.each.bound, WorkBound::vector);
+    return;
+  }
+  FAIL() << "no such layer";
+}
+
+TEST_F(PredictTasks, AreLabelled) {
+  const auto got = predict(little_task({"h100"}));
+  ASSERT_TRUE(got) << got.error().message;
+  const Json json = to_json(*got)["predictions"][0];
+  EXPECT_EQ(json["measured"], false);
+  EXPECT_EQ(json["gpu"]["word"], "h100");
+  EXPECT_FALSE(json["gpu"]["source"].get<std::string>().empty());
+  for (const auto& [key, value] : json.items()) EXPECT_THAT(key, ::testing::Not(HasSubstr("median")));
+}
+
+TEST_F(PredictTasks, FasterMachinesTakeLess) {
+  const auto got = predict(little_task({"h100", "h200", "mi300x", "mi325x", "mi350x", "mi355x"}));
+  ASSERT_TRUE(got) << got.error().message;
+  for (size_t slower : {0, 2, 4}) {
+    EXPECT_LT((*got)[slower + 1].floor_ms, (*got)[slower].floor_ms + 1e-9);
+    EXPECT_LE((*got)[slower + 1].expected_ms, (*got)[slower].expected_ms);
+  }
+}
+
+TEST(PredictTaskErrors, NameWhatIsWrong) {
+  const auto unknown = predict(little_task({"h200", "mi999"}));
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().kind, ErrorKind::usage);
+  EXPECT_THAT(unknown.error().message, HasSubstr("gpu: got 'mi999', wanted one of h100, h200"));
+}
+
+// ---- blocks that a unit holds
+
+gpu::RecordedLaunch launch(uint32_t threads, uint32_t shared_bytes, const amdgpu::KernelInfo* kernel = nullptr) {
+  return {
+      .function = "any", .kernel = kernel, .shape = {.block = {threads}, .cluster = {}, .shared_bytes = shared_bytes}};
+}
+
+TEST(ResidentBlocks, OfHopperFollowMemoryAndThreads) {
+  const gpu::GpuInfo h200 = info_of(**gpu::card_named("h200"));
+  EXPECT_EQ(resident_blocks(launch(256, 109568), h200)->blocks, 2);
+  EXPECT_EQ(resident_blocks(launch(384, 222464), h200)->blocks, 1);
+  EXPECT_EQ(resident_blocks(launch(384, 222464), h200)->limit, "shared memory");
+  EXPECT_EQ(resident_blocks(launch(1024, 0), h200)->blocks, 2);
+  EXPECT_EQ(resident_blocks(launch(32, 0), h200)->blocks, 32);
+  EXPECT_EQ(resident_blocks(launch(32, 0), h200)->limit, "threads");
+}
+
+TEST(ResidentBlocks, OfCdnaFollowItsCode) {
+  const gpu::GpuInfo mi300x = info_of(**gpu::card_named("mi300x")), mi350x = info_of(**gpu::card_named("mi350x"));
+  amdgpu::KernelInfo kernel;
+  kernel.vgprs = 168, kernel.sgprs = 32;
+  EXPECT_EQ(resident_blocks(launch(256, 0, &kernel), mi300x)->blocks, 3);
+  EXPECT_EQ(resident_blocks(launch(256, 0, &kernel), mi300x)->limit, "vector registers");
+  kernel.vgprs = 64, kernel.lds_bytes = 8 * 1024;
+  EXPECT_EQ(resident_blocks(launch(256, 24 * 1024, &kernel), mi300x)->blocks, 2);
+  EXPECT_EQ(resident_blocks(launch(256, 24 * 1024, &kernel), mi350x)->blocks, 4);
+  EXPECT_FALSE(resident_blocks(launch(256, 64 * 1024, &kernel), mi300x));
+}
+
+}  // namespace
+}  // namespace rung::tasks
