@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+# The tables of predictions: errors against what was measured, the fitted cell marked, a page's other text kept.
+# SPDX-License-Identifier: Apache-2.0
+import unittest
+
+import prediction_table as table
+
+
+def prediction(word='h200', predicted_ms=12.0):
+    op = {'problem': 'linear m=51 n=64 k=32 x=bf16 w=bf16 out=bf16', 'kernel': 'linear_skinny_cdna', 'count': 3,
+          'predicted_us': 7.25, 'floor_us': 0.5, 'bound': 'matrix', 'blocks': 4.0, 'resident': 2.0,
+          'resident_limit': 'LDS'}
+    return {'gpu': {'word': word, 'name': f'the {word}'}, 'launches': 30, 'floor_ms': 0.5, 'launch_ms': 3.0,
+            'predicted_ms': predicted_ms, 'stages': [{'name': 'expert', 'predicted_ms': 4.0}], 'ops': [op]}
+
+
+class Tables(unittest.TestCase):
+    def test_errors_are_of_the_measured_time(self):
+        self.assertEqual(table.error_of(12, 10), '+20 %')
+        self.assertEqual(table.error_of(8, 10), '-20 %')
+        self.assertEqual(table.error_of(9.999, 10), '+0 %')
+
+    def test_one_cell_is_fitted_and_says_so(self):
+        text = table.hopper_table({w.name: prediction() for w in table.WORKLOADS})
+        rows = text.splitlines()[2:]
+        self.assertEqual(len(rows), 9)
+        self.assertEqual([row for row in rows if 'fitted' in row], rows[:1])
+        self.assertEqual(rows[0], '| Pi0, headline | 30 | 0.500 | 12.00 | 11.28 | +6 %, fitted |')
+
+    def test_every_amd_card_has_a_row_without_a_measured_time(self):
+        text = table.amd_table('Pi0', {gpu: prediction(gpu) for gpu in table.AMD})
+        self.assertEqual(len(text.splitlines()), 2 + len(table.AMD))
+        self.assertNotIn('measured', text)
+        self.assertIn('| the mi355x | 30 | 0.500 | 12.00 | 3.00 | 4.00 |', text)
+
+    def test_ops_tell_what_bounds_them(self):
+        self.assertIn('| linear m=51 n=64 k=32, `linear_skinny_cdna` | 3 | 7.2 | 0.5 | matrix | 4 | 2 | LDS |',
+                      table.longest_table(prediction()))
+
+    def test_a_page_keeps_what_stands_around_its_tables(self):
+        begin, end = table.MARKS
+        self.assertEqual(table.replaced(f'before\n{begin}old\n{end}after\n', 'new\n'),
+                         f'before\n{begin}new\n{end}after\n')
+
+
+if __name__ == '__main__':
+    unittest.main()
