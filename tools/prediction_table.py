@@ -15,8 +15,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 POLICY = ROOT / 'tests' / 'data' / 'pi0_full' / 'config.json'
-MARKS = '<!-- prediction: begin -->\n', '<!-- prediction: end -->\n'
 AMD = ['mi300x', 'mi325x', 'mi350x', 'mi355x']
+CARDS = ['h100', 'h200', *AMD]
 FITTED = 'Pi0, headline'
 
 
@@ -69,7 +69,8 @@ def predict(rung, model, workload, gpus):
                               text=True)
     if done.returncode:
         sys.exit(f'{workload.name}: {done.stderr}')
-    return {p['gpu']['word']: p for p in json.loads(done.stdout)['predictions']}
+    answer = json.loads(done.stdout)
+    return {p['gpu']['word']: p | {'model': answer['model']} for p in answer['predictions']}
 
 
 def row(*cells):
@@ -82,6 +83,25 @@ def error_of(predicted, measured):
 
 def digits(ms):
     return f'{ms:.2f}' if ms >= 1 else f'{ms:.3f}'
+
+
+def card_table(predictions):
+    """predictions: of any workload, by GPU."""
+    text = row('card', 'units', 'MHz', 'memory, GB/s', 'share', 'products of 16 bits, TFLOP/s', 'share', 'f32, TFLOP/s',
+               'boundary, us', 'where from')
+    text += row(*['---'] * 10)
+    for gpu in CARDS:
+        card = predictions[gpu]['gpu']
+        text += row(card['name'], *(f'{card[key]:g}' for key in (
+            'units', 'clock_mhz', 'memory_gbps', 'memory_share', 'narrow_tflops', 'narrow_share', 'f32_tflops',
+            'boundary_us')), card['source'])
+    return text
+
+
+def parameters(prediction):
+    model = prediction['model']
+    return (f'Of all cards: a round of blocks takes {model["round_us"]:.2f} us, a path moves {model["path_bytes"]:g} '
+            f'bytes a cycle, and f32 without matrix units reaches {model["f32_share"]:g} of its rate.\n')
 
 
 def hopper_table(predictions):
@@ -124,15 +144,24 @@ def longest_table(prediction, count=8):
 
 
 def tables(rung, model):
+    """By the names of their places in the page."""
     hopper = {w.name: predict(rung, model, w, ['h200'])['h200'] for w in WORKLOADS}
     amd = predict(rung, model, WORKLOADS[0], AMD)
-    parts = [hopper_table(hopper), amd_table(FITTED, amd), longest_table(amd['mi300x']), longest_table(amd['mi355x'])]
-    return '\n'.join(parts)
+    cards = predict(rung, model, encoder(16, 'bf16', 0), CARDS)
+    return {'cards': card_table(cards) + '\n' + parameters(cards['h200']),
+            'error': hopper_table(hopper),
+            'amd': '\n'.join([amd_table(FITTED, amd), longest_table(amd['mi300x']), longest_table(amd['mi355x'])])}
 
 
-def replaced(page, text):
-    begin, end = (page.index(mark) for mark in MARKS)
-    return page[:begin] + MARKS[0] + text + page[end:]
+def marks(place):
+    return f'<!-- prediction {place}: begin -->\n', f'<!-- prediction {place}: end -->\n'
+
+
+def replaced(page, texts):
+    for place, text in texts.items():
+        begin, end = (page.index(mark) for mark in marks(place))
+        page = page[:begin] + marks(place)[0] + text + page[end:]
+    return page
 
 
 def main():
@@ -141,11 +170,11 @@ def main():
     parser.add_argument('--model', required=True, help='the directory of all-MiniLM-L6-v2')
     parser.add_argument('--into', type=Path, help='a page between whose marks the tables go')
     arguments = parser.parse_args()
-    text = tables(arguments.rung, arguments.model)
+    texts = tables(arguments.rung, arguments.model)
     if not arguments.into:
-        print(text, end='')
+        print('\n'.join(texts.values()), end='')
         return
-    arguments.into.write_text(replaced(arguments.into.read_text(), text))
+    arguments.into.write_text(replaced(arguments.into.read_text(), texts))
 
 
 if __name__ == '__main__':

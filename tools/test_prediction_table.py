@@ -38,9 +38,15 @@ class Tables(unittest.TestCase):
                       table.longest_table(prediction()))
 
     def test_a_page_keeps_what_stands_around_its_tables(self):
-        begin, end = table.MARKS
-        self.assertEqual(table.replaced(f'before\n{begin}old\n{end}after\n', 'new\n'),
-                         f'before\n{begin}new\n{end}after\n')
+        (first, last), (begin, end) = table.marks('cards'), table.marks('error')
+        self.assertEqual(
+            table.replaced(f'a\n{first}old\n{last}b\n{begin}old\n{end}c\n', {'cards': 'new\n', 'error': 'newer\n'}),
+            f'a\n{first}new\n{last}b\n{begin}newer\n{end}c\n')
+
+    def test_the_page_has_all_places(self):
+        page = (table.ROOT / 'docs' / 'prediction.md').read_text()
+        for place in ('cards', 'error', 'amd'):
+            self.assertTrue(all(mark in page for mark in table.marks(place)), place)
 
 
 if __name__ == '__main__':

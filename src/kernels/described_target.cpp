@@ -23,11 +23,12 @@ Result<const Target*> described_target(const gpu::Card& card) {
   const auto index = static_cast<int>(&card - gpu::cards().data());
   RUNG_TRY(auto opened, gpu::Gpu::open(gpu::described_runtime(), index));
   const std::string word(card.word);
+  const Machine machine(cpu::cpu_info(), opened->info());
   // Never destroyed, as the targets of real devices.
   return known[&card] = new Target{.kind = word,
                                    .name = word,
                                    .fingerprint = word,
-                                   .machine = Machine(cpu::cpu_info(), opened->info()),
+                                   .machine = machine,
                                    .row_bytes = gpu::kCacheLine,
                                    .kernels = gpu::all_kernels(),
                                    .gpu = std::move(opened)};

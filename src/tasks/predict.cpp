@@ -131,6 +131,12 @@ Json to_json(const PredictedOp& op) {
           {"resident_limit", op.limit}};
 }
 
+Json parameters_to_json(const ModelParameters& parameters) {
+  return {{"f32_share", parameters.f32_share},
+          {"path_bytes", parameters.path_bytes},
+          {"round_us", parameters.round_s * 1e6}};
+}
+
 Json to_json(const gpu::Card& card) {
   return {{"word", card.word},
           {"name", card.name},
@@ -208,7 +214,7 @@ Result<std::vector<Prediction>> predict(const PredictTask& task) {
 Json to_json(const std::vector<Prediction>& predictions) {
   Json all = Json::array();
   for (const Prediction& prediction : predictions) all.push_back(to_json(prediction));
-  return {{"predictions", std::move(all)}};
+  return {{"model", parameters_to_json({})}, {"predictions", std::move(all)}};
 }
 
 }  // namespace rung::tasks

@@ -45,7 +45,6 @@ class JsonOutput(unittest.TestCase):
         self.expect('inspect_model', 'inspect', BERT)
         self.expect('inspect_model', 'inspect', BERT, '--graph')
         self.expect('explain', 'explain', BERT)
-        self.expect('predict', 'predict', BERT, '--gpu', 'h200,mi355x', '--shape', 'input_ids=1,9')
         self.expect('run', 'run', BERT, *inputs)
         self.expect('stepwise', 'run', BERT, *inputs, '--stepwise')
         self.expect('bench', 'bench', BERT, '--runs', '3')
@@ -53,6 +52,13 @@ class JsonOutput(unittest.TestCase):
         self.expect('verify', 'verify', BERT, *inputs)
         self.expect('replays', 'verify', BERT, *inputs, '--replays', '2')
         self.expect('run', 'run', POLICY, '--inputs', POLICY + '/inputs.npz')
+
+    def test_predictions(self):
+        built = subprocess.run([TOOL, 'predict', BERT, '--gpu', 'mi355x', '--json'], capture_output=True, text=True)
+        if built.returncode and json.loads(built.stdout)['error']['kind'] == 'device':
+            self.skipTest(built.stderr)
+        got = self.expect('predict', 'predict', BERT, '--gpu', 'mi300x,mi355x', '--shape', 'input_ids=1,9')
+        self.assertEqual([p['gpu']['word'] for p in got['predictions']], ['mi300x', 'mi355x'])
 
     def test_machine_code(self):
         waves = self.expect('occupancy', 'occupancy', '--vgprs', '170', '--group', '64')['occupancy']

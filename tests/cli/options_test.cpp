@@ -4,6 +4,7 @@
 
 #include "api/support.hpp"
 #include "cli/tool.hpp"
+#include "device/gpu/modules.hpp"
 #include "import/npz.hpp"
 
 namespace rung {
@@ -55,7 +56,6 @@ TEST(Inputs, GiveTheirShapesToEveryCommandThatOpensAModel) {
         {"profile"},
         {"inspect", "--graph"},
         {"explain"},
-        {"predict", "--gpu", "h200"},
         {"build", "--recipe", tool / "recipe.json", "--out", tool / "[plan].rung"},
         {"climb", "--budget", "1s", "--out", tool / "[out, 1]"}}) {
     std::vector<std::string> arguments = command;
@@ -67,6 +67,31 @@ TEST(Inputs, GiveTheirShapesToEveryCommandThatOpensAModel) {
   EXPECT_TRUE(std::filesystem::exists(tool / "[out, 1]/plan.rung"));
   Json plan = Json::parse(tool.run({"inspect", tool / "[plan].rung", "--json"}).out);
   EXPECT_EQ(plan["inputs"][0]["type"], "i64[1,9]");
+}
+
+TEST(Inputs, GiveTheirShapesToPredictions) {
+  if (auto verdict = gpu::has_kernels_for(0x942); !verdict) GTEST_SKIP() << verdict.reason;
+  Tool tool;
+  Ran ran = tool.run({"predict", "--gpu", "mi300x", bert_tiny(), "--inputs", bert_tiny() + "/inputs.npz", "--json"});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("i64[1,9]"));
+}
+
+TEST(PredictCommand, SaysThatNothingIsMeasured) {
+  if (auto verdict = gpu::has_kernels_for(0x942); !verdict) GTEST_SKIP() << verdict.reason;
+  Tool tool;
+  Ran ran = tool.run({"predict", "--gpu", "mi300x", bert_tiny(), "--shape", kShape});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("AMD Instinct MI300X"));
+  EXPECT_THAT(ran.out, HasSubstr("predicted, not measured: "));
+}
+
+TEST(PredictCommand, WantsADirectory) {
+  Tool tool;
+  tool.folder().write("recipe.json", R"({"version":1})");
+  ASSERT_EQ(tool.run({"build", bert_tiny(), "--recipe", tool / "recipe.json", "--out", tool / "plan.rung"}).exit_code,
+            0);
+  expect_error(tool.run({"predict", tool / "plan.rung", "--gpu", "mi300x"}), 2, "is a plan: predict needs a model");
 }
 
 TEST(Observed, LabelsAreTakenAsTheyStand) {

@@ -12,7 +12,6 @@
 namespace rung::gpu {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 std::shared_ptr<Gpu> open_card(std::string_view word) {

@@ -21,13 +21,18 @@ PredictTask little_task(std::vector<std::string> gpus) {
   return {.model = {.path = kBert, .shapes = {{"input_ids", {1, 9}}}}, .recipe = {}, .gpus = std::move(gpus)};
 }
 
-class PredictTasks : public ::testing::Test {
+// With kernels of both vendors, or of one alone.
+template <gpu::Vendor... vendors>
+class PredictTasksOn : public ::testing::Test {
  protected:
   void SetUp() override {
-    for (gpu::Vendor vendor : {gpu::Vendor::nvidia, gpu::Vendor::amd})
+    for (gpu::Vendor vendor : {vendors...})
       if (auto missing = gpu::missing_modules_reason(vendor); !missing.empty()) GTEST_SKIP() << missing;
   }
 };
+using PredictTasks = PredictTasksOn<gpu::Vendor::nvidia, gpu::Vendor::amd>;
+using PredictTasksOnAmd = PredictTasksOn<gpu::Vendor::amd>;
+using PredictTasksOnNvidia = PredictTasksOn<gpu::Vendor::nvidia>;
 
 TEST_F(PredictTasks, AddUpTheirOpsAndStages) {
   const auto got = predict(little_task({"h200", "mi300x"}));
@@ -55,7 +60,7 @@ TEST_F(PredictTasks, AddUpTheirOpsAndStages) {
 }
 
 // Products of f32 by vector instructions: at least one for each 64 multiply-adds of a layer.
-TEST_F(PredictTasks, CountWhatAmdExecutes) {
+TEST_F(PredictTasksOnAmd, CountWhatItExecutes) {
   const auto got = predict(little_task({"mi300x"}));
   ASSERT_TRUE(got) << got.error().message;
   for (const PredictedOp& op : got->front().ops) {
@@ -68,14 +73,27 @@ TEST_F(PredictTasks, CountWhatAmdExecutes) {
   FAIL() << "no such layer";
 }
 
-TEST_F(PredictTasks, AreLabelled) {
-  const auto got = predict(little_task({"h100"}));
+TEST_F(PredictTasksOnAmd, AreLabelled) {
+  const auto got = predict(little_task({"mi300x"}));
   ASSERT_TRUE(got) << got.error().message;
-  const Json json = to_json(*got)["predictions"][0];
+  const Json all = to_json(*got), json = all["predictions"][0];
+  EXPECT_EQ(all["model"]["round_us"], ModelParameters{}.round_s * 1e6);
   EXPECT_EQ(json["measured"], false);
-  EXPECT_EQ(json["gpu"]["word"], "h100");
+  EXPECT_EQ(json["gpu"]["word"], "mi300x");
   EXPECT_FALSE(json["gpu"]["source"].get<std::string>().empty());
   for (const auto& [key, value] : json.items()) EXPECT_THAT(key, ::testing::Not(HasSubstr("median")));
+}
+
+// The one cell that the model is fitted on (docs/prediction.md): a plan that changes wants another fit and other
+// tables.
+TEST_F(PredictTasksOnNvidia, TakeWhatWasMeasuredWhereTheyAreFitted) {
+  constexpr double kMeasuredMs = 11.28;
+  const PredictTask headline{.model = {.path = std::string(RUNG_TEST_DATA) + "/pi0_full", .random_weights = 1},
+                             .recipe = {},
+                             .gpus = {"h200"}};
+  const auto got = predict(headline);
+  ASSERT_TRUE(got) << got.error().message;
+  EXPECT_NEAR(got->front().expected_ms, kMeasuredMs, 0.005 * kMeasuredMs);
 }
 
 TEST_F(PredictTasks, FasterMachinesTakeLess) {
