@@ -101,7 +101,7 @@ def card_table(predictions):
 def parameters(prediction):
     model = prediction['model']
     return (f'Of all cards: a round of blocks takes {model["round_us"]:.2f} us, a path moves {model["path_bytes"]:g} '
-            f'bytes a cycle, and f32 without matrix units reaches {model["f32_share"]:g} of its rate.\n')
+            f'bytes a cycle,\nand f32 without matrix units reaches {model["f32_share"]:g} of its rate.\n')
 
 
 def hopper_table(predictions):
