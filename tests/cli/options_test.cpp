@@ -4,6 +4,7 @@
 
 #include "api/support.hpp"
 #include "cli/tool.hpp"
+#include "device/gpu/cards.hpp"
 #include "device/gpu/modules.hpp"
 #include "import/npz.hpp"
 
@@ -84,6 +85,12 @@ TEST(PredictCommand, SaysThatNothingIsMeasured) {
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("AMD Instinct MI300X"));
   EXPECT_THAT(ran.out, HasSubstr("predicted, not measured: "));
+}
+
+TEST(PredictCommand, NamesEveryCardInItsOption) {
+  Tool tool;
+  const Ran ran = tool.run({"predict", "--help"});
+  for (const gpu::Card& card : gpu::cards()) EXPECT_THAT(ran.out, HasSubstr(std::string(card.word))) << card.name;
 }
 
 TEST(PredictCommand, WantsADirectory) {
