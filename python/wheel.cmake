@@ -4,6 +4,9 @@
 # SPDX-License-Identifier: Apache-2.0
 set_property(TARGET rung_library PROPERTY VERSION)  # a wheel has no links: the file's name is the library's
 set_property(TARGET rung_library PROPERTY SOVERSION)
+# The code and the GPU kernels are in a wheel once: the tool is a function of its library.
+target_sources(rung_library PRIVATE $<TARGET_OBJECTS:rung_commands>)
+target_link_libraries(rung PRIVATE rung_library)
 set_target_properties(python_core PROPERTIES INSTALL_RPATH "$ORIGIN/lib")
 set_target_properties(rung_library PROPERTIES INSTALL_RPATH "$ORIGIN")
 set_target_properties(rung PROPERTIES INSTALL_RPATH "$ORIGIN/../lib")

@@ -1,0 +1,82 @@
+// The tool: parses the command line, runs one command, turns its Status into an exit code.
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/tool.hpp"
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+
+#include "base/guarded.hpp"
+#include "base/log.hpp"
+#include "base/tool.hpp"
+#include "base/version.hpp"
+#include "cli/command.hpp"
+#include "cli/output.hpp"
+#include "cli/terminal.hpp"
+
+namespace {
+
+using namespace rung::cli;
+
+constexpr std::array kCommands{climb_command,   run_command,       bench_command,      verify_command,  build_command,
+                               inspect_command, profile_command,   explain_command,    predict_command, options_command,
+                               isa_command,     occupancy_command, tune_worker_command};
+
+// Said before parsing, which would only call the command missing.
+rung::Status check_command(const CLI::App& app, std::string_view word) {
+  std::vector<std::string> names;
+  for (const auto* command : app.get_subcommands({})) {
+    if (command->get_name() == word) return {};
+    if (!command->get_group().empty()) names.push_back(command->get_name());  // the others are not for people
+  }
+  if (word.starts_with('-')) return {};
+  return rung::wrong_usage("got {}, wanted one of: {} (--help says what they do)",
+                           word.empty() ? "no command" : fmt::format("command '{}'", word), fmt::join(names, ", "));
+}
+
+int run_chosen(const std::vector<std::pair<CLI::App*, Run>>& commands) {
+  for (const auto& [app, run] : commands) {
+    if (!app->parsed()) continue;
+    const auto* flag = app->get_option_no_throw("--json");
+    const bool json = flag && flag->count() > 0;
+    rung::Status status = rung::guarded(run);
+    const int code = report(status ? flushed() : status, json);
+    if (!status) end_if_interrupted();
+    return code;
+  }
+  return 2;
+}
+
+int run_tool(int argc, char** argv) {
+  // Our own threads call OpenBLAS for their parts; its threads would only wait, and hang the exit without memory.
+  setenv("OPENBLAS_NUM_THREADS", "1", 1);
+  CLI::App app{"rung lowers the latency of one inference, and proves it"};
+  app.set_version_flag("--version", std::string(rung::kRungVersion));
+  app.require_subcommand(1);
+  std::vector<std::pair<CLI::App*, Run>> commands;
+  for (auto* command : kCommands) commands.push_back(command(app));
+  const bool json = asks_for_json(argc, argv);
+  if (rung::Status known = check_command(app, argc > 1 ? argv[1] : ""); !known) return report(known, json);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
+    return report(rung::wrong_usage("{} (--help lists the options)", e.what()), json);
+  } catch (...) {
+    return report(tl::unexpected<rung::Error>(rung::error_of_exception()), json);
+  }
+  return run_chosen(commands);
+}
+
+}  // namespace
+
+int rung_tool(int argc, char** argv) {
+  rung::this_program_is_the_tool();
+  try {
+    return run_tool(argc, argv);
+  } catch (...) {  // not even memory for an error's text
+    std::fputs("rung: error: out of memory\n", stderr);
+    return 1;
+  }
+}
