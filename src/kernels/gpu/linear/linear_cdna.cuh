@@ -19,7 +19,9 @@ __device__ inline float4 activate4(int32_t kind, float4 v) {
   if (kind == 0) return v;
   return {activate(kind, v.x), activate(kind, v.y), activate(kind, v.z), activate(kind, v.w)};
 }
-// With a base that all lanes share and a distance of each, as the machine adds them.
+
+// With a base that all lanes share, in scalar registers, and a distance of each, as the machine adds them. In a loop it
+// is the distance that has to move: where that stays, the compiler makes addresses of 64 bits by vector instructions.
 __device__ inline uint4 load_at(const char* base, uint32_t distance) {
   return *reinterpret_cast<const uint4*>(base + distance);
 }
@@ -43,8 +45,8 @@ struct CdnaEnd {
   }
   __device__ int64_t to(Place at) const { return int64_t{at.token} * a.n + at.column; }
 
-  __device__ void finish_row(Place at, float4 sum, float4 partner) const {
-    float4 y = activate4(a.activation, sum + bias(at.column));
+  __device__ void finish_row(int32_t activation, Place at, float4 sum, float4 partner) const {
+    float4 y = activate4(activation, sum + bias(at.column));
     if (kEpilogue == CdnaEpilogue::gated) y = y * (partner + bias(a.n + at.column));
     store4(a.out, a.out_type, to(at), y + residual(at));
   }
@@ -61,11 +63,11 @@ struct CdnaEnd {
     store4(a.out, a.out_type, to(at) + a.half, upper_y);
   }
   // `partner`: of pairs alone.
-  __device__ void finish(Place at, float4 sum, float4 partner) const {
+  __device__ void finish(int32_t activation, Place at, float4 sum, float4 partner) const {
     if constexpr (kEpilogue == CdnaEpilogue::rotated)
       finish_rotated(at, sum, partner);
     else
-      finish_row(at, sum, partner);
+      finish_row(activation, at, sum, partner);
   }
 };
 

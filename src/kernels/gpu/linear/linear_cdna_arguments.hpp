@@ -3,6 +3,7 @@
 #pragma once
 #include "ir/dtype.hpp"
 #include "ir/norm_run.hpp"
+#include "kernels/gpu/cdna/dies.hpp"
 
 namespace rung::gpu {
 
@@ -22,16 +23,18 @@ constexpr bool is_paired(CdnaEpilogue epilogue) {
 struct LinearCdnaArguments {
   uint64_t x = 0, w = 0;                     // addresses
   uint32_t x_stride = 0;                     // bytes from row to row; a multiple of 16
+  uint32_t m = 0, n = 0, k = 0;              // n a multiple of 4, k of 8
+  uint32_t chunks = 0;                       // of K, the last one perhaps not whole
+  uint32_t tile_bytes = 0;                   // of w, a tile's
+  uint32_t waves = 0;                        // of a block of a skinny product: 1, 2, 4 or 8
+  uint32_t chunks_of_wave = 0;               // at most; a wave begins behind those of the waves before it
   uint64_t bias = 0, residual = 0, out = 0;  // addresses; 0: none. Rows of out are dense
   int64_t residual_stride = 0;               // elements; a multiple of 4
   DType bias_type{}, residual_type{}, out_type{};
-  int32_t activation = 0;        // rung::Activation
-  uint32_t m = 0, n = 0, k = 0;  // n a multiple of 4, k of 8
-  uint32_t chunks = 0;           // of K, the last one perhaps not whole
-  uint32_t w_tiles = 0;          // of kCdnaTile rows
-  uint32_t chunks_of_wave = 0;   // of a skinny product: at most; a wave begins behind those of the waves before it
-  uint32_t tiles = 0, token_tiles = 0;     // blocks of a wide product in all, and along the tokens
-  uint32_t dies = 0;                       // of the machine, which take blocks in turns
+  int32_t activation = 0;                  // rung::Activation
+  uint32_t w_tiles = 0;                    // of kCdnaTile rows
+  DieTiles tiles;                          // of a wide product
+  uint32_t token_tiles = 0;                // of them, along the tokens
   uint32_t half = 0;                       // rows of w between partners; 0: no pairs
   uint32_t rotated = 0;                    // columns of out that are rotated; a multiple of 2 * half
   uint64_t cos = 0, sin = 0;               // addresses: 2 * half elements for each token

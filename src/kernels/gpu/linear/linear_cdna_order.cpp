@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "base/divide.hpp"
 #include "kernels/gpu/cdna/machine.hpp"
 #include "kernels/gpu/kernel.hpp"
 
@@ -12,8 +13,6 @@ namespace {
 
 constexpr uint32_t kTogether = 8;                  // elements of K in a lane's 16 bytes
 constexpr int64_t kMostStride = int64_t{1} << 24;  // elements: 64 rows are less than 4 GiB apart
-
-uint32_t divide_up(uint32_t x, uint32_t by) { return (x + by - 1) / by; }
 
 CdnaEpilogue epilogue_of(const Problem& problem, const LinearShape& shape) {
   const auto& op = problem.as<Linear>();
@@ -45,7 +44,8 @@ CdnaOrder::Rows CdnaOrder::rows_of(uint32_t tile) const {
   return {column + column / half * half + partner, rows};
 }
 
-size_t CdnaOrder::bytes() const { return size_t{tiles()} * chunks * kCdnaLanes * 16; }
+uint32_t CdnaOrder::tile_bytes() const { return chunks * kCdnaLanes * 16; }
+size_t CdnaOrder::bytes() const { return size_t{tiles()} * tile_bytes(); }
 
 Verdict supports_cdna_order(const Problem& problem, const Machine& machine) {
   if (auto verdict = supports_cdna(machine.gpu); !verdict) return verdict;
@@ -82,6 +82,7 @@ LinearCdnaArguments cdna_arguments(const Call& call, const CdnaOrder& order) {
           .n = order.n,
           .k = order.k,
           .chunks = order.chunks,
+          .tile_bytes = order.tile_bytes(),
           .w_tiles = order.tiles(),
           .half = order.half};
 }

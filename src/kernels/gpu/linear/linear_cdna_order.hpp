@@ -19,6 +19,7 @@ struct CdnaOrder {
     uint32_t first, end;
   };
   Rows rows_of(uint32_t tile) const;
+  uint32_t tile_bytes() const;  // K is at most as long as rows of x are apart, so below 2^30
   size_t bytes() const;
 };
 

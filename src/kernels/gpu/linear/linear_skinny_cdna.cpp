@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "base/divide.hpp"
 #include "kernels/gpu/cdna/machine.hpp"
 #include "kernels/gpu/linear/linear_cdna_order.hpp"
 #include "kernels/gpu/linear/linear_skinny_cdna_arguments.hpp"
@@ -15,8 +16,6 @@ namespace {
 constexpr Variant<CdnaSkinnyConfig> kVariants[] = {
 #include "kernels/gpu/linear/linear_skinny_cdna.inc"
 };
-
-uint32_t divide_up(uint32_t x, uint32_t by) { return (x + by - 1) / by; }
 
 // How a layer is cut into blocks, by the problem's parameters "rows" (of w in a block) and "waves", or by default.
 struct Cut {
@@ -58,7 +57,7 @@ std::vector<Tunable> tunables(const Problem& problem, const Machine& machine) {
 
 LinearCdnaArguments arguments_of(const Call& call, const Cut& cut) {
   LinearCdnaArguments a = cdna_arguments(call, cut.order);
-  a.chunks_of_wave = divide_up(cut.order.chunks, cut.waves);
+  a.waves = cut.waves, a.chunks_of_wave = divide_up(cut.order.chunks, cut.waves);
   set_skinny_epilogue(a, call, LinearShape(call.problem));
   return a;
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "base/divide.hpp"
 #include "kernels/gpu/cdna/machine.hpp"
 #include "kernels/gpu/linear/linear_cdna_order.hpp"
 #include "kernels/gpu/linear/linear_skinny_operands.hpp"
@@ -14,8 +15,6 @@ namespace {
 constexpr Variant<CdnaWideConfig> kVariants[] = {
 #include "kernels/gpu/linear/linear_wide_cdna.inc"
 };
-
-uint32_t divide_up(uint32_t x, uint32_t by) { return (x + by - 1) / by; }
 
 struct Cut {
   CdnaOrder order;
@@ -72,9 +71,9 @@ std::vector<Tunable> tunables(const Problem& problem, const Machine& machine) {
 Status enqueue(const Call& call) {
   const Cut cut(call.problem, call.gpu.info());
   LinearCdnaArguments a = cdna_arguments(call, cut.order);
-  a.tiles = cut.tiles(cut.tile), a.token_tiles = cut.token_tiles(cut.tile), a.dies = dies_of(call.gpu.info());
+  a.tiles = DieTiles(cut.tiles(cut.tile), dies_of(call.gpu.info())), a.token_tiles = cut.token_tiles(cut.tile);
   set_skinny_epilogue(a, call, LinearShape(call.problem));
-  const Launch launch{.grid = {divide_up(a.tiles, a.dies) * a.dies},
+  const Launch launch{.grid = {a.tiles.blocks()},
                       .block = {kWideBlockWaves * kCdnaLanes},
                       .dependent = call.gpu.info().dependent_launch};
   return call.launch("linear_wide_cdna", symbol_of(kVariants, cut.tile), launch, a);

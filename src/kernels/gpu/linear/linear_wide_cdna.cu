@@ -1,8 +1,7 @@
 // Linear layers of more than 64 tokens on CDNA: weights come straight from memory, in the order of the lanes that
 // multiply them; tokens go through shared memory, a chunk of K ahead.
 // SPDX-License-Identifier: Apache-2.0
-// The tiles that a die takes follow each other, along the tokens first, so that what its L2 holds of the weights is
-// read from memory once.
+// Tiles are counted along the tokens first, so that what a die's L2 holds of the weights is read from memory once.
 #include "kernels/gpu/linear/linear_cdna.cuh"
 #include "kernels/gpu/linear/linear_wide_cdna_arguments.hpp"
 
@@ -114,7 +113,7 @@ struct WideCdna {
         const Place at{first_token + wave_token() + t * kCdnaTile + fragment_row(lane()), column};
         if (!end.is_inside(at)) continue;
         const FragmentC &sum = sums[kPaired ? 2 * r : r][t], &partner = sums[kPaired ? 2 * r + 1 : r][t];
-        end.finish(at, {sum.x[0], sum.x[1], sum.x[2], sum.x[3]},
+        end.finish(a.activation, at, {sum.x[0], sum.x[1], sum.x[2], sum.x[3]},
                    {partner.x[0], partner.x[1], partner.x[2], partner.x[3]});
       }
     }
@@ -124,8 +123,8 @@ struct WideCdna {
 template <CdnaWideConfig config>
 __device__ void linear_wide_cdna(const LinearCdnaArguments& a) {
   __shared__ __align__(16) char shared[2 * config.stage_bytes()];
-  const uint32_t of_die = (a.tiles + a.dies - 1) / a.dies, tile = blockIdx.x % a.dies * of_die + blockIdx.x / a.dies;
-  if (tile >= a.tiles) return;
+  const uint32_t tile = a.tiles.tile_of(blockIdx.x);
+  if (tile >= a.tiles.tiles) return;
   const WideCdna<config> work(a, shared, tile);
   typename WideCdna<config>::Sums sums;
   work.multiply(sums);
