@@ -209,6 +209,9 @@ constexpr const char* kFloatProblems[] = {
     "result = matmul(x:T[1,12,20,64], y:T[1,1,64,32])",
     "result = matmul(x:T[1,3,5,17], y:T[2,1,17,9])",
     "result = matmul(x:T[5,17], y:T[2,3,17,9])",
+    "result = matmul(x:T[2,70,136], y:T[2,136,72])",
+    "result = matmul(x:T[3,40,72], transpose(y:T[3,100,72], permutation=[0,2,1]))",
+    "result = matmul(transpose(x:T[2,40,24], permutation=[0,2,1]), y:T[2,40,64])",
     "result = linear(x:T[5,7], w:T[3,7], out=T)",
     "result = linear(x:T[1,64], w:T[96,64], wb:T[96], slots=bias, out=T)",
     "result = linear(x:T[1,128,384], w:T[384,384], wb:f32[384], r:T[1,128,384], slots=bias+residual, "
