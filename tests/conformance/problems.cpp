@@ -252,6 +252,10 @@ constexpr const char* kFloatProblems[] = {
     "result = linear(x:T[130,328], w:T[264,328], out=T)",
     "result = linear(x:T[130,264], w:T[304,264], wb:T[304], slots=bias, activation=gelu_tanh, out=T)",
     "result = linear(x:T[81,136], w:T[160,136], gated=true, activation=silu, out=T)",
+    "result = linear(x:T[66,1032], w:T[96,1032], wb:T[96], r:T[66,48], slots=bias+residual, gated=true, "
+    "activation=silu, out=T)",
+    "result = linear(x:T[67,96], w:T[40,96], out=T)",
+    "result = linear(x:T[68,24], w:T[36,24], out=f32)",
     "result = linear(x:T[137,72], w:T[48,72], gated=true, activation=silu, out=f32)",
     "result = linear(x:T[72,2056], w:T[72,2056], wb:T[72], slots=bias, activation=gelu, out=T)",
 };

@@ -127,8 +127,19 @@ TEST(LinearCdna, FillsTheDeviceBeforeItSavesReadsOfTokens) {
 
 TEST(LinearCdna, CutsWideProductsIntoTilesThatFillTheDevice) {
   EXPECT_EQ(values(wide(), layer(816, 16384, 2048), "tile").front(), 128128);
-  EXPECT_EQ(values(wide(), layer(128, 1024, 1024), "tile").front(), 64064);
-  EXPECT_EQ(values(wide(), layer(128, 1024, 1024), "tile").size(), 4u);
+  EXPECT_EQ(values(wide(), layer(128, 1024, 256), "tile").front(), 64064);
+  EXPECT_EQ(values(wide(), layer(128, 1024, 256), "tile").size(), 4u) << "K is too short for two";
+}
+
+// Of 128 tokens and 1,024 rows 32 tiles of 64: for each compute unit of 304 eight parts of K, each of 16 chunks.
+TEST(LinearCdna, SharesKAmongBlocksWhereComputeUnitsHaveNoWork) {
+  Problem deep = layer(128, 1024, 4096);
+  EXPECT_EQ(values(wide(), deep, "tile").front(), 8064064);
+  EXPECT_EQ(wide().scratch_for(deep, cdna()), 8u * 128 * 1024 * 4);
+  deep.params = {{"tile", 4064064}};
+  EXPECT_EQ(wide().scratch_for(deep, cdna()), 4u * 128 * 1024 * 4);
+  EXPECT_EQ(wide().scratch_for(layer(816, 16384, 2048), cdna()), 0u) << "blocks for all";
+  for (int64_t tile : values(wide(), layer(816, 16384, 2048), "tile")) EXPECT_LT(tile, 1000000);
 }
 
 }  // namespace

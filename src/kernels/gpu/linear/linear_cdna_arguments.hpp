@@ -17,6 +17,17 @@ constexpr bool is_paired(CdnaEpilogue epilogue) {
   return epilogue == CdnaEpilogue::gated || epilogue == CdnaEpilogue::rotated;
 }
 
+constexpr uint32_t kPartsThreads = 256;  // of the blocks that add up parts
+
+// Blocks that share K: each leaves the sums of its part in memory, and a launch of its own adds them up in their order.
+struct CdnaParts {
+  uint64_t sums = 0;     // address: of each part a row of f32 for each token, with all rows of w's tiles; 0: no parts
+  uint32_t count = 1;    // of parts
+  uint32_t chunks = 0;   // of K in each; in the last one perhaps fewer
+  uint32_t columns = 0;  // from one row of sums to the next
+  Divisor quads;         // of neighbouring columns of out, but for partners, that a token has
+};
+
 // The same as LinearSkinnyArguments say, but for the form of w: tiles of kCdnaTile rows, in the order in which blocks
 // take them; of a tile, chunks of K; of a chunk, 8 neighbours of K for each lane, of row lane % 16 from column
 // 8 (lane / 16) on. Zeros stand beyond the ends of w.
@@ -31,10 +42,11 @@ struct LinearCdnaArguments {
   uint64_t bias = 0, residual = 0, out = 0;  // addresses; 0: none. Rows of out are dense
   int64_t residual_stride = 0;               // elements; a multiple of 4
   DType bias_type{}, residual_type{}, out_type{};
-  int32_t activation = 0;                  // rung::Activation
-  uint32_t w_tiles = 0;                    // of kCdnaTile rows
-  DieTiles tiles;                          // of a wide product
-  uint32_t token_tiles = 0;                // of them, along the tokens
+  int32_t activation = 0;           // rung::Activation
+  uint32_t w_tiles = 0;             // of kCdnaTile rows
+  DieTiles tiles;                   // of a wide product, each as often as parts of K have it
+  Divisor part_tiles, token_tiles;  // of a part, and of those along the tokens
+  CdnaParts parts;
   uint32_t half = 0;                       // rows of w between partners; 0: no pairs
   uint32_t rotated = 0;                    // columns of out that are rotated; a multiple of 2 * half
   uint64_t cos = 0, sin = 0;               // addresses: 2 * half elements for each token
