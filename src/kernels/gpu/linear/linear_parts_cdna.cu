@@ -1,5 +1,5 @@
-// Ends linear layers on CDNA of which blocks have left the sums of parts of K: a thread adds up four neighbouring columns
-// of a token, part after part, and of pairs their partners.
+// Ends linear layers on CDNA of which blocks left the sums of parts of K: a thread adds up four neighbouring columns of
+// a token, part after part, and of pairs their partners.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/linear/linear_cdna.cuh"
 

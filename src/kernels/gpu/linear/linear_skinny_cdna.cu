@@ -176,7 +176,7 @@ __device__ void linear_skinny_cdna(const LinearCdnaArguments& a) {
   if (a.squares) work.find_factors();
   sync_block();
   // The constants of activations are not even loaded where there is none.
-  if (a.activation == 0)
+  if (config.epilogue == CdnaEpilogue::rotated || a.activation == 0)
     work.finish(0);
   else
     work.finish(a.activation);

@@ -30,6 +30,7 @@ struct WideCdna {
   const LinearCdnaArguments& a;
   uint32_t first_token, first_tile;   // of the block; of the wave, among the tiles of w
   uint32_t part, first_chunk, chunks;  // of K; the last is the end of the part
+  uint32_t whole, turn;                // the end of its whole chunks, and with which of them it begins
 
   __device__ WideCdna(const LinearCdnaArguments& arguments, uint32_t tile) : a(arguments) {
     part = a.part_tiles.divide(tile), tile -= part * a.part_tiles.value;
@@ -37,6 +38,17 @@ struct WideCdna {
     first_token = (tile - along_w * a.token_tiles.value) * config.tokens();
     first_tile = (along_w * kWideWavesAlong + warp() % kWideWavesAlong) * kRowTiles;
     first_chunk = part * a.parts.chunks, chunks = min(first_chunk + a.parts.chunks, a.chunks);
+    whole = min(chunks, a.k / kCdnaChunk);
+    turn = begin_with(along_w);
+  }
+  // Rows of tokens are often a multiple of 512 bytes or more apart, so that all that is read of a chunk comes from few
+  // channels of memory. Blocks that share weights read them together; others begin elsewhere in K.
+  __device__ uint32_t begin_with(uint32_t along_w) const {
+    constexpr uint32_t kScatter = 0x9e3779b9;  // the golden ratio's bits: neighbours come far apart
+    return whole > first_chunk ? uint64_t{along_w * kScatter} * (whole - first_chunk) >> 32 : 0;
+  }
+  __device__ uint32_t turned(uint32_t chunk) const {
+    return chunk + turn < whole ? chunk + turn : chunk + turn - (whole - first_chunk);
   }
   __device__ static uint32_t wave_token() { return warp() / kWideWavesAlong * kTokenTiles * kCdnaTile; }
 
@@ -77,7 +89,8 @@ struct WideCdna {
       for (int r = 0; r < kRowTiles; ++r) multiply_add_deep<T>(sums[r][t], tokens, stage.weights.at[r]);
     }
   }
-  __device__ void fetch(Copies& copies, Stage& stage, uint32_t chunk) const {
+  __device__ void fetch(Copies& copies, Stage& stage, uint32_t position) const {
+    const uint32_t chunk = turned(position);
 #pragma unroll
     for (int i = 0; i < kShares; ++i) copies.issue(i, source(chunk, i), place_of(stage.tokens));
     keep_order();
@@ -101,16 +114,16 @@ struct WideCdna {
   }
   // Two stages, each with a name: registers that were copied from one to the other would be waited for, and so would
   // copies to the one stage by reads of the other, could the compiler not tell them apart.
-  __device__ void multiply_whole(Sums& sums, Stage& even, Stage& odd, uint32_t end) const {
+  __device__ void multiply_whole(Sums& sums, Stage& even, Stage& odd) const {
     uint32_t chunk = first_chunk;
-    if ((end - chunk) % 2 == 0) {
+    if ((whole - chunk) % 2 == 0) {
       fetch_first(odd, chunk);
       step(sums, odd, even, chunk++);
     } else {
       fetch_first(even, chunk);
     }
 #pragma unroll 1
-    for (; chunk + 1 < end; chunk += 2) {
+    for (; chunk + 1 < whole; chunk += 2) {
       step(sums, even, odd, chunk);
       step(sums, odd, even, chunk + 1);
     }
@@ -122,9 +135,8 @@ struct WideCdna {
     const bool inside = chunk * kCdnaChunk + lane() / kCdnaTile * kDeepOfLane < a.k;
 #pragma unroll
     for (int i = 0; i < kShares; ++i) {
-      const CopySource from = source(chunk, i);
       char* to = place_of(stage.tokens) + i * kWideBlockWaves * kCopyBytes;
-      lanes_place(to) = inside ? *reinterpret_cast<const WordQuad*>(from.base + from.distance) : WordQuad{};
+      lanes_place(to) = inside ? *source(chunk, i).lanes() : WordQuad{};
     }
     stage.weights = load_weights(chunk);
     sync_block();
@@ -132,8 +144,7 @@ struct WideCdna {
   }
   __device__ void multiply(Sums& sums, char* even_tokens, char* odd_tokens) const {
     Stage even{even_tokens, {}}, odd{odd_tokens, {}};
-    const uint32_t whole = min(chunks, a.k / kCdnaChunk);
-    if (first_chunk < whole) multiply_whole(sums, even, odd, whole);
+    if (first_chunk < whole) multiply_whole(sums, even, odd);
     if (whole < chunks) multiply_rest(sums, odd, whole);
   }
 
@@ -153,20 +164,35 @@ struct WideCdna {
           store_row(&element<float>(a.parts.sums, row + (first_tile + r) * kCdnaTile), sums[r][t], 0);
     }
   }
-  __device__ void finish(const Sums& sums) const {
-    const CdnaEnd<config.epilogue> end{a};
+  static __device__ void move(FragmentC& to, const FragmentC& from) {
 #pragma unroll
+    for (int i = 0; i < kLaneColumns; ++i) to.x[i] = from.x[i];
+  }
+  // One code for all fragments, which move up in turns: no register can be chosen at run time, and code for each, with
+  // all activations that there are, took 87 KB with 16 of them, more than the instruction cache holds.
+  __device__ void finish(Sums& sums) const {
+    const CdnaEnd<config.epilogue> end{a};
+    constexpr int kLines = kPaired ? 2 : 1;
+#pragma unroll 1
     for (uint32_t r = 0; r < kResultTiles; ++r) {
       const uint32_t tile = kPaired ? first_tile / 2 + r : first_tile + r;
       const uint32_t column = end.column_of(tile * kCdnaTile) + fragment_column(lane());
-#pragma unroll
+#pragma unroll 1
       for (int t = 0; t < kTokenTiles; ++t) {
         const Place at{token_of(t), column};
-        if (!end.is_inside(at)) continue;
-        const FragmentC &sum = sums[kPaired ? 2 * r : r][t], &partner = sums[kPaired ? 2 * r + 1 : r][t];
-        end.finish(a.activation, at, {sum.x[0], sum.x[1], sum.x[2], sum.x[3]},
-                   {partner.x[0], partner.x[1], partner.x[2], partner.x[3]});
+        const FragmentC &sum = sums[0][0], &partner = sums[kLines - 1][0];
+        if (end.is_inside(at))
+          end.finish(a.activation, at, {sum.x[0], sum.x[1], sum.x[2], sum.x[3]},
+                     {partner.x[0], partner.x[1], partner.x[2], partner.x[3]});
+#pragma unroll
+        for (int line = 0; line < kLines; ++line)
+#pragma unroll
+          for (int i = 0; i + 1 < kTokenTiles; ++i) move(sums[line][i], sums[line][i + 1]);
       }
+#pragma unroll
+      for (int i = 0; i + kLines < kRowTiles; ++i)
+#pragma unroll
+        for (int t = 0; t < kTokenTiles; ++t) move(sums[i][t], sums[i + kLines][t]);
     }
   }
 };
