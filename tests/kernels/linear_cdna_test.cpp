@@ -102,6 +102,23 @@ TEST(LinearCdna, TakesWhatItCanReadSixteenBytesAtATime) {
   EXPECT_EQ(refusal(skinny(), far), "rows of x are 16777224 elements apart, wanted at most 16777216");
 }
 
+Problem in_f32(Problem made) {
+  for (Operand* each : {&made.inputs[0], &made.inputs[1], &made.output}) each->dtype = DType::f32;
+  return made;
+}
+
+TEST(LinearCdna, TakesF32WhereThereAreManyTokens) {
+  EXPECT_EQ(refusal(wide(), in_f32(layer(80, 32, 36))), "");
+  EXPECT_EQ(refusal(wide(), in_f32(layer(80, 32, 34))), "rows of x or w are not a multiple of 16 bytes");
+  EXPECT_EQ(refusal(skinny(), in_f32(layer(4, 32, 36))), "x and w are not both bf16 or both f16");
+  Problem mixed = layer(80, 32, 32);
+  mixed.inputs[1].dtype = DType::f32;
+  EXPECT_EQ(refusal(wide(), mixed), "x and w are not both bf16, both f32 or both f16");
+  Problem far = in_f32(layer(80, 32, 32));
+  far.inputs[0].strides = {(int64_t{1} << 23) + 8, 1};
+  EXPECT_EQ(refusal(wide(), far), "rows of x are 8388616 elements apart, wanted at most 8388608");
+}
+
 std::vector<int64_t> values(const Kernel& kernel, const Problem& problem, std::string_view name,
                             const Machine& machine = cdna()) {
   for (const Tunable& each : kernel.tunables_for(problem, machine))

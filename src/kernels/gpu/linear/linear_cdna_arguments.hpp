@@ -7,8 +7,10 @@
 
 namespace rung::gpu {
 
-constexpr uint32_t kCdnaTile = 16;   // rows of x or of w, of one matrix instruction
-constexpr uint32_t kCdnaChunk = 32;  // columns of K in 16 bytes a lane
+constexpr uint32_t kCdnaTile = 16;       // rows of x or of w, of one matrix instruction
+constexpr uint32_t kCdnaLineBytes = 64;  // of each row that a chunk of K has: 16 bytes a lane
+// Columns of K in a chunk.
+constexpr uint32_t cdna_chunk(DType type) { return kCdnaLineBytes / (type == DType::f32 ? 4 : 2); }
 
 // What a layer ends with: rows of w with one result each, runs whose sums feed a norm, or pairs: gate and up, or the
 // two halves of a head.
@@ -29,12 +31,12 @@ struct CdnaParts {
 };
 
 // The same as LinearSkinnyArguments say, but for the form of w: tiles of kCdnaTile rows, in the order in which blocks
-// take them; of a tile, chunks of K; of a chunk, 8 neighbours of K for each lane, of row lane % 16 from column
-// 8 (lane / 16) on. Zeros stand beyond the ends of w.
+// take them; of a tile, chunks of K; of a chunk, 16 bytes for each lane, of row lane % 16 from byte 16 (lane / 16) on.
+// Zeros stand beyond the ends of w.
 struct LinearCdnaArguments {
   uint64_t x = 0, w = 0;                     // addresses
   uint32_t x_stride = 0;                     // bytes from row to row; a multiple of 16
-  uint32_t m = 0, n = 0, k = 0;              // n a multiple of 4, k of 8
+  uint32_t m = 0, n = 0, k = 0;              // n a multiple of 4; rows of x and w of 16 bytes
   uint32_t chunks = 0;                       // of K, the last one perhaps not whole
   uint32_t tile_bytes = 0;                   // of w, a tile's
   uint32_t waves = 0;                        // of a block of a skinny product: 1, 2, 4 or 8

@@ -7,6 +7,7 @@
 #include "kernels/gpu/linear/linear_cdna_order.hpp"
 #include "kernels/gpu/linear/linear_skinny_operands.hpp"
 #include "kernels/gpu/linear/linear_wide_cdna_arguments.hpp"
+#include "kernels/gpu/make_nest.hpp"
 #include "kernels/gpu/variant.hpp"
 
 namespace rung::gpu {
@@ -83,7 +84,7 @@ struct Cut {
 
 Verdict supports(const Problem& problem, const Machine& machine) {
   if (auto verdict = supports_slots(problem, kSlotsButNorms); !verdict) return verdict;
-  if (auto verdict = supports_streamed(problem); !verdict) return verdict;
+  if (auto verdict = supports_streamed(problem, is_computed_float); !verdict) return verdict;
   if (auto verdict = supports_cdna_order(problem, machine); !verdict) return verdict;
   const int64_t tokens = LinearShape(problem).m;
   if (tokens <= kSkinnyMostTokens || tokens > INT32_MAX)

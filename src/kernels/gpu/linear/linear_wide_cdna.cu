@@ -9,7 +9,6 @@
 namespace rung::gpu {
 namespace {
 
-constexpr uint32_t kLineBytes = 64;  // of a token's chunk
 constexpr uint32_t kThreads = kWideBlockWaves * kLanes;
 
 template <CdnaWideConfig config>
@@ -38,7 +37,7 @@ struct WideCdna {
     first_token = (tile - along_w * a.token_tiles.value) * config.tokens();
     first_tile = (along_w * kWideWavesAlong + warp() % kWideWavesAlong) * kRowTiles;
     first_chunk = part * a.parts.chunks, chunks = min(first_chunk + a.parts.chunks, a.chunks);
-    whole = min(chunks, a.k / kCdnaChunk);
+    whole = min(chunks, a.k / cdna_chunk(config.type));
     turn = begin_with(along_w);
   }
   // Rows of tokens are often a multiple of 512 bytes or more apart, so that all that is read of a chunk comes from few
@@ -69,7 +68,7 @@ struct WideCdna {
   // Of the wave's i-th tile of them.
   __device__ CopySource source(uint32_t chunk, int i) const {
     const uint32_t token = first_token + (warp() + i * kWideBlockWaves) * kCdnaTile + lane() % kCdnaTile;
-    return {in_memory<const char>(a.x) + uint64_t{first_token} * a.x_stride + chunk * kLineBytes,
+    return {in_memory<const char>(a.x) + uint64_t{first_token} * a.x_stride + chunk * kCdnaLineBytes,
             (min(token, a.m - 1) - first_token) * a.x_stride + lane() / kCdnaTile * 16};
   }
 
@@ -132,7 +131,7 @@ struct WideCdna {
   }
   // The end of K: zeros stand behind it.
   __device__ void multiply_rest(Sums& sums, Stage& stage, uint32_t chunk) const {
-    const bool inside = chunk * kCdnaChunk + lane() / kCdnaTile * kDeepOfLane < a.k;
+    const bool inside = chunk * kCdnaLineBytes + lane() / kCdnaTile * 16 < a.k * sizeof(T);
 #pragma unroll
     for (int i = 0; i < kShares; ++i) {
       char* to = place_of(stage.tokens) + i * kWideBlockWaves * kCopyBytes;

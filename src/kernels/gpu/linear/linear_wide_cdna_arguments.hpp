@@ -18,7 +18,7 @@ struct CdnaWideConfig {
   // Of a block.
   constexpr uint32_t tokens() const { return kWideWavesAlong * token_tiles * kCdnaTile; }
   constexpr uint32_t rows() const { return kWideWavesAlong * row_tiles * kCdnaTile; }
-  constexpr uint32_t stage_bytes() const { return tokens() * kCdnaChunk * 2; }  // of x, a chunk in shared memory
+  constexpr uint32_t stage_bytes() const { return tokens() * kCdnaLineBytes; }  // of x, a chunk in shared memory
 };
 
 }  // namespace rung::gpu
