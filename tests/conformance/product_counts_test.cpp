@@ -36,5 +36,25 @@ TEST(ProductCounts, OfFewTokensAreMostlyLoadsAndProducts) {
   RecordProperty("gfx950", std::to_string(later.instructions));
 }
 
+// Accesses of 16 bytes a lane are in the order of lanes, or rows that differ in their banks.
+TEST(ProductCounts, OfManyTokensHaveNoBankConflicts) {
+  const char* const wide = "y = linear(x:bf16[128,512], w:bf16[128,512], out=bf16)";
+  for (const char* device : {"emu:gfx942", "emu:gfx950"}) {
+    const amdgpu::Counts counts = counts_of(device, "linear_wide_cdna", wide);
+    EXPECT_EQ(counts.bank_conflict_cycles, 0u) << device;
+    EXPECT_GT(counts.lds_reads, 0u);
+  }
+}
+
+// However the second matrix lies in memory, whose elements are then written one at a time.
+TEST(ProductCounts, OfTwoMatricesHaveNoBankConflicts) {
+  for (const char* text : {"y = matmul(x:bf16[64,256], transpose(y:bf16[64,256], permutation=[1,0]))",
+                           "y = matmul(x:bf16[64,256], y:bf16[256,64])"}) {
+    const amdgpu::Counts counts = counts_of("emu:gfx942", "matmul_cdna", text);
+    EXPECT_EQ(counts.bank_conflict_cycles, 0u) << text;
+    EXPECT_GT(counts.lds_writes, 0u);
+  }
+}
+
 }  // namespace
 }  // namespace rung::test

@@ -12,10 +12,10 @@ namespace {
 
 constexpr uint32_t kThreads = kMatmulWaves * kLanes;
 
-// Where a line's 16 bytes lie in a stage. They turn by one place every eight lines: neighbours that write across lines,
-// eight elements of two bytes each, would meet in a bank.
+// Where a line's 16 bytes lie in a stage, so that lanes at work together use all banks: eight lanes that read 16 bytes
+// of neighbouring lines, or write two whole lines; and threads that write across lines, eight or four lines apart.
 __device__ inline uint32_t place_of(uint32_t line, uint32_t unit) {
-  return line * kMatmulPitch + (unit + line / 8) % kMatmulUnits * 16;
+  return (line ^ (line / 32 & 1)) * kMatmulChunkBytes + (unit + line / 2 + line / 8) % kMatmulUnits * 16;
 }
 
 // What a thread brings of one operand: 16 bytes of each chunk, for `kLines` lines.
@@ -76,7 +76,7 @@ struct MatmulCdna {
   using T = Element<config.type>;
   static constexpr uint32_t kLines = config.lines();
   static constexpr int kTiles = config.tiles;
-  static constexpr uint32_t kSideBytes = kLines * kMatmulPitch, kStageBytes = 2 * kSideBytes;
+  static constexpr uint32_t kSideBytes = kLines * kMatmulChunkBytes, kStageBytes = 2 * kSideBytes;
   using Sums = FragmentC[kTiles][kTiles];
 
   const CdnaMatmulArguments& a;

@@ -24,9 +24,6 @@ struct CdnaMatmulConfig {
   constexpr bool single() const { return x == MatmulSide::single; }
 };
 
-// Lines are a multiple of 16 bytes and a bit apart, so that those which are read together fall into different banks.
-constexpr uint32_t kMatmulPitch = kMatmulChunkBytes + 16;
-
 struct MatmulLines {
   uint64_t address = 0;
   int64_t line = 0, step = 0;  // elements from line to line, and from one element of a line to the next
