@@ -5,9 +5,6 @@
 
 namespace rung::gpu {
 
-constexpr uint32_t kDeep = 32;       // columns of K that one call takes, of 16-bit floats
-constexpr uint32_t kDeepOfLane = 8;  // neighbours that a lane has of them, 16 bytes
-
 // c[16, 16] += a[16, K] b[K, 16], K being 32 16-bit floats or 16 f32: lane l has the 16 bytes from byte 16 (l / 16) on
 // of row l % 16 of a and of column l % 16 of b, and c as portable.cuh says. Where an instruction takes less of K,
 // several share them: which element of K a lane holds may be anything that a and b agree on.

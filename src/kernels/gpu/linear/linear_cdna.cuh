@@ -8,7 +8,7 @@
 
 namespace rung::gpu {
 
-static_assert(cdna_chunk(DType::bf16) == kDeep && kCdnaTile == kFragmentColumns && kRowStep == kCdnaTile);
+static_assert(kCdnaTile == kFragmentColumns && kRowStep == kCdnaTile);
 constexpr uint32_t kChunkBytes = kLanes * 16;  // of w: a tile's
 
 __device__ inline float4 operator-(float4 a, float4 b) { return {a.x - b.x, a.y - b.y, a.z - b.z, a.w - b.w}; }

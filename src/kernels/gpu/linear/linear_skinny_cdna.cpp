@@ -8,6 +8,7 @@
 #include "kernels/gpu/linear/linear_cdna_order.hpp"
 #include "kernels/gpu/linear/linear_skinny_cdna_arguments.hpp"
 #include "kernels/gpu/linear/linear_skinny_operands.hpp"
+#include "kernels/gpu/make_nest.hpp"
 #include "kernels/gpu/variant.hpp"
 
 namespace rung::gpu {
@@ -43,7 +44,7 @@ struct Cut {
 };
 
 Verdict supports(const Problem& problem, const Machine& machine) {
-  if (auto verdict = supports_skinny(problem); !verdict) return verdict;
+  if (auto verdict = supports_skinny(problem, is_computed_float); !verdict) return verdict;
   if (auto verdict = supports_cdna_order(problem, machine); !verdict) return verdict;
   const Cut cut(problem, machine.gpu);
   if (cut.waves > 0) return accept();

@@ -12,6 +12,7 @@ namespace {
 template <CdnaSkinnyConfig config>
 struct SkinnyCdna {
   using T = Element<config.type>;
+  static constexpr uint32_t kChunk = cdna_chunk(config.type);
   static constexpr int kTokenTiles = config.token_tiles, kRowTiles = config.row_tiles;
   static constexpr bool kPaired = is_paired(config.epilogue);
   static constexpr uint32_t kTokens = config.tokens(), kPitch = config.pitch();
@@ -43,7 +44,7 @@ struct SkinnyCdna {
     uint32_t from_w;
     __device__ void advance(uint32_t chunks) {
 #pragma unroll
-      for (uint32_t& from : from_x) from += chunks * (kDeep * sizeof(T));
+      for (uint32_t& from : from_x) from += chunks * kCdnaLineBytes;
       from_w += chunks * kChunkBytes;
     }
   };
@@ -52,7 +53,7 @@ struct SkinnyCdna {
               in_memory<const char>(a.w) + uint64_t{blockIdx.x} * (kRowTiles * a.tile_bytes),
               {},
               lane() * 16u + first * kChunkBytes};
-    const uint32_t begin = lane() / kCdnaTile * 16 + first * (kDeep * sizeof(T));
+    const uint32_t begin = lane() / kCdnaTile * 16 + first * kCdnaLineBytes;
 #pragma unroll
     for (int t = 0; t < kTokenTiles; ++t)
       at.from_x[t] = min(t * kCdnaTile + lane() % kCdnaTile, a.m - 1) * a.x_stride + begin;
@@ -65,7 +66,7 @@ struct SkinnyCdna {
       chunk.w[r] = load_at(at.w + r * a.tile_bytes + ahead * kChunkBytes, at.from_w);
 #pragma unroll
     for (int t = 0; t < kTokenTiles; ++t)
-      chunk.x[t] = load_at(at.x + ahead * (kDeep * sizeof(T)), at.from_x[t]);
+      chunk.x[t] = load_at(at.x + ahead * kCdnaLineBytes, at.from_x[t]);
     return chunk;
   }
   static __device__ void multiply(Sums& sums, const Chunk& chunk) {
@@ -75,7 +76,7 @@ struct SkinnyCdna {
       for (int r = 0; r < kRowTiles; ++r) multiply_add_deep<T>(sums[r][t], chunk.x[t], chunk.w[r]);
   }
   __device__ void multiply_last(Sums& sums, const Places& at) const {
-    const bool inside = a.k / kDeep * kDeep + lane() / kCdnaTile * kDeepOfLane < a.k;
+    const bool inside = lane() / kCdnaTile * 16 < a.k % kChunk * sizeof(T);
     Chunk chunk = {};
 #pragma unroll
     for (int r = 0; r < kRowTiles; ++r) chunk.w[r] = load_at(at.w + r * a.tile_bytes, at.from_w);
@@ -87,7 +88,7 @@ struct SkinnyCdna {
   __device__ void multiply(Sums& sums) const {
     constexpr uint32_t kAhead = kRowTiles * kTokenTiles > 4 ? 2 : 4;
     const uint32_t first = part * a.chunks_of_wave, last = min(first + a.chunks_of_wave, a.chunks);
-    const uint32_t whole = min(last, a.k / kDeep);
+    const uint32_t whole = min(last, a.k / kChunk);
     Places at = places(first);
     uint32_t chunk = first;
 #pragma unroll 1

@@ -48,8 +48,8 @@ Verdict supports_streamed(const Problem& problem, bool (*takes)(DType)) {
   return supports_distances(problem, kTogether);
 }
 
-Verdict supports_skinny(const Problem& problem) {
-  if (auto verdict = supports_streamed(problem); !verdict) return verdict;
+Verdict supports_skinny(const Problem& problem, bool (*takes)(DType)) {
+  if (auto verdict = supports_streamed(problem, takes); !verdict) return verdict;
   const LinearShape shape(problem);
   if (shape.m < 1 || shape.m > kSkinnyMostTokens)
     return reject(fmt::format("{} rows, wanted 1 to {}", shape.m, kSkinnyMostTokens));
