@@ -209,6 +209,9 @@ constexpr const char* kFloatProblems[] = {
     "result = matmul(x:T[1,12,20,64], y:T[1,1,64,32])",
     "result = matmul(x:T[1,3,5,17], y:T[2,1,17,9])",
     "result = matmul(x:T[5,17], y:T[2,3,17,9])",
+    "result = matmul(x:T[2,70,136], y:T[2,136,72])",
+    "result = matmul(x:T[3,40,72], transpose(y:T[3,100,72], permutation=[0,2,1]))",
+    "result = matmul(transpose(x:T[2,40,24], permutation=[0,2,1]), y:T[2,40,64])",
     "result = linear(x:T[5,7], w:T[3,7], out=T)",
     "result = linear(x:T[1,64], w:T[96,64], wb:T[96], slots=bias, out=T)",
     "result = linear(x:T[1,128,384], w:T[384,384], wb:f32[384], r:T[1,128,384], slots=bias+residual, "
@@ -249,6 +252,10 @@ constexpr const char* kFloatProblems[] = {
     "result = linear(x:T[130,328], w:T[264,328], out=T)",
     "result = linear(x:T[130,264], w:T[304,264], wb:T[304], slots=bias, activation=gelu_tanh, out=T)",
     "result = linear(x:T[81,136], w:T[160,136], gated=true, activation=silu, out=T)",
+    "result = linear(x:T[66,1032], w:T[96,1032], wb:T[96], r:T[66,48], slots=bias+residual, gated=true, "
+    "activation=silu, out=T)",
+    "result = linear(x:T[67,96], w:T[40,96], out=T)",
+    "result = linear(x:T[68,24], w:T[36,24], out=f32)",
     "result = linear(x:T[137,72], w:T[48,72], gated=true, activation=silu, out=f32)",
     "result = linear(x:T[72,2056], w:T[72,2056], wb:T[72], slots=bias, activation=gelu, out=T)",
 };

@@ -158,3 +158,25 @@ std::string compare(const LinearCase& c, const LinearData& data, const std::vect
 }
 
 }  // namespace rung::cpu
+
+namespace rung::gpu {
+
+Problem layer(int64_t m, int64_t n, int64_t k, bool gated) {
+  cpu::LinearCase c{.m = m, .n = n, .k = k, .x = DType::bf16, .w = DType::bf16, .out = DType::bf16};
+  c.gated = gated;
+  if (gated) c.activation = Activation::gelu_tanh;
+  Problem made = cpu::problem_of(c);
+  made.inputs[1].constant = true;
+  return made;
+}
+
+Problem rotated(Problem plain, int64_t heads, int64_t width) {
+  auto& op = std::get<Linear>(plain.op);
+  op.rotated_heads = heads;
+  const Shape angles{plain.output.rows(), width};
+  for (LinearSlot slot : {LinearSlot::cos, LinearSlot::sin})
+    op.put(plain.inputs, slot, Operand{DType::bf16, angles, contiguous_strides(angles)});
+  return plain;
+}
+
+}  // namespace rung::gpu

@@ -1,5 +1,5 @@
 // A linear problem with random operands, its result by a plain f64 loop, and one row's result, for the tests of all
-// rows.
+// rows; and problems alone, for those that are asked about and not run.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
@@ -38,3 +38,12 @@ double value_at(const std::vector<std::byte>& bytes, DType type, size_t i);
 std::string compare(const LinearCase& c, const LinearData& data, const std::vector<std::byte>& bytes, bool rounds_x);
 
 }  // namespace rung::cpu
+
+namespace rung::gpu {
+
+// In bf16 with constant weights, as rows for few tokens and for many take it; a gated one has an activation.
+Problem layer(int64_t m, int64_t n, int64_t k, bool gated = false);
+// With its first heads rotated.
+Problem rotated(Problem plain, int64_t heads, int64_t width);
+
+}  // namespace rung::gpu

@@ -23,22 +23,6 @@ const Kernel& row(std::string_view name) {
 const Kernel& skinny() { return row("linear_skinny_cdna"); }
 const Kernel& wide() { return row("linear_wide_cdna"); }
 
-Problem problem(int64_t m, int64_t n, int64_t k, bool gated = false) {
-  cpu::LinearCase c{.m = m, .n = n, .k = k, .x = DType::bf16, .w = DType::bf16, .out = DType::bf16};
-  c.gated = gated;
-  Problem made = cpu::problem_of(c);
-  made.inputs[1].constant = true;
-  return made;
-}
-Problem rotated(Problem plain, int64_t heads, int64_t width) {
-  auto& op = std::get<Linear>(plain.op);
-  op.rotated_heads = heads;
-  const Shape angles{plain.output.rows(), width};
-  for (LinearSlot slot : {LinearSlot::cos, LinearSlot::sin})
-    op.put(plain.inputs, slot, Operand{DType::bf16, angles, contiguous_strides(angles)});
-  return plain;
-}
-
 // Where a product finds element [row, k] of the weights: by lane, as matrix instructions take them.
 struct Packed {
   Problem problem;
@@ -58,14 +42,14 @@ struct Packed {
 };
 
 TEST(LinearCdna, WantsWeightsSixteenRowsATileByLane) {
-  const Packed packed(problem(4, 40, 72));
+  const Packed packed(layer(4, 40, 72));
   EXPECT_EQ(packed.bytes.size(), 4u * 3 * 64 * 8) << "tiles in pairs, whole chunks";
   for (int64_t row : {0, 1, 15, 16, 39})
     for (int64_t k : {0, 7, 8, 31, 32, 71}) EXPECT_EQ(packed.at(row / 16, row % 16, k), packed.of(row, k)) << row << k;
 }
 
 TEST(LinearCdna, WantsZerosBeyondTheEndsOfTheWeights) {
-  const Packed packed(problem(4, 40, 72));
+  const Packed packed(layer(4, 40, 72));
   EXPECT_EQ(packed.at(2, 8, 0), 0) << "row 40";
   EXPECT_EQ(packed.at(3, 15, 71), 0);
   EXPECT_EQ(packed.at(0, 0, 72), 0) << "column 72";
@@ -73,7 +57,7 @@ TEST(LinearCdna, WantsZerosBeyondTheEndsOfTheWeights) {
 }
 
 TEST(LinearCdna, WantsGateAndUpBesideEachOther) {
-  const Packed packed(problem(4, 24, 32, true));
+  const Packed packed(layer(4, 24, 32, true));
   for (int64_t row : {0, 15, 16, 23}) {
     EXPECT_EQ(packed.at(row / 16 * 2, row % 16, 5), packed.of(row, 5)) << row;
     EXPECT_EQ(packed.at(row / 16 * 2 + 1, row % 16, 5), packed.of(24 + row, 5)) << row;
@@ -82,7 +66,7 @@ TEST(LinearCdna, WantsGateAndUpBesideEachOther) {
 }
 
 TEST(LinearCdna, WantsTheHalvesOfHeadsBesideEachOther) {
-  const Packed packed(rotated(problem(4, 192, 32), 2, 64));
+  const Packed packed(rotated(layer(4, 192, 32), 2, 64));
   for (int64_t head : {0, 1, 2})
     for (int64_t row : {0, 15, 16, 31}) {
       const int64_t tile = head * 4 + row / 16 * 2;
@@ -97,25 +81,42 @@ std::string refusal(const Kernel& kernel, const Problem& problem, const Machine&
 }
 
 TEST(LinearCdna, DividesProductsByTheirTokens) {
-  EXPECT_EQ(refusal(skinny(), problem(64, 32, 32)), "");
-  EXPECT_EQ(refusal(wide(), problem(65, 32, 32)), "");
-  EXPECT_EQ(refusal(skinny(), problem(65, 32, 32)), "65 rows, wanted 1 to 64");
-  EXPECT_EQ(refusal(wide(), problem(64, 32, 32)), "64 rows, wanted more than 64");
+  EXPECT_EQ(refusal(skinny(), layer(64, 32, 32)), "");
+  EXPECT_EQ(refusal(wide(), layer(65, 32, 32)), "");
+  EXPECT_EQ(refusal(skinny(), layer(65, 32, 32)), "65 rows, wanted 1 to 64");
+  EXPECT_EQ(refusal(wide(), layer(64, 32, 32)), "64 rows, wanted more than 64");
 }
 
 TEST(LinearCdna, IsMadeForCdnaAlone) {
-  EXPECT_EQ(refusal(skinny(), problem(4, 32, 32), testing::hopper()), "made for CDNA");
-  EXPECT_EQ(refusal(wide(), problem(80, 32, 32), testing::hopper()), "made for CDNA");
+  EXPECT_EQ(refusal(skinny(), layer(4, 32, 32), testing::hopper()), "made for CDNA");
+  EXPECT_EQ(refusal(wide(), layer(80, 32, 32), testing::hopper()), "made for CDNA");
 }
 
 TEST(LinearCdna, TakesWhatItCanReadSixteenBytesAtATime) {
-  EXPECT_EQ(refusal(skinny(), problem(4, 32, 36)), "rows of x or w are not a multiple of 16 bytes");
-  EXPECT_EQ(refusal(skinny(), problem(4, 30, 32)), "n is not a multiple of 4");
-  EXPECT_EQ(refusal(skinny(), rotated(problem(4, 96, 32), 1, 48)),
+  EXPECT_EQ(refusal(skinny(), layer(4, 32, 36)), "rows of x or w are not a multiple of 16 bytes");
+  EXPECT_EQ(refusal(skinny(), layer(4, 30, 32)), "n is not a multiple of 4");
+  EXPECT_EQ(refusal(skinny(), rotated(layer(4, 96, 32), 1, 48)),
             "heads of 48 columns in 96, wanted a multiple of 32 that divides them");
-  Problem far = problem(4, 32, 32);
+  Problem far = layer(4, 32, 32);
   far.inputs[0].strides = {(int64_t{1} << 24) + 8, 1};
   EXPECT_EQ(refusal(skinny(), far), "rows of x are 16777224 elements apart, wanted at most 16777216");
+}
+
+Problem in_f32(Problem made) {
+  for (Operand* each : {&made.inputs[0], &made.inputs[1], &made.output}) each->dtype = DType::f32;
+  return made;
+}
+
+TEST(LinearCdna, TakesF32) {
+  EXPECT_EQ(refusal(wide(), in_f32(layer(80, 32, 36))), "");
+  EXPECT_EQ(refusal(wide(), in_f32(layer(80, 32, 34))), "rows of x or w are not a multiple of 16 bytes");
+  EXPECT_EQ(refusal(skinny(), in_f32(layer(4, 32, 36))), "");
+  Problem mixed = layer(80, 32, 32);
+  mixed.inputs[1].dtype = DType::f32;
+  EXPECT_EQ(refusal(wide(), mixed), "x and w are not both bf16, both f32 or both f16");
+  Problem far = in_f32(layer(80, 32, 32));
+  far.inputs[0].strides = {(int64_t{1} << 23) + 8, 1};
+  EXPECT_EQ(refusal(wide(), far), "rows of x are 8388616 elements apart, wanted at most 8388608");
 }
 
 std::vector<int64_t> values(const Kernel& kernel, const Problem& problem, std::string_view name,
@@ -127,24 +128,35 @@ std::vector<int64_t> values(const Kernel& kernel, const Problem& problem, std::s
 
 // Sums of four waves of 64 tokens and 32 rows are 36 KiB, of eight 72; the former is all that CDNA 3 has room for.
 TEST(LinearCdna, SharesKAmongTheWavesWhoseSumsFit) {
-  EXPECT_THAT(values(skinny(), problem(64, 64, 1024, true), "waves"), ElementsAre(4, 2, 1));
-  EXPECT_THAT(values(skinny(), problem(16, 64, 1024, true), "waves"), ElementsAre(4, 8, 2, 1));
-  EXPECT_THAT(values(skinny(), problem(16, 64, 64), "waves"), ElementsAre(2, 1)) << "of two chunks";
+  EXPECT_THAT(values(skinny(), layer(64, 64, 1024, true), "waves"), ElementsAre(4, 2, 1));
+  EXPECT_THAT(values(skinny(), layer(16, 64, 1024, true), "waves"), ElementsAre(4, 8, 2, 1));
+  EXPECT_THAT(values(skinny(), layer(16, 64, 64), "waves"), ElementsAre(2, 1)) << "of two chunks";
   Machine later = cdna();
   later.gpu.shared_bytes_per_block = 160 * 1024;
-  EXPECT_THAT(values(skinny(), problem(64, 64, 1024, true), "waves", later), ElementsAre(4, 8, 2, 1));
+  EXPECT_THAT(values(skinny(), layer(64, 64, 1024, true), "waves", later), ElementsAre(4, 8, 2, 1));
 }
 
 TEST(LinearCdna, FillsTheDeviceBeforeItSavesReadsOfTokens) {
-  EXPECT_THAT(values(skinny(), problem(16, 1024, 64), "rows"), ElementsAre(16, 32));
-  EXPECT_THAT(values(skinny(), problem(16, 16384, 64), "rows"), ElementsAre(32, 16));
-  EXPECT_THAT(values(skinny(), problem(16, 1024, 64, true), "rows"), ElementsAre(32));
+  EXPECT_THAT(values(skinny(), layer(16, 1024, 64), "rows"), ElementsAre(16, 32));
+  EXPECT_THAT(values(skinny(), layer(16, 16384, 64), "rows"), ElementsAre(32, 16));
+  EXPECT_THAT(values(skinny(), layer(16, 1024, 64, true), "rows"), ElementsAre(32));
 }
 
 TEST(LinearCdna, CutsWideProductsIntoTilesThatFillTheDevice) {
-  EXPECT_EQ(values(wide(), problem(816, 16384, 2048), "tile").front(), 128128);
-  EXPECT_EQ(values(wide(), problem(128, 1024, 1024), "tile").front(), 64064);
-  EXPECT_EQ(values(wide(), problem(128, 1024, 1024), "tile").size(), 4u);
+  EXPECT_EQ(values(wide(), layer(816, 16384, 2048), "tile").front(), 128128);
+  EXPECT_EQ(values(wide(), layer(128, 1024, 256), "tile").front(), 64064);
+  EXPECT_EQ(values(wide(), layer(128, 1024, 256), "tile").size(), 4u) << "K is too short for two";
+}
+
+// Of 128 tokens and 1,024 rows 32 tiles of 64: for each compute unit of 304 eight parts of K, each of 16 chunks.
+TEST(LinearCdna, SharesKAmongBlocksWhereComputeUnitsHaveNoWork) {
+  Problem deep = layer(128, 1024, 4096);
+  EXPECT_EQ(values(wide(), deep, "tile").front(), 8064064);
+  EXPECT_EQ(wide().scratch_for(deep, cdna()), 8u * 128 * 1024 * 4);
+  deep.params = {{"tile", 4064064}};
+  EXPECT_EQ(wide().scratch_for(deep, cdna()), 4u * 128 * 1024 * 4);
+  EXPECT_EQ(wide().scratch_for(layer(816, 16384, 2048), cdna()), 0u) << "blocks for all";
+  for (int64_t tile : values(wide(), layer(816, 16384, 2048), "tile")) EXPECT_LT(tile, 1000000);
 }
 
 }  // namespace

@@ -20,24 +20,6 @@ const Kernel& row() {
   throw std::logic_error("no row linear_skinny_sm90");
 }
 
-Problem problem(int64_t m, int64_t n, int64_t k, bool gated = false) {
-  cpu::LinearCase c{.m = m, .n = n, .k = k, .x = DType::bf16, .w = DType::bf16, .out = DType::bf16};
-  c.gated = gated;
-  Problem made = cpu::problem_of(c);
-  made.inputs[1].constant = true;
-  return made;
-}
-
-// With its first heads rotated.
-Problem rotated(Problem plain, int64_t heads, int64_t width) {
-  auto& op = std::get<Linear>(plain.op);
-  op.rotated_heads = heads;
-  const Shape angles{plain.output.rows(), width};
-  for (LinearSlot slot : {LinearSlot::cos, LinearSlot::sin})
-    op.put(plain.inputs, slot, Operand{DType::bf16, angles, contiguous_strides(angles)});
-  return plain;
-}
-
 // With what a norm of its result needs, a residual, or its own rows normed.
 Problem feeding(Problem plain) {
   auto& op = std::get<Linear>(plain.op);
@@ -62,14 +44,14 @@ SkinnyPlan plan_of(const Problem& problem, const Machine& machine = hopper()) { 
 std::vector<SkinnyConfig> tiles_of(const Problem& problem) { return skinny_tiles(problem, hopper().gpu); }
 
 TEST(LinearSkinny, FillsTheDeviceWithAboutOneBlockEach) {
-  EXPECT_EQ(plan_of(problem(50, 2560, 1024)).blocks(), 128u);
-  EXPECT_EQ(plan_of(problem(50, 1024, 2048)).blocks(), 128u);
-  EXPECT_EQ(plan_of(problem(50, 1024, 4096)).blocks(), 128u);
-  EXPECT_EQ(plan_of(problem(50, 4096, 1024, true)).blocks(), 128u);
+  EXPECT_EQ(plan_of(layer(50, 2560, 1024)).blocks(), 128u);
+  EXPECT_EQ(plan_of(layer(50, 1024, 2048)).blocks(), 128u);
+  EXPECT_EQ(plan_of(layer(50, 1024, 4096)).blocks(), 128u);
+  EXPECT_EQ(plan_of(layer(50, 4096, 1024, true)).blocks(), 128u);
 }
 
 TEST(LinearSkinny, TakesTheTileAndTheRingThatAreAskedFor) {
-  Problem asked = problem(50, 4096, 1024, true);
+  Problem asked = layer(50, 4096, 1024, true);
   asked.params = {{"tile", 642}, {"ring", 48}};
   const SkinnyPlan plan = plan_of(asked);
   EXPECT_EQ(plan.tile.rows, 64u);
@@ -83,7 +65,7 @@ TEST(LinearSkinny, TakesTheTileAndTheRingThatAreAskedFor) {
 
 TEST(LinearSkinny, RunsTheKernelOfItsTileAndOfWhatItEndsWith) {
   const auto function = [](const Problem& each) { return plan_of(each).function; };
-  const Problem plain = problem(51, 1024, 2048), gated = problem(51, 4096, 1024, true);
+  const Problem plain = layer(51, 1024, 2048), gated = layer(51, 4096, 1024, true);
   EXPECT_EQ(function(plain), "linear_skinny_bf16_64_8_any");
   EXPECT_EQ(function(gated), "linear_skinny_bf16_64_1_gated");
   EXPECT_EQ(function(normed(gated)), "linear_skinny_bf16_64_1_gated");
@@ -94,7 +76,7 @@ TEST(LinearSkinny, RunsTheKernelOfItsTileAndOfWhatItEndsWith) {
   for (Operand* each : {&f16.inputs[0], &f16.inputs[1], &f16.output}) each->dtype = DType::f16;
   EXPECT_EQ(function(f16), "linear_skinny_f16_64_1_gated_any");
 
-  Problem with_angles = rotated(problem(51, 2560, 1024), 9, 256);
+  Problem with_angles = rotated(layer(51, 2560, 1024), 9, 256);
   EXPECT_EQ(function(with_angles), "linear_skinny_bf16_64_4_rotated_any");
   for (size_t angles : {2, 3}) with_angles.inputs[angles].dtype = DType::f32;
   EXPECT_EQ(function(with_angles), "linear_skinny_bf16_64_4_rotated");
@@ -109,21 +91,21 @@ TEST(LinearSkinny, RunsTheKernelOfItsTileAndOfWhatItEndsWith) {
 }
 
 TEST(LinearSkinny, WaitsBetweenWeightsAsLongAsItIsTold) {
-  Problem asked = problem(51, 1024, 2048);
+  Problem asked = layer(51, 1024, 2048);
   EXPECT_EQ(plan_of(asked).throttle_ns, 150u);
   asked.params = {{"throttle", 0}};
   EXPECT_EQ(plan_of(asked).throttle_ns, 0u);
 }
 
 TEST(LinearSkinny, SharesKOnlyWhereEachBlockHasEnoughOfIt) {
-  EXPECT_EQ(tiles_of(problem(50, 1024, 2048)).front().split, 8u);
-  for (const SkinnyConfig& tile : tiles_of(problem(50, 1024, 1024))) EXPECT_LE(tile.split, 4u);
-  for (const SkinnyConfig& tile : tiles_of(problem(1, 1024, 32))) EXPECT_EQ(tile.split, 1u);
-  EXPECT_FALSE(tiles_of(problem(1, 4, 8)).empty());
+  EXPECT_EQ(tiles_of(layer(50, 1024, 2048)).front().split, 8u);
+  for (const SkinnyConfig& tile : tiles_of(layer(50, 1024, 1024))) EXPECT_LE(tile.split, 4u);
+  for (const SkinnyConfig& tile : tiles_of(layer(1, 1024, 32))) EXPECT_EQ(tile.split, 1u);
+  EXPECT_FALSE(tiles_of(layer(1, 4, 8)).empty());
 }
 
 TEST(LinearSkinny, CutsHeadsIntoTilesOfBothTheirHalves) {
-  const Problem turned = rotated(problem(50, 2560, 1024), 9, 256);
+  const Problem turned = rotated(layer(50, 2560, 1024), 9, 256);
   EXPECT_EQ(plan_of(turned).half, 128u);
   for (const SkinnyConfig& tile : tiles_of(turned)) {
     Problem asked = turned;
@@ -133,17 +115,17 @@ TEST(LinearSkinny, CutsHeadsIntoTilesOfBothTheirHalves) {
     EXPECT_EQ(plan.half % plan.box_rows, 0u);
     EXPECT_EQ(plan.tiles * tile.rows, 2560u);
   }
-  for (const SkinnyConfig& tile : tiles_of(rotated(problem(50, 96, 1024), 2, 48))) EXPECT_EQ(tile.rows, 16u);
+  for (const SkinnyConfig& tile : tiles_of(rotated(layer(50, 96, 1024), 2, 48))) EXPECT_EQ(tile.rows, 16u);
 }
 
 TEST(LinearSkinny, GivesABlockWholeRunsOfSquares) {
-  const auto tiles = tiles_of(feeding(problem(51, 1024, 2048)));
+  const auto tiles = tiles_of(feeding(layer(51, 1024, 2048)));
   EXPECT_FALSE(tiles.empty());
   for (const SkinnyConfig& tile : tiles) EXPECT_EQ(tile.rows % kNormRun, 0);
 }
 
 TEST(LinearSkinny, LeavesRoomForASecondBlock) {
-  for (Problem each : {problem(64, 1024, 4096), problem(50, 4096, 1024, true), problem(8, 2560, 1024)})
+  for (Problem each : {layer(64, 1024, 4096), layer(50, 4096, 1024, true), layer(8, 2560, 1024)})
     for (const SkinnyConfig& tile : tiles_of(each))
       for (int64_t ring : {16, 64, 200}) {
         each.params = {{"tile", tile.parameter()}, {"ring", ring}};
@@ -156,12 +138,12 @@ TEST(LinearSkinny, LeavesRoomForASecondBlock) {
 }
 
 TEST(LinearSkinny, IsCutForTheMachine) {
-  Problem asked = problem(51, 1024, 4096);
+  Problem asked = layer(51, 1024, 4096);
   asked.params = {{"alone", 1}};
   EXPECT_EQ(plan_of(asked).blocks(), 128u);  // of 132 multiprocessors
   EXPECT_EQ(plan_of(asked).shared_bytes, 116u * 1024);
 
-  const Problem wide = problem(51, 2240, 4096);
+  const Problem wide = layer(51, 2240, 4096);
   EXPECT_EQ(plan_of(wide).blocks(), 140u);                   // 35 tiles of 64 rows
   EXPECT_EQ(plan_of(wide, lesser_hopper()).blocks(), 112u);  // 56 of 40, of 114 multiprocessors
   const SkinnyPlan lesser = plan_of(asked, lesser_hopper());
@@ -172,31 +154,31 @@ TEST(LinearSkinny, IsCutForTheMachine) {
 
 TEST(LinearSkinny, SaysWhyItRefuses) {
   const auto reason = [](const Problem& each, const Machine& machine) { return row().supports(each, machine).reason; };
-  EXPECT_TRUE(row().supports(problem(50, 1024, 2048), hopper()));
-  EXPECT_TRUE(row().supports(problem(1, 4, 8), hopper()));
-  EXPECT_EQ(reason(problem(65, 1024, 2048), hopper()), "65 rows, wanted 1 to 64");
-  EXPECT_EQ(reason(problem(50, 1024, 2050), hopper()), "rows of x or w are not a multiple of 16 bytes");
-  EXPECT_EQ(reason(problem(50, 1023, 2048), hopper()), "n is not a multiple of 4");
-  EXPECT_EQ(reason(problem(50, 1024, 2048), Machine(cpu::CpuInfo{})), "made for compute capability 9.0");
-  EXPECT_TRUE(row().supports(rotated(problem(50, 2560, 1024), 9, 256), hopper()));
-  EXPECT_EQ(reason(rotated(problem(50, 2560, 1024), 9, 200), hopper()),
+  EXPECT_TRUE(row().supports(layer(50, 1024, 2048), hopper()));
+  EXPECT_TRUE(row().supports(layer(1, 4, 8), hopper()));
+  EXPECT_EQ(reason(layer(65, 1024, 2048), hopper()), "65 rows, wanted 1 to 64");
+  EXPECT_EQ(reason(layer(50, 1024, 2050), hopper()), "rows of x or w are not a multiple of 16 bytes");
+  EXPECT_EQ(reason(layer(50, 1023, 2048), hopper()), "n is not a multiple of 4");
+  EXPECT_EQ(reason(layer(50, 1024, 2048), Machine(cpu::CpuInfo{})), "made for compute capability 9.0");
+  EXPECT_TRUE(row().supports(rotated(layer(50, 2560, 1024), 9, 256), hopper()));
+  EXPECT_EQ(reason(rotated(layer(50, 2560, 1024), 9, 200), hopper()),
             "heads of 200 columns in 2560, wanted a multiple of 16 that divides them");
-  EXPECT_TRUE(row().supports(feeding(problem(51, 1024, 2048)), hopper()));
-  EXPECT_EQ(reason(feeding(problem(51, 96, 2048)), hopper()),
+  EXPECT_TRUE(row().supports(feeding(layer(51, 1024, 2048)), hopper()));
+  EXPECT_EQ(reason(feeding(layer(51, 96, 2048)), hopper()),
             "the sum that a norm follows has 96 columns, wanted a multiple of 128");
-  EXPECT_TRUE(row().supports(normed(problem(51, 4096, 1024, true)), hopper()));
-  EXPECT_EQ(reason(normed(problem(51, 1024, 96)), hopper()),
+  EXPECT_TRUE(row().supports(normed(layer(51, 4096, 1024, true)), hopper()));
+  EXPECT_EQ(reason(normed(layer(51, 1024, 96)), hopper()),
             "rows of squares are of 96 columns or 3 elements apart, wanted multiples of 128 and 4");
-  Problem narrow = normed(problem(51, 1024, 1024));
+  Problem narrow = normed(layer(51, 1024, 1024));
   narrow.inputs.back().dtype = DType::bf16;
   EXPECT_EQ(reason(narrow, hopper()), "squares are not f32");
-  Problem rounded = feeding(problem(51, 1024, 2048));
+  Problem rounded = feeding(layer(51, 1024, 2048));
   std::get<Linear>(rounded.op).out = rounded.output.dtype = DType::bf16;
   EXPECT_EQ(reason(rounded, hopper()), "the sum that a norm follows is not f32");
-  Problem variable = problem(50, 1024, 2048);
+  Problem variable = layer(50, 1024, 2048);
   variable.inputs[1].constant = false;
   EXPECT_EQ(reason(variable, hopper()), "w is not constant, so it cannot be fetched ahead");
-  Problem f32 = problem(50, 1024, 2048);
+  Problem f32 = layer(50, 1024, 2048);
   f32.inputs[0].dtype = f32.inputs[1].dtype = DType::f32;
   EXPECT_EQ(reason(f32, hopper()), "x and w are not both bf16 or both f16");
 }

@@ -22,23 +22,14 @@ const Kernel& row() {
   throw std::logic_error("no row linear_wide_sm90");
 }
 
-Problem problem(int64_t m, int64_t n, int64_t k, bool gated = false) {
-  cpu::LinearCase c{.m = m, .n = n, .k = k, .x = DType::bf16, .w = DType::bf16, .out = DType::bf16};
-  c.gated = gated;
-  if (gated) c.activation = Activation::gelu_tanh;
-  Problem made = cpu::problem_of(c);
-  made.inputs[1].constant = true;
-  return made;
-}
-
 WidePlan plan_of(const Problem& problem, const Machine& machine = hopper()) { return {problem, machine.gpu}; }
 std::vector<WideConfig> tiles_of(const Problem& problem, const Machine& machine = hopper()) {
   return wide_tiles(problem, machine.gpu);
 }
 
 std::vector<Problem> problems() {
-  return {problem(816, 16384, 2048, true), problem(560, 4096, 1024, true), problem(816, 2048, 16384),
-          problem(768, 1152, 4304),        problem(768, 4304, 1152),       problem(65, 8, 8)};
+  return {layer(816, 16384, 2048, true), layer(560, 4096, 1024, true), layer(816, 2048, 16384),
+          layer(768, 1152, 4304),        layer(768, 4304, 1152),       layer(65, 8, 8)};
 }
 
 TEST(LinearWide, EveryTileCoversTheResultAndFitsABlock) {
@@ -77,11 +68,11 @@ TEST(LinearWide, BlocksThatShareKFinishAllTokensBetweenThem) {
     EXPECT_GE(2 * split.first_half(), tokens);
     EXPECT_LT(2 * split.first_half(), tokens + 16);
   }
-  Problem down = problem(816, 2048, 16384);
+  Problem down = layer(816, 2048, 16384);
   down.params = {{"tile", 2128208}};
   EXPECT_EQ(plan_of(down).tiles, 64);  // 4 x 16
   EXPECT_EQ(plan_of(down).tile.split, 2);
-  Problem shallow = problem(816, 2048, 128);  // two chunks of K
+  Problem shallow = layer(816, 2048, 128);  // two chunks of K
   for (const WideConfig& tile : tiles_of(shallow)) EXPECT_EQ(tile.split, 1);
 }
 
@@ -102,19 +93,19 @@ Problem with_residual(DType residual, DType out) {
 }
 
 TEST(LinearWide, FunctionNamesTheTypeTheTileAndTheEnding) {
-  Problem gated = problem(816, 16384, 2048, true);
+  Problem gated = layer(816, 16384, 2048, true);
   gated.params = {{"tile", 256136}};
   EXPECT_EQ(plan_of(gated).function, "linear_wide_bf16_256_136_1_gated_gelu");
   std::get<Linear>(gated.op).activation = Activation::silu;
   EXPECT_EQ(plan_of(gated).function, "linear_wide_bf16_256_136_1_gated_silu");
-  Problem f16 = problem(816, 2048, 2048);
+  Problem f16 = layer(816, 2048, 2048);
   f16.inputs[0].dtype = f16.inputs[1].dtype = DType::f16;
   f16.params = {{"tile", 128104}};
   EXPECT_EQ(plan_of(f16).function, "linear_wide_f16_128_104_1_rounded");
 }
 
 TEST(LinearWide, KernelsForAnyEndingServeTheRareOnesAlone) {
-  const Problem plain = problem(816, 2048, 2048);
+  const Problem plain = layer(816, 2048, 2048);
   EXPECT_EQ(ending(plain, 128104), "1_rounded");
   EXPECT_EQ(ending(plain, 128104, Activation::gelu_tanh), "1_gelu");
   EXPECT_EQ(ending(plain, 128104, Activation::silu), "1_any");
@@ -126,13 +117,13 @@ TEST(LinearWide, KernelsForAnyEndingServeTheRareOnesAlone) {
 }
 
 TEST(LinearWide, PrefersTilesThatLeaveLittleOfTheDeviceIdle) {
-  const WidePlan gated = plan_of(problem(816, 16384, 2048, true));
+  const WidePlan gated = plan_of(layer(816, 16384, 2048, true));
   EXPECT_EQ(gated.tile.tokens, 136);  // 6 x 136 = 816
   EXPECT_EQ(gated.tiles, 768);        // of 6 x 132
 }
 
 TEST(LinearWide, IsCutForTheMachine) {
-  const Problem asked = problem(816, 2048, 2048);
+  const Problem asked = layer(816, 2048, 2048);
   Machine many = hopper();
   many.gpu.multiprocessors = 264;
   const auto blocks = [&](const Machine& machine) {
@@ -157,27 +148,27 @@ TEST(LinearWide, IsCutForTheMachine) {
 
 TEST(LinearWide, SaysWhyItRefuses) {
   const auto reason = [](const Problem& each, const Machine& machine) { return row().supports(each, machine).reason; };
-  EXPECT_TRUE(row().supports(problem(816, 1024, 2048), hopper()));
-  EXPECT_TRUE(row().supports(problem(65, 8, 8), hopper()));
-  EXPECT_TRUE(row().supports(problem(816, 16384, 2048, true), hopper()));
-  EXPECT_EQ(reason(problem(64, 1024, 2048), hopper()), "64 rows, wanted at least 65");
-  EXPECT_EQ(reason(problem(816, 1024, 2050), hopper()), "rows of x or w are not a multiple of 16 bytes");
-  EXPECT_EQ(reason(problem(816, 1020, 2048), hopper()), "n is not a multiple of 8");
-  EXPECT_EQ(reason(problem(816, 1024, 2048), Machine(cpu::CpuInfo{})), "made for compute capability 9.0");
-  Problem variable = problem(816, 1024, 2048);
+  EXPECT_TRUE(row().supports(layer(816, 1024, 2048), hopper()));
+  EXPECT_TRUE(row().supports(layer(65, 8, 8), hopper()));
+  EXPECT_TRUE(row().supports(layer(816, 16384, 2048, true), hopper()));
+  EXPECT_EQ(reason(layer(64, 1024, 2048), hopper()), "64 rows, wanted at least 65");
+  EXPECT_EQ(reason(layer(816, 1024, 2050), hopper()), "rows of x or w are not a multiple of 16 bytes");
+  EXPECT_EQ(reason(layer(816, 1020, 2048), hopper()), "n is not a multiple of 8");
+  EXPECT_EQ(reason(layer(816, 1024, 2048), Machine(cpu::CpuInfo{})), "made for compute capability 9.0");
+  Problem variable = layer(816, 1024, 2048);
   variable.inputs[1].constant = false;
   EXPECT_EQ(reason(variable, hopper()), "w is not constant, so it cannot be fetched ahead");
-  Problem f32 = problem(816, 1024, 2048);
+  Problem f32 = layer(816, 1024, 2048);
   f32.inputs[0].dtype = f32.inputs[1].dtype = DType::f32;
   EXPECT_EQ(reason(f32, hopper()), "x and w are not both bf16 or both f16");
-  Problem other = problem(816, 1024, 2048);
+  Problem other = layer(816, 1024, 2048);
   other.output.dtype = DType::f16;
   EXPECT_EQ(reason(other, hopper()), "the result is neither f32 nor of x's type");
-  Problem wide = problem(816, 16384, 2048, true);
+  Problem wide = layer(816, 16384, 2048, true);
   wide.output.dtype = DType::f32;
   EXPECT_EQ(reason(wide, hopper()), "gated, with a result in f32");
   const auto sum = [](DType residual, DType out, bool biased) {
-    Problem made = problem(816, 2048, 2048);
+    Problem made = layer(816, 2048, 2048);
     auto& op = std::get<Linear>(made.op);
     if (biased) op.put(made.inputs, LinearSlot::bias, Operand{DType::f32, {2048}, {1}, true});
     op.put(made.inputs, LinearSlot::residual, Operand{residual, made.output.shape, made.output.strides, false});
@@ -189,7 +180,7 @@ TEST(LinearWide, SaysWhyItRefuses) {
   for (const Problem& each : {sum(DType::bf16, DType::f32, true), sum(DType::f32, DType::f32, true)})
     EXPECT_EQ(reason(each, hopper()), "a bias, and a residual sum that is not of x's type throughout");
   EXPECT_EQ(reason(sum(DType::f16, DType::bf16, false), hopper()), "the residual is neither f32 nor of x's type");
-  Problem normed = problem(816, 2048, 2048);
+  Problem normed = layer(816, 2048, 2048);
   std::get<Linear>(normed.op).slots.add(LinearSlot::squares);
   EXPECT_EQ(reason(normed, hopper()), "it takes no norm from its neighbours");
 }

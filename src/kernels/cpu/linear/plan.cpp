@@ -1,12 +1,10 @@
 // How a packed linear is cut: blocks of k, chunks of rows, and which thread takes which part.
 // SPDX-License-Identifier: Apache-2.0
+#include "base/divide.hpp"
 #include "kernels/cpu/linear/packed.hpp"
 
 namespace rung::cpu::gemm {
 namespace {
-
-int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
-int64_t round_up(int64_t a, int64_t b) { return divide_up(a, b) * b; }
 
 // About equal parts of at most `limit`, each a multiple of `grain`.
 int64_t even_part(int64_t count, int64_t limit, int64_t grain) {

@@ -8,7 +8,7 @@
 
 namespace rung::gpu {
 
-static_assert(kCdnaChunk == kDeep && kCdnaTile == kFragmentColumns && kRowStep == kCdnaTile);
+static_assert(kCdnaTile == kFragmentColumns && kRowStep == kCdnaTile);
 constexpr uint32_t kChunkBytes = kLanes * 16;  // of w: a tile's
 
 __device__ inline float4 operator-(float4 a, float4 b) { return {a.x - b.x, a.y - b.y, a.z - b.z, a.w - b.w}; }
@@ -19,9 +19,22 @@ __device__ inline float4 activate4(int32_t kind, float4 v) {
   if (kind == 0) return v;
   return {activate(kind, v.x), activate(kind, v.y), activate(kind, v.z), activate(kind, v.w)};
 }
-// With a base that all lanes share and a distance of each, as the machine adds them.
+
+// With a base that all lanes share, in scalar registers, and a distance of each, as the machine adds them. In a loop it
+// is the distance that has to move: where that stays, the compiler makes addresses of 64 bits by vector instructions.
 __device__ inline uint4 load_at(const char* base, uint32_t distance) {
   return *reinterpret_cast<const uint4*>(base + distance);
+}
+
+// As store4(), but one instruction for both types of 16 bits.
+__device__ inline void store_quad(uint64_t base, DType type, int64_t at, float4 v) {
+  if (type == DType::f32) {
+    element<float4>(base, at / 4) = v;
+  } else {
+    const bool is_bf16 = type == DType::bf16;
+    element<WordPair>(base, at / 4) = WordPair{is_bf16 ? pack<bf16>(v.x, v.y) : pack<f16>(v.x, v.y),
+                                               is_bf16 ? pack<bf16>(v.z, v.w) : pack<f16>(v.z, v.w)};
+  }
 }
 
 struct Place {
@@ -43,10 +56,10 @@ struct CdnaEnd {
   }
   __device__ int64_t to(Place at) const { return int64_t{at.token} * a.n + at.column; }
 
-  __device__ void finish_row(Place at, float4 sum, float4 partner) const {
-    float4 y = activate4(a.activation, sum + bias(at.column));
+  __device__ void finish_row(int32_t activation, Place at, float4 sum, float4 partner) const {
+    float4 y = activate4(activation, sum + bias(at.column));
     if (kEpilogue == CdnaEpilogue::gated) y = y * (partner + bias(a.n + at.column));
-    store4(a.out, a.out_type, to(at), y + residual(at));
+    store_quad(a.out, a.out_type, to(at), y + residual(at));
   }
   __device__ void finish_rotated(Place at, float4 sum, float4 partner) const {
     const float4 x = sum + bias(at.column), upper = partner + bias(at.column + a.half);
@@ -57,15 +70,15 @@ struct CdnaEnd {
       y = x * load4(a.cos, a.cos_type, cos) - upper * load4(a.sin, a.sin_type, sin);
       upper_y = upper * load4(a.cos, a.cos_type, cos + a.half) + x * load4(a.sin, a.sin_type, sin + a.half);
     }
-    store4(a.out, a.out_type, to(at), y);
-    store4(a.out, a.out_type, to(at) + a.half, upper_y);
+    store_quad(a.out, a.out_type, to(at), y);
+    store_quad(a.out, a.out_type, to(at) + a.half, upper_y);
   }
   // `partner`: of pairs alone.
-  __device__ void finish(Place at, float4 sum, float4 partner) const {
+  __device__ void finish(int32_t activation, Place at, float4 sum, float4 partner) const {
     if constexpr (kEpilogue == CdnaEpilogue::rotated)
       finish_rotated(at, sum, partner);
     else
-      finish_row(at, sum, partner);
+      finish_row(activation, at, sum, partner);
   }
 };
 

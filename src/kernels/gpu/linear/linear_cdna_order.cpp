@@ -4,16 +4,15 @@
 
 #include <cstring>
 
+#include "base/divide.hpp"
 #include "kernels/gpu/cdna/machine.hpp"
 #include "kernels/gpu/kernel.hpp"
 
 namespace rung::gpu {
 namespace {
 
-constexpr uint32_t kTogether = 8;                  // elements of K in a lane's 16 bytes
-constexpr int64_t kMostStride = int64_t{1} << 24;  // elements: 64 rows are less than 4 GiB apart
-
-uint32_t divide_up(uint32_t x, uint32_t by) { return (x + by - 1) / by; }
+constexpr uint32_t kLaneBytes = 16;
+constexpr int64_t kMostStride = int64_t{1} << 25;  // bytes: 128 rows are no more than 4 GiB apart
 
 CdnaEpilogue epilogue_of(const Problem& problem, const LinearShape& shape) {
   const auto& op = problem.as<Linear>();
@@ -28,7 +27,8 @@ CdnaOrder::CdnaOrder(const Problem& problem) {
   const LinearShape shape(problem);
   epilogue = epilogue_of(problem, shape);
   n = static_cast<uint32_t>(shape.n), rows = static_cast<uint32_t>(shape.w_rows), k = static_cast<uint32_t>(shape.k);
-  chunks = divide_up(k, kCdnaChunk);
+  type = problem.inputs[1].dtype, element_bytes = static_cast<uint32_t>(size_of(type));
+  chunks = divide_up(k, cdna_chunk(type));
   half = 0;
   if (epilogue == CdnaEpilogue::gated) half = n;
   if (epilogue == CdnaEpilogue::rotated) half = static_cast<uint32_t>(shape.head / 2);
@@ -45,13 +45,15 @@ CdnaOrder::Rows CdnaOrder::rows_of(uint32_t tile) const {
   return {column + column / half * half + partner, rows};
 }
 
-size_t CdnaOrder::bytes() const { return size_t{tiles()} * chunks * kCdnaLanes * 16; }
+uint32_t CdnaOrder::tile_bytes() const { return chunks * kCdnaLanes * kLaneBytes; }
+size_t CdnaOrder::bytes() const { return size_t{tiles()} * tile_bytes(); }
 
 Verdict supports_cdna_order(const Problem& problem, const Machine& machine) {
   if (auto verdict = supports_cdna(machine.gpu); !verdict) return verdict;
-  if (problem.inputs[0].row_stride() > kMostStride)
+  const int64_t most = kMostStride / static_cast<int64_t>(size_of(problem.inputs[0].dtype));
+  if (problem.inputs[0].row_stride() > most)
     return reject(
-        fmt::format("rows of x are {} elements apart, wanted at most {}", problem.inputs[0].row_stride(), kMostStride));
+        fmt::format("rows of x are {} elements apart, wanted at most {}", problem.inputs[0].row_stride(), most));
   return supports_heads(LinearShape(problem), 2 * kCdnaTile);
 }
 
@@ -62,14 +64,16 @@ size_t cdna_packed_bytes(const Problem& problem, const Machine&, size_t i) {
 void pack_for_cdna(const Problem& problem, const Machine&, size_t, const void* from, void* to) {
   const CdnaOrder order(problem);
   std::memset(to, 0, order.bytes());
-  const auto* w = static_cast<const uint16_t*>(from);
-  auto* out = static_cast<uint16_t*>(to);
+  const auto* w = static_cast<const std::byte*>(from);
+  auto* out = static_cast<std::byte*>(to);
+  const size_t row_bytes = size_t{order.k} * order.element_bytes;
   for (uint32_t tile = 0; tile < order.tiles(); ++tile) {
     const auto [first, end] = order.rows_of(tile);
     for (uint32_t chunk = 0; chunk < order.chunks; ++chunk)
-      for (uint32_t lane = 0; lane < kCdnaLanes; ++lane, out += kTogether) {
-        const uint32_t row = first + lane % kCdnaTile, k = chunk * kCdnaChunk + lane / kCdnaTile * kTogether;
-        if (row < end && k < order.k) std::memcpy(out, w + size_t{row} * order.k + k, kTogether * sizeof *w);
+      for (uint32_t lane = 0; lane < kCdnaLanes; ++lane, out += kLaneBytes) {
+        const uint32_t row = first + lane % kCdnaTile;
+        const size_t at = size_t{chunk} * kCdnaLineBytes + lane / kCdnaTile * kLaneBytes;
+        if (row < end && at < row_bytes) std::memcpy(out, w + row * row_bytes + at, kLaneBytes);
       }
   }
 }
@@ -77,11 +81,12 @@ void pack_for_cdna(const Problem& problem, const Machine&, size_t, const void* f
 LinearCdnaArguments cdna_arguments(const Call& call, const CdnaOrder& order) {
   return {.x = call.inputs[0],
           .w = call.inputs[1],
-          .x_stride = static_cast<uint32_t>(call.problem.inputs[0].row_stride()) * 2,
+          .x_stride = static_cast<uint32_t>(call.problem.inputs[0].row_stride()) * order.element_bytes,
           .m = static_cast<uint32_t>(LinearShape(call.problem).m),
           .n = order.n,
           .k = order.k,
           .chunks = order.chunks,
+          .tile_bytes = order.tile_bytes(),
           .w_tiles = order.tiles(),
           .half = order.half};
 }

@@ -10,7 +10,9 @@ namespace rung::gpu {
 struct CdnaOrder {
   CdnaEpilogue epilogue;
   uint32_t n, rows, k, chunks;  // of the result, of w, columns of w, and chunks of them
-  uint32_t half;                // rows between partners; 0: no pairs
+  DType type;                   // of w
+  uint32_t element_bytes;
+  uint32_t half;  // rows between partners; 0: no pairs
 
   explicit CdnaOrder(const Problem& problem);
   // Of sixteen rows, those of partners counted apart; even, for blocks that take two.
@@ -19,6 +21,7 @@ struct CdnaOrder {
     uint32_t first, end;
   };
   Rows rows_of(uint32_t tile) const;
+  uint32_t tile_bytes() const;  // K is at most as long as rows of x are apart, so it is below 2^30
   size_t bytes() const;
 };
 

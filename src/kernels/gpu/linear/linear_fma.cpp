@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 
+#include "base/divide.hpp"
 #include "kernels/gpu/kernel.hpp"
 #include "kernels/gpu/linear/linear_fma_arguments.hpp"
 #include "kernels/gpu/make_nest.hpp"
@@ -48,8 +49,6 @@ constexpr Tile kTilesShared[] = {{{1, 1}, 8},  {{1, 1}, 4},        {{1, 1}, 2}, 
 static_assert(std::none_of(std::begin(kTilesShared), std::end(kTilesShared),
                            [](const Tile& tile) { return tile.symbol().empty(); }),
               "each is compiled");
-
-uint32_t divide_up(uint32_t x, uint32_t by) { return (x + by - 1) / by; }
 
 // How one tile cuts a problem.
 struct Cut {

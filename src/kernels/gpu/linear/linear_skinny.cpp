@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/divide.hpp"
 #include "kernels/gpu/occupancy.hpp"
 #include "kernels/gpu/variant.hpp"
 
@@ -17,8 +18,6 @@ constexpr Variant<SkinnyConfig> kVariants[] = {
 constexpr size_t kMostTiles = 6;      // worth a trial
 constexpr uint32_t kLeastChunks = 4;  // of a block, where blocks share K; with fewer, adding the sums costs more
 constexpr int64_t kRingKib = 64;
-
-uint32_t divide_up(uint32_t x, uint32_t by) { return (x + by - 1) / by; }
 
 // The shortest that ends as this layer does.
 SkinnyEpilogue epilogue_of(const Problem& problem) {

@@ -3,10 +3,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "base/divide.hpp"
 #include "kernels/gpu/cdna/machine.hpp"
 #include "kernels/gpu/linear/linear_cdna_order.hpp"
 #include "kernels/gpu/linear/linear_skinny_cdna_arguments.hpp"
 #include "kernels/gpu/linear/linear_skinny_operands.hpp"
+#include "kernels/gpu/make_nest.hpp"
 #include "kernels/gpu/variant.hpp"
 
 namespace rung::gpu {
@@ -15,8 +17,6 @@ namespace {
 constexpr Variant<CdnaSkinnyConfig> kVariants[] = {
 #include "kernels/gpu/linear/linear_skinny_cdna.inc"
 };
-
-uint32_t divide_up(uint32_t x, uint32_t by) { return (x + by - 1) / by; }
 
 // How a layer is cut into blocks, by the problem's parameters "rows" (of w in a block) and "waves", or by default.
 struct Cut {
@@ -44,7 +44,7 @@ struct Cut {
 };
 
 Verdict supports(const Problem& problem, const Machine& machine) {
-  if (auto verdict = supports_skinny(problem); !verdict) return verdict;
+  if (auto verdict = supports_skinny(problem, is_computed_float); !verdict) return verdict;
   if (auto verdict = supports_cdna_order(problem, machine); !verdict) return verdict;
   const Cut cut(problem, machine.gpu);
   if (cut.waves > 0) return accept();
@@ -58,7 +58,7 @@ std::vector<Tunable> tunables(const Problem& problem, const Machine& machine) {
 
 LinearCdnaArguments arguments_of(const Call& call, const Cut& cut) {
   LinearCdnaArguments a = cdna_arguments(call, cut.order);
-  a.chunks_of_wave = divide_up(cut.order.chunks, cut.waves);
+  a.waves = cut.waves, a.chunks_of_wave = divide_up(cut.order.chunks, cut.waves);
   set_skinny_epilogue(a, call, LinearShape(call.problem));
   return a;
 }

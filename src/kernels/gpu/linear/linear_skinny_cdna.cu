@@ -12,6 +12,7 @@ namespace {
 template <CdnaSkinnyConfig config>
 struct SkinnyCdna {
   using T = Element<config.type>;
+  static constexpr uint32_t kChunk = cdna_chunk(config.type);
   static constexpr int kTokenTiles = config.token_tiles, kRowTiles = config.row_tiles;
   static constexpr bool kPaired = is_paired(config.epilogue);
   static constexpr uint32_t kTokens = config.tokens(), kPitch = config.pitch();
@@ -26,7 +27,7 @@ struct SkinnyCdna {
 
   __device__ SkinnyCdna(const LinearCdnaArguments& arguments, float* memory)
       : a(arguments), end{arguments}, shared(memory) {
-    part = warp(), parts = blockDim.x / kLanes;
+    part = warp(), parts = a.waves;
     column = end.column_of(blockIdx.x * kColumns);
   }
   __device__ float* factors() const { return shared + parts * kTokens * kPitch; }
@@ -38,28 +39,34 @@ struct SkinnyCdna {
     uint4 w[kRowTiles], x[kTokenTiles];
   };
   struct Places {
-    const char *x, *w;           // of the next chunk
-    uint32_t from_x[kTokenTiles];  // bytes
+    const char *x, *w;             // of the block
+    uint32_t from_x[kTokenTiles];  // bytes to the lane's share of the next chunk; below 4 GiB
     uint32_t from_w;
+    __device__ void advance(uint32_t chunks) {
+#pragma unroll
+      for (uint32_t& from : from_x) from += chunks * kCdnaLineBytes;
+      from_w += chunks * kChunkBytes;
+    }
   };
   __device__ Places places(uint32_t first) const {
-    Places at{in_memory<const char>(a.x) + first * (kDeep * sizeof(T)),
-              in_memory<const char>(a.w) + (uint64_t{blockIdx.x} * kRowTiles * a.chunks + first) * kChunkBytes,
+    Places at{in_memory<const char>(a.x),
+              in_memory<const char>(a.w) + uint64_t{blockIdx.x} * (kRowTiles * a.tile_bytes),
               {},
-              lane() * 16u};
+              lane() * 16u + first * kChunkBytes};
+    const uint32_t begin = lane() / kCdnaTile * 16 + first * kCdnaLineBytes;
 #pragma unroll
     for (int t = 0; t < kTokenTiles; ++t)
-      at.from_x[t] = min(t * kCdnaTile + lane() % kCdnaTile, a.m - 1) * a.x_stride + lane() / kCdnaTile * 16;
+      at.from_x[t] = min(t * kCdnaTile + lane() % kCdnaTile, a.m - 1) * a.x_stride + begin;
     return at;
   }
   __device__ Chunk load(const Places& at, uint32_t ahead) const {
     Chunk chunk;
 #pragma unroll
     for (int r = 0; r < kRowTiles; ++r)
-      chunk.w[r] = load_at(at.w + uint64_t{r * a.chunks} * kChunkBytes + ahead * kChunkBytes, at.from_w);
+      chunk.w[r] = load_at(at.w + r * a.tile_bytes + ahead * kChunkBytes, at.from_w);
 #pragma unroll
     for (int t = 0; t < kTokenTiles; ++t)
-      chunk.x[t] = load_at(at.x + ahead * (kDeep * sizeof(T)), at.from_x[t]);
+      chunk.x[t] = load_at(at.x + ahead * kCdnaLineBytes, at.from_x[t]);
     return chunk;
   }
   static __device__ void multiply(Sums& sums, const Chunk& chunk) {
@@ -69,10 +76,10 @@ struct SkinnyCdna {
       for (int r = 0; r < kRowTiles; ++r) multiply_add_deep<T>(sums[r][t], chunk.x[t], chunk.w[r]);
   }
   __device__ void multiply_last(Sums& sums, const Places& at) const {
-    const bool inside = a.k / kDeep * kDeep + lane() / kCdnaTile * kDeepOfLane < a.k;
+    const bool inside = lane() / kCdnaTile * 16 < a.k % kChunk * sizeof(T);
     Chunk chunk = {};
 #pragma unroll
-    for (int r = 0; r < kRowTiles; ++r) chunk.w[r] = load_at(at.w + uint64_t{r * a.chunks} * kChunkBytes, at.from_w);
+    for (int r = 0; r < kRowTiles; ++r) chunk.w[r] = load_at(at.w + r * a.tile_bytes, at.from_w);
     if (inside)
 #pragma unroll
       for (int t = 0; t < kTokenTiles; ++t) chunk.x[t] = load_at(at.x, at.from_x[t]);
@@ -81,14 +88,11 @@ struct SkinnyCdna {
   __device__ void multiply(Sums& sums) const {
     constexpr uint32_t kAhead = kRowTiles * kTokenTiles > 4 ? 2 : 4;
     const uint32_t first = part * a.chunks_of_wave, last = min(first + a.chunks_of_wave, a.chunks);
-    const uint32_t whole = min(last, a.k / kDeep);
+    const uint32_t whole = min(last, a.k / kChunk);
     Places at = places(first);
-    const auto advance = [&at](uint32_t chunks) {
-      at.x += chunks * (kDeep * sizeof(T)), at.w += chunks * kChunkBytes;
-    };
     uint32_t chunk = first;
 #pragma unroll 1
-    for (; chunk + kAhead <= whole; chunk += kAhead, advance(kAhead)) {
+    for (; chunk + kAhead <= whole; chunk += kAhead, at.advance(kAhead)) {
       Chunk now[kAhead];
 #pragma unroll
       for (uint32_t i = 0; i < kAhead; ++i) now[i] = load(at, i);
@@ -96,7 +100,7 @@ struct SkinnyCdna {
       for (uint32_t i = 0; i < kAhead; ++i) multiply(sums, now[i]);
     }
 #pragma unroll 1
-    for (; chunk < whole; ++chunk, advance(1)) multiply(sums, load(at, 0));
+    for (; chunk < whole; ++chunk, at.advance(1)) multiply(sums, load(at, 0));
     if (whole < last && first < last) multiply_last(sums, at);
   }
 
@@ -112,7 +116,7 @@ struct SkinnyCdna {
   }
   // Eight lanes for a token.
   __device__ void find_factors() const {
-    for (uint32_t token = threadIdx.x / 8; token < kTokens; token += blockDim.x / 8) {
+    for (uint32_t token = threadIdx.x / 8; token < kTokens; token += parts * (kLanes / 8)) {
       const auto* squares = in_memory<const float4>(a.squares) + min(token, a.m - 1) * a.squares_stride;
       float total = 0;
       for (uint32_t i = threadIdx.x % 8; i < a.squares_vectors; i += 8) total += sum_of(squares[i]);
@@ -123,17 +127,26 @@ struct SkinnyCdna {
 
   // ---- the result: a thread finishes four neighbouring columns of a token, and with them their partners
 
+  template <int kParts>
+  static __device__ float4 sum_of_parts(const float* from) {
+    Float4 total = *reinterpret_cast<const Float4*>(from);
+#pragma unroll
+    for (int i = 1; i < kParts; ++i) total += *reinterpret_cast<const Float4*>(from + i * kTokens * kPitch);
+    return {total.x, total.y, total.z, total.w};
+  }
   __device__ float4 sum(uint32_t token, uint32_t first) const {
     const float* from = shared + token * kPitch + first;
-    float4 total = *reinterpret_cast<const float4*>(from);
-    for (uint32_t i = 1; i < parts; ++i) total = total + *reinterpret_cast<const float4*>(from + i * kTokens * kPitch);
+    const float4 total = parts == 4   ? sum_of_parts<4>(from)
+                         : parts == 8 ? sum_of_parts<8>(from)
+                         : parts == 2 ? sum_of_parts<2>(from)
+                                      : sum_of_parts<1>(from);
     return a.squares ? total * factors()[token] : total;
   }
   // Three results. Eight neighbouring threads have a run of a token; all columns are inside.
-  __device__ void finish_for_norm(Place at, float4 sum) const {
+  __device__ void finish_for_norm(int32_t activation, Place at, float4 sum) const {
     float4 y{};
     if (end.is_inside(at)) {
-      y = activate4(a.activation, sum + end.bias(at.column)) + end.residual(at);
+      y = activate4(activation, sum + end.bias(at.column)) + end.residual(at);
       store4(a.out, DType::f32, end.to(at), y);
       store4(a.scaled, DType::bf16, end.to(at), y * load4(a.scale, DType::f32, at.column));
     }
@@ -141,14 +154,14 @@ struct SkinnyCdna {
     if (end.is_inside(at) && at.column % kNormRun == 0)
       element<float>(a.means, end.to(at) / kNormRun) = run / kNormRun;
   }
-  __device__ void finish() const {
-    for (uint32_t i = threadIdx.x; i < kTokens * kQuads; i += blockDim.x) {
+  __device__ void finish(int32_t activation) const {
+    for (uint32_t i = threadIdx.x; i < kTokens * kQuads; i += parts * kLanes) {
       const uint32_t token = i / kQuads, first = i % kQuads * 4;
       const Place at{token, column + first};
       if constexpr (config.epilogue == CdnaEpilogue::norm) {
-        finish_for_norm(at, sum(token, first));
+        finish_for_norm(activation, at, sum(token, first));
       } else if (end.is_inside(at)) {
-        end.finish(at, sum(token, first), kPaired ? sum(token, first + kCdnaTile) : float4{});
+        end.finish(activation, at, sum(token, first), kPaired ? sum(token, first + kCdnaTile) : float4{});
       }
     }
   }
@@ -163,7 +176,11 @@ __device__ void linear_skinny_cdna(const LinearCdnaArguments& a) {
   work.keep(sums);
   if (a.squares) work.find_factors();
   sync_block();
-  work.finish();
+  // The constants of activations are not even loaded where there is none.
+  if (config.epilogue == CdnaEpilogue::rotated || a.activation == 0)
+    work.finish(0);
+  else
+    work.finish(a.activation);
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 namespace rung::gpu {
 namespace {
 
-constexpr int64_t kAligned = 8;   // 16-bit elements in the 16 bytes that rows are aligned to
 constexpr int64_t kTogether = 4;  // columns of the result that one thread writes
 constexpr int64_t kPaired = 16;   // rows of the smallest tile of pairs, and so of a head
 constexpr LinearSlots kTaken{LinearSlot::bias, LinearSlot::residual,    LinearSlot::cos,
@@ -34,21 +33,23 @@ Verdict supports_norms(const Problem& problem, const LinearShape& shape) {
 
 }  // namespace
 
-Verdict supports_streamed(const Problem& problem) {
+Verdict supports_streamed(const Problem& problem, bool (*takes)(DType)) {
   if (!problem.as<Linear>().slots.within(kTaken)) return reject("it does not take all of the operands");
   if (auto verdict = supports_linear_operands(problem, is_computed_float); !verdict) return verdict;
   const DType type = problem.inputs[0].dtype;
-  if (type == DType::f32 || problem.inputs[1].dtype != type) return reject("x and w are not both bf16 or both f16");
+  if (!takes(type) || problem.inputs[1].dtype != type)
+    return reject(fmt::format("x and w are not both bf16{} or both f16", takes(DType::f32) ? ", both f32" : ""));
   if (!problem.inputs[1].constant) return reject("w is not constant, so it cannot be fetched ahead");
   const LinearShape shape(problem);
-  if (shape.k < 1 || shape.k % kAligned || problem.inputs[0].row_stride() % kAligned)
+  const auto aligned = static_cast<int64_t>(16 / size_of(type));
+  if (shape.k < 1 || shape.k % aligned || problem.inputs[0].row_stride() % aligned)
     return reject("rows of x or w are not a multiple of 16 bytes");
   if (shape.n < 1 || shape.n % kTogether) return reject(fmt::format("n is not a multiple of {}", kTogether));
   return supports_distances(problem, kTogether);
 }
 
-Verdict supports_skinny(const Problem& problem) {
-  if (auto verdict = supports_streamed(problem); !verdict) return verdict;
+Verdict supports_skinny(const Problem& problem, bool (*takes)(DType)) {
+  if (auto verdict = supports_streamed(problem, takes); !verdict) return verdict;
   const LinearShape shape(problem);
   if (shape.m < 1 || shape.m > kSkinnyMostTokens)
     return reject(fmt::format("{} rows, wanted 1 to {}", shape.m, kSkinnyMostTokens));

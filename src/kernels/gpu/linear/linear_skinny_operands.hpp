@@ -11,10 +11,10 @@ constexpr int64_t kNormed = kSquares * kNormRun;  // and stand for that many col
 
 constexpr int64_t kSkinnyMostTokens = 64;
 
-// x and w of one 16-bit type, w constant, operands that can be read several elements together.
-Verdict supports_streamed(const Problem& problem);
+// x and w of one type that the row `takes`, w constant, operands that can be read several elements together.
+Verdict supports_streamed(const Problem& problem, bool (*takes)(DType) = is_narrow);
 // The same for few tokens, with what a norm takes and gives.
-Verdict supports_skinny(const Problem& problem);
+Verdict supports_skinny(const Problem& problem, bool (*takes)(DType) = is_narrow);
 
 // ---- the fields of an argument that say how a layer ends; they have the same names in all kernels
 

@@ -1,10 +1,9 @@
 // The rows that take every linear and matmul there is, whatever its types and strides; slow, and always there.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/linear/linear_tiled_arguments.hpp"
-#include "kernels/gpu/make_nest.hpp"
+#include "kernels/gpu/linear/matmul_batch.hpp"
 #include "kernels/linear_shape.hpp"
 #include "kernels/matmul_shape.hpp"
-#include "kernels/strided.hpp"
 
 namespace rung::gpu {
 namespace {
@@ -70,7 +69,6 @@ Status enqueue_linear(const Call& call) {
 Status enqueue_matmul(const Call& call) {
   const Problem& p = call.problem;
   if (p.output.shape.product() == 0) return {};
-  const Shape& out = p.output.shape;
   const Strides &x = p.inputs[0].strides, &y = p.inputs[1].strides;
   MatMulShape shape(p);
   TiledArguments a = base_arguments(call);
@@ -78,15 +76,7 @@ Status enqueue_matmul(const Call& call) {
   a.m = static_cast<uint32_t>(shape.m), a.n = static_cast<uint32_t>(shape.n);
   const Strides none{0};
   a.rows = make_nest<4>(collapse(Shape{shape.m}, std::array{Strides{x.back(1)}, none, none, none}));
-  int leading = out.rank() - 2;
-  std::array<Strides, 2> matrices;
-  for (size_t i = 0; i < 2; ++i) {  // leading axes broadcast; those of the matrices do not
-    Operand batch = p.inputs[i];
-    int own = batch.shape.rank() - 2;
-    batch.shape = first(batch.shape, own), batch.strides = first(batch.strides, own);
-    matrices[i] = broadcast_strides(batch, first(out, leading));
-  }
-  a.batch = make_nest<2>(collapse(first(out, leading), matrices));
+  a.batch = batch_of(p);
   return launch_tiles(call, a);
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/divide.hpp"
 #include "kernels/gpu/variant.hpp"
 
 namespace rung::gpu {
@@ -14,8 +15,6 @@ constexpr Variant<WideConfig> kVariants[] = {
 };
 constexpr size_t kMostTiles = 8;    // worth a trial
 constexpr int32_t kLeastSplit = 4;  // chunks of K that two blocks may share
-
-int32_t divide_up(int32_t x, int32_t by) { return (x + by - 1) / by; }
 
 // The shortest that ends as this layer does, where `split` blocks share K.
 WideEpilogue epilogue_of(const Problem& problem, int32_t split) {

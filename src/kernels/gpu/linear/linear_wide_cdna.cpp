@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "base/divide.hpp"
 #include "kernels/gpu/cdna/machine.hpp"
 #include "kernels/gpu/linear/linear_cdna_order.hpp"
 #include "kernels/gpu/linear/linear_skinny_operands.hpp"
 #include "kernels/gpu/linear/linear_wide_cdna_arguments.hpp"
+#include "kernels/gpu/make_nest.hpp"
 #include "kernels/gpu/variant.hpp"
 
 namespace rung::gpu {
@@ -15,13 +17,27 @@ constexpr Variant<CdnaWideConfig> kVariants[] = {
 #include "kernels/gpu/linear/linear_wide_cdna.inc"
 };
 
-uint32_t divide_up(uint32_t x, uint32_t by) { return (x + by - 1) / by; }
+constexpr Variant<CdnaEpilogue> kParts[] = {
+#include "kernels/gpu/linear/linear_parts_cdna.inc"
+};
+constexpr size_t kMostWays = 8;       // worth a trial
+constexpr uint32_t kLeastChunks = 8;  // of K in a part; not fewer than there may be parts, so that none is empty
+constexpr uint32_t kMostParts = 8;
+static_assert(kMostParts <= kLeastChunks);
+
+// Into which tiles a layer is cut, and how many blocks share K of each.
+struct Way {
+  CdnaWideConfig tile{};
+  uint32_t parts = 1;
+  // The value of "tile".
+  int64_t parameter() const { return (parts > 1 ? parts * 1000000 : 0) + tile.rows() * 1000 + tile.tokens(); }
+};
 
 struct Cut {
   CdnaOrder order;
   uint32_t m, units;  // compute units
-  std::vector<CdnaWideConfig> tiles_worth_a_trial;
-  CdnaWideConfig tile{};
+  std::vector<Way> ways_worth_a_trial;
+  Way way;
 
   Cut(const Problem& problem, const GpuInfo& gpu)
       : order(problem),
@@ -30,54 +46,87 @@ struct Cut {
     for (const auto& [config, symbol] : kVariants)
       if (config.type == problem.inputs[0].dtype && config.epilogue == order.epilogue &&
           2 * config.stage_bytes() <= gpu.shared_bytes_per_block)
-        tiles_worth_a_trial.push_back(config);
-    std::stable_sort(tiles_worth_a_trial.begin(), tiles_worth_a_trial.end(),
-                     [&](const auto& a, const auto& b) { return cost(a) < cost(b); });
-    if (tiles_worth_a_trial.empty()) return;
-    tile = tiles_worth_a_trial.front();
-    for (const CdnaWideConfig& each : tiles_worth_a_trial)
-      if (each.parameter() == problem.param("tile", 0)) tile = each;
+        add_ways(config);
+    std::stable_sort(ways_worth_a_trial.begin(), ways_worth_a_trial.end(),
+                     [&](const Way& a, const Way& b) { return cost(a) < cost(b); });
+    if (ways_worth_a_trial.empty()) return;
+    if (ways_worth_a_trial.size() > kMostWays) ways_worth_a_trial.resize(kMostWays);
+    way = ways_worth_a_trial.front();
+    for (const Way& each : ways_worth_a_trial)
+      if (each.parameter() == problem.param("tile", 0)) way = each;
   }
-  uint32_t token_tiles(const CdnaWideConfig& config) const { return divide_up(m, config.tokens()); }
-  uint32_t tiles(const CdnaWideConfig& config) const {
-    return token_tiles(config) * divide_up(order.tiles() * kCdnaTile, config.rows());
+  uint32_t token_tiles(const CdnaWideConfig& tile) const { return divide_up(m, tile.tokens()); }
+  uint32_t tiles(const CdnaWideConfig& tile) const {
+    return token_tiles(tile) * divide_up(order.tiles() * kCdnaTile, tile.rows());
   }
-  // In matrix instructions of a wave and the reads of operands that they wait for, wave of blocks after wave: an
-  // estimate that no machine has confirmed.
-  uint64_t cost(const CdnaWideConfig& config) const {
-    const uint64_t products = 4 * config.token_tiles * config.row_tiles;
-    const uint64_t reads = 8 * (config.token_tiles + config.row_tiles);
-    return uint64_t{divide_up(tiles(config), units)} * (products + reads);
+  uint32_t columns_of_sums() const { return order.tiles() * kCdnaTile; }
+  size_t bytes_of_sums() const { return way.parts > 1 ? size_t{way.parts} * m * columns_of_sums() * sizeof(float) : 0; }
+
+ private:
+  // K is shared only as long as that gives work to compute units that have none.
+  void add_ways(const CdnaWideConfig& tile) {
+    for (uint32_t parts = 1; parts <= kMostParts; parts *= 2)
+      if (parts == 1 || (order.chunks / parts >= kLeastChunks && tiles(tile) * (parts / 2) < units))
+        ways_worth_a_trial.push_back({tile, parts});
+  }
+  // In eighths of the cycles of a wave, an estimate that no machine has confirmed: the matrix instructions of each
+  // chunk of K and the reads of operands that they wait for, wave of blocks after wave; then another launch, some 2 us,
+  // and what it reads and others have written for it, 20,000 bytes in 8 cycles of 5 TB/s.
+  uint64_t cost(const Way& each) const {
+    const uint64_t products = 4 * each.tile.token_tiles * each.tile.row_tiles;
+    const uint64_t reads = 8 * (each.tile.token_tiles + each.tile.row_tiles);
+    const uint64_t sums = uint64_t{each.parts} * m * columns_of_sums() * sizeof(float);
+    return uint64_t{divide_up(tiles(each.tile) * each.parts, units)} * divide_up(order.chunks, each.parts) *
+               (products + reads) +
+           (each.parts > 1 ? 500 + 2 * sums / 20000 : 0);
   }
 };
 
 Verdict supports(const Problem& problem, const Machine& machine) {
   if (auto verdict = supports_slots(problem, kSlotsButNorms); !verdict) return verdict;
-  if (auto verdict = supports_streamed(problem); !verdict) return verdict;
+  if (auto verdict = supports_streamed(problem, is_computed_float); !verdict) return verdict;
   if (auto verdict = supports_cdna_order(problem, machine); !verdict) return verdict;
   const int64_t tokens = LinearShape(problem).m;
   if (tokens <= kSkinnyMostTokens || tokens > INT32_MAX)
     return reject(fmt::format("{} rows, wanted more than {}", tokens, kSkinnyMostTokens));
-  if (!Cut(problem, machine.gpu).tiles_worth_a_trial.empty()) return accept();
+  if (!Cut(problem, machine.gpu).ways_worth_a_trial.empty()) return accept();
   return reject(fmt::format("no tile fits {} bytes of shared memory", machine.gpu.shared_bytes_per_block));
+}
+
+size_t scratch_bytes(const Problem& problem, const Machine& machine) {
+  return Cut(problem, machine.gpu).bytes_of_sums();
 }
 
 std::vector<Tunable> tunables(const Problem& problem, const Machine& machine) {
   Tunable tile{"tile", {}};
-  for (const CdnaWideConfig& each : Cut(problem, machine.gpu).tiles_worth_a_trial)
-    tile.values.push_back(each.parameter());
+  for (const Way& each : Cut(problem, machine.gpu).ways_worth_a_trial) tile.values.push_back(each.parameter());
   return {tile};
+}
+
+LinearCdnaArguments arguments_of(const Call& call, const Cut& cut) {
+  LinearCdnaArguments a = cdna_arguments(call, cut.order);
+  set_skinny_epilogue(a, call, LinearShape(call.problem));
+  const uint32_t tiles = cut.tiles(cut.way.tile), parts = cut.way.parts;
+  a.tiles = DieTiles(tiles * parts, dies_of(call.gpu.info()));
+  a.part_tiles = Divisor(tiles), a.token_tiles = Divisor(cut.token_tiles(cut.way.tile));
+  a.parts = {.sums = parts > 1 ? call.scratch : 0,
+             .count = parts,
+             .chunks = divide_up(a.chunks, parts),
+             .columns = cut.columns_of_sums(),
+             .quads = Divisor((cut.order.epilogue == CdnaEpilogue::rotated ? a.n / 2 : a.n) / 4)};
+  return a;
 }
 
 Status enqueue(const Call& call) {
   const Cut cut(call.problem, call.gpu.info());
-  LinearCdnaArguments a = cdna_arguments(call, cut.order);
-  a.tiles = cut.tiles(cut.tile), a.token_tiles = cut.token_tiles(cut.tile), a.dies = dies_of(call.gpu.info());
-  set_skinny_epilogue(a, call, LinearShape(call.problem));
-  const Launch launch{.grid = {divide_up(a.tiles, a.dies) * a.dies},
-                      .block = {kWideBlockWaves * kCdnaLanes},
-                      .dependent = call.gpu.info().dependent_launch};
-  return call.launch("linear_wide_cdna", symbol_of(kVariants, cut.tile), launch, a);
+  const LinearCdnaArguments a = arguments_of(call, cut);
+  Launch launch{.grid = {a.tiles.blocks()},
+                .block = {kWideBlockWaves * kCdnaLanes},
+                .dependent = call.gpu.info().dependent_launch};
+  RUNG_CHECK(call.launch("linear_wide_cdna", symbol_of(kVariants, cut.way.tile), launch, a));
+  if (cut.way.parts == 1) return {};
+  launch.grid = {divide_up(a.m * a.parts.quads.value, kPartsThreads)}, launch.block = {kPartsThreads};
+  return call.launch("linear_parts_cdna", symbol_of(kParts, cut.order.epilogue), launch, a);
 }
 
 }  // namespace
@@ -85,6 +134,7 @@ Status enqueue(const Call& call) {
 extern const Kernel linear_wide_cdna{.name = "linear_wide_cdna",
                                      .op = "linear",
                                      .supports = supports,
+                                     .scratch_bytes = scratch_bytes,
                                      .packed_bytes = cdna_packed_bytes,
                                      .pack = pack_for_cdna,
                                      .tunables = tunables,

@@ -1,8 +1,8 @@
 // Linear layers of more than 64 tokens on CDNA: weights come straight from memory, in the order of the lanes that
 // multiply them; tokens go through shared memory, a chunk of K ahead.
 // SPDX-License-Identifier: Apache-2.0
-// The tiles that a die takes follow each other, along the tokens first, so that what its L2 holds of the weights is
-// read from memory once.
+// Tiles are counted along the tokens first, so that what a die's L2 holds of the weights is read from memory once.
+#include "kernels/gpu/cdna/copies_ahead.cuh"
 #include "kernels/gpu/linear/linear_cdna.cuh"
 #include "kernels/gpu/linear/linear_wide_cdna_arguments.hpp"
 
@@ -15,33 +15,43 @@ template <CdnaWideConfig config>
 struct WideCdna {
   using T = Element<config.type>;
   static constexpr int kTokenTiles = config.token_tiles, kRowTiles = config.row_tiles;
-  static constexpr uint32_t kPitch = config.pitch(), kStageBytes = config.stage_bytes();
+  static constexpr uint32_t kStageBytes = config.stage_bytes();
   static constexpr bool kPaired = is_paired(config.epilogue);
-  static constexpr uint32_t kUnits = kCdnaChunk * sizeof(T) / 16;                  // of a token's chunk
-  static constexpr uint32_t kShares = config.tokens() * kUnits / kThreads;         // of them that a thread copies
+  static constexpr int kShares = config.tokens() / kCdnaTile / kWideBlockWaves;   // tiles of tokens that a wave copies
   static constexpr uint32_t kResultTiles = kPaired ? kRowTiles / 2 : kRowTiles;    // of a wave, in out
-  static_assert(config.tokens() * kUnits % kThreads == 0);
+  static_assert(config.tokens() % (kCdnaTile * kWideBlockWaves) == 0 && kChunkBytes == kCopyBytes);
   using Sums = FragmentC[kRowTiles][kTokenTiles];
   struct Weights {
     uint4 at[kRowTiles];
   };
-  struct Tokens {
-    uint4 at[kShares];
-  };
+  using Copies = CopiesAhead<kShares, kWideBlockWaves * kCopyBytes>;
 
   const LinearCdnaArguments& a;
-  char* shared;
-  uint32_t first_token, first_tile;  // of the block; of the wave, among the tiles of w
+  uint32_t first_token, first_tile;   // of the block; of the wave, among the tiles of w
+  uint32_t part, first_chunk, chunks;  // of K; the last is the end of the part
+  uint32_t whole, turn;                // the end of its whole chunks, and with which of them it begins
 
-  __device__ WideCdna(const LinearCdnaArguments& arguments, char* memory, uint32_t tile)
-      : a(arguments), shared(memory) {
-    first_token = tile % a.token_tiles * config.tokens();
-    first_tile = (tile / a.token_tiles * kWideWavesAlong + warp() % kWideWavesAlong) * kRowTiles;
+  __device__ WideCdna(const LinearCdnaArguments& arguments, uint32_t tile) : a(arguments) {
+    part = a.part_tiles.divide(tile), tile -= part * a.part_tiles.value;
+    const uint32_t along_w = a.token_tiles.divide(tile);
+    first_token = (tile - along_w * a.token_tiles.value) * config.tokens();
+    first_tile = (along_w * kWideWavesAlong + warp() % kWideWavesAlong) * kRowTiles;
+    first_chunk = part * a.parts.chunks, chunks = min(first_chunk + a.parts.chunks, a.chunks);
+    whole = min(chunks, a.k / cdna_chunk(config.type));
+    turn = begin_with(along_w);
+  }
+  // Rows of tokens are often a multiple of 512 bytes or more apart, so that all that is read of a chunk comes from few
+  // channels of memory. Blocks that share weights read them together; others begin elsewhere in K.
+  __device__ uint32_t begin_with(uint32_t along_w) const {
+    constexpr uint32_t kScatter = 0x9e3779b9;  // the golden ratio's bits: neighbours come far apart
+    return whole > first_chunk ? uint64_t{along_w * kScatter} * (whole - first_chunk) >> 32 : 0;
+  }
+  __device__ uint32_t turned(uint32_t chunk) const {
+    return chunk + turn < whole ? chunk + turn : chunk + turn - (whole - first_chunk);
   }
   __device__ static uint32_t wave_token() { return warp() / kWideWavesAlong * kTokenTiles * kCdnaTile; }
 
-  // ---- operands: beyond the last token and the last rows of w those stand again, beyond
-  // the last column of K zeros
+  // ---- operands: beyond the last token and the last rows of w those stand again
 
   __device__ Weights load_weights(uint32_t chunk) const {
     Weights weights;
@@ -53,83 +63,151 @@ struct WideCdna {
     }
     return weights;
   }
-  __device__ Tokens load_tokens(uint32_t chunk) const {
-    Tokens tokens;
-#pragma unroll
-    for (uint32_t i = 0; i < kShares; ++i) {
-      const uint32_t unit = threadIdx.x + i * kThreads, token = min(first_token + unit / kUnits, a.m - 1);
-      const uint32_t k = chunk * kCdnaChunk + unit % kUnits * kDeepOfLane;
-      const char* x = in_memory<const char>(a.x) + uint64_t{token} * a.x_stride + k * sizeof(T);
-      tokens.at[i] = k < a.k ? *reinterpret_cast<const uint4*>(x) : uint4{};
-    }
-    return tokens;
-  }
-  __device__ void keep(const Tokens& tokens, uint32_t chunk) const {
-    char* stage = shared + chunk % 2 * kStageBytes;
-#pragma unroll
-    for (uint32_t i = 0; i < kShares; ++i) {
-      const uint32_t unit = threadIdx.x + i * kThreads;
-      *reinterpret_cast<uint4*>(stage + unit / kUnits * kPitch + unit % kUnits * 16) = tokens.at[i];
-    }
+  // Tiles of 16 tokens follow each other in a stage, in the order of the lanes that multiply them.
+  static __device__ char* place_of(char* stage) { return stage + warp() * kCopyBytes; }
+  // Of the wave's i-th tile of them.
+  __device__ CopySource source(uint32_t chunk, int i) const {
+    const uint32_t token = first_token + (warp() + i * kWideBlockWaves) * kCdnaTile + lane() % kCdnaTile;
+    return {in_memory<const char>(a.x) + uint64_t{first_token} * a.x_stride + chunk * kCdnaLineBytes,
+            (min(token, a.m - 1) - first_token) * a.x_stride + lane() / kCdnaTile * 16};
   }
 
   // ---- products
 
-  __device__ void multiply(Sums& sums, const Weights& weights, uint32_t chunk) const {
-    const char* stage = shared + chunk % 2 * kStageBytes + (wave_token() + lane() % kCdnaTile) * kPitch;
+  // A chunk in shared memory and in registers.
+  struct Stage {
+    char* tokens;
+    Weights weights;
+  };
+  static __device__ void multiply(Sums& sums, const Stage& stage) {
+    const char* x = stage.tokens + wave_token() / kCdnaTile * kCopyBytes + lane() * 16;
 #pragma unroll
     for (int t = 0; t < kTokenTiles; ++t) {
-      const uint4 x = *reinterpret_cast<const uint4*>(stage + t * kCdnaTile * kPitch + lane() / kCdnaTile * 16);
+      const uint4 tokens = *reinterpret_cast<const uint4*>(x + t * kCopyBytes);
 #pragma unroll
-      for (int r = 0; r < kRowTiles; ++r) multiply_add_deep<T>(sums[r][t], x, weights.at[r]);
+      for (int r = 0; r < kRowTiles; ++r) multiply_add_deep<T>(sums[r][t], tokens, stage.weights.at[r]);
     }
   }
-  // One barrier a chunk: a stage is written again by waves that all others have followed past their reads of it.
-  __device__ void multiply(Sums& sums) const {
-    keep(load_tokens(0), 0);
-    Weights weights = load_weights(0);
-#pragma unroll 1
-    for (uint32_t chunk = 0; chunk + 1 < a.chunks; ++chunk) {
-      const Tokens tokens = load_tokens(chunk + 1);
-      const Weights next = load_weights(chunk + 1);
-      sync_block();
-      multiply(sums, weights, chunk);
-      keep(tokens, chunk + 1);
-      weights = next;
+  __device__ void fetch(Copies& copies, Stage& stage, uint32_t position) const {
+    const uint32_t chunk = turned(position);
+#pragma unroll
+    for (int i = 0; i < kShares; ++i) copies.issue(i, source(chunk, i), place_of(stage.tokens));
+    keep_order();
+    stage.weights = load_weights(chunk);
+    keep_order();
+  }
+  __device__ void fetch_first(Stage& stage, uint32_t chunk) const {
+    Copies copies;
+    fetch(copies, stage, chunk);
+    copies.template land<kRowTiles>(place_of(stage.tokens));
+  }
+  // Multiplies a chunk while the next one comes. One barrier a chunk: a stage is written again by waves that all others
+  // have followed past their reads of it, which copies that write as they come must wait for.
+  __device__ void step(Sums& sums, const Stage& now, Stage& next, uint32_t chunk) const {
+    Copies copies;
+    if constexpr (!Copies::kWritesAtOnce) fetch(copies, next, chunk + 1);
+    sync_landed();
+    if constexpr (Copies::kWritesAtOnce) fetch(copies, next, chunk + 1);
+    multiply(sums, now);
+    copies.template land<kRowTiles>(place_of(next.tokens));
+  }
+  // Two stages, each with a name: registers that were copied from one to the other would be waited for, and so would
+  // copies to the one stage by reads of the other, could the compiler not tell them apart.
+  __device__ void multiply_whole(Sums& sums, Stage& even, Stage& odd) const {
+    uint32_t chunk = first_chunk;
+    if ((whole - chunk) % 2 == 0) {
+      fetch_first(odd, chunk);
+      step(sums, odd, even, chunk++);
+    } else {
+      fetch_first(even, chunk);
     }
+#pragma unroll 1
+    for (; chunk + 1 < whole; chunk += 2) {
+      step(sums, even, odd, chunk);
+      step(sums, odd, even, chunk + 1);
+    }
+    sync_landed();
+    multiply(sums, even);
+  }
+  // The end of K: zeros stand behind it.
+  __device__ void multiply_rest(Sums& sums, Stage& stage, uint32_t chunk) const {
+    const bool inside = chunk * kCdnaLineBytes + lane() / kCdnaTile * 16 < a.k * sizeof(T);
+#pragma unroll
+    for (int i = 0; i < kShares; ++i) {
+      char* to = place_of(stage.tokens) + i * kWideBlockWaves * kCopyBytes;
+      lanes_place(to) = inside ? *source(chunk, i).lanes() : WordQuad{};
+    }
+    stage.weights = load_weights(chunk);
     sync_block();
-    multiply(sums, weights, a.chunks - 1);
+    multiply(sums, stage);
+  }
+  __device__ void multiply(Sums& sums, char* even_tokens, char* odd_tokens) const {
+    Stage even{even_tokens, {}}, odd{odd_tokens, {}};
+    if (first_chunk < whole) multiply_whole(sums, even, odd);
+    if (whole < chunks) multiply_rest(sums, odd, whole);
   }
 
   // ---- results: a lane has four neighbouring columns of a token, and of pairs their partners
 
-  __device__ void finish(const Sums& sums) const {
-    const CdnaEnd<config.epilogue> end{a};
+  __device__ uint32_t token_of(int tile) const {
+    return first_token + wave_token() + tile * kCdnaTile + fragment_row(lane());
+  }
+  __device__ void keep_part(const Sums& sums) const {
 #pragma unroll
+    for (int t = 0; t < kTokenTiles; ++t) {
+      if (token_of(t) >= a.m) continue;
+      const int64_t row = (int64_t{part} * a.m + token_of(t)) * a.parts.columns;
+#pragma unroll
+      for (int r = 0; r < kRowTiles; ++r)
+        if (first_tile + r < a.w_tiles)
+          store_row(&element<float>(a.parts.sums, row + (first_tile + r) * kCdnaTile), sums[r][t], 0);
+    }
+  }
+  static __device__ void move(FragmentC& to, const FragmentC& from) {
+#pragma unroll
+    for (int i = 0; i < kLaneColumns; ++i) to.x[i] = from.x[i];
+  }
+  // One code for all fragments, which move up in turns: no register can be chosen at run time, and code for each, with
+  // all activations that there are, took 87 KB with 16 of them, more than the instruction cache holds.
+  __device__ void finish(Sums& sums) const {
+    const CdnaEnd<config.epilogue> end{a};
+    constexpr int kLines = kPaired ? 2 : 1;
+#pragma unroll 1
     for (uint32_t r = 0; r < kResultTiles; ++r) {
       const uint32_t tile = kPaired ? first_tile / 2 + r : first_tile + r;
       const uint32_t column = end.column_of(tile * kCdnaTile) + fragment_column(lane());
-#pragma unroll
+#pragma unroll 1
       for (int t = 0; t < kTokenTiles; ++t) {
-        const Place at{first_token + wave_token() + t * kCdnaTile + fragment_row(lane()), column};
-        if (!end.is_inside(at)) continue;
-        const FragmentC &sum = sums[kPaired ? 2 * r : r][t], &partner = sums[kPaired ? 2 * r + 1 : r][t];
-        end.finish(at, {sum.x[0], sum.x[1], sum.x[2], sum.x[3]},
-                   {partner.x[0], partner.x[1], partner.x[2], partner.x[3]});
+        const Place at{token_of(t), column};
+        const FragmentC &sum = sums[0][0], &partner = sums[kLines - 1][0];
+        if (end.is_inside(at))
+          end.finish(a.activation, at, {sum.x[0], sum.x[1], sum.x[2], sum.x[3]},
+                     {partner.x[0], partner.x[1], partner.x[2], partner.x[3]});
+#pragma unroll
+        for (int line = 0; line < kLines; ++line)
+#pragma unroll
+          for (int i = 0; i + 1 < kTokenTiles; ++i) move(sums[line][i], sums[line][i + 1]);
       }
+#pragma unroll
+      for (int i = 0; i + kLines < kRowTiles; ++i)
+#pragma unroll
+        for (int t = 0; t < kTokenTiles; ++t) move(sums[i][t], sums[i + kLines][t]);
     }
   }
 };
 
 template <CdnaWideConfig config>
 __device__ void linear_wide_cdna(const LinearCdnaArguments& a) {
-  __shared__ __align__(16) char shared[2 * config.stage_bytes()];
-  const uint32_t of_die = (a.tiles + a.dies - 1) / a.dies, tile = blockIdx.x % a.dies * of_die + blockIdx.x / a.dies;
-  if (tile >= a.tiles) return;
-  const WideCdna<config> work(a, shared, tile);
+  __shared__ __align__(16) char even[config.stage_bytes()], odd[config.stage_bytes()];
+  const uint32_t tile = a.tiles.tile_of(blockIdx.x);
+  if (tile >= a.tiles.tiles) return;
+  const WideCdna<config> work(a, tile);
   typename WideCdna<config>::Sums sums;
-  work.multiply(sums);
-  work.finish(sums);
+  work.multiply(sums, even, odd);
+  if (a.parts.sums)
+    work.keep_part(sums);
+  else
+    work.finish(sums);
 }
 
 }  // namespace

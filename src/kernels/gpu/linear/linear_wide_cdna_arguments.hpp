@@ -18,10 +18,7 @@ struct CdnaWideConfig {
   // Of a block.
   constexpr uint32_t tokens() const { return kWideWavesAlong * token_tiles * kCdnaTile; }
   constexpr uint32_t rows() const { return kWideWavesAlong * row_tiles * kCdnaTile; }
-  constexpr int64_t parameter() const { return rows() * 1000 + tokens(); }  // the value of "tile"
-  // x goes through two stages of shared memory, in rows whose pitch keeps the banks apart.
-  constexpr uint32_t pitch() const { return kCdnaChunk * 2 + 16; }  // bytes
-  constexpr uint32_t stage_bytes() const { return tokens() * pitch(); }
+  constexpr uint32_t stage_bytes() const { return tokens() * kCdnaLineBytes; }  // of x, a chunk in shared memory
 };
 
 }  // namespace rung::gpu

@@ -1,5 +1,6 @@
 // Rows of the normalisations over the last axis, and of softmax along any.
 // SPDX-License-Identifier: Apache-2.0
+#include "base/divide.hpp"
 #include "kernels/gpu/make_nest.hpp"
 #include "kernels/gpu/norm/norm_arguments.hpp"
 #include "kernels/gpu/variant.hpp"
@@ -73,8 +74,6 @@ void set_operands(const Call& call, int axis, NormArguments& a) {
   }
 }
 
-uint32_t round_up(uint32_t value, uint32_t multiple) { return (value + multiple - 1) / multiple * multiple; }
-
 // A warp per row where one holds it in two runs per lane, else a block.
 struct Shared {
   uint32_t group;  // threads that share a row
@@ -85,7 +84,7 @@ Shared share_row(uint32_t width, uint32_t lanes) {
   for (const auto& [chunks, symbol] : kVariants)
     if (chunks <= 2 && runs <= chunks * lanes) return {lanes, symbol};
   for (const auto& [chunks, symbol] : kVariants)
-    if (runs <= chunks * kNormThreads) return {round_up((runs + chunks - 1) / chunks, lanes), symbol};
+    if (runs <= chunks * kNormThreads) return {round_up(divide_up(runs, chunks), lanes), symbol};
   return {kNormThreads, "norm_long"};
 }
 
