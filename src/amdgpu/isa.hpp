@@ -5,11 +5,12 @@
 #include <array>
 #include <cstdint>
 #include <map>
-#include <span>
 #include <string>
 #include <vector>
 
+#include "amdgpu/accesses.hpp"
 #include "amdgpu/code_object.hpp"
+#include "amdgpu/listing.hpp"
 #include "amdgpu/occupancy.hpp"
 
 namespace rung::amdgpu {
@@ -24,31 +25,54 @@ struct Widths {
   double wide_share() const;
 };
 
-// Of an instruction in a loop: one that a later branch of the kernel jumps back over.
-struct CodeReading {
-  uint32_t instructions = 0, in_loops = 0, undecoded = 0;
-  uint64_t bytes = 0;
-  uint32_t loops = 0;
-  uint32_t vector = 0, scalar = 0, matrix = 0;
-  std::map<std::string, uint32_t> matrix_by_name;
-  Widths global, global_in_loops;  // flat, global and buffer accesses
-  Widths lds, lds_in_loops;
-  uint32_t scratch = 0, scratch_in_loops = 0;
-  // s_waitcnt vmcnt(0) in loops that load from memory: nothing is in flight behind it.
-  uint32_t drains_in_loops = 0;
+// How accesses to LDS meet its banks, of those in loops.
+struct BankReading {
+  uint32_t accesses = 0, derived = 0, conflicting = 0;
+  uint64_t cycles = 0;  // beyond those of accesses without conflicts, of a wave with all lanes active
+  std::string worst;    // the instruction that takes the most: "ds_read_b32 at 0x88, 7 cycles"
 };
 
-// `code` begins at the kernel's entry. What does not decode is skipped by words and counted.
-CodeReading read_code(std::span<const std::byte> code, Target target);
+// In a loop: as loops_of() finds them; in an inner one: in a loop that holds no other.
+struct CodeReading {
+  uint32_t instructions = 0, in_loops = 0, undecoded = 0;
+  uint64_t bytes = 0;  // 0: text that does not say
+  uint32_t loops = 0;
+  uint32_t vector = 0, scalar = 0, matrix = 0, matrix_in_loops = 0;
+  std::map<std::string, uint32_t> matrix_by_name;
+  Widths global, global_in_loops, global_in_inner_loops;  // flat, global and buffer accesses
+  Widths lds, lds_in_loops;
+  // Of accesses in loops that are narrower than 16 bytes, by Narrow.
+  std::array<uint32_t, kNarrowWords.size()> narrow_global{}, narrow_lds{};
+  BankReading banks;
+  uint32_t round_trips = 0;  // as round_trips()
+  uint32_t scratch = 0, scratch_in_loops = 0;
+  // s_waitcnt in loops after which nothing is in flight: vmcnt(0) in those that load from memory, lgkmcnt(0) in those
+  // that access LDS or load scalars.
+  uint32_t drains_in_loops = 0, local_drains_in_loops = 0;
+};
 
-enum class IsaFinding : uint8_t { spill, scratch, narrow_load, narrow_lds, drain, undecoded };
-inline constexpr std::array<const char*, 6> kIsaFindingWords{"spill",      "scratch", "narrow-load",
-                                                             "narrow-lds", "drain",   "undecoded"};
+CodeReading read_listing(const Listing& listing);
+
+enum class IsaFinding : uint8_t {
+  spill,
+  scratch,
+  narrow_load,
+  narrow_lds,
+  drain,
+  drain_lds,
+  bank_conflict,
+  round_trip,
+  undecoded
+};
+inline constexpr std::array<const char*, 9> kIsaFindingWords{
+    "spill", "scratch", "narrow-load", "narrow-lds", "drain", "drain-lds", "bank-conflict", "round-trip", "undecoded"};
 
 struct KernelReading {
+  Target target{};
   KernelInfo kernel;
   CodeReading code;
   Occupancy occupancy;
+  bool described = true;  // as AssemblyKernel::described
   struct Found {
     IsaFinding kind;
     std::string text;  // "3 vector registers are spilled"
@@ -56,12 +80,14 @@ struct KernelReading {
   std::vector<Found> findings;
 };
 
-// Each kernel of the object, with `formula` for its occupancy and its bound on threads for a group's size; `lds_bytes`
-// is added to its own. Errors: as occupancy_of().
-Result<std::vector<KernelReading>> read_kernels(const CodeObject& object, OccupancyFormula formula, uint32_t lds_bytes);
-
-// The code objects within a file: itself, or those that a library, a program or a bundle holds uncompressed.
-// Errors (ErrorKind::file): none.
-Result<std::vector<std::span<const std::byte>>> find_code_objects(std::span<const std::byte> file);
+// What a reading is made with.
+struct IsaOptions {
+  OccupancyFormula formula = OccupancyFormula::exact;
+  uint32_t lds_bytes = 0;  // that launches add to what a kernel declares
+};
+// Errors: as occupancy_of().
+Result<KernelReading> read_kernel(const KernelInfo& kernel, const Listing& listing, const IsaOptions& options);
+// Each kernel of the object, with its bound on threads for a group's size.
+Result<std::vector<KernelReading>> read_kernels(const CodeObject& object, const IsaOptions& options);
 
 }  // namespace rung::amdgpu

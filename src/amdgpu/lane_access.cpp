@@ -113,6 +113,8 @@ unsigned conflicts_of_phase(const Addresses& addresses, int first, int lanes, un
   return most - 1;
 }
 
+}  // namespace
+
 uint64_t bank_conflicts(const Addresses& addresses, unsigned bytes) {
   if (addresses.high - addresses.low < 128) return 0;
   bool consecutive = bytes >= 4;
@@ -125,8 +127,6 @@ uint64_t bank_conflicts(const Addresses& addresses, unsigned bytes) {
   for (int first = 0; first < kWaveLanes; first += lanes) cycles += conflicts_of_phase(addresses, first, lanes, dwords);
   return cycles;
 }
-
-}  // namespace
 
 bool readable(Wave& wave, const Instruction& instruction, const Operand& operand, uint64_t lanes) {
   if (operand.kind == OperandKind::scalar) return scalar_readable(wave, instruction, operand);

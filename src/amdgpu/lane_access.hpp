@@ -46,6 +46,9 @@ struct Addresses {
   void close();  // fills in the others, low and high; at least one lane is there
 };
 
+// Cycles that an access to LDS of `bytes` at each address takes beyond those of one without bank conflicts.
+uint64_t bank_conflicts(const Addresses& addresses, unsigned bytes);
+
 // Accesses of `bytes` at each address, all in bounds, aligned, and written before if they are reads; else the wave has
 // failed. Counts them.
 struct GlobalAccess {

@@ -63,11 +63,12 @@ void find_next_step(Occupancy& made, const Resources& taken, const Shape& shape,
       return;
   }
   if (share == 0 || share >= used) return;
-  made.excess = used - share;
   // As much less may make room for several groups, up to the other limits.
   std::array<uint32_t, 5> then = made.groups_by_limit;
   then[static_cast<size_t>(made.limit)] = made.limit == Limit::lds ? lds.users(share, kUnlimited) : shape.groups(waves);
   const uint32_t groups = *std::min_element(then.begin(), then.end());
+  if (groups <= made.groups) return;  // another limit is as near
+  made.excess = used - share;
   made.next_waves_per_simd = static_cast<double>(groups * shape.waves) / kSimds;
 }
 
@@ -88,6 +89,8 @@ Result<Occupancy> occupancy_of(const Resources& taken, Target target, OccupancyF
                           exact ? shape.groups(kSgprFile.users(taken.sgprs, kWaveSlots)) : kUnlimited,
                           lds.users(taken.lds_bytes, kUnlimited), exact ? slots : kUnlimited,
                           exact ? group_slots(shape) : kUnlimited};
+  for (size_t i = 0; i < made.waves_by_limit.size(); ++i)
+    made.waves_by_limit[i] = static_cast<double>(made.groups_by_limit[i] * shape.waves) / kSimds;
   const auto least = std::min_element(made.groups_by_limit.begin(), made.groups_by_limit.end());
   made.groups = *least;
   // Slots are the limit where something else allows no more than they do.

@@ -36,6 +36,7 @@ struct Occupancy {
   double waves_per_simd = 0;  // on average over the four
   Limit limit = Limit::wave_slots;
   std::array<uint32_t, 5> groups_by_limit{};  // by Limit; as many as each alone would allow
+  std::array<double, 5> waves_by_limit{};     // of a SIMD, likewise
   // How much less of the limiting resource makes room for one more group: registers of a wave, or bytes. 0: nothing
   // of it does, or slots are the limit.
   uint32_t excess = 0;

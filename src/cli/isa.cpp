@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "cli/command.hpp"
 #include "cli/machine_code.hpp"
@@ -26,38 +27,77 @@ Json widths(const amdgpu::Widths& widths) {
   return json;
 }
 
-Json kernel_json(const ReadKernel& read) {
-  const auto& [kernel, code, occupancy, found] = read.reading;
-  Json findings = Json::array();
-  for (const auto& one : found) findings.push_back({{"kind", word_of(one.kind)}, {"text", one.text}});
-  return {{"name", kernel.name},
-          {"target", amdgpu::info_of(read.target).name},
-          {"vgprs", kernel.vgprs},
-          {"agprs", kernel.agprs},
-          {"sgprs", kernel.sgprs},
-          {"vgpr_spills", kernel.vgpr_spills},
-          {"sgpr_spills", kernel.sgpr_spills},
-          {"lds_bytes", kernel.lds_bytes},
-          {"scratch_bytes", kernel.scratch_bytes},
-          {"threads", kernel.most_threads},
-          {"code_bytes", code.bytes},
+// "16x16x16" of v_mfma_f32_16x16x16_bf16; a suffix counts blocks: "4x4x4_16b" has sixteen.
+Json by_shape(const std::map<std::string, uint32_t>& by_name) {
+  static const std::regex shape("[0-9]+x[0-9]+x[0-9]+(_[0-9]+b)?");
+  std::map<std::string, uint32_t> shapes;
+  for (const auto& [name, count] : by_name) {
+    std::smatch found;
+    if (std::regex_search(name, found, shape)) shapes[found.str()] += count;
+  }
+  return shapes;
+}
+
+template <size_t kCount>
+Json by_word(const std::array<const char*, kCount>& words, const std::array<uint32_t, kCount>& counts) {
+  Json json = Json::object();
+  for (size_t i = 0; i < kCount; ++i) json[words[i]] = counts[i];
+  return json;
+}
+
+Json code_json(const amdgpu::CodeReading& code) {
+  return {{"code_bytes", code.bytes},
           {"instructions",
            {{"all", code.instructions},
             {"in_loops", code.in_loops},
             {"vector", code.vector},
             {"scalar", code.scalar},
-            {"matrix", code.matrix}}},
+            {"matrix", code.matrix},
+            {"matrix_in_loops", code.matrix_in_loops}}},
           {"loops", code.loops},
           {"matrix", code.matrix_by_name},
+          {"matrix_by_shape", by_shape(code.matrix_by_name)},
           {"accesses_by_bytes",
            {{"memory", widths(code.global)},
             {"memory_in_loops", widths(code.global_in_loops)},
+            {"memory_in_inner_loops", widths(code.global_in_inner_loops)},
             {"lds", widths(code.lds)},
             {"lds_in_loops", widths(code.lds_in_loops)}}},
           {"wide_share_in_loops", code.global_in_loops.wide_share()},
+          {"narrow_in_loops",
+           {{"memory", by_word(amdgpu::kNarrowWords, code.narrow_global)},
+            {"lds", by_word(amdgpu::kNarrowWords, code.narrow_lds)}}},
+          {"bank_conflicts",
+           {{"accesses", code.banks.accesses},
+            {"derived", code.banks.derived},
+            {"conflicting", code.banks.conflicting},
+            {"cycles", code.banks.cycles},
+            {"worst", code.banks.worst}}},
+          {"round_trips", code.round_trips},
           {"drains_in_loops", code.drains_in_loops},
-          {"occupancy", to_json(read.reading.occupancy)},
-          {"findings", findings}};
+          {"lds_drains_in_loops", code.local_drains_in_loops}};
+}
+
+Json kernel_json(const ReadKernel& read) {
+  const amdgpu::KernelInfo& kernel = read.reading.kernel;
+  Json findings = Json::array();
+  for (const auto& one : read.reading.findings) findings.push_back({{"kind", word_of(one.kind)}, {"text", one.text}});
+  Json json = code_json(read.reading.code);
+  json.update({{"name", kernel.name},
+               {"target", amdgpu::info_of(read.reading.target).name},
+               {"described", read.reading.described},
+               {"vgprs", kernel.vgprs},
+               {"agprs", kernel.agprs},
+               {"sgprs", kernel.sgprs},
+               {"vgpr_spills", kernel.vgpr_spills},
+               {"sgpr_spills", kernel.sgpr_spills},
+               {"lds_bytes", kernel.lds_bytes},
+               {"scratch_bytes", kernel.scratch_bytes},
+               {"threads", kernel.most_threads},
+               {"occupancy", to_json(read.reading.occupancy)},
+               {"findings", findings}});
+  if (!read.file.empty()) json["file"] = read.file;
+  return json;
 }
 
 void print_widths(const char* what, const amdgpu::Widths& all, const amdgpu::Widths& in_loops) {
@@ -69,19 +109,38 @@ void print_widths(const char* what, const amdgpu::Widths& all, const amdgpu::Wid
   fmt::print("\n");
 }
 
-void print_kernel(const ReadKernel& read) {
-  const amdgpu::KernelInfo& kernel = read.reading.kernel;
-  const amdgpu::CodeReading& code = read.reading.code;
-  fmt::print("{} {}\n", amdgpu::info_of(read.target).name, kernel.name);
-  fmt::print("  registers   {} vector ({} of them for accumulation), {} scalar; spilled {} and {}\n", kernel.vgprs,
-             kernel.agprs, kernel.sgprs, kernel.vgpr_spills, kernel.sgpr_spills);
-  fmt::print("  holds       {} bytes of LDS, {} of scratch a lane\n", kernel.lds_bytes, kernel.scratch_bytes);
-  fmt::print("  occupancy   {}\n", text_of(read.reading.occupancy));
-  fmt::print("  code        {} bytes, {} instructions, {} in {} loops, {} matrix products\n", code.bytes,
-             code.instructions, code.in_loops, code.loops, code.matrix);
+void print_banks(const amdgpu::BankReading& banks) {
+  if (banks.accesses == 0) return;
+  fmt::print("  LDS banks   {} accesses in loops, {} not derivable, {} conflict, {} cycles more{}{}\n", banks.accesses,
+             banks.accesses - banks.derived, banks.conflicting, banks.cycles, banks.worst.empty() ? "" : ": ",
+             banks.worst);
+}
+
+void print_code(const amdgpu::CodeReading& code) {
+  fmt::print("  code        {} bytes, {} instructions, {} in {} loops\n",
+             code.bytes ? std::to_string(code.bytes) : "unknown", code.instructions, code.in_loops, code.loops);
+  if (code.matrix)
+    fmt::print("  matrix      {} products, {} in loops, {:.0f} % of what is there\n", code.matrix, code.matrix_in_loops,
+               100.0 * code.matrix_in_loops / std::max(1u, code.in_loops));
   for (const auto& [name, count] : code.matrix_by_name) fmt::print("              {} {}\n", count, name);
   print_widths("memory", code.global, code.global_in_loops);
   print_widths("LDS", code.lds, code.lds_in_loops);
+  print_banks(code.banks);
+}
+
+void print_kernel(const ReadKernel& read) {
+  const amdgpu::KernelInfo& kernel = read.reading.kernel;
+  fmt::print("{}{}{} {}\n", read.file, read.file.empty() ? "" : ": ", amdgpu::info_of(read.reading.target).name,
+             kernel.name);
+  fmt::print("  registers   {} vector ({} of them for accumulation), {} scalar; spilled {} and {}\n", kernel.vgprs,
+             kernel.agprs, kernel.sgprs, kernel.vgpr_spills, kernel.sgpr_spills);
+  if (read.reading.described)
+    fmt::print("  holds       {} bytes of LDS, {} of scratch a lane\n", kernel.lds_bytes, kernel.scratch_bytes);
+  else
+    fmt::print("  holds       the text does not say; registers are those that it names, a work-group is taken for {}\n",
+               kernel.most_threads);
+  fmt::print("  occupancy   {}\n", text_of(read.reading.occupancy));
+  print_code(read.reading.code);
   for (const auto& found : read.reading.findings) fmt::print("  {:<10}  {}\n", word_of(found.kind), found.text);
 }
 
@@ -114,10 +173,11 @@ Status run_isa(const IsaFlags& flags) {
 std::pair<CLI::App*, Run> isa_command(CLI::App& app) {
   auto flags = std::make_shared<IsaFlags>();
   auto* command = add_command(app, "isa", "say what AMD machine code spills, how wide it loads and where it waits");
-  add_file(*command, flags->code.file, "a code object, or a library or program that holds some").required();
+  add_file(*command, flags->code.file, "a code object, what holds some, an assembler's text, or a folder").required();
   add(*command, "json", flags->code.json);
   add(*command, "kernel", flags->code.kernel);
   add(*command, "formula", flags->code.formula).one_of({"exact", "guide"});
+  add(*command, "target", flags->code.target).one_of({"gfx90a", "gfx942", "gfx950"});
   add(*command, "lds", flags->code.lds_bytes).within(0, 160 * 1024);
   add(*command, "fail-on", flags->fail_on)
       .splits_at(',')

@@ -1,4 +1,4 @@
-// What `rung isa` and `rung occupancy` share: the kernels of a file's code objects, as read and as JSON.
+// What `rung isa` and `rung occupancy` share: the kernels of a file or folder, as read and as JSON.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "amdgpu/isa.hpp"
+#include "amdgpu/machine_code.hpp"
 #include "base/mapped_file.hpp"
 
 namespace rung::cli {
@@ -14,21 +14,25 @@ namespace rung::cli {
 struct MachineCodeFlags {
   std::string file, kernel;  // `kernel` empty: all
   std::string formula = "exact";
-  int lds_bytes = 0;  // that launches add
+  std::string target;  // of text that names none
+  int lds_bytes = 0;   // that launches add
   bool json = false;
 };
 
 struct ReadKernel {
-  amdgpu::Target target{};
+  std::string file;  // within the folder; empty: of a file
   amdgpu::KernelReading reading;
 };
 
-// Errors: as find_code_objects(), read_code_object() and read_kernels(), naming the file; no kernel of that name.
+// Of a folder, such as Triton's cache: all its files that are named as machine code is (.co, .hsaco, .amdgcn, .s), but
+// text only where no code object of that name stands beside it. What Triton notes of LDS beside them is added.
+// Errors: as amdgpu::read_machine_code(), naming the file; no such files; no kernel of that name.
 Result<std::vector<ReadKernel>> read_machine_code(const MachineCodeFlags& flags);
 
 amdgpu::OccupancyFormula formula_named(const std::string& word);
 nlohmann::json to_json(const amdgpu::Occupancy& occupancy);
-// "3 waves per SIMD by vector registers, 4 vector registers above 4 waves"
+// "3 waves per SIMD by vector registers, 4 vector registers above 4 waves (vector registers 3, scalar registers 8,
+// ...)"
 std::string text_of(const amdgpu::Occupancy& occupancy);
 
 }  // namespace rung::cli

@@ -14,18 +14,17 @@ using Json = nlohmann::json;
 struct OccupancyFlags {
   MachineCodeFlags code;
   int vgprs = 0, agprs = 0, sgprs = 0, group = 256;
-  std::string target = "gfx942";
 };
 
 Status run_on_numbers(const OccupancyFlags& flags) {
+  const auto target = amdgpu::target_named(flags.code.target).value_or(amdgpu::Target::gfx942);
   const amdgpu::Resources taken{
       amdgpu::unified_registers(static_cast<uint32_t>(flags.vgprs), static_cast<uint32_t>(flags.agprs)),
       static_cast<uint32_t>(flags.sgprs), static_cast<uint32_t>(flags.code.lds_bytes),
       static_cast<uint32_t>(flags.group)};
-  RUNG_TRY(const amdgpu::Occupancy occupancy,
-           amdgpu::occupancy_of(taken, *amdgpu::target_named(flags.target), formula_named(flags.code.formula)));
+  RUNG_TRY(const amdgpu::Occupancy occupancy, amdgpu::occupancy_of(taken, target, formula_named(flags.code.formula)));
   if (flags.code.json)
-    print_json({{"target", flags.target}, {"occupancy", to_json(occupancy)}});
+    print_json({{"target", amdgpu::info_of(target).name}, {"occupancy", to_json(occupancy)}});
   else
     fmt::print("{}\n", text_of(occupancy));
   return {};
@@ -34,8 +33,8 @@ Status run_on_numbers(const OccupancyFlags& flags) {
 Status run_on_file(const OccupancyFlags& flags) {
   RUNG_TRY(const auto kernels, read_machine_code(flags.code));
   Json all = Json::array();
-  for (const auto& [target, reading] : kernels) {
-    const std::string_view name = amdgpu::info_of(target).name;
+  for (const auto& [file, reading] : kernels) {
+    const std::string_view name = amdgpu::info_of(reading.target).name;
     if (flags.code.json)
       all.push_back({{"name", reading.kernel.name}, {"target", name}, {"occupancy", to_json(reading.occupancy)}});
     else
@@ -57,7 +56,7 @@ std::pair<CLI::App*, Run> occupancy_command(CLI::App& app) {
   auto flags = std::make_shared<OccupancyFlags>();
   auto* command =
       add_command(app, "occupancy", "say how many waves of a kernel an AMD GPU holds, and what limits them");
-  add_file(*command, flags->code.file, "a code object, or a library or program that holds some");
+  add_file(*command, flags->code.file, "a code object, what holds some, an assembler's text, or a folder");
   add(*command, "json", flags->code.json);
   add(*command, "kernel", flags->code.kernel);
   add(*command, "formula", flags->code.formula).one_of({"exact", "guide"});
@@ -66,7 +65,7 @@ std::pair<CLI::App*, Run> occupancy_command(CLI::App& app) {
   add(*command, "agprs", flags->agprs).within(0, 256);
   add(*command, "sgprs", flags->sgprs).within(0, 112);
   add(*command, "group", flags->group).within(1, 1024);
-  add(*command, "target", flags->target).one_of({"gfx90a", "gfx942", "gfx950"});
+  add(*command, "target", flags->code.target).one_of({"gfx90a", "gfx942", "gfx950"});
   return {command, [flags] { return run_occupancy(*flags); }};
 }
 

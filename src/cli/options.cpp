@@ -62,12 +62,13 @@ constexpr std::array<OptionRow, 37> kOptions{{
      "how occupancy is computed: exact, or guide, as AMD's tuning guide for MI300X publishes it"},
     {"lds", "", "BYTES", "LDS that a launch adds to what a kernel declares"},
     {"fail-on", "", "KIND,...",
-     "fail if machine code has such findings: spill, scratch, narrow-load, narrow-lds, drain, undecoded"},
+     "fail if machine code has such findings: spill, scratch, narrow-load, narrow-lds, drain, drain-lds, "
+     "bank-conflict, round-trip, undecoded"},
     {"vgprs", "", "N", "vector registers of a wave, without those for accumulation"},
     {"agprs", "", "N", "registers for accumulation"},
     {"sgprs", "", "N", "scalar registers of a wave"},
     {"group", "", "THREADS", "threads of a work-group; default: 256"},
-    {"target", "", "NAME", "gfx90a, gfx942 or gfx950; default: gfx942"},
+    {"target", "", "NAME", "gfx90a, gfx942 or gfx950: of numbers (default: gfx942), and of text that names none"},
 }};
 
 CLI::Option* describe(CLI::Option* option, const OptionRow& row) {

@@ -83,6 +83,19 @@ TEST(Occupancy, SaysHowFarTheNextStepIs) {
   EXPECT_EQ(step_text(must({.vgprs = 32, .lds_bytes = 33 * 1024, .threads = 256})), "1024 bytes of LDS above 2 waves");
 }
 
+TEST(Occupancy, ThereIsNoStepWhereAnotherLimitIsAsNear) {
+  const Occupancy made = must({.vgprs = 138, .lds_bytes = 20480, .threads = 256});
+  EXPECT_EQ(made.waves_per_simd, 3);
+  EXPECT_EQ(made.limit, Limit::vgprs);
+  EXPECT_EQ(step_text(made), "");
+  EXPECT_EQ(step_text(must({.vgprs = 138, .lds_bytes = 16384, .threads = 256})), "10 vector registers above 4 waves");
+}
+
+TEST(Occupancy, GivesTheWavesOfEachLimit) {
+  const Occupancy made = must({.vgprs = 138, .sgprs = 100, .lds_bytes = 20480, .threads = 128});
+  EXPECT_EQ(made.waves_by_limit, (std::array<double, 5>{3, 7, 1.5, 8, 8}));
+}
+
 // The published formula: min(floor(occ_vgpr * 4 / waves), floor(65536 / LDS)) * waves / 4.
 TEST(Occupancy, TheGuideForEveryShape) {
   for (uint32_t vgprs = 1; vgprs <= 512; vgprs += 7)

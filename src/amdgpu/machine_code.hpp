@@ -1,0 +1,17 @@
+// Kernels of a file, whatever form their code has in it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "amdgpu/isa.hpp"
+
+namespace rung::amdgpu {
+
+// Of code objects, as find_code_objects() finds them, and of an assembler's text, whose architecture is `target` if it
+// does not say. Errors: as find_code_objects(), read_code_object(), read_assembly() and occupancy_of().
+Result<std::vector<KernelReading>> read_machine_code(std::span<const std::byte> file, const IsaOptions& options,
+                                                     std::optional<Target> target);
+
+}  // namespace rung::amdgpu
