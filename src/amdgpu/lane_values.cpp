@@ -101,6 +101,9 @@ struct LaneStep {
 
   void forget_results();
   bool change_exec();
+  void reach_others(std::optional<size_t> from, std::optional<size_t> held);
+  std::optional<size_t> depth_in(const Operand& operand) const;
+  void read_first_lane();
   void run_scalar();
   void run_vector();
   void store(const LaneRow& row, const uint32_t* result, const uint32_t* mask, bool exact);
@@ -145,14 +148,26 @@ void LaneStep::forget_results() {
   if (name_of(made.opcode).ends_with("swap_b32")) forget(made.sources[made.source_count - 1]);
 }
 
+std::optional<size_t> LaneStep::depth_in(const Operand& operand) const {
+  if (operand.kind != OperandKind::scalar || operand.number >= LaneState::kScalars) return std::nullopt;
+  return state.depth_in_[operand.number];
+}
+
+// From a condition's lanes to the others, or to all; those before are saved, which EXEC is or-ed with at the end.
+void LaneStep::reach_others(std::optional<size_t> from, std::optional<size_t> held) {
+  const bool all = made.opcode == Opcode::s_or_saveexec_b64 && from && *from < state.depths_.size();
+  state.widen(all ? *from : state.depths_.size());
+  if (all || is_scalar(made.sources[0], made.destination.number))
+    state.depth_in_[made.destination.number] = all ? from : held;
+}
+
 // Whether the instruction writes EXEC; the rest of what it does is done, too.
 bool LaneStep::change_exec() {
   const std::string_view name = name_of(made.opcode);
   const bool saves = name.ends_with("saveexec_b64");
   if (!saves && !name.starts_with("v_cmpx") && !is_scalar(made.destination, kExec)) return false;
   const size_t depth = state.depths_.size();
-  const auto held_before =
-      saves && made.destination.number < LaneState::kScalars ? state.depth_in_[made.destination.number] : std::nullopt;
+  const auto held = depth_in(made.destination), from = depth_in(made.sources[made.source_count > 1]);
   forget_results();
   if (made.opcode == Opcode::s_and_saveexec_b64 || made.opcode == Opcode::s_andn1_saveexec_b64)
     return state.narrow(made.destination.number), true;
@@ -161,19 +176,13 @@ bool LaneStep::change_exec() {
   if (name.starts_with("v_cmpx") || (made.opcode == Opcode::s_and_b64 && of_itself) ||
       (made.opcode == Opcode::s_andn2_b64 && is_scalar(made.sources[0], kExec)))
     return state.narrow(std::nullopt), true;
-  if (saves) {  // to the other lanes of a mask that is saved; those before are saved instead
-    state.widen(depth);
-    if (is_scalar(made.sources[0], made.destination.number)) state.depth_in_[made.destination.number] = held_before;
-    return true;
-  }
-  for (size_t s = 0; s < made.source_count; ++s) {
-    const Operand& from = made.sources[s];
-    if (from.kind != OperandKind::scalar || from.number >= LaneState::kScalars || from.number == kExec) continue;
-    if (const auto held = state.depth_in_[from.number]; held && *held < depth) return state.widen(*held), true;
-  }
+  if (saves) return reach_others(from, held), true;
+  const bool joins = made.opcode == Opcode::s_or_b64 && of_itself;
+  if ((joins || made.opcode == Opcode::s_mov_b64) && from && *from < depth) return state.widen(*from), true;
+  // What s_or_saveexec saved, taken out of what it made.
+  if (made.opcode == Opcode::s_xor_b64 && of_itself && from == depth) return state.narrow(made.sources[1].number), true;
   // A loop's end: the lanes that left it come back.
-  if (depth && !state.depths_.back().saved && made.opcode == Opcode::s_or_b64 && of_itself)
-    return state.widen(depth - 1), true;
+  if (depth && !state.depths_.back().saved && joins) return state.widen(depth - 1), true;
   state.widen(0);
   state.narrow(std::nullopt);
   return true;
@@ -261,7 +270,16 @@ void LaneStep::store(const LaneRow& row, const uint32_t* result, const uint32_t*
   }
 }
 
+// Of a value that is the same in all lanes it does not matter which are active.
+void LaneStep::read_first_lane() {
+  const LaneValuePtr value = word_of(made.sources[0], 0);
+  const bool known = value && value->exact && (sees_all_lanes() || is_uniform(value->at));
+  forget_results();
+  if (known) state.set_scalar(made.destination.number, value->at[0]);
+}
+
 void LaneStep::run_vector() {
+  if (made.opcode == Opcode::v_readfirstlane_b32) return read_first_lane();
   const LaneRow& row = lane_row_of(made.opcode);
   const int written = row.source_count - row.accumulates - (row.reads_vcc && made.source_count < row.source_count);
   const bool plain = placed.whole && row.run && !row.accumulates && written == made.source_count &&

@@ -63,6 +63,18 @@ TEST(LaneValues, MayMissAnAddendThatAllLanesShare) {
   EXPECT_EQ(address_of("v_mul_lo_u32 v1, s5, s4\nv_xor_b32_e32 v1, s4, v1\nds_read_b32 v2, v1"), "shifted 0 0 0 0");
 }
 
+TEST(LaneValues, GoThroughScalarRegisters) {
+  const std::string wave = "v_readfirstlane_b32 s4, v0\ns_lshr_b32 s4, s4, 6\n";  // the first wave's number is 0
+  EXPECT_EQ(address_of(wave + "v_lshlrev_b32_e32 v1, 2, v0\nv_or_b32_e32 v1, s4, v1\nds_read_b32 v2, v1"),
+            "exact 0 4 8 252");
+  EXPECT_EQ(address_of("ds_read_b32 v3, v0\nv_readfirstlane_b32 s4, v3\nv_add_u32_e32 v1, s4, v0\nds_read_b32 v2, v1"),
+            "shifted 0 1 2 63");
+  // Which lane is the first is not known behind a condition.
+  EXPECT_EQ(address_of("s_and_saveexec_b64 s[2:3], vcc\nv_readfirstlane_b32 s4, v0\nv_or_b32_e32 v1, s4, v0\n"
+                       "ds_read_b32 v2, v1"),
+            "unknown");
+}
+
 TEST(LaneValues, OfWhatIsLoadedAreUnknown) {
   EXPECT_EQ(address_of("global_load_dword v1, v0, s[2:3]\nds_read_b32 v2, v1"), "unknown");
   EXPECT_EQ(address_of("ds_bpermute_b32 v1, v0, v0\nds_read_b32 v2, v1"), "unknown");
@@ -89,6 +101,14 @@ TEST(LaneValues, ThatSomeLanesWriteAreForgottenWhenTheOthersComeBack) {
   EXPECT_EQ(address_of(some + "s_or_b64 exec, exec, s[2:3]\nv_lshlrev_b32_e32 v6, 1, v0\n" +
                        "s_and_saveexec_b64 s[4:5], vcc\ns_or_b64 exec, exec, s[4:5]\nds_read_b32 v2, v6"),
             "exact 0 2 4 126");
+  // Between then and else all lanes are there for a while.
+  const std::string both = some + "s_xor_b64 s[2:3], exec, s[2:3]\ns_or_saveexec_b64 s[4:5], s[2:3]\n";
+  EXPECT_EQ(address_of(both + "v_lshlrev_b32_e32 v7, 2, v0\ns_xor_b64 exec, exec, s[4:5]\nv_mov_b32_e32 v8, v0\n" +
+                       "s_or_b64 exec, exec, s[4:5]\nds_read_b32 v2, v7"),
+            "exact 0 4 8 252");
+  EXPECT_EQ(address_of(both + "s_xor_b64 exec, exec, s[4:5]\nv_mov_b32_e32 v8, v0\ns_or_b64 exec, exec, s[4:5]\n" +
+                       "ds_read_b32 v2, v8"),
+            "unknown");
   // The lanes of an else did not see the then.
   EXPECT_EQ(
       address_of(some + "s_xor_b64 s[2:3], exec, s[2:3]\ns_andn2_saveexec_b64 s[2:3], s[2:3]\nds_read_b32 v2, v1"),
