@@ -233,7 +233,11 @@ Status Reader::resolve(Function& function) const {
     const int64_t words = (static_cast<int64_t>(label->second) - static_cast<int64_t>(all[index].offset)) / 4 - 1;
     all[index].instruction.immediate = static_cast<int32_t>(words);
   }
-  if (function.first_address) function.made.listing.bytes = function.next_offset;
+  if (function.first_address) {
+    // What fills the room to the next function is none of this one's.
+    while (!all.empty() && all.back().instruction.opcode == Opcode::s_nop) all.pop_back();
+    function.made.listing.bytes = all.empty() ? 0 : all.back().offset + 4;
+  }
   return {};
 }
 
@@ -242,11 +246,11 @@ Status Reader::describe(Function& function) const {
   KernelInfo& info = function.made.info;
   const auto found = descriptions_.find(info.name);
   if (found == descriptions_.end()) return bad_file("'{}' is described nowhere", valid_utf8(info.name));
-  const auto& [directives, words] = found->second;
+  const Description& said = found->second;
   const auto word = [&](const char* key, const char* directive, uint32_t absent) {
-    if (const auto it = words.find(key); it != words.end()) return it->second;
-    const auto it = directives.find(directive);
-    return it == directives.end() ? absent : it->second;
+    if (const auto it = said.metadata.find(key); it != said.metadata.end()) return it->second;
+    const auto it = said.directives.find(directive);
+    return it == said.directives.end() ? absent : it->second;
   };
   const uint32_t vgprs = function.registers[static_cast<size_t>(OperandKind::vgpr)],
                  agprs = function.registers[static_cast<size_t>(OperandKind::agpr)],
@@ -259,7 +263,7 @@ Status Reader::describe(Function& function) const {
   info.vgpr_spills = word(".vgpr_spill_count", "", 0), info.sgpr_spills = word(".sgpr_spill_count", "", 0);
   info.most_threads = word(".max_flat_workgroup_size", "", kUnknownThreads);
   info.code_bytes = function.made.listing.bytes;
-  function.made.described = !directives.empty() || !words.empty();
+  function.made.described = !said.directives.empty() || !said.metadata.empty();
   return {};
 }
 

@@ -179,6 +179,7 @@ Result<KernelReading> read_kernel(const KernelInfo& kernel, const Listing& listi
   KernelReading reading{.target = listing.target, .kernel = kernel};
   const Resources taken{kernel.vgprs, kernel.sgprs, kernel.lds_bytes + options.lds_bytes, kernel.most_threads};
   RUNG_TRY(reading.occupancy, occupancy_of(taken, listing.target, options.formula));
+  if (!options.code) return reading;
   reading.code = read_listing(listing);
   reading.findings = findings_of(kernel, reading.code);
   return reading;
@@ -187,7 +188,8 @@ Result<KernelReading> read_kernel(const KernelInfo& kernel, const Listing& listi
 Result<std::vector<KernelReading>> read_kernels(const CodeObject& object, const IsaOptions& options) {
   std::vector<KernelReading> readings;
   for (const KernelInfo& kernel : object.kernels) {
-    const Listing listing = list_code(object.at(kernel.entry, kernel.code_bytes), object.target);
+    Listing listing{.target = object.target};
+    if (options.code) listing = list_code(object.at(kernel.entry, kernel.code_bytes), object.target);
     RUNG_TRY(auto reading, read_kernel(kernel, listing, options));
     readings.push_back(std::move(reading));
   }

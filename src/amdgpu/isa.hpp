@@ -84,6 +84,7 @@ struct KernelReading {
 struct IsaOptions {
   OccupancyFormula formula = OccupancyFormula::exact;
   uint32_t lds_bytes = 0;  // that launches add to what a kernel declares
+  bool code = true;        // else what a kernel takes alone, without a look at its instructions
 };
 // Errors: as occupancy_of().
 Result<KernelReading> read_kernel(const KernelInfo& kernel, const Listing& listing, const IsaOptions& options);

@@ -141,7 +141,7 @@ void print_kernel(const ReadKernel& read) {
                kernel.most_threads);
   fmt::print("  occupancy   {}\n", text_of(read.reading.occupancy));
   print_code(read.reading.code);
-  for (const auto& found : read.reading.findings) fmt::print("  {:<10}  {}\n", word_of(found.kind), found.text);
+  for (const auto& found : read.reading.findings) fmt::print("  {:<13}  {}\n", word_of(found.kind), found.text);
 }
 
 Status check(const std::vector<ReadKernel>& kernels, const std::vector<std::string>& fail_on) {

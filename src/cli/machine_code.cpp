@@ -58,7 +58,7 @@ uint32_t shared_bytes_beside(const fs::path& path) {
 
 Status append_file(const MachineCodeFlags& flags, const fs::path& path, bool of_folder, std::vector<ReadKernel>& all) {
   RUNG_TRY(auto file, MappedFile::open(path.string()));
-  amdgpu::IsaOptions options{formula_named(flags.formula), static_cast<uint32_t>(flags.lds_bytes)};
+  amdgpu::IsaOptions options{formula_named(flags.formula), static_cast<uint32_t>(flags.lds_bytes), flags.code};
   if (of_folder && options.lds_bytes == 0) options.lds_bytes = shared_bytes_beside(path);
   auto readings = amdgpu::read_machine_code(file->bytes(), options, amdgpu::target_named(flags.target));
   if (!readings) return fail_in(readings.error(), "'{}'", path.string());

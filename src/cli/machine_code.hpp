@@ -16,6 +16,7 @@ struct MachineCodeFlags {
   std::string formula = "exact";
   std::string target;  // of text that names none
   int lds_bytes = 0;   // that launches add
+  bool code = true;    // as amdgpu::IsaOptions::code
   bool json = false;
 };
 

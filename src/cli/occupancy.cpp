@@ -54,6 +54,7 @@ Status run_occupancy(const OccupancyFlags& flags) {
 
 std::pair<CLI::App*, Run> occupancy_command(CLI::App& app) {
   auto flags = std::make_shared<OccupancyFlags>();
+  flags->code.code = false;
   auto* command =
       add_command(app, "occupancy", "say how many waves of a kernel an AMD GPU holds, and what limits them");
   add_file(*command, flags->code.file, "a code object, what holds some, an assembler's text, or a folder");

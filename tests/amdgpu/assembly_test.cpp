@@ -5,7 +5,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
+
 #include "amdgpu/machine_code.hpp"
+#include "support/llvm_tools.hpp"
 
 namespace rung::amdgpu {
 namespace {
@@ -141,6 +145,45 @@ TEST(Assembly, OfADisassemblerHasAddressesAndTheRegistersThatItNames) {
   EXPECT_EQ(kernel.info.most_threads, kUnknownThreads);
   EXPECT_EQ(kernel.listing.bytes, 28u);
   EXPECT_EQ(goal_of(kernel.listing.instructions[3]), 0);
+}
+
+std::string code_facts(const KernelReading& kernel) {
+  const CodeReading& code = kernel.code;
+  std::string text =
+      fmt::format("{} {} {}: {} {} {} {} {}", kernel.kernel.name, kernel.kernel.vgprs, kernel.kernel.agprs,
+                  code.instructions, code.in_loops, code.loops, code.matrix, code.undecoded);
+  for (const Widths* widths : {&code.global, &code.global_in_loops, &code.lds, &code.lds_in_loops})
+    for (const uint32_t count : widths->accesses) text += fmt::format(" {}", count);
+  return text + fmt::format(" {} {} {} {}", code.drains_in_loops, code.local_drains_in_loops, code.banks.derived,
+                            code.banks.cycles);
+}
+
+std::vector<std::string> facts_of_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  const std::string file(std::istreambuf_iterator<char>(in), {});
+  const auto read = read_machine_code(std::as_bytes(std::span(file)), {}, Target::gfx950);
+  EXPECT_TRUE(read) << read.error().message;
+  std::vector<std::string> facts;
+  if (read)
+    for (const KernelReading& kernel : *read) facts.push_back(code_facts(kernel));
+  return facts;
+}
+
+TEST(Assembly, SaysWhatItsMachineCodeDoes) {
+  if (!test::have_llvm()) GTEST_SKIP() << "no clang++-22 and llvm-objdump-22";
+  TemporaryDirectory folder;
+  const std::string text = folder / "sample.s", object = folder / "sample.co", dump = folder / "sample.txt";
+  test::output_of(
+      "clang++-22 -x hip --offload-arch=gfx950 --offload-device-only -nogpulib -nogpuinc -std=c++20 -O2 -S "
+      "--no-gpu-bundle-output -mcode-object-version=5 -o " +
+      text + " " RUNG_TEST_DATA "/amd_sample.hip");
+  test::output_of("clang++-22 -target amdgcn-amd-amdhsa -mcpu=gfx950 -mcode-object-version=5 -o " + object + " " +
+                  text);
+  test::output_of("llvm-objdump-22 -d " + object + " > " + dump);
+  const auto of_object = facts_of_file(object);
+  EXPECT_EQ(of_object.size(), 5u);
+  EXPECT_EQ(facts_of_file(text), of_object);
+  EXPECT_EQ(facts_of_file(dump), of_object);
 }
 
 TEST(Assembly, LinesThatAreNoInstructionAreCounted) {

@@ -15,6 +15,22 @@ TOOL, DOCS, DATA = (Path(argument) for argument in sys.argv[1:4])
 SCHEMA = json.loads((DOCS / 'json.schema.json').read_text())
 BERT, POLICY = str(DATA / 'bert_tiny'), str(DATA / 'pi0_tiny')
 
+# 64 lanes that are 128 bytes apart in LDS.
+ASSEMBLY = '''	.amdgcn_target "amdgcn-amd-amdhsa--gfx942"
+k:
+	v_lshlrev_b32_e32 v1, 7, v0
+.LBB0_1:
+	ds_read_b32 v2, v1
+	s_waitcnt lgkmcnt(0)
+	s_cbranch_scc1 .LBB0_1
+	s_endpgm
+	.amdhsa_kernel k
+		.amdhsa_group_segment_fixed_size 1024
+		.amdhsa_next_free_vgpr 170
+		.amdhsa_next_free_sgpr 8
+	.end_amdhsa_kernel
+'''
+
 
 class JsonOutput(unittest.TestCase):
     def setUp(self):
@@ -65,6 +81,33 @@ class JsonOutput(unittest.TestCase):
         self.assertEqual((waves['waves_per_simd'], waves['excess']), (2, 2))
         self.expect('error', 'occupancy', exit_code=2)
         self.expect('error', 'isa', BERT + '/config.json', exit_code=1)
+
+    def test_machine_code_as_text_and_in_a_folder(self):
+        folder = self.folder / 'triton' / 'hash'
+        folder.mkdir(parents=True)
+        text = folder / 'k.amdgcn'
+        text.write_text(ASSEMBLY)
+        kernel, = self.expect('isa', 'isa', str(text))['kernels']
+        self.assertEqual((kernel['vgprs'], kernel['bank_conflicts']['cycles']), (170, 62))
+        self.expect('isa', 'isa', str(text), '--fail-on', 'spill,round-trip')
+        self.expect('isa', 'isa', str(text), '--fail-on', 'spill,bank-conflict', exit_code=1)
+        self.expect('error', 'isa', str(text), '--fail-on', 'slow', exit_code=2)
+        text.write_text(ASSEMBLY.partition('\n')[2])
+        self.expect('error', 'isa', str(text), exit_code=1)
+        self.expect('isa', 'isa', str(text), '--target', 'gfx950')
+        text.write_text(ASSEMBLY)
+        # What Triton says beside it of the LDS that a launch adds counts.
+        (folder / 'k.json').write_text('{"shared": 32768, "num_warps": 4}')
+        kernel, = self.expect('isa', 'isa', str(self.folder / 'triton'))['kernels']
+        self.assertEqual((kernel['file'], kernel['occupancy']['limit']), ('hash/k.amdgcn', 'LDS'))
+        waves, = self.expect('occupancies', 'occupancy', str(self.folder / 'triton'))['kernels']
+        self.assertEqual(waves['occupancy']['waves_per_simd'], 1)
+        # A code object beside it is read instead.
+        (folder / 'k.hsaco').write_text('\x7fELF')
+        self.expect('error', 'isa', str(self.folder / 'triton'), exit_code=1)
+        (folder / 'k.hsaco').unlink()
+        text.unlink()
+        self.expect('error', 'isa', str(self.folder / 'triton'), exit_code=1)
 
     def test_climb_and_what_follows_it(self):
         out = self.folder / 'out'

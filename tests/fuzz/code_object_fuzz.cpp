@@ -1,7 +1,8 @@
-// Any bytes as a code object: refused, or all that it tells of lies within the file.
+// Any bytes as a code object: refused, or all that it tells of lies within the file, and its code can be read.
 // SPDX-License-Identifier: Apache-2.0
 #include "amdgpu/code_object.hpp"
 #include "amdgpu/image.hpp"
+#include "amdgpu/machine_code.hpp"
 #include "seeds.hpp"
 #include "support/made_code_object.hpp"
 
@@ -18,6 +19,11 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
   rung::write_seeds(
       *argc, *argv,
       {MadeCodeObject({{.name = "a"}}).file(),
+       // global_load_dwordx4, ds_write_b128, s_waitcnt, s_and_saveexec_b64, v_lshl_add_u32 and a branch back
+       MadeCodeObject({{.name = "loop",
+                        .code = {0xdc5c8000, 0x047f0002, 0xd9be0000, 0x00000401, 0xbf8c0f70, 0xbe82206a, 0xd1fd0001,
+                                 0x04010900, 0xbf85fff7, 0xbf810000}}})
+           .file(),
        MadeCodeObject({{.name = "add", .arguments = {{"by_value", 0, 8}}, .argument_bytes = 8, .lds_bytes = 64},
                        {.name = "other", .scratch_bytes = 16}},
                       rung::amdgpu::Target::gfx950)
@@ -29,6 +35,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace rung;
   using namespace rung::amdgpu;
   const auto file = std::as_bytes(std::span(data, size));
+  if (const auto kernels = read_machine_code(file, {}, Target::gfx942))
+    for (const KernelReading& kernel : *kernels)
+      require(kernel.code.in_loops <= kernel.code.instructions, "what is in loops is in the kernel");
   auto object = read_code_object(file);
   if (!object) return 0;
   uint64_t bytes = 0;

@@ -1,0 +1,223 @@
+#!/usr/bin/env python3
+# Writes docs/amd_kernels.md, what the machine code of AMD's kernels takes and how wide it loads; with --check compares.
+# SPDX-License-Identifier: Apache-2.0
+#
+#   amd_kernel_page.py build/ci --compiler clang++-22 [--check]
+#
+# `rung isa` reads the code objects of the build; the LDS that launches add is what the rows of the conformance problems
+# ask for on each architecture (RowLaunchesOnCdna writes it down); `rung occupancy` counts waves with it. Wrong is
+#   - a kernel that spills vector registers or uses scratch, on any architecture;
+#   - one that moves less than 75 % of its loops' bytes by accesses of 16, for which no reason stands in REASONS;
+#   - a reason that no kernel needs;
+#   - under --check, a page that is not the one on disk. Another compiler allocates other registers: that is compared
+#     where the page was written with the same version alone.
+# Exit status 0: all is well; 77: the build has no code objects; 1 otherwise.
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import textwrap
+from pathlib import Path
+
+SKIPPED = 77
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / 'docs' / 'amd_kernels.md'
+EXECUTED, COMPILED = ('gfx942', 'gfx950'), ('gfx90a', 'gfx942', 'gfx950')
+WIDE_SHARE = 0.75
+COLUMNS = 120  # of the page's text
+WIDTHS = ('16', '12', '8', '4', '2', '1')
+LIMITS = {'vector registers': 'VGPRs', 'scalar registers': 'SGPRs', 'LDS': 'LDS', 'wave slots': 'slots',
+          'work-group slots': 'slots'}
+# Kernels below 75 %, by a pattern of their names, and why.
+REASONS = {
+    r'attention_mma_.*':
+        'All keys and values are in 16-byte accesses. The others are the mask, an f32 for each place that a lane has '
+        'in a fragment, which only attention with a mask of its own reads, and the table of runs that keys lie in.',
+    r'attention_portable_.*':
+        'The row of f32 and of shapes that no other takes: neighbouring lanes take neighbouring elements of a key, one '
+        'each.',
+    r'conv2d': 'Elements of patches at any stride, of types that are known only as it runs. Convolutions whose patches '
+               'do not overlap are matrix products.',
+    r'copy_ranges':
+        'A loop for each unit of 16, 8, 4, 2 and 1 bytes; the widest that both ends are aligned to runs.',
+    r'tiled(_pairs)?': 'Products of any types and strides, known only as it runs, for what no other row takes.',
+    r'norm_long': 'Rows too long for registers, of any types and strides: an element at a time, lanes in a row.',
+    r'(reduce|cumsum).*': 'Any types and strides, known only as it runs: an element at a time.',
+    r'top_k_.*': 'One element a lane, lanes in a row; the rows of routing and sampling are short.',
+}
+INTRODUCTION = '''# What AMD's kernels take
+
+Every kernel that is compiled for AMD, by its machine code alone: `tools/amd_kernel_page.py` writes this page from what
+`rung isa` and `rung occupancy` say of a build, and a test compares ({compiler}). No kernel spills vector registers or
+uses scratch. [amd_code.md](amd_code.md) says what the words mean.
+
+*LDS* is of a work-group, in bytes: what the kernel declares and what launches add, least and most of the conformance
+problems; `-`: it does not fit. *Waves* are those of a SIMD, of 8 at most, and what limits them; with the least LDS and
+with the most, where that differs. *16-byte share* is of the bytes that loops move to and from memory; `-`: loops move
+none. *LDS widths* are how many accesses to LDS in loops move how many bytes a lane. Two values are those of gfx942 and
+gfx950. `T` stands for bf16 and f16.
+'''
+
+
+def output_of(command, **more):
+    run = subprocess.run([str(word) for word in command], capture_output=True, text=True, **more)
+    if run.returncode:
+        raise SystemExit(f'{" ".join(map(str, command))}: {run.stderr.strip() or run.stdout.strip()[-2000:]}')
+    return run.stdout
+
+
+def launches(tests, target):
+    """By kernel: the bytes of LDS that launches on `target` add, as a set."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / 'launches'
+        output_of([tests, f'--gtest_filter=*RowLaunchesOnCdna*/{target}'],
+                  env=os.environ | {'RUNG_TEST_LAUNCHES': str(path)})
+        found = {}
+        for name, added in re.findall(r'^  (\S+) .* together, (\d+) bytes', path.read_text(encoding='utf-8'), re.M):
+            found.setdefault(name, set()).add(int(added))
+    return found
+
+
+class Build:
+    def __init__(self, folder):
+        self.tool, self.objects = folder / 'rung', folder / 'gpu'
+        self.tests = folder / 'tests' / 'rung_conformance_tests'
+        self.waves = {}  # by file and added bytes: by kernel
+
+    def modules(self):
+        return sorted({path.name.split('.')[0] for path in self.objects.glob('*.gfx*.co')})
+
+    def kernels(self, module, target):
+        path = self.objects / f'{module}.{target}.co'
+        return json.loads(output_of([self.tool, 'isa', path, '--json']))['kernels']
+
+    def occupancy(self, module, target, kernel, added):
+        key = (module, target, added)
+        if key not in self.waves:
+            path = self.objects / f'{module}.{target}.co'
+            read = json.loads(output_of([self.tool, 'occupancy', path, '--lds', added, '--json']))
+            self.waves[key] = {each['name']: each['occupancy'] for each in read['kernels']}
+        return self.waves[key][kernel]
+
+
+def both(values):
+    """What is the same on both architectures once, else both."""
+    return values[0] if values[0] == values[1] else ' / '.join(values)
+
+
+def span(least, most):
+    return f'{least}' if least == most else f'{least}-{most}'
+
+
+def waves_text(least, most):
+    """Waves with the least LDS and with the most."""
+    texts = [f'{each["waves_per_simd"]:g} {LIMITS[each["limit"]]}' if each['groups'] else 'none'
+             for each in (least, most)]
+    return texts[0] if texts[0] == texts[1] else ', '.join(texts)
+
+
+def share_text(kernel):
+    moved = sum(kernel['accesses_by_bytes']['memory_in_loops'].values())
+    return f'{100 * kernel["wide_share_in_loops"]:.0f} %' if moved else '-'
+
+
+def widths_text(counts):
+    return ', '.join(f'{counts[width]} of {width}' for width in WIDTHS if counts[width]) or '-'
+
+
+def row(build, module, name, of, added):
+    """The cells of one kernel, but its name; `of` is what was read for each architecture."""
+    kernels = [of[target] for target in EXECUTED]
+    lds, waves = [], []
+    for target, kernel in zip(EXECUTED, kernels):
+        dynamic = added[target].get(name)
+        if dynamic is None and any(name in each for each in added.values()):
+            lds.append('-'), waves.append('-')  # it does not fit there
+            continue
+        dynamic = dynamic or {0}
+        least, most = min(dynamic), max(dynamic)
+        lds.append(span(kernel['lds_bytes'] + least, kernel['lds_bytes'] + most))
+        waves.append(waves_text(*(build.occupancy(module, target, name, each) for each in (least, most))))
+    return (both([str(kernel['vgprs']) for kernel in kernels]), both(lds), both(waves),
+            both([share_text(kernel) for kernel in kernels]),
+            both([widths_text(kernel['accesses_by_bytes']['lds_in_loops']) for kernel in kernels]))
+
+
+def wrong_of(name, target, kernel):
+    for key in ('vgpr_spills', 'scratch_bytes'):
+        if kernel[key]:
+            yield f'{name}: {key} is {kernel[key]} on {target}, wanted 0'
+
+
+def reason_of(name):
+    return next((pattern for pattern in REASONS if re.fullmatch(pattern, name)), None)
+
+
+def table(rows):
+    """Kernels that differ in the type alone, and in nothing that is listed, share a row."""
+    merged = {}
+    for name, cells in rows:
+        key = re.sub(r'(?<=_)(bf16|f16)(?=_|$)', 'T', name)
+        merged.setdefault((key, cells), []).append(name)
+    for (key, cells), names in merged.items():
+        yield f'| {key if len(names) > 1 else names[0]} | {" | ".join(cells)} |'
+
+
+def make_page(build, compiler):
+    """The page, and what is wrong with the kernels."""
+    added = {target: launches(build.tests, target) for target in EXECUTED}
+    lines, wrong, needed = [], [], {}
+    for module in build.modules():
+        read = {target: {kernel['name']: kernel for kernel in build.kernels(module, target)} for target in COMPILED}
+        rows = []
+        for name in read[EXECUTED[0]]:
+            of = {target: kernels[name] for target, kernels in read.items()}
+            for target, kernel in of.items():
+                wrong += wrong_of(name, target, kernel)
+            cells = row(build, module, name, of, added)
+            if min(kernel['wide_share_in_loops'] for kernel in of.values()) < WIDE_SHARE:
+                pattern = reason_of(name)
+                if pattern is None:
+                    wrong.append(f'{name}: {cells[3]} of the bytes of its loops are in 16-byte accesses, '
+                                 'and no reason why')
+                needed.setdefault(pattern, set()).add(module)
+            rows.append((name, cells))
+        lines += ['', f'## {module}', '', '| kernel | VGPRs | LDS | waves | 16-byte share | LDS widths |',
+                  '| --- | --- | --- | --- | --- | --- |', *table(rows)]
+        lines += [line for pattern, modules in needed.items() if pattern and module in modules
+                  for line in ('', *textwrap.wrap(f'Below 75 %: {REASONS[pattern]}', COLUMNS))]
+    wrong += [f'the reason of {pattern} is needed by no kernel' for pattern in REASONS if pattern not in needed]
+    return INTRODUCTION.format(compiler=compiler) + '\n'.join(lines) + '\n', wrong
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Writes the page about AMD's kernels.")
+    parser.add_argument('build', type=Path)
+    parser.add_argument('--compiler', default='clang++-22')
+    parser.add_argument('--page', type=Path, default=PAGE)
+    parser.add_argument('--check', action='store_true')
+    arguments = parser.parse_args()
+    build = Build(arguments.build)
+    if not build.modules():
+        print(f'skipped: no code objects in {build.objects}')
+        return SKIPPED
+    version = re.search(r'clang version (\S+)', output_of([arguments.compiler, '--version'])).group(1)
+    compiler = f'clang {version}'
+    page, wrong = make_page(build, compiler)
+    if arguments.check:
+        there = arguments.page.read_text(encoding='utf-8')
+        if f'({compiler})' not in there:
+            print(f'not compared: {arguments.page} is of another compiler than {compiler}')
+        elif there != page:
+            wrong.append(f'{arguments.page} is not what the build gives; tools/amd_kernel_page.py writes it')
+    else:
+        arguments.page.write_text(page, encoding='utf-8')
+    print('\n'.join(wrong) or 'passed')
+    return 1 if wrong else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
