@@ -15,16 +15,20 @@ namespace {
 
 constexpr uint16_t kMachineAmdgpu = 224;  // EM_AMDGPU
 
-// From the header to the end of the section headers or the last segment; 0: no whole code object begins here.
-size_t object_bytes(std::span<const std::byte> file) {
+// From the header to the end of the section headers, which stand last; 0: no code object begins at byte `at`.
+// Errors: one does, and is cut short.
+Result<size_t> object_bytes(std::span<const std::byte> file, size_t at) {
+  const auto rest = file.subspan(at);
   Elf64_Ehdr header;
-  if (file.size() < sizeof header) return 0;
-  std::memcpy(&header, file.data(), sizeof header);
+  if (rest.size() < sizeof header) return 0;
+  std::memcpy(&header, rest.data(), sizeof header);
   if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64) return 0;
   if (header.e_machine != kMachineAmdgpu) return 0;
   const uint64_t sections = uint64_t{header.e_shnum} * header.e_shentsize;
-  if (header.e_shoff > file.size() || sections > file.size() - header.e_shoff) return 0;
-  return static_cast<size_t>(header.e_shoff + sections);
+  if (header.e_shoff > rest.size() || sections > rest.size() - header.e_shoff)
+    return bad_file("the code object at byte {} is cut short: got {} bytes, its {} section headers begin at {}", at,
+                    rest.size(), header.e_shnum, header.e_shoff);
+  return std::max<size_t>(sizeof header, static_cast<size_t>(header.e_shoff + sections));
 }
 
 // "CCOB", then 16 bits each of the header's version and of the method.
@@ -51,9 +55,9 @@ Result<std::vector<std::span<const std::byte>>> find_code_objects(std::span<cons
   const auto* begin = reinterpret_cast<const char*>(file.data());
   const char* const end = begin + file.size();
   for (const char* at = begin; (at = std::search(at, end, magic, magic + sizeof magic)) != end;) {
-    const auto rest = file.subspan(static_cast<size_t>(at - begin));
-    const size_t bytes = object_bytes(rest);
-    if (bytes) found.push_back(rest.first(bytes));
+    const auto from = static_cast<size_t>(at - begin);
+    RUNG_TRY(const size_t bytes, object_bytes(file, from));
+    if (bytes) found.push_back(file.subspan(from, bytes));
     at += std::max<size_t>(bytes, sizeof magic);
   }
   if (!found.empty()) return found;

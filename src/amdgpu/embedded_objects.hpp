@@ -10,7 +10,8 @@
 namespace rung::amdgpu {
 
 // The code objects within a file: itself, or those that a library, a program or a bundle holds uncompressed.
-// Errors (ErrorKind::file): none; if there are compressed bundles, how they are and what unpacks them.
+// Errors (ErrorKind::file): one that is cut short; none, and if there are compressed bundles, how these are and what
+// unpacks them.
 Result<std::vector<std::span<const std::byte>>> find_code_objects(std::span<const std::byte> file);
 
 }  // namespace rung::amdgpu

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "amdgpu/embedded_objects.hpp"
 
+#include <elf.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -85,6 +86,15 @@ TEST(EmbeddedObjects, ThatAreCompressedAreRefusedByName) {
 TEST(EmbeddedObjects, AFileWithoutAnyIsAnError) {
   EXPECT_EQ(error_of(std::string(kElf) + std::string(100, '\0')), "no code object of AMD's is in the file");
   EXPECT_EQ(error_of(""), "no code object of AMD's is in the file");
+}
+
+TEST(EmbeddedObjects, OneThatIsCutShortIsAnError) {
+  const std::string object = MadeCodeObject({MadeKernel{.name = "one"}}).file();
+  for (const size_t bytes : {sizeof(Elf64_Ehdr), object.size() / 2, object.size() - 1})
+    EXPECT_THAT(error_of(object.substr(0, bytes)), HasSubstr("the code object at byte 0 is cut short"));
+  const std::string bundle = bundle_of({object, object});
+  EXPECT_THAT(error_of(bundle.substr(0, bundle.size() - 1)),
+              HasSubstr(fmt::format("the code object at byte {} is cut short", 4096 + object.size())));
 }
 
 TEST(EmbeddedObjects, OneThatIsDamagedIsAnError) {
