@@ -34,8 +34,8 @@ LIMITS = {'vector registers': 'VGPRs', 'scalar registers': 'SGPRs', 'LDS': 'LDS'
 # Kernels below 75 %, by a pattern of their names, and why.
 REASONS = {
     r'attention_mma_.*':
-        'All keys and values are in 16-byte accesses. The others are the mask, an f32 for each place that a lane has '
-        'in a fragment, which only attention with a mask of its own reads, and the table of runs that keys lie in.',
+        'Keys and values, and the masks of whole runs of keys, are in 16-byte accesses. Those of 4 bytes are the way '
+        'for the mask of a run that ends early, or with a stride; those of 8 read the table of runs that keys lie in.',
     r'attention_portable_.*':
         'The row of f32 and of shapes that no other takes: neighbouring lanes take neighbouring elements of a key, one '
         'each.',
