@@ -8,7 +8,7 @@
 namespace rung::amdgpu {
 namespace {
 
-constexpr size_t kMostKept = 64;  // writes that a read is compared with
+constexpr size_t kMostKept = 16;  // writes that a read is compared with
 
 struct Kept {
   const Access* write;
