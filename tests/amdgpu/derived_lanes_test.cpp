@@ -1,6 +1,7 @@
 // What code alone says of bank conflicts is what the emulator counts where the code runs.
 // SPDX-License-Identifier: Apache-2.0
 #include "amdgpu/accesses.hpp"
+#include "amdgpu/assembly.hpp"
 #include "amdgpu/blocks.hpp"
 #include "support/amd_kernel.hpp"
 
@@ -39,19 +40,28 @@ KERNEL(64) rows(u32* out) {
 }
 )";
 
-Listing listing_of(const Program& program) {
-  Listing listing{.target = program.target()};
-  for (size_t i = program.index_at(program.kernel().entry); i < program.instructions().size(); ++i)
-    if (program.instructions()[i].bytes)
-      listing.instructions.push_back({program.address_of(i) - program.kernel().entry, program.instructions()[i]});
-  return listing;
+// What AmdKernel compiles, as text.
+Listing listing_of_rows() {
+  rung::TemporaryDirectory folder;
+  const std::string source = folder.write("rows.hip", testing::kPrelude + std::string(kRows)), text = folder / "rows.s";
+  const auto compiled =
+      run_program(testing::kClang,
+                  {"-x", "hip", "--offload-arch=gfx942", "--offload-device-only", "-nogpulib", "-nogpuinc", "-O3", "-S",
+                   "--no-gpu-bundle-output", "-mcode-object-version=5", "-std=c++20", "-mllvm",
+                   "-amdgpu-early-inline-all=true", "-mllvm", "-amdgpu-function-calls=false", "-o", text, source},
+                  500);
+  EXPECT_TRUE(compiled && compiled->exit_code == 0);
+  std::ifstream in(text);
+  const auto kernels = read_assembly(std::string(std::istreambuf_iterator<char>(in), {}), std::nullopt);
+  EXPECT_TRUE(kernels && kernels->size() == 1);
+  return kernels && !kernels->empty() ? kernels->front().listing : Listing{};
 }
 
 TEST(DerivedLanes, MeetTheBanksThatTheEmulatorCounts) {
   RUNG_NEEDS_CLANG();
   AmdKernel kernel(kRows, "rows", Target::gfx942, {});
   const auto counts = kernel.run(Grid{.groups = {1}, .threads = {64}}, kernel.make<uint32_t>(64));
-  const Listing listing = listing_of(kernel.program());
+  const Listing listing = listing_of_rows();
   uint64_t cycles = 0;
   for (const Access& access : accesses_of(listing, blocks_of(listing))) {
     if (!access.lds) continue;
