@@ -50,7 +50,7 @@ amdhsa.kernels:
     .args:
       - .address_space:  global
         .name:           other
-        .vgpr_count:     99
+        .agpr_count:     99
     .group_segment_fixed_size: 8192
     .max_flat_workgroup_size: 128
     .name:           k
