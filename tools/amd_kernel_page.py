@@ -200,7 +200,7 @@ def main():
     parser.add_argument('--page', type=Path, default=PAGE)
     parser.add_argument('--check', action='store_true')
     arguments = parser.parse_args()
-    build = Build(arguments.build)
+    build = Build(arguments.build.resolve())
     if not build.modules():
         print(f'skipped: no code objects in {build.objects}')
         return SKIPPED
