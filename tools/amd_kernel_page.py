@@ -43,6 +43,8 @@ REASONS = {
                'do not overlap are matrix products.',
     r'copy_ranges':
         'A loop for each unit of 16, 8, 4, 2 and 1 bytes; the widest that both ends are aligned to runs.',
+    r'matmul_cdna_.*_single_single_.*':
+        'The way for matrices whose strides are no multiples of 16 bytes: an element at a time.',
     r'tiled(_pairs)?': 'Products of any types and strides, known only as it runs, for what no other row takes.',
     r'norm_long': 'Rows too long for registers, of any types and strides: an element at a time, lanes in a row.',
     r'(reduce|cumsum).*': 'Any types and strides, known only as it runs: an element at a time.',
@@ -58,7 +60,7 @@ uses scratch. [amd_code.md](amd_code.md) says what the words mean.
 problems; `-`: it does not fit. *Waves* are those of a SIMD, of 8 at most, and what limits them; with the least LDS and
 with the most, where that differs. *16-byte share* is of the bytes that loops move to and from memory; `-`: loops move
 none. *LDS widths* are how many accesses to LDS in loops move how many bytes a lane. Two values are those of gfx942 and
-gfx950. `T` stands for bf16 and f16.
+gfx950. `T` stands for bf16 and f16, in this order where *or* tells them apart.
 '''
 
 
@@ -157,13 +159,13 @@ def reason_of(name):
 
 
 def table(rows):
-    """Kernels that differ in the type alone, and in nothing that is listed, share a row."""
+    """Kernels that differ in the type alone share a row; where their values differ it has both."""
     merged = {}
     for name, cells in rows:
-        key = re.sub(r'(?<=_)(bf16|f16)(?=_|$)', 'T', name)
-        merged.setdefault((key, cells), []).append(name)
-    for (key, cells), names in merged.items():
-        yield f'| {key if len(names) > 1 else names[0]} | {" | ".join(cells)} |'
+        merged.setdefault(re.sub(r'(?<=_)(bf16|f16)(?=_|$)', 'T', name), {})[name] = cells
+    for key, kernels in merged.items():
+        cells = [' or '.join(dict.fromkeys(values)) for values in zip(*kernels.values())]
+        yield f'| {key if len(kernels) > 1 else next(iter(kernels))} | {" | ".join(cells)} |'
 
 
 def make_page(build, compiler):
