@@ -6,8 +6,6 @@
 
 namespace rung::cli {
 
-using nlohmann::json;
-
 amdgpu::OccupancyFormula formula_named(const std::string& word) {
   return word == "guide" ? amdgpu::OccupancyFormula::guide : amdgpu::OccupancyFormula::exact;
 }
@@ -30,8 +28,8 @@ Result<std::vector<ReadKernel>> read_machine_code(const MachineCodeFlags& flags)
   return kernels;
 }
 
-json to_json(const amdgpu::Occupancy& occupancy) {
-  json by_limit = json::object();
+nlohmann::json to_json(const amdgpu::Occupancy& occupancy) {
+  nlohmann::json by_limit = nlohmann::json::object();
   for (size_t i = 0; i < amdgpu::kLimitWords.size(); ++i)
     by_limit[amdgpu::kLimitWords[i]] = occupancy.groups_by_limit[i];
   return {{"waves_per_simd", occupancy.waves_per_simd},
