@@ -25,8 +25,10 @@ std::string lower(std::string_view text) {
 
 std::optional<bool> truth(std::string_view value) {
   const std::string word = lower(value);
-  if (word == "1" || word == "true" || word == "yes" || word == "on") return true;
-  if (word == "0" || word == "false" || word == "no" || word == "off") return false;
+  for (const std::string_view yes : {"1", "true", "yes", "on", "t", "y"})
+    if (word == yes) return true;
+  for (const std::string_view no : {"0", "false", "no", "off", "f", "n"})
+    if (word == no) return false;
   return {};
 }
 
@@ -99,7 +101,7 @@ bool is_word(const Form& form, std::string_view value) {
 std::string wanted(const Form& form) {
   switch (form.kind) {
     case FormKind::zero_one:
-      return "0 or 1; other words count as unset";
+      return "0 or 1; other words may count as unset";
     case FormKind::boolean:
       return "0 or 1";
     case FormKind::integer:

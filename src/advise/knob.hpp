@@ -11,7 +11,7 @@
 namespace rung::advise {
 
 enum class FormKind : uint8_t {
-  any,        // no value has a meaning
+  any,        // that it is set is all that counts
   zero_one,   // 0 or 1, nothing else
   boolean,    // 0, 1, true, false, yes, no, on, off
   integer,    // decimal, or hexadecimal after 0x

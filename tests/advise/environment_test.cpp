@@ -46,6 +46,7 @@ TEST(Audit, CallsAProblemWhatCostsLatency) {
                                                {"ROC_GLOBAL_CU_MASK", "0xf"},
                                                {"HSA_DISABLE_FRAGMENT_ALLOCATOR", "1"},
                                                {"PYTORCH_NO_HIP_MEMORY_CACHING", "1"},
+                                               {"PYTORCH_NO_CUDA_MEMORY_CACHING", "0"},
                                                {"MIOPEN_FIND_ENFORCE", "SEARCH"},
                                                {"NCCL_P2P_DISABLE", "1"},
                                                {"HSA_TOOLS_LIB", "/opt/rocm/lib/librocm-debug-agent.so.2"}}) {

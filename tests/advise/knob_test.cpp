@@ -75,10 +75,11 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     MoreValues, Forms,
-    testing::Values(FormCase{"HSA_ENABLE_SDMA", "1", true}, FormCase{"HSA_ENABLE_SDMA", "true", false},
-                    FormCase{"HIP_FORCE_DEV_KERNARG", "true", true}, FormCase{"HIP_FORCE_DEV_KERNARG", "maybe", false},
-                    FormCase{"GPU_MAX_HW_QUEUES", "2", true}, FormCase{"GPU_MAX_HW_QUEUES", "two", false},
-                    FormCase{"AMD_LOG_MASK", "0x7f", true}, FormCase{"GPU_MAX_HW_QUEUES", "2x", false},
+    testing::Values(FormCase{"HSA_ENABLE_SDMA", "1", true}, FormCase{"TORCH_NCCL_HIGH_PRIORITY", "true", true},
+                    FormCase{"HSA_ENABLE_SDMA", "true", false}, FormCase{"HIP_FORCE_DEV_KERNARG", "true", true},
+                    FormCase{"HIP_FORCE_DEV_KERNARG", "maybe", false}, FormCase{"GPU_MAX_HW_QUEUES", "2", true},
+                    FormCase{"GPU_MAX_HW_QUEUES", "two", false}, FormCase{"AMD_LOG_MASK", "0x7f", true},
+                    FormCase{"GPU_MAX_HW_QUEUES", "2x", false},
                     FormCase{"CUDA_VISIBLE_DEVICES", "0,GPU-8932f937", true},
                     FormCase{"CUDA_VISIBLE_DEVICES", "0;1", false}, FormCase{"CUDA_MODULE_LOADING", "EAGER", true},
                     FormCase{"CUDA_MODULE_LOADING", "1", false}, FormCase{"HSA_OVERRIDE_GFX_VERSION", "9.4.2", true},
