@@ -14,6 +14,13 @@ namespace {
 
 std::string unset(std::string_view name) { return fmt::format("unset {}", name); }
 
+// One word for a shell, whatever the value has.
+std::string shell_word(std::string_view value) {
+  std::string word = "'";
+  for (const char c : value) word += c == '\'' ? "'\\''" : std::string(1, c);
+  return word + "'";
+}
+
 // A variable that no row rates.
 std::optional<Finding> look_at_stranger(const std::string& name, const std::string& value) {
   if (!has_known_prefix(name) || is_read_somewhere(name)) return {};
@@ -26,7 +33,7 @@ std::optional<Finding> look_at_stranger(const std::string& name, const std::stri
     finding.fix = unset(name);
   } else {
     finding.why = fmt::format("no component that the table knows reads it; {} is near", near);
-    finding.fix = fmt::format("unset {}; export {}='{}'", name, near, value);
+    finding.fix = fmt::format("unset {}; export {}={}", name, near, shell_word(value));
   }
   return finding;
 }

@@ -82,6 +82,7 @@ TEST(Audit, NamesTheVariableThatWasMeant) {
   EXPECT_EQ(finding.severity, Severity::problem);
   EXPECT_THAT(finding.why, HasSubstr("HIP_LAUNCH_BLOCKING is near"));
   EXPECT_EQ(finding.fix, "unset HIP_LUNCH_BLOCKING; export HIP_LAUNCH_BLOCKING='1'");
+  EXPECT_THAT(only("HIP_LUNCH_BLOCKING", "'; x").fix, testing::EndsWith("HIP_LAUNCH_BLOCKING=''\\''; x'"));
 }
 
 TEST(Audit, NotesAStrangerOfTheseStacks) {

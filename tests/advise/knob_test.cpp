@@ -38,6 +38,57 @@ TEST(KnobTable, CoversEveryFamily) {
         << prefix;
 }
 
+TEST(KnobTable, HasARowForEachVariableThatTuningGuidesName) {
+  for (const std::string_view name : {"AITER_PRESHUFFLE_WEIGHTS",
+                                      "AMDGCN_ENABLE_DUMP",
+                                      "AMD_LOG_LEVEL",
+                                      "BUILD_FA",
+                                      "CUDA_VISIBLE_DEVICES",
+                                      "DEBUG_CLR_GRAPH_PACKET_CAPTURE",
+                                      "DISABLE_ADDMM_CUDA_LT",
+                                      "ENABLE_HIP_GRAPHS",
+                                      "FLASH_ATTENTION_TRITON_AMD_ENABLE",
+                                      "GPU_MAX_HW_QUEUES",
+                                      "HIP_CACHE_ENABLED",
+                                      "HIP_FORCE_DEV_KERNARG",
+                                      "HIP_LAUNCH_BLOCKING",
+                                      "HSA_CU_MASK",
+                                      "HSA_DISABLE_FRAGMENT_ALLOCATOR",
+                                      "HSA_ENABLE_DEBUG",
+                                      "HSA_ENABLE_SDMA",
+                                      "HSA_TOOLS_LIB",
+                                      "MIOPEN_FIND_ENFORCE",
+                                      "MIOPEN_FIND_MODE",
+                                      "MLIR_ENABLE_DUMP",
+                                      "NCCL_MIN_NCHANNELS",
+                                      "OPENPI_AITER_ATTN_DIRECT_MHA",
+                                      "OPENPI_DISABLE_COMPILE_AITER_ATTN",
+                                      "OPENPI_INDUCTOR_MEMORY_PLANNING",
+                                      "OPENPI_MANUAL_CUDAGRAPH",
+                                      "OPTIMIZE_EPILOGUE",
+                                      "PYTORCH_HIP_ALLOC_CONF",
+                                      "PYTORCH_MIOPEN_SUGGEST_NHWC",
+                                      "PYTORCH_NO_HIP_MEMORY_CACHING",
+                                      "PYTORCH_TUNABLEOP_ENABLED",
+                                      "PYTORCH_TUNABLEOP_TUNING",
+                                      "PYTORCH_TUNABLEOP_VERBOSE",
+                                      "ROCM_DEBUG_AGENT_OPTIONS",
+                                      "ROC_GLOBAL_CU_MASK",
+                                      "TORCHINDUCTOR_COORDINATE_DESCENT_TUNING",
+                                      "TORCHINDUCTOR_FREEZING",
+                                      "TORCHINDUCTOR_MAX_AUTOTUNE",
+                                      "TORCH_BLAS_PREFER_HIPBLASLT",
+                                      "TORCH_COMPILE_DEBUG",
+                                      "TORCH_COMPILE_MODE",
+                                      "TORCH_NCCL_HIGH_PRIORITY",
+                                      "TORCH_ROCM_USE_HIPBLASLT",
+                                      "VLLM_TUNE_FILE",
+                                      "VLLM_TUNE_GEMM",
+                                      "VLLM_UNTUNE_FILE",
+                                      "VLLM_USE_TRITON_FLASH_ATTN"})
+    EXPECT_NE(find_knob(name), nullptr) << name;
+}
+
 TEST(KnobTable, RowsAreFoundByNameAlone) {
   ASSERT_NE(find_knob("HSA_ENABLE_SDMA"), nullptr);
   EXPECT_EQ(find_knob("HSA_ENABLE_SDMA")->source->reader, "ROCr runtime");
