@@ -28,6 +28,7 @@ std::pair<CLI::App*, Run> predict_command(CLI::App& app);
 std::pair<CLI::App*, Run> options_command(CLI::App& app);
 std::pair<CLI::App*, Run> isa_command(CLI::App& app);
 std::pair<CLI::App*, Run> occupancy_command(CLI::App& app);
+std::pair<CLI::App*, Run> doctor_command(CLI::App& app);
 std::pair<CLI::App*, Run> tune_worker_command(CLI::App& app);
 
 }  // namespace rung::cli

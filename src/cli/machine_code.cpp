@@ -10,8 +10,6 @@
 
 namespace rung::cli {
 
-using nlohmann::json;
-
 amdgpu::OccupancyFormula formula_named(const std::string& word) {
   return word == "guide" ? amdgpu::OccupancyFormula::guide : amdgpu::OccupancyFormula::exact;
 }
@@ -51,7 +49,7 @@ uint32_t shared_bytes_beside(const fs::path& path) {
   const auto parsed =
       parse_json({reinterpret_cast<const char*>((*file)->bytes().data()), (*file)->bytes().size()}, path.string());
   if (!parsed || !parsed->is_object() || !parsed->contains("shared")) return 0;
-  const json& shared = parsed->at("shared");
+  const nlohmann::json& shared = parsed->at("shared");
   constexpr uint64_t kMost = 160 * 1024;
   return shared.is_number_unsigned() ? static_cast<uint32_t>(std::min(shared.get<uint64_t>(), kMost)) : 0;
 }
@@ -83,8 +81,8 @@ Result<std::vector<ReadKernel>> read_machine_code(const MachineCodeFlags& flags)
   return kernels;
 }
 
-json to_json(const amdgpu::Occupancy& occupancy) {
-  json by_limit = json::object(), waves = json::object();
+nlohmann::json to_json(const amdgpu::Occupancy& occupancy) {
+  nlohmann::json by_limit = nlohmann::json::object(), waves = nlohmann::json::object();
   for (size_t i = 0; i < amdgpu::kLimitWords.size(); ++i) {
     by_limit[amdgpu::kLimitWords[i]] = occupancy.groups_by_limit[i];
     waves[amdgpu::kLimitWords[i]] = occupancy.waves_by_limit[i];

@@ -14,7 +14,7 @@
 namespace rung::cli {
 namespace {
 
-constexpr std::array<OptionRow, 37> kOptions{{
+constexpr std::array<OptionRow, 39> kOptions{{
     {"json", "", "", "print one JSON object on standard output, of an error too; logs go to standard error"},
     {"device", "RUNG_DEVICE", "DEVICE",
      "where to run: cpu, cuda, cuda:NUMBER, emu:gfx942 or emu:gfx950; default: what a plan was built for, the "
@@ -69,6 +69,10 @@ constexpr std::array<OptionRow, 37> kOptions{{
     {"sgprs", "", "N", "scalar registers of a wave"},
     {"group", "", "THREADS", "threads of a work-group; default: 256"},
     {"target", "", "NAME", "gfx90a, gfx942 or gfx950: of numbers (default: gfx942), and of text that names none"},
+    {"root", "", "DIR", "look at a folder that --capture wrote; default: this machine and this process's environment"},
+    {"capture", "", "DIR",
+     "write the files and variables that are looked at into a new folder, without names of hosts and users, addresses, "
+     "keys and paths"},
 }};
 
 CLI::Option* describe(CLI::Option* option, const OptionRow& row) {

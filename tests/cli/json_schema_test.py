@@ -109,6 +109,18 @@ class JsonOutput(unittest.TestCase):
         text.unlink()
         self.expect('error', 'isa', str(self.folder / 'triton'), exit_code=1)
 
+    def test_doctor(self):
+        clean = str(DATA / 'machine')
+        self.assertEqual(self.expect('doctor', 'doctor', '--root', clean)['findings'], [])
+        captured = self.folder / 'captured'
+        self.assertGreater(self.expect('capture', 'doctor', '--root', clean, '--capture', str(captured))['files'], 20)
+        (captured / 'environment').write_text('HIP_CACHE_ENABLED=1\nNCCL_P2P_DISABLE=1\nHIP_LUNCH_BLOCKING=1\n')
+        found = self.expect('doctor', 'doctor', '--root', str(captured))['findings']
+        self.assertEqual([f['subject'] for f in found], ['HIP_CACHE_ENABLED', 'HIP_LUNCH_BLOCKING', 'NCCL_P2P_DISABLE'])
+        self.expect('doctor', 'doctor')
+        self.expect('error', 'doctor', '--root', str(self.folder / 'nowhere'), exit_code=1)
+        self.expect('error', 'doctor', '--root', clean, '--capture', str(captured), exit_code=1)
+
     def test_climb_and_what_follows_it(self):
         out = self.folder / 'out'
         self.expect('climb', 'climb', BERT, '--budget', '1s', '--out', str(out))

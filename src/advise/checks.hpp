@@ -1,0 +1,40 @@
+// Checks of a machine's settings, one function each; the list is the order of the findings.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <span>
+
+#include "advise/finding.hpp"
+#include "advise/snapshot.hpp"
+
+namespace rung::advise {
+
+using Check = void (*)(const Snapshot&, Findings&);
+std::span<const Check> system_checks();
+
+namespace checks {
+void numa_balancing(const Snapshot& machine, Findings& findings);
+void gpu_affinity(const Snapshot& machine, Findings& findings);
+void governor(const Snapshot& machine, Findings& findings);
+void idle_states(const Snapshot& machine, Findings& findings);
+void huge_pages(const Snapshot& machine, Findings& findings);
+void iommu(const Snapshot& machine, Findings& findings);
+void pci_link(const Snapshot& machine, Findings& findings);
+void gpu_clocks(const Snapshot& machine, Findings& findings);
+void gpu_partition(const Snapshot& machine, Findings& findings);
+void cpu_limit(const Snapshot& machine, Findings& findings);
+void memory_limit(const Snapshot& machine, Findings& findings);
+void shared_memory(const Snapshot& machine, Findings& findings);
+}  // namespace checks
+
+struct Gpu {
+  std::string address;  // of PCI: 0000:c1:00.0
+  std::string folder;   // sys/bus/pci/devices/0000:c1:00.0/
+  std::string vendor;   // AMD, NVIDIA
+  std::string device;   // 0x74a1
+};
+std::vector<Gpu> gpus_of(const Snapshot& machine);
+
+// "0-3,8" holds 2; shared with what else reads such lists.
+std::vector<int> ids_of(std::string_view list);
+
+}  // namespace rung::advise

@@ -1,0 +1,22 @@
+// The doctor: facts of a machine, and what in its settings and environment costs latency. It changes nothing.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <nlohmann/json_fwd.hpp>
+#include <utility>
+
+#include "advise/finding.hpp"
+#include "advise/snapshot.hpp"
+
+namespace rung::advise {
+
+struct Diagnosis {
+  std::vector<std::pair<std::string, std::string>> facts;  // name, value
+  size_t variables = 0;                                    // of these stacks that are set
+  Findings findings;                                       // problems first
+};
+
+Diagnosis diagnose(const Snapshot& machine);
+
+nlohmann::json to_json(const Diagnosis& diagnosis);
+
+}  // namespace rung::advise

@@ -1,0 +1,121 @@
+// The audit: one variable at a time, then what two say together.
+// SPDX-License-Identifier: Apache-2.0
+#include "advise/environment.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <optional>
+
+#include "advise/knob.hpp"
+
+namespace rung::advise {
+namespace {
+
+std::string unset(std::string_view name) { return fmt::format("unset {}", name); }
+
+// One word for a shell, whatever the value has.
+std::string shell_word(std::string_view value) {
+  std::string word = "'";
+  for (const char c : value) word += c == '\'' ? "'\\''" : std::string(1, c);
+  return word + "'";
+}
+
+// A variable that no row rates.
+std::optional<Finding> look_at_stranger(const std::string& name, const std::string& value) {
+  if (!has_known_prefix(name) || is_read_somewhere(name)) return {};
+  Finding finding{"environment", name, value};
+  finding.verdict = name_of(Verdict::no_op);
+  const std::string_view near = nearest_name(name);
+  if (near.empty()) {
+    finding.severity = Severity::note;
+    finding.why = "no component that the table knows reads it";
+    finding.fix = unset(name);
+  } else {
+    finding.why = fmt::format("no component that the table knows reads it; {} is near", near);
+    finding.fix = fmt::format("unset {}; export {}={}", name, near, shell_word(value));
+  }
+  return finding;
+}
+
+std::optional<Finding> look_at(const Knob& knob, const std::string& value) {
+  Finding finding{"environment", std::string(knob.name), value};
+  finding.verdict = name_of(knob.verdict);
+  finding.source = knob.source->document;
+  finding.fix = unset(knob.name);
+  if (knob.verdict == Verdict::no_op) {
+    finding.why = fmt::format("no effect: {}", knob.meaning);
+    if (!knob.versions.empty()) finding.why += fmt::format(" ({})", knob.versions);
+    return finding;
+  }
+  if (finding.why = wrong_form(knob, value); !finding.why.empty()) return finding;
+  const bool unchanged = value.empty() || is_default(knob, value);
+  if (knob.verdict == Verdict::neutral || (unchanged && knob.default_value.empty())) return {};
+  if (unchanged) {
+    finding.severity = Severity::note;
+    finding.why = fmt::format("already the default of the {}: setting it changes nothing", knob.source->reader);
+    return finding;
+  }
+  finding.why = std::string(knob.meaning);
+  finding.severity = knob.verdict == Verdict::hurts ? Severity::problem : Severity::note;
+  if (knob.verdict == Verdict::leave) finding.why += "; the default is right for latency";
+  if (knob.verdict == Verdict::measure) finding.why += "; keep it where a measurement with and without says so";
+  if (knob.verdict == Verdict::measure || knob.verdict == Verdict::set) finding.fix.clear();
+  return finding;
+}
+
+std::string_view value_of(const Environment& environment, const std::string& name) {
+  const auto it = environment.find(name);
+  return it == environment.end() ? std::string_view() : it->second;
+}
+
+// A run that is measured should use the file of results, not make it.
+void look_at_tuning(const Environment& environment, Findings& findings) {
+  if (value_of(environment, "PYTORCH_TUNABLEOP_ENABLED") != "1") return;
+  if (value_of(environment, "PYTORCH_TUNABLEOP_TUNING") == "0") return;
+  Finding finding{"environment", "PYTORCH_TUNABLEOP_TUNING",
+                  std::string(value_of(environment, "PYTORCH_TUNABLEOP_TUNING"))};
+  finding.why = "TunableOp is on and tunes by default: the first call at each size searches among thousands of GEMMs";
+  finding.fix = "export PYTORCH_TUNABLEOP_TUNING=0";
+  const Knob* knob = find_knob(finding.subject);
+  finding.verdict = name_of(knob->verdict);
+  finding.source = knob->source->document;
+  std::erase_if(findings, [&](const Finding& other) { return other.subject == finding.subject; });
+  findings.push_back(std::move(finding));
+}
+
+}  // namespace
+
+Environment environment_of_this_process() {
+  Environment environment;
+  for (char** entry = environ; entry && *entry; ++entry) {
+    const std::string_view line = *entry;
+    const size_t equals = line.find('=');
+    if (equals != line.npos) environment.emplace(line.substr(0, equals), line.substr(equals + 1));
+  }
+  return environment;
+}
+
+Environment parse_environment(std::string_view lines) {
+  Environment environment;
+  for (std::string_view line : parts(lines, '\n')) {
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    const size_t equals = line.find('=');
+    if (equals != line.npos && equals > 0)
+      environment.insert_or_assign(std::string(line.substr(0, equals)), line.substr(equals + 1));
+  }
+  return environment;
+}
+
+Findings audit(const Environment& environment) {
+  Findings findings;
+  for (const auto& [name, value] : environment) {
+    const Knob* knob = find_knob(name);
+    if (auto finding = knob ? look_at(*knob, value) : look_at_stranger(name, value))
+      findings.push_back(std::move(*finding));
+  }
+  look_at_tuning(environment, findings);
+  return findings;
+}
+
+}  // namespace rung::advise

@@ -1,0 +1,53 @@
+// The files of a machine that the checks read: of the real one, or of a captured folder of the same form.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "advise/environment.hpp"
+#include "base/status.hpp"
+
+namespace rung::advise {
+
+// What is kept of a file, on a real machine too, so that a captured folder gives the same findings.
+enum class Keep : uint8_t {
+  all,
+  boot_options,  // the words of the kernel's command line that the checks know
+  memory_disk,   // the line of /dev/shm
+  allowed,       // the lines of allowed processors and memory
+  model_name,    // the first line of the processor's name
+};
+
+struct CapturedFile {
+  std::string_view pattern;  // without a leading '/'; '*' stands for a whole name
+  Keep keep;
+};
+std::span<const CapturedFile> captured_files();
+
+class Snapshot {
+ public:
+  // "/" is this machine with this process's environment. Errors: no such folder.
+  static Result<Snapshot> open(const std::string& root);
+
+  // Without blanks around it; nothing if it is missing, unreadable, or not among captured_files().
+  std::optional<std::string> read(std::string_view path) const;
+  std::vector<std::string> list(std::string_view folder) const;  // names, sorted; empty if there is none
+  // Paths of files that match a pattern of captured_files().
+  std::vector<std::string> matches(std::string_view pattern) const;
+  const Environment& environment() const { return environment_; }
+
+ private:
+  std::string root_;
+  Environment environment_;
+};
+
+struct Captured {
+  size_t files = 0, variables = 0, values_left_out = 0;
+};
+// Writes what the checks read into an empty or new folder. Left out: host, user and network names and addresses.
+Result<Captured> capture(const Snapshot& machine, const std::string& folder);
+
+}  // namespace rung::advise

@@ -1,0 +1,79 @@
+// rung doctor: what in a machine's settings and environment costs latency. It changes nothing.
+// SPDX-License-Identifier: Apache-2.0
+#include <nlohmann/json.hpp>
+
+#include "advise/diagnosis.hpp"
+#include "advise/knob.hpp"
+#include "cli/command.hpp"
+#include "cli/output.hpp"
+
+namespace rung::cli {
+namespace {
+
+struct DoctorFlags {
+  std::string root = "/", capture;
+  bool json = false;
+};
+
+// A value comes from outside: what a terminal would obey is not passed on.
+std::string shown(std::string text) {
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
+  return text;
+}
+
+void print_finding(const advise::Finding& finding) {
+  const bool variable = !finding.verdict.empty();
+  fmt::print("\n{}: {}{}{}\n  {}\n", name_of(finding.severity), shown(finding.subject), variable ? "=" : ": ",
+             shown(finding.found), shown(finding.why));
+  if (!finding.fix.empty()) fmt::print("  fix: {}\n", shown(finding.fix));
+  if (!finding.source.empty()) fmt::print("  see: {}\n", finding.source);
+}
+
+void print_diagnosis(const advise::Diagnosis& diagnosis) {
+  for (const auto& [name, value] : diagnosis.facts) fmt::print("{:<16} {}\n", name, shown(value));
+  for (const advise::Finding& finding : diagnosis.findings) print_finding(finding);
+  const auto problems = std::ranges::count(diagnosis.findings, advise::Severity::problem, &advise::Finding::severity);
+  fmt::print("{}{} problems, {} notes; {} variables of these stacks are set, {} are in the table\n",
+             diagnosis.facts.empty() && diagnosis.findings.empty() ? "" : "\n", problems,
+             static_cast<ptrdiff_t>(diagnosis.findings.size()) - problems, diagnosis.variables,
+             advise::knob_table().size());
+}
+
+Status run_capture(const advise::Snapshot& machine, const DoctorFlags& flags) {
+  RUNG_TRY(const advise::Captured captured, advise::capture(machine, flags.capture));
+  if (flags.json)
+    print_json({{"folder", flags.capture},
+                {"files", captured.files},
+                {"variables", captured.variables},
+                {"values_left_out", captured.values_left_out}});
+  else
+    fmt::print(
+        "{}: {} files and {} variables; left out: names of hosts and users, addresses, keys and paths ({} values)\n",
+        flags.capture, captured.files, captured.variables, captured.values_left_out);
+  return {};
+}
+
+Status run_doctor(const DoctorFlags& flags) {
+  RUNG_TRY(const advise::Snapshot machine, advise::Snapshot::open(flags.root));
+  if (!flags.capture.empty()) return run_capture(machine, flags);
+  const advise::Diagnosis diagnosis = diagnose(machine);
+  if (flags.json)
+    print_json(to_json(diagnosis));
+  else
+    print_diagnosis(diagnosis);
+  return {};
+}
+
+}  // namespace
+
+std::pair<CLI::App*, Run> doctor_command(CLI::App& app) {
+  auto flags = std::make_shared<DoctorFlags>();
+  auto* command = add_command(app, "doctor", "say what in this machine's settings and environment costs latency");
+  add(*command, "json", flags->json);
+  add(*command, "root", flags->root);
+  add(*command, "capture", flags->capture);
+  return {command, [flags] { return run_doctor(*flags); }};
+}
+
+}  // namespace rung::cli

@@ -1,0 +1,171 @@
+// Machines in folders: nothing is found on the clean one, and each seeded setting is found, alone.
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "advise/checks.hpp"
+#include "advise/diagnosis.hpp"
+#include "base/atomic_file.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace rung::advise {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+const std::string kClean = std::string(RUNG_TEST_DATA) + "/machine";
+
+// A copy of the clean machine.
+class Machine {
+ public:
+  Machine() { std::filesystem::copy(kClean, folder_ / "machine", std::filesystem::copy_options::recursive); }
+  std::string path() const { return folder_ / "machine"; }
+  void set(const std::string& file, const std::string& value) const { folder_.write("machine/" + file, value + "\n"); }
+  void remove(const std::string& file) const { std::filesystem::remove(path() + "/" + file); }
+  Findings findings() const { return diagnose(*Snapshot::open(path())).findings; }
+
+ private:
+  TemporaryDirectory folder_;
+};
+
+TEST(CleanMachine, HasNoFindings) {
+  const Diagnosis diagnosis = diagnose(*Snapshot::open(kClean));
+  EXPECT_THAT(diagnosis.findings, IsEmpty());
+  EXPECT_EQ(diagnosis.variables, 2u);
+  EXPECT_THAT(diagnosis.facts, testing::Contains(testing::Pair("GPU 0000:c1:00.0", "AMD 0x74a1")));
+}
+
+constexpr const char* kGpu = "sys/bus/pci/devices/0000:c1:00.0/";
+
+struct Seed {
+  const char* check;
+  std::string file, value;
+  Severity severity;
+};
+void PrintTo(const Seed& seed, std::ostream* out) { *out << seed.file << " = " << seed.value; }
+
+class SeededMachine : public testing::TestWithParam<Seed> {};
+
+TEST_P(SeededMachine, HasOneFindingThatSaysWhatToDo) {
+  const Machine machine;
+  machine.set(GetParam().file, GetParam().value);
+  const Findings findings = machine.findings();
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].check, GetParam().check);
+  EXPECT_EQ(findings[0].severity, GetParam().severity);
+  EXPECT_FALSE(findings[0].why.empty());
+  EXPECT_FALSE(findings[0].fix.empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Settings, SeededMachine,
+    testing::Values(
+        Seed{"numa_balancing", "proc/sys/kernel/numa_balancing", "1", Severity::problem},
+        Seed{"gpu_affinity", "proc/self/status", "Cpus_allowed_list:\t0-7", Severity::problem},
+        Seed{"governor", "sys/devices/system/cpu/cpu1/cpufreq/scaling_governor", "powersave", Severity::problem},
+        Seed{"idle_states", "sys/devices/system/cpu/cpu0/cpuidle/state2/disable", "0", Severity::problem},
+        Seed{"huge_pages", "sys/kernel/mm/transparent_hugepage/enabled", "always madvise [never]", Severity::note},
+        Seed{"iommu", std::string(kGpu) + "iommu_group/type", "DMA-FQ", Severity::problem},
+        Seed{"pci_link", std::string(kGpu) + "current_link_width", "8", Severity::problem},
+        Seed{"pci_link", std::string(kGpu) + "current_link_speed", "2.5 GT/s PCIe", Severity::note},
+        Seed{"gpu_clocks", std::string(kGpu) + "power_dpm_force_performance_level", "low", Severity::problem},
+        Seed{"gpu_partition", std::string(kGpu) + "current_compute_partition", "CPX", Severity::note},
+        Seed{"cpu_limit", "sys/fs/cgroup/cpu.max", "200000 100000", Severity::problem},
+        Seed{"memory_limit", "sys/fs/cgroup/memory.max", "4294967296", Severity::note},
+        Seed{"shared_memory", "proc/self/mounts", "shm /dev/shm tmpfs rw,size=65536k 0 0", Severity::problem},
+        Seed{"environment", "environment", "HIP_CACHE_ENABLED=1", Severity::problem},
+        Seed{"environment", "environment", "ROC_GLOBAL_CU_MASK=0:0-19;1:20-39", Severity::problem}));
+
+TEST(Iommu, IsJudgedByTheKernelsCommandLineWhereTheGroupSaysNothing) {
+  const Machine machine;
+  machine.remove(std::string(kGpu) + "iommu_group/type");
+  EXPECT_THAT(machine.findings(), IsEmpty());
+  machine.set("proc/cmdline", "intel_iommu=on");
+  ASSERT_EQ(machine.findings().size(), 1u);
+  machine.set("proc/cmdline", "intel_iommu=on iommu=pt");
+  EXPECT_THAT(machine.findings(), IsEmpty());
+}
+
+TEST(CpuLimit, SaysHowOftenTheContainerStoodStill) {
+  const Machine machine;
+  machine.set("sys/fs/cgroup/cpu.max", "200000 100000");
+  machine.set("sys/fs/cgroup/cpu.stat", "usage_usec 5\nnr_throttled 17");
+  EXPECT_THAT(machine.findings().at(0).found, HasSubstr("throttled 17 times"));
+}
+
+TEST(Findings, HaveProblemsFirst) {
+  const Machine machine;
+  machine.set("sys/kernel/mm/transparent_hugepage/enabled", "[never]");
+  machine.set("environment", "AMD_LOG_LEVEL=3");
+  const Findings findings = machine.findings();
+  ASSERT_EQ(findings.size(), 2u);
+  EXPECT_EQ(findings[0].check, "environment");
+}
+
+TEST(Machine, WithoutAnyFilesHasNoFindings) {
+  const TemporaryDirectory empty;
+  EXPECT_THAT(diagnose(*Snapshot::open(empty.path())).findings, IsEmpty());
+  EXPECT_FALSE(Snapshot::open(empty / "nowhere"));
+}
+
+TEST(Machine, WithDamagedFilesHasNoFindings) {
+  const Machine machine;
+  for (const CapturedFile& file : captured_files())
+    for (const std::string& path : Snapshot::open(kClean)->matches(file.pattern))
+      if (path.ends_with("width") || path.ends_with("status") || path.ends_with("online") || path.ends_with("max"))
+        machine.set(path, std::string("\x01\xff,-,:", 6));
+  EXPECT_NO_THROW(machine.findings());
+}
+
+TEST(Capture, GivesTheSameFindings) {
+  const Machine machine;
+  machine.set("proc/sys/kernel/numa_balancing", "1");
+  machine.set("environment", "HIP_CACHE_ENABLED=1\nGPU_MAX_HW_QUEUES=2\nPATH=/bin");
+  const TemporaryDirectory folder;
+  const auto captured = capture(*Snapshot::open(machine.path()), folder / "captured");
+  ASSERT_TRUE(captured) << captured.error().message;
+  EXPECT_EQ(captured->variables, 2u);
+  EXPECT_EQ(captured->values_left_out, 0u);
+  EXPECT_EQ(to_json(diagnose(*Snapshot::open(folder / "captured"))),
+            to_json(diagnose(*Snapshot::open(machine.path()))));
+}
+
+TEST(Capture, LeavesOutWhoseMachineItIs) {
+  const Machine machine;
+  machine.set("proc/cmdline", "BOOT_IMAGE=/vmlinuz ip=10.1.2.3::10.1.2.1:255.255.255.0:secrethost iommu=pt");
+  machine.set("proc/self/mounts", "server:/home/alice /mnt nfs rw 0 0\nshm /dev/shm tmpfs rw,size=67108864k 0 0");
+  machine.set("proc/self/status", "Name:\tsecretprogram\nUid:\t1000\nCpus_allowed_list:\t0-15");
+  machine.set("environment",
+              "VLLM_API_KEY=abc\nVLLM_HOST_IP=10.1.2.3\nNCCL_TOPO_FILE=/home/alice/topology.xml\n"
+              "NCCL_NET=10.1.2.3\nUSER=alice\nNCCL_DEBUG=INFO");
+  const TemporaryDirectory folder;
+  const auto captured = capture(*Snapshot::open(machine.path()), folder / "captured");
+  ASSERT_TRUE(captured);
+  EXPECT_EQ(captured->values_left_out, 4u);
+  std::string all;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder / "captured"))
+    if (entry.is_regular_file()) all += *read_text_file(entry.path());
+  for (const char* own : {"alice", "secret", "10.1.2", "abc", "Uid", "vmlinuz"}) EXPECT_THAT(all, Not(HasSubstr(own)));
+  EXPECT_THAT(all, HasSubstr("NCCL_DEBUG=INFO"));
+  EXPECT_THAT(all, HasSubstr("NCCL_TOPO_FILE=left-out"));
+}
+
+TEST(Capture, WritesIntoNoFolderThatHasSomething) {
+  const TemporaryDirectory folder;
+  folder.write("file", "mine");
+  EXPECT_FALSE(capture(*Snapshot::open(kClean), folder.path()));
+}
+
+TEST(Ids, AreReadFromRanges) {
+  EXPECT_EQ(ids_of("0-2,5"), (std::vector<int>{0, 1, 2, 5}));
+  EXPECT_EQ(ids_of(""), std::vector<int>{});
+  EXPECT_EQ(ids_of("3-1,x"), std::vector<int>{});
+}
+
+}  // namespace
+}  // namespace rung::advise

@@ -1,0 +1,46 @@
+// rung doctor's text: what it found, why, and the command that repairs it; nothing that a terminal would obey.
+// SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+
+#include "cli/tool.hpp"
+
+namespace rung {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+const std::string kMachine = std::string(RUNG_TEST_DATA) + "/machine";
+
+TEST(Doctor, FindsNothingOnTheCleanMachine) {
+  Tool tool;
+  const Ran ran = tool.run({"doctor", "--root", kMachine});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("0 problems, 0 notes; 2 variables"));
+  EXPECT_THAT(ran.out, HasSubstr("GPU 0000:c1:00.0 AMD 0x74a1"));
+}
+
+TEST(Doctor, SaysWhatIsFoundWhyAndWhatRepairsIt) {
+  Tool tool;
+  std::filesystem::copy(kMachine, tool / "machine", std::filesystem::copy_options::recursive);
+  tool.folder().write("machine/environment", "HSA_CU_MASK=\x1b[31m0xff\n");
+  tool.folder().write("machine/proc/sys/kernel/numa_balancing", "1\n");
+  const Ran ran = tool.run({"doctor", "--root", tool / "machine"});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("fix: sudo sysctl kernel.numa_balancing=0"));
+  EXPECT_THAT(ran.out, HasSubstr("problem: HSA_CU_MASK=?[31m0xff\n"));
+  EXPECT_THAT(ran.out, HasSubstr("2 problems, 0 notes; 1 variables"));
+  EXPECT_THAT(ran.out, Not(HasSubstr("\x1b")));
+}
+
+TEST(Doctor, CapturesIntoANewFolderAlone) {
+  Tool tool;
+  const Ran ran = tool.run({"doctor", "--root", kMachine, "--capture", tool / "captured"});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("left out: names of hosts and users"));
+  expect_error(tool.run({"doctor", "--root", kMachine, "--capture", tool / "captured"}), 1, "new or empty folder");
+  expect_error(tool.run({"doctor", "--root", tool / "nowhere"}), 1, "wanted a folder");
+}
+
+}  // namespace
+}  // namespace rung
