@@ -1,0 +1,101 @@
+// Which keys a wave of CDNA's attention kernel takes, how their values get into shared memory and are found there, and
+// where blocks leave what they have of a row.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "kernels/gpu/attention/attention.cuh"
+#include "kernels/gpu/attention/attention_cdna_arguments.hpp"
+#include "kernels/gpu/cdna/matrix.cuh"
+#include "kernels/gpu/cdna/transpose.cuh"
+#include "kernels/gpu/elements.cuh"
+
+namespace rung::gpu {
+
+// From an address of which the compiler could not tell that it is global memory's.
+template <class T>
+__device__ inline uint4 load_16(const T* from) {
+  return *in_memory<const uint4>(reinterpret_cast<uint64_t>(from));
+}
+
+// The groups of keys of one team: every so many'th of its block's split.
+struct CdnaKeys {
+  int begin, end;  // keys of the split
+  int team, teams;
+  __device__ CdnaKeys(const CdnaAttentionArguments& a, int split, int team, int teams)
+      : begin(split * a.keys_of_split), end(min(begin + a.keys_of_split, a.attention.keys)), team(team), teams(teams) {}
+  __device__ int first(int group) const { return begin + (group * teams + team) * CdnaAttentionConfig::kGroupKeys; }
+  __device__ int groups() const {
+    const int step = teams * CdnaAttentionConfig::kGroupKeys;
+    return max(0, (end - first(0) + step - 1) / step);
+  }
+};
+
+// A slice of values on its way through a wave's registers: each lane has eight columns of some keys.
+template <CdnaAttentionConfig config>
+struct CdnaValues {
+  using T = Element<config.type>;
+  static constexpr int kChunks = config.slice_columns() / 8;  // of eight columns
+  static constexpr int kChunkLanes = kChunks > 8 ? 16 : kChunks > 4 ? 8 : 4;
+  static constexpr int kKeys = CdnaAttentionConfig::kGroupKeys * kChunkLanes / kLanes;  // of a lane
+  uint4 at[kKeys] = {};
+
+  __device__ static int chunk() { return lane() % kChunkLanes; }
+  // The keys of a group stand in a slice as a lane has their weights, four of each fragment of scores.
+  __device__ static int key_at(int i) {
+    const int position = lane() / kChunkLanes * kKeys + i;
+    return position / 4 % 2 * 16 + position / 8 * 4 + position % 4;
+  }
+  // Slice `number` of the team: of its group number / parts. Zeros for keys beyond the last.
+  __device__ void load(const AttentionRows& rows, const CdnaKeys& keys, int number) {
+    const AttentionArguments& a = rows.a;
+    const int first = keys.first(number / config.parts());
+    if (first >= keys.end) return;
+    const int d = min((number % config.parts() * kChunks + chunk()) * 8, a.width - 8);
+    const Place place(a, first);
+    const AttentionSegment& segment = a.segment[place.segment];
+    if (place.key + CdnaAttentionConfig::kGroupKeys <= segment.keys) {
+      const T* from = KeyValue<T>(rows, segment, place.key, d).v;
+#pragma unroll
+      for (int i = 0; i < kKeys; ++i) at[i] = load_16(from + key_at(i) * segment.v_stride[1]);
+      return;
+    }
+#pragma unroll
+    for (int i = 0; i < kKeys; ++i) {
+      const int key = first + key_at(i);
+      const Place own(a, min(key, a.keys - 1));
+      const uint4 x = load_16(KeyValue<T>(rows, a.segment[own.segment], own.key, d).v);
+      at[i] = key < a.keys ? x : uint4{};
+    }
+  }
+  __device__ void keep(char* slice) const {
+    if (kChunks < kChunkLanes && chunk() >= kChunks) return;
+    uint32_t columns[8][kKeys / 2];
+    transpose_halves<kKeys>(columns, at);
+    char* to = slice + CdnaAttentionConfig::slice_offset(chunk() * 8) + lane() / kChunkLanes * kKeys * 2;
+#pragma unroll
+    for (int d = 0; d < 8; ++d) {
+      Unit<kKeys * 2> unit;
+      __builtin_memcpy(&unit, columns[d], sizeof unit);
+      *reinterpret_cast<Unit<kKeys * 2>*>(to + CdnaAttentionConfig::slice_offset(d)) = unit;
+    }
+  }
+  // What this lane multiplies of 16 columns from `first` on.
+  __device__ static uint4 column(const char* slice, int first) {
+    return *reinterpret_cast<const uint4*>(slice + CdnaAttentionConfig::slice_offset(first + lane() % 16) +
+                                           lane() / 16 * 16);
+  }
+};
+
+// What a split has of a row, of those of all batches and groups.
+struct CdnaPartial {
+  const CdnaAttentionArguments& a;
+  const int64_t number;
+  __device__ CdnaPartial(const CdnaAttentionArguments& arguments, int split, int row)
+      : a(arguments), number(static_cast<int64_t>(split) * all_rows() + row) {}
+  __device__ int64_t all_rows() const {
+    return static_cast<int64_t>(a.attention.batch) * a.attention.queries * a.attention.heads;
+  }
+  __device__ float* sums() const { return a.sums + number * a.attention.width; }
+  __device__ float2* statistics() const { return reinterpret_cast<float2*>(a.statistics) + number; }
+};
+
+}  // namespace rung::gpu
