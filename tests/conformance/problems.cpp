@@ -69,6 +69,7 @@ constexpr const char* kFloatProblems[] = {
     "result = rms_norm(x:f32[51,1024], w:f32[1024], weight_offset=1, out=T)",
     "result = rms_norm(x:T[1,19,2048], w:f32[2048], weight_offset=1, out=T)",
     "result = layer_norm(x:T[7,1152], w:T[1152], wb:T[1152], eps=1e-06, out=T)",
+    "result = layer_norm(x:f32[7,1152], w:T[1152], wb:T[1152], eps=1e-06, out=T)",
     "result = rms_norm(x:f32[51,256], w:f32[256], out=T)",
     "result = rms_norm(x:T[2,7,33], w:f32[33], weight_offset=1, out=bf16)",
     "result = rms_norm(slice(x:T[6,96], axis=0, begin=1, end=6), w:T[96], weight_offset=1, out=T)",

@@ -59,16 +59,17 @@ struct Cut {
   int64_t best_splits(const Config& config) const { return splits_of(config)[0]; }
 
   // In clocks of a compute unit, an estimate that no machine has confirmed: matrix instructions of a wave and what its
-  // groups wait for, or the reading of keys and values at 64 bytes a clock; and the second launch.
+  // groups wait for, or the reading of keys and values at 64 bytes a clock; the second launch, and what passes to it.
   int64_t cost(const Config& config, int64_t parts) const {
-    constexpr int64_t kProduct = 16, kGroupWait = 600, kSecondLaunch = 12000, kBytes = 64;
+    constexpr int64_t kProduct = 16, kGroupWait = 600, kSecondLaunch = 12000, kBytes = 64, kBytesOfAll = 2048;
     const int64_t keys = divide_up(groups(), parts) * Config::kGroupKeys;
     const int64_t products = config.row_tiles * (divide_up(config.width, 32) * 4 + config.width / 8);
     const int64_t multiply =
         divide_up(keys, int64_t{Config::kGroupKeys} * config.key_waves) * (products * kProduct + kGroupWait);
     const int64_t read = keys * 2 * config.width * (1 + config.row_waves) / kBytes;
     const int64_t rounds = divide_up(tiles(config) * shape.groups * shape.batch * parts, units);
-    return rounds * std::max(multiply, read) + (parts > 1 ? kSecondLaunch : 0);
+    const int64_t join = parts == 1 ? 0 : kSecondLaunch + parts * all_rows() * shape.width * 8 / kBytesOfAll;
+    return rounds * std::max(multiply, read) + join;
   }
 };
 

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A matrix instruction wants neighbours along the summed axis in a lane: of keys that is how rows lie in memory, of
 // values it is not. What comes from memory is asked for a group ahead, into registers.
-#include "kernels/gpu/attention/attention_cdna_values.cuh"
+#include "kernels/gpu/attention/attention_values_cdna.cuh"
 
 namespace rung::gpu {
 namespace {
@@ -16,8 +16,7 @@ struct CdnaAttention {
   static constexpr int kSteps = (config.width + static_cast<int>(kDeep) - 1) / static_cast<int>(kDeep);
   static constexpr int kGroupKeys = CdnaAttentionConfig::kGroupKeys, kFragments = kGroupKeys / 16;
   static constexpr int kPartTiles = kTiles / kParts, kJoinTiles = CdnaAttentionConfig::kJoinTiles;
-  static constexpr bool kAtOnce = config.row_waves >= kParts;  // a team stages all columns of a group
-  static constexpr int kGroups = kAtOnce ? config.row_waves / kParts : 1;  // that are staged together
+  static_assert(kParts == 1 || config.row_waves == 1, "each wave of a team stages a group, or one all its columns");
   struct Keys {
     uint4 at[kFragments][kSteps];
   };
@@ -59,38 +58,33 @@ struct CdnaAttention {
 
   // ---- operands
 
-  __device__ static uint4 load(const T* row, int step, int width) {
-    const int d = step * static_cast<int>(kDeep) + lane() / 16 * static_cast<int>(kDeepOfLane);
-    const uint4 x = load_16(row + (d < width ? d : 0));
-    return d < width ? x : uint4{};
+  __device__ static int column_of(int step) {  // this lane's first
+    return step * static_cast<int>(kDeep) + lane() / 16 * static_cast<int>(kDeepOfLane);
   }
+  // Of a column beyond the heads' width the first ones again, which inside() turns into zeros where they are used.
+  __device__ uint4 load(const T* row, int step) const {
+    const int d = column_of(step);
+    return load_16(row + (d < a.attention.width ? d : 0));
+  }
+  __device__ uint4 inside(const uint4& x, int step) const { return where(column_of(step) < a.attention.width, x); }
   __device__ void load_queries() {
 #pragma unroll
     for (int r = 0; r < kRowTiles; ++r) {
       const T* row = rows.q<T>(min(row_of(r), rows.count() - 1));
 #pragma unroll
-      for (int step = 0; step < kSteps; ++step) queries[r][step] = load(row, step, a.attention.width);
+      for (int step = 0; step < kSteps; ++step) queries[r][step] = inside(load(row, step), step);
     }
   }
   __device__ void load_keys(int first) {
+    int offset[kFragments];
+#pragma unroll
+    for (int i = 0; i < kFragments; ++i) offset[i] = i * 16 + lane() % 16;
     const T* from[kFragments];
-    const Place place(a.attention, min(first, a.attention.keys - 1));
-    const AttentionSegment& segment = a.attention.segment[place.segment];
-    if (place.key + kGroupKeys <= segment.keys) {
-      from[0] = KeyValue<T>(rows, segment, place.key + lane() % 16, 0).k;
-#pragma unroll
-      for (int i = 1; i < kFragments; ++i) from[i] = from[0] + i * 16 * segment.k_stride[1];
-    } else {
-#pragma unroll
-      for (int i = 0; i < kFragments; ++i) {
-        const Place own(a.attention, min(first + i * 16 + lane() % 16, a.attention.keys - 1));
-        from[i] = KeyValue<T>(rows, a.attention.segment[own.segment], own.key, 0).k;
-      }
-    }
+    find_keys(from, rows, first, offset, [](const KeyValue<T>& found) { return found.k; });
 #pragma unroll
     for (int i = 0; i < kFragments; ++i)
 #pragma unroll
-      for (int step = 0; step < kSteps; ++step) ahead.at[i][step] = load(from[i], step, a.attention.width);
+      for (int step = 0; step < kSteps; ++step) ahead.at[i][step] = load(from[i], step);
   }
 
   // ---- products
@@ -104,10 +98,11 @@ struct CdnaAttention {
 #pragma unroll
     for (int step = 0; step < kSteps; ++step)
 #pragma unroll
-      for (int i = 0; i < kFragments; ++i)
+      for (int i = 0; i < kFragments; ++i) {
+        const uint4 key = inside(ahead.at[i][step], step);
 #pragma unroll
-        for (int r = 0; r < kRowTiles; ++r)
-          multiply_add_deep<T>(scores[r][i], queries[r][step], ahead.at[i][step]);
+        for (int r = 0; r < kRowTiles; ++r) multiply_add_deep<T>(scores[r][i], queries[r][step], key);
+      }
     load_keys(keys.first(group + 1));
 #pragma unroll
     for (int r = 0; r < kRowTiles; ++r) {
@@ -145,16 +140,16 @@ struct CdnaAttention {
     values.load(rows, keys, number);
     const int groups = keys.groups();
 #pragma unroll 1
-    for (int begin = 0; begin < groups; begin += kGroups) {
-      if (kAtOnce) stage();
+    for (int begin = 0; begin < groups; begin += config.row_waves) {
+      if (kParts == 1) stage();
 #pragma unroll 1
-      for (int i = 0; i < kGroups && begin + i < groups; ++i) {
+      for (int i = 0; i < config.row_waves && begin + i < groups; ++i) {
         uint4 weights[kRowTiles];
         weigh(weights, begin + i);
 #pragma unroll
         for (int part = 0; part < kParts; ++part) {
-          if (!kAtOnce) stage();
-          add_values(weights, kAtOnce ? team + (i * kParts + part) * config.slice_bytes() : team, part);
+          if (kParts > 1) stage();
+          add_values(weights, team + i * config.slice_bytes(), part);
         }
       }
     }

@@ -10,7 +10,7 @@ namespace rung::gpu {
 // share keys, each with rows of its own; the teams of a block share rows, each with every key_waves-th group.
 struct CdnaAttentionConfig {
   static constexpr int kGroupKeys = 32;
-  static constexpr int kJoinTiles = 4;  // of 16 columns that teams add up at a time
+  static constexpr int kJoinTiles = 2;  // of 16 columns that teams add up at a time
 
   DType type;
   int width;  // of the kernel: 32, 64, 80, 128 or 256; heads are padded to it with zeros

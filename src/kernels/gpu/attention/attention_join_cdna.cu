@@ -1,6 +1,6 @@
 // Adds up what blocks that split the keys of a row have left of it, in their order.
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/gpu/attention/attention_cdna_values.cuh"
+#include "kernels/gpu/attention/attention_values_cdna.cuh"
 
 namespace rung::gpu {
 namespace {

@@ -16,7 +16,12 @@ __device__ inline uint4 load_16(const T* from) {
   return *in_memory<const uint4>(reinterpret_cast<uint64_t>(from));
 }
 
-// The groups of keys of one team: every so many'th of its block's split.
+// Or zeros, word by word: a condition on the whole becomes a branch around the load.
+__device__ inline uint4 where(bool valid, uint4 x) {
+  return {valid ? x.x : 0, valid ? x.y : 0, valid ? x.z : 0, valid ? x.w : 0};
+}
+
+// The groups of keys of one team: every one in `teams` of its block's split.
 struct CdnaKeys {
   int begin, end;  // keys of the split
   int team, teams;
@@ -28,6 +33,30 @@ struct CdnaKeys {
     return max(0, (end - first(0) + step - 1) / step);
   }
 };
+
+// Where of a group of keys from `first` on those at `offset` lie; keys beyond the last are the last one. Most often all
+// are of one segment.
+template <class T, int count, class Which>
+__device__ inline void find_keys(const T* (&row)[count], const AttentionRows& rows, int first,
+                                 const int (&offset)[count], Which which) {
+  const AttentionArguments& a = rows.a;
+  const Place place(a, min(first, a.keys - 1));
+  const AttentionSegment& whole = a.segment[place.segment];
+  if (place.key + CdnaAttentionConfig::kGroupKeys <= whole.keys) {
+#pragma unroll
+    for (int i = 0; i < count; ++i) row[i] = which(KeyValue<T>(rows, whole, place.key + offset[i], 0));
+    return;
+  }
+  int before = 0;  // keys of the segments before
+#pragma unroll 1
+  for (int s = 0; s < a.segments; before += a.segment[s++].keys)
+#pragma unroll
+    for (int i = 0; i < count; ++i) {
+      const int key = min(first + offset[i], a.keys - 1) - before;
+      const T* const found = which(KeyValue<T>(rows, a.segment[s], key, 0));
+      row[i] = key >= 0 ? found : row[i];
+    }
+}
 
 // A slice of values on its way through a wave's registers: each lane has eight columns of some keys.
 template <CdnaAttentionConfig config>
@@ -44,27 +73,19 @@ struct CdnaValues {
     const int position = lane() / kChunkLanes * kKeys + i;
     return position / 4 % 2 * 16 + position / 8 * 4 + position % 4;
   }
-  // Slice `number` of the team: of its group number / parts. Zeros for keys beyond the last.
+  // Slice `number` of the team: of its group number / parts. Keys beyond the last weigh nothing: it stands for them, as
+  // the last columns do for those beyond the heads' width, which nobody reads.
   __device__ void load(const AttentionRows& rows, const CdnaKeys& keys, int number) {
-    const AttentionArguments& a = rows.a;
     const int first = keys.first(number / config.parts());
     if (first >= keys.end) return;
-    const int d = min((number % config.parts() * kChunks + chunk()) * 8, a.width - 8);
-    const Place place(a, first);
-    const AttentionSegment& segment = a.segment[place.segment];
-    if (place.key + CdnaAttentionConfig::kGroupKeys <= segment.keys) {
-      const T* from = KeyValue<T>(rows, segment, place.key, d).v;
+    int offset[kKeys];
 #pragma unroll
-      for (int i = 0; i < kKeys; ++i) at[i] = load_16(from + key_at(i) * segment.v_stride[1]);
-      return;
-    }
+    for (int i = 0; i < kKeys; ++i) offset[i] = key_at(i);
+    const T* from[kKeys];
+    find_keys(from, rows, first, offset, [](const KeyValue<T>& found) { return found.v; });
+    const int d = min((number % config.parts() * kChunks + chunk()) * 8, rows.a.width - 8);
 #pragma unroll
-    for (int i = 0; i < kKeys; ++i) {
-      const int key = first + key_at(i);
-      const Place own(a, min(key, a.keys - 1));
-      const uint4 x = load_16(KeyValue<T>(rows, a.segment[own.segment], own.key, d).v);
-      at[i] = key < a.keys ? x : uint4{};
-    }
+    for (int i = 0; i < kKeys; ++i) at[i] = load_16(from[i] + d);
   }
   __device__ void keep(char* slice) const {
     if (kChunks < kChunkLanes && chunk() >= kChunks) return;
