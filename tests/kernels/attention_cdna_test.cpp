@@ -40,6 +40,8 @@ std::vector<int64_t> values(const Problem& problem, std::string_view name) {
 TEST(AttentionCdna, TakesHeadsOf256In64KilobytesOfSharedMemory) {
   for (DType type : {DType::bf16, DType::f16})
     for (int64_t width : {8, 72, 128, 256}) EXPECT_EQ(refusal(problem({51, 8, 1, width, 867}, type)), "") << width;
+  EXPECT_EQ(refusal(problem({51, 8, 1, 12, 867})), "") << "in fours";
+  EXPECT_EQ(refusal(problem({51, 8, 1, 12, 867}, DType::f32)), "only bf16 and f16");
   EXPECT_EQ(refusal(problem({51, 8, 1, 264, 867})), "heads wider than 256");
   EXPECT_EQ(refusal(problem({51, 8, 1, 36, 867})), "the heads' width is not a multiple of 8");
   EXPECT_EQ(refusal(problem({51, 8, 1, 256, 867}, DType::f32)), "only bf16 and f16");

@@ -15,6 +15,7 @@ constexpr Variant<Config> kVariants[] = {
 #include "kernels/gpu/attention/attention_cdna.inc"
 };
 constexpr int64_t kMostSplits = 16;
+constexpr int64_t kMostOfFours = 32;  // the widest heads that are read four elements at a time
 
 int64_t divide_up(int64_t x, int64_t by) { return (x + by - 1) / by; }
 
@@ -28,8 +29,9 @@ struct Cut {
   int64_t splits = 1;
 
   Cut(const Problem& problem, const GpuInfo& gpu) : shape(problem), units(std::max<int64_t>(gpu.multiprocessors, 1)) {
+    const int64_t unit = attention_unit(problem);
     for (const auto& [config, symbol] : kVariants)
-      if (config.type == problem.output.dtype && config.width >= shape.width &&
+      if (config.type == problem.output.dtype && config.unit == unit && config.width >= shape.width &&
           (blocks.empty() || config.width == blocks[0].width) && config.shared_bytes() <= gpu.shared_bytes_per_block)
         blocks.push_back(config);
     if (blocks.empty()) return;
@@ -73,9 +75,16 @@ struct Cut {
   }
 };
 
+// Of 16 bits, read eight together; of narrow heads four.
+Verdict supports_elements(const Problem& problem, const Machine& machine) {
+  const bool in_fours = size_of(problem.output.dtype) == 2 && AttentionShape(problem).width <= kMostOfFours &&
+                        attention_unit(problem) == 4;
+  return in_fours ? supports_attention(problem, machine) : supports_matrix_attention(problem, machine);
+}
+
 Verdict supports(const Problem& problem, const Machine& machine) {
   if (auto verdict = supports_cdna(machine.gpu); !verdict) return verdict;
-  if (auto verdict = supports_matrix_attention(problem, machine); !verdict) return verdict;
+  if (auto verdict = supports_elements(problem, machine); !verdict) return verdict;
   const Cut cut(problem, machine.gpu);
   if (cut.shape.keys == 0) return reject("no keys");
   if (cut.all_rows() * cut.shape.width > INT32_MAX) return reject("more elements than a launch counts");

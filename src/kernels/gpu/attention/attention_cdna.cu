@@ -61,12 +61,13 @@ struct CdnaAttention {
   __device__ static int column_of(int step) {  // this lane's first
     return step * static_cast<int>(kDeep) + lane() / 16 * static_cast<int>(kDeepOfLane);
   }
-  // Of a column beyond the heads' width the first ones again, which inside() turns into zeros where they are used.
+  // Columns beyond the heads' width become zeros where they are used.
   __device__ uint4 load(const T* row, int step) const {
-    const int d = column_of(step);
-    return load_16(row + (d < a.attention.width ? d : 0));
+    return load_columns<config.unit>(row, column_of(step), a.attention.width);
   }
-  __device__ uint4 inside(const uint4& x, int step) const { return where(column_of(step) < a.attention.width, x); }
+  __device__ uint4 inside(const uint4& x, int step) const {
+    return gpu::inside<config.unit>(x, column_of(step), a.attention.width);
+  }
   __device__ void load_queries() {
 #pragma unroll
     for (int r = 0; r < kRowTiles; ++r) {

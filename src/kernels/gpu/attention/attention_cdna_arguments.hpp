@@ -15,6 +15,7 @@ struct CdnaAttentionConfig {
   DType type;
   int width;  // of the kernel: 32, 64, 80, 128 or 256; heads are padded to it with zeros
   int row_tiles, row_waves, key_waves;
+  int unit;  // elements, 8 or 4, that are read together: heads and the distances between them are multiples of it
   bool operator==(const CdnaAttentionConfig&) const = default;
 
   constexpr int rows() const { return 16 * row_tiles * row_waves; }

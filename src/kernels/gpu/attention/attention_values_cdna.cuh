@@ -11,14 +11,25 @@
 namespace rung::gpu {
 
 // From an address of which the compiler could not tell that it is global memory's.
-template <class T>
-__device__ inline uint4 load_16(const T* from) {
-  return *in_memory<const uint4>(reinterpret_cast<uint64_t>(from));
+template <class Words, class T>
+__device__ inline Words load_words(const T* from) {
+  return *in_memory<const Words>(reinterpret_cast<uint64_t>(from));
 }
-
-// Or zeros, word by word: a condition on the whole becomes a branch around the load.
-__device__ inline uint4 where(bool valid, uint4 x) {
-  return {valid ? x.x : 0, valid ? x.y : 0, valid ? x.z : 0, valid ? x.w : 0};
+// Columns d to d + 7 of a row of `width`; those beyond are others of the row.
+template <int unit, class T>
+__device__ inline uint4 load_columns(const T* row, int d, int width) {
+  if constexpr (unit == 8) {
+    return load_words<uint4>(row + min(d, width - 8));
+  } else {
+    const uint2 low = load_words<uint2>(row + min(d, width - 4)), high = load_words<uint2>(row + min(d + 4, width - 4));
+    return {low.x, low.y, high.x, high.y};
+  }
+}
+// With zeros for those beyond, word by word: a condition on the whole becomes a branch around the load.
+template <int unit>
+__device__ inline uint4 inside(const uint4& x, int d, int width) {
+  const bool low = d < width, high = unit == 8 ? low : d + 4 < width;
+  return {low ? x.x : 0, low ? x.y : 0, high ? x.z : 0, high ? x.w : 0};
 }
 
 // The groups of keys of one team: every one in `teams` of its block's split.
@@ -83,9 +94,9 @@ struct CdnaValues {
     for (int i = 0; i < kKeys; ++i) offset[i] = key_at(i);
     const T* from[kKeys];
     find_keys(from, rows, first, offset, [](const KeyValue<T>& found) { return found.v; });
-    const int d = min((number % config.parts() * kChunks + chunk()) * 8, rows.a.width - 8);
+    const int d = (number % config.parts() * kChunks + chunk()) * 8;
 #pragma unroll
-    for (int i = 0; i < kKeys; ++i) at[i] = load_16(from[i] + d);
+    for (int i = 0; i < kKeys; ++i) at[i] = load_columns<config.unit>(from[i], d, rows.a.width);
   }
   __device__ void keep(char* slice) const {
     if (kChunks < kChunkLanes && chunk() >= kChunks) return;
