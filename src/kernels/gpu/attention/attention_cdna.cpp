@@ -15,11 +15,13 @@ constexpr Variant<Config> kVariants[] = {
 #include "kernels/gpu/attention/attention_cdna.inc"
 };
 constexpr int64_t kMostSplits = 16;
+// Of a block, beyond which its keys are split: a second launch takes about as long as a block does for these.
+constexpr int64_t kKeysOfBlock = 1024;
 constexpr int64_t kMostOfFours = 32;  // the widest heads that are read four elements at a time
 
 int64_t divide_up(int64_t x, int64_t by) { return (x + by - 1) / by; }
 
-// A block's part in the work, by the problem's parameters "block" and "splits", or by default.
+// How the work is cut into blocks, by the problem's parameters "block" and "splits", or by default.
 struct Cut {
   AttentionShape shape;
   int64_t units;                              // compute units
@@ -35,11 +37,11 @@ struct Cut {
           (blocks.empty() || config.width == blocks[0].width) && config.shared_bytes() <= gpu.shared_bytes_per_block)
         blocks.push_back(config);
     if (blocks.empty()) return;
-    std::ranges::stable_sort(blocks, {}, [&](const Config& each) { return cost(each, best_splits(each)); });
-    const int64_t asked = problem.param("block", blocks[0].parameter());
-    block = *std::ranges::find(blocks, asked, &Config::parameter);
+    std::ranges::stable_sort(blocks, {}, [&](const Config& each) { return cost(each); });
+    const auto asked = std::ranges::find(blocks, problem.param("block", 0), &Config::parameter);
+    block = asked == blocks.end() ? blocks[0] : *asked;
     splits_worth_a_trial = splits_of(block);
-    splits = problem.param("splits", splits_worth_a_trial[0]);
+    splits = std::clamp<int64_t>(problem.param("splits", splits_worth_a_trial[0]), 1, kMostSplits);
   }
 
   int64_t groups() const { return std::max<int64_t>(divide_up(shape.keys, Config::kGroupKeys), 1); }
@@ -50,28 +52,28 @@ struct Cut {
   int64_t used_splits() const { return std::max<int64_t>(divide_up(shape.keys, keys_of_split()), 1); }
 
  private:
-  // Powers of two, as far as every team of a block has keys.
+  // Powers of two, as far as every team of a block has keys. The first are the fewest whose blocks have no more keys
+  // than they should or fill the machine.
   std::vector<int64_t> splits_of(const Config& config) const {
     std::vector<int64_t> values;
     for (int64_t each = 1; each <= kMostSplits && (each == 1 || each * config.key_waves <= groups()); each *= 2)
       values.push_back(each);
-    std::ranges::stable_sort(values, {}, [&](int64_t each) { return cost(config, each); });
+    const int64_t all = tiles(config) * shape.groups * shape.batch;
+    auto best = std::ranges::find_if(
+        values, [&](int64_t each) { return shape.keys <= each * kKeysOfBlock || all * each >= units; });
+    if (best == values.end()) --best;
+    std::rotate(values.begin(), best, best + 1);
     return values;
   }
-  int64_t best_splits(const Config& config) const { return splits_of(config)[0]; }
 
-  // In clocks of a compute unit, an estimate that no machine has confirmed: matrix instructions of a wave and what its
-  // groups wait for, or the reading of keys and values at 64 bytes a clock; the second launch, and what passes to it.
-  int64_t cost(const Config& config, int64_t parts) const {
-    constexpr int64_t kProduct = 16, kGroupWait = 600, kSecondLaunch = 12000, kBytes = 64, kBytesOfAll = 2048;
-    const int64_t keys = divide_up(groups(), parts) * Config::kGroupKeys;
+  // In clocks of a compute unit, an estimate that no machine has confirmed: matrix instructions of a wave and the 600
+  // others that it takes for a group, or the reading of keys and values at 64 bytes a clock.
+  int64_t cost(const Config& config) const {
+    constexpr int64_t kProduct = 16, kOthers = 4 * 600, kBytes = 64;
     const int64_t products = config.row_tiles * (divide_up(config.width, 32) * 4 + config.width / 8);
-    const int64_t multiply =
-        divide_up(keys, int64_t{Config::kGroupKeys} * config.key_waves) * (products * kProduct + kGroupWait);
-    const int64_t read = keys * 2 * config.width * (1 + config.row_waves) / kBytes;
-    const int64_t rounds = divide_up(tiles(config) * shape.groups * shape.batch * parts, units);
-    const int64_t join = parts == 1 ? 0 : kSecondLaunch + parts * all_rows() * shape.width * 8 / kBytesOfAll;
-    return rounds * std::max(multiply, read) + join;
+    const int64_t multiply = divide_up(groups(), config.key_waves) * (products * kProduct + kOthers);
+    const int64_t read = groups() * Config::kGroupKeys * 2 * config.width * (1 + config.row_waves) / kBytes;
+    return divide_up(tiles(config) * shape.groups * shape.batch, units) * std::max(multiply, read);
   }
 };
 

@@ -62,30 +62,33 @@ struct CdnaAttention {
     return step * static_cast<int>(kDeep) + lane() / 16 * static_cast<int>(kDeepOfLane);
   }
   // Columns beyond the heads' width become zeros where they are used.
-  __device__ uint4 load(const T* row, int step) const {
-    return load_columns<config.unit>(row, column_of(step), a.attention.width);
+  template <class Width>
+  __device__ uint4 load(Width, const T* row, int step) const {
+    return load_columns<config.unit, Width::value>(row, column_of(step), a.attention.width);
   }
-  __device__ uint4 inside(const uint4& x, int step) const {
-    return gpu::inside<config.unit>(x, column_of(step), a.attention.width);
+  template <class Width>
+  __device__ uint4 used(Width, const uint4& x, int step) const {
+    return inside<config.unit, Width::value>(x, column_of(step), a.attention.width);
   }
   __device__ void load_queries() {
 #pragma unroll
     for (int r = 0; r < kRowTiles; ++r) {
       const T* row = rows.q<T>(min(row_of(r), rows.count() - 1));
 #pragma unroll
-      for (int step = 0; step < kSteps; ++step) queries[r][step] = inside(load(row, step), step);
+      for (int step = 0; step < kSteps; ++step) queries[r][step] = used(Padded{}, load(Padded{}, row, step), step);
     }
   }
   __device__ void load_keys(int first) {
-    int offset[kFragments];
-#pragma unroll
-    for (int i = 0; i < kFragments; ++i) offset[i] = i * 16 + lane() % 16;
     const T* from[kFragments];
-    find_keys(from, rows, first, offset, [](const KeyValue<T>& found) { return found.k; });
+    const auto step = [](int i) { return i * 16; };
+    find_keys(from, rows, LaneKeys<decltype(step)>{first, lane() % 16, step},
+              [](const KeyValue<T>& found) { return found.k; });
+    by_width<config>(a.attention, [&](auto width) {
 #pragma unroll
-    for (int i = 0; i < kFragments; ++i)
+      for (int i = 0; i < kFragments; ++i)
 #pragma unroll
-      for (int step = 0; step < kSteps; ++step) ahead.at[i][step] = load(from[i], step);
+        for (int step = 0; step < kSteps; ++step) ahead.at[i][step] = load(width, from[i], step);
+    });
   }
 
   // ---- products
@@ -96,14 +99,16 @@ struct CdnaAttention {
     FragmentC scores[kRowTiles][kFragments], bias[kRowTiles][kFragments];
 #pragma unroll
     for (int r = 0; r < kRowTiles; ++r) load_bias(bias[r], a.attention, mask[r], first);
+    by_width<config>(a.attention, [&](auto width) {
 #pragma unroll
-    for (int step = 0; step < kSteps; ++step)
+      for (int step = 0; step < kSteps; ++step)
 #pragma unroll
-      for (int i = 0; i < kFragments; ++i) {
-        const uint4 key = inside(ahead.at[i][step], step);
+        for (int i = 0; i < kFragments; ++i) {
+          const uint4 key = used(width, ahead.at[i][step], step);
 #pragma unroll
-        for (int r = 0; r < kRowTiles; ++r) multiply_add_deep<T>(scores[r][i], queries[r][step], key);
-      }
+          for (int r = 0; r < kRowTiles; ++r) multiply_add_deep<T>(scores[r][i], queries[r][step], key);
+        }
+    });
     load_keys(keys.first(group + 1));
 #pragma unroll
     for (int r = 0; r < kRowTiles; ++r) {
@@ -127,29 +132,29 @@ struct CdnaAttention {
   __device__ void attend() {
     char* const team = shared + warp() / config.row_waves * config.row_waves * config.slice_bytes();
     char* const own = team + row_wave() * config.slice_bytes();
-    int number = row_wave();  // of the slice that this wave holds, among its team's
+    int group = row_wave();  // of the slice that this wave holds, among its team's
     Values values;
-    const auto stage = [&] {
+    const auto stage = [&](int part) {
       sync_team();
       values.keep(own);
       sync_team();
-      number += config.row_waves;
-      values.load(rows, keys, number);
+      if (part + 1 == kParts) group += config.row_waves;
+      values.load(rows, keys, group, (part + 1) % kParts);
     };
     load_queries();
     load_keys(keys.first(0));
-    values.load(rows, keys, number);
+    values.load(rows, keys, group, 0);
     const int groups = keys.groups();
 #pragma unroll 1
     for (int begin = 0; begin < groups; begin += config.row_waves) {
-      if (kParts == 1) stage();
+      if (kParts == 1) stage(0);
 #pragma unroll 1
       for (int i = 0; i < config.row_waves && begin + i < groups; ++i) {
         uint4 weights[kRowTiles];
         weigh(weights, begin + i);
 #pragma unroll
         for (int part = 0; part < kParts; ++part) {
-          if (kParts > 1) stage();
+          if (kParts > 1) stage(part);
           add_values(weights, team + i * config.slice_bytes(), part);
         }
       }

@@ -15,10 +15,12 @@ template <class Words, class T>
 __device__ inline Words load_words(const T* from) {
   return *in_memory<const Words>(reinterpret_cast<uint64_t>(from));
 }
-// Columns d to d + 7 of a row of `width`; those beyond are others of the row.
-template <int unit, class T>
+// Columns d to d + 7 of a row of `width`; those beyond are others of the row. Of whole rows there are none beyond.
+template <int unit, bool whole, class T>
 __device__ inline uint4 load_columns(const T* row, int d, int width) {
-  if constexpr (unit == 8) {
+  if constexpr (whole) {
+    return load_words<uint4>(row + d);
+  } else if constexpr (unit == 8) {
     return load_words<uint4>(row + min(d, width - 8));
   } else {
     const uint2 low = load_words<uint2>(row + min(d, width - 4)), high = load_words<uint2>(row + min(d + 4, width - 4));
@@ -26,10 +28,26 @@ __device__ inline uint4 load_columns(const T* row, int d, int width) {
   }
 }
 // With zeros for those beyond, word by word: a condition on the whole becomes a branch around the load.
-template <int unit>
+template <int unit, bool whole>
 __device__ inline uint4 inside(const uint4& x, int d, int width) {
+  if constexpr (whole) return x;
   const bool low = d < width, high = unit == 8 ? low : d + 4 < width;
   return {low ? x.x : 0, low ? x.y : 0, high ? x.z : 0, high ? x.w : 0};
+}
+// Heads as wide as the kernel have a way of their own past what others need in every step.
+struct Whole {
+  static constexpr bool value = true;
+};
+struct Padded {
+  static constexpr bool value = false;
+};
+template <CdnaAttentionConfig config, class Do>
+__device__ inline void by_width(const AttentionArguments& a, Do work) {
+  constexpr bool kMayBeWhole = config.unit == 8 && config.width % static_cast<int>(kDeep) == 0;
+  if (kMayBeWhole && a.width == config.width)
+    work(Whole{});
+  else
+    work(Padded{});
 }
 
 // The groups of keys of one team: every one in `teams` of its block's split.
@@ -45,17 +63,25 @@ struct CdnaKeys {
   }
 };
 
-// Where of a group of keys from `first` on those at `offset` lie; keys beyond the last are the last one. Most often all
-// are of one segment.
-template <class T, int count, class Which>
-__device__ inline void find_keys(const T* (&row)[count], const AttentionRows& rows, int first,
-                                 const int (&offset)[count], Which which) {
+// A lane's keys in a group from `first` on: number `own`, and those further by step(i).
+template <class Step>
+struct LaneKeys {
+  int first, own;
+  Step step;
+};
+
+// Where they begin; keys beyond the last are the last one. Most often all of a group are of one segment.
+template <class T, int count, class Step, class Which>
+__device__ inline void find_keys(const T* (&row)[count], const AttentionRows& rows, const LaneKeys<Step>& keys,
+                                 Which which) {
   const AttentionArguments& a = rows.a;
-  const Place place(a, min(first, a.keys - 1));
+  const Place place(a, min(keys.first, a.keys - 1));
   const AttentionSegment& whole = a.segment[place.segment];
   if (place.key + CdnaAttentionConfig::kGroupKeys <= whole.keys) {
+    const T* const begin = which(KeyValue<T>(rows, whole, place.key + keys.own, 0));
+    const int64_t stride = which(KeyValue<T>(rows, whole, 1, 0)) - which(KeyValue<T>(rows, whole, 0, 0));
 #pragma unroll
-    for (int i = 0; i < count; ++i) row[i] = which(KeyValue<T>(rows, whole, place.key + offset[i], 0));
+    for (int i = 0; i < count; ++i) row[i] = begin + keys.step(i) * stride;
     return;
   }
   int before = 0;  // keys of the segments before
@@ -63,7 +89,7 @@ __device__ inline void find_keys(const T* (&row)[count], const AttentionRows& ro
   for (int s = 0; s < a.segments; before += a.segment[s++].keys)
 #pragma unroll
     for (int i = 0; i < count; ++i) {
-      const int key = min(first + offset[i], a.keys - 1) - before;
+      const int key = min(keys.first + keys.own + keys.step(i), a.keys - 1) - before;
       const T* const found = which(KeyValue<T>(rows, a.segment[s], key, 0));
       row[i] = key >= 0 ? found : row[i];
     }
@@ -77,26 +103,28 @@ struct CdnaValues {
   static constexpr int kChunkLanes = kChunks > 8 ? 16 : kChunks > 4 ? 8 : 4;
   static constexpr int kKeys = CdnaAttentionConfig::kGroupKeys * kChunkLanes / kLanes;  // of a lane
   uint4 at[kKeys] = {};
+  const T* from[kKeys] = {};  // the rows of the group that was found last
 
   __device__ static int chunk() { return lane() % kChunkLanes; }
   // The keys of a group stand in a slice as a lane has their weights, four of each fragment of scores.
-  __device__ static int key_at(int i) {
-    const int position = lane() / kChunkLanes * kKeys + i;
+  __device__ static int first_key() {
+    const int position = lane() / kChunkLanes * kKeys;
     return position / 4 % 2 * 16 + position / 8 * 4 + position % 4;
   }
-  // Slice `number` of the team: of its group number / parts. Keys beyond the last weigh nothing: it stands for them, as
-  // the last columns do for those beyond the heads' width, which nobody reads.
-  __device__ void load(const AttentionRows& rows, const CdnaKeys& keys, int number) {
-    const int first = keys.first(number / config.parts());
+  // Some columns of a group of the team, whose first ones come first. Keys beyond the last weigh nothing: it stands for
+  // them, as the last columns do for those beyond the heads' width, which nobody reads.
+  __device__ void load(const AttentionRows& rows, const CdnaKeys& keys, int group, int part) {
+    const int first = keys.first(group);
     if (first >= keys.end) return;
-    int offset[kKeys];
+    const auto further = [](int i) { return i / 4 * 16 + i % 4; };
+    if (part == 0)
+      find_keys(from, rows, LaneKeys<decltype(further)>{first, first_key(), further},
+                [](const KeyValue<T>& found) { return found.v; });
+    const int d = (part * kChunks + chunk()) * 8;
+    by_width<config>(rows.a, [&](auto width) {
 #pragma unroll
-    for (int i = 0; i < kKeys; ++i) offset[i] = key_at(i);
-    const T* from[kKeys];
-    find_keys(from, rows, first, offset, [](const KeyValue<T>& found) { return found.v; });
-    const int d = (number % config.parts() * kChunks + chunk()) * 8;
-#pragma unroll
-    for (int i = 0; i < kKeys; ++i) at[i] = load_columns<config.unit>(from[i], d, rows.a.width);
+      for (int i = 0; i < kKeys; ++i) at[i] = load_columns<config.unit, width.value>(from[i], d, rows.a.width);
+    });
   }
   __device__ void keep(char* slice) const {
     if (kChunks < kChunkLanes && chunk() >= kChunks) return;
