@@ -6,6 +6,7 @@
 
 #include "import/model.hpp"
 #include "kernels/gpu/kernel.hpp"
+#include "plan/check.hpp"
 #include "support.hpp"
 #include "support/machines.hpp"
 
@@ -66,6 +67,25 @@ TEST_P(CdnaPlan, OfPi0MultipliesInMatrixInstructions) {
         (op_family(step.op) == "linear" && step.problem.find("x=bf16") != std::string::npos))
       rows.insert(step.choice.kernel);
   EXPECT_THAT(rows, ::testing::ElementsAre("attention_cdna", "linear_skinny_cdna", "linear_wide_cdna"));
+}
+
+// Keys are split where a recipe asks for it; the launch that adds up needs what the blocks leave.
+TEST_P(CdnaPlan, OfSplitAttentionHasItsScratch) {
+  const Target target = target_of(card);
+  const Graph graph = graph_of(
+      "q: bf16[1,51,8,256] = input()\nk: bf16[1,867,1,256] = input()\nv: bf16[1,867,1,256] = input()\n"
+      "y = attention(q, k, v, scale=0.0625)");
+  Recipe recipe = in_bf16();
+  auto plain = build_plan(graph, recipe, {.target = &target});
+  ASSERT_TRUE(plain) << plain.error().message;
+  EXPECT_EQ(launches_of(plain->plan), 1u);
+  recipe.choices[plain->plan.steps[0].problem] = {"attention_cdna", {{"splits", 4}}};
+  auto split = build_plan(graph, recipe, {.target = &target});
+  ASSERT_TRUE(split) << split.error().message;
+  EXPECT_EQ(launches_of(split->plan), 2u);
+  EXPECT_TRUE(check_plan(split->plan));
+  ASSERT_TRUE(split->plan.steps[0].scratch);
+  EXPECT_EQ(split->plan.buffers[*split->plan.steps[0].scratch].bytes, 4u * 408 * 258 * 4);
 }
 
 }  // namespace
