@@ -21,7 +21,7 @@ struct Expected {
 };
 class AttentionCounts : public testing::TestWithParam<Expected> {};
 INSTANTIATE_TEST_SUITE_P(All, AttentionCounts,
-                         testing::Values(Expected{"emu:gfx942", 16, 755000}, Expected{"emu:gfx950", 32, 730000}),
+                         testing::Values(Expected{"emu:gfx942", 16, 725000}, Expected{"emu:gfx950", 32, 695000}),
                          [](const auto& expected) { return std::string(expected.param.device).substr(4); });
 
 TEST_P(AttentionCounts, OfAnExpertAreThoseOfItsProducts) {

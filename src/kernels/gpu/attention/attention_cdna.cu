@@ -31,6 +31,7 @@ struct CdnaAttention {
   Running running[kRowTiles][kLaneRows];
   uint4 queries[kRowTiles][kSteps];
   Keys ahead;
+  FoundSegment<T> segment;  // of those
 
   __device__ CdnaAttention(const CdnaAttentionArguments& arguments, char* memory, uint32_t block)
       : a(arguments),
@@ -81,7 +82,7 @@ struct CdnaAttention {
   __device__ void load_keys(int first) {
     const T* from[kFragments];
     const auto step = [](int i) { return i * 16; };
-    find_keys(from, rows, LaneKeys<decltype(step)>{first, lane() % 16, step},
+    find_keys(from, segment, rows, LaneKeys<decltype(step)>{first, lane() % 16, step},
               [](const KeyValue<T>& found) { return found.k; });
     by_width<config>(a.attention, [&](auto width) {
 #pragma unroll

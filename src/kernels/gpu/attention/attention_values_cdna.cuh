@@ -70,18 +70,35 @@ struct LaneKeys {
   Step step;
 };
 
+// The segment that a group was found in, for those that follow: its keys among all, this lane's own one where the
+// segment begins, and the way from one to the next.
+template <class T>
+struct FoundSegment {
+  int begin = 0, end = 0;
+  const T* own = nullptr;
+  int64_t stride = 0;
+  __device__ bool holds(int first) const {
+    return begin <= first && first + CdnaAttentionConfig::kGroupKeys <= end;
+  }
+};
+
 // Where they begin; keys beyond the last are the last one. Most often all of a group are of one segment.
 template <class T, int count, class Step, class Which>
-__device__ inline void find_keys(const T* (&row)[count], const AttentionRows& rows, const LaneKeys<Step>& keys,
-                                 Which which) {
+__device__ inline void find_keys(const T* (&row)[count], FoundSegment<T>& segment, const AttentionRows& rows,
+                                 const LaneKeys<Step>& keys, Which which) {
   const AttentionArguments& a = rows.a;
-  const Place place(a, min(keys.first, a.keys - 1));
-  const AttentionSegment& whole = a.segment[place.segment];
-  if (place.key + CdnaAttentionConfig::kGroupKeys <= whole.keys) {
-    const T* const begin = which(KeyValue<T>(rows, whole, place.key + keys.own, 0));
-    const int64_t stride = which(KeyValue<T>(rows, whole, 1, 0)) - which(KeyValue<T>(rows, whole, 0, 0));
+  if (!segment.holds(keys.first)) {
+    const int first = min(keys.first, a.keys - 1);
+    const Place place(a, first);
+    const AttentionSegment& found = a.segment[place.segment];
+    segment.begin = first - place.key, segment.end = segment.begin + found.keys;
+    segment.own = which(KeyValue<T>(rows, found, keys.own, 0));
+    segment.stride = which(KeyValue<T>(rows, found, 1, 0)) - which(KeyValue<T>(rows, found, 0, 0));
+  }
+  if (segment.holds(keys.first)) {
+    const T* const begin = segment.own + (keys.first - segment.begin) * segment.stride;
 #pragma unroll
-    for (int i = 0; i < count; ++i) row[i] = begin + keys.step(i) * stride;
+    for (int i = 0; i < count; ++i) row[i] = begin + keys.step(i) * segment.stride;
     return;
   }
   int before = 0;  // keys of the segments before
@@ -104,6 +121,7 @@ struct CdnaValues {
   static constexpr int kKeys = CdnaAttentionConfig::kGroupKeys * kChunkLanes / kLanes;  // of a lane
   uint4 at[kKeys] = {};
   const T* from[kKeys] = {};  // the rows of the group that was found last
+  FoundSegment<T> segment;
 
   __device__ static int chunk() { return lane() % kChunkLanes; }
   // The keys of a group stand in a slice as a lane has their weights, four of each fragment of scores.
@@ -118,7 +136,7 @@ struct CdnaValues {
     if (first >= keys.end) return;
     const auto further = [](int i) { return i / 4 * 16 + i % 4; };
     if (part == 0)
-      find_keys(from, rows, LaneKeys<decltype(further)>{first, first_key(), further},
+      find_keys(from, segment, rows, LaneKeys<decltype(further)>{first, first_key(), further},
                 [](const KeyValue<T>& found) { return found.v; });
     const int d = (part * kChunks + chunk()) * 8;
     by_width<config>(rows.a, [&](auto width) {
