@@ -15,10 +15,9 @@
 namespace rung::gpu {
 namespace {
 
-constexpr int64_t kMostTokens = 64;          // beyond, a library is faster
-constexpr int64_t kMostTokensAlone = 65536;  // where there is none
-constexpr int64_t kTogether = 4;             // f32 elements in 16 bytes
-constexpr size_t kMostTiles = 8;             // worth a trial
+constexpr int64_t kMostTokens = 64;
+constexpr int64_t kTogether = 4;  // f32 elements in 16 bytes
+constexpr size_t kMostTiles = 8;  // worth a trial
 
 constexpr Variant<FmaTile> kAlone[] = {
 #include "kernels/gpu/linear/linear_fma.inc"
@@ -71,9 +70,7 @@ struct Cut {
         n(static_cast<uint32_t>(shape.n)),
         k(static_cast<uint32_t>(shape.k)),
         depth(std::clamp(std::bit_ceil(divide_up(k, tile.split)), 1u << kFmaLeastDepthBits, 1u << kFmaMostDepthBits)),
-        shared{tile.shape, lanes, depth, 1, tile.split} {
-    while (shared.bytes() > most_bytes && depth > 1u << kFmaLeastDepthBits) shared.depth = depth /= 2;
-    shared.stages = divide_up(chunks(), tile.split);
+        shared{tile.shape, lanes, depth, divide_up(chunks(), tile.split), tile.split} {
     while (shared.bytes() > most_bytes && shared.stages > 1) --shared.stages;
   }
   uint32_t chunks() const { return divide_up(k, depth); }
@@ -108,8 +105,7 @@ Verdict supports_both(const Problem& problem, const GpuInfo& gpu, std::span<cons
     return reject("x and w are not both f32");
   if (problem.as<Linear>().gated) return reject("gated");
   if (!problem.inputs[1].constant) return reject("w is not constant, so it cannot be fetched ahead");
-  const int64_t most_tokens = gpu.gemm_library ? kMostTokens : kMostTokensAlone;
-  if (shape.m < 1 || shape.m > most_tokens) return reject(fmt::format("{} rows, wanted 1 to {}", shape.m, most_tokens));
+  if (shape.m < 1 || shape.m > kMostTokens) return reject(fmt::format("{} rows, wanted 1 to {}", shape.m, kMostTokens));
   if (shape.k < 1 || shape.k % kTogether || shape.n < 1 || shape.n % kTogether ||
       problem.inputs[0].row_stride() % kTogether)
     return reject("rows are not a multiple of 16 bytes");
