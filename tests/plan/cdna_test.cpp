@@ -30,9 +30,9 @@ Plan pi0_for(const gpu::GpuInfo& card) {
   return built ? std::move(built->plan) : Plan{};
 }
 
-// Launches of a plan: attention that splits its keys has a second one, and scratch for what that adds up.
+// Launches of a plan: what splits keys or columns of K has a second one, and scratch for what that adds up.
 size_t launches_of(const Plan& plan) {
-  const auto has_two = [](const Step& step) { return step.choice.kernel == "attention_cdna" && step.scratch; };
+  const auto has_two = [](const Step& step) { return step.choice.kernel.ends_with("_cdna") && step.scratch; };
   return plan.steps.size() + static_cast<size_t>(std::ranges::count_if(plan.steps, has_two));
 }
 

@@ -13,7 +13,7 @@ struct CdnaAttention {
   using T = Element<config.type>;
   using Values = CdnaValues<config>;
   static constexpr int kRowTiles = config.row_tiles, kTiles = config.width / 16, kParts = config.parts();
-  static constexpr int kSteps = (config.width + static_cast<int>(kDeep) - 1) / static_cast<int>(kDeep);
+  static constexpr int kSteps = (config.width + kDeep - 1) / kDeep;
   static constexpr int kGroupKeys = CdnaAttentionConfig::kGroupKeys, kFragments = kGroupKeys / 16;
   static constexpr int kPartTiles = kTiles / kParts, kJoinTiles = CdnaAttentionConfig::kJoinTiles;
   static_assert(kParts == 1 || config.row_waves == 1, "each wave of a team stages a group, or one all its columns");
@@ -60,7 +60,7 @@ struct CdnaAttention {
   // ---- operands
 
   __device__ static int column_of(int step) {  // this lane's first
-    return step * static_cast<int>(kDeep) + lane() / 16 * static_cast<int>(kDeepOfLane);
+    return step * kDeep + lane() / 16 * kDeepOfLane;
   }
   // Columns beyond the heads' width become zeros where they are used.
   template <class Width>

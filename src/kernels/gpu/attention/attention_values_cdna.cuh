@@ -10,6 +10,9 @@
 
 namespace rung::gpu {
 
+constexpr int kDeep = 32;       // columns that one product takes
+constexpr int kDeepOfLane = 8;  // neighbours that a lane has of them
+
 // From an address of which the compiler could not tell that it is global memory's.
 template <class Words, class T>
 __device__ inline Words load_words(const T* from) {
@@ -43,7 +46,7 @@ struct Padded {
 };
 template <CdnaAttentionConfig config, class Do>
 __device__ inline void by_width(const AttentionArguments& a, Do work) {
-  constexpr bool kMayBeWhole = config.unit == 8 && config.width % static_cast<int>(kDeep) == 0;
+  constexpr bool kMayBeWhole = config.unit == 8 && config.width % kDeep == 0;
   if (kMayBeWhole && a.width == config.width)
     work(Whole{});
   else
