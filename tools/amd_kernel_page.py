@@ -33,6 +33,13 @@ LIMITS = {'vector registers': 'VGPRs', 'scalar registers': 'SGPRs', 'LDS': 'LDS'
           'work-group slots': 'slots'}
 # Kernels below 75 %, by a pattern of their names, and why.
 REASONS = {
+    r'attention_cdna_.*_32_.*_fours':
+        'Heads that are multiples of four columns alone: their rows begin at multiples of 8 bytes.',
+    r'attention_cdna_.*_32_2_.*_[14]':
+        'Keys and values, and the masks of whole groups of keys, are in 16-byte accesses. Those of 4 bytes are the way '
+        'for the mask of a group that ends early, or with a stride.',
+    r'attention_join_cdna_.*':
+        'For 16 bytes of sums a split has two floats more of a row, and one of them is read twice.',
     r'attention_mma_.*':
         'Keys and values, and the masks of whole runs of keys, are in 16-byte accesses. Those of 4 bytes are the way '
         'for the mask of a run that ends early, or with a stride; those of 8 read the table of runs that keys lie in.',

@@ -69,6 +69,7 @@ constexpr const char* kFloatProblems[] = {
     "result = rms_norm(x:f32[51,1024], w:f32[1024], weight_offset=1, out=T)",
     "result = rms_norm(x:T[1,19,2048], w:f32[2048], weight_offset=1, out=T)",
     "result = layer_norm(x:T[7,1152], w:T[1152], wb:T[1152], eps=1e-06, out=T)",
+    "result = layer_norm(x:f32[7,1152], w:T[1152], wb:T[1152], eps=1e-06, out=T)",
     "result = rms_norm(x:f32[51,256], w:f32[256], out=T)",
     "result = rms_norm(x:T[2,7,33], w:f32[33], weight_offset=1, out=bf16)",
     "result = rms_norm(slice(x:T[6,96], axis=0, begin=1, end=6), w:T[96], weight_offset=1, out=T)",
@@ -140,6 +141,10 @@ constexpr const char* kFloatProblems[] = {
     "v2:T[1,7,1,256], has_mask=true, segments=2, scale=0.0625)",
     "result = attention(q:T[1,33,2,72], k:T[1,33,2,72], v:T[1,33,2,72], scale=0.1178511)",
     "result = attention(q:T[3,1,1,5], k:T[3,1,1,5], v:T[3,1,1,5])",
+    "qkv: T[2,21,144] = input()\n"
+    "result = attention(reshape(slice(qkv, axis=2, begin=0, end=48), shape=[2,21,4,12]), mask:f32[2,1,1,21], "
+    "reshape(slice(qkv, axis=2, begin=48, end=96), shape=[2,21,4,12]), "
+    "reshape(slice(qkv, axis=2, begin=96, end=144), shape=[2,21,4,12]), has_mask=true, scale=0.2886751)",
     "result = attention(q:T[1,70,3,16], bias:f32[3,70,1], k:T[1,257,3,16], v:T[1,257,3,16], has_mask=true, scale=0.25)",
     "result = attention(q:T[1,40,2,64], k:T[1,1000,2,64], v:T[1,1000,2,64], scale=0.125)",
     "result = attention(q:T[2,50,4,40], mask:f32[2,1,1,47], k:T[2,47,2,40], v:T[2,47,2,40], has_mask=true, "

@@ -194,8 +194,9 @@ Problem attention(int64_t queries, int64_t heads, int64_t groups, int64_t width,
   return {Attention{}, {q, k, k}, q};
 }
 
-std::string launches_of(std::string_view name, const Problem& problem) {
-  const auto device = open(testing::hopper_card());
+std::string launches_of(std::string_view name, const Problem& problem,
+                        const gpu::GpuInfo& card = testing::hopper_card()) {
+  const auto device = open(card);
   const gpu::CurrentContext current(*device);
   auto queue = gpu::Queue::make(*device);
   const auto rows = gpu::all_kernels();
@@ -243,6 +244,18 @@ TEST_F(RowLaunches, OnHopperAreThoseThatWereMeasured) {
             "  attention_wgmma_bf16_256_2 102 1 1 of 384, 2 together, 231008 bytes, dependent\n");
   EXPECT_EQ(launches_of("attention_mma", attention(128, 12, 12, 32, 128)),
             "  attention_mma_bf16_32_1_4 8 12 1 of 128, 1 together, 42240 bytes, dependent\n");
+}
+
+// In multiples of the eight dies. Where keys are split, a second launch adds up what the blocks have left.
+TEST_F(RowLaunches, OnCdnaAreTwoWhereKeysAreSplit) {
+  const gpu::GpuInfo card = testing::cdna_card(0x942);
+  Problem asked = attention(51, 8, 1, 256, 867);
+  EXPECT_EQ(launches_of("attention_cdna", asked, card),
+            "  attention_cdna_bf16_256_1_1_4 32 1 1 of 256, 1 together, 0 bytes\n");
+  asked.params["splits"] = 8;
+  EXPECT_EQ(launches_of("attention_cdna", asked, card),
+            "  attention_cdna_bf16_256_1_1_4 184 1 1 of 256, 1 together, 0 bytes\n"
+            "  attention_join_cdna_bf16 102 1 1 of 256, 1 together, 0 bytes\n");
 }
 
 }  // namespace

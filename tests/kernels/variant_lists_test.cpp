@@ -52,6 +52,11 @@ const Module kModules[] = {
      {
 #include "kernels/gpu/attention/attention_mma.inc"
      }},
+    {"attention_cdna",
+     {
+#include "kernels/gpu/attention/attention_cdna.inc"
+     }},
+    {"attention_join_cdna", {"attention_join_cdna_bf16", "attention_join_cdna_f16"}},
     {"attention_wgmma_sm90",
      {
 #include "kernels/gpu/attention/attention_wgmma.inc"

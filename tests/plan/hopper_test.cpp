@@ -15,14 +15,6 @@ Target hopper() {
   return {.kind = "cuda", .machine = Machine(cpu::CpuInfo{}, card), .kernels = gpu::all_kernels()};
 }
 
-Recipe in_bf16() {
-  Recipe recipe = all_passes();
-  recipe.rungs.insert("precision");
-  recipe.precision = DType::bf16;
-  recipe.threads = 0;
-  return recipe;
-}
-
 std::map<std::string, int> norms_of(const Graph& graph) {
   std::map<std::string, int> norms;
   for (NodeId id : graph.order())

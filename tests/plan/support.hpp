@@ -14,6 +14,15 @@ inline Recipe all_passes() {
   return {.rungs = {"reduce", "attention", "projection", "fusion"}, .capture = true, .tuned_kernels = true};
 }
 
+// For a GPU.
+inline Recipe in_bf16() {
+  Recipe recipe = all_passes();
+  recipe.rungs.insert("precision");
+  recipe.precision = DType::bf16;
+  recipe.threads = 0;
+  return recipe;
+}
+
 inline Plan plan_of(const Graph& graph, const Recipe& recipe = {}) {
   auto built = build_plan(graph, recipe);
   EXPECT_TRUE(built) << built.error().message;

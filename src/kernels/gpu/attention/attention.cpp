@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/attention/attention.hpp"
 
+#include <numeric>
+
 namespace rung::gpu {
 namespace {
 
@@ -52,11 +54,15 @@ Verdict supports_matrix_attention(const Problem& problem, const Machine& machine
   if (auto verdict = supports_attention(problem, machine); !verdict) return verdict;
   if (size_of(problem.output.dtype) != 2) return reject("only bf16 and f16");
   if (AttentionShape(problem).width % 8 != 0) return reject("the heads' width is not a multiple of 8");
+  return attention_unit(problem) == 8 ? accept() : reject("rows are not multiples of 16 bytes apart");
+}
+
+int64_t attention_unit(const Problem& problem) {
+  int64_t unit = std::gcd(int64_t{8}, AttentionShape(problem).width);
   for (size_t i = 0; i < problem.inputs.size(); ++i)
     for (int axis = 0; axis < 3 && !is_mask(problem, i); ++axis)
-      if (problem.inputs[i].shape[axis] != 1 && problem.inputs[i].strides[axis] % 8 != 0)
-        return reject("rows are not multiples of 16 bytes apart");
-  return accept();
+      if (problem.inputs[i].shape[axis] != 1) unit = std::gcd(unit, problem.inputs[i].strides[axis]);
+  return unit;
 }
 
 AttentionArguments attention_arguments(const Call& call) {

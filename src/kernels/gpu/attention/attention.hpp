@@ -18,6 +18,9 @@ Verdict supports_attention(const Problem& problem, const Machine& machine);
 // 16-bit elements, whose rows can be copied 16 bytes at a time.
 Verdict supports_matrix_attention(const Problem& problem, const Machine& machine);
 
+// The most elements, up to 8, that the heads' width and the distances between rows are multiples of.
+int64_t attention_unit(const Problem& problem);
+
 AttentionArguments attention_arguments(const Call& call);
 
 // One block for every `rows` packed rows of every group and batch, for each of `splits`.

@@ -1,0 +1,57 @@
+// What CDNA's attention kernel is compiled for and takes, shared by host and device.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "ir/dtype.hpp"
+#include "kernels/gpu/attention/attention_arguments.hpp"
+
+namespace rung::gpu {
+
+// A wave has 16 packed query rows for each of `row_tiles` and takes 32 keys, a group, at a time. The waves of a team
+// share keys, each with rows of its own; the teams of a block share rows, each with every key_waves-th group.
+struct CdnaAttentionConfig {
+  static constexpr int kGroupKeys = 32;
+  static constexpr int kJoinTiles = 2;  // of 16 columns that teams add up at a time
+
+  DType type;
+  int width;  // of the kernel: 32, 64, 80, 128 or 256; heads are padded to it with zeros
+  int row_tiles, row_waves, key_waves;
+  int unit;  // elements, 8 or 4, that are read together: heads and the distances between them are multiples of it
+  bool operator==(const CdnaAttentionConfig&) const = default;
+
+  constexpr int rows() const { return 16 * row_tiles * row_waves; }
+  constexpr int waves() const { return row_waves * key_waves; }
+  constexpr int parameter() const { return 10 * rows() + key_waves; }  // the value of "block"
+
+  // Values go through shared memory by slices of a group's keys and some columns, one for each wave. A slice has a
+  // row for each column, 16 bytes apart, and 16 more after each eight: whoever reads along a row's keys or writes
+  // eighth columns meets no bank twice.
+  constexpr int slice_columns() const { return width > 128 ? 128 : width; }
+  constexpr int parts() const { return width / slice_columns(); }
+  static constexpr uint32_t slice_offset(uint32_t column) { return column * (2 * kGroupKeys + 16) + column / 8 * 16; }
+  constexpr uint32_t slice_bytes() const { return slice_offset(static_cast<uint32_t>(slice_columns())); }
+  // The sums of all teams, some columns of each, and of each row its largest score and its sum.
+  static constexpr uint32_t kJoinPitch = 16 * kJoinTiles + 4;  // elements
+  constexpr uint32_t join_bytes() const {
+    return key_waves == 1 ? 0 : static_cast<uint32_t>(4 * key_waves * rows()) * (kJoinPitch + 2);
+  }
+  constexpr uint32_t shared_bytes() const {
+    const uint32_t slices = static_cast<uint32_t>(waves()) * slice_bytes();
+    return slices > join_bytes() ? slices : join_bytes();
+  }
+};
+
+constexpr uint32_t kJoinThreads = 256;
+
+// Blocks stand in the order of heads, then of splits, then of tiles of rows; a die takes a run of them, so that its L2
+// reads the keys that they share once.
+struct CdnaAttentionArguments {
+  AttentionArguments attention;
+  // Of each split and row, where there are several: sums in f32, not divided yet, and the largest score and the sum of
+  // weights. Rows are the packed ones of all groups and batches.
+  float* sums;
+  float* statistics;  // pairs
+  uint32_t tiles, splits, blocks, dies;
+  int32_t keys_of_split;  // whole groups
+};
+
+}  // namespace rung::gpu
