@@ -36,8 +36,7 @@ struct Wave {
   std::array<uint32_t, kScalarRegisters> s{};  // by the number in the encoding: SGPRs, VCC, M0, EXEC
   bool scc = false;
   uint32_t mode = Mode::kUsual;
-  uint32_t next =
-      0;  // index in the program of the next instruction; s_getpc and branches ask the program for addresses
+  uint32_t next = 0;  // index in the code of the next instruction; s_getpc and branches ask the code for addresses
   Pause pause = Pause::none;
   Target target = Target::gfx942;
   // For the checks: lanes in which each register was written, and scalar registers that were. All ones: nobody asks.
@@ -51,7 +50,7 @@ struct Wave {
   std::array<uint64_t, 4> apertures{};
   uint32_t number = 0;  // in its group
   Group* group = nullptr;
-  const Program* program = nullptr;
+  const DecodedCode* code = nullptr;
   std::vector<std::byte> scratch;  // swizzled by lane: dword d of lane l at (d * 64 + l) * 4
   // What ended this wave; its kind, lane, detail and wave are filled here, the rest by who runs it (it has the
   // program).

@@ -142,7 +142,9 @@ class AmdKernel {
     image_ = std::move(*image);
     const KernelInfo* kernel = object_.find(name);
     ASSERT_NE(kernel, nullptr);
-    auto program = Program::make(object_, *kernel, image_->base());
+    auto code = DecodedCode::make(object_, image_->base());
+    ASSERT_TRUE(code) << code.error().message;
+    auto program = Program::make(*code, *kernel);
     ASSERT_TRUE(program) << program.error().message;
     program_ = std::make_unique<Program>(std::move(*program));
   }

@@ -12,11 +12,11 @@ void do_nothing(Wave&, const Instruction&) {}
 void end(Wave& w, const Instruction&) { w.pause = Pause::ended; }
 
 // Of the instruction behind this one.
-uint64_t next_address(const Wave& w, const Instruction& i) { return w.program->address_of(w.next - 1) + i.bytes; }
+uint64_t next_address(const Wave& w, const Instruction& i) { return w.code->address_of(w.next - 1) + i.bytes; }
 
 void go_to(Wave& w, const Instruction& i, uint64_t address) {
-  const uint32_t index = w.program->index_at(address);
-  if (index == Program::kNone)
+  const uint32_t index = w.code->index_at(address);
+  if (index == DecodedCode::kNone)
     return w.fail(FindingKind::bad_instruction, i, -1, fmt::format("no instruction begins at {:#x}", address));
   w.next = index;
 }
