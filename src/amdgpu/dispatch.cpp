@@ -203,6 +203,7 @@ void begin_group(Group& group, const Launch& launch, uint64_t number) {
   for (uint32_t n = 0; n < launch.waves; ++n) {
     group.waves[n].number = n;
     group.memory_of[n].in_flight.clear();
+    group.memory_of[n].last = nullptr;
     begin_wave(group.waves[n], group, launch);
     group.memory_of[n].scratch_written.assign(group.waves[n].scratch.size(), !group.checks.uninitialised);
   }

@@ -33,14 +33,42 @@ struct Shared {
   Execution result;
 };
 
+// Groups of launches that are over: their registers and shadows need not be made again.
+class Groups {
+ public:
+  std::unique_ptr<Group> take() {
+    std::lock_guard lock(mutex_);
+    if (kept_.empty()) return std::make_unique<Group>();
+    auto group = std::move(kept_.back());
+    kept_.pop_back();
+    return group;
+  }
+  void give_back(std::unique_ptr<Group> group) {
+    std::lock_guard lock(mutex_);
+    if (kept_.size() < kMost) kept_.push_back(std::move(group));
+  }
+
+ private:
+  static constexpr size_t kMost = 64;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Group>> kept_;
+};
+Groups& groups() {
+  static Groups all;
+  return all;
+}
+
 class Worker {
  public:
-  Worker(Shared& shared, Memory& memory, GlobalRaces* races) : shared_(shared) {
+  Worker(Shared& shared, Memory& memory, GlobalRaces* races) : shared_(shared), own_(groups().take()), group_(*own_) {
     group_.program = shared.launch.dispatch.program;
     group_.memory = &memory;
     group_.checks = shared.checks;
     group_.races = races;
     group_.executed.assign(group_.program->code().instructions().size(), 0);
+    group_.counts = {};
+    group_.instructions = 0;
+    group_.races_found.clear();
   }
 
   void run() {
@@ -150,12 +178,15 @@ class Worker {
 
   void finish() {
     count_classes(group_.program->code(), group_.executed, group_.counts);
-    std::lock_guard lock(shared_.mutex);
+    std::unique_lock lock(shared_.mutex);
     shared_.result.counts.add(group_.counts);
+    lock.unlock();
+    groups().give_back(std::move(own_));
   }
 
   Shared& shared_;
-  Group group_;
+  std::unique_ptr<Group> own_;
+  Group& group_;
   std::vector<uint32_t> order_;
   uint64_t drawn_ = 0;
 };

@@ -11,7 +11,8 @@
 namespace rung::amdgpu {
 namespace {
 
-constexpr uint64_t kHalf = 0xffffffff, kAtomic = 0x80000000;
+// Flags of a mark: the write was atomic; a dword's marks are those of its halves. Numbers are below.
+constexpr uint32_t kAtomic = 0x80000000, kSplit = 0x40000000;
 
 }  // namespace
 
@@ -27,7 +28,7 @@ void GlobalRaces::forget() {
 
 void GlobalRaces::begin(uint64_t groups) {
   uint64_t many = uint64_t{many_} + groups_ + 1;
-  if (pages_ > kMostKept || many + groups >= kAtomic) forget(), many = 1;
+  if (pages_ > kMostKept || many + groups >= kSplit) forget(), many = 1;
   many_ = static_cast<uint32_t>(many), groups_ = static_cast<uint32_t>(groups);
 }
 
@@ -50,45 +51,49 @@ GlobalRaces::Page& GlobalRaces::page_of(uint64_t address) {
   return *made;
 }
 
-inline bool GlobalRaces::is_live(uint64_t mark) const {
-  return (static_cast<uint32_t>(mark) & ~static_cast<uint32_t>(kAtomic)) - many_ <= groups_;
-}
+inline bool GlobalRaces::is_live(uint32_t mark) const { return (mark & ~(kAtomic | kSplit)) - many_ <= groups_; }
 
-bool GlobalRaces::touch_half(Cell& cell, const Touch& touch, bool low, bool high) const {
-  uint64_t writes = cell.writes.load(std::memory_order_relaxed), reads = cell.reads.load(std::memory_order_relaxed);
-  bool fine = true;
-  for (const int shift : {0, 32}) {
-    if (!(shift == 0 ? low : high)) continue;
-    const uint64_t write = writes >> shift & kHalf, read = reads >> shift & kHalf;
-    const bool written = is_live(write) && (write & ~kAtomic) != touch.me, known = is_live(read);
-    if (written && !(touch.atomic && (write & kAtomic))) fine = false;
-    if (touch.writes && !touch.atomic && known && read != touch.me) fine = false;
-    uint64_t& marks = touch.writes ? writes : reads;
-    const uint64_t mark = touch.writes                ? touch.me | (touch.atomic ? kAtomic : 0)
-                          : known && read != touch.me ? many_
-                                                      : touch.me;
-    marks = (marks & ~(kHalf << shift)) | mark << shift;
+inline bool GlobalRaces::note(Cell& cell, const Touch& touch) const {
+  const uint64_t marks = cell.load(std::memory_order_relaxed);
+  auto write = static_cast<uint32_t>(marks), read = static_cast<uint32_t>(marks >> 32);
+  const bool written = is_live(write) && (write & ~kAtomic) != touch.me, other = is_live(read) && read != touch.me;
+  bool fine = !written || (touch.atomic && (write & kAtomic));
+  if (touch.writes) {
+    fine &= touch.atomic || !other;
+    write = touch.me | (touch.atomic ? kAtomic : 0);
+  } else {
+    read = other ? many_ : touch.me;
   }
-  (touch.writes ? cell.writes : cell.reads).store(touch.writes ? writes : reads, std::memory_order_relaxed);
+  const uint64_t now = write | uint64_t{read} << 32;
+  if (now != marks) cell.store(now, std::memory_order_relaxed);
   return fine;
 }
 
-// Whole dwords whose halves are alike, and that nobody else writes, nor reads where this group writes.
-inline bool GlobalRaces::touch_dword(Cell& cell, const Touch& touch) const {
-  const uint64_t writes = cell.writes.load(std::memory_order_relaxed);
-  const uint64_t reads = cell.reads.load(std::memory_order_relaxed);
-  const uint64_t both = touch.me | touch.me << 32;
-  const bool alike = writes >> 32 == (writes & kHalf) && reads >> 32 == (reads & kHalf);
-  const bool unwritten = writes == both || !is_live(writes), unread = reads == both || !is_live(reads);
-  if (touch.atomic || !alike || !unwritten || (touch.writes && !unread)) [[unlikely]]
-    return touch_half(cell, touch, true, true);
-  if (touch.writes) {
-    if (writes != both) cell.writes.store(both, std::memory_order_relaxed);
-  } else {
-    const uint64_t now = unread ? both : many_ | uint64_t{many_} << 32;
-    if (reads != now) cell.reads.store(now, std::memory_order_relaxed);
+inline bool GlobalRaces::touch_dword(Page& page, size_t dword, const Touch& touch) const {
+  const auto write = static_cast<uint32_t>(page.dwords[dword].load(std::memory_order_relaxed));
+  if (!(write & kSplit) || !is_live(write)) [[likely]]
+    return note(page.dwords[dword], touch);
+  Halves& halves = *page.halves.load(std::memory_order_acquire);
+  const bool low = note(halves[2 * dword], touch), high = note(halves[2 * dword + 1], touch);
+  return low && high;
+}
+
+// What several threads do here at once may be lost to each other, never invented.
+bool GlobalRaces::touch_part(Page& page, size_t dword, bool low, const Touch& touch) {
+  Halves* halves = page.halves.load(std::memory_order_acquire);
+  if (halves == nullptr) {
+    std::lock_guard lock(adding_);
+    halves = page.halves.load(std::memory_order_acquire);
+    if (halves == nullptr) page.halves.store(halves = new Halves{}, std::memory_order_release);
   }
-  return true;
+  const uint64_t marks = page.dwords[dword].load(std::memory_order_relaxed);
+  const auto write = static_cast<uint32_t>(marks);
+  if (!(write & kSplit) || !is_live(write)) {
+    const uint64_t before = write & kSplit ? 0 : marks;
+    for (const size_t half : {2 * dword, 2 * dword + 1}) (*halves)[half].store(before, std::memory_order_relaxed);
+    page.dwords[dword].store(many_ | kSplit, std::memory_order_relaxed);
+  }
+  return note((*halves)[2 * dword + (low ? 0 : 1)], touch);
 }
 
 uint64_t GlobalRaces::touch_run(uint64_t begin, uint64_t end, const Touch& touch) {
@@ -97,9 +102,9 @@ uint64_t GlobalRaces::touch_run(uint64_t begin, uint64_t end, const Touch& touch
     Page& page = page_of(at);
     const uint64_t stop = std::min(end, (page.number + 1) * kPageBytes);
     while (at < stop) {
-      Cell& cell = page.cells[at % kPageBytes / 4];
+      const size_t dword = at % kPageBytes / 4;
       const bool low = at % 4 == 0, high = (at & ~uint64_t{3}) + 2 < end;
-      const bool fine = low && high ? touch_dword(cell, touch) : touch_half(cell, touch, low, high);
+      const bool fine = low && high ? touch_dword(page, dword, touch) : touch_part(page, dword, low, touch);
       if (!fine) wrong = std::min(wrong, at);
       at = (at & ~uint64_t{3}) + 4;
     }
@@ -111,7 +116,7 @@ void GlobalRaces::touch(Wave& wave, const Addresses& addresses, const LanePatter
                         const GlobalAccess& access) {
   Group& group = *wave.group;
   if (access.bytes == 1 || group.synchronised) return;
-  const Touch touch{uint64_t{many_} + 1 + group.number, access.write, access.atomic};
+  const Touch touch{many_ + 1 + group.number, access.write, access.atomic};
   const uint64_t lowest = addresses.at[0] + static_cast<uint64_t>(pattern.lowest);
   uint64_t wrong = kNowhere;
   for (const ByteRun& run : pattern.runs)

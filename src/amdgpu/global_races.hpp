@@ -25,7 +25,7 @@ class GlobalRaces {
   ~GlobalRaces();
   GlobalRaces(const GlobalRaces&) = delete;
   GlobalRaces& operator=(const GlobalRaces&) = delete;
-  // Before a launch of so many groups, kMostGroups at most.
+  // Before a launch of `groups`, kMostGroups at most.
   void begin(uint64_t groups);
   // Notes an access of the instruction before wave.next, and a finding for its group if another group's access makes
   // it a race; one an instruction.
@@ -34,29 +34,32 @@ class GlobalRaces {
  private:
   static constexpr uint64_t kPageBytes = 4096;
   static constexpr size_t kBuckets = 1 << 14;
-  static constexpr size_t kMostKept = 8192;  // pages from launch to launch: 128 MB, for 32 MB of memory
-  // The marks of both halves of a dword. A mark is a number that a launch gives to each of its groups; no other launch
-  // gives it.
-  struct Cell {
-    std::atomic<uint64_t> writes{0}, reads{0};
-  };
+  static constexpr size_t kMostKept = 16384;  // pages from launch to launch: 128 MB, for 64 MB of memory
+  static constexpr size_t kDwords = kPageBytes / 4;
+  // The marks of a dword, or of half of it: of the last write in 31:0, of reads in 63:32. A mark is a number that a
+  // launch gives to each of its groups; no other launch gives it.
+  using Cell = std::atomic<uint64_t>;
+  using Halves = std::array<Cell, 2 * kDwords>;
   struct Page {
     uint64_t number = 0;
     Page* next = nullptr;
-    std::array<Cell, kPageBytes / 4> cells;
+    std::atomic<Halves*> halves{nullptr};  // of dwords that were touched in part
+    std::array<Cell, kDwords> dwords{};
+    ~Page() { delete halves.load(); }
   };
   // A group's access: its mark, and what it does.
   struct Touch {
-    uint64_t me;
+    uint32_t me;
     bool writes, atomic;
   };
   static constexpr uint64_t kNowhere = ~uint64_t{0};
 
   void forget();
   Page& page_of(uint64_t address);
-  bool is_live(uint64_t mark) const;
-  bool touch_dword(Cell& cell, const Touch& touch) const;  // false: a race
-  bool touch_half(Cell& cell, const Touch& touch, bool low, bool high) const;
+  bool is_live(uint32_t mark) const;
+  bool note(Cell& cell, const Touch& touch) const;  // false: a race
+  bool touch_dword(Page& page, size_t dword, const Touch& touch) const;
+  bool touch_part(Page& page, size_t dword, bool low, const Touch& touch);
   uint64_t touch_run(uint64_t begin, uint64_t end, const Touch& touch);  // the first place of a race, or kNowhere
 
   std::unique_ptr<std::atomic<Page*>[]> buckets_;

@@ -79,11 +79,6 @@ bool aligned(Wave& wave, const Instruction& instruction, const Addresses& addres
   return false;
 }
 
-// A register of a wave that holds addresses holds the like of them again.
-unsigned hint_of(const Wave& wave, const Instruction& instruction) {
-  return instruction.sources[0].number + 64 * wave.number;
-}
-
 // All that the lanes access, as runs of bytes: false if any of it may not be, and then nothing was marked as written.
 bool check_runs(Wave& wave, uint64_t lowest, const LanePattern& pattern, GlobalAccess access) {
   const bool wants_written = access.read && wave.group->checks.uninitialised;
@@ -155,8 +150,7 @@ void Addresses::close() {
 
 const LanePattern* check_global(Wave& wave, const Instruction& instruction, const Addresses& addresses,
                                 GlobalAccess access) {
-  const LanePattern& pattern =
-      wave.group->patterns.of(addresses, access.bytes, LanePatterns::kLineBytes, hint_of(wave, instruction));
+  const LanePattern& pattern = wave.group->patterns.of(addresses, access.bytes, LanePatterns::kLineBytes);
   if (!aligned(wave, instruction, addresses, pattern, wanted_alignment(access))) return nullptr;
   count_global(wave, pattern, access);
   const uint64_t lowest = addresses.at[0] + static_cast<uint64_t>(pattern.lowest);
@@ -174,8 +168,7 @@ const LanePattern* check_global(Wave& wave, const Instruction& instruction, cons
 const LanePattern* check_local(Wave& wave, const Instruction& instruction, const Addresses& addresses,
                                LocalAccess access) {
   Group& group = *wave.group;
-  const LanePattern& pattern =
-      group.patterns.of(addresses, access.bytes, LanePatterns::kDwordBytes, hint_of(wave, instruction));
+  const LanePattern& pattern = group.patterns.of(addresses, access.bytes, LanePatterns::kDwordBytes);
   const uint64_t lowest = addresses.at[0] + static_cast<uint64_t>(pattern.lowest);
   if (lowest + pattern.span > group.lds.size()) {
     for (int lane = 0; lane < kWaveLanes; ++lane)

@@ -38,11 +38,10 @@ class LanePatterns {
   static constexpr unsigned kLineBytes = 128, kDwordBytes = 4;
   LanePatterns() : known_(std::make_unique<std::array<LanePattern, kKnown>>()) {}
   // Of accesses of `bytes` each. `unit`: kLineBytes where lines are asked for, kDwordBytes where bank conflicts are.
-  // `hint`: alike for accesses that are likely to be alike.
-  const LanePattern& of(const Addresses& addresses, unsigned bytes, unsigned unit, unsigned hint);
+  const LanePattern& of(const Addresses& addresses, unsigned bytes, unsigned unit);
 
  private:
-  static constexpr unsigned kKnown = 256;
+  static constexpr size_t kKnown = 128;
   std::unique_ptr<std::array<LanePattern, kKnown>> known_;
 };
 
