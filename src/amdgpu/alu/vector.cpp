@@ -155,7 +155,7 @@ void keep_results(Wave& w, const Instruction& i, const LaneRow& row, const Frame
 template <int kSources>
 void run_plain(Wave& w, const Instruction& i) {
   constexpr uint32_t kUsual = Mode::kDenormals32 | Mode::kDenormals16And64;
-  if ((w.mode & 0xff) != kUsual) [[unlikely]]
+  if ((w.mode & (0xff | Mode::kIndexed)) != kUsual) [[unlikely]]
     return run_modified(w, i);
   const LaneRow& row = lane_row_of(i.opcode);
   Room room;
