@@ -19,9 +19,9 @@ enum class FindingKind : uint8_t {
   trapped,            // the kernel ended itself by s_trap
   endless,            // more instructions than the launch may take
 };
-inline constexpr std::array<const char*, 10> kFindingWords{"out of bounds",     "misaligned",      "uninitialised",
-                                                          "LDS race",          "global race",     "missing wait",
-                                                          "divergent barrier", "bad instruction", "trap", "endless"};
+inline constexpr std::array<const char*, 10> kFindingWords{
+    "out of bounds", "misaligned",        "uninitialised",   "LDS race", "global race",
+    "missing wait",  "divergent barrier", "bad instruction", "trap",     "endless"};
 
 struct Finding {
   FindingKind kind{};

@@ -8,7 +8,7 @@
 namespace rung::amdgpu {
 namespace {
 
-// How a format holds a number: so many bits of exponent and mantissa behind a sign.
+// How a format holds a number: bits of exponent and mantissa behind a sign.
 struct Kind {
   std::string_view name;
   int exponents, mantissas, bias;

@@ -200,6 +200,24 @@ TEST_P(SeededFaults, ABarrierThatIsMissingBeforeLdsIsUsedAgain) {
   EXPECT_THAT(found.instruction, StartsWith("ds_"));  // the read or the write, whichever wave is ahead
 }
 
+// Of two waves that read a place, the second writes it while the first may be behind.
+TEST_P(SeededFaults, ABarrierThatIsMissingBetweenReadsAndAWrite) {
+  const Finding found = twins({R"~(KERNEL(128) kernel(const float* in, float* out, int n) {
+    SHARED float room[64];
+    if (thread() < 64) room[thread()] = in[thread()];
+    barrier();
+    const float x = room[thread() % 64];
+    __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "workgroup"); // no barrier
+    if (thread() >= 64) room[thread() - 64] = x + 1;
+    barrier();
+    out[thread()] = x + room[63 - thread() % 64];
+  })~",
+                               "// no barrier", "barrier();"},
+                              {.threads = {128}}, 128);
+  EXPECT_EQ(found.kind, FindingKind::lds_race) << found.text();
+  EXPECT_THAT(found.instruction, StartsWith("ds_write"));
+}
+
 TEST_P(SeededFaults, ABarrierThatOnlySomeWavesReach) {
   const Finding found = twins({R"~(KERNEL(128) kernel(const float* in, float* out, int n) {
     SHARED float room[64];
@@ -296,6 +314,21 @@ TEST_P(SeededFaults, AGroupThatReadsWhatAnotherWrites) {
                               {.groups = {4}, .threads = {64}}, 256);
   EXPECT_EQ(found.kind, FindingKind::global_race) << found.text();
   EXPECT_THAT(found.instruction, AnyOf(StartsWith("global_load_dword "), StartsWith("global_store_dword ")));
+}
+
+// A group that has read a value as others have may not change it.
+TEST_P(SeededFaults, AGroupThatWritesWhatAllHaveRead) {
+  const Finding found = twins({R"~(KERNEL(64) kernel(const float* in, float* out, int n) {
+    const float x = in[thread()];
+    float* to = out + group() * 64;
+    if (group() == 3) to = (float*)in; // another place than its own
+    to[thread()] = x + 1;
+  })~",
+                               "to = (float*)in; // another place than its own", ""},
+                              {.groups = {4}, .threads = {64}}, 256);
+  EXPECT_EQ(found.kind, FindingKind::global_race) << found.text();
+  EXPECT_THAT(found.instruction, StartsWith("global_store_dword "));
+  EXPECT_EQ(found.group[0], 3u);
 }
 
 // Two groups write one dword, each its own half.

@@ -166,8 +166,8 @@ RUNG_INLINE T fraction(T x, T most) {  // most: the largest below 1
   return r > most ? most : r;
 }
 
-// v_trig_preop_f64: 53 bits of 2 / pi, rounded down, those of a segment; of a large x, whose products with the first bits
-// are whole turns, later ones.
+// v_trig_preop_f64: 53 bits of 2 / pi, rounded down, those of a segment; of a large x, whose products with the first
+// bits are whole turns, later ones.
 RUNG_INLINE double part_of_two_over_pi(double x, u32 segment) {
   constexpr u64 kBits[] = {// of 1201 bits, the first below the point in the topmost bit
                            0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561,
