@@ -61,8 +61,8 @@ Status make_cold(Session& session) {
 
 // Of at most `most` runs, one at least, and one alone where they are counted; `before` each, outside its time.
 Result<Latency> time_until(Session& session, double seconds, size_t most, const std::function<Status()>& before) {
-  std::vector<double> ms;
   if (session.plan().target->machine.gpu.counts_instructions) most = 1;
+  std::vector<double> ms;
   const int64_t end = now_ns() + static_cast<int64_t>(seconds * 1e9);
   while (ms.empty() || (now_ns() < end && ms.size() < most)) {
     RUNG_CHECK(before());

@@ -331,6 +331,15 @@ TEST_P(SeededFaults, AGroupThatWritesWhatAllHaveRead) {
   EXPECT_EQ(found.group[0], 3u);
 }
 
+// Launches come one after the other, whichever groups of theirs touch the same memory.
+TEST_P(SeededFaults, WhatTheLaunchBeforeWroteIsNoRace) {
+  AmdKernel kernel(R"~(KERNEL(64) kernel(float* x, u32 with) { x[(group() ^ with) * 64 + thread()] += 1; })~", "kernel",
+                   GetParam());
+  auto* x = kernel.make(std::vector<float>(256, 0.0f));
+  for (const uint32_t with : {0u, 1u, 3u}) kernel.run({.groups = {4}, .threads = {64}}, x, with);
+  EXPECT_EQ(x[200], 3.0f);
+}
+
 // Two groups write one dword, each its own half.
 TEST_P(SeededFaults, HalvesOfADwordAreNoRace) {
   AmdKernel kernel(R"~(KERNEL(63) kernel(u16* x) { x[group() * 63 + thread()] += 1; })~", "kernel", GetParam());
