@@ -156,6 +156,9 @@ TEST(AluTable, PairsOfSinglesAreChosen) {
   EXPECT_EQ(run(i), pair(110, 214));
   i.sources[1].op_sel = true;
   EXPECT_EQ(run(i), pair(114, 214));
+  i.sources[1].op_sel_hi = false;  // its registers change places
+  EXPECT_EQ(run(i), pair(114, 210));
+  i.sources[1].op_sel_hi = true;
   i.sources[2].neg = true, i.sources[2].neg_hi = true;
   EXPECT_EQ(run(i), pair(-86, -186));
   wave.w.set_exec(0);

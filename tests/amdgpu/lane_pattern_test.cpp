@@ -55,6 +55,7 @@ Addresses spread(uint64_t base, int64_t stride, unsigned modulo, uint64_t lanes)
 void expect_known(LanePatterns& patterns, const Addresses& a, unsigned bytes) {
   const std::set<uint64_t> touched = bytes_of(a, bytes);
   const LanePattern& global = patterns.of(a, bytes, LanePatterns::kLineBytes);
+  EXPECT_EQ(global.lanes, a.lanes);
   EXPECT_EQ(global.lines, lines_of(touched));
   const uint64_t lowest = a.at[0] + static_cast<uint64_t>(global.lowest);
   EXPECT_EQ(lowest, *touched.begin());

@@ -86,7 +86,9 @@ TEST(Counts, OfAProfileAddUp) {
   EXPECT_GT(counts["lds_bytes"], 0u);
   double launches = 0;
   for (const Json& op : json["ops"]) launches += op["us"].get<double>();
-  EXPECT_EQ(launches, counts["instructions"].get<double>());
+  const auto instructions = counts["instructions"].get<double>();
+  EXPECT_LE(launches, instructions);
+  EXPECT_GE(launches, 0.99 * instructions);  // the rest copies inputs and outputs
 }
 
 }  // namespace
