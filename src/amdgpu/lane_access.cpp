@@ -97,7 +97,7 @@ bool check_runs(Wave& wave, uint64_t lowest, const LanePattern& pattern, GlobalA
 
 uint64_t bank_conflicts(const Addresses& addresses, unsigned bytes) {
   static thread_local LanePatterns patterns;
-  return patterns.of(addresses, bytes, LanePatterns::kDwordBytes, 0).bank_conflicts;
+  return patterns.of(addresses, bytes, LanePatterns::kDwordBytes).bank_conflicts;
 }
 
 bool readable(Wave& wave, const Instruction& instruction, const Operand& operand, uint64_t lanes) {
