@@ -7,7 +7,7 @@
 namespace rung::amdgpu {
 
 Handler alu_handler(const Instruction& instruction, Target) {
-  constexpr Handler (*kFamilies[])(const Instruction&) = {scalar_handler, control_handler, move_handler,
+  constexpr Handler (*kFamilies[])(const Instruction&) = {scalar_handler, control_handler, index_handler, move_handler,
                                                           vector_handler};
   for (const auto family : kFamilies)
     if (const Handler handler = family(instruction)) return handler;

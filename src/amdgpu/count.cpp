@@ -90,10 +90,10 @@ OperationClass class_of(const Instruction& instruction) {
   return name.starts_with("v_mfma") || name.starts_with("v_smfmac") ? OperationClass::matrix : OperationClass::vector;
 }
 
-void count_classes(const Program& program, std::span<const uint64_t> executed, Counts& counts) {
+void count_classes(const DecodedCode& code, std::span<const uint64_t> executed, Counts& counts) {
   for (size_t n = 0; n < executed.size(); ++n) {
     if (executed[n] == 0) continue;
-    const Instruction& instruction = program.instructions()[n];
+    const Instruction& instruction = code.instructions()[n];
     if (instruction.bytes == 0) continue;  // none: reaching it was a finding
     counts.instructions += executed[n];
     counts.by_opcode[instruction.opcode] += executed[n];

@@ -9,6 +9,8 @@
 
 namespace rung::amdgpu {
 
+class DecodedCode;  // program.hpp
+
 enum class OperationClass : uint8_t {
   vector,  // lanes exchanged through LDS hardware included
   scalar,  // scalar loads included
@@ -25,7 +27,7 @@ enum class OperationClass : uint8_t {
 };
 OperationClass class_of(const Instruction& instruction);
 
-// Adds `executed`, by the index in the program, to `counts`.
-void count_classes(const Program& program, std::span<const uint64_t> executed, Counts& counts);
+// Adds `executed`, by the index in the code, to `counts`.
+void count_classes(const DecodedCode& code, std::span<const uint64_t> executed, Counts& counts);
 
 }  // namespace rung::amdgpu

@@ -100,10 +100,10 @@ void begin_wave(Wave& wave, Group& group, const Launch& launch) {
   wave.mode = kernel.rsrc1 >> 12 & 0xff;
   if (kernel.rsrc1 >> 21 & 1) wave.mode |= Mode::kDx10Clamp;
   if (kernel.rsrc1 >> 23 & 1) wave.mode |= Mode::kIeee;
-  wave.next = program.index_at(kernel.entry);
+  wave.next = program.entry();
   wave.pause = Pause::none;
-  wave.target = program.target();
-  wave.program = &program;
+  wave.target = program.code().target();
+  wave.code = &program.code();
   wave.apertures = {kSharedAperture, kSharedAperture + 0xffffffff, kPrivateAperture, kPrivateAperture + 0xffffffff};
   wave.group = &group;
   wave.scratch.assign(size_t{kernel.scratch_bytes} * kWaveLanes, std::byte{0});
@@ -113,8 +113,8 @@ void begin_wave(Wave& wave, Group& group, const Launch& launch) {
   scalars.next = kernel.rsrc2 >> 1 & 0x1f;
   for (int axis = 0; axis < 3; ++axis)
     if (kernel.rsrc2 >> (7 + axis) & 1) scalars.put(group.id[axis]);
-  if (kernel.rsrc2 >> 10 & 1) scalars.put(0);                                  // work-group info
-  if (kernel.rsrc2 & 1 && program.target() == Target::gfx90a) scalars.put(0);  // offset of the wave's scratch
+  if (kernel.rsrc2 >> 10 & 1) scalars.put(0);                             // work-group info
+  if (kernel.rsrc2 & 1 && wave.target == Target::gfx90a) scalars.put(0);  // offset of the wave's scratch
 
   const Extents& threads = launch.dispatch.threads;
   const uint32_t first = wave.number * kWaveLanes;
@@ -154,7 +154,7 @@ Result<Launch> prepare(const Dispatch& dispatch) {
   const KernelInfo& kernel = dispatch.program->kernel();
   Launch launch{.dispatch = dispatch};
   if (auto fits = check_extents(dispatch, launch); !fits) return tl::unexpected(fits.error());
-  const TargetInfo& target = info_of(dispatch.program->target());
+  const TargetInfo& target = info_of(dispatch.program->code().target());
   const uint64_t lds = uint64_t{kernel.lds_bytes} + dispatch.dynamic_lds_bytes;
   if (lds > target.lds_bytes)
     return wrong_usage("kernel '{}': got {} bytes of LDS, wanted at most {} on {}", kernel.name, lds, target.lds_bytes,
@@ -203,6 +203,7 @@ void begin_group(Group& group, const Launch& launch, uint64_t number) {
   for (uint32_t n = 0; n < launch.waves; ++n) {
     group.waves[n].number = n;
     group.memory_of[n].in_flight.clear();
+    group.memory_of[n].last = nullptr;
     begin_wave(group.waves[n], group, launch);
     group.memory_of[n].scratch_written.assign(group.waves[n].scratch.size(), !group.checks.uninitialised);
   }

@@ -23,31 +23,52 @@
 namespace rung::amdgpu {
 namespace {
 
-// Stands where no handler is.
-void not_executed(Wave& wave, const Instruction& instruction) {
-  wave.fail(FindingKind::bad_instruction, instruction, -1,
-            instruction.bytes == 0 ? "there is no instruction" : "it is not executed here");
-}
-
 // What the threads of a launch share.
 struct Shared {
   const Launch& launch;
   const Checks& checks;
-  std::vector<Handler> handlers;
   std::atomic<uint64_t> next_group{0}, instructions{0};
   std::atomic<bool> over{false};
   std::mutex mutex;
   Execution result;
 };
 
+// Groups of launches that are over: their registers and shadows need not be made again.
+class Groups {
+ public:
+  std::unique_ptr<Group> take() {
+    std::lock_guard lock(mutex_);
+    if (kept_.empty()) return std::make_unique<Group>();
+    auto group = std::move(kept_.back());
+    kept_.pop_back();
+    return group;
+  }
+  void give_back(std::unique_ptr<Group> group) {
+    std::lock_guard lock(mutex_);
+    if (kept_.size() < kMost) kept_.push_back(std::move(group));
+  }
+
+ private:
+  static constexpr size_t kMost = 64;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Group>> kept_;
+};
+Groups& groups() {
+  static Groups all;
+  return all;
+}
+
 class Worker {
  public:
-  Worker(Shared& shared, Memory& memory, GlobalRaces* races) : shared_(shared) {
+  Worker(Shared& shared, Memory& memory, GlobalRaces* races) : shared_(shared), own_(groups().take()), group_(*own_) {
     group_.program = shared.launch.dispatch.program;
     group_.memory = &memory;
     group_.checks = shared.checks;
     group_.races = races;
-    group_.executed.assign(group_.program->instructions().size(), 0);
+    group_.executed.assign(group_.program->code().instructions().size(), 0);
+    group_.counts = {};
+    group_.instructions = 0;
+    group_.races_found.clear();
   }
 
   void run() {
@@ -89,8 +110,8 @@ class Worker {
   // Some instructions of a wave, no more than lead to a barrier or its end.
   void turn(Wave& wave) {
     const uint64_t most = shared_.checks.shuffle_seed != 0 ? 1 + below(200) : kLongTurn;
-    const Instruction* instructions = group_.program->instructions().data();
-    const Handler* handlers = shared_.handlers.data();
+    const Instruction* instructions = group_.program->code().instructions().data();
+    const Handler* handlers = group_.program->code().handlers().data();
     uint64_t* executed = group_.executed.data();
     uint64_t left = most;
     for (; left != 0 && wave.pause == Pause::none; --left) {
@@ -111,8 +132,9 @@ class Worker {
       if (wave.pause != Pause::barrier) continue;
       if (first == nullptr) first = &wave;
       if (wave.next == first->next) continue;
-      const uint64_t other = group_.program->address_of(first->next - 1) - group_.program->kernel().entry;
-      wave.fail(FindingKind::divergent_barrier, group_.program->instructions()[wave.next - 1], -1,
+      const DecodedCode& code = group_.program->code();
+      const uint64_t other = code.address_of(first->next - 1) - group_.program->kernel().entry;
+      wave.fail(FindingKind::divergent_barrier, code.instructions()[wave.next - 1], -1,
                 fmt::format("wave {} waits at the barrier at +{:#x}", first->number, other));
       report(wave);
       return false;
@@ -128,9 +150,9 @@ class Worker {
   Finding complete(Finding finding, uint64_t index) const {
     const Program& program = *group_.program;
     finding.kernel = program.kernel().name;
-    finding.offset = program.address_of(index) - program.kernel().entry;
-    const Instruction& instruction = program.instructions()[index];
-    finding.instruction = instruction.bytes == 0 ? "?" : to_text(instruction, program.target());
+    finding.offset = program.code().address_of(index) - program.kernel().entry;
+    const Instruction& instruction = program.code().instructions()[index];
+    finding.instruction = instruction.bytes == 0 ? "?" : to_text(instruction, program.code().target());
     finding.group = group_.id;
     return finding;
   }
@@ -155,13 +177,16 @@ class Worker {
   }
 
   void finish() {
-    count_classes(*group_.program, group_.executed, group_.counts);
-    std::lock_guard lock(shared_.mutex);
+    count_classes(group_.program->code(), group_.executed, group_.counts);
+    std::unique_lock lock(shared_.mutex);
     shared_.result.counts.add(group_.counts);
+    lock.unlock();
+    groups().give_back(std::move(own_));
   }
 
   Shared& shared_;
-  Group group_;
+  std::unique_ptr<Group> own_;
+  Group& group_;
   std::vector<uint32_t> order_;
   uint64_t drawn_ = 0;
 };
@@ -188,11 +213,12 @@ Result<Execution> execute(const Dispatch& dispatch, Memory& memory, const Checks
   if (!launch) return tl::unexpected(launch.error());
   const Lent lent(memory, launch->block);
   Shared shared{.launch = *launch, .checks = checks};
-  shared.handlers.assign(dispatch.program->handlers().begin(), dispatch.program->handlers().end());
-  std::ranges::replace(shared.handlers, nullptr, not_executed);
-  GlobalRaces races;
-  GlobalRaces* watched =
-      checks.races && launch->groups > 1 && launch->groups <= GlobalRaces::kMostGroups ? &races : nullptr;
+  static thread_local GlobalRaces races;
+  GlobalRaces* watched = nullptr;
+  if (checks.races && launch->groups > 1 && launch->groups <= GlobalRaces::kMostGroups) {
+    watched = &races;
+    races.begin(launch->groups);
+  }
   const auto work = [&] { Worker(shared, memory, watched).run(); };
   const SignalsHeld held;
   std::vector<std::jthread> others;

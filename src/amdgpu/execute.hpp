@@ -17,7 +17,7 @@
 namespace rung::amdgpu {
 
 class Memory;   // memory.hpp
-class Program;  // program.hpp: a kernel's instructions, decoded once
+class Program;  // program.hpp: a kernel in code that was decoded once
 
 struct Extents {
   uint32_t x = 1, y = 1, z = 1;

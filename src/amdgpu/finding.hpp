@@ -16,11 +16,12 @@ enum class FindingKind : uint8_t {
   missing_wait,       // a register or LDS byte used before s_waitcnt promised it
   divergent_barrier,  // some waves of a group wait at a barrier that others never reach
   bad_instruction,    // it does not decode, or is not executed here
+  trapped,            // the kernel ended itself by s_trap
   endless,            // more instructions than the launch may take
 };
-inline constexpr std::array<const char*, 9> kFindingWords{"out of bounds",     "misaligned",      "uninitialised",
-                                                          "LDS race",          "global race",     "missing wait",
-                                                          "divergent barrier", "bad instruction", "endless"};
+inline constexpr std::array<const char*, 10> kFindingWords{
+    "out of bounds", "misaligned",        "uninitialised",   "LDS race", "global race",
+    "missing wait",  "divergent barrier", "bad instruction", "trap",     "endless"};
 
 struct Finding {
   FindingKind kind{};

@@ -13,9 +13,11 @@ namespace rung::amdgpu {
 struct Wave;
 struct Addresses;
 struct GlobalAccess;
+struct LanePattern;
 
-// One for a launch; groups on several threads share it. Accesses of single bytes are not watched, nor is a group after
-// it got a value back from an atomic: it may know by that what other groups have done.
+// One launch at a time uses it, whose groups on several threads share it; what earlier ones noted is nobody's then.
+// Accesses of single bytes are not watched, nor is a group after it got a value back from an atomic: it may know by
+// that what other groups have done.
 class GlobalRaces {
  public:
   static constexpr uint64_t kMostGroups = uint64_t{1} << 30;
@@ -23,26 +25,47 @@ class GlobalRaces {
   ~GlobalRaces();
   GlobalRaces(const GlobalRaces&) = delete;
   GlobalRaces& operator=(const GlobalRaces&) = delete;
+  // Before a launch of `groups`, kMostGroups at most.
+  void begin(uint64_t groups);
   // Notes an access of the instruction before wave.next, and a finding for its group if another group's access makes
   // it a race; one an instruction.
-  void touch(Wave& wave, const Addresses& addresses, const GlobalAccess& access);
+  void touch(Wave& wave, const Addresses& addresses, const LanePattern& pattern, const GlobalAccess& access);
 
  private:
   static constexpr uint64_t kPageBytes = 4096;
   static constexpr size_t kBuckets = 1 << 14;
-  // The marks of both halves of a dword: a group's number + 1, 0: nobody; above kMostGroups: flags.
-  struct Cell {
-    std::atomic<uint64_t> writes{0}, reads{0};
-  };
+  static constexpr size_t kMostKept = 16384;  // pages from launch to launch: 128 MB, for 64 MB of memory
+  static constexpr size_t kDwords = kPageBytes / 4;
+  // The marks of a dword, or of half of it: of the last write in 31:0, of reads in 63:32. A mark is a number that a
+  // launch gives to each of its groups; no other launch gives it.
+  using Cell = std::atomic<uint64_t>;
+  using Halves = std::array<Cell, 2 * kDwords>;
   struct Page {
     uint64_t number = 0;
     Page* next = nullptr;
-    std::array<Cell, kPageBytes / 4> cells;
+    std::atomic<Halves*> halves{nullptr};  // of dwords that were touched in part
+    std::array<Cell, kDwords> dwords{};
+    ~Page() { delete halves.load(); }
   };
+  // A group's access: its mark, and what it does.
+  struct Touch {
+    uint32_t me;
+    bool writes, atomic;
+  };
+  static constexpr uint64_t kNowhere = ~uint64_t{0};
+
+  void forget();
   Page& page_of(uint64_t address);
+  bool is_live(uint32_t mark) const;
+  bool note(Cell& cell, const Touch& touch) const;  // false: a race
+  bool touch_dword(Page& page, size_t dword, const Touch& touch) const;
+  bool touch_part(Page& page, size_t dword, bool low, const Touch& touch);
+  uint64_t touch_run(uint64_t begin, uint64_t end, const Touch& touch);  // the first place of a race, or kNowhere
 
   std::unique_ptr<std::atomic<Page*>[]> buckets_;
   std::mutex adding_;
+  size_t pages_ = 0;
+  uint32_t many_ = 1, groups_ = 0;  // of this launch: the mark of several readers, after which those of its groups come
 };
 
 }  // namespace rung::amdgpu

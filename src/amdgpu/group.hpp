@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "amdgpu/execute.hpp"
+#include "amdgpu/lane_pattern.hpp"
 #include "amdgpu/lds.hpp"
 #include "amdgpu/scoreboard.hpp"
 #include "amdgpu/wave.hpp"
@@ -37,6 +38,7 @@ struct Group {
   bool synchronised = false;         // it got a value back from an atomic on memory: others' writes may be known to it
   std::vector<Finding> races_found;  // their `offset` is the instruction's index
   Lds lds;
+  LanePatterns patterns;
   std::vector<Wave> waves;
   std::vector<WaveMemory> memory_of;  // by the wave's number
   Counts counts;                      // of bytes, lines and conflicts; instructions are counted by `executed`

@@ -26,32 +26,13 @@ bool scalar_readable(Wave& wave, const Instruction& instruction, const Operand& 
   return true;
 }
 
-// Distinct lines of 128 bytes that the accesses touch.
-uint64_t lines_of(const Addresses& addresses, unsigned bytes) {
-  constexpr int kShift = 7;
-  if (addresses.low >> kShift == (addresses.high + bytes - 1) >> kShift) return 1;
-  uint64_t lines[2 * kWaveLanes], last = ~uint64_t{0};
-  int count = 0;
-  bool sorted = true;
-  for (const uint64_t at : addresses.at) {
-    for (uint64_t line = at >> kShift; line <= (at + bytes - 1) >> kShift; ++line) {
-      if (line == last) continue;
-      sorted &= count == 0 || line > last;
-      lines[count++] = last = line;
-    }
-  }
-  if (sorted) return count;
-  std::sort(lines, lines + count);
-  return std::unique(lines, lines + count) - lines;
-}
-
-void count_global(Wave& wave, const Addresses& addresses, GlobalAccess access) {
+void count_global(Wave& wave, const LanePattern& pattern, GlobalAccess access) {
   Counts& counts = wave.group->counts;
-  const uint64_t bytes = uint64_t{access.bytes} * static_cast<unsigned>(__builtin_popcountll(addresses.lanes));
+  const uint64_t bytes = uint64_t{access.bytes} * static_cast<unsigned>(__builtin_popcountll(pattern.lanes));
   if (access.read) counts.global_bytes_read += bytes;
   if (access.write) counts.global_bytes_written += bytes;
   counts.bytes_by_width[access.bytes <= 2 ? 0 : access.bytes / 4] += bytes;
-  counts.cache_lines += lines_of(addresses, access.bytes);
+  counts.cache_lines += pattern.lines;
 }
 
 const Region* region_of(Wave& wave, uint64_t address, size_t bytes) {
@@ -82,50 +63,41 @@ bool check_region(Wave& wave, const Instruction& instruction, int lane, uint64_t
 // The HSA runtimes let global memory be accessed at any address (unaligned-access-mode), and compilers rely on it.
 unsigned wanted_alignment(GlobalAccess access) { return access.atomic ? access.bytes : 1; }
 
-bool aligned(Wave& wave, const Instruction& instruction, const Addresses& addresses, unsigned wanted) {
-  uint64_t bits = 0;
-  for (const uint64_t at : addresses.at) bits |= at;
-  if (bits % wanted == 0) return true;
+void refuse_misaligned(Wave& wave, const Instruction& instruction, const Addresses& addresses, unsigned wanted) {
   for (int lane = 0; lane < kWaveLanes; ++lane)
     if (addresses.lanes >> lane & 1 && addresses.at[lane] % wanted != 0) {
       wave.fail(FindingKind::misaligned, instruction, lane,
                 fmt::format("{:#x} is no multiple of {}", addresses.at[lane], wanted));
-      break;
+      return;
     }
+}
+
+bool aligned(Wave& wave, const Instruction& instruction, const Addresses& addresses, const LanePattern& pattern,
+             unsigned wanted) {
+  if ((addresses.at[0] | pattern.bits) % wanted == 0) return true;
+  refuse_misaligned(wave, instruction, addresses, wanted);
   return false;
 }
 
-// Cycles that lanes of one phase wait for each other: the most dwords wanted of one of 32 banks, less one.
-unsigned conflicts_of_phase(const Addresses& addresses, int first, int lanes, unsigned dwords) {
-  uint64_t wanted[32][kWaveLanes];
-  uint8_t count[32] = {};
-  unsigned most = 1;
-  for (int lane = first; lane < first + lanes; ++lane) {
-    if (!(addresses.lanes >> lane & 1)) continue;
-    for (uint64_t dword = addresses.at[lane] / 4, end = dword + dwords; dword < end; ++dword) {
-      uint64_t* bank = wanted[dword % 32];
-      uint8_t& held = count[dword % 32];
-      if (std::find(bank, bank + held, dword) != bank + held) continue;
-      bank[held++] = dword;
-      most = std::max<unsigned>(most, held);
-    }
+// All that the lanes access, as runs of bytes: false if any of it may not be, and then nothing was marked as written.
+bool check_runs(Wave& wave, uint64_t lowest, const LanePattern& pattern, GlobalAccess access) {
+  const bool wants_written = access.read && wave.group->checks.uninitialised;
+  for (const ByteRun& run : pattern.runs) {
+    const Region* region = region_of(wave, lowest + run.begin, run.count);
+    if (region == nullptr || (access.write && !region->writable)) return false;
+    if (wants_written && !region->all_written(lowest + run.begin, run.count)) return false;
   }
-  return most - 1;
+  if (!access.write) return true;
+  for (const ByteRun& run : pattern.runs)
+    region_of(wave, lowest + run.begin, run.count)->mark(lowest + run.begin, run.count);
+  return true;
 }
 
 }  // namespace
 
 uint64_t bank_conflicts(const Addresses& addresses, unsigned bytes) {
-  if (addresses.high - addresses.low < 128) return 0;
-  bool consecutive = bytes >= 4;
-  for (int lane = 1; lane < kWaveLanes && consecutive; ++lane)
-    consecutive = addresses.at[lane] == addresses.at[0] + uint64_t{bytes} * static_cast<unsigned>(lane);
-  if (consecutive) return 0;
-  const unsigned dwords = std::max(1u, bytes / 4);
-  const int lanes = dwords == 1 ? 32 : dwords == 2 ? 16 : 8;
-  uint64_t cycles = 0;
-  for (int first = 0; first < kWaveLanes; first += lanes) cycles += conflicts_of_phase(addresses, first, lanes, dwords);
-  return cycles;
+  static thread_local LanePatterns patterns;
+  return patterns.of(addresses, bytes, LanePatterns::kDwordBytes).bank_conflicts;
 }
 
 bool readable(Wave& wave, const Instruction& instruction, const Operand& operand, uint64_t lanes) {
@@ -170,57 +142,54 @@ uint32_t scalar_value(const Wave& wave, const Operand& operand) {
 }
 
 void Addresses::close() {
-  if (lanes != ~uint64_t{0}) {
-    const uint64_t first = at[__builtin_ctzll(lanes)];
-    for (int lane = 0; lane < kWaveLanes; ++lane)
-      if (!(lanes >> lane & 1)) at[lane] = first;
-  }
-  low = high = at[0];
-  for (const uint64_t address : at) low = std::min(low, address), high = std::max(high, address);
+  if (lanes == ~uint64_t{0}) return;
+  const uint64_t first = at[__builtin_ctzll(lanes)];
+  for (int lane = 0; lane < kWaveLanes; ++lane)
+    if (!(lanes >> lane & 1)) at[lane] = first;
 }
 
-bool check_global(Wave& wave, const Instruction& instruction, const Addresses& addresses, GlobalAccess access) {
-  if (!aligned(wave, instruction, addresses, wanted_alignment(access))) return false;
-  count_global(wave, addresses, access);
-  // Lanes that together cover a range are checked as one.
-  const uint64_t span = addresses.high - addresses.low + access.bytes;
-  const bool dense = span <= uint64_t{access.bytes} * kWaveLanes;
-  const Region* region = dense ? region_of(wave, addresses.low, span) : nullptr;
-  const bool known = region != nullptr && (region->writable || !access.write) &&
-                     (!access.read || !wave.group->checks.uninitialised || region->all_written(addresses.low, span));
-  if (!known || access.write) {
+const LanePattern* check_global(Wave& wave, const Instruction& instruction, const Addresses& addresses,
+                                GlobalAccess access) {
+  const LanePattern& pattern = wave.group->patterns.of(addresses, access.bytes, LanePatterns::kLineBytes);
+  if (!aligned(wave, instruction, addresses, pattern, wanted_alignment(access))) return nullptr;
+  count_global(wave, pattern, access);
+  const uint64_t lowest = addresses.at[0] + static_cast<uint64_t>(pattern.lowest);
+  if (!check_runs(wave, lowest, pattern, access)) {
     bool fine = true;
     for_lanes(addresses.lanes, [&](int lane) {
       if (fine) fine = check_region(wave, instruction, lane, addresses.at[lane], access);
     });
-    if (!fine) return false;
+    if (!fine) return nullptr;
   }
-  if (wave.group->races != nullptr) wave.group->races->touch(wave, addresses, access);
-  return true;
+  if (wave.group->races != nullptr) wave.group->races->touch(wave, addresses, pattern, access);
+  return &pattern;
 }
 
-bool check_local(Wave& wave, const Instruction& instruction, const Addresses& addresses, LocalAccess access) {
+const LanePattern* check_local(Wave& wave, const Instruction& instruction, const Addresses& addresses,
+                               LocalAccess access) {
   Group& group = *wave.group;
-  if (addresses.high + access.bytes > group.lds.size()) {
+  const LanePattern& pattern = group.patterns.of(addresses, access.bytes, LanePatterns::kDwordBytes);
+  const uint64_t lowest = addresses.at[0] + static_cast<uint64_t>(pattern.lowest);
+  if (lowest + pattern.span > group.lds.size()) {
     for (int lane = 0; lane < kWaveLanes; ++lane)
       if (addresses.at[lane] + access.bytes > group.lds.size() && addresses.lanes >> lane & 1) {
         wave.fail(FindingKind::out_of_bounds, instruction, lane,
                   fmt::format("{} bytes at {:#x} of {} of LDS", access.bytes, addresses.at[lane], group.lds.size()));
-        return false;
+        return nullptr;
       }
   }
   const unsigned wanted = access.use == LdsUse::atomic ? access.bytes : std::min(access.bytes, 4u);
-  if (!aligned(wave, instruction, addresses, wanted)) return false;
+  if (!aligned(wave, instruction, addresses, pattern, wanted)) return nullptr;
   group.counts.lds_bytes += uint64_t{access.bytes} * static_cast<unsigned>(__builtin_popcountll(addresses.lanes));
-  group.counts.bank_conflict_cycles += bank_conflicts(addresses, access.bytes);
-  if (!group.lds.watched()) return true;
+  group.counts.bank_conflict_cycles += pattern.bank_conflicts;
+  if (!group.lds.watched()) return &pattern;
   LdsFault fault;
-  const int lane = group.lds.touch({addresses.at, addresses.lanes, access.bytes, wave.number, access.use}, fault);
-  if (lane < 0) return true;
+  const int lane = group.lds.touch({addresses.at, &pattern, access.bytes, wave.number, access.use}, fault);
+  if (lane < 0) return &pattern;
   wave.fail(fault.kind, instruction, lane,
             fault.other < 0 ? fmt::format("byte {:#x} of LDS", fault.byte)
                             : fmt::format("byte {:#x} of LDS, with wave {}", fault.byte, fault.other));
-  return false;
+  return nullptr;
 }
 
 bool check_scratch(Wave& wave, const Instruction& instruction, const Addresses& addresses, unsigned bytes) {
@@ -231,7 +200,11 @@ bool check_scratch(Wave& wave, const Instruction& instruction, const Addresses& 
                 fmt::format("{} bytes at {:#x} of {} of scratch", bytes, addresses.at[lane], size));
       return false;
     }
-  return aligned(wave, instruction, addresses, std::min(bytes, 4u));
+  const unsigned wanted = std::min(bytes, 4u);
+  uint64_t bits = 0;
+  for (const uint64_t at : addresses.at) bits |= at;
+  if (bits % wanted != 0) refuse_misaligned(wave, instruction, addresses, wanted);
+  return bits % wanted == 0;
 }
 
 void in_flight(Wave& wave, const Operand* destination, Counter counter, int16_t lds) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "amdgpu/access_lanes.hpp"
 #include "amdgpu/group.hpp"
 
 namespace rung::amdgpu {
@@ -41,28 +42,29 @@ inline uint64_t scalar_pair(const Wave& wave, const Operand& operand) {
 // Where each lane of `lanes` accesses memory; the others have the address of the first of them.
 struct Addresses {
   alignas(64) uint64_t at[kWaveLanes];
-  uint64_t low = 0, high = 0;  // of all lanes
   uint64_t lanes = 0;
-  void close();  // fills in the others, low and high; at least one lane is there
+  void close();  // fills in the others; at least one lane is there
 };
 
 // Cycles that an access to LDS of `bytes` at each address takes beyond those of one without bank conflicts.
 uint64_t bank_conflicts(const Addresses& addresses, unsigned bytes);
 
 // Accesses of `bytes` at each address, all in bounds, aligned, and written before if they are reads; else the wave has
-// failed. Counts them.
+// failed, and the pattern is null. Counts them.
 struct GlobalAccess {
   unsigned bytes;
   bool read, write, atomic = false;
 };
-bool check_global(Wave& wave, const Instruction& instruction, const Addresses& addresses, GlobalAccess access);
+const LanePattern* check_global(Wave& wave, const Instruction& instruction, const Addresses& addresses,
+                                GlobalAccess access);
 
-// The same in LDS, whose addresses are offsets; `stride` lanes' accesses are counted as one of their width.
+// The same in LDS, whose addresses are offsets.
 struct LocalAccess {
   unsigned bytes;
   LdsUse use;
 };
-bool check_local(Wave& wave, const Instruction& instruction, const Addresses& addresses, LocalAccess access);
+const LanePattern* check_local(Wave& wave, const Instruction& instruction, const Addresses& addresses,
+                               LocalAccess access);
 
 // In scratch, whose addresses are offsets in a lane's part.
 bool check_scratch(Wave& wave, const Instruction& instruction, const Addresses& addresses, unsigned bytes);
@@ -103,5 +105,25 @@ struct Format {
     }
   }
 };
+
+// Moves the values of all lanes of `addresses`, whose pattern this is; `base`: the host address that they count from.
+template <class F>
+void load_lanes(Lanes* to, uint64_t base, const Addresses& addresses, const LanePattern& pattern) {
+  const auto place = [&](int lane) { return reinterpret_cast<const std::byte*>(base + addresses.at[lane]); };
+  if constexpr (F::kBytes >= 4) {
+    if (pattern.in_row) return access_lanes().spread(place(0), to, F::kBytes / 4);
+    if (addresses.lanes == ~uint64_t{0}) return access_lanes().gather(base, addresses.at, to, F::kBytes / 4);
+  }
+  for_lanes(addresses.lanes, [&](int lane) { F::put(to, lane, place(lane)); });
+}
+template <class F>
+void store_lanes(const Lanes* from, uint64_t base, const Addresses& addresses, const LanePattern& pattern) {
+  const auto place = [&](int lane) { return reinterpret_cast<std::byte*>(base + addresses.at[lane]); };
+  if constexpr (F::kBytes >= 4) {
+    if (pattern.in_row) return access_lanes().collect(from, place(0), F::kBytes / 4);
+    if (addresses.lanes == ~uint64_t{0}) return access_lanes().scatter(from, base, addresses.at, F::kBytes / 4);
+  }
+  for_lanes(addresses.lanes, [&](int lane) { F::get(from, lane, place(lane)); });
+}
 
 }  // namespace rung::amdgpu

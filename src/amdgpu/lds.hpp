@@ -8,6 +8,7 @@
 
 #include "amdgpu/execute.hpp"
 #include "amdgpu/finding.hpp"
+#include "amdgpu/lane_pattern.hpp"
 
 namespace rung::amdgpu {
 
@@ -24,6 +25,7 @@ class Lds {
   // All bytes are unwritten then.
   void reset(size_t bytes, const Checks& checks);
   std::byte* data() { return bytes_.data(); }
+  uint64_t address() const { return reinterpret_cast<uint64_t>(bytes_.data()); }
   size_t size() const { return bytes_.size(); }
   bool holds(uint32_t address, uint32_t count) const {
     return address <= bytes_.size() && count <= bytes_.size() - address;
@@ -32,13 +34,14 @@ class Lds {
   // Accesses of bytes that it holds, by lanes of a wave of number 0 to 15: `count` bytes at each address. Gives the
   // first lane in which something is wrong, and -1 if nothing is. Only if watched().
   struct Access {
-    const uint64_t* addresses;
-    uint64_t lanes;
-    uint32_t count, wave;
-    LdsUse use;
+    const uint64_t* addresses = nullptr;
+    const LanePattern* pattern = nullptr;  // of the addresses
+    uint32_t count = 0, wave = 0;
+    LdsUse use{};
   };
   int touch(const Access& access, LdsFault& fault);
-  std::optional<LdsFault> touch(uint32_t address, uint32_t count, uint32_t wave, LdsUse use);
+  // `access.count` bytes at one address.
+  std::optional<LdsFault> touch(uint32_t address, const Access& access);
   // Bytes that an instruction on its way will write. `others`: only waves other than the last to write them must wait.
   void set_pending(uint32_t address, uint32_t count, bool pending, bool others);
   // Accesses before it and after it are in order.
@@ -49,25 +52,27 @@ class Lds {
   struct Cell {
     uint32_t write = 0, read = 0;
   };
+  // Of the last write and the last read of each place.
+  struct Marks {
+    std::vector<uint32_t> write, read;
+  };
   static constexpr uint32_t kWho = 0x1f, kMany = 0x1f, kAtomic = 0x20, kPending = 0x40, kLate = 0x80, kSplit = 0x100;
   static constexpr int kEpoch = 9;
 
   std::optional<LdsFault> read_cell(Cell& cell, uint32_t byte, uint32_t me) const;
   std::optional<LdsFault> write_cell(Cell& cell, uint32_t byte, uint32_t me, bool atomic) const;
-  std::optional<LdsFault> touch_cell(Cell& cell, uint32_t byte, uint32_t me, LdsUse use) const {
-    return use == LdsUse::read ? read_cell(cell, byte, me) : write_cell(cell, byte, me, use == LdsUse::atomic);
-  }
+  std::optional<LdsFault> touch_place(Marks& marks, size_t place, uint32_t byte, const Access& access) const;
   void split(uint32_t dword);
-  template <bool kReads>
-  bool touch_fast(uint32_t address, uint32_t count, uint32_t mark);
+  void join(uint32_t dword);
+  bool touch_runs(const Access& access);
   static bool must_wait(uint32_t write, uint32_t me) {
     return (write & kPending) || ((write & kLate) && (write & kWho) != me);
   }
   static int other_of(uint32_t mark) { return (mark & kWho) == kMany ? -1 : static_cast<int>(mark & kWho) - 1; }
 
   std::vector<std::byte> bytes_;
-  std::vector<Cell> dwords_;      // of whole dwords, unless split
-  std::vector<Cell> byte_cells_;  // of dwords whose bytes were touched apart
+  Marks dwords_;  // of whole dwords, unless split
+  Marks each_;    // of the bytes of dwords that were touched in part
   uint32_t epoch_ = 1;
   Checks checks_;
   bool watched_ = false;

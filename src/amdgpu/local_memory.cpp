@@ -81,14 +81,14 @@ void read_two(Wave& wave, const Instruction& instruction) {
   if (wave.exec() != 0) {
     Addresses base;
     if (!local_addresses(wave, instruction, 0, base)) return;
-    const std::byte* lds = wave.group->lds.data();
     Lanes* to = registers_of(wave, instruction.destination);
     for (const unsigned offset : {first_offset(instruction), second_offset(instruction)}) {
       Addresses addresses = base;
       for (uint64_t& at : addresses.at) at = static_cast<uint32_t>(at + offset * kBytes * kStride);
       addresses.close();
-      if (!check_local(wave, instruction, addresses, {kBytes, LdsUse::read})) return;
-      for_lanes(base.lanes, [&](int lane) { Format<kBytes>::put(to, lane, lds + addresses.at[lane]); });
+      const LanePattern* pattern = check_local(wave, instruction, addresses, {kBytes, LdsUse::read});
+      if (pattern == nullptr) return;
+      load_lanes<Format<kBytes>>(to, wave.group->lds.address(), addresses, *pattern);
       to += kBytes / 4;
     }
     mark_written(wave, instruction.destination, base.lanes);
@@ -103,16 +103,15 @@ void write_two(Wave& wave, const Instruction& instruction) {
   if (!local_addresses(wave, instruction, 0, base)) return;
   const unsigned offsets[2] = {first_offset(instruction) * kBytes * kStride,
                                second_offset(instruction) * kBytes * kStride};
-  std::byte* lds = wave.group->lds.data();
   for (int k = 0; k < 2; ++k) {
     const Operand& data = instruction.sources[1 + k];
     if (!readable(wave, instruction, data, base.lanes)) return;
     Addresses addresses = base;
     for (uint64_t& at : addresses.at) at = static_cast<uint32_t>(at + offsets[k]);
     addresses.close();
-    if (!check_local(wave, instruction, addresses, {kBytes, LdsUse::write})) return;
-    const Lanes* from = registers_of(wave, data);
-    for_lanes(base.lanes, [&](int lane) { Format<kBytes>::get(from, lane, lds + addresses.at[lane]); });
+    const LanePattern* pattern = check_local(wave, instruction, addresses, {kBytes, LdsUse::write});
+    if (pattern == nullptr) return;
+    store_lanes<Format<kBytes>>(registers_of(wave, data), wave.group->lds.address(), addresses, *pattern);
   }
   write_in_flight(wave, base, {.first = offsets[0], .second = offsets[1], .bytes = kBytes, .places = 2});
 }

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "amdgpu/alu/vector.hpp"
 #include "amdgpu/decode.hpp"
 #include "amdgpu/lane_access.hpp"
 #include "amdgpu/memory_handlers.hpp"
@@ -179,6 +180,7 @@ const Lanes* lanes_of(Wave& wave, const Operand& operand, Lanes* room, unsigned 
 }
 
 bool check_operands(Wave& wave, const Instruction& instruction) {
+  if (refuse_indexed(wave, instruction)) return false;
   for (const Operand& source : instruction.sources)
     if (!readable(wave, instruction, source, ~uint64_t{0})) return false;
   return writable(wave, instruction, instruction.destination);

@@ -30,11 +30,18 @@ struct Mapping {
 
 uint8_t bits_between(size_t from, size_t to) { return static_cast<uint8_t>((1u << to) - (1u << from)); }
 
-// Calls `each(byte of bits, which of them)` for the bits of [from, from + count); stops where it says false.
+// Calls `each(word or byte of bits, which of them)` for the bits of [from, from + count), which begin at a page; stops
+// where it says false.
 template <class Each>
 bool for_bits(uint8_t* bits, size_t from, size_t count, Each each) {
+  constexpr size_t kWord = 64;
   const size_t end = from + count;
   for (size_t at = from; at < end;) {
+    if (at % kWord == 0 && end - at >= kWord) {
+      if (!each(*reinterpret_cast<uint64_t*>(bits + at / 8), ~uint64_t{0})) return false;
+      at += kWord;
+      continue;
+    }
     const size_t first = at % 8, last = std::min<size_t>(8, first + (end - at));
     if (!each(bits[at / 8], bits_between(first, last))) return false;
     at += last - first;
@@ -125,9 +132,9 @@ const Region* Memory::find(uint64_t address, size_t bytes) const { return state_
 // Groups on several cores may write bytes that share one of bits.
 void Region::mark(uint64_t at, size_t count) const {
   if (!written) return;
-  for_bits(written, at - address(), count, [](uint8_t& bits, uint8_t which) {
-    std::atomic_ref<uint8_t> shared(bits);
-    if (which == 0xff)
+  for_bits(written, at - address(), count, []<class Bits>(Bits& bits, Bits which) {
+    std::atomic_ref<Bits> shared(bits);
+    if (which == static_cast<Bits>(~Bits{0}))
       shared.store(which, std::memory_order_relaxed);
     else if ((shared.load(std::memory_order_relaxed) & which) != which)
       shared.fetch_or(which, std::memory_order_relaxed);
@@ -136,8 +143,8 @@ void Region::mark(uint64_t at, size_t count) const {
 }
 
 bool Region::all_written(uint64_t at, size_t count) const {
-  return !written || for_bits(written, at - address(), count, [](uint8_t& bits, uint8_t which) {
-    return (std::atomic_ref<uint8_t>(bits).load(std::memory_order_relaxed) & which) == which;
+  return !written || for_bits(written, at - address(), count, []<class Bits>(Bits& bits, Bits which) {
+    return (std::atomic_ref<Bits>(bits).load(std::memory_order_relaxed) & which) == which;
   });
 }
 

@@ -1,7 +1,9 @@
-// A kernel's code, decoded once and run many times: its instructions in order, and which stands at which address.
+// The code of a code object, decoded once and run many times: its instructions in order, and which stands at which
+// address; a program is a kernel that begins in it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -13,17 +15,16 @@ namespace rung::amdgpu {
 struct Wave;
 using Handler = void (*)(Wave&, const Instruction&);
 
-class Program {
+class DecodedCode {
  public:
-  // All code of the object's executable segments is decoded, for a kernel may call what is not its own; what does not
-  // decode is left out, and a finding if it is reached: an instruction of 0 bytes without a handler stands for it.
-  // `base` is added to the object's addresses, and kernel().entry: where it is loaded.
-  // Errors (ErrorKind::file): no code, or none at the kernel's entry.
-  static Result<Program> make(const CodeObject& object, const KernelInfo& kernel, uint64_t base);
-  const KernelInfo& kernel() const { return kernel_; }
+  // All of the object's executable segments is decoded, for a kernel may call what is not its own; what does not decode
+  // is left out, and a finding if it is reached: an instruction of 0 bytes stands for it.
+  // `base`: where the object is loaded, added to its addresses. Errors (ErrorKind::file): there is no code.
+  static Result<std::shared_ptr<const DecodedCode>> make(const CodeObject& object, uint64_t base);
   Target target() const { return target_; }
+  uint64_t base() const { return base_; }
   std::span<const Instruction> instructions() const { return instructions_; }
-  std::span<const Handler> handlers() const { return handlers_; }  // null: not executed here
+  std::span<const Handler> handlers() const { return handlers_; }  // of what is not executed here: one that says so
   uint64_t address_of(size_t index) const { return addresses_[index]; }
   // The index of the instruction that begins there; kNone where none does.
   static constexpr uint32_t kNone = ~uint32_t{0};
@@ -33,16 +34,29 @@ class Program {
   }
 
  private:
-  void append(const Segment& segment, uint64_t base);
-  void append_end(uint64_t address);
+  void append(const Segment& segment);
+  void append(const Instruction& instruction, uint64_t address);
 
-  KernelInfo kernel_;
   Target target_{};
-  uint64_t first_ = 0;
+  uint64_t base_ = 0, first_ = 0;
   std::vector<Instruction> instructions_;
   std::vector<Handler> handlers_;
   std::vector<uint64_t> addresses_;
   std::vector<uint32_t> index_by_word_;
+};
+
+class Program {
+ public:
+  // kernel().entry is where the kernel is loaded. Errors (ErrorKind::file): no instruction at its entry.
+  static Result<Program> make(std::shared_ptr<const DecodedCode> code, const KernelInfo& kernel);
+  const DecodedCode& code() const { return *code_; }
+  const KernelInfo& kernel() const { return kernel_; }
+  uint32_t entry() const { return entry_; }  // the index of its first instruction
+
+ private:
+  std::shared_ptr<const DecodedCode> code_;
+  KernelInfo kernel_;
+  uint32_t entry_ = 0;
 };
 
 }  // namespace rung::amdgpu

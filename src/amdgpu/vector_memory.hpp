@@ -28,19 +28,18 @@ Handler wait_handler(const Instruction& instruction);
 
 template <class F>
 bool load_global(Wave& wave, const Instruction& instruction, const Addresses& from) {
-  if (!check_global(wave, instruction, from, {F::kBytes, true, false})) return false;
-  Lanes* to = registers_of(wave, instruction.destination);
-  for_lanes(from.lanes, [&](int lane) { F::put(to, lane, reinterpret_cast<const std::byte*>(from.at[lane])); });
+  const LanePattern* pattern = check_global(wave, instruction, from, {F::kBytes, true, false});
+  if (pattern == nullptr) return false;
+  load_lanes<F>(registers_of(wave, instruction.destination), 0, from, *pattern);
   mark_written(wave, instruction.destination, from.lanes);
   return true;
 }
 
 template <class F>
 bool load_local(Wave& wave, const Instruction& instruction, const Addresses& from) {
-  if (!check_local(wave, instruction, from, {F::kBytes, LdsUse::read})) return false;
-  const std::byte* lds = wave.group->lds.data();
-  Lanes* to = registers_of(wave, instruction.destination);
-  for_lanes(from.lanes, [&](int lane) { F::put(to, lane, lds + from.at[lane]); });
+  const LanePattern* pattern = check_local(wave, instruction, from, {F::kBytes, LdsUse::read});
+  if (pattern == nullptr) return false;
+  load_lanes<F>(registers_of(wave, instruction.destination), wave.group->lds.address(), from, *pattern);
   mark_written(wave, instruction.destination, from.lanes);
   return true;
 }
@@ -70,21 +69,20 @@ bool load_scratch(Wave& wave, const Instruction& instruction, const Addresses& f
 template <class F>
 bool store_global(Wave& wave, const Instruction& instruction, const Addresses& to) {
   const Operand& data = instruction.sources[1];
-  if (!readable(wave, instruction, data, to.lanes) || !check_global(wave, instruction, to, {F::kBytes, false, true}))
-    return false;
-  const Lanes* from = registers_of(wave, data);
-  for_lanes(to.lanes, [&](int lane) { F::get(from, lane, reinterpret_cast<std::byte*>(to.at[lane])); });
+  if (!readable(wave, instruction, data, to.lanes)) return false;
+  const LanePattern* pattern = check_global(wave, instruction, to, {F::kBytes, false, true});
+  if (pattern == nullptr) return false;
+  store_lanes<F>(registers_of(wave, data), 0, to, *pattern);
   return true;
 }
 
 template <class F>
 bool store_local(Wave& wave, const Instruction& instruction, const Addresses& to) {
   const Operand& data = instruction.sources[1];
-  if (!readable(wave, instruction, data, to.lanes) || !check_local(wave, instruction, to, {F::kBytes, LdsUse::write}))
-    return false;
-  std::byte* lds = wave.group->lds.data();
-  const Lanes* from = registers_of(wave, data);
-  for_lanes(to.lanes, [&](int lane) { F::get(from, lane, lds + to.at[lane]); });
+  if (!readable(wave, instruction, data, to.lanes)) return false;
+  const LanePattern* pattern = check_local(wave, instruction, to, {F::kBytes, LdsUse::write});
+  if (pattern == nullptr) return false;
+  store_lanes<F>(registers_of(wave, data), wave.group->lds.address(), to, *pattern);
   return true;
 }
 

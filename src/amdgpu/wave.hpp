@@ -25,6 +25,7 @@ enum class Pause : uint8_t { none, barrier, ended, failed };
 struct Mode {
   static constexpr uint32_t kRound32 = 0x3, kRound16And64 = 0xc, kDenormals32 = 0x30, kDenormals16And64 = 0xc0;
   static constexpr uint32_t kDx10Clamp = 0x100, kIeee = 0x200;
+  static constexpr uint32_t kIndexed = 0x8000000;  // M0 moves vector registers: alu/indexed.cpp
   // What compilers ask for: nearest even, denormals kept, clamp turns NaN into 0, signalling NaNs are heard.
   static constexpr uint32_t kUsual = kDenormals32 | kDenormals16And64 | kDx10Clamp | kIeee;
 };
@@ -36,8 +37,7 @@ struct Wave {
   std::array<uint32_t, kScalarRegisters> s{};  // by the number in the encoding: SGPRs, VCC, M0, EXEC
   bool scc = false;
   uint32_t mode = Mode::kUsual;
-  uint32_t next =
-      0;  // index in the program of the next instruction; s_getpc and branches ask the program for addresses
+  uint32_t next = 0;  // index in the code of the next instruction; s_getpc and branches ask the code for addresses
   Pause pause = Pause::none;
   Target target = Target::gfx942;
   // For the checks: lanes in which each register was written, and scalar registers that were. All ones: nobody asks.
@@ -51,7 +51,7 @@ struct Wave {
   std::array<uint64_t, 4> apertures{};
   uint32_t number = 0;  // in its group
   Group* group = nullptr;
-  const Program* program = nullptr;
+  const DecodedCode* code = nullptr;
   std::vector<std::byte> scratch;  // swizzled by lane: dword d of lane l at (d * 64 + l) * 4
   // What ended this wave; its kind, lane, detail and wave are filled here, the rest by who runs it (it has the
   // program).

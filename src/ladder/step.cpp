@@ -114,7 +114,7 @@ Result<InterleaveResult> Climber::race(Session& a, Session& b, RaceRule rule) {
   int runs = static_cast<int>(std::clamp(3.0 / std::max(current_ms_, 1e-3), 1.0, 10.0));  // blocks of some milliseconds
   Interleaver interleaver(
       {.half_width = rule.half_width, .budget_s = rule.seconds, .min_pairs = kSchedule.race_least_pairs, .runs = runs});
-  RUNG_TRY(InterleaveResult raced, interleaver.compare([&] { return timed_run(a); }, [&] { return timed_run(b); }));
+  RUNG_TRY(InterleaveResult raced, interleaver.compare(timed_runs(a), timed_runs(b)));
   log(2, "raced {} pairs in {:.2f} s: {:.4f} x faster", raced.a.size(), raced.spent_s, raced.ratio.ratio);
   return raced;
 }

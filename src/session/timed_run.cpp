@@ -3,6 +3,7 @@
 #include "session/timed_run.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "measure/clock.hpp"
 
@@ -12,6 +13,16 @@ Result<double> timed_run(Session& session) {
   RUNG_TRY(double seconds, checked_seconds_of([&] { return session.run(); }));
   if (!session.plan().target->machine.gpu.counts_instructions) return seconds;
   return std::max(session.recorder().device_ms().value_or(0), 1 / gpu::kInstructionsPerMs) * 1e-3;
+}
+
+std::function<Result<double>()> timed_runs(Session& session) {
+  if (!session.plan().target->machine.gpu.counts_instructions) return [&session] { return timed_run(session); };
+  return [&session, known = std::optional<double>()]() mutable -> Result<double> {
+    if (!known) {
+      RUNG_TRY(known, timed_run(session));
+    }
+    return *known;
+  };
 }
 
 }  // namespace rung

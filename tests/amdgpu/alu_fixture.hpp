@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
@@ -20,6 +21,28 @@ inline uint32_t bits(float x) { return std::bit_cast<uint32_t>(x); }
 inline uint64_t bits(double x) { return std::bit_cast<uint64_t>(x); }
 inline float as_float(uint32_t x) { return std::bit_cast<float>(x); }
 inline double as_double(uint64_t x) { return std::bit_cast<double>(x); }
+
+inline double half_value(uint32_t h) {  // from the words of IEEE 754
+  const int exponent = static_cast<int>(h >> 10 & 31);
+  const double mantissa = h & 0x3ff, sign = h & 0x8000 ? -1 : 1;
+  if (exponent == 31) return mantissa != 0 ? NAN : sign * HUGE_VAL;
+  return sign * (exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(1024 + mantissa, exponent - 25));
+}
+
+// The f16 nearest to an exact value, ties to even, by search among neighbours.
+inline uint32_t nearest_half(long double exact) {
+  if (std::isnan(exact)) return 0x7e00;
+  const uint32_t sign = std::signbit(exact) ? 0x8000 : 0;
+  const long double a = std::fabs(exact);
+  uint32_t low = 0, high = 0x7c00;  // f16 magnitudes are ordered as their bits
+  while (high - low > 1) {
+    const uint32_t middle = (low + high) / 2;
+    (half_value(middle) <= static_cast<double>(a) && half_value(middle) <= a ? low : high) = middle;
+  }
+  const long double below = half_value(low), above = high == 0x7c00 ? 65536.0L : half_value(high);
+  const bool up = a - below > above - a || (a - below == above - a && low % 2 == 1);
+  return sign | (up ? high : low);
+}
 
 inline Operand v(uint16_t number, uint8_t registers = 1) {
   return {.kind = OperandKind::vgpr, .registers = registers, .number = number};

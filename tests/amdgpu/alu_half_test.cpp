@@ -10,28 +10,7 @@ namespace {
 
 using enum Opcode;
 
-double half_value(uint32_t h) {  // from the words of IEEE 754
-  const int exponent = static_cast<int>(h >> 10 & 31);
-  const double mantissa = h & 0x3ff, sign = h & 0x8000 ? -1 : 1;
-  if (exponent == 31) return mantissa != 0 ? NAN : sign * HUGE_VAL;
-  return sign * (exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(1024 + mantissa, exponent - 25));
-}
 bool is_half_nan(uint32_t h) { return (h & 0x7fff) > 0x7c00; }
-
-// The f16 nearest to an exact value, ties to even, by search among neighbours.
-uint32_t nearest_half(long double exact) {
-  if (std::isnan(exact)) return 0x7e00;
-  const uint32_t sign = std::signbit(exact) ? 0x8000 : 0;
-  const long double a = std::fabs(exact);
-  uint32_t low = 0, high = 0x7c00;  // f16 magnitudes are ordered as their bits
-  while (high - low > 1) {
-    const uint32_t middle = (low + high) / 2;
-    (half_value(middle) <= static_cast<double>(a) && half_value(middle) <= a ? low : high) = middle;
-  }
-  const long double below = half_value(low), above = high == 0x7c00 ? 65536.0L : half_value(high);
-  const bool up = a - below > above - a || (a - below == above - a && low % 2 == 1);
-  return sign | (up ? high : low);
-}
 
 TEST(AluHalf, EveryF16BecomesItsF32) {
   for (uint32_t first = 0; first < 0x10000; first += 64) {

@@ -112,23 +112,12 @@ TEST(AluLanes, MasksGoToBitsAndBack) {
 
 // Instructions of arithmetic and control that are decoded but not executed, and why.
 constexpr std::pair<std::string_view, std::string_view> kNotExecuted[] = {
-    {"s_barrier", "waits for other waves"},
-    {"s_cbranch_g_fork", "no compiler makes forks"},
-    {"s_cbranch_i_fork", "no compiler makes forks"},
-    {"s_cbranch_join", "no compiler makes forks"},
-    {"s_endpgm_ordered_ps_done", "of pixel shaders"},
-    {"s_rfe_b64", "of trap handlers"},
-    {"s_rfe_restore_b64", "of trap handlers"},
-    {"s_sendmsghalt", "of trap handlers"},
-    {"s_set_gpr_idx_idx", "indexed registers: no compiler of ours makes them"},
-    {"s_set_gpr_idx_mode", "indexed registers: no compiler of ours makes them"},
-    {"s_set_gpr_idx_off", "indexed registers: no compiler of ours makes them"},
-    {"s_set_gpr_idx_on", "indexed registers: no compiler of ours makes them"},
-    {"s_setvskip", "no compiler makes it"},
-    {"s_trap", "a kernel that traps has found itself wrong: its finding names the instruction"},
-    {"s_waitcnt", "waits for memory"},
+    {"s_barrier", "waits for other waves"},           {"s_cbranch_g_fork", "no compiler makes forks"},
+    {"s_cbranch_i_fork", "no compiler makes forks"},  {"s_cbranch_join", "no compiler makes forks"},
+    {"s_endpgm_ordered_ps_done", "of pixel shaders"}, {"s_rfe_b64", "of trap handlers"},
+    {"s_rfe_restore_b64", "of trap handlers"},        {"s_sendmsghalt", "of trap handlers"},
+    {"s_setvskip", "no compiler makes it"},           {"s_waitcnt", "waits for memory"},
     {"v_screen_partition_4se_b32", "of graphics"},
-    {"v_trig_preop_f64", "of f64 sines, which no kernel here computes"},
 };
 
 TEST(AluLanes, EveryOtherInstructionHasAHandler) {

@@ -120,6 +120,96 @@ TEST(AluScalar, ChoosesAndCompares) {
                   {s_mul_hi_i32, kOnes, 2, kOnes, false}});
 }
 
+TEST(AluScalar, FormsOf32And64Bits) {
+  constexpr uint64_t kA = 0xf0f0f0f012345678, kB = 0xff00ff0000ffff00;
+  constexpr uint64_t kA32 = kA & kOnes, kB32 = kB & kOnes;
+  expect_scalars({{s_not_b32, kA, 0, ~kA & kOnes, true},
+                  {s_or_b32, kA, kB, kA32 | kB32, true},
+                  {s_xor_b32, kA, kA, 0, false},
+                  {s_xor_b64, kA, kB, kA ^ kB, true},
+                  {s_andn2_b32, kA, kB, kA32 & ~kB32, true},
+                  {s_orn2_b64, kA, kB, kA | ~kB, true},
+                  {s_nand_b32, kOnes, kOnes, 0, false},
+                  {s_nor_b32, kA, kB, ~(kA | kB) & kOnes, true},
+                  {s_nor_b64, kA, kB, ~(kA | kB), true},
+                  {s_xnor_b64, kA, ~kA, 0, false},
+                  {s_lshr_b32, kTop, 33, kTop >> 1, true},
+                  {s_lshl2_add_u32, 0x40000001, 5, 9, true},
+                  {s_lshl4_add_u32, 3, 5, 53, false},
+                  {s_bcnt0_i32_b64, kTop64, 0, 63, true},
+                  {s_bcnt1_i32_b32, 0xf01, 0, 5, true},
+                  {s_ff0_i32_b64, 0xffffffffff, 0, 40, true, true},
+                  {s_quadmask_b64, 0x1000000000000010, 0, 0x8002, true},
+                  {s_wqm_b32, 0x10, 0, 0xf0, true},
+                  {s_bitcmp1_b32, 0x10, 36, 0, true},
+                  {s_bitcmp0_b64, kTop64, 63, 0, false}});
+  OneWave wave;
+  wave.w.set_exec(0b0011);
+  wave.set_pair(10, 0b0101);
+  wave.run(instruction(s_andn2_wrexec_b64, s(2, 2), {s(10, 2)}));
+  EXPECT_EQ(wave.pair(2), 0b0100u);
+  EXPECT_EQ(wave.w.exec(), 0b0100u);
+}
+
+TEST(AluScalar, BitsAreSetAndMovesMayDependOnScc) {
+  OneWave wave;
+  wave.set_pair(4, 0x0f0f0f0f0f0f0f0f), wave.set_pair(10, 36), wave.set_pair(12, 0x123456789);
+  wave.run(instruction(s_bitset1_b32, s(4), {s(10)}));
+  EXPECT_EQ(wave.pair(4), 0x0f0f0f0f0f0f0f1fu);
+  wave.run(instruction(s_bitset0_b32, s(4), {s(10)}));
+  EXPECT_EQ(wave.pair(4), 0x0f0f0f0f0f0f0f0fu);
+  wave.run(instruction(s_bitset1_b64, s(4, 2), {s(10)}));
+  EXPECT_EQ(wave.pair(4), 0x0f0f0f1f0f0f0f0fu);
+  wave.run(instruction(s_bitset0_b64, s(4, 2), {s(10)}));
+  EXPECT_EQ(wave.pair(4), 0x0f0f0f0f0f0f0f0fu);
+  for (const bool scc : {false, true}) {
+    wave.w.scc = scc;
+    wave.run(instruction(s_cmov_b32, s(6), {s(12)}));
+    wave.run(instruction(s_cmov_b64, s(8, 2), {s(12, 2)}));
+    EXPECT_EQ(wave.w.s[6], scc ? 0x23456789u : 0u);
+    EXPECT_EQ(wave.pair(8), scc ? 0x123456789u : 0u);
+  }
+}
+
+TEST(AluScalar, M0MovesScalarRegisters) {
+  OneWave wave;
+  wave.w.s[kM0] = 4;
+  for (uint32_t n = 10; n < 20; ++n) wave.w.s[n] = 100 + n;
+  wave.run(instruction(s_movrels_b32, s(2), {s(10)}));
+  EXPECT_EQ(wave.w.s[2], 114u);
+  wave.run(instruction(s_movrels_b64, s(2, 2), {s(10, 2)}));
+  EXPECT_EQ(wave.pair(2), 114u | uint64_t{115} << 32);
+  wave.run(instruction(s_movreld_b32, s(20), {s(10)}));
+  EXPECT_EQ(wave.w.s[24], 110u);
+  wave.run(instruction(s_movreld_b64, s(20, 2), {s(12, 2)}));
+  EXPECT_EQ(wave.pair(24), 112u | uint64_t{113} << 32);
+  wave.w.s[kM0] = 100;
+  wave.run(instruction(s_movrels_b32, s(2), {s(10)}));
+  EXPECT_EQ(wave.w.finding.detail, "M0 leads beyond the scalar registers");
+}
+
+TEST(AluScalar, HintsChangeNothing) {
+  for (const Opcode opcode : {s_nop, s_sleep, s_setprio, s_sethalt, s_wakeup, s_sendmsg, s_icache_inv, s_incperflevel,
+                              s_decperflevel, s_ttracedata, s_setkill, v_nop, v_clrexcp, s_cbranch_cdbgsys,
+                              s_cbranch_cdbguser, s_cbranch_cdbgsys_or_user, s_cbranch_cdbgsys_and_user}) {
+    OneWave wave;
+    wave.w.s[2] = 77, wave.w.scc = true;
+    Instruction i = instruction(opcode, {}, {});
+    i.immediate = 5;
+    wave.run(i);
+    EXPECT_EQ(wave.w.pause, Pause::none) << name_of(opcode);
+    EXPECT_EQ(wave.w.next, 0u);
+    EXPECT_EQ(wave.w.s[2], 77u);
+    EXPECT_EQ(wave.w.mode, Mode::kUsual);
+    EXPECT_TRUE(wave.w.scc);
+  }
+  for (const Opcode opcode : {s_endpgm, s_endpgm_saved}) {
+    OneWave wave;
+    wave.run(instruction(opcode, {}, {}));
+    EXPECT_EQ(wave.w.pause, Pause::ended);
+  }
+}
+
 TEST(AluScalar, ExecIsSavedAndSet) {
   const struct {
     Opcode opcode;
@@ -183,6 +273,11 @@ TEST(AluScalar, ModeIsReadAndSetByFields) {
   get.immediate = 1 | 4 << 6 | 3 << 11;
   wave.run(get);
   EXPECT_EQ(wave.w.s[4], 0xfu);
+  wave.w.s[6] = 0;
+  set = instruction(s_setreg_b32, {}, {s(6)});
+  set.immediate = 1 | 4 << 6 | 3 << 11;  // denormals
+  wave.run(set);
+  EXPECT_EQ(wave.w.mode, (Mode::kUsual | 3) & ~0xf0u);
 }
 
 TEST(AluScalar, UnwrittenAndPendingRegistersAreFound) {

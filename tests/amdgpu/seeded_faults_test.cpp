@@ -10,8 +10,8 @@ namespace rung::amdgpu {
 namespace {
 
 using testing::AmdKernel;
+using ::testing::AnyOf;
 using testing::Grid;
-using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 class SeededFaults : public ::testing::TestWithParam<Target> {
@@ -34,15 +34,19 @@ class SeededFaults : public ::testing::TestWithParam<Target> {
       const float* in = input_written ? kernel.make(values) : kernel.make<float>(values.size());
       auto* out = kernel.make<float>(values.size());
       if (mistaken)
-        found = kernel.find(run, in, out, elements);
+        found = kernel.find(run, in, out, elements), at_place_ = kernel.text_at(found.offset);
       else
         kernel.run(run, in, out, elements);
     }
     EXPECT_EQ(found.kernel, fault.name);
+    EXPECT_EQ(found.instruction, at_place_);
     return found;
   }
+
+ private:
+  std::string at_place_;  // the instruction that stands where the finding says
 };
-INSTANTIATE_TEST_SUITE_P(Targets, SeededFaults, ::testing::Values(Target::gfx942),
+INSTANTIATE_TEST_SUITE_P(Targets, SeededFaults, ::testing::Values(Target::gfx942, Target::gfx950),
                          [](const auto& test) { return std::string(info_of(test.param).name); });
 
 TEST_P(SeededFaults, AnIndexBeyondTheEnd) {
@@ -56,6 +60,59 @@ TEST_P(SeededFaults, AnIndexBeyondTheEnd) {
   EXPECT_THAT(found.instruction, StartsWith("global_load_dword "));
   EXPECT_EQ(found.lane, 0);
   EXPECT_EQ(found.group[0], 16u);
+}
+
+TEST_P(SeededFaults, AnIndexBeforeTheBegin) {
+  const Finding found = twins({R"~(KERNEL(64) kernel(const float* in, float* out, int n) {
+    const int i = group() * 64 + thread();
+    out[i - 1] = in[i]; // the one before
+  })~",
+                               "i - 1", "i"},
+                              {.groups = {16}, .threads = {64}}, 1024);
+  EXPECT_EQ(found.kind, FindingKind::out_of_bounds) << found.text();
+  EXPECT_THAT(found.instruction, StartsWith("global_store_dword "));
+  EXPECT_EQ(found.lane, 0);
+  EXPECT_EQ(found.group[0], 0u);
+}
+
+// Each thread's sum with its neighbour; the last one's is not there.
+TEST_P(SeededFaults, AnIndexBeyondTheEndOfLds) {
+  const Finding found = twins({R"~(KERNEL(64) kernel(const float* in, float* out, int n) {
+    SHARED float room[64];
+    room[thread()] = in[thread()];
+    barrier();
+    out[thread()] = room[thread()] + room[thread() + 1]; // no modulo
+  })~",
+                               "thread() + 1]; // no modulo", "(thread() + 1) % 64];"},
+                              {.threads = {64}}, 64);
+  EXPECT_EQ(found.kind, FindingKind::out_of_bounds) << found.text();
+  EXPECT_THAT(found.instruction, StartsWith("ds_read"));
+  EXPECT_EQ(found.lane, 63);
+}
+
+TEST_P(SeededFaults, LdsThatNobodyWrote) {
+  const Finding found = twins({R"~(KERNEL(64) kernel(const float* in, float* out, int n) {
+    SHARED float room[64];
+    if (thread() > 0) room[thread()] = in[thread()]; // not the first
+    barrier();
+    out[thread()] = room[63 - thread()];
+  })~",
+                               "if (thread() > 0) ", ""},
+                              {.threads = {64}}, 64);
+  EXPECT_EQ(found.kind, FindingKind::uninitialised) << found.text();
+  EXPECT_THAT(found.instruction, StartsWith("ds_read"));
+  EXPECT_EQ(found.lane, 63);
+}
+
+TEST_P(SeededFaults, ATrap) {
+  const Finding found = twins({R"~(KERNEL(64) kernel(const float* in, float* out, int n) {
+    if (n == 64) __builtin_trap();
+    out[thread()] = in[thread()];
+  })~",
+                               "n == 64", "n == 65"},
+                              {.threads = {64}}, 64);
+  EXPECT_EQ(found.kind, FindingKind::trapped) << found.text();
+  EXPECT_THAT(found.instruction, StartsWith("s_trap"));
 }
 
 TEST_P(SeededFaults, AWaitThatIsMissingAfterALoadOfMemory) {
@@ -79,6 +136,7 @@ TEST_P(SeededFaults, AWaitThatIsMissingAfterAScalarLoad) {
                                "; no wait", "\\ns_waitcnt lgkmcnt(0)"},
                               {.threads = {64}}, 64);
   EXPECT_EQ(found.kind, FindingKind::missing_wait) << found.text();
+  EXPECT_THAT(found.instruction, AnyOf(StartsWith("v_add_f32"), StartsWith("v_mov_b32")));
 }
 
 // Of two loads under way, a wait that leaves one promises the first alone.
@@ -140,6 +198,24 @@ TEST_P(SeededFaults, ABarrierThatIsMissingBeforeLdsIsUsedAgain) {
                               {.threads = {128}}, 128);
   EXPECT_EQ(found.kind, FindingKind::lds_race) << found.text();
   EXPECT_THAT(found.instruction, StartsWith("ds_"));  // the read or the write, whichever wave is ahead
+}
+
+// Of two waves that read a place, the second writes it while the first may be behind.
+TEST_P(SeededFaults, ABarrierThatIsMissingBetweenReadsAndAWrite) {
+  const Finding found = twins({R"~(KERNEL(128) kernel(const float* in, float* out, int n) {
+    SHARED float room[64];
+    if (thread() < 64) room[thread()] = in[thread()];
+    barrier();
+    const float x = room[thread() % 64];
+    __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "workgroup"); // no barrier
+    if (thread() >= 64) room[thread() - 64] = x + 1;
+    barrier();
+    out[thread()] = x + room[63 - thread() % 64];
+  })~",
+                               "// no barrier", "barrier();"},
+                              {.threads = {128}}, 128);
+  EXPECT_EQ(found.kind, FindingKind::lds_race) << found.text();
+  EXPECT_THAT(found.instruction, StartsWith("ds_write"));
 }
 
 TEST_P(SeededFaults, ABarrierThatOnlySomeWavesReach) {
@@ -237,6 +313,31 @@ TEST_P(SeededFaults, AGroupThatReadsWhatAnotherWrites) {
                                "mine -= 64; // another's", "mine += 0;"},
                               {.groups = {4}, .threads = {64}}, 256);
   EXPECT_EQ(found.kind, FindingKind::global_race) << found.text();
+  EXPECT_THAT(found.instruction, AnyOf(StartsWith("global_load_dword "), StartsWith("global_store_dword ")));
+}
+
+// A group that has read a value as others have may not change it.
+TEST_P(SeededFaults, AGroupThatWritesWhatAllHaveRead) {
+  const Finding found = twins({R"~(KERNEL(64) kernel(const float* in, float* out, int n) {
+    const float x = in[thread()];
+    float* to = out + group() * 64;
+    if (group() == 3) to = (float*)in; // another place than its own
+    to[thread()] = x + 1;
+  })~",
+                               "to = (float*)in; // another place than its own", ""},
+                              {.groups = {4}, .threads = {64}}, 256);
+  EXPECT_EQ(found.kind, FindingKind::global_race) << found.text();
+  EXPECT_THAT(found.instruction, StartsWith("global_store_dword "));
+  EXPECT_EQ(found.group[0], 3u);
+}
+
+// Launches come one after the other, whichever groups of theirs touch the same memory.
+TEST_P(SeededFaults, WhatTheLaunchBeforeWroteIsNoRace) {
+  AmdKernel kernel(R"~(KERNEL(64) kernel(float* x, u32 with) { x[(group() ^ with) * 64 + thread()] += 1; })~", "kernel",
+                   GetParam());
+  auto* x = kernel.make(std::vector<float>(256, 0.0f));
+  for (const uint32_t with : {0u, 1u, 3u}) kernel.run({.groups = {4}, .threads = {64}}, x, with);
+  EXPECT_EQ(x[200], 3.0f);
 }
 
 // Two groups write one dword, each its own half.

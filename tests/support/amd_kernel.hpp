@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "amdgpu/code_object.hpp"
+#include "amdgpu/decode.hpp"
 #include "amdgpu/execute.hpp"
 #include "amdgpu/image.hpp"
 #include "amdgpu/memory.hpp"
@@ -76,7 +77,12 @@ class AmdKernel {
   }
 
   Memory& memory() { return memory_; }
-  const Program& program() const { return *program_; }
+  // The instruction that stands `offset` bytes behind the kernel's entry.
+  std::string text_at(uint64_t offset) const {
+    const DecodedCode& code = program_->code();
+    const uint32_t index = code.index_at(program_->kernel().entry + offset);
+    return index == DecodedCode::kNone ? "" : to_text(code.instructions()[index], code.target());
+  }
 
   template <class T>
   T* make(const std::vector<T>& values) {
@@ -142,7 +148,9 @@ class AmdKernel {
     image_ = std::move(*image);
     const KernelInfo* kernel = object_.find(name);
     ASSERT_NE(kernel, nullptr);
-    auto program = Program::make(object_, *kernel, image_->base());
+    auto code = DecodedCode::make(object_, image_->base());
+    ASSERT_TRUE(code) << code.error().message;
+    auto program = Program::make(*code, *kernel);
     ASSERT_TRUE(program) << program.error().message;
     program_ = std::make_unique<Program>(std::move(*program));
   }

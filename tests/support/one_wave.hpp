@@ -79,7 +79,7 @@ class OneWave {
   }
   template <class T>
   void set_local(uint32_t address, T value) {
-    group_.lds.touch(address, sizeof value, 0, LdsUse::write);
+    group_.lds.touch(address, {.count = sizeof value, .use = LdsUse::write});
     std::memcpy(group_.lds.data() + address, &value, sizeof value);
   }
 

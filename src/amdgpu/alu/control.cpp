@@ -10,13 +10,15 @@ namespace {
 
 void do_nothing(Wave&, const Instruction&) {}
 void end(Wave& w, const Instruction&) { w.pause = Pause::ended; }
+// A kernel that traps has found itself wrong.
+void trap(Wave& w, const Instruction& i) { w.fail(FindingKind::trapped, i, -1, "the kernel ends itself"); }
 
 // Of the instruction behind this one.
-uint64_t next_address(const Wave& w, const Instruction& i) { return w.program->address_of(w.next - 1) + i.bytes; }
+uint64_t next_address(const Wave& w, const Instruction& i) { return w.code->address_of(w.next - 1) + i.bytes; }
 
 void go_to(Wave& w, const Instruction& i, uint64_t address) {
-  const uint32_t index = w.program->index_at(address);
-  if (index == Program::kNone)
+  const uint32_t index = w.code->index_at(address);
+  if (index == DecodedCode::kNone)
     return w.fail(FindingKind::bad_instruction, i, -1, fmt::format("no instruction begins at {:#x}", address));
   w.next = index;
 }
@@ -82,6 +84,8 @@ Handler control_handler(const Instruction& instruction) {
     case s_endpgm:
     case s_endpgm_saved:
       return end;
+    case s_trap:
+      return trap;
     case s_branch:
       return branch;
     case s_cbranch_scc0:

@@ -166,6 +166,27 @@ RUNG_INLINE T fraction(T x, T most) {  // most: the largest below 1
   return r > most ? most : r;
 }
 
+// v_trig_preop_f64: 53 bits of 2 / pi, rounded down, those of a segment; of a large x, whose products with the first
+// bits are whole turns, later ones.
+RUNG_INLINE double part_of_two_over_pi(double x, u32 segment) {
+  constexpr u64 kBits[] = {// of 1201 bits, the first below the point in the topmost bit
+                           0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561,
+                           0xb7246e3a424dd2e0, 0x06492eea09d1921c, 0xfe1deb1cb129a73e, 0xe88235f52ebb4484,
+                           0xe99c7026b45f7e41, 0x3991d639835339f4, 0x9c845f8bbdf9283b, 0x1ff897ffde05980f,
+                           0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7, 0x4f463f669e5fea2d, 0x7527bac7ebe5f17b,
+                           0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b0000, 0};
+  constexpr u32 kWords = sizeof kBits / sizeof *kBits, kNoScale = 1077, kFar = 1968;
+  const u32 exponent = exponent_of(x), first = (segment & 31) * 53 + (exponent > kNoScale ? exponent - kNoScale : 0);
+  const u32 word = first / 64, at = first % 64;
+  if (word + 1 >= kWords) return 0;
+  const u64 top = kBits[word] << at | (at == 0 ? 0 : kBits[word + 1] >> (64 - at));
+  i32 scale = -53 - static_cast<i32>(first) + (exponent >= kFar ? 128 : 0);
+  u64 whole = top >> 11;
+  constexpr i32 kLeast = -1074;
+  if (scale < kLeast) whole = kLeast - scale < 64 ? whole >> (kLeast - scale) : 0, scale = kLeast;
+  return __builtin_ldexp(static_cast<double>(whole), scale);
+}
+
 // ---- the steps of an IEEE division: v_div_scale, v_div_fmas, v_div_fixup
 
 template <class T>

@@ -8,7 +8,8 @@ namespace rung::amdgpu {
 
 Handler scalar_handler(const Instruction& instruction);   // SOP1, SOP2, SOPK, SOPC
 Handler control_handler(const Instruction& instruction);  // SOPP, program counter, MODE
-Handler move_handler(const Instruction& instruction);     // between lanes: v_readlane, v_writelane, swaps
-Handler vector_handler(const Instruction& instruction);   // VOP*, VOPC: those that have a row
+Handler index_handler(const Instruction& instruction);
+Handler move_handler(const Instruction& instruction);    // between lanes: v_readlane, v_writelane, swaps
+Handler vector_handler(const Instruction& instruction);  // VOP*, VOPC: those that have a row
 
 }  // namespace rung::amdgpu

@@ -81,11 +81,8 @@ bool is_supported(LaneCode code) {
 }
 std::span<const LaneRow> lane_rows_of(LaneCode code) { return table_for(code); }
 
-const LaneRow& lane_row_of(Opcode opcode) {
-  static const LaneRow* const kRows =
-      lane_rows_of(is_supported(LaneCode::avx2) ? LaneCode::avx2 : LaneCode::baseline).data();
-  return kRows[static_cast<size_t>(opcode)];
-}
+const LaneRow* const kLaneRows =
+    lane_rows_of(is_supported(LaneCode::avx2) ? LaneCode::avx2 : LaneCode::baseline).data();
 
 uint64_t bits_of(const uint32_t* mask) {
   uint64_t bits = 0;

@@ -64,7 +64,8 @@ bool is_supported(LaneCode code);  // by this processor
 // Of every opcode, at its number.
 std::span<const LaneRow> lane_rows_of(LaneCode code);
 // Those of the best code that this processor has.
-const LaneRow& lane_row_of(Opcode opcode);
+extern const LaneRow* const kLaneRows;
+inline const LaneRow& lane_row_of(Opcode opcode) { return kLaneRows[static_cast<size_t>(opcode)]; }
 
 // Lanes to bits and back.
 uint64_t bits_of(const uint32_t* mask);

@@ -135,6 +135,7 @@ uint32_t op_sel_of(const Instruction& i) {
 }  // namespace
 
 void run_modified(Wave& w, const Instruction& i) {
+  if (w.mode & Mode::kIndexed) return run_indexed(w, i);
   const LaneRow& row = lane_row_of(i.opcode);
   const LaneMap map = i.is_dpp ? lane_map(i.dpp, w.exec()) : LaneMap{.write = w.exec()};
   const Modified m{w, i, row, map};

@@ -16,6 +16,7 @@ bool is_vector(const Operand& operand) {
 
 // One lane, active or not.
 void move_lane(Wave& w, const Instruction& i, int lane) {
+  if (refuse_indexed(w, i)) return;
   const Operand& from = i.sources[0];
   if (!is_vector(from)) return write_scalar32(w, i, i.destination, read_scalar32(w, i, from));
   if (!may_read(w, i, from, 1, uint64_t{1} << lane)) return;
@@ -27,6 +28,7 @@ void read_lane(Wave& w, const Instruction& i) {
   if (w.pause == Pause::none) move_lane(w, i, static_cast<int>(lane));
 }
 void write_lane(Wave& w, const Instruction& i) {
+  if (refuse_indexed(w, i)) return;
   const uint32_t value = read_scalar32(w, i, i.sources[0]), lane = read_scalar32(w, i, i.sources[1]) & 63;
   if (w.pause != Pause::none || !may_write(w, i, i.destination, 1)) return;
   const uint32_t place = Wave::place_of(i.destination);
@@ -37,6 +39,7 @@ void write_lane(Wave& w, const Instruction& i) {
 // Lanes of two registers change places where both are active.
 template <class OtherLane>
 void swap_lanes(Wave& w, const Instruction& i, OtherLane other_lane) {
+  if (refuse_indexed(w, i)) return;
   const Operand& source = i.sources[i.source_count - 1];
   if (!may_read(w, i, i.destination, 1, 0) || !may_read(w, i, source, 1, 0)) return;
   const uint32_t one = Wave::place_of(i.destination), two = Wave::place_of(source);

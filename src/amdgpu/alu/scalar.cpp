@@ -1,8 +1,10 @@
 // Scalar arithmetic, logic and comparisons, on SGPRs, SCC and EXEC.
 // SPDX-License-Identifier: Apache-2.0
-#include <array>
+#include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <iterator>
+#include <vector>
 
 #include "amdgpu/alu/handlers.hpp"
 #include "amdgpu/alu/scalar_operand.hpp"
@@ -252,9 +254,17 @@ const Entry kEntries[] = {
 }  // namespace
 
 Handler scalar_handler(const Instruction& instruction) {
-  for (const Entry& entry : kEntries)
-    if (entry.opcode == instruction.opcode) return entry.handler;
-  return nullptr;
+  static const auto kByOpcode = [] {
+    std::vector<Handler> handlers(std::size(kEntries));
+    for (const Entry& entry : kEntries) {
+      const auto opcode = static_cast<size_t>(entry.opcode);
+      handlers.resize(std::max(handlers.size(), opcode + 1));
+      handlers[opcode] = entry.handler;
+    }
+    return handlers;
+  }();
+  const auto opcode = static_cast<size_t>(instruction.opcode);
+  return opcode < kByOpcode.size() ? kByOpcode[opcode] : nullptr;
 }
 
 }  // namespace rung::amdgpu

@@ -70,6 +70,17 @@ bool is_vector(const Operand& operand) {
   return operand.kind == OperandKind::vgpr || operand.kind == OperandKind::agpr;
 }
 
+// Of a packed pair of f32, the registers that the low and the high result read.
+bool chooses_registers(const Operand& operand, Kind kind, const Instruction& i) {
+  return kind == Kind::packed_f32 && i.encoding == Encoding::vop3p && (operand.op_sel || !operand.op_sel_hi);
+}
+const uint32_t* chosen_registers(const Wave& w, const Operand& operand, uint32_t* room) {
+  const Lanes* from = &w.v[Wave::place_of(operand)];
+  std::memcpy(room, from[operand.op_sel].at, sizeof(Lanes));
+  std::memcpy(room + kWaveLanes, from[operand.op_sel_hi].at, sizeof(Lanes));
+  return room;
+}
+
 // Its 64 lanes, in place where they lie there; null: the wave ended.
 const uint32_t* plain_source(Wave& w, const Instruction& i, const LaneRow& row, int k, uint32_t* room) {
   const Operand* const operand = source_operand(i, row, k);
@@ -78,6 +89,7 @@ const uint32_t* plain_source(Wave& w, const Instruction& i, const LaneRow& row, 
   if (!is_vector(*operand)) return broadcast(w, i, *operand, registers, room) ? room : nullptr;
   if (!may_read(w, i, *operand, registers, lanes_that_count(row, w.exec()))) [[unlikely]]
     return nullptr;
+  if (chooses_registers(*operand, row.sources[k], i)) return chosen_registers(w, *operand, room);
   return w.v[Wave::place_of(*operand)].at;
 }
 
@@ -101,7 +113,9 @@ uint64_t written_of_sources(const Wave& w, const Instruction& i, const LaneRow& 
     const Operand* const operand = source_operand(i, row, k);
     if (row.sources[k] == Kind::mask || !operand || !is_vector(*operand)) continue;
     if (row.sources[k] == Kind::packed_f32) {  // a register for each result
-      written &= w.written[Wave::place_of(*operand) + r];
+      const bool chosen = chooses_registers(*operand, row.sources[k], i);
+      const int n = !chosen ? r : r == 0 ? operand->op_sel : operand->op_sel_hi;
+      written &= w.written[Wave::place_of(*operand) + n];
       continue;
     }
     const int registers = low_alone && row.sources[k] == Kind::b64 ? 1 : row.source_registers[k];
@@ -110,25 +124,51 @@ uint64_t written_of_sources(const Wave& w, const Instruction& i, const LaneRow& 
   return written;
 }
 
+// Whether somebody wrote all of the vector sources, in all lanes: the rule, and all that is asked where nobody checks.
+bool wrote_all_sources(const Wave& w, const Instruction& i, const LaneRow& row) {
+  uint64_t written = ~uint64_t{0};
+  for (int k = 0; k < row.source_count; ++k) {
+    const Operand* const operand = source_operand(i, row, k);
+    if (row.sources[k] == Kind::mask || !operand || !is_vector(*operand)) continue;
+    for (int n = 0; n < row.source_registers[k]; ++n) written &= w.written[Wave::place_of(*operand) + n];
+  }
+  return written == ~uint64_t{0};
+}
+
+// Lanes are computed each by itself, so that results may go straight to their registers, sources or not; where lanes
+// are off, by way of `result`.
+void keep_results(Wave& w, const Instruction& i, const LaneRow& row, const Frame& f) {
+  const uint64_t exec = w.exec();
+  const uint32_t place = Wave::place_of(i.destination);
+  uint64_t written[kMostRegisters];
+  const bool all = wrote_all_sources(w, i, row);
+  for (int r = 0; r < row.result_registers; ++r)
+    written[r] = all ? ~uint64_t{0} : row.copies ? written_of_copy(w, i, row, f, r) : written_of_sources(w, i, row, r);
+  for (int r = 0; r < row.result_registers; ++r) {
+    if (exec != ~uint64_t{0})
+      blend(w, place + r, f.result + r * kWaveLanes, exec, written[r]);
+    else
+      w.written[place + r] = written[r];
+  }
+}
+
 template <int kSources>
 void run_plain(Wave& w, const Instruction& i) {
   constexpr uint32_t kUsual = Mode::kDenormals32 | Mode::kDenormals16And64;
-  if ((w.mode & 0xff) != kUsual) [[unlikely]]
+  if ((w.mode & (0xff | Mode::kIndexed)) != kUsual) [[unlikely]]
     return run_modified(w, i);
   const LaneRow& row = lane_row_of(i.opcode);
   Room room;
   Frame f{.result = room.result, .mask = room.mask, .mode = w.mode, .immediate = i.immediate, .target = w.target};
   for (int k = 0; k < kSources; ++k)
     if (f.source[k] = plain_source(w, i, row, k, room.source[k]); !f.source[k]) return;
+  if (row.result_registers != 0) {
+    if (!may_write(w, i, i.destination, row.result_registers)) return;
+    if (w.exec() == ~uint64_t{0}) f.result = w.v[Wave::place_of(i.destination)].at;
+  }
   row.run(f);
   if (row.result == Kind::mask || row.carry_out) store_masks(w, i, row, room);
-  if (row.result_registers == 0 || !may_write(w, i, i.destination, row.result_registers)) return;
-  const uint64_t exec = w.exec();
-  uint64_t written[kMostRegisters];
-  for (int r = 0; r < row.result_registers; ++r)
-    written[r] = row.copies ? written_of_copy(w, i, row, f, r) : written_of_sources(w, i, row, r);
-  for (int r = 0; r < row.result_registers; ++r)
-    blend(w, Wave::place_of(i.destination) + r, room.result + r * kWaveLanes, exec, written[r]);
+  if (row.result_registers != 0) keep_results(w, i, row, f);
 }
 
 }  // namespace
@@ -141,8 +181,9 @@ bool is_modified(const Instruction& i, const LaneRow& row) {
     if (!o || o == &i.destination) continue;
     const Kind kind = row.sources[k];
     const bool packed = kind == Kind::packed_b16 || kind == Kind::packed_f16 || kind == Kind::packed_f32;
-    const bool halves = packed && i.encoding == Encoding::vop3p && (o->op_sel || !o->op_sel_hi);
-    if (o->neg || o->abs || o->neg_hi || halves || kind == Kind::mix || o->op_sel) return true;
+    const bool plain = kind == Kind::packed_f32 && is_vector(*o);  // each register of a pair is one or the other
+    const bool halves = packed && !plain && i.encoding == Encoding::vop3p && (o->op_sel || !o->op_sel_hi);
+    if (o->neg || o->abs || o->neg_hi || halves || kind == Kind::mix || (o->op_sel && !plain)) return true;
   }
   return false;
 }

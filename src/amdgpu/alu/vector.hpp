@@ -64,6 +64,10 @@ void store_masks(Wave& w, const Instruction& i, const LaneRow& row, const Room& 
 
 // The handler of instructions with any modifiers; handlers of those without are vector.cpp's own.
 void run_modified(Wave& w, const Instruction& i);
+// The same while MODE says that M0 moves registers.
+void run_indexed(Wave& w, const Instruction& i);
+// Whether MODE says so; ends the wave then: `i` is not executed with registers moved.
+bool refuse_indexed(Wave& w, const Instruction& i);
 // Whether `i` asks for anything beyond plain registers and constants.
 bool is_modified(const Instruction& i, const LaneRow& row);
 

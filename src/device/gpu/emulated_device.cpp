@@ -36,13 +36,14 @@ Result<std::unique_ptr<EmulatedModule>> EmulatedDevice::load(std::span<const std
     return bad_file("a code object for {}, this device is {}", amdgpu::info_of(made->object.target).name,
                     amdgpu::info_of(target_).name);
   RUNG_TRY(made->image, amdgpu::Image::load(made->object, memory_));
+  RUNG_TRY(made->code, amdgpu::DecodedCode::make(made->object, made->image->base()));
   return made;
 }
 
 Result<EmulatedFunction*> EmulatedDevice::function(const EmulatedModule& module, std::string_view name) {
   const amdgpu::KernelInfo* kernel = module.object.find(name);
   if (!kernel) return fail("no kernel '{}' in this module", name);
-  RUNG_TRY(auto program, amdgpu::Program::make(module.object, *kernel, module.image->base()));
+  RUNG_TRY(auto program, amdgpu::Program::make(module.code, *kernel));
   auto made = std::make_unique<EmulatedFunction>();
   made->kernel = kernel;
   made->program = std::make_unique<const amdgpu::Program>(std::move(program));

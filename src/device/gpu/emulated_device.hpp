@@ -21,6 +21,7 @@ struct EmulatedModule {
   std::vector<std::byte> file;  // which the object views
   amdgpu::CodeObject object;
   std::unique_ptr<amdgpu::Image> image;
+  std::shared_ptr<const amdgpu::DecodedCode> code;
 };
 
 struct EmulatedFunction {
