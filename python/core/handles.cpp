@@ -28,7 +28,7 @@ nb::object read_only_map(const std::vector<PortFacts>& ports) {
 
 std::string ModelFacts::device_word() const {
   if (!on_gpu()) return "cpu";
-  return (device.type == RUNG_CUDA ? "cuda:" : "rocm:") + std::to_string(device.index);
+  return (device.type == RUNG_CUDA ? "cuda:" : "hip:") + std::to_string(device.index);
 }
 
 std::shared_ptr<const ModelFacts> read_facts(const rung_model* model) {

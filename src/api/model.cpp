@@ -26,7 +26,8 @@ rung_port port_of(const PlanPort& port, bool required) {
 rung_device device_of(const Plan& plan) {
   // What an emulator's devices hold is this processor's memory, and host memory is what it copies from.
   if (!plan.target->gpu || plan.target->machine.gpu.counts_instructions) return {RUNG_CPU, 0};
-  return {RUNG_CUDA, parse_device(plan.target->name)->index};
+  const rung_device_type type = plan.target->kind == "hip" ? RUNG_ROCM : RUNG_CUDA;
+  return {type, parse_device(plan.target->name)->index};
 }
 
 rung_status tell_port(const rung_model* model, std::vector<rung_port> OpenModel::*ports, size_t index,

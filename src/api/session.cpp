@@ -37,6 +37,13 @@ Result<Place> place_asked_for(const rung_session& session, rung_device_type wher
                   session.model->device.type, static_cast<int>(RUNG_CPU));
 }
 
+// What the host reads and writes of a session: pinned where its device is a GPU.
+rung_device host_memory_of(rung_device device) {
+  if (device.type == RUNG_CUDA) return {RUNG_CUDA_HOST, 0};
+  if (device.type == RUNG_ROCM) return {RUNG_ROCM_HOST, 0};
+  return {RUNG_CPU, 0};
+}
+
 rung_status own_memory(rung_session* session, Side side, size_t index, rung_device_type where, rung_tensor* tensor) {
   return answer([&]() -> Status {
     RUNG_CHECK(check_handle(session));
@@ -45,8 +52,8 @@ rung_status own_memory(rung_session* session, Side side, size_t index, rung_devi
     RUNG_TRY(Place place, place_asked_for(*session, where));
     auto& own = session->session;
     RUNG_TRY(std::byte * data, side == Side::input ? own.own_input(index, place) : own.own_output(index, place));
-    const rung_device host{session->model->device.type == RUNG_CUDA ? RUNG_CUDA_HOST : RUNG_CPU, 0};
-    *tensor = tensor_over(data, *port.type, place == Place::host ? host : session->model->device);
+    const rung_device device = session->model->device;
+    *tensor = tensor_over(data, *port.type, place == Place::host ? host_memory_of(device) : device);
     return {};
   });
 }

@@ -69,10 +69,9 @@ bool on_host(int32_t type) { return type == RUNG_CPU || type == RUNG_CUDA_HOST |
 
 std::string device_text(rung_device device) {
   if (on_host(device.type)) return "the host";
-  const char* kind = device.type == RUNG_CUDA || device.type == kManagedCuda ? "cuda" : "device of DLPack's type ";
-  if (device.type == RUNG_ROCM) kind = "rocm";
-  const bool known = device.type == RUNG_CUDA || device.type == RUNG_ROCM || device.type == kManagedCuda;
-  return known ? fmt::format("{}:{}", kind, device.index) : fmt::format("{}{}", kind, device.type);
+  if (device.type == RUNG_ROCM) return fmt::format("hip:{}", device.index);
+  if (device.type == RUNG_CUDA || device.type == kManagedCuda) return fmt::format("cuda:{}", device.index);
+  return fmt::format("device of DLPack's type {}", device.type);
 }
 
 // What its device reads by itself is pinned to a session. Of another vendor's device it is memory like any other.

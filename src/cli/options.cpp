@@ -17,8 +17,8 @@ namespace {
 constexpr std::array<OptionRow, 39> kOptions{{
     {"json", "", "", "print one JSON object on standard output, of an error too; logs go to standard error"},
     {"device", "RUNG_DEVICE", "DEVICE",
-     "where to run: cpu, cuda, cuda:NUMBER, emu:gfx942 or emu:gfx950; default: what a plan was built for, the "
-     "processor for a directory"},
+     "where to run: cpu, cuda, cuda:NUMBER, hip, hip:NUMBER, emu:gfx942 or emu:gfx950; default: what a plan was built "
+     "for, the processor for a directory"},
     {"threads", "RUNG_THREADS", "N", "threads of one inference; default: all cores this process may use"},
     {"dtype", "", "TYPE", "model (each tensor as in the checkpoint), f32, or bf16 (opt-in precision)"},
     {"shape", "", "NAME=DIMS",

@@ -18,21 +18,34 @@ std::string emulated_words() {
   return words.substr(2);
 }
 
+// "cuda, cuda:NUMBER, hip, hip:NUMBER"
+std::string numbered_words() {
+  std::string words;
+  for (std::string_view kind : kNumberedKinds) words += fmt::format(", {0}, {0}:NUMBER", kind);
+  return words.substr(2);
+}
+
+// "", the first, or ":NUMBER".
+std::optional<int> index_of(std::string_view rest) {
+  if (rest.empty()) return 0;
+  int index = 0;
+  const char* end = rest.data() + rest.size();
+  const auto [next, code] = std::from_chars(rest.data() + 1, end, index);
+  const bool is_number = rest[0] == ':' && next == end && code == std::errc() && index >= 0;
+  return is_number ? std::optional(index) : std::nullopt;
+}
+
 }  // namespace
 
 Result<DeviceWord> parse_device(std::string_view word) {
-  if (word == "cpu" || word == "cuda") return DeviceWord{std::string(word)};
-  constexpr std::string_view kNumbered = "cuda:";
-  int index = 0;
-  const char* end = word.data() + word.size();
-  if (word.size() > kNumbered.size() && word.starts_with(kNumbered))
-    if (auto [next, code] = std::from_chars(word.data() + kNumbered.size(), end, index);
-        next == end && code == std::errc() && index >= 0)
-      return DeviceWord{"cuda", index};
+  if (word == "cpu") return DeviceWord{std::string(word)};
+  for (std::string_view kind : kNumberedKinds)
+    if (word.starts_with(kind))
+      if (auto index = index_of(word.substr(kind.size()))) return DeviceWord{std::string(kind), *index};
   if (word.starts_with(kEmulated))
     if (auto target = amdgpu::target_named(word.substr(kEmulated.size())); target && info_of(*target).executed)
       return DeviceWord{std::string(word), 0, target};
-  return wrong_usage("device: got '{}', wanted cpu, cuda, cuda:NUMBER or one of {}", word, emulated_words());
+  return wrong_usage("device: got '{}', wanted cpu, {} or one of {}", word, numbered_words(), emulated_words());
 }
 
 std::string_view kind_of_fingerprint(std::string_view fingerprint) {

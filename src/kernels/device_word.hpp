@@ -1,4 +1,4 @@
-// Words for devices, as people, plans and the tuner's workers write them: "cpu", "cuda", "cuda:1",
+// Words for devices, as people, plans and the tuner's workers write them: "cpu", "cuda", "cuda:1", "hip",
 // "emu:gfx942".
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -16,6 +16,9 @@ struct DeviceWord {
   int index = 0;                             // among the devices of that kind
   std::optional<amdgpu::Target> emulated{};  // what this processor plays
 };
+
+// The kinds of which a machine may have several: NVIDIA's GPUs by the CUDA driver, AMD's by the HIP runtime.
+inline constexpr std::string_view kNumberedKinds[] = {"cuda", "hip"};
 
 // Errors (wrong usage): another word.
 Result<DeviceWord> parse_device(std::string_view word);

@@ -53,9 +53,9 @@ const Target& cpu_target() {
 namespace {
 
 // The library's version is part of what a plan was tuned for.
-std::string fingerprint_of(const gpu::GpuInfo& info) {
-  return fmt::format("cuda {} sm_{} driver {} {}", info.name, info.architecture, info.driver_version,
-                     info.gemm_library ? info.gemm_library->version() : "");
+std::string fingerprint_of(std::string_view kind, const gpu::GpuInfo& info) {
+  return fmt::format("{} {} {} driver {} {}", kind, info.name, gpu::architecture_name(info.architecture),
+                     info.driver_version, info.gemm_library ? info.gemm_library->version() : "");
 }
 
 const gpu::GemmLibrary* open_library(const gpu::Runtime& runtime) {
@@ -65,19 +65,29 @@ const gpu::GemmLibrary* open_library(const gpu::Runtime& runtime) {
   return opened ? *opened : nullptr;
 }
 
-Result<const Target*> open_cuda(int device) {
-  if (auto missing = gpu::missing_modules_reason(gpu::Vendor::nvidia); !missing.empty())
+struct DriverKind {
+  gpu::Vendor vendor;
+  Result<const gpu::Runtime*> (*runtime)();
+};
+DriverKind driver_of(std::string_view kind) {
+  return kind == "hip" ? DriverKind{gpu::Vendor::amd, gpu::hip_runtime}
+                       : DriverKind{gpu::Vendor::nvidia, gpu::cuda_runtime};
+}
+
+Result<const Target*> open_gpu(const DeviceWord& word) {
+  const DriverKind driver = driver_of(word.kind);
+  if (auto missing = gpu::missing_modules_reason(driver.vendor); !missing.empty())
     return no_device("no GPU kernels: {}", missing);
-  RUNG_TRY(const gpu::Runtime* runtime, gpu::cuda_runtime());
-  RUNG_TRY(auto card, gpu::Gpu::open(*runtime, device));
+  RUNG_TRY(const gpu::Runtime* runtime, driver.runtime());
+  RUNG_TRY(auto card, gpu::Gpu::open(*runtime, word.index));
   gpu::GpuInfo info = card->info();
   if (auto verdict = gpu::has_kernels_for(info.architecture); !verdict)
     return no_device("{} is {}; {}", info.name, gpu::architecture_name(info.architecture), verdict.reason);
   info.gemm_library = open_library(*runtime);
   // Never destroyed: static plans and sessions may outlive any order of destruction, and the driver cleans up.
-  return new Target{.kind = "cuda",
-                    .name = fmt::format("cuda:{}", device),
-                    .fingerprint = fingerprint_of(info),
+  return new Target{.kind = word.kind,
+                    .name = fmt::format("{}:{}", word.kind, word.index),
+                    .fingerprint = fingerprint_of(word.kind, info),
                     .machine = Machine(cpu::cpu_info(), info),
                     .row_bytes = gpu::kCacheLine,
                     .kernels = gpu::all_kernels(),
@@ -111,7 +121,7 @@ Result<const Target*> open_target(const std::string& device) {
     RUNG_CHECK(it->second->gpu->check_process());
     return it->second;
   }
-  RUNG_TRY(const Target* target, word.emulated ? open_emulated(word) : open_cuda(word.index));
+  RUNG_TRY(const Target* target, word.emulated ? open_emulated(word) : open_gpu(word));
   return open[key] = target;
 }
 

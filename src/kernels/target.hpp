@@ -14,8 +14,8 @@ class Gpu;
 }
 
 struct Target {
-  std::string kind;         // "cpu", "cuda", "emu:gfx942"
-  std::string name;         // as open_target() takes it: "cpu", "cuda:0", "emu:gfx942"
+  std::string kind;         // "cpu", "cuda", "hip", "emu:gfx942"
+  std::string name;         // as open_target() takes it: "cpu", "cuda:0", "hip:0", "emu:gfx942"
   std::string fingerprint;  // of the device: a plan refuses to load on another
   Machine machine;
   int64_t row_bytes = 1;  // rows of values that begin at multiples of it are read fastest; 1: no matter
@@ -32,9 +32,9 @@ struct Target {
 
 // This process's processor.
 const Target& cpu_target();
-// "cpu", "cuda", "cuda:1" or "emu:gfx942"; opened once, alive until the process ends. Errors: another word, no driver,
-// no such device, a build without GPU kernels or an architecture that they were not compiled for, a process that was
-// forked after a GPU was opened.
+// "cpu", "cuda", "cuda:1", "hip" or "emu:gfx942"; opened once, alive until the process ends. Errors: another word, no
+// driver, no such device, a build without GPU kernels or an architecture that they were not compiled for, a process
+// that was forked after a GPU was opened.
 Result<const Target*> open_target(const std::string& device);
 
 }  // namespace rung

@@ -13,6 +13,7 @@
 #include "measure/resources.hpp"
 #include "open/open_model.hpp"
 #include "plan/file.hpp"
+#include "support/gpu_word.hpp"
 
 namespace rung {
 namespace {
@@ -54,8 +55,8 @@ void expect_no_growth(const std::string& device) {
 TEST(OpenRunClose, LeavesNothingBehind) { expect_no_growth("cpu"); }
 
 TEST(GpuOpenRunClose, LeavesNothingBehind) {
-  if (auto target = open_target("cuda"); !target) GTEST_SKIP() << target.error().message;
-  expect_no_growth("cuda");
+  if (auto target = open_target(gpu_word()); !target) GTEST_SKIP() << target.error().message;
+  expect_no_growth(gpu_word());
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "plan/file.hpp"
 #include "rung/rung.hpp"
 #include "support/fake_device.hpp"
+#include "support/gpu_word.hpp"
 
 namespace rung {
 namespace {
@@ -50,12 +51,14 @@ bool same(const api::Tensors& a, const api::Tensors& b) {
          });
 }
 
+const std::string kGpu = gpu_word();
+
 class GpuPublicModel : public testing::Test {
  protected:
   void SetUp() override {
-    auto target = open_target("cuda");
+    auto target = open_target(kGpu);
     if (!target) GTEST_SKIP() << target.error().message;
-    auto opened = open_model(kModel, {.device = "cuda", .import = {.shapes = {{"input_ids", Shape{1, 9}}}}});
+    auto opened = open_model(kModel, {.device = kGpu, .import = {.shapes = {{"input_ids", Shape{1, 9}}}}});
     ASSERT_TRUE(opened) << opened.error().message;
     auto plan = build_subject(*opened->subject, default_recipe(threads_for(**target, 0)), **target);
     ASSERT_TRUE(plan) << plan.error().message;
@@ -67,14 +70,14 @@ class GpuPublicModel : public testing::Test {
 };
 
 TEST_F(GpuPublicModel, BuildsAModelThatAnswersAsTheProcessorDoes) {
-  for (const char* device : {"cuda", "cpu"}) {
+  for (const std::string& device : {kGpu, std::string("cpu")}) {
     api::Session session = session_of(kModel, {.device = device, .shapes = kShapes});
     expect_known(answer(session));
   }
 }
 
 TEST_F(GpuPublicModel, RunsAPlanOnTheDeviceThatItWasBuiltFor) {
-  for (const char* device : {"", "cuda", "cuda:0"}) {
+  for (const std::string& device : {std::string(), kGpu, kGpu + ":0"}) {
     api::Session session = opened(device);
     expect_known(answer(session));
   }
@@ -111,7 +114,7 @@ TEST_F(GpuPublicModel, RunsBesideOthers) {
 TEST_F(GpuPublicModel, IsWhatTheExampleRuns) {
   TemporaryDirectory directory;
   make_encoder(directory);
-  auto model = open_model(directory.path(), {.device = "cuda"});
+  auto model = open_model(directory.path(), {.device = kGpu});
   ASSERT_TRUE(model) << model.error().message;
   auto plan = build_subject(*model->subject, default_recipe(0), *model->target);
   ASSERT_TRUE(plan && save_plan(**plan, path)) << plan.error().message;

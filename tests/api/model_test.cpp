@@ -74,7 +74,7 @@ TEST(PublicModel, OpensOnTheDeviceAskedForAndOnNoOther) {
     expect_known_outputs(session);
   }
   EXPECT_EQ(refusal(kModel, {.device = "tpu"}),
-            "device: got 'tpu', wanted cpu, cuda, cuda:NUMBER or one of emu:gfx942, emu:gfx950");
+            "device: got 'tpu', wanted cpu, cuda, cuda:NUMBER, hip, hip:NUMBER or one of emu:gfx942, emu:gfx950");
   TemporaryDirectory directory;
   auto built = build_plan(graph_of("y = neg(x:f32[4])\nreturn y=y"), {});
   ASSERT_TRUE(built && save_plan(built->plan, directory / "plan.rung"));

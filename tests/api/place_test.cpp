@@ -60,7 +60,7 @@ TEST(PlaceOfMemory, IsRefusedOnAnotherDevice) {
   const rung_device second{RUNG_CUDA, 1}, host{RUNG_CPU, 0};
   EXPECT_EQ(refused_by(second, {RUNG_CUDA, 0}), "input 'x': got memory of cuda:0, wanted the host's or that of cuda:1");
   EXPECT_THAT(refused_by(second, {kManaged, 0}), HasSubstr("memory of cuda:0"));
-  EXPECT_THAT(refused_by(second, {RUNG_ROCM, 1}), HasSubstr("memory of rocm:1"));
+  EXPECT_THAT(refused_by(second, {RUNG_ROCM, 1}), HasSubstr("memory of hip:1"));
   EXPECT_THAT(refused_by(second, {7, 1}), HasSubstr("memory of device of DLPack's type 7"));
   EXPECT_EQ(refused_by(host, {RUNG_CUDA, 0}), "input 'x': got memory of cuda:0, wanted the host's");
 }

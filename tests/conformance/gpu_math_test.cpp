@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "gpu_harness.hpp"
+#include "support/gpu_word.hpp"
 
 namespace rung::test {
 namespace {
@@ -62,7 +63,8 @@ Worst worst_of(const Values& values) {
 class MathOfADevice : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    auto target = open_target(GetParam());
+    const std::string word = GetParam();
+    auto target = open_target(word == "gpu" ? gpu_word() : word);
     if (!target) GTEST_SKIP() << target.error().message;
     target_ = *target;
   }
@@ -136,7 +138,7 @@ std::string word_of(const testing::TestParamInfo<const char*>& info) {
   std::replace(word.begin(), word.end(), ':', '_');
   return word;
 }
-INSTANTIATE_TEST_SUITE_P(Gpu, MathOfADevice, testing::Values("cuda"), word_of);
+INSTANTIATE_TEST_SUITE_P(Gpu, MathOfADevice, testing::Values("gpu"), word_of);
 INSTANTIATE_TEST_SUITE_P(Emulated, MathOfADevice, testing::Values("emu:gfx942", "emu:gfx950"), word_of);
 
 }  // namespace

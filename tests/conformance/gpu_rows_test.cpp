@@ -8,6 +8,7 @@
 #include "gpu_harness.hpp"
 #include "kernels/gpu/kernel.hpp"
 #include "kernels/params_text.hpp"
+#include "support/gpu_word.hpp"
 
 namespace rung::test {
 namespace {
@@ -74,7 +75,7 @@ void expect_row_conforms(const Target& target, const Kernel& row) {
 }
 
 TEST_P(GpuKernelRow, AgreesWithTheReference) {
-  auto target = open_target("cuda");
+  auto target = open_target(gpu_word());
   if (!target) GTEST_SKIP() << target.error().message;
   expect_row_conforms(**target, *GetParam());
 }
@@ -97,7 +98,7 @@ TEST_P(EmulatedKernelRow, AgreesWithTheReference) {
 }
 
 TEST(GpuKernelTable, EveryProblemHasARow) {
-  auto target = open_target("cuda");
+  auto target = open_target(gpu_word());
   if (!target) GTEST_SKIP() << target.error().message;
   for (const Case& test : cases()) {
     const auto* linear = as<Linear>(test.problem.op);
@@ -110,7 +111,7 @@ TEST(GpuKernelTable, EveryProblemHasARow) {
 }
 
 TEST(GpuKernelRows, OfGatherReportAnIndexOutOfRange) {
-  auto target = open_target("cuda");
+  auto target = open_target(gpu_word());
   if (!target) GTEST_SKIP() << target.error().message;
   for (const char* bad : {"3", "-1"}) {
     Case test = make_case("y = gather(x:f32[3,4], index:i64[2])");
@@ -124,7 +125,7 @@ TEST(GpuKernelRows, OfGatherReportAnIndexOutOfRange) {
 }
 
 TEST(GpuKernelRows, OfIntegerDivisionReportAZero) {
-  auto target = open_target("cuda");
+  auto target = open_target(gpu_word());
   if (!target) GTEST_SKIP() << target.error().message;
   int rows = 0;
   for (const Kernel* row : (*target)->kernels_for("binary")) {

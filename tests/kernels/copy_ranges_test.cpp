@@ -10,6 +10,7 @@
 #include "device/gpu/pinned.hpp"
 #include "kernels/target.hpp"
 #include "support/fake_gpu.hpp"
+#include "support/gpu_word.hpp"
 
 namespace rung {
 namespace {
@@ -104,7 +105,7 @@ TEST_F(CopyRanges, ArePassedToTheKernelAsTheyAre) {
 class GpuCopyRanges : public CopyRanges {
  protected:
   void SetUp() override {
-    auto target = open_target("cuda");
+    auto target = open_target(gpu_word());
     if (!target) GTEST_SKIP() << target.error().message;
     open((*target)->gpu);
   }

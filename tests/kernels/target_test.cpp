@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include "support/gpu_word.hpp"
+
 namespace rung {
 namespace {
 
@@ -18,12 +20,15 @@ TEST(Target, OfTheProcessorIsThereByName) {
 }
 
 TEST(Target, RefusesWordsThatNameNoDevice) {
-  for (const char* word : {"", "gpu", "cuda:", "cuda:x", "cuda:-", "cuda0", "cuda:1x", "CUDA", "cuda:-1",
-                           "cuda:99999999999", "emu", "emu:", "emu:gfx90a", "emu:gfx1100", "emu:gfx942:0"}) {
+  for (const char* word : {"",      "gpu",     "cuda:",      "cuda:x",      "cuda:-",
+                           "cuda0", "cuda:1x", "CUDA",       "cuda:-1",     "cuda:99999999999",
+                           "hip:",  "hip:x",   "hip0",       "hip:-1",      "rocm",
+                           "emu",   "emu:",    "emu:gfx90a", "emu:gfx1100", "emu:gfx942:0"}) {
     auto target = open_target(word);
     ASSERT_FALSE(target) << word;
     EXPECT_EQ(target.error().kind, ErrorKind::usage) << word;
-    EXPECT_THAT(target.error().message, HasSubstr("wanted cpu, cuda, cuda:NUMBER or one of emu:gfx942, emu:gfx950"))
+    EXPECT_THAT(target.error().message,
+                HasSubstr("wanted cpu, cuda, cuda:NUMBER, hip, hip:NUMBER or one of emu:gfx942, emu:gfx950"))
         << word;
     EXPECT_THAT(target.error().message, testing::Not(HasSubstr("--"))) << "not everyone has a command line";
   }
@@ -37,10 +42,10 @@ TEST(Target, SaysWhatAMachineWithoutAGpuLacks) {
 }
 
 TEST(GpuTarget, RefusesANumberThatTheMachineDoesNotHave) {
-  if (auto target = open_target("cuda"); !target) GTEST_SKIP() << target.error().message;
-  auto target = open_target("cuda:99");
+  if (auto target = open_target(gpu_word()); !target) GTEST_SKIP() << target.error().message;
+  auto target = open_target(gpu_word() + ":99");
   ASSERT_FALSE(target);
-  EXPECT_THAT(target.error().message, HasSubstr("no cuda device 99"));
+  EXPECT_THAT(target.error().message, HasSubstr("no " + gpu_word() + " device 99"));
 }
 
 }  // namespace

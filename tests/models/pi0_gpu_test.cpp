@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "models/policy.hpp"
+#include "support/gpu_word.hpp"
 
 namespace rung {
 namespace {
@@ -21,7 +22,7 @@ int wanted_replays() {
 class GpuPi0Plan : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    auto target = open_target("cuda");
+    auto target = open_target(gpu_word());
     if (!target) GTEST_SKIP() << target.error().message;
     target_ = *target;
   }

@@ -9,6 +9,7 @@
 #include "plan/support.hpp"
 #include "support/counting_gpu.hpp"
 #include "support/fake_target.hpp"
+#include "support/gpu_word.hpp"
 
 namespace rung {
 namespace {
@@ -148,6 +149,22 @@ TEST(ForkAfterTheDriverStarted, IsToldByTheDevice) {
             "");
 }
 
+TEST(ForkAfterTheHipRuntimeStarted, IsToldByTheDevice) {
+  if (dlopen("libamdhip64.so.7", RTLD_NOW | RTLD_NOLOAD)) GTEST_SKIP() << "this process has started a runtime";
+  EXPECT_EQ(in_child([] {
+              if (!dlopen(RUNG_FAKE_HIP, RTLD_NOW | RTLD_GLOBAL)) return false;
+              if (!gpu::hip_runtime()) return false;
+              return in_child([] {
+                       auto runtime = gpu::hip_runtime();
+                       return is_device_error(runtime) && runtime.error().message.starts_with(
+                                                              "the HIP runtime was started before this process was "
+                                                              "forked");
+                     }).empty() &&
+                     gpu::hip_runtime().has_value();
+            }),
+            "");
+}
+
 TEST(ForkAfterTheDeviceWasOpened, IsToldByTheDevice) {
   if (has_a_driver()) GTEST_SKIP() << "this process has started a driver";
   EXPECT_EQ(in_child([] {
@@ -162,7 +179,7 @@ TEST(ForkAfterTheDeviceWasOpened, IsToldByTheDevice) {
 #endif
 
 TEST(ForkGpu, LeavesTheDeviceToTheParent) {
-  auto opened = open_target("cuda");
+  auto opened = open_target(gpu_word());
   if (!opened) GTEST_SKIP() << opened.error().message;
   Graph graph = graph_of("x: f32[4] = input()\ny = neg(x)\nreturn y=y");
   auto built = build_plan(graph, {.capture = true, .threads = 0}, {.target = *opened});
@@ -173,7 +190,7 @@ TEST(ForkGpu, LeavesTheDeviceToTheParent) {
   const NamedTensors inputs = random_inputs(graph);
   const Outputs before = outputs_of(*session, inputs);
   EXPECT_EQ(in_child([&] {
-              bool right = refused(session->run()) && is_device_error(open_target("cuda"));
+              bool right = refused(session->run()) && is_device_error(open_target(gpu_word()));
               session.reset();
               return right;
             }),

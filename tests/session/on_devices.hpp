@@ -6,6 +6,7 @@
 #include "device/gpu/current_context.hpp"
 #include "plan/support.hpp"
 #include "support/fake_target.hpp"
+#include "support/gpu_word.hpp"
 
 namespace rung {
 
@@ -21,7 +22,7 @@ class OnDevices : public ::testing::TestWithParam<Where> {
 
   void SetUp() override {
     if (GetParam().on == On::device) {
-      auto opened = open_target("cuda");
+      auto opened = open_target(gpu_word());
       if (!opened) GTEST_SKIP() << opened.error().message;
       target_ = *opened;
     } else {

@@ -8,6 +8,7 @@
 
 #include "plan/support.hpp"
 #include "support/fake_target.hpp"
+#include "support/gpu_word.hpp"
 
 namespace rung {
 namespace {
@@ -32,7 +33,7 @@ class SessionThreads : public ::testing::TestWithParam<Where> {
  protected:
   void SetUp() override {
     if (GetParam().device) {
-      auto opened = open_target("cuda");
+      auto opened = open_target(gpu_word());
       if (!opened) GTEST_SKIP() << opened.error().message;
       target_ = *opened;
     } else {

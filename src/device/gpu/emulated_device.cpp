@@ -118,6 +118,8 @@ Status EmulatedDevice::run(EmulatedStream&, const EmulatedFill& fill) {
   return {};
 }
 
+Status EmulatedDevice::run(EmulatedStream&, const EmulatedHostCall& call) { return call.function(call.data), Status{}; }
+
 Status EmulatedDevice::reach(const char* what, uint64_t address, size_t bytes) {
   if (memory_.find(address, bytes)) return {};
   return die(fmt::format("{} {} bytes at 0x{:x}, which no allocation holds", what, bytes, address));

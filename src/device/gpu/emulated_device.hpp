@@ -46,7 +46,12 @@ struct EmulatedFill {
   uint8_t value = 0;
   size_t bytes = 0;
 };
-using EmulatedWork = std::variant<EmulatedLaunch, EmulatedCopy, EmulatedFill>;
+// A function of the host's in its turn: how a library that has no kernels stands in for one that does.
+struct EmulatedHostCall {
+  void (*function)(void* data) = nullptr;
+  void* data = nullptr;
+};
+using EmulatedWork = std::variant<EmulatedLaunch, EmulatedCopy, EmulatedFill, EmulatedHostCall>;
 using EmulatedGraph = std::vector<EmulatedWork>;
 
 struct EmulatedStream {
@@ -91,6 +96,7 @@ class EmulatedDevice {
   Status run(EmulatedStream& stream, const EmulatedLaunch& launch);
   Status run(EmulatedStream& stream, const EmulatedCopy& copy);
   Status run(EmulatedStream& stream, const EmulatedFill& fill);
+  Status run(EmulatedStream& stream, const EmulatedHostCall& call);
   Status die(std::string why);
   Status reach(const char* what, uint64_t address, size_t bytes);
 

@@ -1,5 +1,4 @@
-// The HIP runtime library, opened at run time and put into the runtime table. Names, numbers and layouts are those of
-// the HIP runtime API reference, ROCm 6 and 7; its headers are not needed to build.
+// The HIP runtime library, opened at run time and put into the runtime table.
 // SPDX-License-Identifier: Apache-2.0
 #include <dlfcn.h>
 
@@ -9,80 +8,20 @@
 #include <string_view>
 
 #include "base/forks.hpp"
-#include "device/gpu/runtime.hpp"
+#include "device/gpu/hip_library.hpp"
 #include "device/shared_library.hpp"
 
 namespace rung::gpu {
 namespace {
 
-// hipDeviceAttribute_t, as far as we ask.
-enum DeviceAttribute {
-  kCooperative = 10,
-  kL2Bytes = 19,
-  kMultiprocessors = 63,
-  kSharedBytesPerBlock = 74,
-  kLanes = 87,
-};
-constexpr unsigned kNonBlocking = 1;    // hipStreamNonBlocking: does not wait for the default stream
-constexpr unsigned kDisableTiming = 2;  // hipEventDisableTiming
-constexpr int kCaptureThisThreadOnly = 1;
-
-// The library's entry points, by the names that it exports.
-struct Driver {
-  int (*hipInit)(unsigned);
-  int (*hipDriverGetVersion)(int*);
-  const char* (*hipGetErrorString)(int);
-  int (*hipGetDeviceCount)(int*);
-  int (*hipSetDevice)(int);
-  int (*hipGetDevice)(int*);
-  int (*hipDeviceGetName)(char*, int, int);
-  int (*hipDeviceGetPCIBusId)(char*, int, int);
-  int (*hipDeviceGetAttribute)(int*, int, int);
-  int (*hipGetDevicePropertiesR0600)(void*, int);
-  int (*hipDeviceTotalMem)(size_t*, int);
-  int (*hipMemGetInfo)(size_t*, size_t*);
-  int (*hipMalloc)(void**, size_t);
-  int (*hipFree)(void*);
-  int (*hipHostMalloc)(void**, size_t, unsigned);
-  int (*hipHostFree)(void*);
-  int (*hipMemcpyHtoDAsync)(void*, void*, size_t, Stream);
-  int (*hipMemcpyDtoHAsync)(void*, void*, size_t, Stream);
-  int (*hipMemcpyDtoDAsync)(void*, void*, size_t, Stream);
-  int (*hipMemsetD8Async)(void*, unsigned char, size_t, Stream);
-  int (*hipStreamCreateWithFlags)(Stream*, unsigned);
-  int (*hipStreamDestroy)(Stream);
-  int (*hipStreamSynchronize)(Stream);
-  int (*hipStreamWaitEvent)(Stream, Event, unsigned);
-  int (*hipEventCreateWithFlags)(Event*, unsigned);
-  int (*hipEventDestroy)(Event);
-  int (*hipEventRecord)(Event, Stream);
-  int (*hipEventSynchronize)(Event);
-  int (*hipEventElapsedTime)(float*, Event, Event);
-  int (*hipModuleLoadData)(Module*, const void*);
-  int (*hipModuleUnload)(Module);
-  int (*hipModuleGetFunction)(Function*, Module, const char*);
-  int (*hipModuleOccupancyMaxActiveBlocksPerMultiprocessor)(int*, Function, int, size_t);
-  int (*hipModuleLaunchKernel)(Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Stream,
-                               void**, void**);
-  int (*hipModuleLaunchCooperativeKernel)(Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                                          unsigned, Stream, void**);
-  int (*hipStreamBeginCapture)(Stream, int);
-  int (*hipStreamEndCapture)(Stream, Graph*);
-  int (*hipGraphGetNodes)(Graph, void* nodes, size_t*);
-  int (*hipGraphInstantiateWithFlags)(ExecutableGraph*, Graph, unsigned long long);
-  int (*hipGraphDestroy)(Graph);
-  int (*hipGraphExecDestroy)(ExecutableGraph);
-  int (*hipGraphLaunch)(ExecutableGraph, Stream);
-};
-Driver driver;
+HipLibrary driver;
 
 const char* error_text(int code) { return driver.hipGetErrorString(code); }
 
 // Those that a fault of memory or of a kernel gives, if it does not end the process at once.
 bool is_fault(int code) {
-  constexpr int kMemoryError = 214, kIllegalAddress = 700, kTimeout = 702, kAssert = 710, kLaunchFailure = 719,
-                kUnknown = 999;
-  for (int fault : {kMemoryError, kIllegalAddress, kTimeout, kAssert, kLaunchFailure, kUnknown})
+  for (int fault :
+       {hip::kMemoryError, hip::kIllegalAddress, hip::kTimeout, hip::kAssert, hip::kLaunchFailure, hip::kUnknown})
     if (code == fault) return true;
   return false;
 }
@@ -104,12 +43,12 @@ int architecture_in(std::string_view properties) {
 
 int describe(int device, GpuInfo* info) {
   std::array<char, 256> name{}, bus_address{};
-  std::array<char, 16384> properties{};  // more than any release's struct
+  std::array<char, hip::kPropertiesBytes> properties{};
   if (int code = driver.hipDeviceGetName(name.data(), name.size(), device)) return code;
   if (int code = driver.hipDeviceGetPCIBusId(bus_address.data(), bus_address.size(), device)) return code;
   if (int code = driver.hipGetDevicePropertiesR0600(properties.data(), device)) return code;
   if (int code = driver.hipDeviceTotalMem(&info->memory_bytes, device)) return code;
-  auto attribute = [&](DeviceAttribute which) {
+  auto attribute = [&](hip::DeviceAttribute which) {
     int value = 0;
     driver.hipDeviceGetAttribute(&value, which, device);
     return value;
@@ -118,11 +57,11 @@ int describe(int device, GpuInfo* info) {
   info->bus_address = bus_address.data();
   info->runtime = "hip";
   info->architecture = architecture_in({properties.data(), properties.size()});
-  info->multiprocessors = attribute(kMultiprocessors);
-  info->lanes = attribute(kLanes);
-  info->shared_bytes_per_block = static_cast<size_t>(attribute(kSharedBytesPerBlock));
-  info->l2_bytes = static_cast<size_t>(attribute(kL2Bytes));
-  info->cooperative = attribute(kCooperative) != 0;
+  info->multiprocessors = attribute(hip::kMultiprocessors);
+  info->lanes = attribute(hip::kLanes);
+  info->shared_bytes_per_block = static_cast<size_t>(attribute(hip::kSharedBytesPerBlock));
+  info->l2_bytes = static_cast<size_t>(attribute(hip::kL2Bytes));
+  info->cooperative = attribute(hip::kCooperative) != 0;
   return driver.hipDriverGetVersion(&info->driver_version);
 }
 
@@ -152,6 +91,17 @@ int allocate(Address* address, size_t bytes) {
 }
 int release(Address address) { return driver.hipFree(device_pointer(address)); }
 int allocate_pinned(void** address, size_t bytes) { return driver.hipHostMalloc(address, bytes, 0); }
+
+// An address that the runtime does not know has zeros for attributes, and that is no error.
+int reaches(bool* answer, Address address) {
+  int device = 0, type = 0, ordinal = -1;
+  int attributes[] = {hip::kMemoryType, hip::kDeviceOrdinal};
+  void* values[] = {&type, &ordinal};
+  if (int code = driver.hipGetDevice(&device)) return code;
+  if (int code = driver.hipDrvPointerGetAttributes(2, attributes, values, device_pointer(address))) return code;
+  return *answer = type == hip::kOnDevice && ordinal == device, 0;
+}
+
 int upload(Address to, const void* from, size_t bytes, Stream stream) {
   return driver.hipMemcpyHtoDAsync(device_pointer(to), const_cast<void*>(from), bytes, stream);
 }
@@ -165,10 +115,10 @@ int fill(Address to, uint8_t value, size_t bytes, Stream stream) {
   return driver.hipMemsetD8Async(device_pointer(to), value, bytes, stream);
 }
 
-int stream_create(Stream* stream) { return driver.hipStreamCreateWithFlags(stream, kNonBlocking); }
+int stream_create(Stream* stream) { return driver.hipStreamCreateWithFlags(stream, hip::kNonBlocking); }
 int stream_wait(Stream stream, Event event) { return driver.hipStreamWaitEvent(stream, event, 0); }
 int event_create(Event* event) { return driver.hipEventCreateWithFlags(event, 0); }
-int event_create_untimed(Event* event) { return driver.hipEventCreateWithFlags(event, kDisableTiming); }
+int event_create_untimed(Event* event) { return driver.hipEventCreateWithFlags(event, hip::kDisableTiming); }
 
 // All of a compute unit's LDS may be asked for at the launch.
 int allow_shared_bytes(Function, size_t) { return 0; }
@@ -183,11 +133,10 @@ int launch(Function function, const Launch& shape, void** parameters, Stream str
 }
 
 // Hopper's alone; no row asks for them where GpuInfo::clusters is not set.
-constexpr int kNotSupported = 801;
-int tile_map(TileMap*, const TileShape&) { return kNotSupported; }
-int tensor_map(TensorMap*, const BoxedMatrix&) { return kNotSupported; }
+int tile_map(TileMap*, const TileShape&) { return hip::kNotSupported; }
+int tensor_map(TensorMap*, const BoxedMatrix&) { return hip::kNotSupported; }
 
-int capture_begin(Stream stream) { return driver.hipStreamBeginCapture(stream, kCaptureThisThreadOnly); }
+int capture_begin(Stream stream) { return driver.hipStreamBeginCapture(stream, hip::kCaptureThisThreadOnly); }
 int graph_nodes(Graph graph, size_t* count) { return driver.hipGraphGetNodes(graph, nullptr, count); }
 int graph_instantiate(ExecutableGraph* executable, Graph graph) {
   return driver.hipGraphInstantiateWithFlags(executable, graph, 0);
@@ -201,57 +150,14 @@ Result<void*> open_library() {
 
 Status load_driver() {
   RUNG_TRY(void* library, open_library());
-#define RUNG_FIND(name) RUNG_CHECK(find_function(library, "the HIP runtime", #name, driver.name))
-  RUNG_FIND(hipInit);
-  RUNG_FIND(hipDriverGetVersion);
-  RUNG_FIND(hipGetErrorString);
-  RUNG_FIND(hipGetDeviceCount);
-  RUNG_FIND(hipSetDevice);
-  RUNG_FIND(hipGetDevice);
-  RUNG_FIND(hipDeviceGetName);
-  RUNG_FIND(hipDeviceGetPCIBusId);
-  RUNG_FIND(hipDeviceGetAttribute);
-  RUNG_FIND(hipGetDevicePropertiesR0600);
-  RUNG_FIND(hipDeviceTotalMem);
-  RUNG_FIND(hipMemGetInfo);
-  RUNG_FIND(hipMalloc);
-  RUNG_FIND(hipFree);
-  RUNG_FIND(hipHostMalloc);
-  RUNG_FIND(hipHostFree);
-  RUNG_FIND(hipMemcpyHtoDAsync);
-  RUNG_FIND(hipMemcpyDtoHAsync);
-  RUNG_FIND(hipMemcpyDtoDAsync);
-  RUNG_FIND(hipMemsetD8Async);
-  RUNG_FIND(hipStreamCreateWithFlags);
-  RUNG_FIND(hipStreamDestroy);
-  RUNG_FIND(hipStreamSynchronize);
-  RUNG_FIND(hipStreamWaitEvent);
-  RUNG_FIND(hipEventCreateWithFlags);
-  RUNG_FIND(hipEventDestroy);
-  RUNG_FIND(hipEventRecord);
-  RUNG_FIND(hipEventSynchronize);
-  RUNG_FIND(hipEventElapsedTime);
-  RUNG_FIND(hipModuleLoadData);
-  RUNG_FIND(hipModuleUnload);
-  RUNG_FIND(hipModuleGetFunction);
-  RUNG_FIND(hipModuleOccupancyMaxActiveBlocksPerMultiprocessor);
-  RUNG_FIND(hipModuleLaunchKernel);
-  RUNG_FIND(hipModuleLaunchCooperativeKernel);
-  RUNG_FIND(hipStreamBeginCapture);
-  RUNG_FIND(hipStreamEndCapture);
-  RUNG_FIND(hipGraphGetNodes);
-  RUNG_FIND(hipGraphInstantiateWithFlags);
-  RUNG_FIND(hipGraphDestroy);
-  RUNG_FIND(hipGraphExecDestroy);
-  RUNG_FIND(hipGraphLaunch);
-#undef RUNG_FIND
+#define RUNG_HIP_FUNCTION(name, ...) RUNG_CHECK(find_function(library, "the HIP runtime", #name, driver.name));
+#include "device/gpu/hip_functions.inc"
+#undef RUNG_HIP_FUNCTION
   if (int code = driver.hipInit(0)) return no_device("the HIP runtime cannot start: {} ({})", error_text(code), code);
   int count = 0;
   if (driver.hipGetDeviceCount(&count) != 0 || count == 0) return no_device("the HIP runtime sees no device");
   return {};
 }
-
-Result<const Sensors*> no_sensors() { return nullptr; }
 
 Runtime make_table() {
   return {.name = "hip",
@@ -259,7 +165,7 @@ Runtime make_table() {
           .is_fault = is_fault,
           .device_count = driver.hipGetDeviceCount,
           .describe = describe,
-          .sensors = no_sensors,
+          .sensors = nullptr,
           .context_create = context_create,
           .context_destroy = context_destroy,
           .context_use = context_use,
@@ -269,6 +175,7 @@ Runtime make_table() {
           .release = release,
           .allocate_pinned = allocate_pinned,
           .release_pinned = driver.hipHostFree,
+          .reaches = reaches,
           .upload = upload,
           .download = download,
           .copy = copy,

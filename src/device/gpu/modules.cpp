@@ -9,6 +9,7 @@
 namespace rung::gpu {
 
 std::string architecture_name(int architecture) {
+  if (architecture == 0) return "of an unknown architecture";
   return vendor_of(architecture) == Vendor::amd ? fmt::format("gfx{:x}", architecture)
                                                 : fmt::format("sm_{}", architecture);
 }

@@ -14,7 +14,7 @@ enum class Vendor : uint8_t { nvidia, amd };
 
 // Of GpuInfo::architecture: AMD's gfx numbers, 0x90a and on, are above every compute capability times ten.
 constexpr Vendor vendor_of(int architecture) { return architecture >= 0x900 ? Vendor::amd : Vendor::nvidia; }
-// As its vendor writes it: "sm_90", "gfx942".
+// As its vendor writes it: "sm_90", "gfx942"; 0, which no driver told, is one that is not known.
 std::string architecture_name(int architecture);
 
 struct EmbeddedModule {

@@ -14,6 +14,7 @@ namespace rung::gpu {
 namespace {
 
 constexpr int kRepeats = 8;
+constexpr size_t kLeastCopyBytes = size_t{1} << 20, kMostCopyBytes = size_t{512} << 20;
 
 // The best of several, in milliseconds.
 Result<double> best_ms(Queue& queue, const std::function<Status()>& enqueue) {
@@ -80,14 +81,14 @@ Result<double> gemm_gflops(const GemmLibrary& library, Queue& queue, DType dtype
 
 Result<GpuPeaks> measure_peaks(Gpu& gpu, const GemmLibrary* library) {
   if (gpu.info().counts_instructions) return GpuPeaks{};  // there is no rate without time
-  constexpr size_t kCopyBytes = size_t{512} << 20;
+  const size_t bytes = std::clamp(gpu.info().memory_bytes / 64, kLeastCopyBytes, kMostCopyBytes);
   const CurrentContext current(gpu);
   RUNG_TRY(auto queue, Queue::make(gpu));
   GpuPeaks peaks;
-  RUNG_TRY(auto block, gpu.allocate(2 * kCopyBytes));
-  Address from = block->address(), to = from + kCopyBytes;
-  RUNG_TRY(double ms, best_ms(*queue, [&] { return queue->copy(to, from, kCopyBytes); }));
-  peaks.read_gbps = 2.0 * static_cast<double>(kCopyBytes) / ms * 1e-6;
+  RUNG_TRY(auto block, gpu.allocate(2 * bytes));
+  Address from = block->address(), to = from + bytes;
+  RUNG_TRY(double ms, best_ms(*queue, [&] { return queue->copy(to, from, bytes); }));
+  peaks.read_gbps = 2.0 * static_cast<double>(bytes) / ms * 1e-6;
   if (!library) return peaks;
   RUNG_TRY(peaks.gemm_bf16_gflops, gemm_gflops(*library, *queue, DType::bf16, 8192));
   RUNG_TRY(peaks.gemm_f32_gflops, gemm_gflops(*library, *queue, DType::f32, 4096));

@@ -1,37 +1,60 @@
 // A libamdhip64.so.7 without a GPU: what is launched is executed from its machine code by the emulator. Names,
-// arguments and numbers are those of the HIP runtime API; what a driver refuses, this refuses. RUNG_FAKE_HIP names the
-// architecture, gfx942 if it is not set.
+// arguments and numbers are those of the HIP runtime API; what a driver refuses, this refuses, and a fault of memory
+// ends the process, as there. RUNG_FAKE_HIP is the name of the architecture, gfx942 if it is not set, RUNG_FAKE_DEVICES
+// how many devices there are, one if it is not set, RUNG_FAKE_FAULT what the names of kernels begin with that fault.
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
+#include <string_view>
 
 #include "device/gpu/emulated.hpp"
+#include "device/gpu/emulated_device.hpp"
 
 namespace {
 
 using rung::gpu::address_of;
 using rung::gpu::Runtime;
 
-constexpr int kInvalidValue = 1, kInvalidDevice = 101;
+constexpr int kInvalidValue = 1, kNoDevice = 100, kInvalidDevice = 101, kMostDevices = 8;
+thread_local int current = 0;  // a thread that has asked for none has device 0
 
-rung::amdgpu::Target target() {
-  const char* name = std::getenv("RUNG_FAKE_HIP");
-  return rung::amdgpu::target_named(name ? name : "gfx942").value_or(rung::amdgpu::Target::gfx942);
+std::string_view setting(const char* name, const char* otherwise) {
+  const char* value = std::getenv(name);
+  return value && *value ? value : otherwise;
 }
-const Runtime& emulated() {
-  static const Runtime& table = rung::gpu::emulated_runtime(target());
+std::string_view architecture() { return setting("RUNG_FAKE_HIP", "gfx942"); }
+// An architecture that is not emulated is only told of: no code object that this build has is for it.
+rung::amdgpu::Target target() {
+  return rung::amdgpu::target_named(architecture()).value_or(rung::amdgpu::Target::gfx942);
+}
+int devices() { return std::atoi(setting("RUNG_FAKE_DEVICES", "1").data()); }
+
+void* context_of_this_thread() {
+  static std::mutex mutex;
+  static std::array<void*, kMostDevices> contexts{};
+  std::lock_guard lock(mutex);
+  void*& context = contexts[static_cast<size_t>(current)];
+  if (!context) rung::gpu::emulated_runtime(target()).context_create(&context, current);
+  return context;
+}
+
+const Runtime& started() {
+  const Runtime& table = rung::gpu::emulated_runtime(target());
+  table.context_use(context_of_this_thread());
   return table;
 }
+rung::gpu::EmulatedDevice& device() { return *static_cast<rung::gpu::EmulatedDevice*>(context_of_this_thread()); }
 
-// Every thread uses the one device without asking for it, as HIP lets it.
-const Runtime& started() {
-  static void* const context = [] {
-    void* made = nullptr;
-    emulated().context_create(&made, 0);
-    return made;
-  }();
-  emulated().context_use(context);
-  return emulated();
+[[noreturn]] void end(const char* why) {
+  std::fprintf(stderr, "Memory access fault by GPU node-1: %s\n", why);
+  std::abort();
+}
+int or_end(int code) {
+  if (code != 0 && started().is_fault(code)) end(started().error_text(code));
+  return code;
 }
 
 // As ROCm 6.3 lays it out, as far as anyone here asks.
@@ -46,20 +69,27 @@ struct Properties {
 extern "C" {
 int hipInit(unsigned) { return 0; }
 int hipDriverGetVersion(int* version) { return *version = 60300000, 0; }
-const char* hipGetErrorString(int code) { return started().error_text(code); }
-int hipGetDeviceCount(int* count) { return *count = 1, 0; }
-int hipSetDevice(int device) { return device == 0 ? (started(), 0) : kInvalidDevice; }
-int hipGetDevice(int* device) { return *device = 0, 0; }
+const char* hipGetErrorString(int code) {
+  return code == kInvalidDevice ? "invalid device ordinal"
+         : code == kNoDevice    ? "no ROCm-capable device is detected"
+                                : started().error_text(code);
+}
+int hipGetDeviceCount(int* count) { return *count = devices(), *count > 0 ? 0 : kNoDevice; }
+int hipSetDevice(int wanted) {
+  if (wanted < 0 || wanted >= devices() || wanted >= kMostDevices) return kInvalidDevice;
+  return current = wanted, 0;
+}
+int hipGetDevice(int* now) { return *now = current, 0; }
 int hipDeviceGetName(char* name, int size, int) {
   return std::strncpy(name, "Emulated Instinct", static_cast<size_t>(size)), 0;
 }
-int hipDeviceGetPCIBusId(char* id, int size, int) {
-  return std::strncpy(id, "0000:02:00.0", static_cast<size_t>(size)), 0;
+int hipDeviceGetPCIBusId(char* id, int size, int which) {
+  return std::snprintf(id, static_cast<size_t>(size), "0000:%02x:00.0", which + 2), 0;
 }
 int hipDeviceGetAttribute(int* value, int which, int) {
   constexpr int kL2Bytes = 19, kMultiprocessors = 63, kSharedBytesPerBlock = 74, kLanes = 87;
   const auto& facts = rung::amdgpu::info_of(target());
-  *value = which == kL2Bytes               ? 4 << 20
+  *value = which == kL2Bytes               ? 1 << 12
            : which == kMultiprocessors     ? static_cast<int>(facts.compute_units)
            : which == kSharedBytesPerBlock ? static_cast<int>(facts.lds_bytes)
            : which == kLanes               ? rung::amdgpu::kWaveLanes
@@ -69,13 +99,10 @@ int hipDeviceGetAttribute(int* value, int which, int) {
 int hipGetDevicePropertiesR0600(void* properties, int) {
   auto& to = *static_cast<Properties*>(properties);
   std::strcpy(to.name, "Emulated Instinct");
-  std::strcpy(to.architecture, rung::amdgpu::info_of(target()).name.data());
-  return std::strcat(to.architecture, ":sramecc+:xnack-"), 0;
+  std::snprintf(to.architecture, sizeof to.architecture, "%s:sramecc+:xnack-", architecture().data());
+  return 0;
 }
-int hipDeviceTotalMem(size_t* bytes, int) {
-  size_t free = 0;
-  return started().memory_info(&free, bytes);
-}
+int hipDeviceTotalMem(size_t* bytes, int) { return *bytes = size_t{1} << 30, 0; }  // what copies a share of it is quick
 int hipMemGetInfo(size_t* free, size_t* total) { return started().memory_info(free, total); }
 int hipMalloc(void** pointer, size_t bytes) {
   rung::gpu::Address address = 0;
@@ -85,17 +112,27 @@ int hipMalloc(void** pointer, size_t bytes) {
 int hipFree(void* pointer) { return pointer ? started().release(address_of(pointer)) : 0; }
 int hipHostMalloc(void** pointer, size_t bytes, unsigned) { return started().allocate_pinned(pointer, bytes); }
 int hipHostFree(void* pointer) { return started().release_pinned(pointer); }
+int hipDrvPointerGetAttributes(unsigned count, int* attributes, void** values, void* pointer) {
+  constexpr int kMemoryType = 2, kDeviceOrdinal = 9, kHost = 1, kDevice = 2;
+  const rung::amdgpu::Region* region = device().memory().find(address_of(pointer), 1);
+  for (unsigned i = 0; i < count; ++i) {
+    int& value = *static_cast<int*>(values[i]);
+    if (attributes[i] == kMemoryType) value = !region ? 0 : region->written ? kDevice : kHost;
+    if (attributes[i] == kDeviceOrdinal) value = region ? current : 0;
+  }
+  return 0;
+}
 int hipMemcpyHtoDAsync(void* to, void* from, size_t bytes, void* stream) {
-  return started().upload(address_of(to), from, bytes, stream);
+  return or_end(started().upload(address_of(to), from, bytes, stream));
 }
 int hipMemcpyDtoHAsync(void* to, void* from, size_t bytes, void* stream) {
-  return started().download(to, address_of(from), bytes, stream);
+  return or_end(started().download(to, address_of(from), bytes, stream));
 }
 int hipMemcpyDtoDAsync(void* to, void* from, size_t bytes, void* stream) {
-  return started().copy(address_of(to), address_of(from), bytes, stream);
+  return or_end(started().copy(address_of(to), address_of(from), bytes, stream));
 }
 int hipMemsetD8Async(void* to, unsigned char value, size_t bytes, void* stream) {
-  return started().fill(address_of(to), value, bytes, stream);
+  return or_end(started().fill(address_of(to), value, bytes, stream));
 }
 int hipStreamCreateWithFlags(void** stream, unsigned flags) {
   return flags == 1 ? started().stream_create(stream) : kInvalidValue;
@@ -125,13 +162,20 @@ int hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void* functi
 int hipModuleLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                           unsigned shared_bytes, void* stream, void** parameters, void** extra) {
   if (extra) return kInvalidValue;
+  const std::string_view faulting = setting("RUNG_FAKE_FAULT", "");
+  const auto& kernel = *static_cast<rung::gpu::EmulatedFunction*>(function)->kernel;
+  if (!faulting.empty() && kernel.name.starts_with(faulting)) end("as it was told to");
   const rung::gpu::Launch shape{
       .grid = {gx, gy, gz}, .block = {bx, by, bz}, .cluster = {}, .shared_bytes = shared_bytes};
-  return started().launch(function, shape, parameters, stream);
+  return or_end(started().launch(function, shape, parameters, stream));
 }
 int hipModuleLaunchCooperativeKernel(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*,
                                      void**) {
   return kInvalidValue;
+}
+int hipLaunchHostFunc(void* stream, void (*function)(void*), void* data) {
+  started();
+  return device().put(*device().stream_of(stream), rung::gpu::EmulatedHostCall{function, data}) ? 0 : kInvalidValue;
 }
 int hipStreamBeginCapture(void* stream, int mode) {
   return mode == 1 ? started().capture_begin(stream) : kInvalidValue;
@@ -145,5 +189,5 @@ int hipGraphInstantiateWithFlags(void** executable, void* graph, unsigned long l
 }
 int hipGraphDestroy(void* graph) { return started().graph_destroy(graph); }
 int hipGraphExecDestroy(void* executable) { return started().executable_destroy(executable); }
-int hipGraphLaunch(void* executable, void* stream) { return started().graph_launch(executable, stream); }
+int hipGraphLaunch(void* executable, void* stream) { return or_end(started().graph_launch(executable, stream)); }
 }

@@ -1,0 +1,160 @@
+// The tool on AMD's runtime, played by a library that executes kernels in the emulator: from `--device hip` to a
+// checked result, and what is said of a machine that lacks something.
+// SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+
+#include "base/program.hpp"
+#include "cli/tool.hpp"
+#include "device/gpu/modules.hpp"
+#include "device/gpu/runtime.hpp"
+#include "kernels/params_text.hpp"
+#include "tune/candidates.hpp"
+#include "tune/gpu_worker.hpp"
+#include "tune/worker.hpp"
+
+namespace rung {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* kRecipe = R"({"version":1,"capture":true,"threads":0,"rungs":[]})";
+
+class Hip : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (auto missing = gpu::missing_modules_reason(gpu::Vendor::amd); !missing.empty()) GTEST_SKIP() << missing;
+    setenv("LD_LIBRARY_PATH", RUNG_FAKE_HIP_FOLDER, 1);
+  }
+  void TearDown() override {
+    for (const char* name : {"LD_LIBRARY_PATH", "RUNG_FAKE_HIP", "RUNG_FAKE_DEVICES", "RUNG_FAKE_FAULT"})
+      unsetenv(name);
+  }
+  Ran run(const std::string& command, const std::string& device, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments{command, bert_tiny(), "--device", device, "--shape", kShape};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return tool.run(arguments);
+  }
+  // A folder in which only `name` is found, another name for `file`.
+  void only(const std::string& name, const std::string& file) {
+    const std::string folder = tool / "libraries";
+    std::filesystem::create_directories(folder);
+    std::filesystem::create_symlink(file, folder + "/" + name);
+    setenv("LD_LIBRARY_PATH", folder.c_str(), 1);
+  }
+  Tool tool;
+  const std::string runtime = std::string(RUNG_FAKE_HIP_FOLDER) + "/libamdhip64.so.7";
+};
+
+TEST_F(Hip, VerifiesModels) {
+  const Ran bert = run("verify", "hip");
+  EXPECT_EQ(bert.exit_code, 0) << bert.err;
+  for (const char* name : {"/pi0_tiny", "/pi0_tiny_masked"}) {
+    const Ran policy = tool.run({"verify", RUNG_TEST_DATA + std::string(name), "--device", "hip:0"});
+    EXPECT_EQ(policy.exit_code, 0) << policy.err;
+  }
+}
+
+TEST_F(Hip, RunsAndTimesAPlanThere) {
+  const std::string recipe = tool.folder().write("recipe.json", kRecipe);
+  const std::string plan = tool / "plan.rung", outputs = tool / "outputs.npz";
+  const Ran built = run("build", "hip", {"--recipe", recipe, "--out", plan});
+  ASSERT_EQ(built.exit_code, 0) << built.err;
+  const Ran ran = tool.run({"run", plan, "--inputs", bert_tiny() + "/inputs.npz", "--outputs", outputs});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_TRUE(std::filesystem::exists(outputs));
+  const Ran benched = tool.run({"bench", plan});
+  EXPECT_EQ(benched.exit_code, 0) << benched.err;
+  EXPECT_THAT(benched.out, HasSubstr("hip Emulated Instinct gfx942 driver 60300000"));
+  EXPECT_THAT(benched.out, Not(HasSubstr("instructions"))) << "a driver has a clock";
+
+  setenv("RUNG_FAKE_HIP", "gfx950", 1);
+  expect_error(tool.run({"run", plan}), 1, "built for 'hip Emulated Instinct gfx942 ");
+}
+
+TEST_F(Hip, FindsTheRuntimeOfAnEarlierRelease) {
+  only("libamdhip64.so.6", runtime);
+  const Ran ran = run("run", "hip", {"--stepwise"});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+}
+
+TEST_F(Hip, CountsDevices) {
+  expect_error(run("run", "hip:1", {"--stepwise"}), 1, "there is no hip device 1; this machine has 1");
+  setenv("RUNG_FAKE_DEVICES", "2", 1);
+  const Ran second = run("run", "hip:1", {"--stepwise"});
+  EXPECT_EQ(second.exit_code, 0) << second.err;
+  setenv("RUNG_FAKE_DEVICES", "0", 1);
+  expect_error(run("run", "hip"), 1, "the HIP runtime sees no device");
+}
+
+TEST_F(Hip, SaysWhatIsMissing) {
+  only("libamdhip64.so.7", RUNG_FAKE_DRIVER_FOLDER "/libcuda.so.1");
+  expect_error(run("run", "hip"), 1, "the HIP runtime is too old: it has no hipInit");
+  setenv("LD_LIBRARY_PATH", "/nowhere", 1);
+  if (gpu::hip_runtime()) return;  // this machine has one
+  expect_error(run("run", "hip"), 1, "no HIP runtime: libamdhip64.so.6: ");
+}
+
+TEST_F(Hip, RefusesAnArchitectureThatNoKernelIsFor) {
+  setenv("RUNG_FAKE_HIP", "gfx1100", 1);
+  expect_error(run("run", "hip"), 1, "Emulated Instinct is gfx1100; the GPU kernels of this build are for ");
+  setenv("RUNG_FAKE_HIP", "strange", 1);
+  expect_error(run("run", "hip"), 1, "Emulated Instinct is of an unknown architecture; ");
+}
+
+TEST_F(Hip, Climbs) {
+  const Ran ran = run("climb", "hip", {"--budget", "1s", "--out", tool / "out"});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("verified: "));
+  const Ran again = run("verify", "hip", {"--recipe", tool / "out/recipe.json"});
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+}
+
+// A fault of memory ends the process that launched; a climb launches what it does not know yet in another.
+TEST_F(Hip, EndsAProcessWhoseKernelFaults) {
+  setenv("RUNG_FAKE_FAULT", "norm", 1);
+  const Ran ran = run("bench", "hip");
+  EXPECT_EQ(ran.exit_code, 128 + SIGABRT);
+  EXPECT_THAT(ran.err, HasSubstr("Memory access fault by GPU node-1"));
+}
+
+// What this program does when it is run again: tells of each candidate what came of it.
+TEST(OnHip, DISABLED_MeasuresALinearLayer) {
+  auto target = open_target("hip");
+  ASSERT_TRUE(target) << target.error().message;
+  const Shape x{8, 64}, w{64, 64};
+  const Problem problem{
+      .op = Linear{},
+      .inputs = {{DType::bf16, x, contiguous_strides(x)}, {DType::bf16, w, contiguous_strides(w), true}},
+      .output = {DType::bf16, x, contiguous_strides(x)}};
+  const Candidates candidates = candidates_for(**target, problem);
+  const auto measured = measure_in_worker({*target, problem, candidates.list, 0, 0.001, 20, {}});
+  for (size_t i = 0; i < measured.size(); ++i)
+    fmt::print(stderr, "{}{}: {}\n", candidates.list[i].kernel->name, params_text(candidates.list[i].params),
+               measured[i].failure.empty() ? "measured" : measured[i].failure);
+  end_gpu_worker();
+}
+
+std::string what_tuning_says() {
+  setenv("RUNG_PROGRAM", RUNG_TOOL, 1);
+  auto ended = run_program(
+      kThisProgram, {"--gtest_also_run_disabled_tests", "--gtest_filter=OnHip.DISABLED_MeasuresALinearLayer"}, 120);
+  unsetenv("RUNG_PROGRAM");
+  EXPECT_TRUE(ended) << ended.error().message;
+  EXPECT_EQ(ended->exit_code, 0) << ended->how << ": " << ended->errors;
+  return ended->errors;
+}
+
+TEST_F(Hip, IsTunedInAProcessThatMayEnd) {
+  const std::string sound = what_tuning_says();
+  EXPECT_THAT(sound, HasSubstr("linear_skinny_cdna rows=32: measured"));
+  EXPECT_THAT(sound, Not(HasSubstr("crashed")));
+  setenv("RUNG_FAKE_FAULT", "linear_skinny_cdna_bf16_1_2_", 1);
+  const std::string said = what_tuning_says();
+  EXPECT_THAT(said, HasSubstr("linear_skinny_cdna rows=32: crashed: Aborted"));
+  EXPECT_THAT(said, HasSubstr("linear_skinny_cdna: measured"));
+  EXPECT_THAT(said, HasSubstr("linear_skinny_cdna waves=1: measured")) << "which comes after it";
+}
+
+}  // namespace
+}  // namespace rung
