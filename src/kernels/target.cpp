@@ -38,6 +38,16 @@ const Kernel* Target::row_of(std::string_view family, Role role) const {
   return it == rows.end() ? nullptr : *it;
 }
 
+const Kernel* Target::library_row(std::string_view family) const {
+  if (!gpu) return row_of(family, Role::library);
+  if (!machine.gpu.gemm_library) return nullptr;
+  const auto rows = kernels_for(family);
+  auto it = std::find_if(rows.begin(), rows.end(), [&](const Kernel* row) {
+    return row->role == Role::library && row->name.ends_with(machine.gpu.gemm_library->name);
+  });
+  return it == rows.end() ? nullptr : *it;
+}
+
 const Target& cpu_target() {
   static const Target target = [] {
     const auto& info = cpu::cpu_info();

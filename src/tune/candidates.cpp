@@ -21,7 +21,7 @@ void add_variants(const Target& target, const Problem& problem, const Kernel& ke
 Candidates candidates_for(const Target& target, const Problem& problem) {
   Candidates found;
   std::vector<const Kernel*> rows;
-  const auto* baseline = target.row_of(op_family(problem.op), Role::library);
+  const auto* baseline = target.library_row(op_family(problem.op));
   for (const auto* kernel : target.kernels_for(op_family(problem.op))) {
     if (kernel->role == Role::fallback && !rows.empty()) continue;
     Verdict verdict = target.supports(*kernel, problem);

@@ -27,7 +27,8 @@ class Hip : public testing::Test {
     setenv("LD_LIBRARY_PATH", RUNG_FAKE_HIP_FOLDER, 1);
   }
   void TearDown() override {
-    for (const char* name : {"LD_LIBRARY_PATH", "RUNG_FAKE_HIP", "RUNG_FAKE_DEVICES", "RUNG_FAKE_FAULT"})
+    for (const char* name :
+         {"LD_LIBRARY_PATH", "RUNG_FAKE_HIP", "RUNG_FAKE_DEVICES", "RUNG_FAKE_FAULT", "RUNG_FAKE_SOLUTIONS"})
       unsetenv(name);
   }
   Ran run(const std::string& command, const std::string& device, const std::vector<std::string>& more = {}) {
@@ -63,7 +64,7 @@ TEST_F(Hip, RunsAndTimesAPlanThere) {
   const Ran ran = tool.run({"run", plan, "--inputs", bert_tiny() + "/inputs.npz", "--outputs", outputs});
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
   EXPECT_TRUE(std::filesystem::exists(outputs));
-  const Ran benched = tool.run({"bench", plan});
+  const Ran benched = tool.run({"bench", plan, "--runs", "5"});
   EXPECT_EQ(benched.exit_code, 0) << benched.err;
   EXPECT_THAT(benched.out, HasSubstr("hip Emulated Instinct gfx942 driver 60300000"));
   EXPECT_THAT(benched.out, Not(HasSubstr("instructions"))) << "a driver has a clock";
@@ -100,6 +101,31 @@ TEST_F(Hip, RefusesAnArchitectureThatNoKernelIsFor) {
   expect_error(run("run", "hip"), 1, "Emulated Instinct is gfx1100; the GPU kernels of this build are for ");
   setenv("RUNG_FAKE_HIP", "strange", 1);
   expect_error(run("run", "hip"), 1, "Emulated Instinct is of an unknown architecture; ");
+}
+
+TEST_F(Hip, PinsAnAlgorithmOfTheVendorsLibraryAndAsksForItAgain) {
+  setenv("LD_LIBRARY_PATH", RUNG_FAKE_HIP_FOLDER ":" RUNG_FAKE_HIPBLASLT_FOLDER, 1);
+  auto recipe = [&](int algorithm) {
+    return tool.folder().write(
+        "recipe.json", R"({"version":1,"capture":true,"threads":0,"rungs":["reduce","fusion"],"tuned_kernels":true,)"
+                       R"("choices":{"linear m=9 n=32 k=32 x=f32 w=f32 out=f32 bias residual=f32":)"
+                       R"({"kernel":"linear_hipblaslt","params":{"algorithm":)" +
+                           std::to_string(algorithm) + "}}}}");
+  };
+  const std::string plan = tool / "plan.rung";
+  const Ran verified = run("verify", "hip", {"--recipe", recipe(7002)});
+  EXPECT_EQ(verified.exit_code, 0) << verified.err;
+  const Ran built = run("build", "hip", {"--recipe", recipe(7002), "--out", plan});
+  ASSERT_EQ(built.exit_code, 0) << built.err;
+  const Ran ran = tool.run({"run", plan, "--stepwise"});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  expect_error(run("build", "hip", {"--recipe", recipe(8002), "--out", plan}), 1,
+               "linear_hipblaslt: got algorithm=8002, wanted one of 7001, 7002, 7003");
+
+  setenv("RUNG_FAKE_SOLUTIONS", "9001", 1);
+  expect_error(tool.run({"run", plan}), 1, "linear_hipblaslt: got algorithm=7002, wanted one of 9001, 9002, 9003");
+  setenv("LD_LIBRARY_PATH", RUNG_FAKE_HIP_FOLDER, 1);
+  expect_error(tool.run({"run", plan}), 1, "driver 60300000 hipblaslt 1.0.1 0123abc', this is 'hip ");
 }
 
 TEST_F(Hip, Climbs) {

@@ -1,9 +1,10 @@
 // A vendor's GEMM library, opened at run time: one matrix product with its epilogue, made ready once and put into a
-// stream any number of times. `cublaslt` on NVIDIA.
+// stream any number of times. `cublaslt` on NVIDIA, `hipblaslt` on AMD.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/status.hpp"
 #include "device/gpu/runtime.hpp"
@@ -20,7 +21,7 @@ struct LibraryGemm {
   int64_t batch = 1, x_batch = 0, w_batch = 0, out_batch = 0;               // from product to product
   bool w_is_kn = false, bias = false, residual = false;
   enum class Epilogue { none, relu, gelu_tanh } epilogue = Epilogue::none;
-  int algorithm = 0;  // which of the library's proposals, 0 the one that it prefers
+  int64_t algorithm = -1;  // one that GemmLibrary::algorithms tells of; -1: the one that it prefers
 };
 
 constexpr size_t kLibraryWorkspaceBytes = size_t{32} << 20;
@@ -43,6 +44,9 @@ struct GemmLibrary {
   // Errors: no current context, or the library has no such product or algorithm, naming its status.
   Result<std::shared_ptr<PreparedGemm>> (*prepare)(const LibraryGemm& gemm);
   std::string (*version)();  // "cublaslt 13.0.2"
+  // The numbers of the algorithms that it offers for a product, the preferred one first, by which any of them is found
+  // again as long as the version stays. Null: they are numbered from 0 in the order of its preference.
+  Result<std::vector<int64_t>> (*algorithms)(const LibraryGemm& gemm);
 };
 
 }  // namespace rung::gpu

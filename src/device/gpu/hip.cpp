@@ -9,6 +9,7 @@
 
 #include "base/forks.hpp"
 #include "device/gpu/hip_library.hpp"
+#include "device/gpu/hipblaslt.hpp"
 #include "device/shared_library.hpp"
 
 namespace rung::gpu {
@@ -166,6 +167,7 @@ Runtime make_table() {
           .device_count = driver.hipGetDeviceCount,
           .describe = describe,
           .sensors = nullptr,
+          .gemm_library = hipblaslt,
           .context_create = context_create,
           .context_destroy = context_destroy,
           .context_use = context_use,

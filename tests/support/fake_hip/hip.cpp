@@ -129,6 +129,9 @@ int hipMemcpyDtoHAsync(void* to, void* from, size_t bytes, void* stream) {
   return or_end(started().download(to, address_of(from), bytes, stream));
 }
 int hipMemcpyDtoDAsync(void* to, void* from, size_t bytes, void* stream) {
+  // A driver knows what it has allocated, and refuses what it has not.
+  for (const void* at : {to, from})
+    if (!device().memory().find(address_of(at), bytes)) return kInvalidValue;
   return or_end(started().copy(address_of(to), address_of(from), bytes, stream));
 }
 int hipMemsetD8Async(void* to, unsigned char value, size_t bytes, void* stream) {

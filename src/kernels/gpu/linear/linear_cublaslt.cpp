@@ -1,142 +1,18 @@
-// linear by cuBLASLt, with bias, ReLU, tanh-GELU and residual in its epilogue; a gated product lands in scratch first.
+// linear by cuBLASLt.
 // SPDX-License-Identifier: Apache-2.0
-#include <cstring>
-
-#include "device/gpu/gemm_library.hpp"
-#include "ir/tensor.hpp"
-#include "kernels/gpu/kernel.hpp"
-#include "kernels/gpu/pointwise/gated_rows.hpp"
-#include "kernels/linear_shape.hpp"
+#include "kernels/gpu/linear/linear_library.hpp"
 
 namespace rung::gpu {
 namespace {
 
-using Prepared = Result<std::shared_ptr<PreparedGemm>>;
-
-bool same_types(const Problem& problem) {
-  DType type = problem.inputs[0].dtype;
-  return problem.inputs[1].dtype == type && (problem.output.dtype == type || problem.output.dtype == DType::f32);
-}
-
-// The library takes a bias in the result's type only; another is converted once, when the plan is built.
-bool converts_bias(const Problem& problem, size_t operand) {
-  return static_cast<int>(operand) == problem.as<Linear>().at(LinearSlot::bias) &&
-         problem.inputs[operand].dtype != problem.output.dtype;
-}
-
-size_t packed_bytes(const Problem& problem, const Machine&, size_t i) {
-  return converts_bias(problem, i)
-             ? static_cast<size_t>(problem.inputs[i].shape.product()) * size_of(problem.output.dtype)
-             : 0;
-}
-
-void pack(const Problem& problem, const Machine&, size_t i, const void* from, void* to) {
-  Tensor bias({problem.inputs[i].dtype, problem.inputs[i].shape});
-  std::memcpy(bias.data(), from, bias.bytes());
-  Tensor converted = convert(bias, problem.output.dtype);
-  std::memcpy(to, converted.data(), converted.bytes());
-}
-
-Verdict supports_epilogue(const Problem& problem) {
-  const auto& op = problem.as<Linear>();
-  bool gated = op.gated;
-  if (!gated && op.activation != Activation::none && op.activation != Activation::relu &&
-      op.activation != Activation::gelu_tanh)
-    return reject(fmt::format("the library has no {} epilogue", name_of(op.activation)));
-  if (!gated && op.activation == Activation::gelu_tanh && problem.output.dtype == DType::f32)
-    return reject("the library's GELU is coarser than f32");
-  const Operand* bias = problem.linear_operand(LinearSlot::bias);
-  if (bias && bias->dtype != problem.output.dtype && !bias->constant)
-    return reject("the bias is no constant, and its type is not the result's");
-  const Operand* residual = problem.linear_operand(LinearSlot::residual);
-  if (!residual || gated) return accept();
-  if (op.activation != Activation::none) return reject("the library adds a residual before the activation");
-  if (residual->dtype != problem.output.dtype) return reject("the residual's type is not the result's");
-  return accept();
-}
-
 Verdict supports(const Problem& problem, const Machine& machine) {
-  if (!machine.gpu.gemm_library) return reject("cuBLASLt is not here");
-  if (auto verdict = supports_linear(problem, is_float); !verdict) return verdict;
-  if (auto verdict = supports_library(problem); !verdict) return verdict;
-  LinearShape shape(problem);
-  if (!same_types(problem)) return reject("x and w differ in type");
-  if (problem.as<Linear>().gated && problem.inputs[0].dtype != problem.output.dtype)
-    return reject("gated, and the result's type is not x's");
-  if (shape.k * size_of(problem.inputs[0].dtype) % 16 || shape.n * size_of(problem.output.dtype) % 16 ||
-      problem.inputs[0].row_stride() * size_of(problem.inputs[0].dtype) % 16)
-    return reject("rows are not a multiple of 16 bytes");
-  return supports_epilogue(problem);
-}
-
-LibraryGemm gemm_of(const Problem& problem) {
-  const auto& op = problem.as<Linear>();
-  LinearShape shape(problem);
-  LibraryGemm gemm{.x = problem.inputs[0].dtype,
-                   .w = problem.inputs[1].dtype,
-                   .out = problem.output.dtype,
-                   .m = shape.m,
-                   .n = shape.w_rows,
-                   .k = shape.k,
-                   .x_stride = problem.inputs[0].row_stride(),
-                   .w_stride = shape.k,
-                   .out_stride = shape.w_rows,
-                   .bias = op.has(LinearSlot::bias),
-                   .algorithm = static_cast<int>(problem.param("algorithm", 0))};
-  gemm.bias_type = problem.output.dtype;
-  if (op.gated) return gemm;
-  if (const Operand* residual = problem.linear_operand(LinearSlot::residual))
-    gemm.residual = true, gemm.residual_stride = residual->row_stride();
-  if (op.activation == Activation::relu) gemm.epilogue = LibraryGemm::Epilogue::relu;
-  if (op.activation == Activation::gelu_tanh) gemm.epilogue = LibraryGemm::Epilogue::gelu_tanh;
-  return gemm;
-}
-
-// Workspace, then for a gated product its two halves.
-size_t scratch_bytes(const Problem& problem, const Machine&) {
-  LinearShape shape(problem);
-  size_t halves =
-      problem.as<Linear>().gated ? static_cast<size_t>(shape.m * shape.w_rows) * size_of(problem.output.dtype) : 0;
-  return kLibraryWorkspaceBytes + halves;
-}
-
-std::shared_ptr<void> prepare(const Problem& problem, const Machine& machine) {
-  return std::make_shared<Prepared>(machine.gpu.gemm_library->prepare(gemm_of(problem)));
-}
-
-Status enqueue(const Call& call) {
-  const auto& prepared = *static_cast<const Prepared*>(call.state);
-  if (!prepared) return tl::unexpected(prepared.error());
-  bool gated = call.problem.as<Linear>().gated;
-  LibraryOperands operands{.x = call.inputs[0],
-                           .w = call.inputs[1],
-                           .bias = address_of(call, LinearSlot::bias),
-                           .residual = gated ? Address{0} : address_of(call, LinearSlot::residual),
-                           .out = gated ? call.scratch + kLibraryWorkspaceBytes : call.output,
-                           .workspace = call.scratch};
-  RUNG_CHECK((*prepared)->enqueue(operands, call.stream));
-  return gated ? enqueue_gated_rows(call, operands.out) : Status{};
-}
-
-std::vector<Tunable> tunables(const Problem&, const Machine&) {
-  Tunable algorithm{"algorithm", {}};
-  for (int64_t i = 0; i < kLibraryAlgorithms; ++i) algorithm.values.push_back(i);
-  return {algorithm};
+  if (auto verdict = has_library(machine, "cublaslt", "cuBLASLt"); !verdict) return verdict;
+  return library_linear::supports(problem, machine);
 }
 
 }  // namespace
 
 extern const Kernel linear_cublaslt;
-const Kernel linear_cublaslt{.name = "linear_cublaslt",
-                             .op = "linear",
-                             .supports = supports,
-                             .scratch_bytes = scratch_bytes,
-                             .packed_bytes = packed_bytes,
-                             .pack = pack,
-                             .prepare = prepare,
-                             .tunables = tunables,
-                             .alignment = 16,
-                             .enqueue = enqueue,
-                             .role = Role::library};
+constexpr Kernel linear_cublaslt = linear_by_library("linear_cublaslt", supports);
 
 }  // namespace rung::gpu

@@ -1,0 +1,76 @@
+// hipBLASLt's numbers, and what it has beside the functions that its kind has in common.
+// SPDX-License-Identifier: Apache-2.0
+#include "device/gpu/hipblaslt.hpp"
+
+#include <dlfcn.h>
+
+namespace rung::gpu {
+namespace {
+
+struct Hipblaslt : HipblasltTypes {
+  struct Functions : LtFunctions<Algorithm, Proposal> {
+    int (*hipblasLtGetVersion)(LtObject handle, int* version);
+    int (*hipblasLtGetGitRevision)(LtObject handle, char* revision);
+    int (*getIndexFromAlgo)(const Algorithm* algorithm);  // of the namespace hipblaslt_ext; it takes a reference
+  };
+
+  static constexpr const char* kName = "hipBLASLt";
+  static Functions& functions() {
+    static Functions found;
+    return found;
+  }
+  static const char* status_text(int code) {
+    constexpr const char* kTexts[] = {"success",        "not initialized",    "allocation failed",
+                                      "invalid value",  "mapping error",      "execution failed",
+                                      "internal error", "not supported",      "another architecture",
+                                      "no handle",      "invalid enumerator", "unknown"};
+    return code >= 0 && code < static_cast<int>(std::size(kTexts)) ? kTexts[code] : "unknown";
+  }
+  static Result<const Runtime*> runtime() { return hip_runtime(); }
+  // Of the solution in the library's catalogue: the same for as long as the library is the same.
+  static int64_t index_of(const Proposal& proposal, size_t) {
+    return functions().getIndexFromAlgo(&proposal.algorithm);
+  }
+};
+
+Status open_library() {
+  void* opened = nullptr;
+  for (const char* name : {"libhipblaslt.so.1", "libhipblaslt.so.0"})
+    if ((opened = dlopen(name, RTLD_NOW | RTLD_LOCAL))) break;
+  if (!opened) return no_device("no hipBLASLt: {}", dlerror());
+  Hipblaslt::Functions& found = Hipblaslt::functions();
+  RUNG_CHECK(found.find(opened, Hipblaslt::kName, "hipblasLt"));
+  RUNG_CHECK(find_function(opened, Hipblaslt::kName, "hipblasLtGetVersion", found.hipblasLtGetVersion));
+  RUNG_CHECK(find_function(opened, Hipblaslt::kName, "hipblasLtGetGitRevision", found.hipblasLtGetGitRevision));
+  // hipblaslt_ext::getIndexFromAlgo(hipblasLtMatmulAlgo_t&), as compilers for Linux write it.
+  return find_function(opened, Hipblaslt::kName, "_ZN13hipblaslt_ext16getIndexFromAlgoER22_hipblasLtMatmulAlgo_t",
+                       found.getIndexFromAlgo);
+}
+
+// With the commit that it was built from: solutions are numbered anew where that is another one.
+std::string read_version() {
+  const Hipblaslt::Functions& found = Hipblaslt::functions();
+  LtObject handle = nullptr;
+  int version = 0;
+  std::array<char, 256> revision{};
+  if (found.Create(&handle) != 0 || found.hipblasLtGetVersion(handle, &version) != 0 ||
+      found.hipblasLtGetGitRevision(handle, revision.data()) != 0)
+    return "hipblaslt of an unknown version";
+  return fmt::format("hipblaslt {}.{}.{} {}", version / 100000, version / 100 % 1000, version % 100, revision.data());
+}
+
+std::string version() {
+  static const std::string text = read_version();  // the handle that it takes is kept, and is asked for once
+  return text;
+}
+
+}  // namespace
+
+Result<const GemmLibrary*> hipblaslt() {
+  static const Status opened = open_library();
+  RUNG_CHECK(Status(opened));
+  static constexpr GemmLibrary table{"hipblaslt", LtGemm<Hipblaslt>::make, version, LtGemm<Hipblaslt>::algorithms};
+  return &table;
+}
+
+}  // namespace rung::gpu
