@@ -124,8 +124,9 @@ typedef struct rung_named_shape {
 // What a path is opened with. Start from RUNG_OPTIONS_INIT; what is left out is as a plan was built, or as said here.
 typedef struct rung_options {
   size_t size;
-  // "cpu", "cuda" (the first NVIDIA GPU) or "cuda:1" (the second). NULL: what a plan was built for (the first device of
-  // that kind), the processor for a model directory. A plan runs on the kind of device that it was built for alone.
+  // "cpu", "cuda" (the first NVIDIA GPU), "cuda:1" (the second), "hip" or "hip:1" (AMD's). NULL: what a plan was built
+  // for (the first device of that kind), the processor for a model directory. A plan runs on the kind of device that it
+  // was built for alone.
   const char* device;
   // Of the processor, at most 1024; 0: as many as a plan was built for, or as there are cores. None on a GPU.
   int32_t threads;
@@ -191,9 +192,9 @@ RUNG_API void rung_session_close(rung_session* session);
 // Binds an input or an output to memory of the session's own, and tells where it lies: the same at every call, valid
 // until the session is closed, 64-byte aligned (256 on a GPU), row-major. RUNG_CPU asks for memory that the host writes
 // and reads, pinned where the device is a GPU: an input's starts as its default, or zeros, and every run reads what is
-// written there; an output's holds the last run's result. RUNG_CUDA asks for the device's own, which runs read and
-// write in place, nothing copied: an input's holds what the last run read, or its default, or zeros. Errors:
-// RUNG_USAGE, RUNG_MEMORY; RUNG_MISMATCH for a device that the session does not run on.
+// written there; an output's holds the last run's result. RUNG_CUDA, on AMD's RUNG_ROCM, asks for the device's own,
+// which runs read and write in place, nothing copied: an input's holds what the last run read, or its default, or
+// zeros. Errors: RUNG_USAGE, RUNG_MEMORY; RUNG_MISMATCH for a device that the session does not run on.
 RUNG_API rung_status rung_session_input(rung_session* session, size_t index, rung_device_type where,
                                         rung_tensor* tensor);
 RUNG_API rung_status rung_session_output(rung_session* session, size_t index, rung_device_type where,
@@ -214,12 +215,12 @@ RUNG_API rung_status rung_session_bind_output(rung_session* session, size_t inde
 // what is wrong with it (an integer out of range, NaN, an infinity but for -inf in a mask). Errors: RUNG_MISMATCH; an
 // index out of range or an integer divided by zero, naming the op; RUNG_DEVICE.
 RUNG_API rung_status rung_session_run(rung_session* session);
-// The same in a stream of the caller's (a CUstream or cudaStream_t; NULL: the legacy default stream): returns when it
-// is enqueued. Several runs of one session are in order, in whichever streams. Host memory of the caller's that is
-// bound to an input is read before this returns, and that of an output is filled by rung_session_wait(); but pinned
-// memory (RUNG_CUDA_HOST, RUNG_ROCM_HOST) and the session's own is read and filled when the stream comes to it, and
-// stays unchanged until then. Where no other host memory is bound, waiting for the stream is enough. Errors: RUNG_USAGE
-// on the processor.
+// The same in a stream of the caller's (a CUstream, cudaStream_t or hipStream_t; NULL: the legacy default stream):
+// returns when it is enqueued. Several runs of one session are in order, in whichever streams. Host memory of the
+// caller's that is bound to an input is read before this returns, and that of an output is filled by
+// rung_session_wait(); but pinned memory (RUNG_CUDA_HOST, RUNG_ROCM_HOST) and the session's own is read and filled when
+// the stream comes to it, and stays unchanged until then. Where no other host memory is bound, waiting for the stream
+// is enough. Errors: RUNG_USAGE on the processor.
 RUNG_API rung_status rung_session_run_async(rung_session* session, void* stream);
 // Until all that was enqueued is done. Errors: those of the runs since the last wait.
 RUNG_API rung_status rung_session_wait(rung_session* session);

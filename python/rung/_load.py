@@ -22,8 +22,9 @@ def load(path: Path, device: object = None, threads: int = 0, dtype: DType | Non
          shapes: Shapes | None = None) -> _core.Model:
     """Opens a plan (*.rung), which loads as it was built, or a model directory, whose plan is built without a climb.
 
-    device: "cpu", "cuda" (the first NVIDIA GPU) or "cuda:1", or what gives such a text, as a torch.device does. None:
-    what a plan was built for; the processor for a directory. A plan runs on the kind of device it was built for alone.
+    device: "cpu", "cuda" (the first NVIDIA GPU), "cuda:1", "hip" (AMD's), or what gives such a text, as a torch.device
+    does. None: what a plan was built for; the processor for a directory. A plan runs on the kind of device it was built
+    for alone.
     threads: of the processor, at most 1024; 0: as many as a plan was built for, or as there are cores.
     dtype: of a model directory: "model", each as it is stored (the default), "f32" or "bf16".
     shapes: of a model directory's inputs, in elements: {"input_ids": (1, 128)}.

@@ -34,8 +34,7 @@ Result<KernelCandidate> choose_kernel(const Target& target, const Problem& probl
   if (recipe.tuned_kernels) {
     RUNG_TRY(KernelCandidate chosen, recipe_choice(target, problem, recipe));
     if (chosen.kernel) return chosen;
-  } else if (const auto* baseline = target.library_row(family);
-             baseline && target.supports(*baseline, problem)) {
+  } else if (const auto* baseline = target.library_row(family); baseline && target.supports(*baseline, problem)) {
     return KernelCandidate{baseline, {}};
   }
   for (const auto* kernel : target.kernels_for(family))

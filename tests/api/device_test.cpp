@@ -84,6 +84,18 @@ TEST_F(GpuPublicModel, RunsAPlanOnTheDeviceThatItWasBuiltFor) {
   EXPECT_THAT(refusal(path, {.device = "cpu"}), HasSubstr("got the device 'cpu'"));
 }
 
+TEST_F(GpuPublicModel, TellsWhoseMemoryItHas) {
+  api::Session session = opened();
+  const bool amd = kGpu == "hip";
+  EXPECT_EQ(session.model().device().type, amd ? RUNG_ROCM : RUNG_CUDA);
+  rung_tensor tensor{};
+  ASSERT_EQ(rung_session_input(session.handle(), 0, RUNG_CPU, &tensor), RUNG_OK);
+  EXPECT_EQ(tensor.device.type, amd ? RUNG_ROCM_HOST : RUNG_CUDA_HOST) << "pinned";
+  ASSERT_EQ(rung_session_input(session.handle(), 0, amd ? RUNG_ROCM : RUNG_CUDA, &tensor), RUNG_OK);
+  EXPECT_EQ(tensor.device.type, amd ? RUNG_ROCM : RUNG_CUDA);
+  EXPECT_EQ(rung_session_input(session.handle(), 0, amd ? RUNG_CUDA : RUNG_ROCM, &tensor), RUNG_MISMATCH);
+}
+
 TEST_F(GpuPublicModel, IsOpenedRunAndEndedByAnyThread) {
   std::optional<api::Session> session;
   std::thread([&] { session = opened(); }).join();

@@ -82,7 +82,8 @@ TEST_F(OpenModel, NamesADeviceThatNobodyKnows) {
 TEST_F(OpenModel, RefusesWordsThatNameNoDeviceBeforeAnythingElse) {
   for (const std::string& path : {plan_for(here_), kDirectory, std::string("/nowhere"), std::string("/nowhere.rung")}) {
     Error error = error_of(path, {.device = "tpu"});
-    EXPECT_EQ(error.message, "device: got 'tpu', wanted cpu, cuda, cuda:NUMBER, hip, hip:NUMBER or one of emu:gfx942, emu:gfx950");
+    EXPECT_EQ(error.message,
+              "device: got 'tpu', wanted cpu, cuda, cuda:NUMBER, hip, hip:NUMBER or one of emu:gfx942, emu:gfx950");
     EXPECT_EQ(error.kind, ErrorKind::usage);
   }
 }

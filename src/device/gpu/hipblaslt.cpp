@@ -47,7 +47,7 @@ Status open_library() {
                        found.getIndexFromAlgo);
 }
 
-// With the commit that it was built from: solutions are numbered anew where that is another one.
+// With the commit that it was built from: where that is another one, solutions have other numbers.
 std::string read_version() {
   const Hipblaslt::Functions& found = Hipblaslt::functions();
   LtObject handle = nullptr;
