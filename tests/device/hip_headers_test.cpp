@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include "device/call_compare.hpp"
 #include "device/gpu/hip_library.hpp"
 
 #if __has_include(<hip/hip_runtime_api.h>)
@@ -17,37 +18,6 @@ namespace rung::gpu {
 namespace {
 
 #if defined(HIP_VERSION) && HIP_VERSION >= 60000000
-
-// Passed alike: pointers are pointers, and an enumeration is the integer of its size.
-template <class Ours, class Theirs>
-constexpr bool kAlike = std::is_pointer_v<Ours> == std::is_pointer_v<Theirs>&& std::is_floating_point_v<Ours> ==
-                            std::is_floating_point_v<Theirs>&& std::is_void_v<Ours> == std::is_void_v<Theirs> &&
-                        sizeof(Ours) == sizeof(Theirs);
-// What a pointer leads to, where either says: the runtime writes as much as we have room for.
-template <class Ours, class Theirs>
-constexpr bool kLeadAlike = [] {
-  if constexpr (std::is_pointer_v<Ours> && std::is_pointer_v<Theirs>) {
-    using A = std::remove_cv_t<std::remove_pointer_t<Ours>>;
-    using B = std::remove_cv_t<std::remove_pointer_t<Theirs>>;
-    if constexpr (std::is_void_v<A> || std::is_void_v<B>)
-      return true;
-    else
-      return kAlike<A, B>;
-  }
-  return true;
-}();
-
-template <class Ours, class Theirs>
-struct SameCall;
-template <class R, class... A, class S, class... B>
-struct SameCall<R (*)(A...), S (*)(B...)> {
-  static constexpr bool value = [] {
-    if constexpr (sizeof...(A) != sizeof...(B))
-      return false;
-    else
-      return kAlike<R, S> && ((kAlike<A, B> && kLeadAlike<A, B>)&&...);
-  }();
-};
 
 // What a newer release calls by another name is there under the old one, too.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
