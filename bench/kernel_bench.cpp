@@ -1,5 +1,5 @@
 // Times kernel rows. kernel_bench [THREADS] [ROW-OR-OP]: the processor's, on a small BERT at 16, 128 and 256 tokens;
-// kernel_bench cuda[:N] [ROW-OR-OP]: a GPU's, on the layers of Pi0.
+// kernel_bench DEVICE [ROW-OR-OP]: those of a GPU, such as cuda or hip:1, on the layers of Pi0.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <chrono>
@@ -13,6 +13,7 @@
 #include "device/cpu/peaks.hpp"
 #include "gpu_rows.hpp"
 #include "kernels/cpu/bind.hpp"
+#include "kernels/device_word.hpp"
 #include "kernels/target.hpp"
 
 namespace rung {
@@ -134,7 +135,7 @@ void time_rows(const std::string& text, cpu::Team& team, const std::string& filt
 int main(int argc, char** argv) {
   using namespace rung;
   std::string where = argc > 1 ? argv[1] : "", filter = argc > 2 ? argv[2] : "";
-  if (where.starts_with("cuda")) {
+  if (auto device = parse_device(where); device && device->kind != "cpu") {
     Status timed = time_gpu_rows(where, filter);
     if (!timed) std::fprintf(stderr, "%s\n", timed.error().message.c_str());
     return timed ? 0 : 1;

@@ -64,6 +64,8 @@ def steps_of(arguments, folder):
                   [('kernels', 'GpuTarget.*:GpuCopyRanges.*'), ('session', '*Gpu*'), ('api', '*GpuPublicModel*')]),
         test_step('conformance', 'every kernel row on every problem, functions on floats',
                   [('conformance', arguments.rows)]),
+        Step('kernels', 'the time of every kernel row on the layers of Pi0',
+             [[arguments.build / 'bench' / 'kernel_bench', arguments.device]]),
         tool_step('bert_tiny', 'a BERT in f32', verify(DATA / 'bert_tiny', *short)),
         tool_step('pi0_tiny', 'a policy in its checkpoint\'s types', verify(DATA / 'pi0_tiny')),
         tool_step('pi0_tiny_masked', 'the same with masks', verify(DATA / 'pi0_tiny_masked')),
