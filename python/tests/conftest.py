@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import os
 import shutil
 import string
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ DATA = Path(__file__).parents[2] / "tests" / "data"
 BERT, PI0 = DATA / "bert_tiny", DATA / "pi0_tiny"
 SHAPES = {"input_ids": (1, 9)}
 THREADS = 2
+GPU = os.environ.get("RUNG_TEST_GPU", "cuda")
 
 
 def arrays(path: Path) -> Arrays:
@@ -43,7 +45,7 @@ def bert() -> Iterator[rung.Model]:
 @pytest.fixture
 def on_gpu() -> Iterator[rung.Model]:
     try:
-        model = rung.load(BERT, device="cuda", shapes=SHAPES)
+        model = rung.load(BERT, device=GPU, shapes=SHAPES)
     except rung.DeviceError as error:
         pytest.skip(str(error))
     with model:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy
 import pytest
 import rung
-from conftest import BERT, SHAPES, Arrays, assert_known
+from conftest import BERT, GPU, SHAPES, Arrays, assert_known
 
 
 def test_gpu_answers_arrays(on_gpu: rung.Model, bert_inputs: Arrays, bert_outputs: Arrays) -> None:
-    assert on_gpu.device == "cuda:0"
+    assert on_gpu.device == f"{GPU}:0"
     assert_known(on_gpu(**bert_inputs)["last_hidden_state"], bert_outputs["last_hidden_state"])
 
 
@@ -24,5 +24,5 @@ def test_gpu_pinned_memory_in_a_loop(on_gpu: rung.Model, bert_inputs: Arrays) ->
 
 def test_gpu_opening_and_closing_leaves_no_memory(on_gpu: rung.Model, bert_inputs: Arrays) -> None:
     for _ in range(20):
-        with rung.load(BERT, device="cuda", shapes=SHAPES) as model:
+        with rung.load(BERT, device=GPU, shapes=SHAPES) as model:
             model(**bert_inputs)
