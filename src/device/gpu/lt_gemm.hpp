@@ -58,6 +58,7 @@ class LtGemm : public PreparedGemm {
   static Result<std::shared_ptr<PreparedGemm>> make(const LibraryGemm& gemm) {
     std::shared_ptr<LtGemm> made(new LtGemm());
     RUNG_CHECK(made->describe(gemm));
+    RUNG_CHECK(made->lay_out(gemm));
     RUNG_TRY(auto proposals, made->propose());
     RUNG_TRY(const Proposal* chosen, made->choose(proposals, gemm.algorithm));
     made->algorithm_ = chosen->algorithm;
@@ -69,6 +70,7 @@ class LtGemm : public PreparedGemm {
   static Result<std::vector<int64_t>> algorithms(const LibraryGemm& gemm) {
     LtGemm asked;
     RUNG_CHECK(asked.describe(gemm));
+    RUNG_CHECK(asked.lay_out(gemm));
     RUNG_TRY(auto proposals, asked.propose());
     std::vector<int64_t> numbers;
     for (size_t i = 0; i < proposals.size(); ++i) numbers.push_back(Lt::index_of(proposals[i], i));
@@ -139,7 +141,6 @@ class LtGemm : public PreparedGemm {
     RUNG_CHECK(check(calls().MatmulDescCreate(&descriptor_, kNumbers.compute_f32, kLtF32), "descriptor"));
     if (!gemm.w_is_kn) RUNG_CHECK(set(kNumbers.transpose_a, int32_t{kNumbers.transpose}));
     RUNG_CHECK(set(kNumbers.epilogue, epilogue_bits(gemm)));
-    RUNG_CHECK(lay_out(gemm));
     if (!gemm.bias) return {};
     RUNG_CHECK(set(kNumbers.bias_type, int32_t{type_code(gemm.bias_type)}));
     return set(kNumbers.bias_pointer, uint64_t{256});  // any aligned address: the heuristic asks whether there is one
