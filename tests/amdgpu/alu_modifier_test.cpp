@@ -247,6 +247,24 @@ TEST(AluModifiers, UnwrittenMasksCountWhereTheyDecide) {
   EXPECT_EQ(wave.w.finding.detail, "nobody wrote s30");
 }
 
+// A compiler copies a scalar of a branch that was not taken, and lanes overwrite the copy.
+TEST(AluModifiers, UnwrittenScalarsAreCopiedToLanes) {
+  OneWave wave;
+  wave.w.scalar_written[30] = false;
+  wave.w.set_exec(0xff);
+  wave.run(instruction(v_mov_b32, v(3), {s(30)}));
+  ASSERT_EQ(wave.w.pause, Pause::none);
+  EXPECT_EQ(wave.w.written[3], ~uint64_t{0xff});
+  EXPECT_FALSE(wave.w.scalar_written[30]);
+  wave.run(instruction(v_mov_b64, v(4, 2), {s(30, 2)}));
+  EXPECT_EQ(wave.w.written[4], ~uint64_t{0xff});
+  EXPECT_EQ(wave.w.written[5], ~uint64_t{0});
+  wave.run(instruction(v_mov_b32, v(3), {s(8)}));
+  EXPECT_EQ(wave.w.written[3], ~uint64_t{0});
+  wave.run(instruction(v_add_u32, v(3), {s(30), v(12)}));  // no copy
+  EXPECT_EQ(wave.w.finding.detail, "nobody wrote s30");
+}
+
 TEST(AluModifiers, WrittenLanesAreRemembered) {
   OneWave wave;
   wave.w.written[2] = 0;

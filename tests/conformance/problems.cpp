@@ -291,6 +291,7 @@ constexpr const char* kOtherProblems[] = {
     "result = cumsum(keep:bool[9,2], axis=0)",
     "result = reduce(x:i64[4,9], kind=sum)",
     "result = reduce(keep:bool[4,9], kind=sum, axis=0)",
+    "result = reduce(keep:bool[1,816], kind=sum, axis=1)",
     "result = reduce(x:i32[4,9], kind=max)",
     "result = transpose(x:i64[6,70], permutation=[1,0])",
     "result = broadcast(keep:bool[1,1,9], shape=[2,4,9])",

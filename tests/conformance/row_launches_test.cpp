@@ -174,7 +174,7 @@ TEST_P(RowLaunchesOnCdna, TakeEveryProblemThatAmpereTakes) {
 INSTANTIATE_TEST_SUITE_P(All, RowLaunchesOnCdna,
                          ::testing::Values(testing::cdna_card(0x90a), testing::cdna_card(0x942),
                                            testing::cdna_card(0x950)),
-                         [](const auto& info) { return gpu::architecture_name(info.param.architecture); });
+                         [](const auto& card) { return gpu::architecture_name(card.param.architecture); });
 
 // ---- layers of Pi0 and MiniLM, as they were launched when they were measured
 

@@ -171,6 +171,21 @@ void run_plain(Wave& w, const Instruction& i) {
   if (row.result_registers != 0) keep_results(w, i, row, f);
 }
 
+// A scalar that nobody wrote may be copied, as between scalars: the lanes stay unwritten.
+void copy_scalar(Wave& w, const Instruction& i) {
+  const uint32_t from = i.sources[0].number;
+  const int registers = lane_row_of(i.opcode).source_registers[0];
+  uint64_t written[2] = {~uint64_t{0}, ~uint64_t{0}};
+  for (int r = 0; r < registers; ++r)
+    if (!w.scalar_written[from + r] && !w.scalar_pending[from + r]) written[r] = 0, w.scalar_written[from + r] = true;
+  run_plain<1>(w, i);
+  for (int r = 0; r < registers; ++r) {
+    if (written[r] != 0) continue;
+    w.scalar_written[from + r] = false;
+    if (w.pause == Pause::none) w.written[Wave::place_of(i.destination) + r] &= ~w.exec();
+  }
+}
+
 }  // namespace
 
 bool is_modified(const Instruction& i, const LaneRow& row) {
@@ -197,6 +212,8 @@ Handler vector_handler(const Instruction& i) {
       row.result == Kind::b16 || row.result == Kind::b32 || row.result == Kind::b64 || row.result == Kind::packed_b16;
   if (i.clamp && integer && !row.saturated) return nullptr;
   if (is_modified(i, row)) return run_modified;
+  const bool copies = i.opcode == Opcode::v_mov_b32 || i.opcode == Opcode::v_mov_b64;
+  if (copies && i.sources[0].kind == OperandKind::scalar && i.sources[0].number < 128) return copy_scalar;
   static constexpr Handler kPlain[] = {run_plain<0>, run_plain<1>, run_plain<2>, run_plain<3>, run_plain<4>};
   return kPlain[row.source_count];
 }

@@ -42,7 +42,7 @@ int on_device(Work work) {
   return done ? kDone : refuse(done.error());
 }
 
-int put(Stream stream, EmulatedWork work) {
+int put(Stream stream, EmulatedWork&& work) {
   return on_device([&](EmulatedDevice& device) { return device.put(*device.stream_of(stream), std::move(work)); });
 }
 
