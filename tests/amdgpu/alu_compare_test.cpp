@@ -120,7 +120,9 @@ TEST(AluCompare, ClassesOfF16AndF64) {
       wave.w.set_exec(0x3ff);
       wave.run(instruction(c.opcode, s(30, 2), {v(10, c.registers), constant(uint64_t{1} << asked)}));
       EXPECT_EQ(wave.pair(30), uint64_t{1} << asked) << name_of(c.opcode);
-      if (c.sets_exec) EXPECT_EQ(wave.w.exec(), uint64_t{1} << asked) << name_of(c.opcode);
+      if (c.sets_exec) {
+        EXPECT_EQ(wave.w.exec(), uint64_t{1} << asked) << name_of(c.opcode);
+      }
     }
 }
 

@@ -42,8 +42,8 @@ int on_device(Work work) {
   return done ? kDone : refuse(done.error());
 }
 
-int put(Stream stream, EmulatedWork&& work) {
-  return on_device([&](EmulatedDevice& device) { return device.put(*device.stream_of(stream), std::move(work)); });
+int put(Stream stream, const EmulatedWork& work) {
+  return on_device([&](EmulatedDevice& device) { return device.put(*device.stream_of(stream), work); });
 }
 
 int device_count(int* count) { return *count = 1, kDone; }
@@ -191,7 +191,7 @@ int tensor_map(TensorMap*, const BoxedMatrix&) { return refuse("no machine of AM
 int launch(Function function, const Launch& shape, void** parameters, Stream stream) {
   return on_device([&](EmulatedDevice& device) -> Status {
     RUNG_TRY(auto work, device.prepare(*static_cast<EmulatedFunction*>(function), shape, parameters));
-    return device.put(*device.stream_of(stream), std::move(work));
+    return device.put(*device.stream_of(stream), work);
   });
 }
 

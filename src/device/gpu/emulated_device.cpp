@@ -65,11 +65,11 @@ Result<EmulatedLaunch> EmulatedDevice::prepare(const EmulatedFunction& function,
   return made;
 }
 
-Status EmulatedDevice::put(EmulatedStream& stream, EmulatedWork work) {
+Status EmulatedDevice::put(EmulatedStream& stream, const EmulatedWork& work) {
   if (dead_) return device_fault("{}", fault_);
   if (stream.recording) {
     if (stream.recorder != std::this_thread::get_id()) return fail("another thread is recording this stream");
-    stream.recording->push_back(std::move(work));
+    stream.recording->push_back(work);
     return {};
   }
   return std::visit([&](const auto& each) { return run(stream, each); }, work);

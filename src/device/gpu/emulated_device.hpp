@@ -85,7 +85,7 @@ class EmulatedDevice {
   Result<EmulatedLaunch> prepare(const EmulatedFunction& function, const Launch& shape, void** parameters) const;
   // Does the work, or records it. Errors (ErrorKind::device_fault): what a kernel or a copy did wrong, which ends the
   // device; another thread's recording.
-  Status put(EmulatedStream& stream, EmulatedWork work);
+  Status put(EmulatedStream& stream, const EmulatedWork& work);
   Status replay(EmulatedStream& stream, const EmulatedGraph& graph);
   // What ended it; null: nothing.
   const std::string* fault() const { return dead_ ? &fault_ : nullptr; }
