@@ -12,7 +12,9 @@ uint64_t special_scalar(const Wave& w, uint16_t number);
 // Ends the wave with what is wrong with reading (or writing, where something is on its way) this register.
 void refuse_scalar(Wave& w, const Instruction& i, uint32_t number);
 
-inline bool is_readable(const Wave& w, uint32_t number) { return w.scalar_written[number] & !w.scalar_pending[number]; }
+inline bool is_readable(const Wave& w, uint32_t number) {
+  return w.scalar_written[number] && !w.scalar_pending[number];
+}
 
 // The low 32 bits of a scalar register or constant; w.pause tells whether it could be read.
 inline uint32_t read_scalar32(Wave& w, const Instruction& i, const Operand& operand) {

@@ -33,11 +33,12 @@ void refuse_vector(Wave& w, const Instruction& i, const Operand& operand, int re
 // Whether it may be read in `lanes`; tells what is wrong. `copies`: what nobody wrote may be, too.
 inline bool may_read(Wave& w, const Instruction& i, const Operand& operand, int registers, uint64_t lanes) {
   const uint32_t place = Wave::place_of(operand);
-  bool good = true;
-  for (int r = 0; r < registers; ++r) good &= !(lanes & ~w.written[place + r]) & !w.pending[place + r];
-  if (!good) [[unlikely]]
-    refuse_vector(w, i, operand, registers, lanes);
-  return good;
+  uint64_t missing = 0, pending = 0;
+  for (int r = 0; r < registers; ++r) missing |= lanes & ~w.written[place + r], pending |= w.pending[place + r];
+  if ((missing | pending) == 0) [[likely]]
+    return true;
+  refuse_vector(w, i, operand, registers, lanes);
+  return false;
 }
 // Compilers compute with lanes that nobody wrote, and throw the results away: what is made of them counts as unwritten,
 // too, and a store or an address tells. A comparison decides something, so all of its lanes count at once.
