@@ -16,6 +16,7 @@
 // Versions. A struct with the member `size` may grow at its end; its initialiser sets `size` to what the caller was
 // compiled with. Nothing else here changes without a new RUNG_INTERFACE_VERSION.
 #pragma once
+// NOLINTBEGIN(modernize-*): C
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -321,3 +322,4 @@ RUNG_API void rung_free(char* text);
 #ifdef __cplusplus
 }
 #endif
+// NOLINTEND(modernize-*)

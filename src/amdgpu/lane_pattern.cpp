@@ -30,8 +30,8 @@ std::vector<uint64_t> distances_of(const LanePattern& pattern) {
     distances.push_back(distance);
   }
   if (!sorted) {
-    std::ranges::sort(distances);
-    distances.erase(std::ranges::unique(distances).begin(), distances.end());
+    std::sort(distances.begin(), distances.end());
+    distances.erase(std::unique(distances.begin(), distances.end()), distances.end());
   }
   return distances;
 }

@@ -109,10 +109,11 @@ Result<const Target*> open_emulated(const DeviceWord& word) {
   if (auto verdict = gpu::has_kernels_for(static_cast<int>(info_of(*word.emulated).number)); !verdict)
     return no_device("{}: {}", word.kind, verdict.reason);
   RUNG_TRY(auto card, gpu::Gpu::open(gpu::emulated_runtime(*word.emulated), word.index));
+  const gpu::GpuInfo info = card->info();
   return new Target{.kind = word.kind,
                     .name = word.kind,
-                    .fingerprint = fmt::format("{} of {} compute units", word.kind, card->info().multiprocessors),
-                    .machine = Machine(cpu::cpu_info(), card->info()),
+                    .fingerprint = fmt::format("{} of {} compute units", word.kind, info.multiprocessors),
+                    .machine = Machine(cpu::cpu_info(), info),
                     .row_bytes = gpu::kCacheLine,
                     .kernels = gpu::all_kernels(),
                     .gpu = std::move(card)};
