@@ -24,8 +24,6 @@ if(RUNG_FUZZ)
     list(APPEND flags_${isa} -fno-sanitize=all)
   endforeach()
   list(APPEND flags_avx2 -fsanitize=address)
-  # Clang 14, whose fuzzers they are, has no such functions of its own; the C library's are the same.
-  add_compile_definitions(__builtin_roundeven=roundeven __builtin_roundevenf=roundevenf)
 endif()
 
 # Eight sources of a folder are compiled as one: what their headers define and instantiate is compiled once for all,

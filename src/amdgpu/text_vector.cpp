@@ -52,7 +52,7 @@ std::string number(const char* name, uint32_t value) {
 std::string matrix_modifiers(const Instruction& made, const Row& row, Target target) {
   std::string text;
   if (row.number >= kScaled) {
-    const auto scale = [&](int i) -> const Operand& { return made.sources[static_cast<size_t>(3 + i)]; };
+    const auto scale = [&](int i) -> const Operand& { return made.sources[static_cast<size_t>(i) + 3]; };
     text += list_unless(false, "op_sel", 3, [&](int i) { return i < 2 && scale(i).op_sel; });
     text += list("op_sel_hi", 3, [&](int i) { return i < 2 && scale(i).op_sel_hi; });
   }

@@ -17,7 +17,7 @@ RUNG_INLINE u32 to_u32(T x) {
   return !(x > T{0}) ? 0 : x >= T(0x1p32) ? ~u32{0} : static_cast<u32>(x);
 }
 // To nearest even, whatever MODE says.
-RUNG_INLINE i32 to_nearest(float x) { return to_i32(__builtin_roundevenf(x)); }
+RUNG_INLINE i32 to_nearest(float x) { return to_i32(round_even(x)); }
 RUNG_INLINE i16 to_norm_i16(float x) {
   const float within = x > 1 ? 1.0f : x < -1 ? -1.0f : x;
   return static_cast<i16>(to_nearest(within * 32767.0f));

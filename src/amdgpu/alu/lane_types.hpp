@@ -32,6 +32,16 @@ RUNG_INLINE u64 bits(double x) { return std::bit_cast<u64>(x); }
 RUNG_INLINE float f32_of(u32 x) { return std::bit_cast<float>(x); }
 RUNG_INLINE double f64_of(u64 x) { return std::bit_cast<double>(x); }
 
+// Clang has the functions from 17 on.
+#if __has_builtin(__builtin_roundevenf)
+RUNG_INLINE float round_even(float x) { return __builtin_roundevenf(x); }
+RUNG_INLINE double round_even(double x) { return __builtin_roundeven(x); }
+#else
+RUNG_INLINE float round_even(float x) { return ::roundevenf(x); }
+RUNG_INLINE double round_even(double x) { return ::roundeven(x); }
+#endif
+
+// Values of one-line expressions: they convert by themselves. NOLINTBEGIN(google-explicit-constructor)
 // An f16 in hand: exact as f32. As a result it is rounded to f16 by the mode of f16 and f64.
 struct f16 {
   float value;
@@ -49,6 +59,7 @@ struct mask {
   [[gnu::always_inline]] inline mask(bool is) : all(is ? ~u32{0} : 0) {}
   [[gnu::always_inline]] inline operator bool() const { return all != 0; }
 };
+// NOLINTEND(google-explicit-constructor)
 struct bf16 {
   u16 bits;
 };
@@ -261,7 +272,7 @@ struct maker<F, R (F::*)(A...) const> {
     const Frame f = frame;  // so that no store may change it
     const u32* const sources[] = {f.source[source_at(n) < 4 ? source_at(n) : 0]..., nullptr};
     u32* const result = f.result;
-#pragma GCC ivdep
+#pragma GCC ivdep  // NOLINT(clang-diagnostic-unknown-pragmas)
     for (int l = 0; l < kWaveLanes; ++l)
       result_of<R>::template store<kNearest>(f, result, l, F{}(argument<A>(f, sources[n], l)...));
   }
