@@ -272,7 +272,7 @@ struct maker<F, R (F::*)(A...) const> {
     const Frame f = frame;  // so that no store may change it
     const u32* const sources[] = {f.source[source_at(n) < 4 ? source_at(n) : 0]..., nullptr};
     u32* const result = f.result;
-#pragma GCC ivdep  // NOLINT(clang-diagnostic-unknown-pragmas)
+#pragma GCC ivdep
     for (int l = 0; l < kWaveLanes; ++l)
       result_of<R>::template store<kNearest>(f, result, l, F{}(argument<A>(f, sources[n], l)...));
   }

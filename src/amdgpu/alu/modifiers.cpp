@@ -5,6 +5,7 @@
 #include <xmmintrin.h>
 
 #include <bit>
+#include <cmath>
 #include <cstring>
 
 #include "amdgpu/wave.hpp"
@@ -57,7 +58,7 @@ T scaled_and_clamped(T x, const Instruction& i, bool scales, uint32_t mode) {
   constexpr T kFactors[] = {1, 2, 4, T(0.5)};
   if (scales) x = x * kFactors[i.omod] + T{0};  // -0 becomes +0
   if (!i.clamp) return x;
-  if (x != x) return mode & Mode::kDx10Clamp ? T{0} : x;
+  if (std::isnan(x)) return mode & Mode::kDx10Clamp ? T{0} : x;
   return x > 1 ? T{1} : x > 0 ? x : T{0};
 }
 uint32_t clamped_half(uint32_t half, uint32_t mode) {
