@@ -1,0 +1,39 @@
+// A pattern in a recording that costs latency: what shows it, what to do about it, what that can bring at most.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "advise/analysis/analysis.hpp"
+
+namespace rung::advise {
+
+struct Evidence {
+  std::string event;  // a name as recorded, or a sequence of them
+  int64_t count = 0;  // in all steps
+  double ms = 0;      // in all steps, of the device where it is device work, else of the host
+};
+
+// How to change it in one stack.
+struct Change {
+  std::string_view stack;  // "PyTorch", "vLLM", "any"
+  std::string_view what;   // setting or code
+};
+
+struct Advice {
+  std::string_view id;  // "launch_bound"
+  std::string title;    // one line with figures
+  std::vector<Evidence> evidence;
+  double bound_ms = 0;     // of a step: the most that the remedy can take off
+  std::string bound_from;  // how the bound comes about, in words
+  std::string_view remedy;
+  std::vector<Change> changes;
+  std::string_view traps;    // what is known to go wrong
+  std::string_view confirm;  // what to measure
+};
+
+// A finding is one file and one row of detectors.inc; nothing found: no advice.
+std::vector<Advice> advise_on(const Analysis& analysis);  // by bound, the largest first
+
+}  // namespace rung::advise

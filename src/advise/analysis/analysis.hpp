@@ -1,0 +1,95 @@
+// A recording taken apart: what ran on the device for which operation, the step that repeats, and where the time went.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "advise/analysis/category.hpp"
+#include "advise/trace/recording.hpp"
+
+namespace rung::advise {
+
+inline constexpr uint32_t kNone = UINT32_MAX;
+
+// A piece of device work with what caused it. Indices are those of Recording::events.
+struct Work {
+  uint32_t event = kNone;
+  uint32_t call = kNone;  // the runtime call that started it
+  uint32_t op = kNone;    // the innermost host operation around that call; none in the replay of a graph
+  KernelClass kind;
+};
+
+// Half open, in nanoseconds of the recording's clock.
+struct Span {
+  int64_t start_ns = 0, end_ns = 0;
+  int64_t length_ns() const { return end_ns - start_ns; }
+};
+
+// Why the device stood still.
+enum class GapCause : uint8_t {
+  host_bound,       // the next piece of work was not launched yet: the host was busy elsewhere
+  synchronization,  // ... because the host waited for the device: a synchronize, .item(), .cpu()
+  copy,             // ... because the host was in a copy that blocks it
+  allocation,       // ... because the host was allocating or freeing device memory
+  compilation,      // ... because the host compiled, loaded or tuned kernels
+  graph_launch,     // ... because the host was launching a graph
+  device,           // launched in time: what the device needs between two pieces of work
+  unknown,          // no host events tell
+};
+inline constexpr std::array<std::string_view, 8> kGapCauseWords{
+    "host-bound launch", "synchronization", "copy", "allocation", "compilation", "graph launch", "device", "unknown"};
+constexpr std::string_view name_of(GapCause cause) { return kGapCauseWords[static_cast<size_t>(cause)]; }
+
+struct Gap {
+  Span span;
+  GapCause cause = GapCause::unknown;
+  uint32_t before = kNone, after = kNone;  // in Analysis::work; none at the ends
+  uint32_t call = kNone;                   // the runtime call (event) that explains it
+};
+
+struct Steps {
+  std::vector<Span> spans;  // in order, apart; empty: nothing repeats, the whole recording is one
+  std::string found_by;     // "ProfilerStep ranges", "repeated kernels", "graph launches", "nothing repeats"
+};
+
+// Times of all devices' wall: busy + gaps = wall, for the device that is busiest.
+struct Accounting {
+  int device = -1;
+  Span wall;               // of the steps; of all device work and host operations where nothing repeats
+  int64_t busy_ns = 0;     // at least one stream at work
+  std::vector<Gap> gaps;   // in order
+  int64_t host_op_ns = 0;  // the launching thread inside host operations or runtime calls
+  std::array<int64_t, 9> by_category_ns{};  // sums of durations, per Category (streams may overlap)
+};
+
+struct Analysis {
+  explicit Analysis(const Recording& from) : recording(from) {}
+  const Recording& recording;
+  std::vector<Work> work;  // within accounting.wall on accounting.device, by start
+  Steps steps;
+  Accounting accounting;
+
+  const Event& event(const Work& w) const { return recording.events[w.event]; }
+  std::string_view name(const Work& w) const { return recording.name_of(event(w)); }
+  double step_count() const { return steps.spans.empty() ? 1.0 : static_cast<double>(steps.spans.size()); }
+};
+
+// Wants events in order. Never fails: a recording without device work has no work, no steps and a wall of zero.
+Analysis analyse(const Recording& recording);
+
+// ---- the host's side, for findings
+// The operations and ranges around an event of a host thread, innermost first.
+std::vector<uint32_t> enclosing(const Recording& recording, uint32_t event);
+
+// The operands of a host operation; empty: not recorded, or not understood.
+struct Operand {
+  std::string_view type;                // "bf16", "f32", "f16", "i64", ...; else as the profiler writes it
+  std::vector<int64_t> shape, strides;  // empty for scalars; strides empty where not recorded
+};
+std::vector<Operand> operands_of(const Recording& recording, const Event& op);
+
+}  // namespace rung::advise

@@ -1,0 +1,14 @@
+// A profiler's file of any known format -> a Recording.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+
+#include "advise/trace/recording.hpp"
+#include "base/status.hpp"
+
+namespace rung::advise {
+
+// The format is told by the content, not by the name; errors name the file, what was found and what was wanted.
+Result<Recording> read_recording(const std::string& path);
+
+}  // namespace rung::advise
