@@ -6,27 +6,12 @@
 
 #include "report/format.hpp"
 #include "report/ladder_rows.hpp"
+#include "report/markdown_text.hpp"
 
 namespace rung {
 namespace {
 
 using namespace report;
-
-// Text that Markdown and HTML leave as it is, in a table cell too.
-std::string cell(std::string_view text) {
-  std::string out;
-  for (char c : printable(text)) {
-    if (c == '<')
-      out += "&lt;";
-    else if (c == '&')
-      out += "&amp;";
-    else if (std::string_view("\\`*_{}[]#|~$!").find(c) != std::string_view::npos)
-      out += std::string("\\") + c;
-    else
-      out += c;
-  }
-  return out;
-}
 
 std::string interval(const Interval& i) { return fmt::format("{} – {}", ratio(i.lo), ratio(i.hi)); }
 
@@ -40,9 +25,9 @@ std::string ladder(const std::vector<LadderRow>& rows, Clock clock) {
       ms_word(clock));
   for (const LadderRow& row : rows) {
     const Receipt& r = row.receipt;
-    out += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", cell(row.name), row.verdict,
+    out += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", markdown_text(row.name), row.verdict,
                        fixed(r.ms, decimals), row.baseline ? "" : ratio(r.ratio), row.baseline ? "" : interval(r.ci95),
-                       count(r.kernels), scientific(r.rel_l2), cell(r.reason));
+                       count(r.kernels), scientific(r.rel_l2), markdown_text(r.reason));
   }
   return out;
 }
@@ -53,8 +38,9 @@ std::string stage_table(const ClimbResult& result) {
       "\n## Time left by stage\n\n"
       "| stage | launches | time | floor | left |\n| :-- | --: | --: | --: | --: |\n";
   auto add = [&](const StageTime& s) {
-    out += fmt::format("| {} | {} | {} | {} | {} |\n", cell(s.name), count(s.launches), duration_us(s.us, clock),
-                       duration_us(s.floor_us, clock), duration_us(time_left(s.us, s.floor_us), clock));
+    out +=
+        fmt::format("| {} | {} | {} | {} | {} |\n", markdown_text(s.name), count(s.launches), duration_us(s.us, clock),
+                    duration_us(s.floor_us, clock), duration_us(time_left(s.us, s.floor_us), clock));
   };
   for (const StageTime& s : result.stages) add(s);
   add(whole_run(result));
@@ -67,18 +53,18 @@ std::string ablation(const std::vector<AblationRow>& rows) {
       "Time of the plan without the rung / time with it.\n\n"
       "| without | × slower | 95 % interval |\n| :-- | --: | :-: |\n";
   for (const AblationRow& row : rows)
-    out += fmt::format("| {} | {} | {} |\n", cell(row.name), ratio(row.ratio), interval(row.ci95));
+    out += fmt::format("| {} | {} | {} |\n", markdown_text(row.name), ratio(row.ratio), interval(row.ci95));
   return out;
 }
 
 }  // namespace
 
 std::string to_markdown(const ClimbResult& result) {
-  std::string out = fmt::format("# {} on {}\n\n", cell(result.model), cell(result.device));
+  std::string out = fmt::format("# {} on {}\n\n", markdown_text(result.model), markdown_text(result.device));
   std::string threads;  // 0: a GPU
   if (result.threads > 0) threads = fmt::format("{} thread{}, ", result.threads, result.threads == 1 ? "" : "s");
-  out += fmt::format("{}, {}{}\n\n", cell(result.dtype), threads, cell(result.shapes));
-  for (const std::string& line : headlines(result)) out += fmt::format("- {}\n", cell(line));
+  out += fmt::format("{}, {}{}\n\n", markdown_text(result.dtype), threads, markdown_text(result.shapes));
+  for (const std::string& line : headlines(result)) out += fmt::format("- {}\n", markdown_text(line));
   out += "\n## The ladder\n\n" + ladder(ladder_rows(result), clock_of(result.device));
   if (!result.stages.empty()) out += stage_table(result);
   if (!result.ablation.empty()) out += ablation(result.ablation);

@@ -1,0 +1,70 @@
+// What a recording says, in figures: the form that text, JSON, Markdown and HTML are written from.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "advise/advice/advice.hpp"
+#include "advise/analysis/analysis.hpp"
+
+namespace rung::advise {
+
+// Times are sums over all steps, in milliseconds, unless they are named after a step.
+struct GapTotal {
+  GapCause cause = GapCause::unknown;
+  double ms = 0;
+  int64_t count = 0;
+};
+
+struct CategoryTotal {
+  Category category = Category::unclassified;
+  double ms = 0, share = 0;  // share of the device's work
+  int64_t count = 0;
+};
+
+struct KernelTotal {
+  std::string name;
+  Category category = Category::unclassified;
+  std::string_view library;
+  double ms = 0, share = 0;
+  int64_t count = 0;
+};
+
+// A piece of the timeline of one step.
+struct Bar {
+  double from_us = 0, to_us = 0;  // since the step began
+  std::string_view what;          // a category's word, or a gap's cause
+  bool gap = false;
+  Category category = Category::unclassified;
+  std::string name;
+};
+
+struct Summary {
+  std::string file, format, device, steps_from;
+  double wall_ms = 0, busy_ms = 0, host_ms = 0;
+  int64_t steps = 0;
+  double step_ms = 0;  // the median
+  int64_t kernels = 0;
+  std::vector<GapTotal> gaps;                                  // the longest first
+  std::vector<CategoryTotal> categories;                       // likewise
+  std::vector<std::pair<std::string_view, double>> libraries;  // and their ms, likewise
+  std::vector<KernelTotal> by_kernel;                          // likewise, every distinct name
+  double unclassified_share = 0;
+  std::vector<Bar> timeline;  // of the step whose length is the median
+  std::vector<Advice> findings;
+  std::map<std::string, int64_t> skipped;
+
+  double per_step(double ms) const { return ms / static_cast<double>(steps > 0 ? steps : 1); }
+};
+
+// `file` names the recording in what is written.
+Summary summarise(const std::string& file, const Analysis& analysis);
+
+nlohmann::json to_json(const Summary& summary);
+
+}  // namespace rung::advise

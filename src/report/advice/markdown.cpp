@@ -1,0 +1,55 @@
+// A recording's summary and findings as a Markdown page.
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "report/advice/advice.hpp"
+#include "report/advice/tables.hpp"
+#include "report/markdown_text.hpp"
+
+namespace rung {
+namespace {
+
+using namespace report;
+
+std::string row_of(const std::vector<std::string>& cells) {
+  std::string out = "|";
+  for (const std::string& cell : cells) out += " " + markdown_text(cell) + " |";
+  return out + "\n";
+}
+
+std::string table_markdown(const TextTable& table) {
+  std::string rule = "| :-- |";
+  for (size_t i = 1; i < table.head.size(); ++i) rule += " --: |";
+  std::string out = fmt::format("\n## {}\n\n{}{}\n", markdown_text(table.title), row_of(table.head), rule);
+  for (const auto& row : table.rows) out += row_of(row);
+  return out;
+}
+
+std::string finding_markdown(const advise::Advice& advice, const advise::Summary& summary) {
+  std::string out = fmt::format("\n### {}: {}\n\n{}: {}.\n\n", markdown_text(advice.id), markdown_text(advice.title),
+                                markdown_text(bound_text(advice, summary)), markdown_text(advice.bound_from));
+  for (const advise::Evidence& e : advice.evidence) out += fmt::format("- {}\n", markdown_text(evidence_text(e)));
+  out += fmt::format("\n{}\n\n", markdown_text(advice.remedy));
+  for (const advise::Change& c : advice.changes)
+    out += fmt::format("- {}: {}\n", markdown_text(c.stack), markdown_text(c.what));
+  if (!advice.traps.empty()) out += fmt::format("\nTraps: {}\n", markdown_text(advice.traps));
+  return out + fmt::format("\nConfirm: {}\n", markdown_text(advice.confirm));
+}
+
+}  // namespace
+
+std::string advice_markdown(const advise::Summary& summary, const advise::Difference* against) {
+  std::string out = fmt::format("# {}\n\n{}\n", markdown_text(source_line(summary)), markdown_text(step_line(summary)));
+  if (const std::string skipped = skipped_line(summary); !skipped.empty())
+    out += fmt::format("\n{}\n", markdown_text(skipped));
+  out += "\n## Findings\n";
+  for (const advise::Advice& advice : summary.findings) out += finding_markdown(advice, summary);
+  if (summary.findings.empty()) out += "\nNothing found that costs latency.\n";
+  for (const TextTable& table : tables_of(summary)) out += table_markdown(table);
+  if (!against) return out;
+  out += fmt::format("\n# Before and after\n\n{}\n", markdown_text(difference_line(*against)));
+  for (const TextTable& table : tables_of(*against)) out += table_markdown(table);
+  return out;
+}
+
+}  // namespace rung

@@ -1,0 +1,37 @@
+// The tables of a recording's summary, in words: text, Markdown and HTML show the same cells.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "advise/difference.hpp"
+#include "advise/summary.hpp"
+
+namespace rung::report {
+
+struct TextTable {
+  std::string title;
+  std::vector<std::string> head;  // the first column is a name, the others are numbers
+  std::vector<std::vector<std::string>> rows;
+};
+
+inline constexpr size_t kShownKernels = 12;
+
+// One line: what was read. One line: the step, the device's share of it, launches.
+std::string source_line(const advise::Summary& summary);
+std::string step_line(const advise::Summary& summary);
+// What the reader left out; empty: nothing.
+std::string skipped_line(const advise::Summary& summary);
+
+// Device work by category, gaps by cause, and the longest kernels; empty ones are left out.
+std::vector<TextTable> tables_of(const advise::Summary& summary);
+std::vector<TextTable> tables_of(const advise::Difference& difference);
+std::string difference_line(const advise::Difference& difference);
+
+// "at most 1.8 of 2.1 ms a step (85 %)"
+std::string bound_text(const advise::Advice& advice, const advise::Summary& summary);
+// "62 x cudaStreamSynchronize, 3.1 ms"
+std::string evidence_text(const advise::Evidence& evidence);
+
+}  // namespace rung::report

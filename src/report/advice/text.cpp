@@ -1,0 +1,68 @@
+// A recording's summary and findings as text for a terminal.
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "report/advice/advice.hpp"
+#include "report/advice/tables.hpp"
+#include "report/format.hpp"
+
+namespace rung {
+namespace {
+
+using namespace report;
+
+constexpr size_t kNameWidth = 60;
+
+// The first column to the left, numbers to the right, words after the numbers to the left again.
+std::string line_of(const std::vector<std::string>& cells, const std::vector<size_t>& widths, size_t numbers) {
+  std::string line = " ";
+  for (size_t i = 0; i < cells.size(); ++i) {
+    const std::string text = shorten(printable(cells[i]), kNameWidth);
+    const std::string blanks(widths[i] - std::min(widths[i], display_width(text)), ' ');
+    line += i > 0 && i <= numbers ? " " + blanks + text + " " : " " + text + blanks;
+  }
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line + "\n";
+}
+
+std::string table_text(const TextTable& table) {
+  std::vector<size_t> widths(table.head.size());
+  const auto widen = [&](const std::vector<std::string>& cells) {
+    for (size_t i = 0; i < cells.size(); ++i)
+      widths[i] = std::max(widths[i], std::min(kNameWidth, display_width(printable(cells[i]))));
+  };
+  widen(table.head);
+  for (const auto& row : table.rows) widen(row);
+  const size_t numbers = table.head.back() == "library" ? table.head.size() - 3 : table.head.size() - 1;
+  std::string out = "\n" + table.title + "\n" + line_of(table.head, widths, numbers);
+  for (const auto& row : table.rows) out += line_of(row, widths, numbers);
+  return out;
+}
+
+std::string finding_text(size_t number, const advise::Advice& advice, const advise::Summary& summary) {
+  std::string out = fmt::format("\n{}. {}: {}\n   {}: {}\n", number, advice.id, printable(advice.title),
+                                bound_text(advice, summary), printable(advice.bound_from));
+  for (const advise::Evidence& e : advice.evidence)
+    out += fmt::format("   seen     {}\n", shorten(printable(evidence_text(e)), 110));
+  out += fmt::format("   remedy   {}\n", advice.remedy);
+  for (const advise::Change& change : advice.changes) out += fmt::format("   {:<8} {}\n", change.stack, change.what);
+  if (!advice.traps.empty()) out += fmt::format("   traps    {}\n", advice.traps);
+  return out + fmt::format("   confirm  {}\n", advice.confirm);
+}
+
+}  // namespace
+
+std::string advice_text(const advise::Summary& summary, const advise::Difference* against) {
+  std::string out = printable(source_line(summary)) + "\n" + printable(step_line(summary)) + "\n";
+  if (const std::string skipped = skipped_line(summary); !skipped.empty()) out += printable(skipped) + "\n";
+  for (const TextTable& table : tables_of(summary)) out += table_text(table);
+  size_t number = 0;
+  for (const advise::Advice& advice : summary.findings) out += finding_text(++number, advice, summary);
+  if (summary.findings.empty()) out += "\nnothing found that costs latency\n";
+  if (!against) return out;
+  out += "\n" + difference_line(*against) + "\n";
+  for (const TextTable& table : tables_of(*against)) out += table_text(table);
+  return out;
+}
+
+}  // namespace rung

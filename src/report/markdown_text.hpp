@@ -1,0 +1,12 @@
+// Text inside Markdown.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <string_view>
+
+namespace rung::report {
+
+// Text that Markdown and HTML leave as it is, in a table cell too.
+std::string markdown_text(std::string_view text);
+
+}  // namespace rung::report
