@@ -26,7 +26,7 @@ class RecordingBuilder {
  public:
   explicit RecordingBuilder(std::string format) { recording_.format = std::move(format); }
 
-  // About so many are to come: takes no memory that they do not fill.
+  // The number to come, roughly: takes no memory that they do not fill.
   void expect(size_t events) { recording_.events.reserve(std::min(events, kMostEvents)); }
 
   // Bytes that are not UTF-8 become U+FFFD. 0: empty, or beyond kMostTextBytes.

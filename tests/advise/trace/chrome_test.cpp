@@ -16,7 +16,8 @@ Result<Recording> read_text(const std::string& text) {
 }
 
 TEST(ChromeTrace, IsRead) {
-  const auto r = read_text(R"({"traceEvents":[{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":12.345,"dur":2.001,
+  const auto r =
+      read_text(R"({"traceEvents":[{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":12.345,"dur":2.001,
    "args":{"correlation":5,"stream":7,"device":0,"grid":[1,2,3],"block":[4,5,6]}}]})");
   ASSERT_TRUE(r) << r.error().message;
   ASSERT_EQ(r->events.size(), 1u);
