@@ -3,7 +3,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
-#include <limits>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -61,7 +61,8 @@ struct CopyShape {
   bool operator==(const CopyShape&) const = default;
 };
 
-// Arguments of a framework's operation, as its profiler writes them (strings in the pool; 0: not recorded).
+// Arguments of a framework's operation: JSON as its profiler writes it, blanks and all (strings in the pool; 0: not
+// recorded).
 struct OperandTexts {
   uint32_t shapes = 0;   // "[[51,1024],[1024,1024],[]]"
   uint32_t strides = 0;  // the same form
@@ -81,7 +82,7 @@ struct Recording {
   std::vector<std::string> device_names;  // by device number; may be shorter, or empty
 
   // What was left out and why: reason -> events. A reader counts here what it does not keep.
-  std::map<std::string, int64_t> skipped;
+  std::map<std::string, int64_t, std::less<>> skipped;
 
   std::string_view name_of(const Event& event) const { return strings[event.name]; }
 };

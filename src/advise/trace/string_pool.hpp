@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -24,6 +25,10 @@ class StringPool {
     const auto number = static_cast<uint32_t>(texts_.size());
     numbers_.emplace(texts_.emplace_back(text), number);
     return number;
+  }
+  std::optional<uint32_t> find(std::string_view text) const {
+    const auto known = numbers_.find(text);
+    return known == numbers_.end() ? std::nullopt : std::optional(known->second);
   }
   std::string_view operator[](uint32_t number) const { return texts_[number]; }
   size_t size() const { return texts_.size(); }

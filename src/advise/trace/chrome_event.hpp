@@ -1,0 +1,44 @@
+// One event of a trace in Chrome's format ("Trace Event Format"), as the texts of its fields: what they mean is the
+// recorder's.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+#include <string_view>
+
+#include "advise/trace/json_cursor.hpp"
+
+namespace rung::advise {
+
+enum class Field : uint8_t { phase, category, name, process, thread, start, duration, count };
+
+// Of "args". Kineto's, but for the last two, which are of rung's own profile, and `name`, of metadata.
+enum class Argument : uint8_t {
+  correlation,
+  device,
+  stream,
+  grid,
+  block,
+  registers,
+  shared_bytes,
+  bytes,
+  shapes,
+  strides,
+  types,
+  values,
+  name,
+  kernel,
+  problem,
+  count
+};
+
+struct ChromeEvent {
+  std::array<std::string_view, static_cast<size_t>(Field::count)> fields;        // JSON; empty: not there
+  std::array<std::string_view, static_cast<size_t>(Argument::count)> arguments;  // likewise
+
+  std::string_view operator[](Field field) const { return fields[static_cast<size_t>(field)]; }
+  std::string_view operator[](Argument argument) const { return arguments[static_cast<size_t>(argument)]; }
+};
+
+Scan scan_event(JsonCursor& cursor, ChromeEvent& event);
+
+}  // namespace rung::advise

@@ -1,0 +1,216 @@
+// Phases: "X" is a whole event, "B" and "E" are its two ends, "M" names threads; the others tell nothing that is kept.
+// SPDX-License-Identifier: Apache-2.0
+#include "advise/trace/chrome_recorder.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "advise/trace/chrome_categories.hpp"
+#include "advise/trace/copy_name.hpp"
+#include "advise/trace/json_numbers.hpp"
+#include "base/json.hpp"
+
+namespace rung::advise {
+namespace {
+
+constexpr std::string_view kStepRange = "ProfilerStep#";  // a cpu_op in PyTorch before 2.0
+constexpr size_t kMostBegun = 1'000'000;
+constexpr size_t kMostThreadNames = 65'535;
+
+bool has_escape(std::string_view text) { return text.find('\\') != std::string_view::npos; }
+
+template <class T>
+T within(std::optional<int64_t> value) {
+  return value && *value >= 0 && *value <= std::numeric_limits<T>::max() ? static_cast<T>(*value) : T{};
+}
+
+// "[432, 1, 1]"
+std::array<uint32_t, 3> extents_of(std::string_view json) {
+  std::array<uint32_t, 3> extents{};
+  JsonCursor cursor(json.data(), json.data() + json.size());
+  if (json.empty() || !cursor.take('[')) return extents;
+  for (uint32_t& extent : extents) {
+    std::string_view text;
+    if (cursor.value(text) != Scan::ok) return {};
+    extent = within<uint32_t>(integer_of(text));
+    if (!cursor.take(',')) break;
+  }
+  return extents;
+}
+
+LaunchShape launch_of(const ChromeEvent& event) {
+  return {.grid = extents_of(event[Argument::grid]),
+          .block = extents_of(event[Argument::block]),
+          .registers = within<uint32_t>(integer_of(event[Argument::registers])),
+          .shared_bytes = within<uint32_t>(integer_of(event[Argument::shared_bytes]))};
+}
+
+}  // namespace
+
+ChromeRecorder::Meaning ChromeRecorder::meaning_of(const ChromeEvent& event) {
+  if (const CategoryRule* rule = rule_of_category(inner(event[Field::category]))) {
+    const bool step = rule->kind == EventKind::host_op && inner(event[Field::name]).starts_with(kStepRange);
+    return {step ? EventKind::range : rule->kind, rule->left_out_as};
+  }
+  if (is_string(event[Argument::kernel]) && is_string(event[Argument::problem])) return {EventKind::kernel, {}, true};
+  return {{}, "events of categories that are not known"};
+}
+
+void ChromeRecorder::take(const ChromeEvent& event) {
+  ++events_;
+  const std::string_view phase = inner(event[Field::phase]);
+  switch (phase.size() == 1 ? phase.front() : '\0') {
+    case 'X':
+      return take_whole(event);
+    case 'B':
+      return take_begin(event);
+    case 'E':
+      return take_end(event);
+    case 'M':
+      return take_thread_name(event);
+    case 's':
+    case 't':
+    case 'f':
+      return builder_.skip("flow arrows: correlation numbers tell the same");
+    case 'i':
+    case 'I':
+    case 'R':
+      return builder_.skip("instants");
+    case 'C':
+      return builder_.skip("counters");
+    default:
+      return builder_.skip("events of phases that are not known");
+  }
+}
+
+void ChromeRecorder::keep(const Event& event, const Meaning& meaning) {
+  ++(meaning.of_rung ? of_rung_ : of_pytorch_);
+  builder_.add(event);
+}
+
+void ChromeRecorder::take_whole(const ChromeEvent& event) {
+  const Meaning meaning = meaning_of(event);
+  if (!meaning.kind) return builder_.skip(meaning.left_out_as);
+  const auto start = ns_of_us(event[Field::start]), duration = ns_of_us(event[Field::duration]);
+  if (!start) return builder_.skip("a time that is missing or no number");
+  if (!duration) return builder_.skip("a duration that is missing or no number");
+  Event made = event_of(event, meaning);
+  made.start_ns = *start;
+  made.duration_ns = *duration;
+  keep(made, meaning);
+}
+
+// Events that are left out are begun too, so that their ends find them.
+void ChromeRecorder::take_begin(const ChromeEvent& event) {
+  Meaning meaning = meaning_of(event);
+  const auto start = ns_of_us(event[Field::start]);
+  if (!start) return builder_.skip("a time that is missing or no number");
+  if (begun_count_ == kMostBegun) return builder_.skip("begun, with too many begun before");
+  Begun begun{meaning.kind ? event_of(event, meaning) : Event{}, meaning};
+  begun.event.start_ns = *start;
+  begun_[fmt::format("{},{}", event[Field::process], event[Field::thread])].push_back(begun);
+  ++begun_count_;
+}
+
+void ChromeRecorder::take_end(const ChromeEvent& event) {
+  const auto stack = begun_.find(fmt::format("{},{}", event[Field::process], event[Field::thread]));
+  const auto end = ns_of_us(event[Field::start]);
+  if (!end) return builder_.skip("a time that is missing or no number");
+  if (stack == begun_.end() || stack->second.empty()) return builder_.skip("an end without a begin");
+  Begun begun = stack->second.back();
+  stack->second.pop_back();
+  --begun_count_;
+  if (!begun.meaning.kind) return builder_.skip(begun.meaning.left_out_as);
+  begun.event.duration_ns = *end - begun.event.start_ns;
+  keep(begun.event, begun.meaning);
+}
+
+Event ChromeRecorder::event_of(const ChromeEvent& event, const Meaning& meaning) {
+  Event made;
+  made.kind = *meaning.kind;
+  made.name = text_of(meaning.of_rung ? event[Argument::kernel] : event[Field::name]);
+  made.link = link_of(event);
+  made.detail = meaning.of_rung ? 0 : detail_of(event, made.kind);
+  made.lane = lane_of(event, meaning);
+  return made;
+}
+
+// A thread or process that is no number has one of its own below zero.
+int64_t ChromeRecorder::number_of(std::string_view json) {
+  if (const auto number = integer_of(json)) return *number;
+  return -1 - int64_t{text_of(json)};
+}
+
+uint16_t ChromeRecorder::lane_of(const ChromeEvent& event, const Meaning& meaning) {
+  if (meaning.of_rung) return builder_.device_lane(0, 0);
+  if (!is_on_device(*meaning.kind))
+    return builder_.host_lane(number_of(event[Field::process]), number_of(event[Field::thread]));
+  const auto device = integer_of(event[Argument::device]), stream = integer_of(event[Argument::stream]);
+  return builder_.device_lane(device ? *device : number_of(event[Field::process]),
+                              stream ? *stream : number_of(event[Field::thread]));
+}
+
+uint32_t ChromeRecorder::link_of(const ChromeEvent& event) {
+  return within<uint32_t>(integer_of(event[Argument::correlation]));
+}
+
+uint32_t ChromeRecorder::detail_of(const ChromeEvent& event, EventKind kind) {
+  switch (kind) {
+    case EventKind::kernel:
+      return builder_.launch(launch_of(event));
+    case EventKind::copy:
+      return builder_.copy(copy_shape(event[Field::name], integer_of(event[Argument::bytes]).value_or(-1)));
+    case EventKind::host_op:
+      return builder_.operands({.shapes = builder_.text(event[Argument::shapes]),
+                                .strides = builder_.text(event[Argument::strides]),
+                                .types = builder_.text(event[Argument::types]),
+                                .values = builder_.text(event[Argument::values])});
+    default:
+      return 0;
+  }
+}
+
+uint32_t ChromeRecorder::text_of(std::string_view json) {
+  return has_escape(json) ? builder_.text(unescaped(json)) : builder_.text(inner(json));
+}
+
+void ChromeRecorder::take_thread_name(const ChromeEvent& event) {
+  if (inner(event[Field::name]) != "thread_name" || thread_names_.size() == kMostThreadNames) return;
+  thread_names_.push_back({number_of(event[Field::process]), number_of(event[Field::thread]),
+                           valid_utf8(unescaped(event[Argument::name]))});
+}
+
+void ChromeRecorder::take_devices(std::string_view json) {
+  const auto devices = parse_json(json, "deviceProperties");
+  if (!devices || !devices->is_array()) return builder_.skip("device properties that are not understood");
+  for (const auto& device : *devices) {
+    const auto id = device.find("id"), name = device.find("name");
+    if (id == device.end() || name == device.end() || !id->is_number_unsigned() || !name->is_string()) continue;
+    builder_.name_device(id->get<size_t>(), name->get<std::string>());
+  }
+}
+
+// A device's number may be a process's too: Kineto names streams "stream 7".
+void ChromeRecorder::name_lanes() {
+  for (ThreadName& given : thread_names_) {
+    const bool stream = given.name.starts_with("stream");
+    for (Lane& lane : builder_.lanes()) {
+      const int64_t owner = lane.on_device ? lane.device : lane.process;
+      if (lane.on_device == stream && owner == given.process && lane.thread == given.thread) lane.name = given.name;
+    }
+  }
+}
+
+Result<Recording> ChromeRecorder::finish() {
+  if (events_ > 0 && of_pytorch_ + of_rung_ == 0) {
+    std::string left_out;
+    for (const auto& [reason, count] : builder_.recording().skipped) left_out += fmt::format("; {}: {}", reason, count);
+    return bad_file("got {} events, none of PyTorch's profiler or of rung{}", events_, left_out);
+  }
+  if (begun_count_ > 0) builder_.skip("a begin without an end", static_cast<int64_t>(begun_count_));
+  name_lanes();
+  Recording recording = builder_.finish();
+  if (of_rung_ > of_pytorch_) recording.format = "rung profile";
+  return recording;
+}
+
+}  // namespace rung::advise

@@ -1,0 +1,14 @@
+// What the name of a copy says of it, in the words of CUPTI and of AMD's tracers.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <string_view>
+
+#include "advise/trace/recording.hpp"
+
+namespace rung::advise {
+
+// "Memcpy HtoD (Pageable -> Device)", "CopyHostToDevice". Bytes negative: unknown.
+CopyShape copy_shape(std::string_view name, int64_t bytes);
+
+}  // namespace rung::advise

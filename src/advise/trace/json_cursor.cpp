@@ -1,0 +1,147 @@
+// Strings eight bytes at a time; nesting by a stack of brackets.
+// SPDX-License-Identifier: Apache-2.0
+#include "advise/trace/json_cursor.hpp"
+
+#include <array>
+#include <bit>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "base/limits.hpp"
+
+namespace rung::advise {
+namespace {
+
+constexpr uint64_t each(char byte) { return 0x0101010101010101 * static_cast<uint8_t>(byte); }
+
+// The high bit of every byte up to the first that is zero; what stands above that one may be wrong.
+constexpr uint64_t zeros(uint64_t word) { return (word - each('\x01')) & ~word & each('\x80'); }
+
+constexpr std::array<bool, 256> scalar_bytes() {
+  std::array<bool, 256> table{};
+  for (int c = '0'; c <= '9'; ++c) table[c] = true;
+  for (int c = 'a'; c <= 'z'; ++c) table[c] = table[c - 'a' + 'A'] = true;
+  table['+'] = table['-'] = table['.'] = true;
+  return table;
+}
+constexpr std::array<bool, 256> kScalarBytes = scalar_bytes();
+
+// NaN and infinities: Python writes them.
+bool is_literal(std::string_view text) {
+  return text == "null" || text == "true" || text == "false" || text == "NaN" || text == "Infinity";
+}
+
+bool is_blank(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
+
+}  // namespace
+
+void JsonCursor::skip_blanks() {
+  while (is_blank(*at)) ++at;
+}
+
+Scan JsonCursor::stop(const char* wanted_there) {
+  if (at >= end_) return Scan::more;
+  wanted = wanted_there;
+  return Scan::bad;
+}
+
+bool JsonCursor::take(char byte) {
+  skip_blanks();
+  if (*at != byte || at >= end_) return false;
+  ++at;
+  return true;
+}
+
+Scan JsonCursor::expect(char byte, const char* wanted_there) { return take(byte) ? Scan::ok : stop(wanted_there); }
+
+// `at` is on the opening quote.
+Scan JsonCursor::skip_string() {
+  ++at;
+  for (;;) {
+    uint64_t word = 0;
+    std::memcpy(&word, at, sizeof word);
+    const uint64_t found = zeros(word ^ each('"')) | zeros(word ^ each('\\'));
+    if (!found) {
+      at += sizeof word;
+      continue;
+    }
+    at += std::countr_zero(found) / 8;
+    if (at >= end_) return Scan::more;
+    if (*at == '"') break;
+    at += 2;
+    if (at >= end_) return Scan::more;
+  }
+  ++at;
+  return Scan::ok;
+}
+
+Scan JsonCursor::skip_scalar() {
+  const char* const begin = at;
+  while (kScalarBytes[static_cast<uint8_t>(*at)]) ++at;
+  if (at >= end_) return Scan::more;
+  const bool number = *begin == '-' || (*begin >= '0' && *begin <= '9');
+  if (at > begin && (number || is_literal({begin, at}))) return Scan::ok;
+  at = begin;
+  return stop("a value");
+}
+
+// An array or object. Keys, commas and colons are looked at where the members are wanted; here brackets must match.
+Scan JsonCursor::skip_nested() {
+  std::array<char, kMaxJsonDepth> closing{};
+  size_t depth = 0;
+  do {
+    skip_blanks();
+    const char c = *at;
+    if (c == '"') {
+      if (const Scan scan = skip_string(); scan != Scan::ok) return scan;
+    } else if (c == '[' || c == '{') {
+      if (depth == closing.size()) return stop("less nesting: 64 levels at most");
+      closing[depth++] = c == '[' ? ']' : '}';
+      ++at;
+    } else if (c == ']' || c == '}') {
+      if (closing[depth - 1] != c) return stop(c == ']' ? "'}'" : "']'");
+      --depth;
+      ++at;
+    } else if (c == ',' || c == ':') {
+      ++at;
+    } else if (const Scan scan = skip_scalar(); scan != Scan::ok) {
+      return scan;
+    }
+  } while (depth > 0);
+  return Scan::ok;
+}
+
+Scan JsonCursor::value(std::string_view& text) {
+  skip_blanks();
+  const char* const begin = at;
+  const char c = *at;
+  const bool nested = c == '[' || c == '{';
+  const Scan scan = c == '"' && at < end_ ? skip_string() : (nested ? skip_nested() : skip_scalar());
+  text = {begin, at};
+  return scan;
+}
+
+Scan JsonCursor::key(std::string_view& text) {
+  skip_blanks();
+  if (*at != '"' || at >= end_) return stop("a key in quotes");
+  const char* const begin = at;
+  if (const Scan scan = skip_string(); scan != Scan::ok) return scan;
+  text = {begin + 1, at - 1};
+  return expect(':', "':'");
+}
+
+Scan JsonCursor::comma_or(char closing, bool& closed) {
+  closed = take(closing);
+  if (closed) return Scan::ok;
+  return expect(',', closing == ']' ? "',' or ']'" : "',' or '}'");
+}
+
+std::string unescaped(std::string_view text) {
+  const std::string_view within = inner(text);
+  if (!is_string(text) || within.find('\\') == std::string_view::npos) return std::string(within);
+  // The library judges escapes and surrogates; what it refuses stays as it is written.
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  return json.is_string() ? json.get<std::string>() : std::string(within);
+}
+
+}  // namespace rung::advise

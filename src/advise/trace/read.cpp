@@ -1,0 +1,63 @@
+// Asks each reader in turn whether the file is of its format.
+// SPDX-License-Identifier: Apache-2.0
+#include "advise/trace/read.hpp"
+
+#include <filesystem>
+
+#include "advise/trace/byte_source.hpp"
+#include "advise/trace/reader.hpp"
+#include "base/guarded.hpp"
+
+namespace rung::advise {
+namespace {
+
+constexpr size_t kHeadBytes = size_t{64} << 10;
+
+constexpr const TraceReader* kTraceReaders[] = {
+#define RUNG_TRACE_READER(name) &name,
+#include "advise/trace/readers.inc"
+#undef RUNG_TRACE_READER
+};
+
+Result<TraceFile> look_at(const std::string& path) {
+  TraceFile file{path};
+  std::error_code unknown;
+  file.folder = std::filesystem::is_directory(path, unknown);
+  if (file.folder) return file;
+  RUNG_TRY(ByteSource source, ByteSource::open(path));
+  file.head.resize(kHeadBytes);
+  RUNG_TRY(const size_t got, source.read(file.head.data(), file.head.size()));
+  file.head.resize(got);
+  return file;
+}
+
+// "7b 0a 20": what a file begins with is not for a terminal.
+std::string first_bytes(const std::string& head) {
+  std::string text;
+  for (const char c : head.substr(0, 8)) text += fmt::format(" {:02x}", static_cast<unsigned char>(c));
+  return text;
+}
+
+std::string known_formats() {
+  std::string text;
+  for (const TraceReader* reader : kTraceReaders) text += fmt::format("{}{}", text.empty() ? "" : ", ", reader->format);
+  return text;
+}
+
+Result<Recording> read_by_content(const std::string& path) {
+  RUNG_TRY(const TraceFile file, look_at(path));
+  for (const TraceReader* reader : kTraceReaders)
+    if (reader->looks_like(file)) return errors_of(ErrorKind::file, reader->read(path));
+  const std::string got = file.folder         ? "a folder without a profiler's files"
+                          : file.head.empty() ? "an empty file"
+                                              : "a file that begins with the bytes" + first_bytes(file.head);
+  return bad_file("'{}': got {}, wanted one of: {}", path, got, known_formats());
+}
+
+}  // namespace
+
+Result<Recording> read_recording(const std::string& path) {
+  return guarded([&] { return read_by_content(path); });
+}
+
+}  // namespace rung::advise

@@ -1,0 +1,41 @@
+// Reads a source on a thread of its own, one chunk ahead, so that disk and unpacking cost the reader no time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "advise/trace/byte_source.hpp"
+
+namespace rung::advise {
+
+class ReadAhead {
+ public:
+  static constexpr size_t kChunk = size_t{1} << 20;
+
+  explicit ReadAhead(ByteSource source);
+  ~ReadAhead();
+  ReadAhead(const ReadAhead&) = delete;
+  ReadAhead& operator=(const ReadAhead&) = delete;
+
+  // Swaps the next chunk into `chunk`, whose memory is used again; empty at the end.
+  Status next(std::string& chunk);
+
+ private:
+  void read_chunks();
+  Status read_chunk(std::string& chunk);
+  bool hand_over(std::string& chunk, Status status);
+
+  ByteSource source_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::optional<std::string> ready_;
+  std::string spare_;
+  Status status_;
+  bool stopped_ = false;
+  std::thread thread_;  // none available: chunks are read when they are asked for
+};
+
+}  // namespace rung::advise
