@@ -87,13 +87,17 @@ std::vector<Bar> timeline_of(const Analysis& analysis, const Span& step) {
   for (const Work& work : analysis.work) {
     const Event& event = analysis.event(work);
     if (event.start_ns < step.start_ns || event.start_ns >= step.end_ns) continue;
-    bars.push_back({us_since(event.start_ns), us_since(event.end_ns()), name_of(work.kind.category), false,
-                    work.kind.category, std::string(analysis.name(work))});
+    bars.push_back({us_since(event.start_ns),
+                    us_since(event.end_ns()),
+                    false,
+                    work.kind.category,
+                    {},
+                    std::string(analysis.name(work))});
   }
   for (const Gap& gap : analysis.accounting.gaps) {
     const Span inside{std::max(gap.span.start_ns, step.start_ns), std::min(gap.span.end_ns, step.end_ns)};
     if (inside.length_ns() <= 0) continue;
-    bars.push_back({us_since(inside.start_ns), us_since(inside.end_ns), name_of(gap.cause), true, {}, {}});
+    bars.push_back({us_since(inside.start_ns), us_since(inside.end_ns), true, {}, gap.cause, {}});
   }
   std::ranges::stable_sort(bars, {}, &Bar::from_us);
   return bars;

@@ -38,10 +38,12 @@ struct KernelTotal {
 // A piece of the timeline of one step.
 struct Bar {
   double from_us = 0, to_us = 0;  // since the step began
-  std::string_view what;          // a category's word, or a gap's cause
   bool gap = false;
-  Category category = Category::unclassified;
-  std::string name;
+  Category category = Category::unclassified;  // of work
+  GapCause cause = GapCause::unknown;          // of a gap
+  std::string name;                            // of work
+
+  std::string_view what() const { return gap ? name_of(cause) : name_of(category); }
 };
 
 struct Summary {
@@ -57,7 +59,7 @@ struct Summary {
   double unclassified_share = 0;
   std::vector<Bar> timeline;  // of the step whose length is the median
   std::vector<Advice> findings;
-  std::map<std::string, int64_t> skipped;
+  std::map<std::string, int64_t, std::less<>> skipped;
 
   double per_step(double ms) const { return ms / static_cast<double>(steps > 0 ? steps : 1); }
 };

@@ -14,7 +14,7 @@
 namespace rung::cli {
 namespace {
 
-constexpr std::array<OptionRow, 39> kOptions{{
+constexpr auto kOptions = std::to_array<OptionRow>({
     {"json", "", "", "print one JSON object on standard output, of an error too; logs go to standard error"},
     {"device", "RUNG_DEVICE", "DEVICE",
      "where to run: cpu, cuda, cuda:NUMBER, hip, hip:NUMBER, emu:gfx942 or emu:gfx950; default: what a plan was built "
@@ -73,7 +73,10 @@ constexpr std::array<OptionRow, 39> kOptions{{
     {"capture", "", "DIR",
      "write the files and variables that are looked at into a new folder, without names of hosts and users, addresses, "
      "keys and paths"},
-}};
+    {"against", "", "TRACE", "a trace of the same program before the change: say what makes the difference"},
+    {"html", "", "FILE.html", "write the same as one HTML page, with the timeline of a step"},
+    {"markdown", "", "FILE.md", "write the same as a Markdown page"},
+});
 
 CLI::Option* describe(CLI::Option* option, const OptionRow& row) {
   if (!row.value.empty()) option->type_name(std::string(row.value));

@@ -9,17 +9,6 @@ namespace {
 
 using namespace report;
 
-// The policy lets the page load nothing at all, whatever text it holds.
-Html head(const ClimbResult& result) {
-  return html(
-      "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'>"
-      "<meta name='viewport' content='width=device-width, initial-scale=1'>"
-      "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; style-src 'unsafe-inline'; "
-      "script-src 'unsafe-inline'\">"
-      "<title>{} · rung</title><style>{}</style></head>\n",
-      result.model, Html{std::string(style_sheet())});
-}
-
 // What a reader asks, in the order of asking.
 Html body(const ClimbResult& result) {
   Html out = hatch_pattern();
@@ -40,11 +29,6 @@ Html body(const ClimbResult& result) {
 
 }  // namespace
 
-std::string render_html(const ClimbResult& result) {
-  Html page = head(result);
-  page += html("<body><main>\n{}</main><div id='tip' role='tooltip' hidden></div><script>{}</script></body></html>\n",
-               body(result), Html{std::string(script())});
-  return std::move(page.text);
-}
+std::string render_html(const ClimbResult& result) { return whole_page(result.model, body(result)); }
 
 }  // namespace rung

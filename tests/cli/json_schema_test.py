@@ -109,6 +109,12 @@ class JsonOutput(unittest.TestCase):
         text.unlink()
         self.expect('error', 'isa', str(self.folder / 'triton'), exit_code=1)
 
+    def test_advise(self):
+        eager, graph = (str(DATA / 'traces' / f'{name}.json.gz') for name in ('small_eager', 'small_graph'))
+        self.assertEqual(self.expect('advise', 'advise', eager)['steps'], 3)
+        self.assertNotEqual(self.expect('advise', 'advise', graph, '--against', eager)['difference']['categories'], [])
+        self.expect('error', 'advise', str(self.folder / 'nowhere'), exit_code=1)
+
     def test_doctor(self):
         clean = str(DATA / 'machine')
         self.assertEqual(self.expect('doctor', 'doctor', '--root', clean)['findings'], [])

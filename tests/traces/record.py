@@ -190,15 +190,16 @@ def pi0(attention):
 @scenario
 def pi0_eager():
     step = pi0('eager')
-    return Scenario(step, (), ('launch_bound', 'separate_projections', 'unfused_attention', 'repeated_kv',
-                               'layout_copies', 'unfused_elementwise', 'wide_dtype', 'pageable_copy', 'sync_in_step'),
+    return Scenario(step, ('launch_bound', 'separate_projections', 'unfused_attention', 'repeated_kv',
+                           'unfused_elementwise'),
+                    ('layout_copies', 'wide_dtype', 'pageable_copy', 'sync_in_step'),
                     {'unfused_attention': pi0('sdpa')})
 
 
 @scenario
 def pi0_sdpa():
-    return Scenario(pi0('sdpa'), (), ('launch_bound', 'separate_projections', 'layout_copies', 'unfused_elementwise',
-                                      'repeated_kv', 'pageable_copy', 'sync_in_step'))
+    return Scenario(pi0('sdpa'), ('launch_bound', 'separate_projections', 'unfused_elementwise'),
+                    ('layout_copies', 'repeated_kv', 'pageable_copy', 'sync_in_step', 'wide_dtype'))
 
 
 @scenario
@@ -225,8 +226,8 @@ def minilm(dtype, attention):
 @scenario
 def minilm_f32():
     step = minilm(torch.float32, 'sdpa')
-    return Scenario(step, (), ('launch_bound', 'separate_projections', 'wide_dtype', 'layout_copies',
-                               'sync_in_step', 'unfused_elementwise'), {'launch_bound': captured(step)})
+    return Scenario(step, ('launch_bound', 'separate_projections', 'wide_dtype'),
+                    ('layout_copies', 'sync_in_step', 'unfused_elementwise'), {'launch_bound': captured(step)})
 
 
 @scenario
@@ -249,7 +250,7 @@ def decoding(wrap=lambda step: step):
 
 @scenario
 def decode_eager():
-    return Scenario(decoding(), (), ('launch_bound', 'one_row_gemm', 'repeated_kv', 'unfused_elementwise'),
+    return Scenario(decoding(), ('launch_bound',), ('one_row_gemm', 'repeated_kv', 'unfused_elementwise'),
                     {'launch_bound': decoding(captured)})
 
 
@@ -263,7 +264,7 @@ def denoise():
     model = Denoiser()
     x = torch.randn(2, 4, 64, 64, device='cuda', dtype=torch.bfloat16)
     step = lambda: model(x)
-    return Scenario(step, (), ('launch_bound', 'unfused_elementwise', 'layout_copies'),
+    return Scenario(step, ('launch_bound',), ('unfused_elementwise', 'layout_copies'),
                     {'launch_bound': captured(step)})
 
 

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -10,6 +11,7 @@
 
 #include "advise/trace/chrome_event.hpp"
 #include "advise/trace/recording_builder.hpp"
+#include "base/status.hpp"
 
 namespace rung::advise {
 

@@ -12,6 +12,19 @@ Html hatch_pattern() {
       "</defs></svg>\n"};
 }
 
+std::string whole_page(std::string_view title, const Html& body) {
+  Html page = html(
+      "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'>"
+      "<meta name='viewport' content='width=device-width, initial-scale=1'>"
+      "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; style-src 'unsafe-inline'; "
+      "script-src 'unsafe-inline'\">"
+      "<title>{} · rung</title><style>{}</style></head>\n",
+      title, Html{std::string(style_sheet())});
+  page += html("<body><main>\n{}</main><div id='tip' role='tooltip' hidden></div><script>{}</script></body></html>\n",
+               body, Html{std::string(script())});
+  return std::move(page.text);
+}
+
 Html section(std::string_view id, std::string_view title, std::string_view how_to_read, const Html& content) {
   return html(
       "<section id='{}' aria-labelledby='{}-title'><h2 id='{}-title'>{}</h2><p class='how'>{}</p>\n{}</section>\n", id,

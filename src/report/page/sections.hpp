@@ -23,6 +23,8 @@ std::string_view style_sheet();
 std::string_view script();
 Html hatch_pattern();  // the fill of rejected steps, referred to by the style sheet
 
+// A page of these parts. It may load nothing at all, whatever text it holds.
+std::string whole_page(std::string_view title, const Html& body);
 // <section> with its heading and one sentence on how to read it.
 Html section(std::string_view id, std::string_view title, std::string_view how_to_read, const Html& content);
 // A column heading that sorts its table when it is clicked.

@@ -1,0 +1,15 @@
+// What looks for one pattern. A pattern is a file with its detector and a row of detectors.inc.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <optional>
+
+#include "advise/advice/advice.hpp"
+
+namespace rung::advise::detectors {
+
+// The detector `name` gives advice whose id is "name"; none where the recording does not show the pattern.
+#define RUNG_DETECTOR(name) std::optional<Advice> name(const Analysis& analysis);
+#include "advise/advice/detectors.inc"
+#undef RUNG_DETECTOR
+
+}  // namespace rung::advise::detectors

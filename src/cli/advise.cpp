@@ -1,0 +1,58 @@
+// rung advise: what in a profiler's trace holds latency back, and what each remedy can bring at most.
+// SPDX-License-Identifier: Apache-2.0
+#include <nlohmann/json.hpp>
+
+#include "advise/difference.hpp"
+#include "advise/trace/read.hpp"
+#include "base/atomic_file.hpp"
+#include "cli/command.hpp"
+#include "cli/output.hpp"
+#include "report/advice/advice.hpp"
+
+namespace rung::cli {
+namespace {
+
+struct AdviseFlags {
+  std::string trace, against, html, markdown;
+  bool json = false;
+};
+
+Result<advise::Summary> read_summary(const std::string& path) {
+  RUNG_TRY(const advise::Recording recording, advise::read_recording(path));
+  return advise::summarise(path, advise::analyse(recording));
+}
+
+Status run_advise(const AdviseFlags& flags) {
+  RUNG_TRY(const advise::Summary summary, read_summary(flags.trace));
+  std::optional<advise::Difference> difference;
+  if (!flags.against.empty()) {
+    RUNG_TRY(const advise::Summary other, read_summary(flags.against));
+    difference = advise::difference(other, summary);
+  }
+  const advise::Difference* against = difference ? &*difference : nullptr;
+  if (!flags.html.empty()) RUNG_CHECK(write_file_atomically(flags.html, advice_html(summary, against)));
+  if (!flags.markdown.empty()) RUNG_CHECK(write_file_atomically(flags.markdown, advice_markdown(summary, against)));
+  if (flags.json) {
+    nlohmann::json object = to_json(summary);
+    if (against) object["difference"] = to_json(*against);
+    print_json(object);
+  } else {
+    fmt::print("{}", advice_text(summary, against));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::pair<CLI::App*, Run> advise_command(CLI::App& app) {
+  auto flags = std::make_shared<AdviseFlags>();
+  auto* command = add_command(app, "advise", "say what in a profiler's trace holds latency back, and what helps");
+  add_file(*command, flags->trace, "a trace of PyTorch, rocprof, Nsight Systems or rung").required();
+  add(*command, "json", flags->json);
+  add(*command, "against", flags->against);
+  add(*command, "html", flags->html);
+  add(*command, "markdown", flags->markdown);
+  return {command, [flags] { return run_advise(*flags); }};
+}
+
+}  // namespace rung::cli

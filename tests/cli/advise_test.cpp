@@ -1,0 +1,55 @@
+// rung advise on recorded traces: text, a page, a comparison, and one error for what is no trace.
+// SPDX-License-Identifier: Apache-2.0
+#include <fstream>
+#include <sstream>
+
+#include "cli/tool.hpp"
+
+namespace rung {
+namespace {
+
+using testing::HasSubstr;
+
+std::string trace(std::string_view name) { return fmt::format("{}/traces/{}.json.gz", RUNG_TEST_DATA, name); }
+
+std::string text_of(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+TEST(Advise, SaysWhereTheStepWentAndWhatHelps) {
+  Tool tool;
+  const Ran ran = tool.run({"advise", trace("small_eager")});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("NVIDIA H200\n3 steps (ProfilerStep ranges)"));
+  EXPECT_THAT(ran.out, HasSubstr("host-bound launch"));
+  EXPECT_THAT(ran.out, HasSubstr("1. launch_bound: "));
+}
+
+TEST(Advise, WritesPages) {
+  Tool tool;
+  const Ran ran =
+      tool.run({"advise", trace("small_eager"), "--html", tool / "page.html", "--markdown", tool / "page.md"});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(text_of(tool / "page.html"), HasSubstr("launch_bound"));
+  EXPECT_THAT(text_of(tool / "page.md"), HasSubstr("### launch\\_bound: "));
+}
+
+TEST(Advise, ComparesTwoTraces) {
+  Tool tool;
+  const Ran ran = tool.run({"advise", trace("small_graph"), "--against", trace("small_eager")});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("no longer found: launch_bound"));
+  EXPECT_THAT(ran.out, HasSubstr("Gaps by cause"));
+}
+
+TEST(Advise, RefusesWhatIsNoTrace) {
+  Tool tool;
+  expect_error(tool.run({"advise", tool.folder().write("notes.txt", "nothing recorded")}), 1, "notes.txt");
+  expect_error(tool.run({"advise", tool / "nowhere"}), 1, "nowhere");
+  expect_error(tool.run({"advise"}), 2, "TRACE");
+}
+
+}  // namespace
+}  // namespace rung

@@ -1,0 +1,112 @@
+// A recording's figures as text, Markdown and HTML: what is shown, and that names cannot do harm.
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include "report/advice/advice.hpp"
+
+namespace rung {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr std::string_view kHostile = "k<script>alert(1)</script>\x1b[31m|`\n";
+
+advise::Summary summary_of(std::string_view kernel) {
+  advise::Summary s;
+  s.file = "trace.json";
+  s.format = "PyTorch profiler";
+  s.device = "NVIDIA H200";
+  s.steps_from = "ProfilerStep ranges";
+  s.wall_ms = 20, s.busy_ms = 5, s.steps = 2, s.step_ms = 9, s.kernels = 40;
+  s.gaps = {{advise::GapCause::host_bound, 15, 38}};
+  s.categories = {{advise::Category::gemm, 4, 0.8, 30}, {advise::Category::norm, 1, 0.2, 10}};
+  s.by_kernel = {{std::string(kernel), advise::Category::gemm, "cuBLAS", 4, 0.8, 30},
+                 {"rms_norm", advise::Category::norm, "", 1, 0.2, 10}};
+  s.timeline = {{0, 3000, false, advise::Category::gemm, {}, std::string(kernel)},
+                {3000, 9000, true, {}, advise::GapCause::host_bound, {}}};
+  s.findings = {{"launch_bound",
+                 "the host launches 20 kernels a step too late",
+                 {{std::string(kernel), 30, 4}},
+                 6.5,
+                 "gaps that a graph would close",
+                 "capture the step in a graph",
+                 {{"PyTorch", "torch.cuda.CUDAGraph"}},
+                 "addresses are fixed",
+                 "the step without a profiler"}};
+  return s;
+}
+
+TEST(AdviceText, ShowsTheStepItsPartsAndTheFindingsByFigures) {
+  const std::string text = advice_text(summary_of("gemm_kernel"), nullptr);
+  EXPECT_THAT(text, HasSubstr("trace.json: PyTorch profiler, NVIDIA H200\n"));
+  EXPECT_THAT(text, HasSubstr("2 steps (ProfilerStep ranges), median 9.00 ms; the device works 25 % of the time, 20 "
+                              "kernels a step"));
+  EXPECT_THAT(text, testing::ContainsRegex("GEMM +2.000 +80 % +15\n"));
+  EXPECT_THAT(text, testing::ContainsRegex("host-bound launch +7.500 +75 % +19\n"));
+  EXPECT_THAT(text, HasSubstr("1. launch_bound: the host launches 20 kernels a step too late\n   at most 6.50 ms of a "
+                              "step (65 %): gaps that a graph would close\n"));
+  EXPECT_THAT(text, HasSubstr("seen     30 × gemm_kernel, 4.00 ms\n"));
+  EXPECT_THAT(text, HasSubstr("PyTorch  torch.cuda.CUDAGraph\n"));
+}
+
+TEST(AdviceText, PassesNothingOnThatATerminalObeys) {
+  const std::string text = advice_text(summary_of(kHostile), nullptr);
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(text, Not(HasSubstr("`\n |")));
+}
+
+TEST(AdviceText, SaysThatNothingWasFound) {
+  advise::Summary clean = summary_of("gemm_kernel");
+  clean.findings.clear();
+  EXPECT_THAT(advice_text(clean, nullptr), HasSubstr("nothing found that costs latency"));
+}
+
+TEST(AdviceMarkdown, EscapesNamesInTables) {
+  const std::string page = advice_markdown(summary_of(kHostile), nullptr);
+  EXPECT_THAT(page, HasSubstr("# trace.json: PyTorch profiler, NVIDIA H200\n"));
+  EXPECT_THAT(page, Not(HasSubstr("<script>")));
+  EXPECT_THAT(page, HasSubstr("&lt;script>"));
+  EXPECT_THAT(page, HasSubstr("### launch\\_bound: the host launches"));
+}
+
+TEST(AdviceHtml, HasOneStepAsStripsAndEscapesNames) {
+  const std::string page = advice_html(summary_of(kHostile), nullptr);
+  EXPECT_THAT(page, HasSubstr("Content-Security-Policy"));
+  EXPECT_THAT(page, Not(HasSubstr("<script>alert")));
+  EXPECT_THAT(page, HasSubstr("class='c0' x='0.000%' width='33.333%'"));
+  EXPECT_THAT(page, HasSubstr("class='loss' x='33.333%' width='66.667%'"));
+  EXPECT_THAT(page, HasSubstr("launch_bound"));
+}
+
+TEST(AdviceHtml, JoinsNeighboursThatAreTooNarrowToSee) {
+  advise::Summary summary = summary_of("k");
+  summary.timeline.clear();
+  for (int i = 0; i < 9000; ++i)
+    summary.timeline.push_back({static_cast<double>(i), i + 1.0, false, advise::Category::copy, {}, "k"});
+  const std::string page = advice_html(summary, nullptr);
+  EXPECT_THAT(page, HasSubstr("copy, 9.00 ms, 9000 pieces"));
+  EXPECT_LT(page.size(), 60'000u);
+}
+
+TEST(Difference, IsOfAStepAndSortedByItsSize) {
+  const advise::Summary before = summary_of("gemm_kernel");
+  advise::Summary after = before;
+  after.steps = 4, after.wall_ms = 12, after.gaps.clear(), after.findings.clear();
+  const advise::Difference d = advise::difference(before, after);
+  EXPECT_DOUBLE_EQ(d.step.before_ms, 10);
+  EXPECT_DOUBLE_EQ(d.step.after_ms, 3);
+  ASSERT_EQ(d.gaps.size(), 1u);
+  EXPECT_DOUBLE_EQ(d.gaps[0].change_ms(), -7.5);
+  ASSERT_EQ(d.categories.size(), 2u);
+  EXPECT_EQ(d.categories[0].name, "GEMM");
+  EXPECT_DOUBLE_EQ(d.categories[0].change_ms(), -1);
+  EXPECT_THAT(d.gone, testing::ElementsAre("launch_bound"));
+  EXPECT_THAT(d.come, testing::IsEmpty());
+  const std::string text = advice_text(after, &d);
+  EXPECT_THAT(text, HasSubstr("a step: 10.0 ms before, 3.00 ms after (-7.000 ms)"));
+  EXPECT_THAT(text, HasSubstr("no longer found: launch_bound"));
+}
+
+}  // namespace
+}  // namespace rung
