@@ -12,11 +12,11 @@ namespace rung::advise::tuned {
 namespace {
 
 // Of the products of bf16 and f16; other families have fewer columns.
-constexpr std::string_view kTunedColumns =
+constexpr std::string_view kAiterColumns =
     "gfx,cu_num,M,N,K,bias,dtype,outdtype,scaleAB,bpreshuffle,libtype,solidx,splitK,us,kernelName,err_ratio,tflops,bw";
-constexpr std::string_view kListColumns = "M,N,K,bias,dtype,outdtype,scaleAB,bpreshuffle";
+constexpr std::string_view kAiterListColumns = "M,N,K,bias,dtype,outdtype,scaleAB,bpreshuffle";
 // What aiter looks a product up by, as far as a file has them.
-constexpr std::array<std::string_view, 12> kKeyColumns{
+constexpr std::array<std::string_view, 12> kAiterKeys{
     "gfx", "cu_num", "B", "M", "N", "K", "bias", "dtype", "outdtype", "scaleAB", "bpreshuffle", "q_dtype_w"};
 
 // Families of products whose columns do not name the types: by the name of the file, and of kernels.
@@ -42,7 +42,7 @@ ElementType for_architecture(ElementType type, std::string_view architecture) {
   return type == ElementType::f8e4m3fn && architecture == "gfx942" ? ElementType::f8e4m3fnuz : type;
 }
 
-Status take_types(const TableLine& line, const std::string& path, GemmShape& shape) {
+Status take_aiter_types(const TableLine& line, const std::string& path, GemmShape& shape) {
   const Family* family = family_of(line["kernelName"]);
   if (!family) family = family_of(path.substr(path.rfind('/') + 1));
   if (family) {
@@ -61,33 +61,33 @@ Status take_types(const TableLine& line, const std::string& path, GemmShape& sha
   return {};
 }
 
-Result<GemmShape> shape_at(const TableLine& line, const std::string& path) {
+Result<GemmShape> aiter_shape(const TableLine& line, const std::string& path) {
   GemmShape shape;
   RUNG_TRY(shape.m, line.whole("M"));
   RUNG_TRY(shape.n, line.whole("N"));
   RUNG_TRY(shape.k, line.whole("K"));
   RUNG_TRY(shape.batch, line.whole("B", 1));
-  RUNG_CHECK(take_types(line, path, shape));
+  RUNG_CHECK(take_aiter_types(line, path, shape));
   RUNG_CHECK(check(shape));
   return shape;
 }
 
 // Numbers and truths are compared as such: " 128" is 128, and 1 is True.
-std::string key_part(std::string_view column, std::string_view cell) {
+std::string aiter_key_part(std::string_view column, std::string_view cell) {
   if (column == "bias" || column == "scaleAB" || column == "bpreshuffle")
     if (const auto truth = truth_of(cell)) return *truth ? "True" : "False";
   if (const auto number = whole_number(cell)) return std::to_string(*number);
   return std::string(cell);
 }
 
-std::string key_of(const Columns& columns, const std::function<std::string(std::string_view)>& cell) {
+std::string aiter_key(const Columns& columns, const std::function<std::string(std::string_view)>& cell) {
   std::string key;
-  for (const std::string_view column : kKeyColumns)
-    if (has_column(columns, column)) key.append(key.empty() ? "" : ",").append(key_part(column, cell(column)));
+  for (const std::string_view column : kAiterKeys)
+    if (has_column(columns, column)) key.append(key.empty() ? "" : ",").append(aiter_key_part(column, cell(column)));
   return key;
 }
 
-Status take_solution(const TableLine& line, const Columns& columns, Entry& entry) {
+Status take_aiter_solution(const TableLine& line, const Columns& columns, Entry& entry) {
   Solution solution;
   solution.library = line["libtype"];
   solution.name = line["kernelName"];
@@ -107,12 +107,12 @@ Status take_solution(const TableLine& line, const Columns& columns, Entry& entry
   return {};
 }
 
-Status parse(TuningFile& file, bool tuned) {
+Status parse_aiter(TuningFile& file, bool tuned) {
   return parse_table(file, [&](const TableLine& line, const Columns& columns) -> Result<Entry> {
     Entry entry;
-    RUNG_TRY(entry.shape, shape_at(line, file.path));
-    if (tuned) RUNG_CHECK(take_solution(line, columns, entry));
-    entry.key = key_of(columns, [&](std::string_view column) { return std::string(line[column]); });
+    RUNG_TRY(entry.shape, aiter_shape(line, file.path));
+    if (tuned) RUNG_CHECK(take_aiter_solution(line, columns, entry));
+    entry.key = aiter_key(columns, [&](std::string_view column) { return std::string(line[column]); });
     return entry;
   });
 }
@@ -136,7 +136,7 @@ std::string rate_text(const Entry& entry, bool of_bytes) {
   return rounded(bits / 8 * batch / *entry.us * 1e-3, 2);
 }
 
-std::optional<std::string> shape_cell(const GemmShape& shape, std::string_view column) {
+std::optional<std::string> aiter_shape_cell(const GemmShape& shape, std::string_view column) {
   if (same_word(column, "B")) return std::to_string(shape.batch);
   if (same_word(column, "M")) return std::to_string(shape.m);
   if (same_word(column, "N")) return std::to_string(shape.n);
@@ -149,7 +149,7 @@ std::optional<std::string> shape_cell(const GemmShape& shape, std::string_view c
   return std::nullopt;
 }
 
-std::optional<std::string> result_cell(const Entry& entry, std::string_view column) {
+std::optional<std::string> aiter_result_cell(const Entry& entry, std::string_view column) {
   const Solution& solution = *entry.solution;
   if (column == "gfx") return entry.architecture;
   if (column == "cu_num") return std::to_string(entry.compute_units);
@@ -162,15 +162,13 @@ std::optional<std::string> result_cell(const Entry& entry, std::string_view colu
   return std::nullopt;
 }
 
-Status check_known(const TuningFile& file, const Entry& entry, bool tuned) {
+Status check_aiter(const TuningFile& file, const Entry& entry, bool tuned) {
   if (!entry.shape) return mismatch("aiter's files have matrix products alone");
   RUNG_CHECK(check(*entry.shape));
   const Columns& columns = file.tables.at(0);
   const GemmShape& shape = *entry.shape;
   if (shape.layout != GemmLayout::tn || shape.x_stride || shape.w_stride || shape.out_stride)
-    return mismatch("{}: aiter has products of dense rows with weights stored as [n, k] alone", text_of(shape));
-  if (shape.batch > 1 && !has_column(columns, "B")) return mismatch("this file has no column B for batched products");
-  if (shape.bias && !has_column(columns, "bias")) return mismatch("this file has no column for a bias");
+    return mismatch("{}: aiter has products of dense aiter_rows with weights stored as [n, k] alone", text_of(shape));
   if (shape.epilogue != Epilogue::none) return mismatch("aiter's files have no products with an activation");
   if (!tuned) return {};
   if (!entry.us || *entry.us <= 0) return mismatch("time: got none, wanted microseconds above 0");
@@ -183,18 +181,19 @@ Status check_known(const TuningFile& file, const Entry& entry, bool tuned) {
   return {};
 }
 
-Result<std::vector<std::string>> rows(TuningFile& file, Entry& entry, bool tuned) {
+Result<std::vector<std::string>> aiter_rows(TuningFile& file, Entry& entry, bool tuned) {
   if (file.tables.empty()) return mismatch("this file has no line of column names");
-  RUNG_CHECK(check_known(file, entry, tuned));
+  RUNG_CHECK(check_aiter(file, entry, tuned));
   const auto value = [&](std::string_view column) -> std::optional<std::string> {
-    if (auto cell = shape_cell(*entry.shape, column)) return cell;
-    if (auto cell = tuned ? result_cell(entry, column) : std::nullopt) return cell;
+    if (auto cell = aiter_shape_cell(*entry.shape, column)) return cell;
+    if (auto cell = tuned ? aiter_result_cell(entry, column) : std::nullopt) return cell;
     if (column == "bpreshuffle" && !entry.line) return "False";
     return std::nullopt;
   };
   const std::string line = table_line(file, entry, value);
   const TableLine made(file.tables[0], line);
-  entry.key = key_of(file.tables[0], [&](std::string_view column) { return std::string(made[column]); });
+  RUNG_CHECK(check_said(*entry.shape, aiter_shape(made, file.path)));
+  entry.key = aiter_key(file.tables[0], [&](std::string_view column) { return std::string(made[column]); });
   return std::vector{line};
 }
 
@@ -225,17 +224,17 @@ const Format aiter{
     "aiter: the files of AITER_CONFIG_GEMM_BF16, AITER_CONFIG_GEMM_A8W8 and the other AITER_CONFIG_ variables",
     Wins::none,
     looks_tuned,
-    [](TuningFile& file) { return parse(file, true); },
-    [](const Machine&) { return columns_line(kTunedColumns); },
-    [](TuningFile& file, Entry& entry) { return rows(file, entry, true); }};
+    [](TuningFile& file) { return parse_aiter(file, true); },
+    [](const Machine&) { return columns_line(kAiterColumns); },
+    [](TuningFile& file, Entry& entry) { return aiter_rows(file, entry, true); }};
 
 const Format aiter_untuned{"aiter_untuned",
                            "aiter's products to tune",
                            "aiter's tuners: --input_file; written where AITER_TUNE_GEMM=1",
                            Wins::every,
                            looks_listed,
-                           [](TuningFile& file) { return parse(file, false); },
-                           [](const Machine&) { return columns_line(kListColumns); },
-                           [](TuningFile& file, Entry& entry) { return rows(file, entry, false); }};
+                           [](TuningFile& file) { return parse_aiter(file, false); },
+                           [](const Machine&) { return columns_line(kAiterListColumns); },
+                           [](TuningFile& file, Entry& entry) { return aiter_rows(file, entry, false); }};
 
 }  // namespace rung::advise::tuned

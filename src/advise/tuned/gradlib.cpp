@@ -11,15 +11,15 @@
 namespace rung::advise::tuned {
 namespace {
 
-constexpr std::string_view kTunedColumns = "M,N,K,bias,dtype,outdtype,libtype,solidx,soltimes";
-constexpr std::string_view kListColumns = "M,N,K,bias,dtype";
-constexpr std::array<std::string_view, 7> kKeyColumns{"M", "N", "K", "bias", "dtype", "outdtype", "scaleAB"};
+constexpr std::string_view kGradlibColumns = "M,N,K,bias,dtype,outdtype,libtype,solidx,soltimes";
+constexpr std::string_view kGradlibListColumns = "M,N,K,bias,dtype";
+constexpr std::array<std::string_view, 7> kGradlibKeys{"M", "N", "K", "bias", "dtype", "outdtype", "scaleAB"};
 
 // vLLM gives BLAS's sizes: M is of the weights' rows, N of the tokens'. aiter, whose files have scaleAB, gives them the
 // other way round.
 bool has_rows_first(const Columns& columns) { return has_column(columns, "scaleAB"); }
 
-Result<GemmShape> shape_at(const TableLine& line, const Columns& columns) {
+Result<GemmShape> gradlib_shape(const TableLine& line, const Columns& columns) {
   GemmShape shape;
   RUNG_TRY(shape.m, line.whole(has_rows_first(columns) ? "M" : "N"));
   RUNG_TRY(shape.n, line.whole(has_rows_first(columns) ? "N" : "M"));
@@ -36,9 +36,9 @@ Result<GemmShape> shape_at(const TableLine& line, const Columns& columns) {
 }
 
 // vLLM looks up M, N, K, bias and dtype alone; aiter all that there is.
-std::string lookup_key(const Columns& columns, const std::function<std::string(std::string_view)>& cell) {
+std::string gradlib_key(const Columns& columns, const std::function<std::string(std::string_view)>& cell) {
   std::string key;
-  for (const std::string_view column : kKeyColumns) {
+  for (const std::string_view column : kGradlibKeys) {
     if (!has_column(columns, column) || (column == "outdtype" && !has_rows_first(columns))) continue;
     std::string part = cell(column);
     if (const auto truth = column == "bias" || column == "scaleAB" ? truth_of(part) : std::nullopt)
@@ -50,8 +50,8 @@ std::string lookup_key(const Columns& columns, const std::function<std::string(s
 
 Result<Entry> listed_at(const TableLine& line, const Columns& columns) {
   Entry entry;
-  RUNG_TRY(entry.shape, shape_at(line, columns));
-  entry.key = lookup_key(columns, [&](std::string_view column) { return std::string(line[column]); });
+  RUNG_TRY(entry.shape, gradlib_shape(line, columns));
+  entry.key = gradlib_key(columns, [&](std::string_view column) { return std::string(line[column]); });
   return entry;
 }
 
@@ -88,7 +88,7 @@ std::optional<std::string> solution_cell(const Entry& entry, std::string_view co
   return std::nullopt;
 }
 
-Status check_known(const Entry& entry, bool tuned) {
+Status check_gradlib(const Entry& entry, bool tuned) {
   if (!entry.shape) return mismatch("gradlib's files have matrix products alone");
   RUNG_CHECK(check(*entry.shape));
   const GemmShape& shape = *entry.shape;
@@ -104,16 +104,17 @@ Status check_known(const Entry& entry, bool tuned) {
   return {};
 }
 
-Result<std::vector<std::string>> rows_of_entry(TuningFile& file, Entry& entry, bool tuned) {
+Result<std::vector<std::string>> gradlib_rows(TuningFile& file, Entry& entry, bool tuned) {
   if (file.tables.empty()) return mismatch("this file has no line of column names");
-  RUNG_CHECK(check_known(entry, tuned));
+  RUNG_CHECK(check_gradlib(entry, tuned));
   const Columns& columns = file.tables[0];
   const std::string line = table_line(file, entry, [&](std::string_view column) {
     auto cell = product_cell(*entry.shape, columns, column);
     return cell || !tuned ? cell : solution_cell(entry, column);
   });
   const TableLine made(columns, line);
-  entry.key = lookup_key(columns, [&](std::string_view column) { return std::string(made[column]); });
+  RUNG_CHECK(check_said(*entry.shape, gradlib_shape(made, columns)));
+  entry.key = gradlib_key(columns, [&](std::string_view column) { return std::string(made[column]); });
   return std::vector{line};
 }
 
@@ -133,8 +134,8 @@ const Format gradlib{
       return has_all(head_columns(head), {"M", "N", "K", "libtype", "solidx"});
     },
     [](TuningFile& file) { return parse_table(file, tuned_at); },
-    [](const Machine&) -> Result<std::vector<std::string>> { return std::vector{std::string(kTunedColumns)}; },
-    [](TuningFile& file, Entry& entry) { return rows_of_entry(file, entry, true); }};
+    [](const Machine&) -> Result<std::vector<std::string>> { return std::vector{std::string(kGradlibColumns)}; },
+    [](TuningFile& file, Entry& entry) { return gradlib_rows(file, entry, true); }};
 
 const Format gradlib_untuned{
     "gradlib_untuned",
@@ -145,7 +146,7 @@ const Format gradlib_untuned{
       return has_all(head_columns(head), {"M", "N", "K", "bias", "dtype"});
     },
     [](TuningFile& file) { return parse_table(file, listed_at); },
-    [](const Machine&) -> Result<std::vector<std::string>> { return std::vector{std::string(kListColumns)}; },
-    [](TuningFile& file, Entry& entry) { return rows_of_entry(file, entry, false); }};
+    [](const Machine&) -> Result<std::vector<std::string>> { return std::vector{std::string(kGradlibListColumns)}; },
+    [](TuningFile& file, Entry& entry) { return gradlib_rows(file, entry, false); }};
 
 }  // namespace rung::advise::tuned

@@ -13,14 +13,14 @@ namespace {
 
 constexpr std::string_view kVersionWord = "Git Version: ", kVersionFact = "Git Version";
 constexpr std::string_view kIndent = "    ";
-constexpr std::string_view kColumns =
+constexpr std::string_view kBenchColumns =
     "transA,transB,grouped_gemm,batch_count,m,n,k,alpha,lda,stride_a,beta,ldb,stride_b,ldc,stride_c,ldd,stride_d,a_"
     "type,"
     "b_type,c_type,d_type,compute_type,scaleA,scaleB,scaleC,scaleD,amaxD,activation_type,bias_vector,bias_type,"
     "rotating_buffer,hipblaslt-Gflops,hipblaslt-GB/s,us,solution_index,gcnArchName,CUs";
 // What the library looks a product up by.
-constexpr std::array<std::string_view, 10> kKeyColumns{"transA", "transB", "batch_count", "m",      "n",
-                                                       "k",      "a_type", "b_type",      "c_type", "compute_type"};
+constexpr std::array<std::string_view, 10> kOverrideKeys{"transA", "transB", "batch_count", "m",      "n",
+                                                         "k",      "a_type", "b_type",      "c_type", "compute_type"};
 
 bool is_header(std::string_view line) { return trimmed(line).starts_with("transA,"); }
 
@@ -43,7 +43,7 @@ Result<BlasShape> blas_at(const TableLine& line) {
   return blas;
 }
 
-Status take_types(const TableLine& line, GemmShape& shape) {
+Status take_bench_types(const TableLine& line, GemmShape& shape) {
   RUNG_TRY(shape.w, line.type("a_type", Words::hipblaslt, ElementType::bf16));
   RUNG_TRY(shape.x, line.type("b_type", Words::hipblaslt, shape.w));
   RUNG_TRY(const ElementType c, line.type("c_type", Words::hipblaslt, shape.w));
@@ -70,25 +70,28 @@ Status take_epilogue(const TableLine& line, GemmShape& shape) {
   return {};
 }
 
-std::string key_of(const std::function<std::string_view(std::string_view)>& cell) {
+std::string override_key(const std::function<std::string_view(std::string_view)>& cell) {
   std::string key;
-  for (const std::string_view column : kKeyColumns) key.append(key.empty() ? "" : ",").append(cell(column));
+  for (const std::string_view column : kOverrideKeys) key.append(key.empty() ? "" : ",").append(cell(column));
   return key;
 }
 
-Result<Entry> result_at(const TableLine& line) {
-  RUNG_CHECK(line.check_width());
-  Entry entry;
+Result<GemmShape> bench_shape(const TableLine& line) {
   RUNG_TRY(const BlasShape blas, blas_at(line));
   GemmShape shape;
-  RUNG_CHECK(take_types(line, shape));
+  RUNG_CHECK(take_bench_types(line, shape));
   RUNG_CHECK(take_epilogue(line, shape));
   RUNG_TRY(shape.batch, line.whole("batch_count", 1));
   shape = shape_of(blas, shape);
-  if (blas.lda == 0) shape.w_stride = 0;
   RUNG_CHECK(check(shape));
-  entry.shape = shape;
-  entry.key = key_of([&](std::string_view column) { return line[column]; });
+  return shape;
+}
+
+Result<Entry> override_entry(const TableLine& line) {
+  RUNG_CHECK(line.check_width());
+  Entry entry;
+  RUNG_TRY(entry.shape, bench_shape(line));
+  entry.key = override_key([&](std::string_view column) { return line[column]; });
   RUNG_TRY(const int64_t index, line.whole("solution_index"));
   const std::string_view name = line["kernel_name"].empty() ? line["solution_name"] : line["kernel_name"];
   entry.solution = Solution{"hipblaslt", std::string(name), index, {}};
@@ -99,7 +102,7 @@ Result<Entry> result_at(const TableLine& line) {
   return entry;
 }
 
-Status parse_line(TuningFile& file, std::string_view text, size_t number) {
+Status parse_override_line(TuningFile& file, std::string_view text, size_t number) {
   const std::string_view line = trimmed(text);
   if (line.empty()) return {};
   if (line.starts_with(kVersionWord) || line == trimmed(kVersionWord)) {
@@ -110,17 +113,17 @@ Status parse_line(TuningFile& file, std::string_view text, size_t number) {
   if (is_header(line)) return add_table(file, columns_of(line));
   if (line.find(',') == line.npos) return add_entry(file, mismatch("got {}, wanted values", shown(line)), number);
   if (file.tables.empty()) return add_entry(file, mismatch("got values before a line of column names"), number);
-  return add_entry(file, result_at(TableLine(file.tables.back(), line)), number);
+  return add_entry(file, override_entry(TableLine(file.tables.back(), line)), number);
 }
 
-Status parse(TuningFile& file) {
+Status parse_override(TuningFile& file) {
   for (size_t i = 0; i < file.lines.size(); ++i)
-    RUNG_CHECK(
-        parse_line(file, i == 0 ? without_mark(file.lines[i].text) : std::string_view(file.lines[i].text), i + 1));
+    RUNG_CHECK(parse_override_line(
+        file, i == 0 ? without_mark(file.lines[i].text) : std::string_view(file.lines[i].text), i + 1));
   return {};
 }
 
-Result<std::vector<std::string>> header_for(const Machine& machine) {
+Result<std::vector<std::string>> override_header(const Machine& machine) {
   const auto found = machine.versions.find(kVersionFact);
   if (found == machine.versions.end() || found->second.empty())
     return mismatch("hipBLASLt: got no {} of this machine's library, without which it trusts no row", kVersionFact);
@@ -138,17 +141,17 @@ std::string compute_word(const GemmShape& shape) {
   return shape.w == ElementType::i8 ? "i32_r" : "f32_r";
 }
 
-int64_t rows_of(bool transposed, int64_t straight, int64_t other) { return transposed ? straight : other; }
+int64_t rows_where(bool transposed, int64_t straight, int64_t other) { return transposed ? straight : other; }
 
 // Elements from one product of a batch to the next.
 std::array<int64_t, 3> batch_strides(const GemmShape& shape, const BlasShape& blas) {
-  return {blas.lda * rows_of(blas.trans_a == 'T', blas.m, blas.k),
-          blas.ldb * rows_of(blas.trans_b == 'T', blas.k, blas.n), blas.ldc * shape.m};
+  return {blas.lda * rows_where(blas.trans_a == 'T', blas.m, blas.k),
+          blas.ldb * rows_where(blas.trans_b == 'T', blas.k, blas.n), blas.ldc * shape.m};
 }
 
-using Cells = std::map<std::string_view, std::string, std::less<>>;
+using BenchCells = std::map<std::string_view, std::string, std::less<>>;
 
-void set_sizes(Cells& cells, const GemmShape& shape) {
+void set_sizes(BenchCells& cells, const GemmShape& shape) {
   const BlasShape blas = blas_of(shape);
   const auto strides = batch_strides(shape, blas);
   cells["transA"] = blas.trans_a, cells["transB"] = blas.trans_b;
@@ -170,7 +173,7 @@ void set_sizes(Cells& cells, const GemmShape& shape) {
   for (const auto& [name, number] : numbers) cells[name] = std::to_string(number);
 }
 
-void set_types(Cells& cells, const GemmShape& shape) {
+void set_types(BenchCells& cells, const GemmShape& shape) {
   const std::string scale = std::to_string(static_cast<int>(shape.scaling));
   cells["a_type"] = type_word(shape.w), cells["b_type"] = type_word(shape.x);
   cells["c_type"] = cells["d_type"] = type_word(shape.out);
@@ -182,7 +185,7 @@ void set_types(Cells& cells, const GemmShape& shape) {
   cells["bias_type"] = type_word(shape.bias.value_or(ElementType::f32));
 }
 
-void set_times(Cells& cells, const Entry& entry) {
+void set_times(BenchCells& cells, const Entry& entry) {
   const GemmShape& shape = *entry.shape;
   const double m = static_cast<double>(shape.m), n = static_cast<double>(shape.n), k = static_cast<double>(shape.k);
   const double batch = static_cast<double>(shape.batch), us = *entry.us;
@@ -193,7 +196,7 @@ void set_times(Cells& cells, const Entry& entry) {
   cells["rotating_buffer"] = "0";
 }
 
-Status check_known(const Entry& entry) {
+Status check_override(const Entry& entry) {
   if (!entry.shape) return mismatch("hipBLASLt has matrix products alone");
   RUNG_CHECK(check(*entry.shape));
   for (const ElementType type : {entry.shape->x, entry.shape->w, entry.shape->out})
@@ -204,13 +207,13 @@ Status check_known(const Entry& entry) {
   return {};
 }
 
-Result<std::vector<std::string>> rows(TuningFile& file, Entry& entry) {
-  RUNG_CHECK(check_known(entry));
+Result<std::vector<std::string>> override_rows(TuningFile& file, Entry& entry) {
+  RUNG_CHECK(check_override(entry));
   if (entry.line == 0) {
-    RUNG_CHECK(add_table(file, columns_of(kColumns)));
+    RUNG_CHECK(add_table(file, columns_of(kBenchColumns)));
     entry.table = static_cast<uint32_t>(file.tables.size() - 1);
   }
-  Cells cells;
+  BenchCells cells;
   set_sizes(cells, *entry.shape);
   set_types(cells, *entry.shape);
   set_times(cells, entry);
@@ -218,13 +221,14 @@ Result<std::vector<std::string>> rows(TuningFile& file, Entry& entry) {
   cells["kernel_name"] = cells["solution_name"] = entry.solution->name;
   cells["gcnArchName"] = entry.architecture;
   cells["CUs"] = std::to_string(entry.compute_units);
-  entry.key = key_of([&](std::string_view column) -> std::string_view { return cells.find(column)->second; });
+  entry.key = override_key([&](std::string_view column) -> std::string_view { return cells.find(column)->second; });
   const std::string line = std::string(kIndent) + table_line(file, entry, [&](std::string_view column) {
                              const auto found = cells.find(column);
                              return found == cells.end() ? std::nullopt : std::optional(found->second);
                            });
+  RUNG_CHECK(check_said(*entry.shape, bench_shape(TableLine(file.tables[entry.table], line))));
   if (entry.line) return std::vector{line};
-  return std::vector{fmt::format("{}{}", kIndent, kColumns), line};
+  return std::vector{fmt::format("{}{}", kIndent, kBenchColumns), line};
 }
 
 }  // namespace
@@ -240,8 +244,8 @@ const Format hipblaslt{"hipblaslt",
                          }
                          return false;
                        },
-                       parse,
-                       header_for,
-                       rows};
+                       parse_override,
+                       override_header,
+                       override_rows};
 
 }  // namespace rung::advise::tuned

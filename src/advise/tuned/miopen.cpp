@@ -10,14 +10,14 @@
 namespace rung::advise::tuned {
 namespace {
 
-struct Target {
+struct DatabaseTarget {
   std::string architecture;
   int compute_units = 0;
 };
 
 // Of a file's name: "gfx906_60" has 60 units, "gfx90a6e" 0x6e, "gfx942130" 0x130: up to 64 are decimal after '_', more
 // hexadecimal. An architecture has three letters and digits after "gfx", or four that begin with '1'.
-Target target_of(std::string_view path) {
+DatabaseTarget target_of(std::string_view path) {
   std::string_view name = path.substr(path.rfind('/') + 1);
   name = name.substr(0, name.find('.'));
   if (!name.starts_with("gfx")) return {};
@@ -47,7 +47,7 @@ Status take_find_values(std::string_view values, Entry& entry) {
   return {};
 }
 
-Result<Entry> entry_of(std::string_view key, std::string_view item, bool times) {
+Result<Entry> solver_entry(std::string_view key, std::string_view item, bool times) {
   const size_t colon = item.find(':');
   if (colon == item.npos || colon == 0) return mismatch("got {}, wanted a solver and its values", shown(item));
   Entry entry;
@@ -57,24 +57,24 @@ Result<Entry> entry_of(std::string_view key, std::string_view item, bool times) 
   return entry;
 }
 
-Status parse_line(TuningFile& file, std::string_view text, size_t number, bool times) {
+Status parse_record(TuningFile& file, std::string_view text, size_t number, bool times) {
   const size_t equals = text.find('=');
   if (equals == text.npos || equals == 0)
     return add_entry(file, mismatch("got {}, wanted KEY=SOLVER:VALUES", shown(text)), number);
   if (equals + 1 == text.size()) return add_entry(file, mismatch("got no solver for {}", shown(text)), number);
-  const Target target = target_of(file.path);
+  const DatabaseTarget target = target_of(file.path);
   for (const std::string_view item : cells_of(text.substr(equals + 1), ';')) {
-    Result<Entry> entry = entry_of(text.substr(0, equals), item, times);
+    Result<Entry> entry = solver_entry(text.substr(0, equals), item, times);
     if (entry) entry->architecture = target.architecture, entry->compute_units = target.compute_units;
     RUNG_CHECK(add_entry(file, std::move(entry), number));
   }
   return {};
 }
 
-Status parse(TuningFile& file, bool times) {
+Status parse_records(TuningFile& file, bool times) {
   for (size_t i = 0; i < file.lines.size(); ++i) {
     const std::string_view text = i == 0 ? without_mark(file.lines[i].text) : std::string_view(file.lines[i].text);
-    if (!text.empty()) RUNG_CHECK(parse_line(file, text, i + 1, times));
+    if (!text.empty()) RUNG_CHECK(parse_record(file, text, i + 1, times));
   }
   return {};
 }
@@ -100,7 +100,7 @@ const Format miopen_find_db{"miopen_find_db",
                             "MIOpen: *.fdb.txt of MIOPEN_SYSTEM_DB_PATH, *.ufdb.txt of MIOPEN_USER_DB_PATH",
                             Wins::first,
                             [](std::span<const Line> head) { return has_time(first_item(head)); },
-                            [](TuningFile& file) { return parse(file, true); },
+                            [](TuningFile& file) { return parse_records(file, true); },
                             nullptr,
                             nullptr};
 
@@ -109,7 +109,7 @@ const Format miopen_perf_db{"miopen_perf_db",
                             "MIOpen: *.udb.txt of MIOPEN_USER_DB_PATH",
                             Wins::first,
                             [](std::span<const Line> head) { return !first_item(head).empty(); },
-                            [](TuningFile& file) { return parse(file, false); },
+                            [](TuningFile& file) { return parse_records(file, false); },
                             nullptr,
                             nullptr};
 

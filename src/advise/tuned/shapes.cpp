@@ -11,9 +11,6 @@ namespace rung::advise::tuned {
 namespace {
 
 constexpr std::string_view kAllColumns = "m,n,k,batch,dtype,w_dtype,out_dtype,layout,bias,epilogue,scaling,count";
-constexpr std::array<std::string_view, 15> kKnownColumns{"m",       "n",         "k",        "batch",      "dtype",
-                                                         "w_dtype", "out_dtype", "layout",   "bias",       "epilogue",
-                                                         "scaling", "x_stride",  "w_stride", "out_stride", "count"};
 
 template <size_t kCount>
 Result<size_t> word_at(const TableLine& line, std::string_view column,
@@ -34,7 +31,7 @@ Result<std::optional<ElementType>> bias_at(const TableLine& line, ElementType ou
   return mismatch("bias: got {}, wanted 0, 1 or a type such as bf16", shown(text));
 }
 
-Result<GemmShape> shape_at(const TableLine& line) {
+Result<GemmShape> listed_shape(const TableLine& line) {
   GemmShape shape;
   RUNG_TRY(shape.m, line.whole("m"));
   RUNG_TRY(shape.n, line.whole("n"));
@@ -65,7 +62,7 @@ std::string listed_key(GemmShape shape) {
 
 Result<Entry> listed(const TableLine& line, const Columns&) {
   Entry entry;
-  RUNG_TRY(entry.shape, shape_at(line));
+  RUNG_TRY(entry.shape, listed_shape(line));
   entry.key = listed_key(*entry.shape);
   return entry;
 }
@@ -93,24 +90,17 @@ std::optional<std::string> cell_of_shape(const GemmShape& shape, std::string_vie
   return std::nullopt;
 }
 
-// What is not as it is taken for must have a column to say so.
-Status check_said(const GemmShape& shape, const Columns& columns) {
-  GemmShape taken;
-  taken.m = shape.m, taken.n = shape.n, taken.k = shape.k;
-  for (const std::string_view column : kKnownColumns)
-    if (!has_column(columns, column) && cell_of_shape(shape, column) != cell_of_shape(taken, column))
-      return mismatch("{}: this file has no column {}", text_of(shape), column);
-  return {};
-}
-
 Result<std::vector<std::string>> listed_rows(TuningFile& file, Entry& entry) {
   if (!entry.shape) return mismatch("a list of products has matrix products alone");
   if (file.tables.empty()) return mismatch("this file has no line of column names");
   RUNG_CHECK(check(*entry.shape));
-  RUNG_CHECK(check_said(*entry.shape, file.tables[0]));
   entry.key = listed_key(*entry.shape);
-  return std::vector{
-      table_line(file, entry, [&](std::string_view column) { return cell_of_shape(*entry.shape, column); })};
+  const std::string line =
+      table_line(file, entry, [&](std::string_view column) { return cell_of_shape(*entry.shape, column); });
+  const auto said = listed_shape(TableLine(file.tables[0], line));
+  RUNG_CHECK(check_said(*entry.shape, said));
+  if (said->count != entry.shape->count) return mismatch("this file has no column count");
+  return std::vector{line};
 }
 
 }  // namespace

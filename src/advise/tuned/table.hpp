@@ -46,6 +46,9 @@ Status parse_table(TuningFile& file, const std::function<Result<Entry>(const Tab
 std::string table_line(const TuningFile& file, const Entry& entry,
                        const std::function<std::optional<std::string>(std::string_view column)>& value);
 
+// Errors: a line that was made says another product than it should, because the columns cannot say it.
+Status check_said(const GemmShape& wanted, const Result<GemmShape>& said);
+
 // The first line that says something, as columns; empty: there is none.
 Columns head_columns(std::span<const Line> head);
 

@@ -61,7 +61,7 @@ Result<Entry> recorded_of(std::string_view line) {
   return entry;
 }
 
-Status parse_lines(TuningFile& file, Result<Entry> (*entry)(std::string_view)) {
+Status parse_tunableop(TuningFile& file, Result<Entry> (*entry)(std::string_view)) {
   for (size_t i = 0; i < file.lines.size(); ++i) {
     const std::string_view text = i == 0 ? without_mark(file.lines[i].text) : std::string_view(file.lines[i].text);
     if (text.empty()) continue;
@@ -129,7 +129,7 @@ const Format tunableop{"tunableop",
                          const int cells = cells_of_operation(head);
                          return cells < 0 || cells > 2;
                        },
-                       [](TuningFile& file) { return parse_lines(file, result_of); },
+                       [](TuningFile& file) { return parse_tunableop(file, result_of); },
                        validators_of,
                        result_rows};
 
@@ -143,7 +143,7 @@ const Format tunableop_untuned{
       const int cells = cells_of_operation(head);
       return cells > 0 && cells <= 2;
     },
-    [](TuningFile& file) { return parse_lines(file, recorded_of); },
+    [](TuningFile& file) { return parse_tunableop(file, recorded_of); },
     [](const Machine&) { return Result<std::vector<std::string>>(std::vector<std::string>{}); },
     recorded_rows};
 

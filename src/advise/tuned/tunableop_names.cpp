@@ -95,10 +95,12 @@ TunableOp op_of(const GemmShape& shape) {
   return shape.bias ? TunableOp::bias : TunableOp::gemm;
 }
 
-Status check_known(const GemmShape& shape, TunableOp op) {
+Status check_tunableop(const GemmShape& shape, TunableOp op) {
   if (shape.scaling == Scaling::block) return mismatch("TunableOp has no product whose factors are those of blocks");
   if (op != TunableOp::scaled && (shape.x != shape.w || shape.x != shape.out))
     return mismatch("TunableOp has no product of several types without scaling");
+  if (op != TunableOp::bias && shape.epilogue != Epilogue::none)
+    return mismatch("TunableOp has no product with an activation and no bias");
   if (op == TunableOp::batched && shape.bias) return mismatch("TunableOp has no batched product with a bias");
   if (op == TunableOp::bias && *shape.bias != shape.out)
     return mismatch("TunableOp has no bias of another type than the result's");
@@ -161,7 +163,7 @@ Result<GemmShape> parse_sizes(const OperationName& operation, std::string_view s
 Result<std::string> tunableop_key(const GemmShape& shape) {
   RUNG_CHECK(check(shape));
   const TunableOp op = op_of(shape);
-  RUNG_CHECK(check_known(shape, op));
+  RUNG_CHECK(check_tunableop(shape, op));
   std::string key = fmt::format("{}_{}", kTunableOpWords[static_cast<size_t>(op)], name_of(shape.w, Words::tunableop));
   if (op == TunableOp::scaled)
     key += fmt::format("_{}_{}", name_of(shape.x, Words::tunableop), name_of(shape.out, Words::tunableop));

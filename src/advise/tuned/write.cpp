@@ -8,8 +8,8 @@
 namespace rung::advise::tuned {
 namespace {
 
-// The entry that the stack takes of those with this key. Where it takes none, the first one, so that one is left to
-// mend.
+// The entry that the stack takes of those with this key. Where it takes none, the first one, so that it is the one to
+// repair.
 Entry* winner(TuningFile& file, const std::string& key) {
   const auto same = [&](const Entry& entry) { return entry.key == key; };
   if (file.format->wins != Wins::last) {
