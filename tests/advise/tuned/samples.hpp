@@ -15,8 +15,8 @@ struct Sample {
   std::string text;
 };
 
-inline const std::vector<Sample>& samples() {
-  static const std::vector<Sample> all{
+inline std::vector<Sample> samples_of_pytorch() {
+  return {
       {"tunableop_results0.csv", "tunableop",
        "Validator,PT_VERSION,2.15.0+rocm7.2\n"
        "Validator,HIP_VERSION,702\n"
@@ -54,6 +54,11 @@ inline const std::vector<Sample>& samples() {
        "GemmTunableOp_BFloat16_TN,tn_1024_51_2048_ld_2048_2048_1024\n"
        "GemmStridedBatchedTunableOp_Half_NN,nn_64_8_128_B_12_ld_64_128_64,BLAS_PARAMS: - { function: matmul, M: 64 "
        "}\n"},
+  };
+}
+
+inline std::vector<Sample> samples_of_rocm_products() {
+  return {
       {"tuning.txt", "hipblaslt",
        "Git Version: a6254b89-dirty\n"
        "    "
@@ -87,6 +92,11 @@ inline const std::vector<Sample>& samples() {
        "M,N,K,bias,dtype\n"
        "4096,1,4096,False,torch.float16\n"
        "12288,1,4096,True,torch.bfloat16\n"},
+  };
+}
+
+inline std::vector<Sample> samples_of_convolutions_and_lists() {
+  return {
       {"gfx942130.HIP.3_5_0_a85ca8a54.ufdb.txt", "miopen_find_db",
        "2-128-56-1x1-64-128-56-2-0x0-1x1-1x1-0-NHWC-FP32-F=ConvAsm1x1U:0.0123,0,miopenConvolutionFwdAlgoDirect;"
        "ConvBinWinogradRxSf2x3:0.02,4096,miopenConvolutionFwdAlgoWinograd\n"
@@ -104,6 +114,15 @@ inline const std::vector<Sample>& samples() {
        "1,4096,1024,1,f8e4m3fn,bf16,TN,bf16,gelu,1,mlp\n"},
       {"least.csv", "shapes", "n,k,m\n1024,2048,51\n"},
   };
+}
+
+inline const std::vector<Sample>& samples() {
+  static const std::vector<Sample> all = [] {
+    std::vector<Sample> every = samples_of_pytorch();
+    for (const std::vector<Sample>& more : {samples_of_rocm_products(), samples_of_convolutions_and_lists()})
+      every.insert(every.end(), more.begin(), more.end());
+    return every;
+  }();
   return all;
 }
 
