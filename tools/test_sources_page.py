@@ -38,10 +38,12 @@ class SourcesPage(unittest.TestCase):
         self.assertIn("wanted the end", self.wrong(lines=LINES[:2])[0])
 
     def test_other_words_are_noticed(self):
-        self.assertIn("got ('1', 'capture no graph')", self.wrong(PAGE.replace('capture a graph', 'capture no graph'))[0])
+        other = self.wrong(PAGE.replace('capture a graph', 'capture no graph'))
+        self.assertIn("got ('1', 'capture no graph')", other[0])
 
     def test_names_that_do_not_exist_are_noticed(self):
-        for old, new, what in (('`capture`', '`captures`', 'rung captures'), ('`launch_bound`', '`late`', 'finding late'),
+        for old, new, what in (('`capture`', '`captures`', 'rung captures'),
+                               ('`launch_bound`', '`late`', 'finding late'),
                                ('rung climb', 'rung claim', 'command claim'), ('(cpp.md)', '(cxx.md)', 'page cxx.md'),
                                ('`HSA_X`', '`HSA_Y`', 'knob HSA_Y'), ('`--flag`', '`--flags`', 'setting --flags'),
                                ('`Suite.Name`', '`Suite.Names`', 'test Suite.Names')):
