@@ -41,6 +41,10 @@ Verdict supports_epilogue(const Problem& problem) {
   return accept();
 }
 
+}  // namespace
+
+namespace library_linear {
+
 LibraryGemm gemm_of(const Problem& problem) {
   const auto& op = problem.as<Linear>();
   LinearShape shape(problem);
@@ -63,10 +67,6 @@ LibraryGemm gemm_of(const Problem& problem) {
   if (op.activation == Activation::gelu_tanh) gemm.epilogue = LibraryGemm::Epilogue::gelu_tanh;
   return gemm;
 }
-
-}  // namespace
-
-namespace library_linear {
 
 size_t packed_bytes(const Problem& problem, const Machine&, size_t i) {
   return converts_bias(problem, i)

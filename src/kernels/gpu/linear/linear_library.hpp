@@ -6,6 +6,7 @@
 namespace rung::gpu {
 
 namespace library_linear {
+LibraryGemm gemm_of(const Problem& problem);  // of one that supports() accepts
 Verdict supports(const Problem& problem, const Machine& machine);
 size_t scratch_bytes(const Problem& problem, const Machine& machine);
 size_t packed_bytes(const Problem& problem, const Machine& machine, size_t i);

@@ -33,6 +33,10 @@ std::optional<Matrices> matrices_of(const Problem& problem, size_t index) {
   return found;
 }
 
+}  // namespace
+
+namespace library_matmul {
+
 LibraryGemm gemm_of(const Problem& problem) {
   MatMulShape shape(problem);
   Matrices a = *matrices_of(problem, 0), b = *matrices_of(problem, 1);
@@ -52,10 +56,6 @@ LibraryGemm gemm_of(const Problem& problem) {
           .w_is_kn = !b.transposed,
           .algorithm = problem.param("algorithm", -1)};
 }
-
-}  // namespace
-
-namespace library_matmul {
 
 Verdict supports(const Problem& problem, const Machine&) {
   DType type = problem.inputs[0].dtype;

@@ -6,6 +6,7 @@
 namespace rung::gpu {
 
 namespace library_matmul {
+LibraryGemm gemm_of(const Problem& problem);  // of one that supports() accepts
 Verdict supports(const Problem& problem, const Machine& machine);
 size_t scratch_bytes(const Problem& problem, const Machine& machine);
 std::shared_ptr<void> prepare(const Problem& problem, const Machine& machine);
