@@ -7,7 +7,8 @@
 
 namespace rung::advise::tuned {
 
-// More than ir/dtype.hpp has: files name types that no kernel here computes in. Where both have one, the words are equal.
+// More than ir/dtype.hpp has: files name types that no kernel here computes in. Where both have one, the words are
+// equal.
 enum class ElementType : uint8_t {
   f32,
   tf32,  // f32 in memory, multiplied as TF32 or XF32

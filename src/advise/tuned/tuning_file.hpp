@@ -62,8 +62,8 @@ struct TuningFile {
   std::vector<Refused> refused;
 };
 
-// By content, or by the name of a format. Errors: unreadable, larger than limits allow, no format's, not text. Rows that
-// are malformed are no error: they are `refused`.
+// By content, or by the name of a format. Errors: unreadable, larger than limits allow, no format's, not text. Rows
+// that are malformed are no error: they are `refused`.
 Result<TuningFile> read_tuning_file(const std::string& path, std::string_view format = "");
 Result<TuningFile> read_tuning_text(const std::string& name, std::string_view text, std::string_view format = "");
 // An error for the first refused line, if any: for those who may not go on without a row.

@@ -1,0 +1,35 @@
+// Tunes products one at a time, until the time is up, and compares each winner with the library's default.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "ladder/budget.hpp"
+#include "tasks/tune.hpp"
+#include "tune/tuner.hpp"
+
+namespace rung::tasks {
+
+class ProductTuner {
+ public:
+  struct Options {
+    const Target& target;
+    Rows rows = Rows::all;  // what may be chosen
+    const Budget& clock;
+    std::function<bool()> interrupted;
+  };
+  ProductTuner(TuningDatabase& database, Options options) : database_(database), options_(std::move(options)) {}
+
+  // What the database knows for sure is not searched again, but compared again. `problem`: of the product.
+  void tune(const Problem& problem, TunedProduct& product);
+  bool out_of_time() const { return options_.clock.left() <= 0 || options_.interrupted(); }
+
+ private:
+  void conclude(const TuneTask& task, const TunedProblem& entry, TunedProduct& product);
+  void compare(const TuneTask& task, const KernelCandidate& standard, TunedProduct& product);
+
+  TuningDatabase& database_;
+  Options options_;
+};
+
+// Is there memory for a problem's operands, of which trials make several copies? No: with the amounts.
+Verdict fits(const Problem& problem, const Target& target);
+
+}  // namespace rung::tasks
