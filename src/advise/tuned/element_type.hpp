@@ -27,10 +27,12 @@ enum class ElementType : uint8_t {
   c64,
 };
 
-// Whose words: ours, TunableOp's operator names, hipBLASLt's, and PyTorch's dtypes as aiter and gradlib print them.
+// Whose words: ours, TunableOp's in names of operations, hipBLASLt's, PyTorch's for tensors, as aiter and gradlib
+// print.
 enum class Words : uint8_t { rung, tunableop, hipblaslt, torch };
 
 std::string_view name_of(ElementType type, Words words = Words::rung);  // empty: that stack has no word for it
+double bits_of(ElementType type);
 std::optional<ElementType> element_type_named(std::string_view name, Words words = Words::rung);
 
 }  // namespace rung::advise::tuned

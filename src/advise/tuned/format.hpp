@@ -2,12 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "advise/tuned/tuning_file.hpp"
 
 namespace rung::advise::tuned {
 
-enum class Wins : uint8_t { first, last, every };  // of several entries with one key
+// What a stack does with several entries of one key.
+enum class Wins : uint8_t {
+  first,
+  last,
+  none,   // it stops with an error
+  every,  // a list, in which they do no harm
+};
 
 struct Format {
   std::string_view name;    // "tunableop": the word of --format and of JSON
@@ -16,12 +25,13 @@ struct Format {
   Wins wins;
   // Does a file that begins with these lines look like one?
   bool (*looks_like)(std::span<const Line> head);
-  // Fills columns, facts, entries and refused from lines.
-  void (*parse)(TuningFile& file);
+  // Fills tables, facts, entries and refused from lines. Errors: more than limits allow.
+  Status (*parse)(TuningFile& file);
   // The lines of a header for the machine; null: the format is only read.
   Result<std::vector<std::string>> (*header)(const Machine& machine);
-  // The line of an entry; the inverse of parse.
-  Result<std::string> (*row)(const TuningFile& file, const Entry& entry);
+  // The lines that say an entry; the last one is the entry's own, and those before it are for a new entry alone. Sets
+  // the entry's key and table. The inverse of parse; null: the format is only read.
+  Result<std::vector<std::string>> (*rows)(TuningFile& file, Entry& entry);
 };
 
 std::span<const Format* const> formats();

@@ -23,7 +23,7 @@ struct Line {
 };
 
 struct Solution {
-  std::string library;           // "hipblaslt", "rocblas", "asm", "ck", ...; empty: the name says it or nothing does
+  std::string library;           // "hipblaslt", "rocblas", "asm", "ck", ...; empty: the file does not say
   std::string name;              // as the format has it: "Gemm_Hipblaslt_1234", "Default", a kernel's, a solver's
   std::optional<int64_t> index;  // of the library's list
   std::optional<int64_t> split_k;
@@ -32,13 +32,15 @@ struct Solution {
 // A result, or a row of a list of what is to be tuned.
 struct Entry {
   size_t line = 0;                 // from 1; 0: new
+  uint32_t table = 0;              // whose columns the line has
   std::optional<GemmShape> shape;  // none: not a matrix product (a convolution)
-  std::string key;                 // what the stack looks up; the first or last entry of a key wins, by format
+  std::string key;                 // what the stack looks up
   std::optional<Solution> solution;
   std::optional<double> us;
-  std::string architecture;  // that the row is for: "gfx942"; empty: the format does not say
+  std::string architecture;  // that the row is for: "gfx942"; empty: the file does not say
   int compute_units = 0;     // likewise; 0
-  std::map<std::string, std::string, std::less<>> others;  // the format's own columns, as they stand
+  // Of a new entry: columns of the format's own, which nothing above has. Those of a line that was read: cell_of().
+  std::map<std::string, std::string, std::less<>> others;
 };
 
 struct Fact {
@@ -56,7 +58,7 @@ struct TuningFile {
   std::string path;  // for messages
   const Format* format = nullptr;
   std::vector<Line> lines;
-  std::vector<std::string> columns;  // of a format that names them in the file
+  std::vector<std::vector<std::string>> tables;  // columns, of formats that name them; hipBLASLt's before each row
   std::vector<Fact> facts;
   std::vector<Entry> entries;  // in the order of lines
   std::vector<Refused> refused;
@@ -69,10 +71,13 @@ Result<TuningFile> read_tuning_text(const std::string& name, std::string_view te
 // An error for the first refused line, if any: for those who may not go on without a row.
 Status expect_no_refused(const TuningFile& file);
 
+// The text of a column in the line of an entry; empty: there is none.
+std::string cell_of(const TuningFile& file, const Entry& entry, std::string_view column);
+
 // A file with the format's header alone, for this machine. Errors: a format that is only read, facts that it needs and
 // the machine lacks.
 Result<TuningFile> new_tuning_file(std::string_view format, const Machine& machine);
-// Replaces the entry of the same key that wins, or adds a line. Errors: what the format cannot say.
+// Replaces the entry of the same key that the stack would take, or adds a line. Errors: what the format cannot say.
 Status put(TuningFile& file, Entry entry);
 // Byte by byte what was read, but for what was put.
 std::string text_of(const TuningFile& file);
