@@ -13,14 +13,7 @@ struct Cublaslt {
   struct Algorithm {
     uint64_t data[8];
   };
-  struct Proposal {
-    struct Algorithm algorithm;
-    size_t workspace_bytes;
-    int status;
-    float waves;
-    int reserved[4];
-  };
-  struct Functions : LtFunctions<Algorithm, Proposal> {
+  struct Functions : LtFunctions<Algorithm> {
     size_t (*cublasLtGetVersion)();
     const char* (*cublasLtGetStatusString)(int);
     int (*cublasLtMatmulAlgoConfigGetAttribute)(const Algorithm*, int which, void* value, size_t bytes,
@@ -43,7 +36,7 @@ struct Cublaslt {
   static const char* status_text(int code) { return functions().cublasLtGetStatusString(code); }
   static Result<const Runtime*> runtime() { return cuda_runtime(); }
   // It has no number that means the same for other products or another time: they are counted.
-  static int64_t index_of(const Proposal&, size_t place) { return static_cast<int64_t>(place); }
+  static int64_t index_of(const LtProposal<Algorithm>&, size_t place) { return static_cast<int64_t>(place); }
 };
 
 Status open_library() {

@@ -8,7 +8,7 @@ namespace rung::gpu {
 namespace {
 
 struct Hipblaslt : HipblasltTypes {
-  struct Functions : LtFunctions<Algorithm, Proposal> {
+  struct Functions : LtFunctions<Algorithm> {
     int (*hipblasLtGetVersion)(LtObject handle, int* version);
     int (*hipblasLtGetGitRevision)(LtObject handle, char* revision);
     int (*getIndexFromAlgo)(const Algorithm* algorithm);  // of the namespace hipblaslt_ext; it takes a reference
