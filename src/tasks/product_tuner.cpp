@@ -15,6 +15,7 @@ namespace {
 
 constexpr double kSecondsEach = 0.006;    // of a trial in a pair
 constexpr int kLeastPairs = 6;            // with which a ratio has an interval
+constexpr double kHangSeconds = 5;
 constexpr size_t kAnyWeights = SIZE_MAX;  // a model's are more than caches hold
 
 double bytes_of(const Problem& problem) {
@@ -32,18 +33,6 @@ std::string refusal_of(const Candidates& candidates, const Target& target, std::
   return candidates.refused.empty() ? "no library has it" : candidates.refused.front().reason;
 }
 
-const Candidate* timed(const TunedProblem& entry, const KernelChoice& choice) {
-  auto found = std::ranges::find(entry.candidates, choice, &Candidate::choice);
-  return found == entry.candidates.end() || found->us <= 0 ? nullptr : &*found;
-}
-
-const Candidate* fastest_but(const TunedProblem& entry, const KernelChoice& choice) {
-  const Candidate* best = nullptr;
-  for (const Candidate& candidate : entry.candidates)
-    if (candidate.us > 0 && candidate.choice != choice && (!best || candidate.us < best->us)) best = &candidate;
-  return best;
-}
-
 }  // namespace
 
 Verdict fits(const Problem& problem, const Target& target) {
@@ -59,13 +48,13 @@ Verdict fits(const Problem& problem, const Target& target) {
 void ProductTuner::tune(const Problem& problem, TunedProduct& product) {
   const Target& target = options_.target;
   if (Verdict verdict = fits(problem, target); !verdict) return void(product.reason = "not tuned: " + verdict.reason);
-  const Candidates candidates = candidates_for(target, problem, options_.rows);
+  const Candidates candidates = candidates_for(target, problem, rows());
   if (candidates.list.empty())
     return void(product.reason = "not tuned: " + refusal_of(candidates, target, op_family(problem.op)));
-  TuneTask task{.key = options_.rows == Rows::all ? problem_key(problem) : library_key(problem),
-                .problem = problem,
-                .target = &target,
-                .rows = options_.rows};
+  const TuneTask task{.key = rows() == Rows::all ? problem_key(problem) : library_key(problem),
+                      .problem = problem,
+                      .target = &target,
+                      .rows = rows()};
   rung::tune({task}, database_,
              {.seconds_left = [&] { return options_.clock.left(); },
               .interrupted = options_.interrupted,
@@ -74,48 +63,55 @@ void ProductTuner::tune(const Problem& problem, TunedProduct& product) {
   const TunedProblem* entry = database_.find(task.key);
   if (!entry) return void(product.reason = "not tuned: no time left");
   const KernelCandidate& standard = candidates.list.front();
-  product.choice = valid_entry(database_, task) ? entry->choice : standard.choice();
-  conclude(task, *entry, product);
+  product.choice = standard.choice();
+  const Candidate* other = best_other(*entry, standard.choice());
+  if (!other) return keep_default(*entry, product);
+  compare(task, {standard, {target.kernel_named(other->choice.kernel), other->choice.params}}, product);
 }
 
-void ProductTuner::conclude(const TuneTask& task, const TunedProblem& entry, TunedProduct& product) {
-  const KernelCandidate standard = candidates_for(*task.target, task.problem, task.rows).list.front();
-  if (product.choice != standard.choice()) return compare(task, standard, product);
-  const Candidate *kept = timed(entry, standard.choice()), *other = fastest_but(entry, standard.choice());
-  product.default_us = kept ? kept->us : 0;
-  if (!kept) {
-    product.choice = {};
-    product.reason = "not tuned: the default could not be timed";
-    for (const Candidate& candidate : entry.candidates)
-      if (candidate.choice == standard.choice()) product.reason += ": " + candidate.verdict;
+// The fastest that may be chosen, and that can still run; null: none.
+const Candidate* ProductTuner::best_other(const TunedProblem& entry, const KernelChoice& standard) const {
+  const Candidate* best = nullptr;
+  for (const Candidate& candidate : entry.candidates) {
+    const bool eligible = candidate.us > 0 && candidate.choice != standard &&
+                          options_.target.kernel_named(candidate.choice.kernel) &&
+                          (!options_.stack || options_.stack->can_say(candidate.choice));
+    if (eligible && (!best || candidate.us < best->us)) best = &candidate;
+  }
+  return best;
+}
+
+// There is nothing to compare it with.
+void ProductTuner::keep_default(const TunedProblem& entry, TunedProduct& product) {
+  const auto kept = std::ranges::find(entry.candidates, product.choice, &Candidate::choice);
+  if (kept != entry.candidates.end() && kept->us > 0) {
+    product.default_us = kept->us;
+    product.reason = "default kept: nothing else can run it";
     return;
   }
-  if (!other || !entry.evidence) return void(product.reason = "default kept: nothing else can run it");
-  product.best_us = other->us;
-  product.ratio = {.ratio = entry.evidence->ratio, .lo = entry.evidence->ci95.lo, .hi = entry.evidence->ci95.hi};
-  product.reason = product.ratio.hi < 1 ? "default kept: it is the fastest" : "default kept: no clear difference";
+  product.choice = {};
+  product.reason =
+      "not tuned: the default was not timed: " + (kept == entry.candidates.end() ? "it is new" : kept->verdict);
 }
 
-void ProductTuner::compare(const TuneTask& task, const KernelCandidate& standard, TunedProduct& product) {
-  const Kernel* kernel = task.target->kernel_named(product.choice.kernel);
-  const std::vector<KernelCandidate> both{standard, {kernel, product.choice.params}};
+void ProductTuner::compare(const TuneTask& task, const std::vector<KernelCandidate>& both, TunedProduct& product) {
   const auto compared = compare_in_worker({.target = task.target,
                                            .problem = task.problem,
                                            .candidates = both,
                                            .working_set_bytes = kAnyWeights,
                                            .seconds_each = kSecondsEach,
-                                           .hang_seconds = 5,
+                                           .hang_seconds = kHangSeconds,
                                            .out_of_time = [this] { return out_of_time(); }});
-  const std::string tried = product.choice.kernel + params_text(product.choice.params);
-  const auto keep = [&](std::string reason) {
-    product.choice = standard.choice();
-    product.reason = "default kept: " + std::move(reason);
-  };
-  if (!compared) return keep(fmt::format("{} was not compared: {}", tried, compared.error().message));
+  const std::string tried = std::string(both[1].kernel->name) + params_text(both[1].params);
+  if (!compared)
+    return void(product.reason = fmt::format("default kept: not compared with {}: {}", tried, compared.error().message));
   product.default_us = compared->first_us, product.best_us = compared->second_us, product.ratio = compared->ratio;
-  if (product.ratio.pairs < kLeastPairs) return keep("no time left to compare it with " + tried);
-  if (product.ratio.lo <= 1) return keep("no clear difference");
+  if (product.ratio.pairs < kLeastPairs)
+    return void(product.reason = "default kept: no time left to compare it with " + tried);
+  if (product.ratio.hi < 1) return void(product.reason = "default kept: it is the fastest");
+  if (product.ratio.lo <= 1) return void(product.reason = "default kept: no clear difference");
   product.faster = true;
+  product.choice = both[1].choice();
   product.reason = "faster than the default";
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "ladder/budget.hpp"
+#include "tasks/stack.hpp"
 #include "tasks/tune.hpp"
 #include "tune/tuner.hpp"
 
@@ -11,7 +12,7 @@ class ProductTuner {
  public:
   struct Options {
     const Target& target;
-    Rows rows = Rows::all;  // what may be chosen
+    const Stack* stack = nullptr;  // that is to run what is chosen; null: anything may be
     const Budget& clock;
     std::function<bool()> interrupted;
   };
@@ -22,8 +23,10 @@ class ProductTuner {
   bool out_of_time() const { return options_.clock.left() <= 0 || options_.interrupted(); }
 
  private:
-  void conclude(const TuneTask& task, const TunedProblem& entry, TunedProduct& product);
-  void compare(const TuneTask& task, const KernelCandidate& standard, TunedProduct& product);
+  Rows rows() const { return options_.stack ? options_.stack->rows : Rows::all; }
+  const Candidate* best_other(const TunedProblem& entry, const KernelChoice& standard) const;
+  static void keep_default(const TunedProblem& entry, TunedProduct& product);
+  void compare(const TuneTask& task, const std::vector<KernelCandidate>& both, TunedProduct& product);
 
   TuningDatabase& database_;
   Options options_;

@@ -58,7 +58,7 @@ class Run {
  private:
   bool interrupted() const { return task_.interrupted && task_.interrupted(); }
   ProductTuner::Options options() {
-    return {.target = target_, .rows = file_ ? file_->stack().rows : Rows::all, .clock = clock_, .interrupted = [this] {
+    return {.target = target_, .stack = file_ ? &file_->stack() : nullptr, .clock = clock_, .interrupted = [this] {
               return interrupted();
             }};
   }
@@ -74,15 +74,7 @@ class Run {
     const auto problem = problem_of(product.shape, threads());
     if (!problem) return void(product.reason = "not tuned: " + problem.error().message);
     tuner_.tune(*problem, product);
-    if (!file_ || product.choice.kernel.empty()) return;
-    auto written = file_->put(product.shape, {.problem = *problem,
-                                              .choice = product.choice,
-                                              .is_default = !product.faster,
-                                              .us = product.faster ? product.best_us : product.default_us});
-    if (written)
-      product.solution = std::move(*written);
-    else
-      product.reason += "; not written: " + written.error().message;
+    if (file_ && !product.choice.kernel.empty()) file_->put(product, *problem);
   }
 
   const ProductsTask& task_;
@@ -93,13 +85,9 @@ class Run {
 };
 
 Result<std::optional<TunedFile>> file_of(const ProductsTask& task, const Target& target, std::string_view source) {
+  if (task.out.empty() && !task.format.empty()) return wrong_usage("format: got '{}' and no file to write", task.format);
   if (task.out.empty()) return std::nullopt;
-  RUNG_TRY(TunedFile file, TunedFile::open({.path = task.out,
-                                            .format = task.format,
-                                            .validators = task.validators,
-                                            .python = task.python,
-                                            .source = source},
-                                           target));
+  RUNG_TRY(TunedFile file, TunedFile::open(task, source, target));
   return file;
 }
 

@@ -32,9 +32,9 @@ struct ProductsTask {
 struct TunedProduct {
   advise::tuned::GemmShape shape;
   double default_us = 0, best_us = 0;  // of the library's default, and of the fastest other; 0: not timed
-  RatioEstimate ratio;                 // of the default's time to the other's; no pairs: of times not taken in turns
+  RatioEstimate ratio;                 // of the default's time to the other's, taken in turns; no pairs: not compared
   bool faster = false;                 // the other is, beyond doubt: it is what is chosen
-  KernelChoice choice;                 // no kernel: not tuned
+  KernelChoice choice;                 // what is chosen; no kernel: not tuned
   std::string solution;                // what was written for it, in the file's words; empty: no row
   std::string reason;
 };

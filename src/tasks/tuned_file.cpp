@@ -1,4 +1,4 @@
-// Stacks, what they call a choice, and the file before and after.
+// Opens, completes and writes a file of tuned products.
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/tuned_file.hpp"
 
@@ -8,11 +8,11 @@
 #include "advise/tuned/format.hpp"
 #include "base/atomic_file.hpp"
 #include "device/gpu/current_context.hpp"
-#include "device/gpu/gemm_library.hpp"
 #include "device/gpu/modules.hpp"
 #include "kernels/gpu/linear/linear_library.hpp"
 #include "kernels/gpu/linear/matmul_library.hpp"
 #include "kernels/params_text.hpp"
+#include "tasks/pytorch.hpp"
 
 namespace rung::tasks {
 namespace {
@@ -21,12 +21,10 @@ using advise::tuned::Machine;
 using advise::tuned::Solution;
 using advise::tuned::TuningFile;
 
-constexpr auto kStacks = std::to_array<Stack>(
-    {{.word = "csv", .format = "shapes", .recording = "", .rows = Rows::all},
-     {.word = "tunableop", .format = "tunableop", .recording = "tunableop_untuned", .kept = "Default"},
-     {.word = "hipblaslt", .format = "hipblaslt", .recording = ""},
-     {.word = "aiter", .format = "aiter", .recording = "aiter_untuned", .kept = "torch"},
-     {.word = "gradlib", .format = "gradlib", .recording = "gradlib_untuned", .kept = "torch"}});
+// Our own list, with what was found about each product: it can be given to tune again.
+constexpr std::string_view kResultColumns =
+    "m,n,k,batch,dtype,w_dtype,out_dtype,layout,x_stride,w_stride,bias,epilogue,count,default_us,best_us,ratio,ratio_lo,"
+    "ratio_hi,chosen\n";
 
 bool is_there(const std::string& path) {
   std::error_code unknown;
@@ -38,29 +36,28 @@ Status check_writable(const std::string& path) {
   return PendingFiles().add((std::filesystem::path(path).parent_path() / ".rung-probe").string(), "x");  // put nowhere
 }
 
-template <class Matches>
-const Stack* stack_where(const Matches& matches) {
-  auto found = std::ranges::find_if(kStacks, matches);
-  return found == kStacks.end() ? nullptr : &*found;
+Result<const Stack*> stack_for(const ProductsTask& task, std::string_view source) {
+  if (!task.format.empty()) {
+    if (const Stack* named = stack_named(task.format)) return named;
+    std::string words;
+    for (const Stack& stack : stacks()) words.append(words.empty() ? "" : ", ").append(stack.word);
+    return wrong_usage("format: got '{}', wanted one of {}", task.format, words);
+  }
+  if (!is_there(task.out)) {
+    const Stack* found = stack_of_format(source);
+    return found ? found : stack_of_format("shapes");
+  }
+  RUNG_TRY(const TuningFile file, advise::tuned::read_tuning_file(task.out));
+  const Stack* found = stack_of_format(file.format->name);
+  if (found && found->format == file.format->name) return found;
+  return wrong_usage("'{}' holds {}, wanted tuned products: name another file", task.out, file.format->title);
 }
 
-Result<const Stack*> stack_of(const TunedFileOptions& options) {
-  if (!options.format.empty()) {
-    if (const Stack* named = stack_where([&](const Stack& s) { return s.word == options.format; })) return named;
-    std::string words;
-    for (const Stack& stack : kStacks) words += fmt::format("{}{}", words.empty() ? "" : ", ", stack.word);
-    return wrong_usage("--format: got '{}', wanted one of {}", options.format, words);
-  }
-  if (!is_there(options.path)) {
-    const Stack* recorded = stack_where([&](const Stack& s) {
-      return options.source == s.format || (!s.recording.empty() && options.source == s.recording);
-    });
-    return recorded ? recorded : &kStacks.front();
-  }
-  RUNG_TRY(const TuningFile file, advise::tuned::read_tuning_file(options.path));
-  if (const Stack* found = stack_where([&](const Stack& s) { return s.format == file.format->name; })) return found;
-  return wrong_usage("'{}': {} are no tuned products: name another file, or what this one is to become with --format",
-                     options.path, file.format->title);
+Status check_device(const Stack& stack, const Target& target) {
+  const bool amd = target.gpu && gpu::vendor_of(target.machine.gpu.architecture) == gpu::Vendor::amd;
+  if (stack.where == Where::anywhere || (stack.where == Where::gpu && target.gpu) || amd) return {};
+  return wrong_usage("format {}: got the device {}, wanted {}", stack.word, target.name,
+                     stack.where == Where::gpu ? "a GPU" : "a GPU of AMD's");
 }
 
 Validators validators_in(const TuningFile& file) {
@@ -69,65 +66,79 @@ Validators validators_in(const TuningFile& file) {
   return found;
 }
 
-Result<PyTorch> pytorch_for(const TunedFileOptions& options) {
-  if (!options.python.empty()) return ask_pytorch(options.python);
-  const std::string& file = options.validators.empty() ? options.path : options.validators;
-  if (options.validators.empty() && !is_there(file)) {
-    auto asked = ask_pytorch("python3");
-    if (asked) return asked;
-    return fail_in(asked.error(),
-                   "PyTorch takes a file of its own versions only: --python names its Python, "
-                   "--validators a file of results that it wrote");
-  }
-  RUNG_TRY(const TuningFile written, advise::tuned::read_tuning_file(file, "tunableop"));
+Result<PyTorch> pytorch_in(const std::string& path) {
+  RUNG_TRY(const TuningFile written, advise::tuned::read_tuning_file(path, "tunableop"));
   PyTorch found = pytorch_of(validators_in(written));
-  if (!found.validators.contains("PT_VERSION")) return bad_file("'{}': no line 'Validator,PT_VERSION,...' in it", file);
-  return found;
+  if (found.validators.contains("PT_VERSION")) return found;
+  return bad_file("'{}': got no line 'Validator,PT_VERSION,...', wanted what PyTorch wrote", path);
+}
+
+Result<PyTorch> pytorch_for(const ProductsTask& task) {
+  if (!task.python.empty()) return ask_pytorch(task.python);
+  if (!task.validators.empty()) return pytorch_in(task.validators);
+  if (is_there(task.out)) return pytorch_in(task.out);
+  auto asked = ask_pytorch("python3");
+  if (asked) return asked;
+  return fail_in(asked.error(),
+                 "PyTorch takes files of its own version alone (its Python: --python; a file that it wrote: --validators)");
 }
 
 // Solutions have the numbers of one build of a library, for one architecture.
 Status check_validators(const Validators& validators, const Machine& here) {
   const auto value = [&](std::string_view name) {
-    auto found = validators.find(name);
+    const auto found = validators.find(name);
     return found == validators.end() ? std::string() : found->second;
   };
-  const std::string architecture = value("GCN_ARCH_NAME");
-  if (here.is_amd() && architecture.empty())
-    return mismatch("PyTorch's validators have no GCN_ARCH_NAME: is it built for ROCm?");
-  if (!here.is_amd() && !architecture.empty())
-    return mismatch("PyTorch's validators are for {}, this device is {}", architecture, here.architecture);
-  if (here.is_amd() && architecture.substr(0, architecture.find(':')) != here.processor())
-    return mismatch("PyTorch's validators are for {}, this device is {}", architecture, here.architecture);
+  const std::string theirs = value("GCN_ARCH_NAME"), architecture = theirs.substr(0, theirs.find(':'));
+  if (here.is_amd() ? architecture != here.processor() : !theirs.empty())
+    return mismatch("PyTorch's validators are for {}, this device is {}",
+                    theirs.empty() ? "no GPU of AMD's" : theirs, here.architecture);
   for (const auto& [name, version] : here.versions)
     if (const std::string wanted = value(name); !wanted.empty() && wanted != version)
-      return mismatch(
-          "PyTorch has {} {}, tuned here is {}: its solutions have other numbers. Put the folder of "
-          "PyTorch's libraries into LD_LIBRARY_PATH",
-          name, wanted, version);
+      return mismatch("{}: PyTorch has {}, tuned here is {}, whose solutions have other numbers: put the folder of "
+                      "PyTorch's libraries into LD_LIBRARY_PATH",
+                      name, wanted, version);
   return {};
 }
 
-// Of a file that is there, its own must be those that are wanted now.
+// Of a file that is there: PyTorch takes it whole or not at all.
 Status check_same(const TuningFile& file, const Validators& wanted) {
   for (const auto& [name, value] : validators_in(file)) {
-    auto found = wanted.find(name);
+    const auto found = wanted.find(name);
     if (found == wanted.end() || found->second != value)
-      return mismatch("'{}' is for {} {}, wanted {}: PyTorch would not take it. Write another file", file.path, name,
-                      value, found == wanted.end() ? "none" : found->second);
+      return mismatch("'{}' is for {} {}, wanted {}: write another file", file.path, name, value,
+                      found == wanted.end() ? "none" : found->second);
   }
   return {};
 }
 
-std::string validator_lines(const Validators& validators) {
+std::string lines_of(const Validators& validators) {
   std::string text;
   for (const auto& [name, value] : validators) text += fmt::format("Validator,{},{}\n", name, value);
   return text;
 }
 
+Result<TuningFile> file_of(const ProductsTask& task, const Stack& stack, const std::string& header,
+                           const Machine& machine) {
+  if (is_there(task.out)) return advise::tuned::read_tuning_file(task.out, stack.format);
+  if (!header.empty()) return advise::tuned::read_tuning_text(task.out, header, stack.format);
+  RUNG_TRY(TuningFile made, advise::tuned::new_tuning_file(stack.format, machine));
+  made.path = task.out;
+  return made;
+}
+
+// A list that somebody made has no place for results.
+Status check_columns(const TuningFile& file) {
+  const auto& columns = file.tables.front();
+  if (std::ranges::find(columns, "chosen") != columns.end()) return {};
+  return bad_file("'{}' has no column 'chosen' for results: name another file", file.path);
+}
+
 // The library that a row calls; null: none.
 const gpu::GemmLibrary* library_of(const Target& target, std::string_view kernel) {
-  const gpu::GemmLibrary* library = target.machine.gpu.gemm_library;
-  return library && kernel.ends_with(library->name) ? library : nullptr;
+  for (const gpu::GemmLibrary* library : target.machine.gpu.gemm_libraries)
+    if (kernel.ends_with(library->name)) return library;
+  return nullptr;
 }
 
 gpu::LibraryGemm library_gemm_of(Problem problem, const Params& params) {
@@ -135,9 +146,14 @@ gpu::LibraryGemm library_gemm_of(Problem problem, const Params& params) {
   return as<Linear>(problem.op) ? gpu::library_linear::gemm_of(problem) : gpu::library_matmul::gemm_of(problem);
 }
 
-}  // namespace
+std::map<std::string, std::string, std::less<>> results_of(const TunedProduct& product) {
+  const auto number = [](double value) { return std::isfinite(value) ? fmt::format("{:.6g}", value) : ""; };
+  return {{"default_us", number(product.default_us)}, {"best_us", number(product.best_us)},
+          {"ratio", number(product.ratio.ratio)},     {"ratio_lo", number(product.ratio.lo)},
+          {"ratio_hi", number(product.ratio.hi)},     {"chosen", product.choice.kernel + params_text(product.choice.params)}};
+}
 
-std::span<const Stack> stacks() { return kStacks; }
+}  // namespace
 
 Machine machine_of(const Target& target) {
   Machine machine;
@@ -146,84 +162,92 @@ Machine machine_of(const Target& target) {
   machine.gpu = info.name;
   machine.architecture = gpu::architecture_name(info.architecture);
   machine.compute_units = info.multiprocessors;
-  const gpu::GemmLibrary* library = info.gemm_library;
-  if (const std::string build = library && library->build ? library->build() : ""; !build.empty()) {
-    machine.versions["HIPBLASLT_VERSION"] = build;
-    machine.versions["Git Version"] = build.substr(build.find('-') + 1);
+  for (const gpu::GemmLibrary* library : info.gemm_libraries) {
+    const std::string build = library->build ? library->build() : "", name = library->name;
+    if (build.empty()) continue;
+    machine.versions[name == "rocblas" ? "ROCBLAS_VERSION" : "HIPBLASLT_VERSION"] = build;
+    if (name == "hipblaslt") machine.versions["Git Version"] = build.substr(build.find('-') + 1);
   }
   return machine;
 }
 
-Result<TunedFile> TunedFile::open(const TunedFileOptions& options, const Target& target) {
+Result<TunedFile> TunedFile::open(const ProductsTask& task, std::string_view source, const Target& target) {
   TunedFile made;
-  RUNG_TRY(made.stack_, stack_of(options));
+  RUNG_TRY(made.stack_, stack_for(task, source));
+  RUNG_CHECK(check_device(*made.stack_, target));
   made.target_ = &target, made.machine_ = machine_of(target);
-  if (made.stack_->rows == Rows::library && !target.gpu)
-    return wrong_usage("--format {}: got the device {}, wanted a GPU", made.stack_->word, target.name);
-  const bool of_pytorch = made.stack_->format == "tunableop";
   PyTorch pytorch;
-  if (of_pytorch) {
-    RUNG_TRY(pytorch, pytorch_for(options));
+  std::string header = made.stack_->rows == Rows::all ? std::string(kResultColumns) : "";
+  if (made.stack_->format == "tunableop") {
+    RUNG_TRY(pytorch, pytorch_for(task));
     RUNG_CHECK(check_validators(pytorch.validators, made.machine_));
     made.takes_cublaslt_ = pytorch.takes_cublaslt;
+    header = lines_of(pytorch.validators);
   }
-  RUNG_CHECK(check_writable(options.path));
-  if (is_there(options.path)) {
-    RUNG_TRY(made.file_, advise::tuned::read_tuning_file(options.path, made.stack_->format));
-    if (of_pytorch) RUNG_CHECK(check_same(made.file_, pytorch.validators));
-  } else if (of_pytorch) {
-    RUNG_TRY(made.file_,
-             advise::tuned::read_tuning_text(options.path, validator_lines(pytorch.validators), "tunableop"));
-  } else {
-    RUNG_TRY(made.file_, advise::tuned::new_tuning_file(made.stack_->format, made.machine_));
-    made.file_.path = options.path;
-  }
+  RUNG_CHECK(check_writable(task.out));
+  RUNG_TRY(made.file_, file_of(task, *made.stack_, header, made.machine_));
+  if (made.stack_->rows == Rows::all) RUNG_CHECK(check_columns(made.file_));
+  if (made.stack_->format == "tunableop") RUNG_CHECK(check_same(made.file_, pytorch.validators));
   return made;
 }
 
-Result<std::optional<Solution>> TunedFile::solution_of(const Winner& winner) const {
-  const auto& [kernel, params] = winner.choice;
-  if (stack_->rows == Rows::all)
-    return Solution{.library = "", .name = kernel + params_text(params), .index = {}, .split_k = {}};
-  const bool of_pytorch = stack_->format == "tunableop";
-  if (winner.is_default)
-    return stack_->kept.empty()
-               ? std::nullopt
-               : std::optional(Solution{.library = std::string(stack_->kept == "Default" ? "default" : stack_->kept),
-                                        .name = std::string(stack_->kept),
-                                        .index = {},
-                                        .split_k = {}});
-  const gpu::GemmLibrary* library = library_of(*target_, kernel);
-  const auto algorithm = params.find("algorithm");
-  if (!library || algorithm == params.end()) return fail("{} is none of the libraries that it calls", kernel);
-  const std::string_view name = library->name;
-  Solution solution{.library = std::string(name), .name = "", .index = algorithm->second, .split_k = {}};
-  if (of_pytorch && name == "hipblaslt") solution.name = fmt::format("Gemm_Hipblaslt_{}", algorithm->second);
-  if (of_pytorch && name == "rocblas") solution.name = fmt::format("Gemm_Rocblas_{}", algorithm->second);
-  if (of_pytorch && name == "cublaslt") {
-    if (!takes_cublaslt_) return fail("PyTorch before 2.14 takes nothing but Default on NVIDIA");
-    const gpu::CurrentContext current(*target_->gpu);
-    RUNG_TRY(const std::string parameters, library->parameters(library_gemm_of(winner.problem, params)));
-    solution.name = "Gemm_Cublaslt_" + parameters, solution.index = {};
+// Of an algorithm that Stack::can_say().
+Result<Solution> TunedFile::solution_of(const KernelChoice& choice, const Problem& problem) const {
+  const gpu::GemmLibrary* library = library_of(*target_, choice.kernel);
+  if (!library) return fail("{} calls no library that is here", choice.kernel);
+  const std::string name = library->name;
+  const int64_t index = choice.params.at("algorithm");
+  Solution solution{.library = name, .name = "", .index = index, .split_k = {}};
+  if (stack_->format != "tunableop") return solution;
+  if (name != "cublaslt") {
+    solution.name = fmt::format("Gemm_{}_{}", name == "rocblas" ? "Rocblas" : "Hipblaslt", index);
+    return solution;
   }
+  const gpu::CurrentContext current(*target_->gpu);
+  RUNG_TRY(const std::string parameters, library->parameters(library_gemm_of(problem, choice.params)));
+  solution.name = "Gemm_Cublaslt_" + parameters;
   return solution;
 }
 
-Result<std::string> TunedFile::put(const advise::tuned::GemmShape& shape, const Winner& winner) {
-  RUNG_TRY(std::optional<Solution> solution, solution_of(winner));
-  if (!solution) return "";
-  const std::string said =
-      solution->name.empty() ? fmt::format("{} {}", solution->library, *solution->index) : solution->name;
-  advise::tuned::Entry entry{.shape = shape,
+Result<advise::tuned::Entry> TunedFile::entry_of(const TunedProduct& product, const Problem& problem) const {
+  advise::tuned::Entry entry{.shape = product.shape,
                              .key = "",
-                             .solution = std::move(solution),
-                             .us = winner.us,
+                             .us = product.faster ? product.best_us : product.default_us,
                              .architecture = machine_.processor(),
                              .compute_units = machine_.compute_units,
                              .others = {}};
-  RUNG_CHECK(advise::tuned::put(file_, std::move(entry)));
+  if (stack_->rows == Rows::all) {
+    entry.others = results_of(product);
+    return entry;
+  }
+  if (stack_->format == "aiter") entry.others["err_ratio"] = "";  // as a whole the results agree; elements were not counted
+  if (product.faster) {
+    RUNG_TRY(entry.solution, solution_of(product.choice, problem));
+    return entry;
+  }
+  entry.solution = Solution{
+      .library = std::string(stack_->kept_library), .name = std::string(stack_->kept_name), .index = {}, .split_k = {}};
+  return entry;
+}
+
+void TunedFile::put(TunedProduct& product, const Problem& problem) {
+  if (product.faster && product.choice.kernel.ends_with("cublaslt") && stack_->format == "tunableop" && !takes_cublaslt_) {
+    product.reason += fmt::format(", but PyTorch before 2.14 takes its own default alone on NVIDIA ({}{} is left out)",
+                                  product.choice.kernel, params_text(product.choice.params));
+    product.faster = false;
+    product.choice.params.clear();
+  }
+  if (!product.faster && stack_->rows == Rows::library && stack_->kept_library.empty()) return;
+  auto entry = entry_of(product, problem);
+  if (!entry) return void(product.reason += "; not written: " + entry.error().message);
+  std::string said = stack_->rows == Rows::all ? product.choice.kernel + params_text(product.choice.params) : entry->solution->name;
+  if (said.empty()) said = entry->solution->library;
+  if (entry->solution && entry->solution->name.empty() && entry->solution->index)
+    said += fmt::format(" {}", *entry->solution->index);
+  if (Status put = advise::tuned::put(file_, std::move(*entry)); !put)
+    return void(product.reason += "; not written: " + put.error().message);
+  product.solution = std::move(said);
   ++rows_;
-  return said;
 }
 
 Status TunedFile::write() const { return write_file_atomically(file_.path, text_of(file_)); }

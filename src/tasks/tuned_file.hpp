@@ -2,52 +2,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <optional>
+#include <span>
 #include <string>
 
 #include "advise/tuned/tuning_file.hpp"
 #include "kernels/target.hpp"
-#include "tasks/pytorch.hpp"
-#include "tune/candidates.hpp"
+#include "tasks/stack.hpp"
+#include "tasks/tune.hpp"
 
 namespace rung::tasks {
 
-// A format that choices are written in.
-struct Stack {
-  std::string_view word;       // of --format
-  std::string_view format;     // in advise/tuned
-  std::string_view recording;  // the format in which the stack lists what is to be tuned; empty: none
-  Rows rows = Rows::library;   // that it can run
-  std::string_view kept = "";  // the solution that says a default is kept; empty: there is no row for it
-};
-std::span<const Stack> stacks();
-
-// The file and what it needs. As the fields of ProductsTask.
-struct TunedFileOptions {
-  std::string path, format, validators, python;
-  std::string_view source;  // of the list: a format in advise/tuned, or a profiler's
-};
-
-// What was found for a product.
-struct Winner {
-  const Problem& problem;
-  KernelChoice choice;
-  bool is_default = true;
-  double us = 0;
-};
-
 class TunedFile {
  public:
-  // Errors: as tune_products() says of formats and files.
-  static Result<TunedFile> open(const TunedFileOptions& options, const Target& target);
+  // `source`: of the list. Errors: as tune_products() says of formats and files.
+  static Result<TunedFile> open(const ProductsTask& task, std::string_view source, const Target& target);
   const Stack& stack() const { return *stack_; }
-  // Adds or replaces the product's row. What it says; empty: there is none, and one that was there stays. Errors: the
-  // stack cannot run it or the format cannot say it.
-  Result<std::string> put(const advise::tuned::GemmShape& shape, const Winner& winner);
+  // Adds or replaces the row of a product that was tuned, and says in it what the row says, or why there is none.
+  void put(TunedProduct& product, const Problem& problem);
   size_t rows() const { return rows_; }  // that were put
   Status write() const;
 
  private:
-  Result<std::optional<advise::tuned::Solution>> solution_of(const Winner& winner) const;
+  Result<advise::tuned::Entry> entry_of(const TunedProduct& product, const Problem& problem) const;
+  Result<advise::tuned::Solution> solution_of(const KernelChoice& choice, const Problem& problem) const;
   const Stack* stack_ = nullptr;
   const Target* target_ = nullptr;
   bool takes_cublaslt_ = false;

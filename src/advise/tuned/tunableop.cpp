@@ -97,7 +97,7 @@ Result<std::vector<std::string>> result_rows(TuningFile& file, Entry& entry) {
   if (!entry.shape) return mismatch("TunableOp has matrix products alone");
   RUNG_TRY(entry.key, tunableop_key(*entry.shape));
   if (!entry.solution || parse_solution(entry.solution->name).library.empty())
-    return mismatch("solution: got {}, wanted Default, Gemm_Rocblas_N or Gemm_Hipblaslt_N",
+    return mismatch("solution: got {}, wanted Default, Gemm_Rocblas_N, Gemm_Hipblaslt_N or Gemm_Cublaslt_id_N_...",
                     shown(entry.solution ? entry.solution->name : ""));
   std::string line = fmt::format("{},{}", entry.key, entry.solution->name);
   if (entry.us) line += fmt::format(",{:.6g}", *entry.us / 1000);

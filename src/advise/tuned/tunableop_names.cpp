@@ -178,6 +178,7 @@ Result<std::string> tunableop_key(const GemmShape& shape) {
 
 SolutionName parse_solution(std::string_view name) {
   if (name == "Default") return {"default", {}, false};
+  if (name.starts_with("Gemm_Cublaslt_id_")) return {"cublaslt", {}, false};
   SolutionName solution;
   if (name.starts_with("Gemm_Rocblas_"))
     solution.library = "rocblas";

@@ -30,9 +30,10 @@ Result<GemmShape> parse_sizes(const OperationName& operation, std::string_view s
 // What TunableOp looks a product up by: both names, with a comma between them. Errors: it has no such product.
 Result<std::string> tunableop_key(const GemmShape& shape);
 
-// "Default", "Gemm_Rocblas_-621294427", "Gemm_Hipblaslt_1234"; no library: none of these.
+// "Default", "Gemm_Rocblas_-621294427", "Gemm_Hipblaslt_1234", and from PyTorch 2.14 on "Gemm_Cublaslt_id_66_tile_20_..."
+// with all parameters; no library: none of these.
 struct SolutionName {
-  std::string_view library;  // "default", "rocblas", "hipblaslt"
+  std::string_view library;  // "default", "rocblas", "hipblaslt", "cublaslt"
   std::optional<int64_t> index;
   bool old = false;  // "Gemm_Hipblaslt_TN_1234", as PyTorch before 2.6 wrote
 };
