@@ -1,8 +1,7 @@
 // Matrix products out of the host operations that a framework recorded, with types, shapes and strides.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
-#include <functional>
-#include <numeric>
 #include <optional>
 #include <unordered_map>
 
@@ -53,6 +52,14 @@ std::optional<Stored> stored_of(const std::vector<int64_t>& shape, const std::ve
 
 int64_t gap(int64_t stride, int64_t dense) { return stride == dense ? 0 : stride; }
 
+// Nullopt: a size that no operand has, or more rows than are counted.
+std::optional<int64_t> rows_of(const std::vector<int64_t>& shape) {
+  int64_t rows = 1;
+  for (size_t axis = 0; axis + 1 < shape.size(); ++axis)
+    if (shape[axis] < 1 || __builtin_mul_overflow(rows, shape[axis], &rows)) return std::nullopt;
+  return rows;
+}
+
 struct Operands {
   const Operand *x = nullptr, *w = nullptr, *bias = nullptr;
 };
@@ -62,7 +69,9 @@ Result<GemmShape> shape_of(const GemmOp& op, const Operands& operands) {
   std::vector<int64_t> x = operands.x->shape, w = operands.w->shape;
   std::vector<int64_t> x_strides = operands.x->strides, w_strides = operands.w->strides;
   if (op.is_linear && x.size() > 2) {  // rows of one stride
-    x = {std::accumulate(x.begin(), x.end() - 1, int64_t{1}, std::multiplies<>()), x.back()};
+    const auto rows = rows_of(x);
+    if (!rows) return fail("operands without elements, or with too many");
+    x = {*rows, x.back()};
     if (!x_strides.empty()) x_strides.erase(x_strides.begin(), x_strides.end() - 2);
   }
   const size_t rank = op.batched ? 3 : 2;
@@ -125,6 +134,8 @@ class Reader {
     if (!operands.x || !operands.w || operands.x->shape.empty() || operands.w->shape.empty())
       return list_.remark(fmt::format("{}: no shapes recorded", op.name));
     auto shape = shape_of(op, operands);
+    if (shape)
+      if (Status sound = check(*shape); !sound) shape = tl::unexpected(sound.error());
     if (!shape) return list_.remark(fmt::format("{}: {}", op.name, shape.error().message));
     if (!set_types(*shape, operands))
       return list_.remark(fmt::format("{}: operands of {} and {}", op.name, operands.x->type, operands.w->type));

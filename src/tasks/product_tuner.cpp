@@ -13,10 +13,7 @@
 namespace rung::tasks {
 namespace {
 
-constexpr double kSecondsEach = 0.006;    // of a trial in a pair
-constexpr int kLeastPairs = 6;            // with which a ratio has an interval
-constexpr double kHangSeconds = 5;
-constexpr size_t kAnyWeights = SIZE_MAX;  // a model's are more than caches hold
+constexpr int kLeastPairs = 6;  // with which a ratio has an interval
 
 double bytes_of(const Problem& problem) {
   double bytes = static_cast<double>(results_of(problem).back().end());
@@ -59,48 +56,41 @@ void ProductTuner::tune(const Problem& problem, TunedProduct& product) {
              {.seconds_left = [&] { return options_.clock.left(); },
               .interrupted = options_.interrupted,
               .progress = {},
-              .working_set_bytes = kAnyWeights});
+              .working_set_bytes = kColdWeights});
   const TunedProblem* entry = database_.find(task.key);
   if (!entry) return void(product.reason = "not tuned: no time left");
   const KernelCandidate& standard = candidates.list.front();
+  const auto kept = std::ranges::find(entry->candidates, standard.choice(), &Candidate::choice);
+  if (kept != entry->candidates.end() && kept->us <= 0)
+    return void(product.reason = "not tuned: the default was not timed: " + kept->verdict);
   product.choice = standard.choice();
-  const Candidate* other = best_other(*entry, standard.choice());
-  if (!other) return keep_default(*entry, product);
-  compare(task, {standard, {target.kernel_named(other->choice.kernel), other->choice.params}}, product);
-}
-
-// The fastest that may be chosen, and that can still run; null: none.
-const Candidate* ProductTuner::best_other(const TunedProblem& entry, const KernelChoice& standard) const {
-  const Candidate* best = nullptr;
-  for (const Candidate& candidate : entry.candidates) {
-    const bool eligible = candidate.us > 0 && candidate.choice != standard &&
-                          options_.target.kernel_named(candidate.choice.kernel) &&
-                          (!options_.stack || options_.stack->can_say(candidate.choice));
-    if (eligible && (!best || candidate.us < best->us)) best = &candidate;
-  }
-  return best;
-}
-
-// There is nothing to compare it with.
-void ProductTuner::keep_default(const TunedProblem& entry, TunedProduct& product) {
-  const auto kept = std::ranges::find(entry.candidates, product.choice, &Candidate::choice);
-  if (kept != entry.candidates.end() && kept->us > 0) {
-    product.default_us = kept->us;
+  product.default_us = kept == entry->candidates.end() ? 0 : kept->us;
+  if (const auto other = best_other(*entry, product.choice))
+    compare(task, {standard, {target.kernel_named(other->kernel), other->params}}, product);
+  else
     product.reason = "default kept: nothing else can run it";
-    return;
-  }
-  product.choice = {};
-  product.reason =
-      "not tuned: the default was not timed: " + (kept == entry.candidates.end() ? "it is new" : kept->verdict);
+}
+
+// The fastest that may be chosen, of one that can still run it; an entry without candidates was put in by hand.
+std::optional<KernelChoice> ProductTuner::best_other(const TunedProblem& entry, const KernelChoice& standard) const {
+  const auto eligible = [&](const KernelChoice& choice) {
+    return choice != standard && options_.target.kernel_named(choice.kernel) &&
+           (!options_.stack || options_.stack->can_say(choice));
+  };
+  if (entry.candidates.empty()) return eligible(entry.choice) ? std::optional(entry.choice) : std::nullopt;
+  const Candidate* best = nullptr;
+  for (const Candidate& candidate : entry.candidates)
+    if (candidate.us > 0 && eligible(candidate.choice) && (!best || candidate.us < best->us)) best = &candidate;
+  return best ? std::optional(best->choice) : std::nullopt;
 }
 
 void ProductTuner::compare(const TuneTask& task, const std::vector<KernelCandidate>& both, TunedProduct& product) {
   const auto compared = compare_in_worker({.target = task.target,
                                            .problem = task.problem,
                                            .candidates = both,
-                                           .working_set_bytes = kAnyWeights,
-                                           .seconds_each = kSecondsEach,
-                                           .hang_seconds = kHangSeconds,
+                                           .working_set_bytes = kColdWeights,
+                                           .seconds_each = kPairSeconds,
+                                           .hang_seconds = kPairHangSeconds,
                                            .out_of_time = [this] { return out_of_time(); }});
   const std::string tried = std::string(both[1].kernel->name) + params_text(both[1].params);
   if (!compared)

@@ -8,6 +8,11 @@
 
 namespace rung::tasks {
 
+// How a pair of trials is taken.
+inline constexpr double kPairSeconds = 0.006;  // of each
+inline constexpr double kPairHangSeconds = 5;
+inline constexpr size_t kColdWeights = SIZE_MAX;  // a model's are more than caches hold
+
 class ProductTuner {
  public:
   struct Options {
@@ -24,8 +29,7 @@ class ProductTuner {
 
  private:
   Rows rows() const { return options_.stack ? options_.stack->rows : Rows::all; }
-  const Candidate* best_other(const TunedProblem& entry, const KernelChoice& standard) const;
-  static void keep_default(const TunedProblem& entry, TunedProduct& product);
+  std::optional<KernelChoice> best_other(const TunedProblem& entry, const KernelChoice& standard) const;
   void compare(const TuneTask& task, const std::vector<KernelCandidate>& both, TunedProduct& product);
 
   TuningDatabase& database_;

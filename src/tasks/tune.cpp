@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/tool.hpp"
+#include "device/gpu/current_context.hpp"
 #include "open/open_model.hpp"
 #include "tasks/climb.hpp"
 #include "tasks/gemm_problem.hpp"
@@ -100,6 +101,8 @@ Result<TunedProducts> tune_products(const ProductsTask& task) {
   RUNG_TRY(const Target* target, target_of(task));
   RUNG_TRY(std::optional<TunedFile> file, file_of(task, *target, list.source));
   RUNG_TRY(TuningDatabase database, TuningDatabase::open(task.database, target->fingerprint));
+  std::optional<gpu::CurrentContext> current;  // libraries are asked for their algorithms
+  if (target->gpu) current.emplace(*target->gpu);
   const struct WorkerEnds {
     ~WorkerEnds() { end_gpu_worker(); }
   } with_the_task;

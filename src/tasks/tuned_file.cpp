@@ -7,11 +7,9 @@
 
 #include "advise/tuned/format.hpp"
 #include "base/atomic_file.hpp"
-#include "device/gpu/current_context.hpp"
 #include "device/gpu/modules.hpp"
-#include "kernels/gpu/linear/linear_library.hpp"
-#include "kernels/gpu/linear/matmul_library.hpp"
 #include "kernels/params_text.hpp"
+#include "tasks/library_choice.hpp"
 #include "tasks/pytorch.hpp"
 
 namespace rung::tasks {
@@ -134,18 +132,6 @@ Status check_columns(const TuningFile& file) {
   return bad_file("'{}' has no column 'chosen' for results: name another file", file.path);
 }
 
-// The library that a row calls; null: none.
-const gpu::GemmLibrary* library_of(const Target& target, std::string_view kernel) {
-  for (const gpu::GemmLibrary* library : target.machine.gpu.gemm_libraries)
-    if (kernel.ends_with(library->name)) return library;
-  return nullptr;
-}
-
-gpu::LibraryGemm library_gemm_of(Problem problem, const Params& params) {
-  problem.params = params;
-  return as<Linear>(problem.op) ? gpu::library_linear::gemm_of(problem) : gpu::library_matmul::gemm_of(problem);
-}
-
 std::map<std::string, std::string, std::less<>> results_of(const TunedProduct& product) {
   const auto number = [](double value) { return std::isfinite(value) ? fmt::format("{:.6g}", value) : ""; };
   return {{"default_us", number(product.default_us)}, {"best_us", number(product.best_us)},
@@ -191,24 +177,6 @@ Result<TunedFile> TunedFile::open(const ProductsTask& task, std::string_view sou
   return made;
 }
 
-// Of an algorithm that Stack::can_say().
-Result<Solution> TunedFile::solution_of(const KernelChoice& choice, const Problem& problem) const {
-  const gpu::GemmLibrary* library = library_of(*target_, choice.kernel);
-  if (!library) return fail("{} calls no library that is here", choice.kernel);
-  const std::string name = library->name;
-  const int64_t index = choice.params.at("algorithm");
-  Solution solution{.library = name, .name = "", .index = index, .split_k = {}};
-  if (stack_->format != "tunableop") return solution;
-  if (name != "cublaslt") {
-    solution.name = fmt::format("Gemm_{}_{}", name == "rocblas" ? "Rocblas" : "Hipblaslt", index);
-    return solution;
-  }
-  const gpu::CurrentContext current(*target_->gpu);
-  RUNG_TRY(const std::string parameters, library->parameters(library_gemm_of(problem, choice.params)));
-  solution.name = "Gemm_Cublaslt_" + parameters;
-  return solution;
-}
-
 Result<advise::tuned::Entry> TunedFile::entry_of(const TunedProduct& product, const Problem& problem) const {
   advise::tuned::Entry entry{.shape = product.shape,
                              .key = "",
@@ -222,7 +190,8 @@ Result<advise::tuned::Entry> TunedFile::entry_of(const TunedProduct& product, co
   }
   if (stack_->format == "aiter") entry.others["err_ratio"] = "";  // as a whole the results agree; elements were not counted
   if (product.faster) {
-    RUNG_TRY(entry.solution, solution_of(product.choice, problem));
+    RUNG_TRY(entry.solution, solution_of(*target_, problem, product.choice));
+    if (stack_->format != "tunableop") entry.solution->name.clear();  // others know it by its number
     return entry;
   }
   entry.solution = Solution{

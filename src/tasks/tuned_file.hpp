@@ -24,7 +24,6 @@ class TunedFile {
 
  private:
   Result<advise::tuned::Entry> entry_of(const TunedProduct& product, const Problem& problem) const;
-  Result<advise::tuned::Solution> solution_of(const KernelChoice& choice, const Problem& problem) const;
   const Stack* stack_ = nullptr;
   const Target* target_ = nullptr;
   bool takes_cublaslt_ = false;
