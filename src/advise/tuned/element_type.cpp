@@ -15,9 +15,10 @@ struct TypeWords {
   std::array<std::string_view, 4> of;  // in the order of Words
 };
 
-constexpr std::array<TypeWords, 15> kTypeWords{{
+constexpr std::array<TypeWords, 16> kTypeWords{{
     {32, {"f32", "float", "f32_r", "torch.float32"}},
     {32, {"tf32", "tf32", "", ""}},
+    {32, {"bf16x9", "bfx9", "", ""}},
     {64, {"f64", "double", "f64_r", "torch.float64"}},
     {16, {"f16", "Half", "f16_r", "torch.float16"}},
     {16, {"bf16", "BFloat16", "bf16_r", "torch.bfloat16"}},

@@ -11,7 +11,8 @@ namespace rung::advise::tuned {
 // equal.
 enum class ElementType : uint8_t {
   f32,
-  tf32,  // f32 in memory, multiplied as TF32 or XF32
+  tf32,    // f32 in memory, multiplied as TF32 or XF32
+  bf16x9,  // f32 in memory, multiplied as nine products of bf16
   f64,
   f16,
   bf16,

@@ -11,8 +11,8 @@ struct Machine {
   std::string gpu;           // "mi300x": for messages
   std::string architecture;  // "gfx942", "sm_90"; of a device also "gfx942:sramecc+:xnack-"
   int compute_units = 0;     // or multiprocessors
-  // By the names of TunableOp's validators: PT_VERSION, ROCM_VERSION, HIPBLASLT_VERSION, ROCBLAS_VERSION; and
-  // "Git Version", hipBLASLt's.
+  // By the names of TunableOp's validators, as torch.cuda.tunable.get_validators() says: PT_VERSION, HIP_VERSION,
+  // CUBLASLT_VERSION, ...; and "Git Version", the hash of hipBLASLt's build.
   std::map<std::string, std::string, std::less<>> versions;
 
   bool is_amd() const { return architecture.starts_with("gfx"); }

@@ -1,10 +1,13 @@
 // Results of PyTorch's TunableOp: lines "Validator,NAME,VALUE", then "OPERATION,SIZES,SOLUTION,MILLISECONDS".
 // SPDX-License-Identifier: Apache-2.0
-#include "advise/tuned/tunableop_names.hpp"
+#include <algorithm>
+#include <initializer_list>
 
 #include "advise/tuned/fields.hpp"
 #include "advise/tuned/format.hpp"
 #include "advise/tuned/lines.hpp"
+#include "advise/tuned/tunableop_names.hpp"
+#include "advise/tuned/tunableop_solutions.hpp"
 
 namespace rung::advise::tuned {
 namespace {
@@ -30,7 +33,7 @@ int cells_of_operation(std::span<const Line> head) {
   return 0;
 }
 
-Result<GemmShape> shape_of_cells(std::string_view operation, std::string_view sizes) {
+Result<std::optional<GemmShape>> shape_of_cells(std::string_view operation, std::string_view sizes) {
   RUNG_TRY(const OperationName name, parse_operation(operation));
   return parse_sizes(name, sizes);
 }
@@ -74,30 +77,49 @@ Status parse_tunableop(TuningFile& file, Result<Entry> (*entry)(std::string_view
   return {};
 }
 
-// PyTorch takes a file whose validators are those that it has itself, all of them and no other. On NVIDIA it has
-// PT_VERSION alone.
-Result<std::vector<std::string>> validators_of(const Machine& machine) {
-  std::vector<std::string> names{"PT_VERSION"};
+std::string version_of(const Machine& machine, std::string_view name) {
+  const auto found = machine.versions.find(name);
+  if (found != machine.versions.end()) return found->second;
+  const bool whole = machine.architecture.find(':') != std::string::npos;  // with its features, as PyTorch writes it
+  return name == "GCN_ARCH_NAME" && whole ? machine.architecture : "";
+}
+
+// PyTorch takes a file whose validators are those that it has itself, all of them and no other.
+std::vector<std::string_view> validator_names(const Machine& machine) {
+  const auto version = pytorch_version_of(version_of(machine, "PT_VERSION"));
   if (machine.is_amd())
-    names.insert(names.end(), {"HIP_VERSION", "HIPBLASLT_VERSION", "GCN_ARCH_NAME", "ROCBLAS_VERSION"});
+    return {"PT_VERSION", version && *version < kHipVersion ? "ROCM_VERSION" : "HIP_VERSION", "HIPBLASLT_VERSION",
+            "GCN_ARCH_NAME", "ROCBLAS_VERSION"};
+  if (version && *version < kCublasLt) return {"PT_VERSION"};
+  return {"PT_VERSION", "CUBLASLT_VERSION", "CUDA_DEVICE"};
+}
+
+Result<std::vector<std::string>> validators_of(const Machine& machine) {
   std::vector<std::string> lines;
-  for (const std::string& name : names) {
-    const auto found = machine.versions.find(name);
-    const std::string value = found != machine.versions.end() ? found->second
-                              : name == "GCN_ARCH_NAME" && machine.architecture.find(':') != std::string::npos
-                                  ? machine.architecture
-                                  : "";
-    if (value.empty()) return mismatch("TunableOp: got no {} of this machine, wanted what PyTorch there says", name);
+  for (const std::string_view name : validator_names(machine)) {
+    const std::string value = version_of(machine, name);
+    if (value.empty())
+      return mismatch("TunableOp: got no {} of this machine, wanted what torch.cuda.tunable.get_validators() says",
+                      name);
     lines.push_back(fmt::format("Validator,{},{}", name, value));
   }
   return lines;
 }
 
-Result<std::vector<std::string>> result_rows(TuningFile& file, Entry& entry) {
+// Sizes of products with scaling are other ones on NVIDIA.
+Status check_target(const TuningFile& file, const Entry& entry) {
   if (!entry.shape) return mismatch("TunableOp has matrix products alone");
+  const bool nvidia = std::ranges::any_of(file.facts, [](const Fact& fact) { return fact.name == "CUDA_DEVICE"; });
+  if (nvidia && entry.shape->scaling != Scaling::none)
+    return mismatch("{}: products with scaling are not written for PyTorch on NVIDIA", text_of(*entry.shape));
+  return {};
+}
+
+Result<std::vector<std::string>> result_rows(TuningFile& file, Entry& entry) {
+  RUNG_CHECK(check_target(file, entry));
   RUNG_TRY(entry.key, tunableop_key(*entry.shape));
   if (!entry.solution || parse_solution(entry.solution->name).library.empty())
-    return mismatch("solution: got {}, wanted Default, Gemm_Rocblas_N, Gemm_Hipblaslt_N or Gemm_Cublaslt_id_N_...",
+    return mismatch("solution: got {}, wanted Default or a name of TunableOp's such as Gemm_Hipblaslt_N",
                     shown(entry.solution ? entry.solution->name : ""));
   std::string line = fmt::format("{},{}", entry.key, entry.solution->name);
   if (entry.us) line += fmt::format(",{:.6g}", *entry.us / 1000);

@@ -1,4 +1,4 @@
-// TunableOp's names read and made.
+// Names of operations and sizes, read and made.
 // SPDX-License-Identifier: Apache-2.0
 #include "advise/tuned/tunableop_names.hpp"
 
@@ -50,12 +50,18 @@ class Parts {
   bool done() const { return at_ == parts_.size(); }
   std::string_view peek() const { return done() ? std::string_view() : parts_[at_]; }
   std::string_view take() { return done() ? std::string_view() : parts_[at_++]; }
+  // 0 for a '*'.
   Result<int64_t> number(std::string_view what) {
     const std::string_view part = take();
+    if (part == "*") {
+      is_pattern_ = true;
+      return 0;
+    }
     const auto number = whole_number(part);
     if (number && part == trimmed(part)) return *number;
     return mismatch("{}: got {}, wanted a whole number", what, shown(part));
   }
+  bool is_pattern() const { return is_pattern_; }
   Status expect(std::string_view word) {
     const std::string_view got = take();
     if (got == word) return {};
@@ -65,12 +71,10 @@ class Parts {
  private:
   std::vector<std::string_view> parts_;
   size_t at_ = 0;
+  bool is_pattern_ = false;
 };
 
-Status take_scaling(Parts& parts, GemmShape& shape) {
-  RUNG_CHECK(parts.expect("rw"));
-  RUNG_TRY(const int64_t by_row, parts.number("rw"));
-  shape.scaling = by_row ? Scaling::row : Scaling::tensor;
+Status take_bias(Parts& parts, GemmShape& shape) {
   RUNG_CHECK(parts.expect("bias"));
   const std::string_view word = parts.take();
   if (word == "None") return {};
@@ -80,9 +84,46 @@ Status take_scaling(Parts& parts, GemmShape& shape) {
   return {};
 }
 
+// On AMD "rw_1_bias_None", and "swz_0_1" after it where scales are in another order.
+Status take_amd_scaling(Parts& parts, GemmShape& shape) {
+  RUNG_CHECK(parts.expect("rw"));
+  RUNG_TRY(const int64_t by_row, parts.number("rw"));
+  shape.scaling = by_row ? Scaling::row : Scaling::tensor;
+  RUNG_CHECK(take_bias(parts, shape));
+  if (parts.peek() != "swz") return {};
+  parts.take();
+  RUNG_CHECK(parts.number("swz"));
+  RUNG_CHECK(parts.number("swz"));
+  shape.scaling = Scaling::block;
+  return {};
+}
+
+// On NVIDIA "a_T_b_T_c_T_as_T_bs_T_ast_N_bst_N_dscale_N_fast_N_bias_T": types have '_' in them, and are said by the
+// operation, too.
+Status take_nvidia_scaling(Parts& parts, GemmShape& shape) {
+  while (!parts.done() && parts.peek() != "ast") parts.take();
+  RUNG_CHECK(parts.expect("ast"));
+  RUNG_TRY(const int64_t kind, parts.number("ast"));
+  shape.scaling = kind == 0 ? Scaling::tensor : kind == 1 ? Scaling::row : Scaling::block;
+  for (const std::string_view word : {"bst", "dscale", "fast"}) {
+    RUNG_CHECK(parts.expect(word));
+    RUNG_CHECK(parts.number(word));
+  }
+  return take_bias(parts, shape);
+}
+
+Status take_end(Parts& parts, const OperationName& operation, GemmShape& shape) {
+  if (operation.op == TunableOp::scaled)
+    RUNG_CHECK(parts.peek() == "a" ? take_nvidia_scaling(parts, shape) : take_amd_scaling(parts, shape));
+  if (operation.w == ElementType::bf16x9)
+    for (const std::string_view word : {"compute", "bf16x9", "r"}) RUNG_CHECK(parts.expect(word));
+  if (!parts.done()) return mismatch("got {} after the sizes, wanted nothing", shown(parts.peek()));
+  return {};
+}
+
 Status take_leading(Parts& parts, BlasShape& blas) {
-  if (parts.done()) return {};
-  RUNG_CHECK(parts.expect("ld"));
+  if (parts.peek() != "ld") return {};
+  parts.take();
   RUNG_TRY(blas.lda, parts.number("lda"));
   RUNG_TRY(blas.ldb, parts.number("ldb"));
   RUNG_TRY(blas.ldc, parts.number("ldc"));
@@ -136,7 +177,7 @@ Result<OperationName> parse_operation(std::string_view name) {
   return operation;
 }
 
-Result<GemmShape> parse_sizes(const OperationName& operation, std::string_view sizes) {
+Result<std::optional<GemmShape>> parse_sizes(const OperationName& operation, std::string_view sizes) {
   Parts parts(sizes);
   const std::string_view word = parts.take();
   const auto layout = layout_named(word);
@@ -153,8 +194,8 @@ Result<GemmShape> parse_sizes(const OperationName& operation, std::string_view s
     RUNG_TRY(shape.batch, parts.number("B"));
   }
   RUNG_CHECK(take_leading(parts, blas));
-  if (operation.op == TunableOp::scaled) RUNG_CHECK(take_scaling(parts, shape));
-  if (!parts.done()) return mismatch("got {} after the sizes, wanted nothing", shown(parts.peek()));
+  RUNG_CHECK(take_end(parts, operation, shape));
+  if (parts.is_pattern()) return std::nullopt;
   shape = shape_of(blas, shape);
   RUNG_CHECK(check(shape));
   return shape;
@@ -173,27 +214,16 @@ Result<std::string> tunableop_key(const GemmShape& shape) {
   if (op == TunableOp::batched) key += fmt::format("_B_{}", shape.batch);
   key += fmt::format("_ld_{}_{}_{}", blas.lda, blas.ldb, blas.ldc);
   if (op == TunableOp::scaled) key += scaling_text(shape);
+  if (shape.w == ElementType::bf16x9) key += "_compute_bf16x9_r";
   return key;
 }
 
-SolutionName parse_solution(std::string_view name) {
-  if (name == "Default") return {"default", {}, false};
-  if (name.starts_with("Gemm_Cublaslt_id_")) return {"cublaslt", {}, false};
-  SolutionName solution;
-  if (name.starts_with("Gemm_Rocblas_"))
-    solution.library = "rocblas";
-  else if (name.starts_with("Gemm_Hipblaslt_"))
-    solution.library = "hipblaslt";
-  else
-    return {};
-  std::string_view rest = name.substr(name.find('_', 5) + 1);
-  if (rest.size() > 3 && rest[2] == '_' && layout_named(rest.substr(0, 2))) {
-    solution.old = true;
-    rest.remove_prefix(3);
-  }
-  solution.index = whole_number(rest);
-  if (!solution.index || rest != trimmed(rest)) return {};
-  return solution;
+std::optional<PyTorchVersion> pytorch_version_of(std::string_view text) {
+  const auto parts = cells_of(text, '.');
+  if (parts.size() < 2) return {};
+  const auto major = whole_number(parts[0]), minor = whole_number(parts[1]);
+  if (!major || !minor) return {};
+  return PyTorchVersion{*major, *minor};
 }
 
 }  // namespace rung::advise::tuned

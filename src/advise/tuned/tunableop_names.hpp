@@ -1,4 +1,4 @@
-// Names that PyTorch's TunableOp makes up: of an operation with its types and layout, of its sizes, and of solutions.
+// Names that PyTorch's TunableOp makes up: of an operation with its types and layout, and of its sizes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
@@ -23,20 +23,23 @@ struct OperationName {
 };
 Result<OperationName> parse_operation(std::string_view name);
 
-// "tn_1024_51_1024_ld_1024_1024_1024", batched with "_B_16" before "_ld", scaled with "_rw_1_bias_None" at the end.
-// PyTorch before 2.5 wrote no leading dimensions.
-Result<GemmShape> parse_sizes(const OperationName& operation, std::string_view sizes);
+// "tn_1024_51_1024_ld_1024_1024_1024"; batched with "_B_16" before "_ld", scaled with more at the end, which differs
+// between AMD ("_rw_1_bias_None") and NVIDIA. PyTorch before 2.7 wrote no leading dimensions. Nothing: a pattern of
+// PyTorch 2.15, in which '*' stands for any size.
+Result<std::optional<GemmShape>> parse_sizes(const OperationName& operation, std::string_view sizes);
 
-// What TunableOp looks a product up by: both names, with a comma between them. Errors: it has no such product.
+// What TunableOp looks a product up by, on AMD where it has scaling: both names, with a comma between them. Errors: it
+// has no such product.
 Result<std::string> tunableop_key(const GemmShape& shape);
 
-// "Default", "Gemm_Rocblas_-621294427", "Gemm_Hipblaslt_1234", and from PyTorch 2.14 on "Gemm_Cublaslt_id_66_tile_20_..."
-// with all parameters; no library: none of these.
-struct SolutionName {
-  std::string_view library;  // "default", "rocblas", "hipblaslt", "cublaslt"
-  std::optional<int64_t> index;
-  bool old = false;  // "Gemm_Hipblaslt_TN_1234", as PyTorch before 2.6 wrote
+// "2.15.0+cu130" is 2 and 15; of what is no version, nothing.
+struct PyTorchVersion {
+  int64_t major = 0, minor = 0;
+  auto operator<=>(const PyTorchVersion&) const = default;
 };
-SolutionName parse_solution(std::string_view name);
+std::optional<PyTorchVersion> pytorch_version_of(std::string_view text);
+inline constexpr PyTorchVersion kLeadingDimensions{2, 7};  // since then, in sizes; no layout in hipBLASLt's solutions
+inline constexpr PyTorchVersion kHipVersion{2, 9};         // the validator HIP_VERSION instead of ROCM_VERSION
+inline constexpr PyTorchVersion kCublasLt{2, 14};  // solutions of cuBLASLt; a solution that is unknown is no error
 
 }  // namespace rung::advise::tuned

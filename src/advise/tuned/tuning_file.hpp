@@ -57,6 +57,7 @@ struct Refused {
 struct TuningFile {
   std::string path;  // for messages
   const Format* format = nullptr;
+  char separator = ',';  // another one: the stack reads no line, and neither does this
   std::vector<Line> lines;
   std::vector<std::vector<std::string>> tables;  // columns, of formats that name them; hipBLASLt's before each row
   std::vector<Fact> facts;
