@@ -12,7 +12,6 @@ namespace rung::tasks {
 namespace {
 
 using advise::Event;
-using advise::Operand;
 using advise::Recording;
 using advise::tuned::ElementType;
 using advise::tuned::GemmLayout;
@@ -34,19 +33,19 @@ constexpr std::array kGemmOps{GemmOp{"aten::mm", 0, 1, -1},
                               GemmOp{"aten::linear", 0, 1, 2, false, true}};
 
 // A matrix as it is stored: whether the other way round, and its rows' distance there.
-struct Stored {
+struct RecordedMatrix {
   bool transposed = false;
   int64_t stride = 0;
 };
 // The last two of `shape` and `strides`. Nullopt: neither axis is dense.
-std::optional<Stored> stored_of(const std::vector<int64_t>& shape, const std::vector<int64_t>& strides) {
+std::optional<RecordedMatrix> stored_of(const std::vector<int64_t>& shape, const std::vector<int64_t>& strides) {
   const size_t last = shape.size() - 1;
   const int64_t rows = shape[last - 1], columns = shape[last];
   const int64_t row_stride = strides[last - 1], column_stride = strides[last];
-  if (column_stride == 1 && row_stride >= columns) return Stored{false, row_stride};
-  if (row_stride == 1 && column_stride >= rows) return Stored{true, column_stride};
-  if (rows == 1 && column_stride == 1) return Stored{false, columns};
-  if (columns == 1 && row_stride == 1) return Stored{true, rows};
+  if (column_stride == 1 && row_stride >= columns) return RecordedMatrix{false, row_stride};
+  if (row_stride == 1 && column_stride >= rows) return RecordedMatrix{true, column_stride};
+  if (rows == 1 && column_stride == 1) return RecordedMatrix{false, columns};
+  if (columns == 1 && row_stride == 1) return RecordedMatrix{true, rows};
   return std::nullopt;
 }
 
@@ -60,12 +59,12 @@ std::optional<int64_t> rows_of(const std::vector<int64_t>& shape) {
   return rows;
 }
 
-struct Operands {
-  const Operand *x = nullptr, *w = nullptr, *bias = nullptr;
+struct RecordedOperands {
+  const advise::Operand *x = nullptr, *w = nullptr, *bias = nullptr;
 };
 
 // Sizes and strides; what goes wrong is a remark.
-Result<GemmShape> shape_of(const GemmOp& op, const Operands& operands) {
+Result<GemmShape> shape_of(const GemmOp& op, const RecordedOperands& operands) {
   std::vector<int64_t> x = operands.x->shape, w = operands.w->shape;
   std::vector<int64_t> x_strides = operands.x->strides, w_strides = operands.w->strides;
   if (op.is_linear && x.size() > 2) {  // rows of one stride
@@ -91,9 +90,9 @@ Result<GemmShape> shape_of(const GemmOp& op, const Operands& operands) {
   return shape;
 }
 
-class Reader {
+class GemmReader {
  public:
-  explicit Reader(const Recording& recording) : recording_(recording) { list_.source = recording.format; }
+  explicit GemmReader(const Recording& recording) : recording_(recording) { list_.source = recording.format; }
 
   GemmList read() {
     for (const Event& event : recording_.events)
@@ -126,11 +125,11 @@ class Reader {
   }
 
   void add(const GemmOp& op, const Event& event) {
-    const std::vector<Operand> all = operands_of(recording_, event);
+    const std::vector<advise::Operand> all = operands_of(recording_, event);
     const auto at = [&](int place) {
       return place >= 0 && static_cast<size_t>(place) < all.size() ? &all[static_cast<size_t>(place)] : nullptr;
     };
-    const Operands operands{at(op.x), at(op.w), at(op.bias)};
+    const RecordedOperands operands{at(op.x), at(op.w), at(op.bias)};
     if (!operands.x || !operands.w || operands.x->shape.empty() || operands.w->shape.empty())
       return list_.remark(fmt::format("{}: no shapes recorded", op.name));
     auto shape = shape_of(op, operands);
@@ -144,7 +143,7 @@ class Reader {
     list_.add(*shape);
   }
 
-  static bool set_types(GemmShape& shape, const Operands& operands) {
+  static bool set_types(GemmShape& shape, const RecordedOperands& operands) {
     const auto x = advise::tuned::element_type_named(operands.x->type);
     const auto w = advise::tuned::element_type_named(operands.w->type);
     if (!x || !w) return false;
@@ -161,6 +160,6 @@ class Reader {
 
 }  // namespace
 
-GemmList gemms_of(const Recording& recording) { return Reader(recording).read(); }
+GemmList gemms_of(const Recording& recording) { return GemmReader(recording).read(); }
 
 }  // namespace rung::tasks

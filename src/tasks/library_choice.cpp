@@ -11,8 +11,6 @@
 namespace rung::tasks {
 namespace {
 
-using advise::tuned::Solution;
-
 constexpr std::string_view kCublasltPrefix = "Gemm_Cublaslt_";
 
 // "id_66_tile_20_...", as PyTorch spells it.
@@ -44,12 +42,12 @@ const gpu::GemmLibrary* library_of(const Target& target, std::string_view kernel
   return nullptr;
 }
 
-Result<Solution> solution_of(const Target& target, const Problem& problem, const KernelChoice& choice) {
+Result<advise::tuned::Solution> solution_of(const Target& target, const Problem& problem, const KernelChoice& choice) {
   const gpu::GemmLibrary* library = library_of(target, choice.kernel);
   const auto algorithm = choice.params.find("algorithm");
   if (!library || algorithm == choice.params.end()) return fail("{} is no algorithm of a library", choice.kernel);
   const std::string_view name = library->name;
-  Solution solution{.library = library->name, .name = "", .index = algorithm->second, .split_k = {}};
+  advise::tuned::Solution solution{.library = library->name, .name = "", .index = algorithm->second, .split_k = {}};
   if (library->parameters) {
     RUNG_TRY(const std::string parameters, parameters_of(target, problem, choice));
     solution.name = std::string(kCublasltPrefix) + parameters, solution.index = {};
@@ -59,7 +57,7 @@ Result<Solution> solution_of(const Target& target, const Problem& problem, const
   return solution;
 }
 
-Result<KernelChoice> choice_of(const Target& target, const Problem& problem, const Solution& solution) {
+Result<KernelChoice> choice_of(const Target& target, const Problem& problem, const advise::tuned::Solution& solution) {
   const Kernel* row = row_of(target, problem, solution.library);
   if (!row) return fail("{} is not timed here", solution.library.empty() ? solution.name : solution.library);
   if (Verdict verdict = target.supports(*row, problem); !verdict) return fail("{}: {}", row->name, verdict.reason);

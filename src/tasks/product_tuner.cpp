@@ -94,7 +94,8 @@ void ProductTuner::compare(const TuneTask& task, const std::vector<KernelCandida
                                            .out_of_time = [this] { return out_of_time(); }});
   const std::string tried = std::string(both[1].kernel->name) + params_text(both[1].params);
   if (!compared)
-    return void(product.reason = fmt::format("default kept: not compared with {}: {}", tried, compared.error().message));
+    return void(product.reason =
+                    fmt::format("default kept: not compared with {}: {}", tried, compared.error().message));
   product.default_us = compared->first_us, product.best_us = compared->second_us, product.ratio = compared->ratio;
   if (product.ratio.pairs < kLeastPairs)
     return void(product.reason = "default kept: no time left to compare it with " + tried);

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/pytorch.hpp"
 
-#include <charconv>
-
+#include "advise/tuned/tunableop_names.hpp"
 #include "base/program.hpp"
 
 namespace rung::tasks {
@@ -22,16 +21,6 @@ if hasattr(tunable, "set_cublaslt_requested_algo_count"):
 std::string_view last_line(std::string_view text) {
   text = text.substr(0, text.find_last_not_of(" \r\n") + 1);
   return text.substr(text.rfind('\n') + 1);
-}
-
-// "2.14.0a0" -> 2, 14; zeros where it is no version.
-std::pair<int, int> version_in(std::string_view text) {
-  std::pair<int, int> version{0, 0};
-  const char* end = text.data() + text.size();
-  const auto [after, code] = std::from_chars(text.data(), end, version.first);
-  if (code != std::errc() || after == end || *after != '.') return {0, 0};
-  std::from_chars(after + 1, end, version.second);
-  return version;
 }
 
 }  // namespace
@@ -65,9 +54,9 @@ Result<PyTorch> ask_pytorch(const std::string& python) {
 }
 
 PyTorch pytorch_of(Validators validators) {
-  const auto version = validators.find("PT_VERSION");
-  const bool takes = version != validators.end() && version_in(version->second) >= std::pair(2, 14);
-  return {std::move(validators), takes};
+  const auto said = validators.find("PT_VERSION");
+  const auto version = said == validators.end() ? std::nullopt : advise::tuned::pytorch_version_of(said->second);
+  return {std::move(validators), version && *version >= advise::tuned::kCublasLt};
 }
 
 }  // namespace rung::tasks

@@ -20,7 +20,7 @@ struct PyTorch {
 // `python`: a program, by path or as the shell would find it. Importing PyTorch takes seconds. Errors: no such program,
 // no PyTorch in it, one that has no TunableOp.
 Result<PyTorch> ask_pytorch(const std::string& python);
-// What validators say for themselves. PyTorch takes cuBLASLt's algorithms from 2.14 on.
+// What validators say for themselves.
 PyTorch pytorch_of(Validators validators);
 
 // Of what the Python that is asked writes to its standard error, between whatever else may stand there.

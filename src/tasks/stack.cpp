@@ -22,10 +22,7 @@ constexpr auto kStacks = std::to_array<Stack>(
       .recording = "aiter_untuned",
       .libraries = {"hipblaslt"},
       .kept_library = "torch"},
-     {.word = "gradlib",
-      .format = "gradlib",
-      .recording = "gradlib_untuned",
-      .libraries = {"hipblaslt", "rocblas"}}});
+     {.word = "gradlib", .format = "gradlib", .recording = "gradlib_untuned", .libraries = {"hipblaslt", "rocblas"}}});
 
 template <class Matches>
 const Stack* stack_where(const Matches& matches) {
@@ -37,9 +34,8 @@ const Stack* stack_where(const Matches& matches) {
 
 bool Stack::can_say(const KernelChoice& choice) const {
   if (rows == Rows::all) return true;
-  const bool known = std::ranges::any_of(libraries, [&](std::string_view library) {
-    return !library.empty() && choice.kernel.ends_with(library);
-  });
+  const bool known = std::ranges::any_of(
+      libraries, [&](std::string_view library) { return !library.empty() && choice.kernel.ends_with(library); });
   return known && choice.params.contains("algorithm");
 }
 

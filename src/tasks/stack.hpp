@@ -28,7 +28,7 @@ struct Stack {
 };
 
 std::span<const Stack> stacks();
-const Stack* stack_named(std::string_view word);         // null: none
-const Stack* stack_of_format(std::string_view format);   // of its files or its recordings; null: none
+const Stack* stack_named(std::string_view word);        // null: none
+const Stack* stack_of_format(std::string_view format);  // of its files or its recordings; null: none
 
 }  // namespace rung::tasks

@@ -34,13 +34,13 @@ std::vector<size_t> in_order(const std::vector<TunedProduct>& products) {
   return order;
 }
 
-class Run {
+class TuningRun {
  public:
-  Run(const ProductsTask& task, const Target& target, TuningDatabase& database, std::optional<TunedFile>& file)
+  TuningRun(const ProductsTask& task, const Target& target, TuningDatabase& database, std::optional<TunedFile>& file)
       : task_(task), target_(target), file_(file), clock_(task.budget_s), tuner_(database, options()) {}
 
-  Run(const Run&) = delete;
-  Run& operator=(const Run&) = delete;
+  TuningRun(const TuningRun&) = delete;
+  TuningRun& operator=(const TuningRun&) = delete;
 
   void tune(TunedProducts& tuned) {
     const std::vector<size_t> order = in_order(tuned.products);
@@ -54,6 +54,7 @@ class Run {
     }
     tuned.interrupted = interrupted();
     tuned.tuning_s = clock_.spent();
+    if (file_) put_rows(tuned.products);
   }
 
  private:
@@ -75,7 +76,12 @@ class Run {
     const auto problem = problem_of(product.shape, threads());
     if (!problem) return void(product.reason = "not tuned: " + problem.error().message);
     tuner_.tune(*problem, product);
-    if (file_ && !product.choice.kernel.empty()) file_->put(product, *problem);
+  }
+
+  // In the order of the list.
+  void put_rows(std::vector<TunedProduct>& products) {
+    for (TunedProduct& product : products)
+      if (!product.choice.kernel.empty()) file_->put(product, *problem_of(product.shape, threads()));
   }
 
   const ProductsTask& task_;
@@ -86,7 +92,8 @@ class Run {
 };
 
 Result<std::optional<TunedFile>> file_of(const ProductsTask& task, const Target& target, std::string_view source) {
-  if (task.out.empty() && !task.format.empty()) return wrong_usage("format: got '{}' and no file to write", task.format);
+  if (task.out.empty() && !task.format.empty())
+    return wrong_usage("format: got '{}' and no file to write", task.format);
   if (task.out.empty()) return std::nullopt;
   RUNG_TRY(TunedFile file, TunedFile::open(task, source, target));
   return file;
@@ -109,7 +116,7 @@ Result<TunedProducts> tune_products(const ProductsTask& task) {
   TunedProducts tuned{.device = target->fingerprint, .source = list.source, .products = {}, .remarks = list.remarks()};
   for (const auto& shape : list.shapes())
     tuned.products.push_back({.shape = shape, .choice = {}, .solution = "", .reason = ""});
-  Run(task, *target, database, file).tune(tuned);
+  TuningRun(task, *target, database, file).tune(tuned);
   if (Status saved = database.save(); !saved) tuned.unsaved = saved.error().message;
   if (!file) return tuned;
   RUNG_CHECK(file->write());

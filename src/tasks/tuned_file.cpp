@@ -15,13 +15,12 @@
 namespace rung::tasks {
 namespace {
 
-using advise::tuned::Machine;
-using advise::tuned::Solution;
 using advise::tuned::TuningFile;
 
 // Our own list, with what was found about each product: it can be given to tune again.
 constexpr std::string_view kResultColumns =
-    "m,n,k,batch,dtype,w_dtype,out_dtype,layout,x_stride,w_stride,bias,epilogue,count,default_us,best_us,ratio,ratio_lo,"
+    "m,n,k,batch,dtype,w_dtype,out_dtype,layout,x_stride,w_stride,bias,epilogue,count,default_us,best_us,ratio,ratio_"
+    "lo,"
     "ratio_hi,chosen\n";
 
 bool is_there(const std::string& path) {
@@ -77,25 +76,27 @@ Result<PyTorch> pytorch_for(const ProductsTask& task) {
   if (is_there(task.out)) return pytorch_in(task.out);
   auto asked = ask_pytorch("python3");
   if (asked) return asked;
-  return fail_in(asked.error(),
-                 "PyTorch takes files of its own version alone (its Python: --python; a file that it wrote: --validators)");
+  return fail_in(
+      asked.error(),
+      "PyTorch takes files of its own version alone (its Python: --python; a file that it wrote: --validators)");
 }
 
 // Solutions have the numbers of one build of a library, for one architecture.
-Status check_validators(const Validators& validators, const Machine& here) {
+Status check_validators(const Validators& validators, const advise::tuned::Machine& here) {
   const auto value = [&](std::string_view name) {
     const auto found = validators.find(name);
     return found == validators.end() ? std::string() : found->second;
   };
   const std::string theirs = value("GCN_ARCH_NAME"), architecture = theirs.substr(0, theirs.find(':'));
   if (here.is_amd() ? architecture != here.processor() : !theirs.empty())
-    return mismatch("PyTorch's validators are for {}, this device is {}",
-                    theirs.empty() ? "no GPU of AMD's" : theirs, here.architecture);
+    return mismatch("PyTorch's validators are for {}, this device is {}", theirs.empty() ? "no GPU of AMD's" : theirs,
+                    here.architecture);
   for (const auto& [name, version] : here.versions)
     if (const std::string wanted = value(name); !wanted.empty() && wanted != version)
-      return mismatch("{}: PyTorch has {}, tuned here is {}, whose solutions have other numbers: put the folder of "
-                      "PyTorch's libraries into LD_LIBRARY_PATH",
-                      name, wanted, version);
+      return mismatch(
+          "{}: PyTorch has {}, tuned here is {}, whose solutions have other numbers: put the folder of "
+          "PyTorch's libraries into LD_LIBRARY_PATH",
+          name, wanted, version);
   return {};
 }
 
@@ -117,7 +118,7 @@ std::string lines_of(const Validators& validators) {
 }
 
 Result<TuningFile> file_of(const ProductsTask& task, const Stack& stack, const std::string& header,
-                           const Machine& machine) {
+                           const advise::tuned::Machine& machine) {
   if (is_there(task.out)) return advise::tuned::read_tuning_file(task.out, stack.format);
   if (!header.empty()) return advise::tuned::read_tuning_text(task.out, header, stack.format);
   RUNG_TRY(TuningFile made, advise::tuned::new_tuning_file(stack.format, machine));
@@ -134,15 +135,18 @@ Status check_columns(const TuningFile& file) {
 
 std::map<std::string, std::string, std::less<>> results_of(const TunedProduct& product) {
   const auto number = [](double value) { return std::isfinite(value) ? fmt::format("{:.6g}", value) : ""; };
-  return {{"default_us", number(product.default_us)}, {"best_us", number(product.best_us)},
-          {"ratio", number(product.ratio.ratio)},     {"ratio_lo", number(product.ratio.lo)},
-          {"ratio_hi", number(product.ratio.hi)},     {"chosen", product.choice.kernel + params_text(product.choice.params)}};
+  return {{"default_us", number(product.default_us)},
+          {"best_us", number(product.best_us)},
+          {"ratio", number(product.ratio.ratio)},
+          {"ratio_lo", number(product.ratio.lo)},
+          {"ratio_hi", number(product.ratio.hi)},
+          {"chosen", product.choice.kernel + params_text(product.choice.params)}};
 }
 
 }  // namespace
 
-Machine machine_of(const Target& target) {
-  Machine machine;
+advise::tuned::Machine machine_of(const Target& target) {
+  advise::tuned::Machine machine;
   if (!target.gpu) return machine;
   const gpu::GpuInfo& info = target.machine.gpu;
   machine.gpu = info.name;
@@ -188,19 +192,21 @@ Result<advise::tuned::Entry> TunedFile::entry_of(const TunedProduct& product, co
     entry.others = results_of(product);
     return entry;
   }
-  if (stack_->format == "aiter") entry.others["err_ratio"] = "";  // as a whole the results agree; elements were not counted
+  if (stack_->format == "aiter")
+    entry.others["err_ratio"] = "";  // as a whole the results agree; elements were not counted
   if (product.faster) {
     RUNG_TRY(entry.solution, solution_of(*target_, problem, product.choice));
     if (stack_->format != "tunableop") entry.solution->name.clear();  // others know it by its number
     return entry;
   }
-  entry.solution = Solution{
+  entry.solution = advise::tuned::Solution{
       .library = std::string(stack_->kept_library), .name = std::string(stack_->kept_name), .index = {}, .split_k = {}};
   return entry;
 }
 
 void TunedFile::put(TunedProduct& product, const Problem& problem) {
-  if (product.faster && product.choice.kernel.ends_with("cublaslt") && stack_->format == "tunableop" && !takes_cublaslt_) {
+  if (product.faster && product.choice.kernel.ends_with("cublaslt") && stack_->format == "tunableop" &&
+      !takes_cublaslt_) {
     product.reason += fmt::format(", but PyTorch before 2.14 takes its own default alone on NVIDIA ({}{} is left out)",
                                   product.choice.kernel, params_text(product.choice.params));
     product.faster = false;
@@ -209,7 +215,8 @@ void TunedFile::put(TunedProduct& product, const Problem& problem) {
   if (!product.faster && stack_->rows == Rows::library && stack_->kept_library.empty()) return;
   auto entry = entry_of(product, problem);
   if (!entry) return void(product.reason += "; not written: " + entry.error().message);
-  std::string said = stack_->rows == Rows::all ? product.choice.kernel + params_text(product.choice.params) : entry->solution->name;
+  std::string said =
+      stack_->rows == Rows::all ? product.choice.kernel + params_text(product.choice.params) : entry->solution->name;
   if (said.empty()) said = entry->solution->library;
   if (entry->solution && entry->solution->name.empty() && entry->solution->index)
     said += fmt::format(" {}", *entry->solution->index);

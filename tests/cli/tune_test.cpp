@@ -1,5 +1,5 @@
-// rung tune where AMD's libraries are played: what it writes for PyTorch and the others, and what it holds against their
-// versions. Products of the stand-ins take half as long by one solution, and no doubt is left.
+// rung tune where AMD's libraries are played: what it writes for PyTorch and the others, and what it holds against
+// their versions. Products of the stand-ins take half as long by one solution, and no doubt is left.
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
@@ -16,7 +16,8 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-constexpr const char* kPython = R"(for line in "PT_VERSION=2.11.0" "HIP_VERSION=70051831" "GCN_ARCH_NAME=gfx942:sramecc+:xnack-" \
+constexpr const char* kPython =
+    R"(for line in "PT_VERSION=2.11.0" "HIP_VERSION=70051831" "GCN_ARCH_NAME=gfx942:sramecc+:xnack-" \
   "HIPBLASLT_VERSION=100001-0123abc" "ROCBLAS_VERSION=5.0.2.4567def"; do echo "rung-answer validator $line" >&2; done)";
 constexpr const char* kRecorded =
     "GemmTunableOp_BFloat16_TN,tn_32_9_64_ld_64_64_32\n"
@@ -34,7 +35,7 @@ class TuneOnHip : public testing::Test {
     for (const char* name : {"LD_LIBRARY_PATH", "RUNG_FAKE_FAST_SOLUTION", "RUNG_FAKE_SOLUTIONS"}) unsetenv(name);
   }
   Ran tune(const std::string& list, const std::vector<std::string>& more = {}) {
-    std::vector<std::string> arguments{"tune", tool.folder().write("list.csv", list), "--device", "hip", "--budget",
+    std::vector<std::string> arguments{"tune",    tool.folder().write("list.csv", list), "--device", "hip", "--budget",
                                        budget(60)};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return tool.run(arguments);
@@ -53,12 +54,12 @@ TEST_F(TuneOnHip, WritesWhatPyTorchLoads) {
   EXPECT_THAT(ran.out, HasSubstr("not tuned: kernels here do not compute in f64"));
   EXPECT_THAT(ran.out, HasSubstr("3 of 4 products written to " + out + " (tunableop)"));
   const std::string text = written();
-  for (const char* line :
-       {"Validator,PT_VERSION,2.11.0\n", "Validator,GCN_ARCH_NAME,gfx942:sramecc+:xnack-\n",
-        "Validator,HIPBLASLT_VERSION,100001-0123abc\n", "Validator,HIP_VERSION,70051831\n",
-        "Validator,ROCBLAS_VERSION,5.0.2.4567def\n", "\nGemmTunableOp_BFloat16_TN,tn_32_9_64_ld_64_64_32,Gemm_Hipblaslt_7002,",
-        "\nGemmAndBiasTunableOp_BFloat16_TN,tn_32_9_64_ld_64_64_32,Gemm_Hipblaslt_7002,",
-        "\nGemmStridedBatchedTunableOp_BFloat16_NN,nn_32_8_16_B_2_ld_32_16_32,Gemm_Hipblaslt_7002,"})
+  for (const char* line : {"Validator,PT_VERSION,2.11.0\n", "Validator,GCN_ARCH_NAME,gfx942:sramecc+:xnack-\n",
+                           "Validator,HIPBLASLT_VERSION,100001-0123abc\n", "Validator,HIP_VERSION,70051831\n",
+                           "Validator,ROCBLAS_VERSION,5.0.2.4567def\n",
+                           "\nGemmTunableOp_BFloat16_TN,tn_32_9_64_ld_64_64_32,Gemm_Hipblaslt_7002,",
+                           "\nGemmAndBiasTunableOp_BFloat16_TN,tn_32_9_64_ld_64_64_32,Gemm_Hipblaslt_7002,",
+                           "\nGemmStridedBatchedTunableOp_BFloat16_NN,nn_32_8_16_B_2_ld_32_16_32,Gemm_Hipblaslt_7002,"})
     EXPECT_THAT(text, HasSubstr(line));
   EXPECT_THAT(text, Not(HasSubstr("double")));
 }
@@ -85,7 +86,8 @@ TEST_F(TuneOnHip, ChoosesWhatTheStackCanName) {
   setenv("RUNG_FAKE_FAST_SOLUTION", "7003", 1);
   const std::string again = tool / "again.csv";
   EXPECT_EQ(tune(list, {"--out", again, "--format", "aiter", "--database", tool / "other.json"}).exit_code, 0);
-  EXPECT_THAT(*read_text_file(again), HasSubstr("\ngfx942,304,9,32,64,False,torch.bfloat16,torch.bfloat16,False,False,hipblaslt,7003,"));
+  EXPECT_THAT(*read_text_file(again),
+              HasSubstr("\ngfx942,304,9,32,64,False,torch.bfloat16,torch.bfloat16,False,False,hipblaslt,7003,"));
 }
 
 TEST_F(TuneOnHip, WritesAnOverrideFileOfHipblasltsOwnBuild) {
@@ -124,7 +126,8 @@ TEST_F(TuneOnHip, RefusesFilesOfOtherVersions) {
   refused("Validator,PT_VERSION,2.11.0\nValidator,GCN_ARCH_NAME,gfx942\nValidator,HIPBLASLT_VERSION,100001-4567def\n",
           "HIPBLASLT_VERSION: PyTorch has 100001-4567def, tuned here is 100001-0123abc");
   tool.folder().write("results.csv", "Validator,PT_VERSION,2.9.0\nValidator,GCN_ARCH_NAME,gfx942\n");
-  expect_error(tune(list, {"--out", out, "--python", python}), 1, "is for GCN_ARCH_NAME gfx942, wanted gfx942:sramecc+");
+  expect_error(tune(list, {"--out", out, "--python", python}), 1,
+               "is for GCN_ARCH_NAME gfx942, wanted gfx942:sramecc+");
   expect_error(tune(list, {"--out", tool / "new.csv", "--format", "tunableop", "--python", "no-such-python"}), 1,
                "'no-such-python' does not say what its PyTorch wants of a file");
 }

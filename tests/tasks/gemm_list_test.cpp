@@ -59,8 +59,8 @@ TEST_F(GemmLists, OfWhatGradlibRecorded) {
 
 // An operation of a trace, at a microsecond.
 std::string op(const std::string& name, int at, int duration, const std::string& arguments) {
-  return fmt::format(R"({{"ph":"X","cat":"cpu_op","name":"{}","pid":1,"tid":7,"ts":{},"dur":{},"args":{{{}}}}})", name, at,
-                     duration, arguments);
+  return fmt::format(R"({{"ph":"X","cat":"cpu_op","name":"{}","pid":1,"tid":7,"ts":{},"dur":{},"args":{{{}}}}})", name,
+                     at, duration, arguments);
 }
 std::string arguments(const std::string& shapes, const std::string& strides, const std::string& types) {
   std::string text = fmt::format(R"("Input Dims":{},"Input type":{})", shapes, types);
@@ -84,16 +84,16 @@ TEST_F(GemmLists, OfATraceHaveLayoutsByTheirStrides) {
       op("aten::mm", 12, 1, arguments("[[8,32],[32,64]]", "[[32,1],[1,32]]", kTwoBf16)),
   }));
   EXPECT_EQ(list.source, "PyTorch profiler");
-  EXPECT_THAT(texts(list),
-              ElementsAre("2 x m=8 n=64 k=32 bf16 TN", "1 x m=8 n=64 k=32 bf16 NN", "1 x m=8 n=64 k=32 bf16 NT",
-                          "1 x m=8 n=64 k=32 bf16 TN x_stride=96 w_stride=40", "1 x m=8 n=64 k=32 batch=4 bf16 TN",
-                          "1 x m=8 n=64 k=32 f32 TN bias=f32"));
+  EXPECT_THAT(texts(list), ElementsAre("2 x m=8 n=64 k=32 bf16 TN", "1 x m=8 n=64 k=32 bf16 NN",
+                                       "1 x m=8 n=64 k=32 bf16 NT", "1 x m=8 n=64 k=32 bf16 TN x_stride=96 w_stride=40",
+                                       "1 x m=8 n=64 k=32 batch=4 bf16 TN", "1 x m=8 n=64 k=32 f32 TN bias=f32"));
   EXPECT_TRUE(list.remarks().empty());
 }
 
 // aten::linear calls one of the others, or does the work itself.
 TEST_F(GemmLists, OfATraceCountALinearLayerOnce) {
-  const std::string linear = arguments("[[2,4,32],[64,32],[]]", "[[128,32,1],[32,1],[]]", R"(["c10::Half","c10::Half",""])");
+  const std::string linear =
+      arguments("[[2,4,32],[64,32],[]]", "[[128,32,1],[32,1],[]]", R"(["c10::Half","c10::Half",""])");
   const std::string inner = arguments("[[8,32],[32,64]]", "[[32,1],[1,32]]", R"(["c10::Half","c10::Half"])");
   EXPECT_THAT(texts(read(trace({op("aten::linear", 0, 10, linear), op("aten::mm", 2, 3, inner)}))),
               ElementsAre("1 x m=8 n=64 k=32 f16 TN"));
@@ -111,13 +111,12 @@ TEST_F(GemmLists, OfATraceSayWhatTheyLeaveOut) {
       op("aten::mm", 10, 1, arguments("[[8,32],[32,64]]", "[[32,1],[64,1]]", R"(["strange","strange"])")),
   }));
   EXPECT_THAT(texts(list), ElementsAre("1 x m=8 n=64 k=32 bf16 TN"));
-  EXPECT_THAT(list.remarks(),
-              ElementsAre(Pair("aten::_scaled_mm: products of 8-bit operands are not timed", 1),
-                          Pair("aten::mm: no shapes recorded", 1),
-                          Pair("aten::mm: no strides recorded, taken for a linear layer's (TN)", 1),
-                          Pair("aten::mm: operands of strange and strange", 1),
-                          Pair("aten::mm: operands that are copied first: no axis is dense", 1),
-                          Pair("aten::mm: operands whose inner sizes differ", 1)));
+  EXPECT_THAT(list.remarks(), ElementsAre(Pair("aten::_scaled_mm: products of 8-bit operands are not timed", 1),
+                                          Pair("aten::mm: no shapes recorded", 1),
+                                          Pair("aten::mm: no strides recorded, taken for a linear layer's (TN)", 1),
+                                          Pair("aten::mm: operands of strange and strange", 1),
+                                          Pair("aten::mm: operands that are copied first: no axis is dense", 1),
+                                          Pair("aten::mm: operands whose inner sizes differ", 1)));
 }
 
 TEST_F(GemmLists, WithoutProductsAreErrorsThatSayWhy) {

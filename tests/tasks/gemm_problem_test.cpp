@@ -60,15 +60,14 @@ TEST_P(OtherLayouts, AreReadThroughStrides) {
 }
 INSTANTIATE_TEST_SUITE_P(
     , OtherLayouts,
-    ::testing::Values(StoredAs{{.m = 4, .n = 6, .k = 8, .layout = GemmLayout::nn}, {8, 1}, {6, 1}},
-                      StoredAs{{.m = 4, .n = 6, .k = 8, .layout = GemmLayout::nt}, {1, 4}, {6, 1}},
-                      StoredAs{{.m = 4, .n = 6, .k = 8, .layout = GemmLayout::tt}, {1, 4}, {1, 8}},
-                      StoredAs{{.m = 4, .n = 6, .k = 8, .w_stride = 10}, {8, 1}, {1, 10}},
-                      StoredAs{{.m = 4, .n = 6, .k = 8, .layout = GemmLayout::nn, .x_stride = 16, .w_stride = 7},
-                               {16, 1},
-                               {7, 1}},
-                      StoredAs{{.m = 4, .n = 6, .k = 8, .batch = 3}, {32, 8, 1}, {48, 1, 8}},
-                      StoredAs{{.m = 4, .n = 6, .k = 8, .batch = 3, .layout = GemmLayout::nn}, {32, 8, 1}, {48, 6, 1}}));
+    ::testing::Values(
+        StoredAs{{.m = 4, .n = 6, .k = 8, .layout = GemmLayout::nn}, {8, 1}, {6, 1}},
+        StoredAs{{.m = 4, .n = 6, .k = 8, .layout = GemmLayout::nt}, {1, 4}, {6, 1}},
+        StoredAs{{.m = 4, .n = 6, .k = 8, .layout = GemmLayout::tt}, {1, 4}, {1, 8}},
+        StoredAs{{.m = 4, .n = 6, .k = 8, .w_stride = 10}, {8, 1}, {1, 10}},
+        StoredAs{{.m = 4, .n = 6, .k = 8, .layout = GemmLayout::nn, .x_stride = 16, .w_stride = 7}, {16, 1}, {7, 1}},
+        StoredAs{{.m = 4, .n = 6, .k = 8, .batch = 3}, {32, 8, 1}, {48, 1, 8}},
+        StoredAs{{.m = 4, .n = 6, .k = 8, .batch = 3, .layout = GemmLayout::nn}, {32, 8, 1}, {48, 6, 1}}));
 
 TEST(ProblemOf, SaysWhatIsNotTimed) {
   const GemmShape plain{.m = 4, .n = 6, .k = 8};

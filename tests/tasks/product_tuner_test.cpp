@@ -79,7 +79,8 @@ TEST_F(ProductTuners, DoNotTuneWithoutTheDefaultsTime) {
 }
 
 TEST_F(ProductTuners, KeepTheDefaultWhereTheTimeEndsBeforeTheComparison) {
-  database.put(problem_key(problem), {{"fast", {}}, {{{"plain", {}}, 1000, ""}, {{"fast", {}}, 400, "chosen"}}, Evidence{}});
+  database.put(problem_key(problem),
+               {{"fast", {}}, {{{"plain", {}}, 1000, ""}, {{"fast", {}}, 400, "chosen"}}, Evidence{}});
   interrupted = true;
   const TunedProduct product = tuned({{"plain", right<1000>}, {"fast", right<400>}});
   EXPECT_FALSE(product.faster);
@@ -89,7 +90,8 @@ TEST_F(ProductTuners, KeepTheDefaultWhereTheTimeEndsBeforeTheComparison) {
 }
 
 TEST_F(ProductTuners, CompareAgainWhatADatabaseKnows) {
-  database.put(problem_key(problem), {{"fast", {}}, {{{"plain", {}}, 1000, ""}, {{"fast", {}}, 1, "chosen"}}, Evidence{}});
+  database.put(problem_key(problem),
+               {{"fast", {}}, {{{"plain", {}}, 1000, ""}, {{"fast", {}}, 1, "chosen"}}, Evidence{}});
   const TunedProduct product = tuned({{"plain", right<1000>}, {"fast", right<1100>}});
   EXPECT_FALSE(product.faster) << "it was faster then";
   EXPECT_EQ(product.reason, "default kept: it is the fastest");
@@ -107,7 +109,8 @@ TEST_F(ProductTuners, RefuseWhatDoesNotFit) {
   advise::tuned::GemmShape large = shape;
   large.m = large.n = 1'000'000;
   problem = *problem_of(large, 1);
-  EXPECT_THAT(tuned({{"plain", right<1000>}}).reason, HasSubstr("not tuned: its operands take 4e+03 GB, wanted at most"));
+  EXPECT_THAT(tuned({{"plain", right<1000>}}).reason,
+              HasSubstr("not tuned: its operands take 4e+03 GB, wanted at most"));
 }
 
 TEST(Stacks, SayAlgorithmsOfTheirLibrariesAlone) {

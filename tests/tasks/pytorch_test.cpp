@@ -4,8 +4,8 @@
 
 #include <gmock/gmock.h>
 
-#include "support/temporary_directory.hpp"
 #include "support/program.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace rung::tasks {
 namespace {
@@ -17,7 +17,8 @@ using ::testing::UnorderedElementsAre;
 TEST(PyTorchAnswer, IsFoundAmongWarnings) {
   const PyTorch found = parse_answer(
       "UserWarning: something\nrung-answer validator PT_VERSION=2.14.0\nmore\n"
-      "rung-answer validator HIPBLASLT_VERSION=100001-a=b\nrung-answer takes cublaslt\nrung-answer validator nothing\n");
+      "rung-answer validator HIPBLASLT_VERSION=100001-a=b\nrung-answer takes cublaslt\nrung-answer validator "
+      "nothing\n");
   EXPECT_THAT(found.validators,
               UnorderedElementsAre(Pair("PT_VERSION", "2.14.0"), Pair("HIPBLASLT_VERSION", "100001-a=b")));
   EXPECT_TRUE(found.takes_cublaslt);
@@ -34,7 +35,8 @@ TEST(PyTorchAnswer, OfTheVersionAloneTellsWhatItTakes) {
 
 TEST(PyTorch, IsAskedOfAPython) {
   const TemporaryDirectory folder;
-  const std::string python = write_program(folder, "python", "[ \"$1\" = -c ] && echo 'rung-answer validator PT_VERSION=2.11.0' >&2");
+  const std::string python =
+      write_program(folder, "python", "[ \"$1\" = -c ] && echo 'rung-answer validator PT_VERSION=2.11.0' >&2");
   const auto found = ask_pytorch(python);
   ASSERT_TRUE(found) << found.error().message;
   EXPECT_THAT(found->validators, UnorderedElementsAre(Pair("PT_VERSION", "2.11.0")));

@@ -42,8 +42,8 @@ Stack stack_of(const TuningFile& file, const Machine& machine) {
   stack.version = version.value_or(stack.version);
   stack.amd = machine.is_amd() || (!machine.is_nvidia() && has_any(file, kAmdValidators));
   // What says of no vendor can be NVIDIA's before cuBLASLt's solutions alone.
-  stack.nvidia = machine.is_nvidia() ||
-                 (!stack.amd && (has_any(file, kNvidiaValidators) || (version && *version >= kCublasLt)));
+  stack.nvidia =
+      machine.is_nvidia() || (!stack.amd && (has_any(file, kNvidiaValidators) || (version && *version >= kCublasLt)));
   return stack;
 }
 

@@ -36,8 +36,9 @@ struct Product {
   float element(int32_t batch, uint64_t row, uint64_t column) const;
 };
 
-// Puts it into the stream, to leave its result at `to`; the solution of the number in RUNG_FAKE_FAST_SOLUTION takes half
-// as long as others. Of one too large to compute, which measures a peak, nothing comes. False: the runtime refused.
+// Puts it into the stream, to leave its result at `to`; the solution of the number in RUNG_FAKE_FAST_SOLUTION takes
+// half as long as others. Of one too large to compute, which measures a peak, nothing comes. False: the runtime
+// refused.
 bool put(Product product, int64_t solution, void* to, void* stream);
 
 }  // namespace rung::fake
