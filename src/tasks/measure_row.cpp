@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/measure_row.hpp"
 
+#include <algorithm>
+
 #include "tasks/gemm_problem.hpp"
 #include "tasks/library_choice.hpp"
 #include "tasks/product_tuner.hpp"
@@ -9,7 +11,7 @@
 
 namespace rung::tasks {
 
-Result<RowTimes> measure_row(const Target& target, const advise::tuned::Entry& entry) {
+Result<advise::tuned::MeasuredRow> measure_row(const Target& target, const advise::tuned::Entry& entry) {
   if (!target.gpu) return fail("the device {} runs no solutions of these files", target.name);
   if (target.machine.gpu.counts_instructions) return fail("{} counts instructions and takes no times", target.name);
   if (!entry.shape || !entry.solution) return fail("a row without a product and a solution");
@@ -26,7 +28,10 @@ Result<RowTimes> measure_row(const Target& target, const advise::tuned::Entry& e
                                                        .seconds_each = kPairSeconds,
                                                        .hang_seconds = kPairHangSeconds,
                                                        .out_of_time = {}}));
-  return RowTimes{.us = compared.second_us, .default_us = compared.first_us, .ratio = compared.ratio};
+  const RatioEstimate& ratio = compared.ratio;  // of the default's time to the row's: below 1, the row is slower
+  return advise::tuned::MeasuredRow{.us = compared.first_us / ratio.ratio,
+                                    .default_us = compared.first_us,
+                                    .noise = std::max(ratio.hi / ratio.ratio, ratio.ratio / ratio.lo) - 1};
 }
 
 }  // namespace rung::tasks

@@ -182,7 +182,7 @@ int hipModuleLaunchCooperativeKernel(void*, unsigned, unsigned, unsigned, unsign
                                      void**) {
   return kInvalidValue;
 }
-// No function of AMD's: for the libraries beside this one, whose work is said to take so many instructions.
+// No function of AMD's: for the libraries beside this one, whose work is said to take that many instructions.
 int hipLaunchHostFuncTaking(void* stream, void (*function)(void*), void* data, uint64_t instructions) {
   started();
   return device().put(*device().stream_of(stream), rung::gpu::EmulatedHostCall{function, data, instructions})
