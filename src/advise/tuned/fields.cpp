@@ -18,8 +18,8 @@ char lower_letter(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 
 template <class Number>
 std::optional<Number> number_of(std::string_view text) {
   text = trimmed(text);
+  if (text.starts_with("+-")) return {};
   if (text.starts_with('+')) text.remove_prefix(1);
-  if (text.empty() || text.starts_with('+')) return {};
   Number number{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size()) return {};

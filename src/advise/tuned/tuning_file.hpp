@@ -78,7 +78,8 @@ std::string cell_of(const TuningFile& file, const Entry& entry, std::string_view
 // A file with the format's header alone, for this machine. Errors: a format that is only read, facts that it needs and
 // the machine lacks.
 Result<TuningFile> new_tuning_file(std::string_view format, const Machine& machine);
-// Replaces the entry of the same key that the stack would take, or adds a line. Errors: what the format cannot say.
+// Replaces the entry of the same key that the stack would take, or adds a line. An entry that was read and changed
+// keeps what nothing here understands. Errors: what the format cannot say.
 Status put(TuningFile& file, Entry entry);
 // Byte by byte what was read, but for what was put.
 std::string text_of(const TuningFile& file);

@@ -40,7 +40,7 @@ Status expect_one_line(const std::vector<std::string>& lines) {
 Result<TuningFile> new_tuning_file(std::string_view format, const Machine& machine) {
   TuningFile file;
   RUNG_TRY(file.format, format_named(format));
-  if (!file.format->header) return wrong_usage("format: {} are only read", file.format->title);
+  if (!file.format->header) return wrong_usage("format: got '{}', which is only read", format);
   RUNG_TRY(const std::vector<std::string> header, file.format->header(machine));
   RUNG_CHECK(expect_one_line(header));
   for (const std::string& line : header) file.lines.push_back({line, LineEnd::lf});
@@ -49,12 +49,15 @@ Result<TuningFile> new_tuning_file(std::string_view format, const Machine& machi
 }
 
 Status put(TuningFile& file, Entry entry) {
-  if (!file.format->rows) return wrong_usage("format: {} are only read", file.format->title);
-  entry.line = 0;
+  if (!file.format->rows) return wrong_usage("format: got '{}', which is only read", file.format->name);
+  const bool was_read = std::ranges::find(file.entries, entry.line, &Entry::line) != file.entries.end();
+  if (!was_read) entry.line = 0;
   RUNG_TRY(std::vector<std::string> lines, file.format->rows(file, entry));
   Entry* const old = winner(file, entry.key);
-  if (old) {
-    entry.line = old->line, entry.table = old->table;
+  const size_t line = old ? old->line : 0;  // an entry of another product than was read is a new one
+  if (line != entry.line) {
+    entry.line = line;
+    if (old) entry.table = old->table;
     RUNG_TRY(lines, file.format->rows(file, entry));
   }
   RUNG_CHECK(expect_one_line(lines));
