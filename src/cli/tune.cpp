@@ -92,9 +92,12 @@ std::pair<CLI::App*, Run> tune_command(CLI::App& app) {
   add_file(*command, flags->task.products, "a list, a trace with shapes, or a stack's own recording or results",
            "SHAPES");
   add(*command, "json", flags->json);
-  add(*command, "device", flags->task.device).described("where to tune: cpu, cuda, cuda:NUMBER, hip or hip:NUMBER; default: cpu");
+  add(*command, "device", flags->task.device)
+      .described("where to tune: cpu, cuda, cuda:NUMBER, hip or hip:NUMBER; default: cpu");
   add(*command, "threads", flags->task.threads).within(0, cpu::kMostThreads);
-  add(*command, "budget", flags->budget).described("time for the tuning, such as 60s or 5m, at least 1s").shows_default();
+  add(*command, "budget", flags->budget)
+      .described("time for the tuning, such as 60s or 5m, at least 1s")
+      .shows_default();
   add(*command, "out", flags->task.out).described("the file to write, or to complete where it is there");
   add(*command, "format", flags->task.format).one_of({"csv", "tunableop", "hipblaslt", "aiter", "gradlib"});
   add(*command, "validators", flags->task.validators);
