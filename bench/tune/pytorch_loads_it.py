@@ -9,8 +9,8 @@
 #   loaded   with the file, and tuning on: validators pass, every row is loaded, and only a product that is not in the
 #            file (the control) is tuned
 #   foreign  with the file for another version of PyTorch: it is refused, and every product is tuned
-#   strange  the file in which every solution is replaced by one that there is not: PyTorch stops or says so, which shows
-#            that rows decide what runs
+#   strange  the file in which every solution is replaced by one that there is not: PyTorch stops or says so, which
+#            shows that rows decide what runs
 #
 # Exit status 1: one of these is not so. Needs PyTorch with a GPU:
 #
@@ -134,7 +134,8 @@ def judge(check, text, recorded):
               {f'tn_{CONTROL[1]}_{CONTROL[0]}_{CONTROL[2]}'})
     difference = max(abs(a - b) for a, b in zip(plain['output'], loaded['output'], strict=True))
     largest = max(abs(a) for a in plain['output'])
-    check.see(f'outputs are those without it, to {difference / largest:.1e} of the largest', difference <= 0.02 * largest)
+    check.see(f'outputs are those without it, to {difference / largest:.1e} of the largest',
+              difference <= 0.02 * largest)
 
     foreign, log = check.pytorch('foreign', control=True, **check.with_file(
         'foreign', re.sub(r'(?m)^(Validator,PT_VERSION),.*$', r'\1,1.0.0', text)))

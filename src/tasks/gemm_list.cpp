@@ -11,6 +11,8 @@ namespace {
 
 using advise::tuned::GemmShape;
 
+constexpr size_t kMostNamed = 20;  // lines that cannot be read, each by itself
+
 // JSON, packed or not: tuning files are neither.
 Result<bool> is_trace(const std::string& path) {
   RUNG_TRY(auto source, advise::ByteSource::open(path));
@@ -30,7 +32,9 @@ Result<GemmList> list_of_tuning_file(const std::string& path) {
     else
       list.remark("no matrix product");
   }
-  for (const auto& refused : file.refused) list.remark(fmt::format("line {}: {}", refused.line, refused.text));
+  for (size_t i = 0; i < file.refused.size(); ++i)
+    list.remark(i < kMostNamed ? fmt::format("line {}: {}", file.refused[i].line, file.refused[i].text)
+                               : "further lines that cannot be read");
   return list;
 }
 

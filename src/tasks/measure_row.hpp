@@ -6,9 +6,9 @@
 
 namespace rung::tasks {
 
-// For LintOptions::measure. The noise is what the interval of the ratio leaves open: a row is slower where all of it is.
-// A process of its own does the work and is kept for the next row until end_gpu_worker(). Errors: a product, library or
-// solution that is not here, and what can go wrong with a trial.
+// For LintOptions::measure. The noise is what the interval of the ratio leaves open: a row is slower where all of it
+// is. A process of its own does the work and is kept for the next row until end_gpu_worker(). Errors: a product,
+// library or solution that is not here, and what can go wrong with a trial.
 Result<advise::tuned::MeasuredRow> measure_row(const Target& target, const advise::tuned::Entry& entry);
 
 }  // namespace rung::tasks

@@ -42,6 +42,14 @@ TEST_F(GemmLists, OfTheirOwnFormAddCountsUp) {
   EXPECT_THAT(list.remarks().begin()->first, HasSubstr("line 5: m: got 'x'"));
 }
 
+TEST_F(GemmLists, NameTheFirstBadLinesAndCountTheRest) {
+  std::string text = "m,n,k\n1,2,3\n";
+  for (int i = 0; i < 50; ++i) text += "1,2,x\n";
+  const GemmList list = read(text);
+  EXPECT_EQ(list.remarks().size(), 21u);
+  EXPECT_EQ(list.remarks().at("further lines that cannot be read"), 30);
+}
+
 TEST_F(GemmLists, OfWhatPyTorchRecorded) {
   const GemmList list = read(
       "GemmTunableOp_BFloat16_TN,tn_1024_51_512_ld_512_512_1024\n"

@@ -57,26 +57,10 @@ std::string version() {
   return fmt::format("cublaslt {}.{}.{}", v / 10000, v / 100 % 100, v % 100);
 }
 
-// A parameter of an algorithm: its word in PyTorch's files, its number and its size in the library.
-struct Parameter {
-  std::string_view word;
-  int attribute;
-  size_t bytes;
-};
-constexpr auto kParameters = std::to_array<Parameter>({{"id", 0, 4},
-                                                       {"tile", 1, 4},
-                                                       {"stages", 6, 4},
-                                                       {"splitk", 2, 4},
-                                                       {"red", 3, 4},
-                                                       {"swizzle", 4, 4},
-                                                       {"custom", 5, 4},
-                                                       {"inner", 7, 2},
-                                                       {"cluster", 8, 2}});
-
 Result<std::string> parameters(const LibraryGemm& gemm) {
   RUNG_TRY(const Cublaslt::Algorithm algorithm, LtGemm<Cublaslt>::algorithm_of(gemm));
   std::string text;
-  for (const Parameter& parameter : kParameters) {
+  for (const CublasltParameter& parameter : kCublasltParameters) {
     uint32_t value = 0;  // little-endian: shorter ones fill its first bytes
     size_t written = 0;
     const int code = Cublaslt::functions().cublasLtMatmulAlgoConfigGetAttribute(&algorithm, parameter.attribute, &value,
