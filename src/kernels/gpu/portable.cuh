@@ -34,11 +34,16 @@
 //   allow_dependents()                  the next kernel may start when every block has called this or ended; it waits
 //                                       for the end of this one in its wait_for_producers()
 //   prefetch_to_l2(p)                   asks for a line of memory: for weights, before wait_for_producers()
-// Copies from global to shared memory that may run beside the thread
-//   copy_async_16(to, from, valid)      16 bytes, both aligned to 16; zeros if not valid, and then nothing is read
-//   commit_copies()                     ends a group of copies
-//   wait_copies<pending>()              until at most `pending` of this thread's last groups are under way; copies of
-//                                       other threads need a barrier as well
+// Copies of 16 bytes from global to shared memory, in groups that are under way beside the thread
+//   Copies<count> copies;               a thread's. Where the machine does not make them by itself, registers hold those
+//                                       of one group, up to `count`
+//   copies.issue(i, to, from, valid)    number i of a group, an i that is known when compiled: both places are aligned to
+//                                       16; zeros if not valid, and then nothing is read. From now on until it has landed,
+//                                       `to` is the copy's
+//   copies.issue(to, from, valid)       one without a number: for what no registers are kept
+//   copies.end_group()
+//   copies.land<pending>()              until at most `pending` of this thread's last groups are under way, 0 where they
+//                                       have numbers; copies of other threads need a barrier as well
 // Matrix fragments of a warp: c[16, kFragmentColumns] += a[16,16] b[16, kFragmentColumns], a and b of 16-bit elements,
 // sums in f32. A lane has kLaneRows rows of c, kRowStep apart, and of each kLaneColumns neighbouring columns: c.x[i *
 // kLaneColumns + j] is column j of its row i.

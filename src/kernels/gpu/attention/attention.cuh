@@ -58,12 +58,17 @@ struct Place {
   }
 };
 
-// Calls copy(row, chunk, k, v, valid) for `count` keys from `first` on, spread over `threads` threads by chunks of 16
-// bytes; `chunks` of them make a row. What is not valid, beyond the last key or the heads' width, is to become zero.
+// Threads in a row that copy a row of so many chunks of 16 bytes, one each.
+constexpr int row_threads(int chunks) { return chunks <= 4 ? 4 : chunks <= 8 ? 8 : chunks <= 16 ? 16 : 32; }
+// Keys that a thread has a chunk of, of `count` that `threads` threads copy.
+constexpr int keys_of_a_thread(int count, int chunks, int threads) { return count / (threads / row_threads(chunks)); }
+
+// Calls copy(i, row, chunk, k, v, valid) for `count` keys from `first` on, spread over `threads` threads by chunks of 16
+// bytes; `chunks` of them make a row. What is not valid, beyond the last key or the heads' width, is to become zero. It
+// is the thread's i-th key where that is known when compiled, and otherwise copy(row, chunk, k, v, valid) is called.
 template <class T, int count, int chunks, int threads, class Copy>
 __device__ inline void for_keys(const AttentionRows& rows, int first, int thread, Copy copy) {
-  constexpr int kRowThreads = chunks <= 4 ? 4 : chunks <= 8 ? 8 : chunks <= 16 ? 16 : 32;
-  constexpr int kStep = threads / kRowThreads;
+  constexpr int kRowThreads = row_threads(chunks), kStep = threads / kRowThreads;
   static_assert(count % kStep == 0);
   const AttentionArguments& a = rows.a;
   const int row = thread / kRowThreads, chunk = thread % kRowThreads;
@@ -75,7 +80,7 @@ __device__ inline void for_keys(const AttentionRows& rows, int first, int thread
     KeyValue<T> from(rows, segment, place.key + row, inside ? chunk * 8 : 0);
 #pragma unroll
     for (int i = 0; i < count / kStep; ++i) {
-      copy(row + i * kStep, chunk, from.k, from.v, inside);
+      copy(i, row + i * kStep, chunk, from.k, from.v, inside);
       from.k += kStep * segment.k_stride[1], from.v += kStep * segment.v_stride[1];
     }
     return;
@@ -92,7 +97,7 @@ __device__ inline void for_keys(const AttentionRows& rows, int first, int thread
 // The same for `count` packed query rows: copy(row, chunk, q, valid).
 template <class T, int count, int chunks, int threads, class Copy>
 __device__ inline void for_queries(const AttentionRows& rows, int first, int thread, Copy copy) {
-  constexpr int kRowThreads = chunks <= 4 ? 4 : chunks <= 8 ? 8 : chunks <= 16 ? 16 : 32;
+  constexpr int kRowThreads = row_threads(chunks);
   const int chunk = thread % kRowThreads;
   if (chunk >= chunks) return;
 #pragma unroll
