@@ -2,6 +2,7 @@
 // wants its constant operands laid out, and the function that runs it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <span>
@@ -25,6 +26,8 @@ struct Tunable {
   std::string_view name;
   std::vector<int64_t> values;
   size_t tried = std::numeric_limits<size_t>::max();  // so many of the first are worth trying
+
+  std::span<const int64_t> values_to_try() const { return std::span(values).first(std::min(tried, values.size())); }
 };
 
 // How a row stands to the others of its op.
