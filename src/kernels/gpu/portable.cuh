@@ -35,12 +35,12 @@
 //                                       for the end of this one in its wait_for_producers()
 //   prefetch_to_l2(p)                   asks for a line of memory: for weights, before wait_for_producers()
 // Copies of 16 bytes from global to shared memory, in groups that are under way beside the thread
-//   Copies<count> copies;               a thread's. Where the machine does not make them by itself, registers hold those
-//                                       of one group, up to `count`
-//   copies.issue(i, to, from, valid)    number i of a group, an i that is known when compiled: both places are aligned to
-//                                       16; zeros if not valid, and then nothing is read. From now on until it has landed,
-//                                       `to` is the copy's
-//   copies.issue(to, from, valid)       one without a number: for what no registers are kept
+//   Copies<count> copies;               a thread's. Where the machine does not make them by itself, registers hold the
+//                                       `count` numbered ones of a group
+//   copies.issue(i, to, from, valid)    number i of a group, which has all of them or none, an i that is known when
+//                                       compiled: both places are aligned to 16; zeros if not valid, and then nothing is
+//                                       read. From now on until it has landed, `to` is the copy's
+//   copies.issue(to, from, valid)       one without a number, for which no registers are kept
 //   copies.end_group()
 //   copies.land<pending>()              until at most `pending` of this thread's last groups are under way, 0 where they
 //                                       have numbers; copies of other threads need a barrier as well

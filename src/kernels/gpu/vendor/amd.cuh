@@ -175,31 +175,40 @@ class Copies {
  public:
   __device__ static void issue(void* to, const void* from, bool valid) { *place(to) = asked(from, valid); }
   __device__ void issue(int i, void* to, const void* from, bool valid) {
-    to_[i] = place(to), held_[i] = asked(from, valid);
+    to_[i] = (uint32_t)place(to), held_[i] = asked(from, valid);
     holds_ = true;
   }
   __device__ static void end_group() {}
   template <int pending>
   __device__ void land() {
     static_assert(pending == 0, "one group is held");
-    if (!holds_) return;
 #pragma unroll
-    for (int i = 0; i < count; ++i) *to_[i] = held_[i];
+    for (int i = 0; i < count; ++i)
+      if (holds_) *(Place)to_[i] = held_[i];
+#pragma unroll
+    for (int i = 0; i < count; ++i) forget(to_[i]), forget(held_[i]);
     holds_ = false;
   }
 
  private:
   using Place = __attribute__((address_space(3))) WordQuad*;
+  // Of what has landed nothing is kept. Else the compiler moves it from register to register where a lane issues
+  // nothing, and has lanes that do wait for what they have just asked for.
+  template <class Any>
+  __device__ static void forget(Any& x) {
+    x = __builtin_nondeterministic_value(x);
+  }
   __device__ static Place place(void* to) { return (Place)to; }
   __device__ static WordQuad asked(const void* from, bool valid) {
     return valid ? *static_cast<const WordQuad*>(from) : WordQuad{};
   }
-  Place to_[count];
+  uint32_t to_[count];  // places in shared memory
   WordQuad held_[count];
   bool holds_ = false;
 };
 template <>
-struct Copies<0> {
+class Copies<0> {
+ public:
   __device__ static void issue(void* to, const void* from, bool valid) {
     *static_cast<uint4*>(to) = valid ? *static_cast<const uint4*>(from) : uint4{};
   }
