@@ -128,8 +128,21 @@ TEST_F(Hip, PinsAnAlgorithmOfTheVendorsLibraryAndAsksForItAgain) {
   expect_error(tool.run({"run", plan}), 1, "driver 60300000 hipblaslt 1.0.1 0123abc', this is 'hip ");
 }
 
-// The same of rocBLAS, in a model whose products want nothing but a sum and a residual; and it is recorded, which
-// refuses that memory is taken or released meanwhile.
+// A stream that is being recorded refuses that memory is taken or released meanwhile.
+TEST_F(Hip, RecordsWhatRocblasChoosesByItself) {
+  setenv("LD_LIBRARY_PATH", RUNG_FAKE_HIP_FOLDER ":" RUNG_FAKE_ROCBLAS_FOLDER, 1);
+  const std::string recipe = tool.folder().write("recipe.json", kRecipe), plan = tool / "plan.rung";
+  const Ran built =
+      tool.run({"build", RUNG_TEST_DATA "/pi0_tiny", "--device", "hip", "--recipe", recipe, "--out", plan});
+  ASSERT_EQ(built.exit_code, 0) << built.err;
+  const std::string inspected = tool.run({"inspect", plan}).out;
+  EXPECT_THAT(inspected, HasSubstr("linear_rocblas"));
+  EXPECT_THAT(inspected, HasSubstr("matmul_rocblas"));
+  const Ran benched = tool.run({"bench", plan, "--runs", "3"});
+  EXPECT_EQ(benched.exit_code, 0) << benched.err;
+}
+
+// The same of rocBLAS, in a model whose products want nothing but a sum and a residual.
 TEST_F(Hip, PinsASolutionOfRocblasAndAsksForItAgain) {
   setenv("LD_LIBRARY_PATH", RUNG_FAKE_HIP_FOLDER ":" RUNG_FAKE_ROCBLAS_FOLDER, 1);
   const std::string model = RUNG_TEST_DATA "/pi0_tiny", plan = tool / "plan.rung";
