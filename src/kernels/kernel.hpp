@@ -25,7 +25,7 @@ struct Call;
 struct Tunable {
   std::string_view name;
   std::vector<int64_t> values;
-  size_t tried = std::numeric_limits<size_t>::max();  // so many of the first are worth trying
+  size_t tried = std::numeric_limits<size_t>::max();  // of the first, how many are worth a trial
 
   std::span<const int64_t> values_to_try() const { return std::span(values).first(std::min(tried, values.size())); }
 };

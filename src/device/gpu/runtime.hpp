@@ -50,7 +50,7 @@ struct Runtime {
   bool (*is_fault)(int code);  // work on the device failed, and every later call of this process will
   int (*device_count)(int* count);
   int (*describe)(int device, GpuInfo* info);
-  Result<const Sensors*> (*sensors)();  // of all its devices; null: it has none
+  Result<const Sensors*> (*sensors)();                // of all its devices; null: it has none
   std::span<const GemmLibraryOpener> gemm_libraries;  // the vendor's, the preferred one first
 
   int (*context_create)(Context* context, int device);

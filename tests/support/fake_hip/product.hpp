@@ -10,7 +10,7 @@ namespace rung::fake {
 
 enum class Element : uint8_t { f32, f16, bf16 };
 
-// Columns of `rows` elements, `stride` from one to the next; so many such matrices, `batch_stride` apart.
+// Columns of `rows` elements, `stride` from one to the next; `batch` such matrices, `batch_stride` apart.
 struct Columns {
   Element type = Element::f32;
   uint64_t rows = 0, columns = 0;

@@ -58,14 +58,14 @@ struct Place {
   }
 };
 
-// Threads in a row that copy a row of so many chunks of 16 bytes, one each.
+// How many neighbouring threads copy a row of chunks of 16 bytes, one each; some have none.
 constexpr int row_threads(int chunks) { return chunks <= 4 ? 4 : chunks <= 8 ? 8 : chunks <= 16 ? 16 : 32; }
-// Keys that a thread has a chunk of, of `count` that `threads` threads copy.
+// The keys that a thread has a chunk of, of `count` that `threads` threads copy.
 constexpr int keys_of_a_thread(int count, int chunks, int threads) { return count / (threads / row_threads(chunks)); }
 
-// Calls copy(i, row, chunk, k, v, valid) for `count` keys from `first` on, spread over `threads` threads by chunks of 16
-// bytes; `chunks` of them make a row. What is not valid, beyond the last key or the heads' width, is to become zero. It
-// is the thread's i-th key where that is known when compiled, and otherwise copy(row, chunk, k, v, valid) is called.
+// Calls copy(i, row, chunk, from, valid) for `count` keys from `first` on, spread over `threads` threads by chunks of
+// 16 bytes; `chunks` of them make a row. What is not valid, beyond the last key or the heads' width, is to become zero. It
+// is the thread's i-th key where that is known when compiled; otherwise copy(row, chunk, from, valid) is called.
 template <class T, int count, int chunks, int threads, class Copy>
 __device__ inline void for_keys(const AttentionRows& rows, int first, int thread, Copy copy) {
   constexpr int kRowThreads = row_threads(chunks), kStep = threads / kRowThreads;
@@ -80,7 +80,7 @@ __device__ inline void for_keys(const AttentionRows& rows, int first, int thread
     KeyValue<T> from(rows, segment, place.key + row, inside ? chunk * 8 : 0);
 #pragma unroll
     for (int i = 0; i < count / kStep; ++i) {
-      copy(i, row + i * kStep, chunk, from.k, from.v, inside);
+      copy(i, row + i * kStep, chunk, from, inside);
       from.k += kStep * segment.k_stride[1], from.v += kStep * segment.v_stride[1];
     }
     return;
@@ -90,7 +90,7 @@ __device__ inline void for_keys(const AttentionRows& rows, int first, int thread
     const bool valid = inside && first + i < a.keys;
     const Place own(a, valid ? first + i : 0);
     const KeyValue<T> from(rows, a.segment[own.segment], own.key, valid ? chunk * 8 : 0);
-    copy(i, chunk, from.k, from.v, valid);
+    copy(i, chunk, from, valid);
   }
 }
 

@@ -49,13 +49,13 @@ struct MmaAttention {
   struct CopyKeys {
     KeyCopies& copies;
     T *const k, *const v;
-    __device__ void operator()(int i, int key, int chunk, const T* from_k, const T* from_v, bool valid) const {
-      copies.issue(2 * i, k + key * kPitch + chunk * 8, from_k, valid);
-      copies.issue(2 * i + 1, v + key * kPitch + chunk * 8, from_v, valid);
+    __device__ void operator()(int i, int key, int chunk, const KeyValue<T>& from, bool valid) const {
+      copies.issue(2 * i, k + key * kPitch + chunk * 8, from.k, valid);
+      copies.issue(2 * i + 1, v + key * kPitch + chunk * 8, from.v, valid);
     }
-    __device__ void operator()(int key, int chunk, const T* from_k, const T* from_v, bool valid) const {
-      copies.issue(k + key * kPitch + chunk * 8, from_k, valid);
-      copies.issue(v + key * kPitch + chunk * 8, from_v, valid);
+    __device__ void operator()(int key, int chunk, const KeyValue<T>& from, bool valid) const {
+      copies.issue(k + key * kPitch + chunk * 8, from.k, valid);
+      copies.issue(v + key * kPitch + chunk * 8, from.v, valid);
     }
   };
   __device__ void load_block(KeyCopies& copies, int block) const {

@@ -1,5 +1,5 @@
 // Copies from memory to shared memory as CDNA 4 makes them by itself: lane l's 16 bytes land 16 l bytes behind a place
-// that the wave has in common. Issued now, landed later, as the Copies of portable.cuh, whose places are each lane's own.
+// that the wave has in common. Issued now, landed later, as portable.cuh's Copies, whose places are each lane's own.
 // SPDX-License-Identifier: Apache-2.0
 // CDNA 2 and 3 do not copy 16 bytes a lane: registers hold them meanwhile, and they land where CDNA 4 has them land.
 #pragma once

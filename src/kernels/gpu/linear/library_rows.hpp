@@ -34,7 +34,8 @@ inline Verdict has_library(const Machine& machine, const LibraryTraits& library)
 }
 
 // What a step keeps: only asked for where supports() has said that the library is here.
-inline std::shared_ptr<void> prepare_gemm(const Machine& machine, const LibraryTraits& library, const LibraryGemm& gemm) {
+inline std::shared_ptr<void> prepare_gemm(const Machine& machine, const LibraryTraits& library,
+                                          const LibraryGemm& gemm) {
   return std::make_shared<Prepared>(find_library(machine, library)->prepare(gemm));
 }
 

@@ -17,23 +17,24 @@ Status enqueue(const Call& call);
 // The row "linear_LIBRARY".
 template <const LibraryTraits& library>
 constexpr Kernel linear_by_library(std::string_view name) {
-  return {
-      .name = name,
-      .op = "linear",
-      .supports = [](const Problem& problem,
-                     const Machine& machine) { return library_linear::supports(problem, machine, library); },
-      .scratch_bytes = library_linear::scratch_bytes,
-      .packed_bytes = library_linear::packed_bytes,
-      .pack = library_linear::pack,
-      .prepare = [](const Problem& problem,
-                    const Machine& machine) { return prepare_gemm(machine, library, library_linear::gemm_of(problem)); },
-      .tunables =
-          [](const Problem& problem, const Machine& machine) {
-            return algorithms_of(machine, library, library_linear::gemm_of(problem));
-          },
-      .alignment = 16,
-      .enqueue = library_linear::enqueue,
-      .role = Role::library};
+  return {.name = name,
+          .op = "linear",
+          .supports = [](const Problem& problem,
+                         const Machine& machine) { return library_linear::supports(problem, machine, library); },
+          .scratch_bytes = library_linear::scratch_bytes,
+          .packed_bytes = library_linear::packed_bytes,
+          .pack = library_linear::pack,
+          .prepare =
+              [](const Problem& problem, const Machine& machine) {
+                return prepare_gemm(machine, library, library_linear::gemm_of(problem));
+              },
+          .tunables =
+              [](const Problem& problem, const Machine& machine) {
+                return algorithms_of(machine, library, library_linear::gemm_of(problem));
+              },
+          .alignment = 16,
+          .enqueue = library_linear::enqueue,
+          .role = Role::library};
 }
 
 }  // namespace rung::gpu

@@ -15,21 +15,22 @@ Status enqueue(const Call& call);
 // The row "matmul_LIBRARY".
 template <const LibraryTraits& library>
 constexpr Kernel matmul_by_library(std::string_view name) {
-  return {
-      .name = name,
-      .op = "matmul",
-      .supports = [](const Problem& problem,
-                     const Machine& machine) { return library_matmul::supports(problem, machine, library); },
-      .scratch_bytes = library_matmul::scratch_bytes,
-      .prepare = [](const Problem& problem,
-                    const Machine& machine) { return prepare_gemm(machine, library, library_matmul::gemm_of(problem)); },
-      .tunables =
-          [](const Problem& problem, const Machine& machine) {
-            return algorithms_of(machine, library, library_matmul::gemm_of(problem));
-          },
-      .alignment = 16,
-      .enqueue = library_matmul::enqueue,
-      .role = Role::library};
+  return {.name = name,
+          .op = "matmul",
+          .supports = [](const Problem& problem,
+                         const Machine& machine) { return library_matmul::supports(problem, machine, library); },
+          .scratch_bytes = library_matmul::scratch_bytes,
+          .prepare =
+              [](const Problem& problem, const Machine& machine) {
+                return prepare_gemm(machine, library, library_matmul::gemm_of(problem));
+              },
+          .tunables =
+              [](const Problem& problem, const Machine& machine) {
+                return algorithms_of(machine, library, library_matmul::gemm_of(problem));
+              },
+          .alignment = 16,
+          .enqueue = library_matmul::enqueue,
+          .role = Role::library};
 }
 
 }  // namespace rung::gpu
