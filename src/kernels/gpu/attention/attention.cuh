@@ -64,8 +64,8 @@ constexpr int row_threads(int chunks) { return chunks <= 4 ? 4 : chunks <= 8 ? 8
 constexpr int keys_of_a_thread(int count, int chunks, int threads) { return count / (threads / row_threads(chunks)); }
 
 // Calls copy(i, row, chunk, from, valid) for `count` keys from `first` on, spread over `threads` threads by chunks of
-// 16 bytes; `chunks` of them make a row. What is not valid, beyond the last key or the heads' width, is to become zero. It
-// is the thread's i-th key where that is known when compiled; otherwise copy(row, chunk, from, valid) is called.
+// 16 bytes; `chunks` of them make a row. What is not valid, beyond the last key or the heads' width, is to become zero.
+// It is the thread's i-th key where that is known when compiled; otherwise copy(row, chunk, from, valid) is called.
 template <class T, int count, int chunks, int threads, class Copy>
 __device__ inline void for_keys(const AttentionRows& rows, int first, int thread, Copy copy) {
   constexpr int kRowThreads = row_threads(chunks), kStep = threads / kRowThreads;
