@@ -20,7 +20,7 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::Pair;
 
-constexpr const char* kGpu = "sys/bus/pci/devices/0000:c1:00.0/";
+constexpr const char* kFirstGpu = "sys/bus/pci/devices/0000:c1:00.0/";
 
 class GpuMachine {
  public:
@@ -107,7 +107,7 @@ TEST(AccessControl, IsAProblemOfABridgeBetweenGpus) {
 
 TEST(PowerCap, BelowTheUsualOneIsAProblem) {
   const GpuMachine machine;
-  machine.set(std::string(kGpu) + "hwmon/hwmon3/power1_cap", "500000000");
+  machine.set(std::string(kFirstGpu) + "hwmon/hwmon3/power1_cap", "500000000");
   const Findings findings = machine.findings();
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_EQ(findings[0].check, "power_cap");
@@ -116,7 +116,7 @@ TEST(PowerCap, BelowTheUsualOneIsAProblem) {
 
 TEST(MemoryPartition, OtherThanWholeIsNoted) {
   const GpuMachine machine;
-  machine.set(std::string(kGpu) + "current_memory_partition", "NPS4");
+  machine.set(std::string(kFirstGpu) + "current_memory_partition", "NPS4");
   ASSERT_EQ(machine.findings().size(), 1u);
   EXPECT_EQ(machine.findings()[0].check, "memory_partition");
 }
