@@ -22,21 +22,23 @@ RUNG_KERNEL(128) sums(const float* rows, float* out, int count) {
   const int thread = threadIdx.x, own = warp() * 256 + lane() * 4, others = (1 - warp()) * 256 + (63 - lane()) * 4;
   const bool copies_any = lane() < 48;
   for (int i = 0; i < 4; ++i) *reinterpret_cast<float4*>(stages[i / 2][i % 2] + own) = make_float4(0, 0, 0, 0);
-  Copies<2> copies;
-  const auto issue = [&](int row) {
+  const auto issue = [&](CopyGroup<2>& group, int row) {
     if (!copies_any) return;
-    copies.issue(0, stages[row % 2][0] + own, rows + row * 1024 + own, true);
-    copies.issue(1, stages[row % 2][1] + own, rows + row * 1024 + 512 + own, own % 8 == 0);
+    group.issue(0, stages[row % 2][0] + own, rows + row * 1024 + own, true);
+    group.issue(1, stages[row % 2][1] + own, rows + row * 1024 + 512 + own, own % 8 == 0);
   };
-  issue(0);
-  copies.end_group();
+  CopyGroup<2> first;
+  issue(first, 0);
+  first.end();
+  first.put();
   float sum = 0;
 #pragma unroll 1
   for (int row = 0; row < count; ++row) {
-    copies.land<0>();
+    wait_for_groups<0>();
     sync_block();
-    if (row + 1 < count) issue(row + 1);
-    copies.end_group();
+    CopyGroup<2> next;
+    if (row + 1 < count) issue(next, row + 1);
+    next.end();
 #pragma unroll
     for (int half = 0; half < 2; ++half)
 #pragma unroll
@@ -46,6 +48,8 @@ RUNG_KERNEL(128) sums(const float* rows, float* out, int count) {
         for (int n = 0; n < 8; ++n) x = fmaf(x, 0.5f, 1.0f);
         sum += x;
       }
+    asm volatile("" : "+v"(sum));  // here it is wanted, not behind what comes now
+    next.put();
   }
   out[thread] = sum;
 }

@@ -34,15 +34,17 @@
 //                                       for the end of this one in its wait_for_producers()
 //   prefetch_to_l2(p)                   asks for a line of memory: for weights, before wait_for_producers()
 // Copies of 16 bytes from global to shared memory, in groups that are under way beside the thread
-//   Copies<count> copies;               a thread's. Where the machine does not make them by itself, registers hold the
-//                                       `count` numbered ones of a group
-//   copies.issue(i, to, from, valid)    number i of a group, which has all of them or none, an i that is known when
+//   CopyGroup<count> group;             one of a thread's. Where the machine does not make copies by itself, registers
+//                                       hold the `count` that have numbers
+//   group.issue(i, to, from, valid)     number i of the group, which has all of them or none, an i that is known when
 //                                       compiled: both places are aligned to 16; zeros if not valid, and then nothing
-//                                       is read. From now on until it has landed, `to` is the copy's
-//   copies.issue(to, from, valid)       one without a number, for which no registers are kept
-//   copies.end_group()
-//   copies.land<pending>()              until at most `pending` of this thread's last groups are under way, 0 where
-//                                       they have numbers; copies of other threads need a barrier as well
+//                                       is read. `to` is the copy's until all of the group have landed
+//   group.issue(to, from, valid)        one without a number, for which no registers are kept
+//   group.end()                         after the last one
+//   group.put()                         where registers hold them, puts them into their places: for when the work that
+//                                       was to go on meanwhile is done
+//   wait_for_groups<pending>()          until all groups of this thread but the last `pending` have landed; copies of
+//                                       other threads need a barrier as well
 // Matrix fragments of a warp: c[16, kFragmentColumns] += a[16,16] b[16, kFragmentColumns], a and b of 16-bit elements,
 // sums in f32. A lane has kLaneRows rows of c, kRowStep apart, and of each kLaneColumns neighbouring columns: c.x[i *
 // kLaneColumns + j] is column j of its row i.

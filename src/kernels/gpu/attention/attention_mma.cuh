@@ -17,7 +17,7 @@ struct MmaAttention {
   static constexpr int kSteps = config.width / 16;
   static constexpr bool kKeepQueries = config.width <= 128;  // in registers; wider ones are read again for each block
   static constexpr int kThreadKeys = keys_of_a_thread(kBlockKeys, kChunks, kThreads);
-  using KeyCopies = Copies<2 * kThreadKeys>;  // and of their values
+  using KeyCopies = CopyGroup<2 * kThreadKeys>;  // and of their values
 
   const AttentionRows rows;
   const int first_row;  // of the block
@@ -174,18 +174,21 @@ __device__ inline void attention_mma(const AttentionArguments& a) {
   Work work(a, reinterpret_cast<typename Work::T*>(memory));
   allow_dependents();
   wait_for_producers();
-  typename Work::KeyCopies copies;
-  work.load_queries(copies);
-  work.load_block(copies, 0);
-  copies.end_group();
+  typename Work::KeyCopies first;
+  work.load_queries(first);
+  work.load_block(first, 0);
+  first.end();
+  first.put();
   const int blocks = (a.keys + Work::kBlockKeys - 1) / Work::kBlockKeys;
   for (int block = 0; block < blocks; ++block) {
-    copies.template land<0>();
+    wait_for_groups<0>();
     sync_block();
-    if (block + 1 < blocks) work.load_block(copies, block + 1);
-    copies.end_group();
+    typename Work::KeyCopies next;
+    if (block + 1 < blocks) work.load_block(next, block + 1);
+    next.end();
     if (block == 0) work.keep_queries();
     work.step(block);
+    next.put();
   }
 #pragma unroll
   for (Running& row : work.running) row.sum = row_sum(row.sum);
