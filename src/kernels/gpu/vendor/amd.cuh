@@ -190,8 +190,8 @@ class CopyGroup {
 
  private:
   using Place = __attribute__((address_space(3))) WordQuad*;
-  // Zeros for what is not valid, and for each group anew: the compiler would move what it held for the group before from
-  // register to register, and wait for the copies to do so.
+  // Zeros: for what is not valid, and at the begin of each group. What the group before held the compiler would move
+  // from register to register, and wait for the copies to do so.
   Place to_[count] = {};
   WordQuad held_[count] = {};
   bool holds_ = false;
