@@ -40,6 +40,8 @@ constexpr auto kOptions = std::to_array<OptionRow>({
      "how tuned products are written: csv, tunableop, hipblaslt, aiter or gradlib; default: as the file is, else as "
      "goes "
      "with the list"},
+    {"time-on", "", "DEVICE",
+     "time the rows of a file of tuned products on cuda, cuda:NUMBER, hip or hip:NUMBER, beside the library's default"},
     {"validators", "", "FILE", "a file of TunableOp results from the PyTorch that is to load --out: for its versions"},
     {"python", "", "PROGRAM", "the Python of the PyTorch that is to load --out; default: python3"},
     {"outputs", "", "FILE.npz", "where to write the outputs"},

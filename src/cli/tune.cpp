@@ -104,7 +104,8 @@ std::pair<CLI::App*, Run> tune_command(CLI::App& app) {
   add(*command, "python", flags->task.python);
   add(*command, "database", flags->task.database);
   add(*command, "log", flags->log_level).within(0, 5);
-  return {command, [flags] { return run_tune(*flags); }};
+  const auto lint = tune_lint_command(*command);
+  return {command, [flags, lint] { return is_chosen(*lint.first) ? lint.second() : run_tune(*flags); }};
 }
 
 }  // namespace rung::cli

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 
+#include "advise/tuned/fields.hpp"
 #include "advise/tuned/lint_rules.hpp"
 
 namespace rung::advise::tuned {
@@ -33,27 +34,46 @@ constexpr lint_rules::Rule* kLintRules[] = {lint_rules::refused_lines,
 
 constexpr size_t kMostReasons = 20;
 
+void note_not_measured(std::string_view why, LintReport& report) {
+  const auto found = report.not_measured.find(why);
+  if (found != report.not_measured.end()) return void(++found->second);
+  ++report.not_measured[std::string(report.not_measured.size() < kMostReasons ? why : "other reasons")];
+}
+
+// For the GPU and the versions of the machine?
+bool is_taken(const LintReport& report) {
+  return std::ranges::none_of(report.findings, [](const LintFinding& finding) {
+    const bool of_the_file = finding.kind == LintKind::validators || finding.kind == LintKind::wrong_version ||
+                             finding.kind == LintKind::wrong_gpu;
+    return of_the_file && finding.severity == Severity::problem;
+  });
+}
+
 void measure_row(const Entry& entry, const LintOptions& options, LintReport& report, LintNotes& notes) {
+  if (lint_rules::is_default(entry)) return;
+  if (!lint_rules::is_for(entry, options.machine)) return note_not_measured("a row of another GPU", report);
   const Result<MeasuredRow> row = options.measure(entry);
-  if (!row) {
-    const bool one_more =
-        report.not_measured.size() < kMostReasons || report.not_measured.contains(row.error().message);
-    ++report.not_measured[one_more ? row.error().message : "other reasons"];
-    return;
-  }
+  if (!row) return note_not_measured(row.error().message, report);
   ++report.measured;
   if (row->us <= row->default_us * (1 + row->noise)) return;
-  notes.problem(
-      entry.line, LintKind::slower,
-      fmt::format("{} takes {:.3g} us here and the default {:.3g} us", entry.solution->name, row->us, row->default_us));
+  const std::string name = entry.solution->name.empty()
+                               ? fmt::format("{} {}", entry.solution->library, entry.solution->index.value_or(0))
+                               : entry.solution->name;
+  notes.problem(entry.line, LintKind::slower,
+                fmt::format("{}: {} takes {:.3g} us here and the default {:.3g} us", text_of(*entry.shape), shown(name),
+                            row->us, row->default_us));
 }
 
 // Each key once: the row that the stack takes.
-void measure_rows(const TuningFile& file, const LintOptions& options, LintReport& report) {
-  LintNotes notes(report);
+void measure_rows(const TuningFile& file, const LintOptions& options, LintReport& report, LintNotes& notes) {
   std::unordered_set<std::string_view> seen;
+  const bool taken = is_taken(report);
   const auto once = [&](const Entry& entry) {
-    if (entry.shape && entry.solution && seen.insert(entry.key).second) measure_row(entry, options, report, notes);
+    if (!entry.shape || !entry.solution || !seen.insert(entry.key).second) return;
+    if (taken)
+      measure_row(entry, options, report, notes);
+    else
+      note_not_measured("the file is not for this GPU and these versions", report);
   };
   if (file.format->wins == Wins::last)
     std::for_each(file.entries.rbegin(), file.entries.rend(), once);
@@ -84,7 +104,7 @@ LintReport lint(const TuningFile& file, const LintOptions& options) {
   report.rows = file.entries.size(), report.refused = file.refused.size();
   LintNotes notes(report);
   for (lint_rules::Rule* const rule : kLintRules) rule(file, options.machine, notes);
-  if (options.measure) measure_rows(file, options, report);
+  if (options.measure) measure_rows(file, options, report, notes);
   std::ranges::stable_sort(report.findings, {}, &LintFinding::line);
   return report;
 }

@@ -44,21 +44,10 @@ void note_duplicate(const TuningFile& file, const Entry& first, const Entry& aga
   notes.problem(again.line, LintKind::duplicate, wins);
 }
 
-bool is_default(const Entry& entry) {
-  return entry.solution && (entry.solution->library == "default" || entry.solution->library == "torch");
-}
-
 // Rows of one target.
 struct OnTarget {
   size_t first_line = 0, rows = 0;
 };
-
-bool fits(const Entry& entry, const Machine& machine) {
-  const std::string row = entry.architecture.substr(0, entry.architecture.find(':'));
-  const bool units_differ =
-      entry.compute_units && machine.compute_units && entry.compute_units != machine.compute_units;
-  return (row.empty() || machine.architecture.empty() || row == machine.processor()) && !units_differ;
-}
 
 std::string target_text(const std::string& architecture, int units) {
   if (architecture.empty()) return fmt::format("{} compute units", units);
@@ -77,6 +66,17 @@ bool is_read_on_amd(const TuningFile& file) {
 }
 
 }  // namespace
+
+bool is_default(const Entry& entry) {
+  return entry.solution && (entry.solution->library == "default" || entry.solution->library == "torch");
+}
+
+bool is_for(const Entry& entry, const Machine& machine) {
+  const std::string row = entry.architecture.substr(0, entry.architecture.find(':'));
+  const bool units_differ =
+      entry.compute_units && machine.compute_units && entry.compute_units != machine.compute_units;
+  return (row.empty() || machine.architecture.empty() || row == machine.processor()) && !units_differ;
+}
 
 void duplicates(const TuningFile& file, const Machine&, LintNotes& notes) {
   std::unordered_map<std::string_view, const Entry*> seen;
@@ -123,7 +123,7 @@ void other_gpus(const TuningFile& file, const Machine& machine, LintNotes& notes
   std::map<std::pair<std::string, int>, OnTarget> others;
   size_t fitting = 0;
   for (const Entry& entry : file.entries) {
-    if (fits(entry, machine)) {
+    if (is_for(entry, machine)) {
       ++fitting;
       continue;
     }

@@ -34,5 +34,10 @@ Rule tunableop_validators, tunableop_solutions, tunableop_names, tunableop_offli
 Rule hipblaslt_version, hipblaslt_solutions;
 Rule aiter_columns, aiter_cells, aiter_libraries, gradlib_rows;
 
+// The stack's own choice, which others are held against.
+bool is_default(const Entry& entry);
+// Of this GPU, as far as the row and the machine say what they are?
+bool is_for(const Entry& entry, const Machine& machine);
+
 }  // namespace lint_rules
 }  // namespace rung::advise::tuned

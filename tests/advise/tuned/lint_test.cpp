@@ -266,29 +266,66 @@ TEST(Lint, KeepsSilentAboutWhatIsNotKnownOfTheMachine) {
   EXPECT_THAT(found_in("f", sample("tuning.txt").text, unknown), IsEmpty());
 }
 
-TEST(Lint, MeasuresRowsThatTheStackTakes) {
-  const std::string op = "GemmTunableOp_Half_TN,tn_8_8_8_ld_8_8_8,Gemm_Hipblaslt_";
-  const auto file = read_tuning_text("f", op + "1,0.5\n" + op +
-                                              "2,0.5\nGemmTunableOp_Half_TN,tn_9_8_8_ld_8_8_9,"
-                                              "Gemm_Hipblaslt_3,0.1\nGemmTunableOp_Half_TN,tn_7_8_8_ld_8_8_7,"
-                                              "Gemm_Hipblaslt_4,0.1\n");
-  ASSERT_TRUE(file);
-  std::vector<std::string> asked;
-  LintOptions options;
-  options.measure = [&](const Entry& entry) -> Result<MeasuredRow> {
-    asked.push_back(entry.solution->name);
-    if (entry.line == 1) return MeasuredRow{12, 10, 0.05};
-    if (entry.line == 3) return MeasuredRow{10.4, 10, 0.05};
+// Names of solutions that were asked for, and what came of it: 12 us of a default's 10, 10.4 us, then errors.
+struct Asked {
+  std::vector<std::string> names;
+  LintReport report;
+};
+
+Asked measured(const std::string& text, const Machine& machine = mi300x()) {
+  Asked asked;
+  const auto file = read_tuning_text("f", text);
+  if (!file) return asked;
+  const auto measure = [&](const Entry& entry) -> Result<MeasuredRow> {
+    asked.names.push_back(fmt::format("{}:{}", entry.line, entry.solution->index.value_or(0)));
+    if (asked.names.size() == 1) return MeasuredRow{12, 10, 0.05};
+    if (asked.names.size() == 2) return MeasuredRow{10.4, 10, 0.05};
     return fail("no such solution");
   };
-  const LintReport report = lint(*file, options);
-  EXPECT_THAT(asked, ElementsAre("Gemm_Hipblaslt_1", "Gemm_Hipblaslt_3", "Gemm_Hipblaslt_4"));
-  EXPECT_EQ(report.measured, 2u);
-  EXPECT_EQ(report.not_measured.at("no such solution"), 1u);
-  const auto slower = std::ranges::count(report.findings, LintKind::slower, &LintFinding::kind);
-  EXPECT_EQ(slower, 1);
-  EXPECT_THAT(found(report), testing::Contains(HasSubstr("1 problem slower: Gemm_Hipblaslt_1 takes 12 us here and the "
-                                                         "default 10 us")));
+  asked.report = lint(*file, {machine, measure});
+  return asked;
+}
+
+std::string validators_of_mi300x() {
+  const std::string text = sample("tunableop_results0.csv").text;
+  return text.substr(0, text.find("Gemm"));
+}
+
+TEST(Lint, MeasuresRowsThatTheStackTakes) {
+  const auto row = [](int m, const std::string& solution) {
+    return fmt::format("GemmTunableOp_Half_TN,tn_8_{0}_8_ld_8_8_8,{1},0.5\n", m, solution);
+  };
+  const Asked asked =
+      measured(validators_of_mi300x() + row(8, "Gemm_Hipblaslt_1") + row(8, "Gemm_Hipblaslt_2") + row(9, "Default") +
+               row(10, "Gemm_Hipblaslt_3") + row(11, "Gemm_Hipblaslt_4") + row(12, "Gemm_Hipblaslt_5"));
+  EXPECT_THAT(asked.names, ElementsAre("6:1", "9:3", "10:4", "11:5"));
+  EXPECT_EQ(asked.report.measured, 2u);
+  EXPECT_THAT(asked.report.not_measured, ElementsAre(testing::Pair("no such solution", 2)));
+  EXPECT_EQ(std::ranges::count(asked.report.findings, LintKind::slower, &LintFinding::kind), 1);
+  EXPECT_THAT(found(asked.report), testing::Contains(HasSubstr("6 problem slower: m=8 n=8 k=8 f16 TN: Gemm_Hipblaslt_1 "
+                                                               "takes 12 us here and the default 10 us")));
+}
+
+TEST(Lint, MeasuresNoFileThatTheStackDoesNotTake) {
+  Machine other = mi300x();
+  other.versions["HIPBLASLT_VERSION"] = "100300-0123abc";
+  const Asked asked = measured(sample("tunableop_results0.csv").text, other);
+  EXPECT_THAT(asked.names, IsEmpty());
+  EXPECT_THAT(asked.report.not_measured,
+              ElementsAre(testing::Pair("the file is not for this GPU and these versions", 7)));
+}
+
+TEST(Lint, MeasuresRowsOfThisGpuAndTheLastOfGradlibs) {
+  const std::string aiter =
+      "gfx,cu_num,M,N,K,bias,dtype,outdtype,scaleAB,bpreshuffle,libtype,solidx,splitK,us,kernelName,err_ratio,tflops,"
+      "bw\ngfx942,304,1,4,4,False,torch.bfloat16,torch.bfloat16,False,False,hipblaslt,2,0,7.0,a,0.0,0.0,0.0\n"
+      "gfx942,80,1,4,4,False,torch.bfloat16,torch.bfloat16,False,False,hipblaslt,3,0,7.0,a,0.0,0.0,0.0\n";
+  const Asked rows = measured(aiter);
+  EXPECT_THAT(rows.names, ElementsAre("2:2"));
+  EXPECT_THAT(rows.report.not_measured, ElementsAre(testing::Pair("a row of another GPU", 1)));
+  const std::string gradlib =
+      sample("tuned.csv").text + "4096,1,4096,False,torch.float16,torch.float16,hipblaslt,9,1\n";
+  EXPECT_THAT(measured(gradlib).names, ElementsAre("4:9", "3:-77"));
 }
 
 TEST(Lint, ListsAtMostSoManyOfAKindAndCountsTheRest) {
