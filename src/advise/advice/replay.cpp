@@ -1,0 +1,155 @@
+// The host is a line of moments, each at a time of its own when it is played again; the device's work follows it.
+// SPDX-License-Identifier: Apache-2.0
+#include "advise/advice/replay.hpp"
+
+#include <algorithm>
+#include <queue>
+#include <unordered_map>
+
+#include "advise/advice/evidence.hpp"
+
+namespace rung::advise {
+namespace {
+
+constexpr double kHostPaces[] = {1, 0.5, 0.25};  // time of the host, of the time recorded
+
+// Recorded times at which work ended, and when it ends now.
+class Ends {
+ public:
+  void add(int64_t then_ns, double now_ns) { running_.push({then_ns, now_ns}); }
+
+  // Of the last work that had ended at a recorded moment; of none: that moment's own, never the later.
+  struct End {
+    int64_t then_ns = INT64_MIN;
+    double now_ns = -1e300;
+  };
+  End latest(int64_t then_ns) {
+    for (; !running_.empty() && running_.top().then_ns <= then_ns; running_.pop()) ended_.push_back(running_.top());
+    const auto after = std::ranges::upper_bound(ended_, then_ns, {}, &End::then_ns);
+    return after == ended_.begin() ? End{} : *std::prev(after);
+  }
+
+ private:
+  struct Later {
+    bool operator()(const End& a, const End& b) const { return a.then_ns > b.then_ns; }
+  };
+  std::priority_queue<End, std::vector<End>, Later> running_;
+  std::vector<End> ended_;  // by recorded time
+};
+
+// A span of the host that is not played at its pace: it takes no time, or waits for the device.
+struct Stop {
+  Span span;
+  bool waits = false;
+};
+
+class Replay {
+ public:
+  Replay(const Analysis& analysis, std::vector<Stop> stops, std::vector<bool> omitted, double pace)
+      : analysis_(analysis), stops_(std::move(stops)), omitted_(std::move(omitted)), pace_(pace) {
+    const int64_t start = analysis.accounting.wall.start_ns;
+    line_.push_back({start, static_cast<double>(start)});
+  }
+
+  // When the device ends.
+  double run() {
+    double end = line_.front().now_ns;
+    for (uint32_t i = 0; i < analysis_.work.size(); ++i) end = std::max(end, place(i));
+    return end;
+  }
+
+ private:
+  struct Moment {
+    int64_t then_ns;
+    double now_ns;
+  };
+
+  double place(uint32_t index) {
+    const Event& work = analysis_.event(analysis_.work[index]);
+    const Ends::End before = ends_.latest(work.start_ns);
+    double start = std::max(before.now_ns, stream_end_.try_emplace(work.lane, -1e300).first->second);
+    const uint32_t call = analysis_.work[index].call;
+    const bool in_time = call == kNone || analysis_.recording.events[call].end_ns() <= before.then_ns;
+    if (before.then_ns != INT64_MIN && in_time) start += static_cast<double>(work.start_ns - before.then_ns);
+    if (call != kNone) start = std::max(start, launched(analysis_.recording.events[call], work, in_time));
+    if (start < -1e299) start = static_cast<double>(work.start_ns);
+    const double end = start + (omitted_[index] ? 0 : static_cast<double>(work.duration_ns));
+    ends_.add(work.end_ns(), end);
+    return stream_end_[work.lane] = end;
+  }
+
+  // The earliest moment at which the launch lets work start.
+  double launched(const Event& call, const Event& work, bool in_time) {
+    const double now = host_at(call.start_ns);
+    return in_time ? now : now + static_cast<double>(std::max<int64_t>(work.start_ns - call.start_ns, 0));
+  }
+
+  double host_at(int64_t then_ns) {
+    for (; next_ < stops_.size() && stops_[next_].span.start_ns < then_ns; ++next_) pass(stops_[next_]);
+    const auto after = std::ranges::upper_bound(line_, then_ns, {}, &Moment::then_ns);
+    const Moment from = after == line_.begin() ? line_.front() : *std::prev(after);
+    // Inside a stop: as at its start, where nothing tells more.
+    const double since = static_cast<double>(then_ns - from.then_ns);
+    return after == line_.end() || after == line_.begin() ? from.now_ns + since * pace_
+                                                          : between(from, *after, then_ns);
+  }
+  static double between(const Moment& a, const Moment& b, int64_t then_ns) {
+    const double share = static_cast<double>(then_ns - a.then_ns) / static_cast<double>(b.then_ns - a.then_ns);
+    return a.now_ns + share * (b.now_ns - a.now_ns);
+  }
+
+  void pass(const Stop& stop) {
+    const Moment last = line_.back();
+    if (stop.span.end_ns <= last.then_ns) return;
+    const int64_t begin = std::max(stop.span.start_ns, last.then_ns);
+    const Moment start{begin, last.now_ns + static_cast<double>(begin - last.then_ns) * pace_};
+    if (begin > last.then_ns) line_.push_back(start);
+    line_.push_back({stop.span.end_ns, stop.waits ? wait_end({begin, stop.span.end_ns}, start.now_ns) : start.now_ns});
+  }
+  double wait_end(const Span& wait, double now) {
+    const Ends::End awaited = ends_.latest(wait.end_ns);
+    const int64_t since = std::max(wait.start_ns, awaited.then_ns);
+    return std::max(now, awaited.now_ns) + static_cast<double>(wait.end_ns - since);
+  }
+
+  const Analysis& analysis_;
+  std::vector<Stop> stops_;  // by start
+  std::vector<bool> omitted_;
+  double pace_;
+  size_t next_ = 0;
+  std::vector<Moment> line_;
+  Ends ends_;
+  std::unordered_map<uint16_t, double> stream_end_;
+};
+
+std::vector<Stop> stops_of(const Analysis& analysis, const HostCalls& calls, const std::vector<uint32_t>& omitted) {
+  std::vector<Stop> stops;
+  const auto add = [&](uint32_t call, bool waits) {
+    const Event& event = analysis.recording.events[call];
+    stops.push_back({{event.start_ns, event.end_ns()}, waits});
+  };
+  std::vector<uint32_t> sorted = omitted;
+  std::ranges::sort(sorted);
+  for (const uint32_t call : sorted) add(call, false);
+  for (const CallRole role : {CallRole::synchronize, CallRole::copy})
+    for (const uint32_t call : calls.of(role))
+      if (calls.waits(call) && !std::ranges::binary_search(sorted, call)) add(call, true);
+  std::ranges::stable_sort(stops, {}, [](const Stop& stop) { return stop.span.start_ns; });
+  return stops;
+}
+
+}  // namespace
+
+int64_t most_saved_ns(const Analysis& analysis, const HostCalls& calls, const Omission& omission) {
+  std::vector<bool> nothing(analysis.work.size()), omitted(analysis.work.size());
+  for (const uint32_t work : omission.work) omitted[work] = true;
+  const std::vector<Stop> as_recorded = stops_of(analysis, calls, {}),
+                          without = stops_of(analysis, calls, omission.calls);
+  double most = 0;
+  for (const double pace : kHostPaces)
+    most = std::max(
+        most, Replay(analysis, as_recorded, nothing, pace).run() - Replay(analysis, without, omitted, pace).run());
+  return static_cast<int64_t>(most);
+}
+
+}  // namespace rung::advise
