@@ -4,7 +4,7 @@
 
 #include "advise/advice/detector.hpp"
 #include "advise/advice/evidence.hpp"
-#include "advise/advice/host_calls.hpp"
+#include "advise/advice/held_host.hpp"
 #include "advise/advice/replay.hpp"
 
 namespace rung::advise::detectors {
@@ -17,17 +17,17 @@ constexpr std::string_view kRemedy =
 }  // namespace
 
 std::optional<Advice> allocation_in_step(const Analysis& analysis) {
-  const HostCalls calls(analysis);
+  const HeldHost host(analysis);
   Omission omission;
   Tally tally;
-  for (const uint32_t call : calls.of(CallRole::allocate)) {
-    if (!calls.is_inside_step(call)) continue;
+  for (const uint32_t call : host.by(GapCause::allocation)) {
+    if (!host.is_inside_step(call)) continue;
     omission.calls.push_back(call);
     const Event& event = analysis.recording.events[call];
     tally.add(analysis.recording.name_of(event), event.duration_ns);
   }
   if (tally.empty()) return std::nullopt;
-  const double bound_ms = ms_per_step(analysis, most_saved_ns(analysis, calls, omission));
+  const double bound_ms = ms_per_step(analysis, most_saved_ns(analysis, host, omission));
   if (!is_worthwhile(analysis, bound_ms)) return std::nullopt;
   return Advice{
       .id = "allocation_in_step",

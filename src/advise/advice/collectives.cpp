@@ -42,7 +42,7 @@ std::vector<Collective> collectives_of(const Analysis& analysis) {
     if (work.kind.category != Category::collective) continue;
     Collective collective{.work = i};
     if (work.call != kNone)
-      for (const uint32_t around : enclosing(recording, work.call))
+      for (const uint32_t around : enclosing(analysis, work.call))
         note(recording, recording.events[around], collective);
     found.push_back(collective);
   }

@@ -7,7 +7,7 @@
 
 #include "advise/advice/detector.hpp"
 #include "advise/advice/evidence.hpp"
-#include "advise/advice/host_calls.hpp"
+#include "advise/advice/held_host.hpp"
 
 namespace rung::advise::detectors {
 namespace {
@@ -24,14 +24,14 @@ bool is_region(std::string_view name) {
 }
 
 // Compiled regions of the launching threads that no other region holds, by start.
-std::vector<Event> outermost_regions(const Analysis& analysis, const HostCalls& calls) {
+std::vector<Event> outermost_regions(const Analysis& analysis, const HeldHost& host) {
   const Recording& recording = analysis.recording;
   std::vector<int8_t> known(recording.strings.size(), -1);  // by name: looked at once each
   std::unordered_map<uint16_t, int64_t> inside_until;       // by lane
   std::vector<Event> regions;
   for (const Event& event : recording.events) {
     const bool named = event.kind == EventKind::host_op || event.kind == EventKind::range;
-    if (!named || !calls.launches(event.lane)) continue;
+    if (!named || !host.launches(event.lane)) continue;
     if (known[event.name] < 0) known[event.name] = is_region(recording.name_of(event)) ? 1 : 0;
     if (known[event.name] != 1) continue;
     int64_t& until = inside_until.try_emplace(event.lane, INT64_MIN).first->second;
@@ -111,8 +111,8 @@ class BreakFinder {
 }  // namespace
 
 std::optional<Advice> graph_break(const Analysis& analysis) {
-  const HostCalls calls(analysis);
-  const std::vector<Event> regions = outermost_regions(analysis, calls);
+  const HeldHost host(analysis);
+  const std::vector<Event> regions = outermost_regions(analysis, host);
   const BreakFinder finder(analysis);
   Breaks breaks;
   for (const Between& between : between_regions(regions)) finder.look(between, breaks);

@@ -4,7 +4,7 @@
 
 #include "advise/advice/detector.hpp"
 #include "advise/advice/evidence.hpp"
-#include "advise/advice/host_calls.hpp"
+#include "advise/advice/held_host.hpp"
 #include "advise/advice/replay.hpp"
 
 namespace rung::advise::detectors {
@@ -46,14 +46,14 @@ std::string size_in_words(const Analysis& analysis, int64_t bytes, int64_t ns) {
 std::optional<Advice> pageable_copy(const Analysis& analysis) {
   const Omission uploads = pageable_uploads(analysis);
   if (uploads.work.empty()) return std::nullopt;
-  const double bound_ms = ms_per_step(analysis, most_saved_ns(analysis, HostCalls(analysis), uploads));
+  const double bound_ms = ms_per_step(analysis, most_saved_ns(analysis, HeldHost(analysis), uploads));
   if (!is_worthwhile(analysis, bound_ms)) return std::nullopt;
   Tally device, host;
   for (const uint32_t work : uploads.work)
     device.add(analysis.name(analysis.work[work]), analysis.event(analysis.work[work]).duration_ns);
   for (const uint32_t call : uploads.calls) {
     const Event& event = analysis.recording.events[call];
-    host.add(fmt::format("{} > {}", purpose_of(analysis, call), analysis.recording.name_of(event)), event.duration_ns);
+    host.add(call_in_words(analysis, call), event.duration_ns);
   }
   std::vector<Evidence> evidence = device.rows();
   for (Evidence& row : host.rows(3)) evidence.push_back(std::move(row));

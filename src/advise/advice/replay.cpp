@@ -122,7 +122,7 @@ class Replay {
   std::unordered_map<uint16_t, double> stream_end_;
 };
 
-std::vector<Stop> stops_of(const Analysis& analysis, const HostCalls& calls, const std::vector<uint32_t>& omitted) {
+std::vector<Stop> stops_of(const Analysis& analysis, const HeldHost& host, const std::vector<uint32_t>& omitted) {
   std::vector<Stop> stops;
   const auto add = [&](uint32_t call, bool waits) {
     const Event& event = analysis.recording.events[call];
@@ -131,20 +131,20 @@ std::vector<Stop> stops_of(const Analysis& analysis, const HostCalls& calls, con
   std::vector<uint32_t> sorted = omitted;
   std::ranges::sort(sorted);
   for (const uint32_t call : sorted) add(call, false);
-  for (const CallRole role : {CallRole::synchronize, CallRole::copy})
-    for (const uint32_t call : calls.of(role))
-      if (calls.waits(call) && !std::ranges::binary_search(sorted, call)) add(call, true);
+  for (const GapCause cause : {GapCause::synchronization, GapCause::copy, GapCause::allocation})
+    for (const uint32_t call : host.by(cause))
+      if (host.waits(call) && !std::ranges::binary_search(sorted, call)) add(call, true);
   std::ranges::stable_sort(stops, {}, [](const Stop& stop) { return stop.span.start_ns; });
   return stops;
 }
 
 }  // namespace
 
-int64_t most_saved_ns(const Analysis& analysis, const HostCalls& calls, const Omission& omission) {
+int64_t most_saved_ns(const Analysis& analysis, const HeldHost& host, const Omission& omission) {
   std::vector<bool> nothing(analysis.work.size()), omitted(analysis.work.size());
   for (const uint32_t work : omission.work) omitted[work] = true;
-  const std::vector<Stop> as_recorded = stops_of(analysis, calls, {}),
-                          without = stops_of(analysis, calls, omission.calls);
+  const std::vector<Stop> as_recorded = stops_of(analysis, host, {}),
+                          without = stops_of(analysis, host, omission.calls);
   double most = 0;
   for (const double pace : kHostPaces)
     most = std::max(

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "advise/advice/host_calls.hpp"
+#include "advise/advice/held_host.hpp"
 #include "advise/analysis/analysis.hpp"
 
 namespace rung::advise {
@@ -18,6 +18,6 @@ struct Omission {
 // How much sooner the device ends, in all steps. A piece of work starts when it was launched and the work before it is
 // done; the host waits for what it was seen to wait for. A profiler slows the host: the steps are played with the host
 // as fast as recorded, twice and four times as fast, and the largest saving counts.
-int64_t most_saved_ns(const Analysis& analysis, const HostCalls& calls, const Omission& omission);
+int64_t most_saved_ns(const Analysis& analysis, const HeldHost& host, const Omission& omission);
 
 }  // namespace rung::advise

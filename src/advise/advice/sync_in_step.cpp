@@ -4,7 +4,7 @@
 
 #include "advise/advice/detector.hpp"
 #include "advise/advice/evidence.hpp"
-#include "advise/advice/host_calls.hpp"
+#include "advise/advice/held_host.hpp"
 #include "advise/advice/replay.hpp"
 
 namespace rung::advise::detectors {
@@ -15,39 +15,33 @@ constexpr std::string_view kRemedy =
     "read results once, at the end, and let copies to the host run asynchronously into pinned memory.";
 
 // A copy to the device that holds the host up because its memory is pageable has advice of its own.
-bool is_pageable_upload(const Analysis& analysis, const HostCalls& calls, uint32_t call) {
-  const uint32_t work = calls.work_of(call);
+bool is_pageable_upload(const Analysis& analysis, const HeldHost& host, uint32_t call) {
+  const uint32_t work = host.work_of(call);
   if (work == kNone || analysis.event(analysis.work[work]).kind != EventKind::copy) return false;
   const CopyShape& shape = analysis.recording.copies[analysis.event(analysis.work[work]).detail];
   return shape.host_to_device && shape.from == MemoryKind::pageable;
 }
 
-std::vector<uint32_t> waits_inside_steps(const Analysis& analysis, const HostCalls& calls) {
+std::vector<uint32_t> waits_inside_steps(const Analysis& analysis, const HeldHost& host) {
   std::vector<uint32_t> waits;
-  for (const CallRole role : {CallRole::synchronize, CallRole::copy})
-    for (const uint32_t call : calls.of(role))
-      if (calls.waits(call) && calls.is_inside_step(call) && !is_pageable_upload(analysis, calls, call))
+  for (const GapCause cause : {GapCause::synchronization, GapCause::copy})
+    for (const uint32_t call : host.by(cause))
+      if (host.waits(call) && host.is_inside_step(call) && !is_pageable_upload(analysis, host, call))
         waits.push_back(call);
   return waits;
-}
-
-std::string evidence_name(const Analysis& analysis, uint32_t call) {
-  const std::string_view purpose = purpose_of(analysis, call);
-  const std::string_view name = analysis.recording.name_of(analysis.recording.events[call]);
-  return purpose == name ? std::string(name) : fmt::format("{} > {}", purpose, name);
 }
 
 }  // namespace
 
 std::optional<Advice> sync_in_step(const Analysis& analysis) {
-  const HostCalls calls(analysis);
-  const std::vector<uint32_t> waits = waits_inside_steps(analysis, calls);
+  const HeldHost host(analysis);
+  const std::vector<uint32_t> waits = waits_inside_steps(analysis, host);
   if (waits.empty()) return std::nullopt;
-  const double bound_ms = ms_per_step(analysis, most_saved_ns(analysis, calls, {.calls = waits, .work = {}}));
+  const double bound_ms = ms_per_step(analysis, most_saved_ns(analysis, host, {.calls = waits, .work = {}}));
   if (!is_worthwhile(analysis, bound_ms)) return std::nullopt;
   Tally tally;
   for (const uint32_t call : waits)
-    tally.add(evidence_name(analysis, call), analysis.recording.events[call].duration_ns);
+    tally.add(call_in_words(analysis, call), analysis.recording.events[call].duration_ns);
   return Advice{
       .id = "sync_in_step",
       .title =

@@ -7,7 +7,7 @@
 
 #include "advise/advice/detector.hpp"
 #include "advise/advice/evidence.hpp"
-#include "advise/advice/host_calls.hpp"
+#include "advise/advice/held_host.hpp"
 
 namespace rung::advise::detectors {
 namespace {
@@ -16,39 +16,20 @@ constexpr std::string_view kRemedy =
     "Compile, tune and load before the first step that counts, for every shape that will come; keep the shapes few, by "
     "padding or by compiling for any length.";
 
-// Ranges and operations of torch.compile and Inductor; nested ones count once, by what their union covers.
-bool is_compilation(std::string_view name) {
-  constexpr std::string_view kTimed = " (dynamo_timed)";
-  constexpr std::string_view kBegins[] = {"entire_frame_compile", "_compile.compile_inner", "backend_compile",
-                                          "inductor_compile",     "CachingAutotuner.",      "triton_heuristics",
-                                          "async_compile"};
-  return name.ends_with(kTimed) ||
-         std::ranges::any_of(kBegins, [&](std::string_view begin) { return name.starts_with(begin); });
-}
-
 struct Preparation {
-  std::vector<Span> spans;  // apart
+  std::vector<Span> spans;
   Tally tally;
 };
 
-Preparation preparation_in_steps(const Analysis& analysis, const HostCalls& calls) {
-  const Recording& recording = analysis.recording;
-  const Span& wall = analysis.accounting.wall;
+Preparation preparation_in_steps(const Analysis& analysis) {
+  const HeldHost host(analysis);
   Preparation found;
-  const auto add = [&](const Event& event) {
-    const Span inside{std::max(event.start_ns, wall.start_ns), std::min(event.end_ns(), wall.end_ns)};
-    if (inside.length_ns() <= 0) return;
+  for (const uint32_t event : host.by(GapCause::compilation)) {
+    const Event& held = analysis.recording.events[event];
+    const Span inside{held.start_ns, std::min(held.end_ns(), analysis.accounting.wall.end_ns)};
     found.spans.push_back(inside);
-    found.tally.add(recording.name_of(event), inside.length_ns());
-  };
-  std::vector<int8_t> known(recording.strings.size(), -1);  // by name: looked at once each
-  for (const Event& event : recording.events) {
-    const bool named = event.kind == EventKind::host_op || event.kind == EventKind::range;
-    if (!named || !calls.launches(event.lane)) continue;
-    if (known[event.name] < 0) known[event.name] = is_compilation(recording.name_of(event)) ? 1 : 0;
-    if (known[event.name] == 1) add(event);
+    found.tally.add(analysis.recording.name_of(held), inside.length_ns());
   }
-  for (const uint32_t call : calls.of(CallRole::load)) add(recording.events[call]);
   found.spans = union_of(std::move(found.spans));
   return found;
 }
@@ -69,8 +50,8 @@ bool shapes_differ(const Analysis& analysis) {
 }  // namespace
 
 std::optional<Advice> tuning_in_run(const Analysis& analysis) {
-  const HostCalls calls(analysis);
-  const Preparation found = preparation_in_steps(analysis, calls);
+  const HeldHost host(analysis);
+  const Preparation found = preparation_in_steps(analysis);
   const double bound_ms = ms_per_step(analysis, length_of(found.spans));
   if (!is_worthwhile(analysis, bound_ms)) return std::nullopt;
   return Advice{
