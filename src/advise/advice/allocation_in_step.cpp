@@ -27,7 +27,7 @@ std::optional<Advice> allocation_in_step(const Analysis& analysis) {
     tally.add(analysis.recording.name_of(event), event.duration_ns);
   }
   if (tally.empty()) return std::nullopt;
-  const double bound_ms = ms_per_step(analysis, most_saved_ns(analysis, host, omission));
+  const double bound_ms = ms_per_step(analysis, Replays(analysis, host).most_saved_ns(omission));
   if (!is_worthwhile(analysis, bound_ms)) return std::nullopt;
   return Advice{
       .id = "allocation_in_step",

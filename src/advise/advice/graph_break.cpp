@@ -17,29 +17,34 @@ constexpr std::string_view kRemedy =
     "registered "
     "with it.";
 
-constexpr std::string_view kRegions[] = {"Torch-Compiled Region", "## Call CompiledFxGraph"};
+// The surest first: Inductor's graphs as they run, else Dynamo's regions, which also hold what is resumed after a
+// break.
+constexpr std::string_view kRegions[] = {"## Call CompiledFxGraph", "Torch-Compiled Region"};
 
-bool is_region(std::string_view name) {
-  return std::ranges::any_of(kRegions, [&](std::string_view region) { return name.starts_with(region); });
-}
-
-// Compiled regions of the launching threads that no other region holds, by start.
-std::vector<Event> outermost_regions(const Analysis& analysis, const HeldHost& host) {
+// Ranges of the launching threads whose names begin so, of nested ones the outermost; by start.
+std::vector<Event> ranges_of(const Analysis& analysis, const HeldHost& host, std::string_view begin) {
   const Recording& recording = analysis.recording;
   std::vector<int8_t> known(recording.strings.size(), -1);  // by name: looked at once each
   std::unordered_map<uint16_t, int64_t> inside_until;       // by lane
-  std::vector<Event> regions;
+  std::vector<Event> ranges;
   for (const Event& event : recording.events) {
     const bool named = event.kind == EventKind::host_op || event.kind == EventKind::range;
     if (!named || !host.launches(event.lane)) continue;
-    if (known[event.name] < 0) known[event.name] = is_region(recording.name_of(event)) ? 1 : 0;
+    if (known[event.name] < 0) known[event.name] = recording.name_of(event).starts_with(begin) ? 1 : 0;
     if (known[event.name] != 1) continue;
     int64_t& until = inside_until.try_emplace(event.lane, INT64_MIN).first->second;
     if (event.start_ns < until) continue;
     until = event.end_ns();
-    regions.push_back(event);
+    ranges.push_back(event);
   }
-  return regions;
+  return ranges;
+}
+
+std::vector<Event> compiled_regions(const Analysis& analysis) {
+  const HeldHost host(analysis);
+  for (const std::string_view begin : kRegions)
+    if (std::vector<Event> regions = ranges_of(analysis, host, begin); !regions.empty()) return regions;
+  return {};
 }
 
 // From one region's end to the next one's, of one thread: eager work is what is launched before the next begins.
@@ -111,8 +116,7 @@ class BreakFinder {
 }  // namespace
 
 std::optional<Advice> graph_break(const Analysis& analysis) {
-  const HeldHost host(analysis);
-  const std::vector<Event> regions = outermost_regions(analysis, host);
+  const std::vector<Event> regions = compiled_regions(analysis);
   const BreakFinder finder(analysis);
   Breaks breaks;
   for (const Between& between : between_regions(regions)) finder.look(between, breaks);

@@ -51,20 +51,10 @@ uint32_t HeldHost::work_of(uint32_t call) const {
 bool HeldHost::waits(uint32_t call) const {
   const auto known = causes_.find(call);
   if (known == causes_.end()) return false;
-  const Event& event = analysis_.recording.events[call];
-  const std::string_view name = analysis_.recording.name_of(event);
-  switch (known->second) {
-    case GapCause::synchronization:
-      return true;
-    case GapCause::copy: {
-      const uint32_t work = work_of(call);
-      return work != kNone && analysis_.event(analysis_.work[work]).end_ns() <= event.end_ns();
-    }
-    case GapCause::allocation:
-      return name.find("Free") != std::string_view::npos && name.find("Async") == std::string_view::npos;
-    default:
-      return false;
-  }
+  const std::string_view name = analysis_.recording.name_of(analysis_.recording.events[call]);
+  const bool frees = name.find("Free") != std::string_view::npos && name.find("Async") == std::string_view::npos;
+  return known->second == GapCause::synchronization || known->second == GapCause::copy ||
+         (known->second == GapCause::allocation && frees);
 }
 
 bool HeldHost::is_inside_step(uint32_t event) const {

@@ -22,8 +22,7 @@ class HeldHost {
   const std::vector<uint32_t>& by(GapCause cause) const { return by_cause_[static_cast<size_t>(cause)]; }
   // The work of a call, an index of Analysis::work; none: kNone.
   uint32_t work_of(uint32_t call) const;
-  // The host waits in the call until the device has done its work: synchronisations, copies that end no earlier than on
-  // the device, and frees.
+  // The host waits in the call for the device: in synchronisations, copies that block, and frees.
   bool waits(uint32_t call) const;
   // Between two launches of one step: not what a step ends or begins with.
   bool is_inside_step(uint32_t event) const;

@@ -46,17 +46,18 @@ std::string size_in_words(const Analysis& analysis, int64_t bytes, int64_t ns) {
 std::optional<Advice> pageable_copy(const Analysis& analysis) {
   const Omission uploads = pageable_uploads(analysis);
   if (uploads.work.empty()) return std::nullopt;
-  const double bound_ms = ms_per_step(analysis, most_saved_ns(analysis, HeldHost(analysis), uploads));
+  const HeldHost host(analysis);
+  const double bound_ms = ms_per_step(analysis, Replays(analysis, host).most_saved_ns(uploads));
   if (!is_worthwhile(analysis, bound_ms)) return std::nullopt;
-  Tally device, host;
+  Tally device, held;
   for (const uint32_t work : uploads.work)
     device.add(analysis.name(analysis.work[work]), analysis.event(analysis.work[work]).duration_ns);
   for (const uint32_t call : uploads.calls) {
     const Event& event = analysis.recording.events[call];
-    host.add(call_in_words(analysis, call), event.duration_ns);
+    held.add(call_in_words(analysis, call), event.duration_ns);
   }
   std::vector<Evidence> evidence = device.rows();
-  for (Evidence& row : host.rows(3)) evidence.push_back(std::move(row));
+  for (Evidence& row : held.rows(3)) evidence.push_back(std::move(row));
   return Advice{
       .id = "pageable_copy",
       .title =

@@ -3,15 +3,17 @@
 #include "advise/advice/replay.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <queue>
 #include <unordered_map>
 
 #include "advise/advice/evidence.hpp"
+#include "advise/advice/profiler_cost.hpp"
 
 namespace rung::advise {
 namespace {
 
-constexpr double kHostPaces[] = {1, 0.5, 0.25};  // time of the host, of the time recorded
+constexpr double kPartsOfShare[] = {1, 0.5, 0.25};  // of the largest share of the host's time that was its own
 
 // Recorded times at which work ended, and when it ends now.
 class Ends {
@@ -37,10 +39,11 @@ class Ends {
   std::vector<End> ended_;  // by recorded time
 };
 
-// A span of the host that is not played at its pace: it takes no time, or waits for the device.
+// A span of the host that no profiler slows.
 struct Stop {
+  enum Kind : uint8_t { gone, lasts, waits };  // takes no time, as long as recorded, until the device is as far
   Span span;
-  bool waits = false;
+  Kind kind = gone;
 };
 
 class Replay {
@@ -104,12 +107,13 @@ class Replay {
     const int64_t begin = std::max(stop.span.start_ns, last.then_ns);
     const Moment start{begin, last.now_ns + static_cast<double>(begin - last.then_ns) * pace_};
     if (begin > last.then_ns) line_.push_back(start);
-    line_.push_back({stop.span.end_ns, stop.waits ? wait_end({begin, stop.span.end_ns}, start.now_ns) : start.now_ns});
+    line_.push_back({stop.span.end_ns, end_of({begin, stop.span.end_ns}, stop.kind, start.now_ns)});
   }
-  double wait_end(const Span& wait, double now) {
-    const Ends::End awaited = ends_.latest(wait.end_ns);
-    const int64_t since = std::max(wait.start_ns, awaited.then_ns);
-    return std::max(now, awaited.now_ns) + static_cast<double>(wait.end_ns - since);
+  double end_of(const Span& span, Stop::Kind kind, double now) {
+    if (kind == Stop::gone) return now;
+    const Ends::End awaited = kind == Stop::waits ? ends_.latest(span.end_ns) : Ends::End{};
+    const int64_t since = std::max(span.start_ns, awaited.then_ns);
+    return std::max(now, awaited.now_ns) + static_cast<double>(span.end_ns - since);
   }
 
   const Analysis& analysis_;
@@ -122,34 +126,41 @@ class Replay {
   std::unordered_map<uint16_t, double> stream_end_;
 };
 
-std::vector<Stop> stops_of(const Analysis& analysis, const HeldHost& host, const std::vector<uint32_t>& omitted) {
+std::vector<Stop> stops_of(const Analysis& analysis, const HeldHost& host, std::vector<uint32_t> omitted) {
   std::vector<Stop> stops;
-  const auto add = [&](uint32_t call, bool waits) {
+  const auto add = [&](uint32_t call, Stop::Kind kind) {
     const Event& event = analysis.recording.events[call];
-    stops.push_back({{event.start_ns, event.end_ns()}, waits});
+    stops.push_back({{event.start_ns, event.end_ns()}, kind});
   };
-  std::vector<uint32_t> sorted = omitted;
-  std::ranges::sort(sorted);
-  for (const uint32_t call : sorted) add(call, false);
+  std::ranges::sort(omitted);
+  for (const uint32_t call : omitted) add(call, Stop::gone);
   for (const GapCause cause : {GapCause::synchronization, GapCause::copy, GapCause::allocation})
     for (const uint32_t call : host.by(cause))
-      if (host.waits(call) && !std::ranges::binary_search(sorted, call)) add(call, true);
+      if (!std::ranges::binary_search(omitted, call)) add(call, host.waits(call) ? Stop::waits : Stop::lasts);
   std::ranges::stable_sort(stops, {}, [](const Stop& stop) { return stop.span.start_ns; });
   return stops;
 }
 
 }  // namespace
 
-int64_t most_saved_ns(const Analysis& analysis, const HeldHost& host, const Omission& omission) {
-  std::vector<bool> nothing(analysis.work.size()), omitted(analysis.work.size());
+Replays::Replays(const Analysis& analysis, const HeldHost& host)
+    : analysis_(analysis), host_(host), own_share_(largest_own_share(analysis, host)) {}
+
+double Replays::end_ns(const Omission& omission, double pace) const {
+  std::vector<bool> omitted(analysis_.work.size());
   for (const uint32_t work : omission.work) omitted[work] = true;
-  const std::vector<Stop> as_recorded = stops_of(analysis, host, {}),
-                          without = stops_of(analysis, host, omission.calls);
+  return Replay(analysis_, stops_of(analysis_, host_, omission.calls), std::move(omitted), pace).run();
+}
+
+int64_t Replays::profiler_ns() const { return std::llround(end_ns({}, 1) - end_ns({}, own_share_)); }
+
+int64_t Replays::most_saved_ns(const Omission& omission) const {
   double most = 0;
-  for (const double pace : kHostPaces)
-    most = std::max(
-        most, Replay(analysis, as_recorded, nothing, pace).run() - Replay(analysis, without, omitted, pace).run());
-  return static_cast<int64_t>(most);
+  for (const double part : kPartsOfShare) {
+    const double pace = own_share_ * part;
+    most = std::max(most, end_ns({}, pace) - end_ns(omission, pace));
+  }
+  return std::llround(most);
 }
 
 }  // namespace rung::advise

@@ -15,9 +15,24 @@ struct Omission {
   std::vector<uint32_t> work;   // of the device, indices of Analysis::work
 };
 
-// How much sooner the device ends, in all steps. A piece of work starts when it was launched and the work before it is
-// done; the host waits for what it was seen to wait for. A profiler slows the host: the steps are played with the host
-// as fast as recorded, twice and four times as fast, and the largest saving counts.
-int64_t most_saved_ns(const Analysis& analysis, const HeldHost& host, const Omission& omission);
+// A piece of work starts when it was launched and the work before it is done; the host waits for what it was seen to
+// wait for. The profiler slowed the host: `pace` is the part of its recorded time that it takes now.
+class Replays {
+ public:
+  Replays(const Analysis& analysis, const HeldHost& host);
+
+  // How much sooner the device ends without what is omitted, in all steps. The steps are played with the host as slow
+  // as it can have been without the profiler, and twice and four times as fast: the largest saving counts.
+  int64_t most_saved_ns(const Omission& omission) const;
+  // How much sooner the device ends without the profiler, at least.
+  int64_t profiler_ns() const;
+
+ private:
+  double end_ns(const Omission& omission, double pace) const;
+
+  const Analysis& analysis_;
+  const HeldHost& host_;
+  double own_share_;
+};
 
 }  // namespace rung::advise

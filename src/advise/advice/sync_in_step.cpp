@@ -37,7 +37,7 @@ std::optional<Advice> sync_in_step(const Analysis& analysis) {
   const HeldHost host(analysis);
   const std::vector<uint32_t> waits = waits_inside_steps(analysis, host);
   if (waits.empty()) return std::nullopt;
-  const double bound_ms = ms_per_step(analysis, most_saved_ns(analysis, host, {.calls = waits, .work = {}}));
+  const double bound_ms = ms_per_step(analysis, Replays(analysis, host).most_saved_ns({.calls = waits, .work = {}}));
   if (!is_worthwhile(analysis, bound_ms)) return std::nullopt;
   Tally tally;
   for (const uint32_t call : waits)
