@@ -14,7 +14,9 @@ inline constexpr int kSteps = 3;
 
 // The program that does `step` three times, as PyTorch's profiler records it: after each step the host waits.
 template <class Step>
-Recording recorded_steps(ScriptedRecording script, const Step& step) {
+Recording recorded_steps(const Step& step, std::string_view device = "Test GPU") {
+  ScriptedRecording script;
+  script.on(device);
   for (int i = 1; i <= kSteps; ++i) {
     script.range("ProfilerStep#" + std::to_string(i), [&] {
       step(script);
@@ -24,12 +26,8 @@ Recording recorded_steps(ScriptedRecording script, const Step& step) {
   }
   return script.finish();
 }
-template <class Step>
-Recording recorded_steps(const Step& step) {
-  return recorded_steps(ScriptedRecording(), step);
-}
 
-// The program is an argument of the analysis by reference: both are kept.
+// What a detector finds in a recording, which it keeps.
 class Found {
  public:
   using Detector = std::optional<Advice> (*)(const Analysis&);

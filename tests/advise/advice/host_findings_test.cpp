@@ -276,7 +276,8 @@ TEST(GraphBreakTest, EagerAttentionBetweenCompiledParts) {
   EXPECT_EQ(found->evidence[0].count, kSteps * 4);
   EXPECT_EQ(found->evidence[1].event, "aten::scaled_dot_product_attention");
   EXPECT_EQ(found->evidence[1].count, kSteps * 3);
-  // Before the attention 50 us, before the next part's first kernel 20: a kernel of 5 hides the rest of the host's time.
+  // Before the attention 50 us, before the next part's first kernel 20: a kernel of 5 hides the rest of the host's
+  // time.
   EXPECT_NEAR(found->bound_ms, 3 * 0.070, 0.001);
 }
 
