@@ -1,0 +1,101 @@
+// Sums of what vanishes on the device and of the host's launches.
+// SPDX-License-Identifier: Apache-2.0
+#include "advise/advice/saving.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+
+#include "advise/advice/evidence.hpp"
+
+namespace rung::advise {
+namespace {
+
+// A launching thread: where its last launch ended, and what it spent in other calls since.
+struct Launcher {
+  int64_t since_ns = INT64_MAX, elsewhere_ns = 0;
+};
+
+// The host's time for a launch, after which the launcher begins anew. Of the first launch nothing is known.
+int64_t launch_ns(Launcher& launcher, const Event& call) {
+  const int64_t spent = call.end_ns() - launcher.since_ns - launcher.elsewhere_ns;
+  const bool is_first = launcher.since_ns == INT64_MAX;
+  launcher = {call.end_ns(), 0};
+  return is_first ? 0 : std::max<int64_t>(spent, 0);
+}
+
+// Per event that is a runtime call: the work that it launched; of the replay of a graph, which is no work's own, the
+// number of all work.
+std::unordered_map<uint32_t, size_t> work_by_call(const Analysis& analysis) {
+  std::unordered_map<uint32_t, size_t> found;
+  for (size_t i = 0; i < analysis.work.size(); ++i) {
+    if (analysis.work[i].call == kNone) continue;
+    const auto [at, first] = found.emplace(analysis.work[i].call, i);
+    if (!first) at->second = analysis.work.size();
+  }
+  return found;
+}
+
+int64_t standstill_ns(const Analysis& analysis) {
+  int64_t sum = 0;
+  for (const Gap& gap : analysis.accounting.gaps)
+    if (gap.cause != GapCause::device && gap.cause != GapCause::between_steps) sum += gap.span.length_ns();
+  return sum;
+}
+
+}  // namespace
+
+std::vector<int64_t> host_ns_of_work(const Analysis& analysis) {
+  std::vector<int64_t> spent(analysis.work.size());
+  const std::unordered_map<uint32_t, size_t> works = work_by_call(analysis);
+  std::map<uint16_t, Launcher> launchers;
+  const std::vector<Event>& events = analysis.recording.events;
+  for (uint32_t i = 0; i < events.size(); ++i) {
+    Launcher& launcher = launchers[events[i].lane];
+    // what the host does between two steps is for no launch
+    if (events[i].kind == EventKind::range && analysis.recording.name_of(events[i]).starts_with("ProfilerStep"))
+      launcher = {events[i].start_ns, 0};
+    if (events[i].kind != EventKind::runtime_call) continue;
+    const auto work = works.find(i);
+    if (work == works.end()) {
+      launcher.elsewhere_ns += events[i].duration_ns;
+      continue;
+    }
+    const int64_t ns = launch_ns(launcher, events[i]);
+    if (work->second < spent.size()) spent[work->second] = ns;
+  }
+  return spent;
+}
+
+Saving::Saving(const Analysis& analysis) : analysis_(analysis), host_ns_(host_ns_of_work(analysis)) {}
+
+void Saving::lose(int64_t device_ns, int64_t host_ns) {
+  device_ns = std::max<int64_t>(device_ns, 0);
+  device_ns_ += device_ns;
+  host_over_device_ns_ += std::max<int64_t>(host_ns - device_ns, 0);
+}
+
+void Saving::replace(std::span<const size_t> work, int64_t kept_ns) {
+  int64_t device = -kept_ns, host = 0, dearest = 0;
+  for (const size_t i : work) {
+    device += analysis_.event(analysis_.work[i]).duration_ns;
+    host += host_ns_[i];
+    dearest = std::max(dearest, host_ns_[i]);
+  }
+  lose(device, host - dearest);
+}
+
+void Saving::remove(size_t work) { lose(analysis_.event(analysis_.work[work]).duration_ns, host_ns_[work]); }
+
+void Saving::shorten(int64_t ns) { lose(ns, 0); }
+
+double Saving::device_ms() const { return ms_per_step(analysis_, device_ns_); }
+
+double Saving::bound_ms() const {
+  const double load = analysis_.accounting.busy_ns < kShortRecordingNs ? kLastingLoad : 1;
+  const int64_t host = std::min(host_over_device_ns_, standstill_ns(analysis_));
+  return std::min(device_ms() * load + ms_per_step(analysis_, host), mean_step_ms(analysis_));
+}
+
+}  // namespace rung::advise
