@@ -73,19 +73,21 @@ class ChainFinder {
     return false;
   }
 
-  bool is_copy(size_t i) const {
+  bool is_copy(size_t i, AttentionChain& chain) const {
     const Work& work = analysis_.work[i];
     if (work.op == kNone) return is_strided_copy_kernel(analysis_.name(work));
     const auto copy = tensor_copy_of(analysis_, work);
     constexpr size_t kHeads = 4;  // dimensions: batch, heads, rows, elements of a head
-    return copy && copy->to.shape.size() >= kHeads && (copy->is_expanded || copy->is_reordered);
+    if (!copy || copy->to.shape.size() < kHeads) return false;
+    chain.is_expanded |= copy->is_expanded;
+    return copy->is_expanded || copy->is_reordered;
   }
 
   void extend(AttentionChain& chain) const {
     const uint32_t fallback = op_around(analysis_, analysis_.work[chain.first], kFallback);
     chain.is_fallback = fallback != kNone;
     const auto belongs = [&](size_t i) {
-      return is_copy(i) || (fallback != kNone && op_around(analysis_, analysis_.work[i], kFallback) == fallback);
+      return is_copy(i, chain) || (fallback != kNone && op_around(analysis_, analysis_.work[i], kFallback) == fallback);
     };
     while (chain.first > 0 && belongs(chain.first - 1)) --chain.first;
     if (chain.last + 1 < analysis_.work.size() && belongs(chain.last + 1)) ++chain.last;
@@ -101,8 +103,8 @@ class ChainFinder {
 Demand AttentionChain::fused_demand() const {
   if (!scores || !values) return {};
   const double result = double(values->batch) * double(values->m) * double(values->n);
-  const double elements = double(stored_elements_of(scores->a)) + double(stored_elements_of(scores->b)) +
-                          double(stored_elements_of(values->b)) + result;
+  const double keys = double(stored_elements_of(scores->b)) + double(stored_elements_of(values->b));
+  const double elements = double(stored_elements_of(scores->a)) + (is_expanded ? 0 : keys) + result;
   return {is_masked ? 0 : scores->flops() + values->flops(), elements * bytes_of(values->type())};
 }
 

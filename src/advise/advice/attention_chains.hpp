@@ -13,9 +13,11 @@ struct AttentionChain {
   size_t first = 0, last = 0;
   std::optional<Product> scores, values;  // where shapes are recorded
   bool is_masked = false;                 // something is added or replaced before softmax, or may be
+  bool is_expanded = false;               // keys or values were copied to all heads before
   bool is_fallback = false;               // scaled_dot_product_attention by PyTorch's own pieces
 
-  // Of a fused kernel: q, k and v read once and the result written once. A mask may spare it any part of the products.
+  // Of a fused kernel: operands read once and the result written once. A mask may spare it any part of the products, and
+  // of copied keys and values it reads less.
   Demand fused_demand() const;
 };
 
