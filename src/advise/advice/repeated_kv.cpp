@@ -75,7 +75,8 @@ class RepeatedKeys {
                  analysis_.event(analysis_.work[copy]).duration_ns);
     }
     copies_ += static_cast<int64_t>(open.copies.size());
-    if (const auto demand = fused_demand_of(analysis_, work, open.times)) {
+    const auto demand = fused_demand_of(analysis_, work, open.times);
+    if (demand && work.kind.category == Category::attention) {
       const int64_t slack = analysis_.event(work).duration_ns - floor_ns(peaks_, *demand);
       if (peaks_ && slack > 0) saving_.shorten(slack);
     }
