@@ -88,7 +88,7 @@ std::optional<Advice> gemm_library(const Analysis& analysis) {
                                                                                static_cast<double>(tally.ns())));
   for (const Tally& rows : tallies) std::ranges::copy(rows.rows(), std::back_inserter(advice.evidence));
   advice.bound_ms = saving.bound_ms();
-  advice.bound_from = "time above the same sizes by the other in this recording, else above the card's peaks";
+  advice.bound_from = saving.explained("time above the same sizes by the other in this recording, else above the card's peaks");
   advice.remedy = triton ? "Leave these products to the vendor's library." : "Let Triton compute these products.";
   advice.changes = {
       {"PyTorch", "torch._inductor.config.max_autotune_gemm_backends (TORCHINDUCTOR_MAX_AUTOTUNE_GEMM_BACKENDS): \"ATEN\" "

@@ -19,6 +19,37 @@ bool has_any(std::string_view text, std::span<const std::string_view> parts) {
   return std::ranges::any_of(parts, [&](std::string_view part) { return text.find(part) != text.npos; });
 }
 
+constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
+
+// The name at `at`, without what follows it.
+std::string_view identifier_at(std::string_view text, size_t at) {
+  return text.substr(at, std::min(text.find_first_not_of(kLetters, at), text.size()) - at);
+}
+
+// "MulFunctor" of PyTorch's elementwise_kernel<128, 2, ...BinaryFunctor<float, float, float, ...MulFunctor<float> > >(...):
+// the innermost of its functors tells what is computed.
+std::string_view functor_of(std::string_view kernel) {
+  const std::string_view types = kernel.substr(0, kernel.find(", std::array"));
+  std::string_view found;
+  for (size_t at = types.find_first_of(kLetters); at != types.npos;) {
+    const std::string_view name = identifier_at(types, at);
+    const bool tells = name.find("Functor") != name.npos || name.find("_kernel_") != name.npos;
+    if (tells && !name.starts_with("gpu_kernel")) found = name;
+    at = types.find_first_of(kLetters, at + name.size());
+  }
+  return found;
+}
+
+// Without a return type, namespaces, template arguments and parameters.
+std::string_view short_kernel_name(std::string_view kernel) {
+  if (kernel.find("elementwise_kernel<") != kernel.npos)
+    if (const std::string_view functor = functor_of(kernel); !functor.empty()) return functor;
+  for (const std::string_view before : {"void ", "at::native::", "(anonymous namespace)::"})
+    if (kernel.starts_with(before)) kernel.remove_prefix(before.size());
+  const std::string_view name = kernel.substr(0, std::min(kernel.find_first_of("<("), kernel.size()));
+  return name.empty() ? kernel : name;
+}
+
 bool reads_twice(const Operand& operand) {
   for (size_t i = 0; i < std::min(operand.shape.size(), operand.strides.size()); ++i)
     if (operand.strides[i] == 0 && operand.shape[i] > 1) return true;
@@ -41,9 +72,7 @@ std::string_view op_name(const Analysis& analysis, const Work& work) {
 
 std::string label_of(const Analysis& analysis, const Work& work) {
   if (const std::string_view op = op_name(analysis, work); !op.empty()) return std::string(op);
-  std::string_view kernel = analysis.name(work);
-  if (kernel.starts_with("void ")) kernel.remove_prefix(5);
-  return std::string(kernel.substr(0, std::min(kernel.find_first_of("<("), kernel.size())));
+  return std::string(short_kernel_name(analysis.name(work)));
 }
 
 bool is_softmax(const Analysis& analysis, const Work& work) {

@@ -60,7 +60,7 @@ std::optional<Advice> layout_copies(const Analysis& analysis) {
                              in_words(ms_per_step(analysis, tally.ns())));
   advice.evidence = tally.rows();
   advice.bound_ms = saving.bound_ms();
-  advice.bound_from = "time of the copies, and the host's for launching them where it is late";
+  advice.bound_from = saving.explained("time of the copies, and the host's for launching them where it is late");
   advice.remedy = "Let kernels read strides, or keep one order from end to end.";
   advice.changes = {
       {"PyTorch", "no contiguous() before scaled_dot_product_attention or matmul: both take strides; keep [batch, rows, "

@@ -54,7 +54,7 @@ std::optional<Advice> one_row_gemm(const Analysis& analysis) {
                              share_in_words(bytes / peaks->memory_gbps / static_cast<double>(tally.ns())));
   advice.evidence = tally.rows();
   advice.bound_ms = saving.bound_ms();
-  advice.bound_from = "time above reading operands once at the card's memory rate";
+  advice.bound_from = saving.explained("time above reading operands once at the card's memory rate");
   advice.remedy = "Use kernels for few rows: GEMV, skinny products, or a split inner dimension.";
   advice.changes = {
       {"PyTorch", "PYTORCH_TUNABLEOP_ENABLED=1 with a file tuned at these shapes (ROCm); torch.compile computes one row by a "

@@ -26,6 +26,17 @@ int64_t rows_of(const Operand& operand) {
   return operand.shape.empty() || operand.shape.back() <= 0 ? 0 : elements / operand.shape.back();
 }
 
+// What a file says may be any number; sums and products of these do not overflow.
+bool are_sizes(const Product& product) {
+  constexpr int64_t kMost = INT32_MAX;
+  for (const int64_t size : {product.batch, product.m, product.n, product.k})
+    if (size <= 0 || size > kMost) return false;
+  for (const Operand* operand : {&product.a, &product.b})
+    for (const int64_t stride : operand->strides)
+      if (stride < 0 || stride > kMost * kMost) return false;
+  return true;
+}
+
 bool set_sizes(Product& product, bool b_transposed) {
   const std::vector<int64_t>&a = product.a.shape, &b = product.b.shape;
   if (a.size() < 2 || b.size() < 2) return false;
@@ -36,7 +47,7 @@ bool set_sizes(Product& product, bool b_transposed) {
   product.k = a.back();
   product.n = b_transposed ? b[b.size() - 2] : b.back();
   const int64_t inner = b_transposed ? b.back() : b[b.size() - 2];
-  return inner == product.k && product.batch > 0 && product.m > 0 && product.n > 0 && product.k > 0;
+  return inner == product.k && are_sizes(product);
 }
 
 // Inductor's templates take operands in any shape and the result last, before sizes of the grid: by their elements.
@@ -51,7 +62,7 @@ bool set_template_sizes(Product& product, const std::vector<Operand>& operands) 
   product.m = rows_of(*tensors.back());
   if (product.n <= 0 || product.m <= 0) return false;
   product.k = elements_of(product.b) / product.n;
-  return product.k > 0 && elements_of(product.b) % product.n == 0 && elements_of(product.a) % product.m == 0 &&
+  return are_sizes(product) && elements_of(product.b) % product.n == 0 && elements_of(product.a) % product.m == 0 &&
          elements_of(product.a) / product.m == product.k;
 }
 

@@ -57,7 +57,7 @@ class RepeatedKeys {
     for (const AttentionChain& chain : chains_) look_at_broadcast(chain);
   }
 
-  std::optional<Advice> advice() const;
+  std::optional<Advice> advice();
 
  private:
   static constexpr size_t kMostBetween = 8;  // pieces between the copies and attention: scales, copies of queries
@@ -105,7 +105,7 @@ class RepeatedKeys {
   int64_t copies_ = 0, broadcasts_ = 0;
 };
 
-std::optional<Advice> RepeatedKeys::advice() const {
+std::optional<Advice> RepeatedKeys::advice() {
   if (tally_.empty() || !is_worthwhile(analysis_, saving_.bound_ms())) return std::nullopt;
   Advice advice;
   advice.id = "repeated_kv";
@@ -116,7 +116,7 @@ std::optional<Advice> RepeatedKeys::advice() const {
                              in_words(ms_per_step(analysis_, tally_.ns())));
   advice.evidence = tally_.rows();
   advice.bound_ms = saving_.bound_ms();
-  advice.bound_from = "time of the copies, and what their readers take above the card's peaks with keys and values read once";
+  advice.bound_from = saving_.explained("time of the copies, and what their readers take above the card's peaks with keys and values read once");
   advice.remedy = "Give grouped keys and values to a kernel that knows groups.";
   advice.changes = {
       {"PyTorch", "scaled_dot_product_attention(..., enable_gqa=True) in place of repeat_interleave(), repeat() or "

@@ -2,12 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "advise/advice/saving.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <map>
 #include <unordered_map>
 
 #include "advise/advice/evidence.hpp"
+#include "advise/advice/products.hpp"
 
 namespace rung::advise {
 namespace {
@@ -68,34 +71,63 @@ std::vector<int64_t> host_ns_of_work(const Analysis& analysis) {
   return spent;
 }
 
-Saving::Saving(const Analysis& analysis) : analysis_(analysis), host_ns_(host_ns_of_work(analysis)) {}
+Saving::Saving(const Analysis& analysis) : analysis_(analysis) {}
 
-void Saving::lose(int64_t device_ns, int64_t host_ns) {
-  device_ns = std::max<int64_t>(device_ns, 0);
-  device_ns_ += device_ns;
-  host_over_device_ns_ += std::max<int64_t>(host_ns - device_ns, 0);
+Saving::Cost Saving::cost_of(size_t work) {
+  if (host_ns_.empty()) {
+    host_ns_ = host_ns_of_work(analysis_);
+    pause_ns_.resize(analysis_.work.size());
+    for (const Gap& gap : analysis_.accounting.gaps)
+      if (gap.cause == GapCause::device && gap.after < pause_ns_.size()) pause_ns_[gap.after] = gap.span.length_ns();
+  }
+  return {analysis_.event(analysis_.work[work]).duration_ns + pause_ns_[work], host_ns_[work]};
+}
+
+void Saving::lose(Cost cost) {
+  const int64_t device = std::max<int64_t>(cost.device_ns, 0);
+  device_ns_ += device;
+  host_over_device_ns_ += std::max<int64_t>(cost.host_ns - device, 0);
 }
 
 void Saving::replace(std::span<const size_t> work, int64_t kept_ns) {
-  int64_t device = -kept_ns, host = 0, dearest = 0;
+  Cost all{-kept_ns, 0};
+  int64_t dearest = 0, shortest_pause = INT64_MAX;
   for (const size_t i : work) {
-    device += analysis_.event(analysis_.work[i]).duration_ns;
-    host += host_ns_[i];
-    dearest = std::max(dearest, host_ns_[i]);
+    const Cost cost = cost_of(i);
+    all.device_ns += cost.device_ns;
+    all.host_ns += cost.host_ns;
+    dearest = std::max(dearest, cost.host_ns);
+    shortest_pause = std::min(shortest_pause, pause_ns_[i]);
   }
-  lose(device, host - dearest);
+  if (!work.empty()) lose({all.device_ns - shortest_pause, all.host_ns - dearest});
 }
 
-void Saving::remove(size_t work) { lose(analysis_.event(analysis_.work[work]).duration_ns, host_ns_[work]); }
+void Saving::remove(size_t work) { lose(cost_of(work)); }
 
-void Saving::shorten(int64_t ns) { lose(ns, 0); }
+void Saving::shorten(int64_t ns) { lose({ns, 0}); }
 
-double Saving::device_ms() const { return ms_per_step(analysis_, device_ns_); }
+// What recorded device time becomes under a load that lasts.
+double Saving::load() {
+  if (load_) return *load_;
+  const int64_t busy = analysis_.accounting.busy_ns;
+  const Peaks* peaks = peaks_of(analysis_);
+  double flops = 0;
+  const std::vector<Product> products = products_of(analysis_);
+  for (const Product& product : products)
+    if (is_narrow(product.type())) flops += product.flops();
+  const bool is_light =
+      peaks && !products.empty() && flops < kHeavyShare * peaks->narrow_tflops * 1e3 * static_cast<double>(busy);
+  load_ = is_light || busy >= kShortRecordingNs ? 1 : kLastingLoad;
+  return *load_;
+}
 
-double Saving::bound_ms() const {
-  const double load = analysis_.accounting.busy_ns < kShortRecordingNs ? kLastingLoad : 1;
+double Saving::bound_ms() {
   const int64_t host = std::min(host_over_device_ns_, standstill_ns(analysis_));
-  return std::min(device_ms() * load + ms_per_step(analysis_, host), mean_step_ms(analysis_));
+  return std::min(ms_per_step(analysis_, device_ns_) * load() + ms_per_step(analysis_, host), mean_step_ms(analysis_));
+}
+
+std::string Saving::explained(std::string_view how) {
+  return load() > 1 ? fmt::format("{}; times {:g}, as clocks fall under a load that lasts", how, load()) : std::string(how);
 }
 
 }  // namespace rung::advise

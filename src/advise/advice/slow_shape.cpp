@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kVectorBytes = 16;    // the widest load of a thread
 constexpr int kChannelBytes = 512;  // strides of CDNA 3 that are multiples meet in one channel of the tag RAM
-constexpr int64_t kFewBlocks = 32;  // of the 132 and more units of each card in the table of peaks
+constexpr double kFewBlocks = 32;  // of the 132 and more units of each card in the table of peaks
 
 // Bytes from one row to the next in memory; 0: rows or columns of one element, or strides that are not recorded.
 int64_t row_bytes(const Operand& operand) {
@@ -33,9 +33,9 @@ bool is_tn(const Product& product) {
   return has_unit(product.a, 0) && has_unit(product.b, 1);
 }
 
-int64_t blocks_of(const Analysis& analysis, const Work& work) {
+double blocks_of(const Analysis& analysis, const Work& work) {
   const std::array<uint32_t, 3>& grid = analysis.recording.launches[analysis.event(work).detail].grid;
-  return int64_t{grid[0]} * grid[1] * grid[2];
+  return double(grid[0]) * grid[1] * grid[2];
 }
 
 bool is_slower_than(double times, const Product& product, const Peaks* peaks) {
@@ -64,11 +64,11 @@ std::string why_slow(const Analysis& analysis, const Product& product, const Pea
       row_bytes(product.b) % kChannelBytes == 0 && is_slower_than(kChannel, product, peaks))
     return fmt::format("rows of {} bytes, a multiple of {}", row_bytes(product.b), kChannelBytes);
   const Work& work = analysis.work[product.main];
-  const int64_t blocks = blocks_of(analysis, work);
+  const double blocks = blocks_of(analysis, work);
   const bool is_split = analysis.name(work).find("plit") != std::string_view::npos;
   if (blocks > 0 && blocks < kFewBlocks && !is_split && product.ns >= kLongEnoughNs &&
       is_slower_than(kTiles, product, peaks))
-    return fmt::format("{} tiles", blocks);
+    return fmt::format("{:.0f} tiles", blocks);
   return {};
 }
 
@@ -95,7 +95,7 @@ std::optional<Advice> slow_shape(const Analysis& analysis) {
                              in_words(ms_per_step(analysis, tally.ns())));
   advice.evidence = tally.rows();
   advice.bound_ms = saving.bound_ms();
-  advice.bound_from = "time above what operands and arithmetic need at the card's peaks";
+  advice.bound_from = saving.explained("time above what operands and arithmetic need at the card's peaks");
   advice.remedy = "Pad weights once, and activations as they are made, to rows of whole vectors; split what has few tiles.";
   advice.changes = {
       {"PyTorch", "pad K and N of the weights to a multiple of 8 (bf16, f16; 64 is better), zeros beyond the end; for "

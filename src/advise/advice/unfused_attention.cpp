@@ -43,7 +43,7 @@ std::optional<Advice> unfused_attention(const Analysis& analysis) {
   if (fallbacks > 0) advice.title += ", some by scaled_dot_product_attention's own fallback";
   advice.evidence = tally.rows();
   advice.bound_ms = saving.bound_ms();
-  advice.bound_from = "time of the pieces and of copies for them, less what one kernel needs at the card's peaks";
+  advice.bound_from = saving.explained("time of the pieces and of copies for them, less what one kernel needs at the card's peaks");
   advice.remedy = "Compute attention by one fused kernel, which keeps scores on the chip.";
   advice.changes = kFusedAttention;
   advice.traps =

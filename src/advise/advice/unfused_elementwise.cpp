@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "advise/advice/attention_chains.hpp"
 #include "advise/advice/detector.hpp"
@@ -34,16 +35,26 @@ bool is_piece(const Analysis& analysis, const Work& work) {
   return !copy || (!copy->is_reordered && !copy->is_expanded);
 }
 
-std::vector<std::vector<size_t>> runs_of_pieces(const Analysis& analysis) {
+// One operation again and again is not a chain: a benchmark that clears memory.
+bool is_chain(const Analysis& analysis, const std::vector<size_t>& run) {
+  constexpr size_t kLeastOperations = 3;
+  std::set<std::string> labels;
+  for (const size_t i : run) labels.insert(label_of(analysis, analysis.work[i]));
+  return run.size() >= kLeastPieces && labels.size() >= kLeastOperations;
+}
+
+std::vector<std::vector<size_t>> chains_of_pieces(const Analysis& analysis) {
   const std::vector<bool> inside = in_attention(analysis);
   std::vector<std::vector<size_t>> runs(1);
+  std::optional<size_t> step;
   for (size_t i = 0; i < analysis.work.size(); ++i) {
-    if (!inside[i] && is_piece(analysis, analysis.work[i]))
-      runs.back().push_back(i);
-    else if (!runs.back().empty())
-      runs.emplace_back();
+    const auto now = step_at(analysis, analysis.event(analysis.work[i]).start_ns);
+    const bool is_next = !inside[i] && is_piece(analysis, analysis.work[i]);
+    if (!runs.back().empty() && (!is_next || now != step)) runs.emplace_back();
+    if (is_next) runs.back().push_back(i);
+    step = now;
   }
-  std::erase_if(runs, [](const std::vector<size_t>& run) { return run.size() < kLeastPieces; });
+  std::erase_if(runs, [&](const std::vector<size_t>& run) { return !is_chain(analysis, run); });
   return runs;
 }
 
@@ -78,7 +89,7 @@ std::optional<Advice> unfused_elementwise(const Analysis& analysis) {
   Saving saving(analysis);
   Tally tally;
   int64_t pieces = 0;
-  for (const std::vector<size_t>& run : runs_of_pieces(analysis)) {
+  for (const std::vector<size_t>& run : chains_of_pieces(analysis)) {
     const int64_t needed = floor_ns(peaks, demand_of_run(analysis, run));
     saving.replace(run, std::max(needed, shortest_of(analysis, run)));
     tally.add(sequence_of(analysis, run), duration_of(analysis, run));
@@ -87,13 +98,13 @@ std::optional<Advice> unfused_elementwise(const Analysis& analysis) {
   if (tally.empty() || !is_worthwhile(analysis, saving.bound_ms())) return std::nullopt;
   Advice advice;
   advice.id = "unfused_elementwise";
-  advice.title = fmt::format("{} kernels of a step, {}, are {} chains that could be a kernel each",
+  advice.title = fmt::format("{} kernels of a step, {}, in chains ({}) that could be one kernel each",
                              count_in_words(per_step(analysis, pieces)), in_words(ms_per_step(analysis, tally.ns())),
                              count_in_words(per_step(analysis, tally.count())));
   advice.evidence = tally.rows();
   advice.bound_ms = saving.bound_ms();
-  advice.bound_from = "time of the chains, less one kernel for each: the largest tensor read and written once, or its "
-                      "shortest kernel";
+  advice.bound_from = saving.explained("time of the chains, less one kernel for each: the largest tensor read and written once, or its "
+                      "shortest kernel");
   advice.remedy = "Use the fused operation of the framework, or let a compiler fuse the chain.";
   advice.changes = {
       {"PyTorch", "torch.nn.functional.rms_norm and layer_norm in place of pow, mean, rsqrt and mul; torch.compile for the "

@@ -27,18 +27,19 @@ bool is_wide_kernel(std::string_view kernel) {
 }
 
 bool is_wide(std::string_view type) { return type == "f32" || type == "f64"; }
+bool is_real(std::string_view type) { return is_wide(type) || is_narrow(type) || type.starts_with("f8"); }
 
 bool is_matrix_kernel(const Work& work) {
   return work.kind.category == Category::gemm || work.kind.category == Category::attention;
 }
 
-// The first two tensors of the operation are in f32; nothing: the operation or its operands are not recorded.
+// The first two tensors of real numbers are in f32; nothing: the operation has none, or they are not recorded.
 std::optional<bool> has_wide_operands(const Analysis& analysis, const Work& work) {
   if (work.op == kNone) return std::nullopt;
   int tensors = 0;
   bool wide = true;
   for (const Operand& operand : operands_of(analysis.recording, analysis.recording.events[work.op])) {
-    if (operand.shape.empty() || bytes_of(operand.type) == 0) continue;
+    if (operand.shape.empty() || !is_real(operand.type)) continue;
     wide = wide && is_wide(operand.type);
     if (++tensors == 2) break;
   }
@@ -63,7 +64,7 @@ class WideWork {
     if (static_cast<double>(tally_.ns()) >= kAlmostAll * static_cast<double>(matrix_ns_)) look_at_others(chains);
   }
 
-  std::optional<Advice> advice() const;
+  std::optional<Advice> advice();
 
  private:
   // Of a product in attention only the arithmetic is needed: its operands need not leave the chip.
@@ -99,9 +100,10 @@ class WideWork {
   void look_at_others(const std::vector<AttentionChain>& chains) {
     for (size_t i = 0; i < analysis_.work.size(); ++i) {
       const Work& work = analysis_.work[i];
-      if (of_product_[i] || is_matrix_kernel(work) || !has_wide_operands(analysis_, work).value_or(false)) continue;
-      const bool in_attention = std::ranges::any_of(
-          chains, [&](const AttentionChain& c) { return c.first <= i && i <= c.last; });
+      if (of_product_[i] || is_matrix_kernel(work)) continue;
+      const bool in_attention =
+          std::ranges::any_of(chains, [&](const AttentionChain& c) { return c.first <= i && i <= c.last; });
+      if (!in_attention && !has_wide_operands(analysis_, work).value_or(false)) continue;
       const int64_t ns = analysis_.event(work).duration_ns;
       saving_.shorten(in_attention ? ns : ns / 2);
       others_ns_ += ns;
@@ -117,7 +119,7 @@ class WideWork {
   int64_t matrix_ns_ = 0, others_ns_ = 0;
 };
 
-std::optional<Advice> WideWork::advice() const {
+std::optional<Advice> WideWork::advice() {
   if (tally_.empty() || !is_worthwhile(analysis_, saving_.bound_ms())) return std::nullopt;
   const double share = static_cast<double>(tally_.ns()) / static_cast<double>(std::max<int64_t>(matrix_ns_, 1));
   Advice advice;
