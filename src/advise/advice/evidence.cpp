@@ -46,12 +46,16 @@ std::optional<size_t> step_at(const Analysis& analysis, int64_t ns) {
   return static_cast<size_t>(after - spans.begin() - 1);
 }
 
-void Tally::add(std::string_view event, int64_t ns) {
+void Tally::add(const Tally& other) {
+  for (const auto& [event, sum] : other.sums_) add(event, sum.count, sum.ns);
+}
+
+void Tally::add(std::string_view event, int64_t count, int64_t ns) {
   auto sum = sums_.find(event);
   if (sum == sums_.end()) sum = sums_.emplace(event, Sum{}).first;
-  ++sum->second.count;
+  sum->second.count += count;
   sum->second.ns += ns;
-  ++count_;
+  count_ += count;
   ns_ += ns;
 }
 

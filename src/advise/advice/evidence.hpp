@@ -36,7 +36,8 @@ std::optional<size_t> step_at(const Analysis& analysis, int64_t ns);
 // Counts and times by name.
 class Tally {
  public:
-  void add(std::string_view event, int64_t ns);
+  void add(std::string_view event, int64_t ns) { add(event, 1, ns); }
+  void add(const Tally& other);
   int64_t count() const { return count_; }
   int64_t ns() const { return ns_; }
   bool empty() const { return count_ == 0; }
@@ -44,6 +45,8 @@ class Tally {
   std::vector<Evidence> rows(size_t most = 6) const;
 
  private:
+  void add(std::string_view event, int64_t count, int64_t ns);
+
   struct Sum {
     int64_t count = 0, ns = 0;
   };

@@ -5,12 +5,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <unordered_map>
 
 #include "advise/advice/evidence.hpp"
 #include "advise/advice/products.hpp"
+#include "advise/advice/profiler_cost.hpp"
 
 namespace rung::advise {
 namespace {
@@ -52,6 +54,7 @@ int64_t standstill_ns(const Analysis& analysis) {
 std::vector<int64_t> host_ns_of_work(const Analysis& analysis) {
   std::vector<int64_t> spent(analysis.work.size());
   const std::unordered_map<uint32_t, size_t> works = work_by_call(analysis);
+  const double own_share = largest_own_share(analysis, HeldHost(analysis));
   std::map<uint16_t, Launcher> launchers;
   const std::vector<Event>& events = analysis.recording.events;
   for (uint32_t i = 0; i < events.size(); ++i) {
@@ -65,8 +68,8 @@ std::vector<int64_t> host_ns_of_work(const Analysis& analysis) {
       launcher.elsewhere_ns += events[i].duration_ns;
       continue;
     }
-    const int64_t ns = launch_ns(launcher, events[i]);
-    if (work->second < spent.size()) spent[work->second] = ns;
+    const auto ns = static_cast<double>(launch_ns(launcher, events[i]));
+    if (work->second < spent.size()) spent[work->second] = std::llround(ns * own_share);
   }
   return spent;
 }

@@ -13,7 +13,8 @@
 namespace rung::advise {
 
 // What the host spent until it had launched a piece of work: from its launch before, in the same step and on the same
-// thread, without other calls of the runtime (which wait, allocate, ask). By index in Analysis::work; none of a graph.
+// thread, without other calls of the runtime (which wait, allocate, ask) and without the profiler's own time as far as
+// it is known. By index in Analysis::work; 0 in a graph.
 std::vector<int64_t> host_ns_of_work(const Analysis& analysis);
 
 // The wall of a step is its longest path. Each piece of work lies on it with its time on the device and the pause before

@@ -14,8 +14,8 @@ namespace rung::advise {
 namespace {
 
 constexpr std::string_view kProfilerStep = "ProfilerStep";
-constexpr size_t kMostGroups = 8;       // groups of ranges that are looked at
-constexpr size_t kMostNameShown = 60;   // bytes
+constexpr size_t kMostGroups = 8;      // groups of ranges that are looked at
+constexpr size_t kMostNameShown = 60;  // bytes
 
 struct Sources {
   const Recording& recording;
@@ -70,8 +70,8 @@ struct Group {
   int64_t total_ns = 0;
 };
 
-// Ranges of a thread with one name, or names that differ in the number at their end. Numbered parts of something (layers)
-// are no steps.
+// Ranges of a thread with one name, or names that differ in the number at their end. Numbered parts of something
+// (layers) are no steps.
 std::vector<Group> groups_of_ranges(const Sources& from) {
   std::unordered_map<uint32_t, std::string> names;
   std::map<std::pair<uint16_t, std::string>, Group> groups;
@@ -176,7 +176,8 @@ Steps repeated_kernels(const Sources& from) {
     const Event& event = from.recording.events[work.event];
     const int64_t launch = from.device.launch[i];
     if (event.lane != stream || launch == kBeforeRecording) continue;
-    launches.push_back({launch, work.call == kNone ? launch : from.recording.events[work.call].end_ns(), event.name});
+    const int64_t end = work.call == kNone ? event.end_ns() : from.recording.events[work.call].end_ns();
+    launches.push_back({launch, std::max(end, launch + 1), event.name});
   }
   return {apart(spans_between(launches, find_repetitions(tokens_of(launches)))), "repeated kernels"};
 }

@@ -9,9 +9,10 @@ namespace {
 constexpr std::array<std::string_view, static_cast<size_t>(Field::count)> kFieldKeys{"ph",  "cat", "name", "pid",
                                                                                      "tid", "ts",  "dur"};
 constexpr std::array<std::string_view, static_cast<size_t>(Argument::count)> kArgumentKeys{
-    "correlation",          "device",          "stream", "grid",       "block",
-    "registers per thread", "shared memory",   "bytes",  "Input Dims", "Input Strides",
-    "Input type",           "Concrete Inputs", "name",   "kernel",     "problem"};
+    "correlation",   "device",        "stream",         "grid",          "block",      "registers per thread",
+    "shared memory", "bytes",         "Input Dims",     "Input Strides", "Input type", "Concrete Inputs",
+    "Group size",    "In msg nelems", "Out msg nelems", "dtype",         "name",       "kernel",
+    "problem"};
 
 // members(key) -> where its value's text goes; null: nowhere.
 template <class F>
