@@ -48,8 +48,8 @@ TEST(ReplayTest, WithoutAWaitTheHostIsAheadAgain) {
 
 TEST(ReplayTest, AWaitShorterThanTheHostsWorkSavesOnlyItself) {
   const Played played(with_wait(20, 300));
-  // The launch ends at 4 us, the kernel and the wait at 26; the host then needs 100 us anyway. A host four times as fast
-  // would have begun to wait at 1: the most that the wait can have cost is 25.
+  // The launch ends at 4 us, the kernel and the wait at 26; the host then needs 100 us anyway. A host four times as
+  // fast would have begun to wait at 1: the most that the wait can have cost is 25.
   EXPECT_EQ(played.without({.calls = played.calls("cudaStreamSynchronize"), .work = {}}), 25'000);
 }
 
