@@ -21,7 +21,7 @@ Machine any_machine() {
   cpu::CpuInfo processor;
   processor.avx2 = processor.avx512 = true;
   gpu::GpuInfo card = testing::hopper_card();
-  card.gemm_library = &testing::any_gemm_library();
+  card.gemm_libraries = {&testing::any_gemm_library()};
   return Machine(processor, card);
 }
 

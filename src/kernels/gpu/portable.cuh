@@ -17,6 +17,11 @@
 //   in_memory<T>(address)          a pointer that the compiler knows to lead into global memory
 //   bf16, f16, to_float(x), from_float<T>(x), as_float(bits), as_bits(x), f16_bits_to_float(bits)
 //   pack<T>(low, high), unpack<T>(word) two neighbouring 16-bit elements in a word, `low` first in memory
+//   f8e4m3, f8e5m2, kFnuz               names of formats of 8 bits, as base/float8.hpp defines them: OCP's, or where kFnuz
+//                                       is set those without infinities and -0
+//   pack_4<F>(floats), unpack_4<F>(word)   four such elements in a word, the first lowest in memory, from and to a float4;
+//                                       rounded to nearest even, saturated, infinities as well; a NaN stays one, of any
+//                                       sign
 //   WordPair, WordQuad                  8 and 16 bytes that are only moved
 //   store_first(to, array, count)       the first `count` elements of an array in registers
 // Fast math

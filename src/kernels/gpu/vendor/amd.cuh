@@ -252,3 +252,5 @@ __device__ inline void store_row(float* row_begin, const FragmentC& c, int) {
 }
 
 }  // namespace rung::gpu
+
+#include "kernels/gpu/vendor/amd_f8.cuh"

@@ -239,3 +239,5 @@ __device__ inline FragmentA a_from_c(const FragmentC* c) {
 }
 
 }  // namespace rung::gpu
+
+#include "kernels/gpu/vendor/nvidia_f8.cuh"
