@@ -74,8 +74,8 @@ class KernelKinds {
   std::unordered_map<uint32_t, KernelClass> kinds_;  // by the name's number
 };
 
-// Work runs in the order of its launches on its stream: what has no call of its own was launched after what precedes it.
-// On a stream of which no launch is known, work counts as launched when it starts.
+// Work runs in the order of its launches on its stream: what has no call of its own was launched after what precedes
+// it. On a stream of which no launch is known, work counts as launched when it starts.
 std::vector<int64_t> launch_times(const Recording& recording, const std::vector<Work>& work) {
   std::unordered_map<uint16_t, int64_t> last;  // of the streams with known launches
   for (const Work& w : work)

@@ -54,7 +54,8 @@ void GapCauses::explain_by_thread(Gap& gap, const Window& window, uint32_t launc
     if (at->cause == GapCause::synchronization && !(began_before && window.after_work) &&
         at->span.length_ns() < kIdleSyncNs)
       continue;
-    const int64_t ns = std::min(at->span.end_ns, window.span.end_ns) - std::max(at->span.start_ns, window.span.start_ns);
+    const int64_t ns =
+        std::min(at->span.end_ns, window.span.end_ns) - std::max(at->span.start_ns, window.span.start_ns);
     Share& share = shares[static_cast<size_t>(at->cause)];
     share.ns += ns;
     rest -= ns;

@@ -29,9 +29,8 @@ std::vector<Mark> marks_of(const Tokens& tokens) {
   std::vector<Mark> marks;
   for (const auto& [token, count] : counts)
     if (count > 1) marks.push_back({token, count});
-  std::ranges::sort(marks, [](const Mark& a, const Mark& b) {
-    return a.count != b.count ? a.count < b.count : a.token < b.token;
-  });
+  std::ranges::sort(
+      marks, [](const Mark& a, const Mark& b) { return a.count != b.count ? a.count < b.count : a.token < b.token; });
   marks.resize(std::min(marks.size(), kMarks));
   return marks;
 }

@@ -14,8 +14,8 @@ namespace rung::advise {
 namespace {
 
 constexpr std::string_view kProfilerStep = "ProfilerStep";
-constexpr size_t kMostGroups = 8;       // groups of ranges that are looked at
-constexpr size_t kMostNameShown = 60;   // bytes
+constexpr size_t kMostGroups = 8;      // groups of ranges that are looked at
+constexpr size_t kMostNameShown = 60;  // bytes
 
 struct Sources {
   const Recording& recording;
@@ -70,8 +70,8 @@ struct Group {
   int64_t total_ns = 0;
 };
 
-// Ranges of a thread with one name, or names that differ in the number at their end. Numbered parts of something (layers)
-// are no steps.
+// Ranges of a thread with one name, or names that differ in the number at their end. Numbered parts of something
+// (layers) are no steps.
 std::vector<Group> groups_of_ranges(const Sources& from) {
   std::unordered_map<uint32_t, std::string> names;
   std::map<std::pair<uint16_t, std::string>, Group> groups;

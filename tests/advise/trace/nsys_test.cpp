@@ -275,32 +275,52 @@ TEST(NsysDatabase, MayHaveAnyByteWrong) {
   }
 }
 
-// Pages of a tree that name one child again and again would give rows without end.
+constexpr size_t kPageBytes = 512;
+constexpr char kInnerPage = 5, kLeafPage = 13;  // what a page of a table begins with
+
+// Where pages that begin with this byte do, but for the first page.
+std::vector<size_t> pages_of(const std::string& bytes, char kind) {
+  std::vector<size_t> pages;
+  for (size_t page = kPageBytes; page < bytes.size(); page += kPageBytes)
+    if (bytes[page] == kind) pages.push_back(page);
+  return pages;
+}
+size_t two_bytes(const std::string& bytes, size_t at) {
+  return static_cast<unsigned char>(bytes[at]) * 256u + static_cast<unsigned char>(bytes[at + 1]);
+}
+
+// A page of a tree that names one child again and again, and that another: rows without end.
 TEST(NsysDatabase, GivesNoMoreRowsThanItHolds) {
-  std::string bytes = made_bytes("PRAGMA page_size=512;" + kernel_rows([] {
-                                   std::string rows;
-                                   for (int i = 0; i < 2000; ++i)
-                                     rows += fmt::format("{}({}, {}, 0, 7, 1, 0, 1)", i ? "," : "", 5 + i, 6 + i);
-                                   return rows;
-                                 }()));
-  constexpr size_t kPage = 512;
-  size_t inner_pages = 0;
-  for (size_t page = kPage; page < bytes.size(); page += kPage) {
-    if (bytes[page] != 5) continue;  // an inner page of a table
-    ++inner_pages;
-    const auto cell_count = static_cast<size_t>(static_cast<unsigned char>(bytes[page + 4]));
-    const auto cell_at = [&](size_t i) {
-      return page + static_cast<unsigned char>(bytes[page + 12 + 2 * i]) * 256u +
-             static_cast<unsigned char>(bytes[page + 13 + 2 * i]);
-    };
-    for (size_t i = 1; i < cell_count; ++i) bytes.replace(cell_at(i), 4, bytes, cell_at(0), 4);
-  }
-  ASSERT_GT(inner_pages, 0u);
+  std::string rows;
+  for (int i = 0; i < 2000; ++i) rows += fmt::format("{}({}, {}, 0, 7, 1, 0, 1)", i ? "," : "", 5 + i, 6 + i);
+  std::string bytes = made_bytes("PRAGMA page_size=512;" + kernel_rows(rows));
+  const auto inner = pages_of(bytes, kInnerPage);
+  ASSERT_GE(inner.size(), 3u);
+  const size_t page = inner[1], child = inner[0] / kPageBytes + 1;
+  const std::string number{0, 0, static_cast<char>(child >> 8), static_cast<char>(child & 255)};
+  bytes.replace(page + 8, 4, number);
+  for (size_t i = 0; i < two_bytes(bytes, page + 3); ++i)
+    bytes.replace(page + two_bytes(bytes, page + 12 + 2 * i), 4, number);
   const TemporaryDirectory folder;
   const auto r = read_recording(folder.write("x.sqlite", bytes));
-  if (r) {
-    EXPECT_LE(r->events.size(), bytes.size() / 4);
-  }
+  ASSERT_FALSE(r);
+  EXPECT_THAT(r.error().message, HasSubstr(fmt::format("damaged: more than {} rows in", bytes.size() / 4)));
+}
+
+// A row that stands in its page a hundred times, and fills two thousand pages before what is read of it.
+TEST(NsysDatabase, ReadsNoMorePagesThanItHas) {
+  std::string bytes = made_bytes(
+      "PRAGMA page_size=512; CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (pad TEXT, start INT);"
+      "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (hex(zeroblob(500000)), 5);");
+  const auto leaves = pages_of(bytes, kLeafPage);
+  ASSERT_EQ(leaves.size(), 1u);
+  constexpr size_t kRows = 100;
+  for (size_t i = 1; i < kRows; ++i) bytes.replace(leaves[0] + 8 + 2 * i, 2, bytes, leaves[0] + 8, 2);
+  bytes[leaves[0] + 4] = kRows;
+  const TemporaryDirectory folder;
+  const auto r = read_recording(folder.write("x.sqlite", bytes));
+  ASSERT_FALSE(r);
+  EXPECT_THAT(r.error().message, HasSubstr("pages read in"));
 }
 
 TEST(NsysDatabase, IsRefusedWhereAValueIsHuge) {
