@@ -7,6 +7,7 @@ from __future__ import annotations
 import gzip
 import random
 import sys
+from dataclasses import dataclass
 
 LAYERS = 24
 WIDTH, HIDDEN, HEADS, TOKENS = 1024, 4096, 16, 51
@@ -88,42 +89,54 @@ def row_stride(dims: list[int], axis: int) -> int:
     return product
 
 
-def nested(out: Writer, names: list[str], dims: list[list[int]], values: str, kernel: str, kernel_us: float) -> None:
+@dataclass(frozen=True)
+class Kernel:
+    name: str
+    us: float
+
+
+GEMM = Kernel("sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize64x64x64_warpgroupsize1x1x1_execute_segment_k_off_kernel"
+              "__5x_cublas", 9.0)
+POINTWISE = Kernel("void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<c10::BFloat16>, "
+                   "std::array<char*, 3ul> >(int, at::native::CUDAFunctor_add<c10::BFloat16>, std::array<char*, 3ul>)",
+                   2.0)
+NORM = Kernel("void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<c10::BFloat16, float>(int, float, "
+              "c10::BFloat16 const*, c10::BFloat16 const*, c10::BFloat16 const*, float*, float*, c10::BFloat16*)", 3.0)
+ATTENTION = Kernel("void pytorch_flash::flash_fwd_kernel<Flash_fwd_kernel_traits<64, 128, 128, 4, false, false, "
+                   "cutlass::bfloat16_t> >(pytorch_flash::Flash_fwd_params)", 12.0)
+
+
+def nested(out: Writer, names: list[str], dims: list[list[int]], values: str, kernel: Kernel) -> None:
     """Operations within each other, of which the innermost launches a kernel; the profiler writes the outer first."""
     begin = out.host_us
     inside = 2.0 * len(names) + 5
     for depth, name in enumerate(names):
         out.op(name, (begin + 1.5 * depth, inside + 2.0 * (len(names) - depth)), dims, values)
     out.host_us = begin + 1.5 * len(names)
-    out.launch(kernel, (TOKENS, max(1, dims[0][-1] // 128), 1), kernel_us)
+    out.launch(kernel.name, (TOKENS, max(1, dims[0][-1] // 128), 1), kernel.us)
     out.host_us = begin + inside + 2.0 * len(names) + 3
 
 
 def linear(out: Writer, inner: int, outer: int) -> None:
     nested(out, ["aten::linear", "aten::matmul", "aten::mm"], [[1, TOKENS, inner], [inner, outer], []], '"", "", ""',
-           "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize64x64x64_warpgroupsize1x1x1_execute_segment_k_off_kernel__5x_cublas",
-           9.0)
+           GEMM)
 
 
 def pointwise(out: Writer, name: str, dims: list[list[int]]) -> None:
-    nested(out, [name], dims, '"", "", "1"',
-           "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<c10::BFloat16>, "
-           "std::array<char*, 3ul> >(int, at::native::CUDAFunctor_add<c10::BFloat16>, std::array<char*, 3ul>)", 2.0)
+    nested(out, [name], dims, '"", "", "1"', POINTWISE)
 
 
 def layer(out: Writer, keys: int) -> None:
     """Its cache of keys and values grows from step to step, and with it the number of different shapes."""
     row = [1, TOKENS, WIDTH]
-    nested(out, ["aten::layer_norm", "aten::native_layer_norm"], [row, [], [WIDTH], [WIDTH], []], '"", "[1024]", "", "", "1e-05"',
-           "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<c10::BFloat16, float>(int, float, "
-           "c10::BFloat16 const*, c10::BFloat16 const*, c10::BFloat16 const*, float*, float*, c10::BFloat16*)", 3.0)
+    nested(out, ["aten::layer_norm", "aten::native_layer_norm"], [row, [], [WIDTH], [WIDTH], []],
+           '"", "[1024]", "", "", "1e-05"', NORM)
     for _ in range(3):
         linear(out, WIDTH, WIDTH)
     heads, cached = [1, HEADS, TOKENS, WIDTH // HEADS], [1, HEADS, keys, WIDTH // HEADS]
     nested(out, ["aten::scaled_dot_product_attention", "aten::_scaled_dot_product_flash_attention",
                  "aten::_flash_attention_forward"], [heads, cached, cached, [], []], '"", "", "", "0.", "False"',
-           "void pytorch_flash::flash_fwd_kernel<Flash_fwd_kernel_traits<64, 128, 128, 4, false, false, "
-           "cutlass::bfloat16_t> >(pytorch_flash::Flash_fwd_params)", 12.0)
+           ATTENTION)
     linear(out, WIDTH, WIDTH)
     pointwise(out, "aten::add", [row, row, []])
     linear(out, WIDTH, HIDDEN)
@@ -139,7 +152,8 @@ def step(out: Writer, number: int) -> None:
     begin, out.host_us = out.host_us, max(out.host_us, out.device_us) + 10
     out.whole("cuda_runtime", "cudaStreamSynchronize", f'"pid": {PID}, "tid": {TID}', (begin, out.host_us - begin),
               f'"cbid": 131, "External id": {out.ids}, "correlation": 0')
-    out.whole("user_annotation", f"ProfilerStep#{number}", f'"pid": {PID}, "tid": {TID}', (start, out.host_us - start + 5),
+    out.whole("user_annotation", f"ProfilerStep#{number}", f'"pid": {PID}, "tid": {TID}',
+              (start, out.host_us - start + 5),
               f'"External id": {out.ids}')
     out.host_us += 20
 
