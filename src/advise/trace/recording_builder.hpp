@@ -38,6 +38,7 @@ class RecordingBuilder {
   uint16_t host_lane(int64_t process, int64_t thread);
   Lane& lane(uint16_t number) { return recording_.lanes[number]; }
   std::vector<Lane>& lanes() { return recording_.lanes; }
+  std::vector<Event>& events() { return recording_.events; }  // in the order in which they came
   // Of the table's row with these values; 0: nothing known, or beyond kMostDetails.
   uint32_t launch(const LaunchShape& shape);
   uint32_t copy(const CopyShape& shape);
