@@ -39,21 +39,27 @@ enum class GapCause : uint8_t {
   graph_launch,     // ... because the host was launching a graph
   device,           // launched in time: what the device needs between two pieces of work
   unknown,          // no host events tell
+  between_steps,    // one step was over and the next had not begun
 };
-inline constexpr std::array<std::string_view, 8> kGapCauseWords{
-    "host-bound launch", "synchronization", "copy", "allocation", "compilation", "graph launch", "device", "unknown"};
+inline constexpr std::array<std::string_view, 9> kGapCauseWords{
+    "host-bound launch", "synchronization", "copy",    "allocation",   "compilation",
+    "graph launch",      "device",          "unknown", "between steps"};
 constexpr std::string_view name_of(GapCause cause) { return kGapCauseWords[static_cast<size_t>(cause)]; }
 
+// Where a step begins or ends while the device stands still, a gap ends and another begins.
 struct Gap {
   Span span;
   GapCause cause = GapCause::unknown;
   uint32_t before = kNone, after = kNone;  // in Analysis::work; none at the ends
-  uint32_t call = kNone;                   // the runtime call (event) that explains it
+  uint32_t call = kNone;  // the event of a host thread that explains it: a launch that came late, a wait
 };
 
+// A step begins when its first range, launch or call begins on the host, or later, when the device is done with what
+// was launched before; it ends when the host is done with it and the device with what was launched in it.
 struct Steps {
   std::vector<Span> spans;  // in order, apart; empty: nothing repeats, the whole recording is one
-  std::string found_by;     // "ProfilerStep ranges", "repeated kernels", "graph launches", "nothing repeats"
+  std::string
+      found_by;  // "ProfilerStep ranges", "ranges 'NAME'", "graph launches", "repeated kernels", "nothing repeats"
 };
 
 // Times of all devices' wall: busy + gaps = wall, for the device that is busiest.
@@ -72,6 +78,7 @@ struct Analysis {
   std::vector<Work> work;  // within accounting.wall on accounting.device, by start
   Steps steps;
   Accounting accounting;
+  std::vector<uint32_t> around;  // per event of a host thread: the innermost operation or range around it
 
   const Event& event(const Work& w) const { return recording.events[w.event]; }
   std::string_view name(const Work& w) const { return recording.name_of(event(w)); }
@@ -82,7 +89,9 @@ struct Analysis {
 Analysis analyse(const Recording& recording);
 
 // ---- the host's side, for findings
-// The operations and ranges around an event of a host thread, innermost first.
+// The operations and ranges around an event of a host thread, innermost first. The second looks through all events
+// before it: for one event, not for each of many.
+std::vector<uint32_t> enclosing(const Analysis& analysis, uint32_t event);
 std::vector<uint32_t> enclosing(const Recording& recording, uint32_t event);
 
 // The operands of a host operation; empty: not recorded, or not understood.

@@ -39,7 +39,7 @@ constexpr auto allow_reading_tables = [](void*, int action, const char* name, au
 };
 
 // A name between double quotes, in which one is written twice.
-std::string quoted(std::string_view name) {
+std::string in_quotes(std::string_view name) {
   std::string text = "\"";
   for (const char c : name) text += c == '"' ? "\"\"" : std::string(1, c);
   return text + '"';
@@ -83,23 +83,20 @@ Result<SqliteFile> SqliteFile::open(const std::string& path) {
 
 Status SqliteFile::distrust() {
   sqlite3* database = database_.get();
-  bool done = true;
-  const auto set = [&](int option, int value) {
-    done &= sqlite3_db_config(database, option, value, nullptr) == SQLITE_OK;
-  };
-  set(SQLITE_DBCONFIG_DEFENSIVE, 1);
-  set(SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0);
-  set(SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0);
-  set(SQLITE_DBCONFIG_ENABLE_VIEW, 0);
-  set(SQLITE_DBCONFIG_ENABLE_TRIGGER, 0);
-  set(SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0);
+  for (const auto& [option, value] :
+       {std::pair(SQLITE_DBCONFIG_DEFENSIVE, 1), std::pair(SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0),
+        std::pair(SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0), std::pair(SQLITE_DBCONFIG_ENABLE_VIEW, 0),
+        std::pair(SQLITE_DBCONFIG_ENABLE_TRIGGER, 0), std::pair(SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0)})
+    if (sqlite3_db_config(database, option, value, nullptr) != SQLITE_OK)
+      return fail("'{}': SQLite {} lacks option {} for files that are not trusted", path_, sqlite3_libversion(),
+                  option);
   sqlite3_limit(database, SQLITE_LIMIT_LENGTH, kMostValueBytes);
   sqlite3_limit(database, SQLITE_LIMIT_SQL_LENGTH, 1 << 20);
   sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 0);
   for (const char* pragma : {"PRAGMA cell_size_check=ON", "PRAGMA mmap_size=0", "PRAGMA cache_size=-8192",
                              "PRAGMA temp_store=MEMORY", "PRAGMA query_only=ON"})
-    done &= sqlite3_exec(database, pragma, nullptr, nullptr, nullptr) == SQLITE_OK;
-  if (!done) return bad_file("'{}': not a database that can be read: {}", path_, message_of(database));
+    if (sqlite3_exec(database, pragma, nullptr, nullptr, nullptr) != SQLITE_OK)
+      return bad_file("'{}': a database that cannot be read: {}", path_, message_of(database));
   sqlite3_set_authorizer(database, allow_reading_tables, nullptr);
   return {};
 }
@@ -130,7 +127,8 @@ Result<bool> SqliteFile::has_table(const std::string& name) {
 }
 
 Result<std::vector<std::string>> SqliteFile::columns_of(const std::string& table) {
-  RUNG_TRY(SqliteRows rows, prepare(fmt::format("PRAGMA table_info({})", quoted(table)), "columns of table " + table));
+  RUNG_TRY(SqliteRows rows,
+           prepare(fmt::format("PRAGMA table_info({})", in_quotes(table)), "columns of table " + table));
   rows.places_ = {1};
   std::vector<std::string> columns;
   for (;;) {
@@ -150,12 +148,12 @@ Result<SqliteRows> SqliteFile::read(const std::string& table, std::span<const st
   for (const std::string_view column : columns) {
     const bool has = std::any_of(known.begin(), known.end(), [&](const auto& name) { return same_name(name, column); });
     places.push_back(has ? count++ : -1);
-    if (has) list += (list.empty() ? "" : ", ") + quoted(column);
+    if (has) list += (list.empty() ? "" : ", ") + in_quotes(column);
   }
   if (list.empty()) return bad_file("'{}': table {} has none of the columns that are read", path_, table);
   // An index could be read in the table's place, and say something else.
   RUNG_TRY(SqliteRows rows,
-           prepare(fmt::format("SELECT {} FROM {} NOT INDEXED", list, quoted(table)), "table " + table));
+           prepare(fmt::format("SELECT {} FROM {} NOT INDEXED", list, in_quotes(table)), "table " + table));
   rows.places_ = std::move(places);
   return rows;
 }

@@ -31,11 +31,16 @@ def arguments_of(event):
     return arguments
 
 
+def us(ns):
+    return f'{ns // 1000}.{ns % 1000:03}'
+
+
 def line_of(event):
     on_device = event.kind in ('kernel', 'copy', 'fill')
-    return json.dumps({'ph': 'X', 'cat': CATEGORIES[event.kind], 'name': name_of(event),
-                       'pid': 0 if on_device else program.PROCESS, 'tid': event.stream if on_device else program.THREAD,
-                       'ts': event.start / 1000, 'dur': (event.end - event.start) / 1000, 'args': arguments_of(event)})
+    head = json.dumps({'ph': 'X', 'cat': CATEGORIES[event.kind], 'name': name_of(event),
+                       'pid': 0 if on_device else program.PROCESS,
+                       'tid': event.stream if on_device else program.THREAD, 'args': arguments_of(event)})
+    return f'{head[:-1]}, "ts": {us(event.start)}, "dur": {us(event.end - event.start)}}}'
 
 
 def files(events):

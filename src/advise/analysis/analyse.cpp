@@ -1,0 +1,18 @@
+// The analysis, in order.
+// SPDX-License-Identifier: Apache-2.0
+#include "advise/analysis/accounting.hpp"
+#include "advise/analysis/steps.hpp"
+
+namespace rung::advise {
+
+Analysis analyse(const Recording& recording) {
+  Analysis analysis(recording);
+  analysis.around = innermost_around(recording);
+  const DeviceWork device = busiest_device(recording, analysis.around);
+  analysis.steps = host_steps(recording, analysis.around, device);
+  place_on_device(analysis.steps.spans, recording, device);
+  account(analysis, device);
+  return analysis;
+}
+
+}  // namespace rung::advise

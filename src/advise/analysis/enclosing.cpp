@@ -1,0 +1,26 @@
+// What stands around an event of a host thread.
+// SPDX-License-Identifier: Apache-2.0
+#include "advise/analysis/analysis.hpp"
+
+namespace rung::advise {
+
+std::vector<uint32_t> enclosing(const Analysis& analysis, uint32_t event) {
+  std::vector<uint32_t> found;
+  if (event >= analysis.around.size()) return found;
+  for (uint32_t at = analysis.around[event]; at != kNone; at = analysis.around[at]) found.push_back(at);
+  return found;
+}
+
+std::vector<uint32_t> enclosing(const Recording& recording, uint32_t event) {
+  std::vector<uint32_t> found;
+  if (event >= recording.events.size() || is_on_device(recording.events[event].kind)) return found;
+  const Event& inner = recording.events[event];
+  for (uint32_t i = event; i-- > 0;) {
+    const Event& outer = recording.events[i];
+    const bool names = outer.kind == EventKind::host_op || outer.kind == EventKind::range;
+    if (names && outer.lane == inner.lane && outer.end_ns() > inner.start_ns) found.push_back(i);
+  }
+  return found;
+}
+
+}  // namespace rung::advise
