@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 
+#include "advise/trace/amd_domains.hpp"
 #include "advise/trace/amd_names.hpp"
 #include "advise/trace/copy_name.hpp"
 
@@ -14,30 +15,6 @@ namespace {
 
 constexpr int64_t kNearDevices = 1024;  // rocprofv2 numbers GPUs as the driver does: 64700
 constexpr size_t kMostAgents = 1024;
-
-struct DomainRule {
-  std::string_view prefix;
-  std::optional<EventKind> kind;  // none: left out
-  std::string_view left_out_as;
-};
-
-// In order. A domain is a word such as "HIP_RUNTIME_API_EXT"; rocprofv2's is "HIP_API_DOMAIN".
-constexpr DomainRule kDomains[] = {
-    {"HIP_COMPILER", {}, "calls around a launch, which the compiler writes"},
-    {"HIP_", EventKind::runtime_call, {}},
-    {"MARKER_CONTROL", {}, "the profiler's own work"},
-    {"MARKER_NAME", {}, "the profiler's own work"},
-    {"MARKER_", EventKind::range, {}},
-    {"RCCL_", EventKind::host_op, {}},
-    {"HSA_", {}, "calls of HSA: HIP's, above them, are kept"},
-};
-constexpr DomainRule kOtherDomain{{}, {}, "calls of domains that are not known"};
-
-const DomainRule& rule_of_domain(std::string_view domain) {
-  for (const DomainRule& rule : kDomains)
-    if (domain.starts_with(rule.prefix)) return rule;
-  return kOtherDomain;
-}
 
 bool is_timed(AmdTableKind kind) {
   return kind == AmdTableKind::kernels || kind == AmdTableKind::copies || kind == AmdTableKind::calls;
