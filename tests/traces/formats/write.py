@@ -1,0 +1,35 @@
+# Writes the program's traces, one for each format, as the tests read them; with --check, compares.
+# SPDX-License-Identifier: Apache-2.0
+"""python3 tests/traces/formats/write.py tests/data/traces/formats [--check]"""
+import argparse
+import pathlib
+import sys
+
+import kineto
+import nsys
+import program
+import rocprof
+import rocprofv3
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('folder', type=pathlib.Path)
+    parser.add_argument('--check', action='store_true')
+    options = parser.parse_args()
+    different = []
+    for writer in (kineto, nsys, rocprof, rocprofv3):
+        for name, text in writer.files(program.tell()).items():
+            path = options.folder / name
+            if options.check:
+                if not path.is_file() or path.read_text() != text:
+                    different.append(name)
+                continue
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+    if different:
+        sys.exit(f"not as the generator writes them: {', '.join(different)}")
+
+
+if __name__ == '__main__':
+    main()
