@@ -50,8 +50,9 @@ class RocprofDocument {
   }
 
   Status read_records(const std::string& list) {
-    recorder_.begin_records(list);
+    const bool wanted = recorder_.begin_records(list);
     return window_.elements([&]() -> Status {
+      if (!wanted) return recorder_.skip_record(), window_.skip_value();
       RocprofRecord record;
       RUNG_CHECK(window_.scan("a record", [&](JsonCursor& cursor) {
         record = {};
@@ -63,10 +64,7 @@ class RocprofDocument {
   }
 
   Status skip_counters() {
-    return window_.elements([&] {
-      recorder_.skip("counters");
-      return window_.skip_value();
-    });
+    return window_.elements([&] { return recorder_.skip_counter(), window_.skip_value(); });
   }
 
   template <class F>

@@ -49,14 +49,10 @@ void RocprofJsonRecorder::take_metadata(std::string_view json) {
   pid_ = integer_of(member_of(json, "pid")).value_or(0);
 }
 
-void RocprofJsonRecorder::begin_records(std::string_view list) {
+bool RocprofJsonRecorder::begin_records(std::string_view list) {
   list_ = &list_of(list);
   any_timed_ |= list_->take != nullptr;
-}
-
-void RocprofJsonRecorder::take(const RocprofRecord& record) {
-  if (!list_->take) return builder_.skip(list_->left_out_as);
-  (this->*list_->take)(record);
+  return list_->take != nullptr;
 }
 
 bool RocprofJsonRecorder::set_times(const RocprofRecord& record, Event& event) {

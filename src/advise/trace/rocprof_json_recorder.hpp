@@ -25,10 +25,12 @@ class RocprofJsonRecorder {
   RocprofTables& tables() { return *tables_; }
   void take_metadata(std::string_view json);
 
-  // The records of a list of "buffer_records" follow, until the next such call.
-  void begin_records(std::string_view list);
-  void take(const RocprofRecord& record);
-  void skip(std::string_view reason) { builder_.skip(reason); }
+  // The records of a list of "buffer_records" follow, until the next such call: to be taken where that is true, else to
+  // be skipped.
+  bool begin_records(std::string_view list);
+  void take(const RocprofRecord& record) { (this->*list_->take)(record); }
+  void skip_record() { builder_.skip(list_->left_out_as); }
+  void skip_counter() { builder_.skip("counters"); }
   // Errors: no list with times.
   Result<Recording> finish();
 

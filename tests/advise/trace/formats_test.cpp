@@ -73,7 +73,8 @@ const Recording& kineto() {
 class EveryFormat : public ::testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(All, EveryFormat,
                          ::testing::Values("nsys.sql", "nsys_2021.sql", "rocprofv3_rocm6", "rocprofv3_rocm7",
-                                           "rocprofv3_rocm7/host/4711_kernel_trace.csv"),
+                                           "rocprofv3_rocm7/host/4711_kernel_trace.csv", "rocprofv3_rocm6.json",
+                                           "rocprofv3_rocm7.json"),
                          [](const auto& format) {
                            std::string name = format.param;
                            std::ranges::replace_if(
@@ -162,10 +163,12 @@ TEST(Formats, RocprofTellsKernels) {
 }
 
 TEST(Formats, Rocprofv3SkipsNothingOfIt) {
-  const auto r = read_told_program("rocprofv3_rocm7");
-  ASSERT_TRUE(r) << r.error().message;
-  EXPECT_EQ(r->format, "rocprofv3");
-  EXPECT_THAT(r->skipped, IsEmpty());
+  for (const auto* file : {"rocprofv3_rocm7", "rocprofv3_rocm6.json", "rocprofv3_rocm7.json"}) {
+    const auto r = read_told_program(file);
+    ASSERT_TRUE(r) << r.error().message;
+    EXPECT_EQ(r->format, "rocprofv3");
+    EXPECT_THAT(r->skipped, IsEmpty());
+  }
 }
 
 }  // namespace

@@ -9,6 +9,7 @@ import kineto
 import nsys
 import program
 import rocprof
+import rocprof_json
 import rocprofv3
 
 
@@ -18,15 +19,16 @@ def main():
     parser.add_argument('--check', action='store_true')
     options = parser.parse_args()
     different = []
-    for writer in (kineto, nsys, rocprof, rocprofv3):
-        for name, text in writer.files(program.tell()).items():
+    for writer in (kineto, nsys, rocprof, rocprof_json, rocprofv3):
+        for name, content in writer.files(program.tell()).items():
             path = options.folder / name
+            content = content.encode() if isinstance(content, str) else content
             if options.check:
-                if not path.is_file() or path.read_text() != text:
+                if not path.is_file() or path.read_bytes() != content:
                     different.append(name)
                 continue
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
+            path.write_bytes(content)
     if different:
         sys.exit(f"not as the generator writes them: {', '.join(different)}")
 
