@@ -17,11 +17,10 @@
 //   in_memory<T>(address)          a pointer that the compiler knows to lead into global memory
 //   bf16, f16, to_float(x), from_float<T>(x), as_float(bits), as_bits(x), f16_bits_to_float(bits)
 //   pack<T>(low, high), unpack<T>(word) two neighbouring 16-bit elements in a word, `low` first in memory
-//   f8e4m3, f8e5m2, kFnuz               names of formats of 8 bits, as base/float8.hpp defines them: OCP's, or where kFnuz
-//                                       is set those without infinities and -0
-//   pack_4<F>(floats), unpack_4<F>(word)   four such elements in a word, the first lowest in memory, from and to a float4;
-//                                       rounded to nearest even, saturated, infinities as well; a NaN stays one, of any
-//                                       sign
+//   f8e4m3, f8e5m2, kFnuz               names of formats of 8 bits, as base/float8.hpp defines them: OCP's or, where
+//                                       kFnuz is set, those without infinities and -0
+//   pack_4<F>(x), unpack_4<F>(word)     four such elements in a word, the first one lowest, from and to a float4: the
+//                                       nearest, ties to even, saturated, infinities too; a NaN stays one, of any sign
 //   WordPair, WordQuad                  8 and 16 bytes that are only moved
 //   store_first(to, array, count)       the first `count` elements of an array in registers
 // Fast math
@@ -34,11 +33,16 @@
 //   allow_dependents()                  the next kernel may start when every block has called this or ended; it waits
 //                                       for the end of this one in its wait_for_producers()
 //   prefetch_to_l2(p)                   asks for a line of memory: for weights, before wait_for_producers()
-// Copies from global to shared memory that may run beside the thread
-//   copy_async_16(to, from, valid)      16 bytes, both aligned to 16; zeros if not valid, and then nothing is read
-//   commit_copies()                     ends a group of copies
-//   wait_copies<pending>()              until at most `pending` of this thread's last groups are under way; copies of
-//                                       other threads need a barrier as well
+// Copies of 16 bytes from global to shared memory, in groups that are under way beside the thread
+//   Copies<count> copies;               a thread's. Where the machine does not make them by itself, registers hold the
+//                                       `count` numbered ones of a group
+//   copies.issue(i, to, from, valid)    number i of a group, which has all of them or none, an i that is known when
+//                                       compiled: both places are aligned to 16; zeros if not valid, and then nothing
+//                                       is read. From now on until it has landed, `to` is the copy's
+//   copies.issue(to, from, valid)       one without a number, for which no registers are kept
+//   copies.end_group()
+//   copies.land<pending>()              until at most `pending` of this thread's last groups are under way, 0 where
+//                                       they have numbers; copies of other threads need a barrier as well
 // Matrix fragments of a warp: c[16, kFragmentColumns] += a[16,16] b[16, kFragmentColumns], a and b of 16-bit elements,
 // sums in f32. A lane has kLaneRows rows of c, kRowStep apart, and of each kLaneColumns neighbouring columns: c.x[i *
 // kLaneColumns + j] is column j of its row i.

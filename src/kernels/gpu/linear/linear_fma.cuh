@@ -23,6 +23,7 @@ struct LinearFma {
   float* shared;
   uint32_t split, rank, first_token, first_column;
   uint32_t first_chunk, chunks, pitch;
+  [[no_unique_address]] Copies<0> copies;  // how many there are depends on the depth of a chunk
 
   __device__ LinearFma(const LinearFmaArguments& arguments, float* memory) : a(arguments), shared(memory) {
     split = 1u << a.split_bits;
@@ -51,7 +52,7 @@ struct LinearFma {
 #pragma unroll 4
     for (uint32_t line = threadIdx.x >> bits; line < kLines; line += kThreads >> bits) {
       const bool inside = line < lines && k < a.k;
-      copy_async_16(place(line) + column, &element<const float>(base, inside ? line * stride + k : 0), inside);
+      copies.issue(place(line) + column, &element<const float>(base, inside ? line * stride + k : 0), inside);
     }
   }
   __device__ void fetch_w(uint32_t chunk) const {
@@ -124,17 +125,17 @@ struct LinearFma {
   __device__ void multiply(Sums& sums) const {
     for (uint32_t chunk = 0; chunk < a.stages; ++chunk) {
       fetch_x(chunk);
-      commit_copies();
+      copies.end_group();
     }
 #pragma unroll 1
     for (uint32_t chunk = 0; chunk < chunks; ++chunk) {
-      chunk + 1 < chunks && a.stages > 1 ? wait_copies<1>() : wait_copies<0>();
+      chunk + 1 < chunks && a.stages > 1 ? copies.template land<1>() : copies.template land<0>();
       sync_block();
       multiply_chunk(sums, chunk);
       if (chunk + a.stages >= chunks) continue;
       sync_block();
       fetch_w(chunk + a.stages), fetch_x(chunk + a.stages);
-      commit_copies();
+      copies.end_group();
     }
     sync_block();  // all have read the stages
   }

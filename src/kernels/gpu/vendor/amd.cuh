@@ -1,4 +1,4 @@
-// AMD's side of portable.cuh, for CDNA: 64 lanes, matrix fused multiply-adds, no copies beside the thread, no dependent
+// AMD's side of portable.cuh, for CDNA: 64 lanes, matrix fused multiply-adds, copies that registers hold, no dependent
 // launch. It compiles with no header of the vendor (cmake/gpu_modules.cmake); nothing of it has run on a device yet.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -167,14 +167,55 @@ __device__ inline void wait_for_producers() {}
 __device__ inline void allow_dependents() {}
 __device__ inline void prefetch_to_l2(const void*) {}
 
-// ---- copies to shared memory: by the thread itself. To be fast they must be asked for into registers and land later.
+// ---- copies to shared memory: registers hold what is asked for. Only CDNA 4 copies 16 bytes of each lane by itself,
+// and then to places of a wave that follow each other (cdna/wave_copies.cuh).
 
-__device__ inline void copy_async_16(void* to, const void* from, bool valid = true) {
-  *static_cast<uint4*>(to) = valid ? *static_cast<const uint4*>(from) : uint4{};
-}
-__device__ inline void commit_copies() {}
-template <int pending>
-__device__ inline void wait_copies() {}
+template <int count>
+class Copies {
+ public:
+  __device__ static void issue(void* to, const void* from, bool valid) { *place(to) = asked(from, valid); }
+  __device__ void issue(int i, void* to, const void* from, bool valid) {
+    to_[i] = (uint32_t)place(to), held_[i] = asked(from, valid);
+    holds_ = true;
+  }
+  __device__ static void end_group() {}
+  template <int pending>
+  __device__ void land() {
+    static_assert(pending == 0, "one group is held");
+#pragma unroll
+    for (int i = 0; i < count; ++i)
+      if (holds_) *(Place)to_[i] = held_[i];
+#pragma unroll
+    for (int i = 0; i < count; ++i) forget(to_[i]), forget(held_[i]);
+    holds_ = false;
+  }
+
+ private:
+  using Place = __attribute__((address_space(3))) WordQuad*;
+  // Of what has landed nothing is kept. Else the compiler moves it from register to register where a lane issues
+  // nothing, and has lanes that do wait for what they have just asked for.
+  template <class Any>
+  __device__ static void forget(Any& x) {
+    x = __builtin_nondeterministic_value(x);
+  }
+  __device__ static Place place(void* to) { return (Place)to; }
+  __device__ static WordQuad asked(const void* from, bool valid) {
+    return valid ? *static_cast<const WordQuad*>(from) : WordQuad{};
+  }
+  uint32_t to_[count];  // places in shared memory
+  WordQuad held_[count];
+  bool holds_ = false;
+};
+template <>
+class Copies<0> {
+ public:
+  __device__ static void issue(void* to, const void* from, bool valid) {
+    *static_cast<uint4*>(to) = valid ? *static_cast<const uint4*>(from) : uint4{};
+  }
+  __device__ static void end_group() {}
+  template <int pending>
+  __device__ static void land() {}
+};
 
 // ---- matrix fragments. Products are made transposed (our columns are the instruction's rows), so that a lane has of
 // a, b and c one line, lane % 16, and of it the four elements from 4 (lane / 16) on: c is the operand a of the next

@@ -133,15 +133,21 @@ __device__ inline void prefetch_to_l2(const void* p) { asm volatile("prefetch.gl
 // The address that instructions on shared memory take.
 __device__ inline uint32_t shared_address(const void* p) { return static_cast<uint32_t>(__cvta_generic_to_shared(p)); }
 
-__device__ inline void copy_async_16(void* to, const void* from, bool valid = true) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(to)), "l"(from), "r"(valid ? 16 : 0)
-               : "memory");
-}
-__device__ inline void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-template <int pending>
-__device__ inline void wait_copies() {
-  asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
-}
+// The machine keeps them.
+template <int count>
+struct Copies {
+  __device__ void issue(void* to, const void* from, bool valid) const {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(to)), "l"(from),
+                 "r"(valid ? 16 : 0)
+                 : "memory");
+  }
+  __device__ void issue(int, void* to, const void* from, bool valid) const { issue(to, from, valid); }
+  __device__ void end_group() const { asm volatile("cp.async.commit_group;" ::: "memory"); }
+  template <int pending>
+  __device__ void land() const {
+    asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
+  }
+};
 
 // ---- matrix fragments: lane l holds of c rows l / 4 and l / 4 + 8, columns 2 (l % 4) and the next: {c[row][col],
 // c[row][col+1], c[row+8][col], c[row+8][col+1]}. Of a: {a[row][col..+1], a[row+8][col..], a[row][col+8..],
