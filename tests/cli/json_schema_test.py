@@ -56,6 +56,16 @@ class JsonOutput(unittest.TestCase):
         with self.assertRaises(jsonschema.ValidationError):
             self.expect('error', 'options')
 
+    def test_tuned_products(self):
+        products = self.folder / 'list.csv'
+        products.write_text('m,n,k,dtype,bias\n4,64,32,f32,1\n4,64,32,f8e4m3fn,0\n1,2,x,f32,0\n')
+        output = self.expect('tune', 'tune', str(products), '--budget', '10s', '--threads', '1')
+        self.assertEqual(['chosen' in product for product in output['products']], [True, False])
+        self.assertEqual(output['remarks'][0]['count'], 1)
+        output = self.expect('tune', 'tune', str(products), '--budget', '10s', '--threads', '1', '--out',
+                             str(self.folder / 'tuned.csv'))
+        self.assertEqual((output['format'], output['written']), ('csv', 1))
+
     def test_commands_on_a_model(self):
         inputs = ('--inputs', BERT + '/inputs.npz')
         self.expect('inspect_model', 'inspect', BERT)
