@@ -21,4 +21,9 @@ inline constexpr uint64_t kMaxArrays = 4096;
 inline constexpr uint64_t kMaxArrayHeaderBytes = 10'000;
 inline constexpr uint64_t kMaxArchiveBytes = uint64_t{1} << 30;
 
+// Of one compressed bundle of code objects, unpacked, and how many times its packed size that may be: code becomes 10
+// to 30 times smaller.
+inline constexpr uint64_t kMaxUnpackedBundleBytes = uint64_t{1} << 30;
+inline constexpr uint64_t kMaxBundleRatio = 256;
+
 }  // namespace rung

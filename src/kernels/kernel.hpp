@@ -2,6 +2,7 @@
 // wants its constant operands laid out, and the function that runs it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <span>
@@ -24,7 +25,9 @@ struct Call;
 struct Tunable {
   std::string_view name;
   std::vector<int64_t> values;
-  size_t tried = std::numeric_limits<size_t>::max();  // so many of the first are worth trying
+  size_t tried = std::numeric_limits<size_t>::max();  // of the first, how many are worth a trial
+
+  std::span<const int64_t> values_to_try() const { return std::span(values).first(std::min(tried, values.size())); }
 };
 
 // How a row stands to the others of its op.

@@ -12,8 +12,8 @@ namespace {
 void add_variants(const Target& target, const Problem& problem, const Kernel& kernel,
                   std::vector<KernelCandidate>& list) {
   for (const auto& tunable : kernel.tunables_for(problem, target.machine))
-    for (size_t i = 1; i < std::min(tunable.values.size(), tunable.tried); ++i)
-      list.push_back({&kernel, {{std::string(tunable.name), tunable.values[i]}}});
+    for (const int64_t value : tunable.values_to_try())
+      if (value != tunable.values[0]) list.push_back({&kernel, {{std::string(tunable.name), value}}});
 }
 
 // The first few of a long list, and how many more there are.

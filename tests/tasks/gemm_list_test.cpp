@@ -109,6 +109,19 @@ TEST_F(GemmLists, OfATraceCountALinearLayerOnce) {
               ElementsAre("2 x m=8 n=64 k=32 f16 TN"));
 }
 
+// As PyTorch recorded it on a GPU: 177 aten::addmm, 96 aten::bmm and 210 aten::mm, inside 387 aten::linear.
+TEST_F(GemmLists, OfARecordedTraceAreAllOfIt) {
+  const auto list = read_gemm_list(RUNG_TEST_DATA "/traces/pi0_eager.json.gz");
+  ASSERT_TRUE(list) << list.error().message;
+  int64_t total = 0;
+  for (const auto& shape : list->shapes()) total += shape.count;
+  EXPECT_EQ(total, 177 + 96 + 210);
+  EXPECT_TRUE(list->remarks().empty());
+  EXPECT_THAT(texts(*list), ::testing::IsSupersetOf({"24 x m=51 n=1024 k=4096 bf16 TN",
+                                                     "72 x m=256 n=1152 k=1152 bf16 TN bias=bf16",
+                                                     "24 x m=51 n=256 k=867 batch=8 bf16 NN"}));
+}
+
 TEST_F(GemmLists, OfATraceSayWhatTheyLeaveOut) {
   const GemmList list = read(trace({
       op("aten::mm", 0, 1, arguments("[[8,32],[32,64]]", "", kTwoBf16)),

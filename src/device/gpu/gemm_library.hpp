@@ -26,7 +26,7 @@ struct LibraryGemm {
 
 constexpr size_t kLibraryWorkspaceBytes = size_t{32} << 20;
 constexpr int kLibraryAlgorithms = 8;    // proposals asked for
-constexpr size_t kTriedAlgorithms = 32;  // at most, of those that a library offers
+constexpr size_t kTriedAlgorithms = 16;  // at most, of those that a library offers
 
 struct LibraryOperands {
   Address x = 0, w = 0, bias = 0, residual = 0, out = 0, workspace = 0;  // workspace of kLibraryWorkspaceBytes

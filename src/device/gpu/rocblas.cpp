@@ -134,7 +134,6 @@ class RocblasGemm : public PreparedGemm {
     std::shared_ptr<RocblasGemm> made(new RocblasGemm(gemm, *handle));
     if (made->algorithm() == kItsOwnChoice) return made;
     std::lock_guard lock(handle->mutex);
-    RUNG_CHECK(handle->use(handle->workspace));
     if (int code = question(gemm)(calls().gemm_strided_batched_ex, *handle, kSolution, made->solution(),
                                   uint32_t{kCheckSolution}))
       return fail("{} offers no solution {} for it: {}", kName, gemm.algorithm, calls().status_to_string(code));
@@ -175,7 +174,6 @@ Result<std::vector<int64_t>> algorithms(const LibraryGemm& gemm) {
   RUNG_CHECK(takes(gemm));
   RUNG_TRY(Handle * handle, handle_here());
   std::lock_guard lock(handle->mutex);
-  RUNG_CHECK(handle->use(handle->workspace));
   int count = 0;
   const auto ask = [&](int* to) {
     return check(question(gemm)(calls().gemm_strided_batched_ex_get_solutions, *handle, kSolution, uint32_t{kNoFlag},

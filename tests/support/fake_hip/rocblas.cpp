@@ -1,5 +1,5 @@
 // A librocblas.so.5 without a GPU, over the libamdhip64.so.7 beside it: its products are computed by the host, in their
-// turn in the stream. It offers forty solutions for any product, numbered from RUNG_FAKE_ROCBLAS_SOLUTIONS on, 301 if
+// turn in the stream. It offers twenty solutions for any product, numbered from RUNG_FAKE_ROCBLAS_SOLUTIONS on, 301 if
 // that is not set, and takes no other; the last one only with a workspace of 16 MiB. What the library does with memory
 // by itself, this does: a handle has some until it is given a workspace.
 // SPDX-License-Identifier: Apache-2.0
@@ -29,7 +29,7 @@ enum Status {
   kInvalidValue = 11
 };
 enum Type { kF16 = 150, kF32 = 151, kBf16 = 168 };
-constexpr int kAsItIs = 111, kTransposed = 112, kBySolution = 1, kSolutions = 40;
+constexpr int kAsItIs = 111, kTransposed = 112, kBySolution = 1, kSolutions = 20;
 constexpr uint32_t kCheckSolution = 8;
 constexpr size_t kOwnBytes = 4096, kRoomForTheLast = size_t{16} << 20;
 

@@ -4,7 +4,7 @@
 
 namespace rung::gpu {
 
-// A format: so many bits of its mantissa, the bias of its exponent, the code of the largest number and, above it, of
+// A format: the bits of its mantissa, the bias of its exponent, the code of the largest number and, above it, of
 // infinity, 0 where it has none. All codes above are NaN.
 struct f8e4m3 {
   static constexpr int kMantissaBits = 3, kBias = 7;
