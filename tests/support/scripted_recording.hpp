@@ -36,9 +36,10 @@ class ScriptedRecording {
     const uint32_t link = call("cudaLaunchKernel", kCallUs);
     return on_device(EventKind::kernel, name, us, link, detail_of(recording_.launches, shape));
   }
-  // Kernels of a graph: one call, many kernels behind it.
-  ScriptedRecording& graph(std::initializer_list<std::pair<std::string_view, double>> kernels) {
-    const uint32_t link = call("cudaGraphLaunch", kCallUs);
+  // Kernels of a graph: one call of `call_us`, many kernels behind it.
+  ScriptedRecording& graph(std::initializer_list<std::pair<std::string_view, double>> kernels,
+                           double call_us = kCallUs) {
+    const uint32_t link = call("cudaGraphLaunch", call_us);
     for (const auto& [name, us] : kernels) on_device(EventKind::kernel, name, us, link, 0);
     return *this;
   }
@@ -52,11 +53,18 @@ class ScriptedRecording {
     if (blocks) extend_call(link, start);
     return *this;
   }
+  // A copy in a call of this name and length, which the host leaves when it likes.
+  ScriptedRecording& copy_in_call(std::string_view name, const CopyShape& shape, double us, double call_us) {
+    const uint32_t link = call(name, call_us);
+    return on_device(EventKind::copy, "Memcpy", us, link, detail_of(recording_.copies, shape));
+  }
   ScriptedRecording& synchronize(std::string_view name = "cudaStreamSynchronize") {
     const int64_t start = host_ns_;
     extend_call(call(name, kCallUs), start);
     return *this;
   }
+  // What the device needs from one piece of work to the next, from here on.
+  ScriptedRecording& device_pause(double us) { return pause_ns_ = ns(us), *this; }
   // Any other call of the runtime: "cudaMalloc".
   ScriptedRecording& runtime_call(std::string_view name, double us) { return call(name, us), *this; }
 
@@ -108,7 +116,7 @@ class ScriptedRecording {
       if (event.link == link && event.kind == EventKind::runtime_call) event.duration_ns = host_ns_ - start;
   }
   ScriptedRecording& on_device(EventKind kind, std::string_view name, double us, uint32_t link, uint32_t detail) {
-    const int64_t start = std::max(host_ns_ + ns(kToDeviceUs), stream_ns_);
+    const int64_t start = std::max(host_ns_ + ns(kToDeviceUs), stream_ns_ + pause_ns_);
     add({start, ns(us), recording_.strings.number_of(name), link, detail, 1, kind});
     stream_ns_ = start + ns(us);
     return *this;
@@ -116,7 +124,7 @@ class ScriptedRecording {
   size_t add(const Event& event) { return recording_.events.push_back(event), recording_.events.size() - 1; }
 
   Recording recording_;
-  int64_t host_ns_ = 1'000'000, stream_ns_ = 0;
+  int64_t host_ns_ = 1'000'000, stream_ns_ = 0, pause_ns_ = 0;
   uint32_t links_ = 0;
 };
 

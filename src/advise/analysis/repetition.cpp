@@ -3,8 +3,8 @@
 #include "advise/analysis/repetition.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace rung::advise {
 namespace {
@@ -54,7 +54,7 @@ std::vector<size_t> lengths_to_try(const Tokens& tokens, const std::vector<Mark>
     }
   }
   std::ranges::sort(lengths);
-  lengths.erase(std::ranges::unique(lengths).begin(), lengths.end());
+  lengths.erase(std::unique(lengths.begin(), lengths.end()), lengths.end());
   lengths.resize(std::min(lengths.size(), kMostSearched));
   return lengths;
 }
@@ -80,19 +80,17 @@ Run longest_run(const Tokens& tokens, size_t length) {
 }
 
 // One step of layers looks like many steps, but for what follows the last of them: tokens that no step has.
-bool ends_otherwise(const Tokens& tokens, const Run& run, size_t length) {
-  const auto begin = tokens.begin() + static_cast<ptrdiff_t>(run.begin);
-  std::vector<uint32_t> inside(begin, begin + static_cast<ptrdiff_t>(length));
-  std::ranges::sort(inside);
-  return std::any_of(tokens.begin() + static_cast<ptrdiff_t>(run.end), tokens.end(),
-                     [&](uint32_t token) { return !std::ranges::binary_search(inside, token); });
+bool ends_otherwise(const Tokens& tokens, const Run& steps) {
+  const auto at = [&](size_t i) { return tokens.begin() + static_cast<ptrdiff_t>(i); };
+  const std::unordered_set<uint32_t> inside(at(steps.begin), at(steps.end));
+  return std::any_of(at(steps.end), tokens.end(), [&](uint32_t token) { return !inside.contains(token); });
 }
 
 std::vector<size_t> exact_cuts(const Tokens& tokens, const std::vector<Mark>& marks) {
   for (const size_t length : lengths_to_try(tokens, marks)) {
     const Run run = longest_run(tokens, length);
     if (run.length() < 2 * length || !covers(run.length(), tokens.size())) continue;
-    if (ends_otherwise(tokens, run, length)) continue;
+    if (ends_otherwise(tokens, run)) continue;
     std::vector<size_t> cuts;
     for (size_t at = run.begin; at <= run.end; at += length) cuts.push_back(at);
     return cuts;
@@ -111,7 +109,7 @@ std::vector<size_t> uneven_cuts(const Tokens& tokens, const std::vector<Mark>& m
       const auto length = static_cast<double>(at[i] - at[i - 1]);
       even = even && length > 0.9 * mean && length < 1.1 * mean;
     }
-    if (even && mean >= 2) return at;
+    if (even && mean >= 2 && !ends_otherwise(tokens, {at.front(), at.back()})) return at;
   }
   return {};
 }

@@ -176,7 +176,8 @@ Steps repeated_kernels(const Sources& from) {
     const Event& event = from.recording.events[work.event];
     const int64_t launch = from.device.launch[i];
     if (event.lane != stream || launch == kBeforeRecording) continue;
-    launches.push_back({launch, work.call == kNone ? launch : from.recording.events[work.call].end_ns(), event.name});
+    const int64_t end = work.call == kNone ? event.end_ns() : from.recording.events[work.call].end_ns();
+    launches.push_back({launch, std::max(end, launch + 1), event.name});
   }
   return {apart(spans_between(launches, find_repetitions(tokens_of(launches)))), "repeated kernels"};
 }

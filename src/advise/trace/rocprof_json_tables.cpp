@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "advise/trace/rocprof_json_tables.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 

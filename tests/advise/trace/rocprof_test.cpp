@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include "support/gzip.hpp"
 #include "support/trace_formats.hpp"
 
 namespace rung::advise {
@@ -136,7 +137,8 @@ TEST_F(Rocprofv3Folder, IsReadByOneOfItsFilesForThatProcess) {
 
 TEST_F(Rocprofv3Folder, MayHaveNoPrefixAndPackedFiles) {
   write_process("", 7);
-  ASSERT_EQ(std::system(("gzip " + folder_.path() + "/kernel_trace.csv").c_str()), 0);
+  folder_.write("kernel_trace.csv.gz", gzip(content_of(folder_ / "kernel_trace.csv")));
+  std::filesystem::remove(folder_ / "kernel_trace.csv");
   for (const auto* file : {"", "/hip_api_trace.csv", "/kernel_trace.csv.gz"}) {
     const auto r = read_recording(folder_.path() + file);
     ASSERT_TRUE(r) << r.error().message;

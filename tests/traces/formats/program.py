@@ -61,6 +61,7 @@ class Program:
             self.kernel('Cijk_Ailk_Bljk_BBS_BH_MT64x64x32', 41_017, grid=(16, 4, 1), block=(256, 1, 1), registers=128,
                         shared=16_384)
             self.kernel('triton_poi_fused_add_gelu_1', 2_105, grid=(204, 1, 1), block=(256, 1, 1), registers=24)
+        self.kernel('triton_red_fused_argmax_2', 2_640, grid=(1, 1, 1), block=(1024, 1, 1), registers=40, shared=4_096)
         self.work('fill', '', 1_500, 'MemsetAsync', bytes=4_096)
         self.work('copy', '', 5_000, 'MemcpyAsync', bytes=2_048, direction='DtoH')
         self.call('StreamSynchronize', until=self.free + 3_000)
