@@ -119,7 +119,7 @@ Result<TunedProducts> tune_products(const ProductsTask& task) {
   TuningRun(task, *target, database, file).tune(tuned);
   if (Status saved = database.save(); !saved) tuned.unsaved = saved.error().message;
   if (!file) return tuned;
-  RUNG_CHECK(file->write());
+  if (file->rows() > 0) RUNG_CHECK(file->write());
   tuned.out = task.out, tuned.format = file->stack().word, tuned.written = file->rows();
   return tuned;
 }

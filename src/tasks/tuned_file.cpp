@@ -23,9 +23,11 @@ constexpr std::string_view kResultColumns =
     "lo,"
     "ratio_hi,chosen\n";
 
+// An empty file is none: programs make one to see whether they can.
 bool is_there(const std::string& path) {
   std::error_code unknown;
-  return std::filesystem::exists(path, unknown);
+  const bool empty = std::filesystem::is_regular_file(path, unknown) && std::filesystem::file_size(path, unknown) == 0;
+  return std::filesystem::exists(path, unknown) && !empty;
 }
 
 // An unwritable folder is found before the work, not after it.
@@ -59,7 +61,7 @@ Status check_device(const Stack& stack, const Target& target) {
 
 Validators validators_in(const TuningFile& file) {
   Validators found;
-  for (const auto& fact : file.facts) found.emplace(fact.name, fact.value);
+  for (const auto& fact : file.facts) found[fact.name] = fact.value;  // PyTorch keeps the last of one name
   return found;
 }
 
@@ -102,12 +104,16 @@ Status check_validators(const Validators& validators, const advise::tuned::Machi
 
 // Of a file that is there: PyTorch takes it whole or not at all.
 Status check_same(const TuningFile& file, const Validators& wanted) {
-  for (const auto& [name, value] : validators_in(file)) {
-    const auto found = wanted.find(name);
-    if (found == wanted.end() || found->second != value)
-      return mismatch("'{}' is for {} {}, wanted {}: write another file", file.path, name, value,
-                      found == wanted.end() ? "none" : found->second);
-  }
+  const Validators has = validators_in(file);
+  const auto value = [](const Validators& of, const std::string& name) {
+    const auto found = of.find(name);
+    return found == of.end() ? "none" : found->second;
+  };
+  for (const Validators* names : {&has, &wanted})
+    for (const auto& [name, unused] : *names)
+      if (value(has, name) != value(wanted, name))
+        return mismatch("'{}' is for {} {}, wanted {}: write another file", file.path, name, value(has, name),
+                        value(wanted, name));
   return {};
 }
 
@@ -128,8 +134,9 @@ Result<TuningFile> file_of(const ProductsTask& task, const Stack& stack, const s
 
 // A list that somebody made has no place for results.
 Status check_columns(const TuningFile& file) {
-  const auto& columns = file.tables.front();
-  if (std::ranges::find(columns, "chosen") != columns.end()) return {};
+  const bool has_place =
+      !file.tables.empty() && std::ranges::find(file.tables.front(), "chosen") != file.tables.front().end();
+  if (has_place) return {};
   return bad_file("'{}' has no column 'chosen' for results: name another file", file.path);
 }
 

@@ -117,9 +117,9 @@ TEST_F(GemmLists, OfARecordedTraceAreAllOfIt) {
   for (const auto& shape : list->shapes()) total += shape.count;
   EXPECT_EQ(total, 177 + 96 + 210);
   EXPECT_TRUE(list->remarks().empty());
-  EXPECT_THAT(texts(*list), ::testing::IsSupersetOf({"24 x m=51 n=1024 k=4096 bf16 TN",
-                                                     "72 x m=256 n=1152 k=1152 bf16 TN bias=bf16",
-                                                     "24 x m=51 n=256 k=867 batch=8 bf16 NN"}));
+  EXPECT_THAT(texts(*list),
+              ::testing::IsSupersetOf({"24 x m=51 n=1024 k=4096 bf16 TN", "72 x m=256 n=1152 k=1152 bf16 TN bias=bf16",
+                                       "24 x m=51 n=256 k=867 batch=8 bf16 NN"}));
 }
 
 TEST_F(GemmLists, OfATraceSayWhatTheyLeaveOut) {

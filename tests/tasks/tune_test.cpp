@@ -105,6 +105,22 @@ TEST_F(TuneTasks, RefuseAFileThatHasNoPlaceForResults) {
   EXPECT_THAT(error().message, HasSubstr("got a first line 'hello'"));
 }
 
+// As programs make one to see whether they can.
+TEST_F(TuneTasks, TakeAnEmptyFileForNone) {
+  task.out = folder.write("tuned.csv", "");
+  EXPECT_EQ(tuned().written, 2u);
+  EXPECT_THAT(*read_text_file(task.out), StartsWith("m,n,k,batch,"));
+  task.out = folder.write("blank.csv", "\n\n"), task.format = "csv";
+  EXPECT_THAT(error().message, HasSubstr("blank.csv' has no column 'chosen' for results"));
+}
+
+TEST_F(TuneTasks, LeaveAFileAloneWhereThereIsNothingToWrite) {
+  task.products = folder.write("list.csv", "m,n,k,dtype\n4,64,32,f8e4m3fn\n");
+  task.out = folder / "tuned.csv";
+  EXPECT_EQ(tuned().written, 0u);
+  EXPECT_FALSE(std::filesystem::exists(task.out));
+}
+
 TEST_F(TuneTasks, RefuseStacksThatNeedAGpu) {
   task.out = folder / "out.csv";
   for (const char* format : {"tunableop", "hipblaslt", "aiter", "gradlib"}) {

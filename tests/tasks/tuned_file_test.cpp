@@ -99,6 +99,19 @@ TEST_F(TunedFiles, NameAnAlgorithmByItsParametersForAPyTorchThatTakesThem) {
       "default is not timed here");
 }
 
+// PyTorch takes a file whose validators are its own, all of them and no other; of one name the last counts.
+TEST_F(TunedFiles, ThatAreThereHaveTheSameValidators) {
+  const std::string asked = "Validator,PT_VERSION,2.14.0\nValidator,CUDA_DEVICE,9.0:NVIDIA H200\n";
+  task.validators = folder.write("validators.csv", asked);
+  folder.write("results0.csv", "Validator,PT_VERSION,2.14.0\n");
+  EXPECT_THAT(refusal(),
+              HasSubstr("results0.csv' is for CUDA_DEVICE none, wanted 9.0:NVIDIA H200: write another file"));
+  folder.write("results0.csv", asked + "Validator,ROCM_VERSION,6\n");
+  EXPECT_THAT(refusal(), HasSubstr("is for ROCM_VERSION 6, wanted none"));
+  folder.write("results0.csv", "Validator,PT_VERSION,2.9.0\n" + asked);
+  open();
+}
+
 TEST_F(TunedFiles, SayWhatCouldNotBeWritten) {
   product.choice.params["algorithm"] = 7;
   EXPECT_EQ(written("2.14.0"), "Validator,PT_VERSION,2.14.0\n");
