@@ -9,8 +9,8 @@ namespace rung::advise {
 namespace {
 
 constexpr std::pair<std::string_view, int> kTypeBytes[] = {
-    {"f64", 8}, {"i64", 8}, {"f32", 4}, {"i32", 4}, {"bf16", 2}, {"f16", 2},
-    {"i16", 2}, {"i8", 1},  {"u8", 1},  {"bool", 1},
+    {"f64", 8}, {"i64", 8}, {"f32", 4}, {"i32", 4}, {"bf16", 2},
+    {"f16", 2}, {"i16", 2}, {"i8", 1},  {"u8", 1},  {"bool", 1},
 };
 
 int64_t in_ns(double seconds) { return static_cast<int64_t>(seconds * 1e9); }

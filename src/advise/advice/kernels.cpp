@@ -26,8 +26,8 @@ std::string_view identifier_at(std::string_view text, size_t at) {
   return text.substr(at, std::min(text.find_first_not_of(kLetters, at), text.size()) - at);
 }
 
-// "MulFunctor" of PyTorch's elementwise_kernel<128, 2, ...BinaryFunctor<float, float, float, ...MulFunctor<float> > >(...):
-// the innermost of its functors tells what is computed.
+// "MulFunctor" of PyTorch's elementwise_kernel<128, 2, ...BinaryFunctor<float, float, float, ...MulFunctor<float> >
+// >(...): the innermost of its functors tells what is computed.
 std::string_view functor_of(std::string_view kernel) {
   const std::string_view types = kernel.substr(0, kernel.find(", std::array"));
   std::string_view found;
@@ -85,14 +85,17 @@ bool is_small_step(const Work& work) {
     case Category::norm:
     case Category::elementwise:
     case Category::reduction:
-    case Category::copy: return true;
-    default: return false;
+    case Category::copy:
+      return true;
+    default:
+      return false;
   }
 }
 
 std::optional<TensorCopy> tensor_copy_of(const Analysis& analysis, const Work& work) {
   if (op_name(analysis, work) != "aten::copy_") return {};
-  if (op_around(analysis, work, "aten::clone") == kNone && op_around(analysis, work, "aten::repeat") == kNone) return {};
+  if (op_around(analysis, work, "aten::clone") == kNone && op_around(analysis, work, "aten::repeat") == kNone)
+    return {};
   std::vector<Operand> operands = operands_of(analysis.recording, analysis.recording.events[work.op]);
   if (operands.size() < 2 || operands[0].shape.empty() || operands[0].shape != operands[1].shape) return {};
   TensorCopy copy{std::move(operands[0]), std::move(operands[1])};

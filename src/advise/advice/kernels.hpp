@@ -21,7 +21,7 @@ bool is_small_step(const Work& work);
 // A copy of a tensor into new memory, where strides are recorded.
 struct TensorCopy {
   Operand to, from;
-  bool is_expanded = false;  // reads elements more than once: a stride of 0
+  bool is_expanded = false;   // reads elements more than once: a stride of 0
   bool is_reordered = false;  // the same type, other strides
 };
 std::optional<TensorCopy> tensor_copy_of(const Analysis& analysis, const Work& work);

@@ -14,10 +14,14 @@ struct ProductOp {
   bool b_transposed;  // [n, k]
 };
 constexpr ProductOp kProductOps[] = {
-    {"aten::mm", 0, 1, false},           {"aten::addmm", 1, 2, false},
-    {"aten::_addmm_activation", 1, 2, false}, {"aten::bmm", 0, 1, false},
-    {"aten::baddbmm", 1, 2, false},      {"aten::_scaled_mm", 0, 1, false},
-    {"aten::linear", 0, 1, true},        {"vllm::rocm_unquantized_gemm", 0, 1, true},
+    {"aten::mm", 0, 1, false},
+    {"aten::addmm", 1, 2, false},
+    {"aten::_addmm_activation", 1, 2, false},
+    {"aten::bmm", 0, 1, false},
+    {"aten::baddbmm", 1, 2, false},
+    {"aten::_scaled_mm", 0, 1, false},
+    {"aten::linear", 0, 1, true},
+    {"vllm::rocm_unquantized_gemm", 0, 1, true},
 };
 
 // Rows of all dimensions before the last.

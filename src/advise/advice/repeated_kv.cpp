@@ -39,7 +39,10 @@ struct Repetitions {
 class RepeatedKeys {
  public:
   explicit RepeatedKeys(const Analysis& analysis)
-      : analysis_(analysis), peaks_(peaks_of(analysis)), saving_(analysis), products_(products_of(analysis)),
+      : analysis_(analysis),
+        peaks_(peaks_of(analysis)),
+        saving_(analysis),
+        products_(products_of(analysis)),
         chains_(attention_chains(analysis, products_)) {}
 
   void look() {
@@ -67,7 +70,8 @@ class RepeatedKeys {
     const Work& work = analysis_.work[i];
     const auto chain = std::ranges::find_if(
         chains_, [&](const AttentionChain& c) { return c.scores && c.scores->first <= i && i <= c.scores->last; });
-    if (work.kind.category != Category::attention && chain == chains_.end()) return work.kind.category == Category::gemm;
+    if (work.kind.category != Category::attention && chain == chains_.end())
+      return work.kind.category == Category::gemm;
     for (const size_t copy : open.copies) {
       saving_.remove(copy);
       const auto operands = tensor_copy_of(analysis_, analysis_.work[copy]);
@@ -116,15 +120,18 @@ std::optional<Advice> RepeatedKeys::advice() {
                              in_words(ms_per_step(analysis_, tally_.ns())));
   advice.evidence = tally_.rows();
   advice.bound_ms = saving_.bound_ms();
-  advice.bound_from = saving_.explained("time of the copies, and what their readers take above the card's peaks with keys and values read once");
+  advice.bound_from = saving_.explained(
+      "time of the copies, and what their readers take above the card's peaks with keys and values read once");
   advice.remedy = "Give grouped keys and values to a kernel that knows groups.";
   advice.changes = {
-      {"PyTorch", "scaled_dot_product_attention(..., enable_gqa=True) in place of repeat_interleave(), repeat() or "
-                  "expand().reshape(); for products of one group, fold its heads into the rows of the queries"},
+      {"PyTorch",
+       "scaled_dot_product_attention(..., enable_gqa=True) in place of repeat_interleave(), repeat() or "
+       "expand().reshape(); for products of one group, fold its heads into the rows of the queries"},
       {"vLLM", "its attention takes num_kv_heads as it is; a model's own repeat_kv goes"},
   };
-  advice.traps = "With enable_gqa and f32, or where no fused kernel fits, scaled_dot_product_attention repeats keys and "
-                 "values itself. expand() alone copies nothing; the reshape(), flatten() or contiguous() after it does.";
+  advice.traps =
+      "With enable_gqa and f32, or where no fused kernel fits, scaled_dot_product_attention repeats keys and "
+      "values itself. expand() alone copies nothing; the reshape(), flatten() or contiguous() after it does.";
   advice.confirm = "The copies are gone from the trace; outputs are the same bits or differ by the order of sums.";
   return advice;
 }

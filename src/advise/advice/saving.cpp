@@ -130,7 +130,8 @@ double Saving::bound_ms() {
 }
 
 std::string Saving::explained(std::string_view how) {
-  return load() > 1 ? fmt::format("{}; times {:g}, as clocks fall under a load that lasts", how, load()) : std::string(how);
+  return load() > 1 ? fmt::format("{}; times {:g}, as clocks fall under a load that lasts", how, load())
+                    : std::string(how);
 }
 
 }  // namespace rung::advise

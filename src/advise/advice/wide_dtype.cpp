@@ -21,8 +21,7 @@ constexpr double kAlmostAll = 0.9;  // of the matrix work: the whole model is in
 // Of kernels without operations.
 constexpr std::string_view kWideKernels[] = {"sgemm", "f32f32_f32f32", "fmha_cutlassF_f32", "scudnn_", "_ffma_"};
 bool is_wide_kernel(std::string_view kernel) {
-  if (kernel.starts_with("Cijk_"))
-    return kernel.find("_SB_") != kernel.npos || kernel.find("_S_B_") != kernel.npos;
+  if (kernel.starts_with("Cijk_")) return kernel.find("_SB_") != kernel.npos || kernel.find("_S_B_") != kernel.npos;
   return std::ranges::any_of(kWideKernels, [&](std::string_view part) { return kernel.find(part) != kernel.npos; });
 }
 
@@ -49,7 +48,10 @@ std::optional<bool> has_wide_operands(const Analysis& analysis, const Work& work
 class WideWork {
  public:
   explicit WideWork(const Analysis& analysis)
-      : analysis_(analysis), peaks_(peaks_of(analysis)), saving_(analysis), products_(products_of(analysis)),
+      : analysis_(analysis),
+        peaks_(peaks_of(analysis)),
+        saving_(analysis),
+        products_(products_of(analysis)),
         of_product_(analysis.work.size()) {
     for (const Product& product : products_)
       for (size_t i = product.first; i <= product.last; ++i)
@@ -77,8 +79,9 @@ class WideWork {
       Demand demand = product.demand(kNarrowBytes);
       if (in_attention) demand.bytes = 0;
       saving_.shorten(product.ns - floor_ns(peaks_, demand));
-      tally_.add(fmt::format("{} {}x{}x{}", analysis_.name(analysis_.work[product.main]), product.m, product.n, product.k),
-                 product.ns);
+      tally_.add(
+          fmt::format("{} {}x{}x{}", analysis_.name(analysis_.work[product.main]), product.m, product.n, product.k),
+          product.ns);
     }
   }
 
@@ -130,21 +133,27 @@ std::optional<Advice> WideWork::advice() {
   advice.evidence = tally_.rows();
   if (others_ns_ > 0) advice.evidence.push_back({"other kernels on f32", 0, ms_of(others_ns_)});
   advice.bound_ms = saving_.bound_ms();
-  advice.bound_from = "time above what the same products need at the card's peaks in bf16; where all is in f32, also half "
-                      "of the other kernels, and attention's pieces";
+  advice.bound_from = saving_.explained(
+      "time above what the same products need at the card's peaks in bf16, and, where all is in f32, "
+      "half of the other kernels and attention's pieces");
   advice.remedy = "Load and run the model in bf16, or let f32 products use the matrix units.";
   advice.changes = {
-      {"PyTorch", "model.to(torch.bfloat16) with inputs alike, or torch.autocast(\"cuda\", torch.bfloat16); where f32 must "
-                  "stay, torch.set_float32_matmul_precision(\"high\") (TF32 or bf16 pairs)"},
+      {"PyTorch",
+       "model.to(torch.bfloat16) with inputs alike, or torch.autocast(\"cuda\", torch.bfloat16); where f32 must "
+       "stay, torch.set_float32_matmul_precision(\"high\") (TF32 or bf16 pairs)"},
       {"vLLM", "--dtype bfloat16; auto takes the checkpoint's type and turns f32 into half"},
-      {"AMD", "MI300 and MI350 have f32 matrix units at a fraction of the rate of bf16; bf16 is also the faster of the two "
-              "16-bit types there"},
+      {"AMD",
+       "MI300 and MI350 have f32 matrix units at a fraction of the rate of bf16; bf16 is also the faster of the two "
+       "16-bit types there"},
   };
   advice.traps =
-      "set_float32_matmul_precision(\"high\") changes products, not bytes: half of the bound at most where memory is the "
-      "limit. Grouped heads in f32 have no fused attention in PyTorch. Keep sums of norms, softmax and positions in f32. "
+      "set_float32_matmul_precision(\"high\") changes products, not bytes: half of the bound at most where memory is "
+      "the "
+      "limit. Grouped heads in f32 have no fused attention in PyTorch. Keep sums of norms, softmax and positions in "
+      "f32. "
       "f16 overflows where bf16 does not. Autocast converts weights in every step unless they are in bf16 already.";
-  advice.confirm = "Kernels' names lose f32 and sgemm; compare outputs with the f32 model on many inputs before and after.";
+  advice.confirm =
+      "Kernels' names lose f32 and sgemm; compare outputs with the f32 model on many inputs before and after.";
   return advice;
 }
 

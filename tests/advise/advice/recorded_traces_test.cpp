@@ -19,13 +19,18 @@ TEST(Dump, All) {
     ASSERT_TRUE(recording) << recording.error().message;
     const Analysis analysis = analyse(*recording);
     std::map<std::string_view, double> gaps;
-    for (const Gap& gap : analysis.accounting.gaps) gaps[name_of(gap.cause)] += gap.span.length_ns() / 1e6 / analysis.step_count();
-    printf("%s: step %.3f busy %.3f |", name.c_str(), analysis.accounting.wall.length_ns() / 1e6 / analysis.step_count(), analysis.accounting.busy_ns / 1e6 / analysis.step_count());
+    for (const Gap& gap : analysis.accounting.gaps)
+      gaps[name_of(gap.cause)] += gap.span.length_ns() / 1e6 / analysis.step_count();
+    printf("%s: step %.3f busy %.3f |", name.c_str(),
+           analysis.accounting.wall.length_ns() / 1e6 / analysis.step_count(),
+           analysis.accounting.busy_ns / 1e6 / analysis.step_count());
     for (auto& [k, v] : gaps) printf(" %s %.3f", std::string(k).c_str(), v);
-    printf("\n   planted %s present %s cures %s\n", facts["planted"].dump().c_str(), facts["present"].dump().c_str(), facts["cures"].dump().c_str());
+    printf("\n   planted %s present %s cures %s\n", facts["planted"].dump().c_str(), facts["present"].dump().c_str(),
+           facts["cures"].dump().c_str());
     for (const Advice& a : advise_on(analysis)) {
       printf("   * %s %.4f %s\n", std::string(a.id).c_str(), a.bound_ms, a.title.c_str());
-      for (const Evidence& e : a.evidence) printf("        %s %ld %.3f\n", e.event.substr(0, 90).c_str(), e.count, e.ms);
+      for (const Evidence& e : a.evidence)
+        printf("        %s %ld %.3f\n", e.event.substr(0, 90).c_str(), e.count, e.ms);
     }
   }
 }
