@@ -21,6 +21,10 @@ struct AttentionChain {
   Demand fused_demand() const;
 };
 
+// In order and apart.
 std::vector<AttentionChain> attention_chains(const Analysis& analysis, const std::vector<Product>& products);
+
+// Per piece of work: whether it belongs to a chain.
+std::vector<bool> work_in(const Analysis& analysis, const std::vector<AttentionChain>& chains);
 
 }  // namespace rung::advise

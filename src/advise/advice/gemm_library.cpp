@@ -45,7 +45,7 @@ class OtherSide {
 };
 
 // What a product would take by the other side, at the least; 0: no evidence that it is faster.
-int64_t by_other_side_ns(const Product& product, bool triton, int64_t other_ns, const Peaks* peaks) {
+int64_t by_other_side_ns(const Product& product, bool triton, int64_t other_ns, const CardPeaks* peaks) {
   const auto ns = static_cast<double>(product.ns);
   if (other_ns > 0) return ns > kClearly * static_cast<double>(other_ns) ? other_ns : 0;
   if (!triton || !peaks || !is_narrow(product.type()) || product.ns < kLongEnoughNs) return 0;
@@ -60,7 +60,7 @@ constexpr std::string_view kTriton = "Triton", kVendor = "the vendor's library";
 std::optional<Advice> gemm_library(const Analysis& analysis) {
   const std::vector<Product> products = products_of(analysis);
   const OtherSide others(analysis, products);
-  const Peaks* peaks = peaks_of(analysis);
+  const CardPeaks* peaks = peaks_of(analysis);
   Saving saving(analysis);
   std::array<Tally, 2> tallies;  // by the vendor's library, by Triton
   Demand demand;

@@ -114,17 +114,23 @@ bool is_format_kernel(std::string_view kernel) {
   return has_any(kernel, kParts);
 }
 
+LaunchShape launch_of(const Analysis& analysis, const Work& work) {
+  const Event& event = analysis.event(work);
+  const std::vector<LaunchShape>& launches = analysis.recording.launches;
+  return event.kind == EventKind::kernel && event.detail < launches.size() ? launches[event.detail] : LaunchShape{};
+}
+
 uint32_t op_around(const Analysis& analysis, const Work& work, std::string_view part) {
-  if (work.op == kNone) return kNone;
-  const Recording& recording = analysis.recording;
-  const auto has_part = [&](uint32_t event) {
-    return recording.events[event].kind == EventKind::host_op &&
-           recording.name_of(recording.events[event]).find(part) != std::string_view::npos;
-  };
-  if (has_part(work.op)) return work.op;
-  const std::vector<uint32_t> around = enclosing(analysis, work.op);
-  const auto found = std::ranges::find_if(around, has_part);
-  return found == around.end() ? kNone : *found;
+  constexpr int kDeepest = 64;  // real ones are less than 20; a file may nest as it likes
+  const std::vector<Event>& events = analysis.recording.events;
+  uint32_t at = work.op;
+  for (int depth = 0; depth < kDeepest && at != kNone; ++depth) {
+    if (events[at].kind == EventKind::host_op &&
+        analysis.recording.name_of(events[at]).find(part) != std::string_view::npos)
+      return at;
+    at = at < analysis.around.size() ? analysis.around[at] : kNone;
+  }
+  return kNone;
 }
 
 }  // namespace rung::advise

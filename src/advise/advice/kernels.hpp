@@ -29,7 +29,10 @@ std::optional<TensorCopy> tensor_copy_of(const Analysis& analysis, const Work& w
 bool is_strided_copy_kernel(std::string_view kernel);
 bool is_format_kernel(std::string_view kernel);
 
-// The innermost operation around the work whose name has `part`; none: kNone.
+// How a kernel was launched; zeros where that is not recorded.
+LaunchShape launch_of(const Analysis& analysis, const Work& work);
+
+// The innermost operation around the work whose name has `part`, not beyond the 64th; none: kNone.
 uint32_t op_around(const Analysis& analysis, const Work& work, std::string_view part);
 
 }  // namespace rung::advise

@@ -24,7 +24,7 @@ bool is_for_few_rows(std::string_view kernel) {
   return std::ranges::any_of(kFewRowKernels, [&](std::string_view part) { return kernel.find(part) != kernel.npos; });
 }
 
-bool is_slow_row(const Analysis& analysis, const Product& product, const Peaks* peaks) {
+bool is_slow_row(const Analysis& analysis, const Product& product, const CardPeaks* peaks) {
   return product.batch == 1 && product.m <= kFewRows && elements_of(product.b) >= kLeastWeights &&
          !is_for_few_rows(analysis.name(analysis.work[product.main])) &&
          static_cast<double>(product.ns) > kSlower * static_cast<double>(attainable_ns(peaks, product.demand()));
@@ -33,7 +33,7 @@ bool is_slow_row(const Analysis& analysis, const Product& product, const Peaks* 
 }  // namespace
 
 std::optional<Advice> one_row_gemm(const Analysis& analysis) {
-  const Peaks* peaks = peaks_of(analysis);
+  const CardPeaks* peaks = peaks_of(analysis);
   if (!peaks) return std::nullopt;  // a tile kernel may well read as fast as the card can
   Saving saving(analysis);
   Tally tally;

@@ -43,7 +43,12 @@ class RepeatedKeys {
         peaks_(peaks_of(analysis)),
         saving_(analysis),
         products_(products_of(analysis)),
-        chains_(attention_chains(analysis, products_)) {}
+        chains_(attention_chains(analysis, products_)),
+        is_scores_(analysis.work.size()) {
+    for (const AttentionChain& chain : chains_)
+      if (chain.scores)
+        for (size_t i = chain.scores->first; i <= chain.scores->last; ++i) is_scores_[i] = true;
+  }
 
   void look() {
     Repetitions open;
@@ -68,10 +73,7 @@ class RepeatedKeys {
   // Attention, or a product of a chain, uses up the copies.
   bool is_read_by(size_t i, const Repetitions& open) {
     const Work& work = analysis_.work[i];
-    const auto chain = std::ranges::find_if(
-        chains_, [&](const AttentionChain& c) { return c.scores && c.scores->first <= i && i <= c.scores->last; });
-    if (work.kind.category != Category::attention && chain == chains_.end())
-      return work.kind.category == Category::gemm;
+    if (work.kind.category != Category::attention && !is_scores_[i]) return work.kind.category == Category::gemm;
     for (const size_t copy : open.copies) {
       saving_.remove(copy);
       const auto operands = tensor_copy_of(analysis_, analysis_.work[copy]);
@@ -101,10 +103,11 @@ class RepeatedKeys {
   }
 
   const Analysis& analysis_;
-  const Peaks* peaks_;
+  const CardPeaks* peaks_;
   Saving saving_;
   std::vector<Product> products_;
   std::vector<AttentionChain> chains_;
+  std::vector<bool> is_scores_;  // per piece of work: the first product of a chain
   Tally tally_;
   int64_t copies_ = 0, broadcasts_ = 0;
 };

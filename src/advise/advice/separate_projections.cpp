@@ -95,9 +95,9 @@ std::vector<Projections> by_shapes(const Analysis& analysis) {
 // ---- by kernels alone, as in the replay of a graph
 // Three products in a row, the last two of the same kernel and grid, and attention before the next: q, k and v.
 bool are_same_launch(const Analysis& analysis, const Work& a, const Work& b) {
-  const Event &x = analysis.event(a), &y = analysis.event(b);
-  const std::vector<LaunchShape>& launches = analysis.recording.launches;
-  return x.name == y.name && x.detail != 0 && launches[x.detail] == launches[y.detail];
+  const LaunchShape launch = launch_of(analysis, a);
+  return analysis.event(a).name == analysis.event(b).name && launch != LaunchShape{} &&
+         launch == launch_of(analysis, b);
 }
 
 bool has_attention_next(const Analysis& analysis, size_t i) {

@@ -34,11 +34,11 @@ bool is_tn(const Product& product) {
 }
 
 double blocks_of(const Analysis& analysis, const Work& work) {
-  const std::array<uint32_t, 3>& grid = analysis.recording.launches[analysis.event(work).detail].grid;
+  const std::array<uint32_t, 3> grid = launch_of(analysis, work).grid;
   return double(grid[0]) * grid[1] * grid[2];
 }
 
-bool is_slower_than(double times, const Product& product, const Peaks* peaks) {
+bool is_slower_than(double times, const Product& product, const CardPeaks* peaks) {
   const int64_t attainable = attainable_ns(peaks, product.demand());
   return attainable > 0 && static_cast<double>(product.ns) > times * static_cast<double>(attainable);
 }
@@ -53,7 +53,7 @@ std::string odd_rows(const Product& product) {
   return {};
 }
 
-std::string why_slow(const Analysis& analysis, const Product& product, const Peaks* peaks) {
+std::string why_slow(const Analysis& analysis, const Product& product, const CardPeaks* peaks) {
   constexpr double kOdd = 2, kChannel = 1.5, kTiles = 3;
   constexpr int64_t kRows = 64, kLongEnoughNs = 10'000;
   if (is_slower_than(kOdd, product, peaks))
@@ -75,7 +75,7 @@ std::string why_slow(const Analysis& analysis, const Product& product, const Pea
 }  // namespace
 
 std::optional<Advice> slow_shape(const Analysis& analysis) {
-  const Peaks* peaks = peaks_of(analysis);
+  const CardPeaks* peaks = peaks_of(analysis);
   if (!peaks) return std::nullopt;
   Saving saving(analysis);
   Tally tally;

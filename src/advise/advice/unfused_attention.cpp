@@ -26,7 +26,7 @@ const std::vector<Change> kFusedAttention{
 }  // namespace
 
 std::optional<Advice> unfused_attention(const Analysis& analysis) {
-  const Peaks* peaks = peaks_of(analysis);
+  const CardPeaks* peaks = peaks_of(analysis);
   Saving saving(analysis);
   Tally tally;
   int64_t pieces = 0, fallbacks = 0;

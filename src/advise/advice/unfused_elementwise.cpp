@@ -17,15 +17,6 @@ namespace {
 
 constexpr size_t kLeastPieces = 4;  // a sum and a norm, or an activation between, are what every eager model has
 
-// Per piece of work: whether it is attention's, which has a finding of its own.
-std::vector<bool> in_attention(const Analysis& analysis) {
-  std::vector<bool> inside(analysis.work.size());
-  for (const AttentionChain& chain : attention_chains(analysis, products_of(analysis)))
-    std::fill(inside.begin() + static_cast<ptrdiff_t>(chain.first),
-              inside.begin() + static_cast<ptrdiff_t>(chain.last) + 1, true);
-  return inside;
-}
-
 // What a compiler has fused stays as it is, and copies that only change an order are another finding.
 bool is_piece(const Analysis& analysis, const Work& work) {
   if (!is_small_step(work) || work.kind.library == "Triton") return false;
@@ -44,7 +35,7 @@ bool is_chain(const Analysis& analysis, const std::vector<size_t>& run) {
 }
 
 std::vector<std::vector<size_t>> chains_of_pieces(const Analysis& analysis) {
-  const std::vector<bool> inside = in_attention(analysis);
+  const std::vector<bool> inside = work_in(analysis, attention_chains(analysis, products_of(analysis)));
   std::vector<std::vector<size_t>> runs(1);
   std::optional<size_t> step;
   for (size_t i = 0; i < analysis.work.size(); ++i) {
@@ -85,7 +76,7 @@ int64_t shortest_of(const Analysis& analysis, const std::vector<size_t>& run) {
 }  // namespace
 
 std::optional<Advice> unfused_elementwise(const Analysis& analysis) {
-  const Peaks* peaks = peaks_of(analysis);
+  const CardPeaks* peaks = peaks_of(analysis);
   Saving saving(analysis);
   Tally tally;
   int64_t pieces = 0;

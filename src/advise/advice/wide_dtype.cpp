@@ -59,25 +59,23 @@ class WideWork {
   }
 
   void look() {
-    const std::vector<AttentionChain> chains = attention_chains(analysis_, products_);
-    look_at_products(chains);
+    const std::vector<bool> in_attention = work_in(analysis_, attention_chains(analysis_, products_));
+    look_at_products(in_attention);
     for (size_t i = 0; i < analysis_.work.size(); ++i)
       if (!of_product_[i] && is_matrix_kernel(analysis_.work[i])) look_at_kernel(i);
-    if (static_cast<double>(tally_.ns()) >= kAlmostAll * static_cast<double>(matrix_ns_)) look_at_others(chains);
+    if (static_cast<double>(tally_.ns()) >= kAlmostAll * static_cast<double>(matrix_ns_)) look_at_others(in_attention);
   }
 
   std::optional<Advice> advice();
 
  private:
   // Of a product in attention only the arithmetic is needed: its operands need not leave the chip.
-  void look_at_products(const std::vector<AttentionChain>& chains) {
+  void look_at_products(const std::vector<bool>& in_attention) {
     for (const Product& product : products_) {
       matrix_ns_ += product.ns;
       if (!is_wide(product.type())) continue;
-      const bool in_attention = std::ranges::any_of(
-          chains, [&](const AttentionChain& c) { return c.first <= product.first && product.last <= c.last; });
       Demand demand = product.demand(kNarrowBytes);
-      if (in_attention) demand.bytes = 0;
+      if (in_attention[product.main]) demand.bytes = 0;
       saving_.shorten(product.ns - floor_ns(peaks_, demand));
       tally_.add(
           fmt::format("{} {}x{}x{}", analysis_.name(analysis_.work[product.main]), product.m, product.n, product.k),
@@ -100,21 +98,19 @@ class WideWork {
   }
 
   // Where all is in f32: half the bytes of the others, and nothing of attention by pieces.
-  void look_at_others(const std::vector<AttentionChain>& chains) {
+  void look_at_others(const std::vector<bool>& in_attention) {
     for (size_t i = 0; i < analysis_.work.size(); ++i) {
       const Work& work = analysis_.work[i];
       if (of_product_[i] || is_matrix_kernel(work)) continue;
-      const bool in_attention =
-          std::ranges::any_of(chains, [&](const AttentionChain& c) { return c.first <= i && i <= c.last; });
-      if (!in_attention && !has_wide_operands(analysis_, work).value_or(false)) continue;
+      if (!in_attention[i] && !has_wide_operands(analysis_, work).value_or(false)) continue;
       const int64_t ns = analysis_.event(work).duration_ns;
-      saving_.shorten(in_attention ? ns : ns / 2);
+      saving_.shorten(in_attention[i] ? ns : ns / 2);
       others_ns_ += ns;
     }
   }
 
   const Analysis& analysis_;
-  const Peaks* peaks_;
+  const CardPeaks* peaks_;
   Saving saving_;
   std::vector<Product> products_;
   std::vector<bool> of_product_;  // per piece of work

@@ -75,6 +75,18 @@ TEST(Products, AllWorkOfAnOperationIsOneProducts) {
   EXPECT_EQ(products[1].first, 2u);
 }
 
+TEST(Products, AnOperationAroundEverythingIsNone) {
+  ToldModel model;
+  const auto mm = model.script.operands("[[5,20],[20,30]]", "[\"float\",\"float\"]");
+  model.script.op(
+      "aten::mm",
+      [&] {
+        for (int i = 0; i < 17; ++i) model.script.kernel("nvjet", 20);
+      },
+      mm);
+  EXPECT_TRUE(products_in(model).empty());
+}
+
 TEST(Products, AskForOperandsOnceAndForTheirArithmetic) {
   ToldModel model;
   model.product({.m = 5, .k = 20, .n = 30, .batch = 4})
@@ -87,7 +99,7 @@ TEST(Products, AskForOperandsOnceAndForTheirArithmetic) {
 }
 
 TEST(Floor, IsTheLongerOfArithmeticAndMemory) {
-  const Peaks* h200 = peaks_of_device("NVIDIA H200");
+  const CardPeaks* h200 = peaks_of_device("NVIDIA H200");
   ASSERT_TRUE(h200);
   EXPECT_EQ(floor_ns(h200, {989.4e9, 0}), 1'000'000);
   EXPECT_EQ(floor_ns(h200, {989.4e9, 9.6e9}), 2'000'000);

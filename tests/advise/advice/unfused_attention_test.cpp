@@ -126,6 +126,16 @@ TEST(UnfusedAttention, KernelsWithoutOperationsTellIt) {
   EXPECT_NEAR(advice->bound_ms, 1.3 * 0.110, 0.002) << "nothing is known to remain";
 }
 
+// An operation that claims to be a product and has softmax inside it.
+TEST(UnfusedAttention, AProductDoesNotContainItsSoftmax) {
+  ToldModel model;
+  const auto square = model.script.operands("[[64,64],[64,64]]", "[\"float\",\"float\"]");
+  model.script.op(
+      "aten::mm", [&] { model.script.kernel("nvjet", 20).kernel("softmax_warp_forward", 50).kernel("nvjet", 20); },
+      square);
+  EXPECT_FALSE(model.found(kDetector));
+}
+
 TEST(UnfusedAttention, BelowAHundredthOfAStepIsNotToldOf) {
   const auto told = [](double others_us) {
     return ToldModel{}.product(kScores).softmax(10, kWeights).product(kValues).norm(others_us, {1}).found(kDetector);
