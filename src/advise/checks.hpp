@@ -21,6 +21,11 @@ void iommu(const Snapshot& machine, Findings& findings);
 void pci_link(const Snapshot& machine, Findings& findings);
 void gpu_clocks(const Snapshot& machine, Findings& findings);
 void gpu_partition(const Snapshot& machine, Findings& findings);
+void memory_partition(const Snapshot& machine, Findings& findings);
+void power_cap(const Snapshot& machine, Findings& findings);
+void page_faults(const Snapshot& machine, Findings& findings);
+void access_control(const Snapshot& machine, Findings& findings);
+void gpu_group(const Snapshot& machine, Findings& findings);
 void cpu_limit(const Snapshot& machine, Findings& findings);
 void memory_limit(const Snapshot& machine, Findings& findings);
 void shared_memory(const Snapshot& machine, Findings& findings);
@@ -33,6 +38,14 @@ struct Gpu {
   std::string device;   // 0x74a1
 };
 std::vector<Gpu> gpus_of(const Snapshot& machine);
+
+// The AMD GPUs that the driver's topology knows: their architecture ("gfx942"), compute units, and to how many of the
+// others each is linked directly (XGMI).
+struct KfdGpu {
+  std::string architecture;
+  int compute_units = 0, links = 0;
+};
+std::vector<KfdGpu> kfd_gpus_of(const Snapshot& machine);
 
 // "0-3,8" holds 2; shared with what else reads such lists.
 std::vector<int> ids_of(std::string_view list);

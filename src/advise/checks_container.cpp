@@ -1,4 +1,4 @@
-// Checks of what a container allows: processor time, memory, shared memory. And the list of all checks.
+// Checks of what a container allows: processor time, memory, shared memory.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -65,14 +65,5 @@ void shared_memory(const Snapshot& machine, Findings& findings) {
 }
 
 }  // namespace checks
-
-std::span<const Check> system_checks() {
-  static constexpr Check kChecks[] = {
-      checks::numa_balancing, checks::gpu_affinity, checks::governor,     checks::idle_states,
-      checks::huge_pages,     checks::iommu,        checks::pci_link,     checks::gpu_clocks,
-      checks::gpu_partition,  checks::cpu_limit,    checks::memory_limit, checks::shared_memory,
-  };
-  return kChecks;
-}
 
 }  // namespace rung::advise

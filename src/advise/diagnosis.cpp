@@ -1,36 +1,24 @@
-// Facts, checks of the system, audit of the environment.
+// The list of checks, and the diagnosis: facts, checks of the system, audit of the environment.
 // SPDX-License-Identifier: Apache-2.0
 #include "advise/diagnosis.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "advise/checks.hpp"
+#include "advise/facts.hpp"
 #include "advise/knob.hpp"
 
 namespace rung::advise {
-namespace {
-
-std::vector<std::pair<std::string, std::string>> facts_of(const Snapshot& machine) {
-  std::vector<std::pair<std::string, std::string>> facts;
-  const auto add = [&](std::string name, std::optional<std::string> value) {
-    if (value && !value->empty()) facts.emplace_back(std::move(name), std::move(*value));
+std::span<const Check> system_checks() {
+  static constexpr Check kChecks[] = {
+      checks::numa_balancing, checks::gpu_affinity,     checks::governor,  checks::idle_states, checks::huge_pages,
+      checks::iommu,          checks::access_control,   checks::pci_link,  checks::gpu_clocks,  checks::power_cap,
+      checks::gpu_partition,  checks::memory_partition, checks::gpu_group, checks::page_faults, checks::cpu_limit,
+      checks::memory_limit,   checks::shared_memory,
   };
-  auto processor = machine.read("proc/cpuinfo");
-  if (processor && processor->find(": ") != processor->npos) processor->erase(0, processor->find(": ") + 2);
-  add("processor", processor);
-  add("NUMA nodes", machine.read("sys/devices/system/node/online"));
-  add("kernel", machine.read("proc/sys/kernel/osrelease"));
-  add("amdgpu driver", machine.read("sys/module/amdgpu/version"));
-  add("nvidia driver", machine.read("sys/module/nvidia/version"));
-  add("ROCm", machine.read("opt/rocm/.info/version"));
-  for (const Gpu& gpu : gpus_of(machine)) add("GPU " + gpu.address, fmt::format("{} {}", gpu.vendor, gpu.device));
-  return facts;
+  return kChecks;
 }
-
-}  // namespace
 
 Diagnosis diagnose(const Snapshot& machine) {
   Diagnosis diagnosis;

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "advise/acs.hpp"
 #include "advise/knob.hpp"
 
 namespace rung::advise {
@@ -16,23 +17,35 @@ constexpr size_t kMostBytes = 1 << 20;
 
 constexpr CapturedFile kFiles[] = {
     {"opt/rocm/.info/version", Keep::all},
+    {"opt/rocm/lib/libMIOpen.so*", Keep::name},
+    {"opt/rocm/lib/libamdhip64.so*", Keep::name},
+    {"opt/rocm/lib/libhipblaslt.so*", Keep::name},
+    {"opt/rocm/lib/librccl.so*", Keep::name},
+    {"opt/rocm/lib/librocblas.so*", Keep::name},
     {"proc/cmdline", Keep::boot_options},
     {"proc/cpuinfo", Keep::model_name},
+    {"proc/driver/nvidia/gpus/*/information", Keep::gpu_model},
     {"proc/self/mounts", Keep::memory_disk},
     {"proc/self/status", Keep::allowed},
     {"proc/sys/kernel/numa_balancing", Keep::all},
     {"proc/sys/kernel/osrelease", Keep::all},
     {"sys/bus/pci/devices/*/class", Keep::all},
+    {"sys/bus/pci/devices/*/config", Keep::acs_control},
     {"sys/bus/pci/devices/*/current_compute_partition", Keep::all},
     {"sys/bus/pci/devices/*/current_link_speed", Keep::all},
     {"sys/bus/pci/devices/*/current_link_width", Keep::all},
+    {"sys/bus/pci/devices/*/current_memory_partition", Keep::all},
     {"sys/bus/pci/devices/*/device", Keep::all},
+    {"sys/bus/pci/devices/*/hwmon/*/power1_cap", Keep::all},
+    {"sys/bus/pci/devices/*/hwmon/*/power1_cap_default", Keep::all},
     {"sys/bus/pci/devices/*/iommu_group/type", Keep::all},
     {"sys/bus/pci/devices/*/max_link_speed", Keep::all},
     {"sys/bus/pci/devices/*/max_link_width", Keep::all},
     {"sys/bus/pci/devices/*/numa_node", Keep::all},
     {"sys/bus/pci/devices/*/power_dpm_force_performance_level", Keep::all},
     {"sys/bus/pci/devices/*/vendor", Keep::all},
+    {"sys/class/kfd/kfd/topology/nodes/*/io_links/*/properties", Keep::topology},
+    {"sys/class/kfd/kfd/topology/nodes/*/properties", Keep::topology},
     {"sys/devices/system/cpu/*/cpufreq/scaling_governor", Keep::all},
     {"sys/devices/system/cpu/cpu0/cpuidle/*/disable", Keep::all},
     {"sys/devices/system/cpu/cpu0/cpuidle/*/latency", Keep::all},
@@ -43,8 +56,14 @@ constexpr CapturedFile kFiles[] = {
     {"sys/fs/cgroup/cpu.stat", Keep::all},
     {"sys/fs/cgroup/memory.max", Keep::all},
     {"sys/kernel/mm/transparent_hugepage/enabled", Keep::all},
+    {"sys/module/amdgpu/parameters/noretry", Keep::all},
     {"sys/module/amdgpu/version", Keep::all},
     {"sys/module/nvidia/version", Keep::all},
+    {"usr/lib/x86_64-linux-gnu/libcublasLt.so*", Keep::name},
+    {"usr/lib/x86_64-linux-gnu/libcudnn.so*", Keep::name},
+    {"usr/lib/x86_64-linux-gnu/libnccl.so*", Keep::name},
+    {"usr/local/cuda/lib64/libcublasLt.so*", Keep::name},
+    {"usr/local/cuda/version.json", Keep::cuda_version},
 };
 
 // A file of /proc does not say how long it is.
@@ -56,9 +75,13 @@ std::string first_bytes(std::istream& stream) {
   return text;
 }
 
+bool fits_name(std::string_view pattern, std::string_view name) {
+  if (name == ".." || !pattern.ends_with('*')) return name == pattern;
+  return name.starts_with(pattern.substr(0, pattern.size() - 1));
+}
+
 bool fits(std::string_view pattern, std::string_view path) {
-  const auto wanted = parts(pattern, '/'), got = parts(path, '/');
-  return std::ranges::equal(wanted, got, [](auto w, auto g) { return w == g || (w == "*" && g != ".."); });
+  return std::ranges::equal(parts(pattern, '/'), parts(path, '/'), fits_name);
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -91,6 +114,17 @@ std::string boot_options(std::string_view line) {
   return kept;
 }
 
+std::string line_with(const std::string& text, std::string_view words) {
+  const size_t begin = text.find(words);
+  return begin == text.npos ? "" : text.substr(begin, text.find('\n', begin) - begin);
+}
+
+bool is_of_topology(std::string_view line) {
+  constexpr std::string_view kKnown[] = {"gfx_target_version ", "simd_count ", "simd_per_cu ", "num_xcc ", "type ",
+                                         "node_from ",          "node_to "};
+  return std::ranges::any_of(kKnown, [&](auto known) { return line.starts_with(known); });
+}
+
 std::string what_is_kept(Keep keep, const std::string& text) {
   switch (keep) {
     case Keep::all:
@@ -103,10 +137,18 @@ std::string what_is_kept(Keep keep, const std::string& text) {
       return kept_lines(text, [](std::string_view line) {
         return line.starts_with("Cpus_allowed_list:") || line.starts_with("Mems_allowed_list:");
       });
-    case Keep::model_name: {
-      const size_t begin = text.find("model name");
-      return begin == text.npos ? "" : text.substr(begin, text.find('\n', begin) - begin);
-    }
+    case Keep::model_name:
+      return line_with(text, "model name");
+    case Keep::name:
+      break;
+    case Keep::topology:
+      return kept_lines(text, is_of_topology);
+    case Keep::gpu_model:
+      return line_with(text, "Model:");
+    case Keep::acs_control:
+      return acs_control(text);
+    case Keep::cuda_version:
+      return line_with(text, "\"version\"");
   }
   return "";
 }
@@ -134,10 +176,12 @@ std::optional<std::string> Snapshot::read(std::string_view path) const {
   const std::string full = root_ + "/" + std::string(path);
   std::error_code error;
   if (file == std::end(kFiles) || !std::filesystem::is_regular_file(full, error)) return {};
+  if (file->keep == Keep::name) return "there";
   std::ifstream stream(full, std::ios::binary);
   const std::string text = first_bytes(stream);
   if (stream.bad() || text.empty()) return {};
-  return std::string(trimmed(what_is_kept(file->keep, text)));
+  const std::string kept(trimmed(what_is_kept(file->keep, text)));
+  return kept.empty() && file->keep == Keep::acs_control ? std::nullopt : std::optional(kept);
 }
 
 std::vector<std::string> Snapshot::list(std::string_view folder) const {
@@ -150,15 +194,24 @@ std::vector<std::string> Snapshot::list(std::string_view folder) const {
   return names;
 }
 
+// Name by name, so that no folder is looked into that the pattern does not lead to.
 std::vector<std::string> Snapshot::matches(std::string_view pattern) const {
-  const size_t star = pattern.find('*');
-  if (star == pattern.npos) return read(pattern) ? std::vector{std::string(pattern)} : std::vector<std::string>{};
-  std::vector<std::string> found;
-  for (const std::string& name : list(pattern.substr(0, star))) {
-    std::string path = std::string(pattern.substr(0, star)) + name + std::string(pattern.substr(star + 1));
-    if (read(path)) found.push_back(std::move(path));
+  std::vector<std::string> paths{""};
+  for (const std::string_view wanted : parts(pattern, '/')) {
+    std::vector<std::string> longer;
+    for (const std::string& path : paths) {
+      const std::string folder = path.empty() ? "" : path + "/";
+      if (!wanted.ends_with('*')) {
+        longer.push_back(folder + std::string(wanted));
+        continue;
+      }
+      for (const std::string& name : list(path))
+        if (fits_name(wanted, name)) longer.push_back(folder + name);
+    }
+    paths = std::move(longer);
   }
-  return found;
+  std::erase_if(paths, [&](const std::string& path) { return !read(path); });
+  return paths;
 }
 
 }  // namespace rung::advise

@@ -19,10 +19,15 @@ enum class Keep : uint8_t {
   memory_disk,   // the line of /dev/shm
   allowed,       // the lines of allowed processors and memory
   model_name,    // the first line of the processor's name
+  name,          // that the file is there: libraries, whose names tell their versions
+  topology,      // of a GPU's properties what says its architecture and units; they have a serial number, too
+  gpu_model,     // the line of the GPU's model; others have its UUID
+  cuda_version,  // the line of CUDA's version
+  acs_control,   // of a PCI device's configuration: "acs_control 0x001d", where its owner may read that
 };
 
 struct CapturedFile {
-  std::string_view pattern;  // without a leading '/'; '*' stands for a whole name
+  std::string_view pattern;  // without a leading '/'; '*' stands for a whole name, or for the rest of one
   Keep keep;
 };
 std::span<const CapturedFile> captured_files();

@@ -30,6 +30,7 @@ std::pair<CLI::App*, Run> isa_command(CLI::App& app);
 std::pair<CLI::App*, Run> occupancy_command(CLI::App& app);
 std::pair<CLI::App*, Run> doctor_command(CLI::App& app);
 std::pair<CLI::App*, Run> advise_command(CLI::App& app);
+std::pair<CLI::App*, Run> env_command(CLI::App& app);
 std::pair<CLI::App*, Run> tune_worker_command(CLI::App& app);
 
 }  // namespace rung::cli

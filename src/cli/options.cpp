@@ -76,6 +76,9 @@ constexpr auto kOptions = std::to_array<OptionRow>({
     {"against", "", "TRACE", "a trace of the same program before the change: say what makes the difference"},
     {"html", "", "FILE.html", "write the same as one HTML page, with the timeline of a step"},
     {"markdown", "", "FILE.md", "write the same as a Markdown page"},
+    {"stack", "", "STACK", "what serves: pytorch, vllm or rung"},
+    {"goal", "", "GOAL", "what to set up for: latency"},
+    {"format", "", "FORM", "what to write: text, shell or dockerfile"},
 });
 
 CLI::Option* describe(CLI::Option* option, const OptionRow& row) {

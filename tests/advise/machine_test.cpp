@@ -37,7 +37,7 @@ TEST(CleanMachine, HasNoFindings) {
   const Diagnosis diagnosis = diagnose(*Snapshot::open(kClean));
   EXPECT_THAT(diagnosis.findings, IsEmpty());
   EXPECT_EQ(diagnosis.variables, 2u);
-  EXPECT_THAT(diagnosis.facts, testing::Contains(testing::Pair("GPU 0000:c1:00.0", "AMD 0x74a1")));
+  EXPECT_THAT(diagnosis.facts, testing::Contains(testing::Pair("GPU 0000:c1:00.0", "AMD 0x74a1, SPX, NPS1, 750 W")));
 }
 
 constexpr const char* kGpu = "sys/bus/pci/devices/0000:c1:00.0/";
@@ -75,6 +75,8 @@ INSTANTIATE_TEST_SUITE_P(
         Seed{"pci_link", std::string(kGpu) + "current_link_speed", "2.5 GT/s PCIe", Severity::note},
         Seed{"gpu_clocks", std::string(kGpu) + "power_dpm_force_performance_level", "low", Severity::problem},
         Seed{"gpu_partition", std::string(kGpu) + "current_compute_partition", "CPX", Severity::note},
+        Seed{"memory_partition", std::string(kGpu) + "current_memory_partition", "NPS4", Severity::note},
+        Seed{"power_cap", std::string(kGpu) + "hwmon/hwmon3/power1_cap", "500000000", Severity::problem},
         Seed{"cpu_limit", "sys/fs/cgroup/cpu.max", "200000 100000", Severity::problem},
         Seed{"memory_limit", "sys/fs/cgroup/memory.max", "4294967296", Severity::note},
         Seed{"shared_memory", "proc/self/mounts", "shm /dev/shm tmpfs rw,size=65536k 0 0", Severity::problem},

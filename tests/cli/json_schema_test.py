@@ -115,6 +115,11 @@ class JsonOutput(unittest.TestCase):
         self.assertNotEqual(self.expect('advise', 'advise', graph, '--against', eager)['difference']['categories'], [])
         self.expect('error', 'advise', str(self.folder / 'nowhere'), exit_code=1)
 
+    def test_env(self):
+        for stack in ('pytorch', 'vllm', 'rung'):
+            self.assertEqual(self.expect('env', 'env', '--stack', stack, '--gpu', 'mi300x')['gpu'], 'mi300x')
+        self.expect('error', 'env', '--stack', 'vllm', '--gpu', 'mi250', exit_code=2)
+
     def test_doctor(self):
         clean = str(DATA / 'machine')
         self.assertEqual(self.expect('doctor', 'doctor', '--root', clean)['findings'], [])

@@ -195,14 +195,14 @@ def pi0_eager():
     step = pi0('eager')
     return Scenario(step, ('launch_bound', 'separate_projections', 'unfused_attention', 'repeated_kv',
                            'unfused_elementwise'),
-                    ('layout_copies', 'wide_dtype', 'slow_shape', 'pageable_copy', 'sync_in_step'),
+                    ('layout_copies', 'wide_dtype', 'slow_shape'),
                     {'unfused_attention': pi0('sdpa')})
 
 
 @scenario
 def pi0_sdpa():
     return Scenario(pi0('sdpa'), ('launch_bound', 'separate_projections', 'unfused_elementwise'),
-                    ('layout_copies', 'pageable_copy', 'sync_in_step', 'wide_dtype'))
+                    ('layout_copies', 'wide_dtype'))
 
 
 @scenario
@@ -214,7 +214,7 @@ def pi0_graph():
 @scenario
 def pi0_compiled():
     step = torch.compile(pi0('sdpa'), dynamic=False)
-    return Scenario(step, (), ('launch_bound', 'separate_projections', 'layout_copies', 'graph_break', 'wide_dtype'))
+    return Scenario(step, (), ('launch_bound', 'separate_projections', 'layout_copies', 'wide_dtype'))
 
 
 def minilm(dtype, attention):

@@ -21,6 +21,11 @@ bool is_held(GapCause cause) {
   return cause == GapCause::synchronization || cause == GapCause::copy || cause == GapCause::allocation;
 }
 
+// What the host does after a step's last launch stays with a graph.
+bool ends_with_work(const Analysis& analysis, const Gap& gap) {
+  return gap.after != kNone && analysis.event(analysis.work[gap.after]).start_ns == gap.span.end_ns;
+}
+
 struct Late {
   Tally gaps;           // before work that was launched late
   int64_t held_ns = 0;  // gaps in which a wait, a copy or an allocation held the host up
@@ -29,7 +34,7 @@ struct Late {
 Late late_launches(const Analysis& analysis) {
   Late late;
   for (const Gap& gap : analysis.accounting.gaps) {
-    if (gap.cause == GapCause::host_bound && gap.after != kNone)
+    if (gap.cause == GapCause::host_bound && ends_with_work(analysis, gap))
       late.gaps.add("gaps before work that was launched late", gap.span.length_ns());
     if (is_held(gap.cause)) late.held_ns += gap.span.length_ns();
   }

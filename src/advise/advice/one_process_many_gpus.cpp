@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <set>
 #include <unordered_map>
 
 #include "advise/advice/detector.hpp"
@@ -17,6 +18,13 @@ constexpr std::string_view kRemedy =
     "One process per GPU, each bound to the processor nearest to it: launches of one process go through one "
     "interpreter, "
     "and AMD's runtime serialises them besides.";
+
+size_t devices_of(const Recording& recording) {
+  std::set<int> devices;
+  for (const Lane& lane : recording.lanes)
+    if (lane.on_device) devices.insert(lane.device);
+  return devices.size();
+}
 
 struct DeviceWork {
   int64_t count = 0, ns = 0;
@@ -71,6 +79,7 @@ int64_t late_launches_ns(const Analysis& analysis) {
 }  // namespace
 
 std::optional<Advice> one_process_many_gpus(const Analysis& analysis) {
+  if (devices_of(analysis.recording) < 2) return std::nullopt;
   const ByDevice devices = devices_of_one_process(analysis.recording);
   if (devices.size() < 2) return std::nullopt;
   const double bound_ms = ms_per_step(analysis, late_launches_ns(analysis));

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <queue>
-#include <unordered_map>
 
 #include "advise/advice/evidence.hpp"
 #include "advise/advice/profiler_cost.hpp"
@@ -15,18 +14,21 @@ namespace {
 
 constexpr double kPartsOfShare[] = {1, 0.5, 0.25};  // of the largest share of the host's time that was its own
 
+constexpr double kBeforeAll = -1e300;
+
 // Recorded times at which work ended, and when it ends now.
 class Ends {
  public:
   void add(int64_t then_ns, double now_ns) { running_.push({then_ns, now_ns}); }
 
-  // Of the last work that had ended at a recorded moment; of none: that moment's own, never the later.
+  // Of the last work that had ended at a recorded moment.
   struct End {
     int64_t then_ns = INT64_MIN;
-    double now_ns = -1e300;
+    double now_ns = kBeforeAll;
   };
   End latest(int64_t then_ns) {
     for (; !running_.empty() && running_.top().then_ns <= then_ns; running_.pop()) ended_.push_back(running_.top());
+    if (!ended_.empty() && ended_.back().then_ns <= then_ns) return ended_.back();
     const auto after = std::ranges::upper_bound(ended_, then_ns, {}, &End::then_ns);
     return after == ended_.begin() ? End{} : *std::prev(after);
   }
@@ -49,7 +51,11 @@ struct Stop {
 class Replay {
  public:
   Replay(const Analysis& analysis, std::vector<Stop> stops, std::vector<bool> omitted, double pace)
-      : analysis_(analysis), stops_(std::move(stops)), omitted_(std::move(omitted)), pace_(pace) {
+      : analysis_(analysis),
+        stops_(std::move(stops)),
+        omitted_(std::move(omitted)),
+        pace_(pace),
+        stream_end_(analysis.recording.lanes.size(), kBeforeAll) {
     const int64_t start = analysis.accounting.wall.start_ns;
     line_.push_back({start, static_cast<double>(start)});
   }
@@ -70,12 +76,12 @@ class Replay {
   double place(uint32_t index) {
     const Event& work = analysis_.event(analysis_.work[index]);
     const Ends::End before = ends_.latest(work.start_ns);
-    double start = std::max(before.now_ns, stream_end_.try_emplace(work.lane, -1e300).first->second);
+    double start = std::max(before.now_ns, stream_end_[work.lane]);
     const uint32_t call = analysis_.work[index].call;
     const bool in_time = call == kNone || analysis_.recording.events[call].end_ns() <= before.then_ns;
     if (before.then_ns != INT64_MIN && in_time) start += static_cast<double>(work.start_ns - before.then_ns);
     if (call != kNone) start = std::max(start, launched(analysis_.recording.events[call], work, in_time));
-    if (start < -1e299) start = static_cast<double>(work.start_ns);
+    if (start == kBeforeAll) start = static_cast<double>(work.start_ns);
     const double end = start + (omitted_[index] ? 0 : static_cast<double>(work.duration_ns));
     ends_.add(work.end_ns(), end);
     return stream_end_[work.lane] = end;
@@ -91,7 +97,6 @@ class Replay {
     for (; next_ < stops_.size() && stops_[next_].span.start_ns < then_ns; ++next_) pass(stops_[next_]);
     const auto after = std::ranges::upper_bound(line_, then_ns, {}, &Moment::then_ns);
     const Moment from = after == line_.begin() ? line_.front() : *std::prev(after);
-    // Inside a stop: as at its start, where nothing tells more.
     const double since = static_cast<double>(then_ns - from.then_ns);
     return after == line_.end() || after == line_.begin() ? from.now_ns + since * pace_
                                                           : between(from, *after, then_ns);
@@ -123,7 +128,7 @@ class Replay {
   size_t next_ = 0;
   std::vector<Moment> line_;
   Ends ends_;
-  std::unordered_map<uint16_t, double> stream_end_;
+  std::vector<double> stream_end_;  // by lane
 };
 
 std::vector<Stop> stops_of(const Analysis& analysis, const HeldHost& host, std::vector<uint32_t> omitted) {

@@ -71,7 +71,8 @@ std::optional<Advice> tuning_in_run(const Analysis& analysis) {
                    "that failed"},
                   {"PyTorch",
                    "TORCHINDUCTOR_FX_GRAPH_CACHE=1 with TORCHINDUCTOR_CACHE_DIR and TRITON_CACHE_DIR on a disk that "
-                   "lasts; torch._dynamo.config.cache_size_limit above the number of shapes; "
+                   "lasts; torch._dynamo.config.recompile_limit (cache_size_limit before 2.7) above the number of "
+                   "shapes; "
                    "torch.compiler.save_cache_artifacts() for a fresh machine"},
                   {"PyTorch",
                    "tuned GEMMs: PYTORCH_TUNABLEOP_TUNING=0 with the tuned file in production; on ROCm "

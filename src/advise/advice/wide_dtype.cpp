@@ -105,7 +105,7 @@ class WideWork {
       if (!in_attention[i] && !has_wide_operands(analysis_, work).value_or(false)) continue;
       const int64_t ns = analysis_.event(work).duration_ns;
       saving_.shorten(in_attention[i] ? ns : ns / 2);
-      others_ns_ += ns;
+      others_ns_ += ns, ++others_;
     }
   }
 
@@ -115,7 +115,7 @@ class WideWork {
   std::vector<Product> products_;
   std::vector<bool> of_product_;  // per piece of work
   Tally tally_;
-  int64_t matrix_ns_ = 0, others_ns_ = 0;
+  int64_t matrix_ns_ = 0, others_ns_ = 0, others_ = 0;
 };
 
 std::optional<Advice> WideWork::advice() {
@@ -127,7 +127,7 @@ std::optional<Advice> WideWork::advice() {
                              count_in_words(per_step(analysis_, tally_.count())),
                              in_words(ms_per_step(analysis_, tally_.ns())), share_in_words(share));
   advice.evidence = tally_.rows();
-  if (others_ns_ > 0) advice.evidence.push_back({"other kernels on f32", 0, ms_of(others_ns_)});
+  if (others_ns_ > 0) advice.evidence.push_back({"other kernels on f32", others_, ms_of(others_ns_)});
   advice.bound_ms = saving_.bound_ms();
   advice.bound_from = saving_.explained(
       "time above what the same products need at the card's peaks in bf16, and, where all is in f32, "

@@ -1,0 +1,53 @@
+// The table of settings worth trying for latency, by the stack that serves and the GPU it serves on.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "advise/knob.hpp"
+
+namespace rung::advise {
+
+enum class Stack : uint8_t { pytorch, vllm, rung };
+inline constexpr std::array<std::string_view, 3> kStackWords{"pytorch", "vllm", "rung"};
+constexpr std::string_view name_of(Stack stack) { return kStackWords[static_cast<size_t>(stack)]; }
+
+enum class SettingKind : uint8_t {
+  variable,  // of the environment: a row of the knob table
+  flag,      // of the command that serves
+  code,      // a change of the program
+  command,   // to run once, before
+};
+inline constexpr std::array<std::string_view, 4> kSettingKindWords{"variable", "flag", "code", "command"};
+constexpr std::string_view name_of(SettingKind kind) { return kSettingKindWords[static_cast<size_t>(kind)]; }
+
+// The GPUs that a setting is for.
+enum class GpuFamily : uint8_t { any, nvidia, amd, mi300, mi350 };
+struct GpuTraits {
+  bool amd = false;
+  bool mi350 = false;  // gfx950; another AMD one is gfx942
+};
+bool is_of(GpuFamily family, const GpuTraits& gpu);
+
+struct Setting {
+  Stack stack;
+  GpuFamily gpus;
+  SettingKind kind;
+  Verdict verdict;         // set: nothing is known against it; measure: helps some and hurts others
+  std::string_view name;   // "NCCL_MIN_NCHANNELS", "--kv-cache-dtype"; of code and commands: what to do, in a few words
+  std::string_view value;  // of code and commands: an example of one line
+  std::string_view when;   // empty: always
+  std::string_view reason;
+  std::string_view measure;  // what to compare with and without it
+  std::string_view traps;    // empty: none known
+  const Source* source;
+};
+
+std::span<const Setting> setting_table();
+// Those that are to be set before those to be measured, each in the table's order.
+std::vector<const Setting*> settings_for(Stack stack, const GpuTraits& gpu);
+
+}  // namespace rung::advise

@@ -1,0 +1,55 @@
+// rung env: the settings worth trying for latency, for a stack on a GPU.
+// SPDX-License-Identifier: Apache-2.0
+#include <nlohmann/json.hpp>
+
+#include "advise/settings/written.hpp"
+#include "cli/command.hpp"
+#include "cli/output.hpp"
+#include "device/gpu/cards.hpp"
+#include "device/gpu/modules.hpp"
+
+namespace rung::cli {
+namespace {
+
+struct EnvFlags {
+  std::string stack, gpu, goal = "latency", format = "text";
+  bool json = false;
+};
+
+constexpr int kMi350Architecture = 0x950;
+
+Status run_env(const EnvFlags& flags) {
+  RUNG_TRY(const gpu::Card* card, gpu::card_named(flags.gpu));
+  advise::SettingList list;
+  const auto word = std::ranges::find(advise::kStackWords, flags.stack);
+  list.stack = static_cast<advise::Stack>(word - advise::kStackWords.begin());
+  list.gpu = card->word;
+  list.gpu_name = card->name;
+  const bool amd = gpu::vendor_of(card->architecture) == gpu::Vendor::amd;
+  list.settings = advise::settings_for(list.stack, {amd, card->architecture == kMi350Architecture});
+  if (flags.json)
+    print_json(to_json(list));
+  else if (flags.format == "shell")
+    fmt::print("{}", settings_shell(list));
+  else if (flags.format == "dockerfile")
+    fmt::print("{}", settings_dockerfile(list));
+  else
+    fmt::print("{}", settings_text(list));
+  return {};
+}
+
+}  // namespace
+
+std::pair<CLI::App*, Run> env_command(CLI::App& app) {
+  auto flags = std::make_shared<EnvFlags>();
+  auto* command =
+      add_command(app, "env", "list the settings worth trying for a stack on a GPU, and how to measure them");
+  add(*command, "stack", flags->stack).one_of({advise::kStackWords.begin(), advise::kStackWords.end()}).required();
+  add(*command, "gpu", flags->gpu).described("h100, h200, mi300x, mi325x, mi350x or mi355x").required();
+  add(*command, "goal", flags->goal).one_of({"latency"}).shows_default();
+  const Option json = add(*command, "json", flags->json);
+  add(*command, "format", flags->format).one_of({"text", "shell", "dockerfile"}).shows_default().excludes(json);
+  return {command, [flags] { return run_env(*flags); }};
+}
+
+}  // namespace rung::cli

@@ -1,0 +1,43 @@
+// rung env: text, shell and Dockerfile for a stack on a GPU; one error for words that it does not know.
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/tool.hpp"
+
+namespace rung {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Env, ListsSettingsForAStackOnAGpu) {
+  Tool tool;
+  const Ran ran = tool.run({"env", "--stack", "vllm", "--gpu", "mi300x"});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("vllm on AMD Instinct MI300X, for latency"));
+  EXPECT_THAT(ran.out, HasSubstr("NCCL_MIN_NCHANNELS=112"));
+}
+
+TEST(Env, KnowsMi350FromMi300) {
+  Tool tool;
+  const Ran ran = tool.run({"env", "--stack", "pytorch", "--gpu", "mi355x", "--goal", "latency", "--format", "shell"});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("# export TORCH_BLAS_PREFER_HIPBLASLT=1\n"));
+  EXPECT_THAT(ran.out, testing::Not(HasSubstr("NCCL_MIN_NCHANNELS")));
+}
+
+TEST(Env, WritesADockerfile) {
+  Tool tool;
+  const Ran ran = tool.run({"env", "--stack", "pytorch", "--gpu", "h200", "--format", "dockerfile"});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("# ENV CUDA_MODULE_LOADING=EAGER\n"));
+}
+
+TEST(Env, RefusesWhatItDoesNotKnow) {
+  Tool tool;
+  expect_error(tool.run({"env", "--stack", "vllm", "--gpu", "mi250"}), 2, "mi250");
+  expect_error(tool.run({"env", "--stack", "tensorrt", "--gpu", "h200"}), 2, "tensorrt");
+  expect_error(tool.run({"env", "--stack", "vllm", "--gpu", "h200", "--goal", "throughput"}), 2, "throughput");
+  expect_error(tool.run({"env", "--stack", "vllm", "--gpu", "h200", "--format", "shell", "--json"}), 2, "--json");
+  expect_error(tool.run({"env", "--gpu", "h200"}), 2, "--stack");
+}
+
+}  // namespace
+}  // namespace rung
