@@ -48,7 +48,8 @@ Status inflate_all(UnpackedBundle& to, std::span<const std::byte> from) {
   if (inflateInit(&z) != Z_OK) return no_memory("out of memory for unpacking");
   z.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(from.data()));
   z.avail_in = static_cast<uInt>(std::min(from.size(), kMost));
-  z.next_out = reinterpret_cast<Bytef*>(to.bytes.data());
+  Bytef none = 0;  // zlib wants a place even where nothing comes
+  z.next_out = to.bytes.empty() ? &none : reinterpret_cast<Bytef*>(to.bytes.data());
   z.avail_out = static_cast<uInt>(to.bytes.size());
   const int code = inflate(&z, Z_FINISH);
   const uint64_t unpacked = z.total_out;
@@ -90,13 +91,14 @@ Result<std::optional<CompressedBundle>> bundle_at(std::span<const std::byte> res
   return bundle;
 }
 
-Result<UnpackedBundle> unpack(const CompressedBundle& bundle) {
+Result<UnpackedBundle> unpack(const CompressedBundle& bundle, uint64_t& left) {
   if (bundle.unpacked_bytes > kMaxUnpackedBundleBytes)
     return bad_file("unpacked it would have {} bytes, at most {} are read", bundle.unpacked_bytes,
                     kMaxUnpackedBundleBytes);
-  if (bundle.unpacked_bytes / kMaxBundleRatio > bundle.packed.size())
-    return bad_file("{} bytes would unpack to {}, more than {} times as many", bundle.packed.size(),
-                    bundle.unpacked_bytes, kMaxBundleRatio);
+  if (bundle.unpacked_bytes > left)
+    return bad_file("unpacked it would have {} bytes, out of proportion: {} are left of {} times the file",
+                    bundle.unpacked_bytes, left, kMaxBundleRatio);
+  left -= bundle.unpacked_bytes;
   UnpackedBundle made;
   made.bytes.resize(bundle.unpacked_bytes);
   const Status done = bundle.method == CompressedBundle::Method::zlib ? inflate_all(made, bundle.packed)

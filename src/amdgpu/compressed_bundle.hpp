@@ -25,8 +25,8 @@ struct UnpackedBundle {
   std::vector<std::byte> bytes;
   size_t packed_bytes = 0;  // of the stream
 };
-// Errors (ErrorKind::file): damaged data, another size than the header's; a size that is out of proportion, before
-// memory is taken for it.
-Result<UnpackedBundle> unpack(const CompressedBundle& bundle);
+// Takes what it unpacks from `left`, the bytes that the bundles of a file may still become. Errors (ErrorKind::file):
+// damaged data, another size than the header's; more than is left, before memory is taken for it.
+Result<UnpackedBundle> unpack(const CompressedBundle& bundle, uint64_t& left);
 
 }  // namespace rung::amdgpu

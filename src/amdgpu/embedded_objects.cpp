@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "amdgpu/compressed_bundle.hpp"
+#include "base/limits.hpp"
 
 namespace rung::amdgpu {
 namespace {
@@ -62,11 +63,12 @@ Result<size_t> visit_unpacked(std::span<const std::byte> file, const Visit& visi
   return objects;
 }
 
-Result<Found> visit_bundle(std::span<const std::byte> file, size_t at, const Visit& visit) {
+// `left`: as unpack() takes it.
+Result<Found> visit_bundle(std::span<const std::byte> file, size_t at, const Visit& visit, uint64_t& left) {
   const auto bundle = bundle_at(file.subspan(at));
   if (!bundle) return fail_in(bundle.error(), "the compressed bundle at byte {}", at);
   if (!*bundle) return Found{0, at + kCompressed.size()};
-  const auto unpacked = unpack(**bundle);
+  const auto unpacked = unpack(**bundle, left);
   if (!unpacked) return fail_in(unpacked.error(), "the compressed bundle at byte {}", at);
   Found found{0, static_cast<size_t>((*bundle)->packed.data() - file.data()) + unpacked->packed_bytes};
   RUNG_TRY(found.objects, visit_unpacked(unpacked->bytes, visit));
@@ -77,9 +79,10 @@ Result<Found> visit_bundle(std::span<const std::byte> file, size_t at, const Vis
 
 Status for_each_code_object(std::span<const std::byte> file, const Visit& visit) {
   size_t objects = 0, object = find_from(file, 0, kElf), bundle = find_from(file, 0, kCompressed);
+  uint64_t left = kFreeBundleBytes + kMaxBundleRatio * file.size();
   while (std::min(object, bundle) < file.size()) {
     RUNG_TRY(const Found found,
-             object < bundle ? visit_object(file, object, visit) : visit_bundle(file, bundle, visit));
+             object < bundle ? visit_object(file, object, visit) : visit_bundle(file, bundle, visit, left));
     objects += found.objects;
     if (object < found.end) object = find_from(file, found.end, kElf);
     if (bundle < found.end) bundle = find_from(file, found.end, kCompressed);

@@ -129,9 +129,16 @@ TEST(CompressedBundles, OfAnotherSizeThanTheirHeaderSaysAreRefused) {
 
 // Before memory is taken for it.
 TEST(CompressedBundles, OutOfProportionAreRefused) {
-  const std::string zeros(4 << 20, '\0');
-  EXPECT_THAT(error_of(compressed(zeros, 3, 1)), HasSubstr("would unpack to 4194304, more than 256 times as many"));
-  EXPECT_THAT(error_of(compressed(zeros, 2, 0)), HasSubstr("would unpack to 4194304, more than 256 times as many"));
+  const std::string zeros(32 << 20, '\0');
+  for (const uint16_t method : kMethods)
+    EXPECT_THAT(error_of(compressed(zeros, 3, method)),
+                HasSubstr("unpacked it would have 33554432 bytes, out of proportion"));
+  // Nor do many of them together, each of which is small enough.
+  const std::string each = compressed(zeros.substr(0, 4 << 20), 2, 1);
+  std::string several;
+  for (int i = 0; i < 8; ++i) several += each;
+  EXPECT_THAT(error_of(each), HasSubstr("no code object"));
+  EXPECT_THAT(error_of(several), HasSubstr("unpacked it would have 4194304 bytes, out of proportion"));
   EXPECT_EQ(error_of(MadeBundle{.stream = by_zstd("x"), .unpacked_bytes = kMaxUnpackedBundleBytes + 1}.file()),
             "the compressed bundle at byte 0: unpacked it would have 1073741825 bytes, at most 1073741824 are read");
   EXPECT_THAT(error_of(MadeBundle{.stream = by_zstd("x"), .unpacked_bytes = ~uint64_t{0}}.file()),
