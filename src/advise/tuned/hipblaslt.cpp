@@ -226,12 +226,13 @@ Result<std::vector<std::string>> override_rows(TuningFile& file, Entry& entry) {
   cells["CUs"] = std::to_string(entry.compute_units);
   const Columns& columns = file.tables[entry.table];
   const auto standing = bench_shape(TableLine(columns, trimmed(standing_line(file, entry))));
-  const std::string line =
-      std::string(kIndent) +
-      table_line(file, entry, kept_columns(standing, *entry.shape, kOverrideKeys), [&](std::string_view column) {
-        const auto found = cells.find(column);
-        return found == cells.end() ? std::nullopt : std::optional(found->second);
-      });
+  const ColumnNames kept = kept_columns(standing, *entry.shape, kOverrideKeys);
+  const auto value = [&](std::string_view column) {
+    const auto found = cells.find(column);
+    return found == cells.end() ? std::nullopt : std::optional(found->second);
+  };
+  const std::string indent(kept.empty() ? kIndent : "");  // a first cell that is kept has its own
+  const std::string line = indent + table_line(file, entry, kept, value);
   RUNG_CHECK(check_said(*entry.shape, bench_shape(TableLine(columns, line))));
   entry.key = override_key(TableLine(columns, line));
   if (entry.line) return std::vector{line};
