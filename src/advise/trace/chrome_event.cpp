@@ -11,9 +11,10 @@ namespace {
 constexpr std::array<std::string_view, static_cast<size_t>(Field::count)> kFieldKeys{"ph",  "cat", "name", "pid",
                                                                                      "tid", "ts",  "dur"};
 constexpr std::array<std::string_view, static_cast<size_t>(Argument::count)> kArgumentKeys{
-    "correlation",          "device",          "stream", "grid",       "block",
-    "registers per thread", "shared memory",   "bytes",  "Input Dims", "Input Strides",
-    "Input type",           "Concrete Inputs", "name",   "kernel",     "problem"};
+    "correlation",   "device",        "stream",         "grid",          "block",      "registers per thread",
+    "shared memory", "bytes",         "Input Dims",     "Input Strides", "Input type", "Concrete Inputs",
+    "Group size",    "In msg nelems", "Out msg nelems", "dtype",         "name",       "kernel",
+    "problem"};
 
 Scan scan_arguments(JsonCursor& cursor, ChromeEvent& event) {
   cursor.skip_blanks();

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "advise/trace/chrome_categories.hpp"
+#include "advise/trace/chrome_collective.hpp"
 #include "advise/trace/copy_name.hpp"
 #include "advise/trace/json_numbers.hpp"
 #include "base/json.hpp"
@@ -167,13 +168,19 @@ uint32_t ChromeRecorder::detail_of(const ChromeEvent& event, EventKind kind) {
     case EventKind::copy:
       return builder_.copy(copy_shape(event[Field::name], integer_of(event[Argument::bytes]).value_or(-1)));
     case EventKind::host_op:
-      return builder_.operands({.shapes = builder_.text(event[Argument::shapes]),
-                                .strides = builder_.text(event[Argument::strides]),
-                                .types = builder_.text(event[Argument::types]),
-                                .values = builder_.text(event[Argument::values])});
+      return builder_.operands(operands_of(event));
     default:
       return 0;
   }
+}
+
+OperandTexts ChromeRecorder::operands_of(const ChromeEvent& event) {
+  OperandTexts texts{.shapes = builder_.text(event[Argument::shapes]),
+                     .strides = builder_.text(event[Argument::strides]),
+                     .types = builder_.text(event[Argument::types]),
+                     .values = builder_.text(event[Argument::values])};
+  note_collective(event, texts);
+  return texts;
 }
 
 uint32_t ChromeRecorder::text_of(std::string_view json) {

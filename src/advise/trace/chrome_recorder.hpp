@@ -45,6 +45,7 @@ class ChromeRecorder {
   uint16_t lane_of(const ChromeEvent& event, const Meaning& meaning);
   uint32_t link_of(const ChromeEvent& event);
   uint32_t detail_of(const ChromeEvent& event, EventKind kind);
+  OperandTexts operands_of(const ChromeEvent& event);
   uint32_t text_of(std::string_view json);
   int64_t number_of(std::string_view json);
   void name_lanes();

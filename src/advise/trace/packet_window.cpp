@@ -1,4 +1,4 @@
-// A field of the trace is its tag, a length, and so many bytes; fields that are no packets are stepped over.
+// A field of the trace is its tag, a length, and that number of bytes; fields that are no packets are stepped over.
 // SPDX-License-Identifier: Apache-2.0
 #include "advise/trace/packet_window.hpp"
 

@@ -47,7 +47,8 @@ size_t RecordingBuilder::Hash::operator()(const CopyShape& shape) const {
 }
 
 size_t RecordingBuilder::Hash::operator()(const OperandTexts& texts) const {
-  return mix(mix(mix(mix(0, texts.shapes), texts.strides), texts.types), texts.values);
+  const size_t seed = mix(mix(mix(mix(0, texts.shapes), texts.strides), texts.types), texts.values);
+  return mix(mix(seed, texts.ranks), static_cast<uint64_t>(texts.message_bytes));
 }
 
 size_t RecordingBuilder::Hash::operator()(const std::pair<int64_t, int64_t>& pair) const {

@@ -24,7 +24,8 @@ Result<Recording> read_csv(const std::string& text, const std::string& name = "k
   return read_recording(folder.write(name, text));
 }
 
-constexpr const char* kCalls = "Domain,Function,Process_Id,Thread_Id,Correlation_Id,Start_Timestamp,End_Timestamp\n";
+constexpr const char* kRocprofCalls =
+    "Domain,Function,Process_Id,Thread_Id,Correlation_Id,Start_Timestamp,End_Timestamp\n";
 
 TEST(Rocprofv3, TakesColumnsInAnyOrderCaseAndLanguage) {
   const auto r = read_csv(
@@ -79,7 +80,7 @@ TEST(Rocprofv3, KeepsOneClock) {
 
 TEST(Rocprofv3, TellsDomainsOfCallsApart) {
   const auto r =
-      read_csv(std::string(kCalls) +
+      read_csv(std::string(kRocprofCalls) +
                "HIP_RUNTIME_API_EXT,hipMalloc,7,8,1,5,6\nHIP_COMPILER_API,__hipPushCallConfiguration,7,8,2,6,7\n"
                "HSA_CORE_API,hsa_queue_create,7,8,3,5,6\nMARKER_CORE_RANGE_API,step,7,8,4,5,9\n"
                "MARKER_CORE_API,mark,7,8,5,5,5\nMARKER_CONTROL_API,roctxProfilerPause,7,8,6,5,6\n"
@@ -98,8 +99,9 @@ TEST(Rocprofv3, TellsDomainsOfCallsApart) {
 class Rocprofv3Folder : public ::testing::Test {
  protected:
   void write_process(const std::string& prefix, int thread) {
-    folder_.write(prefix + "hip_api_trace.csv",
-                  std::string(kCalls) + fmt::format("HIP_RUNTIME_API,hipLaunchKernel,{0},{0},12,10,20\n", thread));
+    folder_.write(
+        prefix + "hip_api_trace.csv",
+        std::string(kRocprofCalls) + fmt::format("HIP_RUNTIME_API,hipLaunchKernel,{0},{0},12,10,20\n", thread));
     folder_.write(prefix + "kernel_trace.csv", "Kernel_Name,Agent_Id,Correlation_Id,Start_Timestamp,End_Timestamp\n" +
                                                    fmt::format("of_{},1,12,30,40\n", thread));
   }
@@ -148,11 +150,11 @@ TEST_F(Rocprofv3Folder, MayHaveNoPrefixAndPackedFiles) {
 
 // Kernels then have the correlation of HSA's call, which lies within HIP's.
 TEST_F(Rocprofv3Folder, LinksWorkThroughCallsOfHsa) {
-  folder_.write("7_hip_api_trace.csv", std::string(kCalls) +
+  folder_.write("7_hip_api_trace.csv", std::string(kRocprofCalls) +
                                            "HIP_RUNTIME_API,hipLaunchKernel,7,7,12,10,20\n"
                                            "HIP_RUNTIME_API,hipLaunchKernel,7,7,14,21,29\n"
                                            "HIP_RUNTIME_API,hipLaunchKernel,7,9,16,10,29\n");
-  folder_.write("7_hsa_api_trace.csv", std::string(kCalls) +
+  folder_.write("7_hsa_api_trace.csv", std::string(kRocprofCalls) +
                                            "HSA_CORE_API,hsa_signal_store_screlease,7,7,13,12,18\n"
                                            "HSA_CORE_API,hsa_signal_store_screlease,7,7,15,22,28\n"
                                            "HSA_CORE_API,hsa_signal_store_screlease,7,7,17,40,41\n"

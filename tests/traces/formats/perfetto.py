@@ -81,7 +81,8 @@ class Sequence:
 
     def begin(self, category, event, track, annotations):
         new = []
-        fields = number(3, self.intern(0, category, new)) + number(9, BEGIN) + number(10, self.intern(1, event.name, new))
+        fields = number(3, self.intern(0, category, new)) + number(9, BEGIN)
+        fields += number(10, self.intern(1, event.name, new))
         fields += b''.join(self.annotation(name, value, new) for name, value in annotations.items())
         fields += number(11, track) + fixed(47, event.correlation ^ PROCESS_TRACK)
         interned = [block(12, b''.join(new))] if new else []
