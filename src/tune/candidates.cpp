@@ -25,11 +25,12 @@ std::string listed(std::span<const int64_t> values) {
 
 }  // namespace
 
-Candidates candidates_for(const Target& target, const Problem& problem) {
+Candidates candidates_for(const Target& target, const Problem& problem, Rows which) {
   Candidates found;
   std::vector<const Kernel*> rows;
   const auto* baseline = target.library_row(op_family(problem.op));
   for (const auto* kernel : target.kernels_for(op_family(problem.op))) {
+    if (which == Rows::library && kernel->role != Role::library) continue;
     if (kernel->role == Role::fallback && !rows.empty()) continue;
     Verdict verdict = target.supports(*kernel, problem);
     if (!verdict) {

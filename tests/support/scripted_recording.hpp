@@ -1,4 +1,4 @@
-// A recording as a profiler would have made it, of a program that the test tells: one host thread, one stream.
+// A recording as a profiler would have made it, of a program that the test tells: one host thread, one stream at first.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <algorithm>
@@ -36,9 +36,10 @@ class ScriptedRecording {
     const uint32_t link = call("cudaLaunchKernel", kCallUs);
     return on_device(EventKind::kernel, name, us, link, detail_of(recording_.launches, shape));
   }
-  // Kernels of a graph: one call, many kernels behind it.
-  ScriptedRecording& graph(std::initializer_list<std::pair<std::string_view, double>> kernels) {
-    const uint32_t link = call("cudaGraphLaunch", kCallUs);
+  // Kernels of a graph: one call of `call_us`, many kernels behind it.
+  ScriptedRecording& graph(std::initializer_list<std::pair<std::string_view, double>> kernels,
+                           double call_us = kCallUs) {
+    const uint32_t link = call("cudaGraphLaunch", call_us);
     for (const auto& [name, us] : kernels) on_device(EventKind::kernel, name, us, link, 0);
     return *this;
   }
@@ -52,11 +53,31 @@ class ScriptedRecording {
     if (blocks) extend_call(link, start);
     return *this;
   }
+  // A copy in a call of this name and length, which the host leaves when it likes.
+  ScriptedRecording& copy_in_call(std::string_view name, const CopyShape& shape, double us, double call_us) {
+    const uint32_t link = call(name, call_us);
+    return on_device(EventKind::copy, "Memcpy", us, link, detail_of(recording_.copies, shape));
+  }
   ScriptedRecording& synchronize(std::string_view name = "cudaStreamSynchronize") {
     const int64_t start = host_ns_;
     extend_call(call(name, kCallUs), start);
     return *this;
   }
+  // What is launched from here on goes to this stream, which waits for no other.
+  ScriptedRecording& on_stream(int64_t stream, int device = 0) {
+    const auto is_it = [&](const Lane& l) { return l.on_device && l.device == device && l.thread == stream; };
+    const auto known = std::ranges::find_if(recording_.lanes, is_it);
+    stream_ = static_cast<uint16_t>(known - recording_.lanes.begin());
+    if (known == recording_.lanes.end()) {
+      recording_.lanes.push_back({true, device, 1, stream, ""});
+      stream_ns_.push_back(0);
+    }
+    return *this;
+  }
+  // The name of device 0.
+  ScriptedRecording& on(std::string_view device) { return recording_.device_names = {std::string(device)}, *this; }
+  // What the device needs from one piece of work to the next, from here on.
+  ScriptedRecording& device_pause(double us) { return pause_ns_ = ns(us), *this; }
   // Any other call of the runtime: "cudaMalloc".
   ScriptedRecording& runtime_call(std::string_view name, double us) { return call(name, us), *this; }
 
@@ -68,9 +89,10 @@ class ScriptedRecording {
     return std::move(recording_);
   }
 
-  OperandTexts operands(std::string_view shapes, std::string_view types, std::string_view strides = "") {
+  OperandTexts operands(std::string_view shapes, std::string_view types, std::string_view strides = "",
+                        std::string_view values = "") {
     StringPool& pool = recording_.strings;
-    return {pool.number_of(shapes), pool.number_of(strides), pool.number_of(types), 0};
+    return {pool.number_of(shapes), pool.number_of(strides), pool.number_of(types), pool.number_of(values)};
   }
 
  private:
@@ -103,20 +125,22 @@ class ScriptedRecording {
     return link;
   }
   void extend_call(uint32_t link, int64_t start) {
-    host_ns_ = std::max(host_ns_, stream_ns_);
+    for (const int64_t end : stream_ns_) host_ns_ = std::max(host_ns_, end);
     for (Event& event : recording_.events)
       if (event.link == link && event.kind == EventKind::runtime_call) event.duration_ns = host_ns_ - start;
   }
   ScriptedRecording& on_device(EventKind kind, std::string_view name, double us, uint32_t link, uint32_t detail) {
-    const int64_t start = std::max(host_ns_ + ns(kToDeviceUs), stream_ns_);
-    add({start, ns(us), recording_.strings.number_of(name), link, detail, 1, kind});
-    stream_ns_ = start + ns(us);
+    const int64_t start = std::max(host_ns_ + ns(kToDeviceUs), stream_ns_[stream_] + pause_ns_);
+    add({start, ns(us), recording_.strings.number_of(name), link, detail, stream_, kind});
+    stream_ns_[stream_] = start + ns(us);
     return *this;
   }
   size_t add(const Event& event) { return recording_.events.push_back(event), recording_.events.size() - 1; }
 
   Recording recording_;
-  int64_t host_ns_ = 1'000'000, stream_ns_ = 0;
+  int64_t host_ns_ = 1'000'000, pause_ns_ = 0;
+  std::vector<int64_t> stream_ns_{0, 0};  // by lane: the end of its last work
+  uint16_t stream_ = 1;                   // the lane of what is launched
   uint32_t links_ = 0;
 };
 

@@ -51,14 +51,15 @@ struct Gap {
   Span span;
   GapCause cause = GapCause::unknown;
   uint32_t before = kNone, after = kNone;  // in Analysis::work; none at the ends
-  uint32_t call = kNone;                   // the event of a host thread that explains it: a launch that came late, a wait
+  uint32_t call = kNone;  // the event of a host thread that explains it: a launch that came late, a wait
 };
 
-// A step begins when its first range, launch or call begins on the host, or later, when the device is done with what was
-// launched before; it ends when the host is done with it and the device with what was launched in it.
+// A step begins when its first range, launch or call begins on the host, or later, when the device is done with what
+// was launched before; it ends when the host is done with it and the device with what was launched in it.
 struct Steps {
   std::vector<Span> spans;  // in order, apart; empty: nothing repeats, the whole recording is one
-  std::string found_by;     // "ProfilerStep ranges", "ranges 'NAME'", "graph launches", "repeated kernels", "nothing repeats"
+  std::string
+      found_by;  // "ProfilerStep ranges", "ranges 'NAME'", "graph launches", "repeated kernels", "nothing repeats"
 };
 
 // Times of all devices' wall: busy + gaps = wall, for the device that is busiest.
@@ -88,8 +89,8 @@ struct Analysis {
 Analysis analyse(const Recording& recording);
 
 // ---- the host's side, for findings
-// The operations and ranges around an event of a host thread, innermost first. The second looks through all events before
-// it: for one event, not for each of many.
+// The operations and ranges around an event of a host thread, innermost first. The second looks through all events
+// before it: for one event, not for each of many.
 std::vector<uint32_t> enclosing(const Analysis& analysis, uint32_t event);
 std::vector<uint32_t> enclosing(const Recording& recording, uint32_t event);
 

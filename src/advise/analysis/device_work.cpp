@@ -22,7 +22,7 @@ class Calls {
  public:
   explicit Calls(const Recording& recording) : events_(recording.events) {
     for (size_t i = 0; i < events_.size(); ++i)
-      if (events_[i].kind == EventKind::runtime_call && events_[i].link != 0)
+      if (events_[i].kind == EventKind::runtime_call && events_[i].link != 0 && is_on_host(recording, events_[i]))
         calls_.push_back(uint64_t{events_[i].link} << 32 | i);
     if (!std::ranges::is_sorted(calls_)) std::ranges::sort(calls_);
   }
@@ -65,17 +65,24 @@ class KernelKinds {
   KernelClass of(const Event& event) {
     if (event.kind != EventKind::kernel) return {Category::copy, {}};
     const auto [known, fresh] = kinds_.try_emplace(event.name);
-    if (fresh) known->second = classify_kernel(recording_.name_of(event));
+    if (fresh) known->second = classify(recording_.name_of(event));
     return known->second;
   }
 
  private:
+  // In rung's own profiles names are those of its rows.
+  KernelClass classify(std::string_view name) const {
+    KernelClass kind = classify_kernel(name);
+    if (kind.library.empty() && recording_.format == "rung profile") kind.library = "rung";
+    return kind;
+  }
+
   const Recording& recording_;
   std::unordered_map<uint32_t, KernelClass> kinds_;  // by the name's number
 };
 
-// Work runs in the order of its launches on its stream: what has no call of its own was launched after what precedes it.
-// On a stream of which no launch is known, work counts as launched when it starts.
+// Work runs in the order of its launches on its stream: what has no call of its own was launched after what precedes
+// it. On a stream of which no launch is known, work counts as launched when it starts.
 std::vector<int64_t> launch_times(const Recording& recording, const std::vector<Work>& work) {
   std::unordered_map<uint16_t, int64_t> last;  // of the streams with known launches
   for (const Work& w : work)

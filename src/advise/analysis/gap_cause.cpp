@@ -48,13 +48,14 @@ void GapCauses::explain_by_thread(Gap& gap, const Window& window, uint32_t launc
   std::array<Share, kGapCauseWords.size()> shares{};
   int64_t rest = window.span.length_ns(), lead = 0;
   GapCause waited_in = GapCause::unknown;
-  auto at = std::ranges::upper_bound(times, window.span.start_ns, {}, [](const HostTime& t) { return t.span.end_ns; });
+  auto at = std::ranges::lower_bound(times, window.span.start_ns, {}, [](const HostTime& t) { return t.span.end_ns; });
   for (; at != times.end() && at->span.start_ns < window.span.end_ns; ++at) {
     const bool began_before = at->span.start_ns < window.span.start_ns;
     if (at->cause == GapCause::synchronization && !(began_before && window.after_work) &&
         at->span.length_ns() < kIdleSyncNs)
       continue;
-    const int64_t ns = std::min(at->span.end_ns, window.span.end_ns) - std::max(at->span.start_ns, window.span.start_ns);
+    const int64_t ns =
+        std::min(at->span.end_ns, window.span.end_ns) - std::max(at->span.start_ns, window.span.start_ns);
     Share& share = shares[static_cast<size_t>(at->cause)];
     share.ns += ns;
     rest -= ns;

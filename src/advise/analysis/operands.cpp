@@ -97,9 +97,9 @@ std::vector<Operand> operands_of(const Recording& recording, const Event& op) {
     const Padded padded(recording.strings[text]);
     size_t at = 0;
     return text == 0 || each_value(padded.cursor(), [&](std::string_view value) {
-      if (at < operands.size()) operands[at].*field = numbers_of(value);
-      ++at;
-    });
+             if (at < operands.size()) operands[at].*field = numbers_of(value);
+             ++at;
+           });
   };
   if (!fill(texts.shapes, &Operand::shape) || !fill(texts.strides, &Operand::strides)) return {};
   return operands;

@@ -1,10 +1,10 @@
-// Tokens that occur seldom are the marks: once in each step in the best case. Their distances are the lengths to try.
+// Rare tokens are the marks: once in each step in the best case. Their distances are the lengths to try.
 // SPDX-License-Identifier: Apache-2.0
 #include "advise/analysis/repetition.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace rung::advise {
 namespace {
@@ -29,9 +29,8 @@ std::vector<Mark> marks_of(const Tokens& tokens) {
   std::vector<Mark> marks;
   for (const auto& [token, count] : counts)
     if (count > 1) marks.push_back({token, count});
-  std::ranges::sort(marks, [](const Mark& a, const Mark& b) {
-    return a.count != b.count ? a.count < b.count : a.token < b.token;
-  });
+  std::ranges::sort(
+      marks, [](const Mark& a, const Mark& b) { return a.count != b.count ? a.count < b.count : a.token < b.token; });
   marks.resize(std::min(marks.size(), kMarks));
   return marks;
 }
@@ -55,7 +54,7 @@ std::vector<size_t> lengths_to_try(const Tokens& tokens, const std::vector<Mark>
     }
   }
   std::ranges::sort(lengths);
-  lengths.erase(std::ranges::unique(lengths).begin(), lengths.end());
+  lengths.erase(std::unique(lengths.begin(), lengths.end()), lengths.end());
   lengths.resize(std::min(lengths.size(), kMostSearched));
   return lengths;
 }
@@ -81,22 +80,40 @@ Run longest_run(const Tokens& tokens, size_t length) {
 }
 
 // One step of layers looks like many steps, but for what follows the last of them: tokens that no step has.
-bool ends_otherwise(const Tokens& tokens, const Run& run, size_t length) {
-  const auto begin = tokens.begin() + static_cast<ptrdiff_t>(run.begin);
-  std::vector<uint32_t> inside(begin, begin + static_cast<ptrdiff_t>(length));
-  std::ranges::sort(inside);
-  return std::any_of(tokens.begin() + static_cast<ptrdiff_t>(run.end), tokens.end(),
-                     [&](uint32_t token) { return !std::ranges::binary_search(inside, token); });
+bool ends_otherwise(const Tokens& tokens, const Run& steps) {
+  const auto at = [&](size_t i) { return tokens.begin() + static_cast<ptrdiff_t>(i); };
+  const std::unordered_set<uint32_t> inside(at(steps.begin), at(steps.end));
+  return std::any_of(at(steps.end), tokens.end(), [&](uint32_t token) { return !inside.contains(token); });
 }
 
-std::vector<size_t> exact_cuts(const Tokens& tokens, const std::vector<Mark>& marks) {
+// Where in a repetition the pause is the longest on average.
+size_t after_longest_pause(const std::vector<int64_t>& pauses, const Run& run, size_t length) {
+  std::vector<double> sums(length, 0.0);
+  std::vector<int> counts(length, 0);
+  for (size_t i = run.begin; i < run.end; ++i) {
+    const size_t at = (i - run.begin) % length;
+    sums[at] += static_cast<double>(pauses[i]);
+    ++counts[at];
+  }
+  for (size_t at = 0; at < length; ++at) sums[at] /= counts[at];
+  return static_cast<size_t>(std::ranges::max_element(sums) - sums.begin());
+}
+
+std::vector<size_t> cuts_of(const Run& run, size_t length, size_t first) {
+  std::vector<size_t> cuts;
+  for (size_t at = run.begin + first; at <= run.end; at += length) cuts.push_back(at);
+  return cuts;
+}
+
+std::vector<size_t> exact_cuts(const Tokens& tokens, const std::vector<Mark>& marks,
+                               const std::vector<int64_t>& pauses) {
   for (const size_t length : lengths_to_try(tokens, marks)) {
     const Run run = longest_run(tokens, length);
     if (run.length() < 2 * length || !covers(run.length(), tokens.size())) continue;
-    if (ends_otherwise(tokens, run, length)) continue;
-    std::vector<size_t> cuts;
-    for (size_t at = run.begin; at <= run.end; at += length) cuts.push_back(at);
-    return cuts;
+    if (ends_otherwise(tokens, run)) continue;
+    const bool whole = run.length() % length == 0;
+    std::vector<size_t> cuts = cuts_of(run, length, whole ? 0 : after_longest_pause(pauses, run, length));
+    return cuts.size() > 2 ? cuts : cuts_of(run, length, 0);
   }
   return {};
 }
@@ -112,16 +129,16 @@ std::vector<size_t> uneven_cuts(const Tokens& tokens, const std::vector<Mark>& m
       const auto length = static_cast<double>(at[i] - at[i - 1]);
       even = even && length > 0.9 * mean && length < 1.1 * mean;
     }
-    if (even && mean >= 2) return at;
+    if (even && mean >= 2 && !ends_otherwise(tokens, {at.front(), at.back()})) return at;
   }
   return {};
 }
 
 }  // namespace
 
-std::vector<size_t> find_repetitions(const Tokens& tokens) {
+std::vector<size_t> find_repetitions(const Tokens& tokens, const std::vector<int64_t>& pauses) {
   const std::vector<Mark> marks = marks_of(tokens);
-  std::vector<size_t> cuts = exact_cuts(tokens, marks);
+  std::vector<size_t> cuts = exact_cuts(tokens, marks, pauses);
   return cuts.empty() ? uneven_cuts(tokens, marks) : cuts;
 }
 

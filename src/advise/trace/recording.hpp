@@ -68,6 +68,10 @@ struct OperandTexts {
   uint32_t strides = 0;  // the same form
   uint32_t types = 0;    // "[\"c10::BFloat16\",\"c10::BFloat16\",\"Scalar\"]"
   uint32_t values = 0;   // of arguments that are no tensors: "[\"\",\"\",\"1\"]"
+
+  // Of a collective.
+  uint32_t ranks = 0;          // in its group; unknown: 0
+  int64_t message_bytes = -1;  // the larger of what a rank gives and gets; unknown: -1
   bool operator==(const OperandTexts&) const = default;
 };
 

@@ -16,24 +16,30 @@ constexpr int kCdna4Units = static_cast<int>(amdgpu::info_of(amdgpu::Target::gfx
 constexpr size_t kMiB = size_t{1} << 20, kGiB = size_t{1} << 30;
 constexpr size_t kHopperSharedBytes = 227 * 1024;
 
+consteval const CardPeaks& peaks_of(std::string_view name) {
+  for (const CardPeaks& row : kCardPeaks)
+    if (row.name == name) return row;
+  throw "no such row";
+}
+
 // Vendors: data sheets (NVIDIA H100 and H200 Tensor Core GPU; AMD Instinct MI300X, MI325X, MI350X and
 // MI355X) and AMD's CDNA 3 and CDNA 4 white papers. Shares of an H200 and the time between its launches: measured for
 // docs/measurements.md and docs/prediction.md. AMD's share of memory: "AMD MI300X GPU Performance Analysis" (2025).
 // AMD's shares of products: "HipKittens" (2025), 8192 x 8192 x 8192 in bf16 on MI325X and MI355X. AMD's time between
 // launches: Kog's account of a decoder that is one kernel, on MI300X.
 constexpr Card kCards[] = {
-    {"h100", "NVIDIA H100 SXM", 90, 132, 1980, 3350, 989.4, 66.9, 0.875, 0.829, 0.67, 80 * kGiB, 50 * kMiB,
+    {peaks_of("NVIDIA H100 SXM"), "h100", 90, 132, 1980, 0.67, 80 * kGiB, 50 * kMiB,
      "data sheet; shares and launches as on an H200"},
-    {"h200", "NVIDIA H200 SXM", 90, 132, 1980, 4800, 989.4, 66.9, 0.875, 0.829, 0.67, 141 * kGiB, 50 * kMiB,
+    {peaks_of("NVIDIA H200 SXM"), "h200", 90, 132, 1980, 0.67, 141 * kGiB, 50 * kMiB,
      "data sheet; shares and launches measured on one"},
-    {"mi300x", "AMD Instinct MI300X", 0x942, kCdna3Units, 2100, 5300, 1307.4, 163.4, 0.81, 0.60, 4.5, 192 * kGiB,
-     256 * kMiB, "data sheet; memory and launches measured on one, products on an MI325X, by others"},
-    {"mi325x", "AMD Instinct MI325X", 0x942, kCdna3Units, 2100, 6000, 1307.4, 163.4, 0.81, 0.60, 4.5, 256 * kGiB,
-     256 * kMiB, "data sheet; products measured on one, memory and launches on an MI300X, by others"},
-    {"mi350x", "AMD Instinct MI350X", 0x950, kCdna4Units, 2200, 8000, 2306.9, 144.2, 0.81, 0.64, 4.5, 288 * kGiB,
-     256 * kMiB, "data sheet; products measured on an MI355X, memory and launches on an MI300X, by others"},
-    {"mi355x", "AMD Instinct MI355X", 0x950, kCdna4Units, 2400, 8000, 2516.6, 157.3, 0.81, 0.64, 4.5, 288 * kGiB,
-     256 * kMiB, "data sheet; products measured on one, memory and launches on an MI300X, by others"},
+    {peaks_of("AMD Instinct MI300X"), "mi300x", 0x942, kCdna3Units, 2100, 4.5, 192 * kGiB, 256 * kMiB,
+     "data sheet; memory and launches measured on one, products on an MI325X, by others"},
+    {peaks_of("AMD Instinct MI325X"), "mi325x", 0x942, kCdna3Units, 2100, 4.5, 256 * kGiB, 256 * kMiB,
+     "data sheet; products measured on one, memory and launches on an MI300X, by others"},
+    {peaks_of("AMD Instinct MI350X"), "mi350x", 0x950, kCdna4Units, 2200, 4.5, 288 * kGiB, 256 * kMiB,
+     "data sheet; products measured on an MI355X, memory and launches on an MI300X, by others"},
+    {peaks_of("AMD Instinct MI355X"), "mi355x", 0x950, kCdna4Units, 2400, 4.5, 288 * kGiB, 256 * kMiB,
+     "data sheet; products measured on one, memory and launches on an MI300X, by others"},
 };
 
 }  // namespace

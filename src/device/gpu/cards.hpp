@@ -5,21 +5,18 @@
 #include <string>
 #include <string_view>
 
+#include "base/card_peaks.hpp"
 #include "base/status.hpp"
 #include "device/gpu/gpu_info.hpp"
 
 namespace rung::gpu {
 
-// Rates are the greatest that the vendor publishes, dense, at the highest clock. The shares say what of them the best
-// known programs reach, as somebody measured it: `source` says who.
-struct Card {
-  std::string_view word, name;  // "mi300x", "AMD Instinct MI300X"
-  int architecture;             // as GpuInfo::architecture
-  int multiprocessors;          // compute units
+// `source` says who published the rates and who measured the shares.
+struct Card : CardPeaks {
+  std::string_view word;  // "mi300x"
+  int architecture;       // as GpuInfo::architecture
+  int multiprocessors;    // compute units
   double clock_mhz;
-  double memory_gbps;
-  double narrow_tflops, f32_tflops;  // of products of bf16 and f16, by matrix units; of f32, without them
-  double memory_share, narrow_share;
   double boundary_us;  // from the end of a launch to the start of the next one in a graph
   size_t memory_bytes, cache_bytes;
   std::string_view source;

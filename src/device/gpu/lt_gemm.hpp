@@ -75,6 +75,12 @@ class LtGemm : public PreparedGemm {
     return made;
   }
 
+  // What the library keeps of gemm.algorithm.
+  static Result<typename Lt::Algorithm> algorithm_of(const LibraryGemm& gemm) {
+    RUNG_TRY(auto made, make(gemm));
+    return static_cast<const LtGemm&>(*made).algorithm_;
+  }
+
   // The numbers of its proposals, the preferred one first.
   static Result<std::vector<int64_t>> algorithms(const LibraryGemm& gemm) {
     LtGemm asked;

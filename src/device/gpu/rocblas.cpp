@@ -187,13 +187,18 @@ Result<std::vector<int64_t>> algorithms(const LibraryGemm& gemm) {
   return in_order(std::move(solutions));
 }
 
-// With the commit that it was built from, as the library writes it: solutions of another have other numbers.
-std::string version() {
+// Version and commit, as the library writes them: solutions of another have other numbers. Empty: unknown.
+std::string build() {
   size_t bytes = 0;
   std::string text;
   if (calls().get_version_string_size(&bytes) == 0) text.resize(bytes);
-  if (text.empty() || calls().get_version_string(text.data(), text.size()) != 0) return "rocblas of an unknown version";
-  return fmt::format("rocblas {}", text.c_str());
+  if (text.empty() || calls().get_version_string(text.data(), text.size()) != 0) return "";
+  return text.c_str();
+}
+
+std::string version() {
+  const std::string text = build();
+  return fmt::format("rocblas {}", text.empty() ? "of an unknown version" : text);
 }
 
 }  // namespace
@@ -201,7 +206,8 @@ std::string version() {
 Result<const GemmLibrary*> rocblas() {
   static const Status opened = open_library();
   RUNG_CHECK(Status(opened));
-  static constexpr GemmLibrary table{"rocblas", RocblasGemm::make, version, algorithms};
+  static constexpr GemmLibrary table{
+      .name = "rocblas", .prepare = RocblasGemm::make, .version = version, .algorithms = algorithms, .build = build};
   return &table;
 }
 

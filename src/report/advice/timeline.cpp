@@ -76,9 +76,8 @@ std::string_view class_of(advise::Category category) {
 }
 
 std::string_view class_of(advise::GapCause cause) {
-  constexpr std::array<std::string_view, advise::kGapCauseWords.size()> kClasses{"loss", "c4", "c5",   "c3",
-                                                                                 "c1",   "c6", "rest", "refused",
-                                                                                 "c0"};
+  constexpr std::array<std::string_view, advise::kGapCauseWords.size()> kClasses{"loss", "c4",   "c5",      "c3", "c1",
+                                                                                 "c6",   "rest", "refused", "c0"};
   return kClasses[static_cast<size_t>(cause)];
 }
 

@@ -182,9 +182,15 @@ int hipModuleLaunchCooperativeKernel(void*, unsigned, unsigned, unsigned, unsign
                                      void**) {
   return kInvalidValue;
 }
-int hipLaunchHostFunc(void* stream, void (*function)(void*), void* data) {
+// No function of AMD's: for the libraries beside this one, whose work is said to take that many instructions.
+int hipLaunchHostFuncTaking(void* stream, void (*function)(void*), void* data, uint64_t instructions) {
   started();
-  return device().put(*device().stream_of(stream), rung::gpu::EmulatedHostCall{function, data}) ? 0 : kInvalidValue;
+  return device().put(*device().stream_of(stream), rung::gpu::EmulatedHostCall{function, data, instructions})
+             ? 0
+             : kInvalidValue;
+}
+int hipLaunchHostFunc(void* stream, void (*function)(void*), void* data) {
+  return hipLaunchHostFuncTaking(stream, function, data, 0);
 }
 int hipStreamBeginCapture(void* stream, int mode) {
   const int code = mode == 1 ? started().capture_begin(stream) : kInvalidValue;

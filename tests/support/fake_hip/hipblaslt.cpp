@@ -141,7 +141,7 @@ int hipblasLtMatmul(void* handle, void* descriptor, const void* alpha, const voi
                                     .from_b = b,
                                     .from_c = c,
                                     .beta = *static_cast<const float*>(beta)},
-                                   d, stream);
+                                   solution_of(*algorithm), d, stream);
   return put ? kSuccess : kInvalidValue;
 }
 }

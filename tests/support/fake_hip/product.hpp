@@ -10,7 +10,7 @@ namespace rung::fake {
 
 enum class Element : uint8_t { f32, f16, bf16 };
 
-// Columns of `rows` elements, `stride` from one to the next; `batch` such matrices, `batch_stride` apart.
+// Columns of `rows` elements, `stride` from one to the next; that number of such matrices, `batch_stride` apart.
 struct Columns {
   Element type = Element::f32;
   uint64_t rows = 0, columns = 0;
@@ -36,8 +36,9 @@ struct Product {
   float element(int32_t batch, uint64_t row, uint64_t column) const;
 };
 
-// Puts it into the stream, to leave its result at `to`. Of one too large to compute, which measures a peak, nothing
-// comes. False: the runtime refused.
-bool put(Product product, void* to, void* stream);
+// Puts it into the stream, to leave its result at `to`; the solution of the number in RUNG_FAKE_FAST_SOLUTION takes
+// half as long as others. Of one too large to compute, which measures a peak, nothing comes. False: the runtime
+// refused.
+bool put(Product product, int64_t solution, void* to, void* stream);
 
 }  // namespace rung::fake

@@ -168,7 +168,7 @@ int rocblas_gemm_strided_batched_ex(void* handle, int a_form, int b_form, int m,
                                     .from_b = b,
                                     .from_c = c,
                                     .beta = *static_cast<const float*>(beta)},
-                                   d, of->stream);
+                                   algorithm == kBySolution ? solution : 0, d, of->stream);
   return put ? kSuccess : kMemoryError;
 }
 }

@@ -10,7 +10,7 @@ Verdict supports(const Problem& problem, const Machine& machine, const LibraryTr
 size_t scratch_bytes(const Problem& problem, const Machine& machine);
 size_t packed_bytes(const Problem& problem, const Machine& machine, size_t i);
 void pack(const Problem& problem, const Machine& machine, size_t i, const void* from, void* to);
-LibraryGemm gemm_of(const Problem& problem);
+LibraryGemm gemm_of(const Problem& problem);  // of one that supports() accepts
 Status enqueue(const Call& call);
 }  // namespace library_linear
 

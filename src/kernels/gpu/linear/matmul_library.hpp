@@ -8,7 +8,7 @@ namespace rung::gpu {
 namespace library_matmul {
 Verdict supports(const Problem& problem, const Machine& machine, const LibraryTraits& library);
 size_t scratch_bytes(const Problem& problem, const Machine& machine);
-LibraryGemm gemm_of(const Problem& problem);
+LibraryGemm gemm_of(const Problem& problem);  // of one that supports() accepts
 Status enqueue(const Call& call);
 }  // namespace library_matmul
 

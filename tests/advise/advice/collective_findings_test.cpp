@@ -1,0 +1,227 @@
+// Findings of several GPUs: from one rank's recording, or from a process that launches to all of them.
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "advise/advice/collectives.hpp"
+#include "findings.hpp"
+
+namespace rung::advise {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr std::string_view kAllReduce = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
+constexpr int64_t kSmallBytes = 16'384, kLargeBytes = 64'000'000;
+
+// On a stream of its own, as PyTorch launches it; `bytes` below zero: a graph's replay, which tells nothing.
+void all_reduce(ScriptedRecording& script, int64_t bytes, double us, uint32_t ranks = 8) {
+  OperandTexts noted;
+  noted.message_bytes = bytes;
+  noted.ranks = bytes < 0 ? 0 : ranks;
+  script.op("c10d::allreduce_", [&] {
+    script.op(
+        "record_param_comms", [&] { script.on_stream(20).kernel(kAllReduce, us).on_stream(7); }, noted);
+  });
+}
+void gemm(ScriptedRecording& script, double us) {
+  script.op("aten::mm", [&] { script.kernel("gemm", us); });
+}
+
+// Layers of a product and a sum that must wait for each other, so that the host waits too.
+Recording in_series(std::string_view device, int layers, int64_t bytes, double us, uint32_t ranks = 8) {
+  return recorded_steps(
+      [&](ScriptedRecording& script) {
+        for (int i = 0; i < layers; ++i) {
+          gemm(script, 100);
+          script.synchronize();
+          all_reduce(script, bytes, us, ranks);
+          script.synchronize();
+        }
+      },
+      device);
+}
+
+TEST(CollectivesTest, GroupAndMessageAreThoseOfTheOperationAround) {
+  const Recording recording = in_series("NVIDIA H100", 1, kSmallBytes, 20, 4);
+  const Analysis analysis = analyse(recording);
+  const std::vector<Collective> found = collectives_of(analysis);
+  ASSERT_EQ(found.size(), size_t{kSteps});
+  EXPECT_EQ(found[0].ranks, 4u);
+  EXPECT_EQ(found[0].message_bytes, kSmallBytes);
+}
+
+TEST(CollectivesTest, OnlyWhatRunsAloneIsExposed) {
+  const Recording recording = recorded_steps([](ScriptedRecording& script) {
+    gemm(script, 100);
+    script.host(1);
+    all_reduce(script, kLargeBytes, 300);
+  });
+  const Analysis analysis = analyse(recording);
+  // The product starts 2 us after its launch, the sum one operation, its own and a launch later.
+  EXPECT_NEAR(static_cast<double>(exposed_ns(analysis, collectives_of(analysis))) / kSteps, 207'500, 1'000);
+}
+
+// ---- small_collectives
+TEST(SmallCollectivesTest, ManySmallSumsInSeries) {
+  const Found found(detectors::small_collectives, in_series("NVIDIA H100", 16, kSmallBytes, 20));
+  ASSERT_TRUE(found);
+  EXPECT_THAT(found->title, HasSubstr("16 small collectives per step, 16.4 KB each at most"));
+  EXPECT_NEAR(found->bound_ms, 16 * 0.020, 1e-6);
+  ASSERT_EQ(found->evidence.size(), 1u);
+  EXPECT_EQ(found->evidence[0].event, kAllReduce);
+  EXPECT_EQ(found->evidence[0].count, kSteps * 16);
+}
+
+TEST(SmallCollectivesTest, ShortOnesWhoseSizeIsNotRecorded) {
+  const Found found(detectors::small_collectives, in_series("NVIDIA H100", 16, -1, 20));
+  ASSERT_TRUE(found);
+  EXPECT_THAT(found->title, HasSubstr("20 us each"));
+}
+
+TEST(SmallCollectivesTest, NotLongOnesWhoseSizeIsNotRecorded) {
+  EXPECT_FALSE(Found(detectors::small_collectives, in_series("NVIDIA H100", 16, -1, 200)));
+}
+
+TEST(SmallCollectivesTest, NotAFew) {
+  EXPECT_FALSE(Found(detectors::small_collectives, in_series("NVIDIA H100", 4, kSmallBytes, 20)));
+}
+
+TEST(SmallCollectivesTest, NotLargeOnes) {
+  EXPECT_FALSE(Found(detectors::small_collectives, in_series("NVIDIA H100", 16, kLargeBytes, 400)));
+}
+
+TEST(SmallCollectivesTest, NotWhereProductsOverlapThem) {
+  EXPECT_FALSE(Found(detectors::small_collectives, recorded_steps([](ScriptedRecording& script) {
+                       gemm(script, 4000);
+                       for (int i = 0; i < 16; ++i) all_reduce(script, kSmallBytes, 20);
+                     })));
+}
+
+// ---- exposed_collectives
+TEST(ExposedCollectivesTest, LargeSumsWithNothingBesideThem) {
+  const Found found(detectors::exposed_collectives, in_series("NVIDIA H100", 2, kLargeBytes, 400));
+  ASSERT_TRUE(found);
+  EXPECT_NEAR(found->bound_ms, 0.8, 1e-6);
+  EXPECT_THAT(found->title, HasSubstr("2 of them"));
+  for (const Change& change : found->changes)
+    EXPECT_THAT(std::string(change.what), Not(HasSubstr("GPU_MAX_HW_QUEUES")));
+}
+
+TEST(ExposedCollectivesTest, AmdHasQueuesToSet) {
+  const Found found(detectors::exposed_collectives, in_series("AMD Instinct MI300X", 2, kLargeBytes, 400));
+  ASSERT_TRUE(found);
+  EXPECT_THAT(std::string(found->changes[3].what), HasSubstr("GPU_MAX_HW_QUEUES=2"));
+  EXPECT_THAT(found->title, Not(HasSubstr("streams are in use")));
+}
+
+TEST(ExposedCollectivesTest, ManyStreamsOnAmdAreNamed) {
+  const Found found(detectors::exposed_collectives, recorded_steps(
+                                                        [](ScriptedRecording& script) {
+                                                          for (const int64_t stream : {1, 2, 3, 4})
+                                                            script.on_stream(stream).kernel("gemm", 10);
+                                                          script.on_stream(7).synchronize();
+                                                          all_reduce(script, kLargeBytes, 400);
+                                                        },
+                                                        "AMD Instinct MI300X"));
+  ASSERT_TRUE(found);
+  EXPECT_THAT(found->title, HasSubstr("5 streams are in use"));
+}
+
+TEST(ExposedCollectivesTest, NotWhereProductsOverlapThem) {
+  EXPECT_FALSE(Found(detectors::exposed_collectives, recorded_steps([](ScriptedRecording& script) {
+                       gemm(script, 1000);
+                       all_reduce(script, kLargeBytes, 400);
+                     })));
+}
+
+TEST(ExposedCollectivesTest, NotSmallOnes) {
+  EXPECT_FALSE(Found(detectors::exposed_collectives, in_series("NVIDIA H100", 16, kSmallBytes, 20)));
+}
+
+// ---- collective_group
+TEST(CollectiveGroupTest, AGroupOfTwoOnMi300x) {
+  const Found found(detectors::collective_group, in_series("AMD Instinct MI300X", 2, kLargeBytes, 400, 2));
+  ASSERT_TRUE(found);
+  EXPECT_THAT(found->title, HasSubstr("2 collectives per step in groups of 2"));
+  EXPECT_THAT(found->evidence[0].event, HasSubstr("of 2 ranks"));
+  EXPECT_NEAR(found->bound_ms, 0.8, 1e-6);
+}
+
+TEST(CollectiveGroupTest, NotAGroupOfEightOrOfWholeMachines) {
+  EXPECT_FALSE(Found(detectors::collective_group, in_series("AMD Instinct MI300X", 2, kLargeBytes, 400, 8)));
+  EXPECT_FALSE(Found(detectors::collective_group, in_series("AMD Instinct MI300X", 2, kLargeBytes, 400, 16)));
+}
+
+TEST(CollectiveGroupTest, NotAGroupOfOne) {
+  EXPECT_FALSE(Found(detectors::collective_group, in_series("AMD Instinct MI300X", 2, kLargeBytes, 400, 1)));
+}
+
+TEST(CollectiveGroupTest, NotWhereTheGroupIsNotRecorded) {
+  EXPECT_FALSE(Found(detectors::collective_group, in_series("AMD Instinct MI300X", 2, -1, 400)));
+}
+
+TEST(CollectiveGroupTest, NotOnOtherMachines) {
+  EXPECT_FALSE(Found(detectors::collective_group, in_series("NVIDIA H100", 2, kLargeBytes, 400, 2)));
+  EXPECT_FALSE(Found(detectors::collective_group, in_series("AMD Instinct MI300A", 2, kLargeBytes, 400, 2)));
+}
+
+// ---- one_process_many_gpus
+Recording on_devices(int devices, double us, int64_t second_process = 1) {
+  Recording recording = recorded_steps([&](ScriptedRecording& script) {
+    for (int i = 0; i < 16; ++i)
+      for (int device = 0; device < devices; ++device) {
+        script.on_stream(7, device);
+        gemm(script, us);
+        script.host(20);
+      }
+    script.on_stream(7, 0);
+  });
+  if (second_process == 1) return recording;
+  // The calls behind the second device's work become another process's.
+  std::vector<uint32_t> links;
+  for (const Event& event : recording.events)
+    if (is_on_device(event.kind) && recording.lanes[event.lane].device == 1) links.push_back(event.link);
+  recording.lanes.push_back({false, -1, second_process, 1, "worker"});
+  for (Event& event : recording.events)
+    if (event.kind == EventKind::runtime_call && std::ranges::find(links, event.link) != links.end())
+      event.lane = static_cast<uint16_t>(recording.lanes.size() - 1);
+  return recording;
+}
+
+TEST(OneProcessManyGpusTest, OneProcessLaunchesToTwo) {
+  const Found found(detectors::one_process_many_gpus, on_devices(2, 5));
+  ASSERT_TRUE(found);
+  EXPECT_THAT(found->title, HasSubstr("One process launches to 2 GPUs"));
+  ASSERT_EQ(found->evidence.size(), 2u);
+  EXPECT_EQ(found->evidence[1].event, "kernels on device 1");
+  EXPECT_EQ(found->evidence[1].count, kSteps * 16);
+}
+
+TEST(OneProcessManyGpusTest, NotOneGpu) { EXPECT_FALSE(Found(detectors::one_process_many_gpus, on_devices(1, 5))); }
+
+TEST(OneProcessManyGpusTest, NotAProcessForEach) {
+  EXPECT_FALSE(Found(detectors::one_process_many_gpus, on_devices(2, 5, 2)));
+}
+
+TEST(OneProcessManyGpusTest, NotWhereNoGpuWaits) {
+  EXPECT_FALSE(Found(detectors::one_process_many_gpus, on_devices(2, 500)));
+}
+
+TEST(OneProcessManyGpusTest, NotForAKernelOrTwoOnAnother) {
+  EXPECT_FALSE(Found(detectors::one_process_many_gpus, recorded_steps([](ScriptedRecording& script) {
+                       for (int i = 0; i < 20; ++i) gemm(script, 5), script.host(20);
+                       script.on_stream(7, 1).kernel("copy", 5).on_stream(7, 0);
+                     })));
+}
+
+TEST(CollectiveFindingsTest, NothingWithoutWork) {
+  const Recording recording;
+  for (const auto detector : {detectors::small_collectives, detectors::exposed_collectives, detectors::collective_group,
+                              detectors::one_process_many_gpus})
+    EXPECT_FALSE(detector(analyse(recording)));
+}
+
+}  // namespace
+}  // namespace rung::advise

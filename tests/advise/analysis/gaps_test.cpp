@@ -1,0 +1,192 @@
+// Each cause of a gap, by a program that has it and by one that only looks like it.
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "advise/analysis/analysis.hpp"
+#include "support/scripted_recording.hpp"
+
+namespace rung::advise {
+namespace {
+
+using testing::ElementsAre;
+
+const CopyShape kToHostPageable{
+    .bytes = 4, .from = MemoryKind::device, .to = MemoryKind::pageable, .device_to_host = true};
+const CopyShape kToHostPinned{.bytes = 4, .from = MemoryKind::device, .to = MemoryKind::pinned, .device_to_host = true};
+
+// Between two kernels of 50 us: the device comes to an end of the first while `body` runs.
+template <class Body>
+Recording between_kernels(const Body& body) {
+  ScriptedRecording script;
+  script.range("ProfilerStep#1", [&] {
+    script.kernel("first_gemm", 50);
+    body(script);
+    script.kernel("second_gemm", 50);
+  });
+  return script.finish();
+}
+
+struct Explained {
+  GapCause cause;
+  std::string call;
+};
+
+// Of the gap before the work of this name.
+Explained explained(const Recording& recording, std::string_view before = "second_gemm") {
+  const Analysis analysis = analyse(recording);
+  for (const Gap& gap : analysis.accounting.gaps)
+    if (gap.after != kNone && analysis.name(analysis.work[gap.after]) == before)
+      return {gap.cause, gap.call == kNone ? "" : std::string(recording.name_of(recording.events[gap.call]))};
+  return {GapCause::unknown, "no gap"};
+}
+
+void expect_cause(GapCause cause, std::string_view call, const Recording& recording) {
+  const Explained got = explained(recording);
+  EXPECT_EQ(name_of(got.cause), name_of(cause));
+  EXPECT_EQ(got.call, call);
+}
+
+TEST(Gaps, AreTheHostsWhereItLaunchesLate) {
+  expect_cause(GapCause::host_bound, "cudaLaunchKernel", between_kernels([](auto& s) { s.host(200); }));
+}
+
+TEST(Gaps, AreTheDevicesWhereTheLaunchWasInTime) {
+  ScriptedRecording script;
+  script.device_pause(1);
+  script.range("ProfilerStep#1", [&] { script.kernel("first_gemm", 50).kernel("second_gemm", 50); });
+  expect_cause(GapCause::device, "", script.finish());
+}
+
+TEST(Gaps, AreSynchronisationsWhereTheHostWaited) {
+  expect_cause(GapCause::synchronization, "cudaStreamSynchronize", between_kernels([](auto& s) { s.synchronize(); }));
+  expect_cause(GapCause::synchronization, "hipDeviceSynchronize",
+               between_kernels([](auto& s) { s.synchronize("hipDeviceSynchronize").host(20); }));
+}
+
+TEST(Gaps, AreNotSynchronisationsWhereNothingWasLeftToWaitFor) {
+  expect_cause(GapCause::host_bound, "cudaLaunchKernel", between_kernels([](auto& s) { s.host(100).synchronize(); }));
+  expect_cause(GapCause::host_bound, "cudaLaunchKernel",
+               between_kernels([](auto& s) { s.host(60).runtime_call("hipDeviceSynchronize", 30); }));
+}
+
+// Other devices, other processes: what it waits for so long is not recorded.
+TEST(Gaps, AreSynchronisationsWhereTheHostWaitsForLong) {
+  expect_cause(GapCause::synchronization, "hipStreamSynchronize",
+               between_kernels([](auto& s) { s.host(60).runtime_call("hipStreamSynchronize", 300); }));
+}
+
+// It had 40 us of lead when it waited; the 400 us after that would not have fitted into them.
+TEST(Gaps, AreNotSynchronisationsWhereTheHostWorksForMuchLongerAfterwards) {
+  expect_cause(GapCause::host_bound, "cudaLaunchKernel", between_kernels([](auto& s) { s.synchronize().host(400); }));
+}
+
+TEST(Gaps, AreCopiesWhereTheHostWaitsWithinThem) {
+  const auto cause_of = [](const CopyShape& shape, bool blocks) {
+    ScriptedRecording script;
+    script.range("ProfilerStep#1",
+                 [&] { script.kernel("first_gemm", 50).copy(shape, 2, blocks).kernel("second_gemm", 50); });
+    return explained(script.finish());
+  };
+  EXPECT_EQ(name_of(cause_of(kToHostPinned, true).cause), "copy");
+  EXPECT_EQ(cause_of(kToHostPinned, true).call, "cudaMemcpy");
+  EXPECT_EQ(cause_of(kToHostPinned, false).call, "no gap");
+}
+
+// What is asynchronous by name waits all the same where the host's memory is pageable.
+TEST(Gaps, AreCopiesWhereMemoryIsPageable) {
+  const auto cause_of = [](const CopyShape& shape) {
+    const Recording recording =
+        between_kernels([&](auto& s) { s.host(46).copy_in_call("cudaMemcpyAsync", shape, 1, 150); });
+    return name_of(explained(recording, "Memcpy").cause);
+  };
+  EXPECT_EQ(cause_of(kToHostPageable), "copy");
+  EXPECT_EQ(cause_of(kToHostPinned), "host-bound launch");
+}
+
+TEST(Gaps, AreAllocations) {
+  for (const std::string_view name : {"cudaMalloc", "hipFree", "cudaHostAlloc", "cuMemCreate", "hipMallocAsync"})
+    expect_cause(GapCause::allocation, name, between_kernels([&](auto& s) { s.runtime_call(name, 300); }));
+}
+
+TEST(Gaps, AreNotAllocationsWhereTheyTakeLittleOfTheTime) {
+  expect_cause(GapCause::host_bound, "cudaLaunchKernel",
+               between_kernels([](auto& s) { s.host(300).runtime_call("cudaMalloc", 10); }));
+}
+
+TEST(Gaps, AreCompilations) {
+  expect_cause(GapCause::compilation, "cuModuleLoadData",
+               between_kernels([](auto& s) { s.runtime_call("cuModuleLoadData", 500); }));
+  expect_cause(GapCause::compilation, "inductor_compile (dynamo_timed)", between_kernels([](auto& s) {
+                 s.op("inductor_compile (dynamo_timed)", [&] { s.host(100).runtime_call("cudaMalloc", 300); });
+               }));
+}
+
+TEST(Gaps, AreNotCompilationsWhereWhatWasCompiledRuns) {
+  expect_cause(GapCause::host_bound, "cudaLaunchKernel", between_kernels([](auto& s) {
+                 s.op("Torch-Compiled Region: 0/0",
+                      [&] { s.range("## Call CompiledFxGraph x ##", [&] { s.host(90); }); });
+               }));
+}
+
+TEST(Gaps, AreGraphLaunchesBeforeTheirFirstKernelOnly) {
+  ScriptedRecording script;
+  script.device_pause(1);
+  script.range("ProfilerStep#1", [&] {
+    script.kernel("first_gemm", 2);
+    script.graph({{"second_gemm", 5}, {"third_gemm", 5}, {"fourth_gemm", 5}}, 60);
+  });
+  Recording recording = script.finish();
+  for (Event& event : recording.events)  // a call may return after the first kernels have run
+    if (recording.name_of(event) == "cudaGraphLaunch") event.duration_ns += 12'000;
+  expect_cause(GapCause::graph_launch, "cudaGraphLaunch", recording);
+  const Analysis analysis = analyse(recording);
+  std::vector<std::string_view> causes;
+  for (const Gap& gap : analysis.accounting.gaps) causes.push_back(name_of(gap.cause));
+  EXPECT_THAT(causes, ElementsAre("host-bound launch", "graph launch", "device", "device"));
+}
+
+TEST(Gaps, AreUnknownWithoutAHost) {
+  ScriptedRecording script;
+  script.kernel("first_gemm", 5).host(100).kernel("second_gemm", 5);
+  Recording recording = script.finish();
+  std::erase_if(recording.events, [](const Event& event) { return !is_on_device(event.kind); });
+  const Analysis analysis = analyse(recording);
+  ASSERT_EQ(analysis.accounting.gaps.size(), 1u);
+  EXPECT_EQ(name_of(analysis.accounting.gaps[0].cause), "unknown");
+  EXPECT_EQ(analysis.accounting.busy_ns, 10'000);
+  EXPECT_EQ(analysis.accounting.host_op_ns, 0);
+}
+
+// A gap over the end of a step is cut there: what the program does between steps is not the step's.
+TEST(Gaps, EndWhereStepsEnd) {
+  ScriptedRecording script;
+  for (int i = 0; i < 2; ++i) {
+    script.range("ProfilerStep#" + std::to_string(i),
+                 [&] { script.host(30).kernel("my_gemm", 10).synchronize().host(20); });
+    script.host(500);
+  }
+  const Recording recording = script.finish();
+  const Analysis analysis = analyse(recording);
+  std::vector<std::string_view> causes;
+  for (const Gap& gap : analysis.accounting.gaps) causes.push_back(name_of(gap.cause));
+  EXPECT_THAT(causes, ElementsAre("host-bound launch", "synchronization", "between steps", "host-bound launch",
+                                  "synchronization"));
+  EXPECT_EQ(analysis.accounting.gaps[2].span.length_ns(), 500'000);
+}
+
+TEST(Accounting, CountsTimeOfTheLaunchingThread) {
+  ScriptedRecording script;
+  script.range("ProfilerStep#1", [&] {
+    script
+        .op(
+            "aten::mm", [&] { script.host(10).kernel("my_gemm", 5); }, {}, 6)
+        .host(100);
+  });
+  const Analysis analysis = analyse(script.finish());
+  EXPECT_EQ(analysis.accounting.host_op_ns, (6 + 10 + 4) * 1000);
+  EXPECT_EQ(analysis.accounting.by_category_ns[static_cast<size_t>(Category::gemm)], 5000);
+}
+
+}  // namespace
+}  // namespace rung::advise
