@@ -89,9 +89,10 @@ class ScriptedRecording {
     return std::move(recording_);
   }
 
-  OperandTexts operands(std::string_view shapes, std::string_view types, std::string_view strides = "") {
+  OperandTexts operands(std::string_view shapes, std::string_view types, std::string_view strides = "",
+                        std::string_view values = "") {
     StringPool& pool = recording_.strings;
-    return {pool.number_of(shapes), pool.number_of(strides), pool.number_of(types), 0};
+    return {pool.number_of(shapes), pool.number_of(strides), pool.number_of(types), pool.number_of(values)};
   }
 
  private:

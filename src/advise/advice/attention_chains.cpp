@@ -22,7 +22,9 @@ class ChainFinder {
         if (analysis.work[i].op == products[p].op) product_of_[i] = p;
   }
 
-  std::optional<AttentionChain> around(size_t softmax) const {
+  // Not before `from`.
+  std::optional<AttentionChain> around(size_t softmax, size_t from) const {
+    if (product_of_[softmax] != kNowhere) return std::nullopt;
     AttentionChain chain;
     chain.first = product_beside(softmax, -1);
     chain.last = product_beside(softmax, +1);
@@ -37,7 +39,8 @@ class ChainFinder {
       chain.first = chain.scores->first;
       chain.last = chain.values->last;
     }
-    extend(chain);
+    if (chain.first < from || chain.last <= chain.first) return std::nullopt;
+    extend(chain, from);
     return chain;
   }
 
@@ -83,13 +86,13 @@ class ChainFinder {
     return copy->is_expanded || copy->is_reordered;
   }
 
-  void extend(AttentionChain& chain) const {
+  void extend(AttentionChain& chain, size_t from) const {
     const uint32_t fallback = op_around(analysis_, analysis_.work[chain.first], kFallback);
     chain.is_fallback = fallback != kNone;
     const auto belongs = [&](size_t i) {
       return is_copy(i, chain) || (fallback != kNone && op_around(analysis_, analysis_.work[i], kFallback) == fallback);
     };
-    while (chain.first > 0 && belongs(chain.first - 1)) --chain.first;
+    while (chain.first > from && belongs(chain.first - 1)) --chain.first;
     if (chain.last + 1 < analysis_.work.size() && belongs(chain.last + 1)) ++chain.last;
   }
 
@@ -111,11 +114,22 @@ Demand AttentionChain::fused_demand() const {
 std::vector<AttentionChain> attention_chains(const Analysis& analysis, const std::vector<Product>& products) {
   const ChainFinder finder(analysis, products);
   std::vector<AttentionChain> chains;
+  size_t from = 0;
   for (size_t i = 0; i < analysis.work.size(); ++i) {
     if (!is_softmax(analysis, analysis.work[i])) continue;
-    if (auto chain = finder.around(i)) chains.push_back(std::move(*chain));
+    auto chain = finder.around(i, from);
+    if (!chain) continue;
+    from = chain->last + 1;
+    chains.push_back(std::move(*chain));
   }
   return chains;
+}
+
+std::vector<bool> work_in(const Analysis& analysis, const std::vector<AttentionChain>& chains) {
+  std::vector<bool> inside(analysis.work.size());
+  for (const AttentionChain& chain : chains)
+    for (size_t i = chain.first; i <= chain.last; ++i) inside[i] = true;
+  return inside;
 }
 
 }  // namespace rung::advise

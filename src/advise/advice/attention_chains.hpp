@@ -16,11 +16,15 @@ struct AttentionChain {
   bool is_expanded = false;               // keys or values were copied to all heads before
   bool is_fallback = false;               // scaled_dot_product_attention by PyTorch's own pieces
 
-  // Of a fused kernel: operands read once and the result written once. A mask may spare it any part of the products, and
-  // of copied keys and values it reads less.
+  // Of a fused kernel: operands read once and the result written once. A mask may spare it any part of the products,
+  // and of copied keys and values it reads less.
   Demand fused_demand() const;
 };
 
+// In order and apart.
 std::vector<AttentionChain> attention_chains(const Analysis& analysis, const std::vector<Product>& products);
+
+// Per piece of work: whether it belongs to a chain.
+std::vector<bool> work_in(const Analysis& analysis, const std::vector<AttentionChain>& chains);
 
 }  // namespace rung::advise

@@ -9,26 +9,26 @@ namespace rung::advise {
 namespace {
 
 constexpr std::pair<std::string_view, int> kTypeBytes[] = {
-    {"f64", 8}, {"i64", 8}, {"f32", 4}, {"i32", 4}, {"bf16", 2}, {"f16", 2},
-    {"i16", 2}, {"i8", 1},  {"u8", 1},  {"bool", 1},
+    {"f64", 8}, {"i64", 8}, {"f32", 4}, {"i32", 4}, {"bf16", 2},
+    {"f16", 2}, {"i16", 2}, {"i8", 1},  {"u8", 1},  {"bool", 1},
 };
 
 int64_t in_ns(double seconds) { return static_cast<int64_t>(seconds * 1e9); }
 
 }  // namespace
 
-const Peaks* peaks_of(const Analysis& analysis) {
+const CardPeaks* peaks_of(const Analysis& analysis) {
   const auto device = static_cast<size_t>(analysis.accounting.device);
   const std::vector<std::string>& names = analysis.recording.device_names;
   return analysis.accounting.device >= 0 && device < names.size() ? peaks_of_device(names[device]) : nullptr;
 }
 
-int64_t floor_ns(const Peaks* peaks, const Demand& demand) {
+int64_t floor_ns(const CardPeaks* peaks, const Demand& demand) {
   if (!peaks) return 0;
   return in_ns(std::max(demand.flops / (peaks->narrow_tflops * 1e12), demand.bytes / (peaks->memory_gbps * 1e9)));
 }
 
-int64_t attainable_ns(const Peaks* peaks, const Demand& demand) {
+int64_t attainable_ns(const CardPeaks* peaks, const Demand& demand) {
   if (!peaks) return 0;
   return floor_ns(peaks, {demand.flops / peaks->narrow_share, demand.bytes / peaks->memory_share});
 }

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "advise/analysis/analysis.hpp"
-#include "base/peaks.hpp"
+#include "base/card_peaks.hpp"
 
 namespace rung::advise {
 
@@ -15,12 +15,12 @@ struct Demand {
 };
 
 // Null where the device is not named or not in the table.
-const Peaks* peaks_of(const Analysis& analysis);
+const CardPeaks* peaks_of(const Analysis& analysis);
 
 // Without peaks 0: nothing is known to be needed.
-int64_t floor_ns(const Peaks* peaks, const Demand& demand);
+int64_t floor_ns(const CardPeaks* peaks, const Demand& demand);
 // The same at the shares of the peaks that the best known programs reach.
-int64_t attainable_ns(const Peaks* peaks, const Demand& demand);
+int64_t attainable_ns(const CardPeaks* peaks, const Demand& demand);
 
 // Bytes of an element of an operand's type ("bf16"); 0: not a type of tensors.
 int bytes_of(std::string_view type);

@@ -45,7 +45,7 @@ class OtherSide {
 };
 
 // What a product would take by the other side, at the least; 0: no evidence that it is faster.
-int64_t by_other_side_ns(const Product& product, bool triton, int64_t other_ns, const Peaks* peaks) {
+int64_t by_other_side_ns(const Product& product, bool triton, int64_t other_ns, const CardPeaks* peaks) {
   const auto ns = static_cast<double>(product.ns);
   if (other_ns > 0) return ns > kClearly * static_cast<double>(other_ns) ? other_ns : 0;
   if (!triton || !peaks || !is_narrow(product.type()) || product.ns < kLongEnoughNs) return 0;
@@ -60,7 +60,7 @@ constexpr std::string_view kTriton = "Triton", kVendor = "the vendor's library";
 std::optional<Advice> gemm_library(const Analysis& analysis) {
   const std::vector<Product> products = products_of(analysis);
   const OtherSide others(analysis, products);
-  const Peaks* peaks = peaks_of(analysis);
+  const CardPeaks* peaks = peaks_of(analysis);
   Saving saving(analysis);
   std::array<Tally, 2> tallies;  // by the vendor's library, by Triton
   Demand demand;
@@ -69,9 +69,9 @@ std::optional<Advice> gemm_library(const Analysis& analysis) {
     const int64_t other = by_other_side_ns(product, triton, others.best_ns(product, triton), peaks);
     if (other == 0) continue;
     saving.shorten(product.ns - other);
-    tallies[triton].add(fmt::format("{} {}x{}x{}", analysis.name(analysis.work[product.main]), product.m, product.n,
-                                    product.k),
-                        product.ns);
+    tallies[triton].add(
+        fmt::format("{} {}x{}x{}", analysis.name(analysis.work[product.main]), product.m, product.n, product.k),
+        product.ns);
     demand.flops += product.flops();
   }
   const bool triton = tallies[1].ns() >= tallies[0].ns();
@@ -79,29 +79,35 @@ std::optional<Advice> gemm_library(const Analysis& analysis) {
   if (tally.empty() || !is_worthwhile(analysis, saving.bound_ms())) return std::nullopt;
   Advice advice;
   advice.id = "gemm_library";
-  advice.title = fmt::format("{} products of a step, {}, are by {} and slower than {}",
-                             count_in_words(per_step(analysis, tally.count())),
-                             in_words(ms_per_step(analysis, tally.ns())), triton ? kTriton : kVendor,
-                             triton ? kVendor : kTriton);
+  advice.title = fmt::format(
+      "{} products of a step, {}, are by {} and slower than {}", count_in_words(per_step(analysis, tally.count())),
+      in_words(ms_per_step(analysis, tally.ns())), triton ? kTriton : kVendor, triton ? kVendor : kTriton);
   if (peaks && triton)
-    advice.title += fmt::format(" can be: {} of the card's peak", share_in_words(demand.flops / (peaks->narrow_tflops * 1e3) /
-                                                                               static_cast<double>(tally.ns())));
+    advice.title +=
+        fmt::format(" can be: {} of the card's peak",
+                    share_in_words(demand.flops / (peaks->narrow_tflops * 1e3) / static_cast<double>(tally.ns())));
   for (const Tally& rows : tallies) std::ranges::copy(rows.rows(), std::back_inserter(advice.evidence));
   advice.bound_ms = saving.bound_ms();
-  advice.bound_from = saving.explained("time above the same sizes by the other in this recording, else above the card's peaks");
+  advice.bound_from =
+      saving.explained("time above the same sizes by the other in this recording, else above the card's peaks");
   advice.remedy = triton ? "Leave these products to the vendor's library." : "Let Triton compute these products.";
   advice.changes = {
-      {"PyTorch", "torch._inductor.config.max_autotune_gemm_backends (TORCHINDUCTOR_MAX_AUTOTUNE_GEMM_BACKENDS): \"ATEN\" "
-                  "keeps the vendor's, \"ATEN,TRITON\" measures both, \"CK\" adds Composable Kernel on ROCm; without "
-                  "max_autotune_gemm products are the vendor's"},
-      {"PyTorch on ROCm", "TORCH_BLAS_PREFER_HIPBLASLT and DISABLE_ADDMM_CUDA_LT choose between rocBLAS and hipBLASLt; "
-                          "PYTORCH_TUNABLEOP_ENABLED=1 with a tuned file chooses per shape"},
-      {"vLLM", "VLLM_ENABLE_INDUCTOR_MAX_AUTOTUNE=0 with compile_sizes; on ROCm VLLM_ROCM_USE_AITER=1 and "
-               "VLLM_ROCM_USE_AITER_LINEAR choose aiter's"},
+      {"PyTorch",
+       "torch._inductor.config.max_autotune_gemm_backends (TORCHINDUCTOR_MAX_AUTOTUNE_GEMM_BACKENDS): \"ATEN\" "
+       "keeps the vendor's, \"ATEN,TRITON\" measures both, \"CK\" adds Composable Kernel on ROCm; without "
+       "max_autotune_gemm products are the vendor's"},
+      {"PyTorch on ROCm",
+       "TORCH_BLAS_PREFER_HIPBLASLT and DISABLE_ADDMM_CUDA_LT choose between rocBLAS and hipBLASLt; "
+       "PYTORCH_TUNABLEOP_ENABLED=1 with a tuned file chooses per shape"},
+      {"vLLM",
+       "VLLM_ENABLE_INDUCTOR_MAX_AUTOTUNE=0 with compile_sizes; on ROCm VLLM_ROCM_USE_AITER=1 and "
+       "VLLM_ROCM_USE_AITER_LINEAR choose aiter's"},
   };
   advice.traps =
-      "Templates fuse what follows a product: as many kernels as the library's may come back. TORCH_ROCM_USE_HIPBLASLT is "
-      "read by nothing. aiter's assembly kernels and preshuffled weights pay only above a number of rows (M of about 64 "
+      "Templates fuse what follows a product: as many kernels as the library's may come back. TORCH_ROCM_USE_HIPBLASLT "
+      "is "
+      "read by nothing. aiter's assembly kernels and preshuffled weights pay only above a number of rows (M of about "
+      "64 "
       "and more): preshuffling all weights slows small M down; and its tuned files ship empty for many shapes.";
   advice.confirm = "Time a whole step in turns; autotuning measures kernels alone, with weights in cache.";
   return advice;

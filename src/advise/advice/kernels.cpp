@@ -26,8 +26,8 @@ std::string_view identifier_at(std::string_view text, size_t at) {
   return text.substr(at, std::min(text.find_first_not_of(kLetters, at), text.size()) - at);
 }
 
-// "MulFunctor" of PyTorch's elementwise_kernel<128, 2, ...BinaryFunctor<float, float, float, ...MulFunctor<float> > >(...):
-// the innermost of its functors tells what is computed.
+// "MulFunctor" of PyTorch's elementwise_kernel<128, 2, ...BinaryFunctor<float, float, float, ...MulFunctor<float> >
+// >(...): the innermost of its functors tells what is computed.
 std::string_view functor_of(std::string_view kernel) {
   const std::string_view types = kernel.substr(0, kernel.find(", std::array"));
   std::string_view found;
@@ -85,14 +85,17 @@ bool is_small_step(const Work& work) {
     case Category::norm:
     case Category::elementwise:
     case Category::reduction:
-    case Category::copy: return true;
-    default: return false;
+    case Category::copy:
+      return true;
+    default:
+      return false;
   }
 }
 
 std::optional<TensorCopy> tensor_copy_of(const Analysis& analysis, const Work& work) {
   if (op_name(analysis, work) != "aten::copy_") return {};
-  if (op_around(analysis, work, "aten::clone") == kNone && op_around(analysis, work, "aten::repeat") == kNone) return {};
+  if (op_around(analysis, work, "aten::clone") == kNone && op_around(analysis, work, "aten::repeat") == kNone)
+    return {};
   std::vector<Operand> operands = operands_of(analysis.recording, analysis.recording.events[work.op]);
   if (operands.size() < 2 || operands[0].shape.empty() || operands[0].shape != operands[1].shape) return {};
   TensorCopy copy{std::move(operands[0]), std::move(operands[1])};
@@ -111,17 +114,23 @@ bool is_format_kernel(std::string_view kernel) {
   return has_any(kernel, kParts);
 }
 
+LaunchShape launch_of(const Analysis& analysis, const Work& work) {
+  const Event& event = analysis.event(work);
+  const std::vector<LaunchShape>& launches = analysis.recording.launches;
+  return event.kind == EventKind::kernel && event.detail < launches.size() ? launches[event.detail] : LaunchShape{};
+}
+
 uint32_t op_around(const Analysis& analysis, const Work& work, std::string_view part) {
-  if (work.op == kNone) return kNone;
-  const Recording& recording = analysis.recording;
-  const auto has_part = [&](uint32_t event) {
-    return recording.events[event].kind == EventKind::host_op &&
-           recording.name_of(recording.events[event]).find(part) != std::string_view::npos;
-  };
-  if (has_part(work.op)) return work.op;
-  const std::vector<uint32_t> around = enclosing(analysis, work.op);
-  const auto found = std::ranges::find_if(around, has_part);
-  return found == around.end() ? kNone : *found;
+  constexpr int kDeepest = 64;  // real ones are less than 20; a file may nest as it likes
+  const std::vector<Event>& events = analysis.recording.events;
+  uint32_t at = work.op;
+  for (int depth = 0; depth < kDeepest && at != kNone; ++depth) {
+    if (events[at].kind == EventKind::host_op &&
+        analysis.recording.name_of(events[at]).find(part) != std::string_view::npos)
+      return at;
+    at = at < analysis.around.size() ? analysis.around[at] : kNone;
+  }
+  return kNone;
 }
 
 }  // namespace rung::advise

@@ -21,7 +21,7 @@ bool is_small_step(const Work& work);
 // A copy of a tensor into new memory, where strides are recorded.
 struct TensorCopy {
   Operand to, from;
-  bool is_expanded = false;  // reads elements more than once: a stride of 0
+  bool is_expanded = false;   // reads elements more than once: a stride of 0
   bool is_reordered = false;  // the same type, other strides
 };
 std::optional<TensorCopy> tensor_copy_of(const Analysis& analysis, const Work& work);
@@ -29,7 +29,10 @@ std::optional<TensorCopy> tensor_copy_of(const Analysis& analysis, const Work& w
 bool is_strided_copy_kernel(std::string_view kernel);
 bool is_format_kernel(std::string_view kernel);
 
-// The innermost operation around the work whose name has `part`; none: kNone.
+// How a kernel was launched; zeros where that is not recorded.
+LaunchShape launch_of(const Analysis& analysis, const Work& work);
+
+// The innermost operation around the work whose name has `part`, not beyond the 64th; none: kNone.
 uint32_t op_around(const Analysis& analysis, const Work& work, std::string_view part);
 
 }  // namespace rung::advise

@@ -15,7 +15,8 @@ bool is_matrix_work(const Work& work) {
   return work.kind.category == Category::gemm || work.kind.category == Category::attention;
 }
 
-// Without operations the kernel's name tells a copy by strides; that a product or attention reads or wrote it, its place.
+// Without operations the kernel's name tells a copy by strides; that a product or attention reads or wrote it, its
+// place.
 bool is_beside_matrix_work(const Analysis& analysis, size_t i) {
   const auto is_copy = [&](size_t at) { return is_strided_copy_kernel(analysis.name(analysis.work[at])); };
   size_t before = i, after = i;
@@ -55,24 +56,28 @@ std::optional<Advice> layout_copies(const Analysis& analysis) {
   if (tally.empty() || !is_worthwhile(analysis, saving.bound_ms())) return std::nullopt;
   Advice advice;
   advice.id = "layout_copies";
-  advice.title = fmt::format("{} copies of a step, {}, only change the order of elements",
-                             count_in_words(per_step(analysis, tally.count())),
-                             in_words(ms_per_step(analysis, tally.ns())));
+  advice.title =
+      fmt::format("{} copies of a step, {}, only change the order of elements",
+                  count_in_words(per_step(analysis, tally.count())), in_words(ms_per_step(analysis, tally.ns())));
   advice.evidence = tally.rows();
   advice.bound_ms = saving.bound_ms();
   advice.bound_from = saving.explained("time of the copies, and the host's for launching them where it is late");
   advice.remedy = "Let kernels read strides, or keep one order from end to end.";
   advice.changes = {
-      {"PyTorch", "no contiguous() before scaled_dot_product_attention or matmul: both take strides; keep [batch, rows, "
-                  "heads, head] from the projection to the output, and view() it; torch.compile fuses what remains"},
-      {"vLLM", "its attention takes [tokens, heads, head] as the projection wrote it; VLLM_KV_CACHE_LAYOUT=NHD or HND is "
-               "the cache's order"},
+      {"PyTorch",
+       "no contiguous() before scaled_dot_product_attention or matmul: both take strides; keep [batch, rows, "
+       "heads, head] from the projection to the output, and view() it; torch.compile fuses what remains"},
+      {"vLLM",
+       "its attention takes [tokens, heads, head] as the projection wrote it; VLLM_KV_CACHE_LAYOUT=NHD or HND is "
+       "the cache's order"},
   };
   if (is_format)
-    advice.changes.push_back({"PyTorch", "model.to(memory_format=torch.channels_last) and inputs likewise: convolutions "
-                                         "then convert nothing; on ROCm with PYTORCH_MIOPEN_SUGGEST_NHWC=1"});
-  advice.traps = "A kernel that reads strides can be slower than one that reads rows: a copy that pays for itself stays. "
-                 "view() refuses what reshape() copies silently.";
+    advice.changes.push_back({"PyTorch",
+                              "model.to(memory_format=torch.channels_last) and inputs likewise: convolutions "
+                              "then convert nothing; on ROCm with PYTORCH_MIOPEN_SUGGEST_NHWC=1"});
+  advice.traps =
+      "A kernel that reads strides can be slower than one that reads rows: a copy that pays for itself stays. "
+      "view() refuses what reshape() copies silently.";
   advice.confirm = "The copies are gone, and the kernels that read what they wrote are no slower.";
   return advice;
 }

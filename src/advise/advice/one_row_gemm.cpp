@@ -17,14 +17,14 @@ constexpr int64_t kFewRows = 4;
 constexpr int64_t kLeastWeights = 1 << 20;  // smaller ones take the time of a launch
 constexpr double kSlower = 1.1;             // than the best known programs read memory
 // Kernels made for few rows, or that split the inner dimension so that all of the card reads.
-constexpr std::string_view kFewRowKernels[] = {"gemv", "Gemv", "GEMV",     "splitK", "SplitK", "split_k", "skinny",
-                                               "dot_", "LLMM", "wvSplitK", "LLGemm", "wv_split"};
+constexpr std::string_view kFewRowKernels[] = {"gemv",   "Gemv", "GEMV", "splitK",   "SplitK", "split_k",
+                                               "skinny", "dot_", "LLMM", "wvSplitK", "LLGemm", "wv_split"};
 
 bool is_for_few_rows(std::string_view kernel) {
   return std::ranges::any_of(kFewRowKernels, [&](std::string_view part) { return kernel.find(part) != kernel.npos; });
 }
 
-bool is_slow_row(const Analysis& analysis, const Product& product, const Peaks* peaks) {
+bool is_slow_row(const Analysis& analysis, const Product& product, const CardPeaks* peaks) {
   return product.batch == 1 && product.m <= kFewRows && elements_of(product.b) >= kLeastWeights &&
          !is_for_few_rows(analysis.name(analysis.work[product.main])) &&
          static_cast<double>(product.ns) > kSlower * static_cast<double>(attainable_ns(peaks, product.demand()));
@@ -33,7 +33,7 @@ bool is_slow_row(const Analysis& analysis, const Product& product, const Peaks* 
 }  // namespace
 
 std::optional<Advice> one_row_gemm(const Analysis& analysis) {
-  const Peaks* peaks = peaks_of(analysis);
+  const CardPeaks* peaks = peaks_of(analysis);
   if (!peaks) return std::nullopt;  // a tile kernel may well read as fast as the card can
   Saving saving(analysis);
   Tally tally;
@@ -57,13 +57,16 @@ std::optional<Advice> one_row_gemm(const Analysis& analysis) {
   advice.bound_from = saving.explained("time above reading operands once at the card's memory rate");
   advice.remedy = "Use kernels for few rows: GEMV, skinny products, or a split inner dimension.";
   advice.changes = {
-      {"PyTorch", "PYTORCH_TUNABLEOP_ENABLED=1 with a file tuned at these shapes (ROCm); torch.compile computes one row by a "
-                  "generated kernel that it can fuse with what is around it"},
-      {"vLLM", "on ROCm VLLM_ROCM_USE_SKINNY_GEMM=1 (the default), which wants f16 or bf16 without bias in some versions"},
+      {"PyTorch",
+       "PYTORCH_TUNABLEOP_ENABLED=1 with a file tuned at these shapes (ROCm); torch.compile computes one row by a "
+       "generated kernel that it can fuse with what is around it"},
+      {"vLLM",
+       "on ROCm VLLM_ROCM_USE_SKINNY_GEMM=1 (the default), which wants f16 or bf16 without bias in some versions"},
       {"AMD", "rocBLAS for small M; aiter's GEMMs and preshuffled weights from about 64 rows"},
   };
-  advice.traps = "Narrower weights (FP8, INT4) bring more than a better kernel where memory is the limit. A tuned entry "
-                 "holds for one M: speculative or batched decoding has another.";
+  advice.traps =
+      "Narrower weights (FP8, INT4) bring more than a better kernel where memory is the limit. A tuned entry "
+      "holds for one M: speculative or batched decoding has another.";
   advice.confirm = "Bytes of weights over kernel time, against the card's memory rate; the step in turns.";
   return advice;
 }

@@ -14,10 +14,14 @@ struct ProductOp {
   bool b_transposed;  // [n, k]
 };
 constexpr ProductOp kProductOps[] = {
-    {"aten::mm", 0, 1, false},           {"aten::addmm", 1, 2, false},
-    {"aten::_addmm_activation", 1, 2, false}, {"aten::bmm", 0, 1, false},
-    {"aten::baddbmm", 1, 2, false},      {"aten::_scaled_mm", 0, 1, false},
-    {"aten::linear", 0, 1, true},        {"vllm::rocm_unquantized_gemm", 0, 1, true},
+    {"aten::mm", 0, 1, false},
+    {"aten::addmm", 1, 2, false},
+    {"aten::_addmm_activation", 1, 2, false},
+    {"aten::bmm", 0, 1, false},
+    {"aten::baddbmm", 1, 2, false},
+    {"aten::_scaled_mm", 0, 1, false},
+    {"aten::linear", 0, 1, true},
+    {"vllm::rocm_unquantized_gemm", 0, 1, true},
 };
 
 // Rows of all dimensions before the last.
@@ -99,8 +103,9 @@ Demand Product::demand(int bytes) const {
 }
 
 std::vector<Product> products_of(const Analysis& analysis) {
+  constexpr size_t kMostWork = 16;  // a library's product takes one to five; what takes more is something else
   std::vector<Product> products;
-  std::unordered_map<uint32_t, size_t> product_of_op;  // products.size() at most; kNoProduct: looked at
+  std::unordered_map<uint32_t, size_t> product_of_op;  // kNoProduct: looked at
   constexpr size_t kNoProduct = SIZE_MAX;
   for (size_t i = 0; i < analysis.work.size(); ++i) {
     const uint32_t op = analysis.work[i].op;
@@ -121,6 +126,7 @@ std::vector<Product> products_of(const Analysis& analysis) {
     product.last = i;
     if (ns > analysis.event(analysis.work[product.main]).duration_ns) product.main = i;
   }
+  std::erase_if(products, [](const Product& product) { return product.last - product.first >= kMostWork; });
   return products;
 }
 

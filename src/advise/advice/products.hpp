@@ -11,10 +11,10 @@ namespace rung::advise {
 
 // [batch, m, k] by [batch, k, n]; all device work of one operation, such as a kernel and the sum of its split K.
 struct Product {
-  uint32_t op = kNone;               // event
-  size_t first = 0, last = 0;        // in Analysis::work
-  size_t main = 0;                   // the longest
-  int64_t ns = 0;                    // of all
+  uint32_t op = kNone;         // event
+  size_t first = 0, last = 0;  // in Analysis::work
+  size_t main = 0;             // the longest
+  int64_t ns = 0;              // of all
   int64_t batch = 1, m = 0, n = 0, k = 0;
   Operand a, b;
 

@@ -39,8 +39,16 @@ struct Repetitions {
 class RepeatedKeys {
  public:
   explicit RepeatedKeys(const Analysis& analysis)
-      : analysis_(analysis), peaks_(peaks_of(analysis)), saving_(analysis), products_(products_of(analysis)),
-        chains_(attention_chains(analysis, products_)) {}
+      : analysis_(analysis),
+        peaks_(peaks_of(analysis)),
+        saving_(analysis),
+        products_(products_of(analysis)),
+        chains_(attention_chains(analysis, products_)),
+        is_scores_(analysis.work.size()) {
+    for (const AttentionChain& chain : chains_)
+      if (chain.scores)
+        for (size_t i = chain.scores->first; i <= chain.scores->last; ++i) is_scores_[i] = true;
+  }
 
   void look() {
     Repetitions open;
@@ -65,9 +73,7 @@ class RepeatedKeys {
   // Attention, or a product of a chain, uses up the copies.
   bool is_read_by(size_t i, const Repetitions& open) {
     const Work& work = analysis_.work[i];
-    const auto chain = std::ranges::find_if(
-        chains_, [&](const AttentionChain& c) { return c.scores && c.scores->first <= i && i <= c.scores->last; });
-    if (work.kind.category != Category::attention && chain == chains_.end()) return work.kind.category == Category::gemm;
+    if (work.kind.category != Category::attention && !is_scores_[i]) return work.kind.category == Category::gemm;
     for (const size_t copy : open.copies) {
       saving_.remove(copy);
       const auto operands = tensor_copy_of(analysis_, analysis_.work[copy]);
@@ -97,10 +103,11 @@ class RepeatedKeys {
   }
 
   const Analysis& analysis_;
-  const Peaks* peaks_;
+  const CardPeaks* peaks_;
   Saving saving_;
   std::vector<Product> products_;
   std::vector<AttentionChain> chains_;
+  std::vector<bool> is_scores_;  // per piece of work: the first product of a chain
   Tally tally_;
   int64_t copies_ = 0, broadcasts_ = 0;
 };
@@ -116,15 +123,18 @@ std::optional<Advice> RepeatedKeys::advice() {
                              in_words(ms_per_step(analysis_, tally_.ns())));
   advice.evidence = tally_.rows();
   advice.bound_ms = saving_.bound_ms();
-  advice.bound_from = saving_.explained("time of the copies, and what their readers take above the card's peaks with keys and values read once");
+  advice.bound_from = saving_.explained(
+      "time of the copies, and what their readers take above the card's peaks with keys and values read once");
   advice.remedy = "Give grouped keys and values to a kernel that knows groups.";
   advice.changes = {
-      {"PyTorch", "scaled_dot_product_attention(..., enable_gqa=True) in place of repeat_interleave(), repeat() or "
-                  "expand().reshape(); for products of one group, fold its heads into the rows of the queries"},
+      {"PyTorch",
+       "scaled_dot_product_attention(..., enable_gqa=True) in place of repeat_interleave(), repeat() or "
+       "expand().reshape(); for products of one group, fold its heads into the rows of the queries"},
       {"vLLM", "its attention takes num_kv_heads as it is; a model's own repeat_kv goes"},
   };
-  advice.traps = "With enable_gqa and f32, or where no fused kernel fits, scaled_dot_product_attention repeats keys and "
-                 "values itself. expand() alone copies nothing; the reshape(), flatten() or contiguous() after it does.";
+  advice.traps =
+      "With enable_gqa and f32, or where no fused kernel fits, scaled_dot_product_attention repeats keys and "
+      "values itself. expand() alone copies nothing; the reshape(), flatten() or contiguous() after it does.";
   advice.confirm = "The copies are gone from the trace; outputs are the same bits or differ by the order of sums.";
   return advice;
 }

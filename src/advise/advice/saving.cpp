@@ -22,7 +22,7 @@ struct Launcher {
   int64_t since_ns = INT64_MAX, elsewhere_ns = 0;
 };
 
-// The host's time for a launch, after which the launcher begins anew. Of the first launch nothing is known.
+// The host's time for a launch, after which the launcher begins again. Of the first launch nothing is known.
 int64_t launch_ns(Launcher& launcher, const Event& call) {
   const int64_t spent = call.end_ns() - launcher.since_ns - launcher.elsewhere_ns;
   const bool is_first = launcher.since_ns == INT64_MAX;
@@ -113,7 +113,7 @@ void Saving::shorten(int64_t ns) { lose({ns, 0}); }
 double Saving::load() {
   if (load_) return *load_;
   const int64_t busy = analysis_.accounting.busy_ns;
-  const Peaks* peaks = peaks_of(analysis_);
+  const CardPeaks* peaks = peaks_of(analysis_);
   double flops = 0;
   const std::vector<Product> products = products_of(analysis_);
   for (const Product& product : products)
@@ -130,7 +130,8 @@ double Saving::bound_ms() {
 }
 
 std::string Saving::explained(std::string_view how) {
-  return load() > 1 ? fmt::format("{}; times {:g}, as clocks fall under a load that lasts", how, load()) : std::string(how);
+  return load() > 1 ? fmt::format("{}; times {:g}, as clocks fall under a load that lasts", how, load())
+                    : std::string(how);
 }
 
 }  // namespace rung::advise

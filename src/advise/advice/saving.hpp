@@ -17,8 +17,8 @@ namespace rung::advise {
 // it is known. By index in Analysis::work; 0 in a graph.
 std::vector<int64_t> host_ns_of_work(const Analysis& analysis);
 
-// The wall of a step is its longest path. Each piece of work lies on it with its time on the device and the pause before
-// it, or with the host's time for its launch; the host's counts only as far as the device stood still.
+// The wall of a step is its longest path. Each piece of work lies on it with its time on the device and the pause
+// before it, or with the host's time for its launch; the host's counts only as far as the device stood still.
 class Saving {
  public:
   explicit Saving(const Analysis& analysis);
@@ -48,9 +48,10 @@ class Saving {
   std::optional<double> load_;
 };
 
-// A card that has just been idle runs at its highest clock; under a load that lasts, power holds it lower. Of the traces of
-// tests/data/traces, from an H200, those with narrow products at half of the peak took 1.13 to 1.24 times their kernels'
-// time when the same steps were repeated for seconds, and those at a sixth of it or in f32 1.01 to 1.03 times.
+// A card that has just been idle runs at its highest clock; under a load that lasts, power holds it lower. Of the
+// traces of tests/data/traces, from an H200, those with narrow products at half of the peak took 1.13 to 1.24 times
+// their kernels' time when the same steps were repeated for seconds, and those at a sixth of it or in f32 1.01 to 1.03
+// times.
 inline constexpr double kLastingLoad = 1.3;
 inline constexpr double kHeavyShare = 1.0 / 3;             // of the peak, over the time in which the device works
 inline constexpr int64_t kShortRecordingNs = 500'000'000;  // of device time: clocks have not settled

@@ -23,8 +23,8 @@ struct Projections {
 
 // ---- by the operations' shapes
 bool may_share_input(const Product& a, const Product& b) {
-  return a.batch == 1 && b.batch == 1 && a.m == b.m && a.k == b.k && a.type() == b.type() &&
-         a.a.shape == b.a.shape && a.a.strides == b.a.strides;
+  return a.batch == 1 && b.batch == 1 && a.m == b.m && a.k == b.k && a.type() == b.type() && a.a.shape == b.a.shape &&
+         a.a.strides == b.a.strides;
 }
 
 bool is_fill(const Analysis& analysis, size_t i) { return analysis.event(analysis.work[i]).kind == EventKind::fill; }
@@ -95,9 +95,9 @@ std::vector<Projections> by_shapes(const Analysis& analysis) {
 // ---- by kernels alone, as in the replay of a graph
 // Three products in a row, the last two of the same kernel and grid, and attention before the next: q, k and v.
 bool are_same_launch(const Analysis& analysis, const Work& a, const Work& b) {
-  const Event &x = analysis.event(a), &y = analysis.event(b);
-  const std::vector<LaunchShape>& launches = analysis.recording.launches;
-  return x.name == y.name && x.detail != 0 && launches[x.detail] == launches[y.detail];
+  const LaunchShape launch = launch_of(analysis, a);
+  return analysis.event(a).name == analysis.event(b).name && launch != LaunchShape{} &&
+         launch == launch_of(analysis, b);
 }
 
 bool has_attention_next(const Analysis& analysis, size_t i) {
@@ -146,28 +146,33 @@ std::optional<Advice> separate_projections(const Analysis& analysis) {
   if (tally.empty() || !is_worthwhile(analysis, saving.bound_ms())) return std::nullopt;
   Advice advice;
   advice.id = "separate_projections";
-  advice.title = fmt::format("{} products of a step, {}, are {} groups on one input each",
+  advice.title = fmt::format("{} products of a step, {}, are launched apart though they share inputs ({} groups)",
                              count_in_words(per_step(analysis, products)), in_words(ms_per_step(analysis, tally.ns())),
                              count_in_words(per_step(analysis, tally.count())));
   advice.evidence = tally.rows();
   advice.bound_ms = saving.bound_ms();
-  advice.bound_from = "time of each group, less its longest product or what one product of all columns needs at the card's "
-                      "peaks; and the host's launches of the others where it is late";
+  advice.bound_from = saving.explained(
+      "time of each group, less its longest product or what one product of all columns needs at the "
+      "card's peaks, and the host's launches of the others where it is late");
   advice.remedy = "Concatenate the weights once after loading, launch one product, split its result.";
   advice.changes = {
-      {"PyTorch", "torch.cat of the weights (and biases) on dim 0 into one nn.Linear; .split([q, kv, kv], dim=-1) of its "
-                  "result, sizes by heads where they are grouped; likewise gate and up, then one kernel for "
-                  "activation times up"},
-      {"vLLM", "QKVParallelLinear and MergedColumnParallelLinear of vllm.model_executor.layers.linear, with SiluAndMul or "
-               "GeluAndMul"},
+      {"PyTorch",
+       "torch.cat of the weights (and biases) on dim 0 into one nn.Linear; .split([q, kv, kv], dim=-1) of its "
+       "result, sizes by heads where they are grouped; likewise gate and up, then one kernel for "
+       "activation times up"},
+      {"vLLM",
+       "QKVParallelLinear and MergedColumnParallelLinear of vllm.model_executor.layers.linear, with SiluAndMul or "
+       "GeluAndMul"},
   };
   advice.traps =
       "The new shape needs its own entry in tuned files (TunableOp, hipBLASLt's override, aiter's CSV): old ones never "
-      "match it. Parts are views with the whole row's stride, which a kernel may copy. Quantised weights keep a scale for "
+      "match it. Parts are views with the whole row's stride, which a kernel may copy. Quantised weights keep a scale "
+      "for "
       "each part; adapters must follow. Without shapes, kernels and grids say that products are alike, not that their "
       "input is.";
-  advice.confirm = "Two launches fewer for each attention; the one product is shorter than the sum; outputs are equal but "
-                   "for the order of sums.";
+  advice.confirm =
+      "Two launches fewer for each attention; the one product is shorter than the sum; outputs are equal but "
+      "for the order of sums.";
   return advice;
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kVectorBytes = 16;    // the widest load of a thread
 constexpr int kChannelBytes = 512;  // strides of CDNA 3 that are multiples meet in one channel of the tag RAM
-constexpr double kFewBlocks = 32;  // of the 132 and more units of each card in the table of peaks
+constexpr double kFewBlocks = 32;   // of the 132 and more units of each card in the table of peaks
 
 // Bytes from one row to the next in memory; 0: rows or columns of one element, or strides that are not recorded.
 int64_t row_bytes(const Operand& operand) {
@@ -34,11 +34,11 @@ bool is_tn(const Product& product) {
 }
 
 double blocks_of(const Analysis& analysis, const Work& work) {
-  const std::array<uint32_t, 3>& grid = analysis.recording.launches[analysis.event(work).detail].grid;
+  const std::array<uint32_t, 3> grid = launch_of(analysis, work).grid;
   return double(grid[0]) * grid[1] * grid[2];
 }
 
-bool is_slower_than(double times, const Product& product, const Peaks* peaks) {
+bool is_slower_than(double times, const Product& product, const CardPeaks* peaks) {
   const int64_t attainable = attainable_ns(peaks, product.demand());
   return attainable > 0 && static_cast<double>(product.ns) > times * static_cast<double>(attainable);
 }
@@ -53,7 +53,7 @@ std::string odd_rows(const Product& product) {
   return {};
 }
 
-std::string why_slow(const Analysis& analysis, const Product& product, const Peaks* peaks) {
+std::string why_slow(const Analysis& analysis, const Product& product, const CardPeaks* peaks) {
   constexpr double kOdd = 2, kChannel = 1.5, kTiles = 3;
   constexpr int64_t kRows = 64, kLongEnoughNs = 10'000;
   if (is_slower_than(kOdd, product, peaks))
@@ -75,7 +75,7 @@ std::string why_slow(const Analysis& analysis, const Product& product, const Pea
 }  // namespace
 
 std::optional<Advice> slow_shape(const Analysis& analysis) {
-  const Peaks* peaks = peaks_of(analysis);
+  const CardPeaks* peaks = peaks_of(analysis);
   if (!peaks) return std::nullopt;
   Saving saving(analysis);
   Tally tally;
@@ -83,32 +83,38 @@ std::optional<Advice> slow_shape(const Analysis& analysis) {
     const std::string why = why_slow(analysis, product, peaks);
     if (why.empty()) continue;
     saving.shorten(product.ns - floor_ns(peaks, product.demand()));
-    tally.add(fmt::format("{} {} by {}: {}", op_name(analysis, analysis.work[product.main]), shape_text(product.a.shape),
-                          shape_text(product.b.shape), why),
+    tally.add(fmt::format("{} {} by {}: {}", op_name(analysis, analysis.work[product.main]),
+                          shape_text(product.a.shape), shape_text(product.b.shape), why),
               product.ns);
   }
   if (tally.empty() || !is_worthwhile(analysis, saving.bound_ms())) return std::nullopt;
   Advice advice;
   advice.id = "slow_shape";
-  advice.title = fmt::format("{} products of a step, {}, have sizes or strides that fast kernels do not take",
-                             count_in_words(per_step(analysis, tally.count())),
-                             in_words(ms_per_step(analysis, tally.ns())));
+  advice.title =
+      fmt::format("{} products of a step, {}, have sizes or strides that fast kernels do not take",
+                  count_in_words(per_step(analysis, tally.count())), in_words(ms_per_step(analysis, tally.ns())));
   advice.evidence = tally.rows();
   advice.bound_ms = saving.bound_ms();
   advice.bound_from = saving.explained("time above what operands and arithmetic need at the card's peaks");
-  advice.remedy = "Pad weights once, and activations as they are made, to rows of whole vectors; split what has few tiles.";
+  advice.remedy =
+      "Pad weights once, and activations as they are made, to rows of whole vectors; split what has few tiles.";
   advice.changes = {
-      {"PyTorch", "pad K and N of the weights to a multiple of 8 (bf16, f16; 64 is better), zeros beyond the end; for "
-                  "attention by pieces, pad the keys and mask them; torch.compile pads by itself "
-                  "(torch._inductor.config.shape_padding, on by default)"},
-      {"vLLM", "vocabularies and hidden sizes are padded by its layers (pad_vocab_size); on ROCm VLLM_ROCM_FP8_PADDING=1 "
-               "pads FP8 weights, VLLM_ROCM_MOE_PADDING=1 experts"},
-      {"AMD", "where K is a multiple of 256 elements of f16 or bf16 and both operands lie along K: row strides of K + 128 "
-              "elements; few tiles: smaller ones, or split K"},
+      {"PyTorch",
+       "pad K and N of the weights to a multiple of 8 (bf16, f16; 64 is better), zeros beyond the end; for "
+       "attention by pieces, pad the keys and mask them; torch.compile pads by itself "
+       "(torch._inductor.config.shape_padding, on by default)"},
+      {"vLLM",
+       "vocabularies and hidden sizes are padded by its layers (pad_vocab_size); on ROCm VLLM_ROCM_FP8_PADDING=1 "
+       "pads FP8 weights, VLLM_ROCM_MOE_PADDING=1 experts"},
+      {"AMD",
+       "where K is a multiple of 256 elements of f16 or bf16 and both operands lie along K: row strides of K + 128 "
+       "elements; few tiles: smaller ones, or split K"},
   };
-  advice.traps = "Padding the result's columns changes the stride of what reads it. Tuned files hold the old sizes: tune "
-                 "again. A copy that pads in every step can cost what it brings; weights are padded once.";
-  advice.confirm = "The kernel's name changes (align1 or align2 gone), and its time; compare outputs: zeros add nothing.";
+  advice.traps =
+      "Padding the result's columns changes the stride of what reads it. Tuned files hold the old sizes: tune "
+      "again. A copy that pads in every step can cost what it brings; weights are padded once.";
+  advice.confirm =
+      "The kernel's name changes (align1 or align2 gone), and its time; compare outputs: zeros add nothing.";
   return advice;
 }
 

@@ -17,15 +17,6 @@ namespace {
 
 constexpr size_t kLeastPieces = 4;  // a sum and a norm, or an activation between, are what every eager model has
 
-// Per piece of work: whether it is attention's, which has a finding of its own.
-std::vector<bool> in_attention(const Analysis& analysis) {
-  std::vector<bool> inside(analysis.work.size());
-  for (const AttentionChain& chain : attention_chains(analysis, products_of(analysis)))
-    std::fill(inside.begin() + static_cast<ptrdiff_t>(chain.first),
-              inside.begin() + static_cast<ptrdiff_t>(chain.last) + 1, true);
-  return inside;
-}
-
 // What a compiler has fused stays as it is, and copies that only change an order are another finding.
 bool is_piece(const Analysis& analysis, const Work& work) {
   if (!is_small_step(work) || work.kind.library == "Triton") return false;
@@ -44,7 +35,7 @@ bool is_chain(const Analysis& analysis, const std::vector<size_t>& run) {
 }
 
 std::vector<std::vector<size_t>> chains_of_pieces(const Analysis& analysis) {
-  const std::vector<bool> inside = in_attention(analysis);
+  const std::vector<bool> inside = work_in(analysis, attention_chains(analysis, products_of(analysis)));
   std::vector<std::vector<size_t>> runs(1);
   std::optional<size_t> step;
   for (size_t i = 0; i < analysis.work.size(); ++i) {
@@ -85,7 +76,7 @@ int64_t shortest_of(const Analysis& analysis, const std::vector<size_t>& run) {
 }  // namespace
 
 std::optional<Advice> unfused_elementwise(const Analysis& analysis) {
-  const Peaks* peaks = peaks_of(analysis);
+  const CardPeaks* peaks = peaks_of(analysis);
   Saving saving(analysis);
   Tally tally;
   int64_t pieces = 0;
@@ -103,21 +94,26 @@ std::optional<Advice> unfused_elementwise(const Analysis& analysis) {
                              count_in_words(per_step(analysis, tally.count())));
   advice.evidence = tally.rows();
   advice.bound_ms = saving.bound_ms();
-  advice.bound_from = saving.explained("time of the chains, less one kernel for each: the largest tensor read and written once, or its "
-                      "shortest kernel");
+  advice.bound_from = saving.explained(
+      "time of the chains, less one kernel for each: the largest tensor read and written once, or its "
+      "shortest kernel");
   advice.remedy = "Use the fused operation of the framework, or let a compiler fuse the chain.";
   advice.changes = {
-      {"PyTorch", "torch.nn.functional.rms_norm and layer_norm in place of pow, mean, rsqrt and mul; torch.compile for the "
-                  "rest (mode \"default\"; TORCHINDUCTOR_COORDINATE_DESCENT_TUNING=1 tunes its tiles); rotation tables "
-                  "computed once, outside the step"},
-      {"vLLM", "RMSNorm with its residual, SiluAndMul, GeluAndMul and rotary embedding of vllm.model_executor.layers; "
-               "--compilation-config '{\"custom_ops\": [\"+rms_norm\", \"+silu_and_mul\"]}' prefers its kernels to "
-               "Inductor's; on ROCm VLLM_ROCM_USE_AITER=1 with VLLM_ROCM_USE_AITER_RMSNORM=1"},
+      {"PyTorch",
+       "torch.nn.functional.rms_norm and layer_norm in place of pow, mean, rsqrt and mul; torch.compile for the "
+       "rest (mode \"default\"; TORCHINDUCTOR_COORDINATE_DESCENT_TUNING=1 tunes its tiles); rotation tables "
+       "computed once, outside the step"},
+      {"vLLM",
+       "RMSNorm with its residual, SiluAndMul, GeluAndMul and rotary embedding of vllm.model_executor.layers; "
+       "--compilation-config '{\"custom_ops\": [\"+rms_norm\", \"+silu_and_mul\"]}' prefers its kernels to "
+       "Inductor's; on ROCm VLLM_ROCM_USE_AITER=1 with VLLM_ROCM_USE_AITER_RMSNORM=1"},
   };
-  advice.traps = "A fused norm sums in f32 and rounds once: outputs differ in the last bit from pieces that round between. "
-                 "max-autotune compiles for minutes and can lose; measure it against the default mode. Inductor's own "
-                 "graphs (reduce-overhead) have been slow on ROCm: capture by hand.";
-  advice.confirm = "Fewer kernels between two products, and their sum is shorter; compare outputs within the type's error.";
+  advice.traps =
+      "A fused norm sums in f32 and rounds once: outputs differ in the last bit from pieces that round between. "
+      "max-autotune compiles for minutes and can lose; measure it against the default mode. Inductor's own "
+      "graphs (reduce-overhead) have been slow on ROCm: capture by hand.";
+  advice.confirm =
+      "Fewer kernels between two products, and their sum is shorter; compare outputs within the type's error.";
   return advice;
 }
 

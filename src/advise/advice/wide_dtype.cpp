@@ -21,8 +21,7 @@ constexpr double kAlmostAll = 0.9;  // of the matrix work: the whole model is in
 // Of kernels without operations.
 constexpr std::string_view kWideKernels[] = {"sgemm", "f32f32_f32f32", "fmha_cutlassF_f32", "scudnn_", "_ffma_"};
 bool is_wide_kernel(std::string_view kernel) {
-  if (kernel.starts_with("Cijk_"))
-    return kernel.find("_SB_") != kernel.npos || kernel.find("_S_B_") != kernel.npos;
+  if (kernel.starts_with("Cijk_")) return kernel.find("_SB_") != kernel.npos || kernel.find("_S_B_") != kernel.npos;
   return std::ranges::any_of(kWideKernels, [&](std::string_view part) { return kernel.find(part) != kernel.npos; });
 }
 
@@ -49,7 +48,10 @@ std::optional<bool> has_wide_operands(const Analysis& analysis, const Work& work
 class WideWork {
  public:
   explicit WideWork(const Analysis& analysis)
-      : analysis_(analysis), peaks_(peaks_of(analysis)), saving_(analysis), products_(products_of(analysis)),
+      : analysis_(analysis),
+        peaks_(peaks_of(analysis)),
+        saving_(analysis),
+        products_(products_of(analysis)),
         of_product_(analysis.work.size()) {
     for (const Product& product : products_)
       for (size_t i = product.first; i <= product.last; ++i)
@@ -57,28 +59,27 @@ class WideWork {
   }
 
   void look() {
-    const std::vector<AttentionChain> chains = attention_chains(analysis_, products_);
-    look_at_products(chains);
+    const std::vector<bool> in_attention = work_in(analysis_, attention_chains(analysis_, products_));
+    look_at_products(in_attention);
     for (size_t i = 0; i < analysis_.work.size(); ++i)
       if (!of_product_[i] && is_matrix_kernel(analysis_.work[i])) look_at_kernel(i);
-    if (static_cast<double>(tally_.ns()) >= kAlmostAll * static_cast<double>(matrix_ns_)) look_at_others(chains);
+    if (static_cast<double>(tally_.ns()) >= kAlmostAll * static_cast<double>(matrix_ns_)) look_at_others(in_attention);
   }
 
   std::optional<Advice> advice();
 
  private:
   // Of a product in attention only the arithmetic is needed: its operands need not leave the chip.
-  void look_at_products(const std::vector<AttentionChain>& chains) {
+  void look_at_products(const std::vector<bool>& in_attention) {
     for (const Product& product : products_) {
       matrix_ns_ += product.ns;
       if (!is_wide(product.type())) continue;
-      const bool in_attention = std::ranges::any_of(
-          chains, [&](const AttentionChain& c) { return c.first <= product.first && product.last <= c.last; });
       Demand demand = product.demand(kNarrowBytes);
-      if (in_attention) demand.bytes = 0;
+      if (in_attention[product.main]) demand.bytes = 0;
       saving_.shorten(product.ns - floor_ns(peaks_, demand));
-      tally_.add(fmt::format("{} {}x{}x{}", analysis_.name(analysis_.work[product.main]), product.m, product.n, product.k),
-                 product.ns);
+      tally_.add(
+          fmt::format("{} {}x{}x{}", analysis_.name(analysis_.work[product.main]), product.m, product.n, product.k),
+          product.ns);
     }
   }
 
@@ -97,21 +98,19 @@ class WideWork {
   }
 
   // Where all is in f32: half the bytes of the others, and nothing of attention by pieces.
-  void look_at_others(const std::vector<AttentionChain>& chains) {
+  void look_at_others(const std::vector<bool>& in_attention) {
     for (size_t i = 0; i < analysis_.work.size(); ++i) {
       const Work& work = analysis_.work[i];
       if (of_product_[i] || is_matrix_kernel(work)) continue;
-      const bool in_attention =
-          std::ranges::any_of(chains, [&](const AttentionChain& c) { return c.first <= i && i <= c.last; });
-      if (!in_attention && !has_wide_operands(analysis_, work).value_or(false)) continue;
+      if (!in_attention[i] && !has_wide_operands(analysis_, work).value_or(false)) continue;
       const int64_t ns = analysis_.event(work).duration_ns;
-      saving_.shorten(in_attention ? ns : ns / 2);
+      saving_.shorten(in_attention[i] ? ns : ns / 2);
       others_ns_ += ns, ++others_;
     }
   }
 
   const Analysis& analysis_;
-  const Peaks* peaks_;
+  const CardPeaks* peaks_;
   Saving saving_;
   std::vector<Product> products_;
   std::vector<bool> of_product_;  // per piece of work
@@ -130,21 +129,27 @@ std::optional<Advice> WideWork::advice() {
   advice.evidence = tally_.rows();
   if (others_ns_ > 0) advice.evidence.push_back({"other kernels on f32", others_, ms_of(others_ns_)});
   advice.bound_ms = saving_.bound_ms();
-  advice.bound_from = "time above what the same products need at the card's peaks in bf16; where all is in f32, also half "
-                      "of the other kernels, and attention's pieces";
+  advice.bound_from = saving_.explained(
+      "time above what the same products need at the card's peaks in bf16, and, where all is in f32, "
+      "half of the other kernels and attention's pieces");
   advice.remedy = "Load and run the model in bf16, or let f32 products use the matrix units.";
   advice.changes = {
-      {"PyTorch", "model.to(torch.bfloat16) with inputs alike, or torch.autocast(\"cuda\", torch.bfloat16); where f32 must "
-                  "stay, torch.set_float32_matmul_precision(\"high\") (TF32 or bf16 pairs)"},
+      {"PyTorch",
+       "model.to(torch.bfloat16) with inputs alike, or torch.autocast(\"cuda\", torch.bfloat16); where f32 must "
+       "stay, torch.set_float32_matmul_precision(\"high\") (TF32 or bf16 pairs)"},
       {"vLLM", "--dtype bfloat16; auto takes the checkpoint's type and turns f32 into half"},
-      {"AMD", "MI300 and MI350 have f32 matrix units at a fraction of the rate of bf16; bf16 is also the faster of the two "
-              "16-bit types there"},
+      {"AMD",
+       "MI300 and MI350 have f32 matrix units at a fraction of the rate of bf16; bf16 is also the faster of the two "
+       "16-bit types there"},
   };
   advice.traps =
-      "set_float32_matmul_precision(\"high\") changes products, not bytes: half of the bound at most where memory is the "
-      "limit. Grouped heads in f32 have no fused attention in PyTorch. Keep sums of norms, softmax and positions in f32. "
+      "set_float32_matmul_precision(\"high\") changes products, not bytes: half of the bound at most where memory is "
+      "the "
+      "limit. Grouped heads in f32 have no fused attention in PyTorch. Keep sums of norms, softmax and positions in "
+      "f32. "
       "f16 overflows where bf16 does not. Autocast converts weights in every step unless they are in bf16 already.";
-  advice.confirm = "Kernels' names lose f32 and sgemm; compare outputs with the f32 model on many inputs before and after.";
+  advice.confirm =
+      "Kernels' names lose f32 and sgemm; compare outputs with the f32 model on many inputs before and after.";
   return advice;
 }
 

@@ -24,11 +24,16 @@ Span wall_of(const Analysis& analysis, const DeviceWork& device) {
   return wall;
 }
 
+// Of work, by index: what begins within the wall.
+struct Kept {
+  size_t first = 0, last = 0;
+};
+
 // Cuts gaps at the ends of steps, and names their causes.
 class GapMaker {
  public:
-  GapMaker(Analysis& analysis, const DeviceWork& device, size_t first)
-      : analysis_(analysis), device_(device), first_(first), causes_(analysis.recording, device.work) {}
+  GapMaker(Analysis& analysis, const DeviceWork& device, Kept kept)
+      : analysis_(analysis), device_(device), kept_(kept), causes_(analysis.recording, device.work) {}
 
   // Between the two pieces of work of `device`, kNone at the ends of the wall.
   void add(Span span, uint32_t before, uint32_t after) {
@@ -47,8 +52,7 @@ class GapMaker {
  private:
   const Work* work_at(uint32_t i) const { return i == kNone ? nullptr : &device_.work[i]; }
   uint32_t in_analysis(uint32_t i) const {
-    const bool kept = i != kNone && i >= first_ && i - first_ < analysis_.work.size();
-    return kept ? static_cast<uint32_t>(i - first_) : kNone;
+    return i >= kept_.first && i < kept_.last ? static_cast<uint32_t>(i - kept_.first) : kNone;
   }
 
   void push(Gap gap, bool within_step, bool after_work) {
@@ -63,14 +67,14 @@ class GapMaker {
 
   Analysis& analysis_;
   const DeviceWork& device_;
-  const size_t first_;
+  const Kept kept_;
   const GapCauses causes_;
   size_t step_ = 0;
 };
 
-void add_gaps(Analysis& analysis, const DeviceWork& device, size_t first) {
+void add_gaps(Analysis& analysis, const DeviceWork& device, Kept kept) {
   Accounting& accounting = analysis.accounting;
-  GapMaker gaps(analysis, device, first);
+  GapMaker gaps(analysis, device, kept);
   int64_t done = accounting.wall.start_ns;
   uint32_t before = kNone;
   accounting.busy_ns = accounting.wall.length_ns();
@@ -97,6 +101,9 @@ std::optional<uint16_t> launching_lane(const Analysis& analysis) {
   return most == counts.end() ? std::nullopt : std::optional(most->first);
 }
 
+// Streams overlap: a recording that lies may have more than fits.
+void add_to(int64_t& sum, int64_t ns) { sum = ns > INT64_MAX - sum ? INT64_MAX : sum + ns; }
+
 int64_t host_op_ns(const Analysis& analysis) {
   const std::optional<uint16_t> lane = launching_lane(analysis);
   const Span wall = analysis.accounting.wall;
@@ -114,17 +121,20 @@ int64_t host_op_ns(const Analysis& analysis) {
 
 }  // namespace
 
-void account(Analysis& analysis, const DeviceWork& device) {
+void account(Analysis& analysis, DeviceWork device) {
   Accounting& accounting = analysis.accounting;
   accounting.device = device.device;
   accounting.wall = wall_of(analysis, device);
+  const auto begin = device.work.begin();
   const auto start_of = [&](const Work& work) { return analysis.event(work).start_ns; };
   const auto first = std::ranges::lower_bound(device.work, accounting.wall.start_ns, {}, start_of);
   const auto last = std::ranges::lower_bound(device.work, accounting.wall.end_ns, {}, start_of);
-  analysis.work.assign(first, last);
+  add_gaps(analysis, device, {static_cast<size_t>(first - begin), static_cast<size_t>(last - begin)});
+  device.work.erase(last, device.work.end());
+  device.work.erase(begin, first);
+  analysis.work = std::move(device.work);
   for (const Work& work : analysis.work)
-    accounting.by_category_ns[static_cast<size_t>(work.kind.category)] += analysis.event(work).duration_ns;
-  add_gaps(analysis, device, static_cast<size_t>(first - device.work.begin()));
+    add_to(accounting.by_category_ns[static_cast<size_t>(work.kind.category)], analysis.event(work).duration_ns);
   accounting.host_op_ns = host_op_ns(analysis);
 }
 

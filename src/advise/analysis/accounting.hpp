@@ -6,6 +6,6 @@
 namespace rung::advise {
 
 // Wants `analysis.steps`; leaves in `analysis.work` what began within the wall.
-void account(Analysis& analysis, const DeviceWork& device);
+void account(Analysis& analysis, DeviceWork device);
 
 }  // namespace rung::advise

@@ -8,10 +8,10 @@ namespace rung::advise {
 Analysis analyse(const Recording& recording) {
   Analysis analysis(recording);
   analysis.around = innermost_around(recording);
-  const DeviceWork device = busiest_device(recording, analysis.around);
+  DeviceWork device = busiest_device(recording, analysis.around);
   analysis.steps = host_steps(recording, analysis.around, device);
   place_on_device(analysis.steps.spans, recording, device);
-  account(analysis, device);
+  account(analysis, std::move(device));
   return analysis;
 }
 

@@ -22,7 +22,7 @@ class Calls {
  public:
   explicit Calls(const Recording& recording) : events_(recording.events) {
     for (size_t i = 0; i < events_.size(); ++i)
-      if (events_[i].kind == EventKind::runtime_call && events_[i].link != 0)
+      if (events_[i].kind == EventKind::runtime_call && events_[i].link != 0 && is_on_host(recording, events_[i]))
         calls_.push_back(uint64_t{events_[i].link} << 32 | i);
     if (!std::ranges::is_sorted(calls_)) std::ranges::sort(calls_);
   }
@@ -65,11 +65,18 @@ class KernelKinds {
   KernelClass of(const Event& event) {
     if (event.kind != EventKind::kernel) return {Category::copy, {}};
     const auto [known, fresh] = kinds_.try_emplace(event.name);
-    if (fresh) known->second = classify_kernel(recording_.name_of(event));
+    if (fresh) known->second = classify(recording_.name_of(event));
     return known->second;
   }
 
  private:
+  // In rung's own profiles names are those of its rows.
+  KernelClass classify(std::string_view name) const {
+    KernelClass kind = classify_kernel(name);
+    if (kind.library.empty() && recording_.format == "rung profile") kind.library = "rung";
+    return kind;
+  }
+
   const Recording& recording_;
   std::unordered_map<uint32_t, KernelClass> kinds_;  // by the name's number
 };

@@ -1,4 +1,4 @@
-// Tokens that occur seldom are the marks: once in each step in the best case. Their distances are the lengths to try.
+// Rare tokens are the marks: once in each step in the best case. Their distances are the lengths to try.
 // SPDX-License-Identifier: Apache-2.0
 #include "advise/analysis/repetition.hpp"
 
@@ -86,14 +86,34 @@ bool ends_otherwise(const Tokens& tokens, const Run& steps) {
   return std::any_of(at(steps.end), tokens.end(), [&](uint32_t token) { return !inside.contains(token); });
 }
 
-std::vector<size_t> exact_cuts(const Tokens& tokens, const std::vector<Mark>& marks) {
+// Where in a repetition the pause is the longest on average.
+size_t after_longest_pause(const std::vector<int64_t>& pauses, const Run& run, size_t length) {
+  std::vector<double> sums(length, 0.0);
+  std::vector<int> counts(length, 0);
+  for (size_t i = run.begin; i < run.end; ++i) {
+    const size_t at = (i - run.begin) % length;
+    sums[at] += static_cast<double>(pauses[i]);
+    ++counts[at];
+  }
+  for (size_t at = 0; at < length; ++at) sums[at] /= counts[at];
+  return static_cast<size_t>(std::ranges::max_element(sums) - sums.begin());
+}
+
+std::vector<size_t> cuts_of(const Run& run, size_t length, size_t first) {
+  std::vector<size_t> cuts;
+  for (size_t at = run.begin + first; at <= run.end; at += length) cuts.push_back(at);
+  return cuts;
+}
+
+std::vector<size_t> exact_cuts(const Tokens& tokens, const std::vector<Mark>& marks,
+                               const std::vector<int64_t>& pauses) {
   for (const size_t length : lengths_to_try(tokens, marks)) {
     const Run run = longest_run(tokens, length);
     if (run.length() < 2 * length || !covers(run.length(), tokens.size())) continue;
     if (ends_otherwise(tokens, run)) continue;
-    std::vector<size_t> cuts;
-    for (size_t at = run.begin; at <= run.end; at += length) cuts.push_back(at);
-    return cuts;
+    const bool whole = run.length() % length == 0;
+    std::vector<size_t> cuts = cuts_of(run, length, whole ? 0 : after_longest_pause(pauses, run, length));
+    return cuts.size() > 2 ? cuts : cuts_of(run, length, 0);
   }
   return {};
 }
@@ -116,9 +136,9 @@ std::vector<size_t> uneven_cuts(const Tokens& tokens, const std::vector<Mark>& m
 
 }  // namespace
 
-std::vector<size_t> find_repetitions(const Tokens& tokens) {
+std::vector<size_t> find_repetitions(const Tokens& tokens, const std::vector<int64_t>& pauses) {
   const std::vector<Mark> marks = marks_of(tokens);
-  std::vector<size_t> cuts = exact_cuts(tokens, marks);
+  std::vector<size_t> cuts = exact_cuts(tokens, marks, pauses);
   return cuts.empty() ? uneven_cuts(tokens, marks) : cuts;
 }
 

@@ -7,7 +7,8 @@
 
 namespace rung::advise {
 
-// Where each repetition begins, and where the last one ends; empty: at least four fifths of the sequence do not repeat.
-std::vector<size_t> find_repetitions(const std::vector<uint32_t>& tokens);
+// Where each repetition begins, and where the last one ends; empty: less than four fifths of the sequence repeat. If it
+// begins or ends in the middle of one, they begin after the longest pause: pauses[i] is that before tokens[i].
+std::vector<size_t> find_repetitions(const std::vector<uint32_t>& tokens, const std::vector<int64_t>& pauses);
 
 }  // namespace rung::advise

@@ -67,7 +67,7 @@ std::string without_number(std::string_view name) {
 struct Group {
   std::string name;
   std::vector<Span> spans;
-  int64_t total_ns = 0;
+  double total_ns = 0;
 };
 
 // Ranges of a thread with one name, or names that differ in the number at their end. Numbered parts of something
@@ -84,7 +84,7 @@ std::vector<Group> groups_of_ranges(const Sources& from) {
     Group& group = groups[{event.lane, base->second}];
     group.name = base->second;
     group.spans.push_back({event.start_ns, event.end_ns()});
-    group.total_ns += event.duration_ns;
+    group.total_ns += static_cast<double>(event.duration_ns);
   }
   std::vector<Group> found;
   for (auto& [key, group] : groups)
@@ -108,6 +108,7 @@ Steps repeated_ranges(const Sources& from) {
 struct Launch {
   int64_t start_ns = 0, end_ns = 0;
   uint32_t token = 0;  // the same for the same kernels
+  Span work = {INT64_MAX, INT64_MIN};
 };
 
 std::vector<Launch> graph_launches(const Sources& from, double& share) {
@@ -124,6 +125,7 @@ std::vector<Launch> graph_launches(const Sources& from, double& share) {
     launch.start_ns = call.start_ns;
     launch.end_ns = call.end_ns();
     launch.token = launch.token * 0x01000193 + event.name + 1;
+    launch.work = {std::min(launch.work.start_ns, event.start_ns), std::max(launch.work.end_ns, event.end_ns())};
     inside += static_cast<double>(event.duration_ns);
   }
   share = all > 0 ? inside / all : 0;
@@ -151,11 +153,19 @@ std::vector<uint32_t> tokens_of(const std::vector<Launch>& launches) {
   return tokens;
 }
 
+// Before each, on the device.
+std::vector<int64_t> pauses_of(const std::vector<Launch>& launches) {
+  std::vector<int64_t> pauses(launches.size(), 0);
+  for (size_t i = 1; i < launches.size(); ++i)
+    pauses[i] = std::max<int64_t>(0, launches[i].work.start_ns - launches[i - 1].work.end_ns);
+  return pauses;
+}
+
 Steps repeated_graphs(const Sources& from) {
   double share = 0;
   const std::vector<Launch> launches = graph_launches(from, share);
   if (launches.size() < 2 || share < 0.5) return {};
-  return {spans_between(launches, find_repetitions(tokens_of(launches))), "graph launches"};
+  return {spans_between(launches, find_repetitions(tokens_of(launches), pauses_of(launches))), "graph launches"};
 }
 
 // The stream with the most work: streams that overlap make an order that differs from step to step.
@@ -177,9 +187,10 @@ Steps repeated_kernels(const Sources& from) {
     const int64_t launch = from.device.launch[i];
     if (event.lane != stream || launch == kBeforeRecording) continue;
     const int64_t end = work.call == kNone ? event.end_ns() : from.recording.events[work.call].end_ns();
-    launches.push_back({launch, std::max(end, launch + 1), event.name});
+    launches.push_back({launch, std::max(end, launch + 1), event.name, {event.start_ns, event.end_ns()}});
   }
-  return {apart(spans_between(launches, find_repetitions(tokens_of(launches)))), "repeated kernels"};
+  const std::vector<size_t> cuts = find_repetitions(tokens_of(launches), pauses_of(launches));
+  return {apart(spans_between(launches, cuts)), "repeated kernels"};
 }
 
 }  // namespace

@@ -16,8 +16,8 @@ constexpr int kCdna4Units = static_cast<int>(amdgpu::info_of(amdgpu::Target::gfx
 constexpr size_t kMiB = size_t{1} << 20, kGiB = size_t{1} << 30;
 constexpr size_t kHopperSharedBytes = 227 * 1024;
 
-consteval const Peaks& peaks_of(std::string_view name) {
-  for (const Peaks& row : kPeaks)
+consteval const CardPeaks& peaks_of(std::string_view name) {
+  for (const CardPeaks& row : kCardPeaks)
     if (row.name == name) return row;
   throw "no such row";
 }

@@ -5,14 +5,14 @@
 #include <string>
 #include <string_view>
 
-#include "base/peaks.hpp"
+#include "base/card_peaks.hpp"
 #include "base/status.hpp"
 #include "device/gpu/gpu_info.hpp"
 
 namespace rung::gpu {
 
 // `source` says who published the rates and who measured the shares.
-struct Card : Peaks {
+struct Card : CardPeaks {
   std::string_view word;  // "mi300x"
   int architecture;       // as GpuInfo::architecture
   int multiprocessors;    // compute units

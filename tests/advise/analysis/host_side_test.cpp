@@ -82,6 +82,41 @@ TEST(BusiestDevice, IsNotTheOneWhoseStreamsOverlap) {
   EXPECT_EQ(analyse(recording).accounting.device, 1);
 }
 
+TEST(Links, OfRungsOwnProfilesAreToRung) {
+  ScriptedRecording script;
+  script.kernel("softmax_gpu", 5).kernel("linear_cublaslt", 5);
+  Recording recording = script.finish();
+  EXPECT_EQ(analyse(recording).work[0].kind.library, "");
+  recording.format = "rung profile";
+  EXPECT_EQ(analyse(recording).work[0].kind.library, "rung");
+  EXPECT_EQ(analyse(recording).work[1].kind.library, "cuBLAS");
+}
+
+// Each event as long as a reader lets it be: their sum has more nanoseconds than an integer holds.
+TEST(Analysis, OfARecordingThatLiesIsMade) {
+  Recording recording;
+  recording.lanes = {{true, 0, 0, 1, ""}, {false, -1, 0, 1, ""}};
+  const uint32_t name = recording.strings.number_of("a_gemm");
+  for (int64_t i = 0; i < 200'000; ++i)
+    recording.events.push_back({i, 24 * 3600 * 1'000'000'000LL, name, 7, 99, 0, EventKind::kernel});
+  recording.events.push_back({200'000, 1, name, 7, 99, 77, EventKind::copy});          // lanes and details that are not
+  recording.events.push_back({200'000, 1, name, 7, 99, 77, EventKind::runtime_call});  // there
+  recording.events.push_back({200'000, 1, name, 7, 99, 1, EventKind::host_op});
+  const Analysis analysis = analyse(recording);
+  EXPECT_EQ(analysis.accounting.by_category_ns[static_cast<size_t>(Category::gemm)], INT64_MAX);
+  EXPECT_EQ(analysis.accounting.busy_ns, analysis.accounting.wall.length_ns());
+  EXPECT_THAT(operands_of(recording, recording.events.back()), IsEmpty());
+}
+
+// 100,000 operations, each within the one before.
+TEST(Analysis, OfDeepNestingIsMade) {
+  Recording recording;
+  recording.lanes = {{false, -1, 0, 1, ""}};
+  for (int64_t i = 0; i < 100'000; ++i)
+    recording.events.push_back({i, 1'000'000 - 2 * i, 0, 0, 0, 0, EventKind::host_op});
+  EXPECT_EQ(enclosing(analyse(recording), 99'999).size(), 99'999u);
+}
+
 std::vector<Operand> operands(std::string_view shapes, std::string_view types, std::string_view strides = "") {
   ScriptedRecording script;
   const OperandTexts texts = script.operands(shapes, types, strides);

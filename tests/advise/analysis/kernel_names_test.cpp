@@ -35,6 +35,23 @@ TEST(KernelNames, WithoutAWordThatIsKnownAreUnclassified) {
   }
 }
 
+// Rows of rung's own kernels, in the profiles that it writes.
+TEST(KernelNames, OfAllRungsRowsAreKnown) {
+  constexpr std::string_view kOwn[] = {
+#define RUNG_GPU_KERNEL(name) #name,
+#define RUNG_CPU_KERNEL(name) #name,
+#include "kernels/cpu/kernels.inc"
+#include "kernels/gpu/kernels.inc"
+#undef RUNG_CPU_KERNEL
+#undef RUNG_GPU_KERNEL
+  };
+  EXPECT_GT(std::size(kOwn), 80u);
+  for (const std::string_view name : kOwn) {
+    EXPECT_NE(classify_kernel(name).category, Category::unclassified) << name;
+    EXPECT_NE(classify_kernel(name).library, "PyTorch") << name;
+  }
+}
+
 // "^" in a rule means the beginning: a name that mentions another's is not that.
 TEST(KernelNames, AreNotTakenForWhatTheyMention) {
   EXPECT_NE(classify_kernel("foo_nvjet_like").library, "cuBLAS");

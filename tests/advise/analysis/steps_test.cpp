@@ -161,6 +161,20 @@ TEST(Steps, AreKernelsThatRepeatWithoutAHost) {
   EXPECT_EQ(analysis.work.size(), 125u);
 }
 
+// The recording begins within a step: the host waits at the end of each, which tells where they begin.
+TEST(Steps, BeginAfterTheLongestPause) {
+  ScriptedRecording script;
+  layer(script);
+  for (int i = 0; i < 5; ++i) {
+    script.kernel("head_gemm", 5).synchronize().host(300).kernel("embedding", 2);
+    for (int part = 0; part < 4; ++part) layer(script);
+  }
+  const Analysis analysis = analyse(script.finish());
+  EXPECT_EQ(analysis.steps.found_by, "repeated kernels");
+  ASSERT_EQ(analysis.steps.spans.size(), 4u);
+  EXPECT_EQ(analysis.name(analysis.work.front()), "embedding");
+}
+
 TEST(Steps, AreNotTheLayersOfOne) {
   ScriptedRecording script;
   script.kernel("embedding", 2);
@@ -183,11 +197,21 @@ TEST(Steps, OfNoWorkAreNone) {
   EXPECT_THAT(analyse(Recording{}).work, IsEmpty());
 }
 
-TEST(Repetition, IsFoundFromItsSeldomTokens) {
-  EXPECT_THAT(find_repetitions({1, 2, 2, 2, 1, 2, 2, 2, 1, 2, 2, 2}), ElementsAre(0, 4, 8, 12));
-  EXPECT_THAT(find_repetitions({1, 2, 1, 2, 3, 1, 2, 1, 2, 3}), ElementsAre(0, 5, 10));
-  EXPECT_THAT(find_repetitions({7, 7, 7}), ElementsAre(0, 1, 2, 3));
-  EXPECT_THAT(find_repetitions({9, 1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3}), ElementsAre(1, 4, 7, 10, 13));
+std::vector<size_t> repetitions(const std::vector<uint32_t>& tokens) {
+  return find_repetitions(tokens, std::vector<int64_t>(tokens.size(), 0));
+}
+
+TEST(Repetition, IsFoundFromItsRareTokens) {
+  EXPECT_THAT(repetitions({1, 2, 2, 2, 1, 2, 2, 2, 1, 2, 2, 2}), ElementsAre(0, 4, 8, 12));
+  EXPECT_THAT(repetitions({1, 2, 1, 2, 3, 1, 2, 1, 2, 3}), ElementsAre(0, 5, 10));
+  EXPECT_THAT(repetitions({7, 7, 7}), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(repetitions({9, 1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3}), ElementsAre(1, 4, 7, 10, 13));
+}
+
+TEST(Repetition, BeginsAfterTheLongestPauseWhereASequenceBeginsInTheMiddle) {
+  EXPECT_THAT(find_repetitions({3, 1, 2, 3, 1, 2, 3, 1, 2, 3}, {0, 9, 1, 1, 9, 1, 1, 9, 1, 1}),
+              ElementsAre(1, 4, 7, 10));
+  EXPECT_THAT(find_repetitions({1, 2, 3, 1, 2, 3}, {0, 9, 1, 1, 9, 1}), ElementsAre(0, 3, 6)) << "of whole ones";
 }
 
 TEST(Repetition, MayBeUneven) {
@@ -199,15 +223,15 @@ TEST(Repetition, MayBeUneven) {
     tokens.insert(tokens.end(), 20 + more, 2);
     tokens.push_back(100 + more);  // a kernel for each length
   }
-  EXPECT_EQ(find_repetitions(tokens), begins);
+  EXPECT_EQ(repetitions(tokens), begins);
 }
 
 TEST(Repetition, IsNotFoundWhereNothingRepeats) {
-  EXPECT_THAT(find_repetitions({}), IsEmpty());
-  EXPECT_THAT(find_repetitions({1}), IsEmpty());
-  EXPECT_THAT(find_repetitions({1, 2, 3, 4}), IsEmpty());
-  EXPECT_THAT(find_repetitions({1, 2, 1, 3, 4, 5, 6, 7}), IsEmpty());
-  EXPECT_THAT(find_repetitions({5, 1, 1, 1, 1, 1, 1, 1, 1, 6}), IsEmpty()) << "layers of one step";
+  EXPECT_THAT(repetitions({}), IsEmpty());
+  EXPECT_THAT(repetitions({1}), IsEmpty());
+  EXPECT_THAT(repetitions({1, 2, 3, 4}), IsEmpty());
+  EXPECT_THAT(repetitions({1, 2, 1, 3, 4, 5, 6, 7}), IsEmpty());
+  EXPECT_THAT(repetitions({5, 1, 1, 1, 1, 1, 1, 1, 1, 6}), IsEmpty()) << "layers of one step";
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // Finds a device's row by the name that drivers give it.
 // SPDX-License-Identifier: Apache-2.0
-#include "base/peaks.hpp"
+#include "base/card_peaks.hpp"
 
 #include <algorithm>
 
@@ -27,11 +27,12 @@ std::string_view chip_of(std::string_view name) {
 
 }  // namespace
 
-const Peaks* peaks_of_device(std::string_view name) {
+const CardPeaks* peaks_of_device(std::string_view name) {
   for (const std::string_view other : {"PCIe", "NVL"})
     if (has_word(name, other)) return nullptr;
-  const auto* found = std::ranges::find_if(kPeaks, [&](const Peaks& row) { return has_word(name, chip_of(row.name)); });
-  return found == std::end(kPeaks) ? nullptr : found;
+  const auto* found =
+      std::ranges::find_if(kCardPeaks, [&](const CardPeaks& row) { return has_word(name, chip_of(row.name)); });
+  return found == std::end(kCardPeaks) ? nullptr : found;
 }
 
 }  // namespace rung

@@ -1,0 +1,123 @@
+// A model's step told operation by operation, as PyTorch's profiler would have recorded it, and what a detector says of
+// it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <functional>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "advise/advice/detector.hpp"
+#include "support/scripted_recording.hpp"
+
+namespace rung::advise {
+
+using Shape = std::vector<int64_t>;
+
+inline std::string json_of(const Shape& shape) { return fmt::format("[{}]", fmt::join(shape, ",")); }
+
+// Of rows that lie one after another.
+inline Shape dense(const Shape& shape) {
+  Shape strides(shape.size());
+  std::exclusive_scan(shape.rbegin(), shape.rend(), strides.rbegin(), int64_t{1}, std::multiplies{});
+  return strides;
+}
+
+struct ToldTensor {
+  Shape shape;
+  Shape strides = {};  // empty: dense
+  std::string type = "c10::BFloat16";
+};
+
+struct ToldProduct {
+  int64_t m, k, n;
+  double us = 50;
+  std::string kernel = "nvjet_sm90_tst_64x64_h_bz_TNT";
+  std::string type = "c10::BFloat16";
+  int64_t batch = 0;           // 0: no third dimension
+  bool one_b_for_all = false;  // of a batch: the second operand has a stride of 0
+  LaunchShape launch = {};
+};
+
+class ToldModel {
+ public:
+  ScriptedRecording script;
+  std::string device = "NVIDIA H200";
+
+  // An operation that launches one kernel.
+  ToldModel& op(std::string_view name, std::string_view kernel, double us, const std::vector<ToldTensor>& tensors) {
+    script.op(
+        name, [&] { script.kernel(kernel, us); }, operands(tensors));
+    return *this;
+  }
+  ToldModel& product(const ToldProduct& p) {
+    ToldTensor a{{p.m, p.k}, {}, p.type}, b{{p.k, p.n}, {1, p.k}, p.type};
+    if (p.batch > 0) {
+      a = {{p.batch, p.m, p.k}, {}, p.type};
+      b = {{p.batch, p.k, p.n}, {p.one_b_for_all ? 0 : p.k * p.n, 1, p.k}, p.type};
+    }
+    script.op(
+        p.batch > 0 ? "aten::bmm" : "aten::mm", [&] { script.kernel(p.kernel, p.us, p.launch); }, operands({a, b}));
+    return *this;
+  }
+  ToldModel& small(std::string_view name, double us, const std::vector<ToldTensor>& tensors) {
+    return op(name, fmt::format("void at::native::vectorized_elementwise_kernel<8, {}_kernel_cuda()>()", name), us,
+              tensors);
+  }
+  ToldModel& softmax(double us, const Shape& shape) {
+    return op("aten::_softmax", "void softmax_warp_forward<float, float, float, 10>()", us, {{shape}});
+  }
+  // What contiguous() or reshape() does: clone() into dense rows.
+  ToldModel& copy(std::string_view way, double us, const ToldTensor& from, std::string_view type = "c10::BFloat16") {
+    constexpr std::string_view kKernel =
+        "void at::native::elementwise_kernel<128, 4, "
+        "at::native::gpu_kernel_impl_nocast<at::native::direct_copy_kernel_cuda()>>()";
+    const ToldTensor to{from.shape, {}, std::string(type)};
+    script.op(way, [&] { script.op("aten::clone", [&] { op("aten::copy_", kKernel, us, {to, from}); }); });
+    return *this;
+  }
+  ToldModel& norm(double us, const Shape& shape) {
+    return op("aten::_fused_rms_norm", "void at::native::vectorized_layer_norm_kernel<float>()", us, {{shape}});
+  }
+  // [1, heads, rows, 64] of queries, and of keys and values.
+  ToldModel& attention(double us, const Shape& q, const Shape& k, const std::string& values = "[\"False\"]") {
+    const auto texts = operands({{q}, {k}, {k}}, values);
+    script.op(
+        "aten::scaled_dot_product_attention",
+        [&] { op("aten::_cudnn_attention_forward", "cudnn_generated_fort_native_sdpa_sm90_flash_fprop", us, {}); },
+        texts);
+    return *this;
+  }
+
+  // Told twice, as two steps.
+  static std::optional<Advice> of_two_steps(std::optional<Advice> (*detector)(const Analysis&),
+                                            const std::function<void(ToldModel&)>& step) {
+    ToldModel model;
+    for (const std::string_view name : {"ProfilerStep#1", "ProfilerStep#2"})
+      model.script.range(name, [&] { step(model); });
+    return model.found(detector);
+  }
+  std::optional<Advice> found(std::optional<Advice> (*detector)(const Analysis&)) {
+    Recording recording = script.finish();
+    recording.device_names = {device};
+    return detector(analyse(recording));
+  }
+
+ private:
+  OperandTexts operands(const std::vector<ToldTensor>& tensors, const std::string& values = "") {
+    std::vector<std::string> shapes, strides, types;
+    for (const ToldTensor& tensor : tensors) {
+      shapes.push_back(json_of(tensor.shape));
+      strides.push_back(json_of(tensor.strides.empty() ? dense(tensor.shape) : tensor.strides));
+      types.push_back("\"" + tensor.type + "\"");
+    }
+    return script.operands(fmt::format("[{}]", fmt::join(shapes, ",")), fmt::format("[{}]", fmt::join(types, ",")),
+                           fmt::format("[{}]", fmt::join(strides, ",")), values);
+  }
+};
+
+}  // namespace rung::advise
