@@ -3,7 +3,7 @@
 
 PACKAGES=(git ca-certificates cmake ninja-build g++ ccache mold
   libdnnl-dev libopenblas-dev libexpected-dev nlohmann-json3-dev libfmt-dev libcli11-dev
-  libxxhash-dev libutf8proc-dev zlib1g-dev
+  libxxhash-dev libutf8proc-dev zlib1g-dev libzstd-dev libsqlite3-dev libprotozero-dev
   libgtest-dev libgmock-dev libbenchmark-dev pkgconf
   clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev
   python3 python3-dev python3-venv python3-pip python3-jsonschema)

@@ -1,14 +1,15 @@
 // Searches for the beginnings of code objects and of compressed bundles.
 // SPDX-License-Identifier: Apache-2.0
-// Source: "Clang Offload Bundler" in clang's documentation (compressed bundles).
 #include "amdgpu/embedded_objects.hpp"
 
 #include <elf.h>
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 #include <string_view>
+
+#include "amdgpu/compressed_bundle.hpp"
+#include "base/limits.hpp"
 
 namespace rung::amdgpu {
 namespace {
@@ -31,40 +32,63 @@ Result<size_t> object_bytes(std::span<const std::byte> file, size_t at) {
   return std::max<size_t>(sizeof header, static_cast<size_t>(header.e_shoff + sections));
 }
 
-// "CCOB", then 16 bits each of the header's version and of the method.
-struct CompressedBundle {
-  uint16_t version, method;
+using Visit = std::function<Status(std::span<const std::byte>)>;
+
+constexpr std::string_view kElf(ELFMAG, SELFMAG), kCompressed = "CCOB";
+
+// What the search has come to: how many objects, and where it goes on.
+struct Found {
+  size_t objects = 0, end = 0;
 };
-std::optional<CompressedBundle> compressed_bundle(std::string_view file) {
-  constexpr std::string_view magic = "CCOB";
-  constexpr uint16_t kVersions = 3, kMethods = 2;  // known ones
-  for (size_t at = file.find(magic); at != file.npos; at = file.find(magic, at + 1)) {
-    CompressedBundle bundle;
-    if (file.size() - at < magic.size() + sizeof bundle) break;
-    std::memcpy(&bundle, file.data() + at + magic.size(), sizeof bundle);
-    if (bundle.version >= 1 && bundle.version <= kVersions && bundle.method < kMethods) return bundle;
+
+Result<Found> visit_object(std::span<const std::byte> file, size_t at, const Visit& visit) {
+  RUNG_TRY(const size_t bytes, object_bytes(file, at));
+  if (bytes == 0) return Found{0, at + kElf.size()};
+  RUNG_CHECK(visit(file.subspan(at, bytes)));
+  return Found{1, at + bytes};
+}
+
+// The place of a word from `at` on; the file's end: none.
+size_t find_from(std::span<const std::byte> file, size_t at, std::string_view word) {
+  const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
+  return std::min(text.find(word, at), file.size());
+}
+
+Result<size_t> visit_unpacked(std::span<const std::byte> file, const Visit& visit) {
+  size_t objects = 0;
+  for (size_t at = 0; (at = find_from(file, at, kElf)) < file.size();) {
+    RUNG_TRY(const Found found, visit_object(file, at, visit));
+    objects += found.objects, at = found.end;
   }
-  return std::nullopt;
+  return objects;
+}
+
+// `left`: as unpack() takes it.
+Result<Found> visit_bundle(std::span<const std::byte> file, size_t at, const Visit& visit, uint64_t& left) {
+  const auto bundle = bundle_at(file.subspan(at));
+  if (!bundle) return fail_in(bundle.error(), "the compressed bundle at byte {}", at);
+  if (!*bundle) return Found{0, at + kCompressed.size()};
+  const auto unpacked = unpack(**bundle, left);
+  if (!unpacked) return fail_in(unpacked.error(), "the compressed bundle at byte {}", at);
+  Found found{0, static_cast<size_t>((*bundle)->packed.data() - file.data()) + unpacked->packed_bytes};
+  RUNG_TRY(found.objects, visit_unpacked(unpacked->bytes, visit));
+  return found;
 }
 
 }  // namespace
 
-Result<std::vector<std::span<const std::byte>>> find_code_objects(std::span<const std::byte> file) {
-  std::vector<std::span<const std::byte>> found;
-  const char magic[] = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3};
-  const auto* begin = reinterpret_cast<const char*>(file.data());
-  const char* const end = begin + file.size();
-  for (const char* at = begin; (at = std::search(at, end, magic, magic + sizeof magic)) != end;) {
-    const auto from = static_cast<size_t>(at - begin);
-    RUNG_TRY(const size_t bytes, object_bytes(file, from));
-    if (bytes) found.push_back(file.subspan(from, bytes));
-    at += std::max<size_t>(bytes, sizeof magic);
+Status for_each_code_object(std::span<const std::byte> file, const Visit& visit) {
+  size_t objects = 0, object = find_from(file, 0, kElf), bundle = find_from(file, 0, kCompressed);
+  uint64_t left = kFreeBundleBytes + kMaxBundleRatio * file.size();
+  while (std::min(object, bundle) < file.size()) {
+    RUNG_TRY(const Found found,
+             object < bundle ? visit_object(file, object, visit) : visit_bundle(file, bundle, visit, left));
+    objects += found.objects;
+    if (object < found.end) object = find_from(file, found.end, kElf);
+    if (bundle < found.end) bundle = find_from(file, found.end, kCompressed);
   }
-  if (!found.empty()) return found;
-  if (const auto bundle = compressed_bundle({begin, file.size()}))
-    return bad_file("its code objects are in a bundle compressed by {}; clang-offload-bundler --unbundle unpacks it",
-                    bundle->method == 0 ? "zlib" : "zstd");
-  return bad_file("no code object of AMD's is in the file");
+  if (objects == 0) return bad_file("no code object of AMD's is in the file");
+  return {};
 }
 
 }  // namespace rung::amdgpu

@@ -1,17 +1,18 @@
-// Code objects within files: libraries, programs and bundles.
+// Code objects within files: libraries, programs and bundles, compressed ones too.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
+#include <functional>
 #include <span>
-#include <vector>
 
 #include "base/status.hpp"
 
 namespace rung::amdgpu {
 
-// The code objects within a file: itself, or those that a library, a program or a bundle holds uncompressed.
-// Errors (ErrorKind::file): one that is cut short; none, and if there are compressed bundles, how these are and what
-// unpacks them.
-Result<std::vector<std::span<const std::byte>>> find_code_objects(std::span<const std::byte> file);
+// Calls `visit` for each code object within a file, in their order: the file itself, or those that a library, a program
+// or a bundle holds. What is in a compressed bundle is there as long as the call lasts. The first error of `visit` ends
+// it. Errors (ErrorKind::file): an object or a bundle that is cut short or damaged, no code object.
+Status for_each_code_object(std::span<const std::byte> file,
+                            const std::function<Status(std::span<const std::byte>)>& visit);
 
 }  // namespace rung::amdgpu

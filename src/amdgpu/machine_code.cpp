@@ -35,13 +35,13 @@ Result<std::vector<KernelReading>> read_machine_code(std::span<const std::byte> 
                                                      std::optional<Target> target) {
   if (!file.empty() && is_text(file))
     return read_text({reinterpret_cast<const char*>(file.data()), file.size()}, options, target);
-  RUNG_TRY(const auto objects, find_code_objects(file));
   std::vector<KernelReading> all;
-  for (const std::span<const std::byte> bytes : objects) {
+  RUNG_CHECK(for_each_code_object(file, [&](std::span<const std::byte> bytes) -> Status {
     RUNG_TRY(const CodeObject object, read_code_object(bytes));
     RUNG_TRY(auto readings, read_kernels(object, options));
     std::move(readings.begin(), readings.end(), std::back_inserter(all));
-  }
+    return {};
+  }));
   return all;
 }
 

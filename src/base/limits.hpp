@@ -21,4 +21,9 @@ inline constexpr uint64_t kMaxArrays = 4096;
 inline constexpr uint64_t kMaxArrayHeaderBytes = 10'000;
 inline constexpr uint64_t kMaxArchiveBytes = uint64_t{1} << 30;
 
+// Of compressed bundles of code objects, unpacked: of one, and of all of a file together, that many times the file and
+// some more, for what small ones pad with zeros. Code becomes 10 to 30 times smaller.
+inline constexpr uint64_t kMaxUnpackedBundleBytes = uint64_t{1} << 30;
+inline constexpr uint64_t kMaxBundleRatio = 256, kFreeBundleBytes = uint64_t{16} << 20;
+
 }  // namespace rung

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
-#include <charconv>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/log.hpp"
 #include "base/pending_files.hpp"
+#include "cli/budget.hpp"
 #include "cli/command.hpp"
 #include "cli/fault.hpp"
 #include "cli/models.hpp"
@@ -28,19 +28,6 @@ struct ClimbFlags {
   std::vector<std::string> skip;
 };
 
-// "60s", "5m", "1500ms" or plain seconds.
-Result<double> parse_time(const std::string& text) {
-  double value = 0;
-  auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
-  double scale = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "ms" ? 1e-3 : 0;
-  if (code != std::errc() || scale == 0 || !(value > 0))
-    return wrong_usage("--budget: got '{}', wanted a time such as 60s or 5m", text);
-  if (value * scale < tasks::kLeastBudget)
-    return wrong_usage("--budget: got '{}', wanted at least {}s", text, tasks::kLeastBudget);
-  return value * scale;
-}
-
 // An unwritable folder is found before the work, not after it.
 Status check_writable(const std::string& directory) {
   std::error_code error;
@@ -52,7 +39,7 @@ Status check_writable(const std::string& directory) {
 Result<tasks::ClimbTask> climb_task(const ClimbFlags& options) {
   tasks::ClimbTask task{
       .model = {}, .budget_s = 0, .skip = options.skip, .database = options.database, .interrupted = interrupted};
-  RUNG_TRY(task.budget_s, parse_time(options.budget));
+  RUNG_TRY(task.budget_s, parse_budget(options.budget));
   RUNG_TRY(task.model, model_options(options.common));
   return task;
 }

@@ -36,6 +36,14 @@ constexpr auto kOptions = std::to_array<OptionRow>({
     {"out", "", "DIR", "folder for plan.rung, recipe.json, report.html, report.json, report.md and trace.json"},
     {"skip", "", "RUNG,...", "rungs not to climb"},
     {"database", "RUNG_DATABASE", "FILE", "tuning database; default: tuning.json in the user's cache folder"},
+    {"format", "", "WORD",
+     "how tuned products are written: csv, tunableop, hipblaslt, aiter or gradlib; default: as the file is, else as "
+     "goes "
+     "with the list"},
+    {"time-on", "", "DEVICE",
+     "time the rows of a file of tuned products on cuda, cuda:NUMBER, hip or hip:NUMBER, beside the library's default"},
+    {"validators", "", "FILE", "a file of TunableOp results from the PyTorch that is to load --out: for its versions"},
+    {"python", "", "PROGRAM", "the Python of the PyTorch that is to load --out; default: python3"},
     {"outputs", "", "FILE.npz", "where to write the outputs"},
     {"text", "", "TEXT",
      "a text for the model's tokenizer, taken as it stands; repeatable; --inputs may give inputs that the text does "
@@ -122,9 +130,10 @@ CLI::App* add_command(CLI::App& app, std::string name, std::string description) 
 }
 
 void hide(CLI::App& command) { command.group(""); }
+bool is_chosen(const CLI::App& command) { return command.parsed(); }
 
-Option add_file(CLI::App& app, std::string& target, std::string meaning) {
-  return Option(app.add_option("FILE", target, std::move(meaning)));
+Option add_file(CLI::App& app, std::string& target, std::string meaning, std::string name) {
+  return Option(app.add_option(std::move(name), target, std::move(meaning)));
 }
 
 Option add(CLI::App& app, std::string_view flag, bool& target) {

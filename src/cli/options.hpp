@@ -47,8 +47,9 @@ class Option {
 
 CLI::App* add_command(CLI::App& app, std::string name, std::string description);
 // A file, by its place on the command line.
-Option add_file(CLI::App& app, std::string& target, std::string meaning);
-void hide(CLI::App& command);  // from --help
+Option add_file(CLI::App& app, std::string& target, std::string meaning, std::string name = "FILE");
+void hide(CLI::App& command);             // from --help
+bool is_chosen(const CLI::App& command);  // once the command line was parsed
 
 // Adds the row of that flag to a command, bound to `target`. A list takes one value each time that the option is given,
 // as it stands: CLI11's own lists would take "[a, b]" for two values, "[MASK]" for "MASK" and "{}" for none.

@@ -19,10 +19,10 @@ namespace {
 
 using namespace rung::cli;
 
-constexpr std::array kCommands{climb_command,   run_command,     bench_command,   verify_command,
-                               build_command,   inspect_command, profile_command, explain_command,
-                               predict_command, options_command, isa_command,     occupancy_command,
-                               doctor_command,  advise_command,  env_command,     tune_worker_command};
+constexpr std::array kCommands{climb_command,   run_command,        bench_command,   verify_command,  build_command,
+                               inspect_command, profile_command,    explain_command, predict_command, options_command,
+                               isa_command,     occupancy_command,  doctor_command,  advise_command,  env_command,
+                               tune_command,    tune_worker_command};
 
 // Said before parsing, which would only call the command missing.
 rung::Status check_command(const CLI::App& app, std::string_view word) {
@@ -36,10 +36,16 @@ rung::Status check_command(const CLI::App& app, std::string_view word) {
                            word.empty() ? "no command" : fmt::format("command '{}'", word), fmt::join(names, ", "));
 }
 
+// The command that was chosen, or a command of that one.
+const CLI::App* chosen(const CLI::App* app) {
+  while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
+  return app;
+}
+
 int run_chosen(const std::vector<std::pair<CLI::App*, Run>>& commands) {
   for (const auto& [app, run] : commands) {
     if (!app->parsed()) continue;
-    const auto* flag = app->get_option_no_throw("--json");
+    const auto* flag = chosen(app)->get_option_no_throw("--json");
     const bool json = flag && flag->count() > 0;
     rung::Status status = rung::guarded(run);
     const int code = report(status ? flushed() : status, json);

@@ -2,6 +2,8 @@
 // wants its constant operands laid out, and the function that runs it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
+#include <limits>
 #include <memory>
 #include <span>
 
@@ -19,10 +21,13 @@ namespace gpu {
 struct Call;
 }
 
-// A parameter that the tuner may set, and the values worth trying; the first is the default.
+// A parameter that the tuner may set, and the values that it takes; the first is the default.
 struct Tunable {
   std::string_view name;
   std::vector<int64_t> values;
+  size_t tried = std::numeric_limits<size_t>::max();  // of the first, how many are worth a trial
+
+  std::span<const int64_t> values_to_try() const { return std::span(values).first(std::min(tried, values.size())); }
 };
 
 // How a row stands to the others of its op.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/target.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -40,10 +40,11 @@ const Kernel* Target::row_of(std::string_view family, Role role) const {
 
 const Kernel* Target::library_row(std::string_view family) const {
   if (!gpu) return row_of(family, Role::library);
-  if (!machine.gpu.gemm_library) return nullptr;
+  const gpu::GemmLibrary* library = machine.gpu.preferred_library();
+  if (!library) return nullptr;
   const auto rows = kernels_for(family);
   auto it = std::find_if(rows.begin(), rows.end(), [&](const Kernel* row) {
-    return row->role == Role::library && row->name.ends_with(machine.gpu.gemm_library->name);
+    return row->role == Role::library && row->name.ends_with(library->name);
   });
   return it == rows.end() ? nullptr : *it;
 }
@@ -62,17 +63,22 @@ const Target& cpu_target() {
 
 namespace {
 
-// The library's version is part of what a plan was tuned for.
+// The libraries' versions are part of what a plan was tuned for.
 std::string fingerprint_of(std::string_view kind, const gpu::GpuInfo& info) {
+  std::vector<std::string> versions;
+  for (const gpu::GemmLibrary* library : info.gemm_libraries) versions.push_back(library->version());
   return fmt::format("{} {} {} driver {} {}", kind, info.name, gpu::architecture_name(info.architecture),
-                     info.driver_version, info.gemm_library ? info.gemm_library->version() : "");
+                     info.driver_version, fmt::join(versions, ", "));
 }
 
-const gpu::GemmLibrary* open_library(const gpu::Runtime& runtime) {
-  if (!runtime.gemm_library) return nullptr;
-  auto opened = runtime.gemm_library();
-  if (!opened) log(1, "{}: own GEMM kernels only", opened.error().message);
-  return opened ? *opened : nullptr;
+std::vector<const gpu::GemmLibrary*> open_libraries(const gpu::Runtime& runtime) {
+  std::vector<const gpu::GemmLibrary*> libraries;
+  for (const gpu::GemmLibraryOpener open : runtime.gemm_libraries)
+    if (auto library = open())
+      libraries.push_back(*library);
+    else
+      log(1, "{}: its products are left out", library.error().message);
+  return libraries;
 }
 
 struct DriverKind {
@@ -93,7 +99,7 @@ Result<const Target*> open_gpu(const DeviceWord& word) {
   gpu::GpuInfo info = card->info();
   if (auto verdict = gpu::has_kernels_for(info.architecture); !verdict)
     return no_device("{} is {}; {}", info.name, gpu::architecture_name(info.architecture), verdict.reason);
-  info.gemm_library = open_library(*runtime);
+  info.gemm_libraries = open_libraries(*runtime);
   // Never destroyed: static plans and sessions may outlive any order of destruction, and the driver cleans up.
   return new Target{.kind = word.kind,
                     .name = fmt::format("{}:{}", word.kind, word.index),

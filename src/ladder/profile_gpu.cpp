@@ -19,7 +19,7 @@ Result<Peaks> gpu_machine_peaks(const Target& target) {
   static std::map<const Target*, Peaks> known;
   std::lock_guard lock(mutex);
   if (auto it = known.find(&target); it != known.end()) return it->second;
-  RUNG_TRY(gpu::GpuPeaks measured, gpu::measure_peaks(*target.gpu, target.machine.gpu.gemm_library));
+  RUNG_TRY(gpu::GpuPeaks measured, gpu::measure_peaks(*target.gpu, target.machine.gpu.preferred_library()));
   return known[&target] = {.gemm_f32_gflops = measured.gemm_f32_gflops,
                            .gemm_bf16_gflops = measured.gemm_bf16_gflops,
                            .read_gbps = measured.read_gbps};

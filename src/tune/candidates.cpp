@@ -12,17 +12,25 @@ namespace {
 void add_variants(const Target& target, const Problem& problem, const Kernel& kernel,
                   std::vector<KernelCandidate>& list) {
   for (const auto& tunable : kernel.tunables_for(problem, target.machine))
-    for (size_t i = 1; i < tunable.values.size(); ++i)
-      list.push_back({&kernel, {{std::string(tunable.name), tunable.values[i]}}});
+    for (const int64_t value : tunable.values_to_try())
+      if (value != tunable.values[0]) list.push_back({&kernel, {{std::string(tunable.name), value}}});
+}
+
+// The first few of a long list, and how many more there are.
+std::string listed(std::span<const int64_t> values) {
+  constexpr size_t kMost = 16;
+  if (values.size() <= kMost) return fmt::format("{}", fmt::join(values, ", "));
+  return fmt::format("{} and {} more", fmt::join(values.first(kMost), ", "), values.size() - kMost);
 }
 
 }  // namespace
 
-Candidates candidates_for(const Target& target, const Problem& problem) {
+Candidates candidates_for(const Target& target, const Problem& problem, Rows which) {
   Candidates found;
   std::vector<const Kernel*> rows;
   const auto* baseline = target.library_row(op_family(problem.op));
   for (const auto* kernel : target.kernels_for(op_family(problem.op))) {
+    if (which == Rows::library && kernel->role != Role::library) continue;
     if (kernel->role == Role::fallback && !rows.empty()) continue;
     Verdict verdict = target.supports(*kernel, problem);
     if (!verdict) {
@@ -45,8 +53,7 @@ Verdict takes_params(const Target& target, const Kernel& kernel, const Problem& 
     auto tunable = std::ranges::find(tunables, name, &Tunable::name);
     if (tunable == tunables.end()) return reject(fmt::format("{} has no parameter '{}' here", kernel.name, name));
     if (std::find(tunable->values.begin(), tunable->values.end(), value) == tunable->values.end())
-      return reject(
-          fmt::format("{}: got {}={}, wanted one of {}", kernel.name, name, value, fmt::join(tunable->values, ", ")));
+      return reject(fmt::format("{}: got {}={}, wanted one of {}", kernel.name, name, value, listed(tunable->values)));
   }
   return accept();
 }

@@ -1,6 +1,7 @@
 // What could run a problem: every kernel row that says yes, with the values of its parameters worth trying.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -25,9 +26,12 @@ struct Candidates {
   std::vector<Refused> refused;
 };
 
+// Which of a target's rows are asked: all, or those alone that call a GEMM library, as other stacks can.
+enum class Rows : uint8_t { all, library };
+
 // Fallbacks are left out while any other row can run the problem. Variants change one parameter at a time
 // from the defaults.
-Candidates candidates_for(const Target& target, const Problem& problem);
+Candidates candidates_for(const Target& target, const Problem& problem, Rows rows = Rows::all);
 
 // Parameters that come from a file: each must be one that the kernel offers for the problem, at a value that it offers.
 Verdict takes_params(const Target& target, const Kernel& kernel, const Problem& problem, const Params& params);

@@ -73,4 +73,6 @@ std::string problem_key(const Problem& problem) {
   return problem.threads > 0 ? fmt::format("{} threads={}", text, problem.threads) : text;
 }
 
+std::string library_key(const Problem& problem) { return problem_key(problem) + " rows=library"; }
+
 }  // namespace rung

@@ -12,5 +12,7 @@ namespace rung {
 // f32[128,384]{1152,1}. Two problems of one name differ in no more than rows do not read to choose: the leading axes
 // that rows of a linear are spread over, and its eps.
 std::string problem_key(const Problem& problem);
+// The same for the rows of GEMM libraries alone, among which another may win: a climb does not look it up.
+std::string library_key(const Problem& problem);
 
 }  // namespace rung

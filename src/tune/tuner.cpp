@@ -54,7 +54,7 @@ bool is_complete(const TunedProblem& entry, const TuneTask& task) {
       return known.choice == offered.choice() && known.verdict != kNoTimeLeft;
     });
   };
-  const Candidates offered = candidates_for(*task.target, task.problem);
+  const Candidates offered = candidates_for(*task.target, task.problem, task.rows);
   return std::all_of(offered.list.begin(), offered.list.end(), knows);
 }
 
@@ -75,7 +75,7 @@ bool is_better_known(const TunedProblem& before, const TunedProblem& now, const 
 }
 
 void tune_one(const TuneTask& task, TuningDatabase& database, const TuneOptions& options) {
-  Candidates candidates = candidates_for(*task.target, task.problem);
+  Candidates candidates = candidates_for(*task.target, task.problem, task.rows);
   if (candidates.list.empty()) return;
   std::vector<Measured> measured(candidates.list.size());
   if (candidates.list.size() > 1) {

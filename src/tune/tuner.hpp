@@ -19,6 +19,7 @@ struct TuneTask {
   const Target* target = &cpu_target();
   int count = 1;          // launches of the plan that share the problem
   double headroom = 1.0;  // the order of work: problems with the most to gain first
+  Rows rows = Rows::all;  // another key goes with fewer: see library_key()
 };
 
 struct TuneOptions {

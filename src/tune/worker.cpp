@@ -74,16 +74,9 @@ class ForkedWorker : public Worker {
   ChildProcess child_;
 };
 
-std::unique_ptr<Worker> start_worker(const WorkerJob& job, const std::vector<int>& indices, int yardstick) {
-  if (job.target->gpu) return start_gpu_worker(job, indices, yardstick);
-  return std::make_unique<ForkedWorker>(job, indices, yardstick);
-}
-
-void take(const TrialMessage& message, double tolerance, Measured& to) {
-  if (message.reason[0])
-    to = {{}, message.reason};
-  else if (!(message.error <= tolerance))
-    to = {{}, fmt::format("wrong result: relative L2 {:.2g} from the default's", message.error)};
+void take(const TrialMessage& message, const Problem& problem, Measured& to) {
+  if (std::string reason = reason_against(message, problem); !reason.empty())
+    to = {{}, std::move(reason)};
   else if (to.failure.empty() && (to.time.us == 0 || message.time.us < to.time.us))
     to.time = message.time;
 }
@@ -93,7 +86,6 @@ void run_round(const WorkerJob& job, std::vector<Measured>& results) {
   std::vector<int> left;
   for (size_t i = 0; i < results.size(); ++i)
     if (results[i].failure.empty()) left.push_back(static_cast<int>(i));
-  double tolerance = narrow(job.problem) ? 2e-2 : 1e-4;
   while (!left.empty()) {
     if (job.out_of_time && job.out_of_time()) return;
     auto sound = std::find_if(results.begin(), results.end(), [](const Measured& m) { return m.failure.empty(); });
@@ -106,7 +98,7 @@ void run_round(const WorkerJob& job, std::vector<Measured>& results) {
         left.erase(left.begin());
         break;
       }
-      take(*message, tolerance, results[static_cast<size_t>(message->index)]);
+      take(*message, job.problem, results[static_cast<size_t>(message->index)]);
       std::erase(left, message->index);
       if (job.out_of_time && job.out_of_time()) return;
     }
@@ -114,6 +106,17 @@ void run_round(const WorkerJob& job, std::vector<Measured>& results) {
 }
 
 }  // namespace
+
+std::unique_ptr<Worker> start_worker(const WorkerJob& job, const std::vector<int>& indices, int yardstick) {
+  if (job.target->gpu) return start_gpu_worker(job, indices, yardstick);
+  return std::make_unique<ForkedWorker>(job, indices, yardstick);
+}
+
+std::string reason_against(const TrialMessage& message, const Problem& problem) {
+  if (message.reason[0]) return message.reason;
+  if (message.error <= (narrow(problem) ? 2e-2 : 1e-4)) return "";
+  return fmt::format("wrong result: relative L2 {:.2g} from the default's", message.error);
+}
 
 std::vector<Measured> measure_in_worker(const WorkerJob& job) {
   std::vector<Measured> results(job.candidates.size());

@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "tune/candidates.hpp"
+#include "tune/child_process.hpp"
 #include "tune/trial_time.hpp"
 
 namespace rung {
@@ -27,5 +29,11 @@ struct WorkerJob {
 
 // One entry per candidate. Each is timed in two rounds, in turn, and keeps the one with the better median.
 std::vector<Measured> measure_in_worker(const WorkerJob& job);
+
+// One run of candidates in the order of `indices`, which may name one several times, each result compared with that of
+// candidate `yardstick`.
+std::unique_ptr<Worker> start_worker(const WorkerJob& job, const std::vector<int>& indices, int yardstick);
+// Why a candidate is out: it could not be run, or its result is wrong; "" where it is not.
+std::string reason_against(const TrialMessage& message, const Problem& problem);
 
 }  // namespace rung

@@ -8,11 +8,13 @@
 
 #include "amdgpu/code_object.hpp"
 #include "amdgpu/machine_code.hpp"
+#include "support/made_bundle.hpp"
 #include "support/made_code_object.hpp"
 
 namespace rung::amdgpu {
 namespace {
 
+using ::rung::testing::bundle_of;
 using ::rung::testing::MadeCodeObject;
 using ::rung::testing::MadeKernel;
 using ::testing::HasSubstr;
@@ -28,33 +30,19 @@ std::string error_of(const std::string& file) {
   return read ? "read" : read.error().message;
 }
 
-// As clang writes it: entries of an offset, a size and a triple, then the objects.
-std::string bundle_of(const std::vector<std::string>& objects) {
-  constexpr size_t kFront = 4096;
-  std::string file = "__CLANG_OFFLOAD_BUNDLE__";
-  const auto put = [&](uint64_t value) { file.append(reinterpret_cast<const char*>(&value), sizeof value); };
-  put(objects.size());
-  size_t at = kFront;
-  for (const std::string& object : objects) {
-    const std::string triple = "hipv4-amdgcn-amd-amdhsa--gfx942";
-    put(at), put(object.size()), put(triple.size());
-    file += triple;
-    at += object.size();
-  }
-  file.resize(kFront);
-  for (const std::string& object : objects) file += object;
-  return file;
-}
-
 TEST(EmbeddedObjects, AreFoundWithinAProgram) {
   const MadeCodeObject first({MadeKernel{.name = "one"}}, Target::gfx950), second({MadeKernel{.name = "two"}});
   const std::string file =
       std::string(kElf) + "a program" + first.file() + std::string(13, '\0') + second.file() + kElf;
-  const auto found = find_code_objects(bytes_of(file));
-  ASSERT_TRUE(found);
-  ASSERT_EQ(found->size(), 2u);
-  EXPECT_EQ(read_code_object((*found)[0])->target, Target::gfx950);
-  EXPECT_EQ(read_code_object((*found)[1])->kernels.front().name, "two");
+  std::vector<CodeObject> found;
+  const Status searched = for_each_code_object(bytes_of(file), [&](std::span<const std::byte> bytes) -> Status {
+    RUNG_TRY(found.emplace_back(), read_code_object(bytes));
+    return {};
+  });
+  ASSERT_TRUE(searched) << searched.error().message;
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].target, Target::gfx950);
+  EXPECT_EQ(found[1].kernels.front().name, "two");
 }
 
 TEST(EmbeddedObjects, OfABundleAreRead) {
@@ -66,21 +54,6 @@ TEST(EmbeddedObjects, OfABundleAreRead) {
   ASSERT_EQ(read->size(), 3u);
   EXPECT_EQ((*read)[0].kernel.name, "one");
   EXPECT_EQ((*read)[2].target, Target::gfx90a);
-}
-
-TEST(EmbeddedObjects, ThatAreCompressedAreRefusedByName) {
-  const auto compressed = [](uint16_t version, uint16_t method) {
-    std::string file(16, '\0');
-    file += "CCOB";
-    file.append(reinterpret_cast<const char*>(&version), 2).append(reinterpret_cast<const char*>(&method), 2);
-    return file + std::string(40, 'x');
-  };
-  EXPECT_EQ(error_of(compressed(2, 1)),
-            "its code objects are in a bundle compressed by zstd; clang-offload-bundler --unbundle unpacks it");
-  EXPECT_THAT(error_of(compressed(3, 0)), HasSubstr("compressed by zlib"));
-  // The letters alone are no bundle.
-  EXPECT_EQ(error_of(compressed(9, 1)), "no code object of AMD's is in the file");
-  EXPECT_EQ(error_of(std::string(1, '\0') + "CCOB"), "no code object of AMD's is in the file");
 }
 
 TEST(EmbeddedObjects, AFileWithoutAnyIsAnError) {

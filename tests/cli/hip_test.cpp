@@ -27,8 +27,8 @@ class Hip : public testing::Test {
     setenv("LD_LIBRARY_PATH", RUNG_FAKE_HIP_FOLDER, 1);
   }
   void TearDown() override {
-    for (const char* name :
-         {"LD_LIBRARY_PATH", "RUNG_FAKE_HIP", "RUNG_FAKE_DEVICES", "RUNG_FAKE_FAULT", "RUNG_FAKE_SOLUTIONS"})
+    for (const char* name : {"LD_LIBRARY_PATH", "RUNG_FAKE_HIP", "RUNG_FAKE_DEVICES", "RUNG_FAKE_FAULT",
+                             "RUNG_FAKE_SOLUTIONS", "RUNG_FAKE_ROCBLAS_SOLUTIONS"})
       unsetenv(name);
   }
   Ran run(const std::string& command, const std::string& device, const std::vector<std::string>& more = {}) {
@@ -128,6 +128,72 @@ TEST_F(Hip, PinsAnAlgorithmOfTheVendorsLibraryAndAsksForItAgain) {
   expect_error(tool.run({"run", plan}), 1, "driver 60300000 hipblaslt 1.0.1 0123abc', this is 'hip ");
 }
 
+// A stream that is being recorded refuses that memory is taken or released meanwhile.
+TEST_F(Hip, RecordsWhatRocblasChoosesByItself) {
+  setenv("LD_LIBRARY_PATH", RUNG_FAKE_HIP_FOLDER ":" RUNG_FAKE_ROCBLAS_FOLDER, 1);
+  const std::string recipe = tool.folder().write("recipe.json", kRecipe), plan = tool / "plan.rung";
+  const Ran built =
+      tool.run({"build", RUNG_TEST_DATA "/pi0_tiny", "--device", "hip", "--recipe", recipe, "--out", plan});
+  ASSERT_EQ(built.exit_code, 0) << built.err;
+  const std::string inspected = tool.run({"inspect", plan}).out;
+  EXPECT_THAT(inspected, HasSubstr("linear_rocblas"));
+  EXPECT_THAT(inspected, HasSubstr("matmul_rocblas"));
+  const Ran benched = tool.run({"bench", plan, "--runs", "3"});
+  EXPECT_EQ(benched.exit_code, 0) << benched.err;
+}
+
+// The same of rocBLAS, in a model whose products want nothing but a sum and a residual.
+TEST_F(Hip, PinsASolutionOfRocblasAndAsksForItAgain) {
+  setenv("LD_LIBRARY_PATH", RUNG_FAKE_HIP_FOLDER ":" RUNG_FAKE_ROCBLAS_FOLDER, 1);
+  const std::string model = RUNG_TEST_DATA "/pi0_tiny", plan = tool / "plan.rung";
+  auto recipe = [&](int solution) {
+    return tool.folder().write(
+        "recipe.json", R"({"version":1,"capture":true,"threads":0,"rungs":["reduce","fusion"],"tuned_kernels":true,)"
+                       R"("choices":{"linear m=14 n=64 k=128 x=bf16 w=bf16 out=f32 residual=f32":)"
+                       R"({"kernel":"linear_rocblas","params":{"algorithm":)" +
+                           std::to_string(solution) + "}}}}");
+  };
+  auto with = [&](const std::string& command, int solution, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments{command, model, "--device", "hip", "--recipe", recipe(solution)};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return tool.run(arguments);
+  };
+  const Ran verified = with("verify", 302);
+  EXPECT_EQ(verified.exit_code, 0) << verified.err;
+  const Ran built = with("build", 302, {"--out", plan});
+  ASSERT_EQ(built.exit_code, 0) << built.err;
+  EXPECT_THAT(tool.run({"inspect", plan}).out, HasSubstr("linear_rocblas  2"));
+  const Ran benched = tool.run({"bench", plan, "--runs", "3"});
+  EXPECT_EQ(benched.exit_code, 0) << benched.err;
+  EXPECT_THAT(benched.out, HasSubstr("driver 60300000 rocblas 5.0.2.4567def"));
+  expect_error(with("build", 399, {"--out", plan}), 1,
+               "linear_rocblas: got algorithm=399, wanted one of 0, 301, 303, 305");
+
+  setenv("RUNG_FAKE_ROCBLAS_SOLUTIONS", "901", 1);
+  expect_error(tool.run({"bench", plan}), 1, "linear_rocblas: got algorithm=302, wanted one of 0, 901, 903");
+}
+
+TEST_F(Hip, HasTwoLibraries) {
+  setenv("LD_LIBRARY_PATH", RUNG_FAKE_HIP_FOLDER ":" RUNG_FAKE_HIPBLASLT_FOLDER ":" RUNG_FAKE_ROCBLAS_FOLDER, 1);
+  const std::string recipe = tool.folder().write("recipe.json", kRecipe), plan = tool / "plan.rung";
+  const Ran built = run("build", "hip", {"--recipe", recipe, "--out", plan});
+  ASSERT_EQ(built.exit_code, 0) << built.err;
+  const Ran inspected = tool.run({"inspect", plan});
+  EXPECT_THAT(inspected.out, HasSubstr("driver 60300000 hipblaslt 1.0.1 0123abc, rocblas 5.0.2.4567def"));
+  EXPECT_THAT(inspected.out, HasSubstr("linear_hipblaslt")) << "the preferred one is the baseline";
+  EXPECT_THAT(inspected.out, Not(HasSubstr("linear_rocblas")));
+}
+
+TEST_F(Hip, LeavesOutALibraryThatLacksAFunction) {
+  const std::string folder = tool / "libraries";
+  std::filesystem::create_directories(folder);
+  std::filesystem::create_symlink(RUNG_FAKE_HIPBLASLT_FOLDER "/libhipblaslt.so.1", folder + "/librocblas.so.4");
+  setenv("LD_LIBRARY_PATH", (std::string(RUNG_FAKE_HIP_FOLDER ":") + folder).c_str(), 1);
+  const Ran ran = run("run", "hip", {"--stepwise", "--log", "1"});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("rocBLAS is too old: it has no rocblas_create_handle: its products are left out"));
+}
+
 TEST_F(Hip, Climbs) {
   const Ran ran = run("climb", "hip", {"--budget", "1s", "--out", tool / "out"});
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
@@ -172,8 +238,13 @@ std::string what_tuning_says() {
 }
 
 TEST_F(Hip, IsTunedInAProcessThatMayEnd) {
+  setenv("LD_LIBRARY_PATH", RUNG_FAKE_HIP_FOLDER ":" RUNG_FAKE_ROCBLAS_FOLDER, 1);
   const std::string sound = what_tuning_says();
   EXPECT_THAT(sound, HasSubstr("linear_skinny_cdna rows=32: measured"));
+  // The stand-in multiplies on the host, which takes none of the instructions that are the emulator's clock.
+  EXPECT_THAT(sound, HasSubstr("linear_rocblas: no time left"));
+  EXPECT_THAT(sound, HasSubstr("linear_rocblas algorithm=319: ")) << "a candidate, as every second solution is";
+  EXPECT_THAT(sound, Not(HasSubstr("linear_rocblas algorithm=320"))) << "of the others a few are tried";
   EXPECT_THAT(sound, Not(HasSubstr("crashed")));
   setenv("RUNG_FAKE_FAULT", "linear_skinny_cdna_bf16_1_2_", 1);
   const std::string said = what_tuning_says();

@@ -56,6 +56,32 @@ class JsonOutput(unittest.TestCase):
         with self.assertRaises(jsonschema.ValidationError):
             self.expect('error', 'options')
 
+    def test_tuned_products(self):
+        products = self.folder / 'list.csv'
+        products.write_text('m,n,k,dtype,bias\n4,64,32,f32,1\n4,64,32,f8e4m3fn,0\n1,2,x,f32,0\n')
+        output = self.expect('tune', 'tune', str(products), '--budget', '10s', '--threads', '1')
+        self.assertEqual(['chosen' in product for product in output['products']], [True, False])
+        self.assertEqual(output['remarks'][0]['count'], 1)
+        output = self.expect('tune', 'tune', str(products), '--budget', '10s', '--threads', '1', '--out',
+                             str(self.folder / 'tuned.csv'))
+        self.assertEqual((output['format'], output['written']), ('csv', 1))
+
+    def test_lint_of_tuning_files(self):
+        results = self.folder / 'results.csv'
+        results.write_text('Validator,PT_VERSION,2.11.0\nGemmTunableOp_Half_TN,tn_4_4_4_ld_4_4_4,Default,0.1\n' +
+                           300 * 'GemmTunableOp_Half_TN,x,Default,0.1\n')
+        output = self.expect('tune_lint', 'tune', 'lint', str(results))
+        self.assertEqual((output['format'], output['rows'], output['problems']), ('tunableop', 1, 300))
+        self.assertEqual(output['left_out'], {'malformed': 100})
+        output = self.expect('tune_lint', 'tune', 'lint', str(results), '--gpu', 'mi300x', '--fail-on', 'validators',
+                             exit_code=1)
+        self.assertIn('validators', [finding['kind'] for finding in output['findings']])
+        self.expect('error', 'tune', 'lint', str(results), '--gpu', 'mi250', exit_code=2)
+        self.expect('error', 'tune', 'lint', str(self.folder / 'nothing'), exit_code=1)
+        kinds = set(SCHEMA['$defs']['lint_kind']['enum'])
+        with_kinds = subprocess.run([TOOL, 'tune', 'lint', '--help'], capture_output=True, text=True).stdout
+        self.assertEqual([kind for kind in kinds if kind not in with_kinds], [])
+
     def test_commands_on_a_model(self):
         inputs = ('--inputs', BERT + '/inputs.npz')
         self.expect('inspect_model', 'inspect', BERT)

@@ -17,11 +17,11 @@ class GpuKernelRow : public testing::TestWithParam<const Kernel*> {};
 INSTANTIATE_TEST_SUITE_P(All, GpuKernelRow, testing::ValuesIn(gpu::all_kernels().begin(), gpu::all_kernels().end()),
                          [](const auto& row) { return std::string(row.param->name); });
 
-// Every tunable at each of its values, the others at their defaults.
+// Every tunable at each value that is worth trying, the others at their defaults.
 std::vector<Params> settings_of(const Target& target, const Kernel& row, const Problem& problem) {
   std::vector<Params> settings{{}};
   for (const Tunable& tunable : row.tunables_for(problem, target.machine))
-    for (int64_t value : tunable.values) {
+    for (int64_t value : tunable.values_to_try()) {
       // An emulator would do the same once more.
       if (target.machine.gpu.counts_instructions && value == tunable.values[0]) continue;
       settings.push_back({{std::string(tunable.name), value}});

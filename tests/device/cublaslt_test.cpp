@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -97,6 +98,21 @@ TEST_F(GpuLibrary, MultipliesOnEveryDevice) {
   std::vector<std::thread> threads;
   for (const auto& device : devices) threads.emplace_back([&] { expect_done(multiply(*device, 7, 100)); });
   for (std::thread& thread : threads) thread.join();
+}
+
+// As PyTorch names them in its files: "id_66_tile_20_stages_36_...", another one for each algorithm.
+TEST_F(GpuLibrary, TellsTheParametersOfItsAlgorithms) {
+  const gpu::CurrentContext current(*devices[0]);
+  gpu::LibraryGemm gemm{.m = 48, .n = 1024, .k = 1024, .x_stride = 1024, .w_stride = 1024, .out_stride = 1024};
+  std::set<std::string> all;
+  for (gemm.algorithm = 0; gemm.algorithm < gpu::kLibraryAlgorithms; ++gemm.algorithm) {
+    const auto text = (*gpu::cublaslt())->parameters(gemm);
+    if (!text) break;  // it offers no more
+    EXPECT_THAT(*text, ::testing::MatchesRegex("id_[0-9]+_tile_[0-9]+_stages_[0-9]+_splitk_[0-9]+_red_[0-9]+_swizzle_"
+                                               "[0-9]+_custom_[0-9]+_inner_[0-9]+_cluster_[0-9]+"));
+    EXPECT_TRUE(all.insert(*text).second) << *text;
+  }
+  EXPECT_GT(all.size(), 1u);
 }
 
 }  // namespace

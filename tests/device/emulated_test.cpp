@@ -83,7 +83,7 @@ TEST_F(EmulatedDevices, SayWhatTheyAre) {
   EXPECT_EQ(info.shared_bytes_per_block, 64u << 10);
   EXPECT_EQ(info.multiprocessors, 304);
   EXPECT_TRUE(info.counts_instructions);
-  EXPECT_FALSE(info.cooperative || info.clusters || info.dependent_launch || info.gemm_library);
+  EXPECT_FALSE(info.cooperative || info.clusters || info.dependent_launch || info.preferred_library());
   EXPECT_EQ((*Gpu::open(emulated_runtime(Target::gfx950), 0))->info().shared_bytes_per_block, 160u << 10);
   EXPECT_FALSE(Gpu::open(emulated_runtime(Target::gfx942), 1));
 }

@@ -4,6 +4,7 @@
 #include "amdgpu/image.hpp"
 #include "amdgpu/machine_code.hpp"
 #include "seeds.hpp"
+#include "support/made_bundle.hpp"
 #include "support/made_code_object.hpp"
 
 namespace {
@@ -24,6 +25,8 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
                         .code = {0xdc5c8000, 0x047f0002, 0xd9be0000, 0x00000401, 0xbf8c0f70, 0xbe82206a, 0xd1fd0001,
                                  0x04010900, 0xbf85fff7, 0xbf810000}}})
            .file(),
+       rung::testing::compressed(rung::testing::bundle_of({MadeCodeObject({{.name = "b"}}).file()}), 3, 1),
+       rung::testing::compressed(MadeCodeObject({{.name = "c"}}).file(), 1, 0),
        MadeCodeObject({{.name = "add", .arguments = {{"by_value", 0, 8}}, .argument_bytes = 8, .lds_bytes = 64},
                        {.name = "other", .scratch_bytes = 16}},
                       rung::amdgpu::Target::gfx950)

@@ -21,7 +21,7 @@ Machine any_machine() {
   cpu::CpuInfo processor;
   processor.avx2 = processor.avx512 = true;
   gpu::GpuInfo card = testing::hopper_card();
-  card.gemm_library = &testing::any_gemm_library();
+  card.gemm_libraries = {&testing::any_gemm_library()};
   return Machine(processor, card);
 }
 
@@ -73,6 +73,37 @@ TEST(LibraryLinears, TakeNoRowsThatOverlap) {
               "rows of x or residual are too far apart")
         << row->name;
   }
+}
+
+// What each library has in its epilogue, and rows of which lengths it takes.
+TEST(LibraryLinears, OfAmdTakeWhatTheirLibraryCan) {
+  gpu::GpuInfo card = testing::cdna_card(0x942);
+  const Machine without(cpu::CpuInfo{}, card);
+  card.gemm_libraries = testing::any_amd_libraries();
+  const Machine with(cpu::CpuInfo{}, card);
+  const Kernel &hipblaslt = gpu_row("linear_hipblaslt"), &rocblas = gpu_row("linear_rocblas");
+  const auto says = [&](const Kernel& row, const Linear& op, int64_t k, const Machine& machine) {
+    Problem problem{op, {dense(DType::f32, {4, k}), dense(DType::f32, {32, k}, true)}, dense(DType::f32, {4, 32})};
+    if (op.gated) problem.output = dense(DType::f32, {4, 16});
+    if (op.has(LinearSlot::bias)) problem.inputs.push_back(dense(DType::f32, {32}, true));
+    if (op.has(LinearSlot::residual)) problem.inputs.push_back(dense(DType::f32, {4, 32}));
+    Verdict verdict = row.supports(problem, machine);
+    return verdict ? "" : verdict.reason;
+  };
+  EXPECT_EQ(says(hipblaslt, {}, 64, without), "hipBLASLt is not here");
+  EXPECT_EQ(says(rocblas, {}, 64, without), "rocBLAS is not here");
+  const Linear residual{.slots = {LinearSlot::residual}}, bias{.slots = {LinearSlot::bias}};
+  for (const Kernel* row : {&hipblaslt, &rocblas}) {
+    EXPECT_EQ(says(*row, {}, 64, with), "") << row->name;
+    EXPECT_EQ(says(*row, residual, 64, with), "") << row->name;
+    EXPECT_EQ(says(*row, {.gated = true}, 64, with), "") << row->name;
+  }
+  EXPECT_EQ(says(hipblaslt, bias, 64, with), "");
+  EXPECT_EQ(says(rocblas, bias, 64, with), "rocBLAS adds no bias");
+  EXPECT_EQ(says(hipblaslt, {.activation = Activation::relu}, 64, with), "");
+  EXPECT_EQ(says(rocblas, {.activation = Activation::relu}, 64, with), "rocBLAS has no activations");
+  EXPECT_EQ(says(hipblaslt, {}, 63, with), "rows are not a multiple of 16 bytes");
+  EXPECT_EQ(says(rocblas, {}, 63, with), "");
 }
 
 TEST(LibraryMatmuls, TakeMatricesWithDenseRowsOrColumns) {

@@ -45,7 +45,7 @@ INSTANTIATE_TEST_SUITE_P(All, CdnaPlan, ::testing::Values(0x942, 0x950),
 
 TEST_P(CdnaPlan, OfPi0HasTheLaunchesOfAHoppers) {
   gpu::GpuInfo hopper = testing::hopper_card();
-  hopper.gemm_library = &testing::any_gemm_library();
+  hopper.gemm_libraries = {&testing::any_gemm_library()};
   const size_t theirs = launches_of(pi0_for(hopper)), ours = launches_of(pi0_for(card));
   EXPECT_GT(theirs, 1000u);
   EXPECT_LE(ours, theirs + theirs / 10);

@@ -11,7 +11,7 @@ namespace {
 
 Target hopper() {
   gpu::GpuInfo card = testing::hopper_card();
-  card.gemm_library = &testing::any_gemm_library();
+  card.gemm_libraries = {&testing::any_gemm_library()};
   return {.kind = "cuda", .machine = Machine(cpu::CpuInfo{}, card), .kernels = gpu::all_kernels()};
 }
 

@@ -84,6 +84,14 @@ class AmdKernel {
     return index == DecodedCode::kNone ? "" : to_text(code.instructions()[index], code.target());
   }
 
+  // All of its instructions, in their order.
+  std::vector<std::string> text() const {
+    std::vector<std::string> all;
+    for (uint64_t offset = 0; offset < program_->kernel().code_bytes; offset += 4)
+      if (std::string each = text_at(offset); !each.empty()) all.push_back(std::move(each));
+    return all;
+  }
+
   template <class T>
   T* make(const std::vector<T>& values) {
     T* data = make<T>(values.size());

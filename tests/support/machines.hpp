@@ -39,6 +39,12 @@ inline const gpu::GemmLibrary& any_gemm_library() {
   return library;
 }
 
+// The same of AMD's two, hipBLASLt first.
+inline std::vector<const gpu::GemmLibrary*> any_amd_libraries() {
+  static constexpr gpu::GemmLibrary hipblaslt{"hipblaslt", nullptr, nullptr}, rocblas{"rocblas", nullptr, nullptr};
+  return {&hipblaslt, &rocblas};
+}
+
 // Accelerators of CDNA, as an MI250's half, an MI300X and an MI350X: 64 lanes, 64 KiB but for the last one.
 inline gpu::GpuInfo cdna_card(int architecture) {
   gpu::GpuInfo card;

@@ -126,6 +126,34 @@ TEST(Candidates, HoldEveryFastRowWhereverItStandsInTheTable) {
   EXPECT_EQ(candidates_for(target, problem).list.size(), 2u);
 }
 
+// A library offers hundreds of algorithms that it does not rank.
+Kernel with_many_values() {
+  Kernel kernel = *cpu_target().kernel_named("softmax_fallback");
+  kernel.role = Role::fast;
+  kernel.tunables = [](const Problem&, const Machine&) -> std::vector<Tunable> {
+    Tunable algorithm{"algorithm", {}, 4};
+    for (int64_t i = 0; i < 20; ++i) algorithm.values.push_back(100 + i);
+    return {algorithm};
+  };
+  return kernel;
+}
+
+TEST(Candidates, AreTheValuesThatAreWorthTrying) {
+  const Problem problem{
+      .op = Softmax{.axis = 1}, .inputs = {dense(DType::f32, {4, 8})}, .output = dense(DType::f32, {4, 8})};
+  const Kernel kernel = with_many_values();
+  const std::array<const Kernel*, 1> rows{&kernel};
+  Target target = cpu_target();
+  target.kernels = rows;
+  const auto list = candidates_for(target, problem).list;
+  ASSERT_EQ(list.size(), 4u) << "the default, and three values";
+  EXPECT_EQ(list[3].params, (Params{{"algorithm", 103}}));
+  EXPECT_TRUE(takes_params(target, kernel, problem, {{"algorithm", 119}})) << "the others are values, too";
+  EXPECT_THAT(takes_params(target, kernel, problem, {{"algorithm", 120}}).reason,
+              testing::EndsWith("got algorithm=120, wanted one of 100, 101, 102, 103, 104, 105, 106, 107, 108, 109, "
+                                "110, 111, 112, 113, 114, 115 and 4 more"));
+}
+
 TEST(Candidates, FallBackOnTheReferenceAlone) {
   Problem problem{.op = CumSum{}, .inputs = {dense(DType::f32, {8})}, .output = dense(DType::f32, {8})};
   auto list = candidates_for(cpu_target(), problem).list;

@@ -43,7 +43,7 @@ void split(std::string_view text, char separator, const F& take) {
 
 void add_rule(std::vector<Alternative>& alternatives, KernelClass kind, std::string_view pattern) {
   split(pattern, '|', [&](std::string_view alternative) {
-    std::vector<Piece>& pieces = alternatives.emplace_back(kind).pieces;
+    std::vector<Piece>& pieces = alternatives.emplace_back(Alternative{kind, {}}).pieces;
     split(alternative, '&', [&](std::string_view piece) {
       const bool at_begin = piece.starts_with('^');
       pieces.push_back({piece.substr(at_begin ? 1 : 0), at_begin});

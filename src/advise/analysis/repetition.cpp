@@ -54,7 +54,7 @@ std::vector<size_t> lengths_to_try(const Tokens& tokens, const std::vector<Mark>
     }
   }
   std::ranges::sort(lengths);
-  lengths.erase(std::ranges::unique(lengths).begin(), lengths.end());
+  lengths.erase(std::unique(lengths.begin(), lengths.end()), lengths.end());
   lengths.resize(std::min(lengths.size(), kMostSearched));
   return lengths;
 }

@@ -87,7 +87,7 @@ std::vector<const Setting*> settings_for(Stack stack, const GpuTraits& gpu) {
   std::vector<const Setting*> chosen;
   for (const Setting& row : setting_table())
     if (row.stack == stack && is_of(row.gpus, gpu)) chosen.push_back(&row);
-  std::ranges::stable_partition(chosen, [](const Setting* row) { return row->verdict == Verdict::set; });
+  std::stable_partition(chosen.begin(), chosen.end(), [](const Setting* row) { return row->verdict == Verdict::set; });
   return chosen;
 }
 

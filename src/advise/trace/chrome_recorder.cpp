@@ -16,6 +16,7 @@ namespace {
 constexpr std::string_view kStepRange = "ProfilerStep#";  // a cpu_op in PyTorch before 2.0
 constexpr size_t kMostBegun = 1'000'000;
 constexpr size_t kMostThreadNames = 65'535;
+constexpr size_t kMostDeviceText = size_t{1} << 20;
 
 bool has_escape(std::string_view text) { return text.find('\\') != std::string_view::npos; }
 
@@ -46,6 +47,10 @@ LaunchShape launch_of(const ChromeEvent& event) {
 }
 
 }  // namespace
+
+size_t ChromeRecorder::ThreadHash::operator()(const Thread& thread) const {
+  return std::hash<int64_t>()(thread.first * 0x9e3779b97f4a7c15 ^ thread.second);
+}
 
 ChromeRecorder::Meaning ChromeRecorder::meaning_of(const ChromeEvent& event) {
   if (const CategoryRule* rule = rule_of_category(inner(event[Field::category]))) {
@@ -108,17 +113,18 @@ void ChromeRecorder::take_begin(const ChromeEvent& event) {
   if (begun_count_ == kMostBegun) return builder_.skip("begun, with too many begun before");
   Begun begun{meaning.kind ? event_of(event, meaning) : Event{}, meaning};
   begun.event.start_ns = *start;
-  begun_[fmt::format("{},{}", event[Field::process], event[Field::thread])].push_back(begun);
+  begun_[thread_of(event)].push_back(begun);
   ++begun_count_;
 }
 
 void ChromeRecorder::take_end(const ChromeEvent& event) {
-  const auto stack = begun_.find(fmt::format("{},{}", event[Field::process], event[Field::thread]));
+  const auto stack = begun_.find(thread_of(event));
   const auto end = ns_of_us(event[Field::start]);
   if (!end) return builder_.skip("a time that is missing or no number");
-  if (stack == begun_.end() || stack->second.empty()) return builder_.skip("an end without a begin");
+  if (stack == begun_.end()) return builder_.skip("an end without a begin");
   Begun begun = stack->second.back();
   stack->second.pop_back();
+  if (stack->second.empty()) begun_.erase(stack);
   --begun_count_;
   if (!begun.meaning.kind) return builder_.skip(begun.meaning.left_out_as);
   begun.event.duration_ns = *end - begun.event.start_ns;
@@ -135,8 +141,9 @@ Event ChromeRecorder::event_of(const ChromeEvent& event, const Meaning& meaning)
   return made;
 }
 
-// A thread or process that is no number has one of its own below zero.
+// A thread or process that is no number has one of its own below zero; without any it is 0.
 int64_t ChromeRecorder::number_of(std::string_view json) {
+  if (json.empty()) return 0;
   if (const auto number = integer_of(json)) return *number;
   return -1 - int64_t{text_of(json)};
 }
@@ -177,16 +184,21 @@ OperandTexts ChromeRecorder::operands_of(const ChromeEvent& event) {
 }
 
 uint32_t ChromeRecorder::text_of(std::string_view json) {
-  return has_escape(json) ? builder_.text(unescaped(json)) : builder_.text(inner(json));
+  const bool escaped = has_escape(json) && json.size() <= kLongestText;
+  return escaped ? builder_.text(unescaped(json)) : builder_.text(inner(json));
 }
 
+// A device's number may be a process's too: Kineto names streams "stream 7".
 void ChromeRecorder::take_thread_name(const ChromeEvent& event) {
-  if (inner(event[Field::name]) != "thread_name" || thread_names_.size() == kMostThreadNames) return;
-  thread_names_.push_back({number_of(event[Field::process]), number_of(event[Field::thread]),
-                           valid_utf8(unescaped(event[Argument::name]))});
+  if (inner(event[Field::name]) != "thread_name") return;
+  const std::string_view text = event[Argument::name];
+  const std::string name = RecordingBuilder::short_name(has_escape(text) ? unescaped(text) : inner(text));
+  auto& names = name.starts_with("stream") ? stream_names_ : thread_names_;
+  if (names.size() < kMostThreadNames) names[thread_of(event)] = name;
 }
 
 void ChromeRecorder::take_devices(std::string_view json) {
+  if (json.size() > kMostDeviceText) return builder_.skip("device properties that are not understood");
   const auto devices = parse_json(json, "deviceProperties");
   if (!devices || !devices->is_array()) return builder_.skip("device properties that are not understood");
   for (const auto& device : *devices) {
@@ -196,14 +208,11 @@ void ChromeRecorder::take_devices(std::string_view json) {
   }
 }
 
-// A device's number may be a process's too: Kineto names streams "stream 7".
 void ChromeRecorder::name_lanes() {
-  for (ThreadName& given : thread_names_) {
-    const bool stream = given.name.starts_with("stream");
-    for (Lane& lane : builder_.lanes()) {
-      const int64_t owner = lane.on_device ? lane.device : lane.process;
-      if (lane.on_device == stream && owner == given.process && lane.thread == given.thread) lane.name = given.name;
-    }
+  for (Lane& lane : builder_.lanes()) {
+    const auto& names = lane.on_device ? stream_names_ : thread_names_;
+    const auto known = names.find({lane.on_device ? lane.device : lane.process, lane.thread});
+    if (known != names.end()) lane.name = known->second;
   }
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "advise/trace/chrome_event.hpp"
@@ -53,14 +54,18 @@ class ChromeRecorder {
     Event event;
     Meaning meaning;
   };
-  struct ThreadName {
-    int64_t process, thread;
-    std::string name;
+  using Thread = std::pair<int64_t, int64_t>;  // process and thread
+  struct ThreadHash {
+    size_t operator()(const Thread& thread) const;
   };
+  Thread thread_of(const ChromeEvent& event) {
+    return {number_of(event[Field::process]), number_of(event[Field::thread])};
+  }
+
   RecordingBuilder builder_;
-  std::unordered_map<std::string, std::vector<Begun>> begun_;  // by process and thread: not ended yet
+  std::unordered_map<Thread, std::vector<Begun>, ThreadHash> begun_;  // not ended yet
   size_t begun_count_ = 0;
-  std::vector<ThreadName> thread_names_;
+  std::unordered_map<Thread, std::string, ThreadHash> thread_names_, stream_names_;
   int64_t events_ = 0, of_pytorch_ = 0, of_rung_ = 0;
 };
 

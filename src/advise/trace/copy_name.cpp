@@ -20,8 +20,8 @@ MemoryKind memory_kind(std::string_view words) {
 CopyShape copy_shape(std::string_view name, int64_t bytes) {
   const auto has = [&](std::string_view word) { return name.find(word) != std::string_view::npos; };
   CopyShape shape{.bytes = std::max<int64_t>(bytes, -1)};
-  shape.host_to_device = has("HtoD") || has("HostToDevice");
-  shape.device_to_host = has("DtoH") || has("DeviceToHost");
+  shape.host_to_device = has("HtoD") || has("HostToDevice") || has("HOST_TO_DEVICE");
+  shape.device_to_host = has("DtoH") || has("DeviceToHost") || has("DEVICE_TO_HOST");
   const size_t arrow = name.find("->"), opened = name.find('(');
   if (arrow == std::string_view::npos || opened == std::string_view::npos || opened > arrow) return shape;
   shape.from = memory_kind(name.substr(opened, arrow - opened));

@@ -8,7 +8,7 @@
 
 namespace rung::advise {
 
-// "Memcpy HtoD (Pageable -> Device)", "CopyHostToDevice". Bytes negative: unknown.
+// "Memcpy HtoD (Pageable -> Device)", "CopyHostToDevice", "MEMORY_COPY_HOST_TO_DEVICE". Bytes negative: unknown.
 CopyShape copy_shape(std::string_view name, int64_t bytes);
 
 }  // namespace rung::advise

@@ -7,8 +7,6 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "base/limits.hpp"
-
 namespace rung::advise {
 namespace {
 
@@ -85,29 +83,45 @@ Scan JsonCursor::skip_scalar() {
   return stop("a value");
 }
 
+// A string, a scalar, a bracket, a comma or a colon; the last three where something is open alone.
+Scan JsonCursor::skip_token(JsonNesting& open) {
+  skip_blanks();
+  const char c = *at;
+  if (c == '"' && at < end_) return skip_string();
+  if (c == '[' || c == '{') {
+    if (open.depth == open.closing.size()) return stop("less nesting: 64 levels at most");
+    open.closing[open.depth++] = c == '[' ? ']' : '}';
+  } else if (open.depth > 0 && (c == ']' || c == '}')) {
+    if (open.closing[open.depth - 1] != c) return stop(c == ']' ? "'}'" : "']'");
+    --open.depth;
+  } else if (open.depth == 0 || (c != ',' && c != ':')) {
+    return skip_scalar();
+  }
+  ++at;
+  return Scan::ok;
+}
+
 // An array or object. Keys, commas and colons are looked at where the members are wanted; here brackets must match.
 Scan JsonCursor::skip_nested() {
-  std::array<char, kMaxJsonDepth> closing{};
-  size_t depth = 0;
+  JsonNesting open;
   do {
-    skip_blanks();
-    const char c = *at;
-    if (c == '"') {
-      if (const Scan scan = skip_string(); scan != Scan::ok) return scan;
-    } else if (c == '[' || c == '{') {
-      if (depth == closing.size()) return stop("less nesting: 64 levels at most");
-      closing[depth++] = c == '[' ? ']' : '}';
-      ++at;
-    } else if (c == ']' || c == '}') {
-      if (closing[depth - 1] != c) return stop(c == ']' ? "'}'" : "']'");
-      --depth;
-      ++at;
-    } else if (c == ',' || c == ':') {
-      ++at;
-    } else if (const Scan scan = skip_scalar(); scan != Scan::ok) {
-      return scan;
+    if (const Scan scan = skip_token(open); scan != Scan::ok) return scan;
+  } while (open.depth > 0);
+  return Scan::ok;
+}
+
+Scan JsonCursor::skip_part(JsonNesting& open, bool& ended) {
+  const char* const begin = at;
+  do {
+    const char* const token = at;
+    const Scan scan = skip_token(open);
+    if (scan == Scan::more && token > begin) {
+      at = token;
+      return Scan::ok;
     }
-  } while (depth > 0);
+    if (scan != Scan::ok) return scan;
+  } while (open.depth > 0);
+  ended = true;
   return Scan::ok;
 }
 

@@ -1,10 +1,13 @@
 // Walks JSON in place, a few bytes a nanosecond: values are found, not built. The text may end before its value does.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+
+#include "base/limits.hpp"
 
 namespace rung::advise {
 
@@ -22,6 +25,12 @@ inline void pad_json(char* end) {
   for (size_t i = 1; i < kJsonPadding; ++i) end[i] = '"';
 }
 
+// Brackets that are open.
+struct JsonNesting {
+  std::array<char, kMaxJsonDepth> closing{};  // of each, what closes it
+  size_t depth = 0;
+};
+
 class JsonCursor {
  public:
   JsonCursor(const char* begin, const char* end) : at(begin), end_(end) {}
@@ -38,6 +47,9 @@ class JsonCursor {
   Scan key(std::string_view& text);
   // After a value in an object or array: a comma, or the end of it.
   Scan comma_or(char closing, bool& closed);
+  // Steps over a value, or as much of it as the text has: `open` is what its part so far left open, and `ended` tells
+  // whether that was all.
+  Scan skip_part(JsonNesting& open, bool& ended);
   Scan stop(const char* wanted_there);
 
   const char* at;
@@ -46,6 +58,7 @@ class JsonCursor {
  private:
   Scan skip_string();
   Scan skip_scalar();
+  Scan skip_token(JsonNesting& open);
   Scan skip_nested();
 
   const char* end_;

@@ -21,15 +21,18 @@ std::optional<int64_t> by_double(std::string_view text) {
   return std::llround(us * 1e3);
 }
 
-}  // namespace
-
-std::optional<int64_t> integer_of(std::string_view json) {
-  const std::string_view text = inner(json);
-  int64_t value = 0;
+template <class T>
+std::optional<T> whole_of(std::string_view text) {
+  T value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return value;
 }
+
+}  // namespace
+
+std::optional<int64_t> integer_of(std::string_view json) { return whole_of<int64_t>(inner(json)); }
+std::optional<uint64_t> unsigned_of(std::string_view json) { return whole_of<uint64_t>(inner(json)); }
 
 std::optional<int64_t> ns_of_us(std::string_view json) {
   const std::string_view text = inner(json);

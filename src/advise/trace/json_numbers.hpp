@@ -9,6 +9,7 @@ namespace rung::advise {
 
 // Whole numbers only.
 std::optional<int64_t> integer_of(std::string_view json);
+std::optional<uint64_t> unsigned_of(std::string_view json);
 // Microseconds, with a fraction or an exponent -> nanoseconds, the nearest: a double would lose them in times since
 // 1970. Nothing: no number, not finite, or beyond 100 years.
 std::optional<int64_t> ns_of_us(std::string_view json);

@@ -31,6 +31,23 @@ tl::unexpected<Error> JsonWindow::cut_short(const char* what) const {
                   path_, before_ + end_, what);
 }
 
+// Two scans: what comes after the bracket may not be there yet.
+Status JsonWindow::open(char opening, char closing, bool& closed) {
+  RUNG_CHECK(
+      scan("a list", [&](JsonCursor& cursor) { return cursor.expect(opening, opening == '[' ? "'['" : "'{'"); }));
+  return scan("a list", [&](JsonCursor& cursor) {
+    closed = cursor.take(closing);
+    return closed || !cursor.ended() ? Scan::ok : Scan::more;
+  });
+}
+
+Status JsonWindow::skip_value() {
+  JsonNesting nesting;
+  bool ended = false;
+  while (!ended) RUNG_CHECK(scan("a value", [&](JsonCursor& cursor) { return cursor.skip_part(nesting, ended); }));
+  return {};
+}
+
 Status JsonWindow::expect_end() {
   for (;;) {
     JsonCursor cursor(text_.data() + at_, text_.data() + end_);

@@ -32,12 +32,40 @@ class JsonWindow {
       if (!grown) return cut_short(what);
     }
   }
+  // The bracket that comes next, and the one that closes what it opened where nothing stands between them.
+  Status open(char opening, char closing, bool& closed);
+  // An array comes next: read_element() reads each of its elements, by further calls.
+  template <class F>
+  Status elements(const F& read_element) {
+    return items('[', ']', read_element);
+  }
+  // An object comes next: read_member(key) reads each member's value, by further calls.
+  template <class F>
+  Status members(const F& read_member) {
+    return items('{', '}', [&]() -> Status {
+      std::string_view key;
+      RUNG_CHECK(scan("an object", [&](JsonCursor& cursor) { return cursor.key(key); }));
+      return read_member(std::string(key));
+    });
+  }
+  // A value of any length, of which only strings must fit.
+  Status skip_value();
   // Nothing but blanks may follow.
   Status expect_end();
   uint64_t byte() const { return before_ + at_; }
   const std::string& path() const { return path_; }
 
  private:
+  template <class F>
+  Status items(char opening, char closing, const F& read_item) {
+    bool closed = false;
+    RUNG_CHECK(open(opening, closing, closed));
+    while (!closed) {
+      RUNG_CHECK(read_item());
+      RUNG_CHECK(scan("a list", [&](JsonCursor& cursor) { return cursor.comma_or(closing, closed); }));
+    }
+    return {};
+  }
   Result<bool> refill();  // false: there is no more
   tl::unexpected<Error> not_json(const JsonCursor& cursor) const;
   tl::unexpected<Error> cut_short(const char* what) const;

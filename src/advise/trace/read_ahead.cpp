@@ -11,6 +11,7 @@
 namespace rung::advise {
 
 ReadAhead::ReadAhead(ByteSource source) : source_(std::move(source)) {
+  if (!source_.packed() && source_.file_bytes() < kChunk) return;
   try {
     const SignalsHeld held;  // from the thread's first instruction on
     thread_ = std::thread([this] { read_chunks(); });

@@ -35,7 +35,7 @@ class ReadAhead {
   std::string spare_;
   Status status_;
   bool stopped_ = false;
-  std::thread thread_;  // none available: chunks are read when they are asked for
+  std::thread thread_;  // none available, or worth its while: chunks are read when they are asked for
 };
 
 }  // namespace rung::advise

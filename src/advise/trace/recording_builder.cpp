@@ -3,6 +3,7 @@
 #include "advise/trace/recording_builder.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "base/json.hpp"
 
@@ -18,10 +19,12 @@ size_t mix(size_t seed, uint64_t value) {
   return seed ^ (seed >> 29);
 }
 
-// Of equal times what encloses the other first: a range, an operation, a call.
+// By EventKind: of equal times what encloses the other comes first, a range, an operation, a call.
+constexpr std::array<uint8_t, 6> kRankOfKind{3, 4, 5, 1, 2, 0};
+
 bool comes_before(const Event& a, const Event& b) {
   const auto key = [](const Event& e) {
-    return std::tuple(e.lane, -static_cast<int>(e.kind), e.name, e.link, e.detail);
+    return std::tuple(e.lane, kRankOfKind[static_cast<size_t>(e.kind)], e.name, e.link, e.detail);
   };
   if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
   if (a.duration_ns != b.duration_ns) return a.duration_ns > b.duration_ns;
@@ -54,12 +57,18 @@ size_t RecordingBuilder::Hash::operator()(const std::pair<int64_t, int64_t>& pai
 
 uint32_t RecordingBuilder::text(std::string_view text) {
   if (const auto known = recording_.strings.find(text)) return *known;
-  if (text_bytes_ + text.size() + kTextOverhead > kMostTextBytes) {
+  if (text.size() > kLongestText) {
+    skip(fmt::format("texts longer than {} MB", kLongestText >> 20));
+    return 0;
+  }
+  const std::string valid = valid_utf8(text);
+  if (const auto known = recording_.strings.find(valid)) return *known;
+  if (text_bytes_ + valid.size() + kTextOverhead > kMostTextBytes) {
     skip(fmt::format("texts beyond {} MB of different ones", kMostTextBytes >> 20));
     return 0;
   }
-  text_bytes_ += text.size() + kTextOverhead;
-  return recording_.strings.number_of(valid_utf8(text));
+  text_bytes_ += valid.size() + kTextOverhead;
+  return recording_.strings.number_of(valid);
 }
 
 uint16_t RecordingBuilder::lane_of(Lanes& lanes, int64_t owner, int64_t number, const Lane& lane) {
@@ -112,8 +121,10 @@ void RecordingBuilder::name_device(size_t number, std::string_view name) {
   auto& names = recording_.device_names;
   if (number >= static_cast<size_t>(kMostDevices)) return;
   if (names.size() <= number) names.resize(number + 1);
-  names[number] = valid_utf8(name);
+  names[number] = short_name(name);
 }
+
+std::string RecordingBuilder::short_name(std::string_view name) { return valid_utf8(name.substr(0, kLongestName)); }
 
 // Events stamped by another clock (before its reset, or by a device whose clock was not aligned) lie far from the
 // others. Of such parts the one with the most device work is kept, of equals the one with the most events.

@@ -16,6 +16,8 @@ namespace rung::advise {
 // Of one recording. A trace of 1 GB has about three million events.
 inline constexpr size_t kMostEvents = 6'000'000;            // 192 MB
 inline constexpr size_t kMostTextBytes = size_t{64} << 20;  // of different texts, with what it takes to find them
+inline constexpr size_t kLongestText = size_t{1} << 20;     // of one of them
+inline constexpr size_t kLongestName = 256;                 // of a lane or a device; the rest is cut off
 inline constexpr size_t kMostDetails = 500'000;             // of each table, about 40 MB
 inline constexpr size_t kMostLanes = 65'535;
 inline constexpr int64_t kLongestNs = 24 * 3600 * 1'000'000'000LL;  // of one event
@@ -29,13 +31,14 @@ class RecordingBuilder {
   // The number to come, roughly: takes no memory that they do not fill.
   void expect(size_t events) { recording_.events.reserve(std::min(events, kMostEvents)); }
 
-  // Bytes that are not UTF-8 become U+FFFD. 0: empty, or beyond kMostTextBytes.
+  // Bytes that are not UTF-8 become U+FFFD. 0: empty, or beyond kLongestText or kMostTextBytes.
   uint32_t text(std::string_view text);
   // Of the lane with these; kNoLane: beyond kMostLanes.
   uint16_t device_lane(int64_t device, int64_t stream);
   uint16_t host_lane(int64_t process, int64_t thread);
   Lane& lane(uint16_t number) { return recording_.lanes[number]; }
   std::vector<Lane>& lanes() { return recording_.lanes; }
+  std::vector<Event>& events() { return recording_.events; }  // in the order in which they came
   // Of the table's row with these values; 0: nothing known, or beyond kMostDetails.
   uint32_t launch(const LaunchShape& shape);
   uint32_t copy(const CopyShape& shape);
@@ -45,6 +48,8 @@ class RecordingBuilder {
   void add(const Event& event);
   void skip(std::string_view reason, int64_t events = 1);
   void name_device(size_t number, std::string_view name);
+  // What a lane may be called.
+  static std::string short_name(std::string_view name);
   size_t size() const { return recording_.events.size(); }
   const Recording& recording() const { return recording_; }
 

@@ -13,16 +13,11 @@ struct Cublaslt {
   struct Algorithm {
     uint64_t data[8];
   };
-  struct Proposal {
-    struct Algorithm algorithm;
-    size_t workspace_bytes;
-    int status;
-    float waves;
-    int reserved[4];
-  };
-  struct Functions : LtFunctions<Algorithm, Proposal> {
+  struct Functions : LtFunctions<Algorithm> {
     size_t (*cublasLtGetVersion)();
     const char* (*cublasLtGetStatusString)(int);
+    int (*cublasLtMatmulAlgoConfigGetAttribute)(const Algorithm*, int which, void* value, size_t bytes,
+                                                size_t* written);
   };
 
   static constexpr const char* kName = "cuBLASLt";
@@ -41,7 +36,7 @@ struct Cublaslt {
   static const char* status_text(int code) { return functions().cublasLtGetStatusString(code); }
   static Result<const Runtime*> runtime() { return cuda_runtime(); }
   // It has no number that means the same for other products or another time: they are counted.
-  static int64_t index_of(const Proposal&, size_t place) { return static_cast<int64_t>(place); }
+  static int64_t index_of(const LtProposal<Algorithm>&, size_t place) { return static_cast<int64_t>(place); }
 };
 
 Status open_library() {
@@ -52,12 +47,28 @@ Status open_library() {
   Cublaslt::Functions& found = Cublaslt::functions();
   RUNG_CHECK(found.find(opened, Cublaslt::kName, "cublasLt"));
   RUNG_CHECK(find_function(opened, Cublaslt::kName, "cublasLtGetVersion", found.cublasLtGetVersion));
-  return find_function(opened, Cublaslt::kName, "cublasLtGetStatusString", found.cublasLtGetStatusString);
+  RUNG_CHECK(find_function(opened, Cublaslt::kName, "cublasLtGetStatusString", found.cublasLtGetStatusString));
+  return find_function(opened, Cublaslt::kName, "cublasLtMatmulAlgoConfigGetAttribute",
+                       found.cublasLtMatmulAlgoConfigGetAttribute);
 }
 
 std::string version() {
   const size_t v = Cublaslt::functions().cublasLtGetVersion();
   return fmt::format("cublaslt {}.{}.{}", v / 10000, v / 100 % 100, v % 100);
+}
+
+Result<std::string> parameters(const LibraryGemm& gemm) {
+  RUNG_TRY(const Cublaslt::Algorithm algorithm, LtGemm<Cublaslt>::algorithm_of(gemm));
+  std::string text;
+  for (const CublasltParameter& parameter : kCublasltParameters) {
+    uint32_t value = 0;  // little-endian: shorter ones fill its first bytes
+    size_t written = 0;
+    const int code = Cublaslt::functions().cublasLtMatmulAlgoConfigGetAttribute(&algorithm, parameter.attribute, &value,
+                                                                                parameter.bytes, &written);
+    if (code != 0) return fail("cuBLASLt: parameter {}: {}", parameter.word, Cublaslt::status_text(code));
+    text += fmt::format("{}{}_{}", text.empty() ? "" : "_", parameter.word, value);
+  }
+  return text;
 }
 
 }  // namespace
@@ -66,7 +77,11 @@ Result<const GemmLibrary*> cublaslt() {
   static const Status opened = open_library();
   RUNG_CHECK(Status(opened));
   // Its algorithms have the numbers that any library's have that tells none.
-  static constexpr GemmLibrary table{"cublaslt", LtGemm<Cublaslt>::make, version, nullptr};
+  static constexpr GemmLibrary table{.name = "cublaslt",
+                                     .prepare = LtGemm<Cublaslt>::make,
+                                     .version = version,
+                                     .algorithms = nullptr,
+                                     .parameters = parameters};
   return &table;
 }
 

@@ -279,6 +279,8 @@ Status load_driver() {
   return {};
 }
 
+constexpr GemmLibraryOpener kGemmLibraries[] = {cublaslt};
+
 Runtime make_table() {
   return {.name = "cuda",
           .error_text = error_text,
@@ -286,7 +288,7 @@ Runtime make_table() {
           .device_count = driver.cuDeviceGetCount,
           .describe = describe,
           .sensors = nvml_sensors,
-          .gemm_library = cublaslt,
+          .gemm_libraries = kGemmLibraries,
           .context_create = context_create,
           .context_destroy = context_destroy,
           .context_use = driver.cuCtxSetCurrent,

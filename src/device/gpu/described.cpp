@@ -112,7 +112,7 @@ const Runtime& described_runtime() {
                              .device_count = count_cards,
                              .describe = describe_card,
                              .sensors = nullptr,
-                             .gemm_library = nullptr,
+                             .gemm_libraries = {},
                              .context_create = create,
                              .context_destroy = destroy,
                              .context_use = use,

@@ -118,7 +118,11 @@ Status EmulatedDevice::run(EmulatedStream&, const EmulatedFill& fill) {
   return {};
 }
 
-Status EmulatedDevice::run(EmulatedStream&, const EmulatedHostCall& call) { return call.function(call.data), Status{}; }
+Status EmulatedDevice::run(EmulatedStream& stream, const EmulatedHostCall& call) {
+  call.function(call.data);
+  stream.instructions += call.instructions;
+  return {};
+}
 
 Status EmulatedDevice::reach(const char* what, uint64_t address, size_t bytes) {
   if (memory_.find(address, bytes)) return {};

@@ -50,12 +50,13 @@ struct EmulatedFill {
 struct EmulatedHostCall {
   void (*function)(void* data) = nullptr;
   void* data = nullptr;
+  uint64_t instructions = 0;  // that such work is said to take
 };
 using EmulatedWork = std::variant<EmulatedLaunch, EmulatedCopy, EmulatedFill, EmulatedHostCall>;
 using EmulatedGraph = std::vector<EmulatedWork>;
 
 struct EmulatedStream {
-  std::atomic<uint64_t> instructions{0};     // of waves, that its launches took so far: its clock
+  std::atomic<uint64_t> instructions{0};     // of waves, that its work took so far: its clock
   std::unique_ptr<EmulatedGraph> recording;  // null: none
   std::thread::id recorder;                  // who alone launches into it meanwhile
 };

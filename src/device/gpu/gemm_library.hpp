@@ -1,5 +1,5 @@
 // A vendor's GEMM library, opened at run time: one matrix product with its epilogue, made ready once and put into a
-// stream any number of times. `cublaslt` on NVIDIA, `hipblaslt` on AMD.
+// stream any number of times. `cublaslt` on NVIDIA, `hipblaslt` and `rocblas` on AMD.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
@@ -25,7 +25,8 @@ struct LibraryGemm {
 };
 
 constexpr size_t kLibraryWorkspaceBytes = size_t{32} << 20;
-constexpr int kLibraryAlgorithms = 8;  // proposals asked for
+constexpr int kLibraryAlgorithms = 8;    // proposals asked for
+constexpr size_t kTriedAlgorithms = 16;  // at most, of those that a library offers
 
 struct LibraryOperands {
   Address x = 0, w = 0, bias = 0, residual = 0, out = 0, workspace = 0;  // workspace of kLibraryWorkspaceBytes
@@ -44,9 +45,16 @@ struct GemmLibrary {
   // Errors: no current context, or the library has no such product or algorithm, naming its status.
   Result<std::shared_ptr<PreparedGemm>> (*prepare)(const LibraryGemm& gemm);
   std::string (*version)();  // "cublaslt 13.0.2"
-  // The numbers of the algorithms that it offers for a product, the preferred one first, by which any of them is found
-  // again as long as the version stays. Null: they are numbered from 0 in the order of its preference.
+  // The numbers of the algorithms that it offers for a product, the preferred one first, those worth trying before all
+  // others, by which any of them is found again as long as the version stays. Null: they are numbered from 0 in the
+  // order of its preference.
   Result<std::vector<int64_t>> (*algorithms)(const LibraryGemm& gemm);
+  // What other programs hold files for this library against: its version and the commit that it was built from, such as
+  // "100001-0123abc"; empty: unknown. Null: nothing.
+  std::string (*build)() = nullptr;
+  // The parameters of gemm.algorithm, by which other programs find it: "id_66_tile_20_stages_36_...". Null: its number
+  // is what they know it by.
+  Result<std::string> (*parameters)(const LibraryGemm& gemm) = nullptr;
 };
 
 }  // namespace rung::gpu

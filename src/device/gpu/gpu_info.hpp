@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <string>
+#include <vector>
 
 namespace rung::gpu {
 
@@ -21,13 +22,15 @@ struct GpuInfo {
   size_t shared_bytes_per_block = 0;  // the most that one block may ask for
   size_t l2_bytes = 0;
   size_t memory_bytes = 0;
-  int driver_version = 0;                     // as the driver tells it: 13000 for CUDA 13.0
-  bool cooperative = false;                   // whole-grid launches with a barrier
-  bool clusters = false;                      // thread-block clusters, distributed shared memory, bulk copies
-  bool dependent_launch = false;              // a kernel may start before the one it depends on has ended
-  const GemmLibrary* gemm_library = nullptr;  // the vendor's; null: there is none, or it could not be opened
+  int driver_version = 0;                          // as the driver tells it: 13000 for CUDA 13.0
+  bool cooperative = false;                        // whole-grid launches with a barrier
+  bool clusters = false;                           // thread-block clusters, distributed shared memory, bulk copies
+  bool dependent_launch = false;                   // a kernel may start before the one it depends on has ended
+  std::vector<const GemmLibrary*> gemm_libraries;  // the vendor's that could be opened, the preferred one first
   // An emulator has no time: whatever times its work counts wave instructions instead, and says so to people.
   bool counts_instructions = false;
+
+  const GemmLibrary* preferred_library() const { return gemm_libraries.empty() ? nullptr : gemm_libraries.front(); }
 };
 
 }  // namespace rung::gpu

@@ -10,6 +10,7 @@
 #include "base/forks.hpp"
 #include "device/gpu/hip_library.hpp"
 #include "device/gpu/hipblaslt.hpp"
+#include "device/gpu/rocblas.hpp"
 #include "device/shared_library.hpp"
 
 namespace rung::gpu {
@@ -160,6 +161,8 @@ Status load_driver() {
   return {};
 }
 
+constexpr GemmLibraryOpener kGemmLibraries[] = {hipblaslt, rocblas};
+
 Runtime make_table() {
   return {.name = "hip",
           .error_text = error_text,
@@ -167,7 +170,7 @@ Runtime make_table() {
           .device_count = driver.hipGetDeviceCount,
           .describe = describe,
           .sensors = nullptr,
-          .gemm_library = hipblaslt,
+          .gemm_libraries = kGemmLibraries,
           .context_create = context_create,
           .context_destroy = context_destroy,
           .context_use = context_use,

@@ -8,7 +8,7 @@ namespace rung::gpu {
 namespace {
 
 struct Hipblaslt : HipblasltTypes {
-  struct Functions : LtFunctions<Algorithm, Proposal> {
+  struct Functions : LtFunctions<Algorithm> {
     int (*hipblasLtGetVersion)(LtObject handle, int* version);
     int (*hipblasLtGetGitRevision)(LtObject handle, char* revision);
     int (*getIndexFromAlgo)(const Algorithm* algorithm);  // of the namespace hipblaslt_ext; it takes a reference
@@ -47,21 +47,35 @@ Status open_library() {
                        found.getIndexFromAlgo);
 }
 
-// With the commit that it was built from: where that is another one, solutions have other numbers.
-std::string read_version() {
+// The commit that it was built from is part of it: where that is another one, solutions have other numbers.
+struct Build {
+  int version = 0;  // 0: unknown
+  std::string revision;
+};
+Build read_build() {
   const Hipblaslt::Functions& found = Hipblaslt::functions();
   LtObject handle = nullptr;
   int version = 0;
   std::array<char, 256> revision{};
   if (found.Create(&handle) != 0 || found.hipblasLtGetVersion(handle, &version) != 0 ||
       found.hipblasLtGetGitRevision(handle, revision.data()) != 0)
-    return "hipblaslt of an unknown version";
-  return fmt::format("hipblaslt {}.{}.{} {}", version / 100000, version / 100 % 1000, version % 100, revision.data());
+    return {};
+  return {version, revision.data()};
+}
+const Build& build_here() {
+  static const Build build = read_build();  // the handle that it takes is kept, and is asked for once
+  return build;
 }
 
 std::string version() {
-  static const std::string text = read_version();  // the handle that it takes is kept, and is asked for once
-  return text;
+  const auto& [version, revision] = build_here();
+  if (version == 0) return "hipblaslt of an unknown version";
+  return fmt::format("hipblaslt {}.{}.{} {}", version / 100000, version / 100 % 1000, version % 100, revision);
+}
+
+std::string build() {
+  const auto& [version, revision] = build_here();
+  return version == 0 ? "" : fmt::format("{}-{}", version, revision);
 }
 
 }  // namespace
@@ -69,7 +83,11 @@ std::string version() {
 Result<const GemmLibrary*> hipblaslt() {
   static const Status opened = open_library();
   RUNG_CHECK(Status(opened));
-  static constexpr GemmLibrary table{"hipblaslt", LtGemm<Hipblaslt>::make, version, LtGemm<Hipblaslt>::algorithms};
+  static constexpr GemmLibrary table{.name = "hipblaslt",
+                                     .prepare = LtGemm<Hipblaslt>::make,
+                                     .version = version,
+                                     .algorithms = LtGemm<Hipblaslt>::algorithms,
+                                     .build = build};
   return &table;
 }
 

@@ -12,13 +12,7 @@ struct HipblasltTypes {
     uint8_t data[16];
     size_t most_workspace_bytes;
   };
-  struct Proposal {
-    struct Algorithm algorithm;
-    size_t workspace_bytes;
-    int status;
-    float waves;
-    int reserved[4];
-  };
+  using Proposal = LtProposal<Algorithm>;
   static constexpr LtNumbers kNumbers{.compute_f32 = 2,
                                       .transpose = 112,
                                       .transpose_a = 0,

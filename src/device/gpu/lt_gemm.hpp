@@ -5,14 +5,13 @@
 #pragma once
 #include <algorithm>
 #include <array>
-#include <map>
-#include <mutex>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "device/gpu/gemm_library.hpp"
+#include "device/gpu/library_handles.hpp"
 #include "device/shared_library.hpp"
 
 namespace rung::gpu {
@@ -32,8 +31,19 @@ constexpr int kLtF32 = 0, kLtF16 = 2, kLtBf16 = 14;
 constexpr int kLtMaxWorkspace = 1;
 enum LtEpilogue : uint32_t { kLtDefault = 1, kLtRelu = 2, kLtBias = 4, kLtGelu = 32 };
 
-template <class Algorithm, class Proposal>
+// What the heuristic answers.
+template <class Algorithm>
+struct LtProposal {
+  Algorithm algorithm;
+  size_t workspace_bytes;
+  int status;
+  float waves;
+  int reserved[4];
+};
+
+template <class Algorithm>
 struct LtFunctions {
+  using Proposal = LtProposal<Algorithm>;
 #define RUNG_LT_FUNCTION(name, ...) std::add_pointer_t<__VA_ARGS__> name;
 #include "device/gpu/lt_functions.inc"
 #undef RUNG_LT_FUNCTION
@@ -47,13 +57,12 @@ struct LtFunctions {
   }
 };
 
-// `Lt` is a library: its types Algorithm and Proposal (with `algorithm` and `workspace_bytes`), kName for people,
-// kNumbers, functions(), status_text(code), runtime(), and index_of(proposal, its place), by which
-// LibraryGemm::algorithm names it.
+// `Lt` is a library: its type Algorithm, kName for people, kNumbers, functions(), status_text(code), runtime(), and
+// index_of(proposal, its place), by which LibraryGemm::algorithm names it.
 template <class Lt>
 class LtGemm : public PreparedGemm {
  public:
-  using Proposal = typename Lt::Proposal;
+  using Proposal = LtProposal<typename Lt::Algorithm>;
 
   static Result<std::shared_ptr<PreparedGemm>> make(const LibraryGemm& gemm) {
     std::shared_ptr<LtGemm> made(new LtGemm());
@@ -64,6 +73,12 @@ class LtGemm : public PreparedGemm {
     made->algorithm_ = chosen->algorithm;
     made->workspace_bytes_ = chosen->workspace_bytes;
     return made;
+  }
+
+  // What the library keeps of gemm.algorithm.
+  static Result<typename Lt::Algorithm> algorithm_of(const LibraryGemm& gemm) {
+    RUNG_TRY(auto made, make(gemm));
+    return static_cast<const LtGemm&>(*made).algorithm_;
   }
 
   // The numbers of its proposals, the preferred one first.
@@ -106,19 +121,15 @@ class LtGemm : public PreparedGemm {
     return fail("{}: {}: {}", Lt::kName, what, Lt::status_text(code));
   }
 
-  // That of the context which is current on this thread: one for each, shared by all threads, as the library allows.
+  // One for each context, shared by all threads, as the library allows.
   static Result<LtObject> handle_here() {
     RUNG_TRY(const Runtime* runtime, Lt::runtime());
-    Context context = nullptr;
-    if (int code = runtime->context_current(&context)) return fail("{}: {}", Lt::kName, runtime->error_text(code));
-    if (!context) return fail("{} cannot start: this thread has no device", Lt::kName);
-    static std::mutex mutex;
-    static auto* handles = new std::map<Context, LtObject>;  // kept, as the contexts of targets are
-    std::lock_guard lock(mutex);
-    if (auto it = handles->find(context); it != handles->end()) return it->second;
-    LtObject handle = nullptr;
-    if (int code = calls().Create(&handle)) return fail("{} cannot start: {}", Lt::kName, Lt::status_text(code));
-    return (*handles)[context] = handle;
+    static auto& handles = *new LibraryHandles<LtObject>;  // kept, as the contexts of targets are
+    return handles.here(*runtime, Lt::kName, []() -> Result<LtObject> {
+      LtObject handle = nullptr;
+      if (int code = calls().Create(&handle)) return fail("{} cannot start: {}", Lt::kName, Lt::status_text(code));
+      return handle;
+    });
   }
 
   static int type_code(DType dtype) { return dtype == DType::bf16 ? kLtBf16 : dtype == DType::f16 ? kLtF16 : kLtF32; }

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "base/status.hpp"
 #include "device/gpu/gpu_info.hpp"
@@ -40,6 +41,8 @@ struct Launch {
 };
 
 struct GemmLibrary;  // gemm_library.hpp
+// Errors: it cannot be opened, or lacks a function.
+using GemmLibraryOpener = Result<const GemmLibrary*> (*)();
 
 struct Runtime {
   const char* name;  // "cuda", "emu"
@@ -47,9 +50,8 @@ struct Runtime {
   bool (*is_fault)(int code);  // work on the device failed, and every later call of this process will
   int (*device_count)(int* count);
   int (*describe)(int device, GpuInfo* info);
-  Result<const Sensors*> (*sensors)();  // of all its devices; null: it has none
-  // The vendor's. Errors: it cannot be opened. Null: there is none.
-  Result<const GemmLibrary*> (*gemm_library)();
+  Result<const Sensors*> (*sensors)();                // of all its devices; null: it has none
+  std::span<const GemmLibraryOpener> gemm_libraries;  // the vendor's, the preferred one first
 
   int (*context_create)(Context* context, int device);
   int (*context_destroy)(Context context);

@@ -17,6 +17,10 @@
 //   in_memory<T>(address)          a pointer that the compiler knows to lead into global memory
 //   bf16, f16, to_float(x), from_float<T>(x), as_float(bits), as_bits(x), f16_bits_to_float(bits)
 //   pack<T>(low, high), unpack<T>(word) two neighbouring 16-bit elements in a word, `low` first in memory
+//   f8e4m3, f8e5m2, kFnuz               names of formats of 8 bits, as base/float8.hpp defines them: OCP's or, where
+//                                       kFnuz is set, those without infinities and -0
+//   pack_4<F>(x), unpack_4<F>(word)     four such elements in a word, the first one lowest, from and to a float4: the
+//                                       nearest, ties to even, saturated, infinities too; a NaN stays one, of any sign
 //   WordPair, WordQuad                  8 and 16 bytes that are only moved
 //   store_first(to, array, count)       the first `count` elements of an array in registers
 // Fast math
@@ -29,10 +33,17 @@
 //   allow_dependents()                  the next kernel may start when every block has called this or ended; it waits
 //                                       for the end of this one in its wait_for_producers()
 //   prefetch_to_l2(p)                   asks for a line of memory: for weights, before wait_for_producers()
-// Copies from global to shared memory that may run beside the thread
-//   copy_async_16(to, from, valid)      16 bytes, both aligned to 16; zeros if not valid, and then nothing is read
-//   commit_copies()                     ends a group of copies
-//   wait_copies<pending>()              until at most `pending` of this thread's last groups are under way; copies of
+// Copies of 16 bytes from global to shared memory, in groups that are under way beside the thread
+//   CopyGroup<count> group;             one of a thread's. Where the machine does not make copies by itself, registers
+//                                       hold the `count` that have numbers
+//   group.issue(i, to, from, valid)     number i of the group, which has all of them or none, an i that is known when
+//                                       compiled: both places are aligned to 16; zeros if not valid, and then nothing
+//                                       is read. `to` is the copy's until all of the group have landed
+//   group.issue(to, from, valid)        one without a number, for which no registers are kept
+//   group.end()                         after the last one
+//   group.put()                         where registers hold them, puts them into their places: for when the work that
+//                                       was to go on meanwhile is done
+//   wait_for_groups<pending>()          until all groups of this thread but the last `pending` have landed; copies of
 //                                       other threads need a barrier as well
 // Matrix fragments of a warp: c[16, kFragmentColumns] += a[16,16] b[16, kFragmentColumns], a and b of 16-bit elements,
 // sums in f32. A lane has kLaneRows rows of c, kRowStep apart, and of each kLaneColumns neighbouring columns: c.x[i *

@@ -18,8 +18,9 @@ namespace {
 using rung::gpu::address_of;
 using rung::gpu::Runtime;
 
-constexpr int kInvalidValue = 1, kNoDevice = 100, kInvalidDevice = 101, kMostDevices = 8;
-thread_local int current = 0;  // a thread that has asked for none has device 0
+constexpr int kInvalidValue = 1, kNoDevice = 100, kInvalidDevice = 101, kRecording = 900, kMostDevices = 8;
+thread_local int current = 0;         // a thread that has asked for none has device 0
+thread_local bool recording = false;  // whose memory stays as it is meanwhile
 
 std::string_view setting(const char* name, const char* otherwise) {
   const char* value = std::getenv(name);
@@ -72,6 +73,7 @@ int hipDriverGetVersion(int* version) { return *version = 60300000, 0; }
 const char* hipGetErrorString(int code) {
   return code == kInvalidDevice ? "invalid device ordinal"
          : code == kNoDevice    ? "no ROCm-capable device is detected"
+         : code == kRecording   ? "operation not permitted when stream is capturing"
                                 : started().error_text(code);
 }
 int hipGetDeviceCount(int* count) { return *count = devices(), *count > 0 ? 0 : kNoDevice; }
@@ -105,11 +107,15 @@ int hipGetDevicePropertiesR0600(void* properties, int) {
 int hipDeviceTotalMem(size_t* bytes, int) { return *bytes = size_t{1} << 30, 0; }  // what copies a share of it is quick
 int hipMemGetInfo(size_t* free, size_t* total) { return started().memory_info(free, total); }
 int hipMalloc(void** pointer, size_t bytes) {
+  if (recording) return kRecording;
   rung::gpu::Address address = 0;
   const int code = started().allocate(&address, bytes);
   return *pointer = rung::gpu::device_pointer(address), code;
 }
-int hipFree(void* pointer) { return pointer ? started().release(address_of(pointer)) : 0; }
+int hipFree(void* pointer) {
+  if (recording) return kRecording;
+  return pointer ? started().release(address_of(pointer)) : 0;
+}
 int hipHostMalloc(void** pointer, size_t bytes, unsigned) { return started().allocate_pinned(pointer, bytes); }
 int hipHostFree(void* pointer) { return started().release_pinned(pointer); }
 int hipDrvPointerGetAttributes(unsigned count, int* attributes, void** values, void* pointer) {
@@ -176,14 +182,24 @@ int hipModuleLaunchCooperativeKernel(void*, unsigned, unsigned, unsigned, unsign
                                      void**) {
   return kInvalidValue;
 }
-int hipLaunchHostFunc(void* stream, void (*function)(void*), void* data) {
+// No function of AMD's: for the libraries beside this one, whose work is said to take that many instructions.
+int hipLaunchHostFuncTaking(void* stream, void (*function)(void*), void* data, uint64_t instructions) {
   started();
-  return device().put(*device().stream_of(stream), rung::gpu::EmulatedHostCall{function, data}) ? 0 : kInvalidValue;
+  return device().put(*device().stream_of(stream), rung::gpu::EmulatedHostCall{function, data, instructions})
+             ? 0
+             : kInvalidValue;
+}
+int hipLaunchHostFunc(void* stream, void (*function)(void*), void* data) {
+  return hipLaunchHostFuncTaking(stream, function, data, 0);
 }
 int hipStreamBeginCapture(void* stream, int mode) {
-  return mode == 1 ? started().capture_begin(stream) : kInvalidValue;
+  const int code = mode == 1 ? started().capture_begin(stream) : kInvalidValue;
+  return recording = recording || code == 0, code;
 }
-int hipStreamEndCapture(void* stream, void** graph) { return started().capture_end(stream, graph); }
+int hipStreamEndCapture(void* stream, void** graph) {
+  recording = false;
+  return started().capture_end(stream, graph);
+}
 int hipGraphGetNodes(void* graph, void* nodes, size_t* count) {
   return nodes ? kInvalidValue : started().graph_nodes(graph, count);
 }

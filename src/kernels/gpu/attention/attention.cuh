@@ -58,12 +58,17 @@ struct Place {
   }
 };
 
-// Calls copy(row, chunk, k, v, valid) for `count` keys from `first` on, spread over `threads` threads by chunks of 16
-// bytes; `chunks` of them make a row. What is not valid, beyond the last key or the heads' width, is to become zero.
+// How many neighbouring threads copy a row of chunks of 16 bytes, one each; some have none.
+constexpr int row_threads(int chunks) { return chunks <= 4 ? 4 : chunks <= 8 ? 8 : chunks <= 16 ? 16 : 32; }
+// The keys that a thread has a chunk of, of `count` that `threads` threads copy.
+constexpr int keys_of_a_thread(int count, int chunks, int threads) { return count / (threads / row_threads(chunks)); }
+
+// Calls copy(i, row, chunk, from, valid) for `count` keys from `first` on, spread over `threads` threads by chunks of
+// 16 bytes; `chunks` of them make a row. What is not valid, beyond the last key or the heads' width, is to become zero.
+// It is the thread's i-th key where that is known when compiled; otherwise copy(row, chunk, from, valid) is called.
 template <class T, int count, int chunks, int threads, class Copy>
 __device__ inline void for_keys(const AttentionRows& rows, int first, int thread, Copy copy) {
-  constexpr int kRowThreads = chunks <= 4 ? 4 : chunks <= 8 ? 8 : chunks <= 16 ? 16 : 32;
-  constexpr int kStep = threads / kRowThreads;
+  constexpr int kRowThreads = row_threads(chunks), kStep = threads / kRowThreads;
   static_assert(count % kStep == 0);
   const AttentionArguments& a = rows.a;
   const int row = thread / kRowThreads, chunk = thread % kRowThreads;
@@ -75,7 +80,7 @@ __device__ inline void for_keys(const AttentionRows& rows, int first, int thread
     KeyValue<T> from(rows, segment, place.key + row, inside ? chunk * 8 : 0);
 #pragma unroll
     for (int i = 0; i < count / kStep; ++i) {
-      copy(row + i * kStep, chunk, from.k, from.v, inside);
+      copy(i, row + i * kStep, chunk, from, inside);
       from.k += kStep * segment.k_stride[1], from.v += kStep * segment.v_stride[1];
     }
     return;
@@ -85,14 +90,14 @@ __device__ inline void for_keys(const AttentionRows& rows, int first, int thread
     const bool valid = inside && first + i < a.keys;
     const Place own(a, valid ? first + i : 0);
     const KeyValue<T> from(rows, a.segment[own.segment], own.key, valid ? chunk * 8 : 0);
-    copy(i, chunk, from.k, from.v, valid);
+    copy(i, chunk, from, valid);
   }
 }
 
 // The same for `count` packed query rows: copy(row, chunk, q, valid).
 template <class T, int count, int chunks, int threads, class Copy>
 __device__ inline void for_queries(const AttentionRows& rows, int first, int thread, Copy copy) {
-  constexpr int kRowThreads = chunks <= 4 ? 4 : chunks <= 8 ? 8 : chunks <= 16 ? 16 : 32;
+  constexpr int kRowThreads = row_threads(chunks);
   const int chunk = thread % kRowThreads;
   if (chunk >= chunks) return;
 #pragma unroll

@@ -16,6 +16,8 @@ struct MmaAttention {
   static constexpr int kChunks = config.width / 8;                                        // 16 bytes each
   static constexpr int kSteps = config.width / 16;
   static constexpr bool kKeepQueries = config.width <= 128;  // in registers; wider ones are read again for each block
+  static constexpr int kThreadKeys = keys_of_a_thread(kBlockKeys, kChunks, kThreads);
+  using KeyCopies = CopyGroup<2 * kThreadKeys>;  // and of their values
 
   const AttentionRows rows;
   const int first_row;  // of the block
@@ -38,19 +40,27 @@ struct MmaAttention {
   __device__ T* keys(int block) const { return shared + (kRows + block % 2 * 2 * kBlockKeys) * kPitch; }
   __device__ T* values(int block) const { return keys(block) + kBlockKeys * kPitch; }
 
-  __device__ void load_queries() const {
+  __device__ void load_queries(KeyCopies& copies) const {
     for_queries<T, kRows, kChunks, kThreads>(rows, first_row, threadIdx.x,
                                              [&](int row, int chunk, const T* from, bool valid) {
-                                               copy_async_16(shared + row * kPitch + chunk * 8, from, valid);
+                                               copies.issue(shared + row * kPitch + chunk * 8, from, valid);
                                              });
   }
-  __device__ void load_block(int block) const {
-    T *const k = keys(block), *const v = values(block);
+  struct CopyKeys {
+    KeyCopies& copies;
+    T *const k, *const v;
+    __device__ void operator()(int i, int key, int chunk, const KeyValue<T>& from, bool valid) const {
+      copies.issue(2 * i, k + key * kPitch + chunk * 8, from.k, valid);
+      copies.issue(2 * i + 1, v + key * kPitch + chunk * 8, from.v, valid);
+    }
+    __device__ void operator()(int key, int chunk, const KeyValue<T>& from, bool valid) const {
+      copies.issue(k + key * kPitch + chunk * 8, from.k, valid);
+      copies.issue(v + key * kPitch + chunk * 8, from.v, valid);
+    }
+  };
+  __device__ void load_block(KeyCopies& copies, int block) const {
     for_keys<T, kBlockKeys, kChunks, kThreads>(rows, block * kBlockKeys, threadIdx.x,
-                                               [&](int key, int chunk, const T* from_k, const T* from_v, bool valid) {
-                                                 copy_async_16(k + key * kPitch + chunk * 8, from_k, valid);
-                                                 copy_async_16(v + key * kPitch + chunk * 8, from_v, valid);
-                                               });
+                                               CopyKeys{copies, keys(block), values(block)});
   }
   __device__ void keep_queries() {
     if constexpr (kKeepQueries)
@@ -164,17 +174,21 @@ __device__ inline void attention_mma(const AttentionArguments& a) {
   Work work(a, reinterpret_cast<typename Work::T*>(memory));
   allow_dependents();
   wait_for_producers();
-  work.load_queries();
-  work.load_block(0);
-  commit_copies();
+  typename Work::KeyCopies first;
+  work.load_queries(first);
+  work.load_block(first, 0);
+  first.end();
+  first.put();
   const int blocks = (a.keys + Work::kBlockKeys - 1) / Work::kBlockKeys;
   for (int block = 0; block < blocks; ++block) {
-    wait_copies<0>();
+    wait_for_groups<0>();
     sync_block();
-    if (block + 1 < blocks) work.load_block(block + 1);
-    commit_copies();
+    typename Work::KeyCopies next;
+    if (block + 1 < blocks) work.load_block(next, block + 1);
+    next.end();
     if (block == 0) work.keep_queries();
     work.step(block);
+    next.put();
   }
 #pragma unroll
   for (Running& row : work.running) row.sum = row_sum(row.sum);

@@ -1,6 +1,8 @@
-// What all rows of a vendor's GEMM library share. The name of such a row ends with that of its library.
+// What all rows of the vendors' GEMM libraries share. The name of such a row ends with that of its library.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
+
 #include "device/gpu/gemm_library.hpp"
 #include "kernels/gpu/kernel.hpp"
 
@@ -8,18 +10,42 @@ namespace rung::gpu {
 
 using Prepared = Result<std::shared_ptr<PreparedGemm>>;
 
-// Is the library `name`, as people write it, this machine's?
-inline Verdict has_library(const Machine& machine, std::string_view name, std::string_view written) {
-  if (const GemmLibrary* library = machine.gpu.gemm_library; library && library->name == name) return accept();
-  return reject(fmt::format("{} is not here", written));
+// What rows know of a library before they ask it.
+struct LibraryTraits {
+  std::string_view name;     // GemmLibrary::name
+  std::string_view written;  // as people write it
+  bool epilogues;            // adds a bias, computes ReLU and tanh-GELU
+  bool any_rows;             // takes rows of any length, not only of multiples of 16 bytes
+};
+inline constexpr LibraryTraits kCublaslt{"cublaslt", "cuBLASLt", true, false};
+inline constexpr LibraryTraits kHipblaslt{"hipblaslt", "hipBLASLt", true, false};
+inline constexpr LibraryTraits kRocblas{"rocblas", "rocBLAS", false, true};
+
+// Null: this machine does not have it.
+inline const GemmLibrary* find_library(const Machine& machine, const LibraryTraits& library) {
+  const auto& here = machine.gpu.gemm_libraries;
+  const auto found = std::ranges::find_if(here, [&](const GemmLibrary* each) { return each->name == library.name; });
+  return found == here.end() ? nullptr : *found;
+}
+
+inline Verdict has_library(const Machine& machine, const LibraryTraits& library) {
+  if (find_library(machine, library)) return accept();
+  return reject(fmt::format("{} is not here", library.written));
+}
+
+// What a step keeps: only asked for where supports() has said that the library is here.
+inline std::shared_ptr<void> prepare_gemm(const Machine& machine, const LibraryTraits& library,
+                                          const LibraryGemm& gemm) {
+  return std::make_shared<Prepared>(find_library(machine, library)->prepare(gemm));
 }
 
 // The tunable "algorithm": the library's for a product, its own choice first. A plan pins one by its number, and is
 // asked again when it is loaded whether there still is such a one. None where the library has no such product.
-inline std::vector<Tunable> algorithms_of(const Machine& machine, const LibraryGemm& gemm) {
-  const GemmLibrary* library = machine.gpu.gemm_library;
+inline std::vector<Tunable> algorithms_of(const Machine& machine, const LibraryTraits& traits,
+                                          const LibraryGemm& gemm) {
+  const GemmLibrary* library = find_library(machine, traits);
   if (!library) return {};
-  Tunable algorithm{"algorithm", {}};
+  Tunable algorithm{"algorithm", {}, kTriedAlgorithms};
   if (library->algorithms) {
     auto offered = library->algorithms(gemm);
     if (!offered || offered->empty()) return {};

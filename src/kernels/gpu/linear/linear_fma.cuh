@@ -17,6 +17,7 @@ struct LinearFma {
   static constexpr uint32_t kThreads = kTile.threads(), kWarpColumns = kTile.warp_columns(kLanes);
   static constexpr uint32_t kTokens = kTile.tokens(), kColumns = kTile.columns(kLanes);
   static constexpr uint32_t kParts = kTile.parts(kLanes);  // of a chunk of K, by warp
+  using Copies = CopyGroup<0>;  // how many a thread makes depends on the depth of a chunk
   static constexpr uint32_t kSumPitch = FmaShared::pitch(kColumns), kQuads = kColumns / 4;
 
   const LinearFmaArguments& a;
@@ -51,7 +52,7 @@ struct LinearFma {
 #pragma unroll 4
     for (uint32_t line = threadIdx.x >> bits; line < kLines; line += kThreads >> bits) {
       const bool inside = line < lines && k < a.k;
-      copy_async_16(place(line) + column, &element<const float>(base, inside ? line * stride + k : 0), inside);
+      Copies::issue(place(line) + column, &element<const float>(base, inside ? line * stride + k : 0), inside);
     }
   }
   __device__ void fetch_w(uint32_t chunk) const {
@@ -124,17 +125,17 @@ struct LinearFma {
   __device__ void multiply(Sums& sums) const {
     for (uint32_t chunk = 0; chunk < a.stages; ++chunk) {
       fetch_x(chunk);
-      commit_copies();
+      Copies::end();
     }
 #pragma unroll 1
     for (uint32_t chunk = 0; chunk < chunks; ++chunk) {
-      chunk + 1 < chunks && a.stages > 1 ? wait_copies<1>() : wait_copies<0>();
+      chunk + 1 < chunks && a.stages > 1 ? wait_for_groups<1>() : wait_for_groups<0>();
       sync_block();
       multiply_chunk(sums, chunk);
       if (chunk + a.stages >= chunks) continue;
       sync_block();
       fetch_w(chunk + a.stages), fetch_x(chunk + a.stages);
-      commit_copies();
+      Copies::end();
     }
     sync_block();  // all have read the stages
   }

@@ -3,16 +3,8 @@
 #include "kernels/gpu/linear/linear_library.hpp"
 
 namespace rung::gpu {
-namespace {
-
-Verdict supports(const Problem& problem, const Machine& machine) {
-  if (auto verdict = has_library(machine, "hipblaslt", "hipBLASLt"); !verdict) return verdict;
-  return library_linear::supports(problem, machine);
-}
-
-}  // namespace
 
 extern const Kernel linear_hipblaslt;
-constexpr Kernel linear_hipblaslt = linear_by_library("linear_hipblaslt", supports);
+constexpr Kernel linear_hipblaslt = linear_by_library<kHipblaslt>("linear_hipblaslt");
 
 }  // namespace rung::gpu

@@ -1,5 +1,5 @@
-// A linear layer by the vendor's GEMM library, with bias, ReLU, tanh-GELU and residual in its epilogue; a gated product
-// lands in scratch first.
+// A linear layer by the vendor's GEMM library, with a residual and, where the library has them, bias, ReLU and
+// tanh-GELU in its epilogue; a gated product lands in scratch first.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/linear/linear_library.hpp"
 
@@ -23,9 +23,12 @@ bool converts_bias(const Problem& problem, size_t operand) {
          problem.inputs[operand].dtype != problem.output.dtype;
 }
 
-Verdict supports_epilogue(const Problem& problem) {
+Verdict supports_epilogue(const Problem& problem, const LibraryTraits& library) {
   const auto& op = problem.as<Linear>();
   bool gated = op.gated;
+  if (!library.epilogues && op.has(LinearSlot::bias)) return reject(fmt::format("{} adds no bias", library.written));
+  if (!library.epilogues && !gated && op.activation != Activation::none)
+    return reject(fmt::format("{} has no activations", library.written));
   if (!gated && op.activation != Activation::none && op.activation != Activation::relu &&
       op.activation != Activation::gelu_tanh)
     return reject(fmt::format("the library has no {} epilogue", name_of(op.activation)));
@@ -40,6 +43,10 @@ Verdict supports_epilogue(const Problem& problem) {
   if (residual->dtype != problem.output.dtype) return reject("the residual's type is not the result's");
   return accept();
 }
+
+}  // namespace
+
+namespace library_linear {
 
 LibraryGemm gemm_of(const Problem& problem) {
   const auto& op = problem.as<Linear>();
@@ -64,10 +71,6 @@ LibraryGemm gemm_of(const Problem& problem) {
   return gemm;
 }
 
-}  // namespace
-
-namespace library_linear {
-
 size_t packed_bytes(const Problem& problem, const Machine&, size_t i) {
   return converts_bias(problem, i)
              ? static_cast<size_t>(problem.inputs[i].shape.product()) * size_of(problem.output.dtype)
@@ -81,17 +84,19 @@ void pack(const Problem& problem, const Machine&, size_t i, const void* from, vo
   std::memcpy(to, converted.data(), converted.bytes());
 }
 
-Verdict supports(const Problem& problem, const Machine&) {
+Verdict supports(const Problem& problem, const Machine& machine, const LibraryTraits& library) {
+  if (auto verdict = has_library(machine, library); !verdict) return verdict;
   if (auto verdict = supports_linear(problem, is_float); !verdict) return verdict;
   if (auto verdict = supports_library(problem); !verdict) return verdict;
   LinearShape shape(problem);
   if (!same_types(problem)) return reject("x and w differ in type");
   if (problem.as<Linear>().gated && problem.inputs[0].dtype != problem.output.dtype)
     return reject("gated, and the result's type is not x's");
-  if (shape.k * size_of(problem.inputs[0].dtype) % 16 || shape.n * size_of(problem.output.dtype) % 16 ||
-      problem.inputs[0].row_stride() * size_of(problem.inputs[0].dtype) % 16)
-    return reject("rows are not a multiple of 16 bytes");
-  return supports_epilogue(problem);
+  const bool whole_units = shape.k * size_of(problem.inputs[0].dtype) % 16 == 0 &&
+                           shape.n * size_of(problem.output.dtype) % 16 == 0 &&
+                           problem.inputs[0].row_stride() * size_of(problem.inputs[0].dtype) % 16 == 0;
+  if (!library.any_rows && !whole_units) return reject("rows are not a multiple of 16 bytes");
+  return supports_epilogue(problem, library);
 }
 
 // Workspace, then for a gated product its two halves.
@@ -100,10 +105,6 @@ size_t scratch_bytes(const Problem& problem, const Machine&) {
   size_t halves =
       problem.as<Linear>().gated ? static_cast<size_t>(shape.m * shape.w_rows) * size_of(problem.output.dtype) : 0;
   return kLibraryWorkspaceBytes + halves;
-}
-
-std::shared_ptr<void> prepare(const Problem& problem, const Machine& machine) {
-  return std::make_shared<Prepared>(machine.gpu.gemm_library->prepare(gemm_of(problem)));
 }
 
 Status enqueue(const Call& call) {
@@ -118,10 +119,6 @@ Status enqueue(const Call& call) {
                            .workspace = call.scratch};
   RUNG_CHECK((*prepared)->enqueue(operands, call.stream));
   return gated ? enqueue_gated_rows(call, operands.out) : Status{};
-}
-
-std::vector<Tunable> tunables(const Problem& problem, const Machine& machine) {
-  return algorithms_of(machine, gemm_of(problem));
 }
 
 }  // namespace library_linear

@@ -2,7 +2,7 @@
 // multiply them; tokens go through shared memory, a chunk of K ahead.
 // SPDX-License-Identifier: Apache-2.0
 // Tiles are counted along the tokens first, so that what a die's L2 holds of the weights is read from memory once.
-#include "kernels/gpu/cdna/copies_ahead.cuh"
+#include "kernels/gpu/cdna/wave_copies.cuh"
 #include "kernels/gpu/linear/linear_cdna.cuh"
 #include "kernels/gpu/linear/linear_wide_cdna_arguments.hpp"
 
@@ -24,7 +24,7 @@ struct WideCdna {
   struct Weights {
     uint4 at[kRowTiles];
   };
-  using Copies = CopiesAhead<kShares, kWideBlockWaves * kCopyBytes>;
+  using Copies = WaveCopies<kShares, kWideBlockWaves * kCopyBytes>;
 
   const LinearCdnaArguments& a;
   uint32_t first_token, first_tile;   // of the block; of the wave, among the tiles of w

@@ -3,16 +3,8 @@
 #include "kernels/gpu/linear/matmul_library.hpp"
 
 namespace rung::gpu {
-namespace {
-
-Verdict supports(const Problem& problem, const Machine& machine) {
-  if (auto verdict = has_library(machine, "cublaslt", "cuBLASLt"); !verdict) return verdict;
-  return library_matmul::supports(problem, machine);
-}
-
-}  // namespace
 
 extern const Kernel matmul_cublaslt;
-constexpr Kernel matmul_cublaslt = matmul_by_library("matmul_cublaslt", supports);
+constexpr Kernel matmul_cublaslt = matmul_by_library<kCublaslt>("matmul_cublaslt");
 
 }  // namespace rung::gpu

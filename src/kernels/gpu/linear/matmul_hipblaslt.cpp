@@ -3,16 +3,8 @@
 #include "kernels/gpu/linear/matmul_library.hpp"
 
 namespace rung::gpu {
-namespace {
-
-Verdict supports(const Problem& problem, const Machine& machine) {
-  if (auto verdict = has_library(machine, "hipblaslt", "hipBLASLt"); !verdict) return verdict;
-  return library_matmul::supports(problem, machine);
-}
-
-}  // namespace
 
 extern const Kernel matmul_hipblaslt;
-constexpr Kernel matmul_hipblaslt = matmul_by_library("matmul_hipblaslt", supports);
+constexpr Kernel matmul_hipblaslt = matmul_by_library<kHipblaslt>("matmul_hipblaslt");
 
 }  // namespace rung::gpu

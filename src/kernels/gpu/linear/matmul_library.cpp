@@ -33,6 +33,10 @@ std::optional<Matrices> matrices_of(const Problem& problem, size_t index) {
   return found;
 }
 
+}  // namespace
+
+namespace library_matmul {
+
 LibraryGemm gemm_of(const Problem& problem) {
   MatMulShape shape(problem);
   Matrices a = *matrices_of(problem, 0), b = *matrices_of(problem, 1);
@@ -53,11 +57,8 @@ LibraryGemm gemm_of(const Problem& problem) {
           .algorithm = problem.param("algorithm", -1)};
 }
 
-}  // namespace
-
-namespace library_matmul {
-
-Verdict supports(const Problem& problem, const Machine&) {
+Verdict supports(const Problem& problem, const Machine& machine, const LibraryTraits& library) {
+  if (auto verdict = has_library(machine, library); !verdict) return verdict;
   DType type = problem.inputs[0].dtype;
   if (!is_float(type) || problem.inputs[1].dtype != type) return reject("not two operands of one float type");
   if (MatMulShape(problem).batch > kMostMatrices) return reject(fmt::format("more than {} matrices", kMostMatrices));
@@ -65,27 +66,19 @@ Verdict supports(const Problem& problem, const Machine&) {
   if (!a || a->transposed) return reject("a is not rows of one stride, matrices at one distance");
   if (!b) return reject("b is not rows or columns of one stride, matrices at one distance");
   auto aligned = [&](int64_t elements) { return elements * size_of(type) % 16 == 0; };
-  if (!aligned(a->stride) || !aligned(b->stride) || !aligned(a->distance) || !aligned(b->distance) ||
-      !aligned(problem.output.shape.back()))
-    return reject("rows are not a multiple of 16 bytes");
+  const bool whole_units = aligned(a->stride) && aligned(b->stride) && aligned(a->distance) && aligned(b->distance) &&
+                           aligned(problem.output.shape.back());
+  if (!library.any_rows && !whole_units) return reject("rows are not a multiple of 16 bytes");
   return accept();
 }
 
 size_t scratch_bytes(const Problem&, const Machine&) { return kLibraryWorkspaceBytes; }
-
-std::shared_ptr<void> prepare(const Problem& problem, const Machine& machine) {
-  return std::make_shared<Prepared>(machine.gpu.gemm_library->prepare(gemm_of(problem)));
-}
 
 Status enqueue(const Call& call) {
   const auto& prepared = *static_cast<const Prepared*>(call.state);
   if (!prepared) return tl::unexpected(prepared.error());
   return (*prepared)->enqueue({.x = call.inputs[0], .w = call.inputs[1], .out = call.output, .workspace = call.scratch},
                               call.stream);
-}
-
-std::vector<Tunable> tunables(const Problem& problem, const Machine& machine) {
-  return algorithms_of(machine, gemm_of(problem));
 }
 
 }  // namespace library_matmul

@@ -1,4 +1,4 @@
-// Products of matrices by the vendor's GEMM library: what the rows of cuBLASLt and hipBLASLt share.
+// Products of matrices by the vendor's GEMM library: what the rows of cuBLASLt, hipBLASLt and rocBLAS share.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/gpu/linear/library_rows.hpp"
@@ -6,21 +6,28 @@
 namespace rung::gpu {
 
 namespace library_matmul {
-Verdict supports(const Problem& problem, const Machine& machine);
+Verdict supports(const Problem& problem, const Machine& machine, const LibraryTraits& library);
 size_t scratch_bytes(const Problem& problem, const Machine& machine);
-std::shared_ptr<void> prepare(const Problem& problem, const Machine& machine);
-std::vector<Tunable> tunables(const Problem& problem, const Machine& machine);
+LibraryGemm gemm_of(const Problem& problem);  // of one that supports() accepts
 Status enqueue(const Call& call);
 }  // namespace library_matmul
 
-// The row "matmul_LIBRARY"; `supports_here` asks for that library first.
-constexpr Kernel matmul_by_library(std::string_view name, Verdict (*supports_here)(const Problem&, const Machine&)) {
+// The row "matmul_LIBRARY".
+template <const LibraryTraits& library>
+constexpr Kernel matmul_by_library(std::string_view name) {
   return {.name = name,
           .op = "matmul",
-          .supports = supports_here,
+          .supports = [](const Problem& problem,
+                         const Machine& machine) { return library_matmul::supports(problem, machine, library); },
           .scratch_bytes = library_matmul::scratch_bytes,
-          .prepare = library_matmul::prepare,
-          .tunables = library_matmul::tunables,
+          .prepare =
+              [](const Problem& problem, const Machine& machine) {
+                return prepare_gemm(machine, library, library_matmul::gemm_of(problem));
+              },
+          .tunables =
+              [](const Problem& problem, const Machine& machine) {
+                return algorithms_of(machine, library, library_matmul::gemm_of(problem));
+              },
           .alignment = 16,
           .enqueue = library_matmul::enqueue,
           .role = Role::library};

@@ -1,4 +1,4 @@
-// AMD's side of portable.cuh, for CDNA: 64 lanes, matrix fused multiply-adds, no copies beside the thread, no dependent
+// AMD's side of portable.cuh, for CDNA: 64 lanes, matrix fused multiply-adds, copies that registers hold, no dependent
 // launch. It compiles with no header of the vendor (cmake/gpu_modules.cmake); nothing of it has run on a device yet.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -167,14 +167,37 @@ __device__ inline void wait_for_producers() {}
 __device__ inline void allow_dependents() {}
 __device__ inline void prefetch_to_l2(const void*) {}
 
-// ---- copies to shared memory: by the thread itself. To be fast they must be asked for into registers and land later.
+// ---- copies to shared memory: registers hold what is asked for. Only CDNA 4 copies 16 bytes of each lane by itself,
+// and then to places of a wave that follow each other (cdna/wave_copies.cuh).
 
-__device__ inline void copy_async_16(void* to, const void* from, bool valid = true) {
-  *static_cast<uint4*>(to) = valid ? *static_cast<const uint4*>(from) : uint4{};
-}
-__device__ inline void commit_copies() {}
+template <int count>
+class CopyGroup {
+ public:
+  __device__ static void issue(void* to, const void* from, bool valid) {
+    *static_cast<uint4*>(to) = valid ? *static_cast<const uint4*>(from) : uint4{};
+  }
+  __device__ void issue(int i, void* to, const void* from, bool valid) {
+    to_[i] = (Place)to;
+    if (valid) held_[i] = *static_cast<const WordQuad*>(from);
+    holds_ = true;
+  }
+  __device__ static void end() {}
+  __device__ void put() const {
+    if (!holds_) return;
+#pragma unroll
+    for (int i = 0; i < count; ++i) *to_[i] = held_[i];
+  }
+
+ private:
+  using Place = __attribute__((address_space(3))) WordQuad*;
+  // Zeros: for what is not valid, and at the begin of each group. What the group before held the compiler would move
+  // from register to register, and wait for the copies to do so.
+  Place to_[count] = {};
+  WordQuad held_[count] = {};
+  bool holds_ = false;
+};
 template <int pending>
-__device__ inline void wait_copies() {}
+__device__ inline void wait_for_groups() {}
 
 // ---- matrix fragments. Products are made transposed (our columns are the instruction's rows), so that a lane has of
 // a, b and c one line, lane % 16, and of it the four elements from 4 (lane / 16) on: c is the operand a of the next
@@ -252,3 +275,5 @@ __device__ inline void store_row(float* row_begin, const FragmentC& c, int) {
 }
 
 }  // namespace rung::gpu
+
+#include "kernels/gpu/vendor/amd_f8.cuh"

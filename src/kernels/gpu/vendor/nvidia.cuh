@@ -133,13 +133,20 @@ __device__ inline void prefetch_to_l2(const void* p) { asm volatile("prefetch.gl
 // The address that instructions on shared memory take.
 __device__ inline uint32_t shared_address(const void* p) { return static_cast<uint32_t>(__cvta_generic_to_shared(p)); }
 
-__device__ inline void copy_async_16(void* to, const void* from, bool valid = true) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(to)), "l"(from), "r"(valid ? 16 : 0)
-               : "memory");
-}
-__device__ inline void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+// The machine keeps them.
+template <int count>
+struct CopyGroup {
+  __device__ static void issue(void* to, const void* from, bool valid) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(to)), "l"(from),
+                 "r"(valid ? 16 : 0)
+                 : "memory");
+  }
+  __device__ static void issue(int, void* to, const void* from, bool valid) { issue(to, from, valid); }
+  __device__ static void end() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+  __device__ static void put() {}
+};
 template <int pending>
-__device__ inline void wait_copies() {
+__device__ inline void wait_for_groups() {
   asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
 }
 
@@ -239,3 +246,5 @@ __device__ inline FragmentA a_from_c(const FragmentC* c) {
 }
 
 }  // namespace rung::gpu
+
+#include "kernels/gpu/vendor/nvidia_f8.cuh"

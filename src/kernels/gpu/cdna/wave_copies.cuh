@@ -1,7 +1,7 @@
-// Copies from memory to shared memory that are under way beside the wave: issued now, landed later.
+// Copies from memory to shared memory as CDNA 4 makes them by itself: lane l's 16 bytes land 16 l bytes behind a place
+// that the wave has in common. Issued now, landed later, as portable.cuh's Copies, whose places are each lane's own.
 // SPDX-License-Identifier: Apache-2.0
-// CDNA 4 copies by itself. There lane l's 16 bytes land 16 l bytes behind a place that the wave has in common, so that
-// is where they land everywhere. CDNA 2 and 3 do not copy 16 bytes a lane: registers hold them meanwhile.
+// CDNA 2 and 3 do not copy 16 bytes a lane: registers hold them meanwhile, and they land where CDNA 4 has them land.
 #pragma once
 #include "kernels/gpu/portable.cuh"
 
@@ -24,7 +24,7 @@ __device__ inline WordQuad& lanes_place(char* to) { return *reinterpret_cast<Wor
 
 // `count` copies of a wave, `step` bytes apart in shared memory.
 template <int count, int step>
-class CopiesAhead {
+class WaveCopies {
  public:
   static constexpr bool kWritesAtOnce = true;  // from where it is issued on; otherwise where it lands
   __device__ void issue(int i, const CopySource& from, char* to) {
@@ -51,7 +51,7 @@ __device__ inline void sync_landed() {
 #else
 
 template <int count, int step>
-class CopiesAhead {
+class WaveCopies {
  public:
   static constexpr bool kWritesAtOnce = false;
   __device__ void issue(int i, const CopySource& from, char*) { held_[i] = *from.lanes(); }

@@ -1,0 +1,128 @@
+// rung tune lint: what is wrong with a tuning file, in the stack and on the GPU that it is for. It changes nothing.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "advise/tuned/format.hpp"
+#include "cli/budget.hpp"
+#include "cli/command.hpp"
+#include "cli/output.hpp"
+#include "cli/terminal.hpp"
+#include "report/format.hpp"
+#include "tasks/lint_tuning_file.hpp"
+
+namespace rung::cli {
+namespace {
+
+using advise::tuned::LintReport;
+using report::printable;
+
+constexpr std::string_view kAnyProblem = "problem";
+
+struct LintFlags {
+  tasks::LintTask task;
+  std::string budget = "60s";
+  std::vector<std::string> fail_on;
+  bool json = false;
+};
+
+// As compilers write it, so that editors jump there.
+std::string text_of(const LintReport& report, const advise::tuned::LintFinding& finding) {
+  const std::string line = finding.line ? fmt::format(":{}", finding.line) : "";
+  return fmt::format("{}{}: {}: {} [{}]", printable(report.file), line, name_of(finding.severity),
+                     printable(finding.text), name_of(finding.kind));
+}
+
+size_t total(const std::map<std::string, size_t, std::less<>>& counts) {
+  size_t sum = 0;
+  for (const auto& [what, count] : counts) sum += count;
+  return sum;
+}
+
+void print_text(const LintReport& report) {
+  for (const auto& finding : report.findings) fmt::print("{}\n", text_of(report, finding));
+  for (const auto& [kind, count] : report.left_out) fmt::print("{} more of [{}]\n", count, kind);
+  for (const auto& [why, count] : report.not_measured) fmt::print("{} not timed: {}\n", count, printable(why));
+  const size_t problems = report.problems(), all = report.findings.size() + total(report.left_out);
+  fmt::print("{}: {}, {} rows, {} lines refused, {} rows timed; {} problems, {} notes\n", printable(report.file),
+             report.format, report.rows, report.refused, report.measured, problems, all - problems);
+}
+
+Status check(const LintReport& report, const std::vector<std::string>& fail_on) {
+  const auto asked = [&](std::string_view word) { return std::ranges::find(fail_on, word) != fail_on.end(); };
+  size_t failed = asked(kAnyProblem) ? report.left_out_problems : 0;
+  for (const auto& [kind, count] : report.left_out)
+    if (!asked(kAnyProblem) && asked(kind)) failed += count;
+  const advise::tuned::LintFinding* first = nullptr;
+  for (const auto& finding : report.findings) {
+    if (!asked(name_of(finding.kind)) && !(asked(kAnyProblem) && finding.severity == advise::Severity::problem))
+      continue;
+    ++failed;
+    if (!first) first = &finding;
+  }
+  if (!first) return {};
+  return fail("{} findings of --fail-on, the first: {}", failed, text_of(report, *first));
+}
+
+Status run_lint(const LintFlags& flags) {
+  tasks::LintTask task = flags.task;
+  RUNG_TRY(task.budget_s, parse_budget(flags.budget));
+  catch_interrupts();
+  task.interrupted = interrupted;
+  Result<LintReport> linted = fail("not started");
+  {
+    Progress progress(task.device.empty());
+    task.progress = [&](const std::string& what, double fraction) { progress.show(what, fraction); };
+    linted = tasks::lint_tuning_file(task);
+  }
+  if (!linted) return tl::unexpected<Error>(linted.error());
+  if (flags.json)
+    print_json(to_json(*linted));
+  else
+    print_text(*linted);
+  if (interrupted()) return was_interrupted("interrupted; not all rows are timed");
+  return check(*linted, flags.fail_on);
+}
+
+std::vector<std::string> format_words() {
+  std::vector<std::string> words;
+  for (const auto* format : advise::tuned::formats()) words.emplace_back(format->name);
+  return words;
+}
+
+std::vector<std::string> fail_words() {
+  std::vector<std::string> words{std::string(kAnyProblem)};
+  words.insert(words.end(), advise::tuned::kLintWords.begin(), advise::tuned::kLintWords.end());
+  return words;
+}
+
+}  // namespace
+
+std::pair<CLI::App*, Run> tune_lint_command(CLI::App& tune) {
+  auto flags = std::make_shared<LintFlags>();
+  auto* command = add_command(tune, "lint", "say what is wrong with a file of tuned products, or of products to tune");
+  add_file(*command, flags->task.file, "of PyTorch, hipBLASLt, aiter, gradlib, MIOpen or rung").required();
+  add(*command, "json", flags->json);
+  const Option gpu = add(*command, "gpu", flags->task.gpu)
+                         .described("what the file is for: h100, h200, mi300x, mi325x, mi350x or mi355x");
+  add(*command, "time-on", flags->task.device).excludes(gpu);
+  const Option python = add(*command, "python", flags->task.python)
+                            .described("the Python of the PyTorch that loads the file: for its versions");
+  add(*command, "validators", flags->task.validators)
+      .described("instead of it, a file of TunableOp results that this PyTorch wrote")
+      .excludes(python);
+  add(*command, "budget", flags->budget)
+      .described("time for --time-on, such as 60s or 5m, at least 1s")
+      .shows_default();
+  add(*command, "format", flags->task.format)
+      .described("what the file is; default: by its content")
+      .one_of(format_words());
+  add(*command, "fail-on", flags->fail_on)
+      .described(
+          "fail if there are such findings: problem (of any kind), or kinds, in brackets at the end of their line")
+      .splits_at(',')
+      .one_of(fail_words());
+  return {command, [flags] { return run_lint(*flags); }};
+}
+
+}  // namespace rung::cli
