@@ -15,9 +15,10 @@ namespace {
 constexpr std::string_view kAiterColumns =
     "gfx,cu_num,M,N,K,bias,dtype,outdtype,scaleAB,bpreshuffle,libtype,solidx,splitK,us,kernelName,err_ratio,tflops,bw";
 constexpr std::string_view kAiterListColumns = "M,N,K,bias,dtype,outdtype,scaleAB,bpreshuffle";
-// What aiter looks a product up by, as far as a file has them.
+// What aiter looks a product up by, as far as a file has them; first the GPU.
 constexpr std::array<std::string_view, 12> kAiterKeys{
     "gfx", "cu_num", "B", "M", "N", "K", "bias", "dtype", "outdtype", "scaleAB", "bpreshuffle", "q_dtype_w"};
+constexpr size_t kAiterGpuKeys = 2;
 
 // Families of products whose columns do not name the types: by the name of the file, and of kernels.
 struct Family {
@@ -168,7 +169,7 @@ Status check_aiter(const TuningFile& file, const Entry& entry, bool tuned) {
   const Columns& columns = file.tables.at(0);
   const GemmShape& shape = *entry.shape;
   if (shape.layout != GemmLayout::tn || shape.x_stride || shape.w_stride || shape.out_stride)
-    return mismatch("{}: aiter has products of dense aiter_rows with weights stored as [n, k] alone", text_of(shape));
+    return mismatch("{}: aiter has products of dense rows with weights stored as [n, k] alone", text_of(shape));
   if (shape.epilogue != Epilogue::none) return mismatch("aiter's files have no products with an activation");
   if (!tuned) return {};
   if (!entry.us || *entry.us <= 0) return mismatch("time: got none, wanted microseconds above 0");
@@ -190,7 +191,9 @@ Result<std::vector<std::string>> aiter_rows(TuningFile& file, Entry& entry, bool
     if (column == "bpreshuffle" && !entry.line) return "False";
     return std::nullopt;
   };
-  const std::string line = table_line(file, entry, value);
+  const auto standing = aiter_shape(TableLine(file.tables[0], standing_line(file, entry)), file.path);
+  const ColumnNames product = ColumnNames(kAiterKeys).subspan(kAiterGpuKeys);
+  const std::string line = table_line(file, entry, kept_columns(standing, *entry.shape, product), value);
   const TableLine made(file.tables[0], line);
   RUNG_CHECK(check_said(*entry.shape, aiter_shape(made, file.path)));
   entry.key = aiter_key(file.tables[0], [&](std::string_view column) { return std::string(made[column]); });

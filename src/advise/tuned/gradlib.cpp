@@ -43,6 +43,8 @@ std::string gradlib_key(const Columns& columns, const std::function<std::string(
     std::string part = cell(column);
     if (const auto truth = column == "bias" || column == "scaleAB" ? truth_of(part) : std::nullopt)
       part = *truth ? "True" : "False";
+    else if (const auto number = whole_number(part))
+      part = std::to_string(*number);
     key.append(key.empty() ? "" : ",").append(part);
   }
   return key;
@@ -108,7 +110,9 @@ Result<std::vector<std::string>> gradlib_rows(TuningFile& file, Entry& entry, bo
   if (file.tables.empty()) return mismatch("this file has no line of column names");
   RUNG_CHECK(check_gradlib(entry, tuned));
   const Columns& columns = file.tables[0];
-  const std::string line = table_line(file, entry, [&](std::string_view column) {
+  const auto standing = gradlib_shape(TableLine(columns, standing_line(file, entry)), columns);
+  const auto kept = kept_columns(standing, *entry.shape, kGradlibKeys);
+  const std::string line = table_line(file, entry, kept, [&](std::string_view column) {
     auto cell = product_cell(*entry.shape, columns, column);
     return cell || !tuned ? cell : solution_cell(entry, column);
   });

@@ -70,9 +70,12 @@ Status take_epilogue(const TableLine& line, GemmShape& shape) {
   return {};
 }
 
-std::string override_key(const std::function<std::string_view(std::string_view)>& cell) {
+std::string override_key(const TableLine& line) {
   std::string key;
-  for (const std::string_view column : kOverrideKeys) key.append(key.empty() ? "" : ",").append(cell(column));
+  for (const std::string_view column : kOverrideKeys) {
+    const auto number = whole_number(line[column]);
+    key.append(key.empty() ? "" : ",").append(number ? std::to_string(*number) : line[column]);
+  }
   return key;
 }
 
@@ -91,7 +94,7 @@ Result<Entry> override_entry(const TableLine& line) {
   RUNG_CHECK(line.check_width());
   Entry entry;
   RUNG_TRY(entry.shape, bench_shape(line));
-  entry.key = override_key([&](std::string_view column) { return line[column]; });
+  entry.key = override_key(line);
   RUNG_TRY(const int64_t index, line.whole("solution_index"));
   const std::string_view name = line["kernel_name"].empty() ? line["solution_name"] : line["kernel_name"];
   entry.solution = Solution{"hipblaslt", std::string(name), index, {}};
@@ -221,12 +224,16 @@ Result<std::vector<std::string>> override_rows(TuningFile& file, Entry& entry) {
   cells["kernel_name"] = cells["solution_name"] = entry.solution->name;
   cells["gcnArchName"] = entry.architecture;
   cells["CUs"] = std::to_string(entry.compute_units);
-  entry.key = override_key([&](std::string_view column) -> std::string_view { return cells.find(column)->second; });
-  const std::string line = std::string(kIndent) + table_line(file, entry, [&](std::string_view column) {
-                             const auto found = cells.find(column);
-                             return found == cells.end() ? std::nullopt : std::optional(found->second);
-                           });
-  RUNG_CHECK(check_said(*entry.shape, bench_shape(TableLine(file.tables[entry.table], line))));
+  const Columns& columns = file.tables[entry.table];
+  const auto standing = bench_shape(TableLine(columns, trimmed(standing_line(file, entry))));
+  const std::string line =
+      std::string(kIndent) +
+      table_line(file, entry, kept_columns(standing, *entry.shape, kOverrideKeys), [&](std::string_view column) {
+        const auto found = cells.find(column);
+        return found == cells.end() ? std::nullopt : std::optional(found->second);
+      });
+  RUNG_CHECK(check_said(*entry.shape, bench_shape(TableLine(columns, line))));
+  entry.key = override_key(TableLine(columns, line));
   if (entry.line) return std::vector{line};
   return std::vector{fmt::format("{}{}", kIndent, kBenchColumns), line};
 }

@@ -13,12 +13,6 @@ namespace {
 
 constexpr size_t kHeadLines = 64;
 
-const Format* looked_up(std::span<const Line> head) {
-  for (const Format* format : formats())
-    if (format->looks_like(head)) return format;
-  return nullptr;
-}
-
 // The head as if commas stood where the separator does.
 std::vector<Line> with_commas(std::span<const Line> head, char separator) {
   std::vector<Line> lines(head.begin(), head.end());
@@ -37,13 +31,25 @@ Error unknown_format(std::span<const Line> head) {
           ErrorKind::file};
 }
 
+// The first format that looks like it; `wanted`: that one alone, or null.
+const Format* looked_up(std::span<const Line> head, char separator, const Format* wanted) {
+  const std::vector<Line> replaced = separator == ',' ? std::vector<Line>() : with_commas(head, separator);
+  for (const Format* format : formats()) {
+    const bool has_semicolons = format == &miopen_find_db || format == &miopen_perf_db;  // of its own
+    if ((wanted && format != wanted) || (separator != ',' && has_semicolons)) continue;
+    if (format->looks_like(separator == ',' ? head : replaced)) return format;
+  }
+  return nullptr;
+}
+
+// The format, unless it is known, and what separates cells.
 Status find_format(TuningFile& file) {
   const std::span<const Line> head(file.lines.data(), std::min(file.lines.size(), kHeadLines));
-  file.format = looked_up(head);
-  for (const char separator : {';', '\t'}) {
-    if (file.format) return {};
-    file.format = looked_up(with_commas(head, separator));
-    if (file.format) file.separator = separator;
+  for (const char separator : {',', ';', '\t'}) {
+    const Format* found = looked_up(head, separator, file.format);
+    if (!found) continue;
+    file.format = found, file.separator = separator;
+    return {};
   }
   if (!file.format) return tl::unexpected<Error>(unknown_format(head));
   return {};
@@ -52,11 +58,10 @@ Status find_format(TuningFile& file) {
 Status fill(TuningFile& file, std::string_view text, std::string_view format) {
   if (text.size() > kMaxTextBytes) return bad_file("got {} bytes, wanted at most {}", text.size(), kMaxTextBytes);
   RUNG_TRY(file.lines, split_lines(text));
-  if (format.empty()) {
-    RUNG_CHECK(find_format(file));
-  } else {
+  if (!format.empty()) {
     RUNG_TRY(file.format, format_named(format));
   }
+  RUNG_CHECK(find_format(file));
   if (file.separator == ',') return file.format->parse(file);
   file.refused.push_back({1, fmt::format("got cells separated by '{}', wanted commas",
                                          file.separator == '\t' ? "\\t" : std::string(1, file.separator))});

@@ -96,7 +96,7 @@ Result<std::vector<std::string>> listed_rows(TuningFile& file, Entry& entry) {
   RUNG_CHECK(check(*entry.shape));
   entry.key = listed_key(*entry.shape);
   const std::string line =
-      table_line(file, entry, [&](std::string_view column) { return cell_of_shape(*entry.shape, column); });
+      table_line(file, entry, {}, [&](std::string_view column) { return cell_of_shape(*entry.shape, column); });
   const auto said = listed_shape(TableLine(file.tables[0], line));
   RUNG_CHECK(check_said(*entry.shape, said));
   if (said->count != entry.shape->count) return mismatch("this file has no column count");

@@ -86,21 +86,28 @@ Status parse_table(TuningFile& file, const std::function<Result<Entry>(const Tab
   return {};
 }
 
-std::string table_line(const TuningFile& file, const Entry& entry,
-                       const std::function<std::optional<std::string>(std::string_view)>& value) {
+std::string_view standing_line(const TuningFile& file, const Entry& entry) {
+  return entry.line ? without_mark(file.lines[entry.line - 1].text) : std::string_view();
+}
+
+ColumnNames kept_columns(const Result<GemmShape>& standing, const GemmShape& wanted, ColumnNames looked_up) {
+  return standing && same_product(*standing, wanted) ? looked_up : ColumnNames();
+}
+
+std::string table_line(const TuningFile& file, const Entry& entry, ColumnNames kept,
+                       const std::function<std::optional<std::string>(std::string_view column)>& value) {
   const Columns& columns = file.tables[entry.table];
-  const auto stood = entry.line ? cells_of(file.lines[entry.line - 1].text) : std::vector<std::string_view>();
-  std::string line;
-  for (size_t i = 0; i < columns.size(); ++i) {
-    if (i) line += ',';
+  const auto stood = entry.line ? cells_of(standing_line(file, entry)) : std::vector<std::string_view>();
+  const auto cell = [&](size_t i) -> std::string {
+    const bool stands = i < stood.size();
+    const auto same = [&](std::string_view name) { return same_word(name, columns[i]); };
+    if (stands && std::ranges::any_of(kept, same)) return std::string(stood[i]);
     const auto other = entry.others.find(columns[i]);
-    if (other != entry.others.end())
-      line += other->second;
-    else if (const auto said = value(columns[i]))
-      line += *said;
-    else if (i < stood.size())
-      line += stood[i];
-  }
+    if (other != entry.others.end()) return other->second;
+    return value(columns[i]).value_or(std::string(stands ? stood[i] : std::string_view()));
+  };
+  std::string line;
+  for (size_t i = 0; i < columns.size(); ++i) line.append(i ? "," : "").append(cell(i));
   return line;
 }
 

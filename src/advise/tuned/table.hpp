@@ -42,8 +42,15 @@ class TableLine {
 // and table are set after. Lines that begin with '#' and empty ones say nothing. Errors: more than limits allow.
 Status parse_table(TuningFile& file, const std::function<Result<Entry>(const TableLine&, const Columns&)>& entry);
 
-// The line of an entry: each column as `value` says, or where that says nothing as it stood, or as in entry.others.
-std::string table_line(const TuningFile& file, const Entry& entry,
+// The line of an entry as it stands; empty: it is new.
+std::string_view standing_line(const TuningFile& file, const Entry& entry);
+// The columns that a line is looked up by, where it says this product already: other words for it would be another key.
+using ColumnNames = std::span<const std::string_view>;
+ColumnNames kept_columns(const Result<GemmShape>& standing, const GemmShape& wanted, ColumnNames looked_up);
+
+// The line of an entry: columns of `kept` as they stand, another one as in entry.others, or as `value` says, or where
+// both say nothing as it stands.
+std::string table_line(const TuningFile& file, const Entry& entry, ColumnNames kept,
                        const std::function<std::optional<std::string>(std::string_view column)>& value);
 
 // Errors: a line that was made says another product than it should, because the columns cannot say it.

@@ -115,9 +115,24 @@ Status check_target(const TuningFile& file, const Entry& entry) {
   return {};
 }
 
+// As the line has it that says this product already: an older version writes it in another form.
+Result<std::string> key_for(const TuningFile& file, const Entry& entry) {
+  if (entry.line > 0) {
+    const auto stood = cells_of(without_mark(file.lines[entry.line - 1].text));
+    const auto shape = stood.size() < 2 ? std::nullopt : shape_of_cells(stood[0], stood[1]).value_or(std::nullopt);
+    if (shape && same_product(*shape, *entry.shape)) return fmt::format("{},{}", stood[0], stood[1]);
+  }
+  for (const Fact& fact : file.facts)
+    if (const auto version = pytorch_version_of(fact.value);
+        fact.name == "PT_VERSION" && version && *version < kLeadingDimensions)
+      return mismatch("the file is for PyTorch {}, wanted 2.7 or later: rows are not written for earlier ones",
+                      shown(fact.value));
+  return tunableop_key(*entry.shape);
+}
+
 Result<std::vector<std::string>> result_rows(TuningFile& file, Entry& entry) {
   RUNG_CHECK(check_target(file, entry));
-  RUNG_TRY(entry.key, tunableop_key(*entry.shape));
+  RUNG_TRY(entry.key, key_for(file, entry));
   if (!entry.solution || parse_solution(entry.solution->name).library.empty())
     return mismatch("solution: got {}, wanted Default or a name of TunableOp's such as Gemm_Hipblaslt_N",
                     shown(entry.solution ? entry.solution->name : ""));
@@ -131,7 +146,7 @@ Result<std::vector<std::string>> result_rows(TuningFile& file, Entry& entry) {
 
 Result<std::vector<std::string>> recorded_rows(TuningFile& file, Entry& entry) {
   if (!entry.shape) return mismatch("TunableOp has matrix products alone");
-  RUNG_TRY(entry.key, tunableop_key(*entry.shape));
+  RUNG_TRY(entry.key, key_for(file, entry));
   std::string line = entry.key;
   if (entry.line == 0) return std::vector{line};
   const auto stood = cells_of(file.lines[entry.line - 1].text);

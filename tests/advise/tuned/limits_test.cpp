@@ -50,9 +50,19 @@ TEST(HostileFiles, HaveLimitsOfLinesAndResults) {
   EXPECT_THAT(error_of(std::string(kMaxTextBytes + 1, ' ')), HasSubstr("wanted at most 67108864"));
 }
 
+TEST(HostileFiles, OfMiopenHaveSemicolonsOfTheirOwn) {
+  EXPECT_THAT(error_of("1x1=a;b:0.5,0,miopenConvolutionFwdAlgoGEMM\n"), HasSubstr("got a first line"));
+  const auto file = read_tuning_text("f", "1x1=a;b:0.5,0,miopenConvolutionFwdAlgoGEMM\n", "miopen_find_db");
+  ASSERT_TRUE(file);
+  EXPECT_EQ(file->entries.size(), 1u);
+  EXPECT_EQ(file->refused.size(), 1u);
+}
+
 TEST(HostileFiles, WithOtherSeparatorsHaveARefusedLine) {
-  for (const char* text : {"m;n;k\n1;2;3\n", "M\tN\tK\n1\t2\t3\n"}) {
-    const auto file = read_tuning_text("f", text);
+  for (const auto& [text, format] : {std::pair{"m;n;k\n1;2;3\n", ""},
+                                     {"M\tN\tK\n1\t2\t3\n", ""},
+                                     {"M;N;K;bias;dtype\n1;2;3;True;torch.float16\n", "gradlib_untuned"}}) {
+    const auto file = read_tuning_text("f", text, format);
     ASSERT_TRUE(file) << file.error().message;
     EXPECT_TRUE(file->entries.empty());
     EXPECT_THAT(expect_no_refused(*file).error().message, HasSubstr("line 1: got cells separated by"));

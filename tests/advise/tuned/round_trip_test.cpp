@@ -216,6 +216,41 @@ TEST(Put, KeepsColumnsThatNobodyKnows) {
   EXPECT_EQ(file->lines[1].text, "gfx942,304,1,64,64,ck,8,0,5.0,a8w8_blockscale_1,somebody,0.25");
 }
 
+TEST(Put, KeepsTheFormOfAnOlderVersion) {
+  auto file = read_tuning_text("logged.csv", sample("logged.csv").text);
+  ASSERT_TRUE(file);
+  Entry entry = file->entries[1];
+  entry.us = 5;
+  const Status status = put(*file, entry);
+  ASSERT_TRUE(status) << status.error().message;
+  EXPECT_EQ(file->entries.size(), 2u);
+  EXPECT_EQ(file->lines.back().text, "GemmTunableOp_float_NN,nn_256_128_512,Gemm_Rocblas_21,0.005");
+  entry.shape->m = 77;
+  EXPECT_THAT(put(*file, entry).error().message, HasSubstr("the file is for PyTorch '2.4.0', wanted 2.7 or later"));
+  EXPECT_EQ(file->entries.size(), 2u);
+}
+
+TEST(Put, KeepsTheWordsThatAProductIsLookedUpBy) {
+  const std::string head = "Git Version: x\n    transA,transB,batch_count,m,n,k,a_type,compute_type,solution_index\n";
+  auto file = read_tuning_text("f", head + "    T,N,1,0640,8,16,f16_r,c_f32_fast,7\n");
+  ASSERT_TRUE(file) << file.error().message;
+  Entry entry = file->entries[0];
+  entry.solution->index = 9;
+  Status status = put(*file, entry);
+  ASSERT_TRUE(status) << status.error().message;
+  EXPECT_EQ(text_of(*file), head + "    T,N,1,0640,8,16,f16_r,c_f32_fast,9\n");
+  const std::string list = "M,N,K,bias,dtype,libtype,solidx,soltimes\n";
+  file = read_tuning_text("f", list + "0640,8,16,0,torch.half,rocblas,3,0.5\n");
+  ASSERT_TRUE(file) << file.error().message;
+  ASSERT_EQ(file->entries.size(), 1u) << file->refused[0].text;
+  EXPECT_EQ(file->entries[0].key, "640,8,16,False,torch.half");
+  entry = file->entries[0];
+  entry.us = 250;
+  status = put(*file, entry);
+  ASSERT_TRUE(status) << status.error().message;
+  EXPECT_EQ(text_of(*file), list + "0640,8,16,0,torch.half,rocblas,3,0.25\n");
+}
+
 TEST(Put, RefusesWhatTheFormatCannotSay) {
   auto file = new_tuning_file("aiter", mi300x());
   ASSERT_TRUE(file);
