@@ -88,9 +88,9 @@ Result<double> time_us(const GpuTrialOperands& operands, const KernelCandidate& 
   return time.us;
 }
 
-class Rows {
+class TimedRows {
  public:
-  Rows(const Target& target, std::string filter, const gpu::GpuPeaks& peaks)
+  TimedRows(const Target& target, std::string filter, const gpu::GpuPeaks& peaks)
       : target_(target), filter_(std::move(filter)), peaks_(peaks) {}
 
   Status time(const std::string& text) {
@@ -158,7 +158,7 @@ Status time_gpu_rows(const std::string& device, const std::string& filter) {
   RUNG_TRY(gpu::GpuPeaks peaks, gpu::measure_peaks(*target->gpu, target->machine.gpu.preferred_library()));
   std::printf("%s\ncopy %.0f GB/s, GEMM bf16 %.0f TFLOP/s, f32 %.1f TFLOP/s\n", target->fingerprint.c_str(),
               peaks.read_gbps, peaks.gemm_bf16_gflops * 1e-3, peaks.gemm_f32_gflops * 1e-3);
-  Rows rows(*target, filter, peaks);
+  TimedRows rows(*target, filter, peaks);
   for (const char* text : kPolicy) RUNG_CHECK(rows.time(text));
   for (const char* text : kEncoder) RUNG_CHECK(rows.time(text));
   return {};

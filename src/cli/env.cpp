@@ -48,7 +48,11 @@ std::pair<CLI::App*, Run> env_command(CLI::App& app) {
   add(*command, "gpu", flags->gpu).described("h100, h200, mi300x, mi325x, mi350x or mi355x").required();
   add(*command, "goal", flags->goal).one_of({"latency"}).shows_default();
   const Option json = add(*command, "json", flags->json);
-  add(*command, "format", flags->format).one_of({"text", "shell", "dockerfile"}).shows_default().excludes(json);
+  add(*command, "format", flags->format)
+      .described("what to write")
+      .one_of({"text", "shell", "dockerfile"})
+      .shows_default()
+      .excludes(json);
   return {command, [flags] { return run_env(*flags); }};
 }
 

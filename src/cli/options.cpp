@@ -36,10 +36,6 @@ constexpr auto kOptions = std::to_array<OptionRow>({
     {"out", "", "DIR", "folder for plan.rung, recipe.json, report.html, report.json, report.md and trace.json"},
     {"skip", "", "RUNG,...", "rungs not to climb"},
     {"database", "RUNG_DATABASE", "FILE", "tuning database; default: tuning.json in the user's cache folder"},
-    {"format", "", "WORD",
-     "how tuned products are written: csv, tunableop, hipblaslt, aiter or gradlib; default: as the file is, else as "
-     "goes "
-     "with the list"},
     {"time-on", "", "DEVICE",
      "time the rows of a file of tuned products on cuda, cuda:NUMBER, hip or hip:NUMBER, beside the library's default"},
     {"validators", "", "FILE", "a file of TunableOp results from the PyTorch that is to load --out: for its versions"},
@@ -86,7 +82,8 @@ constexpr auto kOptions = std::to_array<OptionRow>({
     {"markdown", "", "FILE.md", "write the same as a Markdown page"},
     {"stack", "", "STACK", "what serves: pytorch, vllm or rung"},
     {"goal", "", "GOAL", "what to set up for: latency"},
-    {"format", "", "FORM", "what to write: text, shell or dockerfile"},
+    {"format", "", "FORM",
+     "the form of a file: of env text, shell or dockerfile; of tune csv, tunableop, hipblaslt, aiter or gradlib"},
 });
 
 CLI::Option* describe(CLI::Option* option, const OptionRow& row) {

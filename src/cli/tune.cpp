@@ -99,7 +99,9 @@ std::pair<CLI::App*, Run> tune_command(CLI::App& app) {
       .described("time for the tuning, such as 60s or 5m, at least 1s")
       .shows_default();
   add(*command, "out", flags->task.out).described("the file to write, or to complete where it is there");
-  add(*command, "format", flags->task.format).one_of({"csv", "tunableop", "hipblaslt", "aiter", "gradlib"});
+  add(*command, "format", flags->task.format)
+      .described("the form of --out; default: as the file is, else as goes with the list")
+      .one_of({"csv", "tunableop", "hipblaslt", "aiter", "gradlib"});
   add(*command, "validators", flags->task.validators);
   add(*command, "python", flags->task.python);
   add(*command, "database", flags->task.database);

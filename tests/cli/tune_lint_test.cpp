@@ -20,7 +20,7 @@ constexpr const char* kValidators =
     "Validator,GCN_ARCH_NAME,gfx942:sramecc+:xnack-\n"
     "Validator,HIPBLASLT_VERSION,100001-0123abc\n"
     "Validator,ROCBLAS_VERSION,5.0.2.4567def\n";
-constexpr const char* kPython =
+constexpr const char* kLintedPython =
     R"(for line in "PT_VERSION=2.11.0" "HIP_VERSION=70051831" "GCN_ARCH_NAME=gfx942:sramecc+:xnack-" \
   "HIPBLASLT_VERSION=100001-0123abc" "ROCBLAS_VERSION=5.0.2.4567def"; do echo "rung-answer validator $line" >&2; done)";
 constexpr const char* kRow = "GemmTunableOp_BFloat16_TN,tn_32_9_64_ld_64_64_32,";
@@ -41,7 +41,7 @@ class TuneLint : public testing::Test {
 
 TEST_F(TuneLint, FindsNothingInASoundFile) {
   const std::string text = kValidators + std::string(kRow) + "Gemm_Hipblaslt_7002,0.5\n";
-  const Ran ran = lint(text, {"--gpu", "mi300x", "--python", write_program(tool.folder(), "python", kPython)});
+  const Ran ran = lint(text, {"--gpu", "mi300x", "--python", write_program(tool.folder(), "python", kLintedPython)});
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
   EXPECT_EQ(ran.out,
             (tool / "results.csv") + ": tunableop, 1 rows, 0 lines refused, 0 rows timed; 0 problems, 0 notes\n");
@@ -98,7 +98,7 @@ TEST_F(TuneLint, SaysWhatIsWrongWithItsWords) {
   expect_error(lint(text, {"--budget", "soon"}), 2, "--budget: got 'soon'");
   expect_error(lint(text, {"--python", "no-such-python"}), 1, "'no-such-python' does not say");
   expect_error(lint(text, {"--validators", tool / "results.csv"}), 1, "got no line 'Validator,...'");
-  const std::string python = write_program(tool.folder(), "python", kPython);
+  const std::string python = write_program(tool.folder(), "python", kLintedPython);
   expect_error(lint(text, {"--gpu", "h200", "--python", python}), 1,
                "PyTorch is for gfx942:sramecc+:xnack-, the GPU is sm_90");
 }

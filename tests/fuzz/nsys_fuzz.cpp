@@ -1,10 +1,11 @@
-// Any bytes as a database of Nsight Systems; and databases whose tables, columns and values the bytes choose, types
-// that the columns do not say among them.
+// Any bytes as a database of Nsight Systems or of rocprofv3; and databases whose tables, columns and values the bytes
+// choose, types that the columns do not say among them.
 // SPDX-License-Identifier: Apache-2.0
 #include <sqlite3.h>
 
 #include <array>
 #include <memory>
+#include <span>
 
 #include "advise/trace/reader.hpp"
 #include "trace_checks.hpp"
@@ -41,7 +42,7 @@ class Choices {
 
 struct Made {
   const char* name;
-  std::array<const char*, 13> columns;
+  std::array<const char*, 14> columns;
 };
 constexpr Made kTables[] = {
     {"StringIds", {"id", "value"}},
@@ -59,6 +60,22 @@ constexpr Made kTables[] = {
     {"NVTX_EVENTS", {"start", "end", "globalTid", "eventType", "text", "textId"}},
     {"OSRT_API", {"start"}},
 };
+constexpr Made kRocpdTables[] = {
+    {"rocpd_string_a", {"id", "string"}},
+    {"rocpd_info_process_a", {"id", "pid"}},
+    {"rocpd_info_thread_a", {"id", "tid"}},
+    {"rocpd_info_agent_a", {"id", "type", "absolute_index", "name", "product_name"}},
+    {"rocpd_info_kernel_symbol_a", {"id", "display_name", "kernel_name", "arch_vgpr_count", "accum_vgpr_count"}},
+    {"rocpd_event_a", {"id", "category_id", "stack_id", "extdata"}},
+    {"rocpd_region_a", {"start", "end", "event_id", "pid", "tid", "name_id"}},
+    {"rocpd_kernel_dispatch_a",
+     {"start", "end", "event_id", "agent_id", "queue_id", "stream_id", "kernel_id", "group_segment_size",
+      "workgroup_size_x", "workgroup_size_y", "workgroup_size_z", "grid_size_x", "grid_size_y", "grid_size_z"}},
+    {"rocpd_memory_copy_a",
+     {"start", "end", "event_id", "src_agent_id", "dst_agent_id", "queue_id", "stream_id", "name_id", "size"}},
+};
+constexpr const char* kTexts[] = {"HIP_RUNTIME_API",         "HSA_CORE_API", "MARKER_CORE_API",
+                                  "{\"message\": \"step\"}", "GPU",          "Pageable"};
 constexpr int64_t kNumbers[] = {0,  1,  2,   59, -1,        INT64_MIN, INT64_MAX,         int64_t{1} << 32,
                                 34, 60, 700, 75, 1LL << 24, 9LL << 24, 4'000'000'000'000, 5};
 
@@ -82,6 +99,9 @@ void bind(sqlite3_stmt* statement, int place, Choices& choices) {
     }
     case 4:
       sqlite3_bind_int64(statement, place, kNumbers[choices.next() % std::size(kNumbers)]);
+      break;
+    case 5:
+      sqlite3_bind_text(statement, place, kTexts[choices.next() % std::size(kTexts)], -1, SQLITE_STATIC);
       break;
     default:
       sqlite3_bind_int64(statement, place, static_cast<int64_t>(choices.next()) << (choice / 32 * 8));
@@ -110,13 +130,13 @@ void make_table(sqlite3* database, const Made& table, Choices& choices) {
     run(database, "INSERT INTO " + std::string(table.name) + " VALUES (" + values + ")", &choices);
 }
 
-void make_chosen_database(const std::string& path, Choices choices) {
+void make_chosen_database(const std::string& path, std::span<const Made> tables, Choices choices) {
   std::filesystem::remove(path);
   sqlite3* database = nullptr;
   require(sqlite3_open(path.c_str(), &database) == SQLITE_OK, "a database can be made");
   for (const char* pragma : {"PRAGMA synchronous=OFF", "PRAGMA journal_mode=OFF", "PRAGMA page_size=512", "BEGIN"})
     sqlite3_exec(database, pragma, nullptr, nullptr, nullptr);
-  for (const Made& table : kTables)
+  for (const Made& table : tables)
     if (choices.any_left() && choices.next() % 4 != 0) make_table(database, table, choices);
   sqlite3_exec(database, "COMMIT", nullptr, nullptr, nullptr);
   sqlite3_close(database);
@@ -129,13 +149,13 @@ std::string bytes_of(const std::string& path) {
 
 }  // namespace
 
-// The first byte of an input says which of the two it is.
+// The first byte of an input says which it is.
 extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
   std::string chosen;
   for (int i = 0; i < 2000; ++i) chosen += static_cast<char>(i * 37 % 251);
   const std::string path = folder().path("seed.sqlite");
-  make_chosen_database(path, Choices(chosen));
-  rung::write_seeds(*argc, *argv, {"\1" + chosen, "\1", std::string(1, '\0') + bytes_of(path)});
+  make_chosen_database(path, kTables, Choices(chosen));
+  rung::write_seeds(*argc, *argv, {"\1" + chosen, "\1", "\2" + chosen, std::string(1, '\0') + bytes_of(path)});
   return 0;
 }
 
@@ -144,12 +164,16 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view input(reinterpret_cast<const char*>(data), size);
   if (input.empty()) return 0;
   const std::string path = folder().path("x.sqlite");
-  if (input.front() % 2 == 0)
+  const bool rocpd = input.front() % 4 == 2;
+  if (input.front() % 2 == 0 && !rocpd)
     folder().write("x.sqlite", input.substr(1));
+  else if (rocpd)
+    make_chosen_database(path, kRocpdTables, Choices(input.substr(1)));
   else
-    make_chosen_database(path, Choices(input.substr(1)));
+    make_chosen_database(path, kTables, Choices(input.substr(1)));
   const std::string before = bytes_of(path);
   check_recording(advise::nsys_reader.read(path));
+  check_recording(advise::rocpd_reader.read(path));
   require(bytes_of(path) == before, "the database is as it was");
   for (const char* beside : {"x.sqlite-journal", "x.sqlite-wal", "x.sqlite-shm"})
     require(!std::filesystem::exists(folder().path(beside)), "nothing lies beside it");

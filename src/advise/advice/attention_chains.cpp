@@ -63,7 +63,7 @@ class ChainFinder {
       const auto i = static_cast<size_t>(at);
       if (is_product(i)) return i;
       if (analysis_.event(analysis_.work[i]).kind == EventKind::fill) continue;
-      if (!is_small_step(analysis_.work[i]) || is_softmax(analysis_, analysis_.work[i])) break;
+      if (!is_small_step(analysis_.work[i]) || analysis_.work[i].kind.category == Category::norm) break;
       if (++between > kMostBetween) break;
     }
     return kNowhere;

@@ -93,9 +93,9 @@ std::optional<Advice> gemm_library(const Analysis& analysis) {
   advice.remedy = triton ? "Leave these products to the vendor's library." : "Let Triton compute these products.";
   advice.changes = {
       {"PyTorch",
-       "torch._inductor.config.max_autotune_gemm_backends (TORCHINDUCTOR_MAX_AUTOTUNE_GEMM_BACKENDS): \"ATEN\" "
-       "keeps the vendor's, \"ATEN,TRITON\" measures both, \"CK\" adds Composable Kernel on ROCm; without "
-       "max_autotune_gemm products are the vendor's"},
+       "torch._inductor.config.max_autotune_gemm_backends (TORCHINDUCTOR_MAX_AUTOTUNE_GEMM_BACKENDS): \"ATEN\" keeps "
+       "the vendor's, \"ATEN,TRITON\" measures both, \"CK\" adds Composable Kernel on ROCm; without max_autotune_gemm "
+       "products are the vendor's"},
       {"PyTorch on ROCm",
        "TORCH_BLAS_PREFER_HIPBLASLT and DISABLE_ADDMM_CUDA_LT choose between rocBLAS and hipBLASLt; "
        "PYTORCH_TUNABLEOP_ENABLED=1 with a tuned file chooses per shape"},
@@ -104,11 +104,10 @@ std::optional<Advice> gemm_library(const Analysis& analysis) {
        "VLLM_ROCM_USE_AITER_LINEAR choose aiter's"},
   };
   advice.traps =
-      "Templates fuse what follows a product: as many kernels as the library's may come back. TORCH_ROCM_USE_HIPBLASLT "
-      "is "
-      "read by nothing. aiter's assembly kernels and preshuffled weights pay only above a number of rows (M of about "
-      "64 "
-      "and more): preshuffling all weights slows small M down; and its tuned files ship empty for many shapes.";
+      "Templates fuse what follows a product: as many kernels as the library's may come back. "
+      "TORCH_ROCM_USE_HIPBLASLT is read by nothing. aiter's assembly kernels and preshuffled weights pay only above a "
+      "number of rows (M of about 64 and more): preshuffling all weights slows small M down; and its tuned files ship "
+      "empty for many shapes.";
   advice.confirm = "Time a whole step in turns; autotuning measures kernels alone, with weights in cache.";
   return advice;
 }

@@ -92,7 +92,7 @@ class BreakFinder {
       const auto its_step = step_at(analysis_, analysis_.event(analysis_.work[*at]).start_ns);
       if (launch(*at).start_ns >=
           between.next_begins_ns) {  // the next region's first: the same step as the eager work?
-        if (!eager.empty() && its_step == step) take(gap_ns, eager, breaks);
+        if (step && its_step == step) take(gap_ns, eager, breaks);
         return;
       }
       step = its_step;

@@ -65,19 +65,19 @@ std::optional<Advice> layout_copies(const Analysis& analysis) {
   advice.remedy = "Let kernels read strides, or keep one order from end to end.";
   advice.changes = {
       {"PyTorch",
-       "no contiguous() before scaled_dot_product_attention or matmul: both take strides; keep [batch, rows, "
-       "heads, head] from the projection to the output, and view() it; torch.compile fuses what remains"},
+       "no contiguous() before scaled_dot_product_attention or matmul: both take strides; keep [batch, rows, heads, "
+       "head] from the projection to the output, and view() it; torch.compile fuses what remains"},
       {"vLLM",
-       "its attention takes [tokens, heads, head] as the projection wrote it; VLLM_KV_CACHE_LAYOUT=NHD or HND is "
-       "the cache's order"},
+       "its attention takes [tokens, heads, head] as the projection wrote it; VLLM_KV_CACHE_LAYOUT=NHD or HND is the "
+       "cache's order"},
   };
   if (is_format)
     advice.changes.push_back({"PyTorch",
-                              "model.to(memory_format=torch.channels_last) and inputs likewise: convolutions "
-                              "then convert nothing; on ROCm with PYTORCH_MIOPEN_SUGGEST_NHWC=1"});
+                              "model.to(memory_format=torch.channels_last) and inputs likewise: convolutions then "
+                              "convert nothing; on ROCm with PYTORCH_MIOPEN_SUGGEST_NHWC=1"});
   advice.traps =
-      "A kernel that reads strides can be slower than one that reads rows: a copy that pays for itself stays. "
-      "view() refuses what reshape() copies silently.";
+      "A kernel that reads strides can be slower than one that reads rows: a copy that pays for itself stays. view() "
+      "refuses what reshape() copies silently.";
   advice.confirm = "The copies are gone, and the kernels that read what they wrote are no slower.";
   return advice;
 }

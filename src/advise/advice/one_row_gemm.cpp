@@ -65,8 +65,8 @@ std::optional<Advice> one_row_gemm(const Analysis& analysis) {
       {"AMD", "rocBLAS for small M; aiter's GEMMs and preshuffled weights from about 64 rows"},
   };
   advice.traps =
-      "Narrower weights (FP8, INT4) bring more than a better kernel where memory is the limit. A tuned entry "
-      "holds for one M: speculative or batched decoding has another.";
+      "Narrower weights (FP8, INT4) bring more than a better kernel where memory is the limit. A tuned entry holds "
+      "for one M: speculative or batched decoding has another.";
   advice.confirm = "Bytes of weights over kernel time, against the card's memory rate; the step in turns.";
   return advice;
 }

@@ -133,8 +133,8 @@ std::optional<Advice> RepeatedKeys::advice() {
       {"vLLM", "its attention takes num_kv_heads as it is; a model's own repeat_kv goes"},
   };
   advice.traps =
-      "With enable_gqa and f32, or where no fused kernel fits, scaled_dot_product_attention repeats keys and "
-      "values itself. expand() alone copies nothing; the reshape(), flatten() or contiguous() after it does.";
+      "With enable_gqa and f32, or where no fused kernel fits, scaled_dot_product_attention repeats keys and values "
+      "itself. expand() alone copies nothing; the reshape(), flatten() or contiguous() after it does.";
   advice.confirm = "The copies are gone from the trace; outputs are the same bits or differ by the order of sums.";
   return advice;
 }

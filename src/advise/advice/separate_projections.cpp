@@ -152,27 +152,25 @@ std::optional<Advice> separate_projections(const Analysis& analysis) {
   advice.evidence = tally.rows();
   advice.bound_ms = saving.bound_ms();
   advice.bound_from = saving.explained(
-      "time of each group, less its longest product or what one product of all columns needs at the "
-      "card's peaks, and the host's launches of the others where it is late");
+      "time of each group, less its longest product or what one product of all columns needs at the card's peaks, and "
+      "the host's launches of the others where it is late");
   advice.remedy = "Concatenate the weights once after loading, launch one product, split its result.";
   advice.changes = {
       {"PyTorch",
-       "torch.cat of the weights (and biases) on dim 0 into one nn.Linear; .split([q, kv, kv], dim=-1) of its "
-       "result, sizes by heads where they are grouped; likewise gate and up, then one kernel for "
-       "activation times up"},
+       "torch.cat of the weights (and biases) on dim 0 into one nn.Linear; .split([q, kv, kv], dim=-1) of its result, "
+       "sizes by heads where they are grouped; likewise gate and up, then one kernel for activation times up"},
       {"vLLM",
        "QKVParallelLinear and MergedColumnParallelLinear of vllm.model_executor.layers.linear, with SiluAndMul or "
        "GeluAndMul"},
   };
   advice.traps =
-      "The new shape needs its own entry in tuned files (TunableOp, hipBLASLt's override, aiter's CSV): old ones never "
-      "match it. Parts are views with the whole row's stride, which a kernel may copy. Quantised weights keep a scale "
-      "for "
-      "each part; adapters must follow. Without shapes, kernels and grids say that products are alike, not that their "
-      "input is.";
+      "The new shape needs its own entry in tuned files (TunableOp, hipBLASLt's override, aiter's CSV): old ones "
+      "never match it. Parts are views with the whole row's stride, which a kernel may copy. Quantised weights keep a "
+      "scale for each part; adapters must follow. Without shapes, kernels and grids say that products are alike, not "
+      "that their input is.";
   advice.confirm =
-      "Two launches fewer for each attention; the one product is shorter than the sum; outputs are equal but "
-      "for the order of sums.";
+      "Two launches fewer for each attention; the one product is shorter than the sum; outputs are equal but for the "
+      "order of sums.";
   return advice;
 }
 

@@ -100,19 +100,19 @@ std::optional<Advice> slow_shape(const Analysis& analysis) {
       "Pad weights once, and activations as they are made, to rows of whole vectors; split what has few tiles.";
   advice.changes = {
       {"PyTorch",
-       "pad K and N of the weights to a multiple of 8 (bf16, f16; 64 is better), zeros beyond the end; for "
-       "attention by pieces, pad the keys and mask them; torch.compile pads by itself "
-       "(torch._inductor.config.shape_padding, on by default)"},
+       "pad K and N of the weights to a multiple of 8 (bf16, f16; 64 is better), zeros beyond the end; for attention "
+       "by pieces, pad the keys and mask them; torch.compile pads by itself (torch._inductor.config.shape_padding, on "
+       "by default)"},
       {"vLLM",
-       "vocabularies and hidden sizes are padded by its layers (pad_vocab_size); on ROCm VLLM_ROCM_FP8_PADDING=1 "
-       "pads FP8 weights, VLLM_ROCM_MOE_PADDING=1 experts"},
+       "vocabularies and hidden sizes are padded by its layers (pad_vocab_size); on ROCm VLLM_ROCM_FP8_PADDING=1 pads "
+       "FP8 weights, VLLM_ROCM_MOE_PADDING=1 experts"},
       {"AMD",
        "where K is a multiple of 256 elements of f16 or bf16 and both operands lie along K: row strides of K + 128 "
        "elements; few tiles: smaller ones, or split K"},
   };
   advice.traps =
-      "Padding the result's columns changes the stride of what reads it. Tuned files hold the old sizes: tune "
-      "again. A copy that pads in every step can cost what it brings; weights are padded once.";
+      "Padding the result's columns changes the stride of what reads it. Tuned files hold the old sizes: tune again. "
+      "A copy that pads in every step can cost what it brings; weights are padded once.";
   advice.confirm =
       "The kernel's name changes (align1 or align2 gone), and its time; compare outputs: zeros add nothing.";
   return advice;

@@ -14,12 +14,12 @@ namespace {
 
 const std::vector<Change> kFusedAttention{
     {"PyTorch",
-     "torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=..., is_causal=..., enable_gqa=True "
-     "where heads are grouped); torch.nn.attention.sdpa_kernel() names the backend; in Transformers "
+     "torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=..., is_causal=..., enable_gqa=True where "
+     "heads are grouped); torch.nn.attention.sdpa_kernel() names the backend; in Transformers "
      "attn_implementation=\"sdpa\" or \"flash_attention_2\""},
     {"vLLM",
-     "attention of vLLM's own layers is fused; --attention-backend chooses it (FLASH_ATTN, FLASHINFER, "
-     "TRITON_ATTN, on ROCm ROCM_AITER_FA, which wants VLLM_ROCM_USE_AITER=1)"},
+     "attention of vLLM's own layers is fused; --attention-backend chooses it (FLASH_ATTN, FLASHINFER, TRITON_ATTN, "
+     "on ROCm ROCM_AITER_FA, which wants VLLM_ROCM_USE_AITER=1)"},
     {"AMD", "aiter's flash attention, or FlashAttention for ROCm; prefill and decoding may want different ones"},
 };
 
@@ -53,13 +53,11 @@ std::optional<Advice> unfused_attention(const Analysis& analysis) {
   advice.traps =
       "scaled_dot_product_attention falls back to the same pieces for f32 with grouped heads, for types or head sizes "
       "that no fused kernel takes, and with a mask that needs a gradient; sdpa_kernel([...]) without MATH makes that "
-      "an "
-      "error. A fused kernel for few rows and a long context can be slower than the pieces on the device: compare "
-      "both. "
-      "Keep it in the compiled graph: a break around it costs more than it brings.";
+      "an error. A fused kernel for few rows and a long context can be slower than the pieces on the device: compare "
+      "both. Keep it in the compiled graph: a break around it costs more than it brings.";
   advice.confirm =
-      "Kernels from the product to the second product become one of the category attention; time a step in "
-      "turns with and without, and compare outputs: sums run in another order.";
+      "Kernels from the product to the second product become one of the category attention; time a step in turns with "
+      "and without, and compare outputs: sums run in another order.";
   return advice;
 }
 

@@ -95,14 +95,13 @@ std::optional<Advice> unfused_elementwise(const Analysis& analysis) {
   advice.evidence = tally.rows();
   advice.bound_ms = saving.bound_ms();
   advice.bound_from = saving.explained(
-      "time of the chains, less one kernel for each: the largest tensor read and written once, or its "
-      "shortest kernel");
+      "time of the chains, less one kernel for each: the largest tensor read and written once, or its shortest kernel");
   advice.remedy = "Use the fused operation of the framework, or let a compiler fuse the chain.";
   advice.changes = {
       {"PyTorch",
-       "torch.nn.functional.rms_norm and layer_norm in place of pow, mean, rsqrt and mul; torch.compile for the "
-       "rest (mode \"default\"; TORCHINDUCTOR_COORDINATE_DESCENT_TUNING=1 tunes its tiles); rotation tables "
-       "computed once, outside the step"},
+       "torch.nn.functional.rms_norm and layer_norm in place of pow, mean, rsqrt and mul; torch.compile for the rest "
+       "(mode \"default\"; TORCHINDUCTOR_COORDINATE_DESCENT_TUNING=1 tunes its tiles); rotation tables computed once, "
+       "outside the step"},
       {"vLLM",
        "RMSNorm with its residual, SiluAndMul, GeluAndMul and rotary embedding of vllm.model_executor.layers; "
        "--compilation-config '{\"custom_ops\": [\"+rms_norm\", \"+silu_and_mul\"]}' prefers its kernels to "
@@ -110,8 +109,8 @@ std::optional<Advice> unfused_elementwise(const Analysis& analysis) {
   };
   advice.traps =
       "A fused norm sums in f32 and rounds once: outputs differ in the last bit from pieces that round between. "
-      "max-autotune compiles for minutes and can lose; measure it against the default mode. Inductor's own "
-      "graphs (reduce-overhead) have been slow on ROCm: capture by hand.";
+      "max-autotune compiles for minutes and can lose; measure it against the default mode. Inductor's own graphs "
+      "(reduce-overhead) have been slow on ROCm: capture by hand.";
   advice.confirm =
       "Fewer kernels between two products, and their sum is shorter; compare outputs within the type's error.";
   return advice;

@@ -130,13 +130,13 @@ std::optional<Advice> WideWork::advice() {
   if (others_ns_ > 0) advice.evidence.push_back({"other kernels on f32", others_, ms_of(others_ns_)});
   advice.bound_ms = saving_.bound_ms();
   advice.bound_from = saving_.explained(
-      "time above what the same products need at the card's peaks in bf16, and, where all is in f32, "
-      "half of the other kernels and attention's pieces");
+      "time above what the same products need at the card's peaks in bf16, and, where all is in f32, half of the "
+      "other kernels and attention's pieces");
   advice.remedy = "Load and run the model in bf16, or let f32 products use the matrix units.";
   advice.changes = {
       {"PyTorch",
-       "model.to(torch.bfloat16) with inputs alike, or torch.autocast(\"cuda\", torch.bfloat16); where f32 must "
-       "stay, torch.set_float32_matmul_precision(\"high\") (TF32 or bf16 pairs)"},
+       "model.to(torch.bfloat16) with inputs alike, or torch.autocast(\"cuda\", torch.bfloat16); where f32 must stay, "
+       "torch.set_float32_matmul_precision(\"high\") (TF32 or bf16 pairs)"},
       {"vLLM", "--dtype bfloat16; auto takes the checkpoint's type and turns f32 into half"},
       {"AMD",
        "MI300 and MI350 have f32 matrix units at a fraction of the rate of bf16; bf16 is also the faster of the two "
@@ -144,10 +144,9 @@ std::optional<Advice> WideWork::advice() {
   };
   advice.traps =
       "set_float32_matmul_precision(\"high\") changes products, not bytes: half of the bound at most where memory is "
-      "the "
-      "limit. Grouped heads in f32 have no fused attention in PyTorch. Keep sums of norms, softmax and positions in "
-      "f32. "
-      "f16 overflows where bf16 does not. Autocast converts weights in every step unless they are in bf16 already.";
+      "the limit. Grouped heads in f32 have no fused attention in PyTorch. Keep sums of norms, softmax and positions "
+      "in f32. f16 overflows where bf16 does not. Autocast converts weights in every step unless they are in bf16 "
+      "already.";
   advice.confirm =
       "Kernels' names lose f32 and sgemm; compare outputs with the f32 model on many inputs before and after.";
   return advice;

@@ -101,10 +101,10 @@ Result<Recording> NsysRecorder::read() {
   for (const Table& table : tables()) RUNG_CHECK(read_table(table));
   if (!any_table_)
     return bad_file(
-        "'{}': got a database without a table of CUDA's work or of NVTX, wanted what "
-        "`nsys export --type sqlite` writes",
+        "'{}': got a database without the tables of Nsight Systems or of rocprofv3, wanted what "
+        "`nsys export --type sqlite` or rocprofv3 writes",
         file_.path());
-  RUNG_CHECK(names_.apply(file_, builder_));
+  RUNG_CHECK(read_names());
   devices_.name(builder_);
   return builder_.finish();
 }
@@ -134,6 +134,16 @@ Status NsysRecorder::read_memory_words() {
     if (!more) break;
     if (const auto id = rows.integer(0); id && !rows.text(1).empty()) memory_words_[*id] = rows.text(1).substr(0, 32);
   }
+  return {};
+}
+
+Status NsysRecorder::read_names() {
+  if (names_.any()) {
+    constexpr std::array<std::string_view, 2> kColumns{"id", "value"};
+    RUNG_TRY(SqliteRows rows, file_.read("StringIds", kColumns));
+    RUNG_CHECK(names_.read(rows, builder_));
+  }
+  names_.apply(builder_, 0);
   return {};
 }
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
+#include "advise/trace/database_names.hpp"
 #include "advise/trace/link_numbers.hpp"
 #include "advise/trace/nsys_devices.hpp"
-#include "advise/trace/nsys_names.hpp"
 #include "advise/trace/recording_builder.hpp"
 #include "advise/trace/sqlite_file.hpp"
 #include "base/status.hpp"
@@ -29,6 +29,7 @@ class NsysRecorder {
 
   Status read_table(const Table& table);
   Status read_memory_words();
+  Status read_names();
   void take_call(const SqliteRows& rows);
   void take_kernel(const SqliteRows& rows);
   void take_copy(const SqliteRows& rows);
@@ -43,7 +44,7 @@ class NsysRecorder {
   SqliteFile& file_;
   RecordingBuilder builder_{"Nsight Systems"};
   LinkNumbers links_;
-  NsysNames names_;
+  DatabaseNames names_;
   NsysDevices devices_;
   int64_t first_process_ = 0;  // stands for that of device work in versions that do not say
   bool any_table_ = false;

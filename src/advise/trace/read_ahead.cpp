@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "advise/trace/read_ahead.hpp"
 
+#include <algorithm>
 #include <system_error>
 #include <utility>
 
@@ -10,7 +11,9 @@
 
 namespace rung::advise {
 
-ReadAhead::ReadAhead(ByteSource source) : source_(std::move(source)) {
+// A small file is not to cost the memory of a large one: what it may unpack to, in one chunk.
+ReadAhead::ReadAhead(ByteSource source)
+    : source_(std::move(source)), chunk_bytes_(std::min<uint64_t>(kChunk, 4096 + 8 * source_.file_bytes())) {
   if (!source_.packed() && source_.file_bytes() < kChunk) return;
   try {
     const SignalsHeld held;  // from the thread's first instruction on
@@ -30,7 +33,7 @@ ReadAhead::~ReadAhead() {
 
 Status ReadAhead::read_chunk(std::string& chunk) {
   return guarded([&]() -> Status {
-    chunk.resize(kChunk);
+    chunk.resize(chunk_bytes_);
     RUNG_TRY(const size_t got, source_.read(chunk.data(), chunk.size()));
     chunk.resize(got);
     return {};

@@ -29,6 +29,7 @@ class ReadAhead {
   bool hand_over(std::string& chunk, Status status);
 
   ByteSource source_;
+  size_t chunk_bytes_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::optional<std::string> ready_;

@@ -21,6 +21,12 @@ constexpr uint64_t kLeastPageBytes = 512;
 constexpr uint64_t kVisitsOfPage = 16;  // in one pass over a table; each leaf takes one, and one for what overflows
 constexpr uint64_t kFreeVisits = 4096;
 
+// Steps of SQLite's machine while it reads what tables there are, about ten for each.
+constexpr int kStepsBetweenCounts = 1000;
+constexpr int kMostSchemaCounts = 200;
+
+int stop_after_many(void* count) { return ++*static_cast<int*>(count) > kMostSchemaCounts ? 1 : 0; }
+
 // "file:" names take escapes, and what follows '?' are options.
 std::string uri_of(const std::string& path) {
   std::string uri = path.starts_with('/') ? "file://" : "file:";
@@ -93,10 +99,13 @@ Status SqliteFile::distrust() {
   sqlite3_limit(database, SQLITE_LIMIT_LENGTH, kMostValueBytes);
   sqlite3_limit(database, SQLITE_LIMIT_SQL_LENGTH, 1 << 20);
   sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 0);
+  int schema_counts = 0;  // they load the schema
+  sqlite3_progress_handler(database, kStepsBetweenCounts, stop_after_many, &schema_counts);
   for (const char* pragma : {"PRAGMA cell_size_check=ON", "PRAGMA mmap_size=0", "PRAGMA cache_size=-8192",
                              "PRAGMA temp_store=MEMORY", "PRAGMA query_only=ON"})
     if (sqlite3_exec(database, pragma, nullptr, nullptr, nullptr) != SQLITE_OK)
       return bad_file("'{}': a database that cannot be read: {}", path_, message_of(database));
+  sqlite3_progress_handler(database, 0, nullptr, nullptr);
   sqlite3_set_authorizer(database, allow_reading_tables, nullptr);
   return {};
 }
@@ -116,14 +125,20 @@ Result<SqliteRows> SqliteFile::prepare(const std::string& sql, const std::string
 }
 
 // A root page: views and virtual tables have none.
-Result<bool> SqliteFile::has_table(const std::string& name) {
+Result<std::vector<std::string>> SqliteFile::tables() {
   RUNG_TRY(SqliteRows rows, prepare("SELECT type, name, rootpage FROM sqlite_master", "its schema"));
   rows.places_ = {0, 1, 2};
+  std::vector<std::string> names;
   for (;;) {
     RUNG_TRY(const bool more, rows.next());
-    if (!more) return false;
-    if (rows.text(0) == "table" && same_name(rows.text(1), name) && rows.integer(2).value_or(0) > 0) return true;
+    if (!more) return names;
+    if (rows.text(0) == "table" && rows.integer(2).value_or(0) > 0) names.emplace_back(rows.text(1));
   }
+}
+
+Result<bool> SqliteFile::has_table(const std::string& name) {
+  RUNG_TRY(const auto names, tables());
+  return std::any_of(names.begin(), names.end(), [&](const auto& table) { return same_name(table, name); });
 }
 
 Result<std::vector<std::string>> SqliteFile::columns_of(const std::string& table) {

@@ -162,7 +162,7 @@ TEST(CollectiveGroupTest, NotWhereTheGroupIsNotRecorded) {
   EXPECT_FALSE(Found(detectors::collective_group, in_series("AMD Instinct MI300X", 2, -1, 400)));
 }
 
-TEST(CollectiveGroupTest, NotOnOtherMachines) {
+TEST(CollectiveGroupTest, NotOnOtherCards) {
   EXPECT_FALSE(Found(detectors::collective_group, in_series("NVIDIA H100", 2, kLargeBytes, 400, 2)));
   EXPECT_FALSE(Found(detectors::collective_group, in_series("AMD Instinct MI300A", 2, kLargeBytes, 400, 2)));
 }
@@ -203,6 +203,20 @@ TEST(OneProcessManyGpusTest, NotOneGpu) { EXPECT_FALSE(Found(detectors::one_proc
 
 TEST(OneProcessManyGpusTest, NotAProcessForEach) {
   EXPECT_FALSE(Found(detectors::one_process_many_gpus, on_devices(2, 5, 2)));
+}
+
+TEST(OneProcessManyGpusTest, NotWhereTwoProcessesUseTheSameNumbers) {
+  // Two ranks' recordings in one file: each numbers its calls from 1.
+  Recording recording = on_devices(2, 5);
+  recording.lanes.push_back({false, -1, 2, 1, "rank 1"});
+  for (size_t i = 0, recorded = recording.events.size(); i < recorded; ++i) {
+    Event event = recording.events[i];
+    if (event.kind != EventKind::runtime_call) continue;
+    event.lane = static_cast<uint16_t>(recording.lanes.size() - 1);
+    recording.events.push_back(event);
+  }
+  std::ranges::stable_sort(recording.events, {}, &Event::start_ns);
+  EXPECT_FALSE(Found(detectors::one_process_many_gpus, std::move(recording)));
 }
 
 TEST(OneProcessManyGpusTest, NotWhereNoGpuWaits) {

@@ -98,6 +98,8 @@ TEST(UnfusedAttention, ShapesMustFit) {
 TEST(UnfusedAttention, SoftmaxAloneIsNone) {
   EXPECT_FALSE(ToldModel{}.product(kScores).softmax(100, kWeights).norm(10, kWeights).found(kDetector));
   EXPECT_FALSE(ToldModel{}.softmax(100, kWeights).product(kValues).found(kDetector));
+  EXPECT_FALSE(ToldModel{}.product(kScores).softmax(100, kWeights).norm(10, kWeights).product(kValues).found(kDetector))
+      << "weights of attention are not normed again";
   ToldModel far;
   far.product(kScores).softmax(100, kWeights);
   for (int i = 0; i < 7; ++i) far.small("aten::mul", 5, {{kWeights}});

@@ -48,7 +48,8 @@ Figures figures_of(std::string_view file) {
 
 class EveryFullFormat : public ::testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(All, EveryFullFormat,
-                         ::testing::Values("nsys.sql", "nsys_2021.sql", "rocprofv3_rocm6", "rocprofv3_rocm7"),
+                         ::testing::Values("nsys.sql", "nsys_2021.sql", "rocpd.sql", "rocprofv3_rocm6",
+                                           "rocprofv3_rocm7"),
                          [](const auto& format) {
                            std::string name = format.param;
                            return name.substr(0, name.find('.'));
@@ -59,7 +60,7 @@ TEST_P(EveryFullFormat, GivesTheSameAnalysis) {
   Figures wanted = figures_of("kineto.json");
   ASSERT_EQ(wanted.steps.size(), 3u);
   ASSERT_GT(wanted.gaps.size(), 1u);
-  if (std::string_view(GetParam()).starts_with("rocprofv3")) {
+  if (std::string_view(GetParam()).starts_with("rocp")) {
     auto& host = wanted.gaps[name_of(GapCause::host_bound)];
     const auto copies = wanted.gaps.extract(name_of(GapCause::copy));
     ASSERT_FALSE(copies.empty());

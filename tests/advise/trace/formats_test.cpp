@@ -77,9 +77,10 @@ const Recording& kineto() {
 
 class EveryFormat : public ::testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(All, EveryFormat,
-                         ::testing::Values("nsys.sql", "nsys_2021.sql", "rocprofv3_rocm6", "rocprofv3_rocm7",
-                                           "rocprofv3_rocm7/host/4711_kernel_trace.csv", "rocprofv3_rocm6.json",
-                                           "rocprofv3_rocm7.json", "rocprofv3.pftrace", "rocprof_sys.proto"),
+                         ::testing::Values("nsys.sql", "nsys_2021.sql", "rocpd.sql", "rocprofv3_rocm6",
+                                           "rocprofv3_rocm7", "rocprofv3_rocm7/host/4711_kernel_trace.csv",
+                                           "rocprofv3_rocm6.json", "rocprofv3_rocm7.json", "rocprofv3.pftrace",
+                                           "rocprof_sys.proto"),
                          [](const auto& format) {
                            std::string name = format.param;
                            std::ranges::replace_if(
@@ -168,7 +169,8 @@ TEST(Formats, RocprofTellsKernels) {
 }
 
 TEST(Formats, Rocprofv3SkipsNothingOfIt) {
-  for (const auto* file : {"rocprofv3_rocm7", "rocprofv3_rocm6.json", "rocprofv3_rocm7.json", "rocprofv3.pftrace"}) {
+  for (const auto* file :
+       {"rocpd.sql", "rocprofv3_rocm7", "rocprofv3_rocm6.json", "rocprofv3_rocm7.json", "rocprofv3.pftrace"}) {
     const auto r = read_told_program(file);
     ASSERT_TRUE(r) << r.error().message;
     EXPECT_EQ(r->format, "rocprofv3");

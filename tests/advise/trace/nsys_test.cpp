@@ -184,8 +184,9 @@ TEST(NsysDatabase, TakesNamesThatAreMissingOrNoText) {
 TEST(NsysDatabase, IsRefusedWithoutTablesOfInterest) {
   const auto r = read_database("CREATE TABLE t (a); INSERT INTO t VALUES (1);");
   ASSERT_FALSE(r);
-  EXPECT_THAT(r.error().message, HasSubstr("got a database without a table of CUDA's work or of NVTX, wanted what "
-                                           "`nsys export --type sqlite` writes"));
+  EXPECT_THAT(r.error().message,
+              HasSubstr("got a database without the tables of Nsight Systems or of rocprofv3, wanted "
+                        "what `nsys export --type sqlite` or rocprofv3 writes"));
   EXPECT_EQ(r.error().kind, ErrorKind::file);
 }
 
@@ -209,7 +210,7 @@ TEST(NsysDatabase, RunsNoCodeOfItsOwn) {
                                   "UNION ALL SELECT start + 1 FROM t)"
                                   " SELECT start, start AS end FROM t;");
   ASSERT_FALSE(view);
-  EXPECT_THAT(view.error().message, HasSubstr("got a database without a table of CUDA's work"));
+  EXPECT_THAT(view.error().message, HasSubstr("got a database without the tables of Nsight Systems"));
   const auto made = read_database(
       "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, other INT,"
       " end INT GENERATED ALWAYS AS (length(printf('%1000000000d', start))));"
@@ -218,7 +219,7 @@ TEST(NsysDatabase, RunsNoCodeOfItsOwn) {
   EXPECT_THAT(made->skipped, ElementsAre(Pair("a time that is missing or no number", 1)));
   const auto module = read_database("CREATE VIRTUAL TABLE CUPTI_ACTIVITY_KIND_KERNEL USING fts5(start, end);");
   ASSERT_FALSE(module);
-  EXPECT_THAT(module.error().message, HasSubstr("got a database without a table of CUDA's work"));
+  EXPECT_THAT(module.error().message, HasSubstr("got a database without the tables of Nsight Systems"));
 }
 
 // An index that does not hold what its table holds is not read in the table's place.
@@ -240,6 +241,17 @@ TEST(NsysDatabase, IsRefusedWhereItsSchemaIsNoSql) {
   ASSERT_FALSE(r);
   EXPECT_THAT(r.error().message, AllOf(HasSubstr("a database that cannot be read: malformed database schema"),
                                        Not(HasSubstr("\x1b")), Not(HasSubstr("\n"))));
+}
+
+// Memory that a schema takes is bounded, too.
+TEST(NsysDatabase, IsRefusedWithTablesWithoutEnd) {
+  const auto r = read_database(kernel_rows("(5, 8, 0, 7, 1, 0, 1)") +
+                               "PRAGMA writable_schema=ON;"
+                               "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000)"
+                               " INSERT INTO sqlite_master SELECT 'table', 't' || i, 't' || i, 2,"
+                               " 'CREATE TABLE t' || i || '(a)' FROM n;");
+  ASSERT_FALSE(r);
+  EXPECT_THAT(r.error().message, HasSubstr("a database that cannot be read: interrupted"));
 }
 
 std::string made_bytes(const std::string& statements) {

@@ -13,8 +13,9 @@
 
 namespace rung::advise {
 
+// In one file again and again: to make one and remove it costs a hundred times as much as to read it.
 inline Result<Recording> read_bytes(std::string_view bytes) {
-  const TemporaryDirectory folder;
+  static const TemporaryDirectory folder;
   return read_recording(folder.write("trace", bytes));
 }
 

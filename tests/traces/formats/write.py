@@ -9,6 +9,7 @@ import kineto
 import nsys
 import perfetto
 import program
+import rocpd
 import rocprof
 import rocprof_json
 import rocprofv3
@@ -20,7 +21,7 @@ def main():
     parser.add_argument('--check', action='store_true')
     options = parser.parse_args()
     different = []
-    for writer in (kineto, nsys, perfetto, rocprof, rocprof_json, rocprofv3):
+    for writer in (kineto, nsys, perfetto, rocpd, rocprof, rocprof_json, rocprofv3):
         for name, content in writer.files(program.tell()).items():
             path = options.folder / name
             content = content.encode() if isinstance(content, str) else content

@@ -13,16 +13,17 @@
 
 namespace rung::advise {
 
-class NsysNames {
+class DatabaseNames {
  public:
   // For Event::name until apply().
   uint32_t later(std::optional<int64_t> string, EventKind kind);
-  // Reads the table StringIds. Errors: the database's, and that it has no such table.
-  Status apply(SqliteFile& file, RecordingBuilder& builder);
+  bool any() const { return !places_.empty(); }
+  // Rows of number and text. Errors: the database's.
+  Status read(SqliteRows& rows, RecordingBuilder& builder);
+  // Names the builder's events from `first` on.
+  void apply(RecordingBuilder& builder, size_t first) const;
 
  private:
-  Status read(SqliteFile& file, RecordingBuilder& builder);
-
   struct Name {
     uint32_t text = 0;  // in the recording's pool; 0: the table has not told
     bool of_call = false;

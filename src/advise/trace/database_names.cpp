@@ -1,8 +1,6 @@
 // Until then the highest bit says that the rest is a place, not a text of the pool.
 // SPDX-License-Identifier: Apache-2.0
-#include "advise/trace/nsys_names.hpp"
-
-#include <array>
+#include "advise/trace/database_names.hpp"
 
 #include "advise/trace/cuda_names.hpp"
 
@@ -15,7 +13,7 @@ constexpr std::string_view kNoName = "(no name)";
 
 }  // namespace
 
-uint32_t NsysNames::later(std::optional<int64_t> string, EventKind kind) {
+uint32_t DatabaseNames::later(std::optional<int64_t> string, EventKind kind) {
   if (!string) return kLater;
   const auto known = places_.find(*string);
   if (known != places_.end()) return kLater | known->second;
@@ -26,9 +24,7 @@ uint32_t NsysNames::later(std::optional<int64_t> string, EventKind kind) {
   return kLater | place;
 }
 
-Status NsysNames::read(SqliteFile& file, RecordingBuilder& builder) {
-  constexpr std::array<std::string_view, 2> kColumns{"id", "value"};
-  RUNG_TRY(SqliteRows rows, file.read("StringIds", kColumns));
+Status DatabaseNames::read(SqliteRows& rows, RecordingBuilder& builder) {
   for (;;) {
     RUNG_TRY(const bool more, rows.next());
     if (!more) return {};
@@ -40,15 +36,14 @@ Status NsysNames::read(SqliteFile& file, RecordingBuilder& builder) {
   }
 }
 
-Status NsysNames::apply(SqliteFile& file, RecordingBuilder& builder) {
-  if (!places_.empty()) RUNG_CHECK(read(file, builder));
-  names_[0].text = builder.text(kNoName);
-  for (Event& event : builder.events()) {
-    if ((event.name & kLater) == 0) continue;
-    const uint32_t text = names_[event.name & ~kLater].text;
-    event.name = text != 0 ? text : names_[0].text;
+void DatabaseNames::apply(RecordingBuilder& builder, size_t first) const {
+  auto& events = builder.events();
+  const uint32_t none = builder.text(kNoName);
+  for (size_t i = first; i < events.size(); ++i) {
+    if ((events[i].name & kLater) == 0) continue;
+    const uint32_t text = names_[events[i].name & ~kLater].text;
+    events[i].name = text != 0 ? text : none;
   }
-  return {};
 }
 
 }  // namespace rung::advise
