@@ -48,7 +48,7 @@ p.verdict.good { color:var(--ink) } p.verdict.good b { color:var(--gain) }
 .key { display:inline-block; width:11px; height:11px; border-radius:2px; margin:0 6px 0 16px; background:var(--c,var(--rest));
   vertical-align:-1px } .caption .key:first-child,th .key { margin-left:0 }
 .entry { white-space:nowrap; margin-right:16px } .caption .entry:first-child .key { margin-left:0 }
-.key.gain { background:var(--gain) } .key.left { background:var(--left) } .key.track { background:var(--track);
+.key.gain { background:var(--gain) } .key.loss { background:var(--loss) } .key.left { background:var(--left) } .key.track { background:var(--track);
   box-shadow:inset 0 0 0 1px var(--rest) } .key.refused { background:repeating-linear-gradient(45deg,var(--hatch) 0 2px,transparent
   2px 4px); box-shadow:inset 0 0 0 1px var(--hatch) } .key.floorline { width:0; height:13px; border-left:2px dotted var(--floor);
   border-radius:0; background:none; margin-right:8px } .key.solid { background:var(--soft) } .key.paled { background:var(--soft);

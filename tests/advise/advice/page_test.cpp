@@ -63,7 +63,7 @@ TEST(FindingsPage, NamesWhatTheFindingNames) {
   for (const auto& [id, text] : sections()) {
     const std::string own = text_of(kRoot / "src/advise/advice" / (id + ".cpp")) + shared;
     for (std::sregex_iterator at(text.begin(), text.end(), quoted), end; at != end; ++at)
-      EXPECT_THAT(own, HasSubstr((*at)[1].str())) << id;
+      EXPECT_NE(own.find((*at)[1].str()), std::string::npos) << id << ": no `" << (*at)[1].str() << "` in its sources";
   }
 }
 
