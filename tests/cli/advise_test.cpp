@@ -48,7 +48,7 @@ TEST(Advise, RefusesWhatIsNoTrace) {
   Tool tool;
   expect_error(tool.run({"advise", tool.folder().write("notes.txt", "nothing recorded")}), 1, "notes.txt");
   expect_error(tool.run({"advise", tool / "nowhere"}), 1, "nowhere");
-  expect_error(tool.run({"advise"}), 2, "TRACE");
+  expect_error(tool.run({"advise"}), 2, "FILE");
 }
 
 }  // namespace

@@ -35,7 +35,9 @@ TEST(Env, RefusesWhatItDoesNotKnow) {
   expect_error(tool.run({"env", "--stack", "vllm", "--gpu", "mi250"}), 2, "mi250");
   expect_error(tool.run({"env", "--stack", "tensorrt", "--gpu", "h200"}), 2, "tensorrt");
   expect_error(tool.run({"env", "--stack", "vllm", "--gpu", "h200", "--goal", "throughput"}), 2, "throughput");
-  expect_error(tool.run({"env", "--stack", "vllm", "--gpu", "h200", "--format", "shell", "--json"}), 2, "--json");
+  const Ran both = tool.run({"env", "--stack", "vllm", "--gpu", "h200", "--format", "shell", "--json"});
+  EXPECT_EQ(both.exit_code, 2);
+  EXPECT_THAT(both.out, HasSubstr("--json excludes --format"));
   expect_error(tool.run({"env", "--gpu", "h200"}), 2, "--stack");
 }
 
