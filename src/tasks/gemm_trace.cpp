@@ -13,7 +13,6 @@ namespace {
 
 using advise::Event;
 using advise::Recording;
-using advise::tuned::ElementType;
 using advise::tuned::GemmLayout;
 using advise::tuned::GemmShape;
 

@@ -58,7 +58,7 @@ constexpr std::string_view kTriton = "Triton", kVendor = "the vendor's library";
 }  // namespace
 
 std::optional<Advice> gemm_library(const Analysis& analysis) {
-  const std::vector<Product> products = products_of(analysis);
+  const std::vector<Product>& products = products_of(analysis);
   const OtherSide others(analysis, products);
   const CardPeaks* peaks = peaks_of(analysis);
   Saving saving(analysis);

@@ -128,10 +128,11 @@ std::optional<Advice> graph_break(const Analysis& analysis) {
     ++row.count;
     row.ms += ms_of(region.duration_ns);
   }
+  std::string title = fmt::format("The compiled step is cut {} times, with eager work between the parts: {}",
+                                  count_in_words(per_step(analysis, breaks.count)), evidence[1].event);
   return Advice{
       .id = "graph_break",
-      .title = fmt::format("The compiled step is cut {} times, with eager work between the parts: {}",
-                           count_in_words(per_step(analysis, breaks.count)), evidence[1].event),
+      .title = std::move(title),
       .evidence = std::move(evidence),
       .bound_ms = bound_ms,
       .bound_from =

@@ -12,7 +12,7 @@ namespace {
 
 bool has_word_of_any_case(std::string_view text, std::string_view lower) {
   const auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
-  return !std::ranges::search(text, lower, same).empty();
+  return std::search(text.begin(), text.end(), lower.begin(), lower.end(), same) != text.end();
 }
 
 bool has_any(std::string_view text, std::span<const std::string_view> parts) {

@@ -5,6 +5,8 @@
 #include <optional>
 #include <unordered_map>
 
+#include "advise/advice/derived.hpp"
+
 namespace rung::advise {
 namespace {
 
@@ -74,7 +76,7 @@ bool is_template(std::string_view op) {
   return op.starts_with("triton_tem_") && op.find("mm") != op.npos && op.find("attention") == op.npos;
 }
 
-std::optional<Product> product_of(const Recording& recording, const Event& op) {
+std::optional<Product> read_product(const Recording& recording, const Event& op) {
   const std::string_view name = recording.name_of(op);
   Product product;
   if (is_template(name)) {
@@ -92,27 +94,35 @@ std::optional<Product> product_of(const Recording& recording, const Event& op) {
   return std::nullopt;
 }
 
-}  // namespace
+// Operations of one name and the same operands, such as those of all layers and steps, are one product: their texts are
+// read once.
+class KnownProducts {
+ public:
+  explicit KnownProducts(const Recording& recording) : recording_(recording) {}
 
-double Product::flops() const { return 2 * double(batch) * double(m) * double(n) * double(k); }
+  const std::optional<Product>& product_of(const Event& op) {
+    const auto [at, is_new] = known_.try_emplace(uint64_t{op.name} << 32 | op.detail);
+    if (is_new) at->second = read_product(recording_, op);
+    return at->second;
+  }
 
-Demand Product::demand(int bytes) const {
-  const int size = bytes > 0 ? bytes : bytes_of(a.type);
-  const double operands = double(stored_elements_of(a)) + double(stored_elements_of(b));
-  return {flops(), size * (operands + double(batch) * double(m) * double(n))};
-}
+ private:
+  const Recording& recording_;
+  std::unordered_map<uint64_t, std::optional<Product>> known_;
+};
 
-std::vector<Product> products_of(const Analysis& analysis) {
+std::vector<Product> find_products(const Analysis& analysis) {
   constexpr size_t kMostWork = 16;  // a library's product takes one to five; what takes more is something else
   std::vector<Product> products;
   std::unordered_map<uint32_t, size_t> product_of_op;  // kNoProduct: looked at
   constexpr size_t kNoProduct = SIZE_MAX;
+  KnownProducts known(analysis.recording);
   for (size_t i = 0; i < analysis.work.size(); ++i) {
     const uint32_t op = analysis.work[i].op;
     if (op == kNone) continue;
     const auto [at, is_new] = product_of_op.emplace(op, kNoProduct);
     if (is_new) {
-      std::optional<Product> product = product_of(analysis.recording, analysis.recording.events[op]);
+      std::optional<Product> product = known.product_of(analysis.recording.events[op]);
       if (!product) continue;
       product->op = op;
       product->first = product->main = i;
@@ -128,6 +138,22 @@ std::vector<Product> products_of(const Analysis& analysis) {
   }
   std::erase_if(products, [](const Product& product) { return product.last - product.first >= kMostWork; });
   return products;
+}
+
+}  // namespace
+
+double Product::flops() const { return 2 * double(batch) * double(m) * double(n) * double(k); }
+
+Demand Product::demand(int bytes) const {
+  const int size = bytes > 0 ? bytes : bytes_of(a.type);
+  const double operands = double(stored_elements_of(a)) + double(stored_elements_of(b));
+  return {flops(), size * (operands + double(batch) * double(m) * double(n))};
+}
+
+const std::vector<Product>& products_of(const Analysis& analysis) {
+  std::optional<std::vector<Product>>& products = derived(analysis).products;
+  if (!products) products = find_products(analysis);
+  return *products;
 }
 
 }  // namespace rung::advise

@@ -24,7 +24,8 @@ struct Product {
   Demand demand(int bytes = 0) const;
 };
 
-// In order. Empty where no operations or no shapes are recorded, as in the replay of a graph.
-std::vector<Product> products_of(const Analysis& analysis);
+// In order, found once for all who ask. Empty where no operations or no shapes are recorded, as in the replay of a
+// graph.
+const std::vector<Product>& products_of(const Analysis& analysis);
 
 }  // namespace rung::advise

@@ -105,7 +105,7 @@ class RepeatedKeys {
   const Analysis& analysis_;
   const CardPeaks* peaks_;
   Saving saving_;
-  std::vector<Product> products_;
+  const std::vector<Product>& products_;
   std::vector<AttentionChain> chains_;
   std::vector<bool> is_scores_;  // per piece of work: the first product of a chain
   Tally tally_;

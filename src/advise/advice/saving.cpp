@@ -10,6 +10,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "advise/advice/derived.hpp"
 #include "advise/advice/evidence.hpp"
 #include "advise/advice/products.hpp"
 #include "advise/advice/profiler_cost.hpp"
@@ -78,7 +79,9 @@ Saving::Saving(const Analysis& analysis) : analysis_(analysis) {}
 
 Saving::Cost Saving::cost_of(size_t work) {
   if (host_ns_.empty()) {
-    host_ns_ = host_ns_of_work(analysis_);
+    std::optional<std::vector<int64_t>>& known = derived(analysis_).host_ns_of_work;
+    if (!known) known = host_ns_of_work(analysis_);
+    host_ns_ = *known;
     pause_ns_.resize(analysis_.work.size());
     for (const Gap& gap : analysis_.accounting.gaps)
       if (gap.cause == GapCause::device && gap.after < pause_ns_.size()) pause_ns_[gap.after] = gap.span.length_ns();
@@ -115,7 +118,7 @@ double Saving::load() {
   const int64_t busy = analysis_.accounting.busy_ns;
   const CardPeaks* peaks = peaks_of(analysis_);
   double flops = 0;
-  const std::vector<Product> products = products_of(analysis_);
+  const std::vector<Product>& products = products_of(analysis_);
   for (const Product& product : products)
     if (is_narrow(product.type())) flops += product.flops();
   const bool is_light =

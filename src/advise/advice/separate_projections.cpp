@@ -78,7 +78,7 @@ Projections projections_of(const Analysis& analysis, std::span<const Product> gr
 }
 
 std::vector<Projections> by_shapes(const Analysis& analysis) {
-  const std::vector<Product> products = products_of(analysis);
+  const std::vector<Product>& products = products_of(analysis);
   std::vector<Projections> found;
   for (size_t first = 0, end = 0; first < products.size(); first = end) {
     for (end = first + 1; end < products.size(); ++end) {

@@ -112,7 +112,7 @@ class WideWork {
   const Analysis& analysis_;
   const CardPeaks* peaks_;
   Saving saving_;
-  std::vector<Product> products_;
+  const std::vector<Product>& products_;
   std::vector<bool> of_product_;  // per piece of work
   Tally tally_;
   int64_t matrix_ns_ = 0, others_ns_ = 0, others_ = 0;

@@ -3,6 +3,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -72,13 +73,16 @@ struct Accounting {
   std::array<int64_t, 9> by_category_ns{};  // sums of durations, per Category (streams may overlap)
 };
 
+struct Derived;  // advice/derived.hpp
+
 struct Analysis {
   explicit Analysis(const Recording& from) : recording(from) {}
   const Recording& recording;
   std::vector<Work> work;  // within accounting.wall on accounting.device, by start
   Steps steps;
   Accounting accounting;
-  std::vector<uint32_t> around;  // per event of a host thread: the innermost operation or range around it
+  std::vector<uint32_t> around;              // per event of a host thread: the innermost operation or range around it
+  mutable std::shared_ptr<Derived> derived;  // what findings work out of it, once for all of them
 
   const Event& event(const Work& w) const { return recording.events[w.event]; }
   std::string_view name(const Work& w) const { return recording.name_of(event(w)); }

@@ -121,7 +121,7 @@ std::vector<size_t> exact_cuts(const Tokens& tokens, const std::vector<Mark>& ma
 // Steps that are not quite the same: a mark at distances that differ by a tenth at most.
 std::vector<size_t> uneven_cuts(const Tokens& tokens, const std::vector<Mark>& marks) {
   for (const Mark& mark : marks) {
-    const std::vector<size_t> at = positions_of(tokens, mark.token);
+    std::vector<size_t> at = positions_of(tokens, mark.token);
     if (at.size() < 3 || !covers(at.back() - at.front(), tokens.size())) continue;
     const double mean = static_cast<double>(at.back() - at.front()) / static_cast<double>(at.size() - 1);
     bool even = true;

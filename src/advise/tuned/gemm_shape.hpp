@@ -44,7 +44,7 @@ struct GemmShape {
   Scaling scaling = Scaling::none;
   int64_t count = 1;  // how often a run has it; no part of what it is
 
-  auto operator<=>(const GemmShape&) const = default;
+  auto operator<=>(const GemmShape&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14 on any <=>
   int64_t dense_x_stride() const { return transposes_x(layout) ? m : k; }
   int64_t dense_w_stride() const { return transposes_w(layout) ? k : n; }
   int64_t dense_out_stride() const { return n; }

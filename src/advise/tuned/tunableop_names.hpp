@@ -35,7 +35,7 @@ Result<std::string> tunableop_key(const GemmShape& shape);
 // "2.15.0+cu130" is 2 and 15; of what is no version, nothing.
 struct PyTorchVersion {
   int64_t major = 0, minor = 0;
-  auto operator<=>(const PyTorchVersion&) const = default;
+  auto operator<=>(const PyTorchVersion&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14 on any <=>
 };
 std::optional<PyTorchVersion> pytorch_version_of(std::string_view text);
 inline constexpr PyTorchVersion kLeadingDimensions{2, 7};  // since then, in sizes; no layout in hipBLASLt's solutions

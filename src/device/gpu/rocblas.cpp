@@ -193,7 +193,8 @@ std::string build() {
   std::string text;
   if (calls().get_version_string_size(&bytes) == 0) text.resize(bytes);
   if (text.empty() || calls().get_version_string(text.data(), text.size()) != 0) return "";
-  return text.c_str();
+  text.resize(std::min(text.find('\0'), text.size()));
+  return text;
 }
 
 std::string version() {
