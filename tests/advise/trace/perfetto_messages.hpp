@@ -36,15 +36,15 @@ struct MadeEvent {
       if (!category.empty()) w.add_string(22, category);
       if (!name.empty()) w.add_string(23, name);
       if (track >= 0) w.add_uint64(11, static_cast<uint64_t>(track));
-      for (const auto& [key, value] : numbers)
+      for (const auto& number : numbers)
         w.add_message(4, message([&](protozero::pbf_writer& a) {
-                        a.add_string(10, key);
-                        a.add_int64(4, value);
+                        a.add_string(10, number.first);
+                        a.add_int64(4, number.second);
                       }));
-      for (const auto& [key, value] : texts)
+      for (const auto& text : texts)
         w.add_message(4, message([&](protozero::pbf_writer& a) {
-                        a.add_string(10, key);
-                        a.add_string(6, value);
+                        a.add_string(10, text.first);
+                        a.add_string(6, text.second);
                       }));
       if (more) more(w);
     });
