@@ -10,7 +10,7 @@
 namespace rung::advise {
 namespace {
 
-constexpr uint64_t each(char byte) { return 0x0101010101010101 * static_cast<uint8_t>(byte); }
+constexpr uint64_t each(char byte) { return uint64_t{0x0101010101010101} * static_cast<uint8_t>(byte); }
 
 // The high bit of every byte up to the first that is zero; what stands above that one may be wrong.
 constexpr uint64_t zeros(uint64_t word) { return (word - each('\x01')) & ~word & each('\x80'); }
