@@ -10,6 +10,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from page_tables import PageTables
+
+PLACES = PageTables('advice')
 TRACES = Path(__file__).resolve().parent.parent / 'tests' / 'data' / 'traces'
 MOST_UNCLASSIFIED, MOST_MISSING_WALL = 0.03, 0.01
 NEAR = 2.0      # a bound within this factor of the gain is near
@@ -106,17 +109,6 @@ def tables(rung):
     return {'found': found + '\n' + score.line(), 'bounds': bounds}, wrong + score.wrong
 
 
-def marks(place):
-    return f'<!-- advice {place}: begin -->\n', f'<!-- advice {place}: end -->\n'
-
-
-def replaced(page, texts):
-    for place, text in texts.items():
-        begin, end = (page.index(mark) for mark in marks(place))
-        page = page[:begin] + marks(place)[0] + text + page[end:]
-    return page
-
-
 def main():
     parser = argparse.ArgumentParser(description='The tables of docs/advise.md.')
     parser.add_argument('rung', help='the tool')
@@ -125,10 +117,10 @@ def main():
     arguments = parser.parse_args()
     texts, wrong = tables(arguments.rung)
     if arguments.into:
-        arguments.into.write_text(replaced(arguments.into.read_text(), texts))
+        arguments.into.write_text(PLACES.replaced(arguments.into.read_text(), texts))
     if not arguments.into and not arguments.check:
         print('\n'.join(texts.values()), end='')
-    if arguments.check and arguments.check.read_text() != replaced(arguments.check.read_text(), texts):
+    if arguments.check and arguments.check.read_text() != PLACES.replaced(arguments.check.read_text(), texts):
         wrong.append(f'{arguments.check}: other tables; write them with --into')
     if wrong:
         sys.exit('\n'.join(wrong))

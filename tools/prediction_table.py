@@ -13,6 +13,9 @@ import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from page_tables import PageTables
+
+PLACES = PageTables('prediction')
 ROOT = Path(__file__).resolve().parent.parent
 POLICY = ROOT / 'tests' / 'data' / 'pi0_full' / 'config.json'
 AMD = ['mi300x', 'mi325x', 'mi350x', 'mi355x']
@@ -153,17 +156,6 @@ def tables(rung, model):
             'amd': '\n'.join([amd_table(FITTED, amd), longest_table(amd['mi300x']), longest_table(amd['mi355x'])])}
 
 
-def marks(place):
-    return f'<!-- prediction {place}: begin -->\n', f'<!-- prediction {place}: end -->\n'
-
-
-def replaced(page, texts):
-    for place, text in texts.items():
-        begin, end = (page.index(mark) for mark in marks(place))
-        page = page[:begin] + marks(place)[0] + text + page[end:]
-    return page
-
-
 def main():
     parser = argparse.ArgumentParser(description='The tables of docs/prediction.md.')
     parser.add_argument('rung', help='the tool')
@@ -174,7 +166,7 @@ def main():
     if not arguments.into:
         print('\n'.join(texts.values()), end='')
         return
-    arguments.into.write_text(replaced(arguments.into.read_text(), texts))
+    arguments.into.write_text(PLACES.replaced(arguments.into.read_text(), texts))
 
 
 if __name__ == '__main__':

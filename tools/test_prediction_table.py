@@ -38,15 +38,16 @@ class Tables(unittest.TestCase):
                       table.longest_table(prediction()))
 
     def test_a_page_keeps_what_stands_around_its_tables(self):
-        (first, last), (begin, end) = table.marks('cards'), table.marks('error')
+        (first, last), (begin, end) = table.PLACES.marks('cards'), table.PLACES.marks('error')
         self.assertEqual(
-            table.replaced(f'a\n{first}old\n{last}b\n{begin}old\n{end}c\n', {'cards': 'new\n', 'error': 'newer\n'}),
+            table.PLACES.replaced(f'a\n{first}old\n{last}b\n{begin}old\n{end}c\n',
+                                  {'cards': 'new\n', 'error': 'newer\n'}),
             f'a\n{first}new\n{last}b\n{begin}newer\n{end}c\n')
 
     def test_the_page_has_all_places(self):
         page = (table.ROOT / 'docs' / 'prediction.md').read_text()
         for place in ('cards', 'error', 'amd'):
-            self.assertTrue(all(mark in page for mark in table.marks(place)), place)
+            self.assertTrue(all(mark in page for mark in table.PLACES.marks(place)), place)
 
 
 if __name__ == '__main__':

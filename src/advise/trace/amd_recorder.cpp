@@ -74,13 +74,7 @@ void AmdRecorder::take(const AmdTable& table) {
 }
 
 bool AmdRecorder::set_times(const AmdTable& table, Event& event) {
-  const auto start = table.number(AmdColumn::start), end = table.number(AmdColumn::end);
-  if (!start || !end) return builder_.skip("a time that is missing or no number"), false;
-  if (*start == 0 && *end == 0) return builder_.skip("work whose times the profiler did not get"), false;
-  if (*start < 0 || *end < 0) return builder_.skip("negative time"), false;
-  event.start_ns = *start;
-  event.duration_ns = *end - *start;
-  return true;
+  return builder_.set_times(event, table.number(AmdColumn::start), table.number(AmdColumn::end));
 }
 
 std::optional<int64_t> AmdRecorder::device_of(std::string_view agent) {

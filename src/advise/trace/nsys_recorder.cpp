@@ -148,13 +148,7 @@ Status NsysRecorder::read_names() {
 }
 
 bool NsysRecorder::set_times(const SqliteRows& rows, Event& event) {
-  const auto start = rows.integer(kStart), end = rows.integer(kEnd);
-  if (!start || !end) return builder_.skip("a time that is missing or no number"), false;
-  if (*start == 0 && *end == 0) return builder_.skip("work whose times the profiler did not get"), false;
-  if (*start < 0 || *end < 0) return builder_.skip("negative time"), false;
-  event.start_ns = *start;
-  event.duration_ns = *end - *start;
-  return true;
+  return builder_.set_times(event, rows.integer(kStart), rows.integer(kEnd));
 }
 
 bool NsysRecorder::set_place(const SqliteRows& rows, Event& event) {

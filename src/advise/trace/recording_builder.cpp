@@ -117,6 +117,15 @@ void RecordingBuilder::skip(std::string_view reason, int64_t events) {
   (known == recording_.skipped.end() ? recording_.skipped[std::string(reason)] : known->second) += events;
 }
 
+bool RecordingBuilder::set_times(Event& event, std::optional<int64_t> start_ns, std::optional<int64_t> end_ns) {
+  if (!start_ns || !end_ns) return skip("a time that is missing or no number"), false;
+  if (*start_ns == 0 && *end_ns == 0) return skip("work whose times the profiler did not get"), false;
+  if (*start_ns < 0 || *end_ns < 0) return skip("negative time"), false;
+  event.start_ns = *start_ns;
+  event.duration_ns = *end_ns - *start_ns;
+  return true;
+}
+
 void RecordingBuilder::name_device(size_t number, std::string_view name) {
   auto& names = recording_.device_names;
   if (number >= static_cast<size_t>(kMostDevices)) return;

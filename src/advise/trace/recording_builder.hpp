@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -47,6 +48,9 @@ class RecordingBuilder {
   // Negative times, kNoLane, more than a day: counted instead.
   void add(const Event& event);
   void skip(std::string_view reason, int64_t events = 1);
+  // Of an event that its file gives by both ends. False, and counted: one of them is missing or negative, or both are
+  // 0, which is how profilers write times that they did not get.
+  bool set_times(Event& event, std::optional<int64_t> start_ns, std::optional<int64_t> end_ns);
   void name_device(size_t number, std::string_view name);
   // What a lane may be called.
   static std::string short_name(std::string_view name);

@@ -73,13 +73,7 @@ Status RocpdRecorder::read_process(const std::string& ending) {
 }
 
 bool RocpdRecorder::set_times(const SqliteRows& rows, Event& event) {
-  const auto start = rows.integer(kStart), end = rows.integer(kEnd);
-  if (!start || !end) return builder_.skip("a time that is missing or no number"), false;
-  if (*start == 0 && *end == 0) return builder_.skip("work whose times the profiler did not get"), false;
-  if (*start < 0 || *end < 0) return builder_.skip("negative time"), false;
-  event.start_ns = *start;
-  event.duration_ns = *end - *start;
-  return true;
+  return builder_.set_times(event, rows.integer(kStart), rows.integer(kEnd));
 }
 
 bool RocpdRecorder::set_lane(const SqliteRows& rows, const RocpdTables::Agent& agent, Event& event) {

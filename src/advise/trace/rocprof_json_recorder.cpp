@@ -56,13 +56,7 @@ bool RocprofJsonRecorder::begin_records(std::string_view list) {
 }
 
 bool RocprofJsonRecorder::set_times(const RocprofRecord& record, Event& event) {
-  const auto start = integer_of(record[RocprofField::start]), end = integer_of(record[RocprofField::end]);
-  if (!start || !end) return builder_.skip("a time that is missing or no number"), false;
-  if (*start == 0 && *end == 0) return builder_.skip("work whose times the profiler did not get"), false;
-  if (*start < 0 || *end < 0) return builder_.skip("negative time"), false;
-  event.start_ns = *start;
-  event.duration_ns = *end - *start;
-  return true;
+  return builder_.set_times(event, integer_of(record[RocprofField::start]), integer_of(record[RocprofField::end]));
 }
 
 bool RocprofJsonRecorder::set_lane(const RocprofTables::Agent* agent, const RocprofRecord& record, Event& event) {
