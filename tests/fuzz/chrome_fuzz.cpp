@@ -3,15 +3,6 @@
 #include "advise/trace/reader.hpp"
 #include "trace_checks.hpp"
 
-namespace {
-
-const rung::InputFolder& folder() {
-  static const rung::InputFolder made;
-  return made;
-}
-
-}  // namespace
-
 extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
   rung::write_seeds(
       *argc, *argv,
@@ -32,8 +23,6 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace rung;
-  const std::string_view input(reinterpret_cast<const char*>(data), size);
-  check_recording(advise::chrome_reader.read(folder().write("trace.json", input)));
+  rung::check_reader(rung::advise::chrome_reader, "trace.json", {reinterpret_cast<const char*>(data), size});
   return 0;
 }

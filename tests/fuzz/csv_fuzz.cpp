@@ -7,11 +7,6 @@ namespace {
 
 constexpr std::string_view kNextFile = "\n----\n";  // in an input: what follows is the second file's
 
-const rung::InputFolder& folder() {
-  static const rung::InputFolder made;
-  return made;
-}
-
 }  // namespace
 
 extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {

@@ -12,12 +12,8 @@
 
 namespace {
 
+using rung::folder;
 using rung::require;
-
-const rung::InputFolder& folder() {
-  static const rung::InputFolder made;
-  return made;
-}
 
 class Choices {
  public:

@@ -4,15 +4,6 @@
 #include "advise/trace/reader.hpp"
 #include "trace_checks.hpp"
 
-namespace {
-
-const rung::InputFolder& folder() {
-  static const rung::InputFolder made;
-  return made;
-}
-
-}  // namespace
-
 extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
   using namespace rung;
   using namespace rung::advise;
@@ -51,8 +42,6 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace rung;
-  const std::string_view input(reinterpret_cast<const char*>(data), size);
-  check_recording(advise::perfetto_reader.read(folder().write("trace.pftrace", input)));
+  rung::check_reader(rung::advise::perfetto_reader, "trace.pftrace", {reinterpret_cast<const char*>(data), size});
   return 0;
 }

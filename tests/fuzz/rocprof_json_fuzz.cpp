@@ -3,15 +3,6 @@
 #include "advise/trace/reader.hpp"
 #include "trace_checks.hpp"
 
-namespace {
-
-const rung::InputFolder& folder() {
-  static const rung::InputFolder made;
-  return made;
-}
-
-}  // namespace
-
 extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
   const std::string tables = R"--({"rocprofiler-sdk-tool":[{"metadata":{"pid":7},
  "agents":[{"id":{"handle":10},"type":1,"logical_node_id":0},{"id":{"handle":20},"type":2,"node_id":1,"name":"gfx942"}],
@@ -36,8 +27,6 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace rung;
-  const std::string_view input(reinterpret_cast<const char*>(data), size);
-  check_recording(advise::rocprof_json_reader.read(folder().write("trace.json", input)));
+  rung::check_reader(rung::advise::rocprof_json_reader, "trace.json", {reinterpret_cast<const char*>(data), size});
   return 0;
 }

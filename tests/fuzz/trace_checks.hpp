@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "advise/trace/reader.hpp"
 #include "advise/trace/recording.hpp"
 #include "advise/trace/recording_builder.hpp"
 #include "base/status.hpp"
@@ -44,6 +45,11 @@ class InputFolder {
   std::filesystem::path path_;
 };
 
+inline const InputFolder& folder() {
+  static const InputFolder made;
+  return made;
+}
+
 inline void check_event(const advise::Recording& r, const advise::Event& event) {
   using advise::EventKind;
   require(event.start_ns >= 0 && event.duration_ns >= 0 && event.duration_ns <= advise::kLongestNs, "times are sane");
@@ -70,6 +76,11 @@ inline void check_recording(const Result<advise::Recording>& result) {
                          [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; }),
           "events are in order");
   for (const auto& [reason, count] : result->skipped) require(!reason.empty() && count > 0, "skips are counted");
+}
+
+// What a reader makes of an input that is one file.
+inline void check_reader(const advise::TraceReader& reader, const std::string& file, std::string_view input) {
+  check_recording(reader.read(folder().write(file, input)));
 }
 
 }  // namespace rung

@@ -3,12 +3,12 @@
 #include "advise/trace/amd_recorder.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 
 #include "advise/trace/amd_domains.hpp"
 #include "advise/trace/amd_names.hpp"
 #include "advise/trace/copy_name.hpp"
+#include "advise/trace/launch_numbers.hpp"
 
 namespace rung::advise {
 namespace {
@@ -18,10 +18,6 @@ constexpr size_t kMostAgents = 1024;
 
 bool is_timed(AmdTableKind kind) {
   return kind == AmdTableKind::kernels || kind == AmdTableKind::copies || kind == AmdTableKind::calls;
-}
-
-uint32_t extent(std::optional<int64_t> number) {
-  return number && *number >= 0 && *number <= std::numeric_limits<uint32_t>::max() ? static_cast<uint32_t>(*number) : 0;
 }
 
 }  // namespace
@@ -91,7 +87,6 @@ std::optional<int64_t> AmdRecorder::device_of(std::string_view agent) {
   return place;
 }
 
-// Grids are given in work items.
 uint32_t AmdRecorder::launch_of(const AmdTable& table) {
   constexpr AmdColumn kGrid[] = {AmdColumn::grid_x, AmdColumn::grid_y, AmdColumn::grid_z};
   constexpr AmdColumn kBlock[] = {AmdColumn::block_x, AmdColumn::block_y, AmdColumn::block_z};
@@ -102,15 +97,11 @@ uint32_t AmdRecorder::launch_of(const AmdTable& table) {
       shape.grid[i] = shape.block[i] = known;
       continue;
     }
-    const uint64_t items = extent(table.number(kGrid[i])), block = extent(table.number(kBlock[i]));
-    shape.block[i] = static_cast<uint32_t>(block);
-    shape.grid[i] = block > 0 ? static_cast<uint32_t>((items + block - 1) / block) : 0;
+    set_axis(shape, i, count_of(table.number(kGrid[i])), count_of(table.number(kBlock[i])));
   }
-  // A thread's registers of both kinds lie in one file.
-  const uint64_t registers =
-      uint64_t{extent(table.number(AmdColumn::registers))} + extent(table.number(AmdColumn::accumulators));
-  shape.registers = registers <= 4096 ? static_cast<uint32_t>(registers) : 0;
-  shape.shared_bytes = extent(table.number(AmdColumn::shared_bytes));
+  shape.registers =
+      registers_of(count_of(table.number(AmdColumn::registers)), count_of(table.number(AmdColumn::accumulators)));
+  shape.shared_bytes = count_of(table.number(AmdColumn::shared_bytes));
   return builder_.launch(shape);
 }
 

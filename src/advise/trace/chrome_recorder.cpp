@@ -8,6 +8,7 @@
 #include "advise/trace/chrome_collective.hpp"
 #include "advise/trace/copy_name.hpp"
 #include "advise/trace/json_numbers.hpp"
+#include "advise/trace/launch_numbers.hpp"
 #include "base/json.hpp"
 
 namespace rung::advise {
@@ -20,11 +21,6 @@ constexpr size_t kMostDeviceText = size_t{1} << 20;
 
 bool has_escape(std::string_view text) { return text.find('\\') != std::string_view::npos; }
 
-template <class T>
-T within(std::optional<int64_t> value) {
-  return value && *value >= 0 && *value <= std::numeric_limits<T>::max() ? static_cast<T>(*value) : T{};
-}
-
 // "[432, 1, 1]"
 std::array<uint32_t, 3> extents_of(std::string_view json) {
   std::array<uint32_t, 3> extents{};
@@ -33,7 +29,7 @@ std::array<uint32_t, 3> extents_of(std::string_view json) {
   for (uint32_t& extent : extents) {
     std::string_view text;
     if (cursor.value(text) != Scan::ok) return {};
-    extent = within<uint32_t>(integer_of(text));
+    extent = count_of(integer_of(text));
     if (!cursor.take(',')) break;
   }
   return extents;
@@ -42,8 +38,8 @@ std::array<uint32_t, 3> extents_of(std::string_view json) {
 LaunchShape launch_of(const ChromeEvent& event) {
   return {.grid = extents_of(event[Argument::grid]),
           .block = extents_of(event[Argument::block]),
-          .registers = within<uint32_t>(integer_of(event[Argument::registers])),
-          .shared_bytes = within<uint32_t>(integer_of(event[Argument::shared_bytes]))};
+          .registers = count_of(integer_of(event[Argument::registers])),
+          .shared_bytes = count_of(integer_of(event[Argument::shared_bytes]))};
 }
 
 }  // namespace
@@ -158,7 +154,7 @@ uint16_t ChromeRecorder::lane_of(const ChromeEvent& event, const Meaning& meanin
 }
 
 uint32_t ChromeRecorder::link_of(const ChromeEvent& event) {
-  return within<uint32_t>(integer_of(event[Argument::correlation]));
+  return count_of(integer_of(event[Argument::correlation]));
 }
 
 uint32_t ChromeRecorder::detail_of(const ChromeEvent& event, EventKind kind) {

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 
 #include "advise/trace/copy_name.hpp"
 #include "advise/trace/cuda_names.hpp"
+#include "advise/trace/launch_numbers.hpp"
 
 namespace rung::advise {
 namespace {
@@ -63,10 +63,6 @@ constexpr int64_t kMark = 34;
 constexpr int64_t kRangeTypes[] = {59, 60, 70, 71};  // pushed and popped, started and ended; the same of a text file
 
 constexpr std::string_view kStartColumn[] = {"start"};
-
-uint32_t extent(std::optional<int64_t> number) {
-  return number && *number >= 0 && *number <= std::numeric_limits<uint32_t>::max() ? static_cast<uint32_t>(*number) : 0;
-}
 
 }  // namespace
 
@@ -179,12 +175,12 @@ void NsysRecorder::take_kernel(const SqliteRows& rows) {
   kernel.name = names_.later(name ? name : rows.integer(kShortName), kernel.kind);
   LaunchShape shape;
   for (size_t i = 0; i < 3; ++i) {
-    shape.grid[i] = extent(rows.integer(kGrid + i));
-    shape.block[i] = extent(rows.integer(kBlock + i));
+    shape.grid[i] = count_of(rows.integer(kGrid + i));
+    shape.block[i] = count_of(rows.integer(kBlock + i));
   }
-  shape.registers = extent(rows.integer(kRegisters));
-  const uint64_t shared = uint64_t{extent(rows.integer(kStaticShared))} + extent(rows.integer(kDynamicShared));
-  shape.shared_bytes = extent(static_cast<int64_t>(shared));
+  shape.registers = count_of(rows.integer(kRegisters));
+  const uint64_t shared = uint64_t{count_of(rows.integer(kStaticShared))} + count_of(rows.integer(kDynamicShared));
+  shape.shared_bytes = count_of(static_cast<int64_t>(shared));
   kernel.detail = builder_.launch(shape);
   builder_.add(kernel);
 }

@@ -5,23 +5,18 @@
 #include <limits>
 
 #include "advise/trace/copy_name.hpp"
+#include "advise/trace/launch_numbers.hpp"
 #include "advise/trace/perfetto_fields.hpp"
 
 namespace rung::advise {
 namespace {
 
-constexpr int64_t kMostRegisters = 4096;
-
-uint32_t within(int64_t number) {
-  return number >= 0 && number <= std::numeric_limits<uint32_t>::max() ? static_cast<uint32_t>(number) : 0;
-}
-
 // 256, or "(256,1,1)": rocprofv3 gives the product alone.
 std::array<uint32_t, 3> extents_of(const PerfettoEvent::Value& value) {
   std::array<uint32_t, 3> extents{};
-  if (value.number) return {within(*value.number), 1, 1};
+  if (value.number) return {count_of(*value.number), 1, 1};
   const auto numbers = numbers_in(value.text);
-  for (size_t i = 0; i < std::min<size_t>(numbers.size(), 3); ++i) extents[i] = within(numbers[i]);
+  for (size_t i = 0; i < std::min<size_t>(numbers.size(), 3); ++i) extents[i] = count_of(numbers[i]);
   return extents;
 }
 
@@ -98,19 +93,14 @@ uint32_t PerfettoRecorder::link_of(const PerfettoEvent& event, const Stamp& stam
   return links_.of(stamp.process, static_cast<int64_t>(*event.flow & std::numeric_limits<int64_t>::max()));
 }
 
-// Grids are given in work items.
 uint32_t PerfettoRecorder::launch_of(const PerfettoEvent& event) {
   const auto items = extents_of(event[Annotation::grid]);
-  LaunchShape shape{.block = extents_of(event[Annotation::block])};
-  for (size_t i = 0; i < 3; ++i)
-    if (shape.block[i] > 0)
-      shape.grid[i] = static_cast<uint32_t>((uint64_t{items[i]} + shape.block[i] - 1) / shape.block[i]);
-  const int64_t vector = event.number(Annotation::registers).value_or(0);
-  const int64_t accumulators = event.number(Annotation::accumulators).value_or(0);
-  // A thread's registers of both kinds lie in one file.
-  if (vector >= 0 && vector <= kMostRegisters && accumulators >= 0 && accumulators <= kMostRegisters)
-    shape.registers = static_cast<uint32_t>(vector + accumulators);
-  shape.shared_bytes = within(event.number(Annotation::shared_bytes).value_or(0));
+  const auto block = extents_of(event[Annotation::block]);
+  LaunchShape shape;
+  for (size_t i = 0; i < 3; ++i) set_axis(shape, i, items[i], block[i]);
+  shape.registers =
+      registers_of(count_of(event.number(Annotation::registers)), count_of(event.number(Annotation::accumulators)));
+  shape.shared_bytes = count_of(event.number(Annotation::shared_bytes));
   return builder_.launch(shape);
 }
 

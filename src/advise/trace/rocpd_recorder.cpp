@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "advise/trace/rocpd_recorder.hpp"
 
-#include <limits>
+#include <algorithm>
 #include <optional>
 
 #include "advise/trace/copy_name.hpp"
+#include "advise/trace/launch_numbers.hpp"
 
 namespace rung::advise {
 namespace {
@@ -29,10 +30,6 @@ constexpr std::string_view kKernelColumns[] = {
 enum CopyColumn : size_t { kCopyName = kFirstOfWork, kSource, kDestination, kBytes };
 constexpr std::string_view kCopyColumns[] = {RUNG_ROCPD_COLUMNS, "queue_id",     "stream_id", "name_id",
                                              "src_agent_id",     "dst_agent_id", "size"};
-
-uint32_t extent(std::optional<int64_t> number) {
-  return number && *number >= 0 && *number <= std::numeric_limits<uint32_t>::max() ? static_cast<uint32_t>(*number) : 0;
-}
 
 }  // namespace
 
@@ -100,17 +97,13 @@ void RocpdRecorder::take_region(const SqliteRows& rows) {
   builder_.add(call);
 }
 
-// Grids are given in work items.
 void RocpdRecorder::take_kernel(const SqliteRows& rows) {
   Event kernel{.link = tables_.event(rows.integer(kEvent).value_or(-1)).link, .kind = EventKind::kernel};
   if (!set_times(rows, kernel) || !set_lane(rows, tables_.agent(rows.integer(kAgent).value_or(-1)), kernel)) return;
   const RocpdTables::Kernel symbol = tables_.kernel(rows.integer(kKernel).value_or(-1));
-  LaunchShape shape{.registers = symbol.registers, .shared_bytes = extent(rows.integer(kShared))};
-  for (size_t i = 0; i < 3; ++i) {
-    const uint64_t items = extent(rows.integer(kGrid + i)), block = extent(rows.integer(kBlock + i));
-    shape.block[i] = static_cast<uint32_t>(block);
-    shape.grid[i] = block > 0 ? static_cast<uint32_t>((items + block - 1) / block) : 0;
-  }
+  LaunchShape shape{.registers = symbol.registers, .shared_bytes = count_of(rows.integer(kShared))};
+  for (size_t i = 0; i < 3; ++i)
+    set_axis(shape, i, count_of(rows.integer(kGrid + i)), count_of(rows.integer(kBlock + i)));
   kernel.name = symbol.name ? symbol.name : names_.later(std::nullopt, kernel.kind);
   kernel.detail = builder_.launch(shape);
   builder_.add(kernel);

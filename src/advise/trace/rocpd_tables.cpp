@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "advise/trace/amd_names.hpp"
+#include "advise/trace/launch_numbers.hpp"
 #include "base/json.hpp"
 
 namespace rung::advise {
@@ -14,7 +15,6 @@ namespace {
 constexpr size_t kMostRows = 100'000;  // of agents, threads, domains
 constexpr size_t kMostKernels = 500'000;
 constexpr size_t kMostRocpdEvents = 8'000'000;  // 192 MB
-constexpr uint64_t kMostRegisters = 4096;
 
 template <class Value>
 Value found_in(const std::unordered_map<int64_t, Value>& table, int64_t id, Value otherwise) {
@@ -29,10 +29,6 @@ std::string message_in(std::string_view json) {
   if (!object || !object->is_object()) return {};
   const auto message = object->find("message");
   return message == object->end() || !message->is_string() ? std::string() : message->get<std::string>();
-}
-
-uint64_t count_of(std::optional<int64_t> number) {
-  return number && *number > 0 ? std::min<uint64_t>(static_cast<uint64_t>(*number), kMostRegisters) : 0;
 }
 
 }  // namespace
@@ -95,8 +91,7 @@ void RocpdTables::take_kernel(const SqliteRows& rows, RecordingBuilder& builder)
   const auto id = rows.integer(0);
   if (!id || kernels_.size() == kMostKernels) return;
   const std::string_view name = rows.text(1).empty() ? rows.text(2) : rows.text(1);
-  const uint64_t registers = count_of(rows.integer(3)) + count_of(rows.integer(4));
-  kernels_[*id] = {builder.text(kernel_name(name)), static_cast<uint32_t>(registers)};
+  kernels_[*id] = {builder.text(kernel_name(name)), registers_of(count_of(rows.integer(3)), count_of(rows.integer(4)))};
 }
 
 void RocpdTables::take_event(const SqliteRows& rows, RecordingBuilder& builder, const Links& links) {

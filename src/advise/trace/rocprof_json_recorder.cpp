@@ -2,21 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "advise/trace/rocprof_json_recorder.hpp"
 
-#include <limits>
-
 #include "advise/trace/amd_domains.hpp"
 #include "advise/trace/copy_name.hpp"
 #include "advise/trace/json_numbers.hpp"
+#include "advise/trace/launch_numbers.hpp"
 
 namespace rung::advise {
-namespace {
-
-uint32_t extent(std::string_view object, std::string_view axis) {
-  const auto number = unsigned_of(member_of(object, axis));
-  return number && *number <= std::numeric_limits<uint32_t>::max() ? static_cast<uint32_t>(*number) : 0;
-}
-
-}  // namespace
 
 const RocprofJsonRecorder::List& RocprofJsonRecorder::list_of(std::string_view name) {
   using Self = RocprofJsonRecorder;
@@ -70,19 +61,15 @@ uint32_t RocprofJsonRecorder::link_of(const RocprofRecord& record) {
   return links_.of(process_, integer_of(member_of(record[RocprofField::correlation], "internal")).value_or(0));
 }
 
-// Grids are given in work items.
 uint32_t RocprofJsonRecorder::launch_of(const RocprofRecord& record, uint32_t registers) {
   constexpr std::string_view kAxes[] = {"x", "y", "z"};
   LaunchShape shape;
-  for (size_t i = 0; i < 3; ++i) {
-    const uint64_t items = extent(record[RocprofField::grid], kAxes[i]);
-    const uint32_t block = extent(record[RocprofField::block], kAxes[i]);
-    shape.block[i] = block;
-    shape.grid[i] = block > 0 ? static_cast<uint32_t>((items + block - 1) / block) : 0;
-  }
+  const auto along = [&](RocprofField field, size_t axis) {
+    return count_of(integer_of(member_of(record[field], kAxes[axis])));
+  };
+  for (size_t i = 0; i < 3; ++i) set_axis(shape, i, along(RocprofField::grid, i), along(RocprofField::block, i));
   shape.registers = registers;
-  const auto shared = unsigned_of(record[RocprofField::shared_bytes]).value_or(0);
-  shape.shared_bytes = shared <= std::numeric_limits<uint32_t>::max() ? static_cast<uint32_t>(shared) : 0;
+  shape.shared_bytes = count_of(integer_of(record[RocprofField::shared_bytes]));
   return builder_.launch(shape);
 }
 

@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "advise/trace/amd_names.hpp"
 #include "advise/trace/json_cursor.hpp"
 #include "advise/trace/json_numbers.hpp"
+#include "advise/trace/launch_numbers.hpp"
 #include "advise/trace/rocprof_json_record.hpp"
 
 namespace rung::advise {
@@ -21,7 +21,6 @@ constexpr size_t kMostKinds = 1024;
 constexpr size_t kMostOperations = 100'000;
 constexpr size_t kMostMessages = 1'000'000;
 constexpr uint64_t kGpu = 2;  // of an agent's "type"
-constexpr uint64_t kMostRegisters = 4096;
 
 // Of members by these names, the first that is a string and not empty.
 std::string first_text(std::string_view object, std::initializer_list<std::string_view> keys) {
@@ -53,10 +52,8 @@ void RocprofTables::take_kernel(std::string_view json) {
   const auto id = unsigned_of(member_of(json, "kernel_id"));
   if (!id || kernels_.size() == kMostKernels) return builder_.skip("kernels' symbols that are not understood");
   const std::string name = first_text(json, {"demangled_kernel_name", "formatted_kernel_name", "kernel_name"});
-  // A thread's registers of both kinds lie in one file.
-  const uint64_t vector = number_of(json, "arch_vgpr_count"), accumulators = number_of(json, "accum_vgpr_count");
-  const bool meant = vector <= kMostRegisters && accumulators <= kMostRegisters;
-  kernels_[*id] = {builder_.text(kernel_name(name)), meant ? static_cast<uint32_t>(vector + accumulators) : 0};
+  const auto count = [&](std::string_view key) { return count_of(integer_of(member_of(json, key))); };
+  kernels_[*id] = {builder_.text(kernel_name(name)), registers_of(count("arch_vgpr_count"), count("accum_vgpr_count"))};
 }
 
 void RocprofTables::take_kind(std::string_view json) {
