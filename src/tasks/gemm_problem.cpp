@@ -81,13 +81,6 @@ Result<Problem> matmul(const GemmShape& shape, DType x, DType w) {
       .op = MatMul{}, .inputs = {x_of(shape).operand(x, shape.batch, false), b}, .output = dense(out, result)};
 }
 
-double bytes_of(const GemmShape& shape) {
-  const auto bytes = [](ElementType type, int64_t elements) {
-    return static_cast<double>(elements) * static_cast<double>(size_of(dtype_of(type).value_or(DType::f32)));
-  };
-  return bytes(shape.x, shape.m * shape.k) + bytes(shape.w, shape.n * shape.k) + bytes(shape.out, shape.m * shape.n);
-}
-
 }  // namespace
 
 Result<Problem> problem_of(const GemmShape& shape, int threads) {
@@ -103,9 +96,7 @@ Result<Problem> problem_of(const GemmShape& shape, int threads) {
 }
 
 double headroom_of(const GemmShape& shape) {
-  const double flops = 2 * static_cast<double>(shape.m) * static_cast<double>(shape.n) * static_cast<double>(shape.k);
-  const double each = std::max(flops / kFlopsPerByte, bytes_of(shape));
-  return each * static_cast<double>(shape.batch) * static_cast<double>(shape.count);
+  return std::max(flops_of(shape) / kFlopsPerByte, bytes_of(shape)) * static_cast<double>(shape.count);
 }
 
 }  // namespace rung::tasks

@@ -73,26 +73,11 @@ Result<GemmShape> aiter_shape(const TableLine& line, const std::string& path) {
   return shape;
 }
 
-// Numbers and truths are compared as such: " 128" is 128, and 1 is True.
-std::string aiter_key_part(std::string_view column, std::string_view cell) {
-  if (column == "bias" || column == "scaleAB" || column == "bpreshuffle")
-    if (const auto truth = truth_of(cell)) return *truth ? "True" : "False";
-  if (const auto number = whole_number(cell)) return std::to_string(*number);
-  return std::string(cell);
-}
-
-std::string aiter_key(const Columns& columns, const std::function<std::string(std::string_view)>& cell) {
-  std::string key;
-  for (const std::string_view column : kAiterKeys)
-    if (has_column(columns, column)) key.append(key.empty() ? "" : ",").append(aiter_key_part(column, cell(column)));
-  return key;
-}
-
-Status take_aiter_solution(const TableLine& line, const Columns& columns, Entry& entry) {
+Status take_aiter_solution(const TableLine& line, Entry& entry) {
   Solution solution;
   solution.library = line["libtype"];
   solution.name = line["kernelName"];
-  const std::string_view index = has_column(columns, "solidx") ? "solidx" : "kernelId";
+  const std::string_view index = line.has("solidx") ? "solidx" : "kernelId";
   if (!line[index].empty()) {
     RUNG_TRY(solution.index, line.whole(index));
   }
@@ -102,18 +87,16 @@ Status take_aiter_solution(const TableLine& line, const Columns& columns, Entry&
   entry.solution = std::move(solution);
   RUNG_TRY(entry.us, line.real("us"));
   entry.architecture = line["gfx"];
-  RUNG_TRY(const int64_t units, line.whole("cu_num", 0));
-  if (units < 0 || units > 1 << 20) return mismatch("cu_num: got {}, wanted a count of compute units", units);
-  entry.compute_units = static_cast<int>(units);
+  RUNG_TRY(entry.compute_units, line.compute_units("cu_num"));
   return {};
 }
 
 Status parse_aiter(TuningFile& file, bool tuned) {
-  return parse_table(file, [&](const TableLine& line, const Columns& columns) -> Result<Entry> {
+  return parse_table(file, [&](const TableLine& line, const Columns&) -> Result<Entry> {
     Entry entry;
     RUNG_TRY(entry.shape, aiter_shape(line, file.path));
-    if (tuned) RUNG_CHECK(take_aiter_solution(line, columns, entry));
-    entry.key = aiter_key(columns, [&](std::string_view column) { return std::string(line[column]); });
+    if (tuned) RUNG_CHECK(take_aiter_solution(line, entry));
+    entry.key = key_of(line, kAiterKeys);
     return entry;
   });
 }
@@ -126,16 +109,6 @@ std::string rounded(double value, int digits) {
 }
 
 std::string truth_text(bool value) { return value ? "True" : "False"; }
-
-// Rates as aiter's tuner works them out: of all operands once.
-std::string rate_text(const Entry& entry, bool of_bytes) {
-  const GemmShape& shape = *entry.shape;
-  const double m = static_cast<double>(shape.m), n = static_cast<double>(shape.n), k = static_cast<double>(shape.k);
-  const double batch = static_cast<double>(shape.batch);
-  if (!of_bytes) return rounded(2 * m * n * k * batch / *entry.us * 1e-6, 2);
-  const double bits = m * k * bits_of(shape.x) + n * k * bits_of(shape.w) + m * n * bits_of(shape.out);
-  return rounded(bits / 8 * batch / *entry.us * 1e-3, 2);
-}
 
 std::optional<std::string> aiter_shape_cell(const GemmShape& shape, std::string_view column) {
   if (same_word(column, "B")) return std::to_string(shape.batch);
@@ -159,7 +132,8 @@ std::optional<std::string> aiter_result_cell(const Entry& entry, std::string_vie
   if (column == "splitK") return std::to_string(solution.split_k.value_or(0));
   if (column == "us") return rounded(*entry.us, 4);
   if (column == "kernelName") return solution.name;
-  if (column == "tflops" || column == "bw") return rate_text(entry, column == "bw");
+  if (column == "tflops") return rounded(flops_of(*entry.shape) / *entry.us * 1e-6, 2);
+  if (column == "bw") return rounded(bytes_of(*entry.shape) / *entry.us * 1e-3, 2);
   return std::nullopt;
 }
 
@@ -196,7 +170,7 @@ Result<std::vector<std::string>> aiter_rows(TuningFile& file, Entry& entry, bool
   const std::string line = table_line(file, entry, kept_columns(standing, *entry.shape, product), value);
   const TableLine made(file.tables[0], line);
   RUNG_CHECK(check_said(*entry.shape, aiter_shape(made, file.path)));
-  entry.key = aiter_key(file.tables[0], [&](std::string_view column) { return std::string(made[column]); });
+  entry.key = key_of(made, kAiterKeys);
   return std::vector{line};
 }
 

@@ -64,6 +64,17 @@ GemmShape shape_of(const BlasShape& blas, GemmShape other) {
   return other;
 }
 
+double flops_of(const GemmShape& shape) {
+  return 2 * static_cast<double>(shape.m) * static_cast<double>(shape.n) * static_cast<double>(shape.k) *
+         static_cast<double>(shape.batch);
+}
+
+double bytes_of(const GemmShape& shape) {
+  const double m = static_cast<double>(shape.m), n = static_cast<double>(shape.n), k = static_cast<double>(shape.k);
+  const double bits = m * k * bits_of(shape.x) + n * k * bits_of(shape.w) + m * n * bits_of(shape.out);
+  return bits / 8 * static_cast<double>(shape.batch);
+}
+
 bool same_product(const GemmShape& a, const GemmShape& b) {
   GemmShape counted = b;
   counted.count = a.count;

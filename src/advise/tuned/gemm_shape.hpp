@@ -61,6 +61,9 @@ BlasShape blas_of(const GemmShape& shape);
 // Sizes, layout and strides; strides without a gap become 0. The rest is `other`'s.
 GemmShape shape_of(const BlasShape& blas, GemmShape other = {});
 
+// Of one call: operands read once and the result written once.
+double flops_of(const GemmShape& shape);
+double bytes_of(const GemmShape& shape);
 // Equal but for the count.
 bool same_product(const GemmShape& a, const GemmShape& b);
 // Errors: a size below 1, a stride too small for its rows, more elements than an address reaches.

@@ -36,24 +36,15 @@ Result<GemmShape> gradlib_shape(const TableLine& line, const Columns& columns) {
 }
 
 // vLLM looks up M, N, K, bias and dtype alone; aiter all that there is.
-std::string gradlib_key(const Columns& columns, const std::function<std::string(std::string_view)>& cell) {
-  std::string key;
-  for (const std::string_view column : kGradlibKeys) {
-    if (!has_column(columns, column) || (column == "outdtype" && !has_rows_first(columns))) continue;
-    std::string part = cell(column);
-    if (const auto truth = column == "bias" || column == "scaleAB" ? truth_of(part) : std::nullopt)
-      part = *truth ? "True" : "False";
-    else if (const auto number = whole_number(part))
-      part = std::to_string(*number);
-    key.append(key.empty() ? "" : ",").append(part);
-  }
-  return key;
+std::string gradlib_key(const TableLine& line, const Columns& columns) {
+  const ColumnNames all(kGradlibKeys);
+  return key_of(line, has_rows_first(columns) ? all : all.first(5));
 }
 
 Result<Entry> listed_at(const TableLine& line, const Columns& columns) {
   Entry entry;
   RUNG_TRY(entry.shape, gradlib_shape(line, columns));
-  entry.key = gradlib_key(columns, [&](std::string_view column) { return std::string(line[column]); });
+  entry.key = gradlib_key(line, columns);
   return entry;
 }
 
@@ -64,9 +55,7 @@ Result<Entry> tuned_at(const TableLine& line, const Columns& columns) {
   entry.solution = std::move(solution);
   RUNG_TRY(const std::optional<double> ms, line.real("soltimes"));
   if (ms) entry.us = *ms * 1000;
-  RUNG_TRY(const int64_t units, line.whole("cu_num", 0));
-  if (units < 0 || units > 1 << 20) return mismatch("cu_num: got {}, wanted a count of compute units", units);
-  entry.compute_units = static_cast<int>(units);
+  RUNG_TRY(entry.compute_units, line.compute_units("cu_num"));
   return entry;
 }
 
@@ -118,7 +107,7 @@ Result<std::vector<std::string>> gradlib_rows(TuningFile& file, Entry& entry, bo
   });
   const TableLine made(columns, line);
   RUNG_CHECK(check_said(*entry.shape, gradlib_shape(made, columns)));
-  entry.key = gradlib_key(columns, [&](std::string_view column) { return std::string(made[column]); });
+  entry.key = gradlib_key(made, columns);
   return std::vector{line};
 }
 

@@ -70,15 +70,6 @@ Status take_epilogue(const TableLine& line, GemmShape& shape) {
   return {};
 }
 
-std::string override_key(const TableLine& line) {
-  std::string key;
-  for (const std::string_view column : kOverrideKeys) {
-    const auto number = whole_number(line[column]);
-    key.append(key.empty() ? "" : ",").append(number ? std::to_string(*number) : line[column]);
-  }
-  return key;
-}
-
 Result<GemmShape> bench_shape(const TableLine& line) {
   RUNG_TRY(const BlasShape blas, blas_at(line));
   GemmShape shape;
@@ -94,14 +85,13 @@ Result<Entry> override_entry(const TableLine& line) {
   RUNG_CHECK(line.check_width());
   Entry entry;
   RUNG_TRY(entry.shape, bench_shape(line));
-  entry.key = override_key(line);
+  entry.key = key_of(line, kOverrideKeys);
   RUNG_TRY(const int64_t index, line.whole("solution_index"));
   const std::string_view name = line["kernel_name"].empty() ? line["solution_name"] : line["kernel_name"];
   entry.solution = Solution{"hipblaslt", std::string(name), index, {}};
   RUNG_TRY(entry.us, line.real("us"));
   entry.architecture = line["gcnArchName"];
-  RUNG_TRY(const int64_t units, line.whole("CUs", 0));
-  entry.compute_units = static_cast<int>(std::min<int64_t>(std::max<int64_t>(units, 0), 1 << 20));
+  RUNG_TRY(entry.compute_units, line.compute_units("CUs"));
   return entry;
 }
 
@@ -189,13 +179,9 @@ void set_types(BenchCells& cells, const GemmShape& shape) {
 }
 
 void set_times(BenchCells& cells, const Entry& entry) {
-  const GemmShape& shape = *entry.shape;
-  const double m = static_cast<double>(shape.m), n = static_cast<double>(shape.n), k = static_cast<double>(shape.k);
-  const double batch = static_cast<double>(shape.batch), us = *entry.us;
-  const double bytes = (m * k * bits_of(shape.x) + k * n * bits_of(shape.w) + m * n * bits_of(shape.out)) / 8;
-  cells["us"] = fmt::format("{:.6g}", us);
-  cells["hipblaslt-Gflops"] = fmt::format("{:.6g}", 2 * m * n * k * batch / us * 1e-3);
-  cells["hipblaslt-GB/s"] = fmt::format("{:.6g}", bytes * batch / us * 1e-3);
+  cells["us"] = fmt::format("{:.6g}", *entry.us);
+  cells["hipblaslt-Gflops"] = fmt::format("{:.6g}", flops_of(*entry.shape) / *entry.us * 1e-3);
+  cells["hipblaslt-GB/s"] = fmt::format("{:.6g}", bytes_of(*entry.shape) / *entry.us * 1e-3);
   cells["rotating_buffer"] = "0";
 }
 
@@ -234,7 +220,7 @@ Result<std::vector<std::string>> override_rows(TuningFile& file, Entry& entry) {
   const std::string indent(kept.empty() ? kIndent : "");  // a first cell that is kept has its own
   const std::string line = indent + table_line(file, entry, kept, value);
   RUNG_CHECK(check_said(*entry.shape, bench_shape(TableLine(columns, line))));
-  entry.key = override_key(TableLine(columns, line));
+  entry.key = key_of(TableLine(columns, line), kOverrideKeys);
   if (entry.line) return std::vector{line};
   return std::vector{fmt::format("{}{}", kIndent, kBenchColumns), line};
 }

@@ -8,6 +8,11 @@
 #include "advise/tuned/lines.hpp"
 
 namespace rung::advise::tuned {
+namespace {
+
+constexpr std::string_view kTruths[] = {"bias", "scaleAB", "bpreshuffle"};
+
+}  // namespace
 
 std::optional<size_t> column_at(const Columns& columns, std::string_view name) {
   const auto found = std::ranges::find_if(columns, [&](const std::string& column) { return same_word(column, name); });
@@ -62,6 +67,27 @@ Result<ElementType> TableLine::type(std::string_view column, Words words, Elemen
   if (text.empty()) return fallback;
   if (const auto type = element_type_named(text, words)) return *type;
   return mismatch("{}: got {}, wanted a type such as {}", column, shown(text), name_of(ElementType::bf16, words));
+}
+
+Result<int> TableLine::compute_units(std::string_view column) const {
+  RUNG_TRY(const int64_t units, whole(column, 0));
+  if (units < 0 || units > 1 << 20) return mismatch("{}: got {}, wanted a count of compute units", column, units);
+  return static_cast<int>(units);
+}
+
+std::string key_of(const TableLine& line, ColumnNames columns) {
+  std::string key;
+  for (const std::string_view column : columns) {
+    if (!line.has(column)) continue;
+    std::string part(line[column]);
+    const bool is_truth = std::ranges::find(kTruths, column) != std::end(kTruths);
+    if (const auto truth = is_truth ? truth_of(part) : std::nullopt)
+      part = *truth ? "True" : "False";
+    else if (const auto number = whole_number(part))
+      part = std::to_string(*number);
+    key.append(key.empty() ? "" : ",").append(part);
+  }
+  return key;
 }
 
 Columns head_columns(std::span<const Line> head) {

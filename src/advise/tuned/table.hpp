@@ -13,6 +13,7 @@
 namespace rung::advise::tuned {
 
 using Columns = std::vector<std::string>;
+using ColumnNames = std::span<const std::string_view>;
 
 // Names may be in upper or lower case, here and below. Empty: it is not there.
 std::optional<size_t> column_at(const Columns& columns, std::string_view name);
@@ -32,11 +33,17 @@ class TableLine {
   Result<std::optional<double>> real(std::string_view column) const;  // nothing: missing or empty
   Result<bool> truth(std::string_view column, bool fallback) const;
   Result<ElementType> type(std::string_view column, Words words, ElementType fallback) const;
+  Result<int> compute_units(std::string_view column) const;  // of the GPU that was measured; 0: it is not said
+  bool has(std::string_view column) const { return has_column(*columns_, column); }
 
  private:
   const Columns* columns_;
   std::vector<std::string_view> cells_;
 };
+
+// What a stack looks a line up by: its cells of these columns, those that there are. Numbers and truths are compared as
+// such: " 128" is 128, and 1 is True.
+std::string key_of(const TableLine& line, ColumnNames columns);
 
 // Reads a table whose first line that says something names the columns: `entry` makes the entry of a line, whose number
 // and table are set after. Lines that begin with '#' and empty ones say nothing. Errors: more than limits allow.
@@ -45,7 +52,6 @@ Status parse_table(TuningFile& file, const std::function<Result<Entry>(const Tab
 // The line of an entry as it stands; empty: it is new.
 std::string_view standing_line(const TuningFile& file, const Entry& entry);
 // The columns that a line is looked up by, where it says this product already: other words for it would be another key.
-using ColumnNames = std::span<const std::string_view>;
 ColumnNames kept_columns(const Result<GemmShape>& standing, const GemmShape& wanted, ColumnNames looked_up);
 
 // The line of an entry: columns of `kept` as they stand, another one as in entry.others, or as `value` says, or where
