@@ -44,7 +44,7 @@ def scenario(make):
 
 
 def captured(step):
-    """The step as a CUDA graph."""
+    """The step as a CUDA graph; keeps the step, whose weights the graph reads."""
     stream = torch.cuda.Stream()
     with torch.cuda.stream(stream):
         for _ in range(3):
@@ -53,7 +53,7 @@ def captured(step):
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         step()
-    return graph.replay
+    return lambda kept=step: graph.replay()
 
 
 def stepping(model, example=None):
@@ -274,15 +274,16 @@ def denoise():
 
 
 # ---- recording
-def record(step, warm, path):
+def record(step, warm, path, profiled=1):
     for _ in range(warm):
         step()
     torch.cuda.synchronize()
     activities = [ProfilerActivity.CPU, ProfilerActivity.CUDA]
     raw = path.with_suffix('.raw')
-    with profile(activities=activities, record_shapes=True, schedule=schedule(wait=0, warmup=1, active=3, repeat=1),
+    with profile(activities=activities, record_shapes=True,
+                 schedule=schedule(wait=0, warmup=profiled, active=3, repeat=1),
                  on_trace_ready=lambda recorded: recorded.export_chrome_trace(str(raw))) as recorder:
-        for _ in range(4):
+        for _ in range(profiled + 3):
             step()
             recorder.step()
     events = json.loads(raw.read_text())
@@ -345,7 +346,7 @@ def main():
         torch.cuda.empty_cache()
         size = (arguments.out / f'{name}.json.gz').stat().st_size
         print(f'{name}: {count} events, {size} bytes, {time.perf_counter() - started:.0f} s, {row}', flush=True)
-        (arguments.out / 'truth.json').write_text(json.dumps(truth, indent=1))
+        (arguments.out / 'truth.json').write_text(json.dumps(truth, indent=1) + '\n')
 
 
 if __name__ == '__main__':

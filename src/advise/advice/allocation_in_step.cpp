@@ -31,9 +31,9 @@ std::optional<Advice> allocation_in_step(const Analysis& analysis) {
   if (!is_worthwhile(analysis, bound_ms)) return std::nullopt;
   return Advice{
       .id = "allocation_in_step",
-      .title =
-          fmt::format("Memory is allocated or freed {} times inside a step: {} of the host's time",
-                      count_in_words(per_step(analysis, tally.count())), in_words(ms_per_step(analysis, tally.ns()))),
+      .title = fmt::format("Memory is allocated or freed {} times inside a step: {} of the host's time",
+                           count_in_words(per_step(analysis, tally.count())),
+                           duration_ms(ms_per_step(analysis, tally.ns()))),
       .evidence = tally.rows(),
       .bound_ms = bound_ms,
       .bound_from =

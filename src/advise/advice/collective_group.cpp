@@ -42,7 +42,7 @@ std::optional<Advice> collective_group(const Analysis& analysis) {
   return Advice{
       .id = "collective_group",
       .title = fmt::format("{} collectives per step in groups of {}: {} in which the device does nothing else",
-                           count_in_words(per_step(analysis, tally.count())), most->first, in_words(bound_ms)),
+                           count_in_words(per_step(analysis, tally.count())), most->first, duration_ms(bound_ms)),
       .evidence = tally.rows(),
       .bound_ms = bound_ms,
       .bound_from =

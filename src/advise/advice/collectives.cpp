@@ -3,8 +3,9 @@
 #include "advise/advice/collectives.hpp"
 
 #include <algorithm>
-
-#include "advise/advice/evidence.hpp"
+#include <array>
+#include <map>
+#include <tuple>
 
 namespace rung::advise {
 namespace {
@@ -23,13 +24,41 @@ void note(const Recording& recording, const Event& op, Collective& collective) {
   if (collective.message_bytes < 0) collective.message_bytes = operands.message_bytes;
 }
 
-std::vector<Span> spans_of(const Analysis& analysis, const std::vector<Collective>& collectives) {
+const Event& event_of(const Analysis& analysis, const Collective& collective) {
+  return analysis.event(analysis.work[collective.work]);
+}
+
+Span span_of(const Analysis& analysis, const Collective& collective, Part part) {
+  const Event& event = event_of(analysis, collective);
+  const int64_t complete_ns = event.start_ns + collective.wait_ns;  // the last rank is there
+  return {part == Part::transfer ? complete_ns : event.start_ns, part == Part::wait ? complete_ns : event.end_ns()};
+}
+
+std::vector<Span> spans_of(const Analysis& analysis, const std::vector<Collective>& collectives, Part part) {
   std::vector<Span> spans;
-  for (const Collective& collective : collectives) {
-    const Event& event = analysis.event(analysis.work[collective.work]);
-    spans.push_back({event.start_ns, event.end_ns()});
-  }
+  for (const Collective& collective : collectives) spans.push_back(span_of(analysis, collective, part));
   return union_of(std::move(spans));
+}
+
+// What a message takes over PCI Express with nothing hidden, generously: no link between GPUs is slower.
+constexpr double kSlowestLatencyNs = 60e3, kSlowestBytesPerNs = 10;
+
+int64_t longest_transfer_ns(int64_t message_bytes) {
+  return static_cast<int64_t>(kSlowestLatencyNs + static_cast<double>(message_bytes) / kSlowestBytesPerNs);
+}
+
+void tell_waits(const Analysis& analysis, std::vector<Collective>& collectives) {
+  std::map<std::tuple<uint32_t, int64_t, uint32_t>, int64_t> quickest_ns;  // by kernel, message and group
+  const auto quickest = [&](const Collective& c) -> int64_t& {
+    const Event& event = event_of(analysis, c);
+    return quickest_ns.try_emplace({event.name, c.message_bytes, c.ranks}, event.duration_ns).first->second;
+  };
+  for (const Collective& c : collectives) quickest(c) = std::min(quickest(c), event_of(analysis, c).duration_ns);
+  for (Collective& c : collectives) {
+    if (c.message_bytes < 0) continue;
+    const int64_t transfer_ns = std::min(quickest(c), longest_transfer_ns(c.message_bytes));
+    c.wait_ns = event_of(analysis, c).duration_ns - transfer_ns;
+  }
 }
 
 }  // namespace
@@ -46,15 +75,23 @@ std::vector<Collective> collectives_of(const Analysis& analysis) {
         note(recording, recording.events[around], collective);
     found.push_back(collective);
   }
+  tell_waits(analysis, found);
   return found;
 }
 
 bool is_small(const Analysis& analysis, const Collective& collective) {
   if (collective.message_bytes >= 0) return collective.message_bytes <= kMostSmallBytes;
-  return analysis.event(analysis.work[collective.work]).duration_ns <= kMostSmallNs;
+  return event_of(analysis, collective).duration_ns <= kMostSmallNs;
 }
 
-int64_t exposed_ns(const Analysis& analysis, const std::vector<Collective>& collectives) {
+Tally tally_of(const Analysis& analysis, const std::vector<Collective>& collectives, Part part) {
+  Tally tally;
+  for (const Collective& collective : collectives)
+    tally.add(analysis.name(analysis.work[collective.work]), span_of(analysis, collective, part).length_ns());
+  return tally;
+}
+
+int64_t exposed_ns(const Analysis& analysis, const std::vector<Collective>& collectives, Part part) {
   std::vector<Span> others;
   size_t next = 0;  // both are by start
   for (uint32_t i = 0; i < analysis.work.size(); ++i) {
@@ -65,7 +102,7 @@ int64_t exposed_ns(const Analysis& analysis, const std::vector<Collective>& coll
     const Event& event = analysis.event(analysis.work[i]);
     others.push_back({event.start_ns, event.end_ns()});
   }
-  const std::vector<Span> own = spans_of(analysis, collectives);
+  const std::vector<Span> own = spans_of(analysis, collectives, part);
   return length_of(own) - length_of(intersection_of(own, union_of(std::move(others))));
 }
 

@@ -8,15 +8,6 @@
 #include <cmath>
 
 namespace rung::advise {
-namespace {
-
-// Three digits, never in powers of ten.
-std::string three_digits(double value) {
-  const int before_the_point = value >= 1 ? static_cast<int>(std::floor(std::log10(value))) + 1 : 1;
-  return fmt::format("{:.{}f}", value, std::max(0, 3 - before_the_point));
-}
-
-}  // namespace
 
 double per_step(const Analysis& analysis, int64_t count) { return static_cast<double>(count) / analysis.step_count(); }
 
@@ -26,17 +17,10 @@ bool is_worthwhile(const Analysis& analysis, double bound_ms) {
   return bound_ms > 0 && bound_ms >= kLeastShare * mean_step_ms(analysis);
 }
 
-std::string in_words(double ms) {
-  constexpr double kLeastMs = 0.1;
-  return ms >= kLeastMs ? three_digits(ms) + " ms" : fmt::format("{:.0f} us", ms * 1e3);
-}
-
 std::string count_in_words(double count) {
   const bool whole = std::abs(count - std::round(count)) < 1e-9;
   return fmt::format("{:.{}f}", count, whole ? 0 : 1);
 }
-
-std::string share_in_words(double share) { return fmt::format("{:.{}f} %", share * 100, share >= 0.01 ? 0 : 1); }
 
 std::optional<size_t> step_at(const Analysis& analysis, int64_t ns) {
   const std::vector<Span>& spans = analysis.steps.spans;

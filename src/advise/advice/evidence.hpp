@@ -9,8 +9,11 @@
 #include <vector>
 
 #include "advise/advice/advice.hpp"
+#include "base/words.hpp"
 
 namespace rung::advise {
+
+using words::duration_ms, words::percent;
 
 constexpr double ms_of(int64_t ns) { return static_cast<double>(ns) / 1e6; }
 
@@ -23,12 +26,8 @@ double mean_step_ms(const Analysis& analysis);
 inline constexpr double kLeastShare = 0.01;
 bool is_worthwhile(const Analysis& analysis, double bound_ms);
 
-// "12.3 ms", "0.45 ms", "38 us": three digits.
-std::string in_words(double ms);
 // "4 aten::item", "1.5 aten::item": a whole number where it is one.
 std::string count_in_words(double count);
-// "14 %"; below one, "0.4 %".
-std::string share_in_words(double share);
 
 // The step that holds a moment; none between steps. Where nothing repeats, the whole recording is step 0.
 std::optional<size_t> step_at(const Analysis& analysis, int64_t ns);

@@ -6,7 +6,6 @@
 
 #include "advise/advice/collectives.hpp"
 #include "advise/advice/detector.hpp"
-#include "advise/advice/evidence.hpp"
 
 namespace rung::advise::detectors {
 namespace {
@@ -45,8 +44,8 @@ std::vector<Change> changes_for(const Analysis& analysis) {
 
 std::string title_of(const Analysis& analysis, int64_t count, int64_t all_ns, double bound_ms) {
   std::string title = fmt::format("Collectives take {} of a step ({} of them), {} of it beside no other work",
-                                  in_words(ms_per_step(analysis, all_ns)), count_in_words(per_step(analysis, count)),
-                                  in_words(bound_ms));
+                                  duration_ms(ms_per_step(analysis, all_ns)), count_in_words(per_step(analysis, count)),
+                                  duration_ms(bound_ms));
   const size_t streams = streams_at_work(analysis);
   if (is_amd(analysis) && streams > kMostStreams) title += fmt::format("; {} streams are in use", streams);
   return title;
@@ -58,25 +57,23 @@ std::optional<Advice> exposed_collectives(const Analysis& analysis) {
   std::vector<Collective> large = collectives_of(analysis);
   std::erase_if(large, [&](const Collective& collective) { return is_small(analysis, collective); });
   if (large.empty()) return std::nullopt;
-  const double bound_ms = ms_per_step(analysis, exposed_ns(analysis, large));
+  const double bound_ms = ms_per_step(analysis, exposed_ns(analysis, large, Part::transfer));
   if (!is_worthwhile(analysis, bound_ms)) return std::nullopt;
-  Tally tally;
-  for (const Collective& collective : large)
-    tally.add(analysis.name(analysis.work[collective.work]),
-              analysis.event(analysis.work[collective.work]).duration_ns);
+  const Tally tally = tally_of(analysis, large, Part::transfer);
   return Advice{
       .id = "exposed_collectives",
       .title = title_of(analysis, tally.count(), tally.ns(), bound_ms),
       .evidence = tally.rows(),
       .bound_ms = bound_ms,
-      .bound_from = "the time in which only collectives run: all of it, where other work can be moved beside them",
+      .bound_from =
+          "the time in which only collectives run, waits for late ranks left out: all of it, where other work can be "
+          "moved beside them",
       .remedy = kRemedy,
       .changes = changes_for(analysis),
       .traps =
-          "A collective ends when the slowest rank arrives: waiting for it looks like communication, so look at all "
-          "ranks' traces. Collectives and products share compute units and memory: side by side both are slower. A "
-          "prefetched layer needs memory for its weights. Channels, priorities and queues win or lose by message "
-          "size: measure each alone.",
+          "Collectives and products share compute units and memory: side by side both are slower, and halves of a "
+          "batch are slower products than the whole. A prefetched layer needs memory for its weights. Channels, "
+          "priorities and queues win or lose by message size: measure each alone.",
       .confirm =
           "Time of a step without a profiler, slowest rank; in a new trace the share of collectives that other work "
           "overlaps."};

@@ -81,11 +81,10 @@ std::optional<Advice> gemm_library(const Analysis& analysis) {
   advice.id = "gemm_library";
   advice.title = fmt::format(
       "{} products of a step, {}, are by {} and slower than {}", count_in_words(per_step(analysis, tally.count())),
-      in_words(ms_per_step(analysis, tally.ns())), triton ? kTriton : kVendor, triton ? kVendor : kTriton);
+      duration_ms(ms_per_step(analysis, tally.ns())), triton ? kTriton : kVendor, triton ? kVendor : kTriton);
   if (peaks && triton)
-    advice.title +=
-        fmt::format(" can be: {} of the card's peak",
-                    share_in_words(demand.flops / (peaks->narrow_tflops * 1e3) / static_cast<double>(tally.ns())));
+    advice.title += fmt::format(" can be: {} of the card's peak",
+                                percent(demand.flops / (peaks->narrow_tflops * 1e3) / static_cast<double>(tally.ns())));
   for (const Tally& rows : tallies) std::ranges::copy(rows.rows(), std::back_inserter(advice.evidence));
   advice.bound_ms = saving.bound_ms();
   advice.bound_from =

@@ -80,15 +80,15 @@ std::optional<Advice> launch_bound(const Analysis& analysis) {
       .id = "launch_bound",
       .title = fmt::format(
           "The device waits {} of a step's {} for launches that come late: {} calls launch {} pieces of work",
-          in_words(ms_per_step(analysis, late.gaps.ns())), in_words(step_ms),
+          duration_ms(ms_per_step(analysis, late.gaps.ns())), duration_ms(step_ms),
           count_in_words(per_step(analysis, launches.count())),
           count_in_words(per_step(analysis, static_cast<int64_t>(analysis.work.size())))),
       .evidence = std::move(evidence),
       .bound_ms = bound_ms,
       .bound_from =
           fmt::format("the sum of these gaps, less {} that the profiler took of the host at least: a graph closes "
-                      "them, but for about 1 us between two kernels",
-                      in_words(ms_per_step(analysis, profiler_ns))),
+                      "them, but for about 1 µs between two kernels",
+                      duration_ms(ms_per_step(analysis, profiler_ns))),
       .remedy = kRemedy,
       .changes =
           {{"PyTorch",

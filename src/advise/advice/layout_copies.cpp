@@ -58,7 +58,7 @@ std::optional<Advice> layout_copies(const Analysis& analysis) {
   advice.id = "layout_copies";
   advice.title =
       fmt::format("{} copies of a step, {}, only change the order of elements",
-                  count_in_words(per_step(analysis, tally.count())), in_words(ms_per_step(analysis, tally.ns())));
+                  count_in_words(per_step(analysis, tally.count())), duration_ms(ms_per_step(analysis, tally.ns())));
   advice.evidence = tally.rows();
   advice.bound_ms = saving.bound_ms();
   advice.bound_from = saving.explained("time of the copies, and the host's for launching them where it is late");

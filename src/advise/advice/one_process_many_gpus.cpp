@@ -29,7 +29,11 @@ size_t devices_of(const Recording& recording) {
 struct DeviceWork {
   int64_t count = 0, ns = 0;
 };
-using ByDevice = std::map<int, DeviceWork>;
+struct Process {
+  int64_t number = 0;
+  std::map<int, DeviceWork> devices;
+  std::unordered_map<uint32_t, int> device_by_link;  // of its calls' kernels
+};
 
 // Processes by the links of their calls; a link that two processes use is nobody's.
 std::unordered_map<uint32_t, int64_t> process_by_link(const Recording& recording) {
@@ -45,55 +49,73 @@ std::unordered_map<uint32_t, int64_t> process_by_link(const Recording& recording
   return processes;
 }
 
-// The process with kernels on the most devices, and these devices.
-ByDevice devices_of_one_process(const Recording& recording) {
+// The process with kernels on the most devices.
+Process process_with_most_devices(const Recording& recording) {
   const std::unordered_map<uint32_t, int64_t> processes = process_by_link(recording);
-  std::map<int64_t, ByDevice> by_process;
+  std::map<int64_t, Process> by_number;
   for (const Event& event : recording.events) {
     if (event.kind != EventKind::kernel || event.link == 0) continue;
     const auto process = processes.find(event.link);
     if (process == processes.end()) continue;
-    DeviceWork& work = by_process[process->second][recording.lanes[event.lane].device];
-    ++work.count;
-    work.ns += event.duration_ns;
+    const int device = recording.lanes[event.lane].device;
+    Process& all = by_number[process->second];
+    all.number = process->second;
+    all.device_by_link[event.link] = device;
+    ++all.devices[device].count;
+    all.devices[device].ns += event.duration_ns;
   }
-  ByDevice most;
-  for (auto& [process, devices] : by_process) {
-    int64_t all = 0;
-    for (const auto& [device, work] : devices) all += work.count;
-    std::erase_if(devices, [&](const auto& row) {
-      return static_cast<double>(row.second.count) < kLeastOfLaunches * static_cast<double>(all);
-    });
-    if (devices.size() > most.size()) most = devices;
+  Process most;
+  for (auto& [number, process] : by_number) {
+    const auto all = static_cast<double>(process.device_by_link.size());
+    std::erase_if(process.devices,
+                  [&](const auto& row) { return static_cast<double>(row.second.count) < kLeastOfLaunches * all; });
+    if (process.devices.size() > most.devices.size()) most = std::move(process);
   }
   return most;
 }
 
-int64_t late_launches_ns(const Analysis& analysis) {
-  int64_t ns = 0;
+// When a thread of the process worked for other devices: from the end of one launch to the end of the next, which is
+// another device's.
+std::vector<Span> work_for_others(const Recording& recording, const Process& process, int device) {
+  std::unordered_map<uint16_t, int64_t> launched_until;  // by thread
+  std::vector<Span> spans;
+  for (const Event& call : recording.events) {
+    if (call.kind != EventKind::runtime_call || recording.lanes[call.lane].process != process.number) continue;
+    const auto launched = process.device_by_link.find(call.link);
+    if (launched == process.device_by_link.end()) continue;
+    const int64_t since = launched_until.try_emplace(call.lane, call.start_ns).first->second;
+    if (launched->second != device && call.end_ns() > since) spans.push_back({since, call.end_ns()});
+    launched_until[call.lane] = call.end_ns();
+  }
+  return union_of(std::move(spans));
+}
+
+int64_t waited_for_others_ns(const Analysis& analysis, const Process& process) {
+  std::vector<Span> late;
   for (const Gap& gap : analysis.accounting.gaps)
-    if (gap.cause == GapCause::host_bound) ns += gap.span.length_ns();
-  return ns;
+    if (gap.cause == GapCause::host_bound) late.push_back(gap.span);
+  return length_of(intersection_of(union_of(std::move(late)),
+                                   work_for_others(analysis.recording, process, analysis.accounting.device)));
 }
 
 }  // namespace
 
 std::optional<Advice> one_process_many_gpus(const Analysis& analysis) {
   if (devices_of(analysis.recording) < 2) return std::nullopt;
-  const ByDevice devices = devices_of_one_process(analysis.recording);
-  if (devices.size() < 2) return std::nullopt;
-  const double bound_ms = ms_per_step(analysis, late_launches_ns(analysis));
+  const Process process = process_with_most_devices(analysis.recording);
+  if (process.devices.size() < 2) return std::nullopt;
+  const double bound_ms = ms_per_step(analysis, waited_for_others_ns(analysis, process));
   if (!is_worthwhile(analysis, bound_ms)) return std::nullopt;
   std::vector<Evidence> evidence;
-  for (const auto& [device, work] : devices)
+  for (const auto& [device, work] : process.devices)
     evidence.push_back({fmt::format("kernels on device {}", device), work.count, ms_of(work.ns)});
   return Advice{
       .id = "one_process_many_gpus",
-      .title = fmt::format("One process launches to {} GPUs; the busiest waits {} per step for launches",
-                           devices.size(), in_words(bound_ms)),
+      .title = fmt::format("One process launches to {} GPUs; the busiest waits {} per step while it works for others",
+                           process.devices.size(), duration_ms(bound_ms)),
       .evidence = std::move(evidence),
       .bound_ms = bound_ms,
-      .bound_from = "the gaps in which the busiest GPU waited for a launch",
+      .bound_from = "the gaps in which the busiest GPU waited for a launch and the process was at one for another GPU",
       .remedy = kRemedy,
       .changes = {{"PyTorch",
                    "torchrun --nproc-per-node=N with tensor parallelism instead of nn.DataParallel or "

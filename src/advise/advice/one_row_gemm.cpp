@@ -50,8 +50,8 @@ std::optional<Advice> one_row_gemm(const Analysis& analysis) {
   advice.id = "one_row_gemm";
   advice.title = fmt::format("{} products of at most {} rows a step, {}, read weights at {} of the card's memory rate",
                              count_in_words(per_step(analysis, tally.count())), kFewRows,
-                             in_words(ms_per_step(analysis, tally.ns())),
-                             share_in_words(bytes / peaks->memory_gbps / static_cast<double>(tally.ns())));
+                             duration_ms(ms_per_step(analysis, tally.ns())),
+                             percent(bytes / peaks->memory_gbps / static_cast<double>(tally.ns())));
   advice.evidence = tally.rows();
   advice.bound_ms = saving.bound_ms();
   advice.bound_from = saving.explained("time above reading operands once at the card's memory rate");

@@ -60,10 +60,10 @@ std::optional<Advice> pageable_copy(const Analysis& analysis) {
   for (Evidence& row : held.rows(3)) evidence.push_back(std::move(row));
   return Advice{
       .id = "pageable_copy",
-      .title =
-          fmt::format("{} copies per step from pageable memory to the device: {}{}",
-                      count_in_words(per_step(analysis, device.count())), in_words(ms_per_step(analysis, device.ns())),
-                      size_in_words(analysis, bytes_of(analysis, uploads), device.ns())),
+      .title = fmt::format("{} copies per step from pageable memory to the device: {}{}",
+                           count_in_words(per_step(analysis, device.count())),
+                           duration_ms(ms_per_step(analysis, device.ns())),
+                           size_in_words(analysis, bytes_of(analysis, uploads), device.ns())),
       .evidence = std::move(evidence),
       .bound_ms = bound_ms,
       .bound_from =

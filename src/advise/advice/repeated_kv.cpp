@@ -120,7 +120,7 @@ std::optional<Advice> RepeatedKeys::advice() {
   const std::string read = fmt::format("{} products", count_in_words(per_step(analysis_, broadcasts_)));
   advice.title = fmt::format("Keys and values of few heads are repeated for all: {} and {} of a step",
                              copies_ == 0 ? read : (broadcasts_ == 0 ? copied : copied + ", " + read),
-                             in_words(ms_per_step(analysis_, tally_.ns())));
+                             duration_ms(ms_per_step(analysis_, tally_.ns())));
   advice.evidence = tally_.rows();
   advice.bound_ms = saving_.bound_ms();
   advice.bound_from = saving_.explained(

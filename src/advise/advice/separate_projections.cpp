@@ -146,9 +146,10 @@ std::optional<Advice> separate_projections(const Analysis& analysis) {
   if (tally.empty() || !is_worthwhile(analysis, saving.bound_ms())) return std::nullopt;
   Advice advice;
   advice.id = "separate_projections";
-  advice.title = fmt::format("{} products of a step, {}, are launched apart though they share inputs ({} groups)",
-                             count_in_words(per_step(analysis, products)), in_words(ms_per_step(analysis, tally.ns())),
-                             count_in_words(per_step(analysis, tally.count())));
+  advice.title =
+      fmt::format("{} products of a step, {}, are launched apart though they share inputs ({} groups)",
+                  count_in_words(per_step(analysis, products)), duration_ms(ms_per_step(analysis, tally.ns())),
+                  count_in_words(per_step(analysis, tally.count())));
   advice.evidence = tally.rows();
   advice.bound_ms = saving.bound_ms();
   advice.bound_from = saving.explained(

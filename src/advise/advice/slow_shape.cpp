@@ -92,7 +92,7 @@ std::optional<Advice> slow_shape(const Analysis& analysis) {
   advice.id = "slow_shape";
   advice.title =
       fmt::format("{} products of a step, {}, have sizes or strides that fast kernels do not take",
-                  count_in_words(per_step(analysis, tally.count())), in_words(ms_per_step(analysis, tally.ns())));
+                  count_in_words(per_step(analysis, tally.count())), duration_ms(ms_per_step(analysis, tally.ns())));
   advice.evidence = tally.rows();
   advice.bound_ms = saving.bound_ms();
   advice.bound_from = saving.explained("time above what operands and arithmetic need at the card's peaks");

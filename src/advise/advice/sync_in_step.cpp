@@ -44,9 +44,9 @@ std::optional<Advice> sync_in_step(const Analysis& analysis) {
     tally.add(call_in_words(analysis, call), analysis.recording.events[call].duration_ns);
   return Advice{
       .id = "sync_in_step",
-      .title =
-          fmt::format("The host waits for the device {} times inside a step, {} in all; then the device waits",
-                      count_in_words(per_step(analysis, tally.count())), in_words(ms_per_step(analysis, tally.ns()))),
+      .title = fmt::format("The host waits for the device {} times inside a step, {} in all; then the device waits",
+                           count_in_words(per_step(analysis, tally.count())),
+                           duration_ms(ms_per_step(analysis, tally.ns()))),
       .evidence = tally.rows(),
       .bound_ms = bound_ms,
       .bound_from =

@@ -57,7 +57,7 @@ std::optional<Advice> tuning_in_run(const Analysis& analysis) {
   return Advice{
       .id = "tuning_in_run",
       .title = fmt::format("Kernels are compiled, tuned or loaded inside the steps: {} of each, {}{}",
-                           in_words(bound_ms), share_in_words(bound_ms / mean_step_ms(analysis)),
+                           duration_ms(bound_ms), percent(bound_ms / mean_step_ms(analysis)),
                            shapes_differ(analysis) ? "; shapes differ from step to step" : ""),
       .evidence = found.tally.rows(8),
       .bound_ms = bound_ms,

@@ -41,7 +41,7 @@ std::optional<Advice> unfused_attention(const Analysis& analysis) {
   Advice advice;
   advice.id = "unfused_attention";
   advice.title = fmt::format("{} kernels of a step, {}, compute attention by pieces, {} times",
-                             count_in_words(per_step(analysis, pieces)), in_words(ms_per_step(analysis, tally.ns())),
+                             count_in_words(per_step(analysis, pieces)), duration_ms(ms_per_step(analysis, tally.ns())),
                              count_in_words(per_step(analysis, tally.count())));
   if (fallbacks > 0) advice.title += ", some by scaled_dot_product_attention's own fallback";
   advice.evidence = tally.rows();

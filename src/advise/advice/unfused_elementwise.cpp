@@ -90,7 +90,7 @@ std::optional<Advice> unfused_elementwise(const Analysis& analysis) {
   Advice advice;
   advice.id = "unfused_elementwise";
   advice.title = fmt::format("{} kernels of a step, {}, in chains ({}) that could be one kernel each",
-                             count_in_words(per_step(analysis, pieces)), in_words(ms_per_step(analysis, tally.ns())),
+                             count_in_words(per_step(analysis, pieces)), duration_ms(ms_per_step(analysis, tally.ns())),
                              count_in_words(per_step(analysis, tally.count())));
   advice.evidence = tally.rows();
   advice.bound_ms = saving.bound_ms();

@@ -125,7 +125,7 @@ std::optional<Advice> WideWork::advice() {
   advice.id = "wide_dtype";
   advice.title = fmt::format("{} products of a step, {}, are in f32: {} of its matrix work",
                              count_in_words(per_step(analysis_, tally_.count())),
-                             in_words(ms_per_step(analysis_, tally_.ns())), share_in_words(share));
+                             duration_ms(ms_per_step(analysis_, tally_.ns())), percent(share));
   advice.evidence = tally_.rows();
   if (others_ns_ > 0) advice.evidence.push_back({"other kernels on f32", others_, ms_of(others_ns_)});
   advice.bound_ms = saving_.bound_ms();

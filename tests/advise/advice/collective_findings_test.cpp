@@ -63,6 +63,63 @@ TEST(CollectivesTest, OnlyWhatRunsAloneIsExposed) {
   EXPECT_NEAR(static_cast<double>(exposed_ns(analysis, collectives_of(analysis))) / kSteps, 207'500, 1'000);
 }
 
+// ---- late_ranks
+// One step's sums, each of its own length.
+Recording sums_of(int64_t bytes, std::initializer_list<double> us) {
+  return recorded_steps([&](ScriptedRecording& script) {
+    for (const double one : us) {
+      gemm(script, 100);
+      script.synchronize();
+      all_reduce(script, bytes, one);
+      script.synchronize();
+    }
+  });
+}
+
+TEST(LateRanksTest, WhatExceedsTheQuickestOfTheSameMessageIsAWait) {
+  const Found found(detectors::late_ranks, sums_of(kLargeBytes, {400, 400, 900, 650}));
+  ASSERT_TRUE(found);
+  EXPECT_NEAR(found->bound_ms, 0.750, 1e-6);
+  EXPECT_THAT(found->title, HasSubstr("in 2 collectives"));
+  ASSERT_EQ(found->evidence.size(), 1u);
+  EXPECT_EQ(found->evidence[0].count, kSteps * 2);
+  EXPECT_NEAR(found->evidence[0].ms, kSteps * 0.750, 1e-6);
+}
+
+TEST(LateRanksTest, SmallMessagesThatAllWaitAreHeldAgainstASlowLink) {
+  const Found found(detectors::late_ranks, sums_of(kSmallBytes, {500, 500}));
+  ASSERT_TRUE(found);
+  EXPECT_NEAR(found->bound_ms, 2 * (0.500 - 0.060 - kSmallBytes / 10e6), 1e-6);
+}
+
+TEST(LateRanksTest, WaitsAreNoTransfers) {
+  const Found found(detectors::exposed_collectives, sums_of(kLargeBytes, {400, 400, 900, 650}));
+  ASSERT_TRUE(found);
+  EXPECT_NEAR(found->bound_ms, 1.6, 1e-6);
+  EXPECT_THAT(found->title, HasSubstr("take 1.60 ms of a step"));
+}
+
+TEST(LateRanksTest, NotMessagesOfAnotherSize) {
+  EXPECT_FALSE(Found(detectors::late_ranks, recorded_steps([](ScriptedRecording& script) {
+                       all_reduce(script, kSmallBytes, 20);
+                       script.synchronize();
+                       all_reduce(script, kLargeBytes, 900);
+                     })));
+}
+
+TEST(LateRanksTest, NotWhereTheSizeIsNotRecorded) {
+  EXPECT_FALSE(Found(detectors::late_ranks, sums_of(-1, {400, 900})));
+}
+
+TEST(LateRanksTest, NotWaitsBesideOtherWork) {
+  EXPECT_FALSE(Found(detectors::late_ranks, recorded_steps([](ScriptedRecording& script) {
+                       all_reduce(script, kLargeBytes, 400);
+                       script.synchronize();
+                       gemm(script, 2000);
+                       all_reduce(script, kLargeBytes, 900);
+                     })));
+}
+
 // ---- small_collectives
 TEST(SmallCollectivesTest, ManySmallSumsInSeries) {
   const Found found(detectors::small_collectives, in_series("NVIDIA H100", 16, kSmallBytes, 20));
@@ -77,7 +134,7 @@ TEST(SmallCollectivesTest, ManySmallSumsInSeries) {
 TEST(SmallCollectivesTest, ShortOnesWhoseSizeIsNotRecorded) {
   const Found found(detectors::small_collectives, in_series("NVIDIA H100", 16, -1, 20));
   ASSERT_TRUE(found);
-  EXPECT_THAT(found->title, HasSubstr("20 us each"));
+  EXPECT_THAT(found->title, HasSubstr("20.0 µs each"));
 }
 
 TEST(SmallCollectivesTest, NotLongOnesWhoseSizeIsNotRecorded) {
@@ -194,6 +251,7 @@ TEST(OneProcessManyGpusTest, OneProcessLaunchesToTwo) {
   const Found found(detectors::one_process_many_gpus, on_devices(2, 5));
   ASSERT_TRUE(found);
   EXPECT_THAT(found->title, HasSubstr("One process launches to 2 GPUs"));
+  EXPECT_NEAR(found->bound_ms, 16 * 0.020, 1e-6);  // from the end of its kernel to the end of the other launch
   ASSERT_EQ(found->evidence.size(), 2u);
   EXPECT_EQ(found->evidence[1].event, "kernels on device 1");
   EXPECT_EQ(found->evidence[1].count, kSteps * 16);

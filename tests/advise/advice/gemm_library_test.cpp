@@ -25,7 +25,7 @@ TEST(GemmLibrary, ATemplateBelowWhatLibrariesReach) {
   });
   ASSERT_TRUE(advice);
   EXPECT_EQ(advice->id, "gemm_library");
-  EXPECT_THAT(advice->title, HasSubstr("1 products of a step, 0.10 ms, are by Triton"));
+  EXPECT_THAT(advice->title, HasSubstr("1 products of a step, 100 µs, are by Triton"));
   EXPECT_THAT(advice->title, HasSubstr("69 % of the card's peak"));
   EXPECT_EQ(advice->evidence[0].event, "triton_tem_fused_mm_t_view_1 2048x4096x4096");
   EXPECT_NEAR(advice->bound_ms, 1.3 * (0.100 - kPeakMs), 1e-3);

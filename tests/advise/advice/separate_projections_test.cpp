@@ -23,7 +23,7 @@ TEST(SeparateProjections, ThreeInARowCanBeOne) {
   EXPECT_EQ(advice->evidence[0].event, "aten::mm [64,1024] by 1024 + 256 + 256 columns");
   EXPECT_EQ(advice->evidence[0].count, 2);
   EXPECT_NEAR(advice->evidence[0].ms, 0.180, 1e-6);
-  EXPECT_THAT(advice->title, testing::HasSubstr("3 products of a step, 90 us, are launched apart"));
+  EXPECT_THAT(advice->title, testing::HasSubstr("3 products of a step, 90.0 µs, are launched apart"));
 }
 
 TEST(SeparateProjections, WhatOneProductNeedsAtTheCardsPeaksRemains) {

@@ -28,7 +28,7 @@ TEST(UnfusedAttention, TwoProductsAroundSoftmaxAreOneKernelsWork) {
   EXPECT_EQ(advice->evidence[0].event, "aten::bmm + aten::mul + aten::_softmax + aten::bmm");
   EXPECT_EQ(advice->evidence[0].count, 2);
   EXPECT_NEAR(advice->evidence[0].ms, 0.380, 1e-6);
-  EXPECT_EQ(advice->title, "4 kernels of a step, 0.19 ms, compute attention by pieces, 1 times");
+  EXPECT_EQ(advice->title, "4 kernels of a step, 190 µs, compute attention by pieces, 1 times");
 }
 
 TEST(UnfusedAttention, OfAMaskedOneNoArithmeticIsSurelyNeeded) {

@@ -61,7 +61,7 @@ TEST_P(RecordedTrace, BusyTimeAndGapsMakeUpTheWall) {
   const Accounting& accounting = analysis_.accounting;
   std::vector<Span> pieces;
   for (const Event& event : recording_.events) {
-    if (!is_on_device(event.kind)) continue;
+    if (!is_on_device(event.kind) || recording_.lanes[event.lane].device != accounting.device) continue;
     const Span piece{std::max(event.start_ns, accounting.wall.start_ns),
                      std::min(event.end_ns(), accounting.wall.end_ns)};
     if (piece.length_ns() > 0) pieces.push_back(piece);
@@ -147,13 +147,15 @@ TEST_P(RecordedTrace, EveryGapHasACause) {
 INSTANTIATE_TEST_SUITE_P(Traces, RecordedTrace, testing::ValuesIn(recorded()),
                          [](const auto& name) { return name.param; });
 
-// Where the device is busy throughout, the profiler does not change how long a step takes.
+// Where the device is busy throughout, the profiler does not change how long a step takes. A device that waits for
+// another rank is as slow as the profiler makes that rank's host.
 TEST(RecordedTraces, BusyStepsTakeAsLongAsWithoutAProfiler) {
   int busy = 0;
   for (const std::string& name : recorded()) {
     const Accounting accounting = analyse(recording_of(name)).accounting;
     const double wall_ms = static_cast<double>(accounting.wall.length_ns()) / 1e6;
-    if (static_cast<double>(accounting.busy_ns) / 1e6 < 0.9 * wall_ms) continue;
+    const std::string planted = truth()["scenarios"][name]["planted"].dump();
+    if (static_cast<double>(accounting.busy_ns) / 1e6 < 0.9 * wall_ms || planted == R"(["late_ranks"])") continue;
     const double timed_ms = truth()["scenarios"][name]["step_ms"];
     EXPECT_NEAR(wall_ms / 3, timed_ms, 0.2 * timed_ms) << name << ": timed with a synchronisation after each step";
     ++busy;
