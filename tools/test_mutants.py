@@ -100,10 +100,12 @@ class Mutants(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn('cannot be judged', out)
 
-    def test_wants_a_test_that_runs_and_passes_without_the_mistake(self):
-        status, out = try_out({'sum_five': patch('sum=5', test='Sum.IsGone')})
+    def test_wants_a_test_that_runs_and_passes_without_the_mistake_and_judges_the_others(self):
+        status, out = try_out({'sum_five': patch('sum=5', test='Sum.IsGone'), 'sum_six': patch('sum=6')})
         self.assertEqual(status, 1)
-        self.assertIn('sum_five: without the mistake, rung_sum_tests Sum.IsGone ran no test', out)
+        self.assertIn('UNKNOWN   sum_five: without the mistake, rung_sum_tests Sum.IsGone ran no test', out)
+        self.assertRegex(out, r'killed +sum_six')
+        self.assertIn('1 of 2 mutants killed', out)
 
     def test_refuses_a_patch_without_its_test(self):
         status, out = try_out({'sum_five': 'A wrong sum.\n' + DIFF.format('sum=$((2 + 2))', 'sum=5')})
