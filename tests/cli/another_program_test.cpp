@@ -5,6 +5,8 @@
 
 #include <csignal>
 #include <fstream>
+#include <iterator>
+#include <vector>
 
 #include "base/program.hpp"
 #include "cli/tool.hpp"
@@ -30,10 +32,14 @@ std::vector<Measured> measure_on_the_device() {
   return measure_in_worker({*target, problem, candidates.list, 0, 0.001, 5, {}});
 }
 
+std::vector<pid_t> children() {
+  std::ifstream listed("/proc/thread-self/children");
+  return {std::istream_iterator<pid_t>(listed), {}};
+}
+
 // Ends the worker that is kept, and waits until it is gone.
 void end_children() {
-  std::ifstream children("/proc/thread-self/children");
-  for (pid_t child = 0; children >> child;) {
+  for (const pid_t child : children()) {
     kill(child, SIGKILL);
     siginfo_t ended{};
     EXPECT_EQ(waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT), 0);
@@ -41,14 +47,14 @@ void end_children() {
   }
 }
 
-// A copy of this process that ends as programs do: what it had a copy of stays.
+// A copy of this process that ends as programs do: what it had a copy of stays, and serves the next job.
 void fork_and_exit() {
+  const std::vector<pid_t> before = children();
   const pid_t copy = fork();
   if (copy == 0) exit(0);
   EXPECT_EQ(waitpid(copy, nullptr, 0), copy);
-  siginfo_t ended{};
-  waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT);
-  fmt::print(stderr, "{}\n", ended.si_pid == 0 ? "kept" : "lost");
+  measure_on_the_device();
+  fmt::print(stderr, "{}\n", children() == before ? "kept" : "lost");
 }
 
 TEST(InAnotherProgram, DISABLED_Measures) {

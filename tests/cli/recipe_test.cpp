@@ -70,6 +70,9 @@ TEST_F(GivenRecipe, WhoseChoiceDecidesNothingIsRefusedByName) {
 
 TEST_F(GivenRecipe, ForOtherThreadsOrPrecisionThanAskedForIsRefused) {
   expect_refused(2, "the recipe is for 1 threads, got --threads 2", {"--threads", "2"});
+  recipe["threads"] = 2;
+  expect_refused(2, "the recipe is for 2 threads, got --threads 1", {"--threads", "1"});
+  recipe["threads"] = 1;
   expect_refused(2, "the recipe's precision is f32, got --dtype bf16", {"--dtype", "bf16"});
   recipe["rungs"].push_back("precision");
   recipe["precision"] = "bf16";

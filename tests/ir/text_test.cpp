@@ -121,7 +121,7 @@ struct Sample {
     const int64_t i = ++*count;
     if constexpr (std::is_same_v<T, bool>) return true;
     if constexpr (std::is_same_v<T, int64_t>) return i + 1;
-    if constexpr (std::is_same_v<T, float>) return 0.1f / static_cast<float>(i);  // wants all its digits
+    if constexpr (std::is_same_v<T, float>) return 1.0f / (3.0f * static_cast<float>(i));  // wants all its digits
     if constexpr (std::is_same_v<T, DType>) return DType::bf16;
     if constexpr (std::is_same_v<T, LinearSlots>) return {LinearSlot::residual, LinearSlot::squares};
     if constexpr (std::is_same_v<T, Activation>) return Activation::tanh;
