@@ -4,8 +4,8 @@
 #
 # A mutant is tests/mutants/NAME.patch: a sentence that says what the mistake does, a line "Test: PROGRAM FILTER" (the
 # filter as --gtest_filter takes it), then a unified diff. The test must pass without the patch and fail with it. Exit
-# status 0: every mutant was killed; 1 otherwise, a patch that no longer applies or compiles included, and one whose test
-# does not pass or run here without it.
+# status 0: every mutant was killed; 1 otherwise, a patch that no longer applies or compiles included, and one whose
+# test does not pass or run here without it.
 import argparse
 import os
 import re
