@@ -77,6 +77,7 @@ struct Derived;  // advice/derived.hpp
 
 struct Analysis {
   explicit Analysis(const Recording& from) : recording(from) {}
+  explicit Analysis(Recording&&) = delete;  // what it speaks of must stay
   const Recording& recording;
   std::vector<Work> work;  // within accounting.wall on accounting.device, by start
   Steps steps;
@@ -91,6 +92,7 @@ struct Analysis {
 
 // Wants events in order. Never fails: a recording without device work has no work, no steps and a wall of zero.
 Analysis analyse(const Recording& recording);
+Analysis analyse(Recording&&) = delete;
 
 // ---- the host's side, for findings
 // The operations and ranges around an event of a host thread, innermost first. The second looks through all events

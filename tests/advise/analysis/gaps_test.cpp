@@ -183,7 +183,8 @@ TEST(Accounting, CountsTimeOfTheLaunchingThread) {
             "aten::mm", [&] { script.host(10).kernel("my_gemm", 5); }, {}, 6)
         .host(100);
   });
-  const Analysis analysis = analyse(script.finish());
+  const Recording recording = script.finish();
+  const Analysis analysis = analyse(recording);
   EXPECT_EQ(analysis.accounting.host_op_ns, (6 + 10 + 4) * 1000);
   EXPECT_EQ(analysis.accounting.by_category_ns[static_cast<size_t>(Category::gemm)], 5000);
 }

@@ -31,7 +31,8 @@ TEST(Steps, AreTheProfilers) {
   ScriptedRecording script;
   script.kernel("warm_up_gemm", 2).host(50);
   for (int i = 0; i < 3; ++i) script.range("ProfilerStep#" + std::to_string(i), [&] { layer(script); });
-  const Analysis analysis = analyse(script.finish());
+  const Recording recording = script.finish();
+  const Analysis analysis = analyse(recording);
   EXPECT_EQ(analysis.steps.found_by, "ProfilerStep ranges");
   EXPECT_EQ(analysis.steps.spans.size(), 3u);
   EXPECT_EQ(analysis.work.size(), 9u) << "without what came before";
@@ -40,7 +41,8 @@ TEST(Steps, AreTheProfilers) {
 TEST(Steps, OfOneProfilerStepAreOne) {
   ScriptedRecording script;
   script.range("ProfilerStep#7", [&] { layer(script); });
-  EXPECT_EQ(analyse(script.finish()).steps.spans.size(), 1u);
+  const Recording recording = script.finish();
+  EXPECT_EQ(analyse(recording).steps.spans.size(), 1u);
 }
 
 // The host is done with a step in 15 us, the device takes 100: steps take 100, and hold what was launched in them.
@@ -76,7 +78,8 @@ TEST(Steps, AreRangesThatRepeat) {
     });
     script.host(40);
   }
-  const Analysis analysis = analyse(script.finish());
+  const Recording recording = script.finish();
+  const Analysis analysis = analyse(recording);
   EXPECT_EQ(analysis.steps.found_by, "ranges 'infer'");
   EXPECT_EQ(analysis.steps.spans.size(), 3u);
 }
@@ -84,7 +87,8 @@ TEST(Steps, AreRangesThatRepeat) {
 TEST(Steps, AreNumberedRanges) {
   ScriptedRecording script;
   for (int i = 0; i < 12; ++i) script.range("iteration_" + std::to_string(i), [&] { layer(script); });
-  const Analysis analysis = analyse(script.finish());
+  const Recording recording = script.finish();
+  const Analysis analysis = analyse(recording);
   EXPECT_EQ(analysis.steps.found_by, "ranges 'iteration_'");
   EXPECT_EQ(analysis.steps.spans.size(), 12u);
 }
@@ -96,7 +100,8 @@ TEST(Steps, AreNotTheNumberedPartsOfOneRange) {
     for (int i = 0; i < 12; ++i) script.range("layer_" + std::to_string(i), [&] { layer(script); });
     script.kernel("head_gemm", 9);
   });
-  const Analysis analysis = analyse(script.finish());
+  const Recording recording = script.finish();
+  const Analysis analysis = analyse(recording);
   EXPECT_EQ(analysis.steps.found_by, "nothing repeats");
   EXPECT_EQ(analysis.work.size(), 38u);
   EXPECT_THAT(analysis.steps.spans, IsEmpty());
@@ -111,13 +116,15 @@ TEST(Steps, AreNotRangesThatHoldLittleOfTheWork) {
     layer(script);
     script.kernel("end_gemm", 1);
   }
-  EXPECT_EQ(analyse(script.finish()).steps.found_by, "repeated kernels");
+  const Recording recording = script.finish();
+  EXPECT_EQ(analyse(recording).steps.found_by, "repeated kernels");
 }
 
 TEST(Steps, AreGraphLaunches) {
   ScriptedRecording script;
   for (int i = 0; i < 6; ++i) script.graph({{"a_gemm", 5}, {"b_norm_", 3}}).synchronize();
-  const Analysis analysis = analyse(script.finish());
+  const Recording recording = script.finish();
+  const Analysis analysis = analyse(recording);
   EXPECT_EQ(analysis.steps.found_by, "graph launches");
   EXPECT_EQ(analysis.steps.spans.size(), 6u);
   EXPECT_EQ(analysis.work.size(), 12u);
@@ -129,7 +136,8 @@ TEST(Steps, AreSequencesOfGraphsThatDiffer) {
     script.graph({{"a_gemm", 5}, {"b_norm_", 3}}).graph({{"a_gemm", 5}, {"c_norm_", 3}});
     script.graph({{"a_gemm", 5}, {"b_norm_", 3}}).synchronize();
   }
-  const Analysis analysis = analyse(script.finish());
+  const Recording recording = script.finish();
+  const Analysis analysis = analyse(recording);
   EXPECT_EQ(analysis.steps.found_by, "graph launches");
   EXPECT_EQ(analysis.steps.spans.size(), 4u);
 }
@@ -141,7 +149,8 @@ TEST(Steps, AreKernelsThatRepeat) {
     for (int part = 0; part < 8; ++part) layer(script);
     script.kernel("head_gemm", 5).synchronize();
   }
-  const Analysis analysis = analyse(script.finish());
+  const Recording recording = script.finish();
+  const Analysis analysis = analyse(recording);
   EXPECT_EQ(analysis.steps.found_by, "repeated kernels");
   ASSERT_EQ(analysis.steps.spans.size(), 5u);
   for (const Span& step : analysis.steps.spans) EXPECT_EQ(work_in(analysis, step), 26u);
@@ -169,7 +178,8 @@ TEST(Steps, BeginAfterTheLongestPause) {
     script.kernel("head_gemm", 5).synchronize().host(300).kernel("embedding", 2);
     for (int part = 0; part < 4; ++part) layer(script);
   }
-  const Analysis analysis = analyse(script.finish());
+  const Recording recording = script.finish();
+  const Analysis analysis = analyse(recording);
   EXPECT_EQ(analysis.steps.found_by, "repeated kernels");
   ASSERT_EQ(analysis.steps.spans.size(), 4u);
   EXPECT_EQ(analysis.name(analysis.work.front()), "embedding");
@@ -180,7 +190,8 @@ TEST(Steps, AreNotTheLayersOfOne) {
   script.kernel("embedding", 2);
   for (int part = 0; part < 30; ++part) layer(script);
   script.kernel("head_gemm", 5);
-  const Analysis analysis = analyse(script.finish());
+  const Recording recording = script.finish();
+  const Analysis analysis = analyse(recording);
   EXPECT_EQ(analysis.steps.found_by, "nothing repeats");
   EXPECT_EQ(analysis.work.size(), 92u);
   EXPECT_EQ(analysis.accounting.wall.start_ns, 1'000'000) << "the host's first call";
@@ -189,12 +200,14 @@ TEST(Steps, AreNotTheLayersOfOne) {
 TEST(Steps, OfNoWorkAreNone) {
   ScriptedRecording script;
   script.range("ProfilerStep#1", [&] { script.op("aten::mm", [&] { script.host(5); }); });
-  const Analysis analysis = analyse(script.finish());
+  const Recording recording = script.finish();
+  const Analysis analysis = analyse(recording);
   EXPECT_THAT(analysis.steps.spans, IsEmpty());
   EXPECT_THAT(analysis.work, IsEmpty());
   EXPECT_EQ(analysis.accounting.wall.length_ns(), 0);
   EXPECT_EQ(analysis.accounting.device, -1);
-  EXPECT_THAT(analyse(Recording{}).work, IsEmpty());
+  const Recording nothing;
+  EXPECT_THAT(analyse(nothing).work, IsEmpty());
 }
 
 std::vector<size_t> repetitions(const std::vector<uint32_t>& tokens) {
