@@ -22,8 +22,10 @@ class Rung:
         plan = folder / 'plan.rung'
         if plan.exists() and plan.stat().st_mtime > Path(self.tool).stat().st_mtime:
             return plan, None
+        folder.parent.mkdir(parents=True, exist_ok=True)
         command = [self.tool, 'climb', self.model, '--shape', f'input_ids=1,{setting.tokens}', '--dtype', setting.dtype,
-                   '--threads', str(setting.threads), '--budget', self.budget, '--out', str(folder)]
+                   '--threads', str(setting.threads), '--budget', self.budget, '--out', str(folder),
+                   '--database', f'{folder}.tuning.json']
         run = subprocess.run(command, capture_output=True, text=True)
         if run.returncode:
             return None, 'climb: ' + (run.stderr.strip().splitlines() or ['no reason given'])[-1]

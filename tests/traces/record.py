@@ -310,11 +310,11 @@ def timed_ms(step, budget_s=1.0):
     return statistics.median(times)
 
 
-def compare(before, after):
+def compare(before, after, timed=lambda step: timed_ms(step, 0.4)):
     for step in (before, after):
         for _ in range(3):
             step()
-    rounds = [(timed_ms(before, 0.4), timed_ms(after, 0.4)) for _ in range(3)]
+    rounds = [(timed(before), timed(after)) for _ in range(3)]
     old, new = (statistics.median(column) for column in zip(*rounds))
     return {'before_ms': round(old, 4), 'after_ms': round(new, 4), 'gain_ms': round(old - new, 4)}
 

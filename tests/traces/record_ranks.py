@@ -19,7 +19,7 @@ import torch.distributed as dist
 
 from decoder import SMALL, Decoder, Shape
 from parallel import OneShotSum, ParallelDecoder
-from record import Scenario, captured, record
+from record import Scenario, captured, compare, record
 
 RANKS = 2
 PROFILED = 20  # steps before the recording, with the profiler: it begins on one rank later than on another
@@ -112,15 +112,6 @@ def timed_ms(step):
     return statistics.median(times)
 
 
-def compare(before, after):
-    for step in (before, after):
-        for _ in range(3):
-            step()
-    rounds = [(timed_ms(before), timed_ms(after)) for _ in range(3)]
-    old, new = (statistics.median(column) for column in zip(*rounds))
-    return {'before_ms': round(old, 4), 'after_ms': round(new, 4), 'gain_ms': round(old - new, 4)}
-
-
 def row_of(make, path):
     torch.manual_seed(0)
     with torch.inference_mode():
@@ -128,7 +119,7 @@ def row_of(make, path):
         record(made.step, made.warm, path, PROFILED)
         row = {'device': f'{RANKS} x {torch.cuda.get_device_name()}', 'planted': made.planted, 'present': made.present,
                'step_ms': round(timed_ms(made.step), 4)}
-        row['cures'] = {finding: compare(made.step, cure) for finding, cure in made.cures.items()}
+        row['cures'] = {finding: compare(made.step, cure, timed_ms) for finding, cure in made.cures.items()}
     return row
 
 

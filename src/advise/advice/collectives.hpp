@@ -34,7 +34,7 @@ enum class Part : uint8_t { whole, wait, transfer };
 int64_t exposed_ns(const Analysis& analysis, const std::vector<Collective>& collectives, Part part = Part::whole);
 
 // Their times by kernel.
-Tally tally_of(const Analysis& analysis, const std::vector<Collective>& collectives, Part part = Part::whole);
+Tally tally_of(const Analysis& analysis, const std::vector<Collective>& collectives, Part part);
 
 // "AMD Instinct MI300X", an MI325X, MI350X or MI355X: eight to a machine, each with a link to every other.
 bool is_fully_linked_amd(const Analysis& analysis);

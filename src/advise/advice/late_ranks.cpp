@@ -37,7 +37,8 @@ std::optional<Advice> late_ranks(const Analysis& analysis) {
                   {"vLLM", "no --enforce-eager; experts on other ranks are evened out by --enable-eplb"}},
       .traps =
           "A profiler slows ranks unevenly, and starts on one before another: record only after some steps that are "
-          "not kept. A rank of a slower card, or of one that is hot or capped, is late in every step.",
+          "not kept. A rank of a slower card, or of one that is hot or capped, is late in every step. Between machines "
+          "a network below 10 GB/s looks like a wait.",
       .confirm = "Time of a step without a profiler; in new traces of all ranks none waits much longer than another."};
 }
 

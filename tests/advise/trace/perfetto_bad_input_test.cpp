@@ -43,15 +43,7 @@ TEST(PerfettoBadInput, AnyByteMayBeAnyOther) {
     for (const char byte : {'\0', '\x7f', '\x80', '\xff', '\x0a', '\x08'}) {
       std::string damaged = whole;
       damaged[at] = byte;
-      const auto r = read_bytes(damaged);
-      if (!r) {
-        EXPECT_THAT(r.error().message, HasSubstr("trace': "));
-        continue;
-      }
-      for (const Event& event : r->events) {
-        EXPECT_LT(event.name, r->strings.size());
-        EXPECT_LT(event.lane, r->lanes.size());
-      }
+      expect_sound_or_refused(read_bytes(damaged));
     }
 }
 

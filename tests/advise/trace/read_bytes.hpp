@@ -30,6 +30,18 @@ inline std::string error_of(std::string_view bytes) {
   return message.substr(after + 9);
 }
 
+// Of damaged bytes: an error that names their file, or events whose numbers lead somewhere.
+inline void expect_sound_or_refused(const Result<Recording>& result) {
+  if (!result) {
+    EXPECT_THAT(result.error().message, testing::HasSubstr("trace': "));
+    return;
+  }
+  for (const Event& event : result->events) {
+    EXPECT_LT(event.name, result->strings.size());
+    EXPECT_LT(event.lane, result->lanes.size());
+  }
+}
+
 // The first event with the name; the test fails where there is none.
 inline Event event_named(const Recording& recording, std::string_view name) {
   for (const Event& event : recording.events)

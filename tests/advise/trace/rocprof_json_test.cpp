@@ -221,15 +221,7 @@ TEST(RocprofJson, AnyByteMayBeAnyOther) {
     for (const char byte : {'\0', '"', "{]9\xff"[at % 4]}) {
       std::string damaged = text;
       damaged[at] = byte;
-      const auto r = read_bytes(damaged);
-      if (!r) {
-        EXPECT_THAT(r.error().message, HasSubstr("trace': "));
-        continue;
-      }
-      for (const Event& event : r->events) {
-        EXPECT_LT(event.name, r->strings.size());
-        EXPECT_LT(event.lane, r->lanes.size());
-      }
+      expect_sound_or_refused(read_bytes(damaged));
     }
 }
 
