@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "advise/trace/chrome_devices.hpp"
 #include "advise/trace/chrome_event.hpp"
 #include "advise/trace/recording_builder.hpp"
 #include "base/status.hpp"
@@ -63,6 +64,7 @@ class ChromeRecorder {
   }
 
   RecordingBuilder builder_;
+  ChromeDevices devices_;
   std::unordered_map<Thread, std::vector<Begun>, ThreadHash> begun_;  // not ended yet
   size_t begun_count_ = 0;
   std::unordered_map<Thread, std::string, ThreadHash> thread_names_, stream_names_;

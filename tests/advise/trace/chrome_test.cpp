@@ -153,6 +153,45 @@ TEST(ChromeTrace, DevicesAreNamed) {
   EXPECT_THAT(r->device_names, ElementsAre("AMD", "NVIDIA H200"));
 }
 
+std::string on_devices(const std::string& properties, const std::vector<int>& devices) {
+  std::string events;
+  for (const int device : devices)
+    events += (events.empty() ? "" : ",") + kernel(fmt::format(R"(,"args":{{"device":{}}})", device));
+  return "{\"deviceProperties\":[" + properties + "],\"traceEvents\":[" + events + "]}";
+}
+
+std::vector<std::string> device_names(const std::string& properties, const std::vector<int>& devices) {
+  const auto r = read_bytes(on_devices(properties, devices));
+  EXPECT_TRUE(r) << r.error().message;
+  return r ? r->device_names : std::vector<std::string>();
+}
+
+// ROCm counts processors before GPUs: agent 2 is the first GPU of a host with two.
+TEST(ChromeTrace, DevicesThatAreAgentsHaveTheNameOfAllGpus) {
+  const std::string one = R"({"id":0,"name":"AMD Instinct MI300X"})";
+  EXPECT_THAT(device_names(one, {2}), ElementsAre("", "", "AMD Instinct MI300X"));
+  const auto two = device_names(one + R"(,{"id":1,"name":"AMD Instinct MI300X"})", {9});
+  ASSERT_EQ(two.size(), 10u);
+  EXPECT_EQ(two[9], "AMD Instinct MI300X");
+}
+
+TEST(ChromeTrace, AgentsOfSeveralKindsAreNamedOnlyWhereAllAreSeen) {
+  const std::string kinds = R"({"id":0,"name":"AMD Instinct MI300X"},{"id":1,"name":"AMD Instinct MI210"})";
+  EXPECT_THAT(device_names(kinds, {3, 4}), ElementsAre("", "", "", "AMD Instinct MI300X", "AMD Instinct MI210"));
+  EXPECT_THAT(device_names(kinds, {4}), IsEmpty());
+  EXPECT_THAT(device_names(kinds, {0, 1}), ElementsAre("AMD Instinct MI300X", "AMD Instinct MI210"));
+}
+
+TEST(ChromeTrace, ADeviceWithoutANameIsKnownByItsUnitsAndMemory) {
+  const auto named = [](int units, int64_t bytes) {
+    return device_names(fmt::format(R"({{"id":0,"name":"","computeMajor":9,"numSms":{},"totalGlobalMem":{}}})", units,
+                                    bytes),
+                        {2});
+  };
+  EXPECT_THAT(named(304, 206'141'652'992), ElementsAre("", "", "AMD Instinct MI300X"));
+  EXPECT_THAT(named(305, 206'141'652'992), IsEmpty());
+}
+
 TEST(ChromeTrace, DevicesThatAreNotUnderstoodCostOnlyTheirNames) {
   for (const std::string devices : {"7", "[7]", R"([{"id":0,"id":0,"name":"twice"}])"}) {
     const auto r = read_bytes("{\"deviceProperties\":" + devices + ",\"traceEvents\":[" + kernel("") + "]}");
