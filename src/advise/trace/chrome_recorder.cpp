@@ -150,7 +150,11 @@ uint16_t ChromeRecorder::lane_of(const ChromeEvent& event, const Meaning& meanin
 }
 
 uint32_t ChromeRecorder::link_of(const ChromeEvent& event) {
-  return count_of(integer_of(event[Argument::correlation]));
+  const int64_t correlation = integer_of(event[Argument::correlation]).value_or(0);
+  if (correlation <= UINT32_MAX) return count_of(correlation);
+  if (const auto known = far_links_.find(correlation); known != far_links_.end()) return known->second;
+  if (far_links_.size() == kMostEvents) return 0;
+  return far_links_[correlation] = UINT32_MAX - static_cast<uint32_t>(far_links_.size());
 }
 
 uint32_t ChromeRecorder::detail_of(const ChromeEvent& event, EventKind kind) {
