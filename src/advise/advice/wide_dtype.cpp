@@ -139,7 +139,8 @@ std::vector<Change> changes_for(const CardPeaks* peaks) {
 
 std::string_view traps_for(const CardPeaks* peaks) {
   if (!knows_bf16(peaks))
-    return "Keep sums of norms, softmax and positions in f32. f16 overflows above 65504: compare outputs on inputs with "
+    return "Keep sums of norms, softmax and positions in f32. f16 overflows above 65504: compare outputs on inputs "
+           "with "
            "large values. Autocast converts weights in every step unless they are in f16 already.";
   return "set_float32_matmul_precision(\"high\") changes products, not bytes: half of the bound at most where memory "
          "is the limit. Grouped heads in f32 have no fused attention in PyTorch. Keep sums of norms, softmax and "

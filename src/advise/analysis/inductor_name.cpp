@@ -8,12 +8,15 @@ namespace rung::advise {
 namespace {
 
 // Operations of ATen that move elements, and no arithmetic.
-constexpr std::string_view kMoves[] = {
-    "_to_copy",   "cat",         "clone",          "constant_pad_nd",   "copy",          "copy_",       "embedding",
-    "empty_like", "fill",        "flip",           "full",              "full_like",     "gather",      "index",
-    "index_put",  "index_put_",  "index_select",   "new_zeros",         "ones",          "permute",     "repeat",
-    "roll",       "scatter",     "select_scatter", "slice_scatter",     "stack",         "transpose",   "zeros",
-    "zeros_like", "contiguous",  "pad",            "repeat_interleave", "as_strided_copy"};
+constexpr std::string_view kMoves[] = {"_to_copy",       "cat",        "clone",     "constant_pad_nd",
+                                       "copy",           "copy_",      "embedding", "empty_like",
+                                       "fill",           "flip",       "full",      "full_like",
+                                       "gather",         "index",      "index_put", "index_put_",
+                                       "index_select",   "new_zeros",  "ones",      "permute",
+                                       "repeat",         "roll",       "scatter",   "select_scatter",
+                                       "slice_scatter",  "stack",      "transpose", "zeros",
+                                       "zeros_like",     "contiguous", "pad",       "repeat_interleave",
+                                       "as_strided_copy"};
 // Views, and operations of other kernels whose results are read.
 constexpr std::string_view kViews[] = {"_unsafe_view",
                                        "alias",

@@ -25,7 +25,8 @@ bool is_bound(char before, char after, char next) {
 
 // ---- mangled
 
-// Digits that are a length: those of literals ("Li128E"), of substitutions ("S5_", "T_") and of types ("DF16_") are not.
+// Digits that are a length: those of literals ("Li128E"), of substitutions ("S5_", "T_") and of types ("DF16_") are
+// not.
 bool is_length(std::string_view name, size_t at) {
   const char before = at > 0 ? name[at - 1] : '_';
   const char before_that = at > 1 ? name[at - 2] : '_';
@@ -33,14 +34,15 @@ bool is_length(std::string_view name, size_t at) {
   return !(before_that == 'L' && is_lower(before));
 }
 
-// The identifier whose length begins at `at`, behind which `at` then stands; empty: there is none, and `at` stands behind
-// the digits. One that is cut short counts.
+// The identifier whose length begins at `at`, behind which `at` then stands; empty: there is none, and `at` stands
+// behind the digits. One that is cut short counts.
 std::string_view take_identifier(std::string_view name, size_t& at) {
   const bool length_begins = is_length(name, at);
   size_t length = 0;
   for (; at < name.size() && is_digit(name[at]); ++at) length = std::min(length * 10 + (name[at] - '0'), name.size());
   const std::string_view text = name.substr(at, length);
-  if (!length_begins || text.empty() || is_digit(text.front()) || !std::ranges::all_of(text, is_in_identifier)) return {};
+  if (!length_begins || text.empty() || is_digit(text.front()) || !std::ranges::all_of(text, is_in_identifier))
+    return {};
   at += text.size();
   return text;
 }
@@ -138,7 +140,8 @@ bool WordText::begins_with(std::string_view lower) const {
 }
 
 KernelName kernel_name_parts(std::string_view name) {
-  const bool mangled = name.starts_with("_Z") && name.size() > 2 && (name[2] == 'N' || name[2] == 'L' || is_digit(name[2]));
+  const bool mangled =
+      name.starts_with("_Z") && name.size() > 2 && (name[2] == 'N' || name[2] == 'L' || is_digit(name[2]));
   return mangled ? parts_of_mangled(name) : PlainParts().of(name);
 }
 

@@ -91,12 +91,4 @@ struct Recording {
   std::string_view name_of(const Event& event) const { return strings[event.name]; }
 };
 
-// What somebody who knows says they are.
-inline void name_all_devices(Recording& recording, const std::string& name) {
-  for (const Lane& lane : recording.lanes)
-    if (lane.on_device && recording.device_names.size() <= static_cast<size_t>(lane.device))
-      recording.device_names.resize(static_cast<size_t>(lane.device) + 1);
-  for (std::string& known : recording.device_names) known = name;
-}
-
 }  // namespace rung::advise

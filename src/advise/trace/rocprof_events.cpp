@@ -44,9 +44,7 @@ bool RocprofEvents::take_copy(const Times& times, const Place& place, std::strin
 bool RocprofEvents::take_call(const Times& times, const Thread& thread, std::string_view name, uint32_t link) {
   name = unquoted(name);
   if (name.starts_with("__hip")) return builder_.skip("calls around a launch, which the compiler writes"), false;
-  return add({.link = link,
-              .lane = builder_.host_lane(thread.process, thread.thread),
-              .kind = EventKind::runtime_call},
+  return add({.link = link, .lane = builder_.host_lane(thread.process, thread.thread), .kind = EventKind::runtime_call},
              times, name);
 }
 

@@ -10,8 +10,8 @@ namespace rung::advise {
 namespace {
 
 constexpr size_t kMostProcesses = 4096;
-constexpr int64_t kRounded = 1;     // microseconds
-constexpr int kMostAtOnce = 256;    // pieces of work that begin in one of them
+constexpr int64_t kRounded = 1;   // microseconds
+constexpr int kMostAtOnce = 256;  // pieces of work that begin in one of them
 
 int64_t us_of(std::string_view json) {
   const auto ns = ns_of_us(json);

@@ -166,7 +166,8 @@ class XPlaneReader {
     if (!plane.name().starts_with("/device:") && !plane.name().starts_with("/host:")) return;
     plane.each_line([&](std::string_view line) {
       each_field(line, [&](protozero::pbf_reader& field) {
-        if (field.tag_and_type() == bytes(xplane::kEvents)) events_.builder().skip("events of planes that are not known");
+        if (field.tag_and_type() == bytes(xplane::kEvents))
+          events_.builder().skip("events of planes that are not known");
         field.skip();
       });
     });

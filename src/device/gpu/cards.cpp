@@ -26,10 +26,8 @@ consteval const CardPeaks& peaks_of(std::string_view name) {
 // AMD's shares of products: "HipKittens" (2025), 8192 x 8192 x 8192 in bf16 on MI325X and MI355X. AMD's time between
 // launches: Kog's account of a decoder that is one kernel, on MI300X.
 constexpr Card kCards[] = {
-    {peaks_of("NVIDIA H100 SXM"), "h100", 90, 1980, 0.67, 50 * kMiB,
-     "data sheet; shares and launches as on an H200"},
-    {peaks_of("NVIDIA H200 SXM"), "h200", 90, 1980, 0.67, 50 * kMiB,
-     "data sheet; shares and launches measured on one"},
+    {peaks_of("NVIDIA H100 SXM"), "h100", 90, 1980, 0.67, 50 * kMiB, "data sheet; shares and launches as on an H200"},
+    {peaks_of("NVIDIA H200 SXM"), "h200", 90, 1980, 0.67, 50 * kMiB, "data sheet; shares and launches measured on one"},
     {peaks_of("AMD Instinct MI300X"), "mi300x", 0x942, 2100, 4.5, 256 * kMiB,
      "data sheet; memory and launches measured on one, products on an MI325X, by others"},
     {peaks_of("AMD Instinct MI325X"), "mi325x", 0x942, 2100, 4.5, 256 * kMiB,
