@@ -151,7 +151,7 @@ uint16_t ChromeRecorder::lane_of(const ChromeEvent& event, const Meaning& meanin
 
 uint32_t ChromeRecorder::link_of(const ChromeEvent& event) {
   const int64_t correlation = integer_of(event[Argument::correlation]).value_or(0);
-  if (correlation <= UINT32_MAX) return count_of(correlation);
+  if (correlation <= INT32_MAX) return count_of(correlation);
   if (const auto known = far_links_.find(correlation); known != far_links_.end()) return known->second;
   if (far_links_.size() == kMostEvents) return 0;
   return far_links_[correlation] = UINT32_MAX - static_cast<uint32_t>(far_links_.size());

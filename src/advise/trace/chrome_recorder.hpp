@@ -67,7 +67,7 @@ class ChromeRecorder {
   ChromeDevices devices_;
   std::unordered_map<Thread, std::vector<Begun>, ThreadHash> begun_;  // not ended yet
   size_t begun_count_ = 0;
-  std::unordered_map<int64_t, uint32_t> far_links_;  // of correlations that a link cannot hold
+  std::unordered_map<int64_t, uint32_t> far_links_;  // of correlations above 2^31: from the greatest link down
   std::unordered_map<Thread, std::string, ThreadHash> thread_names_, stream_names_;
   int64_t events_ = 0, of_pytorch_ = 0, of_rung_ = 0;
 };
