@@ -15,14 +15,14 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from mutants import Broken, Scratch, checked
+from mutants import BUILD, Broken, Scratch, checked
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = Path('src/kernels')
 EQUIVALENT = Path('tests/conformance/equivalent_refusals.txt')
-PROGRAMS = {'rung_conformance_tests': 'All/DerivedRow.*:All/EmulatedDerivedRow.*:All/KernelRow.*:*Limits*',
+PROGRAMS = {'rung_conformance_tests': 'All/DerivedRow.*:All/EmulatedDerivedRow.*:All/KernelRow.*:RowLimits.*',
             'rung_kernels_tests': '*'}
-SECONDS = 300  # what has not ended by then hangs
+SECONDS = 900  # what has not ended by then hangs
 SWITCH = '''// Made by tools/refusals.py: is this refusal switched off? Says when a test comes upon one.
 #pragma once
 #include <cstdio>
@@ -105,6 +105,12 @@ class SwitchedScratch(Scratch):
             self.switch.write_text(SWITCH)
         super().sync()
 
+    def configure(self):
+        # Rows of NVIDIA's are asked here and run nowhere: their device code need not be compiled.
+        if not (self.folder / BUILD / 'build.ninja').is_file():
+            checked(['cmake', '--preset', 'ci', '-DRUNG_BENCH=OFF', '-DRUNG_NVCC=', '--log-level=WARNING'],
+                    cwd=self.folder, env=self.environment())
+
     def content_of(self, name):
         content = super().content_of(name)
         if not name.is_relative_to(SOURCES) or name.suffix not in ('.cpp', '.hpp'):
@@ -122,7 +128,7 @@ class Suite:
         self.scratch = scratch
 
     def run(self, program, filters, **variables):
-        command = [self.scratch.folder / 'build/ci/tests' / program, f'--gtest_filter={filters}', '--gtest_fail_fast']
+        command = [self.scratch.folder / BUILD / 'tests' / program, f'--gtest_filter={filters}', '--gtest_fail_fast']
         environment = {**self.scratch.environment(), **variables}
         done = subprocess.run(command, cwd=self.scratch.folder, env=environment, capture_output=True, text=True,
                               errors='replace', timeout=SECONDS)
