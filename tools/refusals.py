@@ -2,10 +2,10 @@
 # Switches off one refusal of a kernel row at a time, and sees that the conformance suite notices each that is gone.
 # SPDX-License-Identifier: Apache-2.0
 #
-# A refusal is a call of reject() under src/kernels. In a scratch copy of the sources every one gets a number and a switch
-# (RUNG_REFUSAL_OFF=12), and the copy is built once. Then the tests run once with nothing switched off, and say which
-# refusals they come upon; each of these is switched off for the tests that do. Exit status 0: all were noticed, or stand
-# in tests/conformance/equivalent_refusals.txt with the reason why nothing can notice them.
+# A refusal is a call of reject() under src/kernels. In a scratch copy of the sources every one gets a number and a
+# switch (RUNG_REFUSAL_OFF=12), and the copy is built once. Then the tests run once with nothing switched off, and say
+# which refusals they meet; each of these is switched off for the tests that do. Exit status 0: all were noticed, or
+# stand in tests/conformance/equivalent_refusals.txt with the reason why nothing can notice them.
 import argparse
 import os
 import re
@@ -23,7 +23,7 @@ EQUIVALENT = Path('tests/conformance/equivalent_refusals.txt')
 PROGRAMS = {'rung_conformance_tests': 'All/DerivedRow.*:All/EmulatedDerivedRow.*:All/KernelRow.*:RowLimits.*',
             'rung_kernels_tests': '*'}
 SECONDS = 900  # what has not ended by then hangs
-SWITCH = '''// Made by tools/refusals.py: is this refusal switched off? Says when a test comes upon one.
+SWITCH = '''// Made by tools/refusals.py: is this refusal switched off? Says when a test meets one.
 #pragma once
 #include <cstdio>
 #include <cstdlib>
@@ -42,7 +42,7 @@ class Refusal:
     path: str
     line: int
     text: str  # of the line, without what changes when code moves
-    tests: dict = field(default_factory=dict)  # the program's name -> names of tests that come upon it
+    tests: dict = field(default_factory=dict)  # the program's name -> names of tests that meet it
 
     @property
     def name(self):
@@ -83,9 +83,11 @@ def switched(source, path, first):
         found.append(Refusal(number, path, before.count('\n') + 1, ' '.join(source[call.start():end].split())))
         returned = re.search(r'\breturn $', before)
         if returned and is_conditional(before[:returned.start()]):
-            result += [source[rest:returned.start()], f'while (!refusal_is_off({number})) ', source[returned.start():end]]
+            result += [source[rest:returned.start()], f'while (!refusal_is_off({number})) ',
+                       source[returned.start():end]]
         else:
-            result += [source[rest:call.start()], f'(refusal_is_off({number}) ? accept() : ', source[call.start():end], ')']
+            result += [source[rest:call.start()], f'(refusal_is_off({number}) ? accept() : ',
+                       source[call.start():end], ')']
         rest = end
     return ''.join(result) + source[rest:], found
 
@@ -135,7 +137,7 @@ class Suite:
         return done.returncode, done.stdout
 
     def see(self, refusals):
-        """Which tests come upon which refusal."""
+        """Which tests meet which refusal."""
         for program, filters in PROGRAMS.items():
             status, output = self.run(program, filters, RUNG_REFUSALS_TOLD='1')
             if status != 0:
@@ -184,13 +186,16 @@ def judge(suite, refusals, known):
         if word == 'noticed' and refusal.name in known:
             word = 'NOTICED, and listed as equivalent'
         unnoticed += word.isupper() or word.startswith('NOTICED')
-        print(f'{word:12}  {refusal.path}:{refusal.line}  {refusal.text}  ({time.monotonic() - began:.0f} s)', flush=True)
+        spent = time.monotonic() - began
+        print(f'{word:12}  {refusal.path}:{refusal.line}  {refusal.text}  ({spent:.0f} s)', flush=True)
     return unnoticed
 
 
 def parse():
-    parser = argparse.ArgumentParser(description='Refusals of kernel rows, and whether a test notices that one is gone.')
-    parser.add_argument('parts', nargs='*', metavar='PART', help='of the paths of sources, such as cpu/norm; default: all')
+    parser = argparse.ArgumentParser(
+        description='Refusals of kernel rows, and whether a test notices one that is gone.')
+    parser.add_argument('parts', nargs='*', metavar='PART',
+                        help='of the paths of sources, such as cpu/norm; default: all')
     parser.add_argument('--list', action='store_true', help='say what there is, and try nothing')
     parser.add_argument('--root', type=Path, default=ROOT, help='of the sources')
     return parser.parse_args()
@@ -204,7 +209,8 @@ def main():
         scratch = SwitchedScratch(root, root / '.cache/refusals')
         scratch.sync()
         refusals = scratch.refusals
-        wanted = [each for each in refusals if not arguments.parts or any(part in each.path for part in arguments.parts)]
+        parts = arguments.parts or ['']
+        wanted = [each for each in refusals if any(part in each.path for part in parts)]
         if arguments.list:
             for refusal in wanted:
                 print(f'{refusal.path}:{refusal.line}  {refusal.text}')

@@ -19,7 +19,7 @@ class FaultFlags {
   size_t bytes() const { return on_device_->bytes(); }
   // The first that was raised when the last copy was made. They stay up until this lowers them.
   Status check();
-  // Before a run: lowers those that check() found and could not lower, for they are not the run's.
+  // Before a run: lowers those that check() found and could not lower: they are not the run's.
   Status lower_those_left() { return left_ ? lower() : Status{}; }
 
  private:

@@ -22,12 +22,6 @@ struct Ran {
   std::string out, err;
 };
 
-// A program that a shell starts in the background ignores SIGINT, and so would the tools that are started here.
-inline const bool kSignalsAreTheirDefaults = [] {
-  for (int each : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE}) std::signal(each, SIG_DFL);
-  return true;
-}();
-
 // A scratch folder whose cache folder the tool uses, and processes that run in it.
 class Tool {
  public:

@@ -34,9 +34,11 @@ std::vector<Declared> declared_in(const std::string& text) {
   static const std::regex form(R"((\w+):(\w+)\[([\d,]*)\])");
   std::vector<Declared> found;
   for (std::sregex_iterator each(text.begin(), text.end(), form), end; each != end; ++each) {
-    Declared input{static_cast<size_t>(each->position()), static_cast<size_t>(each->length()), (*each)[1], (*each)[2], {}};
+    Declared input{
+        static_cast<size_t>(each->position()), static_cast<size_t>(each->length()), (*each)[1], (*each)[2], {}};
     std::string sizes = (*each)[3];
-    for (size_t at = 0; at < sizes.size(); at = sizes.find(',', at) == std::string::npos ? sizes.size() : sizes.find(',', at) + 1)
+    for (size_t at = 0; at < sizes.size();
+         at = sizes.find(',', at) == std::string::npos ? sizes.size() : sizes.find(',', at) + 1)
       input.shape.push_back(std::stoll(sizes.substr(at)));
     found.push_back(std::move(input));
   }
@@ -151,7 +153,8 @@ std::string form_of(const std::string& text, const std::vector<Declared>& inputs
   for (const Declared& x : inputs)
     form += fmt::format(" {}{}{}", x.type, x.rank(), x.name.substr(0, 5) == "blind" ? "blind" : "");
   for (std::sregex_iterator each(text.begin(), text.end(), attribute), end; each != end; ++each)
-    if (const std::string name = (*each)[1]; name != "eps" && name != "scale" && name != "activation" && name != "result")
+    if (const std::string name = (*each)[1];
+        name != "eps" && name != "scale" && name != "activation" && name != "result")
       form += " " + each->str();
   return form;
 }

@@ -65,8 +65,7 @@ void expect_row_refuses_or_agrees(const Target& target, const Kernel& row) {
 }
 
 class GpuDerivedRow : public testing::TestWithParam<const Kernel*> {};
-INSTANTIATE_TEST_SUITE_P(All, GpuDerivedRow,
-                         testing::ValuesIn(gpu::all_kernels().begin(), gpu::all_kernels().end()),
+INSTANTIATE_TEST_SUITE_P(All, GpuDerivedRow, testing::ValuesIn(gpu::all_kernels().begin(), gpu::all_kernels().end()),
                          [](const auto& row) { return std::string(row.param->name); });
 
 TEST_P(GpuDerivedRow, RefusesOrAgrees) {

@@ -31,8 +31,9 @@ constexpr Instructions kInstructions[] = {{"_avx2", &cpu::CpuInfo::avx2},
                                           {"_amx_bf16", &cpu::CpuInfo::amx_bf16}};
 
 size_t taken(const Kernel& row, const Machine& machine) {
-  return static_cast<size_t>(std::ranges::count_if(
-      cases(), [&](const Case& test) { return op_family(test.problem.op) == row.op && row.supports(test.problem, machine); }));
+  return static_cast<size_t>(std::ranges::count_if(cases(), [&](const Case& test) {
+    return op_family(test.problem.op) == row.op && row.supports(test.problem, machine);
+  }));
 }
 
 TEST(RowLimits, OfInstructionsAreTheProcessors) {
@@ -111,7 +112,8 @@ TEST(RowLimits, OfLibrariesAreAnInt) {
         ++asked;
         bool fits = problem.output.rows() <= INT32_MAX && problem.inputs[0].shape.back() <= INT32_MAX &&
                     problem.inputs[1].shape[0] <= INT32_MAX;
-        for (const Operand& operand : problem.inputs) fits = fits && (!operand.is_rows() || operand.row_stride() <= INT32_MAX);
+        for (const Operand& operand : problem.inputs)
+          fits = fits && (!operand.is_rows() || operand.row_stride() <= INT32_MAX);
         if (!fits) {
           EXPECT_FALSE(row->supports(problem, machine)) << row->name;
         }

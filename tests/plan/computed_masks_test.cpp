@@ -21,25 +21,25 @@ constexpr const char* kBlock =
     "return y=y";
 
 constexpr const char* kMasks[] = {
-    "m:f32[1,1,1,6]",                                             // an input
-    "masks",                                                      // a weight
-    "mul(m:f32[1,1,1,6], scale)",                                 // computed from an input
-    "cast(m:bf16[6,6], to=f32)",                                  // converted
-    "add(m:f32[6,6], masks)",                                     // of an input and a weight
-    "linear(h, wm)",                                              // computed from what the model has computed
-    "mul(linear(h, wm), scale)",                                  //
-    "gelu(linear(h, wm))",                                        //
-    "add(linear(h, wm), m:f32[6])",                               //
-    "transpose(linear(h, wm), permutation=[1,0])",                //
-    "slice(linear(h, wm), axis=0, begin=2, end=3)",               //
-    "reshape(linear(h, wm), shape=[1,1,6,6])",                    //
+    "m:f32[1,1,1,6]",                                // an input
+    "masks",                                         // a weight
+    "mul(m:f32[1,1,1,6], scale)",                    // computed from an input
+    "cast(m:bf16[6,6], to=f32)",                     // converted
+    "add(m:f32[6,6], masks)",                        // of an input and a weight
+    "linear(h, wm)",                                 // computed from what the model has computed
+    "mul(linear(h, wm), scale)",                     //
+    "gelu(linear(h, wm))",                           //
+    "add(linear(h, wm), m:f32[6])",                  //
+    "transpose(linear(h, wm), permutation=[1,0])",   //
+    "slice(linear(h, wm), axis=0, begin=2, end=3)",  //
+    "reshape(linear(h, wm), shape=[1,1,6,6])",       //
     "concat(linear(slice(h, axis=0, begin=0, end=3), wm), linear(slice(h, axis=0, begin=3, end=6), wm), axis=0)",
-    "gather(linear(h, wm), i:i64[6])",                            // a bias by relative place
-    "softmax(linear(h, wm))",                                     //
-    "layer_norm(linear(h, wm), n:f32[6], n2:f32[6])",             //
-    "matmul(h, transpose(h, permutation=[1,0]))",                 // a product of computed values
-    "cast(cast(linear(h, wm), to=bf16), to=f32)",                 // already rounded
-    "reduce(matmul(q, k), kind=mean, axis=1, keep_dim=true)",     // of scores
+    "gather(linear(h, wm), i:i64[6])",                         // a bias by relative place
+    "softmax(linear(h, wm))",                                  //
+    "layer_norm(linear(h, wm), n:f32[6], n2:f32[6])",          //
+    "matmul(h, transpose(h, permutation=[1,0]))",              // a product of computed values
+    "cast(cast(linear(h, wm), to=bf16), to=f32)",              // already rounded
+    "reduce(matmul(q, k), kind=mean, axis=1, keep_dim=true)",  // of scores
     "broadcast(reshape(slice(linear(h, wm), axis=1, begin=0, end=1), shape=[1,1,6,1]), shape=[1,2,6,6])",
 };
 

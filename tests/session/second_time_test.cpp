@@ -78,12 +78,12 @@ TEST_P(SecondTimeInStreams, ARunInFlightIsOverBeforeItsOutputsAreCopied) {
     ASSERT_TRUE(session.run_async(side->stream()));
     kept.push_back(*session.outputs());
   }
-  for (size_t i = 0; i < kept.size(); ++i)
-    EXPECT_THAT(kept[i][0].second.as<float>(), Each(static_cast<float>(i + 1)));
+  for (size_t i = 0; i < kept.size(); ++i) EXPECT_THAT(kept[i][0].second.as<float>(), Each(static_cast<float>(i + 1)));
 }
 
 INSTANTIATE_TEST_SUITE_P(Fake, SecondTimeInStreams, ::testing::Values(Where{On::fake, false}, Where{On::fake, true}));
-INSTANTIATE_TEST_SUITE_P(Gpu, SecondTimeInStreams, ::testing::Values(Where{On::device, false}, Where{On::device, true}));
+INSTANTIATE_TEST_SUITE_P(Gpu, SecondTimeInStreams,
+                         ::testing::Values(Where{On::device, false}, Where{On::device, true}));
 
 TEST_P(SecondTime, OutputsOutliveTheNextRunAndTheSession) {
   std::vector<std::pair<std::string, Tensor>> first, second;

@@ -245,35 +245,6 @@ TEST(Put, KeepsTheWordsThatAProductIsLookedUpBy) {
   EXPECT_EQ(text_of(*file), list + "0640,8,16,0,torch.float16,rocblas,3,0.25\n");
 }
 
-// hipBLASLt's tools write a line of column names before each row, and their order follows the options they were given.
-TEST(Put, KeepsTheColumnsOfTheTableThatARowStandsIn) {
-  const std::string first = "Git Version: x\n    transA,transB,batch_count,m,n,k,a_type,compute_type,solution_index\n",
-                    second = "    solution_index,k,n,m,batch_count,transB,transA,compute_type,a_type,owner\n";
-  const std::string of_first = "    T,N,1,640,8,16,f16_r,f32_r,", of_second = ",16,8,720,1,N,T,f32_r,f16_r,somebody\n";
-  const auto read = [&] {
-    auto file = read_tuning_text("f", first + of_first + "7\n" + second + "    8" + of_second);
-    EXPECT_TRUE(file) << file.error().message;
-    EXPECT_EQ(file->tables.size(), 2u);
-    EXPECT_EQ(file->entries.size(), 2u);
-    EXPECT_EQ(cell_of(*file, file->entries[1], "owner"), "somebody");
-    return *file;
-  };
-  for (const bool as_read : {true, false}) {  // or made anew, as a tuner makes it
-    const auto put_index = [&](TuningFile& file, size_t i) {
-      Entry entry = file.entries[i];
-      if (!as_read) entry.line = 0, entry.table = 0;
-      entry.solution->index = 9, entry.us = 5;
-      const Status status = put(file, entry);
-      EXPECT_TRUE(status) << status.error().message;
-      return text_of(file);
-    };
-    TuningFile one = read(), two = read();
-    EXPECT_EQ(put_index(one, 0), first + of_first + "9\n" + second + "    8" + of_second);
-    EXPECT_EQ(put_index(two, 1), first + of_first + "7\n" + second + "    9" + of_second);
-    EXPECT_EQ(put_index(two, 0), first + of_first + "9\n" + second + "    9" + of_second);
-  }
-}
-
 TEST(Put, RefusesWhatTheFormatCannotSay) {
   auto file = new_tuning_file("aiter", mi300x());
   ASSERT_TRUE(file);
