@@ -3,9 +3,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """python3 bench/cpu/climb_never_loses.py --rung build/rung --model DIRECTORY [--busy 2] [--device cuda]
 
-For each length, dtype and budget: climbs with an empty tuning database, then times the climbed plan and `rung bench MODEL`
-in blocks, in alternating order. Prints a line for each with the ratio of medians (above 1: the climbed plan is faster), and at the
-end how many were not slower by more than the limit. With --busy N that many processes use a processor each meanwhile.
+For each length, dtype and budget: climbs with an empty tuning database, then times the climbed plan and
+`rung bench MODEL` in blocks, in alternating order. Prints a line for each with the ratio of their times (above 1: the
+climbed plan is faster), and at the end how many were not slower by more than the limit. With --busy N that many
+processes use a processor each meanwhile.
 """
 import argparse
 import json
