@@ -86,7 +86,8 @@ std::string_view kind_of(const Knob* knob, std::string_view value) {
 
 // What is written of a value: itself, or its kind and length. A value without a row has no form, so that none is kept.
 std::string written_value(const Knob* knob, std::string_view value) {
-  if (value.empty() || (knob && is_kept(knob->form, value))) return std::string(value);
+  const bool fits = knob && wrong_form(*knob, value).empty();  // a list of six numbers is an address
+  if (value.empty() || (fits && is_kept(knob->form, value))) return std::string(value);
   return fmt::format("<{}, {} {}>", kind_of(knob, value), value.size(), value.size() == 1 ? "character" : "characters");
 }
 

@@ -87,6 +87,8 @@ bool is_kept(std::string_view word, Vocabulary vocabulary) {
 // A word is kept, or its parts between hyphens are looked at: 6.8.0-45-generic, 96-Core.
 std::string kept(std::string_view word, Vocabulary vocabulary) {
   if (is_kept(word, vocabulary)) return std::string(word);
+  // Serial numbers are several short words between hyphens.
+  if (std::ranges::count(word, '-') > 1) vocabulary = Vocabulary::settings;
   std::string text;
   bool any = false;
   for (size_t begin = 0; begin <= word.size();) {
