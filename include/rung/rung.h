@@ -191,7 +191,7 @@ typedef enum rung_truncate {
 // How to take a text. Start from RUNG_TEXT_OPTIONS_INIT.
 typedef struct rung_text_options {
   size_t size;
-  size_t bytes;            // of the text, UTF-8 that may hold NUL; SIZE_MAX: up to its first NUL
+  size_t bytes;  // of the text, UTF-8 that may hold NUL; SIZE_MAX: up to its first NUL
   rung_truncate truncate;
 } rung_text_options;
 #define RUNG_TEXT_OPTIONS_INIT \
@@ -345,9 +345,9 @@ typedef struct rung_build_options {
 #define RUNG_BUILD_OPTIONS_INIT \
   { sizeof(rung_build_options), NULL, NULL, NULL, 0, NULL, 0, false, 10.0, NULL }
 
-// Builds the plan of a recipe from a model directory, as `rung build` does, and opens it. `options` may be NULL. Errors:
-// those of rung_model_open(); RUNG_USAGE, a recipe that cannot be read; RUNG_MISMATCH, a choice of its that decides
-// nothing.
+// Builds the plan of a recipe from a model directory, as `rung build` does, and opens it. `options` may be NULL.
+// Errors: those of rung_model_open(); RUNG_USAGE, a recipe that cannot be read; RUNG_MISMATCH, a choice of its that
+// decides nothing.
 RUNG_API rung_status rung_model_build(const char* path, const rung_build_options* options, rung_model** model);
 
 // ---- what the command line also does ----

@@ -48,7 +48,8 @@ the processor; DeviceError. The GIL is released while it runs.)";
 
 constexpr const char* kWait =
     "Until all that run(stream) enqueued is done. Errors: those of the runs since the last wait.";
-constexpr const char* kEncode = R"(What the model's own tokenizer makes of a text: NumPy arrays of shape (1, length) by input.
+constexpr const char* kEncode =
+    R"(What the model's own tokenizer makes of a text: NumPy arrays of shape (1, length) by input.
 
 What it gives is a dict, which a call spreads out: model(**model.encode(text)). It also has `tokens`, the text's number
 of tokens, and `truncated`, whether the plan has room for fewer. `truncate` decides what becomes of such a text: "warn"
@@ -86,15 +87,11 @@ nb::class_<T> bind_runs(nb::module_& module, const char* name, const char* doc) 
           nb::sig(kCallSignature), kCall)
       .def(
           "input",
-          [](T& self, nb::handle port, const std::string& where) {
-            return session_of(self).input(port, where);
-          },
+          [](T& self, nb::handle port, const std::string& where) { return session_of(self).input(port, where); },
           nb::arg("name"), nb::arg("where") = "host", nb::sig(kInputSignature), kInput)
       .def(
           "output",
-          [](T& self, nb::handle port, const std::string& where) {
-            return session_of(self).output(port, where);
-          },
+          [](T& self, nb::handle port, const std::string& where) { return session_of(self).output(port, where); },
           nb::arg("name"), nb::arg("where") = "host", nb::sig(kOutputSignature), kOutput)
       .def(
           "run", [](T& self, nb::object stream) { session_of(self).run(stream); },

@@ -29,8 +29,8 @@ const char* class_of(rung_status status) {
 void raise(rung_status status, const std::string& message) {
   nb::object type = nb::module_::import_("rung._errors").attr(class_of(status));
   // A path in it may be no UTF-8.
-  nb::object words = nb::steal(
-      PyUnicode_DecodeUTF8(message.data(), static_cast<Py_ssize_t>(message.size()), "backslashreplace"));
+  nb::object words =
+      nb::steal(PyUnicode_DecodeUTF8(message.data(), static_cast<Py_ssize_t>(message.size()), "backslashreplace"));
   PyErr_SetObject(type.ptr(), words.ptr());
   throw nb::python_error();
 }
@@ -60,8 +60,10 @@ std::string path_of(nb::handle path, const char* what) {
   PyObject* bytes = nullptr;
   if (!PyUnicode_FSConverter(path.ptr(), &bytes)) {
     nb::python_error error;
-    raise(RUNG_USAGE, std::string(what) + ": got " + shown(path) + ", wanted the name of a file: a str, bytes or an "
-                      "os.PathLike (" + text_of(error.value()) + ")");
+    raise(RUNG_USAGE, std::string(what) + ": got " + shown(path) +
+                          ", wanted the name of a file: a str, bytes or an "
+                          "os.PathLike (" +
+                          text_of(error.value()) + ")");
   }
   nb::object owned = nb::steal(bytes);
   return std::string(PyBytes_AS_STRING(bytes), static_cast<size_t>(PyBytes_GET_SIZE(bytes)));

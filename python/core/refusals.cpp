@@ -34,8 +34,10 @@ void Borrowed::refuse_list() const {
   const std::string name = place_.name;
   const std::string length = place_.length > 0 ? std::to_string(place_.length) : "LENGTH";
   mismatch("a " + class_of(array_), std::string("an array of ") + place_.wanted->name,
-           "numpy.array(" + name + ", '" + place_.wanted->storage + "'), or, of a tokenizer of transformers, "
-           "tokenizer(text, return_tensors='np', padding='max_length', truncation=True, max_length=" + length + ")");
+           "numpy.array(" + name + ", '" + place_.wanted->storage +
+               "'), or, of a tokenizer of transformers, "
+               "tokenizer(text, return_tensors='np', padding='max_length', truncation=True, max_length=" +
+               length + ")");
 }
 
 // Memory that cannot be read, for which the array's dtype is the reason where that is not the wanted one.

@@ -82,9 +82,7 @@ class HandleTable {
   static constexpr uint64_t kChunks = 4096, kChunkSlots = 256;
   static constexpr uint64_t kFree = 0, kTaken = 1;  // handles are greater than any index
 
-  static uint64_t number_of(const Handle* handle) {
-    return static_cast<uint64_t>(reinterpret_cast<uintptr_t>(handle));
-  }
+  static uint64_t number_of(const Handle* handle) { return static_cast<uint64_t>(reinterpret_cast<uintptr_t>(handle)); }
   Slot* slot_of(const Handle* handle) {
     const uint64_t index = number_of(handle) % (kChunks * kChunkSlots);
     Slot* chunk = number_of(handle) <= index ? nullptr : chunks_[index / kChunkSlots].load();

@@ -23,7 +23,6 @@ struct OpenModel {
   std::unique_ptr<const TextEncoder> texts;
 };
 
-
 // What callers hold is a rung_model* and its like, which no one follows: those structs have no definition.
 struct OpenSession {
   std::shared_ptr<const OpenModel> model;

@@ -26,8 +26,11 @@ Result<Shape> shape_of(const rung_named_shape& given) {
 Result<tasks::ModelOptions> model_options(const char* path, const rung_options* options) {
   RUNG_CHECK(want(path, "path"));
   RUNG_TRY(rung_options given, options_of(options, rung_options RUNG_OPTIONS_INIT, "rung_options"));
-  tasks::ModelOptions model{
-      .path = path, .device = given.device ? given.device : "", .threads = given.threads, .dtype = {}, .drop_head = given.drop_head};
+  tasks::ModelOptions model{.path = path,
+                            .device = given.device ? given.device : "",
+                            .threads = given.threads,
+                            .dtype = {},
+                            .drop_head = given.drop_head};
   RUNG_TRY(model.dtype, tasks::parse_dtype(given.dtype ? given.dtype : "model"));
   RUNG_TRY(auto shapes, array_of(given.shapes, given.shape_count, "shapes"));
   for (const rung_named_shape& named : shapes) {

@@ -81,8 +81,8 @@ rung_status in_session(rung_session* handle, const Call& call) {
 }  // namespace rung
 
 using rung::answer;
-using rung::Side;
 using rung::Sessions;
+using rung::Side;
 using rung::Status;
 using rung::table;
 

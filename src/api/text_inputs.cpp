@@ -27,9 +27,10 @@ Status add_input(const Plan& plan, const std::string& name, const std::vector<in
 }  // namespace
 
 std::string cut_text_words(int64_t tokens, int64_t kept) {
-  return fmt::format("the text has {} tokens, and the plan reads {} of them: open or build it for longer texts (shape "
-                     "input_ids=1,{})",
-                     tokens, kept, tokens);
+  return fmt::format(
+      "the text has {} tokens, and the plan reads {} of them: open or build it for longer texts (shape "
+      "input_ids=1,{})",
+      tokens, kept, tokens);
 }
 
 Result<const Tokenizer*> TextEncoder::tokenizer() const {

@@ -146,7 +146,8 @@ Status run_plan(const RunFlags& options) {
   for (size_t i = 0; i < all.size(); ++i) {
     json["runs"].push_back({{"outputs", summary(all[i])}});
     if (options.texts.empty()) continue;
-    json["runs"][i].update({{"text", options.texts[i]}, {"tokens", runs[i].tokens}, {"truncated", runs[i].truncated()}});
+    json["runs"][i].update(
+        {{"text", options.texts[i]}, {"tokens", runs[i].tokens}, {"truncated", runs[i].truncated()}});
   }
   print_json(json);
   return {};

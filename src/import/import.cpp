@@ -47,7 +47,8 @@ std::string known_architectures() {
 
 std::string claimed_architecture(const Config& config) {
   for (const char* field : {"model_type", "type"})
-    if (auto name = config.get_text(field)) return fmt::format("{} '{}' is not supported yet", field, name->substr(0, 60));
+    if (auto name = config.get_text(field))
+      return fmt::format("{} '{}' is not supported yet", field, name->substr(0, 60));
   return "neither model_type nor type is given";
 }
 

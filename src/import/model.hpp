@@ -60,7 +60,8 @@ Result<Model> import_config_text(std::string_view config_json, const ImportOptio
 // values.
 Status freeze_inputs(Model& model, const NamedTensors& values);
 
-// Type, range of integers, bools of 0 and 1, and no NaN or infinity but -inf where the input is a mask (ir/mask_flow.hpp).
+// Type, range of integers, bools of 0 and 1, and no NaN or infinity but -inf where the input is a mask
+// (ir/mask_flow.hpp).
 Status check_input(const Model& model, const std::string& name, const Tensor& value);
 // All inputs of the graph: those given (checked), the others by their defaults. Errors: unknown, bad and left-out
 // names.

@@ -78,7 +78,8 @@ Status read_added_tokens_decoder(const Config& config, TokenizerFiles& files) {
     int64_t id = -1;
     auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), id);
     if (error != std::errc() || end != key.data() + key.size() || id < 0 || id > kMaxTokens)
-      return bad_file("'{}': got '{}', wanted a token's id from 0 to {}", decoder.what(), key.substr(0, 60), kMaxTokens);
+      return bad_file("'{}': got '{}', wanted a token's id from 0 to {}", decoder.what(), key.substr(0, 60),
+                      kMaxTokens);
     RUNG_TRY(auto token, Config::of(item, decoder.what()));
     RUNG_CHECK(add_token(token, id, files));
   }
@@ -168,7 +169,8 @@ Status check_sentence_config(const TextFiles& texts, const TokenizerFiles& files
   RUNG_TRY(auto config, Config::parse(text->second, kSentenceConfig));
   RUNG_TRY(bool lower, config.get_bool_or("do_lower_case", false));
   if (lower && !files.rules.lower_case)
-    return bad_file("'{}': got do_lower_case true for a tokenizer that keeps upper case, wanted false", kSentenceConfig);
+    return bad_file("'{}': got do_lower_case true for a tokenizer that keeps upper case, wanted false",
+                    kSentenceConfig);
   return {};
 }
 

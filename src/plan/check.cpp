@@ -24,7 +24,9 @@ constexpr int64_t kMostIndex = int64_t{1} << 53;
 // Nothing else is a bool.
 Status check_bools(const PlanOperand& operand, const PlanWeight& weight) {
   if (operand.view.dtype != DType::boolean || !weight.data || weight.read) return {};
-  return first_non_bool(weight.data.get(), weight.bytes) == 0 ? Status{} : fail("weight {} is read as bool, and holds more than 0 and 1", operand.index);
+  return first_non_bool(weight.data.get(), weight.bytes) == 0
+             ? Status{}
+             : fail("weight {} is read as bool, and holds more than 0 and 1", operand.index);
 }
 
 Status check_weight(const Plan& plan, const PlanOperand& operand, const Access& access) {

@@ -27,7 +27,8 @@ TEST(BertHead, IsRefusedWhereverItIsNamed) {
        {Case{"BertForSequenceClassification", "", "BertForSequenceClassification has a head"},
         Case{"BertForTokenClassification", "", "BertForTokenClassification has a head"},
         Case{"BertForMaskedLM", "", "BertForMaskedLM has a head"},
-        Case{"BertModel", "classifier.weight", "the checkpoint has a head, which is not supported yet: classifier.weight"},
+        Case{"BertModel", "classifier.weight",
+             "the checkpoint has a head, which is not supported yet: classifier.weight"},
         Case{"BertModel", "cls.predictions.bias", "not supported yet: cls.predictions.bias"},
         Case{"BertModel", "linear.weight", "not supported yet: linear.weight"}}) {
     TemporaryDirectory dir;

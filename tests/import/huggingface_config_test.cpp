@@ -43,9 +43,11 @@ std::string error_without(json config, const std::string& field) {
 
 TEST(ImportConfig, ListsTheArchitecturesItKnows) {
   EXPECT_EQ(config_error(R"({"model_type":"llama"})"),
-            "'config.json': model_type 'llama' is not supported yet (supported: bert, pi0). `rung advise` works on a profiler "
+            "'config.json': model_type 'llama' is not supported yet (supported: bert, pi0). `rung advise` works on a "
+            "profiler "
             "trace of any model");
-  EXPECT_THAT(config_error("{}"), HasSubstr("'config.json': neither model_type nor type is given (supported: bert, pi0)"));
+  EXPECT_THAT(config_error("{}"),
+              HasSubstr("'config.json': neither model_type nor type is given (supported: bert, pi0)"));
 }
 
 TEST(ImportConfig, RefusesWhatIsNotAJsonObject) {

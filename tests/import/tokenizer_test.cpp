@@ -279,8 +279,7 @@ TEST(TokenizerFiles, TakesAHugeMaximumLengthForNone) {
 }
 
 TEST(TokenizerFiles, RefusesWhatItWouldTokenizeWrongly) {
-  EXPECT_THAT(error_of("WordPiece", "BPE"),
-              HasSubstr("field 'type': got the string 'BPE', wanted one of 'WordPiece'"));
+  EXPECT_THAT(error_of("WordPiece", "BPE"), HasSubstr("field 'type': got the string 'BPE', wanted one of 'WordPiece'"));
   EXPECT_THAT(error_of("BertNormalizer", "NFC"), HasSubstr("wanted one of 'BertNormalizer'"));
   EXPECT_THAT(error_of("BertPreTokenizer", "ByteLevel"), HasSubstr("wanted one of 'BertPreTokenizer'"));
   EXPECT_THAT(error_of("\"lstrip\":false", "\"lstrip\":true"), HasSubstr("token '[MASK]': got lstrip true"));

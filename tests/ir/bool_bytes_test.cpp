@@ -26,8 +26,9 @@ TEST(BoolBytes, OfOtherTypesAreNotLookedAt) {
   Status refused = check_bools("input", "x", {DType::boolean, {2}}, values);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, ErrorKind::mismatch);
-  EXPECT_EQ(refused.error().message,
-            "input 'x': got the byte 255 in bool[2], wanted 0 or 1: bools are not any bytes; compare them with 0 first");
+  EXPECT_EQ(
+      refused.error().message,
+      "input 'x': got the byte 255 in bool[2], wanted 0 or 1: bools are not any bytes; compare them with 0 first");
 }
 
 }  // namespace

@@ -22,8 +22,8 @@ class Bools : public ::testing::TestWithParam<Where> {
         "x: f32[4] = input()\n"
         "y: f32[4] = select(mask, x, 0.0)\n"
         "return y=y");
-    auto built = build_plan(graph, {.capture = GetParam().capture, .threads = GetParam().gpu ? 0 : 1},
-                            {.target = &target_});
+    auto built =
+        build_plan(graph, {.capture = GetParam().capture, .threads = GetParam().gpu ? 0 : 1}, {.target = &target_});
     EXPECT_TRUE(built) << built.error().message;
     auto session = Session::create(std::make_shared<Plan>(std::move(built->plan)), std::make_shared<cpu::Team>(1));
     EXPECT_TRUE(session) << session.error().message;
