@@ -130,10 +130,10 @@ void bind_models(nb::module_& module) {
            nb::sig("def save(self, path: str | bytes | os.PathLike[str]) -> None"),
            "Writes its plan to a file (*.rung), which rung.load() opens: whole, or not at all. Errors: FileError.")
       .def("__repr__", &Model::repr);
-  module.def("load", &load, nb::arg("path"), nb::arg("options"),
+  module.def("load", &load, nb::arg("path").none(), nb::arg("options"),
              nb::sig("def load(path: str | bytes | os.PathLike[str], options: dict[str, typing.Any]) -> Model"),
              "Opens a plan or a model directory; rung.load() says more.");
-  module.def("build", &build, nb::arg("path"), nb::arg("options"),
+  module.def("build", &build, nb::arg("path").none(), nb::arg("options"),
              nb::sig("def build(path: str | bytes | os.PathLike[str], options: dict[str, typing.Any]) -> Model"),
              "Builds the plan of a recipe; rung.build() says more.");
 }

@@ -31,6 +31,7 @@ struct Listener {
 // A signal's handler runs here too, so that Ctrl-C ends the climb as an exception of the callable's does.
 bool tell(void* context, const rung_progress* progress) {
   auto& listener = *static_cast<Listener*>(context);
+  if (LastCalls::get().ending()) return false;
   const HeldGil held;
   try {
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
@@ -130,7 +131,7 @@ void bind_climbs(nb::module_& module) {
       .def("open", &Climb::open)
       .def("save", &Climb::save, nb::arg("directory"),
            nb::sig("def save(self, directory: str | bytes | os.PathLike[str]) -> None"));
-  module.def("climb", &climb, nb::arg("path"), nb::arg("options"), nb::arg("progress").none(),
+  module.def("climb", &climb, nb::arg("path").none(), nb::arg("options"), nb::arg("progress").none(),
              nb::sig("def climb(path: str | bytes | os.PathLike[str], options: dict[str, typing.Any], progress: "
                      "typing.Callable[[str, float, rung._types.Receipt | None], object] | None) -> Climb"),
              "Climbs a model directory.");

@@ -5,7 +5,7 @@
 #include <cxxabi.h>
 #include <unistd.h>
 
-#include <utility>
+#include "core/last_calls.hpp"
 
 namespace rung::python {
 
@@ -24,10 +24,11 @@ auto take_gil(const Take& take) noexcept {
 // Without the GIL as long as it lives.
 class ReleasedGil {
  public:
-  ReleasedGil() : state_(PyEval_SaveThread()) {}
+  ReleasedGil() : state_(PyEval_SaveThread()) { LastCalls::get().enter(); }
   ReleasedGil(const ReleasedGil&) = delete;
   ReleasedGil& operator=(const ReleasedGil&) = delete;
   ~ReleasedGil() {
+    LastCalls::get().leave();
     take_gil([this] { return PyEval_RestoreThread(state_), 0; });
   }
 

@@ -54,7 +54,7 @@ std::string run_task(const std::string& name, nb::handle where, const nb::dict& 
 }  // namespace
 
 void bind_tasks(nb::module_& module) {
-  module.def("run_task", &run_task, nb::arg("name"), nb::arg("path"), nb::arg("options"),
+  module.def("run_task", &run_task, nb::arg("name"), nb::arg("path").none(), nb::arg("options"),
              nb::sig("def run_task(name: str, path: str | bytes | os.PathLike[str], options: dict[str, typing.Any]) "
                      "-> str"),
              "The JSON text that the command of that name prints under --json.");
