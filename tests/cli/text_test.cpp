@@ -17,7 +17,7 @@ class LongText : public testing::Test {
     tool.folder().write("encoder/vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nb\n");
   }
   Ran run(const std::vector<std::string>& more) {
-    std::vector<std::string> all{"run", tool / "encoder", "--shape", "input_ids=1,5", "--threads", "1", "--json"};
+    std::vector<std::string> all{"run", tool / "encoder", "--shape", "input_ids=1,5", "--threads", "1"};
     all.insert(all.end(), more.begin(), more.end());
     return tool.run(all);
   }
@@ -25,7 +25,7 @@ class LongText : public testing::Test {
 };
 
 TEST_F(LongText, IsCutAndThatIsSaid) {
-  Ran ran = run({"--text", "a b a", "--text", "a b a b"});
+  Ran ran = run({"--json", "--text", "a b a", "--text", "a b a b"});
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
   EXPECT_THAT(ran.err, HasSubstr("warning: text 1 is cut: the text has 6 tokens, and the plan reads 5 of them"));
   EXPECT_THAT(ran.err, testing::Not(HasSubstr("text 0")));
@@ -37,7 +37,7 @@ TEST_F(LongText, IsCutAndThatIsSaid) {
 }
 
 TEST_F(LongText, IsCutWithoutAWordOrRefusedOnRequest) {
-  Ran cut = run({"--text", "a b a b", "--truncate", "cut"});
+  Ran cut = run({"--json", "--text", "a b a b", "--truncate", "cut"});
   EXPECT_EQ(cut.exit_code, 0);
   EXPECT_EQ(cut.err, "");
   EXPECT_EQ(Json::parse(cut.out)["runs"][0]["truncated"], true);

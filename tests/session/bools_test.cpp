@@ -20,7 +20,7 @@ class Bools : public ::testing::TestWithParam<Where> {
     Graph graph = graph_of(
         "mask: bool[4] = input()\n"
         "x: f32[4] = input()\n"
-        "y: f32[4] = select(mask, x, 0.0)\n"
+        "y: f32[4] = select(mask, x, x)\n"
         "return y=y");
     auto built =
         build_plan(graph, {.capture = GetParam().capture, .threads = GetParam().gpu ? 0 : 1}, {.target = &target_});
