@@ -17,7 +17,7 @@ from conftest import BERT, SHAPES, THREADS, Arrays, assert_known
 @pytest.mark.parametrize("name", [b"caf\xe9", "caf\u00e9".encode(), b"a b"])
 def test_a_path_of_any_bytes_opens(tmp_path: Path, name: bytes, bert_inputs: Arrays) -> None:
     folder = os.path.join(os.fsencode(tmp_path), name)
-    shutil.copytree(os.fsencode(BERT), folder)
+    shutil.copytree(BERT, os.fsdecode(folder))
     for path in (folder, os.fsdecode(folder), Path(os.fsdecode(folder))):
         with rung.load(path, threads=THREADS, shapes=SHAPES) as model:
             model(**bert_inputs)

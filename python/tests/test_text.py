@@ -67,7 +67,8 @@ def test_inputs_without_a_name_are_refused(bert: rung.Model, bert_inputs: dict[s
 
 def test_lists_of_a_tokenizer_are_refused_with_its_remedy(bert: rung.Model) -> None:
     text = refusal(bert, input_ids=[2, 5, 3])
-    assert text.startswith("input 'input_ids': got a list, wanted a NumPy array of int64: numpy.array(input_ids, 'int64')")
+    assert text.startswith("input 'input_ids': got a list, wanted a NumPy array of int64: "
+                           "numpy.array(input_ids, 'int64')")
     assert "tokenizer(text, return_tensors='np', padding='max_length', truncation=True, max_length=9)" in text
 
 
