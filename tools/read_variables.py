@@ -2,8 +2,8 @@
 # Finds which environment variables components read, by version, and writes the tables in src/advise/knobs/read/.
 # SPDX-License-Identifier: Apache-2.0
 #
-# tools/read_variables.json lists the inputs: for each component its versions, from the oldest to the newest, where their
-# sources come from, and which files of them are looked at. DIRECTORY holds them: COMPONENT/VERSION/ with the unpacked
+# tools/read_variables.json lists the inputs: for each component its versions, from the oldest to the newest, where
+# their sources come from, and which files of them are looked at. DIRECTORY holds them: COMPONENT/VERSION/ with the unpacked
 # package, or a git repository COMPONENT/ in which a version is a tag. Names alone are taken.
 #
 #     python3 tools/read_variables.py DIRECTORY
@@ -44,7 +44,8 @@ PATTERNS = {
 }
 BEFORE, AFTER = 100, 40  # characters around a name in which it is said that it is read
 # A name of which only the end is said, and what comes before it.
-SUFFIXES = [(r'\bNCCL_PARAM\(\s*\w+,\s*"([A-Z0-9_]+)"', 'NCCL_'), (r'\bRCCL_PARAM\w*\(\s*\w+,\s*"([A-Z0-9_]+)"', 'RCCL_')]
+SUFFIXES = [(r'\bNCCL_PARAM\(\s*\w+,\s*"([A-Z0-9_]+)"', 'NCCL_'),
+            (r'\bRCCL_PARAM\w*\(\s*\w+,\s*"([A-Z0-9_]+)"', 'RCCL_')]
 
 
 def names_in(text, language):
