@@ -116,8 +116,9 @@ TEST(Xla, XplaneThatIsCutShortIsRefused) {
   const std::string whole = space();
   const size_t first = host_plane().bytes().size();
   for (size_t length = 40; length < whole.size(); length += 7)
-    if (length != first && length != first + device_plane().bytes(1).size())
+    if (length != first && length != first + device_plane().bytes(1).size()) {
       EXPECT_THAT(error_of(whole.substr(0, length)), HasSubstr("cut short")) << length;
+    }
 }
 
 TEST(Xla, XplaneWithDamagedBytesIsSoundOrRefused) {
