@@ -7,7 +7,7 @@
 
 #include "advise/advice/detector.hpp"
 #include "advise/advice/evidence.hpp"
-#include "advise/advice/held_host.hpp"
+#include "advise/advice/derived.hpp"
 
 namespace rung::advise::detectors {
 namespace {
@@ -41,7 +41,7 @@ std::vector<Event> ranges_of(const Analysis& analysis, const HeldHost& host, std
 }
 
 std::vector<Event> compiled_regions(const Analysis& analysis) {
-  const HeldHost host(analysis);
+  const HeldHost& host = held_host(analysis).held;
   for (const std::string_view begin : kRegions)
     if (std::vector<Event> regions = ranges_of(analysis, host, begin); !regions.empty()) return regions;
   return {};

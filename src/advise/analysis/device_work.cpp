@@ -119,7 +119,7 @@ std::vector<uint32_t> innermost_around(const Recording& recording) {
     std::vector<uint32_t>& stack = open[events[i].lane];
     while (!stack.empty() && has_ended(events[stack.back()], events[i])) stack.pop_back();
     if (!stack.empty()) around[i] = stack.back();
-    if (events[i].kind != EventKind::runtime_call) stack.push_back(i);
+    if (events[i].kind == EventKind::host_op || events[i].kind == EventKind::range) stack.push_back(i);
   }
   return around;
 }
