@@ -40,13 +40,15 @@ std::string counted(int64_t count, std::string_view one, std::string_view many) 
 
 Note no_device_work(const Analysis& analysis) {
   if (analysis.accounting.device >= 0) return {};
-  std::string text = fmt::format("No work on a GPU is in this trace, so that nothing can be said of its latency. "
-                                 "Record it with {}.",
-                                 how_to(analysis.recording).device_work);
+  std::string text = fmt::format(
+      "No work on a GPU is in this trace, so that nothing can be said of its latency. "
+      "Record it with {}.",
+      how_to(analysis.recording).device_work);
   if (analysis.launches.all > 0)
-    text += fmt::format(" {} launched work that was not recorded: another profiler may hold the GPU's counters, or "
-                        "this one may not read them.",
-                        counted(analysis.launches.all, "call", "calls"));
+    text += fmt::format(
+        " {} launched work that was not recorded: another profiler may hold the GPU's counters, or "
+        "this one may not read them.",
+        counted(analysis.launches.all, "call", "calls"));
   return {"no_device_work", text, true};
 }
 
@@ -63,8 +65,8 @@ Note no_kernels(const Analysis& analysis) {
 Note lost_launches(const Analysis& analysis) {
   const Launches& launches = analysis.launches;
   if (launches.lost == 0 || analysis.accounting.device < 0) return {};
-  std::string text = fmt::format("{} of {} in the steps have no work in this trace",
-                                 words::count(launches.lost), counted(launches.all, "launch", "launches"));
+  std::string text = fmt::format("{} of {} in the steps have no work in this trace", words::count(launches.lost),
+                                 counted(launches.all, "launch", "launches"));
   if (launches.lost_graphs > 0)
     text += fmt::format(" ({} of {} of graphs)", words::count(launches.lost_graphs),
                         counted(launches.all_graphs, "launch", "launches"));

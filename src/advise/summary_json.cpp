@@ -107,11 +107,11 @@ Json to_json(const Summary& summary) {
                  {"step", figures_json(summary.step)},
                  {"left_out", left_out_json(summary)},
                  {"launches", launches_json(summary.launches)},
-                 {"capture_breaks", array_of(summary.capture_breaks,
-                                             [](const CaptureBreak& b) {
-                                               return Json{
-                                                   {"call", b.call}, {"place", b.place}, {"count", b.count}, {"ms", b.ms}};
-                                             })},
+                 {"capture_breaks",
+                  array_of(summary.capture_breaks,
+                           [](const CaptureBreak& b) {
+                             return Json{{"call", b.call}, {"place", b.place}, {"count", b.count}, {"ms", b.ms}};
+                           })},
                  {"findings", array_of(summary.findings, advice_json)},
                  {"skipped", summary.skipped}});
   return object;

@@ -67,9 +67,10 @@ TEST(AdviceText, SaysThatNothingWasFound) {
 
 TEST(AdviceText, BeginsWithWhatToDoFirst) {
   const std::string text = advice_text(summary_of("gemm_kernel"), nullptr);
-  EXPECT_THAT(text, HasSubstr("\nDo this first: capture the step in a graph\n  the host launches 20 kernels a step too late: "
-                              "at most 6.50 ms of a step (72 %).\n  Then record again and compare: rung advise NEW_TRACE "
-                              "--against trace.json\n"));
+  EXPECT_THAT(text,
+              HasSubstr("\nDo this first: capture the step in a graph\n  the host launches 20 kernels a step too late: "
+                        "at most 6.50 ms of a step (72 %).\n  Then record again and compare: rung advise NEW_TRACE "
+                        "--against trace.json\n"));
   EXPECT_LT(text.find("Do this first"), text.find("Device work of a step"));
 }
 
@@ -79,8 +80,9 @@ TEST(AdviceText, SaysWhatTheRecordingLacksBeforeAllElse) {
   s.notes = {{"lost_launches", "4 of 4 launches have no work in this trace.", true},
              {"outside", "Left out: 7 pieces of work.", false}};
   const std::string text = advice_text(s, nullptr);
-  EXPECT_THAT(text, HasSubstr("NVIDIA H200\n4 of 4 launches have no work in this trace.\n2 steps (ProfilerStep ranges), "
-                              "median 9.00 ms"));
+  EXPECT_THAT(text,
+              HasSubstr("NVIDIA H200\n4 of 4 launches have no work in this trace.\n2 steps (ProfilerStep ranges), "
+                        "median 9.00 ms"));
   EXPECT_THAT(text, HasSubstr("kernels a step\nLeft out: 7 pieces of work.\n"));
   EXPECT_THAT(text, HasSubstr("Nothing found in what was recorded."));
   EXPECT_THAT(text, Not(HasSubstr("costs latency")));

@@ -30,7 +30,7 @@ class Trace:
                             'args': {'correlation': correlation, 'device': self.device, 'stream': self.stream,
                                      'grid': [1, 1, 1], 'block': [128, 1, 1]}})
 
-    def launch(self, name, call_at, start, duration, call='cudaLaunchKernel', call_us=4.0):
+    def launch(self, name, call_at, start, duration, *, call='cudaLaunchKernel', call_us=4.0):
         """A call and its kernel; without a start the kernel is not in the trace."""
         self.correlation += 1
         self.call(call, call_at, call_us, correlation=self.correlation)
@@ -65,14 +65,14 @@ class Case:
     breaks: int = None                            # calls of the median step that would break a capture
 
 
-def short_kernels(trace, at, count, apart, kernel_us, names=(GEMM, ELEMENTWISE)):
+def short_kernels(trace, at, *, count, apart, kernel_us, names=(GEMM, ELEMENTWISE)):
     """Launched one by one, each a microsecond before it starts."""
     for i in range(count):
         begin = at + apart * i
         trace.launch(names[i % len(names)], begin, begin + 5, kernel_us)
 
 
-def ahead(trace, at, count, kernel_us, name=GEMM, latency=6.0):
+def ahead(trace, at, count, kernel_us, *, name=GEMM, latency=6.0):
     """Launched at once, one after the other on the device; returns when the device is done."""
     start = at + latency
     for i in range(count):
@@ -87,7 +87,8 @@ def at_rate(period, ranges, rng):
     for n in range(6):
         begin = 1000 + n * period
         trace.step(n, begin, 5000, ranges)
-        short_kernels(trace, begin, 100, 49, 19 + rng.choice((0, 1)), (NORM, *[GEMM, ELEMENTWISE] * 49, GEMM))
+        short_kernels(trace, begin, count=100, apart=49, kernel_us=19 + rng.choice((0, 1)),
+                      names=(NORM, *[GEMM, ELEMENTWISE] * 49, GEMM))
     return trace
 
 
@@ -105,7 +106,7 @@ def graphs_at_rate(rng):
         trace = Trace()
         for n in range(5):
             begin = 1000 + n * period
-            correlation = trace.launch(GEMM, begin, begin + 10, 500, 'cudaGraphLaunch', 8)
+            correlation = trace.launch(GEMM, begin, begin + 10, 500, call='cudaGraphLaunch', call_us=8)
             for i in range(3):
                 trace.work(ELEMENTWISE, begin + 512 + 400 * i, 390, correlation=correlation)
         yield Case(f'graphs_{period}', trace, absent={'launch_bound', 'host_work'},
@@ -199,7 +200,7 @@ def layers(rng):
 
 
 # ---- why the device stands still
-def two_halves(body, gap, launch_late=True, first=500.0, second=500.0, steps=3):
+def two_halves(body, gap, *, launch_late=True, first=500.0, second=500.0, steps=3):
     """Steps of two kernels; `body(trace, at)` is what the host does for `gap` after the first, on its end."""
     trace = Trace()
     length = first + second + gap + 200
@@ -338,11 +339,11 @@ def lost(rng):
                 start = None if kernels > 0 and (n * 3 + i) % 2 else begin + 20 + 20 * i
                 trace.launch(ELEMENTWISE, begin + 10 + 20 * i, start, 10)
             is_lost = n < 4 * graphs
-            correlation = trace.launch(GEMM, begin + 100, None if is_lost else begin + 120, 100, 'hipGraphLaunch', 9)
+            correlation = trace.launch(GEMM, begin + 100, None if is_lost else begin + 120, 100, call='hipGraphLaunch', call_us=9)
             for i in range(0 if is_lost else 80):
                 trace.work(GEMM, begin + 221 + 100 * i, 99, correlation=correlation)
             trace.call('hipStreamSynchronize', begin + 115, 8500, correlation=0)
-            trace.launch('Memcpy DtoH (Device -> Host)', begin + 8700, None, 0, 'hipMemcpyWithStream', 20)
+            trace.launch('Memcpy DtoH (Device -> Host)', begin + 8700, None, 0, call='hipMemcpyWithStream', call_us=20)
         grave = name != 'none'
         yield Case(f'lost_{name}', trace, complete=not grave, notes={'lost_launches'} if grave else set(),
                    absent={'sync_in_step', 'launch_bound', 'host_work'} if grave else set())

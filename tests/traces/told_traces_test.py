@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# rung advise on traces whose truth is known: figures are those of an accounting in Python, findings those of the program.
+# rung advise on traces whose truth is known: figures as an accounting in Python has them, findings of the program.
 # SPDX-License-Identifier: Apache-2.0
 #
 # told_traces_test.py RUNG

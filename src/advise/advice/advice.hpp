@@ -29,8 +29,8 @@ struct Advice {
   std::string bound_from;  // how the bound comes about, in words
   std::string_view remedy;
   std::vector<Change> changes;
-  std::string_view traps;    // what is known to go wrong
-  std::string_view confirm;  // what to measure
+  std::string_view traps;      // what is known to go wrong
+  std::string_view confirm;    // what to measure
   double loaded_bound_ms = 0;  // the bound where clocks fall under a load that lasts; 0: the same
 };
 

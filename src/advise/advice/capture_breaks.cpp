@@ -25,9 +25,8 @@ bool has_any(std::string_view name, std::span<const std::string_view> parts) {
 bool breaks_a_capture(std::string_view call) {
   static constexpr std::array<std::string_view, 5> kAlways{"Synchronize", "StreamQuery", "EventQuery",
                                                            "hsa_signal_wait", "ModuleLoad"};
-  static constexpr std::array<std::string_view, 9> kWithoutAsync{"Malloc",   "hipFree",   "cudaFree", "MemAlloc",
-                                                                 "MemFree",  "HostAlloc", "FreeHost", "HostRegister",
-                                                                 "Memcpy"};
+  static constexpr std::array<std::string_view, 9> kWithoutAsync{
+      "Malloc", "hipFree", "cudaFree", "MemAlloc", "MemFree", "HostAlloc", "FreeHost", "HostRegister", "Memcpy"};
   if (has_any(call, kAlways)) return true;
   return call.find("Async") == call.npos && has_any(call, kWithoutAsync);
 }
@@ -80,9 +79,9 @@ class BreakFinder {
     const auto next = std::ranges::upper_bound(launches_, event.start_ns);
     const bool is_between = next != launches_.begin() && next != launches_.end();
     std::string call = pageable_.contains(at) ? fmt::format("{} (pageable memory)", name) : std::string(name);
-    std::string place = is_between                       ? "between launches"
+    std::string place = is_between                  ? "between launches"
                         : next == launches_.begin() ? "before the first launch"
-                                                         : "after the last launch";
+                                                    : "after the last launch";
     if (const std::string_view purpose = purpose_of(analysis_, at); purpose != name)
       place = fmt::format("in {}, {}", purpose, place);
     CaptureBreak& found = found_[{call, place}];

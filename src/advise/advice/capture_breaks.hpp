@@ -9,8 +9,8 @@
 namespace rung::advise {
 
 struct CaptureBreak {
-  std::string call;   // "cudaStreamSynchronize", "cudaMemcpyAsync (pageable memory)"
-  std::string place;  // "in aten::item, between launches"
+  std::string call;                  // "cudaStreamSynchronize", "cudaMemcpyAsync (pageable memory)"
+  std::string place;                 // "in aten::item, between launches"
   bool is_between_launches = false;  // else it can stay outside of the graph
   int64_t count = 0;                 // in the steps that are analysed
   double ms = 0;                     // of the host

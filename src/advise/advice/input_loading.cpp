@@ -56,7 +56,8 @@ std::optional<Advice> input_loading(const Analysis& analysis) {
             "--mm-processor-cache-gb, and --async-scheduling for the step itself"}},
       .traps =
           "Workers of a DataLoader that wait for one disk load no faster; more of them than processors slow the "
-          "launching thread. A control loop that waits for its sensor has to wait: then latency counts from the frame's "
+          "launching thread. A control loop that waits for its sensor has to wait: then latency counts from the "
+          "frame's "
           "time, and the wait is no cost. A graph brings nothing here.",
       .confirm =
           "Time of a step without a profiler; in a new trace the first launch follows the step's begin at once."};

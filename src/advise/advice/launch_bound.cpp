@@ -96,18 +96,16 @@ std::optional<Advice> launch_bound(const Analysis& analysis) {
       .id = "launch_bound",
       .title = fmt::format(
           "The device waits {} of a step's {} for launches that come late: {} calls launch {} pieces of work",
-          duration_ms(late_ms), duration_ms(step),
-          count_in_words(per_step(analysis, launches.count())),
+          duration_ms(late_ms), duration_ms(step), count_in_words(per_step(analysis, launches.count())),
           count_in_words(per_step(analysis, static_cast<int64_t>(analysis.work.size())))),
       .evidence = std::move(evidence),
       .bound_ms = bound_ms,
-      .bound_from =
-          fmt::format("the sum of these gaps, less {} that the profiler took of the host at least{}: a graph closes "
-                      "them, but for about 1 µs between two kernels",
-                      duration_ms(profiler_ms),
-                      overlap_ms > 0 ? fmt::format(", and {} by which streams then run side by side",
-                                                   duration_ms(overlap_ms))
-                                     : ""),
+      .bound_from = fmt::format(
+          "the sum of these gaps, less {} that the profiler took of the host at least{}: a graph closes "
+          "them, but for about 1 µs between two kernels",
+          duration_ms(profiler_ms),
+          overlap_ms > 0 ? fmt::format(", and {} by which streams then run side by side", duration_ms(overlap_ms))
+                         : ""),
       .remedy = kRemedy,
       .changes =
           {{"PyTorch",

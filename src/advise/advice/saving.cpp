@@ -124,7 +124,8 @@ double Saving::load() {
   for (const Product& product : products)
     if (is_narrow(product.type())) flops += product.flops();
   const bool is_light =
-      peaks && !products.empty() && flops < kHeavyShare * peaks->narrow_tflops * 1e3 * static_cast<double>(analysis_.accounting.busy_ns);
+      peaks && !products.empty() &&
+      flops < kHeavyShare * peaks->narrow_tflops * 1e3 * static_cast<double>(analysis_.accounting.busy_ns);
   load_ = is_light || busy >= kShortRecordingNs ? 1 : kLastingLoad;
   return *load_;
 }

@@ -151,7 +151,8 @@ std::optional<Advice> separate_projections(const Analysis& analysis) {
                   count_in_words(per_step(analysis, products)), duration_ms(ms_per_step(analysis, tally.ns())),
                   count_in_words(per_step(analysis, tally.count())));
   advice.evidence = tally.rows();
-  saving.give_bound(advice, 
+  saving.give_bound(
+      advice,
       "time of each group, less its longest product or what one product of all columns needs at the card's peaks");
   advice.remedy = "Concatenate the weights once after loading, launch one product, split its result.";
   advice.changes = {

@@ -9,7 +9,7 @@
 namespace rung::advise {
 namespace {
 
-constexpr size_t kMostStreams = 256;  // that are told apart
+constexpr size_t kMostStreams = 256;     // that are told apart
 constexpr int64_t kToDeviceNs = 20'000;  // from a launch to its work on an idle stream, generously
 
 struct Stream {

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "advise/advice/derived.hpp"
 #include "advise/advice/detector.hpp"
 #include "advise/advice/evidence.hpp"
-#include "advise/advice/derived.hpp"
 #include "advise/advice/replay.hpp"
 
 namespace rung::advise::detectors {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <set>
 
+#include "advise/advice/derived.hpp"
 #include "advise/advice/detector.hpp"
 #include "advise/advice/evidence.hpp"
-#include "advise/advice/derived.hpp"
 
 namespace rung::advise::detectors {
 namespace {

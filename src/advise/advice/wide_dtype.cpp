@@ -128,7 +128,8 @@ std::optional<Advice> WideWork::advice() {
                              duration_ms(ms_per_step(analysis_, tally_.ns())), percent(share));
   advice.evidence = tally_.rows();
   if (others_ns_ > 0) advice.evidence.push_back({"other kernels on f32", others_, ms_of(others_ns_)});
-  saving_.give_bound(advice, 
+  saving_.give_bound(
+      advice,
       "time above what the same products need at the card's peaks in bf16, and, where all is in f32, half of the "
       "other kernels and attention's pieces");
   advice.remedy = "Load and run the model in bf16, or let f32 products use the matrix units.";

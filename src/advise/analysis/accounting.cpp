@@ -121,8 +121,8 @@ int64_t host_op_ns(const Analysis& analysis, const std::vector<Span>& spans) {
     if (!counts || event.lane != *lane || event.end_ns() <= done) continue;
     while (first < spans.size() && spans[first].end_ns <= event.start_ns) ++first;
     for (size_t i = first; i < spans.size() && spans[i].start_ns < event.end_ns(); ++i)
-      sum += std::max<int64_t>(0, std::min(event.end_ns(), spans[i].end_ns) -
-                                      std::max({event.start_ns, spans[i].start_ns, done}));
+      sum += std::max<int64_t>(
+          0, std::min(event.end_ns(), spans[i].end_ns) - std::max({event.start_ns, spans[i].start_ns, done}));
     done = event.end_ns();
   }
   return sum;

@@ -58,7 +58,7 @@ struct Gap {
   Span span;
   GapCause cause = GapCause::unknown;
   uint32_t before = kNone, after = kNone;  // in Analysis::work; none at the ends
-  uint32_t call = kNone;  // the event of a host thread that explains it: a launch that came late, a wait
+  uint32_t call = kNone;           // the event of a host thread that explains it: a launch that came late, a wait
   bool after_late_launch = false;  // the rest of a gap, from a launch that came late until its work begins
 };
 

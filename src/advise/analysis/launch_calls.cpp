@@ -88,8 +88,8 @@ class LaunchCounter {
 
   const Recording& recording_;
   const Steps& steps_;
-  std::unordered_set<uint32_t> worked_;  // links of all devices' work
-  int64_t unlinked_ns_ = INT64_MIN;      // the last start of work that nothing launched
+  std::unordered_set<uint32_t> worked_;       // links of all devices' work
+  int64_t unlinked_ns_ = INT64_MIN;           // the last start of work that nothing launched
   std::unordered_map<uint32_t, Role> roles_;  // by the name's number
   std::vector<OfLane> lanes_;
   Launches counted_;

@@ -18,8 +18,8 @@ constexpr double kMostOfTheWork = 0.8;
 constexpr double kMuchOfTheWork = 0.2;  // is enough where a name says that it is a step
 
 // Words of names, of which the first kind overrules the second: "decoder step" is a step.
-constexpr std::array<std::string_view, 10> kStepWords{"step",  "steps", "iter", "iteration", "infer",
-                                                      "inference", "frame", "request", "cycle", "tick"};
+constexpr std::array<std::string_view, 10> kStepWords{"step",      "steps", "iter",    "iteration", "infer",
+                                                      "inference", "frame", "request", "cycle",     "tick"};
 constexpr std::array<std::string_view, 17> kPartWords{"layer",   "layers",  "block",    "blocks",  "stage",  "stages",
                                                       "head",    "heads",   "expert",   "experts", "module", "modules",
                                                       "encoder", "decoder", "encoders", "part",    "bucket"};

@@ -13,8 +13,8 @@ using namespace report;
 
 Html head_of(const advise::Summary& summary) {
   const std::string setting = summary.format + (summary.device.empty() ? "" : " · " + summary.device);
-  Html head = html("<header><p class='brand'>rung</p><h1>{}</h1><p class='setting'>{}</p>\n", summary.file,
-                   printable(setting));
+  Html head =
+      html("<header><p class='brand'>rung</p><h1>{}</h1><p class='setting'>{}</p>\n", summary.file, printable(setting));
   if (!has_no_work(summary))
     head += html("<p class='result'><span class='now'>{}</span><span class='unit'> a step</span></p>",
                  duration_ms(summary.step_ms()));
@@ -26,9 +26,7 @@ Html head_of(const advise::Summary& summary) {
 }
 
 // What can be copied stands in a block of its own, with a button where the page's script runs.
-Html command_html(std::string_view text) {
-  return html("<pre class='command' tabindex='0'>{}</pre>", printable(text));
-}
+Html command_html(std::string_view text) { return html("<pre class='command' tabindex='0'>{}</pre>", printable(text)); }
 
 Html changes_html(const advise::Advice& advice) {
   return each(advice.changes,
@@ -38,8 +36,8 @@ Html changes_html(const advise::Advice& advice) {
 Html first_of(const advise::Summary& summary) {
   if (summary.findings.empty()) return {};
   const advise::Advice& first = summary.findings.front();
-  Html content = html("<p class='first'><b>{}</b></p><p>{}: {}.</p>", first.remedy, first.title,
-                      bound_text(first, summary));
+  Html content =
+      html("<p class='first'><b>{}</b></p><p>{}: {}.</p>", first.remedy, first.title, bound_text(first, summary));
   content += changes_html(first);
   content += html("<p>Then record again, and compare:</p>{}", command_html(compare_command(summary)));
   return section("first", "Do this first", "What can take most off a step, as far as this recording tells.", content);
@@ -72,8 +70,8 @@ Html finding_html(const advise::Advice& advice, const advise::Summary& summary) 
            [](const auto& e) { return html("<li>{}</li>", shorten(printable(evidence_text(e)), 200)); }),
       advice.remedy);
   out += changes_html(advice);
-  return out + html("<ul class='notes'>{}{}</ul></details>\n", item("traps", advice.traps),
-                    item("confirm", advice.confirm));
+  return out +
+         html("<ul class='notes'>{}{}</ul></details>\n", item("traps", advice.traps), item("confirm", advice.confirm));
 }
 
 Html findings_of(const advise::Summary& summary) {
@@ -127,10 +125,11 @@ Html tables_html(const std::vector<TextTable>& tables) {
 std::string advice_html(const advise::Summary& summary, const advise::Difference* against) {
   Html body = head_of(summary) + first_of(summary) + timeline(summary);
   if (!has_no_work(summary)) {
-    body += section("findings", "What costs latency",
-                    "Sorted by the most that each remedy can take off a step. Bounds overlap: they do not add up. Keys: j "
-                    "and k go from one to the next, o folds it, c copies its first command.",
-                    findings_of(summary));
+    body +=
+        section("findings", "What costs latency",
+                "Sorted by the most that each remedy can take off a step. Bounds overlap: they do not add up. Keys: j "
+                "and k go from one to the next, o folds it, c copies its first command.",
+                findings_of(summary));
     body += section("figures", "Where the time goes", "Of the step whose length is the median.",
                     tables_html(tables_of(summary)));
   }

@@ -117,7 +117,8 @@ TEST(ReplayTest, StreamsThatTheHostKeptApartRunSideBySide) {
     script.kernel("a", 300).synchronize().on_stream(8).kernel("b", 300).synchronize("cudaDeviceSynchronize");
   });
   const Played played(script.finish());
-  EXPECT_NEAR(played.without({.calls = played.calls("cudaStreamSynchronize"), .work = {}, .spans = {}}), 300'000, 5'000);
+  EXPECT_NEAR(played.without({.calls = played.calls("cudaStreamSynchronize"), .work = {}, .spans = {}}), 300'000,
+              5'000);
 }
 
 TEST(ReplayTest, AStreamThatWaitsForAnEventStaysBehindTheOther) {

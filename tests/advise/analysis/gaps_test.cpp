@@ -157,10 +157,10 @@ std::vector<std::pair<std::string_view, int64_t>> parts(const Recording& recordi
 
 TEST(Gaps, AreTheDevicesFromTheLaunchOn) {
   ScriptedRecording script;
-  script.range("ProfilerStep#1", [&] {
-    script.kernel("first_gemm", 50).host(70).device_pause(100'000).kernel("second_gemm", 50);
-  });
-  EXPECT_THAT(parts(script.finish()), ElementsAre(testing::Pair("host-bound launch", 22), testing::Pair("device", 99'978)));
+  script.range("ProfilerStep#1",
+               [&] { script.kernel("first_gemm", 50).host(70).device_pause(100'000).kernel("second_gemm", 50); });
+  EXPECT_THAT(parts(script.finish()),
+              ElementsAre(testing::Pair("host-bound launch", 22), testing::Pair("device", 99'978)));
 }
 
 TEST(Gaps, AreOtherWorkWhereTheHostIsAtItForLong) {
@@ -179,8 +179,7 @@ TEST(Gaps, AreInputLoading) {
 // A program may be called after what it loads.
 TEST(Gaps, AreNotInputLoadingWhereWhatIsCalledSoLaunches) {
   ScriptedRecording script;
-  script.range("train with a DataLoader",
-               [&] { script.kernel("first_gemm", 50).host(300).kernel("second_gemm", 50); });
+  script.range("train with a DataLoader", [&] { script.kernel("first_gemm", 50).host(300).kernel("second_gemm", 50); });
   expect_cause(GapCause::host_bound, "cudaLaunchKernel", script.finish());
 }
 
