@@ -339,7 +339,8 @@ def lost(rng):
                 start = None if kernels > 0 and (n * 3 + i) % 2 else begin + 20 + 20 * i
                 trace.launch(ELEMENTWISE, begin + 10 + 20 * i, start, 10)
             is_lost = n < 4 * graphs
-            correlation = trace.launch(GEMM, begin + 100, None if is_lost else begin + 120, 100, call='hipGraphLaunch', call_us=9)
+            correlation = trace.launch(GEMM, begin + 100, None if is_lost else begin + 120, 100,
+                                       call='hipGraphLaunch', call_us=9)
             for i in range(0 if is_lost else 80):
                 trace.work(GEMM, begin + 221 + 100 * i, 99, correlation=correlation)
             trace.call('hipStreamSynchronize', begin + 115, 8500, correlation=0)
