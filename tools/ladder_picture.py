@@ -81,7 +81,7 @@ def picture(report):
     height = TOP + ROW * len(rows) + 8
     floor = NAME + report['floor_ms'] * scale
     title = (f'{report["model"]}, {report["dtype"]}: {report["baseline_ms"]:.3g} ms → {report["final_ms"]:.3g} ms, '
-             f'{report["speedup"]:.3g} × faster')
+             + (f'{report["speedup"]:.3g} × faster' if report['speedup'] else 'not raced'))
     where = f'{report["device"]}; {report["kernels_before"]} launches → {report["kernels_after"]}'
     return '\n'.join([
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" role="img" '

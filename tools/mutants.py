@@ -72,12 +72,16 @@ class Scratch:
         wanted = {Path(name) for name in listed if name and (self.root / name).is_file()}
         for old in self.files() - wanted:
             (self.folder / old).unlink()
-        for name in wanted:
-            source, copy = self.root / name, self.folder / name
-            if copy.is_file() and copy.read_bytes() == source.read_bytes():
+        for name in sorted(wanted):
+            source, copy, content = self.root / name, self.folder / name, self.content_of(name)
+            if copy.is_file() and copy.read_bytes() == content:
                 continue
             copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(source, copy)
+            copy.write_bytes(content)
+            shutil.copymode(source, copy)
+
+    def content_of(self, name):
+        return (self.root / name).read_bytes()
 
     def files(self):
         found = (path.relative_to(self.folder) for path in self.folder.rglob('*') if path.is_file())

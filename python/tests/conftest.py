@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import string
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,9 @@ from typing import Any
 import numpy
 import pytest
 import rung
+
+# Python leaves Ctrl-C alone where it is ignored, as it is for what a shell starts in the background.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 Arrays = dict[str, numpy.ndarray]
 DATA = Path(__file__).parents[2] / "tests" / "data"

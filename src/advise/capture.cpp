@@ -1,11 +1,9 @@
 // Copies what the checks read into a folder, without what tells whose machine it is.
 // SPDX-License-Identifier: Apache-2.0
-#include <unistd.h>
+#include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
-#include <cstdlib>
 #include <filesystem>
 
 #include "advise/knob.hpp"
@@ -15,31 +13,82 @@
 namespace rung::advise {
 namespace {
 
-constexpr std::string_view kLeftOut = "left-out";
+constexpr size_t kMostDigits = 12, kMostHexDigits = 80;  // sizes in bytes; a mask of every compute unit
 
-std::string host_name() {
-  std::array<char, 256> name{};
-  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+bool all_of(std::string_view text, int (*is)(int)) {
+  return !text.empty() && std::ranges::all_of(text, [&](char c) { return is(static_cast<unsigned char>(c)) != 0; });
 }
 
-bool has_address(std::string_view value) {
-  const auto numbers = parts(value, '.');
-  size_t run = 0;
-  for (const std::string_view number : numbers)
-    if (!number.empty() && std::isdigit(static_cast<unsigned char>(number.back())) != 0 && ++run == 4) return true;
-  return value.find("::") != value.npos;
+bool is_number(std::string_view text) {
+  if (text.starts_with('-')) text.remove_prefix(1);
+  if (text.starts_with("0x")) return text.size() < kMostDigits && all_of(text.substr(2), std::isxdigit);
+  return text.size() <= kMostDigits && all_of(text, std::isdigit);
 }
 
-// May the value tell a user, a host, an address or a secret? Paths do: home folders carry names.
-bool tells_whose(std::string_view name, std::string_view value) {
-  for (const std::string_view word :
-       {"KEY", "TOKEN", "SECRET", "PASSWORD", "HOST", "ADDR", "_IP", "URL", "IFNAME", "COMM_ID"})
-    if (name.find(word) != name.npos) return true;
-  if (value.find_first_of("/@\\~") != value.npos || has_address(value)) return true;
-  const char* user = getenv("USER");
-  for (const std::string& own : {host_name(), std::string(user ? user : "")})
-    if (own.size() > 2 && value.find(own) != value.npos) return true;
+// A mask is told from a key by its 0x.
+bool is_mask(std::string_view text) {
+  return text.starts_with("0x") && text.size() <= kMostHexDigits && all_of(text.substr(2), std::isxdigit);
+}
+
+bool is_one_of(std::string_view words, std::string_view text) {
+  return std::ranges::any_of(parts(words, '|'), [&](std::string_view word) {
+    return std::ranges::equal(word, text, [](char a, char b) { return std::tolower(a) == std::tolower(b); });
+  });
+}
+
+// Lists such as "0:0-19;1:0xff" and "9.4.2": numbers of few digits, between separators of the form's own.
+bool is_list(std::string_view text, std::string_view separators, size_t digits) {
+  size_t begin = 0;
+  while (begin <= text.size()) {
+    const size_t end = std::min(text.find_first_of(separators, begin), text.size());
+    const std::string_view part = text.substr(begin, end - begin);
+    if (!is_mask(part) && (part.size() > digits || !all_of(part, std::isdigit))) return false;
+    begin = end + 1;
+  }
+  return true;
+}
+
+constexpr std::string_view kTruths = "0|1|true|false|yes|no|on|off|t|f|y|n";
+
+// Has the value the form that its row declares, so narrow that no name, address or key has it?
+bool is_kept(const Form& form, std::string_view value) {
+  switch (form.kind) {
+    case FormKind::any:
+    case FormKind::zero_one:
+    case FormKind::boolean:
+      return is_one_of(kTruths, value);
+    case FormKind::integer:
+      return is_number(value);
+    case FormKind::hex_mask:
+      return is_mask(value);
+    case FormKind::cu_ranges:
+      return is_list(value, ",-:;", 4);
+    case FormKind::version:
+      return parts(value, '.').size() == 3 && is_list(value, ".", 2);
+    case FormKind::devices:
+      return value == "-1" || is_list(value, ",", 3);
+    case FormKind::words:
+      return is_one_of(form.words, value);
+    case FormKind::settings:
+    case FormKind::path:
+    case FormKind::text:
+      break;
+  }
   return false;
+}
+
+std::string_view kind_of(const Knob* knob, std::string_view value) {
+  if (knob && knob->form.kind == FormKind::path) return "path";
+  if (knob && knob->form.kind == FormKind::devices) return "devices";
+  if (knob && knob->form.kind == FormKind::settings) return "settings";
+  return all_of(value, std::isdigit) ? "number" : "text";
+}
+
+// What is written of a value: itself, or its kind and length. A value without a row has no form, so that none is kept.
+std::string written_value(const Knob* knob, std::string_view value) {
+  const bool fits = knob && wrong_form(*knob, value).empty();  // a list of six numbers is an address
+  if (value.empty() || (fits && is_kept(knob->form, value))) return std::string(value);
+  return fmt::format("<{}, {} {}>", kind_of(knob, value), value.size(), value.size() == 1 ? "character" : "characters");
 }
 
 Status write(const std::string& path, std::string_view content) {
@@ -59,10 +108,10 @@ Result<Captured> capture(const Snapshot& machine, const std::string& folder) {
   std::string environment;
   for (const auto& [name, value] : machine.environment()) {
     if (!find_knob(name) && !has_known_prefix(name)) continue;
-    const bool left_out = tells_whose(name, value) || value.find('\n') != value.npos;
-    environment += name + "=" + (left_out ? std::string(kLeftOut) : value) + "\n";
+    const std::string written = written_value(find_knob(name), value);
+    environment += fmt::format("{}={}\n", name, written);
     ++captured.variables;
-    captured.values_left_out += left_out ? 1 : 0;
+    captured.values_left_out += written == value ? 0 : 1;
   }
   RUNG_CHECK(write(folder + "/environment", environment));
   for (const CapturedFile& file : captured_files())

@@ -21,8 +21,20 @@ std::string shell_word(std::string_view value) {
   return word + "'";
 }
 
+// A variable that only versions of the past read.
+std::optional<Finding> look_at_gone(const std::string& name, const std::string& value) {
+  const std::string readers = no_longer_read(name);
+  if (readers.empty()) return {};
+  Finding finding{"environment", name, value};
+  finding.verdict = name_of(Verdict::no_op);
+  finding.why = fmt::format("no effect in current versions: {}, and none later does", readers);
+  finding.fix = unset(name);
+  return finding;
+}
+
 // A variable that no row rates.
 std::optional<Finding> look_at_stranger(const std::string& name, const std::string& value) {
+  if (auto gone = look_at_gone(name, value)) return gone;
   if (!has_known_prefix(name) || is_read_somewhere(name)) return {};
   Finding finding{"environment", name, value};
   finding.verdict = name_of(Verdict::no_op);
@@ -40,27 +52,33 @@ std::optional<Finding> look_at_stranger(const std::string& name, const std::stri
 
 std::optional<Finding> look_at(const Knob& knob, const std::string& value) {
   Finding finding{"environment", std::string(knob.name), value};
-  finding.verdict = name_of(knob.verdict);
+  const Verdict verdict = verdict_on(knob, value);
+  finding.verdict = name_of(verdict);
   finding.source = knob.source->document;
   finding.fix = unset(knob.name);
-  if (knob.verdict == Verdict::no_op) {
+  if (verdict == Verdict::no_op) {
     finding.why = fmt::format("no effect: {}", knob.meaning);
     if (!knob.versions.empty()) finding.why += fmt::format(" ({})", knob.versions);
     return finding;
   }
+  if (auto gone = look_at_gone(finding.subject, value)) {
+    gone->source = finding.source;
+    if (is_default(knob, value)) gone->severity = Severity::note;  // as current versions do anyway
+    return gone;
+  }
   if (finding.why = wrong_form(knob, value); !finding.why.empty()) return finding;
   const bool unchanged = value.empty() || is_default(knob, value);
-  if (knob.verdict == Verdict::neutral || (unchanged && knob.default_value.empty())) return {};
+  if (verdict == Verdict::neutral || (unchanged && knob.default_value.empty())) return {};
   if (unchanged) {
     finding.severity = Severity::note;
     finding.why = fmt::format("already the default of the {}: setting it changes nothing", knob.source->reader);
     return finding;
   }
   finding.why = std::string(knob.meaning);
-  finding.severity = knob.verdict == Verdict::hurts ? Severity::problem : Severity::note;
-  if (knob.verdict == Verdict::leave) finding.why += "; the default is right for latency";
-  if (knob.verdict == Verdict::measure) finding.why += "; keep it where a measurement with and without says so";
-  if (knob.verdict == Verdict::measure || knob.verdict == Verdict::set) finding.fix.clear();
+  finding.severity = verdict == Verdict::hurts ? Severity::problem : Severity::note;
+  if (verdict == Verdict::leave) finding.why += "; the default is right for latency";
+  if (verdict == Verdict::measure) finding.why += "; keep it where a measurement with and without says so";
+  if (verdict == Verdict::measure || verdict == Verdict::set) finding.fix.clear();
   return finding;
 }
 
@@ -78,10 +96,28 @@ void look_at_tuning(const Environment& environment, Findings& findings) {
   finding.why = "TunableOp is on and tunes by default: the first call at each size searches among thousands of GEMMs";
   finding.fix = "export PYTORCH_TUNABLEOP_TUNING=0";
   const Knob* knob = find_knob(finding.subject);
-  finding.verdict = name_of(knob->verdict);
+  finding.verdict = name_of(knob->verdicts.others);
   finding.source = knob->source->document;
   std::erase_if(findings, [&](const Finding& other) { return other.subject == finding.subject; });
   findings.push_back(std::move(finding));
+}
+
+// What is asked for and waits for a switch that is off. It says more than a row does, and takes its place.
+void look_at_switches(const Environment& environment, Findings& findings) {
+  for (const auto& [name, value] : environment) {
+    const Switch* master = switch_of(name);
+    if (!master || is_off(value) || is_on(*master, value_of(environment, std::string(master->name)))) continue;
+    Finding finding{"environment", name, value};
+    // Who turned the switch off knows it.
+    finding.severity = environment.contains(std::string(master->name)) ? Severity::note : master->severity;
+    const std::string_view on = parts(master->on.empty() ? "1" : master->on, '|').front();
+    finding.why = fmt::format("no effect: it waits for {}={}, which is not set", master->name, on);
+    finding.fix = fmt::format("export {}={}, or unset {}", master->name, on, name);
+    finding.verdict = name_of(Verdict::no_op);
+    if (const Knob* knob = find_knob(name)) finding.source = knob->source->document;
+    std::erase_if(findings, [&](const Finding& other) { return other.subject == name; });
+    findings.push_back(std::move(finding));
+  }
 }
 
 }  // namespace
@@ -115,6 +151,7 @@ Findings audit(const Environment& environment) {
       findings.push_back(std::move(*finding));
   }
   look_at_tuning(environment, findings);
+  look_at_switches(environment, findings);
   return findings;
 }
 

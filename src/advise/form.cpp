@@ -160,6 +160,11 @@ bool means_the_same(const Form& form, std::string_view value, std::string_view o
   return lower(value) == lower(other);
 }
 
+bool is_among(const Knob& knob, std::string_view value, std::string_view others) {
+  return std::ranges::any_of(parts(others, '|'),
+                             [&](std::string_view other) { return means_the_same(knob.form, value, other); });
+}
+
 }  // namespace
 
 std::vector<std::string_view> parts(std::string_view text, char separator) {
@@ -174,12 +179,27 @@ std::vector<std::string_view> parts(std::string_view text, char separator) {
 
 std::string wrong_form(const Knob& knob, std::string_view value) {
   if (value.empty() || fits(knob.form, value)) return "";  // empty: components take it for unset
+  const bool captured = (knob.form.kind == FormKind::devices && value.starts_with("<devices, ")) ||
+                        (knob.form.kind == FormKind::settings && value.starts_with("<settings, "));
+  if (captured) return "";  // --capture keeps their kind and length alone
   return fmt::format("{} wants {}", knob.source->reader, wanted(knob.form));
 }
 
-bool is_default(const Knob& knob, std::string_view value) {
-  const auto defaults = parts(knob.default_value, '|');
-  return std::ranges::any_of(defaults, [&](auto other) { return means_the_same(knob.form, value, other); });
+bool is_default(const Knob& knob, std::string_view value) { return is_among(knob, value, knob.default_value); }
+
+Verdict verdict_on(const Knob& knob, std::string_view value) {
+  const Verdicts& verdicts = knob.verdicts;
+  return !verdicts.values.empty() && is_among(knob, value, verdicts.values) ? verdicts.on_values : verdicts.others;
+}
+
+bool is_off(std::string_view value) {
+  const std::string word = lower(value);
+  return word.empty() || word == "none" || (truth(word) && !*truth(word)) || number(word) == 0;
+}
+
+bool is_on(const Switch& master, std::string_view value) {
+  if (master.on.empty()) return !is_off(value);
+  return std::ranges::any_of(parts(master.on, '|'), [&](std::string_view on) { return lower(on) == lower(value); });
 }
 
 }  // namespace rung::advise

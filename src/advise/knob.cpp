@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "advise/knob.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace rung::advise {
@@ -22,8 +25,14 @@ constexpr Form any{FormKind::any, {}}, zero_one{FormKind::zero_one, {}}, boolean
 constexpr Form words(std::string_view words) { return {FormKind::words, words}; }
 }  // namespace forms
 
+// Verdicts as rows write them: `hurts`, or `hurts.but("0", neutral)`.
+namespace verdicts {
+constexpr Verdicts set{Verdict::set}, leave{Verdict::leave}, measure{Verdict::measure}, hurts{Verdict::hurts},
+    no_op{Verdict::no_op}, neutral{Verdict::neutral};
+}  // namespace verdicts
+
 #define RUNG_KNOB(source, name, form, default_value, verdict, versions, meaning) \
-  Knob{&sources::source, #name, forms::form, default_value, Verdict::verdict, versions, meaning},
+  Knob{&sources::source, #name, forms::form, default_value, verdicts::verdict, versions, meaning},
 constexpr Knob kKnobs[] = {
 #include "advise/knobs/cuda.inc"
 #include "advise/knobs/hip.inc"
@@ -32,6 +41,7 @@ constexpr Knob kKnobs[] = {
 #include "advise/knobs/pytorch.inc"
 #include "advise/knobs/rocm_libraries.inc"
 #include "advise/knobs/rocr.inc"
+#include "advise/knobs/sglang.inc"
 #include "advise/knobs/triton.inc"
 #include "advise/knobs/vllm.inc"
 };
@@ -43,9 +53,43 @@ constexpr std::string_view kReadNames[] = {
 static_assert(std::is_sorted(std::begin(kReadNames), std::end(kReadNames)));
 
 constexpr std::string_view kPrefixes[] = {
-    "AITER_",  "AMD_",  "AMDGCN_",  "CUDA_", "DEBUG_CLR_", "DEBUG_HIP_", "GPU_",   "HIPBLASLT_",     "HIP_",    "HSA_",
-    "MIOPEN_", "NCCL_", "PYTORCH_", "RCCL_", "ROCBLAS_",   "ROC_",       "TORCH_", "TORCHINDUCTOR_", "TRITON_", "VLLM_",
+#include "advise/knobs/prefixes.inc"
 };
+
+constexpr Switch kSwitches[] = {
+#define RUNG_SWITCH(name, on, severity, names) {#name, on, Severity::severity, names},
+#include "advise/knobs/switches.inc"
+#undef RUNG_SWITCH
+};
+
+using Readers = std::multimap<std::string_view, Reader>;
+const Readers& all_readers() {
+  static const Readers readers = [] {
+    Readers made;
+#define RUNG_READ(component, since, until, names) \
+  for (const std::string_view name : parts(names, '|')) made.emplace(name, Reader{component, since, until});
+#include "advise/knobs/read/aiter.inc"
+#include "advise/knobs/read/clr.inc"
+#include "advise/knobs/read/hipblaslt.inc"
+#include "advise/knobs/read/miopen.inc"
+#include "advise/knobs/read/nccl.inc"
+#include "advise/knobs/read/pytorch.inc"
+#include "advise/knobs/read/rccl.inc"
+#include "advise/knobs/read/rocblas.inc"
+#include "advise/knobs/read/rocr.inc"
+#include "advise/knobs/read/sglang.inc"
+#include "advise/knobs/read/vllm.inc"
+#undef RUNG_READ
+    return made;
+  }();
+  return readers;
+}
+
+bool is_named_in(const Switch& master, std::string_view name) {
+  return std::ranges::any_of(parts(master.names, '|'), [&](std::string_view known) {
+    return known.ends_with('*') ? name.starts_with(known.substr(0, known.size() - 1)) : name == known;
+  });
+}
 
 // Least number of letters to change, insert, leave out or swap with the next, or `limit` if it is that or more.
 size_t distance(std::string_view a, std::string_view b, size_t limit) {
@@ -75,7 +119,30 @@ const Knob* find_knob(std::string_view name) {
 }
 
 bool is_read_somewhere(std::string_view name) {
-  return find_knob(name) || std::ranges::binary_search(kReadNames, name);
+  return find_knob(name) || all_readers().contains(name) || std::ranges::binary_search(kReadNames, name);
+}
+
+std::vector<Reader> readers_of(std::string_view name) {
+  std::vector<Reader> readers;
+  for (auto [it, end] = all_readers().equal_range(name); it != end; ++it) readers.push_back(it->second);
+  return readers;
+}
+
+std::string no_longer_read(std::string_view name) {
+  if (std::ranges::binary_search(kReadNames, name)) return "";
+  std::string text;
+  for (const Reader& reader : readers_of(name)) {
+    if (reader.until.empty()) return "";
+    text += fmt::format("{}{} reads it up to version {}", text.empty() ? "" : ", ", reader.component, reader.until);
+  }
+  return text;
+}
+
+std::span<const Switch> switch_table() { return kSwitches; }
+
+const Switch* switch_of(std::string_view name) {
+  const auto* it = std::ranges::find_if(kSwitches, [&](const Switch& master) { return is_named_in(master, name); });
+  return it == std::end(kSwitches) ? nullptr : it;
 }
 
 bool has_known_prefix(std::string_view name) {
@@ -90,8 +157,10 @@ std::string_view nearest_name(std::string_view name) {
     if (d < least) least = d, nearest = known;
   };
   for (const Knob& knob : kKnobs)
-    if (knob.verdict != Verdict::no_op) consider(knob.name);
+    if (knob.verdicts.others != Verdict::no_op) consider(knob.name);
   for (const std::string_view known : kReadNames) consider(known);
+  for (const auto& [known, reader] : all_readers())
+    if (reader.until.empty()) consider(known);
   return nearest;
 }
 

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "advise/finding.hpp"
+
 namespace rung::advise {
 
 enum class FormKind : uint8_t {
@@ -47,20 +49,55 @@ struct Source {
   std::string_view document;  // public page, or repository and file
 };
 
+// The verdict on values other than the default, and on some of them another one.
+struct Verdicts {
+  Verdict others = Verdict::neutral;
+  std::string_view values;  // separated by '|'
+  Verdict on_values = Verdict::neutral;
+
+  constexpr Verdicts(Verdict on_others) : others(on_others) {}  // NOLINT(google-explicit-constructor): most rows have one
+  // hurts.but("0", neutral): every value hurts, and 0 does not.
+  constexpr Verdicts but(std::string_view some, Verdict verdict) const {
+    Verdicts verdicts = *this;
+    verdicts.values = some, verdicts.on_values = verdict;
+    return verdicts;
+  }
+};
+
 struct Knob {
   const Source* source;
   std::string_view name;
   Form form;
   std::string_view default_value;  // empty: unset, or chosen at run time; several that mean the same: separated by '|'
-  Verdict verdict;
+  Verdicts verdicts;
   std::string_view versions;  // empty: nothing known
   std::string_view meaning;
 };
 
 std::span<const Knob> knob_table();
 const Knob* find_knob(std::string_view name);   // null: no row
+Verdict verdict_on(const Knob& knob, std::string_view value);
 bool is_read_somewhere(std::string_view name);  // a row's, or one that the sources read and no row rates
 bool has_known_prefix(std::string_view name);   // HSA_, HIP_, ...: the names of these stacks
+
+// A component that reads a name, and in which versions, as far as their sources were looked at.
+struct Reader {
+  std::string_view component, since, until;  // empty: the oldest that was looked at; the newest
+};
+std::vector<Reader> readers_of(std::string_view name);
+// "vLLM reads it to 0.14.1": of a name that no newest version reads any more; empty: one does, or none is known.
+std::string no_longer_read(std::string_view name);
+
+// What does nothing unless another variable is set, too.
+struct Switch {
+  std::string_view name, on;  // the switch, and the values that turn it on, separated by '|'; empty: any but off
+  Severity severity;          // of what is set without it
+  std::string_view names;     // separated by '|'; a last '*' stands for the rest of a name
+};
+std::span<const Switch> switch_table();
+const Switch* switch_of(std::string_view name);  // null: none
+bool is_on(const Switch& master, std::string_view value);
+bool is_off(std::string_view value);  // 0, false, no, off, none, or empty
 std::vector<std::string_view> parts(std::string_view text, char separator);
 
 // What is wrong with the form of a value; empty: nothing.

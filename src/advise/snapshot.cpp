@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "advise/acs.hpp"
+#include "advise/kept_words.hpp"
 #include "advise/knob.hpp"
 
 namespace rung::advise {
@@ -66,6 +67,12 @@ constexpr CapturedFile kFiles[] = {
     {"usr/local/cuda/version.json", Keep::cuda_version},
 };
 
+// "libcudnn.so.9.1.0": behind ".so" stand numbers, and at most four.
+bool is_version_of_library(std::string_view path) {
+  const std::string_view version = path.substr(std::min(path.find(".so") + 3, path.size()));
+  return version.find_first_not_of("0123456789.") == version.npos && std::ranges::count(version, '.') <= 4;
+}
+
 // A file of /proc does not say how long it is.
 std::string first_bytes(std::istream& stream) {
   std::string text;
@@ -119,6 +126,17 @@ std::string line_with(const std::string& text, std::string_view words) {
   return begin == text.npos ? "" : text.substr(begin, text.find('\n', begin) - begin);
 }
 
+// Of the mount of /dev/shm its size alone: other options name users.
+std::string memory_disk(const std::string& text) {
+  for (const std::string_view line : parts(text, '\n')) {
+    if (line.find(" /dev/shm ") == line.npos) continue;
+    for (const std::string_view word : parts(line, ' '))
+      for (const std::string_view option : parts(word, ','))
+        if (option.starts_with("size=")) return "/dev/shm " + std::string(option);
+  }
+  return "";
+}
+
 bool is_of_topology(std::string_view line) {
   constexpr std::string_view kKnown[] = {"gfx_target_version ", "simd_count ", "simd_per_cu ", "num_xcc ", "type ",
                                          "node_from ",          "node_to "};
@@ -132,7 +150,7 @@ std::string what_is_kept(Keep keep, const std::string& text) {
     case Keep::boot_options:
       return boot_options(trimmed(text));
     case Keep::memory_disk:
-      return kept_lines(text, [](std::string_view line) { return line.find(" /dev/shm ") != line.npos; });
+      return memory_disk(text);
     case Keep::allowed:
       return kept_lines(text, [](std::string_view line) {
         return line.starts_with("Cpus_allowed_list:") || line.starts_with("Mems_allowed_list:");
@@ -176,11 +194,13 @@ std::optional<std::string> Snapshot::read(std::string_view path) const {
   const std::string full = root_ + "/" + std::string(path);
   std::error_code error;
   if (file == std::end(kFiles) || !std::filesystem::is_regular_file(full, error)) return {};
-  if (file->keep == Keep::name) return "there";
+  if (file->keep == Keep::name) return is_version_of_library(path) ? std::optional<std::string>("there") : std::nullopt;
   std::ifstream stream(full, std::ios::binary);
   const std::string text = first_bytes(stream);
   if (stream.bad() || text.empty()) return {};
-  const std::string kept(trimmed(what_is_kept(file->keep, text)));
+  const bool product = file->keep == Keep::model_name || file->keep == Keep::gpu_model;
+  const std::string kept =
+      kept_words(trimmed(what_is_kept(file->keep, text)), product ? Vocabulary::products : Vocabulary::settings);
   return kept.empty() && file->keep == Keep::acs_control ? std::nullopt : std::optional(kept);
 }
 

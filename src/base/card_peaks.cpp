@@ -1,38 +1,73 @@
-// Finds a device's row by the name that drivers give it.
+// Finds a device's row by the name that drivers give it, or by its size.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/card_peaks.hpp"
 
 #include <algorithm>
+#include <cctype>
+#include <cmath>
 
 namespace rung {
 namespace {
 
-constexpr std::string_view kLettersAndDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+// A part of a card, or one of the same chip with less power.
+constexpr std::string_view kOtherProducts[] = {"mig", "grid", "laptop", "max"};
+constexpr double kMostOff = 0.08;  // of the memory that a card is sold with, drivers show less
 
-bool has_word(std::string_view text, std::string_view word) {
-  for (size_t at = text.find_first_of(kLettersAndDigits); at != text.npos;) {
-    const size_t end = std::min(text.find_first_not_of(kLettersAndDigits, at), text.size());
-    if (text.substr(at, end - at) == word) return true;
-    at = text.find_first_of(kLettersAndDigits, end);
+bool is_word_byte(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
+
+bool is_same(std::string_view a, std::string_view lower) {
+  return std::ranges::equal(a, lower, [](char x, char y) { return std::tolower(static_cast<unsigned char>(x)) == y; });
+}
+
+// take(word) of each until it says true.
+template <class F>
+bool any_word(std::string_view text, const F& take) {
+  while (!text.empty()) {
+    const auto* begin = std::ranges::find_if(text, is_word_byte);
+    const auto* end = std::find_if_not(begin, text.end(), is_word_byte);
+    if (begin != end && take(std::string_view(begin, end))) return true;
+    text = std::string_view(end, text.end());
   }
   return false;
 }
 
-// "H200" of "NVIDIA H200 SXM": the word with a digit in it.
-std::string_view chip_of(std::string_view name) {
-  const size_t digit = name.find_first_of("0123456789");
-  const size_t begin = name.rfind(' ', digit) + 1;
-  return name.substr(begin, name.find(' ', digit) - begin);
+bool has_word(std::string_view text, std::string_view lower) {
+  return any_word(text, [&](std::string_view word) { return is_same(word, lower); });
+}
+
+bool has_words(std::string_view text, std::string_view words) {
+  return !any_word(words, [&](std::string_view word) { return !has_word(text, word); });
 }
 
 }  // namespace
 
+std::span<const CardPeaks> all_card_peaks() { return card_table::kRows; }
+
 const CardPeaks* peaks_of_device(std::string_view name) {
-  for (const std::string_view other : {"PCIe", "NVL"})
-    if (has_word(name, other)) return nullptr;
-  const auto* found =
-      std::ranges::find_if(kCardPeaks, [&](const CardPeaks& row) { return has_word(name, chip_of(row.name)); });
-  return found == std::end(kCardPeaks) ? nullptr : found;
+  const auto rows = all_card_peaks();
+  if (std::ranges::any_of(kOtherProducts, [&](std::string_view word) { return has_word(name, word); })) return nullptr;
+  const auto found = std::ranges::find_if(rows, [&](const CardPeaks& row) { return has_words(name, row.words); });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+const CardPeaks* peaks_of_size(int64_t units, int64_t memory_bytes) {
+  const CardPeaks* best = nullptr;
+  double least = kMostOff;
+  bool several = false;
+  for (const CardPeaks& row : all_card_peaks()) {
+    const double sold = std::ldexp(row.memory_gib, 30);
+    const double off = std::abs(static_cast<double>(memory_bytes) - sold) / sold;
+    if (row.units != units || off > least) continue;
+    several = best && off == least;
+    best = &row, least = off;
+  }
+  return several ? nullptr : best;
+}
+
+std::string names_of_cards() {
+  std::string names;
+  for (const CardPeaks& row : all_card_peaks()) names.append(names.empty() ? "" : ", ").append(row.name);
+  return names;
 }
 
 }  // namespace rung

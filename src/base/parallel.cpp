@@ -2,9 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/parallel.hpp"
 
-#include <sched.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -12,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/cores.hpp"
 #include "base/signals.hpp"
 
 namespace rung {
@@ -48,13 +46,6 @@ class Indices {
 };
 
 }  // namespace
-
-int usable_cores() {
-  cpu_set_t mask;
-  CPU_ZERO(&mask);
-  if (sched_getaffinity(0, sizeof mask, &mask) == 0) return std::max(1, CPU_COUNT(&mask));
-  return static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
-}
 
 void parallel_for(size_t count, const std::function<void(size_t)>& work) {
   Indices indices(count, work);

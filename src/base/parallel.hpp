@@ -6,9 +6,6 @@
 
 namespace rung {
 
-// Cores of this process's mask; at least one.
-int usable_cores();
-
 // Calls work(0) ... work(count - 1), each once, in no order, on a thread for each usable core, the calling one among
 // them, but no more than 8: what calls hold at once stays bounded. After a call that throws no further ones begin, and
 // what it threw is thrown here once all threads have ended.

@@ -5,6 +5,7 @@
 #include "advise/difference.hpp"
 #include "advise/trace/read.hpp"
 #include "base/atomic_file.hpp"
+#include "base/card_peaks.hpp"
 #include "cli/command.hpp"
 #include "cli/output.hpp"
 #include "report/advice/advice.hpp"
@@ -13,20 +14,29 @@ namespace rung::cli {
 namespace {
 
 struct AdviseFlags {
-  std::string trace, against, html, markdown;
+  std::string trace, against, html, markdown, gpu;
   bool json = false;
 };
 
-Result<advise::Summary> read_summary(const std::string& path) {
-  RUNG_TRY(const advise::Recording recording, advise::read_recording(path));
+// Empty: as the trace says. Errors (usage): a card that is not in the table.
+Result<std::string> card_of(const std::string& gpu) {
+  if (gpu.empty()) return gpu;
+  if (const CardPeaks* card = peaks_of_device(gpu)) return std::string(card->name);
+  return wrong_usage("gpu: got '{}', wanted one of {}", gpu, names_of_cards());
+}
+
+Result<advise::Summary> read_summary(const std::string& path, const std::string& card) {
+  RUNG_TRY(advise::Recording recording, advise::read_recording(path));
+  if (!card.empty()) advise::name_all_devices(recording, card);
   return advise::summarise(path, advise::analyse(recording));
 }
 
 Status run_advise(const AdviseFlags& flags) {
-  RUNG_TRY(const advise::Summary summary, read_summary(flags.trace));
+  RUNG_TRY(const std::string card, card_of(flags.gpu));
+  RUNG_TRY(const advise::Summary summary, read_summary(flags.trace, card));
   std::optional<advise::Difference> difference;
   if (!flags.against.empty()) {
-    RUNG_TRY(const advise::Summary other, read_summary(flags.against));
+    RUNG_TRY(const advise::Summary other, read_summary(flags.against, card));
     difference = advise::difference(other, summary);
   }
   const advise::Difference* against = difference ? &*difference : nullptr;
@@ -48,9 +58,12 @@ Status run_advise(const AdviseFlags& flags) {
 std::pair<CLI::App*, Run> advise_command(CLI::App& app) {
   auto flags = std::make_shared<AdviseFlags>();
   auto* command = add_command(app, "advise", "say what in a profiler's trace holds latency back, and what helps");
-  add_file(*command, flags->trace, "a trace of PyTorch, rocprof, Nsight Systems or rung").required();
+  add_file(*command, flags->trace, "a trace of PyTorch, JAX, rocprof, Nsight Systems or rung, or a folder of ranks")
+      .required();
   add(*command, "json", flags->json);
   add(*command, "against", flags->against);
+  add(*command, "gpu", flags->gpu)
+      .described("the GPU, where the trace does not say it: mi300x, h100, \"a100 80gb\", \"rtx 4090\", ...");
   add(*command, "html", flags->html);
   add(*command, "markdown", flags->markdown);
   return {command, [flags] { return run_advise(*flags); }};

@@ -15,6 +15,10 @@ struct DoctorFlags {
   bool json = false;
 };
 
+std::string counted(size_t count, std::string_view word) {
+  return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
+}
+
 // A value comes from outside: what a terminal would obey is not passed on.
 std::string shown(std::string text) {
   for (char& c : text)
@@ -34,10 +38,13 @@ void print_diagnosis(const advise::Diagnosis& diagnosis) {
   for (const auto& [name, value] : diagnosis.facts) fmt::print("{:<16} {}\n", name, shown(value));
   for (const advise::Finding& finding : diagnosis.findings) print_finding(finding);
   const auto problems = std::ranges::count(diagnosis.findings, advise::Severity::problem, &advise::Finding::severity);
-  fmt::print("{}{} problems, {} notes; {} variables of these stacks are set, {} are in the table\n",
-             diagnosis.facts.empty() && diagnosis.findings.empty() ? "" : "\n", problems,
-             static_cast<ptrdiff_t>(diagnosis.findings.size()) - problems, diagnosis.variables,
-             advise::knob_table().size());
+  const auto notes = static_cast<ptrdiff_t>(diagnosis.findings.size()) - problems;
+  std::string found;
+  for (const auto& [count, word] : {std::pair{problems, "problem"}, std::pair{notes, "note"}})
+    if (count > 0) found += (found.empty() ? "" : ", ") + counted(static_cast<size_t>(count), word);
+  fmt::print("{}Checked {} known variables; {} {} set; {}.\n",
+             diagnosis.facts.empty() && diagnosis.findings.empty() ? "" : "\n", advise::knob_table().size(),
+             diagnosis.variables, diagnosis.variables == 1 ? "is" : "are", found.empty() ? "no problems found" : found);
 }
 
 Status run_capture(const advise::Snapshot& machine, const DoctorFlags& flags) {
@@ -49,8 +56,8 @@ Status run_capture(const advise::Snapshot& machine, const DoctorFlags& flags) {
                 {"values_left_out", captured.values_left_out}});
   else
     fmt::print(
-        "{}: {} files and {} variables; left out: names of hosts and users, addresses, keys and paths ({} values)\n",
-        flags.capture, captured.files, captured.variables, captured.values_left_out);
+        "{}: {} and {}. Values that are no number or known word became their kind and length ({}).\n", flags.capture,
+        counted(captured.files, "file"), counted(captured.variables, "variable"), captured.values_left_out);
   return {};
 }
 

@@ -31,8 +31,9 @@ constexpr auto kOptions = std::to_array<OptionRow>({
     {"log", "RUNG_LOG", "LEVEL",
      "1 device and totals, 2 time per step, 3 passes and verdicts, 4 graph text, 5 kernels and addresses"},
     {"budget", "RUNG_BUDGET", "TIME",
-     "time for the whole command, such as 60s or 5m, at least 1s; what every climb must do is done even if it takes "
-     "longer"},
+     "time for the whole command, such as 60s or 5m, at least 1s; the model is read, measured, checked and written "
+     "even "
+     "if that takes longer"},
     {"out", "", "DIR", "folder for plan.rung, recipe.json, report.html, report.json, report.md and trace.json"},
     {"skip", "", "RUNG,...", "rungs not to climb"},
     {"database", "RUNG_DATABASE", "FILE", "tuning database; default: tuning.json in the user's cache folder"},

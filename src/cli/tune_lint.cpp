@@ -33,6 +33,10 @@ std::string text_of(const LintReport& report, const advise::tuned::LintFinding& 
                      printable(finding.text), name_of(finding.kind));
 }
 
+std::string counted(size_t count, std::string_view word) {
+  return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
+}
+
 size_t total(const std::map<std::string, size_t, std::less<>>& counts) {
   size_t sum = 0;
   for (const auto& [what, count] : counts) sum += count;
@@ -44,8 +48,9 @@ void print_text(const LintReport& report) {
   for (const auto& [kind, count] : report.left_out) fmt::print("{} more of [{}]\n", count, kind);
   for (const auto& [why, count] : report.not_measured) fmt::print("{} not timed: {}\n", count, printable(why));
   const size_t problems = report.problems(), all = report.findings.size() + total(report.left_out);
-  fmt::print("{}: {}, {} rows, {} lines refused, {} rows timed; {} problems, {} notes\n", printable(report.file),
-             report.format, report.rows, report.refused, report.measured, problems, all - problems);
+  fmt::print("{}: {}, {}, {} refused, {} timed; {}, {}\n", printable(report.file), report.format,
+             counted(report.rows, "row"), counted(report.refused, "line"), counted(report.measured, "row"),
+             counted(problems, "problem"), counted(all - problems, "note"));
 }
 
 Status check(const LintReport& report, const std::vector<std::string>& fail_on) {
@@ -61,7 +66,7 @@ Status check(const LintReport& report, const std::vector<std::string>& fail_on) 
     if (!first) first = &finding;
   }
   if (!first) return {};
-  return fail("{} findings of --fail-on, the first: {}", failed, text_of(report, *first));
+  return fail("{} of --fail-on, the first: {}", counted(failed, "finding"), text_of(report, *first));
 }
 
 Status run_lint(const LintFlags& flags) {

@@ -17,6 +17,8 @@ class Budget {
   double left() const { return seconds_ - kept_ - reserve_ - spent(); }
   // Keeps `seconds` back to the very end, for what follows the climb.
   void keep(double seconds) { kept_ = seconds; }
+  // Keeps `seconds` back until release(), if that is more than what is kept already.
+  void reserve(double seconds) { reserve_ = std::max(reserve_, seconds); }
   void release() { reserve_ = 0; }
   double total() const { return seconds_; }
   // Part of the whole, but no more than what is left.

@@ -28,9 +28,20 @@ Result<ClimbOutcome> Climber::run() {
 
 Result<ClimbOutcome> Climber::all_stages() {
   RUNG_CHECK(prepare());
-  RUNG_CHECK(climb_rungs());
-  RUNG_CHECK(ablate());
+  RUNG_CHECK(try_default());
+  RUNG_CHECK(as_trial(&Climber::climb_rungs));
+  budget_.release();
+  RUNG_CHECK(as_trial(&Climber::race_no_climb));
+  budget_.reserve(final_s_);
+  RUNG_CHECK(as_trial(&Climber::ablate));
   return conclude();
+}
+
+Status Climber::as_trial(Status (Climber::*stage)()) {
+  const double before = budget_.spent();
+  Status done = (this->*stage)();
+  result_.trials_s += budget_.spent() - before;
+  return done;
 }
 
 Status Climber::tell(const std::string& what) {
@@ -41,39 +52,8 @@ Status Climber::tell(const std::string& what) {
   return was_interrupted("interrupted; {}", bench_ ? bench_->account_of_tuning() : "nothing was tuned");
 }
 
-Status Climber::prepare() {
-  stages_ = 2 * ladder().size() + 5;
-  RUNG_CHECK(tell("reference"));
-  WorkbenchOptions bench{.target = options_.target,
-                         .threads = options_.threads,
-                         .database_path = options_.database_path,
-                         .interrupted = options_.interrupted};
-  bench.progress = [this](const std::string& what, size_t done, size_t of) {
-    options_.progress(fmt::format("{} {}/{}", what, done, of),
-                      static_cast<double>(stages_done_) / static_cast<double>(stages_));
-  };
-  RUNG_TRY(bench_, Workbench::create(subject_, options_.inputs, std::move(bench), budget_));
-  ++stages_done_;
-  RUNG_CHECK(tell("baseline"));
-  double before = budget_.spent();
-  RUNG_TRY(current_, bench_->attempt(Recipe{.threads = options_.threads}));
-  baseline_build_s_ = budget_.spent() - before;
-  if (!current_.right) return fail("the baseline's answer is wrong: {}", current_.reason);
-  budget_.keep(writing_seconds(static_cast<double>(current_.plan->weight_bytes())));
-  if (!options_.target->gpu) machine_peaks(current_.session->team(), budget_.share(kSchedule.peaks));
-  const double seconds = budget_.share(kSchedule.baseline);
-  RUNG_CHECK(current_.session->set_inputs(options_.inputs[0]));
-  RUNG_TRY(result_.baseline, time_runs(*current_.session, seconds));
-  RUNG_TRY(Profile profile, profile_session(*current_.session, options_.inputs[0], seconds));
-  result_.baseline_categories_us = by_category_us(profile);
-  result_.baseline_ms = current_ms_ = result_.baseline.median_ms;
-  result_.kernels_before = static_cast<int>(current_.plan->steps.size());
-  ++stages_done_;
-  return {};
-}
-
 bool Climber::is_open(const Rung& rung) const {
-  if (options_.skip.contains(rung.name) || (rung.opt_in && options_.dtype == DType::f32)) return false;
+  if (options_.skip.contains(rung.name) || rung.opt_in) return false;
   return !accepted_.contains(rung.name) || (rung.how == How::refine && is_outdated(rung, result_.rungs));
 }
 
@@ -83,16 +63,38 @@ int Climber::tuned_after(const Rung& rung) const {
       above.begin(), above.end(), [this](const Rung& later) { return later.how == How::edit && is_open(later); }));
 }
 
-Status Climber::climb_rungs() {
+Status Climber::climb_rungs() { return default_.is_start ? climb_from_default() : climb_from_baseline(); }
+
+Status Climber::take_turn(const Rung& rung, int number) {
+  RUNG_CHECK(tell(std::string(rung.name)));
+  ++stages_done_;
+  return rung.how == How::refine ? refine_choices(rung, number) : try_step({&rung}, number);
+}
+
+// All rungs are on: what is left is to choose kernels, and to see whether one rung does harm.
+Status Climber::climb_from_default() {
+  RUNG_CHECK(try_threads());
+  for (const Turn& turn : turns()) {
+    if (!turn.without)
+      RUNG_CHECK(take_turn(*turn.rung, 1));
+    else if (has_time_to_try())
+      RUNG_CHECK(try_without(*turn.rung));
+    else
+      ++result_.untried;
+  }
+  const Rung& tune = *rung_named("tune");
+  return is_open(tune) && is_outdated(tune, result_.rungs) ? take_turn(tune, 2) : Status{};
+}
+
+Status Climber::climb_from_baseline() {
+  RUNG_CHECK(try_threads());
   for (int number = 1; number <= 2; ++number) {
-    for (const Rung& rung : ladder()) {
-      if (!is_open(rung)) continue;
-      RUNG_CHECK(tell(std::string(rung.name)));
+    for (const Turn& turn : turns()) {
+      if (!is_open(*turn.rung)) continue;
       if (number == 1 && budget_.left() < kSchedule.together_share * budget_.total())
-        refuse({.name = std::string(rung.name), .before_ms = current_ms_}, "the budget leaves no time to try it alone");
+        refuse(new_receipt(std::string(turn.rung->name), 1), "the budget leaves no time to try it alone");
       else
-        RUNG_CHECK(rung.how == How::refine ? refine_choices(rung, number) : try_step({&rung}, number));
-      ++stages_done_;
+        RUNG_CHECK(take_turn(*turn.rung, number));
     }
     if (number == 1) RUNG_CHECK(try_open_rungs_together());
   }
@@ -105,14 +107,10 @@ Status Climber::try_open_rungs_together() {
     if (rung.how == How::edit && is_open(rung)) open.push_back(&rung);
   if (open.size() < 2) return {};
   RUNG_CHECK(tell("rejected rungs together"));
-  size_t accepted = accepted_.size();
-  RUNG_CHECK(try_step(open, 2));
-  bool opted_in = std::erase_if(open, [](const Rung* rung) { return rung->opt_in; }) > 0;
-  if (accepted_.size() > accepted || !opted_in || open.size() < 2) return {};
-  return try_step(open, 2);  // it may be the low precision that was wrong, or slow
+  return try_step(open, 2);
 }
 
-bool Climber::has_time_to_try() const { return budget_.left() > baseline_build_s_; }
+double Climber::trial_seconds() const { return attempt_s_ + kSchedule.pair_runs * current_ms_ * 1e-3; }
 
 void Climber::add(Receipt receipt) {
   result_.rungs.push_back(std::move(receipt));

@@ -14,12 +14,14 @@ namespace rung {
 struct ClimbOptions {
   const Target* target = &cpu_target();
   int threads = 1;
+  bool may_change_threads = false;          // fewer threads are candidates
   double budget_s = 60;                     // of which the writing of what the climb hands back has its part
   double spent_s = 0;                       // of the budget, before the climb: starting, reading the model
-  DType dtype = DType::f32;                 // bf16 climbs the opt-in rung "precision" too
+  DType dtype = DType::f32;                 // bf16 holds from the baseline on: the opt-in rung "precision"
   std::set<std::string, std::less<>> skip;  // rungs not to climb
   std::vector<NamedTensors> inputs;         // to verify with; the first is the one that is timed
   std::string database_path;
+  std::function<std::string(DType)> command;  // of a climb of the same in another precision; may be empty
   std::function<bool()> interrupted = [] { return false; };
   std::function<void(const std::string& what, double fraction)> progress = [](const std::string&, double) {};
   // Told of each receipt as it is decided.

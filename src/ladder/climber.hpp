@@ -1,6 +1,7 @@
 // The state of one climb; climb() drives it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <map>
 #include <set>
 
 #include "ladder/climb.hpp"
@@ -30,6 +31,23 @@ struct StepTrial {
   bool is_slower() const { return candidate && candidate->right && receipt.ci95.hi < 1; }
 };
 
+// What runs without a climb, as this climb found it.
+struct DefaultPlan {
+  std::optional<Recipe> recipe;  // none: it was not tried, cannot be built, or is wrong
+  std::string refused;           // why there is none
+  Speedup speedup;               // over the baseline
+  double build_s = 0;
+  bool is_start = false;  // the climb began with it
+  size_t receipts = 0;    // how many there were once it had its own
+};
+
+// A change that is to be tried: a rung on top of what was accepted, or the same without one.
+struct Turn {
+  const Rung* rung = nullptr;
+  bool without = false;
+  double promise = 0;  // microseconds of a run that it may take off
+};
+
 class Climber {
  public:
   Climber(const Subject& subject, const ClimbOptions& options, Budget& budget)
@@ -38,8 +56,28 @@ class Climber {
 
  private:
   Result<ClimbOutcome> all_stages();
-  Status prepare();
+  // Work that a smaller budget would leave out.
+  Status as_trial(Status (Climber::*stage)());
+  Status prepare();      // start.cpp: reference and baseline
+  Status try_default();  // races the default plan with the baseline, and starts from the better
+  Recipe default_plan() const;
+  Status start_from_default(StepTrial trial);
+  void accept_default();
+  Status plan_budget();  // what the default plan's time says of the rest
+  Status profile_start();
+  std::vector<Turn> turns() const;  // turns.cpp: all that is to be tried, what promises most first
+  double promise_of(const Rung& rung) const;
   Status climb_rungs();
+  Status climb_from_default();
+  Status climb_from_baseline();
+  Status take_turn(const Rung& rung, int number);
+  Status try_threads();
+  Status try_without(const Rung& rung);
+  // The final plan against the default one, which takes its place if the climb did not show that it is faster.
+  Status race_no_climb();  // against_no_climb.cpp
+  void return_to_default(Attempt plan);
+  bool has_cheaper_precision() const;  // cheaper.cpp
+  Status offer_cheaper_precision();
   // May this climb try it, and has not accepted it, or not for what it launches now?
   bool is_open(const Rung& rung) const;
   // Open rungs above this one whose attempts may want kernels tuned.
@@ -47,6 +85,8 @@ class Climber {
   // One step: these rungs on top of what was accepted, judged as one.
   Status try_step(const std::vector<const Rung*>& rungs, int number);  // step.cpp
   Result<StepTrial> build_step(const std::vector<const Rung*>& rungs, Receipt receipt);
+  Result<StepTrial> trial_of(Result<Attempt> built, const std::vector<const Rung*>& rungs, Receipt receipt);
+  DType dtype() const { return options_.skip.contains("precision") ? DType::f32 : options_.dtype; }
   // Is it right, and faster than the current attempt? The receipt says so.
   Status judge_step(StepTrial& trial);
   // Measures again what earlier climbs found of the problems that the trial brought: true if other kernels came of it.
@@ -69,13 +109,15 @@ class Climber {
   Status ablate();                  // ablation.cpp
   Result<ClimbOutcome> conclude();  // conclude.cpp
   Status race_baseline();
+  void set_scale(double baseline_ms);  // of all receipts' times
   Status measure_final(double seconds);
   void record_profile(Profile& profile);
   void record_plan();
   void record_environment(const NoiseWatch& noise);
 
-  // Another attempt takes about as long as the baseline's did, and its race more.
-  bool has_time_to_try() const;
+  // Building and checking another plan, and one pair of a race with it.
+  double trial_seconds() const;
+  bool has_time_to_try() const { return budget_.left() > trial_seconds(); }
   // Of a rung, or several, that change nothing yet.
   Receipt new_receipt(std::string name, int number) const;
   void add(Receipt receipt);
@@ -94,8 +136,15 @@ class Climber {
   std::unique_ptr<Workbench> bench_;
   Attempt current_;
   double current_ms_ = 0;  // of current_, as last measured
-  double baseline_build_s_ = 0;
+  double ladder_ms_ = 0;   // the same on the scale of receipts: the baseline's over the ratios of what was kept
+  double baseline_build_s_ = 0, attempt_s_ = 0, final_s_ = 0;
+  double noise_ = kSchedule.race_noise;  // of a pair's log ratio
+  Speedup last_race_;                    // decide()'s, as measured
+  DefaultPlan default_;
+  std::vector<OpTime> start_ops_;  // of the plan that the climb began with
+  double start_host_us_ = 0;
   std::set<std::string, std::less<>> accepted_;
+  std::map<std::string, AblationRow, std::less<>> worth_;  // of the current plan's rungs, already raced
   std::set<std::string> unsettled_;  // alternatives that this climb tried on the model, and no race settled
   ClimbResult result_;
   size_t stages_done_ = 0, stages_ = 1;
@@ -104,7 +153,11 @@ class Climber {
 // Why a rung was refused that has_time_to_try() was asked for.
 inline constexpr std::string_view kNoTime = "the budget was spent before this rung";
 
-// Do two plans launch the same kernels on the same operands?
+inline constexpr std::string_view kChoosesKernels = "gemm";  // the rung of that name
+inline constexpr std::string_view kSameLaunches = "changes nothing here";
+inline constexpr std::string_view kDefaultPlan = "default plan";
+
+// Do two plans launch the same kernels on the same operands, by as many threads?
 bool same_launches(const Plan& a, const Plan& b);
 
 }  // namespace rung

@@ -33,13 +33,27 @@ std::string dtype_text(const Plan& plan) {
 // The climb's headline: first plan against last one, in alternation, as every rung was judged. Their own
 // measurements lie a climb apart, with what the machine did meanwhile between them.
 Status Climber::race_baseline() {
-  const double wanted_s = kSchedule.headline_slack * baseline_build_s_ + kSchedule.headline.seconds;
-  if (accepted_.empty() || budget_.left() < wanted_s) return {};
-  RUNG_TRY(Attempt baseline, bench_->attempt(Recipe{.threads = options_.threads}));
-  RUNG_TRY(InterleaveResult raced, race(*baseline.session, *current_.session, kSchedule.headline));
-  result_.baseline_ms = raced.median_a * 1e3;
-  result_.final_ms = raced.median_b * 1e3;
+  Speedup& claim = result_.against_baseline;
+  const Recipe first = baseline_recipe(options_.threads, dtype());
+  claim = Speedup::same_plan(current_ms_);
+  if (current_.recipe == first) return {};
+  const bool is_default = default_.recipe && current_.recipe == *default_.recipe;
+  claim = is_default ? default_.speedup : Speedup::none(result_.baseline_ms, 0, kNoRace);
+  const double pair_s = kSchedule.pair_runs / 2 * (result_.baseline_ms + current_ms_) * 1e-3;
+  if (budget_.left() < kSchedule.headline_slack * baseline_build_s_ + pair_s) return {};
+  RUNG_TRY(Attempt baseline, bench_->attempt_as_is(first));
+  if (same_launches(*baseline.plan, *current_.plan)) return claim = Speedup::same_plan(current_ms_), Status{};
+  const RaceRule rule = kSchedule.headline.within(kSchedule.headline_share_of_rest * budget_.left());
+  RUNG_TRY(InterleaveResult raced, race(*baseline.session, *current_.session, rule));
+  claim = Speedup::of(raced);
   return {};
+}
+
+// The headline's times, where it has them, are the result's, and the scale of all receipts.
+void Climber::set_scale(double baseline_ms) {
+  const double factor = baseline_ms / result_.baseline_ms;
+  result_.baseline_ms = baseline_ms;
+  for (Receipt& receipt : result_.rungs) receipt.before_ms *= factor, receipt.ms *= factor;
 }
 
 // A robot asks at a steady rate: its GPU is cooler then, and its clocks are others.
@@ -69,7 +83,7 @@ void Climber::record_plan() {
   result_.device = plan.device;
   result_.dtype = dtype_text(plan);
   result_.shapes = shapes_text(plan);
-  result_.threads = options_.threads;
+  result_.threads = plan.recipe.threads;
   result_.kernels_after = static_cast<int>(plan.steps.size());
   result_.weights_mb = static_cast<double>(plan.weight_bytes()) * 1e-6;
   result_.arena_mb = static_cast<double>(plan.arena_bytes) * 1e-6;
@@ -99,12 +113,16 @@ Result<ClimbOutcome> Climber::conclude() {
   RUNG_CHECK(tell("final measurements"));
   NoiseWatch noise;
   budget_.release();
-  RUNG_CHECK(race_baseline());
+  RUNG_CHECK(as_trial(&Climber::race_baseline));
+  RUNG_CHECK(as_trial(&Climber::offer_cheaper_precision));
   RUNG_CHECK(measure_final(
       std::clamp(kSchedule.latency_share_of_rest * budget_.left(), kLeastSeconds, kSchedule.latency_most_s)));
   const double profile_s = std::clamp(budget_.left(), kLeastSeconds, kSchedule.profile_s);
   RUNG_TRY(Profile profile, profile_session(*current_.session, options_.inputs[0], profile_s));
-  if (result_.final_ms == 0) result_.final_ms = result_.final_latency.median_ms;
+  Speedup& claim = result_.against_baseline;
+  result_.final_ms = claim.raced() ? claim.after_ms : result_.final_latency.median_ms;
+  if (claim.raced()) set_scale(claim.before_ms);
+  claim.before_ms = result_.baseline_ms, claim.after_ms = result_.final_ms;
   RUNG_TRY(result_.stages, time_stages(*current_.session, profile.ops));
   record_profile(profile);
   record_plan();

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/log.hpp"
+#include "ladder/rungs.hpp"
 #include "measure/cost.hpp"
 #include "reference/evaluate.hpp"
 
@@ -26,12 +27,6 @@ bool all_f32(const Graph& graph) {
   return true;
 }
 
-Recipe unfused(int threads, DType precision) {
-  Recipe recipe{.threads = threads};
-  if (precision != DType::f32) recipe.rungs.insert("precision"), recipe.precision = precision;
-  return recipe;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Judge>> Judge::create(const Subject& subject, std::vector<NamedTensors> inputs,
@@ -48,7 +43,7 @@ Status Judge::make_reference() {
       small ? "scalar evaluator in f64" : "unfused plan in f32 (the scalar evaluator would take too long)";
   std::unique_ptr<Session> session;
   if (!small) {
-    RUNG_TRY(session, options_.bind(subject_.reference, unfused(options_.threads, DType::f32)));
+    RUNG_TRY(session, options_.bind(subject_.reference, baseline_recipe(options_.threads, DType::f32)));
   }
   for (const auto& input : inputs_) {
     if (options_.progress) options_.progress("reference", wanted_.size(), inputs_.size());
@@ -72,18 +67,19 @@ bool Judge::low_precision(const Recipe& recipe) const {
 Result<Tolerance> Judge::tolerance_for_recipe(const Recipe& recipe) {
   if (!low_precision(recipe)) return tolerance_for(DType::f32, longest_reduction_path(subject_.reference));
   if (!low_precision_error_) {
-    RUNG_TRY(auto baseline, options_.bind(subject_.model.graph, unfused(options_.threads, recipe.precision)));
+    RUNG_TRY(auto baseline, options_.bind(subject_.model.graph, baseline_recipe(options_.threads, recipe.precision)));
     RUNG_CHECK(measure_baseline_error(*baseline));
   }
   return low_precision_tolerance(*low_precision_error_);
 }
 
 bool Judge::is_unmeasured_baseline(const Recipe& recipe) const {
-  return !low_precision_error_ && low_precision(recipe) && recipe == unfused(options_.threads, recipe.precision);
+  return !low_precision_error_ && low_precision(recipe) &&
+         recipe == baseline_recipe(options_.threads, recipe.precision);
 }
 
 Status Judge::measure_baseline_error(Session& baseline) {
-  RUNG_TRY(Judgement judgement, compare(baseline, {INFINITY, INFINITY}));
+  RUNG_TRY(Judgement judgement, error_of(baseline));
   if (!judgement.right)
     return fail("the unfused low-precision plan has no error to judge others by: {}", judgement.reason);
   low_precision_error_ = judgement.rel_l2;
@@ -100,6 +96,8 @@ Result<Judgement> Judge::judge(Session& session, const Recipe& recipe) {
   RUNG_TRY(Tolerance tolerance, tolerance_for_recipe(recipe));
   return compare(session, tolerance);
 }
+
+Result<Judgement> Judge::error_of(Session& session) const { return compare(session, {INFINITY, INFINITY}); }
 
 Result<Judgement> Judge::compare(Session& session, const Tolerance& tolerance) const {
   Judgement judgement{.right = true};

@@ -33,6 +33,8 @@ class Judge {
   Status prepare_for(const Recipe& recipe);
   // What the recipe's session answers. A wrong answer is a judgement, not an error.
   Result<Judgement> judge(Session& session, const Recipe& recipe);
+  // How far the session's answers lie from the reference; finite ones are right.
+  Result<Judgement> error_of(Session& session) const;
   // Tolerance for a recipe: from f32 rounding along the longest path, or 1.25 x the unfused baseline's error in the
   // same low precision.
   Result<Tolerance> tolerance_for_recipe(const Recipe& recipe);

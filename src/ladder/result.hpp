@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ir/category.hpp"
+#include "ladder/speedup.hpp"
 #include "measure/device_load.hpp"
 #include "measure/interval.hpp"
 #include "tune/candidate_result.hpp"
@@ -14,13 +15,15 @@
 namespace rung {
 
 // What a rung did. `ratio` is time before / time after from interleaved runs, above 1 when the rung is faster; `ci95`
-// is its 95 % confidence interval.
+// is its 95 % confidence interval. The times of all receipts are on one scale: the baseline's over the ratios of what
+// was kept. As measured, each would be of its own moment, and rise and fall with the machine's load.
 struct Receipt {
   std::string name;
   bool accepted = false;
   std::string reason;  // one line: why it was kept or not
   double before_ms = 0, ms = 0, ratio = 1;
   Interval ci95{1, 1};
+  int pairs = 0;                   // of the race; 0: there was none
   int kernels = 0;                 // launches in the plan with this rung on
   double rel_l2 = 0, max_abs = 0;  // against the f32/f64 reference
   int attempt = 1;                 // 2: tried again at the end
@@ -81,12 +84,26 @@ struct Peaks {
   double barrier_us = 0;
 };
 
+// What a cheaper precision would bring: a plan in it, raced against the final plan, which the climb did not take.
+struct CheaperPrecision {
+  std::string dtype;  // empty: this machine has none that is cheaper, or the plan computes in it
+  Speedup speedup;
+  double rel_l2 = 0, max_abs = 0, cosine = 1;  // against the f32/f64 reference
+  std::string command;                         // climbs in that precision; empty: not known here
+};
+
 struct ClimbResult {
   std::string model, device, dtype, architecture;
   std::string shapes;  // "input_ids=i64[1,128] ..."
   int threads = 1;
   double baseline_ms = 0, final_ms = 0, floor_ms = 0, tuning_s = 0;
-  double total_s = 0, budget_s = 0;  // more than the budget: the least that a climb does took longer
+  Speedup against_baseline;  // of the final plan, over the model as its author wrote it
+  Speedup against_no_climb;  // over the default plan, which opening the model gives
+  CheaperPrecision cheaper;
+  double total_s = 0, budget_s = 0;
+  double trials_s = 0;      // of total_s, what a smaller budget would not have tried
+  int untried = 0;          // changes that there was no time to try
+  std::string budget_note;  // what the budget cannot do, known once the first plans were timed; empty: nothing
   int kernels_before = 0, kernels_after = 0;
   Latency baseline, final_latency, cold;  // cold: caches flushed before each run
   std::vector<LoadedRuns> loads;          // of the final plan on a GPU: back to back, and at a steady rate

@@ -17,23 +17,38 @@ void tuned(Recipe& recipe, bool on) {
 }
 void narrow(Recipe& recipe, bool on) { recipe.precision = on ? DType::bf16 : DType::f32; }
 
+using enum Category;
+
 constexpr std::array<Rung, 8> kLadder{{
-    {.name = "reduce", .what = "exact work removal"},
+    {.name = "reduce", .what = "exact work removal", .touches = bits_of(copy, elementwise, other)},
     {.name = "capture",
      .what = "one bound launch list instead of dispatching op by op",
      .passes = false,
      .set = capture,
-     .notes = capture_notes},
-    {.name = "attention", .what = "softmax(QK)V as one kernel, no transposes"},
-    {.name = "gemm", .what = "backend and algorithm per problem, by measurement", .passes = false, .set = tuned},
-    {.name = "projection", .what = "projections of one input as one GEMM"},
-    {.name = "fusion", .what = "norms, activations, residuals, bias and casts folded into neighbours"},
+     .notes = capture_notes,
+     .touches = bits_of(launch)},
+    {.name = "attention", .what = "softmax(QK)V as one kernel, no transposes", .touches = bits_of(attention, copy)},
+    {.name = "gemm",
+     .what = "backend and algorithm per problem, by measurement",
+     .passes = false,
+     .set = tuned,
+     .touches = bits_of(gemm, attention, normalisation, other)},
+    {.name = "projection", .what = "projections of one input as one GEMM", .touches = bits_of(gemm), .reach = 0.2},
+    {.name = "fusion",
+     .what = "norms, activations, residuals, bias and casts folded into neighbours",
+     .touches = bits_of(normalisation, elementwise, copy)},
     {.name = "tune",
      .what = "kernel choices refined on the whole model",
      .passes = false,
      .how = How::refine,
-     .needs = "gemm"},
-    {.name = "precision", .what = "bf16 contractions", .set = narrow, .opt_in = true},
+     .needs = "gemm",
+     .touches = bits_of(gemm, attention, normalisation, other),
+     .reach = 0.1},
+    {.name = "precision",
+     .what = "bf16 contractions",
+     .set = narrow,
+     .opt_in = true,
+     .touches = bits_of(gemm, attention)},
 }};
 
 }  // namespace
@@ -53,6 +68,12 @@ const Rung* rung_named(std::string_view name) {
   for (const Rung& rung : kLadder)
     if (rung.name == name) return &rung;
   return nullptr;
+}
+
+Recipe baseline_recipe(int threads, DType precision) {
+  Recipe recipe{.threads = threads};
+  if (precision != DType::f32) rung_named("precision")->apply(recipe);
+  return recipe;
 }
 
 Recipe default_recipe(int threads, DType precision) {

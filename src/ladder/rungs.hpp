@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ir/category.hpp"
 #include "plan/recipe.hpp"
 
 namespace rung {
@@ -17,6 +18,8 @@ enum class How : uint8_t {
   refine,  // kernel choices are changed one at a time, and each is judged on the whole model
 };
 
+constexpr unsigned bits_of(auto... categories) { return ((1U << static_cast<unsigned>(categories)) | ... | 0U); }
+
 struct Rung {
   std::string_view name, what;
   bool passes = true;                              // are there passes of its name?
@@ -25,6 +28,8 @@ struct Rung {
   bool opt_in = false;                                    // only on request
   std::string_view needs = {};                            // the rung whose choices it refines: they go with that one
   std::vector<std::string> (*notes)(Session&) = nullptr;  // for its receipt, beside those of its passes
+  unsigned touches = 0;                                   // bits of the categories whose time it may take off
+  double reach = 1;                                       // how much of what they take beyond their floors
 
   void apply(Recipe& recipe) const;
   void remove(Recipe& recipe) const;
@@ -33,6 +38,8 @@ struct Rung {
 std::span<const Rung> ladder();
 const Rung* rung_named(std::string_view name);  // null if there is none
 
+// Where a climb begins: one kernel per op, in the precision that is asked for.
+Recipe baseline_recipe(int threads, DType precision = DType::f32);
 // What runs without a climb: every rung that is not opt-in, and the rung "precision" where bf16 is asked for.
 Recipe default_recipe(int threads, DType precision = DType::f32);
 

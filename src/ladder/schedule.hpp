@@ -15,10 +15,10 @@ struct Allowance {
 };
 
 // Two sessions in alternation, until the interval of their ratio reaches no further than `half_width` from it
-// (relative), or the seconds are over.
+// (relative), or its answer is clear and `patience_s` seconds have passed, or the seconds are over.
 struct RaceRule {
-  double seconds, half_width;
-  RaceRule within(double left_s) const { return {std::clamp(left_s, kLeastSeconds, seconds), half_width}; }
+  double seconds, half_width, patience_s = 0;
+  RaceRule within(double left_s) const { return {std::clamp(left_s, kLeastSeconds, seconds), half_width, patience_s}; }
 };
 
 // Shares are of the whole budget.
@@ -42,6 +42,11 @@ struct Schedule {
   Allowance race{0.025, 2};
   double race_least_s = 0.3, race_most_share = 0.08, race_pairs = 8, race_half_width = 0.004;
   int race_least_pairs = 6;  // five signed ranks give no interval of 95 %
+  // A clear answer ends a race after that long: until then the interval narrows, for little.
+  Allowance race_patience{0.005, 0.3};
+  // What noise does to the log ratio of one pair, at least: a descheduled thread, a clock that drops. The spread of the
+  // baseline's runs raises it. A factor of 11 is then clear after one pair, one of 3.4 after three.
+  double race_noise = 0.5;
 
   double together_share = 0.25;  // kept for trying rungs together that were rejected, or not tried, alone
 
@@ -59,8 +64,20 @@ struct Schedule {
 
   Allowance final_plan{0.15, 5};  // kept for what follows
   // First plan against last one. It wants time to build the first again: `headline_slack` as long as that took before.
-  RaceRule headline{1, 0.005};
+  RaceRule headline{1, 0.005, 1};
+  double headline_share_of_rest = 0.3;
+  RaceRule cheaper{0.5, 0.01, 0.1};  // the final plan against one in a cheaper precision
   double headline_slack = 1.5;
+  double guard_pairs = 6;            // of the final plan against the default one
+  double gpu_profile_s = 1;          // a profile of a GPU takes that long at least
+  double start_profile_share = 0.1;  // and that much of the budget it may take, to say where to look first
+  double roomy = 1.5;                // a budget that would do is that much larger than what its changes take: some tune
+  // A change is tried while that many runs fit, beside building it: both sides of a pair, each with its warm-up.
+  double pair_runs = 4;
+  // Runs that the final measurements cannot do without: latency, launches one by one, cold.
+  double final_runs = 8;
+  // Of the excess over its floors, what leaving a rung out may bring: rarely anything.
+  double without_reach = 0.05;
   double latency_share_of_rest = 0.3, latency_most_s = 1;  // of one cadence
   double robot_hz = 20;                                    // the steady rate that reports give beside back to back
   double sensors_s = 1;    // of runs, for a GPU's sensors of clocks and power to see them

@@ -92,7 +92,7 @@ Status Climber::try_halves(std::span<const Part> parts, Split& split) {
 Split Climber::split_of(const Rung& rung, const Attempt& candidate) const {
   Split split{.base = current_.recipe, .clock = Budget(budget_.share(kSchedule.parts_share))};
   split.tuned_later = tuned_after(rung);
-  if (candidate.recipe.tuned_kernels && !current_.recipe.tuned_kernels) {
+  if (candidate.recipe.rungs == current_.recipe.rungs) {  // it brought kernels alone
     const std::vector<TuneTask> tasks = bench_->tasks_of(*current_.plan);
     split.base = with_own_kernels();
     split.parts = parts_of_choices(*current_.plan, *candidate.plan, tasks);
@@ -105,9 +105,8 @@ Split Climber::split_of(const Rung& rung, const Attempt& candidate) const {
 
 Recipe Climber::with_own_kernels() const {
   Recipe recipe = current_.recipe;
-  if (recipe.tuned_kernels) return recipe;
   recipe.tuned_kernels = true;
-  recipe.choices = kernels_of(*current_.plan, bench_->tasks_of(*current_.plan));
+  recipe.choices.merge(kernels_of(*current_.plan, bench_->tasks_of(*current_.plan)));
   return recipe;
 }
 

@@ -28,7 +28,8 @@ bool same_operand(const PlanOperand& a, const PlanOperand& b) {
 }  // namespace
 
 bool same_launches(const Plan& a, const Plan& b) {
-  if (a.recipe.capture != b.recipe.capture || a.steps.size() != b.steps.size()) return false;
+  if (a.recipe.capture != b.recipe.capture || a.recipe.threads != b.recipe.threads) return false;
+  if (a.steps.size() != b.steps.size()) return false;
   return std::equal(a.steps.begin(), a.steps.end(), b.steps.begin(), [](const Step& x, const Step& y) {
     return x.choice == y.choice && x.op == y.op && same_operand(x.output, y.output) &&
            std::equal(x.inputs.begin(), x.inputs.end(), y.inputs.begin(), y.inputs.end(), same_operand);
@@ -37,8 +38,8 @@ bool same_launches(const Plan& a, const Plan& b) {
 
 Receipt Climber::new_receipt(std::string name, int number) const {
   return {.name = std::move(name),
-          .before_ms = current_ms_,
-          .ms = current_ms_,
+          .before_ms = ladder_ms_,
+          .ms = ladder_ms_,
           .kernels = static_cast<int>(current_.plan->steps.size()),
           .attempt = number};
 }
@@ -61,18 +62,21 @@ Status Climber::try_step(const std::vector<const Rung*>& rungs, int number) {
 Result<StepTrial> Climber::build_step(const std::vector<const Rung*>& rungs, Receipt receipt) {
   Recipe recipe = current_.recipe;
   for (const Rung* rung : rungs) rung->apply(recipe);
-  auto candidate = bench_->attempt(std::move(recipe), tuned_after(*rungs.back()));
-  if (device_failed(candidate)) return tl::unexpected(candidate.error());
+  return trial_of(bench_->attempt(std::move(recipe), tuned_after(*rungs.back())), rungs, std::move(receipt));
+}
+
+Result<StepTrial> Climber::trial_of(Result<Attempt> built, const std::vector<const Rung*>& rungs, Receipt receipt) {
+  if (device_failed(built)) return tl::unexpected(built.error());
   StepTrial trial{std::move(receipt), std::nullopt};
-  if (!candidate) {
-    trial.receipt.reason = "cannot be built: " + candidate.error().message;
+  if (!built) {
+    trial.receipt.reason = "cannot be built: " + built.error().message;
     return trial;
   }
-  for (const Rung* rung : rungs) add_notes(*rung, *candidate, trial.receipt.notes);
-  if (!same_launches(*candidate->plan, *current_.plan))
-    trial.candidate = std::move(*candidate);
+  for (const Rung* rung : rungs) add_notes(*rung, *built, trial.receipt.notes);
+  if (!same_launches(*built->plan, *current_.plan))
+    trial.candidate = std::move(*built);
   else
-    trial.receipt.reason = "changes nothing here";
+    trial.receipt.reason = kSameLaunches;
   return trial;
 }
 
@@ -112,35 +116,46 @@ Result<InterleaveResult> Climber::race(Session& a, Session& b, RaceRule rule) {
   RUNG_CHECK(a.set_inputs(options_.inputs[0]));
   RUNG_CHECK(b.set_inputs(options_.inputs[0]));
   int runs = static_cast<int>(std::clamp(3.0 / std::max(current_ms_, 1e-3), 1.0, 10.0));  // blocks of some milliseconds
-  Interleaver interleaver(
-      {.half_width = rule.half_width, .budget_s = rule.seconds, .min_pairs = kSchedule.race_least_pairs, .runs = runs});
+  Interleaver interleaver({.half_width = rule.half_width,
+                           .budget_s = rule.seconds,
+                           .min_pairs = kSchedule.race_least_pairs,
+                           .runs = runs,
+                           .noise = noise_,
+                           .patience_s = rule.patience_s});
   RUNG_TRY(InterleaveResult raced, interleaver.compare(timed_runs(a), timed_runs(b)));
   log(2, "raced {} pairs in {:.2f} s: {:.4f} x faster", raced.a.size(), raced.spent_s, raced.ratio.ratio);
   return raced;
 }
 
 Result<Receipt> Climber::decide(Receipt receipt, Attempt& candidate) {
-  const double pairs_s = kSchedule.race_pairs * 4 * current_ms_ * 1e-3;  // each side once, and once before to warm up
+  const double pairs_s = kSchedule.race_pairs * kSchedule.pair_runs * current_ms_ * 1e-3;
   const double most_s = kSchedule.race_most_share * budget_.total();
   const double seconds = std::max(kSchedule.race_least_s, std::clamp(pairs_s, budget_.share(kSchedule.race), most_s));
-  RUNG_TRY(InterleaveResult raced,
-           race(*current_.session, *candidate.session, {std::min(seconds, budget_.left()), kSchedule.race_half_width}));
-  receipt.before_ms = raced.median_a * 1e3;
-  receipt.ratio = raced.ratio.ratio;
-  receipt.ci95 = {raced.ratio.lo, raced.ratio.hi};
-  receipt.accepted = raced.ratio.lo > 1;
+  const double patience_s = kSchedule.race_patience.of(budget_.total());
+  RUNG_TRY(InterleaveResult raced, race(*current_.session, *candidate.session,
+                                        {std::min(seconds, budget_.left()), kSchedule.race_half_width, patience_s}));
+  const Speedup& speedup = last_race_ = Speedup::of(raced);
+  receipt.ratio = speedup.ratio;
+  receipt.ci95 = speedup.ci95;
+  receipt.pairs = speedup.pairs;
+  receipt.accepted = speedup.is_faster();
+  receipt.before_ms = ladder_ms_;
+  receipt.ms = receipt.accepted ? ladder_ms_ / speedup.ratio : ladder_ms_;
   if (receipt.accepted)
-    receipt.reason = fmt::format("{:.2f} x faster", raced.ratio.ratio);
+    receipt.reason = fmt::format("{:.2f} x faster", speedup.ratio);
   else
-    receipt.reason = raced.ratio.hi < 1 ? fmt::format("slower: {:.2f} x", raced.ratio.ratio) : "no clear difference";
-  receipt.ms = (receipt.accepted ? raced.median_b : raced.median_a) * 1e3;
+    receipt.reason = speedup.is_slower() ? fmt::format("slower: {:.2f} x", speedup.ratio) : "no clear difference";
+  current_ms_ = receipt.accepted ? speedup.after_ms : speedup.before_ms;
   return receipt;
 }
 
 bool Climber::enter(Receipt receipt, std::optional<Attempt> candidate) {
-  current_ms_ = receipt.ms;
-  if (receipt.accepted) current_ = std::move(*candidate);
   const bool accepted = receipt.accepted;
+  if (accepted) {
+    current_ = std::move(*candidate);
+    ladder_ms_ = receipt.ms;
+    worth_.clear();
+  }
   add(std::move(receipt));
   return accepted;
 }

@@ -22,9 +22,7 @@ Result<std::unique_ptr<Workbench>> Workbench::create(const Subject& subject, std
                                                      WorkbenchOptions options, Budget& budget) {
   RUNG_TRY(TuningDatabase database, TuningDatabase::open(options.database_path, options.target->fingerprint));
   std::unique_ptr<Workbench> bench(new Workbench(subject, std::move(options), budget, std::move(database)));
-  if (!bench->options_.target->gpu) {
-    RUNG_TRY(bench->team_, cpu::start_team(bench->options_.threads));
-  }
+  RUNG_CHECK(bench->team_of(bench->options_.threads));
   JudgeOptions judge{.threads = bench->options_.threads, .progress = bench->options_.progress};
   judge.bind = [made = bench.get()](const Graph& graph, Recipe recipe) -> Result<std::unique_ptr<Session>> {
     RUNG_TRY(Attempt attempt, made->bind(graph, std::move(recipe)));
@@ -45,10 +43,26 @@ Result<Attempt> Workbench::bind(const Graph& graph, Recipe recipe) {
   attempt.recipe = std::move(recipe);
   attempt.passes = std::move(built.passes);
   attempt.plan = std::make_shared<Plan>(std::move(built.plan));
-  RUNG_TRY(Session session, Session::create(attempt.plan, team_));
+  RUNG_TRY(auto team, team_of(attempt.recipe.threads));
+  RUNG_TRY(Session session, Session::create(attempt.plan, std::move(team)));
   attempt.session = std::make_unique<Session>(std::move(session));
   log(2, "attempt: plan of {} steps made in {:.2f} s, bound in {:.2f} s", attempt.plan->steps.size(), built_at - begin,
       budget_.spent() - built_at);
+  return attempt;
+}
+
+Result<std::shared_ptr<cpu::Team>> Workbench::team_of(int threads) {
+  if (options_.target->gpu) return std::shared_ptr<cpu::Team>();
+  auto& team = teams_[threads];
+  if (!team) {
+    RUNG_TRY(team, cpu::start_team(threads));
+  }
+  return team;
+}
+
+Result<Attempt> Workbench::attempt_unjudged(Recipe recipe) {
+  RUNG_TRY(Attempt attempt, bind(subject_.model.graph, std::move(recipe)));
+  RUNG_TRY(static_cast<Judgement&>(attempt), judge_->error_of(*attempt.session));
   return attempt;
 }
 

@@ -37,6 +37,8 @@ class Workbench {
   Result<Attempt> attempt(Recipe recipe, int tuned_later = 0);
   // The same for a recipe whose choices are settled: nothing is tuned, no choice added or dropped.
   Result<Attempt> attempt_as_is(Recipe recipe);
+  // The same, but its answers may be anything: the error is what is asked.
+  Result<Attempt> attempt_unjudged(Recipe recipe);
   // Forgets nothing, tunes what is missing within the seconds given, and returns the recipe with choices for its
   // problems.
   Result<Recipe> with_choices(Recipe recipe, double tuning_seconds);
@@ -65,7 +67,8 @@ class Workbench {
   WorkbenchOptions options_;
   Budget& budget_;
   TuningDatabase database_;
-  std::shared_ptr<cpu::Team> team_;  // null on a GPU
+  Result<std::shared_ptr<cpu::Team>> team_of(int threads);  // null on a GPU
+  std::map<int, std::shared_ptr<cpu::Team>> teams_;
   WeightStore weights_;
   std::unique_ptr<Judge> judge_;
   Recipe last_recipe_;

@@ -3,6 +3,7 @@
 #include "measure/interleave.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "measure/clock.hpp"
 
@@ -21,11 +22,19 @@ bool Interleaver::is_tight(const RatioEstimate& ratio) const {
   return std::max(ratio.hi - ratio.ratio, ratio.ratio - ratio.lo) <= options_.half_width * ratio.ratio;
 }
 
+void Interleaver::look(InterleaveResult& result, double spent_s) const {
+  if (result.a.size() >= static_cast<size_t>(std::max(options_.min_pairs, 1)))
+    result.tight = is_tight(estimate_ratio(result.a, result.b));
+  if (options_.noise <= 0 || spent_s < options_.patience_s) return;
+  const RatioEstimate ratio = estimate_ratio_anytime(result.a, result.b, options_.noise);
+  result.clear = ratio.lo > 1 || ratio.hi < 1;
+}
+
 Result<InterleaveResult> Interleaver::compare(const Run& a, const Run& b) const {
   InterleaveResult result;
   int64_t begin = now_ns();
   auto spent = [&] { return static_cast<double>(now_ns() - begin) * 1e-9; };
-  size_t next_look = static_cast<size_t>(std::max(options_.min_pairs, 1));
+  size_t next_look = 1;
   while (result.a.size() < static_cast<size_t>(std::max(options_.max_pairs, 1))) {
     bool a_first = result.a.size() % 2 == 0, first_pair = result.a.empty();
     if (a_first) {
@@ -36,14 +45,16 @@ Result<InterleaveResult> Interleaver::compare(const Run& a, const Run& b) const 
       RUNG_TRY(result.a.emplace_back(), block(a, true));
     }
     if (result.a.size() >= next_look) {  // the estimate costs pairs^2: look at every tenth more only
-      result.ratio = estimate_ratio(result.a, result.b);
-      result.tight = is_tight(result.ratio);
+      look(result, spent());
       next_look += result.a.size() / 10 + 1;
     }
-    if (result.tight || spent() >= options_.budget_s) break;
+    if (result.tight || result.clear || spent() >= options_.budget_s) break;
   }
   result.ratio = estimate_ratio(result.a, result.b);
   result.tight = is_tight(result.ratio);
+  const bool few = !std::isfinite(result.ratio.hi);  // the other interval is then better than none
+  if (!result.tight && options_.noise > 0 && (result.clear || few))
+    result.ratio = estimate_ratio_anytime(result.a, result.b, options_.noise);
   result.median_a = median(result.a);
   result.median_b = median(result.b);
   result.spent_s = spent();

@@ -16,6 +16,10 @@ struct InterleaveOptions {
   int max_pairs = 500;
   int warmup = 1;  // untimed runs after each change from one side to the other: caches and branch predictors
   int runs = 3;    // timed runs in a block; the block's time is their median
+  // How far noise takes the log ratio of one pair, at least: the scale of estimate_ratio_anytime(). 0: unknown, and a
+  // clear answer ends nothing.
+  double noise = 0;
+  double patience_s = 0;  // a clear answer ends it after this much time, in which the interval narrows
 };
 
 struct InterleaveResult {
@@ -24,10 +28,11 @@ struct InterleaveResult {
   double median_a = 0, median_b = 0;
   double spent_s = 0;
   bool tight = false;  // the interval is as narrow as was asked
+  bool clear = false;  // or it was ended because 1 is outside the interval, which then is the one that allows for that
 };
 
-// Runs blocks A B, B A, A B, B A, ... so that neither side always comes first. It stops on the interval's width only,
-// never on where the interval lies: stopping as soon as it clears 1 would call too many ties wins.
+// Runs blocks A B, B A, A B, B A, ... so that neither side always comes first. It stops on the interval's width, and on
+// where the interval lies only by one that is made to be looked at again and again.
 class Interleaver {
  public:
   // Runs the work once and returns the seconds it took (checked_seconds_of() of it).
@@ -39,6 +44,7 @@ class Interleaver {
  private:
   Result<double> block(const Run& run, bool switched) const;
   bool is_tight(const RatioEstimate& ratio) const;
+  void look(InterleaveResult& result, double spent_s) const;
   InterleaveOptions options_;
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace rung {
 namespace {
@@ -66,6 +67,33 @@ std::vector<double> walsh_averages(const std::vector<double>& values) {
   return averages;
 }
 
+constexpr double kAnytimeError = 0.005;  // of each of the two sequences of intervals
+
+std::vector<double> log_ratios(std::span<const double> a, std::span<const double> b) {
+  std::vector<double> logs;
+  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) logs.push_back(std::log(a[i] / b[i]));
+  return logs;
+}
+
+double hodges_lehmann(const std::vector<double>& logs) { return sorted_percentile(walsh_averages(logs), 50); }
+
+// How far the mean of n pairs may lie from the true one.
+double mixture_radius(double n, double scale) {
+  return scale / n * std::sqrt((n + 1) * (std::log(n + 1) - 2 * std::log(kAnytimeError)));
+}
+
+// Values that can be cut from each end of n sorted ones: one with few of them below it is an unlikely median. With k of
+// n below, the mixture's evidence is 2^n / ((n + 1) C(n, k)).
+size_t anytime_cut(double n) {
+  double log_choose = 0;
+  size_t k = 0;
+  for (; 2 * k < static_cast<size_t>(n); ++k) {
+    if (n * std::log(2.0) - std::log(n + 1) - log_choose < -std::log(kAnytimeError)) break;
+    log_choose += std::log((n - static_cast<double>(k)) / (static_cast<double>(k) + 1));
+  }
+  return k;
+}
+
 }  // namespace
 
 double percentile(std::vector<double> values, double percent) {
@@ -95,8 +123,7 @@ Summary summarize(const std::vector<double>& values) {
 }
 
 RatioEstimate estimate_ratio(std::span<const double> a, std::span<const double> b) {
-  std::vector<double> logs;
-  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) logs.push_back(std::log(a[i] / b[i]));
+  const std::vector<double> logs = log_ratios(a, b);
   RatioEstimate estimate;
   estimate.pairs = static_cast<int>(logs.size());
   if (logs.empty()) return estimate;
@@ -106,6 +133,22 @@ RatioEstimate estimate_ratio(std::span<const double> a, std::span<const double> 
   if (cut < 0) return estimate;
   estimate.lo = std::exp(averages[static_cast<size_t>(cut)]);
   estimate.hi = std::exp(averages[averages.size() - 1 - static_cast<size_t>(cut)]);
+  return estimate;
+}
+
+RatioEstimate estimate_ratio_anytime(std::span<const double> a, std::span<const double> b, double scale) {
+  std::vector<double> logs = log_ratios(a, b);
+  RatioEstimate estimate;
+  estimate.pairs = static_cast<int>(logs.size());
+  if (logs.empty()) return estimate;
+  const auto n = static_cast<double>(logs.size());
+  const double mean = std::accumulate(logs.begin(), logs.end(), 0.0) / n, radius = mixture_radius(n, scale);
+  estimate.ratio = std::exp(hodges_lehmann(logs));
+  double lo = mean - radius, hi = mean + radius;
+  std::sort(logs.begin(), logs.end());
+  if (const size_t cut = anytime_cut(n); cut > 0)
+    lo = std::max(lo, logs[cut - 1]), hi = std::min(hi, logs[logs.size() - cut]);
+  estimate.lo = std::exp(std::min(lo, hi)), estimate.hi = std::exp(std::max(lo, hi));
   return estimate;
 }
 

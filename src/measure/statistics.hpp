@@ -42,4 +42,17 @@ struct RatioEstimate {
 // Fewer than 6 pairs cannot give 95 %: the interval then is everything.
 RatioEstimate estimate_ratio(std::span<const double> a, std::span<const double> b);
 
+// The same estimate with an interval that may be looked at after every pair, to stop as soon as it is clear of 1: with
+// 99 % the true ratio is in all the intervals of a growing list of pairs at once. (Stopping as soon as the interval
+// above clears 1 calls too many ties wins: each look is another chance.) It is the overlap of two such sequences of
+// intervals, 0.5 % each:
+//   - Of the mean log ratio, where that of one pair is sub-Gaussian of this scale: Robbins' normal mixture
+//   ("Statistical
+//     methods related to the law of the iterated logarithm", 1970; Howard et al., "Time-uniform, nonparametric,
+//     nonasymptotic confidence sequences", 2021). It decides large factors in a pair or two. What lies within +-r is
+//     sub-Gaussian of scale r (Hoeffding).
+//   - Of the median log ratio, without any assumption on its size: signs, tested by a uniform mixture of coins
+//     (Robbins). It decides any factor in twelve pairs if all agree.
+RatioEstimate estimate_ratio_anytime(std::span<const double> a, std::span<const double> b, double scale);
+
 }  // namespace rung

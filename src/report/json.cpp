@@ -12,6 +12,7 @@
 #include "base/json.hpp"
 #include "kernels/choice_json.hpp"
 #include "kernels/device_word.hpp"
+#include "report/ladder_rows.hpp"
 
 namespace rung {
 namespace {
@@ -25,7 +26,8 @@ concept Like = std::same_as<std::remove_const_t<T>, Struct>;
 
 void fields(auto& v, Like<Receipt> auto& r) {
   v("name", r.name), v("accepted", r.accepted), v("reason", r.reason), v("before_ms", r.before_ms), v("ms", r.ms);
-  v("ratio", r.ratio), v("ci95", r.ci95), v("kernels", r.kernels), v("rel_l2", r.rel_l2), v("max_abs", r.max_abs);
+  v("ratio", r.ratio), v("ci95", r.ci95), v("pairs", r.pairs), v("kernels", r.kernels), v("rel_l2", r.rel_l2);
+  v("max_abs", r.max_abs);
   v("attempt", r.attempt), v("notes", r.notes);
 }
 void fields(auto& v, Like<AblationRow> auto& r) { v("name", r.name), v("ratio", r.ratio), v("ci95", r.ci95); }
@@ -58,11 +60,20 @@ void fields(auto& v, Like<Peaks> auto& r) {
       v("gemm_bf16_gflops", r.gemm_bf16_gflops), v("read_gbps", r.read_gbps);
   v("handoff_us", r.handoff_us), v("barrier_us", r.barrier_us);
 }
+void fields(auto& v, Like<Speedup> auto& r) {
+  v("before_ms", r.before_ms), v("after_ms", r.after_ms), v("ratio", r.ratio), v("ci95", r.ci95), v("pairs", r.pairs);
+  v("unraced", r.unraced);
+}
+void fields(auto& v, Like<CheaperPrecision> auto& r) {
+  v("dtype", r.dtype), v("speedup", r.speedup), v("rel_l2", r.rel_l2), v("max_abs", r.max_abs);
+  v("cosine", r.cosine), v("command", r.command);
+}
 void fields(auto& v, Like<ClimbResult> auto& r) {
   v("model", r.model), v("device", r.device), v("dtype", r.dtype), v("architecture", r.architecture);
   v("shapes", r.shapes), v("threads", r.threads), v("baseline_ms", r.baseline_ms), v("final_ms", r.final_ms);
   v("floor_ms", r.floor_ms), v("tuning_s", r.tuning_s), v("total_s", r.total_s), v("budget_s", r.budget_s);
-  v("host_us", r.host_us);
+  v("against_baseline", r.against_baseline), v("against_no_climb", r.against_no_climb), v("cheaper", r.cheaper);
+  v("trials_s", r.trials_s), v("untried", r.untried), v("budget_note", r.budget_note), v("host_us", r.host_us);
   v("kernels_before", r.kernels_before), v("kernels_after", r.kernels_after), v("baseline", r.baseline);
   v("final_latency", r.final_latency), v("cold", r.cold), v("loads", r.loads), v("rungs", r.rungs),
       v("ablation", r.ablation);
@@ -188,7 +199,8 @@ struct Reader {
 
 Json to_json(const ClimbResult& result) {
   Json out = Writer::write(result);
-  out["speedup"] = Writer::write(result.baseline_ms / result.final_ms);
+  out["speedup"] = Writer::write(result.against_baseline.claimed());
+  out["headlines"] = report::headlines(result);
   if (counts_instructions(result.device)) out["clock"] = "instructions";
   return out;
 }

@@ -9,6 +9,7 @@
 
 #include "report/format.hpp"
 #include "report/load_lines.hpp"
+#include "report/speedup_lines.hpp"
 
 namespace rung::report {
 namespace {
@@ -27,13 +28,6 @@ LadderRow row_of(const Receipt& receipt) {
   bool baseline = receipt.name == "baseline";
   std::string name = printable(receipt.name) + (receipt.attempt > 1 ? " (again)" : "");
   return {receipt, baseline, name, baseline ? "baseline" : receipt.accepted ? "kept" : "rejected"};
-}
-
-std::string speed_line(const ClimbResult& result) {
-  double speedup = result.baseline_ms / result.final_ms;
-  return fmt::format("{} → {}, {} × {}", duration_ms(result.baseline_ms, clock_of(result.device)),
-                     duration_ms(result.final_ms, clock_of(result.device)),
-                     significant(speedup < 1 ? 1 / speedup : speedup), speedup < 1 ? "slower" : "faster");
 }
 
 std::string verify_line(const ClimbResult& result) {
@@ -61,17 +55,18 @@ double time_left(double time, double floor) { return std::max(0.0, time - floor)
 double floor_reached(double time, double floor) { return time > 0 && floor > 0 ? floor / time : kUnknown; }
 
 std::vector<std::string> headlines(const ClimbResult& result) {
-  std::vector<std::string> lines{speed_line(result)};
+  std::vector<std::string> lines{baseline_line(result), no_climb_line(result)};
   if (result.floor_ms > 0) {
     lines.push_back(fmt::format("this machine's floor is {}: {} left",
                                 duration_ms(result.floor_ms, clock_of(result.device)),
                                 duration_ms(time_left(result.final_ms, result.floor_ms), clock_of(result.device))));
   }
   lines.push_back(verify_line(result));
-  if (result.budget_s > 0 && result.total_s > result.budget_s)
-    lines.push_back(fmt::format("took {} of a budget of {}: the least that a climb does takes longer here",
-                                duration_ms(result.total_s * 1e3), duration_ms(result.budget_s * 1e3)));
+  lines.push_back(overrun_line(result));
+  lines.push_back(printable(result.budget_note));
   for (std::string& line : load_lines(result.loads, clock_of(result.device))) lines.push_back(std::move(line));
+  lines.push_back(cheaper_line(result));
+  std::erase(lines, "");
   return lines;
 }
 

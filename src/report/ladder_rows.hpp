@@ -18,7 +18,7 @@ struct LadderRow {
 // Makes the baseline's row from the result's own fields where the receipts do not hold one.
 std::vector<LadderRow> ladder_rows(const ClimbResult& result);
 
-// "40.1 ms -> 9.38 ms, 4.28 x faster", "floor 6.12 ms, 65 % of it reached", "verified: ...": one sentence each.
+// Claims (speedup_lines.hpp), floor, verdict, budget, load: one sentence each.
 std::vector<std::string> headlines(const ClimbResult& result);
 
 // Time now as a fraction of the least the machine allows, 1 = nothing left; NaN where either is unknown.

@@ -31,9 +31,12 @@ Status FaultFlags::check() {
 
 // Complete on return: the next run may be in another stream.
 Status FaultFlags::lower() {
+  left_ = true;
   std::memset(on_host_->data(), 0, on_device_->bytes());
   RUNG_CHECK(queue_.fill(on_device_->address(), 0, on_device_->bytes()));
-  return queue_.wait();
+  RUNG_CHECK(queue_.wait());
+  left_ = false;
+  return {};
 }
 
 }  // namespace rung

@@ -19,6 +19,8 @@ class FaultFlags {
   size_t bytes() const { return on_device_->bytes(); }
   // The first that was raised when the last copy was made. They stay up until this lowers them.
   Status check();
+  // Before a run: lowers those that check() found and could not lower: they are not the run's.
+  Status lower_those_left() { return left_ ? lower() : Status{}; }
 
  private:
   FaultFlags(gpu::Queue& queue, const Plan& plan) : queue_(queue), plan_(plan) {}
@@ -27,6 +29,7 @@ class FaultFlags {
   const Plan& plan_;
   std::shared_ptr<gpu::Block> on_device_;
   std::unique_ptr<gpu::Pinned> on_host_;
+  bool left_ = false;  // some were raised, and not lowered on the device
 };
 
 }  // namespace rung

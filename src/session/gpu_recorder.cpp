@@ -77,6 +77,7 @@ class GpuRecorder : public Recorder {
     const gpu::CurrentContext current(gpu_);
     const gpu::Stream into = stream.value_or(queue_->stream());
     RUNG_CHECK(hold_back(into));
+    RUNG_CHECK(faults_->lower_those_left());
     Status enqueued = stream ? enqueue_run(copies, into) : enqueue_timed_run(copies);
     flight_ = stream ? Flight::elsewhere : Flight::in_queue;
     Status marked = stream ? done_->set(into) : Status{};

@@ -14,6 +14,32 @@
 
 namespace rung::tasks {
 
+namespace {
+
+// As a shell takes it.
+std::string word(const std::string& text) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%";
+  if (!text.empty() && text.find_first_not_of(kPlain) == text.npos) return text;
+  std::string quoted = "'";
+  for (char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+std::string command_of(const ClimbTask& task, DType dtype) {
+  const ModelOptions& model = task.model;
+  std::string command = fmt::format("rung climb {} --dtype {}", word(model.path), dtype);
+  if (!model.device.empty()) command += " --device " + word(model.device);
+  if (model.threads > 0) command += fmt::format(" --threads {}", model.threads);
+  for (const auto& [name, shape] : model.shapes)
+    command += " --shape " + word(fmt::format("{}={}", name, fmt::join(shape, ",")));
+  if (!model.inputs.source.empty()) command += " --inputs " + word(model.inputs.source);
+  if (!model.freeze.empty()) command += " --freeze " + word(fmt::format("{}", fmt::join(model.freeze, ",")));
+  if (model.random_weights) command += fmt::format(" --random-weights {}", *model.random_weights);
+  return command;
+}
+
+}  // namespace
+
 Result<ClimbOptions> climb_options(const ClimbTask& task, const Opened& opened) {
   if (!opened.subject) return wrong_usage("'{}' is a plan already: climb a model directory", task.model.path);
   if (!(task.budget_s >= kLeastBudget))
@@ -21,10 +47,12 @@ Result<ClimbOptions> climb_options(const ClimbTask& task, const Opened& opened) 
   if (opened.target->gpu) RUNG_CHECK(path_of_tool());  // candidates of a GPU run in it
   ClimbOptions climb{.target = opened.target,
                      .threads = threads_for(*opened.target, task.model.threads),
+                     .may_change_threads = task.model.threads == 0,
                      .budget_s = task.budget_s,
                      .spent_s = task.spent_s,
                      .inputs = verification_inputs(opened),
-                     .database_path = task.database};
+                     .database_path = task.database,
+                     .command = [task](DType dtype) { return command_of(task, dtype); }};
   if (task.model.dtype == DType::bf16) climb.dtype = DType::bf16;
   for (const auto& name : task.skip) {
     if (!rung_named(name)) return wrong_usage("{}: there is no rung '{}'", task.model.named("skip"), name);

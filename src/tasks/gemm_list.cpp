@@ -1,25 +1,36 @@
-// Tells traces from tuning files, and reads either.
+// Tells traces, logs and tuning files apart, and reads each.
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/gemm_list.hpp"
+
+#include <filesystem>
 
 #include "advise/trace/byte_source.hpp"
 #include "advise/trace/read.hpp"
 #include "advise/tuned/format.hpp"
+#include "tasks/gemm_log.hpp"
 
 namespace rung::tasks {
 namespace {
 
 using advise::tuned::GemmShape;
 
+constexpr size_t kHeadBytes = size_t{1} << 20;
 constexpr size_t kMostNamed = 20;  // lines that cannot be read, each by itself
 
-// JSON, packed or not: tuning files are neither.
-Result<bool> is_trace(const std::string& path) {
+enum class Kind : uint8_t { trace, log, tuning_file };
+
+// A trace is JSON, packed or not, or a folder; tuning files are neither.
+Result<Kind> kind_of(const std::string& path) {
+  std::error_code unknown;
+  if (std::filesystem::is_directory(path, unknown)) return Kind::trace;
   RUNG_TRY(auto source, advise::ByteSource::open(path));
-  std::string head(256, ' ');
+  std::string head(kHeadBytes, ' ');
   RUNG_TRY(const size_t got, source.read(head.data(), head.size()));
-  const size_t first = std::string_view(head).substr(0, got).find_first_not_of(" \t\r\n");
-  return source.packed() || (first != head.npos && (head[first] == '{' || head[first] == '['));
+  head.resize(got);
+  if (looks_like_gemm_log(head)) return Kind::log;
+  const size_t first = head.find_first_not_of(" \t\r\n");
+  return source.packed() || (first != head.npos && (head[first] == '{' || head[first] == '[')) ? Kind::trace
+                                                                                               : Kind::tuning_file;
 }
 
 Result<GemmList> list_of_tuning_file(const std::string& path) {
@@ -48,17 +59,21 @@ void GemmList::add(GemmShape shape) {
 }
 
 Result<GemmList> read_gemm_list(const std::string& path) {
-  RUNG_TRY(const bool trace, is_trace(path));
+  RUNG_TRY(const Kind kind, kind_of(path));
   GemmList list;
-  if (trace) {
+  if (kind == Kind::trace) {
     RUNG_TRY(const advise::Recording recording, advise::read_recording(path));
     list = gemms_of(recording);
   } else {
-    RUNG_TRY(list, list_of_tuning_file(path));
+    auto read = kind == Kind::log ? read_gemm_log(path) : list_of_tuning_file(path);
+    if (!read && kind != Kind::log)  // a server's log, which begins with other lines
+      if (auto log = read_gemm_log(path); log && !log->shapes().empty()) read = std::move(log);
+    if (!read) return read;
+    list = std::move(*read);
   }
   if (!list.shapes().empty()) return list;
   std::string remark = list.remarks().empty() ? "" : ": " + list.remarks().begin()->first;
-  if (trace && remark.empty()) remark = ": record it with record_shapes=True, and without a CUDA graph";
+  if (kind == Kind::trace && remark.empty()) remark = ": record it with record_shapes=True, and without a CUDA graph";
   return bad_file("'{}': no matrix products in it{}", path, remark);
 }
 

@@ -28,7 +28,7 @@ struct Stored {
   bool transposed;
   Operand operand(DType dtype, int64_t batch, bool constant) const {
     const int64_t lines = transposed ? columns : rows, width = transposed ? rows : columns;
-    const int64_t apart = stride ? stride : width;
+    const int64_t apart = stride && lines > 1 ? stride : width;
     Operand made{dtype, {rows, columns}, {transposed ? 1 : apart, transposed ? apart : 1}, constant};
     if (batch == 1) return made;
     made.shape = {batch, rows, columns};
@@ -86,7 +86,7 @@ Result<Problem> matmul(const GemmShape& shape, DType x, DType w) {
 Result<Problem> problem_of(const GemmShape& shape, int threads) {
   RUNG_CHECK(check(shape));
   if (shape.scaling != Scaling::none) return fail("products with factors of {} are not timed", name_of(shape.scaling));
-  if (shape.out_stride && shape.out_stride != shape.n)
+  if (shape.out_stride && shape.out_stride != shape.n && shape.m > 1)
     return fail("results are written without gaps, got rows of {} that are {} apart", shape.n, shape.out_stride);
   RUNG_TRY(const DType x, dtype_of(shape.x));
   RUNG_TRY(const DType w, dtype_of(shape.w));

@@ -40,7 +40,7 @@ Result<Machine> machine_for(const LintTask& task, const Target* target) {
   RUNG_TRY(const gpu::Card* card, gpu::card_named(task.gpu));
   machine.gpu = card->word;
   machine.architecture = gpu::architecture_name(card->architecture);
-  machine.compute_units = card->multiprocessors;
+  machine.compute_units = card->units;
   return machine;
 }
 

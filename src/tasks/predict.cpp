@@ -91,7 +91,7 @@ class Predicting {
   }
 
   Result<ExecutedWork> executed(const Step& step, const std::string& key) {
-    const std::string whole = fmt::format("{:x} {} {}", card_.architecture, card_.multiprocessors, key);
+    const std::string whole = fmt::format("{:x} {} {}", card_.architecture, card_.units, key);
     if (auto it = counted_.find(whole); it != counted_.end()) return it->second;
     auto counts = executed_by(plan_, step);
     if (!counts) return fail_in(counts.error(), "{} on {}", step.label, step.choice.kernel);
@@ -141,7 +141,7 @@ Json to_json(const gpu::Card& card) {
   return {{"word", card.word},
           {"name", card.name},
           {"architecture", gpu::architecture_name(card.architecture)},
-          {"units", card.multiprocessors},
+          {"units", card.units},
           {"clock_mhz", card.clock_mhz},
           {"memory_gbps", card.memory_gbps},
           {"narrow_tflops", card.narrow_tflops},
@@ -182,7 +182,7 @@ Result<Prediction> predict_on(const gpu::Card& card, const PredictTask& task, Op
 }  // namespace
 
 MachineRates rates_of(const gpu::Card& card) {
-  return {.units = static_cast<double>(card.multiprocessors),
+  return {.units = static_cast<double>(card.units),
           .clock_hz = card.clock_mhz * 1e6,
           .bytes = card.memory_gbps * 1e9,
           .narrow_flops = card.narrow_tflops * 1e12,

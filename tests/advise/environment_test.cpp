@@ -113,6 +113,57 @@ TEST(Audit, SaysThatTunableOpTunesUnlessItIsToldNotTo) {
   EXPECT_FALSE(tuning({{"PYTORCH_TUNABLEOP_ENABLED", "0"}}));
 }
 
+Findings found_in(const Environment& environment) { return audit(environment); }
+
+// What a value that switches off, or the default, says.
+TEST(Audit, CallsNoValueThatSwitchesOffAProblem) {
+  for (const Knob& knob : knob_table()) {
+    const bool switches = knob.form.kind == FormKind::zero_one || knob.form.kind == FormKind::boolean;
+    if (!switches || !no_longer_read(knob.name).empty() || knob.verdicts.others == Verdict::no_op) continue;
+    if (!is_default(knob, "1") && !(knob.default_value.empty() && verdict_on(knob, "0") == Verdict::measure))
+      for (const Finding& finding : found_in({{std::string(knob.name), "0"}}))
+        EXPECT_EQ(finding.severity, Severity::note) << knob.name;
+  }
+}
+
+TEST(Audit, RatesWhatPublicScriptsOfMi300xSet) {
+  const Environment scripts = {{"HSA_XNACK", "0"},
+                               {"VLLM_ROCM_USE_AITER", "1"},
+                               {"VLLM_ROCM_USE_AITER_MHA", "0"},
+                               {"TORCH_COMPILE_DISABLE", "1"},
+                               {"TORCHDYNAMO_DISABLE", "1"},
+                               {"HIPBLASLT_TUNING_OVERRIDE_FILE", "/models/tuning.txt"},
+                               {"TORCH_ROCM_AOTRITON_ENABLE_EXPERIMENTAL", "1"},
+                               {"VLLM_ROCM_USE_AITER_UNIFIED_ATTENTION", "1"},
+                               {"PYTORCH_JIT", "0"}};
+  std::vector<std::string> problems;
+  for (const Finding& finding : audit(scripts)) {
+    if (finding.severity == Severity::problem) problems.push_back(finding.subject);
+    EXPECT_THAT(finding.why, testing::Not(HasSubstr("no component"))) << finding.subject;
+  }
+  EXPECT_THAT(problems, testing::UnorderedElementsAre("TORCHDYNAMO_DISABLE", "TORCH_COMPILE_DISABLE"));
+  EXPECT_EQ(only("HSA_XNACK", "1").severity, Severity::problem);
+}
+
+TEST(Audit, SaysWhichVersionWasTheLastToReadAVariable) {
+  EXPECT_THAT(only("VLLM_ATTENTION_BACKEND", "FLASH_ATTN").why, HasSubstr("vLLM reads it up to version 0.14.1"));
+  for (const char* name : {"VLLM_USE_V1", "VLLM_FLASH_ATTN_VERSION", "VLLM_FLASHINFER_FORCE_TENSOR_CORES"}) {
+    const Finding finding = only(name, name == std::string_view("VLLM_USE_V1") ? "0" : "3");
+    EXPECT_EQ(finding.severity, Severity::problem) << name;
+    EXPECT_EQ(finding.verdict, "no_op") << name;
+  }
+}
+
+TEST(Audit, MissesAMasterSwitch) {
+  const Finding finding = only("VLLM_ROCM_USE_AITER_MHA", "1");
+  EXPECT_EQ(finding.severity, Severity::problem);
+  EXPECT_THAT(finding.why, HasSubstr("it waits for VLLM_ROCM_USE_AITER=1"));
+  EXPECT_THAT(finding.fix, HasSubstr("export VLLM_ROCM_USE_AITER=1"));
+  EXPECT_EQ(only("PYTORCH_TUNABLEOP_FILENAME", "/data/results.csv").severity, Severity::problem);
+  for (const Finding& other : audit({{"VLLM_ROCM_USE_AITER", "true"}, {"VLLM_ROCM_USE_AITER_MHA", "1"}}))
+    EXPECT_THAT(other.why, testing::Not(HasSubstr("waits for")));
+}
+
 TEST(ParseEnvironment, TakesLinesAndKeepsWhatFollowsTheFirstEqualsSign) {
   EXPECT_EQ(parse_environment("A=1\r\nB=x=y\n\nnothing\n=3\nC="), (Environment{{"A", "1"}, {"B", "x=y"}, {"C", ""}}));
 }

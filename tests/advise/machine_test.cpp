@@ -154,7 +154,7 @@ TEST(Capture, LeavesOutWhoseMachineItIs) {
     if (entry.is_regular_file()) all += *read_text_file(entry.path());
   for (const char* own : {"alice", "secret", "10.1.2", "abc", "Uid", "vmlinuz"}) EXPECT_THAT(all, Not(HasSubstr(own)));
   EXPECT_THAT(all, HasSubstr("NCCL_DEBUG=INFO"));
-  EXPECT_THAT(all, HasSubstr("NCCL_TOPO_FILE=left-out"));
+  EXPECT_THAT(all, HasSubstr("NCCL_TOPO_FILE=<path, 24 characters>"));
 }
 
 TEST(Capture, WritesIntoNoFolderThatHasSomething) {

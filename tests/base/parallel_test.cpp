@@ -1,6 +1,7 @@
 // Work spread over threads.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/parallel.hpp"
+#include "base/cores.hpp"
 
 #include <gtest/gtest.h>
 

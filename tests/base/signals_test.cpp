@@ -8,6 +8,7 @@
 #include <chrono>
 #include <thread>
 
+#include "base/cores.hpp"
 #include "base/parallel.hpp"
 #include "support/signal_masks.hpp"
 

@@ -44,6 +44,23 @@ TEST(Advise, ComparesTwoTraces) {
   EXPECT_THAT(ran.out, HasSubstr("Gaps by cause"));
 }
 
+// The trace numbers its one GPU as agent 2.
+TEST(Advise, KnowsACardByItsAgent) {
+  Tool tool;
+  const Ran ran = tool.run({"advise", trace("other/amd_agent")});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("AMD Instinct MI300X\n"));
+  EXPECT_THAT(ran.out, HasSubstr("slow_shape: "));
+}
+
+TEST(Advise, TakesTheCardThatItIsTold) {
+  Tool tool;
+  const Ran ran = tool.run({"advise", trace("other/amd_agent"), "--gpu", "mi325x"});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("AMD Instinct MI325X\n"));
+  expect_error(tool.run({"advise", trace("other/amd_agent"), "--gpu", "mi999"}), 2, "gpu: got 'mi999', wanted one of");
+}
+
 TEST(Advise, RefusesWhatIsNoTrace) {
   Tool tool;
   expect_error(tool.run({"advise", tool.folder().write("notes.txt", "nothing recorded")}), 1, "notes.txt");

@@ -100,7 +100,7 @@ bool says(const Tool::Process& process, const std::string& text) {
 TEST(ClimbCommand, InterruptedKeepsWhatItTunedAndWritesNothingElse) {
   Tool tool;
   auto process = tool.start({"climb", bert_tiny(), "--budget", budget(20), "--out", tool / "out"});
-  EXPECT_TRUE(says(process, "rung: projection"));  // gemm, the rung before it, has tuned
+  EXPECT_TRUE(says(process, "rung: tune"));  // gemm, the rung before it, has tuned
   kill(process.pid, SIGINT);
   Ran ran = Tool::wait(process);
   EXPECT_EQ(ran.exit_code, 128 + SIGINT);

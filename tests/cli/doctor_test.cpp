@@ -16,7 +16,7 @@ TEST(Doctor, FindsNothingOnTheCleanMachine) {
   Tool tool;
   const Ran ran = tool.run({"doctor", "--root", kMachine});
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
-  EXPECT_THAT(ran.out, HasSubstr("0 problems, 0 notes; 2 variables"));
+  EXPECT_THAT(ran.out, HasSubstr("; 2 are set; no problems found."));
   EXPECT_THAT(ran.out, HasSubstr("GPU 0000:c1:00.0 AMD 0x74a1"));
 }
 
@@ -29,7 +29,7 @@ TEST(Doctor, SaysWhatIsFoundWhyAndWhatRepairsIt) {
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("fix: sudo sysctl kernel.numa_balancing=0"));
   EXPECT_THAT(ran.out, HasSubstr("problem: HSA_CU_MASK=?[31m0xff\n"));
-  EXPECT_THAT(ran.out, HasSubstr("2 problems, 0 notes; 1 variables"));
+  EXPECT_THAT(ran.out, HasSubstr("; 1 is set; 2 problems."));
   EXPECT_THAT(ran.out, Not(HasSubstr("\x1b")));
 }
 
@@ -37,7 +37,7 @@ TEST(Doctor, CapturesIntoANewFolderAlone) {
   Tool tool;
   const Ran ran = tool.run({"doctor", "--root", kMachine, "--capture", tool / "captured"});
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
-  EXPECT_THAT(ran.out, HasSubstr("left out: names of hosts and users"));
+  EXPECT_THAT(ran.out, HasSubstr("became their kind and length"));
   expect_error(tool.run({"doctor", "--root", kMachine, "--capture", tool / "captured"}), 1, "new or empty folder");
   expect_error(tool.run({"doctor", "--root", tool / "nowhere"}), 1, "wanted a folder");
 }

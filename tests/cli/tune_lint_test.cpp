@@ -44,7 +44,7 @@ TEST_F(TuneLint, FindsNothingInASoundFile) {
   const Ran ran = lint(text, {"--gpu", "mi300x", "--python", write_program(tool.folder(), "python", kLintedPython)});
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
   EXPECT_EQ(ran.out,
-            (tool / "results.csv") + ": tunableop, 1 rows, 0 lines refused, 0 rows timed; 0 problems, 0 notes\n");
+            (tool / "results.csv") + ": tunableop, 1 row, 0 lines refused, 0 rows timed; 0 problems, 0 notes\n");
   EXPECT_EQ(ran.err, "");
 }
 
@@ -60,7 +60,7 @@ TEST_F(TuneLint, SaysWhereWhatIsWrong) {
   EXPECT_THAT(ran.out, HasSubstr(path + ":7: note: "));
   EXPECT_THAT(ran.out, HasSubstr("[duplicate]"));
   EXPECT_THAT(ran.out, Not(HasSubstr("\x1b")));
-  EXPECT_THAT(ran.out, HasSubstr("2 rows, 1 lines refused"));
+  EXPECT_THAT(ran.out, HasSubstr("2 rows, 1 line refused"));
 }
 
 // What was found is printed all the same.
@@ -82,7 +82,7 @@ TEST_F(TuneLint, FailsOnWhatItIsAskedTo) {
   EXPECT_THAT(lint(many).out, HasSubstr("100 more of [malformed]\n"));
   const std::string twice = "m,n,k\n1,2,3\n1,2,3\n";
   EXPECT_EQ(lint(twice, {"--fail-on", "problem"}).exit_code, 0) << "a note is no problem";
-  expect_failure(lint(twice, {"--fail-on", "duplicate"}), "1 findings of --fail-on");
+  expect_failure(lint(twice, {"--fail-on", "duplicate"}), "1 finding of --fail-on");
 }
 
 TEST_F(TuneLint, SaysWhatIsWrongWithItsWords) {

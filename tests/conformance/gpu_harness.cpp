@@ -55,14 +55,14 @@ Result<Outcome> run_gpu_row(const Target& target, const Kernel& kernel, const Ca
   for (NodeId operand : test.graph[test.node].operands) {
     auto view = cpu::resolve_view(test.graph, operand);
     const Tensor& tensor = test.inputs.at(test.graph.as<Input>(view.base)->name);
-    size_t i = inputs.size();
-    if (auto packed = cpu::pack_operand(kernel, problem, target.machine, i, tensor.data())) {
+    const size_t i = inputs.size();
+    const auto offset = static_cast<uint64_t>(view.offset) * size_of(tensor.dtype());
+    if (auto packed = cpu::pack_operand(kernel, problem, target.machine, i, tensor.data() + offset)) {
       RUNG_TRY(blocks.emplace_back(), gpu.allocate(kernel.packed_for(problem, target.machine, i)));
       RUNG_CHECK(queue.upload(blocks.back()->address(), packed.get(), kernel.packed_for(problem, target.machine, i)));
       inputs.push_back(blocks.back()->address());
       continue;
     }
-    const auto offset = static_cast<uint64_t>(view.offset) * size_of(tensor.dtype());
     const uint64_t shift = (kernel.alignment - offset % kernel.alignment) % kernel.alignment;  // a plan would copy
     RUNG_TRY(blocks.emplace_back(), gpu.allocate(tensor.bytes() + shift + 1));
     RUNG_CHECK(queue.upload(blocks.back()->address() + shift, tensor.data(), tensor.bytes()));

@@ -103,14 +103,18 @@ Part wanted_part() {
 
 }  // namespace
 
-Case make_case(const std::string& text) {
-  Case test{text, {}, kNoNode, {}, {}, {}};
-  auto graph = parse_graph(text);
-  if (!graph) {
-    ADD_FAILURE() << text << "\n" << graph.error().message;
-    return test;
+Problem problem_in(const Graph& graph, NodeId node) {
+  Problem problem = cpu::problem_of(graph, node, 1);
+  for (size_t i = 0; i < problem.inputs.size(); ++i) {
+    auto view = cpu::resolve_view(graph, graph[node].operands[i]);
+    if (const auto* input = graph.as<Input>(view.base)) problem.inputs[i].constant = input->name[0] == 'w';
   }
-  test.graph = std::move(*graph);
+  return problem;
+}
+
+Result<Case> try_case(const std::string& text) {
+  Case test{text, {}, kNoNode, {}, {}, {}};
+  RUNG_TRY(test.graph, parse_graph(text));
   test.node = test.graph.outputs()[0].node;
   for (NodeId id : test.graph.inputs()) {
     const std::string& name = test.graph.as<Input>(id)->name;
@@ -120,19 +124,16 @@ Case make_case(const std::string& text) {
       result_types(test.graph[test.node].op, test.graph.operand_types(test.node), test.graph.type(test.node));
   for (size_t i = 1; i < types.size(); ++i)
     test.graph.set_output(fmt::format("result{}", i), test.graph.add(NthResult{static_cast<int64_t>(i)}, {test.node}));
-  auto expected = evaluate(test.graph, test.inputs);
-  if (!expected) {
-    ADD_FAILURE() << text << "\n" << expected.error().message;
-    test.node = kNoNode;
-    return test;
-  }
-  test.expected = std::move(*expected);
-  test.problem = cpu::problem_of(test.graph, test.node, 1);
-  for (size_t i = 0; i < test.problem.inputs.size(); ++i) {
-    auto view = cpu::resolve_view(test.graph, test.graph[test.node].operands[i]);
-    if (const auto* input = test.graph.as<Input>(view.base)) test.problem.inputs[i].constant = input->name[0] == 'w';
-  }
+  RUNG_TRY(test.expected, evaluate(test.graph, test.inputs));
+  test.problem = problem_in(test.graph, test.node);
   return test;
+}
+
+Case make_case(const std::string& text) {
+  auto test = try_case(text);
+  if (test) return std::move(*test);
+  ADD_FAILURE() << text << "\n" << test.error().message;
+  return {text, {}, kNoNode, {}, {}, {}};
 }
 
 const std::vector<Case>& cases() {

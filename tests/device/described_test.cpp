@@ -32,7 +32,7 @@ TEST(Cards, AreFoundByTheirWords) {
 TEST(Cards, RatesOfAmdFollowFromClocksAndUnits) {
   for (const Card& card : cards()) {
     if (vendor_of(card.architecture) != Vendor::amd) continue;
-    const double cycles = card.multiprocessors * card.clock_mhz * 1e6;
+    const double cycles = card.units * card.clock_mhz * 1e6;
     const double narrow = card.architecture == 0x950 ? 4096 : 2048;
     EXPECT_NEAR(card.narrow_tflops * 1e12 / cycles, narrow, 0.002 * narrow) << card.word;
     EXPECT_NEAR(card.f32_tflops * 1e12 / cycles, 256, 0.5) << card.word;

@@ -101,7 +101,7 @@ TEST_F(FailingClimb, EndsWithTheFaultWhereverItComes) {
   ASSERT_TRUE(sound) << sound.error().message;
   EXPECT_TRUE(sound->result.verified);
   EXPECT_TRUE(suspects.empty());
-  for (const char* stage : {"baseline", "capture", "gemm", "fusion", "final measurements"}) {
+  for (const char* stage : {"baseline", "default plan", "gemm", "final measurements"}) {
     expect_fault(climb_failing_at(stage));
     EXPECT_EQ(suspects.size(), 1u) << stage;
   }

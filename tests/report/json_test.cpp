@@ -26,7 +26,7 @@ TEST(ReportJson, HasThePromisedFields) {
   EXPECT_EQ(json["rungs"][3]["name"], "attention");
   EXPECT_EQ(json["rungs"][3]["ci95"].size(), 2u);
   EXPECT_EQ(json["ablation"][0]["name"], "gemm");
-  EXPECT_DOUBLE_EQ(json["speedup"].get<double>(), 40.12 / 9.38);
+  EXPECT_DOUBLE_EQ(json["speedup"].get<double>(), 4.28);
   EXPECT_EQ(json["ops"][0]["category"], "GEMM");
   EXPECT_EQ(json["choices"][0]["candidates"][0]["params"]["mr"], 14);
 }
@@ -48,16 +48,24 @@ TEST(ReportJson, HoldsEveryFigureUnderItsName) {
       {"GEMM": 30100, "attention": 15200, "copy": 9100, "launch/host": 4200, "normalisation": 2600},
     "peaks": {"fma_f32_gflops": 411, "gemm_f32_gflops": 395, "gemm_bf16_gflops": 763, "read_gbps": 43.1,
               "handoff_us": 2.7, "barrier_us": 0.6},
+    "against_baseline":
+      {"before_ms": 61.3, "after_ms": 17.9, "ratio": 3.42, "ci95": [3.31, 3.53], "pairs": 17, "unraced": ""},
+    "against_no_climb":
+      {"before_ms": 19.2, "after_ms": 17.8, "ratio": 1.078, "ci95": [1.061, 1.094], "pairs": 23, "unraced": ""},
+    "cheaper": {"dtype": "f8", "rel_l2": 3.4e-3, "max_abs": 5.1e-2, "cosine": 0.99973,
+      "command": "rung climb distinct --dtype f8", "speedup":
+      {"before_ms": 17.7, "after_ms": 9.4, "ratio": 1.883, "ci95": [1.85, 1.92], "pairs": 19, "unraced": ""}},
+    "trials_s": 33.1, "untried": 5, "budget_note": "it is small",
     "environment": {"processor": "Example 9000", "governor": "performance"}})");
   for (const auto& [name, value] : expected.items()) EXPECT_EQ(json[name], value) << name;
-  EXPECT_DOUBLE_EQ(json["speedup"].get<double>(), 61.3 / 17.9);
+  EXPECT_DOUBLE_EQ(json["speedup"].get<double>(), 3.42);
 }
 
 TEST(ReportJson, HoldsEveryFigureOfAListUnderItsName) {
   nlohmann::json json = to_json(testing::distinct_climb());
   auto parsed = [](const char* text) { return nlohmann::json::parse(text); };
   EXPECT_EQ(json["rungs"][2], parsed(R"({"name": "tune", "accepted": false, "reason": "slower", "before_ms": 35.4,
-    "ms": 36.9, "ratio": 0.962, "ci95": [0.941, 0.978], "kernels": 40, "rel_l2": 4.5e-7, "max_abs": 5.6e-6,
+    "ms": 36.9, "ratio": 0.962, "ci95": [0.941, 0.978], "pairs": 13, "kernels": 40, "rel_l2": 4.5e-7, "max_abs": 5.6e-6,
     "attempt": 1, "notes": ["tried 8", "kept 0"]})"));
   EXPECT_EQ(json["rungs"][3]["attempt"], 2);
   EXPECT_EQ(json["ablation"][1], parsed(R"({"name": "tune", "ratio": 1.004, "ci95": [0.981, 1.027]})"));
@@ -111,6 +119,16 @@ TEST(ReportJson, WritesNumbersThatAreNotFiniteAsNullAndReadsThemAsNan) {
   ASSERT_TRUE(back);
   EXPECT_TRUE(std::isnan(back->cosine));
   EXPECT_TRUE(std::isnan(back->rungs[1].ci95.hi));
+}
+
+TEST(ReportJson, ClaimsOneWhereNothingWasShown) {
+  ClimbResult result = testing::minilm_climb();
+  result.against_baseline = {40.12, 9.38, 4.28, {0.9, 5}, 3, ""};
+  EXPECT_EQ(to_json(result)["speedup"], 1);
+  result.against_baseline = Speedup::same_plan(40.12);
+  EXPECT_EQ(to_json(result)["speedup"], 1);
+  result.against_baseline = Speedup::none(40.12, 9.38, kNoRace);
+  EXPECT_TRUE(to_json(result)["speedup"].is_null());
 }
 
 TEST(ReportJson, SpeedupOfNothingMeasuredIsNull) { EXPECT_TRUE(to_json(ClimbResult{})["speedup"].is_null()); }

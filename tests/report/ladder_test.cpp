@@ -21,6 +21,8 @@ using ::testing::Not;
 ClimbResult small_climb() {
   ClimbResult r{.model = "tiny", .device = "cpu", .dtype = "f32", .shapes = "x=f32[1,8]"};
   r.threads = 2, r.baseline_ms = 12.0, r.final_ms = 8.0, r.floor_ms = 6.0, r.kernels_before = 30;
+  r.against_baseline = {12, 8, 1.5, {1.48, 1.52}, 20, ""};
+  r.against_no_climb = {8.4, 8, 1.05, {1.03, 1.07}, 20, ""};
   r.verified = true, r.rel_l2 = 3.1e-7, r.max_abs = 2e-6, r.cosine = 1;
   r.rungs = {{.name = "fusion", .accepted = true, .reason = "faster", .before_ms = 12, .ms = 8, .ratio = 1.5}};
   r.rungs[0].ci95 = {1.48, 1.52}, r.rungs[0].kernels = 12, r.rungs[0].rel_l2 = 3.1e-7;
@@ -32,12 +34,74 @@ ClimbResult small_climb() {
   return r;
 }
 
+std::string line_with(const ClimbResult& result, const std::string& text) {
+  for (const std::string& line : report::headlines(result))
+    if (line.find(text) != std::string::npos) return line;
+  return "no line has '" + text + "'";
+}
+
 TEST(Headlines, SayByHowMuchAClimbExceededItsBudget) {
   ClimbResult result = small_climb();
   result.budget_s = 2, result.total_s = 2;
   for (const std::string& line : report::headlines(result)) EXPECT_THAT(line, Not(HasSubstr("budget")));
-  result.total_s = 3.5;
-  EXPECT_THAT(report::headlines(result), ::testing::Contains(HasSubstr("took 3.50 s of a budget of 2.00 s")));
+  result.total_s = 3.5, result.trials_s = 1;
+  EXPECT_EQ(line_with(result, "budget"),
+            "took 3.50 s of a budget of 2.00 s: reading, checking and measuring this model and writing its plan takes "
+            "2.50 s");
+}
+
+TEST(Headlines, BlameTheModelOnlyWhereItsLeastTakesLonger) {
+  ClimbResult result = small_climb();
+  result.budget_s = 60, result.total_s = 60.2, result.trials_s = 31;
+  EXPECT_EQ(line_with(result, "budget"), "took 60.2 s of a budget of 60.0 s");
+}
+
+TEST(Headlines, ClaimNothingThatNoRaceProved) {
+  ClimbResult result = small_climb();
+  result.baseline_ms = 12.9, result.final_ms = 10.0;  // each of its own moment
+  result.against_baseline = Speedup::same_plan(12.9);
+  EXPECT_EQ(report::headlines(result)[0], "12.9 ms: no change was shown to be faster");
+  result.against_baseline = Speedup::none(12.9, 10, kNoRace);
+  EXPECT_EQ(report::headlines(result)[0],
+            "12.9 ms → 10.0 ms, each measured by itself: there was no time for a race, so no speed-up is claimed");
+  result.against_baseline = {12.9, 10, 1.29, {0.9, 1.4}, 8, ""};
+  EXPECT_EQ(report::headlines(result)[0], "12.9 ms → 10.0 ms: no change was shown to be faster [0.900, 1.400]");
+  result.against_baseline = {10, 12.9, 0.775, {0.769, 0.8}, 8, ""};
+  EXPECT_THAT(report::headlines(result)[0], HasSubstr("1.29 × slower [1.250, 1.300]"));
+}
+
+TEST(Headlines, OfNoRaceAreTheSameInEveryForm) {
+  ClimbResult result = small_climb();
+  for (Speedup claim : {Speedup::same_plan(12), Speedup::none(12, 8, kNoRace), Speedup{12, 8, 1.5, {0.9, 2}, 8, ""}}) {
+    result.against_baseline = claim;
+    for (const std::string& form : {ladder_table(result, false), to_markdown(result), render_html(result)}) {
+      EXPECT_THAT(form, HasSubstr(claim.raced() ? std::string(kSamePlan) : claim.unraced));
+      EXPECT_THAT(form, Not(HasSubstr("1.50 × faster")));
+    }
+  }
+}
+
+TEST(Headlines, SayWhatAClimbProvedThatBroughtNothing) {
+  ClimbResult result = small_climb();
+  result.against_no_climb = Speedup::same_plan(8);
+  result.rungs[0].pairs = 6, result.rungs[1].pairs = 7, result.choices.resize(3);
+  EXPECT_EQ(report::headlines(result)[1],
+            "against opening the model without a climb: nothing gained, this is the same plan; the climb proved that "
+            "the answers are right, and none of 1 changes makes it faster here; 3 kernel choices were measured");
+}
+
+TEST(Headlines, OfferTheCheaperPrecisionWithItsErrorAndItsCommand) {
+  ClimbResult result = small_climb();
+  EXPECT_EQ(line_with(result, "bf16"), "no line has 'bf16'");
+  result.cheaper = {"bf16", {8, 2, 4, {3.9, 4.1}, 9, ""}, 4e-3, 1e-2, 0.99998, "rung climb m --dtype bf16"};
+  const std::string said =
+      "bf16 instead: 2.00 ms, 4.00 × faster [3.900, 4.100] (rel. L2 error 4.0e-3, cosine 0.999980): rung climb m "
+      "--dtype bf16";
+  EXPECT_EQ(report::headlines(result).back(), said);
+  EXPECT_THAT(render_html(result), HasSubstr(said));
+  result.cheaper.speedup = Speedup::none(8, 0, kNoRace);
+  EXPECT_EQ(report::headlines(result).back(),
+            "bf16 was not timed: there was no time for a race, so no speed-up is claimed: rung climb m --dtype bf16");
 }
 
 TEST(Markdown, IsThisPage) {
@@ -45,7 +109,8 @@ TEST(Markdown, IsThisPage) {
 
 f32, 2 threads, x=f32\[1,8\]
 
-- 12.0 ms → 8.00 ms, 1.50 × faster
+- 12.0 ms → 8.00 ms, 1.50 × faster \[1.480, 1.520\]
+- against opening the model without a climb: 1.05 × faster \[1.030, 1.070\]
 - this machine's floor is 6.00 ms: 2.00 ms left
 - verified: rel. L2 error 3.1e-7, largest error 2.0e-6, cosine 1.0000000
 
@@ -88,7 +153,8 @@ baseline            12.00                                 30        –  as the 
 fusion    kept       8.00     1.500  [1.480, 1.520]       12   3.1e-7  faster
 tune      rejected   8.01     0.999  [0.990, 1.010]       12   3.1e-7  a tie | so it stays
 
-12.0 ms → 8.00 ms, 1.50 × faster
+12.0 ms → 8.00 ms, 1.50 × faster [1.480, 1.520]
+against opening the model without a climb: 1.05 × faster [1.030, 1.070]
 this machine's floor is 6.00 ms: 2.00 ms left
 verified: rel. L2 error 3.1e-7, largest error 2.0e-6, cosine 1.0000000
 )");

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tune/database.hpp"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -16,6 +17,7 @@
 #include "base/atomic_file.hpp"
 #include "base/json.hpp"
 #include "base/open_file.hpp"
+#include "base/version.hpp"
 #include "support.hpp"
 
 namespace rung {
@@ -238,6 +240,10 @@ std::string entry(const std::string& content, const std::string& versions = libr
   return R"({"version":1,"devices":{"test device":{")" + versions + R"(":)" + content + "}}}";
 }
 
+std::string model(const std::string& content) {
+  return R"({"version":1,"devices":{},"models":{"test device":{")" + library_versions() + R"(":)" + content + "}}}";
+}
+
 // A winner with this beside it.
 std::string entry_with(const std::string& field) {
   return entry(R"({"p":{"kernel":"k","params":{},"candidates":[],)" + field + "}}");
@@ -301,6 +307,29 @@ TEST_F(DatabasePath, IsTheFirstThatTheEnvironmentNames) {
   EXPECT_EQ(with(nullptr, nullptr, nullptr), "./.cache/rung/tuning.json");
 }
 
+// What the libraries of this process say of themselves, without our own words for it.
+TEST(TuningDatabase, HasTheVersionOfEveryLibraryInItsKey) {
+  struct Version {
+    int major, minor, patch;
+  };
+  const auto onednn = reinterpret_cast<const Version* (*)()>(dlsym(RTLD_DEFAULT, "dnnl_version"));
+  ASSERT_TRUE(onednn);
+  EXPECT_THAT(library_versions(),
+              HasSubstr(fmt::format(", oneDNN {}.{}.{},", onednn()->major, onednn()->minor, onednn()->patch)));
+  EXPECT_THAT(library_versions(), testing::StartsWith(fmt::format("rung {}, ", kRungVersion)));
+  void* blas = dlopen("libopenblas.so.0", RTLD_LAZY);
+  if (!blas) {
+    EXPECT_THAT(library_versions(), testing::EndsWith("no OpenBLAS"));
+    return;
+  }
+  const auto config = reinterpret_cast<const char* (*)()>(dlsym(blas, "openblas_get_config"));
+  ASSERT_TRUE(config);
+  const std::string written = config(), versions = library_versions();
+  const std::string last = versions.substr(versions.rfind(", ") + 2);
+  EXPECT_EQ(written.find(last + " "), 0u) << written << ": " << last;
+  EXPECT_GT(std::count(last.begin(), last.end(), '.'), 1) << last;
+}
+
 class DamagedDatabase : public testing::TestWithParam<std::string> {};
 
 TEST_P(DamagedDatabase, IsNamedAndLeftUntouched) {
@@ -327,9 +356,12 @@ TEST_P(DamagedDatabase, IsNotOverwrittenBySave) {
 INSTANTIATE_TEST_SUITE_P(
     , DamagedDatabase,
     testing::Values("", "{", "[]", R"({"version":2,"devices":{}})", R"({"version":1})", R"({"version":1,"devices":[]})",
-                    R"({"version":1,"devices":{"test device":7}})", entry("7"), entry(R"({"p":{"kernel":3}})"),
-                    entry(R"({"p":{"kernel":"k","params":{},"candidates":[{}]}})"), entry_with(R"("lost":1)"),
-                    entry_with(R"("evidence":3)"), entry_with(R"("evidence":{"ratio":1,"ci95":[1],"disturbance":0})"),
+                    R"({"version":1,"devices":{"test device":7}})", R"({"version":1,"devices":{},"models":7})",
+                    R"({"version":1,"devices":{},"models":{"test device":7}})", model("7"),
+                    model(R"({"m":{"kept":{}}})"), model(R"({"m":{"tried":[],"kept":{"p":{"kernel":3}}}})"), entry("7"),
+                    entry(R"({"p":{"kernel":3}})"), entry(R"({"p":{"kernel":"k","params":{},"candidates":[{}]}})"),
+                    entry_with(R"("lost":1)"), entry_with(R"("evidence":3)"),
+                    entry_with(R"("evidence":{"ratio":1,"ci95":[1],"disturbance":0})"),
                     entry_with(R"("evidence":{"ratio":1,"ci95":[1,null],"disturbance":0})"),
                     entry_with(R"("evidence":{"ratio":2,"ci95":[1,1.5],"disturbance":0})"),
                     entry_with(R"("evidence":{"ratio":1,"ci95":[-1,1],"disturbance":0})"),

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "advise/advice/detector.hpp"
 #include "advise/advice/evidence.hpp"
 #include "advise/advice/kernels.hpp"
@@ -14,7 +16,7 @@ namespace {
 
 constexpr int kVectorBytes = 16;    // the widest load of a thread
 constexpr int kChannelBytes = 512;  // strides of CDNA 3 that are multiples meet in one channel of the tag RAM
-constexpr double kFewBlocks = 32;   // of the 132 and more units of each card in the table of peaks
+constexpr double kFewBlocks = 32;   // or a quarter of the card's units, where it has fewer than 128
 
 // Bytes from one row to the next in memory; 0: rows or columns of one element, or strides that are not recorded.
 int64_t row_bytes(const Operand& operand) {
@@ -59,14 +61,14 @@ std::string why_slow(const Analysis& analysis, const Product& product, const Car
   if (is_slower_than(kOdd, product, peaks))
     if (std::string odd = odd_rows(product); !odd.empty()) return odd;
   if (!is_narrow(product.type())) return {};
-  const bool is_cdna = peaks->name.starts_with("AMD");
+  const bool is_cdna = peaks->is_amd();
   if (is_cdna && product.m >= kRows && is_tn(product) && row_bytes(product.a) % kChannelBytes == 0 &&
       row_bytes(product.b) % kChannelBytes == 0 && is_slower_than(kChannel, product, peaks))
     return fmt::format("rows of {} bytes, a multiple of {}", row_bytes(product.b), kChannelBytes);
   const Work& work = analysis.work[product.main];
   const double blocks = blocks_of(analysis, work);
   const bool is_split = analysis.name(work).find("plit") != std::string_view::npos;
-  if (blocks > 0 && blocks < kFewBlocks && !is_split && product.ns >= kLongEnoughNs &&
+  if (blocks > 0 && blocks < std::min(kFewBlocks, peaks->units / 4.0) && !is_split && product.ns >= kLongEnoughNs &&
       is_slower_than(kTiles, product, peaks))
     return fmt::format("{:.0f} tiles", blocks);
   return {};

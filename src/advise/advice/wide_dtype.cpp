@@ -118,6 +118,36 @@ class WideWork {
   int64_t matrix_ns_ = 0, others_ns_ = 0, others_ = 0;
 };
 
+// Matrix units that know f16 alone have no TF32 either.
+bool knows_bf16(const CardPeaks* peaks) { return !peaks || peaks->narrow != Narrow::f16; }
+
+std::vector<Change> changes_for(const CardPeaks* peaks) {
+  if (!knows_bf16(peaks))
+    return {{"PyTorch", "model.to(torch.float16) with inputs alike, or torch.autocast(\"cuda\", torch.float16)"},
+            {"vLLM", "--dtype half"}};
+  std::vector<Change> changes = {
+      {"PyTorch",
+       "model.to(torch.bfloat16) with inputs alike, or torch.autocast(\"cuda\", torch.bfloat16); where f32 must stay, "
+       "torch.set_float32_matmul_precision(\"high\") (TF32 or bf16 pairs)"},
+      {"vLLM", "--dtype bfloat16; auto takes the checkpoint's type and turns f32 into half"}};
+  if (!peaks || peaks->is_amd())
+    changes.push_back({"AMD",
+                       "MI300 and MI350 have f32 matrix units at a fraction of the rate of bf16; bf16 is also the "
+                       "faster of the two 16-bit types there"});
+  return changes;
+}
+
+std::string_view traps_for(const CardPeaks* peaks) {
+  if (!knows_bf16(peaks))
+    return "Keep sums of norms, softmax and positions in f32. f16 overflows above 65504: compare outputs on inputs "
+           "with "
+           "large values. Autocast converts weights in every step unless they are in f16 already.";
+  return "set_float32_matmul_precision(\"high\") changes products, not bytes: half of the bound at most where memory "
+         "is the limit. Grouped heads in f32 have no fused attention in PyTorch. Keep sums of norms, softmax and "
+         "positions in f32. f16 overflows where bf16 does not. Autocast converts weights in every step unless they are "
+         "in bf16 already.";
+}
+
 std::optional<Advice> WideWork::advice() {
   if (tally_.empty() || !is_worthwhile(analysis_, saving_.bound_ms())) return std::nullopt;
   const double share = static_cast<double>(tally_.ns()) / static_cast<double>(std::max<int64_t>(matrix_ns_, 1));
@@ -128,25 +158,17 @@ std::optional<Advice> WideWork::advice() {
                              duration_ms(ms_per_step(analysis_, tally_.ns())), percent(share));
   advice.evidence = tally_.rows();
   if (others_ns_ > 0) advice.evidence.push_back({"other kernels on f32", others_, ms_of(others_ns_)});
+  const std::string_view narrow = peaks_ ? peaks_->narrow_type() : "bf16";
   saving_.give_bound(
       advice,
-      "time above what the same products need at the card's peaks in bf16, and, where all is in f32, half of the "
-      "other kernels and attention's pieces");
-  advice.remedy = "Load and run the model in bf16, or let f32 products use the matrix units.";
-  advice.changes = {
-      {"PyTorch",
-       "model.to(torch.bfloat16) with inputs alike, or torch.autocast(\"cuda\", torch.bfloat16); where f32 must stay, "
-       "torch.set_float32_matmul_precision(\"high\") (TF32 or bf16 pairs)"},
-      {"vLLM", "--dtype bfloat16; auto takes the checkpoint's type and turns f32 into half"},
-      {"AMD",
-       "MI300 and MI350 have f32 matrix units at a fraction of the rate of bf16; bf16 is also the faster of the two "
-       "16-bit types there"},
-  };
-  advice.traps =
-      "set_float32_matmul_precision(\"high\") changes products, not bytes: half of the bound at most where memory is "
-      "the limit. Grouped heads in f32 have no fused attention in PyTorch. Keep sums of norms, softmax and positions "
-      "in f32. f16 overflows where bf16 does not. Autocast converts weights in every step unless they are in bf16 "
-      "already.";
+      fmt::format("time above what the same products need at the card's peaks in {}, and, where all is in f32, half of "
+                  "the other kernels and attention's pieces",
+                  narrow));
+  advice.remedy = narrow == "bf16"
+                      ? "Load and run the model in bf16, or let f32 products use the matrix units."
+                      : "Load and run the model in f16: this card's matrix units multiply neither bf16 nor f32.";
+  advice.changes = changes_for(peaks_);
+  advice.traps = traps_for(peaks_);
   advice.confirm =
       "Kernels' names lose f32 and sgemm; compare outputs with the f32 model on many inputs before and after.";
   return advice;

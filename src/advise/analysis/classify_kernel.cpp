@@ -1,35 +1,25 @@
-// The rules are taken apart once; a name is then searched for plain pieces.
+// The rules are taken apart once; a name is then searched for their pieces.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <vector>
 
 #include "advise/analysis/category.hpp"
+#include "advise/analysis/inductor_name.hpp"
+#include "advise/analysis/kernel_name.hpp"
 
 namespace rung::advise {
 namespace {
 
+enum class Where : uint8_t { own, begin, arguments };
 struct Piece {
   std::string_view text;
-  bool at_begin = false;
+  Where where = Where::own;
 };
 
 struct Alternative {
   KernelClass kind;
   std::vector<Piece> pieces;
 };
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool fits(char wanted, char got) { return wanted == got || (wanted == '#' && is_digit(got)); }
-
-bool is_at_begin(std::string_view name, std::string_view piece) {
-  return name.size() >= piece.size() && std::equal(piece.begin(), piece.end(), name.begin(), fits);
-}
-
-bool is_inside(std::string_view name, std::string_view piece) {
-  if (piece.find('#') == std::string_view::npos) return name.find(piece) != std::string_view::npos;
-  return std::search(name.begin(), name.end(), piece.begin(), piece.end(),
-                     [](char got, char wanted) { return fits(wanted, got); }) != name.end();
-}
 
 // Calls take(part) for each part of `text` between separators.
 template <class F>
@@ -41,13 +31,16 @@ void split(std::string_view text, char separator, const F& take) {
   }
 }
 
+Piece piece_of(std::string_view text) {
+  if (text.starts_with('^')) return {text.substr(1), Where::begin};
+  if (text.starts_with('<')) return {text.substr(1), Where::arguments};
+  return {text, Where::own};
+}
+
 void add_rule(std::vector<Alternative>& alternatives, KernelClass kind, std::string_view pattern) {
   split(pattern, '|', [&](std::string_view alternative) {
     std::vector<Piece>& pieces = alternatives.emplace_back(Alternative{kind, {}}).pieces;
-    split(alternative, '&', [&](std::string_view piece) {
-      const bool at_begin = piece.starts_with('^');
-      pieces.push_back({piece.substr(at_begin ? 1 : 0), at_begin});
-    });
+    split(alternative, '&', [&](std::string_view piece) { pieces.push_back(piece_of(piece)); });
   });
 }
 
@@ -62,21 +55,15 @@ const std::vector<Alternative>& all_alternatives() {
   return alternatives;
 }
 
-// Without what a compiler puts before the name: a function's "void ", "_Z17" of one in no namespace.
-std::string_view without_prefix(std::string_view name) {
-  if (name.starts_with("void ")) return name.substr(5);
-  if (!name.starts_with("_Z") || name.size() < 3 || !is_digit(name[2])) return name;
-  name.remove_prefix(2);
-  while (!name.empty() && is_digit(name.front())) name.remove_prefix(1);
-  return name;
-}
-
 }  // namespace
 
 KernelClass classify_kernel(std::string_view name) {
-  const std::string_view begin = without_prefix(name);
+  const KernelName parts = kernel_name_parts(name);
+  if (is_inductor_copy(parts.own)) return {Category::copy, "Triton"};
+  const WordText own(parts.own), arguments(parts.arguments);
   const auto holds = [&](const Piece& piece) {
-    return piece.at_begin ? is_at_begin(begin, piece.text) : is_inside(name, piece.text);
+    if (piece.where == Where::begin) return own.begins_with(piece.text);
+    return (piece.where == Where::own ? own : arguments).has(piece.text);
   };
   for (const Alternative& alternative : all_alternatives())
     if (std::ranges::all_of(alternative.pieces, holds)) return alternative.kind;

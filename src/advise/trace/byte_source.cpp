@@ -61,7 +61,7 @@ Result<size_t> ByteSource::read_file(char* to, size_t bytes) {
   return done;
 }
 
-// A gzip file is one member or several, one after another.
+// A gzip file is one member or several, one after another; what fills a block or a disk's sector up is zeros.
 Result<size_t> ByteSource::inflate_into(char* to, size_t bytes) {
   z_stream& z = inflater_->stream;
   z.next_out = reinterpret_cast<Bytef*>(to);
@@ -75,7 +75,12 @@ Result<size_t> ByteSource::inflate_into(char* to, size_t bytes) {
         return bad_file("'{}': its gzip data ends early, at byte {}: the file is cut short", path_, at_);
       if (got == 0) break;
     }
-    if (!inflater_->within_member) inflateReset(&z);
+    if (!inflater_->within_member) {
+      for (; z.avail_in > 0 && *z.next_in == 0; --z.avail_in) ++z.next_in;
+      if (z.avail_in == 0) continue;
+      inflateReset(&z);
+      inflater_->within_member = true;
+    }
     const int code = inflate(&z, Z_NO_FLUSH);
     if (code != Z_OK && code != Z_STREAM_END)
       return bad_file("'{}': its gzip data is damaged before byte {}", path_, at_ - z.avail_in);

@@ -9,12 +9,13 @@ namespace {
 
 // In the order of Field and Argument.
 constexpr std::array<std::string_view, static_cast<size_t>(Field::count)> kFieldKeys{"ph",  "cat", "name", "pid",
-                                                                                     "tid", "ts",  "dur"};
+                                                                                     "tid", "ts",  "dur",  "id"};
 constexpr std::array<std::string_view, static_cast<size_t>(Argument::count)> kArgumentKeys{
-    "correlation",   "device",        "stream",         "grid",          "block",      "registers per thread",
-    "shared memory", "bytes",         "Input Dims",     "Input Strides", "Input type", "Concrete Inputs",
-    "Group size",    "In msg nelems", "Out msg nelems", "dtype",         "name",       "kernel",
-    "problem"};
+    "correlation",   "device",         "stream",         "grid",           "block",          "registers per thread",
+    "shared memory", "bytes",          "Input Dims",     "Input Strides",  "Input type",     "Concrete Inputs",
+    "Group size",    "In msg nelems",  "Out msg nelems", "dtype",          "name",           "kernel",
+    "problem",       "BeginNs",        "EndNs",          "dev-id",         "queue-id",       "stream-id",
+    "pid",           "correlation_id", "kernel_details", "memcpy_details", "memset_details", "step_num"};
 
 Scan scan_arguments(JsonCursor& cursor, ChromeEvent& event) {
   cursor.skip_blanks();

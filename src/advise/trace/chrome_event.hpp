@@ -9,9 +9,9 @@
 
 namespace rung::advise {
 
-enum class Field : uint8_t { phase, category, name, process, thread, start, duration, count };
+enum class Field : uint8_t { phase, category, name, process, thread, start, duration, id, count };
 
-// Of "args". Kineto's, but for the last two, which are of rung's own profile, and `name`, of metadata.
+// Of "args": Kineto's, then rung's own profile's, rocprof's, XLA's; `name` is of metadata.
 enum class Argument : uint8_t {
   correlation,
   device,
@@ -32,6 +32,17 @@ enum class Argument : uint8_t {
   name,
   kernel,
   problem,
+  begin_ns,
+  end_ns,
+  gpu,
+  queue,
+  hip_stream,
+  hip_process,
+  xla_correlation,
+  kernel_details,
+  copy_details,
+  fill_details,
+  step,
   count
 };
 

@@ -2,14 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "advise/trace/chrome_recorder.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include "advise/trace/chrome_categories.hpp"
 #include "advise/trace/chrome_collective.hpp"
 #include "advise/trace/copy_name.hpp"
 #include "advise/trace/json_numbers.hpp"
 #include "advise/trace/launch_numbers.hpp"
-#include "base/json.hpp"
 
 namespace rung::advise {
 namespace {
@@ -17,7 +14,6 @@ namespace {
 constexpr std::string_view kStepRange = "ProfilerStep#";  // a cpu_op in PyTorch before 2.0
 constexpr size_t kMostBegun = 1'000'000;
 constexpr size_t kMostThreadNames = 65'535;
-constexpr size_t kMostDeviceText = size_t{1} << 20;
 
 bool has_escape(std::string_view text) { return text.find('\\') != std::string_view::npos; }
 
@@ -158,7 +154,11 @@ uint16_t ChromeRecorder::lane_of(const ChromeEvent& event, const Meaning& meanin
 }
 
 uint32_t ChromeRecorder::link_of(const ChromeEvent& event) {
-  return count_of(integer_of(event[Argument::correlation]));
+  const int64_t correlation = integer_of(event[Argument::correlation]).value_or(0);
+  if (correlation <= INT32_MAX) return count_of(correlation);
+  if (const auto known = far_links_.find(correlation); known != far_links_.end()) return known->second;
+  if (far_links_.size() == kMostEvents) return 0;
+  return far_links_[correlation] = UINT32_MAX - static_cast<uint32_t>(far_links_.size());
 }
 
 uint32_t ChromeRecorder::detail_of(const ChromeEvent& event, EventKind kind) {
@@ -198,14 +198,7 @@ void ChromeRecorder::take_thread_name(const ChromeEvent& event) {
 }
 
 void ChromeRecorder::take_devices(std::string_view json) {
-  if (json.size() > kMostDeviceText) return builder_.skip("device properties that are not understood");
-  const auto devices = parse_json(json, "deviceProperties");
-  if (!devices || !devices->is_array()) return builder_.skip("device properties that are not understood");
-  for (const auto& device : *devices) {
-    const auto id = device.find("id"), name = device.find("name");
-    if (id == device.end() || name == device.end() || !id->is_number_unsigned() || !name->is_string()) continue;
-    builder_.name_device(id->get<size_t>(), name->get<std::string>());
-  }
+  if (!devices_.take(json)) builder_.skip("device properties that are not understood");
 }
 
 void ChromeRecorder::name_lanes() {
@@ -224,6 +217,7 @@ Result<Recording> ChromeRecorder::finish() {
   }
   if (begun_count_ > 0) builder_.skip("a begin without an end", static_cast<int64_t>(begun_count_));
   name_lanes();
+  devices_.name(builder_);
   Recording recording = builder_.finish();
   if (of_rung_ > of_pytorch_) recording.format = "rung profile";
   return recording;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "advise/trace/chrome_devices.hpp"
 #include "advise/trace/chrome_event.hpp"
 #include "advise/trace/recording_builder.hpp"
 #include "base/status.hpp"
@@ -63,8 +64,10 @@ class ChromeRecorder {
   }
 
   RecordingBuilder builder_;
+  ChromeDevices devices_;
   std::unordered_map<Thread, std::vector<Begun>, ThreadHash> begun_;  // not ended yet
   size_t begun_count_ = 0;
+  std::unordered_map<int64_t, uint32_t> far_links_;  // of correlations above 2^31: from the greatest link down
   std::unordered_map<Thread, std::string, ThreadHash> thread_names_, stream_names_;
   int64_t events_ = 0, of_pytorch_ = 0, of_rung_ = 0;
 };

@@ -2,6 +2,7 @@
 // recording, each of which counts its correlations from where it likes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

@@ -35,7 +35,7 @@ PacketWindow::Part PacketWindow::scan(std::string_view& content) {
   if ((tag & 7) != static_cast<uint64_t>(protozero::pbf_wire_type::length_delimited) || tag < 8) return Part::bad;
   const Varint measured = take_varint(bytes, at, length);
   if (measured != Varint::ok) return measured == Varint::more ? Part::more : Part::bad;
-  if (length > kMostBytes) return Part::bad;
+  if (length > most_bytes_) return Part::bad;
   if (length > bytes.size() - at) return Part::more;
   content = bytes.substr(at, length);
   at_ = at + length;
@@ -51,7 +51,7 @@ Result<bool> PacketWindow::next(std::string_view& packet) {
         continue;
       case Part::bad:
         return bad_file("'{}': byte {}: got byte {:02x}, wanted a packet of at most {} MB", path_, byte(),
-                        static_cast<uint8_t>(bytes_[at_]), kMostBytes >> 20);
+                        static_cast<uint8_t>(bytes_[at_]), most_bytes_ >> 20);
       case Part::more:
         break;
     }

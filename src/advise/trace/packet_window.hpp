@@ -13,7 +13,8 @@ class PacketWindow {
  public:
   static constexpr size_t kMostBytes = size_t{64} << 20;  // of one packet
 
-  explicit PacketWindow(ByteSource source) : path_(source.path()), chunks_(std::move(source)) {}
+  explicit PacketWindow(ByteSource source, size_t most_bytes = kMostBytes)
+      : path_(source.path()), most_bytes_(most_bytes), chunks_(std::move(source)) {}
 
   // The next packet, which stays where it is until the next call; false: there is none. Errors give the byte.
   Result<bool> next(std::string_view& packet);
@@ -26,6 +27,7 @@ class PacketWindow {
   Result<bool> refill();  // false: there is no more
 
   std::string path_;
+  size_t most_bytes_;
   ReadAhead chunks_;
   std::string chunk_, bytes_;
   size_t at_ = 0;        // in `bytes_`: behind what was scanned

@@ -6,6 +6,7 @@
 
 #include "advise/trace/byte_source.hpp"
 #include "advise/trace/reader.hpp"
+#include "advise/trace/trace_folder.hpp"
 #include "base/guarded.hpp"
 
 namespace rung::advise {
@@ -44,20 +45,49 @@ std::string known_formats() {
   return text;
 }
 
+const TraceReader* reader_of(const TraceFile& file) {
+  for (const TraceReader* reader : kTraceReaders)
+    if (reader->looks_like(file)) return reader;
+  return nullptr;
+}
+
+Result<Recording> read_file(const std::string& path) {
+  RUNG_TRY(const TraceFile file, look_at(path));
+  if (const TraceReader* reader = reader_of(file)) return errors_of(ErrorKind::file, reader->read(path));
+  const std::string got =
+      file.head.empty() ? "an empty file" : "a file that begins with the bytes" + first_bytes(file.head);
+  return bad_file("'{}': got {}, wanted one of: {}", path, got, known_formats());
+}
+
+// In a folder, where other JSON may lie beside traces.
+Result<bool> is_trace(const std::string& path) {
+  RUNG_TRY(const TraceFile file, look_at(path));
+  const TraceReader* reader = reader_of(file);
+  const bool other_json =
+      reader == &chrome_reader && file.head.find("\"traceEvents\"") == file.head.npos && !file.head.starts_with('[');
+  return reader && !other_json;
+}
+
 Result<Recording> read_by_content(const std::string& path) {
   RUNG_TRY(const TraceFile file, look_at(path));
-  for (const TraceReader* reader : kTraceReaders)
-    if (reader->looks_like(file)) return errors_of(ErrorKind::file, reader->read(path));
-  const std::string got = file.folder         ? "a folder without a profiler's files"
-                          : file.head.empty() ? "an empty file"
-                                              : "a file that begins with the bytes" + first_bytes(file.head);
-  return bad_file("'{}': got {}, wanted one of: {}", path, got, known_formats());
+  if (!file.folder) return read_file(path);
+  if (const TraceReader* reader = reader_of(file)) return errors_of(ErrorKind::file, reader->read(path));
+  RUNG_TRY(const auto traces, traces_in_folder(path, is_trace));
+  if (!traces.empty()) return read_together(path, traces, read_file);
+  return bad_file("'{}': got a folder without a profiler's files, wanted one of: {}", path, known_formats());
 }
 
 }  // namespace
 
 Result<Recording> read_recording(const std::string& path) {
   return guarded([&] { return read_by_content(path); });
+}
+
+void name_all_devices(Recording& recording, const std::string& card) {
+  for (const Lane& lane : recording.lanes)
+    if (lane.on_device && recording.device_names.size() <= static_cast<size_t>(lane.device))
+      recording.device_names.resize(static_cast<size_t>(lane.device) + 1);
+  for (std::string& name : recording.device_names) name = card;
 }
 
 }  // namespace rung::advise

@@ -11,4 +11,7 @@ namespace rung::advise {
 // The format is told by the content, not by the name; errors name the file, what was found and what was wanted.
 Result<Recording> read_recording(const std::string& path);
 
+// All devices are of this card: somebody who knows says so.
+void name_all_devices(Recording& recording, const std::string& card);
+
 }  // namespace rung::advise

@@ -38,6 +38,22 @@ std::string uri_of(const std::string& path) {
   return uri + "?immutable=1";
 }
 
+// What a writer has not moved into the file yet is part of the database, and SQLite would have to write to take it in.
+Status expect_no_write_ahead_log(const std::string& path) {
+  constexpr std::string_view kLogMagic = "\x37\x7f\x06";
+  constexpr uint64_t kHeaderBytes = 32;
+  const std::string log = path + "-wal";
+  auto source = ByteSource::open(log);
+  if (!source || source->file_bytes() <= kHeaderBytes) return {};
+  std::string head(kLogMagic.size(), '\0');
+  RUNG_TRY(const size_t got, source->read(head.data(), head.size()));
+  if (got != head.size() || head != kLogMagic) return {};
+  return bad_file(
+      "'{}': '{}' beside it holds changes that are not in the database yet: end the program that writes it, or copy "
+      "both and run: sqlite3 COPY 'PRAGMA wal_checkpoint(TRUNCATE)'",
+      path, log);
+}
+
 // SQLite's question whether a statement may do something; the further arguments say to what.
 constexpr auto allow_reading_tables = [](void*, int action, const char* name, auto...) -> int {
   if (action == SQLITE_SELECT || action == SQLITE_READ) return SQLITE_OK;
@@ -78,6 +94,7 @@ Result<SqliteFile> SqliteFile::open(const std::string& path) {
     if (source.packed()) return bad_file("'{}': got a packed database, wanted it unpacked: gunzip", path);
     file.bytes_ = source.file_bytes();
   }
+  RUNG_CHECK(expect_no_write_ahead_log(path));
   sqlite3* database = nullptr;
   const int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
   const int code = sqlite3_open_v2(uri_of(path).c_str(), &database, flags, nullptr);

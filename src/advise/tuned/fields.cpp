@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 
 namespace rung::advise::tuned {
 namespace {
@@ -56,10 +55,7 @@ std::string_view unquoted(std::string_view text) {
 
 std::optional<int64_t> whole_number(std::string_view text) { return number_of<int64_t>(text); }
 
-std::optional<double> real_number(std::string_view text) {
-  const auto number = number_of<double>(text);
-  return number && std::isfinite(*number) ? number : std::nullopt;
-}
+std::optional<double> real_number(std::string_view text) { return number_of<double>(text); }
 
 std::optional<bool> truth_of(std::string_view text) {
   text = trimmed(text);

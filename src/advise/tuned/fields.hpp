@@ -16,7 +16,8 @@ std::string_view trimmed(std::string_view text);   // no blanks and tabs around 
 std::string_view unquoted(std::string_view text);  // trimmed, and no double quotes around it
 
 std::optional<int64_t> whole_number(std::string_view text);  // decimal, with blanks around it; nothing else
-std::optional<double> real_number(std::string_view text);    // the same with a point or an exponent; finite
+// The same with a point or an exponent; also "inf" and "nan", which stacks write for what they did not measure.
+std::optional<double> real_number(std::string_view text);
 std::optional<bool> truth_of(std::string_view text);         // True, TRUE, true, 1, and their opposites
 
 // For a message: quoted, at most 60 bytes of it, without what a terminal obeys.

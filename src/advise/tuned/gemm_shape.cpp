@@ -19,7 +19,9 @@ bool is_transposed(char letter) { return letter != 'N' && letter != 'n'; }
 constexpr int64_t kMostElements = int64_t{1} << 58;
 
 Status check_operand(const char* name, int64_t rows, int64_t dense, int64_t stride, int64_t batch) {
-  if (stride != 0 && stride < dense) return mismatch("{}_stride: got {}, wanted 0 or at least {}", name, stride, dense);
+  // From one row to the next there is no way where there is one row: PyTorch writes 1 there.
+  if (stride < 0 || (stride != 0 && stride < dense && rows > 1))
+    return mismatch("{}_stride: got {}, wanted 0 or at least {}", name, stride, dense);
   const int64_t row = std::max(stride, dense);
   if (rows > kMostElements / row || rows * row > kMostElements / batch)
     return mismatch("{}: got {} x {} x {} elements, wanted at most 2^58", name, batch, rows, row);
@@ -52,6 +54,20 @@ BlasShape blas_of(const GemmShape& shape) {
           stride(shape.w_stride, shape.dense_w_stride()),
           stride(shape.x_stride, shape.dense_x_stride()),
           stride(shape.out_stride, shape.dense_out_stride())};
+}
+
+Status check_leading(const BlasShape& blas) {
+  struct Matrix {
+    const char* name;
+    int64_t leading, rows, columns;
+  };
+  const bool a = is_transposed(blas.trans_a), b = is_transposed(blas.trans_b);
+  for (const Matrix& matrix : {Matrix{"lda", blas.lda, a ? blas.k : blas.m, a ? blas.m : blas.k},
+                               Matrix{"ldb", blas.ldb, b ? blas.n : blas.k, b ? blas.k : blas.n},
+                               Matrix{"ldc", blas.ldc, blas.m, blas.n}})
+    if (matrix.leading != 0 && matrix.columns > 1 && matrix.leading < matrix.rows)
+      return mismatch("{}: got {}, wanted at least {}", matrix.name, matrix.leading, matrix.rows);
+  return {};
 }
 
 GemmShape shape_of(const BlasShape& blas, GemmShape other) {

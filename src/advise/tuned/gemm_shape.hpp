@@ -58,6 +58,8 @@ struct BlasShape {
   int64_t lda = 0, ldb = 0, ldc = 0;
 };
 BlasShape blas_of(const GemmShape& shape);
+// Errors, in BLAS's words: a leading dimension below its column. 0 is none, and of one column any will do.
+Status check_leading(const BlasShape& blas);
 // Sizes, layout and strides; strides without a gap become 0. The rest is `other`'s.
 GemmShape shape_of(const BlasShape& blas, GemmShape other = {});
 

@@ -1,6 +1,7 @@
 // hipBLASLt's override file: "Git Version: HASH", then for each product a line of column names and a line of values, as
 // hipblaslt-bench writes them where HIPBLASLT_TUNING_FILE is set.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
 
 #include "advise/tuned/fields.hpp"
@@ -40,6 +41,7 @@ Result<BlasShape> blas_at(const TableLine& line) {
   RUNG_TRY(blas.lda, line.whole("lda", 0));
   RUNG_TRY(blas.ldb, line.whole("ldb", 0));
   RUNG_TRY(blas.ldc, line.whole("ldd", 0));
+  RUNG_CHECK(check_leading(blas));
   return blas;
 }
 
@@ -138,8 +140,12 @@ int64_t rows_where(bool transposed, int64_t straight, int64_t other) { return tr
 
 // Elements from one product of a batch to the next.
 std::array<int64_t, 3> batch_strides(const GemmShape& shape, const BlasShape& blas) {
-  return {blas.lda * rows_where(blas.trans_a == 'T', blas.m, blas.k),
-          blas.ldb * rows_where(blas.trans_b == 'T', blas.k, blas.n), blas.ldc * shape.m};
+  const auto apart = [](int64_t leading, int64_t dense, int64_t rows) {
+    return rows > 1 ? leading * rows : std::max(leading, dense);  // of one row, the leading dimension may be 1
+  };
+  return {apart(blas.lda, shape.dense_w_stride(), rows_where(blas.trans_a == 'T', blas.m, blas.k)),
+          apart(blas.ldb, shape.dense_x_stride(), rows_where(blas.trans_b == 'T', blas.k, blas.n)),
+          apart(blas.ldc, shape.dense_out_stride(), shape.m)};
 }
 
 using BenchCells = std::map<std::string_view, std::string, std::less<>>;

@@ -1,6 +1,7 @@
 // Rules on rows of any format: duplicates, times, GPUs.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <unordered_map>
 
@@ -60,6 +61,8 @@ std::string why_it_matters(const TuningFile& file) {
   return "; the stack never finds them here";
 }
 
+bool is_measured(const Entry& entry) { return entry.us && std::isfinite(*entry.us) && *entry.us > 0; }
+
 bool is_read_on_amd(const TuningFile& file) {
   const Format* const neutral[] = {&tunableop, &tunableop_untuned, &shapes};
   return std::ranges::find(neutral, file.format) == std::end(neutral);
@@ -88,22 +91,22 @@ void duplicates(const TuningFile& file, const Machine&, LintNotes& notes) {
 
 void bad_times(const TuningFile& file, const Machine&, LintNotes& notes) {
   for (const Entry& entry : file.entries) {
-    if (!entry.us || *entry.us > 0) continue;
+    if (!entry.us || is_measured(entry)) continue;
     const std::string text = fmt::format("{}: got a time of {:.6g} us", product_of(entry), *entry.us);
-    if (*entry.us < 0)
+    if (std::isfinite(*entry.us) && *entry.us < 0)
       notes.problem(entry.line, LintKind::bad_time, text);
     else
-      notes.note(entry.line, LintKind::bad_time, text + ": it was not measured");
+      notes.note(entry.line, LintKind::bad_time, text + ": it was not measured, and the row counts");
   }
 }
 
 void slower_than_default(const TuningFile& file, const Machine&, LintNotes& notes) {
   std::unordered_map<std::string_view, const Entry*> defaults;
   for (const Entry& entry : file.entries)
-    if (is_default(entry) && entry.us && *entry.us > 0) defaults.try_emplace(entry.key, &entry);
+    if (is_default(entry) && is_measured(entry)) defaults.try_emplace(entry.key, &entry);
   for (const Entry& entry : file.entries) {
     const auto found = defaults.find(entry.key);
-    if (found == defaults.end() || is_default(entry) || !entry.us || *entry.us <= *found->second->us) continue;
+    if (found == defaults.end() || is_default(entry) || !is_measured(entry) || *entry.us <= *found->second->us) continue;
     notes.problem(entry.line, LintKind::slower,
                   fmt::format("{} takes {:.6g} us, the default of line {} {:.6g} us", shown(entry.solution->name),
                               *entry.us, found->second->line, *found->second->us));

@@ -57,13 +57,14 @@ void hipblaslt_version(const TuningFile& file, const Machine& machine, LintNotes
   }
 }
 
-void hipblaslt_solutions(const TuningFile& file, const Machine&, LintNotes& notes) {
-  if (file.format != &hipblaslt) return;
+void library_solutions(const TuningFile& file, const Machine&, LintNotes& notes) {
+  if (file.format != &hipblaslt && file.format != &rocblas) return;
+  const std::string_view library = file.format == &rocblas ? "rocBLAS" : "hipBLASLt";
   for (const Entry& entry : file.entries)
     if (*entry.solution->index < 1)
       notes.problem(entry.line, LintKind::unknown_solution,
-                    fmt::format("solution_index: got {}, wanted one above 0: hipBLASLt leaves the row out",
-                                *entry.solution->index));
+                    fmt::format("solution_index: got {}, wanted one above 0: {} leaves the row out",
+                                *entry.solution->index, library));
 }
 
 void aiter_columns(const TuningFile& file, const Machine&, LintNotes& notes) {

@@ -31,7 +31,7 @@ using Rule = void(const TuningFile& file, const Machine& machine, LintNotes& not
 Rule refused_lines, separators, encoding, no_rows, duplicates, bad_times, slower_than_default, other_gpus, other_vendor;
 // Of one stack, whose files alone they look at.
 Rule tunableop_validators, tunableop_solutions, tunableop_names, tunableop_offline;
-Rule hipblaslt_version, hipblaslt_solutions;
+Rule hipblaslt_version, library_solutions;
 Rule aiter_columns, aiter_cells, aiter_libraries, gradlib_rows;
 
 // The stack's own choice, which others are held against.

@@ -196,6 +196,7 @@ Result<std::optional<GemmShape>> parse_sizes(const OperationName& operation, std
   RUNG_CHECK(take_leading(parts, blas));
   RUNG_CHECK(take_end(parts, operation, shape));
   if (parts.is_pattern()) return std::nullopt;
+  RUNG_CHECK(check_leading(blas));
   shape = shape_of(blas, shape);
   RUNG_CHECK(check(shape));
   return shape;

@@ -36,7 +36,7 @@ struct Entry {
   std::optional<GemmShape> shape;  // none: not a matrix product (a convolution)
   std::string key;                 // what the stack looks up
   std::optional<Solution> solution;
-  std::optional<double> us;
+  std::optional<double> us;  // not finite: the stack wrote that it did not measure
   std::string architecture;  // that the row is for: "gfx942"; empty: the file does not say
   int compute_units = 0;     // likewise; 0
   // Of a new entry: columns of the format's own, which nothing above has. Those of a line that was read: cell_of().

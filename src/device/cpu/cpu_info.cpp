@@ -1,4 +1,4 @@
-// Reads CPUID, XCR0, sysfs and the affinity mask; asks the kernel for the AMX tile state.
+// Reads CPUID, XCR0 and sysfs; asks the kernel for the AMX tile state.
 // SPDX-License-Identifier: Apache-2.0
 #include "device/cpu/cpu_info.hpp"
 
@@ -13,8 +13,8 @@
 #include <cstring>
 #include <fstream>
 
+#include "base/cores.hpp"
 #include "base/log.hpp"
-#include "base/parallel.hpp"
 
 namespace rung::cpu {
 namespace {

@@ -8,7 +8,7 @@ namespace rung::cpu {
 
 struct CpuInfo {
   std::string name;
-  int cores = 1;  // usable by this process (affinity)
+  int cores = 1;  // usable by this process (affinity, quota)
   size_t l1_bytes = 32 << 10, l2_bytes = 512 << 10, l3_bytes = 16 << 20;
   bool avx2 = false;    // with FMA and F16C
   bool avx512 = false;  // F, BW, DQ, VL

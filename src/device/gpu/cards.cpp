@@ -11,13 +11,11 @@
 namespace rung::gpu {
 namespace {
 
-constexpr int kCdna3Units = static_cast<int>(amdgpu::info_of(amdgpu::Target::gfx942).compute_units);
-constexpr int kCdna4Units = static_cast<int>(amdgpu::info_of(amdgpu::Target::gfx950).compute_units);
-constexpr size_t kMiB = size_t{1} << 20, kGiB = size_t{1} << 30;
+constexpr size_t kMiB = size_t{1} << 20;
 constexpr size_t kHopperSharedBytes = 227 * 1024;
 
 consteval const CardPeaks& peaks_of(std::string_view name) {
-  for (const CardPeaks& row : kCardPeaks)
+  for (const CardPeaks& row : card_table::kRows)
     if (row.name == name) return row;
   throw "no such row";
 }
@@ -28,19 +26,22 @@ consteval const CardPeaks& peaks_of(std::string_view name) {
 // AMD's shares of products: "HipKittens" (2025), 8192 x 8192 x 8192 in bf16 on MI325X and MI355X. AMD's time between
 // launches: Kog's account of a decoder that is one kernel, on MI300X.
 constexpr Card kCards[] = {
-    {peaks_of("NVIDIA H100 SXM"), "h100", 90, 132, 1980, 0.67, 80 * kGiB, 50 * kMiB,
-     "data sheet; shares and launches as on an H200"},
-    {peaks_of("NVIDIA H200 SXM"), "h200", 90, 132, 1980, 0.67, 141 * kGiB, 50 * kMiB,
-     "data sheet; shares and launches measured on one"},
-    {peaks_of("AMD Instinct MI300X"), "mi300x", 0x942, kCdna3Units, 2100, 4.5, 192 * kGiB, 256 * kMiB,
+    {peaks_of("NVIDIA H100 SXM"), "h100", 90, 1980, 0.67, 50 * kMiB, "data sheet; shares and launches as on an H200"},
+    {peaks_of("NVIDIA H200 SXM"), "h200", 90, 1980, 0.67, 50 * kMiB, "data sheet; shares and launches measured on one"},
+    {peaks_of("AMD Instinct MI300X"), "mi300x", 0x942, 2100, 4.5, 256 * kMiB,
      "data sheet; memory and launches measured on one, products on an MI325X, by others"},
-    {peaks_of("AMD Instinct MI325X"), "mi325x", 0x942, kCdna3Units, 2100, 4.5, 256 * kGiB, 256 * kMiB,
+    {peaks_of("AMD Instinct MI325X"), "mi325x", 0x942, 2100, 4.5, 256 * kMiB,
      "data sheet; products measured on one, memory and launches on an MI300X, by others"},
-    {peaks_of("AMD Instinct MI350X"), "mi350x", 0x950, kCdna4Units, 2200, 4.5, 288 * kGiB, 256 * kMiB,
+    {peaks_of("AMD Instinct MI350X"), "mi350x", 0x950, 2200, 4.5, 256 * kMiB,
      "data sheet; products measured on an MI355X, memory and launches on an MI300X, by others"},
-    {peaks_of("AMD Instinct MI355X"), "mi355x", 0x950, kCdna4Units, 2400, 4.5, 288 * kGiB, 256 * kMiB,
+    {peaks_of("AMD Instinct MI355X"), "mi355x", 0x950, 2400, 4.5, 256 * kMiB,
      "data sheet; products measured on one, memory and launches on an MI300X, by others"},
 };
+
+static_assert(peaks_of("AMD Instinct MI300X").units ==
+              static_cast<int>(amdgpu::info_of(amdgpu::Target::gfx942).compute_units));
+static_assert(peaks_of("AMD Instinct MI355X").units ==
+              static_cast<int>(amdgpu::info_of(amdgpu::Target::gfx950).compute_units));
 
 }  // namespace
 
@@ -59,9 +60,9 @@ GpuInfo info_of(const Card& card) {
   info.name = card.name;
   info.runtime = "described";
   info.architecture = card.architecture;
-  info.multiprocessors = card.multiprocessors;
+  info.multiprocessors = card.units;
   info.l2_bytes = card.cache_bytes;
-  info.memory_bytes = card.memory_bytes;
+  info.memory_bytes = static_cast<size_t>(card.memory_gib) << 30;
   const bool amd = vendor_of(card.architecture) == Vendor::amd;
   for (const amdgpu::TargetInfo& target : amdgpu::kTargets)
     if (static_cast<int>(target.number) == card.architecture) info.shared_bytes_per_block = target.lds_bytes;

@@ -15,10 +15,9 @@ namespace rung::gpu {
 struct Card : CardPeaks {
   std::string_view word;  // "mi300x"
   int architecture;       // as GpuInfo::architecture
-  int multiprocessors;    // compute units
   double clock_mhz;
   double boundary_us;  // from the end of a launch to the start of the next one in a graph
-  size_t memory_bytes, cache_bytes;
+  size_t cache_bytes;
   std::string_view source;
 };
 

@@ -54,7 +54,7 @@ int current_one(Context* context) { return *context = here, kDone; }
 
 int memory_of(size_t* free, size_t* total) {
   if (!here) return kNoContext;
-  return *free = *total = here->card.memory_bytes, kDone;
+  return *free = *total = static_cast<size_t>(here->card.memory_gib) << 30, kDone;
 }
 
 // The file that begins at an image of AMD's.

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-#include "base/parallel.hpp"
+#include "base/cores.hpp"
 
 namespace rung::gpu {
 namespace {

@@ -1,11 +1,12 @@
 // The head of the page: from what to what, how far the floor is, and whether it is right.
 // SPDX-License-Identifier: Apache-2.0
-#include <cmath>
+#include <algorithm>
 
 #include "report/format.hpp"
 #include "report/ladder_rows.hpp"
 #include "report/load_lines.hpp"
 #include "report/page/sections.hpp"
+#include "report/speedup_lines.hpp"
 #include "report/svg.hpp"
 
 namespace rung::report {
@@ -18,18 +19,20 @@ Html number_with_unit(const std::string& text) {
 }
 
 Html result_line(const ClimbResult& r) {
-  double speedup = r.baseline_ms / r.final_ms;
+  const Speedup& claim = r.against_baseline;
   Html out =
       html("<p class='result'><span class='was'>{}</span><span class='arrow'> → </span><span class='now'>{}</span>",
            number_with_unit(duration_ms(r.baseline_ms, clock_of(r.device))),
            number_with_unit(duration_ms(r.final_ms, clock_of(r.device))));
-  if (std::isfinite(speedup) && speedup > 0) {
-    bool faster = speedup >= 1;
-    out += html("<span class='speedup {}'>{} × {}</span>", faster ? "good" : "bad",
-                significant(faster ? speedup : 1 / speedup), faster ? "faster" : "slower");
-  }
+  if (claim.is_faster() || claim.is_slower())
+    out += html("<span class='speedup {}'>{}</span> <span class='proof'>{}</span>", claim.is_faster() ? "good" : "bad",
+                factor_text(claim), interval_text(claim));
+  else
+    out += html("<span class='proof'>{}</span>", claim_text(claim));
   return out + Html{"</p>\n"};
 }
+
+Html paragraph(const std::string& line) { return line.empty() ? Html{} : html("<p class='claim'>{}</p>\n", line); }
 
 // The baseline's width is the whole width; the floor is the solid part of what is left.
 Html floor_strip(const ClimbResult& r) {
@@ -98,7 +101,8 @@ Html headline(const ClimbResult& r) {
   if (!r.architecture.empty()) setting = printable(r.architecture) + " · " + setting;
   return html("<header><p class='brand'>rung</p><h1>{}</h1><p class='setting'>{}</p><p class='shapes'>{}</p>\n",
               r.model, setting, r.shapes) +
-         result_line(r) + floor_strip(r) + verdict(r) + throttling(r) + facts(r) + Html{"</header>\n"};
+         result_line(r) + paragraph(no_climb_line(r)) + floor_strip(r) + verdict(r) + paragraph(cheaper_line(r)) +
+         paragraph(overrun_line(r)) + paragraph(r.budget_note) + throttling(r) + facts(r) + Html{"</header>\n"};
 }
 
 }  // namespace rung::report

@@ -41,6 +41,7 @@ p { margin:0 }
 .result .unit { font-size:.5em; letter-spacing:0; font-weight:500 }
 .speedup { display:inline-block; margin-left:22px; font-size:26px; letter-spacing:-.01em; font-weight:650; white-space:nowrap }
 .good { color:var(--gain) } .bad { color:var(--bad) }
+.proof { margin-left:12px; font-size:15px } .claim { margin-top:10px; font-size:15px; overflow-wrap:anywhere }
 .verdict { margin-top:18px; font-size:15px; overflow-wrap:anywhere } p.verdict.bad { border-left:3px solid; padding-left:12px }
 p.verdict.good { color:var(--ink) } p.verdict.good b { color:var(--gain) }
 .facts { display:flex; flex-wrap:wrap; gap:14px 44px; margin:24px 0 0; padding-top:18px; border-top:1px solid var(--rule) }

@@ -8,7 +8,10 @@
 namespace rung::advise {
 namespace {
 
+using testing::AllOf;
+using testing::AnyOf;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr auto kDetector = detectors::wide_dtype;
 // 68.7 Gflop: 69.5 us in bf16 at an H200's peak
@@ -98,6 +101,27 @@ TEST(WideDtype, KernelsAloneAreKnownByTheirNames) {
         "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n"})
     EXPECT_FALSE(told(kernel)) << kernel;
   EXPECT_NEAR(told("void sgemm_largek_lds64<true>")->bound_ms, 1.3 * 0.100, 1e-3) << "nothing is known to remain";
+}
+
+// Volta's matrix units multiply f16 alone.
+TEST(WideDtype, ACardWithoutBf16IsAdvisedF16) {
+  const auto found_on = [](std::string_view device) {
+    ToldModel model;
+    model.device = device;
+    return model.product(kWide).product(kNarrow).found(kDetector);
+  };
+  const auto all_of = [](const Advice& advice) {
+    std::string text = advice.bound_from;
+    text.append(advice.remedy).append(advice.traps);
+    for (const Change& change : advice.changes) text.append(change.what);
+    return text;
+  };
+  const auto volta = found_on("Tesla V100-SXM2-32GB"), hopper = found_on("NVIDIA H200");
+  ASSERT_TRUE(volta && hopper);
+  EXPECT_THAT(volta->remedy, HasSubstr("in f16"));
+  EXPECT_THAT(all_of(*volta), Not(AnyOf(HasSubstr("bfloat16"), HasSubstr("TF32"), HasSubstr("peaks in bf16"))));
+  EXPECT_THAT(all_of(*hopper), AllOf(HasSubstr("bfloat16"), HasSubstr("TF32"), HasSubstr("peaks in bf16")));
+  EXPECT_THAT(all_of(*hopper), Not(HasSubstr("MI300")));
 }
 
 }  // namespace

@@ -57,6 +57,25 @@ TEST(ByteSource, SmallAndEmptyFilesAreRead) {
   for (const std::string text : {"", "a", "\x1f"}) EXPECT_EQ(read_all(folder.write("file", text), 16), text);
 }
 
+std::string unpacked(const std::string& bytes) {
+  const TemporaryDirectory folder;
+  auto source = ByteSource::open(folder.write("file", bytes));
+  EXPECT_TRUE(source);
+  std::string text(1 << 20, '\0');
+  const auto got = source->read(text.data(), text.size());
+  return got ? text.substr(0, *got) : got.error().message;
+}
+
+// Tapes and object stores fill the last block up.
+TEST(ByteSource, ZerosAfterAndBetweenMembersArePadding) {
+  const std::string one = gzip("one "), two = gzip("two");
+  EXPECT_EQ(unpacked(one + two), "one two");
+  EXPECT_EQ(unpacked(one + std::string(512, '\0')), "one ");
+  EXPECT_EQ(unpacked(one + std::string(700'000, '\0') + two + std::string(3, '\0')), "one two");
+  EXPECT_THAT(unpacked(one + "x"), HasSubstr("gzip data"));
+  EXPECT_THAT(unpacked(one + std::string(9, '\0') + two.substr(0, 12)), HasSubstr("ends early"));
+}
+
 TEST(ByteSource, WhatIsNoFileIsRefused) {
   const TemporaryDirectory folder;
   ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);

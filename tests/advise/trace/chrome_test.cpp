@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "advise/trace/read_bytes.hpp"
 #include "support/gzip.hpp"
 
@@ -41,6 +43,29 @@ TEST(ChromeTrace, KernelHasTimesLaneLinkAndLaunch) {
   EXPECT_THAT(launch.block, ElementsAre(4u, 5u, 6u));
   EXPECT_EQ(launch.registers, 168u);
   EXPECT_EQ(launch.shared_bytes, 49152u);
+}
+
+// Numbers in whose upper half stands a process or a rank.
+TEST(ChromeTrace, CorrelationsAbove32BitsLinkWhatTheyShouldAndNothingElse) {
+  const auto call = [](const std::string& correlation) {
+    return R"({"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":1,"dur":1,"args":{"correlation":)" +
+           correlation + "}}";
+  };
+  const std::vector<std::string> numbers = {"5", "4294967301", "8589934597", "9223372036854775807", "4294967295"};
+  std::string events;
+  for (const std::string& number : numbers)
+    events += call(number) + "," + kernel(R"(,"args":{"correlation":)" + number + "}") + ",";
+  events.pop_back();
+  const Recording r = read(events);
+  std::vector<uint32_t> links;
+  for (const Event& e : r.events)
+    if (e.kind == EventKind::kernel) links.push_back(e.link);
+  std::ranges::sort(links);
+  EXPECT_EQ(std::ranges::adjacent_find(links), links.end()) << "each has its own";
+  ASSERT_EQ(links.size(), numbers.size());
+  EXPECT_NE(links.front(), 0u);
+  for (const uint32_t link : links)
+    EXPECT_EQ(std::ranges::count(r.events, link, &Event::link), 2) << "the kernel and its call";
 }
 
 TEST(ChromeTrace, KernelWithoutArgumentsLiesOnItsRow) {
@@ -151,6 +176,44 @@ TEST(ChromeTrace, DevicesAreNamed) {
                             kernel("") + "]}");
   ASSERT_TRUE(r) << r.error().message;
   EXPECT_THAT(r->device_names, ElementsAre("AMD", "NVIDIA H200"));
+}
+
+std::string on_devices(const std::string& properties, const std::vector<int>& devices) {
+  std::string events;
+  for (const int device : devices)
+    events += (events.empty() ? "" : ",") + kernel(fmt::format(R"(,"args":{{"device":{}}})", device));
+  return "{\"deviceProperties\":[" + properties + "],\"traceEvents\":[" + events + "]}";
+}
+
+std::vector<std::string> device_names(const std::string& properties, const std::vector<int>& devices) {
+  const auto r = read_bytes(on_devices(properties, devices));
+  EXPECT_TRUE(r) << r.error().message;
+  return r ? r->device_names : std::vector<std::string>();
+}
+
+// ROCm counts processors before GPUs: agent 2 is the first GPU of a host with two.
+TEST(ChromeTrace, DevicesThatAreAgentsHaveTheNameOfAllGpus) {
+  const std::string one = R"({"id":0,"name":"AMD Instinct MI300X"})";
+  EXPECT_THAT(device_names(one, {2}), ElementsAre("", "", "AMD Instinct MI300X"));
+  const auto two = device_names(one + R"(,{"id":1,"name":"AMD Instinct MI300X"})", {9});
+  ASSERT_EQ(two.size(), 10u);
+  EXPECT_EQ(two[9], "AMD Instinct MI300X");
+}
+
+TEST(ChromeTrace, AgentsOfSeveralKindsAreNamedOnlyWhereAllAreSeen) {
+  const std::string kinds = R"({"id":0,"name":"AMD Instinct MI300X"},{"id":1,"name":"AMD Instinct MI210"})";
+  EXPECT_THAT(device_names(kinds, {3, 4}), ElementsAre("", "", "", "AMD Instinct MI300X", "AMD Instinct MI210"));
+  EXPECT_THAT(device_names(kinds, {4}), IsEmpty());
+  EXPECT_THAT(device_names(kinds, {0, 1}), ElementsAre("AMD Instinct MI300X", "AMD Instinct MI210"));
+}
+
+TEST(ChromeTrace, ADeviceWithoutANameIsKnownByItsUnitsAndMemory) {
+  const auto named = [](int units, int64_t bytes) {
+    return device_names(
+        fmt::format(R"({{"id":0,"name":"","computeMajor":9,"numSms":{},"totalGlobalMem":{}}})", units, bytes), {2});
+  };
+  EXPECT_THAT(named(304, 206'141'652'992), ElementsAre("", "", "AMD Instinct MI300X"));
+  EXPECT_THAT(named(305, 206'141'652'992), IsEmpty());
 }
 
 TEST(ChromeTrace, DevicesThatAreNotUnderstoodCostOnlyTheirNames) {

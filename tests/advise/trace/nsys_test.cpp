@@ -41,6 +41,23 @@ std::string kernel_rows(const std::string& rows) {
   return std::string(kStrings) + kKernels + "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES " + rows + ";";
 }
 
+// What a program that is still writing keeps beside its database.
+TEST(NsysDatabase, ALogOfChangesBesideItIsRefused) {
+  const TemporaryDirectory folder;
+  make_database(folder / "x.sqlite", kernel_rows("(5, 8, 0, 7, 12, 7 << 24, 1)"));
+  EXPECT_TRUE(read_recording(folder / "x.sqlite"));
+  const std::string log("\x37\x7f\x06\x82", 4);
+  folder.write("x.sqlite-wal", log + std::string(28, '\0'));
+  EXPECT_TRUE(read_recording(folder / "x.sqlite")) << "a header alone holds nothing";
+  folder.write("x.sqlite-wal", log + std::string(5000, '\0'));
+  const auto refused = read_recording(folder / "x.sqlite");
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message,
+              AllOf(HasSubstr("x.sqlite-wal' beside it holds changes"), HasSubstr("checkpoint")));
+  folder.write("x.sqlite-wal", std::string(5000, '\0'));
+  EXPECT_TRUE(read_recording(folder / "x.sqlite")) << "a log that was taken in has no header";
+}
+
 TEST(NsysDatabase, IsReadWithoutColumnsThatItsVersionLacks) {
   const auto r = read_database(std::string(kStrings) +
                                "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, end INT, shortName INT);"

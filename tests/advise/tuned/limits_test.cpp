@@ -76,7 +76,9 @@ TEST(Fields, AreReadWithoutALocaleAndExactly) {
   for (const char* text : {"", " ", "+-1", "1.0", "0x10", "1e3", "9223372036854775808", "1 2", "one"})
     EXPECT_FALSE(whole_number(text)) << text;
   EXPECT_EQ(real_number("1e-3"), 0.001);
-  for (const char* text : {"", "nan", "inf", "-inf", "1e999", "1,5", "0x1p3", "1.5ms"})
+  EXPECT_FALSE(std::isfinite(real_number("inf").value_or(0)));
+  EXPECT_FALSE(std::isfinite(real_number("nan").value_or(0)));
+  for (const char* text : {"", "none", "1e999", "1,5", "0x1p3", "1.5ms"})
     EXPECT_FALSE(real_number(text)) << text;
   EXPECT_EQ(cells_of("a,\"b,c\",,d"), (std::vector<std::string_view>{"a", "\"b,c\"", "", "d"}));
   EXPECT_EQ(unquoted(" \"b,c\" "), "b,c");

@@ -70,6 +70,13 @@ inline std::vector<Sample> samples_of_rocm_products() {
        "0,0,0,none,1,bf16_r,512,2329.46,979.201,106.345,56537,gfx942:sramecc+:xnack-,304\n"
        "    transA,transB,batch_count,m,n,k,a_type,b_type,c_type,compute_type,solution_index,kernel_name\n"
        "    N,N,4,1024,512,1024,f16_r,f16_r,f16_r,f32_r,111,Cijk_Ailk_Bljk_HHS_BH_MT128x128x16\n"},
+      {"override.csv", "rocblas",
+       "transA,transB,M,N,batch_count,K,alpha,beta,lda,ldb,ldc,input_type,output_type,compute_type,solution_index\n"
+       "N,N,320,588,1,4096,1,0,320,6144,320,f32_r,f32_r,f32_r,3788\n"
+       "T,N,512,1,1,512,1,0,512,512,512,bf16_r,bf16_r,f32_r,4546\n"
+       "transA,transB,M,N,batch_count,K,alpha,beta,lda,ldb,ldc,stride_a,stride_b,stride_c,input_type,output_type,"
+       "compute_type,solution_index\n"
+       "N,T,64,32,12,128,1,0,64,32,64,8192,4096,2048,f16_r,f16_r,f32_r,17\n"},
       {"bf16_tuned_gemm.csv", "aiter",
        "gfx,cu_num,M,N,K,bias,dtype,outdtype,scaleAB,bpreshuffle,libtype,solidx,splitK,us,kernelName,err_ratio,tflops,"
        "bw\n"

@@ -41,8 +41,8 @@ Verdict supports_attention(const Problem& problem, const Machine& machine) {
   if (problem.as<Attention>().segments > kMaxAttentionSegments)
     return reject(fmt::format("more than {} segments", kMaxAttentionSegments));
   if (shape.width > kMaxAttentionWidth) return reject(fmt::format("heads wider than {}", kMaxAttentionWidth));
-  if (shape.rows() * shape.heads > UINT32_MAX || shape.keys > INT32_MAX / 2 || shape.groups > 65535 ||
-      shape.batch > 65535)
+  if (problem.output.shape.product() > INT32_MAX || shape.rows() * shape.heads > UINT32_MAX ||
+      shape.keys > INT32_MAX / 2 || shape.groups > 65535 || shape.batch > 65535)
     return reject("more rows, keys, heads or batches than a launch has");
   for (size_t i = 0; i < problem.inputs.size(); ++i)
     if (!is_mask(problem, i) && shape.width > 1 && problem.inputs[i].strides[3] != 1)

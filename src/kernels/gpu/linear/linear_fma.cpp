@@ -100,6 +100,7 @@ std::vector<Cut> cuts(const Problem& problem, const GpuInfo& gpu, std::span<cons
 
 Verdict supports_both(const Problem& problem, const GpuInfo& gpu, std::span<const Tile> tiles) {
   if (auto verdict = supports_linear(problem, is_computed_float); !verdict) return verdict;
+  if (auto verdict = supports_count(problem.output.shape); !verdict) return verdict;
   const LinearShape shape(problem);
   if (problem.inputs[0].dtype != DType::f32 || problem.inputs[1].dtype != DType::f32)
     return reject("x and w are not both f32");

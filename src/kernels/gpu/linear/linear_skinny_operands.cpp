@@ -36,6 +36,7 @@ Verdict supports_norms(const Problem& problem, const LinearShape& shape) {
 Verdict supports_streamed(const Problem& problem, bool (*takes)(DType)) {
   if (!problem.as<Linear>().slots.within(kTaken)) return reject("it does not take all of the operands");
   if (auto verdict = supports_linear_operands(problem, is_computed_float); !verdict) return verdict;
+  if (auto verdict = supports_count(problem.output.shape); !verdict) return verdict;
   const DType type = problem.inputs[0].dtype;
   if (!takes(type) || problem.inputs[1].dtype != type)
     return reject(fmt::format("x and w are not both bf16{} or both f16", takes(DType::f32) ? ", both f32" : ""));

@@ -19,6 +19,7 @@ Verdict supports_sizes(const Problem& problem, const LinearShape& shape) {
   if (shape.k < 1 || shape.k % kAligned || problem.inputs[0].row_stride() % kAligned)
     return reject("rows of x or w are not a multiple of 16 bytes");
   if (shape.n < 1 || shape.n % kAligned) return reject(fmt::format("n is not a multiple of {}", kAligned));
+  if (auto verdict = supports_count(problem.output.shape); !verdict) return verdict;
   return supports_distances(problem, kTogether);
 }
 

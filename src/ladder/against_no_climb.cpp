@@ -1,0 +1,46 @@
+// The promise that a climb does not end below what opening the model gives: the last race of the two.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "ladder/climber.hpp"
+
+namespace rung {
+
+Status Climber::race_no_climb() {
+  Speedup& claim = result_.against_no_climb;
+  if (!default_.recipe) return claim = Speedup::none(0, current_ms_, default_.refused), Status{};
+  claim = Speedup::same_plan(current_ms_);
+  if (current_.recipe == *default_.recipe) return {};
+  RUNG_CHECK(tell("against no climb"));
+  auto built = bench_->attempt_as_is(*default_.recipe);
+  if (device_failed(built)) return tl::unexpected(built.error());
+  if (!built || !built->right) {
+    const std::string why = built ? built->reason : built.error().message;
+    return claim = Speedup::none(0, current_ms_, "the default plan is gone: " + why), Status{};
+  }
+  if (same_launches(*built->plan, *current_.plan)) return {};
+  const RaceRule rule = kSchedule.headline.within(kSchedule.headline_share_of_rest * budget_.left());
+  RUNG_TRY(InterleaveResult raced, race(*built->session, *current_.session, rule));
+  claim = Speedup::of(raced);
+  if (default_.is_start ? claim.is_faster() : !claim.is_slower()) return {};
+  return_to_default(std::move(*built));
+  return {};
+}
+
+// Each change won its own race, but not all of them together: none is kept.
+void Climber::return_to_default(Attempt plan) {
+  for (size_t i = default_.is_start ? default_.receipts : 0; i < result_.rungs.size(); ++i) {
+    Receipt& receipt = result_.rungs[i];
+    if (!receipt.accepted) continue;
+    receipt.accepted = false;
+    receipt.reason += "; given up, as all changes together were not faster than the default plan";
+  }
+  current_ = std::move(plan);
+  std::erase_if(accepted_, [](const std::string& name) { return !rung_named(name)->opt_in; });
+  worth_.clear();
+  accept_default();
+  current_ms_ = result_.against_no_climb.before_ms;
+  result_.against_no_climb = Speedup::same_plan(current_ms_);
+}
+
+}  // namespace rung

@@ -1,0 +1,69 @@
+// What a climb tries and in which order: what promises most by the profile of the plan that it began with.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "ladder/climber.hpp"
+
+namespace rung {
+
+double Climber::promise_of(const Rung& rung) const {
+  double us = (rung.touches & bits_of(Category::launch)) != 0 ? start_host_us_ : 0;
+  for (const OpTime& op : start_ops_)
+    if ((rung.touches & bits_of(op.category)) != 0) us += std::max(0.0, op.us - op.floor_us);
+  return rung.reach * us;
+}
+
+std::vector<Turn> Climber::turns() const {
+  std::vector<Turn> all;
+  for (const Rung& rung : ladder()) {
+    if (is_open(rung))
+      all.push_back({&rung, false, promise_of(rung)});
+    else if (default_.is_start && accepted_.contains(rung.name))
+      all.push_back({&rung, true, kSchedule.without_reach * promise_of(rung)});
+  }
+  std::ranges::stable_sort(all, [](const Turn& a, const Turn& b) {
+    return std::pair(-a.promise, a.without) < std::pair(-b.promise, b.without);
+  });
+  return all;
+}
+
+// Half of the threads, and half of these, while that is faster: beside other programs, or with little to share, a team
+// waits for its slowest thread.
+Status Climber::try_threads() {
+  if (!options_.may_change_threads || options_.target->gpu) return {};
+  for (int threads = options_.threads / 2; threads >= 1; threads /= 2) {
+    const std::string name = fmt::format("{} thread{}", threads, threads == 1 ? "" : "s");
+    RUNG_CHECK(tell(name));
+    Receipt receipt = new_receipt(name, 1);
+    if (!has_time_to_try()) return refuse(std::move(receipt), std::string(kNoTime)), Status{};
+    Recipe recipe = current_.recipe;
+    recipe.threads = threads;
+    RUNG_TRY(StepTrial trial, trial_of(bench_->attempt_as_is(std::move(recipe)), {}, std::move(receipt)));
+    if (trial.candidate) RUNG_CHECK(judge_step(trial));
+    if (!enter(std::move(trial.receipt), std::move(trial.candidate))) return {};
+    machine_peaks(current_.session->team(), budget_.share(kSchedule.peaks));
+  }
+  return {};
+}
+
+// The plan without a rung that opening the model turns on. What it loses is what the rung is worth.
+Status Climber::try_without(const Rung& rung) {
+  const std::string name = fmt::format("without {}", rung.name);
+  RUNG_CHECK(tell(name));
+  Recipe recipe = current_.recipe;
+  rung.remove(recipe);
+  if (!recipe.choices.empty()) {
+    RUNG_TRY(recipe, bench_->with_choices(std::move(recipe), 0));
+  }
+  RUNG_TRY(StepTrial trial, trial_of(bench_->attempt_as_is(std::move(recipe)), {}, new_receipt(name, 1)));
+  if (trial.candidate) RUNG_CHECK(judge_step(trial));
+  const Receipt receipt = trial.receipt;
+  if (enter(std::move(trial.receipt), std::move(trial.candidate)) || receipt.reason == kSameLaunches)
+    accepted_.erase(std::string(rung.name));
+  else if (receipt.pairs > 0)
+    worth_[std::string(rung.name)] = {
+        std::string(rung.name), 1 / receipt.ratio, {1 / receipt.ci95.hi, 1 / receipt.ci95.lo}};
+  return {};
+}
+
+}  // namespace rung

@@ -1,0 +1,106 @@
+// Every kernel row refuses what is derived from the table's problems, or agrees with the reference: on the processor
+// and on AMD's machine code.
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "derived.hpp"
+#include "gpu_harness.hpp"
+#include "kernels/gpu/kernel.hpp"
+#include "support/gpu_word.hpp"
+
+namespace rung::test {
+namespace {
+
+// Agrees with the reference, writes nowhere else, and reads nothing that its call does not give it.
+void expect_answer(const Outcome& outcome, const Case& test) {
+  EXPECT_EQ(difference(outcome.outputs, test), "");
+  EXPECT_TRUE(outcome.in_bounds) << "wrote outside its output or scratch";
+  EXPECT_TRUE(outcome.repeatable) << "two calls gave different bits";
+  EXPECT_EQ(outcome.fault, Fault::none);
+}
+
+class DerivedRow : public testing::TestWithParam<const Kernel*> {};
+INSTANTIATE_TEST_SUITE_P(All, DerivedRow, testing::ValuesIn(cpu::all_kernels().begin(), cpu::all_kernels().end()),
+                         [](const auto& row) { return std::string(row.param->name); });
+
+TEST_P(DerivedRow, RefusesOrAgrees) {
+  const Kernel& row = *GetParam();
+  std::string reason = "no problem of this op to derive from";
+  int taken = 0;
+  for (const Case& test : derived_cases(row.op)) {
+    Problem problem = test.problem;
+    problem.threads = 2;
+    const Verdict verdict = row.supports(problem, cpu::cpu_info());
+    if (!verdict) {
+      reason = verdict.reason;
+      continue;
+    }
+    SCOPED_TRACE(test.text);
+    expect_answer(run_row(row, test, 2), test);
+    ++taken;
+  }
+  if (taken == 0) GTEST_SKIP() << reason;
+}
+
+// As the target says, which a library may yet refuse when it is asked for the product.
+void expect_row_refuses_or_agrees(const Target& target, const Kernel& row) {
+  std::string reason = "no problem of this op to derive from";
+  int taken = 0;
+  for (const Case& test : derived_cases(row.op)) {
+    const Verdict verdict = target.supports(row, test.problem);
+    if (!verdict) {
+      reason = verdict.reason;
+      continue;
+    }
+    SCOPED_TRACE(test.text);
+    auto outcome = run_gpu_row(target, row, test);
+    ASSERT_TRUE(outcome) << outcome.error().message;
+    expect_answer(*outcome, test);
+    ++taken;
+  }
+  if (taken == 0) GTEST_SKIP() << reason;
+}
+
+class GpuDerivedRow : public testing::TestWithParam<const Kernel*> {};
+INSTANTIATE_TEST_SUITE_P(All, GpuDerivedRow, testing::ValuesIn(gpu::all_kernels().begin(), gpu::all_kernels().end()),
+                         [](const auto& row) { return std::string(row.param->name); });
+
+TEST_P(GpuDerivedRow, RefusesOrAgrees) {
+  auto target = open_target(gpu_word());
+  if (!target) GTEST_SKIP() << target.error().message;
+  expect_row_refuses_or_agrees(**target, *GetParam());
+}
+
+using EmulatedRow = std::tuple<const char*, const Kernel*>;
+class EmulatedDerivedRow : public testing::TestWithParam<EmulatedRow> {};
+INSTANTIATE_TEST_SUITE_P(All, EmulatedDerivedRow,
+                         testing::Combine(testing::Values("emu:gfx942", "emu:gfx950"),
+                                          testing::ValuesIn(gpu::all_kernels().begin(), gpu::all_kernels().end())),
+                         [](const auto& row) {
+                           return std::string(std::get<0>(row.param)).substr(4) + "_" +
+                                  std::string(std::get<1>(row.param)->name);
+                         });
+
+TEST_P(EmulatedDerivedRow, RefusesOrAgrees) {
+  auto target = open_target(std::get<0>(GetParam()));
+  if (!target) GTEST_SKIP() << target.error().message;
+  expect_row_refuses_or_agrees(**target, *std::get<1>(GetParam()));
+}
+
+TEST(DerivedProblems, AreOfEveryOpAndHaveRows) {
+  std::set<std::string_view> ops;
+  for (const Kernel* row : cpu::all_kernels()) ops.insert(row->op);
+  for (std::string_view op : ops) {
+    EXPECT_GT(derived_cases(op).size(), 20u) << op;
+    for (const Case& test : derived_cases(op))
+      EXPECT_TRUE(std::ranges::any_of(cpu_target().kernels_for(op), [&](const Kernel* row) {
+        return cpu_target().supports(*row, test.problem).yes;
+      })) << test.text;
+  }
+}
+
+}  // namespace
+}  // namespace rung::test
