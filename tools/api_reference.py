@@ -16,7 +16,7 @@ from header_reader import read_header
 from reference_page import Entry, Section, places_of, write_page
 
 ROOT = Path(__file__).resolve().parent.parent
-CPP_HEADERS = ['status.hpp', 'tensor.hpp', 'model.hpp', 'climb.hpp', 'tasks.hpp']  # in the order of use
+CPP_HEADERS = ['status.hpp', 'tensor.hpp', 'model.hpp', 'climb.hpp', 'build.hpp', 'tasks.hpp']  # in the order of use
 
 
 def sections_of(header, language, title=''):

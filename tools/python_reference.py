@@ -15,11 +15,11 @@ from reference_page import WIDTH, Entry, Section, write_page
 
 PAGE = Path(__file__).resolve().parent.parent / 'docs/reference_python.md'
 SECTIONS = {
-    'Models': ['load', 'Model', 'Session', 'Port'],
+    'Models': ['load', 'build', 'Model', 'Session', 'Port', 'Encoded'],
     'Climbs': ['climb', 'Climb', 'Receipt'],
     'What the command line also does': ['verify', 'bench', 'profile', 'explain'],
     'Errors': ['Error', 'UsageError', 'FileError', 'DeviceError', 'OutOfMemoryError', 'MismatchError',
-               'ClimbInterrupted'],
+               'ClimbInterrupted', 'TruncationWarning'],
 }
 
 

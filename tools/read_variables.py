@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""Finds which environment variables components read, by version, and writes the tables in src/advise/knobs/read/.
-
-tools/read_variables.json lists the inputs: for each component its versions, from the oldest to the newest, where their
-sources come from, and which files of them are looked at. DIRECTORY holds them: COMPONENT/VERSION/ with the unpacked
-package, or a git repository COMPONENT/ in which a version is a tag. Names alone are taken.
-
-    python3 tools/read_variables.py DIRECTORY
-"""
+# Finds which environment variables components read, by version, and writes the tables in src/advise/knobs/read/.
 # SPDX-License-Identifier: Apache-2.0
+#
+# tools/read_variables.json lists the inputs: for each component its versions, from the oldest to the newest, where
+# their sources come from, and which files of them are looked at. DIRECTORY holds them: COMPONENT/VERSION/ with the unpacked
+# package, or a git repository COMPONENT/ in which a version is a tag. Names alone are taken.
+#
+#     python3 tools/read_variables.py DIRECTORY
 import argparse
 import functools
 import json
@@ -45,11 +44,12 @@ PATTERNS = {
 }
 BEFORE, AFTER = 100, 40  # characters around a name in which it is said that it is read
 # A name of which only the end is said, and what comes before it.
-SUFFIXES = [(r'\bNCCL_PARAM\(\s*\w+,\s*"([A-Z0-9_]+)"', 'NCCL_'), (r'\bRCCL_PARAM\w*\(\s*\w+,\s*"([A-Z0-9_]+)"', 'RCCL_')]
+SUFFIXES = [(r'\bNCCL_PARAM\(\s*\w+,\s*"([A-Z0-9_]+)"', 'NCCL_'),
+            (r'\bRCCL_PARAM\w*\(\s*\w+,\s*"([A-Z0-9_]+)"', 'RCCL_')]
 
 
 def names_in(text, language):
-    """The names of the stacks' variables that a source reads: each place of such a name is looked at with what is around."""
+    """The names of the stacks' variables that a source reads, told from the text around each place of such a name."""
     found = set()
     for place in re.finditer(r'\b(?:' + '|'.join(prefixes()) + r')[A-Z0-9_]*[A-Z0-9]\b', text):
         line = text.rfind('\n', 0, max(0, place.start() - BEFORE)) + 1
@@ -140,7 +140,8 @@ def packed(names, indent):
 
 def table_of(component, versions):
     names = [version for version, _ in versions]
-    out = [f'// Variables that {component["title"]} reads, by version. Made by tools/read_variables.py of {names[0]} to {names[-1]}.',
+    out = [f'// Variables that {component["title"]} reads, by version. '
+           f'Made by tools/read_variables.py of {names[0]} to {names[-1]}.',
            '// SPDX-License-Identifier: Apache-2.0']
     for (since, until), read in sorted(spans(versions).items()):
         out.append(f'RUNG_READ("{component["title"]}", "{since}", "{until}",')
@@ -149,7 +150,7 @@ def table_of(component, versions):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description='Writes the tables in src/advise/knobs/read/.')
     parser.add_argument('directory', type=Path)
     parser.add_argument('--only', help='one component')
     arguments = parser.parse_args()

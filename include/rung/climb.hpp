@@ -66,6 +66,7 @@ class Climb {
   }
   // Plan, recipe, reports and trace into a folder: all or none.
   Status save(const std::string& directory) const {
+    if (Status status = detail::check_nul("directory", directory); !status) return status;
     return Status::of(rung_climb_save(handle_.get(), directory.c_str()));
   }
   // For the C interface; it stays this object's.
@@ -76,12 +77,6 @@ class Climb {
 };
 
 namespace detail {
-
-inline std::vector<const char*> c_strings(const std::vector<std::string>& texts) {
-  std::vector<const char*> all;
-  for (const auto& text : texts) all.push_back(text.c_str());
-  return all;
-}
 
 // A progress callback that C can call: what it throws waits until the climb has ended.
 struct Caller {
@@ -104,7 +99,11 @@ struct Caller {
 
 // Climbs a model directory. See rung_climb_model().
 inline Result<Climb> climb(const std::string& path, const ClimbOptions& options = {}, const Progress& progress = {}) {
+  if (Status status = detail::check_nuls(path, options.model); !status) return status;
   if (Status status = detail::check_bytes(options.inputs); !status) return status;
+  if (Status status = detail::check_nuls("freeze", options.freeze); !status) return status;
+  if (Status status = detail::check_nuls("skip", options.skip); !status) return status;
+  if (Status status = detail::check_nul("database", options.database.value_or("")); !status) return status;
   const detail::COptions model(options.model);
   const detail::CTensors inputs(options.inputs);
   const auto freeze = detail::c_strings(options.freeze), skip = detail::c_strings(options.skip);

@@ -19,6 +19,18 @@ struct Options {
   std::string dtype = {};  // empty: each as it is stored
   // Of a model directory's inputs, in elements: {"input_ids", {1, 128}}. A plan has its own.
   std::map<std::string, std::vector<int64_t>> shapes = {};
+  // Of a model directory: the encoder alone of a model whose head is not supported, which is refused otherwise.
+  bool drop_head = false;
+};
+
+// What becomes of a text of more tokens than the plan has room for. As rung_truncate says.
+enum class Truncate { cut = RUNG_TRUNCATE_CUT, error = RUNG_TRUNCATE_ERROR };
+
+// Inputs that a text gave. `kept` of its `tokens` are in them, special tokens with the others.
+struct Encoded : Tensors {
+  int64_t tokens = 0, kept = 0;
+  // Was the text cut?
+  bool truncated() const { return kept < tokens; }
 };
 
 namespace detail {
@@ -39,12 +51,42 @@ struct COptions {
     if (!from.device.empty()) options.device = from.device.c_str();
     if (!from.dtype.empty()) options.dtype = from.dtype.c_str();
     options.threads = from.threads;
+    options.drop_head = from.drop_head;
     options.shapes = shapes.data();
     options.shape_count = shapes.size();
   }
   std::vector<rung_named_shape> shapes;
   rung_options options RUNG_OPTIONS_INIT;
 };
+
+// C would end such a text at its NUL, and take another file or input than was meant.
+inline Status check_nul(std::string_view what, std::string_view text) {
+  if (text.find('\0') == std::string_view::npos) return {};
+  return {Kind::usage, std::string(what) + ": got a text with a NUL in it"};
+}
+template <class Texts>
+Status check_nuls(std::string_view what, const Texts& texts) {
+  for (const auto& text : texts)
+    if (Status status = check_nul(what, text); !status) return status;
+  return {};
+}
+inline Status check_nuls(const Options& options) {
+  for (const auto& [name, shape] : options.shapes)
+    if (Status status = check_nul("shapes", name); !status) return status;
+  if (Status status = check_nul("dtype", options.dtype); !status) return status;
+  return check_nul("device", options.device);
+}
+// Of a call that opens a path.
+inline Status check_nuls(const std::string& path, const Options& options) {
+  if (Status status = check_nul("path", path); !status) return status;
+  return check_nuls(options);
+}
+
+inline std::vector<const char*> c_strings(const std::vector<std::string>& texts) {
+  std::vector<const char*> all;
+  for (const auto& text : texts) all.push_back(text.c_str());
+  return all;
+}
 
 inline Port to_port(const rung_port& port) {
   return {port.name, from_c(port.dtype), {port.shape, port.shape + port.ndim}, port.bytes, port.required};
@@ -69,6 +111,7 @@ inline size_t bytes_of(DType dtype, const std::vector<int64_t>& shape) {
 
 // The C interface takes an address and a shape: as many bytes as the shape says must be there.
 inline Status check_bytes(const std::string& name, const Tensor& tensor) {
+  if (Status status = check_nul("an input's name", name); !status) return status;
   const size_t wanted = bytes_of(tensor.dtype, tensor.shape);
   if (tensor.bytes.size() == wanted) return {};
   return {Kind::mismatch, "input '" + name + "': got " + std::to_string(tensor.bytes.size()) + " bytes, wanted " +
@@ -103,6 +146,7 @@ class Model {
  public:
   // A plan (*.rung) or a model directory: see rung_model_open().
   static Result<Model> open(const std::string& path, const Options& options = {}) {
+    if (Status status = detail::check_nuls(path, options); !status) return status;
     rung_model* model = nullptr;
     const detail::COptions c(options);
     if (auto code = rung_model_open(path.c_str(), &c.options, &model)) return Status::of(code);
@@ -126,12 +170,19 @@ class Model {
   // Where it runs.
   rung_device device() const { return rung_model_device(handle_.get()); }
 
-  // What the model's own tokenizer makes of a text: inputs of shape {1, length} each. See rung_model_encode().
-  Result<Tensors> encode(const std::string& text) const {
+  // What the model's own tokenizer makes of a text: inputs of shape {1, length} each, and whether the text was cut. See
+  // rung_model_encode_text().
+  Result<Encoded> encode(std::string_view text, Truncate truncate = Truncate::cut) const {
+    rung_text_options c RUNG_TEXT_OPTIONS_INIT;
+    c.bytes = text.size();
+    c.truncate = static_cast<rung_truncate>(truncate);
     rung_tensors* made = nullptr;
-    if (auto code = rung_model_encode(handle_.get(), text.c_str(), &made)) return Status::of(code);
+    const char* data = text.data() ? text.data() : "";
+    if (auto code = rung_model_encode_text(handle_.get(), data, &c, &made)) return Status::of(code);
     const std::unique_ptr<rung_tensors, detail::Closer<&rung_tensors_free>> owner(made);
-    Tensors inputs;
+    Encoded inputs;
+    inputs.tokens = rung_tensors_text_tokens(made);
+    inputs.kept = rung_tensors_text_kept(made);
     for (size_t i = 0; i < rung_tensors_count(made); ++i) {
       const rung_tensor tensor = rung_tensors_get(made, i);
       Tensor& input = inputs[rung_tensors_name(made, i)];
@@ -140,6 +191,12 @@ class Model {
       input.bytes.assign(bytes, bytes + detail::bytes_of(input.dtype, input.shape));
     }
     return inputs;
+  }
+
+  // Its plan as a file (*.rung). See rung_model_save().
+  Status save(const std::string& path) const {
+    if (Status status = detail::check_nul("path", path); !status) return status;
+    return Status::of(rung_model_save(handle_.get(), path.c_str()));
   }
 
   // What one thread runs; it may outlive this object.
@@ -218,6 +275,7 @@ class Session {
   using Bind = rung_status (*)(rung_session*, size_t, const rung_tensor*);
 
   Result<size_t> index_of(std::string_view name, Find find) const {
+    if (Status status = detail::check_nul("a name", name); !status) return status;
     size_t index = 0;
     if (auto code = find(model_.handle(), std::string(name).c_str(), &index)) return Status::of(code);
     return index;

@@ -7,7 +7,8 @@
 // exception, signal or exit leaves the library.
 //
 // Handles. Whoever gets one frees it by the function named for it; all of those take NULL. A session, a plan's tensors
-// and texts stay valid when the model that they came from is closed.
+// and texts stay valid when the model that they came from is closed. A call with a handle that was freed is RUNG_USAGE,
+// or counts nothing; to free it again does nothing.
 //
 // Threads. A model may be used by any number of threads at once. A session is used by one thread at a time, whichever
 // it is: a second one is refused with RUNG_USAGE. Sessions of one model may run at once, each on a thread of its own.
@@ -105,6 +106,10 @@ typedef struct rung_tensors rung_tensors;
 RUNG_API size_t rung_tensors_count(const rung_tensors* tensors);
 RUNG_API const char* rung_tensors_name(const rung_tensors* tensors, size_t index);
 RUNG_API rung_tensor rung_tensors_get(const rung_tensors* tensors, size_t index);
+// Of a text that they were made of: its tokens with the special ones, and how many of them the tensors hold. Fewer: the
+// text was cut. 0 of others.
+RUNG_API int64_t rung_tensors_text_tokens(const rung_tensors* tensors);
+RUNG_API int64_t rung_tensors_text_kept(const rung_tensors* tensors);
 RUNG_API void rung_tensors_free(rung_tensors* tensors);
 
 // A tensor of the caller's with an input's name. Host memory.
@@ -136,9 +141,12 @@ typedef struct rung_options {
   // Of a model directory's inputs; a plan has its own.
   const rung_named_shape* shapes;
   size_t shape_count;
+  // Of a model directory: the encoder alone of a model whose head (a classifier, a masked language model) is not
+  // supported. false: such a model is refused.
+  bool drop_head;
 } rung_options;
 #define RUNG_OPTIONS_INIT \
-  { sizeof(rung_options), NULL, 0, NULL, NULL, 0 }
+  { sizeof(rung_options), NULL, 0, NULL, NULL, 0, false }
 
 // A plan and its weights, shared by all its sessions.
 typedef struct rung_model rung_model;
@@ -147,7 +155,10 @@ typedef struct rung_model rung_model;
 // `options` may be NULL. Errors: RUNG_FILE, RUNG_DEVICE, RUNG_MEMORY; RUNG_USAGE for a word that names no device or
 // dtype; RUNG_MISMATCH for another device, number of threads or shape than the plan's.
 RUNG_API rung_status rung_model_open(const char* path, const rung_options* options, rung_model** model);
+// Waits for the calls of other threads that are in it.
 RUNG_API void rung_model_close(rung_model* model);
+// Its plan as a file (*.rung), written whole or not at all. Errors: RUNG_FILE.
+RUNG_API rung_status rung_model_save(const rung_model* model, const char* path);
 
 // An input or an output. Its name and shape live as long as the model or a session of it.
 typedef struct rung_port {
@@ -170,9 +181,29 @@ RUNG_API rung_status rung_model_find_input(const rung_model* model, const char* 
 RUNG_API rung_status rung_model_find_output(const rung_model* model, const char* name, size_t* index);
 // Where it runs.
 RUNG_API rung_device rung_model_device(const rung_model* model);
-// What the model's own tokenizer makes of a text: inputs of shape {1, length} each. Errors: RUNG_MISMATCH, the model
-// has no tokenizer, an input of another shape, or one that is frozen at another value than the text's.
+
+// What becomes of a text of more tokens than the plan's inputs have room for.
+typedef enum rung_truncate {
+  RUNG_TRUNCATE_CUT = 0,    // it is cut: rung_tensors_text_kept() says so
+  RUNG_TRUNCATE_ERROR = 1,  // RUNG_MISMATCH
+} rung_truncate;
+
+// How to take a text. Start from RUNG_TEXT_OPTIONS_INIT.
+typedef struct rung_text_options {
+  size_t size;
+  size_t bytes;  // of the text, UTF-8 that may hold NUL; SIZE_MAX: up to its first NUL
+  rung_truncate truncate;
+} rung_text_options;
+#define RUNG_TEXT_OPTIONS_INIT \
+  { sizeof(rung_text_options), SIZE_MAX, RUNG_TRUNCATE_CUT }
+
+// What the model's own tokenizer makes of a text: inputs of shape {1, length} each. The tokenizer's files are read at
+// the first text. `options` may be NULL, and are for rung_model_encode(). Errors: RUNG_MISMATCH, the model has no
+// tokenizer, an input of another shape, one that is frozen at another value than the text's, or a text that is too long
+// and not to be cut.
 RUNG_API rung_status rung_model_encode(const rung_model* model, const char* text, rung_tensors** inputs);
+RUNG_API rung_status rung_model_encode_text(const rung_model* model, const char* text, const rung_text_options* options,
+                                            rung_tensors** inputs);
 
 // Did the plan take the input of that name as a constant, so that it is none of its inputs any more?
 RUNG_API bool rung_model_is_frozen(const rung_model* model, const char* name);
@@ -187,7 +218,7 @@ typedef struct rung_session rung_session;
 
 // Several may be open, of one model too. Errors: RUNG_DEVICE, RUNG_MEMORY.
 RUNG_API rung_status rung_session_open(const rung_model* model, rung_session** session);
-// Waits for what it has in flight.
+// Waits for what it has in flight, also for a call of another thread that is in it.
 RUNG_API void rung_session_close(rung_session* session);
 
 // Binds an input or an output to memory of the session's own, and tells where it lies: the same at every call, valid
@@ -293,6 +324,31 @@ RUNG_API const char* rung_climb_text(const rung_climb* climb, rung_climb_text_ki
 RUNG_API rung_status rung_climb_open(const rung_climb* climb, rung_model** model);
 // plan.rung, recipe.json, report.html, report.json, report.md and trace.json into a folder, which is made: all or none.
 RUNG_API rung_status rung_climb_save(const rung_climb* climb, const char* directory);
+
+// ---- plans without a climb ----
+
+// What to build. Start from RUNG_BUILD_OPTIONS_INIT.
+typedef struct rung_build_options {
+  size_t size;
+  const rung_options* model;        // NULL: RUNG_OPTIONS_INIT
+  const char* recipe;               // JSON text; NULL: the default one, which rung_model_open() takes
+  const rung_named_tensor* inputs;  // host memory: their shapes are the plan's
+  size_t input_count;
+  const char* const* freeze;  // names among `inputs` that the plan takes as constants
+  size_t freeze_count;
+  // The recipe's choices that decide nothing in this plan (its shapes are others) are left out, and kernels without a
+  // choice are measured. false: such a recipe is refused.
+  bool retune;
+  double budget_s;       // all that measuring may take
+  const char* database;  // what tuning found, a file; NULL: the user's own; "": none
+} rung_build_options;
+#define RUNG_BUILD_OPTIONS_INIT \
+  { sizeof(rung_build_options), NULL, NULL, NULL, 0, NULL, 0, false, 10.0, NULL }
+
+// Builds the plan of a recipe from a model directory, as `rung build` does, and opens it. `options` may be NULL.
+// Errors: those of rung_model_open(); RUNG_USAGE, a recipe that cannot be read; RUNG_MISMATCH, a choice of its that
+// decides nothing.
+RUNG_API rung_status rung_model_build(const char* path, const rung_build_options* options, rung_model** model);
 
 // ---- what the command line also does ----
 

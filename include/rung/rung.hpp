@@ -5,6 +5,7 @@
 // Errors are values, and nothing is thrown out of the library. What these classes hold themselves (names, shapes,
 // copies of tensors) takes memory as std::vector does, which may throw std::bad_alloc.
 #pragma once
+#include <rung/build.hpp>
 #include <rung/climb.hpp>
 #include <rung/model.hpp>
 #include <rung/status.hpp>

@@ -4,6 +4,7 @@
 #include <rung/rung.h>
 
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -52,6 +53,11 @@ class [[nodiscard]] Result {
   // A value, or an error, never a success without a value.
   Result(T value) : held_(std::in_place_index<0>, std::move(value)) {}
   Result(Status error) : held_(std::in_place_index<1>, std::move(error)) {}
+  // Of a value that another can be made of.
+  template <class From>
+  requires(!std::is_same_v<From, T> && std::is_convertible_v<From, T>) Result(Result<From> other)
+      : held_(other ? decltype(held_)(std::in_place_index<0>, *std::move(other))
+                    : decltype(held_)(std::in_place_index<1>, other.error())) {}
   // Is there a value?
   explicit operator bool() const { return held_.index() == 0; }
   // Where there is none, std::bad_variant_access is thrown.

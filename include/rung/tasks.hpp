@@ -19,6 +19,8 @@ namespace detail {
 using Task = rung_status (*)(const char*, const rung_task_options*, char**);
 
 inline Result<std::string> run_task(Task task, const std::string& path, const TaskOptions& options) {
+  if (Status status = check_nuls(path, options.model); !status) return status;
+  if (Status status = check_nul("recipe", options.recipe); !status) return status;
   for (const Tensors* tensors : {&options.inputs, &options.reference})
     if (Status status = check_bytes(*tensors); !status) return status;
   const COptions model(options.model);

@@ -54,6 +54,8 @@ Borrowed::Borrowed(nb::handle array, Place place, bool writable) : array_(array)
   } else if (nb::hasattr(array, "__dlpack__")) {
     if (writable) refuse("a " + class_of(array) + ", whose memory is not to be written");
     borrow_dlpack(array);
+  } else if (PySequence_Check(array.ptr()) && !PyUnicode_Check(array.ptr())) {
+    refuse_list();
   } else {
     refuse("a " + class_of(array));
   }

@@ -23,6 +23,7 @@ struct Place {
   const char* kind;  // "input", "output"
   const char* name;
   const NamedType* wanted = nullptr;  // its dtype, if a model says
+  int64_t length = 0;                 // the extent of its last axis, if a model says
 };
 
 // An array while it lends its memory. The tensor points into this object, which stays where it is.
@@ -38,6 +39,7 @@ class Borrowed {
   const rung_tensor& tensor() const { return tensor_; }
   Family family() const { return family_; }
   bool on_device() const;
+  bool is_torch() const { return family_ == Family::torch_host || family_ == Family::torch_device; }
   // Says of host memory whether a GPU may copy it by itself: where it is `allowed`, and pinned, if that is worth
   // asking.
   void set_pinned(bool allowed);
@@ -63,6 +65,7 @@ class Borrowed {
   std::string dtype_word() const;
   [[noreturn]] void mismatch(const std::string& got, const std::string& wanted, const std::string& remedy = "") const;
   [[noreturn]] void refuse(const std::string& got) const;
+  [[noreturn]] void refuse_list() const;
   [[noreturn]] void refuse_values(const std::string& got) const;
   [[noreturn]] void refuse_layout(const std::string& got) const;
   [[noreturn]] void refuse_to_borrow(const nb::python_error& error) const;

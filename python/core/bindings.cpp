@@ -48,6 +48,17 @@ the processor; DeviceError. The GIL is released while it runs.)";
 
 constexpr const char* kWait =
     "Until all that run(stream) enqueued is done. Errors: those of the runs since the last wait.";
+constexpr const char* kEncode =
+    R"(What the model's own tokenizer makes of a text: NumPy arrays of shape (1, length) by input.
+
+What it gives is a dict, which a call spreads out: model(**model.encode(text)). It also has `tokens`, the text's number
+of tokens, and `truncated`, whether the plan has room for fewer. `truncate` decides what becomes of such a text: "warn"
+cuts it and says so by a rung.TruncationWarning, "cut" cuts it, "error" refuses it.
+
+Errors: MismatchError, the model has no tokenizer, an input of another shape than the text's, or a text that is too long
+and not to be cut; UsageError, no text, or another word for `truncate`.)";
+constexpr const char* kEncodeSignature =
+    "def encode(self, text: str, truncate: typing.Literal['warn', 'cut', 'error'] = 'warn') -> rung._types.Encoded";
 // `out` is any: a checker takes a dict that a call spreads out for `out` too.
 constexpr const char* kCallSignature =
     "def __call__(self, *, out: typing.Any = None, **inputs: typing.Any) -> dict[str, typing.Any]";
@@ -69,19 +80,18 @@ nb::class_<T> bind_runs(nb::module_& module, const char* name, const char* doc) 
   static const std::string enter = "def __enter__(self) -> " + std::string(name);
   nb::class_<T> type(module, name, doc);
   type.def(
-          "__call__", [](T& self, const nb::kwargs& arguments) { return session_of(self).call(arguments); },
+          "__call__",
+          [](T& self, const nb::args& unnamed, const nb::kwargs& arguments) {
+            return session_of(self).call(unnamed, arguments);
+          },
           nb::sig(kCallSignature), kCall)
       .def(
           "input",
-          [](T& self, const std::string& port, const std::string& where) {
-            return session_of(self).input(port, where);
-          },
+          [](T& self, nb::handle port, const std::string& where) { return session_of(self).input(port, where); },
           nb::arg("name"), nb::arg("where") = "host", nb::sig(kInputSignature), kInput)
       .def(
           "output",
-          [](T& self, const std::string& port, const std::string& where) {
-            return session_of(self).output(port, where);
-          },
+          [](T& self, nb::handle port, const std::string& where) { return session_of(self).output(port, where); },
           nb::arg("name"), nb::arg("where") = "host", nb::sig(kOutputSignature), kOutput)
       .def(
           "run", [](T& self, nb::object stream) { session_of(self).run(stream); },
@@ -115,18 +125,17 @@ void bind_models(nb::module_& module) {
                    "own, which one thread uses at a time.")
       .def("session", &Model::open_session,
            "A session of its own for another thread. Errors: OutOfMemoryError; UsageError, the model is closed.")
-      .def("encode", &Model::encode, nb::arg("text"), nb::sig("def encode(self, text: str) -> dict[str, typing.Any]"),
-           "What the model's own tokenizer makes of a text: NumPy arrays of shape (1, length) by the inputs' names.\n\n"
-           "Errors: MismatchError, the model has no tokenizer, or an input of another shape than the text's.")
+      .def("encode", &Model::encode, nb::arg("text"), nb::arg("truncate") = "warn", nb::sig(kEncodeSignature), kEncode)
+      .def("save", &Model::save, nb::arg("path"),
+           nb::sig("def save(self, path: str | bytes | os.PathLike[str]) -> None"),
+           "Writes its plan to a file (*.rung), which rung.load() opens: whole, or not at all. Errors: FileError.")
       .def("__repr__", &Model::repr);
-  module.def(
-      "load",
-      [](nb::object path, const nb::dict& options) {
-        return load(text_of(nb::module_::import_("os").attr("fspath")(path)), options);
-      },
-      nb::arg("path"), nb::arg("options"),
-      nb::sig("def load(path: str | os.PathLike[str], options: dict[str, typing.Any]) -> Model"),
-      "Opens a plan or a model directory; rung.load() says more.");
+  module.def("load", &load, nb::arg("path").none(), nb::arg("options"),
+             nb::sig("def load(path: str | bytes | os.PathLike[str], options: dict[str, typing.Any]) -> Model"),
+             "Opens a plan or a model directory; rung.load() says more.");
+  module.def("build", &build, nb::arg("path").none(), nb::arg("options"),
+             nb::sig("def build(path: str | bytes | os.PathLike[str], options: dict[str, typing.Any]) -> Model"),
+             "Builds the plan of a recipe; rung.build() says more.");
 }
 
 }  // namespace rung::python

@@ -7,6 +7,7 @@
 #include <exception>
 
 #include "core/errors.hpp"
+#include "core/gil.hpp"
 #include "core/model.hpp"
 #include "core/options.hpp"
 
@@ -30,13 +31,16 @@ struct Listener {
 // A signal's handler runs here too, so that Ctrl-C ends the climb as an exception of the callable's does.
 bool tell(void* context, const rung_progress* progress) {
   auto& listener = *static_cast<Listener*>(context);
-  nb::gil_scoped_acquire held;
+  if (LastCalls::get().ending()) return false;
+  const HeldGil held;
   try {
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
     if (!listener.callable.is_none())
       listener.callable(progress->what, progress->fraction,
                         progress->receipt ? receipt_of(*progress->receipt) : nb::none());
     return true;
+  } catch (abi::__forced_unwind&) {  // the interpreter ends this thread within Python's code
+    for (;;) pause();
   } catch (...) {
     if (!listener.raised) listener.raised = std::current_exception();
     return false;
@@ -65,16 +69,17 @@ class Climb {
     rung_model* opened = nullptr;
     rung_status status = RUNG_OK;
     {
-      nb::gil_scoped_release released;
+      const ReleasedGil released;
       status = rung_climb_open(climb_.get(), &opened);
     }
     check(status);
     return std::make_unique<Model>(ModelHandle(opened, rung_model_close));
   }
-  void save(const std::string& directory) const {
+  void save(nb::handle where) const {
+    const std::string directory = path_of(where, "directory");
     rung_status status = RUNG_OK;
     {
-      nb::gil_scoped_release released;
+      const ReleasedGil released;
       status = rung_climb_save(climb_.get(), directory.c_str());
     }
     check(status);
@@ -85,11 +90,12 @@ class Climb {
 };
 
 // `options`: OpenOptions', budget_s, inputs, freeze, skip, database.
-std::unique_ptr<Climb> climb(const std::string& path, const nb::dict& options, nb::object progress) {
+std::unique_ptr<Climb> climb(nb::handle where, const nb::dict& options, nb::object progress) {
+  const std::string path = path_of(where, "path");
   OpenOptions open(options);
   NamedArrays inputs(options["inputs"]);
   Words freeze(options["freeze"]), skip(options["skip"]);
-  auto database = nb::cast<std::optional<std::string>>(options["database"]);
+  const OptionalPath database(options["database"], "database");
   Listener listener{std::move(progress), nullptr};
   rung_climb_options climbing = RUNG_CLIMB_OPTIONS_INIT;
   climbing.model = open.get();
@@ -100,13 +106,13 @@ std::unique_ptr<Climb> climb(const std::string& path, const nb::dict& options, n
   climbing.freeze_count = freeze.size();
   climbing.skip = skip.data();
   climbing.skip_count = skip.size();
-  climbing.database = database ? database->c_str() : nullptr;
+  climbing.database = database.c_str();
   climbing.progress = tell;
   climbing.context = &listener;
   rung_climb* climbed = nullptr;
   rung_status status = RUNG_OK;
   {
-    nb::gil_scoped_release released;
+    const ReleasedGil released;
     status = rung_climb_model(path.c_str(), &climbing, &climbed);
   }
   std::unique_ptr<Climb> result;
@@ -123,10 +129,11 @@ void bind_climbs(nb::module_& module) {
       .def("receipts", &Climb::receipts, nb::sig("def receipts(self) -> list[rung._types.Receipt]"))
       .def("text", &Climb::text, nb::arg("kind"))
       .def("open", &Climb::open)
-      .def("save", &Climb::save, nb::arg("directory"));
-  module.def("climb", &climb, nb::arg("path"), nb::arg("options"), nb::arg("progress").none(),
-             nb::sig("def climb(path: str, options: dict[str, typing.Any], progress: typing.Callable[[str, float, "
-                     "rung._types.Receipt | None], object] | None) -> Climb"),
+      .def("save", &Climb::save, nb::arg("directory"),
+           nb::sig("def save(self, directory: str | bytes | os.PathLike[str]) -> None"));
+  module.def("climb", &climb, nb::arg("path").none(), nb::arg("options"), nb::arg("progress").none(),
+             nb::sig("def climb(path: str | bytes | os.PathLike[str], options: dict[str, typing.Any], progress: "
+                     "typing.Callable[[str, float, rung._types.Receipt | None], object] | None) -> Climb"),
              "Climbs a model directory.");
   module.attr("CLIMB_REPORT") = int(RUNG_CLIMB_REPORT);
   module.attr("CLIMB_RECIPE") = int(RUNG_CLIMB_RECIPE);

@@ -3,6 +3,7 @@
 #include "core/model.hpp"
 
 #include "core/errors.hpp"
+#include "core/gil.hpp"
 #include "core/memory.hpp"
 #include "core/options.hpp"
 
@@ -18,6 +19,29 @@ std::string ports_text(const std::vector<PortFacts>& ports) {
   return text;
 }
 
+std::string one_text(nb::handle text) {
+  if (nb::isinstance<nb::bytes>(text)) raise(RUNG_USAGE, "text: got bytes, wanted a str: text.decode()");
+  if (nb::isinstance<nb::list>(text) || nb::isinstance<nb::tuple>(text))
+    raise(RUNG_USAGE, "text: got a " + text_of(nb::type_name(text.type())) +
+                          ", wanted one str: a plan answers one text at a time: [model(**model.encode(text)) for text "
+                          "in texts]");
+  return utf8_of(text, "text");
+}
+
+rung_truncate truncation(const std::string& word) {
+  if (word == "warn" || word == "cut") return RUNG_TRUNCATE_CUT;
+  if (word == "error") return RUNG_TRUNCATE_ERROR;
+  raise(RUNG_USAGE, "truncate: got '" + word + "', wanted 'warn', 'cut' or 'error'");
+}
+
+void warn_of_cut(int64_t tokens, int64_t kept) {
+  nb::object kind = nb::module_::import_("rung._errors").attr("TruncationWarning");
+  const std::string words = "the text has " + std::to_string(tokens) + " tokens, and the model reads " +
+                            std::to_string(kept) + " of them: load it with shapes={'input_ids': (1, " +
+                            std::to_string(tokens) + ")}, or say truncate='cut' or truncate='error'";
+  if (PyErr_WarnEx(kind.ptr(), words.c_str(), 1) != 0) throw nb::python_error();
+}
+
 }  // namespace
 
 Session& Model::session() {
@@ -30,20 +54,27 @@ std::unique_ptr<Session> Model::open_session() {
   return std::make_unique<Session>(model_, facts_);
 }
 
-nb::dict Model::encode(const std::string& text) {
+nb::object Model::encode(nb::handle text, const std::string& truncate) {
   session();
+  const std::string utf8 = one_text(text);
+  rung_text_options options = RUNG_TEXT_OPTIONS_INIT;
+  options.bytes = utf8.size();
+  options.truncate = truncation(truncate);
   rung_tensors* encoded = nullptr;
-  rung_status status = RUNG_OK;
-  {
-    nb::gil_scoped_release released;
-    status = rung_model_encode(model_.get(), text.c_str(), &encoded);
-  }
-  check(status);
+  check(without_gil([&] { return rung_model_encode_text(model_.get(), utf8.c_str(), &options, &encoded); }));
   std::shared_ptr<rung_tensors> tensors(encoded, rung_tensors_free);
-  nb::dict inputs;
+  const int64_t tokens = rung_tensors_text_tokens(encoded), kept = rung_tensors_text_kept(encoded);
+  if (kept < tokens && truncate == "warn") warn_of_cut(tokens, kept);
+  nb::object inputs = nb::module_::import_("rung._types").attr("Encoded")(tokens, kept);
   for (size_t i = 0; i < rung_tensors_count(encoded); ++i)
     inputs[rung_tensors_name(encoded, i)] = array_over(rung_tensors_get(encoded, i), own(tensors));
   return inputs;
+}
+
+void Model::save(nb::handle where) {
+  session();
+  const std::string path = path_of(where, "path");
+  check(without_gil([&] { return rung_model_save(model_.get(), path.c_str()); }));
 }
 
 void Model::close() {
@@ -56,16 +87,35 @@ std::string Model::repr() const {
          ports_text(facts_->outputs) + ")" + (session_.closed() ? ", closed" : "") + ">";
 }
 
-std::unique_ptr<Model> load(const std::string& path, const nb::dict& options) {
+std::unique_ptr<Model> load(nb::handle where, const nb::dict& options) {
+  const std::string path = path_of(where, "path");
   OpenOptions open(options);
   rung_model* opened = nullptr;
-  rung_status status = RUNG_OK;
-  {
-    nb::gil_scoped_release released;
-    status = rung_model_open(path.c_str(), open.get(), &opened);
-  }
-  check(status);
+  check(without_gil([&] { return rung_model_open(path.c_str(), open.get(), &opened); }));
   return std::make_unique<Model>(ModelHandle(opened, rung_model_close));
+}
+
+std::unique_ptr<Model> build(nb::handle where, const nb::dict& options) {
+  const std::string path = path_of(where, "path");
+  OpenOptions open(options);
+  NamedArrays inputs(options["inputs"]);
+  Words freeze(options["freeze"]);
+  const OptionalPath database(options["database"], "database");
+  const bool has_recipe = !nb::object(options["recipe"]).is_none();
+  const std::string recipe = has_recipe ? c_text_of(options["recipe"], "recipe") : "";
+  rung_build_options with = RUNG_BUILD_OPTIONS_INIT;
+  with.model = open.get();
+  with.recipe = has_recipe ? recipe.c_str() : nullptr;
+  with.inputs = inputs.data();
+  with.input_count = inputs.size();
+  with.freeze = freeze.data();
+  with.freeze_count = freeze.size();
+  with.retune = nb::cast<bool>(options["retune"]);
+  with.budget_s = nb::cast<double>(options["budget_s"]);
+  with.database = database.c_str();
+  rung_model* built = nullptr;
+  check(without_gil([&] { return rung_model_build(path.c_str(), &with, &built); }));
+  return std::make_unique<Model>(ModelHandle(built, rung_model_close));
 }
 
 }  // namespace rung::python

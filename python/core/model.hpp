@@ -19,7 +19,9 @@ class Model {
   // Errors: UsageError, the model is closed.
   Session& session();
   std::unique_ptr<Session> open_session();
-  nb::dict encode(const std::string& text);
+  // `truncate`: "warn", "cut" or "error".
+  nb::object encode(nb::handle text, const std::string& truncate);
+  void save(nb::handle path);
   void close();
   std::string repr() const;
 
@@ -30,7 +32,9 @@ class Model {
 };
 
 // rung.load(): `options` as OpenOptions takes them.
-std::unique_ptr<Model> load(const std::string& path, const nb::dict& options);
+std::unique_ptr<Model> load(nb::handle path, const nb::dict& options);
+// rung.build(): OpenOptions', recipe, inputs, freeze, retune, budget_s, database.
+std::unique_ptr<Model> build(nb::handle path, const nb::dict& options);
 
 void bind_models(nb::module_& module);
 void bind_climbs(nb::module_& module);

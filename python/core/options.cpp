@@ -32,16 +32,18 @@ nb::object item(const nb::dict& from, const char* name) {
 
 OpenOptions::OpenOptions(const nb::dict& from) {
   if (nb::object device = item(from, "device"); !device.is_none()) {
-    device_ = text_of(device);
+    device_ = c_text_of(nb::str(device), "device");
     options_.device = device_.c_str();
   }
   if (nb::object dtype = item(from, "dtype"); !dtype.is_none()) {
-    dtype_ = text_of(dtype);
+    dtype_ = c_text_of(nb::str(dtype), "dtype");
     options_.dtype = dtype_.c_str();
   }
   if (nb::object threads = item(from, "threads"); !threads.is_none())
     if (!nb::try_cast(threads, options_.threads))
       raise(RUNG_USAGE, "threads: got " + shown(threads) + ", wanted an integer from 0 to 1024");
+  if (nb::object drop = item(from, "drop_head"); !drop.is_none())
+    if (!nb::try_cast(drop, options_.drop_head)) raise(RUNG_USAGE, "drop_head: got " + shown(drop) + ", wanted a bool");
   if (nb::object shapes = item(from, "shapes"); !shapes.is_none())
     for (nb::handle pair : items_of(shapes, "shapes")) add_shape(pair[0], pair[1]);
   options_.shapes = shapes_.data();
@@ -49,7 +51,7 @@ OpenOptions::OpenOptions(const nb::dict& from) {
 }
 
 void OpenOptions::add_shape(nb::handle name, nb::handle extents) {
-  names_.push_back(text_of(name));
+  names_.push_back(c_text_of(name, "shapes"));
   extents_.push_back(integers(name, extents));
   shapes_.push_back({names_.back().c_str(), extents_.back().data(), static_cast<int32_t>(extents_.back().size())});
 }
@@ -57,7 +59,7 @@ void OpenOptions::add_shape(nb::handle name, nb::handle extents) {
 NamedArrays::NamedArrays(nb::handle mapping, const char* kind) {
   if (mapping.is_none()) return;
   for (nb::handle pair : items_of(mapping, kind)) {
-    names_.push_back(text_of(pair[0]));
+    names_.push_back(c_text_of(pair[0], kind));
     const Borrowed& array = arrays_.emplace_back(pair[1], Place{kind, names_.back().c_str()}, false);
     if (array.on_device())
       raise(RUNG_MISMATCH,
@@ -71,7 +73,7 @@ Words::Words(nb::handle sequence) {
   if (nb::isinstance<nb::str>(sequence))
     raise(RUNG_USAGE, "got the text " + shown(sequence) + ", wanted a sequence of names");
   for (nb::handle word : nb::iter(sequence)) {
-    words_.push_back(text_of(word));
+    words_.push_back(c_text_of(word, "a name"));
     pointers_.push_back(words_.back().c_str());
   }
 }

@@ -16,7 +16,7 @@ namespace rung::python {
 
 namespace nb = nanobind;
 
-// rung_options of a mapping with any of device, threads, dtype and shapes.
+// rung_options of a mapping with any of device, threads, dtype, shapes and drop_head.
 class OpenOptions {
  public:
   explicit OpenOptions(const nb::dict& from);

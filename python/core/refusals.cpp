@@ -28,6 +28,18 @@ void Borrowed::refuse(const std::string& got) const {
                                                        : "a NumPy array or a PyTorch tensor");
 }
 
+// Tokenizers of transformers give lists unless they are told otherwise.
+void Borrowed::refuse_list() const {
+  if (!place_.wanted || std::strcmp(place_.kind, "input") != 0) refuse("a " + class_of(array_));
+  const std::string name = place_.name;
+  const std::string length = place_.length > 0 ? std::to_string(place_.length) : "LENGTH";
+  mismatch("a " + class_of(array_), std::string("a NumPy array of ") + place_.wanted->name,
+           "numpy.array(" + name + ", '" + place_.wanted->storage +
+               "'), or, of a tokenizer of transformers, "
+               "tokenizer(text, return_tensors='np', padding='max_length', truncation=True, max_length=" +
+               length + ")");
+}
+
 // Memory that cannot be read, for which the array's dtype is the reason where that is not the wanted one.
 void Borrowed::refuse_values(const std::string& got) const {
   const std::string word = dtype_word();

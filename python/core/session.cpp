@@ -3,6 +3,7 @@
 #include "core/session.hpp"
 
 #include "core/errors.hpp"
+#include "core/gil.hpp"
 #include "core/memory.hpp"
 #include "core/names.hpp"
 #include "core/torch.hpp"
@@ -26,6 +27,7 @@ Session::Use::~Use() {
     for (Port& port : *ports) {
       port.array.reset();
       port.given.reset();
+      port.is_given = false;
     }
   session_.in_use_ = false;
 }
@@ -35,7 +37,7 @@ Session::Session(ModelHandle model, std::shared_ptr<const ModelFacts> facts)
   rung_session* opened = nullptr;
   rung_status status = RUNG_OK;
   {
-    nb::gil_scoped_release released;
+    const ReleasedGil released;
     status = rung_session_open(model_.get(), &opened);
   }
   check(status);
@@ -44,7 +46,8 @@ Session::Session(ModelHandle model, std::shared_ptr<const ModelFacts> facts)
   for (const PortFacts& port : facts_->outputs) outputs_.emplace_back(port);
 }
 
-nb::dict Session::call(const nb::kwargs& arguments) {
+nb::dict Session::call(const nb::args& unnamed, const nb::kwargs& arguments) {
+  if (unnamed.size() > 0) refuse_unnamed(unnamed[0]);
   Use use(*this);
   try {
     take(arguments);
@@ -52,6 +55,7 @@ nb::dict Session::call(const nb::kwargs& arguments) {
     bind_inputs(fresh);
     bind_outputs(fresh);
     launch(fresh);
+    tell_written();
   } catch (...) {
     restore_own();
     throw;
@@ -60,6 +64,22 @@ nb::dict Session::call(const nb::kwargs& arguments) {
   nb::dict results;
   for (Port& port : outputs_) results[port.facts->name] = port.given;
   return results;
+}
+
+void Session::refuse_unnamed(nb::handle first) const {
+  const std::string name = facts_->inputs.empty() ? "name" : facts_->inputs.front().port.name;
+  const bool is_text = nb::isinstance<nb::str>(first), is_mapping = nb::hasattr(first, "keys");
+  const std::string remedy = is_text      ? "model(**model.encode(text))"
+                             : is_mapping ? "model(**inputs)"
+                                          : "model(" + name + "=" + name + ")";
+  raise(RUNG_USAGE, "got " + class_of(first) + " without a name, wanted inputs by their names: " + remedy);
+}
+
+// Autograd, and whoever looks at a tensor's version, learns that its values are others.
+void Session::tell_written() const {
+  const Torch* torch = Torch::loaded();
+  for (const Port& port : outputs_)
+    if (port.array && port.array->is_torch() && port.is_given) torch->increment_version(port.given);
 }
 
 void Session::take(const nb::kwargs& arguments) {
@@ -81,7 +101,7 @@ void Session::take(const nb::kwargs& arguments) {
 
 // An input that the plan took as a constant may still be given: at that value.
 void Session::check_frozen(nb::handle name, nb::handle value) const {
-  const std::string text = nb::cast<std::string>(name);
+  const std::string text = c_text_of(name, "an input's name");
   size_t index = 0;
   if (!rung_model_is_frozen(model_.get(), text.c_str()))
     check(rung_model_find_input(model_.get(), text.c_str(), &index));
@@ -130,9 +150,10 @@ void Session::take_out(nb::handle out) {
     raise(RUNG_USAGE, "out: got " + text_of(nb::repr(out.type())) + ", wanted a mapping of outputs' names to arrays");
   for (nb::handle name : nb::list(out.attr("keys")())) {
     size_t index = 0;
-    check(rung_model_find_output(model_.get(), nb::cast<std::string>(name).c_str(), &index));
+    check(rung_model_find_output(model_.get(), c_text_of(name, "out").c_str(), &index));
     Port& port = outputs_[index];
     port.given = out[name];
+    port.is_given = true;
     port.array.emplace(port.given, port.place("output"), true);
   }
 }
@@ -157,13 +178,13 @@ void Session::bind_outputs(Family fresh) {
 void Session::launch(Family family) {
   rung_status status = RUNG_OK;
   if (family != Family::torch_device) {
-    nb::gil_scoped_release released;
+    const ReleasedGil released;
     status = rung_session_run(session_.get());
   } else {
     void* stream = Torch::loaded()->stream(facts_->device);
     bool host_outputs = false;
     for (const Port& port : outputs_) host_outputs = host_outputs || !port.array->on_device();
-    nb::gil_scoped_release released;
+    const ReleasedGil released;
     status = rung_session_run_async(session_.get(), stream);
     if (status == RUNG_OK && host_outputs) status = rung_session_wait(session_.get());
   }
@@ -205,15 +226,17 @@ void Session::restore_own() {
   }
 }
 
-nb::object Session::input(const std::string& name, const std::string& where) {
+nb::object Session::input(nb::handle port, const std::string& where) {
   Use use(*this);
+  const std::string name = c_text_of(port, "name");
   size_t index = 0;
   check(rung_model_find_input(model_.get(), name.c_str(), &index));
   return own_memory(inputs_[index], index, where, rung_session_input);
 }
 
-nb::object Session::output(const std::string& name, const std::string& where) {
+nb::object Session::output(nb::handle port, const std::string& where) {
   Use use(*this);
+  const std::string name = c_text_of(port, "name");
   size_t index = 0;
   check(rung_model_find_output(model_.get(), name.c_str(), &index));
   return own_memory(outputs_[index], index, where, rung_session_output);
@@ -235,12 +258,12 @@ void Session::run(nb::handle stream) {
   for (size_t i = 0; i < outputs_.size(); ++i) restore_output(i);
   rung_status status = RUNG_OK;
   if (stream.is_none()) {
-    nb::gil_scoped_release released;
+    const ReleasedGil released;
     status = rung_session_run(session_.get());
   } else {
     nb::object number = nb::getattr(stream, "cuda_stream", nb::borrow(stream));
     void* address = reinterpret_cast<void*>(nb::cast<uintptr_t>(number));
-    nb::gil_scoped_release released;
+    const ReleasedGil released;
     status = rung_session_run_async(session_.get(), address);
   }
   check(status);
@@ -250,7 +273,7 @@ void Session::wait() {
   Use use(*this);
   rung_status status = RUNG_OK;
   {
-    nb::gil_scoped_release released;
+    const ReleasedGil released;
     status = rung_session_wait(session_.get());
   }
   check(status);

@@ -20,10 +20,10 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   // One inference on the arrays given by name; `out` among them maps outputs' names to arrays to write.
-  nb::dict call(const nb::kwargs& arguments);
+  nb::dict call(const nb::args& unnamed, const nb::kwargs& arguments);
   // The session's own memory of a port, as NumPy (where = "host") or as an object with DLPack ("device").
-  nb::object input(const std::string& name, const std::string& where);
-  nb::object output(const std::string& name, const std::string& where);
+  nb::object input(nb::handle port, const std::string& where);
+  nb::object output(nb::handle port, const std::string& where);
   // One inference on what is bound. `stream`: none, an address, or an object with .cuda_stream.
   void run(nb::handle stream);
   void wait();
@@ -45,7 +45,10 @@ class Session {
   // What a port is bound to: memory of the session's own, if a program took it, while no array of a caller's is.
   struct Port {
     explicit Port(const PortFacts& of) : facts(&of), maker(of) {}
-    Place place(const char* kind) const { return {kind, facts->port.name, facts->type}; }
+    Place place(const char* kind) const {
+      const rung_port& port = facts->port;
+      return {kind, port.name, facts->type, port.ndim > 0 ? port.shape[port.ndim - 1] : 0};
+    }
 
     const PortFacts* facts;
     ResultMaker maker;
@@ -53,9 +56,11 @@ class Session {
     bool is_callers = false;
     std::optional<Borrowed> array;  // during a call
     nb::object given;               // during a call: the object that the call gives back
+    bool is_given = false;          // is that the caller's own?
   };
 
   // What a call gives, before anything is bound.
+  [[noreturn]] void refuse_unnamed(nb::handle first) const;
   void take(const nb::kwargs& arguments);
   void check_frozen(nb::handle name, nb::handle value) const;
   void bind_inputs(Family family);
@@ -68,6 +73,7 @@ class Session {
   void bind(Port& port, size_t index, Family family, Bind* to);
   Family family() const;
   void launch(Family family);
+  void tell_written() const;
   using OwnMemory = rung_status (*)(rung_session*, size_t, rung_device_type, rung_tensor*);
   nb::object own_memory(Port& port, size_t index, const std::string& where, OwnMemory lend);
 

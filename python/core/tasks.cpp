@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/errors.hpp"
+#include "core/gil.hpp"
 #include "core/model.hpp"
 #include "core/options.hpp"
 
@@ -24,7 +25,8 @@ Task find_task(const std::string& name) {
 }
 
 // `options`: OpenOptions', inputs, reference, recipe, runs, rate_hz.
-std::string run_task(const std::string& name, const std::string& path, const nb::dict& options) {
+std::string run_task(const std::string& name, nb::handle where, const nb::dict& options) {
+  const std::string path = path_of(where, "path");
   Task task = find_task(name);
   OpenOptions open(options);
   NamedArrays inputs(options["inputs"]), reference(options["reference"], "output");
@@ -41,7 +43,7 @@ std::string run_task(const std::string& name, const std::string& path, const nb:
   char* json = nullptr;
   rung_status status = RUNG_OK;
   {
-    nb::gil_scoped_release released;
+    const ReleasedGil released;
     status = task(path.c_str(), &with, &json);
   }
   check(status);
@@ -52,8 +54,9 @@ std::string run_task(const std::string& name, const std::string& path, const nb:
 }  // namespace
 
 void bind_tasks(nb::module_& module) {
-  module.def("run_task", &run_task, nb::arg("name"), nb::arg("path"), nb::arg("options"),
-             nb::sig("def run_task(name: str, path: str, options: dict[str, typing.Any]) -> str"),
+  module.def("run_task", &run_task, nb::arg("name"), nb::arg("path").none(), nb::arg("options"),
+             nb::sig("def run_task(name: str, path: str | bytes | os.PathLike[str], options: dict[str, typing.Any]) "
+                     "-> str"),
              "The JSON text that the command of that name prints under --json.");
 }
 

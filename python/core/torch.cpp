@@ -13,6 +13,12 @@ nb::object raw_stream_of(nb::handle torch) {
   return nb::getattr(inner, "_cuda_getCurrentRawStream", nb::none());
 }
 
+// torch.autograd.graph.increment_version, from 2.1 on.
+nb::object increment_of(nb::handle torch) {
+  nb::object graph = nb::getattr(nb::getattr(torch, "autograd", nb::none()), "graph", nb::none());
+  return nb::getattr(graph, "increment_version", nb::none());
+}
+
 const Torch* look_up() {
   PyObject* found = PyImport_GetModule(nb::str("torch").ptr());
   if (!found) {
@@ -27,6 +33,7 @@ const Torch* look_up() {
   of->device_type = torch.attr("device");
   of->raw_stream = raw_stream_of(torch);
   of->current_stream = torch.attr("cuda").attr("current_stream");
+  of->increment = increment_of(torch);
   of->exchange = Exchange::of(of->tensor_type);
   of->is_rocm = !nb::object(torch.attr("version").attr("hip")).is_none();
   return of;
@@ -53,6 +60,11 @@ void* Torch::stream(rung_device device) const {
   nb::object address =
       raw_stream.is_none() ? nb::object(current_stream(device.index).attr("cuda_stream")) : raw_stream(device.index);
   return reinterpret_cast<void*>(nb::cast<uintptr_t>(address));
+}
+
+void Torch::increment_version(nb::handle tensor) const {
+  if (increment.is_none() || nb::cast<bool>(tensor.attr("is_inference")())) return;
+  increment(tensor);
 }
 
 nb::object call_method(nb::handle object, nb::handle name) {

@@ -12,7 +12,7 @@ namespace nb = nanobind;
 
 // Its objects that calls need, looked up once.
 struct Torch {
-  nb::object tensor_type, empty, raw_stream, current_stream, device_type;
+  nb::object tensor_type, empty, raw_stream, current_stream, device_type, increment;
   bool is_rocm = false;
   Exchange exchange;  // false where this PyTorch has none
 
@@ -23,6 +23,8 @@ struct Torch {
   nb::object dtype(rung_dtype dtype) const;
   // The current stream of that device, as a CUstream.
   void* stream(rung_device device) const;
+  // After a write into its memory. Nothing where this PyTorch has no way to say so, or the tensor no version.
+  void increment_version(nb::handle tensor) const;
 };
 
 // object.name(), where `name` is interned.

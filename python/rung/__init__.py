@@ -8,13 +8,13 @@
 from ._climb import Climb, climb
 from ._core import Model, Session, version
 from ._errors import (ClimbInterrupted, DeviceError, Error, FileError, MismatchError, OutOfMemoryError,
-                      UsageError)
-from ._load import load
+                      TruncationWarning, UsageError)
+from ._load import build, load
 from ._tasks import bench, explain, profile, verify
-from ._types import Port, Receipt
+from ._types import Encoded, Port, Receipt
 
 __version__ = version()
 
-__all__ = ["Climb", "ClimbInterrupted", "DeviceError", "Error", "FileError", "MismatchError", "Model",
-           "OutOfMemoryError", "Port", "Receipt", "Session", "UsageError", "__version__", "bench", "climb", "explain",
-           "load", "profile", "verify"]
+__all__ = ["Climb", "ClimbInterrupted", "DeviceError", "Encoded", "Error", "FileError", "MismatchError", "Model",
+           "OutOfMemoryError", "Port", "Receipt", "Session", "TruncationWarning", "UsageError", "__version__", "bench",
+           "build", "climb", "explain", "load", "profile", "verify"]

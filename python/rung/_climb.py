@@ -4,15 +4,12 @@
 from __future__ import annotations
 
 import json
-import os
-import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
 from . import _core
-from ._errors import UsageError
-from ._load import DType, Path, Shapes, open_options
+from ._load import DType, Path, Shapes, open_options, seconds_of
 from ._progress import Listener, ladder, shown
 from ._types import Receipt
 
@@ -76,7 +73,7 @@ class Climb:
 
         The folder is made. Errors: FileError.
         """
-        self._found.save(os.fspath(directory))
+        self._found.save(directory)
 
     def __repr__(self) -> str:
         return ladder(self.receipt_list)
@@ -92,25 +89,15 @@ class Climb:
         return value
 
 
-def seconds_of(budget: str | float) -> float:
-    """The seconds of "60s", "5m", "1500ms" or a number. Errors: UsageError."""
-    if isinstance(budget, (int, float)) and not isinstance(budget, bool):
-        return float(budget)
-    units = {"": 1.0, "ms": 1e-3, "s": 1.0, "m": 60.0}
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(ms|s|m|)\s*", budget) if isinstance(budget, str) else None
-    if not match:
-        raise UsageError(f"budget: got {budget!r}, wanted a time such as '60s' or '5m', or seconds")
-    return float(match[1]) * units[match[2]]
-
-
 def climb(path: Path, inputs: Mapping[str, Any] | None = None, shapes: Shapes | None = None, device: object = None,
           dtype: DType | None = None, *, budget: str | float = "60s", freeze: Iterable[str] = (),
           skip: Iterable[str] = (), threads: int = 0, database: Path | None = None,
+          drop_head: bool = False,
           progress: bool | Callable[[str, float, Receipt | None], object] | None = None) -> Climb:
     """Climbs a model directory: tries what makes it faster, keeps what does and is right, within `budget`.
 
     inputs: arrays to verify and time with, by name, in host memory; samples for those left out.
-    shapes, device, dtype, threads: as rung.load() has them; "bf16" climbs the opt-in rung "precision" too.
+    shapes, device, dtype, threads, drop_head: as rung.load() has them; "bf16" climbs the opt-in rung "precision" too.
     budget: all the time it may take: "60s", "5m" or seconds, at least 1.
     freeze: names among `inputs` that the plan takes as constants at those values.
     skip: names of rungs not to climb.
@@ -123,11 +110,11 @@ def climb(path: Path, inputs: Mapping[str, Any] | None = None, shapes: Shapes | 
     Ctrl-C ends the climb, which keeps what it had tuned, and comes out as KeyboardInterrupt.
     Errors: those of rung.load(); Error, the model as it is gives wrong outputs.
     """
-    options = open_options(device, threads, dtype, shapes) | {
+    options = open_options(device, threads, dtype, shapes, drop_head) | {
         "budget_s": seconds_of(budget), "inputs": inputs, "freeze": freeze, "skip": skip,
-        "database": None if database is None else os.fspath(database)}
+        "database": database}
     with shown(progress) as listener:
-        return Climb(_core.climb(os.fspath(path), options, listener))
+        return Climb(_core.climb(path, options, listener))
 
 
 __all__ = ["Climb", "Listener", "climb"]

@@ -29,3 +29,7 @@ class MismatchError(Error, ValueError):
 
 class ClimbInterrupted(Error):
     """A climb ended before it was done, because it was asked to; what it had tuned is kept."""
+
+
+class TruncationWarning(UserWarning):
+    """A text has more tokens than the model reads: it was cut, and the answer is that of its beginning."""

@@ -1,25 +1,44 @@
-# Opens plans and model directories.
+# Opens plans and model directories, and builds plans.
 # SPDX-License-Identifier: Apache-2.0
-"""rung.load()."""
+"""rung.load() and rung.build()."""
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from . import _core
+from ._errors import UsageError
 
-Path = str | os.PathLike[str]
+Path = str | bytes | os.PathLike[str]
 Shapes = Mapping[str, Sequence[int]]
 DType = Literal["model", "f32", "bf16"]
 
 
-def open_options(device: object, threads: int, dtype: str | None, shapes: Shapes | None) -> dict[str, Any]:
-    return {"device": device, "threads": threads, "dtype": dtype, "shapes": shapes}
+def open_options(device: object, threads: int, dtype: str | None, shapes: Shapes | None,
+                 drop_head: bool) -> dict[str, Any]:
+    return {"device": device, "threads": threads, "dtype": dtype, "shapes": shapes, "drop_head": drop_head}
+
+
+def seconds_of(budget: str | float) -> float:
+    """The seconds of "60s", "5m", "1500ms" or a number. Errors: UsageError."""
+    if isinstance(budget, (int, float)) and not isinstance(budget, bool):
+        return float(budget)
+    units = {"": 1.0, "ms": 1e-3, "s": 1.0, "m": 60.0}
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(ms|s|m|)\s*", budget) if isinstance(budget, str) else None
+    if not match:
+        raise UsageError(f"budget: got {budget!r}, wanted a time such as '60s' or '5m', or seconds")
+    return float(match[1]) * units[match[2]]
+
+
+def recipe_text(recipe: Mapping[str, Any] | None) -> str | None:
+    return None if recipe is None else json.dumps(recipe)
 
 
 def load(path: Path, device: object = None, threads: int = 0, dtype: DType | None = None,
-         shapes: Shapes | None = None) -> _core.Model:
+         shapes: Shapes | None = None, *, drop_head: bool = False) -> _core.Model:
     """Opens a plan (*.rung), which loads as it was built, or a model directory, whose plan is built without a climb.
 
     device: "cpu", "cuda" (the first NVIDIA GPU), "cuda:1", "hip" (AMD's), or what gives such a text, as a torch.device
@@ -27,9 +46,34 @@ def load(path: Path, device: object = None, threads: int = 0, dtype: DType | Non
     for alone.
     threads: of the processor, at most 1024; 0: as many as a plan was built for, or as there are cores.
     dtype: of a model directory: "model", each as it is stored (the default), "f32" or "bf16".
-    shapes: of a model directory's inputs, in elements: {"input_ids": (1, 128)}.
+    shapes: of a model directory's inputs, in elements: {"input_ids": (1, 128)}. A model of texts reads as many tokens
+    as its own files say where no shape is given.
+    drop_head: of a model directory: run the encoder alone of a model whose head (a classifier, a masked language model)
+    is not supported; without it such a model is refused.
 
     Errors: FileError; DeviceError; OutOfMemoryError; UsageError, a word that names no device or dtype; MismatchError,
     another device, number of threads or shape than the plan's.
     """
-    return _core.load(path, open_options(device, threads, dtype, shapes))
+    return _core.load(path, open_options(device, threads, dtype, shapes, drop_head))
+
+
+def build(path: Path, recipe: Mapping[str, Any] | None = None, *, inputs: Mapping[str, Any] | None = None,
+          freeze: Iterable[str] = (), retune: bool = False, budget: str | float = "10s", database: Path | None = None,
+          device: object = None, threads: int = 0, dtype: DType | None = None, shapes: Shapes | None = None,
+          drop_head: bool = False) -> _core.Model:
+    """Builds the plan of a recipe from a model directory, as `rung build` does, and opens it; Model.save() writes it.
+
+    recipe: how to build it, as Climb.recipe has it; None: as rung.load() does.
+    inputs: arrays by name, in host memory: their shapes are the plan's.
+    freeze: names among `inputs` that the plan takes as constants at those values.
+    retune: leave out the recipe's choices that decide nothing in this plan, whose shapes are others, and measure
+    kernels that have no choice, within `budget`; without it such a recipe is refused.
+    database: a file for what tuning found; None: the user's own; "": none.
+    The rest: as rung.load() has it.
+
+    Errors: those of rung.load(); UsageError, a recipe that cannot be read; MismatchError, a choice of its that decides
+    nothing.
+    """
+    return _core.build(path, open_options(device, threads, dtype, shapes, drop_head) | {
+        "recipe": recipe_text(recipe), "inputs": inputs, "freeze": freeze, "retune": retune,
+        "budget_s": seconds_of(budget), "database": database})

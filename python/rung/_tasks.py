@@ -4,29 +4,24 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from typing import Any
 
 from . import _core
-from ._load import DType, Path, Shapes, open_options
+from ._load import DType, Path, Shapes, open_options, recipe_text
 
 Arrays = Mapping[str, Any]
 
 
 def run_task(name: str, path: Path, options: dict[str, Any]) -> dict[str, Any]:
     given = {"inputs": None, "reference": None, "recipe": None, "runs": 0, "rate_hz": 0.0} | options
-    result: dict[str, Any] = json.loads(_core.run_task(name, os.fspath(path), given))
+    result: dict[str, Any] = json.loads(_core.run_task(name, path, given))
     return result
-
-
-def recipe_text(recipe: Mapping[str, Any] | None) -> str | None:
-    return None if recipe is None else json.dumps(recipe)
 
 
 def verify(path: Path, inputs: Arrays | None = None, reference: Arrays | None = None, *, device: object = None,
            dtype: DType | None = None, shapes: Shapes | None = None, threads: int = 0,
-           recipe: Mapping[str, Any] | None = None) -> dict[str, Any]:
+           recipe: Mapping[str, Any] | None = None, drop_head: bool = False) -> dict[str, Any]:
     """Compares the outputs of a plan or a model directory with a reference, as `rung verify --json` does.
 
     inputs: arrays by name, in host memory; samples for those left out.
@@ -36,14 +31,14 @@ def verify(path: Path, inputs: Arrays | None = None, reference: Arrays | None = 
     Returns: the JSON object, whose "passed" says whether it is right.
     Errors: those of rung.load(); MismatchError, an input or output that the model does not have.
     """
-    options = open_options(device, threads, dtype, shapes)
+    options = open_options(device, threads, dtype, shapes, drop_head)
     return run_task("verify", path, options | {"inputs": inputs, "reference": reference,
                                                "recipe": recipe_text(recipe)})
 
 
 def bench(path: Path, inputs: Arrays | None = None, *, runs: int = 200, rate_hz: float = 0, device: object = None,
           dtype: DType | None = None, shapes: Shapes | None = None, threads: int = 0,
-          recipe: Mapping[str, Any] | None = None) -> dict[str, Any]:
+          recipe: Mapping[str, Any] | None = None, drop_head: bool = False) -> dict[str, Any]:
     """Times inferences, as `rung bench --json` does.
 
     runs: timed runs. rate_hz: starts that many a second, as a robot does; 0: back to back.
@@ -51,27 +46,27 @@ def bench(path: Path, inputs: Arrays | None = None, *, runs: int = 200, rate_hz:
 
     Returns: the JSON object; times in milliseconds.
     """
-    options = open_options(device, threads, dtype, shapes)
+    options = open_options(device, threads, dtype, shapes, drop_head)
     return run_task("bench", path, options | {"inputs": inputs, "runs": runs, "rate_hz": float(rate_hz),
                                               "recipe": recipe_text(recipe)})
 
 
 def profile(path: Path, inputs: Arrays | None = None, *, device: object = None, dtype: DType | None = None,
             shapes: Shapes | None = None, threads: int = 0,
-            recipe: Mapping[str, Any] | None = None) -> dict[str, Any]:
+            recipe: Mapping[str, Any] | None = None, drop_head: bool = False) -> dict[str, Any]:
     """Where the time of one inference goes, step by step, as `rung profile --json` tells it.
 
     Arguments and errors: as rung.verify() has them. Returns: the JSON object.
     """
-    options = open_options(device, threads, dtype, shapes)
+    options = open_options(device, threads, dtype, shapes, drop_head)
     return run_task("profile", path, options | {"inputs": inputs, "recipe": recipe_text(recipe)})
 
 
 def explain(path: Path, *, device: object = None, dtype: DType | None = None, shapes: Shapes | None = None,
-            threads: int = 0, recipe: Mapping[str, Any] | None = None) -> dict[str, Any]:
+            threads: int = 0, recipe: Mapping[str, Any] | None = None, drop_head: bool = False) -> dict[str, Any]:
     """Which passes and kernels a plan takes, and why not others, as `rung explain --json` tells it.
 
     Arguments and errors: as rung.verify() has them. Returns: the JSON object.
     """
-    options = open_options(device, threads, dtype, shapes)
+    options = open_options(device, threads, dtype, shapes, drop_head)
     return run_task("explain", path, options | {"recipe": recipe_text(recipe)})

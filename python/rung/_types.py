@@ -1,10 +1,10 @@
 # What a model and a climb tell, as values.
 # SPDX-License-Identifier: Apache-2.0
-"""Ports and receipts."""
+"""Ports, receipts and encoded texts."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Port(NamedTuple):
@@ -17,6 +17,25 @@ class Port(NamedTuple):
     dtype: str
     shape: tuple[int, ...]
     required: bool
+
+
+class Encoded(dict[str, Any]):
+    """What Model.encode() makes of a text: arrays by the inputs' names, for model(**encoded).
+
+    `tokens` is how many tokens the text has, special ones with the others, and `kept` how many of them the arrays hold.
+    """
+
+    tokens: int
+    kept: int
+
+    def __init__(self, tokens: int, kept: int) -> None:
+        super().__init__()
+        self.tokens, self.kept = tokens, kept
+
+    @property
+    def truncated(self) -> bool:
+        """Whether the text was cut."""
+        return self.kept < self.tokens
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 import pytest
 import rung
-from conftest import Arrays, refusal
+from conftest import PI0, THREADS, Arrays, arrays, refusal
 
 
 def test_another_dtype_is_not_cast(bert: rung.Model, bert_inputs: Arrays) -> None:
@@ -136,3 +136,12 @@ def test_a_refused_array_lends_nothing_any_more(bert: rung.Model) -> None:
         if isinstance(view, memoryview):
             view.release()
     memory.append(0)  # refused with a BufferError while anybody has it
+
+
+def test_bools_of_other_bytes_are_refused() -> None:
+    """NumPy calls them true; kernels would multiply with them."""
+    inputs = arrays(PI0 / "inputs.npz")
+    with rung.load(PI0, threads=THREADS, dtype="f32", shapes={name: a.shape for name, a in inputs.items()}) as policy:
+        policy(**inputs)
+        mask = numpy.where(inputs["token_mask"], 255, 0).astype("uint8").view(bool)
+        assert "input 'token_mask': got the byte 255 in bool" in refusal(policy, **inputs | {"token_mask": mask})

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -136,6 +138,42 @@ def test_processes_that_are_spawned_work(bert_inputs: Arrays, bert_outputs: Arra
     with multiprocessing.get_context("spawn").Pool(2) as pool:
         for state in pool.starmap(answer_elsewhere, [(BERT, bert_inputs)] * 2):
             assert_known(state, bert_outputs["last_hidden_state"])
+
+
+DAEMON = """
+import sys, threading, time
+sys.path[:0] = sys.argv[2:]
+import numpy, rung
+model = rung.load(sys.argv[1], threads=1, shapes={"input_ids": (1, 9)})
+ids = numpy.array([[2, 5, 6, 7, 3, 0, 0, 0, 0]])
+begun = threading.Barrier(4)
+
+def serve(session):
+    begun.wait()
+    while True:
+        session(input_ids=ids)
+
+def climb():
+    begun.wait()
+    while True:
+        rung.climb(sys.argv[1], shapes={"input_ids": (1, 9)}, budget="1s", threads=1, database="",
+                   progress=lambda what, fraction, receipt: True)
+
+threads = [threading.Thread(target=serve, args=(model.session(),), daemon=True) for _ in range(2)]
+threads.append(threading.Thread(target=climb, daemon=True))
+for thread in threads:
+    thread.start()
+begun.wait()
+time.sleep(0.05)
+print("done", flush=True)
+"""
+
+
+def test_a_program_ends_well_while_daemon_threads_run_models() -> None:
+    for _ in range(8):
+        ran = subprocess.run([sys.executable, "-c", DAEMON, str(BERT), *sys.path], capture_output=True, text=True,
+                             timeout=60)
+        assert (ran.returncode, ran.stdout, ran.stderr) == (0, "done\n", "")
 
 
 def test_a_model_is_not_pickled(bert: rung.Model) -> None:

@@ -37,6 +37,19 @@ def test_out_may_be_a_tensor(bert: rung.Model, bert_inputs: Arrays) -> None:
     assert numpy.array_equal(state.numpy(), bert(**bert_inputs)["last_hidden_state"])
 
 
+def test_out_raises_a_tensors_version(bert: rung.Model, bert_inputs: Arrays) -> None:
+    """As every write in place does: autograd refuses a backward pass over values that are gone."""
+    state, weight = torch.zeros(1, 9, 32), torch.ones(1, requires_grad=True)
+    before = state._version
+    product = (state * weight).sum()
+    bert(**bert_inputs, out={"last_hidden_state": state})
+    assert state._version > before
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        product.backward()
+    with torch.inference_mode():
+        bert(**bert_inputs, out={"last_hidden_state": torch.zeros(1, 9, 32)})
+
+
 def test_refusals_say_how_to_make_it_right(bert: rung.Model, bert_inputs: Arrays) -> None:
     ids = torch.from_numpy(bert_inputs["input_ids"])
     wide = torch.stack([ids, ids], 2)[:, :, 0]

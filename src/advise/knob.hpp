@@ -55,7 +55,8 @@ struct Verdicts {
   std::string_view values;  // separated by '|'
   Verdict on_values = Verdict::neutral;
 
-  constexpr Verdicts(Verdict on_others) : others(on_others) {}  // NOLINT(google-explicit-constructor): most rows have one
+  constexpr Verdicts(Verdict on_others)
+      : others(on_others) {}  // NOLINT(google-explicit-constructor): most rows have one
   // hurts.but("0", neutral): every value hurts, and 0 does not.
   constexpr Verdicts but(std::string_view some, Verdict verdict) const {
     Verdicts verdicts = *this;
@@ -75,7 +76,7 @@ struct Knob {
 };
 
 std::span<const Knob> knob_table();
-const Knob* find_knob(std::string_view name);   // null: no row
+const Knob* find_knob(std::string_view name);  // null: no row
 Verdict verdict_on(const Knob& knob, std::string_view value);
 bool is_read_somewhere(std::string_view name);  // a row's, or one that the sources read and no row rates
 bool has_known_prefix(std::string_view name);   // HSA_, HIP_, ...: the names of these stacks

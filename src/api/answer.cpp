@@ -55,8 +55,9 @@ rung_status tell(const Error& error) noexcept {
   return told ? status_of(error.kind) : RUNG_MEMORY;
 }
 
-Status check_size(size_t got, size_t known, const void* options, const char* name) {
-  if (got < known) return wrong_usage("got {} of {} bytes, wanted {}: start from its initialiser", name, got, known);
+Status check_size(size_t got, size_t first, size_t known, const void* options, const char* name) {
+  if (got < first) return wrong_usage("got {} of {} bytes, wanted {}: start from its initialiser", name, got, known);
+  if (got <= known) return {};
   const auto* bytes = static_cast<const unsigned char*>(options);
   if (std::any_of(bytes + known, bytes + got, [](unsigned char byte) { return byte != 0; }))
     return wrong_usage("got {} with members that this version of rung, {}, does not know", name, kRungVersion);

@@ -2,6 +2,10 @@
 // line that rung_error() tells.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
 #include "base/guarded.hpp"
 #include "rung/rung.h"
 
@@ -30,15 +34,28 @@ inline Status want(const void* argument, const char* name) {
   return argument ? Status{} : wrong_usage("got NULL for '{}'", name);
 }
 
-// Structs that may grow: the caller's begins with what this library knows, and holds nothing beyond that.
-Status check_size(size_t got, size_t known, const void* options, const char* name);
+// Structs that may grow at their end: the caller's holds at least what the first version had, `first` bytes, and
+// nothing beyond what this library knows.
+Status check_size(size_t got, size_t first, size_t known, const void* options, const char* name);
 
-// The caller's options, or their initial values where it gives none.
+// Bytes of the first version of a struct, where that has grown since.
+template <class Options>
+constexpr size_t first_size() {
+  return sizeof(Options);
+}
+template <>
+constexpr size_t first_size<rung_options>() {
+  return offsetof(rung_options, drop_head);
+}
+
+// The caller's options, or their initial values where it gives none or is too old to know them.
 template <class Options>
 Result<Options> options_of(const Options* given, const Options& initial, const char* name) {
   if (!given) return initial;
-  RUNG_CHECK(check_size(given->size, sizeof(Options), given, name));
-  return *given;
+  RUNG_CHECK(check_size(given->size, first_size<Options>(), sizeof(Options), given, name));
+  Options options = initial;
+  std::memcpy(&options, given, std::min(given->size, sizeof(Options)));
+  return options;
 }
 
 }  // namespace rung

@@ -10,12 +10,13 @@
 #include "api/options.hpp"
 #include "measure/clock.hpp"
 
-struct rung_climb {
-  rung::ClimbOutcome outcome;
-  rung::tasks::ClimbTexts texts;
+namespace rung {
+
+struct OpenClimb {
+  ClimbOutcome outcome;
+  tasks::ClimbTexts texts;
 };
 
-namespace rung {
 namespace {
 
 rung_receipt to_public(const Receipt& receipt) {
@@ -101,7 +102,9 @@ const std::string* text_of(const tasks::ClimbTexts& texts, rung_climb_text_kind 
 }  // namespace rung
 
 using rung::answer;
+using rung::Climbs;
 using rung::Status;
+using rung::table;
 using rung::want;
 
 rung_status rung_climb_model(const char* path, const rung_climb_options* options, rung_climb** climb) {
@@ -115,20 +118,24 @@ rung_status rung_climb_model(const char* path, const rung_climb_options* options
     task.interrupted = [&] { return teller.wants_the_end(); };
     RUNG_TRY(rung::ClimbOutcome outcome, rung::tasks::climb_model(task));
     auto texts = rung::tasks::texts_of(outcome);
-    *climb = new rung_climb{std::move(outcome), std::move(texts)};
+    *climb = table<Climbs>().open(std::make_unique<rung::OpenClimb>(std::move(outcome), std::move(texts)));
     return {};
   });
 }
 
-void rung_climb_free(rung_climb* climb) { delete climb; }
+void rung_climb_free(rung_climb* climb) { table<Climbs>().close(climb); }
 
-size_t rung_climb_receipt_count(const rung_climb* climb) { return climb ? climb->outcome.result.rungs.size() : 0; }
+size_t rung_climb_receipt_count(const rung_climb* climb) {
+  const auto open = table<Climbs>().use(climb);
+  return open ? open->outcome.result.rungs.size() : 0;
+}
 
 rung_status rung_climb_receipt(const rung_climb* climb, size_t index, rung_receipt* receipt) {
   return answer([&]() -> Status {
-    RUNG_CHECK(want(climb, "climb"));
+    const auto open = table<Climbs>().use(climb);
+    RUNG_CHECK(rung::want_open(open, "climb"));
     RUNG_CHECK(want(receipt, "receipt"));
-    const auto& rungs = climb->outcome.result.rungs;
+    const auto& rungs = open->outcome.result.rungs;
     if (index >= rungs.size()) return rung::wrong_usage("got index {}, wanted less than {}", index, rungs.size());
     *receipt = rung::to_public(rungs[index]);
     return {};
@@ -136,28 +143,30 @@ rung_status rung_climb_receipt(const rung_climb* climb, size_t index, rung_recei
 }
 
 const char* rung_climb_text(const rung_climb* climb, rung_climb_text_kind kind) {
-  const std::string* text = climb ? rung::text_of(climb->texts, kind) : nullptr;
+  const auto open = table<Climbs>().use(climb);
+  const std::string* text = open ? rung::text_of(open->texts, kind) : nullptr;
   return text ? text->c_str() : nullptr;
 }
 
 rung_status rung_climb_open(const rung_climb* climb, rung_model** model) {
   return answer([&]() -> Status {
-    RUNG_CHECK(want(climb, "climb"));
+    const auto open = table<Climbs>().use(climb);
+    RUNG_CHECK(rung::want_open(open, "climb"));
     RUNG_CHECK(want(model, "model"));
-    RUNG_TRY(auto open, rung::open_model_of(climb->outcome.plan));
-    *model = new rung_model{std::move(open)};
+    RUNG_TRY(*model, rung::handle_of(open->outcome.plan));
     return {};
   });
 }
 
 rung_status rung_climb_save(const rung_climb* climb, const char* directory) {
   return answer([&]() -> Status {
-    RUNG_CHECK(want(climb, "climb"));
+    const auto open = table<Climbs>().use(climb);
+    RUNG_CHECK(rung::want_open(open, "climb"));
     RUNG_CHECK(want(directory, "directory"));
     std::error_code error;
     std::filesystem::create_directories(directory, error);
     if (error) return rung::bad_file("'{}': cannot make the folder: {}", directory, error.message());
-    rung::ClimbOutcome outcome = climb->outcome;  // its report tells when it was written
+    rung::ClimbOutcome outcome = open->outcome;  // its report tells when it was written
     return rung::tasks::save_climb(outcome, directory);
   });
 }

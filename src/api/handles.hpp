@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "api/answer.hpp"
+#include "api/handle_table.hpp"
+#include "api/text_inputs.hpp"
 #include "device/gpu/gpu.hpp"
 #include "session/session.hpp"
 
@@ -18,21 +20,38 @@ struct OpenModel {
   rung_device device{RUNG_CPU, 0};
   std::vector<std::shared_ptr<gpu::Block>> weights;  // on a GPU: they stay between sessions
   std::vector<rung_port> inputs, outputs;            // in the plan's order; they point into the plan
+  std::unique_ptr<const TextEncoder> texts;
 };
 
-Result<std::shared_ptr<const OpenModel>> open_model_of(std::shared_ptr<const Plan> plan);
+// What callers hold is a rung_model* and its like, which no one follows: those structs have no definition.
+struct OpenSession {
+  std::shared_ptr<const OpenModel> model;
+  Session session;
+};
+struct OpenTensors {
+  std::vector<std::pair<std::string, Tensor>> all;
+  int64_t tokens = 0, kept = 0;  // of a text that they were made of
+};
+struct OpenClimb;
+
+using Models = HandleTable<rung_model, const std::shared_ptr<const OpenModel>>;
+using Sessions = HandleTable<rung_session, OpenSession>;
+using TensorSets = HandleTable<rung_tensors, OpenTensors>;
+using Climbs = HandleTable<rung_climb, OpenClimb>;
+
+// The one table of its kind. It is never destroyed: threads may be in a call when the process ends.
+template <class Table>
+Table& table() {
+  static Table& all = *new Table;
+  return all;
+}
+
+// Errors: RUNG_USAGE, NULL or a closed handle.
+template <class Use>
+Status want_open(const Use& use, const char* name) {
+  return use ? Status{} : wrong_usage("'{}' is closed, or was never opened", name);
+}
+
+Result<rung_model*> handle_of(std::shared_ptr<const Plan> plan);
 
 }  // namespace rung
-
-struct rung_model {
-  std::shared_ptr<const rung::OpenModel> open;
-};
-
-struct rung_session {
-  std::shared_ptr<const rung::OpenModel> model;
-  rung::Session session;
-};
-
-struct rung_tensors {
-  std::vector<std::pair<std::string, rung::Tensor>> all;
-};

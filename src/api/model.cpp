@@ -7,6 +7,7 @@
 #include "api/tensors.hpp"
 #include "api/text_inputs.hpp"
 #include "kernels/device_word.hpp"
+#include "plan/file.hpp"
 #include "plan/named.hpp"
 #include "session/gpu_weights.hpp"
 
@@ -33,9 +34,10 @@ rung_device device_of(const Plan& plan) {
 rung_status tell_port(const rung_model* model, std::vector<rung_port> OpenModel::*ports, size_t index,
                       rung_port* port) {
   return answer([&]() -> Status {
-    RUNG_CHECK(want(model, "model"));
+    const auto open = table<Models>().use(model);
+    RUNG_CHECK(want_open(open, "model"));
     RUNG_CHECK(want(port, "port"));
-    const auto& all = (*model->open).*ports;
+    const auto& all = (**open).*ports;
     if (index >= all.size()) return wrong_usage("got index {}, wanted less than {}", index, all.size());
     *port = all[index];
     return {};
@@ -45,10 +47,11 @@ rung_status tell_port(const rung_model* model, std::vector<rung_port> OpenModel:
 rung_status find_port(const rung_model* model, std::vector<rung_port> OpenModel::*ports, const char* side,
                       const char* name, size_t* index) {
   return answer([&]() -> Status {
-    RUNG_CHECK(want(model, "model"));
+    const auto open = table<Models>().use(model);
+    RUNG_CHECK(want_open(open, "model"));
     RUNG_CHECK(want(name, "name"));
     RUNG_CHECK(want(index, "index"));
-    const auto& all = (*model->open).*ports;
+    const auto& all = (**open).*ports;
     auto found = std::find_if(all.begin(), all.end(),
                               [&](const rung_port& port) { return std::string_view(port.name) == name; });
     if (found == all.end()) {
@@ -61,8 +64,6 @@ rung_status find_port(const rung_model* model, std::vector<rung_port> OpenModel:
   });
 }
 
-}  // namespace
-
 Result<std::shared_ptr<const OpenModel>> open_model_of(std::shared_ptr<const Plan> plan) {
   auto open = std::make_shared<OpenModel>();
   open->device = device_of(*plan);
@@ -71,72 +72,128 @@ Result<std::shared_ptr<const OpenModel>> open_model_of(std::shared_ptr<const Pla
   }
   for (const auto& input : plan->inputs) open->inputs.push_back(port_of(input, !input.value));
   for (const auto& output : plan->outputs) open->outputs.push_back(port_of(output, false));
+  open->texts = std::make_unique<TextEncoder>(plan);
   open->plan = std::move(plan);
   return open;
+}
+
+size_t count_ports(const rung_model* model, std::vector<rung_port> OpenModel::*ports) {
+  const auto open = table<Models>().use(model);
+  return open ? ((**open).*ports).size() : 0;
+}
+
+Result<TextOptions> text_options(const char* text, const rung_text_options* options) {
+  RUNG_CHECK(want(text, "text"));
+  RUNG_TRY(auto given, options_of(options, rung_text_options RUNG_TEXT_OPTIONS_INIT, "rung_text_options"));
+  if (given.truncate != RUNG_TRUNCATE_CUT && given.truncate != RUNG_TRUNCATE_ERROR)
+    return wrong_usage("truncate: got {}, wanted {} (cut) or {} (error)", static_cast<int>(given.truncate),
+                       static_cast<int>(RUNG_TRUNCATE_CUT), static_cast<int>(RUNG_TRUNCATE_ERROR));
+  return TextOptions{.text = given.bytes == SIZE_MAX ? std::string_view(text) : std::string_view(text, given.bytes),
+                     .may_cut = given.truncate == RUNG_TRUNCATE_CUT};
+}
+
+}  // namespace
+
+Result<rung_model*> handle_of(std::shared_ptr<const Plan> plan) {
+  RUNG_TRY(auto open, open_model_of(std::move(plan)));
+  return table<Models>().open(std::make_unique<const std::shared_ptr<const OpenModel>>(std::move(open)));
 }
 
 }  // namespace rung
 
 using rung::answer;
+using rung::Models;
+using rung::OpenModel;
 using rung::Status;
+using rung::table;
 
 rung_status rung_model_open(const char* path, const rung_options* options, rung_model** model) {
   return answer([&]() -> Status {
     RUNG_CHECK(rung::want(path, "path"));
     RUNG_CHECK(rung::want(model, "model"));
     RUNG_TRY(auto plan, rung::plan_at(path, options));
-    RUNG_TRY(auto open, rung::open_model_of(std::move(plan)));
-    *model = new rung_model{std::move(open)};
+    RUNG_TRY(*model, rung::handle_of(std::move(plan)));
     return {};
   });
 }
 
-void rung_model_close(rung_model* model) { delete model; }
+rung_status rung_model_build(const char* path, const rung_build_options* options, rung_model** model) {
+  return answer([&]() -> Status {
+    RUNG_CHECK(rung::want(path, "path"));
+    RUNG_CHECK(rung::want(model, "model"));
+    RUNG_TRY(auto plan, rung::built_plan(path, options));
+    RUNG_TRY(*model, rung::handle_of(std::move(plan)));
+    return {};
+  });
+}
 
-size_t rung_model_input_count(const rung_model* model) { return model ? model->open->inputs.size() : 0; }
-size_t rung_model_output_count(const rung_model* model) { return model ? model->open->outputs.size() : 0; }
+rung_status rung_model_save(const rung_model* model, const char* path) {
+  return answer([&]() -> Status {
+    const auto open = table<Models>().use(model);
+    RUNG_CHECK(rung::want_open(open, "model"));
+    RUNG_CHECK(rung::want(path, "path"));
+    return rung::save_plan(*(*open)->plan, path);
+  });
+}
+
+void rung_model_close(rung_model* model) { table<Models>().close(model); }
+
+size_t rung_model_input_count(const rung_model* model) { return rung::count_ports(model, &OpenModel::inputs); }
+size_t rung_model_output_count(const rung_model* model) { return rung::count_ports(model, &OpenModel::outputs); }
 
 rung_status rung_model_input(const rung_model* model, size_t index, rung_port* port) {
-  return rung::tell_port(model, &rung::OpenModel::inputs, index, port);
+  return rung::tell_port(model, &OpenModel::inputs, index, port);
 }
 
 rung_status rung_model_output(const rung_model* model, size_t index, rung_port* port) {
-  return rung::tell_port(model, &rung::OpenModel::outputs, index, port);
+  return rung::tell_port(model, &OpenModel::outputs, index, port);
 }
 
 rung_status rung_model_find_input(const rung_model* model, const char* name, size_t* index) {
-  return rung::find_port(model, &rung::OpenModel::inputs, "input", name, index);
+  return rung::find_port(model, &OpenModel::inputs, "input", name, index);
 }
 
 rung_status rung_model_find_output(const rung_model* model, const char* name, size_t* index) {
-  return rung::find_port(model, &rung::OpenModel::outputs, "output", name, index);
+  return rung::find_port(model, &OpenModel::outputs, "output", name, index);
 }
 
-rung_device rung_model_device(const rung_model* model) { return model ? model->open->device : rung_device{0, 0}; }
+rung_device rung_model_device(const rung_model* model) {
+  const auto open = table<Models>().use(model);
+  return open ? (*open)->device : rung_device{0, 0};
+}
 
 rung_status rung_model_encode(const rung_model* model, const char* text, rung_tensors** inputs) {
+  return rung_model_encode_text(model, text, nullptr, inputs);
+}
+
+rung_status rung_model_encode_text(const rung_model* model, const char* text, const rung_text_options* options,
+                                   rung_tensors** inputs) {
   return answer([&]() -> Status {
-    RUNG_CHECK(rung::want(model, "model"));
-    RUNG_CHECK(rung::want(text, "text"));
+    const auto open = table<Models>().use(model);
+    RUNG_CHECK(rung::want_open(open, "model"));
     RUNG_CHECK(rung::want(inputs, "inputs"));
-    RUNG_TRY(rung::NamedTensors encoded, rung::inputs_of_text(*model->open->plan, text));
-    auto made = std::make_unique<rung_tensors>();
-    for (auto& [name, tensor] : encoded) made->all.emplace_back(name, std::move(tensor));
-    *inputs = made.release();
+    RUNG_TRY(auto given, rung::text_options(text, options));
+    RUNG_TRY(rung::TextInputs encoded, (*open)->texts->inputs_of(given));
+    auto made = std::make_unique<rung::OpenTensors>();
+    for (auto& [name, tensor] : encoded.inputs) made->all.emplace_back(name, std::move(tensor));
+    made->tokens = encoded.tokens, made->kept = encoded.kept;
+    *inputs = table<rung::TensorSets>().open(std::move(made));
     return {};
   });
 }
 
 bool rung_model_is_frozen(const rung_model* model, const char* name) {
-  return model && name && rung::find_named(model->open->plan->frozen, name);
+  const auto open = table<Models>().use(model);
+  return open && name && rung::find_named((*open)->plan->frozen, name);
 }
 
 rung_status rung_model_check_frozen(const rung_model* model, const char* name, const rung_tensor* tensor) {
   return answer([&]() -> Status {
-    RUNG_CHECK(rung::want(model, "model"));
+    const auto open = table<Models>().use(model);
+    RUNG_CHECK(rung::want_open(open, "model"));
     RUNG_CHECK(rung::want(name, "name"));
     RUNG_CHECK(rung::want(tensor, "tensor"));
-    const auto* frozen = rung::find_named(model->open->plan->frozen, name);
+    const auto* frozen = rung::find_named((*open)->plan->frozen, name);
     if (!frozen) return rung::mismatch("there is no frozen input '{}'", name);
     const rung_named_tensor given{name, tensor};
     RUNG_TRY(rung::NamedTensors copy, rung::copies_of({&given, 1}));

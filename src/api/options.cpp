@@ -4,6 +4,8 @@
 
 #include "api/answer.hpp"
 #include "api/tensors.hpp"
+#include "tasks/build.hpp"
+#include "tune/database.hpp"
 
 namespace rung {
 namespace {
@@ -24,8 +26,11 @@ Result<Shape> shape_of(const rung_named_shape& given) {
 Result<tasks::ModelOptions> model_options(const char* path, const rung_options* options) {
   RUNG_CHECK(want(path, "path"));
   RUNG_TRY(rung_options given, options_of(options, rung_options RUNG_OPTIONS_INIT, "rung_options"));
-  tasks::ModelOptions model{
-      .path = path, .device = given.device ? given.device : "", .threads = given.threads, .dtype = {}};
+  tasks::ModelOptions model{.path = path,
+                            .device = given.device ? given.device : "",
+                            .threads = given.threads,
+                            .dtype = {},
+                            .drop_head = given.drop_head};
   RUNG_TRY(model.dtype, tasks::parse_dtype(given.dtype ? given.dtype : "model"));
   RUNG_TRY(auto shapes, array_of(given.shapes, given.shape_count, "shapes"));
   for (const rung_named_shape& named : shapes) {
@@ -55,6 +60,20 @@ Result<std::shared_ptr<const Plan>> plan_at(const char* path, const rung_options
   RUNG_TRY(tasks::ModelOptions model, model_options(path, options));
   RUNG_TRY(tasks::Opened opened, tasks::open_model(model));
   return tasks::plan_of(opened, {}, model);
+}
+
+Result<std::shared_ptr<const Plan>> built_plan(const char* path, const rung_build_options* options) {
+  RUNG_TRY(auto given, options_of(options, rung_build_options RUNG_BUILD_OPTIONS_INIT, "rung_build_options"));
+  tasks::BuildTask task{.retune = given.retune, .budget_s = given.budget_s};
+  RUNG_TRY(task.model, model_options(path, given.model));
+  RUNG_TRY(task.model.inputs, arrays_of(given.inputs, given.input_count, "inputs"));
+  RUNG_TRY(task.model.freeze, texts_of(given.freeze, given.freeze_count, "freeze"));
+  if (given.recipe) {
+    RUNG_TRY(task.recipe, tasks::parse_recipe(given.recipe));
+  }
+  task.database = given.database ? given.database : default_database_path();
+  RUNG_TRY(tasks::BuiltPlan built, tasks::build(task));
+  return built.plan;
 }
 
 }  // namespace rung

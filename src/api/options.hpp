@@ -25,5 +25,7 @@ Result<tasks::GivenArrays> arrays_of(const rung_named_tensor* first, size_t coun
 
 // The plan that a path names; of a directory, that of the default recipe. Errors: those of rung_model_open().
 Result<std::shared_ptr<const Plan>> plan_at(const char* path, const rung_options* options);
+// The plan of a recipe. Errors: those of rung_model_build().
+Result<std::shared_ptr<const Plan>> built_plan(const char* path, const rung_build_options* options);
 
 }  // namespace rung

@@ -21,16 +21,12 @@ Result<Port> port_among(const std::vector<PlanPort>& ports, size_t index, const 
   return Port{{side, ports[index].name}, &ports[index].type};
 }
 
-Result<Port> port_of(const rung_session& session, Side side, size_t index) {
+Result<Port> port_of(const OpenSession& session, Side side, size_t index) {
   const Plan& plan = *session.model->plan;
   return side == Side::input ? port_among(plan.inputs, index, "input") : port_among(plan.outputs, index, "output");
 }
 
-Status check_handle(const rung_session* session) {
-  return session ? Status{} : wrong_usage("got NULL for 'session': it is closed, or was never opened");
-}
-
-Result<Place> place_asked_for(const rung_session& session, rung_device_type where) {
+Result<Place> place_asked_for(const OpenSession& session, rung_device_type where) {
   if (where == RUNG_CPU) return Place::host;
   if (static_cast<int32_t>(where) == session.model->device.type) return Place::device;
   return mismatch("got memory of device type {}, wanted {} or, of the host, {}", static_cast<int>(where),
@@ -44,9 +40,10 @@ rung_device host_memory_of(rung_device device) {
   return {RUNG_CPU, 0};
 }
 
-rung_status own_memory(rung_session* session, Side side, size_t index, rung_device_type where, rung_tensor* tensor) {
+rung_status own_memory(rung_session* handle, Side side, size_t index, rung_device_type where, rung_tensor* tensor) {
   return answer([&]() -> Status {
-    RUNG_CHECK(check_handle(session));
+    const auto session = table<Sessions>().use(handle);
+    RUNG_CHECK(want_open(session, "session"));
     RUNG_CHECK(want(tensor, "tensor"));
     RUNG_TRY(Port port, port_of(*session, side, index));
     RUNG_TRY(Place place, place_asked_for(*session, where));
@@ -58,9 +55,10 @@ rung_status own_memory(rung_session* session, Side side, size_t index, rung_devi
   });
 }
 
-rung_status bind(rung_session* session, Side side, size_t index, const rung_tensor* tensor) {
+rung_status bind(rung_session* handle, Side side, size_t index, const rung_tensor* tensor) {
   return answer([&]() -> Status {
-    RUNG_CHECK(check_handle(session));
+    const auto session = table<Sessions>().use(handle);
+    RUNG_CHECK(want_open(session, "session"));
     RUNG_TRY(Port port, port_of(*session, side, index));
     auto& own = session->session;
     if (!tensor) return side == Side::input ? own.unbind_input(index) : own.unbind_output(index);
@@ -69,24 +67,37 @@ rung_status bind(rung_session* session, Side side, size_t index, const rung_tens
   });
 }
 
+// One call on what the session runs.
+template <class Call>
+rung_status in_session(rung_session* handle, const Call& call) {
+  return answer([&]() -> Status {
+    const auto session = table<Sessions>().use(handle);
+    RUNG_CHECK(want_open(session, "session"));
+    return call(session->session);
+  });
+}
+
 }  // namespace
 }  // namespace rung
 
 using rung::answer;
+using rung::Sessions;
 using rung::Side;
 using rung::Status;
+using rung::table;
 
 rung_status rung_session_open(const rung_model* model, rung_session** session) {
   return answer([&]() -> Status {
-    RUNG_CHECK(rung::want(model, "model"));
+    const auto open = table<rung::Models>().use(model);
+    RUNG_CHECK(rung::want_open(open, "model"));
     RUNG_CHECK(rung::want(session, "session"));
-    RUNG_TRY(rung::Session opened, rung::open_session(model->open->plan));
-    *session = new rung_session{model->open, std::move(opened)};
+    RUNG_TRY(rung::Session opened, rung::open_session((*open)->plan));
+    *session = table<Sessions>().open(std::make_unique<rung::OpenSession>(*open, std::move(opened)));
     return {};
   });
 }
 
-void rung_session_close(rung_session* session) { delete session; }
+void rung_session_close(rung_session* session) { table<Sessions>().close(session); }
 
 rung_status rung_session_input(rung_session* session, size_t index, rung_device_type where, rung_tensor* tensor) {
   return rung::own_memory(session, Side::input, index, where, tensor);
@@ -105,22 +116,13 @@ rung_status rung_session_bind_output(rung_session* session, size_t index, const 
 }
 
 rung_status rung_session_run(rung_session* session) {
-  return answer([&]() -> Status {
-    RUNG_CHECK(rung::check_handle(session));
-    return session->session.run();
-  });
+  return rung::in_session(session, [](rung::Session& own) { return own.run(); });
 }
 
 rung_status rung_session_run_async(rung_session* session, void* stream) {
-  return answer([&]() -> Status {
-    RUNG_CHECK(rung::check_handle(session));
-    return session->session.run_async(stream);
-  });
+  return rung::in_session(session, [stream](rung::Session& own) { return own.run_async(stream); });
 }
 
 rung_status rung_session_wait(rung_session* session) {
-  return answer([&]() -> Status {
-    RUNG_CHECK(rung::check_handle(session));
-    return session->session.wait();
-  });
+  return rung::in_session(session, [](rung::Session& own) { return own.wait(); });
 }

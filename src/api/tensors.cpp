@@ -144,16 +144,34 @@ Result<NamedTensors> copies_of(std::span<const rung_named_tensor> tensors) {
 
 }  // namespace rung
 
-size_t rung_tensors_count(const rung_tensors* tensors) { return tensors ? tensors->all.size() : 0; }
+using rung::table;
+using rung::TensorSets;
+
+size_t rung_tensors_count(const rung_tensors* tensors) {
+  const auto open = table<TensorSets>().use(tensors);
+  return open ? open->all.size() : 0;
+}
 
 const char* rung_tensors_name(const rung_tensors* tensors, size_t index) {
-  return index < rung_tensors_count(tensors) ? tensors->all[index].first.c_str() : nullptr;
+  const auto open = table<TensorSets>().use(tensors);
+  return open && index < open->all.size() ? open->all[index].first.c_str() : nullptr;
 }
 
 rung_tensor rung_tensors_get(const rung_tensors* tensors, size_t index) {
-  if (index >= rung_tensors_count(tensors)) return {};
-  const rung::Tensor& tensor = tensors->all[index].second;
+  const auto open = table<TensorSets>().use(tensors);
+  if (!open || index >= open->all.size()) return {};
+  const rung::Tensor& tensor = open->all[index].second;
   return rung::tensor_over(const_cast<std::byte*>(tensor.data()), tensor.type(), {RUNG_CPU, 0});
 }
 
-void rung_tensors_free(rung_tensors* tensors) { delete tensors; }
+int64_t rung_tensors_text_tokens(const rung_tensors* tensors) {
+  const auto open = table<TensorSets>().use(tensors);
+  return open ? open->tokens : 0;
+}
+
+int64_t rung_tensors_text_kept(const rung_tensors* tensors) {
+  const auto open = table<TensorSets>().use(tensors);
+  return open ? open->kept : 0;
+}
+
+void rung_tensors_free(rung_tensors* tensors) { table<TensorSets>().close(tensors); }

@@ -2,36 +2,60 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/text_inputs.hpp"
 
-#include "import/tokenizer.hpp"
 #include "plan/named.hpp"
 #include "session/session.hpp"
 
 namespace rung {
+namespace {
 
-Result<NamedTensors> inputs_of_text(const Plan& plan, std::string_view text) {
+// The text's values of one input, if the plan has it.
+Status add_input(const Plan& plan, const std::string& name, const std::vector<int64_t>& values, NamedTensors& inputs) {
+  const auto* input = find_named(plan.inputs, name);
+  const auto* frozen = find_named(plan.frozen, name);
+  if (!input && !frozen) return {};
+  const Type& type = input ? input->type : frozen->value.type();
+  const Type text_type{DType::i64, {1, static_cast<int64_t>(values.size())}};
+  if (!(type == text_type))
+    return mismatch("input '{}': the plan wants {}, and a text of {} tokens is {}: give it arrays instead", name, type,
+                    values.size(), text_type);
+  Tensor tensor = Tensor::of<int64_t>(type.shape, values);
+  if (frozen) RUNG_CHECK(check_frozen_input(*frozen, tensor));
+  if (input) inputs[name] = std::move(tensor);
+  return {};
+}
+
+}  // namespace
+
+std::string cut_text_words(int64_t tokens, int64_t kept) {
+  return fmt::format(
+      "the text has {} tokens, and the plan reads {} of them: open or build it for longer texts (shape "
+      "input_ids=1,{})",
+      tokens, kept, tokens);
+}
+
+Result<const Tokenizer*> TextEncoder::tokenizer() const {
+  if (made_in_.another_process())
+    return wrong_usage("this model was opened before this process was forked: open it in the child");
+  const std::lock_guard lock(reading_);
+  if (!tokenizer_) tokenizer_ = Tokenizer::from_texts(plan_->attachments);
+  if (!*tokenizer_) return tl::unexpected(tokenizer_->error());
+  return &**tokenizer_;
+}
+
+Result<TextInputs> TextEncoder::inputs_of(const TextOptions& options) const {
+  const Plan& plan = *plan_;
   const auto* ids = find_named(plan.inputs, "input_ids");
   if (!ids || plan.attachments.empty())
     return mismatch("the model has no tokenizer of its own, or no input 'input_ids'");
   const int64_t length = ids->type.shape.rank() > 0 ? ids->type.shape.back() : 1;
-  RUNG_TRY(Tokenizer tokenizer, Tokenizer::from_texts(plan.attachments));
-  RUNG_TRY(Encoding encoding, tokenizer.encode(text, {.max_length = length, .pad_to = length}));
-  NamedTensors inputs;
-  for (const auto& [name, values] :
-       {std::pair{"input_ids", &encoding.ids}, std::pair{"attention_mask", &encoding.attention_mask},
-        std::pair{"token_type_ids", &encoding.token_type_ids}}) {
-    const auto* input = find_named(plan.inputs, name);
-    const auto* frozen = find_named(plan.frozen, name);
-    if (!input && !frozen) continue;
-    const Type& type = input ? input->type : frozen->value.type();
-    const Type text_type{DType::i64, {1, static_cast<int64_t>(values->size())}};
-    if (!(type == text_type))
-      return mismatch("input '{}': the plan wants {}, and a text of {} tokens is {}: give it arrays instead", name,
-                      type, length, text_type);
-    Tensor tensor = Tensor::of<int64_t>(type.shape, *values);
-    if (frozen) RUNG_CHECK(check_frozen_input(*frozen, tensor));
-    if (input) inputs[name] = std::move(tensor);
-  }
-  return inputs;
+  RUNG_TRY(const Tokenizer* tokenizer, this->tokenizer());
+  RUNG_TRY(Encoding encoding, tokenizer->encode(options.text, {.max_length = length, .pad_to = length}));
+  if (encoding.truncated() && !options.may_cut) return mismatch("{}", cut_text_words(encoding.tokens, encoding.kept));
+  TextInputs text{.inputs = {}, .tokens = encoding.tokens, .kept = encoding.kept};
+  RUNG_CHECK(add_input(plan, "input_ids", encoding.ids, text.inputs));
+  RUNG_CHECK(add_input(plan, "attention_mask", encoding.attention_mask, text.inputs));
+  RUNG_CHECK(add_input(plan, "token_type_ids", encoding.token_type_ids, text.inputs));
+  return text;
 }
 
 }  // namespace rung

@@ -1,15 +1,50 @@
 // Texts to model inputs, through the tokenizer that the model brought along.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
 #include <string_view>
 
+#include "base/forks.hpp"
+#include "import/tokenizer.hpp"
 #include "plan/plan.hpp"
 
 namespace rung {
 
-// Inputs for one text: input_ids, attention_mask and token_type_ids as far as the plan has them, padded to its length.
-// Errors: the model has no tokenizer, or no input_ids; an input that is not i64[1,length]; one that is frozen at
-// another value than the text's, which names it: its answer would be that of another question.
-Result<NamedTensors> inputs_of_text(const Plan& plan, std::string_view text);
+struct TextOptions {
+  std::string_view text;  // NUL is a character like others
+  bool may_cut = true;    // a text of more tokens than the plan has room for; else it is refused
+};
+
+struct TextInputs {
+  NamedTensors inputs;
+  int64_t tokens = 0, kept = 0;  // of the text, and those of them that the inputs hold
+  bool truncated() const { return kept < tokens; }
+};
+
+// The tokenizer is read once, when the first text comes. Any number of threads may use it.
+class TextEncoder {
+ public:
+  explicit TextEncoder(std::shared_ptr<const Plan> plan) : plan_(std::move(plan)) {}
+
+  // Inputs for one text: input_ids, attention_mask and token_type_ids as far as the plan has them, padded to its
+  // length. Errors: the model has no tokenizer, or no input_ids; an input that is not i64[1,length]; one that is frozen
+  // at another value than the text's, which names it: its answer would be that of another question; a text that is too
+  // long and not to be cut.
+  Result<TextInputs> inputs_of(const TextOptions& options) const;
+
+ private:
+  Result<const Tokenizer*> tokenizer() const;
+
+  std::shared_ptr<const Plan> plan_;
+  mutable std::mutex reading_;
+  mutable std::optional<Result<Tokenizer>> tokenizer_;
+  MadeIn made_in_;
+};
+
+// Of a text that was cut: how much of it is read, and what reads all of it.
+std::string cut_text_words(int64_t tokens, int64_t kept);
 
 }  // namespace rung

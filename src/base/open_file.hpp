@@ -31,7 +31,8 @@ struct OpenedFile {
   uint64_t bytes = 0;
 };
 
-// For reading. Errors: missing, unreadable, a folder, a FIFO (which is not waited on), a device, a socket.
+// For reading. Errors: a name with a NUL, missing, unreadable, a folder, a FIFO (which is not waited on), a device, a
+// socket.
 Result<OpenedFile> open_regular_file(const std::string& path);
 
 }  // namespace rung

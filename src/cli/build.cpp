@@ -2,37 +2,47 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
+#include "cli/budget.hpp"
 #include "cli/command.hpp"
 #include "cli/models.hpp"
 #include "cli/output.hpp"
 #include "cli/terminal.hpp"
 #include "plan/file.hpp"
+#include "tasks/build.hpp"
+#include "tune/database.hpp"
 
 namespace rung::cli {
 namespace {
 
 struct BuildFlags {
   CommonOptions common;
-  std::string recipe, out = "plan.rung";
+  std::string recipe, out = "plan.rung", budget = "10s", database = default_database_path();
+  bool retune = false;
 };
 
 Status run_build(const BuildFlags& options) {
   log_to_stderr(options.common.log_level);
-  RUNG_TRY(tasks::ModelOptions model, model_options(options.common));
-  RUNG_TRY(tasks::Opened opened, tasks::open_model(model));
-  if (!opened.subject) return wrong_usage("'{}' is a plan already: build from a model directory", options.common.model);
-  RUNG_TRY(auto recipe, recipe_in(options.recipe));
-  RUNG_TRY(auto plan, tasks::plan_by_recipe(opened, recipe, model));
-  tasks::note_if_unjudged(*plan);
-  RUNG_CHECK(save_plan(*plan, options.out));
-  if (options.common.json)
+  tasks::BuildTask task{.retune = options.retune, .database = options.database};
+  RUNG_TRY(task.model, model_options(options.common));
+  RUNG_TRY(task.recipe, recipe_in(options.recipe));
+  RUNG_TRY(task.budget_s, parse_budget(options.budget));
+  if (options.retune) catch_interrupts();
+  task.interrupted = interrupted;
+  RUNG_TRY(tasks::BuiltPlan built, tasks::build(task));
+  const Plan& plan = *built.plan;
+  RUNG_CHECK(save_plan(plan, options.out));
+  if (options.common.json) {
     print_json({{"plan", options.out},
-                {"kernels", plan->steps.size()},
-                {"weight_bytes", plan->weight_bytes()},
-                {"arena_bytes", plan->arena_bytes}});
-  else
-    fmt::print("{}: {} launches, {:.1f} MB of weights, {:.1f} MB of arena\n", options.out, plan->steps.size(),
-               static_cast<double>(plan->weight_bytes()) * 1e-6, static_cast<double>(plan->arena_bytes) * 1e-6);
+                {"kernels", plan.steps.size()},
+                {"weight_bytes", plan.weight_bytes()},
+                {"arena_bytes", plan.arena_bytes},
+                {"choices", {{"kept", built.kept}, {"left_out", built.left_out}, {"tuned", built.tuned}}}});
+    return {};
+  }
+  if (options.retune)
+    fmt::print("choices: {} of the recipe kept, {} left out, {} tuned\n", built.kept, built.left_out, built.tuned);
+  fmt::print("{}: {} launches, {:.1f} MB of weights, {:.1f} MB of arena\n", options.out, plan.steps.size(),
+             static_cast<double>(plan.weight_bytes()) * 1e-6, static_cast<double>(plan.arena_bytes) * 1e-6);
   return {};
 }
 
@@ -40,10 +50,13 @@ Status run_build(const BuildFlags& options) {
 
 std::pair<CLI::App*, Run> build_command(CLI::App& app) {
   auto options = std::make_shared<BuildFlags>();
-  auto* command = add_command(app, "build", "build a plan from a model and a recipe");
+  auto* command = add_command(app, "build", "build a plan from a model, by a recipe or by default");
   add_common(*command, options->common);
-  add(*command, "recipe", options->recipe).required();
+  add(*command, "recipe", options->recipe);
   add(*command, "out", options->out).described("the plan file").shows_default();
+  auto retune = add(*command, "retune", options->retune);
+  add(*command, "budget", options->budget).described("time that --retune may take").shows_default().needs(retune);
+  add(*command, "database", options->database).needs(retune);
   return {command, [options] { return run_build(*options); }};
 }
 

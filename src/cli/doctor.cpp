@@ -55,9 +55,9 @@ Status run_capture(const advise::Snapshot& machine, const DoctorFlags& flags) {
                 {"variables", captured.variables},
                 {"values_left_out", captured.values_left_out}});
   else
-    fmt::print(
-        "{}: {} and {}. Values that are no number or known word became their kind and length ({}).\n", flags.capture,
-        counted(captured.files, "file"), counted(captured.variables, "variable"), captured.values_left_out);
+    fmt::print("{}: {} and {}. Values that are no number or known word became their kind and length ({}).\n",
+               flags.capture, counted(captured.files, "file"), counted(captured.variables, "variable"),
+               captured.values_left_out);
   return {};
 }
 

@@ -20,6 +20,7 @@ std::vector<std::string> arguments_of(const CommonOptions& options) {
   for (const auto& name : options.freeze) add("--freeze", name);
   for (const auto& label : options.observed) add("--observe", label);
   if (options.random_weights) add("--random-weights", std::to_string(*options.random_weights));
+  if (options.drop_head) all.emplace_back("--drop-head");
   if (options.threads > 0) add("--threads", std::to_string(options.threads));
   return all;
 }

@@ -55,6 +55,7 @@ Result<tasks::ModelOptions> model_options(const CommonOptions& options) {
                             .freeze = options.freeze,
                             .observed = options.observed,
                             .random_weights = options.random_weights,
+                            .drop_head = options.drop_head,
                             .command_line = true};
   RUNG_TRY(model.dtype, tasks::parse_dtype(options.dtype));
   RUNG_TRY(model.shapes, parse_shapes(options.shapes));

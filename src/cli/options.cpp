@@ -26,8 +26,11 @@ constexpr auto kOptions = std::to_array<OptionRow>({
     {"inputs", "", "FILE.npz",
      "inputs by name; those left out get the model's own defaults, or random values where timing is all"},
     {"freeze", "", "NAME,...", "take these inputs as constants at the value that --inputs gives them"},
-    {"observe", "", "LABEL,...", "values inside the model, by their labels in its graph, to give as outputs too"},
+    {"observe", "", "LABEL,...",
+     "also return these values from inside the model; `rung inspect --graph` lists their labels"},
     {"random-weights", "", "SEED", "make up weights for a directory that has only config.json"},
+    {"drop-head", "", "",
+     "run the encoder alone of a model whose head (a classifier, a masked language model) is not supported"},
     {"log", "RUNG_LOG", "LEVEL",
      "1 device and totals, 2 time per step, 3 passes and verdicts, 4 graph text, 5 kernels and addresses"},
     {"budget", "RUNG_BUDGET", "TIME",
@@ -45,6 +48,8 @@ constexpr auto kOptions = std::to_array<OptionRow>({
     {"text", "", "TEXT",
      "a text for the model's tokenizer, taken as it stands; repeatable; --inputs may give inputs that the text does "
      "not"},
+    {"truncate", "", "WHAT",
+     "a text of more tokens than the plan reads: warn (cut it and say so), cut (without a word) or error"},
     {"runs", "", "N", "timed runs"},
     {"rate", "", "HZ", "start this many timed runs a second, as a robot or a stream does; default: back to back"},
     {"blocks", "", "",
@@ -58,7 +63,9 @@ constexpr auto kOptions = std::to_array<OptionRow>({
     {"stepwise", "", "",
      "look for a fault of the device: run the ops one by one, inputs left out made up, and name the op that fails; "
      "gives no outputs"},
-    {"recipe", "", "FILE.json", "the decisions to build with"},
+    {"recipe", "", "FILE.json", "the decisions to build with; default: those of a model that was not climbed"},
+    {"retune", "", "",
+     "leave out the recipe's choices that decide nothing in this plan, and tune kernels that have none"},
     {"gpu", "", "NAME,...", "predict for these: h100, h200, mi300x, mi325x, mi350x or mi355x"},
     {"graph", "", "", "print the graph's text"},
     {"trace", "", "FILE.json", "write a Chrome trace of one inference"},
@@ -179,6 +186,7 @@ void add_model(CLI::App& app, CommonOptions& options) {
   add(app, "freeze", options.freeze).splits_at(',');
   add(app, "observe", options.observed).splits_at(',');
   add(app, "random-weights", options.random_weights);
+  add(app, "drop-head", options.drop_head);
   add(app, "log", options.log_level).within(0, 5);
 }
 

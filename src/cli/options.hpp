@@ -71,7 +71,7 @@ struct CommonOptions {
   std::optional<uint64_t> random_weights;
   int threads = 0;  // 0: all cores of this process
   int log_level = 0;
-  bool json = false;
+  bool json = false, drop_head = false;
 };
 void add_common(CLI::App& app, CommonOptions& options);
 // Those that say what the model is, and not where it runs.

@@ -6,6 +6,7 @@
 
 #include "api/text_inputs.hpp"
 #include "base/json.hpp"
+#include "base/log.hpp"
 #include "cli/command.hpp"
 #include "cli/fault.hpp"
 #include "cli/models.hpp"
@@ -21,7 +22,7 @@ using Outputs = std::vector<std::pair<std::string, Tensor>>;
 
 struct RunFlags {
   CommonOptions common;
-  std::string outputs, recipe;
+  std::string outputs, recipe, truncate = "warn";
   std::vector<std::string> texts;
   bool stepwise = false;
 };
@@ -95,23 +96,28 @@ Status write_outputs(const std::string& path, const std::vector<Outputs>& all) {
 }
 
 // One set for every text, with the inputs that it does not give; or the given ones.
-Result<std::vector<Inputs>> sets_of_inputs(const RunFlags& options, const Plan& plan, const Inputs& given) {
-  std::vector<Inputs> sets;
+Result<std::vector<TextInputs>> sets_of_inputs(const RunFlags& options, const std::shared_ptr<const Plan>& plan,
+                                               const Inputs& given) {
+  std::vector<TextInputs> sets;
+  const TextEncoder encoder(plan);
   for (const auto& text : options.texts) {
-    RUNG_TRY(Inputs inputs, inputs_of_text(plan, text));
+    RUNG_TRY(TextInputs set, encoder.inputs_of({.text = text, .may_cut = options.truncate != "error"}));
     for (const auto& [name, value] : given)
-      if (!inputs.emplace(name, value).second)
+      if (!set.inputs.emplace(name, value).second)
         return wrong_usage("'{}' is given twice, by --text and by --inputs", name);
-    sets.push_back(std::move(inputs));
+    if (set.truncated() && options.truncate == "warn")
+      log(0, "warning: text {} is cut: {}", sets.size(), cut_text_words(set.tokens, set.kept));
+    sets.push_back(std::move(set));
   }
-  if (sets.empty()) sets.push_back(given);
+  if (sets.empty()) sets.push_back({.inputs = given});
   return sets;
 }
 
-Status step_through(const RunFlags& options, const std::shared_ptr<const Plan>& plan, const std::vector<Inputs>& runs) {
+Status step_through(const RunFlags& options, const std::shared_ptr<const Plan>& plan,
+                    const std::vector<TextInputs>& runs) {
   if (!options.outputs.empty()) return wrong_usage("--stepwise gives no outputs: got --outputs too");
   RUNG_TRY(Session session, open_session(plan, {.stepwise = true}));
-  for (const Inputs& inputs : runs) RUNG_CHECK(session.infer(tasks::sample_missing(*plan, inputs, 1)));
+  for (const TextInputs& set : runs) RUNG_CHECK(session.infer(tasks::sample_missing(*plan, set.inputs, 1)));
   if (options.common.json)
     print_json({{"ops", plan->steps.size()}, {"runs", runs.size()}});
   else
@@ -125,12 +131,12 @@ Status run_plan(const RunFlags& options) {
   RUNG_TRY(auto recipe, recipe_in(options.recipe));
   RUNG_TRY(tasks::Opened opened, tasks::open_model(model));
   RUNG_TRY(auto plan, tasks::plan_of(opened, recipe, model));
-  RUNG_TRY(std::vector<Inputs> runs, sets_of_inputs(options, *plan, opened.given));
+  RUNG_TRY(std::vector<TextInputs> runs, sets_of_inputs(options, plan, opened.given));
   if (options.stepwise) return step_through(options, plan, runs);
   RUNG_TRY(Session session, open_session(plan));
   std::vector<Outputs> all;
-  for (const Inputs& inputs : runs) {
-    RUNG_TRY(Outputs outputs, session.infer(inputs));
+  for (const TextInputs& set : runs) {
+    RUNG_TRY(Outputs outputs, session.infer(set.inputs));
     all.push_back(std::move(outputs));
   }
   if (!options.outputs.empty()) RUNG_CHECK(write_outputs(options.outputs, all));
@@ -139,7 +145,9 @@ Status run_plan(const RunFlags& options) {
   Json json{{"runs", Json::array()}, {"similarity", matrix}};
   for (size_t i = 0; i < all.size(); ++i) {
     json["runs"].push_back({{"outputs", summary(all[i])}});
-    if (!options.texts.empty()) json["runs"][i]["text"] = options.texts[i];
+    if (options.texts.empty()) continue;
+    json["runs"][i].update(
+        {{"text", options.texts[i]}, {"tokens", runs[i].tokens}, {"truncated", runs[i].truncated()}});
   }
   print_json(json);
   return {};
@@ -150,6 +158,7 @@ std::vector<std::string> more_arguments(const RunFlags& options) {
   std::vector<std::string> more;
   if (!options.recipe.empty()) more.insert(more.end(), {"--recipe", options.recipe});
   for (const auto& text : options.texts) more.insert(more.end(), {"--text", text});
+  if (!options.texts.empty()) more.insert(more.end(), {"--truncate", options.truncate});
   return more;
 }
 
@@ -160,7 +169,8 @@ std::pair<CLI::App*, Run> run_command(CLI::App& app) {
   auto* command = add_command(app, "run", "run a plan, or a model with default kernels");
   add_common(*command, options->common);
   add(*command, "outputs", options->outputs);
-  add(*command, "text", options->texts);
+  auto text = add(*command, "text", options->texts);
+  add(*command, "truncate", options->truncate).one_of({"warn", "cut", "error"}).shows_default().needs(text);
   add(*command, "recipe", options->recipe).described("run this recipe's plan");
   add(*command, "stepwise", options->stepwise);
   return {command, [options] {

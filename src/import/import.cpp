@@ -47,7 +47,8 @@ std::string known_architectures() {
 
 std::string claimed_architecture(const Config& config) {
   for (const char* field : {"model_type", "type"})
-    if (auto name = config.get_text(field)) return fmt::format("{} '{}' is not known", field, name->substr(0, 60));
+    if (auto name = config.get_text(field))
+      return fmt::format("{} '{}' is not supported yet", field, name->substr(0, 60));
   return "neither model_type nor type is given";
 }
 
@@ -60,8 +61,8 @@ Result<Model> import_known(const huggingface::ConfigSource& source) {
       model.architecture = architecture.name;
       return model;
     }
-  return fail("'{}': {}; known architectures: {}", source.config.what(), claimed_architecture(source.config),
-              known_architectures());
+  return fail("'{}': {} (supported: {}). `rung advise` works on a profiler trace of any model", source.config.what(),
+              claimed_architecture(source.config), known_architectures());
 }
 
 Result<Model> import_config(const huggingface::ConfigSource& source) {

@@ -95,6 +95,12 @@ Result<Config> Config::get_object(const std::string& field) const {
   return Config(std::shared_ptr<const nlohmann::json>(json_, value), fmt::format("{}: {}", what_, field));
 }
 
+Result<nlohmann::json> Config::get_value(const std::string& field) const {
+  const auto* value = find(field);
+  if (!value) return wrong(field, "a value");
+  return *value;
+}
+
 Result<int64_t> Config::get_int_or(const std::string& field, IntRange range, int64_t otherwise) const {
   return contains(field) ? get_int(field, range) : otherwise;
 }

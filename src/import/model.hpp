@@ -46,10 +46,12 @@ struct ImportOptions {
   std::optional<uint64_t> random_seed;  // weights from a generator, not from files
   std::optional<DType> dtype;         // f32: every float weight is used as f32; none: each as the author's code uses it
   std::vector<std::string> observed;  // labels of values inside the graph that become outputs of those names
+  bool drop_head = false;             // the encoder alone of a model with a head that no importer builds
 };
 
-// `path` is a directory with config.json. Loads no weight. Errors: unknown architectures, fields missing or out of
-// bounds, tensors missing, misshapen or unexpected, labels that no value has.
+// `path` is a directory with config.json. Loads no weight. Errors: unknown architectures, heads that are not built and
+// not to be dropped, fields missing or out of bounds, tensors missing, misshapen or unexpected, labels that no value
+// has.
 Result<Model> import_model(const std::string& path, const ImportOptions& options = {});
 // The same from the text of a config.json alone; weights are always random (seed 0 unless the options say).
 Result<Model> import_config_text(std::string_view config_json, const ImportOptions& options = {});
@@ -58,7 +60,8 @@ Result<Model> import_config_text(std::string_view config_json, const ImportOptio
 // values.
 Status freeze_inputs(Model& model, const NamedTensors& values);
 
-// Type, range of integers, and no NaN or infinity but -inf where the input is a mask (ir/mask_flow.hpp).
+// Type, range of integers, bools of 0 and 1, and no NaN or infinity but -inf where the input is a mask
+// (ir/mask_flow.hpp).
 Status check_input(const Model& model, const std::string& name, const Tensor& value);
 // All inputs of the graph: those given (checked), the others by their defaults. Errors: unknown, bad and left-out
 // names.

@@ -1,6 +1,7 @@
 // Checking, completing, sampling and freezing a model's inputs.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/model.hpp"
+#include "ir/bool_bytes.hpp"
 #include "ir/finite.hpp"
 #include "ir/mask_flow.hpp"
 
@@ -28,6 +29,7 @@ Status check_input(const Model& model, const std::string& name, const Tensor& va
   if (it == model.defaults.end()) return mismatch("input '{}' is not one of {}", name, input_names(model));
   const InputDefault& rule = it->second;
   if (value.type() != rule.type) return mismatch("input '{}': got {}, wanted {}", name, value.type(), rule.type);
+  RUNG_CHECK(check_bools("input", name, value.type(), value.data()));
   if (is_float(value.dtype()))
     return check_input_floats(fmt::format("input '{}'", name), value,
                               [&] { return leads_to_mask(model.graph, model.graph.input_named(name)); });

@@ -3,6 +3,7 @@
 #include "import/tokenizer.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace rung {
 namespace {
@@ -16,19 +17,19 @@ std::vector<size_t> character_starts(const std::string& word) {
   return starts;
 }
 
-// Builds the three inputs segment by segment.
+// Builds the three inputs piece by piece.
 class Builder {
  public:
-  void add(int64_t id) {
+  void add(int64_t id, int64_t type) {
     encoding.ids.push_back(id);
     encoding.attention_mask.push_back(1);
-    encoding.token_type_ids.push_back(0);
+    encoding.token_type_ids.push_back(type);
   }
-  void add(const std::vector<int64_t>& ids, size_t count) {
-    for (size_t i = 0; i < count; ++i) add(ids[i]);
-    if (count < ids.size()) encoding.truncated = true;
+  void add(const std::vector<FramePiece>& pieces) {
+    for (const FramePiece& piece : pieces) add(piece.id, piece.type);
   }
   Encoding finish(int64_t pad, int64_t length) {
+    encoding.kept = static_cast<int64_t>(encoding.ids.size());
     auto size = std::max(encoding.ids.size(), static_cast<size_t>(std::max<int64_t>(length, 0)));
     encoding.ids.resize(size, pad);
     encoding.attention_mask.resize(size, 0);
@@ -38,24 +39,18 @@ class Builder {
   Encoding encoding;
 };
 
-Result<size_t> room_for(EncodeOptions options) {
-  constexpr int64_t kSpecials = 2;
-  if (options.max_length < kSpecials)
-    return wrong_usage("max_length: got {}, wanted at least {} for the special tokens", options.max_length, kSpecials);
-  return static_cast<size_t>(options.max_length - kSpecials);
-}
-
 }  // namespace
 
 Tokenizer::Tokenizer(TokenizerFiles files) : files_(std::move(files)) {
-  cls_ = files_.vocabulary.at("[CLS]");
-  sep_ = files_.vocabulary.at("[SEP]");
-  pad_ = files_.vocabulary.at("[PAD]");
-  unknown_ = files_.vocabulary.at(files_.unknown);
+  const auto id = [&](const std::string& token) { return files_.vocabulary.at(token); };
+  frame_ = files_.frame.value_or(Frame{.before = {{id(files_.cls)}}, .after = {{id(files_.sep)}}});
+  pad_ = id(files_.pad);
+  unknown_ = id(files_.unknown);
+  for (const auto& [token, _] : files_.special) special_begins_.set(static_cast<unsigned char>(token.front()));
 }
 
 Result<Tokenizer> Tokenizer::make(TokenizerFiles files) {
-  for (const std::string& token : {std::string("[CLS]"), std::string("[SEP]"), std::string("[PAD]"), files.unknown})
+  for (const std::string& token : {files.cls, files.sep, files.pad, files.unknown})
     if (!files.vocabulary.contains(token))
       return bad_file("vocabulary of {} tokens: no '{}', wanted a BERT vocabulary", files.vocabulary.size(), token);
   return Tokenizer(std::move(files));
@@ -78,10 +73,11 @@ void Tokenizer::add_word(const std::string& word, std::vector<int64_t>& ids) con
   auto starts = character_starts(word);
   size_t characters = starts.size() - 1, first_id = ids.size();
   bool known = characters <= files_.max_word_characters;
+  std::string piece;
   for (size_t begin = 0; known && begin < characters;) {
     size_t end = characters;
     for (; end > begin; --end) {
-      std::string piece = begin ? files_.continuation : std::string();
+      piece.assign(begin ? files_.continuation : std::string());
       piece.append(word, starts[begin], starts[end] - starts[begin]);
       auto found = files_.vocabulary.find(piece);
       if (found == files_.vocabulary.end()) continue;
@@ -113,7 +109,8 @@ std::vector<int64_t> Tokenizer::pieces(std::string_view text) const {
   std::vector<int64_t> ids;
   size_t plain = 0;  // where the text since the last special token begins
   for (size_t at = 0; at < text.size();) {
-    const auto* token = special_at(text.substr(at));
+    const bool may_begin = special_begins_[static_cast<unsigned char>(text[at])];
+    const auto* token = may_begin ? special_at(text.substr(at)) : nullptr;
     if (!token) {
       ++at;
       continue;
@@ -127,12 +124,17 @@ std::vector<int64_t> Tokenizer::pieces(std::string_view text) const {
 }
 
 Result<Encoding> Tokenizer::encode(std::string_view text, EncodeOptions options) const {
-  RUNG_TRY(size_t room, room_for(options));
-  auto ids = pieces(text);
+  const auto specials = static_cast<int64_t>(frame_.before.size() + frame_.after.size());
+  if (options.max_length < specials)
+    return wrong_usage("max_length: got {}, wanted at least {} for the special tokens", options.max_length, specials);
+  const auto ids = pieces(text);
+  const size_t kept = std::min(ids.size(), static_cast<size_t>(options.max_length - specials));
+  const size_t first = files_.keeps_end ? ids.size() - kept : 0;
   Builder out;
-  out.add(cls_);
-  out.add(ids, std::min(ids.size(), room));
-  out.add(sep_);
+  out.add(frame_.before);
+  for (size_t i = first; i < first + kept; ++i) out.add(ids[i], frame_.type);
+  out.add(frame_.after);
+  out.encoding.tokens = specials + static_cast<int64_t>(ids.size());
   return out.finish(pad_, options.pad_to);
 }
 

@@ -1,6 +1,7 @@
 // WordPiece tokenizer of BERT models: text to the input ids a model was trained on, from the model's own files.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <bitset>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -18,14 +19,24 @@ namespace rung {
 // The three inputs of a BERT model, all of one length.
 struct Encoding {
   std::vector<int64_t> ids, attention_mask, token_type_ids;
-  bool truncated = false;
+  int64_t tokens = 0, kept = 0;  // of the whole text with its special tokens, and how many of them are in
+  bool truncated() const { return kept < tokens; }
 };
 
 using TextFiles = std::map<std::string, std::string>;
 
 struct EncodeOptions {
-  int64_t max_length = 512;  // with [CLS] and [SEP]; what is longer is cut
+  int64_t max_length = 512;  // with special tokens; what is longer is cut
   int64_t pad_to = 0;        // at least this many, filled with [PAD]
+};
+
+struct FramePiece {
+  int64_t id = 0, type = 0;
+};
+// What stands around a text: "[CLS]" and "[SEP]".
+struct Frame {
+  std::vector<FramePiece> before, after;
+  int64_t type = 0;  // of the text's own tokens
 };
 
 // What a model's files say.
@@ -33,8 +44,10 @@ struct TokenizerFiles {
   std::unordered_map<std::string, int64_t> vocabulary;
   std::map<std::string, int64_t> special;  // stand for themselves where the text spells them: "[MASK]"
   WordRules rules;
-  std::string unknown = "[UNK]", continuation = "##";
+  std::string cls = "[CLS]", sep = "[SEP]", pad = "[PAD]", unknown = "[UNK]", mask = "[MASK]", continuation = "##";
   size_t max_word_characters = 100;
+  std::optional<Frame> frame;  // none: `cls` text `sep`
+  bool keeps_end = false;      // of a text that is too long
   std::optional<int64_t> model_max_length;
 };
 
@@ -44,10 +57,10 @@ class Tokenizer {
   static Result<Tokenizer> open(const std::string& directory);
   // The same from the files' texts, by file name: a plan carries them.
   static Result<Tokenizer> from_texts(const TextFiles& texts);
-  // Errors: a special token ([CLS], [SEP], [PAD], the unknown token) is not in the vocabulary.
+  // Errors: a special token (`cls`, `sep`, `pad`, the unknown token) is not in the vocabulary.
   static Result<Tokenizer> make(TokenizerFiles files);
 
-  // [CLS] text [SEP]. Errors: no room for the special tokens.
+  // [CLS] text [SEP], or as the model's files say. Errors: no room for the special tokens.
   Result<Encoding> encode(std::string_view text, EncodeOptions options) const;
   // Word pieces alone.
   std::vector<int64_t> pieces(std::string_view text) const;
@@ -61,7 +74,9 @@ class Tokenizer {
   void add_word(const std::string& word, std::vector<int64_t>& ids) const;
 
   TokenizerFiles files_;
-  int64_t cls_ = 0, sep_ = 0, pad_ = 0, unknown_ = 0;
+  Frame frame_;
+  int64_t pad_ = 0, unknown_ = 0;
+  std::bitset<256> special_begins_;  // the first bytes of special tokens
 };
 
 // The tokenizer's files of a model directory, by name; none if it has no tokenizer.

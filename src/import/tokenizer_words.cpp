@@ -1,12 +1,13 @@
-// Splitting text into words by Unicode category, with utf8proc's tables.
+// Splitting text into words by the published library's classes of characters; utf8proc takes letters apart.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/tokenizer_words.hpp"
 
 #include <utf8proc.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
-#include <utility>
+#include <iterator>
 
 namespace rung {
 namespace {
@@ -34,18 +35,16 @@ void append(std::string& out, CodePoint c) {
   out.append(reinterpret_cast<const char*>(bytes.data()), static_cast<size_t>(length));
 }
 
-// Unassigned code points stay: what one version of Unicode does not know, the next may.
-bool is_control(CodePoint c) {
-  if (c == '\t' || c == '\n' || c == '\r') return false;
-  switch (utf8proc_category(c)) {
-    case UTF8PROC_CATEGORY_CC:
-    case UTF8PROC_CATEGORY_CF:
-    case UTF8PROC_CATEGORY_CO:
-    case UTF8PROC_CATEGORY_CS:
-      return true;
-    default:
-      return false;
-  }
+struct CodeRange {
+  CodePoint first, last;
+};
+#include "import/word_tables.inc"
+
+template <size_t count>
+bool is_in(const CodeRange (&table)[count], CodePoint c) {
+  auto after = std::upper_bound(std::begin(table), std::end(table), c,
+                                [](CodePoint code, const CodeRange& range) { return code < range.first; });
+  return after != std::begin(table) && c <= std::prev(after)->last;
 }
 
 bool is_space(CodePoint c) {
@@ -54,35 +53,26 @@ bool is_space(CodePoint c) {
   return category == UTF8PROC_CATEGORY_ZS || category == UTF8PROC_CATEGORY_ZL || category == UTF8PROC_CATEGORY_ZP;
 }
 
-// All of ASCII's symbols count, even those Unicode does not call punctuation, such as $ and ^.
-bool is_punctuation(CodePoint c) {
-  if (c < 0x80)
-    return (c >= '!' && c <= '/') || (c >= ':' && c <= '@') || (c >= '[' && c <= '`') || (c >= '{' && c <= '~');
-  auto category = utf8proc_category(c);
-  return category >= UTF8PROC_CATEGORY_PC && category <= UTF8PROC_CATEGORY_PO;
-}
+// Ideographs; not kana or hangul, which are written with spaces or learnt as pieces. The published library, whose ids
+// models are trained on, leaves out the first 256 of extension E, and all that came after it.
+constexpr CodeRange kIdeographs[] = {{0x3400, 0x4dbf},   {0x4e00, 0x9fff},   {0xf900, 0xfaff},  {0x20000, 0x2a6df},
+                                     {0x2a700, 0x2b81f}, {0x2b920, 0x2ceaf}, {0x2f800, 0x2fa1f}};
 
-// Ideographs; not kana or hangul, which are written with spaces or learnt as pieces.
-bool is_cjk(CodePoint c) {
-  constexpr std::pair<CodePoint, CodePoint> kBlocks[] = {{0x4e00, 0x9fff},   {0x3400, 0x4dbf},   {0x20000, 0x2a6df},
-                                                         {0x2a700, 0x2b73f}, {0x2b740, 0x2b81f}, {0x2b820, 0x2ceaf},
-                                                         {0xf900, 0xfaff},   {0x2f800, 0x2fa1f}};
-  for (auto [first, last] : kBlocks)
-    if (c >= first && c <= last) return true;
-  return false;
-}
+// Letters that Unicode took apart after the version that the published library has.
+constexpr CodeRange kWhole[] = {{0x105c9, 0x105c9}, {0x105e4, 0x105e4}, {0x11383, 0x113c8},
+                                {0x11938, 0x11938}, {0x16121, 0x16128}, {0x16d68, 0x16d6a}};
 
 Text clean(const Text& text) {
   Text out;
   for (CodePoint c : text)
-    if (c != 0 && c != kReplacement && !is_control(c)) out.push_back(is_space(c) ? ' ' : c);
+    if (c != 0 && !is_in(kDropped, c)) out.push_back(is_space(c) ? ' ' : c);
   return out;
 }
 
 Text separate_cjk(const Text& text) {
   Text out;
   for (CodePoint c : text) {
-    if (is_cjk(c))
+    if (is_in(kIdeographs, c))
       out.insert(out.end(), {' ', c, ' '});
     else
       out.push_back(c);
@@ -94,11 +84,15 @@ Text strip_accents(const Text& text) {
   Text out;
   std::array<CodePoint, 8> parts{};  // the longest canonical decomposition has 4
   for (CodePoint c : text) {
+    if (is_in(kWhole, c)) {
+      out.push_back(c);
+      continue;
+    }
     int boundary = 0;
     auto count = utf8proc_decompose_char(c, parts.data(), parts.size(), UTF8PROC_DECOMPOSE, &boundary);
     for (utf8proc_ssize_t i = 0; i < count; ++i) {
       CodePoint part = parts[static_cast<size_t>(i)];
-      if (utf8proc_category(part) != UTF8PROC_CATEGORY_MN) out.push_back(part);
+      if (!is_in(kMarks, part)) out.push_back(part);
     }
   }
   return out;
@@ -130,7 +124,7 @@ std::vector<std::string> split_words(std::string_view bytes, const WordRules& ru
       open = false;
       continue;
     }
-    bool alone = is_punctuation(c);
+    bool alone = is_in(kPunctuation, c);
     if (!open || alone) words.emplace_back();
     append(words.back(), c);
     open = !alone;

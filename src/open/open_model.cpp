@@ -54,6 +54,7 @@ Result<OpenedModel> open_model(const std::string& path, const OpenOptions& optio
   if (options.threads < 0 || options.threads > cpu::kMostThreads)
     return wrong_usage("threads: got {}, wanted at most {}, or 0 for as many as there are cores", options.threads,
                        cpu::kMostThreads);
+  if (path.find('\0') != std::string::npos) return wrong_usage("path: got a text with a NUL in it");
   if (!options.device.empty()) RUNG_CHECK(parse_device(options.device));
   OpenedModel opened;
   if (is_plan_file(path)) {

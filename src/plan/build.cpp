@@ -53,7 +53,8 @@ Status check_choices(const Recipe& recipe, const Plan& plan) {
   for (const auto& [problem, choice] : recipe.choices)
     if (!plan.recipe.choices.contains(problem))
       return mismatch(
-          "recipe: choice '{}': no launch of this model asks for it; shapes and threads are part of a problem",
+          "recipe: choice '{}': no launch of this model asks for it; shapes and threads are part of a problem; 'rung "
+          "build --retune' (retune in Python and C) leaves such choices out and tunes what is new",
           problem);
   return {};
 }

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "device/cpu/start_team.hpp"
+#include "ir/bool_bytes.hpp"
 #include "kernels/access.hpp"
 #include "measure/cost.hpp"
 #include "plan/buffers.hpp"
@@ -23,9 +24,9 @@ constexpr int64_t kMostIndex = int64_t{1} << 53;
 // Nothing else is a bool.
 Status check_bools(const PlanOperand& operand, const PlanWeight& weight) {
   if (operand.view.dtype != DType::boolean || !weight.data || weight.read) return {};
-  const bool good =
-      std::all_of(weight.data.get(), weight.data.get() + weight.bytes, [](std::byte b) { return b <= std::byte{1}; });
-  return good ? Status{} : fail("weight {} is read as bool, and holds more than 0 and 1", operand.index);
+  return first_non_bool(weight.data.get(), weight.bytes) == 0
+             ? Status{}
+             : fail("weight {} is read as bool, and holds more than 0 and 1", operand.index);
 }
 
 Status check_weight(const Plan& plan, const PlanOperand& operand, const Access& access) {
@@ -110,7 +111,17 @@ Status check_range(const PlanInput& input) {
   return {};
 }
 
+// C ends a name at its NUL, where two names may be the same.
+template <class Ports>
+Status check_names(const Ports& ports) {
+  for (const auto& port : ports)
+    if (port.name.find('\0') != std::string::npos) return fail("the name of an input or output holds a NUL");
+  return {};
+}
+
 Status check_inputs(const Plan& plan, Holdings& holdings) {
+  RUNG_CHECK(check_names(plan.inputs));
+  RUNG_CHECK(check_names(plan.frozen));
   std::set<std::string_view> names;
   for (const PlanInput& input : plan.inputs) {
     auto status = holdings.add_input(input);
@@ -126,6 +137,7 @@ Status check_inputs(const Plan& plan, Holdings& holdings) {
 }
 
 Status check_outputs(const Plan& plan, const Holdings& holdings) {
+  RUNG_CHECK(check_names(plan.outputs));
   std::set<std::string_view> names;
   for (const PlanOutput& output : plan.outputs) {
     if (auto status = holdings.check_output(output); !status)

@@ -9,6 +9,7 @@
 #include "base/json.hpp"
 #include "base/parallel.hpp"
 #include "base/streamed_hash.hpp"
+#include "ir/bool_bytes.hpp"
 #include "ir/safetensors.hpp"
 #include "kernels/cpu/linear/onednn_version.hpp"
 #include "plan/build.hpp"
@@ -98,9 +99,11 @@ Status load_values(const Safetensors& file, Plan& plan) {
     RUNG_TRY(input.value, file.copy("default/" + input.name));
     if (!(input.value->type() == input.type))
       return fail("default of '{}': got {}, wanted {}", input.name, input.value->type(), input.type);
+    RUNG_CHECK(check_bools("default of", input.name, input.type, input.value->data()));
   }
   for (auto& frozen : plan.frozen) {
     RUNG_TRY(frozen.value, file.copy("frozen/" + frozen.name));
+    RUNG_CHECK(check_bools("frozen input", frozen.name, frozen.value.type(), frozen.value.data()));
   }
   return {};
 }

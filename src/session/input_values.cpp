@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <span>
 
+#include "ir/bool_bytes.hpp"
 #include "ir/finite.hpp"
 
 namespace rung {
@@ -29,6 +30,7 @@ Status check_range(const PlanInput& input, const std::byte* values) {
 
 Status check_input_values(const PlanInput& input, const std::byte* values, const std::function<bool()>& masks) {
   RUNG_CHECK(check_range(input, values));
+  RUNG_CHECK(check_bools("input", input.name, input.type, values));
   const NonFinite found = count_non_finite(input.type, values);
   if (may_be_in_input(found, masks)) return {};
   return refuse_input_floats(fmt::format("input '{}'", input.name), input.type, found, masks);

@@ -7,9 +7,9 @@
 
 namespace rung {
 
-// Integers within the input's range, floats without NaN or infinity but -inf where `masks` says that they are a mask.
-// `values`: row-major, of the input's type. Takes no memory unless it fails. Errors name the input, what was got and
-// what was wanted.
+// Integers within the input's range, bools that are 0 or 1, floats without NaN or infinity but -inf where `masks` says
+// that they are a mask. `values`: row-major, of the input's type. Takes no memory unless it fails. Errors name the
+// input, what was got and what was wanted.
 Status check_input_values(const PlanInput& input, const std::byte* values, const std::function<bool()>& masks);
 
 }  // namespace rung

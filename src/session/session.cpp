@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "device/gpu/gpu.hpp"
+#include "ir/bool_bytes.hpp"
 #include "plan/named.hpp"
 #include "session/entrance.hpp"
 #include "session/input_values.hpp"
@@ -209,6 +210,7 @@ Result<NamedOutputs> Session::infer(const NamedTensors& given) {
 Status check_frozen_input(const FrozenInput& frozen, const Tensor& value) {
   if (!(value.type() == frozen.value.type()))
     return mismatch("input '{}': got {}, wanted {}", frozen.name, value.type(), frozen.value.type());
+  RUNG_CHECK(check_bools("input", frozen.name, value.type(), value.data()));
   if (std::memcmp(value.data(), frozen.value.data(), value.bytes()) != 0)
     return mismatch(
         "input '{}' is frozen in this plan at another value: build a plan for this one, or do not freeze it",

@@ -44,9 +44,9 @@ class Session {
   Status unbind_input(size_t index);   // its default again; without one it is missing
   Status unbind_output(size_t index);  // it is not copied
 
-  // Sets every input: those given (checked: known name, type, range of integers, floats without NaN or infinity but
-  // -inf in a mask, the frozen value of a frozen input), the others by their defaults. They go into an input's own
-  // memory if that is bound, and take the place of the caller's. On an error nothing has changed.
+  // Sets every input: those given (checked: known name, type, range of integers, bools of 0 and 1, floats without NaN
+  // or infinity but -inf in a mask, the frozen value of a frozen input), the others by their defaults. They go into an
+  // input's own memory if that is bound, and take the place of the caller's. On an error nothing has changed.
   Status set_inputs(const NamedTensors& given);
   // One inference, complete on return, with one wait for a GPU at its end. Values in host memory are checked as those
   // of set_inputs are, which are not again; on a GPU while that runs. Errors: an input is missing or refused, by name;

@@ -29,6 +29,7 @@ Result<ImportOptions> import_options(const ModelOptions& options) {
   import.shapes = options.shapes;
   import.random_seed = options.random_weights;
   import.observed = options.observed;
+  import.drop_head = options.drop_head;
   if (options.dtype) import.dtype = DType::f32;  // bf16 is a rung on top of the f32 model
   return import;
 }
@@ -98,11 +99,11 @@ Status complete(const ModelOptions& options, ImportOptions import, Opened& opene
 
 Status check_options_of_plan(const ModelOptions& options) {
   if (options.shapes.empty() && options.freeze.empty() && options.observed.empty() && !options.random_weights &&
-      !options.dtype)
+      !options.dtype && !options.drop_head)
     return {};
-  return wrong_usage("'{}' is a plan: {}, {}, {}, {} and {} were decided when it was built", options.path,
+  return wrong_usage("'{}' is a plan: {}, {}, {}, {}, {} and {} were decided when it was built", options.path,
                      options.named("shape"), options.named("freeze"), options.named("observe"), options.named("dtype"),
-                     options.named("random-weights"));
+                     options.named("random-weights"), options.named("drop-head"));
 }
 
 // What the library says of an option begins with its name.

@@ -27,6 +27,7 @@ struct ModelOptions {
   std::vector<std::string> freeze;    // of `inputs`, those that are constants
   std::vector<std::string> observed;  // labels in the graph whose values are outputs too
   std::optional<uint64_t> random_weights;
+  bool drop_head = false;  // as ImportOptions::drop_head
   // The options are flags: errors write them with dashes, and one that the model cannot have is wrong usage.
   bool command_line = false;
 

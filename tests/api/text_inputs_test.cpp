@@ -17,8 +17,12 @@ Plan plan_for_text() {
   return plan;
 }
 
+Result<TextInputs> inputs_of(const Plan& plan, std::string_view text, bool may_cut = true) {
+  return TextEncoder(std::make_shared<const Plan>(plan)).inputs_of({.text = text, .may_cut = may_cut});
+}
+
 std::string error_of(const Plan& plan, std::string_view text) {
-  auto inputs = inputs_of_text(plan, text);
+  auto inputs = inputs_of(plan, text);
   return inputs ? "" : inputs.error().message;
 }
 
@@ -29,10 +33,42 @@ Tensor i64(const std::vector<int64_t>& values) {
 TEST(TextInputs, AreTheTextsTokens) {
   Plan plan = plan_for_text();
   plan.inputs.push_back({.name = "attention_mask", .type = {DType::i64, {1, 8}}});
-  auto inputs = inputs_of_text(plan, "a b");
+  auto inputs = inputs_of(plan, "a b");
   ASSERT_TRUE(inputs) << inputs.error().message;
-  EXPECT_THAT(inputs->at("input_ids").as<int64_t>(), testing::ElementsAre(2, 5, 6, 3, 0, 0, 0, 0));
-  EXPECT_THAT(inputs->at("attention_mask").as<int64_t>(), testing::ElementsAre(1, 1, 1, 1, 0, 0, 0, 0));
+  EXPECT_THAT(inputs->inputs.at("input_ids").as<int64_t>(), testing::ElementsAre(2, 5, 6, 3, 0, 0, 0, 0));
+  EXPECT_THAT(inputs->inputs.at("attention_mask").as<int64_t>(), testing::ElementsAre(1, 1, 1, 1, 0, 0, 0, 0));
+}
+
+TEST(TextInputs, SayHowMuchOfALongTextTheyHold) {
+  auto inputs = inputs_of(plan_for_text(), "a b c a b c");
+  ASSERT_TRUE(inputs) << inputs.error().message;
+  EXPECT_FALSE(inputs->truncated()) << "it fills the plan";
+  inputs = inputs_of(plan_for_text(), "a b c a b c a");
+  ASSERT_TRUE(inputs) << inputs.error().message;
+  EXPECT_TRUE(inputs->truncated());
+  EXPECT_EQ(inputs->tokens, 9);
+  EXPECT_EQ(inputs->kept, 8);
+  auto refused = inputs_of(plan_for_text(), "a b c a b c a", false);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::mismatch);
+  EXPECT_THAT(refused.error().message, HasSubstr("has 9 tokens, and the plan reads 8 of them"));
+  EXPECT_TRUE(inputs_of(plan_for_text(), "a b c a b c", false));
+}
+
+TEST(TextInputs, AreOfTheWholeTextWhateverIsInIt) {
+  auto inputs = inputs_of(plan_for_text(), std::string_view("a\0 b", 4));
+  ASSERT_TRUE(inputs) << inputs.error().message;
+  EXPECT_THAT(inputs->inputs.at("input_ids").as<int64_t>(), testing::ElementsAre(2, 5, 6, 3, 0, 0, 0, 0));
+}
+
+// Reading takes tens of milliseconds, encoding microseconds.
+TEST(TextInputs, AreMadeByATokenizerThatIsReadOnce) {
+  auto plan = std::make_shared<Plan>(plan_for_text());
+  const TextEncoder encoder(plan);
+  ASSERT_TRUE(encoder.inputs_of({.text = "a"}));
+  plan->attachments["vocab.txt"] = "damaged";
+  EXPECT_TRUE(encoder.inputs_of({.text = "a"}));
+  EXPECT_FALSE(TextEncoder(plan).inputs_of({.text = "a"}));
 }
 
 TEST(TextInputs, DoNotFillABatch) {
@@ -59,7 +95,7 @@ TEST(TextInputs, AreRefusedWhereTheirMaskWasFrozenForAnotherText) {
   Plan plan = plan_for_text();
   plan.frozen.push_back({"attention_mask", i64({1, 1, 1, 1, 0, 0, 0, 0})});
   EXPECT_EQ(error_of(plan, "a b"), "");
-  EXPECT_EQ(inputs_of_text(plan, "c c")->count("attention_mask"), 0u);
+  EXPECT_EQ(inputs_of(plan, "c c")->inputs.count("attention_mask"), 0u);
   EXPECT_THAT(error_of(plan, "a b c"), HasSubstr("input 'attention_mask' is frozen in this plan at another value"));
 }
 

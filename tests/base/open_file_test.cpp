@@ -55,6 +55,13 @@ TEST_F(OpenFile, IsReadUpToTheLimitAndNoFurther) {
   EXPECT_EQ(*read_text_file(folder.write("empty", "")), "");
 }
 
+TEST_F(OpenFile, IsNotAnotherWhoseNameEndsAtANul) {
+  const std::string path = folder.write("file", "text");
+  auto text = read_text_file(path + std::string("\0x", 2));
+  ASSERT_FALSE(text);
+  EXPECT_EQ(text.error().message, "'" + path + "': no file's name has a NUL in it");
+}
+
 TEST_F(OpenFile, ThatIsHugeIsRefusedUnread) {
   const std::string path = folder.write("sparse", "");
   std::filesystem::resize_file(path, uint64_t{1} << 40);

@@ -118,7 +118,8 @@ INSTANTIATE_TEST_SUITE_P(
                     WrongUsage{{"run", bert_tiny(), "--shape", "input_ids=1,8", "--shape", "input_ids=1,9"},
                                "--shape input_ids=1,9: 'input_ids' has one already"},
                     WrongUsage{{"run", bert_tiny(), "--freeze", "attention_mask"}, "--freeze attention_mask"},
-                    WrongUsage{{"build", bert_tiny()}, "--recipe"}, WrongUsage{{"predict", bert_tiny()}, "--gpu"},
+                    WrongUsage{{"build", bert_tiny(), "--budget", "3s"}, "--retune"},
+                    WrongUsage{{"predict", bert_tiny()}, "--gpu"},
                     WrongUsage{{"predict", bert_tiny(), "--gpu", "mi999"},
                                "--gpu: got 'mi999', wanted one of h100, h200, mi300x, mi325x, mi350x, mi355x"}));
 

@@ -95,5 +95,51 @@ TEST_F(GivenRecipe, IsRefusedBesideAPlan) {
   }
 }
 
+// The choices of another shape decide nothing here.
+TEST_F(GivenRecipe, ForOtherShapesIsBuiltWhereItMayBeTunedAgain) {
+  const std::string other = linear();
+  recipe["choices"][other] = {{"kernel", "linear_openblas"}};
+  const std::vector<std::string> shape{"--shape", "input_ids=1,5", "--threads", "1"};
+  tool.folder().write("recipe.json", recipe.dump());
+  std::vector<std::string> build{"build", bert_tiny(), "--recipe", tool / "recipe.json", "--out", tool / "other.rung"};
+  build.insert(build.end(), shape.begin(), shape.end());
+  expect_error(tool.run(build), 1, "'rung build --retune'");
+  build.insert(build.end(), {"--retune", "--budget", "1s", "--json"});
+  Ran ran = tool.run(build);
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  Json choices = Json::parse(ran.out)["choices"];
+  EXPECT_EQ(choices["left_out"], 1);
+  EXPECT_EQ(choices["kept"], 0);
+  EXPECT_GT(choices["tuned"], 0);
+  auto plan = load_plan(tool / "other.rung", cpu_target());
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_FALSE(plan->recipe.choices.contains(other));
+  EXPECT_EQ(plan->recipe.choices.size(), choices["tuned"]);
+}
+
+TEST_F(GivenRecipe, KeepsItsChoicesThatFitWhereItIsTunedAgain) {
+  const std::string own = linear();
+  recipe["choices"][own] = {{"kernel", "linear_openblas"}};
+  recipe["choices"][own + " of another model"] = {{"kernel", "linear_openblas"}};
+  Ran ran = run("build", {"--retune", "--budget", "1s", "--database", "", "--json"});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_EQ(Json::parse(ran.out)["choices"]["kept"], 1);
+  EXPECT_EQ(Json::parse(ran.out)["choices"]["left_out"], 1);
+  auto plan = load_plan(tool / "plan.rung", cpu_target());
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_EQ(plan->recipe.choices.at(own).kernel, "linear_openblas");
+}
+
+TEST(NoRecipe, BuildsThePlanThatRunsWithoutAClimb) {
+  Tool tool;
+  Ran ran = tool.run({"build", bert_tiny(), "--shape", "input_ids=1,9", "--threads", "1", "--out", tool / "plan.rung"});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  auto plan = load_plan(tool / "plan.rung", cpu_target());
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_TRUE(plan->recipe.capture);
+  EXPECT_TRUE(plan->recipe.rungs.contains("fusion"));
+  EXPECT_FALSE(plan->recipe.rungs.contains("precision"));
+}
+
 }  // namespace
 }  // namespace rung

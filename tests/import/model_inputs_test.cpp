@@ -55,6 +55,21 @@ TEST(Inputs, AreCheckedWhereverTheyComeFrom) {
   EXPECT_EQ(model.graph.inputs().size(), 1u);
 }
 
+// Frozen values and a climb's inputs come this way.
+TEST(Inputs, OfBoolsAreZeroAndOneOrRefused) {
+  auto model = import_model(test_data("pi0_tiny"));
+  ASSERT_TRUE(model) << model.error().message;
+  Tensor mask = *model->defaults.at("token_mask").value;
+  ASSERT_EQ(mask.dtype(), DType::boolean);
+  EXPECT_TRUE(check_input(*model, "token_mask", mask));
+  mask.data()[0] = std::byte{3};
+  Status refused = check_input(*model, "token_mask", mask);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("input 'token_mask': got the byte 3 in bool"));
+  EXPECT_FALSE(freeze_inputs(*model, {{"token_mask", mask}}));
+  EXPECT_FALSE(complete_inputs(*model, {{"token_mask", mask}}));
+}
+
 TEST(Inputs, HaveSamplesOfAllTheirIds) {
   Model model = model_of(bert(2, 3));
   std::set<int64_t> seen;

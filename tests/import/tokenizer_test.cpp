@@ -114,14 +114,16 @@ TEST(Tokenizer, EncodesWithSpecialTokensAndPadding) {
   EXPECT_THAT(e->attention_mask, ElementsAre(1, 1, 1, 1, 0, 0));
   EXPECT_THAT(e->token_type_ids, Each(0));
   EXPECT_EQ(e->token_type_ids.size(), 6u);
-  EXPECT_FALSE(e->truncated);
+  EXPECT_FALSE(e->truncated());
 }
 
 TEST(Tokenizer, CutsWhatIsTooLong) {
   auto e = tokenizer().encode("hello world hello world", {.max_length = 4});
   ASSERT_TRUE(e);
   EXPECT_THAT(e->ids, ElementsAre(2, 5, 6, 3));
-  EXPECT_TRUE(e->truncated);
+  EXPECT_TRUE(e->truncated());
+  EXPECT_EQ(e->tokens, 6);
+  EXPECT_EQ(e->kept, 4);
   EXPECT_FALSE(tokenizer().encode("hello", {.max_length = 1}));
 }
 
@@ -161,11 +163,104 @@ std::string tokenizer_json(const std::string& change = "", const std::string& to
       R"({"version":"1.0","added_tokens":[{"id":4,"content":"[MASK]","single_word":false,"lstrip":false,"rstrip":false,)"
       R"("normalized":false,"special":true}],"normalizer":{"type":"BertNormalizer","clean_text":true,)"
       R"("handle_chinese_chars":true,"strip_accents":null,"lowercase":true},"pre_tokenizer":{"type":"BertPreTokenizer"},)"
+      R"("post_processor":{"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"[CLS]","type_id":0}},)"
+      R"({"Sequence":{"id":"A","type_id":0}},{"SpecialToken":{"id":"[SEP]","type_id":0}}],)"
+      R"("special_tokens":{"[CLS]":{"id":"[CLS]","ids":[2]},"[SEP]":{"id":"[SEP]","ids":[3]}}},)"
       R"("model":{"type":"WordPiece","unk_token":"[UNK]","continuing_subword_prefix":"##","max_input_chars_per_word":5,)"
       R"("vocab":{)" +
       vocabulary + "}}}";
   if (!change.empty()) text.replace(text.find(change), change.size(), to);
   return text;
+}
+
+// Opened from tokenizer.json with that change, beside a tokenizer_config.json where there is a text for one.
+Result<Tokenizer> opened(const std::string& change, const std::string& to, const std::string& config = "") {
+  TextFiles texts{{"tokenizer.json", tokenizer_json(change, to)}};
+  if (!config.empty()) texts["tokenizer_config.json"] = config;
+  return Tokenizer::from_texts(texts);
+}
+std::string error_of(const std::string& change, const std::string& to, const std::string& config = "") {
+  auto t = opened(change, to, config);
+  return t ? "opened" : t.error().message;
+}
+
+TEST(PostProcessor, PutsItsTokensAroundAText) {
+  auto t = opened("", "");
+  ASSERT_TRUE(t) << t.error().message;
+  EXPECT_THAT(t->encode("hello", {})->ids, ElementsAre(2, 5, 3));
+  t = opened(R"({"Sequence":{"id":"A","type_id":0}},{"SpecialToken":{"id":"[SEP]","type_id":0}})",
+             R"({"SpecialToken":{"id":"[SEP]","type_id":1}},{"Sequence":{"id":"A","type_id":1}})");
+  ASSERT_TRUE(t) << t.error().message;
+  auto e = t->encode("hello world", {.max_length = 4, .pad_to = 5});
+  EXPECT_THAT(e->ids, ElementsAre(2, 3, 5, 6, 0));
+  EXPECT_THAT(e->token_type_ids, ElementsAre(0, 1, 1, 1, 0));
+  t = opened(R"("[SEP]":{"id":"[SEP]","ids":[3]})", R"("[SEP]":{"id":"[SEP]","ids":[3,4]})");
+  ASSERT_TRUE(t) << t.error().message;
+  EXPECT_THAT(t->encode("hello", {})->ids, ElementsAre(2, 5, 3, 4));
+}
+
+constexpr const char* kTemplateBegin = R"("post_processor":{"type":"TemplateProcessing")";
+
+TEST(PostProcessor, MayBeOneOfTheOlderForms) {
+  for (const char* type : {"BertProcessing", "RobertaProcessing"}) {
+    auto t = opened(kTemplateBegin,
+                    fmt::format(R"("post_processor":{{"type":"{}","cls":["[MASK]",4],"sep":["[SEP]",3])", type));
+    ASSERT_TRUE(t) << t.error().message;
+    EXPECT_THAT(t->encode("hello", {})->ids, ElementsAre(4, 5, 3));
+  }
+  EXPECT_THAT(error_of(kTemplateBegin, R"("post_processor":{"type":"BertProcessing","cls":["[MASK]"])"),
+              HasSubstr("field 'cls': got an array of 1, wanted a token and its id"));
+}
+
+TEST(PostProcessor, IsRefusedByNameWhereItIsNotKnown) {
+  EXPECT_THAT(error_of(kTemplateBegin, R"("post_processor":{"type":"ByteLevel")"),
+              HasSubstr("got the string 'ByteLevel', wanted one of 'TemplateProcessing', 'BertProcessing', "));
+  EXPECT_THAT(error_of(R"("post_processor":{)", R"("post_processor":null,"before":{)"), HasSubstr("no post_processor"));
+  EXPECT_THAT(error_of(R"({"Sequence":{"id":"A","type_id":0}},)", ""), HasSubstr("got the text 0 times, wanted once"));
+  EXPECT_THAT(error_of(R"({"Sequence":{"id":"A")", R"({"Sequence":{"id":"B")"), HasSubstr("wanted one of 'A'"));
+  EXPECT_THAT(error_of(R"("[SEP]":{"id")", R"("[SEQ]":{"id")"), HasSubstr("no field '[SEP]'"));
+}
+
+// transformers' BertTokenizer has the rules of words from tokenizer_config.json, or its own where that says nothing.
+TEST(TokenizerConfig, DecidesOverTokenizerJson) {
+  auto t = opened("", "", R"({"do_lower_case":false})");
+  ASSERT_TRUE(t) << t.error().message;
+  EXPECT_EQ(pieces(*t, "Hello"), "[UNK]");
+  t = opened(R"("lowercase":true)", R"("lowercase":false)", R"({"model_max_length":512})");
+  ASSERT_TRUE(t) << t.error().message;
+  EXPECT_EQ(pieces(*t, "HELLO"), "hello");
+  t = opened(R"("lowercase":true)", R"("lowercase":false)", R"({"tokenizer_class":"PreTrainedTokenizerFast"})");
+  ASSERT_TRUE(t) << t.error().message;
+  EXPECT_EQ(pieces(*t, "HELLO hello"), "[UNK] hello");
+  t = opened(R"("lowercase":true)", R"("lowercase":false)");
+  ASSERT_TRUE(t) << t.error().message;
+  EXPECT_EQ(pieces(*t, "HELLO hello"), "[UNK] hello") << "without such a file tokenizer.json decides";
+}
+
+TEST(TokenizerConfig, NamesSpecialTokens) {
+  auto t = tokenizer(R"({"cls_token":"[MASK]","sep_token":{"content":"!","lstrip":false}})");
+  EXPECT_THAT(t.encode("hello", {})->ids, ElementsAre(4, 5, 13));
+  t = tokenizer(R"({"added_tokens_decoder":{"6":{"content":"<new>","lstrip":false}}})");
+  EXPECT_EQ(pieces(t, "hello<new>"), "hello world");
+  EXPECT_THAT(error_of("", "", R"({"added_tokens_decoder":{"x":{"content":"<new>"}}})"), HasSubstr("got 'x', wanted"));
+  EXPECT_THAT(error_of("", "", R"({"added_tokens_decoder":{"6":{"content":"<new>","lstrip":true}}})"),
+              HasSubstr("token '<new>': got lstrip true"));
+}
+
+TEST(TokenizerConfig, MayKeepTheEndOfALongText) {
+  auto e = tokenizer(R"({"truncation_side":"left"})").encode("hello world naive", {.max_length = 4});
+  ASSERT_TRUE(e);
+  EXPECT_THAT(e->ids, ElementsAre(2, 6, 11, 3));
+  EXPECT_TRUE(e->truncated());
+}
+
+TEST(SentenceConfig, IsRefusedWhereItWouldChangeATextsCase) {
+  TextFiles texts{{"vocab.txt", vocab_txt()}, {"sentence_bert_config.json", R"({"do_lower_case":true})"}};
+  EXPECT_TRUE(Tokenizer::from_texts(texts));
+  texts["tokenizer_config.json"] = R"({"do_lower_case":false})";
+  auto cased = Tokenizer::from_texts(texts);
+  ASSERT_FALSE(cased);
+  EXPECT_THAT(cased.error().message, HasSubstr("'sentence_bert_config.json': got do_lower_case true"));
 }
 
 TEST(TokenizerFiles, ReadsTokenizerJsonBeforeVocabTxt) {
@@ -184,20 +279,13 @@ TEST(TokenizerFiles, TakesAHugeMaximumLengthForNone) {
 }
 
 TEST(TokenizerFiles, RefusesWhatItWouldTokenizeWrongly) {
-  auto error_with = [](const std::string& change, const std::string& to) {
-    TemporaryDirectory dir;
-    dir.write("tokenizer.json", tokenizer_json(change, to));
-    auto t = Tokenizer::open(dir.path());
-    return t ? "opened" : t.error().message;
-  };
-  EXPECT_THAT(error_with("WordPiece", "BPE"),
-              HasSubstr("field 'type': got the string 'BPE', wanted one of 'WordPiece'"));
-  EXPECT_THAT(error_with("BertNormalizer", "NFC"), HasSubstr("wanted one of 'BertNormalizer'"));
-  EXPECT_THAT(error_with("BertPreTokenizer", "ByteLevel"), HasSubstr("wanted one of 'BertPreTokenizer'"));
-  EXPECT_THAT(error_with("\"lstrip\":false", "\"lstrip\":true"), HasSubstr("token '[MASK]': got lstrip true"));
-  EXPECT_THAT(error_with("\"[CLS]\":2", "\"[CLX]\":2"), HasSubstr("no '[CLS]'"));
-  EXPECT_THAT(error_with("\"hello\":5", "\"hello\":-5"), HasSubstr("field 'hello': got -5, wanted an integer from 0"));
-  EXPECT_THAT(error_with("\"hello\":5", "\"world\":5"), HasSubstr("duplicate key 'world'"));
+  EXPECT_THAT(error_of("WordPiece", "BPE"), HasSubstr("field 'type': got the string 'BPE', wanted one of 'WordPiece'"));
+  EXPECT_THAT(error_of("BertNormalizer", "NFC"), HasSubstr("wanted one of 'BertNormalizer'"));
+  EXPECT_THAT(error_of("BertPreTokenizer", "ByteLevel"), HasSubstr("wanted one of 'BertPreTokenizer'"));
+  EXPECT_THAT(error_of("\"lstrip\":false", "\"lstrip\":true"), HasSubstr("token '[MASK]': got lstrip true"));
+  EXPECT_THAT(error_of("\"[CLS]\":2", "\"[CLX]\":2"), HasSubstr("no '[CLS]'"));
+  EXPECT_THAT(error_of("\"hello\":5", "\"hello\":-5"), HasSubstr("field 'hello': got -5, wanted an integer from 0"));
+  EXPECT_THAT(error_of("\"hello\":5", "\"world\":5"), HasSubstr("duplicate key 'world'"));
 }
 
 TEST(TokenizerFiles, SaysWhatADirectoryWithoutATokenizerLacks) {

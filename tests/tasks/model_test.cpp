@@ -130,7 +130,7 @@ TEST_F(OpenedModels, ThatArePlansHaveTheirShapesAndRecipeAlready) {
   again = open_model(of_plan);
   ASSERT_FALSE(again);
   EXPECT_THAT(again.error().message,
-              HasSubstr("is a plan: shape, freeze, observe, dtype and random-weights were decided"));
+              HasSubstr("is a plan: shape, freeze, observe, dtype, random-weights and drop-head were decided"));
 }
 
 TEST(Recipes, AreText) {

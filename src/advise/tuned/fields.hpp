@@ -18,7 +18,7 @@ std::string_view unquoted(std::string_view text);  // trimmed, and no double quo
 std::optional<int64_t> whole_number(std::string_view text);  // decimal, with blanks around it; nothing else
 // The same with a point or an exponent; also "inf" and "nan", which stacks write for what they did not measure.
 std::optional<double> real_number(std::string_view text);
-std::optional<bool> truth_of(std::string_view text);         // True, TRUE, true, 1, and their opposites
+std::optional<bool> truth_of(std::string_view text);  // True, TRUE, true, 1, and their opposites
 
 // For a message: quoted, at most 60 bytes of it, without what a terminal obeys.
 std::string shown(std::string_view text);

@@ -62,9 +62,9 @@ Status check_leading(const BlasShape& blas) {
     int64_t leading, rows, columns;
   };
   const bool a = is_transposed(blas.trans_a), b = is_transposed(blas.trans_b);
-  for (const Matrix& matrix : {Matrix{"lda", blas.lda, a ? blas.k : blas.m, a ? blas.m : blas.k},
-                               Matrix{"ldb", blas.ldb, b ? blas.n : blas.k, b ? blas.k : blas.n},
-                               Matrix{"ldc", blas.ldc, blas.m, blas.n}})
+  for (const Matrix& matrix :
+       {Matrix{"lda", blas.lda, a ? blas.k : blas.m, a ? blas.m : blas.k},
+        Matrix{"ldb", blas.ldb, b ? blas.n : blas.k, b ? blas.k : blas.n}, Matrix{"ldc", blas.ldc, blas.m, blas.n}})
     if (matrix.leading != 0 && matrix.columns > 1 && matrix.leading < matrix.rows)
       return mismatch("{}: got {}, wanted at least {}", matrix.name, matrix.leading, matrix.rows);
   return {};

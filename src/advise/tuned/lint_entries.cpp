@@ -106,7 +106,8 @@ void slower_than_default(const TuningFile& file, const Machine&, LintNotes& note
     if (is_default(entry) && is_measured(entry)) defaults.try_emplace(entry.key, &entry);
   for (const Entry& entry : file.entries) {
     const auto found = defaults.find(entry.key);
-    if (found == defaults.end() || is_default(entry) || !is_measured(entry) || *entry.us <= *found->second->us) continue;
+    if (found == defaults.end() || is_default(entry) || !is_measured(entry) || *entry.us <= *found->second->us)
+      continue;
     notes.problem(entry.line, LintKind::slower,
                   fmt::format("{} takes {:.6g} us, the default of line {} {:.6g} us", shown(entry.solution->name),
                               *entry.us, found->second->line, *found->second->us));

@@ -5,15 +5,15 @@
 
 #include "import/huggingface/architecture.hpp"
 #include "import/huggingface/bert_config.hpp"
+#include "import/huggingface/bert_head.hpp"
 #include "import/huggingface/graph_writer.hpp"
 #include "import/huggingface/input_rules.hpp"
 #include "import/huggingface/limits.hpp"
 #include "import/huggingface/sentence_pooling.hpp"
+#include "import/huggingface/text_length.hpp"
 
 namespace rung::huggingface {
 namespace {
-
-constexpr int64_t kDefaultLength = 128;
 
 struct BertInputs {
   NodeId tokens, mask, segments;
@@ -97,10 +97,11 @@ class BertWriter {
   DType dtype_;
 };
 
-Result<Shape> tokens_shape(const ImportOptions& options, int64_t most) {
-  Shape shape{1, std::min(kDefaultLength, most)};
+Result<Shape> tokens_shape(const ConfigSource& source, int64_t most) {
+  RUNG_TRY(int64_t length, text_length(source.directory, most));
+  Shape shape{1, length};
   for (const char* input : {"token_type_ids", "attention_mask", "input_ids"})
-    shape = requested_shape(options, input, shape);
+    shape = requested_shape(source.options, input, shape);
   auto within = [&](int axis, IntRange bounds) { return shape[axis] >= bounds.min && shape[axis] <= bounds.max; };
   if (shape.rank() == 2 && within(0, kBatchBounds) && within(1, {1, most})) return shape;
   return mismatch("shape {} for input_ids: wanted [B,S] with B from 1 to {}, S from 1 to {} (max_position_embeddings)",
@@ -113,12 +114,10 @@ BertInputs declare_inputs(Model& model, const BertConfig& c, const Shape& shape)
           add_mask_input(model, "token_type_ids", ids, 0, c.segments - 1)};
 }
 
-// Buffers that are not weights, and the heads that BertModel itself does not have.
-bool may_ignore(const std::string& name) {
-  auto starts_with = [&](std::string_view prefix) { return name.compare(0, prefix.size(), prefix) == 0; };
+// Buffers that are not weights, and the pooler that no output reads.
+bool may_ignore(const std::string& name, const std::string& root) {
   return name.ends_with("embeddings.position_ids") || name.ends_with("embeddings.token_type_ids") ||
-         starts_with("pooler.") || starts_with("bert.pooler.") || starts_with("cls.") || starts_with("classifier.") ||
-         starts_with("qa_outputs.");
+         name.starts_with(root.empty() ? "pooler." : root + ".pooler.");
 }
 
 void write_outputs(Model& model, GraphWriter& writer, NodeId hidden, NodeId sentence) {
@@ -135,7 +134,7 @@ bool is_bert(const Config& config) { return config.get_text("model_type").value_
 Result<Model> import_bert(const ConfigSource& source) {
   RUNG_TRY(BertConfig config, read_bert_config(source.config));
   RUNG_TRY(SentenceConfig sentence, read_sentence_config(source.directory, config.width));
-  RUNG_TRY(Shape tokens, tokens_shape(source.options, config.positions));
+  RUNG_TRY(Shape tokens, tokens_shape(source, config.positions));
   RUNG_TRY(auto checkpoint, open_weights(source, config.dtype));
 
   Model model{.directory = source.directory};
@@ -144,6 +143,9 @@ Result<Model> import_bert(const ConfigSource& source) {
   GraphWriter writer(model.graph, *checkpoint);
   const std::string word_table = "embeddings.word_embeddings.weight";
   Module root{checkpoint->contains(word_table) ? "" : checkpoint->contains("bert." + word_table) ? "bert" : "", ""};
+  // sentence-transformers runs the encoder alone, of whatever class the model was saved from.
+  const bool is_sentence = !sentence.modes.empty(), drops = source.options.drop_head;
+  if (!drops && !is_sentence) RUNG_CHECK(refuse_head(source, *checkpoint, root.tensors));
   DType stored = writer.stored_dtype(root.tensor(word_table), {config.vocabulary, config.width});
   BertWriter bert(writer, config, source.options.dtype.value_or(stored));
 
@@ -158,7 +160,10 @@ Result<Model> import_bert(const ConfigSource& source) {
   if (sentence.modes.empty() && checkpoint->contains(root.tensor("pooler.dense.weight")))
     model.graph.set_output("pooler_output",
                            writer.cast(bert.pooler(root.child("pooler"), hidden), DType::f32, "pooler"));
-  RUNG_TRY(model.notes, writer.finish(may_ignore));
+  RUNG_TRY(model.notes, writer.finish([&](const std::string& name) {
+    if (may_ignore(name, root.tensors) || (drops && is_of_head(name, root.tensors))) return true;
+    return is_sentence && is_of_known_head(name);
+  }));
   return model;
 }
 

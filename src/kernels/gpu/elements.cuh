@@ -30,7 +30,7 @@ __device__ inline T& element(uint64_t base, int64_t at) {
   return in_memory<T>(base)[at];
 }
 
-// T is float or int64_t.
+// T is float or int64_t. Bools of a caller's memory on the device have been seen by no one: any byte but 0 is true.
 template <class T>
 __device__ inline T load_as(uint64_t base, DType dtype, int64_t at) {
   switch (dtype) {
@@ -40,7 +40,8 @@ __device__ inline T load_as(uint64_t base, DType dtype, int64_t at) {
     case DType::i64: return static_cast<T>(element<const int64_t>(base, at));
     case DType::i32: return static_cast<T>(element<const int32_t>(base, at));
     case DType::i8: return static_cast<T>(element<const int8_t>(base, at));
-    default: return static_cast<T>(element<const uint8_t>(base, at));  // u8, bool
+    case DType::boolean: return static_cast<T>(element<const uint8_t>(base, at) != 0);
+    default: return static_cast<T>(element<const uint8_t>(base, at));  // u8
   }
 }
 
@@ -98,7 +99,7 @@ __device__ inline void unpack(const RawVector& raw, DType dtype, float (&out)[kV
   } else if (dtype == DType::boolean) {
 #pragma unroll
     for (int i = 0; i < kVector; ++i)
-      out[i] = static_cast<float>((i < 4 ? raw.low.x : raw.low.y) >> i % 4 * 8 & 0xffu);
+      out[i] = ((i < 4 ? raw.low.x : raw.low.y) >> i % 4 * 8 & 0xffu) != 0 ? 1.0f : 0.0f;
   } else {
     unpack_pair(raw.low.x, dtype, out), unpack_pair(raw.low.y, dtype, out + 2);
     unpack_pair(raw.low.z, dtype, out + 4), unpack_pair(raw.low.w, dtype, out + 6);

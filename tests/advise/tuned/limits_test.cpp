@@ -78,8 +78,7 @@ TEST(Fields, AreReadWithoutALocaleAndExactly) {
   EXPECT_EQ(real_number("1e-3"), 0.001);
   EXPECT_FALSE(std::isfinite(real_number("inf").value_or(0)));
   EXPECT_FALSE(std::isfinite(real_number("nan").value_or(0)));
-  for (const char* text : {"", "none", "1e999", "1,5", "0x1p3", "1.5ms"})
-    EXPECT_FALSE(real_number(text)) << text;
+  for (const char* text : {"", "none", "1e999", "1,5", "0x1p3", "1.5ms"}) EXPECT_FALSE(real_number(text)) << text;
   EXPECT_EQ(cells_of("a,\"b,c\",,d"), (std::vector<std::string_view>{"a", "\"b,c\"", "", "d"}));
   EXPECT_EQ(unquoted(" \"b,c\" "), "b,c");
   EXPECT_EQ(shown("a\x1b[0m"), "'a?[0m'");

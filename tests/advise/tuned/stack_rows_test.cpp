@@ -58,9 +58,9 @@ class LeadingDimensions : public testing::TestWithParam<Leading> {};
 // Each side of an operand that has one column, and its neighbour that has two.
 TEST_P(LeadingDimensions, MayBeAnyOfOneColumnAndAreNamedAsTheFileNamesThem) {
   const std::string layout(GetParam().sizes, 2);
-  const auto file =
-      read_tuning_text("f.csv", fmt::format("GemmTunableOp_Half_{}{},{},Default,0.1\n", std::toupper(layout[0]) == 'T' ? "T" : "N",
-                                            std::toupper(layout[1]) == 'T' ? "T" : "N", GetParam().sizes));
+  const auto file = read_tuning_text(
+      "f.csv", fmt::format("GemmTunableOp_Half_{}{},{},Default,0.1\n", std::toupper(layout[0]) == 'T' ? "T" : "N",
+                           std::toupper(layout[1]) == 'T' ? "T" : "N", GetParam().sizes));
   ASSERT_TRUE(file);
   ASSERT_EQ(file->refused.size(), *GetParam().wrong ? 1u : 0u);
   if (*GetParam().wrong) EXPECT_EQ(file->refused[0].text, GetParam().wrong);

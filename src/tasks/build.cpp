@@ -1,0 +1,88 @@
+// A recipe, as it is or tuned again, to a plan.
+// SPDX-License-Identifier: Apache-2.0
+#include "tasks/build.hpp"
+
+#include "base/log.hpp"
+#include "base/tool.hpp"
+#include "measure/clock.hpp"
+#include "plan/build.hpp"
+#include "plan/kernel_choice.hpp"
+#include "tune/problem.hpp"
+#include "tune/tuner.hpp"
+
+namespace rung::tasks {
+namespace {
+
+// Problems of the plan that the recipe says nothing of, where there is anything to choose.
+std::vector<TuneTask> open_choices(const Plan& plan, const Recipe& recipe, const Target& target) {
+  std::map<std::string, TuneTask> by_key;
+  for (const Step& step : plan.steps) {
+    if (recipe.choices.contains(step.problem)) continue;
+    Problem problem = problem_of(step, plan.recipe.threads);
+    problem.params.clear();
+    auto [it, added] = by_key.try_emplace(step.problem, TuneTask{step.problem, problem, &target, 0, 0});
+    it->second.count += 1;
+    it->second.headroom += step.bytes + step.flops;
+  }
+  std::vector<TuneTask> tasks;
+  for (auto& [key, task] : by_key)
+    if (candidates_for(target, task.problem).list.size() > 1) tasks.push_back(std::move(task));
+  return tasks;
+}
+
+// What the database knows of them, once it was asked to learn the rest.
+Status choose(const BuildTask& task, const Plan& listed, const Target& target, Recipe& recipe, BuiltPlan& built) {
+  const auto tasks = open_choices(listed, recipe, target);
+  if (tasks.empty()) return {};
+  if (target.gpu) RUNG_CHECK(path_of_tool());  // candidates of a GPU run in it
+  RUNG_TRY(TuningDatabase database, TuningDatabase::open(task.database, target.fingerprint));
+  const int64_t began = now_ns();
+  TuneOptions options{.seconds_left = [&] { return task.budget_s - static_cast<double>(now_ns() - began) * 1e-9; },
+                      .interrupted = task.interrupted,
+                      .progress = [](size_t, size_t) {},
+                      .working_set_bytes = listed.weight_bytes()};
+  tune(tasks, database, options);
+  if (Status saved = database.save(); !saved) log(0, "what was tuned is not saved: {}", saved.error().message);
+  if (task.interrupted()) return was_interrupted("interrupted; {} tuned problems are kept", database.saved());
+  for (const TuneTask& open : tasks)
+    if (const auto* entry = valid_entry(database, open)) {
+      recipe.choices[open.key] = entry->choice;
+      ++built.tuned;
+    }
+  return {};
+}
+
+// The recipe with choices for this model's plan.
+Result<Recipe> retuned(const BuildTask& task, const Opened& opened, BuiltPlan& built) {
+  const Target& target = *opened.target;
+  std::optional<Recipe> bare = task.recipe;
+  if (bare) bare->choices.clear();
+  RUNG_TRY(Recipe recipe, recipe_of(opened, bare, task.model));
+  recipe.tuned_kernels = true;
+  if (task.recipe) recipe.choices = task.recipe->choices;
+  const size_t given = recipe.choices.size();
+  const Graph& graph = opened.subject->model.graph;
+  RUNG_TRY(Built listed, build_plan(graph, recipe, {.target = &target, .contents = false}));
+  recipe.choices = listed.plan.recipe.choices;
+  built.kept = recipe.choices.size();
+  built.left_out = given - built.kept;
+  RUNG_CHECK(choose(task, listed.plan, target, recipe, built));
+  return recipe;
+}
+
+}  // namespace
+
+Result<BuiltPlan> build(const BuildTask& task) {
+  RUNG_TRY(Opened opened, open_model(task.model));
+  if (!opened.subject) return wrong_usage("'{}' is a plan already: build from a model directory", task.model.path);
+  BuiltPlan built;
+  std::optional<Recipe> recipe = task.recipe;
+  if (task.retune) {
+    RUNG_TRY(recipe, retuned(task, opened, built));
+  }
+  RUNG_TRY(built.plan, plan_by_recipe(opened, recipe, task.model));
+  note_if_unjudged(*built.plan);
+  return built;
+}
+
+}  // namespace rung::tasks
