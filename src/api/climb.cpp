@@ -118,7 +118,8 @@ rung_status rung_climb_model(const char* path, const rung_climb_options* options
     task.interrupted = [&] { return teller.wants_the_end(); };
     RUNG_TRY(rung::ClimbOutcome outcome, rung::tasks::climb_model(task));
     auto texts = rung::tasks::texts_of(outcome);
-    *climb = table<Climbs>().open(std::make_unique<rung::OpenClimb>(std::move(outcome), std::move(texts)));
+    *climb = table<Climbs>().open(
+        std::unique_ptr<rung::OpenClimb>(new rung::OpenClimb{std::move(outcome), std::move(texts)}));
     return {};
   });
 }

@@ -92,7 +92,8 @@ rung_status rung_session_open(const rung_model* model, rung_session** session) {
     RUNG_CHECK(rung::want_open(open, "model"));
     RUNG_CHECK(rung::want(session, "session"));
     RUNG_TRY(rung::Session opened, rung::open_session((*open)->plan));
-    *session = table<Sessions>().open(std::make_unique<rung::OpenSession>(*open, std::move(opened)));
+    *session =
+        table<Sessions>().open(std::unique_ptr<rung::OpenSession>(new rung::OpenSession{*open, std::move(opened)}));
     return {};
   });
 }
