@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # tools/read_variables.json lists the inputs: for each component its versions, from the oldest to the newest, where
-# their sources come from, and which files of them are looked at. DIRECTORY holds them: COMPONENT/VERSION/ with the unpacked
-# package, or a git repository COMPONENT/ in which a version is a tag. Names alone are taken.
+# their sources come from, and which files of them are looked at. DIRECTORY holds them: COMPONENT/VERSION/ with the
+# unpacked package, or a git repository COMPONENT/ in which a version is a tag. Names alone are taken.
 #
 #     python3 tools/read_variables.py DIRECTORY
 import argparse

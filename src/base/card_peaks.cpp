@@ -66,7 +66,7 @@ const CardPeaks* peaks_of_size(int64_t units, int64_t memory_bytes) {
 
 std::string names_of_cards() {
   std::string names;
-  for (const CardPeaks& row : all_card_peaks()) names.append(names.empty() ? "" : ", ").append(row.name);
+  for (const CardPeaks& row : all_card_peaks()) names.append(names.empty() ? "" : ", ").append(row.words);
   return names;
 }
 

@@ -34,7 +34,7 @@ std::span<const CardPeaks> all_card_peaks();
 const CardPeaks* peaks_of_device(std::string_view name);
 // Of a device that has no name; null: none has as many units and as much memory, or several do.
 const CardPeaks* peaks_of_size(int64_t units, int64_t memory_bytes);
-// "AMD Instinct MI100, AMD Instinct MI210, ...", for a message.
+// "mi100, mi210, ...", for a message.
 std::string names_of_cards();
 
 namespace card_table {
