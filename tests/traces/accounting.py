@@ -133,8 +133,10 @@ def account(events, steps_by, hosts, category):
     median = spans[order[(len(order) - 1) // 2]]
     length = median[1] - median[0]
     kept = [i for i, (a, b) in enumerate(spans) if length / OUTLIER <= b - a <= length * OUTLIER]
-    found = sums([spans[i] for i in kept], work, calls, category)
-    found.step = sums([median], work, calls, category)
+    until = spans[kept[-1]][1]
+    counted = [w for w in work if w['ts'] < until]  # what begins later ends no step's gap
+    found = sums([spans[i] for i in kept], counted, calls, category)
+    found.step = sums([median], counted, calls, category)
     found.step_us = length
     found.outliers = [i + 1 for i in range(len(spans)) if i not in kept]
     outside = [w for w in work if not any(a <= w['ts'] < b for a, b in spans)]

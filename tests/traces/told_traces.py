@@ -293,7 +293,8 @@ def streams(rng):
 def overlapping(seed, assign):
     """Work of random lengths, some of it side by side; `assign(i)` is its stream."""
     rng, trace = random.Random(seed), Trace()
-    work = [(rng.choice((GEMM, ELEMENTWISE)), rng.randint(0, 1800), rng.randint(20, 90)) for _ in range(40)]
+    times = rng.sample(range(0, 1800, 10), 40)  # a thread is in one call at a time
+    work = [(rng.choice((GEMM, ELEMENTWISE)), at, rng.randint(20, 90)) for at in times]
     for n in range(3):
         begin = 1000 + n * 2500
         trace.step(n, begin, 2000)

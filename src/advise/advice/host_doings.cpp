@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "advise/advice/derived.hpp"
+#include "advise/advice/evidence.hpp"
 
 namespace rung::advise {
 namespace {
@@ -92,6 +93,17 @@ std::unordered_map<uint16_t, std::vector<int64_t>> ends_of_calls(const Analysis&
 
 std::vector<std::string> host_doings(const Analysis& analysis, const std::vector<LateGap>& gaps) {
   return DoingFinder(analysis, gaps).find();
+}
+
+std::vector<Span> preparation_spans(const Analysis& analysis) {
+  std::vector<Span> spans;
+  for (const uint32_t event : held_host(analysis).held.by(GapCause::compilation)) {
+    const Event& held = analysis.recording.events[event];
+    spans.push_back({held.start_ns, held.end_ns()});
+  }
+  std::vector<Span> steps = analysis.steps.host;
+  if (steps.empty()) steps = {analysis.accounting.wall};
+  return intersection_of(union_of(std::move(spans)), steps);
 }
 
 std::vector<Span> host_spans(const Analysis& analysis, const std::vector<LateGap>& gaps) {

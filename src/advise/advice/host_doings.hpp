@@ -12,6 +12,9 @@ namespace rung::advise {
 // Python, an operation, a call, a range; else what the thread did most; else what another thread did meanwhile.
 std::vector<std::string> host_doings(const Analysis& analysis, const std::vector<LateGap>& gaps);
 
+// Within the steps: when launching threads compiled, tuned or loaded kernels.
+std::vector<Span> preparation_spans(const Analysis& analysis);
+
 // The time of the host that would vanish with what it did in the gaps: since its launch or wait before.
 std::vector<Span> host_spans(const Analysis& analysis, const std::vector<LateGap>& gaps);
 

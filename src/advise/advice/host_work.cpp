@@ -16,15 +16,24 @@ constexpr std::string_view kRemedy =
     "Take this work out of the step: do it once before the loop, on another thread while the device works, or on the "
     "device.";
 
+// A step that compiles for longer than a pause is no step as it will be: the pause belongs to the same preparation, of
+// a library's plans for new shapes, of modules.
+std::vector<LateGap> pauses_of(const Analysis& analysis) {
+  std::vector<LateGap> gaps = late_gaps(analysis, GapCause::host_work);
+  const double prepared_ms = ms_per_step(analysis, length_of(preparation_spans(analysis)));
+  std::erase_if(gaps, [&](const LateGap& gap) { return ms_of(gap.idle.length_ns()) < prepared_ms; });
+  return gaps;
+}
+
 double bound_of(const Analysis& all, double idle_ms, double step) {
-  const Omission work{.calls = {}, .work = {}, .spans = host_spans(all, late_gaps(all, GapCause::host_work))};
+  const Omission work{.calls = {}, .work = {}, .spans = host_spans(all, pauses_of(all))};
   return std::min(std::max(most_saved_ms(all, work), idle_ms), step);
 }
 
 }  // namespace
 
 std::optional<Advice> host_work(const Analysis& analysis) {
-  const std::vector<LateGap> gaps = late_gaps(analysis, GapCause::host_work);
+  const std::vector<LateGap> gaps = pauses_of(analysis);
   const std::vector<std::string> doings = host_doings(analysis, gaps);
   Tally tally;
   for (size_t i = 0; i < gaps.size(); ++i) tally.add(doings[i], gaps[i].idle.length_ns());

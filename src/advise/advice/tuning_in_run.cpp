@@ -8,6 +8,7 @@
 #include "advise/advice/derived.hpp"
 #include "advise/advice/detector.hpp"
 #include "advise/advice/evidence.hpp"
+#include "advise/advice/host_doings.hpp"
 
 namespace rung::advise::detectors {
 namespace {
@@ -27,11 +28,9 @@ Preparation preparation_in_steps(const Analysis& analysis) {
   if (steps.empty()) steps = {analysis.accounting.wall};
   for (const uint32_t event : held_host(analysis).held.by(GapCause::compilation)) {
     const Event& held = analysis.recording.events[event];
-    const auto inside = intersection_of({{held.start_ns, held.end_ns()}}, steps);
-    found.spans.insert(found.spans.end(), inside.begin(), inside.end());
-    found.tally.add(analysis.recording.name_of(held), length_of(inside));
+    found.tally.add(analysis.recording.name_of(held), length_of(intersection_of({{held.start_ns, held.end_ns()}}, steps)));
   }
-  found.spans = union_of(std::move(found.spans));
+  found.spans = preparation_spans(analysis);
   return found;
 }
 

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <unordered_map>
+
+#include "advise/analysis/launch_calls.hpp"
 
 namespace rung::advise {
 namespace {
@@ -16,6 +19,19 @@ bool waits(GapCause cause) {
   return cause == GapCause::synchronization || cause == GapCause::copy || cause == GapCause::allocation;
 }
 
+std::vector<std::vector<int64_t>> launches_by_lane(const Recording& recording) {
+  std::vector<std::vector<int64_t>> launches(recording.lanes.size());
+  std::unordered_map<uint32_t, bool> known;  // by the name's number
+  for (const Event& event : recording.events) {
+    if (event.kind != EventKind::runtime_call || event.lane >= launches.size()) continue;
+    const auto [launch, fresh] = known.try_emplace(event.name);
+    const std::string_view name = recording.name_of(event);
+    if (fresh) launch->second = launches_kernel(name) || launches_graph(name);
+    if (launch->second) launches[event.lane].push_back(event.start_ns);
+  }
+  return launches;
+}
+
 struct Share {
   int64_t ns = 0;
   int64_t longest_ns = -1;
@@ -25,7 +41,11 @@ struct Share {
 }  // namespace
 
 GapCauses::GapCauses(const Recording& recording, const DeviceWork& device, const Launches& launches)
-    : recording_(recording), device_(device), launches_(launches), times_(host_times(recording, device.work)) {}
+    : recording_(recording),
+      device_(device),
+      launches_(launches),
+      times_(host_times(recording, device.work)),
+      launches_ns_(launches_by_lane(recording)) {}
 
 // Between the launches of the work before and after: what was launched then ran in between.
 bool GapCauses::is_behind_lost_launch(const Gap& gap) const {
@@ -90,7 +110,18 @@ void GapCauses::explain_by_thread(Gap& gap, const Window& window, uint32_t launc
   const auto most = std::ranges::max_element(shares, {}, &Share::ns);
   gap.cause = static_cast<GapCause>(most - shares.begin());
   gap.call = most->event;
-  if (gap.cause == GapCause::host_bound && most->ns > kLongestLaunchNs) gap.cause = GapCause::host_work;
+  const bool is_other_work = most->ns > kLongestLaunchNs && longest_without_launch_ns(window) > kLongestLaunchNs;
+  if (gap.cause == GapCause::host_bound && is_other_work) gap.cause = GapCause::host_work;
+}
+
+int64_t GapCauses::longest_without_launch_ns(const Window& window) const {
+  const std::vector<int64_t>& launches = launches_ns_[window.lane];
+  int64_t longest = 0, from = window.span.start_ns;
+  for (auto at = std::ranges::lower_bound(launches, from); at != launches.end() && *at < window.span.end_ns; ++at) {
+    longest = std::max(longest, *at - from);
+    from = *at;
+  }
+  return std::max(longest, window.span.end_ns - from);
 }
 
 }  // namespace rung::advise

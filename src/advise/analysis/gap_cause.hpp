@@ -25,11 +25,14 @@ class GapCauses {
   };
   void explain_by_thread(Gap& gap, const Window& window, uint32_t launch) const;
   bool is_behind_lost_launch(const Gap& gap) const;
+  // From one launch of the window's thread to its next, or to an end of the window.
+  int64_t longest_without_launch_ns(const Window& window) const;
 
   const Recording& recording_;
   const DeviceWork& device_;
   const Launches& launches_;
   std::vector<std::vector<HostTime>> times_;
+  std::vector<std::vector<int64_t>> launches_ns_;  // by lane: when launches began, to whatever device
 };
 
 }  // namespace rung::advise
