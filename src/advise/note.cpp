@@ -124,9 +124,11 @@ Note between(const Analysis& analysis) {
 Note outside(const Analysis& analysis) {
   const Accounting& accounting = analysis.accounting;
   if (accounting.outside == 0) return {};
-  return {"outside", fmt::format("Left out: {} of the device, {} in all, launched in no step.",
-                                 counted(accounting.outside, "piece of work", "pieces of work"),
-                                 duration_ms(ms_of(accounting.outside_ns)))};
+  return {"outside",
+          fmt::format("Left out: {} of the device, {} in all, launched in no step.",
+                      counted(accounting.outside, "piece of work", "pieces of work"),
+                      duration_ms(ms_of(accounting.outside_ns))),
+          analysis.work.empty()};
 }
 
 }  // namespace

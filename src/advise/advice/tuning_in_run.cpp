@@ -28,7 +28,8 @@ Preparation preparation_in_steps(const Analysis& analysis) {
   if (steps.empty()) steps = {analysis.accounting.wall};
   for (const uint32_t event : held_host(analysis).held.by(GapCause::compilation)) {
     const Event& held = analysis.recording.events[event];
-    found.tally.add(analysis.recording.name_of(held), length_of(intersection_of({{held.start_ns, held.end_ns()}}, steps)));
+    found.tally.add(analysis.recording.name_of(held),
+                    length_of(intersection_of({{held.start_ns, held.end_ns()}}, steps)));
   }
   found.spans = preparation_spans(analysis);
   return found;

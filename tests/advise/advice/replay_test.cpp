@@ -117,8 +117,9 @@ TEST(ReplayTest, StreamsThatTheHostKeptApartRunSideBySide) {
     script.kernel("a", 300).synchronize().on_stream(8).kernel("b", 300).synchronize("cudaDeviceSynchronize");
   });
   const Played played(script.finish());
-  EXPECT_NEAR(static_cast<double>(played.without({.calls = played.calls("cudaStreamSynchronize"), .work = {}, .spans = {}})), 300'000,
-              5'000);
+  EXPECT_NEAR(
+      static_cast<double>(played.without({.calls = played.calls("cudaStreamSynchronize"), .work = {}, .spans = {}})),
+      300'000, 5'000);
 }
 
 TEST(ReplayTest, AStreamThatWaitsForAnEventStaysBehindTheOther) {
@@ -127,7 +128,9 @@ TEST(ReplayTest, AStreamThatWaitsForAnEventStaysBehindTheOther) {
     script.kernel("a", 300).synchronize().on_stream(8).runtime_call("cudaStreamWaitEvent", 1).kernel("b", 300);
   });
   const Played played(script.finish());
-  EXPECT_NEAR(static_cast<double>(played.without({.calls = played.calls("cudaStreamSynchronize"), .work = {}, .spans = {}})), 7'000, 1'000);
+  EXPECT_NEAR(
+      static_cast<double>(played.without({.calls = played.calls("cudaStreamSynchronize"), .work = {}, .spans = {}})),
+      7'000, 1'000);
 }
 
 TEST(ReplayTest, WhatTheHostDidTakesNoTime) {

@@ -49,7 +49,8 @@ TEST(HostCosts, OfAGraphAreNoKernels) {
 TEST(HostCosts, AreWithoutTheProfilersOwn) {
   ToldModel model;
   model.script.range("ProfilerStep#1", [&] {
-    for (int i = 0; i < 40; ++i)  // 2 us before the inner operation: 4 us of each of 80 were the profiler's, half at most
+    for (int i = 0; i < 40;
+         ++i)  // 2 us before the inner operation: 4 us of each of 80 were the profiler's, half at most
       model.script.op(
           "aten::linear", [&] { model.product({.m = 64, .k = 64, .n = 64, .us = 1}); }, {}, 4);
   });
