@@ -82,7 +82,7 @@ def bound_table(truth, answers, wrong):
     near = 0
     for name, facts in truth['scenarios'].items():
         for finding, times in facts.get('cures', {}).items():
-            bounds = [f['bound_ms'] for f in answers[name]['findings'] if f['id'] == finding]
+            bounds = [f['loaded_bound_ms'] for f in answers[name]['findings'] if f['id'] == finding]
             gain = times['gain_ms']
             if gain <= 0:
                 ratio = 'no gain'

@@ -10,21 +10,18 @@
 namespace rung::advise {
 namespace {
 
-// A mean over the steps of all that ran, so that the parts add up to the whole.
-double mean_step_ms(const Summary& summary) { return summary.per_step(summary.wall_ms); }
-
 template <class Rows, class Name>
-std::vector<DifferenceRow> rows_of(const Summary& before, const Summary& after, Rows Summary::*rows, const Name& name) {
+std::vector<DifferenceRow> rows_of(const Summary& before, const Summary& after, Rows Figures::*rows, const Name& name) {
   std::map<std::string, DifferenceRow> by_name;
-  for (const auto& row : before.*rows) {
+  for (const auto& row : before.step.*rows) {
     DifferenceRow& to = by_name[std::string(name(row))];
-    to.before_ms += before.per_step(row.ms);
-    to.before_count += before.per_step(static_cast<double>(row.count));
+    to.before_ms += row.ms;
+    to.before_count += static_cast<double>(row.count);
   }
-  for (const auto& row : after.*rows) {
+  for (const auto& row : after.step.*rows) {
     DifferenceRow& to = by_name[std::string(name(row))];
-    to.after_ms += after.per_step(row.ms);
-    to.after_count += after.per_step(static_cast<double>(row.count));
+    to.after_ms += row.ms;
+    to.after_count += static_cast<double>(row.count);
   }
   std::vector<DifferenceRow> out;
   for (auto& [key, row] : by_name) {
@@ -60,16 +57,15 @@ nlohmann::json rows_json(const std::vector<DifferenceRow>& rows) {
 }  // namespace
 
 Difference difference(const Summary& before, const Summary& after) {
-  const double kernels_before = before.per_step(static_cast<double>(before.kernels));
-  const double kernels_after = after.per_step(static_cast<double>(after.kernels));
+  const auto kernels_before = static_cast<double>(before.step.kernels);
+  const auto kernels_after = static_cast<double>(after.step.kernels);
   Difference d;
-  d.step = {"step", mean_step_ms(before), mean_step_ms(after), kernels_before, kernels_after};
-  d.busy = {"device busy", before.per_step(before.busy_ms), after.per_step(after.busy_ms), kernels_before,
-            kernels_after};
+  d.step = {"step", before.step_ms(), after.step_ms(), kernels_before, kernels_after};
+  d.busy = {"device busy", before.step.busy_ms, after.step.busy_ms, kernels_before, kernels_after};
   d.categories =
-      rows_of(before, after, &Summary::categories, [](const CategoryTotal& c) { return name_of(c.category); });
-  d.gaps = rows_of(before, after, &Summary::gaps, [](const GapTotal& g) { return name_of(g.cause); });
-  d.kernels = rows_of(before, after, &Summary::by_kernel, [](const KernelTotal& k) { return k.name; });
+      rows_of(before, after, &Figures::categories, [](const CategoryTotal& c) { return name_of(c.category); });
+  d.gaps = rows_of(before, after, &Figures::gaps, [](const GapTotal& g) { return name_of(g.cause); });
+  d.kernels = rows_of(before, after, &Figures::by_kernel, [](const KernelTotal& k) { return k.name; });
   d.gone = ids_missing_in(before, after);
   d.come = ids_missing_in(after, before);
   return d;

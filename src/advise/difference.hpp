@@ -9,7 +9,7 @@
 
 namespace rung::advise {
 
-// Of a step: times in milliseconds, and how often.
+// Of the step whose length is the median: times in milliseconds, and how often.
 
 struct DifferenceRow {
   std::string name;

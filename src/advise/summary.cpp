@@ -51,10 +51,10 @@ std::vector<KernelTotal> kernel_totals(const Analysis& analysis) {
   return found;
 }
 
-void add_categories(Summary& summary) {
+void add_categories(Figures& figures) {
   std::array<CategoryTotal, kCategoryWords.size()> totals{};
-  std::vector<std::pair<std::string_view, double>>& libraries = summary.libraries;
-  for (const KernelTotal& kernel : summary.by_kernel) {
+  std::vector<std::pair<std::string_view, double>>& libraries = figures.libraries;
+  for (const KernelTotal& kernel : figures.by_kernel) {
     CategoryTotal& total = totals[static_cast<size_t>(kernel.category)];
     total.category = kernel.category;
     total.ms += kernel.ms;
@@ -66,27 +66,31 @@ void add_categories(Summary& summary) {
     known->second += kernel.ms;
   }
   for (const CategoryTotal& total : totals)
-    if (total.count > 0) summary.categories.push_back(total);
-  summary.unclassified_share = totals[static_cast<size_t>(Category::unclassified)].share;
-  std::ranges::stable_sort(summary.categories, kLongestFirst);
+    if (total.count > 0) figures.categories.push_back(total);
+  figures.unclassified_share = totals[static_cast<size_t>(Category::unclassified)].share;
+  std::ranges::stable_sort(figures.categories, kLongestFirst);
   std::ranges::stable_sort(libraries, [](const auto& a, const auto& b) { return a.second > b.second; });
 }
 
-// Index of the step whose length is the median; of an even number the lower one.
-size_t median_step(const std::vector<Span>& steps) {
-  std::vector<size_t> order(steps.size());
-  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-  const auto middle = order.begin() + static_cast<ptrdiff_t>((order.size() - 1) / 2);
-  std::ranges::nth_element(order, middle, {}, [&](size_t i) { return steps[i].length_ns(); });
-  return *middle;
+Figures figures_of(const Analysis& analysis) {
+  Figures figures;
+  figures.wall_ms = ms_of(analysis.accounting.time_ns);
+  figures.busy_ms = ms_of(analysis.accounting.busy_ns);
+  figures.host_ms = ms_of(analysis.accounting.host_op_ns);
+  figures.kernels =
+      std::ranges::count(analysis.work, EventKind::kernel, [&](const Work& work) { return analysis.event(work).kind; });
+  figures.gaps = gap_totals(analysis.accounting.gaps);
+  figures.by_kernel = kernel_totals(analysis);
+  add_categories(figures);
+  return figures;
 }
 
-std::vector<Bar> timeline_of(const Analysis& analysis, const Span& step) {
+std::vector<Bar> timeline_of(const Analysis& analysis) {
+  const Span& step = analysis.accounting.wall;
   const auto us_since = [&](int64_t ns) { return static_cast<double>(ns - step.start_ns) / 1e3; };
   std::vector<Bar> bars;
   for (const Work& work : analysis.work) {
     const Event& event = analysis.event(work);
-    if (event.start_ns < step.start_ns || event.start_ns >= step.end_ns) continue;
     bars.push_back({us_since(event.start_ns),
                     us_since(event.end_ns()),
                     false,
@@ -94,11 +98,8 @@ std::vector<Bar> timeline_of(const Analysis& analysis, const Span& step) {
                     {},
                     std::string(analysis.name(work))});
   }
-  for (const Gap& gap : analysis.accounting.gaps) {
-    const Span inside{std::max(gap.span.start_ns, step.start_ns), std::min(gap.span.end_ns, step.end_ns)};
-    if (inside.length_ns() <= 0) continue;
-    bars.push_back({us_since(inside.start_ns), us_since(inside.end_ns), true, {}, gap.cause, {}});
-  }
+  for (const Gap& gap : analysis.accounting.gaps)
+    bars.push_back({us_since(gap.span.start_ns), us_since(gap.span.end_ns), true, {}, gap.cause, {}});
   std::ranges::stable_sort(bars, {}, &Bar::from_us);
   return bars;
 }
@@ -114,19 +115,19 @@ Summary summarise(const std::string& file, const Analysis& analysis) {
   const auto device = static_cast<size_t>(accounting.device);
   if (accounting.device >= 0 && device < recording.device_names.size()) summary.device = recording.device_names[device];
   summary.steps_from = analysis.steps.found_by;
-  summary.wall_ms = ms_of(accounting.wall.length_ns());
-  summary.busy_ms = ms_of(accounting.busy_ns);
-  summary.host_ms = ms_of(accounting.host_op_ns);
+  summary.notes = notes_on(analysis);
   summary.steps = static_cast<int64_t>(std::max<size_t>(analysis.steps.spans.size(), 1));
-  summary.kernels =
-      std::ranges::count(analysis.work, EventKind::kernel, [&](const Work& work) { return analysis.event(work).kind; });
-  summary.gaps = gap_totals(accounting.gaps);
-  summary.by_kernel = kernel_totals(analysis);
-  add_categories(summary);
-  const std::vector<Span>& steps = analysis.steps.spans;
-  const Span median = steps.empty() ? accounting.wall : steps[median_step(steps)];
-  summary.step_ms = ms_of(median.length_ns());
-  summary.timeline = timeline_of(analysis, median);
+  summary.outliers = analysis.steps.outliers;
+  summary.empty_steps = static_cast<int64_t>(analysis.steps.empty);
+  summary.between_ms = ms_of(analysis.steps.between_ns);
+  summary.outside = accounting.outside;
+  summary.outside_ms = ms_of(accounting.outside_ns);
+  summary.launches = analysis.launches;
+  const Analysis step = median_step(analysis);
+  summary.step = figures_of(step);
+  summary.all = figures_of(analysis);
+  summary.timeline = timeline_of(step);
+  summary.capture_breaks = capture_breaks(step);
   summary.findings = advise_on(analysis);
   summary.skipped = recording.skipped;
   return summary;

@@ -1,6 +1,7 @@
 // What a recording says, in figures: the form that text, JSON, Markdown and HTML are written from.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
@@ -10,11 +11,12 @@
 #include <vector>
 
 #include "advise/advice/advice.hpp"
+#include "advise/advice/capture_breaks.hpp"
 #include "advise/analysis/analysis.hpp"
+#include "advise/note.hpp"
 
 namespace rung::advise {
 
-// Times are sums over all steps, in milliseconds, unless they are named after a step.
 struct GapTotal {
   GapCause cause = GapCause::unknown;
   double ms = 0;
@@ -46,22 +48,35 @@ struct Bar {
   std::string_view what() const { return gap ? name_of(cause) : name_of(category); }
 };
 
-struct Summary {
-  std::string file, format, device, steps_from;
+// Sums in milliseconds: of one step, or of all that are not left out.
+struct Figures {
   double wall_ms = 0, busy_ms = 0, host_ms = 0;
-  int64_t steps = 0;
-  double step_ms = 0;  // the median
   int64_t kernels = 0;
   std::vector<GapTotal> gaps;                                  // the longest first
   std::vector<CategoryTotal> categories;                       // likewise
   std::vector<std::pair<std::string_view, double>> libraries;  // and their ms, likewise
   std::vector<KernelTotal> by_kernel;                          // likewise, every distinct name
   double unclassified_share = 0;
-  std::vector<Bar> timeline;  // of the step whose length is the median
+};
+
+struct Summary {
+  std::string file, format, device, steps_from;
+  std::vector<Note> notes;  // what the recording lacks first
+  int64_t steps = 0;        // those that count
+  Figures step;             // of the step whose length is the median: what is shown, and what bounds are of
+  Figures all;              // of all steps that count
+  std::vector<Steps::Outlier> outliers;
+  int64_t empty_steps = 0, outside = 0;
+  double between_ms = 0, outside_ms = 0;
+  Launches launches;
+  std::vector<Bar> timeline;                 // of the step whose length is the median
+  std::vector<CaptureBreak> capture_breaks;  // likewise
   std::vector<Advice> findings;
   std::map<std::string, int64_t, std::less<>> skipped;
 
-  double per_step(double ms) const { return ms / static_cast<double>(steps > 0 ? steps : 1); }
+  double step_ms() const { return step.wall_ms; }
+  // Without it figures and findings say nothing of the program.
+  bool is_complete() const { return std::ranges::none_of(notes, &Note::is_grave); }
 };
 
 // `file` names the recording in what is written.

@@ -49,6 +49,7 @@ Status run_advise(const AdviseFlags& flags) {
   } else {
     fmt::print("{}", advice_text(summary, against));
   }
+  if (!summary.is_complete()) return fail("{}: {}", flags.trace, summary.notes.front().text);
   return {};
 }
 

@@ -140,6 +140,10 @@ class JsonOutput(unittest.TestCase):
         self.assertEqual(self.expect('advise', 'advise', eager)['steps'], 3)
         self.assertNotEqual(self.expect('advise', 'advise', graph, '--against', eager)['difference']['categories'], [])
         self.expect('error', 'advise', str(self.folder / 'nowhere'), exit_code=1)
+        idle = self.folder / 'no_device.json'
+        idle.write_text(json.dumps({'schemaVersion': 1, 'traceEvents': [
+            {'ph': 'X', 'cat': 'cpu_op', 'name': 'aten::mm', 'pid': 1, 'tid': 1, 'ts': 1, 'dur': 5}]}))
+        self.assertFalse(self.expect('advise', 'advise', str(idle), exit_code=1)['complete'])
 
     def test_env(self):
         for stack in ('pytorch', 'vllm', 'rung'):

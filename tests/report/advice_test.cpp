@@ -18,11 +18,13 @@ advise::Summary summary_of(std::string_view kernel) {
   s.format = "PyTorch profiler";
   s.device = "NVIDIA H200";
   s.steps_from = "ProfilerStep ranges";
-  s.wall_ms = 20, s.busy_ms = 5, s.steps = 2, s.step_ms = 9, s.kernels = 40;
-  s.gaps = {{advise::GapCause::host_bound, 15, 38}};
-  s.categories = {{advise::Category::gemm, 4, 0.8, 30}, {advise::Category::norm, 1, 0.2, 10}};
-  s.by_kernel = {{std::string(kernel), advise::Category::gemm, "cuBLAS", 4, 0.8, 30},
-                 {"rms_norm", advise::Category::norm, "", 1, 0.2, 10}};
+  s.steps = 2;
+  s.step.wall_ms = 9, s.step.busy_ms = 2.25, s.step.kernels = 20;
+  s.step.gaps = {{advise::GapCause::host_bound, 6.75, 19}};
+  s.step.categories = {{advise::Category::gemm, 2, 0.8, 15}, {advise::Category::norm, 0.5, 0.2, 5}};
+  s.step.by_kernel = {{std::string(kernel), advise::Category::gemm, "cuBLAS", 2, 0.8, 15},
+                      {"rms_norm", advise::Category::norm, "", 0.5, 0.2, 5}};
+  s.capture_breaks = {{"cudaMalloc", "in aten::empty, between launches", true, 3, 0.3}};
   s.timeline = {{0, 3000, false, advise::Category::gemm, {}, std::string(kernel)},
                 {3000, 9000, true, {}, advise::GapCause::host_bound, {}}};
   s.findings = {{"launch_bound",
@@ -43,11 +45,12 @@ TEST(AdviceText, ShowsTheStepItsPartsAndTheFindingsByFigures) {
   EXPECT_THAT(text, HasSubstr("2 steps (ProfilerStep ranges), median 9.00 ms; the device works 25 % of the time, 20 "
                               "kernels a step"));
   EXPECT_THAT(text, testing::ContainsRegex("GEMM +2.000 +80 % +15\n"));
-  EXPECT_THAT(text, testing::ContainsRegex("host-bound launch +7.500 +75 % +19\n"));
+  EXPECT_THAT(text, testing::ContainsRegex("host-bound launch +6.750 +75 % +19\n"));
   EXPECT_THAT(text, HasSubstr("1. launch_bound: the host launches 20 kernels a step too late\n   at most 6.50 ms of a "
-                              "step (65 %): gaps that a graph would close\n"));
+                              "step (72 %): gaps that a graph would close\n"));
   EXPECT_THAT(text, HasSubstr("seen     30 × gemm_kernel, 4.00 ms\n"));
   EXPECT_THAT(text, HasSubstr("PyTorch  torch.cuda.CUDAGraph\n"));
+  EXPECT_THAT(text, testing::ContainsRegex("cudaMalloc +0.300 +3 +in aten::empty, between launches\n"));
 }
 
 TEST(AdviceText, PassesNothingOnThatATerminalObeys) {
@@ -59,7 +62,38 @@ TEST(AdviceText, PassesNothingOnThatATerminalObeys) {
 TEST(AdviceText, SaysThatNothingWasFound) {
   advise::Summary clean = summary_of("gemm_kernel");
   clean.findings.clear();
-  EXPECT_THAT(advice_text(clean, nullptr), HasSubstr("nothing found that costs latency"));
+  EXPECT_THAT(advice_text(clean, nullptr), HasSubstr("\nNothing found that costs latency.\n"));
+}
+
+TEST(AdviceText, BeginsWithWhatToDoFirst) {
+  const std::string text = advice_text(summary_of("gemm_kernel"), nullptr);
+  EXPECT_THAT(text,
+              HasSubstr("\nDo this first: capture the step in a graph\n  the host launches 20 kernels a step too late: "
+                        "at most 6.50 ms of a step (72 %).\n  Then record again and compare: rung advise NEW_TRACE "
+                        "--against trace.json\n"));
+  EXPECT_LT(text.find("Do this first"), text.find("Device work of a step"));
+}
+
+TEST(AdviceText, SaysWhatTheRecordingLacksBeforeAllElse) {
+  advise::Summary s = summary_of("gemm_kernel");
+  s.findings.clear();
+  s.notes = {{"lost_launches", "4 of 4 launches have no work in this trace.", true},
+             {"outside", "Left out: 7 pieces of work.", false}};
+  const std::string text = advice_text(s, nullptr);
+  EXPECT_THAT(text,
+              HasSubstr("NVIDIA H200\n4 of 4 launches have no work in this trace.\n2 steps (ProfilerStep ranges), "
+                        "median 9.00 ms"));
+  EXPECT_THAT(text, HasSubstr("kernels a step\nLeft out: 7 pieces of work.\n"));
+  EXPECT_THAT(text, HasSubstr("Nothing found in what was recorded."));
+  EXPECT_THAT(text, Not(HasSubstr("costs latency")));
+}
+
+TEST(AdviceText, SaysNothingOfAStepWithoutWork) {
+  advise::Summary s;
+  s.file = "trace.json", s.format = "PyTorch profiler";
+  s.notes = {{"no_device_work", "No work on a GPU is in this trace.", true}};
+  EXPECT_EQ(advice_text(s, nullptr), "trace.json: PyTorch profiler\nNo work on a GPU is in this trace.\n");
+  EXPECT_THAT(advice_html(s, nullptr), Not(HasSubstr("What costs latency")));
 }
 
 TEST(AdviceMarkdown, EscapesNamesInTables) {
@@ -79,6 +113,17 @@ TEST(AdviceHtml, HasOneStepAsStripsAndEscapesNames) {
   EXPECT_THAT(page, HasSubstr("launch_bound"));
 }
 
+TEST(AdviceHtml, BeginsWithWhatToDoFirstAndHasCommandsToCopy) {
+  const std::string page = advice_html(summary_of("gemm_kernel"), nullptr);
+  const size_t first = page.find("Do this first</h2>");
+  ASSERT_NE(first, std::string::npos);
+  EXPECT_LT(first, page.find("One step</h2>"));
+  EXPECT_THAT(page, HasSubstr("<pre class='command' tabindex='0'>torch.cuda.CUDAGraph</pre>"));
+  EXPECT_THAT(page, HasSubstr("<pre class='command' tabindex='0'>rung advise NEW_TRACE --against trace.json</pre>"));
+  EXPECT_THAT(page, HasSubstr("<summary>the host launches 20 kernels a step too late<span class='sum'>at most"));
+  EXPECT_THAT(page, HasSubstr("event.key === 'j'"));
+}
+
 TEST(AdviceHtml, JoinsNeighboursThatAreTooNarrowToSee) {
   advise::Summary summary = summary_of("k");
   summary.timeline.clear();
@@ -92,19 +137,20 @@ TEST(AdviceHtml, JoinsNeighboursThatAreTooNarrowToSee) {
 TEST(Difference, IsOfAStepAndSortedByItsSize) {
   const advise::Summary before = summary_of("gemm_kernel");
   advise::Summary after = before;
-  after.steps = 4, after.wall_ms = 12, after.gaps.clear(), after.findings.clear();
+  after.step.wall_ms = 3, after.step.gaps.clear(), after.findings.clear();
+  after.step.categories[0].ms = 1;
   const advise::Difference d = advise::difference(before, after);
-  EXPECT_DOUBLE_EQ(d.step.before_ms, 10);
+  EXPECT_DOUBLE_EQ(d.step.before_ms, 9);
   EXPECT_DOUBLE_EQ(d.step.after_ms, 3);
   ASSERT_EQ(d.gaps.size(), 1u);
-  EXPECT_DOUBLE_EQ(d.gaps[0].change_ms(), -7.5);
+  EXPECT_DOUBLE_EQ(d.gaps[0].change_ms(), -6.75);
   ASSERT_EQ(d.categories.size(), 2u);
   EXPECT_EQ(d.categories[0].name, "GEMM");
   EXPECT_DOUBLE_EQ(d.categories[0].change_ms(), -1);
   EXPECT_THAT(d.gone, testing::ElementsAre("launch_bound"));
   EXPECT_THAT(d.come, testing::IsEmpty());
   const std::string text = advice_text(after, &d);
-  EXPECT_THAT(text, HasSubstr("a step: 10.0 ms before, 3.00 ms after (-7.000 ms)"));
+  EXPECT_THAT(text, HasSubstr("a step: 9.00 ms before, 3.00 ms after (-6.000 ms)"));
   EXPECT_THAT(text, HasSubstr("no longer found: launch_bound"));
 }
 

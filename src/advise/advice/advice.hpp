@@ -11,8 +11,8 @@ namespace rung::advise {
 
 struct Evidence {
   std::string event;  // a name as recorded, or a sequence of them
-  int64_t count = 0;  // in all steps
-  double ms = 0;      // in all steps, of the device where it is device work, else of the host
+  int64_t count = 0;  // in the steps that were looked at: one
+  double ms = 0;      // of the device where it is device work, else of the host
 };
 
 // How to change it in one stack.
@@ -29,11 +29,13 @@ struct Advice {
   std::string bound_from;  // how the bound comes about, in words
   std::string_view remedy;
   std::vector<Change> changes;
-  std::string_view traps;    // what is known to go wrong
-  std::string_view confirm;  // what to measure
+  std::string_view traps;      // what is known to go wrong
+  std::string_view confirm;    // what to measure
+  double loaded_bound_ms = 0;  // the bound where clocks fall under a load that lasts; 0: the same
 };
 
 // A finding is one file and one row of detectors.inc; nothing found: no advice.
-std::vector<Advice> advise_on(const Analysis& analysis);  // by bound, the largest first
+// Asks each for the step whose length is the median; by bound, the largest first.
+std::vector<Advice> advise_on(const Analysis& analysis);
 
 }  // namespace rung::advise

@@ -8,11 +8,16 @@
 namespace rung::advise {
 namespace {
 
-using Detector = std::optional<Advice> (*)(const Analysis&);
+enum class RestsOn : uint8_t { idle, work };
+
+struct Detector {
+  std::optional<Advice> (*find)(const Analysis&);
+  RestsOn rests_on;
+};
 
 const std::vector<Detector>& all_detectors() {
   static const std::vector<Detector> detectors{
-#define RUNG_DETECTOR(name) detectors::name,
+#define RUNG_DETECTOR(name, rests_on) {detectors::name, RestsOn::rests_on},
 #include "advise/advice/detectors.inc"
 #undef RUNG_DETECTOR
   };
@@ -22,9 +27,12 @@ const std::vector<Detector>& all_detectors() {
 }  // namespace
 
 std::vector<Advice> advise_on(const Analysis& analysis) {
+  const Analysis step = median_step(analysis);
   std::vector<Advice> found;
-  for (const Detector detector : all_detectors())
-    if (std::optional<Advice> advice = detector(analysis)) found.push_back(std::move(*advice));
+  for (const Detector& detector : all_detectors()) {
+    if (detector.rests_on == RestsOn::idle && analysis.launches.are_lost()) continue;
+    if (std::optional<Advice> advice = detector.find(step)) found.push_back(std::move(*advice));
+  }
   std::ranges::stable_sort(found, std::greater{}, &Advice::bound_ms);
   return found;
 }

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "advise/advice/derived.hpp"
 #include "advise/advice/detector.hpp"
 #include "advise/advice/evidence.hpp"
-#include "advise/advice/held_host.hpp"
 #include "advise/advice/replay.hpp"
 
 namespace rung::advise::detectors {
@@ -14,20 +14,25 @@ constexpr std::string_view kRemedy =
     "Allocate before the first step and use the memory again: a caching allocator that is left alone serves a step "
     "like the last one without a call of the runtime.";
 
+std::vector<uint32_t> allocations_inside_steps(const Analysis& analysis) {
+  const HeldHost& host = held_host(analysis).held;
+  std::vector<uint32_t> found;
+  for (const uint32_t call : host.by(GapCause::allocation))
+    if (host.is_inside_step(call)) found.push_back(call);
+  return found;
+}
+
 }  // namespace
 
 std::optional<Advice> allocation_in_step(const Analysis& analysis) {
-  const HeldHost host(analysis);
-  Omission omission;
   Tally tally;
-  for (const uint32_t call : host.by(GapCause::allocation)) {
-    if (!host.is_inside_step(call)) continue;
-    omission.calls.push_back(call);
+  for (const uint32_t call : allocations_inside_steps(analysis)) {
     const Event& event = analysis.recording.events[call];
     tally.add(analysis.recording.name_of(event), event.duration_ns);
   }
   if (tally.empty()) return std::nullopt;
-  const double bound_ms = ms_per_step(analysis, Replays(analysis, host).most_saved_ns(omission));
+  const Analysis& all = analysis.whole();
+  const double bound_ms = most_saved_ms(all, {.calls = allocations_inside_steps(all), .work = {}, .spans = {}});
   if (!is_worthwhile(analysis, bound_ms)) return std::nullopt;
   return Advice{
       .id = "allocation_in_step",

@@ -47,23 +47,25 @@ int64_t longest_transfer_ns(int64_t message_bytes) {
   return static_cast<int64_t>(kSlowestLatencyNs + static_cast<double>(message_bytes) / kSlowestBytesPerNs);
 }
 
-void tell_waits(const Analysis& analysis, std::vector<Collective>& collectives) {
+// The quickest of a kernel, message and group may be in another step.
+void tell_waits(const Analysis& analysis, const std::vector<Collective>& all, std::vector<Collective>& collectives) {
   std::map<std::tuple<uint32_t, int64_t, uint32_t>, int64_t> quickest_ns;  // by kernel, message and group
-  const auto quickest = [&](const Collective& c) -> int64_t& {
-    const Event& event = event_of(analysis, c);
+  const auto quickest = [&](const Analysis& of, const Collective& c) -> int64_t& {
+    const Event& event = event_of(of, c);
     return quickest_ns.try_emplace({event.name, c.message_bytes, c.ranks}, event.duration_ns).first->second;
   };
-  for (const Collective& c : collectives) quickest(c) = std::min(quickest(c), event_of(analysis, c).duration_ns);
+  for (const Collective& c : all) {
+    int64_t& ns = quickest(analysis.whole(), c);
+    ns = std::min(ns, event_of(analysis.whole(), c).duration_ns);
+  }
   for (Collective& c : collectives) {
     if (c.message_bytes < 0) continue;
-    const int64_t transfer_ns = std::min(quickest(c), longest_transfer_ns(c.message_bytes));
+    const int64_t transfer_ns = std::min(quickest(analysis, c), longest_transfer_ns(c.message_bytes));
     c.wait_ns = event_of(analysis, c).duration_ns - transfer_ns;
   }
 }
 
-}  // namespace
-
-std::vector<Collective> collectives_of(const Analysis& analysis) {
+std::vector<Collective> without_waits(const Analysis& analysis) {
   const Recording& recording = analysis.recording;
   std::vector<Collective> found;
   for (uint32_t i = 0; i < analysis.work.size(); ++i) {
@@ -75,7 +77,14 @@ std::vector<Collective> collectives_of(const Analysis& analysis) {
         note(recording, recording.events[around], collective);
     found.push_back(collective);
   }
-  tell_waits(analysis, found);
+  return found;
+}
+
+}  // namespace
+
+std::vector<Collective> collectives_of(const Analysis& analysis) {
+  std::vector<Collective> found = without_waits(analysis);
+  tell_waits(analysis, analysis.all ? without_waits(*analysis.all) : found, found);
   return found;
 }
 

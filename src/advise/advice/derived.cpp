@@ -9,4 +9,10 @@ Derived& derived(const Analysis& analysis) {
   return *analysis.derived;
 }
 
+const KnownHost& held_host(const Analysis& analysis) {
+  std::unique_ptr<KnownHost>& known = derived(analysis).host;
+  if (!known) known = std::make_unique<KnownHost>(analysis);
+  return *known;
+}
+
 }  // namespace rung::advise

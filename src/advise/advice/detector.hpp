@@ -8,7 +8,7 @@
 namespace rung::advise::detectors {
 
 // The detector `name` gives advice whose id is "name"; none where the recording does not show the pattern.
-#define RUNG_DETECTOR(name) std::optional<Advice> name(const Analysis& analysis);
+#define RUNG_DETECTOR(name, rests_on) std::optional<Advice> name(const Analysis& analysis);
 #include "advise/advice/detectors.inc"
 #undef RUNG_DETECTOR
 

@@ -11,10 +11,10 @@ namespace rung::advise {
 
 double per_step(const Analysis& analysis, int64_t count) { return static_cast<double>(count) / analysis.step_count(); }
 
-double mean_step_ms(const Analysis& analysis) { return ms_per_step(analysis, analysis.accounting.wall.length_ns()); }
+double step_ms(const Analysis& analysis) { return ms_per_step(analysis, analysis.accounting.time_ns); }
 
 bool is_worthwhile(const Analysis& analysis, double bound_ms) {
-  return bound_ms > 0 && bound_ms >= kLeastShare * mean_step_ms(analysis);
+  return bound_ms > 0 && bound_ms >= kLeastShare * step_ms(analysis);
 }
 
 std::string count_in_words(double count) {
@@ -22,12 +22,24 @@ std::string count_in_words(double count) {
   return fmt::format("{:.{}f}", count, whole ? 0 : 1);
 }
 
-std::optional<size_t> step_at(const Analysis& analysis, int64_t ns) {
-  const std::vector<Span>& spans = analysis.steps.spans;
-  if (spans.empty()) return 0;
+namespace {
+
+std::optional<size_t> span_at(const std::vector<Span>& spans, int64_t ns) {
   const auto after = std::ranges::upper_bound(spans, ns, {}, &Span::start_ns);
   if (after == spans.begin() || std::prev(after)->end_ns <= ns) return std::nullopt;
   return static_cast<size_t>(after - spans.begin() - 1);
+}
+
+}  // namespace
+
+std::optional<size_t> step_at(const Analysis& analysis, int64_t ns) {
+  return analysis.steps.spans.empty() ? 0 : span_at(analysis.steps.spans, ns);
+}
+
+bool is_host_at_step(const Analysis& analysis, int64_t ns) {
+  const Span& wall = analysis.accounting.wall;
+  if (analysis.steps.host.empty()) return wall.start_ns <= ns && ns < wall.end_ns;
+  return span_at(analysis.steps.host, ns).has_value();
 }
 
 void Tally::add(const Tally& other) {
@@ -47,8 +59,8 @@ std::vector<Evidence> Tally::rows(size_t most) const {
   std::vector<Evidence> rows;
   for (const auto& [event, sum] : sums_) rows.push_back({event, sum.count, ms_of(sum.ns)});
   std::ranges::stable_sort(rows, std::greater{}, &Evidence::ms);
-  if (rows.size() <= most) return rows;
-  Evidence others{fmt::format("and {} others", rows.size() - most), 0, 0};
+  if (rows.size() <= most + 1) return rows;
+  Evidence others{fmt::format("others ({} kinds)", rows.size() - most), 0, 0};
   for (size_t i = most; i < rows.size(); ++i) {
     others.count += rows[i].count;
     others.ms += rows[i].ms;

@@ -20,7 +20,7 @@ constexpr double ms_of(int64_t ns) { return static_cast<double>(ns) / 1e6; }
 // Of one step: what is summed over all steps, divided by their number.
 inline double ms_per_step(const Analysis& analysis, int64_t ns) { return ms_of(ns) / analysis.step_count(); }
 double per_step(const Analysis& analysis, int64_t count);
-double mean_step_ms(const Analysis& analysis);
+double step_ms(const Analysis& analysis);
 
 // A bound below 1 % of a step is no advice: other findings, or noise, are larger.
 inline constexpr double kLeastShare = 0.01;
@@ -31,6 +31,8 @@ std::string count_in_words(double count);
 
 // The step that holds a moment; none between steps. Where nothing repeats, the whole recording is step 0.
 std::optional<size_t> step_at(const Analysis& analysis, int64_t ns);
+// The host is at a step, which may be one that the device begins later.
+bool is_host_at_step(const Analysis& analysis, int64_t ns);
 
 // Counts and times by name.
 class Tally {
@@ -40,7 +42,7 @@ class Tally {
   int64_t count() const { return count_; }
   int64_t ns() const { return ns_; }
   bool empty() const { return count_ == 0; }
-  // The longest first; all beyond `most` in one row "and 12 others".
+  // The longest first; all beyond `most` in one row "others (12 kinds)".
   std::vector<Evidence> rows(size_t most = 6) const;
 
  private:

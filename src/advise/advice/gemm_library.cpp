@@ -86,9 +86,7 @@ std::optional<Advice> gemm_library(const Analysis& analysis) {
     advice.title += fmt::format(" can be: {} of the card's peak",
                                 percent(demand.flops / (peaks->narrow_tflops * 1e3) / static_cast<double>(tally.ns())));
   for (const Tally& rows : tallies) std::ranges::copy(rows.rows(), std::back_inserter(advice.evidence));
-  advice.bound_ms = saving.bound_ms();
-  advice.bound_from =
-      saving.explained("time above the same sizes by the other in this recording, else above the card's peaks");
+  saving.give_bound(advice, "time above the same sizes by the other in this recording, else above the card's peaks");
   advice.remedy = triton ? "Leave these products to the vendor's library." : "Let Triton compute these products.";
   advice.changes = {
       {"PyTorch",

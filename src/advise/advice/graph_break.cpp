@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "advise/advice/derived.hpp"
 #include "advise/advice/detector.hpp"
 #include "advise/advice/evidence.hpp"
-#include "advise/advice/held_host.hpp"
+#include "advise/advice/late_gaps.hpp"
 
 namespace rung::advise::detectors {
 namespace {
@@ -41,7 +42,7 @@ std::vector<Event> ranges_of(const Analysis& analysis, const HeldHost& host, std
 }
 
 std::vector<Event> compiled_regions(const Analysis& analysis) {
-  const HeldHost host(analysis);
+  const HeldHost& host = held_host(analysis).held;
   for (const std::string_view begin : kRegions)
     if (std::vector<Event> regions = ranges_of(analysis, host, begin); !regions.empty()) return regions;
   return {};
@@ -73,8 +74,9 @@ struct Breaks {
 class BreakFinder {
  public:
   explicit BreakFinder(const Analysis& analysis) : analysis_(analysis), gap_before_(analysis.work.size()) {
-    for (const Gap& gap : analysis.accounting.gaps)
-      if (gap.after != kNone && gap.cause == GapCause::host_bound) gap_before_[gap.after] += gap.span.length_ns();
+    for (const GapCause cause : {GapCause::host_bound, GapCause::host_work})
+      for (const LateGap& gap : late_gaps(analysis, cause))
+        if (gap.after != kNone) gap_before_[gap.after] += gap.idle.length_ns();
     for (uint32_t i = 0; i < analysis.work.size(); ++i)
       if (analysis.work[i].call != kNone) launched_.push_back(i);
     std::ranges::stable_sort(launched_, {}, [this](uint32_t work) { return launch(work).start_ns; });

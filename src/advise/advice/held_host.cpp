@@ -30,12 +30,11 @@ void HeldHost::note_launches() {
 }
 
 void HeldHost::note_holds() {
-  const Span& wall = analysis_.accounting.wall;
   const std::vector<std::vector<HostTime>> lanes = host_times(analysis_.recording, analysis_.work);
   for (size_t lane = 0; lane < lanes.size(); ++lane) {
     if (!launches(static_cast<uint16_t>(lane))) continue;
     for (const HostTime& time : lanes[lane]) {
-      if (time.span.start_ns < wall.start_ns || time.span.start_ns >= wall.end_ns) continue;
+      if (!is_host_at_step(analysis_, time.span.start_ns)) continue;
       by_cause_[static_cast<size_t>(time.cause)].push_back(time.event);
       causes_.emplace(time.event, time.cause);
     }

@@ -128,7 +128,7 @@ uint32_t op_around(const Analysis& analysis, const Work& work, std::string_view 
     if (events[at].kind == EventKind::host_op &&
         analysis.recording.name_of(events[at]).find(part) != std::string_view::npos)
       return at;
-    at = at < analysis.around.size() ? analysis.around[at] : kNone;
+    at = at < analysis.whole().around.size() ? analysis.whole().around[at] : kNone;
   }
   return kNone;
 }

@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "advise/advice/capture_breaks.hpp"
 #include "advise/advice/detector.hpp"
 #include "advise/advice/evidence.hpp"
+#include "advise/advice/late_gaps.hpp"
 #include "advise/advice/replay.hpp"
+#include "advise/advice/stream_order.hpp"
 
 namespace rung::advise::detectors {
 namespace {
@@ -22,8 +25,10 @@ bool is_held(GapCause cause) {
 }
 
 // What the host does after a step's last launch stays with a graph.
-bool ends_with_work(const Analysis& analysis, const Gap& gap) {
-  return gap.after != kNone && analysis.event(analysis.work[gap.after]).start_ns == gap.span.end_ns;
+bool ends_with_work(const Analysis& analysis, const LateGap& gap) {
+  if (gap.after == kNone || gap.call == kNone) return false;
+  const int64_t starts_ns = analysis.event(analysis.work[gap.after]).start_ns;
+  return gap.launched_ns == starts_ns || gap.launched_ns == analysis.recording.events[gap.call].end_ns();
 }
 
 struct Late {
@@ -33,21 +38,30 @@ struct Late {
 
 Late late_launches(const Analysis& analysis) {
   Late late;
-  for (const Gap& gap : analysis.accounting.gaps) {
-    if (gap.cause == GapCause::host_bound && ends_with_work(analysis, gap))
-      late.gaps.add("gaps before work that was launched late", gap.span.length_ns());
+  for (const LateGap& gap : late_gaps(analysis, GapCause::host_bound))
+    if (ends_with_work(analysis, gap)) late.gaps.add("gaps before work that was launched late", gap.idle.length_ns());
+  for (const Gap& gap : analysis.accounting.gaps)
     if (is_held(gap.cause)) late.held_ns += gap.span.length_ns();
-  }
   return late;
 }
 
 // After a wait the host has lost its lead, and launches late for a while: that is the wait's, not this finding's.
-int64_t lost_lead_ns(const HeldHost& host, const Replays& replays, const Late& late) {
+double lost_lead_ms(const Analysis& all) {
+  const HeldHost& host = held_host(all).held;
   Omission holds;
   for (const GapCause cause : {GapCause::synchronization, GapCause::copy, GapCause::allocation})
     for (const uint32_t call : host.by(cause))
       if (host.is_inside_step(call)) holds.calls.push_back(call);
-  return holds.calls.empty() ? 0 : std::max<int64_t>(0, replays.most_saved_ns(holds) - late.held_ns);
+  if (holds.calls.empty()) return 0;
+  return std::max(0.0, ms_per_step(all, Replays(all).most_saved_ns(holds) - late_launches(all).held_ns));
+}
+
+// Streams that stand still because each launch comes late run side by side once all are launched; of streams that a
+// wait keeps apart that is the wait's.
+int64_t overlap_of_late_launches_ns(const Analysis& analysis) {
+  const std::vector<bool> late = launched_late(analysis);
+  const auto count = static_cast<size_t>(std::ranges::count(late, true));
+  return 2 * count >= late.size() ? overlap_ns(analysis) : 0;
 }
 
 Tally launch_calls(const Analysis& analysis) {
@@ -65,30 +79,33 @@ Tally launch_calls(const Analysis& analysis) {
 
 std::optional<Advice> launch_bound(const Analysis& analysis) {
   const Late late = late_launches(analysis);
-  const double step_ms = mean_step_ms(analysis);
-  if (late.gaps.empty() || ms_per_step(analysis, late.gaps.ns()) < kLeastShareOfStep * step_ms) return std::nullopt;
-  const HeldHost host(analysis);
-  const Replays replays(analysis, host);
-  const int64_t profiler_ns = replays.profiler_ns(), bound_ns = late.gaps.ns() - profiler_ns;
-  const double bound_ms = ms_per_step(analysis, bound_ns);
-  if (ms_per_step(analysis, bound_ns - lost_lead_ns(host, replays, late)) < kLeastShareOfStep * step_ms)
-    return std::nullopt;
+  const double step = step_ms(analysis), late_ms = ms_per_step(analysis, late.gaps.ns());
+  const double overlap_ms = ms_per_step(analysis, overlap_of_late_launches_ns(analysis));
+  if (late.gaps.empty() || late_ms + overlap_ms < kLeastShareOfStep * step) return std::nullopt;
+  const Analysis& all = analysis.whole();
+  const double profiler_ms = std::min(ms_per_step(all, Replays(all).profiler_ns()), late_ms);
+  const double bound_ms = std::min(late_ms - profiler_ms + overlap_ms, step);
+  if (bound_ms - lost_lead_ms(all) < kLeastShareOfStep * step) return std::nullopt;
   const Tally launches = launch_calls(analysis);
   std::vector<Evidence> evidence = late.gaps.rows();
   std::ranges::move(launches.rows(3), std::back_inserter(evidence));
+  for (const CaptureBreak& found : capture_breaks(analysis))
+    if (found.is_between_launches)
+      evidence.push_back({fmt::format("breaks a capture: {} {}", found.call, found.place), found.count, found.ms});
   return Advice{
       .id = "launch_bound",
       .title = fmt::format(
           "The device waits {} of a step's {} for launches that come late: {} calls launch {} pieces of work",
-          duration_ms(ms_per_step(analysis, late.gaps.ns())), duration_ms(step_ms),
-          count_in_words(per_step(analysis, launches.count())),
+          duration_ms(late_ms), duration_ms(step), count_in_words(per_step(analysis, launches.count())),
           count_in_words(per_step(analysis, static_cast<int64_t>(analysis.work.size())))),
       .evidence = std::move(evidence),
       .bound_ms = bound_ms,
-      .bound_from =
-          fmt::format("the sum of these gaps, less {} that the profiler took of the host at least: a graph closes "
-                      "them, but for about 1 µs between two kernels",
-                      duration_ms(ms_per_step(analysis, profiler_ns))),
+      .bound_from = fmt::format(
+          "the sum of these gaps, less {} that the profiler took of the host at least{}: a graph closes "
+          "them, but for about 1 µs between two kernels",
+          duration_ms(profiler_ms),
+          overlap_ms > 0 ? fmt::format(", and {} by which streams then run side by side", duration_ms(overlap_ms))
+                         : ""),
       .remedy = kRemedy,
       .changes =
           {{"PyTorch",

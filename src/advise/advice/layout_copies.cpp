@@ -60,8 +60,7 @@ std::optional<Advice> layout_copies(const Analysis& analysis) {
       fmt::format("{} copies of a step, {}, only change the order of elements",
                   count_in_words(per_step(analysis, tally.count())), duration_ms(ms_per_step(analysis, tally.ns())));
   advice.evidence = tally.rows();
-  advice.bound_ms = saving.bound_ms();
-  advice.bound_from = saving.explained("time of the copies, and the host's for launching them where it is late");
+  saving.give_bound(advice, "time of the copies");
   advice.remedy = "Let kernels read strides, or keep one order from end to end.";
   advice.changes = {
       {"PyTorch",

@@ -8,6 +8,7 @@
 
 #include "advise/advice/detector.hpp"
 #include "advise/advice/evidence.hpp"
+#include "advise/advice/late_gaps.hpp"
 
 namespace rung::advise::detectors {
 namespace {
@@ -92,8 +93,8 @@ std::vector<Span> work_for_others(const Recording& recording, const Process& pro
 
 int64_t waited_for_others_ns(const Analysis& analysis, const Process& process) {
   std::vector<Span> late;
-  for (const Gap& gap : analysis.accounting.gaps)
-    if (gap.cause == GapCause::host_bound) late.push_back(gap.span);
+  for (const GapCause cause : {GapCause::host_bound, GapCause::host_work})
+    for (const LateGap& gap : late_gaps(analysis, cause)) late.push_back(gap.idle);
   return length_of(intersection_of(union_of(std::move(late)),
                                    work_for_others(analysis.recording, process, analysis.accounting.device)));
 }

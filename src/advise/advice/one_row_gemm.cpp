@@ -53,8 +53,7 @@ std::optional<Advice> one_row_gemm(const Analysis& analysis) {
                              duration_ms(ms_per_step(analysis, tally.ns())),
                              percent(bytes / peaks->memory_gbps / static_cast<double>(tally.ns())));
   advice.evidence = tally.rows();
-  advice.bound_ms = saving.bound_ms();
-  advice.bound_from = saving.explained("time above reading operands once at the card's memory rate");
+  saving.give_bound(advice, "time above reading operands once at the card's memory rate");
   advice.remedy = "Use kernels for few rows: GEMV, skinny products, or a split inner dimension.";
   advice.changes = {
       {"PyTorch",

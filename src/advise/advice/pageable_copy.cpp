@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "advise/advice/derived.hpp"
 #include "advise/advice/detector.hpp"
 #include "advise/advice/evidence.hpp"
-#include "advise/advice/held_host.hpp"
 #include "advise/advice/replay.hpp"
 
 namespace rung::advise::detectors {
@@ -46,8 +46,8 @@ std::string size_in_words(const Analysis& analysis, int64_t bytes, int64_t ns) {
 std::optional<Advice> pageable_copy(const Analysis& analysis) {
   const Omission uploads = pageable_uploads(analysis);
   if (uploads.work.empty()) return std::nullopt;
-  const HeldHost host(analysis);
-  const double bound_ms = ms_per_step(analysis, Replays(analysis, host).most_saved_ns(uploads));
+  const Analysis& all = analysis.whole();
+  const double bound_ms = most_saved_ms(all, pageable_uploads(all));
   if (!is_worthwhile(analysis, bound_ms)) return std::nullopt;
   Tally device, held;
   for (const uint32_t work : uploads.work)

@@ -19,16 +19,16 @@ struct Nesting {
 
 Nesting nesting_of(const Analysis& analysis, const HeldHost& host) {
   const Recording& recording = analysis.recording;
-  const Span& wall = analysis.accounting.wall;
+  const std::vector<uint32_t>& around_of = analysis.whole().around;
   std::vector<bool> entered(recording.events.size());
   Nesting found;
-  for (uint32_t i = 0; i < recording.events.size() && i < analysis.around.size(); ++i) {
+  for (uint32_t i = 0; i < recording.events.size() && i < around_of.size(); ++i) {
     const Event& event = recording.events[i];
     if (is_on_device(event.kind) || !host.launches(event.lane)) continue;
-    const uint32_t around = analysis.around[i];
+    const uint32_t around = around_of[i];
     const bool first_inside = around != kNone && !entered[around];
     if (around != kNone) entered[around] = true;
-    if (event.kind != EventKind::host_op || event.start_ns < wall.start_ns || event.start_ns >= wall.end_ns) continue;
+    if (event.kind != EventKind::host_op || !is_host_at_step(analysis, event.start_ns)) continue;
     ++found.operations;
     if (!first_inside || recording.events[around].kind != EventKind::host_op) continue;
     ++found.pairs;
@@ -49,7 +49,7 @@ int64_t waited_ns(const Analysis& analysis, const HeldHost& host) {
 
 double largest_own_share(const Analysis& analysis, const HeldHost& host) {
   const Nesting nesting = nesting_of(analysis, host);
-  const int64_t host_ns = analysis.accounting.wall.length_ns() - waited_ns(analysis, host);
+  const int64_t host_ns = analysis.accounting.time_ns - waited_ns(analysis, host);
   if (nesting.pairs < kFewestPairs || host_ns <= 0) return 1;
   const double profiler_ns = 2.0 * static_cast<double>(nesting.shortest_ns) * static_cast<double>(nesting.operations);
   return std::max(kSmallestShare, 1 - profiler_ns / static_cast<double>(host_ns));

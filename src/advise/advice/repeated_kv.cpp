@@ -122,9 +122,8 @@ std::optional<Advice> RepeatedKeys::advice() {
                              copies_ == 0 ? read : (broadcasts_ == 0 ? copied : copied + ", " + read),
                              duration_ms(ms_per_step(analysis_, tally_.ns())));
   advice.evidence = tally_.rows();
-  advice.bound_ms = saving_.bound_ms();
-  advice.bound_from = saving_.explained(
-      "time of the copies, and what their readers take above the card's peaks with keys and values read once");
+  saving_.give_bound(
+      advice, "time of the copies, and what their readers take above the card's peaks with keys and values read once");
   advice.remedy = "Give grouped keys and values to a kernel that knows groups.";
   advice.changes = {
       {"PyTorch",

@@ -6,8 +6,9 @@
 #include <cmath>
 #include <queue>
 
+#include "advise/advice/derived.hpp"
 #include "advise/advice/evidence.hpp"
-#include "advise/advice/profiler_cost.hpp"
+#include "advise/advice/stream_order.hpp"
 
 namespace rung::advise {
 namespace {
@@ -48,14 +49,21 @@ struct Stop {
   Kind kind = gone;
 };
 
+// How fast the host is, and whether each piece of work waits for those before it on other streams.
+struct Manner {
+  double pace = 1;
+  const std::vector<bool>& waits;
+};
+
 class Replay {
  public:
-  Replay(const Analysis& analysis, std::vector<Stop> stops, std::vector<bool> omitted, double pace)
+  Replay(const Analysis& analysis, std::vector<Stop> stops, std::vector<bool> omitted, const Manner& manner)
       : analysis_(analysis),
         stops_(std::move(stops)),
         omitted_(std::move(omitted)),
-        pace_(pace),
-        stream_end_(analysis.recording.lanes.size(), kBeforeAll) {
+        pace_(manner.pace),
+        waits_(manner.waits),
+        stream_end_(analysis.recording.lanes.size()) {
     const int64_t start = analysis.accounting.wall.start_ns;
     line_.push_back({start, static_cast<double>(start)});
   }
@@ -75,8 +83,9 @@ class Replay {
 
   double place(uint32_t index) {
     const Event& work = analysis_.event(analysis_.work[index]);
-    const Ends::End before = ends_.latest(work.start_ns);
-    double start = std::max(before.now_ns, stream_end_[work.lane]);
+    Ends::End& own = stream_end_[work.lane];
+    const Ends::End before = waits_[index] ? ends_.latest(work.start_ns) : own;
+    double start = std::max(before.now_ns, own.now_ns);
     const uint32_t call = analysis_.work[index].call;
     const bool in_time = call == kNone || analysis_.recording.events[call].end_ns() <= before.then_ns;
     if (before.then_ns != INT64_MIN && in_time) start += static_cast<double>(work.start_ns - before.then_ns);
@@ -84,7 +93,8 @@ class Replay {
     if (start == kBeforeAll) start = static_cast<double>(work.start_ns);
     const double end = start + (omitted_[index] ? 0 : static_cast<double>(work.duration_ns));
     ends_.add(work.end_ns(), end);
-    return stream_end_[work.lane] = end;
+    own = {std::max(own.then_ns, work.end_ns()), end};
+    return end;
   }
 
   // The earliest moment at which the launch lets work start.
@@ -125,14 +135,17 @@ class Replay {
   std::vector<Stop> stops_;  // by start
   std::vector<bool> omitted_;
   double pace_;
+  const std::vector<bool>& waits_;
   size_t next_ = 0;
   std::vector<Moment> line_;
   Ends ends_;
-  std::vector<double> stream_end_;  // by lane
+  std::vector<Ends::End> stream_end_;  // by lane
 };
 
-std::vector<Stop> stops_of(const Analysis& analysis, const HeldHost& host, std::vector<uint32_t> omitted) {
+std::vector<Stop> stops_of(const Analysis& analysis, const HeldHost& host, const Omission& omission) {
+  std::vector<uint32_t> omitted = omission.calls;
   std::vector<Stop> stops;
+  for (const Span& span : omission.spans) stops.push_back({span, Stop::gone});
   const auto add = [&](uint32_t call, Stop::Kind kind) {
     const Event& event = analysis.recording.events[call];
     stops.push_back({{event.start_ns, event.end_ns()}, kind});
@@ -148,24 +161,37 @@ std::vector<Stop> stops_of(const Analysis& analysis, const HeldHost& host, std::
 
 }  // namespace
 
-Replays::Replays(const Analysis& analysis, const HeldHost& host)
-    : analysis_(analysis), host_(host), own_share_(largest_own_share(analysis, host)) {}
+Replays::Replays(const Analysis& analysis)
+    : analysis_(analysis),
+      host_(held_host(analysis)),
+      all_wait_(analysis.work.size(), true),
+      some_wait_(waits_for_other_streams(analysis)) {}
 
-double Replays::end_ns(const Omission& omission, double pace) const {
+double Replays::end_ns(const Omission& omission, double pace, const std::vector<bool>& waits) const {
   std::vector<bool> omitted(analysis_.work.size());
   for (const uint32_t work : omission.work) omitted[work] = true;
-  return Replay(analysis_, stops_of(analysis_, host_, omission.calls), std::move(omitted), pace).run();
+  return Replay(analysis_, stops_of(analysis_, host_.held, omission), std::move(omitted), {pace, waits}).run();
 }
 
-int64_t Replays::profiler_ns() const { return std::llround(end_ns({}, 1) - end_ns({}, own_share_)); }
+int64_t Replays::profiler_ns() const {
+  return std::llround(end_ns({}, 1, all_wait_) - end_ns({}, host_.own_share, all_wait_));
+}
 
 int64_t Replays::most_saved_ns(const Omission& omission) const {
   double most = 0;
   for (const double part : kPartsOfShare) {
-    const double pace = own_share_ * part;
-    most = std::max(most, end_ns({}, pace) - end_ns(omission, pace));
+    const double pace = host_.own_share * part;
+    for (const std::vector<bool>* waits : {&all_wait_, &some_wait_}) {
+      if (waits == &some_wait_ && some_wait_ == all_wait_) continue;
+      most = std::max(most, end_ns({}, pace, *waits) - end_ns(omission, pace, *waits));
+    }
   }
   return std::llround(most);
+}
+
+double most_saved_ms(const Analysis& analysis, const Omission& omission) {
+  const double ms = ms_per_step(analysis, Replays(analysis).most_saved_ns(omission));
+  return std::min(ms, step_ms(analysis));
 }
 
 }  // namespace rung::advise

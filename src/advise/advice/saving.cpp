@@ -46,7 +46,8 @@ std::unordered_map<uint32_t, size_t> work_by_call(const Analysis& analysis) {
 int64_t standstill_ns(const Analysis& analysis) {
   int64_t sum = 0;
   for (const Gap& gap : analysis.accounting.gaps)
-    if (gap.cause != GapCause::device && gap.cause != GapCause::between_steps) sum += gap.span.length_ns();
+    if (gap.cause != GapCause::lost && (gap.cause != GapCause::device || gap.after_late_launch))
+      sum += gap.span.length_ns();
   return sum;
 }
 
@@ -55,7 +56,7 @@ int64_t standstill_ns(const Analysis& analysis) {
 std::vector<int64_t> host_ns_of_work(const Analysis& analysis) {
   std::vector<int64_t> spent(analysis.work.size());
   const std::unordered_map<uint32_t, size_t> works = work_by_call(analysis);
-  const double own_share = largest_own_share(analysis, HeldHost(analysis));
+  const double own_share = held_host(analysis.whole()).own_share;
   std::map<uint16_t, Launcher> launchers;
   const std::vector<Event>& events = analysis.recording.events;
   for (uint32_t i = 0; i < events.size(); ++i) {
@@ -84,7 +85,8 @@ Saving::Cost Saving::cost_of(size_t work) {
     host_ns_ = *known;
     pause_ns_.resize(analysis_.work.size());
     for (const Gap& gap : analysis_.accounting.gaps)
-      if (gap.cause == GapCause::device && gap.after < pause_ns_.size()) pause_ns_[gap.after] = gap.span.length_ns();
+      if (gap.cause == GapCause::device && !gap.after_late_launch && gap.after < pause_ns_.size())
+        pause_ns_[gap.after] = gap.span.length_ns();
   }
   return {analysis_.event(analysis_.work[work]).duration_ns + pause_ns_[work], host_ns_[work]};
 }
@@ -115,26 +117,43 @@ void Saving::shorten(int64_t ns) { lose({ns, 0}); }
 // What recorded device time becomes under a load that lasts.
 double Saving::load() {
   if (load_) return *load_;
-  const int64_t busy = analysis_.accounting.busy_ns;
+  const int64_t busy = analysis_.whole().accounting.busy_ns;
   const CardPeaks* peaks = peaks_of(analysis_);
   double flops = 0;
   const std::vector<Product>& products = products_of(analysis_);
   for (const Product& product : products)
     if (is_narrow(product.type())) flops += product.flops();
   const bool is_light =
-      peaks && !products.empty() && flops < kHeavyShare * peaks->narrow_tflops * 1e3 * static_cast<double>(busy);
+      peaks && !products.empty() &&
+      flops < kHeavyShare * peaks->narrow_tflops * 1e3 * static_cast<double>(analysis_.accounting.busy_ns);
   load_ = is_light || busy >= kShortRecordingNs ? 1 : kLastingLoad;
   return *load_;
 }
 
-double Saving::bound_ms() {
-  const int64_t host = std::min(host_over_device_ns_, standstill_ns(analysis_));
-  return std::min(ms_per_step(analysis_, device_ns_) * load() + ms_per_step(analysis_, host), mean_step_ms(analysis_));
+double Saving::device_ms() const { return ms_per_step(analysis_, device_ns_); }
+
+// An idle device may have been busy with what the recording lost.
+double Saving::host_ms() const {
+  if (analysis_.launches.are_lost()) return 0;
+  return ms_per_step(analysis_, std::min(host_over_device_ns_, standstill_ns(analysis_)));
 }
 
-std::string Saving::explained(std::string_view how) {
-  return load() > 1 ? fmt::format("{}; times {:g}, as clocks fall under a load that lasts", how, load())
-                    : std::string(how);
+double Saving::bound_ms() { return std::min(device_ms() + host_ms(), step_ms(analysis_)); }
+
+double Saving::loaded_bound_ms() { return device_ms() * load() + host_ms(); }
+
+void Saving::give_bound(Advice& advice, std::string_view how) {
+  advice.bound_ms = bound_ms();
+  advice.bound_from = how;
+  if (host_ms() > 0)
+    advice.bound_from += fmt::format(", {}, and {} of the host's launches while the device stood still",
+                                     duration_ms(device_ms()), duration_ms(host_ms()));
+  if (device_ms() + host_ms() > advice.bound_ms) advice.bound_from += "; no more than the step";
+  if (load() <= 1) return;
+  advice.loaded_bound_ms = loaded_bound_ms();
+  advice.bound_from +=
+      fmt::format("; up to {} where clocks fall under a load that lasts ({:g} times the device's part)",
+                  duration_ms(advice.loaded_bound_ms), load());
 }
 
 }  // namespace rung::advise

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "advise/analysis/analysis.hpp"
+#include "advise/advice/advice.hpp"
 
 namespace rung::advise {
 
@@ -31,8 +31,10 @@ class Saving {
 
   // The most that a step can lose, and at most the step.
   double bound_ms();
-  // `how` the bound comes about, and what it allows for.
-  std::string explained(std::string_view how);
+  // The same where the device's clocks fall under a load that lasts, as they do not in a short recording.
+  double loaded_bound_ms();
+  // Bounds, and `how` they come about with the figures that add up to them.
+  void give_bound(Advice& advice, std::string_view how);
 
  private:
   struct Cost {
@@ -41,6 +43,8 @@ class Saving {
   Cost cost_of(size_t work);
   void lose(Cost cost);
   double load();
+  double device_ms() const;
+  double host_ms() const;
 
   const Analysis& analysis_;
   std::vector<int64_t> host_ns_, pause_ns_;  // of each piece of work; filled when first asked for

@@ -151,10 +151,9 @@ std::optional<Advice> separate_projections(const Analysis& analysis) {
                   count_in_words(per_step(analysis, products)), duration_ms(ms_per_step(analysis, tally.ns())),
                   count_in_words(per_step(analysis, tally.count())));
   advice.evidence = tally.rows();
-  advice.bound_ms = saving.bound_ms();
-  advice.bound_from = saving.explained(
-      "time of each group, less its longest product or what one product of all columns needs at the card's peaks, and "
-      "the host's launches of the others where it is late");
+  saving.give_bound(
+      advice,
+      "time of each group, less its longest product or what one product of all columns needs at the card's peaks");
   advice.remedy = "Concatenate the weights once after loading, launch one product, split its result.";
   advice.changes = {
       {"PyTorch",

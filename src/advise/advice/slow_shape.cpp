@@ -96,8 +96,7 @@ std::optional<Advice> slow_shape(const Analysis& analysis) {
       fmt::format("{} products of a step, {}, have sizes or strides that fast kernels do not take",
                   count_in_words(per_step(analysis, tally.count())), duration_ms(ms_per_step(analysis, tally.ns())));
   advice.evidence = tally.rows();
-  advice.bound_ms = saving.bound_ms();
-  advice.bound_from = saving.explained("time above what operands and arithmetic need at the card's peaks");
+  saving.give_bound(advice, "time above what operands and arithmetic need at the card's peaks");
   advice.remedy =
       "Pad weights once, and activations as they are made, to rows of whole vectors; split what has few tiles.";
   advice.changes = {

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "advise/advice/derived.hpp"
 #include "advise/advice/detector.hpp"
 #include "advise/advice/evidence.hpp"
-#include "advise/advice/held_host.hpp"
 #include "advise/advice/replay.hpp"
 
 namespace rung::advise::detectors {
@@ -22,7 +22,8 @@ bool is_pageable_upload(const Analysis& analysis, const HeldHost& host, uint32_t
   return shape.host_to_device && shape.from == MemoryKind::pageable;
 }
 
-std::vector<uint32_t> waits_inside_steps(const Analysis& analysis, const HeldHost& host) {
+std::vector<uint32_t> waits_inside_steps(const Analysis& analysis) {
+  const HeldHost& host = held_host(analysis).held;
   std::vector<uint32_t> waits;
   for (const GapCause cause : {GapCause::synchronization, GapCause::copy})
     for (const uint32_t call : host.by(cause))
@@ -34,10 +35,10 @@ std::vector<uint32_t> waits_inside_steps(const Analysis& analysis, const HeldHos
 }  // namespace
 
 std::optional<Advice> sync_in_step(const Analysis& analysis) {
-  const HeldHost host(analysis);
-  const std::vector<uint32_t> waits = waits_inside_steps(analysis, host);
+  const std::vector<uint32_t> waits = waits_inside_steps(analysis);
   if (waits.empty()) return std::nullopt;
-  const double bound_ms = ms_per_step(analysis, Replays(analysis, host).most_saved_ns({.calls = waits, .work = {}}));
+  const Analysis& all = analysis.whole();
+  const double bound_ms = most_saved_ms(all, {.calls = waits_inside_steps(all), .work = {}, .spans = {}});
   if (!is_worthwhile(analysis, bound_ms)) return std::nullopt;
   Tally tally;
   for (const uint32_t call : waits)

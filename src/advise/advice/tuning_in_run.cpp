@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <set>
 
+#include "advise/advice/derived.hpp"
 #include "advise/advice/detector.hpp"
 #include "advise/advice/evidence.hpp"
-#include "advise/advice/held_host.hpp"
+#include "advise/advice/host_doings.hpp"
 
 namespace rung::advise::detectors {
 namespace {
@@ -22,15 +23,15 @@ struct Preparation {
 };
 
 Preparation preparation_in_steps(const Analysis& analysis) {
-  const HeldHost host(analysis);
   Preparation found;
-  for (const uint32_t event : host.by(GapCause::compilation)) {
+  std::vector<Span> steps = analysis.steps.host;
+  if (steps.empty()) steps = {analysis.accounting.wall};
+  for (const uint32_t event : held_host(analysis).held.by(GapCause::compilation)) {
     const Event& held = analysis.recording.events[event];
-    const Span inside{held.start_ns, std::min(held.end_ns(), analysis.accounting.wall.end_ns)};
-    found.spans.push_back(inside);
-    found.tally.add(analysis.recording.name_of(held), inside.length_ns());
+    found.tally.add(analysis.recording.name_of(held),
+                    length_of(intersection_of({{held.start_ns, held.end_ns()}}, steps)));
   }
-  found.spans = union_of(std::move(found.spans));
+  found.spans = preparation_spans(analysis);
   return found;
 }
 
@@ -50,15 +51,14 @@ bool shapes_differ(const Analysis& analysis) {
 }  // namespace
 
 std::optional<Advice> tuning_in_run(const Analysis& analysis) {
-  const HeldHost host(analysis);
   const Preparation found = preparation_in_steps(analysis);
-  const double bound_ms = ms_per_step(analysis, length_of(found.spans));
+  const double bound_ms = std::min(ms_per_step(analysis, length_of(found.spans)), step_ms(analysis));
   if (!is_worthwhile(analysis, bound_ms)) return std::nullopt;
   return Advice{
       .id = "tuning_in_run",
       .title = fmt::format("Kernels are compiled, tuned or loaded inside the steps: {} of each, {}{}",
-                           duration_ms(bound_ms), percent(bound_ms / mean_step_ms(analysis)),
-                           shapes_differ(analysis) ? "; shapes differ from step to step" : ""),
+                           duration_ms(bound_ms), percent(bound_ms / step_ms(analysis)),
+                           shapes_differ(analysis.whole()) ? "; shapes differ from step to step" : ""),
       .evidence = found.tally.rows(8),
       .bound_ms = bound_ms,
       .bound_from =

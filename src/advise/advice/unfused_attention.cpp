@@ -45,9 +45,8 @@ std::optional<Advice> unfused_attention(const Analysis& analysis) {
                              count_in_words(per_step(analysis, tally.count())));
   if (fallbacks > 0) advice.title += ", some by scaled_dot_product_attention's own fallback";
   advice.evidence = tally.rows();
-  advice.bound_ms = saving.bound_ms();
-  advice.bound_from =
-      saving.explained("time of the pieces and of copies for them, less what one kernel needs at the card's peaks");
+  saving.give_bound(advice,
+                    "time of the pieces and of copies for them, less what one kernel needs at the card's peaks");
   advice.remedy = "Compute attention by one fused kernel, which keeps scores on the chip.";
   advice.changes = kFusedAttention;
   advice.traps =

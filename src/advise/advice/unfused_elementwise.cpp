@@ -93,8 +93,8 @@ std::optional<Advice> unfused_elementwise(const Analysis& analysis) {
                              count_in_words(per_step(analysis, pieces)), duration_ms(ms_per_step(analysis, tally.ns())),
                              count_in_words(per_step(analysis, tally.count())));
   advice.evidence = tally.rows();
-  advice.bound_ms = saving.bound_ms();
-  advice.bound_from = saving.explained(
+  saving.give_bound(
+      advice,
       "time of the chains, less one kernel for each: the largest tensor read and written once, or its shortest kernel");
   advice.remedy = "Use the fused operation of the framework, or let a compiler fuse the chain.";
   advice.changes = {

@@ -158,9 +158,9 @@ std::optional<Advice> WideWork::advice() {
                              duration_ms(ms_per_step(analysis_, tally_.ns())), percent(share));
   advice.evidence = tally_.rows();
   if (others_ns_ > 0) advice.evidence.push_back({"other kernels on f32", others_, ms_of(others_ns_)});
-  advice.bound_ms = saving_.bound_ms();
   const std::string_view narrow = peaks_ ? peaks_->narrow_type() : "bf16";
-  advice.bound_from = saving_.explained(
+  saving_.give_bound(
+      advice,
       fmt::format("time above what the same products need at the card's peaks in {}, and, where all is in f32, half of "
                   "the other kernels and attention's pieces",
                   narrow));

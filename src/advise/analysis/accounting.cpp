@@ -1,4 +1,4 @@
-// The wall is cut at the ends of work and of steps.
+// Idle time is cut at the ends of steps; what lies between steps is no step's.
 // SPDX-License-Identifier: Apache-2.0
 #include "advise/analysis/accounting.hpp"
 
@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "advise/analysis/gap_cause.hpp"
+#include "advise/analysis/steps.hpp"
 
 namespace rung::advise {
 namespace {
@@ -17,67 +18,73 @@ Span wall_of(const Analysis& analysis, const DeviceWork& device) {
   if (device.work.empty()) return {};
   Span wall{INT64_MAX, INT64_MIN};
   for (const Event& event : analysis.recording.events) {
-    if (event.kind == EventKind::range) continue;
+    if (event.kind == EventKind::range || event.kind == EventKind::function) continue;
     wall.start_ns = std::min(wall.start_ns, event.start_ns);
     wall.end_ns = std::max(wall.end_ns, event.end_ns());
   }
   return wall;
 }
 
-// Of work, by index: what begins within the wall.
-struct Kept {
-  size_t first = 0, last = 0;
-};
+std::vector<Span> spans_of(const Analysis& analysis) {
+  if (!analysis.steps.spans.empty()) return analysis.steps.spans;
+  return {analysis.accounting.wall};
+}
 
-// Cuts gaps at the ends of steps, and names their causes.
+// Of each piece of work where it stands among those that begin in a step; kNone: in none.
+std::vector<uint32_t> places_in_steps(const Analysis& analysis, const DeviceWork& device) {
+  std::vector<uint32_t> places(device.work.size(), kNone);
+  const std::vector<Span> spans = spans_of(analysis);
+  uint32_t next = 0;
+  for (size_t i = 0, step = 0; i < device.work.size(); ++i) {
+    const int64_t start = analysis.event(device.work[i]).start_ns;
+    while (step < spans.size() && spans[step].end_ns <= start) ++step;
+    if (step < spans.size() && spans[step].start_ns <= start) places[i] = next++;
+  }
+  return places;
+}
+
+// Cuts idle time at the ends of steps, names causes of what is in steps, and leaves the rest.
 class GapMaker {
  public:
-  GapMaker(Analysis& analysis, const DeviceWork& device, Kept kept)
-      : analysis_(analysis), device_(device), kept_(kept), causes_(analysis.recording, device.work) {}
+  GapMaker(Analysis& analysis, const DeviceWork& device, const std::vector<uint32_t>& places)
+      : analysis_(analysis),
+        device_(device),
+        places_(places),
+        spans_(spans_of(analysis)),
+        causes_(analysis.recording, device, analysis.launches) {}
 
   // Between the two pieces of work of `device`, kNone at the ends of the wall.
-  void add(Span span, uint32_t before, uint32_t after) {
-    const std::vector<Span>& steps = analysis_.steps.spans;
-    const int64_t begin = span.start_ns;
-    while (span.length_ns() > 0) {
-      while (step_ < steps.size() && steps[step_].end_ns <= span.start_ns) ++step_;
-      const bool within = steps.empty() || (step_ < steps.size() && steps[step_].start_ns <= span.start_ns);
-      int64_t end = span.end_ns;
-      if (step_ < steps.size()) end = std::min(end, within ? steps[step_].end_ns : steps[step_].start_ns);
-      push({{span.start_ns, end}, GapCause::unknown, before, after}, within, span.start_ns == begin);
-      span.start_ns = end;
+  void add(Span idle, uint32_t before, uint32_t after) {
+    while (step_ < spans_.size() && spans_[step_].end_ns <= idle.start_ns) ++step_;
+    for (size_t i = step_; i < spans_.size() && spans_[i].start_ns < idle.end_ns; ++i) {
+      const Span span{std::max(idle.start_ns, spans_[i].start_ns), std::min(idle.end_ns, spans_[i].end_ns)};
+      if (span.length_ns() > 0) push(span, before, after, span.start_ns == idle.start_ns);
     }
   }
 
  private:
-  const Work* work_at(uint32_t i) const { return i == kNone ? nullptr : &device_.work[i]; }
-  uint32_t in_analysis(uint32_t i) const {
-    return i >= kept_.first && i < kept_.last ? static_cast<uint32_t>(i - kept_.first) : kNone;
-  }
-
-  void push(Gap gap, bool within_step, bool after_work) {
-    if (within_step)
-      causes_.explain(gap, work_at(gap.before), work_at(gap.after), after_work && gap.before != kNone);
-    else
-      gap.cause = GapCause::between_steps;
-    gap.before = in_analysis(gap.before);
-    gap.after = in_analysis(gap.after);
-    analysis_.accounting.gaps.push_back(gap);
+  void push(Span span, uint32_t before, uint32_t after, bool starts_after_work) {
+    const bool after_work = starts_after_work && before != kNone;
+    for (Gap gap : causes_.explained({span, GapCause::unknown, before, after}, after_work)) {
+      gap.before = before == kNone ? kNone : places_[before];
+      gap.after = after == kNone ? kNone : places_[after];
+      analysis_.accounting.gaps.push_back(gap);
+    }
   }
 
   Analysis& analysis_;
   const DeviceWork& device_;
-  const Kept kept_;
+  const std::vector<uint32_t>& places_;
+  const std::vector<Span> spans_;
   const GapCauses causes_;
   size_t step_ = 0;
 };
 
-void add_gaps(Analysis& analysis, const DeviceWork& device, Kept kept) {
+void add_gaps(Analysis& analysis, const DeviceWork& device, const std::vector<uint32_t>& places) {
   Accounting& accounting = analysis.accounting;
-  GapMaker gaps(analysis, device, kept);
+  GapMaker gaps(analysis, device, places);
   int64_t done = accounting.wall.start_ns;
   uint32_t before = kNone;
-  accounting.busy_ns = accounting.wall.length_ns();
   for (uint32_t i = 0; i < device.work.size(); ++i) {
     const Event& event = analysis.recording.events[device.work[i].event];
     if (event.start_ns >= accounting.wall.end_ns) break;
@@ -86,7 +93,6 @@ void add_gaps(Analysis& analysis, const DeviceWork& device, Kept kept) {
     done = std::max(done, event.end_ns());
   }
   if (done < accounting.wall.end_ns) gaps.add({done, accounting.wall.end_ns}, before, kNone);
-  for (const Gap& gap : accounting.gaps) accounting.busy_ns -= gap.span.length_ns();
 }
 
 // The thread that launched most of the work; of equals the first that was recorded.
@@ -104,19 +110,48 @@ std::optional<uint16_t> launching_lane(const Analysis& analysis) {
 // Streams overlap: a recording that lies may have more than fits.
 void add_to(int64_t& sum, int64_t ns) { sum = ns > INT64_MAX - sum ? INT64_MAX : sum + ns; }
 
-int64_t host_op_ns(const Analysis& analysis) {
+// Within spans that are in order and apart.
+int64_t host_op_ns(const Analysis& analysis, const std::vector<Span>& spans) {
   const std::optional<uint16_t> lane = launching_lane(analysis);
-  const Span wall = analysis.accounting.wall;
-  int64_t sum = 0, done = wall.start_ns;
+  int64_t sum = 0, done = INT64_MIN;
   if (!lane) return 0;
+  size_t first = 0;
   for (const Event& event : analysis.recording.events) {
     const bool counts = event.kind == EventKind::host_op || event.kind == EventKind::runtime_call;
-    if (!counts || event.lane != *lane) continue;
-    const int64_t end = std::min(event.end_ns(), wall.end_ns);
-    sum += std::max<int64_t>(0, end - std::max(event.start_ns, done));
-    done = std::max(done, end);
+    if (!counts || event.lane != *lane || event.end_ns() <= done) continue;
+    while (first < spans.size() && spans[first].end_ns <= event.start_ns) ++first;
+    for (size_t i = first; i < spans.size() && spans[i].start_ns < event.end_ns(); ++i)
+      sum += std::max<int64_t>(
+          0, std::min(event.end_ns(), spans[i].end_ns) - std::max({event.start_ns, spans[i].start_ns, done}));
+    done = event.end_ns();
   }
   return sum;
+}
+
+// What follows from the work, the gaps and the steps' spans.
+void add_sums(Analysis& analysis) {
+  Accounting& accounting = analysis.accounting;
+  const std::vector<Span> spans = spans_of(analysis);
+  accounting.time_ns = 0;
+  for (const Span& span : spans) accounting.time_ns += span.length_ns();
+  accounting.busy_ns = accounting.time_ns;
+  for (const Gap& gap : accounting.gaps) accounting.busy_ns -= gap.span.length_ns();
+  for (const Work& work : analysis.work)
+    add_to(accounting.by_category_ns[static_cast<size_t>(work.kind.category)], analysis.event(work).duration_ns);
+  accounting.host_op_ns = host_op_ns(analysis, spans);
+}
+
+void add_outside(Analysis& analysis, const DeviceWork& device, const std::vector<uint32_t>& places) {
+  const auto& outliers = analysis.steps.outliers;
+  const auto start_of = [](const Steps::Outlier& outlier) { return outlier.span.start_ns; };
+  for (size_t i = 0; i < places.size(); ++i) {
+    if (places[i] != kNone) continue;
+    const Event& event = analysis.event(device.work[i]);
+    const auto after = std::ranges::upper_bound(outliers, event.start_ns, {}, start_of);
+    if (after != outliers.begin() && event.start_ns < std::prev(after)->span.end_ns) continue;
+    ++analysis.accounting.outside;
+    add_to(analysis.accounting.outside_ns, event.duration_ns);
+  }
 }
 
 }  // namespace
@@ -125,17 +160,43 @@ void account(Analysis& analysis, DeviceWork device) {
   Accounting& accounting = analysis.accounting;
   accounting.device = device.device;
   accounting.wall = wall_of(analysis, device);
-  const auto begin = device.work.begin();
-  const auto start_of = [&](const Work& work) { return analysis.event(work).start_ns; };
-  const auto first = std::ranges::lower_bound(device.work, accounting.wall.start_ns, {}, start_of);
-  const auto last = std::ranges::lower_bound(device.work, accounting.wall.end_ns, {}, start_of);
-  add_gaps(analysis, device, {static_cast<size_t>(first - begin), static_cast<size_t>(last - begin)});
-  device.work.erase(last, device.work.end());
-  device.work.erase(begin, first);
-  analysis.work = std::move(device.work);
-  for (const Work& work : analysis.work)
-    add_to(accounting.by_category_ns[static_cast<size_t>(work.kind.category)], analysis.event(work).duration_ns);
-  accounting.host_op_ns = host_op_ns(analysis);
+  const std::vector<uint32_t> places = places_in_steps(analysis, device);
+  add_gaps(analysis, device, places);
+  add_outside(analysis, device, places);
+  for (size_t i = 0; i < places.size(); ++i)
+    if (places[i] != kNone) analysis.work.push_back(device.work[i]);
+  add_sums(analysis);
+}
+
+Analysis median_step(const Analysis& all) {
+  Analysis one(all.recording);
+  one.all = &all;
+  one.launches = all.launches;
+  one.steps.found_by = all.steps.found_by;
+  one.accounting.device = all.accounting.device;
+  one.accounting.wall = all.accounting.wall;
+  if (!all.steps.spans.empty()) {
+    const size_t median = median_of(all.steps.spans);
+    one.steps.spans = {all.steps.spans[median]};
+    one.steps.host = {all.steps.host[median]};
+    one.accounting.wall = all.steps.spans[median];
+  }
+  const Span& span = one.accounting.wall;
+  const auto is_in = [&](int64_t ns) { return span.start_ns <= ns && ns < span.end_ns; };
+  std::vector<uint32_t> places(all.work.size(), kNone);
+  for (size_t i = 0; i < all.work.size(); ++i) {
+    if (!is_in(all.event(all.work[i]).start_ns)) continue;
+    places[i] = static_cast<uint32_t>(one.work.size());
+    one.work.push_back(all.work[i]);
+  }
+  for (Gap gap : all.accounting.gaps) {
+    if (!is_in(gap.span.start_ns)) continue;
+    if (gap.before != kNone) gap.before = places[gap.before];
+    if (gap.after != kNone) gap.after = places[gap.after];
+    one.accounting.gaps.push_back(gap);
+  }
+  add_sums(one);
+  return one;
 }
 
 }  // namespace rung::advise

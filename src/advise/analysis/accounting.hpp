@@ -5,7 +5,7 @@
 
 namespace rung::advise {
 
-// Wants `analysis.steps`; leaves in `analysis.work` what began within the wall.
+// Wants `analysis.steps` and `analysis.launches`; leaves in `analysis.work` what began in a step.
 void account(Analysis& analysis, DeviceWork device);
 
 }  // namespace rung::advise

@@ -1,6 +1,7 @@
 // The analysis, in order.
 // SPDX-License-Identifier: Apache-2.0
 #include "advise/analysis/accounting.hpp"
+#include "advise/analysis/launch_calls.hpp"
 #include "advise/analysis/steps.hpp"
 
 namespace rung::advise {
@@ -10,7 +11,9 @@ Analysis analyse(const Recording& recording) {
   analysis.around = innermost_around(recording);
   DeviceWork device = busiest_device(recording, analysis.around);
   analysis.steps = host_steps(recording, analysis.around, device);
-  place_on_device(analysis.steps.spans, recording, device);
+  place_on_device(analysis.steps, recording, device);
+  set_outliers_apart(analysis.steps);
+  analysis.launches = count_launches(recording, analysis.steps, device);
   account(analysis, std::move(device));
   return analysis;
 }

@@ -82,21 +82,29 @@ class KernelKinds {
 };
 
 // Work runs in the order of its launches on its stream: what has no call of its own was launched after what precedes
-// it. On a stream of which no launch is known, work counts as launched when it starts.
+// it; when it starts, if the device had long been idle by then. On a stream of which no launch is known, work counts as
+// launched when it starts.
 std::vector<int64_t> launch_times(const Recording& recording, const std::vector<Work>& work) {
+  constexpr int64_t kLongIdleNs = 100'000;
   std::unordered_map<uint16_t, int64_t> last;  // of the streams with known launches
   for (const Work& w : work)
     if (w.call != kNone) last[recording.events[w.event].lane] = kBeforeRecording;
+  int64_t done = INT64_MAX;
   std::vector<int64_t> times;
   times.reserve(work.size());
   for (const Work& w : work) {
     const Event& event = recording.events[w.event];
+    const bool after_idle = event.start_ns > done && event.start_ns - done > kLongIdleNs;
+    done = done == INT64_MAX ? event.end_ns() : std::max(done, event.end_ns());
     const auto known = last.find(event.lane);
     if (known == last.end()) {
       times.push_back(event.start_ns);
       continue;
     }
-    if (w.call != kNone) known->second = std::max(known->second, recording.events[w.call].start_ns);
+    if (w.call != kNone)
+      known->second = std::max(known->second, recording.events[w.call].start_ns);
+    else if (after_idle)
+      known->second = event.start_ns;
     times.push_back(known->second);
   }
   return times;
@@ -119,7 +127,7 @@ std::vector<uint32_t> innermost_around(const Recording& recording) {
     std::vector<uint32_t>& stack = open[events[i].lane];
     while (!stack.empty() && has_ended(events[stack.back()], events[i])) stack.pop_back();
     if (!stack.empty()) around[i] = stack.back();
-    if (events[i].kind != EventKind::runtime_call) stack.push_back(i);
+    if (events[i].kind == EventKind::host_op || events[i].kind == EventKind::range) stack.push_back(i);
   }
   return around;
 }

@@ -6,8 +6,9 @@ namespace rung::advise {
 
 std::vector<uint32_t> enclosing(const Analysis& analysis, uint32_t event) {
   std::vector<uint32_t> found;
-  if (event >= analysis.around.size()) return found;
-  for (uint32_t at = analysis.around[event]; at != kNone; at = analysis.around[at]) found.push_back(at);
+  const std::vector<uint32_t>& around = analysis.whole().around;
+  if (event >= around.size()) return found;
+  for (uint32_t at = around[event]; at != kNone; at = around[at]) found.push_back(at);
   return found;
 }
 

@@ -1,9 +1,12 @@
-// What takes the largest part of the time until the launch is the cause.
+// What takes the largest part of the time until the launch is its cause.
 // SPDX-License-Identifier: Apache-2.0
 #include "advise/analysis/gap_cause.hpp"
 
 #include <algorithm>
 #include <array>
+#include <unordered_map>
+
+#include "advise/analysis/launch_calls.hpp"
 
 namespace rung::advise {
 namespace {
@@ -16,6 +19,19 @@ bool waits(GapCause cause) {
   return cause == GapCause::synchronization || cause == GapCause::copy || cause == GapCause::allocation;
 }
 
+std::vector<std::vector<int64_t>> launches_by_lane(const Recording& recording) {
+  std::vector<std::vector<int64_t>> launches(recording.lanes.size());
+  std::unordered_map<uint32_t, bool> known;  // by the name's number
+  for (const Event& event : recording.events) {
+    if (event.kind != EventKind::runtime_call || event.lane >= launches.size()) continue;
+    const auto [launch, fresh] = known.try_emplace(event.name);
+    const std::string_view name = recording.name_of(event);
+    if (fresh) launch->second = launches_kernel(name) || launches_graph(name);
+    if (launch->second) launches[event.lane].push_back(event.start_ns);
+  }
+  return launches;
+}
+
 struct Share {
   int64_t ns = 0;
   int64_t longest_ns = -1;
@@ -24,21 +40,43 @@ struct Share {
 
 }  // namespace
 
-GapCauses::GapCauses(const Recording& recording, const std::vector<Work>& work)
-    : recording_(recording), times_(host_times(recording, work)) {}
+GapCauses::GapCauses(const Recording& recording, const DeviceWork& device, const Launches& launches)
+    : recording_(recording),
+      device_(device),
+      launches_(launches),
+      times_(host_times(recording, device.work)),
+      launches_ns_(launches_by_lane(recording)) {}
 
-void GapCauses::explain(Gap& gap, const Work* before, const Work* after, bool after_work) const {
-  const uint32_t launch = after ? after->call : kNone;
-  const uint32_t thread_of = after ? launch : (before ? before->call : kNone);
-  if (thread_of == kNone) return;
-  const Event& known = recording_.events[thread_of];
-  const int64_t launched = after ? std::min(known.end_ns(), gap.span.end_ns) : gap.span.end_ns;
-  const bool same_graph = before && launch != kNone && before->call == launch;
-  if (same_graph || launched <= gap.span.start_ns) {
-    gap.cause = GapCause::device;
-    return;
+// Between the launches of the work before and after: what was launched then ran in between.
+bool GapCauses::is_behind_lost_launch(const Gap& gap) const {
+  const int64_t from = gap.before == kNone ? kBeforeRecording : device_.launch[gap.before];
+  const int64_t until = gap.after == kNone ? gap.span.end_ns : std::min(device_.launch[gap.after], gap.span.end_ns);
+  const auto lost = std::ranges::upper_bound(launches_.lost_ns, from);
+  return lost != launches_.lost_ns.end() && *lost < until;
+}
+
+std::vector<Gap> GapCauses::explained(const Gap& gap, bool after_work) const {
+  if (is_behind_lost_launch(gap)) {
+    Gap lost = gap;
+    lost.cause = GapCause::lost;
+    return {lost};
   }
-  explain_by_thread(gap, {{gap.span.start_ns, launched}, known.lane, after_work}, launch);
+  const Work* before = gap.before == kNone ? nullptr : &device_.work[gap.before];
+  const uint32_t launch = gap.after == kNone ? kNone : device_.work[gap.after].call;
+  const uint32_t thread_of = gap.after != kNone ? launch : (before ? before->call : kNone);
+  if (thread_of == kNone) return {gap};
+  const Event& known = recording_.events[thread_of];
+  const int64_t launched = gap.after != kNone ? std::min(known.end_ns(), gap.span.end_ns) : gap.span.end_ns;
+  const bool same_graph = before && launch != kNone && before->call == launch;
+  Gap rest = gap;
+  rest.cause = GapCause::device;
+  if (same_graph || launched <= gap.span.start_ns) return {rest};
+  Gap late = gap;
+  late.span.end_ns = rest.span.start_ns = launched;
+  rest.after_late_launch = true;
+  explain_by_thread(late, {late.span, known.lane, after_work}, launch);
+  if (rest.span.length_ns() > 0) return {late, rest};
+  return {late};
 }
 
 // A wait that ends with the device idle cost the lead that the host had: as much of what follows as it had waited for
@@ -72,6 +110,18 @@ void GapCauses::explain_by_thread(Gap& gap, const Window& window, uint32_t launc
   const auto most = std::ranges::max_element(shares, {}, &Share::ns);
   gap.cause = static_cast<GapCause>(most - shares.begin());
   gap.call = most->event;
+  const bool is_other_work = most->ns > kLongestLaunchNs && longest_without_launch_ns(window) > kLongestLaunchNs;
+  if (gap.cause == GapCause::host_bound && is_other_work) gap.cause = GapCause::host_work;
+}
+
+int64_t GapCauses::longest_without_launch_ns(const Window& window) const {
+  const std::vector<int64_t>& launches = launches_ns_[window.lane];
+  int64_t longest = 0, from = window.span.start_ns;
+  for (auto at = std::ranges::lower_bound(launches, from); at != launches.end() && *at < window.span.end_ns; ++at) {
+    longest = std::max(longest, *at - from);
+    from = *at;
+  }
+  return std::max(longest, window.span.end_ns - from);
 }
 
 }  // namespace rung::advise

@@ -1,18 +1,21 @@
-// Why the device stood still: what the thread that launched the next piece of work did since the end of the last one.
+// Why the device stood still: what the thread that launched the next piece of work did since the end of the last one,
+// until it had launched it; from then on the pause is the device's.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <vector>
 
+#include "advise/analysis/device_work.hpp"
 #include "advise/analysis/host_time.hpp"
 
 namespace rung::advise {
 
 class GapCauses {
  public:
-  GapCauses(const Recording& recording, const std::vector<Work>& work);
+  GapCauses(const Recording& recording, const DeviceWork& device, const Launches& launches);
 
-  // `before` and `after` may be null; `after_work`: the gap begins where work ends. Fills in cause and call.
-  void explain(Gap& gap, const Work* before, const Work* after, bool after_work) const;
+  // The gap cut at its launch, with cause and call; `before` and `after` are of DeviceWork::work and may be none.
+  // `after_work`: the gap begins where work ends.
+  std::vector<Gap> explained(const Gap& gap, bool after_work) const;
 
  private:
   struct Window {
@@ -21,9 +24,15 @@ class GapCauses {
     bool after_work = false;
   };
   void explain_by_thread(Gap& gap, const Window& window, uint32_t launch) const;
+  bool is_behind_lost_launch(const Gap& gap) const;
+  // From one launch of the window's thread to its next, or to an end of the window.
+  int64_t longest_without_launch_ns(const Window& window) const;
 
   const Recording& recording_;
+  const DeviceWork& device_;
+  const Launches& launches_;
   std::vector<std::vector<HostTime>> times_;
+  std::vector<std::vector<int64_t>> launches_ns_;  // by lane: when launches began, to whatever device
 };
 
 }  // namespace rung::advise

@@ -49,18 +49,36 @@ std::vector<bool> blocking_calls(const Recording& recording, const std::vector<W
   return blocks;
 }
 
+// By lane: when calls that started work began.
+std::vector<std::vector<int64_t>> launches_by_lane(const Recording& recording, const std::vector<Work>& work) {
+  std::vector<std::vector<int64_t>> launches(recording.lanes.size());
+  for (const Work& w : work)
+    if (w.call != kNone && recording.events[w.event].kind == EventKind::kernel)
+      launches[recording.events[w.call].lane].push_back(recording.events[w.call].start_ns);
+  for (std::vector<int64_t>& lane : launches) std::ranges::sort(lane);
+  return launches;
+}
+
+// A program may be called after what it loads: what launches kernels is more than that.
+bool launches_within(const std::vector<int64_t>& launches, const Event& event) {
+  const auto first = std::ranges::lower_bound(launches, event.start_ns);
+  return first != launches.end() && *first < event.end_ns();
+}
+
 }  // namespace
 
 std::vector<std::vector<HostTime>> host_times(const Recording& recording, const std::vector<Work>& work) {
   std::vector<std::vector<HostTime>> times(recording.lanes.size());
   std::unordered_map<uint64_t, std::optional<GapCause>> causes;  // by the name's number and the kind
   const std::vector<bool> blocks = blocking_calls(recording, work);
+  const std::vector<std::vector<int64_t>> launches = launches_by_lane(recording, work);
   for (uint32_t i = 0; i < recording.events.size(); ++i) {
     const Event& event = recording.events[i];
     if (is_on_device(event.kind) || event.lane >= times.size()) continue;
     const auto [cause, fresh] = causes.try_emplace(uint64_t{event.name} << 8 | static_cast<uint64_t>(event.kind));
     if (fresh) cause->second = cause_of(recording.name_of(event), event.kind);
     if (!cause->second || (*cause->second == GapCause::copy && !blocks[i])) continue;
+    if (*cause->second == GapCause::input_loading && launches_within(launches[event.lane], event)) continue;
     std::vector<HostTime>& lane = times[event.lane];
     if (!lane.empty() && event.start_ns < lane.back().span.end_ns) continue;
     lane.push_back({{event.start_ns, event.end_ns()}, *cause->second, i});

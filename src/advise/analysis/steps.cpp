@@ -1,106 +1,27 @@
-// Four ways to find steps, the surest first; the first that finds some counts.
+// Four ways to find steps, the surest first: the first that finds some counts.
 // SPDX-License-Identifier: Apache-2.0
 #include "advise/analysis/steps.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 #include <unordered_map>
 
+#include "advise/analysis/launch_calls.hpp"
+#include "advise/analysis/range_steps.hpp"
 #include "advise/analysis/repetition.hpp"
 
 namespace rung::advise {
 namespace {
 
 constexpr std::string_view kProfilerStep = "ProfilerStep";
-constexpr size_t kMostGroups = 8;      // groups of ranges that are looked at
-constexpr size_t kMostNameShown = 60;  // bytes
+constexpr double kOutlier = 1.5;  // times the median, or the median times it
 
-struct Sources {
-  const Recording& recording;
-  const std::vector<uint32_t>& around;
-  const DeviceWork& device;
-};
-
-// Of spans by start those that begin when the one before is over.
-std::vector<Span> apart(const std::vector<Span>& spans) {
-  std::vector<Span> kept;
-  for (const Span& span : spans)
-    if (kept.empty() || span.start_ns >= kept.back().end_ns) kept.push_back(span);
-  return kept;
-}
-
-// How many spans begin at or before `ns`.
-size_t begun_by(const std::vector<Span>& spans, int64_t ns) {
-  return static_cast<size_t>(std::ranges::upper_bound(spans, ns, {}, &Span::start_ns) - spans.begin());
-}
-
-// Of the device's work, by duration, the part that was launched within the spans.
-double share_launched_in(const std::vector<Span>& spans, const Sources& from) {
-  double inside = 0, all = 0;
-  for (size_t i = 0; i < from.device.work.size(); ++i) {
-    const int64_t launch = from.device.launch[i];
-    if (launch == kBeforeRecording) continue;
-    const auto ns = static_cast<double>(from.recording.events[from.device.work[i].event].duration_ns);
-    const size_t begun = begun_by(spans, launch);
-    all += ns;
-    if (begun > 0 && launch < spans[begun - 1].end_ns) inside += ns;
-  }
-  return all > 0 ? inside / all : 0;
-}
-
-// ---- ranges
 Steps profiler_steps(const Sources& from) {
   std::vector<Span> spans;
   for (const Event& event : from.recording.events)
     if (event.kind == EventKind::range && from.recording.name_of(event).starts_with(kProfilerStep))
       spans.push_back({event.start_ns, event.end_ns()});
-  return {apart(spans), "ProfilerStep ranges"};
-}
-
-std::string without_number(std::string_view name) {
-  while (!name.empty() && name.back() >= '0' && name.back() <= '9') name.remove_suffix(1);
-  return std::string(name);
-}
-
-struct Group {
-  std::string name;
-  std::vector<Span> spans;
-  double total_ns = 0;
-};
-
-// Ranges of a thread with one name, or names that differ in the number at their end. Numbered parts of something
-// (layers) are no steps.
-std::vector<Group> groups_of_ranges(const Sources& from) {
-  std::unordered_map<uint32_t, std::string> names;
-  std::map<std::pair<uint16_t, std::string>, Group> groups;
-  for (size_t i = 0; i < from.recording.events.size(); ++i) {
-    const Event& event = from.recording.events[i];
-    if (event.kind != EventKind::range) continue;
-    const auto [base, fresh] = names.try_emplace(event.name);
-    if (fresh) base->second = without_number(from.recording.name_of(event));
-    if (base->second.size() < from.recording.name_of(event).size() && from.around[i] != kNone) continue;
-    Group& group = groups[{event.lane, base->second}];
-    group.name = base->second;
-    group.spans.push_back({event.start_ns, event.end_ns()});
-    group.total_ns += static_cast<double>(event.duration_ns);
-  }
-  std::vector<Group> found;
-  for (auto& [key, group] : groups)
-    if (group.spans.size() > 1) found.push_back(std::move(group));
-  std::ranges::stable_sort(found, std::greater{}, &Group::total_ns);
-  found.resize(std::min(found.size(), kMostGroups));
-  return found;
-}
-
-Steps repeated_ranges(const Sources& from) {
-  for (const Group& group : groups_of_ranges(from)) {
-    const std::vector<Span> spans = apart(group.spans);
-    if (spans.size() > 1 && share_launched_in(spans, from) >= 0.8)
-      return {spans, fmt::format("ranges '{}'", std::string_view(group.name).substr(0, kMostNameShown))};
-  }
-  return {};
+  return {.spans = apart(spans), .found_by = "ProfilerStep ranges"};
 }
 
 // ---- launches
@@ -135,14 +56,24 @@ std::vector<Launch> graph_launches(const Sources& from, double& share) {
   return found;
 }
 
-// From launch to launch; the last one ends with its last call.
-std::vector<Span> spans_between(const std::vector<Launch>& launches, const std::vector<size_t>& cuts) {
+// From the first launch of each to the last call that launched something before the next one: a loop may pause between.
+std::vector<Span> spans_between(const std::vector<Launch>& launches, const std::vector<size_t>& cuts,
+                                const Sources& from) {
   std::vector<Span> spans;
-  for (size_t i = 0; i + 1 < cuts.size(); ++i) {
-    const int64_t start = launches[cuts[i]].start_ns;
-    const bool last = i + 2 == cuts.size();
-    spans.push_back({start, last ? launches[cuts[i + 1] - 1].end_ns : launches[cuts[i + 1]].start_ns});
+  for (size_t i = 0; i + 1 < cuts.size(); ++i)
+    spans.push_back({launches[cuts[i]].start_ns, launches[cuts[i + 1] - 1].end_ns});
+  if (spans.empty()) return spans;
+  const int64_t end = cuts.back() < launches.size() ? launches[cuts.back()].start_ns : INT64_MAX;
+  const std::vector<Span> begins = spans;
+  for (size_t i = 0; i < from.device.work.size(); ++i) {
+    const int64_t launch = from.device.launch[i];
+    const size_t begun = begun_by(begins, launch);
+    if (begun == 0 || launch >= end) continue;
+    const uint32_t call = from.device.work[i].call;
+    const int64_t done = call == kNone ? launch + 1 : from.recording.events[call].end_ns();
+    spans[begun - 1].end_ns = std::max(spans[begun - 1].end_ns, done);
   }
+  for (size_t i = 0; i + 1 < spans.size(); ++i) spans[i].end_ns = std::min(spans[i].end_ns, spans[i + 1].start_ns);
   return spans;
 }
 
@@ -165,7 +96,8 @@ Steps repeated_graphs(const Sources& from) {
   double share = 0;
   const std::vector<Launch> launches = graph_launches(from, share);
   if (launches.size() < 2 || share < 0.5) return {};
-  return {spans_between(launches, find_repetitions(tokens_of(launches), pauses_of(launches))), "graph launches"};
+  const std::vector<size_t> cuts = find_repetitions(tokens_of(launches), pauses_of(launches));
+  return {.spans = spans_between(launches, cuts, from), .found_by = "graph launches"};
 }
 
 // The stream with the most work: streams that overlap make an order that differs from step to step.
@@ -190,20 +122,49 @@ Steps repeated_kernels(const Sources& from) {
     launches.push_back({launch, std::max(end, launch + 1), event.name, {event.start_ns, event.end_ns()}});
   }
   const std::vector<size_t> cuts = find_repetitions(tokens_of(launches), pauses_of(launches));
-  return {apart(spans_between(launches, cuts)), "repeated kernels"};
+  return {.spans = apart(spans_between(launches, cuts, from)), .found_by = "repeated kernels"};
+}
+
+// Where nothing was launched nothing was stepped: a profiler that is stopped behind its last step leaves such a range.
+void drop_empty(Steps& steps, const Sources& from) {
+  std::vector<bool> launched(steps.spans.size());
+  const auto note = [&](int64_t ns) {
+    const size_t begun = begun_by(steps.spans, ns);
+    if (begun > 0 && ns < steps.spans[begun - 1].end_ns) launched[begun - 1] = true;
+  };
+  for (const int64_t launch : from.device.launch) note(launch);
+  std::unordered_map<uint32_t, bool> launches;  // by the name's number
+  for (const Event& event : from.recording.events) {
+    if (event.kind != EventKind::runtime_call) continue;
+    const auto [known, fresh] = launches.try_emplace(event.name);
+    const std::string_view name = from.recording.name_of(event);
+    if (fresh) known->second = launches_kernel(name) || launches_graph(name);
+    if (known->second) note(event.start_ns);
+  }
+  std::vector<Span> kept;
+  for (size_t i = 0; i < launched.size(); ++i)
+    if (launched[i]) kept.push_back(steps.spans[i]);
+  steps.empty = steps.spans.size() - kept.size();
+  steps.spans = std::move(kept);
 }
 
 }  // namespace
 
 Steps host_steps(const Recording& recording, const std::vector<uint32_t>& around, const DeviceWork& device) {
   const Sources from{recording, around, device};
-  if (!device.work.empty())
-    for (const auto& find : {profiler_steps, repeated_ranges, repeated_graphs, repeated_kernels})
-      if (Steps steps = find(from); !steps.spans.empty()) return steps;
-  return {{}, "nothing repeats"};
+  if (device.work.empty()) return {.found_by = "nothing repeats"};
+  for (const auto& find : {profiler_steps, range_steps, repeated_graphs, repeated_kernels}) {
+    Steps steps = find(from);
+    drop_empty(steps, from);
+    if (!steps.spans.empty()) return steps;
+    if (steps.found_by == kOnePass) break;
+  }
+  return {.found_by = "nothing repeats"};
 }
 
-void place_on_device(std::vector<Span>& spans, const Recording& recording, const DeviceWork& device) {
+void place_on_device(Steps& steps, const Recording& recording, const DeviceWork& device) {
+  std::vector<Span>& spans = steps.spans;
+  steps.host = spans;
   if (spans.empty()) return;
   constexpr int64_t kNever = INT64_MAX;
   // Of what was launched between the begins of two spans: within the first, or after it.
@@ -227,6 +188,32 @@ void place_on_device(std::vector<Span>& spans, const Recording& recording, const
   }
   // A device's clock may be early by a little.
   if (first_start[1] < first.start_ns) spans.front().start_ns = first_start[1];
+  for (size_t i = 1; i < spans.size(); ++i) steps.between_ns += spans[i].start_ns - spans[i - 1].end_ns;
+}
+
+size_t median_of(const std::vector<Span>& steps) {
+  std::vector<size_t> order(steps.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::ranges::stable_sort(order, {}, [&](size_t i) { return steps[i].length_ns(); });
+  return order[(order.size() - 1) / 2];
+}
+
+void set_outliers_apart(Steps& steps) {
+  if (steps.spans.empty()) return;
+  const auto median = static_cast<double>(steps.spans[median_of(steps.spans)].length_ns());
+  Steps kept = steps;
+  kept.spans.clear();
+  kept.host.clear();
+  for (size_t i = 0; i < steps.spans.size(); ++i) {
+    const auto length = static_cast<double>(steps.spans[i].length_ns());
+    if (length > kOutlier * median || length * kOutlier < median) {
+      kept.outliers.push_back({i + 1, steps.spans[i]});
+      continue;
+    }
+    kept.spans.push_back(steps.spans[i]);
+    kept.host.push_back(steps.host[i]);
+  }
+  steps = std::move(kept);
 }
 
 }  // namespace rung::advise

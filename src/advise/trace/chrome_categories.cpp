@@ -13,7 +13,7 @@ constexpr CategoryRule kRules[] = {
     {"gpu_memcpy", EventKind::copy, {}},
     {"gpu_memset", EventKind::fill, {}},
     {"user_annotation", EventKind::range, {}},
-    {"python_function", {}, "functions of Python"},
+    {"python_function", EventKind::function, {}},
     {"ac2g", {}, "flow arrows: correlation numbers tell the same"},
     {"fwdbwd", {}, "flow arrows: correlation numbers tell the same"},
     {"gpu_user_annotation", {}, "ranges drawn on streams: the host's are kept"},

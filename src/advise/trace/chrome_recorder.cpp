@@ -80,7 +80,11 @@ void ChromeRecorder::take(const ChromeEvent& event) {
   }
 }
 
+// A stack is recorded with each function: millions, of which those that take long tell what the host was at.
 void ChromeRecorder::keep(const Event& event, const Meaning& meaning) {
+  constexpr int64_t kShortestFunctionNs = 1'000'000;
+  if (event.kind == EventKind::function && event.duration_ns < kShortestFunctionNs)
+    return builder_.skip("functions of Python shorter than 1 ms");
   ++(meaning.of_rung ? of_rung_ : of_pytorch_);
   builder_.add(event);
 }

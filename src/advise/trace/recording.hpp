@@ -19,6 +19,7 @@ enum class EventKind : uint8_t {
   host_op,       // an operation of a framework: "aten::mm"
   runtime_call,  // a call of a runtime or driver: "cudaLaunchKernel", "hipStreamSynchronize"
   range,         // named by the program's author or its framework: "ProfilerStep#3", NVTX, ROC-TX
+  function,      // of Python: the long ones, which tell what a host does for so long
 };
 constexpr bool is_on_device(EventKind kind) { return kind <= EventKind::fill; }
 

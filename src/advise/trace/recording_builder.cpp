@@ -20,7 +20,7 @@ size_t mix(size_t seed, uint64_t value) {
 }
 
 // By EventKind: of equal times what encloses the other comes first, a range, an operation, a call.
-constexpr std::array<uint8_t, 6> kRankOfKind{3, 4, 5, 1, 2, 0};
+constexpr std::array<uint8_t, 7> kRankOfKind{3, 4, 5, 1, 2, 0, 0};
 
 bool comes_before(const Event& a, const Event& b) {
   const auto key = [](const Event& e) {

@@ -13,11 +13,34 @@ using namespace report;
 
 Html head_of(const advise::Summary& summary) {
   const std::string setting = summary.format + (summary.device.empty() ? "" : " · " + summary.device);
-  return html(
-      "<header><p class='brand'>rung</p><h1>{}</h1><p class='setting'>{}</p>\n"
-      "<p class='result'><span class='now'>{}</span><span class='unit'> a step</span></p>"
-      "<p class='verdict'>{}</p><p class='caption'>{}</p></header>\n",
-      summary.file, printable(setting), duration_ms(summary.step_ms), step_line(summary), skipped_line(summary));
+  Html head =
+      html("<header><p class='brand'>rung</p><h1>{}</h1><p class='setting'>{}</p>\n", summary.file, printable(setting));
+  if (!has_no_work(summary))
+    head += html("<p class='result'><span class='now'>{}</span><span class='unit'> a step</span></p>",
+                 duration_ms(summary.step_ms()));
+  const std::vector<std::string> lines = lines_of(summary);
+  for (const std::string& line : lines)
+    head += html("<p class='{}'>{}</p>", !summary.is_complete() && &line == &lines.front() ? "verdict bad" : "caption",
+                 printable(line));
+  return head + html("</header>\n");
+}
+
+// What can be copied stands in a block of its own, with a button where the page's script runs.
+Html command_html(std::string_view text) { return html("<pre class='command' tabindex='0'>{}</pre>", printable(text)); }
+
+Html changes_html(const advise::Advice& advice) {
+  return each(advice.changes,
+              [](const advise::Change& c) { return html("<p><b>{}</b></p>{}", c.stack, command_html(c.what)); });
+}
+
+Html first_of(const advise::Summary& summary) {
+  if (summary.findings.empty()) return {};
+  const advise::Advice& first = summary.findings.front();
+  Html content =
+      html("<p class='first'><b>{}</b></p><p>{}: {}.</p>", first.remedy, first.title, bound_text(first, summary));
+  content += changes_html(first);
+  content += html("<p>Then record again, and compare:</p>{}", command_html(compare_command(summary)));
+  return section("first", "Do this first", "What can take most off a step, as far as this recording tells.", content);
 }
 
 Html cells(const std::vector<std::string>& row) {
@@ -39,20 +62,59 @@ Html finding_html(const advise::Advice& advice, const advise::Summary& summary) 
   const auto item = [](std::string_view name, std::string_view what) {
     return what.empty() ? Html{} : html("<li><b>{}</b>: {}</li>", name, what);
   };
-  return html(
-      "<details open><summary><b>{}</b>: {}<span class='sum'>{}</span></summary><p>{}</p><ul class='notes'>{}</ul>"
-      "<p>{}</p><ul class='notes'>{}{}{}</ul></details>\n",
-      advice.id, advice.title, bound_text(advice, summary), advice.bound_from,
+  Html out = html(
+      "<details open class='finding'><summary>{}<span class='sum'>{} · {}</span></summary>"
+      "<p>How the bound comes about: {}.</p><ul class='notes'>{}</ul><p><b>{}</b></p>\n",
+      advice.title, bound_text(advice, summary), advice.id, advice.bound_from,
       each(advice.evidence,
            [](const auto& e) { return html("<li>{}</li>", shorten(printable(evidence_text(e)), 200)); }),
-      advice.remedy, each(advice.changes, [&](const auto& c) { return item(c.stack, c.what); }),
-      item("traps", advice.traps), item("confirm", advice.confirm));
+      advice.remedy);
+  out += changes_html(advice);
+  return out +
+         html("<ul class='notes'>{}{}</ul></details>\n", item("traps", advice.traps), item("confirm", advice.confirm));
 }
 
 Html findings_of(const advise::Summary& summary) {
-  if (summary.findings.empty()) return html("<p class='none'>Nothing found that costs latency.</p>\n");
+  if (summary.findings.empty()) return html("<p class='none'>{}</p>\n", nothing_found(summary));
   return each(summary.findings, [&](const auto& advice) { return finding_html(advice, summary); });
 }
+
+// Without it the page says the same.
+constexpr std::string_view kScript = R"js(<script>
+'use strict';
+addEventListener('DOMContentLoaded', () => {
+  const copy = async pre => {
+    const text = pre.firstChild.textContent, button = pre.querySelector('button');
+    await navigator.clipboard?.writeText(text);
+    if (button) { button.textContent = 'copied'; setTimeout(() => { button.textContent = 'copy'; }, 1500); }
+  };
+  for (const pre of document.querySelectorAll('pre.command')) {
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.textContent = 'copy';
+    button.addEventListener('click', () => copy(pre));
+    pre.append(button);
+  }
+  const heads = [...document.querySelectorAll('.finding > summary')];
+  addEventListener('keydown', event => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const at = heads.findIndex(head => head.parentNode.contains(document.activeElement));
+    const go = to => { heads[to]?.focus(); heads[to]?.scrollIntoView({block: 'nearest'}); };
+    if (event.key === 'j') go(Math.min(at + 1, heads.length - 1));
+    if (event.key === 'k') go(Math.max(at - 1, 0));
+    if (event.key === 'o' && at >= 0) heads[at].parentNode.open = !heads[at].parentNode.open;
+    if (event.key === 'c') {
+      const pre = document.activeElement.closest?.('pre.command') ?? (at < 0 ? document : heads[at].parentNode)
+          .querySelector('pre.command');
+      if (pre) copy(pre);
+    }
+  });
+});
+</script>
+<style>.first { font-size:18px; margin:10px 0 } pre.command { position:relative; padding:9px 70px 9px 14px; margin:4px 0 10px }
+pre.command button { position:absolute; right:8px; top:7px; font:inherit; font-size:12px }
+@media print { pre.command button { display:none } }</style>
+)js";
 
 Html tables_html(const std::vector<TextTable>& tables) {
   return each(tables, [](const TextTable& table) { return table_html(table); });
@@ -61,15 +123,19 @@ Html tables_html(const std::vector<TextTable>& tables) {
 }  // namespace
 
 std::string advice_html(const advise::Summary& summary, const advise::Difference* against) {
-  Html body = head_of(summary) + timeline(summary);
-  body += section("findings", "What costs latency",
-                  "Sorted by the most that each remedy can take off a step. Bounds overlap: they do not add up.",
-                  findings_of(summary));
-  body += section("figures", "Where the time goes", "Of a step: sums over all steps divided by their number.",
-                  tables_html(tables_of(summary)));
+  Html body = head_of(summary) + first_of(summary) + timeline(summary);
+  if (!has_no_work(summary)) {
+    body +=
+        section("findings", "What costs latency",
+                "Sorted by the most that each remedy can take off a step. Bounds overlap: they do not add up. Keys: j "
+                "and k go from one to the next, o folds it, c copies its first command.",
+                findings_of(summary));
+    body += section("figures", "Where the time goes", "Of the step whose length is the median.",
+                    tables_html(tables_of(summary)));
+  }
   if (against)
     body += section("difference", "Before and after", difference_line(*against), tables_html(tables_of(*against)));
-  return whole_page(summary.file, hatch_pattern() + body);
+  return whole_page(summary.file, hatch_pattern() + body + Html{std::string(kScript)});
 }
 
 }  // namespace rung

@@ -4,6 +4,7 @@
 
 #include "report/advice/advice.hpp"
 #include "report/advice/tables.hpp"
+#include "report/format.hpp"
 #include "report/markdown_text.hpp"
 
 namespace rung {
@@ -36,15 +37,23 @@ std::string finding_markdown(const advise::Advice& advice, const advise::Summary
   return out + fmt::format("\nConfirm: {}\n", markdown_text(advice.confirm));
 }
 
+std::string first_markdown(const advise::Summary& summary) {
+  const advise::Advice& first = summary.findings.front();
+  return fmt::format("\n## Do this first\n\n{}\n\n{}: {}. Then record again and compare:\n\n    {}\n",
+                     markdown_text(first.remedy), markdown_text(first.title), markdown_text(bound_text(first, summary)),
+                     printable(compare_command(summary)));
+}
+
 }  // namespace
 
 std::string advice_markdown(const advise::Summary& summary, const advise::Difference* against) {
-  std::string out = fmt::format("# {}\n\n{}\n", markdown_text(source_line(summary)), markdown_text(step_line(summary)));
-  if (const std::string skipped = skipped_line(summary); !skipped.empty())
-    out += fmt::format("\n{}\n", markdown_text(skipped));
+  std::string out = fmt::format("# {}\n", markdown_text(source_line(summary)));
+  for (const std::string& line : lines_of(summary)) out += fmt::format("\n{}\n", markdown_text(line));
+  if (!summary.findings.empty()) out += first_markdown(summary);
   out += "\n## Findings\n";
   for (const advise::Advice& advice : summary.findings) out += finding_markdown(advice, summary);
-  if (summary.findings.empty()) out += "\nNothing found that costs latency.\n";
+  if (const std::string nothing = nothing_found(summary); summary.findings.empty() && !nothing.empty())
+    out += "\n" + nothing + "\n";
   for (const TextTable& table : tables_of(summary)) out += table_markdown(table);
   if (!against) return out;
   out += fmt::format("\n# Before and after\n\n{}\n", markdown_text(difference_line(*against)));

@@ -13,42 +13,49 @@ namespace rung::report {
 namespace {
 
 using advise::DifferenceRow;
+using advise::Figures;
 using advise::Summary;
 
 std::string ms_text(double ms) { return fixed(ms, 3); }
-// Counts of a step are whole numbers where every step does the same.
-std::string per_step_count(double count) {
+// Counts of a step are whole numbers, but for a difference of two.
+std::string count_text(double count) {
   return std::abs(count - std::round(count)) < 1e-6 ? fixed(count, 0) : fixed(count, 1);
 }
-std::string per_step_count(const Summary& summary, int64_t all) {
-  return per_step_count(summary.per_step(static_cast<double>(all)));
-}
+std::string count_text(int64_t number) { return count_text(static_cast<double>(number)); }
 
-TextTable category_table(const Summary& summary) {
+TextTable category_table(const Figures& step) {
   TextTable table{"Device work of a step", {"kind", "ms", "share", "launches"}, {}};
-  for (const auto& c : summary.categories)
-    table.rows.push_back({std::string(name_of(c.category)), ms_text(summary.per_step(c.ms)), percent(c.share),
-                          per_step_count(summary, c.count)});
+  for (const auto& c : step.categories)
+    table.rows.push_back({std::string(name_of(c.category)), ms_text(c.ms), percent(c.share), count_text(c.count)});
   return table;
 }
 
-TextTable gap_table(const Summary& summary) {
+TextTable gap_table(const Figures& step) {
   TextTable table{"Where the device stands still", {"cause", "ms", "of the step", "gaps"}, {}};
-  for (const auto& g : summary.gaps)
-    table.rows.push_back({std::string(name_of(g.cause)), ms_text(summary.per_step(g.ms)),
-                          percent(summary.wall_ms > 0 ? g.ms / summary.wall_ms : 0), per_step_count(summary, g.count)});
+  for (const auto& g : step.gaps)
+    table.rows.push_back({std::string(name_of(g.cause)), ms_text(g.ms),
+                          percent(step.wall_ms > 0 ? g.ms / step.wall_ms : 0), count_text(g.count)});
   return table;
 }
 
-TextTable kernel_table(const Summary& summary) {
+TextTable kernel_table(const Figures& step) {
   TextTable table{"Kernels", {"kernel", "ms", "share", "launches", "kind", "library"}, {}};
-  for (const auto& k : summary.by_kernel) {
+  for (const auto& k : step.by_kernel) {
     if (table.rows.size() == kShownKernels) break;
-    table.rows.push_back({k.name, ms_text(summary.per_step(k.ms)), percent(k.share), per_step_count(summary, k.count),
+    table.rows.push_back({k.name, ms_text(k.ms), percent(k.share), count_text(k.count),
                           std::string(name_of(k.category)), std::string(k.library)});
   }
-  if (summary.by_kernel.size() > kShownKernels)
-    table.title += fmt::format(" (the longest {} of {})", kShownKernels, summary.by_kernel.size());
+  if (step.by_kernel.size() > kShownKernels)
+    table.title += fmt::format(" (the longest {} of {})", kShownKernels, step.by_kernel.size());
+  return table;
+}
+
+TextTable capture_table(const Summary& summary) {
+  TextTable table{"What would break the capture of a step as a graph", {"call", "ms", "times", "place"}, {}};
+  for (const auto& found : summary.capture_breaks) {
+    if (table.rows.size() == kShownKernels) break;
+    table.rows.push_back({found.call, ms_text(found.ms), count_text(found.count), found.place});
+  }
   return table;
 }
 
@@ -57,7 +64,7 @@ TextTable change_table(std::string title, const std::vector<DifferenceRow>& rows
   for (const DifferenceRow& r : rows) {
     if (table.rows.size() == kShownKernels) break;
     table.rows.push_back({r.name, ms_text(r.before_ms), ms_text(r.after_ms), fmt::format("{:+.3f}", r.change_ms()),
-                          per_step_count(r.before_count), per_step_count(r.after_count)});
+                          count_text(r.before_count), count_text(r.after_count)});
   }
   return table;
 }
@@ -74,10 +81,28 @@ std::string source_line(const Summary& summary) {
 }
 
 std::string step_line(const Summary& summary) {
-  const double busy = summary.wall_ms > 0 ? summary.busy_ms / summary.wall_ms : 0;
+  const Figures& step = summary.step;
   return fmt::format("{} step{} ({}), median {}; the device works {} of the time, {} kernels a step", summary.steps,
-                     summary.steps == 1 ? "" : "s", summary.steps_from, duration_ms(summary.step_ms), percent(busy),
-                     per_step_count(summary, summary.kernels));
+                     summary.steps == 1 ? "" : "s", summary.steps_from, duration_ms(summary.step_ms()),
+                     percent(step.wall_ms > 0 ? step.busy_ms / step.wall_ms : 0), count_text(step.kernels));
+}
+
+std::vector<std::string> lines_of(const Summary& summary) {
+  std::vector<std::string> lines;
+  for (const auto& note : summary.notes)
+    if (note.is_grave) lines.push_back(note.text);
+  if (!has_no_work(summary)) lines.push_back(step_line(summary));
+  for (const auto& note : summary.notes)
+    if (!note.is_grave) lines.push_back(note.text);
+  if (std::string skipped = skipped_line(summary); !skipped.empty()) lines.push_back(std::move(skipped));
+  return lines;
+}
+
+bool has_no_work(const Summary& summary) { return !(summary.step.wall_ms > 0); }
+
+std::string nothing_found(const Summary& summary) {
+  if (has_no_work(summary)) return "";
+  return summary.is_complete() ? "Nothing found that costs latency." : "Nothing found in what was recorded.";
 }
 
 std::string skipped_line(const Summary& summary) {
@@ -87,7 +112,8 @@ std::string skipped_line(const Summary& summary) {
 }
 
 std::vector<TextTable> tables_of(const Summary& summary) {
-  return without_empty({category_table(summary), gap_table(summary), kernel_table(summary)});
+  return without_empty(
+      {category_table(summary.step), gap_table(summary.step), kernel_table(summary.step), capture_table(summary)});
 }
 
 std::vector<TextTable> tables_of(const advise::Difference& difference) {
@@ -106,9 +132,13 @@ std::string difference_line(const advise::Difference& d) {
 }
 
 std::string bound_text(const advise::Advice& advice, const Summary& summary) {
-  const double mean = summary.per_step(summary.wall_ms);
+  const double step = summary.step_ms();
   return fmt::format("at most {} of a step ({})", duration_ms(advice.bound_ms),
-                     percent(mean > 0 ? advice.bound_ms / mean : 0));
+                     percent(step > 0 ? advice.bound_ms / step : 0));
+}
+
+std::string compare_command(const Summary& summary) {
+  return fmt::format("rung advise NEW_TRACE --against {}", summary.file);
 }
 
 std::string evidence_text(const advise::Evidence& evidence) {

@@ -33,7 +33,9 @@ std::string table_text(const TextTable& table) {
   };
   widen(table.head);
   for (const auto& row : table.rows) widen(row);
-  const size_t numbers = table.head.back() == "library" ? table.head.size() - 3 : table.head.size() - 1;
+  // Words follow the numbers of kernels and calls.
+  const size_t words = table.head.back() == "library" ? 2 : (table.head.back() == "place" ? 1 : 0);
+  const size_t numbers = table.head.size() - 1 - words;
   std::string out = "\n" + table.title + "\n" + line_of(table.head, widths, numbers);
   for (const auto& row : table.rows) out += line_of(row, widths, numbers);
   return out;
@@ -50,15 +52,23 @@ std::string finding_text(size_t number, const advise::Advice& advice, const advi
   return out + fmt::format("   confirm  {}\n", advice.confirm);
 }
 
+std::string first_text(const advise::Summary& summary) {
+  const advise::Advice& first = summary.findings.front();
+  return fmt::format("\nDo this first: {}\n  {}: {}.\n  Then record again and compare: {}\n", first.remedy,
+                     printable(first.title), bound_text(first, summary), printable(compare_command(summary)));
+}
+
 }  // namespace
 
 std::string advice_text(const advise::Summary& summary, const advise::Difference* against) {
-  std::string out = printable(source_line(summary)) + "\n" + printable(step_line(summary)) + "\n";
-  if (const std::string skipped = skipped_line(summary); !skipped.empty()) out += printable(skipped) + "\n";
+  std::string out = printable(source_line(summary)) + "\n";
+  for (const std::string& line : lines_of(summary)) out += printable(line) + "\n";
+  if (!summary.findings.empty()) out += first_text(summary);
   for (const TextTable& table : tables_of(summary)) out += table_text(table);
   size_t number = 0;
   for (const advise::Advice& advice : summary.findings) out += finding_text(++number, advice, summary);
-  if (summary.findings.empty()) out += "\nnothing found that costs latency\n";
+  if (const std::string nothing = nothing_found(summary); summary.findings.empty() && !nothing.empty())
+    out += "\n" + nothing + "\n";
   if (!against) return out;
   out += "\n" + difference_line(*against) + "\n";
   for (const TextTable& table : tables_of(*against)) out += table_text(table);

@@ -76,13 +76,13 @@ std::string_view class_of(advise::Category category) {
 }
 
 std::string_view class_of(advise::GapCause cause) {
-  constexpr std::array<std::string_view, advise::kGapCauseWords.size()> kClasses{"loss", "c4",   "c5",      "c3", "c1",
-                                                                                 "c6",   "rest", "refused", "c0"};
+  constexpr std::array<std::string_view, advise::kGapCauseWords.size()> kClasses{
+      "loss", "c4", "c5", "c3", "c1", "c6", "c2", "c0", "rest", "refused", "refused"};
   return kClasses[static_cast<size_t>(cause)];
 }
 
 Html timeline(const advise::Summary& summary) {
-  const double length_us = summary.step_ms * 1e3;
+  const double length_us = summary.step_ms() * 1e3;
   if (!(length_us > 0) || summary.timeline.empty()) return {};
   const std::vector<Piece> work = pieces_of(summary, false, length_us), gaps = pieces_of(summary, true, length_us);
   return section("timeline", "One step",

@@ -17,7 +17,7 @@ namespace {
 using testing::HasSubstr;
 
 constexpr std::string_view kFindings[] = {
-#define RUNG_DETECTOR(name) #name,
+#define RUNG_DETECTOR(name, rests_on) #name,
 #include "advise/advice/detectors.inc"
 #undef RUNG_DETECTOR
 };

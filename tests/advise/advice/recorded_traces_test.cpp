@@ -51,7 +51,7 @@ const Advised& advised(const std::string& name) {
   EXPECT_TRUE(recording) << recording.error().message;
   if (!recording) return at->second;
   const Analysis analysis = analyse(*recording);
-  at->second = {advise_on(analysis), mean_step_ms(analysis)};
+  at->second = {advise_on(analysis), step_ms(median_step(analysis))};
   return at->second;
 }
 
@@ -75,7 +75,8 @@ TEST_P(AdviceOnTrace, NoBoundIsBelowTheGain) {
   for (const auto& [id, cure] : scenarios()[GetParam()]["cures"].items()) {
     const Advice* advice = advised(GetParam()).find(id);
     if (!advice) continue;
-    EXPECT_GE(advice->bound_ms, cure["gain_ms"].get<double>()) << id;
+    // The remedies were timed for seconds, under a load that lasts.
+    EXPECT_GE(std::max(advice->bound_ms, advice->loaded_bound_ms), cure["gain_ms"].get<double>()) << id;
   }
 }
 

@@ -13,7 +13,7 @@ namespace {
 // A recording, analysed.
 struct Played {
   explicit Played(Recording from) : recording(std::move(from)), analysis(analyse(recording)), host(analysis) {}
-  int64_t without(const Omission& omission) const { return Replays(analysis, host).most_saved_ns(omission); }
+  int64_t without(const Omission& omission) const { return Replays(analysis).most_saved_ns(omission); }
   std::vector<uint32_t> calls(std::string_view name) const {
     std::vector<uint32_t> found;
     for (uint32_t i = 0; i < recording.events.size(); ++i)
@@ -43,19 +43,19 @@ TEST(ReplayTest, NothingLeftOutSavesNothing) {
 TEST(ReplayTest, WithoutAWaitTheHostIsAheadAgain) {
   const Played played(with_wait(300, 300));
   // Between the kernels the device stood still for 100 us of the host, a launch of 4 and 2 of the way.
-  EXPECT_EQ(played.without({.calls = played.calls("cudaStreamSynchronize"), .work = {}}), 106'000);
+  EXPECT_EQ(played.without({.calls = played.calls("cudaStreamSynchronize"), .work = {}, .spans = {}}), 106'000);
 }
 
 TEST(ReplayTest, AWaitShorterThanTheHostsWorkSavesOnlyItself) {
   const Played played(with_wait(20, 300));
   // The launch ends at 4 us, the kernel and the wait at 26; the host then needs 100 us anyway. A host four times as
   // fast would have begun to wait at 1: the most that the wait can have cost is 25.
-  EXPECT_EQ(played.without({.calls = played.calls("cudaStreamSynchronize"), .work = {}}), 25'000);
+  EXPECT_EQ(played.without({.calls = played.calls("cudaStreamSynchronize"), .work = {}, .spans = {}}), 25'000);
 }
 
 TEST(ReplayTest, WorkLeftOutTakesNoTime) {
   const Played played(with_wait(300, 300));
-  EXPECT_EQ(played.without({.calls = {}, .work = {1}}), 300'000);
+  EXPECT_EQ(played.without({.calls = {}, .work = {1}, .spans = {}}), 300'000);
 }
 
 TEST(ReplayTest, AWaitBehindAnotherTakesItsPlace) {
@@ -64,7 +64,7 @@ TEST(ReplayTest, AWaitBehindAnotherTakesItsPlace) {
     script.kernel("a", 300).synchronize().synchronize("cudaEventSynchronize").host(100).kernel("b", 300);
   });
   const Played played(script.finish());
-  EXPECT_EQ(played.without({.calls = played.calls("cudaStreamSynchronize"), .work = {}}), 0);
+  EXPECT_EQ(played.without({.calls = played.calls("cudaStreamSynchronize"), .work = {}, .spans = {}}), 0);
 }
 
 TEST(ReplayTest, WaitsThatStayEndSoonerWithTheirWork) {
@@ -74,7 +74,7 @@ TEST(ReplayTest, WaitsThatStayEndSoonerWithTheirWork) {
     script.synchronize("cudaEventSynchronize").host(50).kernel("c", 300);
   });
   const Played played(script.finish());
-  EXPECT_EQ(played.without({.calls = played.calls("cudaStreamSynchronize"), .work = {}}), 106'000);
+  EXPECT_EQ(played.without({.calls = played.calls("cudaStreamSynchronize"), .work = {}, .spans = {}}), 106'000);
 }
 
 TEST(ReplayTest, TheSavingOfAStepReachesTheNext) {
@@ -85,7 +85,7 @@ TEST(ReplayTest, TheSavingOfAStepReachesTheNext) {
       script.synchronize("cudaDeviceSynchronize");
     });
   const Played played(script.finish());
-  EXPECT_EQ(played.without({.calls = played.calls("cudaStreamSynchronize"), .work = {}}), 2 * 106'000);
+  EXPECT_EQ(played.without({.calls = played.calls("cudaStreamSynchronize"), .work = {}, .spans = {}}), 2 * 106'000);
 }
 
 TEST(ReplayTest, AStreamKeepsItsOrderAndOthersTheirs) {
@@ -96,8 +96,8 @@ TEST(ReplayTest, AStreamKeepsItsOrderAndOthersTheirs) {
   });
   const Played played(script.finish());
   ASSERT_EQ(played.analysis.work.size(), 3u);
-  EXPECT_EQ(played.without({.calls = {}, .work = {0}}), 0);  // the other stream takes longer
-  EXPECT_EQ(played.without({.calls = {}, .work = {1}}), 504'000 - 400'000);
+  EXPECT_EQ(played.without({.calls = {}, .work = {0}, .spans = {}}), 0);  // the other stream takes longer
+  EXPECT_EQ(played.without({.calls = {}, .work = {1}, .spans = {}}), 504'000 - 400'000);
 }
 
 TEST(ReplayTest, WorkStaysBehindThatOfItsStream) {
@@ -107,19 +107,50 @@ TEST(ReplayTest, WorkStaysBehindThatOfItsStream) {
   });
   const Played played(script.finish());
   // "c" was launched when "b" was done, at 410 us; without both it starts when "a" is done, at 306 instead of 416.
-  EXPECT_EQ(played.without({.calls = played.calls("cudaStreamSynchronize"), .work = {1}}), 110'000);
+  EXPECT_EQ(played.without({.calls = played.calls("cudaStreamSynchronize"), .work = {1}, .spans = {}}), 110'000);
+}
+
+// Nothing shows that the second stream waits for the first: only the host kept them apart.
+TEST(ReplayTest, StreamsThatTheHostKeptApartRunSideBySide) {
+  ScriptedRecording script;
+  script.range("ProfilerStep#1", [&] {
+    script.kernel("a", 300).synchronize().on_stream(8).kernel("b", 300).synchronize("cudaDeviceSynchronize");
+  });
+  const Played played(script.finish());
+  EXPECT_NEAR(
+      static_cast<double>(played.without({.calls = played.calls("cudaStreamSynchronize"), .work = {}, .spans = {}})),
+      300'000, 5'000);
+}
+
+TEST(ReplayTest, AStreamThatWaitsForAnEventStaysBehindTheOther) {
+  ScriptedRecording script;
+  script.range("ProfilerStep#1", [&] {
+    script.kernel("a", 300).synchronize().on_stream(8).runtime_call("cudaStreamWaitEvent", 1).kernel("b", 300);
+  });
+  const Played played(script.finish());
+  EXPECT_NEAR(
+      static_cast<double>(played.without({.calls = played.calls("cudaStreamSynchronize"), .work = {}, .spans = {}})),
+      7'000, 1'000);
+}
+
+TEST(ReplayTest, WhatTheHostDidTakesNoTime) {
+  ScriptedRecording script;
+  script.range("ProfilerStep#1", [&] { script.kernel("a", 50).host(400).kernel("b", 100); });
+  const Played played(script.finish());
+  // The first kernel ended at 56 us; the second was launched from 404 to 408, and began 2 later.
+  EXPECT_EQ(played.without({.calls = {}, .work = {}, .spans = {{1'010'000, 1'400'000}}}), 354'000);
 }
 
 TEST(ReplayTest, AnAllocationLastsAsLongAsItDid) {
   ScriptedRecording script;
   script.range("ProfilerStep#1", [&] { script.kernel("a", 50).runtime_call("cudaMalloc", 400).kernel("b", 100); });
-  EXPECT_EQ(Played(script.finish()).without({.calls = {}, .work = {0}}), 0);
+  EXPECT_EQ(Played(script.finish()).without({.calls = {}, .work = {0}, .spans = {}}), 0);
 }
 
 TEST(ReplayTest, AFreeWaitsForTheDevice) {
   ScriptedRecording script;
   script.range("ProfilerStep#1", [&] { script.kernel("a", 50).synchronize("cudaFree").kernel("b", 100); });
-  EXPECT_EQ(Played(script.finish()).without({.calls = {}, .work = {0}}), 50'000);
+  EXPECT_EQ(Played(script.finish()).without({.calls = {}, .work = {0}, .spans = {}}), 50'000);
 }
 
 // ---- the profiler's own time

@@ -143,7 +143,57 @@ TEST(Gaps, AreGraphLaunchesBeforeTheirFirstKernelOnly) {
   const Analysis analysis = analyse(recording);
   std::vector<std::string_view> causes;
   for (const Gap& gap : analysis.accounting.gaps) causes.push_back(name_of(gap.cause));
-  EXPECT_THAT(causes, ElementsAre("host-bound launch", "graph launch", "device", "device"));
+  EXPECT_THAT(causes, ElementsAre("host-bound launch", "device", "graph launch", "device", "device"));
+}
+
+std::vector<std::pair<std::string_view, int64_t>> parts(const Recording& recording) {
+  std::vector<std::pair<std::string_view, int64_t>> found;
+  const Analysis analysis = analyse(recording);
+  for (const Gap& gap : analysis.accounting.gaps)
+    if (gap.after != kNone && analysis.name(analysis.work[gap.after]) == "second_gemm")
+      found.emplace_back(name_of(gap.cause), gap.span.length_ns() / 1000);
+  return found;
+}
+
+TEST(Gaps, AreTheDevicesFromTheLaunchOn) {
+  ScriptedRecording script;
+  script.range("ProfilerStep#1",
+               [&] { script.kernel("first_gemm", 50).host(70).device_pause(100'000).kernel("second_gemm", 50); });
+  EXPECT_THAT(parts(script.finish()),
+              ElementsAre(testing::Pair("host-bound launch", 22), testing::Pair("device", 99'978)));
+}
+
+TEST(Gaps, AreOtherWorkWhereTheHostIsAtItForLong) {
+  expect_cause(GapCause::host_bound, "cudaLaunchKernel", between_kernels([](auto& s) { s.host(900); }));
+  expect_cause(GapCause::host_work, "cudaLaunchKernel", between_kernels([](auto& s) { s.host(1100); }));
+}
+
+TEST(Gaps, AreInputLoading) {
+  constexpr std::string_view kNext = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__";
+  expect_cause(GapCause::input_loading, kNext,
+               between_kernels([&](auto& s) { s.range(kNext, [&] { s.host(5000); }).host(10); }));
+  expect_cause(GapCause::host_work, "cudaLaunchKernel",
+               between_kernels([&](auto& s) { s.range(kNext, [&] { s.host(500); }).host(5000); }));
+}
+
+// A program may be called after what it loads.
+TEST(Gaps, AreNotInputLoadingWhereWhatIsCalledSoLaunches) {
+  ScriptedRecording script;
+  script.range("train with a DataLoader", [&] { script.kernel("first_gemm", 50).host(300).kernel("second_gemm", 50); });
+  expect_cause(GapCause::host_bound, "cudaLaunchKernel", script.finish());
+}
+
+TEST(Gaps, AreOfWorkThatIsNotRecordedWhereALaunchHasNone) {
+  ScriptedRecording script;
+  script.range("ProfilerStep#1", [&] {
+    script.kernel("first_gemm", 50).runtime_call("hipGraphLaunch", 5).host(300).kernel("second_gemm", 50);
+  });
+  const Recording recording = script.finish();
+  EXPECT_EQ(name_of(explained(recording).cause), "work not recorded");
+  const Analysis analysis = analyse(recording);
+  EXPECT_EQ(analysis.launches.all, 3);
+  EXPECT_EQ(analysis.launches.lost_graphs, 1);
+  EXPECT_TRUE(analysis.launches.are_lost());
 }
 
 TEST(Gaps, AreUnknownWithoutAHost) {
@@ -158,7 +208,7 @@ TEST(Gaps, AreUnknownWithoutAHost) {
   EXPECT_EQ(analysis.accounting.host_op_ns, 0);
 }
 
-// A gap over the end of a step is cut there: what the program does between steps is not the step's.
+// A gap over the end of a step is cut there: time between steps is no step's.
 TEST(Gaps, EndWhereStepsEnd) {
   ScriptedRecording script;
   for (int i = 0; i < 2; ++i) {
@@ -170,9 +220,10 @@ TEST(Gaps, EndWhereStepsEnd) {
   const Analysis analysis = analyse(recording);
   std::vector<std::string_view> causes;
   for (const Gap& gap : analysis.accounting.gaps) causes.push_back(name_of(gap.cause));
-  EXPECT_THAT(causes, ElementsAre("host-bound launch", "synchronization", "between steps", "host-bound launch",
+  EXPECT_THAT(causes, ElementsAre("host-bound launch", "device", "synchronization", "host-bound launch", "device",
                                   "synchronization"));
-  EXPECT_EQ(analysis.accounting.gaps[2].span.length_ns(), 500'000);
+  EXPECT_EQ(analysis.steps.between_ns, 500'000);
+  EXPECT_EQ(analysis.accounting.time_ns, analysis.accounting.wall.length_ns() - 500'000);
 }
 
 TEST(Accounting, CountsTimeOfTheLaunchingThread) {

@@ -147,7 +147,7 @@ TEST(ChromeTrace, WhatIsLeftOutIsCountedByItsReason) {
       R"(,{"ph":"f","cat":"ac2g",)" + rest + R"(,{"ph":"i",)" + rest + R"(,{"ph":"C",)" + rest + R"(,{"ph":"?",)" +
       rest + R"(,{"ph":5,)" + rest + ",{" + rest + R"(,{"ph":"X","cat":"nobody's",)" + rest + R"(,{"ph":"X",)" + rest);
   ASSERT_EQ(r.events.size(), 1u);
-  EXPECT_EQ(skipped(r, "functions of Python"), 1);
+  EXPECT_EQ(skipped(r, "functions of Python shorter than 1 ms"), 1);
   EXPECT_EQ(skipped(r, "flow arrows: correlation numbers tell the same"), 2);
   EXPECT_EQ(skipped(r, "instants"), 1);
   EXPECT_EQ(skipped(r, "counters"), 1);

@@ -43,7 +43,7 @@ TEST(ChromeTimes, EventsThatAreLeftOutTakeTheirOwnEnds) {
       read_times(list({end_of('B', "kept", "1"), R"({"ph":"B","cat":"python_function","pid":1,"tid":0,"ts":2})",
                        end_of('E', "", "3"), end_of('E', "", "5")}));
   EXPECT_EQ(event_named(r, "kept").duration_ns, 4000);
-  EXPECT_EQ(skipped(r, "functions of Python"), 1);
+  EXPECT_EQ(skipped(r, "functions of Python shorter than 1 ms"), 1);
 }
 
 TEST(ChromeTimes, HalvesWithoutTheOtherAreCounted) {

@@ -14,7 +14,7 @@ namespace {
 struct Figures {
   std::vector<std::pair<int64_t, int64_t>> steps;
   std::string found_by;
-  int64_t wall_ns = 0, busy_ns = 0, host_op_ns = 0;
+  int64_t wall_ns = 0, busy_ns = 0, host_op_ns = 0, between_ns = 0;
   std::map<std::string_view, std::pair<int, int64_t>> gaps;  // cause -> how many, how long
   std::array<int64_t, 9> by_category_ns{};
   size_t work = 0;
@@ -36,6 +36,7 @@ Figures figures_of(std::string_view file) {
                   .wall_ns = a.wall.length_ns(),
                   .busy_ns = a.busy_ns,
                   .host_op_ns = a.host_op_ns,
+                  .between_ns = analysis.steps.between_ns,
                   .by_category_ns = a.by_category_ns,
                   .work = analysis.work.size()};
   for (const Span& step : analysis.steps.spans) figures.steps.emplace_back(step.start_ns, step.end_ns);
@@ -70,7 +71,8 @@ TEST_P(EveryFullFormat, GivesTheSameAnalysis) {
   EXPECT_EQ(figures_of(GetParam()), wanted);
 }
 
-// Without copies, calls and ranges: the same kernels, and that they were handed over late.
+// Without copies, calls and ranges: the same kernels, and that those of the next step were handed over late. Nothing
+// names the steps, so that this time lies between them.
 TEST(FormatsAnalysis, OfRocprofIsThatOfKernels) {
   const Figures kineto = figures_of("kineto.json"), figures = figures_of("rocprof/results.csv");
   EXPECT_EQ(figures.steps.size(), 3u);
@@ -81,7 +83,7 @@ TEST(FormatsAnalysis, OfRocprofIsThatOfKernels) {
     EXPECT_EQ(figures.by_category_ns[category], kineto.by_category_ns[category]);
   }
   EXPECT_EQ(figures.gaps.count(name_of(GapCause::unknown)), 0u);
-  EXPECT_GT(figures.gaps.at(name_of(GapCause::host_bound)).second, 3 * 30'000);
+  EXPECT_GT(figures.between_ns, 2 * 30'000);
 }
 
 }  // namespace
