@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <memory>
 #include <numeric>
 
 #include "api/text_inputs.hpp"
@@ -59,9 +60,9 @@ class PublishedSimilarities : public testing::Test {
   }
 
   static Tensor embed(Session& session, const char* sentence) {
-    auto inputs = inputs_of_text(session.plan(), sentence);
+    auto inputs = TextEncoder(std::make_shared<Plan>(session.plan())).inputs_of({.text = sentence});
     EXPECT_TRUE(inputs) << inputs.error().message;
-    auto outputs = session.infer(*inputs);
+    auto outputs = session.infer(inputs->inputs);
     EXPECT_TRUE(outputs) << outputs.error().message;
     for (const auto& [name, value] : *outputs)
       if (name == "sentence_embedding") return value;
