@@ -63,7 +63,9 @@ TEST_P(LeadingDimensions, MayBeAnyOfOneColumnAndAreNamedAsTheFileNamesThem) {
                            std::toupper(layout[1]) == 'T' ? "T" : "N", GetParam().sizes));
   ASSERT_TRUE(file);
   ASSERT_EQ(file->refused.size(), *GetParam().wrong ? 1u : 0u);
-  if (*GetParam().wrong) { EXPECT_EQ(file->refused[0].text, GetParam().wrong); }
+  if (*GetParam().wrong) {
+    EXPECT_EQ(file->refused[0].text, GetParam().wrong);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Operands, LeadingDimensions,
