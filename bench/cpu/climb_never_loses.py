@@ -24,7 +24,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument('--rung', default='build/rung')
     parser.add_argument('--model', required=True)
     parser.add_argument('--lengths', type=int, nargs='*', default=[16, 128, 256], help='none: the shapes of the model')
-    parser.add_argument('--dtypes', nargs='+', default=['f32', 'bf16'])
+    parser.add_argument('--dtypes', nargs='+', default=['f32', 'bf16'], help='or "as-stored"')
     parser.add_argument('--budgets', type=int, nargs='+', default=[3, 10, 40], help='seconds')
     parser.add_argument('--busy', type=int, default=0)
     parser.add_argument('--device', default='cpu')
@@ -58,7 +58,9 @@ def in_turns(options: argparse.Namespace, climbed: list[str], opened: list[str])
 
 
 def compared(options: argparse.Namespace, length: int | None, dtype: str, budget: int) -> float:
-    model = [options.model, '--dtype', dtype, '--device', options.device]
+    model = [options.model, '--device', options.device]
+    if dtype != 'as-stored':
+        model += ['--dtype', dtype]
     if length is not None:
         model += ['--shape', f'input_ids=1,{length}']
     if options.random_weights is not None:
