@@ -28,7 +28,7 @@ class Names:
         commands = text_of((root / 'src/cli').glob('*.cpp'))
         self.known = {
             'command': set(re.findall(r'add_command\((?:app|\*\w+), "([a-z-]+)"', commands)),
-            'finding': set(re.findall(r'^RUNG_DETECTOR\((\w+)\)', (advise / 'advice/detectors.inc').read_text(), re.M)),
+            'finding': set(re.findall(r'^RUNG_DETECTOR\((\w+),', (advise / 'advice/detectors.inc').read_text(), re.M)),
             'rung': set(re.findall(r'\.name = "(\w+)"', (root / 'src/ladder/rungs.cpp').read_text())),
             'knob': set(re.findall(r'^RUNG_KNOB\(\w+, (\w+),', text_of((advise / 'knobs').glob('*.inc')), re.M)),
             'setting': self.settings(text_of((advise / 'settings').glob('*.inc'))),

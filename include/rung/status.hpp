@@ -54,8 +54,8 @@ class [[nodiscard]] Result {
   Result(T value) : held_(std::in_place_index<0>, std::move(value)) {}
   Result(Status error) : held_(std::in_place_index<1>, std::move(error)) {}
   // Of a value that another can be made of.
-  template <class From>
-  requires(!std::is_same_v<From, T> && std::is_convertible_v<From, T>) Result(Result<From> other)
+  template <class From, class = std::enable_if_t<!std::is_same_v<From, T> && std::is_convertible_v<From, T>>>
+  Result(Result<From> other)
       : held_(other ? decltype(held_)(std::in_place_index<0>, *std::move(other))
                     : decltype(held_)(std::in_place_index<1>, other.error())) {}
   // Is there a value?

@@ -148,7 +148,8 @@ TEST_F(GemmLists, WithoutProductsAreErrorsThatSayWhy) {
   EXPECT_THAT(error(""), HasSubstr("wanted one of"));
   EXPECT_THAT(error("{\"traceEvents\": [{"), HasSubstr("list'"));
   EXPECT_THAT(read_gemm_list(folder / "nothing").error().message, HasSubstr("no such file"));
-  EXPECT_THAT(read_gemm_list(folder.path()).error().message, HasSubstr("got a folder without a profiler's files"));
+  EXPECT_THAT(read_gemm_list(TemporaryDirectory().path()).error().message,
+              HasSubstr("got a folder without a profiler's files"));
 }
 
 }  // namespace

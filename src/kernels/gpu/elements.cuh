@@ -30,7 +30,8 @@ __device__ inline T& element(uint64_t base, int64_t at) {
   return in_memory<T>(base)[at];
 }
 
-// T is float or int64_t. Bools of a caller's memory on the device have been seen by no one: any byte but 0 is true.
+// T is float or int64_t. Nobody has checked the bools of a caller's memory on the device: any byte but 0 is true. One
+// more case would make the switch a jump through a table.
 template <class T>
 __device__ inline T load_as(uint64_t base, DType dtype, int64_t at) {
   switch (dtype) {
@@ -40,8 +41,10 @@ __device__ inline T load_as(uint64_t base, DType dtype, int64_t at) {
     case DType::i64: return static_cast<T>(element<const int64_t>(base, at));
     case DType::i32: return static_cast<T>(element<const int32_t>(base, at));
     case DType::i8: return static_cast<T>(element<const int8_t>(base, at));
-    case DType::boolean: return static_cast<T>(element<const uint8_t>(base, at) != 0);
-    default: return static_cast<T>(element<const uint8_t>(base, at));  // u8
+    default: {  // u8, bool
+      const uint8_t byte = element<const uint8_t>(base, at);
+      return static_cast<T>(dtype == DType::boolean ? byte != 0 : byte);
+    }
   }
 }
 
