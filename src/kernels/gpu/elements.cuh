@@ -30,8 +30,7 @@ __device__ inline T& element(uint64_t base, int64_t at) {
   return in_memory<T>(base)[at];
 }
 
-// T is float or int64_t. Nobody has checked the bools of a caller's memory on the device: any byte but 0 is true. One
-// more case would make the switch a jump through a table.
+// T is float or int64_t. Nobody has checked the bools of a caller's memory on the device: any byte but 0 is true.
 template <class T>
 __device__ inline T load_as(uint64_t base, DType dtype, int64_t at) {
   switch (dtype) {
@@ -93,6 +92,12 @@ __device__ inline void unpack_pair(uint32_t word, DType dtype, float* out) {
     out[0] = f16_bits_to_float(word & 0xffffu), out[1] = f16_bits_to_float(word >> 16);
 }
 
+// 1 in each byte that is not 0.
+__device__ inline uint32_t truths_of(uint32_t bytes) {
+  constexpr uint32_t kAllButTop = 0x7f7f7f7fu;
+  return (((bytes & kAllButTop) + kAllButTop | bytes) >> 7) & 0x01010101u;
+}
+
 __device__ inline void unpack(const RawVector& raw, DType dtype, float (&out)[kVector]) {
   if (dtype == DType::f32) {
     const uint32_t words[] = {raw.low.x,  raw.low.y,  raw.low.z,  raw.low.w,
@@ -100,9 +105,9 @@ __device__ inline void unpack(const RawVector& raw, DType dtype, float (&out)[kV
 #pragma unroll
     for (int i = 0; i < kVector; ++i) out[i] = as_float(words[i]);
   } else if (dtype == DType::boolean) {
+    const uint32_t truths[] = {truths_of(raw.low.x), truths_of(raw.low.y)};
 #pragma unroll
-    for (int i = 0; i < kVector; ++i)
-      out[i] = ((i < 4 ? raw.low.x : raw.low.y) >> i % 4 * 8 & 0xffu) != 0 ? 1.0f : 0.0f;
+    for (int i = 0; i < kVector; ++i) out[i] = static_cast<float>(truths[i / 4] >> i % 4 * 8 & 1u);
   } else {
     unpack_pair(raw.low.x, dtype, out), unpack_pair(raw.low.y, dtype, out + 2);
     unpack_pair(raw.low.z, dtype, out + 4), unpack_pair(raw.low.w, dtype, out + 6);
