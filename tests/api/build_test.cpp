@@ -17,7 +17,9 @@ api::Tensors answer_of(const api::Model& model) {
   api::Tensors outputs;
   auto session = model.session();
   EXPECT_TRUE(session) << session.error().message();
-  if (session) EXPECT_TRUE(session->run(known_inputs(), outputs));
+  if (session) {
+    EXPECT_TRUE(session->run(known_inputs(), outputs));
+  }
   return outputs;
 }
 
