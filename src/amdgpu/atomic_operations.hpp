@@ -71,27 +71,109 @@ struct LargerSigned {
     return static_cast<S>(data) > static_cast<S>(old) ? data : old;
   }
 };
+
+// ---- numbers: chapter 9.2 of the guide for CDNA 3, where the value in memory is source 0
+
+// Which denormals become zeros of their sign.
+struct Flushes {
+  bool sources = false, result = false;
+};
+// Bits of MODE as `shift` leaves them: the first keeps denormals of sources, the second those of results.
+constexpr Flushes flushes_by(uint32_t mode, unsigned shift) {
+  return {.sources = (mode >> shift & 1) == 0, .result = (mode >> shift & 2) == 0};
+}
+constexpr unsigned kSingles = 4, kHalvesAndDoubles = 6;  // of MODE
+
+template <class T>
+constexpr auto kQuietBit = Word<sizeof(T)>{1} << (sizeof(T) == 4 ? 22 : 51);
+template <class T>
+T quiet(T x) {
+  return as<T>(bits_of(x) | kQuietBit<T>);
+}
+template <class T>
+bool is_signalling(T x) {
+  return std::isnan(x) && !(bits_of(x) & kQuietBit<T>);
+}
+template <class T>
+T without_denormal(T x, bool flushes) {
+  return flushes && std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(T{0}, x) : x;
+}
+
+// In LDS, f32 by MODE; in memory they flush what they read. f64 never does.
 template <class T>
 struct AddFloat {
-  auto operator()(auto old, auto data) const { return bits_of<T>(as<T>(old) + as<T>(data)); }
+  static Flushes in_lds(uint32_t mode) { return sizeof(T) == 4 ? flushes_by(mode, kSingles) : Flushes{}; }
+  static Flushes in_memory() { return {.sources = sizeof(T) == 4}; }
+  static T sum(T a, T b) { return std::isnan(a) ? quiet(a) : std::isnan(b) ? quiet(b) : a + b; }
+  auto operator()(auto old, auto data, Flushes flushes) const {
+    const T a = without_denormal(as<T>(old), flushes.sources), b = without_denormal(as<T>(data), flushes.sources);
+    return bits_of<T>(without_denormal(sum(a, b), flushes.result));
+  }
+};
+
+// One of the two, as it is; a quiet NaN is beyond all numbers, -0 below +0. Denormals are flushed for the comparison.
+template <class T, bool kLarger>
+struct Extreme {
+  static Flushes in_lds(uint32_t mode) {
+    return {.sources = flushes_by(mode, sizeof(T) == 4 ? kSingles : kHalvesAndDoubles).sources};
+  }
+  static Flushes in_memory() { return {}; }
+  static bool is_less(T a, T b) { return a < b || (a == b && std::signbit(a) && !std::signbit(b)); }
+  auto operator()(auto old, auto data, Flushes flushes) const {
+    const T a = as<T>(old), b = as<T>(data);
+    if (is_signalling(a)) return bits_of<T>(quiet(a));
+    if (is_signalling(b)) return bits_of<T>(quiet(b));
+    if (std::isnan(a) || std::isnan(b)) return std::isnan(b) ? old : data;
+    const T x = without_denormal(a, flushes.sources), y = without_denormal(b, flushes.sources);
+    return (kLarger ? is_less(x, y) : is_less(y, x)) ? data : old;
+  }
 };
 template <class T>
-struct SmallerFloat {
-  auto operator()(auto old, auto data) const { return bits_of<T>(std::fmin(as<T>(old), as<T>(data))); }
-};
+using SmallerFloat = Extreme<T, false>;
 template <class T>
-struct LargerFloat {
-  auto operator()(auto old, auto data) const { return bits_of<T>(std::fmax(as<T>(old), as<T>(data))); }
-};
+using LargerFloat = Extreme<T, true>;
+
+// Two sums of 16 bits; in memory denormals stay.
 template <class Half>
 struct AddPacked {
-  static uint32_t half(uint32_t a, uint32_t b) {
-    Half x, y;
-    x.bits = static_cast<uint16_t>(a), y.bits = static_cast<uint16_t>(b);
-    return Half(static_cast<float>(x) + static_cast<float>(y)).bits;
+  static Flushes in_lds(uint32_t mode) { return flushes_by(mode, kHalvesAndDoubles); }
+  static Flushes in_memory() { return {}; }
+  static constexpr float kLeastNormal = std::is_same_v<Half, f16> ? 0x1p-14f : 0x1p-126f;
+  static float number(uint32_t bits, bool flushes) {
+    Half half;
+    half.bits = static_cast<uint16_t>(bits);
+    const auto x = static_cast<float>(half);
+    return flushes && std::fabs(x) < kLeastNormal ? std::copysign(0.0f, x) : x;
   }
-  auto operator()(auto old, auto data) const { return half(old, data) | half(old >> 16, data >> 16) << 16; }
+  static uint32_t half(uint32_t a, uint32_t b, Flushes flushes) {
+    const float x = number(a, flushes.sources), y = number(b, flushes.sources);
+    const uint32_t sum = Half(AddFloat<float>::sum(x, y)).bits;
+    return flushes.result && std::fabs(number(sum, false)) < kLeastNormal ? sum & 0x8000 : sum;
+  }
+  auto operator()(auto old, auto data, Flushes flushes) const {
+    return half(old, data, flushes) | half(old >> 16, data >> 16, flushes) << 16;
+  }
 };
+
+// Where a word is, and the MODE of the wave that changes it.
+struct Place {
+  bool in_lds;
+  uint32_t mode;
+};
+template <class Operation, class T>
+T applied(T old, T data, const Place& place) {
+  if constexpr (std::is_invocable_v<Operation, T, T>)
+    return Operation{}(old, data);
+  else
+    return Operation{}(old, data, place.in_lds ? Operation::in_lds(place.mode) : Operation::in_memory());
+}
+// Of a comparison of numbers in LDS: +0 is -0, NaN is nothing; where denormals are flushed, the new one is, too.
+template <class T>
+Word<sizeof(T)> compared(Word<sizeof(T)> old, Word<sizeof(T)> wanted, Word<sizeof(T)> data, uint32_t mode) {
+  const bool flushes = Extreme<T, false>::in_lds(mode).sources;
+  const bool same = without_denormal(as<T>(old), flushes) == without_denormal(as<T>(wanted), flushes);
+  return same ? bits_of<T>(without_denormal(as<T>(data), flushes)) : old;
+}
 
 // Replaces the word at `place` by make(old) and gives the old one.
 template <class T, class Make>

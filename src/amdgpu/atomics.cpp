@@ -14,7 +14,7 @@ T value_of(const Lanes* registers, int lane) {
   return value;
 }
 
-// What the lanes do: `act(place, lane)` changes a word and gives the old one.
+// What the lanes do: `act(word, lane, place)` changes a word and gives the old one.
 struct Targets {
   Wave& wave;
   const Instruction& instruction;
@@ -22,10 +22,12 @@ struct Targets {
 };
 
 template <class T, class Act>
-void act_on(const Targets& targets, const Addresses& addresses, std::byte* base, Act act) {
+void act_on(const Targets& targets, const Addresses& addresses, bool in_lds, Act act) {
   Lanes* to = targets.result != nullptr ? registers_of(targets.wave, *targets.result) : nullptr;
+  std::byte* const base = in_lds ? targets.wave.group->lds.data() : nullptr;
+  const atomic::Place place{in_lds, targets.wave.mode};
   for_lanes(addresses.lanes, [&](int lane) {
-    const T old = act(base + addresses.at[lane], lane);
+    const T old = act(base + addresses.at[lane], lane, place);
     if (to != nullptr) Format<sizeof(T)>::put(to, lane, reinterpret_cast<const std::byte*>(&old));
   });
   if (to != nullptr) mark_written(targets.wave, *targets.result, addresses.lanes);
@@ -34,7 +36,7 @@ void act_on(const Targets& targets, const Addresses& addresses, std::byte* base,
 template <class T, class Act>
 bool act_global(const Targets& targets, const Addresses& addresses, Act act) {
   if (!check_global(targets.wave, targets.instruction, addresses, {sizeof(T), true, true, true})) return false;
-  act_on<T>(targets, addresses, nullptr, act);
+  act_on<T>(targets, addresses, false, act);
   if (targets.result != nullptr) targets.wave.group->synchronised = true;
   return true;
 }
@@ -42,7 +44,7 @@ bool act_global(const Targets& targets, const Addresses& addresses, Act act) {
 template <class T, class Act>
 bool act_local(const Targets& targets, const Addresses& addresses, Act act) {
   if (!check_local(targets.wave, targets.instruction, addresses, {sizeof(T), LdsUse::atomic})) return false;
-  act_on<T>(targets, addresses, targets.wave.group->lds.data(), act);
+  act_on<T>(targets, addresses, true, act);
   return true;
 }
 
@@ -75,9 +77,9 @@ template <unsigned kBytes, class Operation>
 void memory_atomic(Wave& wave, const Instruction& instruction) {
   using T = atomic::Word<kBytes>;
   const Lanes* data = registers_of(wave, instruction.sources[1]);
-  at_address<T>(wave, instruction, [data](std::byte* place, int lane) {
+  at_address<T>(wave, instruction, [data](std::byte* word, int lane, const atomic::Place& place) {
     const T value = value_of<T>(data, lane);
-    return atomic::exchange<T>(place, [value](T old) { return Operation{}(old, value); });
+    return atomic::exchange<T>(word, [&](T old) { return atomic::applied<Operation>(old, value, place); });
   });
 }
 
@@ -86,9 +88,9 @@ template <unsigned kBytes>
 void memory_compare(Wave& wave, const Instruction& instruction) {
   using T = atomic::Word<kBytes>;
   const Lanes* data = registers_of(wave, instruction.sources[1]);
-  at_address<T>(wave, instruction, [data](std::byte* place, int lane) {
+  at_address<T>(wave, instruction, [data](std::byte* word, int lane, const atomic::Place&) {
     const T value = value_of<T>(data, lane), wanted = value_of<T>(data + kBytes / 4, lane);
-    return atomic::exchange<T>(place, [=](T old) { return old == wanted ? value : old; });
+    return atomic::exchange<T>(word, [=](T old) { return old == wanted ? value : old; });
   });
 }
 
@@ -114,21 +116,25 @@ template <unsigned kBytes, class Operation>
 void local_atomic(Wave& wave, const Instruction& instruction) {
   using T = atomic::Word<kBytes>;
   const Lanes* data = registers_of(wave, instruction.sources[1]);
-  in_lds<T>(wave, instruction, [data](std::byte* place, int lane) {
+  in_lds<T>(wave, instruction, [data](std::byte* word, int lane, const atomic::Place& place) {
     const T value = value_of<T>(data, lane);
-    return atomic::exchange<T>(place, [value](T old) { return Operation{}(old, value); });
+    return atomic::exchange<T>(word, [&](T old) { return atomic::applied<Operation>(old, value, place); });
   });
 }
 
-// What the old value must be, then the new one; kFloat: compared as a number.
-template <unsigned kBytes, class Compared>
+// What the old value must be, then the new one; as bits or as numbers.
+template <class Compared>
 void local_compare(Wave& wave, const Instruction& instruction) {
-  using T = atomic::Word<kBytes>;
+  using T = atomic::Word<sizeof(Compared)>;
   const Lanes *wanted = registers_of(wave, instruction.sources[1]), *data = registers_of(wave, instruction.sources[2]);
-  in_lds<T>(wave, instruction, [=](std::byte* place, int lane) {
+  in_lds<T>(wave, instruction, [=](std::byte* word, int lane, const atomic::Place& place) {
     const T value = value_of<T>(data, lane), key = value_of<T>(wanted, lane);
-    return atomic::exchange<T>(
-        place, [=](T old) { return std::bit_cast<Compared>(old) == std::bit_cast<Compared>(key) ? value : old; });
+    return atomic::exchange<T>(word, [&](T old) {
+      if constexpr (std::is_floating_point_v<Compared>)
+        return atomic::compared<Compared>(old, key, value, place.mode);
+      else
+        return old == key ? value : old;
+    });
   });
 }
 
@@ -137,9 +143,9 @@ template <unsigned kBytes>
 void local_mask(Wave& wave, const Instruction& instruction) {
   using T = atomic::Word<kBytes>;
   const Lanes *mask = registers_of(wave, instruction.sources[1]), *data = registers_of(wave, instruction.sources[2]);
-  in_lds<T>(wave, instruction, [=](std::byte* place, int lane) {
+  in_lds<T>(wave, instruction, [=](std::byte* word, int lane, const atomic::Place&) {
     const T bits = value_of<T>(mask, lane), value = value_of<T>(data, lane);
-    return atomic::exchange<T>(place, [=](T old) { return (old & ~bits) | value; });
+    return atomic::exchange<T>(word, [=](T old) { return (old & ~bits) | value; });
   });
 }
 
@@ -199,16 +205,16 @@ Handler local_atomic_handler(const Instruction& instruction) {
       return local_atomic<8, atomic::Swap>;
     case Opcode::ds_cmpst_b32:
     case Opcode::ds_cmpst_rtn_b32:
-      return local_compare<4, uint32_t>;
+      return local_compare<uint32_t>;
     case Opcode::ds_cmpst_b64:
     case Opcode::ds_cmpst_rtn_b64:
-      return local_compare<8, uint64_t>;
+      return local_compare<uint64_t>;
     case Opcode::ds_cmpst_f32:
     case Opcode::ds_cmpst_rtn_f32:
-      return local_compare<4, float>;
+      return local_compare<float>;
     case Opcode::ds_cmpst_f64:
     case Opcode::ds_cmpst_rtn_f64:
-      return local_compare<8, double>;
+      return local_compare<double>;
     case Opcode::ds_mskor_b32:
     case Opcode::ds_mskor_rtn_b32:
       return local_mask<4>;

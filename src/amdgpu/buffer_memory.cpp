@@ -2,7 +2,7 @@
 // is outside reads as 0 and is not written.
 // SPDX-License-Identifier: Apache-2.0
 // Source: the chapter on vector memory buffer instructions of AMD's CDNA guides. The scalar offset counts in the range
-// check here, which these leave open for raw buffers.
+// check of a raw buffer here, and all bytes of a dword, which is stricter than their text: its first byte, without it.
 #include <algorithm>
 
 #include "amdgpu/atomic_operations.hpp"
@@ -28,6 +28,7 @@ Resource resource_of(const Wave& wave, const Operand& operand) {
   made.element_bytes = 2u << (words[3] >> 19 & 3);
   made.index_stride = 8u << (words[3] >> 21 & 3);
   made.adds_lane = words[3] >> 23 & 1;
+  if (made.adds_lane) made.stride |= (words[3] >> 15 & 0xf) << 14;
   return made;
 }
 
@@ -36,11 +37,14 @@ struct BufferPlaces {
   Resource resource;
   uint32_t scalar_offset = 0;
   uint64_t lanes = 0;
+  bool indexed = false;  // the instruction names an index
   uint32_t index[kWaveLanes], offset[kWaveLanes];
 
-  // The bytes [at, at + bytes) of a lane's access.
+  // The bytes [at, at + bytes) of a lane's access. A buffer of records has an index of the instruction; one whose index
+  // is the lane alone is private, and has no bounds of its own.
   bool holds(int lane, unsigned at, unsigned bytes) const {
-    if (resource.stride != 0) return index[lane] < resource.records;
+    if (indexed && resource.stride != 0) return index[lane] < resource.records;
+    if (!indexed && resource.adds_lane) return true;
     return uint64_t{offset[lane]} + scalar_offset + at + bytes <= resource.records;
   }
   uint64_t address(int lane, unsigned at) const {
@@ -64,6 +68,7 @@ bool find_places(Wave& wave, const Instruction& instruction, int resource, Buffe
   places.scalar_offset = scalar_value(wave, instruction.sources[resource + 1]);
   const Lanes* from = is_vector(vector) ? registers_of(wave, vector) : nullptr;
   const MemoryModifiers& memory = instruction.memory;
+  places.indexed = memory.idxen;
   for (int lane = 0; lane < kWaveLanes; ++lane) {
     places.index[lane] = memory.idxen ? from[0].at[lane] : 0;
     if (places.resource.adds_lane) places.index[lane] += static_cast<uint32_t>(lane);
@@ -191,7 +196,8 @@ void buffer_atomic(Wave& wave, const Instruction& instruction) {
   using T = atomic::Word<kBytes>;
   act<T>(wave, instruction, [](std::byte* place, const Lanes* data, int lane) {
     const T value = buffer_value<T>(data, lane);
-    return atomic::exchange<T>(place, [value](T old) { return Operation{}(old, value); });
+    constexpr atomic::Place kMemory{.in_lds = false, .mode = 0};  // which asks nothing of MODE
+    return atomic::exchange<T>(place, [=](T old) { return atomic::applied<Operation>(old, value, kMemory); });
   });
 }
 

@@ -43,9 +43,18 @@ void permute(Wave& wave, const Instruction& instruction) {
   finish(wave, instruction, result);
 }
 
-// The lane that `lane` reads, by the offset's pattern: four lanes in any order, a rotation of 32 lanes, or masks that
-// keep, set and flip bits of its number within 32.
+// The lane whose number within 32 is `lane`'s backwards but for the bits of `kept`, which stay where they are: what the
+// steps of a Fourier transform ask for.
+unsigned fourier_lane(unsigned lane, unsigned kept) {
+  unsigned backwards = 0;
+  for (unsigned bit = 0; bit < 5; ++bit) backwards |= (lane >> bit & 1) << (4 - bit);
+  return (lane & 0x20) | (backwards >> __builtin_popcount(kept)) | (lane & kept);
+}
+
+// The lane that `lane` reads, by the offset's pattern: four lanes in any order, a rotation of 32 lanes, one of bits
+// backwards, or masks that keep, set and flip bits of its number within 32.
 unsigned swizzled(unsigned lane, unsigned pattern) {
+  if (pattern >= 0xe000) return fourier_lane(lane, pattern & 0x1f);
   if ((pattern & 0xe000) == 0xc000) {
     const unsigned by = pattern >> 5 & 0x1f, kept = pattern & 0x1f, low = lane & 0x1f;
     const unsigned turned = pattern & 0x400 ? low - by : low + by;

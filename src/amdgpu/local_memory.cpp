@@ -75,25 +75,31 @@ void write_by_lane(Wave& wave, const Instruction& instruction) {
   write_in_flight(wave, addresses, {.bytes = 4});
 }
 
-// Two places a lane, at offsets in units of kBytes * kStride.
+// How many places an instruction with two offsets accesses: equal ones are one, of the first datum alone.
+int place_count(const Instruction& i) { return first_offset(i) == second_offset(i) ? 1 : 2; }
+
+// Up to two places a lane, at offsets in units of kBytes * kStride.
 template <unsigned kBytes, unsigned kStride>
 void read_two(Wave& wave, const Instruction& instruction) {
+  const int places = place_count(instruction);
+  Operand destination = instruction.destination;
+  destination.registers = static_cast<uint8_t>(kBytes / 4 * static_cast<unsigned>(places));
   if (wave.exec() != 0) {
     Addresses base;
     if (!local_addresses(wave, instruction, 0, base)) return;
-    Lanes* to = registers_of(wave, instruction.destination);
-    for (const unsigned offset : {first_offset(instruction), second_offset(instruction)}) {
+    Lanes* to = registers_of(wave, destination);
+    const unsigned offsets[] = {first_offset(instruction), second_offset(instruction)};
+    for (int k = 0; k < places; ++k, to += kBytes / 4) {
       Addresses addresses = base;
-      for (uint64_t& at : addresses.at) at = static_cast<uint32_t>(at + offset * kBytes * kStride);
+      for (uint64_t& at : addresses.at) at = static_cast<uint32_t>(at + offsets[k] * kBytes * kStride);
       addresses.close();
       const LanePattern* pattern = check_local(wave, instruction, addresses, {kBytes, LdsUse::read});
       if (pattern == nullptr) return;
       load_lanes<Format<kBytes>>(to, wave.group->lds.address(), addresses, *pattern);
-      to += kBytes / 4;
     }
-    mark_written(wave, instruction.destination, base.lanes);
+    mark_written(wave, destination, base.lanes);
   }
-  in_flight(wave, &instruction.destination, Counter::local);
+  in_flight(wave, &destination, Counter::local);
 }
 
 template <unsigned kBytes, unsigned kStride>
@@ -103,7 +109,8 @@ void write_two(Wave& wave, const Instruction& instruction) {
   if (!local_addresses(wave, instruction, 0, base)) return;
   const unsigned offsets[2] = {first_offset(instruction) * kBytes * kStride,
                                second_offset(instruction) * kBytes * kStride};
-  for (int k = 0; k < 2; ++k) {
+  const int places = place_count(instruction);
+  for (int k = 0; k < places; ++k) {
     const Operand& data = instruction.sources[1 + k];
     if (!readable(wave, instruction, data, base.lanes)) return;
     Addresses addresses = base;
@@ -113,7 +120,8 @@ void write_two(Wave& wave, const Instruction& instruction) {
     if (pattern == nullptr) return;
     store_lanes<Format<kBytes>>(registers_of(wave, data), wave.group->lds.address(), addresses, *pattern);
   }
-  write_in_flight(wave, base, {.first = offsets[0], .second = offsets[1], .bytes = kBytes, .places = 2});
+  write_in_flight(wave, base,
+                  {.first = offsets[0], .second = offsets[1], .bytes = kBytes, .places = static_cast<uint8_t>(places)});
 }
 
 // gfx950: sixteen lanes read a matrix whose rows are 16 elements of kBits; each gets a column.

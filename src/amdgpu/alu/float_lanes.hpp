@@ -23,8 +23,11 @@ RUNG_INLINE float sign_bits_or(float a, float b) { return f32_of(bits(a) | bits(
 RUNG_INLINE double sign_bits_or(double a, double b) { return f64_of(bits(a) | bits(b)); }
 RUNG_INLINE float sign_bits_and(float a, float b) { return f32_of(bits(a) & bits(b)); }
 RUNG_INLINE double sign_bits_and(double a, double b) { return f64_of(bits(a) & bits(b)); }
-// Denormals become zero of their sign: instructions that do so whatever MODE says.
+// What an invalid operation gives.
+constexpr u32 kInvalid = 0xffc00000;
+// Denormals become zero of their sign: instructions that do so whatever MODE says. The other: an f16 in hand as f32.
 RUNG_INLINE float flushed(float x) { return exponent_of(x) == 0 ? f32_of(bits(x) & 0x80000000) : x; }
+RUNG_INLINE float flushed_half(float x) { return exponent_of(x) < 127 - 14 ? f32_of(bits(x) & 0x80000000) : x; }
 
 // The number if one is NaN; -0 is less than +0. In IEEE mode a signalling NaN comes out, quiet.
 template <bool kMax, class T>
@@ -115,7 +118,7 @@ RUNG_INLINE double log2_wide(float x) {
 RUNG_INLINE float log2_flushed(float x) {
   const float a = flushed(x);
   const float r = static_cast<float>(log2_wide(a));
-  const float special = is_nan(a) ? quiet(a) : a == 0 ? -HUGE_VALF : a < 0 ? f32_of(0x7fc00000) : a;
+  const float special = is_nan(a) ? quiet(a) : a == 0 ? -HUGE_VALF : a < 0 ? f32_of(kInvalid) : a;
   return a > 0 && is_finite(a) ? r : special;
 }
 RUNG_INLINE float rcp_flushed(float x) { return flushed(1.0f / flushed(x)); }
@@ -130,7 +133,7 @@ RUNG_INLINE float sine_of_turns(double turns) {
 }
 RUNG_INLINE float sine(float x) {
   return is_nan(x)                  ? quiet(x)
-         : is_infinite(x)           ? f32_of(0x7fc00000)
+         : is_infinite(x)           ? f32_of(kInvalid)
          : __builtin_fabsf(x) > 256 ? 0.0f
          : x == 0                   ? x
                                     : sine_of_turns(x);
@@ -138,7 +141,7 @@ RUNG_INLINE float sine(float x) {
 RUNG_INLINE float cosine(float x) {
   const double r = x - __builtin_rint(double{x});
   return is_nan(x)                  ? quiet(x)
-         : is_infinite(x)           ? f32_of(0x7fc00000)
+         : is_infinite(x)           ? f32_of(kInvalid)
          : __builtin_fabsf(x) > 256 ? 1.0f
                                     : sine_of_turns(0.25 - __builtin_fabs(r));
 }
@@ -282,13 +285,21 @@ RUNG_INLINE float cube_t(float x, float y, float z) {
 }
 
 RUNG_INLINE float legacy_product(float a, float b) { return a == 0 || b == 0 ? 0.0f : a * b; }
-// Products and the sum exact in f64, rounded once to f32: hardware's order of these sums is not documented.
-RUNG_INLINE float dot_of_halves(pair<f16> a, pair<f16> b, float c) {
-  return static_cast<float>(double{a.lo.value} * b.lo.value + double{a.hi.value} * b.hi.value + c);
+// A product that is rounded to f16 before the sum; denormals are zeros.
+RUNG_INLINE float mad_half(float a, float b, float c) {
+  const float product = flushed_half(half_to_float(float_to_half(flushed_half(a) * flushed_half(b))));
+  return flushed_half(product + flushed_half(c));
 }
-RUNG_INLINE double value_of(bf16 x) { return f32_of(u32{x.bits} << 16); }
+// Products and the sum exact in f64, rounded once to f32: hardware's order of these sums is not documented. Denormals
+// of sources and results are zeros, whatever MODE says.
+RUNG_INLINE float dot_of_halves(pair<f16> a, pair<f16> b, float c) {
+  const double low = double{flushed_half(a.lo)} * flushed_half(b.lo);
+  const double high = double{flushed_half(a.hi)} * flushed_half(b.hi);
+  return flushed(static_cast<float>(low + high + flushed(c)));
+}
+RUNG_INLINE double value_of(bf16 x) { return flushed(f32_of(u32{x.bits} << 16)); }
 RUNG_INLINE float dot_of_bf16(pair<bf16> a, pair<bf16> b, float c) {
-  return static_cast<float>(value_of(a.lo) * value_of(b.lo) + value_of(a.hi) * value_of(b.hi) + c);
+  return flushed(static_cast<float>(value_of(a.lo) * value_of(b.lo) + value_of(a.hi) * value_of(b.hi) + flushed(c)));
 }
 
 // ---- v_cmp_class: bits 0..9 are signalling, quiet, -infinity, -normal, -denormal, -0, +0, +denormal, +normal,
