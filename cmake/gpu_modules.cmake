@@ -1,8 +1,8 @@
 # GPU kernels: every src/kernels/gpu/FAMILY/NAME.cu becomes a module NAME, compiled for each architecture and embedded
 # in the binary as bytes that the driver loads: one fatbin for NVIDIA, one code object for each architecture of AMD.
-# Compiling them takes as long as the rest of the tool, so that AUTO leaves them out where no driver could load them;
-# but not of a Python wheel, which is for other machines too. Without them, or without a vendor's compiler, the tool
-# builds as well and says what it lacks.
+# Compiling them takes as long as the rest of the tool, so that AUTO leaves them out where no driver could load them,
+# and a Python wheel has none unless it is asked for them. Without them, or without a vendor's compiler, the tool builds
+# as well and says what it lacks; but a wheel that is asked for them is not made without any.
 # SPDX-License-Identifier: Apache-2.0
 
 # The architectures of a build; device/gpu/modules.hpp tells the rest of the program. A file named *_sm90.cu is compiled
@@ -29,14 +29,21 @@ else()
   set(RUNG_AMD_DRIVER OFF)
 endif()
 
+# How to ask for them, in words for whoever misses them.
+if(SKBUILD)
+  set(how_to_ask "pip install . -Ccmake.define.RUNG_GPU=ON")
+else()
+  set(how_to_ask "./dev build --gpu (RUNG_GPU=ON)")
+endif()
+
 # "" or why this build has no modules for a vendor's GPUs, "nvidia" or "amd".
 function(rung_why_no_gpu_modules vendor out)
   string(TOUPPER ${vendor} VENDOR)
   set(reason "")
-  if(RUNG_GPU STREQUAL "AUTO" AND NOT RUNG_${VENDOR}_DRIVER AND NOT SKBUILD)
-    set(reason "built where no GPU driver was installed; to build them all the same: ./dev build --gpu (RUNG_GPU=ON)")
+  if(RUNG_GPU STREQUAL "AUTO" AND NOT RUNG_${VENDOR}_DRIVER)
+    set(reason "built where no GPU driver was installed; to build them all the same: ${how_to_ask}")
   elseif(NOT RUNG_GPU STREQUAL "AUTO" AND NOT RUNG_GPU)
-    set(reason "built without them (RUNG_GPU=OFF)")
+    set(reason "built without them (RUNG_GPU=OFF); to build them: ${how_to_ask}")
   elseif(vendor STREQUAL "nvidia" AND NOT RUNG_NVCC)
     set(reason "built without a CUDA compiler")
   elseif(vendor STREQUAL "amd" AND NOT RUNG_AMD_CLANG)
@@ -120,6 +127,9 @@ function(rung_embed_gpu_modules target)
       message(STATUS "No GPU kernels for ${vendor}: ${no_${vendor}}")
     endif()
   endforeach()
+  if(SKBUILD AND no_nvidia AND no_amd AND RUNG_GPU AND NOT RUNG_GPU STREQUAL "AUTO")
+    message(FATAL_ERROR "A wheel with GPU kernels wants nvcc, or clang++-22 and ld.lld-22: ${no_nvidia}; ${no_amd}")
+  endif()
   file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/gpu)
   foreach(source ${sources})
     get_filename_component(name ${source} NAME_WE)

@@ -49,13 +49,22 @@ set(RUNG_AMD_DRIVER ON)
 expect(nvidia "no GPU driver was installed.*./dev build --gpu")
 expect(amd "^$")
 set(RUNG_AMD_DRIVER OFF)
-set(SKBUILD 2)  # a Python wheel
+
+# A Python wheel says how to ask pip for them.
+set(SKBUILD 2)
+include(${CMAKE_CURRENT_LIST_DIR}/../../cmake/gpu_modules.cmake)
+set(RUNG_NVCC ${nvcc})
+set(RUNG_AMD_CLANG ${clang})
+set(RUNG_AMD_LINKER /usr/bin/ld.lld-22)
+set(RUNG_NVIDIA_DRIVER OFF)
+set(RUNG_AMD_DRIVER OFF)
+foreach(RUNG_GPU OFF AUTO)
+  expect(nvidia "pip install . -Ccmake.define.RUNG_GPU=ON$")
+  expect(amd "pip install . -Ccmake.define.RUNG_GPU=ON$")
+endforeach()
+set(RUNG_GPU ON)
 expect(nvidia "^$")
 expect(amd "^$")
-set(RUNG_NVCC RUNG_NVCC-NOTFOUND)
-set(RUNG_AMD_CLANG RUNG_AMD_CLANG-NOTFOUND)
-expect(nvidia "without a CUDA compiler")
-expect(amd "without a compiler")
 
 # What is compiled, as the program reads it.
 rung_architecture_rows(rows)
