@@ -1,5 +1,5 @@
-# rung_module(NAME [SEPARATE] LINK ... PRIVATE ...): a static library rung_NAME from src/NAME, headers found as
-# "NAME/file.hpp".
+# rung_module(NAME [SEPARATE [FOLDER...]] LINK ... PRIVATE ...): a static library rung_NAME from src/NAME, headers found
+# as "NAME/file.hpp".
 # SPDX-License-Identifier: Apache-2.0
 add_library(rung_warnings INTERFACE)
 target_compile_options(rung_warnings INTERFACE
@@ -28,7 +28,8 @@ endif()
 
 # Eight sources of a folder are compiled as one: what their headers define and instantiate is compiled once for all,
 # which halves the time. Names in unnamed namespaces therefore differ within a folder, but for a SEPARATE one, where
-# sources of one form use the same words. clang-tidy, the sanitizers and the fuzzers compile each source alone.
+# sources of one form use the same words; of a folder with SEPARATE parts, "." for the sources in none, the others are
+# compiled together. clang-tidy, the sanitizers and the fuzzers compile each source alone.
 option(RUNG_UNITY "Compile several sources of a folder as one" ON)
 function(rung_compile_together target)
   if(RUNG_UNITY)
@@ -37,7 +38,7 @@ function(rung_compile_together target)
 endfunction()
 
 function(rung_module name)
-  cmake_parse_arguments(arg "SEPARATE" "" "LINK;PRIVATE" ${ARGN})
+  cmake_parse_arguments(arg "" "" "SEPARATE;LINK;PRIVATE" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
   if(NOT sources)
     add_library(rung_${name} INTERFACE)
@@ -49,9 +50,13 @@ function(rung_module name)
   target_include_directories(rung_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
   target_link_libraries(rung_${name} PUBLIC ${arg_LINK} PRIVATE ${arg_PRIVATE} rung_warnings)
   rung_precompile(rung_${name} library)
-  if(NOT arg_SEPARATE)
+  if(NOT "SEPARATE" IN_LIST ARGN OR arg_SEPARATE)
     rung_compile_together(rung_${name})
   endif()
+  foreach(folder ${arg_SEPARATE})
+    file(GLOB alone ${CMAKE_SOURCE_DIR}/src/${name}/${folder}/*.cpp)
+    set_source_files_properties(${alone} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endforeach()
   foreach(source ${sources})
     if(source MATCHES "_(avx2|avx512|avx512_bf16|amx_bf16)\\.cpp$")
       set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "${flags_${CMAKE_MATCH_1}}"

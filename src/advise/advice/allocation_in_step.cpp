@@ -10,7 +10,7 @@
 namespace rung::advise::detectors {
 namespace {
 
-constexpr std::string_view kRemedy =
+constexpr std::string_view kAllocationInStepRemedy =
     "Allocate before the first step and use the memory again: a caching allocator that is left alone serves a step "
     "like the last one without a call of the runtime.";
 
@@ -44,7 +44,7 @@ std::optional<Advice> allocation_in_step(const Analysis& analysis) {
       .bound_from =
           "the step played again with these calls taking no time: launches come sooner, and the device ends "
           "sooner by this much",
-      .remedy = kRemedy,
+      .remedy = kAllocationInStepRemedy,
       .changes =
           {{"PyTorch",
             "no torch.cuda.empty_cache() in the loop; buffers made once, out= and in-place operations; run the "

@@ -18,7 +18,7 @@
 namespace rung::advise {
 namespace {
 
-bool has_any(std::string_view name, std::span<const std::string_view> parts) {
+bool has_part(std::string_view name, std::span<const std::string_view> parts) {
   return std::ranges::any_of(parts, [&](std::string_view part) { return name.find(part) != name.npos; });
 }
 
@@ -27,8 +27,8 @@ bool breaks_a_capture(std::string_view call) {
                                                            "hsa_signal_wait", "ModuleLoad"};
   static constexpr std::array<std::string_view, 9> kWithoutAsync{
       "Malloc", "hipFree", "cudaFree", "MemAlloc", "MemFree", "HostAlloc", "FreeHost", "HostRegister", "Memcpy"};
-  if (has_any(call, kAlways)) return true;
-  return call.find("Async") == call.npos && has_any(call, kWithoutAsync);
+  if (has_part(call, kAlways)) return true;
+  return call.find("Async") == call.npos && has_part(call, kWithoutAsync);
 }
 
 class BreakFinder {

@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint32_t kGpus = 8;  // of a machine, each with a link to the other seven
 
-constexpr std::string_view kRemedy =
+constexpr std::string_view kCollectiveGroupRemedy =
     "One GPU where the model fits, else all eight: in a smaller group each GPU uses only its links to the others of "
     "the "
     "group, one of seven in a pair, three of seven among four.";
@@ -47,7 +47,7 @@ std::optional<Advice> collective_group(const Analysis& analysis) {
       .bound_ms = bound_ms,
       .bound_from =
           "the time in which only these collectives run: all of it on one GPU; a group of eight takes part of it",
-      .remedy = kRemedy,
+      .remedy = kCollectiveGroupRemedy,
       .changes = {{"PyTorch",
                    "torchrun --nproc-per-node=8, or one process without collectives; 192 GB and more hold a "
                    "70 B model in bf16"},

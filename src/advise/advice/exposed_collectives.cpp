@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kMostStreams = 4;  // AMD's guide: beyond that, streams share hardware queues
 
-constexpr std::string_view kRemedy =
+constexpr std::string_view kExposedCollectivesRemedy =
     "Start collectives earlier and on a stream of their own, so that they run beside work that does not need them; "
     "where "
     "nothing can run beside them, cut them into pieces that follow the pieces of a product.";
@@ -68,7 +68,7 @@ std::optional<Advice> exposed_collectives(const Analysis& analysis) {
       .bound_from =
           "the time in which only collectives run, waits for late ranks left out: all of it, where other work can be "
           "moved beside them",
-      .remedy = kRemedy,
+      .remedy = kExposedCollectivesRemedy,
       .changes = changes_for(analysis),
       .traps =
           "Collectives and products share compute units and memory: side by side both are slower, and halves of a "

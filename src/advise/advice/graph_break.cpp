@@ -13,7 +13,7 @@
 namespace rung::advise::detectors {
 namespace {
 
-constexpr std::string_view kRemedy =
+constexpr std::string_view kGraphBreakRemedy =
     "Compile the step as one graph: let what breaks it be an operation that the compiler knows, or one that is "
     "registered "
     "with it.";
@@ -140,7 +140,7 @@ std::optional<Advice> graph_break(const Analysis& analysis) {
       .bound_from =
           "the time for which the device waited for launches between a region's end and the next one's first "
           "launch",
-      .remedy = kRemedy,
+      .remedy = kGraphBreakRemedy,
       .changes = {{"PyTorch",
                    "torch.compile(model, fullgraph=True) names the line that breaks the graph; TORCH_LOGS=graph_breaks "
                    "names all of them"},

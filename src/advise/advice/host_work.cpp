@@ -12,7 +12,7 @@
 namespace rung::advise::detectors {
 namespace {
 
-constexpr std::string_view kRemedy =
+constexpr std::string_view kHostWorkRemedy =
     "Take this work out of the step: do it once before the loop, on another thread while the device works, or on the "
     "device.";
 
@@ -25,7 +25,7 @@ std::vector<LateGap> pauses_of(const Analysis& analysis) {
   return gaps;
 }
 
-double bound_of(const Analysis& all, double idle_ms, double step) {
+double bound_of_host_work(const Analysis& all, double idle_ms, double step) {
   const Omission work{.calls = {}, .work = {}, .spans = host_spans(all, pauses_of(all))};
   return std::min(std::max(most_saved_ms(all, work), idle_ms), step);
 }
@@ -45,12 +45,12 @@ std::optional<Advice> host_work(const Analysis& analysis) {
       .title = fmt::format("The device waits {} of a step's {} while the host does other work, most of it in {}",
                            duration_ms(idle_ms), duration_ms(step), evidence.front().event),
       .evidence = evidence,
-      .bound_ms = bound_of(analysis.whole(), idle_ms, step),
+      .bound_ms = bound_of_host_work(analysis.whole(), idle_ms, step),
       .bound_from = fmt::format(
           "the step played again with this work taking no time, and at least the time for which the device stood "
           "still; pauses between launches count from {}",
           duration_ms(ms_of(kLongestLaunchNs))),
-      .remedy = kRemedy,
+      .remedy = kHostWorkRemedy,
       .changes =
           {{"PyTorch",
             "torch.profiler.profile(with_stack=True) names the functions; torch.profiler.record_function('name') "

@@ -13,10 +13,10 @@
 namespace rung::advise::detectors {
 namespace {
 
-constexpr std::string_view kRemedy =
+constexpr std::string_view kInputLoadingRemedy =
     "Load the next input while the device works on this one: by other processes or threads, into pinned memory.";
 
-double bound_of(const Analysis& all, double idle_ms, double step) {
+double bound_of_loading(const Analysis& all, double idle_ms, double step) {
   const Omission loading{.calls = held_host(all).held.by(GapCause::input_loading), .work = {}, .spans = {}};
   return std::min(std::max(most_saved_ms(all, loading), idle_ms), step);
 }
@@ -39,11 +39,11 @@ std::optional<Advice> input_loading(const Analysis& analysis) {
       .title = fmt::format("The device waits {} of a step's {} while the host loads input", duration_ms(idle_ms),
                            duration_ms(step)),
       .evidence = tally.rows(),
-      .bound_ms = bound_of(analysis.whole(), idle_ms, step),
+      .bound_ms = bound_of_loading(analysis.whole(), idle_ms, step),
       .bound_from =
           "the step played again with loading taking no time, and at least the time for which the device stood still: "
           "all of it where loading is wholly beside the device's work",
-      .remedy = kRemedy,
+      .remedy = kInputLoadingRemedy,
       .changes =
           {{"PyTorch",
             "DataLoader(num_workers=4, persistent_workers=True, prefetch_factor=2, pin_memory=True): with "

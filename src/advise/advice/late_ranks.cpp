@@ -8,7 +8,7 @@
 namespace rung::advise::detectors {
 namespace {
 
-constexpr std::string_view kRemedy =
+constexpr std::string_view kLateRanksRemedy =
     "Record every rank and look at the one that waits least: it sets the pace, and what holds it back holds all back. "
     "Ranks that launch late want a graph; ranks with more work than others want it spread evenly.";
 
@@ -29,7 +29,7 @@ std::optional<Advice> late_ranks(const Analysis& analysis) {
       .bound_from =
           "the time of collectives beyond the quickest one of the same message, or beyond what a slow link takes, in "
           "which the device does nothing else",
-      .remedy = kRemedy,
+      .remedy = kLateRanksRemedy,
       .changes = {{"PyTorch",
                    "capture the step with its collectives as a graph on every rank; bind each process to the "
                    "processor nearest to its GPU (torchrun --numa-binding=node, or numactl); what one rank does for "

@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kLeastShareOfStep = 0.1;
 
-constexpr std::string_view kRemedy =
+constexpr std::string_view kLaunchBoundRemedy =
     "Record the step once as a graph (CUDA or HIP) and replay it: one call launches all its kernels.";
 
 bool is_held(GapCause cause) {
@@ -106,7 +106,7 @@ std::optional<Advice> launch_bound(const Analysis& analysis) {
           duration_ms(profiler_ms),
           overlap_ms > 0 ? fmt::format(", and {} by which streams then run side by side", duration_ms(overlap_ms))
                          : ""),
-      .remedy = kRemedy,
+      .remedy = kLaunchBoundRemedy,
       .changes =
           {{"PyTorch",
             "three runs on a side stream, then with torch.cuda.graph(g): y = model(x); for each input x.copy_(new) "

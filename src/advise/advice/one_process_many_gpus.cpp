@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kLeastOfLaunches = 0.1;  // of a process's: a device with fewer is no worker
 
-constexpr std::string_view kRemedy =
+constexpr std::string_view kOneProcessManyGpusRemedy =
     "One process per GPU, each bound to the processor nearest to it: launches of one process go through one "
     "interpreter, "
     "and AMD's runtime serialises them besides.";
@@ -117,7 +117,7 @@ std::optional<Advice> one_process_many_gpus(const Analysis& analysis) {
       .evidence = std::move(evidence),
       .bound_ms = bound_ms,
       .bound_from = "the gaps in which the busiest GPU waited for a launch and the process was at one for another GPU",
-      .remedy = kRemedy,
+      .remedy = kOneProcessManyGpusRemedy,
       .changes = {{"PyTorch",
                    "torchrun --nproc-per-node=N with tensor parallelism instead of nn.DataParallel or "
                    "device_map='auto', which runs one GPU after the other"},

@@ -10,7 +10,7 @@
 namespace rung::advise::detectors {
 namespace {
 
-constexpr std::string_view kRemedy =
+constexpr std::string_view kPageableCopyRemedy =
     "Keep on the device what is the same in every step; copy the rest from pinned memory, asynchronously, while the "
     "device still works on what came before.";
 
@@ -69,7 +69,7 @@ std::optional<Advice> pageable_copy(const Analysis& analysis) {
       .bound_from =
           "the step played again with these copies and their calls taking no time: what they cost where they "
           "are kept on the device or wholly overlapped",
-      .remedy = kRemedy,
+      .remedy = kPageableCopyRemedy,
       .changes = {{"PyTorch",
                    "x = x.pin_memory() once, then x.to('cuda', non_blocking=True); DataLoader(pin_memory=True)"},
                   {"PyTorch", "constants, masks and tables as buffers of the module (register_buffer), moved once"},

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kFewest = 8;  // of a step
 
-constexpr std::string_view kRemedy =
+constexpr std::string_view kSmallCollectivesRemedy =
     "Fewer and quicker: fuse the sum with the normalisation behind it, use a one-shot kernel over peer memory for "
     "small "
     "messages, join what is ready together, or use fewer GPUs per model.";
@@ -42,7 +42,7 @@ std::optional<Advice> small_collectives(const Analysis& analysis) {
       .bound_ms = bound_ms,
       .bound_from =
           "the time in which only these collectives run, waits for late ranks left out: all of it, as on one GPU",
-      .remedy = kRemedy,
+      .remedy = kSmallCollectivesRemedy,
       .changes = {{"PyTorch",
                    "torch.ops.symm_mem.one_shot_all_reduce on buffers of torch.distributed._symmetric_memory; "
                    "torch.distributed.all_reduce_coalesced or one flat buffer for several tensors; capture them in "

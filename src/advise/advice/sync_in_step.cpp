@@ -10,7 +10,7 @@
 namespace rung::advise::detectors {
 namespace {
 
-constexpr std::string_view kRemedy =
+constexpr std::string_view kSyncInStepRemedy =
     "Keep values on the device until the step is over: decide with torch.where and masks instead of Python's if, "
     "read results once, at the end, and let copies to the host run asynchronously into pinned memory.";
 
@@ -53,7 +53,7 @@ std::optional<Advice> sync_in_step(const Analysis& analysis) {
       .bound_from =
           "the step played again with these waits taking no time: launches come sooner, and the device ends "
           "sooner by this much",
-      .remedy = kRemedy,
+      .remedy = kSyncInStepRemedy,
       .changes =
           {{"PyTorch",
             "no .item(), .tolist(), .cpu(), print or if on tensors inside the step, nor nonzero(), masked_select and "

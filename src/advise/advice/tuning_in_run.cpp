@@ -13,7 +13,7 @@
 namespace rung::advise::detectors {
 namespace {
 
-constexpr std::string_view kRemedy =
+constexpr std::string_view kTuningInRunRemedy =
     "Compile, tune and load before the first step that counts, for every shape that will come; keep the shapes few, by "
     "padding or by compiling for any length.";
 
@@ -64,7 +64,7 @@ std::optional<Advice> tuning_in_run(const Analysis& analysis) {
       .bound_from =
           "the time of the launching thread inside these ranges and calls, nested ones once: all of it is over "
           "before the first step where everything is prepared",
-      .remedy = kRemedy,
+      .remedy = kTuningInRunRemedy,
       .changes = {{"PyTorch",
                    "run each shape once before serving; torch.compile(dynamic=True) or "
                    "torch._dynamo.mark_dynamic(x, dim) for lengths that vary; TORCH_LOGS=recompiles names the guard "

@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, 17> kPartWords{"layer",   "layers",  "blo
                                                       "head",    "heads",   "expert",   "experts", "module", "modules",
                                                       "encoder", "decoder", "encoders", "part",    "bucket"};
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_latin(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 // "TransformerLayer" is two words, "transformer.layers" too; all in small letters.
 std::vector<std::string> words_of(std::string_view name) {
@@ -32,8 +32,8 @@ std::vector<std::string> words_of(std::string_view name) {
   for (size_t i = 0; i < name.size(); ++i) {
     const bool is_capital = name[i] >= 'A' && name[i] <= 'Z';
     const bool after_small = i > 0 && name[i - 1] >= 'a' && name[i - 1] <= 'z';
-    if (!is_letter(name[i]) || (is_capital && after_small)) words.emplace_back();
-    if (is_letter(name[i])) words.back() += static_cast<char>(is_capital ? name[i] - 'A' + 'a' : name[i]);
+    if (!is_latin(name[i]) || (is_capital && after_small)) words.emplace_back();
+    if (is_latin(name[i])) words.back() += static_cast<char>(is_capital ? name[i] - 'A' + 'a' : name[i]);
   }
   return words;
 }
