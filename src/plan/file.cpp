@@ -121,7 +121,9 @@ Status check_layouts(const Metadata& metadata, const Target& target) {
 Result<Plan> read_plan(const Safetensors& file, const ChooseTarget& choose) {
   auto format = file.metadata().find("format");
   if (format == file.metadata().end()) return fail("not a plan: its metadata has no 'format'");
-  if (format->second != kFormat) return fail("got format '{}', wanted '{}'", format->second, kFormat);
+  if (format->second != kFormat)
+    return fail("got format '{}', wanted '{}': another release of rung made it: climb or build again here",
+                format->second, kFormat);
   auto text = file.metadata().find("plan"), sum = file.metadata().find("checksum");
   if (text == file.metadata().end() || sum == file.metadata().end())
     return fail("not a plan: its metadata lacks 'plan' or 'checksum'");
