@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <cstdlib>
 
 #include "device/cpu/start_team.hpp"
 
@@ -126,7 +127,11 @@ Option Option::positive() const { return Option(option_->check(CLI::PositiveNumb
 Option Option::one_of(const std::vector<std::string>& values) const {
   return Option(option_->check(CLI::IsMember(values)));
 }
-Option Option::needs(Option other) const { return Option(option_->needs(other.option_)); }
+Option Option::needs(Option other) const {
+  const std::string variable = option_->get_envname();
+  if (!variable.empty() && std::getenv(variable.c_str())) return *this;
+  return Option(option_->needs(other.option_));
+}
 Option Option::excludes(Option other) const { return Option(option_->excludes(other.option_)); }
 Option Option::excludes_json() const { return Option(option_->excludes("--json")); }
 

@@ -37,7 +37,7 @@ class Option {
   Option within(double least, double most) const;
   Option positive() const;
   Option one_of(const std::vector<std::string>& values) const;
-  Option needs(Option other) const;
+  Option needs(Option other) const;  // on the command line: a variable is set for other commands, too
   Option excludes(Option other) const;
   Option excludes_json() const;
 

@@ -113,6 +113,22 @@ TEST(OptionsCommand, WritesWhatTheDocumentationHolds) {
   EXPECT_EQ(ran.out, *read_text_file(RUNG_DOCS "/options.md")) << "write it again: rung options > docs/options.md";
 }
 
+// Whoever sets RUNG_BUDGET for climbs, or RUNG_DATABASE for all, can still build without --retune.
+TEST(BuildCommand, WantsRetuneForAFlagAndNotForAVariable) {
+  Tool tool;
+  const std::vector<std::string> build{"build", bert_tiny(), "--shape", kShape, "--out", tool / "plan.rung"};
+  for (const auto& [flag, variable, value] :
+       {std::tuple{"--budget", "RUNG_BUDGET", "2s"}, std::tuple{"--database", "RUNG_DATABASE", "tuning.json"}}) {
+    auto flagged = build;
+    flagged.insert(flagged.end(), {flag, value});
+    expect_error(tool.run(flagged), 2, "--retune");
+    setenv(variable, value, 1);
+    const Ran ran = tool.run(build);
+    unsetenv(variable);
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  }
+}
+
 TEST(InspectCommand, GivesTheGraphsTextInItsObject) {
   Tool tool;
   Ran text = tool.run({"inspect", bert_tiny(), "--graph"}),
