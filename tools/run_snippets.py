@@ -9,7 +9,9 @@
 # a module. Lines of `#include` go to the program's top. A `text` block says what the block before it prints. What
 # stands after the language says what a block needs: `gpu`, a program, or a module of Python's. Without it the block is
 # compiled, and not run. Blocks for a GPU that follow each other see each other's names, which no other block sees.
-# Without a language nothing is done with a block. The folder has encoder/, encoder.rung, policy/ and policy.rung.
+# Without a language nothing is done with a block. The folder has what a reader has after ./dev setup: the files of a
+# clone, the model that it fetched, and `rung` among the commands; what else a page opens, the page makes. Climbs that
+# are given no budget are short.
 import argparse
 import ctypes
 import importlib.util
@@ -23,7 +25,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-DATA = ROOT / 'tests/data'
+MODEL = Path('.cache/models/all-MiniLM-L6-v2')
+SHORT = '2s'  # of climbs
 FENCE = re.compile(r'^```(.*)$')
 FILE = re.compile(r'^(?://|#) ([\w./-]+\.(?:cpp|c|hpp|h|txt|py))(?::.*)?$')
 MARK = '\x1e'  # before the number of the line whose block prints what follows
@@ -213,38 +216,44 @@ class Page:
 
     def execute(self, command):
         environment = {k: v for k, v in os.environ.items() if not k.startswith('RUNG_')}
-        environment |= {'HOME': str(self.folder), 'RUNG_CACHE_DIR': str(self.folder / 'cache')}
+        environment |= {'HOME': str(self.folder), 'RUNG_CACHE_DIR': str(self.folder / 'cache'), 'RUNG_BUDGET': SHORT,
+                        'PATH': f'{self.folder / "build"}:{environment["PATH"]}'}
         if shutil.which('ninja'):
             environment.setdefault('CMAKE_GENERATOR', 'Ninja')  # make may not be here
         return subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True,
                               timeout=SECONDS, errors='replace')
 
 
+def model_folder():
+    """The model that ./dev setup fetches, wherever it is."""
+    return Path(os.environ.get('RUNG_MODEL_DIR', ROOT / MODEL)).absolute()
+
+
 def furnish(folder, tool):
-    """The models that pages speak of, with plans of them, and the build folder."""
-    shutil.copytree(DATA / 'bert_tiny', folder / 'encoder')
-    words = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '[MASK]', '.', 'a', 'sentence']
-    (folder / 'encoder/vocab.txt').write_text('\n'.join(words) + '\n', encoding='utf-8')
-    shutil.copytree(DATA / 'pi0_tiny', folder / 'policy')
+    """What a reader has: a clone, its model, and the command."""
+    for name in ('tests', 'examples', 'include'):
+        (folder / name).symlink_to(ROOT / name)
     (folder / 'build').symlink_to(tool.parent)
-    (folder / 'recipe.json').write_text('{"version": 1}')
-    for name, shape in ('encoder', ['--shape', 'input_ids=1,9']), ('policy', []):
-        subprocess.run([tool, 'build', name, *shape, '--threads', '1', '--recipe', 'recipe.json', '--out',
-                        f'{name}.rung'], cwd=folder, check=True, capture_output=True)
+    (folder / MODEL).parent.mkdir(parents=True)
+    (folder / MODEL).symlink_to(model_folder())
 
 
 def main():
     parser = argparse.ArgumentParser(description='Runs the snippets of a page.')
     parser.add_argument('page', type=Path)
-    parser.add_argument('--tool', type=Path, help='the command rung, in the build folder; without it no plans are made')
+    parser.add_argument('--tool', type=Path, help='the command rung, in the build folder; without it nothing is there')
     parser.add_argument('--library', type=Path, help='the shared library that programs are linked with')
     parser.add_argument('--languages', type=lambda words: words.split(','), default=[],
                         help='such as cpp,text: blocks of these alone; default: all')
     arguments = parser.parse_args()
+    if arguments.tool and not (model_folder() / 'model.safetensors').exists():
+        print(f'SKIPPED: {model_folder()} is not here; ./dev setup fetches it')
+        return 0
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         try:
-            page = Page(arguments.page, folder, arguments.library, arguments.languages)
+            library = arguments.library and arguments.library.absolute()
+            page = Page(arguments.page, folder, library, arguments.languages)
             if arguments.tool:
                 furnish(folder, arguments.tool.absolute())
             page.run()

@@ -120,5 +120,24 @@ class RunsOtherLanguages(SnippetTest):
         self.assertRegex(self.failure(('rust', 'fn main() {}')), "^page.md:3: nothing runs 'rust'")
 
 
+class GivesWhatAReaderHas(SnippetTest):
+    def setUp(self):
+        super().setUp()
+        tool = self.folder / 'elsewhere/rung'
+        tool.parent.mkdir()
+        tool.write_text('#!/bin/sh\necho climbs for $RUNG_BUDGET\n')
+        tool.chmod(0o755)
+        run_snippets.furnish(self.folder, tool)
+
+    def test_a_clone_its_model_and_the_command(self):
+        self.run_page(('sh', 'rung climb; build/rung; ls tests/data/bert_tiny/config.json'),
+                      ('text', f'climbs for {run_snippets.SHORT}\n' * 2 + 'tests/data/bert_tiny/config.json'))
+        self.assertEqual((self.folder / run_snippets.MODEL).resolve(), run_snippets.model_folder().resolve())
+
+    def test_nothing_that_no_block_made(self):
+        for name in ('encoder', 'encoder.rung', 'policy.rung', 'plan.rung'):
+            self.assertRegex(self.failure(('sh', f'cat {name}')), 'No such file')
+
+
 if __name__ == '__main__':
     unittest.main()

@@ -12,9 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / 'tools'))
-import run_snippets  # noqa: E402
-
+DATA = ROOT / 'tests/data'
 BUILD = Path(sys.argv.pop())
 WARNINGS = ['-Wall', '-Wextra', '-Wpedantic', '-Werror']
 STANDARD_C = {'stdbool.h', 'stddef.h', 'stdint.h'}
@@ -44,7 +42,16 @@ class Installed(unittest.TestCase):
         cls.prefix = cls.folder / 'prefix'
         code, output = run('cmake', '--install', BUILD, '--prefix', cls.prefix)
         assert code == 0, output
-        run_snippets.furnish(cls.folder, cls.prefix / 'bin/rung')
+        cls.make_plans(cls.prefix / 'bin/rung')
+
+    @classmethod
+    def make_plans(cls, tool):
+        encoder = shutil.copytree(DATA / 'bert_tiny', cls.folder / 'encoder')
+        words = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '[MASK]', '.', 'a', 'sentence']
+        (encoder / 'vocab.txt').write_text('\n'.join(words) + '\n', encoding='utf-8')
+        for model, name, *shape in (encoder, 'encoder', '--shape', 'input_ids=1,9'), (DATA / 'pi0_tiny', 'policy'):
+            code, output = run(tool, 'build', model, *shape, '--threads', '1', '--out', cls.folder / f'{name}.rung')
+            assert code == 0, output
 
     def succeeds(self, *command, **options):
         code, output = run(*command, **options)
