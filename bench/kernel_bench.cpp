@@ -95,7 +95,7 @@ double time_us(const cpu::Bound& bound, cpu::Team& team) {
   auto begin = Clock::now();
   do {
     auto start = Clock::now();
-    team.run([&](int thread) { bound.run(team, thread, &fault); });
+    bound.run(team, &fault);
     times.push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count());
   } while (times.size() < 5 || (times.size() < 2000 && Clock::now() - begin < std::chrono::milliseconds(60)));
   std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());

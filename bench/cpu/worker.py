@@ -81,12 +81,19 @@ def onnxruntime_fused(setup):
     return onnxruntime_session(setup, path)
 
 
-def onnxruntime_session(setup, path):
+def onnxruntime_without_spinning(setup):
+    """Its threads go to sleep at once when they have nothing to do."""
+    return onnxruntime_session(setup, onnx_file(setup), {'session.intra_op.allow_spinning': '0'})
+
+
+def onnxruntime_session(setup, path, entries=None):
     import onnxruntime
     if setup.dtype != 'f32':
         raise Unavailable('ONNX Runtime has no bf16 for these operators on CPU')
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads, options.inter_op_num_threads = setup.threads, 1
+    for key, value in (entries or {}).items():
+        options.add_session_config_entry(key, value)
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
     session = onnxruntime.InferenceSession(str(path), options, providers=['CPUExecutionProvider'])
     inputs = checkpoint.example_inputs(setup.tokens)
@@ -135,7 +142,8 @@ def openvino_request(setup, model):
 
 
 CONTESTANTS = {'openvino': openvino_onnx, 'openvino-torch': openvino_torch, 'onnxruntime': onnxruntime_plain,
-               'onnxruntime-fused': onnxruntime_fused, 'torch': torch_eager, 'torch-compile': torch_compiled}
+               'onnxruntime-fused': onnxruntime_fused, 'onnxruntime-no-spinning': onnxruntime_without_spinning,
+               'torch': torch_eager, 'torch-compile': torch_compiled}
 
 
 def run_for(run, seconds):

@@ -23,16 +23,31 @@ uint64_t bytes_of(std::string_view text) {
   return n << (unit == "k" ? 10 : unit == "m" ? 20 : unit == "g" ? 30 : 0);
 }
 
+// Processor time in a period, both in microseconds, as version 2 of control groups writes it; "": no limit.
+struct CpuLimit {
+  std::string path, value, times_path;
+};
+CpuLimit cpu_limit_of(const Snapshot& machine) {
+  CpuLimit limit{"sys/fs/cgroup/cpu.max", "", "sys/fs/cgroup/cpu.stat"};
+  if (const auto value = machine.read(limit.path)) {
+    if (!value->starts_with("max")) limit.value = *value;
+    return limit;
+  }
+  limit.path = "sys/fs/cgroup/cpu/cpu.cfs_quota_us", limit.times_path = "sys/fs/cgroup/cpu/cpu.stat";
+  const auto quota = machine.read(limit.path), period = machine.read("sys/fs/cgroup/cpu/cpu.cfs_period_us");
+  if (quota && period && !quota->starts_with('-')) limit.value = *quota + " " + *period;
+  return limit;
+}
+
 }  // namespace
 
 namespace checks {
 
 void cpu_limit(const Snapshot& machine, Findings& findings) {
-  const std::string path = "sys/fs/cgroup/cpu.max";
-  const auto value = machine.read(path);
-  if (!value || value->starts_with("max")) return;
-  std::string found = *value;
-  const std::string times = machine.read("sys/fs/cgroup/cpu.stat").value_or("");
+  const auto [path, value, times_path] = cpu_limit_of(machine);
+  if (value.empty()) return;
+  std::string found = value;
+  const std::string times = machine.read(times_path).value_or("");
   for (const std::string_view line : parts(times, '\n'))
     if (line.starts_with("nr_throttled ")) found += fmt::format(", throttled {} times", line.substr(13));
   findings.push_back({"cpu_limit", path, found, Severity::problem,

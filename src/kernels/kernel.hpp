@@ -30,6 +30,12 @@ struct Tunable {
   std::span<const int64_t> values_to_try() const { return std::span(values).first(std::min(tried, values.size())); }
 };
 
+// How a call of a CPU row is cut. All parts of a phase are done before any of the next phase begins.
+struct Split {
+  int parts = 1;
+  int phases = 1;
+};
+
 // How a row stands to the others of its op.
 enum class Role : uint8_t {
   fast,
@@ -41,7 +47,7 @@ struct Kernel {
   std::string_view name;  // "linear_avx2"
   std::string_view op;    // the op's word in text, or its family: "linear", "unary", "pointwise"
   Verdict (*supports)(const Problem&, const Machine&);
-  void (*run)(const cpu::Call&) = nullptr;  // CPU rows: every thread of the team calls it
+  void (*run)(const cpu::Call&) = nullptr;  // CPU rows: called for each part of each phase
   size_t (*scratch_bytes)(const Problem&, const Machine&) = nullptr;
   // Bytes that constant operand `i` takes in this kernel's own layout; 0: used as it is.
   size_t (*packed_bytes)(const Problem&, const Machine&, size_t i) = nullptr;
@@ -52,6 +58,7 @@ struct Kernel {
   uint64_t alignment = 1;                         // bytes: where operands must begin; a plan copies views that do not
   Status (*enqueue)(const gpu::Call&) = nullptr;  // GPU rows: puts its launches into the call's stream
   Role role = Role::fast;
+  Split (*split)(const Problem&, const Machine&) = nullptr;  // CPU rows; null: one part for each thread
 
   // What the fields above say, and nothing where a row leaves them out.
   size_t scratch_for(const Problem& problem, const Machine& machine) const {
@@ -65,6 +72,9 @@ struct Kernel {
   }
   std::vector<Tunable> tunables_for(const Problem& problem, const Machine& machine) const {
     return tunables ? tunables(problem, machine) : std::vector<Tunable>{};
+  }
+  Split split_for(const Problem& problem, const Machine& machine) const {
+    return split ? split(problem, machine) : Split{.parts = std::max(1, problem.threads)};
   }
 };
 

@@ -93,10 +93,10 @@ class Climber {
   Result<bool> measure_again(const std::vector<const Rung*>& rungs, StepTrial& trial);
   // Puts the parts that win, if there are any, in the place of a trial that does not.  split.cpp
   Status take_apart(const Rung& rung, StepTrial& trial);
-  Split split_of(const Rung& rung, const Attempt& candidate) const;
-  Status try_parts(std::span<const Part> parts, Split& split);
-  Result<Standing> race_parts(std::span<const Part> parts, Split& split);
-  Status try_halves(std::span<const Part> parts, Split& split);
+  SplitTrial split_of(const Rung& rung, const Attempt& candidate) const;
+  Status try_parts(std::span<const Part> parts, SplitTrial& split);
+  Result<Standing> race_parts(std::span<const Part> parts, SplitTrial& split);
+  Status try_halves(std::span<const Part> parts, SplitTrial& split);
   // The current recipe with tuned kernels, each of them the one that runs now.
   Recipe with_own_kernels() const;
   // Rungs that gain nothing alone may gain together (a fusion needs the kernels that tuning finds).

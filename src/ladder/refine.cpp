@@ -97,7 +97,8 @@ Result<ChoiceTrial> Climber::try_choice(const std::string& key, const KernelChoi
 // Goes on from what earlier climbs kept for the model; what cannot be built, is wrong or clearly loses now is
 // forgotten.
 Status Climber::resume_choices(RefinedModel& known) {
-  Split split{.base = current_.recipe, .clock = Budget(budget_.share(kSchedule.choices_share)), .keeps_ties = true};
+  SplitTrial split{
+      .base = current_.recipe, .clock = Budget(budget_.share(kSchedule.choices_share)), .keeps_ties = true};
   for (const auto& [problem, choice] : current_.recipe.choices)
     if (auto kept = known.kept.find(problem); kept != known.kept.end() && !(kept->second == choice))
       split.parts.push_back({.problem = problem, .choice = kept->second, .pass = {}});

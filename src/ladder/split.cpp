@@ -52,7 +52,7 @@ Recipe without_passes(Recipe recipe, const Rung& rung) {
   return recipe;
 }
 
-Result<Standing> Climber::race_parts(std::span<const Part> parts, Split& split) {
+Result<Standing> Climber::race_parts(std::span<const Part> parts, SplitTrial& split) {
   const Attempt& from = split.best ? *split.best : current_;
   Recipe recipe = split.best ? from.recipe : split.base;
   for (const Part& part : parts) part.add_to(recipe);
@@ -71,7 +71,7 @@ Result<Standing> Climber::race_parts(std::span<const Part> parts, Split& split) 
 }
 
 // The set as a whole, then each of its halves on top of what won.
-Status Climber::try_parts(std::span<const Part> parts, Split& split) {
+Status Climber::try_parts(std::span<const Part> parts, SplitTrial& split) {
   if (split.clock.left() <= 0 || !has_time_to_try()) return split.untried += parts.size(), Status{};
   RUNG_CHECK(tell(fmt::format("{} of {} parts", parts.size(), split.parts.size())));
   RUNG_TRY(Standing standing, race_parts(parts, split));
@@ -83,14 +83,14 @@ Status Climber::try_parts(std::span<const Part> parts, Split& split) {
   return {};
 }
 
-Status Climber::try_halves(std::span<const Part> parts, Split& split) {
+Status Climber::try_halves(std::span<const Part> parts, SplitTrial& split) {
   RUNG_CHECK(try_parts(parts.first(parts.size() / 2), split));
   return try_parts(parts.subspan(parts.size() / 2), split);
 }
 
 // What a rung that did not win consists of.
-Split Climber::split_of(const Rung& rung, const Attempt& candidate) const {
-  Split split{.base = current_.recipe, .clock = Budget(budget_.share(kSchedule.parts_share))};
+SplitTrial Climber::split_of(const Rung& rung, const Attempt& candidate) const {
+  SplitTrial split{.base = current_.recipe, .clock = Budget(budget_.share(kSchedule.parts_share))};
   split.tuned_later = tuned_after(rung);
   if (candidate.recipe.rungs == current_.recipe.rungs) {  // it brought kernels alone
     const std::vector<TuneTask> tasks = bench_->tasks_of(*current_.plan);
@@ -111,7 +111,7 @@ Recipe Climber::with_own_kernels() const {
 }
 
 Status Climber::take_apart(const Rung& rung, StepTrial& trial) {
-  Split split = split_of(rung, *trial.candidate);
+  SplitTrial split = split_of(rung, *trial.candidate);
   if (split.parts.size() == 1 && trial.is_slower() && split.parts[0].pass.empty())
     bench_->database().mark_lost(split.parts[0].problem);
   if (split.parts.size() < 2) return {};

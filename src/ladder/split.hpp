@@ -26,7 +26,7 @@ struct Part {
 // change no launch.
 enum class Standing { kept, unclear, slower, same };
 
-struct Split {
+struct SplitTrial {
   Recipe base;  // has none of the parts, and launches what the current attempt launches
   std::vector<Part> parts = {};
   Budget clock;

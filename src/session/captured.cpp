@@ -21,31 +21,23 @@ struct Bound {
   std::atomic<Fault> fault{Fault::none};
 };
 
+// One phase of a step: a section for the team.
 struct Launch {
   void (*run)(const cpu::Call&);
-  cpu::Call call;
+  cpu::Call call;  // but for the part and the thread
 };
 
 class Captured : public Recorder {
  public:
   Captured(const Plan& plan, cpu::Team& team, std::shared_ptr<std::byte> arena)
-      : plan_(plan),
-        team_(team),
-        calls_library_(calls_library(plan)),
-        arena_(std::move(arena)),
-        launches_(static_cast<size_t>(team.size())) {
+      : plan_(plan), team_(team), calls_library_(calls_library(plan)), arena_(std::move(arena)) {
     for (const Step& step : plan.steps) bind(step);
   }
 
   Status start(const RunCopies&, std::optional<gpu::Stream>) override {
     std::optional<SignalsHeld> held;
     if (calls_library_) held.emplace();
-    team_.run([this](int thread) {
-      for (const Launch& launch : launches_[static_cast<size_t>(thread)]) {
-        launch_on_thread(launch.run, launch.call);
-        team_.barrier();
-      }
-    });
+    run(0, launches_.size());
     Status status;
     for (size_t i = 0; i < bound_.size(); ++i) {
       if (bound_[i].fault.load(std::memory_order_relaxed) == Fault::none) continue;
@@ -68,14 +60,20 @@ class Captured : public Recorder {
   const std::byte* host_buffer(uint32_t index) const override { return buffer(index); }
 
   Status run_step(size_t index) override {
-    team_.run([this, index](int thread) {
-      const Launch& launch = launches_[static_cast<size_t>(thread)][index];
-      launch_on_thread(launch.run, launch.call);
-    });
+    run(first_launch_[index], index + 1 < first_launch_.size() ? first_launch_[index + 1] : launches_.size());
     return check_fault(bound_[index].fault.exchange(Fault::none), plan_.steps[index]);
   }
 
  private:
+  void run(size_t begin, size_t end) {
+    team_.run(std::span(parts_).subspan(begin, end - begin), [this, begin](size_t section, int part, int thread) {
+      const Launch& launch = launches_[begin + section];
+      cpu::Call call = launch.call;
+      call.part = part, call.thread = thread;
+      launch_on_thread(launch.run, call);
+    });
+  }
+
   std::byte* buffer(uint32_t index) const { return arena_.get() + plan_.buffers[index].offset; }
 
   const void* address(const PlanOperand& operand) {
@@ -89,19 +87,25 @@ class Captured : public Recorder {
     for (const auto& input : step.inputs) bound.inputs.push_back(address(input));
     const Kernel* kernel = plan_.target->kernel_named(step.choice.kernel);
     bound.state = kernel->state_for(bound.problem, plan_.target->machine);
-    for (int thread = 0; thread < team_.size(); ++thread)
-      launches_[static_cast<size_t>(thread)].push_back(
-          {kernel->run,
-           {bound.problem, bound.inputs.data(), buffer(step.output.index),
-            step.scratch ? buffer(*step.scratch) : nullptr, bound.state.get(), thread, &team_, &bound.fault}});
+    const Split split = kernel->split_for(bound.problem, plan_.target->machine);
+    cpu::Call call{bound.problem, bound.inputs.data(), buffer(step.output.index), nullptr, bound.state.get(),
+                   &bound.fault,  split.parts};
+    if (step.scratch) call.scratch = buffer(*step.scratch);
+    first_launch_.push_back(launches_.size());
+    for (call.phase = 0; call.phase < split.phases; ++call.phase) {
+      launches_.push_back({kernel->run, call});
+      parts_.push_back(split.parts);
+    }
   }
 
   const Plan& plan_;
   cpu::Team& team_;
   const bool calls_library_;
   std::shared_ptr<std::byte> arena_;
-  std::deque<Bound> bound_;                    // addresses stay
-  std::vector<std::vector<Launch>> launches_;  // by thread
+  std::deque<Bound> bound_;           // addresses stay
+  std::vector<Launch> launches_;      // in order
+  std::vector<int> parts_;            // of each launch
+  std::vector<size_t> first_launch_;  // of each step
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/signals.hpp"
+#include "kernels/cpu/bind.hpp"
 #include "session/launch.hpp"
 #include "session/recorder.hpp"
 
@@ -88,9 +89,9 @@ class Eager : public Recorder {
     void* output = block(step.output.index);
     void* scratch = step.scratch ? block(*step.scratch) : nullptr;
     std::atomic<Fault> fault{Fault::none};
-    team_.run([&](int thread) {
-      launch_on_thread(kernel->run, {problem, inputs.data(), output, scratch, state.get(), thread, &team_, &fault});
-    });
+    cpu::run_parts(team_, kernel->split_for(problem, plan_.target->machine),
+                   {problem, inputs.data(), output, scratch, state.get(), &fault},
+                   [&](const cpu::Call& call) { launch_on_thread(kernel->run, call); });
     return check_fault(fault, step);
   }
 

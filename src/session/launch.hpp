@@ -9,7 +9,7 @@
 
 namespace rung {
 
-// A launch on one thread. The others wait for it whatever happens.
+// One part of a launch. The others are done whatever happens.
 inline void launch_on_thread(void (*run)(const cpu::Call&), const cpu::Call& call) {
   try {
     run(call);

@@ -58,7 +58,7 @@ class Recorder {
 // operands after their last use, all inside the run.
 std::unique_ptr<Recorder> make_eager_recorder(const Plan& plan, cpu::Team& team);
 // Binds every launch to fixed addresses of one arena beforehand. A run allocates nothing and decides nothing: the team
-// walks the list together, with a barrier between launches. Errors: no memory for the arena, naming the amount.
+// works the list off together, one launch after another. Errors: no memory for the arena, naming the amount.
 Result<std::unique_ptr<Recorder>> make_captured_recorder(const Plan& plan, cpu::Team& team);
 
 // The two for a plan of a GPU. Both hold its weights and one arena on the device; captured launches a graph that was

@@ -92,7 +92,7 @@ void Trial::run(cpu::Team& team) {
   const cpu::Bound& bound = copies_[next_];
   next_ = (next_ + 1) % copies_.size();
   std::atomic<Fault> fault{Fault::none};
-  team.run([&](int thread) { bound.run(team, thread, &fault); });
+  bound.run(team, &fault);
 }
 
 TrialTime Trial::time(cpu::Team& team, double seconds) {

@@ -100,6 +100,20 @@ TEST(CpuLimit, SaysHowOftenTheContainerStoodStill) {
   EXPECT_THAT(machine.findings().at(0).found, HasSubstr("throttled 17 times"));
 }
 
+TEST(CpuLimit, IsAlsoReadOfTheFirstVersionOfControlGroups) {
+  const Machine machine;
+  machine.remove("sys/fs/cgroup/cpu.max");
+  machine.set("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000");
+  machine.set("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1");
+  EXPECT_THAT(machine.findings(), IsEmpty());
+  machine.set("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "150000");
+  machine.set("sys/fs/cgroup/cpu/cpu.stat", "nr_periods 5\nnr_throttled 3\nthrottled_time 7");
+  const Findings findings = machine.findings();
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].subject, "sys/fs/cgroup/cpu/cpu.cfs_quota_us");
+  EXPECT_EQ(findings[0].found, "150000 100000, throttled 3 times");
+}
+
 TEST(Findings, HaveProblemsFirst) {
   const Machine machine;
   machine.set("sys/kernel/mm/transparent_hugepage/enabled", "[never]");

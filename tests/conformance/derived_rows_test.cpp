@@ -19,6 +19,7 @@ void expect_answer(const Outcome& outcome, const Case& test) {
   EXPECT_EQ(difference(outcome.outputs, test), "");
   EXPECT_TRUE(outcome.in_bounds) << "wrote outside its output or scratch";
   EXPECT_TRUE(outcome.repeatable) << "two calls gave different bits";
+  EXPECT_TRUE(outcome.cut_freely) << "more parts gave different bits";
   EXPECT_EQ(outcome.fault, Fault::none);
 }
 

@@ -15,6 +15,7 @@
 #include "ir/text.hpp"
 #include "problems.hpp"
 #include "reference/evaluate.hpp"
+#include "support/held_workers.hpp"
 
 namespace rung::test {
 namespace {
@@ -172,15 +173,27 @@ Outcome run_row(const Kernel& kernel, const Case& test, int threads) {
   Guarded output(result_bytes(test)), scratch(kernel.scratch_for(problem, cpu::cpu_info()));
   cpu::Bound bound = cpu::bind(kernel, problem, inputs, output.data());
   bound.scratch = scratch.data();
-  cpu::Team team(threads);
+  cpu::Team team(threads), of_held(threads, cpu::Pinning::none, HeldWorkers::hold);
   std::atomic<Fault> fault{Fault::none};
-  auto call = [&] { team.run([&](int thread) { bound.run(team, thread, &fault); }); };
-  call();
+  bound.run(team, &fault);
   Outcome outcome{read_results(test, output.data())};
   const std::vector<std::byte> first(output.data(), output.data() + output.bytes);
   std::memset(scratch.data(), 0x7f, scratch.bytes);
-  call();
+  {
+    const HeldWorkers all_by_the_caller;  // who does a part changes nothing
+    bound.run(of_held, &fault);
+  }
   outcome.repeatable = std::memcmp(first.data(), output.data(), output.bytes) == 0;
+  outcome.cut_freely = true;
+  if (kernel.split && kernel.role == Role::fast) {
+    Split finer = kernel.split_for(problem, cpu::cpu_info());
+    finer.parts *= 3;
+    std::memset(output.data(), static_cast<int>(kGarbage), output.bytes);
+    cpu::run_parts(team, finer,
+                   {bound.problem, bound.inputs.data(), bound.output, bound.scratch, bound.state.get(), &fault},
+                   kernel.run);
+    outcome.cut_freely = std::memcmp(first.data(), output.data(), output.bytes) == 0;
+  }
   outcome.in_bounds = output.intact() && scratch.intact();
   outcome.fault = fault;
   return outcome;

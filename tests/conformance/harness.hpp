@@ -35,7 +35,8 @@ bool takes_part();  // is RUNG_TEST_PART set?
 struct Outcome {
   std::vector<Tensor> outputs;
   bool in_bounds = false;   // guard bytes around output and scratch untouched
-  bool repeatable = false;  // a second call gave the same bits
+  bool repeatable = false;  // a second call gave the same bits, all of its parts done by one thread
+  bool cut_freely = false;  // a call cut into more parts gave the same bits
   Fault fault = Fault::none;
 };
 Outcome run_row(const Kernel& kernel, const Case& test, int threads);

@@ -125,7 +125,7 @@ std::vector<std::vector<std::byte>> run_row(const Kernel& row, const LinearCase&
   std::vector<std::vector<std::byte>> results;
   for (int i = 0; i < times; ++i) {
     std::fill(output.begin(), output.end(), std::byte{0xab});
-    team.run([&](int thread) { bound.run(team, thread, &fault); });
+    bound.run(team, &fault);
     results.push_back(output);
   }
   return results;

@@ -71,9 +71,9 @@ double worst_error(const Kernel& row, const Case& c) {
   const Bound bound = cpu::bind(row, c.problem(), {a.data(), b.data()}, out.data());
   Team team(c.threads);
   std::atomic<Fault> fault{Fault::none};
-  team.run([&](int thread) { bound.run(team, thread, &fault); });
+  bound.run(team, &fault);
   const Tensor first = convert(out, DType::f32), a32 = convert(a, DType::f32), b32 = convert(b, DType::f32);
-  team.run([&](int thread) { bound.run(team, thread, &fault); });
+  bound.run(team, &fault);
   const Tensor second = convert(out, DType::f32);
   const int64_t m = c.out.back(1), n = c.out.back(), k = c.a.shape.back();
   double worst = 0;

@@ -168,7 +168,7 @@ TEST(NoClimbInF32, EndsWithWhatBf16WouldBringOnAMachineThatHasIt) {
 }
 
 // A kernel whose team is slower than one thread, as beside a busy process.
-void slow_team(const cpu::Call& call) { scripted::answer(call, call.team->size() > 1 ? 3000 : 300); }
+void slow_team(const cpu::Call& call) { scripted::answer(call, call.problem.threads > 1 ? 3000 : 300); }
 
 TEST_F(NoClimb, ThreadsAreCandidatesWhereNoneAreAskedFor) {
   rows.add("unary", {{"unary_plain", slow_team}});

@@ -140,7 +140,7 @@ template <int Us, int Busy>
 void beside_neighbour(const cpu::Call& call) {
   const bool disturbed = busy && !is_in_model();
   scripted::answer(call, disturbed ? 0 : Us);
-  if (disturbed && call.thread == 0) scripted::Clock::pass_us(Busy * 0.5), scripted::Clock::take_us(Busy * 0.5);
+  if (disturbed && call.part == 0) scripted::Clock::pass_us(Busy * 0.5), scripted::Clock::take_us(Busy * 0.5);
 }
 
 TEST_F(SplitChoices, OfABusyMachineDoNotSlowTheNextClimb) {

@@ -3,6 +3,7 @@
 #include "session/session.hpp"
 
 #include "plan/support.hpp"
+#include "support/held_workers.hpp"
 
 namespace rung {
 namespace {
@@ -56,7 +57,19 @@ TEST_P(Recorders, ReplayBitIdentically) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Threads, Recorders, testing::Values(1, 2));
+// As if other programs had all processors but the caller's.
+TEST_P(Recorders, NeedNoWorkerAndGiveTheSameBitsWithoutThem) {
+  for (bool capture : {false, true}) {
+    const Outputs expected = outputs_of(text_plan(capture, GetParam()), text_inputs());
+    auto team = std::make_shared<cpu::Team>(GetParam(), cpu::Pinning::none, HeldWorkers::hold);
+    const HeldWorkers held;
+    Session session = *Session::create(std::make_shared<Plan>(text_plan(capture, GetParam())), team);
+    const Outputs alone = outputs_of(session, text_inputs());
+    for (size_t i = 0; i < expected.size(); ++i) EXPECT_TRUE(same_bits(expected[i].second, alone[i].second));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Threads, Recorders, testing::Values(1, 2, 3));
 
 std::string error_of(Session& session, const NamedTensors& inputs) {
   auto outputs = session.infer(inputs);

@@ -21,7 +21,7 @@ inline Status enqueue_fallback(const gpu::Call& call) {
                                      [bound, flag = gpu::device_pointer(call.fault)] {
                                        cpu::Team alone(1);
                                        std::atomic<Fault> fault{Fault::none};
-                                       alone.run([&](int thread) { bound->run(alone, thread, &fault); });
+                                       bound->run(alone, &fault);
                                        if (fault != Fault::none) *static_cast<Fault*>(flag) = fault;
                                      }),
                         row->name);

@@ -17,7 +17,7 @@ bool busy = false;
 template <int Us, int Busy>
 void beside_neighbour(const cpu::Call& call) {
   scripted::answer(call, busy ? 0 : Us);
-  if (busy && call.thread == 0) scripted::Clock::pass_us(Busy * 0.25), scripted::Clock::take_us(Busy * 0.75);
+  if (busy && call.part == 0) scripted::Clock::pass_us(Busy * 0.25), scripted::Clock::take_us(Busy * 0.75);
 }
 
 class EvidenceOf : public testing::Test {

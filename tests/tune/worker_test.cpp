@@ -23,7 +23,7 @@ constexpr int64_t kElements = 64;
 Verdict always(const Problem&, const Machine&) { return accept(); }
 
 void scale(const cpu::Call& call, float factor) {
-  if (call.thread != 0) return;
+  if (call.part != 0) return;
   for (int64_t i = 0; i < kElements; ++i) call.out<float>()[i] = factor * call.in<float>(0)[i];
 }
 void copy(const cpu::Call& call) { scale(call, 1); }
@@ -44,7 +44,7 @@ void hang(const cpu::Call&) {
 }
 
 void throw_bad_alloc(const cpu::Call& call) {
-  if (call.thread == 0) throw std::bad_alloc();
+  if (call.part == 0) throw std::bad_alloc();
 }
 void signalled(const cpu::Call& call) {
   for (int signal : {SIGINT, SIGTERM, SIGHUP}) kill(getpid(), signal);

@@ -16,8 +16,9 @@ void flush_from_caches(std::span<const std::byte> memory) {
 
 void flush_from_caches(Team& team, std::span<const std::byte> memory) {
   constexpr int64_t kGrain = 4096;
-  team.run([&](int thread) {
-    Range mine = share(static_cast<int64_t>(memory.size()), thread, team.size(), kGrain);
+  const int parts = 4 * team.size();
+  team.run(parts, [&](int part, int) {
+    Range mine = share(static_cast<int64_t>(memory.size()), part, parts, kGrain);
     flush_from_caches(memory.subspan(static_cast<size_t>(mine.begin), static_cast<size_t>(mine.end - mine.begin)));
   });
 }

@@ -11,9 +11,9 @@ constexpr double kPeakSeconds = 0.3;  // each takes at most, where other process
 double measure_read_gbps(Team& team, double most_seconds = kPeakSeconds);
 // f32 multiply-adds on registers alone, all threads, GFLOP/s (a multiply-add counts two).
 double measure_fma_gflops(Team& team, double most_seconds = kPeakSeconds);
-// Handing an empty function to the spinning team and having it back, microseconds.
+// What handing parts to the spinning team and having them back adds to what the parts take, microseconds.
 double measure_handoff_us(Team& team, double most_seconds = kPeakSeconds);
-// One barrier inside a run, microseconds.
+// What the end of a section and the beginning of the next add inside a run, microseconds.
 double measure_barrier_us(Team& team, double most_seconds = kPeakSeconds);
 
 }  // namespace rung::cpu

@@ -1,4 +1,5 @@
-// Workers spin for a ticket, then sleep on it; arrivals are counted and the last one turns the phase.
+// The word of the open section is what all wait for: first spinning, then asleep. Who does its last part opens the
+// next.
 // SPDX-License-Identifier: Apache-2.0
 #include "device/cpu/team.hpp"
 
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <chrono>
 #include <system_error>
+#include <utility>
 
 #include "base/signals.hpp"
 #include "device/cpu/cpu_info.hpp"
@@ -17,8 +19,9 @@
 namespace rung::cpu {
 namespace {
 
-constexpr double kIdleSpinUs =
-    100;  // longer than the gaps between runs of one inference, short enough to free the core
+// Longer than the gaps between the runs of one inference and than threads of a quiet machine wait for each other in
+// one; short enough to free the core for whoever needs it, maybe the one that is waited for.
+constexpr double kSpinUs = 50;
 
 // How many pause instructions pass in a microsecond (they take 10 to 70 ns, by processor); so that spinning needs no
 // clock.
@@ -37,17 +40,29 @@ int pauses_per_us() {
   return rate;
 }
 
-// Waits for `done()`, giving the core away now and then once it lasts, so that more threads than cores still progress.
-template <class Done>
-void spin_until(int spins, Done&& done) {
-  for (int i = 0; i < spins; ++i) {
-    if (done()) return;
-    _mm_pause();
-  }
-  while (!done()) {
-    sched_yield();
-    for (int i = 0; i < 64 && !done(); ++i) _mm_pause();
-  }
+// The runs that this thread is inside of, the innermost first.
+struct Inside {
+  const Team* team = nullptr;
+  int thread = 0;
+  const Inside* outer = nullptr;
+};
+thread_local const Inside* inside = nullptr;
+
+class Enter {
+ public:
+  Enter(const Team* team, int thread) : run_{team, thread, inside} { inside = &run_; }
+  ~Enter() { inside = run_.outer; }
+  Enter(const Enter&) = delete;
+  Enter& operator=(const Enter&) = delete;
+
+ private:
+  const Inside run_;
+};
+
+const Inside* run_around(const Team* team) {
+  const Inside* run = inside;
+  while (run && run->team != team) run = run->outer;
+  return run;
 }
 
 // Worker i takes the i-th core of the process's mask.
@@ -63,14 +78,6 @@ void pin(int thread) {
     pthread_setaffinity_np(pthread_self(), sizeof one, &one);
     return;
   }
-}
-
-// Wakes them all for the last time.
-void stop(std::atomic<bool>& stopping, std::atomic<uint32_t>& ticket, std::vector<std::thread>& workers) {
-  stopping.store(true, std::memory_order_relaxed);
-  ticket.fetch_add(1);
-  ticket.notify_all();
-  for (auto& worker : workers) worker.join();
 }
 
 }  // namespace
@@ -90,9 +97,12 @@ Result<std::shared_ptr<Team>> start_team(int threads, Pinning pinning) {
 }
 
 // Throws what starting a thread throws.
-Team::Team(int threads, Pinning pinning) : size_(std::max(1, threads)) {
+Team::Team(int threads, Pinning pinning, BeforeClaims before_claims)
+    : size_(std::max(1, threads)),
+      before_claims_(before_claims),
+      lanes_(std::make_unique<Lane[]>(static_cast<size_t>(size_))) {
   bool fits = size_ <= cpu_info().cores;
-  spins_ = fits ? static_cast<int>(kIdleSpinUs) * pauses_per_us() : 16;
+  spins_ = fits ? static_cast<int>(kSpinUs) * pauses_per_us() : 16;
   bool pinned = pinning == Pinning::cores && fits;
   workers_.reserve(static_cast<size_t>(size_));
   const SignalsHeld held;  // on the workers, too, from their first instruction on
@@ -101,10 +111,10 @@ Team::Team(int threads, Pinning pinning) : size_(std::max(1, threads)) {
       workers_.emplace_back([this, thread, pinned] {
         const SignalsHeld always;  // so that kernels need not ask for it
         if (pinned) pin(thread);
-        work(thread);
+        live(thread);
       });
   } catch (...) {
-    stop(stopping_, ticket_, workers_);
+    stop();
     throw;
   }
 }
@@ -117,50 +127,115 @@ Team::~Team() {
     alignas(Workers) std::byte nowhere[sizeof(Workers)];
     new (nowhere) Workers(std::move(workers_));
   } else {
-    stop(stopping_, ticket_, workers_);
+    stop();
   }
 }
 
-// The bump is a read-modify-write, so it is ordered before notify_all's look at the sleepers: none is missed.
-void Team::run_erased(Body body, void* data) {
-  if (size_ == 1) return body(data, 0);
-  body_ = body;
-  data_ = data;
-  ticket_.fetch_add(1);
-  ticket_.notify_all();
-  body(data, 0);
-  barrier();
+void Team::stop() {
+  stopping_.store(true);
+  open_.store(EpochWord(open().epoch() + 1, 0).bits());
+  workers_bell_.ring();
+  for (auto& worker : workers_) worker.join();
 }
 
-bool Team::arrive() {
-  if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 < size_) return false;
-  arrived_.store(0, std::memory_order_relaxed);
-  phase_.fetch_add(1, std::memory_order_release);
-  return true;
+void Team::run_work(Work work) {
+  if (const Inside* around = run_around(this)) return run_alone(work, around->thread);
+  const Enter entered(this, 0);
+  if (size_ == 1) return run_alone(work, 0);
+  work.first_epoch = open().epoch() + 1;
+  work_ = work;
+  open_next(work.first_epoch);
+  for (EpochWord seen = open(); seen.epoch() < work.end(); seen = wait_for_change(seen, callers_bell_))
+    take_part(seen, 0);
+  if (threw_.load(std::memory_order_relaxed)) {
+    threw_.store(false, std::memory_order_relaxed);
+    std::rethrow_exception(std::exchange(thrown_, nullptr));
+  }
 }
 
-void Team::barrier() {
-  if (size_ == 1) return;
-  uint32_t seen = phase_.load(std::memory_order_relaxed);
-  if (!arrive()) spin_until(spins_, [&] { return phase_.load(std::memory_order_acquire) != seen; });
+void Team::run_alone(const Work& work, int thread) {
+  for (size_t section = 0; section < work.parts.size(); ++section)
+    for (int part = 0; part < work.parts[section]; ++part) work.body(work.data, section, part, thread);
 }
 
-// At the end of a run a worker only arrives: the next ticket cannot come before all have.
-void Team::work(int thread) {
-  for (uint32_t seen = 0;; ++seen) {
-    wait_for_ticket(seen);
+void Team::live(int thread) {
+  const Enter entered(this, thread);
+  for (EpochWord seen;;) {
+    seen = wait_for_change(seen, workers_bell_);
     if (stopping_.load(std::memory_order_relaxed)) return;
-    body_(data_, thread);
-    arrive();
+    if (before_claims_) before_claims_(thread);
+    take_part(seen, thread);
   }
 }
 
-void Team::wait_for_ticket(uint32_t seen) {
+// Opens the first section from that epoch on that has parts, or says that there is none; those that wait are told.
+// After the store that says so the caller may be on its way: nothing of the run is touched any more.
+void Team::open_next(uint64_t epoch) {
+  const auto parts = [&] { return work_.parts[epoch - work_.first_epoch]; };
+  while (epoch < work_.end() && parts() == 0) ++epoch;
+  const bool ended = epoch == work_.end();
+  open_.store(EpochWord(epoch, ended ? 0 : parts()).bits());
+  if (!ended) workers_bell_.ring();
+  callers_bell_.ring();
+}
+
+// What a thread did of its own lane it reports once; what it takes from others, each time, as all wait for it. Threads
+// that are undisturbed come to their ends together: a look at another lane too early takes its word away from its
+// thread (a section then costs 140 ns instead of 115, on two cores of an AMD EPYC).
+void Team::take_part(EpochWord seen, int thread) {
+  constexpr int kPatience = 8;  // pauses
+  int done = 0;
+  while (do_next(seen, thread, thread)) ++done;
+  count_done(seen, done);
+  for (int i = 0; i < kPatience && open() == seen; ++i) _mm_pause();
+  for (int i = 1; i < size_ && open() == seen; ++i)
+    while (do_next(seen, (thread + i) % size_, thread)) count_done(seen, 1);
+}
+
+// Claims one part of the lane and does it; false: none is left.
+bool Team::do_next(EpochWord seen, int lane, int thread) {
+  const Range parts = lane_parts(seen.count(), lane, size_);
+  auto& word = lanes_[static_cast<size_t>(lane)].word;
+  uint64_t bits = word.load(std::memory_order_relaxed);
+  for (;;) {
+    const auto claim = next_claim(EpochWord::of_bits(bits), seen, parts);
+    if (!claim) return false;
+    if (!word.compare_exchange_weak(bits, claim->word.bits(), std::memory_order_acq_rel, std::memory_order_relaxed))
+      continue;
+    do_part(seen.epoch(), claim->part, thread);
+    return true;
+  }
+}
+
+void Team::do_part(uint64_t epoch, int part, int thread) {
+  if (threw_.load(std::memory_order_relaxed)) return;
+  try {
+    work_.body(work_.data, epoch - work_.first_epoch, part, thread);
+  } catch (...) {
+    if (!threw_.exchange(true)) thrown_ = std::current_exception();
+  }
+}
+
+// Who counts the last part has seen all others done.
+void Team::count_done(EpochWord seen, int parts) {
+  if (parts == 0 || done_.fetch_add(parts, std::memory_order_acq_rel) + parts < seen.count()) return;
+  done_.store(0, std::memory_order_relaxed);
+  open_next(seen.epoch() + 1);
+}
+
+EpochWord Team::wait_for_change(EpochWord seen, Bell& bell) {
   for (int i = 0; i < spins_; ++i) {
-    if (ticket_.load(std::memory_order_acquire) != seen) return;
+    if (open() != seen) return open();
     _mm_pause();
   }
-  while (ticket_.load(std::memory_order_acquire) == seen) ticket_.wait(seen, std::memory_order_acquire);
+  bell.sleep_while([&] { return open_.load() == seen.bits(); });
+  return open();
+}
+
+// Until all threads are here, each at a part that no other can take from it.
+void Team::meet(std::atomic<int>& here) const {
+  here.fetch_add(1);
+  for (int i = 0; here.load() < size_; ++i) i < spins_ ? _mm_pause() : static_cast<void>(sched_yield());
 }
 
 }  // namespace rung::cpu

@@ -1,13 +1,23 @@
-// A team of threads that run one function together, with a barrier that costs well under a microsecond while they spin.
+// A team of threads that works a list of sections off together, and waits for no thread that does nothing.
 // SPDX-License-Identifier: Apache-2.0
+//
+// A section is cut into parts. Each thread takes the parts of its own lane first, which keeps what they touch in its
+// caches, then those that other lanes still hold: a thread that the system has taken its core from delays the one part
+// that it is at, and one that is late finds nothing left. Which thread does a part changes no result.
 #pragma once
 #include <atomic>
 #include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <span>
 #include <thread>
 #include <type_traits>
 #include <vector>
 
 #include "base/forks.hpp"
+#include "device/cpu/bell.hpp"
+#include "device/cpu/claims.hpp"
 
 namespace rung::cpu {
 
@@ -16,51 +26,86 @@ enum class Pinning { none, cores };
 
 class Team {
  public:
+  // Called by each worker whenever it has seen a section and before it claims anything of it. For tests, which hold it
+  // there.
+  using BeforeClaims = void (*)(int thread);
+
   // The caller is thread 0; threads - 1 workers are started.
-  explicit Team(int threads, Pinning pinning = Pinning::none);
+  explicit Team(int threads, Pinning pinning = Pinning::none, BeforeClaims before_claims = nullptr);
   ~Team();  // in a forked child, whose parent has the workers: does nothing
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
 
   int size() const { return size_; }
 
-  // Runs f(thread) on every thread and returns when all are done. Not reentrant; call from one thread at a time.
+  // Calls f(section, part, thread) once for each of parts[section] parts, 0 to kMostParts of them, of each section. All
+  // parts of a section are done before any of the next begins, and of the last before this returns. The calls of one
+  // thread never overlap. What a part throws is thrown here; parts that have not begun by then are left out. From one
+  // thread at a time; from inside of f all is done by the calling thread.
   template <class F>
-  void run(F&& f) {
-    auto call = [](void* body, int thread) { (*static_cast<std::remove_reference_t<F>*>(body))(thread); };
-    run_erased(call, const_cast<void*>(static_cast<const void*>(&f)));
+  void run(std::span<const int> parts, F&& f) {
+    const auto call = [](void* body, size_t section, int part, int thread) {
+      (*static_cast<std::remove_reference_t<F>*>(body))(section, part, thread);
+    };
+    run_work({call, const_cast<void*>(static_cast<const void*>(&f)), parts, 0});
   }
 
-  // Inside run(): waits until every thread is here.
-  void barrier();
+  // One section: f(part, thread).
+  template <class F>
+  void run(int parts, F&& f) {
+    run(std::span<const int>(&parts, 1), [&f](size_t, int part, int thread) { f(part, thread); });
+  }
+
+  // Calls f(thread) once on every thread, and does wait for all of them: to measure them, or to learn about them.
+  template <class F>
+  void run_on_all(F&& f) {
+    std::atomic<int> here{0};
+    run(size_, [&](int, int thread) {
+      meet(here);
+      f(thread);
+    });
+  }
 
  private:
-  using Body = void (*)(void*, int);
-  void run_erased(Body body, void* data);
-  void work(int thread);
-  void wait_for_ticket(uint32_t seen);
-  bool arrive();  // true for the last to come, which turns the phase
+  struct Work {
+    void (*body)(void*, size_t section, int part, int thread) = nullptr;
+    void* data = nullptr;
+    std::span<const int> parts;
+    uint64_t first_epoch = 0;  // of section 0; the others follow
+
+    uint64_t end() const { return first_epoch + parts.size(); }
+  };
+  struct alignas(64) Lane {
+    std::atomic<uint64_t> word{0};
+  };
+
+  void run_work(Work work);
+  void run_alone(const Work& work, int thread);
+  void live(int thread);
+  EpochWord open() const { return EpochWord::of_bits(open_.load(std::memory_order_acquire)); }
+  void open_next(uint64_t epoch);
+  void take_part(EpochWord seen, int thread);
+  bool do_next(EpochWord seen, int lane, int thread);
+  void do_part(uint64_t epoch, int part, int thread);
+  void count_done(EpochWord seen, int parts);
+  EpochWord wait_for_change(EpochWord seen, Bell& bell);
+  void meet(std::atomic<int>& here) const;
+  void stop();
 
   const int size_;
-  int spins_ = 0;  // pauses before a waiting thread yields or sleeps; few when threads outnumber cores
-  alignas(64) std::atomic<uint32_t> ticket_{0};  // bumped for every run
-  alignas(64) std::atomic<int> arrived_{0};
-  alignas(64) std::atomic<uint32_t> phase_{0};
-  alignas(64) std::atomic<bool> stopping_{false};
-  Body body_ = nullptr;
-  void* data_ = nullptr;
+  int spins_ = 0;  // pauses before a waiting thread sleeps; few when threads outnumber cores
+  const BeforeClaims before_claims_;
+  alignas(64) std::atomic<uint64_t> open_{0};  // an EpochWord
+  alignas(64) std::atomic<int> done_{0};       // parts of the open section
+  alignas(64) Bell workers_bell_;
+  Bell callers_bell_;
+  std::atomic<bool> stopping_{false};
+  std::atomic<bool> threw_{false};
+  std::exception_ptr thrown_;  // by the first part that threw
+  Work work_;                  // read by those alone who have claimed a part of it
+  std::unique_ptr<Lane[]> lanes_;
   std::vector<std::thread> workers_;
   MadeIn made_in_;
 };
-
-// The part [begin, end) of `count` items that `thread` of `threads` takes; parts differ by at most one `grain`.
-struct Range {
-  int64_t begin = 0, end = 0;
-};
-inline Range share(int64_t count, int thread, int threads, int64_t grain = 1) {
-  int64_t blocks = (count + grain - 1) / grain;
-  int64_t first = blocks * thread / threads * grain, last = blocks * (thread + 1) / threads * grain;
-  return {first < count ? first : count, last < count ? last : count};
-}
 
 }  // namespace rung::cpu

@@ -95,6 +95,11 @@ std::shared_ptr<std::byte> pack_operand(const Kernel& kernel, const Problem& pro
   return packed;
 }
 
+void Bound::run(Team& team, std::atomic<Fault>* fault) const {
+  run_parts(team, kernel->split_for(problem, cpu_info()), {problem, inputs.data(), output, scratch, state.get(), fault},
+            kernel->run);
+}
+
 Bound bind(const Kernel& kernel, Problem problem, std::vector<const void*> inputs, void* output) {
   Bound bound{&kernel, std::move(problem), std::move(inputs), output, nullptr, nullptr, {}};
   for (size_t i = 0; i < bound.inputs.size(); ++i)

@@ -3,6 +3,7 @@
 #pragma once
 #include <optional>
 
+#include "device/cpu/team.hpp"
 #include "ir/graph.hpp"
 #include "kernels/cpu/kernel.hpp"
 
@@ -31,6 +32,18 @@ std::shared_ptr<std::byte> pack_operand(const Kernel& kernel, const Problem& pro
 // 64-byte aligned, not cleared.
 std::shared_ptr<std::byte> aligned_bytes(size_t bytes);
 
+// All parts of a call, phase after phase.
+template <class CallPart>
+void run_parts(Team& team, Split split, Call call, CallPart&& call_part) {
+  call.parts = split.parts;
+  for (call.phase = 0; call.phase < split.phases; ++call.phase)
+    team.run(split.parts, [&](int part, int thread) {
+      Call mine = call;
+      mine.part = part, mine.thread = thread;
+      call_part(mine);
+    });
+}
+
 // A kernel with all it needs; run() neither allocates nor decides anything.
 struct Bound {
   const Kernel* kernel = nullptr;
@@ -41,9 +54,7 @@ struct Bound {
   std::shared_ptr<void> state;
   std::vector<std::shared_ptr<std::byte>> owned;  // keeps packed operands and scratch alive; bind() fills it
 
-  void run(Team& team, int thread, std::atomic<Fault>* fault) const {
-    kernel->run({problem, inputs.data(), output, scratch, state.get(), thread, &team, fault});
-  }
+  void run(Team& team, std::atomic<Fault>* fault) const;
 };
 
 // Packs constant operands, allocates scratch and prepares state. The kernel must support the problem.

@@ -26,7 +26,6 @@ Tensor dense(const Operand& operand, const void* data) {
 }
 
 void run(const Call& call) {
-  if (call.thread != 0) return;
   const Problem& problem = call.problem;
   std::vector<Tensor> operands;
   for (size_t i = 0; i < problem.inputs.size(); ++i) operands.push_back(dense(problem.inputs[i], call.inputs[i]));
@@ -41,12 +40,18 @@ void run(const Call& call) {
   call.fault->store(fault == Fault::none ? Fault::kernel_threw : fault, std::memory_order_relaxed);
 }
 
+Split whole(const Problem&, const Machine&) { return {}; }
+
 }  // namespace
 
 #define RUNG_CPU_KERNEL(name)
-#define RUNG_CPU_FALLBACK(family)        \
-  extern const Kernel family##_fallback{ \
-      .name = #family "_fallback", .op = #family, .supports = supports, .run = run, .role = Role::fallback};
+#define RUNG_CPU_FALLBACK(family)                                    \
+  extern const Kernel family##_fallback{.name = #family "_fallback", \
+                                        .op = #family,               \
+                                        .supports = supports,        \
+                                        .run = run,                  \
+                                        .role = Role::fallback,      \
+                                        .split = whole};
 #include "kernels/cpu/kernels.inc"
 #undef RUNG_CPU_KERNEL
 

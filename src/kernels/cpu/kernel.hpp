@@ -3,23 +3,23 @@
 #pragma once
 #include <atomic>
 
-#include "device/cpu/team.hpp"
+#include "device/cpu/share.hpp"
 #include "kernels/fault.hpp"
 #include "kernels/kernel.hpp"
 
 namespace rung::cpu {
 
-// One call on one thread. Every thread of the team makes the same call with its own `thread`; when all have returned
-// the output is complete. Inside, call.team->barrier() orders phases.
+// A call of one part, in one phase. Parts are called once each, by whichever thread of the team is free; when all have
+// returned, in every phase, the output is complete. What a part writes depends on the part alone.
 struct Call {
   const Problem& problem;
   const void* const* inputs;  // by operand; a packed operand points to what pack() made
   void* output;               // results_of(problem) says where in it each result stands
-  void* scratch;              // scratch_bytes(), 64-byte aligned, shared by the team; contents undefined
+  void* scratch;              // scratch_bytes(), 64-byte aligned, shared by all parts; contents undefined
   const void* state;          // what prepare() returned
-  int thread;
-  Team* team;
   std::atomic<Fault>* fault;  // set where operands' values cannot be used
+  int parts = 1, part = 0, phase = 0;
+  int thread = 0;  // of problem.threads: calls of one never overlap, so each may have its own scratch
   template <class T>
   const T* in(size_t i) const {
     return static_cast<const T*>(inputs[i]);

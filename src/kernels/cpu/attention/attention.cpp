@@ -3,6 +3,7 @@
 #include "kernels/cpu/attention/attention.hpp"
 
 #include "kernels/cpu/rows.hpp"
+#include "kernels/cpu/split.hpp"
 #include "kernels/strided.hpp"
 
 namespace rung::cpu {
@@ -111,12 +112,28 @@ std::vector<Tunable> tunables(const Problem& p, const Machine&) {
   return {{"query_block", {24, 48, 96, 12, 32, 16}}};
 }
 
+int64_t blocks_of_head(const AttentionPlan& plan) { return (plan.queries + plan.query_block - 1) / plan.query_block; }
+int64_t blocks_of_group(const AttentionPlan& plan) {
+  return std::max<int64_t>(1, plan.heads / plan.groups * blocks_of_head(plan));
+}
+int64_t blocks_of(const AttentionPlan& plan) { return plan.batch * plan.heads * blocks_of_head(plan); }
+
+// A part begins with a group of heads, whose K and V it packs: cut within one, they would be packed again.
+template <Isa isa>
+Split split(const Problem& p, const Machine&) {
+  const AttentionPlan plan = plan_for<isa>(p);
+  const double flop = 4 * static_cast<double>(plan.batch * plan.heads * plan.queries * plan.keys * plan.width);
+  return {p.threads *
+          pieces_of_share(p, flop * 1e-3 / kCoreGflops, blocks_of(plan) / blocks_of_group(plan) / p.threads)};
+}
+
 template <Isa isa>
 void run(const Call& call) {
   const Problem& p = call.problem;
   const auto& plan = *static_cast<const AttentionPlan*>(call.state);
-  int64_t blocks = plan.batch * plan.heads * ((plan.queries + plan.query_block - 1) / plan.query_block);
-  Range mine = share(blocks, call.thread, p.threads);
+  const int pieces = call.parts / p.threads;
+  const Range of_thread = share(blocks_of(plan), call.part / pieces, p.threads);
+  const Range mine = piece(of_thread, call.part % pieces, pieces, blocks_of_group(plan));
   size_t first = plan.has_mask ? 2 : 1;
   AttentionWork work{&plan,
                      call.inputs[0],
@@ -134,9 +151,14 @@ void run(const Call& call) {
 
 template <Isa isa>
 constexpr Kernel row(std::string_view name) {
-  return {name,     "attention",        supports_with<isa>,
-          run<isa>, scratch_bytes<isa>, nullptr,
-          nullptr,  prepare<isa>,       of_pairs(isa) ? tunables_of_pairs : tunables};
+  return {.name = name,
+          .op = "attention",
+          .supports = supports_with<isa>,
+          .run = run<isa>,
+          .scratch_bytes = scratch_bytes<isa>,
+          .prepare = prepare<isa>,
+          .tunables = of_pairs(isa) ? tunables_of_pairs : tunables,
+          .split = split<isa>};
 }
 
 }  // namespace

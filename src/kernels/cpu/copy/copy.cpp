@@ -55,12 +55,11 @@ void copy_run(const Loops& loops, size_t element, const std::byte* from, std::by
   }
 }
 
-// Threads share the outer positions, or one long run.
+// Parts share the outer positions, or one long run.
 void copy_share(const Copy& copy, size_t element, const Call& call, const void* from) {
   const Loops& loops = copy.loops;
   bool rows = loops.outer > 1;
-  Range mine = rows ? share(loops.outer, call.thread, call.problem.threads)
-                    : share(loops.inner, call.thread, call.problem.threads, 64);
+  Range mine = rows ? share(loops.outer, call.part, call.parts) : share(loops.inner, call.part, call.parts, 64);
   int64_t size = static_cast<int64_t>(element);
   const std::byte* source = static_cast<const std::byte*>(from) + copy.from * size;
   std::byte* target = static_cast<std::byte*>(call.output) + copy.to * size;
@@ -159,7 +158,7 @@ void run_gather(const Call& call) {
   const auto& plan = *static_cast<const GatherPlan*>(call.state);
   size_t bytes = static_cast<size_t>(plan.line) * plan.element;
   bool wide = call.problem.inputs[1].dtype == DType::i64;
-  Range mine = share(plan.before * plan.count, call.thread, call.problem.threads);
+  Range mine = share(plan.before * plan.count, call.part, call.parts);
   for (int64_t i = mine.begin; i < mine.end; ++i) {
     int64_t which = i % plan.count, index = wide ? call.in<int64_t>(1)[which] : call.in<int32_t>(1)[which];
     std::byte* to = call.out<std::byte>() + static_cast<size_t>(i) * bytes;

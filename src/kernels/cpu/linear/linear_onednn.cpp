@@ -103,7 +103,7 @@ void finish(const Call& call, const Slice& slice, float* sums) {
 }
 
 void run(const Call& call) {
-  const auto& part = static_cast<const Prepared*>(call.state)->parts[static_cast<size_t>(call.thread)];
+  const auto& part = static_cast<const Prepared*>(call.state)->parts[static_cast<size_t>(call.part)];
   if (!part.matmul) return;
   const LinearShape shape(call.problem);
   const int64_t row = part.slice.rows.begin, column = part.slice.columns.begin;

@@ -1,4 +1,4 @@
-// linear by OpenBLAS's sgemm, each thread over its own columns, and our own code for bias, activation, gate and
+// linear by OpenBLAS's sgemm, each part over its own columns, and our own code for bias, activation, gate and
 // residual.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/cpu/kernel.hpp"
@@ -43,7 +43,7 @@ void finish(const Call& call, const LinearShape& shape, Range columns, const flo
 void run(const Call& call) {
   const LinearShape shape(call.problem);
   const auto& op = call.problem.as<Linear>();
-  const Range columns = share(shape.n, call.thread, call.team->size(), 16);
+  const Range columns = share(shape.n, call.part, call.parts, 16);
   if (columns.begin == columns.end || shape.m == 0) return;
   float* sums = in_place(call.problem) ? call.out<float>() : static_cast<float*>(call.scratch);
   multiply(call, shape, columns, sums, shape.w_rows);

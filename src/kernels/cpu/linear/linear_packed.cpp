@@ -40,6 +40,9 @@ struct Packed {
   static std::shared_ptr<void> prepare(const Problem& problem, const Machine&) {
     return std::make_shared<gemm::PackedPlan>(problem, *choose(problem));
   }
+  static Split split(const Problem& problem, const Machine&) {
+    return gemm::PackedPlan(problem, *choose(problem)).split(std::max(1, problem.threads));
+  }
 };
 
 Verdict supports_packed(const Problem& problem, bool has_instructions, const char* instructions) {
@@ -82,7 +85,16 @@ std::vector<Tunable> tunables_amx(const Problem& problem, const Machine&) { retu
 template <Choose choose>
 constexpr Kernel row(std::string_view name, decltype(Kernel::supports) supports, decltype(Kernel::tunables) tunables) {
   using P = Packed<choose>;
-  return {name, "linear", supports, P::run, P::scratch_bytes, P::packed_bytes, P::pack, P::prepare, tunables};
+  return {.name = name,
+          .op = "linear",
+          .supports = supports,
+          .run = P::run,
+          .scratch_bytes = P::scratch_bytes,
+          .packed_bytes = P::packed_bytes,
+          .pack = P::pack,
+          .prepare = P::prepare,
+          .tunables = tunables,
+          .split = P::split};
 }
 
 }  // namespace

@@ -4,12 +4,13 @@
 #include "base/numeric.hpp"
 #include "kernels/cpu/kernel.hpp"
 #include "kernels/cpu/linear/best.hpp"
+#include "kernels/cpu/split.hpp"
 #include "kernels/matmul_shape.hpp"
 
 namespace rung::cpu {
 namespace {
 
-// Work is cut into units of some rows of one matrix; a thread takes a run of units, one after another.
+// Work is cut into units of some rows of one matrix; a part is a run of units.
 struct Cut {
   const gemm::MicroKernels* micro = gemm::best_f32(cpu_info());
   MatMulShape shape;
@@ -29,6 +30,7 @@ struct Cut {
     panel_bytes = rounded(shape.k * micro->width);
     sums_bytes = rounded(int64_t{micro->max_rows} * micro->width);
   }
+  int64_t units() const { return shape.batch * chunks; }
   size_t thread_bytes() const { return a_bytes + panel_bytes + sums_bytes; }
   static size_t rounded(int64_t floats) { return (static_cast<size_t>(floats) * sizeof(float) + 63) / 64 * 64; }
 };
@@ -113,7 +115,7 @@ void run(const Call& call) {
   auto* own = static_cast<std::byte*>(call.scratch) + static_cast<size_t>(call.thread) * cut.thread_bytes();
   Worker worker{cut, call, reinterpret_cast<float*>(own), reinterpret_cast<float*>(own + cut.a_bytes),
                 reinterpret_cast<float*>(own + cut.a_bytes + cut.panel_bytes)};
-  const Range units = share(cut.shape.batch * cut.chunks, call.thread, call.team->size());
+  const Range units = share(cut.units(), call.part, call.parts);
   for (int64_t unit = units.begin; unit < units.end; ++unit) worker.unit(unit);
 }
 
@@ -129,10 +131,20 @@ size_t scratch_bytes(const Problem& problem, const Machine&) {
   return Cut(problem).thread_bytes() * static_cast<size_t>(std::max(1, problem.threads));
 }
 std::shared_ptr<void> prepare(const Problem& problem, const Machine&) { return std::make_shared<Cut>(problem); }
+Split split(const Problem& problem, const Machine&) {
+  const Cut cut(problem);
+  const double flop = 2 * static_cast<double>(cut.shape.batch * cut.shape.m * cut.shape.n * cut.shape.k);
+  return {problem.threads * pieces_of_share(problem, flop * 1e-3 / kCoreGflops, cut.units() / problem.threads)};
+}
 
 }  // namespace
 
-extern const Kernel matmul_blocked = {"matmul_blocked", "matmul", supports, run,
-                                      scratch_bytes,    nullptr,  nullptr,  prepare};
+extern const Kernel matmul_blocked = {.name = "matmul_blocked",
+                                      .op = "matmul",
+                                      .supports = supports,
+                                      .run = run,
+                                      .scratch_bytes = scratch_bytes,
+                                      .prepare = prepare,
+                                      .split = split};
 
 }  // namespace rung::cpu

@@ -66,7 +66,7 @@ struct Prepared {
 
 void run(const Call& call) {
   const auto& prepared = *static_cast<const Prepared*>(call.state);
-  const auto thread = static_cast<size_t>(call.thread);
+  const auto thread = static_cast<size_t>(call.part);
   if (!prepared.matmuls[thread]) return;
   const Part& part = prepared.parts[thread];
   auto bytes = [](int64_t elements, DType type) { return elements * static_cast<int64_t>(size_of(type)); };

@@ -29,7 +29,7 @@ void pack_as(const PackedPlan& plan, const T* w, std::byte* to) {
 
 const std::byte* at(const void* base, int64_t bytes) { return static_cast<const std::byte*>(base) + bytes; }
 
-// One thread's part of the result.
+// One part of the result.
 struct Worker {
   const PackedPlan& plan;
   const Call& call;
@@ -93,7 +93,7 @@ struct Worker {
     if (next >= plan.k_padded) ++p, next = 0;
     const int64_t depth = std::min(plan.k_block, plan.k_padded - next);
     const int64_t bytes = depth * plan.micro->width * static_cast<int64_t>(size_of(plan.micro->w_type));
-    if (!plan.prefetches || p >= panels.end || offset >= bytes) return nullptr;
+    if (!plan.prefetches || p >= plan.panels || offset >= bytes) return nullptr;
     return weights_at(p, part, next) + offset;
   }
 
@@ -118,9 +118,9 @@ struct Worker {
   }
 };
 
-// Every thread copies its share of x, then all wait for all.
+// The first phase: each part copies its share of x.
 void copy_x(const PackedPlan& plan, const Call& call) {
-  const Range rows = share(plan.shape.m, call.thread, call.team->size());
+  const Range rows = share(plan.shape.m, call.part, call.parts);
   CopyRows c;
   c.from = at(call.inputs[0], rows.begin * plan.from_stride * static_cast<int64_t>(size_of(plan.x_type)));
   c.from_stride = plan.from_stride;
@@ -133,7 +133,6 @@ void copy_x(const PackedPlan& plan, const Call& call) {
   c.columns = plan.shape.k;
   c.padded = plan.k_padded;
   plan.micro->copy_rows(c);
-  if (call.team->size() > 1) call.team->barrier();
 }
 
 }  // namespace
@@ -149,16 +148,17 @@ void pack(const PackedPlan& plan, const void* from, void* to) {
 }
 
 void run(const PackedPlan& plan, const Call& call) {
-  const int threads = call.team->size(), row_threads = static_cast<int>(plan.row_threads);
-  if (plan.copies_x) copy_x(plan, call);
+  if (plan.copies_x && call.phase == 0) return copy_x(plan, call);
+  const int row_shares = static_cast<int>(plan.row_threads), pieces = call.parts / std::max(1, call.problem.threads);
+  const int lane = call.part / pieces;
   auto* scratch = static_cast<std::byte*>(call.scratch);
   auto* sums = scratch + plan.copy_bytes + static_cast<size_t>(call.thread) * plan.sums_bytes;
   Worker worker{plan,
                 call,
                 plan.copies_x ? scratch : call.inputs[0],
                 reinterpret_cast<float*>(sums),
-                share(plan.shape.m, call.thread % row_threads, row_threads, plan.micro->row_grain),
-                share(plan.panels, call.thread / row_threads, threads / row_threads)};
+                share(plan.shape.m, lane % row_shares, row_shares, plan.micro->row_grain),
+                share(plan.panels, lane / row_shares * pieces + call.part % pieces, call.parts / row_shares)};
   if (plan.micro->enter) plan.micro->enter();
   worker.run();
   if (plan.micro->leave) plan.micro->leave();

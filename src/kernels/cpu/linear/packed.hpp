@@ -17,6 +17,7 @@ struct PackedPlan {
   int64_t k_padded = 0, panel_bytes = 0;
   int64_t k_block = 0, row_chunk = 0;
   int64_t row_threads = 1;  // threads / row_threads share the columns
+  int pieces = 1;           // in which a thread's share of the columns comes; each is a part
   bool copies_x = false, prefetches = true;
   int64_t x_stride = 0;     // of what the tiles read: x itself or its copy, elements
   int64_t from_stride = 0;  // of x itself
@@ -25,6 +26,7 @@ struct PackedPlan {
   size_t sums_bytes = 0;  // per thread
   size_t copy_bytes = 0;  // of x's copy, which comes first in scratch
   PackedPlan(const Problem& problem, const MicroKernels& micro_kernels);
+  Split split(int threads) const { return {threads * pieces, copies_x ? 2 : 1}; }
 };
 
 // The linear's last step but for the part that it is done on: pointers, rows, columns and the sums' width.

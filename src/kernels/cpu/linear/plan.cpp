@@ -1,7 +1,8 @@
-// How a packed linear is cut: blocks of k, chunks of rows, and which thread takes which part.
+// How a packed linear is cut: blocks of k, chunks of rows, and which part is what.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/divide.hpp"
 #include "kernels/cpu/linear/packed.hpp"
+#include "kernels/cpu/split.hpp"
 
 namespace rung::cpu::gemm {
 namespace {
@@ -73,6 +74,8 @@ PackedPlan::PackedPlan(const Problem& problem, const MicroKernels& micro_kernels
   const int64_t row_threads_wanted = problem.param("row_threads", 0);
   row_threads = row_threads_wanted > 0 && threads % row_threads_wanted == 0 ? row_threads_wanted
                                                                             : choose_row_threads(*this, threads);
+  const double flop = 2 * static_cast<double>(shape.m * shape.w_rows * shape.k);
+  pieces = pieces_of_share(problem, flop * 1e-3 / kCoreGflops, panels / (threads / row_threads));
   const int64_t thread_rows = divide_up(shape.m, row_threads);
   row_chunk = even_part(thread_rows, 256, micro->row_grain);
   copies_x = x_type != micro->x_type || shape.k % micro->depth_grain != 0 || shape.m % micro->row_grain != 0 ||

@@ -41,7 +41,7 @@ std::shared_ptr<void> prepare_rope(const Problem& p, const Machine&) {
 template <Isa isa>
 void run_rope(const Call& call) {
   const auto& plan = *static_cast<const RopePlan*>(call.state);
-  Range mine = share(call.problem.output.shape.product() / plan.width, call.thread, call.problem.threads);
+  Range mine = share(call.problem.output.shape.product() / plan.width, call.part, call.parts);
   RopeWork work{&plan, call.inputs[0], call.inputs[1], call.inputs[2], call.output, mine.begin, mine.end};
   isa == Isa::avx2 ? avx2::rope(work) : avx512::rope(work);
 }
@@ -88,8 +88,8 @@ std::shared_ptr<void> prepare_reduce(const Problem& p, const Machine&) {
 template <Isa isa>
 void run_reduce(const Call& call) {
   const auto& plan = *static_cast<const ReducePlan*>(call.state);
-  constexpr int64_t kRun = 64;  // columns: whole vectors and whole cache lines for each thread
-  Range mine = share(plan.batch * plan.width, call.thread, call.problem.threads, plan.width == 1 ? 1 : kRun);
+  constexpr int64_t kRun = 64;  // columns: whole vectors and whole cache lines for each part
+  Range mine = share(plan.batch * plan.width, call.part, call.parts, plan.width == 1 ? 1 : kRun);
   ReduceWork work{&plan,       call.inputs[0], plan.weighted ? call.in<float>(1) : nullptr,
                   call.output, mine.begin,     mine.end};
   isa == Isa::avx2 ? avx2::reduce(work) : avx512::reduce(work);

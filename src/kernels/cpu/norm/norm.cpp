@@ -3,6 +3,7 @@
 #include "kernels/cpu/norm/norm.hpp"
 
 #include "kernels/cpu/rows.hpp"
+#include "kernels/cpu/split.hpp"
 #include "kernels/strided.hpp"
 
 namespace rung::cpu {
@@ -58,7 +59,7 @@ size_t scratch_bytes(const Problem& p, const Machine&) {
 template <Isa isa>
 void run(const Call& call) {
   const auto& plan = *static_cast<const NormPlan*>(call.state);
-  Range mine = share(plan.rows, call.thread, call.problem.threads);
+  Range mine = share(plan.rows, call.part, call.parts);
   size_t inputs = call.problem.inputs.size(), weight = 1u + plan.has_residual;
   NormWork work{&plan,
                 call.inputs[0],
@@ -74,7 +75,13 @@ void run(const Call& call) {
 
 template <Isa isa>
 constexpr Kernel row(std::string_view name, std::string_view op) {
-  return {name, op, supports<isa>, run<isa>, scratch_bytes, nullptr, nullptr, prepare};
+  return {.name = name,
+          .op = op,
+          .supports = supports<isa>,
+          .run = run<isa>,
+          .scratch_bytes = scratch_bytes,
+          .prepare = prepare,
+          .split = split_by_elements};
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "ir/with_type.hpp"
 #include "kernels/cpu/rows.hpp"
+#include "kernels/cpu/split.hpp"
 #include "kernels/elementwise_program.hpp"
 #include "kernels/strided.hpp"
 
@@ -121,7 +122,7 @@ template <Isa isa>
 void run(const Call& call) {
   const auto& plan = *static_cast<const PointwisePlan*>(call.state);
   int64_t per_row = (plan.loops.inner + kPointwiseBlock - 1) / kPointwiseBlock;
-  Range mine = share(plan.loops.outer * per_row, call.thread, call.problem.threads);
+  Range mine = share(plan.loops.outer * per_row, call.part, call.parts);
   float* scratch = static_cast<float*>(call.scratch) + thread_floats(plan) * static_cast<size_t>(call.thread);
   PointwiseWork work{&plan, call.inputs, call.output, scratch, mine.begin, mine.end};
   if (mine.begin < mine.end) isa == Isa::avx2 ? avx2::pointwise(work) : avx512::pointwise(work);
@@ -129,7 +130,13 @@ void run(const Call& call) {
 
 template <Isa isa>
 constexpr Kernel row(std::string_view name, std::string_view op) {
-  return {name, op, supports<isa>, run<isa>, scratch_bytes, nullptr, nullptr, prepare};
+  return {.name = name,
+          .op = op,
+          .supports = supports<isa>,
+          .run = run<isa>,
+          .scratch_bytes = scratch_bytes,
+          .prepare = prepare,
+          .split = split_by_elements};
 }
 
 }  // namespace
