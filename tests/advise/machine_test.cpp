@@ -25,7 +25,10 @@ class Machine {
  public:
   Machine() { std::filesystem::copy(kClean, folder_ / "machine", std::filesystem::copy_options::recursive); }
   std::string path() const { return folder_ / "machine"; }
-  void set(const std::string& file, const std::string& value) const { folder_.write("machine/" + file, value + "\n"); }
+  void set(const std::string& file, const std::string& value) const {
+    std::filesystem::create_directories(std::filesystem::path(path() + "/" + file).parent_path());
+    folder_.write("machine/" + file, value + "\n");
+  }
   void remove(const std::string& file) const { std::filesystem::remove(path() + "/" + file); }
   Findings findings() const { return diagnose(*Snapshot::open(path())).findings; }
 
