@@ -39,17 +39,22 @@ uint32_t bytes_of(const Instruction& made) {
   uint32_t registers = 0;
   for (size_t s = 1; s < made.source_count; ++s)
     if (is_vector(made.sources[s])) registers += made.sources[s].registers;
-  return 4 * registers;
+  const bool compares = name.starts_with("ds_cmpst") || name.starts_with("ds_mskor");  // a datum beside it
+  return compares ? 2 * registers : 4 * registers;
 }
 
 // Two places of LDS are two accesses, whose offsets count in their width, or in 64 of it.
-uint32_t places_of(const Instruction& made) {
+bool has_two_offsets(const Instruction& made) {
   const std::string_view name = name_of(made.opcode);
-  return name.starts_with("ds_read2") || name.starts_with("ds_write2") ? 2 : 1;
+  return name.starts_with("ds_read2") || name.starts_with("ds_write2") || name.starts_with("ds_wrxchg2");
+}
+// Equal offsets are one place.
+uint32_t places_of(const Instruction& made) {
+  return has_two_offsets(made) && (made.memory.offset & 0xff) != (made.memory.offset >> 8 & 0xff) ? 2 : 1;
 }
 
 int64_t offset_of(const Instruction& made, uint32_t place, uint32_t bytes) {
-  if (places_of(made) == 1) return made.memory.offset;
+  if (!has_two_offsets(made)) return made.memory.offset;
   const bool strided = name_of(made.opcode).find("st64") != std::string_view::npos;
   return int64_t{made.memory.offset >> (8 * place) & 0xff} * bytes * (strided ? 64 : 1);
 }
@@ -114,7 +119,7 @@ std::vector<Access> accesses_of(const Listing& listing, const std::vector<Block>
     if (is_memory_access(made) || made.encoding == Encoding::ds) {
       Access access = access_of(made, versions);
       access.index = i, access.address = addresses[i];
-      access.bytes = bytes_of(made) / places_of(made);
+      access.bytes = bytes_of(made) / (has_two_offsets(made) ? 2 : 1);
       for (uint32_t place = 0; place < places_of(made) && access.bytes; ++place) {
         access.offset = offset_of(made, place, access.bytes);
         all.push_back(access);

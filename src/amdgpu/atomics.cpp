@@ -68,9 +68,11 @@ void at_address(Wave& wave, const Instruction& instruction, Act act) {
       if (spaces.local.lanes != 0 && !act_local<T>(targets, spaces.local, act)) return;
       if (spaces.scratch.lanes != 0)
         return wave.fail(FindingKind::bad_instruction, instruction, -1, "an atomic on scratch is not executed here");
+      if (spaces.local.lanes != 0)
+        return write_in_flight(wave, instruction, spaces.local, {.bytes = sizeof(T)}, Counter::both);
     }
   }
-  in_flight(wave, result, flat ? Counter::both : Counter::vector);
+  in_flight(wave, instruction, result, flat ? Counter::both : Counter::vector);
 }
 
 template <unsigned kBytes, class Operation>
@@ -108,8 +110,9 @@ void in_lds(Wave& wave, const Instruction& instruction, Act act) {
       addresses.at[lane] = from->at[lane] + static_cast<uint32_t>(instruction.memory.offset);
     addresses.close();
     if (!act_local<T>({wave, instruction, result}, addresses, act)) return;
+    return write_in_flight(wave, instruction, addresses, {.bytes = sizeof(T)});
   }
-  in_flight(wave, result, Counter::local);
+  in_flight(wave, instruction, result, Counter::local);
 }
 
 template <unsigned kBytes, class Operation>
@@ -155,6 +158,7 @@ void local_counter(Wave& wave, const Instruction& instruction) {
   const uint64_t lanes = wave.exec();
   if (lanes != 0) {
     Addresses addresses;
+    if (!readable(wave, instruction, kM0Itself, 0)) return;
     addresses.lanes = 1;
     addresses.at[0] = (wave.s[kM0] & 0xffff) + static_cast<uint32_t>(instruction.memory.offset);
     addresses.close();
@@ -166,8 +170,9 @@ void local_counter(Wave& wave, const Instruction& instruction) {
     Lanes* to = registers_of(wave, instruction.destination);
     for_lanes(lanes, [&](int lane) { to->at[lane] = old; });
     mark_written(wave, instruction.destination, lanes);
+    return write_in_flight(wave, instruction, addresses, {.bytes = 4});
   }
-  in_flight(wave, &instruction.destination, Counter::local);
+  in_flight(wave, instruction, &instruction.destination, Counter::local);
 }
 
 }  // namespace

@@ -133,7 +133,7 @@ void load(Wave& wave, const Instruction& instruction) {
     }
     mark_written(wave, instruction.destination, places.lanes);
   }
-  in_flight(wave, &instruction.destination, Counter::vector);
+  in_flight(wave, instruction, &instruction.destination, Counter::vector);
 }
 
 template <class F>
@@ -155,7 +155,7 @@ void store(Wave& wave, const Instruction& instruction) {
         return;
     }
   }
-  in_flight(wave, nullptr, Counter::vector);
+  in_flight(wave, instruction, nullptr, Counter::vector);
 }
 
 // Lanes that are outside do nothing and get 0.
@@ -181,7 +181,7 @@ void act(Wave& wave, const Instruction& instruction, Act act_on) {
       wave.group->synchronised = true;
     }
   }
-  in_flight(wave, result, Counter::vector);
+  in_flight(wave, instruction, result, Counter::vector);
 }
 
 template <class T>
@@ -214,6 +214,7 @@ void buffer_compare(Wave& wave, const Instruction& instruction) {
 struct LocalPlaces {
   Addresses addresses;
   bool find(Wave& wave, const Instruction& instruction, unsigned bytes, bool with_offset) {
+    if (!readable(wave, instruction, kM0Itself, 0)) return false;
     const uint32_t base =
         (wave.s[kM0] & 0x3ffff) + (with_offset ? static_cast<uint32_t>(instruction.memory.offset) : 0);
     addresses.lanes = wave.exec();
@@ -223,16 +224,9 @@ struct LocalPlaces {
   }
 };
 
-void land(Wave& wave, const LocalPlaces& places, unsigned bytes) {
-  if (!wave.group->checks.waits) return in_flight(wave, nullptr, Counter::vector);
-  Scoreboard& board = wave.group->of(wave).in_flight;
-  const int16_t index = board.new_write();
-  LdsWrite& write = board.write(index);
-  write.lanes = places.addresses.lanes;
-  write.bytes = static_cast<uint8_t>(std::max(bytes, 4u));
-  for (int lane = 0; lane < kWaveLanes; ++lane) write.address[lane] = static_cast<uint32_t>(places.addresses.at[lane]);
-  board.mark_direct(wave.group->lds, index);
-  in_flight(wave, nullptr, Counter::vector, index);
+void land(Wave& wave, const Instruction& instruction, const LocalPlaces& places, unsigned bytes) {
+  write_in_flight(wave, instruction, places.addresses,
+                  {.bytes = static_cast<uint8_t>(std::max(bytes, 4u)), .direct = true}, Counter::vector);
 }
 
 template <unsigned kBytes, bool kSigned>
@@ -244,7 +238,7 @@ void to_local(std::byte* to, const std::byte* from) {
 
 template <unsigned kBytes, bool kSigned>
 void global_to_local(Wave& wave, const Instruction& instruction) {
-  if (wave.exec() == 0) return in_flight(wave, nullptr, Counter::vector);
+  if (wave.exec() == 0) return in_flight(wave, instruction, nullptr, Counter::vector);
   Addresses from;
   LocalPlaces to;
   if (!global_addresses(wave, instruction, 1, from) || !check_global(wave, instruction, from, {kBytes, true, false}) ||
@@ -254,12 +248,12 @@ void global_to_local(Wave& wave, const Instruction& instruction) {
     to_local<kBytes, kSigned>(wave.group->lds.data() + to.addresses.at[lane],
                               reinterpret_cast<const std::byte*>(from.at[lane]));
   });
-  land(wave, to, kBytes);
+  land(wave, instruction, to, kBytes);
 }
 
 template <unsigned kBytes, bool kSigned>
 void buffer_to_local(Wave& wave, const Instruction& instruction) {
-  if (wave.exec() == 0) return in_flight(wave, nullptr, Counter::vector);
+  if (wave.exec() == 0) return in_flight(wave, instruction, nullptr, Counter::vector);
   BufferPlaces from;
   LocalPlaces to;
   if (!find_places(wave, instruction, 1, from) || !to.find(wave, instruction, kBytes, true)) return;
@@ -273,7 +267,7 @@ void buffer_to_local(Wave& wave, const Instruction& instruction) {
       return;
     to_local<kBytes, kSigned>(wave.group->lds.data() + to.addresses.at[lane], value);
   }
-  land(wave, to, kBytes);
+  land(wave, instruction, to, kBytes);
 }
 
 Handler buffer_to_local_handler(Opcode opcode) {

@@ -178,17 +178,17 @@ Result<Launch> prepare(const Dispatch& dispatch) {
   return launch;
 }
 
-void Group::tell_race(const Wave& wave, int lane, std::string detail) {
+void Group::tell(const Wave& wave, FindingKind kind, int lane, std::string detail) {
   const uint64_t index = wave.next - 1;
-  for (const Finding& told : races_found)
-    if (told.offset == index) return;
+  for (const Finding& told : found)
+    if (told.offset == index && told.kind == kind) return;
   Finding finding;
-  finding.kind = FindingKind::global_race;
+  finding.kind = kind;
   finding.offset = index;
   finding.lane = lane;
   finding.wave = static_cast<int>(wave.number);
   finding.detail = std::move(detail);
-  races_found.push_back(std::move(finding));
+  found.push_back(std::move(finding));
 }
 
 void begin_group(Group& group, const Launch& launch, uint64_t number) {

@@ -29,6 +29,8 @@ struct Shared {
   const Checks& checks;
   std::atomic<uint64_t> next_group{0}, instructions{0};
   std::atomic<bool> over{false};
+  std::atomic<bool> told{false};    // a finding behind which waves go on
+  std::atomic<uint64_t> behind{0};  // instructions since
   std::mutex mutex;
   Execution result;
 };
@@ -68,7 +70,8 @@ class Worker {
     group_.executed.assign(group_.program->code().instructions().size(), 0);
     group_.counts = {};
     group_.instructions = 0;
-    group_.races_found.clear();
+    group_.found.clear();
+    group_.goes_on = true;
   }
 
   void run() {
@@ -78,13 +81,14 @@ class Worker {
       begin_group(group_, shared_.launch, number);
       drawn_ = 0;
       run_group();
-      report_races();
+      report_told();
     }
     finish();
   }
 
  private:
   static constexpr uint64_t kLongTurn = 1 << 16;
+  static constexpr uint64_t kMostBehind = 1 << 24;  // values may be nobody's then, and loops on them endless
 
   uint64_t below(uint64_t count) { return random_bits(shared_.checks.shuffle_seed + group_.number, drawn_++) % count; }
 
@@ -100,6 +104,7 @@ class Worker {
         Wave& wave = group_.waves[n];
         if (wave.pause != Pause::none) continue;
         turn(wave);
+        if (!group_.found.empty()) report_told();
         if (wave.pause == Pause::failed) return report(wave);
         all_stand &= wave.pause != Pause::none;
       }
@@ -120,6 +125,7 @@ class Worker {
       handlers[index](wave, instructions[index]);
     }
     group_.instructions += most - left;
+    if (shared_.told && (shared_.behind += most - left) > kMostBehind) shared_.over = true;
     if (shared_.instructions.fetch_add(most - left) + (most - left) > shared_.checks.most_instructions)
       wave.fail(FindingKind::endless, instructions[wave.next], -1,
                 fmt::format("more than {} instructions", shared_.checks.most_instructions));
@@ -157,23 +163,30 @@ class Worker {
     return finding;
   }
 
+  // Behind what was told before, but before races between groups.
+  static void put(Finding finding, std::vector<Finding>& all) {
+    const auto is_race = [](const Finding& f) { return f.kind == FindingKind::global_race; };
+    all.insert(is_race(finding) ? all.end() : std::ranges::find_if(all, is_race), std::move(finding));
+  }
   void report(Wave& wave) {
     Finding finding = complete(wave.finding, wave.next - 1);
     std::lock_guard lock(shared_.mutex);
-    if (shared_.over.exchange(true)) return;
-    shared_.result.findings.insert(shared_.result.findings.begin(), std::move(finding));
+    if (!shared_.over.exchange(true)) put(std::move(finding), shared_.result.findings);
   }
 
-  // Each instruction's races are told once.
-  void report_races() {
-    for (const Finding& race : group_.races_found) {
-      Finding finding = complete(race, race.offset);
+  // Each instruction's findings of a kind are told once.
+  void report_told() {
+    for (const Finding& each : group_.found) {
+      Finding finding = complete(each, each.offset);
       std::lock_guard lock(shared_.mutex);
       auto& told = shared_.result.findings;
       const auto same = [&](const Finding& f) { return f.kind == finding.kind && f.offset == finding.offset; };
-      if (std::ranges::none_of(told, same)) told.push_back(std::move(finding));
+      if (std::ranges::any_of(told, same)) continue;
+      shared_.told = shared_.told || leaves_values(finding.kind);
+      put(std::move(finding), told);
+      if (told.size() >= Execution::kMostFindings) shared_.over = true;
     }
-    group_.races_found.clear();
+    group_.found.clear();
   }
 
   void finish() {

@@ -50,8 +50,11 @@ struct Counts {
 };
 
 struct Execution {
+  static constexpr size_t kMostFindings = 16;
   Counts counts;
-  std::vector<Finding> findings;  // the first ends the launch; races between groups are all told
+  // In their order, each instruction's of a kind once; races between groups stand last. One behind which nothing can go
+  // on ends the launch, as kMostFindings do.
+  std::vector<Finding> findings;
 };
 
 // Runs all groups, on as many threads as `threads` says. Errors: a dispatch that cannot be meant (more threads than the

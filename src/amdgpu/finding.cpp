@@ -14,4 +14,10 @@ std::string Finding::text() const {
   return detail.empty() ? where : where + ": " + detail;
 }
 
+std::string text_of(const std::vector<Finding>& findings) {
+  std::string all;
+  for (const Finding& finding : findings) all += (all.empty() ? "" : "; then ") + finding.text();
+  return all;
+}
+
 }  // namespace rung::amdgpu

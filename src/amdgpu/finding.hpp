@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace rung::amdgpu {
 
@@ -19,6 +20,10 @@ enum class FindingKind : uint8_t {
   trapped,            // the kernel ended itself by s_trap
   endless,            // more instructions than the launch may take
 };
+// Whether a wave can go on behind it: registers and bytes hold something, whoever should have written it or waited.
+inline bool leaves_values(FindingKind kind) {
+  return kind == FindingKind::uninitialised || kind == FindingKind::lds_race || kind == FindingKind::missing_wait;
+}
 inline constexpr std::array<const char*, 10> kFindingWords{
     "out of bounds", "misaligned",        "uninitialised",   "LDS race", "global race",
     "missing wait",  "divergent barrier", "bad instruction", "trap",     "endless"};
@@ -34,5 +39,7 @@ struct Finding {
   std::string detail;        // addresses and sizes, registers
   std::string text() const;  // one line
 };
+// All of them in one line, the first first.
+std::string text_of(const std::vector<Finding>& findings);
 
 }  // namespace rung::amdgpu

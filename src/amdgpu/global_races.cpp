@@ -11,7 +11,7 @@
 namespace rung::amdgpu {
 namespace {
 
-// Flags of a mark: the write was atomic; a dword's marks are those of its halves. Numbers are below.
+// Flags of a mark: the write was atomic, or all reads were; a dword's marks are those of its bytes. Numbers are below.
 constexpr uint32_t kAtomic = 0x80000000, kSplit = 0x40000000;
 
 }  // namespace
@@ -56,13 +56,16 @@ inline bool GlobalRaces::is_live(uint32_t mark) const { return (mark & ~(kAtomic
 inline bool GlobalRaces::note(Cell& cell, const Touch& touch) const {
   const uint64_t marks = cell.load(std::memory_order_relaxed);
   auto write = static_cast<uint32_t>(marks), read = static_cast<uint32_t>(marks >> 32);
-  const bool written = is_live(write) && (write & ~kAtomic) != touch.me, other = is_live(read) && read != touch.me;
+  const bool written = is_live(write) && (write & ~kAtomic) != touch.me;
+  const bool was_read = is_live(read), other = was_read && (read & ~kAtomic) != touch.me;
   bool fine = !written || (touch.atomic && (write & kAtomic));
+  if (written && fine && touch.meets != nullptr) *touch.meets = true;
   if (touch.writes) {
-    fine &= touch.atomic || !other;
+    fine &= !other || (touch.atomic && (read & kAtomic));
     write = touch.me | (touch.atomic ? kAtomic : 0);
   } else {
-    read = other ? many_ : touch.me;
+    const bool all_atomic = touch.atomic && (!was_read || (read & kAtomic));
+    read = (other ? many_ : touch.me) | (all_atomic ? kAtomic : 0);
   }
   const uint64_t now = write | uint64_t{read} << 32;
   if (now != marks) cell.store(now, std::memory_order_relaxed);
@@ -73,40 +76,50 @@ inline bool GlobalRaces::touch_dword(Page& page, size_t dword, const Touch& touc
   const auto write = static_cast<uint32_t>(page.dwords[dword].load(std::memory_order_relaxed));
   if (!(write & kSplit) || !is_live(write)) [[likely]]
     return note(page.dwords[dword], touch);
-  Halves& halves = *page.halves.load(std::memory_order_acquire);
-  const bool low = note(halves[2 * dword], touch), high = note(halves[2 * dword + 1], touch);
-  return low && high;
+  Bytes& bytes = *page.bytes.load(std::memory_order_acquire);
+  bool fine = true;
+  for (size_t byte = 4 * dword; byte < 4 * dword + 4; ++byte) fine &= note(bytes[byte], touch);
+  return fine;
 }
 
-// What several threads do here at once may be lost to each other, never invented.
-bool GlobalRaces::touch_part(Page& page, size_t dword, bool low, const Touch& touch) {
-  Halves* halves = page.halves.load(std::memory_order_acquire);
-  if (halves == nullptr) {
+// Marks of single bytes, with those of the dword until now. What several threads do here at once may be lost to each
+// other, never invented.
+GlobalRaces::Bytes& GlobalRaces::bytes_of(Page& page, size_t dword) {
+  Bytes* bytes = page.bytes.load(std::memory_order_acquire);
+  if (bytes == nullptr) {
     std::lock_guard lock(adding_);
-    halves = page.halves.load(std::memory_order_acquire);
-    if (halves == nullptr) page.halves.store(halves = new Halves{}, std::memory_order_release);
+    bytes = page.bytes.load(std::memory_order_acquire);
+    if (bytes == nullptr) page.bytes.store(bytes = new Bytes{}, std::memory_order_release);
   }
   const uint64_t marks = page.dwords[dword].load(std::memory_order_relaxed);
   const auto write = static_cast<uint32_t>(marks);
   if (!(write & kSplit) || !is_live(write)) {
     const uint64_t before = write & kSplit ? 0 : marks;
-    for (const size_t half : {2 * dword, 2 * dword + 1}) (*halves)[half].store(before, std::memory_order_relaxed);
+    for (size_t byte = 4 * dword; byte < 4 * dword + 4; ++byte) (*bytes)[byte].store(before, std::memory_order_relaxed);
     page.dwords[dword].store(many_ | kSplit, std::memory_order_relaxed);
   }
-  return note((*halves)[2 * dword + (low ? 0 : 1)], touch);
+  return *bytes;
+}
+
+// Bytes of one dword.
+bool GlobalRaces::touch_part(Page& page, uint64_t begin, uint64_t end, const Touch& touch) {
+  Bytes& bytes = bytes_of(page, begin % kPageBytes / 4);
+  bool fine = true;
+  for (uint64_t at = begin; at < end; ++at) fine &= note(bytes[at % kPageBytes], touch);
+  return fine;
 }
 
 uint64_t GlobalRaces::touch_run(uint64_t begin, uint64_t end, const Touch& touch) {
   uint64_t wrong = kNowhere;
-  for (uint64_t at = begin & ~uint64_t{1}; at < end;) {
+  for (uint64_t at = begin; at < end;) {
     Page& page = page_of(at);
     const uint64_t stop = std::min(end, (page.number + 1) * kPageBytes);
     while (at < stop) {
-      const size_t dword = at % kPageBytes / 4;
-      const bool low = at % 4 == 0, high = (at & ~uint64_t{3}) + 2 < end;
-      const bool fine = low && high ? touch_dword(page, dword, touch) : touch_part(page, dword, low, touch);
+      const uint64_t next = std::min(stop, (at & ~uint64_t{3}) + 4);
+      const bool fine =
+          next - at == 4 ? touch_dword(page, at % kPageBytes / 4, touch) : touch_part(page, at, next, touch);
       if (!fine) wrong = std::min(wrong, at);
-      at = (at & ~uint64_t{3}) + 4;
+      at = next;
     }
   }
   return wrong;
@@ -115,18 +128,29 @@ uint64_t GlobalRaces::touch_run(uint64_t begin, uint64_t end, const Touch& touch
 void GlobalRaces::touch(Wave& wave, const Addresses& addresses, const LanePattern& pattern,
                         const GlobalAccess& access) {
   Group& group = *wave.group;
-  if (access.bytes == 1 || group.synchronised) return;
-  const Touch touch{many_ + 1 + group.number, access.write, access.atomic};
+  if (group.synchronised) return;
+  bool meets = false;
+  const bool loads = access.atomic && !access.write;  // whose value may tell of others
+  const Touch touch{many_ + 1 + group.number, access.write, access.atomic, loads ? &meets : nullptr};
   const uint64_t lowest = addresses.at[0] + static_cast<uint64_t>(pattern.lowest);
   uint64_t wrong = kNowhere;
   for (const ByteRun& run : pattern.runs)
     wrong = std::min(wrong, touch_run(lowest + run.begin, lowest + run.begin + run.count, touch));
+  group.synchronised |= meets;
   if (wrong == kNowhere) return;
   for (int lane = 0; lane < kWaveLanes; ++lane) {
     const uint64_t at = addresses.at[lane];
     if (!(addresses.lanes >> lane & 1) || wrong + 4 <= at || wrong >= at + access.bytes) continue;
-    return group.tell_race(wave, lane, fmt::format("{} bytes at {:#x}", access.bytes, at));
+    return group.tell(wave, FindingKind::global_race, lane, fmt::format("{} bytes at {:#x}", access.bytes, at));
   }
+}
+
+void GlobalRaces::touch_scalar(Wave& wave, uint64_t address, uint64_t bytes) {
+  Group& group = *wave.group;
+  if (group.synchronised) return;
+  const Touch touch{many_ + 1 + group.number, false, false, nullptr};
+  if (touch_run(address, address + bytes, touch) != kNowhere)
+    group.tell(wave, FindingKind::global_race, -1, fmt::format("{} bytes at {:#x}", bytes, address));
 }
 
 }  // namespace rung::amdgpu

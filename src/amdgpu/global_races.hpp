@@ -1,5 +1,4 @@
-// Which work-group of a launch wrote and read each half dword of memory: what two touch, one by a plain write, is a
-// race.
+// Which work-group of a launch wrote and read each byte of memory: what two touch, one by a plain write, is a race.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
@@ -16,8 +15,8 @@ struct GlobalAccess;
 struct LanePattern;
 
 // One launch at a time uses it, whose groups on several threads share it; what earlier ones noted is nobody's then.
-// Accesses of single bytes are not watched, nor is a group after it got a value back from an atomic: it may know by
-// that what other groups have done.
+// A group is not watched after it got a value back from an atomic, or by an atomic load one that another group's atomic
+// had written: it may know by that what other groups have done.
 class GlobalRaces {
  public:
   static constexpr uint64_t kMostGroups = uint64_t{1} << 30;
@@ -30,27 +29,30 @@ class GlobalRaces {
   // Notes an access of the instruction before wave.next, and a finding for its group if another group's access makes
   // it a race; one an instruction.
   void touch(Wave& wave, const Addresses& addresses, const LanePattern& pattern, const GlobalAccess& access);
+  // The same of a scalar load.
+  void touch_scalar(Wave& wave, uint64_t address, uint64_t bytes);
 
  private:
   static constexpr uint64_t kPageBytes = 4096;
   static constexpr size_t kBuckets = 1 << 14;
   static constexpr size_t kMostKept = 16384;  // pages from launch to launch: 128 MB, for 64 MB of memory
   static constexpr size_t kDwords = kPageBytes / 4;
-  // The marks of a dword, or of half of it: of the last write in 31:0, of reads in 63:32. A mark is a number that a
+  // The marks of a dword, or of a byte of it: of the last write in 31:0, of reads in 63:32. A mark is a number that a
   // launch gives to each of its groups; no other launch gives it.
   using Cell = std::atomic<uint64_t>;
-  using Halves = std::array<Cell, 2 * kDwords>;
+  using Bytes = std::array<Cell, kPageBytes>;
   struct Page {
     uint64_t number = 0;
     Page* next = nullptr;
-    std::atomic<Halves*> halves{nullptr};  // of dwords that were touched in part
+    std::atomic<Bytes*> bytes{nullptr};  // of dwords that were touched in part
     std::array<Cell, kDwords> dwords{};
-    ~Page() { delete halves.load(); }
+    ~Page() { delete bytes.load(); }
   };
   // A group's access: its mark, and what it does.
   struct Touch {
     uint32_t me;
     bool writes, atomic;
+    bool* meets;  // set where an atomic access reads what another group's wrote
   };
   static constexpr uint64_t kNowhere = ~uint64_t{0};
 
@@ -59,7 +61,8 @@ class GlobalRaces {
   bool is_live(uint32_t mark) const;
   bool note(Cell& cell, const Touch& touch) const;  // false: a race
   bool touch_dword(Page& page, size_t dword, const Touch& touch) const;
-  bool touch_part(Page& page, size_t dword, bool low, const Touch& touch);
+  Bytes& bytes_of(Page& page, size_t dword);
+  bool touch_part(Page& page, uint64_t begin, uint64_t end, const Touch& touch);
   uint64_t touch_run(uint64_t begin, uint64_t end, const Touch& touch);  // the first place of a race, or kNowhere
 
   std::unique_ptr<std::atomic<Page*>[]> buckets_;

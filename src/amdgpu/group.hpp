@@ -34,9 +34,10 @@ struct Group {
   Checks checks;
   GlobalRaces* races = nullptr;  // null: not looked for
   std::array<uint32_t, 3> id{};
-  uint32_t number = 0;               // in the grid, x fastest
-  bool synchronised = false;         // it got a value back from an atomic on memory: others' writes may be known to it
-  std::vector<Finding> races_found;  // their `offset` is the instruction's index
+  uint32_t number = 0;         // in the grid, x fastest
+  bool synchronised = false;   // it got a value back from an atomic on memory: others' writes may be known to it
+  bool goes_on = false;        // findings behind which values are what they would be are told, and the wave goes on
+  std::vector<Finding> found;  // what was told; their `offset` is the instruction's index
   Lds lds;
   LanePatterns patterns;
   std::vector<Wave> waves;
@@ -45,9 +46,17 @@ struct Group {
   std::vector<uint64_t> executed;     // by the instruction's index
   uint64_t instructions = 0;          // by all its waves
 
-  // Notes a race of the instruction before wave.next, once.
-  void tell_race(const Wave& wave, int lane, std::string detail);
+  // Notes what is wrong with the instruction before wave.next, once.
+  void tell(const Wave& wave, FindingKind kind, int lane, std::string detail);
   WaveMemory& of(const Wave& wave) { return memory_of[wave.number]; }
 };
+
+// The finding that a register of Wave::pending, or of Wave::scalar_pending, is still to be written. Where the wave goes
+// on, the register counts as waited for, so that one missing wait is one finding.
+struct PendingRegister {
+  uint32_t number;
+  bool scalar;
+};
+void fail_pending(Wave& wave, const Instruction& instruction, PendingRegister reg, std::string detail);
 
 }  // namespace rung::amdgpu

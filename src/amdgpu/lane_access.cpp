@@ -19,11 +19,11 @@ std::string name_of_register(unsigned index) {
 bool scalar_readable(Wave& wave, const Instruction& instruction, const Operand& operand) {
   for (unsigned n = operand.number; n < unsigned{operand.number} + operand.registers && n < 128; ++n) {
     if (wave.scalar_pending[n] != 0)
-      return wave.fail(FindingKind::missing_wait, instruction, -1, fmt::format("s{} is still being loaded", n)), false;
-    if (n < kFlatScratch && !wave.scalar_written[n])
-      return wave.fail(FindingKind::uninitialised, instruction, -1, fmt::format("nobody wrote s{}", n)), false;
+      fail_pending(wave, instruction, {n, true}, fmt::format("s{} is still being loaded", n));
+    else if (!wave.scalar_written[n])
+      wave.fail(FindingKind::uninitialised, instruction, -1, fmt::format("nobody wrote s{}", n));
   }
-  return true;
+  return wave.pause == Pause::none;
 }
 
 void count_global(Wave& wave, const LanePattern& pattern, GlobalAccess access) {
@@ -54,7 +54,7 @@ bool check_region(Wave& wave, const Instruction& instruction, int lane, uint64_t
     wave.fail(FindingKind::uninitialised, instruction, lane,
               fmt::format("nobody wrote some of {} bytes at {:#x}, {} into an allocation of {}", access.bytes, address,
                           address - region->address(), region->bytes));
-    return false;
+    if (wave.pause != Pause::none) return false;
   }
   if (access.write) region->mark(address, access.bytes);
   return true;
@@ -77,6 +77,13 @@ bool aligned(Wave& wave, const Instruction& instruction, const Addresses& addres
   if ((addresses.at[0] | pattern.bits) % wanted == 0) return true;
   refuse_misaligned(wave, instruction, addresses, wanted);
   return false;
+}
+
+// A load or store whose scope is the device or the system: what compilers make of atomic and volatile ones. On gfx90a
+// nothing tells such stores from others.
+bool is_atomic(const Wave& wave, const Instruction& instruction, GlobalAccess access) {
+  if (wave.target != Target::gfx90a) return instruction.memory.sc1;
+  return instruction.memory.sc0 && !access.write;
 }
 
 // All that the lanes access, as runs of bytes: false if any of it may not be, and then nothing was marked as written.
@@ -105,29 +112,23 @@ bool readable(Wave& wave, const Instruction& instruction, const Operand& operand
   if (!is_vector(operand)) return true;
   const unsigned first = Wave::place_of(operand);
   for (unsigned r = first; r < first + operand.registers; ++r) {
-    if (wave.pending[r] != 0) {
-      wave.fail(FindingKind::missing_wait, instruction, -1, name_of_register(r) + " is still being loaded");
-      return false;
-    }
     const uint64_t missing = lanes & ~wave.written[r];
-    if (missing != 0) {
+    if (wave.pending[r] != 0)
+      fail_pending(wave, instruction, {r, false}, name_of_register(r) + " is still being loaded");
+    else if (missing != 0)
       wave.fail(FindingKind::uninitialised, instruction, __builtin_ctzll(missing),
                 "nobody wrote " + name_of_register(r));
-      return false;
-    }
   }
-  return true;
+  return wave.pause == Pause::none;
 }
 
 bool writable(Wave& wave, const Instruction& instruction, const Operand& operand) {
   if (!is_vector(operand)) return true;
   const unsigned first = Wave::place_of(operand);
   for (unsigned r = first; r < first + operand.registers; ++r)
-    if (wave.pending[r] != 0) {
-      wave.fail(FindingKind::missing_wait, instruction, -1, name_of_register(r) + " is still being loaded");
-      return false;
-    }
-  return true;
+    if (wave.pending[r] != 0)
+      fail_pending(wave, instruction, {r, false}, name_of_register(r) + " is still being loaded");
+  return wave.pause == Pause::none;
 }
 
 uint32_t scalar_value(const Wave& wave, const Operand& operand) {
@@ -161,7 +162,10 @@ const LanePattern* check_global(Wave& wave, const Instruction& instruction, cons
     });
     if (!fine) return nullptr;
   }
-  if (wave.group->races != nullptr) wave.group->races->touch(wave, addresses, pattern, access);
+  if (wave.group->races == nullptr) return &pattern;
+  GlobalAccess seen = access;
+  seen.atomic = access.atomic || is_atomic(wave, instruction, access);
+  wave.group->races->touch(wave, addresses, pattern, seen);
   return &pattern;
 }
 
@@ -184,12 +188,15 @@ const LanePattern* check_local(Wave& wave, const Instruction& instruction, const
   group.counts.bank_conflict_cycles += pattern.bank_conflicts;
   if (!group.lds.watched()) return &pattern;
   LdsFault fault;
-  const int lane = group.lds.touch({addresses.at, &pattern, access.bytes, wave.number, access.use}, fault);
+  const Lds::Access touched{addresses.at, &pattern, access.bytes, wave.number, access.use};
+  const int lane = group.lds.touch(touched, fault);
   if (lane < 0) return &pattern;
   wave.fail(fault.kind, instruction, lane,
             fault.other < 0 ? fmt::format("byte {:#x} of LDS", fault.byte)
                             : fmt::format("byte {:#x} of LDS, with wave {}", fault.byte, fault.other));
-  return nullptr;
+  if (wave.pause != Pause::none) return nullptr;
+  group.lds.settle(touched);
+  return &pattern;
 }
 
 bool check_scratch(Wave& wave, const Instruction& instruction, const Addresses& addresses, unsigned bytes) {
@@ -207,22 +214,42 @@ bool check_scratch(Wave& wave, const Instruction& instruction, const Addresses& 
   return bits % wanted == 0;
 }
 
-void in_flight(Wave& wave, const Operand* destination, Counter counter, int16_t lds) {
+// A register that is to be written by something that may be done after this.
+static bool overtakes(Wave& wave, const Instruction& instruction, const InFlight& work, Counter counter) {
+  const Scoreboard& board = wave.group->of(wave).in_flight;
+  for (unsigned r = work.first; r < unsigned{work.first} + work.registers; ++r) {
+    if (wave.pending[r] == 0) [[likely]]
+      continue;
+    if (counter == Counter::both || board.may_be_overtaken(static_cast<uint16_t>(r), counter == Counter::vector))
+      fail_pending(wave, instruction, {r, false}, name_of_register(r) + " is still being loaded");
+  }
+  return wave.pause != Pause::none;
+}
+
+void in_flight(Wave& wave, const Instruction& instruction, const Operand* destination, Counter counter, int16_t lds) {
   if (!wave.group->checks.waits) return;
   InFlight work;
-  work.lds = lds;
   work.ordered = counter != Counter::both;
   if (destination != nullptr && is_vector(*destination)) {
     work.first = static_cast<uint16_t>(Wave::place_of(*destination));
     work.registers = destination->registers;
+    if (overtakes(wave, instruction, work, counter)) return;
   }
   Scoreboard& board = wave.group->of(wave).in_flight;
-  if (counter != Counter::local) board.issue_vector(wave, work);
-  work.lds = -1;
-  if (counter != Counter::vector) {
-    if (counter == Counter::local) work.lds = lds;
-    board.issue_local(wave, work);
-  }
+  if (counter == Counter::both) board.issue_vector(wave, work);
+  work.lds = lds;
+  counter == Counter::vector ? board.issue_vector(wave, work) : board.issue_local(wave, work);
+}
+
+void write_in_flight(Wave& wave, const Instruction& instruction, const Addresses& to, LdsWrite write, Counter counter) {
+  if (!wave.group->checks.waits) return;
+  const Operand* result = is_vector(instruction.destination) ? &instruction.destination : nullptr;
+  Scoreboard& board = wave.group->of(wave).in_flight;
+  write.set_places(to.at, to.lanes);
+  const int16_t index = board.new_write();
+  board.write(index) = write;
+  in_flight(wave, instruction, result, counter, index);
+  if (write.direct) board.mark_direct(wave.group->lds, index);
 }
 
 }  // namespace rung::amdgpu

@@ -25,6 +25,9 @@ inline bool is_vector(const Operand& operand) {
 }
 inline Lanes* registers_of(Wave& wave, const Operand& operand) { return &wave.v[Wave::place_of(operand)]; }
 
+// What some instructions read without naming it.
+inline constexpr Operand kM0Itself{.kind = OperandKind::scalar, .registers = 1, .number = kM0};
+
 // May these be read now? If not, the wave has failed: a register that nobody wrote, or that a load has yet to write.
 bool readable(Wave& wave, const Instruction& instruction, const Operand& operand, uint64_t lanes);
 // The registers may be written in all lanes of the mask: no earlier load will write them.
@@ -72,9 +75,14 @@ inline size_t scratch_place(uint64_t offset, int lane) {
   return (offset / 4 * kWaveLanes + static_cast<unsigned>(lane)) * 4 + offset % 4;
 }
 
-// Notes that `destination` will be there when s_waitcnt says so.
+// Notes that `destination` will be there when s_waitcnt says so, and so the bytes of LDS of the Scoreboard's write
+// `lds`. A finding: another instruction on its way may write the destination after this one.
 enum class Counter : uint8_t { vector, local, both };
-void in_flight(Wave& wave, const Operand* destination, Counter counter, int16_t lds = -1);
+void in_flight(Wave& wave, const Instruction& instruction, const Operand* destination, Counter counter,
+               int16_t lds = -1);
+// The same of an instruction that writes LDS at `to`, as `write` says.
+void write_in_flight(Wave& wave, const Instruction& instruction, const Addresses& to, LdsWrite write,
+                     Counter counter = Counter::local);
 
 // How a value of 1 to 16 bytes in memory stands in registers.
 enum class Half : uint8_t { all, low, high };

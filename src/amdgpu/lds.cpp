@@ -174,6 +174,20 @@ int Lds::touch(const Access& access, LdsFault& fault) {
   return -1;
 }
 
+void Lds::settle(const Access& access) {
+  const uint32_t mark = epoch_ << kEpoch | (access.wave + 1) | (access.use == LdsUse::atomic ? kAtomic : 0);
+  for (uint64_t lanes = access.pattern->lanes; lanes != 0; lanes &= lanes - 1) {
+    const auto begin = static_cast<uint32_t>(access.addresses[__builtin_ctzll(lanes)]);
+    for (uint32_t byte = begin; byte < begin + access.count; ++byte) {
+      if (!(dwords_.write[byte / 4] & kSplit)) split(byte / 4);
+      if (access.use == LdsUse::read)
+        each_.write[byte] &= ~(kPending | kLate);
+      else
+        each_.write[byte] = mark, each_.read[byte] = 0;
+    }
+  }
+}
+
 void Lds::set_pending(uint32_t address, uint32_t count, bool pending, bool others) {
   if (!watched_) return;
   const uint32_t flag = others ? kLate : kPending;

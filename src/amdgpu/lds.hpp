@@ -40,6 +40,9 @@ class Lds {
     LdsUse use{};
   };
   int touch(const Access& access, LdsFault& fault);
+  // Goes on behind an access in which something was wrong: what it reads counts as waited for, what it writes as its
+  // own, whoever read it before.
+  void settle(const Access& access);
   // `access.count` bytes at one address.
   std::optional<LdsFault> touch(uint32_t address, const Access& access);
   // Bytes that an instruction on its way will write. `others`: only waves other than the last to write them must wait.

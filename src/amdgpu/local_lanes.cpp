@@ -12,7 +12,7 @@ void finish(Wave& wave, const Instruction& instruction, const Lanes& result) {
   Lanes* to = registers_of(wave, instruction.destination);
   for_lanes(lanes, [&](int lane) { to->at[lane] = result.at[lane]; });
   mark_written(wave, instruction.destination, lanes);
-  in_flight(wave, &instruction.destination, Counter::local);
+  in_flight(wave, instruction, &instruction.destination, Counter::local);
 }
 
 // A lane reads what the lane at its address / 4 has; of a lane that is off: 0.
@@ -77,7 +77,7 @@ void swizzle(Wave& wave, const Instruction& instruction) {
   finish(wave, instruction, result);
 }
 
-void nothing(Wave& wave, const Instruction&) { in_flight(wave, nullptr, Counter::local); }
+void nothing(Wave& wave, const Instruction& instruction) { in_flight(wave, instruction, nullptr, Counter::local); }
 
 }  // namespace
 

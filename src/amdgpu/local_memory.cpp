@@ -19,23 +19,13 @@ bool local_addresses(Wave& wave, const Instruction& instruction, uint32_t offset
 }
 
 // Each lane's own place behind M0.
-void lane_addresses(const Wave& wave, const Instruction& instruction, Addresses& to) {
+bool lane_addresses(Wave& wave, const Instruction& instruction, Addresses& to) {
+  if (!readable(wave, instruction, kM0Itself, 0)) return false;
   to.lanes = wave.exec();
   const uint32_t base = (wave.s[kM0] & 0xffff) + static_cast<uint32_t>(instruction.memory.offset);
   for (unsigned lane = 0; lane < kWaveLanes; ++lane) to.at[lane] = base + 4 * lane;
   to.close();
-}
-
-// Remembers what is being written until s_waitcnt says it is done.
-void write_in_flight(Wave& wave, const Addresses& to, LdsWrite places) {
-  if (!wave.group->checks.waits) return;
-  Scoreboard& board = wave.group->of(wave).in_flight;
-  const int16_t index = board.new_write();
-  LdsWrite& write = board.write(index);
-  write = places;
-  write.lanes = to.lanes;
-  for (int lane = 0; lane < kWaveLanes; ++lane) write.address[lane] = static_cast<uint32_t>(to.at[lane]);
-  in_flight(wave, nullptr, Counter::local, index);
+  return true;
 }
 
 template <class F>
@@ -45,34 +35,32 @@ void read(Wave& wave, const Instruction& instruction) {
       (!local_addresses(wave, instruction, static_cast<uint32_t>(instruction.memory.offset), addresses) ||
        !load_local<F>(wave, instruction, addresses)))
     return;
-  in_flight(wave, &instruction.destination, Counter::local);
+  in_flight(wave, instruction, &instruction.destination, Counter::local);
 }
 
 template <class F>
 void write(Wave& wave, const Instruction& instruction) {
-  if (wave.exec() == 0) return in_flight(wave, nullptr, Counter::local);
+  if (wave.exec() == 0) return in_flight(wave, instruction, nullptr, Counter::local);
   Addresses addresses;
   if (!local_addresses(wave, instruction, static_cast<uint32_t>(instruction.memory.offset), addresses) ||
       !store_local<F>(wave, instruction, addresses))
     return;
-  write_in_flight(wave, addresses, {.bytes = F::kBytes});
+  write_in_flight(wave, instruction, addresses, {.bytes = F::kBytes});
 }
 
 void read_by_lane(Wave& wave, const Instruction& instruction) {
   Addresses addresses;
   if (wave.exec() != 0) {
-    lane_addresses(wave, instruction, addresses);
-    if (!load_local<Format<4>>(wave, instruction, addresses)) return;
+    if (!lane_addresses(wave, instruction, addresses) || !load_local<Format<4>>(wave, instruction, addresses)) return;
   }
-  in_flight(wave, &instruction.destination, Counter::local);
+  in_flight(wave, instruction, &instruction.destination, Counter::local);
 }
 
 void write_by_lane(Wave& wave, const Instruction& instruction) {
-  if (wave.exec() == 0) return in_flight(wave, nullptr, Counter::local);
+  if (wave.exec() == 0) return in_flight(wave, instruction, nullptr, Counter::local);
   Addresses addresses;
-  lane_addresses(wave, instruction, addresses);
-  if (!store_local<Format<4>>(wave, instruction, addresses)) return;
-  write_in_flight(wave, addresses, {.bytes = 4});
+  if (!lane_addresses(wave, instruction, addresses) || !store_local<Format<4>>(wave, instruction, addresses)) return;
+  write_in_flight(wave, instruction, addresses, {.bytes = 4});
 }
 
 // How many places an instruction with two offsets accesses: equal ones are one, of the first datum alone.
@@ -99,12 +87,12 @@ void read_two(Wave& wave, const Instruction& instruction) {
     }
     mark_written(wave, destination, base.lanes);
   }
-  in_flight(wave, &destination, Counter::local);
+  in_flight(wave, instruction, &destination, Counter::local);
 }
 
 template <unsigned kBytes, unsigned kStride>
 void write_two(Wave& wave, const Instruction& instruction) {
-  if (wave.exec() == 0) return in_flight(wave, nullptr, Counter::local);
+  if (wave.exec() == 0) return in_flight(wave, instruction, nullptr, Counter::local);
   Addresses base;
   if (!local_addresses(wave, instruction, 0, base)) return;
   const unsigned offsets[2] = {first_offset(instruction) * kBytes * kStride,
@@ -120,7 +108,7 @@ void write_two(Wave& wave, const Instruction& instruction) {
     if (pattern == nullptr) return;
     store_lanes<Format<kBytes>>(registers_of(wave, data), wave.group->lds.address(), addresses, *pattern);
   }
-  write_in_flight(wave, base,
+  write_in_flight(wave, instruction, base,
                   {.first = offsets[0], .second = offsets[1], .bytes = kBytes, .places = static_cast<uint8_t>(places)});
 }
 
@@ -154,7 +142,7 @@ void read_transposed(Wave& wave, const Instruction& instruction) {
     });
     mark_written(wave, instruction.destination, addresses.lanes);
   }
-  in_flight(wave, &instruction.destination, Counter::local);
+  in_flight(wave, instruction, &instruction.destination, Counter::local);
 }
 
 Handler read_handler(Opcode opcode) {

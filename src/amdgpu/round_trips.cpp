@@ -43,7 +43,9 @@ bool ends_comparison(const Placed& placed, const std::vector<int64_t>& goals) {
   const Instruction& made = placed.instruction;
   const bool writes_exec = (made.destination.kind == OperandKind::scalar && made.destination.number == kExec) ||
                            name_of(made.opcode).ends_with("saveexec_b64") || name_of(made.opcode).starts_with("v_cmpx");
-  return writes_exec || goal_of(placed) >= 0 || ends_path(made) || made.memory.lds ||
+  const bool may_write =
+      made.encoding == Encoding::flat && name_of(made.opcode).find("_load") == std::string_view::npos;
+  return writes_exec || goal_of(placed) >= 0 || ends_path(made) || made.memory.lds || may_write ||
          std::binary_search(goals.begin(), goals.end(), static_cast<int64_t>(placed.offset));
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "amdgpu/global_races.hpp"
 #include "amdgpu/memory.hpp"
 #include "amdgpu/vector_memory.hpp"
 
@@ -26,11 +27,9 @@ void scalar_in_flight(Wave& wave, const Operand& destination) {
 bool destination_free(Wave& wave, const Instruction& instruction) {
   const Operand& to = instruction.destination;
   for (unsigned n = to.number; n < unsigned{to.number} + to.registers; ++n)
-    if (wave.scalar_pending[n] != 0) {
-      wave.fail(FindingKind::missing_wait, instruction, -1, fmt::format("s{} is still being loaded", n));
-      return false;
-    }
-  return true;
+    if (wave.scalar_pending[n] != 0)
+      fail_pending(wave, instruction, {n, true}, fmt::format("s{} is still being loaded", n));
+  return wave.pause == Pause::none;
 }
 
 uint64_t offset_of(const Wave& wave, const Instruction& instruction) {
@@ -49,12 +48,12 @@ bool check(Wave& wave, const Instruction& instruction, uint64_t address, size_t 
               fmt::format("{} bytes at {:#x} are in no allocation", bytes, address));
     return false;
   }
-  if (wave.group->checks.uninitialised && !region->all_written(address, bytes)) {
+  if (wave.group->checks.uninitialised && !region->all_written(address, bytes))
     wave.fail(FindingKind::uninitialised, instruction, -1,
               fmt::format("nobody wrote some of {} bytes at {:#x}", bytes, address));
-    return false;
-  }
-  return true;
+  if (wave.group->races != nullptr && region->written != nullptr)
+    wave.group->races->touch_scalar(wave, address, bytes);  // not of code and arguments, which nobody writes
+  return wave.pause == Pause::none;
 }
 
 void finish(Wave& wave, const Operand& to) {

@@ -24,13 +24,19 @@ int16_t Scoreboard::new_write() {
 }
 
 void Scoreboard::issue(std::vector<InFlight>& queue, size_t most, Wave& wave, InFlight work) {
-  if (queue.size() >= most) {
-    finish(wave, queue.front());
-    queue.erase(queue.begin());
-  }
+  if (queue.size() >= most) wait(queue, most - 1, wave);
   for (unsigned r = work.first; r < unsigned{work.first} + work.registers; ++r)
     ++(work.scalar ? wave.scalar_pending[r] : wave.pending[r]);
   queue.push_back(work);
+}
+
+bool Scoreboard::may_be_overtaken(uint16_t reg, bool by_vector) const {
+  const auto writes = [&](const InFlight& work) {
+    return !work.scalar && reg >= work.first && reg < work.first + work.registers;
+  };
+  const std::vector<InFlight>&own = by_vector ? vector_ : local_, &other = by_vector ? local_ : vector_;
+  return std::ranges::any_of(other, writes) ||
+         std::ranges::any_of(own, [&](const InFlight& work) { return !work.ordered && writes(work); });
 }
 
 void Scoreboard::wait(std::vector<InFlight>& queue, size_t most, Wave& wave) {
@@ -51,6 +57,16 @@ void Scoreboard::wait(std::vector<InFlight>& queue, size_t most, Wave& wave) {
   });
 }
 
+void Scoreboard::settle(Wave& wave, uint32_t reg, bool scalar) {
+  for (auto* queue : {&vector_, &local_})
+    for (InFlight& work : *queue) {
+      if (work.scalar != scalar || reg < work.first || reg >= uint32_t{work.first} + work.registers) continue;
+      for (unsigned r = work.first; r < unsigned{work.first} + work.registers; ++r)
+        --(scalar ? wave.scalar_pending[r] : wave.pending[r]);
+      work.registers = 0;
+    }
+}
+
 static void set_pending(Lds& lds, const LdsWrite& write, bool pending) {
   for (int lane = 0; lane < kWaveLanes; ++lane) {
     if (!(write.lanes >> lane & 1)) continue;
@@ -63,8 +79,32 @@ void Scoreboard::finish(Wave& wave, const InFlight& work) {
   for (unsigned r = work.first; r < unsigned{work.first} + work.registers; ++r)
     --(work.scalar ? wave.scalar_pending[r] : wave.pending[r]);
   if (work.lds < 0) return;
-  if (writes_[work.lds].marked) set_pending(wave.group->lds, writes_[work.lds], false);
+  LdsWrite& write = writes_[work.lds];
+  if (write.marked) {
+    set_pending(wave.group->lds, write, false);
+    write.marked = false;
+    keep_pending(wave.group->lds, write);
+  }
   free_writes_.push_back(work.lds);
+}
+
+// Bytes that other instructions of the wave are still to write, among those that `done` wrote.
+void Scoreboard::keep_pending(Lds& lds, const LdsWrite& done) {
+  for (const auto* queue : {&vector_, &local_})
+    for (const InFlight& work : *queue)
+      if (work.lds >= 0 && writes_[work.lds].marked && writes_[work.lds].may_meet(done))
+        set_pending(lds, writes_[work.lds], true);
+}
+
+void LdsWrite::set_places(const uint64_t* at, uint64_t which) {
+  lanes = which;
+  lowest = ~uint32_t{0}, highest = 0;
+  for (int lane = 0; lane < kWaveLanes; ++lane) {
+    address[lane] = static_cast<uint32_t>(at[lane]);
+    if (!(lanes >> lane & 1)) continue;
+    lowest = std::min(lowest, address[lane] + std::min(first, places == 2 ? second : first));
+    highest = std::max(highest, address[lane] + std::max(first, places == 2 ? second : first) + bytes);
+  }
 }
 
 void Scoreboard::mark_direct(Lds& lds, int16_t index) {

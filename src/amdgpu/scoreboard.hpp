@@ -19,8 +19,12 @@ struct LdsWrite {
   uint64_t lanes = 0;
   uint32_t first = 0, second = 0;
   uint8_t bytes = 0, places = 1;
-  bool direct = false;  // from memory: its bytes are pending from the start, for this wave, too
-  bool marked = false;  // its bytes are marked as pending
+  bool direct = false;               // from memory: its bytes are pending from the start, for this wave, too
+  bool marked = false;               // its bytes are marked as pending
+  uint32_t lowest = 0, highest = 0;  // all of it is in [lowest, highest)
+  // Once the other fields are there.
+  void set_places(const uint64_t* at, uint64_t which);
+  bool may_meet(const LdsWrite& other) const { return lowest < other.highest && other.lowest < highest; }
 };
 
 // One instruction on its way.
@@ -34,16 +38,21 @@ struct InFlight {
 
 class Scoreboard {
  public:
-  static constexpr size_t kMostVector = 63, kMostLocal = 15;  // the counters end there: issuing waits
+  static constexpr size_t kMostVector = 63, kMostLocal = 15;  // the counters end there: issuing waits until one is done
 
   void clear();
   void issue_vector(Wave& wave, InFlight work) { issue(vector_, kMostVector, wave, work); }
   void issue_local(Wave& wave, InFlight work) { issue(local_, kMostLocal, wave, work); }
+  // Whether the register is to be written by one that the other counter counts, or that has no order: what is issued
+  // now may be done before.
+  bool may_be_overtaken(uint16_t reg, bool by_vector) const;
   // Marks the bytes of a write from memory, which even this wave must wait for.
   void mark_direct(Lds& lds, int16_t index);
   // A place for what an instruction about to be issued writes to LDS.
   int16_t new_write();
   LdsWrite& write(int16_t index) { return writes_[index]; }
+  // Takes all registers of the instructions that are to write this one for written; they count as before.
+  void settle(Wave& wave, uint32_t reg, bool scalar);
   // s_waitcnt: until at most `most` are on their way.
   void wait_vector(Wave& wave, size_t most) { wait(vector_, most, wave); }
   void wait_local(Wave& wave, size_t most) { wait(local_, most, wave); }
@@ -54,6 +63,7 @@ class Scoreboard {
   void issue(std::vector<InFlight>& queue, size_t most, Wave& wave, InFlight work);
   void wait(std::vector<InFlight>& queue, size_t most, Wave& wave);
   void finish(Wave& wave, const InFlight& work);
+  void keep_pending(Lds& lds, const LdsWrite& done);
 
   std::vector<InFlight> vector_, local_;  // in order of issue
   std::vector<LdsWrite> writes_;

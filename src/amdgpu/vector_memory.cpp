@@ -11,7 +11,7 @@ void global_load(Wave& wave, const Instruction& instruction) {
   if (wave.exec() != 0 &&
       (!global_addresses(wave, instruction, 1, addresses) || !load_global<F>(wave, instruction, addresses)))
     return;
-  in_flight(wave, &instruction.destination, Counter::vector);
+  in_flight(wave, instruction, &instruction.destination, Counter::vector);
 }
 
 template <class F>
@@ -20,7 +20,7 @@ void global_store(Wave& wave, const Instruction& instruction) {
   if (wave.exec() != 0 &&
       (!global_addresses(wave, instruction, 2, addresses) || !store_global<F>(wave, instruction, addresses)))
     return;
-  in_flight(wave, nullptr, Counter::vector);
+  in_flight(wave, instruction, nullptr, Counter::vector);
 }
 
 template <class F>
@@ -29,7 +29,7 @@ void scratch_load(Wave& wave, const Instruction& instruction) {
   if (wave.exec() != 0 &&
       (!scratch_addresses(wave, instruction, 1, addresses) || !load_scratch<F>(wave, instruction, addresses)))
     return;
-  in_flight(wave, &instruction.destination, Counter::vector);
+  in_flight(wave, instruction, &instruction.destination, Counter::vector);
 }
 
 template <class F>
@@ -38,7 +38,7 @@ void scratch_store(Wave& wave, const Instruction& instruction) {
   if (wave.exec() != 0 &&
       (!scratch_addresses(wave, instruction, 2, addresses) || !store_scratch<F>(wave, instruction, addresses)))
     return;
-  in_flight(wave, nullptr, Counter::vector);
+  in_flight(wave, instruction, nullptr, Counter::vector);
 }
 
 template <class F>
@@ -52,7 +52,7 @@ void flat_load(Wave& wave, const Instruction& instruction) {
     if (spaces.local.lanes != 0 && !load_local<F>(wave, instruction, spaces.local)) return;
     if (spaces.scratch.lanes != 0 && !load_scratch<F>(wave, instruction, spaces.scratch)) return;
   }
-  in_flight(wave, &instruction.destination, Counter::both);
+  in_flight(wave, instruction, &instruction.destination, Counter::both);
 }
 
 template <class F>
@@ -65,8 +65,10 @@ void flat_store(Wave& wave, const Instruction& instruction) {
     if (spaces.global.lanes != 0 && !store_global<F>(wave, instruction, spaces.global)) return;
     if (spaces.local.lanes != 0 && !store_local<F>(wave, instruction, spaces.local)) return;
     if (spaces.scratch.lanes != 0 && !store_scratch<F>(wave, instruction, spaces.scratch)) return;
+    if (spaces.local.lanes != 0)
+      return write_in_flight(wave, instruction, spaces.local, {.bytes = F::kBytes}, Counter::both);
   }
-  in_flight(wave, nullptr, Counter::both);
+  in_flight(wave, instruction, nullptr, Counter::both);
 }
 
 }  // namespace

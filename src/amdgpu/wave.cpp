@@ -1,18 +1,27 @@
-// How a wave ends with a finding.
+// How a wave ends with a finding, or goes on behind it.
 // SPDX-License-Identifier: Apache-2.0
 #include "amdgpu/wave.hpp"
 
 #include <utility>
 
+#include "amdgpu/group.hpp"
+
 namespace rung::amdgpu {
 
 void Wave::fail(FindingKind kind, const Instruction&, int lane, std::string detail) {
   if (pause == Pause::failed) return;
+  if (group != nullptr && group->goes_on && leaves_values(kind))
+    return group->tell(*this, kind, lane, std::move(detail));
   pause = Pause::failed;
   finding.kind = kind;
   finding.lane = lane;
   finding.wave = static_cast<int>(number);
   finding.detail = std::move(detail);
+}
+
+void fail_pending(Wave& wave, const Instruction& instruction, PendingRegister reg, std::string detail) {
+  wave.fail(FindingKind::missing_wait, instruction, -1, std::move(detail));
+  if (wave.pause == Pause::none) wave.group->of(wave).in_flight.settle(wave, reg.number, reg.scalar);
 }
 
 }  // namespace rung::amdgpu

@@ -71,7 +71,8 @@ struct Wave {
   static uint32_t place_of(const Operand& operand) {
     return operand.number + (operand.kind == OperandKind::agpr ? kFirstAgpr : 0);
   }
-  // Ends this wave with a finding at `instruction`, the one before `next`; the first counts.
+  // A finding at `instruction`, the one before `next`. It ends this wave, the first that does, or, where its group goes
+  // on and values are what they are, is told: `pause` says which.
   void fail(FindingKind kind, const Instruction& instruction, int lane, std::string detail);
 };
 

@@ -133,10 +133,10 @@ constexpr CornerRow kRows[] = {
      [](const In& x) -> Out {
        return x.product({kSingle, 0x40000000}, face_of(x).axis);
      }},
-    {v_dot2_f32_f16, "6.4 and 12.10", dot, kUsualMode},
-    {v_dot2c_f32_f16, "6.4 and 12.7", dot, kUsualMode},
-    {v_dot2_f32_bf16, "4: 6.4 and 12.10", dot, kUsualMode},
-    {v_dot2c_f32_bf16, "4: 6.4 and 12.7", dot, kUsualMode},
+    {v_dot2_f32_f16, "6.4 and 12.10", dot},
+    {v_dot2c_f32_f16, "6.4 and 12.7", dot},
+    {v_dot2_f32_bf16, "4: 6.4 and 12.10", dot},
+    {v_dot2c_f32_bf16, "4: 6.4 and 12.7", dot},
     {v_fma_mix_f32, "12.10", [](const In& x) -> Out { return x.fused(x.n(0), x.n(1), x.n(2)); }, kMixed},
 
     {v_pk_add_f32, "12.10", [](const In& x) { return both([&](bool h) { return x.sum(x.n(0, h), x.n(1, h)); }); }},

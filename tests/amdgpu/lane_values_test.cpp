@@ -8,6 +8,7 @@
 #include "amdgpu/accesses.hpp"
 #include "amdgpu/assembly.hpp"
 #include "amdgpu/isa.hpp"
+#include "memory_form.hpp"
 
 namespace rung::amdgpu {
 namespace {
@@ -181,6 +182,61 @@ TEST(RoundTrips, AreNoneWhereAnotherMayHaveWritten) {
   EXPECT_THAT(trips_of(write + "ds_write_b32 v1, v4 offset:1024\nds_read_b128 v[8:11], v1"), ElementsAre(3u));
   EXPECT_THAT(trips_of(write + "s_and_saveexec_b64 s[2:3], vcc\nds_read_b128 v[8:11], v1"), IsEmpty());
   EXPECT_THAT(trips_of(write + ".L1:\nds_read_b128 v[8:11], v1\ns_cbranch_scc1 .L1"), IsEmpty());
+}
+
+std::string registers(unsigned first, unsigned count) {
+  return count == 1 ? "v" + std::to_string(first)
+                    : "v[" + std::to_string(first) + ":" + std::to_string(first + count - 1) + "]";
+}
+// A DS instruction at v1 plus the offset, of which one with two has the first there and the second at another.
+std::string text_of(const testing::Form& form, uint32_t offset, uint32_t second) {
+  std::string text = form.name.substr(0, form.name.find(' '));
+  if (form.results != 0) text += " " + registers(8, form.results) + ",";
+  text += " v1";
+  unsigned at = 12;
+  for (const unsigned count : form.data) text += ", " + registers(at, count), at += count;
+  const uint32_t unit = form.apart == 0 ? 1 : form.apart / testing::kSecondOffset;
+  if (form.apart == 0) return text + " offset:" + std::to_string(offset) + "\n";
+  return text + " offset0:" + std::to_string(offset / unit) + " offset1:" + std::to_string(second / unit) + "\n";
+}
+
+// 2 KB a lane, so that all offsets of two places are each lane's own.
+TEST(RoundTrips, OfEveryFormOfAccess) {
+  const std::string address = "v_lshlrev_b32_e32 v1, 11, v0\n";
+  const std::string wide = address + "ds_write_b128 v1, v[4:7]\n";
+  size_t reads = 0, writes = 0;
+  for (const testing::Form& form : testing::memory_forms()) {
+    if (form.encoding != Encoding::ds || form.space != testing::Space::lds || form.by_lane()) continue;
+    if (form.name.find("_tr_") != std::string::npos) continue;  // gives lanes what others wrote
+    const uint32_t unit = form.apart == 0 ? form.bytes : form.apart / testing::kSecondOffset, b = form.bytes;
+    const std::string both = wide + "ds_write_b128 v1, v[4:7] offset:512\n";
+    if (form.loads) {
+      EXPECT_EQ(trips_of(wide + text_of(form, 0, 0)).size(), 1u) << form.name;
+      EXPECT_EQ(trips_of(address + "ds_write_b32 v1, v4 offset:16\n" + text_of(form, 0, unit)).size(), 0u) << form.name;
+      EXPECT_EQ(trips_of(wide + text_of(form, 512, 0)).size(), 0u) << form.name << ", the first place";
+      if (form.apart != 0) {
+        EXPECT_EQ(trips_of(wide + text_of(form, 0, 512)).size(), 0u) << form.name << ", the second place";
+        EXPECT_EQ(trips_of(both + text_of(form, 0, 512)).size(), 1u) << form.name << ", both";
+      }
+      ++reads;
+    } else {
+      const std::string back = "ds_read_b128 v[8:11], v1\n";
+      EXPECT_EQ(trips_of(wide + text_of(form, 0, 0) + back).size(),
+                b == 16 && form.stores && form.data.size() == 1 ? 1u : 0u)
+          << form.name;
+      EXPECT_EQ(trips_of(wide + text_of(form, 512, 512) + back).size(), 1u) << form.name << ", apart";
+      if (form.apart != 0) {
+        EXPECT_EQ(trips_of(wide + text_of(form, 512, 0) + back).size(), 0u) << form.name << ", the second place";
+        EXPECT_EQ(trips_of(wide + text_of(form, 512, 768) + back).size(), 1u) << form.name << ", both apart";
+      }
+      ++writes;
+    }
+  }
+  EXPECT_GE(reads, 18u);
+  EXPECT_GE(writes, 80u);
+  // A generic pointer may lead to LDS.
+  EXPECT_THAT(trips_of(wide + "flat_store_dword v[20:21], v4\nds_read_b128 v[8:11], v1"), IsEmpty());
+  EXPECT_THAT(trips_of(wide + "flat_load_dword v4, v[20:21]\nds_read_b128 v[8:11], v1"), ElementsAre(3u));
 }
 
 }  // namespace

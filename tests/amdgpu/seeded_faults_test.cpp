@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "support/amd_kernel.hpp"
@@ -367,6 +368,47 @@ TEST_P(SeededFaults, WhatAnAtomicCounterOrdersIsNoRace) {
   auto* total = kernel.make<float>(1);
   kernel.run({.groups = {8}, .threads = {64}, .cores = 2}, parts, counter, total);
   EXPECT_EQ(*total, 36.0f);
+}
+
+// Neither hides the other, nor what is right behind them.
+TEST_P(SeededFaults, TwoFaultsOfOneKernelAreBothTold) {
+  AmdKernel kernel(R"~(KERNEL(128) kernel(const float* in, float* out) {
+    SHARED float room[128];
+    float x, y;
+    asm volatile("global_load_dword %0, %1, off" : "=v"(x) : "v"(in + thread()));
+    room[thread()] = x + 1;
+    asm volatile("s_waitcnt vmcnt(0)\nglobal_load_dword %0, %1, off offset:4" : "=v"(y) : "v"(in + thread()));
+    out[thread()] = y * 2;
+    __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "workgroup");
+    out[thread()] = room[127 - thread()];
+  })~",
+                   "kernel", GetParam());
+  const float* in = kernel.make(std::vector<float>(130, 1.0f));
+  auto* out = kernel.make<float>(128);
+  const auto run = kernel.try_run({.threads = {128}, .checks = {.uninitialised = false}}, in, out);
+  ASSERT_TRUE(run) << run.error().message;
+  std::vector<FindingKind> kinds;
+  for (const Finding& finding : run->findings) kinds.push_back(finding.kind);
+  using enum FindingKind;
+  ASSERT_GE(kinds.size(), 3u) << text_of(run->findings);
+  EXPECT_EQ(std::ranges::count(kinds, missing_wait), 2) << text_of(run->findings);
+  EXPECT_EQ(kinds.back(), lds_race) << text_of(run->findings);
+  EXPECT_EQ(out[100], 2.0f);
+}
+
+// What nobody wrote leads beyond an allocation: both are told, and the second ends the launch.
+TEST_P(SeededFaults, AFaultThatComesOfAnotherStandsBehindIt) {
+  AmdKernel kernel(R"~(KERNEL(64) kernel(const u32* at, float* out) { out[at[thread()]] = 1; })~", "kernel",
+                   GetParam());
+  const auto* at = kernel.make<uint32_t>(64);
+  auto* far = const_cast<uint32_t*>(at);
+  std::fill_n(far, 64, 1u << 20);
+  auto* out = kernel.make<float>(64);
+  const auto run = kernel.try_run({.threads = {64}}, at, out);
+  ASSERT_TRUE(run) << run.error().message;
+  ASSERT_EQ(run->findings.size(), 2u) << text_of(run->findings);
+  EXPECT_EQ(run->findings[0].kind, FindingKind::uninitialised);
+  EXPECT_EQ(run->findings[1].kind, FindingKind::out_of_bounds);
 }
 
 TEST_P(SeededFaults, AnEndlessLoop) {

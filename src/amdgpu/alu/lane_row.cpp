@@ -50,6 +50,7 @@ constexpr Opcode kKeepHalf[] = {
     v_med3_i16,       v_fma_mixlo_f16,  v_fma_mixhi_f16,   v_bitop3_b16,     v_cvt_pk_fp8_f32,
     v_cvt_pk_bf8_f32, v_cvt_sr_f16_f32, v_cvt_sr_bf16_f32, v_ashr_pk_i8_i32, v_ashr_pk_u8_i32};
 constexpr Opcode kWriteHigh[] = {v_fma_mixhi_f16};
+constexpr Opcode kToNearest[] = {v_dot2_f32_f16, v_dot2c_f32_f16, v_dot2_f32_bf16, v_dot2c_f32_bf16};
 
 std::vector<LaneRow> table_of(std::initializer_list<std::span<const LaneRow>> families) {
   std::vector<LaneRow> table(kOpcodes);
@@ -62,6 +63,7 @@ std::vector<LaneRow> table_of(std::initializer_list<std::span<const LaneRow>> fa
   for (const Opcode opcode : kKeepHalf) at(opcode).keeps_half = true;
   for (const Opcode opcode : kLowOfLow) at(opcode).low_of_low = true;
   for (const Opcode opcode : kWriteHigh) at(opcode).writes_high = true;
+  for (const Opcode opcode : kToNearest) at(opcode).to_nearest = true;
   for (size_t k = 0; k < kOpcodes; ++k) table[k].writes_exec = kNames[k].starts_with("v_cmpx_");
   return table;
 }

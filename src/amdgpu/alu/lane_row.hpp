@@ -56,6 +56,7 @@ struct LaneRow {
   bool keeps_half = false;   // of 16 bits, and the other half of the destination stays as it is; else it becomes 0
   bool writes_exec = false;  // a comparison's mask goes to EXEC, too
   bool writes_high = false;  // of 16 bits, into the high half (v_fma_mixhi_f16)
+  bool to_nearest = false;   // whatever rounding MODE asks for
 };
 
 // Instruction sets that the functions are compiled for.

@@ -194,7 +194,8 @@ void scale_and_clamp(const Instruction& i, Kind kind, uint32_t mode, uint32_t* l
 
 Rounding::Rounding(const LaneRow& row, uint32_t mode) : before_(_mm_getcsr()) {
   const bool is_wide_or_half = row.result == Kind::f64 || row.result == Kind::f16 || row.result == Kind::packed_f16;
-  const uint32_t rounding = is_wide_or_half ? (mode & Mode::kRound16And64) >> 2 : mode & Mode::kRound32;
+  const uint32_t by_mode = is_wide_or_half ? (mode & Mode::kRound16And64) >> 2 : mode & Mode::kRound32;
+  const uint32_t rounding = row.to_nearest ? 0 : by_mode;
   constexpr uint32_t kHost[] = {_MM_ROUND_NEAREST, _MM_ROUND_UP, _MM_ROUND_DOWN, _MM_ROUND_TOWARD_ZERO};
   _mm_setcsr((before_ & ~uint32_t{_MM_ROUND_MASK}) | kHost[rounding]);
 }

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "amdgpu/group.hpp"
+
 namespace rung::amdgpu {
 namespace {
 
@@ -50,7 +52,7 @@ uint64_t special_scalar(const Wave& w, uint16_t number) {
 void refuse_scalar(Wave& w, const Instruction& i, uint32_t number) {
   const std::string name = name_of_scalar(number);
   if (w.scalar_pending[number])
-    w.fail(FindingKind::missing_wait, i, -1, fmt::format("{} is still to be written by a load", name));
+    fail_pending(w, i, {number, true}, fmt::format("{} is still to be written by a load", name));
   else
     w.fail(FindingKind::uninitialised, i, -1, fmt::format("nobody wrote {}", name));
 }

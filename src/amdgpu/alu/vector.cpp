@@ -10,6 +10,7 @@
 
 #include "amdgpu/alu/handlers.hpp"
 #include "amdgpu/alu/scalar_operand.hpp"
+#include "amdgpu/group.hpp"
 
 namespace rung::amdgpu {
 
@@ -17,8 +18,7 @@ void refuse_vector(Wave& w, const Instruction& i, const Operand& operand, int re
   const uint32_t place = Wave::place_of(operand);
   for (uint32_t p = place; p < place + registers; ++p) {
     const std::string name = p < Wave::kFirstAgpr ? fmt::format("v{}", p) : fmt::format("a{}", p - Wave::kFirstAgpr);
-    if (w.pending[p])
-      return w.fail(FindingKind::missing_wait, i, -1, fmt::format("{} is still to be written by a load", name));
+    if (w.pending[p]) return fail_pending(w, i, {p, false}, fmt::format("{} is still to be written by a load", name));
     if (const uint64_t missing = lanes & ~w.written[p])
       return w.fail(FindingKind::uninitialised, i, std::countr_zero(missing), fmt::format("nobody wrote {}", name));
   }

@@ -28,7 +28,7 @@ inline const Operand* source_operand(const Instruction& i, const LaneRow& row, i
   return &i.sources[k];
 }
 
-// Ends the wave: a register is not written in all of `lanes`, or something on its way will write it.
+// What is wrong: a register is not written in all of `lanes`, or something on its way will write it.
 void refuse_vector(Wave& w, const Instruction& i, const Operand& operand, int registers, uint64_t lanes);
 // Whether it may be read in `lanes`; tells what is wrong. `copies`: what nobody wrote may be, too.
 inline bool may_read(Wave& w, const Instruction& i, const Operand& operand, int registers, uint64_t lanes) {
@@ -38,7 +38,7 @@ inline bool may_read(Wave& w, const Instruction& i, const Operand& operand, int 
   if ((missing | pending) == 0) [[likely]]
     return true;
   refuse_vector(w, i, operand, registers, lanes);
-  return false;
+  return w.pause == Pause::none;
 }
 // Compilers compute with lanes that nobody wrote, and throw the results away: what is made of them counts as unwritten,
 // too, and a store or an address tells. A comparison decides something, so all of its lanes count at once.
@@ -49,7 +49,7 @@ inline bool may_write(Wave& w, const Instruction& i, const Operand& operand, int
   for (int r = 0; r < registers; ++r)
     if (w.pending[place + r]) [[unlikely]] {
       refuse_vector(w, i, operand, registers, 0);
-      return false;
+      return w.pause == Pause::none;
     }
   return true;
 }

@@ -93,7 +93,7 @@ Status EmulatedDevice::run(EmulatedStream& stream, const EmulatedLaunch& launch)
     std::lock_guard lock(mutex_);
     counts_.add(done->counts);
   }
-  return done->findings.empty() ? Status{} : die(done->findings.front().text());
+  return done->findings.empty() ? Status{} : die(amdgpu::text_of(done->findings));
 }
 
 Status EmulatedDevice::run(EmulatedStream&, const EmulatedCopy& copy) {
