@@ -8,8 +8,18 @@
 
 namespace rung::advise {
 
-using Check = void (*)(const Snapshot&, Findings&);
+// A check, the vendor of the GPUs that it is of (empty: of any machine), and what it reads: patterns of
+// captured_files(), separated by '&' where it wants them all and by '|' where one of several will do; behind a ':'
+// stands what the file must say.
+struct Check {
+  std::string_view name, vendor, needs;
+  void (*find)(const Snapshot&, Findings&);
+};
 std::span<const Check> system_checks();
+
+// The checks that the machine, or a text, does not tell enough of; "environment" where no variables are told. Checks of
+// a vendor's GPUs are not among them where only the other's are told.
+std::vector<std::string_view> unknown_checks(const Snapshot& machine);
 
 namespace checks {
 void numa_balancing(const Snapshot& machine, Findings& findings);
@@ -29,6 +39,11 @@ void gpu_group(const Snapshot& machine, Findings& findings);
 void cpu_limit(const Snapshot& machine, Findings& findings);
 void memory_limit(const Snapshot& machine, Findings& findings);
 void shared_memory(const Snapshot& machine, Findings& findings);
+void nvidia_clocks(const Snapshot& machine, Findings& findings);
+void nvidia_power_cap(const Snapshot& machine, Findings& findings);
+void nvidia_partition(const Snapshot& machine, Findings& findings);
+void persistence(const Snapshot& machine, Findings& findings);
+void memory_errors(const Snapshot& machine, Findings& findings);
 }  // namespace checks
 
 struct Gpu {
@@ -43,7 +58,8 @@ std::vector<Gpu> gpus_of(const Snapshot& machine);
 // others each is linked directly (XGMI).
 struct KfdGpu {
   std::string architecture;
-  int compute_units = 0, links = 0;
+  int compute_units = 0;
+  int links = -1;  // not told
 };
 std::vector<KfdGpu> kfd_gpus_of(const Snapshot& machine);
 

@@ -72,8 +72,9 @@ std::vector<KfdGpu> kfd_gpus_of(const Snapshot& machine) {
   std::vector<KfdGpu> gpus;
   for (const auto& [node, all] : nodes) {
     const int64_t simds = std::max<int64_t>(1, get(all, "simd_per_cu"));
+    const bool tells_links = !machine.list(fmt::format("{}{}/io_links", kNodes, node)).empty();
     gpus.push_back({architecture(get(all, "gfx_target_version")), static_cast<int>(get(all, "simd_count") / simds),
-                    static_cast<int>(linked_with(machine, node, numbers).size())});
+                    tells_links ? static_cast<int>(linked_with(machine, node, numbers).size()) : -1});
   }
   return gpus;
 }

@@ -1,4 +1,4 @@
-// The list of checks, and the diagnosis: facts, checks of the system, audit of the environment.
+// The diagnosis: facts, checks of the system, audit of the environment.
 // SPDX-License-Identifier: Apache-2.0
 #include "advise/diagnosis.hpp"
 
@@ -10,20 +10,12 @@
 #include "advise/knob.hpp"
 
 namespace rung::advise {
-std::span<const Check> system_checks() {
-  static constexpr Check kChecks[] = {
-      checks::numa_balancing, checks::gpu_affinity,     checks::governor,  checks::idle_states, checks::huge_pages,
-      checks::iommu,          checks::access_control,   checks::pci_link,  checks::gpu_clocks,  checks::power_cap,
-      checks::gpu_partition,  checks::memory_partition, checks::gpu_group, checks::page_faults, checks::cpu_limit,
-      checks::memory_limit,   checks::shared_memory,
-  };
-  return kChecks;
-}
-
 Diagnosis diagnose(const Snapshot& machine) {
   Diagnosis diagnosis;
   diagnosis.facts = facts_of(machine);
-  for (const Check check : system_checks()) check(machine, diagnosis.findings);
+  for (const Check& check : system_checks()) check.find(machine, diagnosis.findings);
+  for (Finding& finding : diagnosis.findings) finding.subject = machine.place_of(finding.subject);
+  diagnosis.unknown = unknown_checks(machine);
   for (const auto& [name, value] : machine.environment())
     diagnosis.variables += find_knob(name) || has_known_prefix(name) ? 1 : 0;
   std::ranges::move(audit(machine.environment()), std::back_inserter(diagnosis.findings));
@@ -42,7 +34,11 @@ nlohmann::json to_json(const Diagnosis& diagnosis) {
     if (!f.source.empty()) finding["source"] = f.source;
     findings.push_back(std::move(finding));
   }
-  return {{"facts", facts}, {"knobs", knob_table().size()}, {"variables", diagnosis.variables}, {"findings", findings}};
+  return {{"facts", facts},
+          {"knobs", knob_table().size()},
+          {"variables", diagnosis.variables},
+          {"findings", findings},
+          {"unknown", diagnosis.unknown}};
 }
 
 }  // namespace rung::advise

@@ -13,6 +13,7 @@ struct Diagnosis {
   std::vector<std::pair<std::string, std::string>> facts;  // name, value
   size_t variables = 0;                                    // of these stacks that are set
   Findings findings;                                       // problems first
+  std::vector<std::string_view> unknown;                   // checks of which too little is told: unknown_checks()
 };
 
 Diagnosis diagnose(const Snapshot& machine);

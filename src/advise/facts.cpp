@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include "advise/checks.hpp"
+#include "advise/nvidia_settings.hpp"
+#include "advise/told_versions.hpp"
 
 namespace rung::advise {
 namespace {
@@ -43,10 +45,24 @@ std::optional<std::string> value_of(std::optional<std::string> line) {
   return line;
 }
 
+// Of an NVIDIA GPU its power limit and clocks, as far as they are told.
+std::string nvidia_fact(const Snapshot& machine, const Gpu& gpu) {
+  std::string fact;
+  for (const NvidiaGpu& told : read_nvidia_settings(machine.read(kNvidiaSettings).value_or("")).gpus) {
+    if (told.address != gpu.address) continue;
+    if (const auto watts = told.number("GPU Power Readings/Current Power Limit"))
+      fact += fmt::format(", {:g} W", *watts);
+    const auto now = told.number("Clocks/SM"), most = told.number("Max Clocks/SM");
+    if (now && most) fact += fmt::format(", {:g} of {:g} MHz", *now, *most);
+  }
+  return fact;
+}
+
 std::string gpu_fact(const Snapshot& machine, const Gpu& gpu) {
-  std::string fact = fmt::format("{} {}", gpu.vendor, gpu.device);
+  std::string fact = fmt::format("{}{}{}", gpu.vendor, gpu.device.empty() ? "" : " ", gpu.device);
   if (const auto model = value_of(machine.read("proc/driver/nvidia/gpus/" + gpu.address + "/information")))
     fact += ", " + *model;
+  fact += nvidia_fact(machine, gpu);
   const auto compute = machine.read(gpu.folder + "current_compute_partition"),
              memory = machine.read(gpu.folder + "current_memory_partition");
   if (compute) fact += ", " + *compute;
@@ -74,9 +90,12 @@ std::vector<std::pair<std::string, std::string>> facts_of(const Snapshot& machin
   for (const Library& library : kLibraries) add(library.fact, version_of(machine, library.pattern));
   for (const Gpu& gpu : gpus_of(machine)) add("GPU " + gpu.address, gpu_fact(machine, gpu));
   const std::vector<KfdGpu> gpus = kfd_gpus_of(machine);
-  for (size_t i = 0; i < gpus.size(); ++i)
-    add(fmt::format("GPU node {}", i), fmt::format("{}, {} compute units, linked with {}", gpus[i].architecture,
-                                                   gpus[i].compute_units, gpus[i].links));
+  for (size_t i = 0; i < gpus.size(); ++i) {
+    std::string links = gpus[i].links < 0 ? "" : fmt::format(", linked with {}", gpus[i].links);
+    add(fmt::format("GPU node {}", i),
+        fmt::format("{}, {} compute units{}", gpus[i].architecture, gpus[i].compute_units, links));
+  }
+  for (auto& [name, value] : read_versions(machine.read(kVersions).value_or(""))) add(name, std::move(value));
   return facts;
 }
 

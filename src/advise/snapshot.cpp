@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "advise/snapshot.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -10,11 +12,15 @@
 #include "advise/acs.hpp"
 #include "advise/kept_words.hpp"
 #include "advise/knob.hpp"
+#include "advise/nvidia_settings.hpp"
+#include "advise/told_versions.hpp"
+#include "base/program.hpp"
 
 namespace rung::advise {
 namespace {
 
 constexpr size_t kMostBytes = 1 << 20;
+constexpr double kAskSeconds = 10;  // nvidia-smi wakes eight GPUs without persistence in about five
 
 constexpr CapturedFile kFiles[] = {
     {"opt/rocm/.info/version", Keep::all},
@@ -30,6 +36,8 @@ constexpr CapturedFile kFiles[] = {
     {"proc/self/status", Keep::allowed},
     {"proc/sys/kernel/numa_balancing", Keep::all},
     {"proc/sys/kernel/osrelease", Keep::all},
+    {"programs/collect_env", Keep::versions},
+    {kNvidiaSettings, Keep::nvidia},
     {"sys/bus/pci/devices/*/class", Keep::all},
     {"sys/bus/pci/devices/*/config", Keep::acs_control},
     {"sys/bus/pci/devices/*/current_compute_partition", Keep::all},
@@ -170,6 +178,10 @@ std::string what_is_kept(Keep keep, const std::string& text) {
       return acs_control(text);
     case Keep::cuda_version:
       return line_with(text, "\"version\"");
+    case Keep::nvidia:
+      return written(read_nvidia_settings(text));
+    case Keep::versions:
+      return written_versions(text);
   }
   return "";
 }
@@ -184,6 +196,7 @@ Result<Snapshot> Snapshot::open(const std::string& root) {
   Snapshot snapshot;
   snapshot.root_ = root;
   if (std::filesystem::weakly_canonical(root, error) == "/") {
+    snapshot.is_this_machine_ = true;
     snapshot.environment_ = environment_of_this_process();
   } else {
     std::ifstream file(root + "/environment");
@@ -192,23 +205,73 @@ Result<Snapshot> Snapshot::open(const std::string& root) {
   return snapshot;
 }
 
+Snapshot::Snapshot(ToldMachine told) : environment_(told.environment.value_or(Environment{})), told_(std::move(told)) {}
+
+// An NVIDIA driver tells its settings to its own program alone.
+const std::string& Snapshot::nvidia_settings() const {
+  if (!nvidia_) {
+    nvidia_.emplace();
+    std::error_code error;
+    if (!std::filesystem::exists("/proc/driver/nvidia/version", error)) return *nvidia_;
+    const auto said = ask_program("/usr/bin/env", {"nvidia-smi", "-q"}, kAskSeconds);
+    if (said && said->exit_code == 0) nvidia_ = said->output;
+  }
+  return *nvidia_;
+}
+
+// Empty: there is no such file, or nothing in it.
+std::string Snapshot::text_of(std::string_view path) const {
+  if (told_) {
+    const auto told = told_->files.find(path);
+    return told == told_->files.end() ? "" : told->second.content;
+  }
+  if (is_this_machine_ && path == kNvidiaSettings) return nvidia_settings();
+  std::ifstream stream(root_ + "/" + std::string(path), std::ios::binary);
+  const std::string text = first_bytes(stream);
+  return stream.bad() ? "" : text;
+}
+
+bool Snapshot::has(std::string_view path) const {
+  if (told_) return told_->files.contains(path);
+  if (is_this_machine_ && path == kNvidiaSettings) return !nvidia_settings().empty();
+  std::error_code error;
+  return std::filesystem::is_regular_file(root_ + "/" + std::string(path), error);
+}
+
+std::string Snapshot::place_of(const std::string& path) const {
+  if (!told_) return path;
+  const auto told = told_->files.find(path);
+  if (told == told_->files.end()) return path;
+  const size_t name = path.rfind('/'), folder = name == path.npos || name == 0 ? path.npos : path.rfind('/', name - 1);
+  return fmt::format("{} ({})", told->second.place, path.substr(folder == path.npos ? 0 : folder + 1));
+}
+
 std::optional<std::string> Snapshot::read(std::string_view path) const {
   const auto* file = std::ranges::find_if(kFiles, [&](const auto& f) { return fits(f.pattern, path); });
-  const std::string full = root_ + "/" + std::string(path);
-  std::error_code error;
-  if (file == std::end(kFiles) || !std::filesystem::is_regular_file(full, error)) return {};
+  if (file == std::end(kFiles) || !has(path)) return {};
   if (file->keep == Keep::name) return is_version_of_library(path) ? std::optional<std::string>("there") : std::nullopt;
-  std::ifstream stream(full, std::ios::binary);
-  const std::string text = first_bytes(stream);
-  if (stream.bad() || text.empty()) return {};
+  const std::string text = text_of(path);
+  if (text.empty()) return {};
+  std::string kept(trimmed(what_is_kept(file->keep, text)));
+  const bool is_ours = file->keep == Keep::nvidia || file->keep == Keep::versions;  // written by the word already
   const bool product = file->keep == Keep::model_name || file->keep == Keep::gpu_model;
-  const std::string kept =
-      kept_words(trimmed(what_is_kept(file->keep, text)), product ? Vocabulary::products : Vocabulary::settings);
-  return kept.empty() && file->keep == Keep::acs_control ? std::nullopt : std::optional(kept);
+  if (!is_ours) kept = kept_words(kept, product ? Vocabulary::products : Vocabulary::settings);
+  const bool wants_content = is_ours || file->keep == Keep::acs_control;
+  return kept.empty() && wants_content ? std::nullopt : std::optional(kept);
 }
 
 std::vector<std::string> Snapshot::list(std::string_view folder) const {
   std::vector<std::string> names;
+  if (told_) {
+    const std::string inside = std::string(folder) + (folder.ends_with('/') ? "" : "/");
+    for (auto at = told_->files.lower_bound(inside); at != told_->files.end() && at->first.starts_with(inside); ++at) {
+      const std::string name = at->first.substr(inside.size(), at->first.find('/', inside.size()) - inside.size());
+      if (names.empty() || names.back() != name) names.push_back(name);
+    }
+    std::ranges::sort(names);
+    names.erase(std::ranges::unique(names).begin(), names.end());
+    return names;
+  }
   std::error_code error;
   for (std::filesystem::directory_iterator it(root_ + "/" + std::string(folder), error), end; !error && it != end;
        it.increment(error))

@@ -1,6 +1,7 @@
 // The files of a machine that the checks read: of the real one, or of a captured folder of the same form.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -24,6 +25,8 @@ enum class Keep : uint8_t {
   gpu_model,     // the line of the GPU's model; others have its UUID
   cuda_version,  // the line of CUDA's version
   acs_control,   // of a PCI device's configuration: "acs_control 0x001d", where its owner may read that
+  nvidia,        // of `nvidia-smi -q` the settings that nvidia_settings.hpp knows
+  versions,      // of PyTorch's collect_env its versions and names of GPUs
 };
 
 struct CapturedFile {
@@ -32,10 +35,21 @@ struct CapturedFile {
 };
 std::span<const CapturedFile> captured_files();
 
+// A file that a text tells of, and where in it.
+struct ToldFile {
+  std::string content, place;  // "rocm-smi, line 14"
+};
+struct ToldMachine {
+  std::map<std::string, ToldFile, std::less<>> files;  // by path, without a leading '/'
+  std::optional<Environment> environment;              // none: not told
+};
+
 class Snapshot {
  public:
   // "/" is this machine with this process's environment. Errors: no such folder.
   static Result<Snapshot> open(const std::string& root);
+  // What a text tells and nothing else: this machine is not looked at.
+  explicit Snapshot(ToldMachine told);
 
   // Without blanks around it; nothing if it is missing, unreadable, or not among captured_files().
   std::optional<std::string> read(std::string_view path) const;
@@ -43,10 +57,21 @@ class Snapshot {
   // Paths of files that match a pattern of captured_files().
   std::vector<std::string> matches(std::string_view pattern) const;
   const Environment& environment() const { return environment_; }
+  bool tells_environment() const { return !told_ || told_->environment.has_value(); }
+  // Where a text tells of a file, "rocm-smi, line 14 (0000:c1:00.0/class)"; of a real one its path.
+  std::string place_of(const std::string& path) const;
 
  private:
+  Snapshot() = default;
+  bool has(std::string_view path) const;
+  std::string text_of(std::string_view path) const;
+  const std::string& nvidia_settings() const;
+
   std::string root_;
+  bool is_this_machine_ = false;
   Environment environment_;
+  std::optional<ToldMachine> told_;
+  mutable std::optional<std::string> nvidia_;  // what nvidia-smi said of this machine, asked once
 };
 
 struct Captured {

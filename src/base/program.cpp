@@ -14,6 +14,8 @@
 #include <csignal>
 #include <cstring>
 
+#include "base/limits.hpp"
+
 extern char** environ;
 
 namespace rung {
@@ -21,7 +23,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// All that comes from `from` until its other end closes; false: the time came first.
+// All that comes from `from` until its other end closes; false: the time came first, or more than is read.
 bool read_until(int from, Clock::time_point end, std::string& text) {
   std::array<char, 4096> bytes{};
   while (true) {
@@ -32,6 +34,7 @@ bool read_until(int from, Clock::time_point end, std::string& text) {
     if (polled <= 0) return false;
     ssize_t got = read(from, bytes.data(), bytes.size());
     if (got <= 0) return true;
+    if (text.size() > kMaxTextBytes) return false;
     text.append(bytes.data(), static_cast<size_t>(got));
   }
 }
@@ -67,21 +70,36 @@ Result<pid_t> start_program(const std::string& path, const std::vector<std::stri
   return pid;
 }
 
-Result<Ended> run_program(const std::string& path, const std::vector<std::string>& arguments, double seconds) {
+namespace {
+
+// `heard`: the stream that is kept, an output or the errors.
+Result<Ended> run(const std::string& path, const std::vector<std::string>& arguments, double seconds,
+                  std::string Ended::*heard) {
   auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
   std::array<int, 2> said{};
   if (pipe2(said.data(), O_CLOEXEC) != 0) return fail("cannot start '{}': {}", path, std::strerror(errno));
   int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
-  auto child = start_program(path, arguments, {nowhere, nowhere, said[1]});
+  const bool output = heard == &Ended::output;
+  auto child = start_program(path, arguments, {nowhere, output ? said[1] : nowhere, output ? nowhere : said[1]});
   close(said[1]), close(nowhere);
   Ended ended;
-  bool in_time = child && read_until(said[0], end, ended.errors);
+  bool in_time = child && read_until(said[0], end, ended.*heard);
   close(said[0]);
   if (!child) return tl::unexpected(child.error());
   if (!in_time) kill(*child, SIGKILL);
   wait_for(*child, ended);
   if (!in_time) ended.exit_code = -1, ended.how = fmt::format("not done after {:g} s", seconds);
   return ended;
+}
+
+}  // namespace
+
+Result<Ended> run_program(const std::string& path, const std::vector<std::string>& arguments, double seconds) {
+  return run(path, arguments, seconds, &Ended::errors);
+}
+
+Result<Ended> ask_program(const std::string& path, const std::vector<std::string>& arguments, double seconds) {
+  return run(path, arguments, seconds, &Ended::output);
 }
 
 }  // namespace rung

@@ -25,9 +25,13 @@ struct Ended {
   int exit_code = -1;  // -1: a signal ended it, or it was still running
   std::string how;     // "exited with 1", "ended by a signal: Killed", "not done after 3 s"
   std::string errors;  // what it wrote to standard error
+  std::string output;  // and to standard output
 };
 
 // With no input and its standard output thrown away; one that is not done after `seconds` is killed.
 Result<Ended> run_program(const std::string& path, const std::vector<std::string>& arguments, double seconds);
+
+// The same with its standard output kept and its errors thrown away; one that says more than kMaxTextBytes is killed.
+Result<Ended> ask_program(const std::string& path, const std::vector<std::string>& arguments, double seconds);
 
 }  // namespace rung

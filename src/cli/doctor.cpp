@@ -1,9 +1,13 @@
 // rung doctor: what in a machine's settings and environment costs latency. It changes nothing.
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/ranges.h>
+
 #include <nlohmann/json.hpp>
 
 #include "advise/diagnosis.hpp"
 #include "advise/knob.hpp"
+#include "advise/pasted/pasted.hpp"
+#include "base/atomic_file.hpp"
 #include "cli/command.hpp"
 #include "cli/output.hpp"
 
@@ -11,7 +15,7 @@ namespace rung::cli {
 namespace {
 
 struct DoctorFlags {
-  std::string root = "/", capture;
+  std::string root = "/", capture, from;
   bool json = false;
 };
 
@@ -42,9 +46,23 @@ void print_diagnosis(const advise::Diagnosis& diagnosis) {
   std::string found;
   for (const auto& [count, word] : {std::pair{problems, "problem"}, std::pair{notes, "note"}})
     if (count > 0) found += (found.empty() ? "" : ", ") + counted(static_cast<size_t>(count), word);
-  fmt::print("{}Checked {} known variables; {} {} set; {}.\n",
-             diagnosis.facts.empty() && diagnosis.findings.empty() ? "" : "\n", advise::knob_table().size(),
-             diagnosis.variables, diagnosis.variables == 1 ? "is" : "are", found.empty() ? "no problems found" : found);
+  if (!diagnosis.facts.empty() || !diagnosis.findings.empty()) fmt::print("\n");
+  if (std::ranges::find(diagnosis.unknown, "environment") == diagnosis.unknown.end())
+    fmt::print("Checked {} known variables; {} {} set; ", advise::knob_table().size(), diagnosis.variables,
+               diagnosis.variables == 1 ? "is" : "are");
+  else
+    fmt::print("No variables are told; ");
+  fmt::print("{}.\n", found.empty() ? "no problems found" : found);
+}
+
+std::string listed(const std::vector<std::string_view>& words) { return fmt::format("{}", fmt::join(words, ", ")); }
+
+// A text tells a part of a machine: of what it is, and what stays open.
+void print_telling(const std::vector<std::string_view>& forms, const advise::Diagnosis& diagnosis) {
+  fmt::print("Told by {}.", listed(forms));
+  if (!diagnosis.unknown.empty())
+    fmt::print(" Unknown, because the text does not tell it: {}.", listed(diagnosis.unknown));
+  fmt::print("\n");
 }
 
 Status run_capture(const advise::Snapshot& machine, const DoctorFlags& flags) {
@@ -61,7 +79,24 @@ Status run_capture(const advise::Snapshot& machine, const DoctorFlags& flags) {
   return {};
 }
 
+Status run_on_text(const DoctorFlags& flags) {
+  RUNG_TRY(const std::string text, read_text_file(flags.from));
+  RUNG_TRY(const advise::Pasted pasted, advise::read_pasted(flags.from, text));
+  if (!flags.capture.empty()) return run_capture(pasted.machine, flags);
+  const advise::Diagnosis diagnosis = diagnose(pasted.machine);
+  if (flags.json) {
+    nlohmann::json object = to_json(diagnosis);
+    object["told_by"] = pasted.forms;
+    print_json(object);
+  } else {
+    print_diagnosis(diagnosis);
+    print_telling(pasted.forms, diagnosis);
+  }
+  return {};
+}
+
 Status run_doctor(const DoctorFlags& flags) {
+  if (!flags.from.empty()) return run_on_text(flags);
   RUNG_TRY(const advise::Snapshot machine, advise::Snapshot::open(flags.root));
   if (!flags.capture.empty()) return run_capture(machine, flags);
   const advise::Diagnosis diagnosis = diagnose(machine);
@@ -78,7 +113,8 @@ std::pair<CLI::App*, Run> doctor_command(CLI::App& app) {
   auto flags = std::make_shared<DoctorFlags>();
   auto* command = add_command(app, "doctor", "say what in this machine's settings and environment costs latency");
   add(*command, "json", flags->json);
-  add(*command, "root", flags->root);
+  const Option root = add(*command, "root", flags->root);
+  add(*command, "from", flags->from).excludes(root);
   add(*command, "capture", flags->capture);
   return {command, [flags] { return run_doctor(*flags); }};
 }

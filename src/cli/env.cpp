@@ -5,8 +5,6 @@
 #include "advise/settings/written.hpp"
 #include "cli/command.hpp"
 #include "cli/output.hpp"
-#include "device/gpu/cards.hpp"
-#include "device/gpu/modules.hpp"
 
 namespace rung::cli {
 namespace {
@@ -16,17 +14,22 @@ struct EnvFlags {
   bool json = false;
 };
 
-constexpr int kMi350Architecture = 0x950;
+std::string gpu_words() {
+  std::string words;
+  for (const advise::SettingGpu& gpu : advise::setting_gpus())
+    words += fmt::format("{}{}", words.empty() ? "" : ", ", gpu.word);
+  return words;
+}
 
 Status run_env(const EnvFlags& flags) {
-  RUNG_TRY(const gpu::Card* card, gpu::card_named(flags.gpu));
+  const advise::SettingGpu* gpu = advise::setting_gpu(flags.gpu);
+  if (!gpu) return wrong_usage("--gpu: got '{}', wanted one of {}", flags.gpu, gpu_words());
   advise::SettingList list;
   const auto word = std::ranges::find(advise::kStackWords, flags.stack);
   list.stack = static_cast<advise::Stack>(word - advise::kStackWords.begin());
-  list.gpu = card->word;
-  list.gpu_name = card->name;
-  const bool amd = gpu::vendor_of(card->architecture) == gpu::Vendor::amd;
-  list.settings = advise::settings_for(list.stack, {amd, card->architecture == kMi350Architecture});
+  list.gpu = gpu->word;
+  list.gpu_name = gpu->name;
+  list.settings = advise::settings_for(list.stack, gpu->generation);
   if (flags.json)
     print_json(to_json(list));
   else if (flags.format == "shell")
@@ -45,7 +48,7 @@ std::pair<CLI::App*, Run> env_command(CLI::App& app) {
   auto* command =
       add_command(app, "env", "list the settings worth trying for a stack on a GPU, and how to measure them");
   add(*command, "stack", flags->stack).one_of({advise::kStackWords.begin(), advise::kStackWords.end()}).required();
-  add(*command, "gpu", flags->gpu).described("h100, h200, mi300x, mi325x, mi350x or mi355x").required();
+  add(*command, "gpu", flags->gpu).described(gpu_words()).required();
   add(*command, "goal", flags->goal).one_of({"latency"}).shows_default();
   const Option json = add(*command, "json", flags->json);
   add(*command, "format", flags->format)

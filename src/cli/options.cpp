@@ -83,13 +83,17 @@ constexpr auto kOptions = std::to_array<OptionRow>({
     {"group", "", "THREADS", "threads of a work-group; default: 256"},
     {"target", "", "NAME", "gfx90a, gfx942 or gfx950: of numbers (default: gfx942), and of text that names none"},
     {"root", "", "DIR", "look at a folder that --capture wrote; default: this machine and this process's environment"},
+    {"from", "", "FILE",
+     "look at what a text tells: the output of collect_env, rocm-smi, rocminfo, nvidia-smi, nvidia-smi -q or env, or "
+     "of "
+     "several of them"},
     {"capture", "", "DIR",
      "write the files and variables that are looked at into a new folder, without names of hosts and users, addresses, "
      "keys and paths"},
     {"against", "", "TRACE", "a trace of the same program before the change: say what makes the difference"},
     {"html", "", "FILE.html", "write the same as one HTML page, with the timeline of a step"},
     {"markdown", "", "FILE.md", "write the same as a Markdown page"},
-    {"stack", "", "STACK", "what serves: pytorch, vllm or rung"},
+    {"stack", "", "STACK", "what serves: pytorch, vllm, sglang or rung"},
     {"goal", "", "GOAL", "what to set up for: latency"},
     {"format", "", "FORM",
      "the form of a file: of env text, shell or dockerfile; of tune csv, tunableop, hipblaslt, aiter or gradlib"},

@@ -39,8 +39,19 @@ class ScriptedRecording {
   // Kernels of a graph: one call of `call_us`, many kernels behind it.
   ScriptedRecording& graph(std::initializer_list<std::pair<std::string_view, double>> kernels,
                            double call_us = kCallUs) {
-    const uint32_t link = call("cudaGraphLaunch", call_us);
-    for (const auto& [name, us] : kernels) on_device(EventKind::kernel, name, us, link, 0);
+    std::vector<Node> nodes;
+    for (const auto& [name, us] : kernels) nodes.push_back({name, us, {}});
+    return graph(nodes, "cudaGraphLaunch", call_us);
+  }
+  struct Node {
+    std::string_view name;
+    double us;
+    LaunchShape shape;
+  };
+  ScriptedRecording& graph(const std::vector<Node>& nodes, std::string_view call_name, double call_us = kCallUs) {
+    const uint32_t link = call(call_name, call_us);
+    for (const Node& node : nodes)
+      on_device(EventKind::kernel, node.name, node.us, link, detail_of(recording_.launches, node.shape));
     return *this;
   }
   // A copy; where it blocks, the host waits for its end inside the call.

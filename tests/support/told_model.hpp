@@ -43,15 +43,25 @@ struct ToldProduct {
   LaunchShape launch = {};
 };
 
+struct ToldAttention {
+  Shape q, k;  // [1, heads, rows, elements]
+  double us = 50;
+  std::string kernel = "void pytorch_flash::flash_fwd_kernel<Flash_fwd_kernel_traits<128, 128, 64, 4> >()";
+  std::string type = "c10::BFloat16";
+  bool is_masked = false;
+  LaunchShape launch = {};
+};
+
 class ToldModel {
  public:
   ScriptedRecording script;
   std::string device = "NVIDIA H200";
 
   // An operation that launches one kernel.
-  ToldModel& op(std::string_view name, std::string_view kernel, double us, const std::vector<ToldTensor>& tensors) {
+  ToldModel& op(std::string_view name, std::string_view kernel, double us, const std::vector<ToldTensor>& tensors,
+                const LaunchShape& launch = {}) {
     script.op(
-        name, [&] { script.kernel(kernel, us); }, operands(tensors));
+        name, [&] { script.kernel(kernel, us, launch); }, operands(tensors));
     return *this;
   }
   ToldModel& product(const ToldProduct& p) {
@@ -90,6 +100,17 @@ class ToldModel {
         "aten::scaled_dot_product_attention",
         [&] { op("aten::_cudnn_attention_forward", "cudnn_generated_fort_native_sdpa_sm90_flash_fprop", us, {}); },
         texts);
+    return *this;
+  }
+
+  // Any attention of one kernel; a mask has the pairs' shape.
+  ToldModel& attention(const ToldAttention& told) {
+    std::vector<ToldTensor> tensors{{told.q, {}, told.type}, {told.k, {}, told.type}, {told.k, {}, told.type}};
+    if (told.is_masked) tensors.push_back({{1, 1, told.q[2], told.k[2]}, {}, told.type});
+    script.op(
+        "aten::scaled_dot_product_attention",
+        [&] { op("aten::_attention_forward", told.kernel, told.us, {}, told.launch); },
+        operands(tensors, "[\"False\"]"));
     return *this;
   }
 

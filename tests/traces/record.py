@@ -202,19 +202,19 @@ def pi0_eager():
 @scenario
 def pi0_sdpa():
     return Scenario(pi0('sdpa'), ('launch_bound', 'separate_projections', 'unfused_elementwise'),
-                    ('layout_copies', 'wide_dtype'))
+                    ('layout_copies', 'wide_dtype', 'slow_attention'))
 
 
 @scenario
 def pi0_graph():
     return Scenario(captured(pi0('sdpa')), (),
-                    ('separate_projections', 'layout_copies', 'unfused_elementwise', 'wide_dtype'))
+                    ('separate_projections', 'layout_copies', 'unfused_elementwise', 'wide_dtype', 'slow_attention'))
 
 
 @scenario
 def pi0_compiled():
     step = torch.compile(pi0('sdpa'), dynamic=False)
-    return Scenario(step, (), ('launch_bound', 'separate_projections', 'layout_copies', 'wide_dtype'))
+    return Scenario(step, (), ('launch_bound', 'separate_projections', 'layout_copies', 'wide_dtype', 'slow_attention'))
 
 
 def minilm(dtype, attention):

@@ -3,82 +3,9 @@
 #
 # cases() makes them from a fixed seed. Times are microseconds, as the profiler writes them.
 import random
-from dataclasses import dataclass, field
 
-GEMM, ELEMENTWISE = 'ampere_sgemm_128x64_tn', 'void at::native::vectorized_elementwise_kernel<4>'
-NORM = 'void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<float, float>'
-CATEGORY = {GEMM: 'GEMM', ELEMENTWISE: 'element-wise', NORM: 'normalisation'}
-
-
-class Trace:
-    """Events as they are written to a file; `stream` and `device` are those of what is launched from here on."""
-
-    def __init__(self):
-        self.events, self.correlation = [], 0
-        self.stream, self.device = 7, 0
-
-    def host(self, name, start, duration, category='cpu_op', thread=1, **arguments):
-        self.events.append({'ph': 'X', 'cat': category, 'name': name, 'pid': 100, 'tid': thread, 'ts': start,
-                            'dur': duration, 'args': arguments})
-
-    def call(self, name, start, duration, **arguments):
-        self.host(name, start, duration, 'cuda_runtime', **arguments)
-
-    def work(self, name, start, duration, category='kernel', correlation=0):
-        self.events.append({'ph': 'X', 'cat': category, 'name': name, 'pid': self.device, 'tid': self.stream,
-                            'ts': start, 'dur': duration,
-                            'args': {'correlation': correlation, 'device': self.device, 'stream': self.stream,
-                                     'grid': [1, 1, 1], 'block': [128, 1, 1]}})
-
-    def launch(self, name, call_at, start, duration, *, call='cudaLaunchKernel', call_us=4.0):
-        """A call and its kernel; without a start the kernel is not in the trace."""
-        self.correlation += 1
-        self.call(call, call_at, call_us, correlation=self.correlation)
-        if start is not None:
-            self.work(name, start, duration, correlation=self.correlation)
-        return self.correlation
-
-    def step(self, number, start, duration, name='ProfilerStep#{}'):
-        if name:
-            self.host(name.format(number), start, duration, 'user_annotation')
-
-    def json(self):
-        return {'schemaVersion': 1, 'deviceProperties': [{'id': i, 'name': 'NVIDIA H200'} for i in range(4)],
-                'traceEvents': self.events}
-
-
-@dataclass
-class Case:
-    """What is known beyond what an accounting of the events tells."""
-    name: str
-    trace: Trace
-    found: set = field(default_factory=set)       # findings that must be there
-    absent: set = field(default_factory=set)      # and those that must not
-    gains: dict = field(default_factory=dict)     # finding -> ms of a step that its remedy brings by construction
-    causes: dict = field(default_factory=dict)    # cause of a gap -> ms of the median step
-    notes: set = field(default_factory=set)       # ids that must be there
-    evidence: dict = field(default_factory=dict)  # finding -> words that its evidence names
-    complete: bool = True                         # the exit code is 0
-    steps_by: str = 'ProfilerStep'                # ranges that begin so are the steps
-    hosts: list = None                            # where no ranges tell: when the host was at each; empty: one step
-    same_as: str = None                           # the case that must have the same sums
-    breaks: int = None                            # calls of the median step that would break a capture
-
-
-def short_kernels(trace, at, *, count, apart, kernel_us, names=(GEMM, ELEMENTWISE)):
-    """Launched one by one, each a microsecond before it starts."""
-    for i in range(count):
-        begin = at + apart * i
-        trace.launch(names[i % len(names)], begin, begin + 5, kernel_us)
-
-
-def ahead(trace, at, count, kernel_us, *, name=GEMM, latency=6.0):
-    """Launched at once, one after the other on the device; returns when the device is done."""
-    start = at + latency
-    for i in range(count):
-        trace.launch(name, at + 5 * i, start, kernel_us)
-        start += kernel_us
-    return start
+from told_case import ELEMENTWISE, GEMM, NORM, Case, Trace, ahead, short_kernels
+from told_device_work import attentions, nodes, tiles
 
 
 # ---- one program at several rates
@@ -323,10 +250,33 @@ def two_devices(order):
     return trace
 
 
+def on_two_devices(seed, order, assign):
+    """Work side by side on several streams of two devices, one of which does more; `assign(i)` is the stream."""
+    rng, trace = random.Random(seed), Trace()
+    times = sorted(rng.sample(range(0, 3000, 10), 90))
+    places = rng.choices((0, 0, 1), k=90)
+    work = [(place, rng.choice((GEMM, ELEMENTWISE, NORM)), rng.randint(20, 110)) for place in places]
+    for n in range(3):
+        begin = 1000 + n * 4000
+        trace.step(n, begin, 3300)
+        for i, (at, (place, name, length)) in enumerate(zip(times, work)):
+            trace.device, trace.stream = order[place], assign(i)
+            trace.launch(name, begin + at, begin + at + 6, length)
+        trace.call('cudaDeviceSynchronize', begin + 3020, 200, correlation=0)
+    return trace
+
+
 def devices(rng):
     yield Case('devices', two_devices((0, 1)))
-    yield Case('devices_exchanged', two_devices((1, 0)), same_as='devices')
-    yield Case('devices_elsewhere', two_devices((3, 2)), same_as='devices')
+    yield Case('devices_exchanged', two_devices((1, 0)), same_as='devices', exchanged={'0': '1', '1': '0'})
+    yield Case('devices_elsewhere', two_devices((3, 2)), same_as='devices', exchanged={'0': '3', '1': '2'})
+    for seed in range(1, 7):
+        name = f'devices_{seed}'
+        yield Case(name, on_two_devices(seed, (0, 1), lambda i: 7 + i % 3))
+        yield Case(f'{name}_exchanged', on_two_devices(seed, (1, 0), lambda i: 7 + i % 3), same_as=name,
+                   exchanged={'0': '1', '1': '0'})
+        yield Case(f'{name}_moved', on_two_devices(seed, (0, 1), lambda i: 7 + i % 11), same_as=name)
+        yield Case(f'{name}_exchanged_and_moved', on_two_devices(seed, (1, 0), lambda i: 9 + i % 5), same_as=name)
 
 
 # ---- what was not recorded
@@ -388,7 +338,7 @@ def without_work(rng):
 
 
 MAKERS = (rates, graphs_at_rate, work_between, empty_steps, outliers, layers, causes, loading_first,
-          busy_with_older_work, streams, moved, devices, lost, captures, without_work)
+          busy_with_older_work, streams, moved, devices, lost, captures, without_work, tiles, nodes, attentions)
 
 
 def cases():

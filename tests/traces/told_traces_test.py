@@ -4,6 +4,7 @@
 #
 # told_traces_test.py RUNG
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -11,6 +12,7 @@ import unittest
 from pathlib import Path
 
 import accounting
+import told_case
 import told_traces
 
 TOOL = sys.argv.pop(1)
@@ -22,7 +24,7 @@ CASES = {case.name: case for case in told_traces.cases()}
 
 
 def category(work):
-    return told_traces.CATEGORY[work['name']]
+    return told_case.CATEGORY[work['name']]
 
 
 class Answers:
@@ -126,6 +128,18 @@ class ToldTraces(unittest.TestCase):
             for field in ('step_ms', 'wall_ms', 'busy_ms', 'kernels', 'categories', 'by_kernel', 'gaps', 'step',
                           'left_out', 'launches'):
                 self.assertEqual(got[field], other[field], field)
+        self.each(check)
+
+    def test_exchanged_devices_exchange_the_answers(self):
+        def check(case, got):
+            if not case.exchanged:
+                return
+            for field in ('findings', 'notes', 'capture_breaks', 'complete'):
+                text = json.dumps(self.answers.of[case.same_as][field])
+                other = json.loads(re.sub(r'(?<=device )\d', lambda n: case.exchanged[n.group()], text))
+                for finding in [*got[field], *other] if field == 'findings' else []:
+                    finding['evidence'].sort(key=lambda e: e['event'])
+                self.assertEqual(got[field], other, field)
         self.each(check)
 
 

@@ -8,7 +8,7 @@
 
 namespace rung::advise {
 
-std::optional<Demand> fused_demand_of(const Analysis& analysis, const Work& work, int64_t times) {
+std::optional<AttentionShapes> attention_shapes_of(const Analysis& analysis, const Work& work, int64_t times) {
   constexpr size_t kMask = 3, kDimensions = 4;
   const Recording& recording = analysis.recording;
   const uint32_t event = op_around(analysis, work, "scaled_dot_product");
@@ -26,8 +26,14 @@ std::optional<Demand> fused_demand_of(const Analysis& analysis, const Work& work
   const double pairs = double(q.shape[0]) * double(q.shape[1]) * double(q.shape[2]) * double(k.shape[2]);
   const double keys = (bytes_of(k) + bytes_of(v)) / double(std::max<int64_t>(times, 1));
   const double result = double(q.shape[0]) * double(q.shape[1]) * double(q.shape[2]) * double(v.shape[3]);
-  return Demand{share * 2 * pairs * (double(q.shape[3]) + double(v.shape[3])),
-                bytes_of(q) + keys + result * bytes_of(q.type)};
+  const double flops = 2 * pairs * (double(q.shape[3]) + double(v.shape[3]));
+  const double bytes = bytes_of(q) + keys + result * bytes_of(q.type);
+  return AttentionShapes{q.type, q.shape, k.shape, is_masked, {share * flops, bytes}, {flops, bytes}};
+}
+
+std::optional<Demand> fused_demand_of(const Analysis& analysis, const Work& work, int64_t times) {
+  const auto shapes = attention_shapes_of(analysis, work, times);
+  return shapes ? std::optional(shapes->least) : std::nullopt;
 }
 
 }  // namespace rung::advise

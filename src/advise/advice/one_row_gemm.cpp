@@ -6,6 +6,7 @@
 
 #include "advise/advice/detector.hpp"
 #include "advise/advice/evidence.hpp"
+#include "advise/advice/kernel_tile.hpp"
 #include "advise/advice/kernels.hpp"
 #include "advise/advice/products.hpp"
 #include "advise/advice/saving.hpp"
@@ -25,8 +26,9 @@ bool is_for_few_rows(std::string_view kernel) {
 }
 
 bool is_slow_row(const Analysis& analysis, const Product& product, const CardPeaks* peaks) {
+  const std::string_view kernel = analysis.name(analysis.work[product.main]);
   return product.batch == 1 && product.m <= kFewRows && elements_of(product.b) >= kLeastWeights &&
-         !is_for_few_rows(analysis.name(analysis.work[product.main])) &&
+         !is_for_few_rows(kernel) && !is_wide_tile(kernel) &&  // wide_tiles has those
          static_cast<double>(product.ns) > kSlower * static_cast<double>(attainable_ns(peaks, product.demand()));
 }
 

@@ -37,20 +37,27 @@ std::string by_hand(const SettingList& list) {
   return text;
 }
 
+std::string_view serve_command(Stack stack) {
+  return stack == Stack::sglang ? "python -m sglang.launch_server --model-path MODEL" : "vllm serve MODEL";
+}
+
 // Flags follow the command that serves, one each, so that one can be taken out.
 std::string flags(const SettingList& list) {
   std::string text;
   for (const Setting* s : list.settings)
     if (s->kind == SettingKind::flag)
       text += fmt::format("{}{}SERVE_FLAGS+=({})\n", comment(*s), holds_always(*s) ? "" : "# ", assignment(*s));
-  return text.empty() ? text : "SERVE_FLAGS=()\n" + text + "# vllm serve MODEL \"${SERVE_FLAGS[@]}\"\n";
+  return text.empty()
+             ? text
+             : fmt::format("SERVE_FLAGS=()\n{}# {} \"${{SERVE_FLAGS[@]}}\"\n", text, serve_command(list.stack));
 }
 
 // A Dockerfile has no list to add to: flags are named for the command that its owner writes.
 std::string flags_of_command(const SettingList& list) {
   std::string text;
   for (const Setting* s : list.settings)
-    if (s->kind == SettingKind::flag) text += fmt::format("{}# vllm serve MODEL {}\n", comment(*s), assignment(*s));
+    if (s->kind == SettingKind::flag)
+      text += fmt::format("{}# {} {}\n", comment(*s), serve_command(list.stack), assignment(*s));
   return text;
 }
 

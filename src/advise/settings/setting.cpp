@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "advise/settings/setting.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <iterator>
 
 namespace rung::advise {
 namespace {
@@ -21,10 +24,20 @@ constexpr std::string_view
     first = "the time from start to the first answer, and the first ten steps",
     tail = "p99 of the step's time over a thousand steps, and the median",
     collectives = "the step's time on all GPUs, and the time of its collectives in a trace (`rung advise`)",
+    server = "`python -m sglang.bench_one_batch_server --batch-size 1` with your lengths of prompt and answer",
+    server_tokens = "time to the first token and between tokens (`python -m sglang.bench_serving` at your rate)",
     request = "`vllm bench latency --batch-size 1` with your lengths of prompt and answer",
     tokens = "time to the first token and between tokens (`vllm bench serve` at your rate)",
     quality = "time between tokens, and your own quality metric: values change";
 }  // namespace measures
+
+constexpr SettingGpu kGpus[] = {
+    {"h100", "NVIDIA H100", GpuGeneration::hopper},          {"h200", "NVIDIA H200", GpuGeneration::hopper},
+    {"b200", "NVIDIA B200", GpuGeneration::blackwell},       {"mi210", "AMD Instinct MI210", GpuGeneration::mi200},
+    {"mi250", "AMD Instinct MI250", GpuGeneration::mi200},   {"mi250x", "AMD Instinct MI250X", GpuGeneration::mi200},
+    {"mi300x", "AMD Instinct MI300X", GpuGeneration::mi300}, {"mi325x", "AMD Instinct MI325X", GpuGeneration::mi300},
+    {"mi350x", "AMD Instinct MI350X", GpuGeneration::mi350}, {"mi355x", "AMD Instinct MI355X", GpuGeneration::mi350},
+};
 
 // A variable's source is its knob's.
 const Source* source_of_variable(std::string_view name) {
@@ -52,6 +65,7 @@ const std::vector<Setting>& all_settings() {
    measures::measure, traps,           &setting_sources::source},
 #include "advise/settings/pytorch.inc"
 #include "advise/settings/rung.inc"
+#include "advise/settings/sglang.inc"
 #include "advise/settings/vllm.inc"
 #undef RUNG_SETTING
 #undef RUNG_VARIABLE
@@ -65,25 +79,54 @@ const std::vector<Setting>& all_settings() {
 
 }  // namespace
 
-bool is_of(GpuFamily family, const GpuTraits& gpu) {
+std::span<const SettingGpu> setting_gpus() { return kGpus; }
+
+const SettingGpu* setting_gpu(std::string_view word) {
+  const auto* found = std::ranges::find(kGpus, word, &SettingGpu::word);
+  return found == std::end(kGpus) ? nullptr : found;
+}
+
+bool is_of(GpuFamily family, GpuGeneration gpu) {
+  const bool amd = gpu >= GpuGeneration::mi200;
   switch (family) {
     case GpuFamily::any:
       return true;
     case GpuFamily::nvidia:
-      return !gpu.amd;
+      return !amd;
+    case GpuFamily::hopper:
+      return gpu == GpuGeneration::hopper;
+    case GpuFamily::blackwell:
+      return gpu == GpuGeneration::blackwell;
     case GpuFamily::amd:
-      return gpu.amd;
+      return amd;
+    case GpuFamily::mi200:
+      return gpu == GpuGeneration::mi200;
     case GpuFamily::mi300:
-      return gpu.amd && !gpu.mi350;
+      return gpu == GpuGeneration::mi300;
     case GpuFamily::mi350:
-      return gpu.amd && gpu.mi350;
+      return gpu == GpuGeneration::mi350;
+    case GpuFamily::cdna3:
+      return gpu == GpuGeneration::mi300 || gpu == GpuGeneration::mi350;
+    case GpuFamily::with_f8:
+      return gpu != GpuGeneration::mi200;
   }
   return false;
 }
 
+std::string read_by(const Setting& setting) {
+  std::string text;
+  if (setting.kind != SettingKind::variable) return text;
+  for (const Reader& reader : readers_of(setting.name)) {
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", reader.component);
+    if (!reader.since.empty()) text += fmt::format(" since {}", reader.since);
+    if (!reader.until.empty()) text += fmt::format(" to {}", reader.until);
+  }
+  return text;
+}
+
 std::span<const Setting> setting_table() { return all_settings(); }
 
-std::vector<const Setting*> settings_for(Stack stack, const GpuTraits& gpu) {
+std::vector<const Setting*> settings_for(Stack stack, GpuGeneration gpu) {
   std::vector<const Setting*> chosen;
   for (const Setting& row : setting_table())
     if (row.stack == stack && is_of(row.gpus, gpu)) chosen.push_back(&row);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -11,8 +12,8 @@
 
 namespace rung::advise {
 
-enum class Stack : uint8_t { pytorch, vllm, rung };
-inline constexpr std::array<std::string_view, 3> kStackWords{"pytorch", "vllm", "rung"};
+enum class Stack : uint8_t { pytorch, vllm, sglang, rung };
+inline constexpr std::array<std::string_view, 4> kStackWords{"pytorch", "vllm", "sglang", "rung"};
 constexpr std::string_view name_of(Stack stack) { return kStackWords[static_cast<size_t>(stack)]; }
 
 enum class SettingKind : uint8_t {
@@ -24,13 +25,20 @@ enum class SettingKind : uint8_t {
 inline constexpr std::array<std::string_view, 4> kSettingKindWords{"variable", "flag", "code", "command"};
 constexpr std::string_view name_of(SettingKind kind) { return kSettingKindWords[static_cast<size_t>(kind)]; }
 
-// The GPUs that a setting is for.
-enum class GpuFamily : uint8_t { any, nvidia, amd, mi300, mi350 };
-struct GpuTraits {
-  bool amd = false;
-  bool mi350 = false;  // gfx950; another AMD one is gfx942
+enum class GpuGeneration : uint8_t { hopper, blackwell, mi200, mi300, mi350 };
+
+struct SettingGpu {
+  std::string_view word, name;  // "mi300x", "AMD Instinct MI300X"
+  GpuGeneration generation;
 };
-bool is_of(GpuFamily family, const GpuTraits& gpu);
+std::span<const SettingGpu> setting_gpus();
+// Null: none has this word.
+const SettingGpu* setting_gpu(std::string_view word);
+
+// The GPUs that a setting is for. With 8-bit floats: all but MI200. What AMD's libraries keep for CDNA 3 and later:
+// MI300 and MI350.
+enum class GpuFamily : uint8_t { any, nvidia, hopper, blackwell, amd, mi200, mi300, mi350, cdna3, with_f8 };
+bool is_of(GpuFamily family, GpuGeneration gpu);
 
 struct Setting {
   Stack stack;
@@ -48,6 +56,9 @@ struct Setting {
 
 std::span<const Setting> setting_table();
 // Those that are to be set before those to be measured, each in the table's order.
-std::vector<const Setting*> settings_for(Stack stack, const GpuTraits& gpu);
+std::vector<const Setting*> settings_for(Stack stack, GpuGeneration gpu);
+
+// Of a variable who reads it and in which versions: "SGLang since 0.5.6, PyTorch to 2.8"; empty where nothing is known.
+std::string read_by(const Setting& setting);
 
 }  // namespace rung::advise

@@ -17,7 +17,8 @@ std::string line(std::string_view name, std::string_view text) {
 
 std::string block(const Setting& setting) {
   return fmt::format("\n  {}\n", assignment(setting)) + line("when", setting.when) + line("why", setting.reason) +
-         line("measure", setting.measure) + line("traps", setting.traps) + line("source", setting.source->document);
+         line("measure", setting.measure) + line("traps", setting.traps) + line("read by", read_by(setting)) +
+         line("source", setting.source->document);
 }
 
 }  // namespace
@@ -47,6 +48,7 @@ nlohmann::json to_json(const SettingList& list) {
                         {"reason", s->reason},
                         {"measure", s->measure},
                         {"traps", s->traps},
+                        {"read_by", read_by(*s)},
                         {"source", s->source->document}});
   return {{"stack", name_of(list.stack)}, {"gpu", list.gpu}, {"goal", "latency"}, {"settings", std::move(settings)}};
 }

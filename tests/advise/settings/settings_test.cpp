@@ -16,11 +16,14 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr GpuTraits kNvidia{}, kMi300{true, false}, kMi350{true, true};
+constexpr GpuGeneration kNvidia = GpuGeneration::hopper, kBlackwell = GpuGeneration::blackwell,
+                        kMi200 = GpuGeneration::mi200, kMi300 = GpuGeneration::mi300, kMi350 = GpuGeneration::mi350;
+constexpr GpuGeneration kAll[] = {kNvidia, kBlackwell, kMi200, kMi300, kMi350};
+constexpr Stack kStacks[] = {Stack::pytorch, Stack::vllm, Stack::sglang, Stack::rung};
 
 std::string label(const Setting& s) { return std::string(name_of(s.stack)) + " " + std::string(s.name); }
 
-SettingList list_of(Stack stack, const GpuTraits& gpu) { return {stack, "gpu", "A GPU", settings_for(stack, gpu)}; }
+SettingList list_of(Stack stack, GpuGeneration gpu) { return {stack, "gpu", "A GPU", settings_for(stack, gpu)}; }
 
 TEST(Settings, SayWhyHowToMeasureAndWhereTheyComeFrom) {
   for (const Setting& s : setting_table()) {
@@ -56,12 +59,12 @@ TEST(Settings, NoVariableIsOneThatHurtsOrDoesNothing) {
 TEST(Settings, FlagsAreTheServersAndHaveTwoDashes) {
   for (const Setting& s : setting_table())
     if (s.kind == SettingKind::flag) {
-      EXPECT_EQ(s.stack, Stack::vllm) << label(s);
+      EXPECT_TRUE(s.stack == Stack::vllm || s.stack == Stack::sglang) << label(s);
       EXPECT_TRUE(s.name.starts_with("--") && s.name.find('_') == std::string_view::npos) << label(s);
     }
 }
 
-std::vector<std::string_view> names_for(Stack stack, const GpuTraits& gpu) {
+std::vector<std::string_view> names_for(Stack stack, GpuGeneration gpu) {
   std::vector<std::string_view> names;
   for (const Setting* s : settings_for(stack, gpu)) names.push_back(s->name);
   return names;
@@ -78,9 +81,50 @@ TEST(Settings, BelongToTheGpu) {
   EXPECT_THAT(mi350, Not(testing::Contains("CUDA_MODULE_LOADING")));
 }
 
+TEST(Settings, WhatACardCannotDoIsNotAdvised) {
+  for (const Stack stack : {Stack::vllm, Stack::sglang}) {
+    const auto mi200 = names_for(stack, kMi200), mi300 = names_for(stack, kMi300);
+    for (const char* wants_f8 : {"--kv-cache-dtype", "--quantization"}) {
+      EXPECT_THAT(mi200, Not(testing::Contains(wants_f8)));
+      EXPECT_THAT(mi300, testing::Contains(wants_f8));
+    }
+  }
+  EXPECT_THAT(names_for(Stack::vllm, kMi200), Not(testing::Contains("VLLM_ROCM_USE_AITER")));
+  EXPECT_THAT(names_for(Stack::sglang, kMi200), Not(testing::Contains("SGLANG_USE_AITER")));
+  EXPECT_THAT(names_for(Stack::sglang, kMi350), testing::Contains("SGLANG_USE_AITER"));
+  for (const Stack stack : {Stack::vllm, Stack::sglang}) {
+    EXPECT_THAT(names_for(stack, kBlackwell), testing::Contains("a checkpoint in 4-bit floats"));
+    EXPECT_THAT(names_for(stack, kNvidia), Not(testing::Contains("a checkpoint in 4-bit floats")));
+  }
+}
+
+TEST(Settings, GpusHaveWords) {
+  for (const char* word :
+       {"h100", "h200", "b200", "mi210", "mi250", "mi250x", "mi300x", "mi325x", "mi350x", "mi355x"}) {
+    ASSERT_NE(setting_gpu(word), nullptr) << word;
+    EXPECT_EQ(setting_gpu(word)->word, word);
+  }
+  EXPECT_EQ(setting_gpu("mi210")->generation, kMi200);
+  EXPECT_EQ(setting_gpu("b200")->generation, kBlackwell);
+  EXPECT_EQ(setting_gpu("mi999"), nullptr);
+}
+
+TEST(Settings, VariablesSayWhichVersionsReadThem) {
+  for (const Setting& s : setting_table()) {
+    if (s.kind != SettingKind::variable) EXPECT_EQ(read_by(s), "") << label(s);
+    for (const Reader& reader : readers_of(s.name))
+      EXPECT_THAT(read_by(s), HasSubstr(std::string(reader.component))) << label(s);
+  }
+  const auto list = settings_for(Stack::sglang, kMi300);
+  const auto aiter = std::ranges::find(list, "SGLANG_USE_AITER", &Setting::name);
+  ASSERT_NE(aiter, list.end());
+  EXPECT_THAT(read_by(**aiter), HasSubstr("SGLang"));
+  EXPECT_THAT(settings_text(list_of(Stack::sglang, kMi300)), HasSubstr("    read by  SGLang"));
+}
+
 TEST(Settings, CoverEveryStackOnEveryGpuEachOnce) {
-  for (const Stack stack : {Stack::pytorch, Stack::vllm, Stack::rung})
-    for (const GpuTraits& gpu : {kNvidia, kMi300, kMi350}) {
+  for (const Stack stack : kStacks)
+    for (const GpuGeneration gpu : kAll) {
       auto names = names_for(stack, gpu);
       EXPECT_GE(names.size(), 7u) << name_of(stack);
       std::ranges::sort(names);
@@ -105,7 +149,8 @@ TEST(SettingsJson, HasAllFields) {
   const nlohmann::json object = to_json(list_of(Stack::rung, kNvidia));
   EXPECT_EQ(object["stack"], "rung");
   EXPECT_EQ(object["goal"], "latency");
-  for (const char* field : {"kind", "name", "value", "verdict", "when", "reason", "measure", "traps", "source"})
+  for (const char* field :
+       {"kind", "name", "value", "verdict", "when", "reason", "measure", "traps", "read_by", "source"})
     EXPECT_TRUE(object["settings"][0].contains(field)) << field;
 }
 
@@ -125,8 +170,8 @@ std::string with_trials(std::string script) {
 }
 
 TEST(SettingsShell, IsTakenByBash) {
-  for (const Stack stack : {Stack::pytorch, Stack::vllm, Stack::rung})
-    for (const GpuTraits& gpu : {kNvidia, kMi300, kMi350}) {
+  for (const Stack stack : kStacks)
+    for (const GpuGeneration gpu : kAll) {
       const std::string script = settings_shell(list_of(stack, gpu));
       EXPECT_EQ(run_bash(script), 0) << script;
       EXPECT_EQ(run_bash(with_trials(script)), 0) << script;
