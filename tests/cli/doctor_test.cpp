@@ -42,5 +42,18 @@ TEST(Doctor, CapturesIntoANewFolderAlone) {
   expect_error(tool.run({"doctor", "--root", tool / "nowhere"}), 1, "wanted a folder");
 }
 
+TEST(Doctor, LooksAtWhatATextTells) {
+  Tool tool;
+  tool.folder().write("paste.txt", "PyTorch version: 2.9.0+cu128\nPython platform: Linux-6.8.0-45-generic-x86_64\n");
+  const Ran ran = tool.run({"doctor", "--from", tool / "paste.txt"});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("PyTorch          2.9.0\n"));
+  EXPECT_THAT(ran.out, HasSubstr("No variables are told; no problems found.\nTold by collect_env. Unknown, because"));
+  tool.folder().write("other.txt", "hello\n");
+  expect_error(tool.run({"doctor", "--from", tool / "other.txt"}), 1, "wanted what collect_env, rocm-smi, rocminfo");
+  expect_error(tool.run({"doctor", "--from", tool / "nowhere"}), 1, "nowhere");
+  expect_error(tool.run({"doctor", "--from", tool / "paste.txt", "--root", kMachine}), 2, "--root");
+}
+
 }  // namespace
 }  // namespace rung

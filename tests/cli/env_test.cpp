@@ -23,6 +23,16 @@ TEST(Env, KnowsMi350FromMi300) {
   EXPECT_THAT(ran.out, testing::Not(HasSubstr("NCCL_MIN_NCHANNELS")));
 }
 
+TEST(Env, KnowsSglangOnMi200) {
+  Tool tool;
+  const Ran ran = tool.run({"env", "--stack", "sglang", "--gpu", "mi250", "--format", "shell"});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("# sglang on AMD Instinct MI250"));
+  EXPECT_THAT(ran.out, HasSubstr("# python -m sglang.launch_server --model-path MODEL \"${SERVE_FLAGS[@]}\"\n"));
+  EXPECT_THAT(ran.out, testing::Not(HasSubstr("vllm serve")));
+  EXPECT_THAT(ran.out, testing::Not(HasSubstr("fp8")));
+}
+
 TEST(Env, WritesADockerfile) {
   Tool tool;
   const Ran ran = tool.run({"env", "--stack", "pytorch", "--gpu", "h200", "--format", "dockerfile"});
@@ -32,7 +42,7 @@ TEST(Env, WritesADockerfile) {
 
 TEST(Env, RefusesWhatItDoesNotKnow) {
   Tool tool;
-  expect_error(tool.run({"env", "--stack", "vllm", "--gpu", "mi250"}), 2, "mi250");
+  expect_error(tool.run({"env", "--stack", "vllm", "--gpu", "mi999"}), 2, "wanted one of h100, h200, b200, mi210");
   expect_error(tool.run({"env", "--stack", "tensorrt", "--gpu", "h200"}), 2, "tensorrt");
   expect_error(tool.run({"env", "--stack", "vllm", "--gpu", "h200", "--goal", "throughput"}), 2, "throughput");
   const Ran both = tool.run({"env", "--stack", "vllm", "--gpu", "h200", "--format", "shell", "--json"});

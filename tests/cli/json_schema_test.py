@@ -148,7 +148,7 @@ class JsonOutput(unittest.TestCase):
     def test_env(self):
         for stack in ('pytorch', 'vllm', 'rung'):
             self.assertEqual(self.expect('env', 'env', '--stack', stack, '--gpu', 'mi300x')['gpu'], 'mi300x')
-        self.expect('error', 'env', '--stack', 'vllm', '--gpu', 'mi250', exit_code=2)
+        self.expect('error', 'env', '--stack', 'vllm', '--gpu', 'mi999', exit_code=2)
 
     def test_doctor(self):
         clean = str(DATA / 'machine')
@@ -160,6 +160,10 @@ class JsonOutput(unittest.TestCase):
         self.assertEqual([f['subject'] for f in found], ['HIP_CACHE_ENABLED', 'HIP_LUNCH_BLOCKING', 'NCCL_P2P_DISABLE'])
         self.expect('doctor', 'doctor')
         self.expect('error', 'doctor', '--root', str(self.folder / 'nowhere'), exit_code=1)
+        (self.folder / 'paste.txt').write_text('PyTorch version: 2.9.0\nHIP_LAUNCH_BLOCKING=1\n')
+        told = self.expect('doctor', 'doctor', '--from', str(self.folder / 'paste.txt'))
+        self.assertEqual(told['told_by'], ['collect_env', 'env'])
+        self.assertIn('governor', told['unknown'])
         self.expect('error', 'doctor', '--root', clean, '--capture', str(captured), exit_code=1)
 
     def test_climb_and_what_follows_it(self):
