@@ -36,7 +36,7 @@ constexpr Check kChecks[] = {
     {"persistence", kNvidia, "programs/nvidia-smi:Persistence Mode", checks::persistence},
     {"gpu_group", kAmd, "sys/class/kfd/kfd/topology/nodes/*/io_links/*/properties", checks::gpu_group},
     {"page_faults", kAmd, "sys/module/amdgpu/parameters/noretry", checks::page_faults},
-    {"cpu_limit", kAny, "sys/fs/cgroup/cpu.max", checks::cpu_limit},
+    {"cpu_limit", kAny, "sys/fs/cgroup/cpu.max|sys/fs/cgroup/cpu/cpu.cfs_quota_us", checks::cpu_limit},
     {"memory_limit", kAny, "sys/fs/cgroup/memory.max", checks::memory_limit},
     {"shared_memory", kAny, "proc/self/mounts", checks::shared_memory},
 };

@@ -146,7 +146,7 @@ class JsonOutput(unittest.TestCase):
         self.assertFalse(self.expect('advise', 'advise', str(idle), exit_code=1)['complete'])
 
     def test_env(self):
-        for stack in ('pytorch', 'vllm', 'rung'):
+        for stack in ('pytorch', 'vllm', 'sglang', 'rung'):
             self.assertEqual(self.expect('env', 'env', '--stack', stack, '--gpu', 'mi300x')['gpu'], 'mi300x')
         self.expect('error', 'env', '--stack', 'vllm', '--gpu', 'mi999', exit_code=2)
 
