@@ -15,7 +15,7 @@ namespace {
 constexpr double kFewNodes = 16;
 constexpr double kLeastPauseUs = 2;          // CUDA's graphs take about 1 us from node to node
 constexpr int64_t kLongestPauseNs = 10'000;  // a longer one waits for something: a node of the host, another branch
-constexpr double kLeastShareOfStep = 0.05;
+constexpr double kLeastShareOfPauses = 0.05;
 
 bool is_hip_graph_launch(const Analysis& analysis, const Work& work) {
   if (work.call == kNone) return false;
@@ -52,7 +52,7 @@ std::optional<Advice> graph_nodes(const Analysis& analysis) {
   if (per_step(analysis, nodes.pauses.count()) < kFewNodes) return std::nullopt;
   const double mean_us = static_cast<double>(nodes.pauses.ns()) / 1e3 / static_cast<double>(nodes.pauses.count());
   const double bound_ms = ms_per_step(analysis, nodes.pauses.ns());
-  if (mean_us < kLeastPauseUs || bound_ms < kLeastShareOfStep * step_ms(analysis)) return std::nullopt;
+  if (mean_us < kLeastPauseUs || bound_ms < kLeastShareOfPauses * step_ms(analysis)) return std::nullopt;
   Tally launches;
   for (const uint32_t call : nodes.launches)
     launches.add(analysis.recording.name_of(analysis.recording.events[call]),

@@ -8,7 +8,7 @@
 namespace rung::advise {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_decimal(char c) { return c >= '0' && c <= '9'; }
 
 // The number at the begin of the text, which then begins after it; 0: none.
 int64_t take_number(std::string_view& text) {
@@ -63,7 +63,7 @@ bool splits_inner_dimension(std::string_view kernel) {
   for (const std::string_view word : {"_GSU", "_SK"})  // Tensile: how often it is split; work in one stream of tiles
     if (const size_t at = kernel.find(word); at != kernel.npos) {
       std::string_view number = kernel.substr(at + word.size());
-      if (!number.empty() && is_digit(number.front()) && take_number(number) > (word == "_GSU" ? 1 : 0)) return true;
+      if (!number.empty() && is_decimal(number.front()) && take_number(number) > (word == "_GSU" ? 1 : 0)) return true;
     }
   return false;
 }

@@ -19,10 +19,10 @@ namespace {
 // The best known kernels of 128 elements a head take 1.3 to 2 times what attainable_ns() says; one of 40 elements,
 // which computes 64, takes 3.
 constexpr double kFarSlower = 4;
-constexpr int64_t kLongEnoughNs = 10'000;   // shorter ones are not what peaks speak of
-constexpr int64_t kLongForFewNs = 20'000;   // where only the grid tells
-constexpr double kFewUnits = 0.25;          // of the card's
-constexpr int64_t kLongestFlashHead = 256;  // elements
+constexpr int64_t kLeastAttentionNs = 10'000;  // shorter ones are not what peaks speak of
+constexpr int64_t kLongForFewNs = 20'000;      // where only the grid tells
+constexpr double kFewUnits = 0.25;             // of the card's
+constexpr int64_t kLongestFlashHead = 256;     // elements
 constexpr std::string_view kMemoryEfficient = "PyTorch (memory-efficient)";
 
 // All kernels of one operation: split keys have a second one that joins the parts.
@@ -53,7 +53,7 @@ std::vector<Attention> attentions_of(const Analysis& analysis) {
 }
 
 // Names say f32 where operands do not: wide_dtype has those.
-bool is_wide(std::string_view kernel) {
+bool is_of_f32(std::string_view kernel) {
   return kernel.find("_f32_") != kernel.npos || kernel.find("<float") != kernel.npos;
 }
 
@@ -64,9 +64,9 @@ class SlowAttention {
   // Empty: it is not slow, as far as the recording shows.
   std::string why(const Attention& attention, const std::optional<AttentionShapes>& shapes) const {
     const Work& work = analysis_.work[attention.main];
-    if (attention.ns < kLongEnoughNs) return {};
+    if (attention.ns < kLeastAttentionNs) return {};
     if (shapes) return is_narrow(shapes->type) ? why_of(attention.ns, work, *shapes) : std::string();
-    return is_wide(analysis_.name(work)) ? std::string() : few_blocks(attention.ns, work);
+    return is_of_f32(analysis_.name(work)) ? std::string() : few_blocks(attention.ns, work);
   }
 
  private:

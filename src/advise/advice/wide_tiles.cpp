@@ -16,10 +16,10 @@
 namespace rung::advise::detectors {
 namespace {
 
-constexpr double kSlower = 1.1;           // than the best known programs read memory
-constexpr int64_t kLongEnoughNs = 8'000;  // shorter kernels take the time to begin and to end
+constexpr double kSlowerThanBest = 1.1;  // than the best known programs read memory
+constexpr int64_t kLeastTileNs = 8'000;  // shorter kernels take the time to begin and to end
 
-constexpr int kMostBetween = 2;  // of queries, keys and values the last has two before it
+constexpr int kMostProductsBetween = 2;  // of queries, keys and values the last has two before it
 
 // Norms that launch a block for each row.
 constexpr std::string_view kBlockPerRow[] = {"vectorized_layer_norm_kernel", "rms_norm_kernel"};
@@ -32,7 +32,7 @@ int64_t rows_before(const Analysis& analysis, size_t product) {
   for (size_t i = product; i-- > 0;) {
     const Work& work = analysis.work[i];
     if (analysis.event(work).lane != lane) continue;
-    if (work.kind.category == Category::gemm && between++ < kMostBetween) continue;
+    if (work.kind.category == Category::gemm && between++ < kMostProductsBetween) continue;
     const std::string_view name = analysis.name(work);
     const auto grid = launch_of(analysis, work).grid;
     const bool tells = std::ranges::any_of(kBlockPerRow, [&](auto part) { return name.find(part) != name.npos; });
@@ -48,7 +48,8 @@ class WideTiles {
   // By the shapes of the operation: above the time of its operands.
   bool has(const Product& product) const {
     return product.batch == 1 && product.m <= kFewRowsOfTile && is_long_and_wide(product.main) &&
-           static_cast<double>(product.ns) > kSlower * static_cast<double>(attainable_ns(&peaks_, product.demand()));
+           static_cast<double>(product.ns) >
+               kSlowerThanBest * static_cast<double>(attainable_ns(&peaks_, product.demand()));
   }
   // Without shapes: by the grid, where fewer blocks than the card has units read all weights.
   bool has(size_t work) const {
@@ -66,7 +67,7 @@ class WideTiles {
  private:
   bool is_long_and_wide(size_t work) const {
     return analysis_.work[work].kind.category == Category::gemm && is_wide_tile(analysis_.name(analysis_.work[work])) &&
-           analysis_.event(analysis_.work[work]).duration_ns >= kLongEnoughNs;
+           analysis_.event(analysis_.work[work]).duration_ns >= kLeastTileNs;
   }
 
   const Analysis& analysis_;

@@ -35,7 +35,7 @@ void read_platform(std::string_view value, Telling& telling) {
 }
 
 // "NUMA node0 CPU(s):  0-47,96-143"; their numbers begin with 0.
-void read_node(std::string_view line, Telling& telling) {
+void read_numa_node(std::string_view line, Telling& telling) {
   constexpr std::string_view kNode = "NUMA node";
   line = trimmed(line);
   if (!line.starts_with(kNode)) return;
@@ -57,7 +57,7 @@ void read_cudnn(std::string_view line, Telling& telling) {
     set_version(telling, "usr/lib/x86_64-linux-gnu/libcudnn.so.", *value, "there");
 }
 
-void read_line(std::string_view line, Telling& telling) {
+void read_collected_line(std::string_view line, Telling& telling) {
   if (const auto value = value_behind(line, "Nvidia driver version"))
     set_version(telling, "sys/module/nvidia/version", *value);
   if (const auto value = value_behind(line, "HIP runtime version"))
@@ -70,11 +70,11 @@ void read_line(std::string_view line, Telling& telling) {
   if (const auto value = value_behind(line, "Python platform")) read_platform(*value, telling);
   if (const auto value = value_behind(line, "Model name"))
     telling.set("proc/cpuinfo", fmt::format("model name\t: {}", *value));
-  read_node(line, telling);
+  read_numa_node(line, telling);
   read_cudnn(line, telling);
 }
 
-void read(std::span<const Line> lines, Telling& telling) {
+void read_collected(std::span<const Line> lines, Telling& telling) {
   std::string text;
   if (!lines.empty()) telling.at(lines.front());
   for (const Line& line : lines) {
@@ -87,7 +87,7 @@ void read(std::span<const Line> lines, Telling& telling) {
     telling.set(std::string(kVersions), std::move(versions));
   for (const Line& line : lines) {
     telling.at(line);
-    read_line(line.text, telling);
+    read_collected_line(line.text, telling);
   }
 }
 

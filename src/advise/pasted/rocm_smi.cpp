@@ -121,7 +121,7 @@ void read_property(const Property& property, Devices& devices, Telling& telling)
       telling.set(devices.folder(property.device) + "hwmon/hwmon0/power1_cap_default", std::move(cap));
 }
 
-void read(std::span<const Line> lines, Telling& telling) {
+void read_smi(std::span<const Line> lines, Telling& telling) {
   Devices devices(telling);
   for (const Line& line : lines)
     if (const auto property = property_of(line.text)) read_address(*property, devices, telling);

@@ -20,7 +20,7 @@ int64_t number_before_bracket(std::string_view text) {
 }
 
 // 90402 of "gfx942", whose stepping is hexadecimal; -1: another name.
-int64_t version_of(std::string_view name) {
+int64_t target_of(std::string_view name) {
   if (!name.starts_with("gfx") || name.size() < 6 || name.size() > 7) return -1;
   int64_t major = 0, minor = 0, stepping = 0;
   const std::string_view end = name.substr(name.size() - 2), begin = name.substr(3, name.size() - 5);
@@ -36,7 +36,7 @@ int64_t version_of(std::string_view name) {
 std::string address_of(int64_t id) { return fmt::format("{:02x}:{:02x}.{}", id >> 8, (id >> 3) & 31, id & 7); }
 
 void tell_gpu(const Agent& agent, Telling& telling) {
-  const int64_t version = version_of(agent.name);
+  const int64_t version = target_of(agent.name);
   if (agent.node < 0 || version < 0) return;
   const std::string node = fmt::format("sys/class/kfd/kfd/topology/nodes/{}/properties", agent.node);
   std::string properties = fmt::format("gfx_target_version {}\n", version);
@@ -50,13 +50,13 @@ void tell_gpu(const Agent& agent, Telling& telling) {
   if (agent.chip > 0) telling.set(folder + "device", fmt::format("0x{:x}", agent.chip));
 }
 
-void tell(const Agent& agent, Telling& telling) {
+void tell_agent(const Agent& agent, Telling& telling) {
   if (agent.device_type == "GPU") tell_gpu(agent, telling);
   if (agent.device_type == "CPU" && !agent.marketing_name.empty())
     telling.set("proc/cpuinfo", "model name\t: " + agent.marketing_name);
 }
 
-void read_line(std::string_view line, Agent& agent) {
+void read_agent_line(std::string_view line, Agent& agent) {
   // Deeper lines are of an agent's caches, pools and sets of instructions.
   if (!line.starts_with("  ") || line.starts_with("   ")) return;
   if (const auto value = value_behind(line, "Name")) agent.name = *value;
@@ -70,27 +70,27 @@ void read_line(std::string_view line, Agent& agent) {
 }
 
 // "ROCk module version 6.10.5 is loaded"
-void read_driver(std::string_view line, Telling& telling) {
+void read_module(std::string_view line, Telling& telling) {
   const auto words = words_of(line);
   if (line.starts_with("ROCk module version ") && words.size() > 3 && words[3].size() < 16)
     telling.set("sys/module/amdgpu/version", std::string(words[3]));
 }
 
-void read(std::span<const Line> lines, Telling& telling) {
+void read_agents(std::span<const Line> lines, Telling& telling) {
   Agent agent;
   for (const Line& line : lines) {
     telling.at(line);
-    read_driver(line.text, telling);
+    read_module(line.text, telling);
     if (const auto retried = value_behind(line.text, "XNACK enabled"); retried == "YES" || retried == "NO")
       telling.set("sys/module/amdgpu/parameters/noretry", retried == "YES" ? "0" : "1");
     if (trimmed(line.text).starts_with("Agent ")) {
-      tell(agent, telling);
+      tell_agent(agent, telling);
       agent = Agent{};
     }
-    read_line(line.text, agent);
+    read_agent_line(line.text, agent);
     if (line.text.find("*** Done ***") != std::string::npos) break;
   }
-  tell(agent, telling);
+  tell_agent(agent, telling);
 }
 
 }  // namespace
