@@ -98,6 +98,6 @@ const TextForm collect_env_form{"collect_env",
                                   return line.starts_with("Collecting environment information") ||
                                          line.starts_with("PyTorch version:");
                                 },
-                                read};
+                                read_collected};
 
 }  // namespace rung::advise::pasted

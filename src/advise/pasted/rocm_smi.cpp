@@ -144,6 +144,6 @@ const TextForm rocm_smi_form{"rocm-smi",
                                       (line.find("ROCm System Management Interface") != line.npos ||
                                        line.find("ROCM System Management Interface") != line.npos);
                              },
-                             read};
+                             read_smi};
 
 }  // namespace rung::advise::pasted

@@ -100,6 +100,6 @@ const TextForm rocminfo_form{"rocminfo",
                                return (line.starts_with("ROCk module ") && line.ends_with("loaded")) ||
                                       line == "HSA System Attributes";
                              },
-                             read};
+                             read_agents};
 
 }  // namespace rung::advise::pasted
