@@ -57,15 +57,20 @@ inline bool GlobalRaces::note(Cell& cell, const Touch& touch) const {
   const uint64_t marks = cell.load(std::memory_order_relaxed);
   auto write = static_cast<uint32_t>(marks), read = static_cast<uint32_t>(marks >> 32);
   const bool written = is_live(write) && (write & ~kAtomic) != touch.me;
-  const bool was_read = is_live(read), other = was_read && (read & ~kAtomic) != touch.me;
-  bool fine = !written || (touch.atomic && (write & kAtomic));
-  if (written && fine && touch.meets != nullptr) *touch.meets = true;
-  if (touch.writes) {
-    fine &= !other || (touch.atomic && (read & kAtomic));
-    write = touch.me | (touch.atomic ? kAtomic : 0);
+  const bool other = is_live(read) && (read & ~kAtomic) != touch.me;
+  bool fine = !written;
+  if (touch.atomic) [[unlikely]] {
+    fine |= (write & kAtomic) != 0;
+    if (written && fine && touch.meets != nullptr) *touch.meets = true;
+    if (touch.writes)
+      fine &= !other || (read & kAtomic), write = touch.me | kAtomic;
+    else
+      read = (other ? many_ : touch.me) | (is_live(read) ? read & kAtomic : kAtomic);
+  } else if (touch.writes) {
+    fine &= !other;
+    write = touch.me;
   } else {
-    const bool all_atomic = touch.atomic && (!was_read || (read & kAtomic));
-    read = (other ? many_ : touch.me) | (all_atomic ? kAtomic : 0);
+    read = other ? many_ : touch.me;
   }
   const uint64_t now = write | uint64_t{read} << 32;
   if (now != marks) cell.store(now, std::memory_order_relaxed);
@@ -114,13 +119,12 @@ uint64_t GlobalRaces::touch_run(uint64_t begin, uint64_t end, const Touch& touch
   for (uint64_t at = begin; at < end;) {
     Page& page = page_of(at);
     const uint64_t stop = std::min(end, (page.number + 1) * kPageBytes);
-    while (at < stop) {
-      const uint64_t next = std::min(stop, (at & ~uint64_t{3}) + 4);
-      const bool fine =
-          next - at == 4 ? touch_dword(page, at % kPageBytes / 4, touch) : touch_part(page, at, next, touch);
-      if (!fine) wrong = std::min(wrong, at);
-      at = next;
-    }
+    for (; at % 4 == 0 && stop - at >= 4; at += 4)
+      if (!touch_dword(page, at % kPageBytes / 4, touch)) wrong = std::min(wrong, at);
+    if (at == stop) continue;
+    const uint64_t next = std::min(stop, (at & ~uint64_t{3}) + 4);
+    if (!touch_part(page, at, next, touch)) wrong = std::min(wrong, at);
+    at = next;
   }
   return wrong;
 }

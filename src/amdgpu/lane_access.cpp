@@ -111,6 +111,10 @@ bool readable(Wave& wave, const Instruction& instruction, const Operand& operand
   if (operand.kind == OperandKind::scalar) return scalar_readable(wave, instruction, operand);
   if (!is_vector(operand)) return true;
   const unsigned first = Wave::place_of(operand);
+  uint64_t wrong = 0;
+  for (unsigned r = first; r < first + operand.registers; ++r) wrong |= wave.pending[r] | (lanes & ~wave.written[r]);
+  if (wrong == 0) [[likely]]
+    return true;
   for (unsigned r = first; r < first + operand.registers; ++r) {
     const uint64_t missing = lanes & ~wave.written[r];
     if (wave.pending[r] != 0)
@@ -241,15 +245,14 @@ void in_flight(Wave& wave, const Instruction& instruction, const Operand* destin
   counter == Counter::vector ? board.issue_vector(wave, work) : board.issue_local(wave, work);
 }
 
-void write_in_flight(Wave& wave, const Instruction& instruction, const Addresses& to, LdsWrite write, Counter counter) {
+void write_in_flight(Wave& wave, const Instruction& instruction, const Addresses& to, const LdsPlaces& places,
+                     Counter counter) {
   if (!wave.group->checks.waits) return;
   const Operand* result = is_vector(instruction.destination) ? &instruction.destination : nullptr;
   Scoreboard& board = wave.group->of(wave).in_flight;
-  write.set_places(to.at, to.lanes);
-  const int16_t index = board.new_write();
-  board.write(index) = write;
+  const int16_t index = board.new_write(places, to.at, to.lanes);
   in_flight(wave, instruction, result, counter, index);
-  if (write.direct) board.mark_direct(wave.group->lds, index);
+  if (places.direct) board.mark_direct(wave.group->lds, index);
 }
 
 }  // namespace rung::amdgpu

@@ -80,8 +80,8 @@ inline size_t scratch_place(uint64_t offset, int lane) {
 enum class Counter : uint8_t { vector, local, both };
 void in_flight(Wave& wave, const Instruction& instruction, const Operand* destination, Counter counter,
                int16_t lds = -1);
-// The same of an instruction that writes LDS at `to`, as `write` says.
-void write_in_flight(Wave& wave, const Instruction& instruction, const Addresses& to, LdsWrite write,
+// The same of an instruction that writes LDS at `to`.
+void write_in_flight(Wave& wave, const Instruction& instruction, const Addresses& to, const LdsPlaces& places,
                      Counter counter = Counter::local);
 
 // How a value of 1 to 16 bytes in memory stands in registers.

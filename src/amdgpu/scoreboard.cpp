@@ -12,14 +12,17 @@ namespace rung::amdgpu {
 
 void Scoreboard::clear() { vector_.clear(), local_.clear(), writes_.clear(), free_writes_.clear(); }
 
-int16_t Scoreboard::new_write() {
+int16_t Scoreboard::new_write(const LdsPlaces& places, const uint64_t* addresses, uint64_t lanes) {
   if (free_writes_.empty()) {
     writes_.emplace_back();
-    return static_cast<int16_t>(writes_.size() - 1);
+    free_writes_.push_back(static_cast<int16_t>(writes_.size() - 1));
   }
   const int16_t index = free_writes_.back();
   free_writes_.pop_back();
-  writes_[index] = LdsWrite{};
+  LdsWrite& write = writes_[index];
+  static_cast<LdsPlaces&>(write) = places;
+  write.lanes = lanes, write.marked = false;
+  for (int lane = 0; lane < kWaveLanes; ++lane) write.address[lane] = static_cast<uint32_t>(addresses[lane]);
   return index;
 }
 
@@ -96,19 +99,19 @@ void Scoreboard::keep_pending(Lds& lds, const LdsWrite& done) {
         set_pending(lds, writes_[work.lds], true);
 }
 
-void LdsWrite::set_places(const uint64_t* at, uint64_t which) {
-  lanes = which;
+void LdsWrite::mark() {
+  marked = true;
   lowest = ~uint32_t{0}, highest = 0;
+  const uint32_t other = places == 2 ? second : first;
   for (int lane = 0; lane < kWaveLanes; ++lane) {
-    address[lane] = static_cast<uint32_t>(at[lane]);
     if (!(lanes >> lane & 1)) continue;
-    lowest = std::min(lowest, address[lane] + std::min(first, places == 2 ? second : first));
-    highest = std::max(highest, address[lane] + std::max(first, places == 2 ? second : first) + bytes);
+    lowest = std::min(lowest, address[lane] + std::min(first, other));
+    highest = std::max(highest, address[lane] + std::max(first, other) + bytes);
   }
 }
 
 void Scoreboard::mark_direct(Lds& lds, int16_t index) {
-  writes_[index].direct = writes_[index].marked = true;
+  writes_[index].mark();
   set_pending(lds, writes_[index], true);
 }
 
@@ -117,7 +120,7 @@ void Scoreboard::mark_writes(Lds& lds) {
     for (const InFlight& work : *queue)
       if (work.lds >= 0 && !writes_[work.lds].marked) {
         set_pending(lds, writes_[work.lds], true);
-        writes_[work.lds].marked = true;
+        writes_[work.lds].mark();
       }
 }
 

@@ -14,16 +14,17 @@ class Lds;
 
 // Bytes of LDS that an instruction writes: `bytes` at `first` and, where there are two, `second` behind each lane's
 // address.
-struct LdsWrite {
-  std::array<uint32_t, kWaveLanes> address;
-  uint64_t lanes = 0;
+struct LdsPlaces {
   uint32_t first = 0, second = 0;
   uint8_t bytes = 0, places = 1;
-  bool direct = false;               // from memory: its bytes are pending from the start, for this wave, too
-  bool marked = false;               // its bytes are marked as pending
-  uint32_t lowest = 0, highest = 0;  // all of it is in [lowest, highest)
-  // Once the other fields are there.
-  void set_places(const uint64_t* at, uint64_t which);
+  bool direct = false;  // from memory: its bytes are pending from the start, for this wave, too
+};
+struct LdsWrite : LdsPlaces {
+  std::array<uint32_t, kWaveLanes> address;
+  uint64_t lanes = 0;
+  bool marked = false;               // its bytes are marked as pending, all of which are in
+  uint32_t lowest = 0, highest = 0;  // [lowest, highest)
+  void mark();
   bool may_meet(const LdsWrite& other) const { return lowest < other.highest && other.lowest < highest; }
 };
 
@@ -49,8 +50,7 @@ class Scoreboard {
   // Marks the bytes of a write from memory, which even this wave must wait for.
   void mark_direct(Lds& lds, int16_t index);
   // A place for what an instruction about to be issued writes to LDS.
-  int16_t new_write();
-  LdsWrite& write(int16_t index) { return writes_[index]; }
+  int16_t new_write(const LdsPlaces& places, const uint64_t* addresses, uint64_t lanes);
   // Takes all registers of the instructions that are to write this one for written; they count as before.
   void settle(Wave& wave, uint32_t reg, bool scalar);
   // s_waitcnt: until at most `most` are on their way.
