@@ -1,7 +1,6 @@
 # The Debian package that `cpack -G DEB` makes in a build folder of what `cmake --install` ships; `./dev deb` does both.
 # SPDX-License-Identifier: Apache-2.0
-install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
-install(FILES CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES packaging/copyright CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_VERBATIM_VARIABLES ON)
@@ -14,4 +13,5 @@ set(CPACK_PACKAGE_DESCRIPTION "The command rung, its library and the library's h
 # What the files are linked with is asked of them; OpenBLAS is opened at run time (docs/dependencies.md).
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS libopenblas0)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 include(CPack)

@@ -65,6 +65,8 @@ def what_it_needs(folder):
 
 
 def clone(scratch):
+    """A clone in a folder that is made again."""
+    shutil.rmtree(scratch, ignore_errors=True)
     source = scratch / 'clone'
     run('git', 'clone', '--quiet', ROOT, source)
     return source
@@ -119,17 +121,16 @@ def try_deb(scratch, source, model):
 def main():
     parser = argparse.ArgumentParser(description='Makes and tries the packages; prints a table.')
     parser.add_argument('what', nargs='*', choices=['wheel', 'deb', []], help='default: both')
-    parser.add_argument('--scratch', type=Path, default=ROOT / '.cache/package', help='a folder that is made again')
+    parser.add_argument('--scratch', type=Path, default=ROOT / '.cache/package', help='what was made stays there')
     arguments = parser.parse_args()
     model = Path(os.environ.get('RUNG_MODEL_DIR', ROOT / '.cache/models/all-MiniLM-L6-v2'))
-    shutil.rmtree(arguments.scratch, ignore_errors=True)
-    arguments.scratch.mkdir(parents=True)
     try:
-        source = clone(arguments.scratch)
         for name, trial in ('wheel', try_wheel), ('deb', try_deb):
-            if name in (arguments.what or ('wheel', 'deb')):
-                for what, found in trial(arguments.scratch, source, model):
-                    print(f'| {what} | {found} |', flush=True)
+            if name not in (arguments.what or ('wheel', 'deb')):
+                continue
+            scratch = arguments.scratch.absolute() / name
+            for what, found in trial(scratch, clone(scratch), model):
+                print(f'| {what} | {found} |', flush=True)
     except Broken as broken:
         print(f'package: {broken}', file=sys.stderr)
         return 1

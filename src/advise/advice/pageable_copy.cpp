@@ -27,7 +27,7 @@ Omission pageable_uploads(const Analysis& analysis) {
   return found;
 }
 
-int64_t bytes_of(const Analysis& analysis, const Omission& uploads) {
+int64_t uploaded_bytes(const Analysis& analysis, const Omission& uploads) {
   int64_t bytes = 0;
   for (const uint32_t work : uploads.work)
     bytes += std::max<int64_t>(analysis.recording.copies[analysis.event(analysis.work[work]).detail].bytes, 0);
@@ -63,7 +63,7 @@ std::optional<Advice> pageable_copy(const Analysis& analysis) {
       .title = fmt::format("{} copies per step from pageable memory to the device: {}{}",
                            count_in_words(per_step(analysis, device.count())),
                            duration_ms(ms_per_step(analysis, device.ns())),
-                           size_in_words(analysis, bytes_of(analysis, uploads), device.ns())),
+                           size_in_words(analysis, uploaded_bytes(analysis, uploads), device.ns())),
       .evidence = std::move(evidence),
       .bound_ms = bound_ms,
       .bound_from =
