@@ -46,7 +46,7 @@ typedef enum rung_status {
   RUNG_DEVICE = 4,       // there is no such device, or it failed under its work: then it does none for this process
   RUNG_MEMORY = 5,       // not enough of it, on the host or on the device
   RUNG_MISMATCH = 6,     // a name, dtype, shape, layout, device or value other than the model's or the plan's
-  RUNG_INTERRUPTED = 7,  // a progress callback asked for the end
+  RUNG_INTERRUPTED = 7,  // a callback asked for the end
 } rung_status;
 
 // What the calling thread's last failed call said; "" before the first. Valid until that thread's next call.
@@ -364,9 +364,13 @@ typedef struct rung_task_options {
   double rate_hz;                      // of bench; 0: back to back
   const rung_named_tensor* reference;  // of verify: outputs to compare with; none: rung's own reference, which wants a
   size_t reference_count;              // model directory
+  // Asked by the thread that works, between runs, several times a second. false ends verify, bench and profile:
+  // RUNG_INTERRUPTED. It must not throw. NULL: they go on.
+  bool (*goes_on)(void* context);
+  void* context;
 } rung_task_options;
 #define RUNG_TASK_OPTIONS_INIT \
-  { sizeof(rung_task_options), NULL, NULL, 0, NULL, 0, 0, NULL, 0 }
+  { sizeof(rung_task_options), NULL, NULL, 0, NULL, 0, 0, NULL, 0, NULL, NULL }
 
 // A verification that fails is RUNG_OK with "passed": false.
 RUNG_API rung_status rung_verify(const char* path, const rung_task_options* options, char** json);

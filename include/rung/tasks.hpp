@@ -3,6 +3,9 @@
 #pragma once
 #include <rung/model.hpp>
 
+#include <exception>
+#include <functional>
+
 namespace rung::api {
 
 // As rung_task_options says.
@@ -12,9 +15,25 @@ struct TaskOptions {
   std::string recipe = {};  // JSON; empty: the default one
   int runs = 0;
   double rate_hz = 0;
+  std::function<bool()> goes_on = {};  // what it throws ends the work, and leaves the call
 };
 
 namespace detail {
+
+// A callback that C can call: what it throws waits until the work has ended.
+struct Asker {
+  const std::function<bool()>& goes_on;
+  std::exception_ptr thrown;
+  static bool ask(void* context) {
+    auto* self = static_cast<Asker*>(context);
+    try {
+      return self->goes_on();
+    } catch (...) {
+      self->thrown = std::current_exception();
+      return false;
+    }
+  }
+};
 
 using Task = rung_status (*)(const char*, const rung_task_options*, char**);
 
@@ -32,8 +51,12 @@ inline Result<std::string> run_task(Task task, const std::string& path, const Ta
   if (!options.recipe.empty()) c.recipe = options.recipe.c_str();
   c.runs = options.runs;
   c.rate_hz = options.rate_hz;
+  Asker asker{options.goes_on, nullptr};
+  if (options.goes_on) c.goes_on = &Asker::ask, c.context = &asker;
   char* json = nullptr;
-  if (auto code = task(path.c_str(), &c, &json)) return Status::of(code);
+  const rung_status code = task(path.c_str(), &c, &json);
+  if (asker.thrown) std::rethrow_exception(asker.thrown);
+  if (code) return Status::of(code);
   const std::unique_ptr<char, Closer<&rung_free>> owner(json);
   return std::string(json);
 }

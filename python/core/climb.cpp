@@ -7,7 +7,7 @@
 #include <exception>
 
 #include "core/errors.hpp"
-#include "core/gil.hpp"
+#include "core/hearing.hpp"
 #include "core/model.hpp"
 #include "core/options.hpp"
 
@@ -28,23 +28,13 @@ struct Listener {
   std::exception_ptr raised;
 };
 
-// A signal's handler runs here too, so that Ctrl-C ends the climb as an exception of the callable's does.
 bool tell(void* context, const rung_progress* progress) {
   auto& listener = *static_cast<Listener*>(context);
-  if (LastCalls::get().ending()) return false;
-  const HeldGil held;
-  try {
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  return heard(listener.raised, [&] {
     if (!listener.callable.is_none())
       listener.callable(progress->what, progress->fraction,
                         progress->receipt ? receipt_of(*progress->receipt) : nb::none());
-    return true;
-  } catch (abi::__forced_unwind&) {  // the interpreter ends this thread within Python's code
-    for (;;) pause();
-  } catch (...) {
-    if (!listener.raised) listener.raised = std::current_exception();
-    return false;
-  }
+  });
 }
 
 class Climb {

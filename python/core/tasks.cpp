@@ -3,11 +3,12 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <exception>
 #include <memory>
 #include <utility>
 
 #include "core/errors.hpp"
-#include "core/gil.hpp"
+#include "core/hearing.hpp"
 #include "core/model.hpp"
 #include "core/options.hpp"
 
@@ -22,6 +23,11 @@ Task find_task(const std::string& name) {
   for (const auto& [known, task] : kTasks)
     if (name == known) return task;
   raise(RUNG_USAGE, "there is no task '" + name + "'");
+}
+
+// Lets Python's handlers of signals run between runs.
+bool goes_on(void* context) {
+  return heard(*static_cast<std::exception_ptr*>(context), [] {});
 }
 
 // `options`: OpenOptions', inputs, reference, recipe, runs, rate_hz.
@@ -40,12 +46,16 @@ std::string run_task(const std::string& name, nb::handle where, const nb::dict& 
   with.rate_hz = nb::cast<double>(options["rate_hz"]);
   with.reference = reference.data();
   with.reference_count = reference.size();
+  std::exception_ptr raised;
+  with.goes_on = goes_on;
+  with.context = &raised;
   char* json = nullptr;
   rung_status status = RUNG_OK;
   {
     const ReleasedGil released;
     status = task(path.c_str(), &with, &json);
   }
+  if (raised) std::rethrow_exception(raised);
   check(status);
   std::unique_ptr<char, decltype(&rung_free)> owned(json, rung_free);
   return json;

@@ -3,6 +3,7 @@
 """Progress of climbs."""
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,7 +17,15 @@ TITLES = ("rung", "kept", "before ms", "ms", "times", "95 %")
 
 def row(receipt: Receipt) -> tuple[str, ...]:
     return (receipt.name, "yes" if receipt.accepted else "no", f"{receipt.before_ms:.3f}", f"{receipt.ms:.3f}",
-            f"{receipt.ratio:.3f}", f"{receipt.ci_low:.3f} to {receipt.ci_high:.3f}")
+            f"{receipt.ratio:.3f}", interval(receipt.ci_low, receipt.ci_high))
+
+
+def interval(low: float, high: float) -> str:
+    """Of a ratio. It tells nothing where it holds 1 and its ends are more than a factor of ten apart."""
+    clear = low > 1 or high < 1
+    if low > 0 and math.isfinite(high) and (clear or high <= 10 * low):
+        return f"{low:.3f} to {high:.3f}"
+    return "too few runs to judge"
 
 
 def ladder(receipts: Sequence[Receipt]) -> str:

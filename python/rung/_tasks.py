@@ -28,6 +28,7 @@ def verify(path: Path, inputs: Arrays | None = None, reference: Arrays | None = 
     reference: outputs by name to compare with; none: rung's own reference, which wants a model directory.
     recipe: of a model directory: how its plan is built, as Climb.recipe has it. The rest: as rung.load() has it.
 
+    Ctrl-C ends it, as it does the other tasks, and comes out as KeyboardInterrupt.
     Returns: the JSON object, whose "passed" says whether it is right.
     Errors: those of rung.load(); MismatchError, an input or output that the model does not have.
     """

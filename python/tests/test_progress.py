@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -79,3 +80,11 @@ def test_nothing_is_shown_where_nobody_looks(monkeypatch: pytest.MonkeyPatch) ->
     for progress in (None, False):
         with _progress.shown(progress) as listener:
             assert listener is None
+
+
+@pytest.mark.parametrize(("low", "high", "said"), [
+    (1.9, 2.1, "1.900 to 2.100"), (1.07, 158.0, "1.070 to 158.000"), (0.5, 4.9, "0.500 to 4.900"),
+    (0.0, 304828.6, "too few runs to judge"), (0.0, float("inf"), "too few runs to judge"),
+    (0.2, 2.1, "too few runs to judge")])
+def test_an_interval_of_too_few_runs_says_so(low: float, high: float, said: str) -> None:
+    assert _progress.row(replace(RECEIPT, ci_low=low, ci_high=high))[-1] == said

@@ -2,8 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +34,19 @@ def test_profile_and_explain_give_objects(climbed: rung.Climb) -> None:
     assert rung.profile(BERT, **OPTIONS)
     assert rung.explain(BERT, **OPTIONS)
     assert rung.profile(BERT, recipe=climbed.recipe, shapes=SHAPES)
+
+
+@pytest.mark.parametrize("task", [lambda: rung.bench(BERT, runs=1_000_000, **OPTIONS),
+                                  lambda: rung.bench(BERT, rate_hz=0.01, **OPTIONS),
+                                  lambda: rung.profile(BERT, **OPTIONS)])
+def test_ctrl_c_ends_a_task(task: Any) -> None:
+    began = time.monotonic()
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        task()
+    timer.join()
+    assert time.monotonic() - began < 30
 
 
 def test_arguments_are_checked(bert_inputs: Arrays) -> None:

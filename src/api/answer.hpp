@@ -48,6 +48,11 @@ constexpr size_t first_size<rung_options>() {
   return offsetof(rung_options, drop_head);
 }
 
+template <>
+constexpr size_t first_size<rung_task_options>() {
+  return offsetof(rung_task_options, goes_on);
+}
+
 // The caller's options, or their initial values where it gives none or is too old to know them.
 template <class Options>
 Result<Options> options_of(const Options* given, const Options& initial, const char* name) {

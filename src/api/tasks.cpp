@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/answer.hpp"
+#include "api/asked_to_end.hpp"
 #include "api/options.hpp"
 #include "base/json.hpp"
 #include "tasks/bench.hpp"
@@ -23,6 +24,7 @@ Result<Task> task_of(const char* path, const rung_task_options& options) {
   if (options.recipe) {
     RUNG_TRY(task.recipe, tasks::parse_recipe(options.recipe));
   }
+  if constexpr (requires { task.interrupted; }) task.interrupted = asked_to_end(options.goes_on, options.context);
   return task;
 }
 
@@ -57,7 +59,10 @@ Result<tasks::Benched> run_bench(const char* path, const rung_task_options& opti
   RUNG_TRY(auto task, task_of<tasks::BenchTask>(path, options));
   if (options.runs != 0) task.runs = options.runs;
   task.rate_hz = options.rate_hz;
-  return tasks::bench(task);
+  RUNG_TRY(tasks::Benched benched, tasks::bench(task));
+  if (benched.interrupted)
+    return was_interrupted("interrupted after {} of {} runs", benched.measured.latency.runs, task.runs);
+  return benched;
 }
 
 Result<tasks::Profiled> run_profile(const char* path, const rung_task_options& options) {

@@ -1,15 +1,18 @@
 // rung bench: latency of a plan, back to back or at a steady rate.
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "base/json.hpp"
 #include "cli/command.hpp"
 #include "cli/fault.hpp"
+#include "cli/interrupts.hpp"
 #include "cli/models.hpp"
 #include "cli/output.hpp"
 #include "cli/terminal.hpp"
 #include "measure/statistics.hpp"
+#include "report/intervals.hpp"
 #include "report/load_lines.hpp"
 #include "tasks/bench.hpp"
 
@@ -44,11 +47,12 @@ void print_bench(const tasks::Benched& benched) {
   const Latency& s = benched.measured.latency;
   const Plan& plan = *benched.plan;
   const report::Clock clock = report::clock_of(plan.device);
-  fmt::print("median {:.3f} {} [{:.3f}, {:.3f}]   min {:.3f}   p90 {:.3f}   p99 {:.3f}   cold {:.3f}\n", s.median_ms,
-             report::ms_word(clock), s.ci95.lo, s.ci95.hi, s.min_ms, s.p90_ms, s.p99_ms, benched.cold_median_ms);
+  fmt::print("median {:.3f} {} {}   min {:.3f}   p90 {:.3f}   p99 {:.3f}   cold {}\n", s.median_ms,
+             report::ms_word(clock), report::bracketed(s, 3), s.min_ms, s.p90_ms, s.p99_ms,
+             report::fixed(benched.cold_median_ms, 3));
   std::string threads = plan.recipe.threads > 0 ? fmt::format(" on {} threads", plan.recipe.threads) : "";
-  const std::string outside =
-      clock == report::Clock::time ? fmt::format(", {:.1f} us outside kernels per run", benched.host_us) : "";
+  const bool tells_outside = clock == report::Clock::time && std::isfinite(benched.host_us);
+  const std::string outside = tells_outside ? fmt::format(", {:.1f} us outside kernels per run", benched.host_us) : "";
   fmt::print("{} runs of {} launches{}{}; {}\n", s.runs, plan.steps.size(), threads, outside, plan.device);
   if (plan.target->gpu)
     for (const std::string& line : report::load_lines({benched.measured}, clock)) fmt::print("{}\n", line);
@@ -61,12 +65,15 @@ Status run_bench(const BenchFlags& options) {
   RUNG_TRY(task.model, model_options(options.common));
   RUNG_TRY(tasks::Started started, tasks::start_bench(task));
   if (options.blocks) return serve_blocks(started.session);
+  const InterruptsAwaited awaited;
+  task.interrupted = interrupted;
   RUNG_TRY(tasks::Benched benched, tasks::measure_bench(started, task));
   if (options.common.json)
     print_json(to_json(benched));
   else
     print_bench(benched);
-  return {};
+  if (!benched.interrupted) return {};
+  return was_interrupted("interrupted after {} of {} runs", benched.measured.latency.runs, options.runs);
 }
 
 }  // namespace

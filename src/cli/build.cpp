@@ -4,6 +4,7 @@
 
 #include "cli/budget.hpp"
 #include "cli/command.hpp"
+#include "cli/interrupts.hpp"
 #include "cli/models.hpp"
 #include "cli/output.hpp"
 #include "cli/terminal.hpp"
@@ -26,7 +27,8 @@ Status run_build(const BuildFlags& options) {
   RUNG_TRY(task.model, model_options(options.common));
   RUNG_TRY(task.recipe, recipe_in(options.recipe));
   RUNG_TRY(task.budget_s, parse_budget(options.budget));
-  if (options.retune) catch_interrupts();
+  std::optional<InterruptsAwaited> awaited;
+  if (options.retune) awaited.emplace();
   task.interrupted = interrupted;
   RUNG_TRY(tasks::BuiltPlan built, tasks::build(task));
   const Plan& plan = *built.plan;

@@ -10,6 +10,7 @@
 #include "cli/budget.hpp"
 #include "cli/command.hpp"
 #include "cli/fault.hpp"
+#include "cli/interrupts.hpp"
 #include "cli/models.hpp"
 #include "cli/output.hpp"
 #include "cli/terminal.hpp"
@@ -68,7 +69,7 @@ Status run_climb(const ClimbFlags& options) {
   task.spent_s = process_seconds();
   RUNG_TRY(ClimbOptions climbing, tasks::climb_options(task, opened));
   RUNG_CHECK(check_writable(options.out));
-  catch_interrupts();
+  const InterruptsAwaited awaited;
   Result<ClimbOutcome> outcome = fail("not started");
   {
     Progress progress(options.common.log_level > 0);

@@ -3,6 +3,7 @@
 #include "cli/output.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -16,7 +17,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-bool g_printed_object = false;
+std::atomic<bool> g_printed_object{false};
 
 std::string one_line(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
@@ -29,6 +30,8 @@ void print_json(const Json& object) {
   g_printed_object = true;
   std::fputs((dump_json(object) + "\n").c_str(), stdout);
 }
+
+bool printed_object() { return g_printed_object; }
 
 int report(const Status& status, bool json) {
   if (status) return 0;

@@ -14,6 +14,9 @@ void print_json(const nlohmann::json& object);
 // {"error": {"message": ..., "kind": ...}} on standard output. The exit code: 0 done, 1 the work failed, 2 wrong usage.
 int report(const Status& status, bool json);
 
+// Did the command print its object? A signal's handler asks, too.
+bool printed_object();
+
 // What was printed must have arrived: a full disk behind a redirection is a failure.
 Status flushed();
 

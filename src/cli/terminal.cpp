@@ -1,4 +1,4 @@
-// Progress, log and interrupts of the command line.
+// Progress and log of the command line.
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/terminal.hpp"
 
@@ -6,37 +6,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
-#include <csignal>
 #include <cstdio>
 
 #include "base/log.hpp"
 #include "measure/clock.hpp"
 
 namespace rung::cli {
-namespace {
-
-std::atomic<int> g_interrupted{0};  // the signal
-
-// As if nothing had caught it.
-void end_by(int signal) {
-  struct sigaction action {};
-  action.sa_handler = SIG_DFL;
-  sigaction(signal, &action, nullptr);
-  sigset_t set;
-  sigemptyset(&set);
-  sigaddset(&set, signal);
-  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
-  raise(signal);
-}
-
-// No library's code is interrupted: threads that run any hold their signals (base/signals.hpp).
-void on_interrupt(int signal) {
-  if (g_interrupted) end_by(signal);
-  g_interrupted = signal;
-}
-
-}  // namespace
 
 Progress::Progress(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO)), start_ns_(now_ns()) {}
 
@@ -67,22 +42,6 @@ void log_to_stderr(int level) {
   set_log_sink([](int, std::string_view line) { fmt::print(stderr, "rung: {}\n", line); }, level);
 }
 
-void catch_interrupts() {
-  struct sigaction action {};
-  action.sa_handler = on_interrupt;
-  action.sa_flags = SA_RESTART;
-  for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    struct sigaction before {};
-    sigaction(signal, &action, &before);
-    if (before.sa_handler == SIG_IGN) sigaction(signal, &before, nullptr);
-  }
-}
-
-void end_if_interrupted() {
-  if (g_interrupted) end_by(g_interrupted);
-}
-
-bool interrupted() { return g_interrupted != 0; }
 bool stdout_is_terminal() { return isatty(STDOUT_FILENO); }
 
 }  // namespace rung::cli

@@ -24,12 +24,6 @@ class Progress {
 
 // Sends the library's log to standard error.
 void log_to_stderr(int level);
-// From now on SIGINT, SIGTERM and SIGHUP set a flag instead of ending the process; a second one ends it. One that the
-// tool was started to ignore (nohup) stays ignored.
-void catch_interrupts();
-bool interrupted();
-// Where one set the flag: ends the process by it, as whoever started the tool expects of a signal.
-void end_if_interrupted();
 bool stdout_is_terminal();
 
 }  // namespace rung::cli

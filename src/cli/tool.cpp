@@ -12,6 +12,7 @@
 #include "base/tool.hpp"
 #include "base/version.hpp"
 #include "cli/command.hpp"
+#include "cli/interrupts.hpp"
 #include "cli/output.hpp"
 #include "cli/terminal.hpp"
 
@@ -47,6 +48,7 @@ int run_chosen(const std::vector<std::pair<CLI::App*, Run>>& commands) {
     if (!app->parsed()) continue;
     const auto* flag = chosen(app)->get_option_no_throw("--json");
     const bool json = flag && flag->count() > 0;
+    catch_interrupts(json);
     rung::Status status = rung::guarded(run);
     const int code = report(status ? flushed() : status, json);
     if (!status) end_if_interrupted();

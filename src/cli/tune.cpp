@@ -5,11 +5,13 @@
 #include "base/log.hpp"
 #include "cli/budget.hpp"
 #include "cli/command.hpp"
+#include "cli/interrupts.hpp"
 #include "cli/output.hpp"
 #include "cli/terminal.hpp"
 #include "device/cpu/start_team.hpp"
 #include "kernels/params_text.hpp"
 #include "report/format.hpp"
+#include "report/intervals.hpp"
 #include "tasks/tune.hpp"
 #include "tune/database.hpp"
 
@@ -33,8 +35,8 @@ std::string microseconds(double us) { return us > 0 ? report::significant(us) : 
 
 std::string ratio_text(const tasks::TunedProduct& product) {
   if (product.best_us <= 0) return std::string(report::kNone);
-  return fmt::format("{} [{}, {}]", report::ratio(product.ratio.ratio), report::ratio(product.ratio.lo),
-                     report::ratio(product.ratio.hi));
+  return fmt::format("{} {}", report::ratio(product.ratio.ratio),
+                     report::bracketed(Interval{product.ratio.lo, product.ratio.hi}));
 }
 
 void print_products(const tasks::TunedProducts& tuned) {
@@ -66,7 +68,7 @@ Status run_tune(const TuneFlags& flags) {
   if (flags.task.products.empty()) return wrong_usage("SHAPES is required (--help lists the options)");
   tasks::ProductsTask task = flags.task;
   RUNG_TRY(task.budget_s, parse_budget(flags.budget));
-  catch_interrupts();
+  const InterruptsAwaited awaited;
   task.interrupted = interrupted;
   Result<tasks::TunedProducts> tuned = fail("not started");
   {

@@ -6,6 +6,7 @@
 #include "advise/tuned/format.hpp"
 #include "cli/budget.hpp"
 #include "cli/command.hpp"
+#include "cli/interrupts.hpp"
 #include "cli/output.hpp"
 #include "cli/terminal.hpp"
 #include "report/format.hpp"
@@ -72,7 +73,7 @@ Status check(const LintReport& report, const std::vector<std::string>& fail_on) 
 Status run_lint(const LintFlags& flags) {
   tasks::LintTask task = flags.task;
   RUNG_TRY(task.budget_s, parse_budget(flags.budget));
-  catch_interrupts();
+  const InterruptsAwaited awaited;
   task.interrupted = interrupted;
   Result<LintReport> linted = fail("not started");
   {

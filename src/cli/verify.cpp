@@ -5,6 +5,7 @@
 #include "base/atomic_file.hpp"
 #include "cli/command.hpp"
 #include "cli/fault.hpp"
+#include "cli/interrupts.hpp"
 #include "cli/models.hpp"
 #include "cli/output.hpp"
 #include "cli/terminal.hpp"
@@ -56,13 +57,18 @@ Status leave_reproducer(const tasks::Verified& verified) {
   return {};
 }
 
-Status run_replays(const VerifyFlags& options, const tasks::VerifyTask& task) {
+Status run_replays(const VerifyFlags& options, tasks::VerifyTask task) {
+  const InterruptsAwaited awaited;
+  task.interrupted = interrupted;
   RUNG_TRY(tasks::Replays replays, tasks::verify_replays(task, *options.replays));
   if (options.common.json)
     print_json(to_json(replays));
   else
     print_replays(replays);
-  return replays.difference.empty() ? Status{} : fail("verification failed: {}", replays.difference);
+  if (!replays.difference.empty()) return fail("verification failed: {}", replays.difference);
+  if (replays.interrupted)
+    return was_interrupted("interrupted after {} of {} replays", replays.count, *options.replays);
+  return {};
 }
 
 Status run_verify(const VerifyFlags& options) {
@@ -72,7 +78,7 @@ Status run_verify(const VerifyFlags& options) {
   RUNG_TRY(task.recipe, recipe_in(options.recipe));
   RUNG_TRY(task.map, parse_map(options.map));
   RUNG_TRY(task.reference, arrays_in(options.reference));
-  if (options.replays) return run_replays(options, task);
+  if (options.replays) return run_replays(options, std::move(task));
   RUNG_TRY(tasks::Verified verified, tasks::verify(task));
   if (verified.culprit) RUNG_CHECK(leave_reproducer(verified));
   if (options.common.json)

@@ -92,8 +92,7 @@ void Climber::record_plan() {
   result_.rel_l2 = current_.rel_l2;
   result_.max_abs = current_.max_abs;
   result_.cosine = current_.cosine;
-  result_.verify_reason =
-      fmt::format("{} inputs against the {}", options_.inputs.size(), bench_->judge().reference_source());
+  result_.verify_reason = bench_->judge().account();
 }
 
 void Climber::record_environment(const NoiseWatch& noise) {

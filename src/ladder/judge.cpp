@@ -29,6 +29,10 @@ bool all_f32(const Graph& graph) {
 
 }  // namespace
 
+bool can_evaluate(const Graph& graph, size_t inputs, double budget_s) {
+  return total_flops(graph) * static_cast<double>(inputs) < kSchedule.evaluator_flops_per_s * budget_s;
+}
+
 Result<std::unique_ptr<Judge>> Judge::create(const Subject& subject, std::vector<NamedTensors> inputs,
                                              JudgeOptions options, const Budget& budget) {
   std::unique_ptr<Judge> judge(new Judge(subject, std::move(inputs), std::move(options), budget));
@@ -37,21 +41,22 @@ Result<std::unique_ptr<Judge>> Judge::create(const Subject& subject, std::vector
 }
 
 Status Judge::make_reference() {
-  bool small = total_flops(subject_.reference) * static_cast<double>(inputs_.size()) <
-               kSchedule.evaluator_flops_per_s * budget_.total();
+  evaluated_ = can_evaluate(subject_.reference, inputs_.size(), budget_.total());
   reference_source_ =
-      small ? "scalar evaluator in f64" : "unfused plan in f32 (the scalar evaluator would take too long)";
+      evaluated_ ? "scalar evaluator in f64" : "unfused plan in f32 (the scalar evaluator would take too long)";
   std::unique_ptr<Session> session;
-  if (!small) {
+  if (!evaluated_) {
     RUNG_TRY(session, options_.bind(subject_.reference, baseline_recipe(options_.threads, DType::f32)));
   }
   for (const auto& input : inputs_) {
     if (options_.progress) options_.progress("reference", wanted_.size(), inputs_.size());
     RUNG_CHECK(complete_inputs(subject_.model, input));  // names a bad one better than an op inside would
     std::vector<Tensor> outputs;
-    if (small) {
-      RUNG_TRY(outputs, evaluate(subject_.reference, {input.begin(), input.end()}));
+    if (evaluated_) {
+      RUNG_TRY(outputs,
+               evaluate(subject_.reference, {input.begin(), input.end()}, {.interrupted = options_.interrupted}));
     } else {
+      RUNG_CHECK(check_interrupted(options_.interrupted));
       RUNG_TRY(auto named, session->infer(input));
       for (auto& [name, tensor] : named) outputs.push_back(std::move(tensor));
     }
@@ -65,7 +70,7 @@ bool Judge::low_precision(const Recipe& recipe) const {
 }
 
 Result<Tolerance> Judge::tolerance_for_recipe(const Recipe& recipe) {
-  if (!low_precision(recipe)) return tolerance_for(DType::f32, longest_reduction_path(subject_.reference));
+  if (!low_precision(recipe)) return f32_tolerance();
   if (!low_precision_error_) {
     RUNG_TRY(auto baseline, options_.bind(subject_.model.graph, baseline_recipe(options_.threads, recipe.precision)));
     RUNG_CHECK(measure_baseline_error(*baseline));
@@ -91,10 +96,29 @@ Status Judge::prepare_for(const Recipe& recipe) {
   return {};
 }
 
+Tolerance Judge::f32_tolerance() const {
+  const Tolerance by_length = tolerance_for(DType::f32, longest_reduction_path(subject_.reference));
+  return sway_ ? tolerance_for_sway(by_length, *sway_) : by_length;
+}
+
+std::string Judge::account() const {
+  const std::string against = fmt::format("{} inputs against the {}", inputs_.size(), reference_source_);
+  if (!sway_) return against;
+  return fmt::format("{}, where rounding alone moves the answers by {:.2g}", against, sway_->rel_l2);
+}
+
+// Most models never ask for their condition: it takes as long as the reference.
 Result<Judgement> Judge::judge(Session& session, const Recipe& recipe) {
   if (is_unmeasured_baseline(recipe)) RUNG_CHECK(measure_baseline_error(session));
   RUNG_TRY(Tolerance tolerance, tolerance_for_recipe(recipe));
-  return compare(session, tolerance);
+  RUNG_TRY(Judgement judgement, compare(session, tolerance));
+  const bool may_be_condition = !judgement.right && judgement.rel_l2 <= kMostSway && !low_precision(recipe);
+  if (!may_be_condition || sway_ || !evaluated_) return judgement;
+  RUNG_TRY(sway_, rounding_sway(subject_.reference, inputs_, wanted_, options_.interrupted));
+  if (can_judge(*sway_)) return compare(session, f32_tolerance());
+  judgement.reason +=
+      fmt::format("; rounding alone moves these answers by {:.2g}, too far to judge them in f32", sway_->rel_l2);
+  return judgement;
 }
 
 Result<Judgement> Judge::error_of(Session& session) const { return compare(session, {INFINITY, INFINITY}); }
@@ -103,6 +127,7 @@ Result<Judgement> Judge::compare(Session& session, const Tolerance& tolerance) c
   Judgement judgement{.right = true};
   double begin = budget_.spent();
   for (size_t i = 0; i < inputs_.size(); ++i) {
+    RUNG_CHECK(check_interrupted(options_.interrupted));
     RUNG_TRY(auto outputs, session.infer(inputs_[i]));
     std::vector<std::string> names;
     std::vector<Tensor> got;
@@ -118,20 +143,6 @@ Result<Judgement> Judge::compare(Session& session, const Tolerance& tolerance) c
   }
   log(2, "judged on {} inputs in {:.2f} s", inputs_.size(), budget_.spent() - begin);
   return judgement;
-}
-
-int64_t longest_reduction_path(const Graph& graph) {
-  std::vector<int64_t> path(graph.capacity());
-  int64_t longest = 1;
-  for (NodeId id : graph.order()) {
-    const Node& node = graph[id];
-    int64_t before = 0;
-    for (NodeId operand : node.operands) before = std::max(before, path[operand]);
-    const Semantics semantics = semantics_of(graph, id);
-    path[id] = before + (is_float(semantics.accumulator) ? semantics.terms : 0);  // integers are exact
-    longest = std::max(longest, path[id]);
-  }
-  return longest;
 }
 
 }  // namespace rung

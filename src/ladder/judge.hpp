@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "ladder/budget.hpp"
+#include "ladder/condition.hpp"
 #include "ladder/subject.hpp"
 #include "measure/compare.hpp"
 #include "session/session.hpp"
@@ -22,23 +23,30 @@ struct JudgeOptions {
   int threads = 1;
   std::function<Result<std::unique_ptr<Session>>(const Graph&, Recipe)> bind;  // a session of the graph's plan
   std::function<void(const std::string& what, size_t done, size_t of)> progress;
+  Interrupted interrupted = {};
 };
+
+// May the scalar evaluator be the reference, or would it take too much of the budget?
+bool can_evaluate(const Graph& graph, size_t inputs, double budget_s);
 
 class Judge {
  public:
-  // Evaluates the reference on every input. Errors: an input is bad.
+  // Evaluates the reference on every input. Errors: an input is bad; interrupted.
   static Result<std::unique_ptr<Judge>> create(const Subject& subject, std::vector<NamedTensors> inputs,
                                                JudgeOptions options, const Budget& budget);
   // Before the recipe is bound: its tolerance may ask for a session of another, and two at once take twice the memory.
   Status prepare_for(const Recipe& recipe);
-  // What the recipe's session answers. A wrong answer is a judgement, not an error.
+  // What the recipe's session answers. A wrong answer is a judgement, not an error. Errors: a run's; interrupted.
   Result<Judgement> judge(Session& session, const Recipe& recipe);
   // How far the session's answers lie from the reference; finite ones are right.
   Result<Judgement> error_of(Session& session) const;
-  // Tolerance for a recipe: from f32 rounding along the longest path, or 1.25 x the unfused baseline's error in the
-  // same low precision.
+  // Tolerance for a recipe: from f32 rounding along the longest path, and from how far such rounding moves this model's
+  // answers where a judgement had to ask (condition.hpp); or 1.25 x the unfused baseline's error in the same low
+  // precision.
   Result<Tolerance> tolerance_for_recipe(const Recipe& recipe);
   const std::string& reference_source() const { return reference_source_; }
+  // "3 inputs against the scalar evaluator in f64", and the model's condition where it was asked for.
+  std::string account() const;
 
  private:
   Judge(const Subject& subject, std::vector<NamedTensors> inputs, JudgeOptions options, const Budget& budget)
@@ -49,6 +57,7 @@ class Judge {
   bool is_unmeasured_baseline(const Recipe& recipe) const;
   Status measure_baseline_error(Session& baseline);
   bool low_precision(const Recipe& recipe) const;
+  Tolerance f32_tolerance() const;
 
   const Subject& subject_;
   std::vector<NamedTensors> inputs_;
@@ -56,10 +65,9 @@ class Judge {
   const Budget& budget_;
   std::vector<std::vector<Tensor>> wanted_;    // by input, then output
   std::optional<double> low_precision_error_;  // of the unfused baseline
+  std::optional<Sway> sway_;                   // of the reference; none: nobody asked
+  bool evaluated_ = false;                     // the reference is the evaluator's
   std::string reference_source_;
 };
-
-// The sum of reduction lengths along the graph's longest path: what f32 rounding can grow with.
-int64_t longest_reduction_path(const Graph& graph);
 
 }  // namespace rung

@@ -3,6 +3,7 @@
 #pragma once
 #include <limits>
 
+#include "base/interrupted.hpp"
 #include "ladder/result.hpp"
 #include "ladder/schedule.hpp"
 #include "session/session.hpp"
@@ -13,6 +14,7 @@ struct Cadence {
   double rate_hz = 0;  // 0: back to back; else each run starts at its turn, or at once when the one before took longer
   int runs = static_cast<int>(kSchedule.timed_runs);
   double seconds = std::numeric_limits<double>::infinity();  // whichever ends first, but one run at least
+  Interrupted interrupted = {};                              // that ends it, too, after the run that it is at
 };
 
 // Inputs must be set; one run before the first is not timed. A GPU goes on running after the last timed run until its

@@ -34,10 +34,12 @@ Result<std::vector<LaunchTime>> time_round(Session& session) {
   return round;
 }
 
-Result<std::vector<std::vector<LaunchTime>>> time_steps(Session& session, double seconds) {
+Result<std::vector<std::vector<LaunchTime>>> time_steps(Session& session, double seconds,
+                                                        const Interrupted& interrupted) {
   std::vector<std::vector<LaunchTime>> rounds;
   int64_t end = now_ns() + static_cast<int64_t>(seconds * 1e9);
   while (rounds.empty() || (rounds.size() < kSchedule.profile_rounds && now_ns() < end)) {
+    RUNG_CHECK(check_interrupted(interrupted));
     RUNG_TRY(rounds.emplace_back(), time_round(session));
   }
   return rounds;
@@ -60,11 +62,13 @@ Status make_cold(Session& session) {
 }
 
 // Of at most `most` runs, one at least, and one alone where they are counted; `before` each, outside its time.
-Result<Latency> time_until(Session& session, double seconds, size_t most, const std::function<Status()>& before) {
+Result<Latency> time_until(Session& session, double seconds, size_t most, const std::function<Status()>& before,
+                           const Interrupted& interrupted) {
   if (session.plan().target->machine.gpu.counts_instructions) most = 1;
   std::vector<double> ms;
   const int64_t end = now_ns() + static_cast<int64_t>(seconds * 1e9);
   while (ms.empty() || (now_ns() < end && ms.size() < most)) {
+    RUNG_CHECK(check_interrupted(interrupted));
     RUNG_CHECK(before());
     RUNG_TRY(double run_s, timed_run(session));
     ms.push_back(run_s * 1e3);
@@ -172,22 +176,26 @@ Peaks machine_peaks(cpu::Team& team, double seconds) {
   return peaks;
 }
 
-Result<Latency> time_runs(Session& session, double seconds) {
+Result<Latency> time_runs(Session& session, double seconds, const Interrupted& interrupted) {
   RUNG_CHECK(session.run());
-  return time_until(session, seconds, kSchedule.timed_runs, [] { return Status(); });
+  return time_until(
+      session, seconds, kSchedule.timed_runs, [] { return Status(); }, interrupted);
 }
 
-Result<Latency> time_cold_runs(Session& session, double seconds, const std::function<Status()>& make_cold) {
-  return time_until(session, seconds, kSchedule.cold_runs, make_cold);
+Result<Latency> time_cold_runs(Session& session, double seconds, const std::function<Status()>& make_cold,
+                               const Interrupted& interrupted) {
+  return time_until(session, seconds, kSchedule.cold_runs, make_cold, interrupted);
 }
 
-Result<Profile> profile_session(Session& session, const NamedTensors& inputs, double seconds) {
+Result<Profile> profile_session(Session& session, const NamedTensors& inputs, double seconds,
+                                const Interrupted& interrupted) {
+  RUNG_CHECK(check_interrupted(interrupted));
   RUNG_CHECK(session.set_inputs(inputs));
   RUNG_CHECK(session.run());
-  if (session.plan().target->gpu) return profile_gpu_session(session);
+  if (session.plan().target->gpu) return profile_gpu_session(session, interrupted);
   Profile profile;
   profile.peaks = machine_peaks(session.team());
-  RUNG_TRY(auto rounds, time_steps(session, kSchedule.steps_share * seconds));
+  RUNG_TRY(auto rounds, time_steps(session, kSchedule.steps_share * seconds, interrupted));
   double launched_us = 0;
   for (size_t i = 0; i < session.plan().steps.size(); ++i) {
     const Step& step = session.plan().steps[i];
@@ -196,9 +204,10 @@ Result<Profile> profile_session(Session& session, const NamedTensors& inputs, do
     add_op(profile, step, us, *session.plan().target);
   }
   profile.trace = trace_of(session.plan(), "launches", rounds.back());
-  RUNG_TRY(Latency warm, time_runs(session, kSchedule.warm_share * seconds));
+  RUNG_TRY(Latency warm, time_runs(session, kSchedule.warm_share * seconds, interrupted));
   profile.host_us = std::max(0.0, warm.median_ms * 1e3 - launched_us);
-  RUNG_TRY(profile.cold, time_cold_runs(session, kSchedule.cold_share * seconds, [&] { return make_cold(session); }));
+  RUNG_TRY(profile.cold, time_cold_runs(
+                             session, kSchedule.cold_share * seconds, [&] { return make_cold(session); }, interrupted));
   return profile;
 }
 

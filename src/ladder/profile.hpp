@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 
+#include "base/interrupted.hpp"
 #include "ladder/result.hpp"
 #include "ladder/schedule.hpp"
 #include "measure/trace.hpp"
@@ -23,8 +24,9 @@ struct Profile {
 };
 
 // Measures for about that many seconds, and machine_peaks() besides if that was not asked before; every part is
-// measured once at least.
-Result<Profile> profile_session(Session& session, const NamedTensors& inputs, double seconds);
+// measured once at least. Errors: the first of a run; interrupted, between two runs.
+Result<Profile> profile_session(Session& session, const NamedTensors& inputs, double seconds,
+                                const Interrupted& interrupted = {});
 
 // Does the op multiply types of which the device does twice as many a second? bf16 on all of them; f16 on a GPU alone,
 // as rung's kernels for processors widen it to f32.
@@ -46,12 +48,14 @@ Peaks machine_peaks(cpu::Team& team, double seconds = kSchedule.peaks.most_s);
 // Takes them for a team of `threads` threads as given, in place of measuring them.
 void know_peaks(int threads, const Peaks& peaks);
 
-// Times repeated runs for that many seconds, after one that is not timed; one run at least. Errors: the first of a run.
-Result<Latency> time_runs(Session& session, double seconds);
+// Times repeated runs for that many seconds, after one that is not timed; one run at least. Errors: the first of a run;
+// interrupted.
+Result<Latency> time_runs(Session& session, double seconds, const Interrupted& interrupted = {});
 
 // Times runs before each of which `make_cold` is called, outside the time; at most a dozen, one at least. Errors: the
-// first of a run or of `make_cold`.
-Result<Latency> time_cold_runs(Session& session, double seconds, const std::function<Status()>& make_cold);
+// first of a run or of `make_cold`; interrupted.
+Result<Latency> time_cold_runs(Session& session, double seconds, const std::function<Status()>& make_cold,
+                               const Interrupted& interrupted = {});
 
 // All that was tried for the problems of a plan, from the database.
 std::vector<Choice> choices_of(const Plan& plan, const std::vector<TuneTask>& tasks, const TuningDatabase& database);

@@ -25,10 +25,11 @@ Result<Peaks> gpu_machine_peaks(const Target& target) {
                            .read_gbps = measured.read_gbps};
 }
 
-Result<Profile> profile_gpu_session(Session& session) {
+Result<Profile> profile_gpu_session(Session& session, const Interrupted& interrupted) {
   const Plan& plan = session.plan();
   Profile profile;
   RUNG_TRY(profile.peaks, gpu_machine_peaks(*plan.target));
+  RUNG_CHECK(check_interrupted(interrupted));
   RUNG_TRY(std::vector<double> us, session.recorder().step_us());
   std::vector<LaunchTime> launches;  // one after another on the device's clock
   double at_us = 0;
@@ -39,12 +40,13 @@ Result<Profile> profile_gpu_session(Session& session) {
     at_us += us[i];
   }
   profile.trace = trace_of(plan, "launches, each at its own device time", launches);
-  RUNG_TRY(Latency warm, time_runs(session, kSchedule.gpu_runs_s));
+  RUNG_TRY(Latency warm, time_runs(session, kSchedule.gpu_runs_s, interrupted));
   RUNG_CHECK(session.run());
   double device_ms = session.recorder().device_ms().value_or(0);
   profile.host_us = std::max(0.0, (warm.median_ms - device_ms) * 1e3);
   RUNG_TRY(gpu::CacheFlush flush, gpu::CacheFlush::make(*plan.target->gpu));
-  RUNG_TRY(profile.cold, time_cold_runs(session, kSchedule.gpu_runs_s, [&] { return flush.run(); }));
+  RUNG_TRY(profile.cold, time_cold_runs(
+                             session, kSchedule.gpu_runs_s, [&] { return flush.run(); }, interrupted));
   return profile;
 }
 

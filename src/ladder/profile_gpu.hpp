@@ -5,8 +5,8 @@
 
 namespace rung {
 
-// The session's inputs are set and it has run once. Errors: the device failed.
-Result<Profile> profile_gpu_session(Session& session);
+// The session's inputs are set and it has run once. Errors: the device failed; interrupted.
+Result<Profile> profile_gpu_session(Session& session, const Interrupted& interrupted);
 
 // Measured once per process and device.
 Result<Peaks> gpu_machine_peaks(const Target& target);

@@ -23,7 +23,10 @@ Result<std::unique_ptr<Workbench>> Workbench::create(const Subject& subject, std
   RUNG_TRY(TuningDatabase database, TuningDatabase::open(options.database_path, options.target->fingerprint));
   std::unique_ptr<Workbench> bench(new Workbench(subject, std::move(options), budget, std::move(database)));
   RUNG_CHECK(bench->team_of(bench->options_.threads));
-  JudgeOptions judge{.threads = bench->options_.threads, .progress = bench->options_.progress};
+  JudgeOptions judge{.threads = bench->options_.threads,
+                     .bind = {},
+                     .progress = bench->options_.progress,
+                     .interrupted = bench->options_.interrupted};
   judge.bind = [made = bench.get()](const Graph& graph, Recipe recipe) -> Result<std::unique_ptr<Session>> {
     RUNG_TRY(Attempt attempt, made->bind(graph, std::move(recipe)));
     return std::move(attempt.session);

@@ -15,7 +15,9 @@ double median(std::vector<double> values);
 double percentile(std::vector<double> values, double percent);
 
 // 95 % confidence interval of the median from order statistics: the count of values below the median is binomial,
-// whatever the distribution. With fewer than 6 values no such interval exists, and the range of the values is returned.
+// whatever the distribution. With fewer values than these no such interval exists, and the range of the values is
+// returned.
+inline constexpr int kLeastForInterval = 6;
 Interval median_interval(std::vector<double> values);
 
 struct Summary {

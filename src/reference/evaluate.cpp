@@ -57,12 +57,14 @@ class Ancestry {
 class Evaluation {
  public:
   // Without `inputs`, a node that reads one is an error.
-  Evaluation(const Graph& graph, const Inputs* inputs) : graph_(graph), inputs_(inputs) {}
+  Evaluation(const Graph& graph, const Inputs* inputs, EvaluateOptions options = {})
+      : graph_(graph), inputs_(inputs), options_(std::move(options)) {}
 
   Result<std::vector<Tensor>> run(std::span<const NodeId> targets) {
     Ancestry ancestry(graph_, targets);
     for (NodeId id : ancestry.order()) {
       if (is_source(id)) continue;  // fetched when first read
+      RUNG_CHECK(check_interrupted(options_.interrupted));
       RUNG_TRY(std::vector<Tensor> results, compute(id));
       for (NodeId operand : graph_[id].operands)
         if (ancestry.last_read(operand)) values_.erase(operand);
@@ -88,6 +90,7 @@ class Evaluation {
       RUNG_TRY(Tensor value, fetch(operand));
       operands.push_back(std::move(value));
     }
+    if (options_.change) options_.change(id, operands);
     auto results = evaluate_results(node.op, operands, node.type);
     if (!results && !node.label.empty()) return fail_in(results.error(), "{}", node.label);
     return results;
@@ -120,6 +123,7 @@ class Evaluation {
 
   const Graph& graph_;
   const Inputs* inputs_;
+  EvaluateOptions options_;
   std::unordered_map<NodeId, std::vector<Tensor>> values_;  // all results
 };
 
@@ -166,10 +170,10 @@ Result<std::vector<Tensor>> evaluate_results(const Op& op, const std::vector<Ten
   return results;
 }
 
-Result<std::vector<Tensor>> evaluate(const Graph& graph, const Inputs& inputs) {
+Result<std::vector<Tensor>> evaluate(const Graph& graph, const Inputs& inputs, const EvaluateOptions& options) {
   std::vector<NodeId> targets;
   for (const Output& output : graph.outputs()) targets.push_back(output.node);
-  return Evaluation(graph, &inputs).run(targets);
+  return Evaluation(graph, &inputs, options).run(targets);
 }
 
 Result<Tensor> evaluate_constant(const Graph& graph, NodeId node) {

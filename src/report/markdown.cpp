@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "report/format.hpp"
+#include "report/intervals.hpp"
 #include "report/ladder_rows.hpp"
 #include "report/markdown_text.hpp"
 
@@ -12,8 +13,6 @@ namespace rung {
 namespace {
 
 using namespace report;
-
-std::string interval(const Interval& i) { return fmt::format("{} – {}", ratio(i.lo), ratio(i.hi)); }
 
 std::string ladder(const std::vector<LadderRow>& rows, Clock clock) {
   std::vector<double> times;
@@ -26,8 +25,9 @@ std::string ladder(const std::vector<LadderRow>& rows, Clock clock) {
   for (const LadderRow& row : rows) {
     const Receipt& r = row.receipt;
     out += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", markdown_text(row.name), row.verdict,
-                       fixed(r.ms, decimals), row.baseline ? "" : ratio(r.ratio), row.baseline ? "" : interval(r.ci95),
-                       count(r.kernels), scientific(r.rel_l2), markdown_text(r.reason));
+                       fixed(r.ms, decimals), row.baseline ? "" : ratio(r.ratio),
+                       row.baseline ? "" : interval_text(r.ci95), count(r.kernels), scientific(r.rel_l2),
+                       markdown_text(r.reason));
   }
   return out;
 }
@@ -53,7 +53,7 @@ std::string ablation(const std::vector<AblationRow>& rows) {
       "Time of the plan without the rung / time with it.\n\n"
       "| without | × slower | 95 % interval |\n| :-- | --: | :-: |\n";
   for (const AblationRow& row : rows)
-    out += fmt::format("| {} | {} | {} |\n", markdown_text(row.name), ratio(row.ratio), interval(row.ci95));
+    out += fmt::format("| {} | {} | {} |\n", markdown_text(row.name), ratio(row.ratio), interval_text(row.ci95));
   return out;
 }
 

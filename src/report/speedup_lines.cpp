@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/intervals.hpp"
+
 namespace rung::report {
 namespace {
 
@@ -34,11 +36,12 @@ std::string factor_text(const Speedup& claim) {
 std::string interval_text(const Speedup& claim) {
   const bool slower = claim.is_slower();
   const double lo = slower ? 1 / claim.ci95.hi : claim.ci95.lo, hi = slower ? 1 / claim.ci95.lo : claim.ci95.hi;
-  return fmt::format("[{}, {}]", ratio(lo), ratio(hi));
+  return bracketed(Interval{lo, hi});
 }
 
 std::string claim_text(const Speedup& claim) {
   if (!claim.raced()) return printable(claim.unraced);
+  if (!is_telling(claim.ci95)) return std::string(kTooFewRuns);
   const std::string shown = claim.is_faster() || claim.is_slower() ? factor_text(claim) : std::string(kSamePlan);
   return fmt::format("{} {}", shown, interval_text(claim));
 }

@@ -8,6 +8,7 @@
 #include <array>
 
 #include "report/format.hpp"
+#include "report/intervals.hpp"
 #include "report/ladder_rows.hpp"
 
 namespace rung {
@@ -34,7 +35,7 @@ std::string paint(const std::string& text, std::string_view style, bool color) {
 
 Line cells(const LadderRow& row, int decimals) {
   const Receipt& r = row.receipt;
-  std::string interval = fmt::format("[{}, {}]", ratio(r.ci95.lo), ratio(r.ci95.hi));
+  std::string interval = bracketed(r.ci95);
   return {shorten(row.name, 24),        row.baseline ? "" : row.verdict,
           fixed(r.ms, decimals),        row.baseline ? "" : ratio(r.ratio),
           row.baseline ? "" : interval, count(r.kernels),

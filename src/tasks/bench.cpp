@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/bench.hpp"
 
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "ladder/measure_runs.hpp"
@@ -13,6 +14,8 @@
 
 namespace rung::tasks {
 namespace {
+
+constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
 
 double milliseconds_since(int64_t began_ns) { return static_cast<double>(now_ns() - began_ns) * 1e-6; }
 
@@ -54,14 +57,23 @@ Result<Started> start_bench(const BenchTask& task) {
 
 Result<Benched> measure_bench(Started& started, const BenchTask& task) {
   RUNG_CHECK(time_for(started.session, kWarmUpSeconds));
-  RUNG_TRY(LoadedRuns measured, measure_runs(started.session, {.rate_hz = task.rate_hz, .runs = task.runs}));
-  RUNG_TRY(Profile profile, profile_session(started.session, started.inputs, kSchedule.profile_s));
-  return Benched{.measured = std::move(measured),
-                 .load_ms = started.load_ms,
-                 .first_run_ms = started.first_run_ms,
-                 .cold_median_ms = profile.cold.median_ms,
-                 .host_us = profile.host_us,
-                 .plan = started.plan};
+  RUNG_TRY(
+      LoadedRuns measured,
+      measure_runs(started.session, {.rate_hz = task.rate_hz, .runs = task.runs, .interrupted = task.interrupted}));
+  Benched benched{.measured = std::move(measured),
+                  .interrupted = false,
+                  .load_ms = started.load_ms,
+                  .first_run_ms = started.first_run_ms,
+                  .cold_median_ms = kNotMeasured,
+                  .host_us = kNotMeasured,
+                  .plan = started.plan};
+  auto profile = profile_session(started.session, started.inputs, kSchedule.profile_s, task.interrupted);
+  benched.interrupted = !profile && profile.error().kind == ErrorKind::interrupted;
+  if (benched.interrupted) return benched;
+  if (!profile) return tl::unexpected(profile.error());
+  benched.cold_median_ms = profile->cold.median_ms;
+  benched.host_us = profile->host_us;
+  return benched;
 }
 
 Result<Benched> bench(const BenchTask& task) {
@@ -76,6 +88,7 @@ nlohmann::json to_json(const Benched& benched) {
                       {"p90_ms", s.p90_ms},
                       {"p99_ms", s.p99_ms},
                       {"runs", s.runs},
+                      {"interrupted", benched.interrupted},
                       {"rate_hz", benched.measured.rate_hz},
                       {"ci95", {s.ci95.lo, s.ci95.hi}},
                       {"load_ms", benched.load_ms},

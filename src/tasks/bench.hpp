@@ -3,6 +3,7 @@
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 
+#include "base/interrupted.hpp"
 #include "ladder/result.hpp"
 #include "session/session.hpp"
 #include "tasks/model.hpp"
@@ -14,6 +15,7 @@ struct BenchTask {
   std::optional<Recipe> recipe;
   int runs = 200;
   double rate_hz = 0;  // runs a second; 0: back to back
+  Interrupted interrupted = {};
 };
 inline constexpr int kMostRuns = 1'000'000;
 inline constexpr double kLeastRate = 0.001, kMostRate = 1e6;
@@ -29,10 +31,11 @@ struct Started {
 };
 
 struct Benched {
-  LoadedRuns measured;
+  LoadedRuns measured;  // of the runs by then, where it was interrupted
+  bool interrupted = false;
   double load_ms = 0, first_run_ms = 0;
-  double cold_median_ms = 0;  // caches flushed before each run
-  double host_us = 0;         // of a run, outside kernels
+  double cold_median_ms = 0;  // caches flushed before each run; NaN: not measured, as it was interrupted before
+  double host_us = 0;         // of a run, outside kernels; the same
   std::shared_ptr<const Plan> plan;
 };
 
@@ -44,7 +47,7 @@ Result<Benched> measure_bench(Started& started, const BenchTask& task);
 Result<Benched> bench(const BenchTask& task);
 nlohmann::json to_json(const Benched& benched);
 
-// Milliseconds of each of the runs that begin within that many seconds; one at least. Errors: the first of a run.
+// Milliseconds of each of the runs that begin within that many seconds, one at least. Errors: the first of a run.
 Result<std::vector<double>> time_for(Session& session, double seconds);
 inline constexpr double kWarmUpSeconds = 0.05;
 

@@ -59,7 +59,8 @@ Result<Profiled> profile(const ProfileTask& task) {
   RUNG_TRY(auto plan, plan_of(opened, task.recipe, task.model));
   RUNG_TRY(Session session, open_session(plan));
   Profiled profiled;
-  RUNG_TRY(profiled.profile, profile_session(session, sample_missing(*plan, opened.given, 1), kSchedule.profile_s));
+  RUNG_TRY(profiled.profile,
+           profile_session(session, sample_missing(*plan, opened.given, 1), kSchedule.profile_s, task.interrupted));
   RUNG_TRY(profiled.stages, time_stages(session, profiled.profile.ops));
   if (!plan->target->machine.gpu.counts_instructions) return profiled;
   const gpu::Context device = plan->target->gpu->context();

@@ -12,6 +12,7 @@ namespace rung::tasks {
 struct ProfileTask {
   ModelOptions model;
   std::optional<Recipe> recipe;
+  Interrupted interrupted = {};
 };
 
 struct Profiled {
@@ -28,7 +29,7 @@ struct Rates {
 // Of the plan's GEMMs.
 Rates gemm_rates(const Profile& profile);
 
-// Errors: those of opening, building and running.
+// Errors: those of opening, building and running; interrupted.
 Result<Profiled> profile(const ProfileTask& task);
 nlohmann::json to_json(const Profiled& profiled);
 

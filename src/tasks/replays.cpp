@@ -27,17 +27,19 @@ Result<double> free_device_bytes(const Plan& plan) {
 
 }  // namespace
 
-Result<Replays> replay(Session& session, int64_t count) {
-  Replays replays{.count = count};
+Result<Replays> replay(Session& session, int64_t count, const Interrupted& interrupted) {
+  Replays replays;
   RUNG_CHECK(session.run());
   RUNG_TRY(Outputs first, session.outputs());
   double resident = resident_bytes();
   RUNG_TRY(double free, free_device_bytes(session.plan()));
-  for (int64_t i = 0; i < count; ++i) {
+  while (replays.count < count && !replays.interrupted) {
     RUNG_CHECK(session.run());
     RUNG_TRY(Outputs outputs, session.outputs());
+    ++replays.count;
     if (std::string name = differing(first, outputs); replays.difference.empty() && !name.empty())
-      replays.difference = fmt::format("replay {} gave other bits in '{}'", i + 1, name);
+      replays.difference = fmt::format("replay {} gave other bits in '{}'", replays.count, name);
+    replays.interrupted = replays.count < count && wants_end(interrupted);
   }
   RUNG_TRY(double left, free_device_bytes(session.plan()));
   replays.resident_growth = resident_bytes() - resident;

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ladder/workbench.hpp"
+#include "reference/evaluate.hpp"
 #include "tasks/names.hpp"
 
 namespace rung::tasks {
@@ -64,8 +65,20 @@ Result<NamedTensors> read_reference(const GivenArrays& reference, const Plan& pl
   });
 }
 
+// What rounding does to the answers of a directory's f32 plan that lies further off than its length explains.
+Result<std::optional<Sway>> sway_of(const VerifyTask& task, const Opened& opened, const Plan& plan) {
+  const bool can =
+      opened.subject && plan.recipe.precision == DType::f32 && can_evaluate(opened.subject->reference, 1, kMostSeconds);
+  if (!can) return std::optional<Sway>();
+  const NamedTensors inputs = sample_missing(*opened.subject, opened.given, 1);
+  const Graph& reference = opened.subject->reference;
+  RUNG_TRY(auto wanted, evaluate(reference, {inputs.begin(), inputs.end()}, {.interrupted = task.interrupted}));
+  RUNG_TRY(Sway sway, rounding_sway(reference, {inputs}, {wanted}, task.interrupted));
+  return std::optional(sway);
+}
+
 // Against given outputs. The tolerance is that of the output's dtype over a deep graph: f32 rounding of sums that long,
-// or the unit roundoff of bf16 where the plan computes in it.
+// and how far it moves this model's answers; or the unit roundoff of bf16 where the plan computes in it.
 Result<Verified> verify_given(const VerifyTask& task, const Opened& opened) {
   RUNG_TRY(auto plan, plan_of(opened, task.recipe, task.model));
   RUNG_TRY(auto names, array_names(task, *plan));
@@ -79,10 +92,16 @@ Result<Verified> verify_given(const VerifyTask& task, const Opened& opened) {
     got.push_back(std::move(tensor));
     want.push_back(arrays.at(names.at(name)));
   }
-  const Tolerance tolerance = tolerance_for(plan->recipe.precision, kDeepSum);
-  return Verified{.verification = verify_outputs(compared, got, want, tolerance),
-                  .tolerance = tolerance,
-                  .reason = "against " + (task.reference.source.empty() ? "given outputs" : task.reference.source)};
+  Verified verified{.tolerance = tolerance_for(plan->recipe.precision, kDeepSum),
+                    .reason = "against " + (task.reference.source.empty() ? "given outputs" : task.reference.source)};
+  verified.verification = verify_outputs(compared, got, want, verified.tolerance);
+  if (verified.verification.passed) return verified;
+  RUNG_TRY(std::optional<Sway> sway, sway_of(task, opened, *plan));
+  if (!sway) return verified;
+  verified.reason += fmt::format("; rounding alone moves the answers by {:.2g}", sway->rel_l2);
+  verified.tolerance = tolerance_for_sway(verified.tolerance, *sway);
+  verified.verification = verify_outputs(compared, got, want, verified.tolerance);
+  return verified;
 }
 
 Status find_culprit(Workbench& bench, const Recipe& recipe, Verified& verified) {
@@ -101,14 +120,12 @@ Result<Verified> verify_subject(const VerifyTask& task, const Opened& opened) {
   Budget budget(kMostSeconds);
   const std::vector<NamedTensors> inputs = verification_inputs(opened);
   RUNG_TRY(Recipe recipe, recipe_of(opened, task.recipe, task.model));
-  RUNG_TRY(auto bench,
-           Workbench::create(*opened.subject, inputs, {.target = opened.target, .threads = recipe.threads}, budget));
+  WorkbenchOptions options{.target = opened.target, .threads = recipe.threads, .database_path = ""};
+  if (task.interrupted) options.interrupted = task.interrupted;
+  RUNG_TRY(auto bench, Workbench::create(*opened.subject, inputs, std::move(options), budget));
   RUNG_TRY(Attempt attempt, bench->attempt_as_is(recipe));
   RUNG_TRY(Tolerance tolerance, bench->judge().tolerance_for_recipe(recipe));
-  Verified verified{
-      .verification = attempt.verdicts[0],
-      .tolerance = tolerance,
-      .reason = fmt::format("{} inputs against the {}", inputs.size(), bench->judge().reference_source())};
+  Verified verified{.verification = attempt.verdicts[0], .tolerance = tolerance, .reason = bench->judge().account()};
   for (const auto& verdict : attempt.verdicts)
     if (!verdict.passed) verified.verification = verdict;
   if (!attempt.right && task.bisect) RUNG_CHECK(find_culprit(*bench, attempt.recipe, verified));
@@ -147,12 +164,13 @@ Result<Replays> verify_replays(const VerifyTask& task, int64_t count) {
   RUNG_TRY(auto plan, plan_of(opened, task.recipe, task.model));
   RUNG_TRY(Session session, open_session(plan));
   RUNG_CHECK(session.set_inputs(sample_missing(*plan, opened.given, 1)));
-  return replay(session, count);
+  return replay(session, count, task.interrupted);
 }
 
 Json to_json(const Replays& replays) {
-  return {{"passed", replays.difference.empty()},
+  return {{"passed", replays.difference.empty() && !replays.interrupted},
           {"replays", replays.count},
+          {"interrupted", replays.interrupted},
           {"difference", replays.difference},
           {"resident_growth_bytes", replays.resident_growth},
           {"device_growth_bytes", replays.device_growth}};

@@ -16,6 +16,7 @@ struct VerifyTask {
   GivenArrays reference;                   // outputs to compare with; none: those of the reference, of a directory
   std::map<std::string, std::string> map;  // output -> its array in `reference`, where names differ
   bool bisect = false;                     // of the reference's: look for the culprit of a mismatch
+  Interrupted interrupted = {};
 };
 
 struct Verified {
@@ -27,11 +28,12 @@ struct Verified {
 };
 
 // A verification that fails is no error. Errors: those of opening, building and running; a plan without arrays to
-// compare with, an output of `map` that there is not (usage); an array that is missing or of another shape (mismatch).
+// compare with, an output of `map` that there is not (usage); an array that is missing or of another shape (mismatch);
+// interrupted.
 Result<Verified> verify(const VerifyTask& task);
 nlohmann::json to_json(const Verified& verified);
 
-// Runs the plan again and again. Errors: those of opening, building and running.
+// Runs the plan again and again, that often or until it is interrupted. Errors: those of opening, building and running.
 Result<Replays> verify_replays(const VerifyTask& task, int64_t count);
 nlohmann::json to_json(const Replays& replays);
 

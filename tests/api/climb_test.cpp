@@ -146,6 +146,21 @@ TEST(PublicTasks, CompareWithOutputsOfTheCallers) {
   EXPECT_EQ(Json::parse(*other).at("passed"), false);
 }
 
+TEST(PublicTasks, EndWhenTheCallerWantsNoMore) {
+  int asked = 0;
+  api::TaskOptions options{.model = kOptions, .runs = 1000000, .goes_on = [&] { return ++asked < 2; }};
+  const auto bench = api::bench(kModel, options);
+  ASSERT_FALSE(bench);
+  EXPECT_EQ(bench.error().kind(), api::Kind::interrupted);
+  EXPECT_THAT(bench.error().message(), HasSubstr("of 1000000 runs"));
+  options.goes_on = [] { return false; };
+  EXPECT_EQ(api::profile(kModel, options).error().kind(), api::Kind::interrupted);
+  EXPECT_EQ(api::verify(kModel, options).error().kind(), api::Kind::interrupted);
+  EXPECT_TRUE(api::explain(kModel, options)) << "it measures nothing";
+  options.goes_on = []() -> bool { throw std::runtime_error("enough"); };
+  EXPECT_THROW(api::bench(kModel, options).error(), std::runtime_error);
+}
+
 // The C interface reads as many bytes as a shape says.
 TEST(PublicTasks, RefuseTensorsOfFewerBytesThanTheirShape) {
   const api::Tensors short_of_bytes{{"input_ids", {api::DType::i64, {1, 9}, std::vector<std::byte>(8)}}};

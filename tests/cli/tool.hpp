@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,9 @@ class Tool {
     pid_t pid = -1;
     std::string out, err;  // files
   };
+  // Processes started from now on ignore this signal, as nohup has them do. They ignore no other, whatever the tests
+  // were started to ignore: a shell has what it starts in the background ignore Ctrl-C.
+  void ignore(int signal) { ignored_.insert(signal); }
   // The address space of processes started from now on, in bytes.
   void limit_memory(rlim_t bytes) { memory_ = bytes; }
   Process start(const std::vector<std::string>& arguments, const std::string& standard_output = "") {
@@ -56,6 +60,7 @@ class Tool {
   [[noreturn]] void become_tool(const std::vector<std::string>& arguments, const Process& process) {
     dup2(open(process.out.c_str(), O_CREAT | O_WRONLY, 0644), STDOUT_FILENO);
     dup2(open(process.err.c_str(), O_CREAT | O_WRONLY | O_APPEND, 0644), STDERR_FILENO);
+    for (int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, ignored_.contains(signal) ? SIG_IGN : SIG_DFL);
     setenv("RUNG_CACHE_DIR", (folder_ / "cache").c_str(), 1);
     std::vector<std::string> all{RUNG_TOOL};
     all.insert(all.end(), arguments.begin(), arguments.end());
@@ -69,6 +74,7 @@ class Tool {
   }
   TemporaryDirectory folder_;
   int started_ = 0;
+  std::set<int> ignored_;
   rlim_t memory_ = RLIM_INFINITY;
 };
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "report/format.hpp"
+#include "report/intervals.hpp"
 #include "report/page/sections.hpp"
 #include "report/svg.hpp"
 

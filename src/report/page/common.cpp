@@ -40,6 +40,4 @@ std::string_view category_class(Category category) {
   return kClasses[static_cast<size_t>(category)];
 }
 
-std::string interval_text(const Interval& i) { return ratio(i.lo) + " – " + ratio(i.hi); }
-
 }  // namespace rung::report

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "report/format.hpp"
+#include "report/intervals.hpp"
 #include "report/ladder_rows.hpp"
 #include "report/page/sections.hpp"
 #include "report/svg.hpp"
@@ -51,7 +52,8 @@ Html step(const LadderRow& row, const Axis& axis) {
   } else {
     strip.bar(0, x(std::min(r.ms, r.before_ms)), "rest dim").bar(x(r.ms), x(r.before_ms), "refused");
   }
-  if (!row.baseline && r.ci95.lo > 0) strip.whisker(x(r.before_ms / r.ci95.hi), x(r.before_ms / r.ci95.lo), "whisker");
+  if (!row.baseline && is_telling(r.ci95))
+    strip.whisker(x(r.before_ms / r.ci95.hi), x(r.before_ms / r.ci95.lo), "whisker");
   if (axis.floor_ms > 0) strip.line(x(axis.floor_ms), "floor");
   return strip.decoration();
 }

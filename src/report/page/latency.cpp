@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "report/format.hpp"
+#include "report/intervals.hpp"
 #include "report/page/sections.hpp"
 #include "report/svg.hpp"
 
@@ -38,10 +39,9 @@ Html row_markup(const Row& row, const Scale& x, int decimals) {
   for (double v : {l.min_ms, l.median_ms, l.p90_ms, l.p99_ms})
     out += html("<td class='number'>{}</td>", fixed(v, decimals));
   return out + html(
-                   "<td class='number wide'>{} – {}</td><td class='number wide'>{} ×</td><td class='number "
+                   "<td class='number wide'>{}</td><td class='number wide'>{} ×</td><td class='number "
                    "wide'>{}</td></tr>\n",
-                   fixed(l.ci95.lo, decimals), fixed(l.ci95.hi, decimals), fixed(l.p99_ms / l.median_ms, 2),
-                   count(l.runs));
+                   interval_text(l, decimals), fixed(l.p99_ms / l.median_ms, 2), count(l.runs));
 }
 
 Html axis(const Scale& x) {

@@ -1,6 +1,7 @@
 // Receipts: what each rung did, in words and numbers, for whoever wants to check.
 // SPDX-License-Identifier: Apache-2.0
 #include "report/format.hpp"
+#include "report/intervals.hpp"
 #include "report/ladder_rows.hpp"
 #include "report/page/sections.hpp"
 

@@ -29,7 +29,6 @@ std::string whole_page(std::string_view title, const Html& body);
 Html section(std::string_view id, std::string_view title, std::string_view how_to_read, const Html& content);
 // A column heading that sorts its table when it is clicked.
 Html sortable(std::string_view title, std::string_view css = "number");
-std::string_view category_class(Category category);   // "c0" ... "c6"
-std::string interval_text(const Interval& interval);  // "1.48 – 1.52"
+std::string_view category_class(Category category);  // "c0" ... "c6"
 
 }  // namespace rung::report

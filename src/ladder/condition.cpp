@@ -1,0 +1,82 @@
+// Walks the graph for its length, and evaluates it with moved operands for its condition.
+// SPDX-License-Identifier: Apache-2.0
+#include "ladder/condition.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/random.hpp"
+#include "ir/semantics.hpp"
+#include "reference/evaluate.hpp"
+
+namespace rung {
+namespace {
+
+constexpr double kHeadroom = 4;
+constexpr double kUnit = 0x1p-24;  // of f32
+
+// Every element of a copy larger or smaller by `share` of itself. Zeros, infinities and NaNs stay, and so does what
+// would overflow.
+Tensor moved(const Tensor& tensor, float share, uint64_t seed) {
+  Tensor copy(tensor.type());
+  const auto from = tensor.as<float>();
+  auto to = copy.as<float>();
+  for (size_t i = 0; i < from.size(); ++i) {
+    const float factor = random_bits(seed, i) & 1 ? 1 + share : 1 - share, value = from[i] * factor;
+    to[i] = std::isfinite(value) ? value : from[i];
+  }
+  return copy;
+}
+
+// Moves what the node at `id` computes with. A weight stays: that its products' other operand is moved is enough.
+void move_operands(const Graph& graph, NodeId id, std::vector<Tensor>& operands) {
+  const Semantics semantics = semantics_of(graph, id);
+  if (semantics.flops <= 0) return;  // it moves values, and rounds none
+  const auto share =
+      static_cast<float>((4 + std::sqrt(static_cast<double>(std::max<int64_t>(semantics.terms, 1)))) * kUnit);
+  for (size_t i = 0; i < operands.size(); ++i)
+    if (operands[i].dtype() == DType::f32 && !graph.is_constant(graph[id].operands[i]))
+      operands[i] = moved(operands[i], share, random_bits(id, i));
+}
+
+}  // namespace
+
+int64_t longest_reduction_path(const Graph& graph) {
+  std::vector<int64_t> path(graph.capacity());
+  int64_t longest = 1;
+  for (NodeId id : graph.order()) {
+    int64_t before = 0;
+    for (NodeId operand : graph[id].operands) before = std::max(before, path[operand]);
+    const Semantics semantics = semantics_of(graph, id);
+    path[id] = before + (is_float(semantics.accumulator) ? semantics.terms : 0);  // integers are exact
+    longest = std::max(longest, path[id]);
+  }
+  return longest;
+}
+
+Result<Sway> rounding_sway(const Graph& reference, const std::vector<NamedTensors>& inputs,
+                           const std::vector<std::vector<Tensor>>& wanted, const Interrupted& interrupted) {
+  const EvaluateOptions options{.interrupted = interrupted, .change = [&](NodeId id, std::vector<Tensor>& operands) {
+                                  move_operands(reference, id, operands);
+                                }};
+  Sway sway;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    RUNG_TRY(auto answers, evaluate(reference, {inputs[i].begin(), inputs[i].end()}, options));
+    for (size_t output = 0; output < answers.size(); ++output) {
+      const Comparison apart = compare("", answers[output], wanted[i][output], {INFINITY, INFINITY});
+      sway.rel_l2 = std::max(sway.rel_l2, apart.rel_l2);
+      sway.element = std::max(sway.element, apart.worst_element);
+    }
+  }
+  return sway;
+}
+
+Tolerance tolerance_for_sway(const Tolerance& by_length, const Sway& sway) {
+  if (!can_judge(sway)) return by_length;
+  const auto wider = [](double length, double moved) {
+    return std::max(length, std::min(kHeadroom * moved, kMostSway));
+  };
+  return {wider(by_length.rel_l2, sway.rel_l2), wider(by_length.element, sway.element)};
+}
+
+}  // namespace rung
