@@ -10,6 +10,7 @@
 #include "cli/interrupts.hpp"
 #include "cli/models.hpp"
 #include "cli/output.hpp"
+#include "cli/quiet.hpp"
 #include "cli/terminal.hpp"
 #include "measure/statistics.hpp"
 #include "report/intervals.hpp"
@@ -24,6 +25,7 @@ struct BenchFlags {
   int runs = 200;
   double rate = 0;  // runs a second; 0: back to back
   bool blocks = false;
+  std::string wait_quiet;
 };
 
 // "go 300" -> {"runs":..,"median_ms":..,"times_ms":[..]}; so that another process can alternate contestants.
@@ -56,6 +58,7 @@ void print_bench(const tasks::Benched& benched) {
   fmt::print("{} runs of {} launches{}{}; {}\n", s.runs, plan.steps.size(), threads, outside, plan.device);
   if (plan.target->gpu)
     for (const std::string& line : report::load_lines({benched.measured}, clock)) fmt::print("{}\n", line);
+  print_disturbance(benched.disturbance);
   fmt::print("loaded in {:.1f} ms, first run {:.1f} ms\n", benched.load_ms, benched.first_run_ms);
 }
 
@@ -64,6 +67,7 @@ Status run_bench(const BenchFlags& options) {
   tasks::BenchTask task{.model = {}, .recipe = {}, .runs = options.runs, .rate_hz = options.rate};
   RUNG_TRY(task.model, model_options(options.common));
   RUNG_TRY(tasks::Started started, tasks::start_bench(task));
+  RUNG_CHECK(wait_quiet(options.wait_quiet));
   if (options.blocks) return serve_blocks(started.session);
   const InterruptsAwaited awaited;
   task.interrupted = interrupted;
@@ -84,6 +88,7 @@ std::pair<CLI::App*, Run> bench_command(CLI::App& app) {
   add_common(*command, options->common);
   add(*command, "runs", options->runs).within(1, tasks::kMostRuns).shows_default();
   add(*command, "rate", options->rate).within(tasks::kLeastRate, tasks::kMostRate);
+  add_wait_quiet(*command, options->wait_quiet);
   add(*command, "blocks", options->blocks).excludes_json();  // it prints many objects
   return {command, [options] { return with_op_of_fault(run_bench(*options), options->common); }};
 }

@@ -13,6 +13,7 @@
 #include "cli/interrupts.hpp"
 #include "cli/models.hpp"
 #include "cli/output.hpp"
+#include "cli/quiet.hpp"
 #include "cli/terminal.hpp"
 #include "measure/clock.hpp"
 #include "measure/resources.hpp"
@@ -25,7 +26,7 @@ namespace {
 
 struct ClimbFlags {
   CommonOptions common;
-  std::string budget = "60s", out = "rung-out", database = default_database_path();
+  std::string budget = "60s", out = "rung-out", database = default_database_path(), wait_quiet;
   std::vector<std::string> skip;
 };
 
@@ -63,10 +64,12 @@ Status with_op_of_climb(Status status, const ClimbFlags& options, const std::opt
 Status run_climb(const ClimbFlags& options) {
   log_to_stderr(options.common.log_level);
   RUNG_TRY(tasks::ClimbTask task, climb_task(options));
+  RUNG_TRY(const double waited_s, wait_quiet(options.wait_quiet));
+  const auto spent_s = [waited_s] { return process_seconds() - waited_s; };  // of the budget
   RUNG_TRY(tasks::Opened opened, tasks::open_model(task.model));
   std::optional<Recipe> suspect;
   task.device_failed = [&](const Recipe& recipe) { suspect = recipe; };
-  task.spent_s = process_seconds();
+  task.spent_s = spent_s();
   RUNG_TRY(ClimbOptions climbing, tasks::climb_options(task, opened));
   RUNG_CHECK(check_writable(options.out));
   const InterruptsAwaited awaited;
@@ -78,7 +81,7 @@ Status run_climb(const ClimbFlags& options) {
   }
   if (!outcome) return with_op_of_climb(tl::unexpected<Error>(outcome.error()), options, suspect);
   const int64_t began = now_ns();
-  RUNG_CHECK(tasks::save_climb(*outcome, options.out, process_seconds));
+  RUNG_CHECK(tasks::save_climb(*outcome, options.out, spent_s));
   log(2, "written in {:.2f} s", static_cast<double>(now_ns() - began) * 1e-9);
   if (options.common.json) {
     print_json(to_json(outcome->result));
@@ -97,6 +100,7 @@ std::pair<CLI::App*, Run> climb_command(CLI::App& app) {
       add_command(app, "climb", "climb the ladder: measure, verify and keep what is faster; write plan and report");
   add_common(*command, options->common);
   add(*command, "budget", options->budget).shows_default();
+  add_wait_quiet(*command, options->wait_quiet);
   add(*command, "out", options->out).shows_default();
   add(*command, "skip", options->skip).splits_at(',');
   add(*command, "database", options->database);

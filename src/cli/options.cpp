@@ -38,6 +38,8 @@ constexpr auto kOptions = std::to_array<OptionRow>({
      "time for the whole command, such as 60s or 5m, at least 1s; the model is read, measured, checked and written "
      "even "
      "if that takes longer"},
+    {"wait-quiet", "", "TIME",
+     "before measuring, wait until the machine is quiet, at most that long, such as 60s; then go on and say which"},
     {"out", "", "DIR", "folder for plan.rung, recipe.json, report.html, report.json, report.md and trace.json"},
     {"skip", "", "RUNG,...", "rungs not to climb"},
     {"database", "RUNG_DATABASE", "FILE", "tuning database; default: tuning.json in the user's cache folder"},

@@ -11,6 +11,7 @@
 
 #include "base/json.hpp"
 #include "cli/command.hpp"
+#include "report/load_lines.hpp"
 
 namespace rung::cli {
 namespace {
@@ -29,6 +30,10 @@ std::string one_line(std::string text) {
 void print_json(const Json& object) {
   g_printed_object = true;
   std::fputs((dump_json(object) + "\n").c_str(), stdout);
+}
+
+void print_disturbance(const Disturbance& disturbance) {
+  if (const std::string line = report::disturbance_line(disturbance); !line.empty()) fmt::print("{}\n", line);
 }
 
 bool printed_object() { return g_printed_object; }

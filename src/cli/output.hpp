@@ -4,6 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "base/status.hpp"
+#include "measure/disturbance.hpp"
 
 namespace rung::cli {
 
@@ -13,6 +14,9 @@ void print_json(const nlohmann::json& object);
 // A failed command's line on standard error. Where `json` is asked for and the command printed no object of its own,
 // {"error": {"message": ..., "kind": ...}} on standard output. The exit code: 0 done, 1 the work failed, 2 wrong usage.
 int report(const Status& status, bool json);
+
+// The line of a disturbed measurement; nothing where the machine was quiet.
+void print_disturbance(const Disturbance& disturbance);
 
 // Did the command print its object? A signal's handler asks, too.
 bool printed_object();

@@ -9,6 +9,7 @@
 #include "cli/fault.hpp"
 #include "cli/models.hpp"
 #include "cli/output.hpp"
+#include "cli/quiet.hpp"
 #include "cli/terminal.hpp"
 #include "tasks/counts.hpp"
 #include "tasks/profile.hpp"
@@ -18,7 +19,7 @@ namespace {
 
 struct ProfileFlags {
   CommonOptions common;
-  std::string trace;
+  std::string trace, wait_quiet;
 };
 
 void print_ops(const Profile& profile) {
@@ -73,12 +74,14 @@ Status run_profile(const ProfileFlags& options) {
   log_to_stderr(options.common.log_level);
   tasks::ProfileTask task;
   RUNG_TRY(task.model, model_options(options.common));
+  RUNG_CHECK(wait_quiet(options.wait_quiet));
   RUNG_TRY(tasks::Profiled profiled, tasks::profile(task));
   if (!options.trace.empty()) RUNG_CHECK(write_file_atomically(options.trace, profiled.profile.trace.to_json()));
   if (options.common.json) return print_json(to_json(profiled)), Status{};
   if (profiled.counts) return print_counted(profiled), Status{};
   print_ops(profiled.profile);
   print_summary(profiled.profile, profiled.stages);
+  print_disturbance(profiled.disturbance);
   return {};
 }
 
@@ -89,6 +92,7 @@ std::pair<CLI::App*, Run> profile_command(CLI::App& app) {
   auto* command = add_command(app, "profile", "time every launch alone, against the floor of this machine");
   add_common(*command, options->common);
   add(*command, "trace", options->trace);
+  add_wait_quiet(*command, options->wait_quiet);
   return {command, [options] { return with_op_of_fault(run_profile(*options), options->common); }};
 }
 

@@ -7,6 +7,7 @@
 #include "cli/command.hpp"
 #include "cli/interrupts.hpp"
 #include "cli/output.hpp"
+#include "cli/quiet.hpp"
 #include "cli/terminal.hpp"
 #include "device/cpu/start_team.hpp"
 #include "kernels/params_text.hpp"
@@ -26,7 +27,7 @@ struct TuneFlags {
                            .format = "",
                            .validators = "",
                            .python = ""};
-  std::string budget = "60s";
+  std::string budget = "60s", wait_quiet;
   int log_level = 0;
   bool json = false;
 };
@@ -56,6 +57,7 @@ void print_products(const tasks::TunedProducts& tuned) {
 void print_text(const tasks::TunedProducts& tuned) {
   fmt::print("{}\n\n", tuned.device);
   print_products(tuned);
+  print_disturbance(tuned.disturbance);
   if (!tuned.remarks.empty()) fmt::print("\nof the list ({}):\n", report::printable(tuned.source));
   for (const auto& [what, count] : tuned.remarks) fmt::print("  {} x {}\n", count, report::printable(what));
   if (!tuned.out.empty())
@@ -68,6 +70,7 @@ Status run_tune(const TuneFlags& flags) {
   if (flags.task.products.empty()) return wrong_usage("SHAPES is required (--help lists the options)");
   tasks::ProductsTask task = flags.task;
   RUNG_TRY(task.budget_s, parse_budget(flags.budget));
+  RUNG_CHECK(wait_quiet(flags.wait_quiet));
   const InterruptsAwaited awaited;
   task.interrupted = interrupted;
   Result<tasks::TunedProducts> tuned = fail("not started");
@@ -100,6 +103,7 @@ std::pair<CLI::App*, Run> tune_command(CLI::App& app) {
   add(*command, "budget", flags->budget)
       .described("time for the tuning, such as 60s or 5m, at least 1s")
       .shows_default();
+  add_wait_quiet(*command, flags->wait_quiet);
   add(*command, "out", flags->task.out).described("the file to write, or to complete where it is there");
   add(*command, "format", flags->task.format)
       .described("the form of --out; default: as the file is, else as goes with the list")

@@ -5,10 +5,11 @@
 #include <set>
 
 #include "ladder/climb.hpp"
+#include "ladder/kept_peaks.hpp"
 #include "ladder/profile.hpp"
 #include "ladder/rungs.hpp"
 #include "ladder/split.hpp"
-#include "measure/environment.hpp"
+#include "measure/disturbance.hpp"
 #include "measure/interleave.hpp"
 
 namespace rung {
@@ -58,7 +59,8 @@ class Climber {
   Result<ClimbOutcome> all_stages();
   // Work that a smaller budget would leave out.
   Status as_trial(Status (Climber::*stage)());
-  Status prepare();      // start.cpp: reference and baseline
+  Status prepare();  // start.cpp: reference and baseline
+  Result<Profile> profile_of_current(double seconds);
   Status try_default();  // races the default plan with the baseline, and starts from the better
   Recipe default_plan() const;
   Status start_from_default(StepTrial trial);
@@ -86,6 +88,7 @@ class Climber {
   Status try_step(const std::vector<const Rung*>& rungs, int number);  // step.cpp
   Result<StepTrial> build_step(const std::vector<const Rung*>& rungs, Receipt receipt);
   Result<StepTrial> trial_of(Result<Attempt> built, const std::vector<const Rung*>& rungs, Receipt receipt);
+  std::string peaks_file() const { return peaks_beside(options_.database_path); }
   DType dtype() const { return options_.skip.contains("precision") ? DType::f32 : options_.dtype; }
   // Is it right, and faster than the current attempt? The receipt says so.
   Status judge_step(StepTrial& trial);
@@ -113,7 +116,7 @@ class Climber {
   Status measure_final(double seconds);
   void record_profile(Profile& profile);
   void record_plan();
-  void record_environment(const NoiseWatch& noise);
+  void record_environment();
 
   // Building and checking another plan, and one pair of a race with it.
   double trial_seconds() const;
@@ -146,6 +149,7 @@ class Climber {
   std::set<std::string, std::less<>> accepted_;
   std::map<std::string, AblationRow, std::less<>> worth_;  // of the current plan's rungs, already raced
   std::set<std::string> unsettled_;  // alternatives that this climb tried on the model, and no race settled
+  DisturbanceWatch watch_;           // of the whole climb
   ClimbResult result_;
   size_t stages_done_ = 0, stages_ = 1;
 };

@@ -8,6 +8,7 @@
 #include "ladder/stages.hpp"
 #include "measure/environment.hpp"
 #include "measure/resources.hpp"
+#include "tune/gpu_worker.hpp"
 
 namespace rung {
 namespace {
@@ -95,13 +96,15 @@ void Climber::record_plan() {
   result_.verify_reason = bench_->judge().account();
 }
 
-void Climber::record_environment(const NoiseWatch& noise) {
+// The tuner's process ends before: what it did is then this climb's own, and not another program's.
+void Climber::record_environment() {
+  end_gpu_worker();
+  result_.disturbance = watch_.so_far();
   result_.environment = read_environment();
   result_.environment["libraries"] = library_versions();
   bench_->save_tuning();
   if (!bench_->unsaved_reason().empty())
     result_.environment["tuning database"] = "not saved: " + bench_->unsaved_reason();
-  if (auto warning = noise.warning(); !warning.empty()) result_.environment["disturbance"] = warning;
   result_.peak_rss_mb = peak_rss_bytes() * 1e-6;
   result_.tuning_s = bench_->tuning_seconds();
   result_.total_s = budget_.spent();
@@ -110,14 +113,13 @@ void Climber::record_environment(const NoiseWatch& noise) {
 
 Result<ClimbOutcome> Climber::conclude() {
   RUNG_CHECK(tell("final measurements"));
-  NoiseWatch noise;
   budget_.release();
   RUNG_CHECK(as_trial(&Climber::race_baseline));
   RUNG_CHECK(as_trial(&Climber::offer_cheaper_precision));
   RUNG_CHECK(measure_final(
       std::clamp(kSchedule.latency_share_of_rest * budget_.left(), kLeastSeconds, kSchedule.latency_most_s)));
   const double profile_s = std::clamp(budget_.left(), kLeastSeconds, kSchedule.profile_s);
-  RUNG_TRY(Profile profile, profile_session(*current_.session, options_.inputs[0], profile_s));
+  RUNG_TRY(Profile profile, profile_of_current(profile_s));
   Speedup& claim = result_.against_baseline;
   result_.final_ms = claim.raced() ? claim.after_ms : result_.final_latency.median_ms;
   if (claim.raced()) set_scale(claim.before_ms);
@@ -125,7 +127,7 @@ Result<ClimbOutcome> Climber::conclude() {
   RUNG_TRY(result_.stages, time_stages(*current_.session, profile.ops));
   record_profile(profile);
   record_plan();
-  record_environment(noise);
+  record_environment();
   return ClimbOutcome{std::move(result_), current_.plan->recipe, current_.plan, std::move(profile.trace)};
 }
 

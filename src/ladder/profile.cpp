@@ -8,9 +8,11 @@
 #include <mutex>
 
 #include "device/cpu/cache_flush.hpp"
+#include "device/cpu/cpu_info.hpp"
 #include "device/cpu/peaks.hpp"
 #include "ir/semantics.hpp"
 #include "ir/text.hpp"
+#include "ladder/kept_peaks.hpp"
 #include "ladder/profile_gpu.hpp"
 #include "measure/clock.hpp"
 #include "measure/cost.hpp"
@@ -161,7 +163,7 @@ void know_peaks(int threads, const Peaks& peaks) {
   known_peaks().by_threads[threads] = peaks;
 }
 
-Peaks machine_peaks(cpu::Team& team, double seconds) {
+Peaks machine_peaks(cpu::Team& team, double seconds, const std::string& peaks_file) {
   const double most = kSchedule.peak_share * seconds, most_products = kSchedule.product_share * seconds;
   std::lock_guard lock(known_peaks().mutex);
   auto [it, added] = known_peaks().by_threads.try_emplace(team.size());
@@ -173,7 +175,9 @@ Peaks machine_peaks(cpu::Team& team, double seconds) {
   peaks.read_gbps = cpu::measure_read_gbps(team, most);
   peaks.handoff_us = cpu::measure_handoff_us(team, most);
   peaks.barrier_us = cpu::measure_barrier_us(team, most);
-  return peaks;
+  const std::string machine =
+      fmt::format("{} on {} threads of {}", cpu_target().fingerprint, team.size(), cpu::cpu_info().cores);
+  return peaks = best_of_kept(peaks_file, machine, peaks);
 }
 
 Result<Latency> time_runs(Session& session, double seconds, const Interrupted& interrupted) {
@@ -188,13 +192,13 @@ Result<Latency> time_cold_runs(Session& session, double seconds, const std::func
 }
 
 Result<Profile> profile_session(Session& session, const NamedTensors& inputs, double seconds,
-                                const Interrupted& interrupted) {
+                                const Interrupted& interrupted, const std::string& peaks_file) {
   RUNG_CHECK(check_interrupted(interrupted));
   RUNG_CHECK(session.set_inputs(inputs));
   RUNG_CHECK(session.run());
-  if (session.plan().target->gpu) return profile_gpu_session(session, interrupted);
+  if (session.plan().target->gpu) return profile_gpu_session(session, interrupted, peaks_file);
   Profile profile;
-  profile.peaks = machine_peaks(session.team());
+  profile.peaks = machine_peaks(session.team(), kSchedule.peaks.most_s, peaks_file);
   RUNG_TRY(auto rounds, time_steps(session, kSchedule.steps_share * seconds, interrupted));
   double launched_us = 0;
   for (size_t i = 0; i < session.plan().steps.size(); ++i) {

@@ -24,9 +24,9 @@ struct Profile {
 };
 
 // Measures for about that many seconds, and machine_peaks() besides if that was not asked before; every part is
-// measured once at least. Errors: the first of a run; interrupted, between two runs.
+// measured once at least. Floors are by machine_peaks(). Errors: the first of a run; interrupted, between two runs.
 Result<Profile> profile_session(Session& session, const NamedTensors& inputs, double seconds,
-                                const Interrupted& interrupted = {});
+                                const Interrupted& interrupted = {}, const std::string& peaks_file = "");
 
 // Does the op multiply types of which the device does twice as many a second? bf16 on all of them; f16 on a GPU alone,
 // as rung's kernels for processors widen it to f32.
@@ -43,8 +43,9 @@ Trace trace_of(const Plan& plan, const std::string& title, const std::vector<Lau
 std::map<std::string, double> by_category_us(const Profile& profile);
 
 // GEMM rate (our kernels' best on a large problem, all threads), read bandwidth, hand-off and barrier; measured once
-// per process and thread count, in about that many seconds, or longer where one run of each takes longer.
-Peaks machine_peaks(cpu::Team& team, double seconds = kSchedule.peaks.most_s);
+// per process and thread count, in about that many seconds, or longer where one run of each takes longer. Rates are the
+// best that `peaks_file` knows of this machine and as many threads (best_of_kept()); empty: those of now.
+Peaks machine_peaks(cpu::Team& team, double seconds = kSchedule.peaks.most_s, const std::string& peaks_file = "");
 // Takes them for a team of `threads` threads as given, in place of measuring them.
 void know_peaks(int threads, const Peaks& peaks);
 

@@ -9,26 +9,29 @@
 #include "device/gpu/cache_flush.hpp"
 #include "device/gpu/peaks.hpp"
 #include "ir/text.hpp"
+#include "ladder/kept_peaks.hpp"
 #include "measure/clock.hpp"
 #include "measure/cost.hpp"
 #include "measure/statistics.hpp"
 
 namespace rung {
-Result<Peaks> gpu_machine_peaks(const Target& target) {
+Result<Peaks> gpu_machine_peaks(const Target& target, const std::string& peaks_file) {
   static std::mutex mutex;
   static std::map<const Target*, Peaks> known;
   std::lock_guard lock(mutex);
   if (auto it = known.find(&target); it != known.end()) return it->second;
   RUNG_TRY(gpu::GpuPeaks measured, gpu::measure_peaks(*target.gpu, target.machine.gpu.preferred_library()));
-  return known[&target] = {.gemm_f32_gflops = measured.gemm_f32_gflops,
-                           .gemm_bf16_gflops = measured.gemm_bf16_gflops,
-                           .read_gbps = measured.read_gbps};
+  const Peaks peaks{.gemm_f32_gflops = measured.gemm_f32_gflops,
+                    .gemm_bf16_gflops = measured.gemm_bf16_gflops,
+                    .read_gbps = measured.read_gbps};
+  const std::string file = target.machine.gpu.counts_instructions ? "" : peaks_file;
+  return known[&target] = best_of_kept(file, target.fingerprint, peaks);
 }
 
-Result<Profile> profile_gpu_session(Session& session, const Interrupted& interrupted) {
+Result<Profile> profile_gpu_session(Session& session, const Interrupted& interrupted, const std::string& peaks_file) {
   const Plan& plan = session.plan();
   Profile profile;
-  RUNG_TRY(profile.peaks, gpu_machine_peaks(*plan.target));
+  RUNG_TRY(profile.peaks, gpu_machine_peaks(*plan.target, peaks_file));
   RUNG_CHECK(check_interrupted(interrupted));
   RUNG_TRY(std::vector<double> us, session.recorder().step_us());
   std::vector<LaunchTime> launches;  // one after another on the device's clock

@@ -6,9 +6,10 @@
 namespace rung {
 
 // The session's inputs are set and it has run once. Errors: the device failed; interrupted.
-Result<Profile> profile_gpu_session(Session& session, const Interrupted& interrupted);
+Result<Profile> profile_gpu_session(Session& session, const Interrupted& interrupted, const std::string& peaks_file);
 
-// Measured once per process and device.
-Result<Peaks> gpu_machine_peaks(const Target& target);
+// Measured once per process and device. Rates are the best that `peaks_file` knows of such a device (best_of_kept()),
+// but where instructions are counted: these are the same every time.
+Result<Peaks> gpu_machine_peaks(const Target& target, const std::string& peaks_file);
 
 }  // namespace rung

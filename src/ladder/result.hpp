@@ -9,6 +9,7 @@
 #include "ir/category.hpp"
 #include "ladder/speedup.hpp"
 #include "measure/device_load.hpp"
+#include "measure/disturbance.hpp"
 #include "measure/interval.hpp"
 #include "tune/candidate_result.hpp"
 
@@ -116,6 +117,7 @@ struct ClimbResult {
   Peaks peaks;
   double weights_mb = 0, arena_mb = 0, peak_rss_mb = 0;
   double host_us = 0;                              // time per replay outside kernels
+  Disturbance disturbance;                         // of the whole climb
   std::map<std::string, std::string> environment;  // processor, isa, kernel, compiler, library versions, governor, ...
   bool verified = false;
   double rel_l2 = 0, max_abs = 0, cosine = 0;

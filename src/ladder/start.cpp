@@ -37,11 +37,11 @@ Status Climber::prepare() {
   attempt_s_ = baseline_build_s_ = budget_.spent() - before;
   if (!current_.right) return fail("the baseline's answer is wrong: {}", current_.reason);
   budget_.keep(writing_seconds(static_cast<double>(current_.plan->weight_bytes())));
-  if (!options_.target->gpu) machine_peaks(current_.session->team(), budget_.share(kSchedule.peaks));
+  if (!options_.target->gpu) machine_peaks(current_.session->team(), budget_.share(kSchedule.peaks), peaks_file());
   const double seconds = budget_.share(kSchedule.baseline);
   RUNG_CHECK(current_.session->set_inputs(options_.inputs[0]));
   RUNG_TRY(result_.baseline, time_runs(*current_.session, seconds));
-  RUNG_TRY(Profile profile, profile_session(*current_.session, options_.inputs[0], seconds));
+  RUNG_TRY(Profile profile, profile_of_current(seconds));
   result_.baseline_categories_us = by_category_us(profile);
   start_ops_ = std::move(profile.ops), start_host_us_ = profile.host_us;
   result_.baseline_ms = current_ms_ = ladder_ms_ = result_.baseline.median_ms;
@@ -50,6 +50,10 @@ Status Climber::prepare() {
   if (dtype() != DType::f32) accepted_.emplace("precision");
   ++stages_done_;
   return {};
+}
+
+Result<Profile> Climber::profile_of_current(double seconds) {
+  return profile_session(*current_.session, options_.inputs[0], seconds, {}, peaks_file());
 }
 
 Recipe Climber::default_plan() const {
@@ -109,7 +113,7 @@ void Climber::accept_default() {
 Status Climber::profile_start() {
   const double least_s = options_.target->gpu ? kSchedule.gpu_profile_s : kSchedule.pair_runs * current_ms_ * 1e-3;
   if (least_s > budget_.share(kSchedule.start_profile_share)) return {};
-  RUNG_TRY(Profile profile, profile_session(*current_.session, options_.inputs[0], budget_.share(kSchedule.baseline)));
+  RUNG_TRY(Profile profile, profile_of_current(budget_.share(kSchedule.baseline)));
   start_ops_ = std::move(profile.ops), start_host_us_ = profile.host_us;
   return {};
 }

@@ -41,7 +41,7 @@ Status Climber::try_threads() {
     RUNG_TRY(StepTrial trial, trial_of(bench_->attempt_as_is(std::move(recipe)), {}, std::move(receipt)));
     if (trial.candidate) RUNG_CHECK(judge_step(trial));
     if (!enter(std::move(trial.receipt), std::move(trial.candidate))) return {};
-    machine_peaks(current_.session->team(), budget_.share(kSchedule.peaks));
+    machine_peaks(current_.session->team(), budget_.share(kSchedule.peaks), peaks_file());
   }
   return {};
 }

@@ -3,16 +3,13 @@
 #include "measure/environment.hpp"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include <fstream>
-#include <sstream>
 #include <vector>
 
 #include "base/version.hpp"
-#include "measure/clock.hpp"
 
 namespace rung {
 namespace {
@@ -71,18 +68,6 @@ std::string compiler() {
 #endif
 }
 
-// The first line of /proc/stat: "cpu user nice system idle iowait irq softirq steal ...", in clock ticks.
-void read_processor_time(NoiseSample& sample) {
-  std::istringstream line(first_line("/proc/stat"));
-  std::string word;
-  line >> word;
-  double tick = 1.0 / static_cast<double>(sysconf(_SC_CLK_TCK)), value = 0;
-  for (int column = 0; column < 8 && line >> value; ++column) {
-    sample.total_s += value * tick;
-    if (column == 7) sample.steal_s = value * tick;
-  }
-}
-
 }  // namespace
 
 std::map<std::string, std::string> read_environment() {
@@ -101,31 +86,6 @@ std::map<std::string, std::string> read_environment() {
           {"hypervisor", hypervisor()},
           {"memory", memory_gib()},
           {"rung", std::string(kRungVersion)}};
-}
-
-NoiseSample read_noise_sample() {
-  NoiseSample sample;
-  read_processor_time(sample);
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  sample.preemptions = usage.ru_nivcsw;
-  sample.megahertz = mean_megahertz();
-  sample.seconds = static_cast<double>(now_ns()) * 1e-9;
-  return sample;
-}
-
-std::string describe_noise(const NoiseSample& before, const NoiseSample& after) {
-  std::string text;
-  auto note = [&](const std::string& what) { text += (text.empty() ? "" : ", ") + what; };
-  double seconds = after.seconds - before.seconds, total = after.total_s - before.total_s;
-  double stolen = after.steal_s - before.steal_s;
-  auto preemptions = static_cast<double>(after.preemptions - before.preemptions);
-  if (total > 0 && stolen > 0.01 * total) note(fmt::format("{:.0f} % of processor time stolen", 100 * stolen / total));
-  if (seconds > 0 && preemptions > 20 && preemptions > 20 * seconds)
-    note(fmt::format("preempted {:.0f} times a second", preemptions / seconds));
-  if (after.megahertz > 0 && after.megahertz < 0.95 * before.megahertz)
-    note(fmt::format("clock fell from {:.0f} to {:.0f} MHz", before.megahertz, after.megahertz));
-  return text.empty() ? text : "noisy machine: " + text;
 }
 
 }  // namespace rung

@@ -68,6 +68,10 @@ void fields(auto& v, Like<CheaperPrecision> auto& r) {
   v("dtype", r.dtype), v("speedup", r.speedup), v("rel_l2", r.rel_l2), v("max_abs", r.max_abs);
   v("cosine", r.cosine), v("command", r.command);
 }
+void fields(auto& v, Like<Disturbance> auto& r) {
+  v("seconds", r.seconds), v("others", r.others), v("stolen", r.stolen), v("throttled", r.throttled);
+  v("preemptions", r.preemptions), v("megahertz_before", r.megahertz_before), v("megahertz_after", r.megahertz_after);
+}
 void fields(auto& v, Like<ClimbResult> auto& r) {
   v("model", r.model), v("device", r.device), v("dtype", r.dtype), v("architecture", r.architecture);
   v("shapes", r.shapes), v("threads", r.threads), v("baseline_ms", r.baseline_ms), v("final_ms", r.final_ms);
@@ -80,7 +84,8 @@ void fields(auto& v, Like<ClimbResult> auto& r) {
   v("ops", r.ops), v("stages", r.stages), v("baseline_categories_us", r.baseline_categories_us),
       v("choices", r.choices), v("peaks", r.peaks);
   v("weights_mb", r.weights_mb), v("arena_mb", r.arena_mb), v("peak_rss_mb", r.peak_rss_mb);
-  v("environment", r.environment), v("verified", r.verified), v("rel_l2", r.rel_l2), v("max_abs", r.max_abs);
+  v("disturbance", r.disturbance), v("environment", r.environment), v("verified", r.verified), v("rel_l2", r.rel_l2),
+      v("max_abs", r.max_abs);
   v("cosine", r.cosine), v("verify_reason", r.verify_reason);
 }
 
@@ -201,11 +206,18 @@ Json to_json(const ClimbResult& result) {
   Json out = Writer::write(result);
   out["speedup"] = Writer::write(result.against_baseline.claimed());
   out["headlines"] = report::headlines(result);
+  out["disturbance"] = to_json(result.disturbance);
   if (counts_instructions(result.device)) out["clock"] = "instructions";
   return out;
 }
 
 Json to_json(const DeviceLoad& load) { return Writer::write(load); }
+
+Json to_json(const Disturbance& disturbance) {
+  Json out = Writer::write(disturbance);
+  out["said"] = disturbance.text();
+  return out;
+}
 
 Result<ClimbResult> from_json(const Json& json) {
   if (!json.is_object() || !json.contains("rungs")) return fail("not a climb's report: it has no field 'rungs'");

@@ -62,6 +62,7 @@ std::vector<std::string> headlines(const ClimbResult& result) {
                                 duration_ms(time_left(result.final_ms, result.floor_ms), clock_of(result.device))));
   }
   lines.push_back(verify_line(result));
+  lines.push_back(disturbance_line(result.disturbance));
   lines.push_back(overrun_line(result));
   lines.push_back(printable(result.budget_note));
   for (std::string& line : load_lines(result.loads, clock_of(result.device))) lines.push_back(std::move(line));

@@ -37,6 +37,11 @@ std::string load_text(const DeviceLoad& load) {
   return text.empty() ? "the device tells nothing of clocks and power" : text;
 }
 
+std::string disturbance_line(const Disturbance& disturbance) {
+  const std::string text = disturbance.text();
+  return text.empty() ? text : "DISTURBED: " + text;
+}
+
 std::vector<std::string> load_lines(const std::vector<LoadedRuns>& loads, Clock clock) {
   std::vector<std::string> lines;
   for (const LoadedRuns& runs : loads) {

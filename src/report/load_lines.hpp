@@ -11,6 +11,9 @@ std::string cadence_name(double rate_hz);  // "back to back", "at 20 Hz"
 // "350 W of 700 W, 5.10 J per run, 0.196 runs per joule, SM clock 1,980 MHz, ...": what is told; or why nothing is.
 std::string load_text(const DeviceLoad& load);
 
+// "DISTURBED: other programs had 48 % of the processors", or nothing: the one line on every surface.
+std::string disturbance_line(const Disturbance& disturbance);
+
 // For every cadence its latency and load, and a line that begins with "THROTTLED" where that was so.
 std::vector<std::string> load_lines(const std::vector<LoadedRuns>& loads, Clock clock);
 

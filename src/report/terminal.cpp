@@ -115,7 +115,7 @@ std::string ladder_table(const ClimbResult& result, bool color, int width) {
   }
   out += "\n";
   for (const std::string& line : headlines(result)) {
-    bool bad = line.starts_with("NOT VERIFIED") || line.starts_with("THROTTLED");
+    bool bad = line.starts_with("NOT VERIFIED") || line.starts_with("THROTTLED") || line.starts_with("DISTURBED");
     out += paint(line, bad ? kRed : "", color) + "\n";
   }
   return out;

@@ -5,12 +5,14 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "ladder/kept_peaks.hpp"
 #include "ladder/measure_runs.hpp"
 #include "ladder/profile.hpp"
 #include "measure/clock.hpp"
 #include "measure/resources.hpp"
 #include "report/json.hpp"
 #include "session/timed_run.hpp"
+#include "tune/database.hpp"
 
 namespace rung::tasks {
 namespace {
@@ -56,6 +58,7 @@ Result<Started> start_bench(const BenchTask& task) {
 }
 
 Result<Benched> measure_bench(Started& started, const BenchTask& task) {
+  const DisturbanceWatch watch;
   RUNG_CHECK(time_for(started.session, kWarmUpSeconds));
   RUNG_TRY(
       LoadedRuns measured,
@@ -66,8 +69,11 @@ Result<Benched> measure_bench(Started& started, const BenchTask& task) {
                   .first_run_ms = started.first_run_ms,
                   .cold_median_ms = kNotMeasured,
                   .host_us = kNotMeasured,
+                  .disturbance = {},
                   .plan = started.plan};
-  auto profile = profile_session(started.session, started.inputs, kSchedule.profile_s, task.interrupted);
+  auto profile = profile_session(started.session, started.inputs, kSchedule.profile_s, task.interrupted,
+                                 peaks_beside(default_database_path()));
+  benched.disturbance = watch.so_far();
   benched.interrupted = !profile && profile.error().kind == ErrorKind::interrupted;
   if (benched.interrupted) return benched;
   if (!profile) return tl::unexpected(profile.error());
@@ -97,6 +103,7 @@ nlohmann::json to_json(const Benched& benched) {
                       {"cold_median_ms", benched.cold_median_ms},
                       {"kernels", benched.plan->steps.size()},
                       {"host_us", benched.host_us},
+                      {"disturbance", rung::to_json(benched.disturbance)},
                       {"device", benched.plan->device}};
   if (benched.plan->target->machine.gpu.counts_instructions) json["clock"] = "instructions";
   if (benched.plan->target->gpu) json["load"] = rung::to_json(benched.measured.load);

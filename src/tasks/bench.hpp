@@ -36,6 +36,7 @@ struct Benched {
   double load_ms = 0, first_run_ms = 0;
   double cold_median_ms = 0;  // caches flushed before each run; NaN: not measured, as it was interrupted before
   double host_us = 0;         // of a run, outside kernels; the same
+  Disturbance disturbance;    // of all that was measured
   std::shared_ptr<const Plan> plan;
 };
 

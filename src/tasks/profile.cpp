@@ -6,8 +6,11 @@
 
 #include "device/gpu/emulated.hpp"
 #include "device/gpu/gpu.hpp"
+#include "ladder/kept_peaks.hpp"
 #include "ladder/stages.hpp"
+#include "report/json.hpp"
 #include "tasks/counts.hpp"
+#include "tune/database.hpp"
 
 namespace rung::tasks {
 namespace {
@@ -59,9 +62,11 @@ Result<Profiled> profile(const ProfileTask& task) {
   RUNG_TRY(auto plan, plan_of(opened, task.recipe, task.model));
   RUNG_TRY(Session session, open_session(plan));
   Profiled profiled;
-  RUNG_TRY(profiled.profile,
-           profile_session(session, sample_missing(*plan, opened.given, 1), kSchedule.profile_s, task.interrupted));
+  const DisturbanceWatch watch;
+  RUNG_TRY(profiled.profile, profile_session(session, sample_missing(*plan, opened.given, 1), kSchedule.profile_s,
+                                             task.interrupted, peaks_beside(default_database_path())));
   RUNG_TRY(profiled.stages, time_stages(session, profiled.profile.ops));
+  profiled.disturbance = watch.so_far();
   if (!plan->target->machine.gpu.counts_instructions) return profiled;
   const gpu::Context device = plan->target->gpu->context();
   gpu::take_emulated_counts(device);
@@ -83,6 +88,7 @@ Json to_json(const Profiled& profiled) {
               {"gbps", gemm.us > 0 ? gemm.bytes / gemm.us * 1e-3 : 0}}},
             {"cold_median_ms", profile.cold.median_ms},
             {"host_us", profile.host_us},
+            {"disturbance", rung::to_json(profiled.disturbance)},
             {"floor_ms", profile.floor_ms}};
   if (profiled.counts) json["clock"] = "instructions", json["counts"] = to_json(*profiled.counts);
   return json;

@@ -18,6 +18,7 @@ struct ProfileTask {
 struct Profiled {
   Profile profile;
   std::vector<StageTime> stages;
+  Disturbance disturbance;
   // Of one run, on a device that has no time and counts instructions: what stands as microseconds is their number.
   std::optional<amdgpu::Counts> counts;
 };

@@ -116,7 +116,10 @@ Result<TunedProducts> tune_products(const ProductsTask& task) {
   TunedProducts tuned{.device = target->fingerprint, .source = list.source, .products = {}, .remarks = list.remarks()};
   for (const auto& shape : list.shapes())
     tuned.products.push_back({.shape = shape, .choice = {}, .solution = "", .reason = ""});
+  const DisturbanceWatch watch;
   TuningRun(task, *target, database, file).tune(tuned);
+  end_gpu_worker();  // what it did is then this process's own
+  tuned.disturbance = watch.so_far();
   if (Status saved = database.save(); !saved) tuned.unsaved = saved.error().message;
   if (!file) return tuned;
   if (file->rows() > 0) RUNG_CHECK(file->write());

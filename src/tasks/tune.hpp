@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/choice.hpp"
+#include "measure/disturbance.hpp"
 #include "measure/statistics.hpp"
 #include "tasks/gemm_list.hpp"
 
@@ -47,6 +48,7 @@ struct TunedProducts {
   size_t written = 0;       // rows
   bool interrupted = false;
   double tuning_s = 0;
+  Disturbance disturbance;
   std::string unsaved;  // why the database was not saved; empty: it was
 };
 

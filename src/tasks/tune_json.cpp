@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/choice_json.hpp"
+#include "report/json.hpp"
 #include "tasks/tune.hpp"
 
 namespace rung::tasks {
@@ -45,8 +46,13 @@ Json to_json(const TunedProducts& tuned) {
   Json products = Json::array(), remarks = Json::array();
   for (const TunedProduct& product : tuned.products) products.push_back(product_to_json(product));
   for (const auto& [what, count] : tuned.remarks) remarks.push_back({{"what", what}, {"count", count}});
-  Json json{{"device", tuned.device},        {"source", tuned.source},           {"products", std::move(products)},
-            {"remarks", std::move(remarks)}, {"interrupted", tuned.interrupted}, {"tuning_s", tuned.tuning_s}};
+  Json json{{"device", tuned.device},
+            {"source", tuned.source},
+            {"products", std::move(products)},
+            {"remarks", std::move(remarks)},
+            {"interrupted", tuned.interrupted},
+            {"tuning_s", tuned.tuning_s},
+            {"disturbance", rung::to_json(tuned.disturbance)}};
   if (!tuned.out.empty()) json.update({{"out", tuned.out}, {"format", tuned.format}, {"written", tuned.written}});
   return json;
 }

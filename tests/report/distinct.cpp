@@ -79,6 +79,7 @@ ClimbResult distinct_climb() {
   r.peaks = {.fma_f32_gflops = 411, .gemm_f32_gflops = 395, .gemm_bf16_gflops = 763, .read_gbps = 43.1};
   r.peaks.handoff_us = 2.7, r.peaks.barrier_us = 0.6;
   r.weights_mb = 88.3, r.arena_mb = 5.2, r.peak_rss_mb = 143;
+  r.disturbance = {91.3, 0.013, 0.004, 0.006, 3.7, 2901, 2903};
   r.environment = {{"processor", "Example 9000"}, {"governor", "performance"}};
   r.verified = true, r.rel_l2 = 8.9e-7, r.max_abs = 1.2e-6, r.cosine = 0.99991234, r.verify_reason = "2 inputs";
   return r;

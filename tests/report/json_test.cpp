@@ -56,6 +56,8 @@ TEST(ReportJson, HoldsEveryFigureUnderItsName) {
       "command": "rung climb distinct --dtype f8", "speedup":
       {"before_ms": 17.7, "after_ms": 9.4, "ratio": 1.883, "ci95": [1.85, 1.92], "pairs": 19, "unraced": ""}},
     "trials_s": 33.1, "untried": 5, "budget_note": "it is small",
+    "disturbance": {"seconds": 91.3, "others": 0.013, "stolen": 0.004, "throttled": 0.006, "preemptions": 3.7,
+                    "megahertz_before": 2901, "megahertz_after": 2903, "said": ""},
     "environment": {"processor": "Example 9000", "governor": "performance"}})");
   for (const auto& [name, value] : expected.items()) EXPECT_EQ(json[name], value) << name;
   EXPECT_DOUBLE_EQ(json["speedup"].get<double>(), 3.42);

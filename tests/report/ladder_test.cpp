@@ -104,6 +104,19 @@ TEST(Headlines, OfferTheCheaperPrecisionWithItsErrorAndItsCommand) {
             "bf16 was not timed: there was no time for a race, so no speed-up is claimed: rung climb m --dtype bf16");
 }
 
+TEST(Headlines, SayWhatDisturbedTheClimbOnEverySurface) {
+  ClimbResult result = small_climb();
+  EXPECT_EQ(line_with(result, "DISTURBED"), "no line has 'DISTURBED'");
+  EXPECT_THAT(render_html(result), Not(HasSubstr("Disturbed")));
+  result.disturbance = {.seconds = 10, .others = 0.48, .preemptions = 1247};
+  const std::string said = "other programs had 48 % of the processors, preempted 1,247 times a second";
+  EXPECT_EQ(line_with(result, "DISTURBED"), "DISTURBED: " + said);
+  EXPECT_THAT(render_html(result), HasSubstr("Disturbed:</b> " + said));
+  EXPECT_THAT(to_markdown(result), HasSubstr(said));
+  EXPECT_THAT(ladder_table(result, false), HasSubstr("DISTURBED: " + said));
+  EXPECT_EQ(to_json(result)["disturbance"]["said"], said);
+}
+
 TEST(Markdown, IsThisPage) {
   EXPECT_EQ(to_markdown(small_climb()), R"(# tiny on cpu
 

@@ -75,6 +75,12 @@ Html throttling(const ClimbResult& r) {
   return out;
 }
 
+// So does a machine that others use.
+Html disturbed(const ClimbResult& r) {
+  const std::string text = r.disturbance.text();
+  return text.empty() ? Html{} : html("<p class='verdict bad'><b>✗ Disturbed:</b> {}</p>\n", text);
+}
+
 Html facts(const ClimbResult& r) {
   Html out{"<dl class='facts'>"};
   out += fact("launches", count(r.kernels_before) + " → " + count(r.kernels_after));
@@ -102,7 +108,8 @@ Html headline(const ClimbResult& r) {
   return html("<header><p class='brand'>rung</p><h1>{}</h1><p class='setting'>{}</p><p class='shapes'>{}</p>\n",
               r.model, setting, r.shapes) +
          result_line(r) + paragraph(no_climb_line(r)) + floor_strip(r) + verdict(r) + paragraph(cheaper_line(r)) +
-         paragraph(overrun_line(r)) + paragraph(r.budget_note) + throttling(r) + facts(r) + Html{"</header>\n"};
+         paragraph(overrun_line(r)) + paragraph(r.budget_note) + throttling(r) + disturbed(r) + facts(r) +
+         Html{"</header>\n"};
 }
 
 }  // namespace rung::report

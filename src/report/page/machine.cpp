@@ -85,9 +85,11 @@ Html machine(const ClimbResult& r) {
   Html content = pairs("Measured peaks", peaks(r.peaks)) + pairs("Memory and time", memory_and_time(r)) +
                  pairs("Clocks and power", loads(r.loads)) + pairs("Environment", environment);
   if (content.text.empty()) return {};
-  return section("machine", "The machine",
-                 "Floors come from these peaks, measured on this machine just before the climb, not from a data sheet.",
-                 html("<div class='columns'>{}</div>\n", content));
+  return section(
+      "machine", "The machine",
+      "Floors come from these peaks, not from a data sheet: the best that were seen on this machine, just before the "
+      "climb or by an earlier run.",
+      html("<div class='columns'>{}</div>\n", content));
 }
 
 Html reproduce(const ClimbResult& r) {

@@ -1,0 +1,86 @@
+// {"version": 1, "machines": {"cpu ... on 2 threads": {"read_gbps": 21.3, ...}}}
+// SPDX-License-Identifier: Apache-2.0
+#include "ladder/kept_peaks.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/atomic_file.hpp"
+#include "base/json.hpp"
+#include "base/log.hpp"
+
+namespace rung {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int kVersion = 1;
+constexpr double kMostRate = 1e9;  // an EFLOP/s: no machine's
+
+struct Rate {
+  const char* name;
+  double Peaks::*value;
+};
+constexpr std::array kRates{Rate{"fma_f32_gflops", &Peaks::fma_f32_gflops},
+                            Rate{"gemm_f32_gflops", &Peaks::gemm_f32_gflops},
+                            Rate{"gemm_bf16_gflops", &Peaks::gemm_bf16_gflops}, Rate{"read_gbps", &Peaks::read_gbps}};
+
+Status check_machine(const std::string& path, const std::string& machine, const Json& rates) {
+  if (!rates.is_object()) return bad_file("'{}': '{}': got {}, wanted an object", path, machine, describe(rates));
+  for (const auto& [name, value] : rates.items()) {
+    const bool known = std::ranges::any_of(kRates, [&, &key = name](const Rate& rate) { return key == rate.name; });
+    if (!known) return bad_file("'{}': '{}': got the field '{}', which no rate has", path, machine, name);
+    if (!value.is_number() || !(value.get<double>() >= 0) || !(value.get<double>() <= kMostRate))
+      return bad_file("'{}': '{}': {}: got {}, wanted a rate from 0 to {}", path, machine, name, describe(value),
+                      kMostRate);
+  }
+  return {};
+}
+
+Result<Json> read_peaks(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error) && !error) return Json{{"version", kVersion}, {"machines", Json::object()}};
+  RUNG_TRY(Json json, read_json_file(path));
+  const bool is_one = json.is_object() && json.value("version", Json()) == kVersion && json.contains("machines") &&
+                      json["machines"].is_object();
+  if (!is_one) return bad_file("'{}': wanted the peaks of machines, version {}", path, kVersion);
+  for (const auto& [machine, rates] : json["machines"].items()) RUNG_CHECK(check_machine(path, machine, rates));
+  return json;
+}
+
+Status write_peaks(const std::string& path, const Json& json) {
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
+  return write_file_atomically(path, dump_json(json, 1) + "\n");
+}
+
+}  // namespace
+
+std::string peaks_beside(const std::string& database) {
+  if (database.empty()) return "";
+  return (std::filesystem::path(database).parent_path() / "peaks.json").string();
+}
+
+Peaks best_of_kept(const std::string& path, const std::string& machine, const Peaks& measured) {
+  if (path.empty()) return measured;
+  auto file = read_peaks(path);
+  if (!file) {
+    log(0, "floors are by what was measured now: {}: repair or remove it", file.error().message);
+    return measured;
+  }
+  Peaks best = measured;
+  Json& rates = (*file)["machines"][machine];
+  bool learns = false;
+  for (const Rate& rate : kRates) {
+    const double kept = rates.is_object() ? rates.value(rate.name, 0.0) : 0;
+    learns = learns || measured.*rate.value > kept;
+    rates[rate.name] = best.*rate.value = std::max(kept, measured.*rate.value);
+  }
+  if (!learns) return best;
+  if (Status written = write_peaks(path, *file); !written) log(1, "peaks are not kept: {}", written.error().message);
+  return best;
+}
+
+}  // namespace rung
