@@ -26,8 +26,8 @@ class Turns {
     RUNG_TRY(double seconds, timed_run(session));
     return seconds * 1e3;
   }
-  // Waits for the next turn: false if it shall not be taken. In naps, between which that is asked: it may be minutes
-  // away.
+  // Waits for the next turn; false: it is not wanted any more. In naps, between which that is asked: a turn may be
+  // minutes away.
   bool comes() {
     constexpr std::chrono::milliseconds kNap(50);
     due_ += period_;

@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "report/format.hpp"
 #include "report/html.hpp"
+#include "report/json.hpp"
 #include "report/ladder_rows.hpp"
 #include "report/markdown.hpp"
 #include "report/sample.hpp"
