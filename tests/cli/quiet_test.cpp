@@ -1,5 +1,6 @@
 // --wait-quiet, the line of a disturbed measurement, and peaks that stay.
 // SPDX-License-Identifier: Apache-2.0
+#include <atomic>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -15,16 +16,17 @@ using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
-// Two loops for every processor, in a process of their own.
+[[noreturn]] void spin() {
+  for (std::atomic<int64_t> turns{0};;) ++turns;
+}
+
+// Two loops for every processor, in processes of their own.
 class BusyMachine {
  public:
   BusyMachine() {
     for (int i = 0; i < 2 * usable_cores(); ++i) {
       const pid_t child = fork();
-      if (child == 0) {
-        for (volatile int64_t n = 0;; n = n + 1) {
-        }
-      }
+      if (child == 0) spin();
       children_.push_back(child);
     }
   }

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ladder/condition.hpp"
 
+#include "ladder/rungs.hpp"
 #include "ladder/workbench.hpp"
 #include "reference/evaluate.hpp"
 #include "support.hpp"

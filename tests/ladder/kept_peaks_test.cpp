@@ -6,6 +6,7 @@
 
 #include "base/atomic_file.hpp"
 #include "base/log.hpp"
+#include "ladder/profile.hpp"
 #include "support.hpp"
 
 namespace rung {

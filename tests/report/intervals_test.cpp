@@ -16,8 +16,8 @@
 namespace rung::report {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -55,7 +55,7 @@ TEST(Intervals, OfTooFewRunsAreSaidOnEverySurface) {
     EXPECT_THAT(text, Not(HasSubstr("0.000, ")));
     EXPECT_THAT(text, Not(HasSubstr("0.000 – ")));
   }
-  EXPECT_THAT(baseline_line(result), testing::EndsWith(": too few runs to judge"));
+  EXPECT_THAT(baseline_line(result), ::testing::EndsWith(": too few runs to judge"));
 }
 
 }  // namespace
