@@ -254,22 +254,23 @@ TEST(DetectorForms, OfTwoWavesAtomicsAreNoRace) {
       });
 }
 
-// What is written once more while it is on its way is there when the last is.
+// What a wave writes once more while it is on its way is there when the last is.
 TEST(DetectorForms, APlaceThatIsWrittenTwiceIsThereWhenBothAre) {
-  for_forms(
-      10, [](const Form& form) { return form.direct; },
-      [](const Form& form) {
-        for (const unsigned left : {1u, 0u}) {
-          Ready ready(form, kOneLane);
-          ready.run(), ready.run();
-          ready.team.wait(0, 0, left, 0);
-          Form reading{.opcode = Opcode::ds_read_u8, .encoding = Encoding::ds, .space = Space::lds};
-          reading.results = 1;
-          ready.team.point(0, 0, reading, kPlace);
-          EXPECT_TOLD(ready.team.run(0, 0, instruction_of(reading)), left ? Told{FindingKind::missing_wait} : Told{},
-                      form, left);
-        }
-      });
+  const auto writes = [](const Form& form) { return form.writes_lds() && form.encoding == Encoding::ds; };
+  for_forms(80, writes, [](const Form& form) {
+    for (int place = 0; place < form.places(); ++place)
+      for (const unsigned left : {1u, 0u}) {
+        Ready ready(form, kOneLane);
+        Instruction again = ready.instruction;
+        if (form.results != 0) again.destination = vector_operand(kResult + 8, form.results);
+        ready.run();
+        EXPECT_TOLD(ready.team.run(0, 0, again), std::nullopt, form, "the second write");
+        ready.team.barrier(0);
+        ready.team.wait(0, 0, 63, left);
+        const Told told = other_wave(ready.team, form, false, place, 0);
+        EXPECT_TOLD(told, left ? Told{FindingKind::missing_wait} : Told{}, form, left);
+      }
+  });
 }
 
 TEST(DetectorForms, EachPlaceOfLdsWasWrittenBefore) {

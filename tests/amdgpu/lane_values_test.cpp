@@ -234,6 +234,11 @@ TEST(RoundTrips, OfEveryFormOfAccess) {
   }
   EXPECT_GE(reads, 18u);
   EXPECT_GE(writes, 80u);
+  // Equal offsets are one access, of half the registers.
+  const auto equal = accesses_in(listing_of("ds_read2_b64 v[8:11], v1 offset0:3 offset1:3"));
+  ASSERT_EQ(equal.size(), 1u);
+  EXPECT_EQ(equal[0].bytes, 8u);
+  EXPECT_EQ(equal[0].offset, 24);
   // A generic pointer may lead to LDS.
   EXPECT_THAT(trips_of(wide + "flat_store_dword v[20:21], v4\nds_read_b128 v[8:11], v1"), IsEmpty());
   EXPECT_THAT(trips_of(wide + "flat_load_dword v4, v[20:21]\nds_read_b128 v[8:11], v1"), ElementsAre(3u));
