@@ -36,7 +36,7 @@ struct Ready {
   Team team;
   Instruction instruction;
   explicit Ready(const Form& form, uint64_t lanes = kAllLanes)
-      : team(1 << 17, lanes), instruction(instruction_of(form)) {
+      : team(1 << 16, lanes), instruction(instruction_of(form)) {
     team.fill_lds(0);
     team.point(0, 0, form, kPlace);
   }
@@ -277,7 +277,7 @@ TEST(DetectorForms, EachPlaceOfLdsWasWrittenBefore) {
   const auto reads = [](const Form& form) { return form.space == Space::lds && (form.loads || form.atomic); };
   for_forms(120, reads, [](const Form& form) {
     for_bytes(form, [&](int place, uint32_t byte) {
-      Team team(1 << 17, kOneLane);
+      Team team(1 << 16, kOneLane);
       const uint32_t missing = kPlace + static_cast<uint32_t>(place) * form.apart + byte;
       Lds& lds = team.group(0).lds;
       const auto all = static_cast<uint32_t>(lds.size());
@@ -314,7 +314,7 @@ TEST(DetectorForms, AllOfItsMemoryIsInAnAllocation) {
                                                                                     : form.is_scalar() ? 4
                                                                                                        : 1;
     for (const bool beyond : {false, true}) {
-      Team team(1 << 17, kOneLane);
+      Team team(1 << 16, kOneLane);
       team.fill_lds(0);
       team.point(0, 0, form, Team::kBytes - bytes + (beyond ? step : 0));
       team.wave(0, 0).s[kM0] = 0;
@@ -331,7 +331,7 @@ TEST(DetectorForms, AllOfItsMemoryWasWrittenBefore) {
   for_forms(200, reads, [](const Form& form) {
     const uint32_t bytes = form.is_scalar() ? 4 * form.results : form.bytes;
     for (uint32_t byte = 0; byte < bytes; byte += std::max(1u, bytes - 1)) {
-      Team team(1 << 17, kOneLane);
+      Team team(1 << 16, kOneLane);
       team.fill_lds(0);
       Memory& memory = team.memory();
       const uint64_t at = memory.allocate(4096).value();

@@ -14,7 +14,7 @@ namespace rung::amdgpu::testing {
 class Team {
  public:
   static constexpr uint32_t kBytes = 1 << 16;  // of memory
-  explicit Team(size_t lds_bytes = 1 << 17, uint64_t lanes = ~uint64_t{0}) {
+  explicit Team(size_t lds_bytes = 1 << 16, uint64_t lanes = ~uint64_t{0}) {
     races_.begin(2);
     for (uint32_t g = 0; g < 2; ++g) {
       Group& group = groups_[g];
