@@ -217,8 +217,8 @@ class ClaimsOf : public testing::TestWithParam<Script> {};
 INSTANTIATE_TEST_SUITE_P(Scripts, ClaimsOf,
                          testing::Values(Script{1, {{2, 0, 1}, {0}, {1}}}, Script{2, {{1}, {1}, {1}, {1}}},
                                          Script{2, {{4, 3}, {2, 1, 0}, {0, 5}}}, Script{2, {{1, 2, 1, 2}, {3, 1, 4}}},
-                                         Script{2, {{0, 0}, {7}, {1, 1}}}, Script{3, {{3, 2}, {1}}},
-                                         Script{3, {{1, 4}, {0, 2}}}));
+                                         Script{2, {{0, 0}, {7}, {1, 1}}}, Script{3, {{3, 1}, {1}}},
+                                         Script{3, {{1, 3}, {0, 1}}}));
 
 TEST_P(ClaimsOf, AreRightInEveryOrder) {
   Model model(GetParam());
