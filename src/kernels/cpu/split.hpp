@@ -6,12 +6,12 @@
 
 namespace rung::cpu {
 
-inline constexpr double kCoreGflops = 60;  // about what a core reaches in a product, f32
+inline constexpr double kCoreGflops = 100;  // about what a core reaches in a product of f32
 
 // Into how many parts one thread's share of a call is cut that takes about `us` microseconds of one core in all, where
 // the share consists of `items` pieces.
 inline int pieces_of_share(const Problem& problem, double us, int64_t items) {
-  constexpr double kPieceUs = 10;
+  constexpr double kPieceUs = 25;  // cutting one off costs about 0.1
   constexpr int kMostPieces = 8;
   if (problem.threads <= 1) return 1;
   const auto wanted = static_cast<int64_t>(us / (kPieceUs * problem.threads));

@@ -29,13 +29,14 @@ void pack_as(const PackedPlan& plan, const T* w, std::byte* to) {
 
 const std::byte* at(const void* base, int64_t bytes) { return static_cast<const std::byte*>(base) + bytes; }
 
-// One part of the result.
+// One part of the result: a piece of the panels of a lane.
 struct Worker {
   const PackedPlan& plan;
   const Call& call;
   const void* x;  // what the tiles read
   float* sums;
   Range rows, panels;
+  int64_t lane_end;  // of the lane's panels: what comes after this piece is the same thread's, as a rule
   const void* bias = address_of(call, LinearSlot::bias);  // null: none
   const void* residual = address_of(call, LinearSlot::residual);
 
@@ -93,7 +94,7 @@ struct Worker {
     if (next >= plan.k_padded) ++p, next = 0;
     const int64_t depth = std::min(plan.k_block, plan.k_padded - next);
     const int64_t bytes = depth * plan.micro->width * static_cast<int64_t>(size_of(plan.micro->w_type));
-    if (!plan.prefetches || p >= plan.panels || offset >= bytes) return nullptr;
+    if (!plan.prefetches || p >= lane_end || offset >= bytes) return nullptr;
     return weights_at(p, part, next) + offset;
   }
 
@@ -118,9 +119,21 @@ struct Worker {
   }
 };
 
-// The first phase: each part copies its share of x.
+// Where a part lies: its lane, of as many as there are threads, and which of the lane's pieces it is.
+struct LanePiece {
+  int lanes, lane, pieces, piece;
+  explicit LanePiece(const Call& call)
+      : lanes(std::max(1, call.problem.threads)),
+        lane(call.part / (call.parts / lanes)),
+        pieces(call.parts / lanes),
+        piece(call.part % pieces) {}
+};
+
+// The first phase: the first piece of each lane copies the lane's share of x, which takes a microsecond or two.
 void copy_x(const PackedPlan& plan, const Call& call) {
-  const Range rows = share(plan.shape.m, call.part, call.parts);
+  const LanePiece own(call);
+  if (own.piece > 0) return;
+  const Range rows = share(plan.shape.m, own.lane, own.lanes);
   CopyRows c;
   c.from = at(call.inputs[0], rows.begin * plan.from_stride * static_cast<int64_t>(size_of(plan.x_type)));
   c.from_stride = plan.from_stride;
@@ -149,16 +162,18 @@ void pack(const PackedPlan& plan, const void* from, void* to) {
 
 void run(const PackedPlan& plan, const Call& call) {
   if (plan.copies_x && call.phase == 0) return copy_x(plan, call);
-  const int row_shares = static_cast<int>(plan.row_threads), pieces = call.parts / std::max(1, call.problem.threads);
-  const int lane = call.part / pieces;
+  const LanePiece own(call);
+  const int row_shares = static_cast<int>(plan.row_threads), column_shares = own.lanes / row_shares;
+  const int column_share = own.lane / row_shares;
   auto* scratch = static_cast<std::byte*>(call.scratch);
   auto* sums = scratch + plan.copy_bytes + static_cast<size_t>(call.thread) * plan.sums_bytes;
   Worker worker{plan,
                 call,
                 plan.copies_x ? scratch : call.inputs[0],
                 reinterpret_cast<float*>(sums),
-                share(plan.shape.m, lane % row_shares, row_shares, plan.micro->row_grain),
-                share(plan.panels, lane / row_shares * pieces + call.part % pieces, call.parts / row_shares)};
+                share(plan.shape.m, own.lane % row_shares, row_shares, plan.micro->row_grain),
+                share(plan.panels, column_share * own.pieces + own.piece, column_shares * own.pieces),
+                share(plan.panels, column_share, column_shares).end};
   if (plan.micro->enter) plan.micro->enter();
   worker.run();
   if (plan.micro->leave) plan.micro->leave();

@@ -74,8 +74,9 @@ PackedPlan::PackedPlan(const Problem& problem, const MicroKernels& micro_kernels
   const int64_t row_threads_wanted = problem.param("row_threads", 0);
   row_threads = row_threads_wanted > 0 && threads % row_threads_wanted == 0 ? row_threads_wanted
                                                                             : choose_row_threads(*this, threads);
+  const double gflops = micro->w_type == DType::bf16 ? 2 * kCoreGflops : kCoreGflops;
   const double flop = 2 * static_cast<double>(shape.m * shape.w_rows * shape.k);
-  pieces = pieces_of_share(problem, flop * 1e-3 / kCoreGflops, panels / (threads / row_threads));
+  pieces = pieces_of_share(problem, flop * 1e-3 / gflops, panels / (threads / row_threads));
   const int64_t thread_rows = divide_up(shape.m, row_threads);
   row_chunk = even_part(thread_rows, 256, micro->row_grain);
   copies_x = x_type != micro->x_type || shape.k % micro->depth_grain != 0 || shape.m % micro->row_grain != 0 ||
