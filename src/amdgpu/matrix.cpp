@@ -115,6 +115,15 @@ void unpack(const Lanes* from, unsigned count, Elements& to, Element element, Sm
   }
 }
 
+// Of numbers of 32 bits alone MODE says what becomes of denormals, and of a and b alone.
+void flush_by_mode(Elements& to, unsigned count, const MatrixShape& shape, uint32_t mode) {
+  constexpr uint32_t kKeeps = 0x10;
+  if (shape.element != Element::f32 || (mode & kKeeps)) return;
+  for (unsigned e = 0; e < count; ++e)
+    for (uint32_t& at : to.at[e])
+      if ((at & 0x7f800000) == 0) at &= 0x80000000;
+}
+
 // cbsz and abid: groups of 2^cbsz blocks all take a of block abid of the group.
 void broadcast_blocks(Elements& a, const MatrixShape& shape, unsigned count, MatrixModifiers matrix) {
   if (matrix.cbsz == 0 || shape.blocks == 1) return;
@@ -199,6 +208,7 @@ void dense(Wave& wave, const Instruction& instruction) {
   static thread_local Lanes room[32];
   unpack(registers_of(wave, instruction.sources[0]), count, a, shape.element, kinds[0]);
   unpack(registers_of(wave, instruction.sources[1]), count, b, shape.element, kinds[1]);
+  flush_by_mode(a, count, shape, wave.mode), flush_by_mode(b, count, shape, wave.mode);
   if (!chosen) {
     broadcast_blocks(a, shape, count, instruction.matrix);
     permute_lanes(b, count, instruction.matrix.blgp);

@@ -417,5 +417,42 @@ TEST(SmallFloats, HaveTheValuesOfTheirSpecifications) {
   EXPECT_EQ(value(SmallFloat::fp4, 0x9), -0.5f);
 }
 
+// Section 7.3 of the guide for CDNA 3.
+TEST(MatrixCorners, DenormalsAreFlushedOfSinglesAloneAndByMode) {
+  const struct {
+    Opcode opcode;
+    unsigned registers;
+    uint32_t a, b, kept;
+    bool by_mode;
+  } cases[] = {{Opcode::v_mfma_f32_16x16x4_f32, 1, 0x00400000, 0x71800000, 0x33000000, true},
+               {Opcode::v_mfma_f32_16x16x8_xf32, 2, 0x00400000, 0x71800000, 0x33800000, false},
+               {Opcode::v_mfma_f32_16x16x16_f16, 2, 0x00010001, 0x3c003c00, 0x35800000, false},
+               {Opcode::v_mfma_f32_16x16x16_bf16, 2, 0x00400040, 0x71807180, 0x34000000, false}};
+  for (const auto& c : cases)
+    for (const bool flushes : {false, true})
+      for (const bool swapped : {false, true}) {
+        OneWave wave;
+        wave.wave().mode = flushes ? Mode::kDx10Clamp | Mode::kIeee : Mode::kUsual;
+        for (int lane = 0; lane < 64; ++lane) {
+          for (unsigned r = 0; r < c.registers; ++r)
+            wave.v(r, lane) = swapped ? c.b : c.a, wave.v(8 + r, lane) = swapped ? c.a : c.b;
+          for (unsigned r = 0; r < 4; ++r) wave.v(16 + r, lane) = 0;
+        }
+        const auto run = [&] {
+          wave.run(make_instruction(
+              c.opcode, Encoding::vop3p, vector_operand(16, 4),
+              {vector_operand(0, c.registers), vector_operand(8, c.registers), vector_operand(16, 4)}));
+        };
+        run();
+        EXPECT_EQ(wave.v(16, 7), c.by_mode && flushes ? 0 : c.kept) << name_of(c.opcode) << flushes;
+        for (int lane = 0; lane < 64; ++lane) {
+          for (unsigned r = 0; r < c.registers; ++r) wave.v(r, lane) = 0;
+          wave.v(16, lane) = 1;
+        }
+        run();
+        EXPECT_EQ(wave.v(16, 7), 1u) << name_of(c.opcode) << ", what is added";
+      }
+}
+
 }  // namespace
 }  // namespace rung::amdgpu
