@@ -115,7 +115,7 @@ void look_at_switches(const Environment& environment, Findings& findings) {
     finding.fix = fmt::format("export {}={}, or unset {}", master->name, on, name);
     finding.verdict = name_of(Verdict::no_op);
     if (const Knob* knob = find_knob(name)) finding.source = knob->source->document;
-    std::erase_if(findings, [&](const Finding& other) { return other.subject == name; });
+    std::erase_if(findings, [&subject = name](const Finding& other) { return other.subject == subject; });
     findings.push_back(std::move(finding));
   }
 }

@@ -269,7 +269,7 @@ std::vector<std::string> Snapshot::list(std::string_view folder) const {
       if (names.empty() || names.back() != name) names.push_back(name);
     }
     std::ranges::sort(names);
-    names.erase(std::ranges::unique(names).begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
     return names;
   }
   std::error_code error;

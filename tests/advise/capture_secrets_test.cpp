@@ -7,6 +7,8 @@
 
 #include "advise/diagnosis.hpp"
 #include "advise/knob.hpp"
+#include "advise/pasted/pasted.hpp"
+#include "advise/pasted/pasted_samples.hpp"
 #include "base/atomic_file.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -104,6 +106,25 @@ TEST(CapturedFiles, HaveNoSecretBesideOrInPlaceOfWhatIsKept) {
     folder.write("machine/proc/cpuinfo", fmt::format("model name\t: AMD EPYC 9654 {}\n", secret));
     EXPECT_THAT(captured_text(folder / "machine"), testing::Not(testing::HasSubstr(secret))) << secret;
   }
+}
+
+// Wherever a text that somebody pasted has a value.
+TEST(CapturedTexts, HaveNoSecretInPlaceOfAValue) {
+  for (const std::string_view sample :
+       {kNvidiaQuery, kNvidiaTable, kRocmSmi, kRocmSmiAll, kRocminfo, kCollectEnv, kEnv})
+    for (const char* secret : kSecrets) {
+      if (std::string_view(secret).find_first_not_of("0123456789") == std::string_view::npos) continue;  // a number
+      std::string text;
+      for (const std::string_view line : parts(sample, '\n')) {
+        const size_t value = line.find_first_of(":=");
+        text += fmt::format("{0}\n{1} {2}\n", line, line.substr(0, value == line.npos ? 0 : value + 1), secret);
+      }
+      const auto pasted = read_pasted("paste.txt", text);
+      ASSERT_TRUE(pasted);
+      const TemporaryDirectory out;
+      ASSERT_TRUE(capture(pasted->machine, out / "captured"));
+      EXPECT_THAT(all_of_folder(out / "captured"), testing::Not(testing::HasSubstr(secret))) << secret << text;
+    }
 }
 
 TEST(CapturedVariables, KeepNumbersTruthsMasksAndKnownWords) {

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <filesystem>
 
+#include "base/limits.hpp"
 #include "base/signals.hpp"
 
 namespace rung {
@@ -28,6 +29,18 @@ TEST(Program, IsHeardOnItsStandardErrorAlone) {
   EXPECT_EQ(ended.exit_code, 3);
   EXPECT_EQ(ended.how, "exited with 3");
   EXPECT_EQ(ended.errors, "complaint\n");
+}
+
+TEST(Program, ThatIsAskedIsHeardOnItsStandardOutputAlone) {
+  const auto ended = ask_program("/bin/sh", {"-c", "echo result; echo complaint >&2; exit 3"}, 60);
+  ASSERT_TRUE(ended);
+  EXPECT_EQ(ended->exit_code, 3);
+  EXPECT_EQ(ended->output, "result\n");
+  EXPECT_EQ(ended->errors, "");
+  const auto endless = ask_program("/bin/sh", {"-c", "yes"}, 60);
+  ASSERT_TRUE(endless);
+  EXPECT_EQ(endless->exit_code, -1) << "one that says more than is read is killed";
+  EXPECT_GT(endless->output.size(), kMaxTextBytes);
 }
 
 TEST(Program, FindsNoInput) { EXPECT_EQ(shell("read line || echo none >&2").errors, "none\n"); }
