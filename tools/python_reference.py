@@ -17,7 +17,7 @@ PAGE = Path(__file__).resolve().parent.parent / 'docs/reference_python.md'
 SECTIONS = {
     'Models': ['load', 'build', 'Model', 'Session', 'Port', 'Encoded'],
     'Climbs': ['climb', 'Climb', 'Receipt'],
-    'What the command line also does': ['verify', 'bench', 'profile', 'explain'],
+    'What the command line also does': ['verify', 'bench', 'profile', 'explain', 'compare'],
     'Errors': ['Error', 'UsageError', 'FileError', 'DeviceError', 'OutOfMemoryError', 'MismatchError',
                'ClimbInterrupted', 'TruncationWarning'],
 }

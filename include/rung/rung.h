@@ -377,6 +377,27 @@ RUNG_API rung_status rung_verify(const char* path, const rung_task_options* opti
 RUNG_API rung_status rung_bench(const char* path, const rung_task_options* options, char** json);
 RUNG_API rung_status rung_profile(const char* path, const rung_task_options* options, char** json);
 RUNG_API rung_status rung_explain(const char* path, const rung_task_options* options, char** json);
+
+// How two models are compared. Start from RUNG_COMPARE_OPTIONS_INIT.
+typedef struct rung_compare_options {
+  size_t size;
+  const rung_options* model;  // of both; where one is a plan, of the model directory alone; NULL: RUNG_OPTIONS_INIT
+  const rung_named_tensor* inputs;  // host memory; samples for those left out
+  size_t input_count;
+  const char *recipe_a, *recipe_b;  // of model directories: JSON text; NULL: the default one
+  const char *tool_a, *tool_b;      // programs `rung` of other builds, which then run the side; NULL: this one
+  double max_slowdown;              // how much longer than A one inference of B may take: 0.03 is 3 %
+  double budget_s;                  // of the race, at least 1
+} rung_compare_options;
+#define RUNG_COMPARE_OPTIONS_INIT \
+  { sizeof(rung_compare_options), NULL, NULL, 0, NULL, NULL, NULL, NULL, 0.03, 20.0 }
+
+// Runs two plans or model directories in turns, as `rung compare` does, and gives its JSON object, whose "verdict" says
+// which is faster; free it with rung_free(). `b` may be NULL: `a` by another recipe or tool. `options` may be NULL. A
+// slower B is RUNG_OK. Errors: those of rung_model_open(); RUNG_MISMATCH, other inputs or devices.
+RUNG_API rung_status rung_compare(const char* a, const char* b, const rung_compare_options* options, char** json);
+
+// Frees a text that one of these gave. NULL is none.
 RUNG_API void rung_free(char* text);
 
 #ifdef __cplusplus

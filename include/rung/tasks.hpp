@@ -1,4 +1,4 @@
-// What the command line also does: verify, bench, profile, explain.
+// What the command line also does: verify, bench, profile, explain, compare.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <rung/model.hpp>
@@ -16,6 +16,16 @@ struct TaskOptions {
   int runs = 0;
   double rate_hz = 0;
   std::function<bool()> goes_on = {};  // what it throws ends the work, and leaves the call
+};
+
+// As rung_compare_options says.
+struct CompareOptions {
+  Options model = {};
+  Tensors inputs = {};
+  std::string recipe_a = {}, recipe_b = {};  // JSON; empty: the default one
+  std::string tool_a = {}, tool_b = {};      // programs; empty: this build
+  double max_slowdown = 0.03;
+  double budget_s = 20;
 };
 
 namespace detail {
@@ -75,6 +85,33 @@ inline Result<std::string> profile(const std::string& path, const TaskOptions& o
 }
 inline Result<std::string> explain(const std::string& path, const TaskOptions& options = {}) {
   return detail::run_task(&rung_explain, path, options);
+}
+
+// The JSON that `rung compare` prints. An empty `b`: `a` by another recipe or tool. A slower B is a text whose
+// "verdict" says so.
+inline Result<std::string> compare(const std::string& a, const std::string& b, const CompareOptions& options = {}) {
+  for (const std::string* path : {&a, &b})
+    if (Status status = detail::check_nuls(*path, options.model); !status) return status;
+  const std::pair<const char*, const std::string*> texts[] = {{"recipe_a", &options.recipe_a},
+                                                              {"recipe_b", &options.recipe_b},
+                                                              {"tool_a", &options.tool_a},
+                                                              {"tool_b", &options.tool_b}};
+  for (const auto& [name, text] : texts)
+    if (Status status = detail::check_nul(name, *text); !status) return status;
+  if (Status status = detail::check_bytes(options.inputs); !status) return status;
+  const detail::COptions model(options.model);
+  const detail::CTensors inputs(options.inputs);
+  const auto given = [](const std::string& text) { return text.empty() ? nullptr : text.c_str(); };
+  rung_compare_options c RUNG_COMPARE_OPTIONS_INIT;
+  c.model = &model.options;
+  c.inputs = inputs.named.data(), c.input_count = inputs.named.size();
+  c.recipe_a = given(options.recipe_a), c.recipe_b = given(options.recipe_b);
+  c.tool_a = given(options.tool_a), c.tool_b = given(options.tool_b);
+  c.max_slowdown = options.max_slowdown, c.budget_s = options.budget_s;
+  char* json = nullptr;
+  if (auto code = rung_compare(a.c_str(), given(b), &c, &json)) return Status::of(code);
+  const std::unique_ptr<char, detail::Closer<&rung_free>> owner(json);
+  return std::string(json);
 }
 
 }  // namespace rung::api

@@ -10,11 +10,11 @@ from ._core import Model, Session, version
 from ._errors import (ClimbInterrupted, DeviceError, Error, FileError, MismatchError, OutOfMemoryError,
                       TruncationWarning, UsageError)
 from ._load import build, load
-from ._tasks import bench, explain, profile, verify
+from ._tasks import bench, compare, explain, profile, verify
 from ._types import Encoded, Port, Receipt
 
 __version__ = version()
 
 __all__ = ["Climb", "ClimbInterrupted", "DeviceError", "Encoded", "Error", "FileError", "MismatchError", "Model",
            "OutOfMemoryError", "Port", "Receipt", "Session", "TruncationWarning", "UsageError", "__version__", "bench",
-           "build", "climb", "explain", "load", "profile", "verify"]
+           "build", "climb", "compare", "explain", "load", "profile", "verify"]

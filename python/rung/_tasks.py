@@ -1,6 +1,6 @@
 # What the command line also does, as functions.
 # SPDX-License-Identifier: Apache-2.0
-"""rung.verify(), rung.bench(), rung.profile() and rung.explain()."""
+"""rung.verify(), rung.bench(), rung.profile(), rung.explain() and rung.compare()."""
 from __future__ import annotations
 
 import json
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from . import _core
-from ._load import DType, Path, Shapes, open_options, recipe_text
+from ._load import DType, Path, Shapes, open_options, recipe_text, seconds_of
 
 Arrays = Mapping[str, Any]
 
@@ -71,3 +71,28 @@ def explain(path: Path, *, device: object = None, dtype: DType | None = None, sh
     """
     options = open_options(device, threads, dtype, shapes, drop_head)
     return run_task("explain", path, options | {"recipe": recipe_text(recipe)})
+
+
+def compare(a: Path, b: Path | None = None, inputs: Arrays | None = None, *, max_slowdown: float = 0.03,
+            budget: str | float = "20s", recipe_a: Mapping[str, Any] | None = None,
+            recipe_b: Mapping[str, Any] | None = None, tool_a: Path | None = None, tool_b: Path | None = None,
+            device: object = None, dtype: DType | None = None, shapes: Shapes | None = None, threads: int = 0,
+            drop_head: bool = False) -> dict[str, Any]:
+    """Runs two plans or model directories in turns on the same inputs, as `rung compare --json` does.
+
+    b: None: `a` by another recipe or tool.
+    max_slowdown: how much longer than A one inference of B may take: 0.03 is 3 %.
+    budget: time for the race, at least 1 s.
+    recipe_a, recipe_b: of model directories: how their plans are built, as Climb.recipe has it.
+    tool_a, tool_b: the `rung` programs of other builds, which then run the side; None: this one.
+    The rest: as rung.load() has it, for both; where one is a plan, for the directory.
+
+    Returns: the JSON object, whose "verdict" is "faster", "within_limit", "slower" or "unclear". A slower B raises
+    nothing.
+    Errors: those of rung.load(); MismatchError, other inputs or devices.
+    """
+    options = open_options(device, threads, dtype, shapes, drop_head) | {
+        "inputs": inputs, "max_slowdown": float(max_slowdown), "budget_s": seconds_of(budget),
+        "recipe_a": recipe_text(recipe_a), "recipe_b": recipe_text(recipe_b), "tool_a": tool_a, "tool_b": tool_b}
+    result: dict[str, Any] = json.loads(_core.compare(a, b, options))
+    return result

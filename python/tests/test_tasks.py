@@ -50,6 +50,18 @@ def test_ctrl_c_ends_a_task(task: Any) -> None:
     assert time.monotonic() - began < 30
 
 
+def test_compare_runs_two_sides_in_turns() -> None:
+    slower = rung.compare(BERT, recipe_b={"version": 1, "threads": THREADS}, budget=1, **OPTIONS)
+    assert slower["verdict"] == "slower" and slower["outputs_agree"] is True
+    assert slower["b"]["launches"] > slower["a"]["launches"]
+    allowed = rung.compare(BERT, recipe_b={"version": 1, "threads": THREADS}, budget="1s", max_slowdown=90, **OPTIONS)
+    assert allowed["verdict"] == "within_limit"
+    with pytest.raises(rung.UsageError, match="wanted a path"):
+        rung.compare(BERT, **OPTIONS)
+    with pytest.raises(rung.FileError):
+        rung.compare(BERT, "nowhere", **OPTIONS)
+
+
 def test_arguments_are_checked(bert_inputs: Arrays) -> None:
     with pytest.raises(rung.MismatchError, match="another"):
         rung.bench(BERT, {"another": bert_inputs["input_ids"]}, **OPTIONS)

@@ -8,6 +8,7 @@
 #include "api/options.hpp"
 #include "base/json.hpp"
 #include "tasks/bench.hpp"
+#include "tasks/compare.hpp"
 #include "tasks/explain.hpp"
 #include "tasks/profile.hpp"
 #include "tasks/verify.hpp"
@@ -75,6 +76,27 @@ Result<tasks::Explanation> run_explain(const char* path, const rung_task_options
   return tasks::explain(task);
 }
 
+Result<tasks::CompareSide> side_of(const char* path, const char* recipe, const char* tool) {
+  tasks::CompareSide side{.path = path, .recipe = {}, .recipe_name = {}, .tool = tool ? tool : ""};
+  if (!recipe) return side;
+  side.recipe_name = "given";
+  RUNG_TRY(side.recipe, tasks::parse_recipe(recipe));
+  return side;
+}
+
+Result<tasks::CompareTask> compare_task(const char* a, const char* b, const rung_compare_options& options) {
+  if (!b && !options.recipe_a && !options.recipe_b && !options.tool_a && !options.tool_b)
+    return wrong_usage("got NULL for 'b', wanted a path, or a recipe or tool that tells the sides apart");
+  tasks::CompareTask task;
+  RUNG_TRY(task.model, model_options(a, options.model));
+  RUNG_TRY(task.model.inputs, arrays_of(options.inputs, options.input_count, "inputs"));
+  RUNG_TRY(task.a, side_of(a, options.recipe_a, options.tool_a));
+  RUNG_TRY(task.b, side_of(b ? b : a, options.recipe_b, options.tool_b));
+  task.max_slowdown = options.max_slowdown;
+  task.budget_s = options.budget_s;
+  return task;
+}
+
 }  // namespace
 }  // namespace rung
 
@@ -92,6 +114,18 @@ rung_status rung_profile(const char* path, const rung_task_options* options, cha
 
 rung_status rung_explain(const char* path, const rung_task_options* options, char** json) {
   return rung::told(path, options, json, rung::run_explain);
+}
+
+rung_status rung_compare(const char* a, const char* b, const rung_compare_options* options, char** json) {
+  return rung::answer([&]() -> rung::Status {
+    RUNG_CHECK(rung::want(json, "json"));
+    RUNG_TRY(auto given,
+             rung::options_of(options, rung_compare_options RUNG_COMPARE_OPTIONS_INIT, "rung_compare_options"));
+    RUNG_TRY(const rung::tasks::CompareTask task, rung::compare_task(a, b, given));
+    RUNG_TRY(const rung::tasks::Compared compared, rung::tasks::compare(task));
+    *json = rung::copy_of(rung::dump_json(to_json(compared)));
+    return {};
+  });
 }
 
 void rung_free(char* text) { delete[] text; }

@@ -38,6 +38,13 @@ fs::path own_folder() {
 
 }  // namespace
 
+std::string last_error_line(std::string_view errors) {
+  const size_t at = errors.rfind(kErrorPrefix);
+  if (at == std::string_view::npos) return "";
+  errors.remove_prefix(at + kErrorPrefix.size());
+  return std::string(errors.substr(0, errors.find('\n')));
+}
+
 void this_program_is_the_tool() { g_is_the_tool = true; }
 
 Result<std::string> path_of_tool() {

@@ -2,10 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
+#include <string_view>
 
 #include "base/status.hpp"
 
 namespace rung {
+
+// Every error of the tool is one line on standard error that begins with this.
+inline constexpr std::string_view kErrorPrefix = "rung: error: ";
+// The last such line of what it wrote, without the prefix; empty: there is none.
+std::string last_error_line(std::string_view errors);
 
 // Said by the tool's main(): this program is it.
 void this_program_is_the_tool();

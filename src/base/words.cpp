@@ -73,6 +73,11 @@ std::string megabytes(double mb) {
 
 std::string count(long value) { return with_separators(fmt::format("{}", value)); }
 
+std::string counted(long value, std::string_view one, std::string_view several) {
+  if (value == 1) return fmt::format("1 {}", one);
+  return several.empty() ? fmt::format("{} {}s", count(value), one) : fmt::format("{} {}", count(value), several);
+}
+
 int decimals_for(std::span<const double> column) {
   double least = 0;
   for (double v : column)

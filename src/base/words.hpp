@@ -17,6 +17,8 @@ std::string ratio(double value);                        // "1.523", "128"
 std::string duration_ms(double ms);                     // "9.38 ms", "84.2 µs", "12.5 s"
 std::string megabytes(double mb);                       // "90.9 MB", "1.4 GB"
 std::string count(long value);                          // "3,000"
+// "1 run", "3,000 runs", "0 runs"; `several` where that is not `one` with an s: "2 matrices"
+std::string counted(long value, std::string_view one, std::string_view several = {});
 int decimals_for(std::span<const double> column);  // so that the least positive value keeps three digits; at most 4
 
 }  // namespace rung::words

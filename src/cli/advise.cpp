@@ -57,7 +57,7 @@ Status run_advise(const AdviseFlags& flags) {
 
 std::pair<CLI::App*, Run> advise_command(CLI::App& app) {
   auto flags = std::make_shared<AdviseFlags>();
-  auto* command = add_command(app, "advise", "say what in a profiler's trace holds latency back, and what helps");
+  auto* command = add_command(app, "advise", "find what costs latency in a profiler's trace, and what helps");
   add_file(*command, flags->trace, "a trace of PyTorch, JAX, rocprof, Nsight Systems or rung, or a folder of ranks")
       .required();
   add(*command, "json", flags->json);

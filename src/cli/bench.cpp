@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json.hpp"
+#include "base/words.hpp"
 #include "cli/command.hpp"
 #include "cli/fault.hpp"
 #include "cli/interrupts.hpp"
@@ -22,6 +23,7 @@ namespace {
 
 struct BenchFlags {
   CommonOptions common;
+  std::string recipe;
   int runs = 200;
   double rate = 0;  // runs a second; 0: back to back
   bool blocks = false;
@@ -52,10 +54,10 @@ void print_bench(const tasks::Benched& benched) {
   fmt::print("median {:.3f} {} {}   min {:.3f}   p90 {:.3f}   p99 {:.3f}   cold {}\n", s.median_ms,
              report::ms_word(clock), report::bracketed(s, 3), s.min_ms, s.p90_ms, s.p99_ms,
              report::fixed(benched.cold_median_ms, 3));
-  std::string threads = plan.recipe.threads > 0 ? fmt::format(" on {} threads", plan.recipe.threads) : "";
+  std::string threads = plan.recipe.threads > 0 ? " on " + words::counted(plan.recipe.threads, "thread") : "";
   const bool tells_outside = clock == report::Clock::time && std::isfinite(benched.host_us);
   const std::string outside = tells_outside ? fmt::format(", {:.1f} us outside kernels per run", benched.host_us) : "";
-  fmt::print("{} runs of {} launches{}{}; {}\n", s.runs, plan.steps.size(), threads, outside, plan.device);
+  fmt::print("{} of {}{}{}; {}\n", words::counted(s.runs, "run"), words::counted(plan.steps.size(), "launch", "launches"), threads, outside, plan.device);
   if (plan.target->gpu)
     for (const std::string& line : report::load_lines({benched.measured}, clock)) fmt::print("{}\n", line);
   print_disturbance(benched.disturbance);
@@ -66,6 +68,7 @@ Status run_bench(const BenchFlags& options) {
   log_to_stderr(options.common.log_level);
   tasks::BenchTask task{.model = {}, .recipe = {}, .runs = options.runs, .rate_hz = options.rate};
   RUNG_TRY(task.model, model_options(options.common));
+  RUNG_TRY(task.recipe, recipe_in(options.recipe));
   RUNG_TRY(tasks::Started started, tasks::start_bench(task));
   RUNG_CHECK(wait_quiet(options.wait_quiet));
   if (options.blocks) return serve_blocks(started.session);
@@ -90,7 +93,12 @@ std::pair<CLI::App*, Run> bench_command(CLI::App& app) {
   add(*command, "rate", options->rate).within(tasks::kLeastRate, tasks::kMostRate);
   add_wait_quiet(*command, options->wait_quiet);
   add(*command, "blocks", options->blocks).excludes_json();  // it prints many objects
-  return {command, [options] { return with_op_of_fault(run_bench(*options), options->common); }};
+  add(*command, "recipe", options->recipe).described("measure this recipe's plan");
+  return {command, [options] {
+            std::vector<std::string> recipe;
+            if (!options->recipe.empty()) recipe = {"--recipe", options->recipe};
+            return with_op_of_fault(run_bench(*options), options->common, recipe);
+          }};
 }
 
 }  // namespace rung::cli

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
+#include "base/words.hpp"
 #include "cli/budget.hpp"
 #include "cli/command.hpp"
 #include "cli/interrupts.hpp"
@@ -43,8 +44,9 @@ Status run_build(const BuildFlags& options) {
   }
   if (options.retune)
     fmt::print("choices: {} of the recipe kept, {} left out, {} tuned\n", built.kept, built.left_out, built.tuned);
-  fmt::print("{}: {} launches, {:.1f} MB of weights, {:.1f} MB of arena\n", options.out, plan.steps.size(),
-             static_cast<double>(plan.weight_bytes()) * 1e-6, static_cast<double>(plan.arena_bytes) * 1e-6);
+  fmt::print("{}: {}, {:.1f} MB of weights, {:.1f} MB of arena\n", options.out,
+             words::counted(plan.steps.size(), "launch", "launches"), static_cast<double>(plan.weight_bytes()) * 1e-6,
+             static_cast<double>(plan.arena_bytes) * 1e-6);
   return {};
 }
 
@@ -55,7 +57,7 @@ std::pair<CLI::App*, Run> build_command(CLI::App& app) {
   auto* command = add_command(app, "build", "build a plan from a model, by a recipe or by default");
   add_common(*command, options->common);
   add(*command, "recipe", options->recipe);
-  add(*command, "out", options->out).described("the plan file").shows_default();
+  add(*command, "out", options->out).described("the plan file to write").takes("FILE").shows_default();
   auto retune = add(*command, "retune", options->retune);
   add(*command, "budget", options->budget).described("time that --retune may take").shows_default().needs(retune);
   add(*command, "database", options->database).needs(retune);

@@ -12,14 +12,12 @@ namespace rung::cli {
 
 using Run = std::function<Status()>;
 
-// Every error is one line on standard error that begins with this.
-inline constexpr std::string_view kErrorPrefix = "rung: error: ";
-
 // Each declares its options on a new subcommand of `app` and returns what to do when it is chosen. One file each.
 std::pair<CLI::App*, Run> climb_command(CLI::App& app);
 std::pair<CLI::App*, Run> run_command(CLI::App& app);
 std::pair<CLI::App*, Run> bench_command(CLI::App& app);
 std::pair<CLI::App*, Run> verify_command(CLI::App& app);
+std::pair<CLI::App*, Run> compare_command(CLI::App& app);
 std::pair<CLI::App*, Run> build_command(CLI::App& app);
 std::pair<CLI::App*, Run> inspect_command(CLI::App& app);
 std::pair<CLI::App*, Run> profile_command(CLI::App& app);

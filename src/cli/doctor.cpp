@@ -8,6 +8,7 @@
 #include "advise/knob.hpp"
 #include "advise/pasted/pasted.hpp"
 #include "base/atomic_file.hpp"
+#include "base/words.hpp"
 #include "cli/command.hpp"
 #include "cli/output.hpp"
 
@@ -18,10 +19,6 @@ struct DoctorFlags {
   std::string root = "/", capture, from;
   bool json = false;
 };
-
-std::string counted(size_t count, std::string_view word) {
-  return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
-}
 
 // A value comes from outside: what a terminal would obey is not passed on.
 std::string shown(std::string text) {
@@ -45,7 +42,7 @@ void print_diagnosis(const advise::Diagnosis& diagnosis) {
   const auto notes = static_cast<ptrdiff_t>(diagnosis.findings.size()) - problems;
   std::string found;
   for (const auto& [count, word] : {std::pair{problems, "problem"}, std::pair{notes, "note"}})
-    if (count > 0) found += (found.empty() ? "" : ", ") + counted(static_cast<size_t>(count), word);
+    if (count > 0) found += (found.empty() ? "" : ", ") + words::counted(count, word);
   if (!diagnosis.facts.empty() || !diagnosis.findings.empty()) fmt::print("\n");
   if (std::ranges::find(diagnosis.unknown, "environment") == diagnosis.unknown.end())
     fmt::print("Checked {} known variables; {} {} set; ", advise::knob_table().size(), diagnosis.variables,
@@ -74,7 +71,7 @@ Status run_capture(const advise::Snapshot& machine, const DoctorFlags& flags) {
                 {"values_left_out", captured.values_left_out}});
   else
     fmt::print("{}: {} and {}. Values that are no number or known word became their kind and length ({}).\n",
-               flags.capture, counted(captured.files, "file"), counted(captured.variables, "variable"),
+               flags.capture, words::counted(captured.files, "file"), words::counted(captured.variables, "variable"),
                captured.values_left_out);
   return {};
 }
@@ -111,7 +108,7 @@ Status run_doctor(const DoctorFlags& flags) {
 
 std::pair<CLI::App*, Run> doctor_command(CLI::App& app) {
   auto flags = std::make_shared<DoctorFlags>();
-  auto* command = add_command(app, "doctor", "say what in this machine's settings and environment costs latency");
+  auto* command = add_command(app, "doctor", "find settings of this machine and its environment that cost latency");
   add(*command, "json", flags->json);
   const Option root = add(*command, "root", flags->root);
   add(*command, "from", flags->from).excludes(root);

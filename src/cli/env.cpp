@@ -48,11 +48,11 @@ std::pair<CLI::App*, Run> env_command(CLI::App& app) {
   auto* command =
       add_command(app, "env", "list the settings worth trying for a stack on a GPU, and how to measure them");
   add(*command, "stack", flags->stack).one_of({advise::kStackWords.begin(), advise::kStackWords.end()}).required();
-  add(*command, "gpu", flags->gpu).described(gpu_words()).required();
+  add(*command, "gpu", flags->gpu).described("the GPU to set up: " + gpu_words()).required();
   add(*command, "goal", flags->goal).one_of({"latency"}).shows_default();
   const Option json = add(*command, "json", flags->json);
   add(*command, "format", flags->format)
-      .described("what to write")
+      .described("how to write the settings: text, shell or dockerfile")
       .one_of({"text", "shell", "dockerfile"})
       .shows_default()
       .excludes(json);

@@ -51,9 +51,9 @@ Status run_explain(const ExplainFlags& options) {
 
 std::pair<CLI::App*, Run> explain_command(CLI::App& app) {
   auto options = std::make_shared<ExplainFlags>();
-  auto* command = add_command(app, "explain", "say why passes and kernels apply or do not");
+  auto* command = add_command(app, "explain", "say which passes and kernels a model gets, and why not others");
   add_common(*command, options->common);
-  add(*command, "recipe", options->recipe).described("of this recipe instead of all rungs");
+  add(*command, "recipe", options->recipe).described("explain this recipe's plan; default: all rungs");
   return {command, [options] { return run_explain(*options); }};
 }
 

@@ -142,7 +142,7 @@ Status run_inspect(const InspectFlags& options) {
 
 std::pair<CLI::App*, Run> inspect_command(CLI::App& app) {
   auto options = std::make_shared<InspectFlags>();
-  auto* command = add_command(app, "inspect", "say what a model or plan is made of");
+  auto* command = add_command(app, "inspect", "list what a model or plan is made of");
   add_common(*command, options->common);
   add(*command, "recipe", options->recipe).described("run this recipe's passes first");
   add(*command, "graph", options->graph);

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
+#include "base/words.hpp"
 #include "cli/command.hpp"
 #include "cli/machine_code.hpp"
 #include "cli/output.hpp"
@@ -152,7 +153,7 @@ Status check(const std::vector<ReadKernel>& kernels, const std::vector<std::stri
       if (std::find(fail_on.begin(), fail_on.end(), word_of(found.kind)) == fail_on.end()) continue;
       if (failed++ == 0) first = fmt::format("{}: {}: {}", read.reading.kernel.name, word_of(found.kind), found.text);
     }
-  if (failed) return fail("{} findings of --fail-on, the first: {}", failed, first);
+  if (failed) return fail("{} of --fail-on, the first: {}", words::counted(failed, "finding"), first);
   return {};
 }
 
@@ -172,8 +173,10 @@ Status run_isa(const IsaFlags& flags) {
 
 std::pair<CLI::App*, Run> isa_command(CLI::App& app) {
   auto flags = std::make_shared<IsaFlags>();
-  auto* command = add_command(app, "isa", "say what AMD machine code spills, how wide it loads and where it waits");
-  add_file(*command, flags->code.file, "a code object, what holds some, an assembler's text, or a folder").required();
+  auto* command = add_command(app, "isa", "find register spills, narrow loads and waits in AMD machine code");
+  add_file(*command, flags->code.file,
+           "a code object, a library or program with code objects in it, assembler text, or a folder of these")
+      .required();
   add(*command, "json", flags->code.json);
   add(*command, "kernel", flags->code.kernel);
   add(*command, "formula", flags->code.formula).one_of({"exact", "guide"});

@@ -56,8 +56,9 @@ std::pair<CLI::App*, Run> occupancy_command(CLI::App& app) {
   auto flags = std::make_shared<OccupancyFlags>();
   flags->code.code = false;
   auto* command =
-      add_command(app, "occupancy", "say how many waves of a kernel an AMD GPU holds, and what limits them");
-  add_file(*command, flags->code.file, "a code object, what holds some, an assembler's text, or a folder");
+      add_command(app, "occupancy", "compute how many waves of a kernel an AMD GPU holds, and what limits them");
+  add_file(*command, flags->code.file,
+           "a code object, a library or program with code objects in it, assembler text, or a folder of these");
   add(*command, "json", flags->code.json);
   add(*command, "kernel", flags->code.kernel);
   add(*command, "formula", flags->code.formula).one_of({"exact", "guide"});

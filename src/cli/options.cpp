@@ -21,7 +21,7 @@ constexpr auto kOptions = std::to_array<OptionRow>({
      "where to run: cpu, cuda, cuda:NUMBER, hip, hip:NUMBER, emu:gfx942 or emu:gfx950; default: what a plan was built "
      "for, the processor for a directory"},
     {"threads", "RUNG_THREADS", "N", "threads of one inference; default: all cores this process may use"},
-    {"dtype", "", "TYPE", "model (each tensor as in the checkpoint), f32, or bf16 (opt-in precision)"},
+    {"dtype", "", "TYPE", "what to compute in: model (each tensor as in the checkpoint, the default), f32 or bf16"},
     {"shape", "", "NAME=DIMS",
      "shape of an input, such as input_ids=1,128; default: that of its array in --inputs; repeatable"},
     {"inputs", "", "FILE.npz",
@@ -33,20 +33,23 @@ constexpr auto kOptions = std::to_array<OptionRow>({
     {"drop-head", "", "",
      "run the encoder alone of a model whose head (a classifier, a masked language model) is not supported"},
     {"log", "RUNG_LOG", "LEVEL",
-     "1 device and totals, 2 time per step, 3 passes and verdicts, 4 graph text, 5 kernels and addresses"},
+     "how much to say on standard error: 0 warnings (the default), 1 device and totals, 2 time per step, 3 passes and "
+     "verdicts, 4 graph text, 5 kernels and addresses"},
     {"budget", "RUNG_BUDGET", "TIME",
      "time for the whole command, such as 60s or 5m, at least 1s; the model is read, measured, checked and written "
-     "even "
-     "if that takes longer"},
+     "even if that takes longer"},
     {"wait-quiet", "", "TIME",
      "before measuring, wait until the machine is quiet, at most that long, such as 60s; then go on and say which"},
     {"out", "", "DIR", "folder for plan.rung, recipe.json, report.html, report.json, report.md and trace.json"},
-    {"skip", "", "RUNG,...", "rungs not to climb"},
-    {"database", "RUNG_DATABASE", "FILE", "tuning database; default: tuning.json in the user's cache folder"},
+    {"skip", "", "RUNG,...", "rungs not to climb, such as capture,tune"},
+    {"database", "RUNG_DATABASE", "FILE",
+     "the file that keeps what tuning measured; default: tuning.json in the user's cache folder"},
     {"time-on", "", "DEVICE",
      "time the rows of a file of tuned products on cuda, cuda:NUMBER, hip or hip:NUMBER, beside the library's default"},
-    {"validators", "", "FILE", "a file of TunableOp results from the PyTorch that is to load --out: for its versions"},
-    {"python", "", "PROGRAM", "the Python of the PyTorch that is to load --out; default: python3"},
+    {"validators", "", "FILE",
+     "a file of TunableOp results that the PyTorch which will load --out wrote; its versions are taken over"},
+    {"python", "", "PROGRAM",
+     "the Python whose PyTorch will load --out, and is asked for its versions; default: python3"},
     {"outputs", "", "FILE.npz", "where to write the outputs"},
     {"text", "", "TEXT",
      "a text for the model's tokenizer, taken as it stands; repeatable; --inputs may give inputs that the text does "
@@ -61,30 +64,35 @@ constexpr auto kOptions = std::to_array<OptionRow>({
      "an array for every output to compare it with, by name; default: the built-in evaluator in f32"},
     {"map", "", "OUTPUT=ARRAY",
      "the array of --reference that an output is compared with, where names differ; repeatable"},
-    {"replays", "", "N", "run again this many times instead, and compare the outputs bit for bit with the first run's"},
+    {"replays", "", "N",
+     "do not ask a reference: run this many times, and compare the outputs bit for bit with those of the first run"},
     {"bisect", "", "", "on a mismatch, find the rung and pass that cause it and write a graph that shows it"},
     {"stepwise", "", "",
-     "look for a fault of the device: run the ops one by one, inputs left out made up, and name the op that fails; "
-     "gives no outputs"},
-    {"recipe", "", "FILE.json", "the decisions to build with; default: those of a model that was not climbed"},
+     "find the op that makes the device fail: run the ops one by one and name it; inputs left out are made up, and "
+     "there "
+     "are no outputs"},
+    {"recipe", "", "FILE.json",
+     "the recipe to build with, as a climb wrote it; default: all rungs, and the first kernel that fits"},
     {"retune", "", "",
-     "leave out the recipe's choices that decide nothing in this plan, and tune kernels that have none"},
-    {"gpu", "", "NAME,...", "predict for these: h100, h200, mi300x, mi325x, mi350x or mi355x"},
+     "drop the recipe's kernel choices that this model has no use for, and measure kernels where it has none"},
+    {"gpu", "", "NAME,...", "the GPUs to predict for: h100, h200, mi300x, mi325x, mi350x or mi355x"},
     {"graph", "", "", "print the graph's text"},
     {"trace", "", "FILE.json", "write a Chrome trace of one inference"},
-    {"kernel", "", "NAME", "only this kernel of a file of machine code; default: all"},
+    {"kernel", "", "NAME", "look at this kernel alone; default: all of the file"},
     {"formula", "", "WORD",
      "how occupancy is computed: exact, or guide, as AMD's tuning guide for MI300X publishes it"},
-    {"lds", "", "BYTES", "LDS that a launch adds to what a kernel declares"},
+    {"lds", "", "BYTES", "bytes of LDS that the launch adds to what the kernel declares"},
     {"fail-on", "", "KIND,...",
      "fail if machine code has such findings: spill, scratch, narrow-load, narrow-lds, drain, drain-lds, "
      "bank-conflict, round-trip, undecoded"},
-    {"vgprs", "", "N", "vector registers of a wave, without those for accumulation"},
-    {"agprs", "", "N", "registers for accumulation"},
-    {"sgprs", "", "N", "scalar registers of a wave"},
-    {"group", "", "THREADS", "threads of a work-group; default: 256"},
-    {"target", "", "NAME", "gfx90a, gfx942 or gfx950: of numbers (default: gfx942), and of text that names none"},
-    {"root", "", "DIR", "look at a folder that --capture wrote; default: this machine and this process's environment"},
+    {"vgprs", "", "N", "vector registers that each lane uses, without those for accumulation"},
+    {"agprs", "", "N", "registers for accumulation that each lane uses"},
+    {"sgprs", "", "N", "scalar registers that each wave uses"},
+    {"group", "", "THREADS", "threads in a work-group; default: 256"},
+    {"target", "", "NAME",
+     "the architecture, where the input does not name it: gfx90a, gfx942 or gfx950; default: gfx942 for numbers"},
+    {"root", "", "DIR",
+     "check a folder that --capture wrote; default: this machine and the environment of this process"},
     {"from", "", "FILE",
      "look at what a text tells: the output of collect_env, rocm-smi, rocminfo, nvidia-smi, nvidia-smi -q or env, or "
      "of "
@@ -92,19 +100,44 @@ constexpr auto kOptions = std::to_array<OptionRow>({
     {"capture", "", "DIR",
      "write the files and variables that are looked at into a new folder, without names of hosts and users, addresses, "
      "keys and paths"},
-    {"against", "", "TRACE", "a trace of the same program before the change: say what makes the difference"},
+    {"against", "", "TRACE", "a trace of the same program from before a change: say what the change did"},
+    {"recipe-a", "", "FILE.json", "the recipe to build A with, where that is a directory; default: all rungs"},
+    {"recipe-b", "", "FILE.json", "the recipe to build B with, where that is a directory; default: all rungs"},
+    {"tool-a", "", "PROGRAM", "the `rung` of another build, which runs A; default: this one"},
+    {"tool-b", "", "PROGRAM", "the `rung` of another build, which runs B; default: this one"},
+    {"max-slowdown", "", "PERCENT", "how much longer than A one inference of B may take, such as 3%"},
+    {"same-outputs", "", "", "fail also if the outputs of A and B differ by more than rounding explains"},
     {"html", "", "FILE.html", "write the same as one HTML page, with the timeline of a step"},
     {"markdown", "", "FILE.md", "write the same as a Markdown page"},
-    {"stack", "", "STACK", "what serves: pytorch, vllm, sglang or rung"},
-    {"goal", "", "GOAL", "what to set up for: latency"},
+    {"stack", "", "STACK", "the software that runs the model: pytorch, vllm, sglang or rung"},
+    {"goal", "", "GOAL", "what the settings are for: latency"},
     {"format", "", "FORM",
-     "the form of a file: of env text, shell or dockerfile; of tune csv, tunableop, hipblaslt, aiter or gradlib"},
+     "how to write the result: env takes text, shell or dockerfile; tune takes csv, tunableop, hipblaslt, aiter or "
+     "gradlib"},
 });
 
 CLI::Option* describe(CLI::Option* option, const OptionRow& row) {
   if (!row.value.empty()) option->type_name(std::string(row.value));
   if (!row.environment.empty()) option->envname(std::string(row.environment));
   return option;
+}
+
+void add_model_argument(CLI::App& app, CommonOptions& options) {
+  app.add_option("MODEL", options.model, "a directory with config.json, or a .rung plan")
+      ->required()
+      ->type_name("PATH");
+}
+
+void add_model_options(CLI::App& app, CommonOptions& options) {
+  add(app, "json", options.json);
+  add(app, "dtype", options.dtype).one_of({"model", "f32", "bf16"});
+  add(app, "shape", options.shapes);
+  add(app, "inputs", options.inputs);
+  add(app, "freeze", options.freeze).splits_at(',');
+  add(app, "observe", options.observed).splits_at(',');
+  add(app, "random-weights", options.random_weights);
+  add(app, "drop-head", options.drop_head);
+  add(app, "log", options.log_level).within(0, 5);
 }
 
 template <class T>
@@ -125,6 +158,7 @@ const OptionRow& option_row(std::string_view flag) {
 
 Option Option::required() const { return Option(option_->required()); }
 Option Option::described(std::string text) const { return Option(option_->description(std::move(text))); }
+Option Option::takes(std::string value) const { return Option(option_->type_name(std::move(value))); }
 Option Option::shows_default() const { return Option(option_->capture_default_str()); }
 Option Option::splits_at(char delimiter) const { return Option(option_->delimiter(delimiter)); }
 Option Option::within(int least, int most) const { return Option(option_->check(CLI::Range(least, most))); }
@@ -149,7 +183,7 @@ void hide(CLI::App& command) { command.group(""); }
 bool is_chosen(const CLI::App& command) { return command.parsed(); }
 
 Option add_file(CLI::App& app, std::string& target, std::string meaning, std::string name) {
-  return Option(app.add_option(std::move(name), target, std::move(meaning)));
+  return Option(app.add_option(std::move(name), target, std::move(meaning))->type_name("PATH"));
 }
 
 Option add(CLI::App& app, std::string_view flag, bool& target) {
@@ -183,22 +217,19 @@ std::string options_markdown() {
 }
 
 void add_common(CLI::App& app, CommonOptions& options) {
-  add_model(app, options);
+  add_model_argument(app, options);
+  add_common_options(app, options);
+}
+
+void add_common_options(CLI::App& app, CommonOptions& options) {
+  add_model_options(app, options);
   add(app, "device", options.device);
   add(app, "threads", options.threads).within(0, cpu::kMostThreads);
 }
 
 void add_model(CLI::App& app, CommonOptions& options) {
-  app.add_option("MODEL", options.model, "a directory with config.json, or a .rung plan")->required();
-  add(app, "json", options.json);
-  add(app, "dtype", options.dtype).one_of({"model", "f32", "bf16"});
-  add(app, "shape", options.shapes);
-  add(app, "inputs", options.inputs);
-  add(app, "freeze", options.freeze).splits_at(',');
-  add(app, "observe", options.observed).splits_at(',');
-  add(app, "random-weights", options.random_weights);
-  add(app, "drop-head", options.drop_head);
-  add(app, "log", options.log_level).within(0, 5);
+  add_model_argument(app, options);
+  add_model_options(app, options);
 }
 
 }  // namespace rung::cli

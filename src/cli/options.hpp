@@ -31,6 +31,7 @@ class Option {
   explicit Option(CLI::Option* option) : option_(option) {}
   Option required() const;
   Option described(std::string text) const;  // other words than the table's
+  Option takes(std::string value) const;     // another word for its value: "FILE" where the table says "DIR"
   Option shows_default() const;              // in --help
   Option splits_at(char delimiter) const;
   Option within(int least, int most) const;
@@ -76,5 +77,7 @@ struct CommonOptions {
 void add_common(CLI::App& app, CommonOptions& options);
 // Those that say what the model is, and not where it runs.
 void add_model(CLI::App& app, CommonOptions& options);
+// The options of add_common(), for a command whose models are places on its own command line.
+void add_common_options(CLI::App& app, CommonOptions& options);
 
 }  // namespace rung::cli

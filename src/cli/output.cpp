@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json.hpp"
-#include "cli/command.hpp"
+#include "base/tool.hpp"
 #include "report/load_lines.hpp"
 
 namespace rung::cli {
@@ -19,6 +19,7 @@ namespace {
 using Json = nlohmann::json;
 
 std::atomic<bool> g_printed_object{false};
+bool g_found_unclear = false;
 
 std::string one_line(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
@@ -38,13 +39,16 @@ void print_disturbance(const Disturbance& disturbance) {
 
 bool printed_object() { return g_printed_object; }
 
+void found_unclear() { g_found_unclear = true; }
+
 int report(const Status& status, bool json) {
   if (status) return 0;
   const Error& error = status.error();
   const std::string message = one_line(error.message);
   std::fputs((std::string(kErrorPrefix) + message + "\n").c_str(), stderr);
   if (json && !g_printed_object) print_json({{"error", {{"message", message}, {"kind", name_of(error.kind)}}}});
-  return error.kind == ErrorKind::usage ? 2 : 1;
+  if (error.kind == ErrorKind::usage) return 2;
+  return g_found_unclear ? kUnclear : 1;
 }
 
 Status flushed() {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/words.hpp"
 #include "cli/command.hpp"
 #include "cli/models.hpp"
 #include "cli/output.hpp"
@@ -23,8 +24,9 @@ constexpr size_t kOpsShown = 12;
 void print_prediction(const tasks::Prediction& prediction) {
   const gpu::Card& card = *prediction.card;
   fmt::print("{} ({})\n", card.name, card.source);
-  fmt::print("predicted, not measured: {:.3f} ms; floor by published rates {:.3f} ms; {} launches, {:.3f} ms of them\n",
-             prediction.expected_ms, prediction.floor_ms, prediction.launches, prediction.boundaries_ms);
+  fmt::print("predicted, not measured: {:.3f} ms; floor by published rates {:.3f} ms; {}, {:.3f} ms of them\n",
+             prediction.expected_ms, prediction.floor_ms, words::counted(prediction.launches, "launch", "launches"),
+             prediction.boundaries_ms);
   if (prediction.counted) fmt::print("by instructions that the emulator counted\n");
   fmt::print("\n{:<14} {:>12} {:>9} {:>9}\n", "stage", "predicted ms", "floor ms", "launches");
   for (const tasks::PredictedStage& stage : prediction.stages)
@@ -55,10 +57,10 @@ Status run_predict(const PredictFlags& options) {
 
 std::pair<CLI::App*, Run> predict_command(CLI::App& app) {
   auto options = std::make_shared<PredictFlags>();
-  auto* command = add_command(app, "predict", "say what a model may take on GPUs that are not there");
+  auto* command = add_command(app, "predict", "estimate a model's latency on GPUs that this machine does not have");
   add_model(*command, options->common);
   add(*command, "gpu", options->gpus).splits_at(',').required();
-  add(*command, "recipe", options->recipe).described("of this recipe instead of all rungs");
+  add(*command, "recipe", options->recipe).described("predict this recipe's plan; default: all rungs");
   return {command, [options] { return run_predict(*options); }};
 }
 

@@ -89,7 +89,8 @@ Status run_profile(const ProfileFlags& options) {
 
 std::pair<CLI::App*, Run> profile_command(CLI::App& app) {
   auto options = std::make_shared<ProfileFlags>();
-  auto* command = add_command(app, "profile", "time every launch alone, against the floor of this machine");
+  auto* command =
+      add_command(app, "profile", "time every launch by itself, and compare it with the floor of this machine");
   add_common(*command, options->common);
   add(*command, "trace", options->trace);
   add_wait_quiet(*command, options->wait_quiet);

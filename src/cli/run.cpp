@@ -7,6 +7,7 @@
 #include "api/text_inputs.hpp"
 #include "base/json.hpp"
 #include "base/log.hpp"
+#include "base/words.hpp"
 #include "cli/command.hpp"
 #include "cli/fault.hpp"
 #include "cli/models.hpp"
@@ -121,7 +122,7 @@ Status step_through(const RunFlags& options, const std::shared_ptr<const Plan>& 
   if (options.common.json)
     print_json({{"ops", plan->steps.size()}, {"runs", runs.size()}});
   else
-    fmt::print("no fault: {} ops ran one by one\n", plan->steps.size());
+    fmt::print("no fault: {} ran one by one\n", words::counted(plan->steps.size(), "op"));
   return {};
 }
 

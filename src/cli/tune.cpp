@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/log.hpp"
+#include "base/words.hpp"
 #include "cli/budget.hpp"
 #include "cli/command.hpp"
 #include "cli/interrupts.hpp"
@@ -61,8 +62,8 @@ void print_text(const tasks::TunedProducts& tuned) {
   if (!tuned.remarks.empty()) fmt::print("\nof the list ({}):\n", report::printable(tuned.source));
   for (const auto& [what, count] : tuned.remarks) fmt::print("  {} x {}\n", count, report::printable(what));
   if (!tuned.out.empty())
-    fmt::print("\n{} of {} products written to {} ({})\n", tuned.written, tuned.products.size(), tuned.out,
-               tuned.format);
+    fmt::print("\n{} of {} written to {} ({})\n", tuned.written, words::counted(tuned.products.size(), "product"),
+               tuned.out, tuned.format);
 }
 
 Status run_tune(const TuneFlags& flags) {
@@ -94,8 +95,10 @@ Status run_tune(const TuneFlags& flags) {
 std::pair<CLI::App*, Run> tune_command(CLI::App& app) {
   auto flags = std::make_shared<TuneFlags>();
   auto* command = add_command(app, "tune", "tune matrix products on this device, and write what other stacks load");
-  add_file(*command, flags->task.products, "a list, a trace with shapes, or a stack's own recording or results",
-           "SHAPES");
+  add_file(
+      *command, flags->task.products,
+      "a CSV list of products, a profiler's trace with shapes, or another stack's file of recorded or tuned products",
+      "SHAPES");
   add(*command, "json", flags->json);
   add(*command, "device", flags->task.device)
       .described("where to tune: cpu, cuda, cuda:NUMBER, hip or hip:NUMBER; default: cpu");
@@ -104,9 +107,9 @@ std::pair<CLI::App*, Run> tune_command(CLI::App& app) {
       .described("time for the tuning, such as 60s or 5m, at least 1s")
       .shows_default();
   add_wait_quiet(*command, flags->wait_quiet);
-  add(*command, "out", flags->task.out).described("the file to write, or to complete where it is there");
+  add(*command, "out", flags->task.out).described("the file to write; one that exists is completed").takes("FILE");
   add(*command, "format", flags->task.format)
-      .described("the form of --out; default: as the file is, else as goes with the list")
+      .described("how to write --out; default: as the file is, else as the list asks for")
       .one_of({"csv", "tunableop", "hipblaslt", "aiter", "gradlib"});
   add(*command, "validators", flags->task.validators);
   add(*command, "python", flags->task.python);

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "advise/tuned/format.hpp"
+#include "base/words.hpp"
 #include "cli/budget.hpp"
 #include "cli/command.hpp"
 #include "cli/interrupts.hpp"
@@ -34,10 +35,6 @@ std::string text_of(const LintReport& report, const advise::tuned::LintFinding& 
                      printable(finding.text), name_of(finding.kind));
 }
 
-std::string counted(size_t count, std::string_view word) {
-  return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
-}
-
 size_t total(const std::map<std::string, size_t, std::less<>>& counts) {
   size_t sum = 0;
   for (const auto& [what, count] : counts) sum += count;
@@ -50,8 +47,9 @@ void print_text(const LintReport& report) {
   for (const auto& [why, count] : report.not_measured) fmt::print("{} not timed: {}\n", count, printable(why));
   const size_t problems = report.problems(), all = report.findings.size() + total(report.left_out);
   fmt::print("{}: {}, {}, {} refused, {} timed; {}, {}\n", printable(report.file), report.format,
-             counted(report.rows, "row"), counted(report.refused, "line"), counted(report.measured, "row"),
-             counted(problems, "problem"), counted(all - problems, "note"));
+             words::counted(report.rows, "row"), words::counted(report.refused, "line"),
+             words::counted(report.measured, "row"), words::counted(problems, "problem"),
+             words::counted(all - problems, "note"));
 }
 
 Status check(const LintReport& report, const std::vector<std::string>& fail_on) {
@@ -67,7 +65,7 @@ Status check(const LintReport& report, const std::vector<std::string>& fail_on) 
     if (!first) first = &finding;
   }
   if (!first) return {};
-  return fail("{} of --fail-on, the first: {}", counted(failed, "finding"), text_of(report, *first));
+  return fail("{} of --fail-on, the first: {}", words::counted(failed, "finding"), text_of(report, *first));
 }
 
 Status run_lint(const LintFlags& flags) {
@@ -107,21 +105,23 @@ std::vector<std::string> fail_words() {
 std::pair<CLI::App*, Run> tune_lint_command(CLI::App& tune) {
   auto flags = std::make_shared<LintFlags>();
   auto* command = add_command(tune, "lint", "say what is wrong with a file of tuned products, or of products to tune");
-  add_file(*command, flags->task.file, "of PyTorch, hipBLASLt, aiter, gradlib, MIOpen or rung").required();
+  add_file(*command, flags->task.file,
+           "a file of tuned products, or of products to tune, of PyTorch, hipBLASLt, aiter, gradlib, MIOpen or rung")
+      .required();
   add(*command, "json", flags->json);
   const Option gpu = add(*command, "gpu", flags->task.gpu)
-                         .described("what the file is for: h100, h200, mi300x, mi325x, mi350x or mi355x");
+                         .described("the GPU that the file is for: h100, h200, mi300x, mi325x, mi350x or mi355x");
   add(*command, "time-on", flags->task.device).excludes(gpu);
   const Option python = add(*command, "python", flags->task.python)
-                            .described("the Python of the PyTorch that loads the file: for its versions");
+                            .described("the Python whose PyTorch loads the file, and is asked for its versions");
   add(*command, "validators", flags->task.validators)
-      .described("instead of it, a file of TunableOp results that this PyTorch wrote")
+      .described("instead of --python: a file of TunableOp results that this PyTorch wrote, for its versions")
       .excludes(python);
   add(*command, "budget", flags->budget)
       .described("time for --time-on, such as 60s or 5m, at least 1s")
       .shows_default();
   add(*command, "format", flags->task.format)
-      .described("what the file is; default: by its content")
+      .described("which file it is; default: told by its content")
       .one_of(format_words());
   add(*command, "fail-on", flags->fail_on)
       .described(

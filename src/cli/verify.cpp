@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/atomic_file.hpp"
+#include "base/words.hpp"
 #include "cli/command.hpp"
 #include "cli/fault.hpp"
 #include "cli/interrupts.hpp"
@@ -30,9 +31,9 @@ void print_verified(const tasks::Verified& verified) {
 }
 
 void print_replays(const tasks::Replays& replays) {
-  fmt::print("{} replays: {}; memory grew by {:.1f} MB of this process, {:.1f} MB of the device\n", replays.count,
-             replays.difference.empty() ? "bit-identical" : replays.difference, replays.resident_growth * 1e-6,
-             replays.device_growth * 1e-6);
+  fmt::print("{}: {}; memory grew by {:.1f} MB of this process, {:.1f} MB of the device\n",
+             words::counted(replays.count, "replay"), replays.difference.empty() ? "bit-identical" : replays.difference,
+             replays.resident_growth * 1e-6, replays.device_growth * 1e-6);
 }
 
 // OUTPUT=ARRAY, each once.
@@ -52,8 +53,8 @@ Status leave_reproducer(const tasks::Verified& verified) {
   const Culprit& culprit = *verified.culprit;
   std::string path = fmt::format("rung-bisect-{}.txt", culprit.pass.empty() ? culprit.rung : culprit.pass);
   RUNG_CHECK(write_file_atomically(path, verified.reproducer));
-  fmt::print(stderr, "rung: rung '{}', pass '{}', found in {} builds; the graph before it is in {}\n", culprit.rung,
-             culprit.pass, culprit.builds, path);
+  fmt::print(stderr, "rung: rung '{}', pass '{}', found in {}; the graph before it is in {}\n", culprit.rung,
+             culprit.pass, words::counted(culprit.builds, "build"), path);
   return {};
 }
 
@@ -93,7 +94,7 @@ Status run_verify(const VerifyFlags& options) {
 
 std::pair<CLI::App*, Run> verify_command(CLI::App& app) {
   auto options = std::make_shared<VerifyFlags>();
-  auto* command = add_command(app, "verify", "compare outputs with the reference");
+  auto* command = add_command(app, "verify", "check that outputs are right: compare them with a reference");
   add_common(*command, options->common);
   Option reference = add(*command, "reference", options->reference);
   add(*command, "map", options->map).needs(reference);

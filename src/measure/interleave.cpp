@@ -22,12 +22,32 @@ bool Interleaver::is_tight(const RatioEstimate& ratio) const {
   return std::max(ratio.hi - ratio.ratio, ratio.ratio - ratio.lo) <= options_.half_width * ratio.ratio;
 }
 
+bool Interleaver::is_clear(const RatioEstimate& ratio) const {
+  return ratio.lo > options_.boundary || ratio.hi < options_.boundary;
+}
+
+RatioEstimate Interleaver::estimate(const InterleaveResult& result) const {
+  return options_.anytime ? estimate_ratio_anytime(result.a, result.b, options_.noise)
+                          : estimate_ratio(result.a, result.b);
+}
+
 void Interleaver::look(InterleaveResult& result, double spent_s) const {
   if (result.a.size() >= static_cast<size_t>(std::max(options_.min_pairs, 1)))
-    result.tight = is_tight(estimate_ratio(result.a, result.b));
-  if (options_.noise <= 0 || spent_s < options_.patience_s) return;
-  const RatioEstimate ratio = estimate_ratio_anytime(result.a, result.b, options_.noise);
-  result.clear = ratio.lo > 1 || ratio.hi < 1;
+    result.tight = is_tight(estimate(result));
+  if (options_.noise > 0 && spent_s >= options_.patience_s)
+    result.clear = is_clear(estimate_ratio_anytime(result.a, result.b, options_.noise));
+}
+
+void Interleaver::conclude(InterleaveResult& result) const {
+  result.ratio = estimate(result);
+  result.tight = is_tight(result.ratio);
+  if (options_.anytime) {
+    result.clear = is_clear(result.ratio);
+    return;
+  }
+  const bool few = !std::isfinite(result.ratio.hi);  // the other interval is then better than none
+  if (!result.tight && options_.noise > 0 && (result.clear || few))
+    result.ratio = estimate_ratio_anytime(result.a, result.b, options_.noise);
 }
 
 Result<InterleaveResult> Interleaver::compare(const Run& a, const Run& b) const {
@@ -50,11 +70,7 @@ Result<InterleaveResult> Interleaver::compare(const Run& a, const Run& b) const 
     }
     if (result.tight || result.clear || spent() >= options_.budget_s) break;
   }
-  result.ratio = estimate_ratio(result.a, result.b);
-  result.tight = is_tight(result.ratio);
-  const bool few = !std::isfinite(result.ratio.hi);  // the other interval is then better than none
-  if (!result.tight && options_.noise > 0 && (result.clear || few))
-    result.ratio = estimate_ratio_anytime(result.a, result.b, options_.noise);
+  conclude(result);
   result.median_a = median(result.a);
   result.median_b = median(result.b);
   result.spent_s = spent();

@@ -20,6 +20,10 @@ struct InterleaveOptions {
   // clear answer ends nothing.
   double noise = 0;
   double patience_s = 0;  // a clear answer ends it after this much time, in which the interval narrows
+  double boundary = 1;    // the ratio that a clear answer is on one side of
+  // The result has the interval that may be looked at after every pair, whatever ended it: for whoever asks on which
+  // side of `boundary` the ratio is, and not how large it is.
+  bool anytime = false;
 };
 
 struct InterleaveResult {
@@ -28,7 +32,7 @@ struct InterleaveResult {
   double median_a = 0, median_b = 0;
   double spent_s = 0;
   bool tight = false;  // the interval is as narrow as was asked
-  bool clear = false;  // or it was ended because 1 is outside the interval, which then is the one that allows for that
+  bool clear = false;  // or it was ended because the boundary is outside the interval, which then allows for that
 };
 
 // Runs blocks A B, B A, A B, B A, ... so that neither side always comes first. It stops on the interval's width, and on
@@ -44,7 +48,10 @@ class Interleaver {
  private:
   Result<double> block(const Run& run, bool switched) const;
   bool is_tight(const RatioEstimate& ratio) const;
+  bool is_clear(const RatioEstimate& ratio) const;
+  RatioEstimate estimate(const InterleaveResult& result) const;
   void look(InterleaveResult& result, double spent_s) const;
+  void conclude(InterleaveResult& result) const;
   InterleaveOptions options_;
 };
 

@@ -14,6 +14,7 @@ nlohmann::json to_json(const ClimbResult& result);
 nlohmann::json to_json(const DeviceLoad& load);
 // With "said": its text, empty on a quiet machine.
 nlohmann::json to_json(const Disturbance& disturbance);
+nlohmann::json to_json(const Speedup& claim);
 // Fields that are absent keep their defaults, unknown ones are ignored, null numbers become NaN; a field of another
 // type is an error that names it: "rungs[2].ms: got string, wanted a number".
 Result<ClimbResult> from_json(const nlohmann::json& json);

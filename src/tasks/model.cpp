@@ -145,6 +145,20 @@ GivenArrays given_arrays(NamedTensors arrays) {
   return given;
 }
 
+std::vector<std::string> command_line_of(const ModelOptions& options) {
+  std::vector<std::string> all{options.path};
+  auto add = [&](const char* flag, const std::string& value) { all.insert(all.end(), {flag, value}); };
+  if (options.dtype) add("--dtype", std::string(name_of(*options.dtype)));
+  if (!options.device.empty()) add("--device", options.device);
+  if (options.threads > 0) add("--threads", std::to_string(options.threads));
+  for (const auto& [name, shape] : options.shapes) add("--shape", fmt::format("{}={}", name, fmt::join(shape, ",")));
+  for (const auto& name : options.freeze) add("--freeze", name);
+  for (const auto& label : options.observed) add("--observe", label);
+  if (options.random_weights) add("--random-weights", std::to_string(*options.random_weights));
+  if (options.drop_head) all.emplace_back("--drop-head");
+  return all;
+}
+
 Result<std::optional<DType>> parse_dtype(std::string_view word) {
   if (word == "model") return std::nullopt;
   for (DType dtype : {DType::f32, DType::bf16})

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/words.hpp"
 #include "ladder/workbench.hpp"
 #include "reference/evaluate.hpp"
 #include "tasks/names.hpp"
@@ -15,7 +16,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr double kMostSeconds = 600;
-constexpr int64_t kDeepSum = 16384;  // terms: of a deep graph's longest path
 
 Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
@@ -143,18 +143,22 @@ Result<Verified> verify(const VerifyTask& task) {
   return verify_subject(task, opened);
 }
 
-Json to_json(const Verified& verified) {
+Json outputs_json(const Verification& verification) {
   Json outputs = Json::array();
-  for (const auto& o : verified.verification.outputs)
+  for (const auto& o : verification.outputs)
     outputs.push_back({{"name", o.name},
                        {"rel_l2", number_or_null(o.rel_l2)},
                        {"max_abs", number_or_null(o.max_abs)},
                        {"cosine", number_or_null(o.cosine)},
                        {"non_finite", o.non_finite == SIZE_MAX ? Json(nullptr) : Json(o.non_finite)},
                        {"passed", o.passed}});
+  return outputs;
+}
+
+Json to_json(const Verified& verified) {
   const Tolerance& tolerance = verified.tolerance;
   return {{"passed", verified.verification.passed},
-          {"outputs", std::move(outputs)},
+          {"outputs", outputs_json(verified.verification)},
           {"tolerance", {{"rel_l2", tolerance.rel_l2}, {"element", tolerance.element}}},
           {"reason", verified.reason}};
 }

@@ -27,11 +27,14 @@ struct Verified {
   std::string reproducer;          // the graph before it, as text
 };
 
+inline constexpr int64_t kDeepSum = 16384;  // terms: of a deep graph's longest path
+
 // A verification that fails is no error. Errors: those of opening, building and running; a plan without arrays to
 // compare with, an output of `map` that there is not (usage); an array that is missing or of another shape (mismatch);
 // interrupted.
 Result<Verified> verify(const VerifyTask& task);
 nlohmann::json to_json(const Verified& verified);
+nlohmann::json outputs_json(const Verification& verification);
 
 // Runs the plan again and again, that often or until it is interrupted. Errors: those of opening, building and running.
 Result<Replays> verify_replays(const VerifyTask& task, int64_t count);

@@ -134,6 +134,21 @@ TEST(PublicTasks, TellWhatTheCommandsPrint) {
   EXPECT_EQ(Json::parse(*verify).at("passed"), true);
 }
 
+TEST(PublicTasks, CompareTwoSidesInTurns) {
+  api::CompareOptions options{.model = kOptions};
+  options.recipe_b = R"({"version":1,"threads":1})";
+  options.budget_s = 1;
+  const auto slower = api::compare(kModel, "", options);
+  ASSERT_TRUE(slower) << slower.error().message();
+  EXPECT_EQ(Json::parse(*slower).at("verdict"), "slower") << *slower;
+  EXPECT_EQ(Json::parse(*slower).at("outputs_agree"), true);
+  options.max_slowdown = 90;
+  EXPECT_EQ(Json::parse(*api::compare(kModel, "", options)).at("verdict"), "within_limit");
+  EXPECT_EQ(api::compare(kModel, "", {.model = kOptions}).error().kind(), api::Kind::usage) << "what is B?";
+  EXPECT_EQ(api::compare(kModel, "nowhere", {.model = kOptions}).error().kind(), api::Kind::file);
+  EXPECT_EQ(api::compare(kModel, kModel, {.model = kOptions, .max_slowdown = -1}).error().kind(), api::Kind::usage);
+}
+
 TEST(PublicTasks, CompareWithOutputsOfTheCallers) {
   api::TaskOptions options{.model = kOptions, .inputs = known_inputs()};
   ASSERT_TRUE(session_of(kModel, kOptions).run(known_inputs(), options.reference));

@@ -58,6 +58,14 @@ TEST(Words, ErrorsAreShortPowersOfTen) {
   EXPECT_EQ(scientific(0), "0");
 }
 
+TEST(Words, OneThingIsSingular) {
+  EXPECT_EQ(counted(1, "run"), "1 run");
+  EXPECT_EQ(counted(0, "run"), "0 runs");
+  EXPECT_EQ(counted(3000, "run"), "3,000 runs");
+  EXPECT_EQ(counted(1, "launch", "launches"), "1 launch");
+  EXPECT_EQ(counted(2, "launch", "launches"), "2 launches");
+}
+
 TEST(Words, DecimalsFollowTheLeastValueOfAColumn) {
   EXPECT_EQ(decimals_for(std::vector<double>{40.12, 9.38}), 2);
   EXPECT_EQ(decimals_for(std::vector<double>{400, 120}), 0);

@@ -147,7 +147,7 @@ TEST(Tune, OnTheProcessorPrintsATableAndASummary) {
   const Ran ran = tool.run({"tune", list, "--threads", "1", "--budget", budget(20), "--out", tool / "tuned.csv"});
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("m=4 n=64 k=32 f32 TN"));
-  EXPECT_THAT(ran.out, HasSubstr("1 of 1 products written to " + (tool / "tuned.csv") + " (csv)"));
+  EXPECT_THAT(ran.out, HasSubstr("1 of 1 product written to " + (tool / "tuned.csv") + " (csv)"));
 }
 
 TEST(Tune, SaysWhatIsWrongWithItsWords) {

@@ -119,6 +119,51 @@ TEST(Interleaver, SeldomCallsATieAWin) {
   EXPECT_GT(wrong, 0.01 * trials);  // the interval is not so wide as to be useless
 }
 
+TEST(Interleaver, EndsAsSoonAsTheRatioIsOnOneSideOfTheBoundary) {
+  const auto noisy = [](double level) {
+    return [level, runs = uint64_t{0}]() mutable -> Result<double> {
+      return level * std::exp(0.01 * double{random_normal(static_cast<uint64_t>(level * 1000), runs++)});
+    };
+  };
+  const InterleaveOptions options{.half_width = 0,
+                                  .budget_s = 1e9,
+                                  .max_pairs = 400,
+                                  .warmup = 0,
+                                  .runs = 1,
+                                  .noise = 0.5,
+                                  .boundary = 0.9,
+                                  .anytime = true};
+  const auto above = *Interleaver(options).compare(noisy(1), noisy(1.01));
+  EXPECT_TRUE(above.clear);
+  EXPECT_GT(above.ratio.lo, 0.9);
+  EXPECT_LT(above.ratio.pairs, 60) << "equal to one percent, and a tenth from the boundary";
+  const auto below = *Interleaver(options).compare(noisy(1), noisy(1.3));
+  EXPECT_TRUE(below.clear);
+  EXPECT_LT(below.ratio.hi, 0.9);
+  EXPECT_LT(below.ratio.pairs, 60);
+  const auto at = *Interleaver(options).compare(noisy(0.9), noisy(1));
+  EXPECT_FALSE(at.clear);
+  EXPECT_EQ(at.ratio.pairs, 400);
+}
+
+// As narrow as was asked, but by the interval that may be looked at: the other one is narrower, and would end it first.
+TEST(Interleaver, IsTightByTheIntervalThatItGives) {
+  const auto run = [](uint64_t seed) {
+    return [seed, runs = uint64_t{0}]() mutable -> Result<double> {
+      return std::exp(0.02 * double{random_normal(seed, runs++)});
+    };
+  };
+  InterleaveOptions options{
+      .half_width = 0.01, .budget_s = 1e9, .warmup = 0, .runs = 1, .noise = 0.5, .patience_s = 1e9};
+  const auto once = *Interleaver(options).compare(run(1), run(2));
+  options.anytime = true;
+  const auto often = *Interleaver(options).compare(run(1), run(2));
+  EXPECT_TRUE(once.tight);
+  EXPECT_TRUE(often.tight);
+  EXPECT_GT(often.ratio.pairs, once.ratio.pairs);
+  EXPECT_LE(often.ratio.hi, 1.01 * often.ratio.ratio);
+}
+
 TEST(Interleaver, EndsWithTheFirstErrorOfARun) {
   int runs = 0;
   auto failing = [&]() -> Result<double> {

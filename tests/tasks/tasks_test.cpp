@@ -28,7 +28,7 @@ TEST(VerifyTasks, JudgeByTheReference) {
   const Json json = to_json(*verified);
   EXPECT_EQ(json["passed"], true);
   EXPECT_EQ(json["outputs"].size(), 2u);
-  EXPECT_THAT(verified->reason, HasSubstr("1 inputs against the "));
+  EXPECT_THAT(verified->reason, HasSubstr("1 input against the "));
 }
 
 TEST(VerifyTasks, CompareWithGivenOutputs) {

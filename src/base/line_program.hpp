@@ -1,0 +1,41 @@
+// A program that answers a line with a line: started, asked in turns, and ended with whoever asks.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <sys/types.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/status.hpp"
+
+namespace rung {
+
+class LineProgram {
+ public:
+  // What it writes to standard error goes to the end of the file `errors`. Errors: no such program, no process
+  // available.
+  static Result<LineProgram> start(const std::string& path, const std::vector<std::string>& arguments,
+                                   const std::string& errors);
+  ~LineProgram();
+  LineProgram(LineProgram&& other) noexcept
+      : pid_(std::exchange(other.pid_, -1)),
+        to_(std::exchange(other.to_, -1)),
+        from_(std::exchange(other.from_, -1)),
+        read_(std::move(other.read_)) {}
+  LineProgram& operator=(LineProgram&&) = delete;
+
+  // Errors: it has ended, and how.
+  Status say(std::string_view line);
+  // Its next line, without the line break. Errors: it ended, and how, or it was silent for so long.
+  Result<std::string> hear(double seconds);
+
+ private:
+  LineProgram(pid_t pid, int to, int from) : pid_(pid), to_(to), from_(from) {}
+  std::string how_it_ended();
+  pid_t pid_;
+  int to_, from_;
+  std::string read_;  // after the last line that was heard
+};
+
+}  // namespace rung

@@ -1,0 +1,83 @@
+// Opens a plan first, whose device and shapes a directory beside it takes.
+// SPDX-License-Identifier: Apache-2.0
+#include "tasks/compare_sides.hpp"
+
+#include <algorithm>
+
+#include "plan/recipe.hpp"
+
+namespace rung::tasks {
+namespace {
+
+// What a plan can be told, where the rest is for the directory beside it.
+ModelOptions for_plan(const ModelOptions& options) {
+  return {.device = options.device, .inputs = options.inputs, .command_line = options.command_line};
+}
+
+ModelOptions for_directory(ModelOptions options, const Opened* plan) {
+  if (!plan) return options;
+  if (options.device.empty()) options.device = plan->target->name;
+  for (const auto& input : plan->plan->inputs)
+    if (!options.inputs.types.contains(input.name)) options.shapes.emplace(input.name, input.type.shape);
+  return options;
+}
+
+Status open_side(const CompareTask& task, bool makes_plans, const OpenedSide* other, OpenedSide& side) {
+  const bool only_plans = is_plan_file(task.a.path) && is_plan_file(task.b.path);
+  const Opened* plan = other && other->opened.plan ? &other->opened : nullptr;
+  if (only_plans)
+    side.model = task.model;
+  else
+    side.model = is_plan_file(side.asked.path) ? for_plan(task.model) : for_directory(task.model, plan);
+  side.model.path = side.asked.path;
+  RUNG_TRY(side.opened, open_model(side.model));
+  if (makes_plans) {
+    RUNG_TRY(side.plan, plan_of(side.opened, side.asked.recipe, side.model));
+  } else {
+    if (side.opened.plan && side.asked.recipe)
+      return wrong_usage("'{}' is a plan: its recipe is in it", side.asked.path);
+    side.plan = side.opened.plan;
+  }
+  side.ports = side.plan ? ports_of(*side.plan) : ports_of(*side.opened.subject, *side.opened.target);
+  return {};
+}
+
+bool computes_in_bf16(const Plan& plan) {
+  return plan.recipe.precision == DType::bf16 ||
+         std::ranges::any_of(plan.steps, [](const Step& step) { return step.output.view.dtype == DType::bf16; });
+}
+
+bool computes_in_bf16(const OpenedSide& side) {
+  if (side.plan) return computes_in_bf16(*side.plan);
+  if (side.asked.recipe) return side.asked.recipe->precision == DType::bf16;
+  if (side.model.dtype) return *side.model.dtype == DType::bf16;
+  const Graph& graph = side.opened.subject->model.graph;
+  return std::ranges::any_of(graph.order(), [&](NodeId id) { return graph.type(id).dtype == DType::bf16; });
+}
+
+}  // namespace
+
+Result<std::array<OpenedSide, 2>> open_sides(const CompareTask& task) {
+  std::array<OpenedSide, 2> sides{OpenedSide{.asked = task.a}, OpenedSide{.asked = task.b}};
+  const bool makes_plans = task.a.tool.empty() && task.b.tool.empty();
+  const size_t first = is_plan_file(task.b.path) && !is_plan_file(task.a.path) ? 1 : 0;
+  for (const size_t at : {first, 1 - first}) {
+    const Status opened = open_side(task, makes_plans, at == first ? nullptr : &sides[first], sides[at]);
+    if (!opened) return fail_in(opened.error(), "{}", at == 0 ? "A" : "B");
+  }
+  return sides;
+}
+
+DType precision_of(const OpenedSide& side) { return computes_in_bf16(side) ? DType::bf16 : DType::f32; }
+
+Result<std::vector<std::string>> arguments_of(const OpenedSide& side, const std::string& recipe_file) {
+  ModelOptions without_shapes = side.model;
+  without_shapes.shapes.clear();
+  std::vector<std::string> all = command_line_of(without_shapes);
+  if (!side.asked.recipe) return all;
+  RUNG_CHECK(save_recipe(*side.asked.recipe, recipe_file));
+  all.insert(all.end(), {"--recipe", recipe_file});
+  return all;
+}
+
+}  // namespace rung::tasks
