@@ -92,7 +92,7 @@ Status Climber::climb_from_baseline() {
     for (const Turn& turn : turns()) {
       if (!is_open(*turn.rung)) continue;
       if (number == 1 && budget_.left() < kSchedule.together_share * budget_.total())
-        refuse(new_receipt(std::string(turn.rung->name), 1), "the budget leaves no time to try it alone");
+        refuse(new_receipt(std::string(turn.rung->name), 1), std::string(kNoTimeAlone));
       else
         RUNG_CHECK(take_turn(*turn.rung, number));
     }

@@ -154,9 +154,6 @@ class Climber {
   size_t stages_done_ = 0, stages_ = 1;
 };
 
-// Why a rung was refused that has_time_to_try() was asked for.
-inline constexpr std::string_view kNoTime = "the budget was spent before this rung";
-
 inline constexpr std::string_view kChoosesKernels = "gemm";  // the rung of that name
 inline constexpr std::string_view kSameLaunches = "changes nothing here";
 inline constexpr std::string_view kDefaultPlan = "default plan";

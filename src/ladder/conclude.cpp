@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "base/words.hpp"
 #include "ladder/climber.hpp"
 #include "ladder/measure_runs.hpp"
 #include "ladder/profile.hpp"
@@ -81,6 +82,7 @@ void Climber::record_plan() {
   const Plan& plan = *current_.plan;
   result_.model = subject_.model.name;
   result_.architecture = subject_.model.architecture;
+  result_.takes_text = !subject_.attachments.empty();
   result_.device = plan.device;
   result_.dtype = dtype_text(plan);
   result_.shapes = shapes_text(plan);

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/hash.hpp"
+#include "base/words.hpp"
 #include "kernels/params_text.hpp"
 #include "ladder/climber.hpp"
 
@@ -119,8 +120,8 @@ Result<RefineCounts> Climber::try_choices(RefinedModel& refined, double seconds,
   std::vector<ModelTrial> trials =
       trials_of(bench_->tasks_of(*current_.plan), bench_->database(), current_.recipe, tried);
   if (size_t dropped = drop_short(trials, kSchedule.visible * current_ms_ * 1e3))
-    receipt.notes.push_back(fmt::format("{} alternatives left out: their problems take less than {:.1f} % of a run",
-                                        dropped, 100 * kSchedule.visible));
+    receipt.notes.push_back(fmt::format("{} left out, of problems that take less than {:.1f} % of a run",
+                                        words::counted(dropped, "alternative"), 100 * kSchedule.visible));
   RefineCounts counts{.trials = trials.size()};
   for (; counts.tried < trials.size() && clock.left() > 0 && has_time_to_try(); ++counts.tried) {
     const ModelTrial& trial = trials[counts.tried];

@@ -4,6 +4,7 @@
 #pragma once
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ir/category.hpp"
@@ -30,6 +31,11 @@ struct Receipt {
   int attempt = 1;                 // 2: tried again at the end
   std::vector<std::string> notes;  // what its passes did or why they did not: "reduce: dropped 3 masked rows ..."
 };
+
+// Why a change was not tried.
+inline constexpr std::string_view kNoTime = "the budget was spent before this rung",
+                                  kNoTimeAlone = "the budget leaves no time to try it alone";
+inline bool was_tried(const Receipt& receipt) { return receipt.reason != kNoTime && receipt.reason != kNoTimeAlone; }
 
 // Leave-one-out on the final plan: time without the rung / time with it.
 struct AblationRow {
@@ -95,7 +101,8 @@ struct CheaperPrecision {
 
 struct ClimbResult {
   std::string model, device, dtype, architecture;
-  std::string shapes;  // "input_ids=i64[1,128] ..."
+  std::string shapes;       // "input_ids=i64[1,128] ..."
+  bool takes_text = false;  // it has a tokenizer
   int threads = 1;
   double baseline_ms = 0, final_ms = 0, floor_ms = 0, tuning_s = 0;
   Speedup against_baseline;  // of the final plan, over the model as its author wrote it

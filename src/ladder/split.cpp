@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/words.hpp"
 #include "ladder/climber.hpp"
 #include "ladder/refine.hpp"
 #include "passes/pipeline.hpp"
@@ -119,7 +120,7 @@ Status Climber::take_apart(const Rung& rung, StepTrial& trial) {
   RUNG_CHECK(try_halves(split.parts, split));
   trial.receipt.notes.push_back(fmt::format("taken apart: {} of {} parts kept", split.kept, split.parts.size()));
   for (const std::string& part : split.lost) trial.receipt.notes.push_back("slower on the whole model: " + part);
-  if (split.untried > 0) trial.receipt.notes.push_back(fmt::format("{} parts not tried: no time", split.untried));
+  if (split.untried > 0) trial.receipt.notes.push_back(words::counted(split.untried, "part") + " not tried: no time");
   if (!split.best) return {};
   trial.candidate = std::move(split.best);
   return judge_step(trial);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "base/words.hpp"
 #include "ladder/climber.hpp"
 
 namespace rung {
@@ -32,7 +33,7 @@ std::vector<Turn> Climber::turns() const {
 Status Climber::try_threads() {
   if (!options_.may_change_threads || options_.target->gpu) return {};
   for (int threads = options_.threads / 2; threads >= 1; threads /= 2) {
-    const std::string name = fmt::format("{} thread{}", threads, threads == 1 ? "" : "s");
+    const std::string name = words::counted(threads, "thread");
     RUNG_CHECK(tell(name));
     Receipt receipt = new_receipt(name, 1);
     if (!has_time_to_try()) return refuse(std::move(receipt), std::string(kNoTime)), Status{};

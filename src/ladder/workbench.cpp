@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/log.hpp"
+#include "base/words.hpp"
 #include "device/cpu/start_team.hpp"
 
 namespace rung {
@@ -134,7 +135,8 @@ void Workbench::save_tuning() {
 std::string Workbench::account_of_tuning() const {
   const size_t saved = database_.saved(), tuned = saved + database_.unsaved();
   if (tuned == 0) return "nothing new was tuned";
-  if (database_.path().empty()) return fmt::format("{} tuned problems are kept in no file", tuned);
+  if (database_.path().empty())
+    return words::counted(tuned, "tuned problem is", "tuned problems are") + " kept in no file";
   std::string kept = fmt::format("{} of {} tuned problems are kept in {}", saved, tuned, database_.path());
   return saved < tuned ? kept + ": " + unsaved_reason_ : kept;
 }

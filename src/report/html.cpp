@@ -11,8 +11,7 @@ using namespace report;
 
 // What a reader asks, in the order of asking.
 Html body(const ClimbResult& result) {
-  Html out = hatch_pattern();
-  out += headline(result);
+  Html out = next(result);
   out += ladder(result);
   out += receipts(result);
   out += ablation(result);
@@ -24,7 +23,7 @@ Html body(const ClimbResult& result) {
   out += latency(result);
   out += machine(result);
   out += reproduce(result);
-  return out;
+  return hatch_pattern() + headline(result) + contents(out) + out;
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "report/intervals.hpp"
 #include "report/ladder_rows.hpp"
 #include "report/markdown_text.hpp"
+#include "report/next_steps.hpp"
 
 namespace rung {
 namespace {
@@ -57,18 +58,27 @@ std::string ablation(const std::vector<AblationRow>& rows) {
   return out;
 }
 
+std::string next(const std::vector<NextStep>& steps) {
+  std::string out = "\n## What next\n";
+  for (const NextStep& step : steps) {
+    out += fmt::format("\n**{}.** {}\n", markdown_text(step.title), markdown_text(step.why));
+    for (const std::string& command : step.commands) out += fmt::format("\n```\n{}\n```\n", command);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string to_markdown(const ClimbResult& result) {
   std::string out = fmt::format("# {} on {}\n\n", markdown_text(result.model), markdown_text(result.device));
   std::string threads;  // 0: a GPU
-  if (result.threads > 0) threads = fmt::format("{} thread{}, ", result.threads, result.threads == 1 ? "" : "s");
+  if (result.threads > 0) threads = counted(result.threads, "thread") + ", ";
   out += fmt::format("{}, {}{}\n\n", markdown_text(result.dtype), threads, markdown_text(result.shapes));
   for (const std::string& line : headlines(result)) out += fmt::format("- {}\n", markdown_text(line));
   out += "\n## The ladder\n\n" + ladder(ladder_rows(result), clock_of(result.device));
   if (!result.stages.empty()) out += stage_table(result);
   if (!result.ablation.empty()) out += ablation(result.ablation);
-  return out;
+  return out + next(next_steps(result));
 }
 
 }  // namespace rung

@@ -20,9 +20,11 @@ long tried(const ClimbResult& result) {
 std::string what_was_proved(const ClimbResult& result) {
   std::string text = result.verified ? "the answers are right" : "nothing of the answers";
   const long changes = std::max(0L, tried(result) - 1);  // without the default plan itself
-  if (changes > 0) text += fmt::format(", and none of {} changes makes it faster here", count(changes));
+  if (changes > 0)
+    text += changes == 1 ? ", and the one change that was tried makes it no faster here"
+                         : fmt::format(", and none of {} changes makes it faster here", count(changes));
   if (!result.choices.empty())
-    text += fmt::format("; {} kernel choices were measured", count(static_cast<long>(result.choices.size())));
+    text += fmt::format("; {} measured", counted(result.choices.size(), "kernel choice was", "kernel choices were"));
   return text;
 }
 

@@ -57,8 +57,11 @@ Strip& Strip::line(double x, std::string_view css) {
   return *this;
 }
 
+Strip& Strip::crossing(double x, std::string_view css) { return line(x, "halo").line(x, css); }
+
 Strip& Strip::whisker(double lo, double hi, std::string_view css) {
   if (!std::isfinite(lo) || !std::isfinite(hi)) return *this;
+  if (css != "halo") whisker(lo, hi, "halo");
   double middle = height_ / 2;
   body_ += html("<line class='{}' x1='{:.2f}%' x2='{:.2f}%' y1='{:g}' y2='{:g}'/>", css, lo, hi, middle, middle);
   for (double x : {lo, hi})
@@ -68,6 +71,7 @@ Strip& Strip::whisker(double lo, double hi, std::string_view css) {
 }
 
 Strip& Strip::mark(double x, std::string_view css) {
+  if (css != "halo") mark(x, "halo");
   if (std::isfinite(x))
     body_ += html("<line class='{}' x1='{:.2f}%' x2='{:.2f}%' y1='4' y2='{:g}'/>", css, x, x, height_ - 4);
   return *this;

@@ -28,6 +28,8 @@ class Strip {
   explicit Strip(double height) : height_(height) {}
   Strip& bar(double from, double to, std::string_view css);
   Strip& line(double x, std::string_view css);  // from top to bottom
+  // What follows crosses bars, whose colours it must not be lost in: each has a halo of the page's colour.
+  Strip& crossing(double x, std::string_view css);  // a line
   Strip& whisker(double lo, double hi, std::string_view css);
   Strip& mark(double x, std::string_view css);  // a short upright tick in the middle
   Strip& label(double x, std::string_view text, std::string_view css);

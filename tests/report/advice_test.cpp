@@ -118,8 +118,10 @@ TEST(AdviceHtml, BeginsWithWhatToDoFirstAndHasCommandsToCopy) {
   const size_t first = page.find("Do this first</h2>");
   ASSERT_NE(first, std::string::npos);
   EXPECT_LT(first, page.find("One step</h2>"));
-  EXPECT_THAT(page, HasSubstr("<pre class='command' tabindex='0'>torch.cuda.CUDAGraph</pre>"));
-  EXPECT_THAT(page, HasSubstr("<pre class='command' tabindex='0'>rung advise NEW_TRACE --against trace.json</pre>"));
+  EXPECT_THAT(page, HasSubstr("<pre class='command' tabindex='0'><code>torch.cuda.CUDAGraph</code></pre>"));
+  EXPECT_THAT(
+      page,
+      HasSubstr("<pre class='command' tabindex='0'><code>rung advise NEW_TRACE --against trace.json</code></pre>"));
   EXPECT_THAT(page, HasSubstr("<summary>the host launches 20 kernels a step too late<span class='sum'>at most"));
   EXPECT_THAT(page, HasSubstr("event.key === 'j'"));
 }
@@ -130,7 +132,7 @@ TEST(AdviceHtml, JoinsNeighboursThatAreTooNarrowToSee) {
   for (int i = 0; i < 9000; ++i)
     summary.timeline.push_back({static_cast<double>(i), i + 1.0, false, advise::Category::copy, {}, "k"});
   const std::string page = advice_html(summary, nullptr);
-  EXPECT_THAT(page, HasSubstr("copy, 9.00 ms, 9000 pieces"));
+  EXPECT_THAT(page, HasSubstr("copy, 9.00 ms, 9,000 pieces"));
   EXPECT_LT(page.size(), 60'000u);
 }
 

@@ -12,6 +12,7 @@
 #include "base/atomic_file.hpp"
 #include "report/json.hpp"
 #include "report/markup.hpp"
+#include "report/page_reader.hpp"
 #include "report/sample.hpp"
 #include "report/write.hpp"
 
@@ -51,7 +52,7 @@ TEST(HtmlReport, HoldsEveryRungOpChoiceCandidateAndFact) {
 
 TEST(HtmlReport, HasEverySection) {
   std::string page = render_html(testing::minilm_climb());
-  for (const char* id : {"ladder", "receipts", "ablation", "categories", "stages", "ops", "roofline", "choices",
+  for (const char* id : {"next", "ladder", "receipts", "ablation", "categories", "stages", "ops", "roofline", "choices",
                          "latency", "machine", "reproduce"})
     EXPECT_THAT(page, HasSubstr(std::string("<section id='") + id + "'"));
 }
@@ -62,11 +63,64 @@ size_t count_of(const std::string& text, const std::string& part) {
   return n;
 }
 
+TEST(HtmlReport, ListsItsSectionsInTheirOrder) {
+  for (const ClimbResult& result : {testing::minilm_climb(), testing::empty_climb()}) {
+    const std::string page = render_html(result);
+    std::vector<std::string> ids, links, titles, names;
+    for (const testing::Element& section : testing::elements(page, {"section"})) {
+      ids.push_back("#" + section.attribute("id"));
+      titles.push_back(testing::elements(section.inner, {"h2"}).at(0).text());
+    }
+    for (const testing::Element& link : testing::elements(testing::elements(page, {"nav"}).at(0).inner, {"a"})) {
+      links.push_back(link.attribute("href"));
+      names.push_back(link.text());
+    }
+    EXPECT_EQ(links, ids);
+    EXPECT_EQ(names, titles);
+    EXPECT_GE(links.size(), 3u);
+  }
+}
+
+// Everything that opens, sorts or is copied is an element that the keyboard reaches, and shows where it is.
+TEST(HtmlReport, IsReachedByTheKeyboard) {
+  const std::string page = render_html(testing::minilm_climb());
+  const testing::Element first = testing::elements(page, {"a", "button", "summary", "pre"}).at(0);
+  EXPECT_TRUE(first.is("skip"));
+  EXPECT_EQ(first.attribute("href"), "#next");
+  EXPECT_THAT(page, HasSubstr(":focus-visible"));
+  EXPECT_THAT(page, HasSubstr(".skip:focus"));
+  for (const testing::Element& pre : testing::elements(page, {"pre"})) EXPECT_EQ(pre.attribute("tabindex"), "0");
+  for (const testing::Element& part : testing::elements(page, {"div"}, "scroll"))
+    EXPECT_EQ(part.attribute("tabindex"), "0") << "what scrolls is scrolled by keys";
+  for (const testing::Element& heading : testing::elements(page, {"th"}))
+    if (heading.inner.find("sort") != std::string::npos) EXPECT_THAT(heading.inner, HasSubstr("<button type='button'"));
+}
+
+TEST(HtmlReport, FoldsAwayWhatWasNeverTried) {
+  ClimbResult result = testing::minilm_climb();
+  const std::string without = render_html(result);
+  EXPECT_THAT(testing::elements(without, {"details"}, "untried"), ::testing::IsEmpty());
+  result.rungs.push_back({.name = "tune", .reason = std::string(kNoTime), .attempt = 2});
+  result.rungs.push_back({.name = "precision", .reason = std::string(kNoTimeAlone)});
+  const std::string page = render_html(result);
+  const std::vector<testing::Element> folded = testing::elements(page, {"details"}, "untried");
+  ASSERT_EQ(folded.size(), 1u);
+  EXPECT_EQ(testing::elements(folded[0].inner, {"summary"}).at(0).text(), "2 changes not tried");
+  EXPECT_EQ(testing::texts_of(testing::elements(folded[0].inner, {"li"})),
+            (testing::Texts{"tune (again): the budget was spent before this rung",
+                            "precision: the budget leaves no time to try it alone"}));
+  EXPECT_EQ(testing::rows_of(testing::section_of(page, "ladder")),
+            testing::rows_of(testing::section_of(without, "ladder")));
+  EXPECT_EQ(testing::elements(testing::section_of(page, "receipts").inner, {"details"}).size(),
+            testing::elements(testing::section_of(without, "receipts").inner, {"details"}).size());
+}
+
 TEST(HtmlReport, LoadsNothing) {
   for (const ClimbResult& result : {testing::minilm_climb(), testing::hostile_climb()}) {
     std::string page = render_html(result);
-    for (const char* loader : {"http:", "https:", "//www", "<link", "<img", "<iframe", "@import", " src=", " href="})
+    for (const char* loader : {"http:", "https:", "//www", "<link", "<img", "<iframe", "@import", " src="})
       EXPECT_THAT(page, Not(HasSubstr(loader)));
+    EXPECT_EQ(count_of(page, " href="), count_of(page, " href='#"));  // places of the page itself
     EXPECT_THAT(page, HasSubstr("default-src 'none'"));
     EXPECT_EQ(count_of(page, "url("), count_of(page, "url(#"));  // patterns of the page itself
   }
@@ -91,6 +145,7 @@ TEST(HtmlReport, SaysCommandsThatTakeTheRecipeOfThatClimb) {
   result.model = "model", result.device = "cpu x", result.threads = 2, result.shapes = "input_ids=i64[1,16]";
   const std::string settings = " model --device cpu --threads 2 --shape input_ids=1,16";
   result.rungs = {{.name = "fusion", .accepted = true}};
+  result.verified = true;
   for (const char* command : {"rung verify", "rung build"})
     EXPECT_THAT(render_html(result), HasSubstr(command + settings + " --recipe recipe.json"));
   result.rungs.push_back({.name = "precision", .accepted = false});
@@ -104,8 +159,8 @@ TEST(HtmlReport, OpensAndClosesEveryElement) {
   for (const ClimbResult& result : {testing::minilm_climb(), testing::empty_climb(), testing::huge_climb(3000)}) {
     std::string page = render_html(result);
     for (const char* name :
-         {"section", "table", "tbody", "thead", "tr", "td",   "th",   "svg",  "details", "summary", "div",
-          "p",       "ul",    "li",    "span",  "b",  "text", "main", "body", "header",  "button"}) {
+         {"section", "table", "tbody", "thead", "tr", "td",   "th",   "svg",  "details", "summary", "div", "nav",
+          "p",       "ul",    "li",    "span",  "b",  "text", "main", "body", "header",  "button",  "pre", "a"}) {
       size_t opened = count_of(page, std::string("<") + name + ">") + count_of(page, std::string("<") + name + " ");
       EXPECT_EQ(opened, count_of(page, std::string("</") + name + ">")) << name;
     }

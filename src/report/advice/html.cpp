@@ -25,12 +25,10 @@ Html head_of(const advise::Summary& summary) {
   return head + html("</header>\n");
 }
 
-// What can be copied stands in a block of its own, with a button where the page's script runs.
-Html command_html(std::string_view text) { return html("<pre class='command' tabindex='0'>{}</pre>", printable(text)); }
-
 Html changes_html(const advise::Advice& advice) {
-  return each(advice.changes,
-              [](const advise::Change& c) { return html("<p><b>{}</b></p>{}", c.stack, command_html(c.what)); });
+  return each(advice.changes, [](const advise::Change& c) {
+    return html("<p><b>{}</b></p>{}", c.stack, command_block(printable(c.what)));
+  });
 }
 
 Html first_of(const advise::Summary& summary) {
@@ -39,7 +37,7 @@ Html first_of(const advise::Summary& summary) {
   Html content =
       html("<p class='first'><b>{}</b></p><p>{}: {}.</p>", first.remedy, first.title, bound_text(first, summary));
   content += changes_html(first);
-  content += html("<p>Then record again, and compare:</p>{}", command_html(compare_command(summary)));
+  content += html("<p>Then record again, and compare:</p>{}", command_block(printable(compare_command(summary))));
   return section("first", "Do this first", "What can take most off a step, as far as this recording tells.", content);
 }
 
@@ -53,7 +51,7 @@ Html table_html(const TextTable& table) {
   Html head = html("<th scope='col' class='name'>{}</th>", table.head.front());
   for (size_t i = 1; i < table.head.size(); ++i) head += html("<th scope='col' class='number'>{}</th>", table.head[i]);
   return html(
-      "<h3>{}</h3><div class='scroll'><table "
+      "<h3>{}</h3><div class='scroll' tabindex='0'><table "
       "class='compact'><thead><tr>{}</tr></thead><tbody>{}</tbody></table></div>\n",
       table.title, head, each(table.rows, [](const auto& row) { return html("<tr>{}</tr>", cells(row)); }));
 }
@@ -83,18 +81,6 @@ Html findings_of(const advise::Summary& summary) {
 constexpr std::string_view kScript = R"js(<script>
 'use strict';
 addEventListener('DOMContentLoaded', () => {
-  const copy = async pre => {
-    const text = pre.firstChild.textContent, button = pre.querySelector('button');
-    await navigator.clipboard?.writeText(text);
-    if (button) { button.textContent = 'copied'; setTimeout(() => { button.textContent = 'copy'; }, 1500); }
-  };
-  for (const pre of document.querySelectorAll('pre.command')) {
-    const button = document.createElement('button');
-    button.type = 'button';
-    button.textContent = 'copy';
-    button.addEventListener('click', () => copy(pre));
-    pre.append(button);
-  }
   const heads = [...document.querySelectorAll('.finding > summary')];
   addEventListener('keydown', event => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -106,14 +92,11 @@ addEventListener('DOMContentLoaded', () => {
     if (event.key === 'c') {
       const pre = document.activeElement.closest?.('pre.command') ?? (at < 0 ? document : heads[at].parentNode)
           .querySelector('pre.command');
-      if (pre) copy(pre);
+      pre?.querySelector('button')?.click();
     }
   });
 });
 </script>
-<style>.first { font-size:18px; margin:10px 0 } pre.command { position:relative; padding:9px 70px 9px 14px; margin:4px 0 10px }
-pre.command button { position:absolute; right:8px; top:7px; font:inherit; font-size:12px }
-@media print { pre.command button { display:none } }</style>
 )js";
 
 Html tables_html(const std::vector<TextTable>& tables) {
@@ -123,7 +106,7 @@ Html tables_html(const std::vector<TextTable>& tables) {
 }  // namespace
 
 std::string advice_html(const advise::Summary& summary, const advise::Difference* against) {
-  Html body = head_of(summary) + first_of(summary) + timeline(summary);
+  Html body = first_of(summary) + timeline(summary);
   if (!has_no_work(summary)) {
     body +=
         section("findings", "What costs latency",
@@ -135,7 +118,8 @@ std::string advice_html(const advise::Summary& summary, const advise::Difference
   }
   if (against)
     body += section("difference", "Before and after", difference_line(*against), tables_html(tables_of(*against)));
-  return whole_page(summary.file, hatch_pattern() + body + Html{std::string(kScript)});
+  return whole_page(summary.file,
+                    hatch_pattern() + head_of(summary) + contents(body) + body + Html{std::string(kScript)});
 }
 
 }  // namespace rung

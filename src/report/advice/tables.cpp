@@ -82,8 +82,8 @@ std::string source_line(const Summary& summary) {
 
 std::string step_line(const Summary& summary) {
   const Figures& step = summary.step;
-  return fmt::format("{} step{} ({}), median {}; the device works {} of the time, {} kernels a step", summary.steps,
-                     summary.steps == 1 ? "" : "s", summary.steps_from, duration_ms(summary.step_ms()),
+  return fmt::format("{} ({}), median {}; the device works {} of the time, {} kernels a step",
+                     counted(summary.steps, "step"), summary.steps_from, duration_ms(summary.step_ms()),
                      percent(step.wall_ms > 0 ? step.busy_ms / step.wall_ms : 0), count_text(step.kernels));
 }
 

@@ -43,7 +43,7 @@ std::vector<Piece> pieces_of(const advise::Summary& summary, bool gaps, double l
 Html piece_html(const Piece& piece, double length_us) {
   std::string tip = fmt::format("{}, {}", piece.what, duration_us((piece.to - piece.from) / 100 * length_us));
   if (piece.count > 1)
-    tip += fmt::format(", {} pieces", piece.count);
+    tip += ", " + counted(piece.count, "piece");
   else if (!piece.name.empty())
     tip += ": " + shorten(printable(piece.name), 160);
   return html("<rect class='{}' x='{:.3f}%' width='{:.3f}%' y='3' height='{:g}' data-tip='{}'></rect>", piece.css,

@@ -55,7 +55,7 @@ Html candidates(const Choice& choice, Clock clock) {
     rows +=
         html("<tr><td colspan='4' class='none'>and {} more, in report.json</td></tr>", count(static_cast<long>(more)));
   return html(
-      "<div class='scroll'><table class='compact'><thead><tr><th scope='col' class='name'>candidate</th>"
+      "<div class='scroll' tabindex='0'><table class='compact'><thead><tr><th scope='col' class='name'>candidate</th>"
       "<th class='chart wide'><span class='sr'>drawn</span></th><th scope='col' class='number'>{}</th>"
       "<th scope='col'>verdict</th></tr></thead><tbody>{}</tbody></table></div>",
       us_word(clock), rows);
@@ -87,8 +87,7 @@ Html choices(const ClimbResult& result) {
   size_t more = list.size() > kMostChoices ? list.size() - kMostChoices : 0;
   list.resize(list.size() - more);
   Html content = each(list, [&](const Choice& choice) { return choice_markup(choice, clock_of(result.device)); });
-  if (more > 0)
-    content += html("<p class='none'>and {} more problems, in report.json</p>", count(static_cast<long>(more)));
+  if (more > 0) content += html("<p class='none'>and {}, in report.json</p>", counted(more, "more problem"));
   return section(
       "choices", "Kernel choices",
       "For each problem, all candidates and why they were taken or passed over, those with most time first. The "

@@ -31,6 +31,26 @@ Html section(std::string_view id, std::string_view title, std::string_view how_t
       id, id, title, how_to_read, content);
 }
 
+Html command_block(std::string_view text) {
+  return html("<pre class='command' tabindex='0'><code>{}</code></pre>\n", text);
+}
+
+Html contents(const Html& body) {
+  constexpr std::string_view kSection = "<section id='", kHeading = "-title'>";
+  Html links, first;
+  for (size_t at = 0; (at = body.text.find(kSection, at)) != std::string::npos;) {
+    const size_t id = at + kSection.size(),
+                 title = body.text.find(kHeading, body.text.find("<h2", id)) + kHeading.size();
+    const std::string target = body.text.substr(id, body.text.find('\'', id) - id);
+    const Html name{body.text.substr(title, body.text.find("</h2>", title) - title)};
+    if (first.text.empty()) first = html("<a class='skip' href='#{}'>Skip to “{}”</a>", target, name);
+    links += html("<li><a href='#{}'>{}</a></li>", target, name);
+    at = title;
+  }
+  if (links.text.empty()) return {};
+  return first + html("<nav class='contents' aria-label='On this page'><ul>{}</ul></nav>\n", links);
+}
+
 Html sortable(std::string_view title, std::string_view css) {
   return html("<th scope='col' class='{}'><button type='button' class='sort'>{}</button></th>", css, title);
 }

@@ -54,7 +54,7 @@ Html step(const LadderRow& row, const Axis& axis) {
   }
   if (!row.baseline && is_telling(r.ci95))
     strip.whisker(x(r.before_ms / r.ci95.hi), x(r.before_ms / r.ci95.lo), "whisker");
-  if (axis.floor_ms > 0) strip.line(x(axis.floor_ms), "floor");
+  if (axis.floor_ms > 0) strip.crossing(x(axis.floor_ms), "floor");
   return strip.decoration();
 }
 
@@ -88,10 +88,22 @@ Html heading(const Axis& axis) {
       axis_strip(axis), axis.clock == Clock::time ? "milliseconds" : ms_word(axis.clock), ms_word(axis.clock));
 }
 
+// Those that there was no time for, in one line that opens.
+Html never_tried(const std::vector<LadderRow>& rows) {
+  if (rows.empty()) return {};
+  return html("<details class='list untried'><summary>{} not tried</summary><ul class='notes'>{}</ul></details>\n",
+              counted(static_cast<long>(rows.size()), "change"), each(rows, [](const LadderRow& row) {
+                return html("<li><b>{}</b>: {}</li>", row.name, row.receipt.reason);
+              }));
+}
+
 }  // namespace
 
 Html ladder(const ClimbResult& result) {
   std::vector<LadderRow> rows = ladder_rows(result);
+  const auto untried = std::ranges::stable_partition(rows, [](const LadderRow& row) { return was_tried(row.receipt); });
+  const std::vector<LadderRow> never(untried.begin(), untried.end());
+  rows.erase(untried.begin(), untried.end());
   Axis axis = axis_of(result, rows);
   Html table = html("<table class='ladder' role='table'>{}<tbody role='rowgroup'>\n{}</tbody></table>", heading(axis),
                     each(rows, [&](const LadderRow& row) { return row_markup(row, axis); }));
@@ -105,7 +117,7 @@ Html ladder(const ClimbResult& result) {
                              "interleaved runs show it faster, "
                              "the whole 95 % interval (whiskers) on the faster side, and its results stay right.",
                              ms_word(axis.clock)),
-                 table + key + Html{"</p>\n"});
+                 table + key + Html{"</p>\n"} + never_tried(never));
 }
 
 }  // namespace rung::report

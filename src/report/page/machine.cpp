@@ -1,8 +1,6 @@
 // The machine, its measured peaks and the memory used; and how to get these numbers again.
 // SPDX-License-Identifier: Apache-2.0
-#include <sstream>
-
-#include "kernels/device_word.hpp"
+#include "report/commands.hpp"
 #include "report/format.hpp"
 #include "report/load_lines.hpp"
 #include "report/page/sections.hpp"
@@ -53,30 +51,6 @@ Html loads(const std::vector<LoadedRuns>& loads) {
   return rows;
 }
 
-// One word of a POSIX shell.
-std::string quoted(const std::string& text) {
-  bool plain = !text.empty() && text.find_first_not_of(
-                                    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                    "_-./=:,[]+") == std::string::npos;
-  if (plain && text[0] != '-' && text.find('[') == std::string::npos) return text;
-  std::string out = "'";
-  for (char c : printable(text)) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-
-// "input_ids=i64[1,128]" as the option "--shape input_ids=1,128".
-std::string shape_options(const std::string& shapes) {
-  std::istringstream words(shapes);
-  std::string out;
-  for (std::string word; words >> word;) {
-    size_t equals = word.find('='), open = word.find('[', equals), close = word.rfind(']');
-    if (equals == std::string::npos || open == std::string::npos || close == std::string::npos || close < open)
-      continue;
-    out += " --shape " + quoted(word.substr(0, equals + 1) + word.substr(open + 1, close - open - 1));
-  }
-  return out;
-}
-
 }  // namespace
 
 Html machine(const ClimbResult& r) {
@@ -93,23 +67,15 @@ Html machine(const ClimbResult& r) {
 }
 
 Html reproduce(const ClimbResult& r) {
-  std::string settings = " --device " + quoted(std::string(kind_of_fingerprint(r.device)));
-  if (r.threads > 0) settings += " --threads " + count(r.threads);
-  settings += shape_options(r.shapes);
-  std::string dtype, recipe_dtype;  // the recipe's own, where bf16 was climbed: it may not have been kept
-  for (const Receipt& rung : r.rungs) {
-    if (rung.name.find("precision") == std::string::npos) continue;
-    dtype = " --dtype bf16";
-    if (recipe_dtype.empty() || rung.accepted) recipe_dtype = rung.accepted ? dtype : " --dtype f32";
-  }
-  const std::string rebuilt = quoted(r.model) + settings + recipe_dtype + " --recipe recipe.json";
+  const std::string rebuilt = subject_words(r) + recipe_words(r);
+  const Html commands = each(std::vector<std::string>{climb_command(r), "rung bench plan.rung",
+                                                      "rung verify " + rebuilt, "rung build " + rebuilt},
+                             [](const std::string& command) { return command_block(command); });
   return section(
       "reproduce", "How to get these numbers again",
       "The climb itself; then the plan alone, which holds every decision and compiles nothing. report.json holds all "
       "that this page shows, and more.",
-      html("<pre tabindex='0'><code>rung climb {}{}{}\nrung bench plan.rung\nrung verify {}\nrung build "
-           "{}</code></pre>\n",
-           quoted(r.model), settings, dtype, rebuilt, rebuilt));
+      commands);
 }
 
 }  // namespace rung::report

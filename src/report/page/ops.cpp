@@ -92,7 +92,8 @@ Html ops(const ClimbResult& result) {
       "ops", "Every op against its floor",
       "Launches of the final plan, those that solve the same problem taken together, longest first. “Of floor” is the "
       "share of the fastest possible speed that was reached, by this machine’s measured peaks: 100 % leaves nothing.",
-      html("<div class='scroll'>{}</div>", group_table(fold_tail(groups, kMostGroups), clock_of(result.device))) +
+      html("<div class='scroll' tabindex='0'>{}</div>",
+           group_table(fold_tail(groups, kMostGroups), clock_of(result.device))) +
           (repeated ? launch_list(result.ops, clock_of(result.device)) : Html{}));
 }
 

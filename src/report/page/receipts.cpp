@@ -27,8 +27,8 @@ Html receipt(const LadderRow& row, Clock clock) {
   if (!row.baseline)
     summary += html(" <span class='sum'>{} → {}, {} × [{}]</span>", duration_ms(r.before_ms, clock),
                     duration_ms(r.ms, clock), ratio(r.ratio), interval_text(r.ci95));
-  Html numbers = html("<p>{}. {} launches; relative L2 error {}, largest error {}.</p>", r.reason, count(r.kernels),
-                      scientific(r.rel_l2), scientific(r.max_abs));
+  Html numbers = html("<p>{}. {}; relative L2 error {}, largest error {}.</p>", r.reason,
+                      counted(r.kernels, "launch", "launches"), scientific(r.rel_l2), scientific(r.max_abs));
   return html("<details class='{}'><summary>{}</summary>{}{}</details>\n", css, summary, numbers, notes(r.notes));
 }
 
@@ -39,7 +39,9 @@ Html receipts(const ClimbResult& result) {
       "receipts", "Receipts",
       "One per rung: the measured effect with its interval, the numeric error of the plan with the rung on, and what "
       "its passes did or why they did not.",
-      each(ladder_rows(result), [&](const LadderRow& row) { return receipt(row, clock_of(result.device)); }));
+      each(ladder_rows(result), [&](const LadderRow& row) {
+        return was_tried(row.receipt) ? receipt(row, clock_of(result.device)) : Html{};
+      }));
 }
 
 }  // namespace rung::report

@@ -172,8 +172,8 @@ Html draw(const ClimbResult& result, const std::vector<Dot>& dots, const Canvas&
   if (result.dtype != "f32") draw_roof(plot, labels, axes, p.read_gbps, {p.gemm_bf16_gflops, "bf16"});
   draw_bandwidth_name(plot, labels, axes, p);
   draw_dots(plot, labels, dots, axes, canvas);
-  return plot.finish(canvas.css,
-                     fmt::format("Roofline plot of {} problems; the table above holds the same numbers.", dots.size()));
+  return plot.finish(canvas.css, fmt::format("Roofline plot of {}; the table above holds the same numbers.",
+                                             counted(dots.size(), "problem")));
 }
 
 Html legend(const std::vector<Dot>& dots) {

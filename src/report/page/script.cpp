@@ -1,4 +1,4 @@
-// The page's script: sorting by a column, tips that follow the pointer, and everything unfolded on paper.
+// The page's script: sorting by a column, tips that follow the pointer, buttons that copy, all unfolded on paper.
 // SPDX-License-Identifier: Apache-2.0
 #include "report/page/sections.hpp"
 
@@ -31,6 +31,19 @@ for (const mark of document.querySelectorAll('[data-tip]')) {
                                                                          : event.clientY + 18) + 'px';
   });
   mark.addEventListener('pointerleave', () => { tip.hidden = true; });
+}
+for (const pre of document.querySelectorAll('pre.command')) {
+  const button = document.createElement('button'), code = pre.querySelector('code');
+  const say = word => { button.textContent = word; setTimeout(() => { button.textContent = 'copy'; }, 1500); };
+  const select = () => { getSelection().selectAllChildren(code); return document.execCommand('copy'); };
+  button.type = 'button';
+  button.textContent = 'copy';
+  button.setAttribute('aria-live', 'polite');
+  button.addEventListener('click', async () => {
+    try { await navigator.clipboard.writeText(code.textContent); say('copied'); }
+    catch { say(select() ? 'copied' : 'selected'); }
+  });
+  pre.append(button);
 }
 addEventListener('beforeprint', () => { for (const d of document.querySelectorAll('details')) d.open = true; });
 )js";

@@ -6,6 +6,7 @@
 
 namespace rung::report {
 
+Html next(const ClimbResult& result);        // what to do, with commands
 Html headline(const ClimbResult& result);    // from what to what, how far the floor is, and whether it is right
 Html ladder(const ClimbResult& result);      // every rung's step
 Html receipts(const ClimbResult& result);    // what each rung did, in words
@@ -23,6 +24,10 @@ std::string_view style_sheet();
 std::string_view script();
 Html hatch_pattern();  // the fill of rejected steps, referred to by the style sheet
 
+// What can be copied stands in a block of its own, to which the page's script adds a button.
+Html command_block(std::string_view text);
+// Links to the sections of `body`, by their headings.
+Html contents(const Html& body);
 // A page of these parts. It may load nothing at all, whatever text it holds.
 std::string whole_page(std::string_view title, const Html& body);
 // <section> with its heading and one sentence on how to read it.

@@ -7,14 +7,16 @@
 namespace rung::report {
 namespace {
 
+// Text stands at 4.5:1 or more on what it is drawn on, and what a drawing says at 3:1, in light, dark and on paper: a
+// pale fill has an outline that does (--edge), and a line that crosses bars has a halo of the page's colour.
 constexpr std::string_view kColours = R"css(
 :root { color-scheme: light dark;
   --page:#fcfcfb; --ink:#1a1e23; --soft:#59626c; --rule:#e3e6e9; --track:#eef0f2; --rest:#cdd4db; --raised:#f4f6f7;
-  --gain:#0d7a6f; --left:#8fc9c2; --bad:#b3261e; --loss:#b3261e; --hatch:#a9b2bb; --floor:#b06a00; --on:#fff;
-  --c0:#3a6db3; --c1:#7d57a8; --c2:#0f8579; --c3:#a8721a; --c4:#b14a67; --c5:#66717c; --c6:#8d969f; }
-@media (prefers-color-scheme: dark) { :root {
+  --gain:#0d7a6f; --left:#a3d5cf; --bad:#b3261e; --loss:#b3261e; --edge:#87909a; --floor:#b06a00; --on:#fff;
+  --c0:#3a6db3; --c1:#7d57a8; --c2:#0d7d72; --c3:#99660f; --c4:#b14a67; --c5:#556069; --c6:#6c757e; }
+@media screen and (prefers-color-scheme: dark) { :root {
   --page:#14171a; --ink:#e9ecef; --soft:#a0a9b3; --rule:#2b3036; --track:#1f2428; --rest:#434c55; --raised:#1c2024;
-  --gain:#3fb8a8; --left:#235a54; --bad:#ff8a80; --loss:#ff8a80; --hatch:#59636d; --floor:#e0a03c; --on:#0f1214;
+  --gain:#3fb8a8; --left:#235a54; --bad:#ff8a80; --loss:#ff8a80; --edge:#66707a; --floor:#e0a03c; --on:#0f1214;
   --c0:#6d9fe0; --c1:#b08fd8; --c2:#46b3a6; --c3:#d3a04d; --c4:#e0829b; --c5:#8b96a1; --c6:#aab3bc; } }
 .c0{--c:var(--c0)} .c1{--c:var(--c1)} .c2{--c:var(--c2)} .c3{--c:var(--c3)} .c4{--c:var(--c4)} .c5{--c:var(--c5)}
 .c6{--c:var(--c6)}
@@ -49,11 +51,12 @@ p.verdict.good { color:var(--ink) } p.verdict.good b { color:var(--gain) }
 .key { display:inline-block; width:11px; height:11px; border-radius:2px; margin:0 6px 0 16px; background:var(--c,var(--rest));
   vertical-align:-1px } .caption .key:first-child,th .key { margin-left:0 }
 .entry { white-space:nowrap; margin-right:16px } .caption .entry:first-child .key { margin-left:0 }
-.key.gain { background:var(--gain) } .key.loss { background:var(--loss) } .key.left { background:var(--left) } .key.track { background:var(--track);
-  box-shadow:inset 0 0 0 1px var(--rest) } .key.refused { background:repeating-linear-gradient(45deg,var(--hatch) 0 2px,transparent
-  2px 4px); box-shadow:inset 0 0 0 1px var(--hatch) } .key.floorline { width:0; height:13px; border-left:2px dotted var(--floor);
-  border-radius:0; background:none; margin-right:8px } .key.solid { background:var(--soft) } .key.paled { background:var(--soft);
-  opacity:.35; margin-left:10px }
+.key.rest { box-shadow:inset 0 0 0 1px var(--edge) } .key.gain { background:var(--gain) } .key.loss { background:var(--loss) }
+.key.left { background:var(--left); box-shadow:inset 0 0 0 1px var(--gain) } .key.track { background:var(--track);
+  box-shadow:inset 0 0 0 1px var(--edge) } .key.refused { background:repeating-linear-gradient(45deg,var(--edge) 0 2px,transparent
+  2px 4px); box-shadow:inset 0 0 0 1px var(--edge) } .key.floorline { width:0; height:13px; border-left:2px dotted var(--floor);
+  border-radius:0; background:none; margin-right:8px } .key.solid { background:var(--soft) } .key.paled { background:var(--rest);
+  box-shadow:inset 0 0 0 1px var(--soft); margin-left:10px }
 .tag { font-size:12px; font-weight:500; color:var(--soft); white-space:nowrap }
 .sr { position:absolute; width:1px; height:1px; overflow:hidden; clip-path:inset(50%) }
 )css";
@@ -66,8 +69,8 @@ thead th { color:var(--soft); font-size:12.5px; border-bottom:1px solid var(--ru
 tbody tr { border-bottom:1px solid var(--rule) } tbody tr:last-child { border-bottom:0 }
 .number { text-align:right; white-space:nowrap } tbody th.name { font-weight:600; overflow-wrap:anywhere }
 td.chart { vertical-align:middle } .interval,.error { color:var(--soft) }
-.sort { all:unset; cursor:pointer } .sort:hover { color:var(--ink) } .sort:focus-visible,summary:focus-visible,
-pre:focus-visible { outline:2px solid var(--gain); outline-offset:3px; border-radius:2px }
+.sort { all:unset; cursor:pointer } .sort:hover { color:var(--ink) }
+:focus-visible,.sort:focus-visible { outline:2px solid var(--gain); outline-offset:3px; border-radius:2px }
 th[aria-sort=descending] .sort::after { content:" ↓" } th[aria-sort=ascending] .sort::after { content:" ↑" }
 .ladder .name { width:148px } .ladder tbody .tag { display:block } .ladder tbody tr { border:0 } .phone { display:none }
 .ladder th,.ladder td { padding-top:0; padding-bottom:9px } .ladder thead th { padding-bottom:4px }
@@ -97,21 +100,28 @@ summary { cursor:pointer; overflow-wrap:anywhere; padding-left:17px; text-indent
 .sum { color:var(--soft); font-size:14px; margin-left:10px } .notes { padding-left:18px; font-size:14px }
 summary .problem { font-size:13.5px; color:var(--ink) } summary .kernel { margin-left:10px; color:var(--gain) }
 details.list { border:0; margin-top:10px; color:var(--soft) } details.list table { color:var(--ink) }
+.skip { position:absolute; left:-999px } .skip:focus { position:static } a { color:var(--gain) }
+.contents ul { columns:3 190px; list-style:none; margin:28px 0 0; padding:16px 0 0; border-top:1px solid var(--rule); font-size:14px }
+.contents li { padding:2px 0 } .step { font-size:15px; margin:20px 0 2px; color:var(--ink) } .first { font-size:18px; margin:10px 0 }
+pre.command { position:relative; padding:9px 76px 9px 14px; margin:6px 0 10px } pre.command button { position:absolute; right:8px;
+  top:7px; font:inherit; font-size:12px; color:var(--ink); background:var(--page); border:1px solid var(--edge); border-radius:4px }
 pre { background:var(--raised); padding:16px 18px; border-radius:6px; overflow-x:auto; font:13px/1.6 ui-monospace,
   SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace; margin:0; white-space:pre-wrap; overflow-wrap:anywhere }
 )css";
 
 constexpr std::string_view kCharts = R"css(
 svg { display:block } .strip { width:100%; overflow:visible } .plot { width:100%; height:auto; overflow:visible }
-.defs { position:absolute } pattern rect.hatch { fill:var(--hatch) }
+.defs { position:absolute } pattern rect.hatch { fill:var(--edge) }
 svg text { fill:var(--soft); font-size:12px; font-family:inherit } .middle { text-anchor:middle } .end { text-anchor:end }
-rect { fill:var(--c,var(--rest)) } rect.track { fill:var(--track) } rect.left { fill:var(--left) } rect.base { fill:var(--soft) }
-rect.gain { fill:var(--gain) } rect.loss { fill:var(--loss) } rect.rest { fill:var(--rest) } rect.dim { opacity:.45 }
-rect.refused { fill:url(#hatch); stroke:var(--hatch); stroke-width:1 } rect.pale { opacity:.32 } rect.part { stroke:var(--page);
-  stroke-width:1.5 } rect.cut { opacity:.5 }
+rect { fill:var(--c,var(--rest)) } rect.base { fill:var(--soft) } rect.gain { fill:var(--gain) } rect.loss { fill:var(--loss) }
+rect.track { fill:var(--track); stroke:var(--edge) } rect.left { fill:var(--left); stroke:var(--gain) }
+rect.rest { fill:var(--rest); stroke:var(--edge) } rect.refused { fill:url(#hatch); stroke:var(--edge) }
+rect.dim,rect.cut { fill-opacity:.45 } rect.pale { fill-opacity:.28; stroke:var(--c) }
+rect.part { stroke:var(--page); stroke-width:1.5 }
 line { stroke-width:1 } line.grid { stroke:var(--rule) } line.whisker { stroke:var(--ink); stroke-width:1.25 }
-line.zero { stroke:var(--soft) } line.floor { stroke:var(--floor); stroke-width:2; stroke-dasharray:2 2.3 }
-line.median { stroke:var(--ink); stroke-width:2.5 } line.roof { stroke:var(--ink); stroke-width:1.5 }
+line.zero { stroke:var(--soft) } line.floor { stroke:var(--floor); stroke-width:2; stroke-dasharray:3 2 }
+line.halo { stroke:var(--page); stroke-width:5 } line.median { stroke:var(--ink); stroke-width:2.5 }
+line.roof { stroke:var(--ink); stroke-width:1.5 }
 svg text.inside { fill:var(--on); font-weight:600; font-size:12.5px } svg text.axis { font-size:12px }
 svg text.roof-name { fill:var(--ink); font-weight:600 } svg text.dot-name { fill:var(--ink) }
 svg text.roof-name,svg text.dot-name { paint-order:stroke; stroke:var(--page); stroke-width:3.5px; stroke-linejoin:round }
@@ -136,8 +146,8 @@ constexpr std::string_view kMedia = R"css(
   .stack { grid-template-columns:46px 1fr; } .stack-total { display:none } .compact { font-size:13px } }
 @media print {
   :root { --page:#fff; --ink:#000; --soft:#444; --rule:#ccc } body { font-size:12px } main { max-width:none; padding:0 }
-  section { margin-top:28px; break-inside:auto } h2 { break-after:avoid } tr,details,.plot { break-inside:avoid } #tip { display:none }
-  * { print-color-adjust:exact; -webkit-print-color-adjust:exact } table { font-size:11px } .scroll { overflow:visible } }
+  section { margin-top:28px; break-inside:auto } h2 { break-after:avoid } tr,details,.plot { break-inside:avoid } #tip,.contents,.skip,
+  pre.command button { display:none } * { print-color-adjust:exact; -webkit-print-color-adjust:exact } table { font-size:11px } .scroll { overflow:visible } }
 )css";
 
 }  // namespace
