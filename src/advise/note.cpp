@@ -34,10 +34,6 @@ const HowTo& how_to(const Recording& recording) {
   return *std::ranges::find_if(kHowTo, [&](const HowTo& h) { return recording.format.starts_with(h.format); });
 }
 
-std::string counted(int64_t count, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", words::count(count), count == 1 ? one : many);
-}
-
 Note no_device_work(const Analysis& analysis) {
   if (analysis.accounting.device >= 0) return {};
   std::string text = fmt::format(
@@ -48,7 +44,7 @@ Note no_device_work(const Analysis& analysis) {
     text += fmt::format(
         " {} launched work that was not recorded: another profiler may hold the GPU's counters, or "
         "this one may not read them.",
-        counted(analysis.launches.all, "call", "calls"));
+        words::counted(analysis.launches.all, "call", "calls"));
   return {"no_device_work", text, true};
 }
 
@@ -66,10 +62,10 @@ Note lost_launches(const Analysis& analysis) {
   const Launches& launches = analysis.launches;
   if (launches.lost == 0 || analysis.accounting.device < 0) return {};
   std::string text = fmt::format("{} of {} in the steps have no work in this trace", words::count(launches.lost),
-                                 counted(launches.all, "launch", "launches"));
+                                 words::counted(launches.all, "launch", "launches"));
   if (launches.lost_graphs > 0)
     text += fmt::format(" ({} of {} of graphs)", words::count(launches.lost_graphs),
-                        counted(launches.all_graphs, "launch", "launches"));
+                        words::counted(launches.all_graphs, "launch", "launches"));
   if (!launches.are_lost()) return {"lost_launches", text + ": the profiler lost it."};
   return {"lost_launches",
           text + fmt::format(": the profiler lost it, and the device may have been busy where it looks idle. Findings "
@@ -84,7 +80,7 @@ Note capture(const Analysis& analysis) {
   return {"capture",
           fmt::format("{} in the steps went into the capture of a graph, and ran nothing. Record replays: begin after "
                       "warm-up and capture.",
-                      counted(launches.captured, "launch", "launches")),
+                      words::counted(launches.captured, "launch", "launches")),
           2 * launches.captured >= launches.all};
 }
 
@@ -108,7 +104,7 @@ Note outliers(const Analysis& analysis) {
 Note empty_steps(const Analysis& analysis) {
   if (analysis.steps.empty == 0) return {};
   return {"empty_steps", fmt::format("Left out: {} in which nothing was launched.",
-                                     counted(static_cast<int64_t>(analysis.steps.empty), "step", "steps"))};
+                                     words::counted(static_cast<int64_t>(analysis.steps.empty), "step", "steps"))};
 }
 
 Note between(const Analysis& analysis) {
@@ -126,7 +122,7 @@ Note outside(const Analysis& analysis) {
   if (accounting.outside == 0) return {};
   return {"outside",
           fmt::format("Left out: {} of the device, {} in all, launched in no step.",
-                      counted(accounting.outside, "piece of work", "pieces of work"),
+                      words::counted(accounting.outside, "piece of work", "pieces of work"),
                       duration_ms(ms_of(accounting.outside_ns))),
           analysis.work.empty()};
 }

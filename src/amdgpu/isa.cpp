@@ -6,6 +6,7 @@
 
 #include "amdgpu/decode.hpp"
 #include "amdgpu/loops.hpp"
+#include "base/words.hpp"
 
 namespace rung::amdgpu {
 namespace {
@@ -115,8 +116,12 @@ std::string share_text(const Widths& widths, const char* what) {
 std::vector<KernelReading::Found> findings_of(const KernelInfo& kernel, const CodeReading& code) {
   std::vector<KernelReading::Found> found;
   const auto say = [&](IsaFinding kind, std::string text) { found.push_back({kind, std::move(text)}); };
-  if (kernel.vgpr_spills) say(IsaFinding::spill, fmt::format("{} vector registers are spilled", kernel.vgpr_spills));
-  if (kernel.sgpr_spills) say(IsaFinding::spill, fmt::format("{} scalar registers are spilled", kernel.sgpr_spills));
+  if (kernel.vgpr_spills)
+    say(IsaFinding::spill,
+        words::counted(kernel.vgpr_spills, "vector register is", "vector registers are") + " spilled");
+  if (kernel.sgpr_spills)
+    say(IsaFinding::spill,
+        words::counted(kernel.sgpr_spills, "scalar register is", "scalar registers are") + " spilled");
   if (kernel.scratch_bytes)
     say(IsaFinding::scratch, fmt::format("{} bytes of scratch a lane, touched by {} instructions, {} in loops",
                                          kernel.scratch_bytes, code.scratch, code.scratch_in_loops));

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "base/words.hpp"
 #include "measure/cost.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite.hpp"
@@ -25,9 +26,11 @@ class Composer {
   }
 
   void tell(Notes& notes) const {
-    if (scaled_) notes.add("{} factors moved into the weights of the linear before", scaled_);
-    if (dropped_) notes.add("{} linears had a constant part of their input: what it adds is a bias now", dropped_);
-    if (composed_) notes.add("{} linears of a linear became one, up to the rounding of f32", composed_);
+    if (scaled_) notes.add("{} moved into the weights of the linear before", words::counted(scaled_, "factor"));
+    if (dropped_)
+      notes.add("{} had a constant part of the input: what it adds is a bias now", words::counted(dropped_, "linear"));
+    if (composed_)
+      notes.add("{} of a linear became one, up to the rounding of f32", words::counted(composed_, "linear"));
     if (saved_.flops > 0) notes.add("{:.4g} MFLOP and {:.4g} MB less", saved_.flops / 1e6, saved_.bytes / 1e6);
   }
 

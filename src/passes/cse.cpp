@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "base/words.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite.hpp"
 
@@ -67,7 +68,7 @@ Status cse(Graph& graph, PassContext& context) {
     replace_with(graph, id, it->second);
     ++merged;
   });
-  if (merged) context.notes.add("merged {} equal values", merged);
+  if (merged) context.notes.add("merged {}", words::counted(merged, "equal value"));
   return {};
 }
 

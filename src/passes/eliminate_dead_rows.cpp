@@ -4,6 +4,7 @@
 #include <map>
 #include <tuple>
 
+#include "base/words.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite.hpp"
 #include "passes/row_demand.hpp"
@@ -44,7 +45,8 @@ class Shrinker {
       if (kept < all) ++keys[{kept, all}];
     }
     for (auto [sizes, times] : keys)
-      notes.add("{} attentions read {} of {} keys: the others are masked", times, sizes.first, sizes.second);
+      notes.add("{} {} of {} keys: the others are masked", words::counted(times, "attention reads", "attentions read"),
+                sizes.first, sizes.second);
     for (NodeId id : graph_.inputs()) tell_input(id, notes);
   }
 
@@ -138,7 +140,7 @@ Status eliminate_dead_rows(Graph& graph, PassContext& context) {
   Shrinker shrinker(graph);
   if (size_t count = shrinker.run()) {
     shrinker.tell(context.notes);
-    context.notes.add("{} values are computed for fewer rows", count);
+    context.notes.add("{} computed for fewer rows", words::counted(count, "value is", "values are"));
   }
   return {};
 }

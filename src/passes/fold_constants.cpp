@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/words.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite.hpp"
 #include "reference/evaluate.hpp"
@@ -60,7 +61,7 @@ Status fold_constants(Graph& graph, PassContext& context) {
     foldable[literal] = true;
     ++folded;
   }
-  if (folded) context.notes.add("computed {} constant values", folded);
+  if (folded) context.notes.add("computed {}", words::counted(folded, "constant value"));
   return {};
 }
 

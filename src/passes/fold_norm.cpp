@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/words.hpp"
 #include "passes/constant_copy.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite.hpp"
@@ -150,7 +151,7 @@ class Folder {
 
 Status fold_norm(Graph& graph, PassContext& context) {
   size_t folded = Folder(graph, context).run();
-  if (folded) context.notes.add("the norms of {} sums moved into the linears around them", folded);
+  if (folded) context.notes.add("the norms of {} moved into the linears around", words::counted(folded, "sum"));
   return {};
 }
 

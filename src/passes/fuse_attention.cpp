@@ -1,5 +1,6 @@
 // softmax(scale q k' + mask) v as its author writes it becomes one op over [batch, tokens, heads, size].
 // SPDX-License-Identifier: Apache-2.0
+#include "base/words.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite.hpp"
 #include "passes/sink_transpose.hpp"
@@ -170,7 +171,7 @@ Status fuse_attention(Graph& graph, PassContext& context) {
   Fuser fuser(graph, context);
   size_t fused = 0;
   for_each_node(graph, [&](NodeId id) { fused += fuser.fuse(id); });
-  if (fused) context.notes.add("{} attentions became one op each", fused);
+  if (fused) context.notes.add("{}", words::counted(fused, "attention became one op", "attentions became one op each"));
   return {};
 }
 

@@ -1,5 +1,6 @@
 // The mean over the tokens that a mask keeps, as sentence encoders pool, becomes one op.
 // SPDX-License-Identifier: Apache-2.0
+#include "base/words.hpp"
 #include "ir/match.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite.hpp"
@@ -63,7 +64,8 @@ bool fuse(Graph& graph, PassContext& context, NodeId id) {
 Status fuse_masked_mean(Graph& graph, PassContext& context) {
   size_t fused = 0;
   for_each_node(graph, [&](NodeId id) { fused += fuse(graph, context, id); });
-  if (fused) context.notes.add("{} masked means became one op each", fused);
+  if (fused)
+    context.notes.add("{}", words::counted(fused, "masked mean became one op", "masked means became one op each"));
   return {};
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/words.hpp"
 #include "ir/pointwise.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite.hpp"
@@ -128,7 +129,9 @@ Status fuse_pointwise(Graph& graph, PassContext& context) {
   size_t before = graph.size(), groups = 0;
   for (auto it = order.rbegin(); it != order.rend(); ++it)  // users first, so that every group is as large as it can be
     if (graph[*it].alive) groups += fuse(graph, context, *it, constant);
-  if (groups) context.notes.add("{} groups of element-wise ops took {} nodes", groups, before - graph.size() + groups);
+  if (groups)
+    context.notes.add("{} of element-wise ops took {} nodes", words::counted(groups, "group"),
+                      before - graph.size() + groups);
   return {};
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "base/words.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite.hpp"
 #include "passes/rotated_columns.hpp"
@@ -60,7 +61,7 @@ Status fuse_rope(Graph& graph, PassContext& context) {
   for (size_t i = 0; i < order.size(); ++i) position[order[i]] = static_cast<uint32_t>(i);
   size_t fused = 0;
   for (NodeId id : order) fused += graph[id].alive && graph.as<Rope>(id) && fuse(graph, context, id, position);
-  if (fused) context.notes.add("{} rotary embeddings moved into the projection before", fused);
+  if (fused) context.notes.add("{} moved into the projection before", words::counted(fused, "rotary embedding"));
   return {};
 }
 

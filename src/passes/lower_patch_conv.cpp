@@ -1,5 +1,6 @@
 // A convolution whose windows do not overlap is a linear over patches.
 // SPDX-License-Identifier: Apache-2.0
+#include "base/words.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite.hpp"
 #include "passes/simplify.hpp"
@@ -48,7 +49,9 @@ bool lower(Graph& graph, PassContext& context, NodeId id) {
 Status lower_patch_conv(Graph& graph, PassContext& context) {
   size_t lowered = 0;
   for_each_node(graph, [&](NodeId id) { lowered += lower(graph, context, id); });
-  if (lowered) context.notes.add("{} patch convolutions became linears", lowered);
+  if (lowered)
+    context.notes.add(
+        "{}", words::counted(lowered, "patch convolution became a linear", "patch convolutions became linears"));
   return {};
 }
 

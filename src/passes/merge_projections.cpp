@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/words.hpp"
 #include "passes/constant_copy.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite.hpp"
@@ -92,7 +93,8 @@ Status merge_projections(Graph& graph, PassContext& context) {
   for_each_node(graph, [&](NodeId id) {
     if (size_t merged = merger.merge_readers_of(id)) ++sizes[merged];
   });
-  for (auto [size, times] : sizes) context.notes.add("{} times, {} projections of one value became one", times, size);
+  for (auto [size, times] : sizes)
+    context.notes.add("{}, {} projections of one value became one", words::counted(times, "time"), size);
   return {};
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <tuple>
 
+#include "base/words.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite.hpp"
 #include "passes/rotated_columns.hpp"
@@ -67,7 +68,7 @@ Status merge_ropes(Graph& graph, PassContext& context) {
     joined += joiner.join(it->second, {id, *found});
     waiting.erase(it);
   });
-  if (joined) context.notes.add("{} pairs of rotary embeddings became one", joined);
+  if (joined) context.notes.add("{} of rotary embeddings became one", words::counted(joined, "pair"));
   return {};
 }
 

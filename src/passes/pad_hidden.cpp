@@ -1,6 +1,7 @@
 // The value between two linears gets columns of zeros until its rows begin at cache lines: fetched in whole lines, they
 // cost less than the few columns more.
 // SPDX-License-Identifier: Apache-2.0
+#include "base/words.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite.hpp"
 
@@ -81,7 +82,10 @@ Status pad_hidden(Graph& graph, PassContext& context) {
   Padder padder(graph, context);
   size_t padded = 0;
   for_each_node(graph, [&](NodeId id) { padded += padder.pad(id); });
-  if (padded) context.notes.add("{} values between linears begin their rows at {} bytes", padded, context.row_bytes);
+  if (padded)
+    context.notes.add("{} their rows at {} bytes",
+                      words::counted(padded, "value between linears begins", "values between linears begin"),
+                      context.row_bytes);
   return {};
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
+#include "base/words.hpp"
 #include "ir/match.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite.hpp"
@@ -80,7 +81,8 @@ Status recognise_activations(Graph& graph, PassContext& context) {
     if (!product || product->kind != BinaryKind::mul) return;
     found += recognise_silu(graph, id) || recognise_gelu(graph, id) || recognise_gelu_tanh(graph, id);
   });
-  if (found) context.notes.add("{} activations became one op each", found);
+  if (found)
+    context.notes.add("{}", words::counted(found, "activation became one op", "activations became one op each"));
   return {};
 }
 

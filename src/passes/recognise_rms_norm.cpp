@@ -1,5 +1,6 @@
 // RMSNorm as its author writes it becomes one op.
 // SPDX-License-Identifier: Apache-2.0
+#include "base/words.hpp"
 #include "ir/match.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite.hpp"
@@ -71,7 +72,9 @@ bool make_rms_norm(Graph& graph, PassContext& context, NodeId id) {
 Status recognise_rms_norm(Graph& graph, PassContext& context) {
   size_t found = 0;
   for_each_node(graph, [&](NodeId id) { found += make_rms_norm(graph, context, id); });
-  if (found) context.notes.add("{} RMS normalisations became one op each", found);
+  if (found)
+    context.notes.add(
+        "{}", words::counted(found, "RMS normalisation became one op", "RMS normalisations became one op each"));
   return {};
 }
 

@@ -1,5 +1,6 @@
 // Rotary position embedding as its author writes it becomes one op.
 // SPDX-License-Identifier: Apache-2.0
+#include "base/words.hpp"
 #include "ir/match.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite.hpp"
@@ -39,7 +40,9 @@ bool make_rope(Graph& graph, PassContext& context, NodeId id) {
 Status recognise_rope(Graph& graph, PassContext& context) {
   size_t found = 0;
   for_each_node(graph, [&](NodeId id) { found += make_rope(graph, context, id); });
-  if (found) context.notes.add("{} rotary embeddings became one op each", found);
+  if (found)
+    context.notes.add("{}",
+                      words::counted(found, "rotary embedding became one op", "rotary embeddings became one op each"));
   return {};
 }
 

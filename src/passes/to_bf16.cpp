@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/words.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite.hpp"
 
@@ -167,7 +168,7 @@ class Narrower {
 Status to_bf16(Graph& graph, PassContext& context) {
   if (context.precision != DType::bf16) return {};
   size_t narrowed = Narrower(graph).run();
-  if (narrowed) context.notes.add("{} values are stored in bf16", narrowed);
+  if (narrowed) context.notes.add("{} stored in bf16", words::counted(narrowed, "value is", "values are"));
   return {};
 }
 

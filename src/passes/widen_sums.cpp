@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "base/words.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite.hpp"
 
@@ -105,7 +106,9 @@ class Widener {
 
 Status widen_sums(Graph& graph, PassContext& context) {
   size_t widened = Widener(graph, context).run();
-  if (widened) context.notes.add("{} values that no product reads are kept in f32", widened);
+  if (widened)
+    context.notes.add("{} kept in f32",
+                      words::counted(widened, "value that no product reads is", "values that no product reads are"));
   return {};
 }
 

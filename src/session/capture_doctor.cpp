@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/words.hpp"
 #include "measure/clock.hpp"
 
 namespace rung {
@@ -77,7 +78,8 @@ std::string CaptureDoctor::workspaces() const {
   auto count =
       std::count_if(plan_.steps.begin(), plan_.steps.end(), [](const Step& s) { return s.scratch.has_value(); });
   return count == 0 ? "no launch needs a workspace"
-                    : fmt::format("{} launches have a workspace: in the plan's arena, none tied to a stream", count);
+                    : words::counted(count, "launch has", "launches have") +
+                          " a workspace: in the plan's arena, not tied to a stream";
 }
 
 std::string CaptureDoctor::loaded() const {
@@ -89,7 +91,7 @@ std::string CaptureDoctor::loaded() const {
 
 std::vector<std::string> CaptureDoctor::notes() const {
   std::string touched = first_touches();
-  return {fmt::format("{} launches looked at; the first time: {}", first_.size(),
+  return {fmt::format("{} looked at; the first time: {}", words::counted(first_.size(), "launch", "launches"),
                       touched.empty() ? loaded() : touched + "; warmed by that run"),
           "the second time: no allocation, no load, no wait, no copy by the host", workspaces()};
 }

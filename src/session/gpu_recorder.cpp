@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "base/words.hpp"
 #include "device/gpu/current_context.hpp"
 #include "device/gpu/mark.hpp"
 #include "device/gpu/timed_graph.hpp"
@@ -68,8 +69,9 @@ class GpuRecorder : public Recorder {
     RUNG_CHECK(doctor.examine([this](size_t index) { return enqueue(index); }));
     RUNG_TRY(graph_, gpu::TimedGraph::record(*queue_, [this] { return enqueue_all(queue_->stream()); }));
     notes_ = doctor.notes();
-    notes_.push_back(fmt::format("the whole run is one graph of {} nodes; the host copies inputs and outputs{}",
-                                 graph_->nodes(), may_fault_ ? ", and looks for faults after each run" : ""));
+    notes_.push_back(fmt::format("the whole run is one graph of {}; the host copies inputs and outputs{}",
+                                 words::counted(graph_->nodes(), "node"),
+                                 may_fault_ ? ", and looks for faults after each run" : ""));
     return {};
   }
 

@@ -121,7 +121,7 @@ TEST(ComposeLinears, KeepsLinearsOfComputedWeights) {
 TEST(ComposeLinears, TellsWhatItSaves) {
   PassRun run = run_pass(compose_linears, graph_of(with_matrices("y = linear(linear(x:f32[3,2], u), w)")));
   // 2 x 3 x (2 x 8 + 8 x 4 - 2 x 4) flops; 3 x 8 floats written and read, and 16 + 32 - 8 weights
-  EXPECT_EQ(run.notes, (std::vector<std::string>{"1 linears of a linear became one, up to the rounding of f32",
+  EXPECT_EQ(run.notes, (std::vector<std::string>{"1 linear of a linear became one, up to the rounding of f32",
                                                  "0.00024 MFLOP and 0.000352 MB less"}));
 }
 TEST(ComposeLinears, KeepsAFactorThatMakesMoreRows) {

@@ -20,7 +20,7 @@ std::string projection(const std::string& linear, const std::string& turned = "3
 TEST(FuseRope, LetsTheProjectionTurnItsFirstHeads) {
   PassRun run = run_pass(fuse_rope, graph_of(projection("linear(x, w)")));
   EXPECT_EQ(count_ops(run.graph, "rope"), 0u);
-  EXPECT_EQ(run.notes, std::vector<std::string>{"1 rotary embeddings moved into the projection before"});
+  EXPECT_EQ(run.notes, std::vector<std::string>{"1 rotary embedding moved into the projection before"});
   expect_equivalent(fuse_rope, projection("linear(x, w)"));
   expect_equivalent(fuse_rope, projection("linear(x, w, b, slots=bias)"));
 }

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "advise/settings/assignment.hpp"
+#include "base/words.hpp"
 
 namespace rung::advise {
 namespace {
@@ -25,9 +26,9 @@ std::string block(const Setting& setting) {
 
 std::string settings_text(const SettingList& list) {
   std::string text = fmt::format(
-      "{} on {}, for latency: {} settings. Measure each alone, keep what helps, then measure "
+      "{} on {}, for latency: {}. Measure each alone, keep what helps, then measure "
       "what was kept together.\n",
-      name_of(list.stack), list.gpu_name, list.settings.size());
+      name_of(list.stack), list.gpu_name, words::counted(list.settings.size(), "setting"));
   std::string_view heading;
   for (const Setting* setting : list.settings) {
     const std::string_view wanted = setting->verdict == Verdict::set ? "set" : "try, and keep where it is faster";

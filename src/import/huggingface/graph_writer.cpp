@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/words.hpp"
+
 namespace rung::huggingface {
 namespace {
 
@@ -138,14 +140,20 @@ Result<std::vector<std::string>> GraphWriter::finish(
     const std::function<bool(const std::string& name)>& may_ignore) const {
   std::vector<std::string> ignored, unexpected;
   for (const auto& name : unused(checkpoint_, used_)) (may_ignore(name) ? ignored : unexpected).push_back(name);
-  if (!mistakes_.empty()) return fail("{} tensors are wrong: {}", mistakes_.size(), first_five(mistakes_, "; "));
+  if (!mistakes_.empty())
+    return fail("{} wrong: {}", words::counted(mistakes_.size(), "tensor is", "tensors are"),
+                first_five(mistakes_, "; "));
   if (!unexpected.empty())
-    return fail("{} tensors of the checkpoint do not belong to this architecture: {}", unexpected.size(),
+    return fail("{} to this architecture: {}",
+                words::counted(unexpected.size(), "tensor of the checkpoint does not belong",
+                               "tensors of the checkpoint do not belong"),
                 first_five(unexpected, ", "));
   std::vector<std::string> notes;
   if (!ignored.empty())
     notes.push_back(
-        fmt::format("{} tensors of the checkpoint are not read: {}", ignored.size(), first_five(ignored, ", ")));
+        fmt::format("{} not read: {}",
+                    words::counted(ignored.size(), "tensor of the checkpoint is", "tensors of the checkpoint are"),
+                    first_five(ignored, ", ")));
   return notes;
 }
 
