@@ -83,6 +83,7 @@ void Climber::record_plan() {
   result_.model = subject_.model.name;
   result_.architecture = subject_.model.architecture;
   result_.takes_text = !subject_.attachments.empty();
+  result_.precision = name_of(current_.recipe.precision);
   result_.device = plan.device;
   result_.dtype = dtype_text(plan);
   result_.shapes = shapes_text(plan);

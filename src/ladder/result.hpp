@@ -101,8 +101,9 @@ struct CheaperPrecision {
 
 struct ClimbResult {
   std::string model, device, dtype, architecture;
-  std::string shapes;       // "input_ids=i64[1,128] ..."
-  bool takes_text = false;  // it has a tokenizer
+  std::string shapes;            // "input_ids=i64[1,128] ..."
+  bool takes_text = false;       // it has a tokenizer
+  std::string precision{"f32"};  // of the recipe: "bf16" where that was opted in
   int threads = 1;
   double baseline_ms = 0, final_ms = 0, floor_ms = 0, tuning_s = 0;
   Speedup against_baseline;  // of the final plan, over the model as its author wrote it

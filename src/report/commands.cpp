@@ -24,13 +24,13 @@ std::string shape_options(const std::string& shapes, const std::string& other) {
   return out;
 }
 
-// Of the rung that computes in bf16: was it climbed, and kept?
+// Of bf16, which is opted in: was it asked for, and is it in the recipe?
 struct LowPrecision {
   bool tried = false, kept = false;
 };
 
 LowPrecision low_precision(const ClimbResult& result) {
-  LowPrecision found;
+  LowPrecision found{.tried = result.precision == "bf16", .kept = result.precision == "bf16"};
   for (const Receipt& rung : result.rungs) {
     if (rung.name.find("precision") == std::string::npos) continue;
     found.tried = true;
@@ -61,6 +61,8 @@ std::string subject_words(const ClimbResult& result, const Changed& changed) {
 std::string subject_words(const ClimbResult& result) { return subject_words(result, {}); }
 
 std::string dtype_words(const ClimbResult& result) { return low_precision(result).tried ? " --dtype bf16" : ""; }
+
+std::string kept_dtype_words(const ClimbResult& result) { return low_precision(result).kept ? " --dtype bf16" : ""; }
 
 std::string recipe_words(const ClimbResult& result) {
   const LowPrecision low = low_precision(result);

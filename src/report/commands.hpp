@@ -18,7 +18,8 @@ struct Changed {
   std::string shape;  // empty: the same
 };
 std::string subject_words(const ClimbResult& result, const Changed& changed);
-std::string dtype_words(const ClimbResult& result);   // " --dtype bf16" where that was climbed
+std::string dtype_words(const ClimbResult& result);       // " --dtype bf16" where that was climbed
+std::string kept_dtype_words(const ClimbResult& result);  // where the recipe has it
 std::string recipe_words(const ClimbResult& result);  // " --recipe recipe.json", with the precision that it was left in
 std::string climb_command(const ClimbResult& result);
 

@@ -39,7 +39,7 @@ void add_run(const ClimbResult& r, Steps& steps) {
         "auto session = model->session();  // what one thread runs; check both for errors"}});
   steps.push_back({"See the difference yourself",
                    "Both in turns, on the same inputs: the plan, and the model as it runs without a climb.",
-                   {"rung compare " + subject_words(r) + dtype_words(r) + " plan.rung"}});
+                   {"rung compare " + subject_words(r) + kept_dtype_words(r) + " plan.rung"}});
 }
 
 void add_precision(const ClimbResult& r, Steps& steps) {

@@ -22,7 +22,7 @@ using Contestants = std::array<std::unique_ptr<Contestant>, 2>;
 constexpr std::array<std::string_view, 2> kSides{"A", "B"};
 constexpr double kHalfWidth = 0.002;     // narrower says nothing more
 constexpr double kPatienceShare = 0.25;  // of the budget: a clear answer is made narrower for that long
-constexpr double kStartsOfBudget = 24;   // so many starts fit it, or there are none: a dozen pairs decide any factor
+constexpr double kStartsOfBudget = 24;   // this many fit it, or there is one: a dozen pairs decide any factor
 
 Status check_task(const CompareTask& task) {
   const auto named = [&](std::string_view option) { return task.model.named(option); };

@@ -17,8 +17,8 @@ ModelOptions for_plan(const ModelOptions& options) {
 ModelOptions for_directory(ModelOptions options, const Opened* plan) {
   if (!plan) return options;
   if (options.device.empty()) options.device = plan->target->name;
-  for (const auto& input : plan->plan->inputs)
-    if (!options.inputs.types.contains(input.name)) options.shapes.emplace(input.name, input.type.shape);
+  if (!options.shapes.empty() || !options.inputs.types.empty()) return options;
+  for (const auto& input : plan->plan->inputs) options.shapes.emplace(input.name, input.type.shape);
   return options;
 }
 

@@ -14,7 +14,7 @@ class Contestant {
   virtual ~Contestant() = default;
   // Seconds of the median run of a block. Errors: those of the run.
   virtual Result<double> block() = 0;
-  // Begins anew, as another process or session would: where its memory and threads lie is by chance, costs or saves
+  // Starts again, as another process or session would: where its memory and threads lie is by chance, costs or saves
   // some per cent of a small model's time, and stays as it is for as long as they live. Errors: those of its first
   // start.
   virtual Status renew() = 0;

@@ -81,7 +81,7 @@ TEST_F(CompareCommand, RunsAnotherBuildOfTheTool) {
 }
 
 TEST_F(CompareCommand, EndsWith3WhereItIsUnclear) {
-  const std::string steady = fake("steady", "10"), wavering = fake("wavering", "$((5 + i % 2 * 40))");
+  const std::string steady = fake("steady", "10"), wavering = fake("wavering", "$((5 + i % 2 * 15))");
   const Ran unclear = compare({bert_tiny(), "--tool-a", steady, "--tool-b", wavering, "--threads", "1", "--json"});
   EXPECT_EQ(unclear.exit_code, 3) << unclear.out << unclear.err;
   EXPECT_THAT(error_line(unclear), HasSubstr("unclear: B may or may not be slower than A by more than 3 %"));

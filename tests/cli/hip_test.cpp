@@ -98,7 +98,7 @@ TEST_F(Hip, SaysWhatIsMissing) {
 
 TEST_F(Hip, RefusesAnArchitectureThatNoKernelIsFor) {
   setenv("RUNG_FAKE_HIP", "gfx1100", 1);
-  expect_error(run("run", "hip"), 1, "Emulated Instinct is gfx1100; the GPU kernels of this build are for ");
+  expect_error(run("run", "hip"), 1, "Emulated Instinct is gfx1100; ");
   setenv("RUNG_FAKE_HIP", "strange", 1);
   expect_error(run("run", "hip"), 1, "Emulated Instinct is of an unknown architecture; ");
 }

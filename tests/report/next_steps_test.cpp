@@ -78,6 +78,15 @@ TEST(NextSteps, OfferTheCheaperPrecisionWhereItWonItsRace) {
   EXPECT_THAT(titles(result), ::testing::Not(::testing::Contains("A cheaper precision"))) << "it was not raced";
 }
 
+// Its receipts do not name the precision that held from the start.
+TEST(NextSteps, AreInThePrecisionThatWasClimbed) {
+  ClimbResult result = plain();
+  std::erase_if(result.rungs, [](const Receipt& receipt) { return receipt.name == "precision"; });
+  result.precision = "bf16", result.budget_s = 60, result.untried = 1;
+  EXPECT_THAT(step_of(result, "See the difference yourself").commands.at(0), HasSubstr(" --dtype bf16 plan.rung"));
+  EXPECT_THAT(step_of(result, "A longer budget").commands.at(0), HasSubstr(" --dtype bf16 --budget 120s"));
+}
+
 TEST(NextSteps, OfferFewerThreadsWhereNoneWereTried) {
   ClimbResult result = plain();
   result.threads = 4;

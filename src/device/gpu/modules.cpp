@@ -27,7 +27,7 @@ std::string architectures_of_this_build() {
   std::string names;
   for (const CompiledFor& one : compiled_architectures())
     if (missing_modules_reason(one.vendor).empty()) names.append(names.empty() ? "" : ", ").append(one.name);
-  return names.empty() ? "nothing" : names;
+  return names;
 }
 
 Verdict has_kernels_for(int architecture) {
@@ -36,8 +36,9 @@ Verdict has_kernels_for(int architecture) {
   for (const CompiledFor& one : compiled_architectures())
     if (missing.empty() && one.vendor == vendor && one.first <= architecture && architecture <= one.last)
       return accept();
-  return reject(fmt::format("the GPU kernels of this build are for {}{}", architectures_of_this_build(),
-                            missing.empty() ? "" : fmt::format(" ({})", missing)));
+  const std::string names = architectures_of_this_build(), why = missing.empty() ? "" : fmt::format(" ({})", missing);
+  if (names.empty()) return reject("this build has no GPU kernels" + why);
+  return reject(fmt::format("the GPU kernels of this build are for {}{}", names, why));
 }
 
 }  // namespace rung::gpu

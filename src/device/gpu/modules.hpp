@@ -42,7 +42,7 @@ std::span<const CompiledFor> compiled_architectures();
 std::string_view missing_modules_reason(Vendor vendor);
 // Whether this build has kernels that run on an architecture. No: with what it has.
 Verdict has_kernels_for(int architecture);
-// "sm_80, sm_90a, gfx90a": what the modules of this build are for; "nothing".
+// "sm_80, sm_90a, gfx90a": what the modules of this build are for; empty: it has none.
 std::string architectures_of_this_build();
 
 }  // namespace rung::gpu

@@ -1,5 +1,7 @@
 // What the parts of the page share.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "report/format.hpp"
 #include "report/page/sections.hpp"
 
@@ -31,8 +33,15 @@ Html section(std::string_view id, std::string_view title, std::string_view how_t
       id, id, title, how_to_read, content);
 }
 
+// Its lines stay lines, which text of a page is not.
 Html command_block(std::string_view text) {
-  return html("<pre class='command' tabindex='0'><code>{}</code></pre>\n", text);
+  Html lines;
+  for (size_t at = 0; at <= text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    lines += html("{}{}", at > 0 ? Html{"\n"} : Html{}, text.substr(at, end - at));
+    at = end + 1;
+  }
+  return html("<pre class='command' tabindex='0'><code>{}</code></pre>\n", lines);
 }
 
 Html contents(const Html& body) {
