@@ -57,7 +57,8 @@ void print_bench(const tasks::Benched& benched) {
   std::string threads = plan.recipe.threads > 0 ? " on " + words::counted(plan.recipe.threads, "thread") : "";
   const bool tells_outside = clock == report::Clock::time && std::isfinite(benched.host_us);
   const std::string outside = tells_outside ? fmt::format(", {:.1f} us outside kernels per run", benched.host_us) : "";
-  fmt::print("{} of {}{}{}; {}\n", words::counted(s.runs, "run"), words::counted(plan.steps.size(), "launch", "launches"), threads, outside, plan.device);
+  fmt::print("{} of {}{}{}; {}\n", words::counted(s.runs, "run"),
+             words::counted(plan.steps.size(), "launch", "launches"), threads, outside, plan.device);
   if (plan.target->gpu)
     for (const std::string& line : report::load_lines({benched.measured}, clock)) fmt::print("{}\n", line);
   print_disturbance(benched.disturbance);
