@@ -6,6 +6,7 @@
 #include "base/atomic_file.hpp"
 #include "cli/budget.hpp"
 #include "cli/command.hpp"
+#include "cli/interrupts.hpp"
 #include "cli/models.hpp"
 #include "cli/output.hpp"
 #include "cli/terminal.hpp"
@@ -83,7 +84,7 @@ Status verdict_of(const tasks::Compared& compared, const CompareFlags& flags) {
 Status run_compare(const CompareFlags& flags) {
   log_to_stderr(flags.common.log_level);
   RUNG_TRY(const tasks::CompareTask task, task_of(flags));
-  catch_interrupts();
+  const InterruptsAwaited awaited;
   RUNG_TRY(const tasks::Compared compared, tasks::compare(task));
   if (!flags.markdown.empty()) RUNG_CHECK(write_file_atomically(flags.markdown, to_markdown(compared)));
   if (flags.common.json)

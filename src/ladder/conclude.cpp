@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "base/words.hpp"
 #include "ladder/climber.hpp"
 #include "ladder/measure_runs.hpp"
 #include "ladder/profile.hpp"

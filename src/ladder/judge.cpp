@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/log.hpp"
+#include "base/words.hpp"
 #include "ladder/rungs.hpp"
 #include "measure/cost.hpp"
 #include "reference/evaluate.hpp"
@@ -102,7 +103,8 @@ Tolerance Judge::f32_tolerance() const {
 }
 
 std::string Judge::account() const {
-  const std::string against = fmt::format("{} inputs against the {}", inputs_.size(), reference_source_);
+  const std::string against =
+      fmt::format("{} against the {}", words::counted(inputs_.size(), "input"), reference_source_);
   if (!sway_) return against;
   return fmt::format("{}, where rounding alone moves the answers by {:.2g}", against, sway_->rel_l2);
 }

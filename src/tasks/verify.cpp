@@ -5,7 +5,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "base/words.hpp"
 #include "ladder/workbench.hpp"
 #include "reference/evaluate.hpp"
 #include "tasks/names.hpp"

@@ -92,14 +92,14 @@ TEST_F(Condition, LetsARightModelOfLargeWeightsPass) {
   EXPECT_TRUE(attempt.right) << attempt.reason;
   EXPECT_GT(attempt.rel_l2, 3 * by_length()) << "its length alone would refuse it";
   EXPECT_THAT(bench->judge().account(),
-              StartsWith("1 inputs against the scalar evaluator in f64, where rounding alone moves the answers by"));
+              StartsWith("1 input against the scalar evaluator in f64, where rounding alone moves the answers by"));
 }
 
 TEST_F(Condition, IsNotAskedForWhereTheLengthIsEnough) {
   const Attempt attempt = judged(kSmall);
   EXPECT_TRUE(attempt.right) << attempt.reason;
   EXPECT_LT(attempt.rel_l2, by_length());
-  EXPECT_EQ(bench->judge().account(), "1 inputs against the scalar evaluator in f64");
+  EXPECT_EQ(bench->judge().account(), "1 input against the scalar evaluator in f64");
   EXPECT_EQ(bench->judge().tolerance_for_recipe({})->rel_l2, by_length());
 }
 
