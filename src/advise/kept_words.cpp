@@ -162,7 +162,18 @@ bool is_model(std::string_view word) {
          std::ranges::any_of(word, [](unsigned char c) { return std::isdigit(c); });
 }
 
+// Of "<text, 8 characters>" at the begin of a text, which stands for a word that was left out before; 0: none.
+size_t length_of_mark(std::string_view text) {
+  constexpr std::string_view kBegin = "<text, ", kEnd = " characters>";
+  constexpr size_t kMostDigits = 6;
+  if (!text.starts_with(kBegin)) return 0;
+  const size_t end = std::min(text.find_first_not_of("0123456789", kBegin.size()), text.size());
+  const size_t digits = end - kBegin.size();
+  return digits > 0 && digits <= kMostDigits && text.substr(end).starts_with(kEnd) ? end + kEnd.size() : 0;
+}
+
 bool is_kept(std::string_view word, Vocabulary vocabulary) {
+  if (!word.empty() && length_of_mark(word) == word.size()) return true;
   if (is_number(word) || is_size(word) || is_in(kSettings, word)) return true;
   if (vocabulary == Vocabulary::settings) return is_idle_state(word);
   return is_in(kProducts, word) || is_model(word);
@@ -204,7 +215,7 @@ std::string kept_words(std::string_view text, Vocabulary vocabulary) {
       continue;
     }
     size_t end = at;
-    while (end < text.size() && !separates(text, end)) ++end;
+    while (end < text.size() && !separates(text, end)) end += std::max<size_t>(1, length_of_mark(text.substr(end)));
     out += kept(text.substr(at, end - at), vocabulary);
     at = end;
   }

@@ -160,9 +160,10 @@ class SettingsReader {
     std::string full(present_name(name));
     if (!sections_.empty()) full = fmt::format("{}/{}", present_name(sections_.back().name), full);
     const auto* field = std::ranges::find(kFields, full, &Field::name);
-    if (field == std::end(kFields) || !fits(field->form, value)) return;
-    settings_.gpus.back().values.insert_or_assign(
-        full, field->form == ValueForm::product ? kept_words(value, Vocabulary::products) : std::string(value));
+    if (field == std::end(kFields)) return;
+    const std::string kept =
+        field->form == ValueForm::product ? kept_words(value, Vocabulary::products) : std::string(value);
+    if (fits(field->form, value) && fits(field->form, kept)) settings_.gpus.back().values.insert_or_assign(full, kept);
   }
 
   NvidiaSettings& settings_;

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "advise/diagnosis.hpp"
+#include "advise/kept_words.hpp"
 #include "advise/nvidia_settings.hpp"
 #include "advise/pasted/pasted_samples.hpp"
 #include "base/atomic_file.hpp"
@@ -267,6 +268,14 @@ TEST(Pasted, CapturesHaveNoSecrets) {
                              "38ad9cbd", "serve.py", "a187df25c"})
     EXPECT_THAT(written, Not(HasSubstr(secret)));
   EXPECT_THAT(written, HasSubstr("Product Name : NVIDIA H100 80GB HBM3"));
+}
+
+TEST(KeptWords, AreKeptAgain) {
+  for (const std::string_view text : {"6.8.0-alice-generic bob", "NVIDIA alice H100-bob", "<text, 5 characters>-x"}) {
+    const std::string once = kept_words(text, Vocabulary::products);
+    EXPECT_EQ(kept_words(once, Vocabulary::products), once) << text;
+  }
+  EXPECT_THAT(kept_words("<text, alice characters>", Vocabulary::products), Not(HasSubstr("alice")));
 }
 
 // ---- the settings themselves
