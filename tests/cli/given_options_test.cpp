@@ -1,0 +1,192 @@
+// Options that reach what they name in every command that takes them: a command of its own that forgot to pass one on
+// would run all the same. tools/given_options.py lists those that no test gives.
+// SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "cli/tool.hpp"
+#include "support/made_code_object.hpp"
+
+namespace rung {
+namespace {
+
+using Json = nlohmann::json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// A command on a model, with what it cannot do without.
+class ModelCommand : public ::testing::TestWithParam<const char*> {
+ protected:
+  Ran run(const std::string& model, const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{GetParam(), model};
+    if (is("build")) arguments.insert(arguments.end(), {"--out", tool / "plan.rung"});
+    if (is("climb")) arguments.insert(arguments.end(), {"--out", tool / "climbed", "--budget", "1s"});
+    if (is("bench")) arguments.insert(arguments.end(), {"--runs", "3"});
+    if (is("run")) arguments.insert(arguments.end(), {"--inputs", bert_tiny() + "/inputs.npz"});
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return tool.run(arguments);
+  }
+  // `run` has the shape by its inputs, and all three inputs have one.
+  Ran run_shaped(const std::string& model, std::vector<std::string> more) {
+    if (!is("run")) more.insert(more.end(), {"--shape", kShape});
+    return run(model, more);
+  }
+  bool is(std::string_view command) const { return GetParam() == command; }
+
+  Tool tool;
+};
+
+struct Refused {
+  const char *option, *message;
+};
+struct ModelOptions {
+  std::vector<const char*> commands;  // that take them
+  std::vector<Refused> refused;       // with a value that only what acts on it can refuse
+  const char *random_weights, *drop_head, *dtype;
+};
+const ModelOptions kGiven{.commands = {"bench", "build", "climb", "explain", "inspect", "profile", "run", "verify"},
+                          .refused = {{"--observe=nothing", "no value of the model is labelled 'nothing'"},
+                                      {"--freeze=nothing", "--freeze nothing: --inputs gives it no value"},
+                                      {"--device=emu:gfx000", "--device: got 'emu:gfx000', wanted cpu"},
+                                      {"--threads=1025", "--threads"},
+                                      {"--shape=nothing=1", "a shape for input 'nothing'"},
+                                      {"--log=6", "--log"}},
+                          .random_weights = "--random-weights",
+                          .drop_head = "--drop-head",
+                          .dtype = "--dtype"};
+
+INSTANTIATE_TEST_SUITE_P(All, ModelCommand, ::testing::ValuesIn(kGiven.commands));
+
+TEST_P(ModelCommand, ActsOnTheOptionsOfAModel) {
+  for (const Refused& given : kGiven.refused) {
+    SCOPED_TRACE(given.option);
+    const Ran ran = run(bert_tiny(), {given.option});
+    EXPECT_NE(ran.exit_code, 0);
+    EXPECT_THAT(error_line(ran), HasSubstr(given.message));
+  }
+}
+
+TEST_P(ModelCommand, MakesUpWeightsOnlyWhenAsked) {
+  const std::string model = tool / "model";
+  std::filesystem::create_directory(model);
+  std::filesystem::copy(bert_tiny() + "/config.json", model);
+  expect_error(run_shaped(model, {}), 1, "got 0 *.safetensors files");
+  const Ran ran = run_shaped(model, {kGiven.random_weights, "1"});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+}
+
+TEST_P(ModelCommand, DropsAHeadOnlyWhenAsked) {
+  const std::string model = tool / "model";
+  std::filesystem::copy(bert_tiny(), model, std::filesystem::copy_options::recursive);
+  auto config = Json::parse(read_text_file(bert_tiny() + "/config.json").value());
+  config["architectures"] = {"BertForMaskedLM"};
+  std::filesystem::remove(model + "/config.json");
+  tool.folder().write("model/config.json", config.dump());
+  expect_error(run_shaped(model, {}), 1, kGiven.drop_head);
+  const Ran ran = run_shaped(model, {kGiven.drop_head});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+}
+
+// Those that build a plan say at level 5 what is in it.
+TEST_P(ModelCommand, LogsAsMuchAsItIsAskedToAndStoresWhatItIsAskedTo) {
+  if (is("inspect")) GTEST_SKIP() << "inspects the model as it is imported: no plan is built";
+  const Ran plain = run_shaped(bert_tiny(), {}), logged = run_shaped(bert_tiny(), {"--log", "5"}),
+            narrow = run_shaped(bert_tiny(), {"--log", "5", kGiven.dtype, "bf16"});
+  for (const Ran* ran : {&plain, &logged, &narrow}) ASSERT_EQ(ran->exit_code, 0) << ran->err;
+  EXPECT_THAT(plain.err, Not(HasSubstr("linear f32")));
+  EXPECT_THAT(logged.err, AllOf(HasSubstr("linear f32"), Not(HasSubstr("linear bf16"))));
+  EXPECT_THAT(narrow.err, HasSubstr("linear bf16"));
+}
+
+TEST(GivenOptions, OfBenchKeepTheRate) {
+  Tool tool;
+  const auto start = std::chrono::steady_clock::now();
+  const Ran ran = tool.run({"bench", bert_tiny(), "--shape", kShape, "--runs", "11", "--rate", "20", "--json"});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_EQ(Json::parse(ran.out)["rate_hz"], 20.0);
+  EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(500)) << "ten waits of 50 ms";
+}
+
+TEST(GivenOptions, OfProfileWriteATrace) {
+  Tool tool;
+  const Ran ran = tool.run({"profile", bert_tiny(), "--shape", kShape, "--trace", tool / "trace.json"});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const Json trace = Json::parse(read_text_file(tool / "trace.json").value_or(""), nullptr, false);
+  ASSERT_TRUE(trace.contains("traceEvents"));
+  EXPECT_GT(trace["traceEvents"].size(), 10u);
+}
+
+TEST(GivenOptions, OfPredictAreTheRecipesDecisions) {
+  Tool tool;
+  const std::string model = bert_tiny(), recipe = tool.folder().write("recipe.json", R"({"version":1,"rungs":["no"]})");
+  expect_error(tool.run({"predict", model, "--shape", kShape, "--gpu", "mi300x", "--recipe", recipe}), 1, "recipe");
+  expect_error(tool.run({"predict", model, "--gpu", "mi300x", "--observe", "nothing"}), 1, "'nothing'");
+  expect_error(tool.run({"predict", model, "--gpu", "mi300x", "--log", "9"}), 2, "--log");
+  std::filesystem::create_directory(tool / "model");
+  std::filesystem::copy(model + "/config.json", tool / "model");
+  const Ran ran = tool.run(
+      {"predict", tool / "model", "--shape", kShape, "--gpu", "mi300x", "--random-weights", "1", "--drop-head"});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+}
+
+class MachineCodeOptions : public ::testing::Test {
+ protected:
+  Json kernels(const Ran& ran) {
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    return Json::parse(ran.out, nullptr, false).value("kernels", Json::array());
+  }
+  Ran occupancy(const std::vector<std::string>& numbers) {
+    std::vector<std::string> arguments{"occupancy", "--json", "--vgprs", "64"};
+    arguments.insert(arguments.end(), numbers.begin(), numbers.end());
+    return tool.run(arguments);
+  }
+  Tool tool;
+  const std::string file =
+      tool.folder().write("two.co", testing::MadeCodeObject({{.name = "first"}, {.name = "second"}}).file());
+};
+
+TEST_F(MachineCodeOptions, OfIsaChooseTheKernelAndAddToItsLds) {
+  const Json both = kernels(tool.run({"isa", file, "--json"}));
+  ASSERT_EQ(both.size(), 2u);
+  const Json one = kernels(tool.run({"isa", file, "--json", "--kernel", "second", "--lds", "40000"}));
+  ASSERT_EQ(one.size(), 1u);
+  EXPECT_EQ(one[0]["name"], "second");
+  EXPECT_EQ(one[0]["occupancy"]["limit"], "LDS");
+  EXPECT_NE(both[1]["occupancy"]["limit"], "LDS");
+}
+
+TEST_F(MachineCodeOptions, OfOccupancyChooseTheKernelAndAddToItsLds) {
+  const Json both = kernels(tool.run({"occupancy", file, "--json"}));
+  ASSERT_EQ(both.size(), 2u);
+  const Json one = kernels(tool.run({"occupancy", file, "--json", "--kernel", "second", "--lds", "40000"}));
+  ASSERT_EQ(one.size(), 1u);
+  EXPECT_EQ(one[0]["name"], "second");
+  EXPECT_EQ(one[0]["occupancy"]["limit"], "LDS");
+}
+
+TEST_F(MachineCodeOptions, OfOccupancyAreTheNumbersOfAWave) {
+  const auto waves = [](const Ran& ran) { return Json::parse(ran.out, nullptr, false)["occupancy"]; };
+  const Json plain = waves(occupancy({}));
+  EXPECT_EQ(plain["waves_per_simd"], 8.0);
+  EXPECT_EQ(waves(occupancy({"--agprs", "192"}))["waves_per_simd"], 2.0);
+  EXPECT_EQ(waves(occupancy({"--sgprs", "108"}))["limit"], "scalar registers");
+  EXPECT_EQ(waves(occupancy({"--lds", "65536"}))["limit"], "LDS");
+  EXPECT_NE(waves(occupancy({"--formula", "guide"}))["waves_by_limit"], plain["waves_by_limit"]);
+  EXPECT_NE(tool.run({"isa", file, "--formula", "guide"}).out, tool.run({"isa", file}).out);
+}
+
+TEST(GivenOptions, OfWhatPrintsTablesGiveJson) {
+  Tool tool;
+  for (const auto& command : {std::vector<std::string>{"doctor", "--json"}, {"options", "--json"}}) {
+    const Ran ran = tool.run(command);
+    EXPECT_TRUE(Json::accept(ran.out)) << command[0];
+  }
+  const std::string list = tool.folder().write("list.csv", "m,n,k\n1,2,3\n1,2,3\n");
+  const Ran lint = tool.run({"tune", "lint", list, "--json"});
+  EXPECT_EQ(Json::parse(lint.out, nullptr, false)["findings"].size(), 1u) << lint.out;
+}
+
+}  // namespace
+}  // namespace rung
