@@ -30,7 +30,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument('--device', default='cpu')
     parser.add_argument('--random-weights', type=int)
     parser.add_argument('--blocks', type=int, default=8, help='of each plan')
-    parser.add_argument('--runs', type=int, default=50, help='in a block')
+    parser.add_argument('--seconds', type=float, default=0.5, help='of a block')
     parser.add_argument('--limit', type=float, default=0.03)
     return parser.parse_args()
 
@@ -42,17 +42,18 @@ def call(*command: str) -> dict:
     return json.loads(done.stdout)
 
 
-def block(options: argparse.Namespace, what: list[str]) -> float:
-    return call(options.rung, 'bench', *what, '--runs', str(options.runs))['median_ms']
+def block(options: argparse.Namespace, what: list[str], runs: int) -> float:
+    return call(options.rung, 'bench', *what, '--runs', str(runs))['median_ms']
 
 
 def in_turns(options: argparse.Namespace, climbed: list[str], opened: list[str]) -> tuple[float, float, float]:
     """Medians of the climbed plan and of the one without a climb in ms, and the latter's over the former's by pairs."""
     ours, theirs = [], []
+    runs = math.ceil(1e3 * options.seconds / block(options, opened, runs=5))
     for turn in range(options.blocks):
         order = [(ours, climbed), (theirs, opened)]
         for times, plan in order if turn % 2 == 0 else reversed(order):
-            times.append(block(options, plan))
+            times.append(block(options, plan, runs))
     ratio = math.exp(statistics.median(math.log(b / a) for a, b in zip(ours, theirs)))
     return statistics.median(ours), statistics.median(theirs), ratio
 

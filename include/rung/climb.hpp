@@ -23,6 +23,13 @@ struct Receipt {
   }
 };
 
+// As rung_speedup says.
+struct Speedup {
+  double claimed = 1, before_ms = 0, after_ms = 0, ratio = 1, ci_low = 1, ci_high = 1;
+  int pairs = 0;
+  std::string unraced;
+};
+
 // As rung_climb_options says.
 struct ClimbOptions {
   Options model = {};
@@ -50,6 +57,9 @@ class Climb {
     }
     return all;
   }
+  // Of the plan that won: over the model as its author wrote it, and over the default plan.
+  Speedup against_baseline() const { return speedup(RUNG_AGAINST_BASELINE); }
+  Speedup against_no_climb() const { return speedup(RUNG_AGAINST_NO_CLIMB); }
   // Lives as long as the climb; empty for no such kind.
   std::string_view text(rung_climb_text_kind kind) const {
     const char* text = rung_climb_text(handle_.get(), kind);
@@ -73,6 +83,11 @@ class Climb {
   rung_climb* handle() const { return handle_.get(); }
 
  private:
+  Speedup speedup(rung_against against) const {
+    rung_speedup c{};
+    if (rung_climb_speedup(handle_.get(), against, &c) != RUNG_OK) return {};
+    return {c.claimed, c.before_ms, c.after_ms, c.ratio, c.ci_low, c.ci_high, c.pairs, c.unraced};
+  }
   std::unique_ptr<rung_climb, detail::Closer<&rung_climb_free>> handle_;
 };
 

@@ -310,6 +310,22 @@ RUNG_API size_t rung_climb_receipt_count(const rung_climb* climb);
 // Errors: RUNG_USAGE, an index beyond the last.
 RUNG_API rung_status rung_climb_receipt(const rung_climb* climb, size_t index, rung_receipt* receipt);
 
+// What the plan that won is compared with.
+typedef enum rung_against {
+  RUNG_AGAINST_BASELINE = 0,  // the model as its author wrote it
+  RUNG_AGAINST_NO_CLIMB = 1,  // the default plan, which rung_model_open() of a directory gives
+} rung_against;
+// How much faster it is, by a race of the two.
+typedef struct rung_speedup {
+  double claimed;                 // ratio where the interval is clear of 1, or 1; NaN: nothing is claimed
+  double before_ms, after_ms;     // of one inference
+  double ratio, ci_low, ci_high;  // before / after from interleaved runs, and its 95 % confidence interval
+  int32_t pairs;                  // of runs in the race; 0: there was none
+  const char* unraced;            // why there was none; empty: there was one
+} rung_speedup;
+// Errors: RUNG_USAGE, no such comparison.
+RUNG_API rung_status rung_climb_speedup(const rung_climb* climb, rung_against against, rung_speedup* speedup);
+
 // What a climb tells, as text.
 typedef enum rung_climb_text_kind {
   RUNG_CLIMB_REPORT = 0,  // JSON, as `rung climb --json` prints it

@@ -22,6 +22,13 @@ nb::object receipt_of(const rung_receipt& r) {
                        nb::arg("max_abs") = r.max_abs, nb::arg("kernels") = r.kernels, nb::arg("attempt") = r.attempt);
 }
 
+nb::object speedup_of(const rung_speedup& s) {
+  return nb::module_::import_("rung._types")
+      .attr("Speedup")(nb::arg("claimed") = s.claimed, nb::arg("before_ms") = s.before_ms,
+                       nb::arg("after_ms") = s.after_ms, nb::arg("ratio") = s.ratio, nb::arg("ci_low") = s.ci_low,
+                       nb::arg("ci_high") = s.ci_high, nb::arg("pairs") = s.pairs, nb::arg("unraced") = s.unraced);
+}
+
 // What the library's callback gets: Python's callable, and what it raised.
 struct Listener {
   nb::object callable;
@@ -49,6 +56,11 @@ class Climb {
       list.append(receipt_of(receipt));
     }
     return list;
+  }
+  nb::object speedup(int against) const {
+    rung_speedup found;
+    check(rung_climb_speedup(climb_.get(), static_cast<rung_against>(against), &found));
+    return speedup_of(found);
   }
   std::string text(int kind) const {
     const char* text = rung_climb_text(climb_.get(), static_cast<rung_climb_text_kind>(kind));
@@ -117,6 +129,8 @@ std::unique_ptr<Climb> climb(nb::handle where, const nb::dict& options, nb::obje
 void bind_climbs(nb::module_& module) {
   nb::class_<Climb>(module, "Climb", "What a climb found; rung.Climb is over it.")
       .def("receipts", &Climb::receipts, nb::sig("def receipts(self) -> list[rung._types.Receipt]"))
+      .def("speedup", &Climb::speedup, nb::arg("against"),
+           nb::sig("def speedup(self, against: int) -> rung._types.Speedup"))
       .def("text", &Climb::text, nb::arg("kind"))
       .def("open", &Climb::open)
       .def("save", &Climb::save, nb::arg("directory"),
@@ -126,6 +140,8 @@ void bind_climbs(nb::module_& module) {
                      "typing.Callable[[str, float, rung._types.Receipt | None], object] | None) -> Climb"),
              "Climbs a model directory.");
   module.attr("CLIMB_REPORT") = int(RUNG_CLIMB_REPORT);
+  module.attr("AGAINST_BASELINE") = int(RUNG_AGAINST_BASELINE);
+  module.attr("AGAINST_NO_CLIMB") = int(RUNG_AGAINST_NO_CLIMB);
   module.attr("CLIMB_RECIPE") = int(RUNG_CLIMB_RECIPE);
   module.attr("CLIMB_HTML") = int(RUNG_CLIMB_HTML);
   module.attr("CLIMB_MARKDOWN") = int(RUNG_CLIMB_MARKDOWN);

@@ -11,10 +11,10 @@ from ._errors import (ClimbInterrupted, DeviceError, Error, FileError, MismatchE
                       TruncationWarning, UsageError)
 from ._load import build, load
 from ._tasks import bench, compare, explain, profile, verify
-from ._types import Encoded, Port, Receipt
+from ._types import Encoded, Port, Receipt, Speedup
 
 __version__ = version()
 
 __all__ = ["Climb", "ClimbInterrupted", "DeviceError", "Encoded", "Error", "FileError", "MismatchError", "Model",
-           "OutOfMemoryError", "Port", "Receipt", "Session", "TruncationWarning", "UsageError", "__version__", "bench",
-           "build", "climb", "compare", "explain", "load", "profile", "verify"]
+           "OutOfMemoryError", "Port", "Receipt", "Session", "Speedup", "TruncationWarning", "UsageError",
+           "__version__", "bench", "build", "climb", "compare", "explain", "load", "profile", "verify"]

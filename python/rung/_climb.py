@@ -11,7 +11,7 @@ from typing import Any
 from . import _core
 from ._load import DType, Path, Shapes, open_options, seconds_of
 from ._progress import Listener, ladder, shown
-from ._types import Receipt
+from ._types import Receipt, Speedup
 
 
 class Climb:
@@ -34,6 +34,16 @@ class Climb:
     def report(self) -> dict[str, Any]:
         """What `rung climb --json` prints: times in milliseconds, the machine, the ladder."""
         return self._json(_core.CLIMB_REPORT)
+
+    @property
+    def against_baseline(self) -> Speedup:
+        """How much faster the plan that won is than the model as its author wrote it."""
+        return self._found.speedup(_core.AGAINST_BASELINE)
+
+    @property
+    def against_no_climb(self) -> Speedup:
+        """How much faster it is than the default plan, which rung.load() of the directory gives."""
+        return self._found.speedup(_core.AGAINST_NO_CLIMB)
 
     @cached_property
     def receipts(self) -> Any:

@@ -1,6 +1,6 @@
 # What a model and a climb tell, as values.
 # SPDX-License-Identifier: Apache-2.0
-"""Ports, receipts and encoded texts."""
+"""Ports, receipts, speed-ups and encoded texts."""
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -36,6 +36,25 @@ class Encoded(dict[str, Any]):
     def truncated(self) -> bool:
         """Whether the text was cut."""
         return self.kept < self.tokens
+
+
+@dataclass(frozen=True)
+class Speedup:
+    """How much faster the plan that won is than another, by a race of the two.
+
+    `claimed` is `ratio` where the interval is clear of 1, or 1, or NaN where nothing is claimed. `before_ms` and
+    `after_ms` are the time of one inference; `ratio` is before / after, from `pairs` of runs in turns, and `ci_low` to
+    `ci_high` its 95 % confidence interval. `unraced` says why there was no race; empty: there was one.
+    """
+
+    claimed: float
+    before_ms: float
+    after_ms: float
+    ratio: float
+    ci_low: float
+    ci_high: float
+    pairs: int
+    unraced: str
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,15 @@ def test_gives_a_plan_a_recipe_a_report_and_receipts(climbed: rung.Climb, bert_i
     assert len(lines) == len(names) + 1 and lines[0].startswith("rung") and names[0] in lines[1]
 
 
+def test_says_how_much_faster_its_plan_is(climbed: rung.Climb) -> None:
+    baseline, no_climb = climbed.against_baseline, climbed.against_no_climb
+    assert baseline.claimed == climbed.report["speedup"]
+    for speedup, told in ((baseline, "against_baseline"), (no_climb, "against_no_climb")):
+        assert isinstance(speedup, rung.Speedup)
+        assert (speedup.pairs, speedup.unraced) == (climbed.report[told]["pairs"], climbed.report[told]["unraced"])
+        assert [speedup.ci_low, speedup.ci_high] == climbed.report[told]["ci95"]
+
+
 def test_receipts_are_a_data_frame_where_pandas_is(climbed: rung.Climb) -> None:
     pandas = pytest.importorskip("pandas")
     assert isinstance(climbed.receipts, pandas.DataFrame)

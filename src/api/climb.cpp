@@ -34,6 +34,17 @@ rung_receipt to_public(const Receipt& receipt) {
           .attempt = receipt.attempt};
 }
 
+rung_speedup to_public(const Speedup& speedup) {
+  return {.claimed = speedup.claimed(),
+          .before_ms = speedup.before_ms,
+          .after_ms = speedup.after_ms,
+          .ratio = speedup.ratio,
+          .ci_low = speedup.ci95.lo,
+          .ci_high = speedup.ci95.hi,
+          .pairs = speedup.pairs,
+          .unraced = speedup.unraced.c_str()};
+}
+
 // Tells the caller's callback what the climb is at, and the climb whether the caller wants its end. A climb asks that
 // far more often than it has something new to tell.
 class Teller {
@@ -140,6 +151,23 @@ rung_status rung_climb_receipt(const rung_climb* climb, size_t index, rung_recei
     if (index >= rungs.size()) return rung::wrong_usage("got index {}, wanted less than {}", index, rungs.size());
     *receipt = rung::to_public(rungs[index]);
     return {};
+  });
+}
+
+rung_status rung_climb_speedup(const rung_climb* climb, rung_against against, rung_speedup* speedup) {
+  return answer([&]() -> Status {
+    const auto open = table<Climbs>().use(climb);
+    RUNG_CHECK(rung::want_open(open, "climb"));
+    RUNG_CHECK(want(speedup, "speedup"));
+    const rung::ClimbResult& result = open->outcome.result;
+    switch (against) {
+      case RUNG_AGAINST_BASELINE:
+        return *speedup = rung::to_public(result.against_baseline), Status{};
+      case RUNG_AGAINST_NO_CLIMB:
+        return *speedup = rung::to_public(result.against_no_climb), Status{};
+    }
+    return rung::wrong_usage("against: got {}, wanted RUNG_AGAINST_BASELINE or RUNG_AGAINST_NO_CLIMB",
+                             static_cast<int>(against));
   });
 }
 

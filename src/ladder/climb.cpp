@@ -78,7 +78,7 @@ Status Climber::climb_from_default() {
     if (!turn.without)
       RUNG_CHECK(take_turn(*turn.rung, 1));
     else if (has_time_to_try())
-      RUNG_CHECK(try_without(*turn.rung));
+      RUNG_CHECK(try_without(turn));
     else
       ++result_.untried;
   }

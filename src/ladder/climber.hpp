@@ -47,6 +47,7 @@ struct Turn {
   const Rung* rung = nullptr;
   bool without = false;
   double promise = 0;  // microseconds of a run that it may take off
+  std::string name() const { return (without ? "without " : "") + std::string(rung->name); }  // of its receipt
 };
 
 class Climber {
@@ -68,13 +69,14 @@ class Climber {
   Status plan_budget();  // what the default plan's time says of the rest
   Status profile_start();
   std::vector<Turn> turns() const;  // turns.cpp: all that is to be tried, what promises most first
-  double promise_of(const Rung& rung) const;
+  double promise_of(const Turn& turn) const;
+  void remember_gains();
   Status climb_rungs();
   Status climb_from_default();
   Status climb_from_baseline();
   Status take_turn(const Rung& rung, int number);
   Status try_threads();
-  Status try_without(const Rung& rung);
+  Status try_without(const Turn& turn);
   // The final plan against the default one, which takes its place if the climb did not show that it is faster.
   Status race_no_climb();  // against_no_climb.cpp
   void return_to_default(Attempt plan);
@@ -145,7 +147,8 @@ class Climber {
   Speedup last_race_;                    // decide()'s, as measured
   DefaultPlan default_;
   std::vector<OpTime> start_ops_;  // of the plan that the climb began with
-  double start_host_us_ = 0;
+  double start_host_us_ = 0, start_ms_ = 0;
+  std::string start_name_;  // of that plan in the tuning database
   std::set<std::string, std::less<>> accepted_;
   std::map<std::string, AblationRow, std::less<>> worth_;  // of the current plan's rungs, already raced
   std::set<std::string> unsettled_;  // alternatives that this climb tried on the model, and no race settled

@@ -104,6 +104,7 @@ void Climber::record_environment() {
   result_.disturbance = watch_.so_far();
   result_.environment = read_environment();
   result_.environment["libraries"] = library_versions();
+  remember_gains();
   bench_->save_tuning();
   if (!bench_->unsaved_reason().empty())
     result_.environment["tuning database"] = "not saved: " + bench_->unsaved_reason();

@@ -7,6 +7,7 @@
 #include "base/log.hpp"
 #include "base/words.hpp"
 #include "ladder/climber.hpp"
+#include "ladder/refine.hpp"
 
 namespace rung {
 namespace {
@@ -121,6 +122,8 @@ Status Climber::profile_start() {
 // Keeps time for what must follow, and says what the rest cannot do.
 Status Climber::plan_budget() {
   ++stages_done_;
+  start_ms_ = current_ms_;
+  start_name_ = name_of_model(subject_.model.name, bench_->tasks_of(*current_.plan));
   const double pair_s = kSchedule.pair_runs * current_ms_ * 1e-3;
   final_s_ = std::max(kSchedule.final_plan.of(budget_.total()), kSchedule.final_runs * current_ms_ * 1e-3);
   const double against_default_s = kSchedule.headline_slack * default_.build_s + kSchedule.guard_pairs * pair_s;

@@ -1,4 +1,5 @@
-// What a climb tries and in which order: what promises most by the profile of the plan that it began with.
+// What a climb tries and in which order: what promises most by the profile of the plan that it began with, and by what
+// earlier climbs of that plan found.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
@@ -7,25 +8,42 @@
 
 namespace rung {
 
-double Climber::promise_of(const Rung& rung) const {
+// By what an earlier climb of these launches found or, where there was none, by what the rung's launches take above
+// their floors.
+double Climber::promise_of(const Turn& turn) const {
+  const RefinedModel* known = bench_->database().find_model(start_name_);
+  if (known && known->gains.contains(turn.name())) return (1 - 1 / known->gains.at(turn.name())) * start_ms_ * 1e3;
+  const Rung& rung = *turn.rung;
   double us = (rung.touches & bits_of(Category::launch)) != 0 ? start_host_us_ : 0;
   for (const OpTime& op : start_ops_)
     if ((rung.touches & bits_of(op.category)) != 0) us += std::max(0.0, op.us - op.floor_us);
-  return rung.reach * us;
+  return (turn.without ? kSchedule.without_reach : 1) * rung.reach * us;
 }
 
 std::vector<Turn> Climber::turns() const {
   std::vector<Turn> all;
   for (const Rung& rung : ladder()) {
     if (is_open(rung))
-      all.push_back({&rung, false, promise_of(rung)});
+      all.push_back({&rung, false});
     else if (default_.is_start && accepted_.contains(rung.name))
-      all.push_back({&rung, true, kSchedule.without_reach * promise_of(rung)});
+      all.push_back({&rung, true});
   }
+  for (Turn& turn : all) turn.promise = promise_of(turn);
   std::ranges::stable_sort(all, [](const Turn& a, const Turn& b) {
     return std::pair(-a.promise, a.without) < std::pair(-b.promise, b.without);
   });
   return all;
+}
+
+// For climbs that come later, of the same launches.
+void Climber::remember_gains() {
+  RefinedModel model;
+  if (const RefinedModel* known = bench_->database().find_model(start_name_)) model = *known;
+  for (const Rung& rung : ladder())
+    for (const Turn& turn : {Turn{&rung, false}, Turn{&rung, true}})
+      for (const Receipt& receipt : result_.rungs)
+        if (receipt.name == turn.name() && receipt.pairs > 0) model.gains[receipt.name] = receipt.ratio;
+  if (!model.gains.empty()) bench_->database().put_model(start_name_, std::move(model));
 }
 
 // Half of the threads, and half of these, while that is faster: beside other programs, or with little to share, a team
@@ -48,15 +66,15 @@ Status Climber::try_threads() {
 }
 
 // The plan without a rung that opening the model turns on. What it loses is what the rung is worth.
-Status Climber::try_without(const Rung& rung) {
-  const std::string name = fmt::format("without {}", rung.name);
-  RUNG_CHECK(tell(name));
+Status Climber::try_without(const Turn& turn) {
+  const Rung& rung = *turn.rung;
+  RUNG_CHECK(tell(turn.name()));
   Recipe recipe = current_.recipe;
   rung.remove(recipe);
   if (!recipe.choices.empty()) {
     RUNG_TRY(recipe, bench_->with_choices(std::move(recipe), 0));
   }
-  RUNG_TRY(StepTrial trial, trial_of(bench_->attempt_as_is(std::move(recipe)), {}, new_receipt(name, 1)));
+  RUNG_TRY(StepTrial trial, trial_of(bench_->attempt_as_is(std::move(recipe)), {}, new_receipt(turn.name(), 1)));
   if (trial.candidate) RUNG_CHECK(judge_step(trial));
   const Receipt receipt = trial.receipt;
   if (enter(std::move(trial.receipt), std::move(trial.candidate)) || receipt.reason == kSameLaunches)

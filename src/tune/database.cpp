@@ -1,6 +1,7 @@
 // The tuning database's file. "devices": device -> library versions -> problem -> winner, candidates, "evidence" and
-// "lost"; "models": the same as far as the versions, then model -> what was tried on it and kept. A file of a version
-// that had neither evidence nor "lost" is read; its entries are measured again.
+// "lost"; "models": the same as far as the versions, then model -> what was tried on it and kept, and what a
+// climb's changes gained. A file of a version that had none of "evidence", "lost" and "gains" is read; its entries are
+// measured again.
 // SPDX-License-Identifier: Apache-2.0
 #include "tune/database.hpp"
 
@@ -74,7 +75,7 @@ TunedProblem tuned_from_json(const Json& json) {
 Json to_json(const RefinedModel& refined) {
   Json kept = Json::object();
   for (const auto& [problem, choice] : refined.kept) kept[problem] = to_json(choice);
-  return Json{{"kept", std::move(kept)}, {"tried", refined.tried}};
+  return Json{{"kept", std::move(kept)}, {"tried", refined.tried}, {"gains", refined.gains}};
 }
 
 RefinedModel refined_from_json(const Json& json) {
@@ -82,6 +83,9 @@ RefinedModel refined_from_json(const Json& json) {
   refined.tried = json.at("tried").get<std::set<std::string>>();
   for (const auto& [problem, choice] : json.at("kept").get<std::map<std::string, Json>>())
     refined.kept[problem] = value_or_throw(choice_from_json(choice));
+  refined.gains = json.value("gains", std::map<std::string, double>());
+  for (const auto& [change, gain] : refined.gains)
+    if (!(gain > 0)) throw std::out_of_range(fmt::format("gains: wanted more than 0, got {} of {}", gain, change));
   return refined;
 }
 

@@ -1,6 +1,6 @@
-// The tuning database: which kernel won a problem on which device with which libraries, and which choices made a whole
-// model faster. One JSON file that a person can read and edit; written atomically, merged under a lock, and each entry
-// validated again when it is used.
+// The tuning database: which kernel won a problem on which device with which libraries, and which choices and
+// rungs made a whole model faster. One JSON file that a person can read and edit; written atomically, merged under a
+// lock, and each entry validated again when it is used.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <map>
@@ -23,10 +23,12 @@ struct TunedProblem {
   bool lost = false;                      // the winner made a whole model slower
 };
 
-// What is known from choices tried on a whole model, one at a time.
+// What is known from climbs of a whole model.
 struct RefinedModel {
   std::map<std::string, KernelChoice> kept;  // by problem: the model ran faster with it
   std::set<std::string> tried;               // "problem: kernel parameter=value"
+  // By the climb's change, as "fusion" or "without fusion": times faster with it when it was last raced.
+  std::map<std::string, double> gains = {};
 };
 
 class TuningDatabase {

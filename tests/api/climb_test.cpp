@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -34,6 +35,19 @@ void expect_receipts_of(const api::Climb& climb, const Json& rungs) {
   }
 }
 
+// JSON has no NaN: null.
+void expect_speedup(const api::Speedup& speedup, const Json& told) {
+  EXPECT_EQ(speedup.before_ms, told["before_ms"]);
+  EXPECT_EQ(speedup.after_ms, told["after_ms"]);
+  EXPECT_EQ(std::isnan(speedup.ratio), told["ratio"].is_null());
+  if (!told["ratio"].is_null()) {
+    EXPECT_EQ(speedup.ratio, told["ratio"]);
+  }
+  EXPECT_EQ(Json({speedup.ci_low, speedup.ci_high}), told["ci95"]);
+  EXPECT_EQ(speedup.pairs, told["pairs"]);
+  EXPECT_EQ(speedup.unraced, told["unraced"]);
+}
+
 TEST(PublicClimb, GivesAPlanAReportAndReceipts) {
   std::vector<std::string> decided;
   double last = 0;
@@ -52,6 +66,9 @@ TEST(PublicClimb, GivesAPlanAReportAndReceipts) {
   EXPECT_THAT(names, testing::Contains("default plan"));
   EXPECT_EQ(decided, names) << "each is told as it is decided";
   expect_receipts_of(*climb, Json::parse(climb->report()).at("rungs"));
+  expect_speedup(climb->against_baseline(), Json::parse(climb->report()).at("against_baseline"));
+  expect_speedup(climb->against_no_climb(), Json::parse(climb->report()).at("against_no_climb"));
+  EXPECT_EQ(climb->against_baseline().claimed, Json::parse(climb->report()).at("speedup"));
   EXPECT_EQ(Json::parse(climb->recipe()).at("version"), 1);
   EXPECT_THAT(std::string(climb->text(RUNG_CLIMB_HTML)), HasSubstr("<html"));
   EXPECT_FALSE(climb->text(RUNG_CLIMB_MARKDOWN).empty());

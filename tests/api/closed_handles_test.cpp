@@ -101,6 +101,8 @@ TEST(NoHandle, IsRefused) {
   expect_closed_model(reinterpret_cast<rung_model*>(0x10));
   rung_climb_free(reinterpret_cast<rung_climb*>(&somewhere));
   EXPECT_EQ(rung_climb_text(nullptr, RUNG_CLIMB_REPORT), nullptr);
+  rung_speedup speedup;
+  EXPECT_EQ(rung_climb_speedup(nullptr, RUNG_AGAINST_BASELINE, &speedup), RUNG_USAGE);
 }
 
 struct Counted {

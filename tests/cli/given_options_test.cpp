@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/tool.hpp"
-#include "support/made_code_object.hpp"
 
 namespace rung {
 namespace {
@@ -38,12 +37,12 @@ class ModelCommand : public ::testing::TestWithParam<const char*> {
   Tool tool;
 };
 
-struct Refused {
+struct RefusedOption {
   const char *option, *message;
 };
 struct ModelOptions {
-  std::vector<const char*> commands;  // that take them
-  std::vector<Refused> refused;       // with a value that only what acts on it can refuse
+  std::vector<const char*> commands;   // that take them
+  std::vector<RefusedOption> refused;  // with a value that only what acts on it can refuse
   const char *random_weights, *drop_head, *dtype;
 };
 const ModelOptions kGiven{.commands = {"bench", "build", "climb", "explain", "inspect", "profile", "run", "verify"},
@@ -60,7 +59,7 @@ const ModelOptions kGiven{.commands = {"bench", "build", "climb", "explain", "in
 INSTANTIATE_TEST_SUITE_P(All, ModelCommand, ::testing::ValuesIn(kGiven.commands));
 
 TEST_P(ModelCommand, ActsOnTheOptionsOfAModel) {
-  for (const Refused& given : kGiven.refused) {
+  for (const RefusedOption& given : kGiven.refused) {
     SCOPED_TRACE(given.option);
     const Ran ran = run(bert_tiny(), {given.option});
     EXPECT_NE(ran.exit_code, 0);
@@ -143,8 +142,12 @@ class MachineCodeOptions : public ::testing::Test {
     return tool.run(arguments);
   }
   Tool tool;
-  const std::string file =
-      tool.folder().write("two.co", testing::MadeCodeObject({{.name = "first"}, {.name = "second"}}).file());
+  static std::string assembly_of(const std::string& name) {
+    return name + ":\n\ts_endpgm\n\t.amdhsa_kernel " + name +
+           "\n\t\t.amdhsa_next_free_vgpr 8\n\t\t.amdhsa_next_free_sgpr 8\n\t.end_amdhsa_kernel\n";
+  }
+  const std::string file = tool.folder().write(
+      "two.s", "\t.amdgcn_target \"amdgcn-amd-amdhsa--gfx942\"\n" + assembly_of("first") + assembly_of("second"));
 };
 
 TEST_F(MachineCodeOptions, OfIsaChooseTheKernelAndAddToItsLds) {

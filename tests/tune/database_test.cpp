@@ -104,13 +104,16 @@ TEST(TuningDatabase, GivesBackWhatWasTriedOnAModel) {
   TemporaryDirectory directory;
   TuningDatabase database = open_database(directory / "tuning.json");
   database.put("linear a", kTuned);
-  database.put_model("bert", {.kept = {{"linear a", {"linear_avx2", {{"columns", 16}}}}}, .tried = {"b", "c"}});
+  database.put_model(
+      "bert",
+      {.kept = {{"linear a", {"linear_avx2", {{"columns", 16}}}}}, .tried = {"b", "c"}, .gains = {{"fusion", 1.25}}});
   ASSERT_TRUE(database.save());
   TuningDatabase again = open_database(directory / "tuning.json");
   const RefinedModel* refined = again.find_model("bert");
   ASSERT_NE(refined, nullptr);
   EXPECT_EQ(refined->kept.at("linear a"), (KernelChoice{"linear_avx2", {{"columns", 16}}}));
   EXPECT_THAT(refined->tried, testing::ElementsAre("b", "c"));
+  EXPECT_EQ(refined->gains, (std::map<std::string, double>{{"fusion", 1.25}}));
   EXPECT_NE(again.find("linear a"), nullptr);
   EXPECT_EQ(again.find_model("another"), nullptr);
 }

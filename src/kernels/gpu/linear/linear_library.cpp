@@ -38,9 +38,9 @@ Verdict supports_epilogue(const Problem& problem, const LibraryTraits& library) 
   if (bias && bias->dtype != problem.output.dtype && !bias->constant)
     return reject("the bias is no constant, and its type is not the result's");
   const Operand* residual = problem.linear_operand(LinearSlot::residual);
-  if (!residual || gated) return accept();
-  if (op.activation != Activation::none) return reject("the library adds a residual before the activation");
-  if (residual->dtype != problem.output.dtype) return reject("the residual's type is not the result's");
+  if (residual && residual->dtype != problem.output.dtype) return reject("the residual's type is not the result's");
+  if (residual && !gated && op.activation != Activation::none)
+    return reject("the library adds a residual before the activation");
   return accept();
 }
 
