@@ -151,7 +151,7 @@ class Folder {
 
 Status fold_norm(Graph& graph, PassContext& context) {
   size_t folded = Folder(graph, context).run();
-  if (folded) context.notes.add("the norms of {} moved into the linears around", words::counted(folded, "sum"));
+  if (folded) context.notes.add("the norms of {} moved into the linears around them", words::counted(folded, "sum"));
   return {};
 }
 

@@ -83,8 +83,7 @@ Status pad_hidden(Graph& graph, PassContext& context) {
   size_t padded = 0;
   for_each_node(graph, [&](NodeId id) { padded += padder.pad(id); });
   if (padded)
-    context.notes.add("{} their rows at {} bytes",
-                      words::counted(padded, "value between linears begins", "values between linears begin"),
+    context.notes.add("rows of {} between linears begin at {} bytes", words::counted(padded, "value"),
                       context.row_bytes);
   return {};
 }

@@ -145,7 +145,7 @@ TEST_F(BadWeights, OfAnotherTypeAreNamed) {
 
 TEST_F(BadWeights, ThatDoNotBelongAreNamed) {
   edit("decoder.weight", Tensor({DType::f32, {1}}));
-  expect_refused("do not belong to this architecture: decoder.weight");
+  expect_refused("does not belong to this architecture: decoder.weight");
 }
 
 class BadPlan : public testing::Test {

@@ -25,6 +25,7 @@ class ModelCommand : public ::testing::TestWithParam<const char*> {
     if (is("climb")) arguments.insert(arguments.end(), {"--out", tool / "climbed", "--budget", "1s"});
     if (is("bench")) arguments.insert(arguments.end(), {"--runs", "3"});
     if (is("run")) arguments.insert(arguments.end(), {"--inputs", bert_tiny() + "/inputs.npz"});
+    if (is("compare")) arguments.insert(arguments.end(), {model, "--budget", "1s"});
     arguments.insert(arguments.end(), more.begin(), more.end());
     return tool.run(arguments);
   }
@@ -46,16 +47,17 @@ struct ModelOptions {
   std::vector<RefusedOption> refused;  // with a value that only what acts on it can refuse
   const char *random_weights, *drop_head, *dtype;
 };
-const ModelOptions kGiven{.commands = {"bench", "build", "climb", "explain", "inspect", "profile", "run", "verify"},
-                          .refused = {{"--observe=nothing", "no value of the model is labelled 'nothing'"},
-                                      {"--freeze=nothing", "--freeze nothing: --inputs gives it no value"},
-                                      {"--device=emu:gfx000", "--device: got 'emu:gfx000', wanted cpu"},
-                                      {"--threads=1025", "--threads"},
-                                      {"--shape=nothing=1", "a shape for input 'nothing'"},
-                                      {"--log=6", "--log"}},
-                          .random_weights = "--random-weights",
-                          .drop_head = "--drop-head",
-                          .dtype = "--dtype"};
+const ModelOptions kGiven{
+    .commands = {"bench", "build", "climb", "explain", "inspect", "profile", "run", "verify", "compare"},
+    .refused = {{"--observe=nothing", "no value of the model is labelled 'nothing'"},
+                {"--freeze=nothing", "--freeze nothing: --inputs gives it no value"},
+                {"--device=emu:gfx000", "--device: got 'emu:gfx000', wanted cpu"},
+                {"--threads=1025", "--threads"},
+                {"--shape=nothing=1", "a shape for input 'nothing'"},
+                {"--log=6", "--log"}},
+    .random_weights = "--random-weights",
+    .drop_head = "--drop-head",
+    .dtype = "--dtype"};
 
 INSTANTIATE_TEST_SUITE_P(All, ModelCommand, ::testing::ValuesIn(kGiven.commands));
 
@@ -108,9 +110,9 @@ TEST_P(ModelCommand, LogsAsMuchAsItIsAskedToAndStoresWhatItIsAskedTo) {
   const Ran plain = run_shaped(bert_tiny(), {}), logged = run_shaped(bert_tiny(), {"--log", "5"}),
             narrow = run_shaped(bert_tiny(), {"--log", "5", kGiven.dtype, "bf16"});
   for (const Ran* ran : {&plain, &logged, &narrow}) ASSERT_EQ(ran->exit_code, 0) << ran->err;
-  EXPECT_THAT(plain.err, Not(HasSubstr("linear f32")));
-  EXPECT_THAT(logged.err, AllOf(HasSubstr("linear f32"), Not(HasSubstr("linear bf16"))));
-  EXPECT_THAT(narrow.err, HasSubstr("linear bf16"));
+  EXPECT_THAT(plain.err, Not(HasSubstr("graph \"bert\"")));
+  EXPECT_THAT(logged.err, AllOf(HasSubstr("graph \"bert\""), Not(HasSubstr("bf16["))));
+  EXPECT_THAT(narrow.err, HasSubstr("bf16["));
 }
 
 TEST(GivenOptions, OfBenchKeepTheRate) {
@@ -120,6 +122,22 @@ TEST(GivenOptions, OfBenchKeepTheRate) {
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
   EXPECT_EQ(Json::parse(ran.out)["rate_hz"], 20.0);
   EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(500)) << "ten waits of 50 ms";
+}
+
+TEST(GivenOptions, OfCompareAreOfItsSides) {
+  Tool tool;
+  std::filesystem::create_directory(tool / "model");
+  std::filesystem::copy(bert_tiny() + "/config.json", tool / "model");
+  const std::string a = bert_tiny(), b = tool / "other.rung";
+  ASSERT_EQ(tool.run({"build", tool / "model", "--shape", kShape, "--random-weights", "1", "--out", b}).exit_code, 0);
+  expect_error(tool.run({"compare", a, a, "--budget", "1s", "--inputs", tool / "no.npz"}), 1, "no.npz': no such file");
+  expect_error(tool.run({"compare", a, a, "--budget", "1s", "--recipe-a", tool / "no.json"}), 1, "no.json': no such");
+  const Ran told = tool.run({"compare", a, b, "--shape", kShape, "--budget", "1s", "--max-slowdown", "900%"});
+  EXPECT_EQ(told.exit_code, 0) << told.err;
+  const Ran failed =
+      tool.run({"compare", a, b, "--shape", kShape, "--budget", "1s", "--max-slowdown", "900%", "--same-outputs"});
+  EXPECT_EQ(failed.exit_code, 1) << failed.out;
+  EXPECT_THAT(error_line(failed), HasSubstr("outputs"));
 }
 
 TEST(GivenOptions, OfProfileWriteATrace) {

@@ -59,7 +59,7 @@ TEST(Pi0Layout, NamesTensorsThatDoNotBelong) {
     return replaced(name, "paligemma.model.language_model.norm.weight", "surprise");
   });
   EXPECT_THAT(import_error(dir.path()),
-              HasSubstr("do not belong to this architecture: paligemma_with_expert.surprise"));
+              HasSubstr("does not belong to this architecture: paligemma_with_expert.surprise"));
 }
 
 TEST(Pi0Layout, NamesATensorOfAnotherShape) {

@@ -78,7 +78,7 @@ TEST_F(TuningKept, ClaimsNoFileWithoutADatabase) {
   auto tuned = bench("");
   tuned->database().put("linear a", kTuned);
   tuned->save_tuning();
-  EXPECT_EQ(tuned->account_of_tuning(), "1 tuned problems are kept in no file");
+  EXPECT_EQ(tuned->account_of_tuning(), "1 tuned problem is kept in no file");
   EXPECT_THAT(said, ::testing::IsEmpty());
 }
 

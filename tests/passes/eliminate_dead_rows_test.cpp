@@ -46,7 +46,7 @@ TEST(EliminateDeadRows, SkipsKeysThatAMaskHidesFromAllQueries) {
   EXPECT_EQ(expression(run.graph),
             "y = matmul(softmax(add(matmul(q, exp(gather(kt, rows, axis=3))), gather(mask, rows, axis=3))), "
             "tanh(gather(v, rows, axis=2)))");
-  EXPECT_EQ(run.notes.at(0), "1 attentions read 2 of 4 keys: the others are masked");
+  EXPECT_EQ(run.notes.at(0), "1 attention reads 2 of 4 keys: the others are masked");
   expect_same_values(graph_of(kMasked), run.graph);
 }
 TEST(EliminateDeadRows, KeepsAllKeysWhenAQuerySeesNone) {
@@ -85,7 +85,7 @@ TEST(EliminateDeadRows, KeepsKeysThatOneHeadSees) {
       "mask: f32[1,2,2,3] = constant(values=[0,-2e38,-2e38, 0,-2e38,-2e38, 0,0,-2e38, 0,0,-2e38])\n"
       "y = matmul(softmax(add(matmul(q:f32[1,2,2,5], kt:f32[1,2,5,3]), mask)), v:f32[1,2,3,5])";
   PassRun run = run_pass(eliminate_dead_rows, graph_of(text));
-  EXPECT_EQ(run.notes.at(0), "1 attentions read 2 of 3 keys: the others are masked");
+  EXPECT_EQ(run.notes.at(0), "1 attention reads 2 of 3 keys: the others are masked");
   expect_same_values(graph_of(text), run.graph);
 }
 TEST(EliminateDeadRows, KeepsKeysOfAMaskThatIsMultiplied) {

@@ -40,7 +40,7 @@ TEST(PadHidden, CountsBytesNotColumns) {
   EXPECT_EQ(pad("w: bf16[1000,8] = constant()\nv: bf16[5,1000] = constant()\n"
                 "y = linear(linear(x:bf16[3,8], w, out=bf16), v, out=bf16)")
                 .notes,
-            std::vector<std::string>{"1 values between linears begin their rows at 64 bytes"});
+            std::vector<std::string>{"rows of 1 value between linears begin at 64 bytes"});
   expect_unpadded("w: f32[1008,8] = constant()\nv: f32[5,1008] = constant()\ny = linear(linear(x:f32[3,8], w), v)");
 }
 TEST(PadHidden, FollowsWeightsThatAreDeclaredLate) {

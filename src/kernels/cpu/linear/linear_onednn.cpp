@@ -1,6 +1,8 @@
 // linear by oneDNN's matmul: each thread runs a primitive of its own over its slice of the columns or rows. Activation
 // and residual are done by the library, or apart: by our own code on what the library left.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "kernels/cpu/kernel.hpp"
 #include "kernels/cpu/linear/best.hpp"
 #include "kernels/cpu/linear/onednn.hpp"
@@ -66,7 +68,8 @@ OneDnnProblem problem_for(const Problem& problem, const Slice& part) {
 
 bool empty(const Slice& s) { return s.rows.begin == s.rows.end || s.columns.begin == s.columns.end; }
 
-// One per thread; where each thread has its own columns, its weights lie `weights_at` bytes into the packed operand.
+// One per thread, whose weights lie `weights_at` bytes into the packed operand. Threads by rows share a copy, but the
+// library may want another layout where a thread has fewer rows: that is a copy of its own.
 struct Prepared {
   struct Part {
     Slice slice;
@@ -76,13 +79,24 @@ struct Prepared {
   std::vector<Part> parts;
   size_t packed_bytes = 0;
 
+  // The first part whose weights are laid out so; null: none.
+  const Part* with_layout(const dnnl::memory::desc& weights) const {
+    const auto found =
+        std::ranges::find_if(parts, [&](const Part& part) { return part.matmul && part.matmul->weights() == weights; });
+    return found == parts.end() ? nullptr : &*found;
+  }
+
   explicit Prepared(const Problem& problem) {
     for (int thread = 0; thread < problem.threads; ++thread) {
-      Part part{slice(problem, thread), nullptr, by_rows(problem) ? 0 : packed_bytes};
+      Part part{slice(problem, thread), nullptr};
       if (!empty(part.slice)) {
         part.matmul = std::make_unique<OneDnnMatmul>(problem_for(problem, part.slice));
-        const size_t bytes = (part.matmul->weights().get_size() + 63) / 64 * 64;
-        packed_bytes = by_rows(problem) ? std::max(packed_bytes, bytes) : packed_bytes + bytes;
+        if (const Part* shared = by_rows(problem) ? with_layout(part.matmul->weights()) : nullptr) {
+          part.weights_at = shared->weights_at;
+        } else {
+          part.weights_at = packed_bytes;
+          packed_bytes += (part.matmul->weights().get_size() + 63) / 64 * 64;
+        }
       }
       parts.push_back(std::move(part));
     }
@@ -135,13 +149,11 @@ size_t packed_bytes(const Problem& problem, const Machine&, size_t i) {
 void pack(const Problem& problem, const Machine&, size_t, const void* from, void* to) {
   const Prepared prepared(problem);
   const int64_t row_bytes = problem.inputs[0].shape.back() * static_cast<int64_t>(size_of(problem.inputs[1].dtype));
-  for (const auto& part : prepared.parts) {
-    if (!part.matmul) continue;
-    gemm::onednn_reorder(plain_weights(problem, part.slice.columns),
-                         static_cast<const std::byte*>(from) + part.slice.columns.begin * row_bytes,
-                         part.matmul->weights(), static_cast<std::byte*>(to) + part.weights_at);
-    if (by_rows(problem)) return;
-  }
+  for (const auto& part : prepared.parts)
+    if (part.matmul)
+      gemm::onednn_reorder(plain_weights(problem, part.slice.columns),
+                           static_cast<const std::byte*>(from) + part.slice.columns.begin * row_bytes,
+                           part.matmul->weights(), static_cast<std::byte*>(to) + part.weights_at);
 }
 
 std::shared_ptr<void> prepare(const Problem& problem, const Machine&) { return std::make_shared<Prepared>(problem); }
