@@ -19,7 +19,8 @@ from pathlib import Path
 
 STEP = 0.01  # seconds between one climb's signal and the next one's
 WHOLE_SET = {'plan.rung', 'recipe.json', 'report.html', 'report.json', 'report.md', 'trace.json'}
-CACHE = {'tuning.json', 'tuning.json.lock'}
+KEPT = ('tuning.json', 'peaks.json')  # of the cache folder
+CACHE = {*KEPT, 'tuning.json.lock'}
 ERROR = 'rung: error: '
 BEGUN = 'rung: reference'  # the first line of a climb's progress: by then it catches signals
 
@@ -71,8 +72,8 @@ def left_in(folder):
     out, cache = names(folder / 'out'), names(folder / 'cache')
     left = [f'out/{name}' for name in out] if out != WHOLE_SET else []
     left += [f'cache/{name}' for name in cache - CACHE] + [f'cwd/{name}' for name in names(folder / 'cwd')]
-    database = folder / 'cache' / 'tuning.json'
-    return left + (['a damaged tuning.json'] if database.exists() and not is_json(database) else [])
+    kept = [folder / 'cache' / name for name in KEPT]
+    return left + [f'a damaged {file.name}' for file in kept if file.exists() and not is_json(file)]
 
 
 def is_empty_soon(group):

@@ -12,7 +12,6 @@ namespace rung {
 namespace {
 
 using Json = nlohmann::json;
-using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -111,7 +110,10 @@ TEST_P(ModelCommand, LogsAsMuchAsItIsAskedToAndStoresWhatItIsAskedTo) {
             narrow = run_shaped(bert_tiny(), {"--log", "5", kGiven.dtype, "bf16"});
   for (const Ran* ran : {&plain, &logged, &narrow}) ASSERT_EQ(ran->exit_code, 0) << ran->err;
   EXPECT_THAT(plain.err, Not(HasSubstr("graph \"bert\"")));
-  EXPECT_THAT(logged.err, AllOf(HasSubstr("graph \"bert\""), Not(HasSubstr("bf16["))));
+  EXPECT_THAT(logged.err, HasSubstr("graph \"bert\""));
+  if (!is("climb")) {  // which times the cheaper precision as well
+    EXPECT_THAT(logged.err, Not(HasSubstr("bf16[")));
+  }
   EXPECT_THAT(narrow.err, HasSubstr("bf16["));
 }
 
