@@ -15,8 +15,10 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
-BUSY = [sys.executable, '-c', 'while True: pass']
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from busy_loops import busy_loops  # noqa: E402
 
 
 def parsed() -> argparse.Namespace:
@@ -79,13 +81,9 @@ def compared(options: argparse.Namespace, length: int | None, dtype: str, budget
 
 def main() -> int:
     options = parsed()
-    neighbours = [subprocess.Popen(BUSY) for _ in range(options.busy)]
-    try:
+    with busy_loops(options.busy):
         ratios = [compared(options, length, dtype, budget) for length in options.lengths or [None]
                   for dtype in options.dtypes for budget in options.budgets]
-    finally:
-        for neighbour in neighbours:
-            neighbour.kill()
     good = sum(ratio >= 1 - options.limit for ratio in ratios)
     print(f'{good} of {len(ratios)} climbs are not slower than no climb by more than {options.limit:.0%}')
     return 0 if good == len(ratios) else 1

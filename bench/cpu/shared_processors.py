@@ -9,18 +9,18 @@ bound to a processor. Prints a Markdown table: the median over the rounds of eac
 default its ratio to the better of one and two threads within the rounds. Without onnxruntime, its columns are empty.
 """
 import argparse
-import contextlib
 import os
 import statistics
-import subprocess
 import sys
 from pathlib import Path
 
 from contestant import Contestant
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from busy_loops import busy_loops  # noqa: E402
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-BUSY = [sys.executable, '-c', 'while True: pass']
 DEFAULT = 'rung, default'
 ONE, TWO = 'rung, 1 thread', 'rung, 2 threads'
 PEERS = {'ONNX Runtime': 'onnxruntime', 'ONNX Runtime, no spinning': 'onnxruntime-no-spinning'}
@@ -37,17 +37,6 @@ def parsed():
     parser.add_argument('--rounds', type=int, default=9)
     parser.add_argument('--block-ms', type=int, default=500)
     return parser.parse_args()
-
-
-@contextlib.contextmanager
-def busy_loops(count):
-    loops = [subprocess.Popen(BUSY) for _ in range(count)]
-    try:
-        yield
-    finally:
-        for loop in loops:
-            loop.kill()
-            loop.wait()
 
 
 def contestants(options, tokens, log):

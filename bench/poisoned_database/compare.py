@@ -19,22 +19,12 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from contextlib import contextmanager
 from pathlib import Path
 
-BUSY_LOOP = [sys.executable, '-c', 'while True: pass']
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from busy_loops import busy_loops  # noqa: E402
+
 RESAMPLES = 10000
-
-
-@contextmanager
-def busy_loops(count):
-    loops = [subprocess.Popen(BUSY_LOOP) for _ in range(count)]
-    try:
-        yield
-    finally:
-        for loop in loops:
-            loop.kill()
-            loop.wait()
 
 
 def call(words):
