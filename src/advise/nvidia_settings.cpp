@@ -10,6 +10,7 @@
 
 #include "advise/kept_words.hpp"
 #include "advise/knob.hpp"
+#include "base/trimmed.hpp"
 
 namespace rung::advise {
 namespace {
@@ -68,12 +69,6 @@ constexpr std::string_view kWords[] = {"Enabled", "Disabled", "Active", "Not Act
                                        "P6",      "P7",       "P8",     "P10",        "P12",     "P15"};
 
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r";
-  const size_t begin = text.find_first_not_of(kBlanks);
-  return begin == text.npos ? "" : text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
-}
 
 // "1980 MHz", "16x": a number of at most eight digits and dots, and the unit.
 bool is_measure(std::string_view value, std::string_view unit) {

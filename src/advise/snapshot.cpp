@@ -15,6 +15,7 @@
 #include "advise/nvidia_settings.hpp"
 #include "advise/told_versions.hpp"
 #include "base/program.hpp"
+#include "base/trimmed.hpp"
 
 namespace rung::advise {
 namespace {
@@ -100,12 +101,6 @@ bool fits_name(std::string_view pattern, std::string_view name) {
 
 bool fits(std::string_view pattern, std::string_view path) {
   return std::ranges::equal(parts(pattern, '/'), parts(path, '/'), fits_name);
-}
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r\n";
-  const size_t begin = text.find_first_not_of(kBlanks);
-  return begin == text.npos ? "" : text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
 }
 
 std::string kept_lines(std::string_view text, bool (*keep)(std::string_view)) {

@@ -9,6 +9,7 @@
 
 #include "advise/kept_words.hpp"
 #include "advise/knob.hpp"
+#include "base/trimmed.hpp"
 
 namespace rung::advise {
 namespace {
@@ -22,11 +23,6 @@ constexpr Name kNames[] = {
     {"ROCM used to build PyTorch", "PyTorch's ROCm"},
     {"vLLM Version", "vLLM"},
 };
-
-std::string_view trimmed(std::string_view text) {
-  const size_t begin = text.find_first_not_of(" \t\r");
-  return begin == text.npos ? "" : text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
-}
 
 // 2.9.0 of "2.9.0+cu128": behind its numbers stands a build, which may name anybody. An address has four numbers, and a
 // serial number has no dot.

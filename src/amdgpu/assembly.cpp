@@ -13,15 +13,10 @@
 #include "amdgpu/parse_instruction.hpp"
 #include "amdgpu/parse_operand.hpp"
 #include "base/json.hpp"
+#include "base/trimmed.hpp"
 
 namespace rung::amdgpu {
 namespace {
-
-std::string_view trim(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t\r");
-  if (first == text.npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
 
 // A function while it is read.
 struct Function {
@@ -82,12 +77,12 @@ Status Reader::read(std::string_view text) {
 // "; comment" and "// comment".
 std::pair<std::string_view, std::string_view> split_comment(std::string_view text) {
   const size_t at = std::min(text.find(';'), text.find("//"));
-  if (at == text.npos) return {trim(text), {}};
-  return {trim(text.substr(0, at)), trim(text.substr(at))};
+  if (at == text.npos) return {trimmed(text), {}};
+  return {trimmed(text.substr(0, at)), trimmed(text.substr(at))};
 }
 
 Status Reader::line(std::string_view text) {
-  if (trim(text) == ".end_amdgpu_metadata") {
+  if (trimmed(text) == ".end_amdgpu_metadata") {
     in_metadata_ = false;
     return {};
   }
@@ -138,7 +133,7 @@ void Reader::begin_function(std::string_view name) {
 // "00000000190C: DC5C8000 047F0002": objdump's words about a line.
 std::optional<uint64_t> address_in(std::string_view comment) {
   if (!comment.starts_with("//")) return std::nullopt;
-  comment = trim(comment.substr(2));
+  comment = trimmed(comment.substr(2));
   uint64_t address = 0;
   const auto [end, error] = std::from_chars(comment.data(), comment.data() + comment.size(), address, 16);
   if (error != std::errc{} || end == comment.data() + comment.size() || *end != ':') return std::nullopt;
@@ -169,7 +164,7 @@ void Reader::instruction(std::string_view text, std::string_view comment) {
 
 Status Reader::directive(std::string_view text) {
   const size_t space = std::min(text.find(' '), text.find('\t'));
-  const std::string_view name = text.substr(0, space), value = trim(text.substr(std::min(space, text.size())));
+  const std::string_view name = text.substr(0, space), value = trimmed(text.substr(std::min(space, text.size())));
   if (name == ".amdgcn_target" || name == ".target") {
     for (const TargetInfo& info : kTargets)
       if (value.find(info.name) != value.npos) return target_ = info.target, Status{};
@@ -199,7 +194,7 @@ Status Reader::kernel_directive(std::string_view name, std::string_view value) {
 // Items of deeper lists are passed over.
 void Reader::metadata(std::string_view text) {
   const size_t column = text.find_first_not_of(" -");
-  const bool item = trim(text).starts_with("-") && column != text.npos;
+  const bool item = trimmed(text).starts_with("-") && column != text.npos;
   if (column == text.npos) return;
   if (!item && column == 0) in_kernels_ = text.starts_with("amdhsa.kernels:");
   if (!in_kernels_ || (item && item_column_ != 0 && column > item_column_)) return;
@@ -207,7 +202,7 @@ void Reader::metadata(std::string_view text) {
   if (column != item_column_) return;
   const size_t colon = text.find(':', column);
   if (colon == text.npos) return;
-  const std::string_view key = text.substr(column, colon - column), value = trim(text.substr(colon + 1));
+  const std::string_view key = text.substr(column, colon - column), value = trimmed(text.substr(colon + 1));
   if (key == ".name")
     item_name_ = value.size() > 1 && value.front() == '\'' ? value.substr(1, value.size() - 2) : value;
   constexpr std::string_view kAsked[] = {".vgpr_count",

@@ -7,6 +7,7 @@
 
 #include "advise/pasted/text_form.hpp"
 #include "advise/told_versions.hpp"
+#include "base/trimmed.hpp"
 
 namespace rung::advise::pasted {
 namespace {

@@ -8,6 +8,7 @@
 #include "advise/knob.hpp"
 #include "advise/nvidia_settings.hpp"
 #include "advise/pasted/text_form.hpp"
+#include "base/trimmed.hpp"
 
 namespace rung::advise::pasted {
 namespace {
@@ -81,7 +82,7 @@ void read_name(const std::vector<std::string_view>& cell, std::string& text) {
   if (on || off) text += fmt::format("    Persistence Mode : {}\n", on ? "Enabled" : "Disabled");
 }
 
-// Of "N/A   34C    P0    70W / 700W" the state and the limit.
+// The state and the limit of "N/A   34C    P0    70W / 700W".
 void read_power(const std::vector<std::string_view>& cell, std::string& text) {
   for (const std::string_view word : cell)
     if (word.size() >= 2 && word[0] == 'P' && number_of(word.substr(1)))

@@ -6,6 +6,7 @@
 
 #include "advise/knob.hpp"
 #include "advise/pasted/text_form.hpp"
+#include "base/trimmed.hpp"
 
 namespace rung::advise {
 namespace {
@@ -49,7 +50,7 @@ std::vector<Part> parts_of(const std::vector<Line>& lines) {
   std::vector<Part> found;
   for (size_t i = 0; i < lines.size(); ++i)
     for (const TextForm* form : kForms) {
-      if (!form->begins(pasted::trimmed(lines[i].text))) continue;
+      if (!form->begins(rung::trimmed(lines[i].text))) continue;
       if (!found.empty()) found.back().end = std::min(found.back().end, i);
       found.push_back({form, i, lines.size()});
       break;

@@ -7,6 +7,7 @@
 #include "advise/knob.hpp"
 #include "advise/nvidia_settings.hpp"
 #include "advise/pasted/text_form.hpp"
+#include "base/trimmed.hpp"
 
 namespace rung::advise::pasted {
 namespace {
@@ -32,7 +33,7 @@ std::string microwatts(std::string_view watts) {
   return whole && *whole > 0 ? fmt::format("{}000000", *whole) : "";
 }
 
-// Where the files of device N are: at the address that another part of the text told for it, or under its number.
+// The folder of device N is at the address that another part of the text told for it, or under its number.
 class Devices {
  public:
   explicit Devices(Telling& telling) : telling_(telling) {}

@@ -6,6 +6,8 @@
 
 #include "advise/pasted/text_form.hpp"
 
+#include "base/trimmed.hpp"
+
 namespace rung::advise::pasted {
 namespace {
 

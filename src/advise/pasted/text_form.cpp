@@ -1,4 +1,4 @@
-// What is told, kept by the paths that the checks read.
+// Told settings are kept by the paths that the checks read.
 // SPDX-License-Identifier: Apache-2.0
 #include "advise/pasted/text_form.hpp"
 
@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+
+#include "base/trimmed.hpp"
 
 namespace rung::advise::pasted {
 
@@ -54,12 +56,6 @@ std::optional<Variable> variable_of(std::string_view line) {
       value.size() >= 2 && value.front() == value.back() && (value.front() == '"' || value.front() == '\'');
   if (is_quoted && has_quotes) value = value.substr(1, value.size() - 2);
   return Variable{name, value};
-}
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r";
-  const size_t begin = text.find_first_not_of(kBlanks);
-  return begin == text.npos ? "" : text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
 }
 
 std::vector<std::string_view> words_of(std::string_view text) {

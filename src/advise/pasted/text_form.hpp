@@ -17,7 +17,7 @@ struct Line {
   size_t number = 0;
 };
 
-// What is told so far. A file that two parts tell is the later one's.
+// A machine as far as it is told. A file that two parts tell is the later one's.
 class Telling {
  public:
   void begin(std::string_view form) { form_ = form; }
@@ -29,7 +29,7 @@ class Telling {
 
   // A GPU by its address on PCI, or by another name where only that is told; the folder of its files.
   std::string gpu(std::string_view name, std::string_view vendor);
-  // Which GPU has this number of the driver's topology; empty: not told.
+  // The GPU with this number of the driver's topology; empty: not told.
   std::string gpu_of_node(int64_t node) const;
   void set_node(int64_t node, const std::string& folder) { nodes_.emplace_back(node, folder); }
 
@@ -55,10 +55,9 @@ struct Variable {
 };
 std::optional<Variable> variable_of(std::string_view line);
 
-std::string_view trimmed(std::string_view text);
 std::vector<std::string_view> words_of(std::string_view text);
 std::optional<int64_t> number_of(std::string_view text);  // of digits alone, at most nine
-// What stands behind "NAME:"; none: the line has another name.
+// The value behind "NAME:"; none: the line has another name.
 std::optional<std::string_view> value_behind(std::string_view line, std::string_view name);
 
 inline constexpr std::string_view kAmd = "0x1002", kNvidia = "0x10de";

@@ -6,17 +6,13 @@
 #include <charconv>
 #include <string>
 
+#include "base/trimmed.hpp"
+
 namespace rung::advise {
 namespace {
 
 constexpr size_t kLongest = 64;
 constexpr std::string_view kMarks = ".,";
-
-std::string_view trimmed(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
 
 bool all_digits(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -48,7 +44,7 @@ std::string without_groups(std::string_view text) {
 
 std::optional<int64_t> whole_number(std::string_view text) {
   if (const auto value = plain_number(text)) return value;
-  text = trimmed(text);
+  text = trimmed(text, " \t");
   if (text.empty() || text.size() > kLongest) return std::nullopt;
   const bool negative = text.front() == '-';
   if (negative || text.front() == '+') text.remove_prefix(1);
