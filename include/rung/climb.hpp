@@ -57,7 +57,7 @@ class Climb {
     }
     return all;
   }
-  // Of the plan that won: over the model as its author wrote it, and over the default plan.
+  // The plan that won is raced with the model as its author wrote it, and with the default plan.
   Speedup against_baseline() const { return speedup(RUNG_AGAINST_BASELINE); }
   Speedup against_no_climb() const { return speedup(RUNG_AGAINST_NO_CLIMB); }
   // Lives as long as the climb; empty for no such kind.

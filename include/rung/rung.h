@@ -310,12 +310,12 @@ RUNG_API size_t rung_climb_receipt_count(const rung_climb* climb);
 // Errors: RUNG_USAGE, an index beyond the last.
 RUNG_API rung_status rung_climb_receipt(const rung_climb* climb, size_t index, rung_receipt* receipt);
 
-// What the plan that won is compared with.
+// A plan that a climb compares the one that won with.
 typedef enum rung_against {
   RUNG_AGAINST_BASELINE = 0,  // the model as its author wrote it
   RUNG_AGAINST_NO_CLIMB = 1,  // the default plan, which rung_model_open() of a directory gives
 } rung_against;
-// How much faster it is, by a race of the two.
+// A race of the two says how much faster the winner is.
 typedef struct rung_speedup {
   double claimed;                 // ratio where the interval is clear of 1, or 1; NaN: nothing is claimed
   double before_ms, after_ms;     // of one inference
@@ -394,7 +394,7 @@ RUNG_API rung_status rung_bench(const char* path, const rung_task_options* optio
 RUNG_API rung_status rung_profile(const char* path, const rung_task_options* options, char** json);
 RUNG_API rung_status rung_explain(const char* path, const rung_task_options* options, char** json);
 
-// How two models are compared. Start from RUNG_COMPARE_OPTIONS_INIT.
+// Options of a comparison of two models. Start from RUNG_COMPARE_OPTIONS_INIT.
 typedef struct rung_compare_options {
   size_t size;
   const rung_options* model;  // of both; where one is a plan, of the model directory alone; NULL: RUNG_OPTIONS_INIT

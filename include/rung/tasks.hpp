@@ -1,4 +1,4 @@
-// What the command line also does: verify, bench, profile, explain, compare.
+// Tasks that the command line does as well: verify, bench, profile, explain, compare.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <rung/model.hpp>

@@ -1,4 +1,4 @@
-// What callbacks of the library's have Python do.
+// Callbacks of the library's that call Python.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <nanobind/nanobind.h>

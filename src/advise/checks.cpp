@@ -57,7 +57,7 @@ bool are_told(const Snapshot& machine, std::string_view needs) {
   });
 }
 
-// Where no GPU is told of, either vendor's may be there.
+// A text that tells of no GPU leaves open whose may be there.
 bool may_have(const Snapshot& machine, std::string_view vendor) {
   std::vector<std::string> vendors;
   for (const Gpu& gpu : gpus_of(machine)) vendors.push_back(gpu.vendor);

@@ -18,7 +18,7 @@ std::string subject(const NvidiaGpu& gpu, std::string_view name) {
   return fmt::format("nvidia-smi: GPU {}, {}", gpu.address, name);
 }
 
-// What holds clocks down at this moment, by the driver's own word.
+// The driver's own words for what holds clocks down at this moment.
 struct Reason {
   std::string_view name;
   Severity severity;

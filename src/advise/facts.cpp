@@ -45,7 +45,7 @@ std::optional<std::string> value_of(std::optional<std::string> line) {
   return line;
 }
 
-// Of an NVIDIA GPU its power limit and clocks, as far as they are told.
+// The power limit and the clocks of an NVIDIA GPU, as far as they are told.
 std::string nvidia_fact(const Snapshot& machine, const Gpu& gpu) {
   std::string fact;
   for (const NvidiaGpu& told : read_nvidia_settings(machine.read(kNvidiaSettings).value_or("")).gpus) {

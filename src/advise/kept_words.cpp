@@ -162,7 +162,7 @@ bool is_model(std::string_view word) {
          std::ranges::any_of(word, [](unsigned char c) { return std::isdigit(c); });
 }
 
-// Of "<text, 8 characters>" at the begin of a text, which stands for a word that was left out before; 0: none.
+// The length of a "<text, 8 characters>" that begins a text: an earlier capture left a word out there; 0: none.
 size_t length_of_mark(std::string_view text) {
   constexpr std::string_view kBegin = "<text, ", kEnd = " characters>";
   constexpr size_t kMostDigits = 6;

@@ -28,7 +28,7 @@ struct NvidiaSettings {
   std::vector<NvidiaGpu> gpus;
 };
 
-// Of any text: what it does not tell is left out.
+// Any text is read; settings that it does not tell are left out.
 NvidiaSettings read_nvidia_settings(std::string_view text);
 // In the same form, without serial numbers, UUIDs, processes and what no check reads.
 std::string written(const NvidiaSettings& settings);

@@ -48,7 +48,7 @@ class Snapshot {
  public:
   // "/" is this machine with this process's environment. Errors: no such folder.
   static Result<Snapshot> open(const std::string& root);
-  // What a text tells and nothing else: this machine is not looked at.
+  // A machine of which a text tells: this one is not looked at.
   explicit Snapshot(ToldMachine told);
 
   // Without blanks around it; nothing if it is missing, unreadable, or not among captured_files().
@@ -58,7 +58,7 @@ class Snapshot {
   std::vector<std::string> matches(std::string_view pattern) const;
   const Environment& environment() const { return environment_; }
   bool tells_environment() const { return !told_ || told_->environment.has_value(); }
-  // Where a text tells of a file, "rocm-smi, line 14 (0000:c1:00.0/class)"; of a real one its path.
+  // The place in a text that tells of a file, "rocm-smi, line 14 (0000:c1:00.0/class)"; a real file's path.
   std::string place_of(const std::string& path) const;
 
  private:

@@ -125,7 +125,7 @@ void local_atomic(Wave& wave, const Instruction& instruction) {
   });
 }
 
-// What the old value must be, then the new one; as bits or as numbers.
+// A comparison's data: the value that the old one must have, then the new one; as bits or as numbers.
 template <class Compared>
 void local_compare(Wave& wave, const Instruction& instruction) {
   using T = atomic::Word<sizeof(Compared)>;

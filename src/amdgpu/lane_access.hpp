@@ -25,7 +25,7 @@ inline bool is_vector(const Operand& operand) {
 }
 inline Lanes* registers_of(Wave& wave, const Operand& operand) { return &wave.v[Wave::place_of(operand)]; }
 
-// What some instructions read without naming it.
+// Registers that some instructions read without naming them.
 inline constexpr Operand kM0Itself{.kind = OperandKind::scalar, .registers = 1, .number = kM0};
 
 // May these be read now? If not, the wave has failed: a register that nobody wrote, or that a load has yet to write.

@@ -94,9 +94,8 @@ constexpr auto kOptions = std::to_array<OptionRow>({
     {"root", "", "DIR",
      "check a folder that --capture wrote; default: this machine and the environment of this process"},
     {"from", "", "FILE",
-     "look at what a text tells: the output of collect_env, rocm-smi, rocminfo, nvidia-smi, nvidia-smi -q or env, or "
-     "of "
-     "several of them"},
+     "look at what a text tells: the output of collect_env, rocm-smi, rocminfo, nvidia-smi, nvidia-smi -q or env, "
+     "or of several of them"},
     {"capture", "", "DIR",
      "write the files and variables that are looked at into a new folder, without names of hosts and users, addresses, "
      "keys and paths"},

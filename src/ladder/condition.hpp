@@ -27,7 +27,7 @@ struct Sway {
 Result<Sway> rounding_sway(const Graph& reference, const std::vector<NamedTensors>& inputs,
                            const std::vector<std::vector<Tensor>>& wanted, const Interrupted& interrupted = {});
 
-// What is further off than this is wrong, whatever the condition.
+// An answer that is further off than this is wrong, whatever the condition.
 inline constexpr double kMostSway = 0.01;
 // Where rounding alone moves answers further than that, no comparison in f32 can judge them.
 inline bool can_judge(const Sway& sway) { return sway.rel_l2 <= kMostSway; }

@@ -1,5 +1,5 @@
-// What a climb tries and in which order: what promises most by the profile of the plan that it began with, and by what
-// earlier climbs of that plan found.
+// The changes that a climb tries, those first that promise most by what earlier climbs of the same launches found or,
+// without any, by the profile of the plan that it began with.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 

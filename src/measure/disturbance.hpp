@@ -1,4 +1,4 @@
-// What disturbed a measurement: one noun, and one rule of when it is said.
+// A disturbance of a measurement: one noun, and one rule of when it is said.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -26,7 +26,7 @@ struct MachineCounters {
 // "" or a folder of that form; what is missing there is 0. Preemptions are this process's own.
 MachineCounters read_machine_counters(const std::string& root);
 
-// What a watch reads: this machine's, or what a test plants.
+// Counters that a watch reads: this machine's, or those that a test plants.
 inline MachineCounters (*machine_counters)() = [] { return read_machine_counters(""); };
 
 // Shares are of the time of the processors that this process may use, from 0 to 1.

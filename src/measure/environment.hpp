@@ -1,4 +1,4 @@
-// What a measurement was made on.
+// The machine on which a measurement was made.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <map>

@@ -24,7 +24,7 @@ std::string shape_options(const std::string& shapes, const std::string& other) {
   return out;
 }
 
-// Of bf16, which is opted in: was it asked for, and is it in the recipe?
+// Bf16 is opted in: was it asked for, and is it in the recipe?
 struct LowPrecision {
   bool tried = false, kept = false;
 };

@@ -11,10 +11,10 @@ namespace rung::report {
 // In place of an interval that rules next to nothing out (is_telling()), or that fewer runs than it takes cannot have.
 inline constexpr std::string_view kTooFewRuns = "too few runs to judge";
 
-// Of a ratio: "1.480 – 1.520", and "[1.480, 1.520]" for plain text.
+// The interval of a ratio: "1.480 – 1.520", and "[1.480, 1.520]" for plain text.
 std::string interval_text(const Interval& interval);
 std::string bracketed(const Interval& interval);
-// Of a median, in its column's decimals: "17.8 – 18.6", "[17.8, 18.6]".
+// The interval of a median, in its column's decimals: "17.8 – 18.6", "[17.8, 18.6]".
 std::string interval_text(const Latency& latency, int decimals);
 std::string bracketed(const Latency& latency, int decimals);
 

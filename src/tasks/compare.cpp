@@ -66,7 +66,7 @@ class Racer {
   int starts_ = 0;
 };
 
-// What this process's side is called on the command line of its own tool.
+// The name of this process's side on the command line of its own tool.
 struct Tools {
   ScratchFolder folder;
   std::string inputs;

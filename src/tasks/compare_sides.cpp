@@ -9,7 +9,7 @@
 namespace rung::tasks {
 namespace {
 
-// What a plan can be told, where the rest is for the directory beside it.
+// Options that a plan takes; the rest is for the directory beside it.
 ModelOptions for_plan(const ModelOptions& options) {
   return {.device = options.device, .inputs = options.inputs, .command_line = options.command_line};
 }

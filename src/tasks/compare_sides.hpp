@@ -20,7 +20,7 @@ struct OpenedSide {
 // Plans are made where no side has a tool. Errors: as compare().
 Result<std::array<OpenedSide, 2>> open_sides(const CompareTask& task);
 
-// What it computes in, as far as that is known before it runs.
+// The dtype that it computes in, as far as that is known before it runs.
 DType precision_of(const OpenedSide& side);
 
 // The command line of a tool that opens the side: the path, and all that was asked of it but inputs, whose shapes say

@@ -32,7 +32,7 @@ Json to_json(const ComparedSide& side) {
 
 std::string names(const std::vector<std::string>& list) { return fmt::format("{}", fmt::join(list, ", ")); }
 
-// What tells the sides apart, of one of them.
+// The words that tell one side from the other.
 std::string description(const ComparedSide& side) {
   std::string text = report::markdown_text(side.path);
   if (!side.recipe.empty()) text += ", recipe " + report::markdown_text(side.recipe);

@@ -34,7 +34,7 @@ struct ModelOptions {
   std::string named(std::string_view option) const { return (command_line ? "--" : "") + std::string(option); }
 };
 
-// What says the same on the command line of the tool: the path, and all options but inputs.
+// The same on the command line of the tool: the path, and all options but inputs.
 std::vector<std::string> command_line_of(const ModelOptions& options);
 
 // "model" (none), "f32" or "bf16". Errors (usage): another word.

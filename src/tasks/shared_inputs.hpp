@@ -1,4 +1,4 @@
-// What two sides of a comparison must have in common, and the values that both are run on.
+// The inputs that two sides of a comparison have in common, and the values that both are run on.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <map>
@@ -8,7 +8,7 @@
 
 namespace rung::tasks {
 
-// What a side reads and gives. An input that it was frozen at is one that it reads.
+// A side's inputs and outputs. An input that it was frozen at is one that it reads.
 struct Ports {
   std::string device, fingerprint;  // "cuda:0", and what tells that device from others
   std::map<std::string, Type> inputs, outputs;

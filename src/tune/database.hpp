@@ -23,7 +23,7 @@ struct TunedProblem {
   bool lost = false;                      // the winner made a whole model slower
 };
 
-// What is known from climbs of a whole model.
+// Findings from climbs of a whole model.
 struct RefinedModel {
   std::map<std::string, KernelChoice> kept;  // by problem: the model ran faster with it
   std::set<std::string> tried;               // "problem: kernel parameter=value"

@@ -58,7 +58,7 @@ std::span<const Setting> setting_table();
 // Those that are to be set before those to be measured, each in the table's order.
 std::vector<const Setting*> settings_for(Stack stack, GpuGeneration gpu);
 
-// Of a variable who reads it and in which versions: "SGLang since 0.5.6, PyTorch to 2.8"; empty where nothing is known.
+// Readers of a variable with their versions: "SGLang since 0.5.6, PyTorch to 2.8"; empty where none is known.
 std::string read_by(const Setting& setting);
 
 }  // namespace rung::advise

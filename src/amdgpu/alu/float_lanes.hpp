@@ -23,7 +23,7 @@ RUNG_INLINE float sign_bits_or(float a, float b) { return f32_of(bits(a) | bits(
 RUNG_INLINE double sign_bits_or(double a, double b) { return f64_of(bits(a) | bits(b)); }
 RUNG_INLINE float sign_bits_and(float a, float b) { return f32_of(bits(a) & bits(b)); }
 RUNG_INLINE double sign_bits_and(double a, double b) { return f64_of(bits(a) & bits(b)); }
-// What an invalid operation gives.
+// The result of an invalid operation.
 constexpr u32 kInvalid = 0xffc00000;
 // Denormals become zero of their sign: instructions that do so whatever MODE says. The other: an f16 in hand as f32.
 RUNG_INLINE float flushed(float x) { return exponent_of(x) == 0 ? f32_of(bits(x) & 0x80000000) : x; }

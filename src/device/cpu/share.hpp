@@ -1,4 +1,4 @@
-// How items go to parts: one after another, in parts that differ little.
+// Items go to parts one after another, in parts that differ by little.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <algorithm>

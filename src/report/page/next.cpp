@@ -1,4 +1,4 @@
-// What to do next, with commands to copy.
+// The section of what to do next, with commands to copy.
 // SPDX-License-Identifier: Apache-2.0
 #include "report/next_steps.hpp"
 #include "report/page/sections.hpp"
