@@ -111,6 +111,7 @@ TEST(CodeObjects, MetadataThatIsMissingOrDamagedIsRefused) {
   const size_t count = position_of(file, ".sgpr_count");
   EXPECT_THAT(error_of(damaged(file, count, 'x')), HasSubstr("code object: kernel 'add': no '.sgpr_count'"));
   EXPECT_THAT(error_of(damaged<uint8_t>(file, count + 11, 0xff)), HasSubstr("'.sgpr_count': got -1, wanted a number"));
+  EXPECT_THAT(error_of(damaged(file, position_of(file, ".vgpr_count") + 1, 's')), HasSubstr("metadata: a key twice"));
 }
 
 TEST(CodeObjects, AKernelWithoutItsDescriptorOrCodeIsRefused) {
@@ -128,6 +129,20 @@ TEST(CodeObjects, AKernelWithoutItsDescriptorOrCodeIsRefused) {
       (file.find(std::string("\0\2\0\0\0\0\0\0\14\0\0\0", 12))) + 16;  // 512 B of LDS, 12 of arguments
   EXPECT_THAT(error_of(damaged<int64_t>(file, entry_field, 1 << 20)), HasSubstr("are not in an executable segment"));
   EXPECT_THAT(error_of(damaged<int64_t>(file, entry_field, 0)), HasSubstr("are not in an executable segment"));
+}
+
+// A segment's last 8 bytes are the last place that a relocation may write.
+TEST(CodeObjects, ARelocationBeyondItsSegmentIsRefused) {
+  constexpr uint64_t kRelative64 = 13;
+  auto file_with = [&](uint64_t at) {
+    return MadeCodeObject({add_kernel()}, Target::gfx942, {{at, kRelative64, 0}}).file();
+  };
+  auto last = read_code_object(std::as_bytes(std::span(file_with(MadeCodeObject::kCodeAddress))));
+  ASSERT_TRUE(last) << last.error().message;
+  ASSERT_EQ(last->relocations.size(), 1u);
+  EXPECT_EQ(last->relocations[0].address, MadeCodeObject::kCodeAddress);
+  for (const uint64_t beyond : {1, 7, 8, 4096})
+    EXPECT_THAT(error_of(file_with(MadeCodeObject::kCodeAddress + beyond)), HasSubstr("which is in no segment"));
 }
 
 TEST(CodeObjects, AnImageHasTheSegmentsAndItsPlaceInRelocations) {

@@ -181,6 +181,11 @@ TEST(ScalarMemory, BehindTheEndOfABufferIsZero) {
   EXPECT_EQ(wave.s(12), 100u);
   EXPECT_EQ(wave.s(14), 102u);
   EXPECT_EQ(wave.s(15), 0u);
+  wave.wait();
+  wave.s(6) = 6;  // a dword that is in the buffer in part is not there
+  wave.run(load);
+  EXPECT_EQ(wave.s(12), 100u);
+  EXPECT_EQ(wave.s(13), 0u);
 }
 
 // ---- LDS

@@ -370,6 +370,24 @@ TEST_P(SeededFaults, WhatAnAtomicCounterOrdersIsNoRace) {
   EXPECT_EQ(*total, 36.0f);
 }
 
+// What an atomic tells the first group is no excuse for those that the same core runs after it.
+TEST_P(SeededFaults, AGroupThatReadsAfterAnotherHasMetAnAtomic) {
+  const Finding found = twins({R"~(KERNEL(64) kernel(const float* in, float* out, int n) {
+    const u32 i = group() * 64 + thread();
+    if (group() == 0) {
+      out[i] = __hip_atomic_fetch_add((u32*)out + i, 1, __ATOMIC_ACQ_REL, __HIP_MEMORY_SCOPE_AGENT);
+      return;
+    }
+    const float* mine = out;
+    if (group() > 1) mine -= 64; // another's
+    out[i] = in[i];
+    out[i] = mine[i] + 1;
+  })~",
+                               "mine -= 64; // another's", "mine += 0;"},
+                              {.groups = {4}, .threads = {64}, .checks = {.uninitialised = false}}, 256);
+  EXPECT_EQ(found.kind, FindingKind::global_race) << found.text();
+}
+
 // Neither hides the other, nor what is right behind them.
 TEST_P(SeededFaults, TwoFaultsOfOneKernelAreBothTold) {
   AmdKernel kernel(R"~(KERNEL(128) kernel(const float* in, float* out) {

@@ -95,6 +95,11 @@ class JsonOutput(unittest.TestCase):
         self.expect('replays', 'verify', BERT, *inputs, '--replays', '2')
         self.expect('run', 'run', POLICY, '--inputs', POLICY + '/inputs.npz')
 
+    def test_two_models_in_turns(self):
+        compared = self.expect('compare', 'compare', BERT, BERT, '--budget', '1s', '--max-slowdown', '900%',
+                               '--same-outputs')
+        self.assertEqual([output['max_abs'] for output in compared['outputs']], [0, 0])
+
     def test_predictions(self):
         built = subprocess.run([TOOL, 'predict', BERT, '--gpu', 'mi355x', '--json'], capture_output=True, text=True)
         if built.returncode and json.loads(built.stdout)['error']['kind'] == 'device':

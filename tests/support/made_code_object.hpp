@@ -30,8 +30,9 @@ struct MadeKernel {
 
 class MadeCodeObject {
  public:
-  explicit MadeCodeObject(std::vector<MadeKernel> kernels, amdgpu::Target target = amdgpu::Target::gfx942)
-      : kernels_(std::move(kernels)), target_(target) {
+  explicit MadeCodeObject(std::vector<MadeKernel> kernels, amdgpu::Target target = amdgpu::Target::gfx942,
+                          std::vector<Elf64_Rela> relocations = {})
+      : kernels_(std::move(kernels)), target_(target), relocations_(std::move(relocations)) {
     make();
   }
   const std::string& file() const { return file_; }
@@ -76,7 +77,7 @@ class MadeCodeObject {
   }
 
   void make() {
-    constexpr size_t kSegments = 3, kSections = 3;
+    constexpr size_t kSegments = 3, kSections = 4;
     file_.resize(sizeof(Elf64_Ehdr) + kSegments * sizeof(Elf64_Phdr));
     const size_t note = file_.size();
     const std::string words = metadata();
@@ -101,6 +102,9 @@ class MadeCodeObject {
     }
     const size_t strings = file_.size();
     file_ += names;
+    align(8);
+    const size_t relocations = file_.size();
+    for (const Elf64_Rela& each : relocations_) put(each);
     const size_t data_end = file_.size();
     file_.resize(kCodeAddress);
     for (size_t i = 0; i < kernels_.size(); ++i) {
@@ -113,6 +117,8 @@ class MadeCodeObject {
     put(Elf64_Shdr{});
     put(Elf64_Shdr{0, SHT_DYNSYM, SHF_ALLOC, symbols, symbols, strings - symbols, 2, 1, 8, sizeof(Elf64_Sym)});
     put(Elf64_Shdr{0, SHT_STRTAB, SHF_ALLOC, strings, strings, names.size(), 0, 0, 1, 0});
+    put(Elf64_Shdr{0, SHT_RELA, SHF_ALLOC, relocations, relocations, data_end - relocations, 1, 0, 8,
+                   sizeof(Elf64_Rela)});
     auto segment = [&](size_t index, uint32_t type, uint32_t flags, uint64_t from, uint64_t to) {
       put_at(sizeof(Elf64_Ehdr) + index * sizeof(Elf64_Phdr),
              Elf64_Phdr{type, flags, from, from, from, to - from, to - from, 4096});
@@ -147,6 +153,7 @@ class MadeCodeObject {
 
   std::vector<MadeKernel> kernels_;
   amdgpu::Target target_;
+  std::vector<Elf64_Rela> relocations_;
   std::string file_;
 };
 
