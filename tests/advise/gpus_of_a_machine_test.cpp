@@ -41,15 +41,16 @@ class GpuMachine {
     set("sys/bus/pci/devices/" + address + "/class", "0x120000");
     set("sys/bus/pci/devices/" + address + "/vendor", "0x1002");
   }
-  // As the driver tells of `count` GPUs, each linked with all others.
-  void add_nodes(int count) const {
+  static constexpr int kPci = 2, kXgmi = 11;  // kinds of links
+  // As the driver tells of `count` GPUs, each linked with all others so, and with the processor by PCI Express.
+  void add_nodes(int count, int link = kXgmi) const {
     for (int node = 1; node <= count; ++node) {
       const std::string folder = "sys/class/kfd/kfd/topology/nodes/" + std::to_string(node) + "/";
       set(folder + "properties", "simd_count 1216\nsimd_per_cu 4\ngfx_target_version 90402\nunique_id 123456789");
       for (int other = 0; other <= count; ++other)
         if (other != node)
           set(folder + "io_links/" + std::to_string(other) + "/properties",
-              "type " + std::string(other == 0 ? "2" : "11") + "\nnode_to " + std::to_string(other));
+              "type " + std::to_string(other == 0 ? kPci : link) + "\nnode_to " + std::to_string(other));
     }
   }
 
@@ -155,6 +156,14 @@ TEST(GpuGroup, OfAPartOfLinkedGpusIsNoted) {
     machine.set("environment", right);
     for (const Finding& finding : machine.findings()) EXPECT_NE(finding.check, "gpu_group") << right;
   }
+}
+
+TEST(GpuNodes, ThatPciExpressAloneConnectsAreNotLinked) {
+  const GpuMachine machine;
+  machine.add_nodes(8, GpuMachine::kPci);
+  const auto gpus = kfd_gpus_of(machine.snapshot());
+  ASSERT_EQ(gpus.size(), 8u);
+  for (const KfdGpu& gpu : gpus) EXPECT_EQ(gpu.links, 0);
 }
 
 TEST(GpuGroup, OfGpusWithoutSuchLinksIsNotJudged) {

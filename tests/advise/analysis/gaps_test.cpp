@@ -109,6 +109,14 @@ TEST(Gaps, AreAllocations) {
     expect_cause(GapCause::allocation, name, between_kernels([&](auto& s) { s.runtime_call(name, 300); }));
 }
 
+// Each takes less than what the host does beside them; together they take most of the gap.
+TEST(Gaps, AreAllocationsWhereManyTakeMostOfTheTime) {
+  expect_cause(GapCause::allocation, "cudaMalloc", between_kernels([](auto& s) {
+                 s.host(250);
+                 for (int i = 0; i < 4; ++i) s.runtime_call("cudaMalloc", 100);
+               }));
+}
+
 TEST(Gaps, AreNotAllocationsWhereTheyTakeLittleOfTheTime) {
   expect_cause(GapCause::host_bound, "cudaLaunchKernel",
                between_kernels([](auto& s) { s.host(300).runtime_call("cudaMalloc", 10); }));
