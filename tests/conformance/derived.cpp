@@ -11,6 +11,7 @@
 
 #include "ir/text.hpp"
 #include "problems.hpp"
+#include "support/problem_in.hpp"
 
 namespace rung::test {
 namespace {

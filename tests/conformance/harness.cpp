@@ -17,6 +17,7 @@
 #include "problems.hpp"
 #include "reference/evaluate.hpp"
 #include "support/held_workers.hpp"
+#include "support/problem_in.hpp"
 
 namespace rung::test {
 namespace {
@@ -104,15 +105,6 @@ Part wanted_part() {
 }
 
 }  // namespace
-
-Problem problem_in(const Graph& graph, NodeId node) {
-  Problem problem = cpu::problem_of(graph, node, 1);
-  for (size_t i = 0; i < problem.inputs.size(); ++i) {
-    auto view = cpu::resolve_view(graph, graph[node].operands[i]);
-    if (const auto* input = graph.as<Input>(view.base)) problem.inputs[i].constant = input->name[0] == 'w';
-  }
-  return problem;
-}
 
 Result<Case> try_case(const std::string& text) {
   Case test{text, {}, kNoNode, {}, {}, {}};

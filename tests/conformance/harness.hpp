@@ -24,8 +24,6 @@ struct Case {
 Result<Case> try_case(const std::string& text);
 // Fails the running test when the text is wrong.
 Case make_case(const std::string& text);
-// What the node asks of a row on one thread; inputs whose names begin with w are constants.
-Problem problem_in(const Graph& graph, NodeId node);
 
 // One for every text of problems(), or for those of the part that RUNG_TEST_PART names: 2/8 is every eighth from the
 // second on, so that a slow checker may take parts side by side. Made once.

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "problems.hpp"
 
+#include <fmt/format.h>
+
 namespace rung::test {
 namespace {
 
@@ -347,6 +349,13 @@ std::string replaced(std::string text, const std::string& type) {
   return text;
 }
 
+// A program of 40 steps, each with a number of its own.
+std::string of_many_numbers() {
+  std::string program;
+  for (int i = 0; i < 40; ++i) program += fmt::format("{}r{}=add(r{},{})", i ? ";" : "", i + 1, i, 0.25 * i);
+  return fmt::format("result = pointwise(x:f32[70], program=\"{}\", out=f32)", program);
+}
+
 }  // namespace
 
 std::vector<std::string> problems() {
@@ -354,6 +363,7 @@ std::vector<std::string> problems() {
   for (const char* type : {"f32", "bf16", "f16"})
     for (const char* text : kFloatProblems) all.push_back(replaced(text, type));
   for (const char* text : kOtherProblems) all.emplace_back(text);
+  all.push_back(of_many_numbers());
   return all;
 }
 

@@ -158,18 +158,18 @@ void pack(const Problem& problem, const Machine&, size_t, const void* from, void
 
 std::shared_ptr<void> prepare(const Problem& problem, const Machine&) { return std::make_shared<Prepared>(problem); }
 
-Verdict supports_apart(Problem problem) {
+Verdict supports_apart(Problem problem, const Machine& cpu) {
   if (!has_epilogue(problem)) return reject("nothing follows the product");
-  if (!gemm::best_f32(cpu_info())) return reject("the processor has no AVX2");
+  if (!gemm::best_f32(cpu)) return reject("the processor has no AVX2");
   problem.params["apart"] = 1;
   return gemm::onednn_supports(problem_for(problem, slice(problem, problem.threads - 1)));
 }
 
-std::vector<Tunable> tunables(const Problem& problem, const Machine&) {
+std::vector<Tunable> tunables(const Problem& problem, const Machine& cpu) {
   std::vector<Tunable> list;
   const int64_t first = by_rows(problem) ? 1 : 0;
   if (problem.threads > 1) list.push_back({"by_rows", {first, 1 - first}});
-  if (supports_apart(problem)) list.push_back({"apart", {0, 1}});
+  if (supports_apart(problem, cpu)) list.push_back({"apart", {0, 1}});
   return list;
 }
 

@@ -43,7 +43,7 @@ class Compiler {
         const auto& from = program_.instructions[i].operands[j];
         if (const auto* reg = std::get_if<Register>(&from))
           last_use_[static_cast<size_t>(reg->index)] = i;
-        else if (plan_.literals < kMaxPointwiseSlots / 2)
+        else if (plan_.literals < kMaxPointwiseSlots)
           plan_.literal[plan_.literals++] = std::get<float>(from);
       }
   }

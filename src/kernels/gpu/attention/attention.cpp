@@ -4,6 +4,8 @@
 
 #include <numeric>
 
+#include "kernels/gpu/make_nest.hpp"
+
 namespace rung::gpu {
 namespace {
 
@@ -37,7 +39,7 @@ AttentionShape::AttentionShape(const Problem& problem)
 Verdict supports_attention(const Problem& problem, const Machine& machine) {
   if (machine.gpu.architecture == 0) return reject("no GPU");
   const AttentionShape shape(problem);
-  if (!is_float(problem.output.dtype)) return reject("only f32, bf16 and f16");
+  if (!is_computed_float(problem.output.dtype)) return reject("only f32, bf16 and f16");
   if (problem.as<Attention>().segments > kMaxAttentionSegments)
     return reject(fmt::format("more than {} segments", kMaxAttentionSegments));
   if (shape.width > kMaxAttentionWidth) return reject(fmt::format("heads wider than {}", kMaxAttentionWidth));

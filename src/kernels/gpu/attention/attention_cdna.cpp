@@ -89,7 +89,6 @@ Verdict supports(const Problem& problem, const Machine& machine) {
   if (auto verdict = supports_elements(problem, machine); !verdict) return verdict;
   const Cut cut(problem, machine.gpu);
   if (cut.shape.keys == 0) return reject("no keys");
-  if (cut.all_rows() * cut.shape.width > INT32_MAX) return reject("more elements than a launch counts");
   if (!cut.blocks.empty()) return accept();
   return reject(fmt::format("no kernel of this type and width for blocks with {} bytes of shared memory",
                             machine.gpu.shared_bytes_per_block));

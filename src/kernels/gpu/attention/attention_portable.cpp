@@ -15,20 +15,23 @@ constexpr Variant<Config> kVariants[] = {
 };
 
 // The narrowest that holds a head.
-const Variant<Config>* variant_for(const Problem& problem) {
-  const int64_t width = AttentionShape(problem).width;
-  return find(kVariants, [&](const Config& c) { return c.type == problem.output.dtype && c.width >= width; });
+constexpr const Variant<Config>* variant_of(DType type, int64_t width) {
+  return find(kVariants, [&](const Config& c) { return c.type == type && c.width >= width; });
+}
+// Is there one for every width that supports_attention() accepts?
+constexpr bool is_compiled(DType type) { return variant_of(type, kMaxAttentionWidth) != nullptr; }
+static_assert(is_compiled(DType::f32) && is_compiled(DType::bf16) && is_compiled(DType::f16));
+const Variant<Config>& variant_for(const Problem& problem) {
+  return *variant_of(problem.output.dtype, AttentionShape(problem).width);
 }
 
 Verdict supports(const Problem& problem, const Machine& machine) {
   if (auto verdict = supports_attention(problem, machine); !verdict) return verdict;
-  const auto* variant = variant_for(problem);
-  if (!variant) return reject("no kernel is compiled for this type and width");
-  return supports_shared_bytes(variant->config.shared_bytes(machine.gpu.lanes), machine.gpu);
+  return supports_shared_bytes(variant_for(problem).config.shared_bytes(machine.gpu.lanes), machine.gpu);
 }
 
 Status enqueue(const Call& call) {
-  const auto& [config, symbol] = *variant_for(call.problem);
+  const auto& [config, symbol] = variant_for(call.problem);
   Launch launch = attention_launch(call, Config::kRows);
   const int lanes = call.gpu.info().lanes;
   launch.block = {static_cast<uint32_t>(Config::threads(lanes))};

@@ -21,6 +21,15 @@ static_assert(!find(kVariants, [](const Config& each) { return each.width != pad
 constexpr int64_t kMostSplits = 16;  // blocks of a cluster
 constexpr int64_t kRowGroups[] = {1, 2};
 
+// What supports_tiled_attention() accepts is compiled, in these widths.
+constexpr bool is_compiled(DType type, int width) {
+  return std::ranges::none_of(kRowGroups, [&](int64_t groups) {
+    return symbol_of(kVariants, {type, padded_width(width), static_cast<int>(groups)}).empty();
+  });
+}
+static_assert(is_compiled(DType::bf16, 80) && is_compiled(DType::bf16, 128) && is_compiled(DType::bf16, 256));
+static_assert(is_compiled(DType::f16, 80) && is_compiled(DType::f16, 128) && is_compiled(DType::f16, 256));
+
 Config config_of(const Problem& problem, int64_t row_groups) {
   return {problem.output.dtype, padded_width(static_cast<int>(AttentionShape(problem).width)),
           static_cast<int>(row_groups)};
@@ -73,11 +82,9 @@ Verdict supports(const Problem& problem, const Machine& machine) {
   if (shape.width == 192) return reject("heads of 192: the kernel waits for a panel that is not copied");
   if (problem.as<Attention>().scale < 0) return reject("a negative scale");
   if (64 % (shape.heads / shape.groups) != 0) return reject("heads that share a key head do not divide 64");
-  for (int64_t row_groups : kRowGroups) {
-    const Config config = config_of(problem, row_groups);
-    if (symbol_of(kVariants, config).empty()) return reject("no kernel is compiled for this type");
-    if (auto verdict = supports_ring(config, problem.as<Attention>().has_mask, machine.gpu); !verdict) return verdict;
-  }
+  const bool masked = problem.as<Attention>().has_mask;
+  for (int64_t row_groups : kRowGroups)
+    if (auto verdict = supports_ring(config_of(problem, row_groups), masked, machine.gpu); !verdict) return verdict;
   return accept();
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "ir/tensor.hpp"
+#include "kernels/gpu/make_nest.hpp"
 #include "kernels/gpu/pointwise/gated_rows.hpp"
 #include "kernels/linear_shape.hpp"
 
@@ -86,7 +87,7 @@ void pack(const Problem& problem, const Machine&, size_t i, const void* from, vo
 
 Verdict supports(const Problem& problem, const Machine& machine, const LibraryTraits& library) {
   if (auto verdict = has_library(machine, library); !verdict) return verdict;
-  if (auto verdict = supports_linear(problem, is_float); !verdict) return verdict;
+  if (auto verdict = supports_linear(problem, is_computed_float); !verdict) return verdict;
   if (auto verdict = supports_library(problem); !verdict) return verdict;
   LinearShape shape(problem);
   if (!same_types(problem)) return reject("x and w differ in type");

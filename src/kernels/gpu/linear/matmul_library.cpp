@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/linear/matmul_library.hpp"
 
+#include "kernels/gpu/make_nest.hpp"
 #include "kernels/matmul_shape.hpp"
 
 namespace rung::gpu {
@@ -60,7 +61,7 @@ LibraryGemm gemm_of(const Problem& problem) {
 Verdict supports(const Problem& problem, const Machine& machine, const LibraryTraits& library) {
   if (auto verdict = has_library(machine, library); !verdict) return verdict;
   DType type = problem.inputs[0].dtype;
-  if (!is_float(type) || problem.inputs[1].dtype != type) return reject("not two operands of one float type");
+  if (!is_computed_float(type)) return reject("only f32, bf16 and f16");
   if (MatMulShape(problem).batch > kMostMatrices) return reject(fmt::format("more than {} matrices", kMostMatrices));
   auto a = matrices_of(problem, 0), b = matrices_of(problem, 1);
   if (!a || a->transposed) return reject("a is not rows of one stride, matrices at one distance");

@@ -1,0 +1,62 @@
+// What rows of the processor refuse that the problems of the conformance suite never ask of them.
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/resource.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "row_refusals.hpp"
+
+namespace rung::test {
+namespace {
+
+TEST(CpuRowRefusals, AreOfTypes) {
+  const std::string floats = "only f32, bf16 and f16", reserved = "f8e4m3fn";
+  expect_refusals(std::array<Refusal, 9>{{
+      {"attention_avx2", "result = attention(q:@[1,4,2,8], k:@[1,4,2,8], v:@[1,4,2,8])", "f32", reserved, floats},
+      {"rope_avx2", "result = rope(x:@[4,8], c:@[4,8], s:@[4,8])", "f16", reserved, floats},
+      {"masked_mean_avx2", "result = masked_mean(x:@[2,5,8], keep:f32[2,5])", "bf16", reserved, floats},
+      {"rms_norm_avx2", "result = rms_norm(x:@[4,8], w:f32[8])", "bf16", reserved, floats},
+      {"rms_norm_avx2", "result = rms_norm(x:f32[4,8], w:f32[8], out=@)", "bf16", reserved, floats},
+      {"binary_avx2", "result = eq(x:@[8], y:@[8])", "f32", "i64", "integers"},
+      {"cast_fallback", "result = cast(x:@[8], to=f32)", "i8", reserved, "an operand is f8e4m3fn"},
+      {"cast_fallback", "result = cast(x:f32[8], to=@)", "i8", reserved, "result is f8e4m3fn"},
+      {"linear_avx2", "result = linear(x:f32[4,8], w:f32[16,8]@)", "",
+       ", c:f32[4,8], s:f32[4,8], slots=cos+sin, rotated_heads=2", "it does not rotate heads (RoPE)"},
+  }});
+}
+
+TEST(CpuRowRefusals, AreOfSizes) {
+  const std::string wide = "result = attention(q:bf16[1,4,2,@], k:bf16[1,4,2,@], v:bf16[1,4,2,@])";
+  const std::string one = "result = pointwise(x:f32[8], program=\"@\")";
+  const std::string full = "more operands, steps or values at once than the interpreter has";
+  const std::string_view step = "neg(@)", numbers = "select(@,1,2)";
+  expect_refusals(std::array<Refusal, 6>{{
+      {"attention_avx2", "result = attention(q:f32[1,4,2,8]@)", segments(4), segments(5), "at most 4 segments"},
+      {"attention_avx512_bf16", wide, "256", "257", "heads wider than 256"},
+      {"attention_amx_bf16", wide, "256", "257", "heads wider than 256"},
+      {"pointwise_avx2", "result = pointwise(@)", operands(8), operands(9), full},
+      {"pointwise_avx2", one, program(48, step), program(49, step), full},
+      {"pointwise_avx2", one, program(30, numbers), program(31, numbers), full},
+  }});
+}
+
+// Asks the row where no file can be opened any more, so no library either; exits with 0 if the row refuses.
+[[noreturn]] void ask_without_open_blas() {
+  const rlimit none{0, 0};
+  if (setrlimit(RLIMIT_NOFILE, &none) != 0) std::_Exit(2);
+  const Problem problem = problem_of("result = linear(x:f32[4,8], w:f32[16,8])", "");
+  const std::string reason = refusal_of("linear_openblas", problem, machine_for("linear_openblas"));
+  fmt::print(stderr, "refused: {}\n", reason);
+  std::_Exit(reason.empty() ? 1 : 0);
+}
+
+// In a process of its own, for the library stays open. rows_test.cpp has the row take such a linear with it.
+TEST(CpuRowRefusalsDeathTest, SayThatThereIsNoOpenBlas) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(ask_without_open_blas(), ::testing::ExitedWithCode(0),
+              "refused: no OpenBLAS: libopenblas.so.0: cannot open shared object file");
+}
+
+}  // namespace
+}  // namespace rung::test

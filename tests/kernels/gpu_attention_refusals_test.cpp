@@ -1,0 +1,53 @@
+// What rows of attention on a GPU refuse that the problems of the conformance suite never ask of them. Nothing runs.
+// SPDX-License-Identifier: Apache-2.0
+#include "row_refusals.hpp"
+
+namespace rung::test {
+namespace {
+
+TEST(AttentionRefusals, AreOfWhatNoKernelReads) {
+  expect_refusals(std::array<Refusal, 3>{{
+      {"attention_portable", "result = attention(q:@[1,4,2,8], k:@[1,4,2,8], v:@[1,4,2,8])", "f16", "f8e4m3fn",
+       "only f32, bf16 and f16"},
+      {"attention_portable", "result = attention(q:f32[1,4,2,8]@)", segments(4), segments(5), "more than 4 segments"},
+      {"attention_mma",
+       "result = attention(slice(q:bf16[1,4,2,@], axis=3, end=64), k:bf16[1,4,2,64], v:bf16[1,4,2,64])", "72", "68",
+       "rows are not multiples of 16 bytes apart"},
+  }});
+}
+
+TEST(AttentionRefusals, AreOfSplitKeys) {
+  const std::string_view row = "attention_split_kv";
+  expect_refusals(std::array<Refusal, 4>{{
+      {row, "result = attention(q:bf16[1,9,8,@], k:bf16[1,181,1,@], v:bf16[1,181,1,@])", "256", "128",
+       "heads not 256 wide"},
+      {row, "result = attention(q:bf16[1,9,@,256], k:bf16[1,181,1,256], v:bf16[1,181,1,256])", "8", "4",
+       "not 8, 16 or 32 heads that share a key head"},
+      {row, "result = attention(q:bf16[1,9,8,256], k:bf16[1,@,1,256], v:bf16[1,@,1,256])", "2048", "2049",
+       "more keys than a cluster holds"},
+      {row,
+       "result = attention(q:bf16[1,9,8,256], mask:f32[1,@,9,181], k:bf16[1,181,1,256], v:bf16[1,181,1,256], "
+       "has_mask=true)",
+       "1", "8", "a mask of each head"},
+  }});
+}
+
+TEST(AttentionRefusals, AreOfWarpgroups) {
+  const std::string_view row = "attention_wgmma";
+  const std::string width = "result = attention(q:bf16[1,9,4,@], k:bf16[1,9,4,@], v:bf16[1,9,4,@])";
+  expect_refusals(std::array<Refusal, 6>{{
+      {row, width, "72", "64", "heads not wider than 64"},
+      {row, width, "200", "192", "heads of 192: the kernel waits for a panel that is not copied"},
+      {row, "result = attention(q:bf16[1,9,4,128], k:bf16[1,9,4,128], v:bf16[1,9,4,128], scale=@)", "0.5", "-0.5",
+       "a negative scale"},
+      {row, "result = attention(q:bf16[1,9,@,128], k:bf16[1,9,1,128], v:bf16[1,9,1,128])", "4", "3",
+       "heads that share a key head do not divide 64"},
+      {row, "result = attention(q:bf16[@,9,4,128], k:bf16[@,9,2,128], v:bf16[@,9,2,128])", "1", "2",
+       "several key heads, each of several heads, in a batch"},
+      {row, "result = attention(q:bf16[2,9,2,128], broadcast(k:bf16[@,9,2,128], shape=[2,9,2,128]), v:bf16[2,9,2,128])",
+       "2", "1", "an operand is broadcast"},
+  }});
+}
+
+}  // namespace
+}  // namespace rung::test
