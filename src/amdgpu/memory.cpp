@@ -142,6 +142,14 @@ void Region::mark(uint64_t at, size_t count) const {
   });
 }
 
+void Region::unmark(uint64_t at, size_t count) const {
+  if (!written) return;
+  for_bits(written, at - address(), count, []<class Bits>(Bits& bits, Bits which) {
+    std::atomic_ref<Bits>(bits).fetch_and(static_cast<Bits>(~which), std::memory_order_relaxed);
+    return true;
+  });
+}
+
 bool Region::all_written(uint64_t at, size_t count) const {
   return !written || for_bits(written, at - address(), count, []<class Bits>(Bits& bits, Bits which) {
     return (std::atomic_ref<Bits>(bits).load(std::memory_order_relaxed) & which) == which;

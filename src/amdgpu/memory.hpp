@@ -22,6 +22,7 @@ struct Region {
   }
   // Of what it holds; by any number of threads at once.
   void mark(uint64_t at, size_t count) const;
+  void unmark(uint64_t at, size_t count) const;
   bool all_written(uint64_t at, size_t count) const;
 };
 

@@ -37,6 +37,19 @@ MadeKernel store_kernel() {
 }
 constexpr uint64_t kStoreInstructions = 7;
 
+// from[1] = from[0], by one lane of each group:
+//   s_load_dwordx2 s[4:5], s[0:1], 0x0; s_waitcnt lgkmcnt(0); v_mov_b32 v0, 0; global_load_dword v1, v0, s[4:5]
+//   s_waitcnt vmcnt(0); global_store_dword v0, v1, s[4:5] offset:4; s_endpgm
+MadeKernel load_kernel() {
+  return {.name = "load",
+          .code = {0xc0060100, 0x00000000, 0xbf8cc07f, 0x7e000280, 0xdc508000, 0x01040000, 0xbf8c0f70, 0xdc708004,
+                   0x00040100, 0xbf810000},
+          .arguments = {{"global_buffer", 0, 8}},
+          .argument_bytes = 8,
+          .lds_bytes = 0,
+          .most_threads = 64};
+}
+
 class EmulatedDevices : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -197,6 +210,29 @@ TEST_F(EmulatedDevices, ACopyOfWhatNobodyWroteIsNotWrittenEither) {
   ASSERT_TRUE(queue->copy(block->address() + 16, block->address(), 4));
   uint32_t word = 0;
   ASSERT_TRUE(queue->download(&word, block->address() + 16, 4));
+}
+
+// A copy brings what nobody wrote along, also over what somebody wrote.
+TEST_F(EmulatedDevices, AKernelThatReadsACopyOfWhatNobodyWroteIsTold) {
+  for (const bool written : {true, false}) {
+    auto device = *Gpu::open(emulated_runtime(Target::gfx942), 0);
+    const CurrentContext its(*device);
+    auto on_it = *Queue::make(*device);
+    auto block = *device->allocate(32);
+    ASSERT_TRUE(on_it->fill(block->address(), 1, written ? 32 : 16));
+    ASSERT_TRUE(on_it->copy(block->address(), block->address() + 16, 4));
+    const MadeCodeObject object({load_kernel()});
+    Module loaded = nullptr;
+    Function load = nullptr;
+    ASSERT_TRUE(check(runtime().module_load(&loaded, object.bytes().data())));
+    ASSERT_TRUE(check(runtime().module_function(&load, loaded, "load")));
+    Address from = block->address();
+    void* parameters[] = {&from};
+    const Status done = device->check(runtime().launch(load, {.block = {64}}, parameters, on_it->stream()), "test");
+    EXPECT_THAT(done ? "" : done.error().message, HasSubstr(written ? "" : "uninitialised"));
+    EXPECT_EQ(done.has_value(), written);
+    runtime().module_unload(loaded);
+  }
 }
 
 TEST_F(EmulatedDevices, RefuseWhatTheyCannotDo) {

@@ -32,6 +32,19 @@ TEST(Staging, BringsEveryByteToItsPlace) {
     EXPECT_EQ(std::memcmp(gpu::device_pointer(blocks[i]->address()), data[i].data(), data[i].size()), 0) << i;
 }
 
+// Bytes that are read when they are asked for come piece by piece, each from its own place.
+TEST(Staging, ReadsEachPieceFromItsPlace) {
+  auto card = testing::fake_gpu();
+  const std::vector<std::byte> data = pattern(40'000'001, 0);
+  auto block = *card->allocate(data.size());
+  const ReadBytes read = [&](size_t at, void* to, size_t bytes) -> Status {
+    std::memcpy(to, data.data() + at, bytes);
+    return {};
+  };
+  ASSERT_TRUE(gpu::upload_all(*card, std::vector<gpu::HostCopy>{{block->address(), nullptr, data.size(), &read}}));
+  EXPECT_EQ(std::memcmp(gpu::device_pointer(block->address()), data.data(), data.size()), 0);
+}
+
 TEST(Staging, DoesNothingForNoCopies) {
   auto card = testing::fake_gpu();
   EXPECT_TRUE(gpu::upload_all(*card, {}));

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -24,6 +25,13 @@ TEST(CheckFinite, AcceptsExtremeFiniteValues) {
   auto max = std::numeric_limits<float>::max(), tiny = std::numeric_limits<float>::denorm_min();
   EXPECT_TRUE(check_finite("x", Tensor::of<float>({4}, {max, -max, tiny, 0.0f})));
   EXPECT_TRUE(check_finite("x", Tensor::of<f16>({2}, {f16(65504.0f), f16(-0.0f)})));
+}
+
+TEST(CountNonFinite, CountsEveryNanOfEightBits) {
+  std::array<std::byte, 256> all{};
+  for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::byte>(i);
+  EXPECT_EQ(count_non_finite({DType::f8e4m3fn, {256}}, all.data()).nan, 2) << "0x7f and 0xff";
+  EXPECT_EQ(count_non_finite({DType::f8e4m3fnuz, {256}}, all.data()).nan, 1) << "0x80";
 }
 
 TEST(CheckInputFloats, TakesMinusInfinityOfMasksAlone) {

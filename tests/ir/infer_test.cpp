@@ -49,7 +49,8 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     OfSeveralResults, TypeRule,
-    testing::Values(Rule{"top_k(x:bf16[2,9], k=3)", "bf16[2,3]"}, Rule{"result(top_k(x:bf16[2,9], k=3))", "i64[2,3]"},
+    testing::Values(Rule{"top_k(x:bf16[2,9], k=3)", "bf16[2,3]"}, Rule{"top_k(x:f32[2,9], k=9)", "f32[2,9]"},
+                    Rule{"result(top_k(x:bf16[2,9], k=3))", "i64[2,3]"},
                     Rule{"linear(x:f16[2,3], w:f16[64,3], g:f32[64], slots=norm_weight)", "f32[2,64]"},
                     Rule{"result(linear(x:f16[2,3], w:f16[64,3], g:f32[64], slots=norm_weight))", "bf16[2,64]"},
                     Rule{"result(linear(x:f16[2,3], w:f16[64,3], g:f32[64], slots=norm_weight), index=2)",

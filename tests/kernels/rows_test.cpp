@@ -36,6 +36,16 @@ const Kernel& gpu_row(std::string_view name) {
   return *gpu::all_kernels()[0];
 }
 
+// An axis that ends short breaks the rows, wherever it stands.
+TEST(Rows, AreOfOneStrideThroughAllAxes) {
+  const Shape shape{2, 3, 4, 8};
+  EXPECT_TRUE(strided(shape, {96, 32, 8, 1}).is_rows());
+  EXPECT_TRUE(strided(shape, {192, 64, 16, 1}).is_rows()) << "with gaps alike between all rows";
+  for (const Strides& broken :
+       {Strides{128, 32, 8, 1}, Strides{120, 40, 8, 1}, Strides{0, 32, 8, 1}, Strides{96, 32, 8, 2}})
+    EXPECT_FALSE(strided(shape, broken).is_rows());
+}
+
 TEST(VectorNorms, ReadAResidualAsTheyReadX) {
   for (const char* name : {"layer_norm_avx2", "layer_norm_avx512"}) {
     auto with = [](DType residual) {

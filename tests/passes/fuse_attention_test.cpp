@@ -57,6 +57,24 @@ TEST(FuseAttention, GivesZerosForAQueryWithoutAKeyInPlaceOfNaN) {
   for (size_t i = 0; i < 4; ++i) EXPECT_NEAR(fused.as<float>()[i], written.as<float>()[i], 1e-6) << i;
   for (size_t i = 4; i < 8; ++i) EXPECT_TRUE(std::isnan(written.as<float>()[i]) && fused.as<float>()[i] == 0) << i;
 }
+// Axes of what keys are made of move as the keys' own do, by a permutation that is not its own inverse.
+TEST(FuseAttention, ReadsKeysThatAreJoinedOrCutUntransposed) {
+  const char* after =
+      "y = transpose(attention(transpose(q, permutation=[0,2,1,3]), {}, "
+      "transpose(v, permutation=[0,2,1,3])), permutation=[0,2,1,3])";
+  expect_rewrite(fuse_attention,
+                 "kt = concat(a:f32[1,2,4,3], b:f32[1,2,4,2], axis=3)\n"
+                 "y = matmul(softmax(matmul(q:f32[1,2,6,4], kt)), v:f32[1,2,5,4])",
+                 fmt::format(fmt::runtime(after),
+                             "concat(transpose(a, permutation=[0,3,1,2]), "
+                             "transpose(b, permutation=[0,3,1,2]), axis=1)"));
+  expect_rewrite(
+      fuse_attention,
+      "kt = slice(a:f32[1,2,4,7], axis=3, begin=1, end=6)\n"
+      "y = matmul(softmax(matmul(q:f32[1,2,6,4], kt)), v:f32[1,2,5,4])",
+      fmt::format(fmt::runtime(after), "slice(transpose(a, permutation=[0,3,1,2]), axis=1, begin=1, end=6)"));
+}
+
 TEST(FuseAttention, SeesThroughCastsBetweenFloatTypes) {
   PassRun run = run_pass(fuse_attention, graph_of("s = cast(matmul(q:bf16[1,2,6,4], kt:bf16[1,2,4,5]), to=f32)\n"
                                                   "y = matmul(cast(softmax(s), to=bf16), v:bf16[1,2,5,4])"));

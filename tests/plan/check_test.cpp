@@ -260,7 +260,8 @@ TEST(CheckPlan, AcceptsRangesOfIntegersAndBools) {
 }
 
 TEST(CheckPlan, RefusesRangesThatHoldNothing) {
-  for (auto [first, last] : {std::pair<int64_t, int64_t>{0, -1}, {5, 4}, {INT64_MIN, INT64_MAX}, {0, INT64_MAX}}) {
+  for (auto [first, last] :
+       {std::pair<int64_t, int64_t>{0, -1}, {5, 4}, {INT64_MIN, INT64_MAX}, {0, INT64_MAX}, {INT64_MIN, 4}}) {
     Plan plan = plan_of_ids();
     plan.inputs[0].first = first, plan.inputs[0].last = last;
     EXPECT_THAT(error_of(plan), HasSubstr("wanted integers in order")) << first << " to " << last;

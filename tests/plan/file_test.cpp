@@ -112,6 +112,15 @@ TEST(PlanFile, FindsEveryFlippedByte) {
   }
 }
 
+// The bytes are the same, and what they are is not.
+TEST(PlanFile, FindsATensorOfAnotherType) {
+  SavedPlan saved;
+  const size_t mask = saved.bytes.find("frozen/mask"), type = saved.bytes.find("F32", mask);
+  ASSERT_LT(type, mask + 64);
+  std::string other = saved.bytes;
+  EXPECT_THAT(saved.error_of(other.replace(type, 3, "I32")), HasSubstr("damaged"));
+}
+
 TEST(PlanFile, FindsEveryTruncation) {
   SavedPlan saved;
   for (size_t size = 0; size < saved.bytes.size(); size += 97)

@@ -40,6 +40,11 @@ TEST(PointwiseReference, ReadsAndWritesOtherTypes) {
   EXPECT_THAT(flag.as<bool>(), ElementsAre(false, false, true));
 }
 
+TEST(PointwiseReference, ReadsIntegersAsSingles) {
+  Inputs inputs{{"n", i64({2}, {(1 << 24) + 1, -(1 << 24) - 1})}};
+  expect_values(run(text_of("n:i64[2]", "r1=add(r0,1)"), inputs), {1 << 24, 1 - (1 << 24)}, 0);
+}
+
 TEST(PointwiseReference, NamesABadProgram) {
   EXPECT_THAT(error_of(text_of("a:f32[2,3]", "r1=frobnicate(r0)"), kOperands), HasSubstr("frobnicate"));
 }

@@ -102,6 +102,15 @@ TEST_F(EvidenceOf, ABusyNeighbourTellsHowMuchItTook) {
   EXPECT_EQ(is_sure(entry).reason, "others had 75 % of the processors meanwhile");
 }
 
+TEST_F(EvidenceOf, ANeighbourOfOneCandidateAloneCounts) {
+  busy = true;
+  set_kernels({{"plain", beside_neighbour<1000, 1000>}, {"fast", right<400>}, {"other", right<600>}});
+  EXPECT_NEAR(tuned().evidence->disturbance, 0.75, 1e-6) << "of the first";
+  rows = {}, path = directory / "another.json";
+  set_kernels({{"plain", right<1000>}, {"fast", right<400>}, {"other", beside_neighbour<600, 600>}});
+  EXPECT_NEAR(tuned().evidence->disturbance, 0.75, 1e-6) << "of the last";
+}
+
 TEST_F(EvidenceOf, ABusyNeighbourIsMeasuredAgainByTheNextClimb) {
   set_kernels_that_noise_swaps();
   busy = true;

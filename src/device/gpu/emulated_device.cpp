@@ -21,7 +21,7 @@ void carry_written(const amdgpu::Region& to, uint64_t to_address, const amdgpu::
                    size_t bytes) {
   if (from.all_written(from_address, bytes)) return to.mark(to_address, bytes);
   for (size_t i = 0; i < bytes; ++i)
-    if (from.all_written(from_address + i, 1)) to.mark(to_address + i, 1);
+    from.all_written(from_address + i, 1) ? to.mark(to_address + i, 1) : to.unmark(to_address + i, 1);
 }
 
 }  // namespace

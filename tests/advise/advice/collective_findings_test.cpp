@@ -107,6 +107,14 @@ TEST(LateRanksTest, NotMessagesOfAnotherSize) {
                      })));
 }
 
+TEST(LateRanksTest, NotMessagesOfAnotherGroup) {
+  EXPECT_FALSE(Found(detectors::late_ranks, recorded_steps([](ScriptedRecording& script) {
+                       all_reduce(script, kLargeBytes, 400, 2);
+                       script.synchronize();
+                       all_reduce(script, kLargeBytes, 900, 8);
+                     })));
+}
+
 TEST(LateRanksTest, NotWhereTheSizeIsNotRecorded) {
   EXPECT_FALSE(Found(detectors::late_ranks, sums_of(-1, {400, 900})));
 }
