@@ -46,6 +46,24 @@ TEST_F(KeptPeaks, AreTheBestOfAllRuns) {
   EXPECT_EQ(said, "");
 }
 
+// One rate is better than ever while the others are disturbed: the file learns of the one and forgets none.
+TEST_F(KeptPeaks, AreTheBestOfEachRateWhicheverIsBetter) {
+  const std::vector<double Peaks::*> rates{&Peaks::fma_f32_gflops, &Peaks::gemm_f32_gflops, &Peaks::gemm_bf16_gflops,
+                                           &Peaks::read_gbps};
+  for (size_t better = 0; better < rates.size(); ++better) {
+    const std::string machine = "machine " + std::to_string(better);
+    best_of_kept(file, machine, kFirst);
+    Peaks mixed;
+    for (const auto rate : rates) mixed.*rate = kFirst.*rate / 2;
+    mixed.*rates[better] = kFirst.*rates[better] * 2;
+    best_of_kept(file, machine, mixed);
+    const Peaks kept = best_of_kept(file, machine, {});
+    for (size_t i = 0; i < rates.size(); ++i)
+      EXPECT_EQ(kept.*rates[i], kFirst.*rates[i] * (i == better ? 2 : 1)) << machine << ", rate " << i;
+  }
+  EXPECT_EQ(said, "");
+}
+
 TEST_F(KeptPeaks, AreEachMachinesOwn) {
   best_of_kept(file, "a machine", kFirst);
   EXPECT_EQ(best_of_kept(file, "another", {.read_gbps = 3}).read_gbps, 3);

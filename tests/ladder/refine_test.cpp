@@ -96,6 +96,21 @@ TEST(TuneIsOutdated, WhenARungWasKeptSince) {
   EXPECT_FALSE(is_outdated(rung, {fusion, tune, precision, tune}));
 }
 
+// What counts is what was kept after its last turn, whatever came of that turn.
+TEST(TuneIsOutdated, NotByItsOwnReceipt) {
+  const Receipt refused{.name = "attention"}, kept{.name = "precision", .accepted = true};
+  const Rung& rung = *rung_named("tune");
+  for (const bool accepted : {false, true}) {
+    const Receipt tune{.name = "tune", .accepted = accepted};
+    EXPECT_FALSE(is_outdated(rung, {tune})) << accepted;
+    EXPECT_FALSE(is_outdated(rung, {kept, tune})) << accepted;
+    EXPECT_FALSE(is_outdated(rung, {tune, refused})) << accepted;
+    EXPECT_FALSE(is_outdated(rung, {tune, kept, tune, refused})) << accepted;
+    EXPECT_TRUE(is_outdated(rung, {tune, kept})) << accepted;
+    EXPECT_TRUE(is_outdated(rung, {tune, refused, kept})) << accepted;
+  }
+}
+
 TEST_F(Refine, NamesAModelByItsLaunches) {
   std::string name = name_of_model("bert", tasks_);
   EXPECT_EQ(name, name_of_model("bert", tasks_));

@@ -169,6 +169,49 @@ TEST_F(SplitChoices, SayThatTheyAreNotSure) {
             "fastest when tuned alone; not sure: others had 50 % of the processors meanwhile");
 }
 
+// One problem of softmax for each axis, of which one alone is faster in the model with what tuning chose.
+class SplitOfMany : public ScriptedClimb {
+ protected:
+  static int64_t winner;
+  static void fast(const cpu::Call& call) {
+    const bool wins = call.problem.as<Softmax>().axis == winner;
+    scripted::answer(call, !is_in_model() ? 400 : wins ? 300 : 3000);
+  }
+  // Each problem takes 1000 us in its first row.
+  ClimbOutcome climbed_with(int64_t problems) {
+    climb_process = getpid();
+    std::string text = "x0: f32[2,2,2,2,2] = input()\n";
+    for (int64_t axis = 0; axis < problems; ++axis)
+      text += fmt::format("x{} = softmax(x{}, axis={})\n", axis + 1, axis, axis);
+    subject.model.graph = subject.reference = graph_of(text + fmt::format("return y=x{}", problems));
+    subject.model.defaults.clear();
+    subject.model.defaults["x0"].type = {DType::f32, {2, 2, 2, 2, 2}};
+    options.inputs = {random_inputs(subject.model.graph)};
+    options.database_path = directory / fmt::format("{} of {}.json", winner, problems);
+    rows = {};
+    set_kernels({{"softmax_plain", right<1000>}, {"softmax_fast", fast}});
+    return climbed();
+  }
+};
+int64_t SplitOfMany::winner = 0;
+
+TEST_F(SplitOfMany, KeepsTheOneThatWinsWhereverItStands) {
+  for (const int64_t problems : {2, 3, 4, 5})
+    for (winner = 0; winner < problems; ++winner) {
+      SCOPED_TRACE(fmt::format("{} of {}", winner, problems));
+      const ClimbOutcome outcome = climbed_with(problems);
+      const Receipt gemm = receipt_of(outcome, "gemm");
+      EXPECT_TRUE(gemm.accepted) << gemm.reason;
+      EXPECT_THAT(gemm.notes, Contains(fmt::format("taken apart: 1 of {} parts kept", problems)));
+      EXPECT_THAT(gemm.notes, ::testing::Contains(StartsWith("slower on the whole model: ")).Times(problems - 1));
+      EXPECT_NEAR(gemm.ms, static_cast<double>(problems - 1) + 0.3, 1e-9);
+      ASSERT_EQ(outcome.plan->steps.size(), static_cast<size_t>(problems));
+      for (int64_t axis = 0; axis < problems; ++axis)
+        EXPECT_EQ(outcome.plan->steps[static_cast<size_t>(axis)].choice.kernel,
+                  axis == winner ? "softmax_fast" : "softmax_plain");
+    }
+}
+
 class LostGemm : public SplitChoices {};
 
 TEST_F(LostGemm, LeavesTheRungTuneItsTurn) {

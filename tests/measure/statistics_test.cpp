@@ -114,6 +114,37 @@ TEST(RatioEstimate, HasTheExactIntervalForManyPairsToo) {
   }
 }
 
+// Where noise is large, signs alone bind. With log ratios 1..n, the interval begins at the k-th: the last of which
+// 2^n / (n + 1) is at least 200 times C(n, k - 1).
+TEST(AnytimeEstimate, EndsAtTheOrderStatisticsOnBothSides) {
+  struct Ranks {
+    int pairs;
+    double lo;
+  };
+  for (const Ranks& want : {Ranks{12, 1}, {13, 1}, {15, 1}, {16, 2}, {17, 2}, {20, 3}, {25, 4}, {100, 31}}) {
+    std::vector<double> a, b(static_cast<size_t>(want.pairs), 1.0);
+    for (double log : count_to(want.pairs)) a.push_back(std::exp(log));
+    const RatioEstimate r = estimate_ratio_anytime(a, b, 1000), turned = estimate_ratio_anytime(b, a, 1000);
+    const double hi = want.pairs + 1 - want.lo;
+    EXPECT_NEAR(std::log(r.lo), want.lo, 1e-9) << want.pairs;
+    EXPECT_NEAR(std::log(r.hi), hi, 1e-9) << want.pairs;
+    EXPECT_NEAR(std::log(turned.lo), -hi, 1e-9) << want.pairs;
+    EXPECT_NEAR(std::log(turned.hi), -want.lo, 1e-9) << want.pairs;
+    EXPECT_NEAR(std::log(r.ratio), (want.pairs + 1) / 2.0, 1e-9) << want.pairs;
+    EXPECT_EQ(r.pairs, want.pairs);
+  }
+}
+
+TEST(AnytimeEstimate, OfFewerThanTwelvePairsIsBoundByTheScaleAlone) {
+  std::vector<double> a, b(11, 1.0);
+  for (double log : count_to(11)) a.push_back(std::exp(log));
+  const RatioEstimate r = estimate_ratio_anytime(a, b, 10);
+  const double radius = 10.0 / 11 * std::sqrt(12 * (std::log(12.0) + 2 * std::log(200.0)));
+  EXPECT_NEAR(std::log(r.lo), 6 - radius, 1e-9);
+  EXPECT_NEAR(std::log(r.hi), 6 + radius, 1e-9);
+  EXPECT_GT(std::log(r.hi), 11) << "no order statistic binds";
+}
+
 TEST(RatioEstimate, ClaimsNothingFromFewerThanSixPairs) {
   RatioEstimate r = estimate_ratio(std::vector<double>(5, 2.0), std::vector<double>(5, 1.0));
   EXPECT_NEAR(r.ratio, 2, 1e-12);

@@ -90,7 +90,9 @@ TEST_F(OpenModel, RefusesWordsThatNameNoDeviceBeforeAnythingElse) {
 
 TEST_F(OpenModel, RefusesOtherThreadsAndShapesThanAPlans) {
   EXPECT_TRUE(open_model(plan_for(here_), {.threads = 2}));
-  EXPECT_THAT(error_of(plan_for(here_), {.threads = 3}).message, HasSubstr("was built for 2 threads, got 3"));
+  for (int threads : {1, 3, 1024})
+    EXPECT_THAT(error_of(plan_for(here_), {.threads = threads}).message,
+                HasSubstr("was built for 2 threads, got " + std::to_string(threads)));
   for (int threads : {-1, 1025})
     EXPECT_THAT(error_of(plan_for(here_), {.threads = threads}).message, HasSubstr("wanted at most 1024"));
   EXPECT_THAT(error_of(plan_for(here_), {.import = {.shapes = {{"x", {4}}}}}).message,

@@ -1,12 +1,21 @@
-// Verifying, measuring and explaining as functions: their results, their JSON, their errors.
+// Building, verifying, measuring and explaining as functions: their results, their JSON, their errors.
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
 
+#include "device/cpu/cpu_info.hpp"
+#include "ir/safetensors.hpp"
 #include "support.hpp"
 #include "support/graphs.hpp"
+#include "support/pace.hpp"
+#include "support/temporary_directory.hpp"
 #include "tasks/bench.hpp"
+#include "tasks/build.hpp"
 #include "tasks/explain.hpp"
 #include "tasks/profile.hpp"
 #include "tasks/verify.hpp"
@@ -59,11 +68,115 @@ TEST(VerifyTasks, CompareWithGivenOutputs) {
   EXPECT_THAT(verified.error().message, HasSubstr("map embedding=x: got output 'embedding', wanted one of: "));
 }
 
+// bert_tiny with one token whose squares are beyond f32: a plan in f32 is wrong where it occurs, the reference is not.
+class VerifyOverflow : public ::testing::Test {
+ protected:
+  VerifyOverflow() { std::filesystem::copy(kBert, folder.path(), std::filesystem::copy_options::recursive); }
+  void enlarge(int64_t token) {
+    constexpr float kFactor = 1e25f;
+    auto file = Safetensors::open(kBert + "/model.safetensors");
+    ASSERT_TRUE(file) << file.error().message;
+    TensorList tensors;
+    for (const auto& [name, entry] : (*file)->tensors()) {
+      auto value = (*file)->copy(name);
+      ASSERT_TRUE(value) << value.error().message;
+      if (name.ends_with("word_embeddings.weight")) {
+        const auto width = static_cast<size_t>(value->shape()[1]);
+        for (float& weight : value->as<float>().subspan(static_cast<size_t>(token) * width, width)) weight *= kFactor;
+      }
+      tensors.emplace_back(name, *value);
+    }
+    ASSERT_TRUE(write_safetensors(folder / "model.safetensors", tensors, {}));
+  }
+  TemporaryDirectory folder;
+  VerifyTask task{.model = {.path = folder.path(), .threads = 1, .shapes = {{"input_ids", {1, 3}}}}};
+};
+
+TEST_F(VerifyOverflow, FailsOnWhicheverInputIsWrong) {
+  if (!cpu::cpu_info().avx2) GTEST_SKIP() << "the processor has no AVX2: norms add up in f64";
+  auto opened = open_model(task.model);
+  ASSERT_TRUE(opened) << opened.error().message;
+  std::vector<std::set<int64_t>> tokens;  // of each input
+  for (const NamedTensors& input : verification_inputs(*opened)) {
+    const auto values = input.at("input_ids").as<int64_t>();
+    tokens.emplace_back(values.begin(), values.end());
+  }
+  ASSERT_EQ(tokens.size(), 3u);
+  for (size_t wrong = 0; wrong < tokens.size(); ++wrong) {
+    SCOPED_TRACE(wrong);
+    std::optional<int64_t> only_there;
+    for (const int64_t token : tokens[wrong])
+      if (std::ranges::count_if(tokens, [&](const auto& of_one) { return of_one.contains(token); }) == 1)
+        only_there = token;
+    ASSERT_TRUE(only_there);
+    enlarge(*only_there);
+    auto verified = verify(task);
+    ASSERT_TRUE(verified) << verified.error().message;
+    EXPECT_FALSE(verified->verification.passed);
+    EXPECT_NE(verified->verification.reason, "");
+    EXPECT_EQ(to_json(*verified)["passed"], false);
+  }
+}
+
 TEST(VerifyTasks, CompareReplaysWithEachOther) {
   auto replays = verify_replays({.model = little_model()}, 3);
   ASSERT_TRUE(replays) << replays.error().message;
   EXPECT_EQ(replays->count, 3);
   EXPECT_EQ(to_json(*replays)["passed"], true);
+}
+
+// A kernel that no tuning chooses stands for what the recipe says.
+class RetunedBuild : public ::testing::Test {
+ protected:
+  static constexpr const char* kGiven = "linear_fallback";
+  RetunedBuild() {
+    auto built = build({.model = task.model, .recipe = {}, .database = ""});
+    EXPECT_TRUE(built) << built.error().message;
+    if (!built) return;
+    recipe = built->plan->recipe;
+    recipe.tuned_kernels = true;
+    for (const Step& step : built->plan->steps)
+      if (step.problem.starts_with("linear")) linears.insert(step.problem);
+  }
+  BuiltPlan retuned() {
+    task.recipe = recipe;
+    auto built = build(task);
+    EXPECT_TRUE(built) << built.error().message;
+    return built ? *built : BuiltPlan{};
+  }
+  BuildTask task{.model = {.path = kBert, .threads = 1, .shapes = {{"input_ids", {1, 9}}}},
+                 .recipe = {},
+                 .retune = true,
+                 .budget_s = 1.0 * kPace,
+                 .database = ""};
+  Recipe recipe;
+  std::set<std::string> linears;
+};
+
+TEST_F(RetunedBuild, KeepsEveryChoiceOfTheRecipeThatFits) {
+  ASSERT_GT(linears.size(), 1u);
+  for (const std::string& problem : linears) recipe.choices[problem] = {kGiven, {}};
+  recipe.choices["linear of another model"] = {kGiven, {}};
+  const BuiltPlan built = retuned();
+  ASSERT_TRUE(built.plan);
+  EXPECT_EQ(built.kept, linears.size());
+  EXPECT_EQ(built.left_out, 1u);
+  EXPECT_EQ(built.plan->recipe.choices.size(), built.kept + built.tuned);
+  for (const Step& step : built.plan->steps)
+    EXPECT_EQ(step.choice.kernel == kGiven, linears.contains(step.problem)) << step.problem;
+}
+
+TEST_F(RetunedBuild, TunesWhatTheRecipeLeavesOpen) {
+  if (!cpu::cpu_info().avx2) GTEST_SKIP() << "the processor has no AVX2: problems have one kernel each";
+  const std::string given = *linears.begin();
+  recipe.choices[given] = {kGiven, {}};
+  const BuiltPlan built = retuned();
+  ASSERT_TRUE(built.plan);
+  EXPECT_EQ(built.kept, 1u);
+  EXPECT_EQ(built.left_out, 0u);
+  EXPECT_GT(built.tuned, 0u);
+  for (const Step& step : built.plan->steps)
+    EXPECT_EQ(step.choice.kernel == kGiven, step.problem == given) << step.problem;
 }
 
 TEST(BenchTasks, MeasureAsOftenAsTheyAreTold) {

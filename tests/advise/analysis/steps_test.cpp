@@ -5,6 +5,7 @@
 
 #include "advise/analysis/analysis.hpp"
 #include "advise/analysis/repetition.hpp"
+#include "advise/analysis/steps.hpp"
 #include "support/scripted_recording.hpp"
 
 namespace rung::advise {
@@ -54,6 +55,44 @@ TEST(Steps, AreTheDevicesWhereItIsLate) {
   const Analysis analysis = analyse(recording);
   EXPECT_THAT(lengths_us(analysis.steps), ElementsAre(106, 100, 100, 100));
   for (const Span& step : analysis.steps.spans) EXPECT_EQ(work_in(analysis, step), 2u);
+}
+
+// The recording may begin or end within a step, and a first one may load libraries.
+TEST(Steps, AreSetApartWhereTheyAreMuchShorterOrLongerThanTheMedian) {
+  for (const double us : {5.0, 60.0, 70.0, 150.0, 160.0, 1000.0}) {
+    const bool is_one = us >= 70 && us <= 150;
+    for (int odd = 0; odd < 5; ++odd) {
+      SCOPED_TRACE(std::to_string(us) + " us in step " + std::to_string(odd));
+      ScriptedRecording script;
+      for (int i = 0; i < 5; ++i)
+        script.range("ProfilerStep#" + std::to_string(i),
+                     [&] { script.kernel("a_gemm", i == odd ? us : 100).synchronize(); });
+      const Recording recording = script.finish();
+      const Analysis analysis = analyse(recording);
+      EXPECT_EQ(analysis.steps.spans.size(), is_one ? 5u : 4u);
+      EXPECT_EQ(analysis.steps.host.size(), analysis.steps.spans.size());
+      EXPECT_EQ(analysis.work.size(), analysis.steps.spans.size());
+      ASSERT_EQ(analysis.steps.outliers.size(), is_one ? 0u : 1u);
+      if (is_one) continue;
+      EXPECT_EQ(analysis.steps.outliers[0].number, static_cast<size_t>(odd) + 1);
+      EXPECT_NEAR(static_cast<double>(analysis.steps.outliers[0].span.length_ns()) * 1e-3, us, 11);
+    }
+  }
+}
+
+TEST(Outliers, AreBeyondOneAndAHalfTimesTheMedianEitherWay) {
+  const auto left = [](int64_t odd) {
+    Steps steps;
+    for (const int64_t length : {int64_t{300}, int64_t{300}, odd, int64_t{300}, int64_t{300}})
+      steps.spans.push_back({1000, 1000 + length}), steps.host.push_back({0, length});
+    set_outliers_apart(steps);
+    EXPECT_EQ(steps.spans.size() + steps.outliers.size(), 5u);
+    EXPECT_EQ(steps.host.size(), steps.spans.size());
+    for (const auto& outlier : steps.outliers) EXPECT_EQ(outlier.number, 3u);
+    return steps.spans.size();
+  };
+  for (const int64_t length : {200, 201, 299, 300, 449, 450}) EXPECT_EQ(left(length), 5u) << length;
+  for (const int64_t length : {0, 1, 199, 451, 3000}) EXPECT_EQ(left(length), 4u) << length;
 }
 
 // Nobody recorded who launched what ran when the recording began: it is no step's, and the first begins when it is
