@@ -25,6 +25,15 @@ void expect_fields(const Json& json, const std::vector<const char*>& fields) {
   for (const char* field : fields) EXPECT_TRUE(json.contains(field)) << field;
 }
 
+TEST(ClimbCommand, TakesItsBudgetInAnyUnit) {
+  Tool tool;
+  for (const auto& [text, seconds] : {std::pair{"1.25", 1.25}, {"1.25s", 1.25}, {"1250ms", 1.25}, {"0.025m", 1.5}}) {
+    const Json json =
+        json_of(tool.run({"climb", bert_tiny(), "--shape", kShape, "--budget", text, "--out", tool / "out", "--json"}));
+    EXPECT_DOUBLE_EQ(json["budget_s"], seconds) << text;
+  }
+}
+
 TEST(ClimbCommand, PrintsItsResultAndWritesTheWholeSet) {
   Tool tool;
   Json json = json_of(tool.run({"climb", bert_tiny(), "--budget", budget(3), "--out", tool / "out", "--json"}));

@@ -203,6 +203,32 @@ TEST_F(MachineCodeOptions, OfOccupancyChooseTheKernelAndAddToItsLds) {
   EXPECT_EQ(one[0]["occupancy"]["limit"], "LDS");
 }
 
+// Bytes that are asked for hold for each file of a folder, whatever stands beside it.
+TEST_F(MachineCodeOptions, OfOccupancyHoldForAFolderToo) {
+  std::filesystem::create_directory(tool / "folder");
+  std::filesystem::copy(file, tool / "folder/two.s");
+  tool.folder().write("folder/two.json", R"({"shared": 40000})");
+  const auto limit = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"occupancy", tool / "folder", "--json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return kernels(tool.run(arguments)).at(1)["occupancy"]["limit"];
+  };
+  EXPECT_EQ(limit({}), "LDS");
+  EXPECT_NE(limit({"--lds", "512"}), "LDS");
+}
+
+TEST_F(MachineCodeOptions, OfIsaFailOnAFindingOfAnyKernel) {
+  const std::string wide = assembly_of("wide").replace(assembly_of("wide").find("vgpr 8"), 6, "vgpr 170");
+  for (const std::string& both : {assembly_of("narrow") + wide, wide + assembly_of("narrow")}) {
+    const std::string code = tool.folder().write("both.s", "\t.amdgcn_target \"amdgcn-amd-amdhsa--gfx942\"\n" + both);
+    const Json found = kernels(tool.run({"isa", code, "--json"}));
+    ASSERT_EQ(found.size(), 2u);
+    const Json& kernel = found[found[0]["name"] == "wide" ? 0 : 1];
+    ASSERT_FALSE(kernel["findings"].empty()) << kernel;
+    EXPECT_EQ(tool.run({"isa", code, "--fail-on", kernel["findings"][0]["kind"]}).exit_code, 1);
+  }
+}
+
 TEST_F(MachineCodeOptions, OfOccupancyAreTheNumbersOfAWave) {
   const auto waves = [](const Ran& ran) { return Json::parse(ran.out, nullptr, false)["occupancy"]; };
   const Json plain = waves(occupancy({}));

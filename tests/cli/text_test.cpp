@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/tool.hpp"
+#include "import/npz.hpp"
 
 namespace rung {
 namespace {
@@ -34,6 +35,22 @@ TEST_F(LongText, IsCutAndThatIsSaid) {
   EXPECT_EQ(runs[0]["tokens"], 5);
   EXPECT_EQ(runs[1]["truncated"], true);
   EXPECT_EQ(runs[1]["tokens"], 6);
+}
+
+// One text's arrays have their own names; each of several has its number.
+TEST_F(LongText, HasItsOwnArraysAmongThoseOfSeveral) {
+  std::vector<std::string> texts;
+  for (const size_t count : {1, 2, 3}) {
+    texts.insert(texts.end(), {"--text", std::string(count, 'a')});
+    std::vector<std::string> arguments = texts;
+    arguments.insert(arguments.end(), {"--outputs", tool / "out.npz"});
+    ASSERT_EQ(run(arguments).exit_code, 0);
+    const auto arrays = read_npz(tool / "out.npz");
+    ASSERT_TRUE(arrays) << arrays.error().message;
+    for (size_t i = 0; i < count; ++i)
+      EXPECT_TRUE(arrays->contains(count == 1 ? "last_hidden_state" : fmt::format("last_hidden_state_{}", i)))
+          << i << " of " << count;
+  }
 }
 
 TEST_F(LongText, IsCutWithoutAWordOrRefusedOnRequest) {

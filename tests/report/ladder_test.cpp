@@ -234,6 +234,17 @@ TEST(LoadLines, WarnOfThrottling) {
   EXPECT_THAT(render_html(result), HasSubstr("power cap in 34 % of 40 samples"));
 }
 
+TEST(LoadLines, WarnOfThrottlingAtEachCadence) {
+  for (const size_t at : {0, 1}) {
+    ClimbResult result = gpu_climb();
+    result.loads[1].load = result.loads[0].load;
+    result.loads[at].load.throttled["heat"] = 0.5;
+    const std::string cadence = at == 0 ? "back to back" : "at 20 Hz", warning = "THROTTLED " + cadence + ": heat in";
+    for (const std::string& text : {ladder_table(result, false), to_markdown(result), render_html(result)})
+      EXPECT_THAT(text, HasSubstr(warning));
+  }
+}
+
 TEST(LadderRows, KeepTheBaselineThatTheReceiptsHold) {
   auto rows = report::ladder_rows(testing::minilm_climb());
   EXPECT_EQ(rows.size(), 10u);
