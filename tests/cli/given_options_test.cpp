@@ -218,8 +218,13 @@ TEST_F(MachineCodeOptions, OfOccupancyHoldForAFolderToo) {
 }
 
 TEST_F(MachineCodeOptions, OfIsaFailOnAFindingOfAnyKernel) {
-  const std::string wide = assembly_of("wide").replace(assembly_of("wide").find("vgpr 8"), 6, "vgpr 170");
-  for (const std::string& both : {assembly_of("narrow") + wide, wide + assembly_of("narrow")}) {
+  const std::string plain = assembly_of("plain"), end = "\ts_endpgm\n";
+  std::string loop = assembly_of("wide");  // whose 64 lanes meet in one bank of LDS
+  loop.replace(loop.find(end), end.size(),
+               "\tv_lshlrev_b32_e32 v1, 7, v0\n.LBB0_1:\n\tds_read_b32 v2, v1\n\ts_waitcnt lgkmcnt(0)\n"
+               "\ts_cbranch_scc1 .LBB0_1\n" +
+                   end);
+  for (const std::string& both : {plain + loop, loop + plain}) {
     const std::string code = tool.folder().write("both.s", "\t.amdgcn_target \"amdgcn-amd-amdhsa--gfx942\"\n" + both);
     const Json found = kernels(tool.run({"isa", code, "--json"}));
     ASSERT_EQ(found.size(), 2u);
