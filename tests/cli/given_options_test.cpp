@@ -24,7 +24,7 @@ class ModelCommand : public ::testing::TestWithParam<const char*> {
     if (is("climb")) arguments.insert(arguments.end(), {"--out", tool / "climbed", "--budget", "1s"});
     if (is("bench")) arguments.insert(arguments.end(), {"--runs", "3"});
     if (is("run")) arguments.insert(arguments.end(), {"--inputs", bert_tiny() + "/inputs.npz"});
-    if (is("compare")) arguments.insert(arguments.end(), {model, "--budget", "1s"});
+    if (is("compare")) arguments.insert(arguments.end(), {model, "--budget", "1s", "--max-slowdown", "900%"});
     arguments.insert(arguments.end(), more.begin(), more.end());
     return tool.run(arguments);
   }
