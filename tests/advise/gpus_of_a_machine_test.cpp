@@ -140,29 +140,27 @@ TEST(SeveralGpus, AreEachJudged) {
       {"gpu_affinity", "numa_node", "0"},
   };
   const std::string kAddresses[] = {"0000:c1:00.0", "0000:c2:00.0", "0000:c3:00.0"};
-  for (const Setting& setting : kSettings)
-    for (unsigned wrong = 0; wrong < 8; ++wrong) {
-      SCOPED_TRACE(setting.file + std::string(" of GPUs ") + std::to_string(wrong));
-      const GpuMachine machine;
-      machine.set("proc/self/status", "Cpus_allowed_list:\t8-15");
-      for (const size_t gpu : {1, 2}) machine.copy_gpu(kAddresses[gpu]);
-      std::vector<std::string> wanted;
-      for (size_t gpu = 0; gpu < 3; ++gpu) {
+  for (unsigned wrong = 0; wrong < 8; ++wrong) {
+    SCOPED_TRACE("of GPUs " + std::to_string(wrong));
+    const GpuMachine machine;
+    machine.set("proc/self/status", "Cpus_allowed_list:\t8-15");
+    for (const size_t gpu : {1, 2}) machine.copy_gpu(kAddresses[gpu]);
+    std::vector<std::pair<std::string, std::string>> wanted, found;  // checks and files
+    for (size_t gpu = 0; gpu < 3; ++gpu)
+      for (const Setting& setting : kSettings) {
         const std::string file = "sys/bus/pci/devices/" + kAddresses[gpu] + "/" + setting.file;
         if ((wrong >> gpu & 1) == 0) continue;
         machine.set(file, setting.value);
-        wanted.push_back(file);
+        wanted.emplace_back(setting.check, file);
       }
-      std::vector<std::string> subjects;
-      for (const Finding& finding : machine.findings()) {
-        EXPECT_EQ(finding.check, setting.check);
-        subjects.push_back(finding.subject);
-        const size_t address = finding.fix.find("0000:c");
-        if (address != std::string::npos)
-          EXPECT_THAT(finding.subject, HasSubstr(finding.fix.substr(address, 12))) << "what to do is for that GPU";
-      }
-      EXPECT_EQ(subjects, wanted);
+    for (const Finding& finding : machine.findings()) {
+      found.emplace_back(finding.check, finding.subject);
+      const size_t address = finding.fix.find("0000:c");
+      if (address == std::string::npos) continue;
+      EXPECT_THAT(finding.subject, HasSubstr(finding.fix.substr(address, 12))) << "what to do is for that GPU";
     }
+    EXPECT_THAT(found, testing::UnorderedElementsAreArray(wanted));
+  }
 }
 
 TEST(PowerCap, BelowTheUsualOneIsAProblem) {
@@ -219,9 +217,9 @@ TEST(GpuGroup, OfAPartOfLinkedGpusIsNoted) {
 
 TEST(GpuGroup, IsChosenByEachOfThreeVariables) {
   for (const char* name : {"ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"}) {
-    std::string devices;
-    for (int chosen = 1; chosen <= 8; ++chosen) {
-      devices += (chosen > 1 ? "," : "") + std::to_string(chosen - 1);
+    for (const int chosen : {1, 2, 7, 8}) {
+      std::string devices = "0";
+      for (int device = 1; device < chosen; ++device) devices += "," + std::to_string(device);
       const GpuMachine machine;
       machine.add_nodes(8);
       machine.set("environment", std::string(name) + "=" + devices);

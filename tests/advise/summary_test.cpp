@@ -95,11 +95,12 @@ TEST(Summary, HasATimelineWithoutHoles) {
 
 // Findings look up a gap's neighbours by their numbers, which are others in one step than in all.
 TEST(MedianStep, HasItsGapsBesideTheirWork) {
-  const Summarised told;
-  const Analysis one = median_step(told.analysis);
+  const Recording recording = three_steps();
+  const Analysis all = analyse(recording);
+  const Analysis one = median_step(all);
   EXPECT_EQ(one.work.size(), 5u);
   EXPECT_EQ(one.accounting.gaps.size(), 7u);
-  for (const Analysis* analysis : std::initializer_list<const Analysis*>{&told.analysis, &one})
+  for (const Analysis* analysis : std::initializer_list<const Analysis*>{&all, &one})
     for (const Gap& gap : analysis->accounting.gaps) {
       uint32_t before = kNone, after = kNone;
       for (uint32_t i = 0; i < analysis->work.size(); ++i) {
