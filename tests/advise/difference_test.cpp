@@ -12,7 +12,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// A kernel of each name, with so many milliseconds and as many launches as they are whole ones.
+// A kernel of each name, with these milliseconds, and a launch for each whole one of them.
 Summary with_kernels(std::initializer_list<std::pair<const char*, double>> kernels) {
   Summary summary;
   for (const auto& [name, ms] : kernels)

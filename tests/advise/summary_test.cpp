@@ -145,6 +145,31 @@ TEST(Notes, CountWhatIsLost) {
                                        "graphs): the profiler lost it"));
 }
 
+// What rests on an idle device is not said where the device may have been busy; the largest bound comes first.
+TEST(Summary, HasNoFindingsOfAnIdleDeviceWhereWorkIsLost) {
+  const auto findings = [](bool loses) {
+    ScriptedRecording script;
+    script.range("ProfilerStep#1", [&] {
+      for (int i = 0; i < 20; ++i) script.kernel("a_gemm", 5).host(30);
+      if (loses) script.runtime_call("cudaGraphLaunch", 5);
+      for (int i = 0; i < 3; ++i) script.kernel("a_gemm", 300).synchronize().host(60);
+      script.kernel("a_gemm", 300).synchronize();
+    });
+    const Recording recording = script.finish();
+    const Analysis analysis = analyse(recording);
+    std::vector<std::string> ids;
+    std::vector<double> bounds;
+    for (const Advice& advice : summarise("", analysis).findings) {
+      ids.emplace_back(advice.id);
+      bounds.push_back(advice.bound_ms);
+    }
+    EXPECT_TRUE(std::ranges::is_sorted(bounds, std::greater{}));
+    return ids;
+  };
+  EXPECT_THAT(findings(false), ElementsAre("launch_bound", "sync_in_step"));
+  EXPECT_THAT(findings(true), testing::IsEmpty());
+}
+
 TEST(Notes, NameTheFirstFourOutliersAndCountTheRest) {
   ScriptedRecording script;
   for (int i = 1; i <= 15; ++i)
