@@ -201,6 +201,16 @@ TEST(GpuNodes, TellArchitectureUnitsAndLinks) {
   EXPECT_EQ(kfd_gpus_of(machine.snapshot())[0].architecture, "gfx90a");
 }
 
+TEST(GpuNodes, AreInTheOrderOfTheirNumbers) {
+  const GpuMachine machine;
+  machine.add_nodes(11);
+  machine.set("sys/class/kfd/kfd/topology/nodes/10/properties",
+              "simd_count 440\nsimd_per_cu 4\ngfx_target_version 90010");
+  const std::vector<KfdGpu> gpus = kfd_gpus_of(machine.snapshot());
+  ASSERT_EQ(gpus.size(), 11u);
+  for (size_t i = 0; i < gpus.size(); ++i) EXPECT_EQ(gpus[i].architecture, i == 9 ? "gfx90a" : "gfx942") << i;
+}
+
 TEST(GpuGroup, OfAPartOfLinkedGpusIsNoted) {
   const GpuMachine machine;
   machine.add_nodes(8);
