@@ -5,6 +5,7 @@
 #include <charconv>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "advise/checks.hpp"
 #include "advise/knob.hpp"
@@ -61,16 +62,17 @@ int64_t chosen_by(const Environment& environment, std::string_view name) {
 }  // namespace
 
 std::vector<KfdGpu> kfd_gpus_of(const Snapshot& machine) {
-  std::map<std::string, std::map<std::string, int64_t, std::less<>>> nodes;
+  std::map<std::pair<int64_t, std::string>, std::map<std::string, int64_t, std::less<>>> nodes;  // by number: 9, 10
   std::set<int64_t> numbers;
   for (const std::string& node : machine.list(kNodes)) {
     auto all = properties(machine.read(fmt::format("{}{}/properties", kNodes, node)).value_or(""));
     if (get(all, "simd_count") <= 0 || get(all, "gfx_target_version") <= 0) continue;  // a processor
     numbers.insert(number(node));
-    nodes.insert_or_assign(node, std::move(all));
+    nodes.insert_or_assign(std::pair(number(node), node), std::move(all));
   }
   std::vector<KfdGpu> gpus;
-  for (const auto& [node, all] : nodes) {
+  for (const auto& [key, all] : nodes) {
+    const std::string& node = key.second;
     const int64_t simds = std::max<int64_t>(1, get(all, "simd_per_cu"));
     const bool tells_links = !machine.list(fmt::format("{}{}/io_links", kNodes, node)).empty();
     gpus.push_back({architecture(get(all, "gfx_target_version")), static_cast<int>(get(all, "simd_count") / simds),

@@ -41,6 +41,11 @@ class GpuMachine {
     set("sys/bus/pci/devices/" + address + "/class", "0x120000");
     set("sys/bus/pci/devices/" + address + "/vendor", "0x1002");
   }
+  // One more, set up as the first.
+  void copy_gpu(const std::string& address) const {
+    const std::string bus = folder_ / "m/sys/bus/pci/devices/";
+    std::filesystem::copy(bus + "0000:c1:00.0", bus + address, std::filesystem::copy_options::recursive);
+  }
   static constexpr int kPci = 2, kXgmi = 11;  // kinds of links
   // As the driver tells of `count` GPUs, each linked with all others so, and with the processor by PCI Express.
   void add_nodes(int count, int link = kXgmi) const {
@@ -106,6 +111,58 @@ TEST(AccessControl, IsAProblemOfABridgeBetweenGpus) {
   EXPECT_THAT(machine.findings(), IsEmpty()) << "only root may read on";
 }
 
+TEST(AccessControl, IsAProblemOfEachSuchBridge) {
+  const GpuMachine machine;
+  machine.add_gpu("0000:c2:00.0");
+  for (const std::string bridge : {"0000:a0:00.0", "0000:b0:00.0", "0000:d0:00.0"}) {
+    machine.set("sys/bus/pci/devices/" + bridge + "/class", "0x060400");
+    machine.set_bytes("sys/bus/pci/devices/" + bridge + "/config", configuration(bridge[5] == 'b' ? 0 : 0x1d));
+  }
+  const Findings findings = machine.findings();
+  ASSERT_EQ(findings.size(), 2u);
+  EXPECT_EQ(findings[0].fix, "sudo setpci -s 0000:a0:00.0 ECAP_ACS+0x6.w=0000");
+  EXPECT_EQ(findings[1].fix, "sudo setpci -s 0000:d0:00.0 ECAP_ACS+0x6.w=0000");
+}
+
+// Each check of a GPU looks at all of them, and names those that it means.
+TEST(SeveralGpus, AreEachJudged) {
+  struct Setting {
+    const char *check, *file, *value;
+  };
+  const Setting kSettings[] = {
+      {"iommu", "iommu_group/type", "DMA"},
+      {"pci_link", "current_link_width", "8"},
+      {"pci_link", "current_link_speed", "2.5 GT/s PCIe"},
+      {"gpu_clocks", "power_dpm_force_performance_level", "low"},
+      {"gpu_partition", "current_compute_partition", "CPX"},
+      {"memory_partition", "current_memory_partition", "NPS4"},
+      {"power_cap", "hwmon/hwmon3/power1_cap", "500000000"},
+      {"gpu_affinity", "numa_node", "0"},
+  };
+  const std::string kAddresses[] = {"0000:c1:00.0", "0000:c2:00.0", "0000:c3:00.0"};
+  for (unsigned wrong = 0; wrong < 8; ++wrong) {
+    SCOPED_TRACE("of GPUs " + std::to_string(wrong));
+    const GpuMachine machine;
+    machine.set("proc/self/status", "Cpus_allowed_list:\t8-15");
+    for (const size_t gpu : {1, 2}) machine.copy_gpu(kAddresses[gpu]);
+    std::vector<std::pair<std::string, std::string>> wanted, found;  // checks and files
+    for (size_t gpu = 0; gpu < 3; ++gpu)
+      for (const Setting& setting : kSettings) {
+        const std::string file = "sys/bus/pci/devices/" + kAddresses[gpu] + "/" + setting.file;
+        if ((wrong >> gpu & 1) == 0) continue;
+        machine.set(file, setting.value);
+        wanted.emplace_back(setting.check, file);
+      }
+    for (const Finding& finding : machine.findings()) {
+      found.emplace_back(finding.check, finding.subject);
+      const size_t address = finding.fix.find("0000:c");
+      if (address == std::string::npos) continue;
+      EXPECT_THAT(finding.subject, HasSubstr(finding.fix.substr(address, 12))) << "what to do is for that GPU";
+    }
+    EXPECT_THAT(found, testing::UnorderedElementsAreArray(wanted));
+  }
+}
+
 TEST(PowerCap, BelowTheUsualOneIsAProblem) {
   const GpuMachine machine;
   machine.set(std::string(kFirstGpu) + "hwmon/hwmon3/power1_cap", "500000000");
@@ -144,6 +201,16 @@ TEST(GpuNodes, TellArchitectureUnitsAndLinks) {
   EXPECT_EQ(kfd_gpus_of(machine.snapshot())[0].architecture, "gfx90a");
 }
 
+TEST(GpuNodes, AreInTheOrderOfTheirNumbers) {
+  const GpuMachine machine;
+  machine.add_nodes(11);
+  machine.set("sys/class/kfd/kfd/topology/nodes/10/properties",
+              "simd_count 440\nsimd_per_cu 4\ngfx_target_version 90010");
+  const std::vector<KfdGpu> gpus = kfd_gpus_of(machine.snapshot());
+  ASSERT_EQ(gpus.size(), 11u);
+  for (size_t i = 0; i < gpus.size(); ++i) EXPECT_EQ(gpus[i].architecture, i == 9 ? "gfx90a" : "gfx942") << i;
+}
+
 TEST(GpuGroup, OfAPartOfLinkedGpusIsNoted) {
   const GpuMachine machine;
   machine.add_nodes(8);
@@ -155,6 +222,24 @@ TEST(GpuGroup, OfAPartOfLinkedGpusIsNoted) {
   for (const char* right : {"ROCR_VISIBLE_DEVICES=3", "ROCR_VISIBLE_DEVICES=0,1,2,3,4,5,6,7", "NCCL_DEBUG=WARN"}) {
     machine.set("environment", right);
     for (const Finding& finding : machine.findings()) EXPECT_NE(finding.check, "gpu_group") << right;
+  }
+}
+
+TEST(GpuGroup, IsChosenByEachOfThreeVariables) {
+  for (const char* name : {"ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"}) {
+    for (const int chosen : {1, 2, 7, 8}) {
+      std::string devices = "0";
+      for (int device = 1; device < chosen; ++device) devices += "," + std::to_string(device);
+      const GpuMachine machine;
+      machine.add_nodes(8);
+      machine.set("environment", std::string(name) + "=" + devices);
+      std::vector<std::pair<std::string, std::string>> found;
+      for (const Finding& finding : machine.findings())
+        if (finding.check == "gpu_group") found.emplace_back(finding.subject, finding.found);
+      const bool is_part = chosen > 1 && chosen < 8;
+      ASSERT_EQ(found.size(), is_part ? 1u : 0u) << name << " " << chosen;
+      if (is_part) EXPECT_THAT(found[0], Pair(name, std::to_string(chosen) + " of 8 GPUs"));
+    }
   }
 }
 

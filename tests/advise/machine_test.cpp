@@ -96,6 +96,78 @@ TEST(Iommu, IsJudgedByTheKernelsCommandLineWhereTheGroupSaysNothing) {
   EXPECT_THAT(machine.findings(), IsEmpty());
 }
 
+TEST(Iommu, IsJudgedByItsGroupWhereThatSaysSomething) {
+  const Machine machine;
+  machine.set("proc/cmdline", "intel_iommu=on");
+  EXPECT_THAT(machine.findings(), IsEmpty()) << "the group is of identity";
+  machine.set("proc/cmdline", "iommu=pt");
+  machine.set(std::string(kGpu) + "iommu_group/type", "DMA");
+  EXPECT_EQ(machine.findings().size(), 1u);
+  machine.remove(std::string(kGpu) + "iommu_group/type");
+  machine.set("proc/cmdline", "iommu=force");
+  ASSERT_EQ(machine.findings().size(), 1u);
+  EXPECT_EQ(machine.findings()[0].found, "iommu=force");
+}
+
+TEST(Governor, IsToldWithItsProcessors) {
+  const Machine machine;
+  const std::string governors[] = {"powersave", "powersave", "performance", "schedutil"};
+  for (size_t cpu = 0; cpu < 4; ++cpu)
+    machine.set("sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/cpufreq/scaling_governor", governors[cpu]);
+  const Findings findings = machine.findings();
+  ASSERT_EQ(findings.size(), 2u);
+  EXPECT_EQ(findings[0].found, "powersave on 2 processors");
+  EXPECT_EQ(findings[1].found, "schedutil on 1 processors");
+}
+
+TEST(IdleStates, AreEachTold) {
+  const Machine machine;
+  const std::string folder = "sys/devices/system/cpu/cpu0/cpuidle/";
+  machine.set(folder + "state2/disable", "0");
+  for (const auto& [latency, found] : {std::pair{"49", "C2 800 us"}, {"50", "C2 800 us, C6 50 us"}}) {
+    machine.set(folder + "state3/name", "C6");
+    machine.set(folder + "state3/latency", latency);
+    machine.set(folder + "state3/disable", "0");
+    const Findings findings = machine.findings();
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].found, found);
+  }
+}
+
+TEST(Limits, AreThoseThatAreStated) {
+  const Machine machine;
+  const auto is_found = [&](const std::string& file, const std::string& value) {
+    machine.set(file, value);
+    return !machine.findings().empty();
+  };
+  EXPECT_TRUE(is_found("sys/fs/cgroup/memory.max", "17179869183"));
+  EXPECT_FALSE(is_found("sys/fs/cgroup/memory.max", "17179869184"));
+  for (const auto& [size, is_little] : {std::pair{"1073741823", true},
+                                        {"1073741824", false},
+                                        {"1048575k", true},
+                                        {"1048576k", false},
+                                        {"1023m", true},
+                                        {"1024m", false},
+                                        {"1g", false}})
+    EXPECT_EQ(is_found("proc/self/mounts", std::string("shm /dev/shm tmpfs rw,size=") + size + " 0 0"), is_little)
+        << size;
+}
+
+TEST(GpuAffinity, IsRightWhereAProcessorIsNear) {
+  const Machine machine;
+  for (const auto& [allowed, is_far] : {std::pair{"0-7", true}, {"7-8", false}, {"15", false}, {"0,2-5", true}}) {
+    machine.set("proc/self/status", std::string("Cpus_allowed_list:\t") + allowed);
+    const Findings findings = machine.findings();
+    EXPECT_EQ(findings.size(), is_far ? 1u : 0u) << allowed;
+    if (!is_far) continue;
+    EXPECT_THAT(findings.at(0).why, HasSubstr(std::string("processors ") + allowed + " alone"));
+    EXPECT_EQ(findings.at(0).fix, "numactl --cpunodebind=1 --membind=1 COMMAND");
+  }
+  machine.set("sys/devices/system/node/online", "0");
+  machine.set("proc/self/status", "Cpus_allowed_list:\t0-7");
+  EXPECT_THAT(machine.findings(), IsEmpty()) << "there is one node alone";
+}
+
 TEST(CpuLimit, SaysHowOftenTheContainerStoodStill) {
   const Machine machine;
   machine.set("sys/fs/cgroup/cpu.max", "200000 100000");

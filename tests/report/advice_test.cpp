@@ -1,8 +1,10 @@
 // A recording's figures as text, Markdown and HTML: what is shown, and that names cannot do harm.
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "report/advice/advice.hpp"
+#include "report/advice/tables.hpp"
 
 namespace rung {
 namespace {
@@ -134,6 +136,40 @@ TEST(AdviceHtml, JoinsNeighboursThatAreTooNarrowToSee) {
   const std::string page = advice_html(summary, nullptr);
   EXPECT_THAT(page, HasSubstr("copy, 9.00 ms, 9,000 pieces"));
   EXPECT_LT(page.size(), 60'000u);
+}
+
+TEST(AdviceText, ShowsTheLongestKernelsAndSaysOfHowMany) {
+  advise::Summary summary = summary_of("k");
+  summary.step.by_kernel.clear();
+  for (int i = 1; i <= 200; ++i)
+    summary.step.by_kernel.push_back({fmt::format("kernel_{}_", i), advise::Category::gemm, "", 1.0 / i, 0.01, 1});
+  const std::string text = advice_text(summary, nullptr);
+  EXPECT_THAT(text, testing::ContainsRegex(fmt::format("Kernels \\(the longest {} of 200\\)", report::kShownKernels)));
+  EXPECT_THAT(text, HasSubstr(fmt::format("kernel_{}_", report::kShownKernels)));
+  EXPECT_THAT(text, Not(HasSubstr(fmt::format("kernel_{}_", report::kShownKernels + 1))));
+}
+
+// Two findings: each with its own number and its own share of the step.
+TEST(AdviceText, NumbersFindingsAndDividesEachByTheStep) {
+  advise::Summary summary = summary_of("k");
+  summary.findings.push_back(summary.findings[0]);
+  summary.findings[1].id = "sync_in_step", summary.findings[1].bound_ms = 0.9;
+  const std::string text = advice_text(summary, nullptr);
+  EXPECT_THAT(text, HasSubstr("\n1. launch_bound: "));
+  EXPECT_THAT(text, testing::ContainsRegex("\n2. sync_in_step: [^\n]*\n   at most 900 µs of a step \\(10 %\\)"));
+}
+
+TEST(Difference, HasBeforeAndAfterInTheirColumns) {
+  advise::Summary before = summary_of("k"), after = before;
+  before.step.gaps = {{advise::GapCause::copy, 4, 7}};
+  after.step.gaps = {{advise::GapCause::copy, 2.5, 6}};
+  after.step.busy_ms = 3;
+  after.findings[0].id = "sync_in_step";
+  const advise::Difference d = advise::difference(before, after);
+  const std::string text = advice_text(after, &d);
+  EXPECT_THAT(text, testing::ContainsRegex("copy +4.000 +2.500 +-1.500 +7 +6\n"));
+  EXPECT_THAT(text, HasSubstr("device busy 2.25 ms before, 3.00 ms after; no longer found: launch_bound; found only "
+                              "after: sync_in_step"));
 }
 
 TEST(Difference, IsOfAStepAndSortedByItsSize) {

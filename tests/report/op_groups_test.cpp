@@ -41,6 +41,16 @@ TEST(OpGroups, KeepOtherKernelsAndOtherProblemsApart) {
   EXPECT_THAT(labels(groups), ElementsAre("*", "c", "b")) << "longest first";
 }
 
+TEST(OpGroups, KeepOtherOpsAndOtherCategoriesApart) {
+  std::vector<OpTime> ops(3, op("a", "k", "p", 4));
+  ops[1].op = "conv", ops[1].label = "b", ops[1].us = 3;
+  ops[2].category = ops[0].category == Category{} ? Category(1) : Category{}, ops[2].label = "c", ops[2].us = 2;
+  const auto groups = group_ops(ops);
+  EXPECT_THAT(labels(groups), ElementsAre("a", "b", "c"));
+  EXPECT_EQ(groups.at(1).op, "conv");
+  EXPECT_EQ(groups.at(2).category, ops[2].category);
+}
+
 TEST(OpGroups, OfEqualTimesComeByName) {
   EXPECT_THAT(labels(group_ops({op("b", "k", "p", 7), op("a", "k", "q", 7)})), ElementsAre("a", "b"));
 }
@@ -67,6 +77,9 @@ TEST(OpGroups, PastTheLimitBecomeOneThatLosesNothing) {
   EXPECT_EQ(folded.back().count, 4) << "launches, not problems";
   EXPECT_DOUBLE_EQ(folded.back().us, 8 + 7 + 6.5);
   EXPECT_DOUBLE_EQ(total_us(folded), total_us(all));
+  EXPECT_DOUBLE_EQ(folded.back().floor_us, 21.5 / 2);
+  EXPECT_DOUBLE_EQ(folded.back().flops, 21.5 * 3e3);
+  EXPECT_DOUBLE_EQ(folded.back().bytes, 21.5 * 5e3);
   EXPECT_THAT(labels(fold_tail(all, 5)), ElementsAre("a", "b", "c", "d", "e"));
 }
 

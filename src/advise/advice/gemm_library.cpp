@@ -63,7 +63,7 @@ std::optional<Advice> gemm_library(const Analysis& analysis) {
   const CardPeaks* peaks = peaks_of(analysis);
   Saving saving(analysis);
   std::array<Tally, 2> tallies;  // by the vendor's library, by Triton
-  Demand demand;
+  double triton_flops = 0;
   for (const Product& product : products) {
     const bool triton = is_triton(analysis, product);
     const int64_t other = by_other_side_ns(product, triton, others.best_ns(product, triton), peaks);
@@ -72,7 +72,7 @@ std::optional<Advice> gemm_library(const Analysis& analysis) {
     tallies[triton].add(
         fmt::format("{} {}x{}x{}", analysis.name(analysis.work[product.main]), product.m, product.n, product.k),
         product.ns);
-    demand.flops += product.flops();
+    if (triton) triton_flops += product.flops();
   }
   const bool triton = tallies[1].ns() >= tallies[0].ns();
   const Tally& tally = tallies[triton];
@@ -84,7 +84,7 @@ std::optional<Advice> gemm_library(const Analysis& analysis) {
       duration_ms(ms_per_step(analysis, tally.ns())), triton ? kTriton : kVendor, triton ? kVendor : kTriton);
   if (peaks && triton)
     advice.title += fmt::format(" can be: {} of the card's peak",
-                                percent(demand.flops / (peaks->narrow_tflops * 1e3) / static_cast<double>(tally.ns())));
+                                percent(triton_flops / (peaks->narrow_tflops * 1e3) / static_cast<double>(tally.ns())));
   for (const Tally& rows : tallies) std::ranges::copy(rows.rows(), std::back_inserter(advice.evidence));
   saving.give_bound(advice, "time above the same sizes by the other in this recording, else above the card's peaks");
   advice.remedy = triton ? "Leave these products to the vendor's library." : "Let Triton compute these products.";

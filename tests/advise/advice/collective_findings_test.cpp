@@ -86,6 +86,21 @@ TEST(LateRanksTest, WhatExceedsTheQuickestOfTheSameMessageIsAWait) {
   EXPECT_NEAR(found->evidence[0].ms, kSteps * 0.750, 1e-6);
 }
 
+// One sum in each step: the quickest is in another step than the one that is looked at.
+TEST(LateRanksTest, TheQuickestMayBeInAnotherStep) {
+  std::vector<double> us{700, 400, 650};
+  const Recording recording = recorded_steps([&](ScriptedRecording& script) {
+    gemm(script, 100);
+    script.synchronize();
+    all_reduce(script, kLargeBytes, us.back());
+    us.pop_back();
+  });
+  const Analysis all = analyse(recording);
+  const auto advice = detectors::late_ranks(median_step(all));
+  ASSERT_TRUE(advice);
+  EXPECT_NEAR(advice->bound_ms, 0.250, 1e-6);
+}
+
 TEST(LateRanksTest, SmallMessagesThatAllWaitAreHeldAgainstASlowLink) {
   const Found found(detectors::late_ranks, sums_of(kSmallBytes, {500, 500}));
   ASSERT_TRUE(found);
@@ -214,6 +229,52 @@ TEST(CollectiveGroupTest, AGroupOfTwoOnMi300x) {
   EXPECT_NEAR(found->bound_ms, 0.8, 1e-6);
 }
 
+TEST(CollectiveGroupTest, OfSeveralSizesTheOneOfMostIsNamed) {
+  for (const auto& [often, seldom] : {std::pair{2u, 4u}, {4u, 2u}}) {
+    const Found found(detectors::collective_group, recorded_steps(
+                                                       [&](ScriptedRecording& script) {
+                                                         for (const uint32_t ranks : {often, seldom, often, often, 8u})
+                                                           all_reduce(script, kLargeBytes, 400, ranks);
+                                                       },
+                                                       "AMD Instinct MI300X"));
+    ASSERT_TRUE(found);
+    EXPECT_THAT(found->title, HasSubstr("4 collectives per step in groups of " + std::to_string(often) + ":"));
+    ASSERT_EQ(found->evidence.size(), 2u);
+    EXPECT_THAT(found->evidence[0].event, HasSubstr("of " + std::to_string(often) + " ranks"));
+    EXPECT_EQ(found->evidence[0].count, kSteps * 3);
+    EXPECT_NEAR(found->bound_ms, 1.6, 1e-6) << "the one of eight uses all links";
+  }
+}
+
+// What is analysed is the second GPU: its name counts.
+TEST(CollectiveGroupTest, OfTheGpuThatIsAtWork) {
+  const auto on_second = [](std::vector<std::string> names) {
+    Recording recording = in_series("", 2, kLargeBytes, 400, 2);
+    for (Lane& lane : recording.lanes)
+      if (lane.on_device) lane.device = 1;
+    recording.device_names = std::move(names);
+    return recording;
+  };
+  const std::vector<std::string> amd_second{"NVIDIA H100", "AMD Instinct MI300X"};
+  const std::vector<std::string> amd_first{"AMD Instinct MI300X", "NVIDIA H100"};
+  EXPECT_TRUE(Found(detectors::collective_group, on_second(amd_second)));
+  EXPECT_FALSE(Found(detectors::collective_group, on_second(amd_first)));
+  EXPECT_EQ(Found(detectors::exposed_collectives, on_second(amd_second))->changes.size(), 5u);
+  EXPECT_EQ(Found(detectors::exposed_collectives, on_second(amd_first))->changes.size(), 3u);
+}
+
+TEST(SmallCollectivesTest, AreSmallUpToAStatedSize) {
+  for (const bool noted : {true, false}) {
+    const auto is_small_of = [&](int64_t bytes, double us) {
+      return Found(detectors::small_collectives, in_series("NVIDIA H100", 16, noted ? bytes : -1, us));
+    };
+    EXPECT_TRUE(is_small_of(kMostSmallBytes, 60));
+    EXPECT_FALSE(is_small_of(kMostSmallBytes + 1, 60.001)) << noted;
+  }
+  EXPECT_TRUE(Found(detectors::small_collectives, in_series("NVIDIA H100", 16, kMostSmallBytes, 90)))
+      << "its size is known, and counts";
+}
+
 TEST(CollectiveGroupTest, NotAGroupOfEightOrOfWholeMachines) {
   EXPECT_FALSE(Found(detectors::collective_group, in_series("AMD Instinct MI300X", 2, kLargeBytes, 400, 8)));
   EXPECT_FALSE(Found(detectors::collective_group, in_series("AMD Instinct MI300X", 2, kLargeBytes, 400, 16)));
@@ -263,6 +324,24 @@ TEST(OneProcessManyGpusTest, OneProcessLaunchesToTwo) {
   ASSERT_EQ(found->evidence.size(), 2u);
   EXPECT_EQ(found->evidence[1].event, "kernels on device 1");
   EXPECT_EQ(found->evidence[1].count, kSteps * 16);
+}
+
+// The busiest GPU may be the second: what it waits for is work for the first.
+TEST(OneProcessManyGpusTest, AreTheSameWhicheverOfThemIsTheBusiest) {
+  const auto numbered = [](bool swapped) {
+    Recording recording = on_devices(2, 5);
+    for (Event& event : recording.events)
+      if (is_on_device(event.kind) && recording.lanes[event.lane].device == 0) event.duration_ns += 100;
+    for (Lane& lane : recording.lanes)
+      if (lane.on_device && swapped) lane.device = 1 - lane.device;
+    return Found(detectors::one_process_many_gpus, std::move(recording));
+  };
+  const Found first = numbered(false), second = numbered(true);
+  ASSERT_TRUE(first && second);
+  EXPECT_NEAR(first->bound_ms, 16 * 0.0199, 1e-6);
+  EXPECT_DOUBLE_EQ(first->bound_ms, second->bound_ms);
+  EXPECT_NEAR(first->evidence[0].ms, kSteps * 16 * 0.0051, 1e-9);
+  EXPECT_NEAR(second->evidence[0].ms, kSteps * 16 * 0.0050, 1e-9);
 }
 
 TEST(OneProcessManyGpusTest, NotOneGpu) { EXPECT_FALSE(Found(detectors::one_process_many_gpus, on_devices(1, 5))); }

@@ -33,6 +33,36 @@ TEST(GemmLibrary, ATemplateBelowWhatLibrariesReach) {
   EXPECT_THAT(advice->changes[0].what, HasSubstr("TORCHINDUCTOR_MAX_AUTOTUNE_GEMM_BACKENDS"));
 }
 
+// Both sides have a product that the other computes faster: the share of the peak is of Triton's alone.
+TEST(GemmLibrary, TheShareOfThePeakIsOfTheProductsThatAreNamed) {
+  const std::vector<ToldTensor> half{{{1, 1024, 4096}}, {{4096, 4096}}, {{1024, 4096}}};
+  ToldModel model;
+  const auto advice = templated(model, 100)
+                          .op("triton_tem_fused_mm_2", "triton_tem_fused_mm_2", 43, half)
+                          .product({.m = 1024, .k = 4096, .n = 4096, .us = 90})
+                          .norm(50, {1})
+                          .found(kDetector);
+  ASSERT_TRUE(advice);
+  EXPECT_THAT(advice->title, HasSubstr("1 products of a step, 100 µs, are by Triton"));
+  EXPECT_THAT(advice->title, HasSubstr("69 % of the card's peak"));
+  EXPECT_EQ(advice->evidence.size(), 2u);
+}
+
+// Peaks are those of the GPU that is analysed, whatever its number.
+TEST(GemmLibrary, TheCardIsTheOneAtWork) {
+  const auto is_found = [](std::vector<std::string> names) {
+    ToldModel model;
+    Recording recording = templated(model, 100).norm(50, {1}).script.finish();
+    for (Lane& lane : recording.lanes)
+      if (lane.on_device) lane.device = 1;
+    recording.device_names = std::move(names);
+    return kDetector(analyse(recording)).has_value();
+  };
+  EXPECT_TRUE(is_found({"Unknown GPU", "NVIDIA H200"}));
+  EXPECT_FALSE(is_found({"NVIDIA H200", "Unknown GPU"}));
+  EXPECT_FALSE(is_found({"NVIDIA H200"})) << "of the second nothing is told";
+}
+
 TEST(GemmLibrary, WithoutEvidenceNothingIsSaid) {
   const auto told = [](double us, std::string_view device, std::string_view name = "triton_tem_fused_mm_1") {
     ToldModel model;

@@ -99,6 +99,7 @@ TEST(SyncInStepTest, AnItemPerLayer) {
   ASSERT_EQ(found->evidence.size(), 1u);
   EXPECT_EQ(found->evidence[0].event, "aten::item > cudaStreamSynchronize");
   EXPECT_EQ(found->evidence[0].count, kSteps * 4);
+  EXPECT_THAT(found->title, HasSubstr("The host waits for the device 4 times inside a step"));
   // After each wait: 50 and about 8 us until the next kernel starts.
   EXPECT_NEAR(found->bound_ms, 4 * 0.058, 0.01);
 }
@@ -170,6 +171,21 @@ TEST(PageableCopyTest, UploadsFromPageableMemory) {
   EXPECT_EQ(found->evidence[1].event, "aten::to > cudaMemcpy");
 }
 
+TEST(PageableCopyTest, SeveralUploadsCountTogether) {
+  const Found found(detectors::pageable_copy, recorded_steps([](ScriptedRecording& script) {
+                      CopyShape half = upload(MemoryKind::pageable);
+                      half.bytes /= 2;
+                      layers(script, 2, kLong);
+                      script.copy(upload(MemoryKind::pageable), 1000, true).copy(half, 500, true);
+                      script.copy(upload(MemoryKind::pinned), 200, false);
+                      layers(script, 2, kLong);
+                    }));
+  ASSERT_TRUE(found);
+  EXPECT_THAT(found->title, HasSubstr("2 copies per step from pageable memory to the device: 1.50 ms, 24 MB at 16 "
+                                      "GB/s"));
+  EXPECT_EQ(found->evidence[0].count, kSteps * 2);
+}
+
 TEST(PageableCopyTest, TheWaitOfTheUploadIsNoSynchronisation) {
   EXPECT_FALSE(Found(detectors::sync_in_step, with_upload(MemoryKind::pageable, true)));
 }
@@ -210,6 +226,23 @@ TEST(AllocationInStepTest, AnAllocationPerStep) {
   EXPECT_EQ(found->evidence[0].event, "cudaMalloc");
   EXPECT_EQ(found->evidence[0].count, kSteps);
   EXPECT_NEAR(found->bound_ms, 0.4, 0.01);  // the first kernel is over before the host goes on
+}
+
+TEST(AllocationInStepTest, SeveralCountTogetherAndByName) {
+  const Found found(detectors::allocation_in_step, recorded_steps([](ScriptedRecording& script) {
+                      layer(script, kShort);
+                      script.runtime_call("cudaMalloc", 400).runtime_call("cudaFree", 100);
+                      script.runtime_call("cudaMalloc", 300);
+                      layers(script, 2, kLong);
+                    }));
+  ASSERT_TRUE(found);
+  EXPECT_THAT(found->title, HasSubstr("3 times inside a step: 800 µs of the host's time"));
+  ASSERT_EQ(found->evidence.size(), 2u);
+  EXPECT_EQ(found->evidence[0].event, "cudaMalloc");
+  EXPECT_EQ(found->evidence[0].count, kSteps * 2);
+  EXPECT_NEAR(found->evidence[0].ms, kSteps * 0.7, 1e-9);
+  EXPECT_EQ(found->evidence[1].event, "cudaFree");
+  EXPECT_NEAR(found->bound_ms, 0.8, 0.01);
 }
 
 TEST(AllocationInStepTest, NotWhereTheDeviceHasWorkMeanwhile) {

@@ -82,6 +82,44 @@ TEST(Saving, OfTheHostWhereItIsLateAndNoMoreThanTheDeviceStoodStill) {
   EXPECT_NEAR(removed(50), 0.100, 1e-9) << "the device was busy meanwhile";
 }
 
+// The launch took 200 us more than its work, and the device stood still for 31.5 of them, in two gaps.
+TEST(Saving, OfALaunchBesideOtherWorkIsNoMoreThanTheDeviceStoodStill) {
+  ToldModel model;
+  model.product({.m = 64, .k = 64, .n = 64, .us = 180}).script.host(200);
+  const Told told(model.product({.m = 64, .k = 64, .n = 64, .us = 5}).norm(300, {1}));
+  Saving saving(told.analysis);
+  saving.remove(1);
+  EXPECT_NEAR(saving.bound_ms(), 0.005 + 0.0315, 1e-6);
+}
+
+TEST(Saving, OfTheHostIsNoneWhereLaunchesAreLost) {
+  ToldModel model;
+  model.product(kLight).script.host(250).runtime_call("cudaGraphLaunch", 5).host(250);
+  const Told told(model.product(kLight).norm(300, {1}));
+  Saving saving(told.analysis);
+  saving.remove(1);
+  EXPECT_NEAR(saving.bound_ms(), 0.100, 1e-9) << "the device may have been busy";
+}
+
+TEST(Saving, OfTheDeviceHasThePausesBeforeWork) {
+  const auto saved_ms = [](const auto& change) {
+    ToldModel model;
+    model.script.device_pause(20);
+    for (int i = 0; i < 4; ++i) model.product(kLight);
+    const Told told(model.norm(300, {1}));
+    Saving saving(told.analysis);
+    change(saving);
+    return saving.bound_ms();
+  };
+  EXPECT_NEAR(saved_ms([](Saving& s) { s.remove(1); }), 0.120, 1e-9);
+  EXPECT_NEAR(saved_ms([](Saving& s) { s.remove(1), s.remove(3); }), 0.240, 1e-9);
+  EXPECT_NEAR(saved_ms([](Saving& s) {
+                s.replace(std::vector<size_t>{1, 2}, 50'000);
+              }),
+              0.170, 1e-9)
+      << "what replaces both has a pause before it, too";
+}
+
 TEST(Saving, OfAReplacementTheDearestLaunchRemains) {
   ToldModel model;
   for (const double host_us : {0.0, 400.0, 300.0}) {

@@ -234,6 +234,92 @@ TEST(Gaps, EndWhereStepsEnd) {
   EXPECT_EQ(analysis.accounting.time_ns, analysis.accounting.wall.length_ns() - 500'000);
 }
 
+// Streams overlap: what began last may have ended long before.
+TEST(Gaps, StandBehindTheWorkThatEndedLast) {
+  ScriptedRecording script;
+  script.range("ProfilerStep#1", [&] {
+    script.kernel("long_gemm", 300).on_stream(8).kernel("short_gemm", 20).on_stream(7);
+    script.synchronize().host(50).kernel("next_gemm", 50);
+  });
+  const Recording recording = script.finish();
+  const Analysis analysis = analyse(recording);
+  int found = 0;
+  for (const Gap& gap : analysis.accounting.gaps) {
+    if (gap.after == kNone || analysis.name(analysis.work[gap.after]) != "next_gemm") continue;
+    ASSERT_NE(gap.before, kNone);
+    EXPECT_EQ(analysis.name(analysis.work[gap.before]), "long_gemm");
+    ++found;
+  }
+  EXPECT_EQ(found, 2) << "until the launch, and from it on";
+}
+
+TEST(Launches, IntoACaptureRanNothing) {
+  ScriptedRecording script;
+  script.range("ProfilerStep#1", [&] {
+    script.runtime_call("cudaStreamBeginCapture", 1);
+    for (int i = 0; i < 3; ++i) script.runtime_call("cudaLaunchKernel", 4);
+    script.runtime_call("cudaStreamEndCapture", 1).kernel("a_gemm", 50).runtime_call("cudaLaunchKernel", 4);
+  });
+  const Recording recording = script.finish();
+  const Launches launches = analyse(recording).launches;
+  EXPECT_EQ(launches.captured, 3);
+  EXPECT_EQ(launches.all, 2);
+  EXPECT_EQ(launches.lost, 1) << "the one after the capture";
+}
+
+// The runtime's call makes the driver's, and either may have the work.
+TEST(Launches, WithinOneAnotherAreOne) {
+  for (const bool outer_has_work : {true, false}) {
+    ScriptedRecording script;
+    script.range("ProfilerStep#1", [&] { script.kernel("a_gemm", 50).host(10).kernel("b_gemm", 50); });
+    Recording recording = script.finish();
+    const uint32_t driver = recording.strings.number_of("cuLaunchKernel");
+    for (size_t i = 0, count = recording.events.size(); i < count; ++i) {
+      Event event = recording.events[i];
+      if (event.kind != EventKind::runtime_call) continue;
+      event.start_ns += 1000, event.duration_ns -= 2000, event.name = driver;
+      (outer_has_work ? event : recording.events[i]).link += 100;
+      recording.events.push_back(event);
+    }
+    std::ranges::stable_sort(recording.events, {}, &Event::start_ns);
+    const Launches launches = analyse(recording).launches;
+    EXPECT_EQ(launches.all, 2) << outer_has_work;
+    EXPECT_EQ(launches.lost, 0) << outer_has_work;
+  }
+}
+
+// Steps of 100 us, one of 1,000, and 3 us of work after each.
+TEST(Accounting, WorkOutsideIsOfNoStepAtAll) {
+  ScriptedRecording script;
+  for (int i = 0; i < 5; ++i) {
+    script.range("ProfilerStep#" + std::to_string(i),
+                 [&] { script.kernel("a_gemm", i == 2 ? 1000 : 100).synchronize(); });
+    script.kernel("between_gemm", 3).synchronize().host(10);
+  }
+  const Recording recording = script.finish();
+  const Analysis analysis = analyse(recording);
+  EXPECT_EQ(analysis.steps.outliers.size(), 1u);
+  EXPECT_EQ(analysis.work.size(), 4u);
+  EXPECT_EQ(analysis.accounting.outside, 5) << "without that of the outlier";
+  EXPECT_EQ(analysis.accounting.outside_ns, 15'000);
+}
+
+TEST(Accounting, CountsNoTimeOfOtherThreadsOrBetweenSteps) {
+  ScriptedRecording script;
+  for (int i = 0; i < 2; ++i) {
+    script.range("ProfilerStep#" + std::to_string(i), [&] { script.kernel("a_gemm", 50).synchronize(); });
+    script.op("aten::between", [&] { script.host(30); });
+  }
+  Recording recording = script.finish();
+  recording.lanes.push_back({false, -1, 1, 2, "other"});
+  Event other = recording.events.front();
+  other.kind = EventKind::host_op, other.duration_ns = 500'000, other.lane = 2;
+  recording.events.insert(recording.events.begin(), other);
+  const Accounting accounting = analyse(recording).accounting;
+  EXPECT_EQ(accounting.time_ns, 2 * 56'000);
+  EXPECT_EQ(accounting.host_op_ns, 2 * 56'000) << "a launch and a wait in each step";
+}
+
 TEST(Accounting, CountsTimeOfTheLaunchingThread) {
   ScriptedRecording script;
   script.range("ProfilerStep#1", [&] {

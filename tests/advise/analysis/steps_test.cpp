@@ -195,6 +195,25 @@ TEST(Steps, AreKernelsThatRepeat) {
   for (const Span& step : analysis.steps.spans) EXPECT_EQ(work_in(analysis, step), 26u);
 }
 
+// What a second stream does in another order each time does not hide them, whichever stream is the first.
+TEST(Steps, AreKernelsThatRepeatOnTheStreamWithTheMostWork) {
+  for (const int64_t side : {3, 9}) {
+    ScriptedRecording script;
+    for (int i = 0; i < 5; ++i) {
+      script.on_stream(side).kernel("side_" + std::to_string(i), 1).on_stream(7).kernel("embedding", 2);
+      for (int part = 0; part < 8; ++part) {
+        layer(script);
+        if (part % (i + 2) == 1) script.on_stream(side).kernel("side_gemm", 30).on_stream(7);
+      }
+      script.synchronize();
+    }
+    const Recording recording = script.finish();
+    const Analysis analysis = analyse(recording);
+    EXPECT_EQ(analysis.steps.found_by, "repeated kernels");
+    EXPECT_EQ(analysis.steps.spans.size() + analysis.steps.outliers.size(), 5u);
+  }
+}
+
 TEST(Steps, AreKernelsThatRepeatWithoutAHost) {
   ScriptedRecording script;
   for (int i = 0; i < 5; ++i) {

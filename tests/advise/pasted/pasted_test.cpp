@@ -111,6 +111,57 @@ TEST(PastedNvidiaQuery, SeedsAreFoundAlone) {
   }
 }
 
+// The GPU of the sample, and another as it: each is judged by its own section, and what to do names it.
+TEST(PastedNvidiaQuery, SeveralGpusAreEachJudged) {
+  struct Seed {
+    std::string from, to, check;
+  };
+  const Seed kSeeds[] = {
+      {"Persistence Mode                      : Enabled", "Persistence Mode : Disabled", "persistence"},
+      {"MIG Mode\n        Current                           : Disabled", "MIG Mode\n        Current : Enabled",
+       "gpu_partition"},
+      {"SW Power Cap                      : Not Active", "SW Power Cap : Active", "gpu_clocks"},
+      {"Current Power Limit               : 700.00 W", "Current Power Limit : 450.00 W", "power_cap"},
+      {"Applications Clocks\n        Graphics                          : 1980 MHz",
+       "Applications Clocks\n        Graphics : 1410 MHz", "gpu_clocks"},
+      {"Pending                           : Enabled", "Pending : Disabled", "memory_errors"},
+      {"NVIDIA H100 80GB HBM3", "NVIDIA L40S", "memory_errors"},
+      {"Current                   : 16x", "Current : 8x", "pci_link"},
+  };
+  const size_t begin = kNvidiaQuery.find("GPU 00000000:C1:00.0");
+  const std::string head(kNvidiaQuery.substr(0, begin)), first(kNvidiaQuery.substr(begin));
+  for (const Seed& seed : kSeeds)
+    for (unsigned wrong = 0; wrong < 4; ++wrong) {
+      SCOPED_TRACE(seed.to + " of GPUs " + std::to_string(wrong));
+      std::string text = head;
+      std::vector<std::string> wanted, found;
+      for (unsigned gpu = 0; gpu < 2; ++gpu) {
+        const bool is_wrong = (wrong >> gpu & 1) != 0;
+        std::string section = is_wrong ? replaced(first, seed.from, seed.to) : first;
+        const std::string address = gpu == 0 ? "C1:00.0" : "C2:00.0";
+        for (size_t at = 0; (at = section.find("C1:00.0", at)) != section.npos; ++at) section.replace(at, 7, address);
+        text += section;
+        if (is_wrong) wanted.push_back(gpu == 0 ? "c1:00.0" : "c2:00.0");
+      }
+      const Diagnosis diagnosis = told(text);
+      for (const Finding& finding : diagnosis.findings) {
+        EXPECT_EQ(finding.check, seed.check);
+        const bool is_second = finding.subject.find("c2:00.0") != std::string::npos;
+        EXPECT_THAT(finding.subject, HasSubstr(is_second ? "c2:00.0" : "c1:00.0"));
+        EXPECT_THAT(finding.fix, Not(HasSubstr(is_second ? "c1:00.0" : "c2:00.0")));
+        found.emplace_back(is_second ? "c2:00.0" : "c1:00.0");
+      }
+      EXPECT_EQ(found, wanted);
+      if (seed.check != "power_cap") continue;
+      for (unsigned gpu = 0; gpu < 2; ++gpu) {
+        const bool is_low = (wrong >> gpu & 1) != 0;
+        const auto address = HasSubstr(gpu == 0 ? "c1:00.0" : "c2:00.0");
+        EXPECT_THAT(diagnosis.facts, Contains(Pair(address, HasSubstr(is_low ? "450 W" : "700 W"))));
+        EXPECT_THAT(diagnosis.facts, Not(Contains(Pair(address, HasSubstr(is_low ? "700 W" : "450 W")))));
+      }
+    }
+}
+
 TEST(PastedNvidiaQuery, TheHardwaresReasonIsSaidOnce) {
   const std::string hot = replaced(replaced(kNvidiaQuery, "HW Slowdown                       : Not", "HW Slowdown :"),
                                    "HW Thermal Slowdown           : Not", "HW Thermal Slowdown :");
