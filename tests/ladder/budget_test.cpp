@@ -38,11 +38,11 @@ TEST(Budget, KeepsTimeForWritingToTheVeryEnd) {
 }
 
 TEST(Budget, ReservesTheMostThatWasAskedFor) {
-  Budget budget(100, 15);
+  Budget budget(100, 40);
   budget.reserve(10);
-  EXPECT_NEAR(budget.left(), 85, 5);
-  budget.reserve(40);
   EXPECT_NEAR(budget.left(), 60, 5);
+  budget.reserve(70);
+  EXPECT_NEAR(budget.left(), 30, 5);
 }
 
 TEST(Budget, GivesNoShareOnceItIsSpent) {
