@@ -1,6 +1,7 @@
 // rung advise on recorded traces: text, a page, a comparison, and one error for what is no trace.
 // SPDX-License-Identifier: Apache-2.0
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "cli/tool.hpp"
@@ -42,6 +43,19 @@ TEST(Advise, ComparesTwoTraces) {
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("no longer found: launch_bound"));
   EXPECT_THAT(ran.out, HasSubstr("Gaps by cause"));
+}
+
+TEST(Advise, TellsTheDifferenceInEveryForm) {
+  Tool tool;
+  const Ran ran = tool.run({"advise", trace("small_graph"), "--against", trace("small_eager"), "--json", "--html",
+                            tool / "page.html", "--markdown", tool / "page.md"});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const auto json = nlohmann::json::parse(ran.out, nullptr, false);
+  EXPECT_THAT(json["difference"].dump(), HasSubstr("launch_bound"));
+  EXPECT_THAT(text_of(tool / "page.html"), HasSubstr("launch_bound"));
+  EXPECT_THAT(text_of(tool / "page.md"), HasSubstr("no longer found: launch\\_bound"));
+  EXPECT_FALSE(nlohmann::json::parse(tool.run({"advise", trace("small_graph"), "--json"}).out).contains("difference"));
+  expect_error(tool.run({"advise", trace("small_graph"), "--against", tool / "nowhere"}), 1, "nowhere");
 }
 
 // The trace numbers its one GPU as agent 2.

@@ -90,6 +90,34 @@ TEST_F(CompareCommand, EndsWith3WhereItIsUnclear) {
   EXPECT_EQ(clear.exit_code, 0) << clear.out << clear.err;
 }
 
+// Outputs that differ are no question of a longer budget.
+TEST_F(CompareCommand, EndsWith1ForOtherOutputsHoweverUnclearTheTimesAre) {
+  const std::string steady = fake("steady", "10"),
+                    wrong = fake("wavering", "$((5 + i % 2 * 15))", " --random-weights 7");
+  std::vector<std::string> asked{bert_tiny(), "--tool-a", steady, "--tool-b", wrong, "--threads", "1"};
+  EXPECT_EQ(compare(asked).exit_code, 3);
+  asked.emplace_back("--same-outputs");
+  const Ran ran = compare(asked);
+  EXPECT_EQ(ran.exit_code, 1) << ran.out;
+  EXPECT_THAT(error_line(ran), HasSubstr("the outputs differ: "));
+}
+
+TEST_F(CompareCommand, TakesARecipeAndALimitOfEitherSide) {
+  tool.folder().write("nothing.json", R"({"version":1,"threads":1})");
+  const std::string recipe = tool / "nothing.json";
+  const Ran slow_a = compare({bert_tiny(), "--recipe-a", recipe, "--threads", "1", "--json"});
+  EXPECT_EQ(slow_a.exit_code, 0) << slow_a.err;
+  const Json json = Json::parse(slow_a.out);
+  EXPECT_EQ(json["verdict"], "faster");
+  EXPECT_EQ(json["a"]["recipe"], recipe);
+  EXPECT_NE(json["b"]["recipe"], recipe);
+  EXPECT_GT(json["speedup"]["ci95"][0].get<double>(), 1);
+  for (const auto& [limit, exit_code] : {std::pair{"5000 %", 0}, {"50%", 1}})
+    EXPECT_EQ(compare({bert_tiny(), "--recipe-b", recipe, "--threads", "1", "--max-slowdown", limit}).exit_code,
+              exit_code)
+        << limit;
+}
+
 // The other build's weights are others.
 TEST_F(CompareCommand, FailsForOtherOutputsWhereAsked) {
   const std::string steady = fake("steady", "10"), wrong = fake("wrong", "10", " --random-weights 7");

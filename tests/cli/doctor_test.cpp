@@ -1,12 +1,14 @@
 // rung doctor's text: what it found, why, and the command that repairs it; nothing that a terminal would obey.
 // SPDX-License-Identifier: Apache-2.0
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "cli/tool.hpp"
 
 namespace rung {
 namespace {
 
+using Json = nlohmann::json;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -53,6 +55,22 @@ TEST(Doctor, LooksAtWhatATextTells) {
   expect_error(tool.run({"doctor", "--from", tool / "other.txt"}), 1, "wanted what collect_env, rocm-smi, rocminfo");
   expect_error(tool.run({"doctor", "--from", tool / "nowhere"}), 1, "nowhere");
   expect_error(tool.run({"doctor", "--from", tool / "paste.txt", "--root", kMachine}), 2, "--root");
+}
+
+TEST(Doctor, CapturesWhatATextTells) {
+  Tool tool;
+  tool.folder().write("paste.txt", "PyTorch version: 2.9.0+cu128\nPython platform: Linux-6.8.0-45-generic-x86_64\n");
+  const Json told = Json::parse(tool.run({"doctor", "--from", tool / "paste.txt", "--json"}).out, nullptr, false);
+  EXPECT_EQ(told["told_by"], Json({"collect_env"}));
+  const Ran ran = tool.run({"doctor", "--from", tool / "paste.txt", "--capture", tool / "captured", "--json"});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const Json captured = Json::parse(ran.out, nullptr, false);
+  EXPECT_EQ(captured["folder"], tool / "captured");
+  size_t files = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(tool / "captured"))
+    files += entry.is_regular_file();
+  EXPECT_GT(files, 0u);
+  EXPECT_EQ(captured["variables"], 0);
 }
 
 }  // namespace

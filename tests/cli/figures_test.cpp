@@ -1,7 +1,9 @@
 // What the figures of --json mean, checked against one another and against files.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "import/npz.hpp"
 #include "tool.hpp"
@@ -58,6 +60,45 @@ TEST(ProfileFigures, AddUp) {
   }
   EXPECT_NEAR(stages_us, ops_us, 1e-6);
   EXPECT_EQ(launches, json["ops"].size());
+}
+
+// Of every output's values: their mean, the root of their squares' mean, and the first four.
+TEST(RunFigures, AreThoseOfTheArraysThatAreWritten) {
+  Tool tool;
+  const Ran ran = tool.run({"run", bert_tiny(), "--inputs", bert_tiny() + "/inputs.npz", "--outputs", tool / "out.npz",
+                            "--threads", "1", "--json"});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const NamedTensors arrays = *read_npz(tool / "out.npz");
+  const Json runs = object_of(ran).at("runs");
+  ASSERT_EQ(runs.size(), 1u);
+  ASSERT_EQ(runs[0]["outputs"].size(), arrays.size());
+  for (const Json& output : runs[0]["outputs"]) {
+    const Tensor& array = arrays.at(output.at("name"));
+    const auto values = array.as<float>();
+    double sum = 0, squares = 0;
+    for (const float value : values) sum += value, squares += double{value} * value;
+    const auto count = static_cast<double>(values.size());
+    EXPECT_EQ(output.at("type"), to_string(array.type()));
+    EXPECT_NEAR(output.at("mean").get<double>(), sum / count, 1e-9) << output;
+    EXPECT_NEAR(output.at("rms").get<double>(), std::sqrt(squares / count), 1e-9) << output;
+    EXPECT_EQ(output.at("first").get<std::vector<float>>(), std::vector<float>(values.begin(), values.begin() + 4));
+  }
+}
+
+// The launches that take longest come first, and no more of them than a screen holds.
+TEST(ProfileFigures, AreInTheOrderOfTheirTimes) {
+  Tool tool;
+  const Ran ran = tool.run({"profile", bert_tiny(), "--shape", kShape, "--threads", "1"});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  std::istringstream table(ran.out.substr(0, ran.out.find("\n\n")));
+  std::string line;
+  std::getline(table, line);
+  EXPECT_THAT(line, testing::HasSubstr("floor us"));
+  std::vector<double> us;
+  while (std::getline(table, line)) us.push_back(std::stod(line));
+  ASSERT_GT(us.size(), 5u) << ran.out;
+  EXPECT_LE(us.size(), 30u);
+  EXPECT_TRUE(std::is_sorted(us.rbegin(), us.rend())) << ran.out;
 }
 
 // Distances from a reference that differs from the outputs by known amounts.

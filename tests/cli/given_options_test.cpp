@@ -245,6 +245,65 @@ TEST_F(MachineCodeOptions, OfOccupancyAreTheNumbersOfAWave) {
   EXPECT_NE(tool.run({"isa", file, "--formula", "guide"}).out, tool.run({"isa", file}).out);
 }
 
+TEST_F(MachineCodeOptions, OfOccupancyAreNumbersOrAFile) {
+  const std::string wanted = "wanted a file of machine code or --vgprs, and not both";
+  expect_error(tool.run({"occupancy"}), 2, wanted);
+  expect_error(tool.run({"occupancy", "--sgprs", "8"}), 2, wanted);
+  expect_error(tool.run({"occupancy", file, "--vgprs", "8"}), 2, wanted);
+  for (const char* command : {"isa", "occupancy"})
+    expect_error(tool.run({command, file, "--kernel", "third"}), 1, "no kernel 'third'");
+}
+
+TEST_F(MachineCodeOptions, OfOccupancyAreOfTheTargetAndTheGroup) {
+  const auto told = [&](const std::vector<std::string>& more) {
+    return Json::parse(occupancy(more).out, nullptr, false);
+  };
+  const Json small = told({"--lds", "65536"}), large = told({"--lds", "65536", "--target", "gfx950"});
+  EXPECT_EQ(small["target"], "gfx942");
+  EXPECT_EQ(large["target"], "gfx950");
+  EXPECT_EQ(small["occupancy"]["groups_by_limit"]["LDS"], 1);
+  EXPECT_EQ(large["occupancy"]["groups_by_limit"]["LDS"], 2) << "of 160 KiB";
+  EXPECT_EQ(told({"--group", "1024"})["occupancy"]["groups"].get<int>() * 4,
+            told({"--group", "256"})["occupancy"]["groups"].get<int>());
+  EXPECT_EQ(told({})["occupancy"], told({"--group", "256"})["occupancy"]) << "the default";
+}
+
+TEST_F(MachineCodeOptions, OfIsaFailOnAnyOfSeveralKinds) {
+  std::string text = assembly_of("deep");
+  text.insert(text.find("\t.end_amdhsa_kernel"), "\t\t.amdhsa_private_segment_fixed_size 64\n");
+  const std::string code = tool.folder().write("deep.s", "\t.amdgcn_target \"amdgcn-amd-amdhsa--gfx942\"\n" + text);
+  EXPECT_EQ(tool.run({"isa", code, "--fail-on", "spill,drain"}).exit_code, 0);
+  for (const char* kinds : {"scratch", "scratch,spill", "spill,scratch", "spill,scratch,drain"}) {
+    const Ran ran = tool.run({"isa", code, "--fail-on", kinds});
+    EXPECT_EQ(ran.exit_code, 1) << kinds;
+    EXPECT_THAT(error_line(ran), HasSubstr("1 finding of --fail-on, the first: deep: scratch: 64 bytes")) << kinds;
+  }
+}
+
+TEST_F(MachineCodeOptions, OfIsaCountMatrixProductsByShape) {
+  std::string text = assembly_of("products");
+  const std::string f16 = "\tv_mfma_f32_16x16x16_f16 v[0:3], v[4:5], v[6:7], v[0:3]\n",
+                    bf16 = "\tv_mfma_f32_16x16x16_bf16 v[0:3], v[4:5], v[6:7], v[0:3]\n",
+                    blocks = "\tv_mfma_f32_4x4x4_16b_f16 v[0:3], v[4:5], v[6:7], v[0:3]\n";
+  text.insert(text.find("\ts_endpgm"), f16 + f16 + bf16 + blocks);
+  const std::string code = tool.folder().write("products.s", "\t.amdgcn_target \"amdgcn-amd-amdhsa--gfx942\"\n" + text);
+  const Json kernel = kernels(tool.run({"isa", code, "--json"})).at(0);
+  EXPECT_EQ(kernel["matrix_by_shape"], Json({{"16x16x16", 3}, {"4x4x4_16b", 1}}));
+  EXPECT_EQ(kernel["matrix"]["v_mfma_f32_16x16x16_f16"], 2);
+  EXPECT_EQ(kernel["instructions"]["matrix"], 4);
+}
+
+TEST(GivenOptions, OfTuneAreTheDatabaseAndTheThreads) {
+  Tool tool;
+  const std::string list = tool.folder().write("list.csv", "m,n,k,dtype\n4,64,32,f32\n");
+  expect_error(tool.run({"tune", list, "--threads", "1025"}), 2, "--threads");
+  expect_error(tool.run({"tune", list, "--log", "6"}), 2, "--log");
+  const Ran ran = tool.run({"tune", list, "--threads", "1", "--budget", "1s", "--database", tool / "kept.json"});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_TRUE(std::filesystem::exists(tool / "kept.json"));
+  EXPECT_FALSE(std::filesystem::exists(tool / "cache/tuning.json"));
+}
+
 TEST(GivenOptions, OfWhatPrintsTablesGiveJson) {
   Tool tool;
   for (const auto& command : {std::vector<std::string>{"doctor", "--json"}, {"options", "--json"}}) {

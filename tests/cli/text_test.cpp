@@ -1,5 +1,6 @@
 // Texts on the command line: one that is too long is cut with a warning, in silence on request, or refused.
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "cli/tool.hpp"
@@ -51,6 +52,36 @@ TEST_F(LongText, HasItsOwnArraysAmongThoseOfSeveral) {
       EXPECT_TRUE(arrays->contains(count == 1 ? "last_hidden_state" : fmt::format("last_hidden_state_{}", i)))
           << i << " of " << count;
   }
+}
+
+// By the cosine of their embeddings; one text alone has none.
+TEST_F(LongText, IsComparedWithEveryOther) {
+  EXPECT_TRUE(Json::parse(run({"--text", "a b", "--json"}).out)["similarity"].is_null());
+  EXPECT_EQ(Json::parse(run({"--text", "a b", "--text", "b", "--json"}).out)["similarity"].size(), 2u);
+  const std::vector<std::string> texts{"--text", "a b", "--text", "b", "--text", "a b", "--outputs", tool / "out.npz"};
+  std::vector<std::string> asked = texts;
+  asked.emplace_back("--json");
+  const Json matrix = Json::parse(run(asked).out)["similarity"];
+  const auto arrays = read_npz(tool / "out.npz");
+  ASSERT_TRUE(arrays) << arrays.error().message;
+  ASSERT_EQ(matrix.size(), 3u);
+  const auto cosine = [&](size_t i, size_t j) {
+    const auto a = arrays->at(fmt::format("sentence_embedding_{}", i)).as<float>(),
+               b = arrays->at(fmt::format("sentence_embedding_{}", j)).as<float>();
+    double dot = 0, aa = 0, bb = 0;
+    for (size_t n = 0; n < a.size(); ++n)
+      dot += double{a[n]} * b[n], aa += double{a[n]} * a[n], bb += double{b[n]} * b[n];
+    return dot / std::sqrt(aa * bb);
+  };
+  for (size_t i = 0; i < 3; ++i) {
+    ASSERT_EQ(matrix[i].size(), 3u);
+    for (size_t j = 0; j < 3; ++j) EXPECT_NEAR(matrix[i][j].get<double>(), cosine(i, j), 1e-6) << i << " and " << j;
+  }
+  EXPECT_NEAR(matrix[0][2].get<double>(), 1, 1e-6);
+  EXPECT_LT(matrix[0][1], 0.999999);
+  const Ran told = run(texts);
+  EXPECT_THAT(told.out, HasSubstr("[1] b\n"));
+  EXPECT_THAT(told.out, HasSubstr("cosine similarity\n"));
 }
 
 TEST_F(LongText, IsCutWithoutAWordOrRefusedOnRequest) {

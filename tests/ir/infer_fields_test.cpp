@@ -40,6 +40,13 @@ TEST(InferType, KeepsStepsWithinTheAxis) {
   EXPECT_THAT(error_of(Conv2d{.stride = INT64_MAX}, image), HasSubstr("wanted 1 to the image's size"));
 }
 
+// Two of them have a product that is right.
+TEST(InferType, RefusesNegativeDimensionsAndAxes) {
+  EXPECT_EQ(error_of(Reshape{{3, 4}}, {f32({2, 6})}), "");
+  EXPECT_THAT(error_of(Reshape{{-3, -4}}, {f32({2, 6})}), HasSubstr("wanted no negative dimension"));
+  EXPECT_THAT(error_of(Transpose{{0, -1}}, {f32({2, 3})}), HasSubstr("is not a permutation of 2 axes"));
+}
+
 TEST(InferType, WantsAPairOfColumnsToTurn) {
   EXPECT_EQ(error_of(Rope{}, {f32({3, 2}), f32({2}), f32({2})}), "");
   EXPECT_THAT(error_of(Rope{}, {f32({3, 0}), f32({0}), f32({0})}), HasSubstr("wanted an even last dimension"));

@@ -78,6 +78,32 @@ TEST(Safetensors, CopiesATensorThatIsNotAlignedForItsDType) {
   EXPECT_EQ(std::memcmp(loaded->data(), "\1\1\1\1\1\1\1\1", 8), 0);
 }
 
+// Whichever way it is read, a tensor is its own bytes and not those of the first.
+TEST(Safetensors, GivesEachTensorsBytesAsACopyAndInParts) {
+  TemporaryDirectory dir;
+  TensorList tensors;
+  for (const int64_t count : {3, 70, 1}) {
+    Tensor tensor({DType::u8, {count}});
+    for (size_t i = 0; i < tensor.bytes(); ++i) tensor.data()[i] = static_cast<std::byte>(10 * tensors.size() + i);
+    tensors.emplace_back(std::string(1, static_cast<char>('c' - tensors.size())), tensor);
+  }
+  ASSERT_TRUE(write_safetensors(dir / "a", tensors, {}));
+  const auto file = *Safetensors::open(dir / "a");
+  for (const auto& [name, wanted] : tensors) {
+    const auto copied = file->copy(name);
+    ASSERT_TRUE(copied) << copied.error().message;
+    EXPECT_TRUE(copied->type() == wanted.type());
+    EXPECT_EQ(std::memcmp(copied->data(), wanted.data(), wanted.bytes()), 0) << name;
+    const ReadBytes read = file->reader(name);
+    for (size_t at = 0; at < wanted.bytes(); ++at) {
+      std::byte one{};
+      ASSERT_TRUE(read(at, &one, 1));
+      EXPECT_EQ(one, wanted.data()[at]) << name << " at " << at;
+    }
+  }
+  EXPECT_FALSE(file->copy("d"));
+}
+
 TEST(Safetensors, AcceptsEmptyTensorsAndScalars) {
   auto header = parse(file_of("{" + tensor("e", R"("dtype":"F32","shape":[0,5],"data_offsets":[0,0])") + "," +
                                   tensor("s", R"("dtype":"I64","shape":[],"data_offsets":[0,8])") + "}",
@@ -210,6 +236,9 @@ TEST(Safetensors, RefusesABoolThatIsNeitherZeroNorOne) {
   auto loaded = (*opened)->load("m");
   ASSERT_FALSE(loaded);
   EXPECT_THAT(loaded.error().message, HasSubstr("got 7 at element 1, wanted 0 or 1"));
+  auto copied = (*opened)->copy("m");
+  ASSERT_FALSE(copied);
+  EXPECT_THAT(copied.error().message, HasSubstr("got 7 at element 1, wanted 0 or 1"));
 }
 
 TEST(Safetensors, LeavesNothingBehindWhenTheFolderCannotBeWritten) {

@@ -115,6 +115,42 @@ TEST_F(Receipts, TellWhichKernelWonAProblemAlone) {
   EXPECT_EQ(outcome.recipe.choices.at(softmax.problem).kernel, "softmax_fast");
 }
 
+TEST_F(Receipts, StandBesideWhatWasClimbedWhere) {
+  subject.model.architecture = "none";
+  subject.frozen["m"] = Tensor::of<int64_t>({3}, {1, 2, 3});
+  for (const bool takes_text : {false, true}) {
+    if (takes_text) subject.attachments["tokenizer.json"] = "{}";
+    const ClimbOutcome outcome = climbed();
+    const ClimbResult& result = outcome.result;
+    EXPECT_EQ(result.model, "scripted");
+    EXPECT_EQ(result.architecture, "none");
+    EXPECT_EQ(result.takes_text, takes_text);
+    EXPECT_EQ(result.device, target.fingerprint);
+    EXPECT_EQ(result.dtype, "f32");
+    EXPECT_EQ(result.precision, "f32");
+    EXPECT_EQ(result.shapes, "x=f32[2,8] m=i64[3] (frozen)");
+    EXPECT_EQ(result.threads, kThreads);
+    EXPECT_EQ(result.budget_s, 20);
+    EXPECT_GT(result.trials_s, 0);
+    EXPECT_LT(result.trials_s, result.total_s);
+    EXPECT_DOUBLE_EQ(result.weights_mb, static_cast<double>(outcome.plan->weight_bytes()) * 1e-6);
+    EXPECT_DOUBLE_EQ(result.arena_mb, static_cast<double>(outcome.plan->arena_bytes) * 1e-6);
+    EXPECT_TRUE(result.verified);
+    EXPECT_EQ(result.verify_reason, "2 inputs against the scalar evaluator in f64");
+    EXPECT_TRUE(result.environment.contains("libraries"));
+  }
+}
+
+// What is skipped is not wanted, whoever else asks for it.
+TEST_F(Receipts, AreOfF32WherePrecisionIsSkipped) {
+  options.dtype = DType::bf16;
+  options.skip = {"precision"};
+  const ClimbOutcome outcome = climbed();
+  EXPECT_EQ(outcome.recipe.precision, DType::f32);
+  EXPECT_FALSE(outcome.recipe.rungs.contains("precision"));
+  EXPECT_EQ(outcome.result.precision, "f32");
+}
+
 TEST_F(Receipts, NeedNoMoreTimeThanTheBudget) {
   for (double seconds : {2.0, 20.0}) {
     options.budget_s = seconds;

@@ -52,6 +52,28 @@ TEST_F(Refine, TriesEveryProblemsNextBestFirstAndTheLongestProblemsBeforeOthers)
                                     text_of(once, kThird)));
 }
 
+// Of those up to 1.3 x as long as the best, four of a problem at most, and none that did not run.
+TEST_F(Refine, TriesTheNearestOnly) {
+  const std::string& once = tasks_[0].key;
+  tasks_.resize(1);
+  const auto timed = [](const char* kernel, double us) { return Candidate{kernel, {}, us, "measured"}; };
+  database_.put(once, {kFirst, {timed("linear_avx2", 10), timed("far", 13.01), timed("near", 12.99), timed("not", 0)}});
+  EXPECT_THAT(trials(), ElementsAre(once + ": near"));
+  database_.put(once, {kFirst,
+                       {timed("linear_avx2", 10), timed("f", 10.6), timed("e", 10.5), timed("d", 10.4),
+                        timed("c", 10.3), timed("b", 10.2)}});
+  EXPECT_THAT(trials(), ElementsAre(once + ": b", once + ": c", once + ": d", once + ": e"));
+}
+
+TEST_F(Refine, LeavesOutProblemsThatTakeTooLittleOfARun) {
+  std::vector<ModelTrial> all = trials_of(tasks_, database_, recipe_, {});  // 10 us once, and 10 us thrice
+  ASSERT_EQ(all.size(), 4u);
+  EXPECT_EQ(drop_short(all, 10), 0u);
+  EXPECT_EQ(drop_short(all, 10.5), 2u);
+  for (const ModelTrial& trial : all) EXPECT_EQ(trial.key, tasks_[1].key);
+  EXPECT_EQ(drop_short(all, 30.5), 2u);
+}
+
 TEST_F(Refine, TriesNothingTwice) {
   const std::string &once = tasks_[0].key, &thrice = tasks_[1].key;
   EXPECT_THAT(trials({text_of(thrice, kSecond), text_of(once, kThird)}),

@@ -33,6 +33,48 @@ TEST(SameLaunches, SeesAnotherKernelShapeParameterOrRecorder) {
   EXPECT_FALSE(same_launches(plan, other));
 }
 
+// Each alone tells two plans apart.
+TEST(SameLaunches, SeesEveryFieldOfALaunch) {
+  const Plan plan = plan_of(
+      "w: f32[64,64] = constant(name=\"w\")\n"
+      "y = exp(linear(x:f32[4,64], w))");
+  ASSERT_EQ(plan.steps.size(), 2u);
+  using Change = void (*)(Plan&);
+  const std::pair<const char*, Change> changes[] = {
+      {"threads", [](Plan& p) { ++p.recipe.threads; }},
+      {"capture", [](Plan& p) { p.recipe.capture = !p.recipe.capture; }},
+      {"kernel", [](Plan& p) { p.steps[1].choice.kernel += "_other"; }},
+      {"op", [](Plan& p) { p.steps[1].op = Unary{UnaryKind::tanh}; }},
+      {"operands", [](Plan& p) { p.steps[1].inputs.push_back(p.steps[1].inputs[0]); }},
+      {"order", [](Plan& p) { std::swap(p.steps[0], p.steps[1]); }},
+  };
+  for (const auto& [what, change] : changes) {
+    Plan other = plan;
+    change(other);
+    EXPECT_FALSE(same_launches(plan, other)) << what;
+    EXPECT_FALSE(same_launches(other, plan)) << what;
+  }
+  using OperandChange = void (*)(PlanOperand&);
+  const std::pair<const char*, OperandChange> operand_changes[] = {
+      {"region", [](PlanOperand& o) { o.region = o.region == Region::weight ? Region::buffer : Region::weight; }},
+      {"index", [](PlanOperand& o) { ++o.index; }},
+      {"offset", [](PlanOperand& o) { o.offset += 256; }},
+      {"dtype", [](PlanOperand& o) { o.view.dtype = DType::bf16; }},
+      {"shape", [](PlanOperand& o) { ++o.view.shape[0]; }},
+      {"strides", [](PlanOperand& o) { ++o.view.strides[0]; }},
+  };
+  for (const auto& [what, change] : operand_changes) {
+    Plan read = plan, written = plan;
+    change(read.steps[0].inputs[1]);
+    change(written.steps[1].output);
+    EXPECT_FALSE(same_launches(plan, read)) << what << " of an operand";
+    EXPECT_FALSE(same_launches(plan, written)) << what << " of a result";
+  }
+  Plan named = plan;
+  named.steps[0].label = "another", named.model = "another";
+  EXPECT_TRUE(same_launches(plan, named)) << "names launch nothing";
+}
+
 TEST(LongestReductionPath, AddsLengthsAlongThePathAndTakesTheLongestBranch) {
   const char* weights =
       "w: f32[16,8] = constant(name=\"w\")\n"
@@ -51,6 +93,12 @@ TEST(LongestReductionPath, CountsTheTermsOfEachOpsSums) {
   EXPECT_EQ(longest_reduction_path(graph_of("y = conv2d(x:f32[1,3,28,28], w:f32[8,3,14,14], b:f32[8], stride=14)")),
             3 * 14 * 14);
   EXPECT_EQ(longest_reduction_path(graph_of("y = masked_mean(x:f32[1,9,4], m:f32[1,9])")), 9);
+}
+
+TEST(LongestReductionPath, CountsNoSumsOfIntegers) {
+  EXPECT_EQ(longest_reduction_path(graph_of("y = reduce(x:i64[4,8], kind=sum, axis=1)")), 1);
+  EXPECT_EQ(longest_reduction_path(graph_of("y = cumsum(x:i32[9])")), 1);
+  EXPECT_EQ(longest_reduction_path(graph_of("y = cumsum(x:f32[9])")), 9);
 }
 
 class WorkbenchOfBert : public ::testing::Test {
@@ -124,6 +172,19 @@ TEST_F(WorkbenchOfBert, TunesFirstWhatTakesLongest) {
   for (const TuneTask& task : bench->tasks_of(plan)) headroom[task.problem.output.shape[0]] = task.headroom;
   ASSERT_THAT(headroom, ::testing::SizeIs(2));
   EXPECT_GT(headroom[1], headroom[512]);
+}
+
+// Of one problem there is one task, which has as much to gain as all its launches.
+TEST_F(WorkbenchOfBert, TunesAProblemOnceForAllItsLaunches) {
+  const char* once = "w: f32[64,64] = constant(name=\"w\")\ny = linear(x:f32[4,64], w)";
+  const char* thrice = "w: f32[64,64] = constant(name=\"w\")\ny = linear(linear(linear(x:f32[4,64], w), w), w)";
+  const std::vector<TuneTask> one = bench->tasks_of(plan_of(once)), three = bench->tasks_of(plan_of(thrice));
+  ASSERT_EQ(one.size(), 1u);
+  ASSERT_EQ(three.size(), 1u);
+  EXPECT_EQ(one[0].key, three[0].key);
+  EXPECT_EQ(one[0].count, 1);
+  EXPECT_EQ(three[0].count, 3);
+  EXPECT_DOUBLE_EQ(three[0].headroom, 3 * one[0].headroom);
 }
 
 TEST(TuningAllowance, LeavesAsMuchForEachLaterAttempt) {

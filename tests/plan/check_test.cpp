@@ -239,6 +239,32 @@ const Damage kDamages[] = {
      },
      "two inputs are named 'x'"},
     {"two outputs of one name", [](Plan& p) { p.outputs.push_back(p.outputs[0]); }, "two outputs are named 'y'"},
+    {"an output of another type", [](Plan& p) { p.outputs[0].type.dtype = DType::i32; }, "output 'y': buffer"},
+    {"an output smaller than its buffer",
+     [](Plan& p) {
+       p.outputs[0].type.shape = {3, 64};
+     },
+     "output 'y': buffer"},
+    {"two inputs of one name",
+     [](Plan& p) {
+       p.buffers.push_back(p.buffers[p.inputs[0].buffer]);
+       p.inputs.push_back(p.inputs[0]);
+       p.inputs[1].buffer = static_cast<uint32_t>(p.buffers.size() - 1);
+       set_apart(p, p.inputs[1].buffer);
+     },
+     "two inputs are named 'x'"},
+    {"two frozen inputs of one name",
+     [](Plan& p) {
+       p.frozen.assign(2, {"z", Tensor({DType::f32, {1}})});
+     },
+     "two inputs are named 'z'"},
+    {"a name of an input that C cuts", [](Plan& p) { p.inputs[0].name = std::string("x\0y", 3); }, "holds a NUL"},
+    {"a name of an output that C cuts", [](Plan& p) { p.outputs[0].name = std::string("y\0", 2); }, "holds a NUL"},
+    {"a name of a frozen input that C cuts",
+     [](Plan& p) {
+       p.frozen.push_back({std::string("\0z", 2), Tensor({DType::f32, {1}})});
+     },
+     "holds a NUL"},
 };
 // "dead scratch": DeadScratch
 std::string name_of(const ::testing::TestParamInfo<Damage>& info) {
@@ -271,6 +297,44 @@ TEST(CheckPlan, RefusesRangesThatHoldNothing) {
   EXPECT_THAT(error_of(plan), HasSubstr("got a range from 0 to 4")) << "half of one means what a whole one says";
   plan.inputs[0].last.reset();
   EXPECT_EQ(error_of(plan), "");
+}
+
+// Integers that every reader holds exactly, and no further.
+TEST(CheckPlan, AcceptsRangesUpToTheLargestIntegersOfADouble) {
+  constexpr int64_t kMost = int64_t{1} << 53;
+  for (auto [first, last, sound] : {std::tuple<int64_t, int64_t, bool>{-kMost, kMost, true},
+                                    {4, 4, true},
+                                    {0, kMost + 1, false},
+                                    {-kMost - 1, 0, false}}) {
+    Plan plan = plan_of_ids();
+    plan.inputs[0].first = first, plan.inputs[0].last = last;
+    EXPECT_EQ(error_of(plan).empty(), sound) << first << " to " << last;
+  }
+}
+
+// A weight that is no kernel's own layout is read where it stands.
+TEST(CheckPlan, KeepsReadersOfPlainWeightsWithinThem) {
+  const auto damaged = [](void (*make)(Plan&)) {
+    Plan plan = plan_of_ids();
+    EXPECT_EQ(plan.weights.at(0).bytes, 5u * 8 * 4);
+    make(plan);
+    return error_of(plan);
+  };
+  EXPECT_THAT(damaged([](Plan& p) { p.weights[0].bytes -= 1; }), HasSubstr("reaches past its 159 bytes"));
+  EXPECT_THAT(damaged([](Plan& p) { p.steps[0].inputs[0].offset = 4; }), HasSubstr("reaches past its 160 bytes"));
+  EXPECT_THAT(damaged([](Plan& p) { p.steps[0].inputs[0].offset = UINT64_MAX; }), HasSubstr("reaches past"));
+  EXPECT_THAT(damaged([](Plan& p) { p.weights[0].bytes += 2, p.steps[0].inputs[0].offset = 2; }),
+              HasSubstr("begins at byte 2"));
+}
+
+// Its further results are no part of what it is.
+TEST(CheckPlan, RefusesAnOutputThatIsOneOfSeveralResults) {
+  Plan plan = plan_of("v = top_k(x:f32[2,9], k=3)\nreturn y=exp(v)");
+  ASSERT_EQ(error_of(plan), "");
+  const uint32_t results = plan.steps[0].output.index;
+  set_apart(plan, results);
+  plan.outputs[0].buffer = results;
+  EXPECT_THAT(error_of(plan), HasSubstr("output 'y': buffer"));
 }
 
 TEST(CheckPlan, RefusesWeightsReadAsBoolThatHoldMore) {

@@ -83,6 +83,138 @@ TEST(PlanFile, GivesBackThePlan) {
   EXPECT_TRUE(same_bits(got[0].second, want[0].second));
 }
 
+void expect_steps_of(const Plan& got_plan, const Plan& plan) {
+  ASSERT_EQ(got_plan.steps.size(), plan.steps.size());
+  size_t scratches = 0;
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    const Step &got = got_plan.steps[i], &want = plan.steps[i];
+    EXPECT_TRUE(got.choice == want.choice);
+    EXPECT_TRUE(got.op == want.op);
+    EXPECT_EQ(got.label, want.label);
+    EXPECT_EQ(got.category, want.category);
+    EXPECT_EQ(got.flops, want.flops);
+    EXPECT_EQ(got.bytes, want.bytes);
+    EXPECT_EQ(got.scratch, want.scratch);
+    EXPECT_EQ(got.inputs.size(), want.inputs.size());
+    scratches += want.scratch.has_value();
+  }
+  EXPECT_GT(scratches, 0u) << "or that one of the fields has no subject";
+}
+
+// Field by field: what its JSON does not hold, two equal texts do not show.
+TEST(PlanFile, GivesBackEveryField) {
+  TemporaryDirectory directory;
+  Plan plan = small_plan();
+  plan.architecture = "none";
+  plan.inputs[0].meaning = "token ids";
+  plan.recipe.disabled_passes.insert("cse");
+  plan.steps[0].label = "layer.0";
+  ASSERT_TRUE(save_plan(plan, directory / "plan.rung"));
+  const auto loaded = load_plan(directory / "plan.rung");
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  EXPECT_EQ(loaded->model, "small");
+  EXPECT_EQ(loaded->architecture, "none");
+  EXPECT_EQ(loaded->device, plan.device);
+  EXPECT_EQ(loaded->recipe, plan.recipe);
+  EXPECT_EQ(loaded->arena_bytes, plan.arena_bytes);
+  EXPECT_EQ(loaded->attachments, plan.attachments);
+  ASSERT_EQ(loaded->stages.size(), 1u);
+  EXPECT_EQ(loaded->stages[0].name, "layers");
+  ASSERT_EQ(loaded->inputs.size(), plan.inputs.size());
+  for (size_t i = 0; i < plan.inputs.size(); ++i) {
+    const PlanInput &got = loaded->inputs[i], &want = plan.inputs[i];
+    EXPECT_EQ(got.name, want.name);
+    EXPECT_TRUE(got.type == want.type);
+    EXPECT_EQ(got.buffer, want.buffer);
+    EXPECT_EQ(got.meaning, want.meaning);
+    EXPECT_EQ(got.first, want.first);
+    EXPECT_EQ(got.last, want.last);
+    EXPECT_EQ(got.value.has_value(), want.value.has_value());
+  }
+  ASSERT_EQ(loaded->outputs.size(), 1u);
+  EXPECT_EQ(loaded->outputs[0].name, "y");
+  EXPECT_TRUE(loaded->outputs[0].type == plan.outputs[0].type);
+  EXPECT_EQ(loaded->outputs[0].buffer, plan.outputs[0].buffer);
+  ASSERT_EQ(loaded->frozen.size(), 1u);
+  EXPECT_EQ(loaded->frozen[0].name, "mask");
+  ASSERT_EQ(loaded->weights.size(), plan.weights.size());
+  for (size_t i = 0; i < plan.weights.size(); ++i) {
+    EXPECT_EQ(loaded->weights[i].name, plan.weights[i].name);
+    EXPECT_EQ(loaded->weights[i].bytes, plan.weights[i].bytes);
+  }
+  ASSERT_EQ(loaded->buffers.size(), plan.buffers.size());
+  for (size_t i = 0; i < plan.buffers.size(); ++i) {
+    const Buffer &got = loaded->buffers[i], &want = plan.buffers[i];
+    EXPECT_EQ(std::tuple(got.offset, got.bytes, got.first_step, got.last_step),
+              std::tuple(want.offset, want.bytes, want.first_step, want.last_step));
+  }
+  expect_steps_of(*loaded, plan);
+}
+
+TEST(PlanJson, WantsEachOfItsFields) {
+  const nlohmann::json whole = plan_to_json(small_plan());
+  ASSERT_TRUE(plan_from_json(whole));
+  for (const auto& [field, value] : whole.items()) {
+    if (field == "stages") continue;  // of reports alone
+    nlohmann::json less = whole;
+    less.erase(field);
+    const auto plan = plan_from_json(less);
+    ASSERT_FALSE(plan) << field;
+    EXPECT_THAT(plan.error().message, AllOf(HasSubstr("malformed plan: "), HasSubstr(field)));
+  }
+  for (const char* list : {"inputs", "outputs", "frozen"}) {
+    nlohmann::json less = whole;
+    less["ports"].erase(list);
+    EXPECT_FALSE(plan_from_json(less)) << list;
+  }
+  for (const auto& [field, value] : whole["steps"][0].items()) {
+    if (field == "scratch" || field == "params") continue;  // not every step has them
+    nlohmann::json less = whole;
+    less["steps"][0].erase(field);
+    EXPECT_FALSE(plan_from_json(less)) << field;
+  }
+}
+
+TEST(PlanJson, RefusesWhatIsOutOfRange) {
+  const nlohmann::json whole = plan_to_json(small_plan());
+  const auto refused = [&](const char* pointer, const nlohmann::json& value) {
+    nlohmann::json other = whole;
+    other[nlohmann::json::json_pointer(pointer)] = value;
+    return !plan_from_json(other);
+  };
+  const auto categories = static_cast<int>(kCategoryNames.size());
+  EXPECT_FALSE(refused("/steps/0/category", 0));
+  EXPECT_FALSE(refused("/steps/0/category", categories - 1));
+  EXPECT_TRUE(refused("/steps/0/category", categories));
+  EXPECT_TRUE(refused("/steps/0/category", -1));
+  const int64_t most = int64_t{1} << 48;
+  EXPECT_FALSE(refused("/ports/outputs/0/type/1", {most}));
+  EXPECT_TRUE(refused("/ports/outputs/0/type/1", {most + 1}));
+  EXPECT_TRUE(refused("/ports/outputs/0/type/1", {0, most, 2})) << "a dimension of none hides no others";
+  EXPECT_TRUE(refused("/ports/outputs/0/type/1", {-1}));
+  EXPECT_TRUE(refused("/ports/outputs/0/type/0", "f33"));
+  EXPECT_TRUE(refused("/steps/0/op", "frob()"));
+}
+
+// Tensors that nothing of the plan reads are no part of it.
+TEST(PlanFile, RefusesATensorTooMany) {
+  SavedPlan saved;
+  const auto file = Safetensors::open(saved.path);
+  ASSERT_TRUE(file) << file.error().message;
+  TensorList tensors;
+  for (const auto& [name, entry] : (*file)->tensors()) tensors.emplace_back(name, *(*file)->load(name));
+  ASSERT_TRUE(write_safetensors(saved.directory / "same.rung", tensors, (*file)->metadata()));
+  EXPECT_TRUE(load_plan(saved.directory / "same.rung"));
+  for (const char* name : {"weight/999999", "default/ids", "frozen/other", "else"}) {
+    TensorList more = tensors;
+    more.emplace_back(name, Tensor::of<int64_t>({4}, {1, 2, 3, 4}));
+    ASSERT_TRUE(write_safetensors(saved.directory / "more.rung", more, (*file)->metadata()));
+    const auto loaded = load_plan(saved.directory / "more.rung");
+    ASSERT_FALSE(loaded) << name;
+    EXPECT_THAT(loaded.error().message, HasSubstr("damaged")) << name;
+  }
+}
+
 std::vector<std::string> problems_of(const Plan& plan) {
   std::vector<std::string> problems;
   for (const auto& step : plan.steps) problems.push_back(step.problem);

@@ -53,6 +53,24 @@ TEST_P(MemoryPlan, SharesAddresses) {
 
 INSTANTIATE_TEST_SUITE_P(Steps, MemoryPlan, ::testing::Values(40u, 1000u, 30000u));
 
+// The third fits exactly where the first was, below the second.
+TEST(MemoryPlan, FillsAGapToItsLastByte) {
+  std::vector<Buffer> buffers{{0, 1024, 0, 1}, {0, 1024, 1, 2}, {0, 1024, 2, 3}};
+  EXPECT_EQ(plan_memory(buffers), 2048u);
+  EXPECT_EQ(buffers[2].offset, buffers[0].offset);
+  buffers = {{0, 1024, 0, 1}, {0, 1023, 1, 2}, {0, 1, 2, 3}, {0, 700, 2, 3}};
+  EXPECT_EQ(plan_memory(buffers), 2048u) << "two share the first one's place";
+  EXPECT_EQ(buffers[3].offset, 0u);
+  EXPECT_EQ(buffers[2].offset, 768u) << "the next multiple of 256";
+}
+
+TEST(MemoryPlan, KeepsApartWhatMeetsInOneStep) {
+  std::vector<Buffer> buffers{{0, 256, 0, 1}, {0, 256, 1, 2}};
+  EXPECT_EQ(plan_memory(buffers), 512u);
+  buffers = {{0, 256, 0, 0}, {0, 256, 1, 2}};
+  EXPECT_EQ(plan_memory(buffers), 256u);
+}
+
 TEST(MemoryPlan, OfNothingIsNothing) {
   std::vector<Buffer> none;
   EXPECT_EQ(plan_memory(none), 0u);

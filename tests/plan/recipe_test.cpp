@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "passes/pipeline.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace rung {
@@ -50,6 +51,51 @@ TEST(Recipe, TakesDefaultsForFieldsLeftOut) {
   auto recipe = recipe_from_json(Json{{"version", 1}});
   ASSERT_TRUE(recipe) << recipe.error().message;
   EXPECT_EQ(*recipe, Recipe{});
+}
+
+// By construction: all that can be turned on or off by name is known by that name.
+TEST(Recipe, KnowsEveryRungAndPass) {
+  for (const auto passes : {canonical_passes(), pipeline()})
+    for (const Pass& pass : passes) {
+      Json json{{"version", 1}, {"disabled_passes", {pass.name}}};
+      auto recipe = recipe_from_json(json);
+      ASSERT_TRUE(recipe) << recipe.error().message;
+      EXPECT_TRUE(recipe->disabled_passes.contains(pass.name));
+    }
+  for (const Pass& pass : pipeline()) {
+    Json json{{"version", 1}, {"rungs", {pass.rung}}};
+    if (pass.rung == "precision") json["precision"] = "bf16";
+    auto recipe = recipe_from_json(json);
+    ASSERT_TRUE(recipe) << recipe.error().message;
+    EXPECT_TRUE(recipe->rungs.contains(pass.rung));
+  }
+  EXPECT_FALSE(recipe_from_json(Json{{"version", 1}, {"rungs", {canonical_passes()[0].name}}}));
+}
+
+TEST(Recipe, HasAsManyThreadsAsATeamAtMost) {
+  for (const auto& [threads, sound] : {std::pair{0, true}, {1, true}, {1024, true}, {1025, false}})
+    EXPECT_EQ(recipe_from_json(Json{{"version", 1}, {"threads", threads}}).has_value(), sound) << threads;
+}
+
+// Each alone makes another recipe.
+TEST(Recipe, IsAnotherByAnyOfItsFields) {
+  using Change = void (*)(Recipe&);
+  const Change changes[] = {
+      [](Recipe& r) { r.rungs.erase("fusion"); },
+      [](Recipe& r) { r.disabled_passes.clear(); },
+      [](Recipe& r) { r.capture = false; },
+      [](Recipe& r) { r.tuned_kernels = false; },
+      [](Recipe& r) { r.precision = DType::f32; },
+      [](Recipe& r) { r.threads = 3; },
+      [](Recipe& r) { r.choices.erase("linear m=2"); },
+      [](Recipe& r) { r.choices["linear m=1"].params["columns"] = 32; },
+  };
+  for (size_t i = 0; i < std::size(changes); ++i) {
+    Recipe other = full();
+    changes[i](other);
+    EXPECT_FALSE(other == full()) << "change " << i;
+    EXPECT_NE(to_json(other), to_json(full())) << "change " << i;
+  }
 }
 
 struct BadField {

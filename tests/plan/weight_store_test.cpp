@@ -153,6 +153,20 @@ TEST(WeightStore, NamesAnExpressionByItsOpsAndWeights) {
   EXPECT_NE(store.name_of(graph, turned(w)), store.name_of(graph, turned(other)));
 }
 
+TEST(WeightStore, NamesAnExpressionByTheOrderAndTheFieldsOfItsOps) {
+  Layer layer;
+  Graph& graph = layer.graph;
+  NodeId w = graph.constant(layer.weight), v = graph.constant(std::make_shared<Generated>("v", layer.weight->type()));
+  WeightStore store;
+  const auto name = [&](const Op& op, std::vector<NodeId> operands) {
+    return store.name_of(graph, graph.add(op, std::move(operands)));
+  };
+  EXPECT_NE(name(Binary{BinaryKind::sub}, {w, v}), name(Binary{BinaryKind::sub}, {v, w}));
+  EXPECT_NE(name(Binary{BinaryKind::sub}, {w, v}), name(Binary{BinaryKind::add}, {w, v}));
+  EXPECT_NE(name(Concat{0}, {w, v}), name(Concat{1}, {w, v}));
+  EXPECT_NE(name(Slice{.axis = 0, .begin = 0, .end = 8}, {w}), name(Slice{.axis = 0, .begin = 8, .end = 16}, {w}));
+}
+
 TEST(WeightStore, NamesAnExpressionWithALiteralByTheLiteralsContents) {
   Layer layer;
   Graph& graph = layer.graph;
