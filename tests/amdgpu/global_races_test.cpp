@@ -112,6 +112,8 @@ TEST_F(RacesBesideTheModel, OfAtomicsAmongThem) {
 TEST_F(RacesBesideTheModel, OfLaunchesWhoseNumbersRunOut) {
   for (int launches = 0; launches < 40 && !HasFailure(); ++launches)
     launch((uint64_t{1} << 29) - below(3), launches % 2 == 0);
+  for (int launches = 0; launches < 4 && !HasFailure(); ++launches)
+    launch(GlobalRaces::kMostGroups - static_cast<size_t>(launches % 2), launches < 2);
 }
 
 TEST_F(RacesBesideTheModel, ScalarLoadsAreReadsOfAllTheirBytes) {
