@@ -181,7 +181,7 @@ class Worker {
       std::lock_guard lock(shared_.mutex);
       auto& told = shared_.result.findings;
       const auto same = [&](const Finding& f) { return f.kind == finding.kind && f.offset == finding.offset; };
-      if (std::ranges::any_of(told, same)) continue;
+      if (told.size() >= Execution::kMostFindings || std::ranges::any_of(told, same)) continue;
       shared_.told = shared_.told || leaves_values(finding.kind);
       put(std::move(finding), told);
       if (told.size() >= Execution::kMostFindings) shared_.over = true;

@@ -19,7 +19,7 @@ struct LanePattern;
 // had written: it may know by that what other groups have done.
 class GlobalRaces {
  public:
-  static constexpr uint64_t kMostGroups = uint64_t{1} << 30;
+  static constexpr uint64_t kMostGroups = (uint64_t{1} << 30) - 2;  // whose numbers stay below the flags of a mark
   GlobalRaces();
   ~GlobalRaces();
   GlobalRaces(const GlobalRaces&) = delete;

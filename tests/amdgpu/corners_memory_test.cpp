@@ -296,5 +296,65 @@ TEST(MemoryCorners, BoundsOfBuffersByTheirKind) {
   EXPECT_EQ(wave.v(5, 63), 4u * 63 + 2 * 63 + 1);
 }
 
+// ---- section 9.1.5.3: elements of swizzled buffers, and indices that lanes add to
+
+TEST(MemoryCorners, AddressesOfSwizzledBuffers) {
+  OneWave wave;
+  std::vector<uint32_t> values(4096);
+  for (size_t n = 0; n < values.size(); ++n) values[n] = static_cast<uint32_t>(n);
+  const auto base = reinterpret_cast<uint64_t>(wave.make(values));
+  constexpr uint64_t kStride = 32;
+  const struct {
+    Opcode opcode;
+    unsigned registers;
+  } loads[] = {{Opcode::buffer_load_dword, 1}, {Opcode::buffer_load_dwordx2, 2}, {Opcode::buffer_load_dwordx4, 4}};
+  for (const uint32_t element_code : {1u, 2u, 3u})
+    for (const uint32_t index_code : {0u, 1u, 2u, 3u})
+      for (const bool adds_lane : {false, true})
+        for (const auto& each : loads) {
+          const uint64_t element = 2u << element_code, index_stride = 8u << index_code;
+          wave.set_scalar_pair(8, base | kStride << 48 | uint64_t{1} << 63);
+          wave.s(10) = 128, wave.s(11) = element_code << 19 | index_code << 21 | (adds_lane ? 1u << 23 : 0u);
+          const auto index_of = [](uint32_t lane) { return lane * 5 % 61; };
+          const auto offset_of = [&](uint32_t lane) { return lane * 16 % kStride; };
+          for (uint32_t lane = 0; lane < 64; ++lane) {
+            wave.v(0, static_cast<int>(lane)) = index_of(lane);
+            wave.v(1, static_cast<int>(lane)) = static_cast<uint32_t>(offset_of(lane));
+          }
+          Instruction load = make_instruction(each.opcode, Encoding::mubuf, vector_operand(4, each.registers),
+                                              {vector_operand(0, 2), scalar_operand(8, 4), constant_operand(64)});
+          load.memory.offen = load.memory.idxen = true;
+          wave.run(load);
+          wave.wait();
+          for (uint32_t lane = 0; lane < 64; ++lane)
+            for (uint32_t k = 0; k < each.registers; ++k) {
+              const uint64_t index = index_of(lane) + (adds_lane ? lane : 0), offset = offset_of(lane) + 4 * k;
+              const uint64_t byte = (index / index_stride * kStride + offset / element * element) * index_stride +
+                                    index % index_stride * element + offset % element;
+              const uint64_t expected = index < 128 ? (64 + byte) / 4 : 0;
+              ASSERT_EQ(wave.v(4 + k, static_cast<int>(lane)), expected)
+                  << "lane " << lane << ", elements of " << element << ", " << index_stride << " beside each other";
+            }
+        }
+}
+
+// A buffer whose lanes are added has a stride of 18 bits.
+TEST(MemoryCorners, StridesOfBuffersToWhichLanesAreAdded) {
+  OneWave wave;
+  std::vector<uint32_t> values(64 << 10);
+  for (size_t n = 0; n < values.size(); ++n) values[n] = static_cast<uint32_t>(n);
+  const auto base = reinterpret_cast<uint64_t>(wave.make(values));
+  wave.wave().set_exec(0xf);
+  wave.set_scalar_pair(8, base | uint64_t{16} << 48);
+  for (const uint32_t high : {0u, 1u, 2u, 3u}) {
+    wave.s(10) = 0, wave.s(11) = 1u << 23 | high << 15;
+    wave.run(make_instruction(Opcode::buffer_load_dword, Encoding::mubuf, vector_operand(4),
+                              {vector_operand(0), scalar_operand(8, 4), constant_operand(4)}));
+    wave.wait();
+    for (int lane = 0; lane < 4; ++lane)
+      EXPECT_EQ(wave.v(4, lane), (static_cast<uint32_t>(lane) * (16 + high * 16384) + 4) / 4) << high;
+  }
+}
+
 }  // namespace
 }  // namespace rung::amdgpu

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace rung::amdgpu {
 namespace {
 
@@ -109,6 +111,61 @@ TEST(Occupancy, TheGuideForEveryShape) {
             std::min(by_registers, by_lds) * waves / 4.0)
             << vgprs << " registers, " << waves << " waves, " << lds << " bytes";
       }
+}
+
+// Registers of waves that are spread over four SIMDs, LDS and slots, each in its units: the most groups that fit.
+TEST(Occupancy, TheExactOneForEveryShape) {
+  const auto rounded = [](uint32_t value, uint32_t unit) { return (value + unit - 1) / unit * unit; };
+  for (const Target target : {Target::gfx90a, Target::gfx942, Target::gfx950})
+    for (const uint32_t waves : {1u, 2u, 3u, 4u, 5u, 8u, 16u})
+      for (const uint32_t vgprs : {0u, 1u, 8u, 9u, 64u, 65u, 100u, 128u, 129u, 168u, 169u, 256u, 257u, 512u})
+        for (const uint32_t sgprs : {0u, 16u, 96u, 97u, 100u, 112u, 113u, 128u})
+          for (const uint32_t lds : {0u, 1u, 512u, 513u, 4096u, 12801u, 32768u, 32769u, 65536u, 65537u}) {
+            const uint32_t unit = target == Target::gfx950 ? 1280 : 512;
+            const auto fits = [&](uint32_t groups) {
+              const uint32_t each = (groups * waves + 3) / 4;
+              return each <= 8 && each * rounded(std::max(vgprs, 1u), 8) <= 512 && each * rounded(sgprs, 16) <= 800 &&
+                     groups * rounded(lds, unit) <= info_of(target).lds_bytes && (waves == 1 || groups <= 16);
+            };
+            uint32_t most = 0;
+            while (fits(most + 1)) ++most;
+            const Resources taken{.vgprs = vgprs, .sgprs = sgprs, .lds_bytes = lds, .threads = 64 * waves - 63};
+            const Occupancy made = must(taken, target);
+            ASSERT_EQ(made.groups, most) << waves << " waves, " << vgprs << ", " << sgprs << ", " << lds;
+            ASSERT_EQ(made.waves_per_simd, most * waves / 4.0);
+          }
+}
+
+// As much less of what limits makes room, one less than that does not.
+TEST(Occupancy, TheNextStepIsAsFarAsItSays) {
+  int steps = 0;
+  for (const Target target : {Target::gfx942, Target::gfx950})
+    for (const uint32_t waves : {1u, 2u, 3u, 4u, 8u})
+      for (uint32_t vgprs = 8; vgprs <= 512; vgprs += 13)
+        for (const uint32_t sgprs : {16u, 100u, 113u})
+          for (uint32_t lds = 0; lds <= 65536; lds += 7001) {
+            const Resources taken{.vgprs = vgprs, .sgprs = sgprs, .lds_bytes = lds, .threads = 64 * waves};
+            const Occupancy made = must(taken, target);
+            if (made.excess == 0) continue;
+            ++steps;
+            for (const uint32_t less : {made.excess, made.excess - 1}) {
+              Resources then = taken;
+              uint32_t& of_limit = made.limit == Limit::vgprs   ? then.vgprs
+                                   : made.limit == Limit::sgprs ? then.sgprs
+                                                                : then.lds_bytes;
+              of_limit -= less;
+              ASSERT_EQ(must(then, target).waves_per_simd,
+                        less == made.excess ? made.next_waves_per_simd : made.waves_per_simd)
+                  << waves << " waves, " << vgprs << ", " << sgprs << ", " << lds << ", less " << less;
+            }
+          }
+  EXPECT_GT(steps, 300);
+}
+
+TEST(Occupancy, TheGuideKnowsNoScalarRegistersAndNoSlots) {
+  const Resources many{.vgprs = 1, .sgprs = 800, .lds_bytes = 1, .threads = 64};
+  EXPECT_EQ(must(many, Target::gfx942, kGuide).groups, 32u);
+  EXPECT_EQ(must(many, Target::gfx942).groups, 4u);
 }
 
 TEST(Occupancy, RefusesImpossibleGroups) {

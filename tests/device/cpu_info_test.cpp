@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/cpu/cpu_info.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <string>
+#include <string_view>
 #include <thread>
 
 namespace rung::cpu {
@@ -36,17 +39,29 @@ TEST(CpuInfo, WritesItsInstructionSetsFromLowToHigh) {
   EXPECT_EQ(info.isa_text(), "avx2 avx512");
 }
 
-// The cap is read once per process, so a fresh one tells: this test runs itself again with the variable set.
+// The cap is read once per process, so fresh ones tell: this test runs itself again with the variable set, for each
+// level. What it says of a higher one than this machine has is as without it.
 TEST(CpuInfo, IsCappedByTheEnvironment) {
-  if (const char* cap = std::getenv("RUNG_CPU_ISA")) {
-    if (std::string(cap) == "scalar") {
-      EXPECT_EQ(cpu_info().isa_text(), "scalar");
-    }
+  constexpr std::string_view kLevels[] = {"scalar", "avx2", "avx512", "avx512_bf16", "amx_bf16"};
+  if (const char* expected = std::getenv("RUNG_TEST_EXPECTED_ISA")) {
+    EXPECT_EQ(cpu_info().isa_text(), expected);
     return;
   }
-  std::string self = "RUNG_CPU_ISA=scalar '" + testing::internal::GetArgvs()[0] +
-                     "' --gtest_filter=CpuInfo.IsCappedByTheEnvironment > /dev/null";
-  EXPECT_EQ(std::system(self.c_str()), 0);
+  if (std::getenv("RUNG_CPU_ISA")) GTEST_SKIP() << "it is capped already";
+  const CpuInfo& info = cpu_info();
+  const bool has[] = {true, info.avx2, info.avx512, info.avx512_bf16, info.amx_bf16};
+  std::string text;
+  const auto expect = [](std::string_view cap, const std::string& expected) {
+    const std::string self = fmt::format(
+        "RUNG_CPU_ISA={} RUNG_TEST_EXPECTED_ISA='{}' '{}' --gtest_filter=CpuInfo.IsCappedByTheEnvironment > /dev/null",
+        cap, expected.empty() ? "scalar" : expected, testing::internal::GetArgvs()[0]);
+    EXPECT_EQ(std::system(self.c_str()), 0) << cap;
+  };
+  for (size_t level = 0; level < std::size(kLevels); ++level) {
+    if (level > 0 && has[level]) text += (text.empty() ? "" : " ") + std::string(kLevels[level]);
+    expect(kLevels[level], text);
+  }
+  expect("avx1024", text);
 }
 
 }  // namespace

@@ -90,6 +90,25 @@ TEST_F(DescribedCdna, RefusesWhatDoesNotFit) {
   EXPECT_TRUE(take_recorded_launches(device->context()).empty());
 }
 
+// As much as there is beside what the kernel has itself, in all dimensions together.
+TEST_F(DescribedCdna, TakesWhatJustFits) {
+  ASSERT_EQ(launch("reduce_along_integer", {.grid = {}, .block = {64}}), 0);
+  const amdgpu::KernelInfo* kernel = take_recorded_launches(device->context()).at(0).kernel;
+  const uint32_t left = 64 * 1024 - kernel->lds_bytes, most = kernel->most_threads;
+  const auto takes = [&](const Extent& block, uint32_t shared) {
+    return launch("reduce_along_integer", {.grid = {}, .block = block, .cluster = {}, .shared_bytes = shared}) == 0;
+  };
+  EXPECT_TRUE(takes({64}, left));
+  EXPECT_FALSE(takes({64}, left + 1));
+  for (const Extent& block : {Extent{most}, {1, most}, {1, 1, most}, {most / 4, 2, 2}}) {
+    EXPECT_TRUE(takes(block, 0));
+    EXPECT_FALSE(takes({block.x + 1, block.y, block.z}, 0));
+    EXPECT_FALSE(takes({block.x, block.y + 1, block.z}, 0));
+    EXPECT_FALSE(takes({block.x, block.y, block.z + 1}, 0));
+  }
+  EXPECT_EQ(take_recorded_launches(device->context()).size(), 5u) << "what is refused is not written down";
+}
+
 TEST_F(DescribedCdna, KnowsTheKernelsOfAModule) {
   const auto none = device->function("reduce", "reduce_everything");
   ASSERT_FALSE(none);

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstring>
+#include <thread>
 
 #include "device/gpu/current_context.hpp"
 #include "device/gpu/gpu.hpp"
@@ -233,6 +234,217 @@ TEST_F(EmulatedDevices, AKernelThatReadsACopyOfWhatNobodyWroteIsTold) {
     EXPECT_EQ(done.has_value(), written);
     runtime().module_unload(loaded);
   }
+}
+
+// Each byte that an upload, a fill or a copy brings is written, and no other.
+TEST_F(EmulatedDevices, WhatIsBroughtToThemIsWrittenByteByByte) {
+  const std::array<std::byte, 8> values{};
+  const MadeCodeObject object({load_kernel()});
+  for (const int way : {0, 1, 2})
+    for (size_t begin = 0; begin < 5; ++begin)
+      for (size_t end = begin + 1; end <= 8; ++end) {
+        auto device = *Gpu::open(emulated_runtime(Target::gfx942), 0);
+        const CurrentContext its(*device);
+        auto on_it = *Queue::make(*device);
+        auto block = *device->allocate(8), from = *device->allocate(8);
+        ASSERT_TRUE(on_it->fill(from->address(), 1, 8));
+        const Address to = block->address() + begin;
+        const size_t bytes = end - begin;
+        ASSERT_TRUE(way == 0   ? on_it->upload(to, values.data(), bytes)
+                    : way == 1 ? on_it->fill(to, 7, bytes)
+                               : on_it->copy(to, from->address(), bytes));
+        Module loaded = nullptr;
+        Function load = nullptr;
+        ASSERT_TRUE(check(runtime().module_load(&loaded, object.bytes().data())));
+        ASSERT_TRUE(check(runtime().module_function(&load, loaded, "load")));
+        Address place = block->address();
+        void* parameters[] = {&place};
+        const Status done = device->check(runtime().launch(load, {.block = {64}}, parameters, on_it->stream()), "test");
+        EXPECT_EQ(done.has_value(), begin == 0 && end >= 4) << way << ": bytes " << begin << " to " << end;
+        runtime().module_unload(loaded);
+      }
+}
+
+TEST_F(EmulatedDevices, NothingIsCopiedToAndFromAnywhere) {
+  for (const Address wild : {Address{0}, Address{1}, ~Address{0}}) {
+    EXPECT_TRUE(queue->fill(wild, 1, 0));
+    EXPECT_TRUE(queue->upload(wild, nullptr, 0));
+    EXPECT_TRUE(queue->download(nullptr, wild, 0));
+    EXPECT_TRUE(queue->copy(wild, wild, 0));
+  }
+}
+
+// A copy or a fill that is partly outside moves nothing.
+TEST_F(EmulatedDevices, WorkBeyondAnAllocationMovesNothing) {
+  const std::array<uint32_t, 4> wrong{9, 9, 9, 9};
+  for (const int way : {0, 1, 2, 3, 4}) {
+    auto device = *Gpu::open(emulated_runtime(Target::gfx942), 0);
+    const CurrentContext its(*device);
+    auto on_it = *Queue::make(*device);
+    auto small = *device->allocate(8), large = *device->allocate(16);
+    ASSERT_TRUE(on_it->fill(small->address(), 1, 8));
+    ASSERT_TRUE(on_it->fill(large->address(), 2, 16));
+    std::array<uint32_t, 4> got{5, 5, 5, 5};
+    const Address s = small->address(), l = large->address();
+    const Status done = way == 0   ? on_it->upload(s, wrong.data(), 9)
+                        : way == 1 ? on_it->download(got.data(), s, 9)
+                        : way == 2 ? on_it->copy(s, l, 9)
+                        : way == 3 ? on_it->copy(l, s, 9)
+                                   : on_it->fill(s, 9, 9);
+    ASSERT_FALSE(done) << way;
+    EXPECT_EQ(done.error().kind, ErrorKind::device_fault);
+    EXPECT_THAT(done.error().message, HasSubstr("9 bytes at"));
+    EXPECT_EQ(*static_cast<const uint8_t*>(device_pointer(s)), 1) << way;
+    EXPECT_EQ(*static_cast<const uint8_t*>(device_pointer(l)), 2) << way;
+    EXPECT_EQ(got[0], 5u);
+  }
+}
+
+TEST_F(EmulatedDevices, TakeTheArgumentsBetweenHiddenOnes) {
+  MadeKernel kernel = store_kernel();
+  kernel.argument_bytes = 32;
+  kernel.arguments = {{"hidden_block_count_x", 12, 4},
+                      {"global_buffer", 0, 8},
+                      {"hidden_grid_dims", 16, 2},
+                      {"by_value", 8, 4},
+                      {"hidden_none", 24, 8}};
+  const MadeCodeObject object({kernel});
+  Function found = nullptr;
+  ASSERT_TRUE(check(runtime().module_load(&module, object.bytes().data())));
+  ASSERT_TRUE(check(runtime().module_function(&found, module, "store")));
+  auto block = *gpu->allocate(4);
+  const Status done = store(found, block->address(), 1234);
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(word_at(block->address()), 1234u);
+}
+
+// Kernels of one module, whichever is asked for first.
+TEST_F(EmulatedDevices, FindEachKernelOfAModule) {
+  MadeKernel nothing{.name = "nothing", .most_threads = 64};
+  const MadeCodeObject object({nothing, store_kernel(), load_kernel()});
+  ASSERT_TRUE(check(runtime().module_load(&module, object.bytes().data())));
+  Function store_it = nullptr, load_it = nullptr, nothing_of_it = nullptr;
+  ASSERT_TRUE(check(runtime().module_function(&load_it, module, "load")));
+  ASSERT_TRUE(check(runtime().module_function(&nothing_of_it, module, "nothing")));
+  ASSERT_TRUE(check(runtime().module_function(&store_it, module, "store")));
+  auto block = *gpu->allocate(8);
+  ASSERT_TRUE(store(store_it, block->address(), 5));
+  ASSERT_TRUE(check(runtime().launch(nothing_of_it, {.block = {64}}, nullptr, queue->stream())));
+  Address place = block->address();
+  void* parameters[] = {&place};
+  ASSERT_TRUE(check(runtime().launch(load_it, {.block = {64}}, parameters, queue->stream())));
+  EXPECT_EQ(word_at(block->address() + 4), 5u);
+}
+
+TEST_F(EmulatedDevices, AStreamThatIsRecordedRefusesWhatItCannotTake) {
+  auto block = *gpu->allocate(4);
+  const Stream stream = queue->stream();
+  Graph graph = nullptr;
+  EXPECT_THAT(check(runtime().capture_end(stream, &graph)).error().message, HasSubstr("is not recording it"));
+  ASSERT_TRUE(check(runtime().capture_begin(stream)));
+  EXPECT_THAT(check(runtime().capture_begin(stream)).error().message, HasSubstr("being recorded already"));
+  EXPECT_THAT(check(runtime().stream_synchronize(stream)).error().message, HasSubstr("the stream is being recorded"));
+  std::thread([&] {
+    const CurrentContext its(*gpu);
+    EXPECT_THAT(check(runtime().fill(block->address(), 1, 4, stream)).error().message, HasSubstr("another thread"));
+    EXPECT_THAT(check(runtime().capture_end(stream, &graph)).error().message, HasSubstr("is not recording it"));
+  }).join();
+  ASSERT_TRUE(check(runtime().fill(block->address(), 2, 4, stream)));
+  ASSERT_TRUE(check(runtime().capture_end(stream, &graph)));
+  size_t nodes = 0;
+  ASSERT_TRUE(check(runtime().graph_nodes(graph, &nodes)));
+  EXPECT_EQ(nodes, 1u);
+  ASSERT_TRUE(check(runtime().stream_synchronize(stream)));
+  ASSERT_TRUE(queue->fill(block->address(), 3, 4));
+  EXPECT_EQ(word_at(block->address()), 0x03030303u) << "what is put behind the recording is done at once";
+  EXPECT_TRUE(check(runtime().graph_destroy(graph)));
+}
+
+// The first wrong piece of work ends the device: what stands behind it in the graph is not done.
+TEST_F(EmulatedDevices, AGraphEndsAtItsFault) {
+  auto block = *gpu->allocate(8);
+  ASSERT_TRUE(queue->fill(block->address(), 1, 8));
+  auto graph = TimedGraph::record(*queue, [&]() -> Status {
+    RUNG_CHECK(queue->fill(block->address(), 2, 4));
+    RUNG_CHECK(queue->fill(block->address() + 4, 3, 5));
+    return queue->fill(block->address() + 4, 4, 4);
+  });
+  ASSERT_TRUE(graph) << graph.error().message;
+  const Status done = (*graph)->replay();
+  ASSERT_FALSE(done);
+  EXPECT_THAT(done.error().message, HasSubstr("a fill of 5 bytes"));
+  uint32_t words[2];
+  std::memcpy(words, device_pointer(block->address()), sizeof words);
+  EXPECT_EQ(words[0], 0x02020202u);
+  EXPECT_EQ(words[1], 0x01010101u);
+  // The first fault is told for good.
+  EXPECT_THAT(queue->fill(0, 1, 7).error().message, HasSubstr("a fill of 5 bytes"));
+}
+
+TEST_F(EmulatedDevices, ReachNoMemoryOfAnother) {
+  auto another = *Gpu::open(emulated_runtime(Target::gfx942), 0);
+  auto block = *another->allocate(4);
+  const Status done = queue->fill(block->address(), 1, 4);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().kind, ErrorKind::device_fault);
+  EXPECT_TRUE((*Queue::make(*another))->fill(block->address(), 1, 4));
+}
+
+TEST_F(EmulatedDevices, FreeWhatBeginsThereAndOnce) {
+  Address block = 0;
+  void* pinned = nullptr;
+  ASSERT_TRUE(check(runtime().allocate(&block, 64)));
+  ASSERT_TRUE(check(runtime().allocate_pinned(&pinned, 64)));
+  EXPECT_THAT(check(runtime().release(block + 1)).error().message, HasSubstr("no allocation begins at"));
+  EXPECT_THAT(check(runtime().release(address_of(pinned))).error().message, HasSubstr("no allocation begins at"));
+  EXPECT_THAT(check(runtime().release_pinned(device_pointer(block))).error().message, HasSubstr("no pinned memory"));
+  EXPECT_TRUE(check(runtime().release(block)));
+  EXPECT_TRUE(check(runtime().release_pinned(pinned)));
+  EXPECT_FALSE(check(runtime().release(block)));
+  EXPECT_FALSE(check(runtime().release_pinned(pinned)));
+}
+
+TEST_F(EmulatedDevices, EventsOfTwoStreamsHaveNoTimeBetween) {
+  Event first = nullptr, last = nullptr;
+  ASSERT_TRUE(check(runtime().event_create(&first)));
+  ASSERT_TRUE(check(runtime().event_create(&last)));
+  auto other = *Queue::make(*gpu);
+  float ms = -1;
+  EXPECT_FALSE(check(runtime().event_elapsed_ms(&ms, first, last))) << "nobody recorded them";
+  ASSERT_TRUE(check(runtime().event_record(first, queue->stream())));
+  EXPECT_FALSE(check(runtime().event_elapsed_ms(&ms, first, last)));
+  ASSERT_TRUE(check(runtime().event_record(last, other->stream())));
+  EXPECT_FALSE(check(runtime().event_elapsed_ms(&ms, first, last)));
+  ASSERT_TRUE(check(runtime().event_record(last, queue->stream())));
+  EXPECT_TRUE(check(runtime().event_elapsed_ms(&ms, first, last)));
+  EXPECT_EQ(ms, 0);
+  runtime().event_destroy(first), runtime().event_destroy(last);
+}
+
+TEST_F(EmulatedDevices, LookAtWhatTheyAreAskedTo) {
+  amdgpu::Checks checks;
+  checks.races = false;
+  set_emulated_checks(gpu->context(), checks);
+  auto block = *gpu->allocate(4);
+  const Function kernel = function();
+  EXPECT_TRUE(store(kernel, block->address(), 1, {.grid = {5}, .block = {64}}));
+  EXPECT_FALSE(store(kernel, block->address() + 1, 1)) << "bounds are always looked at";
+}
+
+TEST_F(EmulatedDevices, DoNothingForAThreadWithoutTheirContext) {
+  auto block = *gpu->allocate(4);
+  std::thread([&] {
+    Address address = 0;
+    Stream stream = nullptr;
+    void* pinned = nullptr;
+    for (const int code : {runtime().allocate(&address, 4), runtime().fill(block->address(), 1, 4, queue->stream()),
+                           runtime().stream_create(&stream), runtime().allocate_pinned(&pinned, 4),
+                           runtime().release(block->address()), runtime().stream_synchronize(queue->stream())}) {
+      EXPECT_EQ(code, 201);
+      EXPECT_STREQ(runtime().error_text(code), "no device's context is current");
+    }
+  }).join();
+  EXPECT_TRUE(queue->fill(block->address(), 1, 4));
 }
 
 TEST_F(EmulatedDevices, RefuseWhatTheyCannotDo) {

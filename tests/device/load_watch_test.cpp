@@ -40,6 +40,21 @@ TEST(LoadWatch, SaysWhyItSeesNothing) {
   EXPECT_EQ(load.runs, 3);
 }
 
+// The sensors are those of the device at its place on the bus.
+TEST(LoadWatch, SeesNothingOfAnotherDevice) {
+  testing::fake_state() = {};
+  gpu::Runtime table = testing::fake_runtime();
+  table.describe = [](int device, gpu::GpuInfo* info) {
+    const int code = testing::fake::describe(device, info);
+    info->bus_address = "0000:02:00.0";
+    return code;
+  };
+  const auto card = *gpu::Gpu::open(table, 0);
+  gpu::LoadWatch watch(*card);
+  EXPECT_FALSE(watch.sees());
+  EXPECT_EQ(watch.stop(1).unknown, "no device at '0000:02:00.0'");
+}
+
 TEST(LoadWatch, HandlesNoSignalsOnItsThread) {
   auto card = testing::fake_gpu();
   int before = threads_that_handle(SIGALRM);

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include <set>
+#include <vector>
 
 #include "device/gpu/gpu.hpp"
 #include "support/code_object.hpp"
@@ -86,6 +87,34 @@ TEST(GpuModules, OnesThatAreNotThereAreNamedWithTheArchitecture) {
   };
   EXPECT_THAT(refusal(0x942), HasSubstr("CDNA: there is no GPU module 'linear_fma_sm90' for gfx942"));
   EXPECT_THAT(refusal(0x1100), HasSubstr("for gfx1100: " + kernels_of_this_build()));
+}
+
+// A kernel asks for more shared memory than any may have where it wants more than it asked for before, and again where
+// that was refused.
+TEST(GpuModules, SharedMemoryIsAskedForOnceForEachKernel) {
+  if (auto missing = missing_modules_reason(Vendor::amd); !missing.empty()) GTEST_SKIP() << missing;
+  static std::vector<size_t> asked;
+  static int answer;
+  asked.clear(), answer = 0;
+  Runtime table = testing::fake_runtime();
+  table.describe = [](int, GpuInfo* info) { return *info = testing::cdna_card(0x942), 0; };
+  table.allow_shared_bytes = [](Function, size_t bytes) { return asked.push_back(bytes), answer; };
+  const auto device = *Gpu::open(table, 0);
+  constexpr size_t kAll = size_t{48} << 10;
+  for (const size_t bytes : {size_t{0}, kAll, kAll + 1, kAll + 1, kAll, kAll + 9, kAll + 8, kAll + 9})
+    ASSERT_TRUE(device->function("reduce", "one", bytes));
+  EXPECT_EQ(asked, (std::vector{kAll + 1, kAll + 9}));
+  ASSERT_TRUE(device->function("reduce", "two", kAll + 5));
+  ASSERT_TRUE(device->function("copy", "one", kAll + 3));
+  EXPECT_EQ(asked, (std::vector{kAll + 1, kAll + 9, kAll + 5, kAll + 3})) << "kernels of one name are two";
+  answer = 1;
+  EXPECT_FALSE(device->function("reduce", "two", kAll + 6));
+  EXPECT_FALSE(device->function("reduce", "two", kAll + 6)) << "what was refused is not granted the second time";
+  EXPECT_TRUE(device->function("reduce", "two", kAll + 5));
+  EXPECT_EQ(asked.size(), 6u);
+  const ChoreCounts chores = device->chores();
+  EXPECT_EQ(chores[static_cast<size_t>(Chore::load_module)], 2u);
+  EXPECT_EQ(chores[static_cast<size_t>(Chore::find_kernel)], 3u);
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include "device/cpu/start_team.hpp"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <chrono>
@@ -12,6 +14,7 @@
 #include <optional>
 #include <thread>
 
+#include "device/cpu/cpu_info.hpp"
 #include "support/address_space_limit.hpp"
 #include "support/held_workers.hpp"
 #include "support/signal_masks.hpp"
@@ -152,6 +155,31 @@ TEST_P(TeamOf, WorksPinned) {
   EXPECT_EQ(calls, 100 * team.size());
 }
 
+// The i-th thread on the i-th core that the process may use, and the caller where it was.
+TEST(Team, KeepsEachWorkerOnACoreOfItsOwnWhereItIsAskedTo) {
+  const auto cores_of_this_thread = [] {
+    cpu_set_t allowed;
+    CPU_ZERO(&allowed);
+    pthread_getaffinity_np(pthread_self(), sizeof allowed, &allowed);
+    std::vector<int> cores;
+    for (int core = 0; core < CPU_SETSIZE; ++core)
+      if (CPU_ISSET(core, &allowed)) cores.push_back(core);
+    return cores;
+  };
+  const std::vector<int> all = cores_of_this_thread();
+  const int fitting = cpu_info().cores;
+  for (const int threads : {fitting, fitting + 1})
+    for (const Pinning pinning : {Pinning::none, Pinning::cores}) {
+      Team team(threads, pinning);
+      std::vector<std::vector<int>> cores(static_cast<size_t>(threads));
+      team.run_on_all([&](int thread) { cores[static_cast<size_t>(thread)] = cores_of_this_thread(); });
+      for (size_t thread = 0; thread < cores.size(); ++thread) {
+        const bool pinned = thread != 0 && pinning == Pinning::cores && threads == fitting;
+        EXPECT_EQ(cores[thread], pinned ? std::vector<int>{all[thread]} : all) << thread << " of " << threads;
+      }
+    }
+}
+
 TEST_P(TeamOf, ThrowsWhatAPartThrewAndBeginsNoSectionAfter) {
   Team team(GetParam());
   const std::vector<int> parts{4, 4};
@@ -283,6 +311,26 @@ TEST(Share, GivesNoThreadMoreThanAGrainAboveAnother) {
         }
         EXPECT_LE(most - least, 2 * grain - 1) << count << " over " << threads << " by " << grain;  // the last is cut
       }
+}
+
+// Pieces of what one part has, as rows of attention and of linear layers cut it.
+TEST(Piece, CoversTheWholeOnceInOrderAndMeetsAtItsGrain) {
+  for (const int64_t begin : {0, 3, 16, 100})
+    for (const int64_t count : {0, 1, 5, 16, 64, 129})
+      for (const int pieces : {1, 2, 3, 8})
+        for (const int64_t grain : {1, 4, 16}) {
+          const Range whole{begin, begin + count};
+          int64_t next = whole.begin;
+          for (int index = 0; index < pieces; ++index) {
+            const Range mine = piece(whole, index, pieces, grain);
+            ASSERT_EQ(mine.begin, next);
+            ASSERT_GE(mine.end, mine.begin);
+            ASSERT_TRUE(index == 0 || mine.begin == whole.end || mine.begin % grain == 0) << mine.begin;
+            ASSERT_LE(mine.count(), count / pieces + 1 + grain);
+            next = mine.end;
+          }
+          ASSERT_EQ(next, whole.end);
+        }
 }
 
 }  // namespace
