@@ -129,13 +129,16 @@ TEST_P(TeamOf, WakesACallerThatFellAsleep) {
 TEST_P(TeamOf, WakesWorkersWithinARun) {
   Team team(GetParam());
   std::atomic<int> here{0};
+  std::atomic<bool> all_at_once{true};
   const std::vector<int> parts{1, team.size()};
   const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   team.run(parts, [&](size_t section, int, int) {
     if (section == 0) return let_workers_sleep();
     ++here;
     while (here < team.size() && std::chrono::steady_clock::now() < give_up) std::this_thread::yield();
+    if (here < team.size()) all_at_once = false;
   });
+  EXPECT_TRUE(all_at_once);
   EXPECT_EQ(here, team.size());
 }
 
