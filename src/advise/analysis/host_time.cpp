@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "advise/analysis/host_time.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <unordered_map>
 
