@@ -8,6 +8,7 @@
 
 #include "advise/checks.hpp"
 #include "advise/knob.hpp"
+#include "base/words.hpp"
 
 namespace rung::advise {
 namespace {
@@ -78,7 +79,7 @@ void governor(const Snapshot& machine, Findings& findings) {
     if (const auto value = machine.read(path); value != "performance") ++others[*value];
   for (const auto& [name, processors] : others)
     findings.push_back({"governor", "sys/devices/system/cpu/*/cpufreq/scaling_governor",
-                        fmt::format("{} on {} processors", name, processors), Severity::problem,
+                        fmt::format("{} on {}", name, words::counted(processors, "processor")), Severity::problem,
                         "clocks fall while the host waits, and rise late: launches take longer and vary",
                         "sudo cpupower frequency-set -g performance", "", ""});
 }

@@ -99,7 +99,7 @@ GlobalRaces::Bytes& GlobalRaces::bytes_of(Page& page, size_t dword) {
   const uint64_t marks = page.dwords[dword].load(std::memory_order_relaxed);
   const auto write = static_cast<uint32_t>(marks);
   if (!(write & kSplit) || !is_live(write)) {
-    // Where an earlier launch split it, what was read since is noted of the whole.
+    // Reads since the launch that split it are noted of the whole dword.
     const uint64_t before = write & kSplit ? marks >> 32 << 32 : marks;
     for (size_t byte = 4 * dword; byte < 4 * dword + 4; ++byte) (*bytes)[byte].store(before, std::memory_order_relaxed);
     page.dwords[dword].store(many_ | kSplit, std::memory_order_relaxed);

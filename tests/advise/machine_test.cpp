@@ -117,7 +117,7 @@ TEST(Governor, IsToldWithItsProcessors) {
   const Findings findings = machine.findings();
   ASSERT_EQ(findings.size(), 2u);
   EXPECT_EQ(findings[0].found, "powersave on 2 processors");
-  EXPECT_EQ(findings[1].found, "schedutil on 1 processors");
+  EXPECT_EQ(findings[1].found, "schedutil on 1 processor");
 }
 
 TEST(IdleStates, AreEachTold) {

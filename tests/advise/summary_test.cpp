@@ -145,7 +145,7 @@ TEST(Notes, CountWhatIsLost) {
                                        "graphs): the profiler lost it"));
 }
 
-// What rests on an idle device is not said where the device may have been busy; the largest bound comes first.
+// No finding rests on an idle device where the device may have been busy; the largest bound comes first.
 TEST(Summary, HasNoFindingsOfAnIdleDeviceWhereWorkIsLost) {
   const auto findings = [](bool loses) {
     ScriptedRecording script;

@@ -64,7 +64,7 @@ std::string packed(const nlohmann::json& metadata) {
   const auto bytes = nlohmann::json::to_msgpack(metadata);
   return {bytes.begin(), bytes.end()};
 }
-// What is said of the file whose metadata `change` changes.
+// The error of the file whose metadata `change` changes.
 std::string error_with(const std::function<void(nlohmann::json& metadata, nlohmann::json& kernel)>& change) {
   const std::string file = MadeCodeObject({add_kernel()}).file();
   nlohmann::json metadata = metadata_of(file);

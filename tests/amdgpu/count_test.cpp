@@ -1,4 +1,4 @@
-// What executed instructions are counted as, and sums of counts.
+// The classes in which executed instructions are counted, and sums of counts.
 // SPDX-License-Identifier: Apache-2.0
 #include "amdgpu/count.hpp"
 

@@ -200,7 +200,7 @@ TEST(Dispatches, ScratchAndArgumentsOfADamagedFileAreRefused) {
   EXPECT_THAT(error_of({.name = "kernel", .argument_bytes = 65537}), HasSubstr("and 65537 of arguments"));
 }
 
-// Of those that are not hidden, whichever stands last.
+// The last argument that is not hidden decides, wherever it stands.
 TEST(Dispatches, ArgumentsHaveTheSizeOfTheExplicitOnes) {
   MadeKernel kernel{.name = "kernel", .argument_bytes = 64};
   kernel.arguments = {{"hidden_block_count_x", 32, 4}, {"by_value", 16, 4}, {"by_value", 0, 8}, {"hidden_none", 40, 8}};
@@ -321,7 +321,7 @@ TEST(Groups, FindNothingOfTheGroupBefore) {
       for (const bool written : memory.scratch_written) ASSERT_FALSE(written);
       EXPECT_FALSE(memory.in_flight.may_be_overtaken(40, true));
       EXPECT_FALSE(memory.in_flight.may_be_overtaken(40, false));
-      // What the next group must not find.
+      // Leftovers that the next group must not find.
       wave.scc = true, wave.mode = ~0u, wave.pause = Pause::ended, wave.next += 5;
       wave.s.fill(77), wave.scalar_written.fill(true), wave.written.fill(~uint64_t{0});
       memory.in_flight.issue_local(wave, {.first = 40, .registers = 2, .ordered = false});

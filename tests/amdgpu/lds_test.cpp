@@ -18,7 +18,7 @@ constexpr int kNobody = -1, kSeveral = -2;
 
 class Model {
  public:
-  // What is wrong with some of the bytes; empty: nothing.
+  // The first difference in some of the bytes; empty: none.
   std::set<FindingKind> touch(const std::set<uint32_t>& places, int wave, LdsUse use) {
     std::set<FindingKind> wrong;
     for (const uint32_t place : places) {

@@ -114,7 +114,7 @@ TEST(EmulatedMemory, MoreThanIsFreeIsRefusedWithBothAmounts) {
   EXPECT_EQ(got.error().message,
             fmt::format("wanted {} bytes, {} of {} are free", Memory::total() + 1, Memory::total(), Memory::total()));
   EXPECT_FALSE(memory.allocate(SIZE_MAX));
-  // What is taken already is not free.
+  // Memory that is taken already is not free.
   const uint64_t taken = *memory.allocate(4096);
   got = memory.allocate(Memory::total() - 4095);
   ASSERT_FALSE(got);

@@ -370,7 +370,7 @@ TEST_P(SeededFaults, WhatAnAtomicCounterOrdersIsNoRace) {
   EXPECT_EQ(*total, 36.0f);
 }
 
-// What an atomic tells the first group is no excuse for those that the same core runs after it.
+// An atomic that tells the first group something is no excuse for those that the same core runs after it.
 TEST_P(SeededFaults, AGroupThatReadsAfterAnotherHasMetAnAtomic) {
   const Finding found = twins({R"~(KERNEL(64) kernel(const float* in, float* out, int n) {
     const u32 i = group() * 64 + thread();

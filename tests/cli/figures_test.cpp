@@ -62,7 +62,7 @@ TEST(ProfileFigures, AddUp) {
   EXPECT_EQ(launches, json["ops"].size());
 }
 
-// Of every output's values: their mean, the root of their squares' mean, and the first four.
+// The figures of every output: the mean, the root of the mean square, and the first four values.
 TEST(RunFigures, AreThoseOfTheArraysThatAreWritten) {
   Tool tool;
   const Ran ran = tool.run({"run", bert_tiny(), "--inputs", bert_tiny() + "/inputs.npz", "--outputs", tool / "out.npz",

@@ -1,4 +1,4 @@
-// What rung inspect, explain and build say of one model or plan goes together, and is what a plan's run finds.
+// `rung inspect`, `explain` and `build` agree about one model or plan, and with what its run finds.
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 #include <numeric>

@@ -33,7 +33,7 @@ TEST(Shapes, AreReadWhole) {
   EXPECT_THAT(error_line(most), Not(HasSubstr("wanted NAME="))) << "what is wrong with it is not its rank alone";
 }
 
-// What only its own reader refuses or says, by variable: every row of the table that has one must be here.
+// Values that only a variable's own reader refuses: every row of the table that has a variable must be here.
 TEST(Variables, AreReadAsTheirFlags) {
   Tool tool;
   std::filesystem::create_directory(tool / "folder");

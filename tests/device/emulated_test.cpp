@@ -71,6 +71,18 @@ class EmulatedDevices : public ::testing::Test {
     void* parameters[] = {&to, &value};
     return check(runtime().launch(function, shape, parameters, queue->stream()));
   }
+  // Runs load_kernel() on the word at `from`, on a device that is current.
+  Status load(Gpu& device, Queue& on, Address from) {
+    const MadeCodeObject object({load_kernel()});
+    Module loaded = nullptr;
+    Function kernel = nullptr;
+    RUNG_CHECK(device.check(runtime().module_load(&loaded, object.bytes().data()), "load"));
+    RUNG_CHECK(device.check(runtime().module_function(&kernel, loaded, "load"), "load"));
+    void* parameters[] = {&from};
+    Status done = device.check(runtime().launch(kernel, {.block = {64}}, parameters, on.stream()), "load");
+    runtime().module_unload(loaded);
+    return done;
+  }
   uint32_t word_at(Address address) {
     uint32_t word = 0;
     const Status done = queue->download(&word, address, sizeof word);
@@ -222,24 +234,15 @@ TEST_F(EmulatedDevices, AKernelThatReadsACopyOfWhatNobodyWroteIsTold) {
     auto block = *device->allocate(32);
     ASSERT_TRUE(on_it->fill(block->address(), 1, written ? 32 : 16));
     ASSERT_TRUE(on_it->copy(block->address(), block->address() + 16, 4));
-    const MadeCodeObject object({load_kernel()});
-    Module loaded = nullptr;
-    Function load = nullptr;
-    ASSERT_TRUE(check(runtime().module_load(&loaded, object.bytes().data())));
-    ASSERT_TRUE(check(runtime().module_function(&load, loaded, "load")));
-    Address from = block->address();
-    void* parameters[] = {&from};
-    const Status done = device->check(runtime().launch(load, {.block = {64}}, parameters, on_it->stream()), "test");
+    const Status done = load(*device, *on_it, block->address());
     EXPECT_THAT(done ? "" : done.error().message, HasSubstr(written ? "" : "uninitialised"));
     EXPECT_EQ(done.has_value(), written);
-    runtime().module_unload(loaded);
   }
 }
 
 // Each byte that an upload, a fill or a copy brings is written, and no other.
 TEST_F(EmulatedDevices, WhatIsBroughtToThemIsWrittenByteByByte) {
   const std::array<std::byte, 8> values{};
-  const MadeCodeObject object({load_kernel()});
   for (const int way : {0, 1, 2})
     for (size_t begin = 0; begin < 5; ++begin)
       for (size_t end = begin + 1; end <= 8; ++end) {
@@ -253,15 +256,8 @@ TEST_F(EmulatedDevices, WhatIsBroughtToThemIsWrittenByteByByte) {
         ASSERT_TRUE(way == 0   ? on_it->upload(to, values.data(), bytes)
                     : way == 1 ? on_it->fill(to, 7, bytes)
                                : on_it->copy(to, from->address(), bytes));
-        Module loaded = nullptr;
-        Function load = nullptr;
-        ASSERT_TRUE(check(runtime().module_load(&loaded, object.bytes().data())));
-        ASSERT_TRUE(check(runtime().module_function(&load, loaded, "load")));
-        Address place = block->address();
-        void* parameters[] = {&place};
-        const Status done = device->check(runtime().launch(load, {.block = {64}}, parameters, on_it->stream()), "test");
+        const Status done = load(*device, *on_it, block->address());
         EXPECT_EQ(done.has_value(), begin == 0 && end >= 4) << way << ": bytes " << begin << " to " << end;
-        runtime().module_unload(loaded);
       }
 }
 

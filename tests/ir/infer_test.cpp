@@ -78,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(Reductions, TypeRule,
                                          Rule{"l2_normalize(x:f16[2,4])", "f16[2,4]"},
                                          Rule{"masked_mean(x:bf16[2,3,4], m:f32[2,3])", "bf16[2,4]"}));
 
-// Where a size, a rank or a number of heads is just what is allowed.
+// Sizes, ranks and numbers of heads that are just allowed.
 INSTANTIATE_TEST_SUITE_P(
     AtTheirLimits, TypeRule,
     testing::Values(
@@ -225,7 +225,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Rule{"masked_mean(x:f32[2,3,4], m:i64[2,3])", "mask: got i64[2,3], wanted f32"},
                     Rule{"masked_mean(x:f32[3,4], m:f32[3])", "wanted rank 3"}));
 
-// What is wrong with an operand beside the one that other tests spoil.
+// Operands that no other test spoils.
 INSTANTIATE_TEST_SUITE_P(
     ByTheirOtherOperands, RefusedType,
     testing::Values(

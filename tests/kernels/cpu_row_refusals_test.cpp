@@ -1,4 +1,4 @@
-// What rows of the processor refuse that the problems of the conformance suite never ask of them.
+// Refusals of the processor's rows that no problem of the conformance suite meets.
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/resource.h>
 

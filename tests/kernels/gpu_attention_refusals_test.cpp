@@ -1,4 +1,4 @@
-// What rows of attention on a GPU refuse that the problems of the conformance suite never ask of them. Nothing runs.
+// Refusals of a GPU's rows of attention that no problem of the conformance suite meets. Nothing runs.
 // SPDX-License-Identifier: Apache-2.0
 #include "row_refusals.hpp"
 

@@ -1,5 +1,4 @@
-// What rows of a GPU but those of attention refuse that the problems of the conformance suite never ask of them.
-// Nothing runs.
+// Refusals of a GPU's rows, those of attention apart, that no problem of the conformance suite meets. Nothing runs.
 // SPDX-License-Identifier: Apache-2.0
 #include "row_refusals.hpp"
 

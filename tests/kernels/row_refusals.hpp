@@ -36,7 +36,7 @@ inline Problem problem_of(std::string form, const std::string& at) {
   return problem_in(*graph, graph->outputs()[0].node);
 }
 
-// What the rows of its kind ask for: a processor with all instructions, and CDNA or a Hopper with a library.
+// A machine that has all that rows of its kind ask for: all instructions, and CDNA or a Hopper with a library.
 inline Machine machine_for(std::string_view row) {
   cpu::CpuInfo processor;
   processor.avx2 = processor.avx512 = processor.avx512_bf16 = processor.amx_bf16 = true;

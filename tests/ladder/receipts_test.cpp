@@ -141,7 +141,7 @@ TEST_F(Receipts, StandBesideWhatWasClimbedWhere) {
   }
 }
 
-// What is skipped is not wanted, whoever else asks for it.
+// A precision that is skipped is not wanted, whoever else asks for it.
 TEST_F(Receipts, AreOfF32WherePrecisionIsSkipped) {
   options.dtype = DType::bf16;
   options.skip = {"precision"};

@@ -52,7 +52,7 @@ TEST_F(Refine, TriesEveryProblemsNextBestFirstAndTheLongestProblemsBeforeOthers)
                                     text_of(once, kThird)));
 }
 
-// Of those up to 1.3 x as long as the best, four of a problem at most, and none that did not run.
+// Refining tries those up to 1.3 x as long as the best, four of a problem at most, and none that did not run.
 TEST_F(Refine, TriesTheNearestOnly) {
   const std::string& once = tasks_[0].key;
   tasks_.resize(1);
@@ -118,7 +118,7 @@ TEST(TuneIsOutdated, WhenARungWasKeptSince) {
   EXPECT_FALSE(is_outdated(rung, {fusion, tune, precision, tune}));
 }
 
-// What counts is what was kept after its last turn, whatever came of that turn.
+// Rungs that were kept after its last turn count, whatever came of that turn.
 TEST(TuneIsOutdated, NotByItsOwnReceipt) {
   const Receipt refused{.name = "attention"}, kept{.name = "precision", .accepted = true};
   const Rung& rung = *rung_named("tune");

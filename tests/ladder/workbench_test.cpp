@@ -174,7 +174,7 @@ TEST_F(WorkbenchOfBert, TunesFirstWhatTakesLongest) {
   EXPECT_GT(headroom[1], headroom[512]);
 }
 
-// Of one problem there is one task, which has as much to gain as all its launches.
+// A problem has one task, which has as much to gain as all its launches.
 TEST_F(WorkbenchOfBert, TunesAProblemOnceForAllItsLaunches) {
   const char* once = "w: f32[64,64] = constant(name=\"w\")\ny = linear(x:f32[4,64], w)";
   const char* thrice = "w: f32[64,64] = constant(name=\"w\")\ny = linear(linear(linear(x:f32[4,64], w), w), w)";

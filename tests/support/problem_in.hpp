@@ -1,4 +1,4 @@
-// What a node of a graph from text asks of a kernel row.
+// The problem that a node of a graph from text is to kernel rows.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/cpu/bind.hpp"

@@ -20,8 +20,12 @@ bool is_hidden(const amdgpu::KernelArgument& argument) { return argument.kind.st
 void carry_written(const amdgpu::Region& to, uint64_t to_address, const amdgpu::Region& from, uint64_t from_address,
                    size_t bytes) {
   if (from.all_written(from_address, bytes)) return to.mark(to_address, bytes);
-  for (size_t i = 0; i < bytes; ++i)
-    from.all_written(from_address + i, 1) ? to.mark(to_address + i, 1) : to.unmark(to_address + i, 1);
+  for (size_t i = 0; i < bytes; ++i) {
+    if (from.all_written(from_address + i, 1))
+      to.mark(to_address + i, 1);
+    else
+      to.unmark(to_address + i, 1);
+  }
 }
 
 }  // namespace

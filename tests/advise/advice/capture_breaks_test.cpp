@@ -1,4 +1,4 @@
-// What in a step would break the capture of a graph: which calls, where they stand, and how long they take.
+// Calls in a step that would break the capture of a graph: where they stand, and how long they take.
 // SPDX-License-Identifier: Apache-2.0
 #include "advise/advice/capture_breaks.hpp"
 

@@ -246,7 +246,7 @@ TEST(CollectiveGroupTest, OfSeveralSizesTheOneOfMostIsNamed) {
   }
 }
 
-// What is analysed is the second GPU: its name counts.
+// The analysis is of the second GPU: its name counts.
 TEST(CollectiveGroupTest, OfTheGpuThatIsAtWork) {
   const auto on_second = [](std::vector<std::string> names) {
     Recording recording = in_series("", 2, kLargeBytes, 400, 2);

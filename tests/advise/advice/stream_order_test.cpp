@@ -1,4 +1,4 @@
-// Which streams wait for others, and what would run side by side if all were launched at once.
+// Waits between streams, and work that would run side by side if all were launched at once.
 // SPDX-License-Identifier: Apache-2.0
 #include "advise/advice/stream_order.hpp"
 

@@ -195,7 +195,7 @@ TEST(Steps, AreKernelsThatRepeat) {
   for (const Span& step : analysis.steps.spans) EXPECT_EQ(work_in(analysis, step), 26u);
 }
 
-// What a second stream does in another order each time does not hide them, whichever stream is the first.
+// A second stream, whose order differs each time, does not hide them, whichever stream is the first.
 TEST(Steps, AreKernelsThatRepeatOnTheStreamWithTheMostWork) {
   for (const int64_t side : {3, 9}) {
     ScriptedRecording script;

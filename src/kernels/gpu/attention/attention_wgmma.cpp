@@ -21,7 +21,7 @@ static_assert(!find(kVariants, [](const Config& each) { return each.width != pad
 constexpr int64_t kMostSplits = 16;  // blocks of a cluster
 constexpr int64_t kRowGroups[] = {1, 2};
 
-// What supports_tiled_attention() accepts is compiled, in these widths.
+// Is there a kernel for a head that supports_tiled_attention() accepts, for each number of row groups?
 constexpr bool is_compiled(DType type, int width) {
   return std::ranges::none_of(kRowGroups, [&](int64_t groups) {
     return symbol_of(kVariants, {type, padded_width(width), static_cast<int>(groups)}).empty();
