@@ -55,8 +55,8 @@ struct Verdicts {
   std::string_view values;  // separated by '|'
   Verdict on_values = Verdict::neutral;
 
-  constexpr Verdicts(Verdict on_others)
-      : others(on_others) {}  // NOLINT(google-explicit-constructor): most rows have one
+  // Most rows have one verdict. NOLINTNEXTLINE(google-explicit-constructor)
+  constexpr Verdicts(Verdict on_others) : others(on_others) {}
   // hurts.but("0", neutral): every value hurts, and 0 does not.
   constexpr Verdicts but(std::string_view some, Verdict verdict) const {
     Verdicts verdicts = *this;
