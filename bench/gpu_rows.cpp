@@ -9,9 +9,9 @@
 #include "ir/text.hpp"
 #include "kernels/cpu/bind.hpp"
 #include "kernels/params_text.hpp"
+#include "kernels/problem_key.hpp"
 #include "measure/cost.hpp"
 #include "tune/gpu_trial.hpp"
-#include "tune/problem.hpp"
 
 namespace rung {
 namespace {

@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from cpp_functions import functions  # noqa: E402
 from prose import check_links, check_page, check_words  # noqa: E402
 
-FOLDERS = ('base ir measure reference import passes amdgpu device kernels tune plan session ladder open advise report '
+FOLDERS = ('base ir measure reference import passes amdgpu device kernels plan tune session ladder open advise report '
            'tasks api serve cli').split()
 FILE_STOP, FUNCTION_STOP, PARAMETER_STOP, LINE_STOP = 500, 60, 5, 120
 LINES_PER_CONDITION = 1000  # lines of src/ outside device/ and kernels/ for each #if

@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "ir/category.hpp"
+#include "ir/fault.hpp"
 #include "ir/linear_slots.hpp"
+#include "ir/narrowing.hpp"
 #include "ir/norm_run.hpp"
 #include "ir/op_kinds.hpp"
 #include "ir/shape.hpp"
@@ -24,10 +26,15 @@ struct Field {
   Member Struct::*member;
 };
 
-// An op's word in text and tables, and what its time is accounted to.
-#define RUNG_OP(text, category)                   \
-  static constexpr std::string_view kName = text; \
-  static constexpr Category kCategory = Category::category
+// An op's word in text and tables, what its time is accounted to, the fault that values of its operands can cause
+// (Binary has a closer answer), and how it is stored in fewer bits.
+#define RUNG_OP(text, category, fault, narrowing)           \
+  static constexpr std::string_view kName = text;           \
+  static constexpr Category kCategory = Category::category; \
+  static constexpr Fault kFault = Fault::fault;             \
+  static constexpr Narrowing kNarrowing = Narrowing::narrowing
+// The results of an op that may have several: further_types() and compute_further() take it.
+#define RUNG_RESULTS(most) static constexpr size_t kMostResults = most
 #define RUNG_FIELDS(...) \
   static constexpr auto fields() { return std::make_tuple(__VA_ARGS__); }
 #define RUNG_FIELD(Struct, member) \
@@ -38,14 +45,14 @@ struct Field {
 
 // A named input of the graph.
 struct Input {
-  RUNG_OP("input", other);
+  RUNG_OP("input", other, none, stays);
   std::string name;
   RUNG_FIELDS(RUNG_FIELD(Input, name))
   RUNG_EQUAL(Input);
 };
 // A weight; the graph's node holds it. Text form: constant(name="w"), small literals with values=[...].
 struct Constant {
-  RUNG_OP("constant", other);
+  RUNG_OP("constant", other, none, stays);
   std::string name;
   RUNG_FIELDS(RUNG_FIELD(Constant, name))
   RUNG_EQUAL(Constant);
@@ -53,7 +60,7 @@ struct Constant {
 
 // result(node): result `index` of the op that `node` is the first result of; 1 is the first further one.
 struct NthResult {
-  RUNG_OP("result", other);
+  RUNG_OP("result", other, none, stays);
   int64_t index = 1;
   RUNG_FIELDS(RUNG_FIELD(NthResult, index))
   RUNG_EQUAL(NthResult);
@@ -62,27 +69,28 @@ struct NthResult {
 // ---- element-wise; operands broadcast by numpy's rule and have one dtype. Text name is the kind's: add(a, b).
 
 struct Unary {
-  RUNG_OP("unary", elementwise);
+  RUNG_OP("unary", elementwise, none, with_all);
   UnaryKind kind = UnaryKind::neg;
   RUNG_FIELDS()
   RUNG_EQUAL(Unary);
 };
 // Comparisons give bool.
 struct Binary {
-  RUNG_OP("binary", elementwise);
+  RUNG_OP("binary", elementwise, integer_divided_by_zero, with_all);
   BinaryKind kind = BinaryKind::add;
+  bool divides() const { return kind == BinaryKind::div; }
   RUNG_FIELDS()
   RUNG_EQUAL(Binary);
 };
 struct Cast {
-  RUNG_OP("cast", elementwise);
+  RUNG_OP("cast", elementwise, none, converts);
   DType to = DType::f32;
   RUNG_FIELDS(RUNG_FIELD(Cast, to))
   RUNG_EQUAL(Cast);
 };
 // select(condition: bool, a, b): a where true, else b.
 struct Select {
-  RUNG_OP("select", elementwise);
+  RUNG_OP("select", elementwise, none, with_all);
   RUNG_FIELDS()
   RUNG_EQUAL(Select);
 };
@@ -91,7 +99,7 @@ struct Select {
 
 // matmul(a: T[...,M,K], b: T[...,K,N]) -> T[...,M,N]; leading dimensions broadcast.
 struct MatMul {
-  RUNG_OP("matmul", gemm);
+  RUNG_OP("matmul", gemm, none, products);
   RUNG_FIELDS()
   RUNG_EQUAL(MatMul);
 };
@@ -109,7 +117,8 @@ struct MatMul {
 //   result 1: bf16 [...,N], y * norm_weight, which is their x
 //   result 2: f32 [...,N/kNormRun], means of y^2, of kNormRun neighbours each, which are their squares
 struct Linear {
-  RUNG_OP("linear", gemm);
+  RUNG_OP("linear", gemm, none, products);
+  RUNG_RESULTS(3);
   LinearSlots slots;
   // before the products
   float eps = 1e-6f;
@@ -146,7 +155,7 @@ struct Linear {
 };
 // conv2d(x: T[B,C,H,W], w: T[O,C,P,Q], bias: T[O]) -> T[B,O,(H-P)/stride+1,(W-Q)/stride+1]; no padding.
 struct Conv2d {
-  RUNG_OP("conv2d", gemm);
+  RUNG_OP("conv2d", gemm, none, products);
   int64_t stride = 1;
   RUNG_FIELDS(RUNG_FIELD(Conv2d, stride))
   RUNG_EQUAL(Conv2d);
@@ -156,7 +165,7 @@ struct Conv2d {
 //   Keys of all segments one after another (K = sum of Ki); query head h reads key head h / (H/G); G divides H. Where
 //   the mask is -inf for every key a query gets zeros, not softmax's NaN; numbers, however low, take no key away.
 struct Attention {
-  RUNG_OP("attention", attention);
+  RUNG_OP("attention", attention, none, products);
   float scale = 1.0f;
   bool has_mask = false;
   int64_t segments = 1;
@@ -167,14 +176,14 @@ struct Attention {
 // ---- reductions and normalisations; statistics in f32. Softmax is NaN where all values are -inf.
 
 struct Softmax {
-  RUNG_OP("softmax", normalisation);
+  RUNG_OP("softmax", normalisation, none, stays);
   int64_t axis = -1;
   RUNG_FIELDS(RUNG_FIELD(Softmax, axis))
   RUNG_EQUAL(Softmax);
 };
 // layer_norm(x: T[...,D], residual: like x if has_residual, weight: U[D], bias: U[D]) -> out: LN(x + residual)
 struct LayerNorm {
-  RUNG_OP("layer_norm", normalisation);
+  RUNG_OP("layer_norm", normalisation, none, norm);
   float eps = 1e-5f;
   bool has_residual = false;
   DType out = DType::f32;
@@ -183,7 +192,7 @@ struct LayerNorm {
 };
 // rms_norm(x: T[...,D], weight: U[D]) -> out: x * rsqrt(mean(x^2) + eps) * (weight_offset + weight)
 struct RmsNorm {
-  RUNG_OP("rms_norm", normalisation);
+  RUNG_OP("rms_norm", normalisation, none, norm);
   float eps = 1e-6f;
   float weight_offset = 0.0f;
   DType out = DType::f32;
@@ -192,13 +201,13 @@ struct RmsNorm {
 };
 // l2_normalize(x: T[...,D]) -> x / max(|x|, eps) over the last axis
 struct L2Normalize {
-  RUNG_OP("l2_normalize", normalisation);
+  RUNG_OP("l2_normalize", normalisation, none, stays);
   float eps = 1e-12f;
   RUNG_FIELDS(RUNG_FIELD(L2Normalize, eps))
   RUNG_EQUAL(L2Normalize);
 };
 struct Reduce {
-  RUNG_OP("reduce", other);
+  RUNG_OP("reduce", other, none, stays);
   ReduceKind kind = ReduceKind::sum;
   int64_t axis = -1;
   bool keep_dim = false;
@@ -208,14 +217,15 @@ struct Reduce {
 // The k largest elements of each row, in descending order, equal ones by ascending place, NaN before all numbers.
 // top_k(x: T[...,D]) -> values: T[...,k]; result 1: their places in the row, i64[...,k]
 struct TopK {
-  RUNG_OP("top_k", other);
+  RUNG_OP("top_k", other, none, stays);
+  RUNG_RESULTS(2);
   int64_t k = 1;
   RUNG_FIELDS(RUNG_FIELD(TopK, k))
   RUNG_EQUAL(TopK);
 };
 // Running sum along an axis, inclusive; i64 for integers and bool, else x's type.
 struct CumSum {
-  RUNG_OP("cumsum", other);
+  RUNG_OP("cumsum", other, none, stays);
   int64_t axis = -1;
   RUNG_FIELDS(RUNG_FIELD(CumSum, axis))
   RUNG_EQUAL(CumSum);
@@ -224,33 +234,33 @@ struct CumSum {
 // ---- movement; all but concat and gather are free views where the reader accepts strides
 
 struct Reshape {
-  RUNG_OP("reshape", copy);
+  RUNG_OP("reshape", copy, none, with_all);
   Shape shape;
   RUNG_FIELDS(RUNG_FIELD(Reshape, shape))
   RUNG_EQUAL(Reshape);
 };
 // Result axis i is operand axis permutation[i].
 struct Transpose {
-  RUNG_OP("transpose", copy);
+  RUNG_OP("transpose", copy, none, with_all);
   Dims permutation;
   RUNG_FIELDS(RUNG_FIELD(Transpose, permutation))
   RUNG_EQUAL(Transpose);
 };
 // Elements begin, begin+step, ... below end.
 struct Slice {
-  RUNG_OP("slice", copy);
+  RUNG_OP("slice", copy, none, with_all);
   int64_t axis = 0, begin = 0, end = 0, step = 1;
   RUNG_FIELDS(RUNG_FIELD(Slice, axis), RUNG_FIELD(Slice, begin), RUNG_FIELD(Slice, end), RUNG_FIELD(Slice, step))
   RUNG_EQUAL(Slice);
 };
 struct Concat {
-  RUNG_OP("concat", copy);
+  RUNG_OP("concat", copy, none, with_any);
   int64_t axis = 0;
   RUNG_FIELDS(RUNG_FIELD(Concat, axis))
   RUNG_EQUAL(Concat);
 };
 struct Broadcast {
-  RUNG_OP("broadcast", copy);
+  RUNG_OP("broadcast", copy, none, with_all);
   Shape shape;
   RUNG_FIELDS(RUNG_FIELD(Broadcast, shape))
   RUNG_EQUAL(Broadcast);
@@ -258,7 +268,7 @@ struct Broadcast {
 // gather(x, indices: i64|i32[I...]) -> x.shape with `axis` replaced by I...; an index out of range is an error at run
 // time.
 struct Gather {
-  RUNG_OP("gather", copy);
+  RUNG_OP("gather", copy, index_out_of_range, with_all);
   int64_t axis = 0;
   RUNG_FIELDS(RUNG_FIELD(Gather, axis))
   RUNG_EQUAL(Gather);
@@ -268,27 +278,27 @@ struct Gather {
 
 // rope(x: T[...,D], cos, sin: broadcast to x) -> x*cos + rotate_half(x)*sin, rotate_half(x) = [-x[D/2:], x[:D/2]]
 struct Rope {
-  RUNG_OP("rope", elementwise);
+  RUNG_OP("rope", elementwise, none, with_all);
   RUNG_FIELDS()
   RUNG_EQUAL(Rope);
 };
 // gated_mul(gate, up) -> activation(gate) * up
 struct GatedMul {
-  RUNG_OP("gated_mul", elementwise);
+  RUNG_OP("gated_mul", elementwise, none, with_all);
   Activation activation = Activation::silu;
   RUNG_FIELDS(RUNG_FIELD(GatedMul, activation))
   RUNG_EQUAL(GatedMul);
 };
 // im2col(x: T[B,C,H,W]) -> T[B,(H/patch)*(W/patch),C*patch*patch], patches in row order, channel-major inside.
 struct Im2col {
-  RUNG_OP("im2col", copy);
+  RUNG_OP("im2col", copy, none, with_all);
   int64_t patch = 1;
   RUNG_FIELDS(RUNG_FIELD(Im2col, patch))
   RUNG_EQUAL(Im2col);
 };
 // masked_mean(x: T[B,S,D], mask: f32[B,S]) -> T[B,D]: sum_s(x*mask) / max(sum_s(mask), eps)
 struct MaskedMean {
-  RUNG_OP("masked_mean", other);
+  RUNG_OP("masked_mean", other, none, stays);
   float eps = 1e-9f;
   RUNG_FIELDS(RUNG_FIELD(MaskedMean, eps))
   RUNG_EQUAL(MaskedMean);
@@ -297,7 +307,7 @@ struct MaskedMean {
 // each instruction adds one; the last is the result. Values are held in f32 between instructions, bool as 0 or 1. Text:
 // pointwise(a, b, program="r2=mul(r0,r1);r3=tanh(r2)").
 struct Pointwise {
-  RUNG_OP("pointwise", elementwise);
+  RUNG_OP("pointwise", elementwise, none, with_any);
   std::string program;
   DType out = DType::f32;
   RUNG_FIELDS(RUNG_FIELD(Pointwise, program), RUNG_FIELD(Pointwise, out))
@@ -340,6 +350,9 @@ Status add_slot_named(std::string_view name, LinearSlots& slots);
 std::string fields_to_string(const Op& op);
 
 Category category_of(const Op& op);
+Narrowing narrowing_of(const Op& op);
+// Fault::none: no value of operands of those types can cause any.
+Fault fault_of(const Op& op, std::span<const Type> operands);
 
 // The first result's type, or an error naming the op, what it got and what it wanted. Input, Constant and NthResult
 // have no rule: see Graph::infer().

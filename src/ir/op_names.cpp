@@ -6,18 +6,13 @@
 #include <array>
 #include <optional>
 
+#include "ir/functions.hpp"
 #include "ir/op.hpp"
 
 namespace rung {
 namespace {
 
-constexpr std::array<std::string_view, 18> kUnary{"neg",        "abs",    "exp",  "log",  "sqrt",      "rsqrt",
-                                                  "reciprocal", "square", "sin",  "cos",  "tanh",      "erf",
-                                                  "sigmoid",    "relu",   "silu", "gelu", "gelu_tanh", "not"};
-constexpr std::array<std::string_view, 15> kBinary{"add", "sub", "mul", "div", "pow", "max", "min", "eq",
-                                                   "ne",  "lt",  "le",  "gt",  "ge",  "and", "or"};
 constexpr std::array<std::string_view, 3> kReduce{"sum", "mean", "max"};
-constexpr std::array<std::string_view, 6> kActivation{"none", "relu", "gelu", "gelu_tanh", "silu", "tanh"};
 constexpr std::array<std::string_view, 8> kLinearSlot{"x",   "w",   "bias",        "residual",
                                                       "cos", "sin", "norm_weight", "squares"};
 
@@ -26,6 +21,13 @@ std::optional<Kind> find(const std::array<std::string_view, N>& names, std::stri
   auto it = std::find(names.begin(), names.end(), name);
   if (it == names.end()) return std::nullopt;
   return static_cast<Kind>(it - names.begin());
+}
+
+template <class Kind, class Facts>
+std::optional<Kind> find(std::span<const Facts> functions, std::string_view word) {
+  auto it = std::find_if(functions.begin(), functions.end(), [&](const Facts& facts) { return facts.word == word; });
+  if (it == functions.end()) return std::nullopt;
+  return static_cast<Kind>(it - functions.begin());
 }
 
 template <size_t I = 0>
@@ -56,12 +58,19 @@ std::string value_text(const LinearSlots& v) {
 
 }  // namespace
 
-std::string_view name_of(UnaryKind kind) { return kUnary[static_cast<size_t>(kind)]; }
-std::string_view name_of(BinaryKind kind) { return kBinary[static_cast<size_t>(kind)]; }
+std::string_view name_of(UnaryKind kind) { return facts_of(kind).word; }
+std::string_view name_of(BinaryKind kind) { return facts_of(kind).word; }
 std::string_view name_of(ReduceKind kind) { return kReduce[static_cast<size_t>(kind)]; }
-std::string_view name_of(Activation a) { return kActivation[static_cast<size_t>(a)]; }
+std::string_view name_of(Activation a) {
+  const auto kind = unary_of(a);
+  return kind ? name_of(*kind) : "none";
+}
 std::string_view name_of(LinearSlot slot) { return kLinearSlot[static_cast<size_t>(slot)]; }
-std::optional<Activation> activation_named(std::string_view name) { return find<Activation>(kActivation, name); }
+std::optional<Activation> activation_named(std::string_view name) {
+  if (name == name_of(Activation::none)) return Activation::none;
+  const auto kind = find<UnaryKind>(unary_functions(), name);
+  return kind ? activation_of(*kind) : std::nullopt;
+}
 std::optional<ReduceKind> reduce_named(std::string_view name) { return find<ReduceKind>(kReduce, name); }
 
 Status add_slot_named(std::string_view name, LinearSlots& slots) {
@@ -79,8 +88,8 @@ std::string_view name_of(const Op& op) {
 }
 
 std::optional<Op> op_named(std::string_view name) {
-  if (auto kind = find<UnaryKind>(kUnary, name)) return Op(Unary{*kind});
-  if (auto kind = find<BinaryKind>(kBinary, name)) return Op(Binary{*kind});
+  if (auto kind = find<UnaryKind>(unary_functions(), name)) return Op(Unary{*kind});
+  if (auto kind = find<BinaryKind>(binary_functions(), name)) return Op(Binary{*kind});
   if (name == Unary::kName || name == Binary::kName) return std::nullopt;
   return op_of_struct(name);
 }
@@ -103,6 +112,16 @@ std::string fields_to_string(const Op& op) {
 
 Category category_of(const Op& op) {
   return std::visit([](const auto& s) { return s.kCategory; }, op);
+}
+
+Narrowing narrowing_of(const Op& op) {
+  return std::visit([](const auto& s) { return s.kNarrowing; }, op);
+}
+
+Fault fault_of(const Op& op, std::span<const Type> operands) {
+  const auto* binary = as<Binary>(op);
+  if (binary && (!binary->divides() || is_float(operands[1].dtype))) return Fault::none;
+  return std::visit([](const auto& s) { return s.kFault; }, op);
 }
 
 DType* result_dtype(Op& op) {

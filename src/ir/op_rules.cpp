@@ -15,13 +15,14 @@ Result<Type> infer_type(const Op& op, std::span<const Type> operands) {
   return type;
 }
 
-std::vector<Type> result_types(const Op& op, std::span<const Type>, const Type& first) {
-  if (as<TopK>(op)) return {first, {DType::i64, first.shape}};
-  const auto* linear = as<Linear>(op);
-  if (!linear || !linear->has(LinearSlot::norm_weight)) return {first};
-  Shape squares = first.shape;
-  squares[squares.rank() - 1] /= kNormRun;
-  return {first, {DType::bf16, first.shape}, {DType::f32, squares}};
+std::vector<Type> result_types(const Op& op, std::span<const Type> operands, const Type& first) {
+  std::vector<Type> types{first};
+  const auto add = [&](const auto& s) {
+    if constexpr (requires { s.kMostResults; })
+      for (const Type& type : infer::further_types(s, {operands, first})) types.push_back(type);
+  };
+  std::visit(add, op);
+  return types;
 }
 
 Semantics semantics_of(const Op& op, std::span<const Type> operands, const Type& result) {

@@ -22,6 +22,10 @@ struct Signature {
 RUNG_EACH_OP(RUNG_DECLARE_RULES)
 #undef RUNG_DECLARE_RULES
 
+// The types of the results after the first, of the ops that may have some (RUNG_RESULTS).
+std::vector<Type> further_types(const Linear&, const Signature&);
+std::vector<Type> further_types(const TopK&, const Signature&);
+
 Status want_count(Types types, size_t wanted);
 Status want_float(const Type& type, std::string_view what);
 Status want_shape(const Type& type, const Shape& wanted, std::string_view what);

@@ -157,6 +157,13 @@ Semantics semantics(const Linear& op, const Signature& s) {
   return out;
 }
 
+std::vector<Type> further_types(const Linear& op, const Signature& s) {
+  if (!op.has(LinearSlot::norm_weight)) return {};
+  Shape squares = s.result.shape;
+  squares[squares.rank() - 1] /= kNormRun;
+  return {{DType::bf16, s.result.shape}, {DType::f32, squares}};
+}
+
 Result<Type> rule(const Conv2d& op, Types types) {
   RUNG_CHECK(want_count(types, 3));
   const Type &x = types[0], &w = types[1];

@@ -1,17 +1,16 @@
 // Type rules and semantics of element-wise ops.
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-
+#include "ir/functions.hpp"
 #include "ir/op_rules.hpp"
 #include "ir/pointwise.hpp"
 
 namespace rung::infer {
 namespace {
 
-bool is_comparison(BinaryKind kind) { return kind >= BinaryKind::eq && kind <= BinaryKind::ge; }
-bool is_logical(BinaryKind kind) { return kind == BinaryKind::logical_and || kind == BinaryKind::logical_or; }
-bool needs_float(UnaryKind kind) {
-  return kind != UnaryKind::neg && kind != UnaryKind::abs && kind != UnaryKind::square && kind != UnaryKind::relu;
+Status want_taken(Takes takes, const Type& type) {
+  if (takes == Takes::floats) return want_float(type, "operand");
+  if (takes == Takes::compares_any || (takes == Takes::booleans) == (type.dtype == DType::boolean)) return {};
+  return fail("got {}, wanted {}", type, takes == Takes::booleans ? "bool" : "numbers");
 }
 
 // All operands by numpy's rule; each gives the result its infinities if `carries` says so of its place.
@@ -25,10 +24,7 @@ Semantics elementwise(const Signature& s, double flops, Carries carries) {
   return out;
 }
 
-bool carries(BinaryKind kind, size_t at) {
-  if (kind == BinaryKind::add || kind == BinaryKind::mul) return true;
-  return at == 0 && (kind == BinaryKind::sub || kind == BinaryKind::div);
-}
+bool carries(BinaryKind kind, size_t at) { return facts_of(kind).carries[at]; }
 bool carries(const Select&, size_t at) { return at > 0; }  // the condition is a bool
 
 bool carries(const PointwiseFunction& function, size_t at) {
@@ -56,13 +52,7 @@ bool carries(const PointwiseProgram& program, size_t at) {
 
 Result<Type> rule(const Unary& op, Types types) {
   RUNG_CHECK(want_count(types, 1));
-  if (op.kind == UnaryKind::logical_not) {
-    if (types[0].dtype != DType::boolean) return fail("got {}, wanted bool", types[0]);
-  } else if (needs_float(op.kind)) {
-    RUNG_CHECK(want_float(types[0], "operand"));
-  } else if (types[0].dtype == DType::boolean) {
-    return fail("got {}, wanted numbers", types[0]);
-  }
+  RUNG_CHECK(want_taken(facts_of(op.kind).takes, types[0]));
   return types[0];
 }
 
@@ -74,11 +64,8 @@ Result<Type> rule(const Binary& op, Types types) {
   RUNG_CHECK(want_count(types, 2));
   RUNG_CHECK(want_same_dtype(types[0], types[1]));
   RUNG_TRY(Shape shape, broadcast(types[0].shape, types[1].shape));
-  DType dtype = types[0].dtype;
-  if (is_logical(op.kind) != (dtype == DType::boolean) && !(op.kind == BinaryKind::eq || op.kind == BinaryKind::ne))
-    return fail("got {}, wanted {}", dtype, is_logical(op.kind) ? "bool" : "numbers");
-  if (op.kind == BinaryKind::pow) RUNG_CHECK(want_float(types[0], "base"));
-  return Type{is_comparison(op.kind) ? DType::boolean : dtype, shape};
+  RUNG_CHECK(want_taken(facts_of(op.kind).takes, types[0]));
+  return Type{facts_of(op.kind).compares() ? DType::boolean : types[0].dtype, shape};
 }
 
 Semantics semantics(const Binary& op, const Signature& s) {

@@ -119,6 +119,8 @@ Semantics semantics(const TopK&, const Signature& s) {
   return {.operands = {aligned(OperandRole::data, s.shape(0), s.shape(0).rank() - 1)}, .flops = count(s.operands[0])};
 }
 
+std::vector<Type> further_types(const TopK&, const Signature& s) { return {{DType::i64, s.result.shape}}; }
+
 Result<Type> rule(const CumSum& op, Types types) {
   RUNG_CHECK(want_count(types, 1));
   RUNG_CHECK(normalize_axis(op.axis, types[0].shape.rank()));

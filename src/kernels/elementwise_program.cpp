@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/elementwise_program.hpp"
 
+#include "ir/functions.hpp"
+
 namespace rung {
 namespace {
 
@@ -9,24 +11,6 @@ Register operand(int i) { return {i}; }
 
 PointwiseProgram one_step(PointwiseFunction function, size_t inputs) {
   return {inputs, {{function, {operand(0), operand(1), operand(2)}}}};
-}
-
-std::optional<UnaryKind> unary_of(Activation activation) {
-  switch (activation) {
-    case Activation::relu:
-      return UnaryKind::relu;
-    case Activation::gelu:
-      return UnaryKind::gelu;
-    case Activation::gelu_tanh:
-      return UnaryKind::gelu_tanh;
-    case Activation::silu:
-      return UnaryKind::silu;
-    case Activation::tanh:
-      return UnaryKind::tanh;
-    case Activation::none:
-      break;
-  }
-  return std::nullopt;
 }
 
 PointwiseProgram gated(Activation activation) {
@@ -44,6 +28,15 @@ Result<PointwiseProgram> program_of(const Problem& p) {
   if (as<Cast>(p.op)) return PointwiseProgram{1, {}};
   if (const auto* gated_mul = as<GatedMul>(p.op)) return gated(gated_mul->activation);
   return parse_pointwise(p.as<Pointwise>().program, p.inputs.size());
+}
+
+Code code_of(const PointwiseFunction& function) {
+  if (const auto* unary = std::get_if<UnaryKind>(&function)) return static_cast<Code>(*unary);
+  if (const auto* binary = std::get_if<BinaryKind>(&function))
+    return static_cast<Code>(kUnaryFunctions + static_cast<int>(*binary));
+  if (const auto* round = std::get_if<Round>(&function))
+    return round->to == DType::bf16 ? Code::round_bf16 : Code::round_f16;
+  return Code::select;
 }
 
 }  // namespace rung

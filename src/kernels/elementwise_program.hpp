@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "ir/pointwise.hpp"
+#include "kernels/elementwise_code.hpp"
 #include "kernels/problem.hpp"
 
 namespace rung {
 
 // Of unary, binary, cast, select, gated_mul or pointwise; a cast has no instruction.
 Result<PointwiseProgram> program_of(const Problem& problem);
+Code code_of(const PointwiseFunction& function);
 
 }  // namespace rung

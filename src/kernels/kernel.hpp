@@ -10,6 +10,7 @@
 #include "base/status.hpp"
 #include "base/verdict.hpp"
 #include "device/machine.hpp"
+#include "kernels/choice.hpp"
 #include "kernels/problem.hpp"
 
 namespace rung {
@@ -21,14 +22,43 @@ namespace gpu {
 struct Call;
 }
 
-// A parameter that the tuner may set, and the values that it takes; the first is the default.
+// Parameters that the tuner sets together, and the values that they take; the first are the defaults. Most stand alone;
+// the sizes of a tile go together, as not all of them are compiled with each other.
 struct Tunable {
-  std::string_view name;
-  std::vector<int64_t> values;
+  using Values = std::vector<int64_t>;  // one of each parameter
+
+  std::vector<std::string_view> names;
+  std::vector<Values> values;
   size_t tried = std::numeric_limits<size_t>::max();  // of the first, how many are worth a trial
 
-  std::span<const int64_t> values_to_try() const { return std::span(values).first(std::min(tried, values.size())); }
+  Tunable(std::string_view name, const std::vector<int64_t>& of_one, size_t worth_a_trial = SIZE_MAX)
+      : names{name}, tried(worth_a_trial) {
+    for (int64_t value : of_one) values.push_back({value});
+  }
+  explicit Tunable(std::span<const std::string_view> together) : names(together.begin(), together.end()) {}
+
+  std::span<const Values> values_to_try() const { return std::span(values).first(std::min(tried, values.size())); }
+  Params params(const Values& of) const {
+    Params params;
+    for (size_t i = 0; i < names.size(); ++i) params.emplace(names[i], of[i]);
+    return params;
+  }
 };
+
+// Of configurations that have parameters_of() them, the one that the problem's parameters say; null: they say none.
+template <class Config>
+const Config* find_asked(const Problem& problem, std::span<const std::string_view> names,
+                         const std::vector<Config>& all) {
+  const auto is_asked = [&](const Config& config) {
+    const Tunable::Values values = parameters_of(config);
+    for (size_t i = 0; i < names.size(); ++i)
+      if (const auto it = problem.params.find(names[i]); it == problem.params.end() || it->second != values[i])
+        return false;
+    return true;
+  };
+  const auto it = std::find_if(all.begin(), all.end(), is_asked);
+  return it == all.end() ? nullptr : &*it;
+}
 
 // How a call of a CPU row is cut. All parts of a phase are done before any of the next phase begins.
 struct Split {
@@ -58,6 +88,7 @@ struct Kernel {
   uint64_t alignment = 1;                         // bytes: where operands must begin; a plan copies views that do not
   Status (*enqueue)(const gpu::Call&) = nullptr;  // GPU rows: puts its launches into the call's stream
   Role role = Role::fast;
+  std::string_view library = {};  // whose GEMM it calls, as that library's word is: "cublaslt"; other roles: empty
   Split (*split)(const Problem&, const Machine&) = nullptr;  // CPU rows; null: one part for each thread
 
   // What the fields above say, and nothing where a row leaves them out.

@@ -19,15 +19,6 @@ auto address_of(const Call& call, LinearSlot slot) {
   return found ? *found : std::remove_cvref_t<decltype(*found)>{};
 }
 
-// Bias and residual, as the arguments of GPU kernels name them.
-template <class Arguments, class Call>
-void set_addends(Arguments& a, const Call& call) {
-  a.bias = address_of(call, LinearSlot::bias), a.residual = address_of(call, LinearSlot::residual);
-  if (const Operand* bias = call.problem.linear_operand(LinearSlot::bias)) a.bias_type = bias->dtype;
-  if (const Operand* residual = call.problem.linear_operand(LinearSlot::residual))
-    a.residual_type = residual->dtype, a.residual_stride = residual->row_stride();
-}
-
 // What all rows but the fallbacks want: rows of one stride for x, residual, angles and squares, dense w, bias and
 // norm weights, float types that `known` accepts.
 Verdict supports_linear_operands(const Problem& problem, bool (*known)(DType));

@@ -58,17 +58,16 @@ std::vector<ResultPlace> place_results(const std::vector<Type>& types) {
   return places;
 }
 
-std::vector<ResultPlace> results_of(const Problem& problem) {
-  std::vector<Type> operands;
-  for (const Operand& input : problem.inputs) operands.push_back({input.dtype, input.shape});
-  return place_results(result_types(problem.op, operands, {problem.output.dtype, problem.output.shape}));
+std::vector<Type> operand_types(const Problem& problem) {
+  std::vector<Type> types;
+  for (const Operand& input : problem.inputs) types.push_back({input.dtype, input.shape});
+  return types;
 }
 
-Fault fault_of(const Problem& problem) {
-  if (rung::as<Gather>(problem.op)) return Fault::index_out_of_range;
-  const auto* binary = rung::as<Binary>(problem.op);
-  const bool divides = binary && binary->kind == BinaryKind::div && !is_float(problem.inputs[1].dtype);
-  return divides ? Fault::integer_divided_by_zero : Fault::none;
+std::vector<ResultPlace> results_of(const Problem& problem) {
+  return place_results(result_types(problem.op, operand_types(problem), {problem.output.dtype, problem.output.shape}));
 }
+
+Fault fault_of(const Problem& problem) { return fault_of(problem.op, operand_types(problem)); }
 
 }  // namespace rung

@@ -6,8 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "ir/fault.hpp"
 #include "ir/op.hpp"
-#include "kernels/fault.hpp"
+#include "kernels/choice.hpp"
 
 namespace rung {
 
@@ -34,7 +35,7 @@ struct Problem {
   std::vector<Operand> inputs;
   Operand output;   // the first result; always contiguous
   int threads = 1;  // of the team; 0 on a GPU
-  std::map<std::string, int64_t, std::less<>> params;
+  Params params;
   int64_t param(std::string_view name, int64_t fallback) const {
     auto it = params.find(name);
     return it == params.end() ? fallback : it->second;
@@ -57,9 +58,8 @@ struct ResultPlace {
 std::vector<ResultPlace> place_results(const std::vector<Type>& types);
 std::vector<ResultPlace> results_of(const Problem& problem);
 
-// The fault that values of its operands can cause: of a gather's indices, or of an integer divisor. Fault::none: none
-// can.
-Fault fault_of(const Problem& problem);
+std::vector<Type> operand_types(const Problem& problem);
+Fault fault_of(const Problem& problem);  // that values of its operands can cause
 
 std::string_view op_family(const Op& op);  // the variant's kName: "unary", "linear", ...
 

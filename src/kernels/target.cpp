@@ -43,9 +43,7 @@ const Kernel* Target::library_row(std::string_view family) const {
   const gpu::GemmLibrary* library = machine.gpu.preferred_library();
   if (!library) return nullptr;
   const auto rows = kernels_for(family);
-  auto it = std::find_if(rows.begin(), rows.end(), [&](const Kernel* row) {
-    return row->role == Role::library && row->name.ends_with(library->name);
-  });
+  auto it = std::find_if(rows.begin(), rows.end(), [&](const Kernel* row) { return row->library == library->name; });
   return it == rows.end() ? nullptr : *it;
 }
 

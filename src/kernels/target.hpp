@@ -27,8 +27,7 @@ struct Target {
   const Kernel* kernel_named(std::string_view name) const;  // null if there is none
   // The first row of a family in this role; null where there is none.
   const Kernel* row_of(std::string_view family, Role role) const;
-  // The row of a family that a library does; of a GPU's the one whose name ends with that of the preferred one. Null:
-  // none.
+  // The row of a family that calls a GEMM library, on a GPU the machine's preferred one. Null: there is none.
   const Kernel* library_row(std::string_view family) const;
   Verdict supports(const Kernel& kernel, const Problem& problem) const { return kernel.supports(problem, machine); }
 };

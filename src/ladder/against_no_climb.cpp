@@ -31,7 +31,7 @@ Status Climber::race_no_climb() {
 void Climber::return_to_default(Attempt plan) {
   for (size_t i = default_.is_start ? default_.receipts : 0; i < result_.rungs.size(); ++i) {
     Receipt& receipt = result_.rungs[i];
-    if (!receipt.accepted) continue;
+    if (!receipt.accepted || receipt.name == kCanonicalRung) continue;
     receipt.accepted = false;
     receipt.reason += "; given up, as all changes together were not faster than the default plan";
   }

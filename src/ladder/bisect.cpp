@@ -49,10 +49,10 @@ class Bisection {
     return {};
   }
 
-  // The rung's own passes, then those that run where any rung with passes is on.
+  // The rung's own passes, then the canonical ones.
   Status blame_pass() {
     RUNG_TRY(bool found, blame_one(pipeline(), culprit_.rung));
-    if (!found && !culprit_.recipe.rungs.empty()) RUNG_CHECK(blame_one(canonical_passes(), kCanonicalRung));
+    if (!found && !culprit_.recipe.as_written) RUNG_CHECK(blame_one(canonical_passes(), kCanonicalRung));
     return {};
   }
 

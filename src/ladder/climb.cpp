@@ -28,6 +28,7 @@ Result<ClimbOutcome> Climber::run() {
 
 Result<ClimbOutcome> Climber::all_stages() {
   RUNG_CHECK(prepare());
+  RUNG_CHECK(measure_canonical());
   RUNG_CHECK(try_default());
   RUNG_CHECK(as_trial(&Climber::climb_rungs));
   budget_.release();

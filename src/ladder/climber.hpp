@@ -62,9 +62,12 @@ class Climber {
   Status as_trial(Status (Climber::*stage)());
   Status prepare();  // start.cpp: reference and baseline
   Result<Profile> profile_of_current(double seconds);
+  Status measure_canonical();  // canonical.cpp
+  Status start_from_canonical();
   Status try_default();  // races the default plan with the baseline, and starts from the better
   Recipe default_plan() const;
   Status start_from_default(StepTrial trial);
+  Status start_from_baseline();
   void accept_default();
   Status plan_budget();  // what the default plan's time says of the rest
   Status profile_start();
@@ -146,7 +149,9 @@ class Climber {
   double noise_ = kSchedule.race_noise;  // of a pair's log ratio
   Speedup last_race_;                    // decide()'s, as measured
   DefaultPlan default_;
-  std::vector<OpTime> start_ops_;  // of the plan that the climb began with
+  std::optional<Attempt> canonical_;  // the baseline in canonical form, until it is known where the climb begins
+  double canonical_ms_ = 0;           // on the scale of receipts
+  std::vector<OpTime> start_ops_;     // of the plan that the climb began with
   double start_host_us_ = 0, start_ms_ = 0;
   std::string start_name_;  // of that plan in the tuning database
   std::set<std::string, std::less<>> accepted_;
@@ -159,7 +164,9 @@ class Climber {
 
 inline constexpr std::string_view kChoosesKernels = "gemm";  // the rung of that name
 inline constexpr std::string_view kSameLaunches = "changes nothing here";
-inline constexpr std::string_view kDefaultPlan = "default plan";
+
+// What passes of that rung did and why they did not, for its receipt.
+void add_notes(std::string_view rung, const PassReport& passes, std::vector<std::string>& notes);
 
 // Do two plans launch the same kernels on the same operands, by as many threads?
 bool same_launches(const Plan& a, const Plan& b);

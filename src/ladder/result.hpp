@@ -32,6 +32,9 @@ struct Receipt {
   std::vector<std::string> notes;  // what its passes did or why they did not: "reduce: dropped 3 masked rows ..."
 };
 
+// The receipt of what opening the model gives.
+inline constexpr std::string_view kDefaultPlan = "default plan";
+
 // Why a change was not tried.
 inline constexpr std::string_view kNoTime = "the budget was spent before this rung",
                                   kNoTimeAlone = "the budget leaves no time to try it alone";

@@ -71,7 +71,7 @@ const Rung* rung_named(std::string_view name) {
 }
 
 Recipe baseline_recipe(int threads, DType precision) {
-  Recipe recipe{.threads = threads};
+  Recipe recipe{.as_written = true, .threads = threads};
   if (precision != DType::f32) rung_named("precision")->apply(recipe);
   return recipe;
 }

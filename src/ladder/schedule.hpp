@@ -48,6 +48,9 @@ struct Schedule {
   // baseline's runs raises it. A factor of 11 is then clear after one pair, one of 3.4 after three.
   double race_noise = 0.5;
 
+  // Canonical forms are measured apart where a climb has time for that many trials of other things.
+  double canonical_trials = 6;
+
   double together_share = 0.25;  // kept for trying rungs together that were rejected, or not tried, alone
 
   // A rung that lost, taken apart: all races of its parts, and one of them.

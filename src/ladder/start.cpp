@@ -20,7 +20,7 @@ double spread(const Latency& runs) {
 }  // namespace
 
 Status Climber::prepare() {
-  stages_ = 2 * ladder().size() + 6;
+  stages_ = 2 * ladder().size() + 7;
   RUNG_CHECK(tell("reference"));
   WorkbenchOptions bench{.target = options_.target,
                          .threads = options_.threads,
@@ -78,18 +78,24 @@ Status Climber::try_default() {
   const bool is_built = trial.candidate || receipt.reason == kSameLaunches;
   if (is_wrong || !is_built) {
     default_.refused = "the default plan is no choice here: " + receipt.reason;
-    return add(std::move(trial.receipt)), plan_budget();
+    return add(std::move(trial.receipt)), start_from_baseline();
   }
   default_.recipe = trial.candidate ? recipe : current_.recipe;
   default_.speedup = trial.candidate ? last_race_ : Speedup::same_plan(current_ms_);
   if (trial.candidate && !trial.is_slower()) return start_from_default(std::move(trial));
   add(std::move(trial.receipt));
+  return start_from_baseline();
+}
+
+Status Climber::start_from_baseline() {
+  RUNG_CHECK(start_from_canonical());
   return plan_budget();
 }
 
 // A tie starts there too: it is what runs without a climb, and no climb may end below it.
 Status Climber::start_from_default(StepTrial trial) {
   default_.is_start = true;
+  canonical_.reset();
   attempt_s_ = default_.build_s;
   if (!trial.receipt.accepted) {
     trial.receipt.reason += "; the climb starts from it, as it is what runs without a climb";

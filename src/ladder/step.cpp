@@ -11,11 +11,7 @@ namespace {
 
 // What its passes did, and what it says itself.
 void add_notes(const Rung& rung, const Attempt& attempt, std::vector<std::string>& notes) {
-  for (const auto& row : attempt.passes.rows) {
-    if (row.rung != rung.name) continue;
-    if (row.changed) notes.push_back(fmt::format("{}: {} -> {} nodes", row.name, row.nodes_before, row.nodes_after));
-    for (const auto& note : row.notes) notes.push_back(fmt::format("{}: {}", row.name, note));
-  }
+  add_notes(rung.name, attempt.passes, notes);
   if (!rung.notes) return;
   for (const auto& note : rung.notes(*attempt.session)) notes.push_back(fmt::format("{}: {}", rung.name, note));
 }
@@ -26,6 +22,14 @@ bool same_operand(const PlanOperand& a, const PlanOperand& b) {
 }
 
 }  // namespace
+
+void add_notes(std::string_view rung, const PassReport& passes, std::vector<std::string>& notes) {
+  for (const auto& row : passes.rows) {
+    if (row.rung != rung) continue;
+    if (row.changed) notes.push_back(fmt::format("{}: {} -> {} nodes", row.name, row.nodes_before, row.nodes_after));
+    for (const auto& note : row.notes) notes.push_back(fmt::format("{}: {}", row.name, note));
+  }
+}
 
 bool same_launches(const Plan& a, const Plan& b) {
   if (a.recipe.capture != b.recipe.capture || a.recipe.threads != b.recipe.threads) return false;

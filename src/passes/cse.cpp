@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "base/words.hpp"
+#include "ir/functions.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite.hpp"
 
@@ -12,18 +13,7 @@ namespace {
 
 bool commutes(const Op& op) {
   const auto* binary = as<Binary>(op);
-  if (!binary) return false;
-  switch (binary->kind) {
-    case BinaryKind::add:
-    case BinaryKind::mul:
-    case BinaryKind::eq:
-    case BinaryKind::ne:
-    case BinaryKind::logical_and:
-    case BinaryKind::logical_or:
-      return true;
-    default:
-      return false;  // max and min do not commute where one side is NaN
-  }
+  return binary && facts_of(binary->kind).commutes;
 }
 
 // Small literals are the same if their bytes are; other weights only if they are one object.

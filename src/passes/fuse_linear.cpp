@@ -1,7 +1,7 @@
-// What surrounds a matrix product moves into it: bias, activation, the gate's product, the residual sum.
+// Activations, gates and residual sums move into the linear before them.
 // SPDX-License-Identifier: Apache-2.0
+#include "ir/functions.hpp"
 #include "ir/match.hpp"
-#include "passes/activation.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite.hpp"
 
@@ -17,41 +17,9 @@ Status apply(Graph& graph, PassContext& context, std::string_view what, Rule rul
   return {};
 }
 
-bool replace_if_kernel(Graph& graph, PassContext& context, NodeId id, const Op& op, std::vector<NodeId> operands) {
-  if (!context.kernel_for(graph, op, operands)) return false;
-  replace(graph, id, op, std::move(operands));
-  return true;
-}
-
 // A linear whose only reader is the node being fused.
 const Linear* lone_linear(const Graph& graph, NodeId id) {
   return graph.single_use(id) ? graph.as<Linear>(id) : nullptr;
-}
-
-// matmul(x, w)  =>  linear(x, w')      w is a constant matrix
-bool use_linear(Graph& graph, PassContext& context, NodeId id, const std::vector<bool>& constant) {
-  if (!graph.as<MatMul>(id)) return false;
-  NodeId x = graph[id].operands[0], w = graph[id].operands[1];
-  if (w >= constant.size() || !constant[w] || graph.shape(w).rank() != 2) return false;
-  Insertion here(graph, id);
-  std::vector<NodeId> operands{x, transposed(graph, w, {1, 0}, graph[w].label)};
-  return replace_if_kernel(graph, context, id, Linear{.out = graph.type(id).dtype}, std::move(operands));
-}
-
-// add(linear(x, w), b)  =>  linear(x, w, b)      b is a constant vector; the linear is plain and has no other reader
-bool add_bias(Graph& graph, PassContext& context, NodeId id, const std::vector<bool>& constant) {
-  static const Pattern kSum =
-      binary(BinaryKind::add, op<Linear>(any("x"), any("w")).one_use().named("linear"), any("bias"));
-  auto m = match(graph, id, kSum);
-  if (!m) return false;
-  NodeId linear = (*m)["linear"], bias = (*m)["bias"];
-  Linear op = *graph.as<Linear>(linear);
-  if (!op.is_plain() || op.has(LinearSlot::bias)) return false;
-  if (bias >= constant.size() || !constant[bias] || !(graph.shape(bias) == Shape{graph.shape(linear).back()}))
-    return false;
-  std::vector<NodeId> operands = graph[linear].operands;
-  op.put(operands, LinearSlot::bias, bias);
-  return replace_if_kernel(graph, context, id, op, std::move(operands));
 }
 
 // gelu(linear(x))  =>  linear(x, activation=gelu)      the linear has no activation, residual or other reader
@@ -143,13 +111,6 @@ bool fuse_product(Graph& graph, PassContext& context, NodeId id) {
 }
 
 }  // namespace
-
-Status fuse_linear_bias(Graph& graph, PassContext& context) {
-  std::vector<bool> constant = constant_nodes(graph);
-  return apply(graph, context, "products with a constant matrix, biases", [&](NodeId id) {
-    return use_linear(graph, context, id, constant) || add_bias(graph, context, id, constant);
-  });
-}
 
 Status fuse_gated(Graph& graph, PassContext& context) {
   return apply(graph, context, "gated products",

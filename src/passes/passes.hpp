@@ -9,6 +9,7 @@ namespace rung::passes {
 Status simplify(Graph& graph, PassContext& context);
 Status fold_constants(Graph& graph, PassContext& context);
 Status cse(Graph& graph, PassContext& context);
+Status recognise_linear(Graph& graph, PassContext& context);
 Status recognise_rms_norm(Graph& graph, PassContext& context);
 Status recognise_activations(Graph& graph, PassContext& context);
 Status recognise_rope(Graph& graph, PassContext& context);
@@ -27,7 +28,6 @@ Status merge_ropes(Graph& graph, PassContext& context);
 Status pad_hidden(Graph& graph, PassContext& context);
 
 // fusion
-Status fuse_linear_bias(Graph& graph, PassContext& context);
 Status lower_patch_conv(Graph& graph, PassContext& context);
 Status fuse_gated(Graph& graph, PassContext& context);
 Status fuse_activation(Graph& graph, PassContext& context);

@@ -11,7 +11,8 @@ namespace {
 constexpr Pass kCanonical[] = {
     {"simplify",              kCanonicalRung, "drops what does nothing, so that later patterns see plain chains", passes::simplify},
     {"fold_constants",        kCanonicalRung, "small constant expressions become literals: frozen masks, positions", passes::fold_constants},
-    {"cse",           kCanonicalRung, "equal nodes become one: this hoists what unrolled loop steps share", passes::cse},
+    {"cse",                   kCanonicalRung, "equal nodes become one: this hoists what unrolled loop steps share", passes::cse},
+    {"recognise_linear",      kCanonicalRung, "makes products that projections merge and rungs extend", passes::recognise_linear},
     {"recognise_rms_norm",    kCanonicalRung, "one op for what authors write in many", passes::recognise_rms_norm},
     {"recognise_activations", kCanonicalRung, "so that a linear or a product can take them", passes::recognise_activations},
     {"recognise_rope",        kCanonicalRung, "so that transposes of q and k can move through it", passes::recognise_rope},
@@ -20,9 +21,8 @@ constexpr Pass kCanonical[] = {
 constexpr Pass kPipeline[] = {
     {"eliminate_dead_rows",      "reduce",     "after masks are literals: skips masked keys, and the rows and towers only they needed", passes::eliminate_dead_rows},
     {"batch_towers",          "reduce",     "after masked towers are gone: equal towers run as one batch", passes::batch_towers, kThenCanonical},
-    {"lower_patch_conv",      "fusion",     "makes a linear that the rules below can extend", passes::lower_patch_conv},
-    {"fuse_linear_bias",      "fusion",     "makes linears that projections can merge", passes::fuse_linear_bias},
-    {"compose_linears",       "reduce",     "once biases are in their linears; sums in another order, so exact to the rounding of f32", passes::compose_linears, kThenCanonical},
+    {"lower_patch_conv",      "fusion",     "makes a linear that the rules below can extend", passes::lower_patch_conv, kThenCanonical},
+    {"compose_linears",       "reduce",     "after masked rows are gone; sums in another order, so exact to the rounding of f32", passes::compose_linears, kThenCanonical},
     {"fuse_attention",        "attention",  "one op per attention, without copies of heads, transposes or caches", passes::fuse_attention},
     {"merge_projections",     "projection", "q, k, v as one product, gate and up as one", passes::merge_projections},
     {"merge_ropes",           "projection", "after q and k are slices of one product", passes::merge_ropes},

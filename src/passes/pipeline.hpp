@@ -5,9 +5,9 @@
 
 namespace rung {
 
-// Each op in one form, whatever way its author wrote it. They run where any rung does, before all others and again
-// after those that say so, until none of them changes the graph: what a rung gains is then its own. A recipe without
-// rungs leaves the graph as its author wrote it.
+// Each op in one form, whatever way its author wrote it. They run before all others and again after those that say so,
+// until none of them changes the graph: what a rung gains is then its own. Only a recipe that asks for the graph as its
+// author wrote it goes without them.
 std::span<const Pass> canonical_passes();
 // The passes of rungs.
 std::span<const Pass> pipeline();

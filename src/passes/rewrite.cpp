@@ -32,6 +32,12 @@ NodeId replace(Graph& graph, NodeId old, Op op, std::vector<NodeId> operands) {
   return by;
 }
 
+bool replace_if_kernel(Graph& graph, PassContext& context, NodeId old, const Op& op, std::vector<NodeId> operands) {
+  if (!context.kernel_for(graph, op, operands)) return false;
+  replace(graph, old, op, std::move(operands));
+  return true;
+}
+
 int axis_in(const Graph& graph, NodeId x, int64_t axis) {
   int rank = graph.shape(x).rank();
   return static_cast<int>(axis < 0 ? axis + rank : axis);

@@ -3,7 +3,7 @@
 #pragma once
 #include <optional>
 
-#include "ir/graph.hpp"
+#include "passes/pass.hpp"
 
 namespace rung::passes {
 
@@ -20,6 +20,8 @@ void erase_unused(Graph& graph, NodeId id);
 bool replace_with(Graph& graph, NodeId old, NodeId by);
 // Puts `op` where `old` stood, under its label.
 NodeId replace(Graph& graph, NodeId old, Op op, std::vector<NodeId> operands);
+// The same where a kernel runs it; else false.
+bool replace_if_kernel(Graph& graph, PassContext& context, NodeId old, const Op& op, std::vector<NodeId> operands);
 
 // A non-negative axis of `x`.
 int axis_in(const Graph& graph, NodeId x, int64_t axis);

@@ -68,11 +68,11 @@ class Run {
 
   Result<PassReport> all(std::span<const Pass> list) {
     graph_.erase_dead();
-    if (!options_.rungs.empty()) RUNG_CHECK(canonicalise());
+    if (!options_.as_written) RUNG_CHECK(canonicalise());
     for (const Pass& pass : list) {
       if (!options_.rungs.contains(pass.rung)) continue;
       RUNG_TRY(bool changed, one(pass));
-      if (changed && pass.then_canonical) RUNG_CHECK(canonicalise());
+      if (changed && pass.then_canonical && !options_.as_written) RUNG_CHECK(canonicalise());
     }
     return std::move(report_);
   }

@@ -12,6 +12,7 @@ namespace rung {
 struct PassOptions {
   std::set<std::string, std::less<>> rungs;     // passes of these rungs run
   std::set<std::string, std::less<>> disabled;  // but not these, by name
+  bool as_written = false;                      // without canonical forms
   KernelQuery has_kernel;
   DType precision = DType::f32;
   int64_t row_bytes = 1;       // of the target

@@ -11,8 +11,7 @@
 namespace rung::passes {
 namespace {
 
-constexpr int64_t kSmallWeight = int64_t{4}
-                                 << 20;  // elements; a linear with fewer at the model's edge is worth its accuracy
+constexpr int64_t kSmallWeight = int64_t{4} << 20;  // elements
 
 // Which values lie at the model's edge: before the first statistic on every way from an input, or after the last one on
 // some way to an output. States that a loop carries (an output is a sum of them) count as outputs.
@@ -79,26 +78,31 @@ class Narrower {
  private:
   bool is_narrow(NodeId old) const { return graph_.type(values_[old]).dtype == DType::bf16; }
 
-  bool is_edge_linear(NodeId id) const {
-    return edges_.at_edge(id) && graph_.type(graph_[id].operands[1]).elements() <= kSmallWeight;
+  // A product with few weights at the model's edge is worth its accuracy.
+  bool is_edge_product(NodeId id, const Semantics& semantics) const {
+    const auto& uses = semantics.operands;
+    const auto weights =
+        std::find_if(uses.begin(), uses.end(), [](const OperandUse& use) { return use.role == OperandRole::weights; });
+    if (weights == uses.end() || !edges_.at_edge(id)) return false;
+    const NodeId operand = graph_[id].operands[static_cast<size_t>(weights - uses.begin())];
+    return graph_.type(operand).elements() <= kSmallWeight;
   }
 
   bool becomes_narrow(NodeId id) const {
-    const Node& node = graph_[id];
-    if (node.type.dtype != DType::f32) return false;
-    if (as<Linear>(node.op)) return !is_edge_linear(id);
-    if (as<Attention>(node.op) || as<MatMul>(node.op)) return true;
-    if (as<LayerNorm>(node.op) || as<RmsNorm>(node.op)) return !graph_.is_output(id) && !feeds_tail_only(id);
-    if (edges_.at_edge(id)) return false;
-    auto narrow = [&](NodeId o) { return is_narrow(o); };
-    const auto& operands = node.operands;
-    if (as<Rope>(node.op) || as<Reshape>(node.op) || as<Transpose>(node.op) || as<Slice>(node.op) ||
-        as<Broadcast>(node.op) || as<Gather>(node.op) || as<Unary>(node.op))
-      return narrow(operands[0]);
-    if (as<Concat>(node.op) || as<Pointwise>(node.op)) return std::any_of(operands.begin(), operands.end(), narrow);
-    if (as<Cast>(node.op)) return narrow(operands[0]) && !feeds_softmax(id);
-    if (as<GatedMul>(node.op) || as<Binary>(node.op)) return std::all_of(operands.begin(), operands.end(), narrow);
-    return false;
+    if (graph_.type(id).dtype != DType::f32) return false;
+    const Semantics semantics = semantics_of(graph_, id);
+    const Narrowing narrowing = narrowing_of(graph_[id].op);
+    if (narrowing == Narrowing::products) return !is_edge_product(id, semantics);
+    if (narrowing == Narrowing::norm) return !graph_.is_output(id) && !feeds_tail_only(id);
+    if (narrowing == Narrowing::stays || edges_.at_edge(id)) return false;
+    size_t wide = 0, narrow = 0;
+    for (size_t i = 0; i < semantics.operands.size(); ++i) {
+      const NodeId operand = graph_[id].operands[i];
+      if (semantics.operands[i].role != OperandRole::data || !is_float(graph_.type(operand).dtype)) continue;
+      ++(is_narrow(operand) ? narrow : wide);
+    }
+    if (narrowing == Narrowing::converts && feeds_softmax(id)) return false;
+    return narrow > 0 && (wide == 0 || narrowing == Narrowing::with_any);
   }
 
   bool feeds_tail_only(NodeId id) const {

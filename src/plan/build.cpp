@@ -13,6 +13,7 @@ Result<PassReport> run_recipe_passes(Graph& graph, const Recipe& recipe, const B
   if (options.target->kind == "cpu") RUNG_CHECK(cpu::check_threads(recipe.threads));
   PassOptions passes{.rungs = recipe.rungs,
                      .disabled = recipe.disabled_passes,
+                     .as_written = recipe.as_written,
                      .has_kernel = kernel_query(*options.target, recipe.threads),
                      .precision = recipe.precision,
                      .row_bytes = options.target->row_bytes,

@@ -10,10 +10,10 @@
 #include "device/cpu/start_team.hpp"
 #include "ir/bool_bytes.hpp"
 #include "kernels/access.hpp"
+#include "kernels/candidate.hpp"
 #include "measure/cost.hpp"
 #include "plan/buffers.hpp"
 #include "plan/kernel_choice.hpp"
-#include "tune/candidates.hpp"
 
 namespace rung {
 namespace {

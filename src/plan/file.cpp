@@ -12,10 +12,10 @@
 #include "ir/bool_bytes.hpp"
 #include "ir/safetensors.hpp"
 #include "kernels/cpu/linear/onednn_version.hpp"
+#include "kernels/problem_key.hpp"
 #include "plan/build.hpp"
 #include "plan/check.hpp"
 #include "plan/plan_json.hpp"
-#include "tune/problem.hpp"
 
 namespace rung {
 namespace {

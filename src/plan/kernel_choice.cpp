@@ -3,7 +3,8 @@
 #include "plan/kernel_choice.hpp"
 
 #include "base/log.hpp"
-#include "tune/problem.hpp"
+#include "ir/semantics.hpp"
+#include "kernels/problem_key.hpp"
 
 namespace rung {
 
@@ -57,8 +58,9 @@ KernelQuery kernel_query(const Target& target, int threads) {
                     .inputs = {},
                     .output = {type->dtype, type->shape, contiguous_strides(type->shape)},
                     .threads = threads};
+    const Semantics semantics = semantics_of(op, operands, *type);
     for (size_t i = 0; i < operands.size(); ++i) {
-      bool constant = as<Linear>(op) && i == 1;
+      const bool constant = semantics.operands[i].role == OperandRole::weights;
       problem.inputs.push_back({operands[i].dtype, operands[i].shape, contiguous_strides(operands[i].shape), constant});
     }
     std::string reason = "no fast kernel row for it";

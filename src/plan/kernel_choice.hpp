@@ -2,10 +2,10 @@
 // in order of preference that can.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "kernels/candidate.hpp"
 #include "kernels/target.hpp"
 #include "passes/pass.hpp"
 #include "plan/recipe.hpp"
-#include "tune/candidates.hpp"
 
 namespace rung {
 

@@ -6,11 +6,11 @@
 #include <optional>
 #include <set>
 
+#include "kernels/problem_key.hpp"
 #include "measure/cost.hpp"
 #include "plan/kernel_choice.hpp"
 #include "plan/location.hpp"
 #include "plan/memory.hpp"
-#include "tune/problem.hpp"
 
 namespace rung {
 namespace {

@@ -94,6 +94,7 @@ Json to_json(const Recipe& recipe) {
   Json choices = Json::object();
   for (const auto& [problem, choice] : recipe.choices) choices[problem] = to_short_json(choice);
   return Json{{"version", kVersion},
+              {"as_written", recipe.as_written},
               {"rungs", std::set<std::string>(recipe.rungs.begin(), recipe.rungs.end())},
               {"disabled_passes", std::set<std::string>(recipe.disabled_passes.begin(), recipe.disabled_passes.end())},
               {"capture", recipe.capture},
@@ -105,14 +106,15 @@ Json to_json(const Recipe& recipe) {
 
 Result<Recipe> recipe_from_json(const Json& json) {
   if (!json.is_object()) return fail("recipe: wanted a JSON object");
-  const auto known = check_fields(
-      json, {"version", "rungs", "disabled_passes", "capture", "tuned_kernels", "precision", "threads", "choices"});
+  const auto known = check_fields(json, {"version", "as_written", "rungs", "disabled_passes", "capture",
+                                         "tuned_kernels", "precision", "threads", "choices"});
   if (!known) return fail_in(known.error(), "recipe");
   int version = 0;
   RUNG_CHECK(read(json, "version", version));
   if (version != kVersion) return fail("recipe: got version {}, wanted {}", version, kVersion);
   Recipe recipe;
   std::set<std::string> rungs, disabled;
+  RUNG_CHECK(read(json, "as_written", recipe.as_written));
   RUNG_CHECK(read(json, "rungs", rungs));
   RUNG_CHECK(read(json, "disabled_passes", disabled));
   RUNG_CHECK(read(json, "capture", recipe.capture));

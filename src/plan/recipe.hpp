@@ -13,13 +13,14 @@
 namespace rung {
 
 struct Recipe {
+  bool as_written = false;                             // the graph of its author, without canonical forms
   std::set<std::string, std::less<>> rungs;            // passes of these rungs run
   std::set<std::string, std::less<>> disabled_passes;  // but not these, by name
   bool capture = false;                                // replay a bound launch list instead of dispatching op by op
   bool tuned_kernels = false;                          // `choices` apply, and rows in order of preference elsewhere
   DType precision = DType::f32;                        // of contractions, when the rung "precision" is on
   int threads = 1;                                     // of the team; 0 for a GPU
-  std::map<std::string, KernelChoice, std::less<>> choices;  // by problem key (tune/problem.hpp)
+  std::map<std::string, KernelChoice, std::less<>> choices;  // by problem key (kernels/problem_key.hpp)
   friend bool operator==(const Recipe&, const Recipe&) = default;
 };
 

@@ -11,8 +11,8 @@
 #include "ir/finite.hpp"
 #include "ir/mask_flow.hpp"
 #include "kernels/params_text.hpp"
+#include "kernels/problem_key.hpp"
 #include "reference/evaluate.hpp"
-#include "tune/problem.hpp"
 
 namespace rung {
 

@@ -109,17 +109,18 @@ std::vector<double> unrounded(const Linear& op, const Arguments& arguments) {
 Result<Tensor> compute(const Linear& op, const Arguments& arguments) {
   return write(arguments.result, unrounded(op, arguments));
 }
-Result<Tensor> compute_scaled(const Linear& op, const Arguments& arguments) {
+
+// y by the norm's weights, and the means of y^2 over runs of columns.
+Result<Tensor> compute_further(const Linear& op, const Arguments& arguments, size_t i) {
   std::vector<double> y = unrounded(op, arguments);
+  if (i == 2) {
+    std::vector<double> means(y.size() / kNormRun);
+    for (size_t at = 0; at < y.size(); ++at) means[at / kNormRun] += y[at] * y[at] / kNormRun;
+    return write(arguments.result, means);
+  }
   const std::vector<double> weight = read(*op.find(arguments.operands, LinearSlot::norm_weight));
-  for (size_t i = 0; i < y.size(); ++i) y[i] *= weight[i % weight.size()];
+  for (size_t at = 0; at < y.size(); ++at) y[at] *= weight[at % weight.size()];
   return write(arguments.result, y);
-}
-Result<Tensor> compute_squares(const Linear& op, const Arguments& arguments) {
-  const std::vector<double> y = unrounded(op, arguments);
-  std::vector<double> means(y.size() / kNormRun);
-  for (size_t i = 0; i < y.size(); ++i) means[i / kNormRun] += y[i] * y[i] / kNormRun;
-  return write(arguments.result, means);
 }
 
 // Windows in row order, channel-major inside: [B, windows, C * height * width].

@@ -10,73 +10,12 @@
 namespace rung::reference {
 namespace {
 
-// Unsigned arithmetic wraps where signed overflow would be undefined.
-int64_t wrap(uint64_t value) { return static_cast<int64_t>(value); }
-uint64_t bits(int64_t value) { return static_cast<uint64_t>(value); }
-
-int64_t apply_integer(UnaryKind kind, int64_t x) {
-  switch (kind) {
-    case UnaryKind::neg:
-      return wrap(-bits(x));
-    case UnaryKind::abs:
-      return x < 0 ? wrap(-bits(x)) : x;
-    case UnaryKind::square:
-      return wrap(bits(x) * bits(x));
-    case UnaryKind::relu:
-      return std::max<int64_t>(x, 0);
-    case UnaryKind::logical_not:
-      return x == 0;
-    default:
-      assert(false && "the type rule admits no other unary op on integers");
-      return 0;
-  }
-}
-
-// Division truncates; b is not 0.
-int64_t divide(int64_t a, int64_t b) { return b == -1 ? wrap(-bits(a)) : a / b; }
-
-int64_t apply_integer(BinaryKind kind, int64_t a, int64_t b) {
-  switch (kind) {
-    case BinaryKind::add:
-      return wrap(bits(a) + bits(b));
-    case BinaryKind::sub:
-      return wrap(bits(a) - bits(b));
-    case BinaryKind::mul:
-      return wrap(bits(a) * bits(b));
-    case BinaryKind::div:
-      return divide(a, b);
-    case BinaryKind::max:
-      return std::max(a, b);
-    case BinaryKind::min:
-      return std::min(a, b);
-    case BinaryKind::eq:
-      return a == b;
-    case BinaryKind::ne:
-      return a != b;
-    case BinaryKind::lt:
-      return a < b;
-    case BinaryKind::le:
-      return a <= b;
-    case BinaryKind::gt:
-      return a > b;
-    case BinaryKind::ge:
-      return a >= b;
-    case BinaryKind::logical_and:
-      return a && b;
-    case BinaryKind::logical_or:
-      return a || b;
-    default:
-      assert(false && "the type rule admits no other binary op on integers");
-      return 0;
-  }
-}
-
 Result<Tensor> compute_integers(const Binary& op, const Arguments& arguments) {
   auto a = read_integers(broadcast_to(arguments[0], arguments.result.shape));
   auto b = read_integers(broadcast_to(arguments[1], arguments.result.shape));
   if (op.kind == BinaryKind::div && std::find(b.begin(), b.end(), 0) != b.end())
     return fail("integer division by zero");
-  for (size_t i = 0; i < a.size(); ++i) a[i] = apply_integer(op.kind, a[i], b[i]);
+  for (size_t i = 0; i < a.size(); ++i) a[i] = apply(op.kind, a[i], b[i]);
   return write_integers(arguments.result, a);
 }
 
@@ -85,7 +24,7 @@ Result<Tensor> compute_integers(const Binary& op, const Arguments& arguments) {
 Result<Tensor> compute(const Unary& op, const Arguments& arguments) {
   if (!is_float(arguments[0].dtype())) {
     auto x = read_integers(arguments[0]);
-    for (int64_t& value : x) value = apply_integer(op.kind, value);
+    for (int64_t& value : x) value = apply(op.kind, value);
     return write_integers(arguments.result, x);
   }
   auto x = read(arguments[0]);

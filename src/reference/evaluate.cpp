@@ -129,10 +129,13 @@ class Evaluation {
 
 // Result number `i` of the op, whose type `arguments` has.
 Result<Tensor> compute_result(const Op& op, const reference::Arguments& arguments, size_t i) {
-  if (const auto* top = as<TopK>(op); top && i > 0) return reference::compute_places(*top, arguments);
-  if (const auto* linear = as<Linear>(op); linear && i > 0)
-    return i == 1 ? reference::compute_scaled(*linear, arguments) : reference::compute_squares(*linear, arguments);
-  return std::visit([&](const auto& which) { return reference::compute(which, arguments); }, op);
+  return std::visit(
+      [&](const auto& which) {
+        if constexpr (requires { which.kMostResults; })
+          if (i > 0) return reference::compute_further(which, arguments, i);
+        return reference::compute(which, arguments);
+      },
+      op);
 }
 
 }  // namespace

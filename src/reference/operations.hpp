@@ -21,9 +21,8 @@ struct Arguments {
 RUNG_EACH_OP(RUNG_DECLARE_COMPUTE)
 #undef RUNG_DECLARE_COMPUTE
 
-// Their further results.
-Result<Tensor> compute_places(const TopK&, const Arguments&);
-Result<Tensor> compute_scaled(const Linear&, const Arguments&);   // by the norm's weights
-Result<Tensor> compute_squares(const Linear&, const Arguments&);  // their means over runs of columns
+// Result number `i` > 0 of the ops that may have several (RUNG_RESULTS).
+Result<Tensor> compute_further(const Linear&, const Arguments&, size_t i);
+Result<Tensor> compute_further(const TopK&, const Arguments&, size_t i);
 
 }  // namespace rung::reference

@@ -78,7 +78,8 @@ Result<Tensor> compute(const TopK& op, const Arguments& arguments) {
     values.push_back(x[static_cast<size_t>(static_cast<int64_t>(i) / op.k * width + places[i])]);
   return write(arguments.result, values);
 }
-Result<Tensor> compute_places(const TopK& op, const Arguments& arguments) {
+// The places of those values.
+Result<Tensor> compute_further(const TopK& op, const Arguments& arguments, size_t) {
   return write_integers(arguments.result, places_of_largest(read(arguments[0]), arguments[0].shape().back(), op.k));
 }
 

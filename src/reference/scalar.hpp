@@ -1,4 +1,4 @@
-// The element-wise functions on one f64 value.
+// The element-wise functions on one value.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "ir/op.hpp"
@@ -7,7 +7,10 @@ namespace rung::reference {
 
 double apply(UnaryKind kind, double x);
 // max and min give NaN if either operand is one; comparisons and logic give 0 or 1.
-double apply(BinaryKind kind, double a, double b);
+double apply(BinaryKind kind, double x, double y);
+// Of the functions that take integers; bool is 0 or 1. A divisor is not 0.
+int64_t apply(UnaryKind kind, int64_t x);
+int64_t apply(BinaryKind kind, int64_t x, int64_t y);
 double apply(Activation activation, double x);
 
 }  // namespace rung::reference

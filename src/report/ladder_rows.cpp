@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "passes/pass.hpp"
 #include "report/format.hpp"
 #include "report/load_lines.hpp"
 #include "report/speedup_lines.hpp"
@@ -24,10 +25,15 @@ LadderRow baseline_row(const ClimbResult& result) {
   return {receipt, true, "baseline", "baseline"};
 }
 
+std::string verdict_on(const Receipt& receipt) {
+  if (receipt.name == "baseline") return "baseline";
+  if (receipt.name == kCanonicalRung) return "always";
+  return receipt.accepted ? "kept" : "rejected";
+}
+
 LadderRow row_of(const Receipt& receipt) {
-  bool baseline = receipt.name == "baseline";
   std::string name = printable(receipt.name) + (receipt.attempt > 1 ? " (again)" : "");
-  return {receipt, baseline, name, baseline ? "baseline" : receipt.accepted ? "kept" : "rejected"};
+  return {receipt, receipt.name == "baseline", name, verdict_on(receipt)};
 }
 
 std::string verify_line(const ClimbResult& result) {

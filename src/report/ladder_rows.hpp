@@ -12,7 +12,7 @@ struct LadderRow {
   Receipt receipt;
   bool baseline = false;
   std::string name;     // "gemm", or "gemm (again)" for a second attempt
-  std::string verdict;  // "baseline", "kept", "rejected"
+  std::string verdict;  // "baseline", "always", "kept", "rejected"
 };
 
 // Makes the baseline's row from the result's own fields where the receipts do not hold one.

@@ -110,7 +110,7 @@ std::string ladder_table(const ClimbResult& result, bool color, int width) {
   Table table(lines, color, static_cast<size_t>(std::max(width, 40)));
   std::string out = table.row(0, table.beside() ? "reason" : "", kBold, "");
   for (size_t i = 0; i < rows.size(); ++i) {
-    bool rejected = !rows[i].receipt.accepted && !rows[i].baseline;
+    const bool rejected = rows[i].verdict == "rejected";
     out += table.row(i + 1, printable(rows[i].receipt.reason), rejected ? kDim : "", rejected ? "" : kGreen);
   }
   out += "\n";

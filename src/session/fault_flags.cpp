@@ -5,7 +5,7 @@
 #include <cstring>
 #include <span>
 
-#include "kernels/fault.hpp"
+#include "ir/fault.hpp"
 #include "session/recorder.hpp"
 
 namespace rung {

@@ -4,10 +4,10 @@
 
 #include "base/log.hpp"
 #include "base/tool.hpp"
+#include "kernels/problem_key.hpp"
 #include "measure/clock.hpp"
 #include "plan/build.hpp"
 #include "plan/kernel_choice.hpp"
-#include "tune/problem.hpp"
 #include "tune/tuner.hpp"
 
 namespace rung::tasks {

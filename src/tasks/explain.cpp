@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/cpu/bind.hpp"
+#include "kernels/problem_key.hpp"
 #include "plan/build.hpp"
 #include "plan/kernel_choice.hpp"
-#include "tune/problem.hpp"
 
 namespace rung::tasks {
 namespace {

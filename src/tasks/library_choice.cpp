@@ -24,21 +24,24 @@ Result<std::string> parameters_of(const Target& target, Problem problem, const K
 
 const Kernel* row_of(const Target& target, const Problem& problem, std::string_view library) {
   for (const Kernel* row : target.kernels_for(op_family(problem.op)))
-    if (row->role == Role::library && !library.empty() && row->name.ends_with(library)) return row;
+    if (!library.empty() && row->library == library) return row;
   return nullptr;
 }
 
 std::vector<int64_t> algorithms_of(const Target& target, const Kernel& row, const Problem& problem) {
+  std::vector<int64_t> algorithms;
   for (const Tunable& tunable : row.tunables_for(problem, target.machine))
-    if (tunable.name == "algorithm") return tunable.values;
-  return {};
+    if (tunable.names.front() == "algorithm")
+      for (const Tunable::Values& values : tunable.values) algorithms.push_back(values.front());
+  return algorithms;
 }
 
 }  // namespace
 
 const gpu::GemmLibrary* library_of(const Target& target, std::string_view kernel) {
+  const Kernel* row = target.kernel_named(kernel);
   for (const gpu::GemmLibrary* library : target.machine.gpu.gemm_libraries)
-    if (kernel.ends_with(library->name)) return library;
+    if (row && row->library == library->name) return library;
   return nullptr;
 }
 

@@ -7,8 +7,8 @@
 #include <algorithm>
 
 #include "kernels/params_text.hpp"
+#include "kernels/problem_key.hpp"
 #include "tune/compare.hpp"
-#include "tune/problem.hpp"
 
 namespace rung::tasks {
 namespace {
@@ -74,8 +74,8 @@ void ProductTuner::tune(const Problem& problem, TunedProduct& product) {
 // The fastest that may be chosen, of one that can still run it; an entry without candidates was put in by hand.
 std::optional<KernelChoice> ProductTuner::best_other(const TunedProblem& entry, const KernelChoice& standard) const {
   const auto eligible = [&](const KernelChoice& choice) {
-    return choice != standard && options_.target.kernel_named(choice.kernel) &&
-           (!options_.stack || options_.stack->can_say(choice));
+    const Kernel* row = options_.target.kernel_named(choice.kernel);
+    return choice != standard && row && (!options_.stack || options_.stack->can_say({row, choice.params}));
   };
   if (entry.candidates.empty()) return eligible(entry.choice) ? std::optional(entry.choice) : std::nullopt;
   const Candidate* best = nullptr;

@@ -32,11 +32,10 @@ const Stack* stack_where(const Matches& matches) {
 
 }  // namespace
 
-bool Stack::can_say(const KernelChoice& choice) const {
+bool Stack::can_say(const KernelCandidate& candidate) const {
   if (rows == Rows::all) return true;
-  const bool known = std::ranges::any_of(
-      libraries, [&](std::string_view library) { return !library.empty() && choice.kernel.ends_with(library); });
-  return known && choice.params.contains("algorithm");
+  const std::string_view library = candidate.kernel->library;
+  return !library.empty() && std::ranges::count(libraries, library) && candidate.params.contains("algorithm");
 }
 
 std::span<const Stack> stacks() { return kStacks; }

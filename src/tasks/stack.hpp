@@ -24,7 +24,7 @@ struct Stack {
   std::string_view kept_library, kept_name;
 
   // Can a row name it? Of a library, an algorithm by its number; its own choice has none.
-  bool can_say(const KernelChoice& choice) const;
+  bool can_say(const KernelCandidate& candidate) const;
 };
 
 std::span<const Stack> stacks();

@@ -8,6 +8,7 @@
 #include "advise/tuned/format.hpp"
 #include "base/atomic_file.hpp"
 #include "device/gpu/modules.hpp"
+#include "kernels/gpu/linear/library_rows.hpp"
 #include "kernels/params_text.hpp"
 #include "tasks/library_choice.hpp"
 #include "tasks/pytorch.hpp"
@@ -212,8 +213,8 @@ Result<advise::tuned::Entry> TunedFile::entry_of(const TunedProduct& product, co
 }
 
 void TunedFile::put(TunedProduct& product, const Problem& problem) {
-  if (product.faster && product.choice.kernel.ends_with("cublaslt") && stack_->format == "tunableop" &&
-      !takes_cublaslt_) {
+  const gpu::GemmLibrary* library = product.faster ? library_of(*target_, product.choice.kernel) : nullptr;
+  if (library && library->name == gpu::kCublaslt.name && stack_->format == "tunableop" && !takes_cublaslt_) {
     product.reason += fmt::format(", but PyTorch before 2.14 takes its own default alone on NVIDIA ({}{} is left out)",
                                   product.choice.kernel, params_text(product.choice.params));
     product.faster = false;

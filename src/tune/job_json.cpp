@@ -7,7 +7,7 @@
 #include "base/json.hpp"
 #include "ir/text.hpp"
 #include "kernels/choice_json.hpp"
-#include "tune/operand_json.hpp"
+#include "kernels/operand_json.hpp"
 
 namespace rung {
 namespace {

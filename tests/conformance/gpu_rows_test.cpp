@@ -21,10 +21,10 @@ INSTANTIATE_TEST_SUITE_P(All, GpuKernelRow, testing::ValuesIn(gpu::all_kernels()
 std::vector<Params> settings_of(const Target& target, const Kernel& row, const Problem& problem) {
   std::vector<Params> settings{{}};
   for (const Tunable& tunable : row.tunables_for(problem, target.machine))
-    for (int64_t value : tunable.values_to_try()) {
+    for (const Tunable::Values& values : tunable.values_to_try()) {
       // An emulator would do the same once more.
-      if (target.machine.gpu.counts_instructions && value == tunable.values[0]) continue;
-      settings.push_back({{std::string(tunable.name), value}});
+      if (target.machine.gpu.counts_instructions && values == tunable.values[0]) continue;
+      settings.push_back(tunable.params(values));
     }
   return settings;
 }

@@ -4,6 +4,11 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
+#include "ir/dtype.hpp"
+#include "ir/functions.hpp"
+
 namespace rung::test {
 namespace {
 
@@ -356,6 +361,30 @@ std::string of_many_numbers() {
   return fmt::format("result = pointwise(x:f32[70], program=\"{}\", out=f32)", program);
 }
 
+bool takes(Takes takes, DType type) {
+  if (type == DType::boolean) return takes == Takes::booleans || takes == Takes::compares_any;
+  return takes != Takes::booleans && (is_float(type) || takes != Takes::floats);
+}
+
+// Every element-wise function on each type that it takes, and in a program.
+void add_functions(std::vector<std::string>& all) {
+  constexpr std::array kTypes{DType::f32, DType::bf16, DType::i64, DType::i32, DType::boolean};
+  for (DType type : kTypes) {
+    const std::string x = fmt::format("{}:{}[3,37]", is_float(type) ? "positive" : "keep", name_of(type));
+    const std::string y = fmt::format("{}:{}[37]", type == DType::boolean ? "keep2" : "nonzero", name_of(type));
+    for (const UnaryFacts& function : unary_functions())
+      if (takes(function.takes, type)) all.push_back(fmt::format("result = {}({})", function.word, x));
+    for (const BinaryFacts& function : binary_functions())
+      if (takes(function.takes, type)) all.push_back(fmt::format("result = {}({}, {})", function.word, x, y));
+  }
+  for (const UnaryFacts& function : unary_functions())
+    all.push_back(
+        fmt::format(R"~(result = pointwise(positive:f32[70], program="r1={}(r0)", out=f32))~", function.word));
+  for (const BinaryFacts& function : binary_functions())
+    all.push_back(fmt::format(R"~(result = pointwise(positive:f32[70], y:f32[70], program="r2={}(r0,r1)", out=f32))~",
+                              function.word));
+}
+
 }  // namespace
 
 std::vector<std::string> problems() {
@@ -364,6 +393,7 @@ std::vector<std::string> problems() {
     for (const char* text : kFloatProblems) all.push_back(replaced(text, type));
   for (const char* text : kOtherProblems) all.emplace_back(text);
   all.push_back(of_many_numbers());
+  add_functions(all);
   return all;
 }
 

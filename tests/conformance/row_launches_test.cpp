@@ -90,7 +90,7 @@ std::shared_ptr<gpu::Gpu> open(const gpu::GpuInfo& card) {
 std::vector<Params> settings_of(const Kernel& row, const Problem& problem, const Machine& machine) {
   std::vector<Params> settings{{}};
   for (const Tunable& tunable : row.tunables_for(problem, machine))
-    for (int64_t value : tunable.values) settings.push_back({{std::string(tunable.name), value}});
+    for (const Tunable::Values& values : tunable.values) settings.push_back(tunable.params(values));
   return settings;
 }
 

@@ -117,9 +117,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Rule{"not(a:f32[2])", "got f32[2], wanted bool"},
                     Rule{"add(a:f32[2], b:f16[2])", "got operands of f32 and f16, wanted one dtype"},
                     Rule{"add(a:f32[2], b:f32[3])", "do not broadcast"},
-                    Rule{"add(a:bool[2], b:bool[2])", "got bool, wanted numbers"},
-                    Rule{"and(a:f32[2], b:f32[2])", "got f32, wanted bool"},
-                    Rule{"pow(a:i64[2], b:i64[2])", "base: got i64[2], wanted a float type"},
+                    Rule{"add(a:bool[2], b:bool[2])", "got bool[2], wanted numbers"},
+                    Rule{"and(a:f32[2], b:f32[2])", "got f32[2], wanted bool"},
+                    Rule{"pow(a:i64[2], b:i64[2])", "operand: got i64[2], wanted a float type"},
                     Rule{"select(c:f32[2], a:f32[2], b:f32[2])", "condition: got f32[2], wanted bool"},
                     Rule{"select(c:bool[2], a:f32[2], b:i64[2])", "wanted one dtype"},
                     Rule{"rope(x:f32[2,3], c:f32[3], s:f32[3])", "wanted an even last dimension"},
@@ -229,7 +229,7 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     ByTheirOtherOperands, RefusedType,
     testing::Values(
-        Rule{"lt(a:bool[2], b:bool[2])", "got bool, wanted numbers"}, Rule{"or(a:i64[2], b:i64[2])", "wanted bool"},
+        Rule{"lt(a:bool[2], b:bool[2])", "got bool[2], wanted numbers"}, Rule{"or(a:i64[2], b:i64[2])", "wanted bool"},
         Rule{"square(a:bool[2])", "got bool[2], wanted numbers"}, Rule{"tanh(a:i32[2])", "wanted a float type"},
         Rule{"select(c:bool[3], a:f32[2], b:f32[2])", "do not broadcast"},
         Rule{"select(c:bool[2], a:f32[2], b:f32[3])", "do not broadcast"},

@@ -5,6 +5,7 @@
 #include "kernels/gpu/attention/attention_cdna_arguments.hpp"
 #include "kernels/gpu/kernel.hpp"
 #include "support/machines.hpp"
+#include "support/tunables.hpp"
 
 namespace rung::gpu {
 namespace {
@@ -30,11 +31,8 @@ Problem problem(const Heads& h, DType type = DType::bf16) {
 std::string refusal(const Problem& problem, const Machine& machine = cdna()) {
   return row().supports(problem, machine).reason;
 }
-// A tunable's values, the default first.
 std::vector<int64_t> values(const Problem& problem, std::string_view name) {
-  for (const Tunable& each : row().tunables_for(problem, cdna()))
-    if (each.name == name) return each.values;
-  return {};
+  return test::values_of(row().tunables_for(problem, cdna()), name);
 }
 
 TEST(AttentionCdna, TakesHeadsOf256In64KilobytesOfSharedMemory) {
@@ -71,11 +69,16 @@ TEST(AttentionCdna, SpreadsSlicesOverTheBanks) {
   for (uint32_t first : {0u, 3u, 64u}) EXPECT_EQ(units([&](uint32_t lane) { return first + 8 * lane; }), 8u) << first;
 }
 
-// Blocks of 32 rows of a prefix, and of 16 for few queries: their parameter is ten times that, and the teams.
+using Block = Tunable::Values;  // rows, waves
+std::vector<Block> blocks(const Problem& problem) {
+  return test::joint_values(row().tunables_for(problem, cdna()), "rows");
+}
+
+// Blocks of 32 rows of a prefix, and of 16 for few queries, by four waves that share the keys.
 TEST(AttentionCdna, CutsRowsIntoBlocksForTheWholeMachine) {
-  EXPECT_THAT(values(problem({816, 8, 1, 256, 816}), "block"), ElementsAre(324, 164));
-  EXPECT_THAT(values(problem({51, 8, 1, 256, 867}), "block"), ElementsAre(164, 324));
-  EXPECT_EQ(values(problem({256, 16, 16, 72, 256, 3}), "block").size(), 3u);
+  EXPECT_THAT(blocks(problem({816, 8, 1, 256, 816})), ElementsAre(Block{32, 4}, Block{16, 4}));
+  EXPECT_THAT(blocks(problem({51, 8, 1, 256, 867})), ElementsAre(Block{16, 4}, Block{32, 4}));
+  EXPECT_EQ(blocks(problem({256, 16, 16, 72, 256, 3})).size(), 3u);
 }
 
 TEST(AttentionCdna, SplitsManyKeysOfFewQueries) {

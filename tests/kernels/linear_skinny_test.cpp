@@ -43,6 +43,8 @@ Problem normed(Problem plain) {
 SkinnyPlan plan_of(const Problem& problem, const Machine& machine = hopper()) { return {problem, machine.gpu}; }
 std::vector<SkinnyConfig> tiles_of(const Problem& problem) { return skinny_tiles(problem, hopper().gpu); }
 
+Params params_of(const SkinnyConfig& tile) { return Tunable(kSkinnyParameters).params(parameters_of(tile)); }
+
 TEST(LinearSkinny, FillsTheDeviceWithAboutOneBlockEach) {
   EXPECT_EQ(plan_of(layer(50, 2560, 1024)).blocks(), 128u);
   EXPECT_EQ(plan_of(layer(50, 1024, 2048)).blocks(), 128u);
@@ -52,7 +54,7 @@ TEST(LinearSkinny, FillsTheDeviceWithAboutOneBlockEach) {
 
 TEST(LinearSkinny, TakesTheTileAndTheRingThatAreAskedFor) {
   Problem asked = layer(50, 4096, 1024, true);
-  asked.params = {{"tile", 642}, {"ring", 48}};
+  asked.params = {{"rows", 64}, {"split", 2}, {"ring", 48}};
   const SkinnyPlan plan = plan_of(asked);
   EXPECT_EQ(plan.tile.rows, 64u);
   EXPECT_EQ(plan.tile.split, 2u);
@@ -106,13 +108,12 @@ TEST(LinearSkinny, SharesKOnlyWhereEachBlockHasEnoughOfIt) {
 
 TEST(LinearSkinny, CutsHeadsIntoTilesOfBothTheirHalves) {
   const Problem turned = rotated(layer(50, 2560, 1024), 9, 256);
-  EXPECT_EQ(plan_of(turned).half, 128u);
   for (const SkinnyConfig& tile : tiles_of(turned)) {
     Problem asked = turned;
-    asked.params = {{"tile", tile.parameter()}};
+    asked.params = params_of(tile);
     const SkinnyPlan plan = plan_of(asked);
     EXPECT_EQ(plan.box_rows * 2, tile.rows);
-    EXPECT_EQ(plan.half % plan.box_rows, 0u);
+    EXPECT_EQ(128 % plan.box_rows, 0u) << "of a head's lower half";
     EXPECT_EQ(plan.tiles * tile.rows, 2560u);
   }
   for (const SkinnyConfig& tile : tiles_of(rotated(layer(50, 96, 1024), 2, 48))) EXPECT_EQ(tile.rows, 16u);
@@ -128,12 +129,13 @@ TEST(LinearSkinny, LeavesRoomForASecondBlock) {
   for (Problem each : {layer(64, 1024, 4096), layer(50, 4096, 1024, true), layer(8, 2560, 1024)})
     for (const SkinnyConfig& tile : tiles_of(each))
       for (int64_t ring : {16, 64, 200}) {
-        each.params = {{"tile", tile.parameter()}, {"ring", ring}};
+        each.params = params_of(tile);
+        each.params["ring"] = ring;
         const SkinnyPlan plan = plan_of(each);
         EXPECT_LE(plan.shared.bytes(), 113u * 1024);
         EXPECT_GE(plan.shared.x_stages, 2u);
         EXPECT_GE(plan.shared.w_stages, 2u);
-        EXPECT_EQ(plan.tile.parameter(), tile.parameter());
+        EXPECT_EQ(plan.tile, tile);
       }
 }
 

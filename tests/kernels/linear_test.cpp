@@ -6,6 +6,7 @@
 
 #include "kernels/target.hpp"
 #include "linear_case.hpp"
+#include "support/tunables.hpp"
 
 namespace rung::cpu {
 namespace {
@@ -91,8 +92,8 @@ TEST_P(LinearRow, MatchesF64LoopForEveryTunable) {
   cases.insert(cases.end(), more.begin(), more.end());
   for (LinearCase c : cases) {
     for (const Tunable& tunable : row().tunables_for(problem_of(c), cpu_info()))
-      for (int64_t value : tunable.values) {
-        c.params = {{std::string(tunable.name), value}};
+      for (const Tunable::Values& values : tunable.values) {
+        c.params = tunable.params(values);
         c.gated = false;
         check(c);
         c.gated = true;
@@ -125,7 +126,7 @@ TEST(OneDnnRow, OffersItsPlainProductAndTheEpilogueApart) {
   CpuInfo cpu;
   const auto offers = [&](const LinearCase& c) {
     const std::vector<Tunable> tunables = row.tunables_for(problem_of(c), cpu);
-    return std::ranges::find(tunables, std::string_view("apart"), &Tunable::name) != tunables.end();
+    return !test::values_of(tunables, "apart").empty();
   };
   EXPECT_FALSE(offers({.m = 4, .n = 64, .k = 64, .residual = true})) << "the epilogue apart needs AVX2";
   cpu.avx2 = true;

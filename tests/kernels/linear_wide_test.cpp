@@ -27,6 +27,8 @@ std::vector<WideConfig> tiles_of(const Problem& problem, const Machine& machine 
   return wide_tiles(problem, machine.gpu);
 }
 
+Params params_of(const WideConfig& tile) { return Tunable(kWideParameters).params(parameters_of(tile)); }
+
 std::vector<Problem> problems() {
   return {layer(816, 16384, 2048, true), layer(560, 4096, 1024, true), layer(816, 2048, 16384),
           layer(768, 1152, 4304),        layer(768, 4304, 1152),       layer(65, 8, 8)};
@@ -36,9 +38,9 @@ TEST(LinearWide, EveryTileCoversTheResultAndFitsABlock) {
   for (Problem asked : problems()) {
     const LinearShape shape(asked);
     for (const WideConfig& tile : tiles_of(asked)) {
-      asked.params = {{"tile", tile.parameter()}};
+      asked.params = params_of(tile);
       const WidePlan plan = plan_of(asked);
-      EXPECT_EQ(plan.tile.parameter(), tile.parameter());
+      EXPECT_EQ(plan.tile, tile);
       EXPECT_EQ(plan.tile.gated(), asked.as<Linear>().gated);
       EXPECT_GE(int64_t{plan.token_tiles} * tile.tokens, shape.m);
       EXPECT_GE(int64_t{plan.tiles} / plan.token_tiles * tile.columns(), shape.n);
@@ -52,8 +54,8 @@ TEST(LinearWide, EveryTileCoversTheResultAndFitsABlock) {
 TEST(LinearWide, TilesDifferAndAreFewEnoughToTry) {
   for (const Problem& each : problems()) {
     const auto tiles = tiles_of(each);
-    std::set<int64_t> parameters;
-    for (const WideConfig& tile : tiles) parameters.insert(tile.parameter());
+    std::set<std::vector<int64_t>> parameters;
+    for (const WideConfig& tile : tiles) parameters.insert(parameters_of(tile));
     EXPECT_EQ(parameters.size(), tiles.size());
     EXPECT_GE(parameters.size(), 1u);
     EXPECT_LE(parameters.size(), 8u);
@@ -63,23 +65,24 @@ TEST(LinearWide, TilesDifferAndAreFewEnoughToTry) {
 TEST(LinearWide, BlocksThatShareKFinishAllTokensBetweenThem) {
   for (int32_t tokens : {104, 112, 128, 136, 192, 208}) {
     const WideConfig split{DType::bf16, 128, tokens, 2, WideEpilogue::any};
-    EXPECT_EQ(split.parameter(), 2128000 + tokens);
     EXPECT_EQ(split.first_half() % 8, 0);
     EXPECT_GE(2 * split.first_half(), tokens);
     EXPECT_LT(2 * split.first_half(), tokens + 16);
   }
   Problem down = layer(816, 2048, 16384);
-  down.params = {{"tile", 2128208}};
+  down.params = {{"rows", 128}, {"tokens", 208}, {"split", 2}};
   EXPECT_EQ(plan_of(down).tiles, 64);  // 4 x 16
   EXPECT_EQ(plan_of(down).tile.split, 2);
   Problem shallow = layer(816, 2048, 128);  // two chunks of K
   for (const WideConfig& tile : tiles_of(shallow)) EXPECT_EQ(tile.split, 1);
 }
 
+const Params kAlone{{"rows", 128}, {"tokens", 104}, {"split", 1}}, kOfTwo{{"rows", 128}, {"tokens", 208}, {"split", 2}};
+
 // What stands behind the tile in the name of the kernel.
-std::string ending(Problem each, int64_t tile, Activation activation = Activation::none) {
+std::string ending(Problem each, const Params& tile, Activation activation = Activation::none) {
   std::get<Linear>(each.op).activation = activation;
-  each.params = {{"tile", tile}};
+  each.params = tile;
   const std::string name(plan_of(each).function);
   return name.substr(name.find('_', name.find("_128_") + 5) + 1);
 }
@@ -94,26 +97,26 @@ Problem with_residual(DType residual, DType out) {
 
 TEST(LinearWide, FunctionNamesTheTypeTheTileAndTheEnding) {
   Problem gated = layer(816, 16384, 2048, true);
-  gated.params = {{"tile", 256136}};
+  gated.params = {{"rows", 256}, {"tokens", 136}, {"split", 1}};
   EXPECT_EQ(plan_of(gated).function, "linear_wide_bf16_256_136_1_gated_gelu");
   std::get<Linear>(gated.op).activation = Activation::silu;
   EXPECT_EQ(plan_of(gated).function, "linear_wide_bf16_256_136_1_gated_silu");
   Problem f16 = layer(816, 2048, 2048);
   f16.inputs[0].dtype = f16.inputs[1].dtype = DType::f16;
-  f16.params = {{"tile", 128104}};
+  f16.params = kAlone;
   EXPECT_EQ(plan_of(f16).function, "linear_wide_f16_128_104_1_rounded");
 }
 
 TEST(LinearWide, KernelsForAnyEndingServeTheRareOnesAlone) {
   const Problem plain = layer(816, 2048, 2048);
-  EXPECT_EQ(ending(plain, 128104), "1_rounded");
-  EXPECT_EQ(ending(plain, 128104, Activation::gelu_tanh), "1_gelu");
-  EXPECT_EQ(ending(plain, 128104, Activation::silu), "1_any");
-  EXPECT_EQ(ending(plain, 2128208), "2_any");
-  EXPECT_EQ(ending(with_residual(DType::f32, DType::f32), 2128208), "2_sum");
-  EXPECT_EQ(ending(with_residual(DType::bf16, DType::bf16), 128104), "1_sum_16");
-  EXPECT_EQ(ending(with_residual(DType::bf16, DType::bf16), 128104, Activation::silu), "1_any");
-  EXPECT_EQ(ending(with_residual(DType::f32, DType::bf16), 128104), "1_any");
+  EXPECT_EQ(ending(plain, kAlone), "1_rounded");
+  EXPECT_EQ(ending(plain, kAlone, Activation::gelu_tanh), "1_gelu");
+  EXPECT_EQ(ending(plain, kAlone, Activation::silu), "1_any");
+  EXPECT_EQ(ending(plain, kOfTwo), "2_any");
+  EXPECT_EQ(ending(with_residual(DType::f32, DType::f32), kOfTwo), "2_sum");
+  EXPECT_EQ(ending(with_residual(DType::bf16, DType::bf16), kAlone), "1_sum_16");
+  EXPECT_EQ(ending(with_residual(DType::bf16, DType::bf16), kAlone, Activation::silu), "1_any");
+  EXPECT_EQ(ending(with_residual(DType::f32, DType::bf16), kAlone), "1_any");
 }
 
 TEST(LinearWide, PrefersTilesThatLeaveLittleOfTheDeviceIdle) {
@@ -135,7 +138,7 @@ TEST(LinearWide, IsCutForTheMachine) {
   for (const Problem& each : problems())
     for (const WideConfig& tile : tiles_of(each, lesser_hopper())) {
       Problem with = each;
-      with.params = {{"tile", tile.parameter()}};
+      with.params = params_of(tile);
       const WidePlan plan = plan_of(with, lesser_hopper());
       EXPECT_EQ(plan.tile, tile);
       EXPECT_LE(tile.shared_bytes(plan.stages), 99 * 1024);

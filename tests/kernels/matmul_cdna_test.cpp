@@ -4,6 +4,7 @@
 
 #include "kernels/gpu/kernel.hpp"
 #include "support/machines.hpp"
+#include "support/tunables.hpp"
 
 namespace rung::gpu {
 namespace {
@@ -36,7 +37,7 @@ TEST(MatmulCdna, TakesWhatOtherwiseOnlyTheFallbackWouldTake) {
 // Of 304 compute units.
 TEST(MatmulCdna, CutsSmallResultsIntoSmallerTiles) {
   const auto tiles = [](const Problem& problem) {
-    return row_for(problem, cdna()).tunables_for(problem, cdna()).front().values;
+    return test::values_of(row_for(problem, cdna()).tunables_for(problem, cdna()), "tile");
   };
   EXPECT_THAT(tiles(product(12, 128, 128, 64)), ElementsAre(32, 64)) << "48 tiles of 64 x 64";
   EXPECT_THAT(tiles(product(8, 816, 816, 256)), ElementsAre(64, 32));

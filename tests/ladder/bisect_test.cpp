@@ -91,7 +91,7 @@ TEST(Reproducer, IsTheGraphBeforeTheCulpritAndParsesBack) {
 }
 
 TEST(Reproducer, WithoutAPassIsWhatTheRecipeLowers) {
-  Culprit culprit{.rung = "capture", .pass = "", .recipe = {.capture = true}};
+  Culprit culprit{.rung = "capture", .pass = "", .recipe = {.as_written = true, .capture = true}};
   Graph graph = tiny_bert().model.graph;
   auto text = reproducer(graph, culprit);
   ASSERT_TRUE(text) << text.error().message;

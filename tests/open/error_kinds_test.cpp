@@ -90,7 +90,8 @@ TEST_P(Mistakes, AreOfTheKindThatSaysWhoCanMendThem) {
 std::string name_of_mistake(const ::testing::TestParamInfo<Mistake>& info) { return info.param.name; }
 
 const Mistake kFileMistakes[] = {
-    {"NoModel", ErrorKind::file, "is not a directory", [](const Bench&) { return opening("/nowhere"); }},
+    {"NoModel", ErrorKind::file, "is no model: got nothing that can be read",
+     [](const Bench&) { return opening("/nowhere"); }},
     {"NoPlan", ErrorKind::file, "no such file", [](const Bench&) { return opening("/nowhere.rung"); }},
     {"ADirectoryWithoutConfig", ErrorKind::file, "config.json", [](const Bench&) { return opening("/proc/self"); }},
     {"ACutPlan", ErrorKind::file, "cut.rung", [](const Bench& b) { return opening(b.cut(b.plan())); }},

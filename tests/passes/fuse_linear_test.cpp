@@ -8,42 +8,6 @@ namespace {
 
 using namespace passes;
 
-TEST(FuseLinearBias, ProductWithAConstantMatrixBecomesALinear) {
-  expect_rewrite(fuse_linear_bias,
-                 "w: f32[8,4] = constant()\nb: f32[4] = constant()\ny = add(b, matmul(x:f32[3,8], w))",
-                 "y = linear(x, transpose(w, permutation=[1,0]), b, slots=bias)");
-}
-TEST(FuseLinearBias, KeepsProductsOfTwoValues) {
-  expect_unchanged(fuse_linear_bias, "y = matmul(x:f32[3,8], z:f32[8,4])");
-}
-TEST(FuseLinearBias, KeepsSumsWithAColumn) {
-  expect_unchanged(fuse_linear_bias,
-                   "w: f32[4,8] = constant()\nb: f32[3,1] = constant()\ny = add(linear(x:f32[3,8], w), b)");
-}
-TEST(FuseLinearBias, KeepsALinearThatHasAnotherReader) {
-  expect_unchanged(
-      fuse_linear_bias,
-      "w: f32[4,8] = constant()\nb: f32[4] = constant()\nh = linear(x:f32[3,8], w)\ny = add(h, b)\nreturn y, h");
-}
-
-TEST(FuseLinearBias, KeepsABiasAfterWhatComesBehindTheProduct) {
-  const std::string weights = "w: f32[4,8] = constant()\nb: f32[4] = constant()\nc: f32[2] = constant()\n";
-  for (const char* linear : {"linear(x:f32[3,8], w, activation=relu)", "linear(x:f32[3,8], w, b, slots=bias)",
-                             "linear(x:f32[3,8], w, r:f32[3,4], slots=residual)",
-                             "linear(x:f32[3,8], w, p:f32[3,2], p, slots=cos+sin, rotated_heads=1)"})
-    expect_unchanged(fuse_linear_bias, fmt::format("{}y = add({}, b)", weights, linear));
-  expect_unchanged(fuse_linear_bias, weights + "y = add(linear(x:f32[3,8], w, gated=true), c)");
-}
-TEST(FuseLinearBias, KeepsABiasThatIsComputed) {
-  expect_unchanged(fuse_linear_bias, "w: f32[4,8] = constant()\ny = add(linear(x:f32[3,8], w), b:f32[4])");
-}
-TEST(FuseLinearBias, KeepsABiasThatMakesMoreColumns) {
-  expect_unchanged(fuse_linear_bias,
-                   "w: f32[1,8] = constant()\nb: f32[4] = constant()\ny = add(linear(x:f32[3,8], w), b)");
-}
-TEST(FuseLinearBias, KeepsProductsWithSeveralMatrices) {
-  expect_unchanged(fuse_linear_bias, "w: f32[2,8,4] = constant()\ny = matmul(x:f32[2,3,8], w)");
-}
 TEST(FuseActivation, ActivationOfALinearMovesIn) {
   expect_rewrite(fuse_activation, "w: f32[4,8] = constant()\ny = gelu_tanh(linear(x:f32[3,8], w))",
                  "y = linear(x, w, activation=gelu_tanh)");

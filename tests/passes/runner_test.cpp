@@ -96,9 +96,15 @@ TEST(CanonicalPasses, RunUntilNoneChangesTheGraph) {
   EXPECT_EQ(expression(graph), "y = relu(relu(relu(x)))");
   EXPECT_EQ(report->rows.size(), 6u) << "repetitions without effect have no row";
 }
-TEST(CanonicalPasses, LeaveTheGraphAsWrittenWhereNoRungIsOn) {
+TEST(CanonicalPasses, RunWhereNoRungIsOn) {
   Graph graph = graph_of(kThree);
   auto report = run_passes(graph, {}, {}, kCanonical);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(expression(graph), "y = relu(relu(relu(x)))");
+}
+TEST(CanonicalPasses, LeaveTheGraphAsWrittenOnRequestAlone) {
+  Graph graph = graph_of(kThree);
+  auto report = run_passes(graph, {.as_written = true}, {}, kCanonical);
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(expression(graph), "y = exp(exp(exp(x)))");
 }

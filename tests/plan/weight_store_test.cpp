@@ -87,11 +87,12 @@ TEST(WeightStore, KeepsLayoutsOfDifferentParametersApart) {
   const Step& step = first.steps[0];
   const Kernel* kernel = first.target->kernel_named(step.choice.kernel);
   const auto tunables = kernel->tunables_for(problem_of(step, 1), first.target->machine);
-  if (tunables.empty() || tunables[0].name != "columns") GTEST_SKIP() << step.choice.kernel << " has one layout only";
+  if (tunables.empty() || tunables[0].names.front() != "columns")
+    GTEST_SKIP() << step.choice.kernel << " has one layout only";
   std::vector<Plan> plans;
-  for (int64_t columns : tunables[0].values) {
+  for (const Tunable::Values& columns : tunables[0].values) {
     Recipe recipe{.tuned_kernels = true};
-    recipe.choices[step.problem] = {step.choice.kernel, {{"columns", columns}}};
+    recipe.choices[step.problem] = {step.choice.kernel, tunables[0].params(columns)};
     plans.push_back(shared_plan(layer.graph, store, recipe));
   }
   ASSERT_EQ(plans.size(), 2u);
@@ -117,7 +118,7 @@ TEST(WeightStore, MakesAnExpressionThatAPlanHasTwiceOnce) {
   NodeId first = graph.add(Linear{}, {x, doubled()}), second = graph.add(Linear{}, {first, doubled()});
   graph.set_output("y", second);
   WeightStore store;
-  Plan plan = shared_plan(graph, store);
+  Plan plan = shared_plan(graph, store, {.as_written = true});
   ASSERT_EQ(plan.weights.size(), 2u);
   EXPECT_EQ(plan.weights[0].data, plan.weights[1].data);
   EXPECT_EQ(weight->loads, 1);

@@ -86,6 +86,7 @@ TEST(Headlines, OfNoRaceAreTheSameInEveryForm) {
 TEST(Headlines, SayWhatAClimbProvedThatBroughtNothing) {
   ClimbResult result = small_climb();
   result.against_no_climb = Speedup::same_plan(8);
+  result.rungs[0].name = kDefaultPlan;
   result.rungs[0].pairs = 6, result.rungs[1].pairs = 7, result.choices.resize(3);
   EXPECT_EQ(report::headlines(result)[1],
             "against opening the model without a climb: nothing gained, this is the same plan; the climb proved that "

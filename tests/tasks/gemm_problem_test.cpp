@@ -4,7 +4,7 @@
 
 #include <gmock/gmock.h>
 
-#include "tune/problem.hpp"
+#include "kernels/problem_key.hpp"
 
 namespace rung::tasks {
 namespace {

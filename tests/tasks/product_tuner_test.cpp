@@ -4,10 +4,11 @@
 
 #include <gmock/gmock.h>
 
+#include "kernels/gpu/kernel.hpp"
+#include "kernels/problem_key.hpp"
 #include "support/scripted.hpp"
 #include "support/temporary_directory.hpp"
 #include "tasks/gemm_problem.hpp"
-#include "tune/problem.hpp"
 
 namespace rung::tasks {
 namespace {
@@ -115,12 +116,15 @@ TEST_F(ProductTuners, RefuseWhatDoesNotFit) {
 
 TEST(Stacks, SayAlgorithmsOfTheirLibrariesAlone) {
   const Stack &tunableop = *stack_named("tunableop"), &aiter = *stack_named("aiter");
-  EXPECT_TRUE(tunableop.can_say({"linear_hipblaslt", {{"algorithm", 3}}}));
-  EXPECT_TRUE(tunableop.can_say({"linear_rocblas", {{"algorithm", 3}}}));
-  EXPECT_FALSE(tunableop.can_say({"linear_rocblas", {}})) << "its own choice has no number";
-  EXPECT_FALSE(tunableop.can_say({"linear_skinny_cdna", {{"algorithm", 3}}}));
-  EXPECT_FALSE(aiter.can_say({"linear_rocblas", {{"algorithm", 3}}}));
-  EXPECT_TRUE(stack_named("csv")->can_say({"linear_skinny_cdna", {}}));
+  const auto row = [](std::string_view name) { return *std::ranges::find(gpu::all_kernels(), name, &Kernel::name); };
+  const Kernel *hipblaslt = row("linear_hipblaslt"), *rocblas = row("linear_rocblas");
+  const Kernel* ours = row("linear_skinny_cdna");
+  EXPECT_TRUE(tunableop.can_say({hipblaslt, {{"algorithm", 3}}}));
+  EXPECT_TRUE(tunableop.can_say({rocblas, {{"algorithm", 3}}}));
+  EXPECT_FALSE(tunableop.can_say({rocblas, {}})) << "its own choice has no number";
+  EXPECT_FALSE(tunableop.can_say({ours, {{"algorithm", 3}}}));
+  EXPECT_FALSE(aiter.can_say({rocblas, {{"algorithm", 3}}}));
+  EXPECT_TRUE(stack_named("csv")->can_say({ours, {}}));
   EXPECT_EQ(stack_of_format("aiter_untuned"), &aiter);
   EXPECT_EQ(stack_of_format(""), nullptr);
   EXPECT_EQ(stack_named("strange"), nullptr);

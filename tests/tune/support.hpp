@@ -7,22 +7,12 @@
 #include <string>
 
 #include "kernels/cpu/kernel.hpp"
+#include "kernels/problem_key.hpp"
+#include "support/problems.hpp"
 #include "support/temporary_directory.hpp"
-#include "tune/problem.hpp"
 #include "tune/tuner.hpp"
 
 namespace rung {
-
-inline Operand dense(DType dtype, const Shape& shape, bool constant = false) {
-  return {dtype, shape, contiguous_strides(shape), constant};
-}
-
-// linear(x: f32[m,k], w: f32[n,k]) with constant weights.
-inline Problem linear_problem(int64_t m, int64_t n, int64_t k) {
-  return {.op = Linear{},
-          .inputs = {dense(DType::f32, {m, k}), dense(DType::f32, {n, k}, true)},
-          .output = dense(DType::f32, {m, n})};
-}
 
 inline TuneTask linear_task(int64_t m, int64_t n, int64_t k) {
   Problem problem = linear_problem(m, n, k);

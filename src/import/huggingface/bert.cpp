@@ -6,9 +6,9 @@
 #include "import/huggingface/architecture.hpp"
 #include "import/huggingface/bert_config.hpp"
 #include "import/huggingface/bert_head.hpp"
-#include "import/huggingface/graph_writer.hpp"
 #include "import/huggingface/input_rules.hpp"
 #include "import/huggingface/limits.hpp"
+#include "import/huggingface/module_builder.hpp"
 #include "import/huggingface/sentence_pooling.hpp"
 #include "import/huggingface/text_length.hpp"
 
@@ -21,7 +21,7 @@ struct BertInputs {
 
 class BertWriter {
  public:
-  BertWriter(GraphWriter& writer, const BertConfig& config, DType dtype)
+  BertWriter(ModuleBuilder& writer, const BertConfig& config, DType dtype)
       : w_(writer), graph_(writer.graph), c_(config), dtype_(dtype) {}
 
   NodeId embeddings(const Module& m, const BertInputs& in) {
@@ -91,7 +91,7 @@ class BertWriter {
     return w_.layer_norm(m.child("LayerNorm"), w_.binary(BinaryKind::add, h, residual, m.label), c_.eps);
   }
 
-  GraphWriter& w_;
+  ModuleBuilder& w_;
   Graph& graph_;
   const BertConfig& c_;
   DType dtype_;
@@ -120,7 +120,7 @@ bool may_ignore(const std::string& name, const std::string& root) {
          name.starts_with(root.empty() ? "pooler." : root + ".pooler.");
 }
 
-void write_outputs(Model& model, GraphWriter& writer, NodeId hidden, NodeId sentence) {
+void write_outputs(Model& model, ModuleBuilder& writer, NodeId hidden, NodeId sentence) {
   NodeId out = writer.cast(hidden, DType::f32, "last_hidden_state");
   model.graph.set_output("last_hidden_state", out);
   if (sentence != kNoNode)
@@ -140,7 +140,7 @@ Result<Model> import_bert(const ConfigSource& source) {
   Model model{.directory = source.directory};
   model.stages = {
       {"embeddings", {"embeddings"}}, {"layers", {"encoder"}}, {"pooling", {"pooling", "normalize", "pooler"}}};
-  GraphWriter writer(model.graph, *checkpoint);
+  ModuleBuilder writer(model.graph, *checkpoint);
   const std::string word_table = "embeddings.word_embeddings.weight";
   Module root{checkpoint->contains(word_table) ? "" : checkpoint->contains("bert." + word_table) ? "bert" : "", ""};
   // sentence-transformers runs the encoder alone, of whatever class the model was saved from.

@@ -20,7 +20,7 @@ struct Pi0Inputs {
 
 class Pi0Writer {
  public:
-  Pi0Writer(GraphWriter& writer, const Pi0Config& config, Pi0Tensors tensors, std::optional<DType> forced)
+  Pi0Writer(ModuleBuilder& writer, const Pi0Config& config, Pi0Tensors tensors, std::optional<DType> forced)
       : w_(writer), c_(config), t_(std::move(tensors)), forced_(forced) {
     const auto& g = c_.prefix;
     vision_dtype_ = forced_.value_or(w_.stored_dtype(t_.projector + ".weight", {g.width, c_.vision.width}));
@@ -44,7 +44,7 @@ class Pi0Writer {
   NodeId euler_step(const Pi0Inputs& in, NodeId actions, int64_t step);
   Module root(const std::string& label) const { return {t_.root, label}; }
 
-  GraphWriter& w_;
+  ModuleBuilder& w_;
   const Pi0Config& c_;
   Pi0Tensors t_;
   std::optional<DType> forced_;
@@ -231,7 +231,7 @@ Result<Model> import_pi0(const ConfigSource& source) {
   model.stages = {{"SigLIP", {"camera", "image_embeddings"}},
                   {"prefix", {"prefix", "language_model"}},
                   {"expert", {"step.*.gemma_expert"}}};
-  GraphWriter writer(model.graph, *checkpoint);
+  ModuleBuilder writer(model.graph, *checkpoint);
   Pi0Tensors tensors = find_pi0_tensors(*checkpoint);
   Pi0Inputs inputs = declare_inputs(model, config);
   NodeId actions = Pi0Writer(writer, config, tensors, source.options.dtype).write(inputs);

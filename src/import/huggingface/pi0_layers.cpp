@@ -15,7 +15,7 @@ struct Heads {
 };
 
 // Every query head gets its own copy of the key head that it shares.
-NodeId repeat_heads(GraphWriter& w, NodeId x, int64_t times, const std::string& label) {
+NodeId repeat_heads(ModuleBuilder& w, NodeId x, int64_t times, const std::string& label) {
   if (times == 1) return x;
   const Shape s = w.graph.shape(x);
   NodeId apart = w.reshape(x, {s[0], s[1], 1, s[2], s[3]}, label);
@@ -24,7 +24,7 @@ NodeId repeat_heads(GraphWriter& w, NodeId x, int64_t times, const std::string& 
 }
 
 // softmax(scale q k' + mask) v, heads merged: T[1,S,heads*head_dim]
-NodeId attend(GraphWriter& w, const Heads& h, NodeId mask, const std::string& label) {
+NodeId attend(ModuleBuilder& w, const Heads& h, NodeId mask, const std::string& label) {
   const Shape q = w.graph.shape(h.q);
   DType dtype = w.graph.type(h.q).dtype;
   int64_t repeats = q[1] / w.graph.shape(h.k)[1];
@@ -37,20 +37,20 @@ NodeId attend(GraphWriter& w, const Heads& h, NodeId mask, const std::string& la
   return w.merge_heads(w.op(MatMul{}, {weights, v}, label), label);
 }
 
-NodeId rotate_half(GraphWriter& w, NodeId x, const std::string& label) {
+NodeId rotate_half(ModuleBuilder& w, NodeId x, const std::string& label) {
   int64_t size = w.graph.shape(x).back();
   NodeId upper = w.op(Slice{.axis = 3, .begin = size / 2, .end = size}, {x}, label);
   NodeId lower = w.op(Slice{.axis = 3, .begin = 0, .end = size / 2}, {x}, label);
   return w.op(Concat{.axis = 3}, {w.unary(UnaryKind::neg, upper, label), lower}, label);
 }
 
-NodeId rotate(GraphWriter& w, NodeId x, const GemmaPass& pass, const std::string& label) {
+NodeId rotate(ModuleBuilder& w, NodeId x, const GemmaPass& pass, const std::string& label) {
   NodeId straight = w.binary(BinaryKind::mul, x, pass.cos, label);
   NodeId turned = w.binary(BinaryKind::mul, rotate_half(w, x, label), pass.sin, label);
   return w.binary(BinaryKind::add, straight, turned, label);
 }
 
-NodeId siglip_layer(GraphWriter& w, const SiglipConfig& c, const Module& m, NodeId x) {
+NodeId siglip_layer(ModuleBuilder& w, const SiglipConfig& c, const Module& m, NodeId x) {
   Module attention = m.child("self_attn"), mlp = m.child("mlp");
   NodeId h = w.layer_norm(m.child("layer_norm1"), x, kSiglipEps);
   auto project = [&](const char* name) {
@@ -65,7 +65,7 @@ NodeId siglip_layer(GraphWriter& w, const SiglipConfig& c, const Module& m, Node
 }
 
 // f32[1,patches,width]
-NodeId embed_patches(GraphWriter& w, const Pi0Config& c, const Module& m, NodeId image) {
+NodeId embed_patches(ModuleBuilder& w, const Pi0Config& c, const Module& m, NodeId image) {
   Module patch = m.child("patch_embedding"), position = m.child("position_embedding");
   NodeId kernel = w.weight(patch.tensor("weight"), {c.vision.width, 3, c.patch, c.patch}, DType::f32);
   NodeId bias = w.weight(patch.tensor("bias"), {c.vision.width}, DType::f32);
@@ -77,7 +77,7 @@ NodeId embed_patches(GraphWriter& w, const Pi0Config& c, const Module& m, NodeId
 
 }  // namespace
 
-NodeId write_vision_tower(GraphWriter& w, const Pi0Config& c, const VisionModules& modules, NodeId image) {
+NodeId write_vision_tower(ModuleBuilder& w, const Pi0Config& c, const VisionModules& modules, NodeId image) {
   const Module& tower = modules.tower;
   NodeId x = w.cast(embed_patches(w, c, tower.child("embeddings"), image), modules.dtype, tower.label);
   for (int64_t i = 0; i < c.vision.layers; ++i)
@@ -85,7 +85,7 @@ NodeId write_vision_tower(GraphWriter& w, const Pi0Config& c, const VisionModule
   return w.linear(modules.projector, w.layer_norm(tower.child("post_layernorm"), x, kSiglipEps), c.prefix.width);
 }
 
-NodeId write_rms_norm(GraphWriter& w, const Module& module, NodeId x) {
+NodeId write_rms_norm(ModuleBuilder& w, const Module& module, NodeId x) {
   const auto& label = module.label;
   NodeId wide = w.cast(x, DType::f32, label);
   NodeId mean = w.op(Reduce{.kind = ReduceKind::mean, .axis = -1, .keep_dim = true},

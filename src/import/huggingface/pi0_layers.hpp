@@ -1,7 +1,7 @@
 // The layers of Pi0, written call by call as eager code runs them: SigLIP's, Gemma's and the attention they share.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "import/huggingface/graph_writer.hpp"
+#include "import/huggingface/module_builder.hpp"
 #include "import/huggingface/pi0_config.hpp"
 
 namespace rung::huggingface {
@@ -22,11 +22,11 @@ struct VisionModules {
   DType dtype;
 };
 // image f32[1,3,H,W] -> T[1,patches,prefix width]
-NodeId write_vision_tower(GraphWriter& w, const Pi0Config& c, const VisionModules& modules, NodeId image);
+NodeId write_vision_tower(ModuleBuilder& w, const Pi0Config& c, const VisionModules& modules, NodeId image);
 
 class GemmaLayer {
  public:
-  GemmaLayer(GraphWriter& writer, const GemmaConfig& config, Module module)
+  GemmaLayer(ModuleBuilder& writer, const GemmaConfig& config, Module module)
       : w_(writer), c_(config), m_(std::move(module)) {}
   // x T[1,S,width]; the keys and values include those of `past`, if it has any. Returns the next x.
   NodeId write(NodeId x, const GemmaPass& pass, const KeyValue& past, KeyValue* present);
@@ -35,12 +35,12 @@ class GemmaLayer {
   NodeId attention(NodeId x, const GemmaPass& pass, const KeyValue& past, KeyValue* present);
   NodeId mlp(NodeId x);
 
-  GraphWriter& w_;
+  ModuleBuilder& w_;
   const GemmaConfig& c_;
   Module m_;
 };
 
 // x * rsqrt(mean(x^2) + 1e-6) * (1 + weight), in f32, rounded to x's type.
-NodeId write_rms_norm(GraphWriter& w, const Module& module, NodeId x);
+NodeId write_rms_norm(ModuleBuilder& w, const Module& module, NodeId x);
 
 }  // namespace rung::huggingface

@@ -9,7 +9,7 @@ const std::string kLabel = "pooling";
 
 class Pooling {
  public:
-  Pooling(GraphWriter& writer, const Tokens& tokens)
+  Pooling(ModuleBuilder& writer, const Tokens& tokens)
       : w_(writer),
         tokens_(tokens),
         shape_(w_.graph.shape(tokens.hidden)),
@@ -48,7 +48,7 @@ class Pooling {
     return w_.binary(BinaryKind::div, sum, count, kLabel);
   }
 
-  GraphWriter& w_;
+  ModuleBuilder& w_;
   const Tokens& tokens_;
   Shape shape_;
   DType dtype_;
@@ -57,7 +57,7 @@ class Pooling {
 
 }  // namespace
 
-NodeId pool_sentence(GraphWriter& writer, const SentenceConfig& config, const Tokens& tokens) {
+NodeId pool_sentence(ModuleBuilder& writer, const SentenceConfig& config, const Tokens& tokens) {
   Pooling pooling(writer, tokens);
   std::vector<NodeId> parts;
   for (PoolingMode mode : config.modes) parts.push_back(pooling.run(mode));

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "import/huggingface/bert_config.hpp"
-#include "import/huggingface/graph_writer.hpp"
+#include "import/huggingface/module_builder.hpp"
 
 namespace rung::huggingface {
 
@@ -11,6 +11,6 @@ struct Tokens {
   NodeId mask;    // i64[B,S]
 };
 
-NodeId pool_sentence(GraphWriter& writer, const SentenceConfig& config, const Tokens& tokens);
+NodeId pool_sentence(ModuleBuilder& writer, const SentenceConfig& config, const Tokens& tokens);
 
 }  // namespace rung::huggingface

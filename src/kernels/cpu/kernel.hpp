@@ -4,7 +4,7 @@
 #include <atomic>
 
 #include "device/cpu/share.hpp"
-#include "kernels/fault.hpp"
+#include "ir/fault.hpp"
 #include "kernels/kernel.hpp"
 
 namespace rung::cpu {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "device/gpu/queue.hpp"
-#include "kernels/fault.hpp"
+#include "ir/fault.hpp"
 #include "kernels/kernel.hpp"
 
 namespace rung::gpu {

@@ -78,16 +78,10 @@ void finish_at(const gemm::Finish& f) {
   switch (f.activation) {
     case Activation::none:
       return finish_as<Activation::none, accuracy>(f);
-    case Activation::relu:
-      return finish_as<Activation::relu, accuracy>(f);
-    case Activation::gelu:
-      return finish_as<Activation::gelu, accuracy>(f);
-    case Activation::gelu_tanh:
-      return finish_as<Activation::gelu_tanh, accuracy>(f);
-    case Activation::silu:
-      return finish_as<Activation::silu, accuracy>(f);
-    case Activation::tanh:
-      return finish_as<Activation::tanh, accuracy>(f);
+#define RUNG_ACTIVATION(kind) \
+  case Activation::kind:      \
+    return finish_as<Activation::kind, accuracy>(f);
+#include "ir/functions.inc"
   }
 }
 

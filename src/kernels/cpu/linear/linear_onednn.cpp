@@ -184,6 +184,7 @@ extern const Kernel linear_onednn = {.name = "linear_onednn",
                                      .pack = pack,
                                      .prepare = prepare,
                                      .tunables = tunables,
-                                     .role = Role::library};
+                                     .role = Role::library,
+                                     .library = "onednn"};
 
 }  // namespace rung::cpu

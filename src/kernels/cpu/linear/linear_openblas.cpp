@@ -76,6 +76,7 @@ extern const Kernel linear_openblas = {.name = "linear_openblas",
                                        .run = run,
                                        .scratch_bytes = scratch_bytes,
                                        .prepare = prepare,
-                                       .role = Role::library};
+                                       .role = Role::library,
+                                       .library = "openblas"};
 
 }  // namespace rung::cpu

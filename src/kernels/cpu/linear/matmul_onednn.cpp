@@ -109,6 +109,7 @@ extern const Kernel matmul_onednn = {.name = "matmul_onednn",
                                      .supports = supports,
                                      .run = run,
                                      .prepare = prepare,
-                                     .role = Role::library};
+                                     .role = Role::library,
+                                     .library = "onednn"};
 
 }  // namespace rung::cpu

@@ -11,14 +11,6 @@
 namespace rung::cpu {
 namespace {
 
-uint8_t code_of(const PointwiseFunction& function) {
-  if (const auto* unary = std::get_if<UnaryKind>(&function)) return static_cast<uint8_t>(*unary);
-  if (const auto* binary = std::get_if<BinaryKind>(&function))
-    return static_cast<uint8_t>(kFirstBinary + static_cast<int>(*binary));
-  if (const auto* round = std::get_if<Round>(&function)) return round->to == DType::bf16 ? kRoundBf16 : kRoundF16;
-  return kSelect;
-}
-
 // Gives slots to registers; a result's slot is free again after its last reader.
 class Compiler {
  public:
@@ -31,7 +23,7 @@ class Compiler {
     plan_.slots = plan_.inputs + plan_.literals;
     for (size_t i = 0; i < program_.inputs; ++i) slot_.push_back(static_cast<uint8_t>(i));
     for (size_t i = 0; i < program_.instructions.size() && plan_.slots < kMaxPointwiseSlots; ++i) add(i);
-    if (program_.instructions.empty()) plan_.step[plan_.steps++] = {kCopy, {0, 0, 0}, 0};
+    if (program_.instructions.empty()) plan_.step[plan_.steps++] = {Code::copy, {0, 0, 0}, 0};
     return plan_.slots < kMaxPointwiseSlots;
   }
 

@@ -5,17 +5,15 @@
 
 #include "ir/dtype.hpp"
 #include "kernels/collapse.hpp"
+#include "kernels/elementwise_code.hpp"
 
 namespace rung::cpu {
 
 inline constexpr int kMaxPointwiseInputs = 8, kMaxPointwiseSteps = 48, kMaxPointwiseSlots = 64;
 inline constexpr int64_t kPointwiseBlock = 512;  // elements: a few slots of it stay in the first-level cache
 
-// The first 18 are UnaryKind's and the next 15 BinaryKind's, in their order.
-enum PointwiseCode : uint8_t { kFirstBinary = 18, kSelect = 33, kRoundBf16, kRoundF16, kCopy };
-
 struct PointwiseStep {
-  uint8_t code;
+  Code code;
   uint8_t from[3];  // slots
   uint8_t to;
 };
@@ -36,6 +34,9 @@ struct PointwiseWork {
   float* scratch;      // slots of kPointwiseBlock
   int64_t begin, end;  // of the blocks: rows of the outer loops, each cut along the inner axis
 };
+
+// A function of one operand or two on n values of each.
+void apply_scalar(Code code, float* to, int64_t n, const float* x, const float* y);
 
 namespace avx2 {
 void pointwise(const PointwiseWork& work);

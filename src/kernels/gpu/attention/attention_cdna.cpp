@@ -8,6 +8,9 @@
 #include "kernels/gpu/variant.hpp"
 
 namespace rung::gpu {
+
+static Tunable::Values parameters_of(const CdnaAttentionConfig& block) { return {block.rows(), block.key_waves}; }
+
 namespace {
 
 using Config = CdnaAttentionConfig;
@@ -22,6 +25,7 @@ constexpr int64_t kMostOfFours = 32;  // the widest heads that are read four ele
 int64_t divide_up(int64_t x, int64_t by) { return (x + by - 1) / by; }
 
 // How the work is cut into blocks, by the problem's parameters "block" and "splits", or by default.
+constexpr std::string_view kParameters[] = {"rows", "key_waves"};
 struct Cut {
   AttentionShape shape;
   int64_t units;                              // compute units
@@ -38,8 +42,8 @@ struct Cut {
         blocks.push_back(config);
     if (blocks.empty()) return;
     std::ranges::stable_sort(blocks, {}, [&](const Config& each) { return cost(each); });
-    const auto asked = std::ranges::find(blocks, problem.param("block", 0), &Config::parameter);
-    block = asked == blocks.end() ? blocks[0] : *asked;
+    const Config* asked = find_asked(problem, kParameters, blocks);
+    block = asked ? *asked : blocks[0];
     splits_worth_a_trial = splits_of(block);
     splits = std::clamp<int64_t>(problem.param("splits", splits_worth_a_trial[0]), 1, kMostSplits);
   }
@@ -96,8 +100,8 @@ Verdict supports(const Problem& problem, const Machine& machine) {
 
 std::vector<Tunable> tunables(const Problem& problem, const Machine& machine) {
   const Cut cut(problem, machine.gpu);
-  Tunable block{"block", {}};
-  for (const Config& each : cut.blocks) block.values.push_back(each.parameter());
+  Tunable block(kParameters);
+  for (const Config& each : cut.blocks) block.values.push_back(parameters_of(each));
   return {block, {"splits", cut.splits_worth_a_trial}};
 }
 

@@ -20,7 +20,6 @@ struct CdnaAttentionConfig {
 
   constexpr int rows() const { return 16 * row_tiles * row_waves; }
   constexpr int waves() const { return row_waves * key_waves; }
-  constexpr int parameter() const { return 10 * rows() + key_waves; }  // the value of "block"
 
   // Values go through shared memory by slices of a group's keys and some columns, one for each wave. A slice has a
   // row for each column, 16 bytes apart, and 16 more after each eight: whoever reads along a row's keys or writes

@@ -40,10 +40,10 @@ int64_t default_key_warps(const Problem& problem, const GpuInfo& gpu) {
 }
 
 std::vector<Tunable> tunables(const Problem& problem, const Machine& machine) {
-  Tunable key_warps{"key_warps", {default_key_warps(problem, machine.gpu)}};
+  std::vector<int64_t> key_warps{default_key_warps(problem, machine.gpu)};
   for (const auto& [config, symbol] : variants_for(problem, machine.gpu))
-    if (config.key_warps != key_warps.values[0]) key_warps.values.push_back(config.key_warps);
-  return {key_warps};
+    if (config.key_warps != key_warps[0]) key_warps.push_back(config.key_warps);
+  return {{"key_warps", key_warps}};
 }
 
 Verdict supports(const Problem& problem, const Machine& machine) {

@@ -46,9 +46,9 @@ std::vector<int64_t> rows_of_blocks(const Problem& problem, const GpuInfo& gpu) 
 }
 
 std::vector<Tunable> tunables(const Problem& problem, const Machine& machine) {
-  Tunable rows{"rows", rows_of_blocks(problem, machine.gpu)}, splits{"splits", {default_splits(problem)}};
-  if (fewest_splits(problem) < splits.values[0]) splits.values.push_back(fewest_splits(problem));
-  return {rows, splits};
+  std::vector<int64_t> splits{default_splits(problem)};
+  if (fewest_splits(problem) < splits[0]) splits.push_back(fewest_splits(problem));
+  return {{"rows", rows_of_blocks(problem, machine.gpu)}, {"splits", splits}};
 }
 
 Verdict supports(const Problem& problem, const Machine& machine) {

@@ -54,10 +54,10 @@ int64_t default_splits(const Problem& problem, const GpuInfo& gpu, int64_t row_g
 
 // A default first, then the others.
 Tunable tunable(std::string_view name, int64_t first, std::span<const int64_t> others, int64_t most) {
-  Tunable out{name, {first}};
+  std::vector<int64_t> values{first};
   for (int64_t value : others)
-    if (value != first && value <= most) out.values.push_back(value);
-  return out;
+    if (value != first && value <= most) values.push_back(value);
+  return {name, values};
 }
 
 std::vector<Tunable> tunables(const Problem& problem, const Machine& machine) {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "ir/dtype.hpp"
-#include "kernels/fault.hpp"
+#include "ir/fault.hpp"
 #include "kernels/gpu/nest.hpp"
 
 namespace rung::gpu {

@@ -1,6 +1,8 @@
 // What all rows of the vendors' GEMM libraries share. The name of such a row ends with that of its library.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <numeric>
+
 #include <algorithm>
 
 #include "device/gpu/gemm_library.hpp"
@@ -45,15 +47,14 @@ inline std::vector<Tunable> algorithms_of(const Machine& machine, const LibraryT
                                           const LibraryGemm& gemm) {
   const GemmLibrary* library = find_library(machine, traits);
   if (!library) return {};
-  Tunable algorithm{"algorithm", {}, kTriedAlgorithms};
+  std::vector<int64_t> numbers(kLibraryAlgorithms);
+  std::iota(numbers.begin(), numbers.end(), 0);
   if (library->algorithms) {
     auto offered = library->algorithms(gemm);
     if (!offered || offered->empty()) return {};
-    algorithm.values = *offered;
-  } else {
-    for (int64_t i = 0; i < kLibraryAlgorithms; ++i) algorithm.values.push_back(i);
+    numbers = *offered;
   }
-  return {algorithm};
+  return {{"algorithm", numbers, kTriedAlgorithms}};
 }
 
 }  // namespace rung::gpu

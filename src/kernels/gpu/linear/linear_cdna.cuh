@@ -3,22 +3,12 @@
 #pragma once
 #include "kernels/gpu/cdna/matrix.cuh"
 #include "kernels/gpu/linear/linear_cdna_arguments.hpp"
-#include "kernels/gpu/linear/quads.cuh"
-#include "kernels/gpu/pointwise/activation.cuh"
+#include "kernels/gpu/linear/linear_ends.cuh"
 
 namespace rung::gpu {
 
 static_assert(kCdnaTile == kFragmentColumns && kRowStep == kCdnaTile);
 constexpr uint32_t kChunkBytes = kLanes * 16;  // of w: a tile's
-
-__device__ inline float4 operator-(float4 a, float4 b) { return {a.x - b.x, a.y - b.y, a.z - b.z, a.w - b.w}; }
-__device__ inline float4 operator*(float4 a, float4 b) { return {a.x * b.x, a.y * b.y, a.z * b.z, a.w * b.w}; }
-__device__ inline float4 operator*(float4 a, float b) { return {a.x * b, a.y * b, a.z * b, a.w * b}; }
-__device__ inline float sum_of(float4 v) { return (v.x + v.y) + (v.z + v.w); }
-__device__ inline float4 activate4(int32_t kind, float4 v) {
-  if (kind == 0) return v;
-  return {activate(kind, v.x), activate(kind, v.y), activate(kind, v.z), activate(kind, v.w)};
-}
 
 // With a base that all lanes share, in scalar registers, and a distance of each, as the machine adds them. In a loop it
 // is the distance that has to move: where that stays, the compiler makes addresses of 64 bits by vector instructions.
@@ -47,34 +37,30 @@ struct CdnaEnd {
 
   // The column of out that the lower partner at `lower` of all lower partners stands for.
   __device__ uint32_t column_of(uint32_t lower) const {
-    return kEpilogue == CdnaEpilogue::rotated ? lower + lower / a.half * a.half : lower;
+    return kEpilogue == CdnaEpilogue::rotated ? lower + lower / a.end.half * a.end.half : lower;
   }
   __device__ bool is_inside(Place at) const { return at.token < a.m && at.column < a.n; }
-  __device__ float4 bias(uint32_t at) const { return a.bias ? load4(a.bias, a.bias_type, at) : float4{}; }
-  __device__ float4 residual(Place at) const {
-    return a.residual ? load4(a.residual, a.residual_type, at.token * a.residual_stride + at.column) : float4{};
-  }
+  __device__ float4 bias(uint32_t at) const { return load_bias(a.end, at); }
+  __device__ float4 residual(Place at) const { return load_residual(a.end, at.token, at.column); }
   __device__ int64_t to(Place at) const { return int64_t{at.token} * a.n + at.column; }
 
-  __device__ void finish_row(int32_t activation, Place at, float4 sum, float4 partner) const {
+  __device__ void finish_row(Activation activation, Place at, float4 sum, float4 partner) const {
     float4 y = activate4(activation, sum + bias(at.column));
     if (kEpilogue == CdnaEpilogue::gated) y = y * (partner + bias(a.n + at.column));
-    store_quad(a.out, a.out_type, to(at), y + residual(at));
+    store_quad(a.end.out, a.end.out_type, to(at), y + residual(at));
   }
   __device__ void finish_rotated(Place at, float4 sum, float4 partner) const {
-    const float4 x = sum + bias(at.column), upper = partner + bias(at.column + a.half);
+    const float4 x = sum + bias(at.column), upper = partner + bias(at.column + a.end.half);
     float4 y = x, upper_y = upper;
-    if (at.column < a.rotated) {
-      const int64_t cos = at.token * a.cos_stride + at.column % a.half;
-      const int64_t sin = at.token * a.sin_stride + at.column % a.half;
-      y = x * load4(a.cos, a.cos_type, cos) - upper * load4(a.sin, a.sin_type, sin);
-      upper_y = upper * load4(a.cos, a.cos_type, cos + a.half) + x * load4(a.sin, a.sin_type, sin + a.half);
+    if (at.column < a.end.rotated) {
+      const Angles by = load_angles(a.end, {a.end.cos_type, a.end.sin_type}, at.token, at.column);
+      y = rotate_lower(by, x, upper), upper_y = rotate_upper(by, x, upper);
     }
-    store_quad(a.out, a.out_type, to(at), y);
-    store_quad(a.out, a.out_type, to(at) + a.half, upper_y);
+    store_quad(a.end.out, a.end.out_type, to(at), y);
+    store_quad(a.end.out, a.end.out_type, to(at) + a.end.half, upper_y);
   }
   // `partner`: of pairs alone.
-  __device__ void finish(int32_t activation, Place at, float4 sum, float4 partner) const {
+  __device__ void finish(Activation activation, Place at, float4 sum, float4 partner) const {
     if constexpr (kEpilogue == CdnaEpilogue::rotated)
       finish_rotated(at, sum, partner);
     else

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "ir/dtype.hpp"
-#include "ir/norm_run.hpp"
 #include "kernels/gpu/cdna/dies.hpp"
+#include "kernels/gpu/linear/linear_ends.hpp"
 
 namespace rung::gpu {
 
@@ -30,34 +30,22 @@ struct CdnaParts {
   Divisor quads;         // of neighbouring columns of out, but for partners, that a token has
 };
 
-// The same as LinearSkinnyArguments say, but for the form of w: tiles of kCdnaTile rows, in the order in which blocks
-// take them; of a tile, chunks of K; of a chunk, 16 bytes for each lane, of row lane % 16 from byte 16 (lane / 16) on.
-// Zeros stand beyond the ends of w.
+// The form of w: tiles of kCdnaTile rows, in the order in which blocks take them; of a tile, chunks of K; of a chunk,
+// 16 bytes for each lane, of row lane % 16 from byte 16 (lane / 16) on. Zeros stand beyond the ends of w.
 struct LinearCdnaArguments {
-  uint64_t x = 0, w = 0;                     // addresses
-  uint32_t x_stride = 0;                     // bytes from row to row; a multiple of 16
-  uint32_t m = 0, n = 0, k = 0;              // n a multiple of 4; rows of x and w of 16 bytes
-  uint32_t chunks = 0;                       // of K, the last one perhaps not whole
-  uint32_t tile_bytes = 0;                   // of w, a tile's
-  uint32_t waves = 0;                        // of a block of a skinny product: 1, 2, 4 or 8
-  uint32_t chunks_of_wave = 0;               // at most; a wave begins behind those of the waves before it
-  uint64_t bias = 0, residual = 0, out = 0;  // addresses; 0: none. Rows of out are dense
-  int64_t residual_stride = 0;               // elements; a multiple of 4
-  DType bias_type{}, residual_type{}, out_type{};
-  int32_t activation = 0;           // rung::Activation
+  uint64_t x = 0, w = 0;         // addresses
+  uint32_t x_stride = 0;         // bytes from row to row; a multiple of 16
+  uint32_t m = 0, n = 0, k = 0;  // n a multiple of 4; rows of x and w of 16 bytes
+  uint32_t chunks = 0;           // of K, the last one perhaps not whole
+  uint32_t tile_bytes = 0;       // of w, a tile's
+  uint32_t waves = 0;            // of a block of a skinny product: 1, 2, 4 or 8
+  uint32_t chunks_of_wave = 0;   // at most; a wave begins behind those of the waves before it
+  LinearPrologue begin;
+  LinearEpilogue end;               // strides are multiples of 4
   uint32_t w_tiles = 0;             // of kCdnaTile rows
   DieTiles tiles;                   // of a wide product, each as often as parts of K have it
   Divisor part_tiles, token_tiles;  // of a part, and of those along the tokens
   CdnaParts parts;
-  uint32_t half = 0;                       // rows of w between partners; 0: no pairs
-  uint32_t rotated = 0;                    // columns of out that are rotated; a multiple of 2 * half
-  uint64_t cos = 0, sin = 0;               // addresses: 2 * half elements for each token
-  int64_t cos_stride = 0, sin_stride = 0;  // elements; multiples of 4
-  DType cos_type{}, sin_type{};
-  uint64_t scale = 0, squares = 0;                   // addresses; 0: none. n of f32; rows of f32
-  uint64_t scaled = 0, means = 0;                    // addresses; of the further results
-  uint32_t squares_stride = 0, squares_vectors = 0;  // from row to row, and read of each: times 16 bytes
-  float squares_share = 0, eps = 0;
 };
 
 }  // namespace rung::gpu

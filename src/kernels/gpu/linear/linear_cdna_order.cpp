@@ -6,7 +6,7 @@
 
 #include "base/divide.hpp"
 #include "kernels/gpu/cdna/machine.hpp"
-#include "kernels/gpu/kernel.hpp"
+#include "kernels/gpu/linear/fill_ends.hpp"
 
 namespace rung::gpu {
 namespace {
@@ -87,8 +87,9 @@ LinearCdnaArguments cdna_arguments(const Call& call, const CdnaOrder& order) {
           .k = order.k,
           .chunks = order.chunks,
           .tile_bytes = order.tile_bytes(),
-          .w_tiles = order.tiles(),
-          .half = order.half};
+          .begin = prologue_of(call),
+          .end = epilogue_of(call),
+          .w_tiles = order.tiles()};
 }
 
 }  // namespace rung::gpu

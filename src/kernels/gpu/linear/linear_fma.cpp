@@ -6,6 +6,7 @@
 
 #include "base/divide.hpp"
 #include "kernels/gpu/kernel.hpp"
+#include "kernels/gpu/linear/fill_ends.hpp"
 #include "kernels/gpu/linear/linear_fma_arguments.hpp"
 #include "kernels/gpu/make_nest.hpp"
 #include "kernels/gpu/occupancy.hpp"
@@ -30,8 +31,6 @@ struct Tile {
   FmaTile shape;
   uint32_t split = 1;  // blocks that share K
   bool apart = false;  // each on a multiprocessor of its own, where two would fit
-  // The value of "tile".
-  int64_t parameter() const { return apart * 10'000 + shape.rows * 100 + shape.column_warps * 10 + split; }
   constexpr std::string_view symbol() const {
     return split == 1 ? symbol_of(kAlone, shape) : symbol_of(kClustered, shape);
   }
@@ -87,6 +86,11 @@ struct Cut {
   }
 };
 
+constexpr std::string_view kParameters[] = {"token_rows", "column_warps", "split", "apart"};
+Tunable::Values parameters_of(const Cut& cut) {
+  return {cut.tile.shape.rows, cut.tile.shape.column_warps, cut.tile.split, cut.tile.apart};
+}
+
 // The cuts that are worth a trial, the one to prefer first.
 std::vector<Cut> cuts(const Problem& problem, const GpuInfo& gpu, std::span<const Tile> tiles) {
   const LinearShape shape(problem);
@@ -118,36 +122,29 @@ Verdict supports_both(const Problem& problem, const GpuInfo& gpu, std::span<cons
 }
 
 std::vector<Tunable> tunables_of(const Problem& problem, const GpuInfo& gpu, std::span<const Tile> tiles) {
-  Tunable tile{"tile", {}};
-  for (const Cut& cut : cuts(problem, gpu, tiles)) tile.values.push_back(cut.tile.parameter());
+  Tunable tile(kParameters);
+  for (const Cut& cut : cuts(problem, gpu, tiles)) tile.values.push_back(parameters_of(cut));
   return {tile};
 }
 
 LinearFmaArguments arguments_of(const Call& call, const Cut& cut) {
-  const Problem& problem = call.problem;
-  const LinearShape shape(problem);
-  LinearFmaArguments a{.x = call.inputs[0],
-                       .w = call.inputs[1],
-                       .out = call.output,
-                       .x_stride = problem.inputs[0].row_stride(),
-                       .out_type = problem.output.dtype,
-                       .activation = static_cast<int32_t>(problem.as<Linear>().activation),
-                       .m = cut.m,
-                       .n = cut.n,
-                       .k = cut.k,
-                       .depth_bits = static_cast<uint32_t>(std::countr_zero(cut.depth)),
-                       .chunks = cut.chunks(),
-                       .stages = cut.shared.stages,
-                       .split_bits = static_cast<uint32_t>(std::countr_zero(cut.tile.split))};
-  set_addends(a, call);
-  return a;
+  return {.x = call.inputs[0],
+          .w = call.inputs[1],
+          .x_stride = call.problem.inputs[0].row_stride(),
+          .end = epilogue_of(call),
+          .m = cut.m,
+          .n = cut.n,
+          .k = cut.k,
+          .depth_bits = static_cast<uint32_t>(std::countr_zero(cut.depth)),
+          .chunks = cut.chunks(),
+          .stages = cut.shared.stages,
+          .split_bits = static_cast<uint32_t>(std::countr_zero(cut.tile.split))};
 }
 
 Status enqueue_tiles(const Call& call, std::span<const Tile> tiles) {
   const auto fitting = cuts(call.problem, call.gpu.info(), tiles);
-  auto asked = std::find_if(fitting.begin(), fitting.end(),
-                            [&](const Cut& cut) { return cut.tile.parameter() == call.problem.param("tile", 0); });
-  const Cut& cut = asked == fitting.end() ? fitting.front() : *asked;
+  const Cut* asked = find_asked(call.problem, kParameters, fitting);
+  const Cut& cut = asked ? *asked : fitting.front();
   const Launch launch{.grid = {cut.column_tiles() * cut.tile.split, cut.token_tiles()},
                       .block = {cut.tile.shape.threads()},
                       .cluster = {cut.tile.split},

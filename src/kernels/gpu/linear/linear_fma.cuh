@@ -2,9 +2,8 @@
 // a tile of tokens, and the first weights are under way before the layer's producers are waited for.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "kernels/gpu/pointwise/activation.cuh"
 #include "kernels/gpu/linear/linear_fma_arguments.hpp"
-#include "kernels/gpu/linear/quads.cuh"
+#include "kernels/gpu/linear/linear_ends.cuh"
 
 namespace rung::gpu {
 
@@ -179,19 +178,15 @@ struct LinearFma {
   __device__ bool is_inside(Quad quad) const { return first_column + quad.column < a.n; }
   __device__ Epilogue epilogue(Quad quad) const {
     Epilogue e;
-    const uint32_t column = first_column + quad.column;
-    if (a.bias && is_inside(quad)) e.bias = load4(a.bias, a.bias_type, column);
-    if (a.residual && is_inside(quad))
-      e.residual = load4(a.residual, a.residual_type, (first_token + quad.token) * a.residual_stride + column);
+    if (!is_inside(quad)) return e;
+    e.bias = load_bias(a.end, first_column + quad.column);
+    e.residual = load_residual(a.end, first_token + quad.token, first_column + quad.column);
     return e;
   }
   __device__ void store(Quad quad, float4 y, const Epilogue& e) const {
     if (!is_inside(quad)) return;
-    y = y + e.bias;
-    if (a.activation)
-      y = {activate(a.activation, y.x), activate(a.activation, y.y), activate(a.activation, y.z),
-           activate(a.activation, y.w)};
-    store4(a.out, a.out_type, int64_t{first_token + quad.token} * a.n + first_column + quad.column, y + e.residual);
+    y = activate4(a.end.activation, y + e.bias) + e.residual;
+    store4(a.end.out, a.end.out_type, int64_t{first_token + quad.token} * a.n + first_column + quad.column, y);
   }
 
   // `peers` adds up the blocks of the tile and stores.

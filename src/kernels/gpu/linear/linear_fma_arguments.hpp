@@ -1,7 +1,7 @@
 // The argument of the f32 linear kernels and the cut of the work that it describes, shared by host and device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "ir/dtype.hpp"
+#include "kernels/gpu/linear/linear_ends.hpp"
 
 namespace rung::gpu {
 
@@ -22,12 +22,11 @@ struct FmaTile {
   constexpr uint32_t parts(uint32_t lanes) const { return threads() / lanes / column_warps; }
 };
 
-// out[m, n] = activation(x w' + bias) + residual. The blocks of a cluster share K.
+// Products x w' in f32; the blocks of a cluster share K.
 struct LinearFmaArguments {
-  uint64_t x = 0, w = 0, bias = 0, residual = 0, out = 0;  // addresses; 0: none. Rows of w and out are dense
-  int64_t x_stride = 0, residual_stride = 0;               // elements; multiples of 4
-  DType bias_type{}, residual_type{}, out_type{};
-  int32_t activation = 0;           // rung::Activation
+  uint64_t x = 0, w = 0;            // addresses; rows of w are dense
+  int64_t x_stride = 0;             // elements; a multiple of 4
+  LinearEpilogue end;               // no pairs; strides are multiples of 4
   uint32_t m = 0, n = 0, k = 0;     // n and k multiples of 4
   uint32_t depth_bits = 0;          // a chunk of K is 2^depth_bits columns of x and w
   uint32_t chunks = 0, stages = 0;  // of all K; of them in shared memory

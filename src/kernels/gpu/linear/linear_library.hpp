@@ -34,7 +34,8 @@ constexpr Kernel linear_by_library(std::string_view name) {
               },
           .alignment = 16,
           .enqueue = library_linear::enqueue,
-          .role = Role::library};
+          .role = Role::library,
+          .library = library.name};
 }
 
 }  // namespace rung::gpu

@@ -24,7 +24,7 @@ __device__ void linear_parts_cdna(const LinearCdnaArguments& a) {
   const uint32_t column = is_paired(epilogue) ? lower / kCdnaTile * 2 * kCdnaTile + lower % kCdnaTile : lower;
   const CdnaEnd<epilogue> end{a};
   const float4 partner = is_paired(epilogue) ? sum_of_parts(a, token, column + kCdnaTile) : float4{};
-  end.finish(a.activation, {token, end.column_of(lower)}, sum_of_parts(a, token, column), partner);
+  end.finish(a.end.activation, {token, end.column_of(lower)}, sum_of_parts(a, token, column), partner);
 }
 
 }  // namespace

@@ -93,10 +93,8 @@ SkinnyPlan::SkinnyPlan(const Problem& problem, const GpuInfo& gpu) {
   const Cut cut(problem, gpu);
   const auto fitting = skinny_tiles(problem, gpu);
   tile = fitting.front();
-  for (const auto& each : fitting)
-    if (each.parameter() == problem.param("tile", 0)) tile = each;
+  if (const SkinnyConfig* asked = find_asked(problem, kSkinnyParameters, fitting)) tile = *asked;
   box_rows = cut.box_rows(tile);
-  half = cut.half;
   tiles = cut.tiles(tile);
   chunks = cut.chunks;
   shared = cut.shared(tile, problem.param("ring", kRingKib));

@@ -11,18 +11,21 @@ namespace rung::gpu {
 
 constexpr int64_t kSkinnyThrottleNs = 150;  // the default of "throttle", measured: docs/gpu_kernels.md
 
+// The parameters of a tile.
+inline constexpr std::string_view kSkinnyParameters[] = {"rows", "split"};
+inline std::vector<int64_t> parameters_of(const SkinnyConfig& tile) { return {tile.rows, tile.split}; }
+
 struct SkinnyPlan {
   SkinnyConfig tile{};
   uint32_t box_rows = 0;  // of w: a tile's, or half of them where rows come in pairs
-  uint32_t half = 0;      // rows of w between partners; 0: no pairs
   uint32_t tiles = 0, chunks = 0;
   SkinnyShared shared{};
   uint32_t shared_bytes = 0;  // what shared needs, or more than half of a multiprocessor's
   uint32_t throttle_ns = 0;   // between two chunks of weights, while their ring fills for the first time
   std::string_view function;  // "linear_skinny_bf16_64_8_norm"
 
-  // By the problem's parameters "tile", "ring" (KiB of weights under way), "alone" (no two blocks of a launch on one
-  // multiprocessor) and "throttle" (throttle_ns), or by default.
+  // By the problem's parameters "rows" and "split" of a tile, "ring" (KiB of weights under way), "alone" (no two blocks
+  // of a launch on one multiprocessor) and "throttle" (throttle_ns), or by default.
   SkinnyPlan(const Problem& problem, const GpuInfo& gpu);
   uint32_t blocks() const { return tiles * tile.split; }
 };

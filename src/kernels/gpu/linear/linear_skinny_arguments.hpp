@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "device/gpu/tensor_map.hpp"
-#include "ir/dtype.hpp"
-#include "ir/norm_run.hpp"
+#include "kernels/gpu/linear/linear_ends.hpp"
 
 namespace rung::gpu {
 
@@ -24,37 +23,19 @@ struct SkinnyConfig {
   uint32_t rows, split;
   SkinnyEpilogue epilogue;
   bool operator==(const SkinnyConfig&) const = default;
-
-  constexpr int64_t parameter() const { return rows * 10 + split; }  // the value of "tile"
 };
 
-// out[m, n] = activation(x w' + bias) + residual; gated: activation(gate) * up + residual, where gate and up are the
-// two halves of x w' + bias; rotated: x w' + bias with its first heads rotated. A tile is some rows of w, or some and
-// their partners `half` rows on: gate and up, or the two halves of a head. The blocks of a cluster take one part of K
-// each, in chunks of kBoxColumns; groups of 8 tokens go round them to be finished. With squares, products are
-// multiplied by a factor of their row, 1 / sqrt(sum of its squares * squares_share + eps); with a scale, n a multiple
-// of kNormRun, out is f32, and there are two results more: scaled[m, n] = out * scale in bf16, and in f32 the means of
-// squares of out, of kNormRun neighbours each.
+// A tile is some rows of w, or some and their partners. The blocks of a cluster take one part of K each, in chunks of
+// kBoxColumns; groups of 8 tokens go round them to be finished.
 struct LinearSkinnyArguments {
-  TensorMap x, w;                            // boxes of `tokens` rows; of the rows of a tile, or of half of them
-  uint64_t bias = 0, residual = 0, out = 0;  // addresses; 0: none. Rows of out are dense
-  int64_t residual_stride = 0;               // elements; a multiple of 4
-  DType bias_type{}, residual_type{}, out_type{};
-  int32_t activation = 0;                  // rung::Activation
-  uint32_t m = 0, n = 0;                   // n a multiple of 4
-  uint32_t tokens = 0;                     // m, rounded up to a multiple of 8
-  uint32_t chunks = 0;                     // of K
-  uint32_t x_stages = 0, w_stages = 0;     // of the two rings; at least 2
-  uint32_t throttle_ns = 0;                // between two chunks of weights, while their ring fills for the first time
-  uint32_t half = 0;                       // rows of w between partners; 0: no pairs
-  uint32_t rotated = 0;                    // columns of out that are rotated; a multiple of 2 * half
-  uint64_t cos = 0, sin = 0;               // addresses: 2 * half elements for each token
-  int64_t cos_stride = 0, sin_stride = 0;  // elements; multiples of 4
-  DType cos_type{}, sin_type{};
-  uint64_t scale = 0, squares = 0;                   // addresses; 0: none. n of f32; rows of f32
-  uint64_t scaled = 0, means = 0;                    // addresses; of the further results
-  uint32_t squares_stride = 0, squares_vectors = 0;  // from row to row, and read of each: times 16 bytes
-  float squares_share = 0, eps = 0;
+  TensorMap x, w;  // boxes of `tokens` rows; of the rows of a tile, or of half of them
+  LinearPrologue begin;
+  LinearEpilogue end;                   // strides are multiples of 4
+  uint32_t m = 0, n = 0;                // n a multiple of 4
+  uint32_t tokens = 0;                  // m, rounded up to a multiple of 8
+  uint32_t chunks = 0;                  // of K
+  uint32_t x_stages = 0, w_stages = 0;  // of the two rings; at least 2
+  uint32_t throttle_ns = 0;             // between two chunks of weights, while their ring fills for the first time
 };
 
 constexpr uint32_t skinny_box_bytes(uint32_t rows) { return rows * kBoxColumns * 2; }

@@ -59,7 +59,6 @@ std::vector<Tunable> tunables(const Problem& problem, const Machine& machine) {
 LinearCdnaArguments arguments_of(const Call& call, const Cut& cut) {
   LinearCdnaArguments a = cdna_arguments(call, cut.order);
   a.waves = cut.waves, a.chunks_of_wave = divide_up(cut.order.chunks, cut.waves);
-  set_skinny_epilogue(a, call, LinearShape(call.problem));
   return a;
 }
 

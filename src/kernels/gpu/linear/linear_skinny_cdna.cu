@@ -117,11 +117,11 @@ struct SkinnyCdna {
   // Eight lanes for a token.
   __device__ void find_factors() const {
     for (uint32_t token = threadIdx.x / 8; token < kTokens; token += parts * (kLanes / 8)) {
-      const auto* squares = in_memory<const float4>(a.squares) + min(token, a.m - 1) * a.squares_stride;
+      const auto* squares = in_memory<const float4>(a.begin.squares) + min(token, a.m - 1) * a.begin.squares_stride;
       float total = 0;
-      for (uint32_t i = threadIdx.x % 8; i < a.squares_vectors; i += 8) total += sum_of(squares[i]);
+      for (uint32_t i = threadIdx.x % 8; i < a.begin.squares_vectors; i += 8) total += sum_of(squares[i]);
       total = lanes_sum<8>(total);
-      factors()[token] = rsqrtf(total * a.squares_share + a.eps);
+      factors()[token] = rsqrtf(total * a.begin.squares_share + a.begin.eps);
     }
   }
 
@@ -140,21 +140,21 @@ struct SkinnyCdna {
                          : parts == 8 ? sum_of_parts<8>(from)
                          : parts == 2 ? sum_of_parts<2>(from)
                                       : sum_of_parts<1>(from);
-    return a.squares ? total * factors()[token] : total;
+    return a.begin.squares ? total * factors()[token] : total;
   }
   // Three results. Eight neighbouring threads have a run of a token; all columns are inside.
-  __device__ void finish_for_norm(int32_t activation, Place at, float4 sum) const {
+  __device__ void finish_for_norm(Activation activation, Place at, float4 sum) const {
     float4 y{};
     if (end.is_inside(at)) {
       y = activate4(activation, sum + end.bias(at.column)) + end.residual(at);
-      store4(a.out, DType::f32, end.to(at), y);
-      store4(a.scaled, DType::bf16, end.to(at), y * load4(a.scale, DType::f32, at.column));
+      store4(a.end.out, DType::f32, end.to(at), y);
+      store4(a.end.scaled, DType::bf16, end.to(at), y * load4(a.end.scale, DType::f32, at.column));
     }
     const float run = lanes_sum<kNormRun / 4>(sum_of(y * y));
     if (end.is_inside(at) && at.column % kNormRun == 0)
-      element<float>(a.means, end.to(at) / kNormRun) = run / kNormRun;
+      element<float>(a.end.means, end.to(at) / kNormRun) = run / kNormRun;
   }
-  __device__ void finish(int32_t activation) const {
+  __device__ void finish(Activation activation) const {
     for (uint32_t i = threadIdx.x; i < kTokens * kQuads; i += parts * kLanes) {
       const uint32_t token = i / kQuads, first = i % kQuads * 4;
       const Place at{token, column + first};
@@ -174,13 +174,13 @@ __device__ void linear_skinny_cdna(const LinearCdnaArguments& a) {
   typename SkinnyCdna<config>::Sums sums;
   work.multiply(sums);
   work.keep(sums);
-  if (a.squares) work.find_factors();
+  if (a.begin.squares) work.find_factors();
   sync_block();
   // The constants of activations are not even loaded where there is none.
-  if (config.epilogue == CdnaEpilogue::rotated || a.activation == 0)
-    work.finish(0);
+  if (config.epilogue == CdnaEpilogue::rotated || a.end.activation == Activation::none)
+    work.finish(Activation::none);
   else
-    work.finish(a.activation);
+    work.finish(a.end.activation);
 }
 
 }  // namespace

@@ -15,8 +15,8 @@ Verdict supports(const Problem& problem, const Machine& machine) {
 }
 
 std::vector<Tunable> tunables(const Problem& problem, const Machine& machine) {
-  Tunable tile{"tile", {}};
-  for (const auto& each : skinny_tiles(problem, machine.gpu)) tile.values.push_back(each.parameter());
+  Tunable tile(kSkinnyParameters);
+  for (const auto& each : skinny_tiles(problem, machine.gpu)) tile.values.push_back(parameters_of(each));
   return {tile, {"ring", {64, 32}}, {"alone", {0, 1}}, {"throttle", {kSkinnyThrottleNs, 0, 400}}};
 }
 
@@ -31,17 +31,17 @@ Result<LinearSkinnyArguments> arguments_of(const Call& call, const SkinnyPlan& p
   const auto m = static_cast<uint32_t>(shape.m), n = static_cast<uint32_t>(shape.n);
   const auto rows = static_cast<uint64_t>(shape.w_rows), k = static_cast<uint64_t>(shape.k);
   const auto pitch = static_cast<uint64_t>(call.problem.inputs[0].row_stride()) * 2;
-  LinearSkinnyArguments a{.m = m,
+  LinearSkinnyArguments a{.begin = prologue_of(call),
+                          .end = epilogue_of(call),
+                          .m = m,
                           .n = n,
                           .tokens = plan.shared.tokens,
                           .chunks = plan.chunks,
                           .x_stages = plan.shared.x_stages,
                           .w_stages = plan.shared.w_stages,
-                          .throttle_ns = plan.throttle_ns,
-                          .half = plan.half};
+                          .throttle_ns = plan.throttle_ns};
   RUNG_TRY(a.x, map_of(call, {call.inputs[0], m, k, pitch, plan.shared.tokens}));
   RUNG_TRY(a.w, map_of(call, {call.inputs[1], rows, k, k * 2, plan.box_rows}));
-  set_skinny_epilogue(a, call, shape);
   return a;
 }
 

@@ -1,54 +1,17 @@
 // Linear layers of at most 64 tokens on Hopper: every weight is read once, straight from its row; the blocks of a
 // cluster share K, and add their sums through each other's shared memory in the order of their ranks.
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/gpu/pointwise/activation.cuh"
 #include "kernels/gpu/sm90/bulk_copy.cuh"
 #include "kernels/gpu/sm90/cluster.cuh"
-#include "kernels/gpu/elements.cuh"
 #include "kernels/gpu/linear/linear_skinny_arguments.hpp"
 #include "kernels/gpu/linear/linear_wgmma_sm90.cuh"
+#include "kernels/gpu/linear/linear_ends.cuh"
 #include "kernels/gpu/sm90/shared_memory.cuh"
 
 namespace rung::gpu {
 namespace {
 
 constexpr uint32_t kMultipliers = 128;  // threads of the warpgroup that multiplies
-
-// Of 4 neighbours, aligned to them.
-__device__ inline float4 load4(uint64_t base, DType type, int64_t at) {
-  if (type == DType::f32) return reinterpret_cast<const float4*>(base)[at / 4];
-  const uint2 v = reinterpret_cast<const uint2*>(base)[at / 4];
-  if (type == DType::bf16)
-    return {__uint_as_float(v.x << 16), __uint_as_float(v.x & 0xffff0000u), __uint_as_float(v.y << 16),
-            __uint_as_float(v.y & 0xffff0000u)};
-  const float2 low = __half22float2(reinterpret_cast<const __half2&>(v.x));
-  const float2 high = __half22float2(reinterpret_cast<const __half2&>(v.y));
-  return {low.x, low.y, high.x, high.y};
-}
-__device__ inline void store4(uint64_t base, DType type, int64_t at, float4 v) {
-  if (type == DType::f32)
-    reinterpret_cast<float4*>(base)[at / 4] = v;
-  else if (type == DType::bf16)
-    reinterpret_cast<uint2*>(base)[at / 4] = {pack<bf16>(v.x, v.y), pack<bf16>(v.z, v.w)};
-  else
-    reinterpret_cast<uint2*>(base)[at / 4] = {pack<f16>(v.x, v.y), pack<f16>(v.z, v.w)};
-}
-__device__ inline float4 operator+(float4 a, float4 b) { return {a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w}; }
-__device__ inline float4 operator-(float4 a, float4 b) { return {a.x - b.x, a.y - b.y, a.z - b.z, a.w - b.w}; }
-__device__ inline float4 operator*(float4 a, float4 b) { return {a.x * b.x, a.y * b.y, a.z * b.z, a.w * b.w}; }
-__device__ inline float4 operator*(float4 a, float b) { return {a.x * b, a.y * b, a.z * b, a.w * b}; }
-
-__device__ inline float sum_of(float4 v) { return (v.x + v.y) + (v.z + v.w); }
-// Out of line: most layers have no activation or that of the next function, and the code is fetched again by each
-// launch.
-__device__ __noinline__ float4 activate4_any(int32_t kind, float4 v) {
-  return {activate(kind, v.x), activate(kind, v.y), activate(kind, v.z), activate(kind, v.w)};
-}
-__device__ inline float4 activate4(int32_t kind, float4 v) {
-  if (kind == 0) return v;
-  if (kind == 3) return {gelu_tanh(v.x), gelu_tanh(v.y), gelu_tanh(v.z), gelu_tanh(v.w)};
-  return activate4_any(kind, v);
-}
 
 // A ring of boxes in shared memory: `full` counts the bytes of each stage, `empty` the warps that are done with it.
 struct Ring {
@@ -93,7 +56,7 @@ struct Skinny {
   __device__ Skinny(const LinearSkinnyArguments& arguments, uint32_t shared) : a(arguments) {
     rank = blockIdx.x % kSplit;
     column = blockIdx.x / kSplit * (kPaired ? kRows / 2 : kRows);
-    if constexpr (kRotated) column += column / a.half * a.half;  // past the upper halves of the heads before
+    if constexpr (kRotated) column += column / a.end.half * a.end.half;  // past the upper halves of the heads before
     first_chunk = rank * a.chunks / kSplit;
     chunks = (rank + 1) * a.chunks / kSplit - first_chunk;
     groups = a.tokens / 8;
@@ -135,7 +98,7 @@ struct Skinny {
       barrier_expect(at.barrier, w.stage_bytes);
       stream_box(at, a.w, column, k, policy);
       at.address += w.stage_bytes / 2;
-      if (kPaired) stream_box(at, a.w, column + a.half, k, policy);
+      if (kPaired) stream_box(at, a.w, column + a.end.half, k, policy);
     }
     sync_warp();
   }
@@ -178,8 +141,8 @@ struct Skinny {
 #pragma unroll 1
     for (uint32_t first = index * 16; first < own_groups * 8; first += 32) {
       const uint32_t row = first + lane() / 2, from = token(row);
-      const uint32_t vectors = row < own_groups * 8 && from < a.m ? a.squares_vectors : 0;
-      const auto* squares = reinterpret_cast<const float4*>(a.squares) + from * a.squares_stride;
+      const uint32_t vectors = row < own_groups * 8 && from < a.m ? a.begin.squares_vectors : 0;
+      const auto* squares = reinterpret_cast<const float4*>(a.begin.squares) + from * a.begin.squares_stride;
       float total = 0;
 #pragma unroll 1
       for (uint32_t i = lane() % 2; i < vectors; i += 2 * kTogether) {
@@ -189,7 +152,7 @@ struct Skinny {
 #pragma unroll
         for (uint32_t j = 0; j < kTogether; ++j) total += sum_of(v[j]);
       }
-      const float factor = rsqrtf(lanes_sum<2>(total) * a.squares_share + a.eps);
+      const float factor = rsqrtf(lanes_sum<2>(total) * a.begin.squares_share + a.begin.eps);
       if (row < own_groups * 8) store_shared(factors + row * 4, factor);
     }
   }
@@ -267,13 +230,14 @@ struct Skinny {
     return {row, first, column + first, row < kRound && column + first < a.n};
   }
   __device__ uint32_t token(uint32_t row) const { return (row / 8 * kSplit + rank) * 8 + row % 8; }
-  __device__ float4 load_bias(uint32_t at) const { return a.bias ? load4(a.bias, a.bias_type, at) : float4{}; }
-  __device__ float4 load_residual(uint32_t row, uint32_t at) const {
-    if ((!kPlain && !a.residual) || row >= own_groups * 8 || token(row) >= a.m) return {};
-    const int64_t from = token(row) * a.residual_stride + at;
-    return load4(a.residual, kPlain ? DType::f32 : a.residual_type, from);
+  __device__ float4 bias_at(uint32_t column) const { return kPlain ? float4{} : load_bias(a.end, column); }
+  __device__ bool is_token(uint32_t row) const { return row < own_groups * 8 && token(row) < a.m; }
+  __device__ float4 residual_at(uint32_t row, uint32_t at) const {
+    if (!is_token(row)) return {};
+    if constexpr (!kPlain) return load_residual(a.end, token(row), at);
+    return load4(a.end.residual, DType::f32, token(row) * a.end.residual_stride + at);
   }
-  __device__ float factor(uint32_t row) const { return a.squares ? load_shared<float>(factors + row * 4) : 1.0f; }
+  __device__ float factor(uint32_t row) const { return a.begin.squares ? load_shared<float>(factors + row * 4) : 1.0f; }
   // This block's sum first, then the others' in the order of their ranks.
   __device__ float4 sum(uint32_t row, uint32_t first) const {
     const uint32_t in_row = first * 4, others = inbox + row * kPitch + in_row;
@@ -297,24 +261,24 @@ struct Skinny {
     return y + addend;
   }
   __device__ void store(uint32_t row, uint32_t at, float4 y) const {
-    store4(a.out, kPlain ? DType::bf16 : a.out_type, static_cast<int64_t>(token(row)) * a.n + at, y);
+    store4(a.end.out, kPlain ? DType::bf16 : a.end.out_type, static_cast<int64_t>(token(row)) * a.n + at, y);
   }
 
   __device__ void finish_rows() const {
     const Place at = place();
     float4 bias{}, up_bias{}, residual{};
     if (!kPlain && at.valid) {
-      bias = load_bias(at.column);
-      if (kGated) up_bias = load_bias(a.n + at.column);
-      residual = load_residual(at.row, at.column);
+      bias = bias_at(at.column);
+      if (kGated) up_bias = bias_at(a.n + at.column);
+      residual = residual_at(at.row, at.column);
     }
     wait_for_sums();
     if (!at.valid) return;
 #pragma unroll 1
     for (uint32_t row = at.row; row < own_groups * 8; row += kRound) {
-      const float4 next = kPlain ? float4{} : load_residual(row + kRound, at.column);
+      const float4 next = kPlain ? float4{} : residual_at(row + kRound, at.column);
       const float r = factor(row);
-      float4 y = activate4(a.activation, plus(sum(row, at.first) * r, bias));
+      float4 y = activate4(a.end.activation, plus(sum(row, at.first) * r, bias));
       if (kGated) y = y * plus(sum(row, at.first + kRows / 2) * r, up_bias);
       if (token(row) < a.m) store(row, at.column, plus(y, residual));
       residual = next;
@@ -326,51 +290,44 @@ struct Skinny {
   __device__ void finish_for_norm() const {
     static_assert(kRows % kNormRun == 0);
     const Place at = place();
-    const float4 bias = kPlain ? float4{} : load_bias(at.column), scale = load4(a.scale, DType::f32, at.column);
-    float4 residual = load_residual(at.row, at.column);
+    const float4 bias = bias_at(at.column), scale = load4(a.end.scale, DType::f32, at.column);
+    float4 residual = residual_at(at.row, at.column);
     wait_for_sums();
 #pragma unroll 1
     for (uint32_t row = at.row; row < own_groups * 8; row += kRound) {  // the same for all lanes of a warp
-      const float4 next = load_residual(row + kRound, at.column);
+      const float4 next = residual_at(row + kRound, at.column);
       float4 y = sum(row, at.first);
-      if constexpr (!kPlain) y = activate4(a.activation, y * factor(row) + bias);
+      if constexpr (!kPlain) y = activate4(a.end.activation, y * factor(row) + bias);
       y = y + residual;
       const uint32_t to = token(row) * a.n + at.column;
-      if (token(row) < a.m) store4(a.out, DType::f32, to, y), store4(a.scaled, DType::bf16, to, y * scale);
+      if (token(row) < a.m) store4(a.end.out, DType::f32, to, y), store4(a.end.scaled, DType::bf16, to, y * scale);
       const float run = lanes_sum<kNormRun / 4>(sum_of(y * y));
       if (token(row) < a.m && at.column % kNormRun == 0)
-        reinterpret_cast<float*>(a.means)[to / kNormRun] = run / kNormRun;
+        reinterpret_cast<float*>(a.end.means)[to / kNormRun] = run / kNormRun;
       residual = next;
     }
   }
 
-  // Cosines and sines of four columns, and of their partners.
-  struct Angles {
-    float4 cos, sin, upper_cos, upper_sin;
-  };
-  __device__ Angles load_angles(uint32_t row, uint32_t at) const {
-    if (at >= a.rotated || row >= own_groups * 8 || token(row) >= a.m) return {};
-    const int64_t of_cos = token(row) * a.cos_stride + at % a.half, of_sin = token(row) * a.sin_stride + at % a.half;
-    const DType cos = kPlain ? DType::f32 : a.cos_type, sin = kPlain ? DType::f32 : a.sin_type;
-    return {load4(a.cos, cos, of_cos), load4(a.sin, sin, of_sin), load4(a.cos, cos, of_cos + a.half),
-            load4(a.sin, sin, of_sin + a.half)};
+  __device__ Angles angles_at(uint32_t row, uint32_t at) const {
+    if (at >= a.end.rotated || !is_token(row)) return {};
+    const AngleTypes type{kPlain ? DType::f32 : a.end.cos_type, kPlain ? DType::f32 : a.end.sin_type};
+    return load_angles(a.end, type, token(row), at);
   }
   __device__ void finish_rotated() const {
     const Place at = place();
-    const float4 bias = kPlain ? float4{} : load_bias(at.column);
-    const float4 upper_bias = kPlain ? float4{} : load_bias(at.column + a.half);
-    Angles angles = load_angles(at.row, at.column);
+    const float4 bias = bias_at(at.column), upper_bias = bias_at(at.column + a.end.half);
+    Angles angles = angles_at(at.row, at.column);
     wait_for_sums();
 #pragma unroll 1
     for (uint32_t row = at.row; row < own_groups * 8; row += kRound) {
-      const Angles next = load_angles(row + kRound, at.column);
+      const Angles next = angles_at(row + kRound, at.column);
       const float r = factor(row);
       const float4 x = plus(sum(row, at.first) * r, bias);
       const float4 upper_x = plus(sum(row, at.first + kRows / 2) * r, upper_bias);
-      const bool rotates = at.column < a.rotated;
+      const bool rotates = at.column < a.end.rotated;
       if (token(row) < a.m) {
-        store(row, at.column, rotates ? x * angles.cos - upper_x * angles.sin : x);
-        store(row, at.column + a.half, rotates ? upper_x * angles.upper_cos + x * angles.upper_sin : upper_x);
+        store(row, at.column, rotates ? rotate_lower(angles, x, upper_x) : x);
+        store(row, at.column + a.end.half, rotates ? rotate_upper(angles, x, upper_x) : upper_x);
       }
       angles = next;
     }
@@ -419,7 +376,7 @@ __device__ void linear_skinny(const LinearSkinnyArguments& a) {
     if (fetches_w) work.fetch_other_w();
     wait_for_producers();
     if (fetches_x) work.fetch_x();
-    if (a.squares && role >= kMultipliers / kLanes + 2) work.find_factors(role - (kMultipliers / kLanes + 2));
+    if (a.begin.squares && role >= kMultipliers / kLanes + 2) work.find_factors(role - (kMultipliers / kLanes + 2));
   }
   work.finish();
   sync_warp();

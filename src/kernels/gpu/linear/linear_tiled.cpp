@@ -1,5 +1,6 @@
 // The rows that take every linear and matmul there is, whatever its types and strides; slow, and always there.
 // SPDX-License-Identifier: Apache-2.0
+#include "kernels/gpu/linear/fill_ends.hpp"
 #include "kernels/gpu/linear/linear_tiled_arguments.hpp"
 #include "kernels/gpu/linear/matmul_batch.hpp"
 #include "kernels/linear_shape.hpp"
@@ -25,14 +26,14 @@ Status launch_tiles(const Call& call, const TiledArguments& a) {
   Launch shape{.grid = {(a.n + kTile - 1) / kTile, (a.m + kTile - 1) / kTile, std::min<uint32_t>(a.batch.count, 65535)},
                .block = {256},
                .dependent = call.gpu.info().dependent_launch};
-  return call.launch("linear_tiled", a.gated || a.rotated > 0 ? "tiled_pairs" : "tiled", shape, a);
+  return call.launch("linear_tiled", a.end.gated || a.end.rotated > 0 ? "tiled_pairs" : "tiled", shape, a);
 }
 
 TiledArguments base_arguments(const Call& call) {
   const Problem& p = call.problem;
   TiledArguments a{};
-  a.x = call.inputs[0], a.w = call.inputs[1], a.out = call.output;
-  a.x_type = p.inputs[0].dtype, a.w_type = p.inputs[1].dtype, a.out_type = p.output.dtype;
+  a.x = call.inputs[0], a.w = call.inputs[1];
+  a.x_type = p.inputs[0].dtype, a.w_type = p.inputs[1].dtype;
   a.x_step = p.inputs[0].strides.back(), a.k = static_cast<uint32_t>(p.inputs[0].shape.back());
   return a;
 }
@@ -40,28 +41,20 @@ TiledArguments base_arguments(const Call& call) {
 Status enqueue_linear(const Call& call) {
   const Problem& p = call.problem;
   if (p.output.shape.product() == 0) return {};
-  const auto& op = p.as<Linear>();
   LinearShape shape(p);
   TiledArguments a = base_arguments(call);
   a.w_row = p.inputs[1].strides[0], a.w_step = p.inputs[1].strides[1];
   a.m = static_cast<uint32_t>(shape.m), a.n = static_cast<uint32_t>(shape.n);
-  a.activation = static_cast<int32_t>(op.activation), a.gated = op.gated;
+  a.end = epilogue_of(call);
   int leading = p.output.shape.rank() - 1;
   Strides x = first(p.inputs[0].strides, leading), residual = x, cos = x, sin = x;
-  a.bias = address_of(call, LinearSlot::bias), a.residual = address_of(call, LinearSlot::residual);
-  if (const Operand* bias = p.linear_operand(LinearSlot::bias))
-    a.bias_type = bias->dtype, a.bias_step = bias->strides[0];
-  if (const Operand* r = p.linear_operand(LinearSlot::residual)) {
-    a.residual_type = r->dtype, a.residual_step = r->strides.back();
-    residual = first(r->strides, leading);
-  }
-  if (shape.rotated > 0) {
-    const Operand &c = *p.linear_operand(LinearSlot::cos), &s = *p.linear_operand(LinearSlot::sin);
-    a.half = static_cast<uint32_t>(shape.head / 2), a.rotated = static_cast<uint32_t>(shape.rotated);
-    a.cos = address_of(call, LinearSlot::cos), a.cos_type = c.dtype, a.cos_step = c.strides.back();
-    a.sin = address_of(call, LinearSlot::sin), a.sin_type = s.dtype, a.sin_step = s.strides.back();
-    cos = first(c.strides, leading), sin = first(s.strides, leading);
-  }
+  if (const Operand* bias = p.linear_operand(LinearSlot::bias)) a.bias_step = bias->strides[0];
+  const auto walk = [&](LinearSlot slot, Strides& rows, int64_t& step) {
+    if (const Operand* operand = p.linear_operand(slot))
+      rows = first(operand->strides, leading), step = operand->strides.back();
+  };
+  walk(LinearSlot::residual, residual, a.residual_step);
+  walk(LinearSlot::cos, cos, a.cos_step), walk(LinearSlot::sin, sin, a.sin_step);
   a.rows = make_nest<4>(collapse(first(p.output.shape, leading), std::array{x, residual, cos, sin}));
   return launch_tiles(call, a);
 }
@@ -74,6 +67,7 @@ Status enqueue_matmul(const Call& call) {
   TiledArguments a = base_arguments(call);
   a.w_row = y.back(), a.w_step = y.back(1);
   a.m = static_cast<uint32_t>(shape.m), a.n = static_cast<uint32_t>(shape.n);
+  a.end.out = call.output, a.end.out_type = p.output.dtype;
   const Strides none{0};
   a.rows = make_nest<4>(collapse(Shape{shape.m}, std::array{Strides{x.back(1)}, none, none, none}));
   a.batch = batch_of(p);

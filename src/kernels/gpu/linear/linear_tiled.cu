@@ -73,9 +73,9 @@ __device__ Lines lines_of_x(const TiledArguments& a, int64_t matrix) {
 
 // The row of w, and of the bias, that the result's column needs besides its own: of up, or of the head's other half.
 __device__ uint32_t partner_of(const TiledArguments& a, uint32_t column) {
-  if (a.gated) return a.n + column;
-  if (column >= a.rotated) return column;
-  return column / a.half % 2 == 0 ? column + a.half : column - a.half;
+  if (a.end.gated) return a.n + column;
+  if (column >= a.end.rotated) return column;
+  return column / a.end.half % 2 == 0 ? column + a.end.half : column - a.end.half;
 }
 
 __device__ Lines lines_of_w(const TiledArguments& a, int64_t matrix, bool partners) {
@@ -89,14 +89,14 @@ __device__ Lines lines_of_w(const TiledArguments& a, int64_t matrix, bool partne
 }
 
 __device__ float bias_of(const TiledArguments& a, uint32_t column) {
-  return a.bias ? load_as<float>(a.bias, a.bias_type, column * a.bias_step) : 0.0f;
+  return a.end.bias ? load_as<float>(a.end.bias, a.end.bias_type, column * a.bias_step) : 0.0f;
 }
 
 __device__ float rotated(const TiledArguments& a, uint32_t column, const int64_t (&begin)[4], float y, float partner) {
-  const uint32_t angle = column % (2 * a.half);
-  const float cos = load_as<float>(a.cos, a.cos_type, begin[2] + angle * a.cos_step);
-  const float sin = load_as<float>(a.sin, a.sin_type, begin[3] + angle * a.sin_step);
-  return y * cos + (angle < a.half ? -partner : partner) * sin;
+  const uint32_t angle = column % (2 * a.end.half);
+  const float cos = load_as<float>(a.end.cos, a.end.cos_type, begin[2] + angle * a.cos_step);
+  const float sin = load_as<float>(a.end.sin, a.end.sin_type, begin[3] + angle * a.sin_step);
+  return y * cos + (angle < a.end.half ? -partner : partner) * sin;
 }
 
 template <bool kPairs>
@@ -111,14 +111,15 @@ __device__ void store_results(const TiledArguments& a, uint32_t z, const Sums& s
     for (int j = 0; j < kPerThread; ++j) {
       const uint32_t column = blockIdx.x * kTile + own_column(j);
       if (column >= a.n) continue;
-      float value = activate(a.activation, sums[i][j] + bias_of(a, column));
+      float value = activate(a.end.activation, sums[i][j] + bias_of(a, column));
       if (kPairs) {
         const float partner = partners[i][j] + bias_of(a, partner_of(a, column));
-        if (a.gated) value *= partner;
-        if (column < a.rotated) value = rotated(a, column, begin, value, partner);
+        if (a.end.gated) value *= partner;
+        if (column < a.end.rotated) value = rotated(a, column, begin, value, partner);
       }
-      if (a.residual) value += load_as<float>(a.residual, a.residual_type, begin[1] + column * a.residual_step);
-      store_as<float>(a.out, a.out_type, (int64_t{z} * a.m + row) * a.n + column, value);
+      if (a.end.residual)
+        value += load_as<float>(a.end.residual, a.end.residual_type, begin[1] + column * a.residual_step);
+      store_as<float>(a.end.out, a.end.out_type, (int64_t{z} * a.m + row) * a.n + column, value);
     }
   }
 }

@@ -87,8 +87,8 @@ std::vector<WideConfig> wide_tiles(const Problem& problem, const GpuInfo& gpu) {
 
 WidePlan::WidePlan(const Problem& problem, const GpuInfo& gpu) : tile(wide_tiles(problem, gpu).front()) {
   const Cut cut(problem, gpu);
-  for (const WideConfig& each : wide_tiles(problem, gpu))
-    if (each.parameter() == problem.param("tile", 0)) tile = each;
+  const auto fitting = wide_tiles(problem, gpu);
+  if (const WideConfig* asked = find_asked(problem, kWideParameters, fitting)) tile = *asked;
   chunks = cut.chunks, stages = cut.stages(tile);
   token_tiles = cut.token_tiles(tile), tiles = cut.tiles(tile);
   function = symbol_of(kVariants, tile);

@@ -9,6 +9,10 @@
 
 namespace rung::gpu {
 
+// The parameters of a tile.
+inline constexpr std::string_view kWideParameters[] = {"rows", "tokens", "split"};
+inline std::vector<int64_t> parameters_of(const WideConfig& tile) { return {tile.rows, tile.tokens, tile.split}; }
+
 struct WidePlan {
   WideConfig tile;
   int32_t chunks = 0, stages = 0;

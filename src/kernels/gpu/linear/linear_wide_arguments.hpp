@@ -3,7 +3,7 @@
 #pragma once
 #include "device/gpu/tensor_map.hpp"
 #include "device/gpu/tile_map.hpp"
-#include "ir/dtype.hpp"
+#include "kernels/gpu/linear/linear_ends.hpp"
 
 namespace rung::gpu {
 
@@ -14,26 +14,17 @@ constexpr int32_t kWideMaxStages = 8;       // of the ring
 constexpr int32_t kWideLead = 3;            // chunks by which one warpgroup is ahead of the other in a gated product
 constexpr int32_t kWideHeaderBytes = 1024;  // barriers, in front of the ring
 
-// out[m, n] = activation(x w' + bias) + residual; gated: activation(gate) * up, where gate and up are the two halves of
-// x w' + bias; rotated: x w' + bias with its first heads rotated. A tile is some rows of w by some tokens. When gated
-// or rotated, eight rows of w are followed by their partners: the same eight of up, or of the head's upper half.
+// A tile is some rows of w by some tokens. When gated or rotated, eight rows of w are followed by their partners: the
+// same eight of up, or of the head's upper half.
 struct LinearWideArguments {
-  TileMap w;                                 // {k, 8, halves, groups of 8 in a half, heads}
-  TensorMap x;                               // boxes of a tile's tokens
-  uint64_t bias = 0, residual = 0, out = 0;  // addresses; 0: none. Rows of out are dense
-  int64_t residual_stride = 0;               // elements; a multiple of 4
-  DType bias_type{}, residual_type{}, out_type{};
-  int32_t activation = 0;              // rung::Activation
+  TileMap w;                           // {k, 8, halves, groups of 8 in a half, heads}
+  TensorMap x;                         // boxes of a tile's tokens
+  LinearEpilogue end;                  // strides are multiples of 4; angles are f32, or of x's type
   int32_t m = 0, n = 0;                // n a multiple of 8
   int32_t chunks = 0;                  // of K
   int32_t stages = 0;                  // of the ring
   int32_t token_tiles = 0, tiles = 0;  // along the tokens, and in all
   int32_t split = 1;                   // blocks that share K, a cluster: 1 or 2
-  int32_t half = 0;           // columns of half a head; 0: no head is rotated, and none of what follows is there
-  int32_t rotated = 0;        // columns of out that are rotated; a multiple of 2 * half
-  uint64_t cos = 0, sin = 0;  // addresses: 2 * half elements for each token
-  int64_t cos_stride = 0, sin_stride = 0;  // elements; multiples of 4
-  DType angle_type{};                      // f32, or x's type
 };
 
 // What a layer ends with, each in kernels of its own. 16 bits stand for x's type. All but `any` have no activation
@@ -54,8 +45,6 @@ struct WideConfig {
 
   constexpr bool gated() const { return epilogue == WideEpilogue::gated_gelu || epilogue == WideEpilogue::gated_silu; }
   constexpr bool rotates() const { return epilogue == WideEpilogue::rotated || epilogue == WideEpilogue::rotated_f32; }
-  // The value of "tile": 128104, or 2128208 where two blocks share K.
-  constexpr int64_t parameter() const { return (split > 1 ? split * 1'000'000 : 0) + rows * 1000 + tokens; }
   constexpr int32_t first_half() const { return (tokens / 8 + 1) / 2 * 8; }  // tokens that the first of two finishes
   constexpr int32_t stage_bytes() const { return (rows + tokens) * kWideDepth * 2; }
   constexpr int32_t columns() const { return gated() ? rows / 2 : rows; }      // of out

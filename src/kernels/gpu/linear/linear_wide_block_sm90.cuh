@@ -4,7 +4,7 @@
 #pragma once
 #include "kernels/gpu/sm90/bulk_copy.cuh"
 #include "kernels/gpu/sm90/cluster.cuh"
-#include "kernels/gpu/linear/linear_epilogue.cuh"
+#include "kernels/gpu/linear/linear_ends.cuh"
 #include "kernels/gpu/linear/linear_wgmma_sm90.cuh"
 #include "kernels/gpu/linear/linear_wide_sm90.cuh"
 
@@ -38,6 +38,8 @@ struct WideBlock {
         rank(kSplits ? cluster_rank() : 0),
         first_chunk(rank * (a.chunks / 2)),
         chunks(kSplits ? (a.chunks + rank) / 2 : a.chunks) {}
+  __device__ int half() const { return static_cast<int>(a.end.half); }
+  __device__ int rotated() const { return static_cast<int>(a.end.rotated); }
   // Of the tiles.
   __device__ int first_tile() const { return static_cast<int>(blockIdx.x) / kSplit; }
   __device__ int tile_step() const { return static_cast<int>(gridDim.x) / kSplit; }
@@ -51,8 +53,8 @@ struct WideBlock {
   __device__ Place place_of(int tile) const {
     const int row = tile / a.token_tiles, token = (tile - row * a.token_tiles) * kTokens;
     if (!kRotates) return {row * kTile.columns(), token, row * kTile.columns() / 8, 0};
-    const int column = row * (kTile.rows / 2), head = column / a.half;  // of the lower halves alone
-    return {column + head * a.half, token, (column - head * a.half) / 8, head};
+    const int column = row * (kTile.rows / 2), head = column / half();  // of the lower halves alone
+    return {column + head * half(), token, (column - head * half()) / 8, head};
   }
 
   // ---- the fetching threads, one of weights, one of tokens
@@ -110,7 +112,7 @@ struct WideBlock {
   // partners, h = 1 are theirs.
   __device__ int column_of(int block, int h) const {
     const int row = lane() / 4;
-    if (kGated || kRotates) return block * 32 + in_group() * 8 + row + (kGated ? 0 : h * a.half);
+    if (kGated || kRotates) return block * 32 + in_group() * 8 + row + (kGated ? 0 : h * half());
     return block * 64 + in_group() * 16 + h * 8 + row;
   }
   static constexpr int kOwnColumns = kRotates ? kColumns / 2 : kColumns;  // of a warpgroup, without partners
@@ -121,7 +123,7 @@ struct WideBlock {
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
         const int column = min(first + group() * kOwnColumns + column_of(block, h), a.n - 1);
-        bias[block][h] = load_as<float>(a.bias, a.bias_type, kGated ? h * a.n + column : column);
+        bias[block][h] = load_as<float>(a.end.bias, a.end.bias_type, kGated ? h * a.n + column : column);
       }
   }
   __device__ static void add_bias(Sums& d, const Bias& bias) {

@@ -29,9 +29,9 @@ static_assert(kMostParts <= kLeastChunks);
 struct Way {
   CdnaWideConfig tile{};
   uint32_t parts = 1;
-  // The value of "tile".
-  int64_t parameter() const { return (parts > 1 ? parts * 1000000 : 0) + tile.rows() * 1000 + tile.tokens(); }
 };
+constexpr std::string_view kParameters[] = {"rows", "tokens", "parts"};
+Tunable::Values parameters_of(const Way& way) { return {way.tile.rows(), way.tile.tokens(), way.parts}; }
 
 struct Cut {
   CdnaOrder order;
@@ -51,9 +51,8 @@ struct Cut {
                      [&](const Way& a, const Way& b) { return cost(a) < cost(b); });
     if (ways_worth_a_trial.empty()) return;
     if (ways_worth_a_trial.size() > kMostWays) ways_worth_a_trial.resize(kMostWays);
-    way = ways_worth_a_trial.front();
-    for (const Way& each : ways_worth_a_trial)
-      if (each.parameter() == problem.param("tile", 0)) way = each;
+    const Way* asked = find_asked(problem, kParameters, ways_worth_a_trial);
+    way = asked ? *asked : ways_worth_a_trial.front();
   }
   uint32_t token_tiles(const CdnaWideConfig& tile) const { return divide_up(m, tile.tokens()); }
   uint32_t tiles(const CdnaWideConfig& tile) const {
@@ -98,14 +97,13 @@ size_t scratch_bytes(const Problem& problem, const Machine& machine) {
 }
 
 std::vector<Tunable> tunables(const Problem& problem, const Machine& machine) {
-  Tunable tile{"tile", {}};
-  for (const Way& each : Cut(problem, machine.gpu).ways_worth_a_trial) tile.values.push_back(each.parameter());
+  Tunable tile(kParameters);
+  for (const Way& each : Cut(problem, machine.gpu).ways_worth_a_trial) tile.values.push_back(parameters_of(each));
   return {tile};
 }
 
 LinearCdnaArguments arguments_of(const Call& call, const Cut& cut) {
   LinearCdnaArguments a = cdna_arguments(call, cut.order);
-  set_skinny_epilogue(a, call, LinearShape(call.problem));
   const uint32_t tiles = cut.tiles(cut.way.tile), parts = cut.way.parts;
   a.tiles = DieTiles(tiles * parts, dies_of(call.gpu.info()));
   a.part_tiles = Divisor(tiles), a.token_tiles = Divisor(cut.token_tiles(cut.way.tile));

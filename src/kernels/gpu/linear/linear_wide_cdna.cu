@@ -181,7 +181,7 @@ struct WideCdna {
         const Place at{token_of(t), column};
         const FragmentC &sum = sums[0][0], &partner = sums[kLines - 1][0];
         if (end.is_inside(at))
-          end.finish(a.activation, at, {sum.x[0], sum.x[1], sum.x[2], sum.x[3]},
+          end.finish(a.end.activation, at, {sum.x[0], sum.x[1], sum.x[2], sum.x[3]},
                      {partner.x[0], partner.x[1], partner.x[2], partner.x[3]});
 #pragma unroll
         for (int line = 0; line < kLines; ++line)

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "kernels/gpu/kernel.hpp"
+#include "kernels/gpu/linear/fill_ends.hpp"
 #include "kernels/gpu/linear/linear_wide.hpp"
 #include "kernels/gpu/make_nest.hpp"
 
@@ -78,8 +78,8 @@ Verdict supports(const Problem& problem, const Machine& machine) {
 }
 
 std::vector<Tunable> tunables(const Problem& problem, const Machine& machine) {
-  Tunable tile{"tile", {}};
-  for (const WideConfig& each : wide_tiles(problem, machine.gpu)) tile.values.push_back(each.parameter());
+  Tunable tile(kWideParameters);
+  for (const WideConfig& each : wide_tiles(problem, machine.gpu)) tile.values.push_back(parameters_of(each));
   return {tile};
 }
 
@@ -104,26 +104,10 @@ BoxedMatrix matrix_of_x(const Call& call, const WideConfig& tile) {
           .box_rows = static_cast<uint32_t>(tile.tokens)};
 }
 
-void set_angles(LinearWideArguments& a, const Call& call, const LinearShape& shape) {
-  const Operand& cos = *call.problem.linear_operand(LinearSlot::cos);
-  a.half = static_cast<int32_t>(shape.head / 2), a.rotated = static_cast<int32_t>(shape.rotated);
-  a.cos = address_of(call, LinearSlot::cos), a.cos_stride = cos.row_stride(), a.angle_type = cos.dtype;
-  a.sin = address_of(call, LinearSlot::sin);
-  a.sin_stride = call.problem.linear_operand(LinearSlot::sin)->row_stride();
-}
-
-void set_epilogue(LinearWideArguments& a, const Call& call) {
-  const Problem& problem = call.problem;
-  const LinearShape shape(problem);
-  a.activation = static_cast<int32_t>(problem.as<Linear>().activation);
-  a.out = call.output, a.out_type = problem.output.dtype;
-  set_addends(a, call);
-  if (shape.rotated > 0) set_angles(a, call, shape);
-}
-
 Result<LinearWideArguments> arguments_of(const Call& call, const WidePlan& plan) {
   const LinearShape shape(call.problem);
-  LinearWideArguments a{.m = static_cast<int32_t>(shape.m),
+  LinearWideArguments a{.end = epilogue_of(call),
+                        .m = static_cast<int32_t>(shape.m),
                         .n = static_cast<int32_t>(shape.n),
                         .chunks = plan.chunks,
                         .stages = plan.stages,
@@ -133,7 +117,6 @@ Result<LinearWideArguments> arguments_of(const Call& call, const WidePlan& plan)
   const Runtime& runtime = call.gpu.runtime();
   RUNG_CHECK(call.gpu.check(runtime.tile_map(&a.w, shape_of_w(call, plan.tile)), "linear: describing w"));
   RUNG_CHECK(call.gpu.check(runtime.tensor_map(&a.x, matrix_of_x(call, plan.tile)), "linear: describing x"));
-  set_epilogue(a, call);
   return a;
 }
 

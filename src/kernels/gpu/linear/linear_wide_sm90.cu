@@ -10,7 +10,8 @@ template <WideConfig config>
 struct Wide : WideBlock<config> {
   using Block = WideBlock<config>;
   using Block::a, Block::kTile, Block::kEpilogue, Block::kBlocks, Block::kTokens, Block::kColumns, Block::kPitch;
-  using Block::kSplits, Block::kRotates, Block::rank, Block::ring, Block::group, Block::in_group, Block::thread;
+  using Block::kSplits, Block::kRotates, Block::half, Block::rotated, Block::rank, Block::ring;
+  using Block::group, Block::in_group, Block::thread;
   using typename Block::T, typename Block::Bias, typename Block::Place, typename Block::Sums;
   using Block::Block;
 
@@ -37,32 +38,32 @@ struct Wide : WideBlock<config> {
   }
 
   __device__ float4 load_residual(int64_t at) const {
-    return a.residual_type == DType::f32 ? load4(reinterpret_cast<const float*>(a.residual) + at)
-                                         : load4(reinterpret_cast<const T*>(a.residual) + at);
+    return a.end.residual_type == DType::f32 ? load4(reinterpret_cast<const float*>(a.end.residual) + at)
+                                         : load4(reinterpret_cast<const T*>(a.end.residual) + at);
   }
   template <class Out>
   __device__ void finish(const Sums& d, const Place& at) const {
     constexpr int kTogether = 4, kStep = Mine::kStep;
     const Mine my = mine(at);
-    int64_t residual = my.first * a.residual_stride + my.column;
-    auto* out = reinterpret_cast<Out*>(a.out) + static_cast<int64_t>(my.first) * a.n + my.column;
+    int64_t residual = my.first * a.end.residual_stride + my.column;
+    auto* out = reinterpret_cast<Out*>(a.end.out) + static_cast<int64_t>(my.first) * a.n + my.column;
     uint32_t from = collect(d) + my.offset, more_from = this->inbox() + my.offset;
 #pragma unroll 1
     for (int token = 0; token < my.tokens; token += kStep * kTogether) {
       float4 y[kTogether], more[kTogether] = {};
 #pragma unroll
       for (int i = 0; i < kTogether; ++i)
-        if (a.residual && token + i * kStep < my.tokens)
-          more[i] = load_residual(residual + i * kStep * a.residual_stride);
+        if (a.end.residual && token + i * kStep < my.tokens)
+          more[i] = load_residual(residual + i * kStep * a.end.residual_stride);
 #pragma unroll
       for (int i = 0; i < kTogether; ++i)
         if (token + i * kStep < my.tokens) y[i] = collected(from + i * kStep * kPitch, more_from + i * kStep * kPitch);
 #pragma unroll
       for (int i = 0; i < kTogether; ++i) {
-        if (a.activation) y[i] = activate4(a.activation, y[i]);
+        y[i] = activate4(a.end.activation, y[i]);
         if (token + i * kStep < my.tokens) store4(out + i * kStep * a.n, y[i] + more[i]);
       }
-      residual += kStep * kTogether * a.residual_stride, out += kStep * kTogether * a.n;
+      residual += kStep * kTogether * a.end.residual_stride, out += kStep * kTogether * a.n;
       from += kStep * kTogether * kPitch, more_from += kStep * kTogether * kPitch;
     }
   }
@@ -81,16 +82,17 @@ struct Wide : WideBlock<config> {
   template <class R>
   __device__ void load(Residual<R>& residual, const Mine& my, int begin) const {
     constexpr int kStep = Mine::kStep;
-    const R* const from = reinterpret_cast<const R*>(a.residual) + my.column;
+    const R* const from = reinterpret_cast<const R*>(a.end.residual) + my.column;
 #pragma unroll
     for (int i = 0; i < Residual<R>::kHeld; ++i)
       if ((begin + i) * kStep < my.tokens)
-        residual.of[i] = *reinterpret_cast<const Four<R>*>(from + (my.first + (begin + i) * kStep) * a.residual_stride);
+        residual.of[i] =
+            *reinterpret_cast<const Four<R>*>(from + (my.first + (begin + i) * kStep) * a.end.residual_stride);
   }
   template <class R>
   __device__ void finish_sum(const Sums& d, Residual<R>& residual, const Mine& my) const {
     constexpr int kHeld = Residual<R>::kHeld, kStep = Mine::kStep;
-    R* out = reinterpret_cast<R*>(a.out) + static_cast<int64_t>(my.first) * a.n + my.column;
+    R* out = reinterpret_cast<R*>(a.end.out) + static_cast<int64_t>(my.first) * a.n + my.column;
     uint32_t from = collect(d) + my.offset, more_from = this->inbox() + my.offset;
 #pragma unroll 1
     for (int begin = 0; begin * kStep < my.tokens; begin += kHeld) {
@@ -130,7 +132,7 @@ struct Wide : WideBlock<config> {
     const int eighth = thread() % kEights, row = thread() / kEights, own = column + eighth * 8;
     const int count = own < a.n ? min(tokens, a.m - first) - row : 0;
     const uint32_t from = piece + row * kPitch + eighth * 16;
-    T* to = reinterpret_cast<T*>(a.out) + static_cast<int64_t>(first + row) * a.n + own;
+    T* to = reinterpret_cast<T*>(a.end.out) + static_cast<int64_t>(first + row) * a.n + own;
 #pragma unroll
     for (int token = 0; token < kCount; token += kStep, to += kStep * a.n)
       if (token < count) *reinterpret_cast<uint4*>(to) = load_shared<uint4>(from + token * kPitch);
@@ -181,22 +183,23 @@ struct Wide : WideBlock<config> {
   }
   // From `token` of the tile on.
   __device__ void load_angles(Held& held, const Place& at, int token) const {
-    if (at.column >= a.rotated) return;
-    const int position = (at.column + rotate_quad() * 4) % (2 * a.half);
+    if (at.column >= rotated()) return;
+    const int position = (at.column + rotate_quad() * 4) % (2 * half());
 #pragma unroll
     for (int i = 0; i < kHeldTokens; ++i) {
       const int64_t row = min(at.token + token + rotate_row() + i * kRotateStep, a.m - 1);
-      const int64_t cos = row * a.cos_stride + position, sin = row * a.sin_stride + position;
-      held[i] = {load_angle(a.cos, cos), load_angle(a.sin, sin), load_angle(a.cos, cos + a.half),
-                 load_angle(a.sin, sin + a.half)};
+      const int64_t cos = row * a.end.cos_stride + position, sin = row * a.end.sin_stride + position;
+      held[i] = {load_angle(a.end.cos, cos), load_angle(a.end.sin, sin), load_angle(a.end.cos, cos + half()),
+                 load_angle(a.end.sin, sin + half())};
     }
   }
   __device__ void finish_rotated(const Sums& d, Held& held, const Place& at) const {
     constexpr int kRound = kHeldTokens * kRotateStep, kQuads = kColumns / 8;  // quads of a warpgroup
-    const bool rotates = at.column < a.rotated;
+    const bool rotates = at.column < rotated();
     const int tokens = min(kTokens, a.m - at.token) - rotate_row();
     const int quad = rotate_quad();
-    T* out = reinterpret_cast<T*>(a.out) + static_cast<int64_t>(at.token + rotate_row()) * a.n + at.column + quad * 4;
+    T* out =
+        reinterpret_cast<T*>(a.end.out) + static_cast<int64_t>(at.token + rotate_row()) * a.n + at.column + quad * 4;
     uint32_t from = ring + quad / kQuads * kTile.piece_bytes() + rotate_row() * kPitch + quad % kQuads * 16;
     this->keep(d);
     sync_both_groups(kBothGroups);
@@ -211,7 +214,7 @@ struct Wide : WideBlock<config> {
         const float4 upper = load_shared<float4>(from + i * kRotateStep * kPitch + kColumns * 2);
         T* const to = out + i * kRotateStep * a.n;
         store4(to, rotates ? x * widen<Angle>(by.cos) - upper * widen<Angle>(by.sin) : x);
-        store4(to + a.half, rotates ? upper * widen<Angle>(by.upper_cos) + x * widen<Angle>(by.upper_sin) : upper);
+        store4(to + half(), rotates ? upper * widen<Angle>(by.upper_cos) + x * widen<Angle>(by.upper_sin) : upper);
       }
     }
   }
@@ -221,7 +224,7 @@ struct Wide : WideBlock<config> {
 
   __device__ void sums_of(Sums& d, PipelineState& state, const Place& at) const {
     Bias bias;
-    const bool adds_bias = a.bias && rank == 0;
+    const bool adds_bias = a.end.bias && rank == 0;
     if (adds_bias) this->load_bias(bias, at.column);
     this->multiply(d, state);
     if (adds_bias) this->add_bias(d, bias);
@@ -254,7 +257,7 @@ struct Wide : WideBlock<config> {
       if constexpr (kEpilogue == WideEpilogue::gated_silu) finish_gated(d, at, gate_silu);
       if constexpr (kEpilogue == WideEpilogue::any) {
         wait_for_producers();
-        a.out_type == DType::f32 ? finish<float>(d, at) : finish<T>(d, at);
+        a.end.out_type == DType::f32 ? finish<float>(d, at) : finish<T>(d, at);
       }
     }
   }

@@ -30,7 +30,8 @@ constexpr Kernel matmul_by_library(std::string_view name) {
               },
           .alignment = 16,
           .enqueue = library_matmul::enqueue,
-          .role = Role::library};
+          .role = Role::library,
+          .library = library.name};
 }
 
 }  // namespace rung::gpu

@@ -1,6 +1,7 @@
 // The activations of rung::Activation on one f32 value, by the formulas of the reference evaluator.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "ir/op_kinds.hpp"
 #include "kernels/gpu/portable.cuh"
 
 namespace rung::gpu {
@@ -13,16 +14,16 @@ __device__ inline float gelu_tanh(float x) {
 }
 __device__ inline float silu(float x) { return fast_divide(x, 1.0f + fast_exp(-x)); }
 
-// `kind` is rung::Activation: none, relu, gelu, gelu_tanh, silu, tanh.
-__device__ inline float activate(int32_t kind, float x) {
+__device__ inline float activate(Activation kind, float x) {
   switch (kind) {
-    case 1: return fmaxf(x, 0.0f);
-    case 2: return gelu_erf(x);
-    case 3: return gelu_tanh(x);
-    case 4: return silu(x);
-    case 5: return tanhf(x);
-    default: return x;
+    case Activation::none: return x;
+    case Activation::relu: return fmaxf(x, 0.0f);
+    case Activation::gelu: return gelu_erf(x);
+    case Activation::gelu_tanh: return gelu_tanh(x);
+    case Activation::silu: return silu(x);
+    case Activation::tanh: return tanhf(x);
   }
+  return x;
 }
 
 }  // namespace rung::gpu

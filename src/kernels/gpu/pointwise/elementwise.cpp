@@ -13,17 +13,6 @@ constexpr Variant<ElementwiseConfig> kVariants[] = {
 #include "kernels/gpu/pointwise/elementwise.inc"
 };
 
-constexpr int kFirstBinary = static_cast<int>(Code::add);
-
-Code code_of(const PointwiseFunction& function) {
-  if (const auto* unary = std::get_if<UnaryKind>(&function)) return static_cast<Code>(*unary);
-  if (const auto* binary = std::get_if<BinaryKind>(&function))
-    return static_cast<Code>(kFirstBinary + static_cast<int>(*binary));
-  if (const auto* round = std::get_if<Round>(&function))
-    return round->to == DType::bf16 ? Code::round_bf16 : Code::round_f16;
-  return Code::select;
-}
-
 // A program with its literals collected and slots given to the values that outlive the next step.
 struct Compiled {
   std::vector<ElementwiseStep> steps;

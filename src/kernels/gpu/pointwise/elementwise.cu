@@ -1,11 +1,14 @@
 // One interpreter for all element-wise ops: each thread runs the program on one element or on eight neighbours.
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/gpu/pointwise/activation.cuh"
+#include "ir/function_math.hpp"
 #include "kernels/gpu/elements.cuh"
+#include "kernels/gpu/pointwise/activation.cuh"
 #include "kernels/gpu/pointwise/elementwise_arguments.hpp"
 
 namespace rung::gpu {
 namespace {
+
+using namespace functions;
 
 static_assert(kElementwiseRun == kVector);
 
@@ -14,29 +17,19 @@ static_assert(kElementwiseRun == kVector);
 // The functions that programs rarely use, out of line: they are long, and each is needed for every element of a vector.
 __device__ __noinline__ float apply_rare(Code code, float x, float y) {
   switch (code) {
-    case Code::log: return logf(x);
-    case Code::sin: return sinf(x);
-    case Code::cos: return cosf(x);
-    case Code::tanh: return tanhf(x);
-    case Code::erf: return erff(x);
-    case Code::gelu: return 0.5f * x * erfcf(-0.70710678118654752f * x);
-    case Code::pow: return powf(x, y);
-    case Code::eq: return x == y;
-    case Code::ne: return x != y;
-    case Code::lt: return x < y;
-    case Code::le: return x <= y;
-    case Code::gt: return x > y;
-    case Code::ge: return x >= y;
-    case Code::logical_and: return x != 0 && y != 0;
-    case Code::logical_or: return x != 0 || y != 0;
-    case Code::logical_not: return x == 0;
-    default: return nanf("");
+#define RUNG_CASE_common(kind, f32)
+#define RUNG_CASE_rare(kind, f32) \
+  case Code::kind:                \
+    return f32;
+#define RUNG_UNARY(kind, word, takes, use, f64, f32, integer) RUNG_CASE_##use(kind, f32)
+#define RUNG_BINARY(kind, word, takes, infinity, order, use, f64, f32, integer) RUNG_CASE_##use(kind, f32)
+#include "ir/functions.inc"
+#undef RUNG_CASE_common
+#undef RUNG_CASE_rare
+    default:
+      return nanf("");
   }
 }
-
-__device__ float sigmoid(float x) { return 1.0f / (1.0f + expf(-x)); }
-__device__ float max_of(float a, float b) { return a != a || a > b ? a : b; }
-__device__ float min_of(float a, float b) { return a != a || a < b ? a : b; }
 
 template <int V>
 struct Values {
@@ -48,31 +41,30 @@ __device__ void each(Values<V>& out, F f) {
 #pragma unroll
   for (int i = 0; i < V; ++i) out.x[i] = f(i);
 }
+template <int V, class F>
+__device__ void map(const Values<V>& a, const Values<V>& b, Values<V>& out, F f) {
+#pragma unroll
+  for (int i = 0; i < V; ++i) out.x[i] = f(a.x[i], b.x[i]);
+}
 
 template <int V>
 __device__ void apply(Code code, const Values<V>& a, const Values<V>& b, const Values<V>& c, Values<V>& out) {
   switch (code) {
-    case Code::neg: return each(out, [&](int i) { return -a.x[i]; });
-    case Code::abs: return each(out, [&](int i) { return fabsf(a.x[i]); });
-    case Code::exp: return each(out, [&](int i) { return expf(a.x[i]); });
-    case Code::sqrt: return each(out, [&](int i) { return sqrtf(a.x[i]); });
-    case Code::rsqrt: return each(out, [&](int i) { return rsqrtf(a.x[i]); });
-    case Code::reciprocal: return each(out, [&](int i) { return 1.0f / a.x[i]; });
-    case Code::square: return each(out, [&](int i) { return a.x[i] * a.x[i]; });
-    case Code::sigmoid: return each(out, [&](int i) { return sigmoid(a.x[i]); });
-    case Code::relu: return each(out, [&](int i) { return a.x[i] < 0 ? 0.0f : a.x[i]; });
-    case Code::silu: return each(out, [&](int i) { return a.x[i] * sigmoid(a.x[i]); });
-    case Code::gelu_tanh: return each(out, [&](int i) { return gelu_tanh(a.x[i]); });
-    case Code::add: return each(out, [&](int i) { return a.x[i] + b.x[i]; });
-    case Code::sub: return each(out, [&](int i) { return a.x[i] - b.x[i]; });
-    case Code::mul: return each(out, [&](int i) { return a.x[i] * b.x[i]; });
-    case Code::div: return each(out, [&](int i) { return a.x[i] / b.x[i]; });
-    case Code::max: return each(out, [&](int i) { return max_of(a.x[i], b.x[i]); });
-    case Code::min: return each(out, [&](int i) { return min_of(a.x[i], b.x[i]); });
-    case Code::select: return each(out, [&](int i) { return a.x[i] != 0 ? b.x[i] : c.x[i]; });
-    case Code::round_bf16: return each(out, [&](int i) { return to_float(from_float<bf16>(a.x[i])); });
-    case Code::round_f16: return each(out, [&](int i) { return to_float(from_float<f16>(a.x[i])); });
-    default: return each(out, [&](int i) { return apply_rare(code, a.x[i], b.x[i]); });
+#define RUNG_CASE_rare(kind, f32)
+#define RUNG_CASE_common(kind, f32) \
+  case Code::kind:                  \
+    return map(a, b, out, [](float x, [[maybe_unused]] float y) { return f32; });
+#define RUNG_UNARY(kind, word, takes, use, f64, f32, integer) RUNG_CASE_##use(kind, f32)
+#define RUNG_BINARY(kind, word, takes, infinity, order, use, f64, f32, integer) RUNG_CASE_##use(kind, f32)
+#include "ir/functions.inc"
+    case Code::select:
+      return each(out, [&](int i) { return a.x[i] != 0 ? b.x[i] : c.x[i]; });
+    case Code::round_bf16:
+      return each(out, [&](int i) { return to_float(from_float<bf16>(a.x[i])); });
+    case Code::round_f16:
+      return each(out, [&](int i) { return to_float(from_float<f16>(a.x[i])); });
+    default:
+      return each(out, [&](int i) { return apply_rare(code, a.x[i], b.x[i]); });
   }
 }
 
@@ -176,8 +168,8 @@ __device__ void interpret(const ElementwiseArguments& a) {
   for (int i = 0; i < a.steps; ++i) {
     const ElementwiseStep step = a.step[i];
     Values<V> x = fetch(a, step.from[0], value), y = x, z = x;
-    if (step.code >= Code::add && step.code <= Code::select) y = fetch(a, step.from[1], value);
-    if (step.code == Code::select) z = fetch(a, step.from[2], value);
+    if (operands_of(step.code) > 1) y = fetch(a, step.from[1], value);
+    if (operands_of(step.code) > 2) z = fetch(a, step.from[2], value);
     apply(step.code, x, y, z, value);
     if (step.to != kNowhere) write_slot(step.to, value);
   }
@@ -189,45 +181,32 @@ __device__ void interpret(const ElementwiseArguments& a) {
 
 // ---- integers, exact in 64 bits; they wrap around
 
-__device__ int64_t divide(const ElementwiseArguments& a, int64_t x, int64_t y) {
-  if (y == 0) {
+__device__ int64_t unsupported() { return 0; }  // the type rule refuses integers
+
+__device__ int64_t apply_integer(const ElementwiseArguments& a, Code code, int64_t x, int64_t y, int64_t z) {
+  const auto divide = [&](int64_t dividend, int64_t divisor) -> int64_t {
+    if (divisor != 0) return quotient(dividend, divisor);
     element<Fault>(a.fault, 0) = Fault::integer_divided_by_zero;
     return 0;
-  }
-  return y == -1 ? static_cast<int64_t>(-static_cast<uint64_t>(x)) : x / y;
-}
-
-__device__ int64_t apply_integer(const ElementwiseArguments& a, Code code, const int64_t (&x)[3]) {
-  const auto first = static_cast<uint64_t>(x[0]), second = static_cast<uint64_t>(x[1]);
+  };
   switch (code) {
-    case Code::neg: return static_cast<int64_t>(-first);
-    case Code::abs: return x[0] < 0 ? static_cast<int64_t>(-first) : x[0];
-    case Code::square: return static_cast<int64_t>(first * first);
-    case Code::relu: return x[0] < 0 ? 0 : x[0];
-    case Code::logical_not: return x[0] == 0;
-    case Code::add: return static_cast<int64_t>(first + second);
-    case Code::sub: return static_cast<int64_t>(first - second);
-    case Code::mul: return static_cast<int64_t>(first * second);
-    case Code::div: return divide(a, x[0], x[1]);
-    case Code::max: return x[0] > x[1] ? x[0] : x[1];
-    case Code::min: return x[0] < x[1] ? x[0] : x[1];
-    case Code::eq: return x[0] == x[1];
-    case Code::ne: return x[0] != x[1];
-    case Code::lt: return x[0] < x[1];
-    case Code::le: return x[0] <= x[1];
-    case Code::gt: return x[0] > x[1];
-    case Code::ge: return x[0] >= x[1];
-    case Code::logical_and: return x[0] && x[1];
-    case Code::logical_or: return x[0] || x[1];
-    default: return x[0] ? x[1] : x[2];  // select
+#define RUNG_UNARY(kind, word, takes, use, f64, f32, integer) \
+  case Code::kind:                                            \
+    return integer;
+#define RUNG_BINARY(kind, word, takes, infinity, order, use, f64, f32, integer) \
+  case Code::kind:                                                              \
+    return integer;
+#include "ir/functions.inc"
+    default:
+      return x ? y : z;  // select
   }
 }
 
 }  // namespace
 
-#define RUNG_VARIANT(entry, ...) \
+#define RUNG_VARIANT(entry, ...)   \
   RUNG_KERNEL(kElementwiseThreads) \
-      entry(const __grid_constant__ ElementwiseArguments a) { interpret<ElementwiseConfig{__VA_ARGS__}>(a); }
+  entry(const __grid_constant__ ElementwiseArguments a) { interpret<ElementwiseConfig{__VA_ARGS__}>(a); }
 #include "kernels/gpu/pointwise/elementwise.inc"
 #undef RUNG_VARIANT
 
@@ -242,7 +221,7 @@ RUNG_KERNEL() elementwise_integer(const __grid_constant__ ElementwiseArguments a
 #pragma unroll
   for (int i = 0; i < 3; ++i)
     if (i < a.inputs) x[i] = load_as<int64_t>(a.input[i], a.type[i], offsets[i]);
-  store_as<int64_t>(a.output, a.out, position, a.steps ? apply_integer(a, a.step[0].code, x) : x[0]);
+  store_as<int64_t>(a.output, a.out, position, a.steps ? apply_integer(a, a.step[0].code, x[0], x[1], x[2]) : x[0]);
 }
 
 }  // namespace rung::gpu

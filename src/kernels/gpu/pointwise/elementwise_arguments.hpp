@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "ir/dtype.hpp"
-#include "ir/op_kinds.hpp"
-#include "kernels/fault.hpp"
+#include "ir/fault.hpp"
+#include "kernels/elementwise_code.hpp"
 #include "kernels/gpu/nest.hpp"
 
 namespace rung::gpu {
@@ -18,9 +18,6 @@ struct ElementwiseConfig {
 };
 constexpr int kElementwiseRun = 8;
 constexpr uint32_t kElementwiseThreads = 128;  // of a block, at most
-
-// The unary functions, the binary ones, then what programs have besides.
-enum class Code : uint8_t { RUNG_UNARY_KINDS, RUNG_BINARY_KINDS, select, round_bf16, round_f16 };
 
 // Where a step reads: a slot, the value of the step before it (of operand 0 in the first step), or (from kFirstLiteral
 // on) a literal. Writing to kNowhere leaves the value to the next step alone.

@@ -3,6 +3,8 @@
 #pragma once
 #include <cstdint>
 
+#include "ir/op_kinds.hpp"
+
 namespace rung::gpu {
 
 // out[m,n] = activation(halves[m, 0:n]) * halves[m, n:2n] + residual[m,n]; one type throughout.
@@ -11,8 +13,8 @@ struct GatedRowsArguments {
   const void* residual;  // [rows, columns] with residual_stride elements between rows; null: none
   void* out;             // [rows, columns], dense
   int64_t rows, columns, residual_stride;
-  int32_t activation;  // rung::Activation
-  int32_t type;        // 0 f32, 1 bf16, 2 f16
+  Activation activation;
+  int32_t type;  // 0 f32, 1 bf16, 2 f16
 };
 
 }  // namespace rung::gpu

@@ -1,6 +1,6 @@
 // Problem keys.
 // SPDX-License-Identifier: Apache-2.0
-#include "tune/problem.hpp"
+#include "kernels/problem_key.hpp"
 
 namespace rung {
 namespace {
@@ -31,7 +31,7 @@ std::string unusual_text(std::string_view name, const Operand& operand, Usually 
   return text;
 }
 
-std::string linear_key(const Problem& problem, const Linear& op) {
+std::string text_of(const Linear& op, const Problem& problem) {
   const Operand &x = problem.inputs[0], &w = problem.inputs[1];
   std::string text = fmt::format("linear m={} n={} k={} x={} w={} out={}", problem.output.rows(),
                                  w.shape[0] / (op.gated ? 2 : 1), x.shape.back(), x.dtype, w.dtype, op.out);
@@ -59,17 +59,19 @@ std::string linear_key(const Problem& problem, const Linear& op) {
   return text;
 }
 
+// Of any other op all that its operands and fields say.
+template <class Any>
+std::string text_of(const Any&, const Problem& problem) {
+  std::string text(name_of(problem.op));
+  for (const auto& operand : problem.inputs) text += " " + operand_text(operand);
+  if (auto fields = fields_to_string(problem.op); !fields.empty()) text += " " + fields;
+  return text;
+}
+
 }  // namespace
 
 std::string problem_key(const Problem& problem) {
-  std::string text;
-  if (const auto* linear = as<Linear>(problem.op)) {
-    text = linear_key(problem, *linear);
-  } else {
-    text = name_of(problem.op);
-    for (const auto& operand : problem.inputs) text += " " + operand_text(operand);
-    if (auto fields = fields_to_string(problem.op); !fields.empty()) text += " " + fields;
-  }
+  const std::string text = std::visit([&](const auto& op) { return text_of(op, problem); }, problem.op);
   return problem.threads > 0 ? fmt::format("{} threads={}", text, problem.threads) : text;
 }
 

@@ -1,6 +1,6 @@
 // Dimensions, types and operands.
 // SPDX-License-Identifier: Apache-2.0
-#include "tune/operand_json.hpp"
+#include "kernels/operand_json.hpp"
 
 #include <fmt/format.h>
 

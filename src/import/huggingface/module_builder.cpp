@@ -1,6 +1,6 @@
-// Weights on demand, and the calls that every architecture makes.
+// Weights on demand, and the modules that every architecture has.
 // SPDX-License-Identifier: Apache-2.0
-#include "import/huggingface/graph_writer.hpp"
+#include "import/huggingface/module_builder.hpp"
 
 #include <algorithm>
 
@@ -32,11 +32,6 @@ class MissingWeight : public Weight {
 
 bool is_usable_float(DType dtype) { return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16; }
 
-bool holds_exactly(double value, DType dtype) {
-  auto narrow = convert(Tensor::of<float>({1}, {static_cast<float>(value)}), dtype);
-  return convert(narrow, DType::f32).as<float>()[0] == static_cast<float>(value);
-}
-
 std::string first_five(const std::vector<std::string>& items, std::string_view separator) {
   size_t shown = std::min<size_t>(items.size(), 5);
   std::string text =
@@ -54,7 +49,7 @@ Module Module::child(std::string_view name) const {
   return {join(tensors), join(label)};
 }
 
-std::shared_ptr<const Weight> GraphWriter::fetch(const std::string& name, const Shape& shape) {
+std::shared_ptr<const Weight> ModuleBuilder::fetch(const std::string& name, const Shape& shape) {
   auto found = checkpoint_.get(name, shape);
   if (!found) {
     mistakes_.push_back(found.error().message);
@@ -66,7 +61,7 @@ std::shared_ptr<const Weight> GraphWriter::fetch(const std::string& name, const 
   return std::make_shared<MissingWeight>(name, Type{DType::f32, shape});
 }
 
-NodeId GraphWriter::weight(const std::string& name, const Shape& shape, DType as) {
+NodeId ModuleBuilder::weight(const std::string& name, const Shape& shape, DType as) {
   if (auto it = weights_.find(name); it != weights_.end()) return it->second;
   auto stored = fetch(name, shape);
   NodeId id = stored->type().dtype == as ? graph.constant(stored)
@@ -75,40 +70,12 @@ NodeId GraphWriter::weight(const std::string& name, const Shape& shape, DType as
   return id;
 }
 
-DType GraphWriter::stored_dtype(const std::string& name, const Shape& shape) {
+DType ModuleBuilder::stored_dtype(const std::string& name, const Shape& shape) {
   auto found = checkpoint_.get(name, shape);
   return found && is_usable_float((*found)->type().dtype) ? (*found)->type().dtype : DType::f32;
 }
 
-NodeId GraphWriter::scalar(double value, DType dtype) {
-  std::string key = fmt::format("{}:{}", value, dtype);
-  if (auto it = scalars_.find(key); it != scalars_.end()) return it->second;
-  Tensor literal = dtype == DType::i64 ? Tensor::of<int64_t>({}, {static_cast<int64_t>(value)})
-                                       : convert(Tensor::of<float>({}, {static_cast<float>(value)}), dtype);
-  NodeId id = graph.literal(fmt::format("{}", static_cast<float>(value)), std::move(literal));
-  scalars_.emplace(std::move(key), id);
-  return id;
-}
-
-NodeId GraphWriter::swap_axes(NodeId x, int a, int b, const std::string& label) {
-  Dims permutation;
-  for (int axis = 0; axis < graph.shape(x).rank(); ++axis) permutation.push_back(axis);
-  std::swap(permutation[a], permutation[b]);
-  return op(Transpose{permutation}, {x}, label);
-}
-
-NodeId GraphWriter::cast(NodeId x, DType to, const std::string& label) {
-  return graph.type(x).dtype == to ? x : op(Cast{to}, {x}, label);
-}
-
-NodeId GraphWriter::scale(NodeId x, double factor, const std::string& label) {
-  DType dtype = graph.type(x).dtype;
-  if (holds_exactly(factor, dtype)) return binary(BinaryKind::mul, x, scalar(factor, dtype), label);
-  NodeId wide = binary(BinaryKind::mul, cast(x, DType::f32, label), scalar(factor, DType::f32), label);
-  return cast(wide, dtype, label);
-}
-
-NodeId GraphWriter::linear(const Module& module, NodeId x, int64_t out_features, bool bias) {
+NodeId ModuleBuilder::linear(const Module& module, NodeId x, int64_t out_features, bool bias) {
   DType dtype = graph.type(x).dtype;
   std::vector<NodeId> operands{x, weight(module.tensor("weight"), {out_features, graph.shape(x).back()}, dtype)};
   Linear linear{.out = dtype};
@@ -116,7 +83,7 @@ NodeId GraphWriter::linear(const Module& module, NodeId x, int64_t out_features,
   return op(linear, std::move(operands), module.label);
 }
 
-NodeId GraphWriter::layer_norm(const Module& module, NodeId x, float eps) {
+NodeId ModuleBuilder::layer_norm(const Module& module, NodeId x, float eps) {
   DType dtype = graph.type(x).dtype;
   Shape width{graph.shape(x).back()};
   // Checkpoints converted from TensorFlow say gamma and beta.
@@ -126,17 +93,17 @@ NodeId GraphWriter::layer_norm(const Module& module, NodeId x, float eps) {
   return op(LayerNorm{.eps = eps, .out = dtype}, {x, gain, bias}, module.label);
 }
 
-NodeId GraphWriter::split_heads(NodeId x, int64_t heads, const std::string& label) {
+NodeId ModuleBuilder::split_heads(NodeId x, int64_t heads, const std::string& label) {
   const Shape shape = graph.shape(x);
   return swap_axes(reshape(x, {shape[0], shape[1], heads, shape[2] / heads}, label), 1, 2, label);
 }
 
-NodeId GraphWriter::merge_heads(NodeId x, const std::string& label) {
+NodeId ModuleBuilder::merge_heads(NodeId x, const std::string& label) {
   const Shape shape = graph.shape(x);
   return reshape(swap_axes(x, 1, 2, label), {shape[0], shape[2], shape[1] * shape[3]}, label);
 }
 
-Result<std::vector<std::string>> GraphWriter::finish(
+Result<std::vector<std::string>> ModuleBuilder::finish(
     const std::function<bool(const std::string& name)>& may_ignore) const {
   std::vector<std::string> ignored, unexpected;
   for (const auto& name : unused(checkpoint_, used_)) (may_ignore(name) ? ignored : unexpected).push_back(name);

@@ -1,4 +1,4 @@
-// Why a launch has no right result: what kernels write into their call's fault flag. Both host and device read this.
+// Why a launch has no right result: kernels write it into their call's fault flag, on host and device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Writes a model's forward pass into a graph, one node per call that its author makes; importers are written with it.
+// Builds the graph of a model of transformers, module by module.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <functional>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "import/checkpoint.hpp"
-#include "ir/graph.hpp"
+#include "import/graph_builder.hpp"
 
 namespace rung::huggingface {
 
@@ -23,31 +23,15 @@ struct Module {
   std::string tensor(std::string_view name) const { return child(name).tensors; }
 };
 
-class GraphWriter {
+// Adds what modules are made of, with their weights from a checkpoint.
+class ModuleBuilder : public GraphBuilder {
  public:
-  GraphWriter(Graph& target, const Checkpoint& checkpoint) : graph(target), checkpoint_(checkpoint) {}
-  Graph& graph;
+  ModuleBuilder(Graph& target, const Checkpoint& checkpoint) : GraphBuilder(target), checkpoint_(checkpoint) {}
 
-  // ---- constants. A weight is fetched once; mistakes are collected for finish().
+  // ---- weights, each fetched once; mistakes are collected for finish().
   NodeId weight(const std::string& name, const Shape& shape, DType as);
   // The float type a tensor is stored in; f32 if it is missing (weight() will tell).
   DType stored_dtype(const std::string& name, const Shape& shape);
-  NodeId scalar(double value, DType dtype);
-
-  // ---- calls. Type errors can only be our own bugs: configs are validated first.
-  NodeId op(Op op, std::vector<NodeId> operands, const std::string& label) {
-    return graph.add(std::move(op), std::move(operands), label);
-  }
-  NodeId unary(UnaryKind kind, NodeId x, const std::string& label) { return op(Unary{kind}, {x}, label); }
-  NodeId binary(BinaryKind kind, NodeId a, NodeId b, const std::string& label) {
-    return op(Binary{kind}, {a, b}, label);
-  }
-  NodeId reshape(NodeId x, const Shape& shape, const std::string& label) { return op(Reshape{shape}, {x}, label); }
-  NodeId swap_axes(NodeId x, int a, int b, const std::string& label);
-  // No node where x has that type already, as torch's .to().
-  NodeId cast(NodeId x, DType to, const std::string& label);
-  // x times a number: computed in f32 and rounded once, as torch multiplies a narrow tensor by a Python scalar.
-  NodeId scale(NodeId x, double factor, const std::string& label);
 
   // ---- modules. Weights are used in x's type.
   NodeId linear(const Module& module, NodeId x, int64_t out_features, bool bias = true);
@@ -63,7 +47,6 @@ class GraphWriter {
 
   const Checkpoint& checkpoint_;
   std::unordered_map<std::string, NodeId> weights_;
-  std::unordered_map<std::string, NodeId> scalars_;
   std::set<std::string> used_;
   std::vector<std::string> mistakes_;
 };

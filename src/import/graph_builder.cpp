@@ -1,0 +1,91 @@
+// Nodes, or their values where these are known already.
+// SPDX-License-Identifier: Apache-2.0
+#include "import/graph_builder.hpp"
+
+#include <algorithm>
+
+#include "reference/evaluate.hpp"
+
+namespace rung {
+namespace {
+
+// Elements: more than shapes, indices and scales have, and little to compute.
+constexpr int64_t kMostAtHand = 1024;
+
+bool holds_exactly(double value, DType dtype) {
+  auto narrow = convert(Tensor::of<float>({1}, {static_cast<float>(value)}), dtype);
+  return convert(narrow, DType::f32).as<float>()[0] == static_cast<float>(value);
+}
+
+}  // namespace
+
+bool GraphBuilder::is_at_hand(NodeId id) const {
+  return graph.is_constant(id) && graph.weight(id)->immediate() && graph.type(id).elements() <= kMostAtHand;
+}
+
+std::optional<Tensor> GraphBuilder::value_of(NodeId id) const {
+  if (!is_at_hand(id)) return std::nullopt;
+  auto value = graph.weight(id)->load();
+  return value ? std::optional(std::move(*value)) : std::nullopt;
+}
+
+Result<NodeId> GraphBuilder::add(Op op, std::vector<NodeId> operands, const std::string& label) {
+  const bool known =
+      !operands.empty() && std::all_of(operands.begin(), operands.end(), [&](NodeId id) { return is_at_hand(id); });
+  if (known) {
+    RUNG_TRY(std::optional<Tensor> value, value_of(op, operands, label));
+    if (value) return graph.literal(label.empty() ? std::string(name_of(op)) : label, std::move(*value));
+  }
+  return graph.try_add(std::move(op), std::move(operands), label);
+}
+
+// None: try_add() is to refuse the op, or it has several results, a large one, or one that is its operand again and
+// again: what is the same in every row shows in the graph.
+Result<std::optional<Tensor>> GraphBuilder::value_of(const Op& op, const std::vector<NodeId>& operands,
+                                                     const std::string& label) const {
+  const auto type = graph.infer(op, operands);
+  if (!type || type->elements() > kMostAtHand || as<Broadcast>(op)) return std::nullopt;
+  std::vector<Tensor> values;
+  for (NodeId operand : operands) {
+    RUNG_TRY(Tensor value, graph.weight(operand)->load());
+    values.push_back(std::move(value));
+  }
+  auto results = evaluate_results(op, values, *type);
+  if (!results) return label.empty() ? tl::unexpected(results.error()) : fail_in(results.error(), "{}", label);
+  return results->size() == 1 ? std::optional(std::move(results->front())) : std::nullopt;
+}
+
+NodeId GraphBuilder::op(Op op, std::vector<NodeId> operands, const std::string& label) {
+  const auto id = add(op, operands, label);
+  return id ? *id : graph.add(std::move(op), std::move(operands), label);  // which asserts
+}
+
+NodeId GraphBuilder::scalar(double value, DType dtype) {
+  std::string key = fmt::format("{}:{}", value, dtype);
+  if (auto it = scalars_.find(key); it != scalars_.end()) return it->second;
+  Tensor literal = dtype == DType::i64 ? Tensor::of<int64_t>({}, {static_cast<int64_t>(value)})
+                                       : convert(Tensor::of<float>({}, {static_cast<float>(value)}), dtype);
+  NodeId id = graph.literal(fmt::format("{}", static_cast<float>(value)), std::move(literal));
+  scalars_.emplace(std::move(key), id);
+  return id;
+}
+
+NodeId GraphBuilder::swap_axes(NodeId x, int a, int b, const std::string& label) {
+  Dims permutation;
+  for (int axis = 0; axis < graph.shape(x).rank(); ++axis) permutation.push_back(axis);
+  std::swap(permutation[a], permutation[b]);
+  return op(Transpose{permutation}, {x}, label);
+}
+
+NodeId GraphBuilder::cast(NodeId x, DType to, const std::string& label) {
+  return graph.type(x).dtype == to ? x : op(Cast{to}, {x}, label);
+}
+
+NodeId GraphBuilder::scale(NodeId x, double factor, const std::string& label) {
+  DType dtype = graph.type(x).dtype;
+  if (holds_exactly(factor, dtype)) return binary(BinaryKind::mul, x, scalar(factor, dtype), label);
+  NodeId wide = binary(BinaryKind::mul, cast(x, DType::f32, label), scalar(factor, DType::f32), label);
+  return cast(wide, dtype, label);
+}
+
+}  // namespace rung

@@ -1,0 +1,48 @@
+// Builds a model's graph, one node per call that its author makes; every importer is written with it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "ir/graph.hpp"
+
+namespace rung {
+
+class GraphBuilder {
+ public:
+  explicit GraphBuilder(Graph& target) : graph(target) {}
+  Graph& graph;
+
+  // The value of `op` under a label, which is the author's name for the call with its scopes: "layer.0.attention".
+  // Where all operands are small constants at hand it is their literal: arithmetic on shapes is done here, for whatever
+  // wants its result as a number. Errors: "LABEL: OP: got ..., wanted ...".
+  Result<NodeId> add(Op op, std::vector<NodeId> operands, const std::string& label);
+  // The same for importers whose operands are right by construction: an error is a bug, and asserts.
+  NodeId op(Op op, std::vector<NodeId> operands, const std::string& label);
+
+  NodeId scalar(double value, DType dtype);  // one node for each value
+  NodeId unary(UnaryKind kind, NodeId x, const std::string& label) { return op(Unary{kind}, {x}, label); }
+  NodeId binary(BinaryKind kind, NodeId a, NodeId b, const std::string& label) {
+    return op(Binary{kind}, {a, b}, label);
+  }
+  NodeId reshape(NodeId x, const Shape& shape, const std::string& label) { return op(Reshape{shape}, {x}, label); }
+  NodeId swap_axes(NodeId x, int a, int b, const std::string& label);
+  // No node where x has that type already, as torch's .to().
+  NodeId cast(NodeId x, DType to, const std::string& label);
+  // x times a number: computed in f32 and rounded once, as torch multiplies a narrow tensor by a Python scalar.
+  NodeId scale(NodeId x, double factor, const std::string& label);
+
+  // The elements of a small constant at hand; none: it is computed, or read from a file.
+  std::optional<Tensor> value_of(NodeId id) const;
+
+ private:
+  bool is_at_hand(NodeId id) const;
+  Result<std::optional<Tensor>> value_of(const Op& op, const std::vector<NodeId>& operands,
+                                         const std::string& label) const;
+
+  std::unordered_map<std::string, NodeId> scalars_;
+};
+
+}  // namespace rung

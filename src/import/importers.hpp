@@ -1,0 +1,35 @@
+// THE list of importers: what of a path tells that it is theirs, and what makes a model of it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "import/model.hpp"
+
+namespace rung {
+
+// A path, and the first bytes of the file that is there; none: it is a directory, or nothing that can be read.
+struct ModelPath {
+  std::string path;
+  std::string magic;
+};
+
+namespace huggingface {
+bool is_directory(const ModelPath& path);
+Result<Model> import_directory(const std::string& path, const ImportOptions& options);
+Result<Model> import_text(std::string_view config_json, const ImportOptions& options);
+}  // namespace huggingface
+
+struct Importer {
+  std::string_view name, what;  // what: for people, "a directory with config.json"
+  bool (*recognises)(const ModelPath& path);
+  // Names and labels are the author's. Errors name the file, the node with its scopes, what was got and what was
+  // wanted.
+  Result<Model> (*import)(const std::string& path, const ImportOptions& options);
+};
+
+inline constexpr Importer kImporters[] = {
+    {"huggingface", "a directory with config.json", huggingface::is_directory, huggingface::import_directory},
+};
+
+}  // namespace rung

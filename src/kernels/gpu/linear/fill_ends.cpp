@@ -1,0 +1,54 @@
+// Addresses, strides and types of what surrounds a product.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/gpu/linear/fill_ends.hpp"
+
+#include "kernels/linear_shape.hpp"
+
+namespace rung::gpu {
+namespace {
+
+void set_angles(LinearEpilogue& end, const Call& call) {
+  const Operand& cos = *call.problem.linear_operand(LinearSlot::cos);
+  const Operand& sin = *call.problem.linear_operand(LinearSlot::sin);
+  end.cos = address_of(call, LinearSlot::cos), end.cos_type = cos.dtype, end.cos_stride = cos.row_stride();
+  end.sin = address_of(call, LinearSlot::sin), end.sin_type = sin.dtype, end.sin_stride = sin.row_stride();
+}
+
+}  // namespace
+
+LinearPrologue prologue_of(const Call& call) {
+  const Operand* squares = call.problem.linear_operand(LinearSlot::squares);
+  if (!squares) return {};
+  const LinearShape shape(call.problem);
+  return {.squares = address_of(call, LinearSlot::squares),
+          .squares_stride = static_cast<uint32_t>(squares->row_stride() / kSquares),
+          .squares_vectors = static_cast<uint32_t>(shape.k / kNormed),
+          .squares_share = static_cast<float>(kNormRun) / static_cast<float>(shape.k),
+          .eps = call.problem.as<Linear>().eps};
+}
+
+LinearEpilogue epilogue_of(const Call& call) {
+  const Problem& problem = call.problem;
+  const auto& op = problem.as<Linear>();
+  const LinearShape shape(problem);
+  LinearEpilogue end{.bias = address_of(call, LinearSlot::bias),
+                     .residual = address_of(call, LinearSlot::residual),
+                     .out = call.output,
+                     .out_type = problem.output.dtype,
+                     .activation = op.activation,
+                     .gated = op.gated,
+                     .half = static_cast<uint32_t>(op.gated ? shape.n : shape.head / 2),
+                     .rotated = static_cast<uint32_t>(shape.rotated),
+                     .scale = address_of(call, LinearSlot::norm_weight)};
+  if (const Operand* bias = problem.linear_operand(LinearSlot::bias)) end.bias_type = bias->dtype;
+  if (const Operand* residual = problem.linear_operand(LinearSlot::residual))
+    end.residual_type = residual->dtype, end.residual_stride = residual->row_stride();
+  if (shape.rotated > 0) set_angles(end, call);
+  if (op.has(LinearSlot::norm_weight)) {
+    const auto results = results_of(problem);
+    end.scaled = call.output + results[1].offset, end.means = call.output + results[2].offset;
+  }
+  return end;
+}
+
+}  // namespace rung::gpu
