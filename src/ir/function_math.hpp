@@ -1,4 +1,4 @@
-// What the expressions of ir/functions.inc call beside the C library, on host and device alike.
+// Functions that the expressions of ir/functions.inc call beside the C library, on host and device alike.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What is known of each element-wise function besides its formula.
+// Facts of each element-wise function besides its formula.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <optional>

@@ -45,7 +45,7 @@ struct Tunable {
   }
 };
 
-// Of configurations that have parameters_of() them, the one that the problem's parameters say; null: they say none.
+// The configuration that the problem's parameters name, by parameters_of() each; null: they name none.
 template <class Config>
 const Config* find_asked(const Problem& problem, std::span<const std::string_view> names,
                          const std::vector<Config>& all) {

@@ -59,7 +59,7 @@ std::string text_of(const Linear& op, const Problem& problem) {
   return text;
 }
 
-// Of any other op all that its operands and fields say.
+// Another op's key is all that its operands and fields say.
 template <class Any>
 std::string text_of(const Any&, const Problem& problem) {
   std::string text(name_of(problem.op));

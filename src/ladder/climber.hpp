@@ -165,7 +165,7 @@ class Climber {
 inline constexpr std::string_view kChoosesKernels = "gemm";  // the rung of that name
 inline constexpr std::string_view kSameLaunches = "changes nothing here";
 
-// What passes of that rung did and why they did not, for its receipt.
+// Notes for a rung's receipt: its passes' changes, and why others did nothing.
 void add_notes(std::string_view rung, const PassReport& passes, std::vector<std::string>& notes);
 
 // Do two plans launch the same kernels on the same operands, by as many threads?

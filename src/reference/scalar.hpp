@@ -8,7 +8,7 @@ namespace rung::reference {
 double apply(UnaryKind kind, double x);
 // max and min give NaN if either operand is one; comparisons and logic give 0 or 1.
 double apply(BinaryKind kind, double x, double y);
-// Of the functions that take integers; bool is 0 or 1. A divisor is not 0.
+// Only for functions that take integers; bool is 0 or 1, and a divisor is not 0.
 int64_t apply(UnaryKind kind, int64_t x);
 int64_t apply(BinaryKind kind, int64_t x, int64_t y);
 double apply(Activation activation, double x);

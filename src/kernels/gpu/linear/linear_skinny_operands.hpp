@@ -1,4 +1,4 @@
-// What the skinny linear rows of all architectures take.
+// Operands that the skinny linear rows of all architectures take.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/gpu/linear/fill_ends.hpp"
