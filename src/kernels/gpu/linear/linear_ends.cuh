@@ -1,4 +1,4 @@
-// What LinearEpilogue says, done to four neighbouring columns of a token: all linear kernels finish by this.
+// Applies LinearEpilogue to four neighbouring columns of a token: activation, bias, residual and angles.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/gpu/linear/linear_ends.hpp"
