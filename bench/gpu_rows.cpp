@@ -154,7 +154,8 @@ Result<BenchProblem> read_problem(const std::string& text, int threads) {
 }
 
 Status time_gpu_rows(const std::string& device, const std::string& filter) {
-  RUNG_TRY(const Target* target, open_target(device));
+  RUNG_TRY(const DeviceWord word, parse_device(device));
+  RUNG_TRY(const Target* target, open_target(word));
   RUNG_TRY(gpu::GpuPeaks peaks, gpu::measure_peaks(*target->gpu, target->machine.gpu.preferred_library()));
   std::printf("%s\ncopy %.0f GB/s, GEMM bf16 %.0f TFLOP/s, f32 %.1f TFLOP/s\n", target->fingerprint.c_str(),
               peaks.read_gbps, peaks.gemm_bf16_gflops * 1e-3, peaks.gemm_f32_gflops * 1e-3);

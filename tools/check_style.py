@@ -9,14 +9,16 @@ import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from cpp_functions import functions  # noqa: E402
 from prose import check_links, check_page, check_words  # noqa: E402
 
-FOLDERS = ('base ir measure reference import passes amdgpu device kernels plan tune session ladder open advise report '
-           'tasks api serve cli').split()
+FOLDERS = ('base ir measure reference import passes trace doctor amdgpu device kernels plan tune session open ladder '
+           'predict stacks report tasks serve api cli').split()
+ROOMS = {'amdgpu': 'isa code run analysis'.split()}  # of a folder: a room includes only what stands before it, too
 FILE_STOP, FUNCTION_STOP, PARAMETER_STOP, LINE_STOP = 500, 60, 5, 120
 LINES_PER_CONDITION = 1000  # lines of src/ outside device/ and kernels/ for each #if
 # clang-format keeps these. It would break the tables of one-line cases and the macros of one instance per line that
@@ -25,6 +27,9 @@ FORMATTED = {'.c', '.cpp', '.h', '.hpp'}
 CPP = FORMATTED | {'.inc', '.cu', '.cuh', '.in'}
 CODE = CPP | {'.py', '.sh', '.cmake', '.map'}
 NAMED_CODE = {'CMakeLists.txt', 'dev', 'run'}
+# Below them a device is a DeviceWord: a caller's word becomes one with its options, a worker's with its job.
+PARSE_DEVICES = {Path('src/kernels/device_word.hpp'), Path('src/kernels/device_word.cpp'), Path('src/open/options.cpp'),
+                 Path('src/tune/job_json.cpp')}
 # What CUDA and HIP both write; every other name of a compiler's own stands behind kernels/gpu/portable.cuh.
 DEVICE_KEYWORDS = {'__device__', '__host__', '__shared__', '__align__', '__noinline__', '__grid_constant__',
                    '__VA_ARGS__'}
@@ -134,6 +139,21 @@ def check_includes(path, lines):
             yield number, f'{own} includes {other}, which stands below it'
 
 
+def check_inner_rooms(path, lines):
+    """Rooms of a folder include only themselves and what stands before them in ROOMS."""
+    if path.suffix not in CPP or path.parts[0] != 'src' or path.parts[1] not in ROOMS:
+        return
+    folder, own, *_ = path.parts[1:]
+    rooms = ROOMS[folder]
+    if own not in rooms:
+        yield 1, f'{own} stands in none of the rooms of {folder} (ROOMS in tools/check_style.py)'
+        return
+    for number, line in enumerate(lines, 1):
+        match = re.match(rf'\s*#\s*include\s+"{folder}/([^"/]+)/', line)
+        if match and match.group(1) in rooms[rooms.index(own) + 1:]:
+            yield number, f'{folder}/{own} includes {folder}/{match.group(1)}, which stands below it'
+
+
 def check_json(path, lines):
     """One place turns JSON into text: the library's dump() throws at a string that is not UTF-8."""
     if path.suffix not in CPP or path.parts[0] != 'src' or path == Path('src/base/json.cpp'):
@@ -141,6 +161,15 @@ def check_json(path, lines):
     for number, line in enumerate(lines, 1):
         if '.dump(' in line:
             yield number, 'dump() throws; dump_json() of base/json.hpp does not'
+
+
+def check_device_words(path, lines):
+    """A device's word is parsed once, where options come from."""
+    if path.suffix not in CPP or path.parts[0] != 'src' or path in PARSE_DEVICES:
+        return
+    for number, line in enumerate(lines, 1):
+        if re.search(r'\bparse_device\(', line):
+            yield number, "asked_device() of open/options.hpp parses a caller's word for a device, once"
 
 
 def check_device_code(path, lines):
@@ -157,8 +186,8 @@ def check_device_code(path, lines):
             yield number, f'{found[0].strip()} is one vendor\'s: portable.cuh has a name for it, or gets one'
 
 
-RULES = [check_size, check_first_lines, check_unfinished, check_functions, check_includes, check_json,
-         check_device_code, check_words]
+RULES = [check_size, check_first_lines, check_unfinished, check_functions, check_includes, check_inner_rooms,
+         check_json, check_device_words, check_device_code, check_words]
 
 
 def check_file(path, lines):
@@ -182,6 +211,34 @@ def check_conditions(files):
     if len(places) > allowed:
         text = f'{len(places)} #if in {total} lines outside device/ and kernels/; {allowed} allowed'
         yield from ((path, n, text) for path, n in places)
+
+
+def check_cycles(files):
+    """A unit is X.hpp with X.cpp; in a folder that has ROOMS none is included by what it includes."""
+    units = {}
+    for path, lines in files.items():
+        if path.suffix not in CPP or path.parts[0] != 'src' or path.parts[1] not in ROOMS:
+            continue
+        own = path.relative_to('src').with_suffix('')
+        found = [re.match(rf'\s*#\s*include\s+"({path.parts[1]}/[^"]+)"', line) for line in lines]
+        units.setdefault(own, set()).update(Path(match.group(1)).with_suffix('') for match in found if match)
+    try:
+        TopologicalSorter({unit: included - {unit} for unit, included in units.items()}).prepare()
+    except CycleError as error:
+        cycle = [str(unit) for unit in reversed(error.args[1])]
+        yield Path('src', cycle[0] + '.hpp'), 1, f'includes itself by a cycle: {" -> ".join(cycle)}'
+
+
+def check_rooms(files):
+    """CMake's targets and the map of HACKING.md name the folders of src/, all of them, in the order of FOLDERS."""
+    there = {path.parts[1] for path in files if path.parts[0] == 'src'}
+    rooms = [folder for folder in FOLDERS if folder in there]
+    for name, pattern, apart in (('CMakeLists.txt', r'rung_module\((\w+) ', ['cli']),
+                                 ('HACKING.md', r'\| `(\w+)/` \|', [])):
+        matches = [re.match(pattern, line) for line in files.get(Path(name), [])]
+        named = [match.group(1) for match in matches if match] + apart
+        if Path(name) in files and named != rooms:
+            yield Path(name), 1, f'its folders of src/ are {" ".join(named)}; wanted {" ".join(rooms)}'
 
 
 def check_class_names(files):
@@ -238,7 +295,9 @@ def check_tree(root):
     files = {path: read(root / path) for path in tracked_files(root)}
     findings = [finding for path, lines in files.items() for finding in check_file(path, lines)]
     findings += list(check_conditions(files))
+    findings += list(check_rooms(files))
     findings += list(check_class_names(files))
+    findings += list(check_cycles(files))
     findings += list(check_links(files))
     findings += list(check_format(root, files))
     return files, sorted(findings, key=lambda f: (str(f[0]), f[1]))

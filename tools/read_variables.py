@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Finds which environment variables components read, by version, and writes the tables in src/advise/knobs/read/.
+# Finds which environment variables components read, by version, and writes the tables in src/doctor/knobs/read/.
 # SPDX-License-Identifier: Apache-2.0
 #
 # tools/read_variables.json lists the inputs: for each component its versions, from the oldest to the newest, where
@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 INPUTS = ROOT / 'tools/read_variables.json'
-KNOBS = ROOT / 'src/advise/knobs'
+KNOBS = ROOT / 'src/doctor/knobs'
 WIDTH = 120
 
 NAME = r'([A-Z][A-Z0-9]*_[A-Z0-9_]*[A-Z0-9])'
@@ -150,7 +150,7 @@ def table_of(component, versions):
 
 
 def main():
-    parser = argparse.ArgumentParser(description='Writes the tables in src/advise/knobs/read/.')
+    parser = argparse.ArgumentParser(description='Writes the tables in src/doctor/knobs/read/.')
     parser.add_argument('directory', type=Path)
     parser.add_argument('--only', help='one component')
     arguments = parser.parse_args()

@@ -24,14 +24,15 @@ class Names:
 
     def __init__(self, root):
         self.docs = root / 'docs'
-        advise = root / 'src/advise'
+        knobs, settings = root / 'src/doctor/knobs', root / 'src/doctor/settings'
+        detectors = (root / 'src/trace/findings/detectors.inc').read_text()
         commands = text_of((root / 'src/cli').glob('*.cpp'))
         self.known = {
             'command': set(re.findall(r'add_command\((?:app|\*\w+), "([a-z-]+)"', commands)),
-            'finding': set(re.findall(r'^RUNG_DETECTOR\((\w+),', (advise / 'advice/detectors.inc').read_text(), re.M)),
+            'finding': set(re.findall(r'^RUNG_DETECTOR\((\w+),', detectors, re.M)),
             'rung': set(re.findall(r'\.name = "(\w+)"', (root / 'src/ladder/rungs.cpp').read_text())),
-            'knob': set(re.findall(r'^RUNG_KNOB\(\w+, (\w+),', text_of((advise / 'knobs').glob('*.inc')), re.M)),
-            'setting': self.settings(text_of((advise / 'settings').glob('*.inc'))),
+            'knob': set(re.findall(r'^RUNG_KNOB\(\w+, (\w+),', text_of(knobs.glob('*.inc')), re.M)),
+            'setting': self.settings(text_of(settings.glob('*.inc'))),
             'test': set(self.tests(text_of((root / 'tests').rglob('*.cpp')))),
         }
 

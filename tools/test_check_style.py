@@ -69,6 +69,14 @@ class KeepsOneWayToWriteJson(unittest.TestCase):
         self.assertEqual(findings(check_style.check_json, ['dump_json(json);'], Path('src/cli/run.cpp')), [])
 
 
+class KeepsOneWayToParseDevices(unittest.TestCase):
+    def test_a_word_for_a_device_becomes_one_with_its_options(self):
+        parse = ['RUNG_TRY(word, parse_device(text));']
+        self.assertEqual(len(findings(check_style.check_device_words, parse, Path('src/tasks/bench.cpp'))), 1)
+        for path in ('src/open/options.cpp', 'src/kernels/device_word.cpp', 'tests/open/a_test.cpp'):
+            self.assertEqual(findings(check_style.check_device_words, parse, Path(path)), [])
+
+
 class KeepsSizes(unittest.TestCase):
     def test_a_file_stops_at_500_lines(self):
         self.assertEqual(findings(check_style.check_size, ['x'] * 500), [])
@@ -147,9 +155,36 @@ class KeepsOrder(unittest.TestCase):
         self.assertEqual(findings(check_style.check_includes, ['', '#include "plan/recipe.hpp"']),
                          [(2, 'ir includes plan, which stands below it')])
 
+    def test_targets_and_the_map_have_the_order_of_folders(self):
+        sources = {Path(f'src/{folder}/a.cpp'): [] for folder in ('cli', 'base', 'ir')}
+        rows = ['rung_module(base LINK x)', 'rung_module(ir LINK rung_base)']
+        page = ['| `base/` | a |', '| `ir/` | b |', '| `cli/` | c |']
+        places = {Path('CMakeLists.txt'): rows, Path('HACKING.md'): page}
+        self.assertEqual(list(check_style.check_rooms(sources | places)), [])
+        self.assertEqual(len(list(check_style.check_rooms(sources | {Path('CMakeLists.txt'): rows[::-1]}))), 1)
+        self.assertEqual(len(list(check_style.check_rooms(sources | {Path('HACKING.md'): ['| `ir/` | b |']}))), 1)
+
     def test_a_folder_outside_the_order_is_named(self):
         self.assertEqual(len(findings(check_style.check_includes, [''], Path('src/misc/x.cpp'))), 1)
         self.assertEqual(len(findings(check_style.check_includes, ['#include "misc/x.hpp"'])), 1)
+
+    def test_rooms_of_a_folder_have_an_order_too(self):
+        lines = ['#include "amdgpu/isa/target.hpp"', '#include "amdgpu/run/wave.hpp"', '#include "base/json.hpp"']
+        for room, expected in (('run', []), ('analysis', []),
+                               ('code', [(2, 'amdgpu/code includes amdgpu/run, which stands below it')])):
+            self.assertEqual(findings(check_style.check_inner_rooms, lines, Path(f'src/amdgpu/{room}/a.cpp')), expected)
+        self.assertEqual(len(findings(check_style.check_inner_rooms, [], Path('src/amdgpu/a.cpp'))), 1)
+
+    def test_a_unit_is_not_included_by_what_it_includes(self):
+        files = {Path('src/amdgpu/run/wave.hpp'): ['#include "amdgpu/run/lanes.hpp"'],
+                 Path('src/amdgpu/run/lanes.hpp'): [],
+                 Path('src/amdgpu/run/group.hpp'): ['#include "amdgpu/run/wave.hpp"'],
+                 Path('src/amdgpu/run/group.cpp'): ['#include "amdgpu/run/group.hpp"']}
+        self.assertEqual(list(check_style.check_cycles(files)), [])
+        files[Path('src/amdgpu/run/wave.cpp')] = ['#include "amdgpu/run/group.hpp"']
+        (_, _, text), = check_style.check_cycles(files)
+        for unit in ('wave', 'group'):
+            self.assertIn(f'amdgpu/run/{unit} -> ', text)
 
     def test_conditions_have_a_budget(self):
         two = ['#if A', '#endif', '#ifdef B', '#endif']

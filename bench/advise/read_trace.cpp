@@ -6,7 +6,7 @@
 #include <chrono>
 #include <filesystem>
 
-#include "advise/trace/read.hpp"
+#include "trace/recording/read.hpp"
 
 namespace {
 
@@ -22,7 +22,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   const auto start = std::chrono::steady_clock::now();
-  const auto recording = rung::advise::read_recording(argv[1]);
+  const auto recording = rung::trace::read_recording(argv[1]);
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
   if (!recording) {
     fmt::print(stderr, "{}\n", recording.error().message);

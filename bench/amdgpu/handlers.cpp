@@ -4,10 +4,10 @@
 #include <cstdio>
 #include <string_view>
 
-#include "amdgpu/alu.hpp"
-#include "amdgpu/decode.hpp"
-#include "amdgpu/opcode_rows.hpp"
-#include "amdgpu/wave.hpp"
+#include "amdgpu/isa/decode.hpp"
+#include "amdgpu/isa/opcode_rows.hpp"
+#include "amdgpu/run/alu/alu.hpp"
+#include "amdgpu/run/wave.hpp"
 
 using namespace rung::amdgpu;
 

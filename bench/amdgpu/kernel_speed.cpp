@@ -65,7 +65,8 @@ Status time_subject(const Target& target, const Subject& subject) {
 }
 
 Status time_all(const std::string& device, const std::string& part) {
-  RUNG_TRY(const Target* target, open_target(device));
+  RUNG_TRY(const DeviceWord word, parse_device(device));
+  RUNG_TRY(const Target* target, open_target(word));
   fmt::print("{}: million wave instructions a second and core\n", device);
   for (const Subject& subject : kSubjects)
     if (subject.row.find(part) != std::string_view::npos) RUNG_CHECK(time_subject(*target, subject));

@@ -264,7 +264,7 @@ typedef struct rung_receipt {
   const char* name;
   const char* reason;  // one line: why it was kept or not
   bool accepted;
-  double before_ms, ms;           // of one inference, without it and with it
+  double before_ms, ms;           // of one inference, without it and with it; NaN on an emulator, which has no time
   double ratio, ci_low, ci_high;  // before / after from interleaved runs, and its 95 % confidence interval
   double rel_l2, max_abs;         // against the reference
   int32_t kernels;                // launches with it
@@ -318,7 +318,7 @@ typedef enum rung_against {
 // A race of the two says how much faster the winner is.
 typedef struct rung_speedup {
   double claimed;                 // ratio where the interval is clear of 1, or 1; NaN: nothing is claimed
-  double before_ms, after_ms;     // of one inference
+  double before_ms, after_ms;     // of one inference; NaN on an emulator, which has no time
   double ratio, ci_low, ci_high;  // before / after from interleaved runs, and its 95 % confidence interval
   int32_t pairs;                  // of runs in the race; 0: there was none
   const char* unraced;            // why there was none; empty: there was one

@@ -108,4 +108,5 @@ def print_receipt(what: str, fraction: float, receipt: Receipt | None) -> None:
 
 def line_of(receipt: Receipt) -> str:
     kept = "kept" if receipt.accepted else "not kept"
-    return f"{receipt.name}: {kept}, {receipt.before_ms:.3f} -> {receipt.ms:.3f} ms; {receipt.reason}"
+    times = "" if math.isnan(receipt.ms) else f", {receipt.before_ms:.3f} -> {receipt.ms:.3f} ms"  # none on an emulator
+    return f"{receipt.name}: {kept}{times}; {receipt.reason}"

@@ -43,8 +43,9 @@ class Speedup:
     """How much faster the plan that won is than another, by a race of the two.
 
     `claimed` is `ratio` where the interval is clear of 1, or 1, or NaN where nothing is claimed. `before_ms` and
-    `after_ms` are the time of one inference; `ratio` is before / after, from `pairs` of runs in turns, and `ci_low` to
-    `ci_high` its 95 % confidence interval. `unraced` says why there was no race; empty: there was one.
+    `after_ms` are the time of one inference, NaN on an emulator; `ratio` is before / after, from `pairs` of runs in
+    turns, and `ci_low` to `ci_high` its 95 % confidence interval. `unraced` says why there was no race; empty: there
+    was one.
     """
 
     claimed: float
@@ -61,9 +62,10 @@ class Speedup:
 class Receipt:
     """What one rung of a climb did.
 
-    `before_ms` and `ms` are the time of one inference without and with it; `ratio` is before / after, from runs in
-    turns, and `ci_low` to `ci_high` its 95 % confidence interval; `rel_l2` and `max_abs` are the outputs' distance from
-    the reference, `kernels` the launches with it; `attempt` is 2 where it was tried again at the end.
+    `before_ms` and `ms` are the time of one inference without and with it, NaN on an emulator; `ratio` is before /
+    after, from runs in turns, and `ci_low` to `ci_high` its 95 % confidence interval; `rel_l2` and `max_abs` are the
+    outputs' distance from the reference, `kernels` the launches with it; `attempt` is 2 where it was tried again at
+    the end.
     """
 
     name: str

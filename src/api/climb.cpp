@@ -8,6 +8,7 @@
 
 #include "api/handles.hpp"
 #include "api/options.hpp"
+#include "kernels/device_word.hpp"
 #include "measure/clock.hpp"
 
 namespace rung {
@@ -19,12 +20,15 @@ struct OpenClimb {
 
 namespace {
 
-rung_receipt to_public(const Receipt& receipt) {
+// A device that counts instructions has no time to tell of.
+double time_of(double ms, std::string_view device) { return counts_instructions(device) ? std::nan("") : ms; }
+
+rung_receipt to_public(const Receipt& receipt, std::string_view device) {
   return {.name = receipt.name.c_str(),
           .reason = receipt.reason.c_str(),
           .accepted = receipt.accepted,
-          .before_ms = receipt.before_ms,
-          .ms = receipt.ms,
+          .before_ms = time_of(receipt.before_ms, device),
+          .ms = time_of(receipt.ms, device),
           .ratio = receipt.ratio,
           .ci_low = receipt.ci95.lo,
           .ci_high = receipt.ci95.hi,
@@ -34,10 +38,10 @@ rung_receipt to_public(const Receipt& receipt) {
           .attempt = receipt.attempt};
 }
 
-rung_speedup to_public(const Speedup& speedup) {
+rung_speedup to_public(const Speedup& speedup, std::string_view device) {
   return {.claimed = speedup.claimed(),
-          .before_ms = speedup.before_ms,
-          .after_ms = speedup.after_ms,
+          .before_ms = time_of(speedup.before_ms, device),
+          .after_ms = time_of(speedup.after_ms, device),
           .ratio = speedup.ratio,
           .ci_low = speedup.ci95.lo,
           .ci_high = speedup.ci95.hi,
@@ -49,7 +53,8 @@ rung_speedup to_public(const Speedup& speedup) {
 // far more often than it has something new to tell.
 class Teller {
  public:
-  explicit Teller(const rung_climb_options& options) : callback_(options.progress), context_(options.context) {}
+  Teller(const rung_climb_options& options, std::string device)
+      : callback_(options.progress), context_(options.context), device_(std::move(device)) {}
 
   void step(const std::string& what, double fraction) {
     what_ = what;
@@ -57,7 +62,7 @@ class Teller {
     tell(nullptr);
   }
   void decided(const Receipt& receipt) {
-    const rung_receipt row = to_public(receipt);
+    const rung_receipt row = to_public(receipt, device_);
     tell(&row);
   }
   bool wants_the_end() {
@@ -76,6 +81,7 @@ class Teller {
 
   bool (*callback_)(void*, const rung_progress*);
   void* context_;
+  const std::string device_;
   std::string what_ = "opening";
   double fraction_ = 0;
   int64_t told_ns_ = 0;
@@ -123,7 +129,7 @@ rung_status rung_climb_model(const char* path, const rung_climb_options* options
     RUNG_CHECK(want(climb, "climb"));
     RUNG_TRY(auto given, rung::options_of(options, rung_climb_options RUNG_CLIMB_OPTIONS_INIT, "rung_climb_options"));
     RUNG_TRY(auto task, rung::task_of(path, given));
-    rung::Teller teller(given);
+    rung::Teller teller(given, task.model.device);
     task.progress = [&](const std::string& what, double fraction) { teller.step(what, fraction); };
     task.decided = [&](const rung::Receipt& receipt) { teller.decided(receipt); };
     task.interrupted = [&] { return teller.wants_the_end(); };
@@ -149,7 +155,7 @@ rung_status rung_climb_receipt(const rung_climb* climb, size_t index, rung_recei
     RUNG_CHECK(want(receipt, "receipt"));
     const auto& rungs = open->outcome.result.rungs;
     if (index >= rungs.size()) return rung::wrong_usage("got index {}, wanted less than {}", index, rungs.size());
-    *receipt = rung::to_public(rungs[index]);
+    *receipt = rung::to_public(rungs[index], open->outcome.result.device);
     return {};
   });
 }
@@ -162,9 +168,9 @@ rung_status rung_climb_speedup(const rung_climb* climb, rung_against against, ru
     const rung::ClimbResult& result = open->outcome.result;
     switch (against) {
       case RUNG_AGAINST_BASELINE:
-        return *speedup = rung::to_public(result.against_baseline), Status{};
+        return *speedup = rung::to_public(result.against_baseline, result.device), Status{};
       case RUNG_AGAINST_NO_CLIMB:
-        return *speedup = rung::to_public(result.against_no_climb), Status{};
+        return *speedup = rung::to_public(result.against_no_climb, result.device), Status{};
     }
     return rung::wrong_usage("against: got {}, wanted RUNG_AGAINST_BASELINE or RUNG_AGAINST_NO_CLIMB",
                              static_cast<int>(against));

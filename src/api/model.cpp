@@ -6,7 +6,6 @@
 #include "api/options.hpp"
 #include "api/tensors.hpp"
 #include "api/text_inputs.hpp"
-#include "kernels/device_word.hpp"
 #include "plan/file.hpp"
 #include "plan/named.hpp"
 #include "session/gpu_weights.hpp"
@@ -28,7 +27,7 @@ rung_device device_of(const Plan& plan) {
   // What an emulator's devices hold is this processor's memory, and host memory is what it copies from.
   if (!plan.target->gpu || plan.target->machine.gpu.counts_instructions) return {RUNG_CPU, 0};
   const rung_device_type type = plan.target->kind == "hip" ? RUNG_ROCM : RUNG_CUDA;
-  return {type, parse_device(plan.target->name)->index};
+  return {type, plan.target->index};
 }
 
 rung_status tell_port(const rung_model* model, std::vector<rung_port> OpenModel::*ports, size_t index,

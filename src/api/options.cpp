@@ -4,6 +4,8 @@
 
 #include "api/answer.hpp"
 #include "api/tensors.hpp"
+#include "open/open_model.hpp"
+#include "open/recipe.hpp"
 #include "tasks/build.hpp"
 #include "tune/database.hpp"
 
@@ -23,20 +25,17 @@ Result<Shape> shape_of(const rung_named_shape& given) {
 
 }  // namespace
 
-Result<tasks::ModelOptions> model_options(const char* path, const rung_options* options) {
+Result<OpenOptions> model_options(const char* path, const rung_options* options) {
   RUNG_CHECK(want(path, "path"));
   RUNG_TRY(rung_options given, options_of(options, rung_options RUNG_OPTIONS_INIT, "rung_options"));
-  tasks::ModelOptions model{.path = path,
-                            .device = given.device ? given.device : "",
-                            .threads = given.threads,
-                            .dtype = {},
-                            .drop_head = given.drop_head};
-  RUNG_TRY(model.dtype, tasks::parse_dtype(given.dtype ? given.dtype : "model"));
+  OpenOptions model{.path = path, .device = {}, .threads = given.threads, .dtype = {}, .drop_head = given.drop_head};
+  RUNG_TRY(model.dtype, parse_dtype(given.dtype ? given.dtype : "model"));
   RUNG_TRY(auto shapes, array_of(given.shapes, given.shape_count, "shapes"));
   for (const rung_named_shape& named : shapes) {
     RUNG_TRY(Shape shape, shape_of(named));
     if (!model.shapes.emplace(named.name, shape).second) return wrong_usage("shapes: '{}' is given twice", named.name);
   }
+  RUNG_TRY(model.device, asked_device(given.device ? given.device : ""));
   return model;
 }
 
@@ -50,16 +49,16 @@ Result<std::vector<std::string>> texts_of(const char* const* first, size_t count
   return texts;
 }
 
-Result<tasks::GivenArrays> arrays_of(const rung_named_tensor* first, size_t count, const char* name) {
+Result<GivenArrays> arrays_of(const rung_named_tensor* first, size_t count, const char* name) {
   RUNG_TRY(auto given, array_of(first, count, name));
   RUNG_TRY(NamedTensors copies, copies_of(given));
-  return tasks::given_arrays(std::move(copies));
+  return given_arrays(std::move(copies));
 }
 
 Result<std::shared_ptr<const Plan>> plan_at(const char* path, const rung_options* options) {
-  RUNG_TRY(tasks::ModelOptions model, model_options(path, options));
-  RUNG_TRY(tasks::Opened opened, tasks::open_model(model));
-  return tasks::plan_of(opened, {}, model);
+  RUNG_TRY(OpenOptions model, model_options(path, options));
+  RUNG_TRY(Opened opened, rung::open_model(model));
+  return plan_of(opened, {}, model);
 }
 
 Result<std::shared_ptr<const Plan>> built_plan(const char* path, const rung_build_options* options) {
@@ -69,7 +68,7 @@ Result<std::shared_ptr<const Plan>> built_plan(const char* path, const rung_buil
   RUNG_TRY(task.model.inputs, arrays_of(given.inputs, given.input_count, "inputs"));
   RUNG_TRY(task.model.freeze, texts_of(given.freeze, given.freeze_count, "freeze"));
   if (given.recipe) {
-    RUNG_TRY(task.recipe, tasks::parse_recipe(given.recipe));
+    RUNG_TRY(task.recipe, parse_recipe(given.recipe));
   }
   task.database = given.database ? given.database : default_database_path();
   RUNG_TRY(tasks::BuiltPlan built, tasks::build(task));

@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "open/options.hpp"
 #include "rung/rung.h"
-#include "tasks/model.hpp"
 
 namespace rung {
 
 // Errors: RUNG_USAGE, what cannot be meant.
-Result<tasks::ModelOptions> model_options(const char* path, const rung_options* options);
+Result<OpenOptions> model_options(const char* path, const rung_options* options);
 
 // An array of the caller's that an option points to. Errors: RUNG_USAGE, NULL for more than none.
 template <class T>
@@ -21,7 +21,7 @@ Result<std::span<const T>> array_of(const T* first, size_t count, const char* na
 }
 Result<std::vector<std::string>> texts_of(const char* const* first, size_t count, const char* name);
 // Copies of host tensors.
-Result<tasks::GivenArrays> arrays_of(const rung_named_tensor* first, size_t count, const char* name);
+Result<GivenArrays> arrays_of(const rung_named_tensor* first, size_t count, const char* name);
 
 // The plan that a path names; of a directory, that of the default recipe. Errors: those of rung_model_open().
 Result<std::shared_ptr<const Plan>> plan_at(const char* path, const rung_options* options);

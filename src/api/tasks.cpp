@@ -7,6 +7,7 @@
 #include "api/asked_to_end.hpp"
 #include "api/options.hpp"
 #include "base/json.hpp"
+#include "open/recipe.hpp"
 #include "tasks/bench.hpp"
 #include "tasks/compare.hpp"
 #include "tasks/explain.hpp"
@@ -23,7 +24,7 @@ Result<Task> task_of(const char* path, const rung_task_options& options) {
   RUNG_TRY(task.model, model_options(path, options.model));
   RUNG_TRY(task.model.inputs, arrays_of(options.inputs, options.input_count, "inputs"));
   if (options.recipe) {
-    RUNG_TRY(task.recipe, tasks::parse_recipe(options.recipe));
+    RUNG_TRY(task.recipe, parse_recipe(options.recipe));
   }
   if constexpr (requires { task.interrupted; }) task.interrupted = asked_to_end(options.goes_on, options.context);
   return task;
@@ -80,7 +81,7 @@ Result<tasks::CompareSide> side_of(const char* path, const char* recipe, const c
   tasks::CompareSide side{.path = path, .recipe = {}, .recipe_name = {}, .tool = tool ? tool : ""};
   if (!recipe) return side;
   side.recipe_name = "given";
-  RUNG_TRY(side.recipe, tasks::parse_recipe(recipe));
+  RUNG_TRY(side.recipe, parse_recipe(recipe));
   return side;
 }
 

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
-#include "advise/difference.hpp"
-#include "advise/trace/read.hpp"
 #include "base/atomic_file.hpp"
 #include "base/card_peaks.hpp"
 #include "cli/command.hpp"
 #include "cli/output.hpp"
 #include "report/advice/advice.hpp"
+#include "trace/difference.hpp"
+#include "trace/recording/read.hpp"
 
 namespace rung::cli {
 namespace {
@@ -25,21 +25,21 @@ Result<std::string> card_of(const std::string& gpu) {
   return wrong_usage("gpu: got '{}', wanted one of {}", gpu, names_of_cards());
 }
 
-Result<advise::Summary> read_summary(const std::string& path, const std::string& card) {
-  RUNG_TRY(advise::Recording recording, advise::read_recording(path));
-  if (!card.empty()) advise::name_all_devices(recording, card);
-  return advise::summarise(path, advise::analyse(recording));
+Result<trace::Summary> read_summary(const std::string& path, const std::string& card) {
+  RUNG_TRY(trace::Recording recording, trace::read_recording(path));
+  if (!card.empty()) trace::name_all_devices(recording, card);
+  return trace::summarise(path, trace::analyse(recording));
 }
 
 Status run_advise(const AdviseFlags& flags) {
   RUNG_TRY(const std::string card, card_of(flags.gpu));
-  RUNG_TRY(const advise::Summary summary, read_summary(flags.trace, card));
-  std::optional<advise::Difference> difference;
+  RUNG_TRY(const trace::Summary summary, read_summary(flags.trace, card));
+  std::optional<trace::Difference> difference;
   if (!flags.against.empty()) {
-    RUNG_TRY(const advise::Summary other, read_summary(flags.against, card));
-    difference = advise::difference(other, summary);
+    RUNG_TRY(const trace::Summary other, read_summary(flags.against, card));
+    difference = trace::difference(other, summary);
   }
-  const advise::Difference* against = difference ? &*difference : nullptr;
+  const trace::Difference* against = difference ? &*difference : nullptr;
   if (!flags.html.empty()) RUNG_CHECK(write_file_atomically(flags.html, advice_html(summary, against)));
   if (!flags.markdown.empty()) RUNG_CHECK(write_file_atomically(flags.markdown, advice_markdown(summary, against)));
   if (flags.json) {

@@ -13,6 +13,7 @@
 #include "cli/output.hpp"
 #include "cli/quiet.hpp"
 #include "cli/terminal.hpp"
+#include "device/gpu/counted_figures.hpp"
 #include "measure/statistics.hpp"
 #include "report/intervals.hpp"
 #include "report/load_lines.hpp"
@@ -30,7 +31,8 @@ struct BenchFlags {
   std::string wait_quiet;
 };
 
-// "go 300" -> {"runs":..,"median_ms":..,"times_ms":[..]}; so that another process can alternate contestants.
+// "go 300" -> {"runs":..,"median_ms":..,"times_ms":[..]} or "median_instructions", "times_instructions"; so that
+// another process can alternate contestants.
 Status serve_blocks(Session& session) {
   std::string word;
   double milliseconds = 0;
@@ -41,7 +43,9 @@ Status serve_blocks(Session& session) {
       return wrong_usage("--blocks: got '{} {}', wanted 'go MILLISECONDS'", word, milliseconds);
     RUNG_CHECK(tasks::time_for(session, tasks::kWarmUpSeconds));
     RUNG_TRY(std::vector<double> ms, tasks::time_for(session, milliseconds * 1e-3));
-    fmt::print("{}\n", dump_json(nlohmann::json{{"runs", ms.size()}, {"median_ms", median(ms)}, {"times_ms", ms}}));
+    nlohmann::json answer{{"runs", ms.size()}, {"median_ms", median(ms)}, {"times_ms", ms}};
+    if (session.plan().target->machine.gpu.counts_instructions) gpu::name_counts(answer);
+    fmt::print("{}\n", dump_json(answer));
     std::fflush(stdout);
   }
   return {};

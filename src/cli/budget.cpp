@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "tasks/climb.hpp"
+#include "ladder/budget.hpp"
 
 namespace rung::cli {
 
@@ -21,8 +21,7 @@ Result<double> parse_time(std::string_view flag, const std::string& text) {
 
 Result<double> parse_budget(const std::string& text) {
   RUNG_TRY(const double seconds, parse_time("budget", text));
-  if (seconds < tasks::kLeastBudget)
-    return wrong_usage("--budget: got '{}', wanted at least {}s", text, tasks::kLeastBudget);
+  if (seconds < kLeastBudget) return wrong_usage("--budget: got '{}', wanted at least {}s", text, kLeastBudget);
   return seconds;
 }
 

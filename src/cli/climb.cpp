@@ -17,6 +17,7 @@
 #include "cli/terminal.hpp"
 #include "measure/clock.hpp"
 #include "measure/resources.hpp"
+#include "open/open_model.hpp"
 #include "report/json.hpp"
 #include "report/terminal.hpp"
 #include "tasks/climb.hpp"
@@ -66,7 +67,7 @@ Status run_climb(const ClimbFlags& options) {
   RUNG_TRY(tasks::ClimbTask task, climb_task(options));
   RUNG_TRY(const double waited_s, wait_quiet(options.wait_quiet));
   const auto spent_s = [waited_s] { return process_seconds() - waited_s; };  // of the budget
-  RUNG_TRY(tasks::Opened opened, tasks::open_model(task.model));
+  RUNG_TRY(Opened opened, rung::open_model(task.model));
   std::optional<Recipe> suspect;
   task.device_failed = [&](const Recipe& recipe) { suspect = recipe; };
   task.spent_s = spent_s();

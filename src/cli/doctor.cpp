@@ -4,13 +4,13 @@
 
 #include <nlohmann/json.hpp>
 
-#include "advise/diagnosis.hpp"
-#include "advise/knob.hpp"
-#include "advise/pasted/pasted.hpp"
 #include "base/atomic_file.hpp"
 #include "base/words.hpp"
 #include "cli/command.hpp"
 #include "cli/output.hpp"
+#include "doctor/diagnosis.hpp"
+#include "doctor/knob.hpp"
+#include "doctor/pasted/pasted.hpp"
 
 namespace rung::cli {
 namespace {
@@ -27,7 +27,7 @@ std::string shown(std::string text) {
   return text;
 }
 
-void print_finding(const advise::Finding& finding) {
+void print_finding(const doctor::Finding& finding) {
   const bool variable = !finding.verdict.empty();
   fmt::print("\n{}: {}{}{}\n  {}\n", name_of(finding.severity), shown(finding.subject), variable ? "=" : ": ",
              shown(finding.found), shown(finding.why));
@@ -35,17 +35,17 @@ void print_finding(const advise::Finding& finding) {
   if (!finding.source.empty()) fmt::print("  see: {}\n", finding.source);
 }
 
-void print_diagnosis(const advise::Diagnosis& diagnosis) {
+void print_diagnosis(const doctor::Diagnosis& diagnosis) {
   for (const auto& [name, value] : diagnosis.facts) fmt::print("{:<16} {}\n", name, shown(value));
-  for (const advise::Finding& finding : diagnosis.findings) print_finding(finding);
-  const auto problems = std::ranges::count(diagnosis.findings, advise::Severity::problem, &advise::Finding::severity);
+  for (const doctor::Finding& finding : diagnosis.findings) print_finding(finding);
+  const auto problems = std::ranges::count(diagnosis.findings, doctor::Severity::problem, &doctor::Finding::severity);
   const auto notes = static_cast<ptrdiff_t>(diagnosis.findings.size()) - problems;
   std::string found;
   for (const auto& [count, word] : {std::pair{problems, "problem"}, std::pair{notes, "note"}})
     if (count > 0) found += (found.empty() ? "" : ", ") + words::counted(count, word);
   if (!diagnosis.facts.empty() || !diagnosis.findings.empty()) fmt::print("\n");
   if (std::ranges::find(diagnosis.unknown, "environment") == diagnosis.unknown.end())
-    fmt::print("Checked {} known variables; {} {} set; ", advise::knob_table().size(), diagnosis.variables,
+    fmt::print("Checked {} known variables; {} {} set; ", doctor::knob_table().size(), diagnosis.variables,
                diagnosis.variables == 1 ? "is" : "are");
   else
     fmt::print("No variables are told; ");
@@ -55,15 +55,15 @@ void print_diagnosis(const advise::Diagnosis& diagnosis) {
 std::string listed(const std::vector<std::string_view>& words) { return fmt::format("{}", fmt::join(words, ", ")); }
 
 // A text tells a part of a machine: of what it is, and what stays open.
-void print_telling(const std::vector<std::string_view>& forms, const advise::Diagnosis& diagnosis) {
+void print_telling(const std::vector<std::string_view>& forms, const doctor::Diagnosis& diagnosis) {
   fmt::print("Told by {}.", listed(forms));
   if (!diagnosis.unknown.empty())
     fmt::print(" Unknown, because the text does not tell it: {}.", listed(diagnosis.unknown));
   fmt::print("\n");
 }
 
-Status run_capture(const advise::Snapshot& machine, const DoctorFlags& flags) {
-  RUNG_TRY(const advise::Captured captured, advise::capture(machine, flags.capture));
+Status run_capture(const doctor::Snapshot& machine, const DoctorFlags& flags) {
+  RUNG_TRY(const doctor::Captured captured, doctor::capture(machine, flags.capture));
   if (flags.json)
     print_json({{"folder", flags.capture},
                 {"files", captured.files},
@@ -78,9 +78,9 @@ Status run_capture(const advise::Snapshot& machine, const DoctorFlags& flags) {
 
 Status run_on_text(const DoctorFlags& flags) {
   RUNG_TRY(const std::string text, read_text_file(flags.from));
-  RUNG_TRY(const advise::Pasted pasted, advise::read_pasted(flags.from, text));
+  RUNG_TRY(const doctor::Pasted pasted, doctor::read_pasted(flags.from, text));
   if (!flags.capture.empty()) return run_capture(pasted.machine, flags);
-  const advise::Diagnosis diagnosis = diagnose(pasted.machine);
+  const doctor::Diagnosis diagnosis = diagnose(pasted.machine);
   if (flags.json) {
     nlohmann::json object = to_json(diagnosis);
     object["told_by"] = pasted.forms;
@@ -94,9 +94,9 @@ Status run_on_text(const DoctorFlags& flags) {
 
 Status run_doctor(const DoctorFlags& flags) {
   if (!flags.from.empty()) return run_on_text(flags);
-  RUNG_TRY(const advise::Snapshot machine, advise::Snapshot::open(flags.root));
+  RUNG_TRY(const doctor::Snapshot machine, doctor::Snapshot::open(flags.root));
   if (!flags.capture.empty()) return run_capture(machine, flags);
-  const advise::Diagnosis diagnosis = diagnose(machine);
+  const doctor::Diagnosis diagnosis = diagnose(machine);
   if (flags.json)
     print_json(to_json(diagnosis));
   else

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
-#include "advise/settings/written.hpp"
 #include "cli/command.hpp"
 #include "cli/output.hpp"
+#include "doctor/settings/written.hpp"
 
 namespace rung::cli {
 namespace {
@@ -16,20 +16,20 @@ struct EnvFlags {
 
 std::string gpu_words() {
   std::string words;
-  for (const advise::SettingGpu& gpu : advise::setting_gpus())
+  for (const doctor::SettingGpu& gpu : doctor::setting_gpus())
     words += fmt::format("{}{}", words.empty() ? "" : ", ", gpu.word);
   return words;
 }
 
 Status run_env(const EnvFlags& flags) {
-  const advise::SettingGpu* gpu = advise::setting_gpu(flags.gpu);
+  const doctor::SettingGpu* gpu = doctor::setting_gpu(flags.gpu);
   if (!gpu) return wrong_usage("--gpu: got '{}', wanted one of {}", flags.gpu, gpu_words());
-  advise::SettingList list;
-  const auto word = std::ranges::find(advise::kStackWords, flags.stack);
-  list.stack = static_cast<advise::Stack>(word - advise::kStackWords.begin());
+  doctor::SettingList list;
+  const auto word = std::ranges::find(doctor::kStackWords, flags.stack);
+  list.stack = static_cast<doctor::Stack>(word - doctor::kStackWords.begin());
   list.gpu = gpu->word;
   list.gpu_name = gpu->name;
-  list.settings = advise::settings_for(list.stack, gpu->generation);
+  list.settings = doctor::settings_for(list.stack, gpu->generation);
   if (flags.json)
     print_json(to_json(list));
   else if (flags.format == "shell")
@@ -47,7 +47,7 @@ std::pair<CLI::App*, Run> env_command(CLI::App& app) {
   auto flags = std::make_shared<EnvFlags>();
   auto* command =
       add_command(app, "env", "list the settings worth trying for a stack on a GPU, and how to measure them");
-  add(*command, "stack", flags->stack).one_of({advise::kStackWords.begin(), advise::kStackWords.end()}).required();
+  add(*command, "stack", flags->stack).one_of({doctor::kStackWords.begin(), doctor::kStackWords.end()}).required();
   add(*command, "gpu", flags->gpu).described("the GPU to set up: " + gpu_words()).required();
   add(*command, "goal", flags->goal).one_of({"latency"}).shows_default();
   const Option json = add(*command, "json", flags->json);

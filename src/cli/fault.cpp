@@ -27,8 +27,7 @@ Status with_op_of_fault(Status status, const CommonOptions& common, const std::v
   const auto model = model_options(common);
   if (!model) return status;
   std::vector<std::string> arguments{"run", "--stepwise"};
-  for (const auto& part : {tasks::command_line_of(*model), more})
-    arguments.insert(arguments.end(), part.begin(), part.end());
+  for (const auto& part : {command_line_of(*model), more}) arguments.insert(arguments.end(), part.begin(), part.end());
   if (!common.inputs.empty()) arguments.insert(arguments.end(), {"--inputs", common.inputs});
   status.error().message += "; " + search(arguments);
   return status;

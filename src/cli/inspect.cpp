@@ -10,6 +10,8 @@
 #include "cli/terminal.hpp"
 #include "ir/text.hpp"
 #include "measure/cost.hpp"
+#include "open/open_model.hpp"
+#include "open/recipe.hpp"
 #include "plan/build.hpp"
 
 namespace rung::cli {
@@ -96,14 +98,14 @@ void print_json_as_text(const Json& json) {
   }
 }
 
-Status inspect_model(const InspectFlags& options, const tasks::ModelOptions& model, const tasks::Opened& opened) {
+Status inspect_model(const InspectFlags& options, const OpenOptions& model, const Opened& opened) {
   const Subject& subject = *opened.subject;
   Graph graph = subject.model.graph;
   PassReport report;
   Json json;
   if (!options.recipe.empty()) {
     RUNG_TRY(auto given, recipe_in(options.recipe));
-    RUNG_TRY(Recipe recipe, tasks::recipe_of(opened, given, model));
+    RUNG_TRY(Recipe recipe, recipe_of(opened, given, model));
     RUNG_TRY(graph, apply_passes(graph, recipe, &report, {.target = opened.target}));
   }
   if (options.graph && !options.common.json) return fmt::print("{}", print(graph)), Status{};
@@ -125,8 +127,8 @@ Status inspect_model(const InspectFlags& options, const tasks::ModelOptions& mod
 
 Status run_inspect(const InspectFlags& options) {
   log_to_stderr(options.common.log_level);
-  RUNG_TRY(tasks::ModelOptions model, model_options(options.common));
-  RUNG_TRY(tasks::Opened opened, tasks::open_model(model));
+  RUNG_TRY(OpenOptions model, model_options(options.common));
+  RUNG_TRY(Opened opened, rung::open_model(model));
   if (opened.subject) return inspect_model(options, model, opened);
   if (options.graph || !options.recipe.empty())
     return wrong_usage("'{}' is a plan: --graph and --recipe need a model directory", options.common.model);

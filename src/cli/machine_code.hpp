@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "amdgpu/machine_code.hpp"
+#include "amdgpu/analysis/machine_code.hpp"
 #include "base/mapped_file.hpp"
 
 namespace rung::cli {

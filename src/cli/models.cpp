@@ -5,7 +5,6 @@
 #include <charconv>
 
 #include "import/npz.hpp"
-#include "plan/recipe.hpp"
 
 namespace rung::cli {
 namespace {
@@ -39,8 +38,8 @@ Result<std::map<std::string, Shape>> parse_shapes(const std::vector<std::string>
 
 }  // namespace
 
-Result<tasks::GivenArrays> arrays_in(const std::string& file) {
-  tasks::GivenArrays arrays;
+Result<GivenArrays> arrays_in(const std::string& file) {
+  GivenArrays arrays;
   if (file.empty()) return arrays;
   RUNG_TRY(arrays.types, read_npz_types(file));
   arrays.read = [file](const WantsArray& wants) { return read_npz(file, wants); };
@@ -48,18 +47,19 @@ Result<tasks::GivenArrays> arrays_in(const std::string& file) {
   return arrays;
 }
 
-Result<tasks::ModelOptions> model_options(const CommonOptions& options) {
-  tasks::ModelOptions model{.path = options.model,
-                            .device = options.device,
-                            .threads = options.threads,
-                            .freeze = options.freeze,
-                            .observed = options.observed,
-                            .random_weights = options.random_weights,
-                            .drop_head = options.drop_head,
-                            .command_line = true};
-  RUNG_TRY(model.dtype, tasks::parse_dtype(options.dtype));
+Result<OpenOptions> model_options(const CommonOptions& options) {
+  OpenOptions model{.path = options.model,
+                    .device = {},
+                    .threads = options.threads,
+                    .freeze = options.freeze,
+                    .observed = options.observed,
+                    .random_weights = options.random_weights,
+                    .drop_head = options.drop_head,
+                    .command_line = true};
+  RUNG_TRY(model.dtype, parse_dtype(options.dtype));
   RUNG_TRY(model.shapes, parse_shapes(options.shapes));
   RUNG_TRY(model.inputs, arrays_in(options.inputs));
+  RUNG_TRY(model.device, asked_device(options.device, "--"));
   return model;
 }
 

@@ -67,7 +67,7 @@ std::string options_markdown();
 
 // What most commands share.
 struct CommonOptions {
-  std::string model, device, dtype = "model", inputs;  // device: empty, or as open_target() takes it
+  std::string model, device, dtype = "model", inputs;  // device: as asked_device() takes it
   std::vector<std::string> shapes, freeze, observed;
   std::optional<uint64_t> random_weights;
   int threads = 0;  // 0: all cores of this process

@@ -8,7 +8,7 @@
 #include "cli/models.hpp"
 #include "cli/output.hpp"
 #include "cli/terminal.hpp"
-#include "tasks/predict.hpp"
+#include "predict/predict.hpp"
 
 namespace rung::cli {
 namespace {
@@ -21,7 +21,7 @@ struct PredictFlags {
 
 constexpr size_t kOpsShown = 12;
 
-void print_prediction(const tasks::Prediction& prediction) {
+void print_prediction(const Prediction& prediction) {
   const gpu::Card& card = *prediction.card;
   fmt::print("{} ({})\n", card.name, card.source);
   fmt::print("predicted, not measured: {:.3f} ms; floor by published rates {:.3f} ms; {}, {:.3f} ms of them\n",
@@ -29,12 +29,12 @@ void print_prediction(const tasks::Prediction& prediction) {
              prediction.boundaries_ms);
   if (prediction.counted) fmt::print("by instructions that the emulator counted\n");
   fmt::print("\n{:<14} {:>12} {:>9} {:>9}\n", "stage", "predicted ms", "floor ms", "launches");
-  for (const tasks::PredictedStage& stage : prediction.stages)
+  for (const PredictedStage& stage : prediction.stages)
     fmt::print("{:<14} {:12.3f} {:9.3f} {:9}\n", stage.name, stage.expected_ms, stage.floor_ms, stage.launches);
   fmt::print("\n{:>5} {:>12} {:>9} {:<9} {:>7} {:>8}  {:<20} {}\n", "count", "predicted us", "floor us", "bound",
              "blocks", "resident", "kernel", "problem");
   for (size_t i = 0; i < std::min(kOpsShown, prediction.ops.size()); ++i) {
-    const tasks::PredictedOp& op = prediction.ops[i];
+    const PredictedOp& op = prediction.ops[i];
     fmt::print("{:>5} {:12.2f} {:9.2f} {:<9} {:7.0f} {:8.0f}  {:<20} {}\n", op.count, op.each.seconds() * 1e6,
                op.each.floor_s * 1e6, kWorkBoundWords[static_cast<size_t>(op.each.bound)], op.blocks, op.resident,
                op.kernel, op.problem);
@@ -44,12 +44,12 @@ void print_prediction(const tasks::Prediction& prediction) {
 
 Status run_predict(const PredictFlags& options) {
   log_to_stderr(options.common.log_level);
-  tasks::PredictTask task{.model = {}, .recipe = {}, .gpus = options.gpus};
+  PredictTask task{.model = {}, .recipe = {}, .gpus = options.gpus};
   RUNG_TRY(task.model, model_options(options.common));
   RUNG_TRY(task.recipe, recipe_in(options.recipe));
-  RUNG_TRY(const auto predictions, tasks::predict(task));
+  RUNG_TRY(const auto predictions, rung::predict(task));
   if (options.common.json) return print_json(to_json(predictions)), Status{};
-  for (const tasks::Prediction& prediction : predictions) print_prediction(prediction);
+  for (const Prediction& prediction : predictions) print_prediction(prediction);
   return {};
 }
 

@@ -14,6 +14,9 @@
 #include "cli/output.hpp"
 #include "cli/terminal.hpp"
 #include "import/npz.hpp"
+#include "open/inputs.hpp"
+#include "open/open_model.hpp"
+#include "open/recipe.hpp"
 
 namespace rung::cli {
 namespace {
@@ -118,7 +121,7 @@ Status step_through(const RunFlags& options, const std::shared_ptr<const Plan>& 
                     const std::vector<TextInputs>& runs) {
   if (!options.outputs.empty()) return wrong_usage("--stepwise gives no outputs: got --outputs too");
   RUNG_TRY(Session session, open_session(plan, {.stepwise = true}));
-  for (const TextInputs& set : runs) RUNG_CHECK(session.infer(tasks::sample_missing(*plan, set.inputs, 1)));
+  for (const TextInputs& set : runs) RUNG_CHECK(session.infer(sample_missing(*plan, set.inputs, 1)));
   if (options.common.json)
     print_json({{"ops", plan->steps.size()}, {"runs", runs.size()}});
   else
@@ -128,10 +131,10 @@ Status step_through(const RunFlags& options, const std::shared_ptr<const Plan>& 
 
 Status run_plan(const RunFlags& options) {
   log_to_stderr(options.common.log_level);
-  RUNG_TRY(tasks::ModelOptions model, model_options(options.common));
+  RUNG_TRY(OpenOptions model, model_options(options.common));
   RUNG_TRY(auto recipe, recipe_in(options.recipe));
-  RUNG_TRY(tasks::Opened opened, tasks::open_model(model));
-  RUNG_TRY(auto plan, tasks::plan_of(opened, recipe, model));
+  RUNG_TRY(Opened opened, rung::open_model(model));
+  RUNG_TRY(auto plan, plan_of(opened, recipe, model));
   RUNG_TRY(std::vector<TextInputs> runs, sets_of_inputs(options, plan, opened.given));
   if (options.stepwise) return step_through(options, plan, runs);
   RUNG_TRY(Session session, open_session(plan));

@@ -12,36 +12,38 @@
 #include "cli/terminal.hpp"
 #include "device/cpu/start_team.hpp"
 #include "kernels/params_text.hpp"
+#include "open/options.hpp"
 #include "report/format.hpp"
 #include "report/intervals.hpp"
-#include "tasks/tune.hpp"
+#include "stacks/tune.hpp"
+#include "tasks/tune_json.hpp"
 #include "tune/database.hpp"
 
 namespace rung::cli {
 namespace {
 
 struct TuneFlags {
-  tasks::ProductsTask task{.products = "",
-                           .device = "",
-                           .database = default_database_path(),
-                           .out = "",
-                           .format = "",
-                           .validators = "",
-                           .python = ""};
-  std::string budget = "60s", wait_quiet;
+  stacks::ProductsTask task{.products = "",
+                            .device = {},
+                            .database = default_database_path(),
+                            .out = "",
+                            .format = "",
+                            .validators = "",
+                            .python = ""};
+  std::string device, budget = "60s", wait_quiet;
   int log_level = 0;
   bool json = false;
 };
 
 std::string microseconds(double us) { return us > 0 ? report::significant(us) : std::string(report::kNone); }
 
-std::string ratio_text(const tasks::TunedProduct& product) {
+std::string ratio_text(const stacks::TunedProduct& product) {
   if (product.best_us <= 0) return std::string(report::kNone);
   return fmt::format("{} {}", report::ratio(product.ratio.ratio),
                      report::bracketed(Interval{product.ratio.lo, product.ratio.hi}));
 }
 
-void print_products(const tasks::TunedProducts& tuned) {
+void print_products(const stacks::TunedProducts& tuned) {
   size_t width = 10;
   for (const auto& product : tuned.products) width = std::max(width, text_of(product.shape).size());
   fmt::print("{:<{}} {:>7} {:>10} {:>10} {:>22}  {}\n", "product", width, "count", "default us", "best us",
@@ -55,7 +57,7 @@ void print_products(const tasks::TunedProducts& tuned) {
   }
 }
 
-void print_text(const tasks::TunedProducts& tuned) {
+void print_text(const stacks::TunedProducts& tuned) {
   fmt::print("{}\n\n", tuned.device);
   print_products(tuned);
   print_disturbance(tuned.disturbance);
@@ -69,21 +71,22 @@ void print_text(const tasks::TunedProducts& tuned) {
 Status run_tune(const TuneFlags& flags) {
   log_to_stderr(flags.log_level);
   if (flags.task.products.empty()) return wrong_usage("SHAPES is required (--help lists the options)");
-  tasks::ProductsTask task = flags.task;
+  stacks::ProductsTask task = flags.task;
   RUNG_TRY(task.budget_s, parse_budget(flags.budget));
+  RUNG_TRY(task.device, asked_device(flags.device));
   RUNG_CHECK(wait_quiet(flags.wait_quiet));
   const InterruptsAwaited awaited;
   task.interrupted = interrupted;
-  Result<tasks::TunedProducts> tuned = fail("not started");
+  Result<stacks::TunedProducts> tuned = fail("not started");
   {
     Progress progress(flags.log_level > 0);
     task.progress = [&](const std::string& what, double fraction) { progress.show(what, fraction); };
-    tuned = tasks::tune_products(task);
+    tuned = stacks::tune_products(task);
   }
   if (!tuned) return tl::unexpected<Error>(tuned.error());
   if (!tuned->unsaved.empty()) log(0, "what was tuned is not saved: {}", tuned->unsaved);
   if (flags.json)
-    print_json(to_json(*tuned));
+    print_json(tasks::to_json(*tuned));
   else
     print_text(*tuned);
   if (!tuned->interrupted) return {};
@@ -100,7 +103,7 @@ std::pair<CLI::App*, Run> tune_command(CLI::App& app) {
       "a CSV list of products, a profiler's trace with shapes, or another stack's file of recorded or tuned products",
       "SHAPES");
   add(*command, "json", flags->json);
-  add(*command, "device", flags->task.device)
+  add(*command, "device", flags->device)
       .described("where to tune: cpu, cuda, cuda:NUMBER, hip or hip:NUMBER; default: cpu");
   add(*command, "threads", flags->task.threads).within(0, cpu::kMostThreads);
   add(*command, "budget", flags->budget)

@@ -3,33 +3,34 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "advise/tuned/format.hpp"
 #include "base/words.hpp"
 #include "cli/budget.hpp"
 #include "cli/command.hpp"
 #include "cli/interrupts.hpp"
 #include "cli/output.hpp"
 #include "cli/terminal.hpp"
+#include "open/options.hpp"
 #include "report/format.hpp"
-#include "tasks/lint_tuning_file.hpp"
+#include "stacks/files/format.hpp"
+#include "stacks/lint/lint_tuning_file.hpp"
 
 namespace rung::cli {
 namespace {
 
-using advise::tuned::LintReport;
 using report::printable;
+using stacks::LintReport;
 
 constexpr std::string_view kAnyProblem = "problem";
 
 struct LintFlags {
-  tasks::LintTask task;
-  std::string budget = "60s";
+  stacks::LintTask task;
+  std::string device, budget = "60s";
   std::vector<std::string> fail_on;
   bool json = false;
 };
 
 // As compilers write it, so that editors jump there.
-std::string text_of(const LintReport& report, const advise::tuned::LintFinding& finding) {
+std::string text_of(const LintReport& report, const stacks::LintFinding& finding) {
   const std::string line = finding.line ? fmt::format(":{}", finding.line) : "";
   return fmt::format("{}{}: {}: {} [{}]", printable(report.file), line, name_of(finding.severity),
                      printable(finding.text), name_of(finding.kind));
@@ -57,9 +58,9 @@ Status check(const LintReport& report, const std::vector<std::string>& fail_on) 
   size_t failed = asked(kAnyProblem) ? report.left_out_problems : 0;
   for (const auto& [kind, count] : report.left_out)
     if (!asked(kAnyProblem) && asked(kind)) failed += count;
-  const advise::tuned::LintFinding* first = nullptr;
+  const stacks::LintFinding* first = nullptr;
   for (const auto& finding : report.findings) {
-    if (!asked(name_of(finding.kind)) && !(asked(kAnyProblem) && finding.severity == advise::Severity::problem))
+    if (!asked(name_of(finding.kind)) && !(asked(kAnyProblem) && finding.severity == doctor::Severity::problem))
       continue;
     ++failed;
     if (!first) first = &finding;
@@ -69,15 +70,16 @@ Status check(const LintReport& report, const std::vector<std::string>& fail_on) 
 }
 
 Status run_lint(const LintFlags& flags) {
-  tasks::LintTask task = flags.task;
+  stacks::LintTask task = flags.task;
   RUNG_TRY(task.budget_s, parse_budget(flags.budget));
+  RUNG_TRY(task.device, asked_device(flags.device));
   const InterruptsAwaited awaited;
   task.interrupted = interrupted;
   Result<LintReport> linted = fail("not started");
   {
-    Progress progress(task.device.empty());
+    Progress progress(!task.device);
     task.progress = [&](const std::string& what, double fraction) { progress.show(what, fraction); };
-    linted = tasks::lint_tuning_file(task);
+    linted = stacks::lint_tuning_file(task);
   }
   if (!linted) return tl::unexpected<Error>(linted.error());
   if (flags.json)
@@ -90,13 +92,13 @@ Status run_lint(const LintFlags& flags) {
 
 std::vector<std::string> format_words() {
   std::vector<std::string> words;
-  for (const auto* format : advise::tuned::formats()) words.emplace_back(format->name);
+  for (const auto* format : stacks::formats()) words.emplace_back(format->name);
   return words;
 }
 
 std::vector<std::string> fail_words() {
   std::vector<std::string> words{std::string(kAnyProblem)};
-  words.insert(words.end(), advise::tuned::kLintWords.begin(), advise::tuned::kLintWords.end());
+  words.insert(words.end(), stacks::kLintWords.begin(), stacks::kLintWords.end());
   return words;
 }
 
@@ -111,7 +113,7 @@ std::pair<CLI::App*, Run> tune_lint_command(CLI::App& tune) {
   add(*command, "json", flags->json);
   const Option gpu = add(*command, "gpu", flags->task.gpu)
                          .described("the GPU that the file is for: h100, h200, mi300x, mi325x, mi350x or mi355x");
-  add(*command, "time-on", flags->task.device).excludes(gpu);
+  add(*command, "time-on", flags->device).excludes(gpu);
   const Option python = add(*command, "python", flags->task.python)
                             .described("the Python whose PyTorch loads the file, and is asked for its versions");
   add(*command, "validators", flags->task.validators)

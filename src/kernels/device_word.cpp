@@ -37,19 +37,30 @@ std::optional<int> index_of(std::string_view rest) {
 
 }  // namespace
 
+std::optional<amdgpu::Target> DeviceWord::emulated() const {
+  if (!kind.starts_with(kEmulated)) return std::nullopt;
+  const auto target = amdgpu::target_named(kind.substr(kEmulated.size()));
+  return target && info_of(*target).executed ? target : std::nullopt;
+}
+
 Result<DeviceWord> parse_device(std::string_view word) {
-  if (word == "cpu") return DeviceWord{std::string(word)};
+  const std::string given(word);
+  const DeviceWord whole{given, given};
+  if (word == "cpu" || whole.emulated()) return whole;
   for (std::string_view kind : kNumberedKinds)
     if (word.starts_with(kind))
-      if (auto index = index_of(word.substr(kind.size()))) return DeviceWord{std::string(kind), *index};
-  if (word.starts_with(kEmulated))
-    if (auto target = amdgpu::target_named(word.substr(kEmulated.size())); target && info_of(*target).executed)
-      return DeviceWord{std::string(word), 0, target};
+      if (auto index = index_of(word.substr(kind.size()))) return DeviceWord{given, std::string(kind), *index};
   return wrong_usage("device: got '{}', wanted cpu, {} or one of {}", word, numbered_words(), emulated_words());
 }
 
 std::string_view kind_of_fingerprint(std::string_view fingerprint) {
   return fingerprint.substr(0, fingerprint.find(' '));
+}
+
+std::optional<DeviceWord> first_of_fingerprint(std::string_view fingerprint) {
+  const std::string_view kind = kind_of_fingerprint(fingerprint);
+  const auto word = parse_device(kind);
+  return word && word->kind == kind ? std::optional(*word) : std::nullopt;
 }
 
 bool counts_instructions(std::string_view fingerprint) { return fingerprint.starts_with(kEmulated); }

@@ -6,15 +6,18 @@
 #include <string>
 #include <string_view>
 
-#include "amdgpu/target.hpp"
+#include "amdgpu/isa/target.hpp"
 #include "base/status.hpp"
 
 namespace rung {
 
 struct DeviceWord {
-  std::string kind;                          // as Target::kind
-  int index = 0;                             // among the devices of that kind
-  std::optional<amdgpu::Target> emulated{};  // what this processor plays
+  std::string word;  // as it was given
+  std::string kind;  // as Target::kind
+  int index = 0;     // among the devices of that kind
+
+  std::optional<amdgpu::Target> emulated() const;  // what this processor plays
+  friend bool operator==(const DeviceWord&, const DeviceWord&) = default;
 };
 
 // The kinds of which a machine may have several: NVIDIA's GPUs by the CUDA driver, AMD's by the HIP runtime.
@@ -25,6 +28,8 @@ Result<DeviceWord> parse_device(std::string_view word);
 
 // The kind of the device that a Target::fingerprint or Plan::device tells: it comes first.
 std::string_view kind_of_fingerprint(std::string_view fingerprint);
+// The first device of that kind. Nullopt: it is none that rung knows.
+std::optional<DeviceWord> first_of_fingerprint(std::string_view fingerprint);
 // Does it count instructions where others take time (GpuInfo::counts_instructions)?
 bool counts_instructions(std::string_view fingerprint);
 

@@ -14,7 +14,6 @@
 #include "device/gpu/gpu.hpp"
 #include "device/gpu/modules.hpp"
 #include "kernels/cpu/kernel.hpp"
-#include "kernels/device_word.hpp"
 #include "kernels/gpu/cache_line.hpp"
 #include "kernels/gpu/kernel.hpp"
 
@@ -101,6 +100,7 @@ Result<const Target*> open_gpu(const DeviceWord& word) {
   // Never destroyed: static plans and sessions may outlive any order of destruction, and the driver cleans up.
   return new Target{.kind = word.kind,
                     .name = fmt::format("{}:{}", word.kind, word.index),
+                    .index = word.index,
                     .fingerprint = fingerprint_of(word.kind, info),
                     .machine = Machine(cpu::cpu_info(), info),
                     .row_bytes = gpu::kCacheLine,
@@ -110,9 +110,10 @@ Result<const Target*> open_gpu(const DeviceWord& word) {
 
 // The same for an AMD GPU that this processor plays; its fingerprint begins with its word.
 Result<const Target*> open_emulated(const DeviceWord& word) {
-  if (auto verdict = gpu::has_kernels_for(static_cast<int>(info_of(*word.emulated).number)); !verdict)
+  const auto emulated = word.emulated();
+  if (auto verdict = gpu::has_kernels_for(static_cast<int>(info_of(*emulated).number)); !verdict)
     return no_device("{}: {}", word.kind, verdict.reason);
-  RUNG_TRY(auto card, gpu::Gpu::open(gpu::emulated_runtime(*word.emulated), word.index));
+  RUNG_TRY(auto card, gpu::Gpu::open(gpu::emulated_runtime(*emulated), word.index));
   const gpu::GpuInfo info = card->info();
   return new Target{.kind = word.kind,
                     .name = word.kind,
@@ -125,8 +126,7 @@ Result<const Target*> open_emulated(const DeviceWord& word) {
 
 }  // namespace
 
-Result<const Target*> open_target(const std::string& device) {
-  RUNG_TRY(DeviceWord word, parse_device(device));
+Result<const Target*> open_target(const DeviceWord& word) {
   if (word.kind == "cpu") return &cpu_target();
   static std::mutex mutex;
   static std::map<std::pair<std::string, int>, const Target*> open;
@@ -136,7 +136,7 @@ Result<const Target*> open_target(const std::string& device) {
     RUNG_CHECK(it->second->gpu->check_process());
     return it->second;
   }
-  RUNG_TRY(const Target* target, word.emulated ? open_emulated(word) : open_gpu(word));
+  RUNG_TRY(const Target* target, word.emulated() ? open_emulated(word) : open_gpu(word));
   return open[key] = target;
 }
 

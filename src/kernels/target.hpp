@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "kernels/device_word.hpp"
 #include "kernels/kernel.hpp"
 
 namespace rung {
@@ -15,7 +16,8 @@ class Gpu;
 
 struct Target {
   std::string kind;         // "cpu", "cuda", "hip", "emu:gfx942"
-  std::string name;         // as open_target() takes it: "cpu", "cuda:0", "hip:0", "emu:gfx942"
+  std::string name;         // with its number: "cpu", "cuda:0", "hip:0", "emu:gfx942"
+  int index = 0;            // among the devices of its kind
   std::string fingerprint;  // of the device: a plan refuses to load on another
   Machine machine;
   int64_t row_bytes = 1;  // rows of values that begin at multiples of it are read fastest; 1: no matter
@@ -30,13 +32,13 @@ struct Target {
   // The row of a family that calls a GEMM library, on a GPU the machine's preferred one. Null: there is none.
   const Kernel* library_row(std::string_view family) const;
   Verdict supports(const Kernel& kernel, const Problem& problem) const { return kernel.supports(problem, machine); }
+  DeviceWord word() const { return {name, kind, index}; }
 };
 
 // This process's processor.
 const Target& cpu_target();
-// "cpu", "cuda", "cuda:1", "hip" or "emu:gfx942"; opened once, alive until the process ends. Errors: another word, no
-// driver, no such device, a build without GPU kernels or an architecture that they were not compiled for, a process
-// that was forked after a GPU was opened.
-Result<const Target*> open_target(const std::string& device);
+// Opened once, alive until the process ends. Errors: no driver, no such device, a build without GPU kernels or an
+// architecture that they were not compiled for, a process that was forked after a GPU was opened.
+Result<const Target*> open_target(const DeviceWord& word);
 
 }  // namespace rung

@@ -8,6 +8,8 @@
 
 namespace rung {
 
+inline constexpr double kLeastBudget = 1;  // seconds: what climbing the smallest models takes
+
 class Budget {
  public:
   // The last `reserve` seconds are kept back until release(). `spent` of them went before the clock was made.

@@ -6,8 +6,8 @@
 
 #include "ladder/budget.hpp"
 #include "ladder/condition.hpp"
-#include "ladder/subject.hpp"
 #include "measure/compare.hpp"
+#include "open/subject.hpp"
 #include "session/session.hpp"
 
 namespace rung {

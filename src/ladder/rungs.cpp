@@ -76,11 +76,4 @@ Recipe baseline_recipe(int threads, DType precision) {
   return recipe;
 }
 
-Recipe default_recipe(int threads, DType precision) {
-  Recipe recipe{.threads = threads};
-  for (const Rung& rung : kLadder)
-    if (!rung.opt_in || precision != DType::f32) rung.apply(recipe);
-  return recipe;
-}
-
 }  // namespace rung

@@ -40,7 +40,5 @@ const Rung* rung_named(std::string_view name);  // null if there is none
 
 // Where a climb begins: one kernel per op as its author wrote it, in the precision that is asked for.
 Recipe baseline_recipe(int threads, DType precision = DType::f32);
-// What runs without a climb: every rung that is not opt-in, and the rung "precision" where bf16 is asked for.
-Recipe default_recipe(int threads, DType precision = DType::f32);
 
 }  // namespace rung

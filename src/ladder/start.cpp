@@ -8,6 +8,7 @@
 #include "base/words.hpp"
 #include "ladder/climber.hpp"
 #include "ladder/refine.hpp"
+#include "open/recipe.hpp"
 
 namespace rung {
 namespace {

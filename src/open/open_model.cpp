@@ -2,80 +2,169 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "open/open_model.hpp"
 
-#include "device/cpu/cpu_info.hpp"
+#include <fmt/ranges.h>
+
+#include <ranges>
+
 #include "device/cpu/start_team.hpp"
 #include "import/tokenizer.hpp"
-#include "kernels/device_word.hpp"
-#include "plan/build.hpp"
 #include "plan/file.hpp"
 
 namespace rung {
 namespace {
 
+// ---- options that contradict
+
+Status check_options(const OpenOptions& options) {
+  if (options.threads < 0 || options.threads > cpu::kMostThreads)
+    return wrong_usage("threads: got {}, wanted at most {}, or 0 for as many as there are cores", options.threads,
+                       cpu::kMostThreads);
+  if (options.path.find('\0') != std::string::npos) return wrong_usage("path: got a text with a NUL in it");
+  return {};
+}
+
+Status check_options_of_plan(const OpenOptions& options) {
+  if (options.shapes.empty() && options.freeze.empty() && options.observed.empty() && !options.random_weights &&
+      !options.dtype && !options.drop_head)
+    return {};
+  return wrong_usage("'{}' is a plan: {}, {}, {}, {}, {} and {} were decided when it was built", options.path,
+                     options.named("shape"), options.named("freeze"), options.named("observe"), options.named("dtype"),
+                     options.named("random-weights"), options.named("drop-head"));
+}
+
+Status check_threads(const Plan& plan, const OpenOptions& options) {
+  if (plan.target->gpu || options.threads == 0 || options.threads == plan.recipe.threads) return {};
+  return mismatch("'{}' was built for {} threads, got {}", options.path, plan.recipe.threads, options.threads);
+}
+
+// What does not fit the model and is a flag's is a command line that cannot be meant.
+template <class Any>
+Any of_options(const OpenOptions& options, Any result) {
+  if (options.command_line && !result && result.error().kind == ErrorKind::mismatch)
+    result.error().kind = ErrorKind::usage;
+  return result;
+}
+
+// ---- inputs
+
+using Types = std::map<std::string, Type>;
+
+Types input_types(const Model& model) {
+  Types types;
+  for (const auto& [name, input] : model.defaults) types[name] = input.type;
+  return types;
+}
+
+Types input_types(const Plan& plan) {
+  Types types;
+  for (const auto& input : plan.inputs) types[input.name] = input.type;
+  for (const auto& frozen : plan.frozen) types[frozen.name] = frozen.value.type();
+  return types;
+}
+
+// The inputs given, which may be of these types alone.
+Result<NamedTensors> read_inputs(const GivenArrays& inputs, const Types& types) {
+  if (!inputs.read) return NamedTensors{};
+  const std::string in_file = inputs.source.empty() ? "" : fmt::format("'{}': ", inputs.source);
+  return inputs.read([&](const std::string& name, const Type& type) -> Result<bool> {
+    auto known = types.find(name);
+    if (known == types.end())
+      return mismatch("{}there is no input '{}'; the inputs are: {}", in_file, name,
+                      fmt::join(std::views::keys(types), ", "));
+    if (!(type == known->second)) return mismatch("input '{}': got {}, wanted {}", name, type, known->second);
+    return true;
+  });
+}
+
+Status freeze(const OpenOptions& options, NamedTensors& given, Subject& subject) {
+  for (const auto& name : options.freeze) {
+    auto it = given.find(name);
+    if (it == given.end())
+      return wrong_usage("{} {}: {} gives it no value", options.named("freeze"), name, options.named("inputs"));
+    subject.frozen.insert(*it);
+    given.erase(it);
+  }
+  return freeze_inputs(subject.model, {subject.frozen.begin(), subject.frozen.end()});
+}
+
+// ---- a plan
+
 // The target for a plan: the device asked for if it is of the plan's kind, the first of that kind if none is asked for.
-Result<const Target*> target_for_plan(const std::string& built_for, const std::string& device) {
-  const std::string kind(kind_of_fingerprint(built_for));
-  if (auto own = parse_device(kind); !own || own->kind != kind)
-    return mismatch("built for '{}', which is no device that rung knows", built_for);
-  if (device.empty()) return open_target(kind);
-  RUNG_TRY(DeviceWord word, parse_device(device));
-  if (word.kind != kind)
+Result<const Target*> target_for_plan(const std::string& built_for, const std::optional<DeviceWord>& asked) {
+  const auto first = first_of_fingerprint(built_for);
+  if (!first) return mismatch("built for '{}', which is no device that rung knows", built_for);
+  if (asked && asked->kind != first->kind)
     return mismatch("built for '{}', got the device '{}': name none, or climb or build again for that one", built_for,
-                    device);
-  return open_target(device);
+                    asked->word);
+  return open_target(asked.value_or(*first));
 }
 
-Result<std::shared_ptr<const Plan>> open_plan(const std::string& path, const OpenOptions& options) {
-  if (!options.import.shapes.empty())
-    return mismatch("'{}' is a plan: its shapes were decided when it was built", path);
-  RUNG_TRY(Plan plan,
-           load_plan(path, [&](const std::string& built_for) { return target_for_plan(built_for, options.device); }));
-  RUNG_CHECK(check_threads(plan, path, options.threads));
-  return std::make_shared<const Plan>(std::move(plan));
+// Which device it is for is no flag's mistake: most plans are opened without one.
+Result<Opened> open_plan(const OpenOptions& options) {
+  RUNG_CHECK(check_options_of_plan(options));
+  RUNG_TRY(Plan plan, load_plan(options.path, [&](const std::string& built_for) {
+             return target_for_plan(built_for, options.device);
+           }));
+  RUNG_CHECK(of_options(options, check_threads(plan, options)));
+  Opened opened{.target = plan.target, .subject = {}, .plan = {}, .given = {}};
+  RUNG_TRY(opened.given, read_inputs(options.inputs, input_types(plan)));
+  opened.plan = std::make_shared<const Plan>(std::move(plan));
+  return opened;
 }
 
-Result<Subject> open_directory(const std::string& path, const ImportOptions& import) {
-  Subject subject;
-  RUNG_TRY(subject.model, import_model(path, import));
+// ---- a directory
+
+// Shapes are those of the values given; `shapes` says those of other inputs.
+Result<ImportOptions> import_options(const OpenOptions& options) {
+  ImportOptions import;
+  for (const auto& [name, type] : options.inputs.types) import.given[name] = type.shape;
+  for (const auto& [name, shape] : options.shapes)
+    if (auto value = import.given.find(name); value != import.given.end() && value->second != shape)
+      return wrong_usage("{} {}={}: {} gives '{}' the shape {}", options.named("shape"), name, fmt::join(shape, ","),
+                         options.named("inputs"), name, value->second);
+  import.shapes = options.shapes;
+  import.random_seed = options.random_weights;
+  import.observed = options.observed;
+  import.drop_head = options.drop_head;
+  if (options.dtype) import.dtype = DType::f32;  // bf16 is a rung on top of the f32 model
+  return import;
+}
+
+// What a directory's subject is judged by and what of it is constant; its inputs, less those.
+Status complete(const OpenOptions& options, ImportOptions import, Opened& opened) {
+  Subject& subject = *opened.subject;
+  RUNG_TRY(opened.given, read_inputs(options.inputs, input_types(subject.model)));
+  RUNG_CHECK(freeze(options, opened.given, subject));
+  if (import.dtype == DType::f32) return subject.reference = subject.model.graph, Status{};
+  import.dtype = DType::f32;
+  RUNG_TRY(Model reference, import_model(options.path, import));
+  RUNG_CHECK(freeze_inputs(reference, {subject.frozen.begin(), subject.frozen.end()}));
+  subject.reference = std::move(reference.graph);
+  return {};
+}
+
+Result<Opened> open_directory(const OpenOptions& options) {
+  RUNG_TRY(ImportOptions import, import_options(options));
+  Opened opened;
+  RUNG_TRY(opened.target, target_for(options.device));
+  Subject& subject = opened.subject.emplace();
+  RUNG_TRY(subject.model, of_options(options, import_model(options.path, import)));
   RUNG_TRY(subject.attachments, tokenizer_texts(subject.model.directory));
-  return subject;
+  RUNG_CHECK(complete(options, std::move(import), opened));
+  return opened;
 }
 
 }  // namespace
 
-Status check_threads(const Plan& plan, const std::string& path, int threads) {
-  if (plan.target->gpu || threads == 0 || threads == plan.recipe.threads) return {};
-  return mismatch("'{}' was built for {} threads, got {}", path, plan.recipe.threads, threads);
-}
-
 bool is_plan_file(const std::string& path) { return path.ends_with(".rung"); }
 
-Result<OpenedModel> open_model(const std::string& path, const OpenOptions& options) {
-  if (options.threads < 0 || options.threads > cpu::kMostThreads)
-    return wrong_usage("threads: got {}, wanted at most {}, or 0 for as many as there are cores", options.threads,
-                       cpu::kMostThreads);
-  if (path.find('\0') != std::string::npos) return wrong_usage("path: got a text with a NUL in it");
-  if (!options.device.empty()) RUNG_CHECK(parse_device(options.device));
-  OpenedModel opened;
-  if (is_plan_file(path)) {
-    RUNG_TRY(opened.plan, open_plan(path, options));
-    opened.target = opened.plan->target;
-  } else {
-    RUNG_TRY(opened.target, open_target(options.device.empty() ? "cpu" : options.device));
-    RUNG_TRY(opened.subject, open_directory(path, options.import));
-  }
-  return opened;
+Result<Opened> open_model(const OpenOptions& options) {
+  RUNG_CHECK(check_options(options));
+  return is_plan_file(options.path) ? open_plan(options) : open_directory(options);
 }
 
-int threads_for(const Target& target, int asked_for) {
-  if (target.gpu) return 0;
-  return asked_for > 0 ? asked_for : cpu::cpu_info().cores;
-}
-
-Result<std::shared_ptr<const Plan>> build_subject(const Subject& subject, const Recipe& recipe, const Target& target) {
-  RUNG_TRY(Built built, build_plan(subject.model.graph, recipe, {.target = &target}));
-  attach_model(built.plan, subject);
-  return std::make_shared<const Plan>(std::move(built.plan));
+Result<const Target*> target_for(const std::optional<DeviceWord>& asked) {
+  return open_target(asked ? *asked : cpu_target().word());
 }
 
 Result<Session> open_session(std::shared_ptr<const Plan> plan, SessionOptions options) {

@@ -6,38 +6,29 @@
 #include <optional>
 #include <string>
 
-#include "ladder/subject.hpp"
+#include "open/options.hpp"
+#include "open/subject.hpp"
 #include "session/session.hpp"
 
 namespace rung {
 
-struct OpenOptions {
-  std::string device;    // as open_target() takes it; empty: what a plan was built for, the processor for a directory
-  int threads = 0;       // of the processor (a GPU takes none); 0: as a plan was built for, or as there are cores
-  ImportOptions import;  // of a directory
-};
-
-struct OpenedModel {
+struct Opened {
   const Target* target = nullptr;
-  std::optional<Subject> subject;    // of a directory; nothing frozen, no reference
+  std::optional<Subject> subject;    // of a directory
   std::shared_ptr<const Plan> plan;  // of a plan file
+  NamedTensors given;                // those of the options' inputs that are not frozen
 };
 
 bool is_plan_file(const std::string& path);
 
-// Errors: a word that is no device and a number of threads that no team has (usage), no such device; those of
-// import_model() and load_plan(). Of a plan file also (mismatch): another kind of device than it was built for, another
-// number of threads, shapes (which were decided when it was built).
-Result<OpenedModel> open_model(const std::string& path, const OpenOptions& options = {});
+// Errors: a number of threads that no team has, options that were decided when a plan was built, a frozen input without
+// a value, a shape that contradicts a value (usage); no such device; those of import_model() and load_plan(); inputs
+// that do not fit, and of a plan file another kind of device or other threads than it was built for (mismatch).
+Result<Opened> open_model(const OpenOptions& options);
 
-// Of a plan for the processor, which `path` names: other threads than it was built for, unless that is 0, are a
-// mismatch.
-Status check_threads(const Plan& plan, const std::string& path, int threads);
+// The device that is asked for; none: the processor. Errors: those of open_target().
+Result<const Target*> target_for(const std::optional<DeviceWord>& asked);
 
-// Threads of a plan to be built: those asked for, all cores of this process where that is 0; none for a GPU.
-int threads_for(const Target& target, int asked_for);
-// The plan of a recipe, with what the model says of its inputs.
-Result<std::shared_ptr<const Plan>> build_subject(const Subject& subject, const Recipe& recipe, const Target& target);
 // A session over the plan, with a team of the plan's number of threads where the processor runs it.
 Result<Session> open_session(std::shared_ptr<const Plan> plan, SessionOptions options = {});
 

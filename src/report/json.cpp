@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "base/json.hpp"
+#include "device/gpu/counted_figures.hpp"
+#include "device/gpu/gpu_info.hpp"
 #include "kernels/choice_json.hpp"
 #include "kernels/device_word.hpp"
 #include "report/ladder_rows.hpp"
@@ -136,7 +138,15 @@ struct Reader {
 
   template <class T>
   void operator()(const char* name, T& value) {
-    if (auto it = in->find(name); it != in->end()) read(*it, value, path.empty() ? name : path + "." + name);
+    const std::string prefix = path.empty() ? "" : path + ".";
+    if (auto it = in->find(name); it != in->end()) {
+      read(*it, value, prefix + name);
+      if constexpr (std::same_as<T, Interval>)
+        if (in->contains("median_instructions")) divide(value, gpu::kInstructionsPerMs);
+    } else if (const auto counted = gpu::counted_key(name); counted && in->contains(counted->name)) {
+      read(in->at(counted->name), value, prefix + counted->name);
+      divide(value, counted->per_unit);
+    }
   }
   void operator()(KernelChoice& choice) {
     auto read = choice_from_json(*in);
@@ -144,6 +154,14 @@ struct Reader {
       choice = std::move(*read);
     else if (error->empty())
       *error = fmt::format("{}: {}", path, read.error().message);
+  }
+
+  // Counts of instructions, as they stand in the fields of time.
+  static void divide(auto&, double) {}
+  static void divide(double& value, double by) { value /= by; }
+  static void divide(Interval& value, double by) { value.lo /= by, value.hi /= by; }
+  static void divide(std::map<std::string, double>& values, double by) {
+    for (auto& [key, value] : values) value /= by;
   }
 
   bool expect(bool good, const Json& json, const std::string& where, const char* wanted) {
@@ -208,7 +226,7 @@ Json to_json(const ClimbResult& result) {
   out["speedup"] = Writer::write(result.against_baseline.claimed());
   out["headlines"] = report::headlines(result);
   out["disturbance"] = to_json(result.disturbance);
-  if (counts_instructions(result.device)) out["clock"] = "instructions";
+  if (counts_instructions(result.device)) gpu::name_counts(out), out["clock"] = "instructions";
   return out;
 }
 

@@ -5,11 +5,15 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "device/gpu/counted_figures.hpp"
 #include "ladder/kept_peaks.hpp"
 #include "ladder/measure_runs.hpp"
 #include "ladder/profile.hpp"
 #include "measure/clock.hpp"
 #include "measure/resources.hpp"
+#include "open/inputs.hpp"
+#include "open/open_model.hpp"
+#include "open/recipe.hpp"
 #include "report/json.hpp"
 #include "session/timed_run.hpp"
 #include "tune/database.hpp"
@@ -105,7 +109,7 @@ nlohmann::json to_json(const Benched& benched) {
                       {"host_us", benched.host_us},
                       {"disturbance", rung::to_json(benched.disturbance)},
                       {"device", benched.plan->device}};
-  if (benched.plan->target->machine.gpu.counts_instructions) json["clock"] = "instructions";
+  if (benched.plan->target->machine.gpu.counts_instructions) gpu::name_counts(json), json["clock"] = "instructions";
   if (benched.plan->target->gpu) json["load"] = rung::to_json(benched.measured.load);
   return json;
 }

@@ -5,13 +5,14 @@
 
 #include "base/interrupted.hpp"
 #include "ladder/result.hpp"
+#include "open/options.hpp"
+#include "plan/recipe.hpp"
 #include "session/session.hpp"
-#include "tasks/model.hpp"
 
 namespace rung::tasks {
 
 struct BenchTask {
-  ModelOptions model;
+  OpenOptions model;
   std::optional<Recipe> recipe;
   int runs = 200;
   double rate_hz = 0;  // runs a second; 0: back to back

@@ -6,6 +6,8 @@
 #include "base/tool.hpp"
 #include "kernels/problem_key.hpp"
 #include "measure/clock.hpp"
+#include "open/open_model.hpp"
+#include "open/recipe.hpp"
 #include "plan/build.hpp"
 #include "plan/kernel_choice.hpp"
 #include "tune/tuner.hpp"

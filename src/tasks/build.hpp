@@ -1,12 +1,13 @@
 // Builds the plan of a recipe, whose choices may be tuned again where shapes have changed.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "tasks/model.hpp"
+#include "open/open_model.hpp"
+#include "open/recipe.hpp"
 
 namespace rung::tasks {
 
 struct BuildTask {
-  ModelOptions model;
+  OpenOptions model;
   std::optional<Recipe> recipe;  // none: the default one
   // Choices that decide nothing in this plan are left out, and kernels without a choice are measured, within the
   // budget.

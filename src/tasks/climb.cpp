@@ -6,6 +6,9 @@
 #include "base/tool.hpp"
 #include "ladder/rungs.hpp"
 #include "measure/clock.hpp"
+#include "open/inputs.hpp"
+#include "open/open_model.hpp"
+#include "open/recipe.hpp"
 #include "plan/file.hpp"
 #include "report/html.hpp"
 #include "report/json.hpp"
@@ -26,9 +29,9 @@ std::string word(const std::string& text) {
 }
 
 std::string command_of(const ClimbTask& task, DType dtype) {
-  const ModelOptions& model = task.model;
+  const OpenOptions& model = task.model;
   std::string command = fmt::format("rung climb {} --dtype {}", word(model.path), dtype);
-  if (!model.device.empty()) command += " --device " + word(model.device);
+  if (model.device) command += " --device " + word(model.device->word);
   if (model.threads > 0) command += fmt::format(" --threads {}", model.threads);
   for (const auto& [name, shape] : model.shapes)
     command += " --shape " + word(fmt::format("{}={}", name, fmt::join(shape, ",")));

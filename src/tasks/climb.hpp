@@ -2,14 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "ladder/climb.hpp"
-#include "tasks/model.hpp"
+#include "open/open_model.hpp"
 
 namespace rung::tasks {
 
-inline constexpr double kLeastBudget = 1;  // seconds: what climbing the smallest models takes
-
 struct ClimbTask {
-  ModelOptions model;
+  OpenOptions model;
   double budget_s = 60;
   double spent_s = 0;             // of the budget, before the task began
   std::vector<std::string> skip;  // rungs not to climb

@@ -5,7 +5,8 @@
 
 #include "ladder/speedup.hpp"
 #include "measure/compare.hpp"
-#include "tasks/model.hpp"
+#include "open/options.hpp"
+#include "plan/recipe.hpp"
 
 namespace rung::tasks {
 
@@ -18,7 +19,7 @@ struct CompareSide {
 
 struct CompareTask {
   CompareSide a, b;
-  ModelOptions model;  // of both; where one side is a plan, of the directory alone. Its path is not read
+  OpenOptions model;  // of both; where one side is a plan, of the directory alone. Its path is not read
   double max_slowdown = 0.03;
   double budget_s = 20;  // of the race alone
   std::function<bool()> interrupted = [] { return false; };

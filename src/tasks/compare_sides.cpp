@@ -4,19 +4,21 @@
 
 #include <algorithm>
 
+#include "open/open_model.hpp"
+#include "open/recipe.hpp"
 #include "plan/recipe.hpp"
 
 namespace rung::tasks {
 namespace {
 
 // Options that a plan takes; the rest is for the directory beside it.
-ModelOptions for_plan(const ModelOptions& options) {
+OpenOptions for_plan(const OpenOptions& options) {
   return {.device = options.device, .inputs = options.inputs, .command_line = options.command_line};
 }
 
-ModelOptions for_directory(ModelOptions options, const Opened* plan) {
+OpenOptions for_directory(OpenOptions options, const Opened* plan) {
   if (!plan) return options;
-  if (options.device.empty()) options.device = plan->target->name;
+  if (!options.device) options.device = plan->target->word();
   if (!options.shapes.empty() || !options.inputs.types.empty()) return options;
   for (const auto& input : plan->plan->inputs) options.shapes.emplace(input.name, input.type.shape);
   return options;
@@ -71,7 +73,7 @@ Result<std::array<OpenedSide, 2>> open_sides(const CompareTask& task) {
 DType precision_of(const OpenedSide& side) { return computes_in_bf16(side) ? DType::bf16 : DType::f32; }
 
 Result<std::vector<std::string>> arguments_of(const OpenedSide& side, const std::string& recipe_file) {
-  ModelOptions without_shapes = side.model;
+  OpenOptions without_shapes = side.model;
   without_shapes.shapes.clear();
   std::vector<std::string> all = command_line_of(without_shapes);
   if (!side.asked.recipe) return all;

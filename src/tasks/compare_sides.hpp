@@ -10,7 +10,7 @@ namespace rung::tasks {
 
 struct OpenedSide {
   CompareSide asked;
-  ModelOptions model;  // the task's, as far as they are for this side
+  OpenOptions model;  // the task's, as far as they are for this side
   Opened opened;
   std::shared_ptr<const Plan> plan;  // null: another tool makes it
   Ports ports;

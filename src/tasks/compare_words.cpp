@@ -3,6 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "device/gpu/counted_figures.hpp"
 #include "report/format.hpp"
 #include "report/json.hpp"
 #include "report/markdown_text.hpp"
@@ -114,7 +115,8 @@ Json to_json(const Compared& compared) {
                {"tolerance", {{"rel_l2", compared.tolerance.rel_l2}, {"element", compared.tolerance.element}}},
                {"only_in_a", compared.only_in_a},
                {"only_in_b", compared.only_in_b}};
-  if (report::clock_of(compared.device) == report::Clock::instructions) json["clock"] = "instructions";
+  if (report::clock_of(compared.device) == report::Clock::instructions)
+    gpu::name_counts(json), json["clock"] = "instructions";
   return json;
 }
 

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "amdgpu/decode.hpp"
+#include "amdgpu/isa/decode.hpp"
 
 namespace rung::tasks {
 namespace {

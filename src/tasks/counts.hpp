@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "amdgpu/execute.hpp"
+#include "amdgpu/run/count.hpp"
 
 namespace rung::tasks {
 

@@ -7,6 +7,8 @@
 
 #include "kernels/cpu/bind.hpp"
 #include "kernels/problem_key.hpp"
+#include "open/open_model.hpp"
+#include "open/recipe.hpp"
 #include "plan/build.hpp"
 #include "plan/kernel_choice.hpp"
 

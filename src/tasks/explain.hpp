@@ -4,13 +4,14 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "base/verdict.hpp"
+#include "open/options.hpp"
 #include "passes/runner.hpp"
-#include "tasks/model.hpp"
+#include "plan/recipe.hpp"
 
 namespace rung::tasks {
 
 struct ExplainTask {
-  ModelOptions model;
+  OpenOptions model;
   std::optional<Recipe> recipe;  // none: all rungs that are not opt-in
 };
 

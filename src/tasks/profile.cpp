@@ -4,10 +4,14 @@
 
 #include <nlohmann/json.hpp>
 
+#include "device/gpu/counted_figures.hpp"
 #include "device/gpu/emulated.hpp"
 #include "device/gpu/gpu.hpp"
 #include "ladder/kept_peaks.hpp"
 #include "ladder/stages.hpp"
+#include "open/inputs.hpp"
+#include "open/open_model.hpp"
+#include "open/recipe.hpp"
 #include "report/json.hpp"
 #include "tasks/counts.hpp"
 #include "tune/database.hpp"
@@ -90,7 +94,9 @@ Json to_json(const Profiled& profiled) {
             {"host_us", profile.host_us},
             {"disturbance", rung::to_json(profiled.disturbance)},
             {"floor_ms", profile.floor_ms}};
-  if (profiled.counts) json["clock"] = "instructions", json["counts"] = to_json(*profiled.counts);
+  if (!profiled.counts) return json;
+  gpu::name_counts(json);
+  json.update({{"clock", "instructions"}, {"counts", to_json(*profiled.counts)}});
   return json;
 }
 

@@ -3,14 +3,15 @@
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 
-#include "amdgpu/execute.hpp"
+#include "amdgpu/run/count.hpp"
 #include "ladder/profile.hpp"
-#include "tasks/model.hpp"
+#include "open/options.hpp"
+#include "plan/recipe.hpp"
 
 namespace rung::tasks {
 
 struct ProfileTask {
-  ModelOptions model;
+  OpenOptions model;
   std::optional<Recipe> recipe;
   Interrupted interrupted = {};
 };

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "open/inputs.hpp"
+
 namespace rung::tasks {
 namespace {
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "tasks/model.hpp"
+#include "open/open_model.hpp"
 
 namespace rung::tasks {
 

@@ -1,17 +1,18 @@
-// Tuned products as JSON.
+// One object per product of the list.
 // SPDX-License-Identifier: Apache-2.0
+#include "tasks/tune_json.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include "kernels/choice_json.hpp"
 #include "report/json.hpp"
-#include "tasks/tune.hpp"
 
 namespace rung::tasks {
 namespace {
 
 using Json = nlohmann::json;
 
-Json shape_to_json(const advise::tuned::GemmShape& shape) {
+Json shape_to_json(const stacks::GemmShape& shape) {
   Json json{{"m", shape.m},
             {"n", shape.n},
             {"k", shape.k},
@@ -26,7 +27,7 @@ Json shape_to_json(const advise::tuned::GemmShape& shape) {
   return json;
 }
 
-Json product_to_json(const TunedProduct& product) {
+Json product_to_json(const stacks::TunedProduct& product) {
   Json json = shape_to_json(product.shape);
   json.update({{"default_us", product.default_us},
                {"best_us", product.best_us},
@@ -42,9 +43,9 @@ Json product_to_json(const TunedProduct& product) {
 
 }  // namespace
 
-Json to_json(const TunedProducts& tuned) {
+Json to_json(const stacks::TunedProducts& tuned) {
   Json products = Json::array(), remarks = Json::array();
-  for (const TunedProduct& product : tuned.products) products.push_back(product_to_json(product));
+  for (const stacks::TunedProduct& product : tuned.products) products.push_back(product_to_json(product));
   for (const auto& [what, count] : tuned.remarks) remarks.push_back({{"what", what}, {"count", count}});
   Json json{{"device", tuned.device},
             {"source", tuned.source},

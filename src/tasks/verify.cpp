@@ -2,12 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/verify.hpp"
 
+#include <fmt/ranges.h>
+
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <ranges>
 
 #include "ladder/workbench.hpp"
+#include "open/inputs.hpp"
+#include "open/open_model.hpp"
+#include "open/recipe.hpp"
 #include "reference/evaluate.hpp"
-#include "tasks/names.hpp"
 
 namespace rung::tasks {
 namespace {
@@ -29,7 +34,7 @@ Result<ArrayNames> array_names(const VerifyTask& task, const Plan& plan) {
     auto name = names.find(output);
     if (name == names.end())
       return wrong_usage("{} {}={}: got output '{}', wanted one of: {}", task.model.named("map"), output, array, output,
-                         names_in(names));
+                         fmt::join(std::views::keys(names), ", "));
     name->second = array;
   }
   return names;
@@ -44,7 +49,7 @@ Status check_arrays(const GivenArrays& reference, const ArrayNames& names) {
   for (const auto& [output, array] : names)
     if (!reference.types.contains(array))
       return mismatch("{}holds no array '{}' to compare output '{}' with; it has: {}", in_file(reference), array,
-                      output, names_in(reference.types));
+                      output, fmt::join(std::views::keys(reference.types), ", "));
   return {};
 }
 

@@ -5,13 +5,14 @@
 
 #include "ladder/bisect.hpp"
 #include "measure/compare.hpp"
-#include "tasks/model.hpp"
+#include "open/options.hpp"
+#include "plan/recipe.hpp"
 #include "tasks/replays.hpp"
 
 namespace rung::tasks {
 
 struct VerifyTask {
-  ModelOptions model;
+  OpenOptions model;
   std::optional<Recipe> recipe;
   GivenArrays reference;                   // outputs to compare with; none: those of the reference, of a directory
   std::map<std::string, std::string> map;  // output -> its array in `reference`, where names differ

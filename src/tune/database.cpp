@@ -21,9 +21,11 @@
 #include "base/json.hpp"
 #include "base/open_file.hpp"
 #include "base/version.hpp"
+#include "device/gpu/counted_figures.hpp"
 #include "kernels/choice_json.hpp"
 #include "kernels/cpu/linear/onednn_version.hpp"
 #include "kernels/cpu/linear/openblas.hpp"
+#include "kernels/device_word.hpp"
 #include "measure/clock.hpp"
 
 namespace rung {
@@ -39,7 +41,7 @@ Json to_json(const Evidence& evidence) {
       {"ratio", evidence.ratio}, {"ci95", {evidence.ci95.lo, evidence.ci95.hi}}, {"disturbance", evidence.disturbance}};
 }
 
-Json to_json(const TunedProblem& tuned) {
+Json to_json(const TunedProblem& tuned, bool counted) {
   Json json = to_json(tuned.choice), &candidates = json["candidates"] = Json::array();
   for (const auto& c : tuned.candidates) {
     candidates.push_back(to_json(c.choice));
@@ -47,6 +49,7 @@ Json to_json(const TunedProblem& tuned) {
   }
   if (tuned.evidence) json["evidence"] = to_json(*tuned.evidence);
   if (tuned.lost) json["lost"] = true;
+  if (counted) gpu::name_counts(json["candidates"]);
   return json;
 }
 
@@ -65,8 +68,9 @@ Evidence evidence_from_json(const Json& json) {
 TunedProblem tuned_from_json(const Json& json) {
   TunedProblem tuned{value_or_throw(choice_from_json(json)), {}};
   for (const Json& c : json.at("candidates"))
-    tuned.candidates.push_back(
-        {value_or_throw(choice_from_json(c)), c.at("us").get<double>(), c.at("verdict").get<std::string>()});
+    tuned.candidates.push_back({value_or_throw(choice_from_json(c)),
+                                c.at(c.contains("us") ? "us" : "instructions").get<double>(),
+                                c.at("verdict").get<std::string>()});
   if (json.contains("evidence")) tuned.evidence = evidence_from_json(json["evidence"]);
   if (json.contains("lost")) tuned.lost = json["lost"].get<bool>();
   return tuned;
@@ -170,7 +174,8 @@ Status TuningDatabase::save() {
   RUNG_CHECK(problems_of(json, device_, path_));  // nothing is merged into a damaged file
   RUNG_CHECK(models_of(json, device_, path_));
   const std::string versions = library_versions();
-  for (const auto& [problem, tuned] : problems_.added) json["devices"][device_][versions][problem] = to_json(tuned);
+  for (const auto& [problem, tuned] : problems_.added)
+    json["devices"][device_][versions][problem] = to_json(tuned, counts_instructions(device_));
   for (const auto& [model, refined] : models_.added) json["models"][device_][versions][model] = to_json(refined);
   RUNG_CHECK(write_file_atomically(path_, dump_json(json, 1) + "\n"));
   for (const auto& [problem, tuned] : problems_.added)

@@ -79,7 +79,7 @@ class GpuWorker : public Worker {
  public:
   GpuWorker(const WorkerJob& job, const std::vector<int>& indices, int yardstick) : left_(indices.size()) {
     program_ = std::exchange(kept(), nullptr);  // given back when the job is done
-    const std::string line = job_to_line({job.target->name, job.problem, job.candidates, indices, yardstick,
+    const std::string line = job_to_line({job.target->word(), job.problem, job.candidates, indices, yardstick,
                                           job.working_set_bytes, job.seconds_each}) +
                              '\n';
     if (program_ && program_->send(line)) return;

@@ -39,6 +39,10 @@ KernelCandidate candidate_from_json(const Json& json, const Target& target) {
   return {kernel, std::move(params)};
 }
 
+DeviceWord device_of(const Json& json) {
+  return value_or_throw(parse_device(json.at("device").get_ref<const std::string&>()));
+}
+
 // `read` may throw what the JSON library throws.
 template <class Read>
 auto read_line(const std::string& line, const Read& read) -> Result<decltype(read(Json()))> {
@@ -56,7 +60,7 @@ auto read_line(const std::string& line, const Read& read) -> Result<decltype(rea
 std::string job_to_line(const TrialJob& job) {
   Json candidates = Json::array();
   for (const auto& candidate : job.candidates) candidates.push_back(to_json(candidate.choice()));
-  return dump_json(Json{{"device", job.device},
+  return dump_json(Json{{"device", job.device.word},
                         {"problem", problem_to_json(job.problem)},
                         {"candidates", std::move(candidates)},
                         {"indices", job.indices},
@@ -65,13 +69,11 @@ std::string job_to_line(const TrialJob& job) {
                         {"seconds_each", job.seconds_each}});
 }
 
-Result<std::string> device_of_line(const std::string& line) {
-  return read_line(line, [](const Json& json) { return json.at("device").get<std::string>(); });
-}
+Result<DeviceWord> device_of_line(const std::string& line) { return read_line(line, device_of); }
 
 Result<TrialJob> job_from_line(const std::string& line, const Target& target) {
   return read_line(line, [&](const Json& json) {
-    TrialJob job{.device = json.at("device").get<std::string>(),
+    TrialJob job{.device = device_of(json),
                  .problem = problem_from_json(json.at("problem")),
                  .candidates = {},
                  .indices = json.at("indices").get<std::vector<int>>(),

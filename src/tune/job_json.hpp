@@ -10,7 +10,7 @@ namespace rung {
 // What a worker process measures: candidates of one problem, in the order of `indices`, each compared with the result
 // of candidate `yardstick`.
 struct TrialJob {
-  std::string device;  // as open_target() takes it
+  DeviceWord device;
   Problem problem;
   std::vector<KernelCandidate> candidates;
   std::vector<int> indices;
@@ -21,7 +21,7 @@ struct TrialJob {
 
 std::string job_to_line(const TrialJob& job);  // no newline in it or at its end
 // The device that the line names, to open before the job is read. Errors: not such a line.
-Result<std::string> device_of_line(const std::string& line);
+Result<DeviceWord> device_of_line(const std::string& line);
 // Errors: not such a line; a kernel that the target does not have.
 Result<TrialJob> job_from_line(const std::string& line, const Target& target);
 

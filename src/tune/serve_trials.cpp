@@ -53,9 +53,9 @@ Status serve_trials(int from, int to) {
   Status status;
   while (status && getline(&line, &capacity, input) > 0) {
     status = [&]() -> Status {
-      RUNG_TRY(std::string device, device_of_line(line));
+      RUNG_TRY(const DeviceWord device, device_of_line(line));
       RUNG_TRY(const Target* target, open_target(device));
-      if (!target->gpu) return fail("a worker program is for GPUs, got the device {}", device);
+      if (!target->gpu) return fail("a worker program is for GPUs, got the device {}", device.word);
       RUNG_TRY(TrialJob job, job_from_line(line, *target));
       return run_job(job, *target, to);
     }();

@@ -9,10 +9,11 @@
 #include "api/support.hpp"
 #include "device/gpu/gpu.hpp"
 #include "kernels/target.hpp"
-#include "ladder/rungs.hpp"
 #include "measure/resources.hpp"
 #include "open/open_model.hpp"
+#include "open/recipe.hpp"
 #include "plan/file.hpp"
+#include "support/device.hpp"
 #include "support/gpu_word.hpp"
 
 namespace rung {
@@ -29,7 +30,7 @@ double free_device_bytes(const Target& target) {
 
 void expect_no_growth(const std::string& device) {
   TemporaryDirectory folder;
-  auto opened = open_model(kModel, {.device = device, .import = {.shapes = {{"input_ids", Shape{1, 9}}}}});
+  auto opened = open_model({.path = kModel, .device = device_named(device), .shapes = {{"input_ids", {1, 9}}}});
   ASSERT_TRUE(opened) << opened.error().message;
   auto plan = build_subject(*opened->subject, default_recipe(threads_for(*opened->target, 2)), *opened->target);
   ASSERT_TRUE(plan && save_plan(**plan, folder / "plan.rung")) << plan.error().message;

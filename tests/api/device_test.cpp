@@ -10,11 +10,12 @@
 #include "api/program.hpp"
 #include "api/support.hpp"
 #include "import/npz.hpp"
-#include "ladder/rungs.hpp"
 #include "measure/compare.hpp"
 #include "open/open_model.hpp"
+#include "open/recipe.hpp"
 #include "plan/file.hpp"
 #include "rung/rung.hpp"
+#include "support/device.hpp"
 #include "support/fake_device.hpp"
 #include "support/gpu_word.hpp"
 
@@ -58,7 +59,7 @@ class GpuPublicModel : public testing::Test {
   void SetUp() override {
     auto target = open_target(kGpu);
     if (!target) GTEST_SKIP() << target.error().message;
-    auto opened = open_model(kModel, {.device = kGpu, .import = {.shapes = {{"input_ids", Shape{1, 9}}}}});
+    auto opened = open_model({.path = kModel, .device = device_named(kGpu), .shapes = {{"input_ids", {1, 9}}}});
     ASSERT_TRUE(opened) << opened.error().message;
     auto plan = build_subject(*opened->subject, default_recipe(threads_for(**target, 0)), **target);
     ASSERT_TRUE(plan) << plan.error().message;
@@ -126,7 +127,7 @@ TEST_F(GpuPublicModel, RunsBesideOthers) {
 TEST_F(GpuPublicModel, IsWhatTheExampleRuns) {
   TemporaryDirectory directory;
   make_encoder(directory);
-  auto model = open_model(directory.path(), {.device = kGpu});
+  auto model = open_model({.path = directory.path(), .device = device_named(kGpu)});
   ASSERT_TRUE(model) << model.error().message;
   auto plan = build_subject(*model->subject, default_recipe(0), *model->target);
   ASSERT_TRUE(plan && save_plan(**plan, path)) << plan.error().message;

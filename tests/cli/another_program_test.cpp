@@ -12,6 +12,7 @@
 #include "cli/tool.hpp"
 #include "device/gpu/gpu.hpp"
 #include "kernels/target.hpp"
+#include "support/device.hpp"
 #include "support/fake_device.hpp"
 #include "tasks/climb.hpp"
 #include "tune/gpu_worker.hpp"
@@ -72,7 +73,7 @@ TEST(InAnotherProgram, DISABLED_Measures) {
 }
 
 TEST(InAnotherProgram, DISABLED_Climbs) {
-  auto outcome = tasks::climb_model({.model = {.path = bert_tiny(), .device = "cuda"}});
+  auto outcome = tasks::climb_model({.model = {.path = bert_tiny(), .device = device_named("cuda")}});
   if (!outcome) fmt::print(stderr, "{}: {}\n", name_of(outcome.error().kind), outcome.error().message);
 }
 

@@ -8,6 +8,7 @@
 #include "device/gpu/modules.hpp"
 #include "device/gpu/runtime.hpp"
 #include "kernels/params_text.hpp"
+#include "support/device.hpp"
 #include "tune/candidates.hpp"
 #include "tune/gpu_worker.hpp"
 #include "tune/worker.hpp"

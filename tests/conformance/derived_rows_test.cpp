@@ -9,6 +9,7 @@
 #include "derived.hpp"
 #include "gpu_harness.hpp"
 #include "kernels/gpu/kernel.hpp"
+#include "support/device.hpp"
 #include "support/gpu_word.hpp"
 
 namespace rung::test {

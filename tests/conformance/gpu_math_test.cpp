@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "gpu_harness.hpp"
+#include "support/device.hpp"
 #include "support/gpu_word.hpp"
 
 namespace rung::test {

@@ -8,6 +8,7 @@
 #include "gpu_harness.hpp"
 #include "kernels/gpu/kernel.hpp"
 #include "kernels/params_text.hpp"
+#include "support/device.hpp"
 #include "support/gpu_word.hpp"
 
 namespace rung::test {

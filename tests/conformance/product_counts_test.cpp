@@ -5,6 +5,7 @@
 #include "device/gpu/emulated.hpp"
 #include "gpu_harness.hpp"
 #include "kernels/gpu/kernel.hpp"
+#include "support/device.hpp"
 
 namespace rung::test {
 namespace {

@@ -11,8 +11,9 @@
 #include "import/npz.hpp"
 #include "import/tokenizer.hpp"
 #include "ladder/rungs.hpp"
-#include "ladder/subject.hpp"
 #include "open/open_model.hpp"
+#include "open/recipe.hpp"
+#include "open/subject.hpp"
 #include "plan/build.hpp"
 #include "plan/file.hpp"
 #include "rung/rung.hpp"
@@ -136,7 +137,7 @@ TEST_F(RefusedMemory, IsOfTheKindMemory) {
   const std::string path = plan_of(folder_.path());
   const auto open = [&]() -> Status {
     return guarded([&]() -> Status {
-      RUNG_TRY(OpenedModel opened, open_model(path));
+      RUNG_TRY(Opened opened, open_model({.path = path}));
       RUNG_TRY(Session session, open_session(opened.plan));
       return {};
     });

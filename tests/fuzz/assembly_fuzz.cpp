@@ -1,6 +1,6 @@
 // Any text as an assembler's: refused with one line, or read.
 // SPDX-License-Identifier: Apache-2.0
-#include "amdgpu/machine_code.hpp"
+#include "amdgpu/analysis/machine_code.hpp"
 #include "seeds.hpp"
 
 extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {

@@ -1,6 +1,6 @@
 // Any text as a trace of PyTorch's profiler or of rung: refused, or a recording that holds together.
 // SPDX-License-Identifier: Apache-2.0
-#include "advise/trace/reader.hpp"
+#include "trace/recording/reader.hpp"
 #include "trace_checks.hpp"
 
 extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
@@ -23,6 +23,6 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  rung::check_reader(rung::advise::chrome_reader, "trace.json", {reinterpret_cast<const char*>(data), size});
+  rung::check_reader(rung::trace::chrome_reader, "trace.json", {reinterpret_cast<const char*>(data), size});
   return 0;
 }

@@ -1,8 +1,8 @@
 // Any bytes as a code object: refused, or all that it tells of lies within the file, and its code can be read.
 // SPDX-License-Identifier: Apache-2.0
-#include "amdgpu/code_object.hpp"
-#include "amdgpu/image.hpp"
-#include "amdgpu/machine_code.hpp"
+#include "amdgpu/analysis/machine_code.hpp"
+#include "amdgpu/code/code_object.hpp"
+#include "amdgpu/run/image.hpp"
 #include "seeds.hpp"
 #include "support/made_bundle.hpp"
 #include "support/made_code_object.hpp"

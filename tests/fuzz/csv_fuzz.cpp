@@ -1,6 +1,6 @@
 // Any text as CSV of AMD's profilers: alone, and as two files of one process.
 // SPDX-License-Identifier: Apache-2.0
-#include "advise/trace/reader.hpp"
+#include "trace/recording/reader.hpp"
 #include "trace_checks.hpp"
 
 namespace {
@@ -33,7 +33,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const std::string_view input(reinterpret_cast<const char*>(data + 1), size - 1);
   if (data[0] % 3 == 0) {
-    check_recording(advise::rocprof_reader.read(folder().write("x.csv", input)));
+    check_recording(trace::rocprof_reader.read(folder().write("x.csv", input)));
     return 0;
   }
   const size_t cut = input.find(kNextFile);
@@ -43,6 +43,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (cut != std::string_view::npos)
     folder().write(data[0] % 3 == 1 ? "7_hsa_api_trace.csv" : "7_kernel_trace.csv",
                    input.substr(cut + kNextFile.size()));
-  check_recording(advise::rocprofv3_reader.read(folder().path("")));
+  check_recording(trace::rocprofv3_reader.read(folder().path("")));
   return 0;
 }

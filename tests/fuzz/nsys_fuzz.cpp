@@ -7,7 +7,7 @@
 #include <memory>
 #include <span>
 
-#include "advise/trace/reader.hpp"
+#include "trace/recording/reader.hpp"
 #include "trace_checks.hpp"
 
 namespace {
@@ -168,8 +168,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   else
     make_chosen_database(path, kTables, Choices(input.substr(1)));
   const std::string before = bytes_of(path);
-  check_recording(advise::nsys_reader.read(path));
-  check_recording(advise::rocpd_reader.read(path));
+  check_recording(trace::nsys_reader.read(path));
+  check_recording(trace::rocpd_reader.read(path));
   require(bytes_of(path) == before, "the database is as it was");
   for (const char* beside : {"x.sqlite-journal", "x.sqlite-wal", "x.sqlite-shm"})
     require(!std::filesystem::exists(folder().path(beside)), "nothing lies beside it");

@@ -3,15 +3,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
-#include "advise/diagnosis.hpp"
-#include "advise/nvidia_settings.hpp"
-#include "advise/pasted/pasted.hpp"
-#include "advise/pasted/pasted_samples.hpp"
-#include "advise/told_versions.hpp"
+#include "doctor/diagnosis.hpp"
+#include "doctor/nvidia_settings.hpp"
+#include "doctor/pasted/pasted.hpp"
+#include "doctor/pasted/pasted_samples.hpp"
+#include "doctor/told_versions.hpp"
 #include "seeds.hpp"
 
 using namespace rung;
-using namespace rung::advise;
+using namespace rung::doctor;
 
 extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
   std::vector<std::string> seeds;

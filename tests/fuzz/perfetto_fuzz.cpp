@@ -1,12 +1,12 @@
 // Any bytes as a Perfetto trace: refused, or a recording that holds together.
 // SPDX-License-Identifier: Apache-2.0
-#include "advise/trace/perfetto_messages.hpp"
-#include "advise/trace/reader.hpp"
+#include "trace/recording/perfetto_messages.hpp"
+#include "trace/recording/reader.hpp"
 #include "trace_checks.hpp"
 
 extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
   using namespace rung;
-  using namespace rung::advise;
+  using namespace rung::trace;
   const MadeEvent kernel{
       .category = "kernel_dispatch",
       .name = "k",
@@ -42,6 +42,6 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  rung::check_reader(rung::advise::perfetto_reader, "trace.pftrace", {reinterpret_cast<const char*>(data), size});
+  rung::check_reader(rung::trace::perfetto_reader, "trace.pftrace", {reinterpret_cast<const char*>(data), size});
   return 0;
 }

@@ -1,6 +1,6 @@
 // Any text as the JSON of rocprof's first version: refused, or a recording that holds together.
 // SPDX-License-Identifier: Apache-2.0
-#include "advise/trace/reader.hpp"
+#include "trace/recording/reader.hpp"
 #include "trace_checks.hpp"
 
 extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
@@ -20,6 +20,6 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  rung::check_reader(rung::advise::rocprof_trace_reader, "results.json", {reinterpret_cast<const char*>(data), size});
+  rung::check_reader(rung::trace::rocprof_trace_reader, "results.json", {reinterpret_cast<const char*>(data), size});
   return 0;
 }

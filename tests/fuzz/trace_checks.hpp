@@ -10,11 +10,11 @@
 #include <string>
 #include <string_view>
 
-#include "advise/trace/reader.hpp"
-#include "advise/trace/recording.hpp"
-#include "advise/trace/recording_builder.hpp"
 #include "base/status.hpp"
 #include "seeds.hpp"
+#include "trace/recording/reader.hpp"
+#include "trace/recording/recording.hpp"
+#include "trace/recording/recording_builder.hpp"
 
 namespace rung {
 
@@ -50,12 +50,12 @@ inline const InputFolder& folder() {
   return made;
 }
 
-inline void check_event(const advise::Recording& r, const advise::Event& event) {
-  using advise::EventKind;
-  require(event.start_ns >= 0 && event.duration_ns >= 0 && event.duration_ns <= advise::kLongestNs, "times are sane");
+inline void check_event(const trace::Recording& r, const trace::Event& event) {
+  using trace::EventKind;
+  require(event.start_ns >= 0 && event.duration_ns >= 0 && event.duration_ns <= trace::kLongestNs, "times are sane");
   require(event.name < r.strings.size(), "a name is in the pool");
   require(event.lane < r.lanes.size(), "a lane is in the table");
-  require(r.lanes[event.lane].on_device == advise::is_on_device(event.kind), "device work is on a device");
+  require(r.lanes[event.lane].on_device == trace::is_on_device(event.kind), "device work is on a device");
   const size_t details = event.kind == EventKind::kernel    ? r.launches.size()
                          : event.kind == EventKind::copy    ? r.copies.size()
                          : event.kind == EventKind::host_op ? r.operands.size()
@@ -63,7 +63,7 @@ inline void check_event(const advise::Recording& r, const advise::Event& event) 
   require(event.detail < details, "a detail is in its table");
 }
 
-inline void check_recording(const Result<advise::Recording>& result) {
+inline void check_recording(const Result<trace::Recording>& result) {
   if (!result) {
     const std::string& message = result.error().message;
     require(!message.empty() && message.size() < 1000, "an error is told, and short");
@@ -71,7 +71,7 @@ inline void check_recording(const Result<advise::Recording>& result) {
             "an error is one line");
     return;
   }
-  for (const advise::Event& event : result->events) check_event(*result, event);
+  for (const trace::Event& event : result->events) check_event(*result, event);
   require(std::is_sorted(result->events.begin(), result->events.end(),
                          [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; }),
           "events are in order");
@@ -79,7 +79,7 @@ inline void check_recording(const Result<advise::Recording>& result) {
 }
 
 // What a reader makes of an input that is one file.
-inline void check_reader(const advise::TraceReader& reader, const std::string& file, std::string_view input) {
+inline void check_reader(const trace::TraceReader& reader, const std::string& file, std::string_view input) {
   check_recording(reader.read(folder().write(file, input)));
 }
 

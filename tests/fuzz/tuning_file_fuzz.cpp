@@ -3,13 +3,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
-#include "advise/tuned/format.hpp"
-#include "advise/tuned/lint.hpp"
-#include "advise/tuned/samples.hpp"
 #include "seeds.hpp"
+#include "stacks/files/format.hpp"
+#include "stacks/files/samples.hpp"
+#include "stacks/lint/lint.hpp"
 
 using namespace rung;
-using namespace rung::advise::tuned;
+using namespace rung::stacks;
 
 extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
   std::vector<std::string> seeds;

@@ -1,11 +1,11 @@
 // Any bytes as JAX's profile, in both its forms: refused, or a recording that holds together.
 // SPDX-License-Identifier: Apache-2.0
-#include "advise/trace/reader.hpp"
-#include "advise/trace/xplane_messages.hpp"
+#include "trace/recording/reader.hpp"
+#include "trace/recording/xplane_messages.hpp"
 #include "trace_checks.hpp"
 
 extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
-  using namespace rung::advise;
+  using namespace rung::trace;
   MadePlane device("/device:GPU:0"), host("/host:CPU");
   device.line({1,
                "Stream #1",
@@ -27,7 +27,7 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view input{reinterpret_cast<const char*>(data), size};
-  rung::check_reader(rung::advise::xplane_reader, "host.xplane.pb", input);
-  rung::check_reader(rung::advise::xla_trace_reader, "host.trace.json", input);
+  rung::check_reader(rung::trace::xplane_reader, "host.xplane.pb", input);
+  rung::check_reader(rung::trace::xla_trace_reader, "host.trace.json", input);
   return 0;
 }

@@ -9,6 +9,7 @@
 #include "device/gpu/current_context.hpp"
 #include "device/gpu/pinned.hpp"
 #include "kernels/target.hpp"
+#include "support/device.hpp"
 #include "support/fake_gpu.hpp"
 #include "support/gpu_word.hpp"
 

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include "support/device.hpp"
 #include "support/gpu_word.hpp"
 
 namespace rung {

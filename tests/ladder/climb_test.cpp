@@ -6,6 +6,7 @@
 
 #include "ladder/climber.hpp"
 #include "ladder/rungs.hpp"
+#include "open/recipe.hpp"
 #include "support.hpp"
 #include "support/pace.hpp"
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "open/recipe.hpp"
 #include "scripted_climb.hpp"
 
 namespace rung {

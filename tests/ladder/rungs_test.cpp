@@ -1,6 +1,7 @@
 // The list of rungs: what each turns on, and that taking it away leaves what was there before.
 // SPDX-License-Identifier: Apache-2.0
 #include "ladder/rungs.hpp"
+#include "open/recipe.hpp"
 
 #include <gmock/gmock.h>
 

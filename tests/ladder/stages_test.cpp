@@ -3,8 +3,8 @@
 #include "ladder/stages.hpp"
 
 #include "ladder/profile.hpp"
-#include "ladder/rungs.hpp"
 #include "ladder/support.hpp"
+#include "open/recipe.hpp"
 
 namespace rung {
 namespace {

@@ -1,6 +1,6 @@
 // What a plan takes of its model besides the graph.
 // SPDX-License-Identifier: Apache-2.0
-#include "ladder/subject.hpp"
+#include "open/subject.hpp"
 
 #include "plan/build.hpp"
 #include "support.hpp"

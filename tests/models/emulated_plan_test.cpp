@@ -6,7 +6,9 @@
 #include "device/gpu/emulated.hpp"
 #include "device/gpu/gpu.hpp"
 #include "models/policy.hpp"
+#include "open/recipe.hpp"
 #include "session/recorder.hpp"
+#include "support/device.hpp"
 
 namespace rung {
 namespace {

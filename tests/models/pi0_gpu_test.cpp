@@ -6,6 +6,8 @@
 #include <cstring>
 
 #include "models/policy.hpp"
+#include "open/recipe.hpp"
+#include "support/device.hpp"
 #include "support/gpu_word.hpp"
 
 namespace rung {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "models/policy.hpp"
+#include "open/recipe.hpp"
 #include "reference/evaluate.hpp"
 
 namespace rung {

@@ -3,7 +3,7 @@
 #pragma once
 #include "import/npz.hpp"
 #include "ladder/rungs.hpp"
-#include "ladder/subject.hpp"
+#include "open/subject.hpp"
 #include "plan/build.hpp"
 #include "session/session.hpp"
 #include "support/graphs.hpp"

@@ -1,7 +1,7 @@
 // Low precision on many inputs: a fused plan of a bf16 checkpoint rounds less than the unfused one does.
 // SPDX-License-Identifier: Apache-2.0
-#include "ladder/rungs.hpp"
 #include "models/policy.hpp"
+#include "open/recipe.hpp"
 #include "support/sample_inputs.hpp"
 
 namespace rung {

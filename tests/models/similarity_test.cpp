@@ -8,8 +8,8 @@
 
 #include "api/text_inputs.hpp"
 #include "import/tokenizer.hpp"
-#include "ladder/rungs.hpp"
-#include "ladder/subject.hpp"
+#include "open/recipe.hpp"
+#include "open/subject.hpp"
 #include "plan/build.hpp"
 #include "session/session.hpp"
 

@@ -6,10 +6,11 @@
 
 #include "base/atomic_file.hpp"
 #include "import/npz.hpp"
-#include "ladder/rungs.hpp"
 #include "open/open_model.hpp"
 #include "plan/build.hpp"
 #include "plan/file.hpp"
+#include "support/bert_tiny.hpp"
+#include "support/device.hpp"
 #include "support/fake_target.hpp"
 #include "support/graphs.hpp"
 #include "support/temporary_directory.hpp"
@@ -19,8 +20,6 @@ namespace rung {
 namespace {
 
 using ::testing::HasSubstr;
-
-const std::string kBert = std::string(RUNG_TEST_DATA) + "/bert_tiny";
 
 // A model, a plan and a recipe on the disk, to be spoilt.
 class Bench {
@@ -57,11 +56,9 @@ Status status_of(Result<T> result) {
   if (result) return {};
   return tl::unexpected(result.error());
 }
-Status opening(const std::string& path, const OpenOptions& options = {}) {
-  return status_of(open_model(path, options));
-}
+Status opening(OpenOptions options) { return status_of(open_model(options)); }
 Status inferring(const Bench& bench, const NamedTensors& inputs) {
-  RUNG_TRY(OpenedModel opened, open_model(bench.plan()));
+  RUNG_TRY(Opened opened, open_model({.path = bench.plan()}));
   RUNG_TRY(Session session, open_session(opened.plan));
   return status_of(session.infer(inputs));
 }
@@ -91,17 +88,19 @@ std::string name_of_mistake(const ::testing::TestParamInfo<Mistake>& info) { ret
 
 const Mistake kFileMistakes[] = {
     {"NoModel", ErrorKind::file, "is no model: got nothing that can be read",
-     [](const Bench&) { return opening("/nowhere"); }},
-    {"NoPlan", ErrorKind::file, "no such file", [](const Bench&) { return opening("/nowhere.rung"); }},
-    {"ADirectoryWithoutConfig", ErrorKind::file, "config.json", [](const Bench&) { return opening("/proc/self"); }},
-    {"ACutPlan", ErrorKind::file, "cut.rung", [](const Bench& b) { return opening(b.cut(b.plan())); }},
+     [](const Bench&) { return opening({.path = "/nowhere"}); }},
+    {"NoPlan", ErrorKind::file, "no such file", [](const Bench&) { return opening({.path = "/nowhere.rung"}); }},
+    {"ADirectoryWithoutConfig", ErrorKind::file, "config.json",
+     [](const Bench&) { return opening({.path = "/proc/self"}); }},
+    {"ACutPlan", ErrorKind::file, "cut.rung", [](const Bench& b) { return opening({.path = b.cut(b.plan())}); }},
     {"APlanOfAnotherVersion", ErrorKind::file, "got format 'rung plan 3'",
-     [](const Bench& b) { return opening(b.edited(b.plan(), "rung plan 4", "rung plan 3")); }},
+     [](const Bench& b) { return opening({.path = b.edited(b.plan(), "rung plan 4", "rung plan 3")}); }},
     {"ADamagedPlan", ErrorKind::file, "damaged: its checksum",
-     [](const Bench& b) { return opening(b.edited(b.plan(), "unary", "unarx")); }},
-    {"NoPlanAtAll", ErrorKind::file, "got 3 bytes", [](const Bench& b) { return opening(b.write("no.rung", "no.")); }},
+     [](const Bench& b) { return opening({.path = b.edited(b.plan(), "unary", "unarx")}); }},
+    {"NoPlanAtAll", ErrorKind::file, "got 3 bytes",
+     [](const Bench& b) { return opening({.path = b.write("no.rung", "no.")}); }},
     {"AnUnwritablePlan", ErrorKind::file, "cannot write",
-     [](const Bench& b) { return save_plan(*open_model(b.plan())->plan, "/nowhere/plan.rung"); }},
+     [](const Bench& b) { return save_plan(*open_model({.path = b.plan()})->plan, "/nowhere/plan.rung"); }},
     {"NoArrays", ErrorKind::file, "no such file", [](const Bench&) { return status_of(read_npz("/nowhere.npz")); }},
     {"CutArrays", ErrorKind::file, "cut.npz", [](const Bench& b) { return status_of(read_npz(b.cut(b.arrays()))); }},
     {"ARecipeThatIsNoJson", ErrorKind::file, "not valid JSON",
@@ -138,22 +137,22 @@ const Mistake kMismatches[] = {
        return inferring(b, {{"x", filled(-INFINITY)}});
      }},
     {"APlansOtherDevice", ErrorKind::mismatch, "built for 'cpu of another kind'",
-     [](const Bench& b) { return opening(b.foreign_plan()); }},
+     [](const Bench& b) { return opening({.path = b.foreign_plan()}); }},
     {"AnotherDeviceThanAPlans", ErrorKind::mismatch, "got the device 'cuda'",
-     [](const Bench& b) { return opening(b.plan(), {.device = "cuda"}); }},
+     [](const Bench& b) { return opening({.path = b.plan(), .device = device_named("cuda")}); }},
     {"OtherThreadsThanAPlans", ErrorKind::mismatch, "was built for 1 threads, got 2",
-     [](const Bench& b) { return opening(b.plan(), {.threads = 2}); }},
-    {"AShapeForAPlan", ErrorKind::mismatch, "its shapes were decided",
+     [](const Bench& b) { return opening({.path = b.plan(), .threads = 2}); }},
+    {"AShapeForAPlan", ErrorKind::usage, "is a plan: shape, freeze",
      [](const Bench& b) {
-       return opening(b.plan(), {.import = {.shapes = {{"x", {4}}}}});
+       return opening({.path = b.plan(), .shapes = {{"x", {4}}}});
      }},
     {"AShapeOfNoInput", ErrorKind::mismatch, "a shape for input 'ids'",
      [](const Bench&) {
-       return opening(kBert, {.import = {.shapes = {{"ids", {1, 9}}}}});
+       return opening({.path = kBert, .shapes = {{"ids", {1, 9}}}});
      }},
     {"AShapeThatTheModelCannotHave", ErrorKind::mismatch, "input_ids",
      [](const Bench&) {
-       return opening(kBert, {.import = {.shapes = {{"input_ids", {1, 5000}}}}});
+       return opening({.path = kBert, .shapes = {{"input_ids", {1, 5000}}}});
      }},
     {"ATokenOutOfRange", ErrorKind::mismatch, "input 'input_ids': got 64",
      [](const Bench&) {
@@ -174,12 +173,12 @@ INSTANTIATE_TEST_SUITE_P(Mismatch, Mistakes, ::testing::ValuesIn(kMismatches), n
 Status allocating(size_t bytes) { return status_of(testing::fake_gpu()->allocate(bytes)); }
 
 const Mistake kOtherMistakes[] = {
-    {"AWordThatIsNoDevice", ErrorKind::usage, "got 'tpu'",
-     [](const Bench&) { return opening(kBert, {.device = "tpu"}); }},
-    {"NegativeThreads", ErrorKind::usage, "got -1", [](const Bench&) { return opening(kBert, {.threads = -1}); }},
+    {"AWordThatIsNoDevice", ErrorKind::usage, "got 'tpu'", [](const Bench&) { return status_of(asked_device("tpu")); }},
+    {"NegativeThreads", ErrorKind::usage, "got -1",
+     [](const Bench&) { return opening({.path = kBert, .threads = -1}); }},
     // Without a driver, without kernels in the build, and with a driver that knows fewer devices.
     {"ADeviceThatIsNotThere", ErrorKind::device, "",
-     [](const Bench&) { return opening(kBert, {.device = "cuda:999"}); }},
+     [](const Bench&) { return opening({.path = kBert, .device = device_named("cuda:999")}); }},
     {"AnotherIndexThanTheDevices", ErrorKind::device, "there is no fake device 1; this machine has 1",
      [](const Bench&) { return status_of(gpu::Gpu::open(testing::fake_runtime(), 1)); }},
     {"ADeviceThatFaults", ErrorKind::device_fault, "a fault",

@@ -4,9 +4,11 @@
 
 #include <gmock/gmock.h>
 
-#include "ladder/rungs.hpp"
+#include "open/recipe.hpp"
 #include "plan/build.hpp"
 #include "plan/file.hpp"
+#include "support/bert_tiny.hpp"
+#include "support/device.hpp"
 #include "support/fake_target.hpp"
 #include "support/graphs.hpp"
 #include "support/temporary_directory.hpp"
@@ -16,8 +18,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-const std::string kDirectory = std::string(RUNG_TEST_DATA) + "/bert_tiny";
 
 class OpenModel : public ::testing::Test {
  protected:
@@ -29,9 +29,9 @@ class OpenModel : public ::testing::Test {
     EXPECT_TRUE(save_plan(built->plan, folder_ / "plan.rung"));
     return folder_ / "plan.rung";
   }
-  static Error error_of(const std::string& path, const OpenOptions& options) {
-    auto opened = open_model(path, options);
-    EXPECT_FALSE(opened) << path;
+  static Error error_of(const OpenOptions& options) {
+    auto opened = open_model(options);
+    EXPECT_FALSE(opened) << options.path;
     return opened ? Error{} : opened.error();
   }
   const std::string here_ = cpu_target().fingerprint;
@@ -40,7 +40,7 @@ class OpenModel : public ::testing::Test {
 
 TEST_F(OpenModel, TakesAPlansOwnDeviceWhereNoneIsAskedFor) {
   for (const char* device : {"", "cpu"}) {
-    auto opened = open_model(plan_for(here_), {.device = device});
+    auto opened = open_model({.path = plan_for(here_), .device = asked_device(device).value()});
     ASSERT_TRUE(opened) << opened.error().message;
     EXPECT_EQ(opened->target, &cpu_target());
     EXPECT_FALSE(opened->subject);
@@ -54,20 +54,21 @@ TEST_F(OpenModel, TakesAPlansOwnDeviceWhereNoneIsAskedFor) {
 // On a machine without a GPU, too: no device is opened only to be found the wrong one.
 TEST_F(OpenModel, RefusesAnotherKindOfDeviceThanAPlansOwn) {
   std::string path = plan_for(here_);
-  EXPECT_EQ(error_of(path, {.device = "cuda:1"}).message,
+  EXPECT_EQ(error_of({.path = path, .device = device_named("cuda:1")}).message,
             "'" + path + "': built for '" + here_ +
                 "', got the device 'cuda:1': name none, or climb or build again for that one");
-  EXPECT_THAT(error_of(plan_for("cuda NVIDIA H100 sm_90 driver 13000"), {.device = "cpu"}).message,
-              HasSubstr("built for 'cuda NVIDIA H100 sm_90 driver 13000', got the device 'cpu'"));
+  EXPECT_THAT(
+      error_of({.path = plan_for("cuda NVIDIA H100 sm_90 driver 13000"), .device = device_named("cpu")}).message,
+      HasSubstr("built for 'cuda NVIDIA H100 sm_90 driver 13000', got the device 'cpu'"));
 }
 
 TEST_F(OpenModel, RefusesAnotherDeviceOfAPlansKind) {
-  EXPECT_THAT(error_of(plan_for("cpu of another kind"), {}).message,
+  EXPECT_THAT(error_of({.path = plan_for("cpu of another kind")}).message,
               HasSubstr("built for 'cpu of another kind', this is '" + here_ + "'"));
 }
 
 TEST_F(OpenModel, LooksForTheDeviceOfAGpusPlan) {
-  auto opened = open_model(plan_for("cuda NVIDIA H100 sm_90 driver 1"), {});
+  auto opened = open_model({.path = plan_for("cuda NVIDIA H100 sm_90 driver 1")});
   ASSERT_FALSE(opened);
   auto target = open_target("cuda");
   EXPECT_THAT(opened.error().message, HasSubstr(target ? "this is 'cuda " : target.error().message));
@@ -75,32 +76,36 @@ TEST_F(OpenModel, LooksForTheDeviceOfAGpusPlan) {
 
 TEST_F(OpenModel, NamesADeviceThatNobodyKnows) {
   for (const char* device : {"tpu v9", "", "cuda:0 x", " cpu"})
-    EXPECT_THAT(error_of(plan_for(device), {}).message,
+    EXPECT_THAT(error_of({.path = plan_for(device)}).message,
                 HasSubstr("built for '" + std::string(device) + "', which is no device that rung knows"));
 }
 
-TEST_F(OpenModel, RefusesWordsThatNameNoDeviceBeforeAnythingElse) {
-  for (const std::string& path : {plan_for(here_), kDirectory, std::string("/nowhere"), std::string("/nowhere.rung")}) {
-    Error error = error_of(path, {.device = "tpu"});
-    EXPECT_EQ(error.message,
-              "device: got 'tpu', wanted cpu, cuda, cuda:NUMBER, hip, hip:NUMBER or one of emu:gfx942, emu:gfx950");
-    EXPECT_EQ(error.kind, ErrorKind::usage);
+TEST(AskedDevice, IsNoneOrAWordThatRungKnows) {
+  EXPECT_EQ(asked_device("").value(), std::nullopt);
+  EXPECT_EQ(asked_device("cuda:1").value(), (DeviceWord{"cuda:1", "cuda", 1}));
+  for (const std::string dashes : {"", "--"}) {
+    const auto asked = asked_device("tpu", dashes);
+    ASSERT_FALSE(asked);
+    EXPECT_EQ(asked.error().message, dashes +
+                                         "device: got 'tpu', wanted cpu, cuda, cuda:NUMBER, hip, hip:NUMBER or "
+                                         "one of emu:gfx942, emu:gfx950");
+    EXPECT_EQ(asked.error().kind, ErrorKind::usage);
   }
 }
 
 TEST_F(OpenModel, RefusesOtherThreadsAndShapesThanAPlans) {
-  EXPECT_TRUE(open_model(plan_for(here_), {.threads = 2}));
+  EXPECT_TRUE(open_model({.path = plan_for(here_), .threads = 2}));
   for (int threads : {1, 3, 1024})
-    EXPECT_THAT(error_of(plan_for(here_), {.threads = threads}).message,
+    EXPECT_THAT(error_of({.path = plan_for(here_), .threads = threads}).message,
                 HasSubstr("was built for 2 threads, got " + std::to_string(threads)));
   for (int threads : {-1, 1025})
-    EXPECT_THAT(error_of(plan_for(here_), {.threads = threads}).message, HasSubstr("wanted at most 1024"));
-  EXPECT_THAT(error_of(plan_for(here_), {.import = {.shapes = {{"x", {4}}}}}).message,
-              HasSubstr("is a plan: its shapes were decided when it was built"));
+    EXPECT_THAT(error_of({.path = plan_for(here_), .threads = threads}).message, HasSubstr("wanted at most 1024"));
+  EXPECT_THAT(error_of({.path = plan_for(here_), .shapes = {{"x", {4}}}}).message,
+              HasSubstr("is a plan: shape, freeze, observe, dtype, random-weights and drop-head were decided when"));
 }
 
 TEST_F(OpenModel, MakesASubjectOfADirectory) {
-  auto opened = open_model(kDirectory, {.import = {.shapes = {{"input_ids", {1, 9}}}}});
+  auto opened = open_model({.path = kBert, .shapes = {{"input_ids", {1, 9}}}});
   ASSERT_TRUE(opened) << opened.error().message;
   EXPECT_EQ(opened->target, &cpu_target());
   EXPECT_FALSE(opened->plan);
@@ -112,7 +117,7 @@ TEST_F(OpenModel, MakesASubjectOfADirectory) {
 }
 
 TEST_F(OpenModel, BuildsForADeviceAndStartsNoTeamForIt) {
-  auto opened = open_model(kDirectory, {.threads = 3, .import = {.shapes = {{"input_ids", {1, 9}}}}});
+  auto opened = open_model({.path = kBert, .threads = 3, .shapes = {{"input_ids", {1, 9}}}});
   ASSERT_TRUE(opened) << opened.error().message;
   const Target target = testing::fake_target();
   EXPECT_EQ(threads_for(target, 3), 0) << "its threads are not the processor's";

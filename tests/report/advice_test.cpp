@@ -14,21 +14,21 @@ using testing::Not;
 
 constexpr std::string_view kHostile = "k<script>alert(1)</script>\x1b[31m|`\n";
 
-advise::Summary summary_of(std::string_view kernel) {
-  advise::Summary s;
+trace::Summary summary_of(std::string_view kernel) {
+  trace::Summary s;
   s.file = "trace.json";
   s.format = "PyTorch profiler";
   s.device = "NVIDIA H200";
   s.steps_from = "ProfilerStep ranges";
   s.steps = 2;
   s.step.wall_ms = 9, s.step.busy_ms = 2.25, s.step.kernels = 20;
-  s.step.gaps = {{advise::GapCause::host_bound, 6.75, 19}};
-  s.step.categories = {{advise::Category::gemm, 2, 0.8, 15}, {advise::Category::norm, 0.5, 0.2, 5}};
-  s.step.by_kernel = {{std::string(kernel), advise::Category::gemm, "cuBLAS", 2, 0.8, 15},
-                      {"rms_norm", advise::Category::norm, "", 0.5, 0.2, 5}};
+  s.step.gaps = {{trace::GapCause::host_bound, 6.75, 19}};
+  s.step.categories = {{trace::Category::gemm, 2, 0.8, 15}, {trace::Category::norm, 0.5, 0.2, 5}};
+  s.step.by_kernel = {{std::string(kernel), trace::Category::gemm, "cuBLAS", 2, 0.8, 15},
+                      {"rms_norm", trace::Category::norm, "", 0.5, 0.2, 5}};
   s.capture_breaks = {{"cudaMalloc", "in aten::empty, between launches", true, 3, 0.3}};
-  s.timeline = {{0, 3000, false, advise::Category::gemm, {}, std::string(kernel)},
-                {3000, 9000, true, {}, advise::GapCause::host_bound, {}}};
+  s.timeline = {{0, 3000, false, trace::Category::gemm, {}, std::string(kernel)},
+                {3000, 9000, true, {}, trace::GapCause::host_bound, {}}};
   s.findings = {{"launch_bound",
                  "the host launches 20 kernels a step too late",
                  {{std::string(kernel), 30, 4}},
@@ -62,7 +62,7 @@ TEST(AdviceText, PassesNothingOnThatATerminalObeys) {
 }
 
 TEST(AdviceText, SaysThatNothingWasFound) {
-  advise::Summary clean = summary_of("gemm_kernel");
+  trace::Summary clean = summary_of("gemm_kernel");
   clean.findings.clear();
   EXPECT_THAT(advice_text(clean, nullptr), HasSubstr("\nNothing found that costs latency.\n"));
 }
@@ -77,7 +77,7 @@ TEST(AdviceText, BeginsWithWhatToDoFirst) {
 }
 
 TEST(AdviceText, SaysWhatTheRecordingLacksBeforeAllElse) {
-  advise::Summary s = summary_of("gemm_kernel");
+  trace::Summary s = summary_of("gemm_kernel");
   s.findings.clear();
   s.notes = {{"lost_launches", "4 of 4 launches have no work in this trace.", true},
              {"outside", "Left out: 7 pieces of work.", false}};
@@ -91,7 +91,7 @@ TEST(AdviceText, SaysWhatTheRecordingLacksBeforeAllElse) {
 }
 
 TEST(AdviceText, SaysNothingOfAStepWithoutWork) {
-  advise::Summary s;
+  trace::Summary s;
   s.file = "trace.json", s.format = "PyTorch profiler";
   s.notes = {{"no_device_work", "No work on a GPU is in this trace.", true}};
   EXPECT_EQ(advice_text(s, nullptr), "trace.json: PyTorch profiler\nNo work on a GPU is in this trace.\n");
@@ -129,20 +129,20 @@ TEST(AdviceHtml, BeginsWithWhatToDoFirstAndHasCommandsToCopy) {
 }
 
 TEST(AdviceHtml, JoinsNeighboursThatAreTooNarrowToSee) {
-  advise::Summary summary = summary_of("k");
+  trace::Summary summary = summary_of("k");
   summary.timeline.clear();
   for (int i = 0; i < 9000; ++i)
-    summary.timeline.push_back({static_cast<double>(i), i + 1.0, false, advise::Category::copy, {}, "k"});
+    summary.timeline.push_back({static_cast<double>(i), i + 1.0, false, trace::Category::copy, {}, "k"});
   const std::string page = advice_html(summary, nullptr);
   EXPECT_THAT(page, HasSubstr("copy, 9.00 ms, 9,000 pieces"));
   EXPECT_LT(page.size(), 60'000u);
 }
 
 TEST(AdviceText, ShowsTheLongestKernelsAndSaysOfHowMany) {
-  advise::Summary summary = summary_of("k");
+  trace::Summary summary = summary_of("k");
   summary.step.by_kernel.clear();
   for (int i = 1; i <= 200; ++i)
-    summary.step.by_kernel.push_back({fmt::format("kernel_{}_", i), advise::Category::gemm, "", 1.0 / i, 0.01, 1});
+    summary.step.by_kernel.push_back({fmt::format("kernel_{}_", i), trace::Category::gemm, "", 1.0 / i, 0.01, 1});
   const std::string text = advice_text(summary, nullptr);
   EXPECT_THAT(text, testing::ContainsRegex(fmt::format("Kernels \\(the longest {} of 200\\)", report::kShownKernels)));
   EXPECT_THAT(text, HasSubstr(fmt::format("kernel_{}_", report::kShownKernels)));
@@ -151,7 +151,7 @@ TEST(AdviceText, ShowsTheLongestKernelsAndSaysOfHowMany) {
 
 // Two findings: each with its own number and its own share of the step.
 TEST(AdviceText, NumbersFindingsAndDividesEachByTheStep) {
-  advise::Summary summary = summary_of("k");
+  trace::Summary summary = summary_of("k");
   summary.findings.push_back(summary.findings[0]);
   summary.findings[1].id = "sync_in_step", summary.findings[1].bound_ms = 0.9;
   const std::string text = advice_text(summary, nullptr);
@@ -160,12 +160,12 @@ TEST(AdviceText, NumbersFindingsAndDividesEachByTheStep) {
 }
 
 TEST(Difference, HasBeforeAndAfterInTheirColumns) {
-  advise::Summary before = summary_of("k"), after = before;
-  before.step.gaps = {{advise::GapCause::copy, 4, 7}};
-  after.step.gaps = {{advise::GapCause::copy, 2.5, 6}};
+  trace::Summary before = summary_of("k"), after = before;
+  before.step.gaps = {{trace::GapCause::copy, 4, 7}};
+  after.step.gaps = {{trace::GapCause::copy, 2.5, 6}};
   after.step.busy_ms = 3;
   after.findings[0].id = "sync_in_step";
-  const advise::Difference d = advise::difference(before, after);
+  const trace::Difference d = trace::difference(before, after);
   const std::string text = advice_text(after, &d);
   EXPECT_THAT(text, testing::ContainsRegex("copy +4.000 +2.500 +-1.500 +7 +6\n"));
   EXPECT_THAT(text, HasSubstr("device busy 2.25 ms before, 3.00 ms after; no longer found: launch_bound; found only "
@@ -173,11 +173,11 @@ TEST(Difference, HasBeforeAndAfterInTheirColumns) {
 }
 
 TEST(Difference, IsOfAStepAndSortedByItsSize) {
-  const advise::Summary before = summary_of("gemm_kernel");
-  advise::Summary after = before;
+  const trace::Summary before = summary_of("gemm_kernel");
+  trace::Summary after = before;
   after.step.wall_ms = 3, after.step.gaps.clear(), after.findings.clear();
   after.step.categories[0].ms = 1;
-  const advise::Difference d = advise::difference(before, after);
+  const trace::Difference d = trace::difference(before, after);
   EXPECT_DOUBLE_EQ(d.step.before_ms, 9);
   EXPECT_DOUBLE_EQ(d.step.after_ms, 3);
   ASSERT_EQ(d.gaps.size(), 1u);

@@ -8,6 +8,7 @@
 #include "device/cpu/start_team.hpp"
 #include "plan/support.hpp"
 #include "support/counting_gpu.hpp"
+#include "support/device.hpp"
 #include "support/fake_target.hpp"
 #include "support/gpu_word.hpp"
 

@@ -5,6 +5,7 @@
 
 #include "device/gpu/current_context.hpp"
 #include "plan/support.hpp"
+#include "support/device.hpp"
 #include "support/fake_target.hpp"
 #include "support/gpu_word.hpp"
 

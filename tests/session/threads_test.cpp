@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "plan/support.hpp"
+#include "support/device.hpp"
 #include "support/fake_target.hpp"
 #include "support/gpu_word.hpp"
 

@@ -7,6 +7,7 @@
 #include "device/gpu/emulated.hpp"
 #include "device/gpu/gpu.hpp"
 #include "plan/build.hpp"
+#include "support/device.hpp"
 #include "support/graphs.hpp"
 
 namespace rung {

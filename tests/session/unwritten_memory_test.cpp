@@ -1,6 +1,7 @@
 // A plan that reads what none of its launches wrote: an emulated device tells of it.
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/support.hpp"
+#include "support/device.hpp"
 
 namespace rung {
 namespace {

@@ -13,12 +13,12 @@
 #include <string>
 #include <vector>
 
-#include "amdgpu/code_object.hpp"
-#include "amdgpu/decode.hpp"
-#include "amdgpu/execute.hpp"
-#include "amdgpu/image.hpp"
-#include "amdgpu/memory.hpp"
-#include "amdgpu/program.hpp"
+#include "amdgpu/code/code_object.hpp"
+#include "amdgpu/isa/decode.hpp"
+#include "amdgpu/run/execute.hpp"
+#include "amdgpu/run/image.hpp"
+#include "amdgpu/run/memory.hpp"
+#include "amdgpu/run/program.hpp"
 #include "base/program.hpp"
 #include "support/temporary_directory.hpp"
 

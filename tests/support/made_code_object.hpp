@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "amdgpu/target.hpp"
+#include "amdgpu/isa/target.hpp"
 
 namespace rung::testing {
 

@@ -7,10 +7,10 @@
 #include <bit>
 #include <initializer_list>
 
-#include "amdgpu/alu.hpp"
-#include "amdgpu/group.hpp"
-#include "amdgpu/memory.hpp"
-#include "amdgpu/memory_handlers.hpp"
+#include "amdgpu/run/access/memory_handlers.hpp"
+#include "amdgpu/run/alu/alu.hpp"
+#include "amdgpu/run/group.hpp"
+#include "amdgpu/run/memory.hpp"
 
 namespace rung::amdgpu::testing {
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "advise/trace/recording.hpp"
+#include "trace/recording/recording.hpp"
 
-namespace rung::advise {
+namespace rung::trace {
 
 // The host's clock runs with what it does; a kernel starts when it is launched and the stream is free.
 class ScriptedRecording {
@@ -155,4 +155,4 @@ class ScriptedRecording {
   uint32_t links_ = 0;
 };
 
-}  // namespace rung::advise
+}  // namespace rung::trace

@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "advise/advice/detector.hpp"
 #include "support/scripted_recording.hpp"
+#include "trace/findings/detector.hpp"
 
-namespace rung::advise {
+namespace rung::trace {
 
 using Shape = std::vector<int64_t>;
 
@@ -141,4 +141,4 @@ class ToldModel {
   }
 };
 
-}  // namespace rung::advise
+}  // namespace rung::trace

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "advise/trace/read.hpp"
 #include "support/made_database.hpp"
 #include "support/temporary_directory.hpp"
+#include "trace/recording/read.hpp"
 
 namespace rung {
 
@@ -20,11 +20,11 @@ inline std::string content_of(const std::string& path) {
 }
 
 // Databases are kept as the statements that make them.
-inline Result<advise::Recording> read_told_program(std::string_view file) {
-  if (!file.ends_with(".sql")) return advise::read_recording(told_program(file));
+inline Result<trace::Recording> read_told_program(std::string_view file) {
+  if (!file.ends_with(".sql")) return trace::read_recording(told_program(file));
   const TemporaryDirectory folder;
   make_database(folder / "x.sqlite", content_of(told_program(file)));
-  return advise::read_recording(folder / "x.sqlite");
+  return trace::read_recording(folder / "x.sqlite");
 }
 
 }  // namespace rung

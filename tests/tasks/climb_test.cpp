@@ -9,7 +9,7 @@
 #include <set>
 
 #include "base/atomic_file.hpp"
-#include "support.hpp"
+#include "support/bert_tiny.hpp"
 #include "support/pace.hpp"
 #include "support/temporary_directory.hpp"
 

@@ -10,7 +10,7 @@
 
 #include "base/atomic_file.hpp"
 #include "plan/file.hpp"
-#include "support.hpp"
+#include "support/bert_tiny.hpp"
 #include "support/scripted_clock.hpp"
 #include "support/temporary_directory.hpp"
 #include "tasks/build.hpp"
@@ -22,7 +22,7 @@ namespace {
 using testing::HasSubstr;
 using Json = nlohmann::json;
 
-ModelOptions at_length(int64_t tokens) { return {.threads = 1, .shapes = {{"input_ids", {1, tokens}}}}; }
+OpenOptions at_length(int64_t tokens) { return {.threads = 1, .shapes = {{"input_ids", {1, tokens}}}}; }
 
 // Nothing is fused, which takes more than twice as long.
 CompareSide unfused() { return {.path = kBert, .recipe = Recipe{.threads = 1}, .recipe_name = "unfused", .tool = {}}; }
@@ -100,7 +100,7 @@ TEST(Compare, TellsOutputsApart) {
 class ComparePlans : public testing::Test {
  protected:
   TemporaryDirectory folder;
-  std::string build(const std::string& name, ModelOptions options, const std::optional<Recipe>& recipe = {}) {
+  std::string build(const std::string& name, OpenOptions options, const std::optional<Recipe>& recipe = {}) {
     options.path = kBert;
     auto built = rung::tasks::build({.model = options, .recipe = recipe, .database = {}});
     EXPECT_TRUE(built) << built.error().message;
@@ -128,7 +128,7 @@ TEST_F(ComparePlans, GivesTheDirectoryTheShapesOfThePlanBesideIt) {
 }
 
 TEST_F(ComparePlans, RunsBothAtTheValueThatOneWasFrozenAt) {
-  ModelOptions options{.threads = 1, .inputs = given_arrays(*read_npz(kBert + "/inputs.npz"))};
+  OpenOptions options{.threads = 1, .inputs = given_arrays(*read_npz(kBert + "/inputs.npz"))};
   const std::string open = build("open.rung", options);
   options.freeze = {"attention_mask"};
   const std::string frozen = build("frozen.rung", options);

@@ -10,7 +10,9 @@
 
 #include "device/cpu/cpu_info.hpp"
 #include "ir/safetensors.hpp"
-#include "support.hpp"
+#include "open/inputs.hpp"
+#include "open/open_model.hpp"
+#include "support/bert_tiny.hpp"
 #include "support/graphs.hpp"
 #include "support/pace.hpp"
 #include "support/temporary_directory.hpp"
@@ -26,7 +28,7 @@ namespace {
 using ::testing::HasSubstr;
 using Json = nlohmann::json;
 
-ModelOptions little_model() {
+OpenOptions little_model() {
   return {.path = kBert, .threads = 1, .inputs = given_arrays(*read_npz(kBert + "/inputs.npz"))};
 }
 

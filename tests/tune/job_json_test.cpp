@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "ir/text.hpp"
+#include "support/device.hpp"
 #include "tune/gpu_worker.hpp"
 
 namespace rung {
@@ -21,7 +22,7 @@ TrialJob job() {
                   .output = operand({3, 16}, false),
                   .threads = 2};
   problem.inputs[0].strides = {24, 1};
-  TrialJob made{"cuda:0", problem, candidates_for(cpu_target(), problem).list, {1, 0}, 0, 1 << 20, 0.5};
+  TrialJob made{device_named("cuda:0"), problem, candidates_for(cpu_target(), problem).list, {1, 0}, 0, 1 << 20, 0.5};
   made.candidates[1].params["tile"] = 7;
   return made;
 }
@@ -32,7 +33,7 @@ TEST(TrialJobLine, IsReadBackAsItWasWritten) {
   EXPECT_EQ(line.find('\n'), line.npos);
   auto device = device_of_line(line);
   ASSERT_TRUE(device) << device.error().message;
-  EXPECT_EQ(*device, "cuda:0");
+  EXPECT_EQ(*device, device_named("cuda:0"));
   auto read = job_from_line(line, cpu_target());
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(print_op(read->problem.op), print_op(written.problem.op));
@@ -66,7 +67,7 @@ TEST(TrialJobLine, RefusesWhatIsNoJob) {
 
 TEST(TrialServer, RefusesAJobForTheProcessor) {
   TrialJob wrong = job();
-  wrong.device = "cpu";
+  wrong.device = device_named("cpu");
   std::array<int, 2> in{}, out{};
   ASSERT_EQ(pipe(in.data()) | pipe(out.data()), 0);
   std::string line = job_to_line(wrong) + "\n";

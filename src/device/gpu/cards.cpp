@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "amdgpu/target.hpp"
+#include "amdgpu/isa/target.hpp"
 #include "device/gpu/modules.hpp"
 
 namespace rung::gpu {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "amdgpu/code_object.hpp"
+#include "amdgpu/code/code_object.hpp"
 #include "device/gpu/runtime.hpp"
 
 namespace rung::gpu {

@@ -1,7 +1,9 @@
 // An AMD GPU without hardware: its code objects are executed on this processor, behind the same table as a driver.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "amdgpu/execute.hpp"
+#include "amdgpu/isa/target.hpp"
+#include "amdgpu/run/checks.hpp"
+#include "amdgpu/run/count.hpp"
 #include "device/gpu/runtime.hpp"
 
 namespace rung::gpu {

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "amdgpu/run/execute.hpp"
 #include "base/cores.hpp"
 
 namespace rung::gpu {

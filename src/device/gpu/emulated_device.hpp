@@ -10,9 +10,11 @@
 #include <variant>
 #include <vector>
 
-#include "amdgpu/execute.hpp"
-#include "amdgpu/image.hpp"
-#include "amdgpu/program.hpp"
+#include "amdgpu/run/checks.hpp"
+#include "amdgpu/run/count.hpp"
+#include "amdgpu/run/image.hpp"
+#include "amdgpu/run/memory.hpp"
+#include "amdgpu/run/program.hpp"
 #include "device/gpu/runtime.hpp"
 
 namespace rung::gpu {

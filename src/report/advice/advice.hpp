@@ -3,15 +3,15 @@
 #pragma once
 #include <string>
 
-#include "advise/difference.hpp"
-#include "advise/summary.hpp"
+#include "trace/difference.hpp"
+#include "trace/summary.hpp"
 
 namespace rung {
 
 // Nothing in it is what a terminal would obey, whatever names the recording holds. `against`: null, or the comparison.
-std::string advice_text(const advise::Summary& summary, const advise::Difference* against);
-std::string advice_markdown(const advise::Summary& summary, const advise::Difference* against);
+std::string advice_text(const trace::Summary& summary, const trace::Difference* against);
+std::string advice_markdown(const trace::Summary& summary, const trace::Difference* against);
 // One HTML page: no network, no other file, light, dark and on paper.
-std::string advice_html(const advise::Summary& summary, const advise::Difference* against);
+std::string advice_html(const trace::Summary& summary, const trace::Difference* against);
 
 }  // namespace rung

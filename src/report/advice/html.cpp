@@ -11,7 +11,7 @@ namespace {
 
 using namespace report;
 
-Html head_of(const advise::Summary& summary) {
+Html head_of(const trace::Summary& summary) {
   const std::string setting = summary.format + (summary.device.empty() ? "" : " · " + summary.device);
   Html head =
       html("<header><p class='brand'>rung</p><h1>{}</h1><p class='setting'>{}</p>\n", summary.file, printable(setting));
@@ -25,15 +25,15 @@ Html head_of(const advise::Summary& summary) {
   return head + html("</header>\n");
 }
 
-Html changes_html(const advise::Advice& advice) {
-  return each(advice.changes, [](const advise::Change& c) {
+Html changes_html(const trace::Advice& advice) {
+  return each(advice.changes, [](const trace::Change& c) {
     return html("<p><b>{}</b></p>{}", c.stack, command_block(printable(c.what)));
   });
 }
 
-Html first_of(const advise::Summary& summary) {
+Html first_of(const trace::Summary& summary) {
   if (summary.findings.empty()) return {};
-  const advise::Advice& first = summary.findings.front();
+  const trace::Advice& first = summary.findings.front();
   Html content =
       html("<p class='first'><b>{}</b></p><p>{}: {}.</p>", first.remedy, first.title, bound_text(first, summary));
   content += changes_html(first);
@@ -56,7 +56,7 @@ Html table_html(const TextTable& table) {
       table.title, head, each(table.rows, [](const auto& row) { return html("<tr>{}</tr>", cells(row)); }));
 }
 
-Html finding_html(const advise::Advice& advice, const advise::Summary& summary) {
+Html finding_html(const trace::Advice& advice, const trace::Summary& summary) {
   const auto item = [](std::string_view name, std::string_view what) {
     return what.empty() ? Html{} : html("<li><b>{}</b>: {}</li>", name, what);
   };
@@ -72,7 +72,7 @@ Html finding_html(const advise::Advice& advice, const advise::Summary& summary) 
          html("<ul class='notes'>{}{}</ul></details>\n", item("traps", advice.traps), item("confirm", advice.confirm));
 }
 
-Html findings_of(const advise::Summary& summary) {
+Html findings_of(const trace::Summary& summary) {
   if (summary.findings.empty()) return html("<p class='none'>{}</p>\n", nothing_found(summary));
   return each(summary.findings, [&](const auto& advice) { return finding_html(advice, summary); });
 }
@@ -105,7 +105,7 @@ Html tables_html(const std::vector<TextTable>& tables) {
 
 }  // namespace
 
-std::string advice_html(const advise::Summary& summary, const advise::Difference* against) {
+std::string advice_html(const trace::Summary& summary, const trace::Difference* against) {
   Html body = first_of(summary) + timeline(summary);
   if (!has_no_work(summary)) {
     body +=

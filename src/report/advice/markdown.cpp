@@ -26,19 +26,19 @@ std::string table_markdown(const TextTable& table) {
   return out;
 }
 
-std::string finding_markdown(const advise::Advice& advice, const advise::Summary& summary) {
+std::string finding_markdown(const trace::Advice& advice, const trace::Summary& summary) {
   std::string out = fmt::format("\n### {}: {}\n\n{}: {}.\n\n", markdown_text(advice.id), markdown_text(advice.title),
                                 markdown_text(bound_text(advice, summary)), markdown_text(advice.bound_from));
-  for (const advise::Evidence& e : advice.evidence) out += fmt::format("- {}\n", markdown_text(evidence_text(e)));
+  for (const trace::Evidence& e : advice.evidence) out += fmt::format("- {}\n", markdown_text(evidence_text(e)));
   out += fmt::format("\n{}\n\n", markdown_text(advice.remedy));
-  for (const advise::Change& c : advice.changes)
+  for (const trace::Change& c : advice.changes)
     out += fmt::format("- {}: {}\n", markdown_text(c.stack), markdown_text(c.what));
   if (!advice.traps.empty()) out += fmt::format("\nTraps: {}\n", markdown_text(advice.traps));
   return out + fmt::format("\nConfirm: {}\n", markdown_text(advice.confirm));
 }
 
-std::string first_markdown(const advise::Summary& summary) {
-  const advise::Advice& first = summary.findings.front();
+std::string first_markdown(const trace::Summary& summary) {
+  const trace::Advice& first = summary.findings.front();
   return fmt::format("\n## Do this first\n\n{}\n\n{}: {}. Then record again and compare:\n\n    {}\n",
                      markdown_text(first.remedy), markdown_text(first.title), markdown_text(bound_text(first, summary)),
                      printable(compare_command(summary)));
@@ -46,12 +46,12 @@ std::string first_markdown(const advise::Summary& summary) {
 
 }  // namespace
 
-std::string advice_markdown(const advise::Summary& summary, const advise::Difference* against) {
+std::string advice_markdown(const trace::Summary& summary, const trace::Difference* against) {
   std::string out = fmt::format("# {}\n", markdown_text(source_line(summary)));
   for (const std::string& line : lines_of(summary)) out += fmt::format("\n{}\n", markdown_text(line));
   if (!summary.findings.empty()) out += first_markdown(summary);
   out += "\n## Findings\n";
-  for (const advise::Advice& advice : summary.findings) out += finding_markdown(advice, summary);
+  for (const trace::Advice& advice : summary.findings) out += finding_markdown(advice, summary);
   if (const std::string nothing = nothing_found(summary); summary.findings.empty() && !nothing.empty())
     out += "\n" + nothing + "\n";
   for (const TextTable& table : tables_of(summary)) out += table_markdown(table);

@@ -12,9 +12,9 @@
 namespace rung::report {
 namespace {
 
-using advise::DifferenceRow;
-using advise::Figures;
-using advise::Summary;
+using trace::DifferenceRow;
+using trace::Figures;
+using trace::Summary;
 
 std::string ms_text(double ms) { return fixed(ms, 3); }
 // Counts of a step are whole numbers, but for a difference of two.
@@ -116,13 +116,13 @@ std::vector<TextTable> tables_of(const Summary& summary) {
       {category_table(summary.step), gap_table(summary.step), kernel_table(summary.step), capture_table(summary)});
 }
 
-std::vector<TextTable> tables_of(const advise::Difference& difference) {
+std::vector<TextTable> tables_of(const trace::Difference& difference) {
   return without_empty({change_table("Device work by kind", difference.categories),
                         change_table("Gaps by cause", difference.gaps),
                         change_table("Kernels that changed most", difference.kernels)});
 }
 
-std::string difference_line(const advise::Difference& d) {
+std::string difference_line(const trace::Difference& d) {
   std::string line = fmt::format("a step: {} before, {} after ({:+.3f} ms); device busy {} before, {} after",
                                  duration_ms(d.step.before_ms), duration_ms(d.step.after_ms), d.step.change_ms(),
                                  duration_ms(d.busy.before_ms), duration_ms(d.busy.after_ms));
@@ -131,7 +131,7 @@ std::string difference_line(const advise::Difference& d) {
   return line;
 }
 
-std::string bound_text(const advise::Advice& advice, const Summary& summary) {
+std::string bound_text(const trace::Advice& advice, const Summary& summary) {
   const double step = summary.step_ms();
   return fmt::format("at most {} of a step ({})", duration_ms(advice.bound_ms),
                      percent(step > 0 ? advice.bound_ms / step : 0));
@@ -141,7 +141,7 @@ std::string compare_command(const Summary& summary) {
   return fmt::format("rung advise NEW_TRACE --against {}", summary.file);
 }
 
-std::string evidence_text(const advise::Evidence& evidence) {
+std::string evidence_text(const trace::Evidence& evidence) {
   return fmt::format("{} × {}, {}", count(evidence.count), evidence.event, duration_ms(evidence.ms));
 }
 

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "advise/difference.hpp"
-#include "advise/summary.hpp"
+#include "trace/difference.hpp"
+#include "trace/summary.hpp"
 
 namespace rung::report {
 
@@ -19,28 +19,28 @@ struct TextTable {
 inline constexpr size_t kShownKernels = 12;
 
 // One line: what was read. One line: the step, the device's share of it, launches.
-std::string source_line(const advise::Summary& summary);
-std::string step_line(const advise::Summary& summary);
+std::string source_line(const trace::Summary& summary);
+std::string step_line(const trace::Summary& summary);
 // What is said before any table: what the recording lacks, the step, what does not count, what the reader left out.
-std::vector<std::string> lines_of(const advise::Summary& summary);
-bool has_no_work(const advise::Summary& summary);
+std::vector<std::string> lines_of(const trace::Summary& summary);
+bool has_no_work(const trace::Summary& summary);
 // A sentence where no finding is; empty without work.
-std::string nothing_found(const advise::Summary& summary);
+std::string nothing_found(const trace::Summary& summary);
 // What the reader left out; empty: nothing.
-std::string skipped_line(const advise::Summary& summary);
+std::string skipped_line(const trace::Summary& summary);
 
 // Of a step: device work by category, gaps by cause, the longest kernels, what would break a capture; empty ones are
 // left out.
-std::vector<TextTable> tables_of(const advise::Summary& summary);
-std::vector<TextTable> tables_of(const advise::Difference& difference);
-std::string difference_line(const advise::Difference& difference);
+std::vector<TextTable> tables_of(const trace::Summary& summary);
+std::vector<TextTable> tables_of(const trace::Difference& difference);
+std::string difference_line(const trace::Difference& difference);
 
 // What shows whether a change helped.
-std::string compare_command(const advise::Summary& summary);
+std::string compare_command(const trace::Summary& summary);
 
 // "at most 1.8 of 2.1 ms a step (85 %)"
-std::string bound_text(const advise::Advice& advice, const advise::Summary& summary);
+std::string bound_text(const trace::Advice& advice, const trace::Summary& summary);
 // "62 x cudaStreamSynchronize, 3.1 ms"
-std::string evidence_text(const advise::Evidence& evidence);
+std::string evidence_text(const trace::Evidence& evidence);
 
 }  // namespace rung::report

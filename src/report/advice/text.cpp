@@ -41,32 +41,32 @@ std::string table_text(const TextTable& table) {
   return out;
 }
 
-std::string finding_text(size_t number, const advise::Advice& advice, const advise::Summary& summary) {
+std::string finding_text(size_t number, const trace::Advice& advice, const trace::Summary& summary) {
   std::string out = fmt::format("\n{}. {}: {}\n   {}: {}\n", number, advice.id, printable(advice.title),
                                 bound_text(advice, summary), printable(advice.bound_from));
-  for (const advise::Evidence& e : advice.evidence)
+  for (const trace::Evidence& e : advice.evidence)
     out += fmt::format("   seen     {}\n", shorten(printable(evidence_text(e)), 110));
   out += fmt::format("   remedy   {}\n", advice.remedy);
-  for (const advise::Change& change : advice.changes) out += fmt::format("   {:<8} {}\n", change.stack, change.what);
+  for (const trace::Change& change : advice.changes) out += fmt::format("   {:<8} {}\n", change.stack, change.what);
   if (!advice.traps.empty()) out += fmt::format("   traps    {}\n", advice.traps);
   return out + fmt::format("   confirm  {}\n", advice.confirm);
 }
 
-std::string first_text(const advise::Summary& summary) {
-  const advise::Advice& first = summary.findings.front();
+std::string first_text(const trace::Summary& summary) {
+  const trace::Advice& first = summary.findings.front();
   return fmt::format("\nDo this first: {}\n  {}: {}.\n  Then record again and compare: {}\n", first.remedy,
                      printable(first.title), bound_text(first, summary), printable(compare_command(summary)));
 }
 
 }  // namespace
 
-std::string advice_text(const advise::Summary& summary, const advise::Difference* against) {
+std::string advice_text(const trace::Summary& summary, const trace::Difference* against) {
   std::string out = printable(source_line(summary)) + "\n";
   for (const std::string& line : lines_of(summary)) out += printable(line) + "\n";
   if (!summary.findings.empty()) out += first_text(summary);
   for (const TextTable& table : tables_of(summary)) out += table_text(table);
   size_t number = 0;
-  for (const advise::Advice& advice : summary.findings) out += finding_text(++number, advice, summary);
+  for (const trace::Advice& advice : summary.findings) out += finding_text(++number, advice, summary);
   if (const std::string nothing = nothing_found(summary); summary.findings.empty() && !nothing.empty())
     out += "\n" + nothing + "\n";
   if (!against) return out;

@@ -13,7 +13,7 @@
 namespace rung::report {
 namespace {
 
-using advise::Bar;
+using trace::Bar;
 
 constexpr double kLeastWidth = 0.08;  // per cent of the strip: a pixel of a wide page
 constexpr double kHeight = 30;
@@ -25,7 +25,7 @@ struct Piece {
   std::string name;  // of the first
 };
 
-std::vector<Piece> pieces_of(const advise::Summary& summary, bool gaps, double length_us) {
+std::vector<Piece> pieces_of(const trace::Summary& summary, bool gaps, double length_us) {
   std::vector<Piece> pieces;
   for (const Bar& bar : summary.timeline) {
     if (bar.gap != gaps) continue;
@@ -69,19 +69,19 @@ Html keys(const std::vector<Piece>& pieces) {
 
 }  // namespace
 
-std::string_view class_of(advise::Category category) {
-  constexpr std::array<std::string_view, advise::kCategoryWords.size()> kClasses{"c0", "c1", "c2",   "c3",     "c4",
-                                                                                 "c5", "c6", "rest", "refused"};
+std::string_view class_of(trace::Category category) {
+  constexpr std::array<std::string_view, trace::kCategoryWords.size()> kClasses{"c0", "c1", "c2",   "c3",     "c4",
+                                                                                "c5", "c6", "rest", "refused"};
   return kClasses[static_cast<size_t>(category)];
 }
 
-std::string_view class_of(advise::GapCause cause) {
-  constexpr std::array<std::string_view, advise::kGapCauseWords.size()> kClasses{
+std::string_view class_of(trace::GapCause cause) {
+  constexpr std::array<std::string_view, trace::kGapCauseWords.size()> kClasses{
       "loss", "c4", "c5", "c3", "c1", "c6", "c2", "c0", "rest", "refused", "refused"};
   return kClasses[static_cast<size_t>(cause)];
 }
 
-Html timeline(const advise::Summary& summary) {
+Html timeline(const trace::Summary& summary) {
   const double length_us = summary.step_ms() * 1e3;
   if (!(length_us > 0) || summary.timeline.empty()) return {};
   const std::vector<Piece> work = pieces_of(summary, false, length_us), gaps = pieces_of(summary, true, length_us);

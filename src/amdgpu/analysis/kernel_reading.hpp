@@ -1,0 +1,94 @@
+// What a kernel's machine code says without being run: loops, how wide its accesses are, where it waits, what it
+// spills.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "amdgpu/analysis/accesses.hpp"
+#include "amdgpu/analysis/occupancy.hpp"
+#include "amdgpu/code/code_object.hpp"
+#include "amdgpu/isa/listing.hpp"
+
+namespace rung::amdgpu {
+
+// Accesses to memory, by the bytes that each moves for a lane; an instruction that names two places makes two.
+struct Widths {
+  static constexpr std::array<uint32_t, 6> kBytes{1, 2, 4, 8, 12, 16};
+  std::array<uint32_t, 6> accesses{};
+  uint64_t bytes() const;
+  uint64_t bytes_of_16() const;
+  // Of all bytes, those that 16-byte accesses move; 1 where nothing is moved.
+  double wide_share() const;
+};
+
+// How accesses to LDS meet its banks, of those in loops.
+struct BankReading {
+  uint32_t accesses = 0, derived = 0, conflicting = 0;
+  uint64_t cycles = 0;  // beyond those of accesses without conflicts, of a wave with all lanes active
+  std::string worst;    // the instruction that takes the most: "ds_read_b32 at 0x88, 7 cycles"
+};
+
+// In a loop: as loops_of() finds them; in an inner one: in a loop that holds no other.
+struct CodeReading {
+  uint32_t instructions = 0, in_loops = 0, undecoded = 0;
+  uint64_t bytes = 0;  // 0: text that does not say
+  uint32_t loops = 0;
+  uint32_t vector = 0, scalar = 0, matrix = 0, matrix_in_loops = 0;
+  std::map<std::string, uint32_t> matrix_by_name;
+  Widths global, global_in_loops, global_in_inner_loops;  // flat, global and buffer accesses
+  Widths lds, lds_in_loops;
+  // Of accesses in loops that are narrower than 16 bytes, by Narrow.
+  std::array<uint32_t, kNarrowWords.size()> narrow_global{}, narrow_lds{};
+  BankReading banks;
+  uint32_t round_trips = 0;  // as round_trips()
+  uint32_t scratch = 0, scratch_in_loops = 0;
+  // s_waitcnt in loops after which nothing is in flight: vmcnt(0) in those that load from memory, lgkmcnt(0) in those
+  // that access LDS or load scalars.
+  uint32_t drains_in_loops = 0, local_drains_in_loops = 0;
+};
+
+CodeReading read_listing(const Listing& listing);
+
+enum class IsaFinding : uint8_t {
+  spill,
+  scratch,
+  narrow_load,
+  narrow_lds,
+  drain,
+  drain_lds,
+  bank_conflict,
+  round_trip,
+  undecoded
+};
+inline constexpr std::array<const char*, 9> kIsaFindingWords{
+    "spill", "scratch", "narrow-load", "narrow-lds", "drain", "drain-lds", "bank-conflict", "round-trip", "undecoded"};
+
+struct KernelReading {
+  Target target{};
+  KernelInfo kernel;
+  CodeReading code;
+  Occupancy occupancy;
+  bool described = true;  // as AssemblyKernel::described
+  struct Found {
+    IsaFinding kind;
+    std::string text;  // "3 vector registers are spilled"
+  };
+  std::vector<Found> findings;
+};
+
+// What a reading is made with.
+struct IsaOptions {
+  OccupancyFormula formula = OccupancyFormula::exact;
+  uint32_t lds_bytes = 0;  // that launches add to what a kernel declares
+  bool code = true;        // else what a kernel takes alone, without a look at its instructions
+};
+// Errors: as occupancy_of().
+Result<KernelReading> read_kernel(const KernelInfo& kernel, const Listing& listing, const IsaOptions& options);
+// Each kernel of the object, with its bound on threads for a group's size.
+Result<std::vector<KernelReading>> read_kernels(const CodeObject& object, const IsaOptions& options);
+
+}  // namespace rung::amdgpu

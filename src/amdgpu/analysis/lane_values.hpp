@@ -1,0 +1,58 @@
+// What code alone says of the lanes of a wave: the values of registers that follow from a lane's number and constants.
+// SPDX-License-Identifier: Apache-2.0
+// The wave is a work-group's first, and the group is at least 64 threads long in x: lane l is thread l. What is loaded
+// is not known; scalar registers of which nothing is known hold the same for all lanes all the same.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "amdgpu/analysis/blocks.hpp"
+
+namespace rung::amdgpu {
+
+// Of one register. Not exact: an addend is missing, which is the same in all lanes.
+struct LaneValue {
+  bool exact = true;
+  alignas(64) std::array<uint32_t, kWaveLanes> at{};
+  bool operator==(const LaneValue&) const = default;
+};
+using LaneValuePtr = std::shared_ptr<const LaneValue>;  // null: not derivable
+
+// What is derivable where an instruction begins.
+class LaneState {
+ public:
+  static constexpr size_t kVectors = 512, kScalars = 128;
+  static LaneState at_entry();
+  // The value of a vector register by its place (AGPRs behind VGPRs), as the lanes that are active have it.
+  const LaneValuePtr& vector(size_t place) const { return vectors_[place]; }
+  void step(const Placed& placed, Target target);
+  // What holds on both ways to a place; whether that is less than before.
+  bool meet(const LaneState& other);
+
+ private:
+  friend struct LaneStep;
+  // EXEC is all lanes at depth 0. At each further depth a condition takes some away; registers that are written there
+  // hold for the lanes that are left alone, and are forgotten when the others come back.
+  struct Depth {
+    std::array<bool, kVectors> written{};
+    bool saved = true;  // the mask before is in a scalar register
+  };
+  void set_vector(size_t place, LaneValuePtr value);
+  void set_scalar(size_t number, std::optional<uint32_t> value);
+  void narrow(std::optional<size_t> saved_in);
+  void widen(size_t to_depth);
+
+  std::array<LaneValuePtr, kVectors> vectors_;
+  std::array<std::optional<uint32_t>, kScalars> scalars_;
+  std::array<std::optional<size_t>, kScalars> depth_in_;  // of the mask that a pair of scalar registers holds
+  std::vector<Depth> depths_;                             // without depth 0
+};
+
+// Of each memory instruction of the listing the low word of its vector address; null: it has none, or it is not
+// derivable. By the instruction's index.
+std::vector<LaneValuePtr> lane_addresses(const Listing& listing, const std::vector<Block>& blocks);
+
+}  // namespace rung::amdgpu

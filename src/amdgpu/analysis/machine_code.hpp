@@ -1,0 +1,17 @@
+// Kernels of a file, whatever form their code has in it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "amdgpu/analysis/kernel_reading.hpp"
+
+namespace rung::amdgpu {
+
+// Of code objects, as for_each_code_object() finds them, and of an assembler's text, whose architecture is `target` if
+// it does not say. Errors: as for_each_code_object(), read_code_object(), read_assembly() and occupancy_of().
+Result<std::vector<KernelReading>> read_machine_code(std::span<const std::byte> file, const IsaOptions& options,
+                                                     std::optional<Target> target);
+
+}  // namespace rung::amdgpu

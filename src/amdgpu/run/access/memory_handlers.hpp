@@ -1,0 +1,13 @@
+// What executes the instructions that read and write memory or wait for it, and the matrix instructions.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "amdgpu/isa/target.hpp"
+#include "amdgpu/run/handler.hpp"
+
+namespace rung::amdgpu {
+
+// Null: not an instruction of these kinds, or not executed here.
+Handler memory_handler(const Instruction& instruction, Target target);
+Handler matrix_handler(const Instruction& instruction, Target target);
+
+}  // namespace rung::amdgpu

@@ -1,0 +1,24 @@
+// DPP: which lane each lane reads from, and which lanes are written.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+#include <cstdint>
+
+#include "amdgpu/isa/instruction.hpp"
+#include "amdgpu/isa/target.hpp"
+
+namespace rung::amdgpu {
+
+struct LaneMap {
+  std::array<uint8_t, kWaveLanes> from{};
+  uint64_t valid = 0;  // lanes whose source is there and active; others read 0
+  uint64_t read = 0;   // lanes that are read from, for lanes that are written
+  uint64_t write = 0;
+};
+
+// Lanes outside of the row or bank masks are not written, nor are those without a source unless bound_ctrl is set.
+LaneMap lane_map(const Dpp& dpp, uint64_t exec);
+// The lane that `lane` reads from by this control; -1: there is none.
+int source_lane(uint16_t control, int lane);
+
+}  // namespace rung::amdgpu

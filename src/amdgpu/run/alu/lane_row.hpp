@@ -1,0 +1,75 @@
+// What a vector instruction computes: one row each, its function over 64 lanes and what its operands are to it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "amdgpu/isa/instruction.hpp"
+#include "amdgpu/isa/target.hpp"
+
+namespace rung::amdgpu {
+
+// How a source or a result lies in its registers, and what neg, abs, omod, clamp and halves mean to it.
+enum class Kind : uint8_t {
+  none,
+  b16,
+  f16,
+  b32,
+  f32,
+  b64,
+  f64,
+  packed_b16,
+  packed_f16,
+  packed_f32,
+  mask,  // a bit a lane; to functions all bits or none of a lane's 32
+  mix,   // v_fma_mix*: f32, or either half as f16
+};
+
+// Operands of one instruction, fetched: of each, 64 lanes of the first register, then 64 of the next, ...
+struct Frame {
+  std::array<const uint32_t*, 4> source{};
+  uint32_t* result = nullptr;
+  uint32_t* mask = nullptr;  // a carry out: all bits or none of a lane's 32
+  uint32_t mode = 0;         // Wave::mode
+  uint32_t op_sel = 0;       // a bit each: of sources 0 to 2, of the destination
+  int32_t immediate = 0;     // Instruction::immediate
+  Target target{};
+};
+using LaneFunction = void (*)(const Frame&);
+
+struct LaneRow {
+  Opcode opcode{};
+  LaneFunction run = nullptr;        // null: no instruction of the vector ALU, or not executed here
+  LaneFunction saturated = nullptr;  // the same with clamp, of instructions whose result is an integer
+  Kind result = Kind::none;
+  std::array<Kind, 4> sources{};
+  uint8_t source_count = 0;
+  uint8_t source_registers[4] = {};  // 32-bit ones
+  uint8_t result_registers = 0;      // 0: a mask alone
+  bool carry_out = false;
+  bool accumulates = false;  // the destination is read as the last source
+  bool reads_vcc = false;    // as the last source, though the assembler does not write it
+  bool own_halves = false;   // op_sel chooses parts as the function itself knows
+  bool copies = false;       // may move what nobody wrote; it stays unwritten
+  bool low_of_low = false;   // of 64 bits, and the low half of the result is made of the sources' low halves alone
+  bool keeps_half = false;   // of 16 bits, and the other half of the destination stays as it is; else it becomes 0
+  bool writes_exec = false;  // a comparison's mask goes to EXEC, too
+  bool writes_high = false;  // of 16 bits, into the high half (v_fma_mixhi_f16)
+  bool to_nearest = false;   // whatever rounding MODE asks for
+};
+
+// Instruction sets that the functions are compiled for.
+enum class LaneCode : uint8_t { baseline, avx2 };
+bool is_supported(LaneCode code);  // by this processor
+// Of every opcode, at its number.
+std::span<const LaneRow> lane_rows_of(LaneCode code);
+// Those of the best code that this processor has.
+extern const LaneRow* const kLaneRows;
+inline const LaneRow& lane_row_of(Opcode opcode) { return kLaneRows[static_cast<size_t>(opcode)]; }
+
+// Lanes to bits and back.
+uint64_t bits_of(const uint32_t* mask);
+void lanes_of(uint64_t bits, uint32_t* mask);
+
+}  // namespace rung::amdgpu

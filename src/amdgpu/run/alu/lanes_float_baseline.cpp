@@ -1,0 +1,18 @@
+// Vector instructions on floats and conversions: their code for lanes as any processor runs it.
+// SPDX-License-Identifier: Apache-2.0
+#define RUNG_LANES baseline
+#include "amdgpu/run/alu/convert_lanes.hpp"
+
+namespace rung::amdgpu::baseline {
+
+std::span<const LaneRow> float_rows() {
+  static const LaneRow kRows[] = {
+#include "amdgpu/run/alu/convert.inc"
+#include "amdgpu/run/alu/double.inc"
+#include "amdgpu/run/alu/float.inc"
+#include "amdgpu/run/alu/half.inc"
+  };
+  return kRows;
+}
+
+}  // namespace rung::amdgpu::baseline

@@ -1,0 +1,14 @@
+// What an execution looks for in a kernel beside what it computes.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+
+namespace rung::amdgpu {
+
+struct Checks {
+  bool uninitialised = true, races = true, waits = true;  // bounds, alignment and barriers are always looked at
+  uint64_t most_instructions = uint64_t{1} << 36;         // of a launch, by all waves; more: FindingKind::endless
+  uint64_t shuffle_seed = 0;                              // of the order of waves; 0: in turn
+};
+
+}  // namespace rung::amdgpu

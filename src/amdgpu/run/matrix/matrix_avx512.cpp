@@ -1,0 +1,12 @@
+// Products of small matrices, with avx512.
+// SPDX-License-Identifier: Apache-2.0
+#include "amdgpu/run/matrix/matrix.hpp"
+
+#pragma GCC optimize("fp-contract=fast")  // sums here are of fused products by their definition
+
+namespace rung::amdgpu::avx512 {
+namespace {
+constexpr bool kFused = true;
+}
+#include "amdgpu/run/matrix/matrix_lanes.inc"
+}  // namespace rung::amdgpu::avx512

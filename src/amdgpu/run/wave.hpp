@@ -1,0 +1,73 @@
+// The state of one wave of 64 lanes while it runs, and what its instructions share with the rest of its work-group.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "amdgpu/isa/instruction.hpp"
+#include "amdgpu/isa/target.hpp"
+#include "amdgpu/run/finding.hpp"
+#include "amdgpu/run/lanes.hpp"
+#include "amdgpu/run/mode.hpp"
+
+namespace rung::amdgpu {
+
+struct Group;       // group.hpp: LDS, memory, counts, checks
+class DecodedCode;  // program.hpp
+class Lds;          // lds.hpp
+
+// Why a wave does not go on to the next instruction by itself.
+enum class Pause : uint8_t { none, barrier, ended, failed };
+
+struct Wave {
+  // VGPRs 0..255, then AGPRs 256..511, then room for operands of many registers that begin at the last ones.
+  static constexpr uint32_t kFirstAgpr = 256, kVectorRegisters = 512 + 32, kScalarRegisters = 128 + 16;
+  std::unique_ptr<Lanes[]> v;                  // kVectorRegisters of them
+  std::array<uint32_t, kScalarRegisters> s{};  // by the number in the encoding: SGPRs, VCC, M0, EXEC
+  bool scc = false;
+  uint32_t mode = Mode::kUsual;
+  uint32_t next = 0;  // index in the code of the next instruction; s_getpc and branches ask the code for addresses
+  Pause pause = Pause::none;
+  Target target = Target::gfx942;
+  // For the checks: lanes in which each register was written, and scalar registers that were. All ones: nobody asks.
+  std::array<uint64_t, kVectorRegisters> written{};
+  std::array<bool, kScalarRegisters> scalar_written{};
+  // Registers that an outstanding memory instruction will write; zero: none of this register.
+  std::array<uint8_t, kVectorRegisters> pending{};
+  std::array<uint8_t, kScalarRegisters> scalar_pending{};
+  // What kSharedBase, kSharedLimit, kPrivateBase and kPrivateLimit read as: where generic pointers find LDS and
+  // scratch.
+  std::array<uint64_t, 4> apertures{};
+  uint32_t number = 0;  // in its group
+  Group* group = nullptr;
+  const DecodedCode* code = nullptr;
+  std::vector<std::byte> scratch;  // swizzled by lane: dword d of lane l at (d * 64 + l) * 4
+  // What ended this wave; its kind, lane, detail and wave are filled here, the rest by who runs it (it has the
+  // program).
+  Finding finding;
+
+  Wave() : v(std::make_unique<Lanes[]>(kVectorRegisters)) {}
+
+  uint64_t exec() const { return s[kExec] | uint64_t{s[kExec + 1]} << 32; }
+  uint64_t vcc() const { return s[kVcc] | uint64_t{s[kVcc + 1]} << 32; }
+  void set_exec(uint64_t mask) {
+    s[kExec] = static_cast<uint32_t>(mask), s[kExec + 1] = static_cast<uint32_t>(mask >> 32);
+  }
+  void set_vcc(uint64_t mask) {
+    s[kVcc] = static_cast<uint32_t>(mask), s[kVcc + 1] = static_cast<uint32_t>(mask >> 32);
+  }
+  // The place of a vector operand's first register in `v`, `written` and `pending`.
+  static uint32_t place_of(const Operand& operand) {
+    return operand.number + (operand.kind == OperandKind::agpr ? kFirstAgpr : 0);
+  }
+  // What follows stands in group.cpp: it asks the group.
+  Lds& lds() const;
+  // A finding at `instruction`, the one before `next`. It ends this wave, the first that does, or, where its group goes
+  // on and values are what they are, is told: `pause` says which.
+  void fail(FindingKind kind, const Instruction& instruction, int lane, std::string detail);
+};
+
+}  // namespace rung::amdgpu

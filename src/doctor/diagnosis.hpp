@@ -1,0 +1,23 @@
+// The doctor: facts of a machine, and what in its settings and environment costs latency. It changes nothing.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <nlohmann/json_fwd.hpp>
+#include <utility>
+
+#include "doctor/finding.hpp"
+#include "doctor/snapshot.hpp"
+
+namespace rung::doctor {
+
+struct Diagnosis {
+  std::vector<std::pair<std::string, std::string>> facts;  // name, value
+  size_t variables = 0;                                    // of these stacks that are set
+  Findings findings;                                       // problems first
+  std::vector<std::string_view> unknown;                   // checks of which too little is told: unknown_checks()
+};
+
+Diagnosis diagnose(const Snapshot& machine);
+
+nlohmann::json to_json(const Diagnosis& diagnosis);
+
+}  // namespace rung::doctor

@@ -1,0 +1,15 @@
+// What a machine is: processor, kernel, drivers, libraries with versions, GPUs.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "doctor/snapshot.hpp"
+
+namespace rung::doctor {
+
+// Name and value; what the machine does not tell is left out.
+std::vector<std::pair<std::string, std::string>> facts_of(const Snapshot& machine);
+
+}  // namespace rung::doctor

@@ -1,0 +1,13 @@
+// Inputs complete enough to run: those given, the model's defaults, random samples for the rest.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "open/open_model.hpp"
+
+namespace rung {
+
+NamedTensors sample_missing(const Subject& subject, const NamedTensors& given, uint64_t seed);
+NamedTensors sample_missing(const Plan& plan, const NamedTensors& given, uint64_t seed);
+// What a directory is verified on: several samples, or the one set where everything is given.
+std::vector<NamedTensors> verification_inputs(const Opened& opened);
+
+}  // namespace rung

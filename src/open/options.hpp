@@ -1,0 +1,48 @@
+// What can be asked of a model or plan: the one form that flags, the public interface and tests have it in.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "import/npz.hpp"
+#include "kernels/device_word.hpp"
+
+namespace rung {
+
+// Arrays by name: their types are known at once, their values are read when it is known which of them are wanted.
+struct GivenArrays {
+  std::map<std::string, Type> types;
+  std::function<Result<NamedTensors>(const WantsArray& wants)> read;
+  std::string source;  // the file that they come from, for errors; empty: none
+};
+GivenArrays given_arrays(NamedTensors arrays);
+
+// Where an error names an option, it is by its name here.
+struct OpenOptions {
+  std::string path;
+  std::optional<DeviceWord> device;     // none: what a plan was built for, the processor for a directory
+  int threads = 0;                      // of the processor; 0: as a plan was built for, or as there are cores
+  std::optional<DType> dtype;           // f32, or bf16: the opt-in precision; none: each tensor as in the checkpoint
+  std::map<std::string, Shape> shapes;  // of inputs that `inputs` does not give
+  GivenArrays inputs;
+  std::vector<std::string> freeze;    // of `inputs`, those that are constants
+  std::vector<std::string> observed;  // labels in the graph whose values are outputs too
+  std::optional<uint64_t> random_weights;
+  bool drop_head = false;  // as ImportOptions::drop_head
+  // The options are flags: errors write them with dashes, and one that the model cannot have is wrong usage.
+  bool command_line = false;
+
+  std::string named(std::string_view option) const { return (command_line ? "--" : "") + std::string(option); }
+};
+
+// The same on the command line of the tool: the path, and all options but inputs.
+std::vector<std::string> command_line_of(const OpenOptions& options);
+
+// A device as a caller names it; empty: none. Errors (usage): another word, of an option that `dashes` stand before.
+Result<std::optional<DeviceWord>> asked_device(std::string_view word, std::string_view dashes = "");
+// "model" (none), "f32" or "bf16". Errors (usage): another word.
+Result<std::optional<DType>> parse_dtype(std::string_view word);
+
+}  // namespace rung

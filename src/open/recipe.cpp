@@ -1,0 +1,86 @@
+// Checks a recipe against the options beside it, and builds.
+// SPDX-License-Identifier: Apache-2.0
+#include "open/recipe.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "base/json.hpp"
+#include "base/log.hpp"
+#include "device/cpu/cpu_info.hpp"
+#include "passes/pipeline.hpp"
+#include "plan/build.hpp"
+
+namespace rung {
+namespace {
+
+// What is asked for beside a recipe must not contradict it.
+Status check_beside(const Recipe& recipe, const OpenOptions& options) {
+  if (options.threads > 0 && options.threads != recipe.threads)
+    return wrong_usage("the recipe is for {} threads, got {} {}", recipe.threads, options.named("threads"),
+                       options.threads);
+  if (options.dtype == (recipe.precision == DType::bf16 ? DType::f32 : DType::bf16))
+    return wrong_usage("the recipe's precision is {}, got {} {}", recipe.precision, options.named("dtype"),
+                       *options.dtype);
+  return {};
+}
+
+}  // namespace
+
+int threads_for(const Target& target, int asked_for) {
+  if (target.gpu) return 0;
+  return asked_for > 0 ? asked_for : cpu::cpu_info().cores;
+}
+
+// Every rung that has passes, replay, and kernels in order of preference.
+Recipe default_recipe(int threads, DType precision) {
+  Recipe recipe{.capture = true, .tuned_kernels = true, .precision = precision, .threads = threads};
+  for (const Pass& pass : pipeline())
+    if (pass.rung != "precision" || precision != DType::f32) recipe.rungs.emplace(pass.rung);
+  return recipe;
+}
+
+Result<Recipe> parse_recipe(std::string_view text) {
+  RUNG_TRY(auto json, errors_of(ErrorKind::usage, parse_json(text, "recipe")));
+  return errors_of(ErrorKind::usage, recipe_from_json(json));
+}
+
+Result<Recipe> recipe_of(const Opened& opened, const std::optional<Recipe>& recipe, const OpenOptions& options) {
+  const Target& target = *opened.target;
+  if (!recipe)
+    return default_recipe(threads_for(target, options.threads),
+                          options.dtype == DType::bf16 ? DType::bf16 : DType::f32);
+  RUNG_CHECK(check_beside(*recipe, options));
+  if (recipe->choices.empty()) return *recipe;
+  RUNG_TRY(Built listed, build_plan(opened.subject->model.graph, *recipe, {.target = &target, .contents = false}));
+  RUNG_CHECK(check_choices(*recipe, listed.plan));
+  return *recipe;
+}
+
+Result<std::shared_ptr<const Plan>> build_subject(const Subject& subject, const Recipe& recipe, const Target& target) {
+  RUNG_TRY(Built built, build_plan(subject.model.graph, recipe, {.target = &target}));
+  attach_model(built.plan, subject);
+  return std::make_shared<const Plan>(std::move(built.plan));
+}
+
+Result<std::shared_ptr<const Plan>> plan_by_recipe(const Opened& opened, const std::optional<Recipe>& recipe,
+                                                   const OpenOptions& options) {
+  RUNG_TRY(Recipe decided, recipe_of(opened, recipe, options));
+  return build_subject(*opened.subject, decided, *opened.target);
+}
+
+void note_if_unjudged(const Plan& plan) {
+  for (const Step& step : plan.steps)
+    if (DType dtype = step.output.view.dtype; is_float(dtype) && dtype != DType::f32)
+      return log(0, "computes in {}, and no climb has judged this plan; 'rung verify' does", dtype);
+}
+
+Result<std::shared_ptr<const Plan>> plan_of(const Opened& opened, const std::optional<Recipe>& recipe,
+                                            const OpenOptions& options) {
+  if (opened.plan && recipe) return wrong_usage("'{}' is a plan: its recipe is in it", options.path);
+  if (opened.plan) return opened.plan;
+  RUNG_TRY(auto plan, plan_by_recipe(opened, recipe, options));
+  if (!recipe) note_if_unjudged(*plan);
+  return plan;
+}
+
+}  // namespace rung

@@ -1,0 +1,50 @@
+// Says what a model may take on GPUs that are not there: floors and expectations, none of them measured.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <nlohmann/json_fwd.hpp>
+
+#include "device/gpu/cards.hpp"
+#include "measure/latency_model.hpp"
+#include "open/options.hpp"
+#include "plan/recipe.hpp"
+
+namespace rung {
+
+struct PredictTask {
+  OpenOptions model;              // a directory; `device` is not asked
+  std::optional<Recipe> recipe;   // none: all rungs that are not opt-in, untuned
+  std::vector<std::string> gpus;  // words of cards
+};
+
+// Steps that share kernel and problem.
+struct PredictedOp {
+  std::string problem, kernel, label;  // label: of the first
+  int count = 0;
+  PredictedTime each;
+  double blocks = 0, resident = 0;  // of its launch with the most blocks
+  std::string limit;                // what limits `resident`
+};
+
+struct PredictedStage {
+  std::string name;
+  int launches = 0;
+  double floor_ms = 0, expected_ms = 0;
+};
+
+struct Prediction {
+  const gpu::Card* card = nullptr;
+  bool counted = false;  // the instructions that it executes are in the expectation
+  double floor_ms = 0, expected_ms = 0;
+  double boundaries_ms = 0;  // of the expectation: between launches and in rounds of blocks
+  int launches = 0;
+  std::vector<PredictedStage> stages;
+  std::vector<PredictedOp> ops;  // the longest together first
+};
+
+MachineRates rates_of(const gpu::Card& card);
+
+// Errors: those of opening and building; a plan, or a word that is no card (usage); a build without kernels for it.
+Result<std::vector<Prediction>> predict(const PredictTask& task);
+nlohmann::json to_json(const std::vector<Prediction>& predictions);
+
+}  // namespace rung

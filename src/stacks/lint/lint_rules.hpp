@@ -1,0 +1,43 @@
+// The rules of the linter: each looks at a file and a machine, and notes what it finds.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <fmt/format.h>
+
+#include <array>
+#include <string>
+#include <utility>
+
+#include "stacks/files/format.hpp"
+#include "stacks/lint/lint.hpp"
+
+namespace rung::stacks {
+
+class LintNotes {
+ public:
+  explicit LintNotes(LintReport& report) : report_(&report) {}
+  void problem(size_t line, LintKind kind, std::string text) { add({line, kind, Severity::problem, std::move(text)}); }
+  void note(size_t line, LintKind kind, std::string text) { add({line, kind, Severity::note, std::move(text)}); }
+
+ private:
+  void add(LintFinding finding);
+  LintReport* report_;
+  std::array<size_t, kLintWords.size()> listed_{};
+};
+
+namespace lint_rules {
+
+using Rule = void(const TuningFile& file, const Machine& machine, LintNotes& notes);
+// Of all formats.
+Rule refused_lines, separators, encoding, no_rows, duplicates, bad_times, slower_than_default, other_gpus, other_vendor;
+// Of one stack, whose files alone they look at.
+Rule tunableop_validators, tunableop_solutions, tunableop_names, tunableop_offline;
+Rule hipblaslt_version, library_solutions;
+Rule aiter_columns, aiter_cells, aiter_libraries, gradlib_rows;
+
+// The stack's own choice, which others are held against.
+bool is_default(const Entry& entry);
+// Of this GPU, as far as the row and the machine say what they are?
+bool is_for(const Entry& entry, const Machine& machine);
+
+}  // namespace lint_rules
+}  // namespace rung::stacks

@@ -1,0 +1,38 @@
+// The file that tuned products go to: what of a choice the stack that loads it can run, and its row.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+
+#include "kernels/target.hpp"
+#include "stacks/files/tuning_file.hpp"
+#include "stacks/stack.hpp"
+#include "stacks/tune.hpp"
+
+namespace rung::stacks {
+
+class TunedFile {
+ public:
+  // `source`: of the list. Errors: as tune_products() says of formats and files.
+  static Result<TunedFile> open(const ProductsTask& task, std::string_view source, const Target& target);
+  const Stack& stack() const { return *stack_; }
+  // Adds or replaces the row of a product that was tuned, and says in it what the row says, or why there is none.
+  void put(TunedProduct& product, const Problem& problem);
+  size_t rows() const { return rows_; }  // that were put
+  Status write() const;
+
+ private:
+  Result<Entry> entry_of(const TunedProduct& product, const Problem& problem) const;
+  const Stack* stack_ = nullptr;
+  const Target* target_ = nullptr;
+  bool takes_cublaslt_ = false;
+  Machine machine_;
+  TuningFile file_;
+  size_t rows_ = 0;
+};
+
+// The GPU that tuning files are held against, and the builds of its libraries that are open here.
+Machine machine_of(const Target& target);
+
+}  // namespace rung::stacks

@@ -1,0 +1,25 @@
+// What a kernel does and whose it is, told by its name.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "trace/recording/recording.hpp"
+
+namespace rung::trace {
+
+enum class Category : uint8_t { gemm, attention, norm, elementwise, reduction, copy, collective, other, unclassified };
+inline constexpr std::array<std::string_view, 9> kCategoryWords{
+    "GEMM", "attention", "normalisation", "element-wise", "reduction", "copy", "collective", "other", "unclassified"};
+constexpr std::string_view name_of(Category category) { return kCategoryWords[static_cast<size_t>(category)]; }
+
+struct KernelClass {
+  Category category = Category::unclassified;
+  std::string_view library;  // "cuBLAS", "rocBLAS (Tensile)", "Triton", "PyTorch", ...; empty: unknown
+};
+
+// By the ordered rules of kernel_rules.inc: the first that matches.
+KernelClass classify_kernel(std::string_view name);
+
+}  // namespace rung::trace

@@ -1,0 +1,15 @@
+// What looks for one pattern. A pattern is a file with its detector and a row of detectors.inc.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <optional>
+
+#include "trace/findings/advice.hpp"
+
+namespace rung::trace::detectors {
+
+// The detector `name` gives advice whose id is "name"; none where the recording does not show the pattern.
+#define RUNG_DETECTOR(name, rests_on) std::optional<Advice> name(const Analysis& analysis);
+#include "trace/findings/detectors.inc"
+#undef RUNG_DETECTOR
+
+}  // namespace rung::trace::detectors

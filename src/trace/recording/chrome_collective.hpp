@@ -1,0 +1,12 @@
+// What Kineto notes of a collective beside its operation: the group's size and the message's.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "trace/recording/chrome_event.hpp"
+#include "trace/recording/recording.hpp"
+
+namespace rung::trace {
+
+// Fills in `ranks` and `message_bytes`; what is not noted, or cannot be meant, stays unknown.
+void note_collective(const ChromeEvent& event, OperandTexts& texts);
+
+}  // namespace rung::trace

@@ -1,0 +1,15 @@
+// Unpacks what zlib packed, all at once.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace rung::trace {
+
+inline constexpr size_t kMostInflated = size_t{64} << 20;
+
+// False: `packed` is damaged, ends early, or unpacks to more than `most` bytes.
+bool inflate_all(std::string_view packed, size_t most, std::string& unpacked);
+
+}  // namespace rung::trace

@@ -1,0 +1,81 @@
+// A part of a JSON text of any length, moved along as the text is read: what is scanned must fit, what was scanned
+// goes.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "trace/recording/json_cursor.hpp"
+#include "trace/recording/read_ahead.hpp"
+
+namespace rung::trace {
+
+class JsonWindow {
+ public:
+  static constexpr size_t kMostBytes = size_t{64} << 20;  // of one value
+
+  explicit JsonWindow(ByteSource source) : path_(source.path()), chunks_(std::move(source)) {}
+
+  // scan(cursor) from where the last one ended, again with more text for as long as that is what it wants. Then what it
+  // found stays where it is until the next call. Errors give the byte; `what` names what was being read.
+  template <class F>
+  Status scan(const char* what, const F& scan_one) {
+    for (;;) {
+      JsonCursor cursor(text_.data() + at_, text_.data() + end_);
+      const Scan result = end_ == 0 ? Scan::more : scan_one(cursor);
+      if (result == Scan::ok) {
+        at_ = static_cast<size_t>(cursor.at - text_.data());
+        return {};
+      }
+      if (result == Scan::bad) return not_json(cursor);
+      RUNG_TRY(const bool grown, refill());
+      if (!grown) return cut_short(what);
+    }
+  }
+  // The bracket that comes next, and the one that closes what it opened where nothing stands between them.
+  Status open(char opening, char closing, bool& closed);
+  // An array comes next: read_element() reads each of its elements, by further calls.
+  template <class F>
+  Status elements(const F& read_element) {
+    return items('[', ']', read_element);
+  }
+  // An object comes next: read_member(key) reads each member's value, by further calls.
+  template <class F>
+  Status members(const F& read_member) {
+    return items('{', '}', [&]() -> Status {
+      std::string_view key;
+      RUNG_CHECK(scan("an object", [&](JsonCursor& cursor) { return cursor.key(key); }));
+      return read_member(std::string(key));
+    });
+  }
+  // A value of any length, of which only strings must fit.
+  Status skip_value();
+  // Nothing but blanks may follow.
+  Status expect_end();
+  uint64_t byte() const { return before_ + at_; }
+  const std::string& path() const { return path_; }
+
+ private:
+  template <class F>
+  Status items(char opening, char closing, const F& read_item) {
+    bool closed = false;
+    RUNG_CHECK(open(opening, closing, closed));
+    while (!closed) {
+      RUNG_CHECK(read_item());
+      RUNG_CHECK(scan("a list", [&](JsonCursor& cursor) { return cursor.comma_or(closing, closed); }));
+    }
+    return {};
+  }
+  Result<bool> refill();  // false: there is no more
+  tl::unexpected<Error> not_json(const JsonCursor& cursor) const;
+  tl::unexpected<Error> cut_short(const char* what) const;
+
+  std::string path_;
+  ReadAhead chunks_;
+  std::string chunk_;
+  std::string text_;         // padded
+  size_t at_ = 0, end_ = 0;  // in `text_`: where scanning stands, where the text ends
+  uint64_t before_ = 0;      // bytes of the whole text before `text_`
+};
+
+}  // namespace rung::trace

@@ -1,0 +1,17 @@
+// A profiler's file of any known format -> a Recording.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+
+#include "base/status.hpp"
+#include "trace/recording/recording.hpp"
+
+namespace rung::trace {
+
+// The format is told by the content, not by the name; errors name the file, what was found and what was wanted.
+Result<Recording> read_recording(const std::string& path);
+
+// All devices are of this card: somebody who knows says so.
+void name_all_devices(Recording& recording, const std::string& card);
+
+}  // namespace rung::trace

@@ -1,0 +1,46 @@
+// One record of rocprofv3's JSON, as the texts of its fields: what they mean is the recorder's.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "trace/recording/json_cursor.hpp"
+
+namespace rung::trace {
+
+// Of all kinds of records and tables; a kernel's "dispatch_info" is taken as if its fields were the record's own.
+enum class RocprofField : uint8_t {
+  kind,
+  operation,
+  thread,
+  correlation,
+  start,
+  end,
+  agent,
+  queue,
+  stream,
+  kernel,
+  shared_bytes,
+  block,
+  grid,
+  destination,
+  source,
+  bytes,
+  count
+};
+
+struct RocprofRecord {
+  std::array<std::string_view, static_cast<size_t>(RocprofField::count)> fields;  // JSON; empty: not there
+  std::string_view operator[](RocprofField field) const { return fields[static_cast<size_t>(field)]; }
+};
+
+Scan scan_record(JsonCursor& cursor, RocprofRecord& record);
+
+// Of an object's text, the value of a member; empty: none, or no object.
+std::string_view member_of(std::string_view object, std::string_view key);
+// 5 of 5, "5" and {"handle": 5}: identifiers are written as objects.
+std::optional<uint64_t> handle_of(std::string_view json);
+
+}  // namespace rung::trace

@@ -1,0 +1,41 @@
+// Strings kept once each and named by number.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace rung::trace {
+
+class StringPool {
+ public:
+  StringPool() { number_of(""); }
+  // The views of the map point into the strings, which a move leaves in place and a copy would not.
+  StringPool(StringPool&&) = default;
+  StringPool& operator=(StringPool&&) = default;
+  StringPool(const StringPool&) = delete;
+  StringPool& operator=(const StringPool&) = delete;
+  ~StringPool() = default;
+
+  uint32_t number_of(std::string_view text) {
+    if (const auto known = numbers_.find(text); known != numbers_.end()) return known->second;
+    const auto number = static_cast<uint32_t>(texts_.size());
+    numbers_.emplace(texts_.emplace_back(text), number);
+    return number;
+  }
+  std::optional<uint32_t> find(std::string_view text) const {
+    const auto known = numbers_.find(text);
+    return known == numbers_.end() ? std::nullopt : std::optional(known->second);
+  }
+  std::string_view operator[](uint32_t number) const { return texts_[number]; }
+  size_t size() const { return texts_.size(); }
+
+ private:
+  std::deque<std::string> texts_;  // a deque: its elements stay where they are
+  std::unordered_map<std::string_view, uint32_t> numbers_;
+};
+
+}  // namespace rung::trace
