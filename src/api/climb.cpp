@@ -129,7 +129,7 @@ rung_status rung_climb_model(const char* path, const rung_climb_options* options
     RUNG_CHECK(want(climb, "climb"));
     RUNG_TRY(auto given, rung::options_of(options, rung_climb_options RUNG_CLIMB_OPTIONS_INIT, "rung_climb_options"));
     RUNG_TRY(auto task, rung::task_of(path, given));
-    rung::Teller teller(given, task.model.device);
+    rung::Teller teller(given, task.model.device ? task.model.device->word : "");
     task.progress = [&](const std::string& what, double fraction) { teller.step(what, fraction); };
     task.decided = [&](const rung::Receipt& receipt) { teller.decided(receipt); };
     task.interrupted = [&] { return teller.wants_the_end(); };
