@@ -43,11 +43,19 @@ struct Closer {
   }
 };
 
+using Shapes = std::map<std::string, std::vector<int64_t>>;
+
+// For as long as `from` is as it is.
+inline std::vector<rung_named_shape> c_shapes(const Shapes& from) {
+  std::vector<rung_named_shape> shapes;
+  for (const auto& [name, shape] : from)
+    shapes.push_back({name.c_str(), shape.data(), static_cast<int32_t>(shape.size())});
+  return shapes;
+}
+
 // The options with what their pointers refer to.
 struct COptions {
-  explicit COptions(const Options& from) {
-    for (const auto& [name, shape] : from.shapes)
-      shapes.push_back({name.c_str(), shape.data(), static_cast<int32_t>(shape.size())});
+  explicit COptions(const Options& from) : shapes(c_shapes(from.shapes)) {
     if (!from.device.empty()) options.device = from.device.c_str();
     if (!from.dtype.empty()) options.dtype = from.dtype.c_str();
     options.threads = from.threads;
@@ -164,7 +172,16 @@ class Model {
     }
   }
 
-  // In the plan's order; a frozen input is none of them.
+  // Plans that it holds, one for each set of input shapes that it serves. See rung_model_plan_count().
+  size_t plan_count() const { return rung_model_plan_count(handle_.get()); }
+  // A model of that plan alone, over the same weights. See rung_model_plan().
+  Result<Model> plan(size_t index) const {
+    rung_model* plan = nullptr;
+    if (auto code = rung_model_plan(handle_.get(), index, &plan)) return Status::of(code);
+    return Model(plan);
+  }
+
+  // Of the first plan, in its order; a frozen input is none of them.
   const std::vector<Port>& inputs() const { return inputs_; }
   const std::vector<Port>& outputs() const { return outputs_; }
   // Where it runs.
@@ -213,13 +230,24 @@ class Model {
 // A model's launches with memory of their own. One thread at a time uses it.
 class Session {
  public:
+  // Of a model with several plans: the one that serves these shapes is run from now on, and its inputs and outputs are
+  // those that are bound below. See rung_session_select().
+  Status select(const std::map<std::string, std::vector<int64_t>>& shapes) {
+    for (const auto& [name, shape] : shapes)
+      if (Status status = detail::check_nul("shapes", name); !status) return status;
+    const auto c = detail::c_shapes(shapes);
+    return Status::of(rung_session_select(handle_.get(), c.data(), c.size()));
+  }
+  // The plan that runs.
+  const Model& selected() const { return plans_[rung_session_selected(handle_.get())]; }
+
   // Memory of the session's own, bound to that input or output from now on, the same at every call: a control loop
   // writes, calls run() and reads. See rung_session_input() and rung_session_output().
   Result<Memory> input(std::string_view name, Place place = Place::host) {
-    return own(model_.inputs(), name, place, &rung_model_find_input, &rung_session_input);
+    return own(selected().inputs(), name, place, &rung_model_find_input, &rung_session_input);
   }
   Result<Memory> output(std::string_view name, Place place = Place::host) {
-    return own(model_.outputs(), name, place, &rung_model_find_output, &rung_session_output);
+    return own(selected().outputs(), name, place, &rung_model_find_output, &rung_session_output);
   }
 
   // The caller's memory, which every run reads or writes until another is bound. See rung_session_bind_input().
@@ -238,11 +266,11 @@ class Session {
   // The same for row-major values in host memory, as many as the port has, in its shape.
   template <Element T>
   Status bind_input(std::string_view name, std::span<const T> values) {
-    return bind_values(model_.inputs(), name, values, [&](const rung_tensor& t) { return bind_input(name, t); });
+    return bind_values(selected().inputs(), name, values, [&](const rung_tensor& t) { return bind_input(name, t); });
   }
   template <Element T>
   Status bind_output(std::string_view name, std::span<T> values) {
-    return bind_values(model_.outputs(), name, std::span<const T>(values),
+    return bind_values(selected().outputs(), name, std::span<const T>(values),
                        [&](const rung_tensor& t) { return bind_output(name, t); });
   }
 
@@ -254,8 +282,14 @@ class Session {
   Status wait() { return Status::of(rung_session_wait(handle_.get())); }
 
   // One inference from copies to copies: inputs left out take their defaults, `outputs` then holds the model's outputs
-  // alone. On an error both are as they were. What was bound before is bound no more.
+  // alone. On an error both are as they were. What was bound before is bound no more. Of several plans, the one for the
+  // shapes of the inputs is selected.
   Status run(const Tensors& inputs, Tensors& outputs) {
+    if (plans_.size() > 1) {
+      detail::Shapes shapes;
+      for (const auto& [name, tensor] : inputs) shapes[name] = tensor.shape;
+      if (Status status = select(shapes); !status) return status;
+    }
     Status status = run_copies(inputs, outputs);
     for (size_t i = 0; i < model_.inputs().size(); ++i) (void)rung_session_bind_input(handle_.get(), i, nullptr);
     for (size_t i = 0; i < model_.outputs().size(); ++i) (void)rung_session_bind_output(handle_.get(), i, nullptr);
@@ -268,7 +302,8 @@ class Session {
 
  private:
   friend class Model;
-  Session(Model model, rung_session* session) : model_(std::move(model)), handle_(session) {}
+  Session(Model model, std::vector<Model> plans, rung_session* session)
+      : model_(std::move(model)), plans_(std::move(plans)), handle_(session) {}
 
   using Find = rung_status (*)(const rung_model*, const char*, size_t*);
   using Own = rung_status (*)(rung_session*, size_t, rung_device_type, rung_tensor*);
@@ -307,7 +342,7 @@ class Session {
     for (const auto& [name, tensor] : inputs)
       if (Status bound = bind_copy(name, tensor); !bound) return bound;
     Tensors made;
-    for (const Port& port : model_.outputs()) {
+    for (const Port& port : selected().outputs()) {
       Tensor& tensor = made[port.name] = {port.dtype, port.shape, std::vector<std::byte>(port.bytes)};
       if (Status bound = bind_output(port.name, detail::over(tensor.bytes.data(), port.dtype, tensor.shape)); !bound)
         return bound;
@@ -321,18 +356,25 @@ class Session {
     if (Status status = detail::check_bytes(name, tensor); !status) return status;
     const rung_tensor over = detail::over(tensor.bytes.data(), tensor.dtype, tensor.shape);
     if (rung_model_is_frozen(model_.handle(), name.c_str()))
-      return Status::of(rung_model_check_frozen(model_.handle(), name.c_str(), &over));
+      return Status::of(rung_model_check_frozen(selected().handle(), name.c_str(), &over));
     return bind_input(name, over);
   }
 
   Model model_;
+  std::vector<Model> plans_;  // the model's
   std::unique_ptr<rung_session, detail::Closer<&rung_session_close>> handle_;
 };
 
 inline Result<Session> Model::session() const {
+  std::vector<Model> plans;
+  for (size_t i = 0; i < plan_count(); ++i) {
+    Result<Model> plan = this->plan(i);
+    if (!plan) return plan.error();
+    plans.push_back(std::move(*plan));
+  }
   rung_session* session = nullptr;
   if (auto code = rung_session_open(handle_.get(), &session)) return Status::of(code);
-  return Session(*this, session);
+  return Session(*this, std::move(plans), session);
 }
 
 }  // namespace rung::api

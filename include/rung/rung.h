@@ -157,8 +157,15 @@ typedef struct rung_model rung_model;
 RUNG_API rung_status rung_model_open(const char* path, const rung_options* options, rung_model** model);
 // Waits for the calls of other threads that are in it.
 RUNG_API void rung_model_close(rung_model* model);
-// Its plan as a file (*.rung), written whole or not at all. Errors: RUNG_FILE.
+// Its plans as a file (*.rung), written whole or not at all. Errors: RUNG_FILE.
 RUNG_API rung_status rung_model_save(const rung_model* model, const char* path);
+
+// A model holds a plan for each set of input shapes that it serves: a file that was climbed for several shapes has
+// several. All have the same inputs and outputs, by index and name. The functions below describe the first plan's.
+RUNG_API size_t rung_model_plan_count(const rung_model* model);
+// A model of that plan alone, over the same weights; it is closed by itself. Errors: RUNG_USAGE, an index beyond the
+// last; RUNG_MEMORY.
+RUNG_API rung_status rung_model_plan(const rung_model* model, size_t index, rung_model** plan);
 
 // An input or an output. Its name and shape live as long as the model or a session of it.
 typedef struct rung_port {
@@ -220,6 +227,13 @@ typedef struct rung_session rung_session;
 RUNG_API rung_status rung_session_open(const rung_model* model, rung_session** session);
 // Waits for what it has in flight, also for a call of another thread that is in it.
 RUNG_API void rung_session_close(rung_session* session);
+
+// Of a model with several plans: from now on the session runs the plan that serves these shapes of inputs, and the
+// functions below bind that plan's inputs and outputs. Until then it is the first. Inputs that are not named may have
+// any shape. Errors: RUNG_MISMATCH, no plan serves them, or several do; both name what the model serves.
+RUNG_API rung_status rung_session_select(rung_session* session, const rung_named_shape* shapes, size_t count);
+// The index of the plan that the session runs.
+RUNG_API size_t rung_session_selected(const rung_session* session);
 
 // Binds an input or an output to memory of the session's own, and tells where it lies: the same at every call, valid
 // until the session is closed, 64-byte aligned (256 on a GPU), row-major. RUNG_CPU asks for memory that the host writes

@@ -98,6 +98,12 @@ nb::class_<T> bind_runs(nb::module_& module, const char* name, const char* doc) 
           nb::arg("stream").none() = nb::none(), nb::sig(kRunSignature), kRun)
       .def(
           "wait", [](T& self) { session_of(self).wait(); }, kWait)
+      .def(
+          "select", [](T& self, nb::handle shapes) { session_of(self).select(shapes); }, nb::arg("shapes"),
+          nb::sig("def select(self, shapes: collections.abc.Mapping[str, collections.abc.Sequence[int]]) -> None"),
+          "Of a model with several plans: input(), output() and run() are from now on those of the plan for these "
+          "shapes, such as {'input_ids': (1, 16)}. A call selects by the shapes of its arrays. Errors: MismatchError, "
+          "no plan serves them, or several do.")
       .def("close", &T::close, "Ends it; calls are refused from then on, memory that it gave stays while it is kept.")
       .def(
           "__enter__", [](nb::handle self) { return nb::borrow(self); }, nb::sig(enter.c_str()))
@@ -126,6 +132,8 @@ void bind_models(nb::module_& module) {
       .def("session", &Model::open_session,
            "A session of its own for another thread. Errors: OutOfMemoryError; UsageError, the model is closed.")
       .def("encode", &Model::encode, nb::arg("text"), nb::arg("truncate") = "warn", nb::sig(kEncodeSignature), kEncode)
+      .def_prop_ro("shapes", &Model::shapes, nb::sig("def shapes(self) -> tuple[dict[str, tuple[int, ...]], ...]"),
+                   "The shapes of inputs that it serves: for each of its plans, those of the inputs by name.")
       .def("save", &Model::save, nb::arg("path"),
            nb::sig("def save(self, path: str | bytes | os.PathLike[str]) -> None"),
            "Writes its plan to a file (*.rung), which rung.load() opens: whole, or not at all. Errors: FileError.")

@@ -31,8 +31,9 @@ std::string ModelFacts::device_word() const {
   return (device.type == RUNG_CUDA ? "cuda:" : "hip:") + std::to_string(device.index);
 }
 
-std::shared_ptr<const ModelFacts> read_facts(const rung_model* model) {
+std::shared_ptr<const ModelFacts> read_facts(const rung_model* model, ModelHandle owner) {
   auto facts = std::make_shared<ModelFacts>();
+  facts->owner = std::move(owner);
   rung_port port;
   for (size_t i = 0; i < rung_model_input_count(model); ++i) {
     check(rung_model_input(model, i, &port));
@@ -46,6 +47,16 @@ std::shared_ptr<const ModelFacts> read_facts(const rung_model* model) {
   facts->input_map = read_only_map(facts->inputs);
   facts->output_map = read_only_map(facts->outputs);
   return facts;
+}
+
+std::vector<std::shared_ptr<const ModelFacts>> read_plans(const rung_model* model) {
+  std::vector<std::shared_ptr<const ModelFacts>> plans;
+  for (size_t i = 0; i < rung_model_plan_count(model); ++i) {
+    rung_model* plan = nullptr;
+    check(rung_model_plan(model, i, &plan));
+    plans.push_back(read_facts(plan, ModelHandle(plan, rung_model_close)));
+  }
+  return plans;
 }
 
 }  // namespace rung::python

@@ -32,11 +32,14 @@ struct ModelFacts {
   std::vector<PortFacts> inputs, outputs;
   rung_device device{};
   nb::object input_map, output_map;  // read-only mappings of a name to its rung.Port
+  ModelHandle owner;                 // of what `port` points to, where that is a plan of a model; else none
 
   bool on_gpu() const { return device.type == RUNG_CUDA || device.type == RUNG_ROCM; }
   std::string device_word() const;
 };
 
-std::shared_ptr<const ModelFacts> read_facts(const rung_model* model);
+std::shared_ptr<const ModelFacts> read_facts(const rung_model* model, ModelHandle owner = {});
+// Of each plan that the model holds, in its order.
+std::vector<std::shared_ptr<const ModelFacts>> read_plans(const rung_model* model);
 
 }  // namespace rung::python

@@ -51,7 +51,7 @@ Session& Model::session() {
 
 std::unique_ptr<Session> Model::open_session() {
   session();
-  return std::make_unique<Session>(model_, facts_);
+  return std::make_unique<Session>(model_, plans_);
 }
 
 nb::object Model::encode(nb::handle text, const std::string& truncate) {
@@ -77,14 +77,24 @@ void Model::save(nb::handle where) {
   check(without_gil([&] { return rung_model_save(model_.get(), path.c_str()); }));
 }
 
+nb::tuple Model::shapes() const {
+  nb::list all;
+  for (const auto& plan : plans_) {
+    nb::dict shapes;
+    for (const PortFacts& port : plan->inputs) shapes[port.name] = port.shape;
+    all.append(shapes);
+  }
+  return nb::tuple(all);
+}
+
 void Model::close() {
   session_.close();
   model_.reset();
 }
 
 std::string Model::repr() const {
-  return "<rung.Model on " + facts_->device_word() + ": (" + ports_text(facts_->inputs) + ") -> (" +
-         ports_text(facts_->outputs) + ")" + (session_.closed() ? ", closed" : "") + ">";
+  return "<rung.Model on " + facts().device_word() + ": (" + ports_text(facts().inputs) + ") -> (" +
+         ports_text(facts().outputs) + ")" + (session_.closed() ? ", closed" : "") + ">";
 }
 
 std::unique_ptr<Model> load(nb::handle where, const nb::dict& options) {

@@ -13,9 +13,11 @@ namespace rung::python {
 class Model {
  public:
   explicit Model(ModelHandle handle)
-      : model_(std::move(handle)), facts_(read_facts(model_.get())), session_(model_, facts_) {}
+      : model_(std::move(handle)), plans_(read_plans(model_.get())), session_(model_, plans_) {}
 
-  const ModelFacts& facts() const { return *facts_; }
+  const ModelFacts& facts() const { return *plans_.front(); }
+  // The shapes that each plan serves: a tuple of dicts, by input.
+  nb::tuple shapes() const;
   // Errors: UsageError, the model is closed.
   Session& session();
   std::unique_ptr<Session> open_session();
@@ -27,7 +29,7 @@ class Model {
 
  private:
   ModelHandle model_;
-  std::shared_ptr<const ModelFacts> facts_;
+  std::vector<std::shared_ptr<const ModelFacts>> plans_;
   Session session_;
 };
 

@@ -45,12 +45,12 @@ OpenOptions::OpenOptions(const nb::dict& from) {
   if (nb::object drop = item(from, "drop_head"); !drop.is_none())
     if (!nb::try_cast(drop, options_.drop_head)) raise(RUNG_USAGE, "drop_head: got " + shown(drop) + ", wanted a bool");
   if (nb::object shapes = item(from, "shapes"); !shapes.is_none())
-    for (nb::handle pair : items_of(shapes, "shapes")) add_shape(pair[0], pair[1]);
+    for (nb::handle pair : items_of(shapes, "shapes")) shapes_.add(pair[0], pair[1]);
   options_.shapes = shapes_.data();
   options_.shape_count = shapes_.size();
 }
 
-void OpenOptions::add_shape(nb::handle name, nb::handle extents) {
+void NamedShapes::add(nb::handle name, nb::handle extents) {
   names_.push_back(c_text_of(name, "shapes"));
   extents_.push_back(integers(name, extents));
   shapes_.push_back({names_.back().c_str(), extents_.back().data(), static_cast<int32_t>(extents_.back().size())});

@@ -16,6 +16,23 @@ namespace rung::python {
 
 namespace nb = nanobind;
 
+// Shapes by name, as the C interface takes them.
+class NamedShapes {
+ public:
+  NamedShapes() = default;
+  NamedShapes(const NamedShapes&) = delete;
+  NamedShapes& operator=(const NamedShapes&) = delete;
+  // Errors: UsageError, `extents` is no sequence of integers.
+  void add(nb::handle name, nb::handle extents);
+  const rung_named_shape* data() const { return shapes_.data(); }
+  size_t size() const { return shapes_.size(); }
+
+ private:
+  std::deque<std::string> names_;
+  std::deque<std::vector<int64_t>> extents_;
+  std::vector<rung_named_shape> shapes_;
+};
+
 // rung_options of a mapping with any of device, threads, dtype, shapes and drop_head.
 class OpenOptions {
  public:
@@ -25,13 +42,9 @@ class OpenOptions {
   const rung_options* get() const { return &options_; }
 
  private:
-  void add_shape(nb::handle name, nb::handle extents);
-
   rung_options options_ = RUNG_OPTIONS_INIT;
   std::string device_, dtype_;
-  std::deque<std::string> names_;
-  std::deque<std::vector<int64_t>> extents_;
-  std::vector<rung_named_shape> shapes_;
+  NamedShapes shapes_;
 };
 
 // Arrays by name, in host memory; they are borrowed as long as this lives.

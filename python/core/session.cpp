@@ -6,6 +6,7 @@
 #include "core/gil.hpp"
 #include "core/memory.hpp"
 #include "core/names.hpp"
+#include "core/options.hpp"
 #include "core/torch.hpp"
 
 namespace rung::python {
@@ -23,7 +24,7 @@ Session::Use::Use(Session& session) : session_(session) {
 }
 
 Session::Use::~Use() {
-  for (std::deque<Port>* ports : {&session_.inputs_, &session_.outputs_})
+  for (std::deque<Port>* ports : {&session_.inputs(), &session_.outputs()})
     for (Port& port : *ports) {
       port.array.reset();
       port.given.reset();
@@ -32,8 +33,13 @@ Session::Use::~Use() {
   session_.in_use_ = false;
 }
 
-Session::Session(ModelHandle model, std::shared_ptr<const ModelFacts> facts)
-    : facts_(std::move(facts)), model_(std::move(model)) {
+Session::Bound::Bound(std::shared_ptr<const ModelFacts> of) : facts(std::move(of)) {
+  for (const PortFacts& port : facts->inputs) inputs.emplace_back(port);
+  for (const PortFacts& port : facts->outputs) outputs.emplace_back(port);
+}
+
+Session::Session(ModelHandle model, const std::vector<std::shared_ptr<const ModelFacts>>& plans)
+    : plans_(plans.begin(), plans.end()), model_(std::move(model)) {
   rung_session* opened = nullptr;
   rung_status status = RUNG_OK;
   {
@@ -42,14 +48,34 @@ Session::Session(ModelHandle model, std::shared_ptr<const ModelFacts> facts)
   }
   check(status);
   session_ = SessionHandle(opened, rung_session_close);
-  for (const PortFacts& port : facts_->inputs) inputs_.emplace_back(port);
-  for (const PortFacts& port : facts_->outputs) outputs_.emplace_back(port);
+}
+
+void Session::select(nb::handle shapes) {
+  Use use(*this);
+  NamedShapes named;
+  for (nb::handle pair : nb::list(shapes.attr("items")())) named.add(pair[0], pair[1]);
+  select(named);
+}
+
+void Session::select(const NamedShapes& shapes) {
+  check(rung_session_select(session_.get(), shapes.data(), shapes.size()));
+  selected_ = rung_session_selected(session_.get());
+}
+
+// The plan for the shapes of the arrays.
+void Session::select_for(const nb::kwargs& arguments) {
+  if (plans_.size() == 1) return;
+  NamedShapes shapes;
+  for (auto [name, value] : arguments)
+    if (!same(Names::get().out, name) && nb::hasattr(value, "shape")) shapes.add(name, value.attr("shape"));
+  select(shapes);
 }
 
 nb::dict Session::call(const nb::args& unnamed, const nb::kwargs& arguments) {
   if (unnamed.size() > 0) refuse_unnamed(unnamed[0]);
   Use use(*this);
   try {
+    select_for(arguments);
     take(arguments);
     const Family fresh = family();
     bind_inputs(fresh);
@@ -62,12 +88,12 @@ nb::dict Session::call(const nb::args& unnamed, const nb::kwargs& arguments) {
   }
   restore_own();
   nb::dict results;
-  for (Port& port : outputs_) results[port.facts->name] = port.given;
+  for (Port& port : outputs()) results[port.facts->name] = port.given;
   return results;
 }
 
 void Session::refuse_unnamed(nb::handle first) const {
-  const std::string name = facts_->inputs.empty() ? "name" : facts_->inputs.front().port.name;
+  const std::string name = facts().inputs.empty() ? "name" : facts().inputs.front().port.name;
   const bool is_text = nb::isinstance<nb::str>(first), is_mapping = nb::hasattr(first, "keys");
   const std::string remedy = is_text      ? "model(**model.encode(text))"
                              : is_mapping ? "model(**inputs)"
@@ -78,7 +104,7 @@ void Session::refuse_unnamed(nb::handle first) const {
 // Autograd, and whoever looks at a tensor's version, learns that its values are others.
 void Session::tell_written() const {
   const Torch* torch = Torch::loaded();
-  for (const Port& port : outputs_)
+  for (const Port& port : outputs())
     if (port.array && port.array->is_torch() && port.is_given) torch->increment_version(port.given);
 }
 
@@ -87,7 +113,7 @@ void Session::take(const nb::kwargs& arguments) {
   PyObject *name = nullptr, *value = nullptr;
   for (Py_ssize_t at = 0; PyDict_Next(arguments.ptr(), &at, &name, &value);) {
     Port* found = nullptr;
-    for (Port& port : inputs_)
+    for (Port& port : inputs())
       if (same(port.facts->name, name)) found = &port;
     if (found)
       found->array.emplace(value, found->place("input"), false);
@@ -110,8 +136,8 @@ void Session::check_frozen(nb::handle name, nb::handle value) const {
 }
 
 void Session::bind_inputs(Family family) {
-  for (size_t i = 0; i < inputs_.size(); ++i) {
-    Port& port = inputs_[i];
+  for (size_t i = 0; i < inputs().size(); ++i) {
+    Port& port = inputs()[i];
     if (!port.array) {
       if (port.facts->port.required && !port.own)
         raise(RUNG_MISMATCH, std::string("input '") + port.facts->port.name + "' is missing");
@@ -125,7 +151,7 @@ void Session::bind_inputs(Family family) {
 // Memory that is pinned is copied straight where the call waits for the run. A call that only enqueues has the host
 // copy it: its memory may be another tensor's when the stream comes to it.
 void Session::bind(Port& port, size_t index, Family family, Bind* to) {
-  port.array->set_pinned(facts_->on_gpu() && family != Family::torch_device);
+  port.array->set_pinned(facts().on_gpu() && family != Family::torch_device);
   port.array->check(to(session_.get(), index, &port.array->tensor()));
   port.is_callers = true;
 }
@@ -133,11 +159,11 @@ void Session::bind(Port& port, size_t index, Family family, Bind* to) {
 // Whose outputs are that a call makes: PyTorch's where inputs are; NumPy's where any input is no tensor of PyTorch's.
 Family Session::family() const {
   bool any = false, all_torch = true;
-  for (const std::deque<Port>* ports : {&inputs_, &outputs_})
+  for (const std::deque<Port>* ports : {&inputs(), &outputs()})
     for (const Port& port : *ports) {
       if (!port.array) continue;
-      if (port.array->family() == Family::torch_device && facts_->on_gpu()) return Family::torch_device;
-      if (ports == &outputs_) continue;
+      if (port.array->family() == Family::torch_device && facts().on_gpu()) return Family::torch_device;
+      if (ports == &outputs()) continue;
       any = true;
       all_torch = all_torch && port.array->family() == Family::torch_host;
     }
@@ -151,7 +177,7 @@ void Session::take_out(nb::handle out) {
   for (nb::handle name : nb::list(out.attr("keys")())) {
     size_t index = 0;
     check(rung_model_find_output(model_.get(), c_text_of(name, "out").c_str(), &index));
-    Port& port = outputs_[index];
+    Port& port = outputs()[index];
     port.given = out[name];
     port.is_given = true;
     port.array.emplace(port.given, port.place("output"), true);
@@ -159,10 +185,10 @@ void Session::take_out(nb::handle out) {
 }
 
 void Session::bind_outputs(Family fresh) {
-  for (size_t i = 0; i < outputs_.size(); ++i) {
-    Port& port = outputs_[i];
+  for (size_t i = 0; i < outputs().size(); ++i) {
+    Port& port = outputs()[i];
     if (!port.array) {
-      const rung_device device = fresh == Family::torch_device ? facts_->device : rung_device{RUNG_CPU, 0};
+      const rung_device device = fresh == Family::torch_device ? facts().device : rung_device{RUNG_CPU, 0};
       Made made = port.maker.make(fresh, device);
       port.given = made.array;
       if (fresh == Family::numpy)
@@ -181,9 +207,9 @@ void Session::launch(Family family) {
     const ReleasedGil released;
     status = rung_session_run(session_.get());
   } else {
-    void* stream = Torch::loaded()->stream(facts_->device);
+    void* stream = Torch::loaded()->stream(facts().device);
     bool host_outputs = false;
-    for (const Port& port : outputs_) host_outputs = host_outputs || !port.array->on_device();
+    for (const Port& port : outputs()) host_outputs = host_outputs || !port.array->on_device();
     const ReleasedGil released;
     status = rung_session_run_async(session_.get(), stream);
     if (status == RUNG_OK && host_outputs) status = rung_session_wait(session_.get());
@@ -193,7 +219,7 @@ void Session::launch(Family family) {
 
 // What was bound for a call is gone after it.
 void Session::restore_input(size_t index) {
-  Port& port = inputs_[index];
+  Port& port = inputs()[index];
   if (!port.is_callers) return;
   rung_tensor tensor;
   check(port.own ? rung_session_input(session_.get(), index, *port.own, &tensor)
@@ -202,7 +228,7 @@ void Session::restore_input(size_t index) {
 }
 
 void Session::restore_output(size_t index) {
-  Port& port = outputs_[index];
+  Port& port = outputs()[index];
   if (!port.is_callers) return;
   rung_tensor tensor;
   check(port.own ? rung_session_output(session_.get(), index, *port.own, &tensor)
@@ -214,13 +240,13 @@ void Session::restore_output(size_t index) {
 // run().
 void Session::restore_own() {
   rung_tensor tensor;
-  for (size_t i = 0; i < inputs_.size(); ++i) {
-    Port& port = inputs_[i];
+  for (size_t i = 0; i < inputs().size(); ++i) {
+    Port& port = inputs()[i];
     if (port.own && port.is_callers)
       port.is_callers = rung_session_input(session_.get(), i, *port.own, &tensor) != RUNG_OK;
   }
-  for (size_t i = 0; i < outputs_.size(); ++i) {
-    Port& port = outputs_[i];
+  for (size_t i = 0; i < outputs().size(); ++i) {
+    Port& port = outputs()[i];
     if (port.own && port.is_callers)
       port.is_callers = rung_session_output(session_.get(), i, *port.own, &tensor) != RUNG_OK;
   }
@@ -231,7 +257,7 @@ nb::object Session::input(nb::handle port, const std::string& where) {
   const std::string name = c_text_of(port, "name");
   size_t index = 0;
   check(rung_model_find_input(model_.get(), name.c_str(), &index));
-  return own_memory(inputs_[index], index, where, rung_session_input);
+  return own_memory(inputs()[index], index, where, rung_session_input);
 }
 
 nb::object Session::output(nb::handle port, const std::string& where) {
@@ -239,12 +265,12 @@ nb::object Session::output(nb::handle port, const std::string& where) {
   const std::string name = c_text_of(port, "name");
   size_t index = 0;
   check(rung_model_find_output(model_.get(), name.c_str(), &index));
-  return own_memory(outputs_[index], index, where, rung_session_output);
+  return own_memory(outputs()[index], index, where, rung_session_output);
 }
 
 nb::object Session::own_memory(Port& port, size_t index, const std::string& where, OwnMemory lend) {
   if (where != "host" && where != "device") raise(RUNG_USAGE, "where: got '" + where + "', wanted 'host' or 'device'");
-  auto type = static_cast<rung_device_type>(where == "host" ? RUNG_CPU : facts_->device.type);
+  auto type = static_cast<rung_device_type>(where == "host" ? RUNG_CPU : facts().device.type);
   rung_tensor tensor;
   check(lend(session_.get(), index, type, &tensor));
   port.own = type;
@@ -254,8 +280,8 @@ nb::object Session::own_memory(Port& port, size_t index, const std::string& wher
 
 void Session::run(nb::handle stream) {
   Use use(*this);
-  for (size_t i = 0; i < inputs_.size(); ++i) restore_input(i);
-  for (size_t i = 0; i < outputs_.size(); ++i) restore_output(i);
+  for (size_t i = 0; i < inputs().size(); ++i) restore_input(i);
+  for (size_t i = 0; i < outputs().size(); ++i) restore_output(i);
   rung_status status = RUNG_OK;
   if (stream.is_none()) {
     const ReleasedGil released;

@@ -13,14 +13,19 @@
 
 namespace rung::python {
 
+class NamedShapes;
+
 class Session {
  public:
-  Session(ModelHandle model, std::shared_ptr<const ModelFacts> facts);
+  // `plans`: those of the model, of which the first is selected.
+  Session(ModelHandle model, const std::vector<std::shared_ptr<const ModelFacts>>& plans);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
   // One inference on the arrays given by name; `out` among them maps outputs' names to arrays to write.
   nb::dict call(const nb::args& unnamed, const nb::kwargs& arguments);
+  // The plan for these shapes of inputs, a mapping of names to sequences, is what the functions below bind and run.
+  void select(nb::handle shapes);
   // The session's own memory of a port, as NumPy (where = "host") or as an object with DLPack ("device").
   nb::object input(nb::handle port, const std::string& where);
   nb::object output(nb::handle port, const std::string& where);
@@ -30,7 +35,7 @@ class Session {
   void close();
 
   bool closed() const { return !session_; }
-  const ModelFacts& facts() const { return *facts_; }
+  const ModelFacts& facts() const { return *plans_[selected_].facts; }
 
  private:
   // Who uses the session now: calls end in the order in which they began, or are refused.
@@ -59,6 +64,19 @@ class Session {
     bool is_given = false;          // is that the caller's own?
   };
 
+  // The ports of one plan.
+  struct Bound {
+    explicit Bound(std::shared_ptr<const ModelFacts> of);
+    std::shared_ptr<const ModelFacts> facts;
+    std::deque<Port> inputs, outputs;
+  };
+  std::deque<Port>& inputs() { return plans_[selected_].inputs; }
+  std::deque<Port>& outputs() { return plans_[selected_].outputs; }
+  const std::deque<Port>& inputs() const { return plans_[selected_].inputs; }
+  const std::deque<Port>& outputs() const { return plans_[selected_].outputs; }
+  void select(const NamedShapes& shapes);
+  void select_for(const nb::kwargs& arguments);
+
   // What a call gives, before anything is bound.
   [[noreturn]] void refuse_unnamed(nb::handle first) const;
   void take(const nb::kwargs& arguments);
@@ -77,10 +95,10 @@ class Session {
   using OwnMemory = rung_status (*)(rung_session*, size_t, rung_device_type, rung_tensor*);
   nb::object own_memory(Port& port, size_t index, const std::string& where, OwnMemory lend);
 
-  std::shared_ptr<const ModelFacts> facts_;
+  std::deque<Bound> plans_;
+  size_t selected_ = 0;
   ModelHandle model_;
   SessionHandle session_;
-  std::deque<Port> inputs_, outputs_;
   bool in_use_ = false;
 };
 

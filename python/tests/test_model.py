@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -131,3 +133,37 @@ def test_opening_and_closing_leaves_no_memory(bert_inputs: Arrays) -> None:
 def resident() -> int:
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * 4096
+
+
+@pytest.fixture(name="two_shapes")
+def make_two_shapes(tmp_path: Path) -> rung.Model:
+    """A model of two plans, for 5 tokens and for 9."""
+    path = tmp_path / "plan.rung"
+    subprocess.run([sys.executable, "-m", "rung", "build", str(BERT), "--threads", str(THREADS), "--shape", "input_ids=1,5", "--shape",
+                    "input_ids=1,9", "--out", str(path)], check=True)
+    return rung.load(path)
+
+
+def test_a_model_tells_which_shapes_it_serves(two_shapes: rung.Model, bert: rung.Model) -> None:
+    assert [shapes["input_ids"] for shapes in two_shapes.shapes] == [(1, 5), (1, 9)]
+    assert [shapes["input_ids"] for shapes in bert.shapes] == [(1, 9)]
+
+
+def test_a_call_selects_the_plan_for_its_arrays(two_shapes: rung.Model, bert_inputs: Arrays,
+                                                bert_outputs: Arrays) -> None:
+    assert_known(two_shapes(**bert_inputs)["last_hidden_state"], bert_outputs["last_hidden_state"])
+    assert two_shapes(input_ids=bert_inputs["input_ids"][:, :5].copy())["last_hidden_state"].shape == (1, 5, 32)
+    assert_known(two_shapes(**bert_inputs)["last_hidden_state"], bert_outputs["last_hidden_state"])
+    with pytest.raises(rung.MismatchError, match="no plan is for .*input_ids=1,7"):
+        two_shapes(input_ids=numpy.zeros((1, 7), numpy.int64))
+
+
+def test_memory_is_that_of_the_plan_selected(two_shapes: rung.Model) -> None:
+    with two_shapes.session() as session:
+        assert session.input("input_ids").shape == (1, 5)
+        session.select({"input_ids": (1, 9)})
+        assert session.input("input_ids").shape == (1, 9)
+        assert session.inputs["input_ids"].shape == (1, 9)
+        session.run()
+        with pytest.raises(rung.MismatchError, match="no plan is for input_ids=1,7"):
+            session.select({"input_ids": (1, 7)})

@@ -188,7 +188,7 @@ rung_status rung_climb_open(const rung_climb* climb, rung_model** model) {
     const auto open = table<Climbs>().use(climb);
     RUNG_CHECK(rung::want_open(open, "climb"));
     RUNG_CHECK(want(model, "model"));
-    RUNG_TRY(*model, rung::handle_of(open->outcome.plan));
+    RUNG_TRY(*model, rung::handle_of(rung::PlanSet(open->outcome.plan)));
     return {};
   });
 }

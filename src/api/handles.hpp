@@ -10,23 +10,24 @@
 #include "api/handle_table.hpp"
 #include "api/text_inputs.hpp"
 #include "device/gpu/gpu.hpp"
-#include "session/session.hpp"
+#include "session/set_session.hpp"
 
 namespace rung {
 
-// A plan that was opened, with what the ports' pointers refer to. Sessions hold it too.
+// Plans that were opened, with what the ports' pointers refer to. Sessions hold it too.
 struct OpenModel {
-  std::shared_ptr<const Plan> plan;
+  explicit OpenModel(PlanSet of) : plans(std::move(of)) {}
+  PlanSet plans;
   rung_device device{RUNG_CPU, 0};
   std::vector<std::shared_ptr<gpu::Block>> weights;  // on a GPU: they stay between sessions
-  std::vector<rung_port> inputs, outputs;            // in the plan's order; they point into the plan
+  std::vector<rung_port> inputs, outputs;            // in the first plan's order; they point into it
   std::unique_ptr<const TextEncoder> texts;
 };
 
 // What callers hold is a rung_model* and its like, which no one follows: those structs have no definition.
 struct OpenSession {
   std::shared_ptr<const OpenModel> model;
-  Session session;
+  SetSession session;
 };
 struct OpenTensors {
   std::vector<std::pair<std::string, Tensor>> all;
@@ -52,6 +53,6 @@ Status want_open(const Use& use, const char* name) {
   return use ? Status{} : wrong_usage("'{}' is closed, or was never opened", name);
 }
 
-Result<rung_model*> handle_of(std::shared_ptr<const Plan> plan);
+Result<rung_model*> handle_of(PlanSet plans);
 
 }  // namespace rung

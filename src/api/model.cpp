@@ -63,16 +63,18 @@ rung_status find_port(const rung_model* model, std::vector<rung_port> OpenModel:
   });
 }
 
-Result<std::shared_ptr<const OpenModel>> open_model_of(std::shared_ptr<const Plan> plan) {
-  auto open = std::make_shared<OpenModel>();
-  open->device = device_of(*plan);
-  if (plan->target->gpu) {
-    RUNG_TRY(open->weights, upload_weights(*plan, 0));
-  }
-  for (const auto& input : plan->inputs) open->inputs.push_back(port_of(input, !input.value));
-  for (const auto& output : plan->outputs) open->outputs.push_back(port_of(output, false));
-  open->texts = std::make_unique<TextEncoder>(plan);
-  open->plan = std::move(plan);
+Result<std::shared_ptr<const OpenModel>> open_model_of(PlanSet plans) {
+  auto open = std::make_shared<OpenModel>(std::move(plans));
+  const Plan& first = open->plans.first();
+  open->device = device_of(first);
+  if (first.target->gpu)
+    for (const auto& plan : open->plans) {
+      RUNG_TRY(auto blocks, upload_weights(*plan, 0));
+      open->weights.insert(open->weights.end(), blocks.begin(), blocks.end());
+    }
+  for (const auto& input : first.inputs) open->inputs.push_back(port_of(input, !input.value));
+  for (const auto& output : first.outputs) open->outputs.push_back(port_of(output, false));
+  open->texts = std::make_unique<TextEncoder>(open->plans);
   return open;
 }
 
@@ -93,8 +95,8 @@ Result<TextOptions> text_options(const char* text, const rung_text_options* opti
 
 }  // namespace
 
-Result<rung_model*> handle_of(std::shared_ptr<const Plan> plan) {
-  RUNG_TRY(auto open, open_model_of(std::move(plan)));
+Result<rung_model*> handle_of(PlanSet plans) {
+  RUNG_TRY(auto open, open_model_of(std::move(plans)));
   return table<Models>().open(std::make_unique<const std::shared_ptr<const OpenModel>>(std::move(open)));
 }
 
@@ -110,8 +112,8 @@ rung_status rung_model_open(const char* path, const rung_options* options, rung_
   return answer([&]() -> Status {
     RUNG_CHECK(rung::want(path, "path"));
     RUNG_CHECK(rung::want(model, "model"));
-    RUNG_TRY(auto plan, rung::plan_at(path, options));
-    RUNG_TRY(*model, rung::handle_of(std::move(plan)));
+    RUNG_TRY(auto plans, rung::plans_at(path, options));
+    RUNG_TRY(*model, rung::handle_of(std::move(plans)));
     return {};
   });
 }
@@ -121,7 +123,7 @@ rung_status rung_model_build(const char* path, const rung_build_options* options
     RUNG_CHECK(rung::want(path, "path"));
     RUNG_CHECK(rung::want(model, "model"));
     RUNG_TRY(auto plan, rung::built_plan(path, options));
-    RUNG_TRY(*model, rung::handle_of(std::move(plan)));
+    RUNG_TRY(*model, rung::handle_of(rung::PlanSet(std::move(plan))));
     return {};
   });
 }
@@ -131,7 +133,24 @@ rung_status rung_model_save(const rung_model* model, const char* path) {
     const auto open = table<Models>().use(model);
     RUNG_CHECK(rung::want_open(open, "model"));
     RUNG_CHECK(rung::want(path, "path"));
-    return rung::save_plan(*(*open)->plan, path);
+    return rung::save_plans((*open)->plans, path);
+  });
+}
+
+size_t rung_model_plan_count(const rung_model* model) {
+  const auto open = table<Models>().use(model);
+  return open ? (*open)->plans.size() : 0;
+}
+
+rung_status rung_model_plan(const rung_model* model, size_t index, rung_model** plan) {
+  return answer([&]() -> Status {
+    const auto open = table<Models>().use(model);
+    RUNG_CHECK(rung::want_open(open, "model"));
+    RUNG_CHECK(rung::want(plan, "plan"));
+    const rung::PlanSet& plans = (*open)->plans;
+    if (index >= plans.size()) return rung::wrong_usage("got plan {}, wanted less than {}", index, plans.size());
+    RUNG_TRY(*plan, rung::handle_of(rung::PlanSet(plans[index])));
+    return {};
   });
 }
 
@@ -183,7 +202,7 @@ rung_status rung_model_encode_text(const rung_model* model, const char* text, co
 
 bool rung_model_is_frozen(const rung_model* model, const char* name) {
   const auto open = table<Models>().use(model);
-  return open && name && rung::find_named((*open)->plan->frozen, name);
+  return open && name && rung::find_named((*open)->plans.first().frozen, name);
 }
 
 rung_status rung_model_check_frozen(const rung_model* model, const char* name, const rung_tensor* tensor) {
@@ -192,7 +211,7 @@ rung_status rung_model_check_frozen(const rung_model* model, const char* name, c
     RUNG_CHECK(rung::want_open(open, "model"));
     RUNG_CHECK(rung::want(name, "name"));
     RUNG_CHECK(rung::want(tensor, "tensor"));
-    const auto* frozen = rung::find_named((*open)->plan->frozen, name);
+    const auto* frozen = rung::find_named((*open)->plans.first().frozen, name);
     if (!frozen) return rung::mismatch("there is no frozen input '{}'", name);
     const rung_named_tensor given{name, tensor};
     RUNG_TRY(rung::NamedTensors copy, rung::copies_of({&given, 1}));

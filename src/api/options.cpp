@@ -30,13 +30,20 @@ Result<OpenOptions> model_options(const char* path, const rung_options* options)
   RUNG_TRY(rung_options given, options_of(options, rung_options RUNG_OPTIONS_INIT, "rung_options"));
   OpenOptions model{.path = path, .device = {}, .threads = given.threads, .dtype = {}, .drop_head = given.drop_head};
   RUNG_TRY(model.dtype, parse_dtype(given.dtype ? given.dtype : "model"));
-  RUNG_TRY(auto shapes, array_of(given.shapes, given.shape_count, "shapes"));
-  for (const rung_named_shape& named : shapes) {
-    RUNG_TRY(Shape shape, shape_of(named));
-    if (!model.shapes.emplace(named.name, shape).second) return wrong_usage("shapes: '{}' is given twice", named.name);
-  }
+  RUNG_TRY(Shapes shapes, shapes_of(given.shapes, given.shape_count));
+  model.shapes.insert(shapes.begin(), shapes.end());
   RUNG_TRY(model.device, asked_device(given.device ? given.device : ""));
   return model;
+}
+
+Result<Shapes> shapes_of(const rung_named_shape* first, size_t count) {
+  RUNG_TRY(auto given, array_of(first, count, "shapes"));
+  Shapes shapes;
+  for (const rung_named_shape& named : given) {
+    RUNG_TRY(Shape shape, shape_of(named));
+    if (!shapes.emplace(named.name, shape).second) return wrong_usage("shapes: '{}' is given twice", named.name);
+  }
+  return shapes;
 }
 
 Result<std::vector<std::string>> texts_of(const char* const* first, size_t count, const char* name) {
@@ -55,10 +62,10 @@ Result<GivenArrays> arrays_of(const rung_named_tensor* first, size_t count, cons
   return given_arrays(std::move(copies));
 }
 
-Result<std::shared_ptr<const Plan>> plan_at(const char* path, const rung_options* options) {
+Result<PlanSet> plans_at(const char* path, const rung_options* options) {
   RUNG_TRY(OpenOptions model, model_options(path, options));
   RUNG_TRY(Opened opened, rung::open_model(model));
-  return plan_of(opened, {}, model);
+  return plans_of(opened, {}, model);
 }
 
 Result<std::shared_ptr<const Plan>> built_plan(const char* path, const rung_build_options* options) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "open/options.hpp"
+#include "plan/plan_set.hpp"
 #include "rung/rung.h"
 
 namespace rung {
@@ -19,12 +20,14 @@ Result<std::span<const T>> array_of(const T* first, size_t count, const char* na
   if (!first && count > 0) return wrong_usage("got NULL for '{}', of {}", name, count);
   return std::span(first, count);
 }
+// Errors: RUNG_USAGE, a shape that no input can have, or a name twice.
+Result<Shapes> shapes_of(const rung_named_shape* first, size_t count);
 Result<std::vector<std::string>> texts_of(const char* const* first, size_t count, const char* name);
 // Copies of host tensors.
 Result<GivenArrays> arrays_of(const rung_named_tensor* first, size_t count, const char* name);
 
-// The plan that a path names; of a directory, that of the default recipe. Errors: those of rung_model_open().
-Result<std::shared_ptr<const Plan>> plan_at(const char* path, const rung_options* options);
+// The plans that a path names; of a directory, that of the default recipe. Errors: those of rung_model_open().
+Result<PlanSet> plans_at(const char* path, const rung_options* options);
 // The plan of a recipe. Errors: those of rung_model_build().
 Result<std::shared_ptr<const Plan>> built_plan(const char* path, const rung_build_options* options);
 

@@ -1,8 +1,8 @@
 // Sessions of the C interface: ports by index, memory bound to them, runs.
 // SPDX-License-Identifier: Apache-2.0
 #include "api/handles.hpp"
+#include "api/options.hpp"
 #include "api/tensors.hpp"
-#include "open/open_model.hpp"
 
 namespace rung {
 namespace {
@@ -22,7 +22,7 @@ Result<Port> port_among(const std::vector<PlanPort>& ports, size_t index, const 
 }
 
 Result<Port> port_of(const OpenSession& session, Side side, size_t index) {
-  const Plan& plan = *session.model->plan;
+  const Plan& plan = *session.model->plans[session.session.selected_index()];
   return side == Side::input ? port_among(plan.inputs, index, "input") : port_among(plan.outputs, index, "output");
 }
 
@@ -47,7 +47,7 @@ rung_status own_memory(rung_session* handle, Side side, size_t index, rung_devic
     RUNG_CHECK(want(tensor, "tensor"));
     RUNG_TRY(Port port, port_of(*session, side, index));
     RUNG_TRY(Place place, place_asked_for(*session, where));
-    auto& own = session->session;
+    auto& own = session->session.selected();
     RUNG_TRY(std::byte * data, side == Side::input ? own.own_input(index, place) : own.own_output(index, place));
     const rung_device device = session->model->device;
     *tensor = tensor_over(data, *port.type, place == Place::host ? host_memory_of(device) : device);
@@ -60,7 +60,7 @@ rung_status bind(rung_session* handle, Side side, size_t index, const rung_tenso
     const auto session = table<Sessions>().use(handle);
     RUNG_CHECK(want_open(session, "session"));
     RUNG_TRY(Port port, port_of(*session, side, index));
-    auto& own = session->session;
+    auto& own = session->session.selected();
     if (!tensor) return side == Side::input ? own.unbind_input(index) : own.unbind_output(index);
     RUNG_TRY(Placed at, place_of(port.name, *port.type, *tensor, session->model->device));
     return side == Side::input ? own.bind_input(index, at.place, at.data) : own.bind_output(index, at.place, at.data);
@@ -73,7 +73,7 @@ rung_status in_session(rung_session* handle, const Call& call) {
   return answer([&]() -> Status {
     const auto session = table<Sessions>().use(handle);
     RUNG_CHECK(want_open(session, "session"));
-    return call(session->session);
+    return call(session->session.selected());
   });
 }
 
@@ -91,7 +91,7 @@ rung_status rung_session_open(const rung_model* model, rung_session** session) {
     const auto open = table<rung::Models>().use(model);
     RUNG_CHECK(rung::want_open(open, "model"));
     RUNG_CHECK(rung::want(session, "session"));
-    RUNG_TRY(rung::Session opened, rung::open_session((*open)->plan));
+    RUNG_TRY(rung::SetSession opened, rung::SetSession::create((*open)->plans));
     *session =
         table<Sessions>().open(std::unique_ptr<rung::OpenSession>(new rung::OpenSession{*open, std::move(opened)}));
     return {};
@@ -99,6 +99,20 @@ rung_status rung_session_open(const rung_model* model, rung_session** session) {
 }
 
 void rung_session_close(rung_session* session) { table<Sessions>().close(session); }
+
+rung_status rung_session_select(rung_session* session, const rung_named_shape* shapes, size_t count) {
+  return answer([&]() -> Status {
+    const auto open = table<Sessions>().use(session);
+    RUNG_CHECK(rung::want_open(open, "session"));
+    RUNG_TRY(rung::Shapes given, rung::shapes_of(shapes, count));
+    return open->session.select(given);
+  });
+}
+
+size_t rung_session_selected(const rung_session* session) {
+  const auto open = table<Sessions>().use(session);
+  return open ? open->session.selected_index() : 0;
+}
 
 rung_status rung_session_input(rung_session* session, size_t index, rung_device_type where, rung_tensor* tensor) {
   return rung::own_memory(session, Side::input, index, where, tensor);

@@ -24,6 +24,12 @@ Status add_input(const Plan& plan, const std::string& name, const std::vector<in
   return {};
 }
 
+// Tokens that the plan reads.
+int64_t text_length(const Plan& plan) {
+  const Shape& shape = find_named(plan.inputs, "input_ids")->type.shape;
+  return shape.rank() > 0 ? shape.back() : 1;
+}
+
 }  // namespace
 
 std::string cut_text_words(int64_t tokens, int64_t kept) {
@@ -37,19 +43,34 @@ Result<const Tokenizer*> TextEncoder::tokenizer() const {
   if (made_in_.another_process())
     return wrong_usage("this model was opened before this process was forked: open it in the child");
   const std::lock_guard lock(reading_);
-  if (!tokenizer_) tokenizer_ = Tokenizer::from_texts(plan_->attachments);
+  if (!tokenizer_) tokenizer_ = Tokenizer::from_texts(plans_.first().attachments);
   if (!*tokenizer_) return tl::unexpected(tokenizer_->error());
   return &**tokenizer_;
 }
 
+const Plan& TextEncoder::plan_for(int64_t tokens) const {
+  const Plan* best = nullptr;
+  for (const auto& plan : plans_) {
+    const int64_t now = best ? text_length(*best) : -1, other = text_length(*plan);
+    const bool is_better = now < tokens ? other > now : tokens <= other && other < now;
+    if (!best || is_better) best = plan.get();
+  }
+  return *best;
+}
+
 Result<TextInputs> TextEncoder::inputs_of(const TextOptions& options) const {
-  const Plan& plan = *plan_;
-  const auto* ids = find_named(plan.inputs, "input_ids");
-  if (!ids || plan.attachments.empty())
+  if (!find_named(plans_.first().inputs, "input_ids") || plans_.first().attachments.empty())
     return mismatch("the model has no tokenizer of its own, or no input 'input_ids'");
-  const int64_t length = ids->type.shape.rank() > 0 ? ids->type.shape.back() : 1;
   RUNG_TRY(const Tokenizer* tokenizer, this->tokenizer());
-  RUNG_TRY(Encoding encoding, tokenizer->encode(options.text, {.max_length = length, .pad_to = length}));
+  const auto encode = [&](const Plan& plan) {
+    const int64_t length = text_length(plan);
+    return tokenizer->encode(options.text, {.max_length = length, .pad_to = length});
+  };
+  RUNG_TRY(Encoding encoding, encode(plans_.first()));
+  const Plan& plan = plan_for(encoding.tokens);
+  if (&plan != &plans_.first()) {
+    RUNG_TRY(encoding, encode(plan));
+  }
   if (encoding.truncated() && !options.may_cut) return mismatch("{}", cut_text_words(encoding.tokens, encoding.kept));
   TextInputs text{.inputs = {}, .tokens = encoding.tokens, .kept = encoding.kept};
   RUNG_CHECK(add_input(plan, "input_ids", encoding.ids, text.inputs));

@@ -9,7 +9,7 @@
 
 #include "base/forks.hpp"
 #include "import/tokenizer.hpp"
-#include "plan/plan.hpp"
+#include "plan/plan_set.hpp"
 
 namespace rung {
 
@@ -27,18 +27,21 @@ struct TextInputs {
 // The tokenizer is read once, when the first text comes. Any number of threads may use it.
 class TextEncoder {
  public:
-  explicit TextEncoder(std::shared_ptr<const Plan> plan) : plan_(std::move(plan)) {}
+  explicit TextEncoder(PlanSet plans) : plans_(std::move(plans)) {}
 
   // Inputs for one text: input_ids, attention_mask and token_type_ids as far as the plan has them, padded to its
-  // length. Errors: the model has no tokenizer, or no input_ids; an input that is not i64[1,length]; one that is frozen
-  // at another value than the text's, which names it: its answer would be that of another question; a text that is too
-  // long and not to be cut.
+  // length. Of several plans it is the shortest that has room for the text, or the longest. Errors: the model has no
+  // tokenizer, or no input_ids; an input that is not i64[1,length]; one that is frozen at another value than the
+  // text's, which names it: its answer would be that of another question; a text that is too long and not to be cut.
   Result<TextInputs> inputs_of(const TextOptions& options) const;
 
  private:
   Result<const Tokenizer*> tokenizer() const;
 
-  std::shared_ptr<const Plan> plan_;
+  // The plan for a text of that many tokens.
+  const Plan& plan_for(int64_t tokens) const;
+
+  PlanSet plans_;
   mutable std::mutex reading_;
   mutable std::optional<Result<Tokenizer>> tokenizer_;
   MadeIn made_in_;

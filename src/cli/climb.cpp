@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "base/log.hpp"
@@ -39,19 +41,24 @@ Status check_writable(const std::string& directory) {
   return PendingFiles().add(directory + "/.rung-probe", "x");  // never put in place
 }
 
-Result<tasks::ClimbTask> climb_task(const ClimbFlags& options) {
-  tasks::ClimbTask task{
-      .model = {}, .budget_s = 0, .skip = options.skip, .database = options.database, .interrupted = interrupted};
-  RUNG_TRY(task.budget_s, parse_budget(options.budget));
-  RUNG_TRY(task.model, model_options(options.common));
-  return task;
+// One for each plan, without a budget so far.
+Result<std::vector<tasks::ClimbTask>> climb_tasks(const ClimbFlags& options) {
+  RUNG_TRY(auto models, options_of_each_plan(options.common));
+  std::vector<tasks::ClimbTask> all;
+  for (OpenOptions& model : models)
+    all.push_back(
+        {.model = std::move(model), .skip = options.skip, .database = options.database, .interrupted = interrupted});
+  return all;
 }
 
 // Runs the recipe that the climb was at when the device failed.
-Status with_op_of_climb(Status status, const ClimbFlags& options, const std::optional<Recipe>& suspect) {
+Status with_op_of_climb(Status status, const ClimbFlags& options, const OpenOptions& model,
+                        const std::optional<Recipe>& suspect) {
   if (!suspect) return status;
   std::string file = fmt::format("{}/.suspect.{}.json", options.out, getpid());
   CommonOptions common = options.common;
+  common.shapes.clear();
+  for (const auto& [name, shape] : model.shapes) common.shapes.push_back(shape_words({{name, shape}}));
   if (common.dtype != "model") common.dtype = name_of(suspect->precision);  // bf16 is a rung: not every recipe has it
   if (Status saved = save_recipe(*suspect, file); saved)
     status = with_op_of_fault(std::move(status), common, {"--recipe", file});
@@ -62,35 +69,97 @@ Status with_op_of_climb(Status status, const ClimbFlags& options, const std::opt
   return status;
 }
 
-Status run_climb(const ClimbFlags& options) {
-  log_to_stderr(options.common.log_level);
-  RUNG_TRY(tasks::ClimbTask task, climb_task(options));
-  RUNG_TRY(const double waited_s, wait_quiet(options.wait_quiet));
-  const auto spent_s = [waited_s] { return process_seconds() - waited_s; };  // of the budget
-  RUNG_TRY(Opened opened, rung::open_model(task.model));
+using SpentSeconds = std::function<double()>;  // since the command began, of its budget
+
+// Climbs within `budget_s` of the command's time, of which some is spent already.
+Result<ClimbOutcome> run_task(tasks::ClimbTask task, const Opened& opened, const ClimbFlags& options) {
   std::optional<Recipe> suspect;
   task.device_failed = [&](const Recipe& recipe) { suspect = recipe; };
-  task.spent_s = spent_s();
   RUNG_TRY(ClimbOptions climbing, tasks::climb_options(task, opened));
-  RUNG_CHECK(check_writable(options.out));
-  const InterruptsAwaited awaited;
   Result<ClimbOutcome> outcome = fail("not started");
   {
     Progress progress(options.common.log_level > 0);
     climbing.progress = [&](const std::string& what, double fraction) { progress.show(what, fraction); };
     outcome = climb(*opened.subject, climbing);
   }
-  if (!outcome) return with_op_of_climb(tl::unexpected<Error>(outcome.error()), options, suspect);
+  if (outcome) return outcome;
+  Status failed = with_op_of_climb(tl::unexpected<Error>(outcome.error()), options, task.model, suspect);
+  return tl::unexpected(failed.error());
+}
+
+Status climb_one(tasks::ClimbTask task, const Opened& opened, const ClimbFlags& options, const SpentSeconds& spent_s) {
+  task.spent_s = spent_s();
+  RUNG_TRY(ClimbOutcome outcome, run_task(std::move(task), opened, options));
   const int64_t began = now_ns();
-  RUNG_CHECK(tasks::save_climb(*outcome, options.out, spent_s));
+  RUNG_CHECK(tasks::save_climb(outcome, options.out, spent_s));
   log(2, "written in {:.2f} s", static_cast<double>(now_ns() - began) * 1e-9);
-  if (options.common.json) {
-    print_json(to_json(outcome->result));
-  } else {
-    fmt::print("{}", ladder_table(outcome->result, stdout_is_terminal()));
-    fmt::print("\nplan    {0}/plan.rung\nreport  {0}/report.html\n", options.out);
-  }
+  if (options.common.json) return print_json(to_json(outcome.result)), Status{};
+  fmt::print("{}", ladder_table(outcome.result, stdout_is_terminal()));
+  fmt::print("\nplan    {0}/plan.rung\nreport  {0}/report.html\n", options.out);
   return {};
+}
+
+// Shapes that tell a plan from the others, as the name of a folder.
+std::string folder_of(const tasks::ClimbTask& task, const tasks::ClimbTask& other) {
+  Shapes own;
+  for (const auto& [name, shape] : task.model.shapes)
+    if (other.model.shapes.at(name) != shape) own[name] = shape;
+  std::string folder = shape_words(own);
+  std::replace(folder.begin(), folder.end(), ' ', '_');
+  std::replace(folder.begin(), folder.end(), '/', '_');
+  return folder;
+}
+
+// Each climb has an equal share of the budget, and what those before it left of theirs.
+Result<std::vector<tasks::ClimbOfSet>> climb_each(const std::vector<tasks::ClimbTask>& tasks,
+                                                  const std::vector<Opened>& opened, const ClimbFlags& options,
+                                                  const SpentSeconds& spent_s) {
+  std::vector<tasks::ClimbOfSet> climbs;
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    tasks::ClimbTask task = tasks[i];
+    const double began_s = i == 0 ? 0 : spent_s();
+    const double share = task.budget_s * static_cast<double>(i + 1) / static_cast<double>(tasks.size());
+    task.budget_s = std::max(kLeastBudget, share - began_s);
+    task.spent_s = i == 0 ? spent_s() : 0;
+    RUNG_TRY(ClimbOutcome outcome, run_task(task, opened[i], options));
+    climbs.push_back({folder_of(tasks[i], tasks[i == 0 ? 1 : 0]), std::move(outcome)});
+  }
+  return climbs;
+}
+
+Status climb_several(const std::vector<tasks::ClimbTask>& tasks, const std::vector<Opened>& opened,
+                     const ClimbFlags& options, const SpentSeconds& spent_s) {
+  RUNG_TRY(auto climbs, climb_each(tasks, opened, options, spent_s));
+  RUNG_TRY(PlanSet plans, tasks::save_climbs(climbs, options.out));
+  nlohmann::json json{{"serves", plans.served()}, {"weight_bytes", plans.weight_bytes()}, {"plans", {}}};
+  for (const auto& climb : climbs) {
+    json["plans"].push_back(to_json(climb.outcome.result));
+    if (options.common.json) continue;
+    fmt::print("{}", ladder_table(climb.outcome.result, stdout_is_terminal()));
+    fmt::print("\nreport  {}/{}/report.html\n\n", options.out, climb.folder);
+  }
+  if (options.common.json) return print_json(json), Status{};
+  fmt::print("plan    {}/plan.rung: {}, {:.1f} MB of weights\n", options.out, plans.served(),
+             static_cast<double>(plans.weight_bytes()) * 1e-6);
+  return {};
+}
+
+Status run_climb(const ClimbFlags& options) {
+  log_to_stderr(options.common.log_level);
+  RUNG_TRY(std::vector<tasks::ClimbTask> tasks, climb_tasks(options));
+  RUNG_TRY(const double budget_s, parse_budget(options.budget));
+  RUNG_TRY(const double waited_s, wait_quiet(options.wait_quiet));
+  const SpentSeconds spent_s = [waited_s] { return process_seconds() - waited_s; };
+  std::vector<Opened> opened;
+  for (tasks::ClimbTask& task : tasks) {
+    task.budget_s = budget_s;
+    RUNG_TRY(opened.emplace_back(), rung::open_model(task.model));
+    RUNG_CHECK(tasks::climb_options(task, opened.back()));
+  }
+  RUNG_CHECK(check_writable(options.out));
+  const InterruptsAwaited awaited;
+  if (tasks.size() == 1) return climb_one(std::move(tasks[0]), opened[0], options, spent_s);
+  return climb_several(tasks, opened, options, spent_s);
 }
 
 }  // namespace

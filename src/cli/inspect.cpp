@@ -76,6 +76,7 @@ Json describe(const Plan& plan) {
   return {{"model", plan.model},
           {"architecture", plan.architecture},
           {"device", plan.device},
+          {"shapes", shape_words(input_shapes(plan))},
           {"launches", plan.steps.size()},
           {"kernels", kernels},
           {"weight_bytes", plan.weight_bytes()},
@@ -84,6 +85,18 @@ Json describe(const Plan& plan) {
           {"outputs", outputs},
           {"frozen", frozen},
           {"recipe", to_json(plan.recipe)}};
+}
+
+// Of several plans, those that the options leave open.
+Json describe(const PlanSet& plans, const Plan* selected) {
+  if (selected) return describe(*selected);
+  Json json{{"model", plans.first().model},
+            {"architecture", plans.first().architecture},
+            {"device", plans.first().device},
+            {"weight_bytes", plans.weight_bytes()},
+            {"plans", Json::array()}};
+  for (const auto& plan : plans) json["plans"].push_back(describe(*plan));
+  return json;
 }
 
 void print_json_as_text(const Json& json) {
@@ -132,7 +145,7 @@ Status run_inspect(const InspectFlags& options) {
   if (opened.subject) return inspect_model(options, model, opened);
   if (options.graph || !options.recipe.empty())
     return wrong_usage("'{}' is a plan: --graph and --recipe need a model directory", options.common.model);
-  Json json = describe(*opened.plan);
+  Json json = describe(*opened.plans, opened.plan.get());
   if (options.common.json)
     print_json(json);
   else

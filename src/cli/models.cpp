@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/models.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include "import/npz.hpp"
@@ -27,13 +28,40 @@ Result<std::pair<std::string, Shape>> parse_shape(const std::string& text) {
   return std::pair(text.substr(0, equals), shape);
 }
 
-Result<std::map<std::string, Shape>> parse_shapes(const std::vector<std::string>& texts) {
-  std::map<std::string, Shape> shapes;
+// Of each plan, the shapes of its inputs: the k-th shape of an input that is repeated is the k-th plan's.
+using ShapesOfPlan = std::map<std::string, Shape>;
+Result<std::vector<ShapesOfPlan>> parse_shapes(const std::vector<std::string>& texts) {
+  std::map<std::string, std::vector<Shape>> by_name;
+  size_t count = 1;
   for (const auto& text : texts) {
     RUNG_TRY(auto named, parse_shape(text));
-    if (!shapes.insert(named).second) return wrong_usage("--shape {}: '{}' has one already", text, named.first);
+    auto& shapes = by_name[named.first];
+    shapes.push_back(named.second);
+    count = std::max(count, shapes.size());
   }
-  return shapes;
+  std::vector<ShapesOfPlan> plans(count);
+  for (const auto& [name, shapes] : by_name) {
+    if (shapes.size() != 1 && shapes.size() != count)
+      return wrong_usage("--shape: '{}' has {} shapes, wanted 1, or {} as another input has", name, shapes.size(),
+                         count);
+    for (size_t i = 0; i < count; ++i) plans[i][name] = shapes[shapes.size() == 1 ? 0 : i];
+  }
+  return plans;
+}
+
+Result<OpenOptions> without_shapes(const CommonOptions& options) {
+  OpenOptions model{.path = options.model,
+                    .device = {},
+                    .threads = options.threads,
+                    .freeze = options.freeze,
+                    .observed = options.observed,
+                    .random_weights = options.random_weights,
+                    .drop_head = options.drop_head,
+                    .command_line = true};
+  RUNG_TRY(model.dtype, parse_dtype(options.dtype));
+  RUNG_TRY(model.inputs, arrays_in(options.inputs));
+  RUNG_TRY(model.device, asked_device(options.device, "--"));
+  return model;
 }
 
 }  // namespace
@@ -48,19 +76,23 @@ Result<GivenArrays> arrays_in(const std::string& file) {
 }
 
 Result<OpenOptions> model_options(const CommonOptions& options) {
-  OpenOptions model{.path = options.model,
-                    .device = {},
-                    .threads = options.threads,
-                    .freeze = options.freeze,
-                    .observed = options.observed,
-                    .random_weights = options.random_weights,
-                    .drop_head = options.drop_head,
-                    .command_line = true};
-  RUNG_TRY(model.dtype, parse_dtype(options.dtype));
-  RUNG_TRY(model.shapes, parse_shapes(options.shapes));
-  RUNG_TRY(model.inputs, arrays_in(options.inputs));
-  RUNG_TRY(model.device, asked_device(options.device, "--"));
+  RUNG_TRY(auto shapes, parse_shapes(options.shapes));
+  if (shapes.size() > 1)
+    return wrong_usage(
+        "--shape: an input is given {} shapes, wanted one: 'rung climb' and 'rung build' alone make "
+        "several plans",
+        shapes.size());
+  RUNG_TRY(OpenOptions model, without_shapes(options));
+  model.shapes = std::move(shapes[0]);
   return model;
+}
+
+Result<std::vector<OpenOptions>> options_of_each_plan(const CommonOptions& options) {
+  RUNG_TRY(auto shapes, parse_shapes(options.shapes));
+  RUNG_TRY(const OpenOptions model, without_shapes(options));
+  std::vector<OpenOptions> all(shapes.size(), model);
+  for (size_t i = 0; i < all.size(); ++i) all[i].shapes = std::move(shapes[i]);
+  return all;
 }
 
 Result<std::optional<Recipe>> recipe_in(const std::string& file) {

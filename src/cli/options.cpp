@@ -23,7 +23,8 @@ constexpr auto kOptions = std::to_array<OptionRow>({
     {"threads", "RUNG_THREADS", "N", "threads of one inference; default: all cores this process may use"},
     {"dtype", "", "TYPE", "what to compute in: model (each tensor as in the checkpoint, the default), f32 or bf16"},
     {"shape", "", "NAME=DIMS",
-     "shape of an input, such as input_ids=1,128; default: that of its array in --inputs; repeatable"},
+     "shape of an input, such as input_ids=1,128; default: that of its array in --inputs; repeatable; an input that "
+     "climb or build is given several shapes gets a plan for each, in one file, where a shape then says which"},
     {"inputs", "", "FILE.npz",
      "inputs by name; those left out get the model's own defaults, or random values where timing is all"},
     {"freeze", "", "NAME,...", "take these inputs as constants at the value that --inputs gives them"},

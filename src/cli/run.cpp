@@ -17,6 +17,7 @@
 #include "open/inputs.hpp"
 #include "open/open_model.hpp"
 #include "open/recipe.hpp"
+#include "session/set_session.hpp"
 
 namespace rung::cli {
 namespace {
@@ -100,10 +101,9 @@ Status write_outputs(const std::string& path, const std::vector<Outputs>& all) {
 }
 
 // One set for every text, with the inputs that it does not give; or the given ones.
-Result<std::vector<TextInputs>> sets_of_inputs(const RunFlags& options, const std::shared_ptr<const Plan>& plan,
-                                               const Inputs& given) {
+Result<std::vector<TextInputs>> sets_of_inputs(const RunFlags& options, const PlanSet& plans, const Inputs& given) {
   std::vector<TextInputs> sets;
-  const TextEncoder encoder(plan);
+  const TextEncoder encoder(plans);
   for (const auto& text : options.texts) {
     RUNG_TRY(TextInputs set, encoder.inputs_of({.text = text, .may_cut = options.truncate != "error"}));
     for (const auto& [name, value] : given)
@@ -117,15 +117,18 @@ Result<std::vector<TextInputs>> sets_of_inputs(const RunFlags& options, const st
   return sets;
 }
 
-Status step_through(const RunFlags& options, const std::shared_ptr<const Plan>& plan,
-                    const std::vector<TextInputs>& runs) {
+Status step_through(const RunFlags& options, const PlanSet& plans, const std::vector<TextInputs>& runs) {
   if (!options.outputs.empty()) return wrong_usage("--stepwise gives no outputs: got --outputs too");
-  RUNG_TRY(Session session, open_session(plan, {.stepwise = true}));
-  for (const TextInputs& set : runs) RUNG_CHECK(session.infer(sample_missing(*plan, set.inputs, 1)));
+  RUNG_TRY(SetSession session, SetSession::create(plans, {.stepwise = true}));
+  for (const TextInputs& set : runs) {
+    if (plans.size() > 1) RUNG_CHECK(session.select(shapes_of(set.inputs)));
+    RUNG_CHECK(session.selected().infer(sample_missing(session.selected().plan(), set.inputs, 1)));
+  }
+  const size_t ops = session.selected().plan().steps.size();
   if (options.common.json)
-    print_json({{"ops", plan->steps.size()}, {"runs", runs.size()}});
+    print_json({{"ops", ops}, {"runs", runs.size()}});
   else
-    fmt::print("no fault: {} ran one by one\n", words::counted(plan->steps.size(), "op"));
+    fmt::print("no fault: {} ran one by one\n", words::counted(ops, "op"));
   return {};
 }
 
@@ -134,10 +137,10 @@ Status run_plan(const RunFlags& options) {
   RUNG_TRY(OpenOptions model, model_options(options.common));
   RUNG_TRY(auto recipe, recipe_in(options.recipe));
   RUNG_TRY(Opened opened, rung::open_model(model));
-  RUNG_TRY(auto plan, plan_of(opened, recipe, model));
-  RUNG_TRY(std::vector<TextInputs> runs, sets_of_inputs(options, plan, opened.given));
-  if (options.stepwise) return step_through(options, plan, runs);
-  RUNG_TRY(Session session, open_session(plan));
+  RUNG_TRY(PlanSet plans, plans_of(opened, recipe, model));
+  RUNG_TRY(std::vector<TextInputs> runs, sets_of_inputs(options, plans, opened.given));
+  if (options.stepwise) return step_through(options, plans, runs);
+  RUNG_TRY(SetSession session, SetSession::create(plans));
   std::vector<Outputs> all;
   for (const TextInputs& set : runs) {
     RUNG_TRY(Outputs outputs, session.infer(set.inputs));

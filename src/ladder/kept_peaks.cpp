@@ -75,6 +75,7 @@ Peaks best_of_kept(const std::string& path, const std::string& machine, const Pe
   bool learns = false;
   for (const Rate& rate : kRates) {
     const double kept = rates.is_object() ? rates.value(rate.name, 0.0) : 0;
+    if (!(measured.*rate.value <= kMostRate)) continue;  // a device that takes no time has no rate to keep
     learns = learns || measured.*rate.value > kept;
     rates[rate.name] = best.*rate.value = std::max(kept, measured.*rate.value);
   }

@@ -24,11 +24,11 @@ Status check_options(const OpenOptions& options) {
 }
 
 Status check_options_of_plan(const OpenOptions& options) {
-  if (options.shapes.empty() && options.freeze.empty() && options.observed.empty() && !options.random_weights &&
-      !options.dtype && !options.drop_head)
+  if (options.freeze.empty() && options.observed.empty() && !options.random_weights && !options.dtype &&
+      !options.drop_head)
     return {};
-  return wrong_usage("'{}' is a plan: {}, {}, {}, {}, {} and {} were decided when it was built", options.path,
-                     options.named("shape"), options.named("freeze"), options.named("observe"), options.named("dtype"),
+  return wrong_usage("'{}' is a plan: {}, {}, {}, {} and {} were decided when it was built", options.path,
+                     options.named("freeze"), options.named("observe"), options.named("dtype"),
                      options.named("random-weights"), options.named("drop-head"));
 }
 
@@ -99,16 +99,34 @@ Result<const Target*> target_for_plan(const std::string& built_for, const std::o
   return open_target(asked.value_or(*first));
 }
 
+// The plan for the shapes that are asked for, and, of several, for those of the inputs given; null: nothing is said.
+Result<std::shared_ptr<const Plan>> select_plan(const PlanSet& plans, const OpenOptions& options) {
+  Shapes asked(options.shapes.begin(), options.shapes.end());
+  if (plans.size() > 1)
+    for (const auto& [name, type] : options.inputs.types) asked.emplace(name, type.shape);
+  if (plans.size() > 1 && asked.empty()) return std::shared_ptr<const Plan>();
+  for (const auto& [name, shape] : options.shapes)
+    if (!input_shapes(plans.first()).contains(name))
+      return wrong_usage("{} {}={}: '{}' has no input of that name; it serves: {}", options.named("shape"), name,
+                         fmt::join(shape, ","), options.path, plans.served());
+  auto index = plans.serving(asked);
+  if (!index) return wrong_usage("'{}': {}", options.path, index.error().message);
+  return plans[*index];
+}
+
 // Which device it is for is no flag's mistake: most plans are opened without one.
 Result<Opened> open_plan(const OpenOptions& options) {
   RUNG_CHECK(check_options_of_plan(options));
-  RUNG_TRY(Plan plan, load_plan(options.path, [&](const std::string& built_for) {
+  Opened opened;
+  RUNG_TRY(opened.plans, load_plans(options.path, [&](const std::string& built_for) {
              return target_for_plan(built_for, options.device);
            }));
-  RUNG_CHECK(of_options(options, check_threads(plan, options)));
-  Opened opened{.target = plan.target, .subject = {}, .plan = {}, .given = {}};
-  RUNG_TRY(opened.given, read_inputs(options.inputs, input_types(plan)));
-  opened.plan = std::make_shared<const Plan>(std::move(plan));
+  opened.target = opened.plans->first().target;
+  for (const auto& plan : *opened.plans) RUNG_CHECK(of_options(options, check_threads(*plan, options)));
+  RUNG_TRY(opened.plan, select_plan(*opened.plans, options));
+  if (opened.plan) {
+    RUNG_TRY(opened.given, read_inputs(options.inputs, input_types(*opened.plan)));
+  }
   return opened;
 }
 

@@ -8,6 +8,7 @@
 
 #include "open/options.hpp"
 #include "open/subject.hpp"
+#include "plan/plan_set.hpp"
 #include "session/session.hpp"
 
 namespace rung {
@@ -15,14 +16,16 @@ namespace rung {
 struct Opened {
   const Target* target = nullptr;
   std::optional<Subject> subject;    // of a directory
-  std::shared_ptr<const Plan> plan;  // of a plan file
+  std::optional<PlanSet> plans;      // of a plan file
+  std::shared_ptr<const Plan> plan;  // of a plan file: the one for the shapes of the options; null: they leave it open
   NamedTensors given;                // those of the options' inputs that are not frozen
 };
 
 bool is_plan_file(const std::string& path);
 
-// Errors: a number of threads that no team has, options that were decided when a plan was built, a frozen input without
-// a value, a shape that contradicts a value (usage); no such device; those of import_model() and load_plan(); inputs
+// Errors: a number of threads that no team has, options that were decided when a plan was built, shapes that no plan of
+// a file serves, a frozen input without a value, a shape that contradicts a value (usage); no such device; those of
+// import_model() and load_plans(); inputs
 // that do not fit, and of a plan file another kind of device or other threads than it was built for (mismatch).
 Result<Opened> open_model(const OpenOptions& options);
 

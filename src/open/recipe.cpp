@@ -76,11 +76,20 @@ void note_if_unjudged(const Plan& plan) {
 
 Result<std::shared_ptr<const Plan>> plan_of(const Opened& opened, const std::optional<Recipe>& recipe,
                                             const OpenOptions& options) {
-  if (opened.plan && recipe) return wrong_usage("'{}' is a plan: its recipe is in it", options.path);
+  if (opened.plans && recipe) return wrong_usage("'{}' is a plan: its recipe is in it", options.path);
+  if (opened.plans && !opened.plan)
+    return wrong_usage("'{}' holds {} plans: say which by {}; there is one for: {}", options.path, opened.plans->size(),
+                       options.named("shape"), opened.plans->served());
   if (opened.plan) return opened.plan;
   RUNG_TRY(auto plan, plan_by_recipe(opened, recipe, options));
   if (!recipe) note_if_unjudged(*plan);
   return plan;
+}
+
+Result<PlanSet> plans_of(const Opened& opened, const std::optional<Recipe>& recipe, const OpenOptions& options) {
+  if (opened.plans && !opened.plan && !recipe) return *opened.plans;
+  RUNG_TRY(auto plan, plan_of(opened, recipe, options));
+  return PlanSet(std::move(plan));
 }
 
 }  // namespace rung

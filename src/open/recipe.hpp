@@ -27,6 +27,8 @@ Result<std::shared_ptr<const Plan>> plan_by_recipe(const Opened& opened, const s
 // climb can have judged it.
 Result<std::shared_ptr<const Plan>> plan_of(const Opened& opened, const std::optional<Recipe>& recipe,
                                             const OpenOptions& options);
+// All plans of a .rung file that the options leave open, else the one of plan_of().
+Result<PlanSet> plans_of(const Opened& opened, const std::optional<Recipe>& recipe, const OpenOptions& options);
 // One line on the log if the plan, which no climb has verified, computes in low precision.
 void note_if_unjudged(const Plan& plan);
 

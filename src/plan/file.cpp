@@ -15,12 +15,12 @@
 #include "kernels/problem_key.hpp"
 #include "plan/build.hpp"
 #include "plan/check.hpp"
-#include "plan/plan_json.hpp"
+#include "plan/set_json.hpp"
 
 namespace rung {
 namespace {
 
-constexpr std::string_view kFormat = "rung plan 4";
+constexpr std::string_view kFormat = "rung plan 5";
 
 std::string weight_key(size_t index) { return fmt::format("weight/{:06}", index); }
 Type bytes_type(uint64_t bytes) { return {DType::u8, {static_cast<int64_t>(bytes)}}; }
@@ -33,17 +33,21 @@ struct Part {
 };
 using Parts = std::vector<Part>;
 
-Parts parts_of(const Plan& plan) {
-  Parts parts;
-  for (size_t i = 0; i < plan.weights.size(); ++i) {
-    const auto& weight = plan.weights[i];
-    parts.push_back({weight_key(i), Tensor(bytes_type(weight.bytes), std::const_pointer_cast<std::byte>(weight.data)),
-                     weight.read});
-  }
+// "default/0/attention_mask": of the set's first plan.
+std::string value_key(const char* kind, size_t plan, const std::string& name) {
+  return fmt::format("{}/{}/{}", kind, plan, name);
+}
+
+void add_weights(const std::vector<PlanWeight>& weights, Parts& parts) {
+  for (const PlanWeight& weight : weights)
+    parts.push_back({weight_key(parts.size()),
+                     Tensor(bytes_type(weight.bytes), std::const_pointer_cast<std::byte>(weight.data)), weight.read});
+}
+
+void add_values(size_t index, const Plan& plan, Parts& parts) {
   for (const auto& input : plan.inputs)
-    if (input.value) parts.push_back({"default/" + input.name, *input.value});
-  for (const auto& frozen : plan.frozen) parts.push_back({"frozen/" + frozen.name, frozen.value});
-  return parts;
+    if (input.value) parts.push_back({value_key("default", index, input.name), *input.value});
+  for (const auto& frozen : plan.frozen) parts.push_back({value_key("frozen", index, frozen.name), frozen.value});
 }
 
 Result<uint64_t> sum_of(const Part& part) {
@@ -85,24 +89,27 @@ Status load_weight(const Safetensors& file, size_t index, bool gpu, PlanWeight& 
   return {};
 }
 
-Status load_weights(const Safetensors& file, Plan& plan) {
-  const bool gpu = plan.target->gpu != nullptr;
-  std::vector<Status> done(plan.weights.size());
-  parallel_for(plan.weights.size(), [&](size_t i) { done[i] = load_weight(file, i, gpu, plan.weights[i]); });
+Status load_weights(const Safetensors& file, ListedPlans& listed, const Target& target) {
+  std::vector<PlanWeight>& weights = listed.weights;
+  std::vector<Status> done(weights.size());
+  parallel_for(weights.size(), [&](size_t i) { done[i] = load_weight(file, i, target.gpu != nullptr, weights[i]); });
   for (Status& status : done) RUNG_CHECK(std::move(status));
+  for (size_t p = 0; p < listed.plans.size(); ++p)
+    for (size_t i = 0; i < listed.uses[p].size(); ++i) listed.plans[p].weights[i] = weights[listed.uses[p][i]];
   return {};
 }
 
-Status load_values(const Safetensors& file, Plan& plan) {
+Status load_values(const Safetensors& file, size_t index, Plan& plan) {
   for (auto& input : plan.inputs) {
-    if (!file.tensors().contains("default/" + input.name)) continue;
-    RUNG_TRY(input.value, file.copy("default/" + input.name));
+    const std::string key = value_key("default", index, input.name);
+    if (!file.tensors().contains(key)) continue;
+    RUNG_TRY(input.value, file.copy(key));
     if (!(input.value->type() == input.type))
       return fail("default of '{}': got {}, wanted {}", input.name, input.value->type(), input.type);
     RUNG_CHECK(check_bools("default of", input.name, input.type, input.value->data()));
   }
   for (auto& frozen : plan.frozen) {
-    RUNG_TRY(frozen.value, file.copy("frozen/" + frozen.name));
+    RUNG_TRY(frozen.value, file.copy(value_key("frozen", index, frozen.name)));
     RUNG_CHECK(check_bools("frozen input", frozen.name, frozen.value.type(), frozen.value.data()));
   }
   return {};
@@ -118,62 +125,96 @@ Status check_layouts(const Metadata& metadata, const Target& target) {
   return {};
 }
 
-Result<Plan> read_plan(const Safetensors& file, const ChooseTarget& choose) {
-  auto format = file.metadata().find("format");
-  if (format == file.metadata().end()) return fail("not a plan: its metadata has no 'format'");
+// The JSON of a plan file, and the checksum that it must have.
+struct Texts {
+  const std::string &plan, &checksum;
+};
+Result<Texts> texts_of(const Metadata& metadata) {
+  auto format = metadata.find("format");
+  if (format == metadata.end()) return fail("not a plan: its metadata has no 'format'");
   if (format->second != kFormat)
     return fail("got format '{}', wanted '{}': another release of rung made it: climb or build again here",
                 format->second, kFormat);
-  auto text = file.metadata().find("plan"), sum = file.metadata().find("checksum");
-  if (text == file.metadata().end() || sum == file.metadata().end())
+  auto text = metadata.find("plan"), sum = metadata.find("checksum");
+  if (text == metadata.end() || sum == metadata.end())
     return fail("not a plan: its metadata lacks 'plan' or 'checksum'");
-  RUNG_TRY(auto json, parse_json(text->second, "plan"));
-  RUNG_TRY(Plan plan, plan_from_json(json));
-  RUNG_TRY(plan.target, choose(plan.device));
-  const Target& target = *plan.target;
-  RUNG_CHECK(load_weights(file, plan));
-  RUNG_CHECK(load_values(file, plan));
-  const Parts parts = parts_of(plan);
+  return Texts{text->second, sum->second};
+}
+
+// Whole and unchanged: every tensor is listed, and all are what was written.
+Status check_parts(const Safetensors& file, const Texts& texts, const ListedPlans& listed) {
+  Parts parts;
+  add_weights(listed.weights, parts);
+  for (size_t i = 0; i < listed.plans.size(); ++i) add_values(i, listed.plans[i], parts);
   if (parts.size() != file.tensors().size())
     return fail("damaged: got {} tensors, wanted {}", file.tensors().size(), parts.size());
-  RUNG_TRY(std::string got, checksum(text->second, parts));
-  if (got != sum->second) return fail("damaged: its checksum is {}, wanted {}", got, sum->second);
-  if (plan.device != target.fingerprint)
-    return mismatch("built for '{}', this is '{}': climb or build again here", plan.device, target.fingerprint);
-  RUNG_CHECK(check_layouts(file.metadata(), target));
+  RUNG_TRY(std::string got, checksum(texts.plan, parts));
+  return got == texts.checksum ? Status{} : fail("damaged: its checksum is {}, wanted {}", got, texts.checksum);
+}
+
+// Proves a plan, and names the problems of its steps.
+Status settle(Plan& plan) {
   RUNG_CHECK(check_plan(plan));
   for (Step& step : plan.steps) step.problem = problem_key(problem_of(step, plan.recipe.threads));
-  return plan;
+  return {};
+}
+
+Result<PlanSet> read_plans(const Safetensors& file, const ChooseTarget& choose) {
+  RUNG_TRY(Texts texts, texts_of(file.metadata()));
+  RUNG_TRY(auto json, parse_json(texts.plan, "plan"));
+  RUNG_TRY(ListedPlans listed, set_from_json(json));
+  if (listed.plans.empty()) return fail("malformed plan: got no plan, wanted at least one");
+  const std::string& device = listed.plans[0].device;
+  RUNG_TRY(const Target* target, choose(device));
+  RUNG_CHECK(load_weights(file, listed, *target));
+  for (size_t i = 0; i < listed.plans.size(); ++i) {
+    listed.plans[i].target = target;
+    RUNG_CHECK(load_values(file, i, listed.plans[i]));
+  }
+  RUNG_CHECK(check_parts(file, texts, listed));
+  if (device != target->fingerprint)
+    return mismatch("built for '{}', this is '{}': climb or build again here", device, target->fingerprint);
+  RUNG_CHECK(check_layouts(file.metadata(), *target));
+  for (Plan& plan : listed.plans) RUNG_CHECK(settle(plan));
+  return PlanSet::make(std::move(listed.plans));
 }
 
 }  // namespace
 
 Status save_plan(const Plan& plan, const std::string& path) {
+  return save_plans(PlanSet(std::make_shared<const Plan>(plan)), path);
+}
+
+Status save_plans(const PlanSet& set, const std::string& path) {
   PendingFiles files;
-  RUNG_CHECK(add_plan(files, plan, path));
+  RUNG_CHECK(add_plans(files, set, path));
   return files.commit();
 }
 
-Status add_plan(PendingFiles& files, const Plan& plan, const std::string& path) {
-  const Parts parts = parts_of(plan);
-  std::string json = dump_json(plan_to_json(plan));
+Status add_plans(PendingFiles& files, const PlanSet& set, const std::string& path) {
+  Parts parts;
+  add_weights(weights_of(set), parts);
+  for (size_t i = 0; i < set.size(); ++i) add_values(i, *set[i], parts);
+  std::string json = dump_json(set_to_json(set));
   RUNG_TRY(std::string sum, checksum(json, parts));
   Metadata metadata{{"format", std::string(kFormat)}, {"checksum", std::move(sum)}, {"plan", std::move(json)}};
-  if (!plan.target->gpu) metadata["layouts"] = cpu::gemm::onednn_layouts();
+  if (!set.first().target->gpu) metadata["layouts"] = cpu::gemm::onednn_layouts();
   TensorList tensors;
   for (const Part& part : parts) tensors.emplace_back(part.name, part.tensor);
   return files.add(path, [&](std::ostream& out) { return write_safetensors(out, tensors, metadata); });
 }
 
 Result<Plan> load_plan(const std::string& path, const Target& target) {
-  return load_plan(path, [&](const std::string&) { return &target; });
+  RUNG_TRY(PlanSet set, load_plans(path, [&](const std::string&) { return &target; }));
+  if (set.size() != 1) return mismatch("'{}' holds {} plans, wanted one", path, set.size());
+  return Plan(set.first());
 }
 
-Result<Plan> load_plan(const std::string& path, const ChooseTarget& choose) {
+Result<PlanSet> load_plans(const std::string& path, const ChooseTarget& choose) {
   RUNG_TRY(auto file, Safetensors::open(path));
-  auto plan = errors_of(ErrorKind::file, read_plan(*file, choose));
-  if (!plan) return fail_in(plan.error(), "'{}'", path);
-  return plan;
+  auto set = errors_of(ErrorKind::file, read_plans(*file, choose));
+  if (!set) return fail_in(set.error(), "'{}'", path);
+  return set;
 }
 
 }  // namespace rung

@@ -87,4 +87,16 @@ Result<BuiltPlan> build(const BuildTask& task) {
   return built;
 }
 
+Result<BuiltSet> build_set(const std::vector<BuildTask>& tasks) {
+  std::vector<Plan> plans;
+  BuiltPlan sums;
+  for (const BuildTask& task : tasks) {
+    RUNG_TRY(BuiltPlan built, build(task));
+    sums.kept += built.kept, sums.left_out += built.left_out, sums.tuned += built.tuned;
+    plans.push_back(*built.plan);
+  }
+  RUNG_TRY(PlanSet set, PlanSet::make(std::move(plans)));
+  return BuiltSet{std::move(set), sums.kept, sums.left_out, sums.tuned};
+}
+
 }  // namespace rung::tasks

@@ -25,4 +25,11 @@ struct BuiltPlan {
 // Errors: those of open_model() and recipe_of(); a plan instead of a model directory (usage); a damaged database.
 Result<BuiltPlan> build(const BuildTask& task);
 
+struct BuiltSet {
+  PlanSet plans;
+  size_t kept = 0, left_out = 0, tuned = 0;  // choices of all plans
+};
+// One plan for each task, which differ in their shapes and recipes. Errors: those of build() and PlanSet::make().
+Result<BuiltSet> build_set(const std::vector<BuildTask>& tasks);
+
 }  // namespace rung::tasks

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/climb.hpp"
 
+#include <filesystem>
+
 #include "base/pending_files.hpp"
 #include "base/tool.hpp"
 #include "ladder/rungs.hpp"
@@ -39,6 +41,13 @@ std::string command_of(const ClimbTask& task, DType dtype) {
   if (!model.freeze.empty()) command += " --freeze " + word(fmt::format("{}", fmt::join(model.freeze, ",")));
   if (model.random_weights) command += fmt::format(" --random-weights {}", *model.random_weights);
   return command;
+}
+
+// All that a climb leaves beside its plan.
+Status add_notes(PendingFiles& files, const ClimbOutcome& outcome, const std::string& directory) {
+  RUNG_CHECK(files.add(directory + "/recipe.json", recipe_text(outcome.recipe)));
+  RUNG_CHECK(files.add(directory + "/trace.json", outcome.trace.to_json()));
+  return add_reports(files, outcome.result, directory);
 }
 
 }  // namespace
@@ -84,13 +93,28 @@ ClimbTexts texts_of(const ClimbOutcome& outcome) {
           .trace = outcome.trace.to_json()};
 }
 
+Result<PlanSet> save_climbs(const std::vector<ClimbOfSet>& climbs, const std::string& directory) {
+  std::vector<Plan> made;
+  for (const ClimbOfSet& climb : climbs) made.push_back(*climb.outcome.plan);
+  RUNG_TRY(PlanSet plans, PlanSet::make(std::move(made)));
+  PendingFiles files;
+  RUNG_CHECK(add_plans(files, plans, directory + "/plan.rung"));
+  for (const ClimbOfSet& climb : climbs) {
+    const std::string folder = directory + "/" + climb.folder;
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (error) return fail("'{}': cannot make the folder: {}", folder, error.message());
+    RUNG_CHECK(add_notes(files, climb.outcome, folder));
+  }
+  RUNG_CHECK(files.commit());
+  return plans;
+}
+
 Status save_climb(ClimbOutcome& outcome, const std::string& directory, const std::function<double()>& spent) {
   PendingFiles files;
-  RUNG_CHECK(add_plan(files, *outcome.plan, directory + "/plan.rung"));
-  RUNG_CHECK(files.add(directory + "/recipe.json", recipe_text(outcome.recipe)));
-  RUNG_CHECK(files.add(directory + "/trace.json", outcome.trace.to_json()));
+  RUNG_CHECK(add_plans(files, PlanSet(outcome.plan), directory + "/plan.rung"));
   if (spent) outcome.result.total_s = spent();
-  RUNG_CHECK(add_reports(files, outcome.result, directory));
+  RUNG_CHECK(add_notes(files, outcome, directory));
   return files.commit();
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 #include "ladder/climb.hpp"
 #include "open/open_model.hpp"
+#include "plan/plan_set.hpp"
 
 namespace rung::tasks {
 
@@ -39,5 +40,14 @@ ClimbTexts texts_of(const ClimbOutcome& outcome);
 // none. `spent`, if there is one, says what the whole has taken when only the reports are left to write, which they
 // tell.
 Status save_climb(ClimbOutcome& outcome, const std::string& directory, const std::function<double()>& spent = {});
+
+// A climb among several of one model, whose plans become one file.
+struct ClimbOfSet {
+  std::string folder;  // for its recipe, reports and trace
+  ClimbOutcome outcome;
+};
+// One plan.rung into a folder, which must exist, and the rest of each climb into its folder in there: all or none.
+// Returns what plan.rung holds. Errors: those of PlanSet::make() and of writing.
+Result<PlanSet> save_climbs(const std::vector<ClimbOfSet>& climbs, const std::string& directory);
 
 }  // namespace rung::tasks

@@ -13,32 +13,31 @@ namespace {
 
 // Options that a plan takes; the rest is for the directory beside it.
 OpenOptions for_plan(const OpenOptions& options) {
-  return {.device = options.device, .inputs = options.inputs, .command_line = options.command_line};
+  return {.device = options.device,
+          .shapes = options.shapes,
+          .inputs = options.inputs,
+          .command_line = options.command_line};
 }
 
-OpenOptions for_directory(OpenOptions options, const Opened* plan) {
-  if (!plan) return options;
-  if (!options.device) options.device = plan->target->word();
+OpenOptions for_directory(OpenOptions options, const OpenedSide* beside) {
+  if (!beside) return options;
+  if (!options.device) options.device = beside->plan->target->word();
   if (!options.shapes.empty() || !options.inputs.types.empty()) return options;
-  for (const auto& input : plan->plan->inputs) options.shapes.emplace(input.name, input.type.shape);
+  for (const auto& input : beside->plan->inputs) options.shapes.emplace(input.name, input.type.shape);
   return options;
 }
 
 Status open_side(const CompareTask& task, bool makes_plans, const OpenedSide* other, OpenedSide& side) {
   const bool only_plans = is_plan_file(task.a.path) && is_plan_file(task.b.path);
-  const Opened* plan = other && other->opened.plan ? &other->opened : nullptr;
+  const OpenedSide* plan = other && other->plan ? other : nullptr;
   if (only_plans)
     side.model = task.model;
   else
     side.model = is_plan_file(side.asked.path) ? for_plan(task.model) : for_directory(task.model, plan);
   side.model.path = side.asked.path;
   RUNG_TRY(side.opened, open_model(side.model));
-  if (makes_plans) {
+  if (makes_plans || side.opened.plans) {
     RUNG_TRY(side.plan, plan_of(side.opened, side.asked.recipe, side.model));
-  } else {
-    if (side.opened.plan && side.asked.recipe)
-      return wrong_usage("'{}' is a plan: its recipe is in it", side.asked.path);
-    side.plan = side.opened.plan;
   }
   side.ports = side.plan ? ports_of(*side.plan) : ports_of(*side.opened.subject, *side.opened.target);
   return {};

@@ -14,6 +14,7 @@
 #include "plan/file.hpp"
 #include "rung/rung.hpp"
 #include "support/graphs.hpp"
+#include "tasks/build.hpp"
 
 namespace rung {
 namespace {
@@ -179,6 +180,51 @@ TEST(PublicModel, NamesWhatCannotBeOpened) {
   const auto model = api::Model::open("/nowhere");
   EXPECT_EQ(model.error().kind(), api::Kind::file);
   EXPECT_THAT(model.error().message(), HasSubstr("/nowhere"));
+}
+
+// A model of two plans, for 5 tokens and for 9.
+struct TwoShapes : testing::Test {
+  TemporaryDirectory directory;
+  std::string path = directory / "plan.rung";
+  void SetUp() override {
+    std::vector<tasks::BuildTask> builds;
+    for (const int64_t tokens : {5, 9})
+      builds.push_back({.model = {.path = kModel, .threads = 1, .shapes = {{"input_ids", Shape{1, tokens}}}}});
+    const auto built = tasks::build_set(builds);
+    ASSERT_TRUE(built && save_plans(built->plans, path)) << built.error().message;
+  }
+};
+
+TEST_F(TwoShapes, AreToldPlanByPlan) {
+  const auto model = api::Model::open(path);
+  ASSERT_TRUE(model) << model.error().message();
+  ASSERT_EQ(model->plan_count(), 2u);
+  EXPECT_THAT(model->plan(0)->inputs()[0].shape, ElementsAre(1, 5));
+  EXPECT_THAT(model->plan(1)->inputs()[0].shape, ElementsAre(1, 9));
+  EXPECT_EQ(model->plan(1)->plan_count(), 1u);
+  EXPECT_EQ(model->plan(2).error().message(), "got plan 2, wanted less than 2");
+  EXPECT_EQ(api::Model::open(path, {.shapes = {{"input_ids", {1, 9}}}})->plan_count(), 1u);
+  EXPECT_THAT(refusal(path, {.shapes = {{"input_ids", {1, 7}}}}), HasSubstr("no plan is for input_ids=1,7"));
+}
+
+TEST_F(TwoShapes, AreSelectedByTheInputsOfARun) {
+  api::Session session = session_of(path);
+  expect_known_outputs(session);
+  EXPECT_EQ(rung_session_selected(session.handle()), 1u);
+  api::Tensors outputs;
+  const auto five = api::Tensor::of<int64_t>({1, 5}, std::vector<int64_t>{2, 7, 8, 9, 3});
+  const api::Status ran = session.run({{"input_ids", five}}, outputs);
+  ASSERT_TRUE(ran) << ran.message();
+  EXPECT_THAT(outputs.at("last_hidden_state").shape, ElementsAre(1, 5, 32));
+}
+
+TEST_F(TwoShapes, AreSelectedByName) {
+  api::Session session = session_of(path);
+  EXPECT_EQ(session.input("input_ids")->port.shape, (std::vector<int64_t>{1, 5}));
+  ASSERT_TRUE(session.select({{"input_ids", {1, 9}}}));
+  EXPECT_EQ(session.input("input_ids")->port.shape, (std::vector<int64_t>{1, 9}));
+  EXPECT_THAT(session.select({{"input_ids", {1, 7}}}).message(), HasSubstr("no plan is for input_ids=1,7"));
+  EXPECT_EQ(rung_session_selected(session.handle()), 1u);
 }
 
 }  // namespace

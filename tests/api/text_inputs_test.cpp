@@ -18,12 +18,41 @@ Plan plan_for_text() {
 }
 
 Result<TextInputs> inputs_of(const Plan& plan, std::string_view text, bool may_cut = true) {
-  return TextEncoder(std::make_shared<const Plan>(plan)).inputs_of({.text = text, .may_cut = may_cut});
+  return TextEncoder(PlanSet(std::make_shared<const Plan>(plan))).inputs_of({.text = text, .may_cut = may_cut});
 }
 
 std::string error_of(const Plan& plan, std::string_view text) {
   auto inputs = inputs_of(plan, text);
   return inputs ? "" : inputs.error().message;
+}
+
+// Plans of one model for as many tokens.
+PlanSet plans_of_lengths(const std::vector<int64_t>& lengths) {
+  std::vector<Plan> plans;
+  for (const int64_t length : lengths) {
+    plans.push_back(plan_for_text());
+    plans.back().inputs[0].type.shape = {1, length};
+  }
+  auto set = PlanSet::make(std::move(plans));
+  EXPECT_TRUE(set) << set.error().message;
+  return *set;
+}
+
+TEST(TextInputs, AreForTheShortestPlanThatHasRoom) {
+  const TextEncoder encoder{plans_of_lengths({8, 4, 16, 6})};
+  const std::vector<std::pair<std::string, int64_t>> lengths{{"a", 4},
+                                                             {"a b", 4},
+                                                             {"a b c", 6},
+                                                             {"a b c a b", 8},
+                                                             {"a b c a b c", 8},
+                                                             {"a b c a b c a", 16},
+                                                             {"a b c a b c a b c a b c a b c a", 16}};
+  for (const auto& [text, length] : lengths) {
+    const auto inputs = encoder.inputs_of({.text = text});
+    ASSERT_TRUE(inputs) << inputs.error().message;
+    EXPECT_EQ(inputs->inputs.at("input_ids").type().shape, (Shape{1, length})) << text;
+    EXPECT_EQ(inputs->truncated(), text.size() > 29) << text;
+  }
 }
 
 Tensor i64(const std::vector<int64_t>& values) {
@@ -64,11 +93,11 @@ TEST(TextInputs, AreOfTheWholeTextWhateverIsInIt) {
 // Reading takes tens of milliseconds, encoding microseconds.
 TEST(TextInputs, AreMadeByATokenizerThatIsReadOnce) {
   auto plan = std::make_shared<Plan>(plan_for_text());
-  const TextEncoder encoder(plan);
+  const TextEncoder encoder{PlanSet(plan)};
   ASSERT_TRUE(encoder.inputs_of({.text = "a"}));
   plan->attachments["vocab.txt"] = "damaged";
   EXPECT_TRUE(encoder.inputs_of({.text = "a"}));
-  EXPECT_FALSE(TextEncoder(plan).inputs_of({.text = "a"}));
+  EXPECT_FALSE(TextEncoder(PlanSet(plan)).inputs_of({.text = "a"}));
 }
 
 TEST(TextInputs, DoNotFillABatch) {

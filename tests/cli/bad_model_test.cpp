@@ -182,7 +182,7 @@ TEST_F(BadPlan, ThatIsTruncatedIsDamaged) {
 
 TEST_F(BadPlan, OfAnotherVersionIsRefused) {
   std::string bytes = *read_text_file(plan);
-  bytes[bytes.find("rung plan 4") + 10] = '7';
+  bytes[bytes.find("rung plan 5") + 10] = '7';
   tool.folder().write("plan.rung", bytes);
   expect_refused("'rung plan 7'");
 }

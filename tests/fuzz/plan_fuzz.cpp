@@ -1,4 +1,4 @@
-// Any bytes as a plan file, and any JSON as a plan's launches (which in a file the checksum would shield).
+// Any bytes as a plan file, and any JSON as the launches of its plans (which in a file the checksum would shield).
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/mman.h>
 #include <unistd.h>
@@ -12,41 +12,49 @@
 #include "plan/build.hpp"
 #include "plan/check.hpp"
 #include "plan/file.hpp"
-#include "plan/plan_json.hpp"
+#include "plan/set_json.hpp"
 #include "seeds.hpp"
 
 namespace {
 
+std::string json_of(std::vector<rung::Plan> plans) {
+  auto set = rung::PlanSet::make(std::move(plans));
+  rung::require(set.has_value(), "the seed is a set of plans");
+  return rung::set_to_json(*set).dump();
+}
+
 // Steps with weights, packed or not, scratch, views and a default: a plan that passes every check.
-std::string sound_plan() {
+rung::Plan sound_plan(int tokens) {
   using namespace rung;
   auto zeros = [](const std::string& name, const Type& type) { return std::make_shared<Literal>(name, Tensor(type)); };
-  auto graph = parse_graph(
-      "table: f32[5,8] = constant(name=\"table\")\n"
-      "w: f32[16,8] = constant(name=\"w\")\n"
-      "ids: i64[1,4] = input()\n"
-      "h: f32[1,4,16] = linear(gather(table, ids, axis=0), w)\n"
-      "q: f32[1,2,4,8] = transpose(reshape(h, shape=[1,4,2,8]), permutation=[0,2,1,3])\n"
-      "s: f32[1,2,4,4] = softmax(matmul(q, transpose(q, permutation=[0,1,3,2])))\n"
-      "return y=matmul(s, q)",
-      zeros);
+  auto graph =
+      parse_graph(fmt::format("table: f32[5,8] = constant(name=\"table\")\n"
+                              "w: f32[16,8] = constant(name=\"w\")\n"
+                              "ids: i64[1,{0}] = input()\n"
+                              "h: f32[1,{0},16] = linear(gather(table, ids, axis=0), w)\n"
+                              "q: f32[1,2,{0},8] = transpose(reshape(h, shape=[1,{0},2,8]), permutation=[0,2,1,3])\n"
+                              "s: f32[1,2,{0},{0}] = softmax(matmul(q, transpose(q, permutation=[0,1,3,2])))\n"
+                              "return y=matmul(s, q)",
+                              tokens),
+                  zeros);
   require(graph.has_value(), "the seed's graph parses");
   auto built = build_plan(*graph, {.rungs = {"reduce", "attention", "fusion"}, .capture = true, .tuned_kernels = true});
   require(built && check_plan(built->plan), "the seed is a sound plan");
-  return plan_to_json(built->plan).dump();
+  return std::move(built->plan);
 }
 
 std::string file_of(const std::string& plan) {
   std::ostringstream out;
-  (void)rung::write_safetensors(out, {}, {{"format", "rung plan 4"}, {"checksum", "0"}, {"plan", plan}});
+  (void)rung::write_safetensors(out, {}, {{"format", "rung plan 5"}, {"checksum", "0"}, {"plan", plan}});
   return out.str();
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
-  std::string empty = rung::plan_to_json(rung::Plan{}).dump();
-  rung::write_seeds(*argc, *argv, {empty, sound_plan(), file_of(empty)});
+  const std::string empty = json_of({rung::Plan{}});
+  rung::write_seeds(*argc, *argv,
+                    {empty, json_of({sound_plan(4)}), json_of({sound_plan(4), sound_plan(6)}), file_of(empty)});
   return 0;
 }
 
@@ -56,12 +64,17 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (text.starts_with('{')) {
     auto json = parse_json(text, "fuzz");
     if (!json) return 0;
-    auto plan = plan_from_json(*json);
-    if (plan) (void)check_plan(*plan);
+    auto listed = set_from_json(*json);
+    if (!listed) return 0;
+    for (const Plan& plan : listed->plans) (void)check_plan(plan);
+    if (auto set = PlanSet::make(std::move(listed->plans))) {
+      (void)set->serving(input_shapes(set->first()));
+      require(set_from_json(set_to_json(*set)).has_value(), "what was read is written as it is read");
+    }
     return 0;
   }
   static const int file = memfd_create("plan", 0);
   require(ftruncate(file, 0) == 0 && pwrite(file, data, size, 0) == static_cast<ssize_t>(size), "a file to load");
-  (void)load_plan("/proc/self/fd/" + std::to_string(file));
+  (void)load_plans("/proc/self/fd/" + std::to_string(file), [](const std::string&) { return &cpu_target(); });
   return 0;
 }

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ladder/kept_peaks.hpp"
 
+#include <cmath>
 #include <filesystem>
+#include <limits>
 
 #include "base/atomic_file.hpp"
 #include "base/log.hpp"
@@ -61,6 +63,16 @@ TEST_F(KeptPeaks, AreTheBestOfEachRateWhicheverIsBetter) {
     for (size_t i = 0; i < rates.size(); ++i)
       EXPECT_EQ(kept.*rates[i], kFirst.*rates[i] * (i == better ? 2 : 1)) << machine << ", rate " << i;
   }
+  EXPECT_EQ(said, "");
+}
+
+// An emulator's memory takes no time: such a rate would spoil the file for every machine in it.
+TEST_F(KeptPeaks, KeepNoRateBeyondAllMachines) {
+  Peaks emulated = kFirst;
+  emulated.read_gbps = std::numeric_limits<double>::infinity(), emulated.gemm_f32_gflops = std::nan("");
+  EXPECT_EQ(best_of_kept(file, "an emulator", emulated).read_gbps, emulated.read_gbps);
+  EXPECT_EQ(best_of_kept(file, "an emulator", {}).fma_f32_gflops, kFirst.fma_f32_gflops);
+  EXPECT_EQ(best_of_kept(file, "a machine", kFirst).read_gbps, kFirst.read_gbps);
   EXPECT_EQ(said, "");
 }
 

@@ -172,7 +172,7 @@ TEST(Batch, RefusesOneTextWhereItTakesSeveral) {
   Subject subject = encoder(kTiny, 2, 9);
   subject.attachments = {{"vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\n"}};
   Session session = session_of(subject, default_recipe(1));
-  auto inputs = TextEncoder(std::make_shared<Plan>(session.plan())).inputs_of({.text = "a"});
+  auto inputs = TextEncoder(PlanSet(std::make_shared<Plan>(session.plan()))).inputs_of({.text = "a"});
   ASSERT_FALSE(inputs);
   EXPECT_EQ(inputs.error().message,
             "input 'input_ids': the plan wants i64[2,9], and a text of 9 tokens is i64[1,9]: give it arrays instead");

@@ -60,7 +60,7 @@ class PublishedSimilarities : public testing::Test {
   }
 
   static Tensor embed(Session& session, const char* sentence) {
-    auto inputs = TextEncoder(std::make_shared<Plan>(session.plan())).inputs_of({.text = sentence});
+    auto inputs = TextEncoder(PlanSet(std::make_shared<Plan>(session.plan()))).inputs_of({.text = sentence});
     EXPECT_TRUE(inputs) << inputs.error().message;
     auto outputs = session.infer(inputs->inputs);
     EXPECT_TRUE(outputs) << outputs.error().message;

@@ -93,8 +93,8 @@ const Mistake kFileMistakes[] = {
     {"ADirectoryWithoutConfig", ErrorKind::file, "config.json",
      [](const Bench&) { return opening({.path = "/proc/self"}); }},
     {"ACutPlan", ErrorKind::file, "cut.rung", [](const Bench& b) { return opening({.path = b.cut(b.plan())}); }},
-    {"APlanOfAnotherVersion", ErrorKind::file, "got format 'rung plan 3'",
-     [](const Bench& b) { return opening({.path = b.edited(b.plan(), "rung plan 4", "rung plan 3")}); }},
+    {"APlanOfAnotherVersion", ErrorKind::file, "got format 'rung plan 4'",
+     [](const Bench& b) { return opening({.path = b.edited(b.plan(), "rung plan 5", "rung plan 4")}); }},
     {"ADamagedPlan", ErrorKind::file, "damaged: its checksum",
      [](const Bench& b) { return opening({.path = b.edited(b.plan(), "unary", "unarx")}); }},
     {"NoPlanAtAll", ErrorKind::file, "got 3 bytes",
@@ -142,10 +142,16 @@ const Mistake kMismatches[] = {
      [](const Bench& b) { return opening({.path = b.plan(), .device = device_named("cuda")}); }},
     {"OtherThreadsThanAPlans", ErrorKind::mismatch, "was built for 1 threads, got 2",
      [](const Bench& b) { return opening({.path = b.plan(), .threads = 2}); }},
-    {"AShapeForAPlan", ErrorKind::usage, "is a plan: shape, freeze",
+    {"AnotherShapeThanAPlans", ErrorKind::usage, "no plan is for x=5; there is one for: x=4",
      [](const Bench& b) {
-       return opening({.path = b.plan(), .shapes = {{"x", {4}}}});
+       return opening({.path = b.plan(), .shapes = {{"x", {5}}}});
      }},
+    {"AShapeOfNoInputOfAPlan", ErrorKind::usage, "has no input of that name; it serves: x=4",
+     [](const Bench& b) {
+       return opening({.path = b.plan(), .shapes = {{"y", {4}}}});
+     }},
+    {"ASeedForAPlan", ErrorKind::usage, "is a plan: freeze, observe",
+     [](const Bench& b) { return opening({.path = b.plan(), .random_weights = 1}); }},
     {"AShapeOfNoInput", ErrorKind::mismatch, "a shape for input 'ids'",
      [](const Bench&) {
        return opening({.path = kBert, .shapes = {{"ids", {1, 9}}}});

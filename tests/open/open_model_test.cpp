@@ -100,8 +100,11 @@ TEST_F(OpenModel, RefusesOtherThreadsAndShapesThanAPlans) {
                 HasSubstr("was built for 2 threads, got " + std::to_string(threads)));
   for (int threads : {-1, 1025})
     EXPECT_THAT(error_of({.path = plan_for(here_), .threads = threads}).message, HasSubstr("wanted at most 1024"));
-  EXPECT_THAT(error_of({.path = plan_for(here_), .shapes = {{"x", {4}}}}).message,
-              HasSubstr("is a plan: shape, freeze, observe, dtype, random-weights and drop-head were decided when"));
+  EXPECT_TRUE(open_model({.path = plan_for(here_), .shapes = {{"x", {4}}}}));
+  EXPECT_THAT(error_of({.path = plan_for(here_), .shapes = {{"x", {5}}}}).message,
+              HasSubstr("no plan is for x=5; there is one for: x=4"));
+  EXPECT_THAT(error_of({.path = plan_for(here_), .drop_head = true}).message,
+              HasSubstr("is a plan: freeze, observe, dtype, random-weights and drop-head were decided when"));
 }
 
 TEST_F(OpenModel, MakesASubjectOfADirectory) {

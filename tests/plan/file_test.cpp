@@ -205,7 +205,7 @@ TEST(PlanFile, RefusesATensorTooMany) {
   for (const auto& [name, entry] : (*file)->tensors()) tensors.emplace_back(name, *(*file)->load(name));
   ASSERT_TRUE(write_safetensors(saved.directory / "same.rung", tensors, (*file)->metadata()));
   EXPECT_TRUE(load_plan(saved.directory / "same.rung"));
-  for (const char* name : {"weight/999999", "default/ids", "frozen/other", "else"}) {
+  for (const char* name : {"weight/999999", "default/0/ids", "frozen/0/other", "frozen/1/mask", "else"}) {
     TensorList more = tensors;
     more.emplace_back(name, Tensor::of<int64_t>({4}, {1, 2, 3, 4}));
     ASSERT_TRUE(write_safetensors(saved.directory / "more.rung", more, (*file)->metadata()));
@@ -247,7 +247,7 @@ TEST(PlanFile, FindsEveryFlippedByte) {
 // The bytes are the same, and what they are is not.
 TEST(PlanFile, FindsATensorOfAnotherType) {
   SavedPlan saved;
-  const size_t mask = saved.bytes.find("frozen/mask"), type = saved.bytes.find("F32", mask);
+  const size_t mask = saved.bytes.find("frozen/0/mask"), type = saved.bytes.find("F32", mask);
   ASSERT_LT(type, mask + 64);
   std::string other = saved.bytes;
   EXPECT_THAT(saved.error_of(other.replace(type, 3, "I32")), HasSubstr("damaged"));
@@ -261,8 +261,8 @@ TEST(PlanFile, FindsEveryTruncation) {
 
 TEST(PlanFile, RefusesAnotherVersion) {
   SavedPlan saved;
-  EXPECT_THAT(saved.error_of(replaced(saved.bytes, "rung plan 4", "rung plan 3")),
-              HasSubstr("got format 'rung plan 3', wanted 'rung plan 4'"));
+  EXPECT_THAT(saved.error_of(replaced(saved.bytes, "rung plan 5", "rung plan 4")),
+              HasSubstr("got format 'rung plan 4', wanted 'rung plan 5'"));
 }
 
 TEST(PlanFile, RefusesAnotherDevice) {

@@ -113,7 +113,7 @@ TEST_F(ComparePlans, RefusesOtherInputs) {
   CompareTask task{.a = {.path = build("a.rung", at_length(8))}, .b = {.path = build("b.rung", at_length(9))}};
   expect_refused(task, ErrorKind::mismatch, "is i64[1,8] in A and i64[1,9] in B: both sides must read the same inputs");
   task.model.shapes = {{"input_ids", {1, 8}}};
-  expect_refused(task, ErrorKind::usage, "was built");
+  expect_refused(task, ErrorKind::usage, "B: '" + task.b.path + "': no plan is for input_ids=1,8");
 }
 
 TEST_F(ComparePlans, GivesTheDirectoryTheShapesOfThePlanBesideIt) {

@@ -1,0 +1,130 @@
+// Sets of plans: what they must agree in, the weights that they share, the plan for given shapes.
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/plan_set.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstring>
+#include <ranges>
+#include <set>
+
+namespace rung {
+namespace {
+
+template <class Ports>
+std::vector<std::string> names_of(const Ports& ports) {
+  std::vector<std::string> names;
+  for (const auto& port : ports) names.push_back(port.name);
+  return names;
+}
+
+template <class Value>
+Status check_same(const char* what, const Value& got, const Value& wanted) {
+  return got == wanted ? Status{}
+                       : rung::mismatch("plans of one set differ in {}: got {}, wanted {}", what, got, wanted);
+}
+
+Status check_agrees(const Plan& plan, const Plan& first) {
+  RUNG_CHECK(check_same("their model", plan.model, first.model));
+  RUNG_CHECK(check_same("their architecture", plan.architecture, first.architecture));
+  RUNG_CHECK(check_same("their device", plan.device, first.device));
+  RUNG_CHECK(check_same("their inputs", names_of(plan.inputs), names_of(first.inputs)));
+  RUNG_CHECK(check_same("their frozen inputs", names_of(plan.frozen), names_of(first.frozen)));
+  RUNG_CHECK(check_same("their outputs", names_of(plan.outputs), names_of(first.outputs)));
+  return plan.attachments == first.attachments ? Status{}
+                                               : rung::mismatch("plans of one set differ in their attachments");
+}
+
+// Blocks of memory by what they hold. Those of a plan file, which are read where they are wanted, are shared from the
+// start.
+class Blocks {
+ public:
+  void share(PlanWeight& weight) {
+    if (!weight.data || weight.read) return;
+    auto& same = by_name_[{weight.name, weight.bytes}];
+    for (const auto& block : same)
+      if (block == weight.data || std::memcmp(block.get(), weight.data.get(), weight.bytes) == 0) {
+        weight.data = block;
+        return;
+      }
+    same.push_back(weight.data);
+  }
+
+ private:
+  std::map<std::pair<std::string, uint64_t>, std::vector<std::shared_ptr<const std::byte>>> by_name_;
+};
+
+bool has_shapes(const Plan& plan, const Shapes& shapes) {
+  const Shapes own = input_shapes(plan);
+  return std::ranges::all_of(shapes, [&](const auto& named) {
+    const auto found = own.find(named.first);
+    return found == own.end() || found->second == named.second;
+  });
+}
+
+}  // namespace
+
+Shapes input_shapes(const Plan& plan) {
+  Shapes shapes;
+  for (const PlanInput& input : plan.inputs) shapes[input.name] = input.type.shape;
+  for (const FrozenInput& frozen : plan.frozen) shapes[frozen.name] = frozen.value.type().shape;
+  return shapes;
+}
+
+Shapes shapes_of(const NamedTensors& tensors) {
+  Shapes shapes;
+  for (const auto& [name, tensor] : tensors) shapes[name] = tensor.type().shape;
+  return shapes;
+}
+
+std::string shape_words(const Shapes& shapes) {
+  std::string words;
+  for (const auto& [name, shape] : shapes)
+    words += fmt::format("{}{}={}", words.empty() ? "" : " ", name, fmt::join(shape, ","));
+  return words;
+}
+
+Result<PlanSet> PlanSet::make(std::vector<Plan> plans) {
+  if (plans.empty()) return rung::mismatch("got no plan, wanted at least one");
+  std::set<std::string> served;
+  for (const Plan& plan : plans) {
+    RUNG_CHECK(check_agrees(plan, plans[0]));
+    if (!served.insert(shape_words(input_shapes(plan))).second)
+      return rung::mismatch("two plans of one set serve the same shapes: {}", shape_words(input_shapes(plan)));
+  }
+  Blocks blocks;
+  std::vector<std::shared_ptr<const Plan>> shared;
+  for (Plan& plan : plans) {
+    for (PlanWeight& weight : plan.weights) blocks.share(weight);
+    shared.push_back(std::make_shared<const Plan>(std::move(plan)));
+  }
+  return PlanSet(std::move(shared));
+}
+
+Result<size_t> PlanSet::serving(const Shapes& shapes) const {
+  std::vector<size_t> found;
+  for (size_t i = 0; i < plans_.size(); ++i)
+    if (has_shapes(*plans_[i], shapes)) found.push_back(i);
+  if (found.size() == 1) return found[0];
+  if (found.empty()) return rung::mismatch("no plan is for {}; there is one for: {}", shape_words(shapes), served());
+  return rung::mismatch("{} leaves open which plan is meant; there is one for: {}",
+                        shapes.empty() ? "no shape" : shape_words(shapes), served());
+}
+
+std::string PlanSet::served() const {
+  std::string words;
+  for (const auto& plan : plans_) words += (words.empty() ? "" : "; ") + shape_words(input_shapes(*plan));
+  return words;
+}
+
+uint64_t PlanSet::weight_bytes() const {
+  std::set<const std::byte*> counted;
+  uint64_t total = 0;
+  for (const auto& plan : plans_)
+    for (const PlanWeight& weight : plan->weights)
+      if (counted.insert(weight.data.get()).second) total += weight.bytes;
+  return total;
+}
+
+}  // namespace rung

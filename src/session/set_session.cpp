@@ -1,0 +1,33 @@
+// Selection by shapes.
+// SPDX-License-Identifier: Apache-2.0
+#include "session/set_session.hpp"
+
+#include "device/cpu/start_team.hpp"
+
+namespace rung {
+
+Result<SetSession> SetSession::create(PlanSet plans, SessionOptions options) {
+  std::map<int, std::shared_ptr<cpu::Team>> teams;  // by number of threads
+  std::vector<Session> sessions;
+  for (const auto& plan : plans) {
+    auto& team = teams[plan->recipe.threads];
+    if (!team && !plan->target->gpu) {
+      RUNG_TRY(team, cpu::start_team(plan->recipe.threads));
+    }
+    RUNG_TRY(Session session, Session::create(plan, team, options));
+    sessions.push_back(std::move(session));
+  }
+  return SetSession(std::move(plans), std::move(sessions));
+}
+
+Status SetSession::select(const Shapes& shapes) {
+  RUNG_TRY(selected_, plans_.serving(shapes));
+  return {};
+}
+
+Result<std::vector<std::pair<std::string, Tensor>>> SetSession::infer(const NamedTensors& given) {
+  if (plans_.size() > 1) RUNG_CHECK(select(shapes_of(given)));
+  return selected().infer(given);
+}
+
+}  // namespace rung

@@ -1,0 +1,158 @@
+// Sets of plans: what they share, what they refuse, and their file.
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/plan_set.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "base/atomic_file.hpp"
+#include "ir/safetensors.hpp"
+#include "plan/file.hpp"
+#include "plan/set_json.hpp"
+#include "support.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace rung {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+// y = x w^T + b over that many rows.
+Plan plan_of_rows(int rows) {
+  Plan plan = plan_of(fmt::format("w: f32[16,8] = constant(name=\"w\")\n"
+                                  "b: f32[16] = constant(name=\"b\")\n"
+                                  "x: f32[{0},8] = input()\n"
+                                  "y: f32[{0},16] = linear(x, w, b, slots=bias)\n"
+                                  "return y=y",
+                                  rows),
+                      all_passes());
+  plan.model = "rows";
+  plan.attachments["vocab.txt"] = "a\nb\n";
+  return plan;
+}
+
+Plan loaded_plan(const std::string& path, size_t index) {
+  auto set = load_plans(path, [](const std::string&) { return &cpu_target(); });
+  EXPECT_TRUE(set) << set.error().message;
+  return set ? *(*set)[index] : Plan{};
+}
+
+struct TwoPlans : ::testing::Test {
+  PlanSet set = *PlanSet::make({plan_of_rows(2), plan_of_rows(5)});
+  TemporaryDirectory folder;
+  std::string path = folder / "plan.rung";
+
+  void SetUp() override {
+    const Status saved = save_plans(set, path);
+    ASSERT_TRUE(saved) << saved.error().message;
+  }
+};
+
+TEST_F(TwoPlans, ShareTheirWeightsInMemoryAndInTheFile) {
+  ASSERT_EQ(set[0]->weights.size(), set[1]->weights.size());
+  for (size_t i = 0; i < set[0]->weights.size(); ++i) EXPECT_EQ(set[0]->weights[i].data, set[1]->weights[i].data);
+  EXPECT_EQ(set.weight_bytes(), set.first().weight_bytes());
+  const auto file = Safetensors::open(path);
+  ASSERT_TRUE(file) << file.error().message;
+  EXPECT_EQ((*file)->tensors().size(), set[0]->weights.size());
+  auto again = load_plans(path, [](const std::string&) { return &cpu_target(); });
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ((*again)[0]->weights[0].data, (*again)[1]->weights[0].data);
+  EXPECT_EQ(again->weight_bytes(), set.weight_bytes());
+}
+
+TEST_F(TwoPlans, AnswerAsEachByItself) {
+  for (int rows : {2, 5}) {
+    const NamedTensors inputs{{"x", random_tensor("x", {DType::f32, {rows, 8}})}};
+    const Outputs wanted = outputs_of(plan_of_rows(rows), inputs);
+    const Outputs got = outputs_of(loaded_plan(path, rows == 2 ? 0 : 1), inputs);
+    EXPECT_TRUE(same_bits(got[0].second, wanted[0].second)) << rows;
+  }
+}
+
+TEST_F(TwoPlans, ServeTheirOwnShapes) {
+  EXPECT_EQ(set.serving({{"x", {5, 8}}}), 1u);
+  EXPECT_EQ(set.serving({{"x", {2, 8}}, {"another", {1}}}), 0u);
+  EXPECT_EQ(set.served(), "x=2,8; x=5,8");
+  EXPECT_THAT(set.serving({{"x", {3, 8}}}).error().message, AllOf(HasSubstr("x=3,8"), HasSubstr("x=2,8; x=5,8")));
+  EXPECT_THAT(set.serving({}).error().message, HasSubstr("leaves open which plan is meant"));
+}
+
+TEST_F(TwoPlans, AreNoFileOfOne) {
+  const auto one = load_plan(path);
+  ASSERT_FALSE(one);
+  EXPECT_THAT(one.error().message, HasSubstr("holds 2 plans, wanted one"));
+}
+
+TEST_F(TwoPlans, StandInJsonWithTheirModelOnce) {
+  const nlohmann::json json = set_to_json(set);
+  EXPECT_EQ(json.at("attachments").at("vocab.txt"), "a\nb\n");
+  EXPECT_FALSE(json.at("plans")[0].contains("attachments"));
+  const auto listed = set_from_json(json);
+  ASSERT_TRUE(listed) << listed.error().message;
+  ASSERT_EQ(listed->plans.size(), 2u);
+  EXPECT_EQ(listed->plans[1].model, "rows");
+  EXPECT_EQ(listed->uses[0], listed->uses[1]);
+}
+
+TEST_F(TwoPlans, RefuseWeightsThatAreNone) {
+  const auto error_of = [&](const char* pointer, const nlohmann::json& value) {
+    nlohmann::json json = set_to_json(set);
+    json[nlohmann::json::json_pointer(pointer)] = value;
+    const auto listed = set_from_json(json);
+    return listed ? "no error" : listed.error().message;
+  };
+  EXPECT_THAT(error_of("/plans/1/weights/0", 2), HasSubstr("malformed plan"));
+  EXPECT_THAT(error_of("/plans/1/weights/0", "w"), HasSubstr("malformed plan"));
+  EXPECT_THAT(error_of("/weights/2", {"more", 64}), HasSubstr("no plan uses weight 2 ('more')"));
+  EXPECT_THAT(error_of("/plans", 3), HasSubstr("malformed plan"));
+}
+
+TEST_F(TwoPlans, AreNoticedWhereAByteIsFlipped) {
+  const std::string bytes = *read_text_file(path);
+  for (size_t at = 100; at < bytes.size(); at += bytes.size() / 97 + 1) {
+    std::string other = bytes;
+    other[at] = static_cast<char>(other[at] ^ 0x11);
+    folder.write("other.rung", other);
+    EXPECT_FALSE(load_plans(folder / "other.rung", [](const std::string&) { return &cpu_target(); })) << at;
+  }
+}
+
+std::string refused(Plan second) {
+  const auto set = PlanSet::make({plan_of_rows(2), std::move(second)});
+  return set ? "no error" : set.error().message;
+}
+
+TEST(PlanSet, RefusesPlansThatDoNotAgree) {
+  EXPECT_EQ(refused(plan_of_rows(3)), "no error");
+  EXPECT_THAT(refused(plan_of_rows(2)), HasSubstr("serve the same shapes: x=2,8"));
+  Plan other = plan_of_rows(3);
+  other.model = "columns";
+  EXPECT_THAT(refused(other), AllOf(HasSubstr("their model"), HasSubstr("got columns, wanted rows")));
+  other = plan_of_rows(3);
+  other.device = "cpu of another kind";
+  EXPECT_THAT(refused(other), HasSubstr("their device"));
+  other = plan_of_rows(3);
+  other.inputs[0].name = "z";
+  EXPECT_THAT(refused(other), HasSubstr("their inputs"));
+  other = plan_of_rows(3);
+  other.outputs[0].name = "z";
+  EXPECT_THAT(refused(other), HasSubstr("their outputs"));
+  other = plan_of_rows(3);
+  other.attachments.clear();
+  EXPECT_THAT(refused(other), HasSubstr("their attachments"));
+  EXPECT_THAT(PlanSet::make({}).error().message, HasSubstr("got no plan"));
+}
+
+TEST(PlanSet, SharesNoWeightsThatDiffer) {
+  Plan other = plan_of_rows(3);
+  auto changed = std::make_shared<Tensor>(Type{DType::u8, {static_cast<int64_t>(other.weights[0].bytes)}});
+  other.weights[0].data = {changed, changed->data()};
+  const auto set = PlanSet::make({plan_of_rows(2), other});
+  ASSERT_TRUE(set) << set.error().message;
+  EXPECT_NE((*set)[0]->weights[0].data, (*set)[1]->weights[0].data);
+  EXPECT_EQ((*set)[0]->weights[1].data, (*set)[1]->weights[1].data);
+}
+
+}  // namespace
+}  // namespace rung
