@@ -139,8 +139,9 @@ def resident() -> int:
 def make_two_shapes(tmp_path: Path) -> rung.Model:
     """A model of two plans, for 5 tokens and for 9."""
     path = tmp_path / "plan.rung"
-    subprocess.run([sys.executable, "-m", "rung", "build", str(BERT), "--threads", str(THREADS), "--shape", "input_ids=1,5", "--shape",
-                    "input_ids=1,9", "--out", str(path)], check=True)
+    shapes = ["--shape", "input_ids=1,5", "--shape", "input_ids=1,9"]
+    subprocess.run([sys.executable, "-m", "rung", "build", str(BERT), "--threads", str(THREADS), *shapes, "--out",
+                    str(path)], check=True)
     return rung.load(path)
 
 

@@ -71,7 +71,8 @@ Json describe(const Plan& plan) {
   for (const auto& input : plan.inputs) inputs.push_back(port(input.name, input.type));
   for (const auto& output : plan.outputs) outputs.push_back(port(output.name, output.type));
   for (const auto& step : plan.steps) kernels[step.choice.kernel] = kernels.value(step.choice.kernel, 0) + 1;
-  Json frozen = Json::array();
+  Json frozen = Json::array(), states = Json::array();
+  for (const auto& state : plan.states) states.push_back(port(state.name, state.type));
   for (const auto& f : plan.frozen) frozen.push_back(port(f.name, f.value.type()));
   return {{"model", plan.model},
           {"architecture", plan.architecture},
@@ -84,6 +85,7 @@ Json describe(const Plan& plan) {
           {"inputs", inputs},
           {"outputs", outputs},
           {"frozen", frozen},
+          {"states", states},
           {"recipe", to_json(plan.recipe)}};
 }
 

@@ -169,6 +169,15 @@ void Graph::freeze_input(NodeId id, std::shared_ptr<const Weight> value) {
   weights_[id] = std::move(value);
 }
 
+const State* Graph::state_of(std::string_view input_name) const {
+  const auto it = std::ranges::find(states_, input_name, &State::input);
+  return it == states_.end() ? nullptr : &*it;
+}
+
+bool Graph::is_next(std::string_view output) const {
+  return std::ranges::find(states_, output, &State::next) != states_.end();
+}
+
 const std::shared_ptr<const Weight>& Graph::weight(NodeId constant) const {
   assert(weights_[constant]);
   return weights_[constant];

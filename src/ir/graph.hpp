@@ -33,6 +33,12 @@ struct Output {
   NodeId node;
 };
 
+// A value that outlives a run: an input that the next run finds as this run's output left it. Neither is the caller's.
+struct State {
+  std::string input, next;                // names of an input and an output of one type
+  std::shared_ptr<const Weight> initial;  // what the first run finds; null: nothing, so that a run must write it first
+};
+
 class Graph {
  public:
   // Building. New nodes go before the insertion point: the end, unless an Insertion says otherwise.
@@ -46,6 +52,7 @@ class Graph {
   // try_add() where a type error can only be a bug of ours (passes): asserts.
   NodeId add(Op op, std::vector<NodeId> operands, std::string label = {});
   void set_output(std::string name, NodeId node);  // adds, or replaces the output of that name
+  void add_state(State state) { states_.push_back(std::move(state)); }
 
   // Editing.
   // Operands and outputs alike; types must agree. Further results of an op stay its own, unless `to` has the same op.
@@ -70,11 +77,14 @@ class Graph {
   bool single_use(NodeId id) const { return nodes_[id].users.size() + nodes_[id].output_uses == 1; }
   bool is_output(NodeId id) const { return nodes_[id].output_uses > 0; }
   const std::vector<Output>& outputs() const { return outputs_; }
-  std::vector<NodeId> inputs() const;                // in declaration order
-  NodeId input_named(std::string_view name) const;   // kNoNode if none
-  std::vector<NodeId> order() const;                 // all live nodes, operands before users
-  size_t size() const { return live_; }              // live nodes
-  size_t capacity() const { return nodes_.size(); }  // ids are below this: the size for side tables
+  const std::vector<State>& states() const { return states_; }
+  const State* state_of(std::string_view input) const;  // null: the input is the caller's
+  bool is_next(std::string_view output) const;          // Is the output what a state becomes?
+  std::vector<NodeId> inputs() const;                   // in declaration order
+  NodeId input_named(std::string_view name) const;      // kNoNode if none
+  std::vector<NodeId> order() const;                    // all live nodes, operands before users
+  size_t size() const { return live_; }                 // live nodes
+  size_t capacity() const { return nodes_.size(); }     // ids are below this: the size for side tables
   void set_label(NodeId id, std::string label) { nodes_[id].label = std::move(label); }
   NodeId first() const { return head_; }
   NodeId last() const { return tail_; }
@@ -90,6 +100,7 @@ class Graph {
   std::vector<Node> nodes_;
   std::vector<std::shared_ptr<const Weight>> weights_;  // by node id; null for other ops
   std::vector<Output> outputs_;
+  std::vector<State> states_;
   NodeId head_ = kNoNode, tail_ = kNoNode, insert_before_ = kNoNode;
   size_t live_ = 0;
 };

@@ -5,6 +5,7 @@
 
 #include "ir/text.hpp"
 #include "ir/text_lexer.hpp"
+#include "ir/verify.hpp"
 
 namespace rung {
 namespace {
@@ -71,7 +72,10 @@ class Parser {
       RUNG_TRY(graph_.name, lex_.at_quote() ? lex_.quoted() : lex_.word());
     } else if (name == "return") {
       RUNG_CHECK(outputs());
+      RUNG_CHECK(check_states());
       return true;
+    } else if (name == "state" && !lex_.peek('=') && !lex_.peek(':')) {
+      RUNG_CHECK(state());
     } else {
       RUNG_CHECK(definition(std::move(name)));
     }
@@ -93,6 +97,45 @@ class Parser {
       graph_.set_output(std::move(name), node);
     } while (lex_.accept(','));
     return {};
+  }
+
+  // state k, next=k_next, initial=constant(name="k0")
+  Status state() {
+    State state;
+    RUNG_TRY(state.input, lex_.at_quote() ? lex_.quoted() : lex_.word());
+    while (lex_.accept(',')) {
+      RUNG_TRY(std::string field_name, lex_.word());
+      RUNG_CHECK(lex_.expect('='));
+      if (field_name == "next") {
+        RUNG_TRY(state.next, lex_.at_quote() ? lex_.quoted() : lex_.word());
+      } else if (field_name == "initial") {
+        RUNG_TRY(state.initial, initial_value(state.input));
+      } else {
+        return lex_.error("a state has no field '{}'", field_name);
+      }
+    }
+    graph_.add_state(std::move(state));
+    return {};
+  }
+
+  Result<std::shared_ptr<const Weight>> initial_value(const std::string& input) {
+    const NodeId of = graph_.input_named(input);
+    if (of == kNoNode) return lex_.error("'{}' is no input", input);
+    RUNG_TRY(std::string op, lex_.word());
+    if (op != "constant") return lex_.error("got '{}', wanted constant(...)", op);
+    RUNG_CHECK(lex_.expect('('));
+    defined_ = input;
+    RUNG_TRY(NodeId node, source(Constant{}, graph_.type(of)));
+    auto value = graph_.weight(node);
+    graph_.erase(node);
+    return value;
+  }
+
+  // Outputs are defined last, so states are compared with them at the end.
+  Status check_states() {
+    if (graph_.states().empty()) return {};
+    const Status sound = verify(graph_);
+    return sound ? Status{} : lex_.error("{}", sound.error().message);
   }
 
   Status definition(std::string name) {

@@ -57,6 +57,7 @@ class Printer {
       ++count;
       text += line(id);
     }
+    for (const State& state : graph_.states()) text += state_line(state);
     return text + outputs();
   }
 
@@ -86,6 +87,12 @@ class Printer {
     std::string text = fmt::format("{}: {} = {}({})", names_[id], node.type, name_of(node.op), arguments);
     bool labelled = !node.label.empty() && !graph_.is_constant(id) && !graph_.as<Input>(id);
     return text + (labelled ? "  # " + node.label : "") + "\n";
+  }
+
+  static std::string state_line(const State& state) {
+    const std::string initial =
+        state.initial ? fmt::format(", initial=constant({})", constant_fields(*state.initial)) : "";
+    return fmt::format("state {}, next={}{}\n", quote(state.input), quote(state.next), initial);
   }
 
   std::string outputs() {

@@ -60,6 +60,28 @@ Status check_names(const Graph& graph) {
   return {};
 }
 
+Status check_state(const Graph& graph, const State& state) {
+  const NodeId input = graph.input_named(state.input);
+  const auto next = std::ranges::find(graph.outputs(), state.next, &Output::name);
+  if (input == kNoNode) return fail("state '{}' is no input", state.input);
+  if (next == graph.outputs().end()) return fail("state '{}': there is no output '{}'", state.input, state.next);
+  const Type& type = graph.type(input);
+  if (!(graph.type(next->node) == type))
+    return fail("state '{}': got {} for '{}', wanted {}", state.input, graph.type(next->node), state.next, type);
+  if (state.initial && !(state.initial->type() == type))
+    return fail("state '{}': got an initial value of {}, wanted {}", state.input, state.initial->type(), type);
+  return {};
+}
+
+Status check_states(const Graph& graph) {
+  std::set<std::string_view> names;
+  for (const State& state : graph.states()) {
+    RUNG_CHECK(check_state(graph, state));
+    if (!names.insert(state.input).second) return fail("two states are named '{}'", state.input);
+  }
+  return {};
+}
+
 }  // namespace
 
 Status verify(const Graph& graph) {
@@ -70,7 +92,8 @@ Status verify(const Graph& graph) {
     seen[id] = true;
   }
   RUNG_CHECK(check_use_counts(graph));
-  return check_names(graph);
+  RUNG_CHECK(check_names(graph));
+  return check_states(graph);
 }
 
 }  // namespace rung

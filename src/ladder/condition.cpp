@@ -7,7 +7,6 @@
 
 #include "base/random.hpp"
 #include "ir/semantics.hpp"
-#include "reference/evaluate.hpp"
 
 namespace rung {
 namespace {
@@ -54,16 +53,20 @@ int64_t longest_reduction_path(const Graph& graph) {
   return longest;
 }
 
-Result<Sway> rounding_sway(const Graph& reference, const std::vector<NamedTensors>& inputs,
-                           const std::vector<std::vector<Tensor>>& wanted, const Interrupted& interrupted) {
+Result<Sway> rounding_sway(const Graph& reference, const std::vector<SequenceRun>& exact,
+                           const Interrupted& interrupted) {
   const EvaluateOptions options{.interrupted = interrupted, .change = [&](NodeId id, std::vector<Tensor>& operands) {
                                   move_operands(reference, id, operands);
                                 }};
   Sway sway;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    RUNG_TRY(auto answers, evaluate(reference, {inputs[i].begin(), inputs[i].end()}, options));
+  std::vector<NamedTensors> inputs;
+  for (const SequenceRun& run : exact) inputs.push_back(run.inputs);
+  RUNG_TRY(auto moved_runs, evaluate_sequence(reference, inputs, options));
+  for (size_t i = 0; i < exact.size(); ++i) {
+    const auto wanted = callers_outputs(reference, exact[i].outputs);
+    const auto answers = callers_outputs(reference, moved_runs[i].outputs);
     for (size_t output = 0; output < answers.size(); ++output) {
-      const Comparison apart = compare("", answers[output], wanted[i][output], {INFINITY, INFINITY});
+      const Comparison apart = compare("", answers[output], wanted[output], {INFINITY, INFINITY});
       sway.rel_l2 = std::max(sway.rel_l2, apart.rel_l2);
       sway.element = std::max(sway.element, apart.worst_element);
     }

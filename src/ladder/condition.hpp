@@ -4,6 +4,7 @@
 #include "base/interrupted.hpp"
 #include "ir/graph.hpp"
 #include "measure/compare.hpp"
+#include "reference/sequence.hpp"
 
 namespace rung {
 
@@ -23,9 +24,9 @@ struct Sway {
 // op that computes moved by that share, up or down at random; what comes out is as far from the reference as f32 may
 // put it, whatever the graph does to an error on its way. No plan has a part in it: a wrong plan makes it no larger.
 //
-// `wanted` is the reference's answers by input. Errors: an op's; interrupted.
-Result<Sway> rounding_sway(const Graph& reference, const std::vector<NamedTensors>& inputs,
-                           const std::vector<std::vector<Tensor>>& wanted, const Interrupted& interrupted = {});
+// `exact` holds the reference's answers without rounding, run by run. Errors: an op's; interrupted.
+Result<Sway> rounding_sway(const Graph& reference, const std::vector<SequenceRun>& exact,
+                           const Interrupted& interrupted = {});
 
 // An answer that is further off than this is wrong, whatever the condition.
 inline constexpr double kMostSway = 0.01;

@@ -9,7 +9,6 @@
 #include "base/words.hpp"
 #include "ladder/rungs.hpp"
 #include "measure/cost.hpp"
-#include "reference/evaluate.hpp"
 
 namespace rung {
 namespace {
@@ -49,19 +48,26 @@ Status Judge::make_reference() {
   if (!evaluated_) {
     RUNG_TRY(session, options_.bind(subject_.reference, baseline_recipe(options_.threads, DType::f32)));
   }
+  for (const auto& input : inputs_)
+    RUNG_CHECK(complete_inputs(subject_.model, input));  // names a bad one better than an op inside would
+  return evaluated_ ? evaluate_reference() : run_reference(*session);
+}
+
+Status Judge::evaluate_reference() {
+  if (options_.progress) options_.progress("reference", 0, inputs_.size());
+  RUNG_TRY(reference_runs_, evaluate_sequence(subject_.reference, inputs_, {.interrupted = options_.interrupted}));
+  for (const SequenceRun& run : reference_runs_) wanted_.push_back(callers_outputs(subject_.reference, run.outputs));
+  return {};
+}
+
+Status Judge::run_reference(Session& session) {
+  RUNG_CHECK(session.reset_states());
   for (const auto& input : inputs_) {
     if (options_.progress) options_.progress("reference", wanted_.size(), inputs_.size());
-    RUNG_CHECK(complete_inputs(subject_.model, input));  // names a bad one better than an op inside would
-    std::vector<Tensor> outputs;
-    if (evaluated_) {
-      RUNG_TRY(outputs,
-               evaluate(subject_.reference, {input.begin(), input.end()}, {.interrupted = options_.interrupted}));
-    } else {
-      RUNG_CHECK(check_interrupted(options_.interrupted));
-      RUNG_TRY(auto named, session->infer(input));
-      for (auto& [name, tensor] : named) outputs.push_back(std::move(tensor));
-    }
-    wanted_.push_back(std::move(outputs));
+    RUNG_CHECK(check_interrupted(options_.interrupted));
+    RUNG_TRY(auto named, session.infer(input));
+    std::vector<Tensor>& outputs = wanted_.emplace_back();
+    for (auto& [name, tensor] : named) outputs.push_back(std::move(tensor));
   }
   return {};
 }
@@ -116,7 +122,7 @@ Result<Judgement> Judge::judge(Session& session, const Recipe& recipe) {
   RUNG_TRY(Judgement judgement, compare(session, tolerance));
   const bool may_be_condition = !judgement.right && judgement.rel_l2 <= kMostSway && !low_precision(recipe);
   if (!may_be_condition || sway_ || !evaluated_) return judgement;
-  RUNG_TRY(sway_, rounding_sway(subject_.reference, inputs_, wanted_, options_.interrupted));
+  RUNG_TRY(sway_, rounding_sway(subject_.reference, reference_runs_, options_.interrupted));
   if (can_judge(*sway_)) return compare(session, f32_tolerance());
   judgement.reason +=
       fmt::format("; rounding alone moves these answers by {:.2g}, too far to judge them in f32", sway_->rel_l2);
@@ -128,6 +134,7 @@ Result<Judgement> Judge::error_of(Session& session) const { return compare(sessi
 Result<Judgement> Judge::compare(Session& session, const Tolerance& tolerance) const {
   Judgement judgement{.right = true};
   double begin = budget_.spent();
+  RUNG_CHECK(session.reset_states());
   for (size_t i = 0; i < inputs_.size(); ++i) {
     RUNG_CHECK(check_interrupted(options_.interrupted));
     RUNG_TRY(auto outputs, session.infer(inputs_[i]));

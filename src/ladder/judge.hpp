@@ -8,6 +8,7 @@
 #include "ladder/condition.hpp"
 #include "measure/compare.hpp"
 #include "open/subject.hpp"
+#include "reference/sequence.hpp"
 #include "session/session.hpp"
 
 namespace rung {
@@ -31,7 +32,8 @@ bool can_evaluate(const Graph& graph, size_t inputs, double budget_s);
 
 class Judge {
  public:
-  // Evaluates the reference on every input. Errors: an input is bad; interrupted.
+  // Evaluates the reference on every input; of a model with states they are one sequence of runs. Errors: an input is
+  // bad; interrupted.
   static Result<std::unique_ptr<Judge>> create(const Subject& subject, std::vector<NamedTensors> inputs,
                                                JudgeOptions options, const Budget& budget);
   // Before the recipe is bound: its tolerance may ask for a session of another, and two at once take twice the memory.
@@ -52,6 +54,8 @@ class Judge {
   Judge(const Subject& subject, std::vector<NamedTensors> inputs, JudgeOptions options, const Budget& budget)
       : subject_(subject), inputs_(std::move(inputs)), options_(std::move(options)), budget_(budget) {}
   Status make_reference();
+  Status evaluate_reference();
+  Status run_reference(Session& session);
   Result<Judgement> compare(Session& session, const Tolerance& tolerance) const;
   // Does the recipe's tolerance come from what it makes itself? Then it is measured on that.
   bool is_unmeasured_baseline(const Recipe& recipe) const;
@@ -63,6 +67,7 @@ class Judge {
   std::vector<NamedTensors> inputs_;
   JudgeOptions options_;
   const Budget& budget_;
+  std::vector<SequenceRun> reference_runs_;    // of the evaluator
   std::vector<std::vector<Tensor>> wanted_;    // by input, then output
   std::optional<double> low_precision_error_;  // of the unfused baseline
   std::optional<Sway> sway_;                   // of the reference; none: nobody asked

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 
+#include "plan/state_use.hpp"
+
 namespace rung {
 namespace {
 
@@ -19,9 +21,7 @@ Status check_buffer(const Plan& plan, const Buffer& b) {
 }
 
 using Order = std::vector<const Buffer*>;
-Order ordered_by(const Plan& plan, uint32_t Buffer::*step) {
-  Order order;
-  for (const Buffer& b : plan.buffers) order.push_back(&b);
+Order ordered_by(Order order, uint32_t Buffer::*step) {
   std::sort(order.begin(), order.end(), [step](const Buffer* a, const Buffer* b) { return a->*step < b->*step; });
   return order;
 }
@@ -30,12 +30,18 @@ Order ordered_by(const Plan& plan, uint32_t Buffer::*step) {
 
 Status check_buffers(const Plan& plan) {
   if (plan.arena_bytes > kMostArenaBytes) return fail("an arena of {} bytes is out of range", plan.arena_bytes);
-  for (const Buffer& b : plan.buffers) RUNG_CHECK(check_buffer(plan, b));
+  const std::vector<bool> outside = state_buffers(plan);
+  Order all;
+  for (size_t i = 0; i < plan.buffers.size(); ++i) {
+    if (outside[i]) continue;
+    RUNG_CHECK(check_buffer(plan, plan.buffers[i]));
+    all.push_back(&plan.buffers[i]);
+  }
   // A sweep over steps: what is alive then lies apart, so that a newcomer can only meet its neighbours.
-  const Order dying = ordered_by(plan, &Buffer::last_step);
+  const Order dying = ordered_by(all, &Buffer::last_step);
   auto next_to_die = dying.begin();
   std::map<uint64_t, uint64_t> alive;  // from where to where
-  for (const Buffer* b : ordered_by(plan, &Buffer::first_step)) {
+  for (const Buffer* b : ordered_by(all, &Buffer::first_step)) {
     for (; (*next_to_die)->last_step < b->first_step; ++next_to_die) alive.erase((*next_to_die)->offset);
     auto above = alive.lower_bound(b->offset);
     if ((above != alive.end() && above->first < b->offset + b->bytes) ||
@@ -69,7 +75,28 @@ Status Holdings::add_input(const PlanInput& input) {
   return take(input.buffer, {Held::Kind::input, {{input.type}}}, 0, static_cast<uint32_t>(plan_.steps.size()));
 }
 
+Status Holdings::add_state(const PlanState& state) {
+  RUNG_CHECK(dense_access({state.type.dtype, state.type.shape, contiguous_strides(state.type.shape)}));
+  const auto end = static_cast<uint32_t>(plan_.steps.size());
+  RUNG_CHECK(take(state.buffer, {Held::Kind::state, {{state.type}}}, 0, end));
+  if (const Buffer& b = plan_.buffers[state.buffer]; b.offset != 0 || b.bytes != state.type.bytes())
+    return fail("got {} bytes at {}, wanted {} at 0", b.bytes, b.offset, state.type.bytes());
+  return {};
+}
+
+// A state is written whole, as the one result of a step, once.
+Status Holdings::write_state(uint32_t buffer, const std::vector<ResultPlace>& results, uint32_t step) {
+  RUNG_CHECK(check_alive(buffer, step));
+  Held& held = held_[buffer];
+  const Type& wanted = held.values[0].type;
+  if (results.size() != 1 || results[0].type.dtype != wanted.dtype || results[0].type.bytes() != wanted.bytes())
+    return fail("its result is not the state in buffer {}, a {}", buffer, wanted);
+  held.kind = Held::Kind::written_state;
+  return {};
+}
+
 Status Holdings::add_results(uint32_t buffer, std::vector<ResultPlace> results, uint32_t step) {
+  if (buffer < held_.size() && held_[buffer].kind == Held::Kind::state) return write_state(buffer, results, step);
   return take(buffer, {Held::Kind::result, std::move(results)}, step, step);
 }
 
@@ -81,7 +108,7 @@ Status Holdings::add_scratch(uint32_t buffer, uint64_t bytes, uint32_t step) {
 Status Holdings::check_read(const PlanOperand& operand, const Access& access, uint32_t step) const {
   RUNG_CHECK(check_alive(operand.index, step));
   const Held& held = held_[operand.index];
-  if (held.kind != Held::Kind::input && held.kind != Held::Kind::result)
+  if (held.kind == Held::Kind::nothing || held.kind == Held::Kind::scratch)
     return fail("buffer {} holds no value yet", operand.index);
   // The last value that begins no later than the operand.
   auto value = held.values.begin();

@@ -19,6 +19,8 @@ class Holdings {
 
   // An input is there from the start to the end, as it may be set between any two runs.
   Status add_input(const PlanInput& input);
+  // A state is there, too, and one step may write it.
+  Status add_state(const PlanState& state);
   Status add_results(uint32_t buffer, std::vector<ResultPlace> results, uint32_t step);
   Status add_scratch(uint32_t buffer, uint64_t bytes, uint32_t step);
   // `access` bytes of the operand, at that step.
@@ -28,10 +30,11 @@ class Holdings {
 
  private:
   struct Held {
-    enum class Kind { nothing, input, result, scratch } kind = Kind::nothing;
+    enum class Kind { nothing, input, state, written_state, result, scratch } kind = Kind::nothing;
     std::vector<ResultPlace> values;  // by offset
   };
   Status take(uint32_t buffer, Held held, uint32_t first_step, uint32_t last_step);
+  Status write_state(uint32_t buffer, const std::vector<ResultPlace>& results, uint32_t step);
   Status check_alive(uint32_t buffer, uint32_t step) const;
 
   const Plan& plan_;

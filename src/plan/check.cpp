@@ -14,6 +14,7 @@
 #include "measure/cost.hpp"
 #include "plan/buffers.hpp"
 #include "plan/kernel_choice.hpp"
+#include "plan/state_use.hpp"
 
 namespace rung {
 namespace {
@@ -79,6 +80,10 @@ Status check_accesses(const Plan& plan, const Kernel& kernel, uint32_t index, Ho
     RUNG_CHECK(input.region == Region::weight ? check_weight(plan, input, access)
                                               : holdings.check_read(input, access, index));
   }
+  if (const PlanState* state = state_in(plan, step.output.index))
+    for (const PlanOperand& input : step.inputs)
+      if (input.region == Region::buffer && input.index == state->buffer)
+        return fail("it reads state '{}' while it writes it", state->name);
   RUNG_CHECK(holdings.add_results(step.output.index, results_of(problem), index));
   const uint64_t scratch = kernel.scratch_for(problem, plan.target->machine);
   if (step.scratch.has_value() != (scratch > 0))
@@ -136,6 +141,21 @@ Status check_inputs(const Plan& plan, Holdings& holdings) {
   return {};
 }
 
+Status check_states(const Plan& plan, Holdings& holdings) {
+  RUNG_CHECK(check_names(plan.states));
+  std::set<std::string_view> names;
+  for (const PlanState& state : plan.states) {
+    auto status = holdings.add_state(state);
+    if (status && state.value.has_value() != (state.initial == Initial::value))
+      status = fail("got {} initial value, wanted {}", state.value ? "an" : "no", state.value ? "none" : "one");
+    if (status && state.value && !(state.value->type() == state.type))
+      status = fail("got an initial value of {}, wanted {}", state.value->type(), state.type);
+    if (!status) return fail_in(status.error(), "state '{}'", state.name);
+    if (!names.insert(state.name).second) return fail("two states are named '{}'", state.name);
+  }
+  return {};
+}
+
 Status check_outputs(const Plan& plan, const Holdings& holdings) {
   RUNG_CHECK(check_names(plan.outputs));
   std::set<std::string_view> names;
@@ -160,6 +180,7 @@ Status check_plan(const Plan& plan) {
   RUNG_CHECK(check_buffers(plan));
   Holdings holdings(plan);
   RUNG_CHECK(check_inputs(plan, holdings));
+  RUNG_CHECK(check_states(plan, holdings));
   for (uint32_t i = 0; i < plan.steps.size(); ++i)
     if (auto status = check_step(plan, i, holdings); !status)
       return fail_in(status.error(), "step {} ({})", i, plan.steps[i].label);

@@ -48,6 +48,8 @@ void add_values(size_t index, const Plan& plan, Parts& parts) {
   for (const auto& input : plan.inputs)
     if (input.value) parts.push_back({value_key("default", index, input.name), *input.value});
   for (const auto& frozen : plan.frozen) parts.push_back({value_key("frozen", index, frozen.name), frozen.value});
+  for (const auto& state : plan.states)
+    if (state.value) parts.push_back({value_key("state", index, state.name), *state.value});
 }
 
 Result<uint64_t> sum_of(const Part& part) {
@@ -111,6 +113,11 @@ Status load_values(const Safetensors& file, size_t index, Plan& plan) {
   for (auto& frozen : plan.frozen) {
     RUNG_TRY(frozen.value, file.copy(value_key("frozen", index, frozen.name)));
     RUNG_CHECK(check_bools("frozen input", frozen.name, frozen.value.type(), frozen.value.data()));
+  }
+  for (auto& state : plan.states) {
+    if (state.initial != Initial::value) continue;
+    RUNG_TRY(state.value, file.copy(value_key("state", index, state.name)));
+    RUNG_CHECK(check_bools("state", state.name, state.value->type(), state.value->data()));
   }
   return {};
 }

@@ -11,6 +11,7 @@
 #include "plan/kernel_choice.hpp"
 #include "plan/location.hpp"
 #include "plan/memory.hpp"
+#include "plan/state_use.hpp"
 
 namespace rung {
 namespace {
@@ -33,7 +34,7 @@ class Lowering {
         return fail("{}: got {}, wanted at least one element", graph_[id].label, graph_.type(id));
       if (constant_[id]) continue;
       if (const auto* input = graph_.as<Input>(id))
-        add_input(id, input->name);
+        RUNG_CHECK(add_input(id, input->name));
       else if (const auto* further = graph_.as<NthResult>(id))
         at_[id] = further_result(id, static_cast<size_t>(further->index));
       else if (is_view(graph_[id].op))
@@ -41,11 +42,14 @@ class Lowering {
       else
         RUNG_CHECK(lower_op(id));
     }
-    for (const Output& output : graph_.outputs()) RUNG_CHECK(add_output(output));
+    for (const Output& output : graph_.outputs())
+      if (!graph_.is_next(output.name)) RUNG_CHECK(add_output(output));
+    RUNG_CHECK(write_states());
     for (const auto& input : plan_.inputs) keep_alive(input.buffer);
+    for (const auto& state : plan_.states) keep_alive(state.buffer);
     for (const auto& output : plan_.outputs)
       plan_.buffers[output.buffer].last_step = static_cast<uint32_t>(plan_.steps.size());
-    plan_.arena_bytes = plan_memory(plan_.buffers);
+    plan_.arena_bytes = plan_memory(plan_.buffers, plan_.states);
     for (const auto& problem : undecided_) plan_.recipe.choices.erase(problem);
     return std::move(weights_);
   }
@@ -57,17 +61,30 @@ class Lowering {
     return static_cast<uint32_t>(plan_.buffers.size() - 1);
   }
 
-  // An input may be set at any time between runs, so nothing shares its address.
+  // An input may be set at any time between runs, and a state outlives them, so nothing shares their addresses.
   void keep_alive(uint32_t buffer) {
     plan_.buffers[buffer].first_step = 0;
     plan_.buffers[buffer].last_step = static_cast<uint32_t>(plan_.steps.size());
   }
 
-  void add_input(NodeId id, const std::string& name) {
+  Status add_input(NodeId id, const std::string& name) {
     const Type& type = graph_.type(id);
     uint32_t buffer = new_buffer(type.bytes());
-    plan_.inputs.push_back({.name = name, .type = type, .buffer = buffer});
     at_[id] = dense_operand(Region::buffer, buffer, type);
+    if (const State* state = graph_.state_of(name)) return add_state(*state, type, buffer);
+    plan_.inputs.push_back({.name = name, .type = type, .buffer = buffer});
+    return {};
+  }
+
+  Status add_state(const State& state, const Type& type, uint32_t buffer) {
+    PlanState& added = plan_.states.emplace_back(PlanState{.name = state.input, .type = type, .buffer = buffer});
+    if (!state.initial) return {};
+    RUNG_TRY(added.value, state.initial->load());
+    const std::span bytes(added.value->data(), added.value->bytes());
+    const bool zeros = std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{0}; });
+    added.initial = zeros ? Initial::zeros : Initial::value;
+    if (zeros) added.value.reset();
+    return {};
   }
 
   // Stands behind the op's first result in the same buffer.
@@ -163,7 +180,8 @@ class Lowering {
   }
 
   // A copy of a strided operand in row-major order: the kernel rows of reshape do that.
-  Result<PlanOperand> copy_dense(const PlanOperand& from, const std::string& label) {
+  Result<PlanOperand> copy_dense(const PlanOperand& from, const std::string& label,
+                                 std::optional<uint32_t> into = std::nullopt) {
     Node copy{.op = Reshape{from.view.shape},
               .type = {from.view.dtype, from.view.shape},
               .operands = {},
@@ -175,7 +193,7 @@ class Lowering {
     if (!chosen.kernel) {
       RUNG_TRY(chosen, fallback(copy, problem));
     }
-    return add_step(copy, *chosen.kernel, std::move(problem), std::move(inputs));
+    return add_step(copy, *chosen.kernel, std::move(problem), std::move(inputs), into);
   }
 
   void place_weights(const Node& node, const Kernel& kernel, const Problem& problem, std::vector<PlanOperand>& inputs) {
@@ -187,7 +205,9 @@ class Lowering {
     }
   }
 
-  PlanOperand add_step(const Node& node, const Kernel& kernel, Problem problem, std::vector<PlanOperand> inputs) {
+  // Into that buffer; none: one of its own.
+  PlanOperand add_step(const Node& node, const Kernel& kernel, Problem problem, std::vector<PlanOperand> inputs,
+                       std::optional<uint32_t> into = std::nullopt) {
     Step step{.choice = {std::string(kernel.name), problem.params},
               .op = node.op,
               .inputs = std::move(inputs),
@@ -198,7 +218,8 @@ class Lowering {
               .category = category_of(node.op)};
     for (const auto& input : step.inputs) touch(input);
     if (size_t bytes = kernel.scratch_for(problem, plan_.target->machine)) step.scratch = new_buffer(bytes);
-    step.output = dense_operand(Region::buffer, new_buffer(results_of(problem).back().end()), node.type);
+    const uint32_t buffer = into ? *into : new_buffer(results_of(problem).back().end());
+    step.output = dense_operand(Region::buffer, buffer, node.type);
     const Cost cost = cost_of(node.op, operand_types(step), node.type);
     step.flops = cost.flops;
     step.bytes = cost.bytes;
@@ -216,8 +237,7 @@ class Lowering {
   Status add_output(const Output& output) {
     PlanOperand from = operand_of(output.node);
     const Type& type = graph_.type(output.node);
-    bool taken =
-        std::any_of(plan_.outputs.begin(), plan_.outputs.end(), [&](const auto& o) { return o.buffer == from.index; });
+    const bool taken = is_output_buffer(from.index);
     bool own = from.region == Region::buffer && !graph_.as<Input>(output.node) && from.offset == 0 &&
                from.view.contiguous() && plan_.buffers[from.index].bytes == type.bytes() && !taken &&
                !is_input_buffer(from.index);
@@ -230,7 +250,71 @@ class Lowering {
   }
 
   bool is_input_buffer(uint32_t buffer) const {
-    return std::any_of(plan_.inputs.begin(), plan_.inputs.end(), [&](const auto& i) { return i.buffer == buffer; });
+    return std::any_of(plan_.inputs.begin(), plan_.inputs.end(), [&](const auto& i) { return i.buffer == buffer; }) ||
+           state_in(plan_, buffer);
+  }
+
+  // What a state becomes: where its value lies, and the state's buffer.
+  struct Next {
+    PlanOperand from;
+    uint32_t state = 0;
+    std::string label;
+  };
+
+  // Last of all, as other steps read what the last run left. A value that is another state's (two that swap) is copied
+  // before any state is written.
+  Status write_states() {
+    std::vector<Next> all;
+    for (const PlanState& state : plan_.states) {
+      RUNG_TRY(Next next, next_of(state));
+      if (next.from.index != state.buffer || next.from.region != Region::buffer) all.push_back(std::move(next));
+    }
+    for (Next& next : all) {
+      if (next.from.region != Region::buffer || !state_in(plan_, next.from.index)) continue;
+      RUNG_TRY(next.from, copy_dense(next.from, next.label));
+    }
+    for (const Next& next : all)
+      if (!write_in_place(next)) RUNG_CHECK(copy_dense(next.from, next.label, next.state));
+    return {};
+  }
+
+  Result<Next> next_of(const PlanState& state) {
+    const State& of = *graph_.state_of(state.name);
+    const NodeId node = std::ranges::find(graph_.outputs(), of.next, &Output::name)->node;
+    Next next{operand_of(node), state.buffer, of.next};
+    if (next.from.region == Region::weight) next.from.index = weights_.plain(node);
+    const bool is_view_of_itself = next.from.region == Region::buffer && next.from.index == state.buffer &&
+                                   (next.from.offset != 0 || !next.from.view.contiguous());
+    if (is_view_of_itself) {
+      RUNG_TRY(next.from, copy_dense(next.from, next.label));
+    }
+    return next;
+  }
+
+  // The step that makes the value writes the state itself, where nothing reads the old one from that step on and the
+  // value is no one else's.
+  bool write_in_place(const Next& next) {
+    const PlanOperand& from = next.from;
+    if (from.region != Region::buffer || is_input_buffer(from.index) || from.offset != 0 || !from.view.contiguous())
+      return false;
+    if (plan_.buffers[from.index].bytes != plan_.buffers[next.state].bytes || is_output_buffer(from.index))
+      return false;
+    const auto maker = std::ranges::find(plan_.steps, from.index, [](const Step& step) { return step.output.index; });
+    const auto reads = [](uint32_t buffer) {
+      return [buffer](const PlanOperand& o) { return o.region == Region::buffer && o.index == buffer; };
+    };
+    for (auto step = maker; step != plan_.steps.end(); ++step)
+      if (std::ranges::any_of(step->inputs, reads(next.state)) || step->output.index == next.state) return false;
+    maker->output.index = next.state;
+    for (Step& step : plan_.steps)
+      for (PlanOperand& input : step.inputs)
+        if (reads(from.index)(input)) input.index = next.state;
+    plan_.buffers[from.index].bytes = 1;  // nothing is in it
+    return true;
+  }
+
+  bool is_output_buffer(uint32_t buffer) const {
+    return std::ranges::count(plan_.outputs, buffer, &PlanOutput::buffer) > 0;
   }
 
   const Graph& graph_;

@@ -43,11 +43,12 @@ class Timeline {
 
 }  // namespace
 
-uint64_t plan_memory(std::vector<Buffer>& buffers) {
+uint64_t plan_memory(std::vector<Buffer>& buffers, const std::vector<PlanState>& states) {
   uint32_t steps = 0;
   for (const Buffer& buffer : buffers) steps = std::max(steps, buffer.last_step + 1);
   std::vector<uint32_t> order(buffers.size());
   std::iota(order.begin(), order.end(), 0u);
+  std::erase_if(order, [&](uint32_t index) { return std::ranges::count(states, index, &PlanState::buffer) > 0; });
   std::stable_sort(order.begin(), order.end(),
                    [&](uint32_t a, uint32_t b) { return buffers[a].bytes > buffers[b].bytes; });
   Timeline timeline(steps);

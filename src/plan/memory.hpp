@@ -8,7 +8,7 @@
 namespace rung {
 
 // Sets every buffer's offset (at kBufferAlignment) and returns the arena's size. Buffers are placed largest first, each
-// at the lowest gap left by those alive at the same time.
-uint64_t plan_memory(std::vector<Buffer>& buffers);
+// at the lowest gap left by those alive at the same time; states have memory of their own.
+uint64_t plan_memory(std::vector<Buffer>& buffers, const std::vector<PlanState>& states = {});
 
 }  // namespace rung

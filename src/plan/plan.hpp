@@ -30,7 +30,7 @@ struct PlanOperand {
 
 // Intermediate storage. Buffers whose lifetimes do not meet may share addresses.
 struct Buffer {
-  uint64_t offset = 0, bytes = 0;          // in the arena, at kBufferAlignment
+  uint64_t offset = 0, bytes = 0;          // in the arena, at kBufferAlignment; of a state: no offset
   uint32_t first_step = 0, last_step = 0;  // alive from the step that writes it to the last that reads it
 };
 
@@ -69,6 +69,19 @@ struct FrozenInput {
   Tensor value;
 };
 
+// What the first run finds in a state.
+enum class Initial : uint8_t { nothing, zeros, value };
+
+// A buffer outside the arena that outlives a run: each run finds it as the last one left it. Plans of one set that name
+// it alike share it. At most one step of a plan writes it, whole.
+struct PlanState {
+  std::string name;
+  Type type;
+  uint32_t buffer = 0;
+  Initial initial = Initial::nothing;  // nothing: a run must write it before one reads it
+  std::optional<Tensor> value;         // of Initial::value
+};
+
 struct PlanOutput {
   std::string name;
   Type type;
@@ -87,6 +100,7 @@ struct Plan {
   std::vector<PlanInput> inputs;
   std::vector<FrozenInput> frozen;
   std::vector<PlanOutput> outputs;
+  std::vector<PlanState> states;
   std::map<std::string, std::string> attachments;  // files that the model needs beside its graph: "vocab.txt"
   uint64_t arena_bytes = 0;
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/plan_json.hpp"
 
+#include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -92,6 +94,18 @@ PlanInput input_from_json(const Json& json) {
   return input;
 }
 
+constexpr std::array<std::string_view, 3> kInitialNames{"nothing", "zeros", "value"};
+
+PlanState state_from_json(const Json& json) {
+  const auto initial = std::ranges::find(kInitialNames, json.at("initial").get<std::string>());
+  if (initial == kInitialNames.end()) throw std::out_of_range("unknown initial value of a state");
+  return {.name = json.at("name").get<std::string>(),
+          .type = type_from_json(json.at("type")),
+          .buffer = json.at("buffer").get<uint32_t>(),
+          .initial = static_cast<Initial>(initial - kInitialNames.begin()),
+          .value = {}};
+}
+
 Json ports_to_json(const Plan& plan) {
   Json inputs = Json::array(), outputs = Json::array(), frozen = Json::array();
   for (const auto& i : plan.inputs) {
@@ -103,7 +117,16 @@ Json ports_to_json(const Plan& plan) {
   for (const auto& o : plan.outputs)
     outputs.push_back({{"name", o.name}, {"type", type_to_json(o.type)}, {"buffer", o.buffer}});
   for (const auto& f : plan.frozen) frozen.push_back(f.name);
-  return Json{{"inputs", std::move(inputs)}, {"outputs", std::move(outputs)}, {"frozen", std::move(frozen)}};
+  Json states = Json::array();
+  for (const auto& s : plan.states)
+    states.push_back({{"name", s.name},
+                      {"type", type_to_json(s.type)},
+                      {"buffer", s.buffer},
+                      {"initial", kInitialNames[static_cast<size_t>(s.initial)]}});
+  return Json{{"states", std::move(states)},
+              {"inputs", std::move(inputs)},
+              {"outputs", std::move(outputs)},
+              {"frozen", std::move(frozen)}};
 }
 
 Json stages_to_json(const std::vector<Stage>& stages) {
@@ -131,6 +154,7 @@ Plan read_plan(const Json& json) {
   for (const Json& o : ports.at("outputs"))
     plan.outputs.push_back(
         {o.at("name").get<std::string>(), type_from_json(o.at("type")), o.at("buffer").get<uint32_t>()});
+  for (const Json& s : ports.at("states")) plan.states.push_back(state_from_json(s));
   for (const Json& f : ports.at("frozen")) plan.frozen.push_back({f.get<std::string>(), {}});
   plan.attachments = json.at("attachments").get<std::map<std::string, std::string>>();
   plan.arena_bytes = json.at("arena_bytes").get<uint64_t>();

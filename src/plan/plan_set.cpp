@@ -9,6 +9,8 @@
 #include <ranges>
 #include <set>
 
+#include "plan/state_use.hpp"
+
 namespace rung {
 namespace {
 
@@ -55,6 +57,34 @@ class Blocks {
   std::map<std::pair<std::string, uint64_t>, std::vector<std::shared_ptr<const std::byte>>> by_name_;
 };
 
+bool same_initial(const PlanState& a, const PlanState& b) {
+  if (a.initial != b.initial || !(a.type == b.type)) return false;
+  return !a.value || std::memcmp(a.value->data(), b.value->data(), a.value->bytes()) == 0;
+}
+
+// What is known of a state that several plans name.
+struct Shared {
+  const PlanState* state;
+  bool is_read = false, is_made = false;  // by an earlier run's value; by a plan that reads none
+};
+
+Status check_states(const std::vector<Plan>& plans) {
+  std::map<std::string_view, Shared> states;
+  for (const Plan& plan : plans)
+    for (const PlanState& state : plan.states) {
+      Shared& shared = states.try_emplace(state.name, Shared{&state}).first->second;
+      if (!same_initial(state, *shared.state))
+        return rung::mismatch("state '{}' has another type or initial value in another plan of the set", state.name);
+      const StateUse use = use_of(plan, state);
+      shared.is_read = shared.is_read || use.reads_first;
+      shared.is_made = shared.is_made || (use.writes && !use.reads_first);
+    }
+  for (const auto& [name, shared] : states)
+    if (shared.is_read && !shared.is_made && shared.state->initial == Initial::nothing)
+      return rung::mismatch("state '{}' is read before any plan writes it, and has no initial value", name);
+  return {};
+}
+
 bool has_shapes(const Plan& plan, const Shapes& shapes) {
   const Shapes own = input_shapes(plan);
   return std::ranges::all_of(shapes, [&](const auto& named) {
@@ -93,6 +123,7 @@ Result<PlanSet> PlanSet::make(std::vector<Plan> plans) {
     if (!served.insert(shape_words(input_shapes(plan))).second)
       return rung::mismatch("two plans of one set serve the same shapes: {}", shape_words(input_shapes(plan)));
   }
+  RUNG_CHECK(check_states(plans));
   Blocks blocks;
   std::vector<std::shared_ptr<const Plan>> shared;
   for (Plan& plan : plans) {

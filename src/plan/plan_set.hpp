@@ -16,7 +16,8 @@ class PlanSet {
  public:
   explicit PlanSet(std::shared_ptr<const Plan> only) : plans_{std::move(only)} {}
   // Weights that are the same become one in memory. Errors (mismatch): no plan; plans of several models or devices,
-  // with other inputs or outputs; two plans for the same shapes.
+  // with other inputs or outputs; two plans for the same shapes; a state that
+  // differs between plans, or that plans read and none writes first.
   static Result<PlanSet> make(std::vector<Plan> plans);
 
   size_t size() const { return plans_.size(); }

@@ -9,6 +9,7 @@
 #include "base/signals.hpp"
 #include "session/launch.hpp"
 #include "session/recorder.hpp"
+#include "session/states.hpp"
 
 namespace rung {
 namespace {
@@ -29,8 +30,8 @@ struct Launch {
 
 class Captured : public Recorder {
  public:
-  Captured(const Plan& plan, cpu::Team& team, std::shared_ptr<std::byte> arena)
-      : plan_(plan), team_(team), calls_library_(calls_library(plan)), arena_(std::move(arena)) {
+  Captured(const Plan& plan, const States& states, cpu::Team& team, std::shared_ptr<std::byte> arena)
+      : plan_(plan), states_(states), team_(team), calls_library_(calls_library(plan)), arena_(std::move(arena)) {
     for (const Step& step : plan.steps) bind(step);
   }
 
@@ -74,7 +75,10 @@ class Captured : public Recorder {
     });
   }
 
-  std::byte* buffer(uint32_t index) const { return arena_.get() + plan_.buffers[index].offset; }
+  std::byte* buffer(uint32_t index) const {
+    if (const gpu::Address state = states_.address(plan_, index)) return std::bit_cast<std::byte*>(state);
+    return arena_.get() + plan_.buffers[index].offset;
+  }
 
   const void* address(const PlanOperand& operand) {
     if (operand.region == Region::weight) return plan_.weights[operand.index].data.get() + operand.offset;
@@ -99,6 +103,7 @@ class Captured : public Recorder {
   }
 
   const Plan& plan_;
+  const States& states_;
   cpu::Team& team_;
   const bool calls_library_;
   std::shared_ptr<std::byte> arena_;
@@ -110,12 +115,12 @@ class Captured : public Recorder {
 
 }  // namespace
 
-Result<std::unique_ptr<Recorder>> make_captured_recorder(const Plan& plan, cpu::Team& team) {
+Result<std::unique_ptr<Recorder>> make_captured_recorder(const Plan& plan, const States& states, cpu::Team& team) {
   auto block = allocate_block(plan.arena_bytes + kBufferAlignment);
   if (!block) return no_memory("no memory for an arena of {} bytes", plan.arena_bytes);
   size_t ahead = -std::bit_cast<uintptr_t>(block.get()) % kBufferAlignment;
   std::shared_ptr<std::byte> arena(block, block.get() + ahead);
-  return std::unique_ptr<Recorder>(new Captured(plan, team, std::move(arena)));
+  return std::unique_ptr<Recorder>(new Captured(plan, states, team, std::move(arena)));
 }
 
 }  // namespace rung

@@ -2,13 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 
 #include "base/signals.hpp"
 #include "kernels/cpu/bind.hpp"
 #include "session/launch.hpp"
 #include "session/recorder.hpp"
+#include "session/states.hpp"
 
 namespace rung {
 namespace {
@@ -27,13 +30,15 @@ Block allocate(uint64_t bytes) {
 
 class Eager : public Recorder {
  public:
-  Eager(const Plan& plan, cpu::Team& team)
+  Eager(const Plan& plan, const States& states, cpu::Team& team)
       : plan_(plan),
         team_(team),
         calls_library_(calls_library(plan)),
         blocks_(plan.buffers.size()),
         freed_after_(plan.steps.size()) {
-    std::vector<bool> fixed(plan.buffers.size());
+    std::vector<bool> fixed = state_buffers(plan);
+    for (const PlanState& state : plan.states)
+      states_[state.buffer] = std::bit_cast<std::byte*>(states.address(plan, state.buffer));
     for (const auto& input : plan.inputs) fix(input.buffer, fixed);
     for (const auto& output : plan.outputs) fix(output.buffer, fixed);
     for (uint32_t b = 0; b < plan.buffers.size(); ++b)
@@ -73,6 +78,7 @@ class Eager : public Recorder {
   }
 
   std::byte* block(uint32_t index) {
+    if (const auto state = states_.find(index); state != states_.end()) return state->second;
     if (!blocks_[index]) blocks_[index] = allocate(plan_.buffers[index].bytes);
     return blocks_[index].get();
   }
@@ -99,13 +105,14 @@ class Eager : public Recorder {
   cpu::Team& team_;
   const bool calls_library_;
   std::vector<Block> blocks_;
+  std::map<uint32_t, std::byte*> states_;           // by buffer
   std::vector<std::vector<uint32_t>> freed_after_;  // by step
 };
 
 }  // namespace
 
-std::unique_ptr<Recorder> make_eager_recorder(const Plan& plan, cpu::Team& team) {
-  return std::make_unique<Eager>(plan, team);
+std::unique_ptr<Recorder> make_eager_recorder(const Plan& plan, const States& states, cpu::Team& team) {
+  return std::make_unique<Eager>(plan, states, team);
 }
 
 bool calls_library(const Plan& plan) {

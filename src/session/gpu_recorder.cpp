@@ -16,6 +16,7 @@
 #include "session/gpu_copies.hpp"
 #include "session/gpu_weights.hpp"
 #include "session/recorder.hpp"
+#include "session/states.hpp"
 
 namespace rung {
 namespace {
@@ -33,8 +34,9 @@ struct BoundStep {
 // it launches, on whichever thread it is called.
 class GpuRecorder : public Recorder {
  public:
-  GpuRecorder(const Plan& plan, bool stepwise)
+  GpuRecorder(const Plan& plan, const States& states, bool stepwise)
       : plan_(plan),
+        states_(states),
         gpu_(*plan.target->gpu),
         runtime_(gpu_.runtime()),
         stepwise_(stepwise),
@@ -159,7 +161,10 @@ class GpuRecorder : public Recorder {
   }
 
  private:
-  gpu::Address buffer(uint32_t index) const { return arena_->address() + plan_.buffers[index].offset; }
+  gpu::Address buffer(uint32_t index) const {
+    const gpu::Address state = states_.address(plan_, index);
+    return state ? state : arena_->address() + plan_.buffers[index].offset;
+  }
   Status check(int code) const { return gpu_.check(code, "plan"); }
 
   // An emulator tells of a launch that reads what no other wrote; zeros would hide that.
@@ -277,6 +282,7 @@ class GpuRecorder : public Recorder {
   }
 
   const Plan& plan_;
+  const States& states_;
   gpu::Gpu& gpu_;
   const gpu::Runtime& runtime_;
   bool stepwise_;
@@ -301,8 +307,8 @@ class GpuRecorder : public Recorder {
 
 }  // namespace
 
-Result<std::unique_ptr<Recorder>> make_gpu_recorder(const Plan& plan, bool stepwise) {
-  auto recorder = std::make_unique<GpuRecorder>(plan, stepwise);
+Result<std::unique_ptr<Recorder>> make_gpu_recorder(const Plan& plan, const States& states, bool stepwise) {
+  auto recorder = std::make_unique<GpuRecorder>(plan, states, stepwise);
   RUNG_CHECK(recorder->bind());
   if (plan.recipe.capture && !stepwise) RUNG_CHECK(recorder->capture());
   return recorder;

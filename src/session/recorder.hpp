@@ -16,6 +16,8 @@
 
 namespace rung {
 
+class States;
+
 class Recorder {
  public:
   virtual ~Recorder() = default;
@@ -54,18 +56,20 @@ class Recorder {
   virtual std::optional<double> device_ms() const { return std::nullopt; }
 };
 
+// All recorders read and write the states where they lie, which is the same as long as the recorder lives.
+
 // Dispatches op by op as an eager framework does: looks the kernel up, prepares it, allocates its result and frees
 // operands after their last use, all inside the run.
-std::unique_ptr<Recorder> make_eager_recorder(const Plan& plan, cpu::Team& team);
+std::unique_ptr<Recorder> make_eager_recorder(const Plan& plan, const States& states, cpu::Team& team);
 // Binds every launch to fixed addresses of one arena beforehand. A run allocates nothing and decides nothing: the team
 // works the list off together, one launch after another. Errors: no memory for the arena, naming the amount.
-Result<std::unique_ptr<Recorder>> make_captured_recorder(const Plan& plan, cpu::Team& team);
+Result<std::unique_ptr<Recorder>> make_captured_recorder(const Plan& plan, const States& states, cpu::Team& team);
 
 // The two for a plan of a GPU. Both hold its weights and one arena on the device; captured launches a graph that was
 // recorded once. Errors: not enough device memory, naming the amounts; a kernel or a library product that cannot be
 // made ready, naming the op. Stepwise waits for each launch before the next, whatever the recipe says: slow, but a
 // fault of the device (ErrorKind::device_fault) then names the op that it happened in.
-Result<std::unique_ptr<Recorder>> make_gpu_recorder(const Plan& plan, bool stepwise);
+Result<std::unique_ptr<Recorder>> make_gpu_recorder(const Plan& plan, const States& states, bool stepwise);
 
 // The error for a fault flag that a kernel raised.
 Status check_fault(Fault fault, const Step& step);

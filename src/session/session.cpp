@@ -17,22 +17,28 @@ namespace {
 using NamedOutputs = std::vector<std::pair<std::string, Tensor>>;
 
 Result<std::unique_ptr<Recorder>> make_recorder(const Plan& plan, cpu::Team* team, const SessionOptions& options) {
+  const States& states = *options.states;
   if (plan.target->gpu) {
     RUNG_CHECK(plan.target->gpu->check_process());
-    return make_gpu_recorder(plan, options.stepwise);
+    return make_gpu_recorder(plan, states, options.stepwise);
   }
   if (plan.recipe.threads != team->size())
     return mismatch("the plan was built for {} threads, got a team of {}", plan.recipe.threads, team->size());
-  if (plan.recipe.capture && !options.stepwise) return make_captured_recorder(plan, *team);
-  return make_eager_recorder(plan, *team);
+  if (plan.recipe.capture && !options.stepwise) return make_captured_recorder(plan, states, *team);
+  return make_eager_recorder(plan, states, *team);
 }
 
 }  // namespace
 
 // At an address of its own: those who are inside and the ports refer to it.
 struct Session::Parts {
-  Parts(std::shared_ptr<const Plan> of, std::shared_ptr<cpu::Team> by, std::unique_ptr<Recorder> with)
-      : plan(std::move(of)), team(std::move(by)), recorder(std::move(with)), ports(*plan, *recorder) {}
+  Parts(std::shared_ptr<const Plan> of, std::shared_ptr<cpu::Team> by, std::shared_ptr<States> and_states,
+        std::unique_ptr<Recorder> with)
+      : plan(std::move(of)),
+        team(std::move(by)),
+        states(std::move(and_states)),
+        recorder(std::move(with)),
+        ports(*plan, *recorder) {}
   // In a child, what a recorder would wait for and give back is the parent's: the device is of no use here, and threads
   // of libraries are not here either. It is leaked.
   ~Parts() {
@@ -51,6 +57,7 @@ struct Session::Parts {
 
   std::shared_ptr<const Plan> plan;
   std::shared_ptr<cpu::Team> team;
+  std::shared_ptr<States> states;
   std::unique_ptr<Recorder> recorder;
   Ports ports;
   Entrance entrance;
@@ -91,6 +98,7 @@ Status Session::Parts::set_inputs(const NamedTensors& given) {
 // came of it.
 Status Session::Parts::run() {
   settle();
+  RUNG_CHECK(states->check_readable(*plan));
   RUNG_TRY(const RunCopies* copies, ports.before_run());
   if (!gpu()) RUNG_CHECK(ports.check_values());
   Status done = recorder->start(*copies, std::nullopt);
@@ -99,14 +107,18 @@ Status Session::Parts::run() {
   Status finished = recorder->finish();
   if (done) done = checked || device_failed(finished) ? std::move(finished) : std::move(checked);
   ports.over(done.has_value());
+  states->ran(*plan, done.has_value());
   return done;
 }
 
 Status Session::Parts::run_async(gpu::Stream stream) {
   if (!gpu()) return wrong_usage("the processor has no streams: run() runs a plan there");
   if (ports.owes()) settle();
+  RUNG_CHECK(states->check_readable(*plan));
   RUNG_TRY(const RunCopies* copies, ports.before_run());
-  RUNG_CHECK(recorder->start(*copies, stream));
+  Status started = recorder->start(*copies, stream);
+  states->ran(*plan, started.has_value());
+  RUNG_CHECK(std::move(started));
   ports.enqueued();
   Status checked = ports.check_values();
   if (!checked) ports.over(false);
@@ -117,6 +129,7 @@ void Session::Parts::settle() {
   if (!recorder->in_flight()) return;
   Status finished = recorder->finish();
   ports.over(finished.has_value());
+  if (!finished) states->ran(*plan, false);
   if (untold) untold = std::move(finished);
 }
 
@@ -143,8 +156,12 @@ Session::~Session() = default;
 
 Result<Session> Session::create(std::shared_ptr<const Plan> plan, std::shared_ptr<cpu::Team> team,
                                 SessionOptions options) {
+  if (!options.states) {
+    RUNG_TRY(options.states, States::make(PlanSet(plan)));
+  }
   RUNG_TRY(auto recorder, make_recorder(*plan, team.get(), options));
-  return Session(std::make_unique<Parts>(std::move(plan), std::move(team), std::move(recorder)));
+  return Session(
+      std::make_unique<Parts>(std::move(plan), std::move(team), std::move(options.states), std::move(recorder)));
 }
 
 const Plan& Session::plan() const { return *parts_->plan; }
@@ -193,6 +210,16 @@ Status Session::run_async(gpu::Stream stream) {
 Status Session::wait() {
   RUNG_ENTER();
   return parts_->wait();
+}
+Status Session::reset_states() {
+  RUNG_ENTER();
+  RUNG_CHECK(parts_->wait());
+  return parts_->states->reset();
+}
+Result<Tensor> Session::state(std::string_view name) {
+  RUNG_ENTER();
+  RUNG_CHECK(parts_->wait());
+  return parts_->states->value(name);
 }
 Result<NamedOutputs> Session::outputs() const {
   RUNG_ENTER();

@@ -6,11 +6,13 @@
 
 #include "plan/plan.hpp"
 #include "session/recorder.hpp"
+#include "session/states.hpp"
 
 namespace rung {
 
 struct SessionOptions {
   bool stepwise = false;  // ops run one by one, so that a fault of the device names its op; never as a graph
+  std::shared_ptr<States> states = {};  // of a set that the plan is one of; null: the plan's own, made with the session
 };
 
 // Used by one thread at a time, whichever it is: a second one is refused (wrong usage). Several sessions, of one plan
@@ -48,9 +50,10 @@ class Session {
   // or infinity but -inf in a mask, the frozen value of a frozen input), the others by their defaults. They go into an
   // input's own memory if that is bound, and take the place of the caller's. On an error nothing has changed.
   Status set_inputs(const NamedTensors& given);
-  // One inference, complete on return, with one wait for a GPU at its end. Values in host memory are checked as those
-  // of set_inputs are, which are not again; on a GPU while that runs. Errors: an input is missing or refused, by name;
-  // an op's, by name; the device failed.
+  // One inference, complete on return, with one wait for a GPU at its end. It finds the states as the run before left
+  // them; a run that fails leaves those that it writes without a value. Values in host memory are checked as those of
+  // set_inputs are, which are not again; on a GPU while that runs. Errors: an input is missing or refused, by name; a
+  // state that is read holds no value; an op's, by name; the device failed.
   Status run();
   // The same in a stream of the caller's: returns when it is enqueued and the host's values are checked. Runs are in
   // order, in whichever streams. The caller's host memory of inputs has been read then, but for pinned memory; that of
@@ -63,6 +66,12 @@ class Session {
   Result<std::vector<std::pair<std::string, Tensor>>> outputs() const;
   // set_inputs, run, outputs.
   Result<std::vector<std::pair<std::string, Tensor>>> infer(const NamedTensors& given);
+
+  // States hold their initial values again: the next run is the first of a sequence. It waits first. Errors: the device
+  // failed.
+  Status reset_states();
+  // A copy of what a state holds; waits first. Errors: no such state, or one that holds nothing (mismatch).
+  Result<Tensor> state(std::string_view name);
 
   const Plan& plan() const;
   Recorder& recorder();

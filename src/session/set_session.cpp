@@ -9,6 +9,7 @@ namespace rung {
 Result<SetSession> SetSession::create(PlanSet plans, SessionOptions options) {
   std::map<int, std::shared_ptr<cpu::Team>> teams;  // by number of threads
   std::vector<Session> sessions;
+  RUNG_TRY(options.states, States::make(plans));
   for (const auto& plan : plans) {
     auto& team = teams[plan->recipe.threads];
     if (!team && !plan->target->gpu) {
@@ -21,8 +22,16 @@ Result<SetSession> SetSession::create(PlanSet plans, SessionOptions options) {
 }
 
 Status SetSession::select(const Shapes& shapes) {
-  RUNG_TRY(selected_, plans_.serving(shapes));
+  RUNG_TRY(const size_t serving, plans_.serving(shapes));
+  // Runs that are in flight write states that the other plan reads.
+  if (serving != selected_ && !plans_[selected_]->states.empty()) RUNG_CHECK(selected().wait());
+  selected_ = serving;
   return {};
+}
+
+Status SetSession::reset_states() {
+  for (Session& session : sessions_) RUNG_CHECK(session.wait());
+  return selected().reset_states();
 }
 
 Result<std::vector<std::pair<std::string, Tensor>>> SetSession::infer(const NamedTensors& given) {

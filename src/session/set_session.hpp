@@ -15,10 +15,13 @@ class SetSession {
   static Result<SetSession> create(PlanSet plans, SessionOptions options = {});
 
   const PlanSet& plans() const { return plans_; }
+  Session& operator[](size_t index) { return sessions_[index]; }
   Session& selected() { return sessions_[selected_]; }
   size_t selected_index() const { return selected_; }
   // The plan that serves these shapes is selected. Errors (mismatch): none does, or several do; nothing changes then.
   Status select(const Shapes& shapes);
+  // Waits for all runs; then states hold their initial values again. Errors: the device failed.
+  Status reset_states();
   // Selects by the shapes of the inputs given, where there are several plans; then Session::infer().
   Result<std::vector<std::pair<std::string, Tensor>>> infer(const NamedTensors& given);
 

@@ -1,11 +1,11 @@
-// Replays of one plan on one set of inputs: are all the same, and does memory grow?
+// Sequences of runs from the same start, again and again: are all the same, and does memory grow?
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
 #include <string>
 
 #include "base/interrupted.hpp"
-#include "session/session.hpp"
+#include "session/set_session.hpp"
 
 namespace rung::tasks {
 
@@ -17,8 +17,9 @@ struct Replays {
   double device_growth = 0;    // bytes of the device's memory taken meanwhile, by any process; 0 on a CPU
 };
 
-// The inputs have been set. Ends early, after the replay that it is at, where it is interrupted. Errors: those of a
+// The inputs of each plan have been set. A replay runs each plan once, in order, or three times where it has states,
+// from their initial values on. Ends early, after the replay that it is at, where it is interrupted. Errors: those of a
 // run.
-Result<Replays> replay(Session& session, int64_t count, const Interrupted& interrupted = {});
+Result<Replays> replay(SetSession& session, int64_t count, const Interrupted& interrupted = {});
 
 }  // namespace rung::tasks

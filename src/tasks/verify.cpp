@@ -12,7 +12,7 @@
 #include "open/inputs.hpp"
 #include "open/open_model.hpp"
 #include "open/recipe.hpp"
-#include "reference/evaluate.hpp"
+#include "reference/sequence.hpp"
 
 namespace rung::tasks {
 namespace {
@@ -76,8 +76,8 @@ Result<std::optional<Sway>> sway_of(const VerifyTask& task, const Opened& opened
   if (!can) return std::optional<Sway>();
   const NamedTensors inputs = sample_missing(*opened.subject, opened.given, 1);
   const Graph& reference = opened.subject->reference;
-  RUNG_TRY(auto wanted, evaluate(reference, {inputs.begin(), inputs.end()}, {.interrupted = task.interrupted}));
-  RUNG_TRY(Sway sway, rounding_sway(reference, {inputs}, {wanted}, task.interrupted));
+  RUNG_TRY(auto exact, evaluate_sequence(reference, {inputs}, {.interrupted = task.interrupted}));
+  RUNG_TRY(Sway sway, rounding_sway(reference, exact, task.interrupted));
   return std::optional(sway);
 }
 
@@ -169,9 +169,10 @@ Json to_json(const Verified& verified) {
 
 Result<Replays> verify_replays(const VerifyTask& task, int64_t count) {
   RUNG_TRY(Opened opened, open_model(task.model));
-  RUNG_TRY(auto plan, plan_of(opened, task.recipe, task.model));
-  RUNG_TRY(Session session, open_session(plan));
-  RUNG_CHECK(session.set_inputs(sample_missing(*plan, opened.given, 1)));
+  RUNG_TRY(PlanSet plans, plans_of(opened, task.recipe, task.model));
+  RUNG_TRY(SetSession session, SetSession::create(plans));
+  for (size_t i = 0; i < plans.size(); ++i)
+    RUNG_CHECK(session[i].set_inputs(sample_missing(*plans[i], opened.given, 1)));
   return replay(session, count, task.interrupted);
 }
 

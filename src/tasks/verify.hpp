@@ -37,7 +37,8 @@ Result<Verified> verify(const VerifyTask& task);
 nlohmann::json to_json(const Verified& verified);
 nlohmann::json outputs_json(const Verification& verification);
 
-// Runs the plan again and again, that often or until it is interrupted. Errors: those of opening, building and running.
+// Runs all plans in turn again and again, that often or until it is interrupted, and compares bits. Errors: those of
+// opening, building and running.
 Result<Replays> verify_replays(const VerifyTask& task, int64_t count);
 nlohmann::json to_json(const Replays& replays);
 

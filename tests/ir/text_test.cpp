@@ -48,6 +48,33 @@ return out=s, "other out"=t, m
 )");
 }
 
+TEST(GraphText, RoundTripsStates) {
+  const char* text =
+      "graph \"graph\"\nx: f32[2] = input()\ns: f32[2] = input()\n%2: f32[2] = add(s, x)\n"
+      "state \"s\", next=\"n\", initial=constant(name=\"s0\", values=[1,2])\n"
+      "return \"y\"=%2, \"n\"=%2\n";
+  const auto graph = parse_graph(text);
+  ASSERT_TRUE(graph) << graph.error().message;
+  EXPECT_EQ(print(*graph), text);
+  ASSERT_EQ(graph->states().size(), 1u);
+  EXPECT_TRUE(graph->is_next("n"));
+  EXPECT_FALSE(graph->is_next("y"));
+}
+
+TEST(GraphText, RefusesStatesThatCannotBe) {
+  const auto refusal = [](const std::string& state) {
+    const std::string text = "x: f32[2] = input()\ns: f32[2] = input()\n" + state + "\nreturn y=add(s, x), n=neg(x)";
+    return error_of(text.c_str());
+  };
+  EXPECT_EQ(refusal("state s, next=n"), "no error");
+  EXPECT_EQ(refusal("state t, next=n"), "line 4: state 't' is no input");
+  EXPECT_EQ(refusal("state s, next=m"), "line 4: state 's': there is no output 'm'");
+  EXPECT_EQ(refusal("state s, next=n\nstate s, next=y"), "line 5: two states are named 's'");
+  EXPECT_EQ(refusal("state s, before=n"), "line 3: a state has no field 'before'");
+  EXPECT_EQ(refusal("state s, next=n, initial=zeros()"), "line 3: got 'zeros', wanted constant(...)");
+  EXPECT_EQ(refusal("state s, next=n, initial=constant(values=[1])"), "line 3: 's': got 1 values, wanted 2 for f32[2]");
+}
+
 TEST(GraphText, KeepsLabelsLiteralsAndOutputNames) {
   auto graph =
       parse_graph("x: f32[2] = input()\nk: f32[2] = constant(values=[1.5,-2])\ny = mul(x, k)  # scale\nreturn z=y");

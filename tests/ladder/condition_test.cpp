@@ -120,7 +120,7 @@ TEST_F(Condition, LetsNoSmallMistakePass) {
     const NamedTensors inputs = inputs_of(reference);
     auto wanted = evaluate(reference, {inputs.begin(), inputs.end()});
     ASSERT_TRUE(wanted);
-    auto sway = rounding_sway(reference, {inputs}, {*wanted});
+    auto sway = rounding_sway(reference, {SequenceRun{inputs, *wanted}});
     ASSERT_TRUE(sway) << sway.error().message;
     NamedTensors off = inputs;
     off["x"] = Tensor::of<float>({8, 64}, {inputs.at("x").as<float>().begin(), inputs.at("x").as<float>().end()});
@@ -137,7 +137,7 @@ TEST(Sway, IsLargerWhereAModelMagnifiesRounding) {
     const Graph graph = model(scale);
     const NamedTensors inputs = inputs_of(graph);
     auto wanted = evaluate(graph, {inputs.begin(), inputs.end()});
-    auto sway = rounding_sway(graph, {inputs}, {*wanted});
+    auto sway = rounding_sway(graph, {SequenceRun{inputs, *wanted}});
     return sway ? sway->rel_l2 : INFINITY;
   };
   EXPECT_GT(sway_at(kLarge), 20 * sway_at(kSmall));
@@ -148,7 +148,7 @@ TEST(Sway, MovesNothingThatOnlyMovesValues) {
   const Graph graph = graph_of("y = transpose(x:f32[4,8], permutation=[1,0])\nreturn y=y");
   const NamedTensors inputs = random_inputs(graph);
   auto wanted = evaluate(graph, {inputs.begin(), inputs.end()});
-  EXPECT_EQ(rounding_sway(graph, {inputs}, {*wanted})->rel_l2, 0);
+  EXPECT_EQ(rounding_sway(graph, {SequenceRun{inputs, *wanted}})->rel_l2, 0);
 }
 
 TEST(Sway, WidensATolerance) {

@@ -8,6 +8,7 @@
 #include "models/policy.hpp"
 #include "open/recipe.hpp"
 #include "session/recorder.hpp"
+#include "session/states.hpp"
 #include "support/device.hpp"
 
 namespace rung {
@@ -25,9 +26,12 @@ class EmulatedPlan : public testing::TestWithParam<const char*> {
   void expect_matrix_products(const Subject& subject, const Recipe& recipe, NamedTensors inputs) {
     auto built = build_plan(subject.model.graph, recipe, {.target = target_});
     ASSERT_TRUE(built) << built.error().message;
-    Plan& plan = built->plan;
-    attach_model(plan, subject);
-    auto recorder = make_gpu_recorder(plan, true);
+    attach_model(built->plan, subject);
+    const auto shared = std::make_shared<const Plan>(std::move(built->plan));
+    const Plan& plan = *shared;
+    auto states = States::make(PlanSet(shared));
+    ASSERT_TRUE(states) << states.error().message;
+    auto recorder = make_gpu_recorder(plan, **states, true);
     ASSERT_TRUE(recorder) << recorder.error().message;
     for (const PlanInput& input : plan.inputs) {
       const Tensor& value = inputs.contains(input.name) ? inputs.at(input.name) : *input.value;

@@ -6,6 +6,7 @@
 
 #include "base/atomic_file.hpp"
 #include "ir/safetensors.hpp"
+#include "plan/check.hpp"
 #include "plan/file.hpp"
 #include "plan/set_json.hpp"
 #include "support.hpp"
@@ -35,6 +36,87 @@ Plan loaded_plan(const std::string& path, size_t index) {
   auto set = load_plans(path, [](const std::string&) { return &cpu_target(); });
   EXPECT_TRUE(set) << set.error().message;
   return set ? *(*set)[index] : Plan{};
+}
+
+// A running sum, with all that a file holds of a state.
+Plan plan_with_state(float initial) {
+  return plan_of(fmt::format("x: f32[4] = input()\n"
+                             "s: f32[4] = input()\n"
+                             "z: f32[4] = input()\n"
+                             "state s, next=s_next, initial=constant(values=[{0},{0},{0},{0}])\n"
+                             "state z, next=z_next\n"
+                             "n: f32[4] = add(s, x)\n"
+                             "return y=neg(n), s_next=n, z_next=mul(n, n)",
+                             initial),
+                 all_passes());
+}
+
+TEST(PlanStates, AreInTheFile) {
+  TemporaryDirectory folder;
+  for (const float initial : {0.0f, 2.5f}) {
+    const Plan plan = plan_with_state(initial);
+    ASSERT_TRUE(save_plan(plan, folder / "plan.rung"));
+    const Plan loaded = loaded_plan(folder / "plan.rung", 0);
+    ASSERT_EQ(loaded.states.size(), 2u);
+    EXPECT_EQ(loaded.states[0].initial, initial == 0 ? Initial::zeros : Initial::value);
+    EXPECT_EQ(loaded.states[1].initial, Initial::nothing);
+    Session session = session_over(loaded);
+    const NamedTensors inputs{{"x", Tensor::of<float>({4}, {1, 2, 3, 4})}};
+    EXPECT_THAT(outputs_of(session, inputs)[0].second.as<float>()[3], -4 - initial);
+    EXPECT_THAT(outputs_of(session, inputs)[0].second.as<float>()[3], -8 - initial);
+  }
+}
+
+TEST(PlanStates, AreNoBuffersOfTheArena) {
+  const Plan with = plan_with_state(1);
+  const Plan without = plan_of("x: f32[4] = input()\nn: f32[4] = exp(x)\nreturn y=neg(n)", all_passes());
+  EXPECT_LE(with.arena_bytes, without.arena_bytes + 2 * kBufferAlignment);
+  for (const PlanState& state : with.states) EXPECT_EQ(with.buffers[state.buffer].offset, 0u);
+  EXPECT_EQ(with.steps.size(), 4u) << "z is made where it is kept; s is read where it is made, and copied";
+}
+
+TEST(PlanStates, AreCheckedLikeAllElse) {
+  const auto refusal = [](const std::function<void(Plan&)>& change) {
+    Plan plan = plan_with_state(1);
+    EXPECT_TRUE(check_plan(plan));
+    change(plan);
+    const Status checked = check_plan(plan);
+    return checked ? "no error" : checked.error().message;
+  };
+  EXPECT_THAT(refusal([](Plan& p) { p.states[0].type = {DType::f32, {5}}; }), HasSubstr("state 's'"));
+  EXPECT_THAT(refusal([](Plan& p) { p.states[0].type = {DType::i32, {4}}; }), HasSubstr("state 's'"));
+  EXPECT_THAT(refusal([](Plan& p) { p.states[0].buffer = 99; }), HasSubstr("overlap"));
+  EXPECT_THAT(refusal([](Plan& p) { p.states[0].buffer = p.inputs[0].buffer; }), HasSubstr("overlap"));
+  EXPECT_THAT(refusal([](Plan& p) { p.states[1].buffer = p.states[0].buffer; }), HasSubstr("overlap"));
+  EXPECT_THAT(refusal([](Plan& p) {
+                p.states.push_back({.name = "t", .type = {DType::f32, {4}}, .buffer = 99});
+              }),
+              HasSubstr("state 't': buffer 99 of"));
+  EXPECT_THAT(refusal([](Plan& p) { p.states[1].name = "s"; }), HasSubstr("two states are named 's'"));
+  EXPECT_THAT(refusal([](Plan& p) { p.states[0].value.reset(); }), HasSubstr("got no initial value, wanted one"));
+  EXPECT_THAT(refusal([](Plan& p) {
+                p.states[0].value = Tensor::of<float>({3}, {1, 2, 3});
+              }),
+              HasSubstr("got an initial value of f32[3], wanted f32[4]"));
+  EXPECT_THAT(refusal([](Plan& p) { p.buffers[p.states[0].buffer].bytes += 64; }), HasSubstr("got 80 bytes at 0"));
+  EXPECT_THAT(refusal([](Plan& p) { p.steps[1].output.index = p.states[0].buffer; }),
+              HasSubstr("step 3 (s_next): buffer 1 is in use for another value"))
+      << "two steps write it";
+  EXPECT_THAT(refusal([](Plan& p) { p.steps[2].inputs[0].index = p.states[1].buffer; }),
+              HasSubstr("it reads state 'z' while it writes it"));
+  EXPECT_THAT(refusal([](Plan& p) { p.steps[0].inputs[0].offset = 4; }), HasSubstr("reaches past its"));
+}
+
+TEST(PlanStates, OfOneNameAreOneInAllPlans) {
+  const auto error_of = [](const Plan& second) {
+    Plan first = plan_with_state(1);
+    first.inputs[0].type.shape = {2, 2};  // it serves another shape
+    const auto set = PlanSet::make({first, second});
+    return set ? "no error" : set.error().message;
+  };
+  EXPECT_EQ(error_of(plan_with_state(1)), "no error");
+  EXPECT_THAT(error_of(plan_with_state(2)), HasSubstr("state 's' has another type or initial value"));
+  EXPECT_THAT(error_of(plan_with_state(0)), HasSubstr("state 's' has another type or initial value"));
 }
 
 struct TwoPlans : ::testing::Test {
