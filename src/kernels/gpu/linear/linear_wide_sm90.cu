@@ -60,7 +60,8 @@ struct Wide : WideBlock<config> {
         if (token + i * kStep < my.tokens) y[i] = collected(from + i * kStep * kPitch, more_from + i * kStep * kPitch);
 #pragma unroll
       for (int i = 0; i < kTogether; ++i) {
-        y[i] = activate4(a.end.activation, y[i]);
+        // Out of line for every function: one that is inlined here costs the others registers.
+        if (a.end.activation != Activation::none) y[i] = activate4_any(a.end.activation, y[i]);
         if (token + i * kStep < my.tokens) store4(out + i * kStep * a.n, y[i] + more[i]);
       }
       residual += kStep * kTogether * a.end.residual_stride, out += kStep * kTogether * a.n;
