@@ -59,7 +59,8 @@ Status with_op_of_climb(Status status, const ClimbFlags& options, const OpenOpti
   CommonOptions common = options.common;
   common.shapes.clear();
   for (const auto& [name, shape] : model.shapes) common.shapes.push_back(shape_words({{name, shape}}));
-  if (common.dtype != "model") common.dtype = name_of(suspect->precision);  // bf16 is a rung: not every recipe has it
+  if (common.dtype != "model")
+    common.dtype = name_of(narrowest(suspect->precision));  // bf16 is a rung: not every recipe has it
   if (Status saved = save_recipe(*suspect, file); saved)
     status = with_op_of_fault(std::move(status), common, {"--recipe", file});
   else

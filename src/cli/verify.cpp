@@ -23,11 +23,22 @@ struct VerifyFlags {
   bool bisect = false;
 };
 
+void print_precision(const std::vector<PrecisionCost>& costs) {
+  if (costs.empty()) return;
+  const auto word = [](const std::optional<DType>& dtype) { return dtype ? name_of(*dtype) : "-"; };
+  fmt::print("\n{:<40} {:<9} {:<9} {:<7} {:>13} {:>15}\n", "precision", "products", "attention", "values",
+             "rel L2 alone", "rel L2 without");
+  for (const auto& [part, alone, without] : costs)
+    fmt::print("{:<40} {:<9} {:<9} {:<7} {:>13.3g} {:>15.3g}\n", part.labels, word(part.products), word(part.attention),
+               word(part.values), alone, without);
+}
+
 void print_verified(const tasks::Verified& verified) {
   for (const auto& o : verified.verification.outputs)
     fmt::print("{:<22} {}  rel L2 {:.3g}  max abs {:.3g}  cosine {:.8f}  non-finite {}\n", o.name,
                o.passed ? "ok  " : "FAIL", o.rel_l2, o.max_abs, o.cosine, o.non_finite);
   fmt::print("tolerance: rel L2 {:.3g}; {}\n", verified.tolerance.rel_l2, verified.reason);
+  print_precision(verified.precision);
 }
 
 void print_replays(const tasks::Replays& replays) {

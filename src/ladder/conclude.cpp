@@ -35,7 +35,7 @@ std::string dtype_text(const Plan& plan) {
 // measurements lie a climb apart, with what the machine did meanwhile between them.
 Status Climber::race_baseline() {
   Speedup& claim = result_.against_baseline;
-  const Recipe first = baseline_recipe(options_.threads, dtype());
+  const Recipe first = baseline_recipe(options_.threads, everywhere(dtype()));
   claim = Speedup::same_plan(current_ms_);
   if (current_.recipe == first) return {};
   const bool is_default = default_.recipe && current_.recipe == *default_.recipe;
@@ -82,7 +82,7 @@ void Climber::record_plan() {
   result_.model = subject_.model.name;
   result_.architecture = subject_.model.architecture;
   result_.takes_text = !subject_.attachments.empty();
-  result_.precision = name_of(current_.recipe.precision);
+  result_.precision = name_of(narrowest(current_.recipe.precision));
   result_.device = plan.device;
   result_.dtype = dtype_text(plan);
   result_.shapes = shapes_text(plan);

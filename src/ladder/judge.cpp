@@ -46,7 +46,7 @@ Status Judge::make_reference() {
       evaluated_ ? "scalar evaluator in f64" : "unfused plan in f32 (the scalar evaluator would take too long)";
   std::unique_ptr<Session> session;
   if (!evaluated_) {
-    RUNG_TRY(session, options_.bind(subject_.reference, baseline_recipe(options_.threads, DType::f32)));
+    RUNG_TRY(session, options_.bind(subject_.reference, baseline_recipe(options_.threads)));
   }
   for (const auto& input : inputs_)
     RUNG_CHECK(complete_inputs(subject_.model, input));  // names a bad one better than an op inside would
@@ -73,28 +73,28 @@ Status Judge::run_reference(Session& session) {
 }
 
 bool Judge::low_precision(const Recipe& recipe) const {
-  return recipe.precision != DType::f32 || !all_f32(subject_.model.graph);
+  return narrowest(recipe.precision) != DType::f32 || !all_f32(subject_.model.graph);
 }
 
 Result<Tolerance> Judge::tolerance_for_recipe(const Recipe& recipe) {
   if (!low_precision(recipe)) return f32_tolerance();
-  if (!low_precision_error_) {
+  if (!low_precision_errors_.contains(recipe.precision)) {
     RUNG_TRY(auto baseline, options_.bind(subject_.model.graph, baseline_recipe(options_.threads, recipe.precision)));
-    RUNG_CHECK(measure_baseline_error(*baseline));
+    RUNG_CHECK(measure_baseline_error(*baseline, recipe.precision));
   }
-  return low_precision_tolerance(*low_precision_error_);
+  return low_precision_tolerance(low_precision_errors_.at(recipe.precision));
 }
 
 bool Judge::is_unmeasured_baseline(const Recipe& recipe) const {
-  return !low_precision_error_ && low_precision(recipe) &&
+  return !low_precision_errors_.contains(recipe.precision) && low_precision(recipe) &&
          recipe == baseline_recipe(options_.threads, recipe.precision);
 }
 
-Status Judge::measure_baseline_error(Session& baseline) {
+Status Judge::measure_baseline_error(Session& baseline, const Precision& precision) {
   RUNG_TRY(Judgement judgement, error_of(baseline));
   if (!judgement.right)
     return fail("the unfused low-precision plan has no error to judge others by: {}", judgement.reason);
-  low_precision_error_ = judgement.rel_l2;
+  low_precision_errors_[precision] = judgement.rel_l2;
   return {};
 }
 
@@ -117,7 +117,7 @@ std::string Judge::account() const {
 
 // Most models never ask for their condition: it takes as long as the reference.
 Result<Judgement> Judge::judge(Session& session, const Recipe& recipe) {
-  if (is_unmeasured_baseline(recipe)) RUNG_CHECK(measure_baseline_error(session));
+  if (is_unmeasured_baseline(recipe)) RUNG_CHECK(measure_baseline_error(session, recipe.precision));
   RUNG_TRY(Tolerance tolerance, tolerance_for_recipe(recipe));
   RUNG_TRY(Judgement judgement, compare(session, tolerance));
   const bool may_be_condition = !judgement.right && judgement.rel_l2 <= kMostSway && !low_precision(recipe);
@@ -127,6 +127,27 @@ Result<Judgement> Judge::judge(Session& session, const Recipe& recipe) {
   judgement.reason +=
       fmt::format("; rounding alone moves these answers by {:.2g}, too far to judge them in f32", sway_->rel_l2);
   return judgement;
+}
+
+Result<double> Judge::error_in(Recipe recipe, Precision precision) const {
+  recipe.precision = std::move(precision);
+  RUNG_TRY(auto session, options_.bind(subject_.model.graph, std::move(recipe)));
+  RUNG_TRY(Judgement judgement, error_of(*session));
+  return judgement.rel_l2;
+}
+
+Result<std::vector<PrecisionCost>> Judge::costs_of_precision(const Recipe& recipe) const {
+  std::vector<PrecisionCost> costs;
+  for (size_t i = 0; i < recipe.precision.size(); ++i) {
+    if (options_.progress) options_.progress("precision", i, recipe.precision.size());
+    PrecisionCost cost{.part = recipe.precision[i]};
+    Precision others = recipe.precision;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    RUNG_TRY(cost.rel_l2_alone, error_in(recipe, {cost.part}));
+    RUNG_TRY(cost.rel_l2_without, error_in(recipe, std::move(others)));
+    costs.push_back(std::move(cost));
+  }
+  return costs;
 }
 
 Result<Judgement> Judge::error_of(Session& session) const { return compare(session, {INFINITY, INFINITY}); }

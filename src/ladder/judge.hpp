@@ -1,6 +1,7 @@
 // The judge: what a model's answers must be on the verification inputs, and how far from that a plan's may lie.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -18,6 +19,13 @@ struct Judgement {
   bool right = false;
   std::string reason;                          // why it is not right
   double rel_l2 = 0, max_abs = 0, cosine = 1;  // the worst over outputs and inputs
+};
+
+// The error that one entry of a recipe's precision brings.
+struct PrecisionCost {
+  PartPrecision part;
+  double rel_l2_alone = 0;    // of the plan with this entry and no other
+  double rel_l2_without = 0;  // of the plan with all others
 };
 
 struct JudgeOptions {
@@ -42,6 +50,8 @@ class Judge {
   Result<Judgement> judge(Session& session, const Recipe& recipe);
   // How far the session's answers lie from the reference; finite ones are right.
   Result<Judgement> error_of(Session& session) const;
+  // The costs of the entries of the recipe's precision, in their order: two sessions for each, one after another.
+  Result<std::vector<PrecisionCost>> costs_of_precision(const Recipe& recipe) const;
   // Tolerance for a recipe: from f32 rounding along the longest path, and from how far such rounding moves this model's
   // answers where a judgement had to ask (condition.hpp); or 1.25 x the unfused baseline's error in the same low
   // precision.
@@ -59,7 +69,8 @@ class Judge {
   Result<Judgement> compare(Session& session, const Tolerance& tolerance) const;
   // Does the recipe's tolerance come from what it makes itself? Then it is measured on that.
   bool is_unmeasured_baseline(const Recipe& recipe) const;
-  Status measure_baseline_error(Session& baseline);
+  Status measure_baseline_error(Session& baseline, const Precision& precision);
+  Result<double> error_in(Recipe recipe, Precision precision) const;
   bool low_precision(const Recipe& recipe) const;
   Tolerance f32_tolerance() const;
 
@@ -67,11 +78,11 @@ class Judge {
   std::vector<NamedTensors> inputs_;
   JudgeOptions options_;
   const Budget& budget_;
-  std::vector<SequenceRun> reference_runs_;    // of the evaluator
-  std::vector<std::vector<Tensor>> wanted_;    // by input, then output
-  std::optional<double> low_precision_error_;  // of the unfused baseline
-  std::optional<Sway> sway_;                   // of the reference; none: nobody asked
-  bool evaluated_ = false;                     // the reference is the evaluator's
+  std::vector<SequenceRun> reference_runs_;           // of the evaluator
+  std::vector<std::vector<Tensor>> wanted_;           // by input, then output
+  std::map<Precision, double> low_precision_errors_;  // of unfused baselines
+  std::optional<Sway> sway_;                          // of the reference; none: nobody asked
+  bool evaluated_ = false;                            // the reference is the evaluator's
   std::string reference_source_;
 };
 

@@ -15,7 +15,7 @@ void tuned(Recipe& recipe, bool on) {
   recipe.tuned_kernels = on;
   if (!on) recipe.choices.clear();
 }
-void narrow(Recipe& recipe, bool on) { recipe.precision = on ? DType::bf16 : DType::f32; }
+void narrow(Recipe& recipe, bool on) { recipe.precision = everywhere(on ? DType::bf16 : DType::f32); }
 
 using enum Category;
 
@@ -70,9 +70,9 @@ const Rung* rung_named(std::string_view name) {
   return nullptr;
 }
 
-Recipe baseline_recipe(int threads, DType precision) {
-  Recipe recipe{.as_written = true, .threads = threads};
-  if (precision != DType::f32) rung_named("precision")->apply(recipe);
+Recipe baseline_recipe(int threads, Precision precision) {
+  Recipe recipe{.as_written = true, .precision = std::move(precision), .threads = threads};
+  if (narrowest(recipe.precision) != DType::f32) recipe.rungs.emplace("precision");
   return recipe;
 }
 

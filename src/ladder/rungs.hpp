@@ -39,6 +39,6 @@ std::span<const Rung> ladder();
 const Rung* rung_named(std::string_view name);  // null if there is none
 
 // Where a climb begins: one kernel per op as its author wrote it, in the precision that is asked for.
-Recipe baseline_recipe(int threads, DType precision = DType::f32);
+Recipe baseline_recipe(int threads, Precision precision = {});
 
 }  // namespace rung

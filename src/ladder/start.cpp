@@ -35,7 +35,7 @@ Status Climber::prepare() {
   ++stages_done_;
   RUNG_CHECK(tell("baseline"));
   double before = budget_.spent();
-  RUNG_TRY(current_, bench_->attempt_as_is(baseline_recipe(options_.threads, dtype())));
+  RUNG_TRY(current_, bench_->attempt_as_is(baseline_recipe(options_.threads, everywhere(dtype()))));
   attempt_s_ = baseline_build_s_ = budget_.spent() - before;
   if (!current_.right) return fail("the baseline's answer is wrong: {}", current_.reason);
   budget_.keep(writing_seconds(static_cast<double>(current_.plan->weight_bytes())));

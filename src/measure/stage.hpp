@@ -8,11 +8,9 @@
 
 namespace rung {
 
-// A scope is the beginning of a label, in whole words between dots; "*" stands for any one word:
-// "step.*.gemma_expert" covers "step.3.gemma_expert.norm".
 struct Stage {
   std::string name;
-  std::vector<std::string> scopes;
+  std::vector<std::string> scopes;  // ir/scope.hpp
 };
 
 inline constexpr std::string_view kRest = "rest";

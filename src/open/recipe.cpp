@@ -18,9 +18,9 @@ Status check_beside(const Recipe& recipe, const OpenOptions& options) {
   if (options.threads > 0 && options.threads != recipe.threads)
     return wrong_usage("the recipe is for {} threads, got {} {}", recipe.threads, options.named("threads"),
                        options.threads);
-  if (options.dtype == (recipe.precision == DType::bf16 ? DType::f32 : DType::bf16))
-    return wrong_usage("the recipe's precision is {}, got {} {}", recipe.precision, options.named("dtype"),
-                       *options.dtype);
+  const DType dtype = narrowest(recipe.precision);
+  if (options.dtype && options.dtype != dtype)
+    return wrong_usage("the recipe's precision is {}, got {} {}", dtype, options.named("dtype"), *options.dtype);
   return {};
 }
 
@@ -33,7 +33,7 @@ int threads_for(const Target& target, int asked_for) {
 
 // Every rung that has passes, replay, and kernels in order of preference.
 Recipe default_recipe(int threads, DType precision) {
-  Recipe recipe{.capture = true, .tuned_kernels = true, .precision = precision, .threads = threads};
+  Recipe recipe{.capture = true, .tuned_kernels = true, .precision = everywhere(precision), .threads = threads};
   for (const Pass& pass : pipeline())
     if (pass.rung != "precision" || precision != DType::f32) recipe.rungs.emplace(pass.rung);
   return recipe;
@@ -50,9 +50,10 @@ Result<Recipe> recipe_of(const Opened& opened, const std::optional<Recipe>& reci
     return default_recipe(threads_for(target, options.threads),
                           options.dtype == DType::bf16 ? DType::bf16 : DType::f32);
   RUNG_CHECK(check_beside(*recipe, options));
-  if (recipe->choices.empty()) return *recipe;
+  if (recipe->choices.empty() && recipe->precision.empty()) return *recipe;
   RUNG_TRY(Built listed, build_plan(opened.subject->model.graph, *recipe, {.target = &target, .contents = false}));
   RUNG_CHECK(check_choices(*recipe, listed.plan));
+  RUNG_CHECK(check_precision(*recipe, listed.plan));
   return *recipe;
 }
 

@@ -15,7 +15,8 @@ Recipe default_recipe(int threads, DType precision = DType::f32);
 Result<Recipe> parse_recipe(std::string_view text);
 
 // Of a directory's subject: the recipe given; without one, the default, with kernels in order of preference. Errors:
-// the options contradict the recipe (usage), or a choice of its would decide nothing in the subject's plan (mismatch).
+// the options contradict the recipe (usage), or a choice or an entry of its precision would decide nothing in the
+// subject's plan (mismatch).
 Result<Recipe> recipe_of(const Opened& opened, const std::optional<Recipe>& recipe, const OpenOptions& options);
 
 // The plan of a recipe, with what the model says of its inputs.

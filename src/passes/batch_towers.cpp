@@ -14,7 +14,7 @@ using Lanes = std::vector<NodeId>;  // the same place in each tower
 
 class Towers {
  public:
-  explicit Towers(Graph& graph) : graph_(graph) {}
+  Towers(Graph& graph, const PassContext& context) : graph_(graph), context_(context) {}
 
   // concat(f(a), f(b), ...) along axis 1  =>  reshape(f(concat of a, b, ... along axis 0))
   // Every value inside f has a leading dimension of 1 that f treats as a batch, and nothing outside reads it.
@@ -54,14 +54,14 @@ class Towers {
     return true;
   }
 
-  // Those of an op that is the same in every lane and keeps the leading dimension apart, a batch that comes from an
-  // operand's; none: the lanes begin here.
+  // Those of an op that is the same in every lane, and in one precision, and keeps the leading dimension apart, a batch
+  // that comes from an operand's; none: the lanes begin here.
   std::optional<Semantics> inner_semantics(const Lanes& lanes) const {
     const Node& first = graph_[lanes[0]];
     if (as<Input>(first.op) || as<Constant>(first.op) || first.type.shape.rank() < 1) return {};
     for (NodeId id : lanes)
       if (!(graph_[id].op == first.op) || !(graph_[id].type == first.type) ||
-          graph_[id].operands.size() != first.operands.size())
+          graph_[id].operands.size() != first.operands.size() || !context_.same_precision(graph_, id, lanes[0]))
         return {};
     Semantics semantics = semantics_of(graph_, lanes[0]);
     if (!semantics.is_free(0) || std::ranges::none_of(semantics.operands, may_vary)) return {};
@@ -144,6 +144,7 @@ class Towers {
   }
 
   Graph& graph_;
+  const PassContext& context_;
   std::map<NodeId, Place> lanes_;  // by the first lane's node
   std::vector<NodeId> order_;      // operands before users
   int work_ = 0;
@@ -165,7 +166,7 @@ Lanes first_run(const Graph& graph, const std::vector<NodeId>& parts) {
 }  // namespace
 
 Status batch_towers(Graph& graph, PassContext& context) {
-  Towers towers(graph);
+  Towers towers(graph, context);
   for_each_node(graph, [&](NodeId id) {
     const auto* concat = graph.as<Concat>(id);
     if (!concat || graph.shape(id).rank() < 2 || axis_in(graph, id, concat->axis) != 1) return;

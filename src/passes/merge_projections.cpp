@@ -20,7 +20,8 @@ class Merger {
   }
 
   // linear(x, w1), linear(x, w2)  =>  slices of linear(x, concat(w1, w2))
-  // The weights are constants; biases, result types and activations agree; the order of the rows is the authors'.
+  // The weights are constants; biases, result types, activations and precision agree; the order of the rows is the
+  // authors'.
   size_t merge_readers_of(NodeId x) {
     std::vector<NodeId> group;
     for (NodeId user : graph_[x].users)
@@ -42,7 +43,7 @@ class Merger {
 
   bool agree(NodeId a, NodeId b) const {
     const auto &first = graph_[a].operands, &second = graph_[b].operands;
-    if (!(*graph_.as<Linear>(a) == *graph_.as<Linear>(b))) return false;
+    if (!(*graph_.as<Linear>(a) == *graph_.as<Linear>(b)) || !context_.same_precision(graph_, a, b)) return false;
     for (size_t i = 1; i < first.size(); ++i)
       if (graph_.type(first[i]).dtype != graph_.type(second[i]).dtype) return false;
     return true;

@@ -17,7 +17,7 @@ struct Rotated {
   RotatedColumns columns;
 };
 
-// Ropes that may join read the same value by the same angles, as heads of one length.
+// Ropes that may join read the same value by the same angles, as heads of one length, in one precision.
 using Key = std::tuple<NodeId, NodeId, NodeId, int64_t>;
 
 class Joiner {
@@ -29,7 +29,7 @@ class Joiner {
     Insertion here(graph_, a.id);
     if (b.columns.begin < a.columns.begin) std::swap(a, b);
     const auto [base, view, begin, middle] = a.columns;
-    if (middle != b.columns.begin) return false;
+    if (middle != b.columns.begin || !context_.same_precision(graph_, a.id, b.id)) return false;
     Shape shape = graph_.shape(a.id);
     int heads_axis = shape.rank() - 2;
     int64_t first = shape[heads_axis], size = shape.back();

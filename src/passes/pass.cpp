@@ -1,4 +1,4 @@
-// The kernel query that guards every fusion.
+// The questions that guard fusions and merges.
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/pass.hpp"
 
@@ -16,6 +16,10 @@ bool PassContext::kernel_for(const Graph& graph, const Op& op, std::span<const N
   if (std::find(notes.lines.begin(), notes.lines.end(), line) == notes.lines.end())
     notes.lines.push_back(std::move(line));
   return false;
+}
+
+bool PassContext::same_precision(const Graph& graph, NodeId a, NodeId b) const {
+  return precision_at(precision, graph[a].label) == precision_at(precision, graph[b].label);
 }
 
 }  // namespace rung

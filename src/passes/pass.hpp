@@ -11,6 +11,7 @@
 
 #include "base/verdict.hpp"
 #include "ir/graph.hpp"
+#include "ir/precision.hpp"
 
 namespace rung {
 
@@ -29,10 +30,12 @@ using KernelQuery = std::function<Verdict(const Op&, std::span<const Type> opera
 struct PassContext {
   Notes& notes;
   KernelQuery has_kernel;
-  DType precision = DType::f32;
+  Precision precision;
   int64_t row_bytes = 1;  // of the target
   // The query for an op about to be built; a "no" is noted once.
   bool kernel_for(const Graph& graph, const Op& op, std::span<const NodeId> operands);
+  // May the two nodes become one, or does the precision say something else of each?
+  bool same_precision(const Graph& graph, NodeId a, NodeId b) const;
 };
 
 // The word that stands for a rung in rows of canonical_passes().

@@ -40,6 +40,6 @@ Status widen_sums(Graph& graph, PassContext& context);
 Status fold_norm(Graph& graph, PassContext& context);
 
 // precision
-Status to_bf16(Graph& graph, PassContext& context);
+Status narrow_parts(Graph& graph, PassContext& context);
 
 }  // namespace rung::passes

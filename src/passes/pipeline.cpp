@@ -32,7 +32,7 @@ constexpr Pass kPipeline[] = {
     {"fuse_add_norm",         "fusion",     "takes the sums that no linear took", passes::fuse_add_norm},
     {"fuse_masked_mean",      "fusion",     "before its parts become pointwise", passes::fuse_masked_mean},
     {"fuse_pointwise",        "fusion",     "whatever element-wise ops are left", passes::fuse_pointwise},
-    {"to_bf16",               "precision",  "after all fusions: only what is stored between kernels narrows", passes::to_bf16},
+    {"narrow_parts",          "precision",  "after all fusions: only what is stored between kernels narrows", passes::narrow_parts},
     {"fuse_narrow_activation", "fusion",    "once more: rows of 16-bit products take activations that those of f32 leave", passes::fuse_activation},
     {"fuse_rope",             "fusion",     "after types are settled: few kernels turn heads, each for certain types", passes::fuse_rope},
     {"widen_sums",            "fusion",     "once it is known which values only sums and norms read", passes::widen_sums},

@@ -14,7 +14,7 @@ struct PassOptions {
   std::set<std::string, std::less<>> disabled;  // but not these, by name
   bool as_written = false;                      // without canonical forms
   KernelQuery has_kernel;
-  DType precision = DType::f32;
+  Precision precision;
   int64_t row_bytes = 1;       // of the target
   std::string dump_directory;  // where a failing pass leaves the graph it was given; empty: nowhere
 };

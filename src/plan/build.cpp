@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/build.hpp"
 
+#include <algorithm>
+
 #include "device/cpu/start_team.hpp"
 #include "plan/kernel_choice.hpp"
 #include "plan/lower.hpp"
@@ -19,6 +21,19 @@ Result<PassReport> run_recipe_passes(Graph& graph, const Recipe& recipe, const B
                      .row_bytes = options.target->row_bytes,
                      .dump_directory = options.dump_directory};
   return run_passes(graph, passes);
+}
+
+bool has_launch(const Plan& plan, const PartPrecision& part) {
+  return std::ranges::any_of(plan.steps, [&](const Step& step) { return part.covers(step.label); });
+}
+
+// ", but some begin 'encoder.layer'", for 'encoder.layer.12'; empty: none has the first word either.
+std::string nearest_part(const Plan& plan, PartPrecision part) {
+  for (size_t dot; (dot = part.labels.rfind('.')) != std::string::npos;) {
+    part.labels.resize(dot);
+    if (has_launch(plan, part)) return fmt::format(", but some begin '{}'", part.labels);
+  }
+  return "";
 }
 
 }  // namespace
@@ -57,6 +72,15 @@ Status check_choices(const Recipe& recipe, const Plan& plan) {
           "recipe: choice '{}': no launch of this model asks for it; shapes and threads are part of a problem; 'rung "
           "build --retune' (retune in Python and C) leaves such choices out and tunes what is new",
           problem);
+  return {};
+}
+
+Status check_precision(const Recipe& recipe, const Plan& plan) {
+  for (const PartPrecision& part : recipe.precision) {
+    if (has_launch(plan, part)) continue;
+    return mismatch("recipe: precision of '{}': no launch of this model has a label that begins so{}; {}", part.labels,
+                    nearest_part(plan, part), "'rung inspect MODEL --graph --recipe FILE' lists the labels");
+  }
   return {};
 }
 

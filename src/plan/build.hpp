@@ -28,6 +28,9 @@ Result<Built> build_plan(const Graph& graph, const Recipe& recipe, const BuildOp
 // Of a recipe that a person gave: did each of its choices decide something in the plan that was built with it? Errors
 // name one that did not.
 Status check_choices(const Recipe& recipe, const Plan& plan);
+// Likewise: does each entry of its precision name a part of that plan? Errors name one that does not, and the nearest
+// part that there is.
+Status check_precision(const Recipe& recipe, const Plan& plan);
 // The same graph after the recipe's passes, for inspection.
 Result<Graph> apply_passes(const Graph& graph, const Recipe& recipe, PassReport* report = nullptr,
                            const BuildOptions& options = {});

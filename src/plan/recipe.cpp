@@ -8,8 +8,10 @@
 #include "base/atomic_file.hpp"
 #include "base/json.hpp"
 #include "device/cpu/start_team.hpp"
+#include "ir/shape.hpp"
 #include "kernels/choice_json.hpp"
 #include "passes/pipeline.hpp"
+#include "plan/precision_json.hpp"
 
 namespace rung {
 namespace {
@@ -50,18 +52,18 @@ Status check_names(const Recipe& recipe) {
   return {};
 }
 
-// What contractions compute in, which only the passes of its rung act on.
+// Only the passes of its rung act on it.
 Status read_precision(const Json& json, Recipe& recipe) {
-  std::string name(name_of(recipe.precision));
-  RUNG_CHECK(read(json, "precision", name));
-  if (name == name_of(DType::bf16))
-    recipe.precision = DType::bf16;
-  else if (name != name_of(DType::f32))
-    return fail("recipe: field 'precision': got '{}', wanted f32 or bf16", name);
-  const bool narrow = recipe.precision != DType::f32, on = recipe.rungs.contains("precision");
-  if (narrow == on) return {};
+  if (const auto given = json.find("precision"); given != json.end()) {
+    auto precision = precision_from_json(*given);
+    if (!precision) return fail_in(precision.error(), "recipe: field 'precision'");
+    recipe.precision = std::move(*precision);
+  }
+  const DType dtype = narrowest(recipe.precision);
+  const bool on = recipe.rungs.contains("precision");
+  if ((dtype != DType::f32) == on) return {};
   return fail("recipe: field 'precision': got {} {} the rung 'precision' in 'rungs'; wanted bf16 with it, f32 without",
-              name, on ? "with" : "without");
+              dtype, on ? "with" : "without");
 }
 
 Status check_fields(const Json& json, const std::set<std::string>& known) {
@@ -99,7 +101,7 @@ Json to_json(const Recipe& recipe) {
               {"disabled_passes", std::set<std::string>(recipe.disabled_passes.begin(), recipe.disabled_passes.end())},
               {"capture", recipe.capture},
               {"tuned_kernels", recipe.tuned_kernels},
-              {"precision", name_of(recipe.precision)},
+              {"precision", to_json(recipe.precision)},
               {"threads", recipe.threads},
               {"choices", std::move(choices)}};
 }

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/status.hpp"
-#include "ir/dtype.hpp"
+#include "ir/precision.hpp"
 #include "kernels/choice.hpp"
 
 namespace rung {
@@ -18,7 +18,7 @@ struct Recipe {
   std::set<std::string, std::less<>> disabled_passes;  // but not these, by name
   bool capture = false;                                // replay a bound launch list instead of dispatching op by op
   bool tuned_kernels = false;                          // `choices` apply, and rows in order of preference elsewhere
-  DType precision = DType::f32;                        // of contractions, when the rung "precision" is on
+  Precision precision;                                 // of parts, by their labels, when the rung "precision" is on
   int threads = 1;                                     // of the team; 0 for a GPU
   std::map<std::string, KernelChoice, std::less<>> choices;  // by problem key (kernels/problem_key.hpp)
   friend bool operator==(const Recipe&, const Recipe&) = default;

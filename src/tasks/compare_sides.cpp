@@ -44,13 +44,13 @@ Status open_side(const CompareTask& task, bool makes_plans, const OpenedSide* ot
 }
 
 bool computes_in_bf16(const Plan& plan) {
-  return plan.recipe.precision == DType::bf16 ||
+  return narrowest(plan.recipe.precision) == DType::bf16 ||
          std::ranges::any_of(plan.steps, [](const Step& step) { return step.output.view.dtype == DType::bf16; });
 }
 
 bool computes_in_bf16(const OpenedSide& side) {
   if (side.plan) return computes_in_bf16(*side.plan);
-  if (side.asked.recipe) return side.asked.recipe->precision == DType::bf16;
+  if (side.asked.recipe) return narrowest(side.asked.recipe->precision) == DType::bf16;
   if (side.model.dtype) return *side.model.dtype == DType::bf16;
   const Graph& graph = side.opened.subject->model.graph;
   return std::ranges::any_of(graph.order(), [&](NodeId id) { return graph.type(id).dtype == DType::bf16; });

@@ -12,6 +12,7 @@
 #include "open/inputs.hpp"
 #include "open/open_model.hpp"
 #include "open/recipe.hpp"
+#include "plan/precision_json.hpp"
 #include "reference/sequence.hpp"
 
 namespace rung::tasks {
@@ -71,8 +72,8 @@ Result<NamedTensors> read_reference(const GivenArrays& reference, const Plan& pl
 
 // What rounding does to the answers of a directory's f32 plan that lies further off than its length explains.
 Result<std::optional<Sway>> sway_of(const VerifyTask& task, const Opened& opened, const Plan& plan) {
-  const bool can =
-      opened.subject && plan.recipe.precision == DType::f32 && can_evaluate(opened.subject->reference, 1, kMostSeconds);
+  const bool can = opened.subject && narrowest(plan.recipe.precision) == DType::f32 &&
+                   can_evaluate(opened.subject->reference, 1, kMostSeconds);
   if (!can) return std::optional<Sway>();
   const NamedTensors inputs = sample_missing(*opened.subject, opened.given, 1);
   const Graph& reference = opened.subject->reference;
@@ -96,7 +97,7 @@ Result<Verified> verify_given(const VerifyTask& task, const Opened& opened) {
     got.push_back(std::move(tensor));
     want.push_back(arrays.at(names.at(name)));
   }
-  Verified verified{.tolerance = tolerance_for(plan->recipe.precision, kDeepSum),
+  Verified verified{.tolerance = tolerance_for(narrowest(plan->recipe.precision), kDeepSum),
                     .reason = "against " + (task.reference.source.empty() ? "given outputs" : task.reference.source)};
   verified.verification = verify_outputs(compared, got, want, verified.tolerance);
   if (verified.verification.passed) return verified;
@@ -132,6 +133,10 @@ Result<Verified> verify_subject(const VerifyTask& task, const Opened& opened) {
   Verified verified{.verification = attempt.verdicts[0], .tolerance = tolerance, .reason = bench->judge().account()};
   for (const auto& verdict : attempt.verdicts)
     if (!verdict.passed) verified.verification = verdict;
+  if (recipe.precision.size() > 1) {
+    attempt.session.reset();  // two at once would take twice the memory
+    RUNG_TRY(verified.precision, bench->judge().costs_of_precision(recipe));
+  }
   if (!attempt.right && task.bisect) RUNG_CHECK(find_culprit(*bench, attempt.recipe, verified));
   return verified;
 }
@@ -161,10 +166,17 @@ Json outputs_json(const Verification& verification) {
 
 Json to_json(const Verified& verified) {
   const Tolerance& tolerance = verified.tolerance;
+  Json precision = Json::array();
+  for (const PrecisionCost& cost : verified.precision) {
+    precision.push_back(to_json(cost.part));
+    precision.back()["rel_l2_alone"] = number_or_null(cost.rel_l2_alone);
+    precision.back()["rel_l2_without"] = number_or_null(cost.rel_l2_without);
+  }
   return {{"passed", verified.verification.passed},
           {"outputs", outputs_json(verified.verification)},
           {"tolerance", {{"rel_l2", tolerance.rel_l2}, {"element", tolerance.element}}},
-          {"reason", verified.reason}};
+          {"reason", verified.reason},
+          {"precision", std::move(precision)}};
 }
 
 Result<Replays> verify_replays(const VerifyTask& task, int64_t count) {

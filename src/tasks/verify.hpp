@@ -4,6 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "ladder/bisect.hpp"
+#include "ladder/judge.hpp"
 #include "measure/compare.hpp"
 #include "open/options.hpp"
 #include "plan/recipe.hpp"
@@ -23,9 +24,10 @@ struct VerifyTask {
 struct Verified {
   Verification verification;  // of several inputs, one that failed, if any did
   Tolerance tolerance;
-  std::string reason;              // what it was compared with: "3 inputs against the reference in f64"
-  std::optional<Culprit> culprit;  // where it was looked for
-  std::string reproducer;          // the graph before it, as text
+  std::string reason;                    // what it was compared with: "3 inputs against the reference in f64"
+  std::optional<Culprit> culprit;        // where it was looked for
+  std::string reproducer;                // the graph before it, as text
+  std::vector<PrecisionCost> precision;  // of a recipe that says several things of it
 };
 
 inline constexpr int64_t kDeepSum = 16384;  // terms: of a deep graph's longest path

@@ -61,7 +61,7 @@ TEST(ClimbCommand, WritesAPlanAndARecipeThatTheOtherCommandsTake) {
   EXPECT_EQ(bench["runs"], 20);
   Json verified =
       json_of(tool.run({"verify", plan, "--inputs", inputs, "--reference", bert_tiny() + "/outputs.npz", "--json"}));
-  expect_fields(verified, {"passed", "outputs", "tolerance", "reason"});
+  expect_fields(verified, {"passed", "outputs", "tolerance", "reason", "precision"});
   EXPECT_EQ(verified["passed"], true);
   for (const Json& output : verified["outputs"])
     expect_fields(output, {"name", "rel_l2", "max_abs", "cosine", "non_finite"});

@@ -93,6 +93,12 @@ class JsonOutput(unittest.TestCase):
         self.expect('profile', 'profile', BERT)
         self.expect('verify', 'verify', BERT, *inputs)
         self.expect('replays', 'verify', BERT, *inputs, '--replays', '2')
+        recipe = self.folder / 'recipe.json'
+        recipe.write_text(json.dumps({'version': 1, 'rungs': ['precision'], 'threads': 1, 'precision': [
+            {'labels': '*', 'products': 'bf16', 'values': 'bf16'}, {'labels': 'encoder.layer.1', 'products': 'f32'}]}))
+        parts = self.expect('verify', 'verify', BERT, *inputs, '--recipe', str(recipe))['precision']
+        self.assertEqual([part['labels'] for part in parts], ['*', 'encoder.layer.1'])
+        self.expect('inspect_model', 'inspect', BERT, '--recipe', str(recipe))
         self.expect('run', 'run', POLICY, '--inputs', POLICY + '/inputs.npz')
 
     def test_two_models_in_turns(self):

@@ -68,6 +68,34 @@ TEST_F(GivenRecipe, WhoseChoiceDecidesNothingIsRefusedByName) {
   expect_refused(1, "'tuned_kernels' false");
 }
 
+TEST_F(GivenRecipe, WhosePrecisionNamesNoPartIsRefusedByName) {
+  recipe["rungs"].push_back("precision");
+  recipe["precision"] = {{{"labels", "encoder.layer.1"}, {"products", "bf16"}}};
+  EXPECT_EQ(run("build").exit_code, 0);
+  recipe["precision"].push_back({{"labels", "encoder.layer.9.output"}, {"products", "f32"}});
+  expect_refused(1,
+                 "precision of 'encoder.layer.9.output': no launch of this model has a label that begins so, but some "
+                 "begin 'encoder.layer';");
+}
+
+TEST_F(GivenRecipe, OfSeveralPrecisionsIsVerifiedWithTheirCosts) {
+  recipe["rungs"].push_back("precision");
+  recipe["precision"] = {{{"labels", "encoder.layer.0"}, {"products", "bf16"}, {"values", "bf16"}},
+                         {{"labels", "encoder.layer.1"}, {"attention", "bf16"}}};
+  const Ran ran = run("verify", {"--json"});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const Json costs = Json::parse(ran.out)["precision"];
+  ASSERT_EQ(costs.size(), 2u);
+  for (size_t i = 0; i < 2; ++i) {
+    for (const auto& [field, value] : recipe["precision"][i].items()) EXPECT_EQ(costs[i][field], value);
+    EXPECT_EQ(costs[i]["rel_l2_alone"], costs[1 - i]["rel_l2_without"]);
+    EXPECT_GT(costs[i]["rel_l2_alone"], 1e-5);
+  }
+  EXPECT_THAT(run("verify").out, testing::ContainsRegex("encoder\\.layer\\.1 +- +bf16 +- +[0-9.e-]+ +[0-9.e-]+\n"));
+  recipe["precision"].erase(1);
+  EXPECT_EQ(Json::parse(run("verify", {"--json"}).out)["precision"], Json::array()) << "the outputs say it";
+}
+
 TEST_F(GivenRecipe, ForOtherThreadsOrPrecisionThanAskedForIsRefused) {
   expect_refused(2, "the recipe is for 1 threads, got --threads 2", {"--threads", "2"});
   recipe["threads"] = 2;

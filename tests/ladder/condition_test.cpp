@@ -77,7 +77,7 @@ class Condition : public ::testing::Test {
     EXPECT_TRUE(made) << made.error().message;
     if (!made) return {};
     bench = std::move(*made);
-    auto attempt = bench->attempt_as_is(baseline_recipe(1, DType::f32));
+    auto attempt = bench->attempt_as_is(baseline_recipe(1));
     EXPECT_TRUE(attempt) << attempt.error().message;
     return attempt ? std::move(*attempt) : Attempt{};
   }

@@ -35,7 +35,7 @@ TEST(Rungs, TakeTheirKernelsWithThem) {
 }
 
 TEST(Rungs, TakeTheirPrecisionWithThem) {
-  Recipe recipe{.rungs = {"precision"}, .precision = DType::bf16};
+  Recipe recipe{.rungs = {"precision"}, .precision = everywhere(DType::bf16)};
   rung_named("precision")->remove(recipe);
   EXPECT_EQ(recipe, Recipe{});
 }
@@ -45,10 +45,10 @@ TEST(DefaultRecipe, HasEveryRungButThoseOnRequest) {
   EXPECT_EQ(recipe.rungs, (std::set<std::string, std::less<>>{"reduce", "attention", "projection", "fusion"}));
   EXPECT_TRUE(recipe.capture);
   EXPECT_TRUE(recipe.tuned_kernels);
-  EXPECT_EQ(recipe.precision, DType::f32);
+  EXPECT_TRUE(recipe.precision.empty());
   EXPECT_EQ(recipe.threads, 2);
   EXPECT_TRUE(narrow.rungs.contains("precision"));
-  EXPECT_EQ(narrow.precision, DType::bf16);
+  EXPECT_EQ(narrow.precision, everywhere(DType::bf16));
 }
 
 TEST(Rungs, SayWhatTheirSessionsDo) {

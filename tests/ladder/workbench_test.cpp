@@ -135,7 +135,7 @@ TEST_F(WorkbenchOfBert, JudgesAWrongPlanWrong) {
 }
 
 TEST_F(WorkbenchOfBert, HoldsLowPrecisionToItsOwnBaseline) {
-  Recipe recipe{.rungs = {"precision"}, .precision = DType::bf16};
+  Recipe recipe{.rungs = {"precision"}, .precision = everywhere(DType::bf16)};
   auto f32 = bench->judge().tolerance_for_recipe({}), bf16 = bench->judge().tolerance_for_recipe(recipe);
   ASSERT_TRUE(f32 && bf16);
   EXPECT_LT(f32->rel_l2, 1e-5);
@@ -147,6 +147,35 @@ TEST_F(WorkbenchOfBert, HoldsLowPrecisionToItsOwnBaseline) {
   EXPECT_TRUE(baseline->right) << baseline->reason;
 }
 
+TEST_F(WorkbenchOfBert, HoldsEachPrecisionToItsOwnBaseline) {
+  const Recipe all{.rungs = {"precision"}, .precision = everywhere(DType::bf16)},
+      one{.rungs = {"precision"}, .precision = {{.labels = "encoder.layer.1", .products = DType::bf16}}};
+  auto of_all = bench->judge().tolerance_for_recipe(all), of_one = bench->judge().tolerance_for_recipe(one);
+  ASSERT_TRUE(of_all && of_one);
+  EXPECT_LT(of_one->rel_l2, of_all->rel_l2);
+  EXPECT_EQ(bench->judge().tolerance_for_recipe(all)->rel_l2, of_all->rel_l2);
+}
+
+// The whole model in bf16 but its second layer's products and attention: what does either entry cost?
+TEST_F(WorkbenchOfBert, SaysWhatEachEntryOfThePrecisionCosts) {
+  const PartPrecision all = everywhere(DType::bf16)[0],
+                      wide{.labels = "encoder.layer.1", .products = DType::f32, .attention = DType::f32};
+  Recipe recipe{.rungs = {"precision"}, .precision = {all, wide}};
+  auto costs = bench->judge().costs_of_precision(recipe);
+  ASSERT_TRUE(costs) << costs.error().message;
+  ASSERT_EQ(costs->size(), 2u);
+  const PrecisionCost &of_all = costs->at(0), &of_wide = costs->at(1);
+  EXPECT_EQ(of_all.part, all);
+  EXPECT_EQ(of_wide.part, wide);
+  auto both = bench->attempt_unjudged(recipe);
+  ASSERT_TRUE(both) << both.error().message;
+  EXPECT_LT(of_wide.rel_l2_alone, 1e-5) << "it is an f32 plan";
+  EXPECT_EQ(of_all.rel_l2_without, of_wide.rel_l2_alone);
+  EXPECT_EQ(of_wide.rel_l2_without, of_all.rel_l2_alone);
+  EXPECT_GT(of_all.rel_l2_alone, 1e-4) << "it is the plan in bf16";
+  EXPECT_NE(both->rel_l2, of_all.rel_l2_alone);
+}
+
 TEST(Workbench, RefusesToJudgeLowPrecisionByAnErrorThatIsNotFinite) {
   Subject subject = tiny_bert();
   for (const Output& output : std::vector<Output>(subject.reference.outputs()))  // x - x in place of every output x
@@ -155,7 +184,8 @@ TEST(Workbench, RefusesToJudgeLowPrecisionByAnErrorThatIsNotFinite) {
   Budget budget{30};
   auto bench = Workbench::create(subject, {sample_inputs(subject.model, 1)}, {}, budget);
   ASSERT_TRUE(bench) << bench.error().message;
-  auto tolerance = (*bench)->judge().tolerance_for_recipe({.rungs = {"precision"}, .precision = DType::bf16});
+  auto tolerance =
+      (*bench)->judge().tolerance_for_recipe({.rungs = {"precision"}, .precision = everywhere(DType::bf16)});
   ASSERT_FALSE(tolerance) << tolerance->rel_l2;
   EXPECT_THAT(tolerance.error().message, ::testing::HasSubstr("the reference is all zeros"));
 }

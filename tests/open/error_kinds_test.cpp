@@ -172,6 +172,12 @@ const Mistake kMismatches[] = {
        auto built = build_plan(graph_of("y = neg(x:f32[4])\nreturn y=y"), {.threads = 1});
        return check_choices(recipe, built->plan);
      }},
+    {"APrecisionOfNoPart", ErrorKind::mismatch, "no launch of this model has a label",
+     [](const Bench&) {
+       const Recipe recipe{.precision = {{.labels = "encoder", .values = DType::bf16}}};
+       auto built = build_plan(graph_of("y = neg(x:f32[4])\nreturn y=y"), {.threads = 1});
+       return check_precision(recipe, built->plan);
+     }},
 };
 INSTANTIATE_TEST_SUITE_P(Mismatch, Mistakes, ::testing::ValuesIn(kMismatches), name_of_mistake);
 

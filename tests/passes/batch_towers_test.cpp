@@ -23,6 +23,15 @@ TEST(BatchTowers, EqualTowersOverSlicesRunOnce) {
   EXPECT_EQ(run.notes.at(0), "2 towers run as one batch");
   expect_same_values(graph_of(kTowers), run.graph);
 }
+TEST(BatchTowers, KeepsTowersOfOtherPrecision) {
+  const Graph graph = graph_of(
+      "w: f32[4,4] = constant()\na: f32[1,3,4] = input()\nb: f32[1,3,4] = input()\n"
+      "p = linear(a, w)  # camera.0\nq = linear(b, w)  # camera.1\ny = concat(p, q, axis=1)\nreturn y=y");
+  for (const auto& [labels, linears] : {std::pair{"camera", 1u}, {"camera.1", 2u}}) {
+    PassRun run = run_pass(batch_towers, graph, {}, {{.labels = labels, .products = DType::bf16}});
+    EXPECT_EQ(count_ops(run.graph, "linear"), linears) << labels;
+  }
+}
 TEST(BatchTowers, LeavesOtherPartsOfTheConcatAlone) {
   expect_equivalent(
       batch_towers,

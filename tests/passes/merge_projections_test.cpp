@@ -50,6 +50,19 @@ TEST(MergeProjections, KeepsLinearsWithComputedWeights) {
   expect_unchanged(merge_projections,
                    "w: f32[4,8] = constant()\nq = linear(x:f32[3,8], w)\nk = linear(x, v:f32[4,8])\nreturn q, k");
 }
+TEST(MergeProjections, KeepsLinearsOfOtherPrecisionApart) {
+  const Graph graph = graph_of(
+      "x: f32[1,3,8] = input()\nwq: f32[4,8] = constant()\nwk: f32[4,8] = constant()\nwv: f32[4,8] = constant()\n"
+      "q = linear(x, wq)  # self.query\nk = linear(x, wk)  # self.key\nv = linear(x, wv)  # self.value\nreturn q, k, "
+      "v");
+  const auto linears_by = [&](const char* labels) {
+    PassRun run = run_pass(merge_projections, graph, {}, {{.labels = labels, .products = DType::bf16}});
+    return count_ops(run.graph, "linear");
+  };
+  EXPECT_EQ(linears_by("self"), 1u);
+  EXPECT_EQ(linears_by("self.value"), 2u) << "query and key alone";
+  EXPECT_EQ(linears_by("self.query"), 3u) << "the first is none of theirs";
+}
 TEST(MergeProjections, KeepsLinearsThatDoMoreThanTheProduct) {
   const std::string weights =
       "w: f32[4,8] = constant()\nv: f32[4,8] = constant()\nr: f32[3,4] = constant()\nc: f32[3,2] = constant()\n"

@@ -21,6 +21,16 @@ TEST(MergeRopes, RotatesQueriesAndKeysAtOnce) {
   EXPECT_EQ(count_ops(run.graph, "rope"), 1u);
   expect_equivalent(merge_ropes, two_ropes("32", "48"));
 }
+TEST(MergeRopes, KeepsRopesOfOtherPrecision) {
+  const Graph graph = graph_of(
+      "x: f32[1,3,64] = input()\ncos: f32[1,3,1,8] = input()\nsin: f32[1,3,1,8] = input()\n"
+      "q = rope(reshape(slice(x, axis=2, end=32), shape=[1,3,4,8]), cos, sin)  # a.q\n"
+      "k = rope(reshape(slice(x, axis=2, begin=32, end=48), shape=[1,3,2,8]), cos, sin)  # a.k\nreturn q, k");
+  for (const auto& [labels, ropes] : {std::pair{"a", 1u}, {"a.q", 2u}}) {
+    PassRun run = run_pass(merge_ropes, graph, {}, {{.labels = labels, .values = DType::bf16}});
+    EXPECT_EQ(count_ops(run.graph, "rope"), ropes) << labels;
+  }
+}
 TEST(MergeRopes, KeepsHeadsThatAreNotNeighbours) { expect_unchanged(merge_ropes, two_ropes("40", "56")); }
 TEST(MergeRopes, KeepsRopesOfOtherAngles) { expect_unchanged(merge_ropes, two_ropes("32", "48", "sin")); }
 TEST(MergeRopes, KeepsAnglesThatDifferByHead) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/random.hpp"
 #include "import/model.hpp"
 #include "passes/passes.hpp"
 #include "passes/pipeline.hpp"
@@ -153,15 +154,42 @@ TEST(Models, Bf16StaysCloseAndKeepsTheOutputsTypes) {
     Graph before = model_of(config).graph, after = before;
     auto rungs = kExact;
     rungs.insert("precision");
-    run_all(after, {.rungs = rungs, .precision = DType::bf16});
+    run_all(after, {.rungs = rungs, .precision = everywhere(DType::bf16)});
     expect_same_values(before, after, 2e-2);
   }
 }
 TEST(Models, Bf16AloneKeepsTheValuesToo) {
   for (const char* config : {kPi0, kBert}) {
     Graph before = model_of(config).graph, after = before;
-    run_all(after, {.rungs = {"precision"}, .precision = DType::bf16});
+    run_all(after, {.rungs = {"precision"}, .precision = everywhere(DType::bf16)});
     expect_same_values(before, after, 2e-2);
+  }
+}
+// Entries for parts of the graph, drawn by a seed: each for the scope of some node, with any dtypes in any fields.
+Precision mixed_precision(const Graph& graph, uint64_t seed) {
+  const std::vector<NodeId> nodes = graph.order();
+  const std::optional<DType> dtypes[] = {std::nullopt, DType::f32, DType::bf16};
+  Precision precision;
+  uint64_t drawn = 0;
+  const auto draw = [&](size_t of) { return static_cast<size_t>(random_bits(seed, drawn++) % of); };
+  while (precision.size() < 12) {
+    std::string labels = graph[nodes[draw(nodes.size())]].label;
+    if (const size_t dot = labels.rfind('.'); dot != std::string::npos && draw(2) == 0) labels.resize(dot);
+    precision.push_back({labels, dtypes[draw(3)], dtypes[draw(3)], dtypes[draw(3)]});
+  }
+  return precision;
+}
+TEST(Models, StayCloseInAnyMixtureOfPrecision) {
+  for (const char* config : {kPi0, kBert}) {
+    const Graph before = model_of(config).graph;
+    for (uint64_t seed = 0; seed < 20; ++seed) {
+      SCOPED_TRACE(seed);
+      auto rungs = seed % 2 == 0 ? kExact : std::set<std::string, std::less<>>{};
+      rungs.insert("precision");
+      Graph after = before;
+      run_all(after, {.rungs = rungs, .precision = mixed_precision(before, seed)});
+      expect_same_values(before, after, 2e-2);
+    }
   }
 }
 TEST(Models, TheAuthorsOwnTypesGoThroughAllRungs) {

@@ -9,7 +9,7 @@ namespace {
 constexpr int64_t kRowBytes = 64;  // 16 elements of f32, 32 of bf16
 
 PassRun pad(const std::string& text, const KernelQuery& has_kernel = {}, int64_t row_bytes = kRowBytes) {
-  return run_pass(passes::pad_hidden, graph_of(text), has_kernel, DType::f32, row_bytes);
+  return run_pass(passes::pad_hidden, graph_of(text), has_kernel, {}, row_bytes);
 }
 void expect_unpadded(const std::string& text, const KernelQuery& has_kernel = {}, int64_t row_bytes = kRowBytes) {
   EXPECT_EQ(expression(pad(text, has_kernel, row_bytes).graph), expression(graph_of(text)));

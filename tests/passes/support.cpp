@@ -72,7 +72,8 @@ size_t count_ops(const Graph& graph, std::string_view op_name) {
   return count;
 }
 
-PassRun run_pass(PassFunction pass, Graph graph, const KernelQuery& has_kernel, DType precision, int64_t row_bytes) {
+PassRun run_pass(PassFunction pass, Graph graph, const KernelQuery& has_kernel, const Precision& precision,
+                 int64_t row_bytes) {
   PassOptions options{.rungs = {"test"}, .has_kernel = has_kernel, .precision = precision, .row_bytes = row_bytes};
   const Pass list[] = {{"pass", "test", "under test", pass}};
   auto report = run_passes(graph, options, list);

@@ -25,7 +25,7 @@ struct PassRun {
   std::vector<std::string> notes;
 };
 // Runs one pass with the runner's checks (verify, clean-up).
-PassRun run_pass(PassFunction pass, Graph graph, const KernelQuery& has_kernel = {}, DType precision = DType::f32,
+PassRun run_pass(PassFunction pass, Graph graph, const KernelQuery& has_kernel = {}, const Precision& precision = {},
                  int64_t row_bytes = 1);
 
 void expect_rewrite(PassFunction pass, std::string_view before, std::string_view after);

@@ -41,5 +41,22 @@ TEST_F(Choices, WithTuningOffAreNamed) {
   EXPECT_THAT(checked.error().message, HasSubstr("'choices': got 1 with 'tuned_kernels' false"));
 }
 
+TEST(PartsOfARecipe, ThatNoLaunchIsInAreNamed) {
+  Recipe recipe{.precision = {{.labels = "layer.0", .products = DType::bf16}}};
+  const Plan plan = plan_of(
+      "w: f32[4,4] = constant(name=\"w\")\nx: f32[3,4] = input()\n"
+      "y = linear(x, w)  # layer.0.dense\nreturn y=y");
+  EXPECT_TRUE(check_precision(recipe, plan));
+  recipe.precision.push_back({.labels = "layer.1.dense", .values = DType::bf16});
+  Status checked = check_precision(recipe, plan);
+  ASSERT_FALSE(checked);
+  EXPECT_THAT(checked.error().message, HasSubstr("'layer.1.dense': no launch of this model has a label that begins so, "
+                                                 "but some begin 'layer';"));
+  recipe.precision[1].labels = "head";
+  EXPECT_THAT(check_precision(recipe, plan).error().message, HasSubstr("begins so; 'rung inspect"));
+  recipe.precision[1].labels = "*";
+  EXPECT_TRUE(check_precision(recipe, plan));
+}
+
 }  // namespace
 }  // namespace rung

@@ -64,8 +64,8 @@ TEST_P(MaskOf, ARunInBf16IsRightToItsRounding) {
   const NamedTensors inputs = random_inputs(graph);
   const auto want = evaluate(graph, inputs);
   ASSERT_TRUE(want) << want.error().message;
-  Recipe all = in_bf16(), attention{.rungs = {"precision", "attention"}, .precision = DType::bf16},
-         alone{.rungs = {"precision"}, .precision = DType::bf16};
+  Recipe all = in_bf16(), attention{.rungs = {"precision", "attention"}, .precision = everywhere(DType::bf16)},
+         alone{.rungs = {"precision"}, .precision = everywhere(DType::bf16)};
   all.threads = 1;
   for (const Recipe& recipe : {all, attention, alone}) {
     const Outputs got = outputs_of(plan_of(graph, recipe), inputs);

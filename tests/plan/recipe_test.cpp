@@ -21,7 +21,7 @@ Recipe full() {
                 .disabled_passes = {"fuse_attention"},
                 .capture = true,
                 .tuned_kernels = true,
-                .precision = DType::bf16,
+                .precision = everywhere(DType::bf16),
                 .threads = 2};
   recipe.choices["linear m=1"] = {"linear_avx2", {{"columns", 16}}};
   recipe.choices["linear m=2"] = {"linear_onednn", {}};
@@ -51,6 +51,35 @@ TEST(Recipe, TakesDefaultsForFieldsLeftOut) {
   auto recipe = recipe_from_json(Json{{"version", 1}});
   ASSERT_TRUE(recipe) << recipe.error().message;
   EXPECT_EQ(*recipe, Recipe{});
+}
+
+Recipe in_parts() {
+  Recipe recipe = full();
+  recipe.precision = {{"*", DType::bf16, DType::bf16, DType::bf16},
+                      {.labels = "encoder.layer.3", .values = DType::f32}};
+  return recipe;
+}
+
+TEST(Recipe, SaysPrecisionInOneWordWhereItCan) {
+  EXPECT_EQ(to_json(full())["precision"], "bf16");
+  EXPECT_EQ(to_json(Recipe{})["precision"], "f32");
+}
+
+TEST(Recipe, ListsThePrecisionOfParts) {
+  EXPECT_EQ(to_json(in_parts())["precision"], Json::parse(R"([
+    {"labels": "*", "products": "bf16", "attention": "bf16", "values": "bf16"},
+    {"labels": "encoder.layer.3", "values": "f32"}])"));
+  auto back = recipe_from_json(to_json(in_parts()));
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(*back, in_parts());
+}
+
+TEST(Recipe, TakesAListForTheWordThatItMeans) {
+  Json json = to_json(full());
+  json["precision"] = Json::parse(R"([{"labels": "*", "products": "bf16", "attention": "bf16", "values": "bf16"}])");
+  auto listed = recipe_from_json(json);
+  ASSERT_TRUE(listed) << listed.error().message;
+  EXPECT_EQ(*listed, full());
 }
 
 // By construction: all that can be turned on or off by name is known by that name.
@@ -85,7 +114,11 @@ TEST(Recipe, IsAnotherByAnyOfItsFields) {
       [](Recipe& r) { r.disabled_passes.clear(); },
       [](Recipe& r) { r.capture = false; },
       [](Recipe& r) { r.tuned_kernels = false; },
-      [](Recipe& r) { r.precision = DType::f32; },
+      [](Recipe& r) { r.precision = {}; },
+      [](Recipe& r) { r.precision[0].labels = "encoder"; },
+      [](Recipe& r) { r.precision[0].products = DType::f32; },
+      [](Recipe& r) { r.precision[0].attention.reset(); },
+      [](Recipe& r) { r.precision[0].values = DType::f32; },
       [](Recipe& r) { r.threads = 3; },
       [](Recipe& r) { r.choices.erase("linear m=2"); },
       [](Recipe& r) { r.choices["linear m=1"].params["columns"] = 32; },
@@ -121,11 +154,23 @@ INSTANTIATE_TEST_SUITE_P(
         BadField{"threads", "1.5", "field 'threads': got 1.5"},
         BadField{"threads", "4294967297", "field 'threads': got 4294967297"},
         BadField{"threads", "true", "field 'threads': got true"}, BadField{"threads", "-1", "got -1, wanted 1 to 1024"},
-        BadField{"precision", "\"i32\"", "got 'i32', wanted f32 or bf16"},
-        BadField{"precision", "\"f16\"", "got 'f16', wanted f32 or bf16"},
-        BadField{"precision", "\"f8e4m3fn\"", "got 'f8e4m3fn', wanted f32 or bf16"},
+        BadField{"precision", "\"i32\"", "got the string 'i32', wanted f32 or bf16"},
+        BadField{"precision", "\"f16\"", "got the string 'f16', wanted f32 or bf16"},
+        BadField{"precision", "\"f8e4m3fn\"", "got the string 'f8e4m3fn', wanted f32 or bf16"},
         BadField{"precision", "\"f32\"", "got f32 with the rung 'precision'"},
         BadField{"rungs", "[]", "got bf16 without the rung 'precision'"},
+        BadField{"precision", "[]", "got f32 with the rung 'precision'"},
+        BadField{"precision", R"([{"labels":"a","values":"f32"}])", "got f32 with the rung 'precision'"},
+        BadField{"precision", "1", "field 'precision': got 1, wanted f32 or bf16, or a list of parts"},
+        BadField{"precision", "[\"bf16\"]", "entry 0: got the string 'bf16', wanted an object"},
+        BadField{"precision", R"([{"products":"bf16"}])", "entry 0: got no field 'labels'"},
+        BadField{"precision", R"([{"labels":"a"}])", "entry 0: got 'labels' alone, wanted 'products'"},
+        BadField{"precision", R"([{"labels":"","values":"bf16"}])", "field 'labels': got \"\""},
+        BadField{"precision", R"([{"labels":1,"values":"bf16"}])", "field 'labels': got 1"},
+        BadField{"precision", R"([{"labels":"a","values":"bf16"},{"labels":"b","product":"f32"}])",
+                 "field 'precision': entry 1: unknown field 'product'"},
+        BadField{"precision", R"([{"labels":"a","attention":"f16"}])",
+                 "entry 0: field 'attention': got the string 'f16', wanted f32 or bf16"},
         BadField{"choices", "{\"p\": 3}", "choice 'p'"},
         BadField{"choices", "[1]", "field 'choices': got an array of 1, wanted an object"},
         BadField{"choices", "{\"p\": {\"kernel\": 3}}", "field 'kernel': got 3"},

@@ -18,7 +18,7 @@ inline Recipe all_passes() {
 inline Recipe in_bf16() {
   Recipe recipe = all_passes();
   recipe.rungs.insert("precision");
-  recipe.precision = DType::bf16;
+  recipe.precision = everywhere(DType::bf16);
   recipe.threads = 0;
   return recipe;
 }

@@ -88,7 +88,7 @@ TEST(Compare, JudgesByTheInterval) {
 TEST(Compare, TellsOutputsApart) {
   CompareTask task = little_task();
   task.b = unfused();
-  task.b.recipe->precision = DType::bf16;
+  task.b.recipe->precision = everywhere(DType::bf16);
   task.b.recipe->rungs = {"precision"};
   const Compared low = compared(task);
   EXPECT_EQ(low.b.precision, DType::bf16);

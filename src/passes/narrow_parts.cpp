@@ -1,5 +1,5 @@
-// Stores what flows between products in bf16, and weights with it; sums, statistics and softmax stay in f32 inside the
-// ops.
+// Narrows the parts of a model that the precision names: what their products read, weights with it, and what they store
+// for others. Sums, statistics and softmax stay in f32 inside the ops, and casts stand where parts of two dtypes meet.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <map>
@@ -51,33 +51,44 @@ Edges find_edges(const Graph& graph) {
   return edges;
 }
 
+// The dtype in which a node reads the operands that it multiplies, moves or computes with, and that of its result.
+struct Form {
+  DType reads = DType::f32, stores = DType::f32;
+  bool is_wide() const { return reads == DType::f32 && stores == DType::f32; }
+};
+
 class Narrower {
  public:
-  explicit Narrower(Graph& graph) : graph_(graph), edges_(find_edges(graph)), constant_(constant_nodes(graph)) {}
+  Narrower(Graph& graph, const Precision& precision)
+      : graph_(graph), precision_(precision), edges_(find_edges(graph)), constant_(constant_nodes(graph)) {}
 
-  // f: f32 -> f32  =>  f: bf16 -> bf16      f accumulates in f32 either way, and is not at the model's edge
-  size_t run() {
+  // f: f32 -> f32  =>  f: narrow -> narrow      f accumulates in f32 either way, and is not at the model's edge
+  void run() {
     std::vector<NodeId> order = graph_.order();
     values_.resize(graph_.capacity(), kNoNode);
-    size_t narrowed = 0;
     for (NodeId id : order) {
       values_[id] = id;
       if (graph_[id].operands.empty() || constant_[id]) continue;
-      bool narrow = becomes_narrow(id);
-      if (narrow)
-        values_[id] = rebuild(id);
-      else
-        keep(id);
-      narrowed += narrow;
+      const Form form = form_of(id);
+      values_[id] = in_form(id, form);
+      if (form.stores != DType::f32)
+        ++stored_[form.stores];
+      else if (form.reads != DType::f32)
+        ++read_[form.reads];
     }
     for (const Output& output : std::vector<Output>(graph_.outputs()))
       graph_.set_output(output.name, value(output.node, graph_.type(output.node).dtype));
-    return narrowed;
+  }
+
+  void account_to(Notes& notes) const {
+    for (const auto& [dtype, count] : stored_)
+      notes.add("{} stored in {}", words::counted(count, "value is", "values are"), dtype);
+    for (const auto& [dtype, count] : read_)
+      notes.add("{} {} and {} f32", words::counted(count, "product reads", "products read"), dtype,
+                count == 1 ? "stores" : "store");
   }
 
  private:
-  bool is_narrow(NodeId old) const { return graph_.type(values_[old]).dtype == DType::bf16; }
-
   // A product with few weights at the model's edge is worth its accuracy.
   bool is_edge_product(NodeId id, const Semantics& semantics) const {
     const auto& uses = semantics.operands;
@@ -88,19 +99,52 @@ class Narrower {
     return graph_.type(operand).elements() <= kSmallWeight;
   }
 
-  bool becomes_narrow(NodeId id) const {
-    if (graph_.type(id).dtype != DType::f32) return false;
+  // Scores, and the values that they weigh, in one op or in several.
+  bool multiplies_computed(NodeId id, const Semantics& semantics) const {
+    for (size_t i = 0; i < semantics.operands.size(); ++i) {
+      const OperandUse& use = semantics.operands[i];
+      if (use.role == OperandRole::weights || (use.is_product() && constant_[graph_[id].operands[i]])) return false;
+    }
+    return true;
+  }
+
+  Form form_of(NodeId id) const {
+    if (graph_.type(id).dtype != DType::f32) return {};
     const Semantics semantics = semantics_of(graph_, id);
-    const Narrowing narrowing = narrowing_of(graph_[id].op);
-    if (narrowing == Narrowing::products) return !is_edge_product(id, semantics);
-    if (narrowing == Narrowing::norm) return !graph_.is_output(id) && !feeds_tail_only(id);
-    if (narrowing == Narrowing::stays || edges_.at_edge(id)) return false;
+    const LabelPrecision asked = precision_at(precision_, graph_[id].label);
+    switch (narrowing_of(graph_[id].op)) {
+      case Narrowing::stays:
+        return {};
+      case Narrowing::products:
+        return product_form(id, semantics, asked);
+      case Narrowing::norm:
+        return {.stores = may_store_narrow(id) ? asked.values : DType::f32};
+      default:
+        return flows_in(id, semantics, asked.values) ? Form{asked.values, asked.values} : Form{};
+    }
+  }
+
+  // An op without a result type of its own stores what its operands are.
+  Form product_form(NodeId id, const Semantics& semantics, const LabelPrecision& asked) const {
+    if (is_edge_product(id, semantics)) return {};
+    const DType reads = multiplies_computed(id, semantics) ? asked.attention : asked.products;
+    if (reads == DType::f32) return {.stores = edges_.at_edge(id) || !may_store_narrow(id) ? DType::f32 : asked.values};
+    Op op = graph_[id].op;
+    return {reads, result_dtype(op) ? asked.values : reads};
+  }
+
+  bool may_store_narrow(NodeId id) const { return !graph_.is_output(id) && !feeds_tail_only(id); }
+
+  // Does the op move that dtype, or compute with it element by element, once its operands are narrowed?
+  bool flows_in(NodeId id, const Semantics& semantics, DType dtype) const {
+    if (dtype == DType::f32 || edges_.at_edge(id)) return false;
     size_t wide = 0, narrow = 0;
     for (size_t i = 0; i < semantics.operands.size(); ++i) {
       const NodeId operand = graph_[id].operands[i];
       if (semantics.operands[i].role != OperandRole::data || !is_float(graph_.type(operand).dtype)) continue;
-      ++(is_narrow(operand) ? narrow : wide);
+      ++(graph_.type(values_[operand]).dtype == dtype ? narrow : wide);
     }
+    const Narrowing narrowing = narrowing_of(graph_[id].op);
     if (narrowing == Narrowing::converts && feeds_softmax(id)) return false;
     return narrow > 0 && (wide == 0 || narrowing == Narrowing::with_any);
   }
@@ -121,58 +165,69 @@ class Narrower {
     auto [it, is_new] = casts_.try_emplace({now, dtype}, kNoNode);
     if (is_new) {
       Insertion after(graph_, graph_[now].next);
-      const auto* widened = graph_.as<Cast>(now);
-      NodeId source = widened ? graph_[now].operands[0] : now;
-      bool undone = widened && graph_.type(source).dtype == dtype && dtype == DType::bf16;  // f32 holds every bf16
+      NodeId source = graph_.as<Cast>(now) ? graph_[now].operands[0] : now;
+      const bool widened = size_of(dtype) < size_of(graph_.type(now).dtype);  // then nothing was rounded
+      bool undone = widened && source != now && graph_.type(source).dtype == dtype;
       it->second = undone ? source : graph_.add(Cast{dtype}, {now}, graph_[now].label);
     }
     return it->second;
   }
 
+  // A product that reads f32 and stores less is two ops: few kernels do both.
+  NodeId in_form(NodeId id, const Form& form) {
+    if (form.is_wide()) return keep(id);
+    const bool reads_wide = form.reads == DType::f32 && narrowing_of(graph_[id].op) == Narrowing::products;
+    return reads_wide ? value(keep(id), form.stores) : rebuild(id, form);
+  }
+
   // Operands keep the types that the node was built for, but for those that it accepts in any float type.
-  void keep(NodeId id) {
+  NodeId keep(NodeId id) {
     const Semantics semantics = semantics_of(graph_, id);
     for (size_t i = 0; i < graph_[id].operands.size(); ++i) {
       NodeId old = graph_[id].operands[i];
       NodeId wanted = semantics.operands[i].any_float ? values_[old] : value(old, graph_.type(old).dtype);
       if (wanted != old) graph_.set_operand(id, i, wanted);
     }
+    return id;
   }
 
-  NodeId rebuild(NodeId id) {
+  NodeId rebuild(NodeId id, const Form& form) {
     Op op = graph_[id].op;
     const std::vector<NodeId> old = graph_[id].operands;
     const Semantics semantics = semantics_of(graph_, id);
     std::vector<NodeId> operands;
     for (size_t i = 0; i < old.size(); ++i)
-      operands.push_back(value(old[i], operand_dtype(old[i], semantics.operands[i])));
+      operands.push_back(value(old[i], operand_dtype(old[i], semantics.operands[i], form.reads)));
     if (as<Cast>(op)) return operands[0];
-    if (DType* out = result_dtype(op)) *out = DType::bf16;
+    if (DType* out = result_dtype(op)) *out = form.stores;
     Insertion here(graph_, id);
     return graph_.add(std::move(op), std::move(operands), graph_[id].label);
   }
 
-  // Products read bf16, and what is moved or computed element by element is; the others stay as they are.
-  DType operand_dtype(NodeId old, const OperandUse& use) const {
+  // Products narrow what they read, and so does what moves data or computes element by element; the rest stays.
+  DType operand_dtype(NodeId old, const OperandUse& use, DType reads) const {
     const DType now = graph_.type(values_[old]).dtype;
     if (use.role == OperandRole::mask) return DType::f32;
     const bool narrows = use.is_product() || (use.role == OperandRole::data && !use.any_float);
-    return narrows && is_float(now) ? DType::bf16 : now;
+    return narrows && is_float(now) ? reads : now;
   }
 
   Graph& graph_;
+  const Precision& precision_;
   Edges edges_;
   std::vector<bool> constant_;
   std::vector<NodeId> values_;
   std::map<std::pair<NodeId, DType>, NodeId> casts_;
+  std::map<DType, size_t> stored_, read_;  // nodes that narrowed, by dtype: their results, or their operands alone
 };
 
 }  // namespace
 
-Status to_bf16(Graph& graph, PassContext& context) {
-  if (context.precision != DType::bf16) return {};
-  size_t narrowed = Narrower(graph).run();
-  if (narrowed) context.notes.add("{} stored in bf16", words::counted(narrowed, "value is", "values are"));
+Status narrow_parts(Graph& graph, PassContext& context) {
+  if (narrowest(context.precision) == DType::f32) return {};
+  Narrower narrower(graph, context.precision);
+  narrower.run();
+  narrower.account_to(context.notes);
   return {};
 }
 

@@ -1,0 +1,35 @@
+// Overlays entries.
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/precision.hpp"
+
+#include "ir/scope.hpp"
+
+namespace rung {
+
+bool PartPrecision::covers(std::string_view label) const { return labels == "*" || rung::covers(labels, label); }
+
+LabelPrecision precision_at(const Precision& precision, std::string_view label) {
+  LabelPrecision at;
+  for (const PartPrecision& part : precision) {
+    if (!part.covers(label)) continue;
+    at.products = part.products.value_or(at.products);
+    at.attention = part.attention.value_or(at.attention);
+    at.values = part.values.value_or(at.values);
+  }
+  return at;
+}
+
+Precision everywhere(DType dtype) {
+  if (dtype == DType::f32) return {};
+  return {{.labels = "*", .products = dtype, .attention = dtype, .values = dtype}};
+}
+
+DType narrowest(const Precision& precision) {
+  DType found = DType::f32;
+  for (const PartPrecision& part : precision)
+    for (const auto& dtype : {part.products, part.attention, part.values})
+      if (dtype && size_of(*dtype) < size_of(found)) found = *dtype;
+  return found;
+}
+
+}  // namespace rung

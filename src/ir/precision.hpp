@@ -1,0 +1,40 @@
+// In which dtypes the parts of a model multiply and store: recipes say it, passes narrow by it, the judge says its
+// cost.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/dtype.hpp"
+
+namespace rung {
+
+// The entry of a recipe for one part of a model. Sums and statistics are f32 whatever it says.
+struct PartPrecision {
+  std::string labels = "*";        // the part's scope (ir/scope.hpp); "*" alone is the whole model
+  std::optional<DType> products;   // what products with weights read
+  std::optional<DType> attention;  // what products of computed values read: scores, and the values that they weigh
+  std::optional<DType> values;     // what is stored for the ops that follow
+  bool covers(std::string_view label) const;
+  friend auto operator<=>(const PartPrecision&, const PartPrecision&) = default;
+};
+
+// Later entries override earlier ones for the labels that they cover; where none says anything, it is f32.
+using Precision = std::vector<PartPrecision>;
+
+// The dtypes that all entries together give the ops of one label.
+struct LabelPrecision {
+  DType products = DType::f32, attention = DType::f32, values = DType::f32;
+  friend bool operator==(const LabelPrecision&, const LabelPrecision&) = default;
+};
+LabelPrecision precision_at(const Precision& precision, std::string_view label);
+
+// The whole model in that dtype; f32 takes no entry.
+Precision everywhere(DType dtype);
+
+// The narrowest dtype that any entry names, else f32: what the answers are as exact as, at best.
+DType narrowest(const Precision& precision);
+
+}  // namespace rung

@@ -1,0 +1,15 @@
+// Scopes: how a person names a part of a model by the labels of its ops.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string_view>
+
+namespace rung {
+
+// The text up to the first dot, which is taken off `text` with its dot.
+std::string_view take_word(std::string_view& text);
+
+// A scope is the beginning of a label, in whole words between dots; "*" stands for any one word:
+// "step.*.gemma_expert" covers "step.3.gemma_expert.norm".
+bool covers(std::string_view scope, std::string_view label);
+
+}  // namespace rung

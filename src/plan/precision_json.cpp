@@ -1,0 +1,90 @@
+// Precision as JSON.
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/precision_json.hpp"
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "base/json.hpp"
+#include "ir/shape.hpp"
+
+namespace rung {
+namespace {
+
+using Json = nlohmann::json;
+
+// THE list of what parts may compute in.
+constexpr DType kDTypes[] = {DType::f32, DType::bf16};
+
+struct Aspect {
+  const char* field;
+  std::optional<DType> PartPrecision::*dtype;
+};
+constexpr Aspect kAspects[] = {{"products", &PartPrecision::products},
+                               {"attention", &PartPrecision::attention},
+                               {"values", &PartPrecision::values}};
+
+Result<DType> read_dtype(const Json& json) {
+  for (const DType dtype : kDTypes)
+    if (json.is_string() && json.get_ref<const std::string&>() == name_of(dtype)) return dtype;
+  return fail("got {}, wanted f32 or bf16", describe(json));
+}
+
+Status read_field(const std::string& field, const Json& json, PartPrecision& part) {
+  if (field == "labels") {
+    if (!json.is_string() || json.get_ref<const std::string&>().empty())
+      return fail("field 'labels': got {}, wanted the beginning of a label, or \"*\" for all", dump_json(json));
+    part.labels = json.get<std::string>();
+    return {};
+  }
+  for (const Aspect& aspect : kAspects) {
+    if (field != aspect.field) continue;
+    auto dtype = read_dtype(json);
+    if (!dtype) return fail_in(dtype.error(), "field '{}'", field);
+    part.*aspect.dtype = *dtype;
+    return {};
+  }
+  return fail("unknown field '{}'", field);
+}
+
+Result<PartPrecision> read_part(const Json& json) {
+  if (!json.is_object()) return fail("got {}, wanted an object", describe(json));
+  if (!json.contains("labels")) return fail("got no field 'labels'");
+  if (json.size() < 2) return fail("got 'labels' alone, wanted 'products', 'attention' or 'values' too");
+  PartPrecision part;
+  for (const auto& [field, value] : json.items()) RUNG_CHECK(read_field(field, value, part));
+  return part;
+}
+
+}  // namespace
+
+Json to_json(const PartPrecision& part) {
+  Json json{{"labels", part.labels}};
+  for (const Aspect& aspect : kAspects)
+    if (const auto& dtype = part.*aspect.dtype) json[aspect.field] = name_of(*dtype);
+  return json;
+}
+
+Json to_json(const Precision& precision) {
+  if (precision == everywhere(narrowest(precision))) return name_of(narrowest(precision));
+  Json parts = Json::array();
+  for (const PartPrecision& part : precision) parts.push_back(to_json(part));
+  return parts;
+}
+
+Result<Precision> precision_from_json(const Json& json) {
+  if (!json.is_array()) {
+    auto dtype = read_dtype(json);
+    if (!dtype) return fail("{}, or a list of parts", dtype.error().message);
+    return everywhere(*dtype);
+  }
+  Precision precision;
+  for (const Json& entry : json) {
+    auto part = read_part(entry);
+    if (!part) return fail_in(part.error(), "entry {}", precision.size());
+    precision.push_back(std::move(*part));
+  }
+  return precision;
+}
+
+}  // namespace rung
