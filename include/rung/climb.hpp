@@ -16,7 +16,7 @@ struct Receipt {
   double before_ms = 0, ms = 0, ratio = 1, ci_low = 1, ci_high = 1, rel_l2 = 0, max_abs = 0;
   int kernels = 0, attempt = 1;
 
-  // Of the C interface's.
+  // Converts a receipt of the C interface.
   static Receipt of(const rung_receipt& c) {
     return {c.name,   c.reason,  c.accepted, c.before_ms, c.ms,      c.ratio,
             c.ci_low, c.ci_high, c.rel_l2,   c.max_abs,   c.kernels, c.attempt};
@@ -39,16 +39,16 @@ struct ClimbOptions {
   std::optional<std::string> database = {};  // none: the user's own; empty: no database
 };
 
-// What a climb is at, from 0 to 1, and the receipt of a rung that was just decided, or null. false ends the climb. An
-// exception ends it too, and leaves climb().
+// Told of a climb's progress, from 0 to 1, and of the receipt of a rung that was just decided, or null. Returning false
+// ends the climb. An exception ends it too, and leaves climb().
 using Progress = std::function<bool(std::string_view what, double fraction, const Receipt* decided)>;
 
-// What a climb found: a plan, receipts and reports.
+// The result of a climb: a plan, receipts and reports.
 class Climb {
  public:
   // Takes the handle.
   explicit Climb(rung_climb* climb) : handle_(climb) {}
-  // Of every rung, in the order of the climb.
+  // The receipts of all rungs, in the order of the climb.
   std::vector<Receipt> receipts() const {
     std::vector<Receipt> all;
     for (size_t i = 0; i < rung_climb_receipt_count(handle_.get()); ++i) {

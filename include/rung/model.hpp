@@ -11,19 +11,20 @@
 
 namespace rung::api {
 
-// What a path is opened with.
+// Options for opening a path.
 struct Options {
   // As rung_options says. Empty: what a plan was built for, the processor for a model directory.
   std::string device = {};
   int threads = 0;
   std::string dtype = {};  // empty: each as it is stored
-  // Of a model directory's inputs, in elements: {"input_ids", {1, 128}}. A plan has its own.
+  // Shapes of a model directory's inputs, in elements: {"input_ids", {1, 128}}. For a plan file they select one of its
+  // plans.
   std::map<std::string, std::vector<int64_t>> shapes = {};
-  // Of a model directory: the encoder alone of a model whose head is not supported, which is refused otherwise.
+  // Runs the encoder alone of a model directory whose head is not supported; such a model is refused otherwise.
   bool drop_head = false;
 };
 
-// What becomes of a text of more tokens than the plan has room for. As rung_truncate says.
+// The treatment of a text of more tokens than the plan has room for, as rung_truncate says.
 enum class Truncate { cut = RUNG_TRUNCATE_CUT, error = RUNG_TRUNCATE_ERROR };
 
 // Inputs that a text gave. `kept` of its `tokens` are in them, special tokens with the others.
@@ -84,7 +85,7 @@ inline Status check_nuls(const Options& options) {
   if (Status status = check_nul("dtype", options.dtype); !status) return status;
   return check_nul("device", options.device);
 }
-// Of a call that opens a path.
+// Checks the texts of a call that opens a path.
 inline Status check_nuls(const std::string& path, const Options& options) {
   if (Status status = check_nul("path", path); !status) return status;
   return check_nuls(options);
@@ -181,14 +182,14 @@ class Model {
     return Model(plan);
   }
 
-  // Of the first plan, in its order; a frozen input is none of them.
+  // The first plan's inputs and outputs, in its order; a frozen input is none of them.
   const std::vector<Port>& inputs() const { return inputs_; }
   const std::vector<Port>& outputs() const { return outputs_; }
   // Where it runs.
   rung_device device() const { return rung_model_device(handle_.get()); }
 
-  // What the model's own tokenizer makes of a text: inputs of shape {1, length} each, and whether the text was cut. See
-  // rung_model_encode_text().
+  // Tokenizes a text with the model's own tokenizer: inputs of shape {1, length} each, and whether the text was cut.
+  // See rung_model_encode_text().
   Result<Encoded> encode(std::string_view text, Truncate truncate = Truncate::cut) const {
     rung_text_options c RUNG_TEXT_OPTIONS_INIT;
     c.bytes = text.size();
@@ -216,7 +217,7 @@ class Model {
     return Status::of(rung_model_save(handle_.get(), path.c_str()));
   }
 
-  // What one thread runs; it may outlive this object.
+  // Opens a session, which one thread runs; it may outlive this object.
   Result<Session> session() const;
 
   // For the C interface; it stays this object's.
@@ -230,8 +231,8 @@ class Model {
 // A model's launches with memory of their own. One thread at a time uses it.
 class Session {
  public:
-  // Of a model with several plans: the one that serves these shapes is run from now on, and its inputs and outputs are
-  // those that are bound below. See rung_session_select().
+  // Selects the plan of a model with several that serves these shapes: it is run from now on, and the functions below
+  // bind its inputs and outputs. See rung_session_select().
   Status select(const std::map<std::string, std::vector<int64_t>>& shapes) {
     for (const auto& [name, shape] : shapes)
       if (Status status = detail::check_nul("shapes", name); !status) return status;
@@ -296,7 +297,7 @@ class Session {
     return status;
   }
 
-  // What it runs, and its handle for the C interface, which stays this object's.
+  // The model that it runs. The handle for the C interface stays this object's.
   const Model& model() const { return model_; }
   rung_session* handle() const { return handle_.get(); }
 

@@ -26,9 +26,9 @@
 extern "C" {
 #endif
 
-// What the shared library shows.
+// Marks the functions that the shared library exports.
 #define RUNG_API __attribute__((visibility("default")))
-// Of this header.
+// The version of this header.
 #define RUNG_INTERFACE_VERSION 1
 
 // The RUNG_INTERFACE_VERSION that the library was built with, and the release: "0.1.0".
@@ -49,7 +49,7 @@ typedef enum rung_status {
   RUNG_INTERRUPTED = 7,  // a callback asked for the end
 } rung_status;
 
-// What the calling thread's last failed call said; "" before the first. Valid until that thread's next call.
+// The message of the calling thread's last failed call; "" before the first. Valid until that thread's next call.
 RUNG_API const char* rung_error(void);
 // "ok", "failed", "usage", "file", "device", "memory", "mismatch", "interrupted".
 RUNG_API const char* rung_status_name(rung_status status);
@@ -106,8 +106,8 @@ typedef struct rung_tensors rung_tensors;
 RUNG_API size_t rung_tensors_count(const rung_tensors* tensors);
 RUNG_API const char* rung_tensors_name(const rung_tensors* tensors, size_t index);
 RUNG_API rung_tensor rung_tensors_get(const rung_tensors* tensors, size_t index);
-// Of a text that they were made of: its tokens with the special ones, and how many of them the tensors hold. Fewer: the
-// text was cut. 0 of others.
+// For inputs that a text made: the text's tokens with the special ones, and how many of them the tensors hold. Fewer:
+// the text was cut. 0 for other tensors.
 RUNG_API int64_t rung_tensors_text_tokens(const rung_tensors* tensors);
 RUNG_API int64_t rung_tensors_text_kept(const rung_tensors* tensors);
 RUNG_API void rung_tensors_free(rung_tensors* tensors);
@@ -127,22 +127,23 @@ typedef struct rung_named_shape {
   int32_t ndim;
 } rung_named_shape;
 
-// What a path is opened with. Start from RUNG_OPTIONS_INIT; what is left out is as a plan was built, or as said here.
+// Options for opening a path. Start from RUNG_OPTIONS_INIT; a field that is left out is as a plan was built, or as said
+// here.
 typedef struct rung_options {
   size_t size;
   // "cpu", "cuda" (the first NVIDIA GPU), "cuda:1" (the second), "hip" or "hip:1" (AMD's). NULL: what a plan was built
   // for (the first device of that kind), the processor for a model directory. A plan runs on the kind of device that it
   // was built for alone.
   const char* device;
-  // Of the processor, at most 1024; 0: as many as a plan was built for, or as there are cores. None on a GPU.
+  // Threads of the processor, at most 1024; 0: as many as a plan was built for, or as there are cores. None on a GPU.
   int32_t threads;
-  // Of a model directory: "model" (each dtype as it is stored, the default), "f32", "bf16".
+  // The type that a model directory computes in: "model" (each dtype as it is stored, the default), "f32", "bf16".
   const char* dtype;
-  // Of a model directory's inputs; a plan has its own.
+  // Shapes of a model directory's inputs. For a plan file they select one of its plans.
   const rung_named_shape* shapes;
   size_t shape_count;
-  // Of a model directory: the encoder alone of a model whose head (a classifier, a masked language model) is not
-  // supported. false: such a model is refused.
+  // Runs the encoder alone of a model directory whose head (a classifier, a masked language model) is not supported.
+  // false: such a model is refused.
   bool drop_head;
 } rung_options;
 #define RUNG_OPTIONS_INIT \
@@ -189,7 +190,7 @@ RUNG_API rung_status rung_model_find_output(const rung_model* model, const char*
 // Where it runs.
 RUNG_API rung_device rung_model_device(const rung_model* model);
 
-// What becomes of a text of more tokens than the plan's inputs have room for.
+// The treatment of a text of more tokens than the plan's inputs have room for.
 typedef enum rung_truncate {
   RUNG_TRUNCATE_CUT = 0,    // it is cut: rung_tensors_text_kept() says so
   RUNG_TRUNCATE_ERROR = 1,  // RUNG_MISMATCH
@@ -204,7 +205,7 @@ typedef struct rung_text_options {
 #define RUNG_TEXT_OPTIONS_INIT \
   { sizeof(rung_text_options), SIZE_MAX, RUNG_TRUNCATE_CUT }
 
-// What the model's own tokenizer makes of a text: inputs of shape {1, length} each. The tokenizer's files are read at
+// Tokenizes a text with the model's own tokenizer: inputs of shape {1, length} each. The tokenizer's files are read at
 // the first text. `options` may be NULL, and are for rung_model_encode(). Errors: RUNG_MISMATCH, the model has no
 // tokenizer, an input of another shape, one that is frozen at another value than the text's, or a text that is too long
 // and not to be cut.
@@ -219,8 +220,8 @@ RUNG_API rung_status rung_model_check_frozen(const rung_model* model, const char
 
 // ---- sessions ----
 
-// What one thread runs: a model's launches with memory of their own. Every input and output is bound to some memory:
-// an input at first to its default, if it has one.
+// A session, which one thread runs: a model's launches with memory of their own. Every input and output is bound to
+// some memory: an input at first to its default, if it has one.
 typedef struct rung_session rung_session;
 
 // Several may be open, of one model too. Errors: RUNG_DEVICE, RUNG_MEMORY.
@@ -228,9 +229,9 @@ RUNG_API rung_status rung_session_open(const rung_model* model, rung_session** s
 // Waits for what it has in flight, also for a call of another thread that is in it.
 RUNG_API void rung_session_close(rung_session* session);
 
-// Of a model with several plans: from now on the session runs the plan that serves these shapes of inputs, and the
-// functions below bind that plan's inputs and outputs. Until then it is the first. Inputs that are not named may have
-// any shape. Errors: RUNG_MISMATCH, no plan serves them, or several do; both name what the model serves.
+// Selects the plan of a model with several that serves these shapes of inputs: the session runs it from now on, and the
+// functions below bind its inputs and outputs. Until then it is the first. Inputs that are not named may have any
+// shape. Errors: RUNG_MISMATCH, no plan serves them, or several do; both name what the model serves.
 RUNG_API rung_status rung_session_select(rung_session* session, const rung_named_shape* shapes, size_t count);
 // The index of the plan that the session runs.
 RUNG_API size_t rung_session_selected(const rung_session* session);
@@ -273,7 +274,7 @@ RUNG_API rung_status rung_session_wait(rung_session* session);
 
 // ---- climbs ----
 
-// What a rung did.
+// The record of one rung of a climb.
 typedef struct rung_receipt {
   const char* name;
   const char* reason;  // one line: why it was kept or not
@@ -312,7 +313,7 @@ typedef struct rung_climb_options {
 #define RUNG_CLIMB_OPTIONS_INIT \
   { sizeof(rung_climb_options), NULL, 60.0, NULL, 0, NULL, 0, NULL, 0, NULL, NULL, NULL }
 
-// What a climb found: its plan, receipts and reports.
+// The result of a climb: its plan, receipts and reports.
 typedef struct rung_climb rung_climb;
 
 // Climbs a model directory. On a GPU, candidates are measured by the tool, `rung`, as a process of its own: it is
@@ -340,7 +341,7 @@ typedef struct rung_speedup {
 // Errors: RUNG_USAGE, no such comparison.
 RUNG_API rung_status rung_climb_speedup(const rung_climb* climb, rung_against against, rung_speedup* speedup);
 
-// What a climb tells, as text.
+// The texts that a climb gives.
 typedef enum rung_climb_text_kind {
   RUNG_CLIMB_REPORT = 0,  // JSON, as `rung climb --json` prints it
   RUNG_CLIMB_RECIPE = 1,  // JSON, of which `rung build --recipe` makes the same plan
@@ -357,7 +358,7 @@ RUNG_API rung_status rung_climb_save(const rung_climb* climb, const char* direct
 
 // ---- plans without a climb ----
 
-// What to build. Start from RUNG_BUILD_OPTIONS_INIT.
+// Options of a build. Start from RUNG_BUILD_OPTIONS_INIT.
 typedef struct rung_build_options {
   size_t size;
   const rung_options* model;        // NULL: RUNG_OPTIONS_INIT

@@ -31,7 +31,7 @@ class [[nodiscard]] Status {
   Status() = default;
   // An error of the caller's own.
   Status(Kind kind, std::string message) : kind_(kind), message_(std::move(message)) {}
-  // Of a call of the C interface, on the thread that made it.
+  // The status of a call of the C interface, on the thread that made it.
   static Status of(rung_status code) {
     return code == RUNG_OK ? Status() : Status(static_cast<Kind>(code), rung_error());
   }
@@ -53,7 +53,7 @@ class [[nodiscard]] Result {
   // A value, or an error, never a success without a value.
   Result(T value) : held_(std::in_place_index<0>, std::move(value)) {}
   Result(Status error) : held_(std::in_place_index<1>, std::move(error)) {}
-  // Of a value that another can be made of.
+  // Converts from a value that T can be made of.
   template <class From, class = std::enable_if_t<!std::is_same_v<From, T> && std::is_convertible_v<From, T>>>
   Result(Result<From> other)
       : held_(other ? decltype(held_)(std::in_place_index<0>, *std::move(other))

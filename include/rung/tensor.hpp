@@ -32,14 +32,14 @@ inline constexpr rung_dtype kDTypes[] = {
     {RUNG_BOOL, 8, 1},
 };
 constexpr rung_dtype to_c(DType dtype) { return kDTypes[static_cast<size_t>(dtype)]; }
-// Of a dtype that the library gave.
+// Converts a dtype that the library gave.
 constexpr DType from_c(rung_dtype dtype) {
   size_t index = 0;
   while (kDTypes[index].code != dtype.code || kDTypes[index].bits != dtype.bits) ++index;
   return static_cast<DType>(index);
 }
 
-// Of a C++ type: float, bool, int8_t, uint8_t, int32_t or int64_t.
+// The dtype of a C++ type: float, bool, int8_t, uint8_t, int32_t or int64_t.
 template <class T>
 constexpr DType dtype_of() = delete;  // of a type that no tensor has: double, long long, unsigned ones but uint8_t
 template <>

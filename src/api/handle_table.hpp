@@ -27,7 +27,7 @@ class HandleTable {
   };
 
  public:
-  // What a handle stands for, which stays as long as this lives; false where it is closed, or never was one.
+  // The object behind a handle, which stays as long as this lives; false where the handle is closed, or never was one.
   class Use {
    public:
     Use(Slot* slot, uint64_t number) : slot_(slot) {

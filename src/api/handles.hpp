@@ -1,4 +1,4 @@
-// What stands behind the C interface's handles.
+// The objects behind the C interface's handles.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
@@ -24,7 +24,7 @@ struct OpenModel {
   std::unique_ptr<const TextEncoder> texts;
 };
 
-// What callers hold is a rung_model* and its like, which no one follows: those structs have no definition.
+// Callers hold a rung_model* and its like, which are never dereferenced: those structs have no definition.
 struct OpenSession {
   std::shared_ptr<const OpenModel> model;
   SetSession session;

@@ -24,7 +24,7 @@ rung_port port_of(const PlanPort& port, bool required) {
 }
 
 rung_device device_of(const Plan& plan) {
-  // What an emulator's devices hold is this processor's memory, and host memory is what it copies from.
+  // An emulated device's memory is this processor's, and its copies are from and to host memory.
   if (!plan.target->gpu || plan.target->machine.gpu.counts_instructions) return {RUNG_CPU, 0};
   const rung_device_type type = plan.target->kind == "hip" ? RUNG_ROCM : RUNG_CUDA;
   return {type, plan.target->index};

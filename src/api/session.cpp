@@ -33,7 +33,7 @@ Result<Place> place_asked_for(const OpenSession& session, rung_device_type where
                   session.model->device.type, static_cast<int>(RUNG_CPU));
 }
 
-// What the host reads and writes of a session: pinned where its device is a GPU.
+// The kind of memory that the host reads and writes of a session: pinned where its device is a GPU.
 rung_device host_memory_of(rung_device device) {
   if (device.type == RUNG_CUDA) return {RUNG_CUDA_HOST, 0};
   if (device.type == RUNG_ROCM) return {RUNG_ROCM_HOST, 0};

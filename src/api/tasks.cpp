@@ -1,4 +1,4 @@
-// What the command line also does, from the C interface: each task's result as its JSON.
+// Tasks of the command line from the C interface: each result as its JSON.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -17,7 +17,7 @@
 namespace rung {
 namespace {
 
-// What all of them take.
+// Reads the options that all tasks take.
 template <class Task>
 Result<Task> task_of(const char* path, const rung_task_options& options) {
   Task task;

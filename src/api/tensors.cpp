@@ -74,7 +74,7 @@ std::string device_text(rung_device device) {
   return fmt::format("device of DLPack's type {}", device.type);
 }
 
-// What its device reads by itself is pinned to a session. Of another vendor's device it is memory like any other.
+// Memory that the session's device reads by itself is pinned. Memory of another vendor's device is like any other.
 bool is_pinned(int32_t type, rung_device session) {
   return (type == RUNG_CUDA_HOST && session.type == RUNG_CUDA) || (type == RUNG_ROCM_HOST && session.type == RUNG_ROCM);
 }

@@ -47,7 +47,7 @@ class TextEncoder {
   MadeIn made_in_;
 };
 
-// Of a text that was cut: how much of it is read, and what reads all of it.
+// Says of a text that was cut how much of it is read, and which plan reads all of it.
 std::string cut_text_words(int64_t tokens, int64_t kept);
 
 }  // namespace rung

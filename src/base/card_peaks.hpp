@@ -1,4 +1,4 @@
-// What GPUs do at most, as their vendors publish it, and what of that the best known programs reach.
+// Peak rates of GPUs, as their vendors publish them, and the share of those that the best known programs reach.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace rung {
 
-// Of 16-bit types, which a card's matrix units multiply; 8-bit floats are in narrower ones.
+// The narrow types that a card's matrix units multiply; each card multiplies those before its own, too.
 enum class Narrow : uint8_t { f16, bf16, f8 };  // each with those before it
 
 // Rates are the greatest that the vendor publishes, dense, with sums in f32, at the highest clock.
@@ -32,7 +32,7 @@ std::span<const CardPeaks> all_card_peaks();
 
 // By the name that a driver or a profiler gives a device, such as "NVIDIA H100 80GB HBM3"; null: not in the table.
 const CardPeaks* peaks_of_device(std::string_view name);
-// Of a device that has no name; null: none has as many units and as much memory, or several do.
+// Peaks of a device that has no name, by its size; null: none has as many units and as much memory, or several do.
 const CardPeaks* peaks_of_size(int64_t units, int64_t memory_bytes);
 // "mi100, mi210, ...", for a message.
 std::string names_of_cards();

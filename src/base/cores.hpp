@@ -20,7 +20,7 @@ struct Cores {
 // (proc/self/mountinfo), or the group at sys/fs/cgroup where these do not say. `root` is "/" or a folder of that form.
 Cores read_cores(const std::string& root);
 
-// Of this process and the thread that asks first; read once.
+// Cores of this process and the thread that asks first; read once.
 const Cores& cores();
 inline int usable_cores() { return cores().usable(); }
 

@@ -5,7 +5,7 @@
 
 namespace rung {
 
-// Of the exception that is being handled: call it in a `catch (...)`.
+// The error of the exception that is being handled: call it in a `catch (...)`.
 Error error_of_exception();
 
 // body() is a Status or any other Result.

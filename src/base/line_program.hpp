@@ -13,7 +13,7 @@ namespace rung {
 
 class LineProgram {
  public:
-  // What it writes to standard error goes to the end of the file `errors`. Errors: no such program, no process
+  // Starts a program, whose standard error goes to the end of the file `errors`. Errors: no such program, no process
   // available.
   static Result<LineProgram> start(const std::string& path, const std::vector<std::string>& arguments,
                                    const std::string& errors);

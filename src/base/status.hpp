@@ -12,7 +12,7 @@
 
 namespace rung {
 
-// What kind of thing is wrong, which decides who can do something about it. On the command line `usage` is exit code 2,
+// The kind of an error, which says who can do something about it. On the command line `usage` is exit code 2,
 // everything else is 1.
 enum class ErrorKind : uint8_t {
   failed,        // the work failed, for none of the reasons below

@@ -25,7 +25,8 @@ bool is_program(const fs::path& path) {
   return fs::is_regular_file(path, ignored) && ::access(path.c_str(), X_OK) == 0;
 }
 
-// Of the shared object that this code was loaded from. A program's own name may be one that PATH was searched for.
+// The folder of the shared object that this code was loaded from. A program's own name may be one that PATH was
+// searched for.
 fs::path own_folder() {
   Dl_info info{};
   std::error_code error;

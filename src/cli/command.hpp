@@ -31,7 +31,7 @@ std::pair<CLI::App*, Run> advise_command(CLI::App& app);
 std::pair<CLI::App*, Run> env_command(CLI::App& app);
 std::pair<CLI::App*, Run> tune_command(CLI::App& app);
 std::pair<CLI::App*, Run> tune_worker_command(CLI::App& app);
-// Of the command tune.
+// A subcommand of tune.
 std::pair<CLI::App*, Run> tune_lint_command(CLI::App& tune);
 
 }  // namespace rung::cli

@@ -89,7 +89,7 @@ Json describe(const Plan& plan) {
           {"recipe", to_json(plan.recipe)}};
 }
 
-// Of several plans, those that the options leave open.
+// Describes the selected plan, or all plans where the options select none.
 Json describe(const PlanSet& plans, const Plan* selected) {
   if (selected) return describe(*selected);
   Json json{{"model", plans.first().model},

@@ -42,7 +42,7 @@ Result<std::vector<fs::path>> files_of(const std::string& folder) {
   return files;
 }
 
-// What Triton's NAME.json says that a launch of NAME adds.
+// Bytes of LDS that Triton's NAME.json says a launch of NAME adds.
 uint32_t shared_bytes_beside(const fs::path& path) {
   const auto file = MappedFile::open(fs::path(path).replace_extension(".json").string());
   if (!file) return 0;

@@ -1,4 +1,4 @@
-// What `rung isa` and `rung occupancy` share: the kernels of a file or folder, as read and as JSON.
+// Shared by `rung isa` and `rung occupancy`: the kernels of a file or folder, as read and as JSON.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
@@ -25,9 +25,9 @@ struct ReadKernel {
   amdgpu::KernelReading reading;
 };
 
-// Of a folder, such as Triton's cache: all its files that are named as machine code is (.co, .hsaco, .amdgcn, .s), but
-// text only where no code object of that name stands beside it. What Triton notes of LDS beside them is added.
-// Errors: as amdgpu::read_machine_code(), naming the file; no such files; no kernel of that name.
+// Reads the kernels of a file, or of a folder such as Triton's cache: all its files that are named as machine code is
+// (.co, .hsaco, .amdgcn, .s), but text only where no code object of that name stands beside it. LDS that Triton notes
+// beside them is added. Errors: as amdgpu::read_machine_code(), naming the file; no such files; no kernel of that name.
 Result<std::vector<ReadKernel>> read_machine_code(const MachineCodeFlags& flags);
 
 amdgpu::OccupancyFormula formula_named(const std::string& word);

@@ -28,7 +28,7 @@ Result<std::pair<std::string, Shape>> parse_shape(const std::string& text) {
   return std::pair(text.substr(0, equals), shape);
 }
 
-// Of each plan, the shapes of its inputs: the k-th shape of an input that is repeated is the k-th plan's.
+// The shapes of each plan's inputs: the k-th shape of an input that is repeated belongs to the k-th plan.
 using ShapesOfPlan = std::map<std::string, Shape>;
 Result<std::vector<ShapesOfPlan>> parse_shapes(const std::vector<std::string>& texts) {
   std::map<std::string, std::vector<Shape>> by_name;

@@ -1,4 +1,4 @@
-// What MODEL and the flags beside it say, as the tasks take it.
+// MODEL and the flags beside it, as the tasks take them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "cli/options.hpp"

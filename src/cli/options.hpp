@@ -65,7 +65,7 @@ Option add(CLI::App& app, std::string_view flag, std::optional<uint64_t>& target
 // The table as Markdown, for docs/options.md.
 std::string options_markdown();
 
-// What most commands share.
+// Options that most commands share.
 struct CommonOptions {
   std::string model, device, dtype = "model", inputs;  // device: as asked_device() takes it
   std::vector<std::string> shapes, freeze, observed;

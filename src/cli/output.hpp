@@ -1,4 +1,4 @@
-// What a command prints on standard output: text for people, or under --json exactly one JSON object, of an error too.
+// Standard output of a command: text for people, or under --json exactly one JSON object, of an error too.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <nlohmann/json_fwd.hpp>
@@ -26,7 +26,7 @@ void print_disturbance(const Disturbance& disturbance);
 // Did the command print its object? A signal's handler asks, too.
 bool printed_object();
 
-// What was printed must have arrived: a full disk behind a redirection is a failure.
+// Printed text must have arrived: a full disk behind a redirection is a failure.
 Status flushed();
 
 // Is --json among the arguments? Asked before they are parsed: they may not parse.

@@ -160,7 +160,7 @@ Status run_plan(const RunFlags& options) {
   return {};
 }
 
-// What makes the same plan and inputs again, besides the common options.
+// Arguments that make the same plan and inputs again, besides the common options.
 std::vector<std::string> more_arguments(const RunFlags& options) {
   std::vector<std::string> more;
   if (!options.recipe.empty()) more.insert(more.end(), {"--recipe", options.recipe});

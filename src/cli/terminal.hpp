@@ -1,4 +1,4 @@
-// What people see while work is under way: a progress bar on a terminal, plain lines otherwise, all on standard error.
+// Progress of work under way: a bar on a terminal, plain lines otherwise, all on standard error.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>

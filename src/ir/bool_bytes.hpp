@@ -13,8 +13,8 @@ namespace rung {
 // The first byte that is no bool, or 0. Reads tens of gigabytes a second.
 unsigned first_non_bool(const std::byte* values, size_t count);
 
-// Of any type; only bools can fail. Errors (mismatch): `what`, such as "input 'mask'", and the byte. Takes no memory
-// unless it fails.
+// Checks values of any type; only bools can fail. Errors (mismatch): `what`, such as "input 'mask'", and the byte.
+// Takes no memory unless it fails.
 Status check_bools(std::string_view what, std::string_view name, const Type& type, const std::byte* values);
 
 }  // namespace rung

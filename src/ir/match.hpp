@@ -10,7 +10,7 @@
 
 namespace rung {
 
-// What a pattern's names stand for. Asking for a name that the pattern does not have is a bug and asserts.
+// The nodes that a pattern's names stand for. Asking for a name that the pattern does not have is a bug and asserts.
 class Match {
  public:
   NodeId operator[](std::string_view name) const;

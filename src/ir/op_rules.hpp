@@ -8,7 +8,7 @@ namespace rung::infer {
 
 using Types = std::span<const Type>;
 
-// What an op's semantics are worked out from: types that its rule has accepted.
+// The types that an op's semantics are worked out from: its rule has accepted them.
 struct Signature {
   Types operands;
   const Type& result;

@@ -67,7 +67,7 @@ Status want_norm_weight(const Linear& op, const Shape& shape, const Type& weight
   return want_shape(weight, Shape{shape.back()}, "norm_weight");
 }
 
-// What its fields say of its slots, and the other way round.
+// The fields of a linear must agree with its slots.
 Status want_slots(const Linear& op, Types types) {
   if (op.rotated_heads < 0) return fail("got {} rotated heads, wanted 0 or more", op.rotated_heads);
   const bool rotated = op.rotated_heads > 0;

@@ -25,7 +25,7 @@ uint64_t read_u64(const std::byte* p) {
   return value;
 }
 
-// What is being read, for error messages.
+// The place that is being read, for error messages.
 struct Place {
   const std::string& path;
   const std::string& name;

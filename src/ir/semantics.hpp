@@ -1,6 +1,6 @@
-// What each op means beyond its type: what an operand is to it, which elements of the operand an element of the result
-// depends on, axis by axis, how many terms it adds up, and its work. Passes, costs and tolerances ask here, so that
-// what holds for an op is written once, beside its type rule.
+// The meaning of each op beyond its type: the role of each operand, the elements of it that an element of the result
+// depends on, axis by axis, the number of terms it adds up, and its work. Passes, costs and tolerances ask here, so
+// that each fact of an op is written once, beside its type rule.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "ir/op.hpp"
@@ -18,7 +18,7 @@ enum class OperandRole : uint8_t {
   index,      // says which elements of another operand are read
 };
 
-// What the op makes of an operand that holds -inf beside numbers.
+// The op's treatment of an operand that holds -inf beside numbers.
 enum class InfinityUse : uint8_t {
   spoils,   // computes with it: the result means nothing
   carries,  // adds, scales, moves or converts it: the result is a mask, or masked scores

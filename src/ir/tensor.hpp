@@ -101,7 +101,7 @@ using NamedTensors = std::map<std::string, Tensor, std::less<>>;
 // nearest even). Works for every dtype but the reserved f8 ones.
 Tensor convert(const Tensor& from, DType to);
 
-// What a Constant node holds. load() may map, generate or compute; it must return a tensor of exactly `type`.
+// The contents of a Constant node. load() may map, generate or compute; it must return a tensor of exactly `type`.
 class Weight {
  public:
   Weight(std::string name, Type type) : name_(std::move(name)), type_(type) {}

@@ -1,5 +1,5 @@
-// What a cheaper precision would bring: one plan in it, raced with the final one. It is offered, not taken: it changes
-// the answers.
+// Builds one plan in a cheaper precision and races it with the final one. The climb offers it and does not take it: it
+// changes the answers.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 

@@ -32,7 +32,7 @@ struct StepTrial {
   bool is_slower() const { return candidate && candidate->right && receipt.ci95.hi < 1; }
 };
 
-// What runs without a climb, as this climb found it.
+// The plan that runs without a climb, as this climb found it.
 struct DefaultPlan {
   std::optional<Recipe> recipe;  // none: it was not tried, cannot be built, or is wrong
   std::string refused;           // why there is none
@@ -126,7 +126,7 @@ class Climber {
   // Building and checking another plan, and one pair of a race with it.
   double trial_seconds() const;
   bool has_time_to_try() const { return budget_.left() > trial_seconds(); }
-  // Of a rung, or several, that change nothing yet.
+  // A receipt for one rung or several that have changed nothing yet.
   Receipt new_receipt(std::string name, int number) const;
   void add(Receipt receipt);
   // Receipts of what could not be accepted, with the reason.

@@ -1,4 +1,4 @@
-// What the climb hands back: the headline, the final plan's measurements and profile, and where that was measured.
+// Makes the climb's result: the headline, the final plan's measurements and profile, and the machine that gave them.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 

@@ -46,7 +46,8 @@ class Judge {
                                                JudgeOptions options, const Budget& budget);
   // Before the recipe is bound: its tolerance may ask for a session of another, and two at once take twice the memory.
   Status prepare_for(const Recipe& recipe);
-  // What the recipe's session answers. A wrong answer is a judgement, not an error. Errors: a run's; interrupted.
+  // Judges the answers of the recipe's session. A wrong answer is a judgement, not an error. Errors: a run's;
+  // interrupted.
   Result<Judgement> judge(Session& session, const Recipe& recipe);
   // How far the session's answers lie from the reference; finite ones are right.
   Result<Judgement> error_of(Session& session) const;

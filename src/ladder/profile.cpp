@@ -63,7 +63,8 @@ Status make_cold(Session& session) {
   return {};
 }
 
-// Of at most `most` runs, one at least, and one alone where they are counted; `before` each, outside its time.
+// Latency of at most `most` runs, one at least, and of one alone where instructions are counted; `before` runs ahead of
+// each, outside its time.
 Result<Latency> time_until(Session& session, double seconds, size_t most, const std::function<Status()>& before,
                            const Interrupted& interrupted) {
   if (session.plan().target->machine.gpu.counts_instructions) most = 1;
@@ -102,7 +103,7 @@ double gemm_gflops(cpu::Team& team, DType dtype, double seconds) {
   return best;
 }
 
-// Of teams by thread count. Held while a team is measured: a second one would disturb it.
+// Peaks of teams by thread count. The lock is held while a team is measured: a second one would disturb it.
 struct KnownPeaks {
   std::mutex mutex;
   std::map<int, Peaks> by_threads;

@@ -31,8 +31,8 @@ Result<Profile> profile_session(Session& session, const NamedTensors& inputs, do
 // Does the op multiply types of which the device does twice as many a second? bf16 on all of them; f16 on a GPU alone,
 // as rung's kernels for processors widen it to f32.
 bool multiplies_narrow(const Step& step, const Target& target);
-// What profiles of either kind of device are made of. The floor is by the rate of f32 products, or of narrow
-// ones where the op multiplies what `target` multiplies at that rate.
+// Adds a launch to a profile of either kind of device. Its floor is by the rate of f32 products, or of narrow ones
+// where the op multiplies types that `target` multiplies at that rate.
 void add_op(Profile& profile, const Step& step, double us, const Target& target);
 struct LaunchTime {
   double start_us = 0, us = 0;

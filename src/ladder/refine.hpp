@@ -1,4 +1,4 @@
-// What the rung "tune" tries on a whole model: near-best kernels of single problems, each once.
+// The trials of the rung "tune" on a whole model: near-best kernels of single problems, each once.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <set>

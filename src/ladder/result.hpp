@@ -1,5 +1,5 @@
-// What a climb found out: receipts, ablation, where the time goes, which kernel won where, on which machine. Plain
-// data; report/ turns it into JSON, HTML, Markdown and a trace.
+// The result of a climb: receipts, ablation, where the time goes, which kernel won where, on which machine. Plain data;
+// report/ turns it into JSON, HTML, Markdown and a trace.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <map>
@@ -16,9 +16,10 @@
 
 namespace rung {
 
-// What a rung did. `ratio` is time before / time after from interleaved runs, above 1 when the rung is faster; `ci95`
-// is its 95 % confidence interval. The times of all receipts are on one scale: the baseline's over the ratios of what
-// was kept. As measured, each would be of its own moment, and rise and fall with the machine's load.
+// The record of one rung. `ratio` is time before / time after from interleaved runs, above 1 when the rung is faster;
+// `ci95` is its 95 % confidence interval. The times of all receipts are on one scale: the baseline's over the ratios of
+// the rungs that were kept. Times as measured would each be of their own moment, and rise and fall with the machine's
+// load.
 struct Receipt {
   std::string name;
   bool accepted = false;
@@ -94,7 +95,7 @@ struct Peaks {
   double barrier_us = 0;
 };
 
-// What a cheaper precision would bring: a plan in it, raced against the final plan, which the climb did not take.
+// A plan in a cheaper precision, raced against the final plan, which the climb did not take.
 struct CheaperPrecision {
   std::string dtype;  // empty: this machine has none that is cheaper, or the plan computes in it
   Speedup speedup;

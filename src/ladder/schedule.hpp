@@ -23,8 +23,8 @@ struct RaceRule {
 
 // Shares are of the whole budget.
 struct Schedule {
-  // What the scalar evaluator may compute per second of budget; beyond it the unfused f32 plan stands in for it. It
-  // reaches 2 to 4 GFLOP/s, so this is at most a quarter of the budget.
+  // Floating-point operations that the scalar evaluator may compute per second of budget; beyond that the unfused f32
+  // plan stands in for it. It reaches 2 to 4 GFLOP/s, so this is at most a quarter of the budget.
   double evaluator_flops_per_s = 0.5e9;
 
   // The machine's peaks. In two seconds they are quiet; the four that are no products take 0.15 of them each, and the
@@ -44,8 +44,8 @@ struct Schedule {
   int race_least_pairs = 6;  // five signed ranks give no interval of 95 %
   // A clear answer ends a race after that long: until then the interval narrows, for little.
   Allowance race_patience{0.005, 0.3};
-  // What noise does to the log ratio of one pair, at least: a descheduled thread, a clock that drops. The spread of the
-  // baseline's runs raises it. A factor of 11 is then clear after one pair, one of 3.4 after three.
+  // The least standard deviation of the log ratio of one pair: a descheduled thread, a clock that drops. The spread of
+  // the baseline's runs raises it. A factor of 11 is then clear after one pair, one of 3.4 after three.
   double race_noise = 0.5;
 
   // Canonical forms are measured apart where a climb has time for that many trials of other things.
@@ -79,7 +79,7 @@ struct Schedule {
   double pair_runs = 4;
   // Runs that the final measurements cannot do without: latency, launches one by one, cold.
   double final_runs = 8;
-  // Of the excess over its floors, what leaving a rung out may bring: rarely anything.
+  // The share of the excess over its floors that leaving a rung out may bring: rarely any.
   double without_reach = 0.05;
   double latency_share_of_rest = 0.3, latency_most_s = 1;  // of one cadence
   double robot_hz = 20;                                    // the steady rate that reports give beside back to back

@@ -26,11 +26,11 @@ struct Speedup {
             raced.ratio.ratio,    {raced.ratio.lo, raced.ratio.hi},
             raced.ratio.pairs,    {}};
   }
-  // Of a plan that is still the one it is compared with.
+  // The speed-up of a plan over itself.
   static Speedup same_plan(double ms) {
     return {.before_ms = ms, .after_ms = ms, .ratio = 1, .unraced = std::string(kSamePlan)};
   }
-  // Of two plans that were not raced: their own times, apart from each other, prove nothing.
+  // The speed-up of two plans that were not raced: times taken apart from each other prove nothing.
   static Speedup none(double before_ms, double after_ms, std::string_view why) {
     return {.before_ms = before_ms, .after_ms = after_ms, .unraced = std::string(why)};
   }
@@ -38,7 +38,7 @@ struct Speedup {
   bool raced() const { return unraced.empty(); }
   bool is_faster() const { return raced() && ci95.lo > 1; }
   bool is_slower() const { return raced() && ci95.hi < 1; }
-  // What may be said in a headline: the ratio where the interval is clear of 1; 1 where nothing was shown.
+  // The ratio that a headline may claim: as raced where the interval is clear of 1; 1 where nothing was shown.
   double claimed() const { return !raced() || is_faster() || is_slower() ? ratio : 1; }
 };
 

@@ -89,7 +89,7 @@ Status Climber::try_halves(std::span<const Part> parts, SplitTrial& split) {
   return try_parts(parts.subspan(parts.size() / 2), split);
 }
 
-// What a rung that did not win consists of.
+// The parts of a rung that did not win.
 SplitTrial Climber::split_of(const Rung& rung, const Attempt& candidate) const {
   SplitTrial split{.base = current_.recipe, .clock = Budget(budget_.share(kSchedule.parts_share))};
   split.tuned_later = tuned_after(rung);

@@ -13,7 +13,7 @@
 namespace rung {
 namespace {
 
-// What lies between the fastest and the slowest run bounds the log ratio of two.
+// The distance between the fastest and the slowest run bounds the log ratio of two.
 double spread(const Latency& runs) {
   return runs.runs > 2 && runs.min_ms > 0 ? std::log(runs.p99_ms / runs.min_ms) : 0;
 }

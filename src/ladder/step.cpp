@@ -9,7 +9,7 @@
 namespace rung {
 namespace {
 
-// What its passes did, and what it says itself.
+// Adds notes on what the rung's passes did, and the rung's own.
 void add_notes(const Rung& rung, const Attempt& attempt, std::vector<std::string>& notes) {
   add_notes(rung.name, attempt.passes, notes);
   if (!rung.notes) return;

@@ -47,13 +47,13 @@ class Workbench {
   TuningDatabase& database() { return database_; }
   // Saves the database; a failure is said in one line on the log, and the climb goes on.
   void save_tuning();
-  // What has become of the problems that were tuned here, in words.
+  // Tells in words how the tuning of each problem ended.
   std::string account_of_tuning() const;
   // Why the last save_tuning() failed; empty: it did not.
   const std::string& unsaved_reason() const { return unsaved_reason_; }
   const Subject& subject() const { return subject_; }
   double tuning_seconds() const { return tuning_seconds_; }
-  // What was built last, with the choices that were tuned for it.
+  // The recipe that was built last, with the choices that were tuned for it.
   const Recipe& last_recipe() const { return last_recipe_; }
   std::vector<TuneTask> tasks_of(const Plan& plan) const;
 

@@ -7,7 +7,7 @@ namespace rung {
 
 NamedTensors sample_missing(const Subject& subject, const NamedTensors& given, uint64_t seed);
 NamedTensors sample_missing(const Plan& plan, const NamedTensors& given, uint64_t seed);
-// What a directory is verified on: several samples, or the one set where everything is given.
+// The inputs that a directory is verified on: several samples, or one set where every input is given.
 std::vector<NamedTensors> verification_inputs(const Opened& opened);
 
 }  // namespace rung

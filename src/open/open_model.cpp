@@ -37,7 +37,7 @@ Status check_threads(const Plan& plan, const OpenOptions& options) {
   return mismatch("'{}' was built for {} threads, got {}", options.path, plan.recipe.threads, options.threads);
 }
 
-// What does not fit the model and is a flag's is a command line that cannot be meant.
+// A flag that does not fit the model is a usage error.
 template <class Any>
 Any of_options(const OpenOptions& options, Any result) {
   if (options.command_line && !result && result.error().kind == ErrorKind::mismatch)
@@ -148,7 +148,7 @@ Result<ImportOptions> import_options(const OpenOptions& options) {
   return import;
 }
 
-// What a directory's subject is judged by and what of it is constant; its inputs, less those.
+// Gives a directory's subject its reference, its frozen inputs and the values of the others.
 Status complete(const OpenOptions& options, ImportOptions import, Opened& opened) {
   Subject& subject = *opened.subject;
   RUNG_TRY(opened.given, read_inputs(options.inputs, input_types(subject.model)));

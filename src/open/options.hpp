@@ -1,4 +1,4 @@
-// What can be asked of a model or plan: the one form that flags, the public interface and tests have it in.
+// The options for opening a model or plan, in the one form that flags, the public interface and tests share.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <map>

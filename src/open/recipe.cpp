@@ -13,7 +13,7 @@
 namespace rung {
 namespace {
 
-// What is asked for beside a recipe must not contradict it.
+// Options beside a recipe must not contradict it.
 Status check_beside(const Recipe& recipe, const OpenOptions& options) {
   if (options.threads > 0 && options.threads != recipe.threads)
     return wrong_usage("the recipe is for {} threads, got {} {}", recipe.threads, options.named("threads"),

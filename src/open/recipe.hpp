@@ -8,15 +8,16 @@ namespace rung {
 // Threads of a plan to be built: those asked for, all cores of this process where that is 0; none for a GPU.
 int threads_for(const Target& target, int asked_for);
 
-// What runs without a climb: every rung that is not opt-in, and the rung "precision" where bf16 is asked for.
+// The recipe that runs without a climb: every rung that is not opt-in, and the rung "precision" where bf16 is asked
+// for.
 Recipe default_recipe(int threads, DType precision = DType::f32);
 
-// Of JSON text. Errors (usage): it is none, or says something that no recipe says.
+// Parses a recipe from JSON text. Errors (usage): text that is no JSON, or that says something no recipe says.
 Result<Recipe> parse_recipe(std::string_view text);
 
-// Of a directory's subject: the recipe given; without one, the default, with kernels in order of preference. Errors:
-// the options contradict the recipe (usage), or a choice or an entry of its precision would decide nothing in the
-// subject's plan (mismatch).
+// The recipe for a directory's subject: the one given; without one, the default, with kernels in order of preference.
+// Errors: the options contradict the recipe (usage), or a choice or an entry of its precision would decide nothing in
+// the subject's plan (mismatch).
 Result<Recipe> recipe_of(const Opened& opened, const std::optional<Recipe>& recipe, const OpenOptions& options);
 
 // The plan of a recipe, with what the model says of its inputs.

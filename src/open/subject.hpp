@@ -1,4 +1,5 @@
-// What is climbed: the model as its author wrote it, what its answers are judged by, and which inputs are frozen.
+// The subject of a climb: the model as its author wrote it, the reference that judges its answers, and the inputs that
+// are frozen.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "import/model.hpp"

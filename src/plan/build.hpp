@@ -25,7 +25,7 @@ struct Built {
 // Runs the recipe's passes over a copy of the pristine graph and lowers the result. Inputs get no defaults here. The
 // plan's recipe is the one given, without choices that decided nothing.
 Result<Built> build_plan(const Graph& graph, const Recipe& recipe, const BuildOptions& options = {});
-// Of a recipe that a person gave: did each of its choices decide something in the plan that was built with it? Errors
+// Checks that each choice of a recipe that a person gave decided something in the plan that was built with it. Errors
 // name one that did not.
 Status check_choices(const Recipe& recipe, const Plan& plan);
 // Likewise: does each entry of its precision name a part of that plan? Errors name one that does not, and the nearest

@@ -43,7 +43,7 @@ Status check_weight(const Plan& plan, const PlanOperand& operand, const Access& 
   return access.packed ? Status{} : check_bools(operand, weight);
 }
 
-// What the step's op says of its types; operands are known to be in range.
+// Compares a step's types with its op's type rule; operands are known to be in range.
 Status check_types(const Step& step) {
   for (const PlanOperand& input : step.inputs) {
     RUNG_CHECK(dense_access(input.view));

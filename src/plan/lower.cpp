@@ -254,7 +254,7 @@ class Lowering {
            state_in(plan_, buffer);
   }
 
-  // What a state becomes: where its value lies, and the state's buffer.
+  // A state's next value: where it lies, and the state's buffer.
   struct Next {
     PlanOperand from;
     uint32_t state = 0;

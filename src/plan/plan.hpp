@@ -69,7 +69,7 @@ struct FrozenInput {
   Tensor value;
 };
 
-// What the first run finds in a state.
+// A state's value when the first run begins.
 enum class Initial : uint8_t { nothing, zeros, value };
 
 // A buffer outside the arena that outlives a run: each run finds it as the last one left it. Plans of one set that name

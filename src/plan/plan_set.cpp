@@ -62,7 +62,7 @@ bool same_initial(const PlanState& a, const PlanState& b) {
   return !a.value || std::memcmp(a.value->data(), b.value->data(), a.value->bytes()) == 0;
 }
 
-// What is known of a state that several plans name.
+// Facts of a state that several plans name.
 struct Shared {
   const PlanState* state;
   bool is_read = false, is_made = false;  // by an earlier run's value; by a plan that reads none

@@ -1,4 +1,4 @@
-// What a plan does with its states in one run.
+// How a plan uses its states in one run.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "plan/plan.hpp"

@@ -44,7 +44,8 @@ class WeightTable {
     size_t index = 0;
   };
   uint32_t add(Entry entry);
-  // What entries share: an expression and a layout. None for what the store does not name.
+  // The key under which entries share contents: an expression and a layout. None where the store has no name for the
+  // node.
   std::optional<std::string> key_of(const Entry& entry, WeightStore& store) const;
   Result<Data> data_of(const Entry& entry) const;
   Result<Tensor> value(NodeId node) const;

@@ -10,7 +10,7 @@
 namespace rung {
 namespace {
 
-// What is larger the driver copies faster than a launch would.
+// The driver copies larger blocks faster than a launch would.
 constexpr size_t kMostOverTheBus = size_t{64} << 10;
 constexpr size_t kMostOnTheDevice = size_t{1} << 20;
 // Small, so that the last one, for which the device waits, is soon there; large beside the microseconds that it takes
@@ -37,7 +37,7 @@ Status GpuCopies::out(std::span<const CopyOut> copies, const FaultFlags* flags, 
   return end(stream);
 }
 
-// What an error left behind goes nowhere.
+// Copies that an error left behind are dropped.
 void GpuCopies::begin() {
   if (together_) together_->clear();
 }
@@ -48,7 +48,7 @@ bool GpuCopies::goes_together(Way way, const void* at, size_t bytes) const {
   return way == Way::device ? bytes <= kMostOnTheDevice && reaches(at) : bytes <= kMostOverTheBus;
 }
 
-// What is not where the caller says would be a fault of the kernel's, and the end of the device for this process. The
+// A kernel that read memory which is not where the caller says would fault, and end the device for this process. The
 // driver's copy gives an error instead, or copies.
 bool GpuCopies::reaches(const void* at) const {
   const gpu::Runtime& runtime = gpu_.runtime();

@@ -228,7 +228,7 @@ class GpuRecorder : public Recorder {
     return median(std::move(us));
   }
 
-  // What comes into the stream from now on, behind what is in flight.
+  // Makes the stream wait for the runs that are in flight.
   Status hold_back(gpu::Stream stream) const {
     if (flight_ == Flight::none || (flight_ == Flight::in_queue && stream == queue_->stream())) return {};
     const gpu::CurrentContext current(gpu_);

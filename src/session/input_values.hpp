@@ -1,4 +1,4 @@
-// What an input of a plan may hold, looked at wherever the values lie.
+// Checks of the values that an input of a plan may hold, wherever they lie.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <functional>

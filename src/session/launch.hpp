@@ -1,5 +1,5 @@
-// What both recorders of a processor do around a kernel: nothing may be thrown out of a thread, nor handled within
-// oneDNN's code.
+// The steps that both recorders of a processor take around a kernel: nothing may be thrown out of a thread, nor handled
+// within oneDNN's code.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <exception>

@@ -11,7 +11,8 @@
 namespace rung {
 namespace {
 
-// Of the caller's memory. The driver copies what is said to be pinned: if it is not, that is slow, and no more.
+// The way to copy the caller's memory. The driver copies memory that the caller says is pinned: if it is not, the copy
+// is slow, and still right.
 Way way_of(Place place, Way of_host) {
   return place == Place::device ? Way::device : place == Place::pinned ? Way::driver : of_host;
 }

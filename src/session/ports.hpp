@@ -1,4 +1,4 @@
-// What a session's inputs and outputs are bound to, and what a run copies for them.
+// The memory that a session's inputs and outputs are bound to, and the copies that a run makes for them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <optional>

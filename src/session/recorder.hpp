@@ -41,7 +41,7 @@ class Recorder {
   virtual Result<std::byte*> memory(uint32_t buffer, Place place) = 0;
   // Where a buffer lies in host memory now; null where it does not.
   virtual const std::byte* host_buffer(uint32_t) const { return nullptr; }
-  // What was looked at, warmed and recorded when this recorder was made; empty if it records nothing.
+  // Notes on what was examined, warmed and recorded when this recorder was made; empty if it records nothing.
   virtual std::vector<std::string> capture_notes() const { return {}; }
   // One launch of the last run again, alone: for profiles. Errors: those of a run.
   virtual Status run_step(size_t index) = 0;
@@ -52,7 +52,7 @@ class Recorder {
   virtual Result<std::optional<double>> together_us(std::span<const size_t> /*steps*/) {
     return std::optional<double>();
   }
-  // What the device took for the last run, by its own clock; nullopt where the host's clock is the device's.
+  // Device time of the last run, by the device's own clock; nullopt where the host's clock is the device's.
   virtual std::optional<double> device_ms() const { return std::nullopt; }
 };
 

@@ -1,4 +1,4 @@
-// What a run copies around its launches, between buffers of a plan and other memory.
+// The copies that a run makes around its launches, between buffers of a plan and other memory.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>

@@ -32,7 +32,7 @@ std::vector<TuneTask> open_choices(const Plan& plan, const Recipe& recipe, const
   return tasks;
 }
 
-// What the database knows of them, once it was asked to learn the rest.
+// Takes choices from the database, once the tuner has added those that it lacked.
 Status choose(const BuildTask& task, const Plan& listed, const Target& target, Recipe& recipe, BuiltPlan& built) {
   const auto tasks = open_choices(listed, recipe, target);
   if (tasks.empty()) return {};

@@ -27,7 +27,7 @@ Result<ClimbOptions> climb_options(const ClimbTask& task, const Opened& opened);
 // Both. Errors: those, and those of open_model() and climb().
 Result<ClimbOutcome> climb_model(const ClimbTask& task);
 
-// What a climb found, as texts.
+// The result of a climb as texts.
 struct ClimbTexts {
   std::string report;  // JSON: what `rung climb --json` prints
   std::string recipe;  // JSON

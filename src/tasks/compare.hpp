@@ -31,7 +31,7 @@ enum class Pace : uint8_t { faster, within_limit, slower, unclear };
 std::string_view name_of(Pace pace);
 Pace pace_of(const Speedup& b_over_a, double max_slowdown);
 
-// What is known of a side. Of another tool the model, and what that tool is.
+// Facts of one side; of another tool, its model and its version.
 struct ComparedSide {
   std::string path, recipe, tool, version;
   DType precision = DType::f32;

@@ -18,7 +18,7 @@ class Contestant {
   // some per cent of a small model's time, and stays as it is for as long as they live. Errors: those of its first
   // start.
   virtual Status renew() = 0;
-  // Of a run on the inputs that it was made with.
+  // The outputs of a run on the inputs that the contestant was made with.
   virtual Result<NamedTensors> outputs() = 0;
 };
 

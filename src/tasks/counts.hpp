@@ -1,4 +1,4 @@
-// What an emulated GPU executed, for people and as JSON.
+// Counts of what an emulated GPU executed, for people and as JSON.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <nlohmann/json_fwd.hpp>

@@ -20,7 +20,8 @@ struct Profiled {
   Profile profile;
   std::vector<StageTime> stages;
   Disturbance disturbance;
-  // Of one run, on a device that has no time and counts instructions: what stands as microseconds is their number.
+  // Counts of one run on a device that counts instructions and has no time: the figures of microseconds are then
+  // numbers of instructions.
   std::optional<amdgpu::Counts> counts;
 };
 
@@ -28,7 +29,7 @@ struct Profiled {
 struct Rates {
   double us = 0, flops = 0, bytes = 0;
 };
-// Of the plan's GEMMs.
+// Rates of the plan's GEMMs.
 Rates gemm_rates(const Profile& profile);
 
 // Errors: those of opening, building and running; interrupted.

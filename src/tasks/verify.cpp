@@ -70,7 +70,8 @@ Result<NamedTensors> read_reference(const GivenArrays& reference, const Plan& pl
   });
 }
 
-// What rounding does to the answers of a directory's f32 plan that lies further off than its length explains.
+// How far rounding alone moves the answers of a directory's f32 plan, asked where they lie further off than the plan's
+// length explains.
 Result<std::optional<Sway>> sway_of(const VerifyTask& task, const Opened& opened, const Plan& plan) {
   const bool can = opened.subject && narrowest(plan.recipe.precision) == DType::f32 &&
                    can_evaluate(opened.subject->reference, 1, kMostSeconds);
