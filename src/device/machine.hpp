@@ -1,4 +1,4 @@
-// What this process may run on, as far as a kernel row asks: the processor, and the GPU if one was opened.
+// The machine that this process may run on, as far as a kernel row asks: the processor, and the GPU if one was opened.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "device/cpu/cpu_info.hpp"

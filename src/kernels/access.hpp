@@ -1,6 +1,6 @@
-// What a kernel row reads and writes, told from the problem alone. Every row keeps to it: of an operand it reads the
-// elements that the strides reach, or what its pack() made of a constant; it writes the dense results, and of scratch
-// what scratch_bytes() says. A checker compares that with the memory there is.
+// The memory that a kernel row reads and writes, told from the problem alone. Every row keeps to it: of an operand it
+// reads the elements that the strides reach, or the block that its pack() made of a constant; it writes the dense
+// results, and as much scratch as scratch_bytes() says. A checker compares that with the memory there is.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/kernel.hpp"

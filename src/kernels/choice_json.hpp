@@ -12,7 +12,8 @@ namespace rung {
 nlohmann::json to_json(const KernelChoice& choice);
 // Without `params` where there are none: for recipes, which a person edits, and plans, which hold thousands.
 nlohmann::json to_short_json(const KernelChoice& choice);
-// Of either form; other fields of the object are the caller's. Errors name the field, what was got and what was wanted.
+// Reads a choice of either form; other fields of the object are the caller's. Errors name the field, what was got and
+// what was wanted.
 Result<KernelChoice> choice_from_json(const nlohmann::json& json);
 
 }  // namespace rung

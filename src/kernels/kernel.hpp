@@ -1,5 +1,5 @@
-// What a kernel is, on any device: one row that says which op it runs, when it can, how much scratch it needs, how it
-// wants its constant operands laid out, and the function that runs it.
+// A kernel on any device: one row that says which op it runs, when it can, how much scratch it needs, how it wants its
+// constant operands laid out, and the function that runs it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <algorithm>
@@ -91,7 +91,7 @@ struct Kernel {
   std::string_view library = {};  // whose GEMM it calls, as that library's word is: "cublaslt"; other roles: empty
   Split (*split)(const Problem&, const Machine&) = nullptr;  // CPU rows; null: one part for each thread
 
-  // What the fields above say, and nothing where a row leaves them out.
+  // The answers of the fields above, and the defaults where a row leaves them out.
   size_t scratch_for(const Problem& problem, const Machine& machine) const {
     return scratch_bytes ? scratch_bytes(problem, machine) : 0;
   }

@@ -19,19 +19,19 @@ auto address_of(const Call& call, LinearSlot slot) {
   return found ? *found : std::remove_cvref_t<decltype(*found)>{};
 }
 
-// What all rows but the fallbacks want: rows of one stride for x, residual, angles and squares, dense w, bias and
-// norm weights, float types that `known` accepts.
+// Verdict on the operands that all rows but the fallbacks want: rows of one stride for x, residual, angles and squares,
+// dense w, bias and norm weights, float types that `known` accepts.
 Verdict supports_linear_operands(const Problem& problem, bool (*known)(DType));
 // The same for rows that know no extended form (Linear::is_extended).
 Verdict supports_linear(const Problem& problem, bool (*known)(DType));
-// What rows want that take no more than those operands beside x and w, each in its common form.
+// Verdict for rows that take no operands beside x and w but `taken`, each in its common form.
 Verdict supports_slots(const Problem& problem, const LinearSlots& taken);
 inline constexpr LinearSlots kSlotsButNorms{LinearSlot::bias, LinearSlot::residual, LinearSlot::cos, LinearSlot::sin};
-// What rows want that read several elements of residual and angles together: rows a multiple of `together` apart.
+// Verdict for rows that read several elements of residual and angles together: rows a multiple of `together` apart.
 Verdict supports_distances(const Problem& problem, int64_t together);
-// What rows want whose tiles have partners in both halves of a head: RoPE-rotated heads have a multiple of `columns`.
+// Verdict for rows whose tiles have partners in both halves of a head: RoPE-rotated heads have a multiple of `columns`.
 Verdict supports_heads(const LinearShape& shape, int64_t columns);
-// What libraries want besides: rows of x and residual that do not overlap, and sizes that an int holds.
+// Verdict for libraries, which also want rows of x and residual that do not overlap, and sizes that an int holds.
 Verdict supports_library(const Problem& problem);
 inline bool f32_or_bf16(DType type) { return type == DType::f32 || type == DType::bf16; }
 

@@ -1,4 +1,4 @@
-// What a kernel is asked to do: an op over operands that arrive as strides, without addresses.
+// A problem for a kernel: an op over operands that arrive as strides, without addresses.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <map>
@@ -44,7 +44,7 @@ struct Problem {
   const T& as() const {
     return std::get<T>(op);
   }
-  // Of a linear; null if it has none.
+  // The operand in a linear's slot; null if it has none.
   const Operand* linear_operand(LinearSlot slot) const { return as<Linear>().find(inputs, slot); }
 };
 

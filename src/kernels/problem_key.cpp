@@ -18,8 +18,8 @@ std::string operand_text(const Operand& operand) {
 
 enum class Usually { rows, dense_constant };
 
-// What the sizes and types of a linear do not say of an operand: rows that are apart, other strides with the shape that
-// they walk, and whether it is constant where such operands usually are not, or the other way round.
+// Facts of an operand that the sizes and types of a linear do not say: rows that are apart, other strides with the
+// shape that they walk, and whether it is constant where such operands usually are not, or the other way round.
 std::string unusual_text(std::string_view name, const Operand& operand, Usually usually) {
   const bool constant = usually == Usually::dense_constant;
   const bool dense_rows = operand.is_rows() && operand.row_stride() == operand.shape.back();

@@ -13,7 +13,7 @@ inline int64_t steady_ns() {
       .count();
 }
 
-// What now_ns() reads: steady_ns, or what a test scripts.
+// The clock of now_ns(): steady_ns, or a test's.
 inline int64_t (*clock_ns)() = steady_ns;
 inline int64_t now_ns() { return clock_ns(); }
 

@@ -89,7 +89,7 @@ std::string compare_kinds(Pair<T> pair, const Shape& shape) {
       text_of(value_of(pair.got[first])), text_of(value_of(pair.want[first])), wrong, pair.want.size());
 }
 
-// Of the numbers.
+// The comparison of numbers of one type.
 template <class T>
 void measure(Pair<T> pair, Comparison& result) {
   double error = 0, got_norm = 0, want_norm = 0, product = 0;

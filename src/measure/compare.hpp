@@ -16,7 +16,7 @@ struct Tolerance {
   double element = 0;  // the largest |got - want| / max(|want|, root mean square of want): no single element hides
 };
 
-// What a kernel that rounds its result to `result` and sums `reduction_length` terms in f32 may differ by.
+// The tolerance for a kernel that rounds its result to `result` and sums `reduction_length` terms in f32.
 //
 //   rel_l2  = u(result) + (4 + sqrt(k)) u(f32)        u: unit roundoff, 2^-24 f32, 2^-11 f16, 2^-8 bf16
 //   element = 2 u(result) + 4 (4 + sqrt(k)) u(f32)

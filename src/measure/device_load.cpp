@@ -12,7 +12,7 @@
 namespace rung {
 namespace {
 
-// What was told of one quantity.
+// The readings of one quantity.
 std::vector<double> told(std::span<const SensorReading> readings, double SensorReading::*which) {
   std::vector<double> values;
   for (const SensorReading& reading : readings)

@@ -38,7 +38,7 @@ struct Disturbance {
   double preemptions = 0;  // a second
   double megahertz_before = 0, megahertz_after = 0;
 
-  // Of what lies between two readings. What the system's counters cannot tell from nothing is nothing.
+  // The disturbance between two readings. A difference that the system's counters cannot tell from nothing is nothing.
   static Disturbance between(const MachineCounters& before, const MachineCounters& after);
   // THE rule: "other programs had 48 % of the processors, preempted 1,247 times a second", or nothing where each is
   // below its limit: 5 % of the processors' time for other programs, 1 % stolen, 1 % of the time throttled, 20

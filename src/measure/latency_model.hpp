@@ -1,5 +1,5 @@
-// What the launches of an op take on a machine that is not there: the floor by published rates, and an expectation by a
-// model of a few stated parameters. Nothing here is a measurement.
+// Predicts the time of an op's launches on a machine that is not there: the floor by published rates, and an
+// expectation by a model of a few stated parameters. Nothing here is a measurement.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace rung {
 
-// Of a machine; per second, flops or bytes.
+// Rates of a machine, per second: flops or bytes.
 struct MachineRates {
   double units = 0, clock_hz = 0;  // compute units or multiprocessors
   double bytes = 0, narrow_flops = 0, f32_flops = 0;
@@ -20,9 +20,10 @@ struct MachineRates {
 
 // The parameters that are no machine's.
 struct ModelParameters {
-  // Of the published rate of f32: that of large products without matrix units on an H200 (docs/prediction.md).
+  // The share of the published rate of f32 that large products without matrix units reach on an H200
+  // (docs/prediction.md).
   double f32_share = 0.75;
-  // What a unit moves between its registers and the caches: the vendors' 64 bytes a cycle.
+  // Bytes a cycle that a unit moves between its registers and the caches: the vendors' 64.
   double path_bytes = 64;
   // From the start of a block to its end beyond its share of the work: loads that wait for each other, barriers,
   // stores. The one that is fitted, on one workload of an H200 (docs/prediction.md).
@@ -34,7 +35,7 @@ struct LaunchShape {
   double blocks = 1, resident = 1;
 };
 
-// What CDNA executes for an op, by all waves; zeros where it was not counted.
+// The work that all waves of an op execute on CDNA; zeros where it was not counted.
 struct ExecutedWork {
   double narrow_flops = 0, f32_flops = 0;  // of matrix instructions, what pads their operands included
   double vector = 0;                       // other vector instructions of waves
@@ -48,7 +49,7 @@ struct OpWork {
   ExecutedWork executed;
 };
 
-// What the work of an op waits for longest.
+// The resource that the work of an op waits for longest.
 enum class WorkBound : uint8_t { memory, path, products, matrix, vector, lds };
 inline constexpr std::array<std::string_view, 6> kWorkBoundWords{"memory", "path",   "products",
                                                                  "matrix", "vector", "lds"};

@@ -12,7 +12,7 @@ struct ProcessorSample {
 };
 ProcessorSample read_processor_sample();
 
-// What processor_sample() reads: read_processor_sample, or what a test scripts.
+// The source of processor_sample(): read_processor_sample, or a test's.
 inline ProcessorSample (*processor_sample)() = read_processor_sample;
 
 // Share, from 0 to 1, of the time between two samples in which others (programs, or a hypervisor) had the processors

@@ -1,4 +1,4 @@
-// What this process has used.
+// Resources that this process has used.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <sys/resource.h>

@@ -1,4 +1,4 @@
-// What each step of a plan for a described GPU launches and, where that is one of AMD's, executes.
+// The launches of each step of a plan for a described GPU and, where that is one of AMD's, the work that they execute.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
@@ -16,9 +16,9 @@ std::string work_key(const Step& step);
 // The launches of a step, of a plan for a described target.
 Result<std::vector<gpu::RecordedLaunch>> launches_of(const Plan& plan, const Step& step);
 
-// What the waves of a step execute, by the emulator of the architecture, with zeros for all operands: how often depends
-// on values nowhere but behind faults. Errors: the target is none of AMD's that can be executed; what the kernel did
-// wrong; no memory.
+// Executes a step's waves by the emulator of the architecture, with zeros for all operands, and counts their work: how
+// much that is depends on values nowhere but behind faults. Errors: the target is none of AMD's that can be executed;
+// what the kernel did wrong; no memory.
 Result<amdgpu::Counts> executed_by(const Plan& plan, const Step& step);
 
 }  // namespace rung

@@ -37,7 +37,7 @@ ExecutedWork work_of(const amdgpu::Counts& counts) {
   return work;
 }
 
-// What was counted so far: cards of the same architecture and size execute the same.
+// Work counted so far: cards of the same architecture and size execute the same.
 using Counted = std::map<std::string, ExecutedWork>;
 
 class Predicting {

@@ -8,7 +8,7 @@
 namespace rung {
 namespace {
 
-// Of a multiprocessor, by the CUDA programming guide's table for compute capability 9.0.
+// Limits of a multiprocessor, by the CUDA programming guide's table for compute capability 9.0.
 constexpr uint32_t kThreads = 2048, kBlockSlots = 32;
 
 Resident resident_on_nvidia(const gpu::Launch& shape, uint32_t threads, const gpu::GpuInfo& info) {

@@ -71,7 +71,7 @@ void rotate(std::vector<double>& out, size_t n, size_t heads, const std::array<s
       }
 }
 
-// What each row's products are multiplied by.
+// The factor of each row's products.
 std::vector<double> row_factors(const Linear& op, const Tensor& squares, size_t rows) {
   size_t columns = size(squares.shape().back());
   std::vector<double> factors, all = read(squares);

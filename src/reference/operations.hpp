@@ -1,4 +1,4 @@
-// What the judge computes for each op: one function per op struct; evaluate_results() dispatches to them.
+// The judge's computation of each op: one function per op struct; evaluate_results() dispatches to them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <span>

@@ -1,4 +1,4 @@
-// What each element-wise function computes.
+// The computation of each element-wise function.
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/scalar.hpp"
 

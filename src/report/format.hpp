@@ -1,4 +1,4 @@
-// What a report says numbers in: those of base/words.hpp, durations by a device's clock, text made safe to print.
+// Numbers as reports write them: the words of base/words.hpp, durations by a device's clock, text made safe to print.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -12,7 +12,8 @@ namespace rung::report {
 using namespace words;
 using words::duration_ms;
 
-// What a device's durations are: an emulator has no time, and counts wave instructions (GpuInfo::counts_instructions).
+// The unit of a device's durations: an emulator has no time, and counts wave instructions
+// (GpuInfo::counts_instructions).
 enum class Clock : uint8_t { time, instructions };
 Clock clock_of(std::string_view device);  // by its fingerprint, as results have it
 

@@ -9,7 +9,7 @@ namespace {
 
 using namespace report;
 
-// What a reader asks, in the order of asking.
+// The page's parts, in the order in which a reader asks for them.
 Html body(const ClimbResult& result) {
   Html out = next(result);
   out += ladder(result);

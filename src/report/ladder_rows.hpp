@@ -23,7 +23,7 @@ std::vector<std::string> headlines(const ClimbResult& result);
 
 // Time now as a fraction of the least the machine allows, 1 = nothing left; NaN where either is unknown.
 double floor_reached(double time, double floor);
-// What the machine allows to save; 0 for a time below its floor.
+// The time that the machine allows to save; 0 for a time below its floor.
 double time_left(double time, double floor);
 
 // The whole model as one more stage: as measured, not the sum of its parts.

@@ -1,4 +1,4 @@
-// What to do after a climb: each step only where this climb gives a reason for it.
+// Next steps after a climb: each only where this climb gives a reason for it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>

@@ -1,4 +1,4 @@
-// What may be claimed of a climb, in sentences: every form of the report takes them from here.
+// The claims of a climb, in sentences: every form of the report takes them from here.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
@@ -20,7 +20,7 @@ std::string interval_text(const Speedup& claim);
 std::string baseline_line(const ClimbResult& result);
 // Against opening the model without a climb, and what a climb that brought nothing proved.
 std::string no_climb_line(const ClimbResult& result);
-// What a cheaper precision would bring, its error, and the command; empty: there is none.
+// The speed-up of a cheaper precision, its error, and the command; empty: there is none.
 std::string cheaper_line(const ClimbResult& result);
 // By how much the climb took longer than its budget, and whether it had to; empty: it did not.
 std::string overrun_line(const ClimbResult& result);

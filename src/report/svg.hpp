@@ -28,7 +28,7 @@ class Strip {
   explicit Strip(double height) : height_(height) {}
   Strip& bar(double from, double to, std::string_view css);
   Strip& line(double x, std::string_view css);  // from top to bottom
-  // What follows crosses bars, whose colours it must not be lost in: each has a halo of the page's colour.
+  // The shapes that follow cross bars, whose colours they must not be lost in: each has a halo of the page's colour.
   Strip& crossing(double x, std::string_view css);  // a line
   Strip& whisker(double lo, double hi, std::string_view css);
   Strip& mark(double x, std::string_view css);  // a short upright tick in the middle

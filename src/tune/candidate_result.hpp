@@ -1,4 +1,4 @@
-// What tuning found out about one candidate for one problem.
+// The result of tuning one candidate for one problem.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>

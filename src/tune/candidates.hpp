@@ -1,4 +1,4 @@
-// What could run a problem: every kernel row that says yes, with the values of its parameters worth trying.
+// The candidates for a problem: every kernel row that says yes, with the values of its parameters worth trying.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>

@@ -14,7 +14,7 @@
 
 namespace rung {
 
-// What a worker sends per candidate and round.
+// The message that a worker sends per candidate and round.
 struct TrialMessage {
   int index = 0;
   TrialTime time;         // none: it could not be run

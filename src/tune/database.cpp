@@ -111,7 +111,7 @@ tl::unexpected<Error> damaged(const std::string& path, const std::exception& e) 
   return bad_file("'{}': damaged entry: {}: repair or remove it", path, e.what());
 }
 
-// What a section of the file knows for a device and these libraries, by problem or model.
+// The entries of a section of the file for a device and these libraries, by problem or model.
 template <class Entry>
 Result<std::map<std::string, Entry>> entries_of(const Json& section, const std::string& device, const std::string& path,
                                                 Entry (*from_json)(const Json&)) {

@@ -13,7 +13,7 @@ namespace {
 
 // A busy loop on every core takes half of the time, a quiet machine's own business less than a hundredth.
 constexpr double kMostDisturbance = 0.1;
-// Of the ratio. On a quiet machine two medians of 12 ms each leave a few hundredths.
+// The most width of the ratio's interval. On a quiet machine two medians of 12 ms each leave a few hundredths.
 constexpr double kMostWidth = 0.2;
 
 double width(const Evidence& evidence) { return (evidence.ci95.hi - evidence.ci95.lo) / evidence.ratio; }

@@ -40,7 +40,7 @@ class GpuTrial {
   static Result<GpuTrial> make(const GpuTrialOperands& operands, const KernelCandidate& candidate);
   // One launch among many in one graph, which is replayed for `seconds`, three times at least.
   Result<TrialTime> time(double seconds);
-  // What one launch gives: read_results().
+  // The results of one launch: read_results().
   Result<std::vector<Tensor>> results();
 
  private:

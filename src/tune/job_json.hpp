@@ -7,8 +7,8 @@
 
 namespace rung {
 
-// What a worker process measures: candidates of one problem, in the order of `indices`, each compared with the result
-// of candidate `yardstick`.
+// The job of a worker process: candidates of one problem, in the order of `indices`, each compared with the result of
+// candidate `yardstick`.
 struct TrialJob {
   DeviceWord device;
   Problem problem;

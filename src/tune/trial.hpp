@@ -36,7 +36,7 @@ class Trial {
   Trial(const TrialOperands& operands, const KernelCandidate& candidate, size_t working_set_bytes);
   // One call on the whole team, timed again and again for `seconds`, seven times at least.
   TrialTime time(cpu::Team& team, double seconds);
-  // What one call gives: read_results().
+  // The results of one call: read_results().
   std::vector<Tensor> results(cpu::Team& team);
 
  private:

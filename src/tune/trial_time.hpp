@@ -1,4 +1,4 @@
-// What timing one candidate gave.
+// The outcome of timing one candidate.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "measure/interval.hpp"

@@ -1,4 +1,4 @@
-// What this processor is: its name, cores, caches and vector instruction sets, read at run time.
+// Facts of this processor: its name, cores, caches and vector instruction sets, read at run time.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What this processor can do at best, measured: the floors of every op are computed from these.
+// Measured peaks of this processor: the floors of every op are computed from these.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "device/cpu/team.hpp"
@@ -11,9 +11,9 @@ constexpr double kPeakSeconds = 0.3;  // each takes at most, where other process
 double measure_read_gbps(Team& team, double most_seconds = kPeakSeconds);
 // f32 multiply-adds on registers alone, all threads, GFLOP/s (a multiply-add counts two).
 double measure_fma_gflops(Team& team, double most_seconds = kPeakSeconds);
-// What handing parts to the spinning team and having them back adds to what the parts take, microseconds.
+// Microseconds that handing parts to the spinning team and having them back add to the parts' own time.
 double measure_handoff_us(Team& team, double most_seconds = kPeakSeconds);
-// What the end of a section and the beginning of the next add inside a run, microseconds.
+// Microseconds that the end of a section and the beginning of the next add inside a run.
 double measure_barrier_us(Team& team, double most_seconds = kPeakSeconds);
 
 }  // namespace rung::cpu

@@ -17,7 +17,7 @@ using Json = nlohmann::json;
 constexpr std::array<std::string_view, 2> kOfThisProcessor{"load_ms", "first_run_ms"};
 constexpr std::array<std::string_view, 6> kOfTimeAlone{"peaks", "gflops", "gbps", "floor_ms", "floor_us", "host_us"};
 
-// Of numbers, and of lists and objects of numbers; null where one is not finite.
+// Scales numbers, and lists and objects of numbers; null where one is not finite.
 Json scaled(Json json, double factor) {
   if (json.is_number()) {
     const double count = json.get<double>() * factor;

@@ -18,7 +18,7 @@ struct RecordedLaunch {
 // Device i is cards()[i]. Any address is an address there, and memory is never touched.
 const Runtime& described_runtime();
 
-// What was launched in a context of that runtime since this was last asked for.
+// Launches in a context of that runtime since this was last called.
 std::vector<RecordedLaunch> take_recorded_launches(Context context);
 
 }  // namespace rung::gpu

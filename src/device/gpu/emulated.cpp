@@ -155,7 +155,7 @@ int event_elapsed_ms(float* ms, Event from, Event to) {
   });
 }
 
-// What a code object's own header says of its end: its table of sections is last.
+// Bytes of a code object by its own header: its table of sections is last.
 size_t bytes_of(const void* image) {
   Elf64_Ehdr header;
   std::memcpy(&header, image, sizeof header);

@@ -13,10 +13,10 @@ namespace rung::gpu {
 // instructions a stream executed between them, kInstructionsPerMs of them as a millisecond (gpu_info.hpp).
 const Runtime& emulated_runtime(amdgpu::Target target);
 
-// What launches of such a context are looked at for from now on, before any is under way; by default for everything.
+// Sets the checks of a context's launches from now on, before any is under way; by default all checks are made.
 void set_emulated_checks(Context context, const amdgpu::Checks& checks);
 
-// What the launches of a context of such a runtime executed since this was last asked for.
+// Counts of the launches of a context of such a runtime since this was last called.
 amdgpu::Counts take_emulated_counts(Context context);
 
 }  // namespace rung::gpu

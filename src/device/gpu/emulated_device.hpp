@@ -31,7 +31,7 @@ struct EmulatedFunction {
   std::unique_ptr<const amdgpu::Program> program;
 };
 
-// What a stream takes, with all that it needs: the caller's arguments are gone when a graph runs.
+// A launch that a stream takes, with all that it needs: the caller's arguments are gone when a graph runs.
 struct EmulatedLaunch {
   const EmulatedFunction* function = nullptr;
   Launch shape;
@@ -75,7 +75,7 @@ class EmulatedDevice {
 
   amdgpu::Target target() const { return target_; }
   amdgpu::Memory& memory() { return memory_; }
-  // What launches are looked at for from now on, before others are under way; by default for everything.
+  // Sets the checks of launches from now on, before others are under way; by default all checks are made.
   void set_checks(const amdgpu::Checks& checks) { checks_ = checks; }
   EmulatedStream* stream_of(Stream stream) {  // null is the device's own
     return stream ? static_cast<EmulatedStream*>(stream) : &default_stream_;
@@ -90,9 +90,9 @@ class EmulatedDevice {
   // device; another thread's recording.
   Status put(EmulatedStream& stream, const EmulatedWork& work);
   Status replay(EmulatedStream& stream, const EmulatedGraph& graph);
-  // What ended it; null: nothing.
+  // The fault that ended the device; null: none.
   const std::string* fault() const { return dead_ ? &fault_ : nullptr; }
-  // What all launches executed since this was last asked for, together.
+  // Counts of all launches together since this was last called.
   amdgpu::Counts take_counts();
 
  private:

@@ -49,8 +49,8 @@ struct GemmLibrary {
   // others, by which any of them is found again as long as the version stays. Null: they are numbered from 0 in the
   // order of its preference.
   Result<std::vector<int64_t>> (*algorithms)(const LibraryGemm& gemm);
-  // What other programs hold files for this library against: its version and the commit that it was built from, such as
-  // "100001-0123abc"; empty: unknown. Null: nothing.
+  // The version that other programs hold files for this library against: the library's, and the commit that it was
+  // built from, such as "100001-0123abc"; empty: unknown. Null: the library has none.
   std::string (*build)() = nullptr;
   // The parameters of gemm.algorithm, by which other programs find it: "id_66_tile_20_stages_36_...". Null: its number
   // is what they know it by.

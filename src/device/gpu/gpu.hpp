@@ -34,7 +34,7 @@ class Block {
   size_t bytes_;
 };
 
-// What callers make a Gpu do besides launching: none of it belongs into a recorded graph.
+// Work of a Gpu besides launching: none of it belongs into a recorded graph.
 enum class Chore : uint8_t { allocate, load_module, find_kernel, allow_shared, wait, copy };
 inline constexpr size_t kChores = 6;
 using ChoreCounts = std::array<int, kChores>;

@@ -1,4 +1,4 @@
-// What a GPU is: its name, architecture, size and the features that kernels ask about.
+// Facts of a GPU: its name, architecture, size and the features that kernels ask about.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>

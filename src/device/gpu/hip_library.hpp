@@ -40,7 +40,7 @@ enum Code {                                                     // hipError_t
   kUnknown = 999,
 };
 
-// Of hipDeviceProp_t, as hipGetDevicePropertiesR0600() fills it: more than any release's.
+// Bytes of hipDeviceProp_t, as hipGetDevicePropertiesR0600() fills it: more than any release's.
 constexpr size_t kPropertiesBytes = 16384;
 
 }  // namespace hip

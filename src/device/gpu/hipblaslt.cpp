@@ -27,7 +27,7 @@ struct Hipblaslt : HipblasltTypes {
     return code >= 0 && code < static_cast<int>(std::size(kTexts)) ? kTexts[code] : "unknown";
   }
   static Result<const Runtime*> runtime() { return hip_runtime(); }
-  // Of the solution in the library's catalogue: the same for as long as the library is the same.
+  // The index of the solution in the library's catalogue: the same for as long as the library is the same.
   static int64_t index_of(const Proposal& proposal, size_t) {
     return functions().getIndexFromAlgo(&proposal.algorithm);
   }

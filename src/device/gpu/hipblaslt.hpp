@@ -6,7 +6,7 @@
 
 namespace rung::gpu {
 
-// What a test compares with the library's own header where it is.
+// Numbers that a test compares with the library's own header where it is.
 struct HipblasltTypes {
   struct Algorithm {
     uint8_t data[16];

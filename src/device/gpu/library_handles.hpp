@@ -1,4 +1,4 @@
-// What a library of the vendor's keeps for each device: one handle, made when a thread that has the device first asks.
+// One handle of a vendor's library for each device, made when a thread that has the device first asks.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <map>

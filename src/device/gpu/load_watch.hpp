@@ -18,7 +18,7 @@ class LoadWatch {
   LoadWatch(const LoadWatch&) = delete;
   LoadWatch& operator=(const LoadWatch&) = delete;
   bool sees() const { return device_ != nullptr; }
-  // What was seen during `runs` runs; `unknown` says why nothing was.
+  // The load that was seen during `runs` runs; `unknown` says why none was.
   DeviceLoad stop(int runs);
 
  private:

@@ -26,12 +26,12 @@ struct LtNumbers {
   int batch_count, batch_stride;                       // of a layout
 };
 
-// What both number alike: types, attributes of a preference, bits of an epilogue.
+// Numbers that both libraries share: types, attributes of a preference, bits of an epilogue.
 constexpr int kLtF32 = 0, kLtF16 = 2, kLtBf16 = 14;
 constexpr int kLtMaxWorkspace = 1;
 enum LtEpilogue : uint32_t { kLtDefault = 1, kLtRelu = 2, kLtBias = 4, kLtGelu = 32 };
 
-// What the heuristic answers.
+// An answer of the heuristic.
 template <class Algorithm>
 struct LtProposal {
   Algorithm algorithm;
@@ -75,7 +75,7 @@ class LtGemm : public PreparedGemm {
     return made;
   }
 
-  // What the library keeps of gemm.algorithm.
+  // The library's own form of gemm.algorithm.
   static Result<typename Lt::Algorithm> algorithm_of(const LibraryGemm& gemm) {
     RUNG_TRY(auto made, make(gemm));
     return static_cast<const LtGemm&>(*made).algorithm_;

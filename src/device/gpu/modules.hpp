@@ -12,7 +12,7 @@ namespace rung::gpu {
 
 enum class Vendor : uint8_t { nvidia, amd };
 
-// Of GpuInfo::architecture: AMD's gfx numbers, 0x90a and on, are above every compute capability times ten.
+// The vendor of a GpuInfo::architecture: AMD's gfx numbers, 0x90a and on, are above every compute capability times ten.
 constexpr Vendor vendor_of(int architecture) { return architecture >= 0x900 ? Vendor::amd : Vendor::nvidia; }
 // As its vendor writes it: "sm_90", "gfx942"; 0, which no driver told, is one that is not known.
 std::string architecture_name(int architecture);
@@ -36,7 +36,7 @@ struct CompiledFor {
   int first, last;
 };
 
-// What this project compiles kernels for, whether this build has them or not.
+// The architectures that this project compiles kernels for, whether this build has them or not.
 std::span<const CompiledFor> compiled_architectures();
 // Why this build has no modules for a vendor's GPUs, that is how it was made without them; "" where it has them.
 std::string_view missing_modules_reason(Vendor vendor);

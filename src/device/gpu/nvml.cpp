@@ -60,7 +60,7 @@ Result<SensorDevice> device(const std::string& bus_address) {
   return found;
 }
 
-// What a function tells, times `unit`, if the library has it.
+// The number that a function tells, times `unit`, if the library has it.
 template <class Number>
 double told(double unit, int (*function)(SensorDevice, Number*), SensorDevice device) {
   Number value = 0;

@@ -1,4 +1,4 @@
-// What this GPU reaches, measured: the numbers that floors are computed from.
+// Measured peaks of this GPU: floors are computed from them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "device/gpu/gpu.hpp"

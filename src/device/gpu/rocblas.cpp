@@ -120,7 +120,7 @@ struct Call {
   }
 };
 
-// Of a product that is only asked about: addresses are compared, and lead nowhere.
+// A call about a product that is only asked about: addresses are compared, and lead nowhere.
 Call question(const LibraryGemm& gemm) {
   constexpr Address kAny = 256;
   return {gemm, {.x = kAny, .w = kAny, .residual = kAny, .out = 2 * kAny}};

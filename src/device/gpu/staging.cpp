@@ -21,7 +21,7 @@ struct Piece {
   size_t at, bytes;
 };
 
-// What one thread copies through: made and used by it alone.
+// The block that one thread copies through: made and used by it alone.
 class Lane {
  public:
   explicit Lane(Gpu& gpu) : gpu_(gpu), current_(gpu) {}

@@ -1,4 +1,4 @@
-// What stands on top of a BERT encoder, which no importer builds: it is dropped on request, and never without a word.
+// The head on top of a BERT encoder, which no importer builds: it is dropped on request, and never without a word.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>

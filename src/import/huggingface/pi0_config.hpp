@@ -1,4 +1,4 @@
-// What a Pi0 config.json says, in any of its three dialects: the exporter's own, openpi's and LeRobot's.
+// Reads a Pi0 config.json in any of its three dialects: the exporter's own, openpi's and LeRobot's.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>

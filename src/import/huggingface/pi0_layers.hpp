@@ -11,7 +11,7 @@ struct KeyValue {
   NodeId k = kNoNode, v = kNoNode;
 };
 
-// What all layers of one pass share.
+// Values that all layers of one pass share.
 struct GemmaPass {
   NodeId cos, sin;  // T[1,1,S,head_dim]
   NodeId mask;      // f32[1,1,S,keys], added to the scores

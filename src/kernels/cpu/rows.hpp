@@ -1,4 +1,4 @@
-// What the rows of vectorised kernels share: which instruction set a row needs, and the types that vectors load.
+// Shared by the rows of vectorised kernels: the instruction set that a row needs, and the types that vectors load.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/cpu/kernel.hpp"

@@ -18,7 +18,7 @@ inline int pieces_of_share(const Problem& problem, double us, int64_t items) {
   return static_cast<int>(std::max<int64_t>(1, std::min({wanted, items, int64_t{kMostPieces}})));
 }
 
-// Of rows whose time goes with the elements of their result.
+// Splits the work of rows whose time goes with the elements of their result.
 inline Split split_by_elements(const Problem& problem, const Machine&) {
   constexpr double kElementUs = 0.3e-3;
   const int64_t elements = problem.output.shape.product();

@@ -1,4 +1,4 @@
-// What memory of a GPU moves in.
+// The unit in which a GPU's memory moves.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>

@@ -15,7 +15,7 @@ template <> struct ElementOf<DType::i64> { using type = int64_t; };
 template <DType dtype>
 using Element = typename ElementOf<dtype>::type;
 
-// What moves `bytes` at a time.
+// The type that moves `bytes` at a time.
 template <int bytes> struct UnitOf;
 template <> struct UnitOf<1> { using type = uint8_t; };
 template <> struct UnitOf<2> { using type = uint16_t; };

@@ -7,8 +7,8 @@
 
 namespace rung::gpu {
 
-// What enqueue() gets: device addresses, and the queue into whose stream its launches go, with the device's context
-// current. A launch must not synchronise, allocate or touch the host: the same call is recorded into a graph.
+// The arguments of enqueue(): device addresses, and the queue into whose stream its launches go, with the device's
+// context current. A launch must not synchronise, allocate or touch the host: the same call is recorded into a graph.
 struct Call {
   const Problem& problem;
   const Address* inputs;  // by operand, at multiples of Kernel::alignment; a packed one points to what pack() made

@@ -15,8 +15,8 @@ constexpr int64_t kPortableCluster = 8;  // blocks that a cluster may have on ev
 // Blocks with a multiprocessor each, in whole clusters.
 inline int64_t blocks_at_once(const GpuInfo& gpu) { return gpu.multiprocessors / kPortableCluster * kPortableCluster; }
 
-// What the runtime keeps of a multiprocessor's shared memory for each block that is there. A block that is alone may
-// have the rest, shared_bytes_per_block.
+// Bytes of a multiprocessor's shared memory that the runtime keeps for each block that is there. A block that is alone
+// may have the rest, shared_bytes_per_block.
 constexpr uint32_t kReservedSharedBytes = 1024;
 
 // The most that each of two blocks may have to share a multiprocessor.

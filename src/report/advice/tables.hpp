@@ -21,21 +21,21 @@ inline constexpr size_t kShownKernels = 12;
 // One line: what was read. One line: the step, the device's share of it, launches.
 std::string source_line(const trace::Summary& summary);
 std::string step_line(const trace::Summary& summary);
-// What is said before any table: what the recording lacks, the step, what does not count, what the reader left out.
+// The lines before any table: what the recording lacks, the step, what does not count, what the reader left out.
 std::vector<std::string> lines_of(const trace::Summary& summary);
 bool has_no_work(const trace::Summary& summary);
 // A sentence where no finding is; empty without work.
 std::string nothing_found(const trace::Summary& summary);
-// What the reader left out; empty: nothing.
+// The line on what the reader left out; empty: nothing.
 std::string skipped_line(const trace::Summary& summary);
 
-// Of a step: device work by category, gaps by cause, the longest kernels, what would break a capture; empty ones are
-// left out.
+// Tables of a step: device work by category, gaps by cause, the longest kernels, what would break a capture; empty ones
+// are left out.
 std::vector<TextTable> tables_of(const trace::Summary& summary);
 std::vector<TextTable> tables_of(const trace::Difference& difference);
 std::string difference_line(const trace::Difference& difference);
 
-// What shows whether a change helped.
+// The command that shows whether a change helped.
 std::string compare_command(const trace::Summary& summary);
 
 // "at most 1.8 of 2.1 ms a step (85 %)"

@@ -1,4 +1,4 @@
-// What was tried for each problem, what was taken, and why.
+// The table of choices: what was tried for each problem, what was taken, and why.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>

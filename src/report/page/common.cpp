@@ -1,4 +1,4 @@
-// What the parts of the page share.
+// Shared by the parts of the page.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 

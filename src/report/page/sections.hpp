@@ -24,7 +24,7 @@ std::string_view style_sheet();
 std::string_view script();
 Html hatch_pattern();  // the fill of rejected steps, referred to by the style sheet
 
-// What can be copied stands in a block of its own, to which the page's script adds a button.
+// A command that can be copied stands in a block of its own, to which the page's script adds a button.
 Html command_block(std::string_view text);
 // Links to the sections of `body`, by their headings.
 Html contents(const Html& body);

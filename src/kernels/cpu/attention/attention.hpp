@@ -1,5 +1,5 @@
-// What the vectorised attention kernels work from: plain numbers, so that files compiled for an instruction set need no
-// function of another header.
+// The arguments of the vectorised attention kernels: plain numbers, so that files compiled for an instruction set need
+// no function of another header.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What happens to a tile of sums on its way out (bias, activation, gate, residual, rounding), and row conversion.
-// Included by one file per instruction set.
+// The end of a tile of sums (bias, activation, gate, residual, rounding), and row conversion. Included by one file per
+// instruction set.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/cpu/linear/micro.hpp"

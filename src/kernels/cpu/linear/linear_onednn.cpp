@@ -103,7 +103,7 @@ struct Prepared {
   }
 };
 
-// What `apart` leaves to do: sums lie where the library wrote them.
+// The steps that `apart` leaves to do: sums lie where the library wrote them.
 void finish(const Call& call, const Slice& slice, float* sums) {
   const Problem& problem = call.problem;
   const LinearShape shape(problem);

@@ -1,4 +1,4 @@
-// What the vectorised rope, masked_mean and reduce kernels work from, in plain numbers.
+// The arguments of the vectorised rope, masked_mean and reduce kernels, in plain numbers.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>

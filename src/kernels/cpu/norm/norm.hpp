@@ -1,4 +1,4 @@
-// What the vectorised row-wise kernels (layer_norm, rms_norm, l2_normalize, softmax) work from, in plain numbers.
+// The arguments of the vectorised row-wise kernels (layer_norm, rms_norm, l2_normalize, softmax), in plain numbers.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>

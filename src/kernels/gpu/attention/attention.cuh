@@ -1,4 +1,4 @@
-// What the attention kernels share: packed rows of queries, keys across segments, and the running softmax.
+// Shared by the attention kernels: packed rows of queries, keys across segments, and the running softmax.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/gpu/attention/attention_arguments.hpp"
@@ -8,7 +8,7 @@ namespace rung::gpu {
 
 inline constexpr float kLog2E = 1.4426950408889634f;
 
-// Of a row of packed heads: row / ratio.
+// The query of a row of packed heads: row / ratio.
 __device__ inline int query_of(const AttentionArguments& a, int row) {
   return static_cast<int>(row * a.ratio_inverse >> 32);
 }
@@ -126,12 +126,12 @@ struct Running {
   }
 };
 
-// What a row's sums of values are multiplied by at its end. A row that no key is left to has sums of 0, and keeps them.
+// The factor of a row's sums of values at its end. A row that no key is left to has sums of 0, and keeps them.
 __device__ inline float inverse_of_sum(float sum) { return sum == 0.0f ? 0.0f : fast_inverse(sum); }
 
 // ---- the query rows of a lane, on fragments of scores: kFragmentColumns keys each from `first_key` on
 
-// What is added to the scores; `mask` points to the rows' masks, and to nothing if there are none.
+// The masks that are added to the scores; `mask` points to the rows' masks, and to nothing if there are none.
 template <int n>
 __device__ inline void load_bias(FragmentC (&bias)[n], const AttentionArguments& a,
                                  const float* const (&mask)[kLaneRows], int first_key) {

@@ -1,4 +1,4 @@
-// What the rows of attention kernels ask of a problem, and how they fill the kernels' argument.
+// Shared by the rows of attention kernels: the problems that they take, and how they fill the kernels' argument.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/gpu/attention/attention_arguments.hpp"

@@ -18,7 +18,7 @@ constexpr Variant<Config> kVariants[] = {
 #include "kernels/gpu/attention/attention_cdna.inc"
 };
 constexpr int64_t kMostSplits = 16;
-// Of a block, beyond which its keys are split: a second launch takes about as long as a block does for these.
+// Keys of a block, beyond which they are split: a second launch takes about as long as a block does for these.
 constexpr int64_t kKeysOfBlock = 1024;
 constexpr int64_t kMostOfFours = 32;  // the widest heads that are read four elements at a time
 
@@ -81,7 +81,7 @@ struct Cut {
   }
 };
 
-// Of 16 bits, read eight together; of narrow heads four.
+// The kernel reads elements of 16 bits, eight together; of narrow heads four.
 Verdict supports_elements(const Problem& problem, const Machine& machine) {
   const bool in_fours = size_of(problem.output.dtype) == 2 && AttentionShape(problem).width <= kMostOfFours &&
                         attention_unit(problem) == 4;
@@ -105,7 +105,7 @@ std::vector<Tunable> tunables(const Problem& problem, const Machine& machine) {
   return {block, {"splits", cut.splits_worth_a_trial}};
 }
 
-// What the blocks of a split leave: of each row its sums, then of each its statistics.
+// Bytes that the blocks of a split leave: the sums of each row, then the statistics of each.
 size_t scratch_bytes(const Problem& problem, const Machine& machine) {
   const Cut cut(problem, machine.gpu);
   const int64_t splits = cut.used_splits();

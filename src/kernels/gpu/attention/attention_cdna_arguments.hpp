@@ -1,4 +1,4 @@
-// What CDNA's attention kernel is compiled for and takes, shared by host and device.
+// The configurations and arguments of CDNA's attention kernel, shared by host and device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "ir/dtype.hpp"
@@ -45,8 +45,8 @@ constexpr uint32_t kJoinThreads = 256;
 // reads the keys that they share once.
 struct CdnaAttentionArguments {
   AttentionArguments attention;
-  // Of each split and row, where there are several: sums in f32, not divided yet, and the largest score and the sum of
-  // weights. Rows are the packed ones of all groups and batches.
+  // For each split and row, where there are several splits: sums in f32, not divided yet, and the largest score and the
+  // sum of weights. Rows are the packed ones of all groups and batches.
   float* sums;
   float* statistics;  // pairs
   uint32_t tiles, splits, blocks, dies;

@@ -1,4 +1,4 @@
-// What the matrix-instruction attention kernel is compiled for, as the kernel is built and the host launches it.
+// The configurations of the matrix-instruction attention kernel, as it is built and the host launches it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "ir/dtype.hpp"

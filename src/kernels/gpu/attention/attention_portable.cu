@@ -10,7 +10,7 @@ namespace {
 
 using Config = PortableAttentionConfig;
 
-// What the warps of a block are cut into: kTeam lanes, which take kTeam keys at a time, with kRows rows each.
+// The parts of a block's warps: kTeam lanes, which take kTeam keys at a time, with kRows rows each.
 template <Config config>
 struct Cut {
   static constexpr int D = config.width, kTeam = config.team(kLanes), kRows = config.rows_of_team(kLanes);

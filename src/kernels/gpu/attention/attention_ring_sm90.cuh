@@ -47,8 +47,8 @@ struct Memory {
   __device__ unsigned char* queries() const { return base; }
   __device__ unsigned char* received() const { return base; }  // [source][own row][sum_bytes], after the queries
   __device__ unsigned char* tile(int slot) const { return ring + slot * slot_bytes; }
-  // What is added to the scores of the keys there: two panels of 32 keys, rows of 128 bytes with their chunks
-  // exchanged.
+  // The mask of the keys there, which is added to their scores: two panels of 32 keys, rows of 128 bytes with their
+  // chunks exchanged.
   __device__ unsigned char* mask(int slot) const { return tile(slot) + config.tile_bytes(); }
   __device__ Barrier& queries_came() const { return barriers[0]; }
   __device__ Barrier& sums_came() const { return barriers[1]; }
