@@ -36,6 +36,7 @@ DEVICE_KEYWORDS = {'__device__', '__host__', '__shared__', '__align__', '__noinl
 VENDORS_OWN = re.compile(r'\b__\w+|\basm\b|#\s*(?:if|elif)\w*|#\s*include\s*<(?:cuda|hip)[^>]*>|\bsm_\d+')
 LANES_AS_NUMBER = re.compile(r'[%/&]\s*3[12]\b|\b32\s*\*\s*\w*[wW]arps\b|[wW]arps\s*\*\s*32\b')
 CONDITION = re.compile(r'\s*#\s*(if|elif)(?!def __cplusplus$)')
+SUBJECTLESS = re.compile(r'\s*// (What|Of)\b')
 UNFINISHED = re.compile(r'\b(TO' r'DO|FIX' r'ME|XX' r'X)\b')
 LICENCE = 'SPDX-License-Identifier: Apache-2.0'
 
@@ -67,6 +68,18 @@ def check_first_lines(path, lines):
         yield start + 1, 'the first line says what the file is for'
     if LICENCE not in comment:
         yield start + 2, f'the comment at the top ends with "{marker} {LICENCE}"'
+
+
+def check_comments(path, lines):
+    """A comment is a sentence with a subject: in src/ and include/ none begins with "What" or "Of"."""
+    if path.suffix not in CPP or path.parts[0] not in ('src', 'include'):
+        return
+    before = ''
+    for number, line in enumerate(lines, 1):
+        begins = SUBJECTLESS.match(line)
+        if begins and not before.startswith('//'):
+            yield number, f'a comment that begins with "{begins[1]}" has no subject: say who does what'
+        before = line.strip()
 
 
 def check_unfinished(path, lines):
@@ -186,7 +199,7 @@ def check_device_code(path, lines):
             yield number, f'{found[0].strip()} is one vendor\'s: portable.cuh has a name for it, or gets one'
 
 
-RULES = [check_size, check_first_lines, check_unfinished, check_functions, check_includes, check_inner_rooms,
+RULES = [check_size, check_first_lines, check_comments, check_unfinished, check_functions, check_includes, check_inner_rooms,
          check_json, check_device_words, check_device_code, check_words]
 
 

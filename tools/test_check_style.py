@@ -223,6 +223,16 @@ class KeepsFirstLines(unittest.TestCase):
         self.assertEqual(findings(check_style.check_first_lines, lines, Path('tools/x.sh')), [])
 
 
+class ChecksComments(unittest.TestCase):
+    def test_a_comment_has_a_subject(self):
+        check = check_style.check_comments
+        for begin in ('What', 'Of'):
+            self.assertEqual(len(findings(check, ['', f'  // {begin} it takes.'], Path('src/ir/a.cpp'))), 1)
+            self.assertEqual(findings(check, ['', f'// {begin} it takes.'], Path('tests/ir/a.cpp')), [])
+        for comment in (['// The planner knows', '// What it takes.'], ['// Often enough.'], ['f();  // Of two.']):
+            self.assertEqual(findings(check, comment, Path('src/ir/a.cpp')), [])
+
+
 class ChecksTrees(unittest.TestCase):
     def test_unfinished_work_is_named(self):
         self.assertEqual(len(findings(check_style.check_unfinished, ['', '// ' + 'TO' + 'DO: later'])), 1)

@@ -84,7 +84,8 @@ std::string_view kind_of(const Knob* knob, std::string_view value) {
   return all_of(value, std::isdigit) ? "number" : "text";
 }
 
-// What is written of a value: itself, or its kind and length. A value without a row has no form, so that none is kept.
+// The part of a value that is written: the value, or its kind and length. A value without a row has no form, so that
+// none is kept.
 std::string written_value(const Knob* knob, std::string_view value) {
   const bool fits = knob && wrong_form(*knob, value).empty();  // a list of six numbers is an address
   if (value.empty() || (fits && is_kept(knob->form, value))) return std::string(value);

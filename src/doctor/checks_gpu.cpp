@@ -113,7 +113,7 @@ void page_faults(const Snapshot& machine, Findings& findings) {
                       "add amdgpu.noretry=1 to the kernel's command line, unless memory is managed; reboot", "", ""});
 }
 
-// Of a bridge between GPUs.
+// Checks access control on a bridge between GPUs.
 void access_control(const Snapshot& machine, Findings& findings) {
   if (gpus_of(machine).size() < 2) return;
   for (const std::string& address : machine.list("sys/bus/pci/devices")) {

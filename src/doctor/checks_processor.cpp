@@ -22,7 +22,7 @@ int number(std::string_view text, int otherwise) {
   return n;
 }
 
-// Of a file with lines "Name:\tvalue".
+// The field of a file with lines "Name:\tvalue".
 std::string field(const std::string& text, std::string_view name) {
   for (const std::string_view line : parts(text, '\n'))
     if (line.starts_with(name)) {

@@ -102,7 +102,8 @@ void look_at_tuning(const Environment& environment, Findings& findings) {
   findings.push_back(std::move(finding));
 }
 
-// What is asked for and waits for a switch that is off. It says more than a row does, and takes its place.
+// A setting that waits for a switch that is off is told by the switch. It says more than a row does, and takes its
+// place.
 void look_at_switches(const Environment& environment, Findings& findings) {
   for (const auto& [name, value] : environment) {
     const Switch* master = switch_of(name);

@@ -36,7 +36,7 @@ std::optional<std::string> version_of(const Snapshot& machine, std::string_view 
   return longest.empty() ? std::nullopt : std::optional(longest);
 }
 
-// What stands behind the last ": " of a line, without quotes and commas.
+// The value behind the last ": " of a line, without quotes and commas.
 std::optional<std::string> value_of(std::optional<std::string> line) {
   if (!line) return line;
   if (const size_t colon = line->rfind(':'); colon != line->npos) line->erase(0, colon + 1);

@@ -1,4 +1,4 @@
-// What a machine is: processor, kernel, drivers, libraries with versions, GPUs.
+// Facts of a machine: processor, kernel, drivers, libraries with versions, GPUs.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>

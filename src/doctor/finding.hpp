@@ -1,4 +1,4 @@
-// What the doctor finds: a setting that costs latency, that does nothing, or that is worth knowing.
+// A finding of the doctor: a setting that costs latency, that does nothing, or that is worth knowing.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>

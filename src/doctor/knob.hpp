@@ -32,7 +32,7 @@ struct Form {
   std::string_view words;  // separated by '|'
 };
 
-// What a value other than the default does to latency.
+// The effect on latency of a value other than the default.
 enum class Verdict : uint8_t {
   set,      // worth setting
   leave,    // the default is right, or it has nothing to do with latency
@@ -89,7 +89,7 @@ std::vector<Reader> readers_of(std::string_view name);
 // "vLLM reads it to 0.14.1": of a name that no newest version reads any more; empty: one does, or none is known.
 std::string no_longer_read(std::string_view name);
 
-// What does nothing unless another variable is set, too.
+// A variable that does nothing unless another is set, too.
 struct Switch {
   std::string_view name, on;  // the switch, and the values that turn it on, separated by '|'; empty: any but off
   Severity severity;          // of what is set without it
@@ -101,7 +101,7 @@ bool is_on(const Switch& master, std::string_view value);
 bool is_off(std::string_view value);  // 0, false, no, off, none, or empty
 std::vector<std::string_view> parts(std::string_view text, char separator);
 
-// What is wrong with the form of a value; empty: nothing.
+// The fault in the form of a value; empty: none.
 std::string wrong_form(const Knob& knob, std::string_view value);
 // Does it mean what the default means?
 bool is_default(const Knob& knob, std::string_view value);

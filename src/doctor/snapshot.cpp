@@ -132,7 +132,7 @@ std::string line_with(const std::string& text, std::string_view words) {
   return begin == text.npos ? "" : text.substr(begin, text.find('\n', begin) - begin);
 }
 
-// Of the mount of /dev/shm its size alone: other options name users.
+// The size of the mount of /dev/shm alone: other options name users.
 std::string memory_disk(const std::string& text) {
   for (const std::string_view line : parts(text, '\n')) {
     if (line.find(" /dev/shm ") == line.npos) continue;

@@ -13,7 +13,7 @@
 
 namespace rung::doctor {
 
-// What is kept of a file, on a real machine too, so that a captured folder gives the same findings.
+// The part of a file that is kept, on a real machine too, so that a captured folder gives the same findings.
 enum class Keep : uint8_t {
   all,
   boot_options,  // the words of the kernel's command line that the checks know

@@ -37,7 +37,7 @@ class Config {
   // Exactly `count` integers, each within `range`.
   Result<std::vector<int64_t>> get_ints(const std::string& field, size_t count, IntRange range) const;
   Result<Config> get_object(const std::string& field) const;
-  // Of any type but null.
+  // A value of any type but null.
   Result<nlohmann::json> get_value(const std::string& field) const;
 
   // Where a field may be left out (or null).

@@ -93,7 +93,7 @@ Tensor from_fortran_order(const Tensor& from) {
   return to;
 }
 
-// What a member says that it is, before a byte of its data is unpacked.
+// A member's description of itself, before a byte of its data is unpacked.
 struct ArrayHeader {
   const ZipMember* member = nullptr;
   uint64_t bytes = 0;  // of the header itself
@@ -133,7 +133,7 @@ Result<Tensor> read_array(const ArrayHeader& header) {
 
 using ArrayHeaders = std::map<std::string, ArrayHeader>;
 
-// Of every array that `wants` keeps.
+// Headers of every array that `wants` keeps.
 Result<ArrayHeaders> read_headers(const std::vector<ZipMember>& members, const WantsArray& wants,
                                   const std::string& path) {
   ArrayHeaders kept;

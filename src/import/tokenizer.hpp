@@ -33,13 +33,13 @@ struct EncodeOptions {
 struct FramePiece {
   int64_t id = 0, type = 0;
 };
-// What stands around a text: "[CLS]" and "[SEP]".
+// The tokens around a text: "[CLS]" and "[SEP]".
 struct Frame {
   std::vector<FramePiece> before, after;
   int64_t type = 0;  // of the text's own tokens
 };
 
-// What a model's files say.
+// The contents of a model's files.
 struct TokenizerFiles {
   std::unordered_map<std::string, int64_t> vocabulary;
   std::map<std::string, int64_t> special;  // stand for themselves where the text spells them: "[MASK]"
@@ -64,7 +64,7 @@ class Tokenizer {
   Result<Encoding> encode(std::string_view text, EncodeOptions options) const;
   // Word pieces alone.
   std::vector<int64_t> pieces(std::string_view text) const;
-  // What the model was made for, where its files say so.
+  // The length that the model was made for, where its files say so.
   std::optional<int64_t> model_max_length() const { return files_.model_max_length; }
 
  private:

@@ -1,4 +1,4 @@
-// What tokenizer.json's post_processor puts around one text.
+// The tokens that tokenizer.json's post_processor puts around one text.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "import/json_config.hpp"

@@ -63,7 +63,7 @@ Result<Directory> find_directory(Bytes archive, const std::string& path) {
   return found;
 }
 
-// What the fixed part of a directory entry says; 64-bit values replace it from the extra field.
+// The fixed part of a directory entry; 64-bit values replace it from the extra field.
 struct Central {
   uint64_t packed = 0, size = 0, local = 0;
   uint16_t flags = 0, method = 0;

@@ -32,7 +32,7 @@ struct SplitTrial {
   Budget clock;
   int tuned_later = 0;      // see Workbench::attempt()
   bool keeps_ties = false;  // parts that were shown to win before: only a clear loss takes them away
-  // What came of it.
+  // The outcome of the trial.
   std::optional<Attempt> best = {};  // with all parts that were kept; none: nothing was
   std::vector<std::string> lost = {};
   size_t kept = 0, untried = 0;

@@ -1,5 +1,5 @@
-// What follows from a linear being linear: a constant part of its input, a factor after it and a plain linear before it
-// become part of its weights, which the plan builder works out once.
+// Uses that a linear is linear: a constant part of its input, a factor after it and a plain linear before it become
+// part of its weights, which the plan builder works out once.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
@@ -99,7 +99,7 @@ class Composer {
     return id;
   }
 
-  // What all rows of `part` are, if that is one constant row; else kNoNode.
+  // The row that all rows of `part` are, if that is one constant row; else kNoNode.
   NodeId constant_row(NodeId part) const {
     if (!is_constant(part)) return kNoNode;
     int64_t columns = graph_.shape(part).back();

@@ -89,7 +89,7 @@ class Folder {
     if (weight >= constant_.size() || !constant_[weight]) return false;
     return other == kNoNode || (graph_[other].operands[1] == weight && *graph_.as<RmsNorm>(other) == *op);
   }
-  // What reads the norm `value` or rows of it; false if not only linears do, as x.
+  // Collects the linears that read the norm `value` or rows of it; false if other ops read it, too, or not as x.
   bool collect_readers(NodeId value, std::map<NodeId, NodeId>& readers) const {
     if (graph_.is_output(value)) return false;
     const auto& users = graph_[value].users;
@@ -118,7 +118,7 @@ class Folder {
     return it->second = graph_.add(Binary{BinaryKind::add}, {it->second, added}, graph_[weight].label);
   }
 
-  // What takes the place of rows of a norm: the same rows of a further result of its sum.
+  // The rows of a further result of a norm's sum that take the place of the same rows of the norm.
   using ResultRows = std::map<NodeId, NodeId>;
   NodeId rows_of(ResultRows& result, NodeId value) {
     if (auto it = result.find(value); it != result.end()) return it->second;

@@ -8,7 +8,7 @@
 namespace rung::passes {
 namespace {
 
-// What reads the result turns patches into rows right away; their views cancel.
+// Readers of the result turn patches into rows right away; their views cancel.
 void simplify_readers(Graph& graph, NodeId id) {
   std::vector<NodeId> users = graph[id].users;
   for (NodeId user : users) {

@@ -1,4 +1,5 @@
-// What a pass is: a named function over the graph, the rung it belongs to, and what it may ask and tell while it runs.
+// A pass: a named function over the graph, the rung it belongs to, and the facts that it may ask for and tell while it
+// runs.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <fmt/format.h>
@@ -15,7 +16,7 @@
 
 namespace rung {
 
-// What a pass wants its receipt to say.
+// Notes of a pass for its receipt.
 struct Notes {
   std::vector<std::string> lines;
   template <class... Args>

@@ -1,4 +1,4 @@
-// What rewrites share: walking, replacing, cleaning up, reading small constants, and building views that stay simple.
+// Shared by rewrites: walking, replacing, cleaning up, reading small constants, and building views that stay simple.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <optional>

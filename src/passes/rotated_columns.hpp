@@ -12,7 +12,7 @@ struct RotatedColumns {
   int64_t begin, end;  // columns of base
 };
 
-// Of a rope over reshape(slice(base, last axis), [..., H, D]) or reshape(base, [..., H, D]).
+// The columns of a rope over reshape(slice(base, last axis), [..., H, D]) or reshape(base, [..., H, D]).
 std::optional<RotatedColumns> rotated_columns(const Graph& graph, NodeId rope);
 // Cos and sin of shape [..., 1, D].
 bool one_angle_for_all_heads(const Graph& graph, NodeId rope);

@@ -57,7 +57,7 @@ Demand RowDemand::limited(NodeId id, Demand demand) {
   return demand;
 }
 
-// What is read of one axis of `size`; nothing: no row of it.
+// The part of one axis of `size` that is read; nothing: no row of it.
 std::optional<RowSet> RowDemand::read_axis(const AxisRead& read, int64_t size, RowSet wanted) {
   if (read.kind == AxisRead::Kind::same) return wanted;
   if (read.kind != AxisRead::Kind::joined || wanted == kAllRows) return kAllRows;
@@ -91,7 +91,7 @@ RowDemand::Reads RowDemand::reads(NodeId id) {
   return reads;
 }
 
-// Of keys without weight neither the weights nor the values are read.
+// Neither the weights nor the values of keys without weight are read.
 void RowDemand::read_live_keys(NodeId id, Reads& reads) {
   const std::vector<NodeId>& operands = graph_[id].operands;
   const RowSet queries = (*computed_[id])[graph_.shape(id).rank() - 2];

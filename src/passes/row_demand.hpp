@@ -27,11 +27,13 @@ class RowDemand {
  public:
   explicit RowDemand(const Graph& graph);
 
-  // What a node is computed for; nothing if no output needs it. Ops that need whole axes are computed for all of them.
+  // The rows that a node is computed for; nothing if no output needs it. Ops that need whole axes are computed for all
+  // of them.
   const std::optional<Demand>& of(NodeId id) const { return computed_[id]; }
-  // What all readers together need, before the op's own limits: of interest for inputs.
+  // The rows that all readers together need, before the op's own limits: of interest for inputs.
   const std::optional<Demand>& wanted(NodeId id) const { return wanted_[id]; }
-  // What `id` reads of each operand; nothing for an operand that it does not read at all (a dropped part of a concat).
+  // The rows that `id` reads of each operand; nothing for an operand that it does not read at all (a dropped part of a
+  // concat).
   std::vector<std::optional<Demand>> reads(NodeId id);
   // slice, or gather of ascending rows known now: once the operand has only the rows that are read, the node is its
   // operand.

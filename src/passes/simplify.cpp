@@ -229,8 +229,8 @@ Status simplify(Graph& graph, PassContext&) {
       id = graph[id].next;
       continue;
     }
-    // What took its place stands after the nearest live node before it, and may simplify again. Erased nodes keep their
-    // links, so the way back from one still leads to the front.
+    // The node that took its place stands after the nearest live node before it, and may simplify again. Erased nodes
+    // keep their links, so the way back from one still leads to the front.
     while (before != kNoNode && !graph[before].alive) before = graph[before].previous;
     id = before == kNoNode ? graph.first() : graph[before].next;
   }

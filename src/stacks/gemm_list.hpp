@@ -17,7 +17,7 @@ class GemmList {
   std::string source;  // what the file is: "tunableop_untuned", "PyTorch profiler"
   // In the order in which they came first, no two the same product: their counts are added up.
   const std::vector<GemmShape>& shapes() const { return shapes_; }
-  // What was left out or assumed, and how often.
+  // Lines that were left out or assumed, and how often.
   const std::map<std::string, int64_t, std::less<>>& remarks() const { return remarks_; }
 
   void add(GemmShape shape);

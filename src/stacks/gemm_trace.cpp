@@ -20,7 +20,7 @@ struct RecordedMatrix {
   bool transposed = false;
   int64_t stride = 0;
 };
-// Of a matrix by the distances of its rows and columns. Nullopt: neither axis is dense.
+// The stored form of a matrix by the distances of its rows and columns. Nullopt: neither axis is dense.
 std::optional<RecordedMatrix> stored_of(int64_t rows, int64_t columns, int64_t row_stride, int64_t column_stride) {
   if (column_stride == 1 && row_stride >= columns) return RecordedMatrix{false, row_stride};
   if (row_stride == 1 && column_stride >= rows) return RecordedMatrix{true, column_stride};

@@ -22,7 +22,7 @@ double bytes_of(const Problem& problem) {
   return bytes;
 }
 
-// Of the default: its refusal is why a product cannot be tuned.
+// The refusal of the default, which is why a product cannot be tuned.
 std::string refusal_of(const Candidates& candidates, const Target& target, std::string_view family) {
   const Kernel* library = target.library_row(family);
   for (const rung::Refused& refused : candidates.refused)

@@ -23,7 +23,8 @@ class ProductTuner {
   };
   ProductTuner(TuningDatabase& database, Options options) : database_(database), options_(std::move(options)) {}
 
-  // What the database knows for sure is not searched again, but compared again. `problem`: of the product.
+  // Tunes a product: an entry that the database knows for sure is not searched again, but compared again. `problem`: of
+  // the product.
   void tune(const Problem& problem, TunedProduct& product);
   bool out_of_time() const { return options_.clock.left() <= 0 || options_.interrupted(); }
 

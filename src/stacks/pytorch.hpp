@@ -1,4 +1,4 @@
-// What an installed PyTorch wants of a file of TunableOp results, asked of its Python.
+// The demands of an installed PyTorch on a file of TunableOp results, asked of its Python.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <map>
@@ -20,10 +20,10 @@ struct PyTorch {
 // `python`: a program, by path or as the shell would find it. Importing PyTorch takes seconds. Errors: no such program,
 // no PyTorch in it, one that has no TunableOp.
 Result<PyTorch> ask_pytorch(const std::string& python);
-// What validators say for themselves.
+// The PyTorch that validators tell of.
 PyTorch pytorch_of(Validators validators);
 
-// Of what the Python that is asked writes to its standard error, between whatever else may stand there.
+// Reads the answer of the Python that is asked out of its standard error, where other text may stand around it.
 PyTorch parse_answer(std::string_view text);
 
 }  // namespace rung::stacks

@@ -20,7 +20,7 @@ struct Stack {
   Where where = Where::amd_gpu;
   Rows rows = Rows::library;  // that it can run
   std::array<std::string_view, 3> libraries{};
-  // What a row says where the default is kept, as Solution::library and ::name; no library: there is no such row.
+  // A row's words where the default is kept, as Solution::library and ::name; no library: there is no such row.
   std::string_view kept_library, kept_name;
 
   // Can a row name it? Of a library, an algorithm by its number; its own choice has none.

@@ -19,8 +19,8 @@ struct ProductsTask {
   int threads = 0;                   // of the processor; 0: all that this process may use
   double budget_s = 60;
   std::string database;  // a file; empty: what is tuned is kept in none
-  // What is written; no file: nothing is. No format: that of the file, where it is there; that which goes with a
-  // stack's own recording; else "csv". What a file has besides is kept as it stands.
+  // The file to write; empty: none. No format: that of the file, where it is there; that which goes with a stack's own
+  // recording; else "csv". Anything else in a file is kept as it stands.
   std::string out, format;
   // Who says what PyTorch wants of a file: a file of results that it wrote, or its Python. Neither: the file to write,
   // where it is there, else "python3".
@@ -29,7 +29,7 @@ struct ProductsTask {
   std::function<void(const std::string& what, double fraction)> progress;
 };
 
-// What became of one product. Times are of products by themselves, with weights colder than the cache.
+// The outcome of one product. Times are of products by themselves, with weights colder than the cache.
 struct TunedProduct {
   GemmShape shape;
   double default_us = 0, best_us = 0;  // of the library's default, and of the fastest other; 0: not timed

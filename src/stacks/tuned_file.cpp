@@ -101,7 +101,7 @@ Status check_validators(const Validators& validators, const Machine& here) {
   return {};
 }
 
-// Of a file that is there: PyTorch takes it whole or not at all.
+// A file that is there must have the same validators: PyTorch takes it whole or not at all.
 Status check_same(const TuningFile& file, const Validators& wanted) {
   const Validators has = validators_in(file);
   const auto value = [](const Validators& of, const std::string& name) {

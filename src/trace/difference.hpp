@@ -9,7 +9,7 @@
 
 namespace rung::trace {
 
-// Of the step whose length is the median: times in milliseconds, and how often.
+// Figures of the step whose length is the median: times in milliseconds, and how often.
 
 struct DifferenceRow {
   std::string name;

@@ -1,4 +1,4 @@
-// What a recording lacks, or what of it was left out, in one sentence with how to record it right.
+// A note on what a recording lacks, or on what of it was left out: one sentence with how to record it right.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>

@@ -1,4 +1,4 @@
-// What a recording says, in figures: the form that text, JSON, Markdown and HTML are written from.
+// A recording in figures: the form that text, JSON, Markdown and HTML are written from.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <algorithm>

@@ -77,7 +77,7 @@ Json launches_json(const Launches& launches) {
           {"captured", launches.captured}};
 }
 
-// What is no step's, and what of the steps does not count.
+// Work outside steps, and the parts of steps that do not count.
 Json left_out_json(const Summary& summary) {
   return {{"outliers", array_of(summary.outliers,
                                 [](const Steps::Outlier& o) {

@@ -1,4 +1,4 @@
-// What accesses a listing has, and what keeps those narrow that are.
+// The accesses of a listing, and the reasons that keep some of them narrow.
 // SPDX-License-Identifier: Apache-2.0
 #include "amdgpu/analysis/accesses.hpp"
 

@@ -11,7 +11,7 @@
 
 namespace rung::amdgpu {
 
-// Of one place; an instruction that names two places makes two accesses.
+// An access to one place; an instruction that names two places makes two accesses.
 struct Access {
   size_t index = 0;  // of its instruction
   bool lds = false, load = false, store = false;

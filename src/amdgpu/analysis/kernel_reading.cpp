@@ -45,7 +45,7 @@ void count_kind(CodeReading& reading, const Instruction& made, bool in_loop) {
   if (made.encoding == Encoding::scratch) ++reading.scratch, reading.scratch_in_loops += in_loop;
 }
 
-// What the loops of a listing are, instruction by instruction.
+// The loops of a listing, instruction by instruction.
 struct LoopMarks {
   std::vector<bool> any, inner, loading, local;
 };

@@ -1,5 +1,4 @@
-// What a kernel's machine code says without being run: loops, how wide its accesses are, where it waits, what it
-// spills.
+// Reads a kernel's machine code without running it: loops, how wide its accesses are, where it waits, what it spills.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
@@ -21,7 +20,7 @@ struct Widths {
   std::array<uint32_t, 6> accesses{};
   uint64_t bytes() const;
   uint64_t bytes_of_16() const;
-  // Of all bytes, those that 16-byte accesses move; 1 where nothing is moved.
+  // The share of all bytes that 16-byte accesses move; 1 where nothing is moved.
   double wide_share() const;
 };
 
@@ -41,7 +40,7 @@ struct CodeReading {
   std::map<std::string, uint32_t> matrix_by_name;
   Widths global, global_in_loops, global_in_inner_loops;  // flat, global and buffer accesses
   Widths lds, lds_in_loops;
-  // Of accesses in loops that are narrower than 16 bytes, by Narrow.
+  // Accesses in loops that are narrower than 16 bytes, by Narrow.
   std::array<uint32_t, kNarrowWords.size()> narrow_global{}, narrow_lds{};
   BankReading banks;
   uint32_t round_trips = 0;  // as round_trips()
@@ -80,7 +79,7 @@ struct KernelReading {
   std::vector<Found> findings;
 };
 
-// What a reading is made with.
+// Options of a reading.
 struct IsaOptions {
   OccupancyFormula formula = OccupancyFormula::exact;
   uint32_t lds_bytes = 0;  // that launches add to what a kernel declares

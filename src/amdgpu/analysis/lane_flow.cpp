@@ -1,4 +1,4 @@
-// What is known of lanes along all ways through a kernel: states at the beginnings of blocks, until nothing changes.
+// Follows facts of lanes along all ways through a kernel: states at the beginnings of blocks, until nothing changes.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 

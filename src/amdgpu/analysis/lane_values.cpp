@@ -67,7 +67,7 @@ LaneValuePtr uniform_value(uint32_t value, bool exact) {
   return made;
 }
 
-// What is true of both; `mine` itself where that is no less.
+// The facts that are true of both; `mine` itself where those are no less.
 LaneValuePtr common(const LaneValuePtr& mine, const LaneValuePtr& theirs) {
   if (!mine || !theirs) return nullptr;
   if (mine == theirs || *mine == *theirs) return mine;
@@ -82,7 +82,7 @@ LaneValuePtr common(const LaneValuePtr& mine, const LaneValuePtr& theirs) {
 
 }  // namespace
 
-// What an instruction reads of a state, and what it writes.
+// The parts of a state that an instruction reads, and those that it writes.
 struct LaneStep {
   LaneState& state;
   const Placed& placed;
@@ -176,7 +176,7 @@ bool LaneStep::change_exec() {
   if (saves) return reach_others(from, held), true;
   const bool joins = made.opcode == Opcode::s_or_b64 && of_itself;
   if ((joins || made.opcode == Opcode::s_mov_b64) && from && *from < depth) return state.widen(*from), true;
-  // What s_or_saveexec saved, taken out of what it made.
+  // The lanes that s_or_saveexec saved, taken out of those that it made.
   if (made.opcode == Opcode::s_xor_b64 && of_itself && from == depth) return state.narrow(made.sources[1].number), true;
   // A loop's end: the lanes that left it come back.
   if (depth && !state.depths_.back().saved && joins) return state.widen(depth - 1), true;
@@ -267,7 +267,7 @@ void LaneStep::store(const LaneRow& row, const uint32_t* result, const uint32_t*
   }
 }
 
-// Of a value that is the same in all lanes it does not matter which are active.
+// A value that is the same in all lanes can be read with any of them active.
 void LaneStep::read_first_lane() {
   const LaneValuePtr value = word_of(made.sources[0], 0);
   const bool known = value && value->exact && (sees_all_lanes() || is_uniform(value->at));

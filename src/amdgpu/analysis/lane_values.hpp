@@ -1,4 +1,4 @@
-// What code alone says of the lanes of a wave: the values of registers that follow from a lane's number and constants.
+// Facts of a wave's lanes that code alone says: the values of registers that follow from a lane's number and constants.
 // SPDX-License-Identifier: Apache-2.0
 // The wave is a work-group's first, and the group is at least 64 threads long in x: lane l is thread l. What is loaded
 // is not known; scalar registers of which nothing is known hold the same for all lanes all the same.
@@ -13,7 +13,7 @@
 
 namespace rung::amdgpu {
 
-// Of one register. Not exact: an addend is missing, which is the same in all lanes.
+// The value of one register. Not exact: an addend is missing, which is the same in all lanes.
 struct LaneValue {
   bool exact = true;
   alignas(64) std::array<uint32_t, kWaveLanes> at{};
@@ -21,7 +21,7 @@ struct LaneValue {
 };
 using LaneValuePtr = std::shared_ptr<const LaneValue>;  // null: not derivable
 
-// What is derivable where an instruction begins.
+// The facts that are derivable where an instruction begins.
 class LaneState {
  public:
   static constexpr size_t kVectors = 512, kScalars = 128;
@@ -29,7 +29,7 @@ class LaneState {
   // The value of a vector register by its place (AGPRs behind VGPRs), as the lanes that are active have it.
   const LaneValuePtr& vector(size_t place) const { return vectors_[place]; }
   void step(const Placed& placed, Target target);
-  // What holds on both ways to a place; whether that is less than before.
+  // Keeps the facts that hold on both ways to a place; true if those are less than before.
   bool meet(const LaneState& other);
 
  private:
@@ -51,7 +51,7 @@ class LaneState {
   std::vector<Depth> depths_;                             // without depth 0
 };
 
-// Of each memory instruction of the listing the low word of its vector address; null: it has none, or it is not
+// The low word of the vector address of each memory instruction of the listing; null: it has none, or it is not
 // derivable. By the instruction's index.
 std::vector<LaneValuePtr> lane_addresses(const Listing& listing, const std::vector<Block>& blocks);
 

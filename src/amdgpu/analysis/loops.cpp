@@ -83,7 +83,7 @@ std::vector<Loop> loops_of(const std::vector<Block>& blocks) {
   std::vector<size_t> owner(blocks.size(), kNone);  // of each block the loop that was found last
   std::vector<Loop> loops;
   for (int depth = 0; depth < kMostLoopDepth; ++depth) {
-    // Of loops without their first blocks, where compilers enter them, the loops that remain are those within.
+    // Without the first blocks of loops, where compilers enter them, the loops that remain are those within.
     const auto parts = parts_of(blocks, chosen);
     std::vector<bool> inner(blocks.size());
     for (const auto& part : parts)

@@ -13,8 +13,8 @@ struct Loop {
   std::vector<size_t> blocks;  // all of it, with the loops in it
   bool innermost = true;       // no other loop is in it
 };
-// Of loops that hold others, these come behind them. What remains of a loop without its first block is searched for
-// further ones, to a depth of kMostLoopDepth.
+// Inner loops come behind those that hold them. The rest of a loop without its first block is searched for further
+// ones, to a depth of kMostLoopDepth.
 inline constexpr int kMostLoopDepth = 16;
 std::vector<Loop> loops_of(const std::vector<Block>& blocks);
 

@@ -9,7 +9,7 @@
 
 namespace rung::amdgpu {
 
-// Of code objects, as for_each_code_object() finds them, and of an assembler's text, whose architecture is `target` if
+// Reads code objects, as for_each_code_object() finds them, and an assembler's text, whose architecture is `target` if
 // it does not say. Errors: as for_each_code_object(), read_code_object(), read_assembly() and occupancy_of().
 Result<std::vector<KernelReading>> read_machine_code(std::span<const std::byte> file, const IsaOptions& options,
                                                      std::optional<Target> target);

@@ -13,7 +13,7 @@
 
 namespace rung::amdgpu {
 
-// What a kernel takes. `vgprs` counts accumulation registers, too: both kinds share one file.
+// Resources of a kernel. `vgprs` counts accumulation registers, too: both kinds share one file.
 struct Resources {
   uint32_t vgprs = 0, sgprs = 0;  // of a wave
   uint32_t lds_bytes = 0;         // of a work-group

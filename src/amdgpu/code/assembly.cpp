@@ -97,7 +97,7 @@ Status Reader::line(std::string_view text) {
   return {};
 }
 
-// What the compiler says behind a function.
+// Reads the compiler's comment behind a function.
 void Reader::note_comment(std::string_view comment) {
   constexpr std::string_view key = "; codeLenInByte = ";
   if (functions_.empty() || !comment.starts_with(key)) return;
@@ -228,7 +228,7 @@ Status Reader::resolve(Function& function) const {
     all[index].instruction.immediate = static_cast<int32_t>(words);
   }
   if (function.first_address) {
-    // What fills the room to the next function is none of this one's.
+    // Padding up to the next function is none of this one's.
     while (!all.empty() && all.back().instruction.opcode == Opcode::s_nop) all.pop_back();
     function.made.listing.bytes = all.empty() ? 0 : all.back().offset + 4;
   }

@@ -36,7 +36,7 @@ using Visit = std::function<Status(std::span<const std::byte>)>;
 
 constexpr std::string_view kElf(ELFMAG, SELFMAG), kCompressed = "CCOB";
 
-// What the search has come to: how many objects, and where it goes on.
+// The state of the search: how many objects, and where it goes on.
 struct Found {
   size_t objects = 0, end = 0;
 };

@@ -25,7 +25,7 @@ bool put_data_source(Instruction& made, uint32_t number, const Spec& spec, bool 
 
 void put_off(Instruction& made) { ++made.source_count; }
 
-// What gfx90a calls glc, slc and scc is sc0, nt and sc1 later.
+// The bits that gfx90a calls glc, slc and scc are sc0, nt and sc1 later.
 struct CacheBits {
   int sc0, nt, sc1;
 };

@@ -1,4 +1,4 @@
-// What the decoders of the formats share: words of the code, bits of a word. Internal to decode*.cpp.
+// Shared by the decoders of the formats: words of the code, bits of a word. Internal to decode*.cpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>

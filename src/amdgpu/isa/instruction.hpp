@@ -34,7 +34,7 @@ enum class Encoding : uint8_t {
   mubuf
 };
 
-// What an operand is made of, and how wide an element is; decides how inline constants, negation and halves are meant.
+// The elements of an operand and their width; they decide how inline constants, negation and halves are meant.
 enum class Type : uint8_t {
   b16,
   b32,

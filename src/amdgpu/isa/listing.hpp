@@ -25,7 +25,7 @@ struct Listing {
   uint64_t bytes = 0;      // of code; 0: text that does not say
 };
 
-// What does not decode is skipped by words and counted.
+// Lists code; words that do not decode are skipped and counted.
 Listing list_code(std::span<const std::byte> code, Target target);
 
 // Where a branch of a listing goes, from the kernel's first instruction; negative: nowhere in it, or no branch.

@@ -14,7 +14,7 @@
 
 namespace rung::amdgpu {
 
-// What one operand of an instruction is.
+// The specification of one operand of an instruction.
 struct Spec {
   enum class Form : uint8_t { none, any, mask, scalar, acc, simm };
   Form form = Form::none;

@@ -65,7 +65,7 @@ std::optional<uint32_t> small_number(std::string_view word) {
   return value;
 }
 
-// What stands behind the letter: "12", "[4:7]", "[4]".
+// The text behind the letter: "12", "[4:7]", "[4]".
 std::optional<std::pair<uint32_t, uint32_t>> register_range(std::string_view word) {
   if (word.size() < 3 || word.front() != '[' || word.back() != ']') {
     const auto first = small_number(word);
@@ -97,7 +97,7 @@ std::optional<Operand> register_operand(std::string_view word, const Spec& spec)
 
 bool is_64(Type type) { return type == Type::b64 || type == Type::i64 || type == Type::u64 || type == Type::f64; }
 
-// What stands around a source.
+// Takes off the signs around a source.
 std::string_view strip_signs(std::string_view word, Operand& made) {
   const auto inner = [&](std::string_view name) {
     if (!word.starts_with(name) || !word.ends_with(")")) return false;

@@ -16,7 +16,7 @@ std::string register_text(const Operand& operand);
 std::string vector_modifiers(const Instruction& instruction, const Row& row, Target target);
 std::string memory_operands(const Instruction& instruction, const Row& row);
 std::string memory_modifiers(const Instruction& instruction, const Row& row, Target target);
-// Of SOPP and SOPK, whose 16 bits mean something else in each.
+// The immediate of SOPP and SOPK, whose 16 bits mean something else in each.
 std::string scalar_immediate(const Instruction& instruction, Target target);
 
 }  // namespace rung::amdgpu

@@ -1,4 +1,4 @@
-// What the 16 bits of SOPP and SOPK instructions mean, as an assembler writes it.
+// The meaning of the 16 bits of SOPP and SOPK instructions, as an assembler writes it.
 // SPDX-License-Identifier: Apache-2.0
 #include "amdgpu/isa/decode.hpp"
 #include "amdgpu/isa/text_parts.hpp"

@@ -1,4 +1,4 @@
-// What an execution looks for in a kernel beside what it computes.
+// The checks that an execution makes of a kernel beside computing its results.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>

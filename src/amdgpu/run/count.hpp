@@ -9,7 +9,7 @@
 
 namespace rung::amdgpu {
 
-// What was executed, by wave instruction.
+// Counts of executed wave instructions.
 struct Counts {
   uint64_t waves = 0, instructions = 0;
   uint64_t vector = 0, scalar = 0, matrix = 0, branches = 0, waits = 0, barriers = 0;

@@ -75,8 +75,8 @@ struct ScalarWriter {
   void put64(uint64_t value) { put(static_cast<uint32_t>(value)), put(static_cast<uint32_t>(value >> 32)); }
 };
 
-// What the descriptor asks for before the work-group's numbers. Preloaded arguments stay unwritten: the prologue before
-// such a kernel's body loads them.
+// Puts the registers that the descriptor asks for before the work-group's numbers. Preloaded arguments stay unwritten:
+// the prologue before such a kernel's body loads them.
 void put_user_registers(ScalarWriter& to, const KernelInfo& kernel, const Launch& launch) {
   const unsigned asked = kernel.properties;
   if (asked & 1) to.put64(0), to.put64(0);  // private segment buffer: not served

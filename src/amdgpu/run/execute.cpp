@@ -22,7 +22,7 @@
 namespace rung::amdgpu {
 namespace {
 
-// What the threads of a launch share.
+// State that the threads of a launch share.
 struct Shared {
   const Launch& launch;
   const Checks& checks;

@@ -1,4 +1,4 @@
-// What an execution found wrong in a kernel: the kind, and where.
+// A fault that an execution found in a kernel: its kind, and where.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>

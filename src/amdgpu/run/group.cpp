@@ -1,4 +1,4 @@
-// What is told of a wave: it ends with a finding, or goes on behind it.
+// A finding about a wave ends it, or lets it go on behind the instruction.
 // SPDX-License-Identifier: Apache-2.0
 #include "amdgpu/run/group.hpp"
 

@@ -25,7 +25,7 @@ class Program;  // program.hpp
 inline constexpr uint64_t kSharedAperture = uint64_t{1} << 48;
 inline constexpr uint64_t kPrivateAperture = uint64_t{2} << 48;
 
-// What a wave's memory instructions keep from one to the next.
+// State that a wave's memory instructions keep from one to the next.
 struct WaveMemory {
   Scoreboard in_flight;
   const Region* last = nullptr;       // where its last access was

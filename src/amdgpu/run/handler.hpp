@@ -1,4 +1,4 @@
-// What executes one kind of instruction on a wave.
+// A handler executes one kind of instruction on a wave.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "amdgpu/isa/instruction.hpp"

@@ -27,7 +27,7 @@ struct LanePattern {
   uint64_t lanes = 0;
   unsigned bytes = 0;            // of each lane; 0: nothing was worked out yet
   unsigned unit = 0, phase = 0;  // the first address's place in its line, or in its dword
-  // What follows.
+  // Facts that follow from the pattern.
   int64_t lowest = 0;   // from the first address
   uint64_t span = 0;    // from the lowest address to the end of the highest access
   uint64_t bits = 0;    // of all distances: what no address is a multiple of, one of these is not either
@@ -42,7 +42,8 @@ class LanePatterns {
  public:
   static constexpr unsigned kLineBytes = 128, kDwordBytes = 4;
   LanePatterns() : known_(std::make_unique<std::array<LanePattern, kKnown>>()) {}
-  // Of accesses of `bytes` each. `unit`: kLineBytes where lines are asked for, kDwordBytes where bank conflicts are.
+  // The pattern of accesses of `bytes` each. `unit`: kLineBytes where lines are asked for, kDwordBytes where bank
+  // conflicts are.
   const LanePattern& of(const Addresses& addresses, unsigned bytes, unsigned unit);
 
  private:

@@ -134,8 +134,8 @@ bool write_places(const Places& places, const Marking& m) {
 
 }  // namespace
 
-// What is plain, by runs of dwords or of bytes of split ones. False: touch() is to look at each lane; what was touched
-// until then may be touched again.
+// Touches plain places by runs of dwords, or of bytes of split ones. False: touch() looks at each lane; places that
+// were touched until then may be touched again.
 bool Lds::touch_runs(const Access& access) {
   const Marking marking{epoch_ << kEpoch | (access.wave + 1), kWho, kPending | kLate | kAtomic, kEpoch};
   const auto mark_all = [&](Marks& marks, size_t first, size_t count, uint32_t odd) {

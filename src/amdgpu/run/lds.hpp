@@ -55,7 +55,7 @@ class Lds {
   struct Cell {
     uint32_t write = 0, read = 0;
   };
-  // Of the last write and the last read of each place.
+  // Marks of the last write and the last read of each place.
   struct Marks {
     std::vector<uint32_t> write, read;
   };

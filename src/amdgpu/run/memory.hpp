@@ -20,7 +20,7 @@ struct Region {
     const uint64_t offset = at - address();
     return offset <= bytes && count <= bytes - offset;
   }
-  // Of what it holds; by any number of threads at once.
+  // Marks a part of what it holds; by any number of threads at once.
   void mark(uint64_t at, size_t count) const;
   void unmark(uint64_t at, size_t count) const;
   bool all_written(uint64_t at, size_t count) const;

@@ -1,4 +1,5 @@
-// What a wave's memory instructions have yet to do, as s_waitcnt counts it: registers and LDS bytes not to be used yet.
+// Memory instructions of a wave that are under way, as s_waitcnt counts them: registers and LDS bytes not to be used
+// yet.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>

@@ -38,15 +38,15 @@ struct Wave {
   // Registers that an outstanding memory instruction will write; zero: none of this register.
   std::array<uint8_t, kVectorRegisters> pending{};
   std::array<uint8_t, kScalarRegisters> scalar_pending{};
-  // What kSharedBase, kSharedLimit, kPrivateBase and kPrivateLimit read as: where generic pointers find LDS and
+  // The values of kSharedBase, kSharedLimit, kPrivateBase and kPrivateLimit: where generic pointers find LDS and
   // scratch.
   std::array<uint64_t, 4> apertures{};
   uint32_t number = 0;  // in its group
   Group* group = nullptr;
   const DecodedCode* code = nullptr;
   std::vector<std::byte> scratch;  // swizzled by lane: dword d of lane l at (d * 64 + l) * 4
-  // What ended this wave; its kind, lane, detail and wave are filled here, the rest by who runs it (it has the
-  // program).
+  // The finding that ended this wave; its kind, lane, detail and wave are filled here, the rest by the runner, which
+  // has the program.
   Finding finding;
 
   Wave() : v(std::make_unique<Lanes[]>(kVectorRegisters)) {}
@@ -63,7 +63,7 @@ struct Wave {
   static uint32_t place_of(const Operand& operand) {
     return operand.number + (operand.kind == OperandKind::agpr ? kFirstAgpr : 0);
   }
-  // What follows stands in group.cpp: it asks the group.
+  // The functions that follow stand in group.cpp: they ask the group.
   Lds& lds() const;
   // A finding at `instruction`, the one before `next`. It ends this wave, the first that does, or, where its group goes
   // on and values are what they are, is told: `pause` says which.

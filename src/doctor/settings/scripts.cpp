@@ -28,7 +28,7 @@ std::string variables(const SettingList& list, std::string_view word) {
   return text;
 }
 
-// What no assignment can do stays a comment.
+// A setting that no assignment can make stays a comment.
 std::string by_hand(const SettingList& list) {
   std::string text;
   for (const Setting* s : list.settings)

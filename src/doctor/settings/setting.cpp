@@ -17,7 +17,7 @@ namespace setting_sources {
 }  // namespace setting_sources
 #undef RUNG_SOURCE
 
-// What to measure, in words that several rows share.
+// Measurements in words that several rows share.
 namespace measures {
 constexpr std::string_view
     step = "the median time of a step without a profiler, with and without it in turns",

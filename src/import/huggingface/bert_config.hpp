@@ -1,4 +1,4 @@
-// What a BERT config.json, and the sentence-transformers files beside it, say; all within bounds.
+// A BERT config.json and the sentence-transformers files beside it, all within bounds.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>

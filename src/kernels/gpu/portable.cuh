@@ -1,4 +1,4 @@
-// What kernels take from the machine: the interface that one file for each vendor implements, vendor/NAME.cuh.
+// The machine that kernels see: the interface that one file for each vendor implements, vendor/NAME.cuh.
 // SPDX-License-Identifier: Apache-2.0
 // No kernel names a vendor, its instructions or its number of lanes; what one architecture alone has stands in files
 // named *_sm90 and in sm90/. Keywords, indices and vector types are CUDA's (__device__, __shared__, __grid_constant__,

@@ -11,11 +11,11 @@
 namespace rung::stacks {
 namespace {
 
-// Of the products of bf16 and f16; other families have fewer columns.
+// Columns of the products of bf16 and f16; other families have fewer.
 constexpr std::string_view kAiterColumns =
     "gfx,cu_num,M,N,K,bias,dtype,outdtype,scaleAB,bpreshuffle,libtype,solidx,splitK,us,kernelName,err_ratio,tflops,bw";
 constexpr std::string_view kAiterListColumns = "M,N,K,bias,dtype,outdtype,scaleAB,bpreshuffle";
-// What aiter looks a product up by, as far as a file has them; first the GPU.
+// The key by which aiter looks a product up, as far as a file has its columns; first the GPU.
 constexpr std::array<std::string_view, 12> kAiterKeys{
     "gfx", "cu_num", "B", "M", "N", "K", "bias", "dtype", "outdtype", "scaleAB", "bpreshuffle", "q_dtype_w"};
 constexpr size_t kAiterGpuKeys = 2;

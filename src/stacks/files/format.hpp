@@ -10,7 +10,7 @@
 
 namespace rung::stacks {
 
-// What a stack does with several entries of one key.
+// The entry that a stack takes of several with one key.
 enum class Wins : uint8_t {
   first,
   last,

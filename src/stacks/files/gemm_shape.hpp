@@ -26,7 +26,7 @@ enum class Epilogue : uint8_t { none, relu, gelu, silu };
 inline constexpr std::array<std::string_view, 4> kEpilogueWords{"none", "relu", "gelu", "silu"};
 constexpr std::string_view name_of(Epilogue epilogue) { return kEpilogueWords[static_cast<size_t>(epilogue)]; }
 
-// Of operands in 8 bits and less: one factor each, one for each row and column, or one for each block.
+// Scaling of operands in 8 bits and less: one factor each, one for each row and column, or one for each block.
 enum class Scaling : uint8_t { none, tensor, row, block };
 inline constexpr std::array<std::string_view, 4> kScalingWords{"none", "tensor", "row", "block"};
 constexpr std::string_view name_of(Scaling scaling) { return kScalingWords[static_cast<size_t>(scaling)]; }
@@ -63,7 +63,7 @@ Status check_leading(const BlasShape& blas);
 // Sizes, layout and strides; strides without a gap become 0. The rest is `other`'s.
 GemmShape shape_of(const BlasShape& blas, GemmShape other = {});
 
-// Of one call: operands read once and the result written once.
+// Flops of one call, and its bytes: operands read once and the result written once.
 double flops_of(const GemmShape& shape);
 double bytes_of(const GemmShape& shape);
 // Equal but for the count.

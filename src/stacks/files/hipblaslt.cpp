@@ -19,7 +19,7 @@ constexpr std::string_view kBenchColumns =
     "type,"
     "b_type,c_type,d_type,compute_type,scaleA,scaleB,scaleC,scaleD,amaxD,activation_type,bias_vector,bias_type,"
     "rotating_buffer,hipblaslt-Gflops,hipblaslt-GB/s,us,solution_index,gcnArchName,CUs";
-// What the library looks a product up by.
+// The key by which the library looks a product up.
 constexpr std::array<std::string_view, 10> kOverrideKeys{"transA", "transB", "batch_count", "m",      "n",
                                                          "k",      "a_type", "b_type",      "c_type", "compute_type"};
 
@@ -125,7 +125,7 @@ Result<std::vector<std::string>> override_header(const Machine& machine) {
   return std::vector{fmt::format("{}{}", kVersionWord, found->second)};
 }
 
-// Of a type that the library has a word for; TF32 is f32, computed as xf32.
+// The library's word for a type that it has one for; TF32 is f32, computed as xf32.
 std::string_view type_word(ElementType type) {
   return name_of(type == ElementType::tf32 ? ElementType::f32 : type, Words::hipblaslt);
 }

@@ -1,4 +1,4 @@
-// What a tuning file is held against: the GPU and the versions of its libraries, as far as they are known.
+// The machine that a tuning file is compared with: the GPU and the versions of its libraries, as far as they are known.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <map>
@@ -6,7 +6,7 @@
 
 namespace rung::stacks {
 
-// What is empty or 0 is not known, and nothing is said about it.
+// Fields that are empty or 0 are not known, and nothing is said about them.
 struct Machine {
   std::string gpu;           // "mi300x": for messages
   std::string architecture;  // "gfx942", "sm_90"; of a device also "gfx942:sramecc+:xnack-"

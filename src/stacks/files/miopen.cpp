@@ -15,8 +15,8 @@ struct DatabaseTarget {
   int compute_units = 0;
 };
 
-// Of a file's name: "gfx906_60" has 60 units, "gfx90a6e" 0x6e, "gfx942130" 0x130: up to 64 are decimal after '_', more
-// hexadecimal. An architecture has three letters and digits after "gfx", or four that begin with '1'.
+// The target of a file by its name: "gfx906_60" has 60 units, "gfx90a6e" 0x6e, "gfx942130" 0x130: up to 64 are decimal
+// after '_', more hexadecimal. An architecture has three letters and digits after "gfx", or four that begin with '1'.
 DatabaseTarget target_of(std::string_view path) {
   std::string_view name = path.substr(path.rfind('/') + 1);
   name = name.substr(0, name.find('.'));
@@ -32,7 +32,8 @@ DatabaseTarget target_of(std::string_view path) {
   return {std::string(name.substr(0, letters)), count};
 }
 
-// Of its time, workspace and algorithm. Before MIOpen 2.20 the id was the algorithm's, and the solver came first.
+// Reads an entry's time, workspace and algorithm. Before MIOpen 2.20 the id was the algorithm's, and the solver came
+// first.
 Status take_find_values(std::string_view values, Entry& entry) {
   auto cells = cells_of(values);
   if (cells.size() == 5) {

@@ -17,7 +17,7 @@ constexpr std::string_view kStrided =
     "transA,transB,M,N,batch_count,K,alpha,beta,lda,ldb,ldc,stride_a,stride_b,stride_c,input_type,output_type,"
     "compute_type,solution_index";
 constexpr size_t kPlainCells = 15, kStridedCells = 18;
-// What the library looks a product up by.
+// The key by which the library looks a product up.
 constexpr std::array<std::string_view, 9> kKeys{"transA", "transB",     "M",           "N",           "batch_count",
                                                 "K",      "input_type", "output_type", "compute_type"};
 

@@ -41,8 +41,8 @@ class TableLine {
   std::vector<std::string_view> cells_;
 };
 
-// What a stack looks a line up by: its cells of these columns, those that there are. Numbers and truths are compared as
-// such: " 128" is 128, and 1 is True.
+// The key by which a stack looks a line up: its cells of these columns, those that there are. Numbers and truths are
+// compared as such: " 128" is 128, and 1 is True.
 std::string key_of(const TableLine& line, ColumnNames columns);
 
 // Reads a table whose first line that says something names the columns: `entry` makes the entry of a line, whose number

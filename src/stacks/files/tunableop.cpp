@@ -21,7 +21,7 @@ bool is_operation(std::string_view cell) {
   return false;
 }
 
-// What a line begins with; -1: a validator. PyTorch splits at every comma, quotes or not.
+// Cells of the operation that a line begins with; -1: a validator. PyTorch splits at every comma, quotes or not.
 int cells_of_operation(std::span<const Line> head) {
   for (const Line& line : head) {
     const std::string_view text = without_mark(line.text);

@@ -28,8 +28,8 @@ Result<OperationName> parse_operation(std::string_view name);
 // PyTorch 2.15, in which '*' stands for any size.
 Result<std::optional<GemmShape>> parse_sizes(const OperationName& operation, std::string_view sizes);
 
-// What TunableOp looks a product up by, on AMD where it has scaling: both names, with a comma between them. Errors: it
-// has no such product.
+// The key by which TunableOp looks a product up, on AMD where it has scaling: both names, with a comma between them.
+// Errors: it has no such product.
 Result<std::string> tunableop_key(const GemmShape& shape);
 
 // "2.15.0+cu130" is 2 and 15; of what is no version, nothing.

@@ -17,7 +17,7 @@ struct SolutionName {
 };
 SolutionName parse_solution(std::string_view name);
 
-// What cuBLASLt lets set of an algorithm, as TunableOp on NVIDIA names it.
+// Settings of an algorithm that cuBLASLt allows, as TunableOp on NVIDIA names them.
 struct CublasLtAlgorithm {
   int32_t id = 0;
   uint32_t tile = 0, stages = 0;

@@ -39,7 +39,8 @@ struct Entry {
   std::optional<double> us;  // not finite: the stack wrote that it did not measure
   std::string architecture;  // that the row is for: "gfx942"; empty: the file does not say
   int compute_units = 0;     // likewise; 0
-  // Of a new entry: columns of the format's own, which nothing above has. Those of a line that was read: cell_of().
+  // Columns of a new entry that are the format's own, which nothing above has. For those of a line that was read:
+  // cell_of().
   std::map<std::string, std::string, std::less<>> others;
 };
 

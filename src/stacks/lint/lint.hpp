@@ -1,4 +1,4 @@
-// What is wrong with a tuning file: rows that do nothing, or other than they say, in the stack that loads it.
+// Faults of a tuning file: rows that do nothing, or other than they say, in the stack that loads it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
@@ -54,7 +54,7 @@ struct MeasuredRow {
 
 struct LintOptions {
   Machine machine;
-  // Of rows that the stack takes. Null: nothing is measured. Errors are noted and no finding.
+  // Measures rows that the stack takes. Null: nothing is measured. Errors are noted and no finding.
   std::function<Result<MeasuredRow>(const Entry& entry)> measure;
 };
 

@@ -19,7 +19,7 @@ bool same_solution(const Entry& a, const Entry& b) {
          a.solution->library == b.solution->library && a.solution->split_k == b.solution->split_k;
 }
 
-// What differs between two products that the stack does not tell apart.
+// The difference between two products that the stack does not tell apart.
 std::string unseen_difference(const Entry& a, const Entry& b) {
   if (!a.shape || !b.shape || same_product(*a.shape, *b.shape)) return "";
   return fmt::format("; that one is {}, which the stack does not tell from this", text_of(*a.shape));

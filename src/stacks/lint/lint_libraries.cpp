@@ -11,7 +11,7 @@ namespace rung::stacks::lint_rules {
 namespace {
 
 constexpr std::string_view kVersion = "Git Version";
-// Of aiter's products of bf16 and f16, whose files have a column for the bias.
+// Columns of aiter's products of bf16 and f16, whose files have one for the bias.
 constexpr std::string_view kHalfColumns[] = {"bias",        "dtype",   "outdtype", "scaleAB",
                                              "bpreshuffle", "libtype", "solidx"};
 constexpr std::string_view kHalfLibraries[] = {"torch", "hipblaslt", "skinny", "asm", "triton", "flydsl", "opus"};

@@ -27,16 +27,16 @@ class LintNotes {
 namespace lint_rules {
 
 using Rule = void(const TuningFile& file, const Machine& machine, LintNotes& notes);
-// Of all formats.
+// Rules of all formats.
 Rule refused_lines, separators, encoding, no_rows, duplicates, bad_times, slower_than_default, other_gpus, other_vendor;
-// Of one stack, whose files alone they look at.
+// Rules of one stack, whose files alone they look at.
 Rule tunableop_validators, tunableop_solutions, tunableop_names, tunableop_offline;
 Rule hipblaslt_version, library_solutions;
 Rule aiter_columns, aiter_cells, aiter_libraries, gradlib_rows;
 
 // The stack's own choice, which others are held against.
 bool is_default(const Entry& entry);
-// Of this GPU, as far as the row and the machine say what they are?
+// Is the entry for this GPU, as far as the row and the machine say what they are?
 bool is_for(const Entry& entry, const Machine& machine);
 
 }  // namespace lint_rules

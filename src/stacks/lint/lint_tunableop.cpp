@@ -41,7 +41,7 @@ Stack stack_of(const TuningFile& file, const Machine& machine) {
   const auto version = pytorch_version_of(text);
   stack.version = version.value_or(stack.version);
   stack.amd = machine.is_amd() || (!machine.is_nvidia() && has_any(file, kAmdValidators));
-  // What says of no vendor can be NVIDIA's before cuBLASLt's solutions alone.
+  // A file that names no vendor can be NVIDIA's before cuBLASLt's solutions alone.
   stack.nvidia =
       machine.is_nvidia() || (!stack.amd && (has_any(file, kNvidiaValidators) || (version && *version >= kCublasLt)));
   return stack;

@@ -78,7 +78,7 @@ class Timing {
  public:
   Timing(const LintTask& task, const Target& target, const TuningFile& file)
       : task_(task), target_(target), rows_(file.entries.size()), clock_(task.budget_s), current_(*target.gpu) {
-    // What TunableOp's files say of the libraries: solutions have other numbers in another build.
+    // TunableOp's files name the libraries: solutions have other numbers in another build.
     const Machine here = machine_of(target);
     for (const auto& fact : file.facts) {
       const auto open = here.versions.find(fact.name);

@@ -11,7 +11,7 @@
 namespace rung::trace {
 namespace {
 
-// Of all device work and host operations where nothing repeats.
+// The span of all device work and host operations where nothing repeats.
 Span wall_of(const Analysis& analysis, const DeviceWork& device) {
   const std::vector<Span>& steps = analysis.steps.spans;
   if (!steps.empty()) return {steps.front().start_ns, steps.back().end_ns};
@@ -30,7 +30,7 @@ std::vector<Span> spans_of(const Analysis& analysis) {
   return {analysis.accounting.wall};
 }
 
-// Of each piece of work where it stands among those that begin in a step; kNone: in none.
+// The place of each piece of work among those that begin in a step; kNone: in none.
 std::vector<uint32_t> places_in_steps(const Analysis& analysis, const DeviceWork& device) {
   std::vector<uint32_t> places(device.work.size(), kNone);
   const std::vector<Span> spans = spans_of(analysis);
@@ -128,7 +128,7 @@ int64_t host_op_ns(const Analysis& analysis, const std::vector<Span>& spans) {
   return sum;
 }
 
-// What follows from the work, the gaps and the steps' spans.
+// Adds the sums that follow from the work, the gaps and the steps' spans.
 void add_sums(Analysis& analysis) {
   Accounting& accounting = analysis.accounting;
   const std::vector<Span> spans = spans_of(analysis);

@@ -130,8 +130,8 @@ struct Analysis {
 Analysis analyse(const Recording& recording);
 Analysis analyse(Recording&&) = delete;
 
-// Of the step whose length is the median; of an even number the lower one. A step's figures are this one's. `all`: of
-// all steps, and outlives it.
+// The analysis of the step whose length is the median; of an even number the lower one. A step's figures are this
+// one's. `all`: of all steps, and outlives it.
 Analysis median_step(const Analysis& all);
 Analysis median_step(Analysis&&) = delete;
 

@@ -1,4 +1,4 @@
-// What a kernel does and whose it is, told by its name.
+// The category of a kernel and its library, told by its name.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>

@@ -27,8 +27,8 @@ class Calls {
     if (!std::ranges::is_sorted(calls_)) std::ranges::sort(calls_);
   }
 
-  // Of calls with the same link the last that begins before the work. A device's clock may be early by a little: if all
-  // begin after it, the first.
+  // The last call of the same link that begins before the work. A device's clock may be early by a little: if all begin
+  // after it, the first.
   uint32_t starter_of(uint32_t work) const {
     const uint64_t link = events_[work].link;
     if (link == 0) return kNone;

@@ -1,4 +1,4 @@
-// What stands around an event of a host thread.
+// The events that enclose an event of a host thread.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/analysis/analysis.hpp"
 

@@ -1,4 +1,4 @@
-// What takes the largest part of the time until the launch is its cause.
+// A gap's cause is what takes the largest part of the time until the launch.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/analysis/gap_cause.hpp"
 

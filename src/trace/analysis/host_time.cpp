@@ -36,7 +36,7 @@ std::optional<GapCause> cause_of(std::string_view name, EventKind kind) {
   return std::nullopt;
 }
 
-// Of each event: a copy's call, in which the host stays until the copy is done or staged.
+// Marks each event that is a copy's call in which the host stays until the copy is done or staged.
 std::vector<bool> blocking_calls(const Recording& recording, const std::vector<Work>& work) {
   std::vector<bool> blocks(recording.events.size(), false);
   for (const Work& w : work) {

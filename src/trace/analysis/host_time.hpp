@@ -1,4 +1,4 @@
-// What keeps the threads of the host from launching work.
+// Causes that keep the threads of the host from launching work.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <vector>

@@ -74,7 +74,7 @@ class LaunchCounter {
     }
     ++counted_.all;
     counted_.all_graphs += lane.is_graph;
-    // What has no link may be its work.
+    // Work that has no link may be the call's.
     if (lane.has_work || lane.outer.link == 0 || unlinked_ns_ >= lane.outer.start_ns) return;
     ++counted_.lost;
     counted_.lost_graphs += lane.is_graph;

@@ -10,8 +10,7 @@ namespace rung::trace {
 bool launches_graph(std::string_view call);   // cudaGraphLaunch, hipGraphLaunch, cuGraphLaunch
 bool launches_kernel(std::string_view call);  // also a cooperative one, by a driver, by a module; not a graph
 
-// Of the steps' launches, of the whole recording's without steps. Without steps.host and a device's work it tells all
-// the same.
+// Counts the steps' launches, or the whole recording's without steps. It needs neither steps.host nor a device's work.
 Launches count_launches(const Recording& recording, const Steps& steps, const DeviceWork& device);
 
 }  // namespace rung::trace

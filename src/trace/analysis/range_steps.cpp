@@ -110,7 +110,7 @@ std::vector<Group> groups_of_ranges(const Sources& from) {
   return found;
 }
 
-// Of the device's work, by duration, the part that was launched within the spans.
+// The part of the device's work, by duration, that was launched within the spans.
 double share_launched_in(const std::vector<Span>& spans, const Sources& from) {
   double inside = 0, all = 0;
   for (size_t i = 0; i < from.device.work.size(); ++i) {

@@ -11,7 +11,7 @@ struct Sources {
   const DeviceWork& device;
 };
 
-// Of spans by start those that begin when the one before is over.
+// The spans that begin when the one before is over, out of spans by start.
 std::vector<Span> apart(const std::vector<Span>& spans);
 // How many spans begin at or before `ns`.
 size_t begun_by(const std::vector<Span>& spans, int64_t ns);

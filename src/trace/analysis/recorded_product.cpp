@@ -37,7 +37,7 @@ bool is_compiled(std::string_view operation) {
          operation.find("attention") == operation.npos;
 }
 
-// Of all dimensions before the last. 0: a size that no tensor has, or more rows than are counted.
+// Rows: the product of all dimensions before the last. 0: a size that no tensor has, or more rows than are counted.
 int64_t rows_of(const Operand& operand) {
   int64_t rows = 1;
   for (size_t axis = 0; axis + 1 < operand.shape.size(); ++axis)
@@ -45,7 +45,7 @@ int64_t rows_of(const Operand& operand) {
   return rows;
 }
 
-// What a file says may be any number; sums and products of these do not overflow.
+// A file may say any number; sums and products of these do not overflow.
 bool are_sizes(const RecordedProduct& product) {
   constexpr int64_t kMost = INT32_MAX;
   for (const int64_t size : {product.batch, product.m, product.n, product.k})

@@ -29,7 +29,7 @@ struct RecordedProduct {
 
 // Nullopt: operations of that name are no products.
 std::optional<ProductKind> product_kind(std::string_view operation);
-// Of an operation that is one. Errors: its shapes are not recorded, or are none of a product.
+// The product of an operation that is one. Errors: its shapes are not recorded, or are none of a product.
 Result<RecordedProduct> product_of(const Recording& recording, const Event& operation);
 
 }  // namespace rung::trace

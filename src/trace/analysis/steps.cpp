@@ -167,7 +167,7 @@ void place_on_device(Steps& steps, const Recording& recording, const DeviceWork&
   steps.host = spans;
   if (spans.empty()) return;
   constexpr int64_t kNever = INT64_MAX;
-  // Of what was launched between the begins of two spans: within the first, or after it.
+  // Times of the work that was launched between the begins of two spans: within the first, or after it.
   std::vector<int64_t> first_start(spans.size() + 1, kNever), last_end(spans.size() + 1, INT64_MIN), end_in = last_end;
   for (size_t i = 0; i < device.work.size(); ++i) {
     const Event& event = recording.events[device.work[i].event];

@@ -5,7 +5,7 @@
 
 namespace rung::trace {
 
-// What the host calls steps: spans in order, apart, of its time. Those in which nothing was launched are left out.
+// Spans that the host calls steps, in order, apart, of its time. Those in which nothing was launched are left out.
 Steps host_steps(const Recording& recording, const std::vector<uint32_t>& around, const DeviceWork& device);
 
 // When they began and ended for the device, which may be late: see Steps.

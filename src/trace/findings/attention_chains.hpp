@@ -16,8 +16,8 @@ struct AttentionChain {
   bool is_expanded = false;               // keys or values were copied to all heads before
   bool is_fallback = false;               // scaled_dot_product_attention by PyTorch's own pieces
 
-  // Of a fused kernel: operands read once and the result written once. A mask may spare it any part of the products,
-  // and of copied keys and values it reads less.
+  // The demand of a fused kernel: operands read once and the result written once. A mask may spare it any part of the
+  // products, and it reads less of copied keys and values.
   Demand fused_demand() const;
 };
 

@@ -40,7 +40,7 @@ std::vector<Span> spans_of(const Analysis& analysis, const std::vector<Collectiv
   return union_of(std::move(spans));
 }
 
-// What a message takes over PCI Express, generously: no link between GPUs of one machine is slower.
+// The time of a message over PCI Express, generously: no link between GPUs of one machine is slower.
 constexpr double kSlowestLatencyNs = 60e3, kSlowestBytesPerNs = 10;
 
 int64_t longest_transfer_ns(int64_t message_bytes) {

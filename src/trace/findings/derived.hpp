@@ -1,4 +1,4 @@
-// What several findings ask of one recording, worked out when it is first asked for.
+// Facts of one recording that several findings ask for, worked out when first asked for.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -25,7 +25,7 @@ struct Derived {
   std::optional<std::vector<int64_t>> host_ns_of_work;
 };
 
-// Of this analysis, whose other parts must not change any more. By one thread at a time.
+// The facts of this analysis, whose other parts must not change any more. By one thread at a time.
 Derived& derived(const Analysis& analysis);
 const KnownHost& held_host(const Analysis& analysis);
 

@@ -1,4 +1,4 @@
-// What looks for one pattern. A pattern is a file with its detector and a row of detectors.inc.
+// A detector looks for one pattern: a file with the detector and a row of detectors.inc.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <optional>

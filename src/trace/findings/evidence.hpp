@@ -1,4 +1,4 @@
-// What detectors share: sums by name as evidence, figures of one step, times in words.
+// Shared by detectors: sums by name as evidence, figures of one step, times in words.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -17,7 +17,7 @@ using words::duration_ms, words::percent;
 
 constexpr double ms_of(int64_t ns) { return static_cast<double>(ns) / 1e6; }
 
-// Of one step: what is summed over all steps, divided by their number.
+// Milliseconds of one step: a sum over all steps, divided by their number.
 inline double ms_per_step(const Analysis& analysis, int64_t ns) { return ms_of(ns) / analysis.step_count(); }
 double per_step(const Analysis& analysis, int64_t count);
 double step_ms(const Analysis& analysis);
@@ -55,7 +55,7 @@ class Tally {
   int64_t count_ = 0, ns_ = 0;
 };
 
-// What some of the spans cover, in order and apart.
+// The time that any of the spans covers, in order and apart.
 std::vector<Span> union_of(std::vector<Span> spans);
 int64_t length_of(const std::vector<Span>& apart);
 // Both in order and apart.

@@ -1,4 +1,4 @@
-// What attention by one kernel asks of the card, from the operands of scaled_dot_product_attention.
+// The demand on the card of attention by one kernel, from the operands of scaled_dot_product_attention.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <optional>

@@ -44,7 +44,7 @@ class OtherSide {
   std::map<std::tuple<bool, std::string, Sizes>, int64_t> best_;
 };
 
-// What a product would take by the other side, at the least; 0: no evidence that it is faster.
+// The least time of a product by the other side; 0: no evidence that it is faster.
 int64_t by_other_side_ns(const Product& product, bool triton, int64_t other_ns, const CardPeaks* peaks) {
   const auto ns = static_cast<double>(product.ns);
   if (other_ns > 0) return ns > kClearly * static_cast<double>(other_ns) ? other_ns : 0;

@@ -1,4 +1,4 @@
-// What holds the launching threads up inside the recorded steps: waits, copies, allocations, compilation.
+// Waits, copies, allocations and compilation that hold the launching threads up inside the recorded steps.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
@@ -44,7 +44,7 @@ class HeldHost {
   std::unordered_map<uint32_t, uint32_t> work_by_call_;
 };
 
-// What a call is made for: the outermost operation of PyTorch around it ("aten::item"), else the call itself.
+// The purpose of a call: the outermost operation of PyTorch around it ("aten::item"), else the call itself.
 std::string_view purpose_of(const Analysis& analysis, uint32_t call);
 // "aten::item > cudaStreamSynchronize"
 std::string call_in_words(const Analysis& analysis, uint32_t call);

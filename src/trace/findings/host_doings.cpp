@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kNothing = "nothing that the recording shows";
 constexpr double kMuch = 0.3;  // of a gap
 
-// What is known of a gap: the shortest event over half of it, by thread, and what took most inside it.
+// Facts of a gap: the shortest event over half of it, by thread, and the event that took most inside it.
 struct Doing {
   uint32_t own = kNone, others = kNone;
   std::map<uint32_t, int64_t> inside_ns;  // of the launching thread, by name

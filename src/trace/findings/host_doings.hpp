@@ -1,4 +1,4 @@
-// What the host did instead of launching, by the names that a recording has for it.
+// The host's activity instead of launching, by the names that a recording has for it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
@@ -8,8 +8,9 @@
 
 namespace rung::trace {
 
-// Of each gap, which are in order: the shortest event of the launching thread that covers half of it, a function of
-// Python, an operation, a call, a range; else what the thread did most; else what another thread did meanwhile.
+// Names the host's activity in each gap; gaps are in order. It is the shortest event of the launching thread that
+// covers half of it, a function of Python, an operation, a call, a range; else the thread's longest activity; else
+// another thread's meanwhile.
 std::vector<std::string> host_doings(const Analysis& analysis, const std::vector<LateGap>& gaps);
 
 // Within the steps: when launching threads compiled, tuned or loaded kernels.

@@ -1,4 +1,4 @@
-// What a piece of work does beyond its category: copies that change an order or a type, softmax, small steps.
+// The kind of a piece of work beyond its category: copies that change an order or a type, softmax, small steps.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <optional>

@@ -24,7 +24,7 @@ bool is_held(GapCause cause) {
   return cause == GapCause::synchronization || cause == GapCause::copy || cause == GapCause::allocation;
 }
 
-// What the host does after a step's last launch stays with a graph.
+// The host's work after a step's last launch stays with a graph.
 bool ends_with_work(const Analysis& analysis, const LateGap& gap) {
   if (gap.after == kNone || gap.call == kNone) return false;
   const int64_t starts_ns = analysis.event(analysis.work[gap.after]).start_ns;

@@ -25,7 +25,7 @@ bool is_beside_matrix_work(const Analysis& analysis, size_t i) {
   return is_matrix_work(analysis.work[before]) || is_matrix_work(analysis.work[after]);
 }
 
-// What the row of evidence is called; empty: no such copy.
+// The name of the row of evidence; empty: no such copy.
 std::string layout_copy_name(const Analysis& analysis, size_t i) {
   const Work& work = analysis.work[i];
   if (is_format_kernel(analysis.name(work))) return std::string(analysis.name(work));

@@ -1,4 +1,4 @@
-// What recording itself took of the host's time, as far as the recording tells.
+// The host's time that recording itself took, as far as the recording tells.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "trace/analysis/analysis.hpp"

@@ -22,7 +22,7 @@ class Ends {
  public:
   void add(int64_t then_ns, double now_ns) { running_.push({then_ns, now_ns}); }
 
-  // Of the last work that had ended at a recorded moment.
+  // The end of the last work that had ended at a recorded moment.
   struct End {
     int64_t then_ns = INT64_MIN;
     double now_ns = kBeforeAll;

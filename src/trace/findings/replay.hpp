@@ -9,7 +9,7 @@
 
 namespace rung::trace {
 
-// What takes no time.
+// The work that takes no time in a replay.
 struct Omission {
   std::vector<uint32_t> calls;  // of the host, which goes on at once
   std::vector<uint32_t> work;   // of the device, indices of Analysis::work
@@ -37,7 +37,7 @@ class Replays {
   const std::vector<bool> all_wait_, some_wait_;
 };
 
-// Of a step: the mean over all that are analysed, and at most the step.
+// Milliseconds of a step that are saved at most: the mean over all that are analysed, and at most the step.
 double most_saved_ms(const Analysis& analysis, const Omission& omission);
 
 }  // namespace rung::trace

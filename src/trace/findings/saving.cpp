@@ -114,7 +114,7 @@ void Saving::remove(size_t work) { lose(cost_of(work)); }
 
 void Saving::shorten(int64_t ns) { lose({ns, 0}); }
 
-// What recorded device time becomes under a load that lasts.
+// Recorded device time under a load that lasts.
 double Saving::load() {
   if (load_) return *load_;
   const int64_t busy = analysis_.whole().accounting.busy_ns;

@@ -1,4 +1,4 @@
-// What a step can lose where device work vanishes or shrinks: its time on the device, and the host's for launching it.
+// The time that a step can lose where device work vanishes or shrinks: on the device, and the host's for launching it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace rung::trace {
 
-// What the host spent until it had launched a piece of work: from its launch before, in the same step and on the same
+// The host's time until it had launched a piece of work: from its launch before, in the same step and on the same
 // thread, without other calls of the runtime (which wait, allocate, ask) and without the profiler's own time as far as
 // it is known. By index in Analysis::work; 0 in a graph.
 std::vector<int64_t> host_ns_of_work(const Analysis& analysis);

@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t kLeastPieces = 4;  // a sum and a norm, or an activation between, are what every eager model has
 
-// What a compiler has fused stays as it is, and copies that only change an order are another finding.
+// Work that a compiler has fused stays as it is, and copies that only change an order are another finding.
 bool is_piece(const Analysis& analysis, const Work& work) {
   if (!is_small_step(work) || work.kind.library == "Triton") return false;
   if (analysis.event(work).kind != EventKind::kernel || is_format_kernel(analysis.name(work))) return false;

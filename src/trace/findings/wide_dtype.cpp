@@ -18,7 +18,7 @@ namespace {
 constexpr int kNarrowBytes = 2;
 constexpr double kAlmostAll = 0.9;  // of the matrix work: the whole model is in f32
 
-// Of kernels without operations.
+// Names of wide kernels that have no operation.
 constexpr std::string_view kWideKernels[] = {"sgemm", "f32f32_f32f32", "fmha_cutlassF_f32", "scudnn_", "_ffma_"};
 bool is_wide_kernel(std::string_view kernel) {
   if (kernel.starts_with("Cijk_")) return kernel.find("_SB_") != kernel.npos || kernel.find("_S_B_") != kernel.npos;
@@ -69,7 +69,7 @@ class WideWork {
   std::optional<Advice> advice();
 
  private:
-  // Of a product in attention only the arithmetic is needed: its operands need not leave the chip.
+  // A product in attention needs only its arithmetic: its operands need not leave the chip.
   void look_at_products(const std::vector<bool>& in_attention) {
     for (const Product& product : products_) {
       matrix_ns_ += product.ns;

@@ -1,4 +1,4 @@
-// What AMD's tracers record of the host, by domain, and what becomes of events of each.
+// Domains of the host's events in AMD's tracers, and the events that each becomes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <optional>

@@ -1,4 +1,4 @@
-// What becomes of a row is told by its file's kind and, among calls, by the domain.
+// A row's file and, among calls, its domain say which event it becomes.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/amd_recorder.hpp"
 

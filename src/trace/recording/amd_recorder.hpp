@@ -19,7 +19,7 @@ class AmdRecorder {
  public:
   explicit AmdRecorder(std::string format) : builder_(std::move(format)) {}
 
-  // What is read from now on is of another process, whose correlations are its own.
+  // Rows that are read from now on are of another process, whose correlations are its own.
   void next_process();
   // Errors: those of AmdTable.
   Status read(const std::string& path);

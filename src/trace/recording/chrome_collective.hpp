@@ -1,4 +1,4 @@
-// What Kineto notes of a collective beside its operation: the group's size and the message's.
+// Kineto's notes on a collective beside its operation: the group's size and the message's.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "trace/recording/chrome_event.hpp"

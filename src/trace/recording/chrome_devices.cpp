@@ -66,7 +66,7 @@ void ChromeDevices::name(RecordingBuilder& builder) const {
   const bool by_id = std::ranges::all_of(used, [&](int device) {
     return std::ranges::find(devices_, static_cast<uint64_t>(device), &Device::id) != devices_.end();
   });
-  // Of several kinds agents stand in the order of their GPUs; which of them were at work is told only if all were.
+  // Agents of several kinds stand in the order of their GPUs; which of them were at work is told only if all were.
   if (!by_id && !one_kind && used.size() != devices_.size()) return;
   if (by_id)
     for (const Device& device : devices_) builder.name_device(device.id, device.name);

@@ -11,7 +11,7 @@ namespace rung::trace {
 
 enum class Field : uint8_t { phase, category, name, process, thread, start, duration, id, count };
 
-// Of "args": Kineto's, then rung's own profile's, rocprof's, XLA's; `name` is of metadata.
+// Arguments in "args": Kineto's, then rung's own profile's, rocprof's, XLA's; `name` is of metadata.
 enum class Argument : uint8_t {
   correlation,
   device,

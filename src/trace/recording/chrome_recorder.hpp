@@ -1,4 +1,4 @@
-// What an event of a Chrome trace means: PyTorch's profiler (Kineto) by its categories, rung's own profile by its
+// The meaning of a Chrome trace's event: PyTorch's profiler (Kineto) by its categories, rung's own profile by its
 // arguments.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -29,7 +29,7 @@ class ChromeRecorder {
   Result<Recording> finish();
 
  private:
-  // What an event is to become. No kind: it is left out, for the reason.
+  // The event that it becomes. No kind: it is left out, for the reason.
   struct Meaning {
     std::optional<EventKind> kind;
     std::string_view left_out_as;

@@ -1,4 +1,4 @@
-// What the name of a copy says of it, in the words of CUPTI and of AMD's tracers.
+// The facts in a copy's name, in the words of CUPTI and of AMD's tracers.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>

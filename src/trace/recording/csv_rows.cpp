@@ -96,7 +96,7 @@ Status CsvRows::read_row() {
   return {};
 }
 
-// What was read before the row goes: fields of the row before lay there.
+// The text that was read before goes: fields of the row before lay there.
 Status CsvRows::load() {
   RUNG_CHECK(source_->next(chunk_));
   ended_ = chunk_.empty();

@@ -11,7 +11,7 @@
 
 namespace rung::trace {
 
-// What separates the fields of this text's first line: ',', ';' or a tab, whichever it has most of outside quotes.
+// The separator of this text's first line: ',', ';' or a tab, whichever it has most of outside quotes.
 char separator_of(std::string_view text);
 // The fields of a text's first line.
 std::vector<std::string> first_row(std::string_view text);

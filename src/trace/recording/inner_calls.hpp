@@ -17,7 +17,7 @@ class InnerCalls {
   void take(const Event& inner) {
     if (calls_.size() < kMost) calls_.push_back(inner);
   }
-  // Of the builder's events from `first` on; then none is held.
+  // Links the builder's events from `first` on; then none is held.
   void link(RecordingBuilder& builder, size_t first) {
     if (calls_.empty()) return;
     OuterCalls outer(builder, first);

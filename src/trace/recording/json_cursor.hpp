@@ -19,7 +19,7 @@ enum class Scan : uint8_t {
 
 inline constexpr size_t kJsonPadding = 16;  // readable bytes that must follow a text: see pad_json()
 
-// What follows a text so that no loop needs to look for its end: a zero ends what is no string, a quote what is one.
+// Pads a text so that no loop needs to look for its end: a zero ends what is no string, a quote a string.
 inline void pad_json(char* end) {
   end[0] = '\0';
   for (size_t i = 1; i < kJsonPadding; ++i) end[i] = '"';
@@ -64,7 +64,7 @@ class JsonCursor {
   const char* end_;
 };
 
-// Of a value's text: the string that it stands for; another value's text as it is.
+// The string that a value's text stands for; another value's text as it is.
 std::string unescaped(std::string_view text);
 inline bool is_string(std::string_view text) { return !text.empty() && text.front() == '"'; }
 // Between its quotes, escapes and all.

@@ -1,4 +1,4 @@
-// What an event names by number is found, or put, into the tables of the whole.
+// An event's numbers are found, or put, into the tables of the whole.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/merge.hpp"
 

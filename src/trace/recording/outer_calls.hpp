@@ -12,7 +12,7 @@ namespace rung::trace {
 
 class OuterCalls {
  public:
-  // Of the builder's events from `first` on.
+  // The outer calls of the builder's events from `first` on.
   OuterCalls(const RecordingBuilder& builder, size_t first);
   bool wanted() const { return !orphans_.empty(); }
   // An inner call: what it started, if anything, is its outer call's.

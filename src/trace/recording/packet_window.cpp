@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kMostVarintBytes = 10;
 
-// Of the bytes at `at`: a number, behind which `at` then stands.
+// Reads a number at `at`, behind which `at` then stands.
 enum class Varint : uint8_t { ok, more, bad };
 Varint take_varint(std::string_view bytes, size_t& at, uint64_t& value) {
   value = 0;

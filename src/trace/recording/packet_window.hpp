@@ -34,7 +34,7 @@ class PacketWindow {
   uint64_t before_ = 0;  // bytes of the whole trace before `bytes_`
 };
 
-// What the first bytes of a file are: a packet's, as far as they go?
+// Are the first bytes of a file a packet's, as far as they go?
 bool begins_with_packet(std::string_view head);
 
 }  // namespace rung::trace

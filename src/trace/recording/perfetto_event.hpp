@@ -11,7 +11,7 @@
 namespace rung::trace {
 
 struct PerfettoEvent {
-  // Of an annotation: a number, a text, or neither (it is not there, or is something else).
+  // The value of an annotation: a number, a text, or neither (it is not there, or is something else).
   struct Value {
     std::optional<int64_t> number;
     std::string_view text;

@@ -1,5 +1,5 @@
-// What events say of themselves goes before the name of their track: "COMPUTE AGENT [4] QUEUE [0] (GPU)",
-// "STREAM [ 1 ]", "GPU Kernel Dispatch [0] Queue 1", "HIP Activity Stream 1", "THREAD 1 (4712)".
+// An event's own fields go before the name of its track: "COMPUTE AGENT [4] QUEUE [0] (GPU)", "STREAM [ 1 ]", "GPU
+// Kernel Dispatch [0] Queue 1", "HIP Activity Stream 1", "THREAD 1 (4712)".
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/perfetto_lanes.hpp"
 

@@ -14,7 +14,7 @@ namespace rung::trace {
 
 class PerfettoPairs {
  public:
-  // What began, its duration not known yet. Null: of no category that is known.
+  // A slice that began, its duration not known yet. Null: of no category that is known.
   struct Slice {
     Event event;
     const PerfettoCategory* category = nullptr;

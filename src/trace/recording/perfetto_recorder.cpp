@@ -41,7 +41,7 @@ void PerfettoRecorder::take_begin(const PerfettoEvent& event, const Stamp& stamp
   if (!pairs_.begin(stamp.sequence, event.track, slice)) builder_.skip("begun, with too many begun before");
 }
 
-// What an event on a device is where its category does not say.
+// The meaning of an event on a device whose category does not say.
 PerfettoMeaning PerfettoRecorder::meaning_of(const PerfettoEvent& event) const {
   if (!event.category) return PerfettoMeaning::left_out;
   if (event.category->meaning != PerfettoMeaning::device) return event.category->meaning;

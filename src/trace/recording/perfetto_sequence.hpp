@@ -1,5 +1,5 @@
-// What the packets of one writer have said so far: names by number, defaults. Valid until the writer says that it
-// begins again, or packets are lost.
+// Facts from the packets of one writer so far: names by number, defaults. Valid until the writer says that it begins
+// again, or packets are lost.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace rung::trace {
 
-// Of an event's annotations, those that are read.
+// The annotations of an event that are read.
 enum class Annotation : uint8_t {
   correlation,
   thread,
@@ -35,7 +35,7 @@ std::optional<Annotation> annotation_named(std::string_view name);
 
 class PerfettoSequence {
  public:
-  // What was said before is no longer true.
+  // Forgets all that was said before.
   void clear(bool valid);
   bool valid() const { return valid_; }
   // The messages TracePacketDefaults and InternedData. Throw what protozero throws.

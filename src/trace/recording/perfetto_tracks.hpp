@@ -19,7 +19,8 @@ class PerfettoTracks {
 
   // The message TrackDescriptor. False: one track too many. Throws what protozero throws.
   bool take(std::string_view message);
-  // Of the track and those above it, the nearest that says: a descriptor may come after the events on its track.
+  // The owner by the nearest of the track and those above it that names one: a descriptor may come after the events on
+  // its track.
   Owner owner_of(uint64_t uuid) const;
 
  private:

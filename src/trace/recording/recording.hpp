@@ -1,4 +1,4 @@
-// What a profiler recorded, in one form for every format: work on devices, and what the host did meanwhile.
+// A profiler's recording in one form for every format: work on devices, and the host's activity meanwhile.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
@@ -70,7 +70,7 @@ struct OperandTexts {
   uint32_t types = 0;    // "[\"c10::BFloat16\",\"c10::BFloat16\",\"Scalar\"]"
   uint32_t values = 0;   // of arguments that are no tensors: "[\"\",\"\",\"1\"]"
 
-  // Of a collective.
+  // Fields of a collective.
   uint32_t ranks = 0;          // in its group; unknown: 0
   int64_t message_bytes = -1;  // the larger of what a rank gives and gets; unknown: -1
   bool operator==(const OperandTexts&) const = default;
@@ -86,7 +86,7 @@ struct Recording {
   std::vector<OperandTexts> operands{1};  // likewise
   std::vector<std::string> device_names;  // by device number; may be shorter, or empty
 
-  // What was left out and why: reason -> events. A reader counts here what it does not keep.
+  // Events that were left out: reason -> how many. A reader counts here what it does not keep.
   std::map<std::string, int64_t, std::less<>> skipped;
 
   std::string_view name_of(const Event& event) const { return strings[event.name]; }

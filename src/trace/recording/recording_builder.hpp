@@ -1,5 +1,5 @@
-// What every reader puts its events into: tells texts, lanes and details apart, leaves out what cannot be meant, and
-// keeps within bounds of memory; each thing left out is counted under its reason.
+// The builder that every reader puts its events into: it tells texts, lanes and details apart, leaves out what cannot
+// be meant, and keeps within bounds of memory; each thing left out is counted under its reason.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace rung::trace {
 
-// Of one recording. A trace of 1 GB has about three million events.
+// Limits of one recording. A trace of 1 GB has about three million events.
 inline constexpr size_t kMostEvents = 6'000'000;            // 192 MB
 inline constexpr size_t kMostTextBytes = size_t{64} << 20;  // of different texts, with what it takes to find them
 inline constexpr size_t kLongestText = size_t{1} << 20;     // of one of them
@@ -34,13 +34,13 @@ class RecordingBuilder {
 
   // Bytes that are not UTF-8 become U+FFFD. 0: empty, or beyond kLongestText or kMostTextBytes.
   uint32_t text(std::string_view text);
-  // Of the lane with these; kNoLane: beyond kMostLanes.
+  // The lane with these; kNoLane: beyond kMostLanes.
   uint16_t device_lane(int64_t device, int64_t stream);
   uint16_t host_lane(int64_t process, int64_t thread);
   Lane& lane(uint16_t number) { return recording_.lanes[number]; }
   std::vector<Lane>& lanes() { return recording_.lanes; }
   std::vector<Event>& events() { return recording_.events; }  // in the order in which they came
-  // Of the table's row with these values; 0: nothing known, or beyond kMostDetails.
+  // The index of the table's row with these values; 0: nothing known, or beyond kMostDetails.
   uint32_t launch(const LaunchShape& shape);
   uint32_t copy(const CopyShape& shape);
   uint32_t operands(const OperandTexts& texts);
@@ -48,11 +48,11 @@ class RecordingBuilder {
   // Negative times, kNoLane, more than a day: counted instead.
   void add(const Event& event);
   void skip(std::string_view reason, int64_t events = 1);
-  // Of an event that its file gives by both ends. False, and counted: one of them is missing or negative, or both are
-  // 0, which is how profilers write times that they did not get.
+  // Sets the times of an event that its file gives by both ends. False, and counted: one of them is missing or
+  // negative, or both are 0, which is how profilers write times that they did not get.
   bool set_times(Event& event, std::optional<int64_t> start_ns, std::optional<int64_t> end_ns);
   void name_device(size_t number, std::string_view name);
-  // What a lane may be called.
+  // A name that a lane may have.
   static std::string short_name(std::string_view name);
   size_t size() const { return recording_.events.size(); }
   const Recording& recording() const { return recording_; }

@@ -21,7 +21,7 @@ enum Column : size_t { kStart, kEnd, kEvent, kFirstOther };
 enum RegionColumn : size_t { kProcess = kFirstOther, kThread, kRegionName };
 constexpr std::string_view kRegionColumns[] = {RUNG_ROCPD_COLUMNS, "pid", "tid", "name_id"};
 
-// Of work on a device.
+// Columns of work on a device.
 enum WorkColumn : size_t { kQueue = kFirstOther, kStream, kFirstOfWork };
 enum KernelColumn : size_t { kAgent = kFirstOfWork, kKernel, kShared, kBlock, kGrid = kBlock + 3 };
 constexpr std::string_view kKernelColumns[] = {

@@ -17,7 +17,7 @@ namespace rung::trace {
 
 class RocpdRecorder {
  public:
-  // Of a database with these tables, 256 at most; empty: it is none of rocprofv3's.
+  // The endings in a database with these tables, 256 at most; empty: it is none of rocprofv3's.
   static std::vector<std::string> endings_in(const std::vector<std::string>& tables);
 
   explicit RocpdRecorder(SqliteFile& file) : file_(file) {}
@@ -36,7 +36,7 @@ class RocpdRecorder {
   RecordingBuilder builder_{"rocprofv3"};
   LinkNumbers links_;
   int64_t process_ = 0;
-  // Of the process that is read.
+  // Tables of the process that is read.
   RocpdTables tables_;
   DatabaseNames names_;
   InnerCalls inner_;

@@ -1,5 +1,5 @@
-// What a database of rocprofv3 (rocpd) says once for many rows: agents, kernels, threads, and the events that rows
-// name.
+// Facts that a database of rocprofv3 (rocpd) holds once for many rows: agents, kernels, threads, and the events that
+// rows name.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace rung::trace {
 Status for_each_row(SqliteFile& file, const std::string& table, std::span<const std::string_view> columns,
                     const std::function<void(const SqliteRows&)>& take);
 
-// Of one process, whose tables' names end in the same way.
+// The tables of one process, whose names end in the same way.
 class RocpdTables {
  public:
   struct Agent {
@@ -47,7 +47,7 @@ class RocpdTables {
 
   Status read(SqliteFile& file, const std::string& ending, RecordingBuilder& builder, const Links& links);
 
-  // What is not known is as default says.
+  // The agent; a field that is not known has its default.
   Agent agent(int64_t id) const;
   Kernel kernel(int64_t id) const;
   Event event(int64_t id) const;

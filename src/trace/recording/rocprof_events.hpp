@@ -1,4 +1,4 @@
-// What rocprof (v1) records of HIP, in whichever form it is written: kernels, copies, calls and ranges.
+// The events of rocprof (v1) of HIP, in whichever form they are written: kernels, copies, calls and ranges.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>

@@ -14,8 +14,8 @@ struct ProcessFiles {
   std::vector<std::string> inner;   // calls of HSA
 };
 
-// Of a folder (and of folders in it), by process; or of the process that the file is of. A file whose name is none of
-// rocprofv3's is alone. Errors: a folder with too many entries.
+// The files of a folder (and of folders in it), by process; or of the process that the file is of. A file whose name is
+// none of rocprofv3's is alone. Errors: a folder with too many entries.
 Result<std::vector<ProcessFiles>> rocprofv3_files(const std::string& path, bool folder);
 
 }  // namespace rung::trace

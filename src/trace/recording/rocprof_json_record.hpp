@@ -10,7 +10,8 @@
 
 namespace rung::trace {
 
-// Of all kinds of records and tables; a kernel's "dispatch_info" is taken as if its fields were the record's own.
+// Fields of all kinds of records and tables; a kernel's "dispatch_info" is taken as if its fields were the record's
+// own.
 enum class RocprofField : uint8_t {
   kind,
   operation,
@@ -38,7 +39,7 @@ struct RocprofRecord {
 
 Scan scan_record(JsonCursor& cursor, RocprofRecord& record);
 
-// Of an object's text, the value of a member; empty: none, or no object.
+// The value of a member in an object's text; empty: none, or no object.
 std::string_view member_of(std::string_view object, std::string_view key);
 // 5 of 5, "5" and {"handle": 5}: identifiers are written as objects.
 std::optional<uint64_t> handle_of(std::string_view json);

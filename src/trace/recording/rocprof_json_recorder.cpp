@@ -1,4 +1,4 @@
-// What becomes of a record is told by its list and, among calls, by the domain.
+// A record's list and, among calls, its domain say which event it becomes.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/rocprof_json_recorder.hpp"
 

@@ -22,7 +22,7 @@ constexpr size_t kMostOperations = 100'000;
 constexpr size_t kMostMessages = 1'000'000;
 constexpr uint64_t kGpu = 2;  // of an agent's "type"
 
-// Of members by these names, the first that is a string and not empty.
+// The first member by these names that is a string and not empty.
 std::string first_text(std::string_view object, std::initializer_list<std::string_view> keys) {
   for (const std::string_view key : keys) {
     const std::string_view text = member_of(object, key);

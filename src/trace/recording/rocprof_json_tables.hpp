@@ -1,4 +1,4 @@
-// What rocprofv3's JSON says once for many records: agents, kernels, names of operations, texts of ranges.
+// Facts that rocprofv3's JSON holds once for many records: agents, kernels, names of operations, texts of ranges.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace rung::trace {
 
-// Of one process. What is beyond a bound is not found; that is counted once for each.
+// The tables of one process. Entries beyond a bound are not found; that is counted once for each.
 class RocprofTables {
  public:
   struct Agent {
@@ -43,10 +43,10 @@ class RocprofTables {
   // Without a symbol: "kernel 17".
   Kernel kernel(uint64_t id);
   std::string_view domain(uint64_t kind) const;
-  // Of its name in the pool; 0: not known.
+  // The number of the operation's name in the pool; 0: not known.
   uint32_t operation(uint64_t kind, uint64_t number);
   std::string_view operation_text(uint64_t kind, uint64_t number) const;
-  // Of a range's text; 0: none.
+  // The number of a range's text; 0: none.
   uint32_t message(uint64_t correlation) const;
 
  private:

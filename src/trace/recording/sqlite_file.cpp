@@ -38,7 +38,8 @@ std::string uri_of(const std::string& path) {
   return uri + "?immutable=1";
 }
 
-// What a writer has not moved into the file yet is part of the database, and SQLite would have to write to take it in.
+// Rows that a writer has not moved into the file yet are part of the database, and SQLite would have to write to take
+// them in.
 Status expect_no_write_ahead_log(const std::string& path) {
   constexpr std::string_view kLogMagic = "\x37\x7f\x06";
   constexpr uint64_t kHeaderBytes = 32;
@@ -67,7 +68,7 @@ std::string in_quotes(std::string_view name) {
   return text + '"';
 }
 
-// What SQLite says of an error may quote the file.
+// SQLite's message of an error may quote the file.
 std::string message_of(sqlite3* database) {
   std::string text(std::string_view(sqlite3_errmsg(database)).substr(0, 200));
   for (char& c : text)

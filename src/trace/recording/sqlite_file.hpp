@@ -49,7 +49,7 @@ class SqliteFile {
   // Errors: those of open_regular_file(), a packed file, one that is no database.
   static Result<SqliteFile> open(const std::string& path);
 
-  // Of rows. Views and virtual tables are none.
+  // Names of the tables of rows. Views and virtual tables are none.
   Result<std::vector<std::string>> tables();
   // Is it there, as a table of rows?
   Result<bool> has_table(const std::string& name);

@@ -1,4 +1,5 @@
-// What JAX's profiler (XLA's) records, in whichever form it is written: work on streams, calls, and what the host did.
+// The events of JAX's profiler (XLA's), in whichever form they are written: work on streams, calls, and the host's
+// activity.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>

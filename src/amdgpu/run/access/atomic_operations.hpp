@@ -1,4 +1,4 @@
-// What atomic instructions make of the old value in memory and their data.
+// The results of atomic instructions from the old value in memory and their data.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <atomic>
@@ -167,7 +167,7 @@ T applied(T old, T data, const Place& place) {
   else
     return Operation{}(old, data, place.in_lds ? Operation::in_lds(place.mode) : Operation::in_memory());
 }
-// Of a comparison of numbers in LDS: +0 is -0, NaN is nothing; where denormals are flushed, the new one is, too.
+// In a comparison of numbers in LDS +0 is -0, NaN is nothing; where denormals are flushed, the new one is, too.
 template <class T>
 Word<sizeof(T)> compared(Word<sizeof(T)> old, Word<sizeof(T)> wanted, Word<sizeof(T)> data, uint32_t mode) {
   const bool flushes = Extreme<T, false>::in_lds(mode).sources;

@@ -14,7 +14,7 @@ T value_of(const Lanes* registers, int lane) {
   return value;
 }
 
-// What the lanes do: `act(word, lane, place)` changes a word and gives the old one.
+// The lanes' targets: `act(word, lane, place)` changes a word and gives the old one.
 struct Targets {
   Wave& wave;
   const Instruction& instruction;

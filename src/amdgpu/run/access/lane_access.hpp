@@ -1,4 +1,4 @@
-// What memory instructions share: registers of a wave's lanes, their addresses, and how values stand in memory.
+// Shared by memory instructions: registers of a wave's lanes, their addresses, and how values stand in memory.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>

@@ -8,7 +8,7 @@ namespace {
 unsigned first_offset(const Instruction& i) { return static_cast<unsigned>(i.memory.offset) & 0xff; }
 unsigned second_offset(const Instruction& i) { return static_cast<unsigned>(i.memory.offset) >> 8 & 0xff; }
 
-// What each active lane's register says plus `offset`, modulo 2^32.
+// Addresses: each active lane's register plus `offset`, modulo 2^32.
 bool local_addresses(Wave& wave, const Instruction& instruction, uint32_t offset, Addresses& to) {
   to.lanes = wave.exec();
   if (!readable(wave, instruction, instruction.sources[0], to.lanes)) return false;

@@ -1,4 +1,4 @@
-// What executes the instructions that read and write memory or wait for it, and the matrix instructions.
+// Handlers of the instructions that read and write memory or wait for it, and of the matrix instructions.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "amdgpu/isa/target.hpp"

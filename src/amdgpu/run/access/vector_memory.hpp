@@ -6,8 +6,8 @@
 
 namespace rung::amdgpu {
 
-// Of the active lanes, of which there must be one. `base`: the index of the scalar base among the sources. False: the
-// wave has failed.
+// Addresses of the active lanes, of which there must be one. `base`: the index of the scalar base among the sources.
+// False: the wave has failed.
 bool global_addresses(Wave& wave, const Instruction& instruction, int base, Addresses& addresses);
 bool scratch_addresses(Wave& wave, const Instruction& instruction, int base, Addresses& addresses);
 
@@ -45,7 +45,7 @@ bool load_local(Wave& wave, const Instruction& instruction, const Addresses& fro
   return true;
 }
 
-// What nobody wrote is unwritten in the register, too: spilled registers need not be whole.
+// A byte that was not written is unwritten in the register, too: spilled registers need not be whole.
 template <class F>
 bool load_scratch(Wave& wave, const Instruction& instruction, const Addresses& from) {
   if (!check_scratch(wave, instruction, from, F::kBytes)) return false;

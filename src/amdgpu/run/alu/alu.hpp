@@ -1,4 +1,4 @@
-// What computes without memory: scalar and vector arithmetic, comparisons, conversions, moves between lanes, branches.
+// Instructions without memory: scalar and vector arithmetic, comparisons, conversions, moves between lanes, branches.
 // SPDX-License-Identifier: Apache-2.0
 // Semantics: AMD's "Instruction Set Architecture" reference guides for CDNA 2, 3 and 4. Where these leave the last bit
 // open (v_exp, v_log, v_rcp, v_rsq, v_sqrt, v_sin, v_cos: hardware is within 1 ulp), results are rounded from double.
@@ -8,7 +8,7 @@
 
 namespace rung::amdgpu {
 
-// What executes `instruction`; null: it is not arithmetic, or not executed here (see kNotExecuted in the tests).
+// The handler of `instruction`; null: it is not arithmetic, or not executed here (see kNotExecuted in the tests).
 Handler alu_handler(const Instruction& instruction, Target target);
 
 }  // namespace rung::amdgpu

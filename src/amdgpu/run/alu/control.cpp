@@ -14,7 +14,7 @@ void end(Wave& w, const Instruction&) { w.pause = Pause::ended; }
 // A kernel that traps has found itself wrong.
 void trap(Wave& w, const Instruction& i) { w.fail(FindingKind::trapped, i, -1, "the kernel ends itself"); }
 
-// Of the instruction behind this one.
+// The address of the instruction behind this one.
 uint64_t next_address(const Wave& w, const Instruction& i) { return w.code->address_of(w.next - 1) + i.bytes; }
 
 void go_to(Wave& w, const Instruction& i, uint64_t address) {

@@ -1,4 +1,4 @@
-// What conversions need beyond an expression: saturation, NaN, rounding to bf16 and by random bits.
+// Parts of conversions beyond an expression: saturation, NaN, rounding to bf16 and by random bits.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "amdgpu/run/alu/float_lanes.hpp"
@@ -38,7 +38,7 @@ RUNG_INLINE u32 to_bf16(mode_bits m, float x) {
   return is_nan(x) ? b >> 16 | 0x40 : is_infinite(x) ? b >> 16 : finite;
 }
 
-// What is cut off, plus as many of the random bits' upper ones, carries or does not.
+// The bits that are cut off, plus as many of the random bits' upper ones, carry or do not.
 RUNG_INLINE u32 to_bf16_randomly(float x, u32 random) {
   const u32 b = bits(x);
   return is_nan(x) ? b >> 16 | 0x40 : is_infinite(x) ? b >> 16 : (b + (random >> 16)) >> 16;

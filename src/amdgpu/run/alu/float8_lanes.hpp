@@ -70,7 +70,7 @@ inline SmallRounding randomly(mode_bits m, u32 random) {
   return {.by_random = true, .random = random, .saturates = (m.value & kOverflowClamps) != 0};
 }
 
-// Of a scale its exponent counts alone.
+// Only the exponent of a scale counts.
 inline double scale_of(float s) {
   const u32 exponent = exponent_of(s);
   return exponent == 0xff ? std::numeric_limits<double>::quiet_NaN()

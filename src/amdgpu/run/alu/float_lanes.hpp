@@ -1,4 +1,4 @@
-// What float instructions need beyond an expression: NaN rules of min and max, powers and logarithms, division's steps.
+// Parts of float instructions beyond an expression: NaN rules of min and max, powers and logarithms, division's steps.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "amdgpu/run/alu/integer_lanes.hpp"
@@ -104,7 +104,7 @@ RUNG_INLINE double exp2_wide(double x) {
 }
 RUNG_INLINE float exp2_flushed(float x) { return flushed(static_cast<float>(exp2_wide(flushed(x)))); }
 
-// Of a positive normal f32.
+// The logarithm of a positive normal f32.
 RUNG_INLINE double log2_wide(float x) {
   const u32 from_root = bits(x) - 0x3f3504f3;  // mantissas from sqrt(1/2) to sqrt(2)
   const double exponent = static_cast<i32>(from_root) >> 23;
@@ -125,7 +125,7 @@ RUNG_INLINE float rcp_flushed(float x) { return flushed(1.0f / flushed(x)); }
 RUNG_INLINE float sqrt_flushed(float x) { return __builtin_sqrtf(flushed(x)); }
 RUNG_INLINE float rsq_flushed(float x) { return static_cast<float>(1.0 / __builtin_sqrt(double{flushed(x)})); }
 
-// Of `turns` * 2 pi; exact at quarters. Beyond 256 turns the hardware gives the value at 0.
+// The sine of `turns` * 2 pi; exact at quarters. Beyond 256 turns the hardware gives the value at 0.
 RUNG_INLINE float sine_of_turns(double turns) {
   double r = turns - __builtin_rint(turns);
   r = r > 0.25 ? 0.5 - r : r < -0.25 ? -0.5 - r : r;

@@ -1,4 +1,4 @@
-// What integer instructions need beyond an expression: fields, counts, saturation, sums of differences.
+// Parts of integer instructions beyond an expression: fields, counts, saturation, sums of differences.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "amdgpu/run/alu/lane_types.hpp"

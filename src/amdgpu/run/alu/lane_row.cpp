@@ -34,7 +34,7 @@ constexpr std::string_view kNames[] = {
 constexpr size_t kOpcodes = std::size(kNames);
 
 using enum Opcode;
-// What the expressions do not say.
+// Facts that the expressions do not say.
 constexpr Opcode kAccumulate[] = {v_fmac_f32,     v_fmac_f64,       v_mac_f32,           v_mac_f16,
                                   v_pk_fmac_f16,  v_dot2c_f32_bf16, v_dot2c_f32_f16,     v_dot2c_i32_i16,
                                   v_dot4c_i32_i8, v_dot8c_i32_i4,   v_cvt_pkaccum_u8_f32};

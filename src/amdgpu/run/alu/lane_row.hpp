@@ -1,4 +1,4 @@
-// What a vector instruction computes: one row each, its function over 64 lanes and what its operands are to it.
+// The computation of a vector instruction: one row each, its function over 64 lanes and the roles of its operands.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
@@ -62,7 +62,7 @@ struct LaneRow {
 // Instruction sets that the functions are compiled for.
 enum class LaneCode : uint8_t { baseline, avx2 };
 bool is_supported(LaneCode code);  // by this processor
-// Of every opcode, at its number.
+// The rows of all opcodes, each at its number.
 std::span<const LaneRow> lane_rows_of(LaneCode code);
 // Those of the best code that this processor has.
 extern const LaneRow* const kLaneRows;

@@ -77,7 +77,7 @@ template <int N>
 struct wide {  // N registers
   u32 at[N];
 };
-// What a function may ask for besides its sources.
+// Values that a function may ask for besides its sources.
 struct lane_number {
   u32 value;
 };
@@ -314,7 +314,7 @@ LaneRow row(Opcode opcode, F, S) {
   made.saturated = maker<S>::run;
   return made;
 }
-// Of both halves the same.
+// Applies the same function to both halves.
 template <class T, class F>
 auto both(F) {
   if constexpr (std::is_invocable_v<F, mode_bits, T, T>)

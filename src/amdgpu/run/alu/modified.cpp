@@ -93,7 +93,7 @@ uint64_t written_of_sources(const Modified& m, int r) {
   return written;
 }
 
-// What of the destination's 32 bits the instruction leaves as it is.
+// Does the instruction leave a part of the destination's 32 bits as it is?
 bool keeps_part(const Modified& m) {
   const bool half = m.row.keeps_half || m.i.op_sel_destination || (m.row.own_halves && m.row.accumulates);
   return half || (m.i.is_sdwa && m.i.sdwa.destination != Select::dword && m.i.sdwa.unused == Unused::preserve);

@@ -1,4 +1,4 @@
-// What modifiers do to the 64 lanes of an operand, whatever the instruction.
+// The effect of modifiers on the 64 lanes of an operand, whatever the instruction.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>

@@ -165,7 +165,7 @@ Handler mask_exec(F) {
   };
 }
 
-// What nobody wrote may be copied; it stays unwritten.
+// A register that was not written may be copied; it stays unwritten.
 template <int kRegisters>
 void move_scalar(Wave& w, const Instruction& i) {
   const Operand& from = i.sources[0];

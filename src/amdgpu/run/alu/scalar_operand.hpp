@@ -7,7 +7,7 @@
 
 namespace rung::amdgpu {
 
-// What is no register: apertures, VCCZ, EXECZ, SCC.
+// Operands that are no register: apertures, VCCZ, EXECZ, SCC.
 uint64_t special_scalar(const Wave& w, uint16_t number);
 // Ends the wave with what is wrong with reading (or writing, where something is on its way) this register.
 void refuse_scalar(Wave& w, const Instruction& i, uint32_t number);

@@ -66,7 +66,7 @@ void store_masks(Wave& w, const Instruction& i, const LaneRow& row, const Room& 
 
 namespace {
 
-// Of a packed pair of f32, the registers that the low and the high result read.
+// The registers that the low and the high result of a packed pair of f32 read.
 bool chooses_registers(const Operand& operand, Kind kind, const Instruction& i) {
   return kind == Kind::packed_f32 && i.encoding == Encoding::vop3p && (operand.op_sel || !operand.op_sel_hi);
 }

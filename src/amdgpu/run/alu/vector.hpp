@@ -28,7 +28,7 @@ inline const Operand* source_operand(const Instruction& i, const LaneRow& row, i
   return &i.sources[k];
 }
 
-// What is wrong: a register is not written in all of `lanes`, or something on its way will write it.
+// Refuses an operand whose register is not written in all of `lanes`, or will be written by an instruction under way.
 void refuse_vector(Wave& w, const Instruction& i, const Operand& operand, int registers, uint64_t lanes);
 // Whether it may be read in `lanes`; tells what is wrong. `copies`: what nobody wrote may be, too.
 inline bool may_read(Wave& w, const Instruction& i, const Operand& operand, int registers, uint64_t lanes) {

@@ -115,7 +115,7 @@ void unpack(const Lanes* from, unsigned count, Elements& to, Element element, Sm
   }
 }
 
-// Of numbers of 32 bits alone MODE says what becomes of denormals, and of a and b alone.
+// MODE says of numbers of 32 bits alone what becomes of denormals, and of a and b alone.
 void flush_by_mode(Elements& to, unsigned count, const MatrixShape& shape, uint32_t mode) {
   constexpr uint32_t kKeeps = 0x10;
   if (shape.element != Element::f32 || (mode & kKeeps)) return;
@@ -231,7 +231,7 @@ Place place_of(unsigned rows, unsigned row, unsigned column) {
   return rows == 16 ? Place{row % 4, row / 4 * 16 + column} : Place{row / 8 * 4 + row % 4, row / 4 % 2 * 32 + column};
 }
 
-// Of each four terms of b, a has two: their numbers are pairs of bits in the lane's index register. A product that is
+// For each four terms of b, a has two: their numbers are pairs of bits in the lane's index register. A product that is
 // not there is not added.
 void sparse(Wave& wave, const Instruction& instruction) {
   if (!check_operands(wave, instruction)) return;

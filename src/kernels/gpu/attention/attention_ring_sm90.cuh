@@ -90,7 +90,7 @@ struct Loader {
     const int segment = KeyTile(a.attention, share.first).segment;
     prefetch(a.q), prefetch(a.k[segment]), prefetch(a.v[segment]);
   }
-  // Of `threads`, number `thread` asks for its tiles' mask; into the cache, where late writes go as well.
+  // Thread number `thread` of `threads` asks for its tiles' mask; into the cache, where late writes go as well.
   __device__ void prefetch_mask(int thread, int threads) const {
     if (a.mask_rows == 0) return;
     KeyTile tile(a.attention, share.first + thread * share.step);

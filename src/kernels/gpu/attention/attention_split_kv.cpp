@@ -79,7 +79,7 @@ Status enqueue(const Call& call) {
   Launch launch = attention_launch(call, rows, arguments.splits);
   launch.block = {Config::kThreads};
   launch.cluster = {static_cast<uint32_t>(arguments.splits)};
-  // What is compiled for this very split goes before what takes any.
+  // A kernel compiled for this very split goes before one that takes any.
   Config config{call.problem.output.dtype, rows, arguments.splits};
   if (symbol_of(kVariants, config).empty()) config.splits = 0;
   launch.shared_bytes = config.shared_bytes();

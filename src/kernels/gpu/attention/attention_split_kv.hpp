@@ -1,4 +1,4 @@
-// What the attention kernel for few queries is compiled for and takes, as the kernel is built and the host launches it.
+// The configurations and arguments of the attention kernel for few queries, as it is built and the host launches it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/gpu/attention/attention_wgmma.hpp"
@@ -42,7 +42,7 @@ struct SplitKvArguments {
   int32_t tiles;        // of keys, in all
   int32_t ratio_shift;  // the logarithm of attention.ratio
 
-  // Of each segment.
+  // The first tile and key of each segment.
   int32_t first_tile[kMaxAttentionSegments], first_key[kMaxAttentionSegments];
   TileMap q;
   TileMap k[kMaxAttentionSegments];

@@ -11,7 +11,7 @@ namespace {
 
 using Config = SplitKvConfig;
 
-// Of x[i] over the eight lanes that agree in lane % 4: the lane whose lane / 4 is i gets it.
+// Joins x[i] over the eight lanes that agree in lane % 4: the lane whose lane / 4 is i gets it.
 template <class Join>
 __device__ inline float scatter(float (&x)[8], Join join) {
 #pragma unroll
@@ -105,7 +105,7 @@ struct SplitKvWork {
 
   // Rows that a block finishes.
   __device__ int rows_of(int of_rank) const { return max(0, min(own, kRows - of_rank * own)); }
-  // Of those of this block.
+  // Is the row one of this block's?
   __device__ bool exists(int row) const {
     return first_row + rank * own + row < a.attention.queries * a.attention.ratio;
   }
@@ -193,7 +193,7 @@ struct SplitKvWork {
     const int row = lane() / 8 * 8 + lane() % 4 * 2 + lane() / 4 % 2;
     if (row < kRows) all[warp() * kRows + row] = one;
   }
-  // Of row lane(), over the warps in their order.
+  // Joins the values of row lane() over the warps in their order.
   template <class Join>
   __device__ static float collect(const float* all, Join join) {
     const float* from = all + min(lane(), kRows - 1);

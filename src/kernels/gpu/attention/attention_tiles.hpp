@@ -1,4 +1,4 @@
-// What the rows of attention kernels ask that have boxes of queries, keys and values copied by the hardware.
+// Shared by the rows of attention kernels that have boxes of queries, keys and values copied by the hardware.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/gpu/attention/attention.hpp"

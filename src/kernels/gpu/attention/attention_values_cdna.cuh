@@ -159,14 +159,14 @@ struct CdnaValues {
       *reinterpret_cast<Unit<kKeys * 2>*>(to + CdnaAttentionConfig::slice_offset(d)) = unit;
     }
   }
-  // What this lane multiplies of 16 columns from `first` on.
+  // The elements that this lane multiplies of 16 columns from `first` on.
   __device__ static uint4 column(const char* slice, int first) {
     return *reinterpret_cast<const uint4*>(slice + CdnaAttentionConfig::slice_offset(first + lane() % 16) +
                                            lane() / 16 * 16);
   }
 };
 
-// What a split has of a row, of those of all batches and groups.
+// A split's part of a row, of the rows of all batches and groups.
 struct CdnaPartial {
   const CdnaAttentionArguments& a;
   const int64_t number;

@@ -1,4 +1,4 @@
-// What the warpgroup attention kernel is compiled for and takes, as the kernel is built and the host launches it.
+// The configurations and arguments of the warpgroup attention kernel, as it is built and the host launches it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "device/gpu/tile_map.hpp"
@@ -63,7 +63,7 @@ constexpr int key_tiles(const AttentionArguments& a) {
   return tiles;
 }
 
-// Of the narrowest kernel for heads of `width`, which are padded to it with zeros.
+// The width of the narrowest kernel for heads of `width`, which are padded to it with zeros.
 constexpr int padded_width(int width) { return width <= 80 ? 80 : width <= 128 ? 128 : 256; }
 // Rows as wide as the kernel's are copied at once, others panel by panel, so that zeros are put behind them.
 constexpr int boxes_of(const AttentionArguments& a) {

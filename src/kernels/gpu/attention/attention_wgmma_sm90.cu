@@ -16,10 +16,10 @@ namespace {
 constexpr float kSlack = 5.5f;
 using Scores = FragmentC[kTileKeys / 8];
 
-// What is added to the scores: nothing, what was copied with the keys, or what the threads read.
+// The mask that is added to the scores: none, one that was copied with the keys, or one that the threads read.
 enum class MaskKind { none, copied, read };
 
-// Of the threads that multiply.
+// The part of the threads that multiply.
 template <GroupAttentionConfig config>
 __device__ inline void sync_multipliers() {
   asm volatile("bar.sync 1, %0;" ::"n"(config.multipliers()) : "memory");
@@ -57,7 +57,7 @@ struct Group {
         group(shuffle(warp() / kGroupWarps, 0)),
         memory(memory),
         mask_shift(a.mask_shift) {}
-  // Of the block; this lane's other row is 8 further on.
+  // This lane's first row of the block; its other row is 8 further on.
   __device__ int my_row() const { return warp() * 16 + lane() / 4; }
 
   __device__ void release(const PipelineState& of) const {
@@ -87,7 +87,7 @@ struct Group {
     commit_products();
   }
   __device__ static int key(int j, int i) { return j * 8 + lane() % 4 * 2 + i % 2; }  // in its tile, of scores[j].x[i]
-  // What is added to the scores; loaded before them, because it comes from memory.
+  // The mask is loaded before the scores that it is added to, because it comes from memory.
   __device__ void load_mask(Scores& bias, const KeyTile& tile) const {
     const int64_t stride = rows.a.mask_stride[3];
 #pragma unroll
@@ -180,7 +180,7 @@ struct Group {
   __device__ void queries_read() const {
     if (memory.splits > 1) cluster_arrive();
   }
-  // Of all this block's tiles: the next tile's scores come, and this one's values are added, side by side.
+  // Goes through all tiles of this block: the next tile's scores are computed while this one's values are added.
   template <MaskKind mask>
   __device__ __forceinline__ void steps(const KeyShare& share) {
     memory.queries_came().wait(0);
@@ -357,8 +357,8 @@ struct Finish {
     const int mine = max(0, min(own, config.rows() - cluster_rank() * own));
     return static_cast<uint32_t>((memory.splits - 1) * mine * (config.sum_bytes() + 8));
   }
-  // What each part of a row counts in the whole; 16 lanes have the parts of a row. Ends with a barrier of those that
-  // multiply.
+  // Computes the weight of each part of a row in the whole; 16 lanes have the parts of a row. Ends with a barrier of
+  // the threads that multiply.
   __device__ void weigh() const {
     constexpr int kParts = 16;
     const int source = lane() % kParts;

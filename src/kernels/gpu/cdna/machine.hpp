@@ -1,4 +1,4 @@
-// What the rows made for CDNA ask of a machine.
+// The machine that rows made for CDNA ask for.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <fmt/format.h>

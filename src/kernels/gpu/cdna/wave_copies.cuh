@@ -40,7 +40,8 @@ class WaveCopies {
   }
 };
 
-// What each wave has landed, others can read then. Not sync_block(), which waits for all that is under way.
+// Lets the other waves read the copies that each wave has landed. Not sync_block(), which waits for all copies under
+// way.
 __device__ inline void sync_landed() {
   keep_order();
   __builtin_amdgcn_s_waitcnt(0xc07f);  // lgkmcnt(0), no other counter

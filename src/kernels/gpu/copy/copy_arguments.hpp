@@ -1,4 +1,4 @@
-// What the strided copy takes, on host and device alike.
+// The arguments of the strided copy, on host and device alike.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/gpu/nest.hpp"

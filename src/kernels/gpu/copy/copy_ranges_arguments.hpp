@@ -1,4 +1,4 @@
-// What the copy of several ranges takes, on host and device alike.
+// The arguments of the copy of several ranges, on host and device alike.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>

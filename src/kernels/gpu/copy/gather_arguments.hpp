@@ -1,4 +1,4 @@
-// What gather takes, on host and device alike.
+// The arguments of gather, on host and device alike.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "ir/dtype.hpp"

@@ -1,4 +1,4 @@
-// What conv2d takes, on host and device alike.
+// The arguments of conv2d, on host and device alike.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "ir/dtype.hpp"

@@ -1,4 +1,4 @@
-// What all rows of the vendors' GEMM libraries share. The name of such a row ends with that of its library.
+// Shared by all rows of the vendors' GEMM libraries. The name of such a row ends with that of its library.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <numeric>
@@ -12,7 +12,7 @@ namespace rung::gpu {
 
 using Prepared = Result<std::shared_ptr<PreparedGemm>>;
 
-// What rows know of a library before they ask it.
+// Traits of a library that rows know before they ask it.
 struct LibraryTraits {
   std::string_view name;     // GemmLibrary::name
   std::string_view written;  // as people write it
@@ -35,7 +35,7 @@ inline Verdict has_library(const Machine& machine, const LibraryTraits& library)
   return reject(fmt::format("{} is not here", library.written));
 }
 
-// What a step keeps: only asked for where supports() has said that the library is here.
+// The state that a step keeps: only asked for where supports() has said that the library is here.
 inline std::shared_ptr<void> prepare_gemm(const Machine& machine, const LibraryTraits& library,
                                           const LibraryGemm& gemm) {
   return std::make_shared<Prepared>(find_library(machine, library)->prepare(gemm));

@@ -1,4 +1,4 @@
-// What linear layers on CDNA do with four neighbouring results that a thread has in registers.
+// The end of linear layers on CDNA: four neighbouring results that a thread has in registers.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/gpu/cdna/matrix.cuh"

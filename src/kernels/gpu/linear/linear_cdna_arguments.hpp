@@ -12,8 +12,8 @@ constexpr uint32_t kCdnaLineBytes = 64;  // of each row that a chunk of K has: 1
 // Columns of K in a chunk.
 constexpr uint32_t cdna_chunk(DType type) { return kCdnaLineBytes / (type == DType::f32 ? 4 : 2); }
 
-// What a layer ends with: rows of w with one result each, runs whose sums feed a norm, or pairs: gate and up, or the
-// two halves of a head.
+// The end of a layer: rows of w with one result each, runs whose sums feed a norm, or pairs: gate and up, or the two
+// halves of a head.
 enum class CdnaEpilogue : uint8_t { any, norm, gated, rotated };
 constexpr bool is_paired(CdnaEpilogue epilogue) {
   return epilogue == CdnaEpilogue::gated || epilogue == CdnaEpilogue::rotated;

@@ -15,7 +15,7 @@ struct CdnaOrder {
   uint32_t half;  // rows between partners; 0: no pairs
 
   explicit CdnaOrder(const Problem& problem);
-  // Of sixteen rows, those of partners counted apart; even, for blocks that take two.
+  // Tiles of sixteen rows, those of partners counted apart; even, for blocks that take two.
   uint32_t tiles() const;
   struct Rows {
     uint32_t first, end;
@@ -25,7 +25,7 @@ struct CdnaOrder {
   size_t bytes() const;
 };
 
-// What all rows want that take weights in this order, beside their own.
+// Verdict for all rows that take weights in this order, beside their own.
 Verdict supports_cdna_order(const Problem& problem, const Machine& machine);
 // A row's callbacks.
 size_t cdna_packed_bytes(const Problem& problem, const Machine& machine, size_t i);

@@ -7,7 +7,7 @@ namespace rung::gpu {
 
 constexpr uint32_t kFmaLeastDepthBits = 5, kFmaMostDepthBits = 7;
 
-// What one block computes, and the place of its lanes: each takes `rows` tokens by 8 columns, and `column_warps` warps
+// The tile of one block, and the place of its lanes: each takes `rows` tokens by 8 columns, and `column_warps` warps
 // stand side by side; the others share K. Where it matters, `lanes` is how many a warp has.
 struct FmaTile {
   uint32_t rows, column_warps;
@@ -33,8 +33,8 @@ struct LinearFmaArguments {
   uint32_t split_bits = 0;          // 2^split_bits blocks are a cluster
 };
 
-// Of a block: the chunks under way, whose place the sums of its warps take in the end; what the other blocks of its
-// cluster send; a barrier.
+// Shared memory of a block: the chunks under way, whose place the sums of its warps take in the end; the sums that the
+// other blocks of its cluster send; a barrier.
 struct FmaShared {
   FmaTile tile;
   uint32_t lanes, depth, stages, split;

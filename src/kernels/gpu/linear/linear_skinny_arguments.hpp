@@ -1,4 +1,4 @@
-// What the skinny linear kernels are compiled for, and their argument and cut of the work, shared by host and device.
+// The configurations of the skinny linear kernels, their argument and the cut of their work, shared by host and device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "device/gpu/tensor_map.hpp"
@@ -12,8 +12,8 @@ constexpr uint32_t kSkinnyMaxStages = 16;
 constexpr uint32_t kSkinnyThreads = 256;       // a warpgroup multiplies, a warp fetches w, one x; all finish
 constexpr uint32_t kSkinnyHeaderBytes = 1024;  // barriers, in front of the rings
 
-// What a layer ends with, each in kernels of its own. Those without `any` are what counts most, in short code, of bf16
-// alone: sums that feed a norm without bias, activation and factor, with an f32 residual; pairs without bias and
+// The end of a layer, each in kernels of its own. Those without `any` are the most frequent ends, in short code, of
+// bf16 alone: sums that feed a norm without bias, activation and factor, with an f32 residual; pairs without bias and
 // residual, by angles in f32.
 enum class SkinnyEpilogue : uint8_t { any, norm, norm_any, gated, gated_any, rotated, rotated_any };
 

@@ -34,7 +34,7 @@ struct SkinnyCdna {
 
   // ---- products of this wave's part of K
 
-  // What one chunk of K takes; the lanes of x that are beyond its end have zeros.
+  // The operands of one chunk of K; the lanes of x that are beyond its end have zeros.
   struct Chunk {
     uint4 w[kRowTiles], x[kTokenTiles];
   };

@@ -1,4 +1,4 @@
-// What CDNA's skinny linear kernels are compiled for, shared by host and device.
+// The configurations of CDNA's skinny linear kernels, shared by host and device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/gpu/linear/linear_cdna_arguments.hpp"

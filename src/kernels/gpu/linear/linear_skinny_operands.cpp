@@ -1,4 +1,4 @@
-// What the skinny linear rows of all architectures take.
+// The operands that the skinny linear rows of all architectures take.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/linear/linear_skinny_operands.hpp"
 

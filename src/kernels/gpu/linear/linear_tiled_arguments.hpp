@@ -1,4 +1,4 @@
-// What the tiled product takes, on host and device alike.
+// The arguments of the tiled product, on host and device alike.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/gpu/linear/linear_ends.hpp"

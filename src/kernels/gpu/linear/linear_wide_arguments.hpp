@@ -27,7 +27,7 @@ struct LinearWideArguments {
   int32_t split = 1;                   // blocks that share K, a cluster: 1 or 2
 };
 
-// What a layer ends with, each in kernels of its own. 16 bits stand for x's type. All but `any` have no activation
+// The end of a layer, each in kernels of its own. 16 bits stand for x's type. All but `any` have no activation
 // beside the one in their name, and all but `any` and the sums no residual.
 //   rounded, gelu           a result of 16 bits, as it is or after gelu_tanh
 //   sum, sum_16             a residual and a result in f32, or both of 16 bits
@@ -35,8 +35,8 @@ struct LinearWideArguments {
 //   gated_gelu, gated_silu  16 bits
 enum class WideEpilogue : uint8_t { any, rounded, gelu, sum, sum_16, rotated, rotated_f32, gated_gelu, gated_silu };
 
-// What a variant is compiled for: the type of x and w, rows of w and tokens of a tile, the blocks that share its K, and
-// the epilogue. Two blocks multiply a half of K each and finish a half of the tokens each.
+// A variant of the kernel: the type of x and w, rows of w and tokens of a tile, the blocks that share its K, and the
+// epilogue. Two blocks multiply a half of K each and finish a half of the tokens each.
 struct WideConfig {
   DType type;
   int32_t rows, tokens, split;

@@ -40,7 +40,7 @@ struct WideBlock {
         chunks(kSplits ? (a.chunks + rank) / 2 : a.chunks) {}
   __device__ int half() const { return static_cast<int>(a.end.half); }
   __device__ int rotated() const { return static_cast<int>(a.end.rotated); }
-  // Of the tiles.
+  // The block's first tile and the step to its next.
   __device__ int first_tile() const { return static_cast<int>(blockIdx.x) / kSplit; }
   __device__ int tile_step() const { return static_cast<int>(gridDim.x) / kSplit; }
 
@@ -108,8 +108,8 @@ struct WideBlock {
   __device__ void release(int stage) const {
     if (lane() == 0) barrier_arrive(empty + 8 * stage);
   }
-  // Of block b, sums 4j + 2h + i are of column column_of(b, h) and token 8j + 2(lane % 4) + i; where there are
-  // partners, h = 1 are theirs.
+  // Sums 4j + 2h + i of block b are of column column_of(b, h) and token 8j + 2(lane % 4) + i; where there are partners,
+  // h = 1 are theirs.
   __device__ int column_of(int block, int h) const {
     const int row = lane() / 4;
     if (kGated || kRotates) return block * 32 + in_group() * 8 + row + (kGated ? 0 : h * half());
@@ -141,8 +141,8 @@ struct WideBlock {
         Wgmma<T, kTokens>::run(d[block], w + block * (64 * kRowBytes >> 4) + 2 * step, x + 2 * step);
     wgmma_commit();
   }
-  // Of a gated product, the second group lets the first end a tile alone, kWideLead chunks before its own end; then
-  // each finishes its results while the other multiplies.
+  // In a gated product the second group lets the first end a tile alone, kWideLead chunks before its own end; then each
+  // finishes its results while the other multiplies.
   __device__ void multiply(Sums& d, PipelineState& state) const {
     const int pause = kGated && chunks > kWideLead ? chunks - kWideLead : -1, own = group();
     const uint64_t w = wgmma_operand(ring + own * kBlocks * 64 * kRowBytes), x = wgmma_operand(ring + kWeightBytes);

@@ -65,7 +65,7 @@ struct WideCdna {
   }
   // Tiles of 16 tokens follow each other in a stage, in the order of the lanes that multiply them.
   static __device__ char* place_of(char* stage) { return stage + warp() * kCopyBytes; }
-  // Of the wave's i-th tile of them.
+  // The source of the wave's i-th tile.
   __device__ CopySource source(uint32_t chunk, int i) const {
     const uint32_t token = first_token + (warp() + i * kWideBlockWaves) * kCdnaTile + lane() % kCdnaTile;
     return {in_memory<const char>(a.x) + uint64_t{first_token} * a.x_stride + chunk * kCdnaLineBytes,

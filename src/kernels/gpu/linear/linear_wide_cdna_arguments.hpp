@@ -1,4 +1,4 @@
-// What CDNA's wide linear kernels are compiled for, shared by host and device.
+// The configurations of CDNA's wide linear kernels, shared by host and device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/gpu/linear/linear_cdna_arguments.hpp"
@@ -15,7 +15,7 @@ struct CdnaWideConfig {
   CdnaEpilogue epilogue;
   bool operator==(const CdnaWideConfig&) const = default;
 
-  // Of a block.
+  // Tokens of a block.
   constexpr uint32_t tokens() const { return kWideWavesAlong * token_tiles * kCdnaTile; }
   constexpr uint32_t rows() const { return kWideWavesAlong * row_tiles * kCdnaTile; }
   constexpr uint32_t stage_bytes() const { return tokens() * kCdnaLineBytes; }  // of x, a chunk in shared memory

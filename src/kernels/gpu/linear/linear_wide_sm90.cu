@@ -31,7 +31,7 @@ struct Wide : WideBlock<config> {
             row * kPitch + quad * 16};
   }
   __device__ uint32_t collect(const Sums& d) const { return kSplits ? this->exchange(d) : this->keep(d); }
-  // What has been collected of four columns of a token.
+  // Four columns of a token as they were collected.
   __device__ float4 collected(uint32_t from, uint32_t more_from) const {
     const float4 y = load_shared<float4>(from);
     return kSplits ? y + load_shared<float4>(more_from) : y;
@@ -79,7 +79,7 @@ struct Wide : WideBlock<config> {
     static constexpr int kRounds = (kAll + kMost - 1) / kMost, kHeld = (kAll + kRounds - 1) / kRounds;
     Four<R> of[kHeld];
   };
-  // Of those from token number `begin` of this thread on.
+  // Loads the residual of this thread's tokens from number `begin` on.
   template <class R>
   __device__ void load(Residual<R>& residual, const Mine& my, int begin) const {
     constexpr int kStep = Mine::kStep;
@@ -171,7 +171,7 @@ struct Wide : WideBlock<config> {
   struct Angles {
     Four<Angle> cos, sin, upper_cos, upper_sin;  // upper: the partners'
   };
-  // Of a thread's tokens those whose angles take 72 registers; twice as many made layers slower.
+  // The tokens of a thread whose angles take 72 registers; twice as many made layers slower.
   static constexpr int kRotated = (kTokens + kRotateStep - 1) / kRotateStep;
   static constexpr int kRoom = 72 * 4 / static_cast<int>(sizeof(Angles));
   static constexpr int kHeldTokens = kRotated < kRoom ? kRotated : kRoom;

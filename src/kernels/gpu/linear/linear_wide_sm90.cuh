@@ -1,4 +1,4 @@
-// What a block of the wide linear kernels is made of: where its warpgroups meet, the activations of gates, and the walk
+// The parts of a block of the wide linear kernels: where its warpgroups meet, the activations of gates, and the walk
 // round its ring.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -18,7 +18,7 @@ __device__ inline uint32_t place_of(uint32_t line, uint32_t unit) {
   return (line ^ (line / 32 & 1)) * kMatmulChunkBytes + (unit + line / 2 + line / 8) % kMatmulUnits * 16;
 }
 
-// What a thread brings of one operand: 16 bytes of each chunk, for `kLines` lines.
+// A thread's part of one operand: 16 bytes of each chunk, for `kLines` lines.
 template <class T, MatmulSide side, uint32_t kLines>
 struct Share {
   static constexpr uint32_t kTogether = 16 / sizeof(T), kChunk = kMatmulChunkBytes / sizeof(T);

@@ -1,4 +1,4 @@
-// What the matmul of CDNA takes and is compiled for, shared by host and device.
+// The arguments and configurations of CDNA's matmul, shared by host and device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "ir/dtype.hpp"

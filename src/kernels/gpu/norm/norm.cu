@@ -49,7 +49,7 @@ __device__ float reduce(const NormArguments& a, float value, Operation operation
   return a.group == kLanes ? reduce_warp(value, operation) : reduce_block(value, operation, partial);
 }
 
-// What every value is shifted by: its mean, or for softmax the largest.
+// The shift of every value: its mean, or for softmax the largest.
 __device__ float shift_of(const NormArguments& a, float sum, float largest, float* partial) {
   if (a.kind == NormKind::layer_norm) return reduce(a, sum, Sum{}, partial) / static_cast<float>(a.width);
   if (a.kind == NormKind::softmax) return reduce(a, largest, Max{}, partial);
@@ -64,7 +64,7 @@ __device__ float share_of_total(const NormArguments& a, float value) {
   return a.kind == NormKind::softmax ? value : value * value;
 }
 
-// What shifted values are multiplied with, from the sum over all shares.
+// The factor of shifted values, from the sum over all shares.
 __device__ float scale_of(const NormArguments& a, float total) {
   switch (a.kind) {
     case NormKind::softmax: return 1.0f / total;

@@ -1,4 +1,4 @@
-// What the row-wise kernels (layer_norm, rms_norm, l2_normalize, softmax) take, on host and device alike.
+// The arguments of the row-wise kernels (layer_norm, rms_norm, l2_normalize, softmax), on host and device alike.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "ir/dtype.hpp"

@@ -1,4 +1,4 @@
-// What the kernels norm_rows take, on host and device alike.
+// The arguments of the kernels norm_rows, on host and device alike.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "ir/dtype.hpp"
@@ -10,7 +10,7 @@ constexpr int kNormRowsMostThreads = 512;
 
 enum class NormRowsKind : uint8_t { rms, layer };
 
-// What a variant is compiled for.
+// A variant of the kernel.
 struct NormRowsConfig {
   NormRowsKind kind;
   DType x, weight, out;  // weight: and bias

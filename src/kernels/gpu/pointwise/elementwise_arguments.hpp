@@ -1,4 +1,4 @@
-// What the element-wise interpreter takes, on host and device alike: operands, and a short program over slots.
+// The arguments of the element-wise interpreter, on host and device alike: operands, and a short program over slots.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "ir/dtype.hpp"
@@ -10,7 +10,7 @@ namespace rung::gpu {
 
 constexpr int kMaxElementwiseInputs = 8, kMaxElementwiseSteps = 48, kMaxElementwiseLiterals = 48;
 
-// What a variant of the interpreter is compiled for.
+// A variant of the interpreter.
 struct ElementwiseConfig {
   int run;     // neighbouring elements of a thread: 1 or kElementwiseRun
   int inputs;  // operands at most

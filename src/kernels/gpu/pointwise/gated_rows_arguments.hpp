@@ -1,4 +1,4 @@
-// What the kernel gated_rows takes, on host and device alike.
+// The arguments of the kernel gated_rows, on host and device alike.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What the rotary embedding takes, on host and device alike.
+// The arguments of the rotary embedding, on host and device alike.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "ir/dtype.hpp"

@@ -7,7 +7,7 @@
 namespace rung::gpu {
 namespace {
 
-// What a part of a line comes to; `count` is the mask's sum.
+// The value of a part of a line; `count` is the mask's sum.
 template <class T>
 struct Partial {
   T value{};

@@ -1,4 +1,4 @@
-// What reduce, cumsum and masked_mean take, on host and device alike.
+// The arguments of reduce, cumsum and masked_mean, on host and device alike.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "ir/dtype.hpp"
@@ -13,7 +13,7 @@ enum class ReduceCode : uint8_t { sum, mean, max, masked_mean };
 // along: threads over a line; across: threads over lines; running: sums up to each element.
 enum class ReduceWay : uint8_t { along, across, running };
 
-// What a variant is compiled for.
+// A variant of the kernel.
 struct ReduceConfig {
   ReduceWay way;
   DType type;  // that is added in: f32, or i64 for all integers

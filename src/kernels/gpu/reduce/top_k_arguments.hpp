@@ -1,4 +1,4 @@
-// What top_k takes, on host and device alike.
+// The arguments of top_k, on host and device alike.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>

@@ -22,7 +22,7 @@ class Barrier {
         "r"(bytes), "r"(static_cast<int>(by_this_lane))
         : "memory");
   }
-  // Of the current phase and the one before it.
+  // Asks about the current phase or the one before it.
   __device__ bool has_ended(int phase) const {
     uint32_t done;
     asm volatile(

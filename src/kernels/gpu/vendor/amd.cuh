@@ -99,7 +99,7 @@ __device__ inline void sync_block() {
 
 // ---- elements
 
-// Of an address that it knows nothing about the compiler makes flat accesses, which ask each time whether it lies in
+// For an address that it knows nothing about the compiler makes flat accesses, which ask each time whether it lies in
 // global memory, LDS or scratch, and take part in the waits for LDS.
 template <class T>
 __device__ inline T* in_memory(uint64_t address) {

@@ -37,7 +37,7 @@ __device__ inline uint32_t f8_from_float(float x) {
 template <class F>
 __device__ inline float f8_to_float(uint32_t code) {
   const uint32_t magnitude = code & 0x7fu, sign = (code & 0x80u) << 24;
-  // Of a number below the normal ones the bits are such a number's, too; the product is exact.
+  // A number below the normal ones has the bits of such a number, too; the product is exact.
   float x = as_float(magnitude << (23 - F::kMantissaBits)) * as_float(uint32_t{254 - F::kBias} << 23);
   if (magnitude > F::kMost) x = as_float(magnitude == F::kInfinity ? 0x7f800000u : 0x7fc00000u);
   return as_float(as_bits(x) | sign);
