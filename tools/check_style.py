@@ -199,8 +199,8 @@ def check_device_code(path, lines):
             yield number, f'{found[0].strip()} is one vendor\'s: portable.cuh has a name for it, or gets one'
 
 
-RULES = [check_size, check_first_lines, check_comments, check_unfinished, check_functions, check_includes, check_inner_rooms,
-         check_json, check_device_words, check_device_code, check_words]
+RULES = [check_size, check_first_lines, check_comments, check_unfinished, check_functions, check_includes,
+         check_inner_rooms, check_json, check_device_words, check_device_code, check_words]
 
 
 def check_file(path, lines):

@@ -10,7 +10,7 @@ from pathlib import Path
 import check_style
 from cpp_functions import functions
 
-TOP = ['// What this file is for.', '// ' + check_style.LICENCE]
+TOP = ['// Reads one thing.', '// ' + check_style.LICENCE]
 CPP_FILE = Path('src/ir/graph.cpp')
 
 
