@@ -18,7 +18,7 @@ struct PartPrecision {
   std::optional<DType> attention;  // what products of computed values read: scores, and the values that they weigh
   std::optional<DType> values;     // what is stored for the ops that follow
   bool covers(std::string_view label) const;
-  friend auto operator<=>(const PartPrecision&, const PartPrecision&) = default;
+  friend auto operator<=>(const PartPrecision&, const PartPrecision&) = default;  // NOLINT(modernize-use-nullptr)
 };
 
 // Later entries override earlier ones for the labels that they cover; where none says anything, it is f32.

@@ -109,8 +109,7 @@ Tolerance Judge::f32_tolerance() const {
 }
 
 std::string Judge::account() const {
-  const std::string against =
-      fmt::format("{} against the {}", words::counted(inputs_.size(), "input"), reference_source_);
+  std::string against = fmt::format("{} against the {}", words::counted(inputs_.size(), "input"), reference_source_);
   if (!sway_) return against;
   return fmt::format("{}, where rounding alone moves the answers by {:.2g}", against, sway_->rel_l2);
 }
