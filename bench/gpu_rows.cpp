@@ -27,18 +27,18 @@ constexpr const char* kPolicy[] = {
     "reshape(slice(p, axis=2, begin=2048, end=2304), shape=[1,816,1,256]), "
     "reshape(slice(p, axis=2, begin=2304, end=2560), shape=[1,816,1,256]), "
     "reshape(slice(q, axis=2, begin=2048, end=2304), shape=[1,51,1,256]), "
-    "reshape(slice(q, axis=2, begin=2304, end=2560), shape=[1,51,1,256]), has_mask=true, segments=2, scale=0.0625)",
+    "reshape(slice(q, axis=2, begin=2304, end=2560), shape=[1,51,1,256]), slots=mask, segments=2, scale=0.0625)",
     "y = rope(x:bf16[1,51,9,256], c:bf16[1,51,1,256], s:bf16[1,51,1,256])",
     "y = rms_norm(x:f32[1,51,1024], w:f32[1024], weight_offset=1, out=bf16)",
     // its linears with the norms and the rotary embedding folded in
     "y = linear(x:bf16[1,51,1024], w:bf16[2560,1024], c:f32[1,51,256], s:f32[1,51,256], q:f32[1,51,32], "
     "rotated_heads=9, slots=cos+sin+squares, out=bf16)",
     "y = linear(x:bf16[1,51,2048], w:bf16[1024,2048], r:f32[1,51,1024], scale:f32[1024], "
-    "slots=residual+norm_weight)",
+    "slots=residual+norm_weight, norm_run=32)",
     "y = linear(x:bf16[1,51,1024], w:bf16[8192,1024], q:f32[1,51,32], gated=true, activation=gelu_tanh, "
     "slots=squares, out=bf16)",
     "y = linear(x:bf16[1,51,4096], w:bf16[1024,4096], r:f32[1,51,1024], scale:f32[1024], "
-    "slots=residual+norm_weight)",
+    "slots=residual+norm_weight, norm_run=32)",
     // its f32 heads
     "y = linear(x:f32[1,50,2048], w:f32[1024,2048], wb:f32[1024], slots=bias)",
     "y = linear(x:f32[1,50,1024], w:f32[1024,1024], wb:f32[1024], slots=bias)",
@@ -54,7 +54,7 @@ constexpr const char* kPolicy[] = {
     "q: bf16[1,816,2560] = input()\n"
     "y = attention(reshape(slice(q, axis=2, begin=0, end=2048), shape=[1,816,8,256]), mask:f32[1,1,816,816], "
     "reshape(slice(q, axis=2, begin=2048, end=2304), shape=[1,816,1,256]), "
-    "reshape(slice(q, axis=2, begin=2304, end=2560), shape=[1,816,1,256]), has_mask=true, scale=0.0625)",
+    "reshape(slice(q, axis=2, begin=2304, end=2560), shape=[1,816,1,256]), slots=mask, scale=0.0625)",
     "y = rms_norm(x:bf16[1,816,2048], w:f32[2048], weight_offset=1, out=bf16)",
     "y = cos(x:f32[1,1,816,256])",
     "y = select(keep:bool[1,1,816,816], a:f32[], b:f32[])",

@@ -24,14 +24,14 @@ constexpr const char* kProblems[] = {
     "qkv: T[1,S,1152] = input()\n"
     "y = attention(reshape(slice(qkv, axis=2, begin=0, end=384), shape=[1,S,12,32]), mask:f32[1,1,1,S], "
     "reshape(slice(qkv, axis=2, begin=384, end=768), shape=[1,S,12,32]), "
-    "reshape(slice(qkv, axis=2, begin=768, end=1152), shape=[1,S,12,32]), has_mask=true, scale=0.17677669)",
+    "reshape(slice(qkv, axis=2, begin=768, end=1152), shape=[1,S,12,32]), slots=mask, scale=0.17677669)",
     "y = attention(q:T[1,51,8,256], k:T[1,S,1,256], v:T[1,S,1,256], scale=0.0625)",
     "y = linear(x:T[1,S,384], w:T[1152,384], wb:T[1152], slots=bias, out=T)",
     "y = linear(x:T[1,S,384], w:T[384,384], wb:T[384], r:T[1,S,384], slots=bias+residual, out=T)",
     "y = linear(x:T[1,S,384], w:T[1536,384], wb:T[1536], slots=bias, activation=gelu, out=T)",
     "y = linear(x:T[1,S,1536], w:T[384,1536], wb:T[384], slots=bias, out=T)",
     "y = matmul(x:T[12,S,32], transpose(z:T[12,S,32], permutation=[0,2,1]))",
-    "y = layer_norm(x:T[1,S,384], r:T[1,S,384], w:T[384], wb:T[384], has_residual=true, out=T)",
+    "y = layer_norm(x:T[1,S,384], r:T[1,S,384], w:T[384], wb:T[384], slots=residual, out=T)",
     "y = rms_norm(x:T[1,S,384], w:T[384], out=T)",
     "y = softmax(x:T[12,S,S])",
     "y = l2_normalize(x:T[1,384])",
@@ -75,7 +75,7 @@ Work work_of(const Problem& p) {
   for (const ResultPlace& result : results_of(p)) work.bytes += static_cast<double>(result.type.bytes());
   if (as<Linear>(p.op) || as<MatMul>(p.op)) work.flops = 2 * out * static_cast<double>(p.inputs[0].shape.back());
   if (const auto* attention = as<Attention>(p.op))
-    work.flops = 4 * out * static_cast<double>(p.inputs[attention->has_mask ? 2 : 1].shape[1]);
+    work.flops = 4 * out * static_cast<double>(p.inputs[attention->first_key()].shape[1]);
   if (as<Gather>(p.op)) work.bytes = 2 * out * static_cast<double>(size_of(p.output.dtype));
   return work;
 }

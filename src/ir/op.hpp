@@ -12,18 +12,28 @@
 
 #include "ir/category.hpp"
 #include "ir/fault.hpp"
-#include "ir/linear_slots.hpp"
 #include "ir/narrowing.hpp"
-#include "ir/norm_run.hpp"
 #include "ir/op_kinds.hpp"
 #include "ir/shape.hpp"
+#include "ir/slots.hpp"
 
 namespace rung {
 
-template <class Struct, class Member>
+// A field by its word in text. `part`: the struct within `Struct` that it stands in; text does not tell them apart.
+template <class Struct, class Part, class Member>
 struct Field {
   std::string_view name;
+  Part Struct::*part;
+  Member Part::*member;
+  const Member& of(const Struct& op) const { return op.*part.*member; }
+  Member& of(Struct& op) const { return op.*part.*member; }
+};
+template <class Struct, class Member>
+struct Field<Struct, void, Member> {
+  std::string_view name;
   Member Struct::*member;
+  const Member& of(const Struct& op) const { return op.*member; }
+  Member& of(Struct& op) const { return op.*member; }
 };
 
 // An op's word in text and tables, what its time is accounted to, the fault that values of its operands can cause
@@ -38,7 +48,11 @@ struct Field {
 #define RUNG_FIELDS(...) \
   static constexpr auto fields() { return std::make_tuple(__VA_ARGS__); }
 #define RUNG_FIELD(Struct, member) \
-  Field<Struct, decltype(Struct::member)> { #member, &Struct::member }
+  Field<Struct, void, decltype(Struct::member)> { #member, &Struct::member }
+#define RUNG_PART_FIELD(Struct, part, member)                            \
+  Field<Struct, decltype(Struct::part), decltype(Struct::part.member)> { \
+#member, &Struct::part, &decltype(Struct::part)::member              \
+  }
 #define RUNG_EQUAL(Struct) friend bool operator==(const Struct&, const Struct&) = default
 
 // ---- sources
@@ -105,52 +119,48 @@ struct MatMul {
 };
 // linear(x: T[...,K], w: U[N,K], then those operands that `slots` names, in the order of LinearSlot) -> out[...,N]
 //   y = activation(r x w' + bias) + residual
-// Before the products x w':
-// squares: Q[...,K/kNormRun]: means of squares, of kNormRun neighbours each, of the row that an RMS norm would see; the
-// row's factor in that norm is r = 1 / sqrt(their mean + eps); without them r = 1. After the products:
+// Prologue, before the products x w':
+// squares: Q[...,R], R divides K: means of squares, of K/R neighbours each, of the row that an RMS norm would see; the
+// row's factor in that norm is r = 1 / sqrt(their mean + eps); without them r = 1.
+// Epilogue, after the products:
 // bias: V[N], residual: R[...,N].
 // gated: w is [2N,K] (gate rows, then up rows), bias [2N]: y = activation(gate) * up + residual.
 // cos, sin: A[...,D]: the first rotated_heads runs of D columns of y are rotated (RoPE), each row by its own angles;
 // then it is not gated, and has neither activation nor residual.
-// norm_weight: S[N], of an RMS norm of y that follows, N a multiple of kNormRun; not gated, no rotated heads. Beside y,
+// norm_weight: S[N], of an RMS norm of y that follows, N a multiple of norm_run; not gated, no rotated heads. Beside y,
 // which is the next residual, there are then two results more, for linears that take that norm over:
 //   result 1: bf16 [...,N], y * norm_weight, which is their x
-//   result 2: f32 [...,N/kNormRun], means of y^2, of kNormRun neighbours each, which are their squares
+//   result 2: f32 [...,N/norm_run], means of y^2, of norm_run neighbours each, which are their squares
 struct Linear {
   RUNG_OP("linear", gemm, none, products);
   RUNG_RESULTS(3);
+  struct Prologue {
+    float eps = 1e-6f;
+    RUNG_EQUAL(Prologue);
+  };
+  struct Epilogue {
+    bool gated = false;
+    Activation activation = Activation::none;
+    int64_t rotated_heads = 0;
+    int64_t norm_run = 0;  // 0: no norm_weight
+    RUNG_EQUAL(Epilogue);
+  };
   LinearSlots slots;
-  // before the products
-  float eps = 1e-6f;
-  // after them
-  bool gated = false;
-  Activation activation = Activation::none;
-  int64_t rotated_heads = 0;
+  Prologue prologue;
+  Epilogue epilogue;
   DType out = DType::f32;
 
   bool has(LinearSlot slot) const { return slots.has(slot); }
-  // Where the slot's operand stands; -1: absent.
-  int at(LinearSlot slot) const { return has(slot) ? static_cast<int>(slots.before(slot)) : -1; }
-  // Its entry in a list that has one for each operand: types, values, nodes, addresses; null: absent.
-  template <class List>
-  auto find(List&& list, LinearSlot slot) const -> decltype(&list[0]) {
-    return has(slot) ? &list[slots.before(slot)] : nullptr;
-  }
-  // Makes `operand` that of the slot, which it may have had before or not.
-  template <class List, class Operand>
-  void put(List& list, LinearSlot slot, Operand operand) {
-    const size_t at = slots.before(slot);
-    if (!has(slot)) list.insert(list.begin() + static_cast<std::ptrdiff_t>(at), operand);
-    list[at] = operand, slots.add(slot);
-  }
   // Does it take no more than those operands?
   bool is_within(const LinearSlots& known) const { return slots.within(known); }
   // Has a form that late passes make, for kernels that they have asked for.
   bool is_extended() const { return !is_within({LinearSlot::bias, LinearSlot::residual}); }
   // Just x w' + bias, or x w'.
-  bool is_plain() const { return is_within({LinearSlot::bias}) && !gated && activation == Activation::none; }
-  RUNG_FIELDS(RUNG_FIELD(Linear, slots), RUNG_FIELD(Linear, eps), RUNG_FIELD(Linear, gated),
-              RUNG_FIELD(Linear, activation), RUNG_FIELD(Linear, rotated_heads), RUNG_FIELD(Linear, out))
+  bool is_plain() const { return is_within({LinearSlot::bias}) && epilogue == Epilogue{}; }
+  RUNG_FIELDS(RUNG_FIELD(Linear, slots), RUNG_PART_FIELD(Linear, prologue, eps),
+              RUNG_PART_FIELD(Linear, epilogue, gated), RUNG_PART_FIELD(Linear, epilogue, activation),
+              RUNG_PART_FIELD(Linear, epilogue, rotated_heads), RUNG_PART_FIELD(Linear, epilogue, norm_run),
+              RUNG_FIELD(Linear, out))
   RUNG_EQUAL(Linear);
 };
 // conv2d(x: T[B,C,H,W], w: T[O,C,P,Q], bias: T[O]) -> T[B,O,(H-P)/stride+1,(W-Q)/stride+1]; no padding.
@@ -160,16 +170,19 @@ struct Conv2d {
   RUNG_FIELDS(RUNG_FIELD(Conv2d, stride))
   RUNG_EQUAL(Conv2d);
 };
-// attention(q: T[B,S,H,D], mask: f32 broadcast to [B,H,S,K] if has_mask, then for each segment
+// attention(q: T[B,S,H,D], the slot mask: f32 broadcast to [B,H,S,K], then for each segment
 //           k: T[B,Ki,G,D], v: T[B,Ki,G,D]) -> T[B,S,H,D]: softmax(scale * q k' + mask) v, softmax in f32
 //   Keys of all segments one after another (K = sum of Ki); query head h reads key head h / (H/G); G divides H. Where
 //   the mask is -inf for every key a query gets zeros, not softmax's NaN; numbers, however low, take no key away.
 struct Attention {
   RUNG_OP("attention", attention, none, products);
+  AttentionSlots slots;
   float scale = 1.0f;
-  bool has_mask = false;
   int64_t segments = 1;
-  RUNG_FIELDS(RUNG_FIELD(Attention, scale), RUNG_FIELD(Attention, has_mask), RUNG_FIELD(Attention, segments))
+  bool has_mask() const { return slots.has(AttentionSlot::mask); }
+  // Where the first segment's keys stand; its values and the other segments follow.
+  size_t first_key() const { return slots.size(); }
+  RUNG_FIELDS(RUNG_FIELD(Attention, slots), RUNG_FIELD(Attention, scale), RUNG_FIELD(Attention, segments))
   RUNG_EQUAL(Attention);
 };
 
@@ -181,13 +194,14 @@ struct Softmax {
   RUNG_FIELDS(RUNG_FIELD(Softmax, axis))
   RUNG_EQUAL(Softmax);
 };
-// layer_norm(x: T[...,D], residual: like x if has_residual, weight: U[D], bias: U[D]) -> out: LN(x + residual)
+// layer_norm(x: T[...,D], the slot residual: like x, weight: U[D], bias: U[D]) -> out: LN(x + residual)
 struct LayerNorm {
   RUNG_OP("layer_norm", normalisation, none, norm);
+  LayerNormSlots slots;
   float eps = 1e-5f;
-  bool has_residual = false;
   DType out = DType::f32;
-  RUNG_FIELDS(RUNG_FIELD(LayerNorm, eps), RUNG_FIELD(LayerNorm, has_residual), RUNG_FIELD(LayerNorm, out))
+  bool has_residual() const { return slots.has(LayerNormSlot::residual); }
+  RUNG_FIELDS(RUNG_FIELD(LayerNorm, slots), RUNG_FIELD(LayerNorm, eps), RUNG_FIELD(LayerNorm, out))
   RUNG_EQUAL(LayerNorm);
 };
 // rms_norm(x: T[...,D], weight: U[D]) -> out: x * rsqrt(mean(x^2) + eps) * (weight_offset + weight)
@@ -345,6 +359,8 @@ std::optional<Activation> activation_named(std::string_view name);
 std::optional<ReduceKind> reduce_named(std::string_view name);
 // Errors: there is no such slot, or it does not come after all of `slots`.
 Status add_slot_named(std::string_view name, LinearSlots& slots);
+Status add_slot_named(std::string_view name, AttentionSlots& slots);
+Status add_slot_named(std::string_view name, LayerNormSlots& slots);
 
 // "axis=1, eps=1e-06", fields that differ from the default only; parses back (ir/text).
 std::string fields_to_string(const Op& op);

@@ -15,6 +15,11 @@ namespace {
 constexpr std::array<std::string_view, 3> kReduce{"sum", "mean", "max"};
 constexpr std::array<std::string_view, 8> kLinearSlot{"x",   "w",   "bias",        "residual",
                                                       "cos", "sin", "norm_weight", "squares"};
+constexpr std::array<std::string_view, 2> kAttentionSlot{"q", "mask"};
+constexpr std::array<std::string_view, 4> kLayerNormSlot{"x", "residual", "weight", "bias"};
+constexpr const auto& words_of(LinearSlot) { return kLinearSlot; }
+constexpr const auto& words_of(AttentionSlot) { return kAttentionSlot; }
+constexpr const auto& words_of(LayerNormSlot) { return kLayerNormSlot; }
 
 template <class Kind, size_t N>
 std::optional<Kind> find(const std::array<std::string_view, N>& names, std::string_view name) {
@@ -49,11 +54,27 @@ std::string value_text(DType v) { return std::string(name_of(v)); }
 std::string value_text(const Dims& v) { return to_string(v); }
 std::string value_text(ReduceKind v) { return std::string(name_of(v)); }
 std::string value_text(Activation v) { return std::string(name_of(v)); }
-std::string value_text(const LinearSlots& v) {
-  std::string text;
-  for (size_t i = LinearSlots().size(); i < kLinearSlot.size(); ++i)
-    if (v.has(static_cast<LinearSlot>(i))) text += fmt::format("{}{}", text.empty() ? "" : "+", kLinearSlot[i]);
-  return text;
+// The words of those that `slots` may have or not, and has if `had`.
+template <class Slot, Slot... always>
+std::vector<std::string_view> optional_words(const Slots<Slot, always...>& slots, bool had) {
+  std::vector<std::string_view> out;
+  const auto& words = words_of(Slot{});
+  for (size_t i = 0; i < words.size(); ++i)
+    if (const auto slot = static_cast<Slot>(i); !slots.always_has(slot) && (!had || slots.has(slot)))
+      out.push_back(words[i]);
+  return out;
+}
+template <class Slot, Slot... always>
+std::string value_text(const Slots<Slot, always...>& v) {
+  return fmt::format("{}", fmt::join(optional_words(v, true), "+"));
+}
+template <class Slot, Slot... always>
+Status add_slot(std::string_view name, Slots<Slot, always...>& slots) {
+  const auto slot = find<Slot>(words_of(Slot{}), name);
+  if (!slot || slots.always_has(*slot) || slots.has_from(*slot))
+    return fail("got slot '{}', wanted some of {}, each once and in this order", name,
+                fmt::join(optional_words(slots, false), ", "));
+  return slots.add(*slot), Status();
 }
 
 }  // namespace
@@ -73,13 +94,9 @@ std::optional<Activation> activation_named(std::string_view name) {
 }
 std::optional<ReduceKind> reduce_named(std::string_view name) { return find<ReduceKind>(kReduce, name); }
 
-Status add_slot_named(std::string_view name, LinearSlots& slots) {
-  const auto slot = find<LinearSlot>(kLinearSlot, name);
-  if (!slot || slots.before(*slot) < slots.size())
-    return fail("got slot '{}', wanted some of {}, each once and in this order", name,
-                fmt::join(kLinearSlot.begin() + LinearSlots().size(), kLinearSlot.end(), ", "));
-  return slots.add(*slot), Status();
-}
+Status add_slot_named(std::string_view name, LinearSlots& slots) { return add_slot(name, slots); }
+Status add_slot_named(std::string_view name, AttentionSlots& slots) { return add_slot(name, slots); }
+Status add_slot_named(std::string_view name, LayerNormSlots& slots) { return add_slot(name, slots); }
 
 std::string_view name_of(const Op& op) {
   if (const auto* unary = as<Unary>(op)) return name_of(unary->kind);
@@ -101,8 +118,8 @@ std::string fields_to_string(const Op& op) {
         using Struct = std::decay_t<decltype(value)>;
         const Struct defaults{};
         auto one = [&](const auto& field) {
-          if (value.*(field.member) == defaults.*(field.member)) return;
-          text += fmt::format("{}{}={}", text.empty() ? "" : ", ", field.name, value_text(value.*(field.member)));
+          if (field.of(value) == field.of(defaults)) return;
+          text += fmt::format("{}{}={}", text.empty() ? "" : ", ", field.name, value_text(field.of(value)));
         };
         std::apply([&](const auto&... field) { (one(field), ...); }, Struct::fields());
       },

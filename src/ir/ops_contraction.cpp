@@ -36,7 +36,7 @@ Semantics semantics(const MatMul&, const Signature& s) {
 namespace {
 
 Status want_angles(const Linear& op, const Type& result, const Type& cos, const Type& sin) {
-  if (op.gated || op.has(LinearSlot::residual) || op.activation != Activation::none)
+  if (op.epilogue.gated || op.has(LinearSlot::residual) || op.epilogue.activation != Activation::none)
     return fail("got rotated heads with a gate, an activation or a residual, wanted none of them");
   RUNG_CHECK(want_float(cos, "cos"));
   RUNG_CHECK(want_float(sin, "sin"));
@@ -45,34 +45,41 @@ Status want_angles(const Linear& op, const Type& result, const Type& cos, const 
   const int64_t width = angles[angles.rank() - 1] = cos.shape.back();
   RUNG_CHECK(want_shape(cos, angles, "cos"));
   RUNG_CHECK(want_shape(sin, angles, "sin"));
-  if (width < 2 || width % 2 || op.rotated_heads > result.shape.back() / width)
-    return fail("got {} rotated heads of {} columns in {}, wanted an even width and no more than fit", op.rotated_heads,
-                width, result);
+  const int64_t heads = op.epilogue.rotated_heads;
+  if (width < 2 || width % 2 || heads > result.shape.back() / width)
+    return fail("got {} rotated heads of {} columns in {}, wanted an even width and no more than fit", heads, width,
+                result);
   return {};
 }
 
 Status want_squares(const Type& x, const Type& squares) {
   RUNG_CHECK(want_float(squares, "squares"));
   Shape wanted = x.shape;
-  if (wanted.back() % kNormRun) return fail("x: got {}, wanted runs of {} columns to have squares of", x, kNormRun);
-  wanted[wanted.rank() - 1] /= kNormRun;
+  const int64_t columns = wanted.back(), runs = squares.shape.rank() > 0 ? squares.shape.back() : 0;
+  if (runs < 1 || columns % runs)
+    return fail("squares: got {}, wanted rows of means whose number divides the columns of x, {}", squares, x);
+  wanted[wanted.rank() - 1] = runs;
   return want_shape(squares, wanted, "squares");
 }
 
 Status want_norm_weight(const Linear& op, const Shape& shape, const Type& weight) {
-  if (op.gated || op.rotated_heads > 0) return fail("got norm weights with a gate or rotated heads, wanted neither");
-  if (shape.back() % kNormRun)
-    return fail("norm_weight: got a result of {} columns, wanted runs of {}", shape.back(), kNormRun);
+  const Linear::Epilogue& end = op.epilogue;
+  if (end.gated || end.rotated_heads > 0) return fail("got norm weights with a gate or rotated heads, wanted neither");
+  if (shape.back() % end.norm_run)
+    return fail("norm_weight: got a result of {} columns, wanted runs of {}", shape.back(), end.norm_run);
   RUNG_CHECK(want_float(weight, "norm_weight"));
   return want_shape(weight, Shape{shape.back()}, "norm_weight");
 }
 
 // The fields of a linear must agree with its slots.
 Status want_slots(const Linear& op, Types types) {
-  if (op.rotated_heads < 0) return fail("got {} rotated heads, wanted 0 or more", op.rotated_heads);
-  const bool rotated = op.rotated_heads > 0;
+  const int64_t heads = op.epilogue.rotated_heads, run = op.epilogue.norm_run;
+  if (heads < 0) return fail("got {} rotated heads, wanted 0 or more", heads);
+  const bool rotated = heads > 0;
   if (op.has(LinearSlot::cos) != rotated || op.has(LinearSlot::sin) != rotated)
-    return fail("got {} rotated heads, wanted slots cos and sin beside them and only there", op.rotated_heads);
+    return fail("got {} rotated heads, wanted slots cos and sin beside them and only there", heads);
+  if (run < 0 || op.has(LinearSlot::norm_weight) != (run > 0))
+    return fail("got norm_run={}, wanted the length of a run beside the slot norm_weight and only there", run);
   return want_count(types, op.slots.size());
 }
 
@@ -86,14 +93,15 @@ Result<Type> rule(const Linear& op, Types types) {
   RUNG_CHECK(want_rank(w, 2, "weight"));
   if (x.shape.rank() < 1 || x.shape.back() != w.shape[1])
     return fail("got x {} and weight {}: inner dimensions differ", x, w);
-  if (op.gated && w.shape[0] % 2) return fail("weight: got {}, wanted an even number of rows (gate and up)", w);
+  const bool gated = op.epilogue.gated;
+  if (gated && w.shape[0] % 2) return fail("weight: got {}, wanted an even number of rows (gate and up)", w);
   if (!is_float(op.out)) return fail("got output type {}, wanted a float type", op.out);
   Shape shape = x.shape;
-  shape[shape.rank() - 1] = op.gated ? w.shape[0] / 2 : w.shape[0];
-  const auto operand = [&](LinearSlot slot) { return op.find(types, slot); };
+  shape[shape.rank() - 1] = gated ? w.shape[0] / 2 : w.shape[0];
+  const auto operand = [&](LinearSlot slot) { return op.slots.find(types, slot); };
   if (const Type* bias = operand(LinearSlot::bias)) RUNG_CHECK(want_shape(*bias, Shape{w.shape[0]}, "bias"));
   if (const Type* residual = operand(LinearSlot::residual)) RUNG_CHECK(want_shape(*residual, shape, "residual"));
-  if (op.rotated_heads > 0)
+  if (op.epilogue.rotated_heads > 0)
     RUNG_CHECK(want_angles(op, {op.out, shape}, *operand(LinearSlot::cos), *operand(LinearSlot::sin)));
   if (const Type* squares = operand(LinearSlot::squares)) RUNG_CHECK(want_squares(x, *squares));
   if (const Type* weight = operand(LinearSlot::norm_weight)) RUNG_CHECK(want_norm_weight(op, shape, *weight));
@@ -105,9 +113,9 @@ namespace {
 OperandUse use_of(const Linear& op, const Signature& s, LinearSlot slot) {
   const int last = s.result.shape.rank() - 1;
   // Only then is column j of the result that of row j of w.
-  const AxisRead column = op.gated || op.is_extended() ? whole(last, 1) : same(last);
+  const AxisRead column = op.epilogue.gated || op.is_extended() ? whole(last, 1) : same(last);
   const auto rows = [&](OperandRole role, AxisRead columns) {
-    OperandUse use = aligned(role, op.find(s.operands, slot)->shape);
+    OperandUse use = aligned(role, op.slots.find(s.operands, slot)->shape);
     use.axes.back() = columns;
     return use;
   };
@@ -119,7 +127,7 @@ OperandUse use_of(const Linear& op, const Signature& s, LinearSlot slot) {
       return {.role = OperandRole::weights, .axes = {column, reduced()}};
     case LinearSlot::bias:
       use = {.role = OperandRole::scale, .axes = {column}};
-      if (!op.is_extended() && !op.gated && op.activation == Activation::none) use.infinity = InfinityUse::carries;
+      if (!op.is_extended() && op.epilogue == Linear::Epilogue{}) use.infinity = InfinityUse::carries;
       return use;
     case LinearSlot::residual:
       use = rows(OperandRole::residual, column);
@@ -140,12 +148,13 @@ OperandUse use_of(const Linear& op, const Signature& s, LinearSlot slot) {
 double flops_of(const Linear& op, const Signature& s) {
   const Shape& w = s.shape(1);
   const auto dim = [](int64_t n) { return static_cast<double>(n); };
-  const auto elements = [&](LinearSlot slot) { return op.has(slot) ? count(*op.find(s.operands, slot)) : 0; };
+  const auto elements = [&](LinearSlot slot) { return op.has(slot) ? count(*op.slots.find(s.operands, slot)) : 0; };
   const bool feeds_norm = op.has(LinearSlot::norm_weight), normed = op.has(LinearSlot::squares);
-  const double columns = count(s.result), products = columns * (op.gated ? 2 : 1);  // of all rows
+  const Linear::Epilogue& end = op.epilogue;
+  const double columns = count(s.result), products = columns * (end.gated ? 2 : 1);  // of all rows
   return products * (2 * dim(w[1]) + op.has(LinearSlot::bias) + normed) +
-         columns * ((op.activation != Activation::none) + op.gated + op.has(LinearSlot::residual) + 3 * feeds_norm) +
-         3 * elements(LinearSlot::cos) * dim(op.rotated_heads) + elements(LinearSlot::squares);
+         columns * ((end.activation != Activation::none) + end.gated + op.has(LinearSlot::residual) + 3 * feeds_norm) +
+         3 * elements(LinearSlot::cos) * dim(end.rotated_heads) + elements(LinearSlot::squares);
 }
 
 }  // namespace
@@ -160,7 +169,7 @@ Semantics semantics(const Linear& op, const Signature& s) {
 std::vector<Type> further_types(const Linear& op, const Signature& s) {
   if (!op.has(LinearSlot::norm_weight)) return {};
   Shape squares = s.result.shape;
-  squares[squares.rank() - 1] /= kNormRun;
+  squares[squares.rank() - 1] /= op.epilogue.norm_run;
   return {{DType::bf16, s.result.shape}, {DType::f32, squares}};
 }
 
@@ -194,7 +203,7 @@ Semantics semantics(const Conv2d& op, const Signature& s) {
 
 Result<Type> rule(const Attention& op, Types types) {
   if (op.segments < 1) return fail("got {} segments, wanted at least 1", op.segments);
-  size_t first = op.has_mask ? 2 : 1;
+  const size_t first = op.first_key();
   // Divided, not multiplied: twice a number from a file may wrap around.
   if (types.size() < first || (types.size() - first) % 2 || (types.size() - first) / 2 != uint64_t(op.segments))
     return fail("got {} operands, wanted {} and two for each of {} segments", types.size(), first, op.segments);
@@ -213,7 +222,7 @@ Result<Type> rule(const Attention& op, Types types) {
     keys += k.shape[1];
     RUNG_CHECK(want_countable({DType::f32, {q.shape[0], q.shape[2], q.shape[1], keys}}));  // the scores
   }
-  if (op.has_mask) {
+  if (op.has_mask()) {
     if (types[1].dtype != DType::f32) return fail("mask: got {}, wanted f32", types[1]);
     RUNG_CHECK(want_broadcast_to(types[1], Shape{q.shape[0], q.shape[2], q.shape[1], keys}, "mask"));
   }
@@ -242,11 +251,11 @@ OperandUse mask_use(const Shape& mask, const Shape& result) {
 
 Semantics semantics(const Attention& op, const Signature& s) {
   const Shape& q = s.shape(0);
-  const size_t first = op.has_mask ? 2 : 1;
+  const size_t first = op.first_key();
   const AxisRead head = s.shape(first)[2] == q[2] ? same(2) : whole(2, 1);  // several read one of the keys'
   Semantics out;
   out.operands.push_back({.role = OperandRole::product, .axes = {same(0), same(1), same(2), reduced()}});
-  if (op.has_mask) out.operands.push_back(mask_use(s.shape(1), s.result.shape));
+  if (op.has_mask()) out.operands.push_back(mask_use(s.shape(1), s.result.shape));
   int64_t keys = 0;
   for (size_t i = first; i < s.operands.size(); i += 2) {
     keys += s.shape(i)[1];

@@ -33,21 +33,24 @@ Semantics semantics(const Softmax& op, const Signature& s) {
 }
 
 Result<Type> rule(const LayerNorm& op, Types types) {
-  RUNG_CHECK(want_count(types, 3u + op.has_residual));
+  RUNG_CHECK(want_count(types, op.slots.size()));
   RUNG_CHECK(want_last_axis(types[0]));
   for (const Type& type : types) RUNG_CHECK(want_float(type, "operand"));
   if (!is_float(op.out)) return fail("got output type {}, wanted a float type", op.out);
-  if (op.has_residual) RUNG_CHECK(want_shape(types[1], types[0].shape, "residual"));
+  const auto operand = [&](LayerNormSlot slot) { return op.slots.find(types, slot); };
+  if (const Type* residual = operand(LayerNormSlot::residual))
+    RUNG_CHECK(want_shape(*residual, types[0].shape, "residual"));
   Shape vector{types[0].shape.back()};
-  RUNG_CHECK(want_shape(types[types.size() - 2], vector, "weight"));
-  RUNG_CHECK(want_shape(types.back(), vector, "bias"));
+  RUNG_CHECK(want_shape(*operand(LayerNormSlot::weight), vector, "weight"));
+  RUNG_CHECK(want_shape(*operand(LayerNormSlot::bias), vector, "bias"));
   return Type{op.out, types[0].shape};
 }
 
 Semantics semantics(const LayerNorm& op, const Signature& s) {
-  Semantics out = along(OperandRole::statistic, -1, s, 7 + op.has_residual);
+  Semantics out = along(OperandRole::statistic, -1, s, 7 + op.has_residual());
   const int last = s.result.shape.rank() - 1;
-  if (op.has_residual) out.operands.push_back(aligned(OperandRole::residual, s.shape(1), last));
+  if (const auto* residual = op.slots.find(s.operands, LayerNormSlot::residual))
+    out.operands.push_back(aligned(OperandRole::residual, residual->shape, last));
   for (OperandUse& rows : out.operands) rows.any_float = true;
   const OperandUse vector{.role = OperandRole::scale, .axes = {same(last)}};
   out.operands.insert(out.operands.end(), {vector, vector});

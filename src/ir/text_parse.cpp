@@ -206,7 +206,7 @@ class Parser {
     std::visit(
         [&](auto& s) {
           auto one = [&](const auto& f) {
-            if (f.name == name) known = true, status = value(s.*(f.member));
+            if (f.name == name) known = true, status = value(f.of(s));
           };
           std::apply([&](const auto&... f) { (one(f), ...); }, std::decay_t<decltype(s)>::fields());
         },
@@ -228,7 +228,7 @@ class Parser {
       RUNG_TRY(to, lex_.dims());
     } else if constexpr (std::is_same_v<T, DType>) {
       RUNG_TRY(to, lex_.dtype());
-    } else if constexpr (std::is_same_v<T, LinearSlots>) {
+    } else if constexpr (requires(std::string_view word) { add_slot_named(word, to); }) {
       to = {};
       do {
         RUNG_TRY(std::string word, lex_.word());

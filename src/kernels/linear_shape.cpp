@@ -8,10 +8,10 @@ LinearShape::LinearShape(const Problem& problem) {
   const auto& op = problem.as<Linear>();
   k = problem.inputs[0].shape.back();
   w_rows = problem.inputs[1].shape[0];
-  n = op.gated ? w_rows / 2 : w_rows;
+  n = op.epilogue.gated ? w_rows / 2 : w_rows;
   m = problem.output.rows();
   if (const Operand* cos = problem.linear_operand(LinearSlot::cos)) head = cos->shape.back();
-  rotated = op.rotated_heads * head;
+  rotated = op.epilogue.rotated_heads * head;
 }
 
 Verdict supports_slots(const Problem& problem, const LinearSlots& taken) {

@@ -15,7 +15,7 @@ struct LinearShape {
 // Where a call on either device has the slot's operand; null or 0: it has none.
 template <class Call>
 auto address_of(const Call& call, LinearSlot slot) {
-  const auto* found = call.problem.template as<Linear>().find(call.inputs, slot);
+  const auto* found = call.problem.template as<Linear>().slots.find(call.inputs, slot);
   return found ? *found : std::remove_cvref_t<decltype(*found)>{};
 }
 

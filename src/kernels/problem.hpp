@@ -12,6 +12,9 @@
 
 namespace rung {
 
+// Float types that kernels compute with; the other float types are only stored.
+inline bool is_computed_float(DType d) { return d == DType::f32 || d == DType::bf16 || d == DType::f16; }
+
 // Bytes: where results and scratch begin, as GPU libraries want it; more than vectors need.
 inline constexpr uint64_t kBufferAlignment = 256;
 
@@ -45,7 +48,7 @@ struct Problem {
     return std::get<T>(op);
   }
   // The operand in a linear's slot; null if it has none.
-  const Operand* linear_operand(LinearSlot slot) const { return as<Linear>().find(inputs, slot); }
+  const Operand* linear_operand(LinearSlot slot) const { return as<Linear>().slots.find(inputs, slot); }
 };
 
 // A result in the memory that a call gets for all of them: dense, `offset` bytes from its beginning.

@@ -33,29 +33,32 @@ std::string unusual_text(std::string_view name, const Operand& operand, Usually 
 
 std::string text_of(const Linear& op, const Problem& problem) {
   const Operand &x = problem.inputs[0], &w = problem.inputs[1];
+  const Linear::Epilogue& end = op.epilogue;
   std::string text = fmt::format("linear m={} n={} k={} x={} w={} out={}", problem.output.rows(),
-                                 w.shape[0] / (op.gated ? 2 : 1), x.shape.back(), x.dtype, w.dtype, op.out);
+                                 w.shape[0] / (end.gated ? 2 : 1), x.shape.back(), x.dtype, w.dtype, op.out);
   text += unusual_text("x", x, Usually::rows) + unusual_text("w", w, Usually::dense_constant);
   const auto operand = [&](LinearSlot slot) { return problem.linear_operand(slot); };
   if (const Operand* bias = operand(LinearSlot::bias)) {
     text += bias->dtype == w.dtype ? " bias" : fmt::format(" bias={}", bias->dtype);
     text += unusual_text("bias", *bias, Usually::dense_constant);
   }
-  if (op.gated) text += " gated";
-  if (op.activation != Activation::none) text += fmt::format(" act={}", name_of(op.activation));
+  if (end.gated) text += " gated";
+  if (end.activation != Activation::none) text += fmt::format(" act={}", name_of(end.activation));
   if (const Operand* residual = operand(LinearSlot::residual)) {
     text += fmt::format(" residual={}", residual->dtype) + unusual_text("residual", *residual, Usually::rows);
   }
-  if (op.rotated_heads > 0) {
+  if (end.rotated_heads > 0) {
     const Operand &cos = *operand(LinearSlot::cos), &sin = *operand(LinearSlot::sin);
-    text += fmt::format(" rotated={}x{} angles={}", op.rotated_heads, cos.shape.back(), cos.dtype);
+    text += fmt::format(" rotated={}x{} angles={}", end.rotated_heads, cos.shape.back(), cos.dtype);
     if (sin.dtype != cos.dtype) text += fmt::format(" sin={}", sin.dtype);
     text += unusual_text("cos", cos, Usually::rows) + unusual_text("sin", sin, Usually::rows);
   }
   if (const Operand* weight = operand(LinearSlot::norm_weight))
-    text += fmt::format(" feeds_norm={}", weight->dtype) + unusual_text("scale", *weight, Usually::dense_constant);
+    text += fmt::format(" feeds_norm={}/{}", weight->dtype, end.norm_run) +
+            unusual_text("scale", *weight, Usually::dense_constant);
   if (const Operand* squares = operand(LinearSlot::squares))
-    text += fmt::format(" normed={}", squares->dtype) + unusual_text("squares", *squares, Usually::rows);
+    text += fmt::format(" normed={}/{}", squares->dtype, x.shape.back() / squares->shape.back()) +
+            unusual_text("squares", *squares, Usually::rows);
   return text;
 }
 

@@ -36,4 +36,42 @@ View view_of(const Op& op, const Operand& operand, const Shape& result) {
   return {broadcast_strides(operand, result), 0};
 }
 
+namespace {
+
+// One maximal run of old axes that is dense within itself: `count` elements, `stride` apart.
+struct Run {
+  int64_t count = 1, stride = 1;
+};
+
+// The runs from the innermost out; axes of length 1 belong to none.
+std::vector<Run> dense_runs(const Operand& x) {
+  std::vector<Run> runs;
+  for (int axis = x.shape.rank() - 1; axis >= 0; --axis) {
+    if (x.shape[axis] == 1) continue;
+    if (runs.empty() || x.strides[axis] != runs.back().stride * runs.back().count)
+      runs.push_back({x.shape[axis], x.strides[axis]});
+    else
+      runs.back().count *= x.shape[axis];
+  }
+  return runs;
+}
+
+}  // namespace
+
+std::optional<Strides> reshaped_strides(const Operand& operand, const Shape& shape) {
+  if (shape.product() == 0) return contiguous_strides(shape);
+  Strides strides = Strides::filled(shape.rank(), 1);
+  auto runs = dense_runs(operand);
+  size_t run = 0;
+  int64_t used = 1;  // elements of the current run that inner axes have taken
+  for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+    if (shape[axis] == 1) continue;
+    if (run < runs.size() && used == runs[run].count) ++run, used = 1;
+    if (run == runs.size() || runs[run].count % (used * shape[axis]) != 0) return std::nullopt;
+    strides[axis] = runs[run].stride * used;
+    used *= shape[axis];
+  }
+  return strides;
+}
+
 }  // namespace rung

@@ -1,6 +1,8 @@
 // Views and broadcasts as strides.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <optional>
+
 #include "kernels/problem.hpp"
 
 namespace rung {
@@ -14,6 +16,9 @@ struct View {
   int64_t offset = 0;
 };
 View view_of(const Op& op, const Operand& operand, const Shape& result);
+
+// The strides that read `operand` as `shape` without moving an element; nullopt if there are none.
+std::optional<Strides> reshaped_strides(const Operand& operand, const Shape& shape);
 
 // The axis, counted from the front; negative ones count from the back.
 inline int axis_of(int64_t axis, const Shape& shape) { return static_cast<int>(axis < 0 ? axis + shape.rank() : axis); }

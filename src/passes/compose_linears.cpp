@@ -54,7 +54,7 @@ class Composer {
     const auto* op = graph_.as<Linear>(id);
     if (!op || op->is_extended()) return nullptr;
     const std::vector<NodeId>& operands = graph_[id].operands;
-    const NodeId* bias = op->find(operands, LinearSlot::bias);
+    const NodeId* bias = op->slots.find(operands, LinearSlot::bias);
     return is_constant(operands[1]) && (!bias || is_constant(*bias)) ? op : nullptr;
   }
   // Nothing but x w' + bias in f32 throughout, so that rounding once more or less is within what f32 promises.
@@ -161,9 +161,10 @@ class Composer {
   void add_to_bias(Linear& op, std::vector<NodeId>& operands, NodeId row, NodeId w, const std::string& label) {
     Linear product;
     std::vector<NodeId> reads{row, w};
-    if (const NodeId* bias = op.find(operands, LinearSlot::bias)) product.put(reads, LinearSlot::bias, *bias);
+    if (const NodeId* bias = op.slots.find(operands, LinearSlot::bias))
+      product.slots.put(reads, LinearSlot::bias, *bias);
     const NodeId sum = add(product, std::move(reads), label);
-    op.put(operands, LinearSlot::bias, add_reshape(sum, {graph_.shape(w)[0]}));
+    op.slots.put(operands, LinearSlot::bias, add_reshape(sum, {graph_.shape(w)[0]}));
   }
 
   // linear(linear(x, u, a), w, b)  =>  linear(x, w u, w a + b)      the inner one is plain, and has no other reader; it
@@ -182,7 +183,7 @@ class Composer {
     before.flops += first.flops, before.bytes += first.bytes;
     NodeId columns = add(Transpose{{1, 0}}, {from[1]}, graph_[from[1]].label);
     operands[0] = from[0], operands[1] = add(Linear{}, {w, columns}, label);
-    if (const NodeId* bias = graph_.as<Linear>(inner)->find(from, LinearSlot::bias))
+    if (const NodeId* bias = graph_.as<Linear>(inner)->slots.find(from, LinearSlot::bias))
       add_to_bias(op, operands, add_reshape(*bias, {1, graph_.shape(*bias)[0]}), w, label);
     composed_ += replace_by(id, op, std::move(operands), before) != kNoNode;
   }

@@ -11,6 +11,9 @@
 namespace rung::passes {
 namespace {
 
+// Lengths that a device may use: a warp's columns, or those of several.
+constexpr int64_t kRuns[] = {32, 64, 128};
+
 // The norms of a sum that can go: all alike, and only linears read them, as x. Those, each with the rows of a norm that
 // it reads.
 struct Normed {
@@ -47,8 +50,8 @@ class Folder {
     Insertion here(graph_, id);
     Linear op = *graph_.as<Linear>(id);
     std::vector<NodeId> operands = graph_[id].operands;
-    op.put(operands, LinearSlot::norm_weight, weight_of(normed.norm));
-    if (!context_.kernel_for(graph_, op, operands)) return kNoNode;
+    op.slots.put(operands, LinearSlot::norm_weight, weight_of(normed.norm));
+    if (!choose_run(op, operands)) return kNoNode;
     NodeId by = graph_.add(op, std::move(operands), graph_[id].label);
     scaled_ = {{id, graph_.add(NthResult{1}, {by}, graph_[normed.norm].label)}};
     squares_ = {{id, graph_.add(NthResult{2}, {by}, graph_[normed.norm].label)}};
@@ -64,8 +67,16 @@ class Folder {
 
   bool may_feed_norm(NodeId id) const {
     const auto* op = graph_.as<Linear>(id);
-    return op && !op->gated && !op->has(LinearSlot::cos) && !op->has(LinearSlot::norm_weight) &&
-           graph_.type(id).dtype == DType::f32 && graph_.shape(id).back() % kNormRun == 0;
+    return op && !op->epilogue.gated && !op->has(LinearSlot::cos) && !op->has(LinearSlot::norm_weight) &&
+           graph_.type(id).dtype == DType::f32;
+  }
+
+  // The first run of columns that a kernel sums the squares of; false: none does.
+  bool choose_run(Linear& op, std::span<const NodeId> operands) {
+    return std::ranges::any_of(kRuns, [&](int64_t run) {
+      op.epilogue.norm_run = run;
+      return graph_.shape(operands[1])[0] % run == 0 && context_.kernel_for(graph_, op, operands);
+    });
   }
 
   // The norms of `sum`, or of rows of it.
@@ -128,14 +139,14 @@ class Folder {
   }
   Change change(NodeId linear, NodeId value, float eps) {
     Change made{linear, *graph_.as<Linear>(linear), rows_of(scaled_, value), rows_of(squares_, value)};
-    made.op.slots.add(LinearSlot::squares), made.op.eps = eps;
+    made.op.slots.add(LinearSlot::squares), made.op.prologue.eps = eps;
     return made;
   }
   // One linear that reads the norm may read another, so this holds until either is replaced.
   std::vector<NodeId> operands_of(const Change& change) const {
     std::vector<NodeId> operands = graph_[change.linear].operands;
     Linear op = *graph_.as<Linear>(change.linear);
-    op.put(operands, LinearSlot::x, change.x), op.put(operands, LinearSlot::squares, change.squares);
+    op.slots.put(operands, LinearSlot::x, change.x), op.slots.put(operands, LinearSlot::squares, change.squares);
     return operands;
   }
 

@@ -114,8 +114,8 @@ class Fuser {
     }
     Insertion here(graph_, id);
     std::vector<NodeId> operands{sinker_.sink(scores.q, kSwapHeads)};
-    if (scores.mask != kNoNode) operands.push_back(mask_of(scores));
-    Attention op{.scale = static_cast<float>(scores.scale), .has_mask = scores.mask != kNoNode};
+    Attention op{.scale = static_cast<float>(scores.scale)};
+    if (scores.mask != kNoNode) op.slots.put(operands, AttentionSlot::mask, mask_of(scores));
     return with_segments(id, op, operands, keys, values) || with_one_segment(id, op, operands, keys, values);
   }
 

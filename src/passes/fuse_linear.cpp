@@ -31,7 +31,7 @@ bool add_activation(Graph& graph, PassContext& context, NodeId id) {
   const Linear* linear = lone_linear(graph, x);
   if (!linear || !linear->is_plain()) return false;
   Linear op = *linear;
-  op.activation = *activation;
+  op.epilogue.activation = *activation;
   return replace_if_kernel(graph, context, id, op, graph[x].operands);
 }
 
@@ -49,7 +49,7 @@ bool add_residual(Graph& graph, PassContext& context, NodeId id) {
     Linear op = *linear;
     Insertion here(graph, id);
     std::vector<NodeId> operands = graph[x].operands;
-    op.put(operands, LinearSlot::residual, reshaped(graph, residual, graph.shape(id), graph[residual].label));
+    op.slots.put(operands, LinearSlot::residual, reshaped(graph, residual, graph.shape(id), graph[residual].label));
     if (replace_if_kernel(graph, context, id, op, std::move(operands))) return true;
   }
   return false;
@@ -86,7 +86,7 @@ bool fuse_halves(Graph& graph, PassContext& context, NodeId id) {
   Halves h{(*m)["linear"], (*m)["gate"], (*m)["up"]};
   if (!activation || !are_halves(graph, h)) return false;
   Linear op = *graph.as<Linear>(h.linear);
-  op.gated = true, op.activation = *activation;
+  op.epilogue.gated = true, op.epilogue.activation = *activation;
   std::vector<NodeId> operands = graph[h.linear].operands;
   if (graph.as<Slice>(h.gate)->begin != 0) {
     Insertion here(graph, h.linear);
@@ -135,8 +135,8 @@ Status fuse_add_norm(Graph& graph, PassContext& context) {
     auto m = match(graph, id, kNorm);
     if (!m || !(graph.type((*m)["x"]) == graph.type((*m)["r"]))) return false;
     LayerNorm op = *graph.as<LayerNorm>(id);
-    if (op.has_residual) return false;
-    op.has_residual = true;
+    if (op.has_residual()) return false;
+    op.slots.add(LayerNormSlot::residual);
     return replace_if_kernel(graph, context, id, op, {(*m)["x"], (*m)["r"], (*m)["weight"], (*m)["bias"]});
   });
 }

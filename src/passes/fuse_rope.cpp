@@ -40,13 +40,13 @@ bool fuse(Graph& graph, PassContext& context, NodeId rope, const std::vector<uin
   auto rows = angle_rows(graph, rope, heads->base);
   if (!rows || std::max(position[cos], position[sin]) > position[heads->base]) return false;
   Linear op = *linear;
-  op.rotated_heads = graph.shape(rope).back(1);
+  op.epilogue.rotated_heads = graph.shape(rope).back(1);
   Insertion here(graph, heads->base);
   std::vector<NodeId> operands = graph[heads->base].operands;
-  op.put(operands, LinearSlot::cos, reshaped(graph, cos, *rows, graph[cos].label));
-  op.put(operands, LinearSlot::sin, reshaped(graph, sin, *rows, graph[sin].label));
+  op.slots.put(operands, LinearSlot::cos, reshaped(graph, cos, *rows, graph[cos].label));
+  op.slots.put(operands, LinearSlot::sin, reshaped(graph, sin, *rows, graph[sin].label));
   if (!context.kernel_for(graph, op, operands)) {
-    for (LinearSlot slot : {LinearSlot::cos, LinearSlot::sin}) erase_unused(graph, *op.find(operands, slot));
+    for (LinearSlot slot : {LinearSlot::cos, LinearSlot::sin}) erase_unused(graph, *op.slots.find(operands, slot));
     return false;
   }
   replace(graph, heads->base, op, std::move(operands));

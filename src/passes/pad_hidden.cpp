@@ -29,9 +29,9 @@ class Padder {
  private:
   bool is_plain(NodeId id) const {
     const auto* op = graph_.as<Linear>(id);
-    if (!op || op->gated || op->is_extended()) return false;
+    if (!op || op->epilogue.gated || op->is_extended()) return false;
     const std::vector<NodeId>& operands = graph_[id].operands;
-    const NodeId* bias = op->find(operands, LinearSlot::bias);
+    const NodeId* bias = op->slots.find(operands, LinearSlot::bias);
     return is_constant(operands[1]) && (!bias || is_constant(*bias));
   }
   bool is_constant(NodeId id) const { return id < constant_.size() && constant_[id]; }
@@ -65,7 +65,7 @@ class Padder {
     const Linear op = *graph_.as<Linear>(linear);
     std::vector<NodeId> operands = graph_[linear].operands;
     operands[1] = with_zeros(operands[1], 0, added);
-    if (NodeId* bias = op.find(operands, LinearSlot::bias)) *bias = with_zeros(*bias, 0, added);
+    if (NodeId* bias = op.slots.find(operands, LinearSlot::bias)) *bias = with_zeros(*bias, 0, added);
     return context_.kernel_for(graph_, op, operands) ? graph_.add(op, std::move(operands), graph_[linear].label)
                                                      : kNoNode;
   }

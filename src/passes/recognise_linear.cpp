@@ -30,7 +30,7 @@ bool add_bias(Graph& graph, PassContext& context, NodeId id, const std::vector<b
   if (bias >= constant.size() || !constant[bias] || !(graph.shape(bias) == Shape{graph.shape(linear).back()}))
     return false;
   std::vector<NodeId> operands = graph[linear].operands;
-  op.put(operands, LinearSlot::bias, bias);
+  op.slots.put(operands, LinearSlot::bias, bias);
   return replace_if_kernel(graph, context, id, op, std::move(operands));
 }
 

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/location.hpp"
 
-#include "kernels/cpu/bind.hpp"
 #include "kernels/strided.hpp"
 
 namespace rung {
@@ -15,7 +14,7 @@ std::optional<PlanOperand> view_of(const Op& op, const PlanOperand& from, const 
   PlanOperand to = from;
   to.view.shape = result.shape;
   if (as<Reshape>(op)) {
-    auto strides = cpu::reshaped_strides(from.view, result.shape);
+    auto strides = reshaped_strides(from.view, result.shape);
     if (!strides) return std::nullopt;
     to.view.strides = *strides;
     return to;

@@ -61,11 +61,12 @@ void attend(const Head& head, std::span<const double> query, Rows mask, double s
 
 Result<Tensor> compute(const Attention& op, const Arguments& arguments) {
   const Shape& q = arguments[0].shape();  // [B, S, H, D]
-  auto pairs = arguments.operands.subspan(op.has_mask ? 2 : 1);
+  auto pairs = arguments.operands.subspan(op.first_key());
   int64_t keys = 0, key_heads = pairs[0].shape()[2];
   for (size_t i = 0; i < pairs.size(); i += 2) keys += pairs[i].shape()[1];
   std::vector<double> mask;  // [B, H, S, K]
-  if (op.has_mask) mask = read(broadcast_to(arguments[1], Shape{q[0], q[2], q[1], keys}));
+  if (const Tensor* values = op.slots.find(arguments.operands, AttentionSlot::mask))
+    mask = read(broadcast_to(*values, Shape{q[0], q[2], q[1], keys}));
   auto queries = read(arguments[0]);
   std::vector<double> out(queries.size());
   for (int64_t b = 0; b < q[0]; ++b)
@@ -73,7 +74,8 @@ Result<Tensor> compute(const Attention& op, const Arguments& arguments) {
       Head head = read_head(pairs, b, h / group);
       for (int64_t s = 0; s < q[1]; ++s) {
         size_t at = size(((b * q[1] + s) * q[2] + h) * q[3]);
-        Rows mask_row = op.has_mask ? Rows(mask).subspan(size(((b * q[2] + h) * q[1] + s) * keys), size(keys)) : Rows{};
+        Rows mask_row =
+            op.has_mask() ? Rows(mask).subspan(size(((b * q[2] + h) * q[1] + s) * keys), size(keys)) : Rows{};
         attend(head, Rows(queries).subspan(at, size(q[3])), mask_row, op.scale, std::span(out).subspan(at, size(q[3])));
       }
     }

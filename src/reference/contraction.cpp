@@ -78,16 +78,17 @@ std::vector<double> row_factors(const Linear& op, const Tensor& squares, size_t 
   for (size_t row = 0; row < rows; ++row) {
     double sum = 0;
     for (size_t i = 0; i < columns; ++i) sum += all[row * columns + i];
-    factors.push_back(1 / std::sqrt(sum / static_cast<double>(columns) + static_cast<double>(op.eps)));
+    factors.push_back(1 / std::sqrt(sum / static_cast<double>(columns) + static_cast<double>(op.prologue.eps)));
   }
   return factors;
 }
 
 // y of Linear, row after row.
 std::vector<double> unrounded(const Linear& op, const Arguments& arguments) {
-  const auto operand = [&](LinearSlot slot) { return op.find(arguments.operands, slot); };
+  const auto operand = [&](LinearSlot slot) { return op.slots.find(arguments.operands, slot); };
   auto products = multiply_rows(arguments[0], arguments[1]);
-  size_t wide = size(arguments[1].shape()[0]), n = wide / (op.gated ? 2 : 1), m = wide ? products.size() / wide : 0;
+  const Linear::Epilogue& end = op.epilogue;
+  size_t wide = size(arguments[1].shape()[0]), n = wide / (end.gated ? 2 : 1), m = wide ? products.size() / wide : 0;
   std::vector<double> bias(wide), out(m * n), residual, factors(m, 1.0);
   if (const Tensor* values = operand(LinearSlot::bias)) read(*values, 0, bias);
   if (const Tensor* values = operand(LinearSlot::residual)) residual = read(*values);
@@ -95,12 +96,12 @@ std::vector<double> unrounded(const Linear& op, const Arguments& arguments) {
   for (size_t i = 0; i < out.size(); ++i) {
     size_t row = i / n, j = i % n;
     const double* product = &products[row * wide];
-    out[i] = apply(op.activation, factors[row] * product[j] + bias[j]);
-    if (op.gated) out[i] *= factors[row] * product[n + j] + bias[n + j];
+    out[i] = apply(end.activation, factors[row] * product[j] + bias[j]);
+    if (end.gated) out[i] *= factors[row] * product[n + j] + bias[n + j];
     if (!residual.empty()) out[i] += residual[i];
   }
-  if (op.rotated_heads > 0)
-    rotate(out, n, size(op.rotated_heads), {read(*operand(LinearSlot::cos)), read(*operand(LinearSlot::sin))});
+  if (end.rotated_heads > 0)
+    rotate(out, n, size(end.rotated_heads), {read(*operand(LinearSlot::cos)), read(*operand(LinearSlot::sin))});
   return out;
 }
 
@@ -114,11 +115,12 @@ Result<Tensor> compute(const Linear& op, const Arguments& arguments) {
 Result<Tensor> compute_further(const Linear& op, const Arguments& arguments, size_t i) {
   std::vector<double> y = unrounded(op, arguments);
   if (i == 2) {
-    std::vector<double> means(y.size() / kNormRun);
-    for (size_t at = 0; at < y.size(); ++at) means[at / kNormRun] += y[at] * y[at] / kNormRun;
+    const size_t run = size(op.epilogue.norm_run);
+    std::vector<double> means(y.size() / run);
+    for (size_t at = 0; at < y.size(); ++at) means[at / run] += y[at] * y[at] / static_cast<double>(run);
     return write(arguments.result, means);
   }
-  const std::vector<double> weight = read(*op.find(arguments.operands, LinearSlot::norm_weight));
+  const std::vector<double> weight = read(*op.slots.find(arguments.operands, LinearSlot::norm_weight));
   for (size_t at = 0; at < y.size(); ++at) y[at] *= weight[at % weight.size()];
   return write(arguments.result, y);
 }

@@ -45,11 +45,12 @@ Result<Tensor> compute(const Softmax& op, const Arguments& arguments) {
 
 Result<Tensor> compute(const LayerNorm& op, const Arguments& arguments) {
   auto x = read(arguments[0]);
-  if (op.has_residual) {
-    auto residual = read(arguments[1]);
+  const auto operand = [&](LayerNormSlot slot) { return op.slots.find(arguments.operands, slot); };
+  if (const Tensor* values = operand(LayerNormSlot::residual)) {
+    auto residual = read(*values);
     for (size_t i = 0; i < x.size(); ++i) x[i] += residual[i];
   }
-  auto weight = read(arguments[arguments.size() - 2]), bias = read(arguments[arguments.size() - 1]);
+  auto weight = read(*operand(LayerNormSlot::weight)), bias = read(*operand(LayerNormSlot::bias));
   for_each_row(x, arguments.result.shape.back(), [&](Row row) {
     double mean = std::accumulate(row.begin(), row.end(), 0.0) / static_cast<double>(row.size());
     for (double& value : row) value -= mean;

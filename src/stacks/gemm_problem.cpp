@@ -50,14 +50,14 @@ Activation activation_of(Epilogue epilogue) {
 
 Result<Problem> linear(const GemmShape& shape, DType x, DType w) {
   Linear op;
-  op.activation = activation_of(shape.epilogue);
+  op.epilogue.activation = activation_of(shape.epilogue);
   RUNG_TRY(op.out, dtype_of(shape.out));
   Problem problem{.op = op,
                   .inputs = {x_of(shape).operand(x, 1, false), w_of(shape).operand(w, 1, true)},
                   .output = dense(op.out, {shape.m, shape.n})};
   if (!shape.bias) return problem;
   RUNG_TRY(const DType bias, dtype_of(*shape.bias));
-  std::get<Linear>(problem.op).put(problem.inputs, LinearSlot::bias, dense(bias, {shape.n}, true));
+  std::get<Linear>(problem.op).slots.put(problem.inputs, LinearSlot::bias, dense(bias, {shape.n}, true));
   return problem;
 }
 

@@ -21,7 +21,7 @@ constexpr int kMinRuns = 7;
 Tensor random_operand(const Problem& problem, size_t i, int64_t most) {
   const Operand& operand = problem.inputs[i];
   const auto* linear = as<Linear>(problem.op);
-  const bool squares = linear && linear->at(LinearSlot::squares) == static_cast<int>(i);
+  const bool squares = linear && linear->slots.at(LinearSlot::squares) == static_cast<int>(i);
   Type type{operand.dtype, {std::min(operand.span(), most)}};
   if (!is_float(type.dtype)) return Tensor(type);
   Tensor values({DType::f32, type.shape});

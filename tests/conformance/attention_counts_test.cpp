@@ -13,7 +13,7 @@ namespace {
 // 51 queries of eight heads on one head of keys: 26 tiles of 16 rows by 28 groups of 32 keys.
 constexpr const char* kExpert =
     "result = attention(q:bf16[1,51,8,256], mask:f32[1,1,51,867], k:bf16[1,816,1,256], v:bf16[1,816,1,256], "
-    "k2:bf16[1,51,1,256], v2:bf16[1,51,1,256], has_mask=true, segments=2, scale=0.0625)";
+    "k2:bf16[1,51,1,256], v2:bf16[1,51,1,256], slots=mask, segments=2, scale=0.0625)";
 constexpr uint64_t kTilesByGroups = 26 * 28;
 
 struct Expected {

@@ -54,7 +54,7 @@ constexpr const char* kFloatProblems[] = {
     // normalisation
     "result = softmax(far:T[7,37])",
     "result = layer_norm(still:T[6,37], w:T[37], wb:T[37], eps=0.01, out=T)",
-    "result = layer_norm(x:T[6,37], r:T[6,37], w:T[37], wb:T[37], eps=0.5, has_residual=true, out=T)",
+    "result = layer_norm(x:T[6,37], r:T[6,37], w:T[37], wb:T[37], eps=0.5, slots=residual, out=T)",
     "result = rms_norm(still:T[6,37], w:T[37], eps=0.01, out=T)",
     "result = l2_normalize(still:T[6,37])",
     "result = l2_normalize(still:T[6,37], eps=0.5)",
@@ -68,8 +68,8 @@ constexpr const char* kFloatProblems[] = {
     "result = softmax(transpose(x:T[8,24], permutation=[1,0]))",
     "result = layer_norm(x:T[128,384], w:T[384], wb:T[384], out=T)",
     "result = layer_norm(x:T[2,3,37], w:f32[37], wb:f32[37], out=f32)",
-    "result = layer_norm(x:T[5,384], r:T[5,384], w:T[384], wb:T[384], has_residual=true, out=T)",
-    "result = layer_norm(slice(x:T[4,100], axis=1, begin=8, end=72), r:T[4,64], w:T[64], wb:T[64], has_residual=true, "
+    "result = layer_norm(x:T[5,384], r:T[5,384], w:T[384], wb:T[384], slots=residual, out=T)",
+    "result = layer_norm(slice(x:T[4,100], axis=1, begin=8, end=72), r:T[4,64], w:T[64], wb:T[64], slots=residual, "
     "out=T)",
     "result = layer_norm(x:T[3,1], w:T[1], wb:T[1], out=T)",
     "result = rms_norm(x:T[51,256], w:T[256], out=T)",
@@ -142,74 +142,74 @@ constexpr const char* kFloatProblems[] = {
     "qkv: T[1,128,1152] = input()\n"
     "result = attention(reshape(slice(qkv, axis=2, begin=0, end=384), shape=[1,128,12,32]), mask:f32[1,1,1,128], "
     "reshape(slice(qkv, axis=2, begin=384, end=768), shape=[1,128,12,32]), "
-    "reshape(slice(qkv, axis=2, begin=768, end=1152), shape=[1,128,12,32]), has_mask=true, scale=0.17677669)",
-    "result = attention(q:T[2,5,4,8], mask:f32[2,1,5,9], k:T[2,9,2,8], v:T[2,9,2,8], has_mask=true, scale=0.35)",
+    "reshape(slice(qkv, axis=2, begin=768, end=1152), shape=[1,128,12,32]), slots=mask, scale=0.17677669)",
+    "result = attention(q:T[2,5,4,8], mask:f32[2,1,5,9], k:T[2,9,2,8], v:T[2,9,2,8], slots=mask, scale=0.35)",
     "result = attention(q:T[1,7,8,256], mask:f32[1,1,7,20], k:T[1,13,1,256], v:T[1,13,1,256], k2:T[1,7,1,256], "
-    "v2:T[1,7,1,256], has_mask=true, segments=2, scale=0.0625)",
+    "v2:T[1,7,1,256], slots=mask, segments=2, scale=0.0625)",
     "result = attention(q:T[1,33,2,72], k:T[1,33,2,72], v:T[1,33,2,72], scale=0.1178511)",
     "result = attention(q:T[3,1,1,5], k:T[3,1,1,5], v:T[3,1,1,5])",
     "qkv: T[2,21,144] = input()\n"
     "result = attention(reshape(slice(qkv, axis=2, begin=0, end=48), shape=[2,21,4,12]), mask:f32[2,1,1,21], "
     "reshape(slice(qkv, axis=2, begin=48, end=96), shape=[2,21,4,12]), "
-    "reshape(slice(qkv, axis=2, begin=96, end=144), shape=[2,21,4,12]), has_mask=true, scale=0.2886751)",
-    "result = attention(q:T[1,70,3,16], bias:f32[3,70,1], k:T[1,257,3,16], v:T[1,257,3,16], has_mask=true, scale=0.25)",
+    "reshape(slice(qkv, axis=2, begin=96, end=144), shape=[2,21,4,12]), slots=mask, scale=0.2886751)",
+    "result = attention(q:T[1,70,3,16], bias:f32[3,70,1], k:T[1,257,3,16], v:T[1,257,3,16], slots=mask, scale=0.25)",
     "result = attention(q:T[1,40,2,64], k:T[1,1000,2,64], v:T[1,1000,2,64], scale=0.125)",
-    "result = attention(q:T[2,50,4,40], mask:f32[2,1,1,47], k:T[2,47,2,40], v:T[2,47,2,40], has_mask=true, "
+    "result = attention(q:T[2,50,4,40], mask:f32[2,1,1,47], k:T[2,47,2,40], v:T[2,47,2,40], slots=mask, "
     "scale=0.158)",
     "result = attention(q:T[1,9,8,256], gaps:f32[1,1,9,190], k:T[1,181,1,256], v:T[1,181,1,256], k2:T[1,9,1,256], "
-    "v2:T[1,9,1,256], has_mask=true, segments=2, scale=0.0625)",
-    "result = attention(q:T[2,20,4,72], gaps:f32[20,200], k:T[2,200,2,72], v:T[2,200,2,72], has_mask=true, "
+    "v2:T[1,9,1,256], slots=mask, segments=2, scale=0.0625)",
+    "result = attention(q:T[2,20,4,72], gaps:f32[20,200], k:T[2,200,2,72], v:T[2,200,2,72], slots=mask, "
     "scale=0.118)",
     "result = attention(q:T[1,9,8,256], gaps:f32[1,1,9,825], k:T[1,816,1,256], v:T[1,816,1,256], k2:T[1,9,1,256], "
-    "v2:T[1,9,1,256], has_mask=true, segments=2, scale=0.0625)",
+    "v2:T[1,9,1,256], slots=mask, segments=2, scale=0.0625)",
     "result = attention(q:T[2,13,16,256], mask:f32[2,1,13,100], k:T[2,87,1,256], v:T[2,87,1,256], k2:T[2,13,1,256], "
-    "v2:T[2,13,1,256], has_mask=true, segments=2, scale=0.0625)",
-    "result = attention(q:T[1,5,16,256], mask:f32[300], k:T[1,300,2,256], v:T[1,300,2,256], has_mask=true, "
+    "v2:T[2,13,1,256], slots=mask, segments=2, scale=0.0625)",
+    "result = attention(q:T[1,5,16,256], mask:f32[300], k:T[1,300,2,256], v:T[1,300,2,256], slots=mask, "
     "scale=0.0625)",
-    "result = attention(q:T[1,12,8,256], mask:f32[1,1,12,450], k:T[1,450,1,256], v:T[1,450,1,256], has_mask=true, "
+    "result = attention(q:T[1,12,8,256], mask:f32[1,1,12,450], k:T[1,450,1,256], v:T[1,450,1,256], slots=mask, "
     "scale=0.0625)",
-    "result = attention(q:T[38,9,8,72], mask:f32[1,1,9,65], k:T[38,65,1,72], v:T[38,65,1,72], has_mask=true, "
+    "result = attention(q:T[38,9,8,72], mask:f32[1,1,9,65], k:T[38,65,1,72], v:T[38,65,1,72], slots=mask, "
     "scale=0.118)",
-    "result = attention(q:T[2,70,4,72], mask:f32[2,1,1,150], k:T[2,150,4,72], v:T[2,150,4,72], has_mask=true, "
+    "result = attention(q:T[2,70,4,72], mask:f32[2,1,1,150], k:T[2,150,4,72], v:T[2,150,4,72], slots=mask, "
     "scale=0.118)",
     "result = attention(q:T[1,130,3,120], k:T[1,130,3,120], v:T[1,130,3,120], scale=0.0913)",
     "result = attention(q:T[1,10,2,33], k:T[1,12,2,33], v:T[1,12,2,33], k2:T[1,1,2,33], v2:T[1,1,2,33], segments=2)",
     // a query whose keys are all masked by the lowest number, as padding has it: each key counts alike
-    "result = attention(q:T[1,9,2,24], hidden:f32[1,1,9,20], k:T[1,20,2,24], v:T[1,20,2,24], has_mask=true, scale=0.2)",
+    "result = attention(q:T[1,9,2,24], hidden:f32[1,1,9,20], k:T[1,20,2,24], v:T[1,20,2,24], slots=mask, scale=0.2)",
     // queries that no key is left to: zeros, whatever reads the mask, and however keys are split
-    "result = attention(q:T[1,9,2,24], blind20:f32[1,1,9,20], k:T[1,20,2,24], v:T[1,20,2,24], has_mask=true, "
+    "result = attention(q:T[1,9,2,24], blind20:f32[1,1,9,20], k:T[1,20,2,24], v:T[1,20,2,24], slots=mask, "
     "scale=0.2)",
-    "result = attention(q:T[1,70,3,32], blind100:f32[1,3,70,100], k:T[1,100,3,32], v:T[1,100,3,32], has_mask=true, "
+    "result = attention(q:T[1,70,3,32], blind100:f32[1,3,70,100], k:T[1,100,3,32], v:T[1,100,3,32], slots=mask, "
     "scale=0.177)",
-    "result = attention(q:T[1,70,3,16], blind1:f32[3,70,1], k:T[1,257,3,16], v:T[1,257,3,16], has_mask=true, "
+    "result = attention(q:T[1,70,3,16], blind1:f32[3,70,1], k:T[1,257,3,16], v:T[1,257,3,16], slots=mask, "
     "scale=0.25)",
-    "result = attention(q:T[2,50,4,64], blind47:f32[2,1,1,47], k:T[2,47,2,64], v:T[2,47,2,64], has_mask=true, "
+    "result = attention(q:T[2,50,4,64], blind47:f32[2,1,1,47], k:T[2,47,2,64], v:T[2,47,2,64], slots=mask, "
     "scale=0.125)",
-    "result = attention(q:T[2,70,4,72], blind152:f32[2,1,1,152], k:T[2,152,4,72], v:T[2,152,4,72], has_mask=true, "
+    "result = attention(q:T[2,70,4,72], blind152:f32[2,1,1,152], k:T[2,152,4,72], v:T[2,152,4,72], slots=mask, "
     "scale=0.118)",
-    "result = attention(q:T[2,20,4,72], blind200:f32[20,200], k:T[2,200,2,72], v:T[2,200,2,72], has_mask=true, "
+    "result = attention(q:T[2,20,4,72], blind200:f32[20,200], k:T[2,200,2,72], v:T[2,200,2,72], slots=mask, "
     "scale=0.118)",
-    "result = attention(q:T[9,9,8,72], blind68:f32[1,1,9,68], k:T[9,68,1,72], v:T[9,68,1,72], has_mask=true, "
+    "result = attention(q:T[9,9,8,72], blind68:f32[1,1,9,68], k:T[9,68,1,72], v:T[9,68,1,72], slots=mask, "
     "scale=0.118)",
-    "result = attention(q:T[1,130,3,120], blind132:f32[130,132], k:T[1,132,3,120], v:T[1,132,3,120], has_mask=true, "
+    "result = attention(q:T[1,130,3,120], blind132:f32[130,132], k:T[1,132,3,120], v:T[1,132,3,120], slots=mask, "
     "scale=0.0913)",
     "result = attention(q:T[1,9,8,256], blind192:f32[1,1,9,192], k:T[1,184,1,256], v:T[1,184,1,256], k2:T[1,8,1,256], "
-    "v2:T[1,8,1,256], has_mask=true, segments=2, scale=0.0625)",
+    "v2:T[1,8,1,256], slots=mask, segments=2, scale=0.0625)",
     "result = attention(q:T[1,9,8,256], blind825:f32[1,1,9,825], k:T[1,816,1,256], v:T[1,816,1,256], k2:T[1,9,1,256], "
-    "v2:T[1,9,1,256], has_mask=true, segments=2, scale=0.0625)",
+    "v2:T[1,9,1,256], slots=mask, segments=2, scale=0.0625)",
     "result = attention(q:T[2,13,16,256], blind100:f32[2,1,13,100], k:T[2,87,1,256], v:T[2,87,1,256], "
-    "k2:T[2,13,1,256], v2:T[2,13,1,256], has_mask=true, segments=2, scale=0.0625)",
+    "k2:T[2,13,1,256], v2:T[2,13,1,256], slots=mask, segments=2, scale=0.0625)",
     // a softmax of nothing but -inf has no number, unlike such an attention
     "result = softmax(blind37:T[7,37])",
     // batches of texts, each with a mask of its own
     "qkv: T[3,20,384] = input()\n"
     "result = attention(reshape(slice(qkv, axis=2, begin=0, end=128), shape=[3,20,4,32]), mask:f32[3,1,1,20], "
     "reshape(slice(qkv, axis=2, begin=128, end=256), shape=[3,20,4,32]), "
-    "reshape(slice(qkv, axis=2, begin=256, end=384), shape=[3,20,4,32]), has_mask=true, scale=0.17677669)",
+    "reshape(slice(qkv, axis=2, begin=256, end=384), shape=[3,20,4,32]), slots=mask, scale=0.17677669)",
     "result = add(x:T[2,3,9,9], y:T[2,1,1,9])",
     "result = masked_mean(x:T[3,16,384], keep:f32[3,16])",
     "result = add(x:T[3,16,384], y:T[1,16,384])",
-    "result = layer_norm(x:T[3,5,384], r:T[3,5,384], w:T[384], wb:T[384], has_residual=true, out=T)",
+    "result = layer_norm(x:T[3,5,384], r:T[3,5,384], w:T[384], wb:T[384], slots=residual, out=T)",
     "result = gather(x:T[3,384], index:i64[2,40])",
     "result = reshape(transpose(x:T[2,12,16,32], permutation=[0,2,1,3]), shape=[2,16,384])",
     "result = linear(reshape(slice(x:T[3,9,64], axis=1, begin=0, end=1), shape=[3,64]), w:T[48,64], wb:T[48], "
@@ -329,13 +329,16 @@ constexpr const char* kOtherProblems[] = {
     "result = linear(slice(x:f32[13,300], axis=1, begin=20, end=280), w:f32[100,260], wb:f16[100], slots=bias, "
     "activation=gelu_tanh, out=f16)",
     // linears on both sides of a norm: with its weights, which give three results, and with squares
-    "result = linear(x:bf16[51,256], w:bf16[1024,256], r:f32[51,1024], scale:f32[1024], slots=residual+norm_weight)",
+    "result = linear(x:bf16[51,256], w:bf16[1024,256], r:f32[51,1024], scale:f32[1024], slots=residual+norm_weight, "
+    "norm_run=32)",
     "result = linear(x:bf16[1,51,1024], w:bf16[256,1024], slice(r:f32[1,51,784], axis=2, begin=256, end=512), "
-    "scale:f32[256], slots=residual+norm_weight)",
-    "result = linear(x:bf16[51,256], w:bf16[128,256], r:bf16[51,128], scale:f32[128], slots=residual+norm_weight)",
-    "result = linear(x:bf16[5,72], w:bf16[128,72], wb:f32[128], scale:f32[128], slots=bias+norm_weight, "
+    "scale:f32[256], slots=residual+norm_weight, norm_run=32)",
+    "result = linear(x:bf16[51,256], w:bf16[128,256], r:bf16[51,128], scale:f32[128], slots=residual+norm_weight, "
+    "norm_run=32)",
+    "result = linear(x:bf16[5,72], w:bf16[128,72], wb:f32[128], scale:f32[128], slots=bias+norm_weight, norm_run=32, "
     "activation=silu)",
-    "result = linear(x:f32[3,40], w:f32[64,40], r:f32[3,64], scale:f16[64], slots=residual+norm_weight, out=bf16)",
+    "result = linear(x:f32[3,40], w:f32[64,40], r:f32[3,64], scale:f16[64], slots=residual+norm_weight, norm_run=32, "
+    "out=bf16)",
     "result = linear(slice(x:bf16[1,51,3136], axis=2, end=1024), w:bf16[72,1024], slice(positive:f32[1,51,96], "
     "axis=2, begin=64, end=96), slots=squares, eps=0.01, out=f32)",
     "result = linear(x:bf16[64,256], w:bf16[200,256], positive:f32[64,8], gated=true, activation=gelu_tanh, "
@@ -344,7 +347,7 @@ constexpr const char* kOtherProblems[] = {
     "s:f32[1,50,256], slice(positive:f32[1,51,16], axis=1, begin=1, end=51), rotated_heads=2, slots=cos+sin+squares, "
     "out=bf16)",
     "result = linear(x:f16[9,128], w:f16[384,128], r:f32[9,384], scale:f32[384], positive:f32[9,4], "
-    "slots=residual+norm_weight+squares, eps=0.5)",
+    "slots=residual+norm_weight+squares, norm_run=32, eps=0.5)",
 };
 
 std::string replaced(std::string text, const std::string& type) {

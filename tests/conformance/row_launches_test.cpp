@@ -185,7 +185,7 @@ Problem linear(int64_t m, int64_t n, int64_t k, DType type = DType::bf16) {
   return {Linear{.out = type}, {dense({m, k}, type), dense({n, k}, type, true)}, dense({m, n}, type)};
 }
 Problem gated(int64_t m, int64_t n, int64_t k) {
-  return {Linear{.gated = true, .activation = Activation::gelu_tanh, .out = DType::bf16},
+  return {Linear{.epilogue = {.gated = true, .activation = Activation::gelu_tanh}, .out = DType::bf16},
           {dense({m, k}), dense({2 * n, k}, DType::bf16, true)},
           dense({m, n})};
 }

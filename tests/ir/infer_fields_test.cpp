@@ -17,7 +17,8 @@ std::string error_of(const Op& op, const std::vector<Type>& operands) {
 Type f32(Shape shape) { return {DType::f32, shape}; }
 
 TEST(InferType, DoesNotDoubleAttentionsSegmentsToZero) {
-  EXPECT_THAT(error_of(Attention{.has_mask = true, .segments = INT64_MAX}, {}), HasSubstr("attention: got 0 operands"));
+  EXPECT_THAT(error_of(Attention{.slots = {AttentionSlot::mask}, .segments = INT64_MAX}, {}),
+              HasSubstr("attention: got 0 operands"));
   EXPECT_THAT(error_of(Attention{.segments = int64_t{1} << 63 >> 1 & INT64_MAX}, {f32({1, 1, 1, 1})}),
               HasSubstr("got 1 operands"));
   EXPECT_THAT(error_of(Attention{.segments = 1}, {f32({1, 1, 1, 1}), f32({1, 1, 1, 1})}), HasSubstr("got 2 operands"));

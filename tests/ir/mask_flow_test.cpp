@@ -21,12 +21,12 @@ TEST(MaskFlow, EndsAtASoftmaxOrAnAttentionsMask) {
   EXPECT_TRUE(is_mask("y = softmax(m:f32[2,4])"));
   EXPECT_TRUE(is_mask("y = softmax(add(x:f32[2,4], m:f32[4]))"));
   EXPECT_TRUE(is_mask("y = softmax(add(m:f32[4], x:f32[2,4]))"));
-  EXPECT_TRUE(is_mask("y = attention(q:f32[1,2,1,4], m:f32[2,3], k:f32[1,3,1,4], v:f32[1,3,1,4], has_mask=true)"));
+  EXPECT_TRUE(is_mask("y = attention(q:f32[1,2,1,4], m:f32[2,3], k:f32[1,3,1,4], v:f32[1,3,1,4], slots=mask)"));
 }
 
 TEST(MaskFlow, IsNotThatOfWhatAnAttentionMultiplies) {
-  EXPECT_FALSE(is_mask("y = attention(m:f32[1,2,1,4], b:f32[2,3], k:f32[1,3,1,4], v:f32[1,3,1,4], has_mask=true)"));
-  EXPECT_FALSE(is_mask("y = attention(q:f32[1,2,1,4], b:f32[2,3], m:f32[1,3,1,4], v:f32[1,3,1,4], has_mask=true)"));
+  EXPECT_FALSE(is_mask("y = attention(m:f32[1,2,1,4], b:f32[2,3], k:f32[1,3,1,4], v:f32[1,3,1,4], slots=mask)"));
+  EXPECT_FALSE(is_mask("y = attention(q:f32[1,2,1,4], b:f32[2,3], m:f32[1,3,1,4], v:f32[1,3,1,4], slots=mask)"));
   EXPECT_FALSE(is_mask("y = attention(q:f32[1,2,1,4], m:f32[1,3,1,4], v:f32[1,3,1,4])"));
 }
 

@@ -48,7 +48,7 @@ TEST(Match, WantsTheKindThatItNames) {
   EXPECT_FALSE(output_matches("r = exp(a:f32[2])", unary(UnaryKind::tanh, any("x"))));
 }
 TEST(Match, WantsAsManyOperandsAsItNames) {
-  const char* text = "r = layer_norm(x:f32[4], y:f32[4], w:f32[4], b:f32[4], has_residual=true)";
+  const char* text = "r = layer_norm(x:f32[4], y:f32[4], w:f32[4], b:f32[4], slots=residual)";
   EXPECT_FALSE(output_matches(text, op<LayerNorm>(any("x"), any("w"), any("b"))));
   EXPECT_TRUE(output_matches(text, op<LayerNorm>()));
 }

@@ -39,7 +39,7 @@ c: i64[3] = constant(name="c", values=[1,-2,3])
 p: bool[2] = constant(values=[1,0])
 e: f32[1] = constant(values=[1e-05])
 y = linear(x, w, gated=true, activation=gelu_tanh, out=bf16)  # layer.0.mlp
-n = linear(y, v, l, g, slots=residual+norm_weight)
+n = linear(y, v, l, g, slots=residual+norm_weight, norm_run=32)
 m = linear(result(n), u, result(n, index=2), slots=squares, eps=1e-05, out=bf16)
 t = transpose(y, permutation=[2,0,1])
 r = reduce(cast(t, to=f32), kind=max, axis=0, keep_dim=true)
@@ -113,8 +113,7 @@ TEST(GraphText, RefusesDeepNesting) {
 
 TEST(GraphText, PrintsAndParsesAnOpAlone) {
   Op op = Linear{.slots = {LinearSlot::bias, LinearSlot::squares},
-                 .gated = true,
-                 .activation = Activation::silu,
+                 .epilogue = {.gated = true, .activation = Activation::silu},
                  .out = DType::bf16};
   EXPECT_EQ(print_op(op), "linear(slots=bias+squares, gated=true, activation=silu, out=bf16)");
   auto parsed = parse_op(print_op(op));
@@ -131,6 +130,10 @@ TEST(GraphText, RefusesSlotsThatALinearCannotHave) {
               fmt::format("line 1: got slot '{}', wanted some of bias, residual, cos, sin, norm_weight, squares, each "
                           "once and in this order",
                           wrong));
+  EXPECT_EQ(parse_op("attention(slots=q)").error().message,
+            "line 1: got slot 'q', wanted some of mask, each once and in this order");
+  EXPECT_EQ(parse_op("layer_norm(slots=weight)").error().message,
+            "line 1: got slot 'weight', wanted some of residual, each once and in this order");
   EXPECT_EQ(parse_op("linear(slots=bias+)").error().message, "line 1: got ')', wanted a word");
   EXPECT_EQ(parse_op("linear(slots=)").error().message, "line 1: got ')', wanted a word");
 }
@@ -139,6 +142,9 @@ TEST(GraphText, RefusesUndefinedAndTwiceDefinedNames) {
   EXPECT_EQ(error_of("y = neg(x)"), "line 1: 'x' is not defined");
   EXPECT_EQ(error_of("x: f32[1] = input()\nx = neg(x)"), "line 2: 'x' is defined twice");
 }
+
+template <class T>
+T sample();
 
 // Becomes a value of any field's type, one that is not the field's default and unlike the one before.
 struct Sample {
@@ -151,6 +157,9 @@ struct Sample {
     if constexpr (std::is_same_v<T, float>) return 1.0f / (3.0f * static_cast<float>(i));  // wants all its digits
     if constexpr (std::is_same_v<T, DType>) return DType::bf16;
     if constexpr (std::is_same_v<T, LinearSlots>) return {LinearSlot::residual, LinearSlot::squares};
+    if constexpr (std::is_same_v<T, Linear::Prologue> || std::is_same_v<T, Linear::Epilogue>) return sample<T>();
+    if constexpr (std::is_same_v<T, AttentionSlots>) return {AttentionSlot::mask};
+    if constexpr (std::is_same_v<T, LayerNormSlots>) return {LayerNormSlot::residual};
     if constexpr (std::is_same_v<T, Activation>) return Activation::tanh;
     if constexpr (std::is_same_v<T, ReduceKind>) return ReduceKind::max;
     if constexpr (std::is_same_v<T, UnaryKind>) return UnaryKind::exp;
@@ -177,12 +186,16 @@ T sample_of(std::index_sequence<I...>) {
   [[maybe_unused]] int64_t count = 0;
   return T{(static_cast<void>(I), Sample{&count})...};
 }
+template <class T>
+T sample() {
+  return sample_of<T>(std::make_index_sequence<count_members<T>()>());
+}
 
 template <size_t I = 0>
 void expect_every_member_in_the_text() {
   if constexpr (I < std::variant_size_v<Op>) {
     using T = std::variant_alternative_t<I, Op>;
-    const Op op = sample_of<T>(std::make_index_sequence<count_members<T>()>());
+    const Op op = sample<T>();
     if constexpr (!std::is_same_v<T, Input> && !std::is_same_v<T, Constant>) {  // sources are the graph's to print
       auto parsed = parse_op(print_op(op));
       ASSERT_TRUE(parsed) << print_op(op) << ": " << parsed.error().message;
@@ -196,6 +209,7 @@ void expect_every_member_in_the_text() {
 TEST(GraphText, KeepsEveryMemberOfEveryOp) {
   EXPECT_EQ(count_members<MatMul>(), 0u);
   EXPECT_EQ(count_members<Slice>(), 4u);
+  EXPECT_EQ(count_members<Linear::Epilogue>(), 4u);
   EXPECT_EQ(count_members<Pointwise>(), 2u);
   expect_every_member_in_the_text();
 }

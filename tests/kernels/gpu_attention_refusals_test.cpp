@@ -27,7 +27,7 @@ TEST(AttentionRefusals, AreOfSplitKeys) {
        "more keys than a cluster holds"},
       {row,
        "result = attention(q:bf16[1,9,8,256], mask:f32[1,@,9,181], k:bf16[1,181,1,256], v:bf16[1,181,1,256], "
-       "has_mask=true)",
+       "slots=mask)",
        "1", "8", "a mask of each head"},
   }});
 }

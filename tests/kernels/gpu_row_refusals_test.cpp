@@ -11,7 +11,7 @@ TEST(DeviceRowRefusals, AreOfElementsAndNorms) {
       {"pointwise_gpu", "result = pointwise(@)", operands(8), operands(9),
        "9 operands and 1 steps; the interpreter has 8 and 48"},
       {"layer_norm_rows", "result = layer_norm(x:bf16[4,384]@, out=bf16)", ", w:bf16[384], wb:bf16[384]",
-       ", r:bf16[4,384], w:bf16[384], wb:bf16[384], has_residual=true", "a residual"},
+       ", r:bf16[4,384], w:bf16[384], wb:bf16[384], slots=residual", "a residual"},
   }});
 }
 

@@ -66,13 +66,13 @@ std::string LinearCase::text() const {
 
 Problem problem_of(const LinearCase& c) {
   Linear op;
-  op.gated = c.gated, op.activation = c.activation, op.out = c.out;
+  op.epilogue.gated = c.gated, op.epilogue.activation = c.activation, op.out = c.out;
   const int64_t w_rows = c.gated ? 2 * c.n : c.n;
   Problem p;
   p.inputs = {rows_operand(c.x, c.m, c.k, c.x_gap), rows_operand(c.w, w_rows, c.k)};
   p.inputs[1].constant = true;
-  if (c.bias) op.put(p.inputs, LinearSlot::bias, Operand{c.extra, Shape{w_rows}, Strides{1}, true});
-  if (c.residual) op.put(p.inputs, LinearSlot::residual, rows_operand(c.extra, c.m, c.n, c.x_gap));
+  if (c.bias) op.slots.put(p.inputs, LinearSlot::bias, Operand{c.extra, Shape{w_rows}, Strides{1}, true});
+  if (c.residual) op.slots.put(p.inputs, LinearSlot::residual, rows_operand(c.extra, c.m, c.n, c.x_gap));
   p.op = op;
   p.output = rows_operand(c.out, c.m, c.n);
   p.threads = c.threads;
@@ -172,10 +172,10 @@ Problem layer(int64_t m, int64_t n, int64_t k, bool gated) {
 
 Problem rotated(Problem plain, int64_t heads, int64_t width) {
   auto& op = std::get<Linear>(plain.op);
-  op.rotated_heads = heads;
+  op.epilogue.rotated_heads = heads;
   const Shape angles{plain.output.rows(), width};
   for (LinearSlot slot : {LinearSlot::cos, LinearSlot::sin})
-    op.put(plain.inputs, slot, Operand{DType::bf16, angles, contiguous_strides(angles)});
+    op.slots.put(plain.inputs, slot, Operand{DType::bf16, angles, contiguous_strides(angles)});
   return plain;
 }
 

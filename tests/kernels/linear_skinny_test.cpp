@@ -23,20 +23,22 @@ const Kernel& row() {
 // With what a norm of its result needs, a residual, or its own rows normed.
 Problem feeding(Problem plain) {
   auto& op = std::get<Linear>(plain.op);
-  op.put(plain.inputs, LinearSlot::norm_weight, Operand{DType::f32, Shape{plain.output.shape.back()}, Strides{1}});
+  op.slots.put(plain.inputs, LinearSlot::norm_weight,
+               Operand{DType::f32, Shape{plain.output.shape.back()}, Strides{1}});
+  op.epilogue.norm_run = gpu::kNormRun;
   op.out = plain.output.dtype = DType::f32;
   return plain;
 }
 Problem adding(Problem plain, DType residual) {
   const Shape& shape = plain.output.shape;
-  std::get<Linear>(plain.op).put(plain.inputs, LinearSlot::residual,
-                                 Operand{residual, shape, contiguous_strides(shape)});
+  std::get<Linear>(plain.op).slots.put(plain.inputs, LinearSlot::residual,
+                                       Operand{residual, shape, contiguous_strides(shape)});
   return plain;
 }
 Problem normed(Problem plain) {
   const Shape squares{plain.output.rows(), plain.inputs[0].shape.back() / kNormRun};
-  std::get<Linear>(plain.op).put(plain.inputs, LinearSlot::squares,
-                                 Operand{DType::f32, squares, contiguous_strides(squares)});
+  std::get<Linear>(plain.op).slots.put(plain.inputs, LinearSlot::squares,
+                                       Operand{DType::f32, squares, contiguous_strides(squares)});
   return plain;
 }
 
@@ -88,7 +90,7 @@ TEST(LinearSkinny, RunsTheKernelOfItsTileAndOfWhatItEndsWith) {
   Problem sum = feeding(adding(plain, DType::f32));
   EXPECT_EQ(function(sum), "linear_skinny_bf16_64_8_norm");
   EXPECT_EQ(function(normed(sum)), "linear_skinny_bf16_64_8_norm_any");
-  std::get<Linear>(sum.op).activation = Activation::silu;
+  std::get<Linear>(sum.op).epilogue.activation = Activation::silu;
   EXPECT_EQ(function(sum), "linear_skinny_bf16_64_8_norm_any");
 }
 
@@ -174,6 +176,12 @@ TEST(LinearSkinny, SaysWhyItRefuses) {
   Problem narrow = normed(layer(51, 1024, 1024));
   narrow.inputs.back().dtype = DType::bf16;
   EXPECT_EQ(reason(narrow, hopper()), "squares are not f32");
+  Problem longer = feeding(layer(51, 1024, 2048));
+  std::get<Linear>(longer.op).epilogue.norm_run = 64;
+  EXPECT_EQ(reason(longer, hopper()), "squares of 64 columns together, wanted 32");
+  longer = normed(layer(51, 1024, 1024));
+  longer.inputs.back() = Operand{DType::f32, {51, 16}, {16, 1}};
+  EXPECT_EQ(reason(longer, hopper()), "squares of 64 columns together, wanted 32");
   Problem rounded = feeding(layer(51, 1024, 2048));
   std::get<Linear>(rounded.op).out = rounded.output.dtype = DType::bf16;
   EXPECT_EQ(reason(rounded, hopper()), "the sum that a norm follows is not f32");

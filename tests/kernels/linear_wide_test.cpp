@@ -41,7 +41,7 @@ TEST(LinearWide, EveryTileCoversTheResultAndFitsABlock) {
       asked.params = params_of(tile);
       const WidePlan plan = plan_of(asked);
       EXPECT_EQ(plan.tile, tile);
-      EXPECT_EQ(plan.tile.gated(), asked.as<Linear>().gated);
+      EXPECT_EQ(plan.tile.gated(), asked.as<Linear>().epilogue.gated);
       EXPECT_GE(int64_t{plan.token_tiles} * tile.tokens, shape.m);
       EXPECT_GE(int64_t{plan.tiles} / plan.token_tiles * tile.columns(), shape.n);
       EXPECT_LE(tile.shared_bytes(plan.stages), 227 * 1024);
@@ -81,7 +81,7 @@ const Params kAlone{{"rows", 128}, {"tokens", 104}, {"split", 1}}, kOfTwo{{"rows
 
 // What stands behind the tile in the name of the kernel.
 std::string ending(Problem each, const Params& tile, Activation activation = Activation::none) {
-  std::get<Linear>(each.op).activation = activation;
+  std::get<Linear>(each.op).epilogue.activation = activation;
   each.params = tile;
   const std::string name(plan_of(each).function);
   return name.substr(name.find('_', name.find("_128_") + 5) + 1);
@@ -99,7 +99,7 @@ TEST(LinearWide, FunctionNamesTheTypeTheTileAndTheEnding) {
   Problem gated = layer(816, 16384, 2048, true);
   gated.params = {{"rows", 256}, {"tokens", 136}, {"split", 1}};
   EXPECT_EQ(plan_of(gated).function, "linear_wide_bf16_256_136_1_gated_gelu");
-  std::get<Linear>(gated.op).activation = Activation::silu;
+  std::get<Linear>(gated.op).epilogue.activation = Activation::silu;
   EXPECT_EQ(plan_of(gated).function, "linear_wide_bf16_256_136_1_gated_silu");
   Problem f16 = layer(816, 2048, 2048);
   f16.inputs[0].dtype = f16.inputs[1].dtype = DType::f16;
@@ -173,8 +173,8 @@ TEST(LinearWide, SaysWhyItRefuses) {
   const auto sum = [](DType residual, DType out, bool biased) {
     Problem made = layer(816, 2048, 2048);
     auto& op = std::get<Linear>(made.op);
-    if (biased) op.put(made.inputs, LinearSlot::bias, Operand{DType::f32, {2048}, {1}, true});
-    op.put(made.inputs, LinearSlot::residual, Operand{residual, made.output.shape, made.output.strides, false});
+    if (biased) op.slots.put(made.inputs, LinearSlot::bias, Operand{DType::f32, {2048}, {1}, true});
+    op.slots.put(made.inputs, LinearSlot::residual, Operand{residual, made.output.shape, made.output.strides, false});
     made.output.dtype = out;
     return made;
   };

@@ -16,8 +16,9 @@ using testing::HasSubstr;
 TEST(ProblemKey, NamesALinearByItsSizesTypesAndEpilogue) {
   Problem problem = linear_problem(4, 8, 16);
   EXPECT_EQ(problem_key(problem), "linear m=4 n=8 k=16 x=f32 w=f32 out=f32 threads=1");
-  problem.op =
-      Linear{.slots = {LinearSlot::bias, LinearSlot::residual}, .activation = Activation::gelu, .out = DType::bf16};
+  problem.op = Linear{.slots = {LinearSlot::bias, LinearSlot::residual},
+                      .epilogue = {.activation = Activation::gelu},
+                      .out = DType::bf16};
   problem.inputs.push_back(dense(DType::f32, {8}, true));
   problem.inputs.push_back(dense(DType::f32, {4, 8}));
   problem.threads = 2;
@@ -26,19 +27,23 @@ TEST(ProblemKey, NamesALinearByItsSizesTypesAndEpilogue) {
 
 TEST(ProblemKey, NamesTheHeadsThatALinearTurns) {
   Problem problem = linear_problem(4, 8, 16);
-  problem.op = Linear{.slots = {LinearSlot::cos, LinearSlot::sin}, .rotated_heads = 1};
+  problem.op = Linear{.slots = {LinearSlot::cos, LinearSlot::sin}, .epilogue = {.rotated_heads = 1}};
   for (int i = 0; i < 2; ++i) problem.inputs.push_back(dense(DType::bf16, {4, 8}));
   EXPECT_EQ(problem_key(problem), "linear m=4 n=8 k=16 x=f32 w=f32 out=f32 rotated=1x8 angles=bf16 threads=1");
 }
 
 TEST(ProblemKey, NamesWhatALinearTakesOfANorm) {
   Problem problem = linear_problem(4, 32, 64);
-  problem.op = Linear{.slots = {LinearSlot::residual, LinearSlot::norm_weight, LinearSlot::squares}};
+  problem.op = Linear{.slots = {LinearSlot::residual, LinearSlot::norm_weight, LinearSlot::squares},
+                      .epilogue = {.norm_run = 32}};
   problem.inputs.push_back(dense(DType::f32, {4, 32}));
   problem.inputs.push_back(dense(DType::f32, {32}, true));
   problem.inputs.push_back(dense(DType::f32, {4, 2}));
   EXPECT_EQ(problem_key(problem),
-            "linear m=4 n=32 k=64 x=f32 w=f32 out=f32 residual=f32 feeds_norm=f32 normed=f32 threads=1");
+            "linear m=4 n=32 k=64 x=f32 w=f32 out=f32 residual=f32 feeds_norm=f32/32 normed=f32/32 threads=1");
+  std::get<Linear>(problem.op).epilogue.norm_run = 16;
+  problem.inputs.back() = dense(DType::f32, {4, 1});
+  EXPECT_THAT(problem_key(problem), HasSubstr("feeds_norm=f32/16 normed=f32/64"));
 }
 
 TEST(ProblemKey, TellsStridedAndDynamicOperandsApart) {
@@ -55,7 +60,7 @@ TEST(ProblemKey, TellsEveryPropertyOfEveryOperandOfALinearApart) {
   Problem problem = linear_problem(4, 32, 64);
   problem.op = Linear{.slots = {LinearSlot::bias, LinearSlot::residual, LinearSlot::cos, LinearSlot::sin,
                                 LinearSlot::norm_weight, LinearSlot::squares},
-                      .rotated_heads = 1,
+                      .epilogue = {.rotated_heads = 1, .norm_run = 32},
                       .out = DType::f32};
   for (const Operand& operand : {dense(DType::f32, {32}, true), dense(DType::f32, {4, 32}), dense(DType::f32, {4, 32}),
                                  dense(DType::f32, {4, 32}), dense(DType::f32, {32}, true), dense(DType::f32, {4, 2})})

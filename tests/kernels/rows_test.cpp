@@ -50,7 +50,7 @@ TEST(VectorNorms, ReadAResidualAsTheyReadX) {
   for (const char* name : {"layer_norm_avx2", "layer_norm_avx512"}) {
     auto with = [](DType residual) {
       Operand vector = dense(DType::f32, {16});
-      return Problem{LayerNorm{.has_residual = true},
+      return Problem{LayerNorm{.slots = {LayerNormSlot::residual}},
                      {dense(DType::f32, {4, 16}), dense(residual, {4, 16}), vector, vector},
                      dense(DType::f32, {4, 16})};
     };
@@ -94,7 +94,7 @@ TEST(LibraryLinears, OfAmdTakeWhatTheirLibraryCan) {
   const Kernel &hipblaslt = gpu_row("linear_hipblaslt"), &rocblas = gpu_row("linear_rocblas");
   const auto says = [&](const Kernel& row, const Linear& op, int64_t k, const Machine& machine) {
     Problem problem{op, {dense(DType::f32, {4, k}), dense(DType::f32, {32, k}, true)}, dense(DType::f32, {4, 32})};
-    if (op.gated) problem.output = dense(DType::f32, {4, 16});
+    if (op.epilogue.gated) problem.output = dense(DType::f32, {4, 16});
     if (op.has(LinearSlot::bias)) problem.inputs.push_back(dense(DType::f32, {32}, true));
     if (op.has(LinearSlot::residual)) problem.inputs.push_back(dense(DType::f32, {4, 32}));
     Verdict verdict = row.supports(problem, machine);
@@ -106,12 +106,12 @@ TEST(LibraryLinears, OfAmdTakeWhatTheirLibraryCan) {
   for (const Kernel* row : {&hipblaslt, &rocblas}) {
     EXPECT_EQ(says(*row, {}, 64, with), "") << row->name;
     EXPECT_EQ(says(*row, residual, 64, with), "") << row->name;
-    EXPECT_EQ(says(*row, {.gated = true}, 64, with), "") << row->name;
+    EXPECT_EQ(says(*row, {.epilogue = {.gated = true}}, 64, with), "") << row->name;
   }
   EXPECT_EQ(says(hipblaslt, bias, 64, with), "");
   EXPECT_EQ(says(rocblas, bias, 64, with), "rocBLAS adds no bias");
-  EXPECT_EQ(says(hipblaslt, {.activation = Activation::relu}, 64, with), "");
-  EXPECT_EQ(says(rocblas, {.activation = Activation::relu}, 64, with), "rocBLAS has no activations");
+  EXPECT_EQ(says(hipblaslt, {.epilogue = {.activation = Activation::relu}}, 64, with), "");
+  EXPECT_EQ(says(rocblas, {.epilogue = {.activation = Activation::relu}}, 64, with), "rocBLAS has no activations");
   EXPECT_EQ(says(hipblaslt, {}, 63, with), "rows are not a multiple of 16 bytes");
   EXPECT_EQ(says(rocblas, {}, 63, with), "");
 }

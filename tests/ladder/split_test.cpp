@@ -260,7 +260,7 @@ TEST_F(ResumedChoices, AreKeptButForThoseThatLoseNow) {
 }
 
 void slow_with_residual(const cpu::Call& call) {
-  scripted::answer(call, call.problem.as<LayerNorm>().has_residual ? 5000 : 100);
+  scripted::answer(call, call.problem.as<LayerNorm>().has_residual() ? 5000 : 100);
 }
 
 // Three element-wise launches of 300 us each before a norm of 100 us, which a sum in it makes slow.

@@ -32,7 +32,8 @@ TEST(Cost, CountsBothHalvesOfAGatedLinear) {
 }
 
 TEST(Cost, CountsWhatALinearTakesOfANorm) {
-  Cost feeds = cost("linear(x:bf16[2,8], w:bf16[32,8], r:f32[2,32], g:f32[32], slots=residual+norm_weight)");
+  Cost feeds =
+      cost("linear(x:bf16[2,8], w:bf16[32,8], r:f32[2,32], g:f32[32], slots=residual+norm_weight, norm_run=32)");
   EXPECT_EQ(feeds.flops, 2.0 * 2 * 32 * 8 + 2 * 32 * (1 + 3));
   EXPECT_EQ(feeds.bytes, 2.0 * (2 * 8 + 32 * 8 + 2 * 32) + 4 * (2 * 2 * 32 + 32 + 2));
   EXPECT_EQ(cost("linear(x:bf16[2,64], w:bf16[6,64], q:f32[2,2], slots=squares)").flops, 2.0 * 2 * 6 * 64 + 2 * 6 + 4);
@@ -41,7 +42,7 @@ TEST(Cost, CountsWhatALinearTakesOfANorm) {
 TEST(Cost, CountsAttentionOverAllSegments) {
   Cost c = cost(
       "attention(q:f32[1,4,8,16], m:f32[4,7], k:f32[1,2,2,16], v:f32[1,2,2,16], k1:f32[1,5,2,16], "
-      "v1:f32[1,5,2,16], has_mask=true, segments=2)");
+      "v1:f32[1,5,2,16], slots=mask, segments=2)");
   EXPECT_EQ(c.flops, 4.0 * 8 * 4 * 7 * 16);
   EXPECT_EQ(c.bytes, 4.0 * (2 * 4 * 8 * 16 + 28 + 2 * 7 * 2 * 16));
 }
@@ -81,7 +82,7 @@ TEST(Cost, CountsTheFunctionsOfEachNormAndSum) {
   const double elements = 4 * 8;
   EXPECT_EQ(cost("softmax(x:f32[4,8])").flops, 4 * elements);
   EXPECT_EQ(cost("layer_norm(x:f32[4,8], g:f32[8], b:f32[8])").flops, 7 * elements);
-  EXPECT_EQ(cost("layer_norm(x:f32[4,8], r:f32[4,8], g:f32[8], b:f32[8], has_residual=true)").flops, 8 * elements);
+  EXPECT_EQ(cost("layer_norm(x:f32[4,8], r:f32[4,8], g:f32[8], b:f32[8], slots=residual)").flops, 8 * elements);
   EXPECT_EQ(cost("rms_norm(x:f32[4,8], g:f32[8])").flops, 4 * elements);
   EXPECT_EQ(cost("l2_normalize(x:f32[4,8])").flops, 3 * elements);
   EXPECT_EQ(cost("masked_mean(x:f32[1,4,8], m:f32[1,4])").flops, 2 * elements);

@@ -125,11 +125,11 @@ TEST(BatchTowers, NeverMixesTheTowers) {
 TEST(BatchTowers, BatchesResidualsNormsMasksAndAttention) {
   const std::string text = with_weights(
       "c: f32[1,3,1,2] = input()\nm: f32[1,1,3,3] = input()\n"
-      "n0 = layer_norm(a:f32[1,3,4], p:f32[1,3,4], g, g, has_residual=true)\n"
-      "n1 = layer_norm(b:f32[1,3,4], q:f32[1,3,4], g, g, has_residual=true)\n"
+      "n0 = layer_norm(a:f32[1,3,4], p:f32[1,3,4], g, g, slots=residual)\n"
+      "n1 = layer_norm(b:f32[1,3,4], q:f32[1,3,4], g, g, slots=residual)\n"
       "h0 = rope(reshape(linear(n0, w, p, slots=residual), shape=[1,3,2,2]), c, c)\n"
       "h1 = rope(reshape(linear(n1, w, q, slots=residual), shape=[1,3,2,2]), c, c)\n"
-      "y = concat(attention(h0, m, h0, h0, has_mask=true), attention(h1, m, h1, h1, has_mask=true), axis=1)\nreturn y");
+      "y = concat(attention(h0, m, h0, h0, slots=mask), attention(h1, m, h1, h1, slots=mask), axis=1)\nreturn y");
   EXPECT_EQ(count_ops(run_pass(batch_towers, graph_of(text)).graph, "attention"), 1u);
   expect_equivalent(batch_towers, text);
 }

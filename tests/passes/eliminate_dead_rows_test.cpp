@@ -109,13 +109,13 @@ TEST(EliminateDeadRows, KeepsAReshapeThatCutsItsRowsElsewhere) {
 }
 TEST(EliminateDeadRows, SelectsQueriesOfAnAttentionAndTheRowsOfItsMask) {
   expect_rewrite(eliminate_dead_rows,
-                 "y = slice(attention(q:f32[1,5,2,4], m:f32[5,3], k:f32[1,3,2,4], v:f32[1,3,2,4], has_mask=true), "
+                 "y = slice(attention(q:f32[1,5,2,4], m:f32[5,3], k:f32[1,3,2,4], v:f32[1,3,2,4], slots=mask), "
                  "axis=1, begin=1, end=3)",
-                 "y = attention(slice(q, axis=1, begin=1, end=3), slice(m, begin=1, end=3), k, v, has_mask=true)");
+                 "y = attention(slice(q, axis=1, begin=1, end=3), slice(m, begin=1, end=3), k, v, slots=mask)");
   expect_rewrite(eliminate_dead_rows,
-                 "y = slice(attention(q:f32[1,5,2,4], m:f32[2,1,3], k:f32[1,3,2,4], v:f32[1,3,2,4], has_mask=true), "
+                 "y = slice(attention(q:f32[1,5,2,4], m:f32[2,1,3], k:f32[1,3,2,4], v:f32[1,3,2,4], slots=mask), "
                  "axis=1, begin=1, end=3)",
-                 "y = attention(slice(q, axis=1, begin=1, end=3), m, k, v, has_mask=true)");
+                 "y = attention(slice(q, axis=1, begin=1, end=3), m, k, v, slots=mask)");
 }
 TEST(EliminateDeadRows, KeepsHeadsOfAnAttention) {
   expect_unchanged(eliminate_dead_rows,
@@ -131,8 +131,8 @@ TEST(EliminateDeadRows, SelectsRowsOfWhatMixesColumns) {
   expect_rewrite(eliminate_dead_rows, "y = slice(rope(x:f32[3,4], c:f32[3,4], s:f32[4]), end=2)",
                  "y = rope(slice(x, end=2), slice(c, end=2), s)");
   expect_rewrite(eliminate_dead_rows,
-                 "y = slice(layer_norm(x:f32[3,4], r:f32[3,4], w:f32[4], b:f32[4], has_residual=true), end=2)",
-                 "y = layer_norm(slice(x, end=2), slice(r, end=2), w, b, has_residual=true)");
+                 "y = slice(layer_norm(x:f32[3,4], r:f32[3,4], w:f32[4], b:f32[4], slots=residual), end=2)",
+                 "y = layer_norm(slice(x, end=2), slice(r, end=2), w, b, slots=residual)");
   expect_rewrite(eliminate_dead_rows, "y = slice(linear(x:f32[3,4], w:f32[3,4], r:f32[3,3], slots=residual), end=2)",
                  "y = linear(slice(x, end=2), w, slice(r, end=2), slots=residual)");
 }

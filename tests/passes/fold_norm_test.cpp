@@ -34,8 +34,8 @@ size_t count_linears(const Graph& graph, Form form) {
 TEST(FoldNorm, LetsTheLinearsOnBothSidesTakeTheNorm) {
   const std::string text = kOperands + "s = linear(x, w)\ny = linear(rms_norm(s, g, eps=0.01, out=bf16), t)\nreturn y";
   EXPECT_EQ(expression(run_pass(fold_norm, graph_of(text)).graph),
-            "y = linear(result(linear(x, w, g, slots=norm_weight)), t, "
-            "result(linear(x, w, g, slots=norm_weight), index=2), slots=squares, eps=0.01)");
+            "y = linear(result(linear(x, w, g, slots=norm_weight, norm_run=32)), t, "
+            "result(linear(x, w, g, slots=norm_weight, norm_run=32), index=2), slots=squares, eps=0.01)");
   expect_equivalent(fold_norm, text, kBf16);
 }
 TEST(FoldNorm, CarriesTheSumFromLinearToLinear) {
@@ -74,8 +74,9 @@ TEST(FoldNorm, ReadsTheSameRowsOfEveryResult) {
       expression(run_pass(fold_norm, graph_of(kOperands + "n = rms_norm(linear(x, w), g, out=bf16)\n"
                                                           "y = linear(slice(n, axis=1, begin=1, end=6), t)\nreturn y"))
                      .graph),
-      "y = linear(slice(result(linear(x, w, g, slots=norm_weight)), axis=1, begin=1, end=6), t, "
-      "slice(result(linear(x, w, g, slots=norm_weight), index=2), axis=1, begin=1, end=6), slots=squares)");
+      "y = linear(slice(result(linear(x, w, g, slots=norm_weight, norm_run=32)), axis=1, begin=1, end=6), t, "
+      "slice(result(linear(x, w, g, slots=norm_weight, norm_run=32), index=2), axis=1, begin=1, end=6), "
+      "slots=squares)");
 }
 TEST(FoldNorm, FindsWeightsThatAreDeclaredBehindTheSum) {
   expect_equivalent(fold_norm,

@@ -33,12 +33,12 @@ TEST(FuseAttention, TakesMaskAndDivisionInAnyOrder) {
                  "y = matmul(softmax(s), v:f32[1,2,5,4])",
                  "y = transpose(attention(transpose(q, permutation=[0,2,1,3]), mul(mask, 0.25), transpose(kt, "
                  "permutation=[0,3,1,2]), "
-                 "transpose(v, permutation=[0,2,1,3]), scale=0.25, has_mask=true), permutation=[0,2,1,3])");
+                 "transpose(v, permutation=[0,2,1,3]), slots=mask, scale=0.25), permutation=[0,2,1,3])");
   expect_rewrite(
       fuse_attention,
       "y = matmul(softmax(add(matmul(q:f32[1,2,6,4], kt:f32[1,2,4,5]), mask:f32[6,5])), v:f32[1,2,5,4])",
       "y = transpose(attention(transpose(q, permutation=[0,2,1,3]), mask, transpose(kt, permutation=[0,3,1,2]), "
-      "transpose(v, permutation=[0,2,1,3]), has_mask=true), permutation=[0,2,1,3])");
+      "transpose(v, permutation=[0,2,1,3]), slots=mask), permutation=[0,2,1,3])");
 }
 // The one difference that fusing makes: no key gives NaN before and zeros after. Other queries keep their values.
 TEST(FuseAttention, GivesZerosForAQueryWithoutAKeyInPlaceOfNaN) {

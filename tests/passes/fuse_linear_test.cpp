@@ -124,7 +124,7 @@ TEST(FuseGated, KeepsFunctionsThatAreNoActivation) {
 TEST(FuseAddNorm, SumBeforeANormMovesIn) {
   expect_rewrite(fuse_add_norm,
                  "w: f32[4] = constant()\nb: f32[4] = constant()\ny = layer_norm(add(x:f32[3,4], r:f32[3,4]), w, b)",
-                 "y = layer_norm(x, r, w, b, has_residual=true)");
+                 "y = layer_norm(x, r, w, b, slots=residual)");
 }
 TEST(FuseAddNorm, KeepsASumThatHasAnotherReader) {
   expect_unchanged(fuse_add_norm,
@@ -139,7 +139,7 @@ TEST(FuseAddNorm, KeepsASumThatBroadcasts) {
 TEST(FuseAddNorm, KeepsASecondSum) {
   expect_unchanged(fuse_add_norm,
                    "w: f32[4] = constant()\nb: f32[4] = constant()\n"
-                   "y = layer_norm(add(x:f32[3,4], r:f32[3,4]), q:f32[3,4], w, b, has_residual=true)");
+                   "y = layer_norm(add(x:f32[3,4], r:f32[3,4]), q:f32[3,4], w, b, slots=residual)");
 }
 TEST(LowerPatchConv, WindowsThatDoNotOverlapBecomeALinear) {
   expect_rewrite(

@@ -94,7 +94,7 @@ TEST(FuseRope, KeepsAGatedProjection) {
 TEST(FuseRope, WantsAKernelThatTurnsHeads) {
   Graph graph = graph_of(projection("linear(x, w)"));
   PassRun run = run_pass(fuse_rope, graph, [](const Op& op, std::span<const Type>) {
-    return as<Linear>(op) && as<Linear>(op)->rotated_heads > 0 ? reject("it does not turn heads") : accept();
+    return as<Linear>(op) && as<Linear>(op)->epilogue.rotated_heads > 0 ? reject("it does not turn heads") : accept();
   });
   EXPECT_EQ(count_ops(run.graph, "rope"), 1u);
   EXPECT_EQ(run.notes, std::vector<std::string>{"not fused into linear: it does not turn heads"});

@@ -53,10 +53,10 @@ TEST(NarrowParts, NarrowsLargeLinearsAtTheEdgesToo) {
 TEST(NarrowParts, KeepsTheMaskOfAnAttentionAndTheAnglesOfARope) {
   PassRun run = narrowed(
       "y = attention(rope(attention(q:f32[1,3,2,4], k:f32[1,5,2,4], k), c:f32[1,3,1,4], c), "
-      "m:f32[3,5], k, k, has_mask=true)");
+      "m:f32[3,5], k, k, slots=mask)");
   EXPECT_EQ(expression(run.graph),
             "y = cast(attention(rope(attention(cast(q, to=bf16), cast(k, to=bf16), cast(k, to=bf16)), c, c), m, "
-            "cast(k, to=bf16), cast(k, to=bf16), has_mask=true))");
+            "cast(k, to=bf16), cast(k, to=bf16), slots=mask))");
 }
 TEST(NarrowParts, KeepsIntegersAndFlags) {
   PassRun run = narrowed(

@@ -58,7 +58,7 @@ TEST(SeveralResults, OfALoadedPlanStayWithinTheirBuffer) {
 
 // A norm between two linears, which is in both.
 constexpr const char* kNormed =
-    "s = linear(x:f32[5,8], w:f32[64,8], g:f32[64], slots=norm_weight)\n"
+    "s = linear(x:f32[5,8], w:f32[64,8], g:f32[64], slots=norm_weight, norm_run=32)\n"
     "y = linear(slice(result(s), begin=1, end=4), v:f32[16,64], slice(result(s, index=2), begin=1, end=4), "
     "slots=squares)\n"
     "return y=y, s=s";

@@ -54,7 +54,7 @@ TEST(AttentionReference, FollowsTheFormulaWithMaskSegmentsAndGroupedHeads) {
   Case c;
   Tensor y =
       run("attention(q:f32[2,3,4,5], m:f32[2,1,3,5], k0:f32[2,2,2,5], v0:f32[2,2,2,5], k1:f32[2,3,2,5], "
-          "v1:f32[2,3,2,5], scale=0.5, has_mask=true, segments=2)",
+          "v1:f32[2,3,2,5], scale=0.5, slots=mask, segments=2)",
           c.inputs());
   EXPECT_EQ(y.shape(), (Shape{2, 3, 4, 5}));
   expect_values(y, naive_all(c, 0.5, true));
@@ -82,8 +82,7 @@ TEST(AttentionReference, GivesAMaskedKeyNoWeight) {
                 {"m", f32({2}, {0, -3.4028235e38f})},
                 {"k", f32({1, 2, 1, 1}, {1, 50})},
                 {"v", f32({1, 2, 1, 1}, {7, 1000})}};
-  expect_values(run("attention(q:f32[1,1,1,1], m:f32[2], k:f32[1,2,1,1], v:f32[1,2,1,1], has_mask=true)", inputs), {7},
-                0);
+  expect_values(run("attention(q:f32[1,1,1,1], m:f32[2], k:f32[1,2,1,1], v:f32[1,2,1,1], slots=mask)", inputs), {7}, 0);
 }
 
 TEST(AttentionReference, RoundsItsResultToTheOperandsType) {
@@ -102,7 +101,7 @@ TEST(AttentionReference, ReadsTheMaskOfEachHeadAndQuery) {
                 {"m", f32({1, 2, 2, 2}, {0, hidden, 0, hidden, 0, hidden, hidden, 0})},
                 {"k", f32({1, 2, 2, 1}, {1, 1, 1, 1})},
                 {"v", f32({1, 2, 2, 1}, {1, 10, 2, 20})}};  // keys 1 and 2 of head 0, 10 and 20 of head 1
-  expect_values(run("attention(q:f32[1,2,2,1], m:f32[1,2,2,2], k:f32[1,2,2,1], v:f32[1,2,2,1], has_mask=true)", inputs),
+  expect_values(run("attention(q:f32[1,2,2,1], m:f32[1,2,2,2], k:f32[1,2,2,1], v:f32[1,2,2,1], slots=mask)", inputs),
                 {1, 10, 1, 20});
 }
 
@@ -112,7 +111,7 @@ TEST(AttentionReference, GivesZerosWhereMinusInfinityLeavesNoKey) {
                 {"m", f32({2, 2}, {-INFINITY, -INFINITY, 0, -INFINITY})},
                 {"k", f32({1, 2, 1, 1}, {1, 5})},
                 {"v", f32({1, 2, 1, 1}, {7, 9})}};
-  expect_values(run("attention(q:f32[1,2,1,1], m:f32[2,2], k:f32[1,2,1,1], v:f32[1,2,1,1], has_mask=true)", inputs),
+  expect_values(run("attention(q:f32[1,2,1,1], m:f32[2,2], k:f32[1,2,1,1], v:f32[1,2,1,1], slots=mask)", inputs),
                 {0, 7}, 0);
   EXPECT_THAT(values_of(run("softmax(m:f32[2,2])", inputs)),
               testing::ElementsAre(testing::IsNan(), testing::IsNan(), 1.0, 0.0));
@@ -123,9 +122,8 @@ TEST(AttentionReference, KeepsNaNsThatItIsGiven) {
                 {"m", f32({2}, {-INFINITY, -INFINITY})},
                 {"k", f32({1, 2, 1, 1}, {1, 5})},
                 {"v", f32({1, 2, 1, 1}, {7, 9})}};
-  EXPECT_THAT(
-      values_of(run("attention(q:f32[1,1,1,1], m:f32[2], k:f32[1,2,1,1], v:f32[1,2,1,1], has_mask=true)", inputs)),
-      testing::ElementsAre(testing::IsNan()));
+  EXPECT_THAT(values_of(run("attention(q:f32[1,1,1,1], m:f32[2], k:f32[1,2,1,1], v:f32[1,2,1,1], slots=mask)", inputs)),
+              testing::ElementsAre(testing::IsNan()));
 }
 
 TEST(AttentionReference, SpreadsTheWeightWhereAllKeysAreMaskedByTheLowestNumber) {
@@ -133,7 +131,7 @@ TEST(AttentionReference, SpreadsTheWeightWhereAllKeysAreMaskedByTheLowestNumber)
                 {"m", f32({2}, {-3.4028235e38f, -3.4028235e38f})},
                 {"k", f32({1, 2, 1, 1}, {1, 5})},
                 {"v", f32({1, 2, 1, 1}, {7, 9})}};
-  expect_values(run("attention(q:f32[1,1,1,1], m:f32[2], k:f32[1,2,1,1], v:f32[1,2,1,1], has_mask=true)", inputs), {8});
+  expect_values(run("attention(q:f32[1,1,1,1], m:f32[2], k:f32[1,2,1,1], v:f32[1,2,1,1], slots=mask)", inputs), {8});
 }
 
 }  // namespace

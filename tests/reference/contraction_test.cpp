@@ -104,7 +104,8 @@ TEST(LinearReference, GivesWhatLinearsBehindANormRead) {
   const Inputs inputs{
       {"x", random({3, 7}, 1)}, {"w", random({64, 7}, 2)}, {"r", random({3, 64}, 3)}, {"g", random({64}, 4)}};
   const std::string plain = "linear(x:f32[3,7], w:f32[64,7], r:f32[3,64], slots=residual)";
-  const std::string feeding = "linear(x:f32[3,7], w:f32[64,7], r:f32[3,64], g:f32[64], slots=residual+norm_weight)";
+  const std::string feeding =
+      "linear(x:f32[3,7], w:f32[64,7], r:f32[3,64], g:f32[64], slots=residual+norm_weight, norm_run=32)";
   expect_values(run(feeding, inputs), values_of(run(plain, inputs)), 0);
   Tensor scaled = run(fmt::format("result({})", feeding), inputs);
   EXPECT_EQ(scaled.type(), (Type{DType::bf16, {3, 64}}));
@@ -118,7 +119,7 @@ TEST(LinearReference, TakesSquaresOfItsResultBeforeThatIsRounded) {
   const Inputs inputs{{"x", f32({1, 1}, {1 + 0x1p-9f})},
                       {"w", f32({32, 1}, std::vector<float>(32, 1))},
                       {"g", f32({32}, std::vector<float>(32, 1))}};
-  const std::string feeding = "linear(x:f32[1,1], w:f32[32,1], g:f32[32], slots=norm_weight, out=bf16)";
+  const std::string feeding = "linear(x:f32[1,1], w:f32[32,1], g:f32[32], slots=norm_weight, norm_run=32, out=bf16)";
   EXPECT_EQ(values_of(run(feeding, inputs))[0], 1);
   expect_values(run(fmt::format("result({}, index=2)", feeding), inputs), {(1 + 0x1p-9) * (1 + 0x1p-9)}, 1e-6);
 }

@@ -47,7 +47,7 @@ TEST(LayerNormReference, CentresScalesAndShifts) {
 
 TEST(LayerNormReference, AddsTheResidualFirst) {
   double s = 1 / std::sqrt(1 + 1e-5), t = 2 / std::sqrt(4 + 1e-5);
-  expect_values(run("layer_norm(x:f32[2,2], r:f32[2,2], w:f32[2], b:f32[2], has_residual=true)", kNorm),
+  expect_values(run("layer_norm(x:f32[2,2], r:f32[2,2], w:f32[2], b:f32[2], slots=residual)", kNorm),
                 {-2 * s + 0.5, s, -2 * t + 0.5, t});
 }
 

@@ -17,7 +17,7 @@ using testing::HasSubstr;
 Operand operand(Shape shape, bool constant) { return {DType::f32, shape, contiguous_strides(shape), constant}; }
 
 TrialJob job() {
-  Problem problem{.op = Linear{.slots = {LinearSlot::bias}, .activation = Activation::relu},
+  Problem problem{.op = Linear{.slots = {LinearSlot::bias}, .epilogue = {.activation = Activation::relu}},
                   .inputs = {operand({3, 8}, false), operand({16, 8}, true), operand({16}, true)},
                   .output = operand({3, 16}, false),
                   .threads = 2};

@@ -14,7 +14,7 @@ namespace {
 
 TEST(TrialOperands, AreSuchThatEveryResultIsANumber) {
   Problem problem = linear_problem(4, 8, 64);
-  std::get<Linear>(problem.op).put(problem.inputs, LinearSlot::squares, dense(DType::f32, {4, 2}));
+  std::get<Linear>(problem.op).slots.put(problem.inputs, LinearSlot::squares, dense(DType::f32, {4, 2}));
   const auto least = [&](size_t i) {
     Tensor values = random_operand(problem, i, INT64_MAX);
     return *std::min_element(values.as<float>().begin(), values.as<float>().end());

@@ -176,7 +176,9 @@ TEST(Worker, ComparesEveryResultAndAllowsMoreIfAnyIsNarrow) {
   const Kernel exact{"exact", "linear", always, scale_further_result<0>},
       near{"near", "linear", always, scale_further_result<1>}, far{"far", "linear", always, scale_further_result<4>};
   Problem problem = linear_problem(2, 32, 8);
-  std::get<Linear>(problem.op).put(problem.inputs, LinearSlot::norm_weight, dense(DType::f32, {32}, true));
+  auto& op = std::get<Linear>(problem.op);
+  op.slots.put(problem.inputs, LinearSlot::norm_weight, dense(DType::f32, {32}, true));
+  op.epilogue.norm_run = 32;
   auto results =
       measure_in_worker({&cpu_target(), problem, {{&exact, {}}, {&near, {}}, {&far, {}}}, 0, 0.001, 0.3, {}});
   EXPECT_EQ(results[1].failure, "");

@@ -79,7 +79,7 @@ NodeId ModuleBuilder::linear(const Module& module, NodeId x, int64_t out_feature
   DType dtype = graph.type(x).dtype;
   std::vector<NodeId> operands{x, weight(module.tensor("weight"), {out_features, graph.shape(x).back()}, dtype)};
   Linear linear{.out = dtype};
-  if (bias) linear.put(operands, LinearSlot::bias, weight(module.tensor("bias"), {out_features}, dtype));
+  if (bias) linear.slots.put(operands, LinearSlot::bias, weight(module.tensor("bias"), {out_features}, dtype));
   return op(linear, std::move(operands), module.label);
 }
 

@@ -18,9 +18,6 @@ struct ViewOf {
 };
 ViewOf resolve_view(const Graph& graph, NodeId node);
 
-// The strides that read `operand` as `shape` without moving an element; nullopt if there are none.
-std::optional<Strides> reshaped_strides(const Operand& operand, const Shape& shape);
-
 // The problem that a node poses to a kernel: operands resolved through views, one dense output. A view node itself is
 // the problem of copying its operand.
 Problem problem_of(const Graph& graph, NodeId node, int threads);

@@ -15,7 +15,4 @@ Verdict wants(const Machine& cpu) {
   if constexpr (isa == Isa::amx_bf16) return cpu.amx_bf16 ? accept() : reject("needs AMX BF16");
 }
 
-// Types that load into f32 vectors.
-inline bool is_vector_type(DType d) { return d == DType::f32 || d == DType::bf16 || d == DType::f16; }
-
 }  // namespace rung::cpu

@@ -36,8 +36,6 @@ inline Launch launch_threads(const Call& call, int64_t count, uint32_t threads) 
           .dependent = call.gpu.info().dependent_launch};
 }
 
-// Float types that kernels compute with.
-inline bool is_computed_float(DType d) { return d == DType::f32 || d == DType::bf16 || d == DType::f16; }
 // All types but the reserved ones.
 inline bool is_known(DType d) { return is_computed_float(d) || !is_float(d); }
 // All operands and the result are of such types.

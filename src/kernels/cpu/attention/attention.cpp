@@ -13,11 +13,13 @@ bool dense_heads(const Operand& x) { return x.shape[3] == 1 || x.strides[3] == 1
 
 Verdict supports(const Problem& p, const Machine&) {
   const auto& op = p.as<Attention>();
-  if (!is_vector_type(p.output.dtype)) return reject("only f32, bf16 and f16");
+  if (!is_computed_float(p.output.dtype)) return reject("only f32, bf16 and f16");
   if (op.segments > kMaxAttentionSegments) return reject(fmt::format("at most {} segments", kMaxAttentionSegments));
   for (size_t i = 0; i < p.inputs.size(); ++i)
-    if (!(op.has_mask && i == 1) && !dense_heads(p.inputs[i])) return reject("a head's values are not dense");
-  if (op.has_mask && p.inputs[1].shape.rank() > 0 && p.inputs[1].shape.back() != 1 && p.inputs[1].strides.back() > 1)
+    if (static_cast<int>(i) != op.slots.at(AttentionSlot::mask) && !dense_heads(p.inputs[i]))
+      return reject("a head's values are not dense");
+  const Operand* mask = op.slots.find(p.inputs, AttentionSlot::mask);
+  if (mask && mask->shape.rank() > 0 && mask->shape.back() != 1 && mask->strides.back() > 1)
     return reject("the mask's keys are not dense");
   return accept();
 }
@@ -38,12 +40,12 @@ int64_t rounded(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 void plan_strides(const Problem& p, AttentionPlan& plan) {
   const auto& op = p.as<Attention>();
   for (int i = 0; i < 3; ++i) plan.q[i] = p.inputs[0].strides[i];
-  if (op.has_mask) {
-    Strides mask = broadcast_strides(p.inputs[1], Shape{plan.batch, plan.heads, plan.queries, plan.keys});
+  if (const Operand* operand = op.slots.find(p.inputs, AttentionSlot::mask)) {
+    Strides mask = broadcast_strides(*operand, Shape{plan.batch, plan.heads, plan.queries, plan.keys});
     for (int i = 0; i < 4; ++i) plan.mask[i] = mask[i];
   }
   for (int s = 0; s < plan.segments; ++s) {
-    size_t first = (op.has_mask ? 2u : 1u) + 2u * static_cast<size_t>(s);
+    const size_t first = op.first_key() + 2u * static_cast<size_t>(s);
     auto& segment = plan.segment[s];
     segment.keys = p.inputs[first].shape[1];
     for (int i = 0; i < 3; ++i) {
@@ -78,12 +80,12 @@ template <Isa isa>
 AttentionPlan plan_for(const Problem& p) {
   const auto& op = p.as<Attention>();
   const Shape& q = p.output.shape;
-  size_t first = op.has_mask ? 2 : 1;
+  const size_t first = op.first_key();
   AttentionPlan plan{};
   plan.batch = q[0], plan.queries = q[1], plan.heads = q[2], plan.width = q[3];
   plan.groups = p.inputs[first].shape[2];
   plan.segments = static_cast<int>(op.segments);
-  plan.scale = op.scale, plan.has_mask = op.has_mask, plan.dtype = p.output.dtype;
+  plan.scale = op.scale, plan.has_mask = op.has_mask(), plan.dtype = p.output.dtype;
   for (size_t i = first; i < p.inputs.size(); i += 2) plan.keys += p.inputs[i].shape[1];
   plan_strides(p, plan);
   plan.query_block = std::min({p.param("query_block", isa == Isa::avx2 ? 24 : 32), kMaxQueryBlock, plan.queries});
@@ -134,11 +136,11 @@ void run(const Call& call) {
   const int pieces = call.parts / p.threads;
   const Range of_thread = share(blocks_of(plan), call.part / pieces, p.threads);
   const Range mine = piece(of_thread, call.part % pieces, pieces, blocks_of_group(plan));
-  size_t first = plan.has_mask ? 2 : 1;
+  const auto& op = p.as<Attention>();
   AttentionWork work{&plan,
                      call.inputs[0],
-                     plan.has_mask ? call.in<float>(1) : nullptr,
-                     call.inputs + first,
+                     op.has_mask() ? call.in<float>(op.slots.before(AttentionSlot::mask)) : nullptr,
+                     call.inputs + op.first_key(),
                      call.output,
                      static_cast<float*>(call.scratch) + plan.thread_floats * call.thread,
                      mine.begin,

@@ -22,7 +22,7 @@ bool by_rows(const Problem& problem) {
 
 bool has_epilogue(const Problem& problem) {
   const auto& op = problem.as<Linear>();
-  return op.activation != Activation::none || op.has(LinearSlot::residual);
+  return op.epilogue.activation != Activation::none || op.has(LinearSlot::residual);
 }
 // The plain product may be the library's faster one: then what a fusion took in need not cost more than it did alone.
 bool apart(const Problem& problem) { return has_epilogue(problem) && problem.param("apart", 0) != 0; }
@@ -60,7 +60,7 @@ OneDnnProblem problem_for(const Problem& problem, const Slice& part) {
   if (const Operand* bias = problem.linear_operand(LinearSlot::bias))
     p.bias = gemm::onednn_desc(bias->dtype, Shape{1, n}, Strides{n, 1});
   if (apart(problem)) return p;
-  p.activation = problem.as<Linear>().activation;
+  p.activation = problem.as<Linear>().epilogue.activation;
   if (const Operand* residual = problem.linear_operand(LinearSlot::residual))
     p.residual = gemm::onednn_desc(residual->dtype, Shape{m, n}, Strides{residual->row_stride(), 1});
   return p;
@@ -107,12 +107,11 @@ struct Prepared {
 void finish(const Call& call, const Slice& slice, float* sums) {
   const Problem& problem = call.problem;
   const LinearShape shape(problem);
-  const int64_t row = slice.rows.begin, column = slice.columns.begin;
   gemm::Finish f = gemm::finish_of(problem);
   f.sums = sums, f.width = shape.n;
-  f.rows = slice.rows.end - row, f.columns = slice.columns.end - column;
-  f.residual = gemm::element_of(call, LinearSlot::residual, row * f.residual_stride + column);
-  f.out = call.out<std::byte>() + (row * shape.n + column) * static_cast<int64_t>(size_of(f.out_type));
+  gemm::FinishOperands operands(call);
+  operands.bias = nullptr;  // the library has added it
+  gemm::place(f, operands, slice.rows, slice.columns, shape.n);
   gemm::best_f32(cpu_info())->finish(f);
 }
 
@@ -135,7 +134,7 @@ void run(const Call& call) {
 }
 
 Verdict supports(const Problem& problem, const Machine&) {
-  if (problem.as<Linear>().gated) return reject("oneDNN has no gated product");
+  if (problem.as<Linear>().epilogue.gated) return reject("oneDNN has no gated product");
   if (Verdict basic = supports_linear(problem, f32_or_bf16); !basic) return basic;
   if (Verdict library = supports_library(problem); !library) return library;
   const Slice first = slice(problem, problem.threads - 1);

@@ -10,7 +10,9 @@ namespace rung::cpu {
 namespace {
 
 // Sums go to the output itself where it is f32 and nothing else needs room.
-bool in_place(const Problem& problem) { return problem.output.dtype == DType::f32 && !problem.as<Linear>().gated; }
+bool in_place(const Problem& problem) {
+  return problem.output.dtype == DType::f32 && !problem.as<Linear>().epilogue.gated;
+}
 
 size_t scratch_bytes(const Problem& problem, const Machine&) {
   const LinearShape shape(problem);
@@ -27,16 +29,12 @@ void multiply(const Call& call, const LinearShape& shape, Range columns, float* 
 }
 
 void finish(const Call& call, const LinearShape& shape, Range columns, const float* sums, int64_t stride) {
-  const bool gated = call.problem.as<Linear>().gated;
+  const bool gated = call.problem.as<Linear>().epilogue.gated;
   gemm::Finish f = gemm::finish_of(call.problem);
   f.sums = sums + columns.begin + (gated ? shape.n : 0);
   f.gate = gated ? sums + columns.begin : nullptr;
   f.width = stride;
-  f.rows = shape.m, f.columns = columns.end - columns.begin;
-  f.bias = gemm::element_of(call, LinearSlot::bias, columns.begin + (gated ? shape.n : 0));
-  if (gated) f.gate_bias = gemm::element_of(call, LinearSlot::bias, columns.begin);
-  f.residual = gemm::element_of(call, LinearSlot::residual, columns.begin);
-  f.out = call.out<std::byte>() + columns.begin * static_cast<int64_t>(size_of(f.out_type));
+  gemm::place(f, gemm::FinishOperands(call), {0, shape.m}, columns, shape.n);
   gemm::best_f32(cpu_info())->finish(f);
 }
 
@@ -47,7 +45,7 @@ void run(const Call& call) {
   if (columns.begin == columns.end || shape.m == 0) return;
   float* sums = in_place(call.problem) ? call.out<float>() : static_cast<float*>(call.scratch);
   multiply(call, shape, columns, sums, shape.w_rows);
-  if (op.gated) multiply(call, shape, {shape.n + columns.begin, shape.n + columns.end}, sums, shape.w_rows);
+  if (op.epilogue.gated) multiply(call, shape, {shape.n + columns.begin, shape.n + columns.end}, sums, shape.w_rows);
   const bool bare = in_place(call.problem) && op.is_plain() && !op.has(LinearSlot::bias);
   if (!bare) finish(call, shape, columns, sums, shape.w_rows);
 }

@@ -37,8 +37,7 @@ struct Worker {
   float* sums;
   Range rows, panels;
   int64_t lane_end;  // of the lane's panels: what comes after this piece is the same thread's, as a rule
-  const void* bias = address_of(call, LinearSlot::bias);  // null: none
-  const void* residual = address_of(call, LinearSlot::residual);
+  FinishOperands operands{call};
 
   void run() {
     for (int64_t first = rows.begin; first < rows.end; first += plan.row_chunk)
@@ -101,20 +100,9 @@ struct Worker {
   void finish(Range tile_rows, Range chunk, int64_t p) {
     const int64_t column = p * plan.micro->width;
     Finish f = plan.finish;
-    f.rows = tile_rows.end - tile_rows.begin;
-    f.columns = std::min<int64_t>(plan.micro->width, plan.shape.n - column);
     f.sums = sums_at(tile_rows.begin, chunk, plan.parts - 1);
     if (plan.parts == 2) f.gate = sums_at(tile_rows.begin, chunk, 0);
-    if (bias) {
-      const int64_t size = static_cast<int64_t>(size_of(f.bias_type));
-      f.bias = at(bias, ((plan.parts - 1) * plan.shape.n + column) * size);
-      if (plan.parts == 2) f.gate_bias = at(bias, column * size);
-    }
-    if (residual)
-      f.residual =
-          at(residual, (tile_rows.begin * f.residual_stride + column) * static_cast<int64_t>(size_of(f.residual_type)));
-    f.out = static_cast<std::byte*>(call.output) +
-            (tile_rows.begin * plan.shape.n + column) * static_cast<int64_t>(size_of(f.out_type));
+    place(f, operands, tile_rows, {column, std::min(column + plan.micro->width, plan.shape.n)}, plan.shape.n);
     plan.micro->finish(f);
   }
 };

@@ -29,8 +29,17 @@ struct PackedPlan {
   Split split(int threads) const { return {threads * pieces, copies_x ? 2 : 1}; }
 };
 
-// The linear's last step but for the part that it is done on: pointers, rows, columns and the sums' width.
+// The linear's last step except the part that it is done on: place() has that, and where the sums are the caller's.
 Finish finish_of(const Problem& problem);
+// The first elements of what the last step reads beside the sums, null if there is none, and writes.
+struct FinishOperands {
+  const void* bias = nullptr;
+  const void* residual = nullptr;
+  void* out = nullptr;
+  explicit FinishOperands(const Call& call);
+};
+// Those rows and columns of a result of n columns, which is gated if `finish` has a gate.
+void place(Finish& finish, const FinishOperands& operands, Range rows, Range columns, int64_t n);
 // Where the slot's operand has that element; null: there is no such operand.
 const std::byte* element_of(const Call& call, LinearSlot slot, int64_t element);
 

@@ -40,13 +40,29 @@ int64_t choose_row_threads(const PackedPlan& plan, int64_t threads) {
 
 Finish finish_of(const Problem& problem) {
   Finish f;
-  f.activation = problem.as<Linear>().activation;
+  f.activation = problem.as<Linear>().epilogue.activation;
   f.out_type = problem.output.dtype;
   f.out_stride = problem.output.shape.back();
   if (const Operand* bias = problem.linear_operand(LinearSlot::bias)) f.bias_type = bias->dtype;
   if (const Operand* residual = problem.linear_operand(LinearSlot::residual))
     f.residual_type = residual->dtype, f.residual_stride = residual->row_stride();
   return f;
+}
+
+FinishOperands::FinishOperands(const Call& call)
+    : bias(address_of(call, LinearSlot::bias)), residual(address_of(call, LinearSlot::residual)), out(call.output) {}
+
+void place(Finish& finish, const FinishOperands& operands, Range rows, Range columns, int64_t n) {
+  const auto element = [](const void* base, int64_t i, DType type) {
+    return base ? static_cast<const std::byte*>(base) + i * static_cast<int64_t>(size_of(type)) : nullptr;
+  };
+  const int64_t column = columns.begin;
+  finish.rows = rows.end - rows.begin, finish.columns = columns.end - column;
+  finish.bias = element(operands.bias, column + (finish.gate ? n : 0), finish.bias_type);
+  if (finish.gate) finish.gate_bias = element(operands.bias, column, finish.bias_type);
+  finish.residual = element(operands.residual, rows.begin * finish.residual_stride + column, finish.residual_type);
+  finish.out = static_cast<std::byte*>(operands.out) +
+               (rows.begin * finish.out_stride + column) * static_cast<int64_t>(size_of(finish.out_type));
 }
 
 const std::byte* element_of(const Call& call, LinearSlot slot, int64_t element) {
@@ -60,7 +76,7 @@ PackedPlan::PackedPlan(const Problem& problem, const MicroKernels& micro_kernels
     : micro(&micro_kernels), shape(problem) {
   const Operand& x = problem.inputs[0];
   const int64_t threads = std::max(1, problem.threads);
-  parts = problem.as<Linear>().gated ? 2 : 1;
+  parts = problem.as<Linear>().epilogue.gated ? 2 : 1;
   panels = divide_up(shape.n, micro->width);
   k_padded = round_up(shape.k, micro->depth_grain);
   panel_bytes = round_up(k_padded * micro->width * static_cast<int64_t>(size_of(micro->w_type)), 64);

@@ -13,7 +13,7 @@ namespace {
 template <Isa isa>
 Verdict supports_rope(const Problem& p, const Machine& cpu) {
   if (auto verdict = wants<isa>(cpu); !verdict) return verdict;
-  if (!is_vector_type(p.output.dtype)) return reject("only f32, bf16 and f16");
+  if (!is_computed_float(p.output.dtype)) return reject("only f32, bf16 and f16");
   for (const Operand& x : p.inputs)
     if (x.shape.rank() == 0 || x.shape.back() != p.output.shape.back() || x.strides.back() != 1)
       return reject("rows are not dense");
@@ -51,7 +51,7 @@ void run_rope(const Call& call) {
 template <Isa isa>
 Verdict supports_mean(const Problem& p, const Machine& cpu) {
   if (auto verdict = wants<isa>(cpu); !verdict) return verdict;
-  if (!is_vector_type(p.output.dtype)) return reject("only f32, bf16 and f16");
+  if (!is_computed_float(p.output.dtype)) return reject("only f32, bf16 and f16");
   const Operand& x = p.inputs[0];
   return x.strides.back() == 1 || x.shape.back() == 1 ? accept() : reject("x is not dense in its last axis");
 }
@@ -67,7 +67,7 @@ std::shared_ptr<void> prepare_mean(const Problem& p, const Machine&) {
 template <Isa isa>
 Verdict supports_reduce(const Problem& p, const Machine& cpu) {
   if (auto verdict = wants<isa>(cpu); !verdict) return verdict;
-  if (!is_vector_type(p.inputs[0].dtype)) return reject("only f32, bf16 and f16");
+  if (!is_computed_float(p.inputs[0].dtype)) return reject("only f32, bf16 and f16");
   if (p.as<Reduce>().kind == ReduceKind::max) return reject("only sums and means");
   return p.inputs[0].contiguous() ? accept() : reject("x is not contiguous");
 }

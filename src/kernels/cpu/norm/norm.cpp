@@ -4,25 +4,23 @@
 
 #include "kernels/cpu/rows.hpp"
 #include "kernels/cpu/split.hpp"
+#include "kernels/norm_operands.hpp"
 #include "kernels/strided.hpp"
 
 namespace rung::cpu {
 namespace {
 
-size_t residuals(const Problem& p) {
-  const auto* op = as<LayerNorm>(p.op);
-  return op && op->has_residual;
-}
-
 template <Isa isa>
 Verdict supports(const Problem& p, const Machine& cpu) {
   if (auto verdict = wants<isa>(cpu); !verdict) return verdict;
   for (size_t i = 0; i < p.inputs.size(); ++i) {
-    if (!is_vector_type(p.inputs[i].dtype)) return reject("only f32, bf16 and f16");
+    if (!is_computed_float(p.inputs[i].dtype)) return reject("only f32, bf16 and f16");
     if (!p.inputs[i].is_rows()) return reject("an operand is not made of dense rows");
   }
-  if (!is_vector_type(p.output.dtype)) return reject("only f32, bf16 and f16");
-  if (residuals(p) && p.inputs[1].dtype != p.inputs[0].dtype) return reject("the residual's type is not x's");
+  if (!is_computed_float(p.output.dtype)) return reject("only f32, bf16 and f16");
+  const int residual = NormOperands(p).residual;
+  if (residual >= 0 && p.inputs[size_t(residual)].dtype != p.inputs[0].dtype)
+    return reject("the residual's type is not x's");
   const auto* softmax = as<Softmax>(p.op);
   if (softmax && axis_of(softmax->axis, p.output.shape) != p.output.shape.rank() - 1)
     return reject("softmax along another axis than the last");
@@ -34,11 +32,14 @@ NormPlan plan_for(const Problem& p) {
   NormPlan plan{};
   plan.rows = x.rows(), plan.width = x.shape.back(), plan.x_stride = x.row_stride();
   plan.x = x.dtype, plan.out = p.output.dtype, plan.weight = plan.bias = DType::f32;
-  plan.has_residual = residuals(p);
-  if (plan.has_residual) plan.residual_stride = p.inputs[1].row_stride();
+  const NormOperands at(p);
+  const auto operand = [&](int place) { return place < 0 ? nullptr : &p.inputs[static_cast<size_t>(place)]; };
+  if (const Operand* residual = operand(at.residual))
+    plan.has_residual = true, plan.residual_stride = residual->row_stride();
+  if (const Operand* weight = operand(at.weight)) plan.weight = weight->dtype;
+  if (const Operand* bias = operand(at.bias)) plan.bias = bias->dtype;
   if (const auto* layer_norm = as<LayerNorm>(p.op)) {
     plan.kind = NormKind::layer_norm, plan.eps = layer_norm->eps;
-    plan.bias = p.inputs.back().dtype;
   } else if (const auto* rms_norm = as<RmsNorm>(p.op)) {
     plan.kind = NormKind::rms_norm, plan.eps = rms_norm->eps, plan.weight_offset = rms_norm->weight_offset;
   } else if (const auto* l2 = as<L2Normalize>(p.op)) {
@@ -46,7 +47,6 @@ NormPlan plan_for(const Problem& p) {
   } else {
     plan.kind = NormKind::softmax;
   }
-  if (p.inputs.size() > 1) plan.weight = p.inputs[1 + residuals(p)].dtype;
   plan.thread_floats = 3 * ((plan.width + 15) / 16 * 16);
   return plan;
 }
@@ -60,12 +60,13 @@ template <Isa isa>
 void run(const Call& call) {
   const auto& plan = *static_cast<const NormPlan*>(call.state);
   Range mine = share(plan.rows, call.part, call.parts);
-  size_t inputs = call.problem.inputs.size(), weight = 1u + plan.has_residual;
+  const NormOperands at(call.problem);
+  const auto address = [&](int place) { return place < 0 ? nullptr : call.inputs[place]; };
   NormWork work{&plan,
                 call.inputs[0],
-                plan.has_residual ? call.inputs[1] : call.inputs[0],
-                weight < inputs ? call.inputs[weight] : nullptr,
-                weight + 1 < inputs ? call.inputs[weight + 1] : nullptr,
+                plan.has_residual ? address(at.residual) : call.inputs[0],
+                address(at.weight),
+                address(at.bias),
                 call.output,
                 static_cast<float*>(call.scratch) + plan.thread_floats * call.thread,
                 mine.begin,

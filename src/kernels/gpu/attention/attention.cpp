@@ -9,15 +9,18 @@
 namespace rung::gpu {
 namespace {
 
-bool is_mask(const Problem& problem, size_t i) { return problem.as<Attention>().has_mask && i == 1; }
+bool is_mask(const Problem& problem, size_t i) {
+  return static_cast<int>(i) == problem.as<Attention>().slots.at(AttentionSlot::mask);
+}
 
 void copy_strides(const Operand& from, int64_t (&to)[3]) {
   for (int axis = 0; axis < 3; ++axis) to[axis] = from.shape[axis] == 1 ? 0 : from.strides[axis];
 }
 
 void set_mask(const Call& call, AttentionArguments& a) {
-  const Operand& mask = call.problem.inputs[1];
-  a.mask = static_cast<const float*>(device_pointer(call.inputs[1]));
+  const auto at = call.problem.as<Attention>().slots.before(AttentionSlot::mask);
+  const Operand& mask = call.problem.inputs[at];
+  a.mask = static_cast<const float*>(device_pointer(call.inputs[at]));
   for (int axis = mask.shape.rank() - 1, to = 3; axis >= 0; --axis, --to)
     a.mask_stride[to] = mask.shape[axis] == 1 ? 0 : mask.strides[axis];
 }
@@ -31,7 +34,7 @@ AttentionShape::AttentionShape(const Problem& problem)
       width(problem.output.shape[3]),
       groups(1),
       keys(0),
-      first_key(problem.as<Attention>().has_mask ? 2 : 1) {
+      first_key(problem.as<Attention>().first_key()) {
   groups = problem.inputs[first_key].shape[2];
   for (size_t i = first_key; i < problem.inputs.size(); i += 2) keys += problem.inputs[i].shape[1];
 }
@@ -75,7 +78,7 @@ AttentionArguments attention_arguments(const Call& call) {
   a.q = device_pointer(call.inputs[0]);
   a.out = device_pointer(call.output);
   copy_strides(problem.inputs[0], a.q_stride);
-  if (op.has_mask) set_mask(call, a);
+  if (op.has_mask()) set_mask(call, a);
   for (size_t i = shape.first_key; i < problem.inputs.size(); i += 2) {
     AttentionSegment& segment = a.segment[a.segments++];
     segment.k = device_pointer(call.inputs[i]), segment.v = device_pointer(call.inputs[i + 1]);

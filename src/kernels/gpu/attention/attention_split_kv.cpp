@@ -61,7 +61,7 @@ Verdict supports(const Problem& problem, const Machine& machine) {
     return reject(fmt::format("more than {} rows", most));
   if (shape.keys == 0) return reject("no keys");
   if (fewest_splits(problem) > kMostSplits) return reject("more keys than a cluster holds");
-  if (problem.as<Attention>().has_mask && mask_differs_by_head(problem)) return reject("a mask of each head");
+  if (problem.as<Attention>().has_mask() && mask_differs_by_head(problem)) return reject("a mask of each head");
   if (!rows_of_blocks(problem, machine.gpu).empty()) return accept();
   return reject(fmt::format("no kernel of this type for blocks with {} bytes of shared memory",
                             machine.gpu.shared_bytes_per_block));

@@ -82,7 +82,7 @@ Verdict supports(const Problem& problem, const Machine& machine) {
   if (shape.width == 192) return reject("heads of 192: the kernel waits for a panel that is not copied");
   if (problem.as<Attention>().scale < 0) return reject("a negative scale");
   if (64 % (shape.heads / shape.groups) != 0) return reject("heads that share a key head do not divide 64");
-  const bool masked = problem.as<Attention>().has_mask;
+  const bool masked = problem.as<Attention>().has_mask();
   for (int64_t row_groups : kRowGroups)
     if (auto verdict = supports_ring(config_of(problem, row_groups), masked, machine.gpu); !verdict) return verdict;
   return accept();

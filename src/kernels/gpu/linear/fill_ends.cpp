@@ -24,7 +24,7 @@ LinearPrologue prologue_of(const Call& call) {
           .squares_stride = static_cast<uint32_t>(squares->row_stride() / kSquares),
           .squares_vectors = static_cast<uint32_t>(shape.k / kNormed),
           .squares_share = static_cast<float>(kNormRun) / static_cast<float>(shape.k),
-          .eps = call.problem.as<Linear>().eps};
+          .eps = call.problem.as<Linear>().prologue.eps};
 }
 
 LinearEpilogue epilogue_of(const Call& call) {
@@ -35,9 +35,9 @@ LinearEpilogue epilogue_of(const Call& call) {
                      .residual = address_of(call, LinearSlot::residual),
                      .out = call.output,
                      .out_type = problem.output.dtype,
-                     .activation = op.activation,
-                     .gated = op.gated,
-                     .half = static_cast<uint32_t>(op.gated ? shape.n : shape.head / 2),
+                     .activation = op.epilogue.activation,
+                     .gated = op.epilogue.gated,
+                     .half = static_cast<uint32_t>(op.epilogue.gated ? shape.n : shape.head / 2),
                      .rotated = static_cast<uint32_t>(shape.rotated),
                      .scale = address_of(call, LinearSlot::norm_weight)};
   if (const Operand* bias = problem.linear_operand(LinearSlot::bias)) end.bias_type = bias->dtype;

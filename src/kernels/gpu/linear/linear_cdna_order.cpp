@@ -17,7 +17,7 @@ constexpr int64_t kMostStride = int64_t{1} << 25;  // bytes: 128 rows are no mor
 CdnaEpilogue epilogue_of(const Problem& problem, const LinearShape& shape) {
   const auto& op = problem.as<Linear>();
   if (op.has(LinearSlot::norm_weight)) return CdnaEpilogue::norm;
-  if (op.gated) return CdnaEpilogue::gated;
+  if (op.epilogue.gated) return CdnaEpilogue::gated;
   return shape.rotated > 0 ? CdnaEpilogue::rotated : CdnaEpilogue::any;
 }
 

@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "ir/dtype.hpp"
-#include "ir/norm_run.hpp"
 #include "ir/op_kinds.hpp"
 
 namespace rung::gpu {
+
+// Neighbouring columns whose squares have one mean: Linear::Epilogue::norm_run of all rows that take or leave them.
+constexpr int64_t kNormRun = 32;
 
 // A norm before the products: they are multiplied by a factor of their row, 1 / sqrt(sum of its squares * share + eps).
 struct LinearPrologue {

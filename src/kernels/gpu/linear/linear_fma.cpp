@@ -108,7 +108,7 @@ Verdict supports_both(const Problem& problem, const GpuInfo& gpu, std::span<cons
   const LinearShape shape(problem);
   if (problem.inputs[0].dtype != DType::f32 || problem.inputs[1].dtype != DType::f32)
     return reject("x and w are not both f32");
-  if (problem.as<Linear>().gated) return reject("gated");
+  if (problem.as<Linear>().epilogue.gated) return reject("gated");
   if (!problem.inputs[1].constant) return reject("w is not constant, so it cannot be fetched ahead");
   if (shape.m < 1 || shape.m > kMostTokens) return reject(fmt::format("{} rows, wanted 1 to {}", shape.m, kMostTokens));
   if (shape.k < 1 || shape.k % kTogether || shape.n < 1 || shape.n % kTogether ||

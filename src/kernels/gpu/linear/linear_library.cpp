@@ -20,27 +20,27 @@ bool same_types(const Problem& problem) {
 
 // The library takes a bias in the result's type only; another is converted once, when the plan is built.
 bool converts_bias(const Problem& problem, size_t operand) {
-  return static_cast<int>(operand) == problem.as<Linear>().at(LinearSlot::bias) &&
+  return static_cast<int>(operand) == problem.as<Linear>().slots.at(LinearSlot::bias) &&
          problem.inputs[operand].dtype != problem.output.dtype;
 }
 
 Verdict supports_epilogue(const Problem& problem, const LibraryTraits& library) {
   const auto& op = problem.as<Linear>();
-  bool gated = op.gated;
+  bool gated = op.epilogue.gated;
   if (!library.epilogues && op.has(LinearSlot::bias)) return reject(fmt::format("{} adds no bias", library.written));
-  if (!library.epilogues && !gated && op.activation != Activation::none)
+  if (!library.epilogues && !gated && op.epilogue.activation != Activation::none)
     return reject(fmt::format("{} has no activations", library.written));
-  if (!gated && op.activation != Activation::none && op.activation != Activation::relu &&
-      op.activation != Activation::gelu_tanh)
-    return reject(fmt::format("the library has no {} epilogue", name_of(op.activation)));
-  if (!gated && op.activation == Activation::gelu_tanh && problem.output.dtype == DType::f32)
+  if (!gated && op.epilogue.activation != Activation::none && op.epilogue.activation != Activation::relu &&
+      op.epilogue.activation != Activation::gelu_tanh)
+    return reject(fmt::format("the library has no {} epilogue", name_of(op.epilogue.activation)));
+  if (!gated && op.epilogue.activation == Activation::gelu_tanh && problem.output.dtype == DType::f32)
     return reject("the library's GELU is coarser than f32");
   const Operand* bias = problem.linear_operand(LinearSlot::bias);
   if (bias && bias->dtype != problem.output.dtype && !bias->constant)
     return reject("the bias is no constant, and its type is not the result's");
   const Operand* residual = problem.linear_operand(LinearSlot::residual);
   if (residual && residual->dtype != problem.output.dtype) return reject("the residual's type is not the result's");
-  if (residual && !gated && op.activation != Activation::none)
+  if (residual && !gated && op.epilogue.activation != Activation::none)
     return reject("the library adds a residual before the activation");
   return accept();
 }
@@ -64,11 +64,11 @@ LibraryGemm gemm_of(const Problem& problem) {
                    .bias = op.has(LinearSlot::bias),
                    .algorithm = problem.param("algorithm", -1)};
   gemm.bias_type = problem.output.dtype;
-  if (op.gated) return gemm;
+  if (op.epilogue.gated) return gemm;
   if (const Operand* residual = problem.linear_operand(LinearSlot::residual))
     gemm.residual = true, gemm.residual_stride = residual->row_stride();
-  if (op.activation == Activation::relu) gemm.epilogue = LibraryGemm::Epilogue::relu;
-  if (op.activation == Activation::gelu_tanh) gemm.epilogue = LibraryGemm::Epilogue::gelu_tanh;
+  if (op.epilogue.activation == Activation::relu) gemm.epilogue = LibraryGemm::Epilogue::relu;
+  if (op.epilogue.activation == Activation::gelu_tanh) gemm.epilogue = LibraryGemm::Epilogue::gelu_tanh;
   return gemm;
 }
 
@@ -91,7 +91,7 @@ Verdict supports(const Problem& problem, const Machine& machine, const LibraryTr
   if (auto verdict = supports_library(problem); !verdict) return verdict;
   LinearShape shape(problem);
   if (!same_types(problem)) return reject("x and w differ in type");
-  if (problem.as<Linear>().gated && problem.inputs[0].dtype != problem.output.dtype)
+  if (problem.as<Linear>().epilogue.gated && problem.inputs[0].dtype != problem.output.dtype)
     return reject("gated, and the result's type is not x's");
   const bool whole_units = shape.k * size_of(problem.inputs[0].dtype) % 16 == 0 &&
                            shape.n * size_of(problem.output.dtype) % 16 == 0 &&
@@ -103,15 +103,16 @@ Verdict supports(const Problem& problem, const Machine& machine, const LibraryTr
 // Workspace, then for a gated product its two halves.
 size_t scratch_bytes(const Problem& problem, const Machine&) {
   LinearShape shape(problem);
-  size_t halves =
-      problem.as<Linear>().gated ? static_cast<size_t>(shape.m * shape.w_rows) * size_of(problem.output.dtype) : 0;
+  size_t halves = problem.as<Linear>().epilogue.gated
+                      ? static_cast<size_t>(shape.m * shape.w_rows) * size_of(problem.output.dtype)
+                      : 0;
   return kLibraryWorkspaceBytes + halves;
 }
 
 Status enqueue(const Call& call) {
   const auto& prepared = *static_cast<const Prepared*>(call.state);
   if (!prepared) return tl::unexpected(prepared.error());
-  bool gated = call.problem.as<Linear>().gated;
+  bool gated = call.problem.as<Linear>().epilogue.gated;
   LibraryOperands operands{.x = call.inputs[0],
                            .w = call.inputs[1],
                            .bias = address_of(call, LinearSlot::bias),

@@ -27,11 +27,12 @@ SkinnyEpilogue epilogue_of(const Problem& problem) {
   const bool x_is_bf16 = is(LinearSlot::x, DType::bf16), has_bias = op.has(LinearSlot::bias);
   if (op.has(LinearSlot::norm_weight)) {
     const bool adds_f32 = op.has(LinearSlot::residual) && is(LinearSlot::residual, DType::f32);
-    const bool rare = has_bias || op.activation != Activation::none || op.has(LinearSlot::squares) || !adds_f32;
+    const bool rare =
+        has_bias || op.epilogue.activation != Activation::none || op.has(LinearSlot::squares) || !adds_f32;
     return x_is_bf16 && !rare ? SkinnyEpilogue::norm : SkinnyEpilogue::norm_any;
   }
   const bool plain = x_is_bf16 && problem.output.dtype == DType::bf16 && !has_bias && !op.has(LinearSlot::residual);
-  if (op.gated) return plain ? SkinnyEpilogue::gated : SkinnyEpilogue::gated_any;
+  if (op.epilogue.gated) return plain ? SkinnyEpilogue::gated : SkinnyEpilogue::gated_any;
   if (shape.rotated == 0) return SkinnyEpilogue::any;
   return plain && is(LinearSlot::cos, DType::f32) && is(LinearSlot::sin, DType::f32) ? SkinnyEpilogue::rotated
                                                                                      : SkinnyEpilogue::rotated_any;
@@ -51,7 +52,7 @@ struct Cut {
     tokens = divide_up(static_cast<uint32_t>(shape.m), 8) * 8;
     w_rows = static_cast<uint32_t>(shape.w_rows);
     chunks = divide_up(static_cast<uint32_t>(shape.k), kBoxColumns);
-    half = static_cast<uint32_t>(problem.as<Linear>().gated ? shape.n : shape.head / 2);
+    half = static_cast<uint32_t>(problem.as<Linear>().epilogue.gated ? shape.n : shape.head / 2);
     rotated = shape.rotated > 0;
     type = problem.inputs[0].dtype, epilogue = epilogue_of(problem);
   }

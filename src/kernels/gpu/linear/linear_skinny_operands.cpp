@@ -17,6 +17,9 @@ Verdict supports_norms(const Problem& problem, const LinearShape& shape) {
   const bool feeds_norm = op.has(LinearSlot::norm_weight);
   if (feeds_norm && shape.n % kNormed)
     return reject(fmt::format("the sum that a norm follows has {} columns, wanted a multiple of {}", shape.n, kNormed));
+  const Operand* squares = problem.linear_operand(LinearSlot::squares);
+  const int64_t run = feeds_norm ? op.epilogue.norm_run : squares ? shape.k / squares->shape.back() : kNormRun;
+  if (run != kNormRun) return reject(fmt::format("squares of {} columns together, wanted {}", run, kNormRun));
   if (feeds_norm && op.out != DType::f32) return reject("the sum that a norm follows is not f32");
   const auto wants = [&](LinearSlot slot, DType type) {
     const Operand* operand = problem.linear_operand(slot);
@@ -24,7 +27,6 @@ Verdict supports_norms(const Problem& problem, const LinearShape& shape) {
   };
   if (!wants(LinearSlot::norm_weight, DType::f32)) return reject("the norm's weights are not f32");
   if (!wants(LinearSlot::squares, DType::f32)) return reject("squares are not f32");
-  const Operand* squares = problem.linear_operand(LinearSlot::squares);
   if (squares && (shape.k % kNormed || squares->row_stride() % kSquares))
     return reject(fmt::format("rows of squares are of {} columns or {} elements apart, wanted multiples of {} and {}",
                               shape.k, squares->row_stride(), kNormed, kSquares));

@@ -21,17 +21,18 @@ WideEpilogue epilogue_of(const Problem& problem, int32_t split) {
   const LinearShape shape(problem);
   const auto& op = problem.as<Linear>();
   const DType out = problem.output.dtype;
-  if (op.gated) return op.activation == Activation::silu ? WideEpilogue::gated_silu : WideEpilogue::gated_gelu;
+  if (op.epilogue.gated)
+    return op.epilogue.activation == Activation::silu ? WideEpilogue::gated_silu : WideEpilogue::gated_gelu;
   if (shape.rotated > 0)
     return problem.linear_operand(LinearSlot::cos)->dtype == DType::f32 ? WideEpilogue::rotated_f32
                                                                         : WideEpilogue::rotated;
   if (const Operand* residual = problem.linear_operand(LinearSlot::residual)) {
-    if (op.activation != Activation::none || residual->dtype != out) return WideEpilogue::any;
+    if (op.epilogue.activation != Activation::none || residual->dtype != out) return WideEpilogue::any;
     return out == DType::f32 ? WideEpilogue::sum : WideEpilogue::sum_16;
   }
   if (split > 1 || out == DType::f32) return WideEpilogue::any;
-  if (op.activation == Activation::gelu_tanh) return WideEpilogue::gelu;
-  return op.activation == Activation::none ? WideEpilogue::rounded : WideEpilogue::any;
+  if (op.epilogue.activation == Activation::gelu_tanh) return WideEpilogue::gelu;
+  return op.epilogue.activation == Activation::none ? WideEpilogue::rounded : WideEpilogue::any;
 }
 
 struct Cut {

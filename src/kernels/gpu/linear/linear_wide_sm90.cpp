@@ -41,9 +41,9 @@ Verdict supports_types(const Problem& problem) {
 
 Verdict supports_gate(const Problem& problem) {
   const auto& op = problem.as<Linear>();
-  if (!op.gated) return accept();
-  if (op.activation != Activation::gelu_tanh && op.activation != Activation::silu)
-    return reject(fmt::format("gated by {}, wanted gelu_tanh or silu", name_of(op.activation)));
+  if (!op.epilogue.gated) return accept();
+  if (op.epilogue.activation != Activation::gelu_tanh && op.epilogue.activation != Activation::silu)
+    return reject(fmt::format("gated by {}, wanted gelu_tanh or silu", name_of(op.epilogue.activation)));
   if (op.has(LinearSlot::residual)) return reject("gated, with a residual");
   if (problem.output.dtype == DType::f32) return reject("gated, with a result in f32");
   return accept();

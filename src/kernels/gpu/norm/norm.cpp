@@ -4,6 +4,7 @@
 #include "kernels/gpu/make_nest.hpp"
 #include "kernels/gpu/norm/norm_arguments.hpp"
 #include "kernels/gpu/variant.hpp"
+#include "kernels/norm_operands.hpp"
 #include "kernels/strided.hpp"
 
 namespace rung::gpu {
@@ -55,22 +56,25 @@ void set_kind(const Problem& p, NormArguments& a) {
 
 void set_operands(const Call& call, int axis, NormArguments& a) {
   const Problem& p = call.problem;
-  const auto* layer_norm = as<LayerNorm>(p.op);
-  bool has_residual = layer_norm && layer_norm->has_residual;
+  const NormOperands at(p);
   int64_t width = p.output.shape[axis];
-  auto strides = [&](size_t i) { return with_axis_last(p.inputs[i].strides, axis); };
+  auto strides = [&](int i) { return with_axis_last(p.inputs[static_cast<size_t>(i)].strides, axis); };
+  auto operand_at = [&](int i, const Strides& by) {
+    return operand(call.inputs[static_cast<size_t>(i)], p.inputs[static_cast<size_t>(i)].dtype, by, width);
+  };
   Shape rows = without_last(with_axis_last(p.output.shape, axis));
-  Strides x = strides(0), residual = has_residual ? strides(1) : x, out = with_axis_last(p.output.strides, axis);
-  a.x = operand(call.inputs[0], p.inputs[0].dtype, x, width);
-  if (has_residual) a.residual = operand(call.inputs[1], p.inputs[1].dtype, residual, width);
+  Strides x = strides(0), residual = at.residual < 0 ? x : strides(at.residual),
+          out = with_axis_last(p.output.strides, axis);
+  a.x = operand_at(0, x);
+  if (at.residual >= 0) a.residual = operand_at(at.residual, residual);
   a.out = operand(call.output, p.output.dtype, out, width);
   a.rows = make_nest<3>(collapse(rows, std::array{without_last(x), without_last(residual), without_last(out)}));
   a.weights_are_constant = true;
-  size_t at = 1u + has_residual;
-  for (NormOperand* vector : {&a.weight, &a.bias}) {
-    if (at >= p.inputs.size()) break;
-    *vector = operand(call.inputs[at], p.inputs[at].dtype, p.inputs[at].strides, width);
-    a.weights_are_constant = a.weights_are_constant && p.inputs[at++].constant;
+  for (auto [vector, place] : {std::pair(&a.weight, at.weight), std::pair(&a.bias, at.bias)}) {
+    if (place < 0) continue;
+    const Operand& from = p.inputs[static_cast<size_t>(place)];
+    *vector = operand_at(place, from.strides);
+    a.weights_are_constant = a.weights_are_constant && from.constant;
   }
 }
 

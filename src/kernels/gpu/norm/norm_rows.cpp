@@ -5,6 +5,7 @@
 #include "kernels/gpu/kernel.hpp"
 #include "kernels/gpu/make_nest.hpp"
 #include "kernels/gpu/variant.hpp"
+#include "kernels/norm_operands.hpp"
 
 namespace rung::gpu {
 namespace {
@@ -18,11 +19,12 @@ constexpr Variant<NormRowsConfig> kVariants[] = {
 bool is_layer(const Problem& p) { return as<LayerNorm>(p.op) != nullptr; }
 
 NormRowsConfig config_of(const Problem& p) {
-  return {is_layer(p) ? NormRowsKind::layer : NormRowsKind::rms, p.inputs[0].dtype, p.inputs[1].dtype, p.output.dtype};
+  return {is_layer(p) ? NormRowsKind::layer : NormRowsKind::rms, p.inputs[0].dtype,
+          p.inputs[static_cast<size_t>(NormOperands(p).weight)].dtype, p.output.dtype};
 }
 
 Verdict supports(const Problem& p, const Machine&) {
-  if (is_layer(p) && p.as<LayerNorm>().has_residual) return reject("a residual");
+  if (NormOperands(p).residual >= 0) return reject("a residual");
   const NormRowsConfig config = config_of(p);
   if (symbol_of(kVariants, config).empty())
     return reject(fmt::format("rows of {} to {} with a weight of {}", config.x, config.out, config.weight));
@@ -42,9 +44,11 @@ Status enqueue(const Call& call) {
   const Problem& p = call.problem;
   if (p.output.shape.product() == 0) return {};
   bool layer = is_layer(p);
+  const NormOperands at(p);
+  const auto address = [&](int place) { return device_pointer(call.inputs[static_cast<size_t>(place)]); };
   NormRowsArguments arguments{.x = device_pointer(call.inputs[0]),
-                              .weight = device_pointer(call.inputs[1]),
-                              .bias = layer ? device_pointer(call.inputs[2]) : nullptr,
+                              .weight = address(at.weight),
+                              .bias = layer ? address(at.bias) : nullptr,
                               .out = device_pointer(call.output),
                               .width = static_cast<int32_t>(p.output.shape.back()),
                               .eps = layer ? p.as<LayerNorm>().eps : p.as<RmsNorm>().eps,

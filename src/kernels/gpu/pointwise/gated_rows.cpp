@@ -16,7 +16,7 @@ Status enqueue_gated_rows(const Call& call, Address halves) {
                                .rows = shape.m,
                                .columns = shape.n,
                                .residual_stride = 0,
-                               .activation = call.problem.as<Linear>().activation,
+                               .activation = call.problem.as<Linear>().epilogue.activation,
                                .type = type == DType::f32    ? 0
                                        : type == DType::bf16 ? 1
                                                              : 2};
