@@ -98,7 +98,7 @@ TEST_P(SessionThreads, MayMeasureASessionAnotherOpened) {
   }).join();
 }
 
-TEST_P(SessionThreads, GetTheirOwnAnswersWhenRunningTogether) {
+TEST_P(SessionThreads, ThatRunAtOnceGetTheirOwnAnswers) {
   std::vector<Outputs> alone;
   std::vector<Session> sessions;
   for (size_t i = 0; i < kThreads; ++i) alone.push_back(answer(i)), sessions.push_back(opened());
