@@ -274,7 +274,7 @@ TEST(Team, OfAnImpossibleSizeIsAnError) {
   }
 }
 
-TEST(Team, ThatCannotStartIsAnErrorWithoutThreads) {
+TEST(Team, ThatCannotStartFailsAndLeavesNoThreads) {
   if (!kLimitable) GTEST_SKIP() << "a sanitizer's own memory knows no limit";
   int before = count_threads();
   {

@@ -151,7 +151,7 @@ TEST(GpuMachines, AttentionByWarpgroupsFollowsTheMultiprocessors) {
   EXPECT_THAT(refusal("attention_wgmma", wide, lesser_hopper()), ::testing::HasSubstr("may have 101376"));
 }
 
-TEST(GpuMachines, SplitAttentionForRowsThatRunAtOnce) {
+TEST(GpuMachines, LimitSplitAttentionToRowsThatRunTogether) {
   const Problem asked = attention({.queries = 64, .heads = 8, .groups = 1, .width = 256, .keys = 512});
   EXPECT_TRUE(row("attention_split_kv").supports(asked, hopper()));
   EXPECT_EQ(refusal("attention_split_kv", asked, with_multiprocessors(114)), "more than 448 rows");

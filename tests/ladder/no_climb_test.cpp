@@ -28,7 +28,7 @@ TEST_F(NoClimb, IsAClimbsStartIfItIsFaster) {
 }
 
 // One launch for the pointwise ops is slower than two: the default plan loses to the baseline.
-TEST_F(NoClimb, IsNoClimbsStartIfItIsSlower) {
+TEST_F(NoClimb, IsNoStartForAClimbIfSlower) {
   set_kernels({{"softmax_plain", right<1000>}, {"softmax_fast", right<400>}}, {{"pointwise_slow", right<5000>}});
   ClimbOutcome outcome = climbed();
   EXPECT_EQ(receipt_of(outcome, "default plan").reason, "slower: 0.27 x");

@@ -134,7 +134,7 @@ double floor_us(const Target& target, Op op, const std::vector<Type>& operands) 
   return profile.ops[0].floor_us;
 }
 
-TEST(Profile, HasFloorsByItsProductsTypesRate) {
+TEST(Profile, HasFloorsByTheRateOfProductTypes) {
   const Target device = counted_target();
   auto product = [&](const Target& target, DType x, DType w) {
     return floor_us(target, Linear{}, {{x, {4, 16}}, {w, {8, 16}}});

@@ -37,7 +37,7 @@ TEST(HopperPlan, OfFewTokensHasNoNormBetweenLinears) {
   EXPECT_EQ(built->plan.steps.size(), 4u);
 }
 
-TEST(HopperPlan, MovesActivationsInBf16WhereLinearsTakeThem) {
+TEST(HopperPlan, InBf16FusesActivationsThatF32LinearsRefuse) {
   const Target target = hopper();
   Graph graph = graph_of(
       "x: f32[128,384] = input()\ng: f32[384] = constant()\nb: f32[384] = constant()\n"

@@ -116,7 +116,7 @@ TEST(Lowering, SharesWeightsBetweenEqualUses) {
   EXPECT_EQ(plan_of(text, all_passes()).weights.size(), 1u);
 }
 
-TEST(Lowering, TakesTheLibraryBeforeTuningTunedRowsAfter) {
+TEST(Lowering, TakesLibraryBeforeTuningAndPreferredRowsAfter) {
   const char* text = "w: f32[64,64] = constant(name=\"w\")\ny = linear(x:f32[4,64], w)";
   EXPECT_THAT(kernels_of(plan_of(text)), ElementsAre("linear_onednn"));
   Plan tuned = plan_of(text, {.tuned_kernels = true});

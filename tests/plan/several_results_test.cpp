@@ -37,7 +37,7 @@ TEST(SeveralResults, LieAlignedInOneBuffer) {
   EXPECT_GE(readers, 2);  // the gather, and the copy that is an output
 }
 
-TEST(SeveralResults, OfALoadedPlanKeepTheirTypes) {
+TEST(SeveralResults, OfLoadedPlansAreReadAsTheirTypes) {
   Plan plan = plan_of(kRoute);
   ASSERT_TRUE(check_plan(plan)) << check_plan(plan).error().message;
   for (Step& step : plan.steps)

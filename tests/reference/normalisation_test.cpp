@@ -17,7 +17,7 @@ TEST(SoftmaxReference, NormalisesAlongTheAxis) {
   expect_values(run("softmax(x:f32[2,2], axis=0)", columns), {0.25, 0.5, 0.75, 0.5});
 }
 
-TEST(SoftmaxReference, GivesMinusInfinityNoWeightAloneNan) {
+TEST(SoftmaxReference, GivesMinusInfinityZeroAndEmptyRowsNan) {
   Inputs inputs{{"x", f32({2, 2}, {0, -INFINITY, -INFINITY, -INFINITY})}};
   auto y = values_of(run("softmax(x:f32[2,2])", inputs));
   EXPECT_EQ(y[0], 1);

@@ -138,7 +138,7 @@ TEST(AdviceHtml, JoinsNeighboursThatAreTooNarrowToSee) {
   EXPECT_LT(page.size(), 60'000u);
 }
 
-TEST(AdviceText, ShowsTheLongestKernelsOfHowMany) {
+TEST(AdviceText, ShowsTheLongestKernelsAndTheirTotalCount) {
   trace::Summary summary = summary_of("k");
   summary.step.by_kernel.clear();
   for (int i = 1; i <= 200; ++i)

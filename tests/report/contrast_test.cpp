@@ -194,7 +194,7 @@ TEST_P(Contrast, OfEveryShapeIsAtLeastThree) {
     if (!says_nothing.contains(css)) EXPECT_GE(best_on_page(tag, css), kGraphics) << tag << " of class " << css;
 }
 
-TEST_P(Contrast, OfEveryTextExceedsFourAndAHalf) {
+TEST_P(Contrast, OfTextIsAtLeastFourPointFive) {
   size_t texts = 0;
   for (const Rule& rule : sheet.rules) {
     const auto background = theme.colours_of(rule.declarations, "background");

@@ -56,7 +56,7 @@ class Drawing : public ::testing::Test {
   std::string page = render_html(result);
 };
 
-TEST_F(Drawing, PutsFloorInFinalTimeInBaseline) {
+TEST_F(Drawing, DrawsFloorWithinFinalTimeWithinBaseline) {
   Element header = elements(page, {"header"}).at(0);
   EXPECT_EQ(only(header, "rect", "track").number("width"), 100);
   EXPECT_NEAR(only(header, "rect", "left").number("width"), 17.9 / 61.3 * 100, kDrawn);

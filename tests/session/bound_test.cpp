@@ -155,7 +155,7 @@ TEST_P(Bound, MinusInfinityIsTakenInAMask) {
   EXPECT_THAT(y, ::testing::Pointwise(::testing::FloatNear(1e-6f), Values{0.5f, 0.5f, 0.0f}));
 }
 
-TEST_P(Bound, ValuesGoIntoOwnMemoryWhenSet) {
+TEST_P(Bound, SetValuesGoToOwnMemoryReplacingCallers) {
   Session session = open(masked_plan());
   Values mask{0, 0, 0, 0};
   float* x = floats(session.own_input(kX, Place::host));

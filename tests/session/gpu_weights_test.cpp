@@ -31,7 +31,7 @@ class GpuWeights : public ::testing::Test {
   int allocations() const { return target.gpu->chores()[static_cast<size_t>(gpu::Chore::allocate)]; }
 };
 
-TEST_F(GpuWeights, OfOnePlanShareEqualMemory) {
+TEST_F(GpuWeights, OfTheSameMemoryShareOneUpload) {
   auto blocks = uploaded(plan_of({a, b, a}));
   EXPECT_EQ(blocks[0], blocks[2]);
   EXPECT_NE(blocks[0], blocks[1]);

@@ -71,7 +71,7 @@ TEST_P(DeviceFault, NamesItsOpWhenRunStepwise) {
             "(700)");
 }
 
-TEST_P(DeviceFault, LeavesSteppingTheSameAnswerWhereAbsent) {
+TEST_P(DeviceFault, ThatIsAbsentLeavesSteppedAnswersEqual) {
   Session running = session();
   auto want = running.infer(inputs);
   ASSERT_TRUE(want) << want.error().message;

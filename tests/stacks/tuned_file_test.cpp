@@ -70,7 +70,7 @@ class TunedFiles : public ::testing::Test {
 };
 
 // It would stop at any other.
-TEST_F(TunedFiles, HaveOnlyTheDefaultForOldPyTorchs) {
+TEST_F(TunedFiles, HaveOnlyDefaultsForAnOldPyTorch) {
   EXPECT_EQ(written("2.11.0"),
             "Validator,PT_VERSION,2.11.0\nGemmTunableOp_BFloat16_TN,tn_1024_48_512_ld_512_512_1024,Default,0.02\n");
   EXPECT_FALSE(product.faster);

@@ -69,7 +69,7 @@ class Host : public ::testing::Test {
   }
 };
 
-TEST_F(Host, OpensOpenBlasOnOneThread) {
+TEST_F(Host, OpensOneThreadedOpenBlasKeepingItsEnvironment) {
   setenv("OPENBLAS_NUM_THREADS", "2", 1);
   EXPECT_EQ(said_by("OpensOpenBlasItself"), "1\n");
 }

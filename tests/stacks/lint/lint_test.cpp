@@ -329,7 +329,7 @@ TEST(Lint, MeasuresThisGpusRowsAndGradlibsLast) {
   EXPECT_THAT(measured(gradlib).names, ElementsAre("4:9", "3:-77"));
 }
 
-TEST(Lint, ListsAFewOfAKindCountingOthers) {
+TEST(Lint, ListsSomeOfAKindAndCountsOthers) {
   std::string text = "m,n,k\n";
   for (int i = 0; i < 1000; ++i) text += "1,2\n";
   const LintReport report = lint_text("f", text);

@@ -29,7 +29,7 @@ TEST(LateGaps, IncludeLaunchLatencyButNoLongerPause) {
   }
 }
 
-TEST(LaunchedLate, IsUnheldWorkForAnEmptyStream) {
+TEST(LaunchedLate, IsWorkReachingEmptyStreamsWithoutAWait) {
   ScriptedRecording script;
   script.range("ProfilerStep#1", [&] {
     script.kernel("first", 50).kernel("in time", 50).host(200).kernel("late", 50);

@@ -83,7 +83,7 @@ TEST(Saving, OfHostTimeIsWithinDeviceIdleTime) {
 }
 
 // The launch took 200 us more than its work, and the device stood still for 31.5 of them, in two gaps.
-TEST(Saving, OfALaunchIsWithinIdleTime) {
+TEST(Saving, OfALaunchIsWithinDeviceIdleTime) {
   ToldModel model;
   model.product({.m = 64, .k = 64, .n = 64, .us = 180}).script.host(200);
   const Told told(model.product({.m = 64, .k = 64, .n = 64, .us = 5}).norm(300, {1}));

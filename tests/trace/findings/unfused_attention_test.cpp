@@ -31,7 +31,7 @@ TEST(UnfusedAttention, TwoProductsAroundSoftmaxAreOneKernelsWork) {
   EXPECT_EQ(advice->title, "4 kernels of a step, 190 µs, compute attention by pieces, 1 times");
 }
 
-TEST(UnfusedAttention, NeedsNoCertainArithmeticWhereMasked) {
+TEST(UnfusedAttention, CountsNoArithmeticAsNeededWhereMasked) {
   const auto advice = ToldModel{}
                           .product(kScores)
                           .small("aten::add", 20, {{kWeights}, {kWeights}})

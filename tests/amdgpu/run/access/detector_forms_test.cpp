@@ -198,7 +198,7 @@ void for_bytes(const Form& form, const std::function<void(int place, uint32_t by
     for (uint32_t byte = 0; byte < bytes_in_lds(form); byte += std::max(1u, bytes_in_lds(form) - 1)) each(place, byte);
 }
 
-TEST(DetectorForms, LetOthersReadAfterAWaitAndBarrier) {
+TEST(DetectorForms, LetOthersReadWritesAfterWaitAndBarrier) {
   for_forms(
       120, [](const Form& form) { return form.writes_lds(); },
       [](const Form& form) {
