@@ -20,6 +20,7 @@ FOLDERS = ('base ir measure reference import passes trace doctor amdgpu device k
            'predict stacks report tasks serve api cli').split()
 ROOMS = {'amdgpu': 'isa code run analysis'.split()}  # of a folder: a room includes only what stands before it, too
 FILE_STOP, FUNCTION_STOP, PARAMETER_STOP, LINE_STOP = 500, 60, 5, 120
+NAME_STOP = 8  # words of a test's name
 LINES_PER_CONDITION = 1000  # lines of src/ outside device/ and kernels/ for each #if
 # clang-format keeps these. It would break the tables of one-line cases and the macros of one instance per line that
 # device code and .inc files are made of, so those have the limit on the line's length alone.
@@ -37,6 +38,8 @@ VENDORS_OWN = re.compile(r'\b__\w+|\basm\b|#\s*(?:if|elif)\w*|#\s*include\s*<(?:
 LANES_AS_NUMBER = re.compile(r'[%/&]\s*3[12]\b|\b32\s*\*\s*\w*[wW]arps\b|[wW]arps\s*\*\s*32\b')
 CONDITION = re.compile(r'\s*#\s*(if|elif)(?!def __cplusplus$)')
 SUBJECTLESS = re.compile(r'\s*// (What|Of)\b')
+TEST_NAME = re.compile(r'^(?:TYPED_)?TEST(?:_[FP])?\(\s*\w+,\s*(?:DISABLED_)?(\w+)\)', re.MULTILINE)
+NAME_WORD = re.compile(r'[A-Z][a-z0-9]*|[a-z0-9]+')
 UNFINISHED = re.compile(r'\b(TO' r'DO|FIX' r'ME|XX' r'X)\b')
 LICENCE = 'SPDX-License-Identifier: Apache-2.0'
 
@@ -80,6 +83,17 @@ def check_comments(path, lines):
         if begins and not before.startswith('//'):
             yield number, f'a comment that begins with "{begins[1]}" has no subject: say who does what'
         before = line.strip()
+
+
+def check_test_names(path, lines):
+    """A test's name says what the thing named by its suite promises, in few words."""
+    if path.suffix not in CPP or path.parts[0] != 'tests':
+        return
+    text = '\n'.join(lines)
+    for match in TEST_NAME.finditer(text):
+        words = len(NAME_WORD.findall(match[1]))
+        if words > NAME_STOP:
+            yield text.count('\n', 0, match.start()) + 1, f"{words} words; a test's name stops at {NAME_STOP}"
 
 
 def check_unfinished(path, lines):
@@ -199,8 +213,8 @@ def check_device_code(path, lines):
             yield number, f'{found[0].strip()} is one vendor\'s: portable.cuh has a name for it, or gets one'
 
 
-RULES = [check_size, check_first_lines, check_comments, check_unfinished, check_functions, check_includes,
-         check_inner_rooms, check_json, check_device_words, check_device_code, check_words]
+RULES = [check_size, check_first_lines, check_comments, check_test_names, check_unfinished, check_functions,
+         check_includes, check_inner_rooms, check_json, check_device_words, check_device_code, check_words]
 
 
 def check_file(path, lines):

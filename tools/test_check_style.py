@@ -233,6 +233,18 @@ class ChecksComments(unittest.TestCase):
             self.assertEqual(findings(check, comment, Path('src/ir/a.cpp')), [])
 
 
+class ChecksTestNames(unittest.TestCase):
+    def test_a_name_has_eight_words_at_most(self):
+        check, long = check_style.check_test_names, 'HasNineWordsWhichIsOneMoreThanAllowed'
+        for macro in ('TEST', 'TEST_F', 'TEST_P', 'TYPED_TEST'):
+            for name in (long, f'DISABLED_{long}', f'\n     {long}'):
+                lines = ['', *f'{macro}(Suite, {name}) {{'.split('\n')]
+                self.assertEqual([number for number, _ in findings(check, lines, Path('tests/ir/a_test.cpp'))], [2])
+            for name in ('HasEightWordsWhichIsTheMostAllowed', 'DISABLED_HasEightWordsWhichIsTheMostAllowed'):
+                self.assertEqual(findings(check, [f'{macro}(Suite, {name}) {{'], Path('tests/ir/a_test.cpp')), [])
+        self.assertEqual(findings(check, [f'TEST(Suite, {long}) {{'], Path('src/ir/a.cpp')), [])
+
+
 class ChecksTrees(unittest.TestCase):
     def test_unfinished_work_is_named(self):
         self.assertEqual(len(findings(check_style.check_unfinished, ['', '// ' + 'TO' + 'DO: later'])), 1)

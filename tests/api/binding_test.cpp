@@ -50,7 +50,7 @@ TEST_F(BoundMemory, OfTheSessionIsWrittenRunAndRead) {
   EXPECT_TRUE(x.values<int32_t>().empty()) << "of another type";
 }
 
-TEST_F(BoundMemory, OfTheCallerIsReadAndWrittenByEveryRun) {
+TEST_F(BoundMemory, OfTheCallerIsUsedByEveryRun) {
   api::Session session = session_of(path);
   std::vector<float> x(6, 3), y(6);
   ASSERT_TRUE(session.bind_input("x", std::span<const float>(x)));
@@ -71,7 +71,7 @@ TEST_F(BoundMemory, OfTheCallerIsReadAndWrittenByEveryRun) {
 }
 
 // A run from copies to copies ends what was bound: nothing is read or written of it by the next run.
-TEST_F(BoundMemory, IsBoundNoMoreAfterARunOfCopies) {
+TEST_F(BoundMemory, IsUnboundByARunOfCopies) {
   api::Session session = session_of(path);
   const std::vector<float> x(6, 3), copied(6, 5);
   std::vector<float> y(6);
@@ -94,7 +94,7 @@ struct Refused {
   const char* words;
 };
 
-TEST_F(BoundMemory, IsRefusedWhereItIsNotWhatThePortWants) {
+TEST_F(BoundMemory, IsRefusedWhereThePortWantsAnother) {
   api::Session session = session_of(path);
   float values[12] = {};
   int64_t shape[] = {2, 3}, other[] = {3, 2}, negative[] = {-2, -3}, gaps[] = {4, 1}, turned[] = {1, 2};
@@ -125,7 +125,7 @@ TEST_F(BoundMemory, IsRefusedWhereItIsNotWhatThePortWants) {
 }
 
 // Extents of 1 have any stride, and an offset counts.
-TEST_F(BoundMemory, MayHaveStridesThatMeanNothingAndAnOffset) {
+TEST_F(BoundMemory, MayHaveMeaninglessStridesAndAnOffset) {
   auto built = build_plan(graph_of("y = neg(x:f32[1,2])\nreturn y=y"), {});
   ASSERT_TRUE(built && save_plan(built->plan, path));
   api::Session session = session_of(path);
@@ -156,7 +156,7 @@ TEST_F(BoundMemory, TakesNoStreamOnTheProcessor) {
   EXPECT_TRUE(session.wait());
 }
 
-TEST_F(BoundMemory, IsRefusedInAForkedChildAndGoesOnInTheParent) {
+TEST_F(BoundMemory, IsRefusedInAForkedChildOnly) {
   api::Session session = session_of(path);
   ASSERT_TRUE(session.input("x"));
   ASSERT_TRUE(session.run());

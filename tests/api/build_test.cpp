@@ -23,7 +23,7 @@ api::Tensors answer_of(const api::Model& model) {
   return outputs;
 }
 
-TEST(PublicBuild, GivesAModelThatIsSavedAndOpenedAgain) {
+TEST(PublicBuild, GivesAModelThatSavesAndReopens) {
   TemporaryDirectory directory;
   auto model = api::build(kModel, {.model = kOptions});
   ASSERT_TRUE(model) << model.error().message();
@@ -64,7 +64,7 @@ TEST(PublicOptions, OfAnOlderCallerAreTaken) {
   rung_model_close(model);
 }
 
-TEST(Nul, IsACharacterOfATextAndOfNoName) {
+TEST(Nul, IsAllowedInTextsButNotInNames) {
   TemporaryDirectory directory;
   make_encoder(directory);
   api::Session session = session_of(directory.path(), kOptions);

@@ -109,7 +109,7 @@ TEST(CInterface, RefusesANameThatIsGivenTwice) {
   EXPECT_EQ(model, nullptr);
 }
 
-TEST(CInterface, HasNoMemoryOfADeviceThatTheSessionDoesNotRunOn) {
+TEST(CInterface, RefusesMemoryOfDevicesThatItsSessionLacks) {
   api::Session session = session_of(kModel, kOptions);
   rung_tensor tensor{};
   for (int type : {RUNG_CUDA, RUNG_CUDA_HOST, RUNG_ROCM}) {

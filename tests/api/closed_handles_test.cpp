@@ -55,7 +55,7 @@ void expect_closed_session(rung_session* session) {
   expect_closed(rung_session_bind_output(session, 0, &tensor), "session");
 }
 
-TEST(ClosedHandle, IsRefusedAlsoWhenAnotherIsOpenInItsPlace) {
+TEST(ClosedHandle, IsRefusedEvenWhenAnotherTakesItsPlace) {
   rung_model* model = opened_model();
   rung_session* session = nullptr;
   ASSERT_EQ(rung_session_open(model, &session), RUNG_OK) << rung_error();

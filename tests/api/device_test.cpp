@@ -70,14 +70,14 @@ class GpuPublicModel : public testing::Test {
   std::string path = folder / "plan.rung";
 };
 
-TEST_F(GpuPublicModel, BuildsAModelThatAnswersAsTheProcessorDoes) {
+TEST_F(GpuPublicModel, BuildsAModelThatAgreesWithTheProcessor) {
   for (const std::string& device : {kGpu, std::string("cpu")}) {
     api::Session session = session_of(kModel, {.device = device, .shapes = kShapes});
     expect_known(answer(session));
   }
 }
 
-TEST_F(GpuPublicModel, RunsAPlanOnTheDeviceThatItWasBuiltFor) {
+TEST_F(GpuPublicModel, RunsAPlanOnlyOnItsOwnDevice) {
   for (const std::string& device : {std::string(), kGpu, kGpu + ":0"}) {
     api::Session session = opened(device);
     expect_known(answer(session));
@@ -171,7 +171,7 @@ TEST_F(PlanOfADevice, IsRefusedWhereItIsNot) {
   EXPECT_THAT(ran.out, HasSubstr("plan.rung': no CUDA driver"));
 }
 
-TEST_F(PlanOfADevice, NeedNotBeSaidToTheToolWhichIt) {
+TEST_F(PlanOfADevice, RunsInTheToolWithoutADeviceOption) {
   const std::string run = "run " + path + " --stepwise";
   EXPECT_EQ(run_program_text(RUNG_TOOL, run).exit_code, 0);
   EXPECT_EQ(run_program_text(RUNG_TOOL, run + " --device cuda:0").exit_code, 0);

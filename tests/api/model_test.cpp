@@ -69,7 +69,7 @@ TEST(PublicModel, RunsAPlanFile) {
   EXPECT_THAT(refusal(directory / "plan.rung", {.threads = 3}), HasSubstr("built for 1 threads, got 3"));
 }
 
-TEST(PublicModel, OpensOnTheDeviceAskedForAndOnNoOther) {
+TEST(PublicModel, OpensOnTheDeviceAskedForOnly) {
   for (const char* device : {"", "cpu"}) {
     api::Session session = session_of(kModel, {.device = device, .threads = 1, .shapes = kOptions.shapes});
     expect_known_outputs(session);
@@ -162,7 +162,7 @@ TEST(PublicModel, RefusesThreadsThatNoTeamHas) {
               "threads: got " + std::to_string(threads) + ", wanted at most 1024, or 0 for as many as there are cores");
 }
 
-TEST(PublicSession, LeavesTheTensorsItWasToFillOnAnError) {
+TEST(PublicSession, LeavesTheOutputTensorsAloneOnAnError) {
   TemporaryDirectory directory;
   make_encoder(directory);
   api::Session session = session_of(directory.path(), kOptions);

@@ -43,7 +43,7 @@ TEST(PlaceOfMemory, IsTheHostOrTheSessionsDevice) {
   }
 }
 
-TEST(PlaceOfMemory, IsPinnedWhereItIsSaidToBeForDevicesOfThatKind) {
+TEST(PlaceOfMemory, IsPinnedOnlyForDevicesOfThatKind) {
   const auto place = [](int32_t session, int32_t memory) {
     auto found = bound_to({session, 1}, {memory, 0});
     EXPECT_TRUE(found);

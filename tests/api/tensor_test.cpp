@@ -48,7 +48,7 @@ TEST(PublicTensor, HoldsWhatItWasMadeOf) {
   expect_round_trip<bool>(api::DType::boolean, true, false);
 }
 
-TEST(PublicMemory, OfADeviceIsNotReadByTheHost) {
+TEST(PublicMemory, OfADeviceIsUnreadableOnTheHost) {
   float values[] = {1, 2};
   for (auto [type, readable] : {std::pair{RUNG_CPU, true},
                                 {RUNG_CUDA_HOST, true},

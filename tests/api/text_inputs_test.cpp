@@ -68,7 +68,7 @@ TEST(TextInputs, AreTheTextsTokens) {
   EXPECT_THAT(inputs->inputs.at("attention_mask").as<int64_t>(), testing::ElementsAre(1, 1, 1, 1, 0, 0, 0, 0));
 }
 
-TEST(TextInputs, SayHowMuchOfALongTextTheyHold) {
+TEST(TextInputs, SayHowMuchOfATextTheyHold) {
   auto inputs = inputs_of(plan_for_text(), "a b c a b c");
   ASSERT_TRUE(inputs) << inputs.error().message;
   EXPECT_FALSE(inputs->truncated()) << "it fills the plan";
@@ -84,14 +84,14 @@ TEST(TextInputs, SayHowMuchOfALongTextTheyHold) {
   EXPECT_TRUE(inputs_of(plan_for_text(), "a b c a b c", false));
 }
 
-TEST(TextInputs, AreOfTheWholeTextWhateverIsInIt) {
+TEST(TextInputs, HoldTheWholeTextEvenBehindANul) {
   auto inputs = inputs_of(plan_for_text(), std::string_view("a\0 b", 4));
   ASSERT_TRUE(inputs) << inputs.error().message;
   EXPECT_THAT(inputs->inputs.at("input_ids").as<int64_t>(), testing::ElementsAre(2, 5, 6, 3, 0, 0, 0, 0));
 }
 
 // Reading takes tens of milliseconds, encoding microseconds.
-TEST(TextInputs, AreMadeByATokenizerThatIsReadOnce) {
+TEST(TextInputs, AreMadeByATokenizerReadOnlyOnce) {
   auto plan = std::make_shared<Plan>(plan_for_text());
   const TextEncoder encoder{PlanSet(plan)};
   ASSERT_TRUE(encoder.inputs_of({.text = "a"}));
@@ -120,7 +120,7 @@ TEST(TextInputs, AreOfThePlansTypeOrRefused) {
   EXPECT_NE(error_of(plan, "a"), "");
 }
 
-TEST(TextInputs, AreRefusedWhereTheirMaskWasFrozenForAnotherText) {
+TEST(TextInputs, AreRefusedWhereTheirMaskWasFrozenDifferently) {
   Plan plan = plan_for_text();
   plan.frozen.push_back({"attention_mask", i64({1, 1, 1, 1, 0, 0, 0, 0})});
   EXPECT_EQ(error_of(plan, "a b"), "");
@@ -128,7 +128,7 @@ TEST(TextInputs, AreRefusedWhereTheirMaskWasFrozenForAnotherText) {
   EXPECT_THAT(error_of(plan, "a b c"), HasSubstr("input 'attention_mask' is frozen in this plan at another value"));
 }
 
-TEST(TextInputs, AreRefusedWhereTheirTokenTypesWereFrozenAtOthers) {
+TEST(TextInputs, AreRefusedWhereTokenTypesWereFrozenDifferently) {
   Plan plan = plan_for_text();
   plan.frozen.push_back({"token_type_ids", i64({0, 0, 0, 0, 1, 1, 1, 1})});
   EXPECT_THAT(error_of(plan, "a b"), HasSubstr("input 'token_type_ids' is frozen"));

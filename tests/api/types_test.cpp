@@ -68,7 +68,7 @@ TEST_P(PublicTypes, AreNotTakenForOneAnother) {
   EXPECT_TRUE(outputs.empty());
 }
 
-TEST(PublicSession, PutsTheLastRunsAnswerIntoOutputsThatHeldAnother) {
+TEST(PublicSession, OverwritesOldOutputsWithTheLastRunsAnswer) {
   TemporaryDirectory folder;
   api::Session session = flipping(DType::f32, folder);
   api::Tensors outputs{{"left from another model", {}}};
@@ -81,7 +81,7 @@ TEST(PublicSession, PutsTheLastRunsAnswerIntoOutputsThatHeldAnother) {
   }
 }
 
-TEST(PublicSession, TakesAFrozenInputAtItsOwnValueAlone) {
+TEST(PublicSession, TakesAFrozenInputOnlyAtItsValue) {
   TemporaryDirectory folder;
   auto built = build_plan(graph_of("y = neg(x:f32[2])\nreturn y=y"), {});
   ASSERT_TRUE(built) << built.error().message;

@@ -33,7 +33,7 @@ TEST(Bf16, RoundsTiesToEven) {
   EXPECT_EQ(bf16(with_bits(0x00008001)).bits, 0x0001) << "subnormals too";
 }
 
-TEST(Bf16, OverflowsToInfinityFromHalfAStepAboveTheLargest) {
+TEST(Bf16, OverflowsToInfinityHalfAStepAboveLargest) {
   EXPECT_EQ(bf16(with_bits(0x7f7f7fff)).bits, 0x7f7f);
   EXPECT_EQ(bf16(with_bits(0x7f7f8000)).bits, 0x7f80);
   EXPECT_EQ(bf16(std::numeric_limits<float>::lowest()).bits, 0xff80);
@@ -41,7 +41,7 @@ TEST(Bf16, OverflowsToInfinityFromHalfAStepAboveTheLargest) {
 }
 
 // A NaN may have all its bits below those that a narrow type keeps.
-TEST(Narrow, KeepsEveryNanAQuietNanOfItsSign) {
+TEST(Narrow, MakesNansQuietAndKeepsTheirSign) {
   for (uint32_t bits : {0x7f800001u, 0x7fc00000u, 0x7fffffffu, 0x7f801000u, 0xff800001u, 0xffffffffu}) {
     uint32_t sign = bits >> 16 & 0x8000u;
     EXPECT_EQ(bf16(with_bits(bits)).bits & 0xffc0u, sign | 0x7fc0u) << std::hex << bits;

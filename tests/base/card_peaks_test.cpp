@@ -55,7 +55,7 @@ TEST(CardPeaks, EachRowFindsItself) {
   }
 }
 
-TEST(CardPeaks, ADeviceWithoutANameIsFoundByItsSize) {
+TEST(CardPeaks, AreFoundBySizeForANamelessDevice) {
   const auto row_of_size = [](int64_t units, int64_t bytes) {
     const CardPeaks* peaks = peaks_of_size(units, bytes);
     return peaks ? std::string(peaks->name) : "";

@@ -95,7 +95,7 @@ TEST_F(CoresOf, NoQuotaMeansNoLimit) {
   }
 }
 
-TEST(Cores, OfAFolderThatSaysNothingAreUnknownAndOneIsUsable) {
+TEST(Cores, OfEmptyFoldersAreUnknownButOneUsable) {
   const TemporaryDirectory empty;
   EXPECT_EQ(read_cores(empty.path()).allowed, 0);
   EXPECT_EQ(read_cores(empty.path()).usable(), 1);

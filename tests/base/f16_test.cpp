@@ -29,7 +29,7 @@ TEST(F16, RoundsTiesToEven) {
   EXPECT_EQ(f16(-3 * 0x1p-25f).bits, 0x8002);
 }
 
-TEST(F16, OverflowsToInfinityFromHalfAStepAboveTheLargest) {
+TEST(F16, OverflowsToInfinityHalfAStepAboveLargest) {
   EXPECT_EQ(f16(65504.0f).bits, 0x7bff);
   EXPECT_EQ(f16(65519.99f).bits, 0x7bff);
   EXPECT_EQ(f16(-65520.0f).bits, 0xfc00);

@@ -109,7 +109,7 @@ TYPED_TEST(Float8Formats, Saturate) {
   EXPECT_TRUE(std::isnan(static_cast<float>(F(-NAN))));
 }
 
-TYPED_TEST(Float8Formats, KeepTheSignOfZeroWhereTheyHaveIt) {
+TYPED_TEST(Float8Formats, KeepTheSignOfZeroWherePossible) {
   using F = typename TypeParam::Type;
   const uint32_t minus_zero = TypeParam::facts().nans == 1 ? 0x00 : 0x80;  // where 0x80 is the one NaN
   for (const float x : {-0.0f, -TypeParam::facts().least / 2, -std::numeric_limits<float>::denorm_min()})

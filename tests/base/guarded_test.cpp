@@ -41,7 +41,7 @@ TEST(Guarded, CallsMissingMemoryByItsName) {
   EXPECT_EQ(error_of([] { std::vector<int>().reserve(SIZE_MAX); }), "out of memory");
 }
 
-TEST(Guarded, IsOfTheKindMemoryWhereThatIsMissingAlone) {
+TEST(Guarded, HasTheKindMemoryOnlyForMissingMemory) {
   EXPECT_EQ(thrown_by([] { throw std::bad_alloc(); }).kind, ErrorKind::memory);
   EXPECT_EQ(thrown_by([] { std::vector<int>().reserve(SIZE_MAX); }).kind, ErrorKind::memory);
   EXPECT_EQ(thrown_by([] { throw std::system_error(ENOMEM, std::generic_category()); }).kind, ErrorKind::memory);

@@ -10,7 +10,7 @@ namespace {
 // XXH3's own test vector of no bytes.
 TEST(Hash, IsThePublishedOne) { EXPECT_EQ(hash_text(""), 0x2d06800538d394c2u); }
 
-TEST(Hash, DependsOnEveryByteTheLengthAndTheSeed) {
+TEST(Hash, DependsOnEveryByteLengthAndSeed) {
   std::string text(200, 'a');
   const uint64_t whole = hash_text(text);
   for (size_t i = 0; i < text.size(); ++i) {

@@ -37,7 +37,7 @@ TEST(ParseJson, RefusesTextThatIsNotJson) {
     EXPECT_THAT(error_of(text), HasSubstr("not valid JSON")) << text;
 }
 
-TEST(ParseJson, RefusesAZeroByteThatWouldHideWhatFollows) {
+TEST(ParseJson, RefusesAZeroByteBehindTheValue) {
   EXPECT_THAT(error_of(std::string("{}\0garbage", 10)), HasSubstr("zero byte at byte 2"));
 }
 
@@ -47,7 +47,7 @@ TEST(ParseJson, RefusesDeepNesting) {
 }
 
 // Each value takes far more memory than text.
-TEST(ParseJson, RefusesMoreValuesThanAnyFileOfOursHas) {
+TEST(ParseJson, RefusesMoreThanFourMillionValues) {
   std::string many = "[0";
   for (size_t i = 0; i < kMaxJsonValues; ++i) many += ",0";
   EXPECT_THAT(error_of(many + "]"), HasSubstr("more than 4000000 values"));

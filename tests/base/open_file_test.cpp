@@ -46,7 +46,7 @@ TEST_F(OpenFile, SaysHowManyBytesThereAre) {
   EXPECT_EQ(opened->bytes, 5u);
 }
 
-TEST_F(OpenFile, IsReadUpToTheLimitAndNoFurther) {
+TEST_F(OpenFile, IsRefusedWhereItExceedsTheLimit) {
   const std::string text(200'000, 'x'), path = folder.write("file", text);
   EXPECT_EQ(*read_text_file(path, text.size()), text);
   auto longer = read_text_file(path, text.size() - 1);
@@ -55,7 +55,7 @@ TEST_F(OpenFile, IsReadUpToTheLimitAndNoFurther) {
   EXPECT_EQ(*read_text_file(folder.write("empty", "")), "");
 }
 
-TEST_F(OpenFile, IsNotAnotherWhoseNameEndsAtANul) {
+TEST_F(OpenFile, IsRefusedWhereItsNameHasANul) {
   const std::string path = folder.write("file", "text");
   auto text = read_text_file(path + std::string("\0x", 2));
   ASSERT_FALSE(text);

@@ -24,7 +24,7 @@ TEST(ParallelFor, DoesNothingWithoutWork) {
   parallel_for(0, [](size_t) { FAIL(); });
 }
 
-TEST(ParallelFor, ThrowsWhatACallThrewAndBeginsNoFurtherOnes) {
+TEST(ParallelFor, ThrowsWhatACallThrewAndThenStops) {
   std::atomic<int> calls{0};
   auto work = [&](size_t) {
     ++calls;

@@ -103,7 +103,7 @@ TEST_F(PendingFile, ThatCannotBeWrittenKeepsTheOthersAway) {
   EXPECT_THAT(names_in(folder.path()), ElementsAre("b"));
 }
 
-TEST_F(PendingFile, ThatCannotBePutInPlaceLeavesNoTemporary) {
+TEST_F(PendingFile, LeavesNoTemporaryWhereItCannotBePlaced) {
   {
     PendingFiles files;
     ASSERT_TRUE(files.add(a, "one"));
@@ -128,7 +128,7 @@ TEST_F(PendingFile, KeepsModeAndOwnerOfWhatItReplaces) {
   EXPECT_EQ(info.st_gid, gave_away ? 4321 : getgid());
 }
 
-TEST_F(PendingFile, ThatIsNewHasTheModeThatTheUmaskLeaves) {
+TEST_F(PendingFile, TakesItsModeFromTheUmaskWhenNew) {
   const mode_t before = umask(027);
   EXPECT_TRUE(write_file_atomically(a, "new"));
   umask(before);
@@ -178,7 +178,7 @@ TEST_F(PendingFile, WritesThroughADeviceAndLeavesItThere) {
   EXPECT_TRUE(fs::is_character_file(a));
 }
 
-TEST_F(PendingFile, OnAFullDiskLeavesTheOldContentAndNothingElse) {
+TEST_F(PendingFile, LeavesOnlyOldContentOnAFullDisk) {
   folder.write("a", "old");
   auto written = [&] {
     FileSizeLimit limit(64 << 10);
@@ -190,7 +190,7 @@ TEST_F(PendingFile, OnAFullDiskLeavesTheOldContentAndNothingElse) {
   EXPECT_THAT(names_in(folder.path()), ElementsAre("a"));
 }
 
-TEST_F(PendingFile, LeavesNothingWhenItsProcessIsKilledInTheMiddle) {
+TEST_F(PendingFile, LeavesNothingWhenItsProcessIsKilled) {
   if (!has_unnamed_files(folder.path())) GTEST_SKIP() << "this file system has no unnamed files";
   folder.write("a", "old");
   int while_writing = status_of_child([&] {
@@ -211,7 +211,7 @@ TEST_F(PendingFile, LeavesNothingWhenItsProcessIsKilledInTheMiddle) {
 }
 
 // Without /proc an unnamed file cannot be given a name.
-TEST_F(PendingFile, HasANameFromTheStartWhereItMust) {
+TEST_F(PendingFile, HasANameFromTheStartWithoutProc) {
   folder.write("a", "old");
   int status = status_of_child([&] {
     if (chroot(folder.path().c_str()) != 0) _exit(77);

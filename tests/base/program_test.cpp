@@ -31,7 +31,7 @@ TEST(Program, IsHeardOnItsStandardErrorAlone) {
   EXPECT_EQ(ended.errors, "complaint\n");
 }
 
-TEST(Program, ThatIsAskedIsHeardOnItsStandardOutputAlone) {
+TEST(Program, IsHeardOnItsStandardOutputOnly) {
   const auto ended = ask_program("/bin/sh", {"-c", "echo result; echo complaint >&2; exit 3"}, 60);
   ASSERT_TRUE(ended);
   EXPECT_EQ(ended->exit_code, 3);
@@ -66,7 +66,7 @@ TEST(Program, ThatIsNotThereIsAnError) {
   EXPECT_THAT(ended.error().message, HasSubstr("cannot start '/nowhere/at/all': No such file"));
 }
 
-TEST(Program, HandlesNoSignalsThatWereHeldWhenItWasStarted) {
+TEST(Program, IgnoresSignalsHeldWhenItWasStarted) {
   Result<pid_t> child = fail("not started");
   {
     const SignalsHeld held;

@@ -15,7 +15,7 @@
 namespace rung {
 namespace {
 
-TEST(SignalsHeld, AreAllButThoseOfTheThreadsOwnFaults) {
+TEST(SignalsHeld, AreAllButThoseOfFaults) {
   const SignalsHeld held;
   for (int signal : {SIGALRM, SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGPROF, SIGUSR1, SIGPIPE, SIGRTMIN})
     EXPECT_TRUE(is_held(signal)) << signal;

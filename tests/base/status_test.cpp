@@ -7,7 +7,7 @@
 namespace rung {
 namespace {
 
-TEST(Status, OfEachKindIsMadeByItsFunctionAndHasItsWord) {
+TEST(Status, OfEachKindHasItsFunctionAndWord) {
   const std::pair<Error, std::string_view> kinds[] = {{fail("{}", 1).value(), "failed"},
                                                       {wrong_usage("{}", 1).value(), "usage"},
                                                       {bad_file("{}", 1).value(), "file"},
@@ -23,13 +23,13 @@ TEST(Status, OfEachKindIsMadeByItsFunctionAndHasItsWord) {
   }
 }
 
-TEST(Status, KeepsItsKindWhenWordsArePutBeforeIt) {
+TEST(Status, KeepsItsKindWhenWordsArePrepended) {
   const Error error = fail_in(Error{"no memory for 3 bytes", ErrorKind::memory}, "'{}': tensor '{}'", "f", "w").value();
   EXPECT_EQ(error.message, "'f': tensor 'w': no memory for 3 bytes");
   EXPECT_EQ(error.kind, ErrorKind::memory);
 }
 
-TEST(Status, TakesTheKindOfWhatItIsPartOfUnlessItHasOne) {
+TEST(Status, TakesTheEnclosingKindUnlessItHasOne) {
   const Status none = fail("cut short"), memory = no_memory("no more");
   EXPECT_EQ(errors_of(ErrorKind::file, none).error().kind, ErrorKind::file);
   EXPECT_EQ(errors_of(ErrorKind::file, memory).error().kind, ErrorKind::memory);

@@ -48,7 +48,7 @@ class ToolPath : public testing::Test {
   TemporaryDirectory folder_;
 };
 
-TEST_F(ToolPath, IsThatOfTheFirstOfThePlacesBesideTheLibrary) {
+TEST_F(ToolPath, IsTheFirstPlaceFoundBesideTheLibrary) {
   for (const char* place : {"bin/rung", "lib/bin/rung", "lib/rung"}) {  // each before the one that was there already
     const std::string path = tool_at(place);
     EXPECT_EQ(told(), "found: " + fs::canonical(path).string() + "\n");

@@ -27,7 +27,7 @@ TEST(Words, GroupsThousands) {
   EXPECT_EQ(count(3000), "3,000");
 }
 
-TEST(Words, WritesADashForWhatIsNotANumber) {
+TEST(Words, WritesADashForNonFiniteNumbers) {
   for (double bad : {NAN, INFINITY, -INFINITY}) {
     EXPECT_EQ(fixed(bad, 2), kNone);
     EXPECT_EQ(significant(bad), kNone);
@@ -45,7 +45,7 @@ TEST(Words, ChoosesTheUnitOfATime) {
   EXPECT_EQ(duration_ms(12500), "12.5 s");
 }
 
-TEST(Words, PercentHasOneDigitAfterThePointBelowTen) {
+TEST(Words, WritesOneDecimalForPercentsBelowTen) {
   EXPECT_EQ(percent(0.6234), "62 %");
   EXPECT_EQ(percent(0.0412), "4.1 %");
   EXPECT_EQ(percent(0.0996), "10 %");

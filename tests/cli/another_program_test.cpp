@@ -92,7 +92,7 @@ class AnotherProgram : public OnAFakeDevice {
   }
 };
 
-TEST_F(AnotherProgram, MeasuresInTheToolThatItIsToldAndInAnotherWhenThatEnds) {
+TEST_F(AnotherProgram, MeasuresInTheGivenToolAndRestartsIt) {
   setenv("RUNG_PROGRAM", RUNG_TOOL, 1);
   EXPECT_THAT(said_by("Measures"),
               testing::MatchesRegex("(measured\n)+kept\nended\n(measured\n)+0 signals before, 1 after\n"))
@@ -106,7 +106,7 @@ TEST_F(AnotherProgram, IsToldWhyNothingWasMeasured) {
       testing::MatchesRegex("(worker exited with 1\n)+kept\n(worker exited with 1\n)+0 signals before, 1 after\n"));
 }
 
-TEST_F(AnotherProgram, IsToldBeforeItClimbsThatThereIsNoTool) {
+TEST_F(AnotherProgram, LearnsOfAMissingToolBeforeClimbing) {
   setenv("RUNG_PROGRAM", "/nowhere/rung", 1);
   EXPECT_EQ(said_by("Climbs"), "file: the tool 'rung': RUNG_PROGRAM names '/nowhere/rung', which is no program\n");
 }

@@ -61,7 +61,7 @@ TEST_F(BadInputs, ThatAreNoNpzFile) {
   expect_error(tool.run({"run", bert_tiny(), "--inputs", tool / "none.npz"}), 1, tool / "none.npz");
 }
 
-TEST(BadFloatInputs, AreNamedWithTheCountOfNaNsAndInfinities) {
+TEST(BadFloatInputs, AreNamedWithNansAndInfinitiesCounted) {
   Tool tool;
   std::string policy = std::string(RUNG_TEST_DATA) + "/pi0_tiny";
   NamedTensors inputs = *read_npz(policy + "/inputs.npz");

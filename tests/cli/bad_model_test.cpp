@@ -35,7 +35,7 @@ TEST_F(BadModel, WithoutConfigFieldsIsNamed) {
   expect_refused("config.json");
 }
 
-TEST_F(BadModel, WithAbsurdSizesIsRefusedBeforeMemoryIsTaken) {
+TEST_F(BadModel, WithAbsurdSizesIsRefusedBeforeAnyAllocation) {
   std::string config = read("config.json");
   size_t at = config.find("\"hidden_size\": 32");
   ASSERT_NE(at, config.npos);
@@ -68,7 +68,7 @@ std::string weights_file(uint64_t length, const std::string& header, size_t data
   return file + header + std::string(data_bytes, '\0');
 }
 
-TEST_F(BadModel, WithAHeaderBeyondTheFileOrBeyondMemory) {
+TEST_F(BadModel, WithAHeaderBeyondItsFileIsRefused) {
   write("model.safetensors", weights_file(3, "{}", 0));
   expect_refused("got 10 bytes, wanted a header of 3 after the first 8");
   write("model.safetensors", weights_file(uint64_t{1} << 62, "{}", 0));
@@ -116,7 +116,7 @@ class BadWeights : public BadModel {
   const std::string kTensor = "encoder.layer.1.output.dense.weight";
 };
 
-TEST_F(BadWeights, ThatAreNotFiniteAreNamedWithTheCount) {
+TEST_F(BadWeights, AreNamedAndCountedWhereNotFinite) {
   Tensor bad({DType::f32, {32, 64}});
   bad.as<float>()[5] = NAN;
   bad.as<float>()[9] = INFINITY;

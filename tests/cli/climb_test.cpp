@@ -50,7 +50,7 @@ TEST(ClimbCommand, PrintsItsResultAndWritesTheWholeSet) {
                                           "trace.json"}));
 }
 
-TEST(ClimbCommand, WritesAPlanAndARecipeThatTheOtherCommandsTake) {
+TEST(ClimbCommand, WritesPlanAndRecipeThatOtherCommandsTake) {
   Tool tool;
   ASSERT_EQ(tool.run({"climb", bert_tiny(), "--shape", kShape, "--budget", budget(2), "--out", tool / "out"}).exit_code,
             0);
@@ -106,7 +106,7 @@ bool says(const Tool::Process& process, const std::string& text) {
   return false;
 }
 
-TEST(ClimbCommand, InterruptedKeepsWhatItTunedAndWritesNothingElse) {
+TEST(ClimbCommand, InterruptedKeepsOnlyWhatItTuned) {
   Tool tool;
   auto process = tool.start({"climb", bert_tiny(), "--budget", budget(20), "--out", tool / "out"});
   EXPECT_TRUE(says(process, "rung: tune"));  // gemm, the rung before it, has tuned

@@ -41,7 +41,7 @@ class CompareCommand : public testing::Test {
   }
 };
 
-TEST_F(CompareCommand, EndsWith1WhereBIsSlowerAndWith0WhereItIsNot) {
+TEST_F(CompareCommand, EndsWith1OnlyWhereBIsSlower) {
   const std::string slow = slow_plan();
   const Ran slower = compare({bert_tiny(), slow, "--threads", "1"});
   EXPECT_EQ(slower.exit_code, 1) << slower.out << slower.err;
@@ -55,7 +55,7 @@ TEST_F(CompareCommand, EndsWith1WhereBIsSlowerAndWith0WhereItIsNot) {
   EXPECT_EQ(allowed.exit_code, 0) << allowed.out << allowed.err;
 }
 
-TEST_F(CompareCommand, TakesARecipeInPlaceOfASecondModel) {
+TEST_F(CompareCommand, TakesARecipeInsteadOfASecondModel) {
   tool.folder().write("nothing.json", R"({"version":1,"threads":1})");
   const Ran ran = compare({bert_tiny(), "--recipe-b", tool / "nothing.json", "--threads", "1", "--json", "--markdown",
                            tool / "comment.md"});
@@ -91,7 +91,7 @@ TEST_F(CompareCommand, EndsWith3WhereItIsUnclear) {
 }
 
 // Outputs that differ are no question of a longer budget.
-TEST_F(CompareCommand, EndsWith1ForOtherOutputsHoweverUnclearTheTimesAre) {
+TEST_F(CompareCommand, EndsWith1ForDifferentOutputsWhateverTheTimes) {
   const std::string steady = fake("steady", "10"),
                     wrong = fake("wavering", "$((5 + i % 2 * 15))", " --random-weights 7");
   std::vector<std::string> asked{bert_tiny(), "--tool-a", steady, "--tool-b", wrong, "--threads", "1"};
@@ -102,7 +102,7 @@ TEST_F(CompareCommand, EndsWith1ForOtherOutputsHoweverUnclearTheTimesAre) {
   EXPECT_THAT(error_line(ran), HasSubstr("the outputs differ: "));
 }
 
-TEST_F(CompareCommand, TakesARecipeAndALimitOfEitherSide) {
+TEST_F(CompareCommand, TakesARecipeAndLimitForEitherSide) {
   tool.folder().write("nothing.json", R"({"version":1,"threads":1})");
   const std::string recipe = tool / "nothing.json";
   const Ran slow_a = compare({bert_tiny(), "--recipe-a", recipe, "--threads", "1", "--json"});

@@ -22,7 +22,7 @@ TEST(Doctor, FindsNothingOnTheCleanMachine) {
   EXPECT_THAT(ran.out, HasSubstr("GPU 0000:c1:00.0 AMD 0x74a1"));
 }
 
-TEST(Doctor, SaysWhatIsFoundWhyAndWhatRepairsIt) {
+TEST(Doctor, SaysWhatIsWrongAndWhatRepairsIt) {
   Tool tool;
   std::filesystem::copy(kMachine, tool / "machine", std::filesystem::copy_options::recursive);
   tool.folder().write("machine/environment", "HSA_CU_MASK=\x1b[31m0xff\n");

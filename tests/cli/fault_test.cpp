@@ -28,7 +28,7 @@ class DeviceFault : public OnAFakeDevice {
 
 constexpr const char* kNamed = "; ops run one by one: device fault in op ";
 
-TEST_F(DeviceFault, InARunIsNamedWithItsOpAndLeavesTheOldOutputs) {
+TEST_F(DeviceFault, NamesItsOpAndLeavesTheOldOutputs) {
   std::string file = tool.folder().write("outputs.npz", "what was here before");
   Ran ran = run("norm", "run", {"--inputs", inputs, "--outputs", file});
   expect_error(ran, 1, "an illegal memory access was encountered (700)" + std::string(kNamed));
@@ -36,7 +36,7 @@ TEST_F(DeviceFault, InARunIsNamedWithItsOpAndLeavesTheOldOutputs) {
   EXPECT_EQ(read_text_file(file).value_or(""), "what was here before");
 }
 
-TEST_F(DeviceFault, ThatDoesNotComeAgainIsSaidToBeSo) {
+TEST_F(DeviceFault, IsReportedWhereItDoesNotRecur) {
   std::string file = tool / "outputs.npz";
   Ran ran = run("graph", "run", {"--inputs", inputs, "--outputs", file});
   expect_error(ran, 1, "; the fault did not come again when its ops ran one by one");
@@ -48,7 +48,7 @@ TEST_F(DeviceFault, EndsEveryCommandThatRunsPlans) {
     expect_error(run("norm", command, {"--inputs", inputs}), 1, kNamed);
 }
 
-TEST_F(DeviceFault, EndsAClimbWithTheOpOfWhatItTriedAndNoFiles) {
+TEST_F(DeviceFault, EndsAClimbNamingTheOpWithoutFiles) {
   expect_error(run("norm", "climb", {"--budget", "20s", "--out", tool / "out"}), 1, kNamed);
   EXPECT_TRUE(is_empty(tool / "out"));
 }

@@ -57,7 +57,7 @@ TEST_F(Files, ThatOutputsReplaceKeepTheirLinkAndMode) {
 }
 
 // Their data does not have the checksum that the archive gives: that is only seen once it is read.
-TEST_F(Files, OfInputsAreJudgedByTheirHeadersBeforeTheyAreRead) {
+TEST_F(Files, OfInputsAreCheckedByHeaderBeforeReading) {
   const std::string path = tool / "in.npz", plan = tool / "plan.rung";
   auto write_damaged = [&](const std::string& name, const Shape& shape) {
     Tensor array({DType::i64, shape});
@@ -85,7 +85,7 @@ TEST_F(Files, OfInputsAreJudgedByTheirHeadersBeforeTheyAreRead) {
   expect_error(tool.run({"run", plan, "--inputs", path}), 1, "got checksum");
 }
 
-TEST_F(Files, OfANameThatIsNotUtf8AreClimbedBuiltAndRun) {
+TEST_F(Files, MayHaveNamesThatAreNotUtf8) {
   std::string model = tool / "mod\xff", out = tool / "out\xfe";
   fs::copy(bert_tiny(), model, fs::copy_options::recursive);
   Ran climbed = tool.run({"climb", model, "--shape", kShape, "--budget", budget(1), "--out", out, "--json"});
@@ -98,7 +98,7 @@ TEST_F(Files, OfANameThatIsNotUtf8AreClimbedBuiltAndRun) {
   EXPECT_EQ(tool.run({"run", out + "/plan.rung", "--inputs", inputs, "--json"}).exit_code, 0);
 }
 
-TEST_F(Files, OfTheDatabaseHeldByAnotherProcessAreNotWaitedForLong) {
+TEST_F(Files, OfALockedDatabaseAreAwaitedOnlyBriefly) {
   fs::create_directory(tool / "cache");
   Descriptor held(::open((tool / "cache/tuning.json.lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644));
   ASSERT_EQ(flock(held.get(), LOCK_EX), 0);
@@ -114,7 +114,7 @@ TEST_F(Files, OfTheDatabaseHeldByAnotherProcessAreNotWaitedForLong) {
   EXPECT_FALSE(fs::exists(tool / "cache/tuning.json"));
 }
 
-TEST_F(Files, OfAClimbComeTogetherOrNotAtAll) {
+TEST_F(Files, OfAClimbAppearTogetherOrNever) {
   fs::create_directories(tool / "out/report.html");
   Ran ran = tool.run({"climb", bert_tiny(), "--shape", kShape, "--budget", budget(1), "--out", tool / "out"});
   expect_error(ran, 1, "out/report.html': cannot write: Is a directory");

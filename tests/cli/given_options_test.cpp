@@ -104,7 +104,7 @@ TEST_P(ModelCommand, DropsAHeadOnlyWhenAsked) {
 }
 
 // Those that build a plan say at level 5 what is in it.
-TEST_P(ModelCommand, LogsAsMuchAsItIsAskedToAndStoresWhatItIsAskedTo) {
+TEST_P(ModelCommand, TakesItsLogLevelAndPrecisionFromOptions) {
   if (is("inspect")) GTEST_SKIP() << "inspects the model as it is imported: no plan is built";
   const Ran plain = run_shaped(bert_tiny(), {}), logged = run_shaped(bert_tiny(), {"--log", "5"}),
             narrow = run_shaped(bert_tiny(), {"--log", "5", kGiven.dtype, "bf16"});
@@ -184,7 +184,7 @@ class MachineCodeOptions : public ::testing::Test {
       "two.s", "\t.amdgcn_target \"amdgcn-amd-amdhsa--gfx942\"\n" + assembly_of("first") + assembly_of("second"));
 };
 
-TEST_F(MachineCodeOptions, OfIsaChooseTheKernelAndAddToItsLds) {
+TEST_F(MachineCodeOptions, OfIsaChooseAKernelAndAddLds) {
   const Json both = kernels(tool.run({"isa", file, "--json"}));
   ASSERT_EQ(both.size(), 2u);
   const Json one = kernels(tool.run({"isa", file, "--json", "--kernel", "second", "--lds", "40000"}));
@@ -194,7 +194,7 @@ TEST_F(MachineCodeOptions, OfIsaChooseTheKernelAndAddToItsLds) {
   EXPECT_NE(both[1]["occupancy"]["limit"], "LDS");
 }
 
-TEST_F(MachineCodeOptions, OfOccupancyChooseTheKernelAndAddToItsLds) {
+TEST_F(MachineCodeOptions, OfOccupancyChooseAKernelAndAddLds) {
   const Json both = kernels(tool.run({"occupancy", file, "--json"}));
   ASSERT_EQ(both.size(), 2u);
   const Json one = kernels(tool.run({"occupancy", file, "--json", "--kernel", "second", "--lds", "40000"}));
@@ -217,7 +217,7 @@ TEST_F(MachineCodeOptions, OfOccupancyHoldForAFolderToo) {
   EXPECT_NE(limit({"--lds", "512"}), "LDS");
 }
 
-TEST_F(MachineCodeOptions, OfIsaFailOnAFindingOfAnyKernel) {
+TEST_F(MachineCodeOptions, OfIsaFailOnAnyKernelsFinding) {
   const std::string plain = assembly_of("plain"), end = "\ts_endpgm\n";
   std::string loop = assembly_of("wide");  // whose 64 lanes meet in one bank of LDS
   loop.replace(loop.find(end), end.size(),
@@ -254,7 +254,7 @@ TEST_F(MachineCodeOptions, OfOccupancyAreNumbersOrAFile) {
     expect_error(tool.run({command, file, "--kernel", "third"}), 1, "no kernel 'third'");
 }
 
-TEST_F(MachineCodeOptions, OfOccupancyAreOfTheTargetAndTheGroup) {
+TEST_F(MachineCodeOptions, OfOccupancyChooseTargetAndGroup) {
   const auto told = [&](const std::vector<std::string>& more) {
     return Json::parse(occupancy(more).out, nullptr, false);
   };

@@ -104,7 +104,7 @@ TEST_F(Hip, RefusesAnArchitectureThatNoKernelIsFor) {
   expect_error(run("run", "hip"), 1, "Emulated Instinct is of an unknown architecture; ");
 }
 
-TEST_F(Hip, PinsAnAlgorithmOfTheVendorsLibraryAndAsksForItAgain) {
+TEST_F(Hip, PinsTheVendorLibrarysAlgorithmForLaterRuns) {
   setenv("LD_LIBRARY_PATH", RUNG_FAKE_HIP_FOLDER ":" RUNG_FAKE_HIPBLASLT_FOLDER, 1);
   auto recipe = [&](int algorithm) {
     return tool.folder().write(
@@ -144,7 +144,7 @@ TEST_F(Hip, RecordsWhatRocblasChoosesByItself) {
 }
 
 // The same of rocBLAS, in a model whose products want nothing but a sum and a residual.
-TEST_F(Hip, PinsASolutionOfRocblasAndAsksForItAgain) {
+TEST_F(Hip, PinsASolutionOfRocblasForLaterRuns) {
   setenv("LD_LIBRARY_PATH", RUNG_FAKE_HIP_FOLDER ":" RUNG_FAKE_ROCBLAS_FOLDER, 1);
   const std::string model = RUNG_TEST_DATA "/pi0_tiny", plan = tool / "plan.rung";
   auto recipe = [&](int solution) {

@@ -58,7 +58,7 @@ TEST_F(Inspected, ModelSaysWhichInputsItCannotDoWithout) {
   EXPECT_FALSE(required.at("attention_mask"));
 }
 
-TEST_F(Inspected, ModelIsThatOfARecipesPassesWhereOneIsGiven) {
+TEST_F(Inspected, ModelReflectsThePassesOfAGivenRecipe) {
   const std::string recipe = tool.folder().write("recipe.json", R"({"version":1,"rungs":["reduce","fusion"]})");
   const Json plain = object({"inspect", bert_tiny(), "--shape", kShape}),
              passed = object({"inspect", bert_tiny(), "--shape", kShape, "--recipe", recipe});

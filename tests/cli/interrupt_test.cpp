@@ -53,7 +53,7 @@ TEST_P(Interrupted, TwiceEndsItByTheSecondAtOnce) {
 
 INSTANTIATE_TEST_SUITE_P(Signals, Interrupted, testing::Values(SIGINT, SIGTERM, SIGHUP));
 
-TEST(Interrupts, ThatTheToolWasStartedToIgnoreStayIgnored) {
+TEST(Interrupts, IgnoredWhenTheToolStartsStayIgnored) {
   Tool tool;
   tool.ignore(SIGHUP);
   auto climb = tool.start({"climb", bert_tiny(), "--budget", budget(1), "--out", tool / "out"});

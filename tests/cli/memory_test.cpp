@@ -23,7 +23,7 @@ int exit_code_within(const Tool::Process& process, int seconds) {
   return -1;
 }
 
-TEST(ShortMemory, IsEnoughToSayTheVersionAndTheOptions) {
+TEST(ShortMemory, IsEnoughToPrintVersionAndOptions) {
   if (kPace > 1) GTEST_SKIP() << "a sanitizer reserves terabytes of address space";
   Tool tool;
   tool.limit_memory(200'000'000);

@@ -39,14 +39,14 @@ TEST_F(Encoder, TakesEveryTextAsItStands) {
   EXPECT_EQ(texts_of(texts), texts);
 }
 
-TEST_F(Encoder, TakesOtherInputsThanTheTextsFromTheFile) {
+TEST_F(Encoder, TakesInputsFromTextOrFileNotBoth) {
   NamedTensors inputs = *read_npz(bert_tiny() + "/inputs.npz");
   ASSERT_TRUE(write_npz(tool / "[in, 1].npz", {{"attention_mask", inputs.at("attention_mask")}}));
   expect_error(tool.run({"run", model.path(), "--text", "a b", "--inputs", tool / "[in, 1].npz"}), 2,
                "'attention_mask' is given twice, by --text and by --inputs");
 }
 
-TEST(Inputs, GiveTheirShapesToEveryCommandThatOpensAModel) {
+TEST(Inputs, GiveTheirShapesToEveryModelCommand) {
   Tool tool;
   const std::string inputs = bert_tiny() + "/inputs.npz";
   tool.folder().write("recipe.json", R"({"version":1})");
@@ -114,7 +114,7 @@ TEST(OptionsCommand, WritesWhatTheDocumentationHolds) {
 }
 
 // Whoever sets RUNG_BUDGET for climbs, or RUNG_DATABASE for all, can still build without --retune.
-TEST(BuildCommand, WantsRetuneForAFlagAndNotForAVariable) {
+TEST(BuildCommand, WantsRetuneForFlagsNotForVariables) {
   Tool tool;
   const std::vector<std::string> build{"build", bert_tiny(), "--shape", kShape, "--out", tool / "plan.rung"};
   for (const auto& [flag, variable, value] :

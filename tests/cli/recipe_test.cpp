@@ -56,7 +56,7 @@ TEST_F(GivenRecipe, IsVerifiedAsItIsBuilt) {
   EXPECT_TRUE(is_empty(tool / "cache")) << "nothing is kept";
 }
 
-TEST_F(GivenRecipe, WithAWrongKernelIsRefusedByVerifyToo) {
+TEST_F(GivenRecipe, WithAnUnknownKernelIsRefused) {
   recipe["choices"][linear()] = {{"kernel", "linear_gone"}};
   expect_refused(1, "there is no linear kernel 'linear_gone'");
 }
@@ -68,7 +68,7 @@ TEST_F(GivenRecipe, WhoseChoiceDecidesNothingIsRefusedByName) {
   expect_refused(1, "'tuned_kernels' false");
 }
 
-TEST_F(GivenRecipe, WhosePrecisionNamesNoPartIsRefusedByName) {
+TEST_F(GivenRecipe, IsRefusedWhereItsPrecisionNamesNoPart) {
   recipe["rungs"].push_back("precision");
   recipe["precision"] = {{{"labels", "encoder.layer.1"}, {"products", "bf16"}}};
   EXPECT_EQ(run("build").exit_code, 0);
@@ -96,7 +96,7 @@ TEST_F(GivenRecipe, OfSeveralPrecisionsIsVerifiedWithTheirCosts) {
   EXPECT_EQ(Json::parse(run("verify", {"--json"}).out)["precision"], Json::array()) << "the outputs say it";
 }
 
-TEST_F(GivenRecipe, ForOtherThreadsOrPrecisionThanAskedForIsRefused) {
+TEST_F(GivenRecipe, IsRefusedForOtherThreadsOrPrecision) {
   expect_refused(2, "the recipe is for 1 threads, got --threads 2", {"--threads", "2"});
   recipe["threads"] = 2;
   expect_refused(2, "the recipe is for 2 threads, got --threads 1", {"--threads", "1"});
@@ -124,7 +124,7 @@ TEST_F(GivenRecipe, IsRefusedBesideAPlan) {
 }
 
 // The choices of another shape decide nothing here.
-TEST_F(GivenRecipe, ForOtherShapesIsBuiltWhereItMayBeTunedAgain) {
+TEST_F(GivenRecipe, ForOtherShapesIsBuiltOnlyWhenRetuned) {
   const std::string other = linear();
   recipe["choices"][other] = {{"kernel", "linear_openblas"}};
   const std::vector<std::string> shape{"--shape", "input_ids=1,5", "--threads", "1"};
@@ -145,7 +145,7 @@ TEST_F(GivenRecipe, ForOtherShapesIsBuiltWhereItMayBeTunedAgain) {
   EXPECT_EQ(plan->recipe.choices.size(), choices["tuned"]);
 }
 
-TEST_F(GivenRecipe, KeepsItsChoicesThatFitWhereItIsTunedAgain) {
+TEST_F(GivenRecipe, KeepsItsFittingChoicesWhenRetuned) {
   const std::string own = linear();
   recipe["choices"][own] = {{"kernel", "linear_openblas"}};
   recipe["choices"][own + " of another model"] = {{"kernel", "linear_openblas"}};

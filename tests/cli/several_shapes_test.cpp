@@ -35,7 +35,7 @@ class SeveralShapes : public testing::Test {
   }
 };
 
-TEST_F(SeveralShapes, AreBuiltIntoOneFileOverTheSameWeights) {
+TEST_F(SeveralShapes, ShareOneFileAndItsWeights) {
   const Ran built = make("build");
   ASSERT_EQ(built.exit_code, 0) << built.err;
   const Json listed = json_of({"inspect", plan});
@@ -47,7 +47,7 @@ TEST_F(SeveralShapes, AreBuiltIntoOneFileOverTheSameWeights) {
   EXPECT_LT(both, longer + longer / 10) << "position embeddings alone differ";
 }
 
-TEST_F(SeveralShapes, AreSelectedByAShapeOrByTheInputs) {
+TEST_F(SeveralShapes, AreSelectedByShapeOrInputs) {
   ASSERT_EQ(make("build").exit_code, 0);
   EXPECT_THAT(json_of({"inspect", plan, "--shape", "input_ids=1,9"})["shapes"], HasSubstr("input_ids=1,9"));
   EXPECT_GT(json_of({"bench", plan, "--shape", "input_ids=1,5", "--runs", "3"})["kernels"], 0);

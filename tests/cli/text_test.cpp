@@ -84,7 +84,7 @@ TEST_F(LongText, IsComparedWithEveryOther) {
   EXPECT_THAT(told.out, HasSubstr("cosine similarity\n"));
 }
 
-TEST_F(LongText, IsCutWithoutAWordOrRefusedOnRequest) {
+TEST_F(LongText, IsCutSilentlyOrRefusedOnRequest) {
   Ran cut = run({"--json", "--text", "a b a b", "--truncate", "cut"});
   EXPECT_EQ(cut.exit_code, 0);
   EXPECT_EQ(cut.err, "");

@@ -21,7 +21,7 @@ TEST(Threads, BeyondWhatATeamHasAreRefused) {
   expect_error(tool.run({"build", bert_tiny(), "--recipe", recipe}), 1, "got 1025, wanted 1 to 1024");
 }
 
-TEST(Threads, ThatAreNotToBeHadAreOneError) {
+TEST(Threads, ThatCannotStartAreOneError) {
   if (!kLimitable) GTEST_SKIP() << "a sanitizer's own memory knows no limit";
   Tool tool;
   const AddressSpaceLimit limit(size_t{1} << 30);

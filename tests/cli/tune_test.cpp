@@ -141,7 +141,7 @@ TEST_F(TuneOnHip, RemembersWhatItTuned) {
       << "a climb would take it for all rows";
 }
 
-TEST(Tune, OnTheProcessorPrintsATableAndASummary) {
+TEST(Tune, OnTheProcessorPrintsTableAndSummary) {
   Tool tool;
   const std::string list = tool.folder().write("list.csv", "m,n,k,dtype\n4,64,32,f32\n");
   const Ran ran = tool.run({"tune", list, "--threads", "1", "--budget", budget(20), "--out", tool / "tuned.csv"});

@@ -44,7 +44,7 @@ TEST(VersionsPage, HasTheFormatOfPlans) {
   EXPECT_THAT(page(), HasSubstr("The number in `" + format + "` changes whenever"));
 }
 
-TEST(VersionsPage, HasWhatIsSaidOfAPlanOfAnotherFormat) {
+TEST(VersionsPage, HasTheRefusalOfAnotherPlanFormat) {
   BuiltPlan plan;
   std::string older = plan.format();
   older.back() = static_cast<char>(older.back() - 1);

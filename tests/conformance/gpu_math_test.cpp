@@ -99,7 +99,7 @@ class MathOfADevice : public testing::TestWithParam<const char*> {
 constexpr size_t kFloats = size_t{1} << 19;
 float nth_float(size_t i) { return std::bit_cast<float>(static_cast<uint32_t>(i << 13 | (i * 2654435761u >> 19))); }
 
-TEST_P(MathOfADevice, IsAsCloseAsItIsSaidToBe) {
+TEST_P(MathOfADevice, KeepsItsStatedErrorBounds) {
   Values values;
   for (size_t i = 0; i < kFloats; ++i) values.x.push_back(nth_float(i));
   for (const Function& function : kFunctions) {

@@ -44,7 +44,7 @@ TEST_P(KernelRow, AgreesWithTheReference) {
   if (supported == 0) GTEST_SKIP() << reason;
 }
 
-TEST(KernelTable, EveryFamilyOfTheTableEndsWithItsOneFallback) {
+TEST(KernelTable, EndsEachFamilyWithItsOneFallback) {
   for (const Kernel* row : cpu::all_kernels()) {
     const auto family = cpu_target().kernels_for(row->op);
     EXPECT_EQ(family.back()->name, std::string(row->op) + "_fallback");
@@ -71,7 +71,7 @@ TEST(KernelTable, EveryProblemHasARow) {
   for (const Case& test : cases()) EXPECT_TRUE(supported(test.problem)) << test.text;
 }
 
-TEST(KernelTable, WantsNumbersOfAllProblemsButThoseWithHolesAndASoftmaxOfNothing) {
+TEST(KernelTable, WantsNansOnlyForHolesAndEmptySoftmax) {
   for (const Case& test : cases()) {
     const bool holes = test.text.find("holes") != std::string::npos;
     EXPECT_TRUE(check_finite("", test.expected[0]) || holes || test.text.find("softmax(blind") != std::string::npos)

@@ -51,7 +51,7 @@ TEST(RowLimits, OfInstructionsAreTheProcessors) {
 }
 
 // Copies, fallbacks and oneDNN, which looks at the processor by itself.
-TEST(RowLimits, OfAProcessorWithoutVectorsLeaveWhatNeedsNone) {
+TEST(RowLimits, WithoutVectorsLeaveOnlyRowsThatNeedNone) {
   cpu::CpuInfo bare = cpu::cpu_info();
   bare.avx2 = bare.avx512 = bare.avx512_bf16 = bare.amx_bf16 = false;
   for (const Kernel* row : cpu::all_kernels())

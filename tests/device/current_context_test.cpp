@@ -24,7 +24,7 @@ class CurrentContext : public ::testing::Test {
   std::unique_ptr<gpu::Queue> queue_ = *gpu::Queue::make(*gpu_);
 };
 
-TEST_F(CurrentContext, IsThatOfTheDeviceOnEveryThreadThatUsesIt) {
+TEST_F(CurrentContext, IsTheDevicesOnEveryThreadUsingIt) {
   std::shared_ptr<gpu::Block> block;
   int64_t value = 5, back = 0;
   elsewhere([&] { block = *gpu_->allocate(8); });

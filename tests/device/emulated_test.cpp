@@ -149,7 +149,7 @@ TEST_F(EmulatedDevices, LaunchAKernelWithItsArguments) {
   EXPECT_EQ(take_emulated_counts(gpu->context()).instructions, 0u);
 }
 
-TEST_F(EmulatedDevices, ARecordedGraphKeepsItsArgumentsAndRunsOnlyWhenLaunched) {
+TEST_F(EmulatedDevices, KeepAGraphsArgumentsUntilItIsLaunched) {
   auto block = *gpu->allocate(8);
   ASSERT_TRUE(queue->fill(block->address(), 0, 8));
   const Function kernel = function();
@@ -200,7 +200,7 @@ TEST_F(EmulatedDevices, AFindingEndsTheDeviceAndIsTold) {
   EXPECT_TRUE((*Queue::make(*another))->fill((*another->allocate(4))->address(), 0, 4));
 }
 
-TEST_F(EmulatedDevices, GroupsOfOneLaunchThatWriteTheSameByteAreAFault) {
+TEST_F(EmulatedDevices, FaultWhereGroupsWriteTheSameByte) {
   auto block = *gpu->allocate(4);
   const Status done = store(function(), block->address(), 1, {.grid = {5}, .block = {64}});
   ASSERT_FALSE(done);
@@ -217,7 +217,7 @@ TEST_F(EmulatedDevices, ACopyBeyondAnAllocationIsAFault) {
   EXPECT_THAT(done.error().message, HasSubstr("a copy from 8 bytes at"));
 }
 
-TEST_F(EmulatedDevices, ACopyOfWhatNobodyWroteIsNotWrittenEither) {
+TEST_F(EmulatedDevices, TakeACopyOfUnwrittenMemoryAsUnwritten) {
   auto block = *gpu->allocate(32);
   ASSERT_TRUE(queue->fill(block->address(), 1, 2));
   ASSERT_TRUE(queue->copy(block->address() + 16, block->address(), 4));
@@ -226,7 +226,7 @@ TEST_F(EmulatedDevices, ACopyOfWhatNobodyWroteIsNotWrittenEither) {
 }
 
 // A copy brings what nobody wrote along, also over what somebody wrote.
-TEST_F(EmulatedDevices, AKernelThatReadsACopyOfWhatNobodyWroteIsTold) {
+TEST_F(EmulatedDevices, TellOfReadsOfCopiedUnwrittenMemory) {
   for (const bool written : {true, false}) {
     auto device = *Gpu::open(emulated_runtime(Target::gfx942), 0);
     const CurrentContext its(*device);
@@ -241,7 +241,7 @@ TEST_F(EmulatedDevices, AKernelThatReadsACopyOfWhatNobodyWroteIsTold) {
 }
 
 // Each byte that an upload, a fill or a copy brings is written, and no other.
-TEST_F(EmulatedDevices, WhatIsBroughtToThemIsWrittenByteByByte) {
+TEST_F(EmulatedDevices, TrackWhatIsWrittenByteByByte) {
   const std::array<std::byte, 8> values{};
   for (const int way : {0, 1, 2})
     for (size_t begin = 0; begin < 5; ++begin)
@@ -332,7 +332,7 @@ TEST_F(EmulatedDevices, FindEachKernelOfAModule) {
   EXPECT_EQ(word_at(block->address() + 4), 5u);
 }
 
-TEST_F(EmulatedDevices, AStreamThatIsRecordedRefusesWhatItCannotTake) {
+TEST_F(EmulatedDevices, RefuseWhatARecordedStreamCannotTake) {
   auto block = *gpu->allocate(4);
   const Stream stream = queue->stream();
   Graph graph = nullptr;

@@ -73,7 +73,7 @@ TEST(Nvml, IsNamedWhereItIsMissing) {
   EXPECT_THAT(sensors.error().message, HasSubstr("NVIDIA management library"));
 }
 
-TEST(Nvml, ReadsADeviceOfThisMachineOnTheGpu) {
+TEST(Nvml, ReadsTheGpuOfThisMachine) {
   auto runtime = gpu::cuda_runtime();
   if (!runtime) GTEST_SKIP() << runtime.error().message;
   auto card = gpu::Gpu::open(**runtime, 0);

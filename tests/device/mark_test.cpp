@@ -71,7 +71,7 @@ TEST_F(Mark, PassesOnAFault) {
   EXPECT_TRUE(device_failed(mark_->wait()));
 }
 
-TEST_F(Mark, FollowsAGraphInAStreamOfTheCallers) {
+TEST_F(Mark, FollowsAGraphInACallersStream) {
   auto graph = gpu::TimedGraph::record(*one_, [this]() -> Status { return launch_into(*one_), Status{}; });
   ASSERT_TRUE(graph) << graph.error().message;
   ASSERT_TRUE((*graph)->launch(other_->stream()));

@@ -76,7 +76,7 @@ TEST(GpuModules, AllHaveBytes) {
   }
 }
 
-TEST(GpuModules, OnesThatAreNotThereAreNamedWithTheArchitecture) {
+TEST(GpuModules, NameMissingOnesWithTheirArchitecture) {
   static GpuInfo card;
   Runtime table = testing::fake_runtime();
   table.describe = [](int, GpuInfo* info) { return *info = card, 0; };
@@ -91,7 +91,7 @@ TEST(GpuModules, OnesThatAreNotThereAreNamedWithTheArchitecture) {
 
 // A kernel asks for more shared memory than any may have where it wants more than it asked for before, and again where
 // that was refused.
-TEST(GpuModules, SharedMemoryIsAskedForOnceForEachKernel) {
+TEST(GpuModules, AskForSharedMemoryOncePerKernel) {
   if (auto missing = missing_modules_reason(Vendor::amd); !missing.empty()) GTEST_SKIP() << missing;
   static std::vector<size_t> asked;
   static int answer;

@@ -7,7 +7,7 @@
 namespace rung::cpu {
 namespace {
 
-TEST(Peaks, OfReadingLieBetweenADiskAndACache) {
+TEST(Peaks, OfReadingLieBetweenDiskAndCache) {
   Team team(2);
   double gbps = measure_read_gbps(team);
   EXPECT_GT(gbps, 0.1);
@@ -21,7 +21,7 @@ TEST(Peaks, OfMultiplyAddsAreCounted) {
   EXPECT_LT(gflops, 1000);
 }
 
-TEST(Peaks, OfAnEmptyTeamAreTheCostOfACall) {
+TEST(Peaks, OfOneThreadAreTheCostOfCalls) {
   Team team(1);
   EXPECT_LT(measure_handoff_us(team), 10);
   EXPECT_LT(measure_barrier_us(team), 10);

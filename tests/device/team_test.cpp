@@ -142,7 +142,7 @@ TEST_P(TeamOf, WakesWorkersWithinARun) {
   EXPECT_EQ(here, team.size());
 }
 
-TEST_P(TeamOf, EndsWhileItsWorkersSleepSpinOrNeverRan) {
+TEST_P(TeamOf, EndsWhetherItsWorkersSleepOrSpin) {
   for (int i = 0; i < 10; ++i) {
     { Team never_ran(GetParam()); }
     Team team(GetParam());
@@ -159,7 +159,7 @@ TEST_P(TeamOf, WorksPinned) {
 }
 
 // The i-th thread on the i-th core that the process may use, and the caller where it was.
-TEST(Team, KeepsEachWorkerOnACoreOfItsOwnWhereItIsAskedTo) {
+TEST(Team, PinsEachWorkerToItsCoreOnRequest) {
   const auto cores_of_this_thread = [] {
     cpu_set_t allowed;
     CPU_ZERO(&allowed);
@@ -183,7 +183,7 @@ TEST(Team, KeepsEachWorkerOnACoreOfItsOwnWhereItIsAskedTo) {
     }
 }
 
-TEST_P(TeamOf, ThrowsWhatAPartThrewAndBeginsNoSectionAfter) {
+TEST_P(TeamOf, ThrowsWhatAPartThrewAndStopsThere) {
   Team team(GetParam());
   const std::vector<int> parts{4, 4};
   std::atomic<int> later{0};
@@ -237,7 +237,7 @@ TEST_P(TeamOf, WaitsForNoWorkerThatHasClaimedNothing) {
 }
 
 // Whoever takes the first part of a lane keeps it until all others are done, as one whose core is gone would.
-TEST_P(TeamOf, IsHeldUpByTheOnePartThatAThreadIsAt) {
+TEST_P(TeamOf, LetsAHeldThreadDelayOnlyOnePart) {
   if (GetParam() == 1) GTEST_SKIP() << "nobody else is there";
   for (int held : {0, 8}) {
     Team team(2);
@@ -266,7 +266,7 @@ TEST_P(TeamOf, HandlesNoSignalsOnItsWorkers) {
   EXPECT_FALSE(is_held(SIGALRM));
 }
 
-TEST(Team, OfACountThatItCannotHaveIsAnError) {
+TEST(Team, OfAnImpossibleSizeIsAnError) {
   for (int threads : {-1, 0, 1025, 100000}) {
     auto team = start_team(threads);
     ASSERT_FALSE(team) << threads;
@@ -274,7 +274,7 @@ TEST(Team, OfACountThatItCannotHaveIsAnError) {
   }
 }
 
-TEST(Team, WhoseThreadsAreNotToBeHadIsAnErrorAndLeavesNone) {
+TEST(Team, ThatCannotStartFailsAndLeavesNoThreads) {
   if (!kLimitable) GTEST_SKIP() << "a sanitizer's own memory knows no limit";
   int before = count_threads();
   {
@@ -302,7 +302,7 @@ TEST(Share, CoversEveryItemOnceInOrder) {
       }
 }
 
-TEST(Share, GivesNoThreadMoreThanAGrainAboveAnother) {
+TEST(Share, DiffersBetweenThreadsByAtMostAGrain) {
   for (int64_t count : {64, 129, 1000})
     for (int threads : {2, 3, 8})
       for (int64_t grain : {1, 4, 16}) {
@@ -317,7 +317,7 @@ TEST(Share, GivesNoThreadMoreThanAGrainAboveAnother) {
 }
 
 // Pieces of what one part has, as rows of attention and of linear layers cut it.
-TEST(Piece, CoversTheWholeOnceInOrderAndMeetsAtItsGrain) {
+TEST(Piece, CoversTheWholeInOrderAtItsGrain) {
   for (const int64_t begin : {0, 3, 16, 100})
     for (const int64_t count : {0, 1, 5, 16, 64, 129})
       for (const int pieces : {1, 2, 3, 8})

@@ -40,7 +40,7 @@ TEST(TimedGraph, RunsNothingUntilItIsReplayed) {
   EXPECT_EQ(testing::fake_state().launches, 3u);
 }
 
-TEST(TimedGraph, TakesTheTimeOfTheLaunchesBetweenItsEvents) {
+TEST(TimedGraph, TimesTheLaunchesBetweenItsEvents) {
   Card card;
   auto graph = card.record();
   ASSERT_TRUE(graph);
@@ -98,7 +98,7 @@ TEST(Device, ThatIsNotThereIsNamed) {
   }
 }
 
-TEST(Device, GivesAllThatIsFreeAndNoByteMore) {
+TEST(Device, GivesAllFreeMemoryAndNoMore) {
   auto card = testing::counting_gpu();
   ledger().free_bytes = 4096;
   EXPECT_TRUE(card->allocate(4096));

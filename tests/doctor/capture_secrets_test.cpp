@@ -92,7 +92,7 @@ TEST(CapturedVariables, HaveNoSecretWhateverTheirNames) {
   }
 }
 
-TEST(CapturedFiles, HaveNoSecretBesideOrInPlaceOfWhatIsKept) {
+TEST(CapturedFiles, HaveNoSecretsInAnyPlace) {
   const TemporaryDirectory folder;
   std::filesystem::copy(kCleanMachine, folder / "machine", std::filesystem::copy_options::recursive);
   const Snapshot clean = *Snapshot::open(kCleanMachine);
@@ -136,7 +136,7 @@ TEST(CapturedVariables, KeepNumbersTruthsMasksAndKnownWords) {
   EXPECT_THAT(captured_text(machine.path()), testing::HasSubstr(kept));
 }
 
-TEST(CapturedVariables, GiveTheFindingsOfTheMachineWithItsValuesLeftOut) {
+TEST(CapturedVariables, GiveTheMachinesFindingsWithoutItsValues) {
   const TemporaryDirectory machine;
   machine.write("environment",
                 "CUDA_VISIBLE_DEVICES=GPU-8932f937\nGPU_MAX_HW_QUEUES=two\nHSA_TOOLS_LIB=/home/alice/x.so\n"

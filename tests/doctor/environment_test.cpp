@@ -32,7 +32,7 @@ TEST(Audit, CallsWhatNothingReadsANoOp) {
     }
 }
 
-TEST(Audit, CatchesAListWhereAMaskIsWantedAndTheReverse) {
+TEST(Audit, CatchesListsForMasksAndMasksForLists) {
   EXPECT_THAT(only("ROC_GLOBAL_CU_MASK", "0:0-19;1:20-39").why, HasSubstr("hexadecimal mask"));
   EXPECT_THAT(only("HSA_CU_MASK", "0xff").why, HasSubstr("GPUS:UNITS"));
   EXPECT_EQ(only("HSA_ENABLE_SDMA", "false").severity, Severity::problem);
@@ -101,7 +101,7 @@ TEST(Audit, LeavesChoicesOthersVariablesAndKnownNamesAlone) {
               IsEmpty());
 }
 
-TEST(Audit, SaysThatTunableOpTunesUnlessItIsToldNotTo) {
+TEST(Audit, SaysThatTunableOpTunesByDefault) {
   const auto tuning = [](const Environment& environment) {
     for (const Finding& finding : audit(environment))
       if (finding.subject == "PYTORCH_TUNABLEOP_TUNING" && finding.severity == Severity::problem) return true;
@@ -145,7 +145,7 @@ TEST(Audit, RatesWhatPublicScriptsOfMi300xSet) {
   EXPECT_EQ(only("HSA_XNACK", "1").severity, Severity::problem);
 }
 
-TEST(Audit, SaysWhichVersionWasTheLastToReadAVariable) {
+TEST(Audit, SaysWhichVersionLastReadAVariable) {
   EXPECT_THAT(only("VLLM_ATTENTION_BACKEND", "FLASH_ATTN").why, HasSubstr("vLLM reads it up to version 0.14.1"));
   for (const char* name : {"VLLM_USE_V1", "VLLM_FLASH_ATTN_VERSION", "VLLM_FLASHINFER_FORCE_TENSOR_CORES"}) {
     const Finding finding = only(name, name == std::string_view("VLLM_USE_V1") ? "0" : "3");
@@ -164,7 +164,7 @@ TEST(Audit, MissesAMasterSwitch) {
     EXPECT_THAT(other.why, testing::Not(HasSubstr("waits for")));
 }
 
-TEST(ParseEnvironment, TakesLinesAndKeepsWhatFollowsTheFirstEqualsSign) {
+TEST(ParseEnvironment, SplitsLinesAtTheirFirstEqualsSign) {
   EXPECT_EQ(parse_environment("A=1\r\nB=x=y\n\nnothing\n=3\nC="), (Environment{{"A", "1"}, {"B", "x=y"}, {"C", ""}}));
 }
 

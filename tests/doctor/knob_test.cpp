@@ -13,7 +13,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(KnobTable, HasAtLeastAHundredAndFiftyWholeRowsOfDifferentNames) {
+TEST(KnobTable, HasAtLeast150CompleteRowsWithDistinctNames) {
   std::set<std::string_view> names;
   for (const Knob& knob : knob_table()) {
     EXPECT_TRUE(names.insert(knob.name).second) << knob.name << " has two rows";
@@ -38,7 +38,7 @@ TEST(KnobTable, CoversEveryFamily) {
         << prefix;
 }
 
-TEST(KnobTable, HasARowForEachVariableThatTuningGuidesName) {
+TEST(KnobTable, HasEveryVariableThatTuningGuidesName) {
   for (const std::string_view name : {"AITER_PRESHUFFLE_WEIGHTS",
                                       "AMDGCN_ENABLE_DUMP",
                                       "AMD_LOG_LEVEL",
@@ -144,7 +144,7 @@ TEST(Forms, SayWhichVariableTakesAList) {
   EXPECT_THAT(wrong_form(*find_knob("HSA_CU_MASK"), "0xff"), HasSubstr("ROC_GLOBAL_CU_MASK"));
 }
 
-TEST(Defaults, AreKnownInEveryFormOfTheSameValue) {
+TEST(Defaults, AreKnownInEveryFormOfAValue) {
   EXPECT_TRUE(is_default(*find_knob("HIP_FORCE_DEV_KERNARG"), "true"));
   EXPECT_TRUE(is_default(*find_knob("AMD_LOG_MASK"), "2147483647"));
   EXPECT_TRUE(is_default(*find_knob("MIOPEN_FIND_ENFORCE"), "none"));

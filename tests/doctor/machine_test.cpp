@@ -86,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(
         Seed{"environment", "environment", "HIP_CACHE_ENABLED=1", Severity::problem},
         Seed{"environment", "environment", "ROC_GLOBAL_CU_MASK=0:0-19;1:20-39", Severity::problem}));
 
-TEST(Iommu, IsJudgedByTheKernelsCommandLineWhereTheGroupSaysNothing) {
+TEST(Iommu, IsOtherwiseJudgedByTheKernelsCommandLine) {
   const Machine machine;
   machine.remove(std::string(kGpu) + "iommu_group/type");
   EXPECT_THAT(machine.findings(), IsEmpty());
@@ -96,7 +96,7 @@ TEST(Iommu, IsJudgedByTheKernelsCommandLineWhereTheGroupSaysNothing) {
   EXPECT_THAT(machine.findings(), IsEmpty());
 }
 
-TEST(Iommu, IsJudgedByItsGroupWhereThatSaysSomething) {
+TEST(Iommu, IsJudgedByItsGroupWhereGiven) {
   const Machine machine;
   machine.set("proc/cmdline", "intel_iommu=on");
   EXPECT_THAT(machine.findings(), IsEmpty()) << "the group is of identity";
@@ -175,7 +175,7 @@ TEST(CpuLimit, SaysHowOftenTheContainerStoodStill) {
   EXPECT_THAT(machine.findings().at(0).found, HasSubstr("throttled 17 times"));
 }
 
-TEST(CpuLimit, IsAlsoReadOfTheFirstVersionOfControlGroups) {
+TEST(CpuLimit, IsAlsoReadFromControlGroupsVersion1) {
   const Machine machine;
   machine.remove("sys/fs/cgroup/cpu.max");
   machine.set("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000");

@@ -165,7 +165,7 @@ TEST_F(RefusedMemory, IsOneErrorOfEncodingAText) {
   });
 }
 
-TEST_F(RefusedMemory, IsOneErrorOfARunAndTheNextOneAnswersAsBefore) {
+TEST_F(RefusedMemory, FailsOneRunAndLeavesTheNextRight) {
   api::Session session = session_of(plan_of(kData + "/pi0_tiny"));
   const NamedTensors arrays = *read_npz(kData + "/pi0_tiny/inputs.npz");
   api::Tensors inputs, outputs;

@@ -38,7 +38,7 @@ TEST(BertHead, IsRefusedWhereverItIsNamed) {
   }
 }
 
-TEST(BertHead, IsDroppedOnRequestAndNothingOfTheEncoderWithIt) {
+TEST(BertHead, IsDroppedOnRequestButNotTheEncoder) {
   TemporaryDirectory dir;
   write_with_head(dir, "BertForMaskedLM", "");
   Model model = import_verified(dir.path(), {.shapes = {{"input_ids", Shape{1, 9}}}, .drop_head = true});

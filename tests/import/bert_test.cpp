@@ -22,7 +22,7 @@ TEST(Bert, GivesPyTorchsStatesAndSentenceEmbedding) {
   EXPECT_LT(relative_error(outputs.at("sentence_embedding"), expected.at("sentence_embedding")), 1e-6);
 }
 
-TEST(Bert, TakesMaskAndSegmentsThatAreLeftOutAsOnesAndZeros) {
+TEST(Bert, TakesMissingMaskAsOnesSegmentsAsZeros) {
   Model model = import_verified(test_data("bert_tiny"), kNineTokens);
   NamedTensors given = load_npz(test_data("bert_tiny/inputs.npz"));
   given.erase("attention_mask");
@@ -38,7 +38,7 @@ TEST(Bert, AsksForTheTokensThatAreLeftOut) {
   EXPECT_EQ(inputs.error().message, "input 'input_ids' is missing: token ids, i64[1,9]");
 }
 
-TEST(Bert, HasTheShapesOfTheValuesThatItsInputsWillGet) {
+TEST(Bert, TakesItsShapesFromTheGivenInputs) {
   for (const char* input : {"input_ids", "attention_mask", "token_type_ids"}) {
     auto model = import_model(test_data("bert_tiny"), {.given = {{input, Shape{1, 7}}, {"another", Shape{3}}}});
     ASSERT_TRUE(model) << model.error().message;
@@ -113,7 +113,7 @@ void expect_rows_as_alone(const Model& batch, const Model& single) {
 
 const ImportOptions kThreeRows{.shapes = {{"input_ids", Shape{3, 9}}}};
 
-TEST(Bert, GivesEachRowOfABatchWhatThatRowGetsAlone) {
+TEST(Bert, GivesEachBatchedRowItsOwnAnswer) {
   Model batch = import_verified(test_data("bert_tiny"), kThreeRows);
   expect_rows_as_alone(batch, import_verified(test_data("bert_tiny"), kNineTokens));
   auto published = load_npz(test_data("bert_tiny/outputs.npz"));
@@ -122,7 +122,7 @@ TEST(Bert, GivesEachRowOfABatchWhatThatRowGetsAlone) {
     EXPECT_LT(relative_error(row_of(outputs.at(name), 0), published.at(name)), 1e-6) << name;
 }
 
-TEST(Bert, PoolsEachRowOfABatchApartInEveryMode) {
+TEST(Bert, PoolsEachRowSeparatelyInEveryMode) {
   TemporaryDirectory dir;
   copy_model(test_data("bert_tiny"), dir, [](const std::string& name) { return name; });
   dir.write("modules.json", R"([{"type":"sentence_transformers.models.Pooling","path":"1_Pooling"}])");
@@ -135,7 +135,7 @@ TEST(Bert, PoolsEachRowOfABatchApartInEveryMode) {
   expect_rows_as_alone(batch, import_verified(dir.path(), kNineTokens));
 }
 
-TEST(Bert, RunsItsPoolerOnTheFirstTokenOfEachRow) {
+TEST(Bert, RunsItsPoolerOnEachRowsFirstToken) {
   TemporaryDirectory dir;
   copy_model(test_data("bert_tiny"), dir, [](const std::string& name) { return name; });
   Model batch = import_verified(dir.path(), kThreeRows);

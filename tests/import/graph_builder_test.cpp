@@ -75,7 +75,7 @@ TEST_F(GraphBuilders, ComputeWithValuesThatHaveNoElements) {
   EXPECT_THAT(builder.value_of(joined)->as<int64_t>(), ElementsAre(8));
 }
 
-TEST_F(GraphBuilders, MultiplyByANumberInF32WhereTheTypeCannotHoldIt) {
+TEST_F(GraphBuilders, MultiplyInF32ByNumbersTheirTypeLacks) {
   const NodeId x = graph.input("x", {DType::bf16, {2}});
   EXPECT_EQ(graph[builder.scale(x, 0.5, "half")].operands[0], x);
   const NodeId third = builder.scale(x, 0.3, "third");

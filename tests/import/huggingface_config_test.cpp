@@ -115,7 +115,7 @@ TEST(BertConfig, KeepsItsTypeUnlessF32IsAskedFor) {
 }
 
 // Published checkpoints are bf16 throughout; norms, patches and projections are computed in f32 all the same.
-TEST(Pi0Config, ComputesInF32WherePyTorchDoesWhateverTheFileHolds) {
+TEST(Pi0Config, ComputesInF32WherePyTorchDoes) {
   auto model = import_config_text(pi0().dump());
   ASSERT_TRUE(model) << model.error().message;
   std::map<std::string, DType> weights;

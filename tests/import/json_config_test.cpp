@@ -37,7 +37,7 @@ TEST(Config, ReadsEveryKindOfField) {
   EXPECT_FALSE(c.contains("none"));
 }
 
-TEST(Config, UsesTheDefaultOnlyWhereAFieldIsMissingOrNull) {
+TEST(Config, UsesDefaultsOnlyForMissingOrNullFields) {
   auto c = config(R"({"none":null,"n":-1})");
   EXPECT_EQ(*c.get_int_or("none", {0, 9}, 5), 5);
   EXPECT_EQ(*c.get_int_or("missing", {0, 9}, 5), 5);

@@ -29,7 +29,7 @@ std::string error_of(const Model& model, const char* name, int64_t last) {
   return status ? "" : status.error().message;
 }
 
-TEST(Inputs, TakeTheLastIdOfATableAndNoneBeyondIt) {
+TEST(Inputs, TakeIdsUpToTheirTablesLast) {
   Model model = model_of(bert(3));
   const std::pair<const char*, int64_t> last_of[] = {{"input_ids", 63}, {"token_type_ids", 2}, {"attention_mask", 1}};
   for (auto [name, last] : last_of) {
@@ -106,7 +106,7 @@ TEST(BertConfig, TakesSizesUpToTheirLimits) {
   }
 }
 
-TEST(BertConfig, HidesPaddingByTheLowestNumberOfItsType) {
+TEST(BertConfig, HidesPaddingByItsTypesLowestNumber) {
   const std::pair<const char*, double> lowest[] = {
       {"float16", -65504.0}, {"bfloat16", -0x1.fep127}, {"float32", -0x1.fffffep127}};
   for (auto [type, wanted] : lowest) {

@@ -173,7 +173,7 @@ TEST(Npz, WritesBf16AsF32) {
   EXPECT_THAT(read_npz(dir / "a.npz")->at("x").as<float>(), ElementsAre(1.5f));
 }
 
-TEST(Npz, KeepsTheOldFileWhenAnArrayCannotBeWritten) {
+TEST(Npz, KeepsTheOldFileWhenWritingFails) {
   TemporaryDirectory dir;
   dir.write("a.npz", "old");
   auto status = write_npz(dir / "a.npz", {{"x", Tensor({DType::f8e4m3fn, {1}})}});
@@ -234,7 +234,7 @@ TEST(Npz, AcceptsVersionsTwoAndThree) {
   }
 }
 
-TEST(Npz, RefusesABoolThatIsNeitherZeroNorOne) {
+TEST(Npz, RefusesBoolsOtherThanZeroAndOne) {
   expect_error(array_of("{'descr': '|b1', 'fortran_order': False, 'shape': (2,), }", std::string("\1\2", 2)),
                "got 2 at element 1, wanted 0 or 1");
 }

@@ -45,7 +45,7 @@ TEST_P(Pi0Checkpoint, GivesTheSameActionsWithFrozenMasks) {
 INSTANTIATE_TEST_SUITE_P(Tiny, Pi0Checkpoint, testing::Values("pi0_tiny", "pi0_tiny_masked"),
                          [](const auto& directory) { return std::string(directory.param); });
 
-TEST(Pi0, TakesMasksThatAreLeftOutAsAllTrue) {
+TEST(Pi0, TakesMissingMasksAsAllTrue) {
   Model model = import_verified(test_data("pi0_tiny"), kAllF32);
   NamedTensors given = load_npz(test_data("pi0_tiny/inputs.npz"));
   given.erase("image_mask");

@@ -41,7 +41,7 @@ void expect_pooled(const std::string& flags, const std::function<float(const Val
 
 float sum(const Values& tokens) { return tokens[0] + tokens[1] + tokens[2] + tokens[3]; }
 
-TEST(Pooling, TakesTheFirstTokenTheLargestOrAMeanOfThoseThatTheMaskKeeps) {
+TEST(Pooling, TakesFirstTokenMaximumOrMaskedMean) {
   expect_pooled(R"("pooling_mode_cls_token":true)", [](const Values& tokens) { return tokens[0]; });
   expect_pooled(R"("pooling_mode_max_tokens":true)",
                 [](const Values& tokens) { return *std::max_element(tokens.begin(), tokens.end()); });

@@ -42,7 +42,7 @@ TEST(RandomCheckpoint, HasEveryNameAndListsNone) {
   EXPECT_TRUE(unused(*checkpoint, {}).empty());
 }
 
-TEST(RandomCheckpoint, RoundsTheSameValuesToTheAskedDType) {
+TEST(RandomCheckpoint, RoundsTheSameValuesToTheAskedType) {
   Tensor full = load(*random_checkpoint(3, DType::f32), "w", {64, 64});
   Tensor half = load(*random_checkpoint(3, DType::bf16), "w", {64, 64});
   EXPECT_EQ(half.dtype(), DType::bf16);

@@ -101,7 +101,7 @@ TEST(Tokenizer, DropsBytesThatAreNotUtf8) {
   EXPECT_EQ(pieces(tokenizer(), "\xed\xa0\x80 hello \xf5\x80\x80\x80"), "hello");  // a surrogate; beyond Unicode
 }
 
-TEST(Tokenizer, StripsAccentsApartFromCaseWhereTheModelSaysSo) {
+TEST(Tokenizer, StripsAccentsIndependentlyOfCaseWhereAsked) {
   EXPECT_EQ(pieces(tokenizer(R"({"do_lower_case":false,"strip_accents":true})"), "naïve Hello"), "naive [UNK]");
   EXPECT_EQ(pieces(tokenizer(R"({"strip_accents":false})"), "naïve Hello"), "[UNK] hello");
   EXPECT_EQ(pieces(tokenizer(R"({"tokenize_chinese_chars":false})"), "中文"), "[UNK]");
@@ -127,7 +127,7 @@ TEST(Tokenizer, CutsWhatIsTooLong) {
   EXPECT_FALSE(tokenizer().encode("hello", {.max_length = 1}));
 }
 
-TEST(Tokenizer, TakesTheLongestSpecialTokenThatTheTextSpells) {
+TEST(Tokenizer, TakesTheLongestMatchingSpecialToken) {
   TokenizerFiles files{.vocabulary = {{"[CLS]", 0}, {"[SEP]", 1}, {"[PAD]", 2}, {"[UNK]", 3}, {"a", 4}},
                        .special = {{"<x>", 5}, {"<x>y", 6}, {"<x>y<z>", 7}}};
   auto t = Tokenizer::make(files);
@@ -212,7 +212,7 @@ TEST(PostProcessor, MayBeOneOfTheOlderForms) {
               HasSubstr("field 'cls': got an array of 1, wanted a token and its id"));
 }
 
-TEST(PostProcessor, IsRefusedByNameWhereItIsNotKnown) {
+TEST(PostProcessor, IsRefusedByNameWhereUnknown) {
   EXPECT_THAT(error_of(kTemplateBegin, R"("post_processor":{"type":"ByteLevel")"),
               HasSubstr("got the string 'ByteLevel', wanted one of 'TemplateProcessing', 'BertProcessing', "));
   EXPECT_THAT(error_of(R"("post_processor":{)", R"("post_processor":null,"before":{)"), HasSubstr("no post_processor"));
@@ -254,7 +254,7 @@ TEST(TokenizerConfig, MayKeepTheEndOfALongText) {
   EXPECT_TRUE(e->truncated());
 }
 
-TEST(SentenceConfig, IsRefusedWhereItWouldChangeATextsCase) {
+TEST(SentenceConfig, IsRefusedWhereItWouldChangeCase) {
   TextFiles texts{{"vocab.txt", vocab_txt()}, {"sentence_bert_config.json", R"({"do_lower_case":true})"}};
   EXPECT_TRUE(Tokenizer::from_texts(texts));
   texts["tokenizer_config.json"] = R"({"do_lower_case":false})";

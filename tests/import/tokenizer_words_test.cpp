@@ -29,7 +29,7 @@ TEST(Words, AreSplitAtEverySpace) {
     EXPECT_THAT(words(std::string("a") + space + "b"), ElementsAre("a", "b")) << static_cast<int>(space[0]);
 }
 
-TEST(Words, OfIdeographsAreOneCharacterAtTheEdgesOfEveryBlock) {
+TEST(Words, OfIdeographsAreOneCharacterInEveryBlock) {
   for (const char* alone : {"\u4e00", "\u9fff", "\u3400", "\u4dbf", "\U00020000", "\U0002a6df", "\U0002a700",
                             "\U0002b73f", "\U0002b740", "\U0002b81f", "\U0002b920", "\U0002ceaf"})
     EXPECT_THAT(words(std::string("a") + alone + "b"), ElementsAre("a", alone, "b")) << alone;
@@ -57,7 +57,7 @@ TEST(Words, EndAtEveryPunctuation) {
 }
 
 // The published library's tables are of 2015, and models are trained on what it gives.
-TEST(Words, KeepPunctuationMarksAndFormatsTogetherThatTheLibraryDoesNotKnow) {
+TEST(Words, KeepCharactersUnknownToThePublishedLibraryTogether) {
   for (const char* joined :
        {"\u2e43", "\u2e5d", "\u061d", "\u0890", "\U000110cd", "\u08d4", "\U0001e008", "\U00011938"})
     EXPECT_THAT(words(std::string("a") + joined + "b"), ElementsAre(std::string("a") + joined + "b")) << joined;

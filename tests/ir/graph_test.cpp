@@ -40,7 +40,7 @@ TEST(Graph, InsertionPutsNewNodesBeforeTheirReader) {
   EXPECT_EQ(name_of(graph[graph[y].operands[0]].op), "exp");
 }
 
-TEST(Graph, AWrapperMayReplaceTheNodeThatItReads) {
+TEST(Graph, LetsAWrapperReplaceTheNodeItReads) {
   Graph graph = parsed("x: f32[2] = input()\ny = neg(x)\nz = exp(y)\nreturn z=z");
   NodeId y = graph[output(graph)].operands[0];
   NodeId wrapped;
@@ -53,7 +53,7 @@ TEST(Graph, AWrapperMayReplaceTheNodeThatItReads) {
   EXPECT_EQ(graph[output(graph)].operands[0], wrapped);
 }
 
-TEST(Graph, AFurtherResultStaysItsOpsWhenTheFirstOneIsReplaced) {
+TEST(Graph, KeepsFurtherResultsWhenTheFirstIsReplaced) {
   Graph graph = parsed("v = top_k(x:f32[2,9])\nreturn v=v, i=result(v)");
   const NodeId v = graph.outputs()[0].node, i = graph.outputs()[1].node;
   const NodeId values = graph.add(Reduce{ReduceKind::max, -1, true}, {graph.input_named("x")});
@@ -63,7 +63,7 @@ TEST(Graph, AFurtherResultStaysItsOpsWhenTheFirstOneIsReplaced) {
   EXPECT_EQ(graph.erase_dead(), 0u);
 }
 
-TEST(Graph, AFurtherResultFollowsItsOpToAnEqualOne) {
+TEST(Graph, MovesFurtherResultsToAnEqualOp) {
   Graph graph = parsed("v = top_k(x:f32[2,9])\nreturn v=v, i=result(v)");
   const NodeId v = graph.outputs()[0].node, i = graph.outputs()[1].node;
   NodeId equal = kNoNode;
@@ -92,7 +92,7 @@ TEST(Graph, ConstantNodesAreThoseThatReadNoInput) {
   EXPECT_TRUE(constant[graph[b].operands[0]]);
 }
 
-TEST(Graph, GivesAnOutputAnewWithoutKeepingTheOldNode) {
+TEST(Graph, ReplacesAnOutputWithoutKeepingTheOldNode) {
   Graph graph = parsed("x: f32[2] = input()\ny = neg(x)\nz = exp(x)\nreturn r=y");
   NodeId y = output(graph), z = graph.last();
   graph.set_output("r", z);
@@ -134,7 +134,7 @@ TEST(Verify, RefusesAnOperandThatIsComputedLater) {
   EXPECT_EQ(verify(graph).error().message, "node 1 (neg '') reads node 2 (exp '') before it is computed");
 }
 
-TEST(Verify, RefusesATypeThatItsOpDoesNotGive) {
+TEST(Verify, RefusesATypeItsOpDoesNotGive) {
   Graph graph = parsed("x: f32[2] = input()\nw: f32[3] = input()\ny = neg(x)\nreturn y=y");
   graph.set_operand(output(graph), 0, graph.input_named("w"));
   ASSERT_FALSE(verify(graph));

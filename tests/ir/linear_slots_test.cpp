@@ -40,7 +40,7 @@ TEST(LinearSlots, TakeAnOperandWhereItBelongs) {
   EXPECT_TRUE((op == Linear{.slots = {LinearSlot::bias, LinearSlot::residual}}));
 }
 
-TEST(LinearSlots, TellWhatTakesPlainLinearsFromWhatTakesMore) {
+TEST(LinearSlots, DistinguishPlainFromExtendedLinears) {
   const auto with = [](LinearSlot slot) { return Linear{.slots = {slot}}; };
   EXPECT_TRUE(with(LinearSlot::bias).is_plain());
   EXPECT_FALSE(with(LinearSlot::residual).is_plain());

@@ -64,7 +64,7 @@ TEST(Match, WantsOneNodeForOneName) {
   EXPECT_TRUE(output_matches("r = mul(sigmoid(a:f32[2]), a)", pattern));
   EXPECT_FALSE(output_matches("r = mul(sigmoid(a:f32[2]), b:f32[2])", pattern));
 }
-TEST(Match, OneUseFailsForAValueWithAnotherReader) {
+TEST(Match, RefusesOneUseForValuesReadTwice) {
   Pattern pattern = unary(UnaryKind::exp, unary(UnaryKind::neg, any("x")).one_use());
   EXPECT_TRUE(output_matches("r = exp(neg(a:f32[2]))", pattern));
   EXPECT_FALSE(output_matches("n = neg(a:f32[2])\nreturn r=exp(n), n", pattern));

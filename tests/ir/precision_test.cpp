@@ -33,7 +33,7 @@ TEST(Precision, OfAStarIsThatOfEveryLabel) {
     EXPECT_EQ(precision_at(everywhere(kNarrow), label), (LabelPrecision{kNarrow, kNarrow, kNarrow})) << label;
 }
 
-TEST(Precision, IsWhatTheLastEntrySaysOfEachField) {
+TEST(Precision, TakesEachFieldFromItsLastEntry) {
   const Precision precision{{.labels = "*", .products = kNarrow, .values = kNarrow},
                             {.labels = "a", .products = kWide},
                             {.labels = "a.b", .products = kNarrow, .attention = kNarrow}};

@@ -36,7 +36,7 @@ std::string tensor(const std::string& name, const std::string& dtype_shape_offse
 }
 const std::string kF32x2 = R"("dtype":"F32","shape":[2],"data_offsets":[0,8])";
 
-TEST(Safetensors, RoundTripsTensorsOfEveryDTypeWithMetadata) {
+TEST(Safetensors, RoundTripsTensorsOfEveryTypeWithMetadata) {
   TemporaryDirectory dir;
   TensorList tensors;
   for (DType dtype : {DType::f32, DType::f16, DType::bf16, DType::f8e4m3fn, DType::f8e4m3fnuz, DType::i64, DType::i32,
@@ -59,14 +59,14 @@ TEST(Safetensors, RoundTripsTensorsOfEveryDTypeWithMetadata) {
   }
 }
 
-TEST(Safetensors, KeepsTheMappingAliveForATensorThatSharesIt) {
+TEST(Safetensors, KeepsTheMappingAliveForSharingTensors) {
   TemporaryDirectory dir;
   ASSERT_TRUE(write_safetensors(dir / "a", {{"w", Tensor::of<float>({2}, {3.0f, 4.0f})}}, {}));
   Tensor shared = *(*Safetensors::open(dir / "a"))->load("w");
   EXPECT_EQ(shared.as<float>()[1], 4.0f);
 }
 
-TEST(Safetensors, CopiesATensorThatIsNotAlignedForItsDType) {
+TEST(Safetensors, CopiesATensorThatIsNotAligned) {
   TemporaryDirectory dir;
   std::string header = "{" + tensor("w", kF32x2) + "}";
   std::string file = file_of(header + std::string((8 - header.size() % 8) % 8 + 1, ' '), 8);
@@ -79,7 +79,7 @@ TEST(Safetensors, CopiesATensorThatIsNotAlignedForItsDType) {
 }
 
 // Whichever way it is read, a tensor is its own bytes and not those of the first.
-TEST(Safetensors, GivesEachTensorsBytesAsACopyAndInParts) {
+TEST(Safetensors, GivesEachTensorsBytesWholeOrInParts) {
   TemporaryDirectory dir;
   TensorList tensors;
   for (const int64_t count : {3, 70, 1}) {
@@ -121,7 +121,7 @@ TEST(Safetensors, WriterRefusesDuplicateAndReservedNames) {
   EXPECT_FALSE(write_safetensors(out, {{"__padding__0", t}}, {}));
 }
 
-TEST(Safetensors, RefusesAFileTooShortForItsHeaderLength) { expect_error("1234567", "wanted at least 8"); }
+TEST(Safetensors, RefusesFilesTooShortForTheirHeaderLength) { expect_error("1234567", "wanted at least 8"); }
 
 TEST(Safetensors, RefusesAHeaderLengthBeyondTheFile) {
   std::string file = file_of("{}", 0);
@@ -129,7 +129,7 @@ TEST(Safetensors, RefusesAHeaderLengthBeyondTheFile) {
   expect_error(file, "wanted a header of 100");
 }
 
-TEST(Safetensors, RefusesAHeaderThatEndsAByteBeyondTheFile) {
+TEST(Safetensors, RefusesAHeaderOneByteBeyondTheFile) {
   std::string file = file_of("{}", 0);
   ASSERT_TRUE(parse(file));
   file[0] = 3;
@@ -157,7 +157,7 @@ TEST(Safetensors, RefusesAHeaderLengthBeyondMemory) {
   expect_error("\xff\xff\xff\xff\xff\xff\xff\x7f{}", "wanted at most 100000000");
 }
 
-TEST(Safetensors, RefusesAHeaderThatIsNotAJsonObject) {
+TEST(Safetensors, RefusesAHeaderThatIsNoJsonObject) {
   expect_error(file_of("{\"a\":", 0), "not valid JSON");
   expect_error(file_of("[1]", 0), "wanted an object");
   expect_error(file_of("{} {}", 0), "not valid JSON");
@@ -227,7 +227,7 @@ TEST(Safetensors, RefusesMetadataThatIsNotStrings) {
   expect_error(file_of(R"({"__metadata__":[]})", 0), "wanted an object");
 }
 
-TEST(Safetensors, RefusesABoolThatIsNeitherZeroNorOne) {
+TEST(Safetensors, RefusesBoolsOtherThanZeroAndOne) {
   TemporaryDirectory dir;
   std::string file = file_of("{" + tensor("m", R"("dtype":"BOOL","shape":[2],"data_offsets":[0,2])") + "}", 2);
   file.back() = 7;
@@ -241,7 +241,7 @@ TEST(Safetensors, RefusesABoolThatIsNeitherZeroNorOne) {
   EXPECT_THAT(copied.error().message, HasSubstr("got 7 at element 1, wanted 0 or 1"));
 }
 
-TEST(Safetensors, LeavesNothingBehindWhenTheFolderCannotBeWritten) {
+TEST(Safetensors, LeavesNothingBehindInAnUnwritableFolder) {
   auto status = write_safetensors("/nonexistent/a", {{"a", Tensor::of<float>({1}, {0.0f})}}, {});
   ASSERT_FALSE(status);
   EXPECT_THAT(status.error().message, HasSubstr("/nonexistent/a"));

@@ -21,7 +21,7 @@ std::vector<double> values_of(const Tensor& tensor) {
   return {wide.as<float>().begin(), wide.as<float>().end()};
 }
 
-TEST(Tensor, IsZeroAlignedAndReadableAVectorPastItsEnd) {
+TEST(Tensor, IsZeroedAlignedAndReadablePastItsEnd) {
   for (int64_t size : {int64_t{0}, int64_t{1}, int64_t{1000}, int64_t{9} << 20}) {
     Tensor tensor({DType::u8, {size}});
     EXPECT_EQ(reinterpret_cast<uintptr_t>(tensor.data()) % 64, 0u);

@@ -88,7 +88,7 @@ TEST(GraphText, NamesTheLineOfAnUnknownOp) {
   EXPECT_EQ(error_of("x: f32[2] = input()\ny = frob(x)"), "line 2: 'frob' is not an op");
 }
 
-TEST(GraphText, RefusesATypeThatTheOpDoesNotGive) {
+TEST(GraphText, RefusesATypeTheOpDoesNotGive) {
   EXPECT_EQ(error_of("x: f32[2] = input()\ny: f32[3] = neg(x)"),
             "line 2: 'y' is declared f32[3] but its expression gives f32[2]");
 }

@@ -40,7 +40,7 @@ struct Bad {
 };
 class BadChoice : public testing::TestWithParam<Bad> {};
 
-TEST_P(BadChoice, NamesTheFieldWhatItGotAndWhatItWanted) {
+TEST_P(BadChoice, SaysWhatItsFieldGotAndWanted) {
   auto choice = choice_from_json(Json::parse(GetParam().json));
   ASSERT_FALSE(choice);
   EXPECT_EQ(choice.error().message, GetParam().message);

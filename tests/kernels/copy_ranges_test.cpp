@@ -112,7 +112,7 @@ class GpuCopyRanges : public CopyRanges {
   }
 };
 
-TEST_F(GpuCopyRanges, CopyEveryByteAndNoneBesideOnTheDevice) {
+TEST_F(GpuCopyRanges, CopyExactlyTheirBytesOnTheDevice) {
   const auto all = ranges();
   const Bytes from = random_bytes(extent(all));
   auto source = *gpu_->allocate(from.size()), target = *gpu_->allocate(from.size());
@@ -120,7 +120,7 @@ TEST_F(GpuCopyRanges, CopyEveryByteAndNoneBesideOnTheDevice) {
   EXPECT_TRUE(copied(all, source->address(), target->address(), from.size()) == expected(all, from));
 }
 
-TEST_F(GpuCopyRanges, CopyFromAndToPinnedMemoryOfTheHost) {
+TEST_F(GpuCopyRanges, CopyFromAndToPinnedHostMemory) {
   const auto all = ranges();
   const Bytes from = random_bytes(extent(all));
   auto source = *gpu::Pinned::make(*gpu_, from.size()), target = *gpu::Pinned::make(*gpu_, from.size());

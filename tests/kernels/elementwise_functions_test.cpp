@@ -85,7 +85,7 @@ void expect_close(std::string_view name, double got, double right) {
     EXPECT_LE(std::abs(got - right), 2e-6 * std::max(1.0, std::abs(right))) << name << ": " << got << " for " << right;
 }
 
-TEST(ElementwiseFunctions, AreTheSameValueByValueAndInTheReference) {
+TEST(ElementwiseFunctions, AgreeWithTheReferenceOnEveryValue) {
   const float values[] = {-3.0f, -0.5f, 0.0f, 0.25f, 1.0f, 2.5f, 7.0f, NAN};
   for (float x : values) {
     float got = -77;

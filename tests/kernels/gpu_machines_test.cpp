@@ -70,7 +70,7 @@ TEST(GpuMachines, ShareAMultiprocessorByTwos) {
   EXPECT_EQ(blocks_at_once(lesser_hopper().gpu), 112);
 }
 
-TEST(GpuMachines, EveryThreadOfAnFmaBlockHasAPartOfItsTile) {
+TEST(GpuMachines, GiveEveryFmaThreadPartOfItsTile) {
   for (uint32_t lanes : {32u, 64u})
     for (uint32_t rows : {1u, 7u, 13u})
       for (uint32_t side : {1u, 2u}) {
@@ -99,7 +99,7 @@ TEST(GpuMachines, BlocksOfAttentionGrowWithTheWarp) {
 }
 
 // A wave of 64 is two teams of 32 lanes, or four of 16 where a head is so wide that 32 keys of it take too much.
-TEST(GpuMachines, TeamsOfAttentionShareTheRowsOfABlock) {
+TEST(GpuMachines, ShareTheRowsOfABlockAmongTeams) {
   const PortableAttentionConfig narrow{DType::f32, 128}, wide{DType::f32, 256};
   EXPECT_EQ(narrow.team(32), 32);
   EXPECT_EQ(wide.team(32), 32);
@@ -151,7 +151,7 @@ TEST(GpuMachines, AttentionByWarpgroupsFollowsTheMultiprocessors) {
   EXPECT_THAT(refusal("attention_wgmma", wide, lesser_hopper()), ::testing::HasSubstr("may have 101376"));
 }
 
-TEST(GpuMachines, SplitAttentionTakesTheRowsThatRunAtOnce) {
+TEST(GpuMachines, LimitSplitAttentionToRowsThatRunTogether) {
   const Problem asked = attention({.queries = 64, .heads = 8, .groups = 1, .width = 256, .keys = 512});
   EXPECT_TRUE(row("attention_split_kv").supports(asked, hopper()));
   EXPECT_EQ(refusal("attention_split_kv", asked, with_multiprocessors(114)), "more than 448 rows");

@@ -93,7 +93,7 @@ TEST(LinearCdna, IsMadeForCdnaAlone) {
   EXPECT_EQ(refusal(wide(), layer(80, 32, 32), testing::hopper()), "made for CDNA");
 }
 
-TEST(LinearCdna, TakesWhatItCanReadSixteenBytesAtATime) {
+TEST(LinearCdna, TakesOnlyRowsOfSixteenByteMultiples) {
   EXPECT_EQ(refusal(skinny(), layer(4, 32, 36)), "rows of x or w are not a multiple of 16 bytes");
   EXPECT_EQ(refusal(skinny(), layer(4, 30, 32)), "n is not a multiple of 4");
   EXPECT_EQ(refusal(skinny(), rotated(layer(4, 96, 32), 1, 48)),
@@ -140,20 +140,20 @@ TEST(LinearCdna, SharesKAmongTheWavesWhoseSumsFit) {
   EXPECT_THAT(values(skinny(), layer(64, 64, 1024, true), "waves", later), ElementsAre(4, 8, 2, 1));
 }
 
-TEST(LinearCdna, FillsTheDeviceBeforeItSavesReadsOfTokens) {
+TEST(LinearCdna, FillsTheDeviceBeforeSavingTokenReads) {
   EXPECT_THAT(values(skinny(), layer(16, 1024, 64), "rows"), ElementsAre(16, 32));
   EXPECT_THAT(values(skinny(), layer(16, 16384, 64), "rows"), ElementsAre(32, 16));
   EXPECT_THAT(values(skinny(), layer(16, 1024, 64, true), "rows"), ElementsAre(32));
 }
 
-TEST(LinearCdna, CutsWideProductsIntoTilesThatFillTheDevice) {
+TEST(LinearCdna, CutsWideProductsToFillTheDevice) {
   EXPECT_EQ(ways(layer(816, 16384, 2048)).front(), (Way{128, 128, 1}));
   EXPECT_EQ(ways(layer(128, 1024, 256)).front(), (Way{64, 64, 1}));
   EXPECT_EQ(ways(layer(128, 1024, 256)).size(), 4u) << "K is too short for two";
 }
 
 // Of 128 tokens and 1,024 rows 32 tiles of 64: for each compute unit of 304 eight parts of K, each of 16 chunks.
-TEST(LinearCdna, SharesKAmongBlocksWhereComputeUnitsHaveNoWork) {
+TEST(LinearCdna, SharesKWhereComputeUnitsAreIdle) {
   Problem deep = layer(128, 1024, 4096);
   EXPECT_EQ(ways(deep).front(), (Way{64, 64, 8}));
   EXPECT_EQ(wide().scratch_for(deep, cdna()), 8u * 128 * 1024 * 4);

@@ -54,7 +54,7 @@ TEST(LinearSkinny, FillsTheDeviceWithAboutOneBlockEach) {
   EXPECT_EQ(plan_of(layer(50, 4096, 1024, true)).blocks(), 128u);
 }
 
-TEST(LinearSkinny, TakesTheTileAndTheRingThatAreAskedFor) {
+TEST(LinearSkinny, TakesTheTileAndRingAskedFor) {
   Problem asked = layer(50, 4096, 1024, true);
   asked.params = {{"rows", 64}, {"split", 2}, {"ring", 48}};
   const SkinnyPlan plan = plan_of(asked);
@@ -67,7 +67,7 @@ TEST(LinearSkinny, TakesTheTileAndTheRingThatAreAskedFor) {
   EXPECT_EQ(plan.function, "linear_skinny_bf16_64_2_gated");
 }
 
-TEST(LinearSkinny, RunsTheKernelOfItsTileAndOfWhatItEndsWith) {
+TEST(LinearSkinny, RunsTheKernelOfItsTileAndEnding) {
   const auto function = [](const Problem& each) { return plan_of(each).function; };
   const Problem plain = layer(51, 1024, 2048), gated = layer(51, 4096, 1024, true);
   EXPECT_EQ(function(plain), "linear_skinny_bf16_64_8_any");
@@ -94,14 +94,14 @@ TEST(LinearSkinny, RunsTheKernelOfItsTileAndOfWhatItEndsWith) {
   EXPECT_EQ(function(sum), "linear_skinny_bf16_64_8_norm_any");
 }
 
-TEST(LinearSkinny, WaitsBetweenWeightsAsLongAsItIsTold) {
+TEST(LinearSkinny, WaitsBetweenWeightsAsLongAsAsked) {
   Problem asked = layer(51, 1024, 2048);
   EXPECT_EQ(plan_of(asked).throttle_ns, 150u);
   asked.params = {{"throttle", 0}};
   EXPECT_EQ(plan_of(asked).throttle_ns, 0u);
 }
 
-TEST(LinearSkinny, SharesKOnlyWhereEachBlockHasEnoughOfIt) {
+TEST(LinearSkinny, SharesKOnlyWhereBlocksGetEnough) {
   EXPECT_EQ(tiles_of(layer(50, 1024, 2048)).front().split, 8u);
   for (const SkinnyConfig& tile : tiles_of(layer(50, 1024, 1024))) EXPECT_LE(tile.split, 4u);
   for (const SkinnyConfig& tile : tiles_of(layer(1, 1024, 32))) EXPECT_EQ(tile.split, 1u);

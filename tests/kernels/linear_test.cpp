@@ -106,7 +106,7 @@ TEST_P(LinearRow, BlocksLongDepthsAndManyRows) {
   for (LinearCase c : typed({.m = 300, .n = 50, .k = 900, .residual = true})) check(c);
 }
 
-TEST_P(LinearRow, GivesTheSameBitsOnEveryReplayAndForAnyThreadCount) {
+TEST_P(LinearRow, RepeatsItsBitsForAnyThreadCount) {
   for (LinearCase c : typed({.m = 37, .n = 130, .k = 500, .activation = Activation::gelu, .bias = true})) {
     const LinearData data = make_data(c);
     auto once = run_row(row(), c, data, 3);

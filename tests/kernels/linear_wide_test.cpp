@@ -34,7 +34,7 @@ std::vector<Problem> problems() {
           layer(768, 1152, 4304),        layer(768, 4304, 1152),       layer(65, 8, 8)};
 }
 
-TEST(LinearWide, EveryTileCoversTheResultAndFitsABlock) {
+TEST(LinearWide, HasTilesThatCoverResultsAndFitBlocks) {
   for (Problem asked : problems()) {
     const LinearShape shape(asked);
     for (const WideConfig& tile : tiles_of(asked)) {
@@ -62,7 +62,7 @@ TEST(LinearWide, TilesDifferAndAreFewEnoughToTry) {
   }
 }
 
-TEST(LinearWide, BlocksThatShareKFinishAllTokensBetweenThem) {
+TEST(LinearWide, SplitsTokensBetweenBlocksThatShareK) {
   for (int32_t tokens : {104, 112, 128, 136, 192, 208}) {
     const WideConfig split{DType::bf16, 128, tokens, 2, WideEpilogue::any};
     EXPECT_EQ(split.first_half() % 8, 0);
@@ -95,7 +95,7 @@ Problem with_residual(DType residual, DType out) {
   return made;
 }
 
-TEST(LinearWide, FunctionNamesTheTypeTheTileAndTheEnding) {
+TEST(LinearWide, NamesFunctionsByTypeTileAndEnding) {
   Problem gated = layer(816, 16384, 2048, true);
   gated.params = {{"rows", 256}, {"tokens", 136}, {"split", 1}};
   EXPECT_EQ(plan_of(gated).function, "linear_wide_bf16_256_136_1_gated_gelu");
@@ -107,7 +107,7 @@ TEST(LinearWide, FunctionNamesTheTypeTheTileAndTheEnding) {
   EXPECT_EQ(plan_of(f16).function, "linear_wide_f16_128_104_1_rounded");
 }
 
-TEST(LinearWide, KernelsForAnyEndingServeTheRareOnesAlone) {
+TEST(LinearWide, UsesGeneralKernelsForRareEndingsOnly) {
   const Problem plain = layer(816, 2048, 2048);
   EXPECT_EQ(ending(plain, kAlone), "1_rounded");
   EXPECT_EQ(ending(plain, kAlone, Activation::gelu_tanh), "1_gelu");
@@ -119,7 +119,7 @@ TEST(LinearWide, KernelsForAnyEndingServeTheRareOnesAlone) {
   EXPECT_EQ(ending(with_residual(DType::f32, DType::bf16), kAlone), "1_any");
 }
 
-TEST(LinearWide, PrefersTilesThatLeaveLittleOfTheDeviceIdle) {
+TEST(LinearWide, PrefersTilesThatLeaveLittleIdle) {
   const WidePlan gated = plan_of(layer(816, 16384, 2048, true));
   EXPECT_EQ(gated.tile.tokens, 136);  // 6 x 136 = 816
   EXPECT_EQ(gated.tiles, 768);        // of 6 x 132

@@ -13,7 +13,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(ProblemKey, NamesALinearByItsSizesTypesAndEpilogue) {
+TEST(ProblemKey, NamesLinearsBySizesTypesAndEpilogue) {
   Problem problem = linear_problem(4, 8, 16);
   EXPECT_EQ(problem_key(problem), "linear m=4 n=8 k=16 x=f32 w=f32 out=f32 threads=1");
   problem.op = Linear{.slots = {LinearSlot::bias, LinearSlot::residual},
@@ -56,7 +56,7 @@ TEST(ProblemKey, TellsStridedAndDynamicOperandsApart) {
 }
 
 // Whatever of a problem a row may read to choose shows in its name.
-TEST(ProblemKey, TellsEveryPropertyOfEveryOperandOfALinearApart) {
+TEST(ProblemKey, DistinguishesEveryPropertyOfALinearsOperands) {
   Problem problem = linear_problem(4, 32, 64);
   problem.op = Linear{.slots = {LinearSlot::bias, LinearSlot::residual, LinearSlot::cos, LinearSlot::sin,
                                 LinearSlot::norm_weight, LinearSlot::squares},

@@ -42,7 +42,7 @@ TEST(Target, SaysWhatAMachineWithoutAGpuLacks) {
               AnyOf(HasSubstr("no CUDA driver"), HasSubstr("sees no device"), HasSubstr("no GPU kernels")));
 }
 
-TEST(GpuTarget, RefusesANumberThatTheMachineDoesNotHave) {
+TEST(GpuTarget, RefusesANumberTheMachineDoesNotHave) {
   if (auto target = open_target(gpu_word()); !target) GTEST_SKIP() << target.error().message;
   auto target = open_target(gpu_word() + ":99");
   ASSERT_FALSE(target);

@@ -31,7 +31,7 @@ TEST(Bisect, BlamesTheRungAndThePass) {
   EXPECT_LT(culprit->builds, 30);
 }
 
-TEST(Bisect, BlamesACanonicalPassWhereNoneOfTheRungIsToBlame) {
+TEST(Bisect, BlamesACanonicalPassWhereNoRungIs) {
   auto culprit = bisect(everything(), [](const Recipe& recipe) -> Result<bool> {
     return recipe.rungs.empty() || recipe.disabled_passes.contains("cse");
   });
@@ -48,7 +48,7 @@ TEST(Bisect, BlamesARungWithoutPasses) {
   EXPECT_TRUE(culprit->recipe.rungs.empty());
 }
 
-TEST(Bisect, BlamesTheLowerOfTwoRungsThatOnlyTogetherAreWrong) {
+TEST(Bisect, BlamesTheLowerOfTwoConflictingRungs) {
   auto culprit = bisect(everything(), [](const Recipe& recipe) -> Result<bool> {
     return !(recipe.rungs.contains("attention") && recipe.rungs.contains("fusion"));
   });
@@ -76,7 +76,7 @@ TEST(Bisect, PassesOnABuildThatFails) {
   EXPECT_EQ(culprit.error().message, "no memory");
 }
 
-TEST(Reproducer, IsTheGraphBeforeTheCulpritAndParsesBack) {
+TEST(Reproducer, IsTheParsableGraphBeforeTheCulprit) {
   Culprit culprit{.rung = "fusion", .pass = "fuse_add_norm", .recipe = {.rungs = {"reduce", "fusion"}}};
   Graph graph = tiny_bert().model.graph;
   auto text = reproducer(graph, culprit);

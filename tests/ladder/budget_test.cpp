@@ -21,7 +21,7 @@ TEST(Budget, KeepsItsReserveUntilItIsReleased) {
   EXPECT_NEAR(budget.left(), 100, 5);
 }
 
-TEST(Budget, CountsWhatWasSpentBeforeItsClockWasMade) {
+TEST(Budget, CountsWhatWasSpentBeforeItBegan) {
   Budget budget(100, 15, 30);
   EXPECT_NEAR(budget.spent(), 30, 5);
   EXPECT_NEAR(budget.left(), 55, 5);

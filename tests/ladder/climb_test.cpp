@@ -34,7 +34,7 @@ class Climb : public ::testing::Test {
   }
 };
 
-TEST_F(Climb, LeavesAReceiptForEveryRungAndAVerifiedPlan) {
+TEST_F(Climb, LeavesEveryRungsReceiptAndAVerifiedPlan) {
   auto outcome = climb(subject, options);
   ASSERT_TRUE(outcome) << outcome.error().message;
   const ClimbResult& result = outcome->result;

@@ -95,7 +95,7 @@ TEST_F(Condition, LetsARightModelOfLargeWeightsPass) {
               StartsWith("1 input against the scalar evaluator in f64, where rounding alone moves the answers by"));
 }
 
-TEST_F(Condition, IsNotAskedForWhereTheLengthIsEnough) {
+TEST_F(Condition, IsNotNeededWhereTheLengthIsEnough) {
   const Attempt attempt = judged(kSmall);
   EXPECT_TRUE(attempt.right) << attempt.reason;
   EXPECT_LT(attempt.rel_l2, by_length());

@@ -85,7 +85,7 @@ TEST(JudgeOfMasks, HoldsNaNToItsPlace) {
   }
 }
 
-TEST_F(Judging, AsksAPlanWhereTheEvaluatorWouldTakeTooLong) {
+TEST_F(Judging, AsksAPlanWhereEvaluationTakesTooLong) {
   set_kernels({{"softmax_plain", right<1>}});
   attempt();
   EXPECT_EQ(bench->judge().reference_source(), "scalar evaluator in f64");
@@ -113,7 +113,7 @@ TEST_F(Judging, LeavesOutChoicesThatNoProblemAsksFor) {
   EXPECT_EQ(attempt(recipe)->recipe.choices, recipe.choices) << "what is chosen stays";
 }
 
-TEST(TuningSeconds, AreAShareOfTheBudgetAndOfWhatIsLeft) {
+TEST(TuningSeconds, AreSharesOfTheBudgetAndTheRest) {
   scripted::Clock clock;
   const Budget budget(100);
   EXPECT_DOUBLE_EQ(tuning_allowance(budget, 0, 0), 35);

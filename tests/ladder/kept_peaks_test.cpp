@@ -49,7 +49,7 @@ TEST_F(KeptPeaks, AreTheBestOfAllRuns) {
 }
 
 // One rate is better than ever while the others are disturbed: the file learns of the one and forgets none.
-TEST_F(KeptPeaks, AreTheBestOfEachRateWhicheverIsBetter) {
+TEST_F(KeptPeaks, AreTheBestOfEachRateSeparately) {
   const std::vector<double Peaks::*> rates{&Peaks::fma_f32_gflops, &Peaks::gemm_f32_gflops, &Peaks::gemm_bf16_gflops,
                                            &Peaks::read_gbps};
   for (size_t better = 0; better < rates.size(); ++better) {
@@ -89,7 +89,7 @@ TEST_F(KeptPeaks, OfNoFileAreThoseOfNow) {
   EXPECT_EQ(peaks_beside("/cache/tuning.json"), "/cache/peaks.json");
 }
 
-TEST_F(KeptPeaks, OfADamagedFileAreThoseOfNowAndItStays) {
+TEST_F(KeptPeaks, IgnoreADamagedFileAndLeaveIt) {
   std::filesystem::create_directories(folder / "cache");
   for (const std::string text :
        {"{\"version\": 1, \"machines\": {\"a machine\": {\"read_gbps\": 20", "[]", "{\"version\": 2, \"machines\": {}}",
@@ -106,7 +106,7 @@ TEST_F(KeptPeaks, OfADamagedFileAreThoseOfNowAndItStays) {
   }
 }
 
-TEST_F(KeptPeaks, AreMeasuredAllTheSameWhereNoFileCanBeWritten) {
+TEST_F(KeptPeaks, AreMeasuredEvenWithoutAWritableFile) {
   ASSERT_TRUE(write_file_atomically(folder / "file", "x"));
   EXPECT_EQ(best_of_kept(folder / "file/peaks.json", "a machine", kFirst).read_gbps, 20);
 }

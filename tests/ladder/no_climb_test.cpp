@@ -17,7 +17,7 @@ class NoClimb : public ScriptedClimb {
   Recipe default_plan() const { return default_recipe(kThreads); }
 };
 
-TEST_F(NoClimb, IsWhereAClimbStartsIfThatIsFaster) {
+TEST_F(NoClimb, IsAClimbsStartIfItIsFaster) {
   set_kernels({{"softmax_plain", right<1000>}});
   ClimbOutcome outcome = climbed();
   EXPECT_EQ(outcome.result.rungs.at(1).name, "default plan");
@@ -28,7 +28,7 @@ TEST_F(NoClimb, IsWhereAClimbStartsIfThatIsFaster) {
 }
 
 // One launch for the pointwise ops is slower than two: the default plan loses to the baseline.
-TEST_F(NoClimb, IsNotWhereAClimbStartsIfThatIsSlower) {
+TEST_F(NoClimb, IsNoStartForAClimbIfSlower) {
   set_kernels({{"softmax_plain", right<1000>}, {"softmax_fast", right<400>}}, {{"pointwise_slow", right<5000>}});
   ClimbOutcome outcome = climbed();
   EXPECT_EQ(receipt_of(outcome, "default plan").reason, "slower: 0.27 x");
@@ -55,7 +55,7 @@ TEST_F(NoClimb, RunsWhereTheBudgetReachesNothingElse) {
   EXPECT_GT(outcome.result.total_s - outcome.result.trials_s, options.budget_s) << "the least takes longer";
 }
 
-TEST_F(NoClimb, IsKeptWhereARungThatItHasDoesNoGood) {
+TEST_F(NoClimb, IsKeptDespiteARungWithoutGain) {
   set_kernels({{"softmax_plain", right<1000>}}, {{"pointwise_same", right<598>}});
   ClimbOutcome outcome = climbed();
   EXPECT_FALSE(receipt_of(outcome, "without fusion").accepted);
@@ -103,7 +103,7 @@ TEST_F(NoClimb, KeptRungsNeverRiseThoughTheMachineSlows) {
 bool turns_slow = false;
 void slow_at_the_end(const cpu::Call& call) { scripted::answer(call, turns_slow ? 3000 : 400); }
 
-TEST_F(NoClimb, IsWhatAClimbGoesBackToWhereItsChangesLoseTogether) {
+TEST_F(NoClimb, IsRestoredWhereAClimbsChangesLoseTogether) {
   turns_slow = false;
   set_kernels({{"softmax_plain", right<1000>}, {"softmax_fast", slow_at_the_end}});
   options.progress = [](const std::string& now, double) { turns_slow = turns_slow || now == "against no climb"; };
@@ -137,7 +137,7 @@ TEST(NoClimbInBf16, HoldsThePrecisionFromTheBaselineOn) {
   EXPECT_TRUE(outcome->result.cheaper.dtype.empty());
 }
 
-TEST(NoClimbInF32, EndsWithWhatBf16WouldBringOnAMachineThatHasIt) {
+TEST(NoClimbInF32, SaysWhatBf16WouldGainWhereSupported) {
   Subject subject = tiny_bert();
   TemporaryDirectory directory;
   std::set<std::string_view> families;

@@ -134,7 +134,7 @@ double floor_us(const Target& target, Op op, const std::vector<Type>& operands) 
   return profile.ops[0].floor_us;
 }
 
-TEST(Profile, HasFloorsByTheRateOfTheProductsType) {
+TEST(Profile, HasFloorsByTheRateOfProductTypes) {
   const Target device = counted_target();
   auto product = [&](const Target& target, DType x, DType w) {
     return floor_us(target, Linear{}, {{x, {4, 16}}, {w, {8, 16}}});
@@ -165,7 +165,7 @@ TEST(Profile, MeasuresPeaksOnceForAllThreads) {
 }
 
 // Before each cold run, and outside its time, memory twice as large as the cache is written.
-TEST(Profile, OfADeviceHasItsColdRunsFromAFlushedCache) {
+TEST(Profile, FlushesADevicesCacheBeforeColdRuns) {
   Graph graph = graph_of(kText);
   const Target target = counted_target();
   Session session = session_on(target, graph, {.capture = true});
@@ -184,7 +184,7 @@ TEST(Profile, OfADeviceHasItsColdRunsFromAFlushedCache) {
   }
 }
 
-TEST(ColdRuns, DoNotCountTheTimeOfMakingThemCold) {
+TEST(ColdRuns, ExcludeTheTimeOfMakingThemCold) {
   Graph graph = graph_of(kText);
   Session session = session_on(cpu_target(), graph);
   ASSERT_TRUE(session.set_inputs(random_inputs(graph)));
@@ -200,7 +200,7 @@ TEST(ColdRuns, DoNotCountTheTimeOfMakingThemCold) {
   EXPECT_EQ(failed.error().message, "no flush");
 }
 
-TEST(Profile, AddsUpCategoriesAndCountsTheHostAsLaunching) {
+TEST(Profile, AddsUpCategoriesWithHostTimeAsLaunching) {
   Profile profile;
   profile.ops = {{.category = Category::gemm, .us = 10},
                  {.category = Category::copy, .us = 3},

@@ -50,7 +50,7 @@ TEST_F(Receipts, KeepWhatWasThereOnATie) {
   EXPECT_TRUE(outcome.recipe.capture);
 }
 
-TEST_F(Receipts, SayWhatEachRungIsWorthInTheFinalPlan) {
+TEST_F(Receipts, SayWhatEachRungIsFinallyWorth) {
   ClimbOutcome outcome = climbed();
   const std::vector<AblationRow>& worth = outcome.result.ablation;
   ASSERT_EQ(worth.size(), 3u);

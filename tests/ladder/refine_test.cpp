@@ -45,7 +45,7 @@ class Refine : public ::testing::Test {
   Recipe recipe_;
 };
 
-TEST_F(Refine, TriesEveryProblemsNextBestFirstAndTheLongestProblemsBeforeOthers) {
+TEST_F(Refine, TriesNextBestFirstAndLongestProblemsFirst) {
   ASSERT_EQ(tasks_.size(), 2u);
   const std::string &once = tasks_[0].key, &thrice = tasks_[1].key;
   EXPECT_THAT(trials(), ElementsAre(text_of(thrice, kSecond), text_of(once, kSecond), text_of(thrice, kThird),
@@ -65,7 +65,7 @@ TEST_F(Refine, TriesTheNearestOnly) {
   EXPECT_THAT(trials(), ElementsAre(once + ": b", once + ": c", once + ": d", once + ": e"));
 }
 
-TEST_F(Refine, LeavesOutProblemsThatTakeTooLittleOfARun) {
+TEST_F(Refine, LeavesOutProblemsThatTakeTooLittle) {
   std::vector<ModelTrial> all = trials_of(tasks_, database_, recipe_, {});  // 10 us once, and 10 us thrice
   ASSERT_EQ(all.size(), 4u);
   EXPECT_EQ(drop_short(all, 10), 0u);
@@ -80,7 +80,7 @@ TEST_F(Refine, TriesNothingTwice) {
               ElementsAre(text_of(once, kSecond), text_of(thrice, kThird)));
 }
 
-TEST_F(Refine, GoesBackToWhatWasReplacedOnlyIfItWasNotTried) {
+TEST_F(Refine, RetriesAReplacedChoiceOnlyIfUntried) {
   const std::string& once = tasks_[0].key;
   recipe_.choices[once] = kSecond;  // kept by an earlier climb
   EXPECT_THAT(trials(), ::testing::Contains(text_of(once, kFirst)));

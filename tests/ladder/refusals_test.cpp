@@ -33,11 +33,11 @@ class Refusals : public ScriptedClimb {
 
 TEST_F(Refusals, MeetAWrongAnswerHoweverFast) { expect_refused_as_wrong(climbed_with_fast(scripted::wrong<1>)); }
 
-TEST_F(Refusals, MeetAnAnswerThatIsWrongForTheFirstInputAlone) {
+TEST_F(Refusals, MeetAnswersWrongForOnlyTheFirstInput) {
   expect_refused_as_wrong(climbed_with_fast(scripted::wrong_for<1, 1>));
 }
 
-TEST_F(Refusals, MeetAnAnswerThatIsWrongForTheLastInputAlone) {
+TEST_F(Refusals, MeetAnswersWrongForOnlyTheLastInput) {
   expect_refused_as_wrong(climbed_with_fast(scripted::wrong_for<1, -1>));
 }
 
@@ -69,7 +69,7 @@ class TuneRung : public ScriptedClimb {
   }
 };
 
-TEST_F(TuneRung, KeepsAKernelThatIsFasterInTheModel) {
+TEST_F(TuneRung, KeepsKernelsThatAreFasterInTheModel) {
   ClimbOutcome outcome = climbed_with_other(right<200>);
   Receipt tune = receipt_of(outcome, "tune");
   EXPECT_TRUE(tune.accepted);
@@ -82,14 +82,14 @@ TEST_F(TuneRung, KeepsAKernelThatIsFasterInTheModel) {
   EXPECT_EQ(outcome.result.choices[0].reason, "faster in the whole model");
 }
 
-TEST_F(TuneRung, IsPartOfWhatTheRungGemmIsWorth) {
+TEST_F(TuneRung, IsCountedInTheWorthOfGemm) {
   std::vector<std::string> worth;
   for (const AblationRow& row : climbed_with_other(right<200>).result.ablation) worth.push_back(row.name);
   EXPECT_THAT(worth, ::testing::Contains("gemm"));
   EXPECT_THAT(worth, ::testing::Not(::testing::Contains("tune")));
 }
 
-TEST_F(TuneRung, RefusesAKernelThatIsWrongInTheModel) {
+TEST_F(TuneRung, RefusesKernelsThatAreWrongInTheModel) {
   ClimbOutcome outcome = climbed_with_other(scripted::wrong_for<1, 1>);
   EXPECT_EQ(receipt_of(outcome, "tune").reason, "no alternative is clearly faster in the model");
   EXPECT_EQ(softmax_of(outcome), "softmax_fast");
@@ -117,7 +117,7 @@ void breaks_later(const cpu::Call& call) {
   if (other_is_broken) scripted::spoil(call);
 }
 
-TEST_F(TuneRung, DoesNotGoOnFromAnEarlierClimbsKernelThatIsWrongNow) {
+TEST_F(TuneRung, DropsAnEarlierClimbsKernelThatIsWrong) {
   other_is_broken = false;
   EXPECT_EQ(softmax_of(climbed_with_other(breaks_later)), "softmax_other");
   EXPECT_EQ(softmax_of(climbed()), "softmax_other") << "the next climb goes on from there";

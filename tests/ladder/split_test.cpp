@@ -67,7 +67,7 @@ class SplitChoices : public ScriptedClimb {
   std::string rows_problem, columns_problem;
 };
 
-TEST_F(SplitChoices, KeepTheChoiceThatWinsOfASetThatLoses) {
+TEST_F(SplitChoices, KeepTheWinningChoiceOfALosingSet) {
   set_softmax({{"softmax_plain", right<1000>}, {"softmax_fast", other_in_model<300, 3000>}});
   ClimbOutcome outcome = climbed();
   Receipt gemm = receipt_of(outcome, "gemm");
@@ -122,7 +122,7 @@ TEST_F(SplitChoices, LeaveOutOneThatIsWrong) {
   EXPECT_LT(outcome.result.rel_l2, 1e-6);
 }
 
-TEST_F(SplitChoices, AreMeasuredAgainFirstWhereAnEarlierClimbMadeThem) {
+TEST_F(SplitChoices, AreMeasuredFirstWhereKnownFromEarlierClimbs) {
   set_softmax({{"softmax_plain", right<1000>}, {"softmax_fast", by_axis<300, 3000>}});
   know_winner("softmax_fast");
   ClimbOutcome outcome = climbed();
@@ -143,7 +143,7 @@ void beside_neighbour(const cpu::Call& call) {
   if (disturbed && call.part == 0) scripted::Clock::pass_us(Busy * 0.5), scripted::Clock::take_us(Busy * 0.5);
 }
 
-TEST_F(SplitChoices, OfABusyMachineDoNotSlowTheNextClimb) {
+TEST_F(SplitChoices, FromBusyMachinesDoNotSlowLaterClimbs) {
   set_softmax({{"softmax_slow", beside_neighbour<1000, 2000>},
                {"softmax_slower", beside_neighbour<1600, 500>},
                {"softmax_fast", beside_neighbour<400, 4000>}});
@@ -302,7 +302,7 @@ TEST_F(SplitFusion, LeavesNoTraceWhereNoPassWins) {
   EXPECT_EQ(outcome.plan->steps.size(), 4u);
 }
 
-TEST(PartsOfPasses, AreThoseOfTheRungThatChangedTheGraph) {
+TEST(PartsOfPasses, AreItsRungsPassesThatChangedTheGraph) {
   PassReport report;
   report.rows = {{.name = "a", .rung = "fusion", .changed = true},
                  {.name = "b", .rung = "reduce", .changed = true},

@@ -8,7 +8,7 @@
 namespace rung {
 namespace {
 
-TEST(AttachModel, GivesAPlanItsModelsNamesDefaultsRangesAndFrozenValues) {
+TEST(AttachModel, GivesAPlanItsModelsNamesAndValues) {
   Subject subject;
   subject.model.graph =
       graph_of("x: i64[3] = input()\nz: f32[4] = input()\ny = exp(z)\nw = cast(x, to=f32)\nreturn y=y, w=w");

@@ -43,7 +43,7 @@ TEST_F(TimedRuns, TellEveryFigureOfAllButTheFirst) {
   EXPECT_EQ(measured->rate_hz, 0);
 }
 
-TEST_F(TimedRuns, EndWithTheRunInWhichTheSecondsAreSpent) {
+TEST_F(TimedRuns, EndWithTheRunThatExceedsTheirSeconds) {
   auto measured = measure_runs(*session, {.seconds = 0.5252});
   ASSERT_TRUE(measured) << measured.error().message;
   expect_figures(measured->latency);
@@ -66,7 +66,7 @@ TEST_F(TimedRuns, AreOneAtLeast) {
   EXPECT_NEAR(timed->median_ms, 0.4, 1e-9) << "after one more that is not timed";
 }
 
-TEST_F(TimedRuns, AreShortRoundsOfEveryLaunchInAProfile) {
+TEST_F(TimedRuns, AreShortRoundsOfEachProfiledLaunch) {
   auto profile = profile_session(*session, numbers(1), 3.3);
   ASSERT_TRUE(profile) << profile.error().message;
   EXPECT_NEAR(profile->ops[0].us, 1200 - kHandoffUs, 1e-6) << "the median of runs 2 to 22";

@@ -75,7 +75,7 @@ TEST(SameLaunches, SeesEveryFieldOfALaunch) {
   EXPECT_TRUE(same_launches(plan, named)) << "names launch nothing";
 }
 
-TEST(LongestReductionPath, AddsLengthsAlongThePathAndTakesTheLongestBranch) {
+TEST(LongestReductionPath, AddsLengthsAlongTheLongestBranch) {
   const char* weights =
       "w: f32[16,8] = constant(name=\"w\")\n"
       "v: f32[16,100] = constant(name=\"v\")\n";
@@ -176,7 +176,7 @@ TEST_F(WorkbenchOfBert, SaysWhatEachEntryOfThePrecisionCosts) {
   EXPECT_NE(both->rel_l2, of_all.rel_l2_alone);
 }
 
-TEST(Workbench, RefusesToJudgeLowPrecisionByAnErrorThatIsNotFinite) {
+TEST(Workbench, RefusesToJudgePrecisionByNonFiniteErrors) {
   Subject subject = tiny_bert();
   for (const Output& output : std::vector<Output>(subject.reference.outputs()))  // x - x in place of every output x
     subject.reference.set_output(output.name,

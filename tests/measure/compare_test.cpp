@@ -138,7 +138,7 @@ TEST(Compare, FailsOneWrongElementAmongAMillion) {
   EXPECT_THAT(result.reason, HasSubstr("worst element"));
 }
 
-TEST(Compare, HoldsEachElementToTheLargerOfItselfAndTheUsual) {
+TEST(Compare, HoldsElementsToTheirOwnOrUsualSize) {
   EXPECT_DOUBLE_EQ(compare("y", f32({2}, {1, 8.5f}), f32({2}, {1, 8}), {1, 1}).worst_element, 0.5 / 8);
   EXPECT_DOUBLE_EQ(compare("y", f32({2}, {1.5f, 7}), f32({2}, {1, 7}), {1, 1}).worst_element, 0.5 / 5);
 }
@@ -162,7 +162,7 @@ TEST(Compare, FailsAnythingButZeroAgainstZeros) {
   EXPECT_FALSE(compare("y", f32({2}, {0, 1e-30f}), f32({2}, {0, 0}), kTight).passed);
 }
 
-TEST(Compare, FailsAnythingButZeroAgainstZerosWhateverTheTolerance) {
+TEST(Compare, FailsNonzeroValuesAgainstZerosAtAnyTolerance) {
   Tolerance anything{INFINITY, INFINITY};
   EXPECT_TRUE(compare("y", f32({2}, {0, -0.0f}), f32({2}, {0, 0}), anything).passed);
   EXPECT_EQ(compare("y", f32({2}, {0, 0.5f}), f32({2}, {0, 0}), anything).reason,
@@ -226,7 +226,7 @@ TEST(VerifyOutputs, PassesOnlyIfEveryOutputDoes) {
   EXPECT_THAT(bad.reason, HasSubstr("y: relative L2 error 0.5"));
 }
 
-TEST(ToleranceFor, GivesOneElementTwiceTheRoundingAndFourTimesTheSum) {
+TEST(ToleranceFor, GivesElementsTwiceRoundingAndFourfoldSum) {
   const double sum = (4 + std::sqrt(100.0)) * 0x1p-24;
   EXPECT_DOUBLE_EQ(tolerance_for(DType::f32, 100).rel_l2, 0x1p-24 + sum);
   EXPECT_DOUBLE_EQ(tolerance_for(DType::f32, 100).element, 2 * 0x1p-24 + 4 * sum);

@@ -15,7 +15,7 @@ SensorReading reading(double seconds, double mhz, double watts) {
   return made;
 }
 
-TEST(DeviceLoad, TakesPowerFromTheEnergyCounterWhereThereIsOne) {
+TEST(DeviceLoad, TakesPowerFromAnEnergyCounterWherePresent) {
   std::vector<SensorReading> readings{reading(10, 1980, 90), reading(11, 1980, 100), reading(12, 1755, 110)};
   readings[0].energy_j = 5000, readings[2].energy_j = 5700;
   DeviceLoad load = summarize_load(readings, 100);
@@ -42,7 +42,7 @@ TEST(DeviceLoad, GivesTheClockMostlySeenAndTheLeast) {
   EXPECT_DOUBLE_EQ(load.celsius, 61);
 }
 
-TEST(DeviceLoad, GivesTheMemorysClockAndThePowerLimitMostlySeen) {
+TEST(DeviceLoad, GivesTheUsualMemoryClockAndPowerLimit) {
   std::vector<SensorReading> readings(3);
   readings[0].memory_mhz = 100, readings[1].memory_mhz = 2600, readings[2].memory_mhz = 2600;
   readings[0].power_limit_w = 700, readings[1].power_limit_w = 700, readings[2].power_limit_w = 500;
@@ -51,7 +51,7 @@ TEST(DeviceLoad, GivesTheMemorysClockAndThePowerLimitMostlySeen) {
   EXPECT_DOUBLE_EQ(load.power_limit_w, 700);
 }
 
-TEST(DeviceLoad, DoesNotTrustACounterThatStoodStillOrFell) {
+TEST(DeviceLoad, DistrustsCountersThatStandStillOrFall) {
   for (double joules : {5000.0, 4000.0}) {
     std::vector<SensorReading> readings{reading(0, 1980, 300), reading(2, 1980, 400)};
     readings[0].energy_j = 5000, readings[1].energy_j = joules;
@@ -61,7 +61,7 @@ TEST(DeviceLoad, DoesNotTrustACounterThatStoodStillOrFell) {
   }
 }
 
-TEST(DeviceLoad, SaysHowOftenAndWhyClocksWereHeldDown) {
+TEST(DeviceLoad, SaysHowOftenAndWhyClocksAreThrottled) {
   std::vector<SensorReading> readings(4);
   readings[1].throttling = {"power cap"};
   readings[2].throttling = {"power cap", "heat"};

@@ -92,7 +92,7 @@ std::string said_of(void (*disturb)(MachineCounters&)) {
   return Disturbance::between(kStart, after).text();
 }
 
-TEST(Disturbance, IsSaidEachAloneAndOnlyAboveItsLimit) {
+TEST(Disturbance, IsReportedByKindAndAboveLimits) {
   EXPECT_EQ(said_of([](MachineCounters&) {}), "") << "its own work disturbs nobody";
   EXPECT_EQ(said_of([](MachineCounters& c) { c.busy_s += 0.9; }), "");
   EXPECT_EQ(said_of([](MachineCounters& c) { c.busy_s += 9.6; }), "other programs had 48 % of the processors");
@@ -112,7 +112,7 @@ TEST(Disturbance, IsOneLineOfAllThatItIs) {
             "other programs had 48 % of the processors, preempted 50 times a second");
 }
 
-TEST(Disturbance, OfAMomentIsNotMadeOfSingleTicks) {
+TEST(Disturbance, OfAMomentIgnoresSingleTicks) {
   MachineCounters after{.seconds = 0.1,
                         .total_s = 0.2,
                         .busy_s = 0.14,

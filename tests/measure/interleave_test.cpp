@@ -14,7 +14,7 @@
 namespace rung {
 namespace {
 
-TEST(Interleaver, AlternatesWhoIsFirstAndWarmsUpAfterEachChange) {
+TEST(Interleaver, AlternatesTheOrderAndWarmsUpAfterChanges) {
   std::string order;
   Interleaver interleaver({.budget_s = 1e9, .min_pairs = 4, .max_pairs = 4, .warmup = 1, .runs = 2});
   auto result = *interleaver.compare([&] { return order += 'a', 1.0; }, [&] { return order += 'b', 1.0; });
@@ -44,7 +44,7 @@ TEST(Interleaver, StopsWhenTheIntervalIsTight) {
   EXPECT_NEAR(result.ratio.ratio, 1.5, 1e-12);
 }
 
-TEST(Interleaver, StopsWhenTheBudgetIsSpentAndClaimsNothing) {
+TEST(Interleaver, StopsAtItsBudgetAndClaimsNothing) {
   auto sleepy = [] {
     return checked_seconds_of([]() -> Status {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -67,7 +67,7 @@ TEST(Interleaver, StopsAtTheMostPairs) {
 }
 
 // One pair of five differs, so one end of the interval lies at the ratio and the other far from it.
-TEST(Interleaver, GoesOnWhileEitherEndOfTheIntervalIsFar) {
+TEST(Interleaver, ContinuesWhileEitherIntervalEndIsFar) {
   for (bool upper : {true, false}) {
     int pairs = 0;
     auto often_the_same = [&] { return pairs++ % 5 == 4 ? 3.0 : 1.0; };
@@ -83,12 +83,12 @@ TEST(Interleaver, GoesOnWhileEitherEndOfTheIntervalIsFar) {
   }
 }
 
-TEST(Interleaver, LooksAtNoIntervalOfFewerPairsThanTheLeast) {
+TEST(Interleaver, MeasuresAtLeastTheFewestAllowedPairs) {
   Interleaver interleaver({.budget_s = 1e9, .min_pairs = 23, .warmup = 0, .runs = 1});
   EXPECT_EQ(interleaver.compare([] { return 1.0; }, [] { return 1.0; })->ratio.pairs, 23);
 }
 
-TEST(Interleaver, EndsWithThePairInWhichTheBudgetIsSpent) {
+TEST(Interleaver, EndsWithThePairThatSpendsTheBudget) {
   scripted::Clock clock;
   uint64_t runs = 0;
   auto noisy = [&] {
@@ -119,7 +119,7 @@ TEST(Interleaver, SeldomCallsATieAWin) {
   EXPECT_GT(wrong, 0.01 * trials);  // the interval is not so wide as to be useless
 }
 
-TEST(Interleaver, EndsAsSoonAsTheRatioIsOnOneSideOfTheBoundary) {
+TEST(Interleaver, EndsOnceTheRatioClearsTheBoundary) {
   const auto noisy = [](double level) {
     return [level, runs = uint64_t{0}]() mutable -> Result<double> {
       return level * std::exp(0.01 * double{random_normal(static_cast<uint64_t>(level * 1000), runs++)});

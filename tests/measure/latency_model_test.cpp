@@ -45,7 +45,7 @@ TEST(LatencyModel, FewBlocksDoNotReachMemory) {
   EXPECT_NEAR(got.work_s, 10e-6, kClose);
 }
 
-TEST(LatencyModel, ProductsAreReachedByTheShareOfTheirType) {
+TEST(LatencyModel, RatesProductsByTheirTypesShare) {
   EXPECT_NEAR(predicted(work({1e9, 0}, {100, 1})).work_s, 20e-6, kClose);
   EXPECT_NEAR(predicted(work({1e9, 0}, {100, 1}, false)).work_s, 400e-6, kClose);
   EXPECT_EQ(predicted(work({1e9, 0}, {100, 1})).bound, WorkBound::products);

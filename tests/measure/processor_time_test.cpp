@@ -10,12 +10,12 @@
 namespace rung {
 namespace {
 
-TEST(ShareTaken, IsWhatTheCallerWasKeptOffItsProcessor) {
+TEST(ShareTaken, IsTheCallersTimeOffItsProcessor) {
   EXPECT_EQ(share_taken({1000, 500, 0}, {2000, 1500, 0}, 1), 0);
   EXPECT_DOUBLE_EQ(share_taken({1000, 500, 0}, {2000, 1250, 0}, 1), 0.25);
 }
 
-TEST(ShareTaken, IsWhatAllThreadsWaitedIfThatIsMore) {
+TEST(ShareTaken, IsAllThreadsWaitIfThatIsMore) {
   EXPECT_DOUBLE_EQ(share_taken({0, 0, 100}, {1000, 1000, 500}, 1), 0.4);
   EXPECT_DOUBLE_EQ(share_taken({0, 0, 100}, {1000, 300, 500}, 1), 0.7);
 }
@@ -26,7 +26,7 @@ TEST(ShareTaken, StaysWithinNoneAndAll) {
   EXPECT_EQ(share_taken({5, 0, 0}, {5, 0, 0}, 1), 0) << "no time has passed";
 }
 
-TEST(ShareTaken, SaysNothingOfThreadsThatTakeProcessorsFromEachOther) {
+TEST(ShareTaken, IgnoresThreadsThatCompeteWithEachOther) {
   EXPECT_EQ(share_taken({0, 0, 0}, {1000, 300, 500}, 1 << 20), 0);
 }
 

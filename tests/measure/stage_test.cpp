@@ -26,7 +26,7 @@ TEST(Stage, MatchesWholeWordsOnly) {
   EXPECT_EQ(stage_of(kStages, "step.7.expert_norm"), kRest);
 }
 
-TEST(Stage, IsTheFirstWordWhereTheModelNamesNone) {
+TEST(Stage, IsTheFirstWordWhereNoneIsNamed) {
   EXPECT_EQ(stage_of({}, "encoder.layer.0"), "encoder");
   EXPECT_EQ(stage_of({}, "mask"), "mask");
   EXPECT_EQ(stage_of({}, ""), kRest);

@@ -17,7 +17,7 @@ std::vector<double> count_to(int n) {
   return values;
 }
 
-TEST(Median, IsTheMiddleOrTheMeanOfTheTwo) {
+TEST(Median, IsTheMiddleOrTheMeanOfTwo) {
   EXPECT_EQ(median({3, 1, 2}), 2);
   EXPECT_EQ(median({4, 1, 2, 3}), 2.5);
   EXPECT_EQ(median({7}), 7);
@@ -135,7 +135,7 @@ TEST(AnytimeEstimate, EndsAtTheOrderStatisticsOnBothSides) {
   }
 }
 
-TEST(AnytimeEstimate, OfFewerThanTwelvePairsIsBoundByTheScaleAlone) {
+TEST(AnytimeEstimate, OfFewPairsIsBoundByScaleAlone) {
   std::vector<double> a, b(11, 1.0);
   for (double log : count_to(11)) a.push_back(std::exp(log));
   const RatioEstimate r = estimate_ratio_anytime(a, b, 10);

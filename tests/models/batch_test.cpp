@@ -108,11 +108,11 @@ Recipe baseline(int threads) {
   return recipe;
 }
 
-TEST(Batch, OfTheBaselineGivesEachRowItsOwnAnswer) {
+TEST(Batch, OfTheBaselineAnswersEachRowSeparately) {
   for (int threads : {1, 2}) Comparison{}.expect_rows_as_alone(baseline(threads));
 }
 
-TEST(Batch, OfTheDefaultRecipeGivesEachRowItsOwnAnswer) {
+TEST(Batch, OfTheDefaultRecipeAnswersEachRowSeparately) {
   for (int threads : {1, 2, 3}) Comparison{}.expect_rows_as_alone(default_recipe(threads));
 }
 
@@ -121,7 +121,7 @@ TEST(Batch, InBf16GivesEachRowItsOwnAnswer) {
 }
 
 // Each rung that a climb may turn off, off.
-TEST(Batch, WithoutAnyOneRungGivesEachRowItsOwnAnswer) {
+TEST(Batch, WithoutAnyOneRungAnswersEachRowSeparately) {
   for (const Rung& rung : ladder()) {
     Recipe recipe = default_recipe(2);
     if (rung.opt_in) continue;
@@ -131,7 +131,7 @@ TEST(Batch, WithoutAnyOneRungGivesEachRowItsOwnAnswer) {
   }
 }
 
-TEST(Batch, WithFrozenMasksGivesEachRowItsOwnAnswer) {
+TEST(Batch, WithFrozenMasksAnswersEachRowSeparately) {
   const NamedTensors inputs = texts(3, 17, 64);
   Subject frozen = encoder(kTiny, 3, 17);
   ASSERT_TRUE(freeze_inputs(frozen.model, {{"attention_mask", inputs.at("attention_mask")}}));
@@ -147,7 +147,7 @@ TEST(Batch, WithFrozenMasksGivesEachRowItsOwnAnswer) {
   }
 }
 
-TEST(Batch, LeavesNothingOfARunBeforeInARow) {
+TEST(Batch, LeavesNothingFromAnEarlierRun) {
   Session session = session_of(encoder(kTiny, 3, 17), default_recipe(2));
   const NamedTensors inputs = texts(3, 17, 64);
   NamedTensors others = texts(3, 17, 64);
@@ -161,7 +161,7 @@ TEST(Batch, LeavesNothingOfARunBeforeInARow) {
   }
 }
 
-TEST(Batch, OfTheRealModelGivesEachRowItsOwnAnswer) {
+TEST(Batch, OfTheRealModelAnswersEachRowSeparately) {
   const char* directory = std::getenv("RUNG_MODEL_DIR");
   if (!directory) GTEST_SKIP() << "RUNG_MODEL_DIR names no all-MiniLM-L6-v2";
   Comparison{.directory = directory, .rows = 2, .length = 16, .vocabulary = 30522, .tolerance = 5e-6}

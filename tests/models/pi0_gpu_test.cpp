@@ -44,12 +44,12 @@ TEST_P(GpuPi0Plan, GivesPyTorchsActionsInF32) {
   }
 }
 
-TEST_P(GpuPi0Plan, GivesPyTorchsActionsInF32WithFrozenMasks) {
+TEST_P(GpuPi0Plan, MatchesPyTorchInF32WithFrozenMasks) {
   Session run = session(policy.subject(kF32, policy.masks()), default_recipe(0));
   EXPECT_LE(error(run), 1e-5);
 }
 
-TEST_P(GpuPi0Plan, StaysWithinTheBoundInTheCheckpointsOwnTypes) {
+TEST_P(GpuPi0Plan, StaysWithinBoundsInTheCheckpointsTypes) {
   for (const Recipe& recipe : {Recipe{.threads = 0}, default_recipe(0)}) {
     Session run = session(policy.subject({}), recipe);
     EXPECT_LE(error(run), limit());

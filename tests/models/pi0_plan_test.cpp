@@ -26,13 +26,13 @@ TEST_P(Pi0Plan, GivesPyTorchsActionsInF32) {
   expect_below(relative_l2(actions_of(session, policy.inputs()), policy.expected("actions_f32")), 1e-5);
 }
 
-TEST_P(Pi0Plan, GivesPyTorchsActionsInF32WithFrozenMasks) {
+TEST_P(Pi0Plan, MatchesPyTorchInF32WithFrozenMasks) {
   Session session = session_of(policy.subject(kF32, policy.masks()), default_recipe(1));
   EXPECT_EQ(session.plan().frozen.size(), 2u);
   expect_below(relative_l2(actions_of(session, policy.inputs()), policy.expected("actions_f32")), 1e-5);
 }
 
-TEST_P(Pi0Plan, GivesPyTorchsActionsInF32FromTheUnfusedBaseline) {
+TEST_P(Pi0Plan, MatchesPyTorchInF32Unfused) {
   Session session = session_of(policy.subject(), {});
   expect_below(relative_l2(actions_of(session, policy.inputs()), policy.expected("actions_f32")), 1e-5);
 }
@@ -75,7 +75,7 @@ TEST_P(Pi0Plan, StaysWithinTheBoundWithTheRungPrecision) {
   expect_below(relative_l2(actions_of(session, policy.inputs()), exact), 1.25 * theirs);
 }
 
-TEST_P(Pi0Plan, StaysWithinTheBoundInTheCheckpointsOwnTypes) {
+TEST_P(Pi0Plan, StaysWithinBoundsInTheCheckpointsTypes) {
   Tensor exact = policy.expected("actions_f32");
   double theirs = relative_l2(policy.expected("actions_bf16"), exact);
   for (const Recipe& recipe : {Recipe{}, default_recipe(1)}) {

@@ -76,7 +76,7 @@ struct Mistake {
 };
 class Mistakes : public ::testing::TestWithParam<Mistake> {};
 
-TEST_P(Mistakes, AreOfTheKindThatSaysWhoCanMendThem) {
+TEST_P(Mistakes, HaveTheKindThatSaysWhoCanRepair) {
   const Bench bench;
   const Status done = GetParam().make(bench);
   ASSERT_FALSE(done);

@@ -38,7 +38,7 @@ class OpenModel : public ::testing::Test {
   TemporaryDirectory folder_;
 };
 
-TEST_F(OpenModel, TakesAPlansOwnDeviceWhereNoneIsAskedFor) {
+TEST_F(OpenModel, TakesAPlansDeviceWhereNoneIsAsked) {
   for (const char* device : {"", "cpu"}) {
     auto opened = open_model({.path = plan_for(here_), .device = asked_device(device).value()});
     ASSERT_TRUE(opened) << opened.error().message;
@@ -52,7 +52,7 @@ TEST_F(OpenModel, TakesAPlansOwnDeviceWhereNoneIsAskedFor) {
 }
 
 // On a machine without a GPU, too: no device is opened only to be found the wrong one.
-TEST_F(OpenModel, RefusesAnotherKindOfDeviceThanAPlansOwn) {
+TEST_F(OpenModel, RefusesAnotherDeviceThanAPlansOwn) {
   std::string path = plan_for(here_);
   EXPECT_EQ(error_of({.path = path, .device = device_named("cuda:1")}).message,
             "'" + path + "': built for '" + here_ +
@@ -119,7 +119,7 @@ TEST_F(OpenModel, MakesASubjectOfADirectory) {
   EXPECT_TRUE((*plan)->inputs[1].value);
 }
 
-TEST_F(OpenModel, BuildsForADeviceAndStartsNoTeamForIt) {
+TEST_F(OpenModel, BuildsForADeviceWithoutStartingATeam) {
   auto opened = open_model({.path = kBert, .threads = 3, .shapes = {{"input_ids", {1, 9}}}});
   ASSERT_TRUE(opened) << opened.error().message;
   const Target target = testing::fake_target();

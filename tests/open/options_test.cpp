@@ -78,7 +78,7 @@ class OpenedModels : public ::testing::Test {
   TemporaryDirectory folder;
 };
 
-TEST_F(OpenedModels, TakeTheirShapesAndValuesFromWhatIsGiven) {
+TEST_F(OpenedModels, TakeTheirShapesAndValuesFromGivenInputs) {
   auto opened = open_model(options);
   ASSERT_TRUE(opened) << opened.error().message;
   EXPECT_EQ(opened->subject->model.defaults.at("input_ids").type, (Type{DType::i64, {1, 9}}));
@@ -115,7 +115,7 @@ TEST_F(OpenedModels, RefuseARecipeThatTheOptionsContradict) {
   EXPECT_EQ(refused.error().message, "the recipe's precision is f32, got dtype bf16");
 }
 
-TEST_F(OpenedModels, ThatArePlansHaveTheirShapesAndRecipeAlready) {
+TEST_F(OpenedModels, HaveFixedShapesAndRecipesAsPlans) {
   auto opened = open_model(options);
   ASSERT_TRUE(opened) << opened.error().message;
   auto plan = plan_of(*opened, std::nullopt, options);

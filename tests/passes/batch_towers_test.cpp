@@ -61,7 +61,7 @@ void expect_kept_values(const std::string& text) {
   expect_same_values(graph, run_pass(batch_towers, graph).graph);
 }
 
-TEST(BatchTowers, KeepsTowersThatDifferInOneRowOfWeights) {
+TEST(BatchTowers, KeepsTowersThatDifferInOneWeightRow) {
   expect_unchanged(batch_towers,
                    "w: f32[1,4] = constant()\nv: f32[1,4] = constant()\ny = concat(linear(a:f32[1,3,4], w), "
                    "linear(b:f32[1,3,4], v), axis=1)");
@@ -95,7 +95,7 @@ TEST(BatchTowers, KeepsTowersOfDifferentShapes) {
 TEST(BatchTowers, KeepsTowersThatReadNothingOfTheirOwn) {
   expect_kept("s: f32[1,3,4] = input()\ny = concat(linear(exp(s), w), linear(exp(s), w), axis=1)\nreturn y");
 }
-TEST(BatchTowers, KeepsTowersOfOneValueThatVaryBesideIt) {
+TEST(BatchTowers, KeepsTowersThatDifferBesideASharedValue) {
   expect_kept(
       "x: f32[1,3,4] = input()\ny = concat(linear(x, w, p:f32[1,3,4], slots=residual), "
       "linear(x, w, q:f32[1,3,4], slots=residual), axis=1)\nreturn y");

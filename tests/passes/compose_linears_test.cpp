@@ -42,7 +42,7 @@ TEST(ComposeLinears, KeepsAFactorAfterALargeLinear) {
                    "y = mul(linear(x:f32[1,1024], w), c)");
 }
 
-TEST(ComposeLinears, AConstantPartOfTheInputBecomesABias) {
+TEST(ComposeLinears, TurnsAConstantInputPartIntoABias) {
   expect_rewrite(compose_linears,
                  with_matrices("t: f32[1,3] = constant()\ntime = broadcast(t, shape=[3,3])\n"
                                "y = linear(concat(x:f32[3,5], time, axis=1), w, b, slots=bias)"),
@@ -143,7 +143,7 @@ TEST(ComposeLinears, KeepsABiasThatIsComputed) {
                    with_matrices("t: f32[1,3] = constant()\ny = linear(concat(x:f32[1,5], t, axis=1), w, c:f32[4], "
                                  "slots=bias)"));
 }
-TEST(ComposeLinears, KeepsAConstantColumnThatStandsInEveryPlace) {
+TEST(ComposeLinears, KeepsAConstantThatFillsEveryColumn) {
   expect_unchanged(compose_linears, with_matrices("t: f32[3,1] = constant()\ncolumn = broadcast(t, shape=[3,3])\n"
                                                   "y = linear(concat(x:f32[3,5], column, axis=1), w)"));
 }
@@ -151,7 +151,7 @@ TEST(ComposeLinears, KeepsAnInputThatIsAllConstant) {
   expect_unchanged(compose_linears, with_matrices("s: f32[1,5] = constant()\nt: f32[1,3] = constant()\n"
                                                   "y = add(linear(concat(s, t, axis=1), w), x:f32[1,4])"));
 }
-TEST(ComposeLinears, AGatedLinearOfALinearKeepsTheValues) {
+TEST(ComposeLinears, KeepsTheValuesOfAGatedLinear) {
   expect_equivalent(compose_linears,
                     with_matrices("y = linear(linear(x:f32[3,2], u, a, slots=bias), w, b, slots=bias, gated=true, "
                                   "activation=silu)"));

@@ -41,7 +41,7 @@ constexpr const char* kMasked =
     "w = softmax(add(matmul(q:f32[1,2,3,5], exp(kt:f32[1,2,5,4])), mask))\n"
     "y = matmul(w, tanh(v:f32[1,2,4,5]))";
 
-TEST(EliminateDeadRows, SkipsKeysThatAMaskHidesFromAllQueries) {
+TEST(EliminateDeadRows, SkipsKeysHiddenFromAllQueries) {
   PassRun run = run_pass(eliminate_dead_rows, graph_of(kMasked));
   EXPECT_EQ(expression(run.graph),
             "y = matmul(softmax(add(matmul(q, exp(gather(kt, rows, axis=3))), gather(mask, rows, axis=3))), "
@@ -54,7 +54,7 @@ TEST(EliminateDeadRows, KeepsAllKeysWhenAQuerySeesNone) {
                    "mask: f32[1,1,2,3] = constant(values=[0,0,-2e38, -2e38,-2e38,-2e38])\n"
                    "y = matmul(softmax(add(matmul(q:f32[1,2,2,5], kt:f32[1,2,5,3]), mask)), v:f32[1,2,3,5])");
 }
-TEST(EliminateDeadRows, SkipsKeysWhenTheQueryThatSeesNoneIsNotRead) {
+TEST(EliminateDeadRows, SkipsKeysThatOnlyUnreadQueriesUse) {
   PassRun run =
       run_pass(eliminate_dead_rows, graph_of("mask: f32[1,1,2,3] = constant(values=[0,0,-2e38, -2e38,-2e38,-2e38])\n"
                                              "y = slice(matmul(softmax(add(matmul(q:f32[1,2,2,5], kt:f32[1,2,5,3]), "
@@ -64,7 +64,7 @@ TEST(EliminateDeadRows, SkipsKeysWhenTheQueryThatSeesNoneIsNotRead) {
             "axis=2, end=1), axis=3, end=2))), "
             "slice(v, axis=2, end=2))");
 }
-TEST(EliminateDeadRows, KeepsKeysOfAMaskThatIsAnInput) {
+TEST(EliminateDeadRows, KeepsKeysWhereTheMaskIsAnInput) {
   expect_unchanged(
       eliminate_dead_rows,
       "y = matmul(softmax(add(matmul(q:f32[1,2,3,5], kt:f32[1,2,5,4]), mask:f32[1,1,3,4])), v:f32[1,2,4,5])");
@@ -93,7 +93,7 @@ TEST(EliminateDeadRows, KeepsKeysOfAMaskThatIsMultiplied) {
                    "mask: f32[1,1,1,3] = constant(values=[1,1,-2e38])\n"
                    "y = matmul(softmax(mul(matmul(q:f32[1,2,2,5], kt:f32[1,2,5,3]), mask)), v:f32[1,2,3,5])");
 }
-TEST(EliminateDeadRows, KeepsAllKeysOfAMaskThatIsOneForAllKeys) {
+TEST(EliminateDeadRows, KeepsAllKeysOfABroadcastMask) {
   expect_unchanged(eliminate_dead_rows,
                    "mask: f32[1,1,2,1] = constant(values=[-2e38,0])\n"
                    "y = matmul(softmax(add(matmul(q:f32[1,2,2,5], kt:f32[1,2,5,3]), mask)), v:f32[1,2,3,5])");
@@ -107,7 +107,7 @@ TEST(EliminateDeadRows, KeepsAReshapeThatCutsItsRowsElsewhere) {
   expect_unchanged(eliminate_dead_rows, "y = slice(reshape(exp(x:f32[4,6]), shape=[6,4]), begin=1, end=3)");
   expect_unchanged(eliminate_dead_rows, "y = slice(reshape(exp(x:f32[4,6]), shape=[2,2,6]), axis=1, end=1)");
 }
-TEST(EliminateDeadRows, SelectsQueriesOfAnAttentionAndTheRowsOfItsMask) {
+TEST(EliminateDeadRows, SelectsAttentionQueriesAndTheirMaskRows) {
   expect_rewrite(eliminate_dead_rows,
                  "y = slice(attention(q:f32[1,5,2,4], m:f32[5,3], k:f32[1,3,2,4], v:f32[1,3,2,4], slots=mask), "
                  "axis=1, begin=1, end=3)",
@@ -165,7 +165,7 @@ TEST(EliminateDeadRows, SelectsEveryStepth) {
   expect_rewrite(eliminate_dead_rows, "y = slice(exp(slice(x:f32[9,2], begin=1, end=9, step=2)), begin=1, end=3)",
                  "y = exp(gather(x, rows))");
 }
-TEST(EliminateDeadRows, KeepsAnOperandOfOneRowThatServesAll) {
+TEST(EliminateDeadRows, KeepsABroadcastOperandOfOneRow) {
   expect_rewrite(eliminate_dead_rows, "y = slice(add(x:f32[3,4], b:f32[1,4]), end=2)", "y = add(slice(x, end=2), b)");
   expect_rewrite(eliminate_dead_rows, "y = slice(matmul(x:f32[3,2,4], b:f32[1,4,5]), end=2)",
                  "y = matmul(slice(x, end=2), b)");

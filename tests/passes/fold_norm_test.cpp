@@ -31,7 +31,7 @@ size_t count_linears(const Graph& graph, Form form) {
   return found;
 }
 
-TEST(FoldNorm, LetsTheLinearsOnBothSidesTakeTheNorm) {
+TEST(FoldNorm, FoldsNormsIntoBothNeighbouringLinears) {
   const std::string text = kOperands + "s = linear(x, w)\ny = linear(rms_norm(s, g, eps=0.01, out=bf16), t)\nreturn y";
   EXPECT_EQ(expression(run_pass(fold_norm, graph_of(text)).graph),
             "y = linear(result(linear(x, w, g, slots=norm_weight, norm_run=32)), t, "
@@ -46,7 +46,7 @@ TEST(FoldNorm, CarriesTheSumFromLinearToLinear) {
   EXPECT_EQ(run.notes, std::vector<std::string>{"the norms of 2 sums moved into the linears around them"});
   expect_equivalent(fold_norm, kChain, kBf16);
 }
-TEST(FoldNorm, KeepsTheNormOfWhatNoLinearMakesAndThatOfTheResult) {
+TEST(FoldNorm, KeepsNormsNotBetweenTwoLinears) {
   const std::string text = kOperands +
                            "s = linear(rms_norm(r, g, out=bf16), t, out=bf16)\nz = linear(slice(s, axis=2, end=24), w, "
                            "r, slots=residual)\ny = linear(rms_norm(z, g, out=bf16), u, out=bf16)\n"
@@ -138,7 +138,7 @@ TEST(FoldNorm, KeepsWeightsThatAreComputed) {
                                   "q: f32[64] = input()\ny = linear(rms_norm(linear(x, w), q, out=bf16), t)\n"
                                   "return y");
 }
-TEST(FoldNorm, KeepsSumsOfLinearsThatCannotFeedANorm) {
+TEST(FoldNorm, KeepsLinearsThatCannotFeedANorm) {
   const std::string end = "y = linear(rms_norm(s, g, out=bf16), t)\nreturn y";
   expect_unchanged(fold_norm, kOperands + "d: bf16[128,24] = constant()\ns = linear(x, d, gated=true)\n" + end);
   expect_unchanged(fold_norm, kOperands +
@@ -150,7 +150,7 @@ TEST(FoldNorm, KeepsSumsOfLinearsThatCannotFeedANorm) {
                    "g: f32[40] = constant()\ns = linear(x, w)\n" +
                        end);
 }
-TEST(FoldNorm, KeepsColumnsOfASumOrOfItsNorm) {
+TEST(FoldNorm, KeepsSlicedColumnsOfSumsAndNorms) {
   expect_unchanged(fold_norm, kOperands +
                                   "n = rms_norm(linear(x, w), g, out=bf16)\ny = linear(n, t)\n"
                                   "z = linear(slice(n, axis=2, end=24), w)\nreturn y, z");
@@ -164,7 +164,7 @@ TEST(FoldNorm, KeepsANormThatALinearAdds) {
                                   "q: bf16[64,64] = constant()\nn = rms_norm(linear(x, w), g, out=bf16)\n"
                                   "y = linear(n, q, n, slots=residual)\nreturn y");
 }
-TEST(FoldNorm, LetsOneLinearReadTheSumAndItsNorm) {
+TEST(FoldNorm, LetsOneLinearReadSumAndNorm) {
   const std::string text = kOperands +
                            "q: bf16[64,64] = constant()\ns = linear(x, w)\nn = rms_norm(s, g, eps=0.01, out=bf16)\n"
                            "y = linear(n, q, s, slots=residual)\nreturn y";

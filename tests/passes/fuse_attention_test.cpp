@@ -41,7 +41,7 @@ TEST(FuseAttention, TakesMaskAndDivisionInAnyOrder) {
       "transpose(v, permutation=[0,2,1,3]), slots=mask), permutation=[0,2,1,3])");
 }
 // The one difference that fusing makes: no key gives NaN before and zeros after. Other queries keep their values.
-TEST(FuseAttention, GivesZerosForAQueryWithoutAKeyInPlaceOfNaN) {
+TEST(FuseAttention, GivesQueriesWithoutKeysZerosInsteadOfNans) {
   const Graph before =
       graph_of("y = matmul(softmax(add(matmul(q:f32[1,1,2,4], kt:f32[1,1,4,3]), mask:f32[2,3])), v:f32[1,1,3,4])");
   const Graph after = run_pass(fuse_attention, before).graph;
@@ -163,14 +163,14 @@ TEST(FuseAttention, KeepsTiledHeadsAsTheyAre) {
   EXPECT_EQ(count_ops(run_pass(fuse_attention, graph_of(tiled)).graph, "broadcast"), 2u);
   expect_equivalent(fuse_attention, tiled);
 }
-TEST(FuseAttention, CopiesHeadsOfWhichOnlyOneSideIsShared) {
+TEST(FuseAttention, CopiesHeadsSharedOnOneSideOnly) {
   const std::string text =
       "k = reshape(broadcast(reshape(b:f32[1,2,5,4], shape=[1,2,1,5,4]), shape=[1,2,2,5,4]), shape=[1,4,5,4])\n"
       "y = matmul(softmax(matmul(q:f32[1,4,6,4], transpose(k, permutation=[0,1,3,2]))), v:f32[1,4,5,4])";
   EXPECT_EQ(count_ops(run_pass(fuse_attention, graph_of(text)).graph, "broadcast"), 1u);
   expect_equivalent(fuse_attention, text);
 }
-TEST(FuseAttention, ScalesAMaskThatIsScaledWithTheScores) {
+TEST(FuseAttention, ScalesAMaskTogetherWithTheScores) {
   expect_equivalent(fuse_attention,
                     "c: f32[] = constant(values=[0.5])\nd: f32[] = constant(values=[3])\n"
                     "y = matmul(softmax(mul(add(mul(matmul(q:f32[1,2,6,4], kt:f32[1,2,4,5]), c), mask:f32[6,5]), d)), "
@@ -198,7 +198,7 @@ TEST(FuseAttention, KeepsHeadsAndBatchesThatBroadcast) {
 TEST(FuseAttention, KeepsValuesOfAnotherSizeThanTheKeys) {
   expect_unchanged(fuse_attention, "y = matmul(softmax(matmul(q:f32[1,2,6,4], kt:f32[1,2,4,5])), v:f32[1,2,5,3])");
 }
-TEST(FuseAttention, KeepsScalesAndMasksThatMakeTheScoresLarger) {
+TEST(FuseAttention, KeepsScalesAndMasksThatBroadcastTheScores) {
   const char* ones = "c: f32[1,1,6,5] = constant(values=[";
   std::string scale = ones + std::string("2");
   for (int i = 1; i < 30; ++i) scale += ",2";

@@ -70,7 +70,7 @@ TEST(FuseGated, HalvesOfOneLinearBecomeAGatedLinear) {
                  std::string(kHalves) + "y = mul(silu(slice(h, axis=1, end=4)), slice(h, axis=1, begin=4, end=8))",
                  "y = linear(x, w, gated=true, activation=silu)");
 }
-TEST(FuseGated, SwapsTheRowsWhenTheGateIsTheSecondHalf) {
+TEST(FuseGated, SwapsRowsWhereTheGateComesSecond) {
   expect_rewrite(fuse_gated,
                  std::string(kHalves) + "y = mul(slice(h, axis=1, end=4), silu(slice(h, axis=1, begin=4, end=8)))",
                  "y = linear(x, concat(slice(w, begin=4, end=8), slice(w, end=4)), gated=true, activation=silu)");
@@ -154,7 +154,7 @@ TEST(LowerPatchConv, KeepsWindowsThatOverlap) {
   expect_unchanged(lower_patch_conv,
                    "w: f32[5,3,3,3] = constant()\nb: f32[5] = constant()\ny = conv2d(x:f32[1,3,5,7], w, b, stride=2)");
 }
-TEST(LowerPatchConv, KeepsWindowsThatAreNotSquareOrLeaveGaps) {
+TEST(LowerPatchConv, KeepsNonSquareWindowsAndThoseWithGaps) {
   for (const char* window : {"2,3", "3,2", "1,1"})
     expect_unchanged(lower_patch_conv, fmt::format("w: f32[5,3,{}] = constant()\nb: f32[5] = constant()\n"
                                                    "y = conv2d(x:f32[1,3,5,7], w, b, stride=2)",

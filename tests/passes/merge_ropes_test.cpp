@@ -58,7 +58,7 @@ TEST(MergeRopes, TakesHeadsInEitherOrder) {
   EXPECT_EQ(count_ops(run_pass(merge_ropes, graph_of(text)).graph, "rope"), 1u);
   expect_equivalent(merge_ropes, text);
 }
-TEST(MergeRopes, KeepsHeadsOfEverySecondColumnOrOfRows) {
+TEST(MergeRopes, KeepsHeadsOfSteppedColumnsOrRows) {
   const std::string start = "x: f32[1,32,32] = input()\ncos: f32[1,1,1,8] = input()\nsin: f32[1,1,1,8] = input()\n";
   expect_unchanged(merge_ropes,
                    start +

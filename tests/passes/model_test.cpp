@@ -101,7 +101,7 @@ TEST(Models, BertsBatchIsFusedAsOneTextIs) {
   EXPECT_EQ(count_ops(batch, "attention"), 2u);
 }
 // Frozen masks of two lengths: a token counts as padding where every row has it so.
-TEST(Models, FrozenMasksOfABatchDropWhatNoRowReads) {
+TEST(Models, DropWhatNoRowReadsUnderFrozenMasks) {
   Model model = model_of(kBert, DType::f32, kThreeTexts);
   Tensor mask({DType::i64, {3, 12}});
   for (size_t i = 0; i < 36; ++i) mask.as<int64_t>()[i] = i % 12 < (i < 12 ? 3u : i < 24 ? 7u : 5u);
@@ -111,7 +111,7 @@ TEST(Models, FrozenMasksOfABatchDropWhatNoRowReads) {
   expect_same_values(before, after, 1e-5);
   EXPECT_THAT(all_notes(report), testing::Contains("2 attentions read 7 of 12 keys: the others are masked"));
 }
-TEST(Models, Pi0WithAllRungsHasOneOpPerAttentionAndNorm) {
+TEST(Models, OfPi0GetOneOpPerAttention) {
   Graph before = model_of(kPi0).graph, after = before;
   run_all(after, {.rungs = kExact});
   expect_same_values(before, after, 1e-5);
@@ -120,14 +120,14 @@ TEST(Models, Pi0WithAllRungsHasOneOpPerAttentionAndNorm) {
   for (const char* gone : {"softmax", "matmul", "rsqrt", "conv2d", "gelu_tanh"})
     EXPECT_EQ(count_ops(after, gone), 0u) << gone;
 }
-TEST(Models, Pi0WithAllRungsTurnsHeadsInItsProjections) {
+TEST(Models, OfPi0RotateHeadsInTheirProjections) {
   for (std::optional<DType> dtype : {std::optional(DType::f32), std::optional<DType>()}) {  // none: each its own
     Graph graph = model_of(kPi0, dtype).graph;
     run_all(graph, {.rungs = kExact});
     EXPECT_EQ(count_ops(graph, "rope"), 0u);
   }
 }
-TEST(Models, BertWithAllRungsHasFourProductsPerLayer) {
+TEST(Models, OfBertGetFourProductsPerLayer) {
   Graph before = model_of(kBert).graph, after = before;
   run_all(after, {.rungs = kExact});
   expect_same_values(before, after, 1e-5);
@@ -209,7 +209,7 @@ Graph full_size_pi0(int steps) {
       .graph;
 }
 
-TEST(Models, EveryFurtherStepOfFullSizePi0LeavesTheSameNumberOfNodes) {
+TEST(Models, OfPi0GrowEquallyWithEveryStep) {
   std::vector<size_t> before, after;
   for (int steps : {2, 6, 14}) {
     Graph graph = full_size_pi0(steps);

@@ -50,7 +50,7 @@ TEST(NarrowParts, NarrowsLargeLinearsAtTheEdgesToo) {
       expression(run.graph),
       "y = cast(linear(cast(reshape(layer_norm(x, g, b), shape=[1,2000]), to=bf16), cast(w, to=bf16), out=bf16))");
 }
-TEST(NarrowParts, KeepsTheMaskOfAnAttentionAndTheAnglesOfARope) {
+TEST(NarrowParts, KeepsAttentionMasksAndRopeAngles) {
   PassRun run = narrowed(
       "y = attention(rope(attention(q:f32[1,3,2,4], k:f32[1,5,2,4], k), c:f32[1,3,1,4], c), "
       "m:f32[3,5], k, k, slots=mask)");

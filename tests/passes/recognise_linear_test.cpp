@@ -26,7 +26,7 @@ TEST(RecogniseLinear, KeepsALinearThatHasAnotherReader) {
       "w: f32[4,8] = constant()\nb: f32[4] = constant()\nh = linear(x:f32[3,8], w)\ny = add(h, b)\nreturn y, h");
 }
 
-TEST(RecogniseLinear, KeepsABiasAfterWhatComesBehindTheProduct) {
+TEST(RecogniseLinear, KeepsABiasAddedAfterAnotherEpilogue) {
   const std::string weights = "w: f32[4,8] = constant()\nb: f32[4] = constant()\nc: f32[2] = constant()\n";
   for (const char* linear : {"linear(x:f32[3,8], w, activation=relu)", "linear(x:f32[3,8], w, b, slots=bias)",
                              "linear(x:f32[3,8], w, r:f32[3,4], slots=residual)",

@@ -34,7 +34,7 @@ Status do_nothing(Graph&, PassContext&) { return {}; }
 constexpr Pass kList[] = {
     {"tanh_to_exp", "a", "", tanh_to_exp}, {"do_nothing", "b", "", do_nothing}, {"give_up", "c", "", give_up}};
 
-TEST(Runner, RunsThePassesOfEnabledRungsInOrderAndReports) {
+TEST(Runner, RunsEnabledRungsPassesInOrder) {
   Graph graph = graph_of("dead = exp(x:f32[2])\ny = tanh(x)");
   auto report = run_passes(graph, {.rungs = {"b", "a"}}, kList);
   ASSERT_TRUE(report) << report.error().message;
@@ -53,7 +53,7 @@ TEST(Runner, LeavesOutDisabledPasses) {
   EXPECT_TRUE(report->rows.empty());
   EXPECT_EQ(expression(graph), "y = tanh(x)");
 }
-TEST(Runner, DumpsTheGraphThatAFailingPassWasGiven) {
+TEST(Runner, DumpsTheGraphBeforeAFailingPass) {
   std::string directory = testing::TempDir();
   Graph graph = graph_of("y = tanh(x:f32[2])");
   auto report = run_passes(graph, {.rungs = {"c"}, .dump_directory = directory}, kList);
@@ -66,7 +66,7 @@ TEST(Runner, DumpsTheGraphThatAFailingPassWasGiven) {
   EXPECT_EQ(expression(graph_of(*text)), "y = tanh(x)");
   std::filesystem::remove(path);
 }
-TEST(Runner, NamesThePassWhenThereIsNoDumpFolder) {
+TEST(Runner, NamesTheFailingPassWithoutADumpFolder) {
   Graph graph = graph_of("y = tanh(x:f32[2])");
   auto report = run_passes(graph, {.rungs = {"c"}}, kList);
   ASSERT_FALSE(report);
@@ -108,7 +108,7 @@ TEST(CanonicalPasses, LeaveTheGraphAsWrittenOnRequestAlone) {
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(expression(graph), "y = exp(exp(exp(x)))");
 }
-TEST(CanonicalPasses, RunAgainAfterAPassThatAsksForIt) {
+TEST(CanonicalPasses, RunAgainAfterAPassAskingForIt) {
   for (bool again : {false, true}) {
     const Pass list[] = {{"back", "a", "", turn_one<UnaryKind::relu, UnaryKind::exp>, again}};
     Graph graph = graph_of(kThree);

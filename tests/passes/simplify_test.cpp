@@ -44,7 +44,7 @@ TEST(Simplify, JoinsSlicesOfOneAxis) {
                  "y = slice(x, begin=3, end=6, step=2)");
   expect_unchanged(simplify, "y = slice(slice(x:f32[9,4], begin=1, end=9), axis=1, begin=1, end=3)");
 }
-TEST(Simplify, SlicesThePartOfAConcatThatHoldsIt) {
+TEST(Simplify, SlicesOnlyThePartOfAConcatNeeded) {
   expect_rewrite(simplify, "y = slice(concat(a:f32[2,3], b:f32[4,3]), begin=3, end=5)", "y = slice(b, begin=1, end=3)");
   expect_rewrite(simplify, "y = tanh(slice(concat(a:f32[2,3], b:f32[4,3]), begin=2, end=6))", "y = tanh(b)");
   expect_unchanged(simplify, "y = slice(concat(a:f32[2,3], b:f32[4,3]), begin=1, end=5)");

@@ -27,7 +27,7 @@ TEST(WidenSums, KeepsAResidualStreamInF32) {
       "y = linear(rms_norm(linear(rms_norm(linear(x, w), g, out=bf16), w, linear(x, w), slots=residual), g, "
       "out=bf16), w)");
 }
-TEST(WidenSums, DropsTheRoundingOfAValueThatOnlyANormReads) {
+TEST(WidenSums, DropsRoundingOfValuesThatOnlyNormsRead) {
   expect_widened("y = rms_norm(cast(x:f32[3,4], to=bf16), g, out=bf16)", "y = rms_norm(x, g, out=bf16)");
 }
 TEST(WidenSums, DropsTheWideningOfWhatIsNowWide) {
@@ -43,7 +43,7 @@ TEST(WidenSums, KeepsWhatAProductReads) {
 TEST(WidenSums, KeepsWhatReachesAProductThroughMovement) {
   expect_kept("a = linear(x:bf16[3,4], w, out=bf16)\ny = matmul(a, transpose(a, permutation=[1,0]))");
 }
-TEST(WidenSums, KeepsAConcatOfWhichOnePartIsNarrow) {
+TEST(WidenSums, KeepsAConcatWithANarrowPart) {
   expect_kept("y = rms_norm(concat(linear(x:bf16[3,4], w, out=bf16), v:bf16[2,4], axis=0), g)");
 }
 TEST(WidenSums, KeepsTheTypesOfOutputs) { expect_kept("y = linear(x:bf16[3,4], w, out=bf16)"); }

@@ -22,7 +22,7 @@ TEST_F(Choices, ThatDecideSomethingStayInThePlansRecipe) {
   EXPECT_TRUE(check_choices(recipe, plan));
 }
 
-TEST_F(Choices, ForAProblemThatNoLaunchHasAreNamed) {
+TEST_F(Choices, ForAProblemWithoutALaunchAreNamed) {
   Recipe more = recipe;
   more.choices["linear m=3"] = {"linear_openblas", {}};
   Plan plan = plan_of(graph, more);

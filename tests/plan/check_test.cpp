@@ -50,7 +50,7 @@ TEST(CheckPlan, AcceptsWhatWasBuilt) {
   ASSERT_TRUE(sound_plan().steps[1].scratch) << "or damages below have no subject";
 }
 
-TEST(CheckPlan, AcceptsAValueThatIsAnOutputInAnotherShape) {
+TEST(CheckPlan, AcceptsAnOutputThatIsAReshapedValue) {
   EXPECT_EQ(error_of(plan_of("y = reshape(neg(x:f32[4,6]), shape=[24])")), "");
 }
 
@@ -300,7 +300,7 @@ TEST(CheckPlan, RefusesRangesThatHoldNothing) {
 }
 
 // Integers that every reader holds exactly, and no further.
-TEST(CheckPlan, AcceptsRangesUpToTheLargestIntegersOfADouble) {
+TEST(CheckPlan, AcceptsRangesUpToADoublesExactIntegers) {
   constexpr int64_t kMost = int64_t{1} << 53;
   for (auto [first, last, sound] : {std::tuple<int64_t, int64_t, bool>{-kMost, kMost, true},
                                     {4, 4, true},
@@ -328,7 +328,7 @@ TEST(CheckPlan, KeepsReadersOfPlainWeightsWithinThem) {
 }
 
 // Its further results are no part of what it is.
-TEST(CheckPlan, RefusesAnOutputThatIsOneOfSeveralResults) {
+TEST(CheckPlan, RefusesOneOfSeveralResultsAsAnOutput) {
   Plan plan = plan_of("v = top_k(x:f32[2,9], k=3)\nreturn y=exp(v)");
   ASSERT_EQ(error_of(plan), "");
   const uint32_t results = plan.steps[0].output.index;

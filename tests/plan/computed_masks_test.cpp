@@ -59,7 +59,7 @@ TEST_P(MaskOf, ARunOfEveryRungIsRight) {
   expect_right(graph, all_passes());
 }
 
-TEST_P(MaskOf, ARunInBf16IsRightToItsRounding) {
+TEST_P(MaskOf, KeepsARunInBf16RightWithinRounding) {
   const Graph graph = masked_by(GetParam());
   const NamedTensors inputs = random_inputs(graph);
   const auto want = evaluate(graph, inputs);

@@ -221,7 +221,7 @@ std::vector<std::string> problems_of(const Plan& plan) {
   return problems;
 }
 
-TEST(PlanFile, NamesTheProblemsOfItsStepsAsTheBuildDid) {
+TEST(PlanFile, NamesItsStepsProblemsAsWhenBuilt) {
   SavedPlan saved;
   auto loaded = load_plan(saved.path);
   ASSERT_TRUE(loaded) << loaded.error().message;
@@ -281,7 +281,7 @@ std::string layouts_here() {
   return fmt::format("oneDNN {}.{}.{} for ", version->major, version->minor, version->patch);
 }
 
-TEST(PlanFile, RefusesWeightsInTheLayoutsOfAnotherVersionOfTheLibrary) {
+TEST(PlanFile, RefusesWeightsLaidOutByAnotherLibraryVersion) {
   SavedPlan saved;
   std::string other = layouts_here();
   other[7] = other[7] == '9' ? '8' : '9';  // the first digit of its version
@@ -290,7 +290,7 @@ TEST(PlanFile, RefusesWeightsInTheLayoutsOfAnotherVersionOfTheLibrary) {
                     HasSubstr("climb or build again here")));
 }
 
-TEST(PlanFile, RefusesWeightsInTheLayoutsOfOtherInstructionSets) {
+TEST(PlanFile, RefusesWeightsLaidOutForOtherInstructionSets) {
   SavedPlan saved;
   const size_t isa = saved.bytes.find(layouts_here()) + layouts_here().size();
   const std::string word = saved.bytes.substr(isa, saved.bytes.find('"', isa) - isa);
@@ -300,7 +300,7 @@ TEST(PlanFile, RefusesWeightsInTheLayoutsOfOtherInstructionSets) {
   EXPECT_THAT(saved.error_of(bytes), HasSubstr("its weights are laid out by"));
 }
 
-TEST(PlanFile, RefusesWeightsOfWhichItDoesNotSayWhoseLayoutsTheyHave) {
+TEST(PlanFile, RefusesWeightsWithoutTheNameOfTheirLayout) {
   SavedPlan saved;
   EXPECT_THAT(saved.error_of(replaced(saved.bytes, "\"layouts\"", "\"lay-out\"")),
               HasSubstr("does not say in whose layouts its weights are"));
@@ -338,7 +338,7 @@ struct SmallDisk {
   void (*handler)(int) = nullptr;
 };
 
-TEST(PlanFile, LeavesTheOldFileAndNothingBesideItWhenTheDiskFillsUp) {
+TEST(PlanFile, LeavesOnlyTheOldFileOnFullDisks) {
   TemporaryDirectory directory;
   std::string path = directory.write("plan.rung", "old");
   Plan plan = small_plan();
@@ -357,7 +357,7 @@ TEST(PlanFile, LeavesTheOldFileAndNothingBesideItWhenTheDiskFillsUp) {
   EXPECT_THAT(left, ::testing::ElementsAre("plan.rung"));
 }
 
-TEST(PlanFile, ThatIsCutShortOnceItIsLoadedStillRuns) {
+TEST(PlanFile, StillRunsWhenTruncatedAfterLoading) {
   SavedPlan saved;
   auto loaded = load_plan(saved.path);
   ASSERT_TRUE(loaded) << loaded.error().message;

@@ -39,7 +39,7 @@ TEST_F(GpuPlanFile, RunsAsItWasBuilt) {
   EXPECT_EQ(std::memcmp((*outputs)[0].second.data(), c.data(), c.bytes()), 0);
 }
 
-TEST_F(GpuPlanFile, ThatIsCutShortBeforeItsWeightsAreUploadedIsAnError) {
+TEST_F(GpuPlanFile, FailsWhereTruncatedBeforeItsUpload) {
   auto plan = load_plan(path, target);
   ASSERT_TRUE(plan) << plan.error().message;
   std::filesystem::resize_file(path, 100);

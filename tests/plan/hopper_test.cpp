@@ -37,7 +37,7 @@ TEST(HopperPlan, OfFewTokensHasNoNormBetweenLinears) {
   EXPECT_EQ(built->plan.steps.size(), 4u);
 }
 
-TEST(HopperPlan, InBf16MovesActivationsThatNoLinearInF32Takes) {
+TEST(HopperPlan, InBf16FusesActivationsThatF32LinearsRefuse) {
   const Target target = hopper();
   Graph graph = graph_of(
       "x: f32[128,384] = input()\ng: f32[384] = constant()\nb: f32[384] = constant()\n"
@@ -52,7 +52,7 @@ TEST(HopperPlan, InBf16MovesActivationsThatNoLinearInF32Takes) {
 
 // Norms of the prefix's 816 tokens stay, as do the first of each step, which no linear feeds, and the last, which is
 // read in f32.
-TEST(HopperPlan, OfPi0NormsTheExpertsTokensInItsLinears) {
+TEST(HopperPlan, OfPi0NormsExpertTokensInItsLinears) {
   const Target target = hopper();
   auto model = import_config_text(R"({"type": "pi0", "views": 3, "prompt": 48, "horizon": 50, "action_dim": 32,
       "steps": 2, "image": 224, "patch": 14, "vision": [2, 1152, 4304, 16], "prefix": [18, 2048, 16384, 8, 1, 256],
@@ -95,7 +95,7 @@ TEST_F(HopperAccess, OfWhatWasBuiltIsRight) {
   EXPECT_EQ(error(), "");
 }
 
-TEST_F(HopperAccess, ToAConvertedBiasIsOfItsOwnSize) {
+TEST_F(HopperAccess, ToAConvertedBiasHasItsConvertedSize) {
   plan.weights[1].bytes = 384 * 4;
   EXPECT_THAT(error(), ::testing::HasSubstr("packed weight 1: got 1536 bytes from 0, wanted 768"));
 }

@@ -21,7 +21,7 @@ TEST(Lowering, ViewsCostNoLaunch) {
   expect_right(graph, {});
 }
 
-TEST(Lowering, CopiesAnOperandThatNoKernelReadsThroughStrides) {
+TEST(Lowering, CopiesOperandsThatNoKernelReadsStrided) {
   Graph graph = graph_of(
       "w: f32[16,8] = constant(name=\"w\")\n"
       "y = linear(transpose(x:f32[8,4], permutation=[1,0]), w)");
@@ -29,7 +29,7 @@ TEST(Lowering, CopiesAnOperandThatNoKernelReadsThroughStrides) {
   expect_right(graph, {});
 }
 
-TEST(Lowering, CopiesAViewThatBeginsWhereTheKernelCannotRead) {
+TEST(Lowering, CopiesViewsThatAreMisalignedForTheKernel) {
   Kernel picky = *cpu_target().kernels_for("unary").front();
   picky.supports = [](const Problem&, const Machine&) { return accept(); };
   picky.alignment = 16;
@@ -49,7 +49,7 @@ TEST(Lowering, CopiesAViewThatBeginsWhereTheKernelCannotRead) {
 
 // The strided operand decides that there is no kernel for the op as it stands; the one for its copy wants the other
 // operand moved too.
-TEST(Lowering, CopiesWhatTheKernelThatItEndsWithCannotRead) {
+TEST(Lowering, CopiesWhatTheFinalKernelCannotRead) {
   Kernel picky = *cpu_target().kernels_for("binary").front();
   picky.supports = [](const Problem& problem, const Machine&) {
     return problem.inputs[0].contiguous() ? accept() : reject("strides");
@@ -69,7 +69,7 @@ TEST(Lowering, CopiesWhatTheKernelThatItEndsWithCannotRead) {
   for (const PlanOperand& operand : built->plan.steps.back().inputs) EXPECT_EQ(operand.offset % 16, 0u);
 }
 
-TEST(Lowering, NamesTheOpThatATargetHasNoKernelFor) {
+TEST(Lowering, NamesAnOpWithoutAKernel) {
   Target target = cpu_target();
   auto error = [&](const char* text) {
     auto built = build_plan(graph_of(text), {}, {.target = &target});
@@ -116,7 +116,7 @@ TEST(Lowering, SharesWeightsBetweenEqualUses) {
   EXPECT_EQ(plan_of(text, all_passes()).weights.size(), 1u);
 }
 
-TEST(Lowering, TakesTheLibraryBeforeTuningAndPreferredRowsAfter) {
+TEST(Lowering, TakesLibraryBeforeTuningAndPreferredRowsAfter) {
   const char* text = "w: f32[64,64] = constant(name=\"w\")\ny = linear(x:f32[4,64], w)";
   EXPECT_THAT(kernels_of(plan_of(text)), ElementsAre("linear_onednn"));
   Plan tuned = plan_of(text, {.tuned_kernels = true});
@@ -143,7 +143,7 @@ INSTANTIATE_TEST_SUITE_P(
                       std::pair{KernelChoice{"softmax_fallback", {}}, "there is no linear kernel 'softmax_fallback'"},
                       std::pair{KernelChoice{"linear_avx2", {{"columns", 0}}}, "columns=0"}));
 
-TEST(Choice, ThatCannotRunHereLeavesTheProblemToTheNextRow) {
+TEST(Choice, ThatCannotRunHereYieldsToTheNext) {
   Graph graph = graph_of("w: f32[64,64] = constant(name=\"w\")\ny = linear(x:f32[4,64], w)");
   Recipe recipe{.tuned_kernels = true};
   Plan tuned = plan_of(graph, recipe);

@@ -37,7 +37,7 @@ TEST(MaskInputs, AreTheSameBeforeAndAfterPasses) {
   expect_masks("y = softmax(add(exp(x:f32[3,5]), cast(m:bf16[5], to=f32)))\nreturn y=y", {"m"});
 }
 
-TEST(MaskInputs, OfAnAttentionThatIsOneOpAreRead) {
+TEST(MaskInputs, OfAnAttentionOpAreRead) {
   const Plan plan = plan_of(kAttention, all_passes());
   EXPECT_TRUE(std::any_of(plan.steps.begin(), plan.steps.end(), [](const Step& s) { return as<Attention>(s.op); }));
   EXPECT_TRUE(leads_to_mask(plan, *find_named(plan.inputs, "mask")));

@@ -130,7 +130,7 @@ struct TwoPlans : ::testing::Test {
   }
 };
 
-TEST_F(TwoPlans, ShareTheirWeightsInMemoryAndInTheFile) {
+TEST_F(TwoPlans, ShareTheirWeightsInMemoryAndFile) {
   ASSERT_EQ(set[0]->weights.size(), set[1]->weights.size());
   for (size_t i = 0; i < set[0]->weights.size(); ++i) EXPECT_EQ(set[0]->weights[i].data, set[1]->weights[i].data);
   EXPECT_EQ(set.weight_bytes(), set.first().weight_bytes());

@@ -74,7 +74,7 @@ TEST(Recipe, ListsThePrecisionOfParts) {
   EXPECT_EQ(*back, in_parts());
 }
 
-TEST(Recipe, TakesAListForTheWordThatItMeans) {
+TEST(Recipe, TakesAListInPlaceOfItsWord) {
   Json json = to_json(full());
   json["precision"] = Json::parse(R"([{"labels": "*", "products": "bf16", "attention": "bf16", "values": "bf16"}])");
   auto listed = recipe_from_json(json);
@@ -101,7 +101,7 @@ TEST(Recipe, KnowsEveryRungAndPass) {
   EXPECT_FALSE(recipe_from_json(Json{{"version", 1}, {"rungs", {canonical_passes()[0].name}}}));
 }
 
-TEST(Recipe, HasAsManyThreadsAsATeamAtMost) {
+TEST(Recipe, HasAtMostATeamsNumberOfThreads) {
   for (const auto& [threads, sound] : {std::pair{0, true}, {1, true}, {1024, true}, {1025, false}})
     EXPECT_EQ(recipe_from_json(Json{{"version", 1}, {"threads", threads}}).has_value(), sound) << threads;
 }

@@ -22,7 +22,7 @@ TEST(SeveralResults, AreReadWhereTheOpWroteThem) {
   expect_right(graph_of(kRoute), all_passes());
 }
 
-TEST(SeveralResults, LieInOneBufferEachAlignedAsABuffer) {
+TEST(SeveralResults, LieAlignedInOneBuffer) {
   const Plan plan = plan_of(kRoute);
   const Step& top = plan.steps[0];
   ASSERT_EQ(top.choice.kernel, "top_k_fallback");
@@ -37,7 +37,7 @@ TEST(SeveralResults, LieInOneBufferEachAlignedAsABuffer) {
   EXPECT_GE(readers, 2);  // the gather, and the copy that is an output
 }
 
-TEST(SeveralResults, OfALoadedPlanAreReadAsWhatTheyAre) {
+TEST(SeveralResults, OfLoadedPlansAreReadAsTheirTypes) {
   Plan plan = plan_of(kRoute);
   ASSERT_TRUE(check_plan(plan)) << check_plan(plan).error().message;
   for (Step& step : plan.steps)

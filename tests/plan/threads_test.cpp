@@ -9,7 +9,7 @@ namespace {
 
 constexpr const char* kText = "y: f32[4] = neg(x:f32[4])\nreturn y=y";
 
-TEST(PlanThreads, OfNoneOrTooManyAreRefusedByTheBuilder) {
+TEST(PlanThreads, AreRefusedInBuildsForImpossibleCounts) {
   for (int threads : {-1, 0, 1025}) {
     std::string message = fmt::format("got {} threads, wanted 1 to 1024", threads);
     auto built = build_plan(graph_of(kText), {.threads = threads});
@@ -21,7 +21,7 @@ TEST(PlanThreads, OfNoneOrTooManyAreRefusedByTheBuilder) {
   }
 }
 
-TEST(PlanThreads, OfNoneInAFileAreRefusedByTheReader) {
+TEST(PlanThreads, AreRefusedInFilesWithoutAny) {
   TemporaryDirectory folder;
   Plan plan = plan_of(kText);
   plan.recipe.threads = 0;

@@ -35,7 +35,7 @@ Plan shared_plan(const Graph& graph, WeightStore& store, const Recipe& recipe = 
   return built ? std::move(built->plan) : Plan{};
 }
 
-TEST(WeightStore, GivesTwoPlansOfOneLayoutTheSameWeights) {
+TEST(WeightStore, SharesWeightsBetweenPlansOfOneLayout) {
   Layer layer;
   WeightStore store;
   Plan first = shared_plan(layer.graph, store), second = shared_plan(layer.graph, store);
@@ -54,7 +54,7 @@ Kernel row_of_lanes() {
                      void* to) { std::memset(to, machine.gpu.lanes, size_t(machine.gpu.lanes)); }};
 }
 
-TEST(WeightTable, PacksForTheMachineThatThePlanIsFor) {
+TEST(WeightTable, PacksForTheMachineOfThePlan) {
   Layer layer;
   const Kernel row = row_of_lanes();
   const Operand w{DType::f32, {64, 64}, contiguous_strides({64, 64}), true};
@@ -107,7 +107,7 @@ TEST(WeightStore, HoldsNothingOnceItsPlansAreGone) {
   EXPECT_EQ(layer.weight->loads, 2);
 }
 
-TEST(WeightStore, MakesAnExpressionThatAPlanHasTwiceOnce) {
+TEST(WeightStore, MakesARepeatedExpressionOnlyOnce) {
   Graph graph;
   NodeId x = graph.input("x", {DType::f32, {8, 64}});
   auto weight = std::make_shared<Generated>("w", Type{DType::f32, {64, 64}});
@@ -154,7 +154,7 @@ TEST(WeightStore, NamesAnExpressionByItsOpsAndWeights) {
   EXPECT_NE(store.name_of(graph, turned(w)), store.name_of(graph, turned(other)));
 }
 
-TEST(WeightStore, NamesAnExpressionByTheOrderAndTheFieldsOfItsOps) {
+TEST(WeightStore, NamesExpressionsByTheirOpsOrderAndFields) {
   Layer layer;
   Graph& graph = layer.graph;
   NodeId w = graph.constant(layer.weight), v = graph.constant(std::make_shared<Generated>("v", layer.weight->type()));
@@ -168,7 +168,7 @@ TEST(WeightStore, NamesAnExpressionByTheOrderAndTheFieldsOfItsOps) {
   EXPECT_NE(name(Slice{.axis = 0, .begin = 0, .end = 8}, {w}), name(Slice{.axis = 0, .begin = 8, .end = 16}, {w}));
 }
 
-TEST(WeightStore, NamesAnExpressionWithALiteralByTheLiteralsContents) {
+TEST(WeightStore, NamesExpressionsByTheContentsOfTheirLiterals) {
   Layer layer;
   Graph& graph = layer.graph;
   NodeId w = graph.constant(layer.weight);

@@ -50,7 +50,7 @@ std::vector<double> naive_all(const Case& c, double scale, bool masked) {
   return out;
 }
 
-TEST(AttentionReference, FollowsTheFormulaWithMaskSegmentsAndGroupedHeads) {
+TEST(AttentionReference, FollowsTheFormulaWithMasksSegmentsAndGroups) {
   Case c;
   Tensor y =
       run("attention(q:f32[2,3,4,5], m:f32[2,1,3,5], k0:f32[2,2,2,5], v0:f32[2,2,2,5], k1:f32[2,3,2,5], "
@@ -126,7 +126,7 @@ TEST(AttentionReference, KeepsNaNsThatItIsGiven) {
               testing::ElementsAre(testing::IsNan()));
 }
 
-TEST(AttentionReference, SpreadsTheWeightWhereAllKeysAreMaskedByTheLowestNumber) {
+TEST(AttentionReference, SpreadsWeightsEvenlyWhereAllKeysAreMasked) {
   Inputs inputs{{"q", f32({1, 1, 1, 1}, {1})},
                 {"m", f32({2}, {-3.4028235e38f, -3.4028235e38f})},
                 {"k", f32({1, 2, 1, 1}, {1, 5})},

@@ -54,7 +54,7 @@ TEST(LinearReference, AddsBiasBeforeAndResidualAfterTheActivation) {
   expect_values(run("linear(x:f32[2,2], w:f32[2,2], r:f32[2,2], slots=residual)", kLinear), {101, 201, 303, 401});
 }
 
-TEST(LinearReference, GatesTheUpRowsByTheActivatedGateRows) {
+TEST(LinearReference, GatesUpRowsByTheActivatedGateRows) {
   // Gate = x0, x1 + 1; up = x0 + x1, x0 - x1 + 2.
   Inputs inputs{{"x", f32({1, 2}, {1, -3})},
                 {"w", f32({4, 2}, {1, 0, 0, 1, 1, 1, 1, -1})},
@@ -115,7 +115,7 @@ TEST(LinearReference, GivesWhatLinearsBehindANormRead) {
   Tensor wanted = run(fmt::format("reduce(square(reshape({}, shape=[3,2,32])), kind=mean)", plain), inputs);
   expect_values(squares, values_of(wanted), 1e-5);
 }
-TEST(LinearReference, TakesSquaresOfItsResultBeforeThatIsRounded) {
+TEST(LinearReference, SquaresItsResultBeforeRoundingIt) {
   const Inputs inputs{{"x", f32({1, 1}, {1 + 0x1p-9f})},
                       {"w", f32({32, 1}, std::vector<float>(32, 1))},
                       {"g", f32({32}, std::vector<float>(32, 1))}};
@@ -171,7 +171,7 @@ TEST(Im2colReference, ThenLinearIsConv2d) {
   expect_values(patches, values_of(conv), 1e-6);
 }
 
-TEST(Conv2dReference, TakesWindowsThatAreNotSquareAndLeavesTheRest) {
+TEST(Conv2dReference, TakesNonSquareWindowsAndDropsTheRest) {
   Inputs inputs{{"x", f32({1, 1, 3, 4}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})},
                 {"w", f32({1, 1, 1, 2}, {1, 10})},
                 {"b", f32({1}, {0})}};

@@ -51,7 +51,7 @@ TEST(Evaluate, NamesTheNodeThatFailed) {
   EXPECT_THAT(values.error().message, HasSubstr("embeddings.word: gather: index 5 at position 0: wanted 0 to 1"));
 }
 
-TEST(Evaluate, LoadsAWeightOnceAndOnlyIfItIsNeeded) {
+TEST(Evaluate, LoadsAWeightOnlyOnceAndIfNeeded) {
   auto used = std::make_shared<CountedWeight>(f32({1}, {3})), unused = std::make_shared<CountedWeight>(f32({1}, {4}));
   Graph graph;
   NodeId x = graph.input("x", {DType::f32, {1}}), w = graph.constant(used), dead = graph.constant(unused);
@@ -82,7 +82,7 @@ TEST(Evaluate, WalksAGraphDeeperThanTheCallStack) {
   expect_values((*values)[0], {2});
 }
 
-TEST(EvaluateResults, RefusesAResultTypeThatTheOpDoesNotGive) {
+TEST(EvaluateResults, RefusesResultTypesTheOpDoesNotGive) {
   auto value = evaluate_results(Unary{UnaryKind::neg}, {f32({2}, {1, 2})}, {DType::f32, {3}});
   ASSERT_FALSE(value);
   EXPECT_THAT(value.error().message, HasSubstr("neg: got result type f32[3], wanted f32[2]"));

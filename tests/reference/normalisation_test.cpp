@@ -17,7 +17,7 @@ TEST(SoftmaxReference, NormalisesAlongTheAxis) {
   expect_values(run("softmax(x:f32[2,2], axis=0)", columns), {0.25, 0.5, 0.75, 0.5});
 }
 
-TEST(SoftmaxReference, GivesMinusInfinityNoWeightAndAllMinusInfinityNan) {
+TEST(SoftmaxReference, GivesMinusInfinityZeroAndEmptyRowsNan) {
   Inputs inputs{{"x", f32({2, 2}, {0, -INFINITY, -INFINITY, -INFINITY})}};
   auto y = values_of(run("softmax(x:f32[2,2])", inputs));
   EXPECT_EQ(y[0], 1);
@@ -25,7 +25,7 @@ TEST(SoftmaxReference, GivesMinusInfinityNoWeightAndAllMinusInfinityNan) {
   EXPECT_TRUE(std::isnan(y[2]) && std::isnan(y[3]));
 }
 
-TEST(TopKReference, GivesTheLargestInDescendingOrderAndTheirPlaces) {
+TEST(TopKReference, GivesTheLargestInOrderWithPlaces) {
   Inputs inputs{{"x", f32({2, 4}, {1, 5, 3, 5, -1, NAN, -INFINITY, 0})}};
   auto y = values_of(run("top_k(x:f32[2,4], k=3)", inputs));
   EXPECT_THAT(std::vector(y.begin(), y.begin() + 3), ElementsAre(5, 5, 3));
@@ -60,13 +60,13 @@ TEST(LayerNormReference, WritesTheTypeItIsTold) {
   EXPECT_EQ(run("layer_norm(x:f32[2,2], w:f32[2], b:f32[2], out=bf16)", kNorm).dtype(), DType::bf16);
 }
 
-TEST(RmsNormReference, DividesByTheRootMeanSquareAndOffsetsTheWeight) {
+TEST(RmsNormReference, DividesByRootMeanSquareAndOffsetsWeights) {
   double s = 1 / std::sqrt(5 + 1e-6), t = 1 / std::sqrt(10 + 1e-6);
   expect_values(run("rms_norm(x:f32[2,2], w:f32[2])", kNorm), {2 * s, 3 * s, -4 * t, 4 * t});
   expect_values(run("rms_norm(x:f32[2,2], w:f32[2], weight_offset=1)", kNorm), {3 * s, 6 * s, -6 * t, 8 * t});
 }
 
-TEST(L2NormalizeReference, DividesByTheLengthButNeverByLessThanEps) {
+TEST(L2NormalizeReference, DividesByLengthOrAtLeastEps) {
   Inputs inputs{{"x", f32({2, 2}, {3, 4, 0, 0})}};
   expect_values(run("l2_normalize(x:f32[2,2])", inputs), {0.6, 0.8, 0, 0});
   expect_values(run("l2_normalize(x:f32[2,2], eps=10)", inputs), {0.3, 0.4, 0, 0});
@@ -130,7 +130,7 @@ TEST(CumSumReference, StartsAgainInEveryLane) {
   EXPECT_THAT(run("cumsum(x:i64[2,2,2], axis=1)", inputs).as<int64_t>(), ElementsAre(1, 2, 4, 6, 5, 6, 12, 14));
 }
 
-TEST(MaskedMeanReference, WeighsByTheMaskAndDividesByNoLessThanEps) {
+TEST(MaskedMeanReference, WeighsByMaskDividingByAtLeastEps) {
   Inputs inputs{{"x", f32({1, 2, 1}, {3, 8})}, {"m", f32({1, 2}, {0.5f, 0.25f})}};
   expect_values(run("masked_mean(x:f32[1,2,1], m:f32[1,2])", inputs), {3.5 / 0.75});
   expect_values(run("masked_mean(x:f32[1,2,1], m:f32[1,2], eps=7)", inputs), {0.5});

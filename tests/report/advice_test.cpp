@@ -41,7 +41,7 @@ trace::Summary summary_of(std::string_view kernel) {
   return s;
 }
 
-TEST(AdviceText, ShowsTheStepItsPartsAndTheFindingsByFigures) {
+TEST(AdviceText, ShowsTheStepItsPartsAndFindings) {
   const std::string text = advice_text(summary_of("gemm_kernel"), nullptr);
   EXPECT_THAT(text, HasSubstr("trace.json: PyTorch profiler, NVIDIA H200\n"));
   EXPECT_THAT(text, HasSubstr("2 steps (ProfilerStep ranges), median 9.00 ms; the device works 25 % of the time, 20 "
@@ -115,7 +115,7 @@ TEST(AdviceHtml, HasOneStepAsStripsAndEscapesNames) {
   EXPECT_THAT(page, HasSubstr("launch_bound"));
 }
 
-TEST(AdviceHtml, BeginsWithWhatToDoFirstAndHasCommandsToCopy) {
+TEST(AdviceHtml, BeginsWithWhatToDoAndCopyableCommands) {
   const std::string page = advice_html(summary_of("gemm_kernel"), nullptr);
   const size_t first = page.find("Do this first</h2>");
   ASSERT_NE(first, std::string::npos);
@@ -138,7 +138,7 @@ TEST(AdviceHtml, JoinsNeighboursThatAreTooNarrowToSee) {
   EXPECT_LT(page.size(), 60'000u);
 }
 
-TEST(AdviceText, ShowsTheLongestKernelsAndSaysOfHowMany) {
+TEST(AdviceText, ShowsTheLongestKernelsAndTheirTotalCount) {
   trace::Summary summary = summary_of("k");
   summary.step.by_kernel.clear();
   for (int i = 1; i <= 200; ++i)
@@ -172,7 +172,7 @@ TEST(Difference, HasBeforeAndAfterInTheirColumns) {
                               "after: sync_in_step"));
 }
 
-TEST(Difference, IsOfAStepAndSortedByItsSize) {
+TEST(Difference, ConcernsOneStepAndIsSortedBySize) {
   const trace::Summary before = summary_of("gemm_kernel");
   trace::Summary after = before;
   after.step.wall_ms = 3, after.step.gaps.clear(), after.findings.clear();

@@ -179,7 +179,7 @@ class Contrast : public ::testing::TestWithParam<const char*> {
   }
 };
 
-TEST_P(Contrast, OfEveryShapeOnThePageIsAtLeastThree) {
+TEST_P(Contrast, OfEveryShapeIsAtLeastThree) {
   // The ruled background says nothing; a halo is there to be the page's colour.
   const std::set<std::string> says_nothing{"grid", "halo"};
   std::set<std::pair<std::string, std::string>> seen;
@@ -194,7 +194,7 @@ TEST_P(Contrast, OfEveryShapeOnThePageIsAtLeastThree) {
     if (!says_nothing.contains(css)) EXPECT_GE(best_on_page(tag, css), kGraphics) << tag << " of class " << css;
 }
 
-TEST_P(Contrast, OfEveryTextIsAtLeastFourAndAHalf) {
+TEST_P(Contrast, OfTextIsAtLeastFourPointFive) {
   size_t texts = 0;
   for (const Rule& rule : sheet.rules) {
     const auto background = theme.colours_of(rule.declarations, "background");

@@ -56,14 +56,14 @@ class Drawing : public ::testing::Test {
   std::string page = render_html(result);
 };
 
-TEST_F(Drawing, OfTheFloorIsPartOfTheFinalTimeAndThatOfTheBaseline) {
+TEST_F(Drawing, DrawsFloorWithinFinalTimeWithinBaseline) {
   Element header = elements(page, {"header"}).at(0);
   EXPECT_EQ(only(header, "rect", "track").number("width"), 100);
   EXPECT_NEAR(only(header, "rect", "left").number("width"), 17.9 / 61.3 * 100, kDrawn);
   EXPECT_NEAR(only(header, "rect", "gain").number("width"), 11.2 / 61.3 * 100, kDrawn);
 }
 
-TEST_F(Drawing, OfARungGoesFromTheTimeBeforeToTheTimeAfter) {
+TEST_F(Drawing, OfRungsGoesFromOldToNewTime) {
   std::vector<Element> steps = rows("ladder");
   ASSERT_EQ(steps.size(), 4u);
   double per_ms = only(steps[0], "rect", "base").number("width") / 61.3;
@@ -89,7 +89,7 @@ TEST_F(Drawing, OfARungsIntervalReachesBothItsEnds) {
   EXPECT_TRUE(elements(steps[0].inner, {"line"}, "whisker").empty()) << "nothing was compared with the baseline";
 }
 
-TEST_F(Drawing, OfARejectedRungManyTimesSlowerDoesNotSqueezeTheRest) {
+TEST_F(Drawing, CutsRejectedRungsThatAreFarSlower) {
   result.rungs[2].ms = 50 * 61.3;
   page = render_html(result);
   std::vector<Element> steps = rows("ladder");
@@ -148,7 +148,7 @@ TEST_F(Drawing, OfCategoriesFillsTheWidthOnce) {
   EXPECT_NEAR(only(before, "rect", "c1").number("width"), 15200.0 / 61200 * 100, kDrawn) << "attention";
 }
 
-TEST_F(Drawing, OfStagesAndOpsHasTheFloorInTheTime) {
+TEST_F(Drawing, OfStagesAndOpsMarksTheirFloor) {
   std::vector<Element> stages = rows("stages");
   for (auto [i, us, floor_us] : {std::tuple{size_t{0}, 960.0, 710.0}, {size_t{1}, 14100.0, 9300.0}}) {
     std::vector<Element> bars = elements(stages[i].inner, {"rect"}, "c0");
@@ -162,7 +162,7 @@ TEST_F(Drawing, OfStagesAndOpsHasTheFloorInTheTime) {
   EXPECT_NEAR(bars[1].number("width"), 1870.0 / 10640 * 100, kDrawn);
 }
 
-TEST_F(Drawing, OfCandidatesIsCutAtThreeTimesTheChosen) {
+TEST_F(Drawing, OfCandidatesStopsAtThreeTimesTheChosen) {
   std::vector<Element> choices = elements(section_of(page, "choices").inner, {"details"});
   EXPECT_NEAR(only(choices[0], "rect", "gain").number("width"), 100.0 / 3, kDrawn);
   EXPECT_NEAR(only(choices[0], "rect", "rest").number("width"), 527.0 / 310 / 3 * 100, kDrawn);
@@ -199,7 +199,7 @@ class Roofline : public Drawing {
 
 constexpr double kPixels = 0.3;  // coordinates have one decimal, and so have the ticks that the axes are known from
 
-TEST_F(Roofline, HasADotForEachProblemAtItsSpeedAndIntensity) {
+TEST_F(Roofline, HasEachProblemsDotAtSpeedAndIntensity) {
   std::vector<Element> dots = elements(plot.inner, {"circle"}, "dot");
   ASSERT_EQ(dots.size(), 3u) << "a copy has no arithmetic";
   EXPECT_EQ(elements(dots[0].inner, {"title"}).at(0).text(),
@@ -212,7 +212,7 @@ TEST_F(Roofline, HasADotForEachProblemAtItsSpeedAndIntensity) {
   }
 }
 
-TEST_F(Roofline, HasARoofForEachTypeWithItsKneeAtTheBandwidth) {
+TEST_F(Roofline, HasEachTypesRoofBentAtItsBandwidth) {
   std::vector<Element> roofs = elements(plot.inner, {"line"}, "roof");
   ASSERT_EQ(roofs.size(), 4u) << "f32 and bf16, a slant and a level each";
   for (auto [i, peak] : {std::pair{size_t{0}, 395.0}, {size_t{2}, 763.0}}) {

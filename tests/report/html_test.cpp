@@ -140,7 +140,7 @@ TEST(HtmlReport, QuotesHostileNamesForTheShell) {
   EXPECT_THAT(render_html(result), HasSubstr(escape("rung climb 'it'\\''s; rm -rf *' --device cpu")));
 }
 
-TEST(HtmlReport, SaysCommandsThatTakeTheRecipeOfThatClimb) {
+TEST(HtmlReport, GivesCommandsThatTakeTheClimbsRecipe) {
   ClimbResult result = testing::minilm_climb();
   result.model = "model", result.device = "cpu x", result.threads = 2, result.shapes = "input_ids=i64[1,16]";
   const std::string settings = " model --device cpu --threads 2 --shape input_ids=1,16";
@@ -184,13 +184,13 @@ TEST(HtmlReport, TakesLaunchesOfTheSameProblemTogether) {
               HasSubstr("intermediate.<wbr>dense</span><span class='problem'><b>3 ×</b>"));
 }
 
-TEST(HtmlReport, SaysThatAPlanIsNotVerifiedAndWhy) {
+TEST(HtmlReport, SaysWhyAPlanIsNotVerified) {
   std::string page = render_html(testing::empty_climb());
   EXPECT_THAT(page, HasSubstr("Not verified.</b> no output was compared"));
   EXPECT_THAT(page, Not(HasSubstr("✓ Verified")));
 }
 
-TEST(HtmlReport, IsTheSameWhenDrawnAgainFromItsJson) {
+TEST(HtmlReport, IsTheSameWhenRedrawnFromJson) {
   auto again = result_from_text(json_text(testing::minilm_climb()));
   ASSERT_TRUE(again);
   EXPECT_EQ(render_html(*again), render_html(testing::minilm_climb()));

@@ -44,7 +44,7 @@ TEST(Intervals, OfMediansTakeSixRuns) {
   EXPECT_EQ(interval_text(Latency{.ci95 = {17.84, 18.61}, .runs = 5}, 1), "too few runs to judge");
 }
 
-TEST(Intervals, OfTooFewRunsAreSaidOnEverySurface) {
+TEST(Intervals, OfTooFewRunsAreReportedEverywhere) {
   ClimbResult result = testing::minilm_climb();
   for (Receipt& receipt : result.rungs) receipt.ci95 = {0, 304828.6};
   for (AblationRow& row : result.ablation) row.ci95 = {0, kInfinity};

@@ -63,7 +63,7 @@ TEST(ReportJson, HoldsEveryFigureUnderItsName) {
   EXPECT_DOUBLE_EQ(json["speedup"].get<double>(), 3.42);
 }
 
-TEST(ReportJson, HoldsEveryFigureOfAListUnderItsName) {
+TEST(ReportJson, HoldsEveryListedFigureUnderItsName) {
   nlohmann::json json = to_json(testing::distinct_climb());
   auto parsed = [](const char* text) { return nlohmann::json::parse(text); };
   EXPECT_EQ(json["rungs"][2], parsed(R"({"name": "tune", "accepted": false, "reason": "slower", "before_ms": 35.4,
@@ -110,7 +110,7 @@ TEST(ReportJson, RoundTripsToTheSameText) {
   EXPECT_DOUBLE_EQ(back->stages[1].floor_us, 7100);
 }
 
-TEST(ReportJson, WritesNumbersThatAreNotFiniteAsNullAndReadsThemAsNan) {
+TEST(ReportJson, WritesNonFiniteNumbersAsNull) {
   ClimbResult result = testing::minilm_climb();
   result.cosine = std::numeric_limits<double>::quiet_NaN();
   result.rungs[1].ci95.hi = std::numeric_limits<double>::infinity();

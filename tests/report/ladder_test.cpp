@@ -42,7 +42,7 @@ std::string line_with(const ClimbResult& result, const std::string& text) {
   return "no line has '" + text + "'";
 }
 
-TEST(Headlines, SayByHowMuchAClimbExceededItsBudget) {
+TEST(Headlines, SayByHowMuchClimbsExceedTheirBudget) {
   ClimbResult result = small_climb();
   result.budget_s = 2, result.total_s = 2;
   for (const std::string& line : report::headlines(result)) EXPECT_THAT(line, Not(HasSubstr("budget")));
@@ -52,7 +52,7 @@ TEST(Headlines, SayByHowMuchAClimbExceededItsBudget) {
             "2.50 s");
 }
 
-TEST(Headlines, BlameTheModelOnlyWhereItsLeastTakesLonger) {
+TEST(Headlines, BlameTheModelOnlyWhereItNeedsLonger) {
   ClimbResult result = small_climb();
   result.budget_s = 60, result.total_s = 60.2, result.trials_s = 31;
   EXPECT_EQ(line_with(result, "budget"), "took 60.2 s of a budget of 60.0 s");
@@ -72,7 +72,7 @@ TEST(Headlines, ClaimNothingThatNoRaceProved) {
   EXPECT_THAT(report::headlines(result)[0], HasSubstr("1.29 × slower [1.250, 1.300]"));
 }
 
-TEST(Headlines, OfNoRaceAreTheSameInEveryForm) {
+TEST(Headlines, WithoutARaceAgreeInEveryForm) {
   ClimbResult result = small_climb();
   for (Speedup claim : {Speedup::same_plan(12), Speedup::none(12, 8, kNoRace), Speedup{12, 8, 1.5, {0.9, 2}, 8, ""}}) {
     result.against_baseline = claim;
@@ -94,7 +94,7 @@ TEST(Headlines, SayWhatAClimbProvedThatBroughtNothing) {
             "measured");
 }
 
-TEST(Headlines, OfferTheCheaperPrecisionWithItsErrorAndItsCommand) {
+TEST(Headlines, OfferACheaperPrecisionWithErrorAndCommand) {
   ClimbResult result = small_climb();
   EXPECT_EQ(line_with(result, "bf16"), "no line has 'bf16'");
   result.cheaper = {"bf16", {8, 2, 4, {3.9, 4.1}, 9, ""}, 4e-3, 1e-2, 0.99998, "rung climb m --dtype bf16"};
@@ -202,7 +202,7 @@ TEST(LadderTable, SaysLoudlyThatAPlanIsNotVerified) {
   EXPECT_THAT(ladder_table(result, false), HasSubstr("NOT VERIFIED: rel. L2 error 0.2 exceeds 1e-5"));
 }
 
-TEST(LadderTable, LeavesNoTimeToAPlanBelowItsFloor) {
+TEST(LadderTable, LeavesPlansBelowTheirFloorNoTime) {
   ClimbResult result = small_climb();
   result.floor_ms = 9;
   EXPECT_THAT(ladder_table(result, false), HasSubstr("this machine's floor is 9.00 ms: 0 ms left\n"));

@@ -39,7 +39,7 @@ ClimbResult plain() {
   return result;
 }
 
-TEST(NextSteps, RunThePlanFromAShellPythonAndCpp) {
+TEST(NextSteps, RunThePlanFromShellPythonAndCpp) {
   ClimbResult result = plain();
   EXPECT_THAT(titles(result), ElementsAre("Run this plan", "See the difference yourself"));
   std::vector<std::string> run = step_of(result, "Run this plan").commands;
@@ -63,7 +63,7 @@ TEST(NextSteps, RunNoPlanThatIsNotVerified) {
   EXPECT_THAT(next_steps(result)[0].commands.at(0), ::testing::EndsWith("--recipe recipe.json --bisect"));
 }
 
-TEST(NextSteps, OfferTheCheaperPrecisionWhereItWonItsRace) {
+TEST(NextSteps, OfferACheaperPrecisionThatWonItsRace) {
   ClimbResult result = plain();
   result.cheaper = {.dtype = "bf16", .speedup = {9.4, 4.7, 2, {1.9, 2.1}, 9, ""}, .rel_l2 = 2e-3, .cosine = 0.99998};
   result.cheaper.command = "rung climb m --dtype bf16";
@@ -107,7 +107,7 @@ TEST(NextSteps, OfferOtherLengthsOfTexts) {
   EXPECT_THAT(titles(result), ::testing::Not(::testing::Contains("Other lengths")));
 }
 
-TEST(NextSteps, OfferALongerBudgetWhereThereWasNoTime) {
+TEST(NextSteps, OfferALongerBudgetWhereTimeRanOut) {
   ClimbResult result = plain();
   result.untried = 2;
   result.rungs.push_back({.name = "tune", .reason = std::string(kNoTime)});

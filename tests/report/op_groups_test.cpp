@@ -55,11 +55,11 @@ TEST(OpGroups, OfEqualTimesComeByName) {
   EXPECT_THAT(labels(group_ops({op("b", "k", "p", 7), op("a", "k", "q", 7)})), ElementsAre("a", "b"));
 }
 
-TEST(OpGroups, KeepTheFirstNameWhereNamesAreOfOtherLengths) {
+TEST(OpGroups, KeepTheFirstNameWhereLengthsDiffer) {
   EXPECT_THAT(labels(group_ops({op("a.b", "k", "p", 1), op("a.b.c", "k", "p", 1)})), ElementsAre("a.b"));
 }
 
-TEST(OpGroups, CountWhatIsNotFiniteOrNegativeAsNothing) {
+TEST(OpGroups, CountNonFiniteOrNegativeTimesAsZero) {
   auto groups =
       group_ops({op("a", "k", "p", 5), op("a", "k", "p", NAN), op("a", "k", "p", INFINITY), op("a", "k", "p", -1)});
   ASSERT_EQ(groups.size(), 1u);

@@ -27,7 +27,7 @@ class PageFigures : public ::testing::Test {
   std::string page = render_html(testing::distinct_climb());
 };
 
-TEST_F(PageFigures, OfTheHeadlineAreTheFirstAndTheLastTime) {
+TEST_F(PageFigures, OfTheHeadlineAreFirstAndLastTimes) {
   EXPECT_THAT(texts("span", "was"), ElementsAre("61.3 ms"));
   EXPECT_THAT(texts("span", "now"), ElementsAre("17.9 ms"));
   EXPECT_THAT(texts("span", "speedup"), ElementsAre("3.42 × faster"));
@@ -40,7 +40,7 @@ TEST_F(PageFigures, OfTheHeadlineAreTheFirstAndTheLastTime) {
   EXPECT_THAT(texts("p", "setting"), ElementsAre("bert · cpu · bf16 · 3 threads"));
 }
 
-TEST_F(PageFigures, OfTheHeadlineSayHowMuchSlowerAPlanGot) {
+TEST_F(PageFigures, OfTheHeadlineSayHowMuchSlower) {
   ClimbResult slower = testing::distinct_climb();
   slower.against_baseline = {17.9, 61.3, 1 / 3.42, {0.28, 0.3}, 9, ""};
   std::vector<Element> said = elements(render_html(slower), {"span"}, "speedup");
@@ -108,7 +108,7 @@ TEST_F(PageFigures, OfCategoriesAreSharesOfTheirOwnRun) {
                                  {"launch/host", "6.9 %", "0.3 %", "47.0", "–", "–"}}));
 }
 
-TEST_F(PageFigures, OfStagesEndWithTheWholeRunAsMeasured) {
+TEST_F(PageFigures, OfStagesEndWithTheMeasuredRun) {
   EXPECT_EQ(rows_of(section("stages")), (Rows{{"embeddings", "", "960 µs", "710 µs", "250 µs", "74 %", "6"},
                                               {"layers", "", "14.1 ms", "9.30 ms", "4.80 ms", "66 %", "22"},
                                               {"whole run", "", "17.9 ms", "11.2 ms", "6.70 ms", "63 %", "29"}}));
@@ -184,7 +184,7 @@ TEST_F(PageFigures, OfTheMachineStandBesideTheirNames) {
                   {"processor", "Example 9000"}}));
 }
 
-TEST_F(PageFigures, OfTheCommandThatRepeatsTheClimbAreItsSettings) {
+TEST_F(PageFigures, OfTheRepeatCommandAreTheClimbsSettings) {
   EXPECT_EQ(elements(section("reproduce").inner, {"code"}).at(0).text(),
             "rung climb distinct --device cpu --threads 3 --shape x=1,8 --shape mask=7");
   ClimbResult opted_in = testing::distinct_climb();

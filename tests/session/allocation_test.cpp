@@ -90,7 +90,7 @@ TEST_P(Replays, ThroughOpenBlasAllocateNothing) {
 }
 
 // oneDNN's execute call makes a table of its arguments each time; scratch space is ours, made once.
-TEST_P(Replays, ThroughOneDnnAllocateOnlyTheTablesOfItsCalls) {
+TEST_P(Replays, ThroughOneDnnAllocateOnlyCallTables) {
   constexpr long kReplays = 100, kLaunches = 2, kBlocksPerCall = 8;
   EXPECT_LE(allocations_in_replays(with_linear_kernel("linear_onednn", GetParam())),
             kReplays * kLaunches * kBlocksPerCall * GetParam());

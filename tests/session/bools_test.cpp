@@ -46,12 +46,12 @@ Tensor mask_of(std::initializer_list<uint8_t> bytes) {
   return mask;
 }
 
-TEST_P(Bools, GivenByNameAreZeroAndOneOrRefused) {
+TEST_P(Bools, GivenByNameMustBeZeroOrOne) {
   EXPECT_TRUE(session_.infer({{"x", x_}, {"mask", mask_of({1, 0, 1, 0})}}));
   expect_refused(session_.set_inputs({{"x", x_}, {"mask", mask_of({1, 0, 255, 0})}}));
 }
 
-TEST_P(Bools, OfTheCallersMemoryAreZeroAndOneOrRefused) {
+TEST_P(Bools, InCallersMemoryMustBeZeroOrOne) {
   for (Place place : {Place::host, Place::pinned}) {
     Tensor mask = mask_of({1, 0, 1, 1});
     ASSERT_TRUE(session_.set_inputs({{"x", x_}, {"mask", mask}}));
@@ -62,7 +62,7 @@ TEST_P(Bools, OfTheCallersMemoryAreZeroAndOneOrRefused) {
   }
 }
 
-TEST_P(Bools, OfTheSessionsMemoryAreZeroAndOneOrRefused) {
+TEST_P(Bools, InSessionMemoryMustBeZeroOrOne) {
   ASSERT_TRUE(session_.set_inputs({{"x", x_}, {"mask", mask_of({1, 0, 1, 1})}}));
   auto memory = session_.own_input(0, Place::host);
   ASSERT_TRUE(memory) << memory.error().message;

@@ -18,7 +18,7 @@ class Bound : public OnDevices {
   Values x_{1, 2, 3, 4};
 };
 
-TEST_P(Bound, MemoryOfTheSessionsOwnIsAllThatALoopNeeds) {
+TEST_P(Bound, SessionMemoryIsAllThatALoopNeeds) {
   Session session = open(masked_plan());
   float* x = floats(session.own_input(kX, Place::host));
   float* y = floats(session.own_output(kY, Place::host));
@@ -29,7 +29,7 @@ TEST_P(Bound, MemoryOfTheSessionsOwnIsAllThatALoopNeeds) {
   }
 }
 
-TEST_P(Bound, MemoryOfTheSessionsOwnStaysWhereItIs) {
+TEST_P(Bound, SessionMemoryStaysWhereItIs) {
   Session session = open(masked_plan());
   for (Place place : {Place::host, Place::device}) {
     auto x = session.own_input(kX, place), y = session.own_output(kY, place);
@@ -44,7 +44,7 @@ TEST_P(Bound, MemoryOfTheSessionsOwnStaysWhereItIs) {
   }
 }
 
-TEST_P(Bound, MemoryOfTheSessionsOwnBeginsAsTheDefaultOrZeros) {
+TEST_P(Bound, SessionMemoryBeginsAsTheDefaultOrZeros) {
   Session session = open(masked_plan());
   float* x = floats(session.own_input(kX, Place::host));
   float* mask = floats(session.own_input(kMask, Place::host));
@@ -60,7 +60,7 @@ TEST_P(Bound, MemoryOfTheSessionsOwnBeginsAsTheDefaultOrZeros) {
   EXPECT_THAT(values(floats(session.own_input(kMask, Place::host))), Each(1.0f));
 }
 
-TEST_P(Bound, MemoryOfTheCallersIsReadAndFilledByEveryRun) {
+TEST_P(Bound, CallersMemoryIsReadAndFilledEveryRun) {
   Session session = open(masked_plan());
   Values y(4), a(4), mask{1, 0, 1, 0};
   ASSERT_TRUE(session.bind_input(kX, Place::host, x_.data()));
@@ -155,7 +155,7 @@ TEST_P(Bound, MinusInfinityIsTakenInAMask) {
   EXPECT_THAT(y, ::testing::Pointwise(::testing::FloatNear(1e-6f), Values{0.5f, 0.5f, 0.0f}));
 }
 
-TEST_P(Bound, ValuesThatAreSetGoIntoOwnMemoryAndReplaceTheCallers) {
+TEST_P(Bound, SetValuesGoToOwnMemoryReplacingCallers) {
   Session session = open(masked_plan());
   Values mask{0, 0, 0, 0};
   float* x = floats(session.own_input(kX, Place::host));
@@ -189,7 +189,7 @@ INSTANTIATE_TEST_SUITE_P(Gpu, Bound, ::testing::Values(Where{On::device, false},
 
 class BoundOnTheProcessor : public Bound {};
 
-TEST_P(BoundOnTheProcessor, MemoryOfTheSessionsOwnIsThePlansBuffer) {
+TEST_P(BoundOnTheProcessor, SessionMemoryIsThePlansBuffer) {
   Session session = open(masked_plan());
   for (Place place : {Place::host, Place::device}) {
     EXPECT_EQ(*session.own_input(kX, place), session.recorder().host_buffer(session.plan().inputs[kX].buffer));
@@ -211,7 +211,7 @@ INSTANTIATE_TEST_SUITE_P(Processor, BoundOnTheProcessor,
 
 class BoundOnADevice : public Bound {};
 
-TEST_P(BoundOnADevice, MemoryOfTheDevicesIsReadAndFilledByEveryRun) {
+TEST_P(BoundOnADevice, DeviceMemoryIsReadAndFilledEveryRun) {
   Session session = open(masked_plan());
   auto x = uploaded(x_), mask = uploaded(Values{2, 2, 2, 0}), y = uploaded(Values(4)), a = uploaded(Values(4));
   ASSERT_TRUE(session.bind_input(kX, Place::device, pointer(*x)));
@@ -227,7 +227,7 @@ TEST_P(BoundOnADevice, MemoryOfTheDevicesIsReadAndFilledByEveryRun) {
   EXPECT_THAT(downloaded(*y), ElementsAre(0, 0, 6, 0));
 }
 
-TEST_P(BoundOnADevice, OwnMemoryThereIsReadAndFilledInPlace) {
+TEST_P(BoundOnADevice, OwnMemoryIsReadAndFilledInPlace) {
   Session session = open(masked_plan());
   const gpu::Address x = gpu::address_of(*session.own_input(kX, Place::device)),
                      mask = gpu::address_of(*session.own_input(kMask, Place::device)),
@@ -272,7 +272,7 @@ class Waits : public ::testing::TestWithParam<bool> {
   Target target_{.kind = "fake", .name = "fake", .fingerprint = "fake", .machine = Machine(cpu::cpu_info())};
 };
 
-TEST_P(Waits, AreOneForEachRunWhateverIsBoundAndMayFault) {
+TEST_P(Waits, AreOnePerRunWhateverIsBound) {
   Session session = open("a = gather(t:f32[4,2], i:i64[3], axis=0)\nb = neg(t)\nreturn a=a, b=b");
   std::vector<float> table(8, 1), a(6);
   ASSERT_TRUE(session.bind_input(0, Place::host, table.data()));

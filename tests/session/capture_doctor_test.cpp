@@ -141,7 +141,7 @@ TEST_F(Capture, LeavesEagerLaunchesAlone) {
 }
 
 // Rows declare where operands begin; a call that gives them others reaches no row.
-TEST_F(Capture, EveryCallIsCheckedForWhereItsMemoryBegins) {
+TEST_F(Capture, ChecksWhereEveryCallsMemoryBegins) {
   habit = Habit::none, calls = 0;
   auto gpu = testing::fake_gpu();
   auto queue = *gpu::Queue::make(*gpu);

@@ -60,14 +60,14 @@ TEST_P(DeviceTimes, OfARunAreThoseOfItsLaunches) {
   }
 }
 
-TEST_P(DeviceTimes, OfALaunchAreItsShareOfThoseThatSolveTheSameProblem) {
+TEST_P(DeviceTimes, OfLaunchesOfOneProblemAreEqual) {
   Session running = session();
   auto us = running.recorder().step_us();
   ASSERT_TRUE(us) << us.error().message;
   EXPECT_THAT(*us, ::testing::Pointwise(DoubleNear(1e-3), std::vector<double>{kLaunchUs, kLaunchUs, kLaunchUs}));
 }
 
-TEST_P(DeviceTimes, OfAPartAreThoseOfItsLaunchesTogether) {
+TEST_P(DeviceTimes, OfAPartAreItsLaunchesTogether) {
   Session running = session();
   for (const std::vector<size_t>& steps : {std::vector<size_t>{1}, {0, 2}, {0, 1, 2}}) {
     auto us = running.recorder().together_us(steps);
@@ -111,7 +111,7 @@ TEST_P(DeviceTimes, BeginWithAnArenaOfZeros) {
 
 INSTANTIATE_TEST_SUITE_P(Captured, DeviceTimes, ::testing::Bool());
 
-TEST(DeviceMemory, ThatAPlanWantsIsAskedForAsAWhole) {
+TEST(DeviceMemory, OfAPlanIsRefusedAsAWhole) {
   Target target = counting_target();
   Graph graph = graph_of("x: f32[64] = input()\nw: f32[64] = constant(name=\"w\")\ny: f32[64] = add(x, w)\nreturn y=y");
   auto built = build_plan(graph, {}, {.target = &target});
@@ -142,7 +142,7 @@ TEST(DeviceMemory, ThatTheFirstRunTookIsNoted) {
 }
 
 // A host block's address may be given away as soon as it is free; the device's copy of the old one is none of the new.
-TEST(DeviceMemory, OfWeightsIsNotReusedForOthersAtTheSameAddress) {
+TEST(DeviceMemory, OfWeightsIsNotReusedByAddressAlone) {
   Target target = counting_target();
   alignas(64) std::array<float, 4> memory{1, 2, 3, 4};
   auto plan_over_memory = [&] {

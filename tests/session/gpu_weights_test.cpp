@@ -31,7 +31,7 @@ class GpuWeights : public ::testing::Test {
   int allocations() const { return target.gpu->chores()[static_cast<size_t>(gpu::Chore::allocate)]; }
 };
 
-TEST_F(GpuWeights, OfOnePlanShareWhatIsTheSameMemory) {
+TEST_F(GpuWeights, OfTheSameMemoryShareOneUpload) {
   auto blocks = uploaded(plan_of({a, b, a}));
   EXPECT_EQ(blocks[0], blocks[2]);
   EXPECT_NE(blocks[0], blocks[1]);
@@ -53,7 +53,7 @@ TEST_F(GpuWeights, LeaveWithTheLastPlanThatHoldsThem) {
   EXPECT_EQ(allocations(), 2);
 }
 
-TEST_F(GpuWeights, ThatDoNotFitAreRefusedBeforeAnythingIsAllocated) {
+TEST_F(GpuWeights, AreRefusedBeforeAllocationIfTooLarge) {
   auto blocks = upload_weights(plan_of({a}), size_t{1} << 31);
   ASSERT_FALSE(blocks);
   EXPECT_THAT(blocks.error().message, ::testing::HasSubstr("not enough memory"));

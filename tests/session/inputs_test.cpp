@@ -52,7 +52,7 @@ class InputsOf : public ::testing::TestWithParam<Where> {
   Session session_;
 };
 
-TEST_P(InputsOf, ARunThatAreLeftOutTakeTheirDefaultsAgain) {
+TEST_P(InputsOf, ARunTakeTheirDefaultsWhenLeftOut) {
   ASSERT_TRUE(session_.infer({{"x", x_}, {"mask", half_}}));
   expect_outputs({1, 2, 0, 0}, {-1, -1, 0, 0});
   ASSERT_TRUE(session_.infer({{"x", x_}}));
@@ -119,7 +119,7 @@ class RaisedFault : public ::testing::TestWithParam<bool> {
   Target target_ = testing::fake_target();
 };
 
-TEST_P(RaisedFault, OnADeviceIsToldOnceAndNotOfTheNextRun) {
+TEST_P(RaisedFault, OnADeviceIsToldOnlyOnce) {
   Session session = session_over(
       "t: f32[4,2] = constant(name=\"t\")\n"
       "a: f32[3,2] = gather(t, i:i64[3], axis=0)  # the.lookup\n"
@@ -135,7 +135,7 @@ TEST_P(RaisedFault, OnADeviceIsToldOnceAndNotOfTheNextRun) {
 }
 
 // Flags are looked at where an op may raise one, and an integer division may.
-TEST_P(RaisedFault, OnADeviceIsLookedForAfterAnIntegerDivision) {
+TEST_P(RaisedFault, OnADeviceIncludesIntegerDivisionByZero) {
   Session session = session_over("q: i64[3] = div(x:i64[3], y:i64[3])  # the.quotient\nreturn q=q", "binary");
   fault_ = Fault::integer_divided_by_zero;
   Status failed = session.run();

@@ -56,7 +56,7 @@ class Masked : public ::testing::TestWithParam<Where> {
 TEST_P(Masked, KeysAreLeftOut) { EXPECT_THAT(answer({0, 0, kOut, kOut, 0, kOut}), ::testing::ElementsAre(6.0f, 8.0f)); }
 
 // As written there is no number; as one op an attention over no keys is zero.
-TEST_P(Masked, QueriesWithoutAKeyAreNaNAsWrittenAndZeroAsOneOp) {
+TEST_P(Masked, QueriesWithoutAKeyAreNanUnlessFused) {
   auto y = answer({kOut, kOut, kOut, 0, 0, kOut});
   ASSERT_EQ(y.size(), 2u);
   if (GetParam().fused)
@@ -75,7 +75,7 @@ TEST_P(Masked, InputsTakeNeitherNaNNorPlusInfinity) {
   }
 }
 
-TEST_P(Masked, InputsAreThoseThatLeadToTheMaskAlone) {
+TEST_P(Masked, InputsAreThoseThatReachTheMask) {
   NamedTensors inputs = masked_by({0, 0, 0, 0, 0, 0});
   inputs["v"].as<float>()[1] = kOut;
   Status refused = session_.set_inputs(inputs);

@@ -42,7 +42,7 @@ class RunCopies : public OnDevices {
   }
 };
 
-TEST_P(RunCopies, FromTheCallersHostMemoryComeWholeWhateverTheirSize) {
+TEST_P(RunCopies, FromHostMemoryComeWholeAtAnySize) {
   for (size_t count : {size_t{1}, size_t{1000}, size_t{16384}, size_t{16385}, size_t{65536}, kPieces, kTooLarge}) {
     Session session = negating(count);
     Values x = counted(count), y(count);
@@ -67,7 +67,7 @@ TEST_P(RunCopies, OnTheDeviceComeWholeWhateverTheirSize) {
   }
 }
 
-TEST_P(RunCopies, OfMemoryThatBeginsAnywhereOnTheDeviceComeWhole) {
+TEST_P(RunCopies, OfMisalignedDeviceMemoryComeWhole) {
   for (size_t skip : {1, 2, 3}) {
     Session session = negating(1000);
     auto x = uploaded(counted(1000 + skip)), y = uploaded(Values(1000 + 2 * skip));
@@ -93,7 +93,7 @@ TEST_P(RunCopies, OfPinnedMemoryOfTheCallersComeWhole) {
 }
 
 // The driver copies such memory all the same.
-TEST_P(RunCopies, OfMemoryThatIsSaidToBePinnedAndIsNotComeWhole) {
+TEST_P(RunCopies, OfMemoryFalselyCalledPinnedComeWhole) {
   for (size_t count : {size_t{4}, kPieces}) {
     Session session = negating(count);
     Values x = counted(count), y(count);
@@ -105,7 +105,7 @@ TEST_P(RunCopies, OfMemoryThatIsSaidToBePinnedAndIsNotComeWhole) {
 }
 
 // The driver refuses it or copies it; no kernel faults.
-TEST_P(RunCopies, OfTheHostsMemoryThatIsSaidToBeTheDevicesLeaveADeviceThatWorks) {
+TEST_P(RunCopies, OfHostMemoryCalledDeviceMemoryAreHarmless) {
   Session wrong = negating(4), right = negating(4);
   Values x = counted(4), y(4);
   ASSERT_TRUE(wrong.bind_input(0, Place::device, x.data()));
@@ -116,7 +116,7 @@ TEST_P(RunCopies, OfTheHostsMemoryThatIsSaidToBeTheDevicesLeaveADeviceThatWorks)
   EXPECT_EQ(y, negated(x));
 }
 
-TEST_P(RunCopies, OfPinnedMemoryAreDoneWhenTheStreamIs) {
+TEST_P(RunCopies, OfPinnedMemoryEndWithTheirStream) {
   testing::fake_state().lazy = true;
   Session session = negating(4);
   auto x = pinned({1, 2, 3, 4}), y = pinned(Values(4));
@@ -179,7 +179,7 @@ class AskedCopies : public RunCopies {
   }
 };
 
-TEST_P(AskedCopies, OnTheDeviceAreALaunchBeforeARunAndOneAfter) {
+TEST_P(AskedCopies, OnTheDeviceAreTwoLaunchesPerRun) {
   Session session = open(masked_plan());
   auto x = uploaded(Values(4)), mask = uploaded(Values(4)), y = uploaded(Values(4)), a = uploaded(Values(4));
   ASSERT_TRUE(session.bind_input(0, Place::device, pointer(*x)));
@@ -189,7 +189,7 @@ TEST_P(AskedCopies, OnTheDeviceAreALaunchBeforeARunAndOneAfter) {
   EXPECT_EQ(asked(session), "0 uploads, 0 downloads, 0 copies; 4 by 2 launches");
 }
 
-TEST_P(AskedCopies, BetweenHostAndDeviceGoTogetherWithTheFaults) {
+TEST_P(AskedCopies, BetweenHostAndDeviceIncludeTheFaults) {
   Session session = open(lookup_plan());
   auto table = uploaded(Values(8));
   std::vector<int64_t> rows{0, 1, 2};
@@ -200,7 +200,7 @@ TEST_P(AskedCopies, BetweenHostAndDeviceGoTogetherWithTheFaults) {
 }
 
 // Such as memory of the host's that is said to be the device's: a kernel would fault there.
-TEST_P(AskedCopies, OfWhatKernelsDoNotReachAreTheDrivers) {
+TEST_P(AskedCopies, OfMemoryBeyondKernelsAreTheDrivers) {
   Session session = open(masked_plan());
   auto x = uploaded(Values(4)), y = uploaded(Values(4)), a = uploaded(Values(4));
   testing::fake_state().foreign = {x->address(), a->address()};

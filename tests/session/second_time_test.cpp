@@ -43,7 +43,7 @@ class SecondTime : public OnDevices {
 
 class SecondTimeInStreams : public SecondTime {};
 
-TEST_P(SecondTimeInStreams, TheFirstErrorOfRunsInFlightIsTold) {
+TEST_P(SecondTimeInStreams, TheFirstErrorInFlightIsTold) {
   Session session = open(faulty_plan());
   const auto side = stream();
   for (const auto& [first, second, told] :
@@ -58,7 +58,7 @@ TEST_P(SecondTimeInStreams, TheFirstErrorOfRunsInFlightIsTold) {
   }
 }
 
-TEST_P(SecondTimeInStreams, RunsInFlightWithAnErrorEachLeaveNoneBehind) {
+TEST_P(SecondTimeInStreams, FailingRunsInFlightLeaveNoErrorsBehind) {
   Session session = open(faulty_plan());
   const auto side = stream();
   enqueue(session, *side, kTooLarge);
@@ -69,7 +69,7 @@ TEST_P(SecondTimeInStreams, RunsInFlightWithAnErrorEachLeaveNoneBehind) {
   EXPECT_THAT((*session.outputs())[0].second.as<float>(), ElementsAre(1, 10, 2, 20, 3, 30));
 }
 
-TEST_P(SecondTimeInStreams, ARunInFlightIsOverBeforeItsOutputsAreCopied) {
+TEST_P(SecondTimeInStreams, RunsInFlightEndBeforeOutputsAreCopied) {
   Session session = open(masked_plan());
   const auto side = stream();
   std::vector<std::vector<std::pair<std::string, Tensor>>> kept;
@@ -99,7 +99,7 @@ TEST_P(SecondTime, OutputsOutliveTheNextRunAndTheSession) {
   EXPECT_THAT(second[0].second.as<float>(), Each(9.0f));
 }
 
-TEST_P(SecondTime, ARunAfterOneThatFaultedIsRightAndAnotherFaultIsToldAgain) {
+TEST_P(SecondTime, FaultsAreToldAndLeaveNextRunsRight) {
   Session session = open(faulty_plan());
   const auto run = [&](const std::vector<int64_t>& indices) {
     auto outputs = session.infer({{"i", Tensor::of<int64_t>({3}, indices)}});
@@ -148,7 +148,7 @@ std::shared_ptr<gpu::Gpu> refusing_gpu() {
   return *gpu::Gpu::open(table, 0);
 }
 
-TEST(ARefusedFill, DoesNotBlameTheNextRunForTheFaultBefore) {
+TEST(ARefusedFill, DoesNotBlameALaterRun) {
   for (bool capture : {false, true}) {
     Target target = testing::fake_target();
     target.gpu = refusing_gpu();

@@ -58,7 +58,7 @@ TEST_P(Recorders, ReplayBitIdentically) {
 }
 
 // As if other programs had all processors but the caller's.
-TEST_P(Recorders, NeedNoWorkerAndGiveTheSameBitsWithoutThem) {
+TEST_P(Recorders, GiveTheSameBitsWithoutAnyWorker) {
   for (bool capture : {false, true}) {
     const Outputs expected = outputs_of(text_plan(capture, GetParam()), text_inputs());
     auto team = std::make_shared<cpu::Team>(GetParam(), cpu::Pinning::none, HeldWorkers::hold);
@@ -82,7 +82,7 @@ class SessionInputs : public testing::Test {
   NamedTensors inputs = text_inputs();
 };
 
-TEST_F(SessionInputs, OfUnknownNamesAreRefusedWithTheNamesThereAre) {
+TEST_F(SessionInputs, OfUnknownNamesAreRefusedListingKnownOnes) {
   inputs["idz"] = inputs["ids"];
   EXPECT_EQ(error_of(session, inputs), "there is no input 'idz'; the inputs are: ids, bias");
 }
@@ -133,7 +133,7 @@ TEST(Session, TakesDefaultsForInputsLeftOut) {
   EXPECT_TRUE(same_bits(all[0].second, some[0].second));
 }
 
-TEST(Session, RefusesAFrozenInputAtAnotherValueByName) {
+TEST(Session, RefusesFrozenInputsAtOtherValuesByName) {
   Plan plan = text_plan(true);
   Tensor mask = Tensor::of<float>({3}, {1, 0, 1});
   plan.frozen.push_back({"mask", mask});

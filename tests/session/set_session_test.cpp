@@ -61,7 +61,7 @@ TEST(SetSession, KeepsWhatIsBoundInEachPlan) {
   EXPECT_THAT((*session.selected().outputs())[0].second.as<float>(), ElementsAre(2, 2));
 }
 
-TEST(SetSession, OfOnePlanSaysWhatIsWrongWithAnInput) {
+TEST(SetSession, OfOnePlanSaysWhatInputIsWrong) {
   SetSession session = session_over({doubling(2)});
   const auto refused = session.infer({{"x", Tensor::of<float>({3}, {1, 2, 3})}});
   ASSERT_FALSE(refused);

@@ -92,7 +92,7 @@ class Signals : public testing::TestWithParam<Run> {
   }();
 };
 
-TEST_P(Signals, OfATimerComeBetweenRunsOfOneDnnNotWithin) {
+TEST_P(Signals, OfATimerComeBetweenOneDnnsRuns) {
   const Outputs want = outputs_of(session, {{"x", random_tensor("x", {DType::f32, {1, 128, 1536}})}});
   const Alarm alarm;
   auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(200 * kPace);
@@ -104,7 +104,7 @@ TEST_P(Signals, OfATimerComeBetweenRunsOfOneDnnNotWithin) {
   for (size_t i = 0; i < want.size(); ++i) EXPECT_TRUE(same_bits(got[i].second, want[i].second));
 }
 
-TEST_P(Signals, OfATimerComeBetweenLaunchesOfOneDnnToo) {
+TEST_P(Signals, OfATimerComeBetweenOneDnnsLaunches) {
   outputs_of(session, {{"x", random_tensor("x", {DType::f32, {1, 128, 1536}})}});
   const Alarm alarm;
   auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(100 * kPace);

@@ -37,7 +37,7 @@ class DeviceFault : public ::testing::TestWithParam<bool> {
   NamedTensors inputs{{"x", Tensor::of<float>({4}, {0, 1, 2, 3})}};
 };
 
-TEST_P(DeviceFault, InAnyLaunchEndsTheRunAndLetsNothingOut) {
+TEST_P(DeviceFault, InAnyLaunchEndsTheRunWithoutOutputs) {
   for (size_t step = 1; step <= kSteps; ++step) {
     Session running = session();
     ASSERT_TRUE(running.infer(inputs));
@@ -51,7 +51,7 @@ TEST_P(DeviceFault, InAnyLaunchEndsTheRunAndLetsNothingOut) {
   }
 }
 
-TEST_P(DeviceFault, IsNotBlamedOnTheLaunchThatWasToldOfIt) {
+TEST_P(DeviceFault, IsNotBlamedOnTheLaunchReportingIt) {
   Session running = session();
   ASSERT_TRUE(running.set_inputs(inputs));
   testing::fake_state().fault_at = testing::fake_state().launches + 1;
@@ -62,7 +62,7 @@ TEST_P(DeviceFault, IsNotBlamedOnTheLaunchThatWasToldOfIt) {
   }
 }
 
-TEST_P(DeviceFault, NamesItsOpWhenOpsRunOneByOne) {
+TEST_P(DeviceFault, NamesItsOpWhenRunStepwise) {
   Session stepping = session({.stepwise = true}, 2);
   auto outputs = stepping.infer(inputs);
   ASSERT_TRUE(device_failed(outputs));
@@ -71,7 +71,7 @@ TEST_P(DeviceFault, NamesItsOpWhenOpsRunOneByOne) {
             "(700)");
 }
 
-TEST_P(DeviceFault, ThatDoesNotComeLeavesSteppingTheSameAnswer) {
+TEST_P(DeviceFault, ThatIsAbsentLeavesSteppedAnswersEqual) {
   Session running = session();
   auto want = running.infer(inputs);
   ASSERT_TRUE(want) << want.error().message;

@@ -36,7 +36,7 @@ class Streams : public OnDevices {
   }
 };
 
-TEST_P(Streams, OfTheCallersTakeARunThatAWaitCompletes) {
+TEST_P(Streams, OfTheCallerTakeRunsThatWaitsComplete) {
   Loop running = loop();
   const auto side = stream();
   for (float value : {1.0f, 2.0f, 3.0f}) {
@@ -47,7 +47,7 @@ TEST_P(Streams, OfTheCallersTakeARunThatAWaitCompletes) {
   }
 }
 
-TEST_P(Streams, AreAllThatHasToBeWaitedForWhereNoHostMemoryOfTheCallersIsFilled) {
+TEST_P(Streams, AreEnoughToWaitForWithDeviceOutputs) {
   Loop running = loop();
   auto y = uploaded(Values(4));
   ASSERT_TRUE(running.session.bind_output(0, Place::device, pointer(*y)));
@@ -120,7 +120,7 @@ TEST_P(Streams, FillTheCallersHostMemoryByTheWait) {
   EXPECT_THAT(second, Each(2.0f));
 }
 
-TEST_P(Streams, AreHeldBackBehindARunThatIsComplete) {
+TEST_P(Streams, AreHeldBackBehindACompleteRun) {
   Loop running = loop();
   const auto side = stream();
   auto y = uploaded(Values(4));
@@ -133,7 +133,7 @@ TEST_P(Streams, AreHeldBackBehindARunThatIsComplete) {
   EXPECT_TRUE(running.session.recorder().device_ms().has_value());
 }
 
-TEST_P(Streams, AreDoneBeforeInputsAreSetAndOutputsCopied) {
+TEST_P(Streams, AreDoneBeforeValuesAreSetOrCopied) {
   Session session = open(masked_plan());
   const auto side = stream();
   auto y = uploaded(Values(4));
@@ -179,7 +179,7 @@ TEST_P(Streams, HaveTheirFaultsToldByTheWaitOnce) {
   EXPECT_THAT(rows, ElementsAre(0, 0, 3, 30, 1, 10));
 }
 
-TEST_P(Streams, HaveTheirFaultsToldByTheWaitThoughACompleteRunComesBetween) {
+TEST_P(Streams, HaveTheirFaultsToldDespiteALaterRun) {
   Session session = open(lookup_plan());
   const auto side = stream();
   auto good = uploaded(std::vector<int64_t>{0, 3, 1}), bad = uploaded(std::vector<int64_t>{0, 4, 1});
@@ -190,7 +190,7 @@ TEST_P(Streams, HaveTheirFaultsToldByTheWaitThoughACompleteRunComesBetween) {
   EXPECT_THAT(error_of(session.wait()), HasSubstr("the.lookup (gather): an index is out of range"));
 }
 
-TEST_P(Streams, RefuseBadValuesAtOnceAndFillNothingFromThem) {
+TEST_P(Streams, RefuseBadValuesAtOnceWithoutFillingOutputs) {
   Session session = open(masked_plan());
   const auto side = stream();
   Values x{1, NAN, 1, 1}, y(4, -1);
@@ -201,7 +201,7 @@ TEST_P(Streams, RefuseBadValuesAtOnceAndFillNothingFromThem) {
   EXPECT_THAT(y, Each(-1.0f));
 }
 
-TEST_P(Streams, AreWaitedForByTheEndOfTheSession) {
+TEST_P(Streams, AreWaitedForWhenTheSessionEnds) {
   auto y = uploaded(Values(4));
   const auto side = stream();
   {

@@ -74,7 +74,7 @@ bool same(const Outputs& a, const Outputs& b) {
   return a.size() == 2 && b.size() == 2 && same_bits(a[0].second, b[0].second) && same_bits(a[1].second, b[1].second);
 }
 
-TEST_P(SessionThreads, OfARunNeedNotBeTheOneThatOpenedTheSession) {
+TEST_P(SessionThreads, MayRunASessionAnotherOpened) {
   Session session = opened();
   Outputs here = outputs_of(session, inputs(1)), there, later;
   std::thread([&] { there = outputs_of(session, inputs(2)); }).join();
@@ -83,7 +83,7 @@ TEST_P(SessionThreads, OfARunNeedNotBeTheOneThatOpenedTheSession) {
   EXPECT_TRUE(same(later, here));
 }
 
-TEST_P(SessionThreads, OfMeasurementsNeedNotBeTheOneThatOpenedTheSession) {
+TEST_P(SessionThreads, MayMeasureASessionAnotherOpened) {
   Session session = opened();
   std::thread([&] {
     Recorder& recorder = session.recorder();
@@ -98,7 +98,7 @@ TEST_P(SessionThreads, OfMeasurementsNeedNotBeTheOneThatOpenedTheSession) {
   }).join();
 }
 
-TEST_P(SessionThreads, ThatRunAtOnceGetTheAnswersOfOneAlone) {
+TEST_P(SessionThreads, ThatRunAtOnceGetTheirOwnAnswers) {
   std::vector<Outputs> alone;
   std::vector<Session> sessions;
   for (size_t i = 0; i < kThreads; ++i) alone.push_back(answer(i)), sessions.push_back(opened());
@@ -140,7 +140,7 @@ TEST_P(SessionThreads, MayOpenSessionsAtOnce) {
   for (std::thread& thread : threads) thread.join();
 }
 
-TEST_P(SessionThreads, ThatEndASessionNeedNotBeTheOneThatOpenedIt) {
+TEST_P(SessionThreads, MayEndASessionAnotherOpened) {
   std::optional<Session> kept = opened(), ended = opened();
   Outputs before = outputs_of(*kept, inputs(1));
   ASSERT_TRUE(ended->infer(inputs(2)));

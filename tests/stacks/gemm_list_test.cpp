@@ -42,7 +42,7 @@ TEST_F(GemmLists, OfTheirOwnFormAddCountsUp) {
   EXPECT_THAT(list.remarks().begin()->first, HasSubstr("line 5: m: got 'x'"));
 }
 
-TEST_F(GemmLists, NameTheFirstBadLinesAndCountTheRest) {
+TEST_F(GemmLists, NameTheFirstBadLinesCountingTheRest) {
   std::string text = "m,n,k\n1,2,3\n";
   for (int i = 0; i < 50; ++i) text += "1,2,x\n";
   const GemmList list = read(text);
@@ -110,7 +110,7 @@ TEST_F(GemmLists, OfATraceCountALinearLayerOnce) {
 }
 
 // The list of operations is the findings', too: trace/analysis/recorded_product.cpp.
-TEST_F(GemmLists, OfATraceHaveTheProductsOfAllOperationsThatALibraryComputes) {
+TEST_F(GemmLists, OfATraceHaveAllLibraryOperationsProducts) {
   const std::string bias = R"(["float","float","float"])", two = R"(["float","float"])";
   const GemmList list = read(trace({
       op("aten::mm", 0, 1, arguments("[[1,32],[32,64]]", "[[32,1],[1,32]]", two)),
@@ -128,7 +128,7 @@ TEST_F(GemmLists, OfATraceHaveTheProductsOfAllOperationsThatALibraryComputes) {
   EXPECT_TRUE(list.remarks().empty());
 }
 
-TEST_F(GemmLists, OfATraceCountALayerInALayerOnce) {
+TEST_F(GemmLists, OfATraceCountNestedLayersOnce) {
   const std::string layer = arguments("[[8,32],[64,32],[]]", "[[32,1],[32,1],[]]", R"(["c10::Half","c10::Half",""])");
   const std::string inner = arguments("[[8,32],[32,64]]", "[[32,1],[1,32]]", R"(["c10::Half","c10::Half"])");
   EXPECT_THAT(texts(read(trace({op("vllm::rocm_unquantized_gemm", 0, 10, layer), op("aten::linear", 1, 8, layer),

@@ -23,7 +23,7 @@ std::string refusal(const GemmShape& shape) {
 }
 
 // The same key as the climb's, so that both find what either has tuned.
-TEST(ProblemOf, ALinearLayerIsTheOneOfAModel) {
+TEST(ProblemOf, ALinearLayerMatchesTheModelsKey) {
   EXPECT_EQ(problem_key(problem({.m = 9, .n = 32, .k = 64})), "linear m=9 n=32 k=64 x=bf16 w=bf16 out=bf16 threads=2");
   EXPECT_EQ(problem_key(problem({.m = 9,
                                  .n = 32,

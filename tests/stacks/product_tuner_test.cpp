@@ -77,7 +77,7 @@ TEST_F(ProductTuners, DoNotTuneWithoutTheDefaultsTime) {
   EXPECT_EQ(product.choice.kernel, "");
 }
 
-TEST_F(ProductTuners, KeepTheDefaultWhereTheTimeEndsBeforeTheComparison) {
+TEST_F(ProductTuners, KeepTheDefaultWhereTimeEndsUncompared) {
   database.put(problem_key(problem),
                {{"fast", {}}, {{{"plain", {}}, 1000, ""}, {{"fast", {}}, 400, "chosen"}}, Evidence{}});
   interrupted = true;

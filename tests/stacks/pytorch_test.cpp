@@ -42,7 +42,7 @@ TEST(PyTorch, IsAskedOfAPython) {
   EXPECT_THAT(found->validators, UnorderedElementsAre(Pair("PT_VERSION", "2.11.0")));
 }
 
-TEST(PyTorch, ThatIsNotThereIsSaidInThePythonsWords) {
+TEST(PyTorch, IsReportedMissingInPythonsWords) {
   const TemporaryDirectory folder;
   const std::string without =
       write_program(folder, "without", "printf 'Traceback:\\nModuleNotFoundError: no torch\\n\\n' >&2; exit 1");

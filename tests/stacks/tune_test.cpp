@@ -89,7 +89,7 @@ TEST_F(TuneTasks, CompleteAFileAndKeepWhatItHas) {
   EXPECT_EQ(completed.find("\n4,64,32"), completed.rfind("\n4,64,32")) << "replaced, not added";
 }
 
-TEST_F(TuneTasks, RefuseAFileThatHasNoPlaceForResults) {
+TEST_F(TuneTasks, RefuseAFileWithoutPlaceForResults) {
   task.out = folder.write("mine.csv", "m,n,k\n1,2,3\n");
   EXPECT_THAT(error().message, HasSubstr("mine.csv' has no column 'chosen' for results: name another file"));
   EXPECT_EQ(*read_text_file(task.out), "m,n,k\n1,2,3\n");
@@ -108,7 +108,7 @@ TEST_F(TuneTasks, TakeAnEmptyFileForNone) {
   EXPECT_THAT(error().message, HasSubstr("blank.csv' has no column 'chosen' for results"));
 }
 
-TEST_F(TuneTasks, LeaveAFileAloneWhereThereIsNothingToWrite) {
+TEST_F(TuneTasks, LeaveFilesAloneWithNothingToWrite) {
   task.products = folder.write("list.csv", "m,n,k,dtype\n4,64,32,f8e4m3fn\n");
   task.out = folder / "tuned.csv";
   EXPECT_EQ(tuned().written, 0u);
@@ -170,7 +170,7 @@ TEST_F(TuneTasks, WantABudget) {
   EXPECT_EQ(error().kind, ErrorKind::usage);
 }
 
-TEST_F(TuneTasks, GoOnWithoutADatabaseThatCannotBeSaved) {
+TEST_F(TuneTasks, ContinueWithADatabaseThatCannotBeSaved) {
   task.database = "/proc/nothing/tuning.json";
   const TunedProducts products = tuned();
   EXPECT_NE(products.products[0].choice.kernel, "");

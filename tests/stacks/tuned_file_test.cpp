@@ -70,7 +70,7 @@ class TunedFiles : public ::testing::Test {
 };
 
 // It would stop at any other.
-TEST_F(TunedFiles, HaveNothingButTheDefaultForAPyTorchThatHasNothingElse) {
+TEST_F(TunedFiles, HaveOnlyDefaultsForAnOldPyTorch) {
   EXPECT_EQ(written("2.11.0"),
             "Validator,PT_VERSION,2.11.0\nGemmTunableOp_BFloat16_TN,tn_1024_48_512_ld_512_512_1024,Default,0.02\n");
   EXPECT_FALSE(product.faster);
@@ -80,7 +80,7 @@ TEST_F(TunedFiles, HaveNothingButTheDefaultForAPyTorchThatHasNothingElse) {
                                         "algorithm=3 is left out)"));
 }
 
-TEST_F(TunedFiles, NameAnAlgorithmByItsParametersForAPyTorchThatTakesThem) {
+TEST_F(TunedFiles, NameAlgorithmParametersForANewPyTorch) {
   const std::string name = "Gemm_Cublaslt_id_66_tile_3_stages_36_splitk_1_red_0_swizzle_0_custom_0_inner_0_cluster_2";
   EXPECT_EQ(
       written("2.14.0"),

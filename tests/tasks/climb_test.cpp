@@ -31,7 +31,7 @@ class ClimbTasks : public ::testing::Test {
   }
 };
 
-TEST_F(ClimbTasks, TellReceiptsAsTheyAreDecidedAndKeepThem) {
+TEST_F(ClimbTasks, TellAndKeepReceiptsAsTheyAreDecided) {
   std::vector<std::string> decided;
   double last = -1;
   bool advances = true;

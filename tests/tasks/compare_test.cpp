@@ -46,7 +46,7 @@ void expect_refused(const CompareTask& task, ErrorKind kind, const std::string& 
   EXPECT_THAT(result.error().message, HasSubstr(message));
 }
 
-TEST(Compare, FindsThePlantedSlowerPlanWhicheverSideItIs) {
+TEST(Compare, FindsThePlantedSlowerPlanOnEitherSide) {
   CompareTask task = little_task();
   task.b = unfused();
   const Compared slower = compared(task);
@@ -116,7 +116,7 @@ TEST_F(ComparePlans, RefusesOtherInputs) {
   expect_refused(task, ErrorKind::usage, "B: '" + task.b.path + "': no plan is for input_ids=1,8");
 }
 
-TEST_F(ComparePlans, GivesTheDirectoryTheShapesOfThePlanBesideIt) {
+TEST_F(ComparePlans, GivesADirectoryItsRivalPlansShapes) {
   CompareTask task{.a = {.path = kBert}, .b = {.path = build("b.rung", at_length(7), Recipe{.threads = 1})}};
   task.model.threads = 1;
   task.budget_s = 1;
@@ -127,7 +127,7 @@ TEST_F(ComparePlans, GivesTheDirectoryTheShapesOfThePlanBesideIt) {
   EXPECT_EQ(compared(task).pace(), Pace::faster);
 }
 
-TEST_F(ComparePlans, RunsBothAtTheValueThatOneWasFrozenAt) {
+TEST_F(ComparePlans, RunsBothAtTheFrozenValueOfOne) {
   OpenOptions options{.threads = 1, .inputs = given_arrays(*read_npz(kBert + "/inputs.npz"))};
   const std::string open = build("open.rung", options);
   options.freeze = {"attention_mask"};
@@ -184,7 +184,7 @@ TEST(ComparablePorts, AreOfOneDevice) {
   EXPECT_FALSE(check_comparable(ports("cpu"), other));
 }
 
-TEST(ComparablePorts, AreOfTheSameInputsAndOfAnOutput) {
+TEST(ComparablePorts, HaveTheSameInputsAndAnOutput) {
   Ports more = ports("cpu"), none = ports("cpu");
   more.inputs["z"] = {DType::f32, {1}};
   EXPECT_THAT(check_comparable(more, ports("cpu")).error().message,

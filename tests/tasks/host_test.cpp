@@ -69,12 +69,12 @@ class Host : public ::testing::Test {
   }
 };
 
-TEST_F(Host, HasAnOpenBlasOfRungsOnOneThreadAndTheEnvironmentThatItHad) {
+TEST_F(Host, OpensOneThreadedOpenBlasKeepingItsEnvironment) {
   setenv("OPENBLAS_NUM_THREADS", "2", 1);
   EXPECT_EQ(said_by("OpensOpenBlasItself"), "1\n");
 }
 
-TEST_F(Host, KeepsTheThreadsOfAnOpenBlasThatItHadLoaded) { EXPECT_EQ(said_by("FindsItsOpenBlas"), "3\n"); }
+TEST_F(Host, KeepsAnAlreadyLoadedOpenBlassThreads) { EXPECT_EQ(said_by("FindsItsOpenBlas"), "3\n"); }
 
 }  // namespace
 }  // namespace rung::tasks

@@ -26,7 +26,7 @@ std::vector<std::string> names_of(const std::vector<DifferenceRow>& rows) {
   return names;
 }
 
-TEST(DifferenceRows, AreByTheSizeOfTheirChangeEitherWay) {
+TEST(DifferenceRows, AreSortedByTheSizeOfTheirChange) {
   const Difference d = difference(with_kernels({{"less", 5}, {"more", 1}, {"same", 2}, {"gone", 3.5}}),
                                   with_kernels({{"less", 1}, {"more", 3}, {"same", 2}, {"new", 3}}));
   EXPECT_THAT(names_of(d.kernels), ElementsAre("less", "gone", "new", "more", "same"));
@@ -53,7 +53,7 @@ TEST(DifferenceRows, OfKindsAndOfGapsAreSuchToo) {
   EXPECT_EQ(d.gaps[0].after_count, 5);
 }
 
-TEST(Difference, TellsTheStepsTimeItsBusyTimeAndWhatIsFound) {
+TEST(Difference, TellsAStepsTimesAndFindings) {
   Summary before, after;
   before.step.wall_ms = 9, before.step.busy_ms = 2, before.step.kernels = 20;
   after.step.wall_ms = 4, after.step.busy_ms = 3, after.step.kernels = 8;

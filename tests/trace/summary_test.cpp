@@ -40,7 +40,7 @@ struct Summarised {
   Summary summary = summarise("trace.json", analysis);
 };
 
-TEST(Summary, IsOfTheStepInTheMiddleAndOfAll) {
+TEST(Summary, CoversTheMedianStepAndAllSteps) {
   const Summary s = Summarised().summary;
   EXPECT_EQ(s.file, "trace.json");
   EXPECT_EQ(s.device, "Second GPU");
@@ -112,7 +112,7 @@ TEST(MedianStep, HasItsGapsBesideTheirWork) {
     }
 }
 
-TEST(Notes, SayThatLaunchesWereCapturedAndGravelyWhereTheyAreAsManyAsOthers) {
+TEST(Notes, WarnWhereManyLaunchesWereCaptured) {
   const auto note = [](int captured, int others) {
     ScriptedRecording script;
     script.range("ProfilerStep#1", [&] {
@@ -146,7 +146,7 @@ TEST(Notes, CountWhatIsLost) {
 }
 
 // No finding rests on an idle device where the device may have been busy; the largest bound comes first.
-TEST(Summary, HasNoFindingsOfAnIdleDeviceWhereWorkIsLost) {
+TEST(Summary, HasNoIdleFindingsWhereWorkIsLost) {
   const auto findings = [](bool loses) {
     ScriptedRecording script;
     script.range("ProfilerStep#1", [&] {
@@ -170,7 +170,7 @@ TEST(Summary, HasNoFindingsOfAnIdleDeviceWhereWorkIsLost) {
   EXPECT_THAT(findings(true), testing::IsEmpty());
 }
 
-TEST(Notes, NameTheFirstFourOutliersAndCountTheRest) {
+TEST(Notes, NameFourOutliersAndCountTheRest) {
   ScriptedRecording script;
   for (int i = 1; i <= 15; ++i)
     script.range("ProfilerStep#1", [&] { script.kernel("a_gemm", i % 3 == 0 ? 994 : 94).synchronize(); });

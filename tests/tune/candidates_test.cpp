@@ -19,7 +19,7 @@ TEST(Candidates, PutTheLibrarysDefaultFirst) {
   EXPECT_TRUE(candidates.list[0].params.empty());
 }
 
-TEST(Candidates, PutVariantsAfterAllDefaultsAndChangeOneParameterEach) {
+TEST(Candidates, PutVariantsOfOneParameterAfterDefaults) {
   auto list = candidates_for(cpu_target(), linear_problem(4, 64, 256)).list;
   bool variants = false;
   for (const auto& candidate : list) {
@@ -34,7 +34,7 @@ TEST(Candidates, LeaveTheReferenceOutWhileAnotherRowCan) {
     EXPECT_NE(candidate.kernel->name, "linear_fallback");
 }
 
-TEST(Candidates, HoldEveryFastRowWhereverItStandsInTheTable) {
+TEST(Candidates, HoldEveryFastRowOfTheTable) {
   Problem problem{.op = Softmax{.axis = 1}, .inputs = {dense(DType::f32, {4, 8})}, .output = dense(DType::f32, {4, 8})};
   Kernel first = *cpu_target().kernel_named("softmax_fallback"), last = first;
   first.name = "first", last.name = "last", first.role = last.role = Role::fast;

@@ -68,7 +68,7 @@ TEST_F(Compare, SaysWhichOfThemCrashes) {
   EXPECT_THAT(compared.error().message, HasSubstr("second: crashed: Segmentation fault"));
 }
 
-TEST_F(Compare, EndsWhenTheTimeIsUpWithThePairsThatItHas) {
+TEST_F(Compare, EndsInTimeWithThePairsItHas) {
   int asked = 0;
   const auto compared = compare(right<1000>, right<400>, [&] { return ++asked > 9; });
   ASSERT_TRUE(compared) << compared.error().message;

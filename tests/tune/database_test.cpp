@@ -170,7 +170,7 @@ class HeldLock {
   Descriptor file_;
 };
 
-TEST(TuningDatabase, WaitsForALockAStatedTimeAndLosesNothing) {
+TEST(TuningDatabase, WaitsBrieflyForALockAndLosesNothing) {
   TemporaryDirectory directory;
   const std::string path = directory / "tuning.json";
   TuningDatabase database = open_database(path);
@@ -196,7 +196,7 @@ TEST(TuningDatabase, WaitsForALockAStatedTimeAndLosesNothing) {
 }
 
 // flock(2) also returns when a signal comes, without the lock.
-TEST(TuningDatabase, DoesNotTakeAnInterruptedWaitForALock) {
+TEST(TuningDatabase, DoesNotTakeInterruptedWaitsForALock) {
   TemporaryDirectory directory;
   const std::string path = directory / "tuning.json";
   TuningDatabase database = open_database(path);
@@ -311,7 +311,7 @@ TEST_F(DatabasePath, IsTheFirstThatTheEnvironmentNames) {
 }
 
 // What the libraries of this process say of themselves, without our own words for it.
-TEST(TuningDatabase, HasTheVersionOfEveryLibraryInItsKey) {
+TEST(TuningDatabase, HasEveryLibrarysVersionInItsKey) {
   struct Version {
     int major, minor, patch;
   };

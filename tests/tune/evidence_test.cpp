@@ -67,7 +67,7 @@ class EvidenceOf : public testing::Test {
   std::string path = directory / "tuning.json";
 };
 
-TEST_F(EvidenceOf, AQuietMachineIsTheRatioWithATightInterval) {
+TEST_F(EvidenceOf, AQuietMachineHasATightInterval) {
   set_kernels({{"plain", right<1000>}, {"fast", right<400>}, {"other", right<600>}});
   TunedProblem entry = tuned();
   ASSERT_TRUE(entry.evidence);
@@ -78,7 +78,7 @@ TEST_F(EvidenceOf, AQuietMachineIsTheRatioWithATightInterval) {
   EXPECT_TRUE(is_sure(entry)) << is_sure(entry).reason;
 }
 
-TEST_F(EvidenceOf, ADefaultThatStaysIsHowNearTheNextBestCame) {
+TEST_F(EvidenceOf, AKeptDefaultIsTheNextBestsRatio) {
   set_kernels({{"plain", right<1000>}, {"slow", right<1250>}, {"slower", right<2000>}});
   EXPECT_NEAR(tuned().evidence->ratio, 0.8, 1e-9);
 }
@@ -111,7 +111,7 @@ TEST_F(EvidenceOf, ANeighbourOfOneCandidateAloneCounts) {
   EXPECT_NEAR(tuned().evidence->disturbance, 0.75, 1e-6) << "of the last";
 }
 
-TEST_F(EvidenceOf, ABusyNeighbourIsMeasuredAgainByTheNextClimb) {
+TEST_F(EvidenceOf, ABusyNeighbourIsMeasuredAgainNextClimb) {
   set_kernels_that_noise_swaps();
   busy = true;
   EXPECT_EQ(tuned().choice.kernel, "plain");
@@ -121,7 +121,7 @@ TEST_F(EvidenceOf, ABusyNeighbourIsMeasuredAgainByTheNextClimb) {
   EXPECT_TRUE(is_valid());
 }
 
-TEST_F(EvidenceOf, ABusyNeighbourIsTheBestThatItsOwnClimbHas) {
+TEST_F(EvidenceOf, ABusyNeighbourServesItsOwnClimb) {
   set_kernels_that_noise_swaps();
   busy = true;
   TuningDatabase database = open_database(path);
@@ -140,7 +140,7 @@ TEST_F(EvidenceOf, WeakerEvidenceDoesNotReplaceBetter) {
   EXPECT_DOUBLE_EQ(entry.evidence->disturbance, 0.2);
 }
 
-TEST_F(EvidenceOf, AWinnerThatLostOnAModelIsMeasuredAgain) {
+TEST_F(EvidenceOf, AWinnerThatLostIsMeasuredAgain) {
   set_kernels({{"plain", right<1000>}, {"fast", right<400>}});
   put(swapped({2, {2, 2}, 0}));
   EXPECT_TRUE(is_valid());
@@ -154,7 +154,7 @@ TEST_F(EvidenceOf, AWinnerThatLostOnAModelIsMeasuredAgain) {
   EXPECT_TRUE(is_valid()) << "measured again, it is trusted again";
 }
 
-TEST_F(EvidenceOf, AWinnerThatLostIsReplacedByWeakerEvidenceToo) {
+TEST_F(EvidenceOf, AWinnerThatLostYieldsToWeakerEvidence) {
   set_kernels({{"plain", scripted::erratic<1000>}, {"fast", scripted::erratic<100>}});
   TunedProblem lost = swapped({2, {2, 2}, 0});
   lost.lost = true;

@@ -108,7 +108,7 @@ TEST_F(TunedParameters, AreTriedOnceEachAndChosenByTime) {
   EXPECT_THAT(tried, testing::ElementsAre(Params{}, Params{{"tile", 2}}, Params{{"tile", 3}}));
 }
 
-TEST_F(TunedParameters, AreTriedThatAnEarlierVersionDidNotHave) {
+TEST_F(TunedParameters, AreTriedWhereAnEarlierVersionLackedThem) {
   database.put(task.key,
                {{"tiled", {}}, {{"tiled", {}, 300, "chosen: the default"}, {"tiled", {{"tile", 2}}, 900, ""}}});
   EXPECT_EQ(tuned().choice, (KernelChoice{"tiled", {{"tile", 2}}}));
@@ -121,7 +121,7 @@ TEST_F(TunedParameters, SayWhyARowCannotRun) {
   EXPECT_EQ(candidates.back().verdict, "cannot run it: only on Sundays");
 }
 
-TEST_F(TunedParameters, AreTunedAgainWhereTheChosenRowNoLongerCan) {
+TEST_F(TunedParameters, AreRetunedWhereTheChosenRowRefuses) {
   database.put(task.key, {{"refusing", {}}, {}});
   EXPECT_EQ(valid_entry(database, task), nullptr);
   EXPECT_EQ(tuned().choice.kernel, "tiled");

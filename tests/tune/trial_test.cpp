@@ -68,7 +68,7 @@ TEST_F(TrialCopies, HoldTheSameValues) {
   EXPECT_EQ(trial.results(team)[0].as<float>()[0], first);
 }
 
-TEST(Trial, HasRoomForEveryResultAndGivesThemAll) {
+TEST(Trial, HasRoomForAllResultsAndGivesThem) {
   const Problem problem{.op = TopK{.k = 2}, .inputs = {dense(DType::f32, {3, 9})}, .output = dense(DType::f32, {3, 2})};
   TrialOperands operands(problem);
   cpu::Team team(1);

@@ -91,7 +91,7 @@ TEST(Tuner, LeavesProblemsBeyondTheBudgetUntuned) {
   for (const auto& task : tasks) EXPECT_EQ(database.find(task.key), nullptr);
 }
 
-TEST(Tuner, StartsWithTheProblemThatHasTheMostToGain) {
+TEST(Tuner, StartsWithTheProblemWithMostToGain) {
   TemporaryDirectory directory;
   TuningDatabase database = open_database(directory / "tuning.json");
   std::vector<TuneTask> tasks{linear_task(4, 64, 64), linear_task(8, 64, 64)};

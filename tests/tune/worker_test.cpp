@@ -79,7 +79,7 @@ TEST(Worker, ACrashCostsTheCrashedCandidateOnly) {
   for (size_t i : {0, 2, 4}) EXPECT_GT(results[i].time.us, 0) << results[i].failure;
 }
 
-TEST(Worker, ACrashIsNotHandledByTheProgramThatClimbs) {
+TEST(Worker, CrashesWithoutCallingTheClimbingProgramsHandler) {
   struct sigaction handler {};
   handler.sa_handler = [](int) { _exit(7); };
   struct sigaction before {};
@@ -115,7 +115,7 @@ TEST(Worker, AHangCostsTheHungCandidateOnly) {
   EXPECT_GT(results[2].time.us, 0);
 }
 
-TEST(Worker, ADefaultThatCrashesDoesNotTakeTheOthersAlong) {
+TEST(Worker, MeasuresTheOthersAfterADefaultCrashes) {
   auto results = measure({&kSegfault, &kCopy, &kCopy});
   EXPECT_THAT(results[0].failure, HasSubstr("crashed"));
   EXPECT_GT(results[1].time.us, 0) << results[1].failure;
@@ -172,7 +172,7 @@ void scale_further_result(const cpu::Call& call) {
     values[i] = bf16(static_cast<float>(values[i]) * (1 + Percent * 0.01f));
 }
 
-TEST(Worker, ComparesEveryResultAndAllowsMoreIfAnyIsNarrow) {
+TEST(Worker, ComparesEveryResultAndLoosensForNarrowOnes) {
   const Kernel exact{"exact", "linear", always, scale_further_result<0>},
       near{"near", "linear", always, scale_further_result<1>}, far{"far", "linear", always, scale_further_result<4>};
   Problem problem = linear_problem(2, 32, 8);

@@ -53,7 +53,7 @@ TEST(Isa, CountsByWidthInLoopsAndOutside) {
   EXPECT_EQ(made.scratch_in_loops, 0u);
 }
 
-TEST(Isa, OnlyWaitsForAllMemoryInLoopsThatLoadAreDrains) {
+TEST(Isa, CountsFullWaitsInLoadingLoopsAsDrains) {
   EXPECT_EQ(read(kLoop).drains_in_loops, 1u);
   std::vector<uint32_t> one_stays = kLoop;
   one_stays[4] = 0xbf8c0f71;  // vmcnt(1)

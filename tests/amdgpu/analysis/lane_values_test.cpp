@@ -83,7 +83,7 @@ TEST(LaneValues, OfWhatIsLoadedAreUnknown) {
             "unknown");
 }
 
-TEST(LaneValues, ThatALoopChangesForAllLanesAreShifted) {
+TEST(LaneValues, AreShiftedWhereALoopChangesAllLanes) {
   EXPECT_EQ(address_of("v_lshlrev_b32_e32 v1, 4, v0\n.L1:\nds_read_b32 v2, v1\nv_add_u32_e32 v1, 64, v1\n"
                        "s_cbranch_scc1 .L1"),
             "shifted 0 16 32 1008");
@@ -92,7 +92,7 @@ TEST(LaneValues, ThatALoopChangesForAllLanesAreShifted) {
             "unknown");
 }
 
-TEST(LaneValues, ThatSomeLanesWriteAreForgottenWhenTheOthersComeBack) {
+TEST(LaneValues, OfSomeLanesAreForgottenWhenOthersReturn) {
   const std::string some = "v_cmp_gt_u32_e32 vcc, 7, v0\ns_and_saveexec_b64 s[2:3], vcc\nv_lshlrev_b32_e32 v1, 2, v0\n";
   EXPECT_EQ(address_of(some + "ds_read_b32 v2, v1"), "exact 0 4 8 252");
   EXPECT_EQ(address_of(some + "s_or_b64 exec, exec, s[2:3]\nds_read_b32 v2, v1"), "unknown");

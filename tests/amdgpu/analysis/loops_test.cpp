@@ -33,7 +33,7 @@ TEST(Loops, AreWhatIsReachedAgain) {
   EXPECT_EQ(marks_of(".L1:\ns_cbranch_scc0 .L2\ns_nop 0\ns_branch .L1\n.L2:"), "iii.");
 }
 
-TEST(Loops, AreNoneWhereABranchBackOnlyReturnsToWhatFollows) {
+TEST(Loops, AreNotMadeByABackwardBranchAlone) {
   // A block that runs once stands behind what follows it.
   EXPECT_EQ(marks_of("s_cbranch_scc1 .L2\n.L1:\ns_nop 0\ns_endpgm\n.L2:\ns_nop 1\ns_branch .L1"), "......");
   // In a loop it belongs to that one, which is an inner one all the same.

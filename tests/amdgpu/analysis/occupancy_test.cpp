@@ -87,7 +87,7 @@ TEST(Occupancy, SaysHowFarTheNextStepIs) {
   EXPECT_EQ(step_text(must({.vgprs = 32, .lds_bytes = 33 * 1024, .threads = 256})), "1024 bytes of LDS above 2 waves");
 }
 
-TEST(Occupancy, ThereIsNoStepWhereAnotherLimitIsAsNear) {
+TEST(Occupancy, HasNoStepWhereAnotherLimitIsEqual) {
   const Occupancy made = must({.vgprs = 138, .lds_bytes = 20480, .threads = 256});
   EXPECT_EQ(made.waves_per_simd, 3);
   EXPECT_EQ(made.limit, Limit::vgprs);
@@ -139,7 +139,7 @@ TEST(Occupancy, TheExactOneForEveryShape) {
 }
 
 // As much less of what limits makes room, one less than that does not.
-TEST(Occupancy, TheNextStepIsAsFarAsItSays) {
+TEST(Occupancy, SaysExactlyHowFarTheNextStepIs) {
   int steps = 0;
   for (const Target target : {Target::gfx942, Target::gfx950})
     for (const uint32_t waves : {1u, 2u, 3u, 4u, 8u})
@@ -164,7 +164,7 @@ TEST(Occupancy, TheNextStepIsAsFarAsItSays) {
   EXPECT_GT(steps, 300);
 }
 
-TEST(Occupancy, TheGuideKnowsNoScalarRegistersAndNoSlots) {
+TEST(Occupancy, ByTheGuideIgnoresScalarRegistersAndSlots) {
   const Resources many{.vgprs = 1, .sgprs = 800, .lds_bytes = 1, .threads = 64};
   EXPECT_EQ(must(many, Target::gfx942, kGuide).groups, 32u);
   EXPECT_EQ(must(many, Target::gfx942).groups, 4u);

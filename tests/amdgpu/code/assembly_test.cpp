@@ -135,7 +135,7 @@ TEST(Assembly, LabelsAreGoalsOfBranches) {
   EXPECT_EQ(readings->front().occupancy.limit, Limit::vgprs);
 }
 
-TEST(Assembly, OfADisassemblerHasAddressesAndTheRegistersThatItNames) {
+TEST(Assembly, OfADisassemblerHasAddressesAndNamedRegisters) {
   const AssemblyKernel kernel = must_read(kDumped, Target::gfx950);
   EXPECT_FALSE(kernel.described);
   EXPECT_EQ(kernel.info.name, "loop");

@@ -110,7 +110,7 @@ TEST(CodeObjects, NoBeginOfAFileIsRead) {
   EXPECT_THAT(error_of(file.substr(0, file.size() - 1)), HasSubstr("ELF: section headers: got 256 bytes at"));
 }
 
-TEST(CodeObjects, WhatIsNoCodeObjectOfAmdsIsRefused) {
+TEST(CodeObjects, OfOtherFormatsOrMachinesAreRefused) {
   const std::string file = MadeCodeObject({add_kernel()}).file();
   EXPECT_EQ(error_of("hello"), "no ELF file: it does not begin with 7f 'ELF'");
   EXPECT_THAT(error_of(damaged<uint8_t>(file, EI_CLASS, 1)), HasSubstr("got class 1"));
@@ -148,7 +148,7 @@ TEST(CodeObjects, MetadataThatIsMissingOrDamagedIsRefused) {
   EXPECT_THAT(error_of(damaged(file, position_of(file, ".vgpr_count") + 1, 's')), HasSubstr("metadata: a key twice"));
 }
 
-TEST(CodeObjects, AKernelWithoutItsDescriptorOrCodeIsRefused) {
+TEST(CodeObjects, RefuseAKernelWithoutItsDescriptorOrCode) {
   const std::string file = MadeCodeObject({add_kernel()}).file();
   EXPECT_THAT(error_of(damaged(file, file.rfind("add.kd"), 'x')), HasSubstr("kernel 'add': no descriptor 'add.kd'"));
   auto wild = add_kernel();
@@ -238,7 +238,7 @@ TEST(CodeObjects, SegmentsMayTouchAndHaveBounds) {
   EXPECT_THAT(first(kAddress, kMost), HasSubstr("are loaded"));
 }
 
-TEST(CodeObjects, TheDescriptorAndTheNoteAreReadFieldByField) {
+TEST(CodeObjects, HaveDescriptorAndNoteReadFieldByField) {
   auto kernel = add_kernel();
   kernel.scratch_bytes = 1 << 20, kernel.sgprs = 33;
   kernel.rsrc1 = 0x11111111, kernel.rsrc2 = 0x22222222, kernel.rsrc3 = 0x333333d7, kernel.properties = 0x4444;
@@ -317,7 +317,7 @@ TEST(CodeObjects, MetadataAreFoundBehindOtherNotes) {
     }
 }
 
-TEST(CodeObjects, CodeBeginsAtAWordAndEndsWithinItsSegment) {
+TEST(CodeObjects, HaveCodeAlignedToWordsWithinItsSegment) {
   const std::string file = MadeCodeObject({add_kernel()}).file();
   const size_t entry = file.find(std::string("\0\2\0\0\0\0\0\0\14\0\0\0", 12)) + 16;
   int64_t to_code = 0;
@@ -390,7 +390,7 @@ TEST(CodeObjects, AnImageIsLentWholeAndForgottenWhole) {
   for (const uint64_t at : places) EXPECT_FALSE(memory.find(base + at, 1));
 }
 
-TEST(CodeObjects, AnImageHasTheSegmentsAndItsPlaceInRelocations) {
+TEST(CodeObjects, GiveImagesTheirSegmentsAndRelocatedAddresses) {
   const MadeCodeObject made({add_kernel()});
   auto object = read_code_object(made.bytes());
   ASSERT_TRUE(object) << object.error().message;

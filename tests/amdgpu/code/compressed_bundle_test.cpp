@@ -116,7 +116,7 @@ TEST(CompressedBundles, ThatAreDamagedSaySo) {
   EXPECT_EQ(error_of(compressed(inside, 3, 1)), "code object: kernel 'one': no '.sgpr_count'");
 }
 
-TEST(CompressedBundles, OfAnotherSizeThanTheirHeaderSaysAreRefused) {
+TEST(CompressedBundles, OfASizeUnlikeTheirHeadersAreRefused) {
   const std::string bundle = bundle_of({object("one")});
   for (const uint16_t method : kMethods) {
     const std::string stream = method == 0 ? by_zlib(bundle) : by_zstd(bundle);

@@ -43,7 +43,7 @@ TEST(MsgPack, NumbersOfEachWidthAreRead) {
   expect_read(std::numeric_limits<int64_t>::min());
 }
 
-TEST(MsgPack, TextsListsAndMapsOfEachWidthAreRead) {
+TEST(MsgPack, ReadsTextsListsAndMapsOfEachWidth) {
   for (const size_t count : {0u, 1u, 15u, 16u, 31u, 32u, 255u, 256u, 65535u, 65536u}) {
     expect_read(std::string(count, 'x') + (count % 2 ? "" : std::string(1, '\0')));
     expect_read(std::string(count, 'x'));
@@ -56,7 +56,7 @@ TEST(MsgPack, TextsListsAndMapsOfEachWidthAreRead) {
 }
 
 // Forms that are wider than they need to be are the same values.
-TEST(MsgPack, ValuesInWiderFormsThanTheyNeedAreRead) {
+TEST(MsgPack, ReadsValuesInWiderFormsThanNecessary) {
   EXPECT_EQ(parsed({0xcf, 0, 0, 0, 0, 0, 0, 0, 5}).value(), json(5));
   EXPECT_EQ(parsed({0xd0, 0x05}).value(), json(5));
   EXPECT_EQ(parsed({0xd3, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xfe}).value(), json(-2));
@@ -65,7 +65,7 @@ TEST(MsgPack, ValuesInWiderFormsThanTheyNeedAreRead) {
   EXPECT_EQ(parsed({0xdf, 0, 0, 0, 1, 0xa1, 'k', 7}).value(), (json{{"k", 7}}));
 }
 
-TEST(MsgPack, AllThatIsCutShortOrTooLongIsRefused) {
+TEST(MsgPack, RefusesWhatIsCutShortOrTooLong) {
   const auto whole =
       json::to_msgpack({{"text", std::string(300, 'x')}, {"list", numbered(20)}, {"n", 70000}, {"m", -9}});
   ASSERT_TRUE(parsed(whole));

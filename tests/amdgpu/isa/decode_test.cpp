@@ -223,7 +223,7 @@ bool operand_of_code_is_known(const std::string& theirs) {
   return true;
 }
 
-TEST(AmdDecodeLlvm, RandomWordsHaveTheNamesThatLlvmGivesThem) {
+TEST(AmdDecodeLlvm, NamesRandomWordsAsLlvmDoes) {
   if (!test::have_llvm()) GTEST_SKIP() << "llvm-mc-22 is not installed";
   std::mt19937 random(21);
   for (const TargetInfo& target : kTargets) {

@@ -107,7 +107,7 @@ TEST(Dispatches, HiddenArgumentsAreOfTheirDimension) {
   }
 }
 
-TEST(Dispatches, AGridHasAsManyDimensionsAsItUses) {
+TEST(Dispatches, CountTheDimensionsThatTheirGridUses) {
   MadeKernel kernel{.name = "kernel", .arguments = {{"hidden_grid_dims", 0, 2}}, .argument_bytes = 2};
   const Loaded loaded(kernel);
   const struct {
@@ -190,7 +190,7 @@ TEST(Dispatches, LdsOfBothKindsIsOneSum) {
   }
 }
 
-TEST(Dispatches, ScratchAndArgumentsOfADamagedFileAreRefused) {
+TEST(Dispatches, RefuseTooMuchScratchOrTooManyArguments) {
   const auto error_of = [](const MadeKernel& kernel) {
     const Loaded loaded(kernel);
     const auto made = prepare(loaded.dispatch({}, {64}));
@@ -218,7 +218,7 @@ TEST(Dispatches, ArgumentsHaveTheSizeOfTheExplicitOnes) {
 // ---- registers
 
 // Each choice of what a descriptor may ask for: user registers in their order, the group's place behind them.
-TEST(Groups, BeginWithTheScalarRegistersThatTheirKernelAsksFor) {
+TEST(Groups, BeginWithTheScalarRegistersTheirKernelWants) {
   for (const Target target : {Target::gfx90a, Target::gfx942}) {
     Loaded loaded({.name = "kernel", .scratch_bytes = 32}, target);
     for (uint32_t asked = 0; asked < 128; ++asked)
@@ -253,7 +253,7 @@ TEST(Groups, BeginWithTheScalarRegistersThatTheirKernelAsksFor) {
   }
 }
 
-TEST(Groups, BeginWithTheModeThatTheirKernelAsksFor) {
+TEST(Groups, BeginWithTheModeTheirKernelAsksFor) {
   for (const bool clamps : {false, true})
     for (const bool ieee : {false, true})
       for (const uint32_t rounds : {0x00u, 0xf0u, 0xa5u, 0xffu}) {
@@ -266,7 +266,7 @@ TEST(Groups, BeginWithTheModeThatTheirKernelAsksFor) {
       }
 }
 
-TEST(Groups, LanesKnowTheirThreadsAndNoLaneIsOneTooMany) {
+TEST(Groups, HaveExactlyOneLaneForEachThread) {
   const Loaded loaded({.name = "kernel", .most_threads = 1024});
   for (const Extents& t : {Extents{1}, {63}, {64}, {65}, {5, 7, 4}, {1, 1, 130}, {1, 100}, {1024}, {16, 16, 4}}) {
     const Launch launch = prepare(loaded.dispatch({}, t)).value();
@@ -344,7 +344,7 @@ TEST(Groups, FindNothingOfTheGroupBefore) {
 
 constexpr uint32_t kEnd = 0xbf810000, kCompareUnwritten = 0x7d940502;  // s_endpgm; v_cmp_eq_u32 vcc, v2, v2
 
-TEST(Launches, TellEachInstructionOnceAndNoMoreThanSixteen) {
+TEST(Launches, TellEachFaultOnceAndAtMostSixteen) {
   for (const size_t wrong : {1u, 15u, 16u, 17u, 40u}) {
     MadeKernel kernel{.name = "kernel"};
     kernel.code.assign(wrong, kCompareUnwritten);
@@ -365,7 +365,7 @@ TEST(Launches, TellEachInstructionOnceAndNoMoreThanSixteen) {
   }
 }
 
-TEST(Launches, CountWhatTheyDidAndNothingOfTheOneBefore) {
+TEST(Launches, CountTheirOwnInstructionsAndNoEarlierOnes) {
   // v_mov_b32 v1, 0 three times; s_barrier
   Loaded loaded({.name = "kernel", .code = {0x7e020280, 0x7e020280, 0x7e020280, 0xbf8a0000, kEnd}});
   for (const int threads : {1, 2, 3})
@@ -382,7 +382,7 @@ TEST(Launches, CountWhatTheyDidAndNothingOfTheOneBefore) {
     }
 }
 
-TEST(Launches, OfAsManyInstructionsAsTheyMayHaveEnd) {
+TEST(Launches, MayRunExactlyTheirLimitOfInstructions) {
   Loaded loaded({.name = "kernel", .code = {0x7e020280, 0x7e020280, kEnd}});
   for (const uint32_t groups : {1u, 2u, 5u})
     for (const int64_t beside : {-1, 0, 1}) {

@@ -13,7 +13,7 @@
 namespace rung::amdgpu {
 namespace {
 
-TEST(EmulatedMemory, AnAllocationIsFoundWholeOrInPartButNotBeyond) {
+TEST(EmulatedMemory, FindsAnAllocationOrPartsButNothingBeyond) {
   Memory memory;
   const uint64_t at = *memory.allocate(1000), other = *memory.allocate(1);
   EXPECT_EQ(at % 256, 0u);
@@ -93,7 +93,7 @@ TEST(EmulatedMemory, ThreadsMarkNeighbouringBytes) {
   EXPECT_TRUE(memory.is_written(at, 4096));
 }
 
-TEST(EmulatedMemory, WhatIsLentCountsAsWrittenAndIsTheLendersToFree) {
+TEST(EmulatedMemory, TakesLentMemoryAsWrittenWithoutFreeingIt) {
   Memory memory;
   std::vector<std::byte> own(100);
   memory.lend(own.data(), own.size(), false);
@@ -106,7 +106,7 @@ TEST(EmulatedMemory, WhatIsLentCountsAsWrittenAndIsTheLendersToFree) {
   EXPECT_FALSE(memory.find(at, 1));
 }
 
-TEST(EmulatedMemory, MoreThanIsFreeIsRefusedWithBothAmounts) {
+TEST(EmulatedMemory, RefusesMoreThanIsFreeNamingBothAmounts) {
   Memory memory;
   auto got = memory.allocate(Memory::total() + 1);
   ASSERT_FALSE(got);
@@ -125,7 +125,7 @@ TEST(EmulatedMemory, MoreThanIsFreeIsRefusedWithBothAmounts) {
 }
 
 // Who asks for one thing is not given the other, and no begin of one is within another.
-TEST(EmulatedMemory, OnlyItsOwnBeginFreesOrForgetsAPlace) {
+TEST(EmulatedMemory, FreesAndForgetsPlacesOnlyAtTheirBegin) {
   Memory memory;
   std::vector<std::byte> own(100);
   const uint64_t at = *memory.allocate(100);

@@ -116,7 +116,7 @@ TEST_P(SeededFaults, ATrap) {
   EXPECT_THAT(found.instruction, StartsWith("s_trap"));
 }
 
-TEST_P(SeededFaults, AWaitThatIsMissingAfterALoadOfMemory) {
+TEST_P(SeededFaults, IncludeAMissingWaitAfterAMemoryLoad) {
   const Finding found = twins({R"~(KERNEL(64) kernel(const float* in, float* out, int n) {
     float x;
     asm volatile("global_load_dword %0, %1, off; no wait" : "=v"(x) : "v"(in + thread()));
@@ -128,7 +128,7 @@ TEST_P(SeededFaults, AWaitThatIsMissingAfterALoadOfMemory) {
   EXPECT_THAT(found.instruction, StartsWith("v_add_f32"));
 }
 
-TEST_P(SeededFaults, AWaitThatIsMissingAfterAScalarLoad) {
+TEST_P(SeededFaults, IncludeAMissingWaitAfterAScalarLoad) {
   const Finding found = twins({R"~(KERNEL(64) kernel(const float* in, float* out, int n) {
     float x;
     asm volatile("s_load_dword %0, %1, 0x10; no wait" : "=s"(x) : "s"(in));
@@ -185,7 +185,7 @@ TEST_P(SeededFaults, ABarrierThatIsMissing) {
   EXPECT_THAT(found.instruction, StartsWith("ds_"));
 }
 
-TEST_P(SeededFaults, ABarrierThatIsMissingBeforeLdsIsUsedAgain) {
+TEST_P(SeededFaults, IncludeAMissingBarrierBeforeLdsIsReused) {
   const Finding found = twins({R"~(KERNEL(128) kernel(const float* in, float* out, int n) {
     SHARED float room[128];
     for (int i = 0; i < 2; ++i) {
@@ -202,7 +202,7 @@ TEST_P(SeededFaults, ABarrierThatIsMissingBeforeLdsIsUsedAgain) {
 }
 
 // Of two waves that read a place, the second writes it while the first may be behind.
-TEST_P(SeededFaults, ABarrierThatIsMissingBetweenReadsAndAWrite) {
+TEST_P(SeededFaults, IncludeAMissingBarrierBetweenReadAndWrite) {
   const Finding found = twins({R"~(KERNEL(128) kernel(const float* in, float* out, int n) {
     SHARED float room[64];
     if (thread() < 64) room[thread()] = in[thread()];
@@ -371,7 +371,7 @@ TEST_P(SeededFaults, WhatAnAtomicCounterOrdersIsNoRace) {
 }
 
 // An atomic that tells the first group something is no excuse for those that the same core runs after it.
-TEST_P(SeededFaults, AGroupThatReadsAfterAnotherHasMetAnAtomic) {
+TEST_P(SeededFaults, IncludeARaceDespiteAnotherGroupsAtomic) {
   const Finding found = twins({R"~(KERNEL(64) kernel(const float* in, float* out, int n) {
     const u32 i = group() * 64 + thread();
     if (group() == 0) {
@@ -415,7 +415,7 @@ TEST_P(SeededFaults, TwoFaultsOfOneKernelAreBothTold) {
 }
 
 // What nobody wrote leads beyond an allocation: both are told, and the second ends the launch.
-TEST_P(SeededFaults, AFaultThatComesOfAnotherStandsBehindIt) {
+TEST_P(SeededFaults, StandBehindTheFaultThatCausedThem) {
   AmdKernel kernel(R"~(KERNEL(64) kernel(const u32* at, float* out) { out[at[thread()]] = 1; })~", "kernel",
                    GetParam());
   const auto* at = kernel.make<uint32_t>(64);

@@ -25,7 +25,7 @@ std::string label(const Setting& s) { return std::string(name_of(s.stack)) + " "
 
 SettingList list_of(Stack stack, GpuGeneration gpu) { return {stack, "gpu", "A GPU", settings_for(stack, gpu)}; }
 
-TEST(Settings, SayWhyHowToMeasureAndWhereTheyComeFrom) {
+TEST(Settings, GiveTheirReasonTheirMeasurementAndTheirSource) {
   for (const Setting& s : setting_table()) {
     EXPECT_FALSE(s.reason.empty()) << label(s);
     EXPECT_FALSE(s.measure.empty()) << label(s);
@@ -35,7 +35,7 @@ TEST(Settings, SayWhyHowToMeasureAndWhereTheyComeFrom) {
   }
 }
 
-TEST(Settings, VariablesAreKnobsAtAValueOfTheirFormThatIsNotTheDefault) {
+TEST(Settings, SetKnobsToValidValuesBesidesTheDefault) {
   for (const Setting& s : setting_table()) {
     if (s.kind != SettingKind::variable) continue;
     const Knob* knob = find_knob(s.name);
@@ -46,7 +46,7 @@ TEST(Settings, VariablesAreKnobsAtAValueOfTheirFormThatIsNotTheDefault) {
 }
 
 // What the knob table says of a variable holds here, too.
-TEST(Settings, NoVariableIsOneThatHurtsOrDoesNothing) {
+TEST(Settings, IncludeNoVariableThatHurtsOrDoesNothing) {
   for (const Setting& s : setting_table()) {
     if (s.kind != SettingKind::variable) continue;
     const Knob* knob = find_knob(s.name);

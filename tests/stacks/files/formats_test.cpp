@@ -26,7 +26,7 @@ std::string product(const TuningFile& file, size_t i) {
   return i < file.entries.size() && file.entries[i].shape ? text_of(*file.entries[i].shape) : "";
 }
 
-TEST(GemmShapes, BlasPutsTheWeightsFirstAndStoresColumnByColumn) {
+TEST(GemmShapes, BecomeWeightsFirstAndColumnMajorInBlas) {
   GemmShape shape;
   shape.m = 51, shape.n = 1024, shape.k = 2048;
   BlasShape blas = blas_of(shape);
@@ -117,7 +117,7 @@ TEST(TunableOpNames, AreRefusedWhereTheyAreNone) {
   EXPECT_THAT(refused("GemmTunableOp_Half_TN,tn_1_1_1"), HasSubstr("got 2 cells"));
 }
 
-TEST(TunableOpRows, AreNotMadeOfWhatTunableOpHasNot) {
+TEST(TunableOpRows, AreNotMadeForProductsTunableOpLacks) {
   GemmShape shape{2, 3, 4};
   EXPECT_EQ(*tunableop_key(shape), "GemmTunableOp_BFloat16_TN,tn_3_2_4_ld_4_4_3");
   shape.scaling = Scaling::block;
@@ -197,7 +197,7 @@ TEST(AiterRows, TakeTypesFromColumnsOrFromTheirFamily) {
   EXPECT_EQ(list.entries[0].key, "1,1280,8192,torch.int8");
 }
 
-TEST(GradlibRows, GiveBlasSizesWhereTheyAreOfVllmAndRowsFirstWhereTheyAreOfAiter) {
+TEST(GradlibRows, GiveSizesInVllmsOrAitersOrder) {
   const TuningFile file = read_sample("tuned.csv");
   EXPECT_EQ(product(file, 0), "m=1 n=4096 k=4096 f16 TN");
   EXPECT_NEAR(*file.entries[0].us, 12.3, 1e-9);
@@ -226,7 +226,7 @@ TEST(MiopenRecords, HaveAResultOfEachSolver) {
   EXPECT_FALSE(parameters.entries[0].us);
 }
 
-TEST(ListsOfProducts, TakeWhatIsNotSaidForALinearLayerInBf16) {
+TEST(ListsOfProducts, DefaultToLinearLayersInBf16) {
   const TuningFile least = read_sample("least.csv");
   EXPECT_EQ(product(least, 0), "m=51 n=1024 k=2048 bf16 TN");
   const TuningFile file = read_sample("shapes.csv");

@@ -30,7 +30,7 @@ std::string with_crlf(std::string text) {
   return text;
 }
 
-TEST_P(OfEverySample, IsKnownByItsContentAndHasNoRefusedLine) {
+TEST_P(OfEverySample, IsKnownByContentWithoutRefusedLines) {
   const TuningFile file = read(GetParam().text);
   ASSERT_NE(file.format, nullptr);
   EXPECT_EQ(file.format->name, GetParam().format);
@@ -139,7 +139,7 @@ Entry some_result(std::string_view format) {
   return entry;
 }
 
-TEST(FormatTable, NewFilesAreReadAsWhatWasPutIntoThem) {
+TEST(FormatTable, ReadsNewFilesAsWhatWasPut) {
   for (const Format* format : formats()) {
     if (!format->header) {
       EXPECT_THAT(new_tuning_file(format->name, mi300x()).error().message, HasSubstr("only read"));
@@ -168,7 +168,7 @@ TEST(FormatTable, NewFilesAreReadAsWhatWasPutIntoThem) {
   }
 }
 
-TEST(Put, AddsARowWithTheEndsOfLinesOfItsFile) {
+TEST(Put, AddsRowsWithTheFilesLineEnds) {
   auto file = read_tuning_text("f", "m,n,k,layer\r\n1,2,3,head");
   ASSERT_TRUE(file);
   Entry entry;
@@ -224,7 +224,7 @@ TEST(Put, KeepsTheFormOfAnOlderVersion) {
   EXPECT_EQ(file->entries.size(), 2u);
 }
 
-TEST(Put, KeepsTheWordsThatAProductIsLookedUpBy) {
+TEST(Put, KeepsTheWordsThatIdentifyAProduct) {
   const std::string head = "Git Version: x\n    transA,transB,batch_count,m,n,k,a_type,compute_type,solution_index\n";
   auto file = read_tuning_text("f", head + "    T,N,1,0640,8,16,f16_r,c_f32_fast,7\n");
   ASSERT_TRUE(file) << file.error().message;
@@ -260,7 +260,7 @@ TEST(Put, RefusesWhatTheFormatCannotSay) {
   EXPECT_EQ(file->entries.size(), 0u);
 }
 
-TEST(Put, TakesAnEntryOfAnotherProductThanWasReadForANewOne) {
+TEST(Put, TakesAnEntryOfAnotherProductAsNew) {
   auto file = read_tuning_text("tuning.txt", sample("tuning.txt").text);
   ASSERT_TRUE(file);
   Entry entry = file->entries[0];

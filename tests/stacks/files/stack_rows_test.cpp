@@ -27,7 +27,7 @@ TuningFile read(const std::string& path) {
   return file.value_or(TuningFile{});
 }
 
-TEST(PyTorchsRows, AreAllTakenWithANoteOnAnUnmeasuredTime) {
+TEST(PyTorchsRows, AreAllTakenNotingAnUnmeasuredTime) {
   const TuningFile file = read(kFiles + "tunableop_results0.csv");
   EXPECT_EQ(file.entries.size(), 6u);
   EXPECT_THAT(file.refused, IsEmpty());
@@ -39,7 +39,7 @@ TEST(PyTorchsRows, AreAllTakenWithANoteOnAnUnmeasuredTime) {
   EXPECT_THAT(report.findings[0].text, HasSubstr("inf us: it was not measured, and the row counts"));
 }
 
-TEST(PyTorchsRows, KeepTheirLeadingDimensionsWhenTheyAreWrittenAgain) {
+TEST(PyTorchsRows, KeepTheirLeadingDimensionsWhenRewritten) {
   TuningFile file = read(kFiles + "tunableop_results0.csv");
   const std::string before = text_of(file);
   Entry entry = file.entries.front();
@@ -56,7 +56,7 @@ void PrintTo(const Leading& leading, std::ostream* out) { *out << leading.sizes;
 class LeadingDimensions : public testing::TestWithParam<Leading> {};
 
 // Each side of an operand that has one column, and its neighbour that has two.
-TEST_P(LeadingDimensions, MayBeAnyOfOneColumnAndAreNamedAsTheFileNamesThem) {
+TEST_P(LeadingDimensions, MayBeAnyWhereThereIsOneColumn) {
   const std::string layout(GetParam().sizes, 2);
   const auto file = read_tuning_text(
       "f.csv", fmt::format("GemmTunableOp_Half_{}{},{},Default,0.1\n", std::toupper(layout[0]) == 'T' ? "T" : "N",
@@ -106,7 +106,7 @@ TEST(RocblasOverride, IsReadAsRocblass) {
   EXPECT_THAT(lint(file, {}).findings, IsEmpty());
 }
 
-TEST(RocblasOverride, TakesTheLastOfTwoAndNoNumberBelowOne) {
+TEST(RocblasOverride, UsesTheLastOfTwoAndRefusesZero) {
   const std::string row = "N,N,32,16,1,64,1,0,32,64,32,s,s,s,";
   const auto file = read_tuning_text("f.csv", kHeading + row + "5\n" + row + "0\nN,N,32\n");
   ASSERT_TRUE(file);

@@ -53,7 +53,7 @@ Machine machine_of(std::string_view name) {
   return machine;
 }
 
-TEST(Lint, FindsNothingInSoundFilesOnTheirMachineOrOnNone) {
+TEST(Lint, FindsNothingInSoundFiles) {
   for (const Sample& one : samples()) {
     EXPECT_THAT(found_in(one.name, one.text, machine_of(one.name)), IsEmpty()) << one.name;
     EXPECT_THAT(found_in(one.name, one.text), IsEmpty()) << one.name;
@@ -189,7 +189,7 @@ TEST(Lint, FindsEachSeededFaultAndNothingBeside) {
   }
 }
 
-TEST(Lint, FindsResultsThatLoseToADefaultOfTheSameFile) {
+TEST(Lint, FindsResultsSlowerThanTheirFilesDefault) {
   const std::string text = sample("tunableop_results0.csv").text;
   const std::string row = "GemmTunableOp_BFloat16_TN,tn_1024_51_2048_ld_2048_2048_1024,Default,";
   EXPECT_THAT(
@@ -218,7 +218,7 @@ std::string with_ends(std::string text, std::string_view end) {
   return text;
 }
 
-TEST(Lint, FindsEndsOfLinesAndMarksWhereTheyDoHarm) {
+TEST(Lint, FindsHarmfulLineEndsAndMarks) {
   for (const char* name : {"tunableop_results0.csv", "tuning.txt", "gfx942130.HIP.3_5_0_a85ca8a54.ufdb.txt"})
     EXPECT_THAT(found_in(name, with_ends(sample(name).text, "\r\n"), mi300x()),
                 ElementsAre(HasSubstr("1 problem encoding: lines end with a carriage return")))
@@ -236,14 +236,14 @@ TEST(Lint, FindsOtherSeparatorsOnce) {
   EXPECT_THAT(found_in("f", "M\tN\tK\n1\t2\t3\n"), ElementsAre(HasSubstr("separated by tabs")));
 }
 
-TEST(Lint, SaysThatAmdsFilesAreReadByNothingOnNvidia) {
+TEST(Lint, SaysThatNvidiaIgnoresAmdsFiles) {
   for (const char* name : {"tuning.txt", "bf16_tuned_gemm.csv", "tuned.csv", "gfx942130.HIP.3_5_0_a85ca8a54.ufdb.txt"})
     EXPECT_THAT(found_in(name, sample(name).text, h200()), ElementsAre(HasSubstr("of AMD's stacks, and nothing reads")))
         << name;
   EXPECT_THAT(found_in("shapes.csv", sample("shapes.csv").text, h200()), IsEmpty());
 }
 
-TEST(Lint, SaysWhatPyTorchOnNvidiaThinksOfAFileOfAmds) {
+TEST(Lint, SaysWhatNvidiasPyTorchRefusesOfAmds) {
   const auto findings = found_in("f", sample("tunableop_results0.csv").text, h200());
   EXPECT_THAT(findings, testing::Contains(HasSubstr("3 problem validators: validator 'GCN_ARCH_NAME': PyTorch 2.15 on "
                                                     "NVIDIA has none")));
@@ -252,14 +252,14 @@ TEST(Lint, SaysWhatPyTorchOnNvidiaThinksOfAFileOfAmds) {
               testing::Contains(HasSubstr("6 problem unknown-solution: solution: got 'Gemm_Hipblaslt_1234'")));
 }
 
-TEST(Lint, OfAFileWhoseRowsAreAllOfOtherGpusIsAProblem) {
+TEST(Lint, FindsFilesOnlyForOtherGpus) {
   Machine mi350x{"mi350x", "gfx950", 256, {}};
   const auto findings = found_in("f", sample("bf16_tuned_gemm.csv").text, mi350x);
   EXPECT_THAT(findings, ElementsAre(AllOf(HasSubstr("2 problem wrong-gpu: 2 rows from here on are for gfx942 with 304"),
                                           HasSubstr("this is gfx950 with 256 compute units"))));
 }
 
-TEST(Lint, KeepsSilentAboutWhatIsNotKnownOfTheMachine) {
+TEST(Lint, IgnoresWhatIsUnknownOfTheMachine) {
   Machine unknown;
   unknown.architecture = "gfx942";
   EXPECT_THAT(found_in("f", sample("tunableop_results0.csv").text, unknown), IsEmpty());
@@ -307,7 +307,7 @@ TEST(Lint, MeasuresRowsThatTheStackTakes) {
                                           "'Gemm_Hipblaslt_1' takes 12 us here and the default 10 us")));
 }
 
-TEST(Lint, MeasuresNoFileThatTheStackDoesNotTake) {
+TEST(Lint, MeasuresNoFileTheStackDoesNotTake) {
   Machine other = mi300x();
   other.versions["HIPBLASLT_VERSION"] = "100300-0123abc";
   const Asked asked = measured(sample("tunableop_results0.csv").text, other);
@@ -316,7 +316,7 @@ TEST(Lint, MeasuresNoFileThatTheStackDoesNotTake) {
               ElementsAre(testing::Pair("the file is not for this GPU and these versions", 7)));
 }
 
-TEST(Lint, MeasuresRowsOfThisGpuAndTheLastOfGradlibs) {
+TEST(Lint, MeasuresThisGpusRowsAndGradlibsLast) {
   const std::string aiter =
       "gfx,cu_num,M,N,K,bias,dtype,outdtype,scaleAB,bpreshuffle,libtype,solidx,splitK,us,kernelName,err_ratio,tflops,"
       "bw\ngfx942,304,1,4,4,False,torch.bfloat16,torch.bfloat16,False,False,hipblaslt,2,0,7.0,a,0.0,0.0,0.0\n"
@@ -329,7 +329,7 @@ TEST(Lint, MeasuresRowsOfThisGpuAndTheLastOfGradlibs) {
   EXPECT_THAT(measured(gradlib).names, ElementsAre("4:9", "3:-77"));
 }
 
-TEST(Lint, ListsAtMostSoManyOfAKindAndCountsTheRest) {
+TEST(Lint, ListsSomeOfAKindAndCountsOthers) {
   std::string text = "m,n,k\n";
   for (int i = 0; i < 1000; ++i) text += "1,2\n";
   const LintReport report = lint_text("f", text);

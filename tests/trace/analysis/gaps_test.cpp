@@ -51,7 +51,7 @@ TEST(Gaps, AreTheHostsWhereItLaunchesLate) {
   expect_cause(GapCause::host_bound, "cudaLaunchKernel", between_kernels([](auto& s) { s.host(200); }));
 }
 
-TEST(Gaps, AreTheDevicesWhereTheLaunchWasInTime) {
+TEST(Gaps, AreTheDevicesWhereLaunchesAreTimely) {
   ScriptedRecording script;
   script.device_pause(1);
   script.range("ProfilerStep#1", [&] { script.kernel("first_gemm", 50).kernel("second_gemm", 50); });
@@ -64,7 +64,7 @@ TEST(Gaps, AreSynchronisationsWhereTheHostWaited) {
                between_kernels([](auto& s) { s.synchronize("hipDeviceSynchronize").host(20); }));
 }
 
-TEST(Gaps, AreNotSynchronisationsWhereNothingWasLeftToWaitFor) {
+TEST(Gaps, AreNoSynchronisationsWithNothingToWaitFor) {
   expect_cause(GapCause::host_bound, "cudaLaunchKernel", between_kernels([](auto& s) { s.host(100).synchronize(); }));
   expect_cause(GapCause::host_bound, "cudaLaunchKernel",
                between_kernels([](auto& s) { s.host(60).runtime_call("hipDeviceSynchronize", 30); }));
@@ -77,7 +77,7 @@ TEST(Gaps, AreSynchronisationsWhereTheHostWaitsForLong) {
 }
 
 // It had 40 us of lead when it waited; the 400 us after that would not have fitted into them.
-TEST(Gaps, AreNotSynchronisationsWhereTheHostWorksForMuchLongerAfterwards) {
+TEST(Gaps, AreNoSynchronisationsBeforeMuchLongerHostWork) {
   expect_cause(GapCause::host_bound, "cudaLaunchKernel", between_kernels([](auto& s) { s.synchronize().host(400); }));
 }
 
@@ -110,14 +110,14 @@ TEST(Gaps, AreAllocations) {
 }
 
 // Each takes less than what the host does beside them; together they take most of the gap.
-TEST(Gaps, AreAllocationsWhereManyTakeMostOfTheTime) {
+TEST(Gaps, AreAllocationsWhereTheseTakeMostTime) {
   expect_cause(GapCause::allocation, "cudaMalloc", between_kernels([](auto& s) {
                  s.host(250);
                  for (int i = 0; i < 4; ++i) s.runtime_call("cudaMalloc", 100);
                }));
 }
 
-TEST(Gaps, AreNotAllocationsWhereTheyTakeLittleOfTheTime) {
+TEST(Gaps, AreNotAllocationsWhereTheseTakeLittle) {
   expect_cause(GapCause::host_bound, "cudaLaunchKernel",
                between_kernels([](auto& s) { s.host(300).runtime_call("cudaMalloc", 10); }));
 }
@@ -171,7 +171,7 @@ TEST(Gaps, AreTheDevicesFromTheLaunchOn) {
               ElementsAre(testing::Pair("host-bound launch", 22), testing::Pair("device", 99'978)));
 }
 
-TEST(Gaps, AreOtherWorkWhereTheHostIsAtItForLong) {
+TEST(Gaps, AreOtherWorkWhereTheHostTakesLong) {
   expect_cause(GapCause::host_bound, "cudaLaunchKernel", between_kernels([](auto& s) { s.host(900); }));
   expect_cause(GapCause::host_work, "cudaLaunchKernel", between_kernels([](auto& s) { s.host(1100); }));
 }
@@ -185,13 +185,13 @@ TEST(Gaps, AreInputLoading) {
 }
 
 // A program may be called after what it loads.
-TEST(Gaps, AreNotInputLoadingWhereWhatIsCalledSoLaunches) {
+TEST(Gaps, AreNotInputLoadingByARangesName) {
   ScriptedRecording script;
   script.range("train with a DataLoader", [&] { script.kernel("first_gemm", 50).host(300).kernel("second_gemm", 50); });
   expect_cause(GapCause::host_bound, "cudaLaunchKernel", script.finish());
 }
 
-TEST(Gaps, AreOfWorkThatIsNotRecordedWhereALaunchHasNone) {
+TEST(Gaps, AreUnrecordedWorkWhereALaunchHasNone) {
   ScriptedRecording script;
   script.range("ProfilerStep#1", [&] {
     script.kernel("first_gemm", 50).runtime_call("hipGraphLaunch", 5).host(300).kernel("second_gemm", 50);
@@ -304,7 +304,7 @@ TEST(Accounting, WorkOutsideIsOfNoStepAtAll) {
   EXPECT_EQ(analysis.accounting.outside_ns, 15'000);
 }
 
-TEST(Accounting, CountsNoTimeOfOtherThreadsOrBetweenSteps) {
+TEST(Accounting, IgnoresOtherThreadsAndTimeBetweenSteps) {
   ScriptedRecording script;
   for (int i = 0; i < 2; ++i) {
     script.range("ProfilerStep#" + std::to_string(i), [&] { script.kernel("a_gemm", 50).synchronize(); });

@@ -52,7 +52,7 @@ TEST(Links, AreOfTheirThread) {
   EXPECT_EQ(analyse(recording).work[0].op, kNone);
 }
 
-TEST(Links, OfTheSameNumberAreOfTheLastCallBefore) {
+TEST(Links, OfOneNumberMeanTheLastCallBefore) {
   ScriptedRecording script;
   script.runtime_call("first", 1).host(50).kernel("a_gemm", 5).host(50).runtime_call("last", 1);
   Recording recording = script.finish();

@@ -78,7 +78,7 @@ TEST(KernelNames, AreFoundByWholeWords) {
   EXPECT_EQ(classify_kernel("SUM").category, Category::reduction);
 }
 
-TEST(KernelNames, OfInductorAreCopiesOnlyWhereAllIsMoved) {
+TEST(KernelNames, OfInductorAreCopiesOnlyForPureMoves) {
   const auto category = [](std::string_view name) { return classify_kernel(name).category; };
   EXPECT_EQ(category("triton_poi_fused_clone_transpose_21"), Category::copy);
   EXPECT_EQ(category("triton_poi_fused_clone_mul_transpose_21"), Category::elementwise);
@@ -88,7 +88,7 @@ TEST(KernelNames, OfInductorAreCopiesOnlyWhereAllIsMoved) {
   EXPECT_EQ(category("triton_red_fused_clone_3"), Category::reduction);
 }
 
-TEST(KernelNames, ArePartedIntoTheirOwnAndWhatTheyAreGiven) {
+TEST(KernelNames, AreSplitIntoNameAndArguments) {
   const auto parts = [](std::string_view name) {
     const KernelName made = kernel_name_parts(name);
     return std::pair(made.own, made.arguments);

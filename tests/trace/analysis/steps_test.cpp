@@ -58,7 +58,7 @@ TEST(Steps, AreTheDevicesWhereItIsLate) {
 }
 
 // The recording may begin or end within a step, and a first one may load libraries.
-TEST(Steps, AreSetApartWhereTheyAreMuchShorterOrLongerThanTheMedian) {
+TEST(Steps, AreSetApartFarFromTheMedian) {
   for (const double us : {5.0, 60.0, 70.0, 150.0, 160.0, 1000.0}) {
     const bool is_one = us >= 70 && us <= 150;
     for (int odd = 0; odd < 5; ++odd) {
@@ -80,7 +80,7 @@ TEST(Steps, AreSetApartWhereTheyAreMuchShorterOrLongerThanTheMedian) {
   }
 }
 
-TEST(Outliers, AreBeyondOneAndAHalfTimesTheMedianEitherWay) {
+TEST(Outliers, ExceedAFactorOfOneAndAHalf) {
   const auto left = [](int64_t odd) {
     Steps steps;
     for (const int64_t length : {int64_t{300}, int64_t{300}, odd, int64_t{300}, int64_t{300}})
@@ -146,7 +146,7 @@ TEST(Steps, AreNotTheNumberedPartsOfOneRange) {
   EXPECT_THAT(analysis.steps.spans, IsEmpty());
 }
 
-TEST(Steps, AreNotRangesThatHoldLittleOfTheWork) {
+TEST(Steps, AreNotRangesWithLittleWork) {
   ScriptedRecording script;
   for (int i = 0; i < 5; ++i) {
     script.range("compiled part", [&] { script.kernel("a_norm_", 1); });
@@ -196,7 +196,7 @@ TEST(Steps, AreKernelsThatRepeat) {
 }
 
 // A second stream, whose order differs each time, does not hide them, whichever stream is the first.
-TEST(Steps, AreKernelsThatRepeatOnTheStreamWithTheMostWork) {
+TEST(Steps, AreKernelsRepeatedOnTheBusiestStream) {
   for (const int64_t side : {3, 9}) {
     ScriptedRecording script;
     for (int i = 0; i < 5; ++i) {
@@ -279,7 +279,7 @@ TEST(Repetition, IsFoundFromItsRareTokens) {
   EXPECT_THAT(repetitions({9, 1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3}), ElementsAre(1, 4, 7, 10, 13));
 }
 
-TEST(Repetition, BeginsAfterTheLongestPauseWhereASequenceBeginsInTheMiddle) {
+TEST(Repetition, BeginsASequenceAfterItsLongestPause) {
   EXPECT_THAT(find_repetitions({3, 1, 2, 3, 1, 2, 3, 1, 2, 3}, {0, 9, 1, 1, 9, 1, 1, 9, 1, 1}),
               ElementsAre(1, 4, 7, 10));
   EXPECT_THAT(find_repetitions({1, 2, 3, 1, 2, 3}, {0, 9, 1, 1, 9, 1}), ElementsAre(0, 3, 6)) << "of whole ones";

@@ -82,7 +82,7 @@ TEST_P(RecordedTrace, BusyTimeAndGapsMakeUpTheWall) {
   EXPECT_EQ(busy + gaps, accounting.time_ns);
 }
 
-TEST_P(RecordedTrace, CategoriesSumToAllWorkAndNoneIsUnclassified) {
+TEST_P(RecordedTrace, HasAllItsWorkInKnownCategories) {
   int64_t work = 0;
   for (const Work& each : analysis_.work) work += analysis_.event(each).duration_ns;
   EXPECT_GT(work, 0);
@@ -150,7 +150,7 @@ INSTANTIATE_TEST_SUITE_P(Traces, RecordedTrace, testing::ValuesIn(recorded()),
 
 // Where the device is busy throughout, the profiler does not change how long a step takes. A device that waits for
 // another rank is as slow as the profiler makes that rank's host.
-TEST(RecordedTraces, BusyStepsTakeAsLongAsWithoutAProfiler) {
+TEST(RecordedTraces, HaveBusyStepsNotSlowedByProfiling) {
   int busy = 0;
   for (const std::string& name : recorded()) {
     const Accounting accounting = analyse(recording_of(name)).accounting;

@@ -23,7 +23,7 @@ std::vector<CaptureBreak> breaks_in(const Step& step) {
   return capture_breaks(median_step(analysis));
 }
 
-TEST(CaptureBreaks, BetweenLaunchesComeFirstAndThenByTheirTime) {
+TEST(CaptureBreaks, BetweenLaunchesComeFirstThenTheLongest) {
   const auto found = breaks_in([](ScriptedRecording& script) {
     script.runtime_call("cudaHostAlloc", 300).kernel("a_gemm", 10);
     for (const double us : {20.0, 30.0}) {

@@ -43,7 +43,7 @@ Recording in_series(std::string_view device, int layers, int64_t bytes, double u
       device);
 }
 
-TEST(CollectivesTest, GroupAndMessageAreThoseOfTheOperationAround) {
+TEST(CollectivesTest, TakeGroupAndMessageFromTheirOperation) {
   const Recording recording = in_series("NVIDIA H100", 1, kSmallBytes, 20, 4);
   const Analysis analysis = analyse(recording);
   const std::vector<Collective> found = collectives_of(analysis);
@@ -76,7 +76,7 @@ Recording sums_of(int64_t bytes, std::initializer_list<double> us) {
   });
 }
 
-TEST(LateRanksTest, WhatExceedsTheQuickestOfTheSameMessageIsAWait) {
+TEST(LateRanksTest, WaitsAreWhatExceedsTheQuickestMessage) {
   const Found found(detectors::late_ranks, sums_of(kLargeBytes, {400, 400, 900, 650}));
   ASSERT_TRUE(found);
   EXPECT_NEAR(found->bound_ms, 0.750, 1e-6);
@@ -101,7 +101,7 @@ TEST(LateRanksTest, TheQuickestMayBeInAnotherStep) {
   EXPECT_NEAR(advice->bound_ms, 0.250, 1e-6);
 }
 
-TEST(LateRanksTest, SmallMessagesThatAllWaitAreHeldAgainstASlowLink) {
+TEST(LateRanksTest, SmallMessagesAreHeldAgainstASlowLink) {
   const Found found(detectors::late_ranks, sums_of(kSmallBytes, {500, 500}));
   ASSERT_TRUE(found);
   EXPECT_NEAR(found->bound_ms, 2 * (0.500 - 0.060 - kSmallBytes / 10e6), 1e-6);
@@ -229,7 +229,7 @@ TEST(CollectiveGroupTest, AGroupOfTwoOnMi300x) {
   EXPECT_NEAR(found->bound_ms, 0.8, 1e-6);
 }
 
-TEST(CollectiveGroupTest, OfSeveralSizesTheOneOfMostIsNamed) {
+TEST(CollectiveGroupTest, NamesTheMostFrequentOfSeveralSizes) {
   for (const auto& [often, seldom] : {std::pair{2u, 4u}, {4u, 2u}}) {
     const Found found(detectors::collective_group, recorded_steps(
                                                        [&](ScriptedRecording& script) {
@@ -275,7 +275,7 @@ TEST(SmallCollectivesTest, AreSmallUpToAStatedSize) {
       << "its size is known, and counts";
 }
 
-TEST(CollectiveGroupTest, NotAGroupOfEightOrOfWholeMachines) {
+TEST(CollectiveGroupTest, NotGroupsOfEightOrWholeMachines) {
   EXPECT_FALSE(Found(detectors::collective_group, in_series("AMD Instinct MI300X", 2, kLargeBytes, 400, 8)));
   EXPECT_FALSE(Found(detectors::collective_group, in_series("AMD Instinct MI300X", 2, kLargeBytes, 400, 16)));
 }
@@ -327,7 +327,7 @@ TEST(OneProcessManyGpusTest, OneProcessLaunchesToTwo) {
 }
 
 // The busiest GPU may be the second: what it waits for is work for the first.
-TEST(OneProcessManyGpusTest, AreTheSameWhicheverOfThemIsTheBusiest) {
+TEST(OneProcessManyGpusTest, AreTheSameWhicheverIsBusiest) {
   const auto numbered = [](bool swapped) {
     Recording recording = on_devices(2, 5);
     for (Event& event : recording.events)

@@ -34,7 +34,7 @@ TEST(GemmLibrary, ATemplateBelowWhatLibrariesReach) {
 }
 
 // Both sides have a product that the other computes faster: the share of the peak is of Triton's alone.
-TEST(GemmLibrary, TheShareOfThePeakIsOfTheProductsThatAreNamed) {
+TEST(GemmLibrary, GivesThePeakShareOfNamedProducts) {
   const std::vector<ToldTensor> half{{{1, 1024, 4096}}, {{4096, 4096}}, {{1024, 4096}}};
   ToldModel model;
   const auto advice = templated(model, 100)

@@ -29,7 +29,7 @@ void item(ScriptedRecording& script) {
 }
 
 // ---- launch_bound
-TEST(LaunchBoundTest, ShortKernelsThatTheHostLaunchesOneByOne) {
+TEST(LaunchBoundTest, ShortKernelsLaunchedOneByOne) {
   const Found found(detectors::launch_bound, recorded_steps([](ScriptedRecording& script) {
                       for (int i = 0; i < 20; ++i) {
                         layer(script, kShort);
@@ -57,7 +57,7 @@ TEST(LaunchBoundTest, NotWhereAGraphIsReplayed) {
                      })));
 }
 
-TEST(LaunchBoundTest, NotWhereTheHostOnlyLostItsLeadInAWait) {
+TEST(LaunchBoundTest, NotWhereAWaitCostTheHostsLead) {
   // Long kernels, but the first ones after the wait are short: they come late because the host had waited. Without the
   // wait the long kernel before them, 300 us, would hide the host's 160.
   const Recording recording = recorded_steps([](ScriptedRecording& script) {
@@ -111,7 +111,7 @@ TEST(SyncInStepTest, TheWaitThatEndsAStepIsNeeded) {
                      })));
 }
 
-TEST(SyncInStepTest, TheWaitThatBeginsAStepIsTheClocks) {
+TEST(SyncInStepTest, NotTheWaitThatBeginsAStep) {
   EXPECT_FALSE(Found(detectors::sync_in_step, recorded_steps([](ScriptedRecording& script) {
                        script.synchronize("cudaDeviceSynchronize").host(100);
                        layers(script, 4, kLong);

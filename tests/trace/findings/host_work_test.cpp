@@ -30,13 +30,13 @@ std::string doing(const Body& body) {
   return found ? found->evidence.at(0).event : "nothing found";
 }
 
-TEST(HostWorkTest, IsNamedByTheShortestThatCoversHalfOfThePause) {
+TEST(HostWorkTest, IsNamedByTheShortestCoveringHalf) {
   EXPECT_EQ(doing([](auto& s) { takes(s, "aten::unique", 3000); }), "aten::unique");
   EXPECT_EQ(doing([](auto& s) { s.op("outer", [&] { takes(s, "inner", 3000); }); }), "inner");
   EXPECT_EQ(doing([](auto& s) { s.op("outer", [&] { takes(s, "short", 500), s.host(2500); }); }), "outer");
 }
 
-TEST(HostWorkTest, IsNamedByWhatTookMostInAllWhereNothingCoversHalf) {
+TEST(HostWorkTest, IsOtherwiseNamedByTheLongestInAll) {
   EXPECT_EQ(doing([](auto& s) {
               takes(s, "twice", 600), takes(s, "once", 900), takes(s, "twice", 600);
               s.host(900);
@@ -45,7 +45,7 @@ TEST(HostWorkTest, IsNamedByWhatTookMostInAllWhereNothingCoversHalf) {
   EXPECT_EQ(doing([](auto& s) { takes(s, "a little", 800), s.host(2200); }), "nothing that the recording shows");
 }
 
-TEST(HostWorkTest, IsAWaitForAnotherThreadWhereThatWasBusy) {
+TEST(HostWorkTest, IsAWaitForAnotherBusyThread) {
   Recording recording = with_pause([](auto& s) { s.host(3000); });
   recording.lanes.push_back({false, -1, 1, 9, "loader"});
   const uint32_t name = recording.strings.number_of("decode");

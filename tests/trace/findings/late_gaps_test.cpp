@@ -13,7 +13,7 @@ namespace {
 using testing::ElementsAre;
 
 // The second kernel is launched 22 us after the end of the first, and begins `pause_us` later than at once.
-TEST(LateGaps, HaveTheWayToTheDeviceButNoLongerPause) {
+TEST(LateGaps, IncludeLaunchLatencyButNoLongerPause) {
   for (const int64_t pause_us : {2, 19, 20, 21, 5000}) {
     ScriptedRecording script;
     script.range("ProfilerStep#1", [&] { script.kernel("a_gemm", 50).host(70).kernel("b_gemm", 50); });
@@ -29,7 +29,7 @@ TEST(LateGaps, HaveTheWayToTheDeviceButNoLongerPause) {
   }
 }
 
-TEST(LaunchedLate, IsWorkForAStreamWithNothingLeftUnlessAWaitHeldTheHost) {
+TEST(LaunchedLate, IsWorkReachingEmptyStreamsWithoutAWait) {
   ScriptedRecording script;
   script.range("ProfilerStep#1", [&] {
     script.kernel("first", 50).kernel("in time", 50).host(200).kernel("late", 50);

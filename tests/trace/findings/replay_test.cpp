@@ -46,7 +46,7 @@ TEST(ReplayTest, WithoutAWaitTheHostIsAheadAgain) {
   EXPECT_EQ(played.without({.calls = played.calls("cudaStreamSynchronize"), .work = {}, .spans = {}}), 106'000);
 }
 
-TEST(ReplayTest, AWaitShorterThanTheHostsWorkSavesOnlyItself) {
+TEST(ReplayTest, AShortWaitSavesOnlyItself) {
   const Played played(with_wait(20, 300));
   // The launch ends at 4 us, the kernel and the wait at 26; the host then needs 100 us anyway. A host four times as
   // fast would have begun to wait at 1: the most that the wait can have cost is 25.
@@ -111,7 +111,7 @@ TEST(ReplayTest, WorkStaysBehindThatOfItsStream) {
 }
 
 // Nothing shows that the second stream waits for the first: only the host kept them apart.
-TEST(ReplayTest, StreamsThatTheHostKeptApartRunSideBySide) {
+TEST(ReplayTest, StreamsKeptApartByHostsRunTogether) {
   ScriptedRecording script;
   script.range("ProfilerStep#1", [&] {
     script.kernel("a", 300).synchronize().on_stream(8).kernel("b", 300).synchronize("cudaDeviceSynchronize");
@@ -122,7 +122,7 @@ TEST(ReplayTest, StreamsThatTheHostKeptApartRunSideBySide) {
       300'000, 5'000);
 }
 
-TEST(ReplayTest, AStreamThatWaitsForAnEventStaysBehindTheOther) {
+TEST(ReplayTest, AStreamAwaitingAnEventStaysBehind) {
   ScriptedRecording script;
   script.range("ProfilerStep#1", [&] {
     script.kernel("a", 300).synchronize().on_stream(8).runtime_call("cudaStreamWaitEvent", 1).kernel("b", 300);

@@ -67,7 +67,7 @@ TEST(Saving, OfTheDeviceWhereTheHostIsAhead) {
   EXPECT_NEAR(saving.bound_ms(), 0.100, 1e-9);
 }
 
-TEST(Saving, OfTheHostWhereItIsLateAndNoMoreThanTheDeviceStoodStill) {
+TEST(Saving, OfHostTimeIsWithinDeviceIdleTime) {
   const auto removed = [](double host_us) {
     ToldModel model;
     model.product(kLight).script.host(host_us);
@@ -83,7 +83,7 @@ TEST(Saving, OfTheHostWhereItIsLateAndNoMoreThanTheDeviceStoodStill) {
 }
 
 // The launch took 200 us more than its work, and the device stood still for 31.5 of them, in two gaps.
-TEST(Saving, OfALaunchBesideOtherWorkIsNoMoreThanTheDeviceStoodStill) {
+TEST(Saving, OfALaunchIsWithinDeviceIdleTime) {
   ToldModel model;
   model.product({.m = 64, .k = 64, .n = 64, .us = 180}).script.host(200);
   const Told told(model.product({.m = 64, .k = 64, .n = 64, .us = 5}).norm(300, {1}));
@@ -92,7 +92,7 @@ TEST(Saving, OfALaunchBesideOtherWorkIsNoMoreThanTheDeviceStoodStill) {
   EXPECT_NEAR(saving.bound_ms(), 0.005 + 0.0315, 1e-6);
 }
 
-TEST(Saving, OfTheHostIsNoneWhereLaunchesAreLost) {
+TEST(Saving, OfHostTimeIsNoneWithLostLaunches) {
   ToldModel model;
   model.product(kLight).script.host(250).runtime_call("cudaGraphLaunch", 5).host(250);
   const Told told(model.product(kLight).norm(300, {1}));

@@ -26,7 +26,7 @@ TEST(SeparateProjections, ThreeInARowCanBeOne) {
   EXPECT_THAT(advice->title, testing::HasSubstr("3 products of a step, 90.0 µs, are launched apart"));
 }
 
-TEST(SeparateProjections, WhatOneProductNeedsAtTheCardsPeaksRemains) {
+TEST(SeparateProjections, LeaveTheTimeOneProductNeeds) {
   const ToldProduct heavy{.m = 8192, .k = 4096, .n = 4096, .us = 300};  // 278 us at 989 Tflop/s
   const auto advice = ToldModel::of_two_steps(kDetector, [&](ToldModel& model) {
     model.product(heavy).product(heavy).product(heavy).norm(50, {8192, 4096});

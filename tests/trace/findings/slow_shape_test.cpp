@@ -46,7 +46,7 @@ TEST(SlowShape, WhatDoesNotSlow) {
   EXPECT_FALSE(told(with(kOdd, [](ToldProduct& p) { p.type = "float", p.n = 4092; }))) << "16368 bytes";
 }
 
-TEST(SlowShape, RowsThatMeetInOneChannelOfAmdsCards) {
+TEST(SlowShape, FindsRowsThatMeetInOneAmdChannel) {
   // 68.7 Gflop: 52.5 us at an MI300X's peak, 87.6 us reached
   const ToldProduct k4096{.m = 2048, .k = 4096, .n = 4096, .us = 150, .kernel = "Cijk_Alik_Bljk_BBS_BH_MT256x256"};
   const auto advice = told(k4096, "AMD Instinct MI300X");

@@ -30,13 +30,13 @@ void nothing(ScriptedRecording&, int) {}
 
 int64_t overlap_us(const Recording& recording) { return overlap_ns(analyse(recording)) / 1000; }
 
-TEST(StreamOrder, StreamsThatTheHostKeepsApartRunSideBySide) {
+TEST(StreamOrder, LetsStreamsTheHostSeparatesRunTogether) {
   for (const int streams : {1, 2, 3, 5}) EXPECT_EQ(overlap_us(in_turns(streams, nothing)), (streams - 1) * 300);
   const Recording three = in_turns(3, nothing);
   EXPECT_THAT(waits_for_other_streams(analyse(three)), Each(false));
 }
 
-TEST(StreamOrder, AStreamThatWaitsForAnEventIsBehindWhatRanBefore) {
+TEST(StreamOrder, KeepsAStreamBehindTheEventItAwaits) {
   const Recording second = in_turns(3, [](ScriptedRecording& script, int stream) {
     if (stream == 2) script.runtime_call("cudaStreamWaitEvent", 1);
   });
@@ -45,7 +45,7 @@ TEST(StreamOrder, AStreamThatWaitsForAnEventIsBehindWhatRanBefore) {
   EXPECT_EQ(overlap_us(second), 0);
 }
 
-TEST(StreamOrder, WorkThatBeginsLateOnAFreeStreamWaitedForAnother) {
+TEST(StreamOrder, TakesLateWorkOnFreeStreamsAsWaiting) {
   for (const bool late : {false, true}) {
     ScriptedRecording script;
     script.range("ProfilerStep#1",

@@ -31,7 +31,7 @@ TEST(UnfusedAttention, TwoProductsAroundSoftmaxAreOneKernelsWork) {
   EXPECT_EQ(advice->title, "4 kernels of a step, 190 µs, compute attention by pieces, 1 times");
 }
 
-TEST(UnfusedAttention, OfAMaskedOneNoArithmeticIsSurelyNeeded) {
+TEST(UnfusedAttention, CountsNoArithmeticAsNeededWhereMasked) {
   const auto advice = ToldModel{}
                           .product(kScores)
                           .small("aten::add", 20, {{kWeights}, {kWeights}})
@@ -139,7 +139,7 @@ TEST(UnfusedAttention, AProductDoesNotContainItsSoftmax) {
   EXPECT_FALSE(model.found(kDetector));
 }
 
-TEST(UnfusedAttention, BelowAHundredthOfAStepIsNotToldOf) {
+TEST(UnfusedAttention, IsIgnoredBelowAHundredthOfAStep) {
   const auto told = [](double others_us) {
     return ToldModel{}.product(kScores).softmax(10, kWeights).product(kValues).norm(others_us, {1}).found(kDetector);
   };

@@ -46,7 +46,7 @@ TEST(ChromeTrace, KernelHasTimesLaneLinkAndLaunch) {
 }
 
 // Numbers in whose upper half stands a process or a rank.
-TEST(ChromeTrace, CorrelationsAbove32BitsLinkWhatTheyShouldAndNothingElse) {
+TEST(ChromeTrace, LinksCorrelationsAbove32BitsCorrectly) {
   const auto call = [](const std::string& correlation) {
     return R"({"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":1,"dur":1,"args":{"correlation":)" +
            correlation + "}}";
@@ -140,7 +140,7 @@ TEST(ChromeTrace, StepOfOldVersionsIsARange) {
   EXPECT_EQ(r.events[0].kind, EventKind::range);
 }
 
-TEST(ChromeTrace, WhatIsLeftOutIsCountedByItsReason) {
+TEST(ChromeTrace, CountsWhatIsLeftOutByReason) {
   const std::string rest = R"("name":"x","pid":0,"tid":0,"ts":1,"dur":1})";
   const Recording r = read(
       kernel("") + R"(,{"ph":"X","cat":"python_function",)" + rest + R"(,{"ph":"s","cat":"ac2g",)" + rest +
@@ -192,7 +192,7 @@ std::vector<std::string> device_names(const std::string& properties, const std::
 }
 
 // ROCm counts processors before GPUs: agent 2 is the first GPU of a host with two.
-TEST(ChromeTrace, DevicesThatAreAgentsHaveTheNameOfAllGpus) {
+TEST(ChromeTrace, NamesAgentsLikeTheGpusWhereAllEqual) {
   const std::string one = R"({"id":0,"name":"AMD Instinct MI300X"})";
   EXPECT_THAT(device_names(one, {2}), ElementsAre("", "", "AMD Instinct MI300X"));
   const auto two = device_names(one + R"(,{"id":1,"name":"AMD Instinct MI300X"})", {9});
@@ -200,14 +200,14 @@ TEST(ChromeTrace, DevicesThatAreAgentsHaveTheNameOfAllGpus) {
   EXPECT_EQ(two[9], "AMD Instinct MI300X");
 }
 
-TEST(ChromeTrace, AgentsOfSeveralKindsAreNamedOnlyWhereAllAreSeen) {
+TEST(ChromeTrace, NamesMixedAgentsOnlyWhereAllAreSeen) {
   const std::string kinds = R"({"id":0,"name":"AMD Instinct MI300X"},{"id":1,"name":"AMD Instinct MI210"})";
   EXPECT_THAT(device_names(kinds, {3, 4}), ElementsAre("", "", "", "AMD Instinct MI300X", "AMD Instinct MI210"));
   EXPECT_THAT(device_names(kinds, {4}), IsEmpty());
   EXPECT_THAT(device_names(kinds, {0, 1}), ElementsAre("AMD Instinct MI300X", "AMD Instinct MI210"));
 }
 
-TEST(ChromeTrace, ADeviceWithoutANameIsKnownByItsUnitsAndMemory) {
+TEST(ChromeTrace, NamesNamelessDevicesByUnitsAndMemory) {
   const auto named = [](int units, int64_t bytes) {
     return device_names(
         fmt::format(R"({{"id":0,"name":"","computeMajor":9,"numSms":{},"totalGlobalMem":{}}})", units, bytes), {2});
@@ -216,7 +216,7 @@ TEST(ChromeTrace, ADeviceWithoutANameIsKnownByItsUnitsAndMemory) {
   EXPECT_THAT(named(305, 206'141'652'992), IsEmpty());
 }
 
-TEST(ChromeTrace, DevicesThatAreNotUnderstoodCostOnlyTheirNames) {
+TEST(ChromeTrace, LosesOnlyTheNamesOfMalformedDevices) {
   for (const std::string devices : {"7", "[7]", R"([{"id":0,"id":0,"name":"twice"}])"}) {
     const auto r = read_bytes("{\"deviceProperties\":" + devices + ",\"traceEvents\":[" + kernel("") + "]}");
     ASSERT_TRUE(r) << devices << ": " << r.error().message;
@@ -231,7 +231,7 @@ TEST(ChromeTrace, EscapesStandForWhatTheyMean) {
   EXPECT_THAT(names_of(r), ElementsAre("a\"b\\c\u00e9\U0001F600\n/"));
 }
 
-TEST(ChromeTrace, EscapesThatAreNoneStayAsTheyAreWritten) {
+TEST(ChromeTrace, KeepsInvalidEscapesAsWritten) {
   const Recording r = read(R"({"ph":"X","cat":"kernel","name":"a\qb\ud83d","pid":0,"tid":0,"ts":1,"dur":1})");
   EXPECT_THAT(names_of(r), ElementsAre(R"(a\qb\ud83d)"));
 }

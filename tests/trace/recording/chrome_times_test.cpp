@@ -27,7 +27,7 @@ std::string end_of(char phase, std::string_view name, std::string_view time, int
 
 std::string list(const std::vector<std::string>& events) { return fmt::format("{}", fmt::join(events, ",")); }
 
-TEST(ChromeTimes, EndsBelongToTheLastBeginOfTheirThread) {
+TEST(ChromeTimes, PairEndsWithTheirThreadsLastBegin) {
   const Recording r =
       read_times(list({end_of('B', "outer", "1"), end_of('B', "other thread", "2", 1), end_of('B', "inner", "3"),
                        end_of('E', "", "4"), end_of('E', "", "6", 1), end_of('E', "", "9")}));
@@ -38,7 +38,7 @@ TEST(ChromeTimes, EndsBelongToTheLastBeginOfTheirThread) {
   EXPECT_EQ(all_skipped(r), 0);
 }
 
-TEST(ChromeTimes, EventsThatAreLeftOutTakeTheirOwnEnds) {
+TEST(ChromeTimes, GiveSkippedEventsTheirOwnEnds) {
   const Recording r =
       read_times(list({end_of('B', "kept", "1"), R"({"ph":"B","cat":"python_function","pid":1,"tid":0,"ts":2})",
                        end_of('E', "", "3"), end_of('E', "", "5")}));
@@ -54,7 +54,7 @@ TEST(ChromeTimes, HalvesWithoutTheOtherAreCounted) {
   EXPECT_EQ(skipped(r, "a begin without an end"), 1);
 }
 
-TEST(ChromeTimes, AnEndBeforeItsBeginIsANegativeDuration) {
+TEST(ChromeTimes, CountAnEarlyEndAsANegativeDuration) {
   const Recording r = read_times(list({end_of('B', "a", "5"), end_of('E', "", "4"), whole("k", "1", "1")}));
   EXPECT_THAT(names_of(r), ElementsAre("k"));
   EXPECT_EQ(skipped(r, "negative duration"), 1);
@@ -89,7 +89,7 @@ TEST(ChromeTimes, NanosecondsSince1970AreKept) {
   EXPECT_EQ(event_named(r, "k").duration_ns, 1);
 }
 
-TEST(ChromeTimes, OfTwoClocksTheOneWithMoreDeviceWorkIsKept) {
+TEST(ChromeTimes, KeepTheClockWithMoreDeviceWork) {
   const std::string day = "90000000000";  // us
   std::vector<std::string> events{whole("k1", "1", "1"), whole("k2", "3", "1")};
   for (int i = 0; i < 5; ++i)
@@ -106,7 +106,7 @@ TEST(ChromeTimes, HoursOfWorkAreOneClock) {
   EXPECT_EQ(r.events.size(), 3u);
 }
 
-TEST(ChromeTimes, ManyThreadsThatBeginAndEndLeaveNothingBehind) {
+TEST(ChromeTimes, DropManyThreadsThatHoldNoEvents) {
   std::string events;
   for (int thread = 0; thread < 70'000; ++thread)
     events += end_of('B', "x", "1", thread) + "," + end_of('E', "", "2", thread) + ",";

@@ -70,7 +70,7 @@ TEST(JsonCursor, ValuesEndWhereTheyEnd) {
     }
 }
 
-TEST(JsonCursor, StringsOfEveryLengthAndPlaceOfAnEscapeAreFound) {
+TEST(JsonCursor, FindsStringsWithEscapesAnywhere) {
   for (size_t length = 0; length < 40; ++length)
     for (size_t escape = 0; escape + 2 <= length; ++escape) {
       std::string value = "\"" + std::string(length, 'x') + "\"";
@@ -80,7 +80,7 @@ TEST(JsonCursor, StringsOfEveryLengthAndPlaceOfAnEscapeAreFound) {
     }
 }
 
-TEST(JsonCursor, BytesNextToQuotesAndBackslashesAreNotTakenForThem) {
+TEST(JsonCursor, TellsQuotesAndBackslashesFromNeighbouringBytes) {
   std::string value = "\"";
   for (int c = 0; c < 256; ++c)
     if (c != '"' && c != '\\') value += static_cast<char>(c);

@@ -71,7 +71,7 @@ TEST(NsysDatabase, IsReadWithoutColumnsThatItsVersionLacks) {
 }
 
 // The version that says not of which process device work is.
-TEST(NsysDatabase, LinksDeviceWorkOfNoProcessToCallsOfTheFirst) {
+TEST(NsysDatabase, LinksUnownedDeviceWorkToTheFirstProcess) {
   const auto r = read_database(std::string(kStrings) + kCalls +
                                "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, end INT, correlationId INT);"
                                "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (1, 2, (7 << 24) | 9, 12, 2);"
@@ -146,7 +146,7 @@ TEST(NsysDatabase, NamesMemoryAsItsOwnTableDoes) {
   EXPECT_EQ(other->name_of(other->events[0]), "Memcpy HtoD (Pinned -> Device)");
 }
 
-TEST(NsysDatabase, HasRangesByTextAndByNumberAndInstantsThatAreLeftOut) {
+TEST(NsysDatabase, HasRangesByTextOrNumberWithoutInstants) {
   const auto r = read_database(std::string(kStrings) +
                                "CREATE TABLE NVTX_EVENTS (start INT, end INT, eventType INT, text TEXT, textId INT,"
                                " globalTid INT);"

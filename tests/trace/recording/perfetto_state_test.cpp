@@ -75,7 +75,7 @@ TEST(PerfettoState, AWriterThatBeginsAgainForgetsItsNames) {
   EXPECT_THAT(r.skipped, ElementsAre(Pair("events of categories that are not known", 1)));
 }
 
-TEST(PerfettoState, LostPacketsMakeNamesUnknownUntilTheWriterBeginsAgain) {
+TEST(PerfettoState, ForgetsNamesAfterLossUntilTheWriterRestarts) {
   const MadePacket needs{.flags = kNeedsState};
   const std::string lost = MadePacket{.more = [](protozero::pbf_writer& w) { w.add_uint32(42, 1); }}.bytes();
   const Recording r =
@@ -113,7 +113,7 @@ TEST(PerfettoState, DefaultsAreTrackAndClock) {
   EXPECT_EQ(r.lanes[r.events[0].lane].name, "STREAM [ 4 ]");
 }
 
-TEST(PerfettoClocks, IncrementalOnesCountFromPacketToPacketOfTheirSequence) {
+TEST(PerfettoClocks, AreIncrementalWithinTheirSequence) {
   const MadePacket one{.clock = 64, .sequence = 1}, two{.clock = 64, .sequence = 2};
   const std::string step = MadePacket{.time = 10, .clock = 64, .sequence = 1}.bytes();  // of a packet without an event
   MadeEvent other = kWhole;
@@ -128,7 +128,7 @@ TEST(PerfettoClocks, IncrementalOnesCountFromPacketToPacketOfTheirSequence) {
   EXPECT_EQ(r.events[1].duration_ns, 3);
 }
 
-TEST(PerfettoClocks, OthersAreAsFarFromTheTracesAsTheirReadings) {
+TEST(PerfettoClocks, AreConvertedByTheDifferenceOfReadings) {
   const Recording r = read(snapshot(1, {{1, 9'000'000}, {3, 700}, {6, 1000}, {65, 5, false, 100}}) +
                            slice(710, 720, kWhole, {.clock = 3}) + slice(9'000'100, 9'000'101, kWhole, {.clock = 1}) +
                            slice(8, 9, kWhole, {.clock = 65}) + slice(1500, 1501, kWhole));
@@ -156,7 +156,7 @@ TEST(PerfettoClocks, TheTraceMayNameItsClock) {
   EXPECT_EQ(r.events[1].start_ns, 720);
 }
 
-TEST(PerfettoClocks, ASnapshotWithoutTheTracesClockGoesByOneThatIsKnown) {
+TEST(PerfettoClocks, MayBeReadThroughAnotherKnownClock) {
   const Recording r =
       read(snapshot(1, {{3, 700}, {6, 1000}}) + snapshot(1, {{3, 800}, {70, 5}}) + slice(6, 7, kWhole, {.clock = 70}));
   EXPECT_EQ(r.events[0].start_ns, 1101);

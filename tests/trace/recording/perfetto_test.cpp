@@ -122,7 +122,7 @@ TEST(Perfetto, CopiesLieOnTheGpuThatTheyConcern) {
 }
 
 // Its kernels are on GPU 0, which is agent 2 of the machine.
-TEST(Perfetto, RocprofSysNumbersGpusOfCopiesAsThoseOfKernels) {
+TEST(Perfetto, NumbersGpusOfCopiesLikeThoseOfKernels) {
   const MadeEvent work{.category = "rocm_kernel_dispatch", .name = "k", .numbers = {{"device", 0}}};
   const MadeEvent copy{.category = "rocm_memory_copy",
                        .name = "MEMORY_COPY_HOST_TO_DEVICE",
@@ -134,7 +134,7 @@ TEST(Perfetto, RocprofSysNumbersGpusOfCopiesAsThoseOfKernels) {
   EXPECT_EQ(r.copies[r.events[1].detail].bytes, -1);
 }
 
-TEST(Perfetto, StreamsOfRocprofSysHoldWorkOfAllKinds) {
+TEST(Perfetto, FindsAllWorkInRocprofSysStreams) {
   const auto on_stream = [](const std::string& name, std::vector<std::pair<std::string, int64_t>> numbers = {}) {
     return MadeEvent{.category = "rocm_hip_stream", .name = name, .numbers = std::move(numbers)};
   };
@@ -226,7 +226,7 @@ TEST(Perfetto, ProcessesKeepTheirCorrelationsApart) {
 }
 
 // The kernel names HSA's call, which stands before HIP's in the file.
-TEST(Perfetto, WhatHsaStartedIsTheCallOfHipAroundIt) {
+TEST(Perfetto, LinksHsasWorkToTheEnclosingHipCall) {
   MadeEvent hsa = call("hsa_signal_store_screlease", {{"corr_id", 8}});
   hsa.category = "hsa_api";
   const Recording r = read(slice(11, 12, hsa) + slice(10, 15, call("hipLaunchKernel", {{"corr_id", 7}})) +

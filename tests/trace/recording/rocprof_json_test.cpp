@@ -142,7 +142,7 @@ TEST(RocprofJson, DomainsTellWhatACallIs) {
 }
 
 // HSA's call within HIP's is what the kernel and the copy name; they are HIP's, wherever in the file they stand.
-TEST(RocprofJson, WhatHsaStartedIsTheCallOfHipAroundIt) {
+TEST(RocprofJson, LinksHsasWorkToTheEnclosingHipCall) {
   const std::string copy =
       R"({"kind":4,"operation":1,"correlation_id":{"internal":12},"start_timestamp":210,"end_timestamp":220,
           "dst_agent_id":{"handle":20},"src_agent_id":{"handle":10},"bytes":1})";

@@ -121,7 +121,7 @@ TEST_F(Rocprofv3Folder, HasProcessesWhoseCorrelationsAreTheirOwn) {
     }
 }
 
-TEST_F(Rocprofv3Folder, IsReadByOneOfItsFilesForThatProcess) {
+TEST_F(Rocprofv3Folder, IsReadThroughAnyFileOfAProcess) {
   write_process("7_", 7);
   write_process("17_", 17);
   folder_.write("7_kernel_stats.csv",
@@ -188,7 +188,7 @@ TEST_F(Rocprofv3Folder, WithoutItsFilesIsNone) {
   EXPECT_THAT(r.error().message, HasSubstr("got a folder without a profiler's files, wanted one of:"));
 }
 
-TEST_F(Rocprofv3Folder, IsRefusedWhereAFileOfItIsDamaged) {
+TEST_F(Rocprofv3Folder, IsRefusedWhereOneFileIsDamaged) {
   write_process("7_", 7);
   folder_.write("7_memory_copy_trace.csv", std::string("\x1f\x8b") + "not packed");
   const auto r = read_recording(folder_.path());

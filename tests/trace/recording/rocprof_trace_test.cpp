@@ -62,7 +62,7 @@ TEST(RocprofTrace, OfAPublicKindIsRead) {
   EXPECT_EQ(all_skipped(*r), 0);
 }
 
-TEST(RocprofTrace, ListsAreToldByTheNamesOfTheirRows) {
+TEST(RocprofTrace, RecognisesListsByTheirRowsNames) {
   const Recording r =
       read(whole({0, 5}, "step", 1000, 90'000) + whole({2, 5}, "hipMemcpyAsync", 2000, 3000, R"(,"pid":"77")") +
            whole({1, 0}, "CopyHostToDevice", 4000, 5001, R"(,"dev-id":"1","queue-id":"3")") +

@@ -58,7 +58,7 @@ TEST(TraceFolder, OfOneTraceIsThatTrace) {
   EXPECT_THAT(r->events, SizeIs(3));
 }
 
-TEST(TraceFolder, OfJaxIsTheLastSessionAndEachHostOnce) {
+TEST(TraceFolder, OfJaxGivesTheLastSessionsHostsOnce) {
   const TemporaryDirectory folder;
   const auto session = [&](const std::string& name, const std::string& kernel) {
     MadePlane plane("/device:GPU:0");

@@ -197,7 +197,7 @@ TEST(MemoryCorners, AtomicsOnNumbers) {
 // ---- section 11.3.1: "Specify only one address by setting both offsets to the same value. This causes only one read
 // or write to occur and uses only the first DATA0."
 
-TEST(MemoryCorners, EqualOffsetsAreOneAccessOfTheFirstDatum) {
+TEST(MemoryCorners, TakeEqualOffsetsAsOneAccess) {
   const struct {
     Opcode read, write;
     unsigned registers, unit;

@@ -61,7 +61,7 @@ TEST(DetectorForms, AreAllThatAreExecuted) {
 
 bool has_result(const Form& form) { return form.results != 0; }
 
-TEST(DetectorForms, EachRegisterOfAResultIsUsedBehindItsWait) {
+TEST(DetectorForms, WantAWaitBeforeEachResultRegister) {
   for_forms(250, has_result, [](const Form& form) {
     for (unsigned r = 0; r < form.results; ++r) {
       Ready early(form), late(form);
@@ -102,7 +102,7 @@ Told use_behind(const Form& form, unsigned later, unsigned left) {
   return ready.team.use(0, 0, result_of(form, 0));
 }
 // vmcnt has six bits in two places, lgkmcnt four.
-TEST(DetectorForms, AWaitThatLeavesAsManyAsCameBehindIsEnoughWhereThereIsAnOrder) {
+TEST(DetectorForms, LetWaitsLeaveLaterOrderedOperationsPending) {
   for_forms(250, has_result, [](const Form& form) {
     for (const unsigned later : {1u, 14u, 17u, 40u, 62u}) {
       if (!form.counts_vector() && later > 14) continue;
@@ -118,7 +118,7 @@ TEST(DetectorForms, AWaitThatLeavesAsManyAsCameBehindIsEnoughWhereThereIsAnOrder
 }
 
 // Beyond what a counter can count, issuing waits.
-TEST(DetectorForms, ACounterThatIsFullHasWaitedForTheFirst) {
+TEST(DetectorForms, WaitForTheFirstAtAFullCounter) {
   for_forms(
       180, [](const Form& form) { return has_result(form) && form.is_ordered(); },
       [](const Form& form) {
@@ -128,7 +128,7 @@ TEST(DetectorForms, ACounterThatIsFullHasWaitedForTheFirst) {
       });
 }
 
-TEST(DetectorForms, AResultIsNotOvertakenByOneOfTheOtherCounter) {
+TEST(DetectorForms, KeepResultsOfTheTwoCountersInOrder) {
   const auto is_vector_result = [](const Form& form) { return form.results != 0 && !form.is_scalar(); };
   for_forms(180, is_vector_result, [](const Form& form) {
     for (const bool waits : {false, true}) {
@@ -198,7 +198,7 @@ void for_bytes(const Form& form, const std::function<void(int place, uint32_t by
     for (uint32_t byte = 0; byte < bytes_in_lds(form); byte += std::max(1u, bytes_in_lds(form) - 1)) each(place, byte);
 }
 
-TEST(DetectorForms, WhatTheyWriteOthersReadBehindAWaitAndABarrier) {
+TEST(DetectorForms, LetOthersReadWritesAfterWaitAndBarrier) {
   for_forms(
       120, [](const Form& form) { return form.writes_lds(); },
       [](const Form& form) {
@@ -222,7 +222,7 @@ TEST(DetectorForms, WhatTheyWriteOthersReadBehindAWaitAndABarrier) {
       });
 }
 
-TEST(DetectorForms, WhatTheyReadOthersWroteBehindAWaitAndABarrier) {
+TEST(DetectorForms, ReadOthersWritesAfterAWaitAndBarrier) {
   const auto reads = [](const Form& form) { return in_lds(form) && (form.loads || form.atomic) && !form.direct; };
   for_forms(120, reads, [](const Form& form) {
     for_bytes(form, [&](int place, uint32_t byte) {
@@ -255,7 +255,7 @@ TEST(DetectorForms, OfTwoWavesAtomicsAreNoRace) {
 }
 
 // What a wave writes once more while it is on its way is there when the last is.
-TEST(DetectorForms, APlaceThatIsWrittenTwiceIsThereWhenBothAre) {
+TEST(DetectorForms, WantBothWritesOfAPlaceWaitedFor) {
   const auto writes = [](const Form& form) { return form.writes_lds() && form.encoding == Encoding::ds; };
   for_forms(80, writes, [](const Form& form) {
     for (int place = 0; place < form.places(); ++place)
@@ -380,7 +380,7 @@ TEST(DetectorForms, MemoryThatOneGroupWritesNoOtherTouches) {
 }
 
 // Groups that synchronise by atomics: who got a value back from one, or read by one what another's wrote, may know.
-TEST(DetectorForms, WhoMayKnowOfOthersByAnAtomicRacesWithNobody) {
+TEST(DetectorForms, TakeAtomicsAsSynchronisationBetweenGroups) {
   const auto is_atomic = [](const Form& form) { return in_memory(form) && form.atomic; };
   for_forms(100, is_atomic, [](const Form& form) {
     Ready ready(form, kOneLane);

@@ -30,7 +30,7 @@ std::vector<uint32_t> counting(size_t count) {
 
 // ---- global, flat, scratch
 
-TEST(GlobalMemory, LoadsByAScalarBaseAndAnOffsetOfEachLane) {
+TEST(GlobalMemory, LoadsByScalarBaseAndOffsetPerLane) {
   OneWave wave;
   const auto* data = wave.make(counting(256));
   wave.set_scalar_pair(4, reinterpret_cast<uint64_t>(data) + 16);
@@ -102,7 +102,7 @@ TEST(GlobalMemory, StoresOfAHighHalf) {
 }
 
 // Generic addresses: half of the lanes in memory, a quarter in LDS, a quarter in scratch.
-TEST(FlatMemory, LeadsToMemoryLdsOrScratchByTheAddress) {
+TEST(FlatMemory, ChoosesMemoryLdsOrScratchByTheAddress) {
   OneWave wave;
   auto* data = wave.make(std::vector<uint32_t>(64, 0));
   wave.wave().scratch.assign(64 * 16, std::byte{0});
@@ -333,7 +333,7 @@ TEST(LocalMemory, CountsBankConflicts) {
 
 // ---- memory straight to LDS
 
-TEST(DirectLoads, GoToConsecutivePlacesBehindM0AndArePendingUntilAWait) {
+TEST(DirectLoads, GoToConsecutivePlacesAndWantAWait) {
   OneWave wave(Target::gfx950);
   const auto* data = wave.make(counting(1024));
   for (int lane = 0; lane < 64; ++lane) {
@@ -367,7 +367,7 @@ class Buffers : public ::testing::Test {
   OneWave wave_;
 };
 
-TEST_F(Buffers, WhatIsBehindTheEndReadsAsZeroDwordByDword) {
+TEST_F(Buffers, ReadZeroForEachDwordBeyondTheirEnd) {
   const auto* data = wave_.make(counting(256));
   describe(data, 0, 4 * 102);
   for (int lane = 0; lane < 64; ++lane) wave_.v(0, lane) = static_cast<uint32_t>(8 * lane);
@@ -451,7 +451,7 @@ TEST(GlobalAtomics, PackedAndFloatAdditionsAndAComparedSwap) {
 
 // ---- s_waitcnt
 
-TEST(Waits, LeaveTheLatestOfLoadsThatEndInOrder) {
+TEST(Waits, LeaveTheLatestOfOrderedLoadsPending) {
   OneWave wave;
   const auto* data = wave.make(counting(64));
   const Operand none;
@@ -474,7 +474,7 @@ TEST(Waits, LeaveTheLatestOfLoadsThatEndInOrder) {
 }
 
 // A scalar load among them may be the one that has ended.
-TEST(Waits, PromiseNothingOfLdsReadsWhileAScalarLoadIsUnderWay) {
+TEST(Waits, PromiseNoLdsReadsDuringAScalarLoad) {
   OneWave wave;
   const auto* data = wave.make(counting(64));
   wave.set_scalar_pair(2, reinterpret_cast<uint64_t>(data));

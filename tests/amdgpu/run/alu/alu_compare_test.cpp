@@ -70,7 +70,7 @@ std::vector<uint64_t> values_of(std::string_view type) {
   return {0, 1, top, top - 1, above | 2, above | (top + 1), 2 * top - 1, 0x7f};
 }
 
-TEST(AluCompare, EveryRelationOfEveryTypeIsWhatItsNameSays) {
+TEST(AluCompare, ComputesEveryNamedRelationOfEveryType) {
   int compared = 0;
   for (const std::string_view name : opcode_names()) {
     if (!is_vector_comparison(name)) continue;

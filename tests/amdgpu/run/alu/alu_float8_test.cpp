@@ -52,7 +52,7 @@ TEST(AluFloat8, EveryCodeBecomesItsValueAndComesBack) {
     }
 }
 
-TEST(AluFloat8, RoundsToNearestEvenAndOverflowsAsItsFormatDoes) {
+TEST(AluFloat8, RoundsToNearestEvenAndOverflowsByFormat) {
   const auto narrowed = [](Opcode opcode, Target target, float x, uint32_t mode = Mode::kUsual) {
     OneWave wave;
     wave.w.target = target, wave.w.mode = mode;
@@ -103,7 +103,7 @@ TEST(AluFloat8, ScalesArePowersOfTwo) {
   EXPECT_EQ(wave.get(4, 0), 0xaabb95ddu);
 }
 
-TEST(AluFloat8, ThirtyTwoCodesOfSixBitsInSixRegisters) {
+TEST(AluFloat8, Packs32SixBitCodesIntoSixRegisters) {
   OneWave wave;
   wave.w.target = Target::gfx950;
   for (int n = 0; n < 16; ++n) {  // all codes of FP6 without a sign, then those with one

@@ -74,7 +74,7 @@ TEST(AluHalf, ArithmeticRoundsOnce) {
   }
 }
 
-TEST(AluHalf, FusedSumsJustBesideATieAreNotTies) {
+TEST(AluHalf, RoundsFusedSumsJustBesideATieCorrectly) {
   // 3 * 683/2048 = 1 + 2^-11 is a tie between 1 and the next f16; 2^-24 more is none, but f32 would make it one.
   expect_lanes(v_fma_f16, {{{0x4200, 0x3556, 0x0000}, 0x3c00},
                            {{0x4200, 0x3556, 0x0001}, 0x3c01},
@@ -174,7 +174,7 @@ TEST(AluHalf, PackedHalvesAreChosen) {
   expect_lanes(v_pk_fmac_f16, {{{0x40003c00, 0x40004000, 0x3c003c00}, 0x45004200}});
 }
 
-TEST(AluHalf, OldInstructionsClearTheUpperHalfNewOnesKeepIt) {
+TEST(AluHalf, ClearsTheUpperHalfOnlyInOldInstructions) {
   OneWave wave;
   wave.set(2, 0, 0xaaaabbbb), wave.set(3, 0, 0xaaaabbbb), wave.set(4, 0, 0xaaaabbbb);
   wave.set(10, 0, 0x44003c00);

@@ -86,7 +86,7 @@ TEST(AluLanes, CodeForAvx2GivesWhatPlainCodeGives) {
   EXPECT_GT(compared, 500);
 }
 
-TEST(AluLanes, RowsReadAndWriteAsManyRegistersAsTheTableOfInstructionsSays) {
+TEST(AluLanes, UseTheRegisterCountsOfTheInstructionTable) {
   for (const LaneRow& lanes : lane_rows_of(LaneCode::baseline)) {
     if (!lanes.run) continue;
     const Row& row = row_of(lanes.opcode);

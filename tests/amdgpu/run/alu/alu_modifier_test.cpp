@@ -85,7 +85,7 @@ TEST(AluModifiers, DppMovesLanes) {
   EXPECT_EQ(moved(0x153, false)[37], 35);    // row_newbcast:3
 }
 
-TEST(AluModifiers, DppBroadcastsTheLastLaneOfTheRowBefore) {
+TEST(AluModifiers, BroadcastTheLastLaneOfTheRowBefore) {
   const std::vector<int> of15 = moved(0x142, false), of31 = moved(0x143, false);
   for (int l = 0; l < 64; ++l) {
     EXPECT_EQ(of15[l], l < 16 ? kKept : l / 16 * 16 - 1) << l;
@@ -276,7 +276,7 @@ TEST(AluModifiers, WrittenLanesAreRemembered) {
   EXPECT_EQ(wave.w.written[7], 0xffu);
 }
 
-TEST(AluModifiers, HighHalvesCountWhereTheResultIsMadeOfThem) {
+TEST(AluModifiers, CountHighHalvesWhereTheResultNeedsThem) {
   OneWave wave;
   wave.w.written[11] = 0;  // a compiler widens an index whose upper half it will not use
   wave.run(instruction(v_lshlrev_b64, v(2, 2), {constant(2), v(10, 2)}));

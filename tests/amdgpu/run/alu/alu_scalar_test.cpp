@@ -56,7 +56,7 @@ TEST(AluScalar, SumsSetSccAsTheirKindOverflows) {
                   {s_lshl1_add_u32, 3, 4, 10, false}});
 }
 
-TEST(AluScalar, LogicAndShiftsSetSccWhereTheResultIsNotZero) {
+TEST(AluScalar, LogicAndShiftsSetSccForNonzeroResults) {
   expect_scalars({{s_and_b32, 0xff00, 0x00ff, 0, false},
                   {s_and_b64, kAll, kTop64, kTop64, true},
                   {s_andn2_b64, kAll, kOnes, 0xffffffff00000000, true},
@@ -151,7 +151,7 @@ TEST(AluScalar, FormsOf32And64Bits) {
   EXPECT_EQ(wave.w.exec(), 0b0100u);
 }
 
-TEST(AluScalar, BitsAreSetAndMovesMayDependOnScc) {
+TEST(AluScalar, SetsBitsAndMovesConditionallyOnScc) {
   OneWave wave;
   wave.set_pair(4, 0x0f0f0f0f0f0f0f0f), wave.set_pair(10, 36), wave.set_pair(12, 0x123456789);
   wave.run(instruction(s_bitset1_b32, s(4), {s(10)}));

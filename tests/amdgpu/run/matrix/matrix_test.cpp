@@ -418,7 +418,7 @@ TEST(SmallFloats, HaveTheValuesOfTheirSpecifications) {
 }
 
 // Section 7.3 of the guide for CDNA 3.
-TEST(MatrixCorners, DenormalsAreFlushedOfSinglesAloneAndByMode) {
+TEST(MatrixCorners, FlushDenormalsOfSinglesOnlyAndByMode) {
   const struct {
     Opcode opcode;
     unsigned registers;
