@@ -5,20 +5,24 @@
 # A mutant is tests/mutants/NAME.patch: a sentence that says what the mistake does, a line "Test: PROGRAM FILTER" (the
 # filter as --gtest_filter takes it), then a unified diff. The test must pass without the patch and fail with it. Exit
 # status 0: every mutant was killed; 1 otherwise, a patch that no longer applies or compiles included, and one whose
-# test does not pass or run here without it.
+# test does not pass or run here without it. Several mutants are tried at a time, each in a copy of its own, in which
+# every source is compiled alone and little optimised: a mutant is one source's compilation, a link and a test.
 import argparse
 import os
+import queue
 import re
 import shutil
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PATCHES = Path('tests/mutants')
 BUILD = Path('build/ci')
+QUICK = ['-DRUNG_UNITY=OFF', '-DRUNG_BENCH=OFF', '-DRUNG_PYTHON=OFF', '-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG']
 TEST_SECONDS = 120  # what has not ended by then hangs
 HEADER = re.compile(r'\A(?P<what>\S.*?)\nTest: (?P<program>rung_\w+_tests) (?P<filter>\S+)\n--- a/', re.S)
 RAN = re.compile(r'^\[==========\] (\d+) tests? from .* ran', re.M)
@@ -63,8 +67,9 @@ def checked(command, **options):
 class Scratch:
     """A copy of the sources with a build of its own; what is built stays for the next time."""
 
-    def __init__(self, root, folder):
-        self.root, self.folder = root, folder
+    def __init__(self, root, folder, jobs):
+        self.root, self.folder, self.jobs = root, folder, jobs
+        folder.mkdir(parents=True, exist_ok=True)
 
     def sync(self):
         """Makes the copy's files those of the root; untouched files keep their times, so nothing is built again."""
@@ -94,11 +99,12 @@ class Scratch:
 
     def configure(self):
         if not (self.folder / BUILD / 'build.ninja').is_file():
-            checked(['cmake', '--preset', 'ci', '-DRUNG_BENCH=OFF', '--log-level=WARNING'], cwd=self.folder,
+            checked(['cmake', '--preset', 'ci', *QUICK, '--log-level=WARNING'], cwd=self.folder,
                     env=self.environment())
 
-    def build(self, programs):
-        checked(['ninja', '-C', BUILD, *sorted(programs)], cwd=self.folder, env=self.environment())
+    def build(self, programs, jobs=None):
+        checked(['ninja', '-C', BUILD, f'-j{jobs or self.jobs}', *sorted(programs)], cwd=self.folder,
+                env=self.environment())
 
     def patch(self, mutant, *options):
         checked(['git', 'apply', '-p1', *options, mutant.path], cwd=self.folder, env=self.environment())
@@ -125,17 +131,29 @@ def verdict(status, output):
     return 'failed' if status else 'passed'
 
 
-def sound(scratch, mutants):
-    """Those whose test passes on the sources as they are; the others are named."""
-    scratch.build({mutant.program for mutant in mutants})
-    passing = []
-    for mutant in mutants:
-        found = scratch.run_test(mutant)
-        if found == 'passed':
-            passing.append(mutant)
-        else:
-            print(f'UNKNOWN   {mutant.name}: without the mistake, {mutant.program} {mutant.filter} {found}', flush=True)
-    return passing
+def in_turns(copies, mutants, work):
+    """work(copy, mutant) of each, as many at a time as there are copies; results in the order of the mutants."""
+    idle = queue.SimpleQueue()
+    for copy in copies:
+        idle.put(copy)
+
+    def take(mutant):
+        copy = idle.get()
+        try:
+            return work(copy, mutant)
+        finally:
+            idle.put(copy)
+
+    with ThreadPoolExecutor(len(copies)) as pool:
+        return list(pool.map(take, mutants))
+
+
+def is_sound(copy, mutant):
+    """Whether its test passes on the sources as they are; one that does not is named."""
+    found = copy.run_test(mutant)
+    if found != 'passed':
+        print(f'UNKNOWN   {mutant.name}: without the mistake, {mutant.program} {mutant.filter} {found}', flush=True)
+    return found == 'passed'
 
 
 def judge(scratch, mutant):
@@ -148,27 +166,44 @@ def judge(scratch, mutant):
         scratch.patch(mutant, '--reverse')
 
 
-def try_all(scratch, mutants):
-    """How many were killed."""
-    killed_count = 0
-    for mutant in sorted(mutants, key=lambda m: (m.program, m.name)):
-        began = time.monotonic()
-        try:
-            found = judge(scratch, mutant)
-        except Broken as broken:
-            found = f'cannot be judged: {broken}'
-        killed = found in ('failed', 'crashed')
-        print(f'{"killed  " if killed else "SURVIVED"}  {mutant.name}  ({time.monotonic() - began:.0f} s)', flush=True)
-        killed_count += killed
-        if not killed:
-            print(f'          {mutant.what}\n          {mutant.program} {mutant.filter} {found}', flush=True)
-    return killed_count
+def is_killed(copy, mutant):
+    """Whether its test noticed it; said in one print, as several are tried at a time."""
+    began = time.monotonic()
+    try:
+        found = judge(copy, mutant)
+    except Broken as broken:
+        found = f'cannot be judged: {broken}'
+    killed = found in ('failed', 'crashed')
+    said = f'{"killed  " if killed else "SURVIVED"}  {mutant.name}  ({time.monotonic() - began:.0f} s)'
+    if not killed:
+        said += f'\n          {mutant.what}\n          {mutant.program} {mutant.filter} {found}'
+    print(said, flush=True)
+    return killed
+
+
+def prepared(root, count, programs):
+    """Copies with the programs built; a later copy takes what the first one compiled from the compiler cache."""
+    cores = os.cpu_count() or 1
+    copies = [Scratch(root, root / f'.cache/mutants/{i}', max(1, cores // count)) for i in range(count)]
+    for copy in copies:
+        copy.sync()
+        copy.configure()
+        copy.build(programs, cores)
+    return copies
+
+
+def try_all(copies, mutants):
+    """How many were killed. Mutants of one program are tried one after another: what they share stays built."""
+    ordered = sorted(mutants, key=lambda m: (m.program, m.name))
+    sound = in_turns(copies, ordered, is_sound)
+    return sum(in_turns(copies, [mutant for mutant, passed in zip(ordered, sound) if passed], is_killed))
 
 
 def parse():
     parser = argparse.ArgumentParser(description='Known mistakes, and the tests that must notice them.')
     parser.add_argument('names', nargs='*', metavar='NAME', help='of mutants; default: all')
     parser.add_argument('--list', action='store_true', help='say what there is, and try nothing')
+    parser.add_argument('--jobs', type=int, default=os.cpu_count() or 1, help='mutants at a time (one per core)')
     parser.add_argument('--root', type=Path, default=ROOT, help='of the sources')
     return parser.parse_args()
 
@@ -182,11 +217,8 @@ def main():
             for mutant in mutants:
                 print(f'{mutant.name}: {mutant.what}')
             return 0
-        scratch = Scratch(root, root / '.cache/mutants')
-        scratch.folder.mkdir(parents=True, exist_ok=True)
-        scratch.sync()
-        scratch.configure()
-        killed = try_all(scratch, sound(scratch, mutants))
+        copies = prepared(root, max(1, min(arguments.jobs, len(mutants))), {mutant.program for mutant in mutants})
+        killed = try_all(copies, mutants)
     except Broken as broken:
         sys.exit(f'mutants: {broken}')
     print(f'{killed} of {len(mutants)} mutants killed')

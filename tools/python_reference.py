@@ -15,7 +15,7 @@ from reference_page import WIDTH, Entry, Section, write_page
 
 PAGE = Path(__file__).resolve().parent.parent / 'docs/reference_python.md'
 SECTIONS = {
-    'Models': ['load', 'build', 'Model', 'Session', 'Port', 'Encoded'],
+    'Models': ['load', 'join', 'build', 'Model', 'Session', 'Port', 'Encoded'],
     'Climbs': ['climb', 'Climb', 'Receipt', 'Speedup'],
     'What the command line also does': ['verify', 'bench', 'profile', 'explain', 'compare'],
     'Errors': ['Error', 'UsageError', 'FileError', 'DeviceError', 'OutOfMemoryError', 'MismatchError',

@@ -182,6 +182,15 @@ class Model {
     return Model(plan);
   }
 
+  // A model that holds the plans of all of these, over weights that stand once. See rung_model_join().
+  static Result<Model> join(const std::vector<Model>& models) {
+    std::vector<const rung_model*> handles;
+    for (const Model& model : models) handles.push_back(model.handle());
+    rung_model* joined = nullptr;
+    if (auto code = rung_model_join(handles.data(), handles.size(), &joined)) return Status::of(code);
+    return Model(joined);
+  }
+
   // The first plan's inputs and outputs, in its order; a frozen input is none of them.
   const std::vector<Port>& inputs() const { return inputs_; }
   const std::vector<Port>& outputs() const { return outputs_; }

@@ -167,6 +167,11 @@ RUNG_API size_t rung_model_plan_count(const rung_model* model);
 // A model of that plan alone, over the same weights; it is closed by itself. Errors: RUNG_USAGE, an index beyond the
 // last; RUNG_MEMORY.
 RUNG_API rung_status rung_model_plan(const rung_model* model, size_t index, rung_model** plan);
+// A model that holds the plans of all of these, in order, over weights that stand once: climbs of one model directory
+// for several shapes become one file. They stay open. Errors: RUNG_USAGE, none, or one that is not open; RUNG_MISMATCH,
+// they are of different models or devices, differ in the names of their inputs or outputs, or two have plans for the
+// same shapes; RUNG_MEMORY.
+RUNG_API rung_status rung_model_join(const rung_model* const* models, size_t count, rung_model** joined);
 
 // An input or an output. Its name and shape live as long as the model or a session of it.
 typedef struct rung_port {

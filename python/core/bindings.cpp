@@ -141,6 +141,8 @@ void bind_models(nb::module_& module) {
   module.def("load", &load, nb::arg("path").none(), nb::arg("options"),
              nb::sig("def load(path: str | bytes | os.PathLike[str], options: dict[str, typing.Any]) -> Model"),
              "Opens a plan or a model directory; rung.load() says more.");
+  module.def("join", &join, nb::arg("models"), nb::sig("def join(models: list[Model]) -> Model"),
+             "One model of the plans of several; rung.join() says more.");
   module.def("build", &build, nb::arg("path").none(), nb::arg("options"),
              nb::sig("def build(path: str | bytes | os.PathLike[str], options: dict[str, typing.Any]) -> Model"),
              "Builds the plan of a recipe; rung.build() says more.");

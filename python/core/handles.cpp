@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/handles.hpp"
 
+#include <algorithm>
+
 #include "core/errors.hpp"
 
 namespace rung::python {
@@ -10,6 +12,10 @@ namespace {
 PortFacts read_port(const rung_port& port) {
   PortFacts facts{.port = port, .type = &named_type(port.dtype)};
   facts.name = nb::steal(PyUnicode_InternFromString(port.name));
+  facts.extents = std::make_unique<int64_t[]>(static_cast<size_t>(port.ndim));
+  std::copy_n(port.shape, port.ndim, facts.extents.get());
+  facts.port.name = PyUnicode_AsUTF8(facts.name.ptr());
+  facts.port.shape = facts.extents.get();
   nb::list extents;
   for (int32_t i = 0; i < port.ndim; ++i) extents.append(port.shape[i]);
   facts.shape = nb::tuple(extents);
@@ -31,9 +37,8 @@ std::string ModelFacts::device_word() const {
   return (device.type == RUNG_CUDA ? "cuda:" : "hip:") + std::to_string(device.index);
 }
 
-std::shared_ptr<const ModelFacts> read_facts(const rung_model* model, ModelHandle owner) {
+std::shared_ptr<const ModelFacts> read_facts(const rung_model* model) {
   auto facts = std::make_shared<ModelFacts>();
-  facts->owner = std::move(owner);
   rung_port port;
   for (size_t i = 0; i < rung_model_input_count(model); ++i) {
     check(rung_model_input(model, i, &port));
@@ -54,7 +59,8 @@ std::vector<std::shared_ptr<const ModelFacts>> read_plans(const rung_model* mode
   for (size_t i = 0; i < rung_model_plan_count(model); ++i) {
     rung_model* plan = nullptr;
     check(rung_model_plan(model, i, &plan));
-    plans.push_back(read_facts(plan, ModelHandle(plan, rung_model_close)));
+    const ModelHandle open(plan, rung_model_close);
+    plans.push_back(read_facts(plan));
   }
   return plans;
 }

@@ -71,10 +71,15 @@ nb::object Model::encode(nb::handle text, const std::string& truncate) {
   return inputs;
 }
 
-void Model::save(nb::handle where) {
+ModelHandle Model::handle() {
   session();
+  return model_;
+}
+
+void Model::save(nb::handle where) {
+  const ModelHandle open = handle();
   const std::string path = path_of(where, "path");
-  check(without_gil([&] { return rung_model_save(model_.get(), path.c_str()); }));
+  check(without_gil([&] { return rung_model_save(open.get(), path.c_str()); }));
 }
 
 nb::tuple Model::shapes() const {
@@ -95,6 +100,20 @@ void Model::close() {
 std::string Model::repr() const {
   return "<rung.Model on " + facts().device_word() + ": (" + ports_text(facts().inputs) + ") -> (" +
          ports_text(facts().outputs) + ")" + (session_.closed() ? ", closed" : "") + ">";
+}
+
+std::unique_ptr<Model> join(const nb::list& models) {
+  std::vector<ModelHandle> open;  // a model that another thread closes meanwhile stays open here
+  std::vector<const rung_model*> given;
+  for (nb::handle model : models) {
+    if (!nb::isinstance<Model>(model))
+      raise(RUNG_USAGE, "models: got a " + text_of(nb::type_name(model.type())) + ", wanted models that are open");
+    open.push_back(nb::cast<Model&>(model).handle());
+    given.push_back(open.back().get());
+  }
+  rung_model* joined = nullptr;
+  check(without_gil([&] { return rung_model_join(given.data(), given.size(), &joined); }));
+  return std::make_unique<Model>(ModelHandle(joined, rung_model_close));
 }
 
 std::unique_ptr<Model> load(nb::handle where, const nb::dict& options) {

@@ -26,6 +26,8 @@ class Model {
   void save(nb::handle path);
   void close();
   std::string repr() const;
+  // Keeps the model open. Errors: UsageError, it is closed.
+  ModelHandle handle();
 
  private:
   ModelHandle model_;
@@ -33,6 +35,8 @@ class Model {
   Session session_;
 };
 
+// rung.join().
+std::unique_ptr<Model> join(const nb::list& models);
 // rung.load(): `options` as OpenOptions takes them.
 std::unique_ptr<Model> load(nb::handle path, const nb::dict& options);
 // rung.build(): OpenOptions', recipe, inputs, freeze, retune, budget_s, database.

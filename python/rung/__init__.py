@@ -9,7 +9,7 @@ from ._climb import Climb, climb
 from ._core import Model, Session, version
 from ._errors import (ClimbInterrupted, DeviceError, Error, FileError, MismatchError, OutOfMemoryError,
                       TruncationWarning, UsageError)
-from ._load import build, load
+from ._load import build, join, load
 from ._tasks import bench, compare, explain, profile, verify
 from ._types import Encoded, Port, Receipt, Speedup
 
@@ -17,4 +17,4 @@ __version__ = version()
 
 __all__ = ["Climb", "ClimbInterrupted", "DeviceError", "Encoded", "Error", "FileError", "MismatchError", "Model",
            "OutOfMemoryError", "Port", "Receipt", "Session", "Speedup", "TruncationWarning", "UsageError",
-           "__version__", "bench", "build", "climb", "compare", "explain", "load", "profile", "verify"]
+           "__version__", "bench", "build", "climb", "compare", "explain", "join", "load", "profile", "verify"]

@@ -1,6 +1,6 @@
-# Opens plans and model directories, and builds plans.
+# Opens plans and model directories, joins and builds plans.
 # SPDX-License-Identifier: Apache-2.0
-"""rung.load() and rung.build()."""
+"""rung.load(), rung.join() and rung.build()."""
 from __future__ import annotations
 
 import json
@@ -55,6 +55,21 @@ def load(path: Path, device: object = None, threads: int = 0, dtype: DType | Non
     another device, number of threads or shape than the plan's.
     """
     return _core.load(path, open_options(device, threads, dtype, shapes, drop_head))
+
+
+def join(models: Iterable[_core.Model]) -> _core.Model:
+    """A model that holds the plans of several, over weights that stand once; Model.save() writes them to one file.
+
+        short = rung.climb(path, shapes={"input_ids": (1, 16)}).plan
+        long = rung.climb(path, shapes={"input_ids": (1, 128)}).plan
+        rung.join([short, long]).save("plan.rung")
+
+    A call takes the plan for the shapes of its arrays. The models stay open.
+
+    Errors: UsageError, there is none, or one is closed; MismatchError, they are of different models or devices, differ
+    in the names of their inputs or outputs, or two have plans for the same shapes; OutOfMemoryError.
+    """
+    return _core.join(list(models))
 
 
 def build(path: Path, recipe: Mapping[str, Any] | None = None, *, inputs: Mapping[str, Any] | None = None,

@@ -127,12 +127,13 @@ def test_opening_and_closing_leaves_no_memory(bert_inputs: Arrays) -> None:
         return resident()
 
     warm = cycles(50)
-    assert cycles(200) - warm < 4 << 20
+    assert cycles(200) - warm < 1 << 20
 
 
 def resident() -> int:
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * 4096
+    # Summed page by page; statm adds counters of each processor, which are off by megabytes where there are many.
+    rolled_up = Path("/proc/self/smaps_rollup").read_text()
+    return int(rolled_up.split("Rss:")[1].split()[0]) << 10
 
 
 @pytest.fixture(name="two_shapes")
@@ -168,3 +169,26 @@ def test_memory_is_that_of_the_plan_selected(two_shapes: rung.Model) -> None:
         session.run()
         with pytest.raises(rung.MismatchError, match="no plan is for input_ids=1,7"):
             session.select({"input_ids": (1, 7)})
+
+
+def test_joined_models_take_the_plan_for_arrays(tmp_path: Path, bert_inputs: Arrays, bert_outputs: Arrays) -> None:
+    short = rung.load(BERT, threads=THREADS, shapes={"input_ids": (1, 5)})
+    joined = rung.join([short, rung.load(BERT, threads=THREADS, shapes={"input_ids": (1, 9)})])
+    short.close()
+    joined.save(tmp_path / "plan.rung")
+    for model in (joined, rung.load(tmp_path / "plan.rung")):
+        assert [shapes["input_ids"] for shapes in model.shapes] == [(1, 5), (1, 9)]
+        assert_known(model(**bert_inputs)["last_hidden_state"], bert_outputs["last_hidden_state"])
+
+
+def test_models_that_cannot_be_joined_are_named(bert: rung.Model) -> None:
+    with pytest.raises(rung.MismatchError, match="serve the same shapes"):
+        rung.join([bert, bert])
+    with pytest.raises(rung.UsageError, match="got no model, wanted at least one"):
+        rung.join([])
+    with pytest.raises(rung.UsageError, match="models: got a str, wanted models that are open"):
+        rung.join(["plan.rung"])  # type: ignore[list-item]
+    closed = rung.load(BERT, threads=THREADS, shapes={"input_ids": (1, 5)})
+    closed.close()
+    with pytest.raises(rung.UsageError, match="closed"):
+        rung.join([bert, closed])

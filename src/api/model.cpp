@@ -154,6 +154,23 @@ rung_status rung_model_plan(const rung_model* model, size_t index, rung_model** 
   });
 }
 
+rung_status rung_model_join(const rung_model* const* models, size_t count, rung_model** joined) {
+  return answer([&]() -> Status {
+    RUNG_TRY(auto given, rung::array_of(models, count, "models"));
+    RUNG_CHECK(rung::want(joined, "joined"));
+    if (given.empty()) return rung::wrong_usage("got no model, wanted at least one");
+    std::vector<rung::Plan> all;
+    for (const rung_model* model : given) {
+      const auto open = table<Models>().use(model);
+      RUNG_CHECK(rung::want_open(open, "model"));
+      for (const auto& plan : (*open)->plans) all.push_back(*plan);
+    }
+    RUNG_TRY(rung::PlanSet plans, rung::PlanSet::make(std::move(all)));
+    RUNG_TRY(*joined, rung::handle_of(std::move(plans)));
+    return {};
+  });
+}
+
 void rung_model_close(rung_model* model) { table<Models>().close(model); }
 
 size_t rung_model_input_count(const rung_model* model) { return rung::count_ports(model, &OpenModel::inputs); }

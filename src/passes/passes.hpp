@@ -5,6 +5,9 @@
 
 namespace rung::passes {
 
+// ahead of all others, whatever a recipe asks for
+Status drop_empty(Graph& graph, PassContext& context);
+
 // canonical forms
 Status simplify(Graph& graph, PassContext& context);
 Status fold_constants(Graph& graph, PassContext& context);

@@ -8,6 +8,8 @@ namespace rung {
 namespace {
 
 // clang-format off
+constexpr Pass kFirst = {"drop_empty", kCanonicalRung, "kernels have no form for values without elements", passes::drop_empty};
+
 constexpr Pass kCanonical[] = {
     {"simplify",              kCanonicalRung, "drops what does nothing, so that later patterns see plain chains", passes::simplify},
     {"fold_constants",        kCanonicalRung, "small constant expressions become literals: frozen masks, positions", passes::fold_constants},
@@ -43,6 +45,7 @@ constexpr Pass kPipeline[] = {
 
 }  // namespace
 
+const Pass& first_pass() { return kFirst; }
 std::span<const Pass> canonical_passes() { return kCanonical; }
 std::span<const Pass> pipeline() { return kPipeline; }
 

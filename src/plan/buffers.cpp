@@ -20,6 +20,13 @@ Status check_buffer(const Plan& plan, const Buffer& b) {
   return {};
 }
 
+// No step reads or writes a port without elements, so that nothing else is wanted of it.
+Status check_port(const Type& type) {
+  if (type.elements() == 0) return {};
+  RUNG_CHECK(dense_access({type.dtype, type.shape, contiguous_strides(type.shape)}));
+  return {};
+}
+
 using Order = std::vector<const Buffer*>;
 Order ordered_by(Order order, uint32_t Buffer::*step) {
   std::sort(order.begin(), order.end(), [step](const Buffer* a, const Buffer* b) { return a->*step < b->*step; });
@@ -71,7 +78,7 @@ Status Holdings::take(uint32_t buffer, Held held, uint32_t first_step, uint32_t 
 }
 
 Status Holdings::add_input(const PlanInput& input) {
-  RUNG_CHECK(dense_access({input.type.dtype, input.type.shape, contiguous_strides(input.type.shape)}));
+  RUNG_CHECK(check_port(input.type));
   return take(input.buffer, {Held::Kind::input, {{input.type}}}, 0, static_cast<uint32_t>(plan_.steps.size()));
 }
 
@@ -125,8 +132,9 @@ Status Holdings::check_read(const PlanOperand& operand, const Access& access, ui
 Status Holdings::check_output(const PlanOutput& output) const {
   RUNG_CHECK(check_alive(output.buffer, static_cast<uint32_t>(plan_.steps.size())));
   const Held& held = held_[output.buffer];
+  RUNG_CHECK(check_port(output.type));
+  if (output.type.elements() == 0 && held.kind == Held::Kind::nothing) return {};
   if (held.kind != Held::Kind::result) return fail("buffer {} holds no step's result", output.buffer);
-  RUNG_CHECK(dense_access({output.type.dtype, output.type.shape, contiguous_strides(output.type.shape)}));
   const Type& first = held.values[0].type;
   if (held.values.size() != 1 || first.dtype != output.type.dtype || first.bytes() != output.type.bytes())
     return fail("buffer {} holds {} bytes of {}, wanted {}", output.buffer, held.values.back().end(), first.dtype,

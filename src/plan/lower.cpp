@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/lower.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -30,9 +32,8 @@ class Lowering {
 
   Result<WeightTable> run() {
     for (NodeId id : graph_.order()) {
-      if (graph_.type(id).elements() == 0)  // kernels divide by sizes, and check_plan() refuses it
-        return fail("{}: got {}, wanted at least one element", graph_[id].label, graph_.type(id));
       if (constant_[id]) continue;
+      if (!graph_.as<Input>(id)) RUNG_CHECK(check_elements(id));
       if (const auto* input = graph_.as<Input>(id))
         RUNG_CHECK(add_input(id, input->name));
       else if (const auto* further = graph_.as<NthResult>(id))
@@ -61,6 +62,16 @@ class Lowering {
     return static_cast<uint32_t>(plan_.buffers.size() - 1);
   }
 
+  // Kernels divide by sizes. The pass drop_empty leaves no such value but inputs and outputs, which no step touches,
+  // and what no value can stand for: an attention without keys, a row of a table that has none.
+  Status check_elements(NodeId id) const {
+    const auto some = [](const Type& type) { return type.elements() > 0; };
+    const std::vector<Type> operands = graph_.operand_types(id);
+    if (some(graph_.type(id)) && std::ranges::all_of(operands, some)) return {};
+    return fail("{} '{}': got {} of {}, wanted at least one element in each", name_of(graph_[id].op), graph_[id].label,
+                graph_.type(id), fmt::join(operands, ", "));
+  }
+
   // An input may be set at any time between runs, and a state outlives them, so nothing shares their addresses.
   void keep_alive(uint32_t buffer) {
     plan_.buffers[buffer].first_step = 0;
@@ -71,6 +82,8 @@ class Lowering {
     const Type& type = graph_.type(id);
     uint32_t buffer = new_buffer(type.bytes());
     at_[id] = dense_operand(Region::buffer, buffer, type);
+    if (const State* state = graph_.state_of(name); state && type.elements() == 0)
+      return fail("state '{}': got {}, wanted at least one element", name, type);
     if (const State* state = graph_.state_of(name)) return add_state(*state, type, buffer);
     plan_.inputs.push_back({.name = name, .type = type, .buffer = buffer});
     return {};
@@ -235,6 +248,8 @@ class Lowering {
   // An output needs a whole dense buffer of its own: anything else (a view, an input, a constant, a value that is an
   // output under another name too) is copied.
   Status add_output(const Output& output) {
+    if (const Type& type = graph_.type(output.node); type.elements() == 0)
+      return plan_.outputs.push_back({output.name, type, new_buffer(0)}), Status{};
     PlanOperand from = operand_of(output.node);
     const Type& type = graph_.type(output.node);
     const bool taken = is_output_buffer(from.index);

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "api/support.hpp"
+#include "base/atomic_file.hpp"
 #include "import/model.hpp"
 #include "import/npz.hpp"
 #include "open/recipe.hpp"
@@ -205,6 +206,28 @@ TEST_F(TwoShapes, AreToldPlanByPlan) {
   EXPECT_EQ(model->plan(2).error().message(), "got plan 2, wanted less than 2");
   EXPECT_EQ(api::Model::open(path, {.shapes = {{"input_ids", {1, 9}}}})->plan_count(), 1u);
   EXPECT_THAT(refusal(path, {.shapes = {{"input_ids", {1, 7}}}}), HasSubstr("no plan is for input_ids=1,7"));
+}
+
+TEST_F(TwoShapes, AreJoinedOverSharedWeights) {
+  const auto five = api::Model::open(path, {.shapes = {{"input_ids", {1, 5}}}});
+  const auto nine = api::Model::open(path, {.shapes = {{"input_ids", {1, 9}}}});
+  const auto joined = api::Model::join({*five, *nine});
+  ASSERT_TRUE(joined) << joined.error().message();
+  EXPECT_THAT(joined->plan(0)->inputs()[0].shape, ElementsAre(1, 5));
+  EXPECT_THAT(joined->plan(1)->inputs()[0].shape, ElementsAre(1, 9));
+  const std::string saved = directory / "joined.rung";
+  ASSERT_TRUE(joined->save(saved));
+  EXPECT_EQ(*read_text_file(saved), *read_text_file(path));
+}
+
+TEST_F(TwoShapes, AreNotJoinedTwiceOrWithNothing) {
+  const auto model = api::Model::open(path);
+  EXPECT_THAT(api::Model::join({*model, *model}).error().message(), HasSubstr("serve the same shapes"));
+  EXPECT_EQ(api::Model::join({}).error().message(), "got no model, wanted at least one");
+  const rung_model* handles[] = {model->handle(), nullptr};
+  rung_model* joined = nullptr;
+  EXPECT_EQ(rung_model_join(handles, 2, &joined), RUNG_USAGE);
+  EXPECT_EQ(joined, nullptr);
 }
 
 TEST_F(TwoShapes, AreSelectedByTheInputsOfARun) {

@@ -109,11 +109,16 @@ const Damage kDamages[] = {
        p.steps[0].inputs[0].view.shape = {0, 64};
      },
      "got f32[0,64], wanted at least one element"},
-    {"an empty input",
+    {"an empty input that a step reads",
      [](Plan& p) {
        p.inputs[0].type.shape = {0, 64};
      },
-     "input 'x': got f32[0,64], wanted at least one element"},
+     "an operand reaches past its 0 bytes"},
+    {"an empty output that a step writes",
+     [](Plan& p) {
+       p.outputs[0].type.shape = {0, 64};
+     },
+     "wanted f32[0,64]"},
     {"an operand of rank 0", [](Plan& p) { p.steps[1].inputs[0].view.shape = p.steps[1].inputs[0].view.strides = {}; },
      "axis -1 is out of range for rank 0"},
     {"an element repeated without end",
