@@ -20,7 +20,7 @@ enum class FindingKind : uint8_t {
   trapped,            // the kernel ended itself by s_trap
   endless,            // more instructions than the launch may take
 };
-// Whether a wave can go on behind it: registers and bytes hold something, whoever should have written it or waited.
+// Returns whether a wave can go on after it: registers and bytes hold a value, though nobody wrote it or waited for it.
 inline bool leaves_values(FindingKind kind) {
   return kind == FindingKind::uninitialised || kind == FindingKind::lds_race || kind == FindingKind::missing_wait;
 }
@@ -33,13 +33,13 @@ struct Finding {
   std::string kernel;
   uint64_t offset = 0;      // of the instruction, in bytes from the kernel's entry
   std::string instruction;  // as an assembler writes it
-  int lane = -1;            // the first that did it; -1: all, or none in particular
+  int lane = -1;            // the first at fault; -1: all, or none in particular
   std::array<uint32_t, 3> group{};
   int wave = 0;
   std::string detail;        // addresses and sizes, registers
   std::string text() const;  // one line
 };
-// All of them in one line, the first first.
+// Returns all findings in one line, in their order.
 std::string text_of(const std::vector<Finding>& findings);
 
 }  // namespace rung::amdgpu
