@@ -60,8 +60,7 @@ unsigned lines_of(const LanePattern& pattern) {
   return lines;
 }
 
-// Returns the cycles in which lanes of one phase wait for others: the most dwords wanted from one of 32 banks, less
-// one.
+// Returns the cycles that lanes of one phase wait: the most dwords wanted from one of 32 banks, less one.
 unsigned conflicts_of_phase(const LanePattern& pattern, int first, int lanes, unsigned dwords) {
   const uint64_t lowest = (pattern.phase + static_cast<uint64_t>(pattern.lowest)) % LanePatterns::kDwordBytes;
   uint64_t wanted[kBanks][kWaveLanes];
