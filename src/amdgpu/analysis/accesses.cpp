@@ -49,7 +49,7 @@ bool has_two_offsets(const Instruction& made) {
   const std::string_view name = name_of(made.opcode);
   return name.starts_with("ds_read2") || name.starts_with("ds_write2") || name.starts_with("ds_wrxchg2");
 }
-// Equal offsets are one place.
+// Returns the number of places; equal offsets are one place.
 uint32_t places_of(const Instruction& made) {
   return has_two_offsets(made) && (made.memory.offset & 0xff) != (made.memory.offset >> 8 & 0xff) ? 2 : 1;
 }

@@ -1,4 +1,4 @@
-// The accesses to memory and LDS in a listing: how wide each is, and where its lanes go as far as code alone says.
+// The accesses to memory and LDS in a listing: their widths, and their lanes' places as far as code alone tells.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>

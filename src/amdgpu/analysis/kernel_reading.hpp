@@ -20,7 +20,7 @@ struct Widths {
   std::array<uint32_t, 6> accesses{};
   uint64_t bytes() const;
   uint64_t bytes_of_16() const;
-  // The share of all bytes that 16-byte accesses move; 1 where nothing is moved.
+  // The share of all bytes that 16-byte accesses move; 1 if nothing is moved.
   double wide_share() const;
 };
 

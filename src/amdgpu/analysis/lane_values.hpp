@@ -26,7 +26,7 @@ class LaneState {
  public:
   static constexpr size_t kVectors = 512, kScalars = 128;
   static LaneState at_entry();
-  // The value of a vector register by its place (AGPRs behind VGPRs), as the lanes that are active have it.
+  // Returns a vector register's value in the active lanes, by the register's place (AGPRs behind VGPRs).
   const LaneValuePtr& vector(size_t place) const { return vectors_[place]; }
   void step(const Placed& placed, Target target);
   // Keeps the facts that hold on both paths to a place; returns whether any fact was lost.

@@ -8,7 +8,7 @@
 
 namespace rung::amdgpu {
 
-// A branch back alone makes no loop: compilers place blocks that run once behind what follows them.
+// A branch back alone makes no loop: compilers place blocks that run once behind the code that follows them.
 struct Loop {
   std::vector<size_t> blocks;  // all blocks of the loop, with those of loops in it
   bool innermost = true;       // no other loop is in it

@@ -37,7 +37,7 @@ File lds_file(Target target, OccupancyFormula formula) {
 
 // A work-group's waves are spread over the four SIMDs.
 struct Shape {
-  uint32_t waves;  // of a group
+  uint32_t waves;  // per group
   uint32_t groups(uint32_t waves_per_simd) const { return waves_per_simd * kSimds / waves; }
   uint32_t waves_per_simd(uint32_t count) const { return (count * waves + kSimds - 1) / kSimds; }
 };

@@ -56,7 +56,7 @@ class Reader {
   std::map<std::string, Description, std::less<>> descriptions_;
   std::string_view kernel_;                    // the kernel whose directives are being read
   std::map<std::string_view, uint32_t> item_;  // an item of the metadata's list, while it is read
-  size_t item_column_ = 0;                     // where its keys begin; 0: no item yet
+  size_t item_column_ = 0;                     // the column where its keys begin; 0: no item yet
   bool in_function_ = false, in_metadata_ = false, in_kernels_ = false;
   std::string_view item_name_;
   size_t line_ = 0;
@@ -146,7 +146,7 @@ void Reader::instruction(std::string_view text, std::string_view comment) {
   if (address && !function.first_address) function.first_address = *address;
   const uint64_t offset =
       address && *address >= *function.first_address ? *address - *function.first_address : function.next_offset;
-  if (offset < function.next_offset) return void(++listing.undecoded);  // a place that has passed
+  if (offset < function.next_offset) return void(++listing.undecoded);  // a place already passed
   function.next_offset = offset + 4;
   const auto parsed = parse_instruction(text);
   if (!parsed) return void(++listing.undecoded);

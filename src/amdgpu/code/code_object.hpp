@@ -1,4 +1,4 @@
-// A code object: an ELF file of machine code with what a launch must know of each kernel in it.
+// A code object: an ELF file of machine code with the facts of each kernel in it that a launch needs.
 // SPDX-License-Identifier: Apache-2.0
 // Source: LLVM's "User Guide for AMDGPU Backend" (code object version 5: ELF, notes, kernel descriptors).
 #pragma once

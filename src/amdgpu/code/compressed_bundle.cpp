@@ -1,8 +1,8 @@
 // Unpacks a bundle in one go into memory of the size that its header tells.
 // SPDX-License-Identifier: Apache-2.0
 // Source: "Clang Offload Bundler" in clang's documentation (compressed offload bundle layout). After "CCOB" come 16
-// bits each of version and method; version 2 adds how long the bundle is, in 32 bits, version 3 in 64; then the
-// unpacked size, in as many, 32 in version 1; 64 bits of a hash; the stream.
+// bits each of version and method. Version 2 adds the bundle's length in 32 bits, version 3 in 64. Then come the
+// unpacked size, in as many bits, 32 in version 1; 64 bits of a hash; the stream.
 #include "amdgpu/code/compressed_bundle.hpp"
 
 #include <zlib.h>

@@ -25,8 +25,8 @@ struct UnpackedBundle {
   std::vector<std::byte> bytes;
   size_t packed_bytes = 0;  // the stream's length
 };
-// Takes what it unpacks from `left`, the bytes that the bundles of a file may still become. Errors (ErrorKind::file):
-// damaged data, another size than the header's; more than is left, before memory is taken for it.
+// Unpacks a bundle, and subtracts its bytes from `left`, the bytes that a file's bundles may still become. Errors
+// (ErrorKind::file): damaged data, a size other than the header's; more than is left, before memory is taken.
 Result<UnpackedBundle> unpack(const CompressedBundle& bundle, uint64_t& left);
 
 }  // namespace rung::amdgpu

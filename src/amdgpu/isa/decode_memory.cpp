@@ -7,7 +7,7 @@
 namespace rung::amdgpu {
 namespace {
 
-constexpr uint32_t kOff = 0x7f;  // the scalar base that says there is none
+constexpr uint32_t kOff = 0x7f;  // a scalar base of this number means none
 constexpr Spec kDword{Spec::Form::any, Type::b32, 1}, kAddress{Spec::Form::any, Type::b64, 2};
 constexpr Spec kResource{Spec::Form::any, Type::b128, 4};
 

@@ -1,4 +1,4 @@
-// The AMD architectures whose machine code is read and executed here, and what differs between them as data.
+// The AMD architectures whose machine code is read and executed here, and their differences as data.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>

@@ -38,7 +38,7 @@ enum class OperationClass : uint8_t {
 };
 OperationClass class_of(const Instruction& instruction);
 
-// Adds to `counts` how often each of `instructions` was executed.
+// Adds to `counts` the number of times that each of `instructions` was executed.
 void count_classes(std::span<const Instruction> instructions, std::span<const uint64_t> executed, Counts& counts);
 
 }  // namespace rung::amdgpu

@@ -20,7 +20,7 @@ struct Dispatch {
   const Program* program = nullptr;
   Extents groups, threads;
   uint32_t dynamic_lds_bytes = 0;
-  std::span<const std::byte> arguments;  // the explicit ones; hidden ones are filled by the metadata
+  std::span<const std::byte> arguments;  // the explicit ones; the metadata names the hidden ones
 };
 
 struct Launch {

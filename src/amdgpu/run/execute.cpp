@@ -173,7 +173,7 @@ class Worker {
     if (!shared_.over.exchange(true)) put(std::move(finding), shared_.result.findings);
   }
 
-  // Each instruction's findings of a kind are told once.
+  // Each finding of a kind at an instruction is told once.
   void report_told() {
     for (const Finding& each : group_.found) {
       Finding finding = complete(each, each.offset);

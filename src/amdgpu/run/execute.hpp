@@ -1,4 +1,4 @@
-// Executes a kernel of a code object on this processor, and tells what it did and what is wrong with it.
+// Executes a kernel of a code object on this processor, and reports its counts and findings.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Notes which work-group of a launch wrote and read each byte of memory: two that touch one, not both atomically, race.
+// Notes which work-groups write and read each byte of memory: two at one, one writing, not both atomically, race.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>

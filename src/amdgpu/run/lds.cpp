@@ -1,4 +1,4 @@
-// The race shadow of LDS: marks of the last write and read of each dword, or of each byte where these differ.
+// Keeps the race shadow of LDS: marks of the last write and read of each dword, or of each byte where these differ.
 // SPDX-License-Identifier: Apache-2.0
 #include "amdgpu/run/lds.hpp"
 

@@ -58,8 +58,7 @@ void be_busy(const Team& team) {
 }  // namespace
 
 double measure_read_gbps(Team& team, double most_seconds) {
-  // The data is flushed before each trial, so it may be smaller than the last cache; a hand-off does not count beside
-  // it.
+  // Each trial flushes the data first, so the last cache may be larger; at this size a hand-off does not count.
   constexpr size_t kBytes = size_t{64} << 20;
   constexpr int64_t kGrain = 1024, kCount = kBytes / sizeof(float);
   auto block = allocate_block(kBytes);

@@ -11,7 +11,7 @@
 
 namespace rung::gpu {
 
-// `source` says who published the rates and who measured the shares.
+// `source` names the publisher of the rates and the measurer of the shares.
 struct Card : CardPeaks {
   std::string_view word;  // "mi300x"
   int architecture;       // same as GpuInfo::architecture

@@ -102,8 +102,7 @@ const char* error_text(int code) {
   return driver.cuGetErrorString(code, &text) == 0 && text ? text : "unknown error";
 }
 
-// Returns whether, by the reference, "the process must be terminated and relaunched", or a memory error is
-// uncorrectable.
+// Returns whether, by the reference, "the process must be terminated and relaunched", or memory is uncorrectable.
 bool is_fault(int code) {
   constexpr int kMemoryError = 214, kLinkError = 220, kContained = 226, kIllegalAddress = 700, kTimeout = 702,
                 kAssert = 710, kFirstException = 714, kLastException = 719;

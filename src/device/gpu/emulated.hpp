@@ -1,4 +1,4 @@
-// An AMD GPU without hardware: its code objects are executed on this processor, behind the same table as a driver.
+// An AMD GPU without hardware: this processor executes its code objects, behind the same table as a driver.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "amdgpu/isa/target.hpp"

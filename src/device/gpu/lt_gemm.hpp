@@ -31,7 +31,7 @@ constexpr int kLtF32 = 0, kLtF16 = 2, kLtBf16 = 14;
 constexpr int kLtMaxWorkspace = 1;
 enum LtEpilogue : uint32_t { kLtDefault = 1, kLtRelu = 2, kLtBias = 4, kLtGelu = 32 };
 
-// An answer of the heuristic.
+// A proposal of the heuristic.
 template <class Algorithm>
 struct LtProposal {
   Algorithm algorithm;

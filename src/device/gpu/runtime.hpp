@@ -47,7 +47,7 @@ using GemmLibraryOpener = Result<const GemmLibrary*> (*)();
 struct Runtime {
   const char* name;  // "cuda", "emu"
   const char* (*error_text)(int code);
-  bool (*is_fault)(int code);  // work on the device failed, and every later call of this process will
+  bool (*is_fault)(int code);  // work on the device failed, and every later call of this process will fail
   int (*device_count)(int* count);
   int (*describe)(int device, GpuInfo* info);
   Result<const Sensors*> (*sensors)();                // for all its devices; null: it has none
@@ -88,7 +88,7 @@ struct Runtime {
   int (*blocks_per_multiprocessor)(int* blocks, Function function, int threads, size_t shared_bytes);
   int (*tile_map)(TileMap* map, const TileShape& shape);
   int (*launch)(Function function, const Launch& launch, void** parameters, Stream stream);
-  int (*tensor_map)(TensorMap* map, const BoxedMatrix& matrix);  // only where GpuInfo::clusters
+  int (*tensor_map)(TensorMap* map, const BoxedMatrix& matrix);  // only if GpuInfo::clusters is set
 
   int (*capture_begin)(Stream stream);  // captures this thread's launches; other threads go on freely
   int (*capture_end)(Stream stream, Graph* graph);

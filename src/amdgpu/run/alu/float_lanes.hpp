@@ -172,7 +172,7 @@ RUNG_INLINE T fraction(T x, T most) {  // most: the largest below 1
 // v_trig_preop_f64 gives 53 bits of 2 / pi, those of a segment, rounded down. For a large x the segments begin later:
 // products of x with the first bits are whole turns.
 RUNG_INLINE double part_of_two_over_pi(double x, u32 segment) {
-  constexpr u64 kBits[] = {// of 1201 bits, the first below the point in the topmost bit
+  constexpr u64 kBits[] = {// 1201 bits, the first below the point in the topmost bit
                            0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561,
                            0xb7246e3a424dd2e0, 0x06492eea09d1921c, 0xfe1deb1cb129a73e, 0xe88235f52ebb4484,
                            0xe99c7026b45f7e41, 0x3991d639835339f4, 0x9c845f8bbdf9283b, 0x1ff897ffde05980f,

@@ -67,7 +67,7 @@ RUNG_INLINE u32 lanes_before(u32 set, u32 lane, u32 first) {
   return count_bits(set & below);
 }
 
-// Each bit of the result is the bit of `table` at the number that the three sources' bits make, a's first.
+// Returns for each bit the bit of `table` at the number that the three sources' bits form, a's first.
 RUNG_INLINE u32 look_up(u32 a, u32 b, u32 c, i32 table) {
   u32 result = 0;
   for (int row = 0; row < 8; ++row) {

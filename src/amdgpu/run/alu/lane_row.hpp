@@ -49,7 +49,7 @@ struct LaneRow {
   uint8_t result_registers = 0;      // 0: a mask alone
   bool carry_out = false;
   bool accumulates = false;  // the destination is read as the last source
-  bool reads_vcc = false;    // as the last source, though the assembler does not write it
+  bool reads_vcc = false;    // the last source is VCC, which the assembler does not write
   bool own_halves = false;   // the function itself knows which parts op_sel chooses
   bool copies = false;       // may move unwritten registers, which stay unwritten
   bool low_of_low = false;   // 64 bits: the low half of the result depends on the sources' low halves alone

@@ -325,7 +325,7 @@ auto both(F) {
     return [](pair<T> a, pair<T> b) -> pair<T> { return {F{}(a.lo, b.lo), F{}(a.hi, b.hi)}; };
 }
 
-// Rows of tables: RUNG_LANE(opcode, type of the result, (parameters), expression).
+// RUNG_LANE(opcode, type of the result, (parameters), expression) makes a row of a table.
 #define RUNG_LANE(name, R, parameters, ...) row(Opcode::name, [] parameters -> R { return R(__VA_ARGS__); }),
 // RUNG_LANE_CLAMP has a second expression for clamp.
 #define RUNG_LANE_CLAMP(name, R, parameters, expression, ...) \

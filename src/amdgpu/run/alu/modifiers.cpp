@@ -39,7 +39,7 @@ void each(uint32_t* lanes, F f) {
   for (int l = 0; l < kLanes; ++l) lanes[l] = f(lanes[l]);
 }
 
-void choose_registers(const Operand& o, uint32_t* lanes) {  // packed f32: of two registers
+void choose_registers(const Operand& o, uint32_t* lanes) {  // packed f32: each half takes one of two registers
   uint32_t both[2 * kLanes];
   std::memcpy(both, lanes, sizeof(both));
   std::memcpy(lanes, both + (o.op_sel ? kLanes : 0), sizeof(Lanes));
@@ -160,7 +160,7 @@ void flush_denormals(Kind kind, uint32_t mode, Denormals which, uint32_t* lanes)
 }
 
 void scale_and_clamp(const Instruction& i, Kind kind, uint32_t mode, uint32_t* lanes) {
-  // "Ignored if output denormals are enabled" and in IEEE mode.
+  // omod is "Ignored if output denormals are enabled", and in IEEE mode.
   const bool scales = i.omod && !(mode & Mode::kIeee) && !(denormal_bits(kind, mode) & 2);
   if (!scales && !i.clamp) return;
   const auto f32 = [&](uint32_t x) {
